@@ -68,6 +68,13 @@ func written(f *event.Field, v event.Value) (any, error) {
 		return v.Int(), nil
 	case event.TimeS:
 		return v.Int() / 1000, nil
+	case event.TimeUS, event.TimeNS, event.Date:
+		return v.Int(), nil
+	case event.Decimal:
+		return json.RawMessage(v.Text()), nil
+	case event.Bytes:
+		text, _ := v.Textual()
+		return text, nil
 	}
 	switch f.Format {
 	case "", event.RFC3339:
@@ -95,7 +102,7 @@ func Writes(f *event.Field) error {
 
 func keyText(v event.Value) []byte {
 	switch v.Type {
-	case event.Int, event.TimeMS:
+	case event.Int, event.TimeMS, event.TimeUS, event.TimeNS, event.Date:
 		return strconv.AppendInt(nil, v.Int(), 10)
 	}
 	return slices.Clone(v.Text())

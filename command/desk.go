@@ -267,6 +267,22 @@ func (m *Machine) Given(c *Command, fields map[string]json.RawMessage) (map[stri
 	return out, nil
 }
 
+// exactOf is a value of a type that JSON has none for, as answers show it, or a number.
+func exactOf(t event.Type, raw json.RawMessage) (event.Value, bool) {
+	text := string(raw)
+	if err := json.Unmarshal(raw, &text); err != nil && t == event.Bytes {
+		return event.Value{}, false
+	}
+	switch t {
+	case event.Decimal:
+		return event.DecimalValue(text)
+	case event.Bytes, event.Date, event.TimeUS, event.TimeNS:
+		v, err := event.Field{Type: t}.ValueOf(text)
+		return v, err == nil && string(raw) != "null"
+	}
+	return event.Value{}, false
+}
+
 func valueOf(t event.Type, raw json.RawMessage) (event.Value, error) {
 	var err error
 	switch t.Stored() {
@@ -295,6 +311,9 @@ func valueOf(t event.Type, raw json.RawMessage) (event.Value, error) {
 		if err = json.Unmarshal(raw, &v); err == nil && string(raw) != "null" {
 			return event.TimeValue(v.UnixMilli()), nil
 		}
+	}
+	if v, ok := exactOf(t, raw); ok {
+		return v, nil
 	}
 	return event.Value{}, fmt.Errorf("is no %s", t)
 }

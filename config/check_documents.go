@@ -16,8 +16,9 @@ import (
 
 // indexTypes says which of an index's types take which of a pipeline's.
 var indexTypes = map[string][]event.Type{
-	"keyword": {event.Text}, "text": {event.Text}, "long": {event.Int}, "double": {event.Float},
-	"boolean": {event.Bool}, "date": {event.TimeMS, event.TimeS, event.Time},
+	"keyword": {event.Text, event.Decimal, event.Bytes}, "text": {event.Text},
+	"long": {event.Int, event.TimeUS, event.TimeNS}, "double": {event.Float},
+	"boolean": {event.Bool}, "date": {event.TimeMS, event.TimeS, event.Time, event.Date},
 }
 
 func (l *loader) checkDocuments(c *Config, p *Pipeline, i int, setting string) {

@@ -42,6 +42,10 @@ func (l *loader) checkEnvelope(p *Pipeline, setting, images string) {
 		}
 	}
 	for i := range p.Fields {
+		if f := &p.Fields[i]; p.Envelope.Form == string(event.Canal) && f.eventType() == event.Bytes && !strings.HasPrefix(f.path()[0], "$") {
+			l.fault(join(join("pipelines", p.Name)+".fields", f.Name), FieldTypes, "Canal writes bytes as texts of another encoding",
+				"declare it text")
+		}
 		row = row || p.Fields[i].Name != p.Images.Deleted && !strings.HasPrefix(p.Fields[i].path()[0], "$")
 	}
 	if !row {
@@ -191,8 +195,8 @@ func (l *loader) checkDecimal(f *Field, t event.Type, setting string) {
 	switch {
 	case f.From != "decimal" && l.has(setting+".scale"):
 		l.fault(setting+".scale", FieldTypes, "is that of a decimal", "write from: decimal beside it, or remove it")
-	case f.From == "decimal" && t != event.Text && t != event.Float && t != 0:
-		l.fault(setting+".from", FieldTypes, "makes a text or float of a decimal, and the field is declared "+f.Type,
-			"declare it text, or remove it")
+	case f.From == "decimal" && t != event.Text && t != event.Float && t != event.Decimal && t != 0:
+		l.fault(setting+".from", FieldTypes, "says how a decimal is written, and the field is declared "+f.Type,
+			"declare it decimal, or remove it")
 	}
 }

@@ -306,7 +306,7 @@ func (l *loader) checkVersion(p *Pipeline, setting string) {
 			"write version: seq(at, n), where at is a time and n counts within its millisecond, 0 to 999")
 	case f == nil:
 		l.noField(p, setting, at)
-	case f.eventType() != 0 && f.eventType() != event.Int && !f.eventType().IsTime():
+	case f.eventType() != 0 && !f.eventType().Orders():
 		l.fault(setting, VersionType, "field "+f.Name+" is declared "+f.Type, "a version is a time or a whole number that only grows")
 	case n != "" && f.eventType() == event.Int:
 		l.fault(setting, VersionType, "field "+f.Name+" is declared int, and "+n+" counts within a time",

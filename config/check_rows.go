@@ -90,6 +90,14 @@ func (l *loader) checkText(p *Pipeline, text, setting string) {
 	}
 }
 
+// keyless are the types that no key holds, and what to do instead.
+var keyless = map[event.Type]string{
+	event.Nested: "take a text, number, bool or time of the record into the key",
+	event.Decimal: "declare it { type: text, from: number }, whose digits a key holds as a text, or take an int of the smallest " +
+		"unit, such as cents, which keys order",
+	event.Bytes: "declare it text if the bytes are one, or take another field into the key",
+}
+
 // checkKeyFields checks what entries of rows bring to a table's key.
 func (l *loader) checkKeyFields(c *Config, t *Table) {
 	if len(t.rowKeys) == 0 {
@@ -97,10 +105,9 @@ func (l *loader) checkKeyFields(c *Config, t *Table) {
 	}
 	for _, r := range writers(c, t.Name) {
 		for _, name := range t.rowKeys.Fields() {
-			if f := r.pipeline.field(r.eventField(name)); f != nil && f.eventType() == event.Nested {
+			if f := r.pipeline.field(r.eventField(name)); f != nil && keyless[f.eventType()] != "" {
 				l.fault(join(join("pipelines", r.pipeline.Name)+".fields", f.Name), FieldTypes,
-					"the key of "+t.Name+" takes it, and it is json, of which no key can be made",
-					"take a text, number, bool or time of the record into the key")
+					"the key of "+t.Name+" takes it, and it is "+f.Type+", of which no key can be made", keyless[f.eventType()])
 			} else if f != nil {
 				if place, _ := f.place(); !place.Replayable() {
 					l.fault(join(join("pipelines", r.pipeline.Name)+".fields", f.Name), FieldPath,

@@ -347,6 +347,7 @@ func (f *Field) unit() string {
 var keyTypes = map[event.Type]rowkey.Type{
 	event.Text: rowkey.Text, event.Int: rowkey.Int, event.Float: rowkey.Float, event.Bool: rowkey.Bool,
 	event.TimeMS: rowkey.Time, event.TimeS: rowkey.Time, event.Time: rowkey.Time,
+	event.Date: rowkey.Int, event.TimeUS: rowkey.Int, event.TimeNS: rowkey.Int,
 }
 
 func keyType(p *Pipeline, field string) rowkey.Type {
@@ -605,7 +606,7 @@ func (l *loader) checkPlace(p *Pipeline, f *Field, setting string) {
 		want = "text"
 	case !place.Replayable() && t != event.Int:
 		want = "int"
-	case place == event.RecordTime && !t.IsTime():
+	case place == event.RecordTime && !t.TakesTimes():
 		want = "time_ms"
 	case place != event.InKey && t == event.Nested:
 		want = "text"
@@ -643,7 +644,7 @@ func (l *loader) checkConversion(p *Pipeline, f *Field, setting string) {
 	}
 	switch {
 	case t == 0:
-	case f.From == "text" && (t == event.Text || t == event.Nested || t == event.Time):
+	case f.From == "text" && (t == event.Text || t == event.Nested || t == event.Time || t.Written()):
 		l.fault(setting+".from", FieldTypes, "is of no use: the field is declared "+f.Type+", which takes texts as they are", "remove it")
 	case f.Trim && t == event.Nested:
 		l.fault(setting+".trim", FieldTypes, "the field is declared json, of which nothing is trimmed", "remove it")

@@ -123,8 +123,10 @@ type Field struct {
 	Name string `set:",key"`
 	// `time_ms` and `time_s` are whole numbers of milliseconds or seconds since 1970 (UTC); `time` is written as `format` says. `json`
 	// takes any value as it stands, an object or an array too; a column of it holds the JSON, and neither key nor version can be made of
-	// it.
-	Type string `set:"type,required,short" oneof:"text int float bool time_ms time_s time json"`
+	// it. `decimal` keeps up to 38 digits exactly, `bytes` are in base64 in JSON, `date` is a day (`2013-01-31`, or days since 1970),
+	// `time_us` and `time_ns` are whole numbers of microseconds or nanoseconds since 1970, or texts as RFC 3339 has them. No key is made of decimals and
+	// bytes; see docs/fields.md.
+	Type string `set:"type,required,short" oneof:"text int float bool time_ms time_s time json decimal bytes date time_us time_ns"`
 	// Where the record holds it: object keys joined by dots, or a list of keys. Without it: the key of the field's name. A key that is a
 	// number stands for an element of a JSON array, from 0 on. Beside the value stand `$key`, `$key.name` (see key_format),
 	// `$header.name` (of several headers of a name the last), `$topic`, `$timestamp` (the time of the Kafka record), `$value` (all of it, as a
@@ -140,9 +142,9 @@ type Field struct {
 	// means its first occurrence; one that was skipped, since the clock was set forward, is read as if it had not been set yet.
 	Zone string `set:"zone" example:"Asia/Shanghai"`
 	// `number`: a `text` may also be a number in the record, and is taken as it is written: 1.50 is the text 1.50. `text`: an `int`,
-	// `float`, `bool`, `time_ms` or `time_s` may also be a text in the record: "150" is 150. `true` and `1`, `false` and `0` are bools.
-	// `decimal`: a `text` or `float` is a decimal as Kafka Connect writes it, bytes in base64, where no schema in the record says so;
-	// `scale` is its own.
+	// `float`, `bool`, `decimal`, `time_ms` or `time_s` may also be a text in the record: "150" is 150. `true` and `1`, `false` and `0` are
+	// bools. `decimal`: a `decimal`, `text` or `float` is written as Kafka Connect writes decimals, bytes in base64, where no
+	// schema in the record says so; `scale` is its own.
 	From string `set:"from" oneof:"number text decimal"`
 	// Digits behind the point of a decimal.
 	Scale int `set:"scale" default:"0" min:"0" max:"38"`

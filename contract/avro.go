@@ -107,6 +107,16 @@ func avroScalar(f *event.Field) any {
 	switch f.Type {
 	case event.Int, event.TimeS:
 		return "long"
+	case event.TimeUS:
+		return object{{"type", "long"}, {"logicalType", "timestamp-micros"}}
+	case event.TimeNS:
+		return object{{"type", "long"}, {"logicalType", "timestamp-nanos"}}
+	case event.Date:
+		return object{{"type", "int"}, {"logicalType", "date"}}
+	case event.Bytes:
+		return "bytes"
+	case event.Decimal:
+		return object{{"type", "bytes"}, {"logicalType", "decimal"}, {"precision", 38}, {"scale", f.Scale}}
 	case event.TimeMS:
 		return object{{"type", "long"}, {"logicalType", "timestamp-millis"}}
 	case event.Float:

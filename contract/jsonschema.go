@@ -282,6 +282,9 @@ func said(v event.Value) any {
 	case event.Bool:
 		return v.Bool()
 	default:
+		if text, ok := v.Textual(); ok {
+			return text
+		}
 		return string(v.Text())
 	}
 }
@@ -298,6 +301,16 @@ func (t *Terms) says(n *tree) string {
 		parts = append(parts, "milliseconds since 1970 (UTC)")
 	case event.TimeS:
 		parts = append(parts, "seconds since 1970 (UTC)")
+	case event.TimeUS:
+		parts = append(parts, "microseconds since 1970 (UTC), or a time as RFC 3339 has it")
+	case event.TimeNS:
+		parts = append(parts, "nanoseconds since 1970 (UTC), or a time as RFC 3339 has it")
+	case event.Date:
+		parts = append(parts, "a date, or days since 1970")
+	case event.Bytes:
+		parts = append(parts, "bytes in base64")
+	case event.Decimal:
+		parts = append(parts, "at most 38 digits, all of which are kept")
 	case event.Time:
 		if format, err := event.ParseTimeFormat(f.Format, f.Zone); err == nil {
 			parts = append(parts, strings.TrimSuffix(format.Expects()+" in "+f.Zone, " in "))
@@ -339,6 +352,8 @@ const (
 	numberPattern = `^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?$`
 	truthPattern  = `^(true|false|1|0)$`
 	base64Pattern = `^[A-Za-z0-9+/]+={0,2}$`
+	bytesPattern  = `^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$`
+	datePattern   = `^[0-9]{4}-[0-9]{2}-[0-9]{2}$`
 )
 
 // typed describes the type of a field; texts says that a text which says the value is taken too.
@@ -381,6 +396,21 @@ func (t *Terms) typed(f *event.Field, texts bool) object {
 			out = out.with("pattern", spaced(numberPattern))
 		}
 		return out
+	case event.Decimal:
+		if f.Decimal {
+			return object{{"type", []string{"number", "string"}}, {"pattern", base64Pattern}}
+		}
+		if texts {
+			return object{{"type", []string{"number", "string"}}, {"pattern", spaced(numberPattern)}}
+		}
+		return object{{"type", "number"}}
+	case event.Bytes:
+		return object{{"type", "string"}, {"contentEncoding", "base64"}, {"pattern", spaced(bytesPattern)}}
+	case event.Date:
+		return object{{"type", []string{"integer", "string"}}, {"pattern", spaced(datePattern)}}
+	case event.TimeUS, event.TimeNS:
+		pattern, _ := timed(&event.Field{Type: event.Time}).get("pattern").(string)
+		return object{{"type", []string{"integer", "string"}}, {"pattern", spaced(pattern)}}
 	case event.Bool:
 		if texts {
 			return object{{"type", []string{"boolean", "string"}}, {"pattern", spaced(truthPattern)}}

@@ -59,7 +59,9 @@ func protoScalar(f *event.Field) string {
 		return ""
 	}
 	switch f.Type {
-	case event.Int, event.TimeMS, event.TimeS:
+	case event.Bytes:
+		return "bytes"
+	case event.Int, event.TimeMS, event.TimeS, event.TimeUS, event.TimeNS:
 		return "int64"
 	case event.Float:
 		return "double"

@@ -2,7 +2,6 @@ package derive
 
 import (
 	"fmt"
-	"time"
 	"unsafe"
 
 	"cel.dev/cel-go/common/types"
@@ -56,8 +55,9 @@ func (b *box) fill(v event.Value) any {
 		b.number = types.Int(v.Int())
 	case event.Float:
 		b.float = types.Double(v.Float())
-	case event.TimeMS:
-		b.at = types.Timestamp{Time: time.UnixMilli(v.Int()).UTC()}
+	case event.TimeMS, event.TimeUS, event.TimeNS, event.Date:
+		b.at = types.Timestamp{Time: v.Instant()}
+		return b.boxed[event.TimeMS]
 	case event.Bool:
 		if v.Bool() {
 			return yes

@@ -89,7 +89,7 @@ func (b *Builder) Fix(name string, typ event.Type, setting, text string) error {
 	if err != nil {
 		return err
 	}
-	if e.typ == event.TimeMS && !typ.IsTime() {
+	if e.typ == event.TimeMS && !typ.TakesTimes() {
 		return &Fault{Text: fmt.Sprintf("it makes a time, and %s is declared %s; make a text of it, string(…), or a number, ms(…)", name, typ)}
 	}
 	b.add(event.Field{Name: name + " fixed", Type: e.typ, Made: true}, e)

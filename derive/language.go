@@ -32,6 +32,8 @@ var refused = map[string]bool{"$partition": true, "$offset": true}
 var variables = map[event.Type]*cel.Type{
 	event.Text: cel.NullableType(cel.StringType), event.Int: cel.NullableType(cel.IntType), event.Float: cel.NullableType(cel.DoubleType),
 	event.Bool: cel.NullableType(cel.BoolType), event.TimeMS: cel.NullableType(cel.TimestampType),
+	event.TimeUS: cel.NullableType(cel.TimestampType), event.TimeNS: cel.NullableType(cel.TimestampType),
+	event.Date: cel.NullableType(cel.TimestampType),
 }
 
 // unnamed says why no expression can name the field; empty if one can.
@@ -39,6 +41,10 @@ func unnamed(f event.Field) string {
 	switch {
 	case refused[f.Where()]:
 		return unstable
+	case f.Type == event.Decimal:
+		return "is declared decimal, of which expressions know nothing; declare it float, or { type: text, from: number }"
+	case f.Type == event.Bytes:
+		return "is declared bytes, of which expressions know nothing; declare it text if the bytes are one"
 	case variables[f.Type.Stored()] == nil:
 		return fmt.Sprintf("is declared %s, of which expressions know nothing; declare the field inside it that is meant", f.Type)
 	}

@@ -13,14 +13,21 @@ import (
 //	Int      8 bytes, big-endian two's complement (Bytes.toBytes(long))
 //	TimeMS   the same, in milliseconds since 1970
 //	Float    8 bytes, big-endian IEEE 754 (Bytes.toBytes(double))
+//	Decimal  the scale in 4 bytes, then the digits without their point as the shortest two's complement (Bytes.toBytes(BigDecimal))
+//	Bytes    as they are
+//	Date     as an Int, in days since 1970
+//	TimeUS   as an Int, in microseconds since 1970
+//	TimeNS   as an Int, in nanoseconds since 1970
 //	Bool     1 byte, 0xFF or 0x00 (Bytes.toBytes(boolean))
 //
 // Null appends nothing; a null field has no cell.
 func AppendValue(dst []byte, v Value) []byte {
 	switch v.Type {
-	case Text, Nested:
+	case Text, Nested, Bytes:
 		return append(dst, v.text...)
-	case Int, TimeMS, TimeS, Time, Float:
+	case Decimal:
+		return appendBigDecimal(dst, v.text)
+	case Int, TimeMS, TimeS, Time, Float, Date, TimeUS, TimeNS:
 		return binary.BigEndian.AppendUint64(dst, v.bits)
 	case Bool:
 		if v.Bool() {
@@ -32,13 +39,19 @@ func AppendValue(dst []byte, v Value) []byte {
 }
 
 // ParseValue reads back what AppendValue wrote for a field of type t; every time is read as TimeMS, since that is what a cell
-// holds. A Text or Nested aliases cell, and is UTF-8 or JSON only if brine wrote it. As HBase's Bytes does, it takes any byte but 0 as
-// true.
+// holds. A Text, Nested or Bytes aliases cell, and is UTF-8 or JSON only if brine wrote it. As HBase's Bytes does, it takes any byte but 0
+// as true.
 func ParseValue(t Type, cell []byte) (Value, error) {
 	width := 8
 	switch t {
-	case Text, Nested:
+	case Text, Nested, Bytes:
 		return Value{Type: t, text: cell}, nil
+	case Decimal:
+		v, ok := parseBigDecimal(cell)
+		if !ok {
+			return Value{}, fmt.Errorf("a cell of type decimal is a scale in 4 bytes and a number; this one of %d bytes is none", len(cell))
+		}
+		return v, nil
 	case Bool:
 		width = 1
 	}
@@ -48,6 +61,8 @@ func ParseValue(t Type, cell []byte) (Value, error) {
 	switch t {
 	case Int:
 		return IntValue(int64(binary.BigEndian.Uint64(cell))), nil
+	case Date, TimeUS, TimeNS:
+		return InstantValue(t, int64(binary.BigEndian.Uint64(cell))), nil
 	case TimeMS, TimeS, Time:
 		return TimeValue(int64(binary.BigEndian.Uint64(cell))), nil
 	case Float:

@@ -38,7 +38,7 @@ func (c *Conversion) validate(f Field) error {
 		return fmt.Errorf("field %s "+format, append([]any{f.Name}, args...)...)
 	}
 	switch {
-	case c.FromText && (f.Type == Text || f.Type == Nested || f.Type == Time):
+	case c.FromText && (f.Type == Text || f.Type == Nested || f.Type == Time || f.Type.Written()):
 		return bad("is declared %s, which takes texts as they are", f.Type)
 	case c.Trim && f.Type == Nested:
 		return bad("is declared json, of which nothing is trimmed")
@@ -87,7 +87,7 @@ type conversion struct {
 }
 
 func newConversion(f Field) *conversion {
-	c := &conversion{Conversion: f.Convert, texts: f.Type == Text || f.Type == Time || f.Convert.FromText}
+	c := &conversion{Conversion: f.Convert, texts: f.Type == Text || f.Type == Time || f.Type.Written() || f.Convert.FromText}
 	if c.none() {
 		return nil
 	}
@@ -176,6 +176,13 @@ func (b *Builder) read(n *Node, text []byte) *Error {
 			return n.Wrong(Quoted(text))
 		}
 		b.values[n.field] = Value{Type: Nested, text: text}
+	case Bytes, Date, TimeUS, TimeNS:
+		if n.typ != Bytes && isNumber(text) {
+			return b.number(n, bytes.TrimPrefix(text, []byte("+")))
+		}
+		if detail := b.batch.parseWritten(&b.values[n.field], n.typ, text); detail != "" {
+			return &Error{Reason: WrongType, Field: n.path, Detail: detail}
+		}
 	default:
 		if !isNumber(text) {
 			return n.Wrong(Quoted(text))

@@ -2,6 +2,7 @@ package event
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -134,12 +135,13 @@ func (b *Builder) formed(n *Node, kind jsontext.Kind, raw []byte) (known bool, e
 		}
 		b.Forget(n)
 		return true, b.Time(n, count.Int(), f.unit)
-	case kind == '"' && f.kind == zonedForm && (n.typ.IsTime() || n.timed):
-		ms, ok := b.decoder.envelope.zoned.Parse(b.batch.text(raw))
+	case kind == '"' && f.kind == zonedForm && (n.typ.IsTime() || n.timed != 0):
+		t := cmp.Or(n.timed, n.typ)
+		count, ok := parseInstant(t, b.batch.text(raw))
 		if !ok {
 			return true, n.Wrong(Quoted(raw[1 : len(raw)-1]))
 		}
-		b.values[n.field] = TimeValue(ms)
+		b.values[n.field] = InstantValue(t.Stored(), count)
 		return true, nil
 	}
 	return false, nil

@@ -209,7 +209,7 @@ func TestSchemaValidate(t *testing.T) {
 		{"", schema},
 		{"", event.Schema{Version: -1, Fields: []event.Field{text("a", "b"), text("a.b"), text("b")}}},
 		{"a field has no name", event.Schema{Version: -1, Fields: []event.Field{{Type: event.Text}}}},
-		{"field a has no type; write one of text, int, float, bool, time_ms, time_s, json, time", event.Schema{Version: -1, Fields: []event.Field{{Name: "a"}}}},
+		{"field a has no type; write one of text, int, float, bool, time_ms, time_s, json, time, decimal, bytes, date, time_us, time_ns", event.Schema{Version: -1, Fields: []event.Field{{Name: "a"}}}},
 		{"field a is declared twice; remove one", event.Schema{Version: -1, Fields: []event.Field{text("a"), text("a")}}},
 		{"fields a and b have the same path; one field can be used in many places",
 			event.Schema{Version: -1, Fields: []event.Field{text("a"), {Name: "b", Type: event.Text, Path: []string{"a"}}}}},

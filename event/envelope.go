@@ -106,6 +106,9 @@ func (s Schema) validateEnvelope() error {
 		if e.makes(f) && f.Type != Int {
 			return fmt.Errorf("field %s, the row's index in its record, is declared %s; it must be int", f.Name, f.Type)
 		}
+		if f.Type == Bytes && e.Form == Canal && f.OfValue() {
+			return fmt.Errorf("field %s is declared bytes, and Canal writes bytes as texts of another encoding; declare it text", f.Name)
+		}
 	}
 	return nil
 }

@@ -90,7 +90,7 @@ func TestEnvelopesThatDoNotFit(t *testing.T) {
 		{"field row, the row's index in its record, is declared text; it must be int", func(s *event.Schema) {
 			s.Fields = append(s.Fields, at("row", event.Text, "$row"))
 		}},
-		{"field id is declared int; a decimal is declared text, or float", func(s *event.Schema) { s.Fields[0].Decimal = true }},
+		{"field id is declared int; a decimal is declared decimal, text or float", func(s *event.Schema) { s.Fields[0].Decimal = true }},
 		{"field id: a scale of 39; give 0 to 38", func(s *event.Schema) { s.Fields[0].Scale = 39 }},
 	} {
 		s := wrap(event.Envelope{Form: event.Debezium}, -1, at("id", event.Int))

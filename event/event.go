@@ -55,15 +55,15 @@ type Header struct {
 // Value is one field's value. The zero Value is null: the field is absent or JSON null.
 // Text aliases the record or the batch's buffers: it is valid until the batch is decoded into again or the record is settled.
 type Value struct {
-	Type Type   // 0 = null; TimeS and Time are never seen here, they have become TimeMS
-	bits uint64 // Int and TimeMS as two's complement, Float as IEEE 754 bits, Bool as 0 or 1
+	Type Type   // 0 = null; TimeS and Time are never seen here: they have become TimeMS
+	bits uint64 // Int and what counts since 1970 as two's complement, Float as IEEE 754 bits, Bool as 0 or 1
 	text []byte
 }
 
 // Null reports whether the field was absent or null.
 func (v Value) Null() bool { return v.Type == 0 }
 
-// Int is the integer of an Int, or the milliseconds since 1970 of a time.
+// Int is the integer of an Int, or what a time or date counts since 1970.
 func (v Value) Int() int64 { return int64(v.bits) }
 
 // Float is the number of a Float.
@@ -77,7 +77,7 @@ func (v Value) Equal(w Value) bool {
 	return v.Type == w.Type && v.bits == w.bits && bytes.Equal(v.text, w.text)
 }
 
-// Text is the UTF-8 bytes of a Text, or the JSON of a Nested; it must not be modified.
+// Text is the UTF-8 bytes of a Text, the JSON of a Nested, the digits of a Decimal, or the bytes of a Bytes; it must not be modified.
 func (v Value) Text() []byte { return v.text }
 
 // TextValue, IntValue, FloatValue, BoolValue and TimeValue make values, for tests and queries.

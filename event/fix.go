@@ -88,7 +88,10 @@ func (d *Decoder) loosen(n *Node, field int) {
 		return
 	}
 	f := d.schema.Fields[field]
-	n.loose, n.timed, n.convert, n.numbers = true, f.Type.IsTime(), nil, false
+	n.loose, n.convert, n.numbers = true, nil, false
+	if f.Type.TakesTimes() {
+		n.timed = f.Type
+	}
 	if n.typ = Nested; f.Place != InValue && f.Place != InKey {
 		n.typ = Text
 	}
@@ -136,7 +139,7 @@ func (b *Builder) fixImage(values []Value) *Error {
 	}
 	for k, i := range x.Fields {
 		made, n := x.seen[x.recorded+k], x.nodes[k]
-		if values[i].Type == TimeMS && made.Type == Text && bytes.Equal(made.text, x.seen[i].text) {
+		if values[i].Type.TakesTimes() && made.Type == Text && bytes.Equal(made.text, x.seen[i].text) {
 			continue // it is the time that a schema describes
 		}
 		values[i] = Value{}
@@ -158,6 +161,8 @@ func (b *Builder) asText(v Value, nested bool) Value {
 	switch {
 	case v.Type == TimeMS:
 		return TextValue(inUTC(v.Int()))
+	case v.Type == Date || v.Type == TimeUS || v.Type == TimeNS:
+		return TextOf(appendInstant(nil, v))
 	case v.Type == Nested && !nested && len(v.text) > 1 && v.text[0] == '"':
 		return TextOf(b.batch.text(v.text))
 	case v.Type == Nested:

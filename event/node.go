@@ -15,7 +15,7 @@ type Node struct {
 	numbers  bool        // of a Text: numbers are taken too
 	texts    bool        // of any type: a text that says the value is taken too
 	loose    bool        // any value is taken as it stands, since a fix makes the field's value of it
-	timed    bool        // loose, and of a field that is a time
+	timed    Type        // loose, and of a field that is a time of this type; 0: it is none
 	column   bool        // of a row, whose value the publisher may be unable to send
 	form     form        // that the value has in JSON, beside its type
 	declared form        // where the record says nothing of it

@@ -1,6 +1,7 @@
 package event
 
 import (
+	"encoding/base64"
 	"fmt"
 	"math"
 	"strconv"
@@ -119,12 +120,14 @@ func (p *Packer) Append(dst []byte, values []Value) []byte {
 	return dst
 }
 
-// appendMessagePack appends v in the smallest form that holds it exactly; times are whole numbers of milliseconds, and JSON is a
-// text.
+// appendMessagePack appends v in the smallest form that holds it exactly; times and dates are the whole numbers that they count, and JSON
+// and decimals are texts.
 func appendMessagePack(dst []byte, v Value) []byte {
 	switch v.Type {
-	case Text, Nested:
+	case Text, Nested, Decimal:
 		return msgp.AppendStringFromBytes(dst, v.text)
+	case Bytes:
+		return msgp.AppendBytes(dst, v.text)
 	case Float:
 		return msgp.AppendFloat(dst, v.Float())
 	case Bool:
@@ -153,8 +156,11 @@ func appendJSON(dst []byte, v Value) []byte {
 			panic("BUG: event: a checked text is not UTF-8: " + err.Error())
 		}
 		return dst
-	case Nested:
+	case Nested, Decimal:
 		return append(dst, v.text...)
+	case Bytes:
+		dst = base64.StdEncoding.AppendEncode(append(dst, '"'), v.text)
+		return append(dst, '"')
 	case Float:
 		if f := v.Float(); !math.IsNaN(f) && !math.IsInf(f, 0) {
 			return strconv.AppendFloat(dst, f, 'g', -1, 64)

@@ -12,7 +12,7 @@ import (
 // parse sets v to what one scalar says as a value of n's field; detail is empty, or says what is wrong with it. raw is
 // checked JSON of this kind that lives as long as the batch.
 func (b *Batch) parse(v *Value, n *Node, kind jsontext.Kind, raw []byte) (detail string) {
-	if n.texts && kind == '"' && n.typ != Text && n.typ != Time {
+	if n.texts && kind == '"' && n.typ != Text && n.typ != Time && !n.typ.Written() {
 		return b.parseSaid(v, n, raw)
 	}
 	switch t := n.typ; {
@@ -26,8 +26,12 @@ func (b *Batch) parse(v *Value, n *Node, kind jsontext.Kind, raw []byte) (detail
 		v.Type, v.text = Nested, raw
 	case t == Bool && (kind == 't' || kind == 'f'):
 		*v = BoolValue(kind == 't')
-	case kind != '0' || t == Text || t == Bool: // '0' is the kind of every number
+	case kind == '"' && t.Written():
+		return b.parseWritten(v, t, b.text(raw))
+	case kind != '0' || t == Text || t == Bool || t == Bytes: // '0' is the kind of every number
 		return expected[t] + " is expected, found " + kindName(kind)
+	case t == Decimal:
+		return b.decimal(v, raw)
 	case t == Float:
 		f, err := strconv.ParseFloat(string(raw), 64)
 		if err != nil {
@@ -54,6 +58,8 @@ func (b *Batch) parseSaid(v *Value, n *Node, raw []byte) (detail string) {
 		*v = BoolValue(false)
 	case t == Bool || !jsontext.Value(text).IsValid() || jsontext.Value(text).Kind() != '0':
 		return expected[t] + " is expected, found " + Quoted(text)
+	case t == Decimal:
+		return b.decimal(v, text)
 	case t == Float:
 		f, err := strconv.ParseFloat(string(text), 64)
 		if err != nil {
@@ -67,7 +73,9 @@ func (b *Batch) parseSaid(v *Value, n *Node, raw []byte) (detail string) {
 }
 
 var expected = [...]string{Text: "a string", Int: "an integer", Float: "a number", Bool: "a bool",
-	TimeMS: "a time in ms", TimeS: "a time in s", Nested: "JSON in a string"}
+	TimeMS: "a time in ms", TimeS: "a time in s", Nested: "JSON in a string", Decimal: "a decimal number", Bytes: "bytes in base64",
+	Date: "a date as 2013-01-31, or days since 1970,", TimeUS: "a time in µs since 1970, or as 2013-01-31T08:00:00.000001Z,",
+	TimeNS: "a time in ns since 1970, or as 2013-01-31T08:00:00.000000001Z,"}
 
 // parseTime reads a time that is a string, or a number as it is written.
 func (b *Batch) parseTime(v *Value, f *TimeFormat, kind jsontext.Kind, raw []byte) (detail string) {
@@ -99,6 +107,13 @@ func parseInteger(v *Value, t Type, raw []byte) (detail string) {
 		*v = IntValue(i)
 	case t == TimeMS:
 		*v = TimeValue(i)
+	case t == Date:
+		if _, ok := Days.in(Milliseconds, i); !ok {
+			return t.misfit()
+		}
+		*v = InstantValue(t, i)
+	case t == TimeUS || t == TimeNS:
+		*v = InstantValue(t, i)
 	case i > math.MaxInt64/1000 || i < math.MinInt64/1000:
 		return "the time does not fit 64 bits of milliseconds"
 	default:

@@ -64,7 +64,7 @@ func (f Field) validatePlace() error {
 		return fmt.Errorf("field %s is declared %s, and %s is a text", f.Name, f.Type, where)
 	case !p.Replayable() && f.Type != Int:
 		return fmt.Errorf("field %s is declared %s, and %s is an int", f.Name, f.Type, where)
-	case p == RecordTime && !f.Type.IsTime():
+	case p == RecordTime && !f.Type.TakesTimes():
 		return fmt.Errorf("field %s is declared %s, and %s is a time", f.Name, f.Type, where)
 	case p != InKey && f.Type == Nested:
 		return fmt.Errorf("field %s is declared json, and %s is a text", f.Name, where)
@@ -199,8 +199,11 @@ func (b *Builder) part(p *placed) *Error {
 			}
 		}
 	}
-	if text == nil {
+	switch {
+	case text == nil:
 		return nil
+	case p.node.typ == Bytes:
+		return b.Bytes(p.node, text)
 	}
 	return b.Parse(p.node, text)
 }

@@ -1,6 +1,8 @@
 package event
 
 import (
+	"cmp"
+	"encoding/base64"
 	"math"
 	"math/big"
 	"strconv"
@@ -43,6 +45,8 @@ func (b *Builder) Text(n *Node, text []byte) *Error {
 			return n.Wrong(Quoted(text))
 		}
 		b.values[n.field] = TimeValue(ms)
+	case n.field >= 0 && (n.typ.Written() || n.typ == Decimal):
+		return b.read(n, text)
 	case n.field >= 0 && n.typ == Nested:
 		var room [64]byte
 		return b.json(n, appendQuoted(room[:0], text))
@@ -84,7 +88,7 @@ func (b *Builder) Uint(n *Node, i uint64) *Error {
 	if i <= math.MaxInt64 {
 		return b.Int(n, int64(i))
 	}
-	if n.field >= 0 && (n.typ == Int || n.typ == TimeMS || n.typ == TimeS) {
+	if n.field >= 0 && (n.typ == Int || n.typ.TakesTimes() && n.typ != Time) {
 		return &Error{Reason: WrongType, Field: n.path, Detail: "the number does not fit 64 bits"}
 	}
 	if n.field >= 0 && n.typ == Float {
@@ -111,7 +115,7 @@ func (b *Builder) Float(n *Node, f float64) *Error {
 	case n.typ == Float:
 		b.values[n.field] = FloatValue(f)
 		return nil
-	case n.typ == Int || n.typ == TimeMS || n.typ == TimeS:
+	case n.typ == Int || n.typ.TakesTimes() && n.typ != Time:
 		return n.Wrong("a floating-point number")
 	}
 	return b.number(n, strconv.AppendFloat(b.digits[:0], f, 'g', -1, 64))
@@ -135,36 +139,25 @@ func (b *Builder) Bool(n *Node, truth bool) *Error {
 	return nil
 }
 
-// Time sets a field to a time, whatever type of time it is declared, or an Int to the count itself. What is below a millisecond is cut off.
+// Time sets a field to a time, whatever type of time it is declared, or an Int to the count itself. What is below what the type counts is
+// cut off.
 func (b *Builder) Time(n *Node, count int64, u Unit) *Error {
-	if n.field < 0 || !n.typ.IsTime() && !n.timed {
+	t := n.typ
+	if t = cmp.Or(n.timed, t); n.field < 0 || !t.TakesTimes() {
 		return b.Int(n, count)
 	}
 	if err := b.have(n); err != nil {
 		return err
 	}
-	ms, ok := u.milliseconds(count)
+	in, ok := u.in(t.unit(), count)
+	if ok && t == Date {
+		_, ok = Days.in(Milliseconds, in)
+	}
 	if !ok {
-		return &Error{Reason: WrongType, Field: n.path, Detail: "the time does not fit 64 bits of milliseconds"}
+		return &Error{Reason: WrongType, Field: n.path, Detail: t.misfit()}
 	}
-	b.values[n.field] = TimeValue(ms)
+	b.values[n.field] = InstantValue(t.Stored(), in)
 	return nil
-}
-
-// milliseconds rounds down.
-func (u Unit) milliseconds(count int64) (ms int64, ok bool) {
-	factor := int64(1)
-	switch u {
-	case Days:
-		factor = 24 * 60 * 60 * 1000
-	case Seconds:
-		factor = 1000
-	case Microseconds:
-		return floorDiv(count, 1000), true
-	case Nanoseconds:
-		return floorDiv(count, 1e6), true
-	}
-	return count * factor, count <= math.MaxInt64/factor && count >= math.MinInt64/factor
 }
 
 func floorDiv(a, b int64) int64 {
@@ -184,6 +177,10 @@ func (b *Builder) Decimal(n *Node, unscaled []byte, scale int) *Error {
 	if !ok {
 		return &Error{Reason: WrongType, Field: n.path, Detail: "the decimal has more than 38 digits"}
 	}
+	if n.field >= 0 && n.typ == Decimal {
+		b.values[n.field] = Value{Type: Decimal, text: b.Keep(digits)}
+		return nil
+	}
 	return b.number(n, digits)
 }
 
@@ -196,10 +193,7 @@ const (
 // more than 38 digits.
 func AppendDecimal(dst, unscaled []byte, scale int) (_ []byte, ok bool) {
 	negative := len(unscaled) > 0 && unscaled[0] >= 0x80
-	for len(unscaled) > 1 && (unscaled[0] == 0 && unscaled[1] < 0x80 || unscaled[0] == 0xff && unscaled[1] >= 0x80) {
-		unscaled = unscaled[1:] // the sign once more
-	}
-	if len(unscaled) > maxDecimalBytes || scale < 0 || scale > maxScale {
+	if unscaled = shortest(unscaled); len(unscaled) > maxDecimalBytes || scale < 0 || scale > maxScale {
 		return dst, false
 	}
 	var room [40]byte
@@ -220,23 +214,10 @@ func AppendDecimal(dst, unscaled []byte, scale int) (_ []byte, ok bool) {
 		}
 		digits = i.Abs(i).Append(digits, 10)
 	}
-	if negative {
-		dst = append(dst, '-')
+	if len(digits) > maxDigits {
+		return dst, false
 	}
-	whole := len(digits) - scale
-	if whole <= 0 {
-		dst = append(dst, '0')
-	} else {
-		dst = append(dst, digits[:whole]...)
-	}
-	if scale > 0 {
-		dst = append(dst, '.')
-		for ; whole < 0; whole++ {
-			dst = append(dst, '0')
-		}
-		dst = append(dst, digits[whole:]...)
-	}
-	return dst, true
+	return placePoint(dst, digits, scale, negative), true
 }
 
 // Bytes sets a field to bytes: a Text, if they are UTF-8.
@@ -246,6 +227,13 @@ func (b *Builder) Bytes(n *Node, p []byte) *Error {
 	}
 	if err := b.have(n); err != nil {
 		return err
+	}
+	switch {
+	case n.field >= 0 && n.typ == Bytes:
+		b.values[n.field] = BytesValue(p)
+		return nil
+	case n.loose:
+		return b.json(n, appendQuoted(nil, base64.StdEncoding.AppendEncode(nil, p)))
 	}
 	return n.Wrong("bytes")
 }

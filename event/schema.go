@@ -10,20 +10,25 @@ import (
 // Type is the declared type of a field.
 type Type uint8
 
-// The field types of brine.yaml. All times become milliseconds since 1970; they differ in what the record holds.
+// The field types of brine.yaml. TimeMS, TimeS and Time become milliseconds since 1970; they differ in what the record holds.
 const (
-	Text   Type = iota + 1 // a JSON string
-	Int                    // a JSON number without fraction or exponent that fits 64 bits
-	Float                  // a JSON number within the range of a float64
-	Bool                   // true or false
-	TimeMS                 // an integer: milliseconds since 1970-01-01 UTC
-	TimeS                  // an integer: seconds since 1970-01-01 UTC
-	Nested                 // any JSON, an object or array say, taken as it stands in the record
-	Time                   // a string or number in the field's TimeFormat
+	Text    Type = iota + 1 // a JSON string
+	Int                     // a JSON number without fraction or exponent that fits 64 bits
+	Float                   // a JSON number within the range of a float64
+	Bool                    // true or false
+	TimeMS                  // an integer: milliseconds since 1970-01-01 UTC
+	TimeS                   // an integer: seconds since 1970-01-01 UTC
+	Nested                  // any JSON, an object or array say, taken as it stands in the record
+	Time                    // a string or number in the field's TimeFormat
+	Decimal                 // a number of up to 38 digits, exactly
+	Bytes                   // any bytes; in JSON a string in base64
+	Date                    // a day: a string as 2013-01-31, or an integer of days since 1970-01-01
+	TimeUS                  // an integer of microseconds since 1970-01-01 UTC, or a string as RFC 3339 has it
+	TimeNS                  // the same in nanoseconds
 )
 
 var typeNames = []string{Text: "text", Int: "int", Float: "float", Bool: "bool", TimeMS: "time_ms", TimeS: "time_s",
-	Nested: "json", Time: "time"}
+	Nested: "json", Time: "time", Decimal: "decimal", Bytes: "bytes", Date: "date", TimeUS: "time_us", TimeNS: "time_ns"}
 
 // String is the type's name in brine.yaml.
 func (t Type) String() string {
@@ -35,10 +40,10 @@ func (t Type) String() string {
 
 func (t Type) known() bool { return t > 0 && int(t) < len(typeNames) }
 
-// IsTime reports whether values of the type are times.
+// IsTime reports whether values of the type are times in milliseconds.
 func (t Type) IsTime() bool { return t == TimeMS || t == TimeS || t == Time }
 
-// Stored is the type that a store holds of a field: all times become milliseconds.
+// Stored is the type that a store holds of a field: times of which IsTime is true become TimeMS.
 func (t Type) Stored() Type {
 	if t.IsTime() {
 		return TimeMS
@@ -96,8 +101,8 @@ func (f Field) validate() error {
 	switch {
 	case f.Numbers && f.Type != Text:
 		return fmt.Errorf("field %s is declared %s; only a text is made of numbers", f.Name, f.Type)
-	case f.Decimal && f.Type != Text && f.Type != Float:
-		return fmt.Errorf("field %s is declared %s; a decimal is declared text, or float", f.Name, f.Type)
+	case f.Decimal && f.Type != Text && f.Type != Float && f.Type != Decimal:
+		return fmt.Errorf("field %s is declared %s; a decimal is declared decimal, text or float", f.Name, f.Type)
 	case f.Scale < 0 || f.Scale > maxScale:
 		return fmt.Errorf("field %s: a scale of %d; give 0 to %d", f.Name, f.Scale, maxScale)
 	}
@@ -225,7 +230,7 @@ func (s Schema) validateVersion() error {
 		return fmt.Errorf("version is field %d of %d", s.Version, len(s.Fields))
 	}
 	switch f := s.Fields[s.Version]; {
-	case f.Type != Int && !f.Type.IsTime():
+	case !f.Type.Orders():
 		return fmt.Errorf("version %s is declared %s; it must be an int or a time", f.Name, f.Type)
 	case !f.Const.Null() || !f.Default.Null():
 		return fmt.Errorf("version %s has a value of its own, which orders nothing; take it of the record", f.Name)

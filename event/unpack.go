@@ -92,6 +92,17 @@ func readMessagePack(v *Value, t Type, b []byte) (rest []byte, err error) {
 	case (t == Text || t == Nested) && kind == msgp.StrType:
 		v.Type = t
 		v.text, rest, err = msgp.ReadStringZC(b)
+	case t == Decimal && kind == msgp.StrType:
+		var text []byte
+		if text, rest, err = msgp.ReadStringZC(b); err == nil {
+			var ok bool
+			if *v, ok = DecimalValue(string(text)); !ok {
+				err = fmt.Errorf("a decimal is expected, found %s", Quoted(text))
+			}
+		}
+	case t == Bytes && kind == msgp.BinType:
+		v.Type = t
+		v.text, rest, err = msgp.ReadBytesZC(b)
 	case t == Bool && kind == msgp.BoolType:
 		var is bool
 		is, rest, err = msgp.ReadBoolBytes(b)
@@ -100,7 +111,7 @@ func readMessagePack(v *Value, t Type, b []byte) (rest []byte, err error) {
 		var f float64
 		f, rest, err = msgp.ReadFloat64Bytes(b)
 		*v = FloatValue(f)
-	case whole && (t == Float || t == Int || t.IsTime()):
+	case whole && (t == Float || t == Int || t.TakesTimes()):
 		var i int64
 		i, rest, err = msgp.ReadInt64Bytes(b)
 		*v = wholeValue(t, i)
@@ -117,5 +128,5 @@ func wholeValue(t Type, i int64) Value {
 	case Float:
 		return FloatValue(float64(i))
 	}
-	return TimeValue(i)
+	return InstantValue(t.Stored(), i)
 }

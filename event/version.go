@@ -19,7 +19,7 @@ func (d *Decoder) version(rec *Record, values []Value) (int64, *Error) {
 		if v.Null() {
 			return 0, &Error{Reason: MissingField, Field: field, Detail: "it is the version of the event"}
 		}
-		version = v.Int()
+		version = v.Milliseconds()
 	}
 	switch {
 	case version < 0:

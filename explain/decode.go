@@ -153,6 +153,9 @@ func valueOf(v event.Value) (value any, text string) {
 	if v.Null() {
 		return nil, "null"
 	}
+	if text, ok := v.Textual(); ok {
+		return text, text
+	}
 	text = rowkey.Binary(event.AppendValue(nil, v)) // as a column holds it
 	return text, text
 }

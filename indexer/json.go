@@ -21,6 +21,13 @@ func appendValue(dst []byte, v event.Value) []byte {
 		return strconv.AppendBool(dst, v.Bool())
 	case event.Text:
 		return appendString(dst, v.Text())
+	case event.TimeUS, event.TimeNS:
+		return strconv.AppendInt(dst, v.Int(), 10)
+	case event.Date: // its midnight in UTC
+		return strconv.AppendInt(dst, v.Milliseconds(), 10)
+	case event.Decimal, event.Bytes: // JSON in engines has no number of 38 digits
+		text, _ := v.Textual()
+		return appendString(dst, []byte(text))
 	default:
 		return append(dst, "null"...)
 	}

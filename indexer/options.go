@@ -254,7 +254,9 @@ func typeOf(t event.Type) Type {
 		return Double
 	case event.Bool:
 		return Boolean
-	case event.TimeMS, event.TimeS, event.Time:
+	case event.TimeUS, event.TimeNS:
+		return Long // which is exact
+	case event.TimeMS, event.TimeS, event.Time, event.Date:
 		return Date
 	default:
 		return Keyword

@@ -7,7 +7,6 @@
 package lookup
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"slices"
@@ -159,8 +158,5 @@ func (m *memory) put(name []byte, values []event.Value) {
 
 // own copies a value whose text has another owner.
 func own(v event.Value) event.Value {
-	if v.Type == event.Text {
-		return event.TextOf(bytes.Clone(v.Text()))
-	}
-	return v
+	return v.Owned()
 }

@@ -135,11 +135,11 @@ func members(object []byte) int {
 
 // connectTypes are the types of columns by what Kafka Connect calls them.
 var connectTypes = map[string]event.Type{
-	"io.debezium.time.Date": event.TimeMS, "io.debezium.time.Timestamp": event.TimeMS, "io.debezium.time.MicroTimestamp": event.TimeMS,
-	"io.debezium.time.NanoTimestamp": event.TimeMS, "io.debezium.time.ZonedTimestamp": event.Time,
-	"org.apache.kafka.connect.data.Date": event.TimeMS, "org.apache.kafka.connect.data.Timestamp": event.TimeMS,
+	"io.debezium.time.Date": event.Date, "io.debezium.time.Timestamp": event.TimeMS, "io.debezium.time.MicroTimestamp": event.TimeUS,
+	"io.debezium.time.NanoTimestamp": event.TimeNS, "io.debezium.time.ZonedTimestamp": event.TimeUS,
+	"org.apache.kafka.connect.data.Date": event.Date, "org.apache.kafka.connect.data.Timestamp": event.TimeMS,
 	"int8": event.Int, "int16": event.Int, "int32": event.Int, "int64": event.Int, "float": event.Float, "double": event.Float,
-	"float32": event.Float, "float64": event.Float, "boolean": event.Bool, "string": event.Text, "bytes": event.Text,
+	"float32": event.Float, "float64": event.Float, "boolean": event.Bool, "string": event.Text, "bytes": event.Bytes,
 }
 
 // rowFields are the columns that a schema has below after.
@@ -154,7 +154,7 @@ func rowFields(schema *connect) (out []event.Field) {
 	for _, c := range schema.Fields[at].Fields {
 		f := event.Field{Path: []string{c.Field}, Type: event.Nested}
 		if strings.HasSuffix(c.Name, "Decimal") {
-			f.Type, f.Numbers = event.Text, true
+			f.Type = event.Decimal
 		} else if t, ok := connectTypes[c.Name]; ok {
 			f.Type = t
 		} else if t, ok := connectTypes[c.Type]; ok {

@@ -103,7 +103,9 @@ func (s *sample) part(f int) part {
 	switch t := s.fields[f].Type; {
 	case t == event.Int:
 		p.text, p.open = "asc("+p.text+")", false
-	case t.IsTime():
+	case t == event.Date:
+		p.text, p.open = "asc("+p.text+")", false
+	case t.TakesTimes():
 		return s.newest(f)
 	case t == event.Bool:
 		p.open = true
@@ -116,7 +118,7 @@ func (s *sample) part(f int) part {
 // newest is a time, or a number that grows, so that the latest comes first.
 func (s *sample) newest(f int) part {
 	p := part{field: s.fields[f].Name, text: fmt.Sprintf("desc(%s, ms)", s.fields[f].Name)}
-	if s.fields[f].Type == event.Int {
+	if t := s.fields[f].Type; !t.IsTime() { // a whole number to keys
 		p.text = "desc(" + s.fields[f].Name + ")"
 	}
 	return p

@@ -136,7 +136,7 @@ func (s *sample) owner(entity int) int {
 // birth is a time that each entity has one of; -1: none.
 func (s *sample) birth(entity, version int) int {
 	return s.best(func(f int) float64 {
-		if f == version || !s.fields[f].Type.IsTime() || !s.complete(f) || !s.decides(entity, f) {
+		if f == version || !s.fields[f].Type.TakesTimes() || !s.complete(f) || !s.decides(entity, f) {
 			return 0
 		}
 		return float64(s.counts[f])

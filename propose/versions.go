@@ -27,7 +27,7 @@ func (s *sample) versions(entity int) []Version {
 				continue
 			}
 			out = append(out, Version{Field: s.fields[f].Name, Of: len(s.events),
-				Ties: s.ties(entity, func(i int) int64 { return s.events[i].Values[f].Int() })})
+				Ties: s.ties(entity, func(i int) int64 { return s.events[i].Values[f].Milliseconds() })})
 		}
 	}
 	slices.SortStableFunc(out, func(a, b Version) int {
@@ -40,11 +40,11 @@ func (s *sample) versions(entity int) []Version {
 // orders reports whether a field may be a version.
 func (s *sample) orders(f int) bool {
 	t := s.fields[f].Type
-	if !s.complete(f) || !t.IsTime() && (t != event.Int || !s.named(f, []string{"version", "seq", "sequence", "revision", "lsn"})) {
+	if !s.complete(f) || !t.Orders() || t == event.Int && !s.named(f, []string{"version", "seq", "sequence", "revision", "lsn"}) {
 		return false
 	}
 	for i := range s.events {
-		v := s.events[i].Values[f].Int()
+		v := s.events[i].Values[f].Milliseconds()
 		if v < 0 || v == math.MaxInt64 || v-dayMS > s.events[i].Record.Timestamp {
 			return false
 		}

@@ -85,6 +85,19 @@ func (c *csvColumn) value(text string) (any, error) {
 			return nil, errors.New(c.time.Expects() + " is expected")
 		}
 		return text, nil
+	case event.Decimal:
+		if _, ok := event.DecimalValue(text); !ok || !json.Valid([]byte(text)) {
+			return nil, worded(strconv.ErrSyntax, "no decimal number of up to 38 digits")
+		}
+		return json.Number(text), nil
+	case event.Bytes, event.Date, event.TimeUS, event.TimeNS:
+		if _, err := (event.Field{Type: c.typ}).ValueOf(text); err != nil {
+			return nil, worded(strconv.ErrSyntax, "no "+c.typ.String())
+		}
+		if n, err := strconv.ParseInt(text, 10, 64); err == nil && c.typ != event.Bytes {
+			return n, nil
+		}
+		return text, nil
 	case event.Bool:
 		v, err := strconv.ParseBool(text)
 		return v, worded(err, "neither true nor false")

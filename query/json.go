@@ -122,6 +122,9 @@ func JSONValue(v event.Value) any {
 	case event.TimeMS:
 		return when.Text(v.Int())
 	}
+	if text, ok := v.Textual(); ok {
+		return text
+	}
 	return nil
 }
 

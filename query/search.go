@@ -182,12 +182,17 @@ func equal(v event.Value, in any) bool {
 	switch v.Type {
 	case event.Text, event.Nested:
 		return in == string(v.Text())
-	case event.Int, event.TimeMS:
+	case event.Date:
+		return in == v.Milliseconds()
+	case event.Int, event.TimeMS, event.TimeUS, event.TimeNS:
 		return in == v.Int()
 	case event.Float:
 		return in == v.Float()
 	case event.Bool:
 		return in == v.Bool()
+	}
+	if text, ok := v.Textual(); ok {
+		return in == text
 	}
 	return in == nil // a null is in neither
 }

@@ -82,7 +82,7 @@ func (d *draft) cell(c *column, ev *event.Event) (value []byte, ok bool) {
 		return d.value[start:], len(d.value) > start
 	}
 	v := ev.Values[c.field]
-	if v.Null() || v.Type == event.Text || v.Type == event.Nested {
+	if v.Null() || v.Type == event.Text || v.Type == event.Nested || v.Type == event.Bytes {
 		return v.Text(), !v.Null()
 	}
 	d.value = event.AppendValue(d.value, v)

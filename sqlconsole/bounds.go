@@ -17,7 +17,9 @@ func compare(a, b event.Value) int {
 	switch a.Type {
 	case event.Float:
 		return cmp.Compare(a.Float(), b.Float())
-	case event.Text, event.Nested:
+	case event.Decimal:
+		return event.CompareDecimals(a, b)
+	case event.Text, event.Nested, event.Bytes:
 		return bytes.Compare(a.Text(), b.Text())
 	case event.Bool:
 		switch {
@@ -41,8 +43,8 @@ func after(v event.Value) (event.Value, bool) {
 		return event.FloatValue(next), !math.IsInf(next, 0)
 	case event.TimeMS:
 		return event.TimeValue(v.Int() + 1), v.Int() < math.MaxInt64
-	case event.Int:
-		return event.IntValue(v.Int() + 1), v.Int() < math.MaxInt64
+	case event.Int, event.Date, event.TimeUS, event.TimeNS:
+		return event.InstantValue(v.Type, v.Int()+1), v.Int() < math.MaxInt64
 	}
 	return v, false
 }

@@ -12,6 +12,7 @@ import (
 	"brine/mask"
 	"brine/query"
 	"brine/rowkey"
+	"brine/rowkey/eventkey"
 )
 
 // Catalog is what statements may name.
@@ -172,7 +173,9 @@ func (t *Table) field(out *column) error {
 	}
 	for _, f := range t.KeyFields() {
 		if f.Name == name {
-			out.inKey, out.typ = true, keyTypes[f.Type]
+			if out.inKey = true; eventkey.Type(out.typ) != f.Type { // a column may know better what a whole number counts
+				out.typ = keyTypes[f.Type]
+			}
 		}
 	}
 	if out.typ == 0 {
@@ -245,6 +248,18 @@ func (c *column) value(l Literal, now time.Time) (event.Value, error) {
 			return bad("write a number")
 		}
 		return event.FloatValue(f), nil
+	case event.Decimal:
+		v, ok := event.DecimalValue(l.text)
+		if l.kind != number || !ok {
+			return bad("write a number of at most 38 digits")
+		}
+		return v, nil
+	case event.Bytes, event.Date, event.TimeUS, event.TimeNS:
+		v, err := (event.Field{Type: c.typ}).ValueOf(l.text)
+		if l.kind == word || err != nil {
+			return bad("write it in 'single quotes', as it stands in answers")
+		}
+		return v, nil
 	case event.TimeMS:
 		at, err := when.Time(l.text, now)
 		if l.kind == word || err != nil {
@@ -267,8 +282,12 @@ func article(t event.Type) string {
 		return "a number"
 	case event.Bool:
 		return "true or false"
-	case event.TimeMS:
+	case event.TimeMS, event.TimeUS, event.TimeNS:
 		return "a time"
+	case event.Date, event.Decimal:
+		return "a " + t.String()
+	case event.Bytes:
+		return "bytes"
 	}
 	return "a text"
 }

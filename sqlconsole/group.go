@@ -1,6 +1,7 @@
 package sqlconsole
 
 import (
+	"bytes"
 	"math"
 	"slices"
 
@@ -51,6 +52,11 @@ func newGroups(p *Plan) *groups {
 
 func (g *groups) of(v event.Value) *group {
 	key := string(event.AppendValue([]byte{byte(v.Type)}, v))
+	if v.Type == event.Decimal && bytes.IndexByte(v.Text(), '.') >= 0 { // 1.5 and 1.50 are one number
+		key = "decimal " + string(bytes.TrimRight(bytes.TrimRight(v.Text(), "0"), "."))
+	} else if v.Type == event.Decimal {
+		key = "decimal " + string(v.Text())
+	}
 	found := g.all[key]
 	if found == nil {
 		found = &group{value: owned(v), folds: make([]fold, len(g.plan.columns))}

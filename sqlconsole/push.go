@@ -50,9 +50,9 @@ func (t *test) made() (out []query.Test, whole bool) {
 	case t.op != Eq && t.op != Ge && t.op != Gt && t.op != Between:
 	case t.typ == event.Bool && t.values[0].Bool(): // any byte but 0 is true
 		return []query.Test{t.as(query.NotEqual, event.BoolValue(false))}, true
-	case t.op == Eq && (t.typ == event.Bool || t.typ == event.Int || t.typ == event.TimeMS):
+	case t.op == Eq && (t.typ == event.Bool || t.typ == event.Bytes || counts(t.typ)):
 		return []query.Test{t.as(query.Equal, t.values[0])}, true
-	case (t.typ == event.Int || t.typ == event.TimeMS) && t.values[0].Int() >= 0: // negative ones sort behind these: they pass too
+	case counts(t.typ) && t.values[0].Int() >= 0: // negative ones sort behind these: they pass too
 		out = append(out, t.as(query.GreaterOrEqual, t.values[0]))
 		if t.op == Between {
 			return append(out, t.as(query.LessOrEqual, t.values[1])), t.values[1].Int() >= 0
@@ -60,6 +60,9 @@ func (t *test) made() (out []query.Test, whole bool) {
 	}
 	return out, false
 }
+
+// counts reports whether cells of the type are whole numbers of 8 bytes.
+func counts(t event.Type) bool { return t == event.Int || t.TakesTimes() }
 
 func (t *test) as(op query.CompareOp, v event.Value) query.Test {
 	return query.Test{Column: t.cell, Op: op, Value: event.AppendValue(nil, v)}

@@ -324,13 +324,7 @@ func (r *run) show(row *query.Selected) error {
 
 // owned is a value that keeps no more of what was read than itself.
 func owned(v event.Value) event.Value {
-	switch v.Type {
-	case event.Text:
-		return event.TextValue(string(v.Text()))
-	case event.Nested:
-		return event.NestedValue(string(v.Text()))
-	}
-	return v
+	return v.Owned()
 }
 
 func (p *Plan) shownField(row *query.Selected, name string) event.Value {

@@ -82,6 +82,12 @@ func (t *typ) takenBy(f event.Field) bool {
 		return t.kind == text || number && t.logical != timeOfDay
 	case event.TimeMS, event.TimeS:
 		return number && t.logical != timeOfDay
+	case event.Date, event.TimeUS, event.TimeNS:
+		return t.kind == text || number && t.logical != timeOfDay
+	case event.Decimal:
+		return number || t.kind == float || t.kind == double || t.logical == decimal || t.kind == text
+	case event.Bytes:
+		return t.kind == text || (t.kind == bytes || t.kind == fixed) && t.logical == plain
 	}
 	return true
 }
@@ -90,9 +96,9 @@ func (t *typ) takenBy(f event.Field) bool {
 func (t *typ) declared() string {
 	switch {
 	case t.logical == decimal:
-		return "{ type: text, from: number }"
+		return event.Decimal.String()
 	case t.logical.unit() != 0:
-		return "time_ms"
+		return t.time().String()
 	}
 	switch t.kind {
 	case integer, long:
@@ -104,9 +110,22 @@ func (t *typ) declared() string {
 	case text, enum:
 		return event.Text.String()
 	case bytes, fixed:
-		return "text if the bytes are UTF-8, else json, which has them as base64"
+		return "text if the bytes are UTF-8, else bytes"
 	}
 	return event.Nested.String()
+}
+
+// time is the field type that a logical type which is a time is best declared as: one that keeps all of it.
+func (t *typ) time() event.Type {
+	switch t.logical {
+	case days:
+		return event.Date
+	case microseconds:
+		return event.TimeUS
+	case nanoseconds:
+		return event.TimeNS
+	}
+	return event.TimeMS
 }
 
 var kindNames = [...]string{null: "null", boolean: "boolean", integer: "int", long: "long", float: "float", double: "double",
@@ -184,9 +203,9 @@ func (t *typ) leaves(path []string, out []event.Field) []event.Field {
 func (t *typ) asDeclared(f event.Field) event.Field {
 	switch {
 	case t.logical == decimal:
-		f.Type, f.Numbers = event.Text, true
+		f.Type = event.Decimal
 	case t.logical.unit() != 0:
-		f.Type = event.TimeMS
+		f.Type = t.time()
 	case t.kind == integer, t.kind == long:
 		f.Type = event.Int
 	case t.kind == float, t.kind == double:
@@ -195,6 +214,8 @@ func (t *typ) asDeclared(f event.Field) event.Field {
 		f.Type = event.Bool
 	case t.kind == text, t.kind == enum, t.logical == uuid:
 		f.Type = event.Text
+	case t.kind == bytes, t.kind == fixed:
+		f.Type = event.Bytes
 	}
 	return f
 }

@@ -106,7 +106,7 @@ func (r *run) number(n *event.Node, t *typ, i int64) *event.Error {
 		return r.b.Int(n, i)
 	case t.logical != timeOfDay:
 		return r.b.Time(n, i, t.logical.unit())
-	case n.Type().IsTime():
+	case n.Type().TakesTimes():
 		return n.Wrong("a time of day, without a date")
 	}
 	return r.b.Int(n, i)

@@ -195,7 +195,7 @@ func TestFits(t *testing.T) {
 		{event.Field{Name: "user", Type: event.Text, Numbers: true}, ""},
 		{at("v", event.Int, "at"), ""},
 		{at("v", event.TimeMS, "at"), ""},
-		{at("v", event.Bool, "at"), "it is long (timestamp in µs) in the schema, and declared bool; declare it time_ms"},
+		{at("v", event.Bool, "at"), "it is long (timestamp in µs) in the schema, and declared bool; declare it time_us"},
 		{at("v", event.Text, "remark"), ""},
 		{at("v", event.Int, "remark"), "it is string in the schema, and declared int; declare it text"},
 		{at("v", event.Text, "place"), "it is record shop.Place in the schema, and declared text; declare it json"},

@@ -117,7 +117,7 @@ func misfit(fd protoreflect.FieldDescriptor, part bool, f event.Field, names str
 	return what, "declare it " + strings.Join(types[:last], ", ") + " or " + types[last]
 }
 
-var times = []event.Type{event.TimeMS, event.TimeS, event.Time}
+var times = []event.Type{event.TimeMS, event.TimeS, event.Time, event.TimeUS, event.TimeNS, event.Date}
 
 // takers are the types that may take what the field holds, json aside.
 func takers(fd protoreflect.FieldDescriptor, part bool, f event.Field) []event.Type {
@@ -140,15 +140,15 @@ func takers(fd protoreflect.FieldDescriptor, part bool, f event.Field) []event.T
 	case protoreflect.BoolKind:
 		return []event.Type{event.Bool}
 	case protoreflect.StringKind:
-		return []event.Type{event.Text, event.Time}
+		return []event.Type{event.Text, event.Time, event.TimeUS, event.TimeNS, event.Date, event.Decimal, event.Bytes}
 	case protoreflect.BytesKind:
-		return []event.Type{event.Text}
+		return []event.Type{event.Text, event.Bytes}
 	case protoreflect.EnumKind:
 		return []event.Type{event.Text, event.Int}
 	case protoreflect.DoubleKind, protoreflect.FloatKind:
-		takes = []event.Type{event.Float, event.Time}
+		takes = []event.Type{event.Float, event.Time, event.Decimal}
 	default:
-		takes = append([]event.Type{event.Int, event.Float}, times...)
+		takes = append([]event.Type{event.Int, event.Float, event.Decimal}, times...)
 	}
 	if f.Numbers {
 		takes = append(takes, event.Text)
@@ -211,8 +211,10 @@ func declared(fd protoreflect.FieldDescriptor) event.Type {
 		return event.Nested
 	case fd.Message() != nil:
 		switch wellKnownType(fd.Message()) {
-		case timestamp, date:
+		case timestamp:
 			return event.TimeMS
+		case date:
+			return event.Date
 		case duration:
 			return event.Float
 		case wrapper:
@@ -228,7 +230,9 @@ func declared(fd protoreflect.FieldDescriptor) event.Type {
 		return event.Bool
 	case protoreflect.FloatKind, protoreflect.DoubleKind:
 		return event.Float
-	case protoreflect.BytesKind, protoreflect.MessageKind, protoreflect.GroupKind:
+	case protoreflect.BytesKind:
+		return event.Bytes
+	case protoreflect.MessageKind, protoreflect.GroupKind:
 		return event.Nested
 	}
 	return event.Int

@@ -106,7 +106,7 @@ func (f *field) setTimestamp(s int64, ns int32, b *event.Builder) *event.Error {
 	switch {
 	case n.Type() == event.Text:
 		return b.Text(n, b.Keep(appendTime(nil, s, ns)))
-	case !n.Type().IsTime():
+	case !n.Type().TakesTimes():
 		return n.Wrong("a time")
 	case s > nanoseconds || s < -nanoseconds:
 		return b.Time(n, s*1_000_000+int64(ns/1000), event.Microseconds)
@@ -164,7 +164,7 @@ func (f *field) setDate(year, month, day int32, b *event.Builder) *event.Error {
 	switch {
 	case n.Type() == event.Text:
 		return b.Text(n, b.Keep(t.AppendFormat(nil, time.DateOnly)))
-	case n.Type().IsTime():
+	case n.Type().TakesTimes():
 		return b.Time(n, t.Unix()/86400, event.Days)
 	}
 	return n.Wrong("a date")

@@ -289,8 +289,9 @@ func (f *field) presets(many bool) {
 	default:
 		f.standard.bits = d.Uint()
 	}
-	// A time cannot be empty: a text that is so is one that nobody set.
-	if f.kind == protoreflect.StringKind && f.node.Type() == event.Time && f.implicit && len(f.standard.bytes) == 0 {
+	// A time or a decimal cannot be empty: a text that is so is one that nobody set.
+	t := f.node.Type()
+	if f.kind == protoreflect.StringKind && (t.TakesTimes() || t == event.Decimal) && f.implicit && len(f.standard.bytes) == 0 {
 		f.preset = false
 	}
 }

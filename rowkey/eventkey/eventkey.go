@@ -78,7 +78,7 @@ func Value(v event.Value) rowkey.Value {
 	switch v.Type {
 	case event.Text:
 		return rowkey.Value{Type: rowkey.Text, Text: v.Text()}
-	case event.Int:
+	case event.Int, event.Date, event.TimeUS, event.TimeNS:
 		return rowkey.Value{Type: rowkey.Int, Int: v.Int()}
 	case event.TimeMS:
 		return rowkey.Value{Type: rowkey.Time, Int: v.Int()}
@@ -112,7 +112,7 @@ func Type(t event.Type) rowkey.Type {
 	switch t {
 	case event.Text:
 		return rowkey.Text
-	case event.Int:
+	case event.Int, event.Date, event.TimeUS, event.TimeNS: // the whole numbers that they count
 		return rowkey.Int
 	case event.TimeMS, event.TimeS, event.Time:
 		return rowkey.Time

@@ -241,6 +241,9 @@ func textOf(v event.Value) string {
 	case event.TimeMS:
 		return when.Text(v.Int())
 	}
+	if text, ok := v.Textual(); ok {
+		return text
+	}
 	return string(v.Text())
 }
 
