@@ -96,7 +96,7 @@ func (c *conn) run(ctx context.Context, r wire.Request) {
 	}
 	k := &call{node: c.node, conn: c, method: name, in: r.Cells}
 	o := c.node.cluster.controls.ask(&Request{Node: c.node.place.index, Service: c.header.GetServiceName(), Method: name, Param: param,
-		Cells: r.Cells, Remote: c.net.RemoteAddr().String()})
+		Cells: r.Cells, Remote: c.net.RemoteAddr().String(), at: c.node})
 	if !o.before(ctx) {
 		return
 	}

@@ -10,10 +10,12 @@ import (
 	"fmt"
 	"net"
 	"slices"
+	"strconv"
 	"sync"
 	"sync/atomic"
 
 	"brine/hbase/embedded/internal/store"
+	"brine/hbase/embedded/internal/zkserver"
 	"brine/hbase/hbasepb"
 	"brine/internal/certs"
 	"brine/internal/sockets"
@@ -39,11 +41,15 @@ type cluster struct {
 	tls      *tls.Config      // nil: plain text
 	kerberos *authenticator   // nil: whoever comes is let in
 
+	zookeeper *zkserver.Server // nil: there is none
+
 	ctx       context.Context // done when the server is closed
 	cancel    context.CancelFunc
 	wg        sync.WaitGroup // procedures, and the waits until the master notices a death
 	lastStart atomic.Int64   // start code
 	waiting   atomic.Int32   // how many callers of HoldMaster keep the master initializing
+
+	masterPort atomic.Uint32 // that the master listened on first
 
 	change sync.Mutex // one change of the catalogue at a time; taken before mu
 	idle   *sync.Cond // of change: regions came out of a transition
@@ -159,8 +165,11 @@ func (c *cluster) listen() error {
 		return err
 	}
 	for i := range c.opts.Servers {
-		p := &Node{cluster: c, index: i, regions: true}
-		if err := c.start(p, net.JoinHostPort(host, "0")); err != nil {
+		p, port := &Node{cluster: c, index: i, regions: true}, 0
+		if i < len(c.opts.Ports) {
+			port = c.opts.Ports[i]
+		}
+		if err := c.start(p, net.JoinHostPort(host, strconv.Itoa(port))); err != nil {
 			return err
 		}
 		c.places.add(p)
@@ -168,9 +177,25 @@ func (c *cluster) listen() error {
 	return nil
 }
 
+// openZooKeeper serves Options.ZooKeeper, when the catalogue is there.
+func (c *cluster) openZooKeeper() error {
+	if c.opts.ZooKeeper == "" {
+		return nil
+	}
+	l, err := c.opts.Listen("tcp", c.opts.ZooKeeper)
+	if err != nil {
+		return fmt.Errorf("embedded: Options.ZooKeeper: %w", err)
+	}
+	c.zookeeper = zkserver.New(l, c.znodes, c.opts.Warn)
+	return nil
+}
+
 // end ends the nodes and what runs for them, and closes the store.
 func (c *cluster) end() error {
 	c.cancel()
+	if c.zookeeper != nil {
+		c.zookeeper.Close()
+	}
 	for _, n := range c.lives() {
 		n.end(false)
 	}

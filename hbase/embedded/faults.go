@@ -9,6 +9,7 @@ import (
 	"brine/hbase/hbasepb"
 
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
 // Request is a request as a control function sees it. Param is the method's message (a *hbasepb.MultiRequest for "Multi");
@@ -20,11 +21,114 @@ type Request struct {
 	Cells           []byte // its cell block
 	Remote          string // the client's address
 
+	at   *node
 	keep bool
 }
 
 // Keep keeps the control function registered also after this request.
 func (r *Request) Keep() { r.keep = true }
+
+// Tables returns the names of the tables that the request is about: of its regions, of the scanner that it goes on with, or that its message
+// names.
+func (r *Request) Tables() (names []string) {
+	add := func(name string) {
+		if name != "" && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	switch p := r.Param.(type) {
+	case *hbasepb.MultiRequest:
+		for _, a := range p.RegionAction {
+			add(r.at.cluster.tableOf(string(a.Region.GetValue())))
+		}
+		return names
+	case *hbasepb.ScanRequest:
+		if p.ScannerId != nil {
+			add(r.at.scanners.table(p.GetScannerId()))
+			return names
+		}
+	}
+	r.at.cluster.mentioned(r.Param.ProtoReflect(), add)
+	return names
+}
+
+// Rows returns the rows that the request is about: those that it reads or changes, and where a scan begins.
+func (r *Request) Rows() (rows [][]byte) {
+	switch p := r.Param.(type) {
+	case *hbasepb.GetRequest:
+		return [][]byte{p.Get.GetRow()}
+	case *hbasepb.MutateRequest:
+		return [][]byte{p.Mutation.GetRow()}
+	case *hbasepb.ScanRequest:
+		if p.Scan != nil {
+			return [][]byte{p.Scan.GetStartRow()}
+		}
+	case *hbasepb.MultiRequest:
+		for _, of := range p.RegionAction {
+			for _, a := range of.Action {
+				if g := a.GetGet(); g != nil {
+					rows = append(rows, g.GetRow())
+				} else {
+					rows = append(rows, a.GetMutation().GetRow())
+				}
+			}
+		}
+	}
+	return rows
+}
+
+// mentioned calls add with the tables that a message names by themselves or by their regions.
+func (c *cluster) mentioned(m protoreflect.Message, add func(table string)) {
+	switch p := m.Interface().(type) {
+	case *hbasepb.TableName:
+		add(nameOf(p).String())
+		return
+	case *hbasepb.RegionSpecifier:
+		add(c.tableOf(string(p.GetValue())))
+		return
+	}
+	m.Range(func(f protoreflect.FieldDescriptor, v protoreflect.Value) bool {
+		switch {
+		case f.Message() == nil || f.IsMap():
+		case f.IsList():
+			for i := range v.List().Len() {
+				c.mentioned(v.List().Get(i).Message(), add)
+			}
+		default:
+			c.mentioned(v.Message(), add)
+		}
+		return true
+	})
+}
+
+// tableOf returns the table of a region, which is named by its name or encoded name; empty when there is none.
+func (c *cluster) tableOf(region string) string {
+	if isMeta(region) {
+		return metaName.String()
+	}
+	r, err := c.named(region)
+	if err != nil {
+		return ""
+	}
+	return r.table.name.String()
+}
+
+// TableOf returns the table of a region, which is named by its name or encoded name; empty when there is none.
+func (s *Server) TableOf(region string) string { return s.cluster.tableOf(region) }
+
+// Serves reports whether there is a method of that name, which Control can wait for.
+func Serves(method string) bool {
+	for _, methods := range services {
+		if _, ok := methods[method]; ok {
+			return true
+		}
+	}
+	return false
+}
+
+// FillDisk has the server answer as one whose disk is full, in memory too, until it is called with false: every call that reads or writes
+// gets an IOException that may be retried, and what was acknowledged is there afterwards.
+func (s *Server) FillDisk(full bool) { s.cluster.store.Fill(full) }
 
 // Outcome is what a control function makes of a request. The zero Outcome handles it as usual.
 type Outcome struct {

@@ -1,7 +1,9 @@
 package embedded
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"net"
 	"strconv"
 	"strings"
@@ -21,8 +23,8 @@ type node struct {
 	cluster   *cluster
 	place     *Node
 	listener  net.Listener
-	addr      string // host:port
-	host      string
+	addr      string // host:port that it listens on
+	host      string // by which clients reach it, as port
 	port      uint32
 	startCode int64 // ms when it started: a node started again is another
 
@@ -49,21 +51,35 @@ func (p *Node) begin(addr string) (*node, error) {
 	if err != nil {
 		return nil, err
 	}
-	host, port, err := net.SplitHostPort(l.Addr().String())
-	if err != nil {
-		return nil, err
-	}
-	number, err := strconv.ParseUint(port, 10, 16)
-	if err != nil {
-		return nil, err
-	}
 	n := &node{
 		cluster: p.cluster, place: p, listener: sockets.Listener(l, p.cluster.opts.Warn), addr: l.Addr().String(),
-		host: host, port: uint32(number),
 		startCode: p.cluster.startCode(), conns: make(map[*conn]struct{}),
+	}
+	if n.host, n.port, err = p.cluster.reachedBy(n.addr, p.master); err != nil {
+		return nil, errors.Join(err, l.Close())
 	}
 	n.ctx, n.cancel = context.WithCancel(p.cluster.ctx)
 	return n, nil
+}
+
+// reachedBy returns the host and port by which clients reach a listener; see Options.Advertise. The master's is the first.
+func (c *cluster) reachedBy(addr string, master bool) (host string, port uint32, err error) {
+	host, text, err := net.SplitHostPort(addr)
+	if err != nil {
+		return "", 0, err
+	}
+	number, err := strconv.ParseUint(text, 10, 16)
+	if err != nil {
+		return "", 0, err
+	}
+	if master {
+		c.masterPort.CompareAndSwap(0, uint32(number))
+	}
+	name, at, err := c.opts.advertised()
+	if at != 0 {
+		number += uint64(at) - uint64(c.masterPort.Load())
+	}
+	return cmp.Or(name, host), uint32(uint16(number)), err
 }
 
 func (n *node) run() {
@@ -145,6 +161,9 @@ func (n *node) clock() time.Time {
 func (n *node) serverName() *hbasepb.ServerName {
 	return &hbasepb.ServerName{HostName: proto.String(n.host), Port: proto.Uint32(n.port), StartCode: proto.Uint64(uint64(n.startCode))}
 }
+
+// reached is the host:port by which clients reach the node.
+func (n *node) reached() string { return net.JoinHostPort(n.host, strconv.Itoa(int(n.port))) }
 
 // String is the node as HBase writes it in hbase:meta and in messages: host,port,startcode.
 func (n *node) String() string {

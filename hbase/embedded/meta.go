@@ -51,7 +51,7 @@ func (c *cluster) putRegion(b *store.Batch, r *region, state hbasepb.RegionState
 		w.put("sn", []byte(n.String()))
 	}
 	if n != nil && state == hbasepb.RegionState_OPEN {
-		w.put("server", []byte(n.addr))
+		w.put("server", []byte(n.reached()))
 		w.put("serverstartcode", binary.BigEndian.AppendUint64(nil, uint64(n.startCode)))
 		w.put(metaSeqNum, binary.BigEndian.AppendUint64(nil, uint64(r.seq)))
 	}

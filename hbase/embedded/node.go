@@ -48,6 +48,9 @@ var ErrRunning = errors.New("embedded: the node is running")
 // Addr is the host:port that the node listens on, or listened on when it is down.
 func (p *Node) Addr() string { return p.life.Load().addr }
 
+// Advertised is the host:port by which clients reach the node: Addr, unless Options.Advertise says otherwise.
+func (p *Node) Advertised() string { return p.life.Load().reached() }
+
 // ServerName is the node's life as HBase writes it: host,port,startcode.
 func (p *Node) ServerName() string { return p.life.Load().String() }
 
@@ -116,6 +119,7 @@ func (s *Server) Add() (*Node, error) {
 	if err = c.start(p, net.JoinHostPort(host, "0")); err == nil {
 		p.life.Load().run()
 		c.places.add(p)
+		c.announce()
 	}
 	c.change.Unlock()
 	if err != nil || c.masterLife() == nil {
@@ -146,6 +150,7 @@ func (c *cluster) start(p *Node, addr string) error {
 		return nil // the cluster's start runs it, when the catalogue is there
 	}
 	n.run()
+	c.announce()
 	if c.masterLife() == nil {
 		return nil
 	}
@@ -190,6 +195,7 @@ func (c *cluster) died(n *node) {
 		select {
 		case <-t.C:
 			n.noticed.Store(true)
+			c.announce()
 			if c.masterLife() != nil {
 				_ = c.recover(func(at *node) bool { return at == n }) // the store is broken: all calls report it
 			}

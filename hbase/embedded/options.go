@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"strconv"
+	"strings"
 	"time"
 
 	"brine/hbase/embedded/internal/store"
@@ -36,8 +38,16 @@ type Options struct {
 	Kerberos *Kerberos
 
 	// Servers is how many region servers there are; default 1, on Addr together with the master. When there are more, Addr is
-	// the master's and registry's, and they listen on free ports of its host.
+	// the master's and registry's, and they listen on Ports of its host, or on free ones.
 	Servers int
+	Ports   []int // of the region servers when there are several, one for each; default free ones
+
+	// Advertise is the host, or host:port, by which clients reach Addr where that is another one: behind a port-forward, in a container.
+	// Region servers with ports of their own are reached at ports that are as far from it as theirs are from Addr's. It is required when
+	// Addr is every address of the machine, since a server is known by one name.
+	Advertise string
+
+	ZooKeeper string // host:port of a ZooKeeper of the server's own, by which older clients find it; empty: none
 
 	DetectAfter  time.Duration // from a node's death until the master notices; default 100 ms
 	InTransition time.Duration // how long regions that move, split, merge or are assigned stay closed; see also Server.Hold
@@ -162,7 +172,7 @@ func (o *Options) EnsureDefaults() {
 
 // Validate returns all faults of the options, joined.
 func (o *Options) Validate() error {
-	var faults []error
+	faults := []error{o.validateAddresses()}
 	if o.TLS != nil {
 		faults = append(faults, o.TLS.validate())
 	}
@@ -186,4 +196,41 @@ func (o *Options) Validate() error {
 		}
 	}
 	return errors.Join(faults...)
+}
+
+func (o *Options) validateAddresses() error {
+	if o.Addr == "" && o.Advertise == "" && len(o.Ports) == 0 {
+		return nil
+	}
+	var faults []error
+	host, _, err := net.SplitHostPort(cmp.Or(o.Addr, "127.0.0.1:0"))
+	if err != nil {
+		faults = append(faults, fmt.Errorf("embedded: Options.Addr: %w", err))
+	}
+	if ip := net.ParseIP(host); err == nil && o.Advertise == "" && (host == "" || ip != nil && ip.IsUnspecified()) {
+		faults = append(faults, fmt.Errorf("embedded: Options.Addr %q is every address, and Advertise does not say by which one clients come", o.Addr))
+	}
+	if _, _, err := o.advertised(); err != nil {
+		faults = append(faults, fmt.Errorf("embedded: Options.Advertise: %w", err))
+	}
+	if n := len(o.Ports); n > 0 && n != o.Servers {
+		faults = append(faults, fmt.Errorf("embedded: Options.Ports are %d, of %d region servers", n, o.Servers))
+	}
+	return errors.Join(faults...)
+}
+
+// advertised returns what Advertise says; port 0: as the listeners'.
+func (o *Options) advertised() (host string, port uint16, err error) {
+	if !strings.Contains(o.Advertise, ":") || net.ParseIP(o.Advertise) != nil {
+		return o.Advertise, 0, nil
+	}
+	host, text, err := net.SplitHostPort(o.Advertise)
+	if err != nil {
+		return "", 0, err
+	}
+	number, err := strconv.ParseUint(text, 10, 16)
+	if err == nil && host == "" {
+		err = errors.New("it names no host")
+	}
+	return host, uint16(number), err
 }

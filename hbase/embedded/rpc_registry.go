@@ -2,6 +2,7 @@ package embedded
 
 import (
 	"context"
+	"encoding/binary"
 
 	"brine/hbase/hbasepb"
 
@@ -13,8 +14,7 @@ import (
 //
 // What they do not do:
 //   - a master that was killed is still named until that is noticed, then none is; there are no backup masters;
-//   - hbase:meta has one location: there are no replicas;
-//   - there is no ZooKeeper beside them.
+//   - hbase:meta has one location: there are no replicas.
 var registryMethods = map[string]method{
 	"ClientMetaService.GetClusterId":           on(getClusterID),
 	"ClientMetaService.GetActiveMaster":        on(getActiveMaster),
@@ -62,4 +62,49 @@ func getBootstrapNodes(_ context.Context, k *call, _ *hbasepb.GetBootstrapNodesR
 		r.ServerName = append(r.ServerName, n.serverName())
 	}
 	return r, nil
+}
+
+// znodeParent is where HBase keeps its znodes unless it is set otherwise [zookeeper.znode.parent].
+const znodeParent = "/hbase"
+
+// znodes are what clients that know no registry but ZooKeeper find below znodeParent; see Options.ZooKeeper. They say what the methods above
+// answer. The others of HBase's znodes are not there: those of tables, replication, permissions and procedures.
+func (c *cluster) znodes() map[string][]byte {
+	all := map[string][]byte{
+		znodeParent + "/hbaseid":        znode(&hbasepb.ClusterId{ClusterId: &c.id}),
+		znodeParent + "/rs":             nil,
+		znodeParent + "/backup-masters": nil,
+	}
+	if m := c.knownMaster(); m != nil {
+		all[znodeParent+"/master"] = znode(&hbasepb.Master{Master: m.serverName()})
+		all[znodeParent+"/running"] = nil
+	}
+	for _, n := range c.known() {
+		all[znodeParent+"/rs/"+n.String()] = nil
+	}
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	if meta := c.meta.regions[0]; meta.host != nil {
+		all[znodeParent+"/meta-region-server"] = znode(&hbasepb.MetaRegionServer{Server: meta.host.serverName(),
+			RpcVersion: proto.Uint32(0), State: hbasepb.RegionState_OPEN.Enum()})
+	}
+	return all
+}
+
+// znode is a message as HBase's processes write it: 0xff, the length and the name of who did, and then the message behind the magic.
+func znode(m proto.Message) []byte {
+	const writer = "master:brine"
+	raw, err := proto.Marshal(m)
+	if err != nil {
+		panic("BUG: " + err.Error()) // no message of ours lacks a field
+	}
+	b := binary.BigEndian.AppendUint32([]byte{0xff}, uint32(len(writer)))
+	return append(append(b, writer+metaMagic...), raw...)
+}
+
+// announce has ZooKeeper's clients see what has changed. It must not be called with c.mu held.
+func (c *cluster) announce() {
+	if c.zookeeper != nil {
+		c.zookeeper.Changed()
+	}
 }

@@ -155,6 +155,16 @@ func (ss *scanners) closeWhere(which func(*scanner) bool, forget bool) {
 	}
 }
 
+// table returns the table that an open scanner reads; empty when there is none.
+func (ss *scanners) table(id uint64) string {
+	ss.mu.Lock()
+	defer ss.mu.Unlock()
+	if s, open := ss.open[id]; open {
+		return s.region.table.name.String()
+	}
+	return ""
+}
+
 // question is what Get and Scan have in common.
 type question interface {
 	GetColumn() []*hbasepb.Column

@@ -58,6 +58,9 @@ func startOn(o Options, st *store.Store) (*Server, error) {
 	if err := c.load(); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
+	if err := c.openZooKeeper(); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
 	for _, n := range c.lives() {
 		n.run()
 	}
@@ -66,6 +69,14 @@ func startOn(o Options, st *store.Store) (*Server, error) {
 
 // Addr is the host:port to connect to: of the master and registry, and of the region server too when there is one only.
 func (s *Server) Addr() string { return s.cluster.master.Addr() }
+
+// ZooKeeper is the host:port of the server's own ZooKeeper, empty when it has none; see Options.ZooKeeper.
+func (s *Server) ZooKeeper() string {
+	if s.cluster.zookeeper == nil {
+		return ""
+	}
+	return s.cluster.zookeeper.Addr()
+}
 
 // Nodes are the region servers.
 func (s *Server) Nodes() []*Node { return slices.Clone(s.cluster.places.all()) }

@@ -159,6 +159,7 @@ func (c *cluster) openIn(b *store.Batch, ps []placement) error {
 	for _, p := range open {
 		p.to.open(p.r)
 	}
+	c.announce()
 	return nil
 }
 

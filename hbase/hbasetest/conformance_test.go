@@ -31,26 +31,26 @@ func TestJavaClient(t *testing.T) {
 	client := java(t)
 	t.Run("on the real server", func(t *testing.T) {
 		connect := testenv.HBase(t)
-		hbasetest.Run(t, client, connect, prefix(t), load(t), *update)
+		hbasetest.Conform(t, client, connect, prefix(t), load(t), *update)
 	})
 	t.Run("on the embedded server", func(t *testing.T) {
-		hbasetest.Run(t, client, start(t, 1), prefix(t), load(t), false)
+		hbasetest.Conform(t, client, start(t, 1), prefix(t), load(t), false)
 	})
 	t.Run("on three embedded servers", func(t *testing.T) {
-		hbasetest.Run(t, client, start(t, 3), prefix(t), load(t), false)
+		hbasetest.Conform(t, client, start(t, 3), prefix(t), load(t), false)
 	})
 }
 
 func TestOurClient(t *testing.T) {
 	t.Run("on the real server", func(t *testing.T) {
 		connect := testenv.HBase(t)
-		hbasetest.Run(t, hbasetest.Go, connect, prefix(t), ours(t), false)
+		hbasetest.Conform(t, hbasetest.Go, connect, prefix(t), ours(t), false)
 	})
 	t.Run("on the embedded server", func(t *testing.T) {
-		hbasetest.Run(t, hbasetest.Go, start(t, 1), prefix(t), ours(t), false)
+		hbasetest.Conform(t, hbasetest.Go, start(t, 1), prefix(t), ours(t), false)
 	})
 	t.Run("on three embedded servers", func(t *testing.T) {
-		hbasetest.Run(t, hbasetest.Go, start(t, 3), prefix(t), ours(t), false)
+		hbasetest.Conform(t, hbasetest.Go, start(t, 3), prefix(t), ours(t), false)
 	})
 }
 
@@ -60,11 +60,11 @@ func TestMovesBetweenServers(t *testing.T) {
 	client := java(t)
 	t.Run("our client", func(t *testing.T) {
 		t.Parallel() // the time goes into waiting for the master
-		hbasetest.Run(t, hbasetest.Go, connect, prefix(t), moving(ours(t)), false)
+		hbasetest.Conform(t, hbasetest.Go, connect, prefix(t), moving(ours(t)), false)
 	})
 	t.Run("Java client", func(t *testing.T) {
 		t.Parallel()
-		hbasetest.Run(t, client, connect, prefix(t), moving(load(t)), false)
+		hbasetest.Conform(t, client, connect, prefix(t), moving(load(t)), false)
 	})
 }
 

@@ -1,4 +1,8 @@
-// Package hbasetest holds the conformance suite of HBase clients and servers: text scripts of operations with their answers,
+// Package hbasetest is for tests. Run starts an HBase in the test's process:
+//
+//	client := hbasetest.Run(t).Client(t)
+//
+// Conform is the conformance suite of HBase clients and servers: text scripts of operations with their answers,
 // which any client runs against any server. Our client and HBase's own Java client run them against the embedded and the
 // real server, and all four give the answers in the scripts, which the Java client got from the real server; both run those with
 // a move also on a real cluster of several region servers, where no region may stay on its server. Tests of

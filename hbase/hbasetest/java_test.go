@@ -1,11 +1,8 @@
 package hbasetest_test
 
 import (
-	"bufio"
 	"bytes"
 	"regexp"
-	"strconv"
-	"strings"
 	"testing"
 
 	"brine/hbase/hbasetest"
@@ -32,31 +29,6 @@ func java(t *testing.T) hbasetest.Client {
 		if err != nil {
 			t.Fatalf("java: %v, after %q", err, out)
 		}
-		return answersOf(t, out, scripts)
+		return hbasetest.ReadAnswers(t, out, scripts)
 	}
-}
-
-// answersOf reads what Conform printed: "== script line", then the answer.
-func answersOf(t *testing.T, out []byte, scripts []*hbasetest.Script) []hbasetest.Answers {
-	all := make([]hbasetest.Answers, len(scripts))
-	index := map[string]int{}
-	for i, s := range scripts {
-		all[i], index[s.Name()] = hbasetest.Answers{}, i
-	}
-	var current hbasetest.Answers
-	line := 0
-	for lines := bufio.NewScanner(bytes.NewReader(out)); lines.Scan(); {
-		head, isHead := strings.CutPrefix(lines.Text(), "== ")
-		if !isHead {
-			current[line] = append(current[line], lines.Text())
-			continue
-		}
-		name, number, _ := strings.Cut(head, " ")
-		n, err := strconv.Atoi(number)
-		if err != nil {
-			t.Fatalf("no line number: %q", lines.Text())
-		}
-		current, line = all[index[name]], n
-	}
-	return all
 }

@@ -1,7 +1,10 @@
 package hbasetest
 
 import (
+	"bufio"
+	"bytes"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -12,9 +15,9 @@ import (
 // namespace, and returns the answers of each.
 type Client func(t *testing.T, connect, prefix string, scripts []*Script) []Answers
 
-// Run runs the scripts with a client against a server and compares the answers with those in the files, one subtest for
+// Conform runs the scripts with a client against a server and compares the answers with those in the files, one subtest for
 // each script. With update it writes them into the files instead.
-func Run(t *testing.T, client Client, connect, prefix string, scripts []*Script, update bool) {
+func Conform(t *testing.T, client Client, connect, prefix string, scripts []*Script, update bool) {
 	answers := client(t, connect, prefix, scripts)
 	for i, s := range scripts {
 		t.Run(strings.TrimSuffix(s.Name(), ".txt"), func(t *testing.T) {
@@ -30,4 +33,29 @@ func Run(t *testing.T, client Client, connect, prefix string, scripts []*Script,
 			}
 		})
 	}
+}
+
+// ReadAnswers reads what a client in another process printed: "== script line", then the answer.
+func ReadAnswers(t *testing.T, out []byte, scripts []*Script) []Answers {
+	all := make([]Answers, len(scripts))
+	index := map[string]int{}
+	for i, s := range scripts {
+		all[i], index[s.Name()] = Answers{}, i
+	}
+	var current Answers
+	line := 0
+	for lines := bufio.NewScanner(bytes.NewReader(out)); lines.Scan(); {
+		head, isHead := strings.CutPrefix(lines.Text(), "== ")
+		if !isHead {
+			current[line] = append(current[line], lines.Text())
+			continue
+		}
+		name, number, _ := strings.Cut(head, " ")
+		n, err := strconv.Atoi(number)
+		if err != nil {
+			t.Fatalf("no line number: %q", lines.Text())
+		}
+		current, line = all[index[name]], n
+	}
+	return all
 }

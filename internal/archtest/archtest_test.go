@@ -59,6 +59,7 @@ var rules = []struct {
 	{"service/brokers", []string{"mask", "config", "event", "forecast", "ingest", "ingest/deadletter", "ingest/offsets", "internal/fault", "internal/kafkaauth", "registry"}, "what a configuration names at the brokers, whoever asks"},
 	{"service/stores", []string{"config", "hbase", "hbase/embedded", "indexer", "indexer/elastic", "indexer/embedded", "internal/fault", "internal/term", "registry", "service/admin"}, "what a configuration names, opened"},
 	{"service/devstack", []string{"account", "config", "hbase/embedded", "indexer/embedded", "ingest", "ingest/embedded", "ingest/offsets", "internal/datadir", "internal/fault", "internal/sample", "internal/term", "publish", "schema", "service", "service/admin", "service/stores"}, "servers in one process, and who fills them"},
+	{"service/testhbase", []string{"hbase/embedded", "hbase/embedded/faulthttp", "internal/fault", "internal/guard", "internal/term", "service/admin", "service/stores"}, "an HBase alone, whoever tests by it"},
 	{"service/letters", []string{"service/brokers", "mask", "config", "derive", "event", "hbase", "indexer", "ingest/deadletter", "internal/term", "internal/when", "rowkey", "service", "sink", "verify"}, "what is done about dead letters, whoever asks for it"},
 	{"service/operations", []string{"config", "ingest", "ingest/offsets", "internal/fault", "internal/term", "internal/wording", "serve/client", "service", "service/brokers", "service/stores"}, "what operators see and do, whoever serves it"},
 	{"service", []string{"account", "command", "mask", "config", "event", "explain", "hbase", "indexer", "indexer/embedded", "ingest", "ingest/deadletter", "ingest/offsets", "internal/backoff", "internal/fault", "internal/repeat", "internal/term", "internal/wording", "lookup", "metrics", "publish", "reindex", "rowkey", "schema", "serve", "service/admin", "service/brokers", "service/stores", "sink", "skew", "tracing", "verify"}, "pipelines at work, whoever started them"},
@@ -71,10 +72,11 @@ var rules = []struct {
 	{"hbase/internal/rpc", []string{"hbase/hbasepb", "hbase/internal/wire", "hbase/internal/remote", "internal/certs", "internal/gssapi"}, "calls out, answers in"},
 	{"hbase/internal/locate", []string{"hbase/hbasepb", "hbase/internal/rpc", "hbase/internal/remote"}, "rows in, servers out"},
 	{"hbase/internal/pipeline", []string{"hbase/hbasepb", "hbase/internal/wire", "hbase/internal/rpc", "hbase/internal/remote", "hbase/internal/locate", "internal/backoff"}, "batches in, results out, without a client"},
+	{"hbase/embedded/faulthttp", []string{"hbase/embedded", "hbase/hbasepb"}, "faults over HTTP, and nothing that the server does not do by itself"},
 	{"hbase/embedded/...", []string{"hbase/internal/wire", "hbase/hbasepb", "hbase/embedded/...", "internal/certs", "internal/datadir", "internal/sockets"}, "the server must not share the client's mistakes"},
 	{"hbase/embedded", []string{"hbase/internal/wire", "hbase/hbasepb", "hbase/embedded/...", "internal/certs", "internal/gssapi", "internal/sockets"}, "the server must not share the client's mistakes"},
-	{"hbase/hbasetest/...", []string{"hbase", "hbase/hbasetest/...", "internal/backoff"}, ""},
-	{"hbase/hbasetest", []string{"hbase", "internal/backoff"}, ""},
+	{"hbase/hbasetest/...", []string{"hbase", "hbase/embedded", "hbase/hbasetest/...", "internal/backoff"}, ""},
+	{"hbase/hbasetest", []string{"hbase", "hbase/embedded", "internal/backoff"}, "tests of any package import it, and nothing else does"},
 	{"hbase", []string{"hbase/internal/...", "hbase/hbasepb", "internal/backoff", "internal/certs", "internal/gssapi", "internal/sockets"}, "usable by someone who wants nothing else of ours"},
 	{"ingest/embedded", []string{"internal/datadir", "internal/sockets"}, "the broker must not share the loop's mistakes"},
 	{"ingest/internal/broker", []string{"event", "internal/backoff", "internal/sockets"}, "the protocol must not know what the loop does with records"},
@@ -146,6 +148,7 @@ var othersRules = []struct {
 	why  string
 }{
 	{"cmd/brine", []string{"github.com/segmentio/kafka-go", "github.com/twmb/franz-go"}, "a command speaks no protocol: ingest, ingest/offsets and publish do"},
+	{"cmd/brine", []string{"brine/hbase/hbasetest"}, "it imports testing, and is for tests"},
 	{"service/...", []string{"github.com/segmentio/kafka-go", "github.com/twmb/franz-go/pkg/kgo"}, "pipelines are run by ingest, which speaks to the brokers"},
 	{"ingest/offsets", []string{"github.com/segmentio/kafka-go"}, "ingest/internal/broker speaks to the brokers"},
 	{"ingest/deadletter", []string{"github.com/segmentio/kafka-go"}, "ingest/internal/broker speaks to the brokers"},
@@ -215,6 +218,9 @@ func TestRulesCanFail(t *testing.T) {
 	}
 	if bad, _ := denied("cmd/brine", "github.com/segmentio/kafka-go/protocol"); !bad {
 		t.Error("cmd/brine may import kafka-go, but must not")
+	}
+	if bad, _ := denied("cmd/brine", "brine/hbase/hbasetest"); !bad {
+		t.Error("cmd/brine may import hbasetest, but must not")
 	}
 	if bad, _ := denied("cmd/brine", "github.com/twmb/franz-go/pkg/kmsg"); !bad {
 		t.Error("cmd/brine may import franz-go, but must not")

@@ -29,11 +29,18 @@ public final class RowDigest {
     System.exit(0); // the client's threads linger
   }
 
-  /** Connects by the connection registry of the masters in "rpc://host:port,…". */
+  /** Connects by the connection registry of the masters in "rpc://host:port,…", or by the ZooKeeper in "zk://host:port". */
   static Connection connect(String address) throws Exception {
     Configuration conf = HBaseConfiguration.create();
-    conf.set("hbase.client.registry.impl", "org.apache.hadoop.hbase.client.RpcConnectionRegistry");
-    conf.set("hbase.client.bootstrap.servers", address.replaceFirst("^rpc://", ""));
+    if (address.startsWith("zk://")) {
+      String[] zk = address.substring("zk://".length()).split(":");
+      conf.set("hbase.client.registry.impl", "org.apache.hadoop.hbase.client.ZKConnectionRegistry");
+      conf.set("hbase.zookeeper.quorum", zk[0]);
+      conf.set("hbase.zookeeper.property.clientPort", zk[1]);
+    } else {
+      conf.set("hbase.client.registry.impl", "org.apache.hadoop.hbase.client.RpcConnectionRegistry");
+      conf.set("hbase.client.bootstrap.servers", address.replaceFirst("^rpc://", ""));
+    }
     conf.setInt("hbase.client.retries.number", 10);
     conf.setInt("hbase.client.pause", 50);
     conf.setInt("hbase.rpc.timeout", 20_000);

@@ -94,6 +94,9 @@ func (b *Batch) Commit() error {
 			return errors.Join(err, b.Close())
 		}
 	}
+	if err := b.store.filled(); err != nil {
+		return errors.Join(err, b.Close())
+	}
 	err := b.life.named(b.b.Commit(pebble.Sync))
 	return errors.Join(err, b.Close())
 }

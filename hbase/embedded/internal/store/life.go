@@ -1,11 +1,14 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -86,8 +89,22 @@ func unavailable(cause error) error {
 	return fmt.Errorf("%w: %w", ErrUnavailable, cause)
 }
 
+// Fill has the store answer as one whose disk is full, in memory too, until it is called with false.
+func (s *Store) Fill(full bool) { s.full.Store(full) }
+
+// filled returns the error of a store that Fill has filled.
+func (s *Store) filled() error {
+	if !s.full.Load() {
+		return nil
+	}
+	return unavailable(&fs.PathError{Op: "write", Path: cmp.Or(s.opts.Dir, "memory"), Err: syscall.ENOSPC})
+}
+
 // enter returns the newest life, which must be left.
 func (s *Store) enter() (*life, error) {
+	if err := s.filled(); err != nil {
+		return nil, err
+	}
 	if l := s.life.Load(); l.enter() {
 		return l, nil
 	}
@@ -107,6 +124,9 @@ var errClosed = errors.New("the store is closed")
 // Broken returns why the store answers nothing, nil when it does. A fence that has just been shut is asked too: the store may not have
 // heard of it yet.
 func (s *Store) Broken() error {
+	if err := s.filled(); err != nil {
+		return err
+	}
 	if cause := s.broken.Load(); cause != nil {
 		return unavailable(*cause)
 	}

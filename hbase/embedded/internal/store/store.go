@@ -42,6 +42,7 @@ type Store struct {
 	lock    *pebble.Lock // of the folder; nil in memory
 	life    atomic.Pointer[life]
 	broken  atomic.Pointer[error] // why the newest life must not be used
+	full    atomic.Bool           // see Fill
 	closing chan struct{}
 	wg      sync.WaitGroup // reopening
 

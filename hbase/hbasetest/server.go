@@ -1,0 +1,54 @@
+package hbasetest
+
+import (
+	"testing"
+	"time"
+
+	"brine/hbase"
+	"brine/hbase/embedded"
+)
+
+// Server is an HBase in the test's process. Its own methods and those of its nodes make faults.
+type Server struct{ *embedded.Server }
+
+// Run starts an HBase for a test, in memory on a free loopback port unless a function sets its options otherwise. It ends with the test.
+func Run(t testing.TB, set ...func(*embedded.Options)) *Server {
+	t.Helper()
+	var o embedded.Options
+	for _, f := range set {
+		f(&o)
+	}
+	s, err := embedded.Start(o)
+	if err != nil {
+		t.Fatalf("the embedded HBase: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Errorf("closing the embedded HBase: %v", err)
+		}
+	})
+	return &Server{s}
+}
+
+// Connect is what hbase.Options.Connect takes.
+func (s *Server) Connect() string { return "rpc://" + s.Master().Advertised() }
+
+// Options are those of a client for a test: it tries again soon.
+func (s *Server) Options() hbase.Options {
+	return hbase.Options{Connect: s.Connect(), Pause: 10 * time.Millisecond, PauseServerOverloaded: 20 * time.Millisecond}
+}
+
+// Client opens a client of the server that is closed when the test ends.
+func (s *Server) Client(t testing.TB) *hbase.Client {
+	t.Helper()
+	c, err := hbase.Open(t.Context(), s.Options())
+	if err != nil {
+		t.Fatalf("a client of the embedded HBase: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := c.Close(); err != nil {
+			t.Errorf("closing a client: %v", err)
+		}
+	})
+	return c
+}
