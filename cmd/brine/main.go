@@ -28,6 +28,7 @@ var version = "dev"
 // cli is the whole command line. Every command's Run takes the process's surroundings as *env.
 type cli struct {
 	Dev         devGroup       `cmd:"" help:"Run everything on embedded servers with sample data: the first run."`
+	HBase       hbaseGroup     `cmd:"" name:"hbase" help:"Run an HBase alone, for tests: one process, faults on demand."`
 	Run         runCmd         `cmd:"" help:"Run the pipelines of a configuration."`
 	Init        initCmd        `cmd:"" help:"Propose a configuration of a sample: fields, row keys to choose from, versions."`
 	Check       checkCmd       `cmd:"" help:"Check configurations; with --connect also against the servers."`

@@ -128,6 +128,9 @@ func (h *HBase) Close() {
 func StartHBase(opts embedded.Options, log *slog.Logger) (*embedded.Server, error) {
 	opts.Warn = func(err error) { log.Warn("the embedded HBase", "error", err) }
 	server, err := embedded.Start(opts)
+	if known, is := errors.AsType[*fault.Error](err); is { // of who listens for it
+		return nil, known
+	}
 	switch {
 	case errors.Is(err, embedded.ErrInUse):
 		return nil, fault.New(fault.Data, fmt.Errorf("embedded HBase: %w", err), "stop the process that uses it, or choose another folder")

@@ -1,0 +1,57 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"log/slog"
+
+	"brine/service/testhbase"
+)
+
+// hbaseGroup is brine hbase: the server, and its tables as text.
+type hbaseGroup struct {
+	Start hbaseCmd `cmd:"" default:"withargs" help:"Run an HBase alone, for tests; brine hbase alone does that too."`
+}
+
+// Help is shown under the command's own help.
+func (hbaseGroup) Help() string {
+	return hbaseCmd{}.Help() + "\n\nbrine hbase start --help lists the flags."
+}
+
+type hbaseCmd struct {
+	testhbase.Options
+	JSON bool `help:"Print where it is reached as JSON."`
+}
+
+// Help is shown under the command's own help.
+func (hbaseCmd) Help() string {
+	return `Runs a small HBase in this process, for the tests of any project: HBase's own clients and ours work against it. It is on loopback and in
+memory unless a flag says otherwise, prints where it is reached, and ends by SIGTERM or Ctrl-C.
+
+Examples:
+  brine hbase
+  brine hbase --ports 16000-16003 --data ./data/hbase
+  brine hbase --port 0 --zookeeper-port 2181 --json
+  brine hbase --listen 0.0.0.0 --advertise hbase.test:26000
+  BRINE_HBASE_FAULTS_TOKEN=secret brine hbase --faults 127.0.0.1:16001`
+}
+
+func (c *hbaseCmd) Run(e *env) error {
+	c.FaultsToken, _ = e.getenv(testhbase.TokenVariable)
+	log, done := newLog(e, slog.LevelWarn)
+	defer done()
+	s, err := testhbase.Start(c.Options, log)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	if c.JSON {
+		err = json.NewEncoder(e.stdout).Encode(s.Addresses())
+	} else {
+		_, err = fmt.Fprint(e.stdout, s.Addresses())
+	}
+	if err != nil {
+		return err
+	}
+	return s.Run(e.ctx)
+}

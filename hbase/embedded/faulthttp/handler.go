@@ -1,0 +1,114 @@
+// Package faulthttp is the faults of an embedded HBase over HTTP, for tests in other languages and processes: calls that fail, wait, lose
+// their connection or are never answered; regions that split, merge and move; servers that die; a disk that is full. It stands over
+// embedded.Server's own methods, and adds only what is said by JSON. docs/test-hbase.md describes the routes.
+//
+// The invariant: without the token nothing is answered but that it is missing.
+package faulthttp
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+
+	"brine/hbase/embedded"
+)
+
+// maxBody bounds a request's JSON.
+const maxBody = 64 << 10
+
+// errorStatus is an error with the status that it is answered with.
+type errorStatus struct {
+	status int
+	err    error
+}
+
+func (e *errorStatus) Error() string { return e.err.Error() }
+
+func badRequest(format string, args ...any) error {
+	return &errorStatus{http.StatusBadRequest, fmt.Errorf(format, args...)}
+}
+
+func notFound(format string, args ...any) error {
+	return &errorStatus{http.StatusNotFound, fmt.Errorf(format, args...)}
+}
+
+// Handler returns the routes of a server, for who shows the token as a bearer. The token must not be empty.
+func Handler(server *embedded.Server, token string) (http.Handler, error) {
+	if token == "" {
+		return nil, errors.New("faulthttp: the token is empty")
+	}
+	p := &port{server: server}
+	mux := http.NewServeMux()
+	for pattern, do := range map[string]func(*http.Request) (any, error){
+		"GET /v1/status": p.status, "POST /v1/reset": p.reset,
+		"GET /v1/faults": p.listFaults, "POST /v1/faults": p.addFault,
+		"DELETE /v1/faults": p.dropFaults, "DELETE /v1/faults/{id}": p.dropFault,
+		"GET /v1/regions": p.listRegions, "POST /v1/regions/split": p.split,
+		"POST /v1/regions/merge": p.merge, "POST /v1/regions/move": p.move, "POST /v1/regions/balance": p.balance,
+		"POST /v1/nodes": p.addNode, "POST /v1/nodes/{node}/{do}": p.node,
+		"POST /v1/disk": p.disk,
+	} {
+		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+			r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+			answer, err := do(r)
+			write(w, answer, err)
+		})
+	}
+	return guarded(mux, token), nil
+}
+
+// port is what the routes work on.
+type port struct {
+	server *embedded.Server
+	faults faults
+}
+
+// guarded lets requests through that show the token.
+func guarded(h http.Handler, token string) http.Handler {
+	want := sha256.Sum256([]byte(token))
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		shown, bearer := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+		got := sha256.Sum256([]byte(shown))
+		if !bearer || subtle.ConstantTimeCompare(got[:], want[:]) != 1 {
+			w.Header().Set("WWW-Authenticate", "Bearer")
+			write(w, nil, &errorStatus{http.StatusUnauthorized, errors.New("show the token of the faults port: Authorization: Bearer TOKEN")})
+			return
+		}
+		h.ServeHTTP(w, r)
+	})
+}
+
+func write(w http.ResponseWriter, answer any, err error) {
+	status := http.StatusOK
+	if err != nil {
+		status = http.StatusConflict // the server says what is in the way
+		if own, ok := errors.AsType[*errorStatus](err); ok {
+			status = own.status
+		}
+		answer = map[string]string{"error": err.Error()}
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(answer) // who asked is gone
+}
+
+// read reads a request's JSON, of which nothing may be unknown or left over. An empty body leaves into as it is.
+func read(r *http.Request, into any) error {
+	d := json.NewDecoder(r.Body)
+	d.DisallowUnknownFields()
+	switch err := d.Decode(into); {
+	case errors.Is(err, io.EOF):
+		return nil
+	case err != nil:
+		return badRequest("the JSON of the request: %v", err)
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return badRequest("the request has more than one JSON value")
+	}
+	return nil
+}
