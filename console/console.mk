@@ -19,3 +19,7 @@ console-check: console/node_modules ## Fail when console/dist is not what its so
 .PHONY: console-test
 console-test: build console/node_modules ## Try the console in Chromium, on a brine dev of its own
 	cd console && CHROMIUM=$(CHROMIUM) BRINE=../$(BIN) $(NPM) run -s test
+
+.PHONY: console-pictures
+console-pictures: ## Make the pictures of docs/console.md again
+	PICTURES=1 $(MAKE) -s console-test

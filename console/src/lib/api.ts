@@ -6,7 +6,7 @@ export interface Problem {
   title: string;
   status: number;
   detail: string;
-  errors?: { location: string; message: string; fix?: string }[];
+  errors?: { location: string; message: string; fix?: string; line?: number; column?: number }[];
   request_id?: string;
   current?: { state: string; state_version: number; deleted: boolean };
 }
@@ -124,16 +124,16 @@ export function withQuery(path: string, parameters: [string, string][]): string 
   return text === "" ? path : path + "?" + text;
 }
 
-export interface Watching {
-  page: (page: Page) => void;
+export interface Watching<T> {
+  page: (page: T) => void;
   /** The page is shown as it was: the stores or the server do not answer. */
   stale: (fault: Fault | null) => void;
 }
 
 /**
- * Follows a view until the signal. It reads the events with fetch, as EventSource sends no headers and hides why a stream ended.
+ * Follows what a route of events sends until the signal. It reads the events with fetch, as EventSource sends no headers and hides why a stream ended.
  */
-export async function watch(path: string, reason: string | undefined, on: Watching, signal: AbortSignal): Promise<void> {
+export async function watch<T>(path: string, reason: string | undefined, on: Watching<T>, signal: AbortSignal): Promise<void> {
   let last = "";
   for (let failed = 0; !signal.aborted; failed++) {
     try {
@@ -142,8 +142,8 @@ export async function watch(path: string, reason: string | undefined, on: Watchi
       const response = await send(path, { headers, reason, signal, again: false });
       failed = 0;
       for await (const event of events(response, signal)) {
-        if (event.name === "page") {
-          on.page(JSON.parse(event.data) as Page);
+        if (event.name === "page" || event.name === "state") {
+          on.page(JSON.parse(event.data) as T);
           last = event.id;
         } else if (event.name === "problem") {
           last = "";

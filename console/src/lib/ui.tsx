@@ -56,7 +56,7 @@ export function useAnswer<T>(question: ((signal: AbortSignal) => Promise<T>) | n
 }
 
 export function Badge({ state }: { state: string }) {
-  const tone = /^(received|SIGNED|ARRIVE|DELIVERED|running|enabled)$/.test(state) ? "good" : /^(cancelled|deleted|disabled|failed)$/.test(state)
+  const tone = /^(received|SIGNED|ARRIVE|DELIVERED|running|enabled)$/.test(state) ? "good" : /^(cancelled|deleted|disabled|failed|halted|stopped)$/.test(state)
     ? "bad" : "plain";
   return <span class={`badge ${tone}`}>{term(state)}</span>;
 }

@@ -1,11 +1,13 @@
 import { render } from "preact";
 import { useEffect } from "preact/hooks";
-import { onSignedOut } from "../lib/api";
+import { onSignedOut, type Me } from "../lib/api";
 import { go, usePlace } from "../lib/router";
 import { expired, language, me, t, useStore } from "../lib/store";
 import { Failure, Frame, SignIn, askMe, useAnswer, useTitle } from "../lib/ui";
 import { Accounts } from "../pages/accounts";
 import { Audit } from "../pages/audit";
+import { Overview } from "../pages/overview";
+import { SQL } from "../pages/sql";
 import "../style.css";
 
 onSignedOut(() => { if (me.value && me.value !== "open") expired.value = true; });
@@ -15,8 +17,11 @@ function App() {
   const { path } = usePlace();
   const who = useStore(me);
   const first = useAnswer(askMe, []);
-  const admin = who && who !== "open" && who.role === "admin";
-  const tabs = admin ? [{ path: "/accounts", name: t("accounts") }, { path: "/audit", name: t("audit") }] : [];
+  const tabs = [
+    ...(operates(who) ? [{ path: "/overview", name: t("overview") }] : []),
+    ...(who ? [{ path: "/sql", name: t("sql") }] : []),
+    ...(administrates(who) ? [{ path: "/accounts", name: t("accounts") }, { path: "/audit", name: t("audit") }] : []),
+  ];
   return <Frame tabs={tabs} signedOut={() => go("/signin")}>
     {first.err !== undefined ? <Failure err={first.err} again={first.again} />
       : who === undefined ? <p role="status">{t("loading")}</p>
@@ -25,13 +30,21 @@ function App() {
   </Frame>;
 }
 
+type Who = Me | null | "open" | undefined;
+const operates = (who: Who): boolean => who === "open" || who?.role === "operator" || who?.role === "admin";
+const administrates = (who: Who): boolean => who !== "open" && who?.role === "admin";
+
 function Pages({ path }: { path: string }) {
-  useEffect(() => { if (path === "/") go("/accounts", true); }, [path]);
+  useEffect(() => { if (path === "/") go("/overview", true); }, [path]);
   const who = useStore(me);
   if (path === "/") return null;
-  if (who && who !== "open" && who.role !== "admin") return <p>{t("adminOnly")}</p>;
-  if (path === "/accounts") return <Accounts />;
-  if (path === "/audit") return <Audit />;
+  if (path === "/sql" && (operates(who) || who !== "open" && who?.role === "support")) return <SQL />;
+  if (!operates(who)) return <p>{t("forbidden")}</p>;
+  if (path === "/overview") return <Overview />;
+  if (path === "/accounts" || path === "/audit") {
+    if (!administrates(who)) return <p>{t("adminOnly")}</p>;
+    return path === "/accounts" ? <Accounts /> : <Audit />;
+  }
   return <p>{t("notThere")} <a href="/">{t("home")}</a></p>;
 }
 

@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { Fault, ask, give, send, withQuery, type Page, type Row, type Table, type Transition, type View } from "../lib/api";
+import { Fault, ask, give, send, withQuery, type Page, type Parameter, type Row, type Table, type Transition, type View } from "../lib/api";
 import { csv, download } from "../lib/csv";
 import { go, usePlace } from "../lib/router";
 import { me, numberText, reason, shown, stateName, t, term, timeText, useStore } from "../lib/store";
@@ -202,6 +202,7 @@ function Filters({ view, table, views }: { view: View; table: Table; views: View
     go(withQuery("/orders", to));
   };
   const given = query.toString();
+  const rank = (p: Parameter): number => p.required ? 0 : p.name === table.state ? 3 : p.range ? 2 : 1; // what takes most room comes last
   return <form key={given + view.view} ref={form} class="filters" role="search" aria-label={t("filters")}
     onSubmit={(e) => { e.preventDefault(); apply(); }}>
     {views.length > 1 && <label>{t("view")}
@@ -210,7 +211,7 @@ function Filters({ view, table, views }: { view: View; table: Table; views: View
       </select></label>}
     {view.reason && <label class="wide">{t("reason")}
       <input name="why" defaultValue={why} required maxLength={300} aria-describedby="why" /><small id="why">{t("reasonHelp")}</small></label>}
-    {view.parameters.map((p) => {
+    {[...view.parameters].sort((a, b) => rank(a) - rank(b)).map((p) => {
       const values = query.getAll(p.name);
       if (p.name === table.state && table.states.length > 0 && !p.required) {
         return <fieldset key={p.name} class="chips"><legend>{term(p.name)}</legend>
@@ -328,7 +329,7 @@ function Detail({ rowKey, table, close, put, again }: {
 
 /** A value of a row; a list of items is a list. */
 function Shown({ value }: { value: unknown }) {
-  if (typeof value === "string" && value.includes("; ")) return <ul class="items">{value.split("; ").map((one, i) => <li key={i}>{one}</li>)}</ul>;
+  if (typeof value === "string" && value.includes("; ")) return <ul class="items" tabIndex={0} aria-label={term("items")}>{value.split("; ").map((one, i) => <li key={i}>{one}</li>)}</ul>;
   if (typeof value === "string" && /^\d{4}-\d\d-\d\dT/.test(value)) return <time dateTime={value}>{timeText(value)}</time>;
   return <>{shown(value)}</>;
 }

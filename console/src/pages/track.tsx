@@ -87,7 +87,7 @@ function Timeline({ found, number }: { found: Found; number: string }) {
   const [fresh, setFresh] = useState(new Set<string>());
   useEffect(() => {
     const stop = new AbortController();
-    void watch(withQuery(found.view.path + "/events", [[found.field, number]]), found.view.reason ? reason.value : undefined, {
+    void watch<Page>(withQuery(found.view.path + "/events", [[found.field, number]]), found.view.reason ? reason.value : undefined, {
       page: (next) => {
         const before = seen.current;
         setFresh(new Set(before.size > 0 ? next.rows.filter((r) => !before.has(r.row)).map((r) => r.row) : []));

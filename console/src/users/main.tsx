@@ -5,6 +5,7 @@ import { go, usePlace } from "../lib/router";
 import { expired, language, me, t, useStore } from "../lib/store";
 import { Failure, Frame, SignIn, askMe, useAnswer, useTitle } from "../lib/ui";
 import { Orders, type Known } from "../pages/orders";
+import { SQL } from "../pages/sql";
 import { Track } from "../pages/track";
 import "../style.css";
 
@@ -19,7 +20,8 @@ function App() {
     const [views, tables] = await Promise.all([ask<{ views: View[] }>("/api/v1/views", { signal }), ask<{ tables: Table[] }>("/api/v1/tables", { signal })]);
     return { views: views.views, tables: tables.tables };
   }, [who]);
-  const tabs = [...(who === null ? [] : [{ path: "/orders", name: t("orders") }]), { path: "/track", name: t("track") }];
+  const tabs = [...(who === null ? [] : [{ path: "/orders", name: t("orders") }]), { path: "/track", name: t("track") },
+    ...(who && (who === "open" || who.role !== "customer") ? [{ path: "/sql", name: t("sql") }] : [])];
   return <Frame tabs={tabs} signedOut={() => go("/signin")}>
     {first.err !== undefined ? <Failure err={first.err} again={first.again} />
       : path === "/signin" ? <SignInPage />
@@ -35,6 +37,7 @@ function Pages({ path, known }: { path: string; known: Known }) {
   useEffect(() => { if (elsewhere) go(elsewhere, true); }, [elsewhere]);
   if (elsewhere) return null;
   if (path === "/orders") return <Orders known={known} />;
+  if (path === "/sql" && who !== null) return <SQL />;
   if (path === "/track") return <Track known={known} />;
   return <p>{t("notThere")} <a href="/">{t("home")}</a></p>;
 }

@@ -1,0 +1,89 @@
+import { useRef, useState } from "preact/hooks";
+import { Fault, ask, type Value } from "../lib/api";
+import { csv, download } from "../lib/csv";
+import { me, numberText, reason, shown, t, useStore } from "../lib/store";
+import { Failure, note, useTitle } from "../lib/ui";
+
+interface Answer {
+  columns: { name: string; type: string }[];
+  rows: Value[][];
+  reached?: string;
+  stats: { hbase_ms: number; total_ms: number; rows_read: number; rows_returned: number; regions: number };
+}
+
+/** Statements that were run in this tab, the newest first. */
+const before: string[] = [];
+const mostBefore = 20;
+
+export function SQL() {
+  useTitle(t("sql"));
+  const who = useStore(me), why = useStore(reason);
+  const [text, setText] = useState(before[0] ?? "");
+  const [answer, setAnswer] = useState<Answer | null>(null);
+  const [err, setErr] = useState<unknown>(null);
+  const [busy, setBusy] = useState<AbortController | null>(null);
+  const area = useRef<HTMLTextAreaElement>(null);
+  const reasoned = who !== "open";
+
+  const run = async (statement: string): Promise<void> => {
+    if (statement.trim() === "" || busy) return;
+    if (reasoned && why.trim() === "") { note.value = { text: t("reasonNeeded"), bad: true }; return; }
+    const stop = new AbortController();
+    setBusy(stop);
+    setErr(null);
+    try {
+      const got = await ask<Answer>("/api/v1/sql", { method: "POST", again: true, body: { statement }, reason: reasoned ? why : undefined, signal: stop.signal });
+      setAnswer(got);
+      if (before[0] !== statement) before.unshift(statement);
+      before.splice(mostBefore);
+    } catch (e) {
+      if (stop.signal.aborted) return;
+      setErr(e);
+      const at = e instanceof Fault ? e.problem.errors?.[0] : undefined;
+      if (at?.line && at.column && area.current) { // where it is wrong
+        const offset = statement.split("\n").slice(0, at.line - 1).reduce((n, line) => n + line.length + 1, 0) + at.column - 1;
+        area.current.focus();
+        area.current.setSelectionRange(offset, Math.min(statement.length, offset + 1));
+      }
+    } finally {
+      setBusy(null);
+    }
+  };
+  const explained = (): string => /^\s*explain\b/i.test(text) ? text : "EXPLAIN " + text;
+  const plan = answer?.columns.length === 1 ? answer.columns[0]!.name.toLowerCase() : "";
+  return <>
+    <h1>{t("sql")}</h1>
+    <form class="filters" onSubmit={(e) => { e.preventDefault(); void run(text); }}>
+      {reasoned && <label class="wide">{t("reason")}
+        <input value={why} onInput={(e) => { reason.value = e.currentTarget.value; }} required maxLength={300} aria-describedby="why" />
+        <small id="why">{t("reasonHelp")}</small></label>}
+      <label class="wide">{t("statement")}
+        <textarea ref={area} rows={5} value={text} spellcheck={false} autocapitalize="none" maxLength={10_000} required aria-describedby="sql-help"
+          onInput={(e) => setText(e.currentTarget.value)}
+          onKeyDown={(e) => { if (e.key === "Enter" && (e.ctrlKey || e.metaKey)) { e.preventDefault(); void run(text); } }} />
+        <small id="sql-help">{t("sqlHelp")}</small></label>
+      <div class="buttons">
+        <button class="main" disabled={busy !== null}>{t("run")}</button>
+        <button type="button" disabled={busy !== null} onClick={() => { void run(explained()); }}>{t("explain")}</button>
+        {busy && <button type="button" onClick={() => { busy.abort(); setBusy(null); }}>{t("cancelAction")}</button>}
+        {before.length > 0 && <select aria-label={t("history")} value="" onChange={(e) => { setText(e.currentTarget.value); }}>
+          <option value="">{t("history")}</option>{before.map((one) => <option key={one} value={one}>{one.slice(0, 80)}</option>)}</select>}
+      </div>
+    </form>
+    {err !== null && <><Failure err={err} />{err instanceof Fault && err.problem.errors?.[0]?.line !== undefined &&
+      <p class="hint">{t("at_line", { line: err.problem.errors[0].line, column: err.problem.errors[0].column ?? 1 })}</p>}</>}
+    {answer && err === null && <section aria-live="polite">
+      <p class="foot"><span>{t("sqlStats", { returned: numberText(answer.stats.rows_returned), total: numberText(Math.round(answer.stats.total_ms)),
+        hbase: numberText(Math.round(answer.stats.hbase_ms)), read: numberText(answer.stats.rows_read), regions: numberText(answer.stats.regions) })}</span>
+        <button type="button" class="quiet" onClick={() => download("answer.csv", csv(answer.columns.map((c) => c.name), answer.rows))}>{t("csv")}</button></p>
+      {answer.reached && <p class="hint">{t("reached", { bound: answer.reached })}</p>}
+      {answer.rows.length === 0 ? <p class="empty">{t("none")}</p>
+        : plan ? <pre class="sheet">{answer.rows.map((row) => shown(row[0])).join("\n")}</pre>
+        : <div class="scroll" tabIndex={0} role="group" aria-label={t("sql")}><table>
+          <thead><tr>{answer.columns.map((c) => <th key={c.name} scope="col">{c.name}</th>)}</tr></thead>
+          <tbody>{answer.rows.slice(0, 1000).map((row, i) => <tr key={i}>{row.map((value, j) =>
+            <td key={j} dir="auto" class={typeof value === "number" ? "number" : "cell"}>{shown(value)}</td>)}</tr>)}</tbody>
+        </table></div>}
+    </section>}
+  </>;
+}
