@@ -127,3 +127,39 @@ func TestDockerfileBuildsAStaticBinaryThatIsNotRoot(t *testing.T) {
 		t.Errorf("brine is not built without C: %v", run)
 	}
 }
+
+// The autoscaler asks for metrics that brine has, of a pipeline by name, and never gets an infinite number.
+func TestAutoscalerAsksForWhatBrineHas(t *testing.T) {
+	var scaled struct {
+		Kind string
+		Spec struct {
+			ScaleTargetRef  struct{ Name string } `yaml:"scaleTargetRef"`
+			MaxReplicaCount int                   `yaml:"maxReplicaCount"`
+			Triggers        []struct {
+				Type     string
+				Metadata map[string]string
+			}
+		}
+	}
+	readYAML(t, "keda/scaledobject.yaml", &scaled)
+	reference, err := os.ReadFile("../docs/metrics.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if scaled.Kind != "ScaledObject" || scaled.Spec.ScaleTargetRef.Name == "" || scaled.Spec.MaxReplicaCount < 2 || len(scaled.Spec.Triggers) == 0 {
+		t.Fatalf("%+v", scaled)
+	}
+	for _, trigger := range scaled.Spec.Triggers {
+		query := trigger.Metadata["query"]
+		names := regexp.MustCompile(`brine_\w+`).FindAllString(query, -1)
+		if trigger.Type != "prometheus" || trigger.Metadata["threshold"] == "" || len(names) == 0 || !strings.Contains(query, "clamp_max(") ||
+			!strings.Contains(query, `pipeline="`) {
+			t.Errorf("%+v", trigger)
+		}
+		for _, name := range names {
+			if !strings.Contains(string(reference), "`"+name+"`") {
+				t.Errorf("%s is no metric of brine", name)
+			}
+		}
+	}
+}

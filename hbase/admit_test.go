@@ -47,6 +47,12 @@ func TestLaneHoldsAQuarterOfTheBound(t *testing.T) {
 		opts.RPCTimeout, opts.OperationTimeout = time.Hour, 2*time.Hour
 		opts.MaxBufferedBytes = 64 << 10
 		opts.Hooks.Buffered = func(i BufferedInfo) { most.Store(max(most.Load(), int64(i.Bytes))) }
+		var blocked atomic.Int64
+		opts.Hooks.Blocked = func(i BlockedInfo) {
+			if i.Context != nil {
+				blocked.Add(int64(i.Duration))
+			}
+		}
 		c := p.open(opts)
 		queued := make(chan int)
 		go func() { // until its Submit blocks for good
@@ -65,6 +71,9 @@ func TestLaneHoldsAQuarterOfTheBound(t *testing.T) {
 		bytes := n * puts(wide("z", 0)).Bytes()
 		if quarter := opts.MaxBufferedBytes / 4; bytes > quarter || bytes < quarter-200 {
 			t.Errorf("the silent lane took %d bytes, a quarter of the bound is %d", bytes, quarter)
+		}
+		if d := time.Duration(blocked.Load()); d != time.Minute {
+			t.Errorf("Submit waited for room for a minute, and reported %v", d)
 		}
 		start := time.Now()
 		for i := range 2000 {

@@ -15,6 +15,7 @@ type Hooks struct {
 	Applied      func(*AppliedInfo)     // per region and answered Multi: how much was acknowledged
 	Flush        func(FlushInfo)        // whenever a Mutator lets mutations go
 	Buffered     func(BufferedInfo)     // whenever the bytes of mutations in memory change by a batch
+	Blocked      func(BlockedInfo)      // after every wait of a Submit for room
 	Dial         func(DialInfo)         // after every attempt to connect
 	Certificates func(CertificatesInfo) // after the files of Options.TLS have changed
 	Renewal      func(RenewalInfo)      // after the ticket of Options.Kerberos could not be renewed; it is tried again
@@ -31,6 +32,7 @@ func (h *Hooks) ensureDefaults() {
 	orNothing(&h.Applied)
 	orNothing(&h.Flush)
 	orNothing(&h.Buffered)
+	orNothing(&h.Blocked)
 	orNothing(&h.Dial)
 	orNothing(&h.Certificates)
 	orNothing(&h.Renewal)
@@ -45,7 +47,8 @@ func orNothing[Info any](hook *func(Info)) {
 
 // pipeline returns the hooks of the write path.
 func (h *Hooks) pipeline() pipeline.Hooks {
-	return pipeline.Hooks{Send: h.Send, Sent: h.Sent, Retry: h.Retry, Applied: h.Applied, Flush: h.Flush, Buffered: h.Buffered}
+	return pipeline.Hooks{Send: h.Send, Sent: h.Sent, Retry: h.Retry, Applied: h.Applied, Flush: h.Flush, Buffered: h.Buffered,
+		Blocked: h.Blocked}
 }
 
 // CallInfo is one finished call to a server.
@@ -62,6 +65,9 @@ type RetryInfo = pipeline.RetryInfo
 
 // AppliedInfo is what one region acknowledged in one call. It is valid while the hook runs.
 type AppliedInfo = pipeline.AppliedInfo
+
+// BlockedInfo is one Submit that had to wait for room.
+type BlockedInfo = pipeline.BlockedInfo
 
 // BufferedInfo is what the client holds.
 type BufferedInfo = pipeline.BufferedInfo

@@ -10,8 +10,9 @@ import (
 type CallInfo struct {
 	Kind      CallKind
 	Documents int
-	Bytes     int       // of the documents sent
-	Left      time.Time // when it was made
+	Bytes     int           // of the documents sent
+	Left      time.Time     // when it was made
+	Waited    time.Duration // of CallBulk: before that, since the Submit of the first document's last change
 	Duration  time.Duration
 	Err       error // of the call as a whole
 
@@ -58,6 +59,11 @@ func (l *lane) call(kind CallKind, groups []int, size int, fn func(context.Conte
 	}
 	l.info = CallInfo{Kind: kind, Documents: len(groups), Bytes: size, Left: start, Duration: time.Since(start), Err: err,
 		lane: l, groups: groups}
+	if kind == CallBulk && len(groups) > 0 {
+		if o := l.groups[groups[0]].first; o != nil {
+			l.info.Waited = start.Sub(o.flight.submitted)
+		}
+	}
 	l.w.opts.Hooks.Call(&l.info)
 	return err
 }

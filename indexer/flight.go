@@ -5,16 +5,18 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"brine/event"
 )
 
 // flight is one submitted batch. Its left counts what is not yet settled: one for each op, and one for Submit itself.
 type flight struct {
-	left atomic.Int64
-	done chan struct{}
-	ctx  context.Context // that it was submitted with, for the hooks
-	free func()          // gives memory and budget back, when left is 0
+	left      atomic.Int64
+	done      chan struct{}
+	ctx       context.Context // that it was submitted with, for the hooks
+	submitted time.Time
+	free      func() // gives memory and budget back, when left is 0
 
 	mu       sync.Mutex
 	failures []event.Failure

@@ -14,6 +14,7 @@ type Hooks struct {
 	Expired  func(ExpiredInfo)  // when parts of an index were dropped, their rows being over, or could not be
 	Purged   func(PurgedInfo)   // when deleted documents were removed for good, or could not be
 	Buffered func(BufferedInfo) // whenever a batch comes or goes
+	Blocked  func(BlockedInfo)  // after every wait of a Submit for room in memory
 	Probe    func(ProbeInfo)    // how soon a document was shown by a search, every Options.ProbeEvery; nil: none is asked for
 }
 
@@ -37,6 +38,9 @@ type PurgedInfo struct {
 	Documents int   // that were removed
 	Err       error // why others were not
 }
+
+// BlockedInfo is one Submit that had to wait for room.
+type BlockedInfo struct{ Duration time.Duration }
 
 // BufferedInfo is what the writer holds.
 type BufferedInfo struct{ Bytes int64 } // of documents
@@ -93,6 +97,7 @@ func (h *Hooks) ensureDefaults() {
 	orNothing(&h.Expired)
 	orNothing(&h.Purged)
 	orNothing(&h.Buffered)
+	orNothing(&h.Blocked)
 }
 
 func orNothing[Info any](hook *func(Info)) {

@@ -126,7 +126,7 @@ func (w *Writer) newCargo(keys []*eventkey.Encoder) *cargo {
 
 // Submit implements event.Writer: it encodes the documents of the batch and queues them in order.
 func (w *Writer) Submit(ctx context.Context, batch *event.Batch) event.Flight {
-	f := &flight{done: make(chan struct{}), ctx: ctx}
+	f := &flight{done: make(chan struct{}), ctx: ctx, submitted: time.Now()}
 	f.left.Store(1)
 	c := w.cargoes.Get().(*cargo)
 	c.ops, c.bytes = c.ops[:0], c.bytes[:0]
@@ -167,6 +167,8 @@ func (w *Writer) admit(ctx context.Context, size int64) error {
 		return ErrClosed
 	}
 	if !w.budget.TryAcquire(size) {
+		began := time.Now()
+		defer func() { w.opts.Hooks.Blocked(BlockedInfo{time.Since(began)}) }()
 		ctx, cancel := context.WithCancelCause(ctx)
 		defer cancel(nil)
 		stop := context.AfterFunc(w.ctx, func() { cancel(ErrClosed) })

@@ -58,21 +58,25 @@ func (s *stream) fetch() error {
 
 // fetchChunk makes one fetch. The chunk comes with its bytes charged to the budget.
 func (s *stream) fetchChunk(offset int64) (*broker.Chunk, error) {
+	began := time.Now()
 	reserved, err := s.Budget.fetches.acquire(s.work, s.fetcher.Needs())
 	if err != nil {
 		return nil, err
 	}
 	defer s.Budget.fetches.Release(reserved)
+	blocked := time.Since(began)
 	c, err := s.fetcher.Fetch(s.work, offset)
 	if err != nil {
 		return nil, err
 	}
+	began = time.Now()
 	charged, err := s.Budget.holds.acquire(s.work, max(c.Cost, c.Memory()))
 	if err != nil {
 		c.Release()
 		return nil, err
 	}
 	c.Charge(&s.Budget.holds, charged)
+	c.Blocked = blocked + time.Since(began)
 	s.Hooks.Fetched(FetchedInfo{Partition: s.id, Records: len(c.Records), Bytes: c.Sent})
 	if len(c.Records) > 0 {
 		s.Hooks.Took(TookInfo{Flight: s.work, Partition: s.id, Step: StepFetch, Duration: c.Took})

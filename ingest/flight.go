@@ -44,6 +44,7 @@ type flight struct {
 	ctx       context.Context // of the hooks and the writer
 	landed    func(settled bool)
 	submitted time.Time
+	stored    time.Duration // for which the writer has had it
 }
 
 // submit cuts a chunk into flights and submits each when the window has room. It returns early when work ends.
@@ -91,7 +92,7 @@ func (s *stream) takeOff(c *broker.Chunk, records []event.Record, end int64) boo
 		return false
 	}
 	f.chunk, f.records, f.count, f.out, f.left = c, records, len(records), nil, nil
-	f.passed, f.rejected, f.written, f.plural = 0, 0, false, false
+	f.passed, f.rejected, f.written, f.plural, f.stored = 0, 0, false, false, 0
 	clear(f.silent)
 	clear(f.filtered)
 	f.ctx, f.landed = s.Hooks.Flight(s.drain, FlightInfo{Partition: s.id, Records: records})
@@ -256,7 +257,7 @@ func (s *stream) settle(f *flight) {
 	defer s.flights.Done()
 	settled := s.land(f)
 	if settled {
-		s.took(f.ctx, StepSettle, f.submitted)
+		s.settledStep(f)
 		s.durable(f, nil)
 		s.Hooks.Wrote(WroteInfo{Partition: s.id, Records: f.count - f.passed - f.rejected, LeftOut: f.passed, Events: f.silent,
 			Filtered: f.filtered})
@@ -301,7 +302,9 @@ func (s *stream) land(f *flight) bool {
 	}
 	pauses := s.pauses()
 	for f.out != nil {
+		began := time.Now()
 		failures, err := s.await(f, len(held) == 0)
+		f.stored += time.Since(began)
 		if err != nil {
 			return false
 		}

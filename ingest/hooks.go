@@ -28,6 +28,7 @@ type Hooks struct {
 	Redelivered  func(RedeliveredInfo)  // records came that this process has submitted before
 	Skipped      func(SkippedInfo)      // offsets that were gone were passed by policy
 	Took         func(TookInfo)         // a batch took a step
+	Awaited      func(AwaitedInfo)      // a partition's worker had waited for records
 	Durable      func(DurableInfo)      // records are durable in the store or in the dead letters, each once
 
 	// Flight reports records that are about to be decoded and submitted together. The context that it returns goes to the Writer, and
@@ -138,6 +139,14 @@ type TookInfo struct {
 	Partition int             // 0 for StepCommit, which is for all of them
 	Step      Step
 	Duration  time.Duration
+	Stored    time.Duration // of StepSettle: how much of it the Writer had the flight
+}
+
+// AwaitedInfo is how long a partition's worker had nothing to do.
+type AwaitedInfo struct {
+	Partition int
+	Duration  time.Duration
+	Room      time.Duration // of that: there was no room in the budget for records
 }
 
 // DurableInfo is records that are durable. They are the loop's again when the hook returns.
@@ -174,6 +183,7 @@ func (h *Hooks) ensureDefaults() {
 	orNothing(&h.Redelivered)
 	orNothing(&h.Skipped)
 	orNothing(&h.Took)
+	orNothing(&h.Awaited)
 	orNothing(&h.Durable)
 	if h.Flight == nil {
 		h.Flight = func(ctx context.Context, _ FlightInfo) (context.Context, func(bool)) { return ctx, func(bool) {} }

@@ -37,6 +37,37 @@ func TestEveryCompressionIsRead(t *testing.T) {
 	}
 }
 
+// Workers report for how long they had nothing to do, and what settles for how long the writer had it.
+func TestTimesOfAFlight(t *testing.T) {
+	b := newBroker(t, 2)
+	b.produce(500, 0, 1)
+	s := newStore()
+	o := b.options(s)
+	var awaited, stored, settled atomic.Int64
+	o.Hooks.Awaited = func(i AwaitedInfo) {
+		if i.Room < 0 || i.Room > i.Duration {
+			t.Errorf("of %v without work, %v without room", i.Duration, i.Room)
+		}
+		awaited.Add(int64(i.Duration))
+	}
+	o.Hooks.Took = func(i TookInfo) {
+		if i.Step != StepSettle {
+			return
+		}
+		if i.Stored <= 0 || i.Stored > i.Duration {
+			t.Errorf("of %v until a flight settled, %v in the writer", i.Duration, i.Stored)
+		}
+		stored.Add(int64(i.Stored))
+		settled.Add(1)
+	}
+	l := start(t, o)
+	eventually(t, "all settled", func() bool { return s.holds(0, 500) && s.holds(1, 500) && settled.Load() > 0 })
+	l.stop()
+	if awaited.Load() <= 0 || stored.Load() <= 0 {
+		t.Errorf("workers waited for %v, flights were in the writer for %v", awaited.Load(), stored.Load())
+	}
+}
+
 func TestEmptyTopicIsWaitedOn(t *testing.T) {
 	b := newBroker(t, 2)
 	s := newStore()

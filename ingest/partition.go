@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"golang.org/x/time/rate"
 
@@ -161,7 +162,13 @@ func (p *partition) stream(work, drain context.Context) error {
 		defer close(s.chunks)
 		fetched <- s.fetch()
 	}()
-	for c := range s.chunks {
+	for began := time.Now(); ; began = time.Now() {
+		c, ok := <-s.chunks
+		if !ok {
+			break
+		}
+		waited := time.Since(began)
+		s.Hooks.Awaited(AwaitedInfo{Partition: s.id, Duration: waited, Room: min(waited, c.Blocked)})
 		s.submit(c)
 	}
 	s.Writer.Release()

@@ -27,6 +27,11 @@ func (s *stream) took(ctx context.Context, step Step, began time.Time) time.Time
 	return now
 }
 
+// settledStep reports how long the flight took to settle.
+func (s *stream) settledStep(f *flight) {
+	s.Hooks.Took(TookInfo{Flight: f.ctx, Partition: s.id, Step: StepSettle, Duration: time.Since(f.submitted), Stored: f.stored})
+}
+
 // durable reports all records of the flight to the hook except those that are left in it.
 func (s *stream) durable(f *flight, left []*event.Record) {
 	from := 0

@@ -7,6 +7,7 @@ import (
 
 	"brine/event"
 	"brine/ingest"
+	"brine/pressure"
 )
 
 // Ingest holds the metrics of all ingest loops; each loop gets its hooks from Hooks.
@@ -68,9 +69,14 @@ func NewIngest(reg prometheus.Registerer) *Ingest {
 	return m
 }
 
-// Watch makes the positions and states of a loop's partitions part of every scrape, and its budget unless that is nil.
-func (m *Ingest) Watch(pipeline, half string, status func() ingest.Status, budget *ingest.Budget) {
-	m.positions.add(&watched{pipeline: pipeline, half: half, status: status, budget: budget})
+// Watch makes the positions and states of a loop's partitions part of every scrape, and its budget and where its time goes unless those are
+// nil. It returns what says when the lag will be gone, at the rates that scrapes see too.
+func (m *Ingest) Watch(pipeline, half string, status func() ingest.Status, budget *ingest.Budget, meter *pressure.Meter) (
+	drain func() (seconds float64, known bool),
+) {
+	w := &watched{pipeline: pipeline, half: half, status: status, budget: budget, meter: meter}
+	m.positions.add(w)
+	return func() (float64, bool) { return w.rates.drain(time.Now(), status().Partitions) }
 }
 
 // Hooks returns the hooks of one loop. The labels' counters are looked up once, not per call.

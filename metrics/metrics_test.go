@@ -15,6 +15,7 @@ import (
 	"brine/hbase"
 	"brine/indexer"
 	"brine/ingest"
+	"brine/pressure"
 	"brine/serve"
 	"brine/sink"
 	"brine/skew"
@@ -114,8 +115,12 @@ func callIngest(m *Ingest) {
 		{Topic: "courier.scans", Partition: 2, State: ingest.Halted, Watermark: 10, End: 15},
 		{Partition: 3, State: ingest.Starting, Watermark: -1},
 	}
-	m.Watch("scans", "rows", func() ingest.Status { return ingest.Status{Partitions: parts} }, ingest.NewBudget(8<<20))
-	m.Watch("scans", "documents", func() ingest.Status { return ingest.Status{} }, ingest.NewBudget(8<<20))
+	meter := &pressure.Meter{}
+	meter.Fetched(10, 1000)
+	meter.Read(time.Now().Add(-time.Minute))
+	meter.Add(pressure.Fetch, time.Second)
+	m.Watch("scans", "rows", func() ingest.Status { return ingest.Status{Partitions: parts} }, ingest.NewBudget(8<<20), meter)
+	m.Watch("scans", "documents", func() ingest.Status { return ingest.Status{} }, ingest.NewBudget(8<<20), nil)
 }
 
 var stats = hbase.Stats{Buffered: 70, Blocked: 1, Lanes: 5, Resting: 2, Fullest: 40, Servers: []hbase.ServerStats{{Addr: "rs1:16020", Calls: 2, Lanes: 3}}}

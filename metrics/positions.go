@@ -8,6 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"brine/ingest"
+	"brine/pressure"
 )
 
 var (
@@ -23,6 +24,15 @@ var (
 		[]string{"pipeline", "half", "topic", "partition"}, nil)
 	drainDesc = prometheus.NewDesc("brine_ingest_drain_seconds",
 		"When the lag will be gone, at the rates of the last minute; +Inf while it does not shrink.", []string{"pipeline", "half"}, nil)
+	lagBytesDesc = prometheus.NewDesc("brine_ingest_lag_bytes",
+		"Bytes of the records that are not settled, were they as long as those that came on average.", []string{"pipeline", "half"}, nil)
+	timeDesc = prometheus.NewDesc("brine_ingest_step_time_ratio",
+		"Share of the time of the last minute that batches spent in each step: fetch (the worker waits for records), decode, room (waiting for "+
+			"the window, the rate, memory), submit, lane (handed over and not sent yet), server (calls of the store), settle (dead letters, "+
+			"attempts that are made again), commit.",
+		[]string{"pipeline", "half", "step"}, nil)
+	limitDesc = prometheus.NewDesc("brine_ingest_limiting_step",
+		"1 for the step that holds up the others, 0 for those: where back-pressure begins.", []string{"pipeline", "half", "step"}, nil)
 	budgetDesc = prometheus.NewDesc("brine_ingest_budget_bytes",
 		"Bytes of records that the loop may hold from fetch to settle.", []string{"pipeline", "half"}, nil)
 	usedDesc = prometheus.NewDesc("brine_ingest_budget_used_bytes",
@@ -45,6 +55,7 @@ type watched struct {
 	pipeline, half string
 	status         func() ingest.Status
 	budget         *ingest.Budget // nil: not known
+	meter          *pressure.Meter
 	rates          rates
 }
 
@@ -56,7 +67,7 @@ func (p *positions) add(w *watched) {
 
 // Describe implements prometheus.Collector.
 func (p *positions) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{lagDesc, watermarkDesc, endDesc, ageDesc, drainDesc, budgetDesc, usedDesc, partitionsDesc} {
+	for _, d := range []*prometheus.Desc{lagDesc, watermarkDesc, endDesc, ageDesc, drainDesc, lagBytesDesc, timeDesc, limitDesc, budgetDesc, usedDesc, partitionsDesc} {
 		ch <- d
 	}
 }
@@ -93,8 +104,34 @@ func (l *watched) collect(now time.Time, gauge func(d *prometheus.Desc, v float6
 	if seconds, ok := l.rates.drain(now, parts); ok {
 		gauge(drainDesc, seconds)
 	}
+	if l.meter != nil {
+		l.pressure(now, parts, gauge)
+	}
 	if l.budget != nil {
 		gauge(budgetDesc, float64(l.budget.Size()))
 		gauge(usedDesc, float64(l.budget.InUse()))
+	}
+}
+
+// pressure collects where the time goes.
+func (l *watched) pressure(now time.Time, parts []ingest.PartitionStatus, gauge func(d *prometheus.Desc, v float64, last ...string)) {
+	if size := l.meter.RecordBytes(); size > 0 {
+		lag := int64(0)
+		for _, p := range parts {
+			lag += p.Lag()
+		}
+		gauge(lagBytesDesc, float64(lag)*size)
+	}
+	where := l.meter.Read(now)
+	if !where.Known {
+		return
+	}
+	for _, step := range pressure.Steps() {
+		gauge(timeDesc, where.Shares[step], step.String())
+		limits := 0.0
+		if step == where.Limit {
+			limits = 1
+		}
+		gauge(limitDesc, limits, step.String())
 	}
 }

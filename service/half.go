@@ -7,6 +7,7 @@ import (
 	"brine/config"
 	"brine/event"
 	"brine/ingest"
+	"brine/pressure"
 )
 
 // The kinds of halves.
@@ -24,6 +25,9 @@ type Half struct {
 	loop     *ingest.Loop   // nil unless the service is opened to run
 	ties     *tieWarnings   // nil for documents
 	became   became
+
+	meter pressure.Meter
+	drain func() (seconds float64, known bool) // nil unless the service is opened to run
 
 	settled, batches, retries, dead atomic.Int64
 	retried                         atomic.Value // event.Reason of the last retry

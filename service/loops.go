@@ -22,7 +22,7 @@ func (s *Service) makeLoops() error {
 			return fault.Misused(err)
 		}
 		h.loop = loop
-		s.ingest.Watch(h.pipeline.Name, h.kind, loop.Status, h.opts.Budget)
+		h.drain = s.ingest.Watch(h.pipeline.Name, h.kind, loop.Status, h.opts.Budget, &h.meter)
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"brine/ingest"
 	"brine/internal/term"
 	"brine/internal/wording"
+	"brine/pressure"
 	"brine/service/stores"
 	"brine/skew"
 )
@@ -31,6 +32,16 @@ type Status struct {
 	Ties    int64  `json:"ties"`              // cells of which two changes of one version say different things; of rows
 	Waiting string `json:"waiting,omitempty"` // why a partition stands still
 	Regions int    `json:"regions,omitempty"`
+
+	Backlog
+	Limit string          `json:"limit,omitempty"` // the step that holds up the others; see package pressure
+	Time  pressure.Shares `json:"time,omitzero"`   // where it went in about the last minute
+}
+
+// Same reports whether nothing has happened since old, whatever time has passed.
+func (s Status) Same(old Status) bool {
+	s.Backlog, s.Limit, s.Time = old.Backlog, old.Limit, old.Time
+	return s == old
 }
 
 // Status returns the state of every half. The service was opened ToRun.
@@ -49,6 +60,8 @@ func (s *Service) StatusOf(h *Half) Status {
 	st.Retries, st.Retried = s.retriesOf(h)
 	st.Cause = s.CauseOf(h)
 	st.Regions = s.regionsOf(h)
+	where := h.Pressure()
+	st.Backlog, st.Limit, st.Time = h.Backlog(time.Now()), where.Limits(), where.Shares
 	if h.ties != nil {
 		st.Ties = h.ties.count()
 	}

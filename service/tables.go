@@ -44,7 +44,7 @@ func (s *Service) openSearch() (err error) {
 // openTables connects to HBase and makes sure that the tables are there: with the master's help unless that is away.
 func (s *Service) openTables(ctx context.Context) (err error) {
 	opts := s.cfg.HBase()
-	opts.Hooks = s.traceCalls(s.outages.HBase(s.resent.watch(metrics.HBase(s.registry, s.tables))))
+	opts.Hooks = measureCalls(s.traceCalls(s.outages.HBase(s.resent.watch(metrics.HBase(s.registry, s.tables)))))
 	opts.Hooks.Untested = func(i hbase.UntestedInfo) { s.log.Warn(stores.Untested(i.Version)) }
 	if s.hbase, err = stores.OpenHBase(ctx, s.cfg, opts, s.log); err != nil {
 		return err

@@ -59,6 +59,7 @@ func (s *Service) openWriter(h *Half) (err error) {
 	if s.tracer != nil {
 		h.opts.Hooks.Flight = s.tracer.Flight(h.pipeline.Name, h.kind)
 	}
+	h.opts.Hooks = h.measure(h.opts.Hooks)
 	h.opts.Logger = s.log.With("pipeline", h.name)
 	return nil
 }
@@ -83,7 +84,7 @@ func (s *Service) documentsWriter(h *Half) (event.Writer, error) {
 	if s.opts.For != ToRun { // what is over by its age is ended where pipelines run, and nowhere else
 		opts = opts.Endless()
 	}
-	opts.Hooks = s.traceIndex(s.WatchIndex(p.Name, s.indexes.Hooks(p.Name)))
+	opts.Hooks = h.measureIndex(s.traceIndex(s.WatchIndex(p.Name, s.indexes.Hooks(p.Name))))
 	opts.Hooks.Expired = func(i indexer.ExpiredInfo) {
 		if i.Err != nil {
 			s.log.Warn("parts of an index whose rows are over could not be dropped; they are looked at again in an hour",

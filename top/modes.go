@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"brine/internal/term"
 	"brine/skew"
@@ -58,7 +59,8 @@ var loadColumns = numbers("ROWS/S", "WRITE/S", "READ/S", "MB")
 
 var modes = []mode{
 	{key: "p", name: "pipelines", sort: 1, lines: pipelineLines, drill: "t",
-		columns: slices.Concat(texts("PIPELINE"), numbers("EVENTS/S", "LAG", "RETRIES", "DEAD"), texts("STATE", "BRINE"))},
+		columns: slices.Concat(texts("PIPELINE"), numbers("EVENTS/S", "LAG"), texts("DRAINED", "LIMIT"), numbers("RETRIES", "DEAD"),
+			texts("STATE", "BRINE"))},
 	{key: "t", name: "tables", sort: 4, lines: tableLines, drill: "r",
 		columns: slices.Concat(texts("TABLE"), numbers("REGIONS", "HOT", "MAX/MEAN"), loadColumns)},
 	{key: "r", name: "regions", sort: 4, lines: regionLines, drill: "k",
@@ -77,10 +79,23 @@ func pipelineLines(s *Snapshot) (out []line) {
 		if p.Waiting != "" {
 			state = skew.Printable([]byte(p.Waiting))
 		}
-		cells := []any{p.Name, p.rate, float64(p.Lag), float64(p.Retries), float64(p.Dead), state, p.brine}
+		cells := []any{p.Name, p.rate, float64(p.Lag), drained(p.Drain), p.Limit, float64(p.Retries), float64(p.Dead), state, p.brine}
 		out = append(out, line{cells: cells, hot: p.Waiting != ""})
 	}
 	return out
+}
+
+// drained says when nothing will be left.
+func drained(seconds *float64) string {
+	switch {
+	case seconds == nil:
+		return "?"
+	case *seconds < 0:
+		return "never"
+	case *seconds == 0:
+		return "now"
+	}
+	return "in " + (time.Duration(*seconds) * time.Second).String()
 }
 
 // load is the sum over some regions.

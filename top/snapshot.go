@@ -28,6 +28,9 @@ type Pipeline struct {
 	Retries int64  `json:"retries"`
 	Dead    int64  `json:"dead_letters"`
 	Waiting string `json:"waiting,omitempty"` // why a partition makes no progress
+	Limit   string `json:"limit,omitempty"`   // the step that holds up the others
+
+	Drain *float64 `json:"drain_seconds,omitempty"` // until nothing is left; −1: it grows; nil: not known
 }
 
 type pipeline struct {

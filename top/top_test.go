@@ -22,8 +22,9 @@ func sampled() Snapshot {
 	s := Snapshot{At: time.Date(2026, 1, 2, 3, 4, 5, 0, time.Local)}
 	for i, lag := range []int64{120_000, 0} {
 		p := pipeline{Pipeline: Pipeline{Name: []string{"scans.rows", "scans.documents"}[i], Lag: lag, Dead: 3}, brine: "a:8765", rate: 12_345.6}
-		if i == 0 {
-			p.Waiting = "partition 3 is halted: no such table"
+		if p.Limit = "fetch"; i == 0 {
+			drain := 4000.0
+			p.Waiting, p.Limit, p.Drain = "partition 3 is halted: no such table", "server", &drain
 		}
 		s.pipelines = append(s.pipelines, p)
 	}

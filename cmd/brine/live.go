@@ -60,7 +60,7 @@ func (l *live) draw() {
 	for _, status := range l.samples() {
 		s, old := reading{Status: status}, l.before[status.Name]
 		l.before[s.Name] = status
-		same := status == old
+		same := status.Same(old)
 		s.PerSec = float64(s.Events-old.Events) / span
 		if s.Batches > old.Batches {
 			s.MeanSize = float64(s.Events-old.Events) / float64(s.Batches-old.Batches)

@@ -16,6 +16,13 @@ type Hooks struct {
 	Applied  func(*AppliedInfo)
 	Flush    func(FlushInfo)
 	Buffered func(BufferedInfo)
+	Blocked  func(BlockedInfo)
+}
+
+// BlockedInfo is one Submit that had to wait for room.
+type BlockedInfo struct {
+	Context  context.Context // of the Submit
+	Duration time.Duration
 }
 
 // BufferedInfo is what the client holds.
@@ -37,6 +44,7 @@ type SentInfo struct {
 	Regions  int
 	Rows     int
 	Left     time.Time     // when it was sent
+	Waited   time.Duration // before that, since the Submit of the one that waited longest
 	Duration time.Duration // from then to its answer
 	Again    int           // mutations that are sent once more
 	Err      error         // of the call as a whole
@@ -121,6 +129,7 @@ func (w *Writer) announceSent(m *multi, server string, took time.Duration, err e
 	m.info = SentInfo{Server: server, Regions: len(m.parts), Left: m.left, Duration: took, Err: err, parts: m.parts}
 	for _, p := range m.parts {
 		m.info.Rows += len(p.entries)
+		m.info.Waited = max(m.info.Waited, m.left.Sub(p.entries[0].flight.submitted))
 	}
 	for i := range m.outcomes {
 		m.info.Again += len(m.outcomes[i].back)

@@ -85,6 +85,7 @@ func (w *Writer) reserve(ctx context.Context, f *Flight, size int) error {
 	weight := min(size, w.opts.MaxBufferedBytes)
 	if !w.budget.TryAcquire(int64(weight)) {
 		defer w.suspendLinger()()
+		defer w.blockedSince(f.ctx, time.Now())
 		ctx, cancel := remote.Join(ctx, w.env.Ctx)
 		defer cancel()
 		if err := w.budget.Acquire(ctx, int64(weight)); err != nil {
@@ -96,6 +97,11 @@ func (w *Writer) reserve(ctx context.Context, f *Flight, size int) error {
 	return nil
 }
 
+// blockedSince reports a wait for room that is over.
+func (w *Writer) blockedSince(ctx context.Context, began time.Time) {
+	w.hooks.Blocked(BlockedInfo{ctx, time.Since(began)})
+}
+
 func (w *Writer) unreserve(f *Flight, size int) {
 	w.account(-size)
 	w.budget.Release(int64(size - f.excess))
@@ -104,6 +110,7 @@ func (w *Writer) unreserve(f *Flight, size int) {
 // awaitRoom waits until a lane that was full may take more.
 func (w *Writer) awaitRoom(ctx context.Context, room <-chan struct{}) error {
 	defer w.suspendLinger()()
+	defer w.blockedSince(ctx, time.Now())
 	ctx, cancel := remote.Join(ctx, w.env.Ctx)
 	defer cancel()
 	select {
