@@ -1,10 +1,16 @@
-# The web console: TypeScript with Preact, built by Vite into console/dist, which is committed. Needs Node 20; the tests need Chromium too.
+# The web console: TypeScript with Preact, built by Vite into console/dist, which is committed. Needs Node 20.19 or newer; the tests need
+# Chromium too, with a font that has Chinese, and install both where they are missing and may.
 
 NPM      ?= npm
 CHROMIUM ?= /usr/bin/chromium
 
 console/node_modules: console/package-lock.json console/package.json
+	@command -v $(NPM) >/dev/null || { echo "the console is built by Node 20 with npm: install them"; exit 1; }
 	cd console && $(NPM) ci --no-fund --no-audit --loglevel=error && touch node_modules
+
+$(CHROMIUM):
+	@[ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null || { echo "install chromium and fonts-noto-cjk, or say where Chromium is: CHROMIUM=PATH"; exit 1; }
+	apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium fonts-noto-cjk >/dev/null
 
 .PHONY: console
 console: console/node_modules ## Build the web console again, from pinned sources
@@ -17,7 +23,7 @@ console-check: console/node_modules ## Fail when console/dist is not what its so
 	diff -r "$$built" dist && echo "console/dist is what its sources make"
 
 .PHONY: console-test
-console-test: build console/node_modules ## Try the console in Chromium, on a brine dev of its own
+console-test: build console/node_modules $(CHROMIUM) ## Try the console in Chromium, on a brine dev of its own
 	cd console && CHROMIUM=$(CHROMIUM) BRINE=../$(BIN) $(NPM) run -s test
 
 .PHONY: console-pictures

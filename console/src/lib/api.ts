@@ -206,13 +206,15 @@ export async function give(table: Table, row: Row, name: string, fields: Record<
     command = await ask<Command>(location);
   }
   const headers: Record<string, string> = command.token ? { "Brine-After": command.token } : {};
-  let read: { row: Row | null; stale: boolean };
-  try {
-    const response = await send(path, { headers, reason });
-    read = { row: await response.json() as Row, stale: !command.token || response.headers.get("Brine-Stale") === "true" };
-  } catch (err) {
-    if (!(err instanceof Fault) || err.status !== 404) throw err;
-    read = { row: null, stale: false };
+  let read: { row: Row | null; stale: boolean } = { row: null, stale: true };
+  for (let n = 0; read.stale && n < (command.token ? 5 : 1); n++) { // each waits for some seconds
+    try {
+      const response = await send(path, { headers, reason });
+      read = { row: await response.json() as Row, stale: !command.token || response.headers.get("Brine-Stale") === "true" };
+    } catch (err) {
+      if (!(err instanceof Fault) || err.status !== 404) throw err;
+      read = { row: null, stale: false };
+    }
   }
   if (command.token) command = await ask<Command>(location);
   return { command, ...read };

@@ -7,6 +7,7 @@ import { Failure, Frame, SignIn, askMe, useAnswer, useTitle } from "../lib/ui";
 import { Accounts } from "../pages/accounts";
 import { Audit } from "../pages/audit";
 import { Overview } from "../pages/overview";
+import { Regions } from "../pages/regions";
 import { SQL } from "../pages/sql";
 import "../style.css";
 
@@ -18,7 +19,7 @@ function App() {
   const who = useStore(me);
   const first = useAnswer(askMe, []);
   const tabs = [
-    ...(operates(who) ? [{ path: "/overview", name: t("overview") }] : []),
+    ...(operates(who) ? [{ path: "/overview", name: t("overview") }, { path: "/regions", name: t("regions") }] : []),
     ...(who ? [{ path: "/sql", name: t("sql") }] : []),
     ...(administrates(who) ? [{ path: "/accounts", name: t("accounts") }, { path: "/audit", name: t("audit") }] : []),
   ];
@@ -41,6 +42,7 @@ function Pages({ path }: { path: string }) {
   if (path === "/sql" && (operates(who) || who !== "open" && who?.role === "support")) return <SQL />;
   if (!operates(who)) return <p>{t("forbidden")}</p>;
   if (path === "/overview") return <Overview />;
+  if (path === "/regions") return <Regions />;
   if (path === "/accounts" || path === "/audit") {
     if (!administrates(who)) return <p>{t("adminOnly")}</p>;
     return path === "/accounts" ? <Accounts /> : <Audit />;
