@@ -63,8 +63,8 @@ func bash(t *testing.T, dir, script string) string {
 
 // shopOfDev is brine dev when all of its sample is written: the folder that commands are run in, where it serves, and its passwords.
 type shopOfDev struct {
-	dir, api, ops string
-	passwords     map[string]string // by account
+	dir, api  string
+	passwords map[string]string // by account
 }
 
 func startShop(t *testing.T) *shopOfDev {
@@ -78,7 +78,6 @@ func startShop(t *testing.T) *shopOfDev {
 	p.until(t, "the sample is written", p.shows("Ctrl-C stops"))
 	out := p.out.String()
 	s.api = regexp.MustCompile(`HTTP API on (http://[^/]+)`).FindStringSubmatch(out)[1]
-	s.ops = regexp.MustCompile(`administrated on (http://[^/]+)`).FindStringSubmatch(out)[1]
 	for _, account := range regexp.MustCompile(`(?m)^  (customer|support|admin) +(\S+)`).FindAllStringSubmatch(out, -1) {
 		s.passwords[account[1]] = account[2]
 	}
