@@ -10,7 +10,9 @@ import (
 
 // hbaseGroup is brine hbase: the server, and its tables as text.
 type hbaseGroup struct {
-	Start hbaseCmd `cmd:"" default:"withargs" help:"Run an HBase alone, for tests; brine hbase alone does that too."`
+	Start hbaseCmd     `cmd:"" default:"withargs" help:"Run an HBase alone, for tests; brine hbase alone does that too."`
+	Dump  hbaseDumpCmd `cmd:"" help:"Write a table of an HBase as lines of JSON."`
+	Load  hbaseLoadCmd `cmd:"" help:"Make a table of them again."`
 }
 
 // Help is shown under the command's own help.

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"encoding/json"
+	"net/http"
 	"os"
 	"os/exec"
 	"strconv"
@@ -62,6 +63,74 @@ func TestHBaseAlone(t *testing.T) {
 		if err := cmd.Wait(); err != nil {
 			t.Errorf("SIGTERM ends it with %v", err)
 		}
+	}
+}
+
+// TestHBaseForOthers drives brine hbase from outside: a table is loaded as text and dumped again, a fault that is made over HTTP is met, and
+// nobody makes one without the token.
+func TestHBaseForOthers(t *testing.T) {
+	notShort(t)
+	t.Parallel()
+	token := t.TempDir() + "/token"
+	if err := os.WriteFile(token, []byte("secret\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd, at := startHBase(t, "--port", "0", "--faults", "127.0.0.1:0", "--faults-token-file", token)
+	defer func() {
+		if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+			t.Error(err)
+		}
+		if err := cmd.Wait(); err != nil {
+			t.Errorf("SIGTERM ends it with %v", err)
+		}
+	}()
+	const cells = `{"row":"o-1","family":"f","qualifier":"状态","timestamp":7,"type":"put","value":"paid\u009b"}
+{"row":{"base64":"gP8B"},"family":"f","qualifier":"q","timestamp":8,"type":"delete-column"}
+`
+	brine := func(stdin string, args ...string) string {
+		t.Helper()
+		cmd := exec.CommandContext(t.Context(), "brine", append([]string{"hbase"}, args...)...)
+		cmd.Stdin = strings.NewReader(stdin)
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatalf("brine hbase %v: %v", args, err)
+		}
+		return string(out)
+	}
+	brine(`{"table":"orders","families":[{"name":"f"}],"splits":["m"]}`+"\n"+cells, "load", "--connect", at.Connect)
+	dumped := brine("", "dump", "orders", "--connect", at.Connect)
+	if _, got, _ := strings.Cut(dumped, "\n"); got != cells {
+		t.Errorf("it is dumped as\n%swant\n%s", got, cells)
+	}
+	brine(dumped, "load", "--as", "copy", "--connect", at.Connect)
+	if again := brine("", "dump", "copy", "--connect", at.Connect); strings.Replace(again, `"copy"`, `"orders"`, 1) != dumped {
+		t.Errorf("the copy is\n%s", again)
+	}
+	for token, want := range map[string]int{"": http.StatusUnauthorized, "other": http.StatusUnauthorized, "secret": http.StatusOK} {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, at.Faults+"/v1/faults", strings.NewReader(`{"call":"Get","table":"orders","fail":"DoNotRetryIOException"}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Authorization", "Bearer "+token)
+		answer, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = answer.Body.Close()
+		if answer.StatusCode != want {
+			t.Errorf("with the token %q: %d", token, answer.StatusCode)
+		}
+	}
+	client, err := hbase.Open(t.Context(), hbase.Options{Connect: at.Connect})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = client.Close() }()
+	if _, err := client.Get(t.Context(), "orders", hbase.Get{Row: []byte("o-1")}); err == nil {
+		t.Error("the fault was not met")
+	}
+	if _, err := client.Get(t.Context(), "orders", hbase.Get{Row: []byte("o-1")}); err != nil {
+		t.Errorf("the fault was met twice: %v", err)
 	}
 }
 

@@ -77,6 +77,7 @@ var rules = []struct {
 	{"hbase/embedded", []string{"hbase/internal/wire", "hbase/hbasepb", "hbase/embedded/...", "internal/certs", "internal/gssapi", "internal/sockets"}, "the server must not share the client's mistakes"},
 	{"hbase/hbasetest/...", []string{"hbase", "hbase/embedded", "hbase/hbasetest/...", "internal/backoff"}, ""},
 	{"hbase/hbasetest", []string{"hbase", "hbase/embedded", "internal/backoff"}, "tests of any package import it, and nothing else does"},
+	{"hbase/tabledump", []string{"hbase"}, "a table as text, of whichever HBase"},
 	{"hbase", []string{"hbase/internal/...", "hbase/hbasepb", "internal/backoff", "internal/certs", "internal/gssapi", "internal/sockets"}, "usable by someone who wants nothing else of ours"},
 	{"ingest/embedded", []string{"internal/datadir", "internal/sockets"}, "the broker must not share the loop's mistakes"},
 	{"ingest/internal/broker", []string{"event", "internal/backoff", "internal/sockets"}, "the protocol must not know what the loop does with records"},

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"brine/config"
+	"brine/hbase"
+	"brine/hbase/tabledump"
+)
+
+// hbaseFlags say which HBase is dumped or loaded.
+type hbaseFlags struct {
+	timeoutFlag
+	Connect string `placeholder:"rpc://HOST:PORT" help:"HBase to ask (default: rpc://127.0.0.1:16000, or BRINE_HBASE_CONNECT)."`
+	Config  string `short:"c" placeholder:"FILE" help:"Configuration whose HBase is asked instead, with its TLS and Kerberos."`
+}
+
+// open runs work on the HBase.
+func (f *hbaseFlags) open(e *env, work func(*hbase.Client) error) error {
+	if f.Config != "" && f.Connect != "" {
+		return usage(errors.New("give --connect or -c"))
+	}
+	if f.Config != "" {
+		cfg, err := configFlag{Config: f.Config}.load(e)
+		if err != nil {
+			return err
+		}
+		return withHBase(e, cfg, work)
+	}
+	at, _ := e.getenv("BRINE_HBASE_CONNECT")
+	o := hbase.Options{Connect: cmp.Or(f.Connect, at, "rpc://127.0.0.1:16000"), Patience: e.patience}
+	cluster, err := openHBase(e, new(config.Config), o)
+	if err != nil {
+		return err
+	}
+	defer cluster.Close()
+	return work(cluster.Client)
+}
+
+type hbaseDumpCmd struct {
+	hbaseFlags
+	Table string `arg:"" help:"Table, NAMESPACE:NAME or NAME."`
+	Live  bool   `help:"Only what readers see: without delete markers and what they hide."`
+}
+
+// Help is shown under the command's own help.
+func (hbaseDumpCmd) Help() string {
+	return `Writes the table as lines of JSON: its description first, then each cell with its timestamp and type, byte for byte.
+
+Examples:
+  brine hbase dump orders > orders.ndjson
+  brine hbase dump shop:orders --live --connect rpc://master1:16000`
+}
+
+func (c *hbaseDumpCmd) Run(e *env) error {
+	return c.open(e, func(client *hbase.Client) error {
+		n, err := tabledump.Dump(e.ctx, client, c.Table, c.Live, e.stdout)
+		if errors.Is(err, hbase.ErrNoTable) {
+			return &exitError{exitMissing, err, ""}
+		}
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(e.stderr, "%d cells\n", n)
+		return err
+	})
+}
+
+type hbaseLoadCmd struct {
+	hbaseFlags
+	File string `arg:"" optional:"" type:"path" help:"Dump to load (default: stdin)."`
+	As   string `placeholder:"TABLE" help:"Load it into this table."`
+}
+
+// Help is shown under the command's own help.
+func (hbaseLoadCmd) Help() string {
+	return `Makes cells of what brine hbase dump has written. A table that does not exist is created as it was.
+
+Examples:
+  brine hbase load orders.ndjson
+  brine hbase load --as orders_copy < orders.ndjson`
+}
+
+func (c *hbaseLoadCmd) Run(e *env) error {
+	from := e.stdin
+	if c.File != "" {
+		f, err := os.Open(c.File)
+		if err != nil {
+			return usage(err)
+		}
+		defer func() { _ = f.Close() }() // only read from
+		from = f
+	} else if from == nil {
+		from = strings.NewReader("")
+	}
+	return c.open(e, func(client *hbase.Client) error {
+		n, err := tabledump.Load(e.ctx, client, c.As, from)
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(e.stderr, "%d cells\n", n)
+		return err
+	})
+}
