@@ -1,6 +1,7 @@
 package hbase
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -8,6 +9,7 @@ import (
 
 	"brine/hbase/hbasepb"
 	"brine/hbase/internal/locate"
+	"brine/hbase/internal/rpc"
 
 	"google.golang.org/protobuf/proto"
 )
@@ -145,6 +147,131 @@ func (c *Client) Balance(ctx context.Context) (ran bool, err error) {
 	var out hbasepb.BalanceResponse
 	err = c.master(ctx, "balance", "", "Balance", &hbasepb.BalanceRequest{}, &out)
 	return out.GetBalancerRan(), err
+}
+
+// SetNormalizer switches the normalizer, which splits and merges regions so that those of a table are of about one size, and reports whether
+// it was on.
+func (c *Client) SetNormalizer(ctx context.Context, on bool) (was bool, err error) {
+	var out hbasepb.SetNormalizerRunningResponse
+	err = c.master(ctx, "set normalizer", "", "SetNormalizerRunning", &hbasepb.SetNormalizerRunningRequest{On: &on}, &out)
+	return out.GetPrevNormalizerValue(), err
+}
+
+// NormalizerOn reports whether the normalizer is on.
+func (c *Client) NormalizerOn(ctx context.Context) (bool, error) {
+	var out hbasepb.IsNormalizerEnabledResponse
+	err := c.master(ctx, "normalizer", "", "IsNormalizerEnabled", &hbasepb.IsNormalizerEnabledRequest{}, &out)
+	return out.GetEnabled(), err
+}
+
+// Normalize has the normalizer begin with the given tables, or all, of which it takes those with the attribute NORMALIZATION_ENABLED. It
+// reports whether it ran, which it does not when it is off.
+func (c *Client) Normalize(ctx context.Context, tables ...string) (ran bool, err error) {
+	in := &hbasepb.NormalizeRequest{}
+	for _, t := range tables {
+		in.TableNames = append(in.TableNames, locate.TableName(t))
+	}
+	var out hbasepb.NormalizeResponse
+	err = c.master(ctx, "normalize", "", "Normalize", in, &out)
+	return out.GetNormalizerRan(), err
+}
+
+// SlowCalls says which calls are asked for.
+type SlowCalls struct {
+	Large  bool   // those with large answers instead of slow ones
+	Table  string // empty: of all tables
+	User   string
+	Client string // host:port that called
+	Limit  int    // of each server; 0 means 100
+}
+
+// SlowCall is one call that took its server long, or whose answer was large.
+type SlowCall struct {
+	Server, Client, User string
+	Method, Region       string
+	Details              string // as the server's log has them
+	Began                time.Time
+	Took, Queued         time.Duration
+	Bytes                int64 // of the answer
+	Gets, Mutations      int   // of a Multi
+}
+
+// The Java classes by which GetLogEntries knows its messages.
+const (
+	protos        = "org.apache.hadoop.hbase.shaded.protobuf.generated."
+	slowLogsAsked = protos + "AdminProtos$SlowLogResponseRequest"
+)
+
+// SlowLog asks all region servers for the slow or large calls that they remember, the latest first. Servers remember them with
+// hbase.regionserver.slowlog.buffer.enabled only; one that is away is left out.
+func (c *Client) SlowLog(ctx context.Context, of SlowCalls) ([]SlowCall, error) {
+	const op = "slow log"
+	status, err := c.clusterStatus(ctx, op, hbasepb.Option_SERVERS_NAME)
+	if err != nil {
+		return nil, err
+	}
+	asked, err := proto.Marshal(of.message())
+	if err != nil {
+		return nil, &Error{Op: op, Attempts: 1, Err: err}
+	}
+	in := &hbasepb.LogRequest{LogClassName: proto.String(slowLogsAsked), LogMessage: asked}
+	ctx, cancel := c.joined(ctx)
+	defer cancel()
+	var found []SlowCall
+	var away error
+	answered := 0
+	for _, addr := range addrs(status.GetServersName()) {
+		var out hbasepb.LogEntry
+		var calls hbasepb.SlowLogResponses
+		_, err := c.servers.Call(ctx, rpc.AdminService.At(addr), "GetLogEntries", in, &out)
+		if err == nil {
+			err = proto.Unmarshal(out.LogMessage, &calls)
+		}
+		if err != nil {
+			away = &Error{Op: op, Server: addr, Attempts: 1, Err: err}
+			continue
+		}
+		answered++
+		for _, p := range calls.SlowLogPayloads {
+			found = append(found, slowCall(addr, p))
+		}
+	}
+	if answered == 0 && away != nil {
+		return nil, away
+	}
+	slices.SortFunc(found, func(a, b SlowCall) int { return b.Began.Compare(a.Began) })
+	return found, nil
+}
+
+func (s *SlowCalls) message() *hbasepb.SlowLogResponseRequest {
+	kind := hbasepb.SlowLogResponseRequest_SLOW_LOG
+	if s.Large {
+		kind = hbasepb.SlowLogResponseRequest_LARGE_LOG
+	}
+	m := &hbasepb.SlowLogResponseRequest{
+		LogType: &kind, Limit: proto.Uint32(uint32(cmp.Or(s.Limit, 100))),
+		FilterByOperator: hbasepb.SlowLogResponseRequest_AND.Enum(),
+	}
+	if s.Table != "" {
+		m.TableName = &s.Table
+	}
+	if s.User != "" {
+		m.UserName = &s.User
+	}
+	if s.Client != "" {
+		m.ClientAddress = &s.Client
+	}
+	return m
+}
+
+func slowCall(server string, p *hbasepb.SlowLogPayload) SlowCall {
+	return SlowCall{
+		Server: server, Client: p.GetClientAddress(), User: p.GetUserName(), Method: p.GetMethodName(), Region: p.GetRegionName(),
+		Details: p.GetCallDetails(), Began: time.UnixMilli(p.GetStartTime()), Bytes: p.GetResponseSize(),
+		Took:   time.Duration(p.GetProcessingTime()) * time.Millisecond,
+		Queued: time.Duration(p.GetQueueTime()) * time.Millisecond,
+		Gets:   int(p.GetMultiGets()), Mutations: int(p.GetMultiMutations()),
+	}
 }
 
 // testedVersions are the releases that the tests run against.

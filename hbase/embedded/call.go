@@ -55,7 +55,7 @@ var services map[string]map[string]method
 func init() {
 	services = merge(getMethods, mutateMethods, multiMethods, scanMethods, regionServerMethods,
 		regionMethods, balancerMethods, tableMethods, schemaMethods, catalogueMethods,
-		namespaceMethods, snapshotMethods, statusMethods, procedureMethods, registryMethods)
+		namespaceMethods, snapshotMethods, accessMethods, peerMethods, statusMethods, procedureMethods, registryMethods)
 	for _, name := range []string{"RegionServerStatusService", "LockService", "BootstrapNodeService", "HbckService"} {
 		services[name] = map[string]method{} // a connection may name it; none of its methods is served
 	}

@@ -47,6 +47,7 @@ type cluster struct {
 	cancel    context.CancelFunc
 	wg        sync.WaitGroup // procedures, and the waits until the master notices a death
 	lastStart atomic.Int64   // start code
+	unnormal  atomic.Bool    // the normalizer is off
 	waiting   atomic.Int32   // how many callers of HoldMaster keep the master initializing
 
 	masterPort atomic.Uint32 // that the master listened on first

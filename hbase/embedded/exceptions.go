@@ -90,6 +90,7 @@ const (
 	classSnapshotExists     = hbasePackage + "snapshot.SnapshotExistsException"
 	classSnapshotCreation   = hbasePackage + "snapshot.SnapshotCreationException"
 	classNoSnapshot         = hbasePackage + "snapshot.SnapshotDoesNotExistException"
+	classNoPeer             = hbasePackage + "ReplicationPeerNotFoundException"
 	classUnsupportedOp      = "java.lang.UnsupportedOperationException"
 	classIllegalArgument    = "java.lang.IllegalArgumentException"
 	classIO                 = "java.io.IOException"

@@ -10,15 +10,21 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// balancerMethods even out regions: Balance, and the balancer's switch with SetBalancerRunning and IsBalancerEnabled.
+// balancerMethods even out regions: Balance, and the balancer's switch with SetBalancerRunning and IsBalancerEnabled; Normalize, and the
+// normalizer's with SetNormalizerRunning and IsNormalizerEnabled.
 //
 // What they do not do:
 //   - the balancer runs only when it is called, and evens out only the numbers of regions, without thresholds or load;
-//   - the switch is on again after each start of the server.
+//   - the normalizer finds every region of the right size: it reports that it ran, and changes nothing;
+//   - the switches are on again after each start of the server.
 var balancerMethods = map[string]method{
 	"MasterService.Balance":            on(balance),
 	"MasterService.SetBalancerRunning": on(setBalancerRunning),
 	"MasterService.IsBalancerEnabled":  on(isBalancerEnabled),
+
+	"MasterService.Normalize":            on(normalize),
+	"MasterService.SetNormalizerRunning": on(setNormalizerRunning),
+	"MasterService.IsNormalizerEnabled":  on(isNormalizerEnabled),
 }
 
 func balance(ctx context.Context, k *call, q *hbasepb.BalanceRequest) (*hbasepb.BalanceResponse, error) {
@@ -95,4 +101,17 @@ func (c *cluster) plan() (moves []placement) {
 		has[least], has[most] = append(has[least], rs[len(rs)-1]), rs[:len(rs)-1]
 	}
 	return moves
+}
+
+func normalize(_ context.Context, k *call, _ *hbasepb.NormalizeRequest) (*hbasepb.NormalizeResponse, error) {
+	return &hbasepb.NormalizeResponse{NormalizerRan: proto.Bool(!k.node.cluster.unnormal.Load())}, nil
+}
+
+func setNormalizerRunning(_ context.Context, k *call, q *hbasepb.SetNormalizerRunningRequest) (*hbasepb.SetNormalizerRunningResponse, error) {
+	off := k.node.cluster.unnormal.Swap(!q.GetOn())
+	return &hbasepb.SetNormalizerRunningResponse{PrevNormalizerValue: proto.Bool(!off)}, nil
+}
+
+func isNormalizerEnabled(_ context.Context, k *call, _ *hbasepb.IsNormalizerEnabledRequest) (*hbasepb.IsNormalizerEnabledResponse, error) {
+	return &hbasepb.IsNormalizerEnabledResponse{Enabled: proto.Bool(!k.node.cluster.unnormal.Load())}, nil
 }

@@ -14,7 +14,7 @@ import (
 //
 // What they do not do:
 //   - a regular expression is Go's: what its syntax has in common with Java's means the same;
-//   - hbase:meta is the only system table: there is no hbase:namespace, hbase:acl or hbase:quota;
+//   - hbase:meta is the only system table, until a quota is set: there is no hbase:namespace or hbase:acl;
 //   - the calls that list tables by their state are not served.
 var catalogueMethods = map[string]method{
 	"MasterService.GetTableDescriptors":             on(getTableDescriptors),

@@ -14,7 +14,7 @@ import (
 // ListNamespaceDescriptors.
 //
 // What they do not do:
-//   - the configuration of a namespace is kept and not acted on: there are no quotas and no region server groups;
+//   - the configuration of a namespace is kept and not acted on: no quota holds and there are no region server groups;
 //   - there is no table hbase:namespace, nor are namespaces a family of hbase:meta: they are records of the catalogue.
 var namespaceMethods = map[string]method{
 	"MasterService.CreateNamespace":          on(createNamespace),

@@ -2,6 +2,7 @@ package embedded
 
 import (
 	"context"
+	"strings"
 
 	"brine/hbase/embedded/internal/store"
 	"brine/hbase/hbasepb"
@@ -10,13 +11,14 @@ import (
 )
 
 // regionServerMethods are what operators ask of a region server: its regions (GetRegionInfo, GetOnlineRegion, GetRegionLoad), itself
-// (GetServerInfo), and to flush and compact a region (FlushRegion, CompactRegion).
+// (GetServerInfo) and its slow calls (GetLogEntries), and to flush and compact a region (FlushRegion, CompactRegion).
 //
 // What they do not do:
 //   - a flush writes all regions to disk, since they share one store, and drops nothing;
 //   - a minor compaction does nothing; a major one is done when its call is answered, so that none is ever seen running;
 //   - sizes of regions are estimates of what is on disk; store files and memstores are reported as 0;
-//   - the rest of the AdminService is not served: opening and closing regions, rolling the WAL, replication, slow logs, configuration,
+//   - no call is ever slow or its answer large: the logs are empty;
+//   - the rest of the AdminService is not served: opening and closing regions, rolling the WAL, replication, configuration,
 //     compaction switches.
 var regionServerMethods = map[string]method{
 	"AdminService.GetRegionInfo":   on(getRegionInfo),
@@ -25,6 +27,7 @@ var regionServerMethods = map[string]method{
 	"AdminService.GetRegionLoad":   on(getRegionLoad),
 	"AdminService.FlushRegion":     on(flushRegion),
 	"AdminService.CompactRegion":   on(compactRegion),
+	"AdminService.GetLogEntries":   on(getLogEntries),
 }
 
 func getRegionInfo(_ context.Context, k *call, q *hbasepb.GetRegionInfoRequest) (*hbasepb.GetRegionInfoResponse, error) {
@@ -130,4 +133,14 @@ func (n *node) compact(ctx context.Context, r *region, family []byte) error {
 		}
 		rows.Start = next
 	}
+}
+
+// getLogEntries answers what a Java client decodes by the class that it names.
+func getLogEntries(_ context.Context, _ *call, q *hbasepb.LogRequest) (*hbasepb.LogEntry, error) {
+	if !strings.HasSuffix(q.GetLogClassName(), "$SlowLogResponseRequest") {
+		return nil, unsupported("log entries for %s", q.GetLogClassName())
+	}
+	return &hbasepb.LogEntry{
+		LogClassName: proto.String(strings.TrimSuffix(q.GetLogClassName(), "Request") + "s"), LogMessage: []byte{},
+	}, nil
 }

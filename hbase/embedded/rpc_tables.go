@@ -3,6 +3,7 @@ package embedded
 import (
 	"bytes"
 	"context"
+	"errors"
 	"slices"
 
 	"brine/hbase/embedded/internal/store"
@@ -14,7 +15,7 @@ import (
 // What they do not do:
 //   - attributes of a table such as MAX_FILESIZE are kept and not acted on;
 //   - FlushTable writes all tables to disk, since they share one store, and drops nothing;
-//   - see snapshotMethods for snapshots; quotas, replication and permissions of tables are not served.
+//   - see snapshotMethods for snapshots, accessMethods and peerMethods for quotas, permissions and replication, of which only books are kept.
 var tableMethods = map[string]method{
 	"MasterService.CreateTable":   on(createTable),
 	"MasterService.DeleteTable":   on(deleteTable),
@@ -119,8 +120,8 @@ func deleteTable(ctx context.Context, k *call, q *hbasepb.DeleteTableRequest) (*
 			return err
 		}
 		b := c.store.NewBatch()
-		if err := c.remove(b, t); err != nil {
-			return err
+		if err := errors.Join(c.remove(b, t), c.forgetPermissions(b, t.name)); err != nil {
+			return errors.Join(err, b.Close())
 		}
 		if err := b.CommitSurely(c.ctx); err != nil {
 			return err

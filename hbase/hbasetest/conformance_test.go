@@ -5,6 +5,7 @@ import (
 	"flag"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -20,6 +21,12 @@ var (
 	only   = flag.String("scripts", "*", "run the scripts of these names, a pattern without .txt")
 )
 
+// has are those scripts for which a server was set up: the real one as BRINE_REAL_HBASE_HAS says, which deploy/devcluster sets.
+func has(scripts []*hbasetest.Script) []*hbasetest.Script {
+	setUp := strings.Fields(os.Getenv("BRINE_REAL_HBASE_HAS"))
+	return slices.DeleteFunc(scripts, func(s *hbasetest.Script) bool { return s.Needs != "" && !slices.Contains(setUp, s.Needs) })
+}
+
 func load(t *testing.T) []*hbasetest.Script {
 	return hbasetest.Load(t, "testdata/scripts/"+*only+".txt")
 }
@@ -31,7 +38,7 @@ func TestJavaClient(t *testing.T) {
 	client := java(t)
 	t.Run("on the real server", func(t *testing.T) {
 		connect := testenv.HBase(t)
-		hbasetest.Conform(t, client, connect, prefix(t), load(t), *update)
+		hbasetest.Conform(t, client, connect, prefix(t), has(load(t)), *update)
 	})
 	t.Run("on the embedded server", func(t *testing.T) {
 		hbasetest.Conform(t, client, start(t, 1), prefix(t), load(t), false)
@@ -44,7 +51,7 @@ func TestJavaClient(t *testing.T) {
 func TestOurClient(t *testing.T) {
 	t.Run("on the real server", func(t *testing.T) {
 		connect := testenv.HBase(t)
-		hbasetest.Conform(t, hbasetest.Go, connect, prefix(t), ours(t), false)
+		hbasetest.Conform(t, hbasetest.Go, connect, prefix(t), has(ours(t)), false)
 	})
 	t.Run("on the embedded server", func(t *testing.T) {
 		hbasetest.Conform(t, hbasetest.Go, start(t, 1), prefix(t), ours(t), false)

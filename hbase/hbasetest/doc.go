@@ -13,7 +13,8 @@
 // # The language
 //
 // A line is an operation, words between spaces; lines that begin with "+ " are its further lines; lines that begin with two
-// spaces are its answer; "#" begins a comment. A comment "# only java: why" means that our client cannot run the script.
+// spaces are its answer; "#" begins a comment. A comment "# only java: why" means that our client cannot run the script, "# needs
+// acl" or "# needs quotas" that a server must have been set up for it.
 //
 //	create TABLE FAMILY[;KEY=VALUE…]… [splits=KEY,…]
 //	alter TABLE FAMILY;KEY=VALUE…                             its regions are opened again
@@ -30,6 +31,18 @@
 //	snapshots TABLE                                           those of the table, with their kinds
 //	clone-snapshot NAME TABLE
 //	restore-snapshot | drop-snapshot NAME
+//	grant TABLE USER ACTIONS [COLUMN] [merge]                 ACTIONS are letters of RWXCA; users' names begin with user
+//	revoke TABLE USER ACTIONS [COLUMN]                        - is all of them
+//	permissions TABLE
+//	throttle TABLE [USER] KIND LIMIT UNIT                     0 ends it
+//	space TABLE BYTES POLICY                                  0 ends it
+//	quotas TABLE                                              those of the table, and of users within it
+//	add-peer ID [disabled] [serial] [bandwidth=N] [tables=TABLE,…]
+//	remove-peer | enable-peer | disable-peer ID
+//	peers
+//	normalizer TABLE on | off                                 the switch is the cluster's: one script alone uses it
+//	normalize TABLE
+//	slow-log TABLE                                            only whether it is answered
 //	put TABLE ROW CELL…
 //	delete TABLE ROW MARKER…
 //	batch TABLE                                               + put ROW CELL… | + delete ROW MARKER…

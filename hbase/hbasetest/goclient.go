@@ -72,6 +72,9 @@ func (r *runner) run(op Op) error {
 	if op.Words[0] == "tables" {
 		return r.tables()
 	}
+	if op.Words[0] == "peers" {
+		return r.peers()
+	}
 	do, ok := operations[op.Words[0]]
 	if !ok {
 		return fmt.Errorf("no such operation: %s", op.Words[0])

@@ -1,9 +1,11 @@
 package hbasetest
 
+import "brine/hbase"
+
 // operation runs one on the table or namespace of that name.
 type operation func(r *runner, name string, words []string, more [][]string) error
 
-// operations by their words; tables has no name and stands apart.
+// operations by their words; tables and peers have no name and stand apart.
 var operations map[string]operation
 
 func init() { // not where it is declared: some of them run others
@@ -47,6 +49,32 @@ func init() { // not where it is declared: some of them run others
 		"drop-snapshot": func(r *runner, name string, _ []string, _ [][]string) error {
 			return r.ok(r.client.DeleteSnapshot(r.ctx, name))
 		},
+
+		"grant": func(r *runner, name string, words []string, _ [][]string) error {
+			return r.ok(r.client.Grant(r.ctx, permission(name, words), words[len(words)-1] == "merge"))
+		},
+		"revoke": func(r *runner, name string, words []string, _ [][]string) error {
+			return r.ok(r.client.Revoke(r.ctx, permission(name, words)))
+		},
+		"permissions": func(r *runner, name string, _ []string, _ [][]string) error { return r.permissions(name) },
+		"throttle":    func(r *runner, name string, words []string, _ [][]string) error { return r.throttle(name, words) },
+		"space": func(r *runner, name string, words []string, _ [][]string) error {
+			return r.ok(r.client.SetSpaceQuota(r.ctx, hbase.QuotaOf{Table: name}, uint64(parseInt(words[0])), hbase.SpacePolicy(words[1])))
+		},
+		"quotas":   func(r *runner, name string, _ []string, _ [][]string) error { return r.quotas(name) },
+		"add-peer": func(r *runner, name string, words []string, _ [][]string) error { return r.addPeer(name, words) },
+		"remove-peer": func(r *runner, name string, _ []string, _ [][]string) error {
+			return r.ok(r.client.RemovePeer(r.ctx, name))
+		},
+		"enable-peer": func(r *runner, name string, _ []string, _ [][]string) error {
+			return r.ok(r.client.EnablePeer(r.ctx, name))
+		},
+		"disable-peer": func(r *runner, name string, _ []string, _ [][]string) error {
+			return r.ok(r.client.DisablePeer(r.ctx, name))
+		},
+		"normalizer": func(r *runner, _ string, words []string, _ [][]string) error { return r.normalizer(words[0] == "on") },
+		"normalize":  func(r *runner, name string, _ []string, _ [][]string) error { return r.normalize(name) },
+		"slow-log":   func(r *runner, name string, _ []string, _ [][]string) error { return r.slowLog(name) },
 
 		"put": func(r *runner, name string, words []string, _ [][]string) error { return r.mutate(name, "put", words) },
 		"delete": func(r *runner, name string, words []string, _ [][]string) error {

@@ -14,7 +14,7 @@ var stack = regexp.MustCompile(`(?m)^\s+(at|\.\.\.) .*\n`)
 
 // java returns HBase's own Java client, compiled once for all the servers that it is tried on.
 func java(t *testing.T) hbasetest.Client {
-	classpath := testenv.Java(t).Compile(t, "java/Conform.java", "java/Load.java", "java/Mutations.java", "java/Regions.java", "java/RowDigest.java",
+	classpath := testenv.Java(t).Compile(t, "java/Conform.java", "java/Load.java", "java/Mutations.java", "java/Quotas.java", "java/Regions.java", "java/Rights.java", "java/RowDigest.java",
 		"java/Snapshots.java", "java/Text.java")
 	return func(t *testing.T, connect, prefix string, scripts []*hbasetest.Script) []hbasetest.Answers {
 		args := []string{connect, prefix}

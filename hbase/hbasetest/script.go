@@ -11,9 +11,12 @@ import (
 type Script struct {
 	Path     string
 	OnlyJava bool
+	Needs    string // what a server must have been set up for; empty: nothing
 	Ops      []Op
 	lines    []string
 }
+
+const needs = "# needs "
 
 // Op is one operation.
 type Op struct {
@@ -50,6 +53,8 @@ func parse(path, text string) *Script {
 		switch {
 		case strings.HasPrefix(line, "# only java"):
 			s.OnlyJava = true
+		case strings.HasPrefix(line, needs):
+			s.Needs = line[len(needs):]
 		case line == "" || line[0] == '#' || strings.HasPrefix(line, "  "):
 		case continued && len(s.Ops) > 0:
 			op := &s.Ops[len(s.Ops)-1]

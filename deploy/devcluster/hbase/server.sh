@@ -78,6 +78,14 @@ env_hbase() {
   read -r master _ zookeeper <"$1/ports"
   echo "BRINE_REAL_HBASE=rpc://127.0.0.1:$master"
   echo "BRINE_REAL_HBASE_ZK=zk://127.0.0.1:$zookeeper/hbase"
+  echo "BRINE_REAL_HBASE_HAS='$(hbase_has "$1/conf/hbase-site.xml")'"
+}
+
+# hbase_has SITE says what of it conformance scripts need that HBase does not have unless set (DEVCLUSTER_HBASE_SITE).
+hbase_has() {
+  grep -q AccessController "$1" && echo -n "acl "
+  grep -q '<name>hbase.quota.enabled</name><value>true' "$1" && echo -n quotas
+  true
 }
 
 env_hbase-tls() {

@@ -109,7 +109,7 @@ public final class Conform {
   }
 
   private void run(String[] op, List<String[]> more) throws Exception {
-    TableName table = op.length > 1 && !op[0].endsWith("namespace") && !op[0].equals("tables") ? TableName.valueOf(prefix + op[1]) : null;
+    TableName table = op.length > 1 && !op[0].endsWith("namespace") && !op[0].equals("tables") && !op[0].endsWith("-peer") ? TableName.valueOf(prefix + op[1]) : null;
     switch (op[0]) {
       case "create-namespace": admin.createNamespace(NamespaceDescriptor.create(prefix + op[1]).build()); ok(); return;
       case "drop-namespace": admin.deleteNamespace(prefix + op[1]); ok(); return;
@@ -128,6 +128,22 @@ public final class Conform {
       case "clone-snapshot": admin.cloneSnapshot(prefix + op[1], TableName.valueOf(prefix + op[2])); ok(); return;
       case "restore-snapshot": admin.restoreSnapshot(prefix + op[1]); ok(); return;
       case "drop-snapshot": admin.deleteSnapshot(prefix + op[1]); ok(); return;
+      case "grant": Rights.grant(admin, table, op); ok(); return;
+      case "revoke": Rights.revoke(admin, table, op); ok(); return;
+      case "permissions": Rights.permissions(admin, table).forEach(line -> say("%s", line)); return;
+      case "throttle": Rights.throttle(admin, table, op); ok(); return;
+      case "space": Rights.space(admin, table, op); ok(); return;
+      case "quotas": Rights.quotas(connection, table).forEach(line -> say("%s", line)); return;
+      case "add-peer": Rights.addPeer(admin, prefix, op); ok(); return;
+      case "remove-peer": admin.removeReplicationPeer(prefix + op[1]); ok(); return;
+      case "enable-peer": admin.enableReplicationPeer(prefix + op[1]); ok(); return;
+      case "disable-peer": admin.disableReplicationPeer(prefix + op[1]); ok(); return;
+      case "peers": Rights.peers(admin, prefix).forEach(line -> say("%s", line)); return;
+      case "normalizer":
+        say("was %s, is %s", admin.normalizerSwitch(op[2].equals("on")), admin.isNormalizerEnabled());
+        return;
+      case "normalize": say("%s", Rights.normalize(admin, table)); return;
+      case "slow-log": Rights.slowLog(admin, table); ok(); return;
       case "exists": say("%s", admin.tableExists(table)); return;
       case "tables": tables(op); return;
       case "describe": describe(table, op); return;
