@@ -131,11 +131,11 @@ func (l *loader) checkTracing(to string) {
 
 func (l *loader) checkHBase(connect string) {
 	const setting = "hbase.connect"
-	scheme, rest, _ := strings.Cut(connect, ":")
+	scheme, rest, _ := strings.Cut(strings.TrimPrefix(connect, "hbase+"), ":") // as HBase 3 writes them
 	hosts, slashes := strings.CutPrefix(rest, "//")
 	switch {
 	case connect == "":
-	case scheme == "embedded":
+	case scheme == "embedded" && !strings.HasPrefix(connect, "hbase+"):
 		if rest == "" || slashes {
 			l.fault(setting, Address, "names no folder", "write embedded:./data/hbase")
 		}
@@ -154,7 +154,7 @@ func (l *loader) checkHBase(connect string) {
 func (l *loader) checkHBaseTLS(h *HBase) {
 	const setting = "hbase.tls"
 	t := &h.TLS
-	zooKeeper := strings.HasPrefix(h.Connect, "zk:")
+	zooKeeper := strings.HasPrefix(strings.TrimPrefix(h.Connect, "hbase+"), "zk:")
 	if t.ZooKeeper && !zooKeeper {
 		l.fault(setting+".zookeeper", Missing, "does nothing unless hbase.connect names ZooKeeper servers", "remove it")
 	}

@@ -8,7 +8,8 @@ import (
 // HBase is the section hbase. The names in brackets are HBase's own settings.
 type HBase struct {
 	// Where the cluster is: `rpc://host:port,host:port` names masters (HBase 2.4 or later) or region servers (2.5 or later),
-	// `zk://host:port,host:port/znode` ZooKeeper servers and the cluster's zookeeper.znode.parent (any HBase 2),
+	// `zk://host:port,host:port/znode` ZooKeeper servers and the cluster's zookeeper.znode.parent (any HBase 2); HBase 3 writes
+	// `hbase+rpc://` and `hbase+zk://`, which are the same;
 	// `embedded:DIR` runs an HBase inside this process that keeps its data in DIR.
 	Connect string `set:"connect" example:"rpc://master1:16000,master2:16000"`
 	// Who asks ZooKeeper, as user:password of scheme digest, where HBase's znodes may not be read by everybody. Take it from the environment

@@ -11,6 +11,7 @@ import (
 	"brine/hbase/internal/locate"
 	"brine/hbase/internal/rpc"
 
+	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 )
 
@@ -30,6 +31,7 @@ type ServerLoad struct {
 	Addr            string // host:port
 	Started         time.Time
 	Requests        uint64 // since it started
+	Reads, Writes   uint64 // of them; 0 before HBase 3
 	HeapMB, HeapMax int
 	Regions         []RegionLoad
 }
@@ -80,10 +82,33 @@ func serverLoad(l *hbasepb.LiveServerInfo) ServerLoad {
 		Addr: locate.ServerAddr(l.GetServer()), Started: time.UnixMilli(int64(l.GetServer().GetStartCode())),
 		Requests: load.GetTotalNumberOfRequests(), HeapMB: int(load.GetUsedHeap_MB()), HeapMax: int(load.GetMaxHeap_MB()),
 	}
+	s.Reads, s.Writes = requestCounts(load)
 	for _, r := range load.GetRegionLoads() {
 		s.Regions = append(s.Regions, regionLoad(r))
 	}
 	return s
+}
+
+// requestCounts are fields 13 and 14 of HBase 3. HBase 2.6 has a map as field 13, so that it is the wire type that says which it is.
+func requestCounts(load *hbasepb.ServerLoad) (reads, writes uint64) {
+	for rest := load.ProtoReflect().GetUnknown(); len(rest) > 0; {
+		number, kind, tag := protowire.ConsumeTag(rest)
+		if tag < 0 {
+			break
+		}
+		n := protowire.ConsumeFieldValue(number, kind, rest[tag:])
+		if n < 0 {
+			break
+		}
+		if kind == protowire.VarintType && number == 13 {
+			reads, _ = protowire.ConsumeVarint(rest[tag:])
+		}
+		if kind == protowire.VarintType && number == 14 {
+			writes, _ = protowire.ConsumeVarint(rest[tag:])
+		}
+		rest = rest[tag+n:]
+	}
+	return reads, writes
 }
 
 func regionLoad(l *hbasepb.RegionLoad) RegionLoad {

@@ -2,6 +2,7 @@ package hbase_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log"
 	"time"
@@ -105,8 +106,10 @@ func ExampleClient_Gets() {
 	}
 	fmt.Printf("%s\n", rows[0].Cells[0].Value)
 	for _, f := range failed {
-		e := f.Err.(*hbase.Error)
-		fmt.Println(f.Index, e.Class)
+		var e *hbase.Error
+		if errors.As(f.Err, &e) {
+			fmt.Println(f.Index, e.Class)
+		}
 	}
 	// Output:
 	// arrived
@@ -190,4 +193,117 @@ func ExampleTracer() {
 		}
 	}
 	// Output: Get in get scans
+}
+
+// A user may read a table, and write one family of it.
+func ExampleClient_Grant() {
+	ctx := context.Background()
+	c, done := example(ctx)
+	defer done()
+	for _, p := range []hbase.Permission{
+		{User: "ann", Table: "scans", Actions: "R"},
+		{User: "ann", Table: "scans", Family: "e", Actions: "RW"},
+	} {
+		if err := c.Grant(ctx, p, false); err != nil {
+			log.Fatal(err)
+		}
+	}
+	permissions, err := c.Permissions(ctx, hbase.Permission{Table: "scans"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, p := range permissions {
+		fmt.Printf("%s %q %s\n", p.User, p.Family, p.Actions)
+	}
+	if err := c.Revoke(ctx, hbase.Permission{User: "ann", Table: "scans"}); err != nil { // all actions
+		log.Fatal(err)
+	}
+	// Output:
+	// ann "" R
+	// ann "e" RW
+}
+
+// A report that reads much is kept from taking the cluster from others.
+func ExampleClient_SetThrottle() {
+	ctx := context.Background()
+	c, done := example(ctx)
+	defer done()
+	reports := hbase.QuotaOf{User: "reports", Table: "scans"}
+	if err := c.SetThrottle(ctx, reports, hbase.Throttle{Kind: hbase.ReadBytes, Limit: 50 << 20, Per: time.Second}); err != nil {
+		log.Fatal(err)
+	}
+	if err := c.SetSpaceQuota(ctx, hbase.QuotaOf{Table: "scans"}, 1<<40, hbase.NoInserts); err != nil {
+		log.Fatal(err)
+	}
+	quotas, err := c.Quotas(ctx)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, q := range quotas {
+		for _, t := range q.Throttles {
+			fmt.Println(q.QuotaOf, t.Kind, t.Limit, t.Per)
+		}
+		if q.Bytes > 0 {
+			fmt.Println(q.QuotaOf, q.Bytes, q.Policy)
+		}
+	}
+	// Output:
+	// scans 1099511627776 NO_INSERTS
+	// reports scans READ_SIZE 52428800 1s
+}
+
+// A second cluster gets one table, once it is ready for it.
+func ExampleClient_AddPeer() {
+	ctx := context.Background()
+	c, done := example(ctx)
+	defer done()
+	backup := hbase.Peer{ID: "backup", ClusterKey: "zk1,zk2,zk3:2181:/hbase", Tables: map[string][]string{"scans": {"e"}}, Disabled: true}
+	if err := c.AddPeer(ctx, backup); err != nil {
+		log.Fatal(err)
+	}
+	if err := c.EnablePeer(ctx, "backup"); err != nil {
+		log.Fatal(err)
+	}
+	peers, err := c.Peers(ctx)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, p := range peers {
+		fmt.Println(p.ID, p.Tables, p.Disabled)
+	}
+	if err := c.RemovePeer(ctx, "backup"); err != nil {
+		log.Fatal(err)
+	}
+	// Output: backup map[scans:[e]] false
+}
+
+func ExampleClient_Normalize() {
+	ctx := context.Background()
+	c, done := example(ctx)
+	defer done()
+	was, err := c.SetNormalizer(ctx, true)
+	if err != nil {
+		log.Fatal(err)
+	}
+	ran, err := c.Normalize(ctx, "scans")
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(was, ran)
+	// Output: true true
+}
+
+func ExampleClient_SlowLog() {
+	ctx := context.Background()
+	c, done := example(ctx)
+	defer done()
+	calls, err := c.SlowLog(ctx, hbase.SlowCalls{Table: "scans", Limit: 10})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, call := range calls {
+		fmt.Println(call.Server, call.User, call.Method, call.Took, call.Details)
+	}
+	fmt.Println(len(calls), "slow calls")
+	// Output: 0 slow calls
 }

@@ -23,7 +23,7 @@ import (
 
 // Options say where the cluster is and how patient the client is. The names in brackets are HBase's own settings.
 type Options struct {
-	Connect string // rpc://master1:16000,master2:16000 or zk://zk1:2181,zk2:2181/hbase
+	Connect string // rpc://master1:16000,master2:16000 or zk://zk1:2181,zk2:2181/hbase; HBase 3's hbase+rpc:// and hbase+zk:// are the same
 	User    string // effective user of SIMPLE authentication; default the process's
 
 	Pause                 time.Duration // [hbase.client.pause] 100 ms
@@ -274,7 +274,7 @@ type connect struct {
 }
 
 func parseConnect(s string) (connect, error) {
-	scheme, rest, ok := strings.Cut(s, "://")
+	scheme, rest, ok := strings.Cut(strings.TrimPrefix(s, "hbase+"), "://") // as HBase 3 writes them
 	port := defaultMasterPort
 	var to connect
 	switch {

@@ -34,6 +34,9 @@ func TestParseConnect(t *testing.T) {
 	tests := []struct{ connect, want, err string }{
 		{connect: "rpc://m1:16000", want: "m1:16000"},
 		{connect: "rpc://m1:1,m2,[::1]:3", want: "m1:1 m2:16000 [::1]:3"},
+		{connect: "hbase+rpc://m1:1,m2", want: "m1:1 m2:16000"},
+		{connect: "hbase+zk://z1,z2:4/hbase", want: "z1:2181 z2:4 /hbase"},
+		{connect: "hbase+embedded:x", err: "give the masters as rpc://"},
 		{connect: "", err: "Connect is empty"},
 		{connect: "rpc://", err: "is not host:port"},
 		{connect: "rpc://m1:16000,", err: "is not host:port"},

@@ -92,7 +92,7 @@ func newCluster(o Options, st *store.Store) *cluster {
 	c.idle = sync.NewCond(&c.change)
 	c.ctx, c.cancel = context.WithCancel(context.Background())
 	c.meta = &table{name: metaName, space: store.MetaSpace, state: hbasepb.TableState_ENABLED}
-	c.meta.setSchema(metaSchema())
+	c.meta.setSchema(metaSchema(o.three()))
 	c.meta.regions = []*region{newRegion(c.meta, nil, nil, 1)}
 	c.tables[metaName] = c.meta
 	for _, n := range []string{defaultNamespace, systemNamespace} {
@@ -101,18 +101,22 @@ func newCluster(o Options, st *store.Store) *cluster {
 	return c
 }
 
-func metaSchema() (*hbasepb.TableSchema, store.Schema) {
+func metaSchema(three bool) (*hbasepb.TableSchema, store.Schema) {
 	versions := func(v string) []*hbasepb.BytesBytesPair {
 		return []*hbasepb.BytesBytesPair{{First: []byte("VERSIONS"), Second: []byte(v)}, {First: []byte("IN_MEMORY"), Second: []byte("true")}}
 	}
+	families := []*hbasepb.ColumnFamilySchema{
+		{Name: []byte("info"), Attributes: versions("3")},
+		{Name: []byte("rep_barrier"), Attributes: versions("2147483647")},
+		{Name: []byte("table"), Attributes: versions("3")},
+	}
+	if three {
+		families = slices.Insert(families, 1, &hbasepb.ColumnFamilySchema{Name: []byte(metaNamespace), Attributes: versions("3")})
+	}
 	s := withDefaults(&hbasepb.TableSchema{
-		TableName:  metaName.message(),
-		Attributes: []*hbasepb.BytesBytesPair{{First: []byte("IS_META"), Second: []byte("true")}},
-		ColumnFamilies: []*hbasepb.ColumnFamilySchema{
-			{Name: []byte("info"), Attributes: versions("3")},
-			{Name: []byte("rep_barrier"), Attributes: versions("2147483647")},
-			{Name: []byte("table"), Attributes: versions("3")},
-		},
+		TableName:      metaName.message(),
+		Attributes:     []*hbasepb.BytesBytesPair{{First: []byte("IS_META"), Second: []byte("true")}},
+		ColumnFamilies: families,
 	})
 	f, err := checkSchema(s)
 	if err != nil {
@@ -238,6 +242,13 @@ func (c *cluster) load() error {
 			}
 			r.state = hbasepb.RegionState_CLOSED
 			if err := c.putRegion(b, r, r.state, nil); err != nil {
+				return err
+			}
+		}
+	}
+	if c.opts.three() {
+		for _, d := range c.sortedNamespaces() {
+			if err := c.putNamespace(b, string(d.Name), d); err != nil {
 				return err
 			}
 		}

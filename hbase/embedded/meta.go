@@ -28,7 +28,8 @@ import (
 // descriptions of its daughters, and in its own description that it is offline and split. A merged region has its parents'
 // descriptions in info:merge0000 and so on until the next start; their rows are deleted at once.
 //
-// A table's row is its name, and table:state a TableState.
+// A table's row is its name, and table:state a TableState. As HBase 3 (Options.Release) a namespace's row is its name, and ns:d a
+// NamespaceDescriptor.
 const (
 	metaMagic      = "PBUF"
 	metaInfo       = "info"
@@ -37,6 +38,7 @@ const (
 	metaSeqNum     = "seqnumDuringOpen"
 	metaMerge      = "merge"
 	metaTable      = "table"
+	metaNamespace  = "ns"
 )
 
 // putRegion adds a region's row to a batch: where it is open or, without a server's address, where it will be. The server's
@@ -101,6 +103,18 @@ func (w *metaRow) describe(qualifier string, info *hbasepb.RegionInfo) {
 	raw, err := proto.Marshal(info)
 	w.err = errors.Join(w.err, err)
 	w.put(qualifier, append([]byte(metaMagic), raw...))
+}
+
+// putNamespace adds a namespace's row to a batch, as HBase 3 has it: ns:d, a NamespaceDescriptor; nil removes it.
+func (c *cluster) putNamespace(b *store.Batch, name string, d *hbasepb.NamespaceDescriptor) error {
+	if d == nil {
+		return b.DropRow(store.MetaSpace, []byte(name))
+	}
+	raw, err := proto.Marshal(d)
+	if err != nil {
+		return err
+	}
+	return b.Add(store.MetaSpace, []byte(name), []byte(metaNamespace), []byte("d"), c.now(), store.Put, raw)
 }
 
 func (c *cluster) putTableState(b *store.Batch, t *table) error {

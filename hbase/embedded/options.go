@@ -37,6 +37,10 @@ type Options struct {
 	// Kerberos lets in only who has a ticket for the server; nil: whoever comes is let in.
 	Kerberos *Kerberos
 
+	// Release is the HBase as which the server answers: 2.6, the default, or 3.0, where namespaces are rows of hbase:meta and servers report
+	// reads and writes.
+	Release string
+
 	// Servers is how many region servers there are; default 1, on Addr together with the master. When there are more, Addr is
 	// the master's and registry's, and they listen on Ports of its host, or on free ones.
 	Servers int
@@ -157,6 +161,7 @@ func (o *Options) EnsureDefaults() {
 	if o.Listen == nil {
 		o.Listen = net.Listen
 	}
+	o.Release = cmp.Or(o.Release, "2.6")
 	o.Servers = cmp.Or(o.Servers, 1)
 	o.DetectAfter = cmp.Or(o.DetectAfter, 100*time.Millisecond)
 	if o.Clock == nil {
@@ -175,6 +180,9 @@ func (o *Options) Validate() error {
 	faults := []error{o.validateAddresses()}
 	if o.TLS != nil {
 		faults = append(faults, o.TLS.validate())
+	}
+	if o.Release != "" && releases[o.Release] == "" {
+		faults = append(faults, fmt.Errorf("embedded: Options.Release is %q, it must be 2.6 or 3.0", o.Release))
 	}
 	for _, f := range []struct {
 		name     string

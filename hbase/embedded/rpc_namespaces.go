@@ -15,7 +15,8 @@ import (
 //
 // What they do not do:
 //   - the configuration of a namespace is kept and not acted on: no quota holds and there are no region server groups;
-//   - there is no table hbase:namespace, nor are namespaces a family of hbase:meta: they are records of the catalogue.
+//   - there is no table hbase:namespace: they are records of the catalogue, and as HBase 3 also rows of hbase:meta, whose changes by clients
+//     change no namespace.
 var namespaceMethods = map[string]method{
 	"MasterService.CreateNamespace":          on(createNamespace),
 	"MasterService.ModifyNamespace":          on(modifyNamespace),
@@ -46,6 +47,11 @@ func (c *cluster) saveNamespace(name string, d *hbasepb.NamespaceDescriptor) err
 	b := c.store.NewBatch()
 	if err := b.SetRecord(recordNamespace+name, raw); err != nil {
 		return err
+	}
+	if c.opts.three() {
+		if err := c.putNamespace(b, name, d); err != nil {
+			return err
+		}
 	}
 	if err := b.CommitSurely(c.ctx); err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 
 	"brine/hbase/hbasepb"
 
+	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 )
 
@@ -20,7 +21,11 @@ var statusMethods = map[string]method{
 	"MasterService.IsMasterRunning":  on(isMasterRunning),
 }
 
-const version = "2.6.4" // of the HBase whose behaviour this is
+// releases are the versions of the HBases whose behaviour this is, by Options.Release.
+var releases = map[string]string{"2.6": "2.6.4", "3.0": "3.0.0"}
+
+// three reports whether the server answers as HBase 3.
+func (o *Options) three() bool { return o.Release == "3.0" }
 
 // getClusterStatus returns the parts of the status that the request names; none means all.
 func getClusterStatus(_ context.Context, k *call, q *hbasepb.GetClusterStatusRequest) (*hbasepb.GetClusterStatusResponse, error) {
@@ -28,7 +33,7 @@ func getClusterStatus(_ context.Context, k *call, q *hbasepb.GetClusterStatusReq
 	s := &hbasepb.ClusterStatus{}
 	wants := func(o hbasepb.Option) bool { return len(q.Options) == 0 || slices.Contains(q.Options, o) }
 	if wants(hbasepb.Option_HBASE_VERSION) {
-		s.HbaseVersion = &hbasepb.HBaseVersionFileContent{Version: proto.String(version)}
+		s.HbaseVersion = &hbasepb.HBaseVersionFileContent{Version: proto.String(releases[c.opts.Release])}
 	}
 	if wants(hbasepb.Option_CLUSTER_ID) {
 		s.ClusterId = &hbasepb.ClusterId{ClusterId: &c.id}
@@ -69,8 +74,15 @@ func (n *node) serverLoad() *hbasepb.ServerLoad {
 		UsedHeap_MB: proto.Uint32(0), MaxHeap_MB: proto.Uint32(0), InfoServerPort: proto.Uint32(0),
 		ReportStartTime: proto.Uint64(uint64(n.startCode)), ReportEndTime: proto.Uint64(uint64(n.cluster.now())),
 	}
+	var reads, writes int64
 	for _, r := range n.regions() {
 		l.RegionLoads = append(l.RegionLoads, n.load(r))
+		reads, writes = reads+r.reads.Load(), writes+r.writes.Load()
+	}
+	if n.cluster.opts.three() { // read_requests_count and write_requests_count; HBase 2.6 has a map as field 13
+		more := protowire.AppendVarint(protowire.AppendTag(nil, 13, protowire.VarintType), uint64(reads))
+		more = protowire.AppendVarint(protowire.AppendTag(more, 14, protowire.VarintType), uint64(writes))
+		l.ProtoReflect().SetUnknown(more)
 	}
 	return l
 }

@@ -14,7 +14,7 @@
 //
 // A line is an operation, words between spaces; lines that begin with "+ " are its further lines; lines that begin with two
 // spaces are its answer; "#" begins a comment. A comment "# only java: why" means that our client cannot run the script, "# needs
-// acl" or "# needs quotas" that a server must have been set up for it.
+// acl", "# needs quotas" or "# needs 2" that a real server must have been set up for it, or be an HBase 2.
 //
 //	create TABLE FAMILY[;KEY=VALUE…]… [splits=KEY,…]
 //	alter TABLE FAMILY;KEY=VALUE…                             its regions are opened again
@@ -28,7 +28,7 @@
 //	merge TABLE ROW ROW…                                      the regions that have the rows
 //	move TABLE ROW                                            the region that has the row, to another server; of one it stays on that
 //	snapshot TABLE NAME [flush | skipflush]
-//	snapshots TABLE                                           those of the table, with their kinds
+//	snapshots TABLE                                           those of the table
 //	clone-snapshot NAME TABLE
 //	restore-snapshot | drop-snapshot NAME
 //	grant TABLE USER ACTIONS [COLUMN] [merge]                 ACTIONS are letters of RWXCA; users' names begin with user

@@ -108,7 +108,7 @@ func (r *runner) snapshots(table string) error {
 	n := 0
 	for _, s := range all {
 		if s.Table == table {
-			r.say("%s %s", s.Name, s.Kind)
+			r.say("%s", s.Name)
 			n++
 		}
 	}

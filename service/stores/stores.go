@@ -96,7 +96,7 @@ func fixOf(err error, connect string) string {
 
 // connectFix says what to look at when no HBase answers where hbase.connect says.
 func connectFix(connect string) string {
-	if strings.HasPrefix(connect, "zk://") {
+	if strings.HasPrefix(strings.TrimPrefix(connect, "hbase+"), "zk://") {
 		return "start HBase, or name its ZooKeepers in hbase.connect (port 2181 unless set otherwise), with HBase's zookeeper.znode.parent as " +
 			"the path"
 	}

@@ -81,8 +81,11 @@ env_hbase() {
   echo "BRINE_REAL_HBASE_HAS='$(hbase_has "$1/conf/hbase-site.xml")'"
 }
 
-# hbase_has SITE says what of it conformance scripts need that HBase does not have unless set (DEVCLUSTER_HBASE_SITE).
+# hbase_has SITE says what conformance scripts may need: which HBase it is, 2 or 3, and what it has only if set (DEVCLUSTER_HBASE_SITE).
 hbase_has() {
+  local version
+  version=$(hbase_version)
+  echo -n "${version%%.*} "
   grep -q AccessController "$1" && echo -n "acl "
   grep -q '<name>hbase.quota.enabled</name><value>true' "$1" && echo -n quotas
   true
