@@ -174,8 +174,8 @@ func (c *Client) Balance(ctx context.Context) (ran bool, err error) {
 	return out.GetBalancerRan(), err
 }
 
-// SetNormalizer switches the normalizer, which splits and merges regions so that those of a table are of about one size, and reports whether
-// it was on.
+// SetNormalizer switches the normalizer, which splits and merges regions so that those of a table are of about one size, and reports
+// whether it was on.
 func (c *Client) SetNormalizer(ctx context.Context, on bool) (was bool, err error) {
 	var out hbasepb.SetNormalizerRunningResponse
 	err = c.master(ctx, "set normalizer", "", "SetNormalizerRunning", &hbasepb.SetNormalizerRunningRequest{On: &on}, &out)

@@ -62,7 +62,7 @@ type Options struct {
 
 	Clock        func() time.Time // the server's time; default time.Now
 	ScannerLease time.Duration    // how long a scanner waits for its next call; default 60 s, as HBase
-	Heartbeat    int              // rows that a filter leaves out after which a scan's call is answered without any; default 100,000 (HBase: by time)
+	Heartbeat    int              // rows that a filter leaves out before a scan is answered without any; default 100,000 (HBase: by time)
 	MaxHeld      int              // bytes of pending requests and answers; clients that do not read are cut off first; default 64 MiB
 	MaxRequest   int              // bytes of a request; more is a RequestTooBigException; default half of MaxHeld (HBase: 256 MiB)
 	MaxResult    int              // bytes of an answer's cells, give or take a row; default 16 MiB (HBase: 100), for the whole process has 200

@@ -107,7 +107,8 @@ func normalize(_ context.Context, k *call, _ *hbasepb.NormalizeRequest) (*hbasep
 	return &hbasepb.NormalizeResponse{NormalizerRan: proto.Bool(!k.node.cluster.unnormal.Load())}, nil
 }
 
-func setNormalizerRunning(_ context.Context, k *call, q *hbasepb.SetNormalizerRunningRequest) (*hbasepb.SetNormalizerRunningResponse, error) {
+func setNormalizerRunning(_ context.Context, k *call,
+	q *hbasepb.SetNormalizerRunningRequest) (*hbasepb.SetNormalizerRunningResponse, error) {
 	off := k.node.cluster.unnormal.Swap(!q.GetOn())
 	return &hbasepb.SetNormalizerRunningResponse{PrevNormalizerValue: proto.Bool(!off)}, nil
 }

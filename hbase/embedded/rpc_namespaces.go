@@ -15,8 +15,8 @@ import (
 //
 // What they do not do:
 //   - the configuration of a namespace is kept and not acted on: no quota holds and there are no region server groups;
-//   - there is no table hbase:namespace: they are records of the catalogue, and as HBase 3 also rows of hbase:meta, whose changes by clients
-//     change no namespace.
+//   - there is no table hbase:namespace: they are records of the catalogue, and as HBase 3 also rows of hbase:meta, whose changes
+//     by clients change no namespace.
 var namespaceMethods = map[string]method{
 	"MasterService.CreateNamespace":          on(createNamespace),
 	"MasterService.ModifyNamespace":          on(modifyNamespace),

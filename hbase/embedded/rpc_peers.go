@@ -93,8 +93,8 @@ func enableReplicationPeer(ctx context.Context, k *call, q *hbasepb.EnableReplic
 	return &hbasepb.EnableReplicationPeerResponse{ProcId: id}, err
 }
 
-func disableReplicationPeer(ctx context.Context, k *call, q *hbasepb.DisableReplicationPeerRequest) (*hbasepb.DisableReplicationPeerResponse,
-	error) {
+func disableReplicationPeer(ctx context.Context, k *call,
+	q *hbasepb.DisableReplicationPeerRequest) (*hbasepb.DisableReplicationPeerResponse, error) {
 	id, err := k.node.cluster.switchPeer(ctx, q.GetPeerId(), hbasepb.ReplicationState_DISABLED)
 	return &hbasepb.DisableReplicationPeerResponse{ProcId: id}, err
 }
@@ -108,7 +108,8 @@ func getReplicationPeerConfig(_ context.Context, k *call,
 	return &hbasepb.GetReplicationPeerConfigResponse{PeerId: d.Id, PeerConfig: d.Config}, nil
 }
 
-func listReplicationPeers(_ context.Context, k *call, q *hbasepb.ListReplicationPeersRequest) (*hbasepb.ListReplicationPeersResponse, error) {
+func listReplicationPeers(_ context.Context, k *call,
+	q *hbasepb.ListReplicationPeersRequest) (*hbasepb.ListReplicationPeersResponse, error) {
 	expression := ".*"
 	if q.Regex != nil {
 		expression = q.GetRegex()

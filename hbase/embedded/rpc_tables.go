@@ -15,7 +15,7 @@ import (
 // What they do not do:
 //   - attributes of a table such as MAX_FILESIZE are kept and not acted on;
 //   - FlushTable writes all tables to disk, since they share one store, and drops nothing;
-//   - see snapshotMethods for snapshots, accessMethods and peerMethods for quotas, permissions and replication, of which only books are kept.
+//   - see snapshotMethods for snapshots; accessMethods and peerMethods for permissions, quotas and replication, of which books are kept.
 var tableMethods = map[string]method{
 	"MasterService.CreateTable":   on(createTable),
 	"MasterService.DeleteTable":   on(deleteTable),
