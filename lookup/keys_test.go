@@ -9,7 +9,7 @@ import (
 
 	"brine/event"
 	"brine/hbase"
-	"brine/hbase/embedded"
+	"brine/hbase/hbasetest"
 	"brine/lookup"
 	"brine/rowkey"
 	"brine/sink"
@@ -28,15 +28,7 @@ func twoKeys(t testing.TB) rowkey.Keys {
 // orders is a table of orders with these keys, on an embedded server.
 func orders(t *testing.T, keys rowkey.Keys) (client *hbase.Client, write func(records ...string)) {
 	t.Helper()
-	server, err := embedded.Start(embedded.Options{Dir: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { server.Close() })
-	if client, err = hbase.Open(t.Context(), hbase.Options{Connect: "rpc://" + server.Addr()}); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { client.Close() })
+	client = hbasetest.Run(t).Client(t)
 	family := hbase.Family{Name: "i", Values: map[string]string{"VERSIONS": "5"}}
 	if err := client.CreateTable(t.Context(), hbase.Table{Name: "ids", Families: []hbase.Family{family}}, nil); err != nil {
 		t.Fatal(err)

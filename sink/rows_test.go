@@ -16,7 +16,7 @@ import (
 
 	"brine/event"
 	"brine/hbase"
-	"brine/hbase/embedded"
+	"brine/hbase/hbasetest"
 	"brine/internal/sample"
 	"brine/rowkey"
 	"brine/sink"
@@ -27,17 +27,7 @@ var update = flag.Bool("update", false, "write the golden files again")
 // store is an embedded HBase and a client of it.
 func store(t *testing.T) *hbase.Client {
 	t.Helper()
-	server, err := embedded.Start(embedded.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = server.Close() })
-	client, err := hbase.Open(t.Context(), hbase.Options{Connect: "rpc://" + server.Addr()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = client.Close() })
-	return client
+	return hbasetest.Run(t).Client(t)
 }
 
 func autoflush(t *testing.T, c *hbase.Client) *hbase.Mutator {

@@ -13,7 +13,7 @@ import (
 
 	"brine/event"
 	"brine/hbase"
-	"brine/hbase/embedded"
+	"brine/hbase/hbasetest"
 	"brine/indexer"
 	bleve "brine/indexer/embedded"
 	"brine/ingest"
@@ -64,12 +64,7 @@ type cluster func(t *testing.T) (connect string)
 
 func embeddedHBase(t *testing.T) string {
 	t.Helper()
-	server, err := embedded.Start(embedded.Options{Dir: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { server.Close() })
-	return "rpc://" + server.Addr()
+	return hbasetest.Run(t).Connect()
 }
 
 func realHBase(t *testing.T) string { return testenv.HBase(t) }
