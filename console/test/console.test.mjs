@@ -314,6 +314,7 @@ const pages = [
   { name: "orders-support", who: "support", on: "users", path: "/orders", ready: "form.filters" },
   { name: "sql", who: "support", on: "users", path: "/sql", ready: "textarea" },
   { name: "overview", who: "admin", on: "operators", path: "/overview", ready: ".sheet .reading", click: "text=/Show partitions|显示分区/", then: "table", picture: true },
+  { name: "regions", who: "admin", on: "operators", path: "/regions?minutes=15", ready: ".heat canvas, main > p" },
   { name: "accounts", who: "admin", on: "operators", path: "/accounts", ready: "tbody tr", click: "tbody button", then: "dialog" },
   { name: "audit", who: "admin", on: "operators", path: "/audit", ready: "tbody tr" },
 ];
@@ -352,6 +353,30 @@ async function picture(page, name) {
   await page.screenshot({ path });
   assert.ok((await stat(path)).size <= 150_000, `${path} is too large`);
 }
+
+shows("a heat map is read by keys, and its figures are the API's", async (t) => {
+  const page = await open(t, "admin", dev.operators + "/regions?minutes=15&table=logistics%3Ascans");
+  if (await page.evaluate(async () => (await fetch("/api/v1/ops/tables")).status) === 404) { // what the API does not say, the console does not either
+    await page.locator("text=does not say how its tables lie").waitFor();
+    return;
+  }
+  await page.locator(".heat canvas").waitFor();
+  const heat = await page.evaluate(async () => (await fetch("/api/v1/ops/tables/logistics%3Ascans/heat?minutes=15")).json());
+  assert.ok(heat.starts.length > 1 && heat.times.length > 0, JSON.stringify(heat).slice(0, 200));
+  await page.locator(".heat").focus();
+  for (let n = 0; n < 3; n++) await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("Enter");
+  const info = await text(page, ".cellinfo");
+  assert.ok(info.startsWith("Pinned") && info.includes(heat.starts[3]), info);
+  const painted = await page.evaluate(() => {
+    const canvas = document.querySelector("canvas"), { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+    const seen = new Set();
+    for (let i = 0; i < data.length; i += 4) seen.add(data[i] << 16 | data[i + 1] << 8 | data[i + 2]);
+    return seen.size;
+  });
+  assert.ok(painted > 1, "what was written is brighter than what was not");
+  await page.locator("table").nth(1).waitFor();
+});
 
 shows("the keyboard reaches everything", async (t) => {
   const page = await open(t, "customer", dev.users + "/orders");
