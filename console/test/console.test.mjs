@@ -314,7 +314,7 @@ const pages = [
   { name: "orders-support", who: "support", on: "users", path: "/orders", ready: "form.filters" },
   { name: "sql", who: "support", on: "users", path: "/sql", ready: "textarea" },
   { name: "overview", who: "admin", on: "operators", path: "/overview", ready: ".sheet .reading", click: "text=/Show partitions|显示分区/", then: "table", picture: true },
-  { name: "regions", who: "admin", on: "operators", path: "/regions?minutes=15", ready: ".heat canvas, main > p" },
+  { name: "regions", who: "admin", on: "operators", path: "/regions?minutes=15", ready: ".heat canvas, main > p:not([role])" },
   { name: "accounts", who: "admin", on: "operators", path: "/accounts", ready: "tbody tr", click: "tbody button", then: "dialog" },
   { name: "audit", who: "admin", on: "operators", path: "/audit", ready: "tbody tr" },
 ];

@@ -30,7 +30,7 @@ export function Overview() {
     }, stop.signal);
     return () => stop.abort();
   }, [who]);
-  if (stale instanceof Fault && stale.status === 404) return <p>{t("noOverview")}</p>;
+  if (stale instanceof Fault && stale.status === 404) return <><h1>{t("overview")}</h1><p>{t("noOverview")}</p></>;
   const troubled = (list ?? []).flatMap((p) => p.halves).filter((h) => h.state !== "running").length;
   return <>
     <div class="bar"><h1>{t("overview")}</h1>

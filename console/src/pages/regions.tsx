@@ -21,9 +21,9 @@ export function Regions() {
   useTitle(t("regions"));
   const { query } = usePlace();
   const { answer, err, again } = useAnswer((signal) => ask<{ tables: StoredTable[] }>(path + "/tables", { signal }), []);
-  if (err instanceof Fault && err.status === 404) return <p>{t("noRegions")}</p>;
-  if (err !== undefined) return <Failure err={err} again={again} />;
-  if (!answer) return <p role="status">{t("loading")}</p>;
+  if (err instanceof Fault && err.status === 404) return <><h1>{t("regions")}</h1><p>{t("noRegions")}</p></>;
+  if (err !== undefined) return <><h1>{t("regions")}</h1><Failure err={err} again={again} /></>;
+  if (!answer) return <><h1>{t("regions")}</h1><p role="status">{t("loading")}</p></>;
   const table = answer.tables.find((one) => one.name === query.get("table"))?.name ?? answer.tables[0]?.name;
   const minutes = spans.find((one) => one === query.get("minutes")) ?? "60";
   const metric = query.get("metric") === "bytes" ? "bytes" : "rows";
