@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"brine/query"
 	"brine/rowkey"
 	"brine/serve/client"
 )
@@ -77,8 +78,10 @@ func (s *Server) operation(e *endpoint, known schemas) object {
 			event, of = "state", reflect.TypeOf(e.state).Name()
 			known.of(reflect.TypeOf(e.state))
 		}
-		content[eventsType] = object{"schema": object{"type": "string", "description": "Server-sent events: " + event + " (a " + of + "), " +
-			"and problem (a Problem), after which the " + event + " may be old until the next one."}}
+		text := object{"type": "string"}
+		content[eventsType] = object{"schema": object{"type": "object", "properties": object{"event": text, "id": text, "data": text},
+			"description": "Of each of the server-sent events: " + event + " (its data is a " + of + "), " +
+				"and problem (a Problem), after which the " + event + " may be old until the next one."}}
 	}
 	if e.streams {
 		line := reflect.TypeFor[client.Line]()
@@ -151,6 +154,9 @@ func (p *param) described() object {
 	}
 	if p.list {
 		schema = object{"type": "array", "items": schema}
+	}
+	if p.in != "header" && !p.list && schema["type"] == "string" && p.name != query.PageToken {
+		schema["minLength"] = 1
 	}
 	o := object{"in": p.in, "name": p.name, "required": p.required, "schema": schema, "description": about}
 	if p.list {

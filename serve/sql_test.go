@@ -187,8 +187,8 @@ func TestARowThatCannotBeReadIsNoOutage(t *testing.T) {
 			}
 		}
 	})
-	for _, w := range []*http.Response{s.ask("GET", "/api/v1/views/waybill?waybill=W2", "").Result(),
-		s.ask("POST", "/api/v1/sql", statement("SELECT * FROM scans WHERE waybill = 'W2'"), "Content-Type", jsonBody).Result()} {
+	for _, w := range []*http.Response{s.ask("GET", "/api/v1/views/waybill?waybill=W2", "", "X-Request-Id", "r7").Result(),
+		s.ask("POST", "/api/v1/sql", statement("SELECT * FROM scans WHERE waybill = 'W2'"), "Content-Type", jsonBody, "X-Request-Id", "r7").Result()} {
 		body, err := io.ReadAll(w.Body)
 		if err != nil || w.StatusCode != 500 || w.Header.Get("Retry-After") != "" || !strings.Contains(string(body), "#unreadable") || strings.Contains(string(body), "W2") {
 			t.Errorf("%d %s %v", w.StatusCode, body, err)

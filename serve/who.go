@@ -35,7 +35,7 @@ func (c *call) identify() error {
 	var id account.Identity
 	var err error
 	switch {
-	case len(header) > 1 || len(cookies) > 1:
+	case len(header)+len(cookies) > 1:
 		return refuse(unsigned, "two sessions or tokens are shown; show one")
 	case len(header) == 1:
 		scheme, token, _ := strings.Cut(header[0], " ")
