@@ -28,6 +28,9 @@ func (l *loader) checkKafka(k *Kafka) {
 	if k.Group != "" && !kafkaName(k.Group) {
 		l.fault("kafka.group", Name, "holds other characters than letters, digits, \".\", \"_\" and \"-\"", "write group: brine")
 	}
+	if k.ControlTopic != "" && !kafkaName(k.ControlTopic) {
+		l.fault("kafka.control_topic", Name, "is not a valid topic name", topicNames)
+	}
 	if k.InstanceID != "" && !kafkaName(k.InstanceID) {
 		l.fault("kafka.instance_id", Name, "holds other characters than letters, digits, \".\", \"_\" and \"-\"",
 			"write the name of the host or the pod: ${HOSTNAME}")

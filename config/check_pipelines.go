@@ -64,6 +64,10 @@ func (l *loader) checkTopics(c *Config, p *Pipeline, setting string) {
 		l.fault(setting+".dead_letters", DeadLetterTopic, "is the topic that the pipeline reads, so each dead letter would be read again",
 			"write another topic, or leave it away for "+p.Topic+ingest.DeadLetterSuffix)
 	}
+	if control := c.Kafka.Control(); p.DeadLetters == control || slices.Contains(p.Named(), control) {
+		l.fault(setting, ControlTopic, "names "+control+", where brine keeps what people ask of pipelines",
+			"write another topic, or another kafka.control_topic")
+	}
 	l.checkNamedTopics(p, setting)
 	l.checkTopicPattern(c, p, setting)
 }

@@ -272,14 +272,15 @@ func (p *Pipeline) Named() (names []string) {
 	return names
 }
 
-// Reads reports whether the pipeline reads a topic. A pattern takes neither dead letters nor what Kafka keeps for itself.
+// Reads reports whether the pipeline reads a topic. A pattern takes neither dead letters nor what Kafka and brine keep for
+// themselves.
 func (p *Pipeline) Reads(topic string) bool {
 	if p.match == nil {
 		return slices.Contains(p.Named(), topic)
 	}
 	holdsDead := func(other *Pipeline) bool { return other.DeadLetters == topic }
 	return p.match.MatchString(topic) && !strings.HasPrefix(topic, "__") && !strings.HasSuffix(topic, ingest.DeadLetterSuffix) &&
-		!slices.ContainsFunc(p.config.Pipelines, holdsDead)
+		topic != p.config.Kafka.Control() && !slices.ContainsFunc(p.config.Pipelines, holdsDead)
 }
 
 // TopicText names the pipeline's topics.

@@ -179,6 +179,7 @@ const (
 	NothingToWrite  Code = "nothing-to-write"
 	NoStore         Code = "no-store"
 	DeadLetterTopic Code = "dead-letter-topic"
+	ControlTopic    Code = "control-topic"
 	Buffer          Code = "buffer"
 	LongName        Code = "long-name"
 	ManyFamilies    Code = "many-families"
@@ -250,6 +251,7 @@ var codeMeanings = []struct {
 	{NothingToWrite, "A pipeline has neither rows nor documents."},
 	{NoStore, "A pipeline needs hbase.connect or search.connect, and it is absent."},
 	{DeadLetterTopic, "Dead letters would go to the topic that they come from."},
+	{ControlTopic, "A pipeline would read, or write its dead letters to, brine's own topic of what people ask of pipelines."},
 	{Buffer, "A buffer does not fit into memory."},
 	{LongName, "A family's or column's name is long, and is stored in every cell (warning)."},
 	{ManyFamilies, "A table has more than three families, and each is flushed with the others (warning)."},

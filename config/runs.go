@@ -27,6 +27,9 @@ func (k *Kafka) Options() ingest.Kafka {
 	return ingest.Kafka{Brokers: k.Brokers, ClientID: k.ClientID, TLS: k.tls, SASL: k.sasl, Failed: k.failed}
 }
 
+// Control is the topic of what people ask of pipelines that run.
+func (k *Kafka) Control() string { return cmp.Or(k.ControlTopic, k.Group+".control") }
+
 // Watch has failed called for connections to the brokers; see ingest.Kafka.
 func (k *Kafka) Watch(failed func(address string, failures int, err error)) { k.failed = failed }
 

@@ -20,6 +20,10 @@ type Kafka struct {
 	Start string `set:"start" default:"earliest"`
 	// How often topics are looked for that a pipeline's `topic_pattern` matches.
 	TopicRefresh time.Duration `set:"topic_refresh" default:"30s" min:"100ms" max:"1h"`
+	// Topic of brine's own, which keeps what people ask of pipelines that run (`brine pause`, `brine limit`); it is made with the first that
+	// is asked, with one partition and compacted. No pipeline reads it, whatever its `topic_pattern` matches. Without it:
+	// `<group>.control`.
+	ControlTopic string `set:"control_topic" example:"brine.control"`
 	// What to do when the next record is not there any more. `stop`: the partition halts and says which offsets are gone.
 	// `earliest` and `latest`: it goes on there and says what was skipped.
 	OutOfRange string `set:"out_of_range" default:"stop" oneof:"stop earliest latest"`

@@ -18,6 +18,7 @@ func (s *stream) fetch() error {
 	pauses := s.pauses()
 	next := s.mark.edge()
 	for s.work.Err() == nil && (s.until < 0 || next < s.until) {
+		s.Pace.whilePaused(s.work, pausedLook, s.lookAtEnd)
 		began := time.Now()
 		c, err := s.fetchChunk(next)
 		switch {
@@ -54,6 +55,19 @@ func (s *stream) fetch() error {
 		}
 	}
 	return nil
+}
+
+// pausedLook is how often the end of a partition is asked for while its loop is paused, for its lag.
+const pausedLook = 15 * time.Second
+
+// lookAtEnd notes how far the partition has grown.
+func (s *stream) lookAtEnd() {
+	end, err := s.cluster.Offset(s.work, s.Topic, s.id, broker.Newest)
+	if err == nil {
+		s.progress.grown(end)
+	} else if s.work.Err() == nil {
+		s.waiting(fetchReason(err), fmt.Errorf("asking for the end, while it is paused: %w", err))
+	}
 }
 
 // fetchChunk makes one fetch. The chunk comes with its bytes charged to the budget.

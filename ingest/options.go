@@ -89,6 +89,8 @@ type Options struct {
 	Budget *Budget
 	// RecordsPerSecond limits what is submitted, over all partitions; 0 means no limit.
 	RecordsPerSecond float64
+	// Pace pauses and limits the Loop while it runs; default one that holds nothing up. A Replay takes no notice of it.
+	Pace *Pace
 
 	CommitInterval time.Duration // default 1 s
 	StopTimeout    time.Duration // default 30 s; after it a stop leaves the flights that are still pending to be redelivered
@@ -139,6 +141,9 @@ func (o *Options) EnsureDefaults() {
 	}
 	if o.Budget == nil {
 		o.Budget = NewBudget(max(64<<20, 8*o.MaxFetchBytes))
+	}
+	if o.Pace == nil {
+		o.Pace = new(Pace)
 	}
 	o.Logger = cmp.Or(o.Logger, slog.Default())
 	o.Hooks.ensureDefaults()

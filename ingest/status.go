@@ -83,6 +83,13 @@ type Status struct {
 	// AllRejected says why partitions are halted for AllRejected; empty when none does.
 	AllRejected string `json:"all_rejected,omitempty"`
 
+	// Paused and Limit are what people ask of the loop; see Order. Share is the part of the group's partitions that is ours.
+	Paused  bool      `json:"paused,omitempty"`
+	Why     string    `json:"paused_for,omitempty"`
+	Limit   float64   `json:"limit,omitempty"`
+	Share   float64   `json:"share,omitempty"`
+	Resumed time.Time `json:"resumed,omitzero"` // when it was last paused no more
+
 	several bool // topics are read
 }
 
@@ -120,6 +127,12 @@ func (s Status) Problems(now time.Time, stall time.Duration) []string {
 	}
 	for _, p := range s.Partitions {
 		still := now.Sub(p.Since)
+		if !s.Resumed.IsZero() { // before that it was asked to
+			still = min(still, now.Sub(s.Resumed))
+		}
+		if (s.Paused || s.Limit > 0) && !p.out && p.State != Halted && p.State != Waiting { // it waits to be resumed, or for its turn
+			continue
+		}
 		if p.State != Halted && (still <= stall || p.Lag() == 0 && p.State != Waiting && p.State != Starting) {
 			continue
 		}
@@ -128,6 +141,8 @@ func (s Status) Problems(now time.Time, stall time.Duration) []string {
 		switch {
 		case p.Reason != "":
 			problem += fmt.Sprintf(": %s: %s", p.Reason, p.Detail)
+		case s.Why != "":
+			problem += ": " + s.Why
 		case p.State == Running:
 			problem += ": the writer has not settled what it was given"
 		}
@@ -193,6 +208,11 @@ func (p *progress) fetched(end int64) {
 		p.status.Since = time.Now()
 		p.status.caughtUp = p.status.Since
 	}
+}
+
+// grown is fetched while nothing is to be: what stands still by itself is no stall of what follows.
+func (p *progress) grown(end int64) {
+	p.fetched(max(end, p.snapshot().End))
 }
 
 // waits records that no broker returns what we ask for.

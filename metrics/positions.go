@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -37,6 +38,10 @@ var (
 		"Bytes of records that the loop may hold from fetch to settle.", []string{"pipeline", "half"}, nil)
 	usedDesc = prometheus.NewDesc("brine_ingest_budget_used_bytes",
 		"Bytes of records that the loop holds.", []string{"pipeline", "half"}, nil)
+	pausedDesc = prometheus.NewDesc("brine_ingest_paused",
+		"1 while somebody has paused the loop, 0 else.", []string{"pipeline", "half"}, nil)
+	askedDesc = prometheus.NewDesc("brine_ingest_limit_records",
+		"Records a second that the whole group is asked to keep to; 0: no limit.", []string{"pipeline", "half"}, nil)
 	partitionsDesc = prometheus.NewDesc("brine_ingest_partitions",
 		"Partitions that this process has, by what they are doing.", []string{"pipeline", "half", "state"}, nil)
 )
@@ -65,9 +70,17 @@ func (p *positions) add(w *watched) {
 	p.loops = append(p.loops, w)
 }
 
+// remove forgets the loop of a half.
+func (p *positions) remove(pipeline, half string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.loops = slices.DeleteFunc(slices.Clone(p.loops), func(w *watched) bool { return w.pipeline == pipeline && w.half == half })
+}
+
 // Describe implements prometheus.Collector.
 func (p *positions) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{lagDesc, watermarkDesc, endDesc, ageDesc, drainDesc, lagBytesDesc, timeDesc, limitDesc, budgetDesc, usedDesc, partitionsDesc} {
+	for _, d := range []*prometheus.Desc{lagDesc, watermarkDesc, endDesc, ageDesc, drainDesc, lagBytesDesc, timeDesc, limitDesc, budgetDesc, usedDesc, partitionsDesc,
+		pausedDesc, askedDesc} {
 		ch <- d
 	}
 }
@@ -86,7 +99,14 @@ func (p *positions) Collect(ch chan<- prometheus.Metric) {
 
 func (l *watched) collect(now time.Time, gauge func(d *prometheus.Desc, v float64, last ...string)) {
 	count := map[ingest.State]int{}
-	parts := l.status().Partitions
+	status := l.status()
+	parts := status.Partitions
+	paused := 0.
+	if status.Paused {
+		paused = 1
+	}
+	gauge(pausedDesc, paused)
+	gauge(askedDesc, status.Limit)
 	for _, part := range parts {
 		count[part.State]++
 		if part.Watermark < 0 { // not known yet where it starts

@@ -14,10 +14,10 @@ import (
 
 // Accounts opens who may ask, once; nil where the configuration has no accounts. The service closes them.
 func (s *Service) Accounts(ctx context.Context) (*account.Store, error) {
-	if !s.cfg.HasAccounts() || s.accounts != nil {
+	if !s.Config().HasAccounts() || s.accounts != nil {
 		return s.accounts, nil
 	}
-	o := s.cfg.AccountOptions()
+	o := s.Config().AccountOptions()
 	o.Log = s.log
 	var err error
 	s.accounts, err = account.Open(ctx, o)
@@ -34,7 +34,7 @@ func (s *Service) API(ctx context.Context) (*serve.Server, error) {
 		return nil, err
 	}
 	o.Console = s.opts.Users
-	l, err := admin.ListenTLS(o.Listen, "serve.listen", "serve.tls", s.cfg.Serve.TLS.Port(), s.log)
+	l, err := admin.ListenTLS(o.Listen, "serve.listen", "serve.tls", s.Config().Serve.TLS.Port(), s.log)
 	if err != nil {
 		return nil, err
 	}
@@ -58,9 +58,9 @@ func (s *Service) OpsAPI(ctx context.Context, operations Operations) (*serve.Ser
 	if err != nil {
 		return nil, err
 	}
-	o.Hooks, o.Listen, o.Operations = serve.Hooks{}, s.cfg.Serve.Ops.Listen, operations
+	o.Hooks, o.Listen, o.Operations = serve.Hooks{}, s.Config().Serve.Ops.Listen, operations
 	o.Console = s.opts.Operators
-	l, err := admin.ListenTLS(o.Listen, "serve.ops.listen", "serve.tls", s.cfg.Serve.TLS.Port(), s.log)
+	l, err := admin.ListenTLS(o.Listen, "serve.ops.listen", "serve.tls", s.Config().Serve.TLS.Port(), s.log)
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +73,7 @@ func (s *Service) OpsAPI(ctx context.Context, operations Operations) (*serve.Ser
 
 // api is what is served, of the service's stores.
 func (s *Service) api(ctx context.Context) (serve.Options, error) {
-	o, err := s.cfg.API()
+	o, err := s.Config().API()
 	if err != nil {
 		return o, fault.Misused(err)
 	}

@@ -16,12 +16,12 @@ import (
 // Desk makes what accepts commands, which are kept in an outbox. It is the caller's to run, and to stop before the service is closed; close
 // ends its connections.
 func (s *Service) Desk(outbox *command.Outbox) (d *command.Desk, closeAll func()) {
-	k := &s.cfg.Kafka
+	k := &s.Config().Kafka
 	lookUps := brokers.Open(k)
 	sender := publish.NewSender(k.Options(), k.RequestTimeout)
 	at := &settledAt{service: s, lookUps: lookUps, known: map[groupPartition]*committedAt{}}
 	d = command.NewDesk(command.Options{
-		Machines: s.cfg.Machines(), Outbox: outbox, Rows: s.hbase.Client, Publisher: commandPublisher{sender, lookUps},
+		Machines: s.Config().Machines(), Outbox: outbox, Rows: s.hbase.Client, Publisher: commandPublisher{sender, lookUps},
 		Settled: at.settled, Log: s.log,
 	})
 	return d, func() {
@@ -32,7 +32,7 @@ func (s *Service) Desk(outbox *command.Outbox) (d *command.Desk, closeAll func()
 
 // commands opens what accepts commands, once, and has it work until the service is closed; nil where nobody could give any.
 func (s *Service) commands(ctx context.Context) (*command.Desk, error) {
-	if s.accounts == nil || s.desk != nil || len(s.cfg.Machines()) == 0 {
+	if s.accounts == nil || s.desk != nil || len(s.Config().Machines()) == 0 {
 		return s.desk, nil
 	}
 	if err := s.accounts.Migrate(ctx, command.Migrations, command.Versions); err != nil {
@@ -113,7 +113,7 @@ func (a *settledAt) settled(ctx context.Context, pipeline, topic string, partiti
 		}
 	}
 	var group string
-	for _, p := range a.service.cfg.Pipelines {
+	for _, p := range a.service.Config().Pipelines {
 		if p.Name == pipeline {
 			group = p.RowsGroup()
 		}

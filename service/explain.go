@@ -17,19 +17,19 @@ import (
 
 // Explain says what became of a record in the pipelines that read its topic. The service was opened for all of their halves.
 func (s *Service) Explain(ctx context.Context, topic string, partition int, offset int64) (*explain.Report, error) {
-	k := &s.cfg.Kafka
+	k := &s.Config().Kafka
 	asks := brokers.Offsets{Client: brokers.Open(k)}
 	defer asks.Close()
 	o := explain.Options{Topic: topic, Partition: partition, Offset: offset, Client: s.Client(), Engine: s.engine, Offsets: asks,
 		Kafka: ingest.Options{Kafka: k.Options(), RequestTimeout: k.RequestTimeout}}
-	for _, p := range s.cfg.Pipelines {
+	for _, p := range s.Config().Pipelines {
 		if p.Reads(topic) {
 			o.Sources = append(o.Sources, s.explained(p.On(topic)))
 		}
 	}
 	report, err := explain.Explain(ctx, o)
 	if err == nil {
-		report.Hide(s.cfg.Mask(), func(name string) event.Schema { return s.cfg.Pipeline(name).Schema() })
+		report.Hide(s.Config().Mask(), func(name string) event.Schema { return s.Config().Pipeline(name).Schema() })
 	}
 	switch {
 	case errors.Is(err, explain.ErrNoPartition):
@@ -42,7 +42,7 @@ func (s *Service) Explain(ctx context.Context, topic string, partition int, offs
 
 // explained is a pipeline as explain needs it.
 func (s *Service) explained(p *config.Pipeline) explain.Source {
-	src := explain.Source{Pipeline: p.Name, Schema: p.Schema(), Letters: s.cfg.Ingest(p, p.RowsGroup()), Through: through(p, s.Client),
+	src := explain.Source{Pipeline: p.Name, Schema: p.Schema(), Letters: s.Config().Ingest(p, p.RowsGroup()), Through: through(p, s.Client),
 		Where: func(setting string) explain.Place { return explain.Place(p.WhereIs(setting)) }}
 	if p.When != "" {
 		src.When = "pipelines." + p.Name + ".when"

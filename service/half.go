@@ -6,6 +6,7 @@ import (
 
 	"brine/config"
 	"brine/event"
+	"brine/indexer"
 	"brine/ingest"
 	"brine/pressure"
 )
@@ -21,9 +22,12 @@ type Half struct {
 	name     string // pipeline.kind
 	pipeline *config.Pipeline
 	kind     string
-	opts     ingest.Options // Writer, Hooks and Logger are set when the writer is open
-	loop     *ingest.Loop   // nil unless the service is opened to run
-	ties     *tieWarnings   // nil for documents
+	group    string
+	opts     ingest.Options  // Writer, Hooks and Logger are set when the writer is open
+	loop     *ingest.Loop    // nil unless the service is opened to run
+	docs     *indexer.Writer // nil for rows
+	ties     *tieWarnings    // nil for documents
+	order    order
 	became   became
 
 	meter pressure.Meter
@@ -34,10 +38,11 @@ type Half struct {
 }
 
 // chosen are the halves that the options name, pipeline by pipeline, rows before documents.
-func (s *Service) chosen() (halves []*Half) {
-	for _, h := range s.cfg.Halves() {
+func (s *Service) chosen(cfg *config.Config) (halves []*Half) {
+	for _, h := range cfg.Halves() {
 		if s.opts.Halves == nil || slices.Contains(s.opts.Halves, h.Name()) {
-			halves = append(halves, &Half{name: h.Name(), pipeline: h.Pipeline, kind: h.Kind, opts: s.cfg.Ingest(h.Pipeline, h.Group())})
+			halves = append(halves, &Half{name: h.Name(), pipeline: h.Pipeline, kind: h.Kind, group: h.Group(),
+				opts: cfg.Ingest(h.Pipeline, h.Group())})
 		}
 	}
 	return halves
@@ -59,8 +64,8 @@ func (s *Service) Half(name string) *Half {
 }
 
 func (s *Service) halfWhere(is func(*Half) bool) *Half {
-	if i := slices.IndexFunc(s.halves, is); i >= 0 {
-		return s.halves[i]
+	if i := slices.IndexFunc(s.all(), is); i >= 0 {
+		return s.all()[i]
 	}
 	return nil
 }

@@ -11,20 +11,39 @@ import (
 	"brine/internal/fault"
 	"brine/schema"
 	"brine/service/brokers"
+	"brine/service/stores"
 )
 
 // makeLoops makes each half a member of its group to be.
 func (s *Service) makeLoops() error {
-	for _, h := range s.halves {
-		h.opts.AwaitTopic = s.awaitTopic(h)
-		loop, err := ingest.New(h.opts)
-		if err != nil {
-			return fault.Misused(err)
+	s.control = openControl(s.Config(), s.log)
+	for _, h := range s.all() {
+		if err := s.makeLoop(h); err != nil {
+			return err
 		}
-		h.loop = loop
-		h.drain = s.ingest.Watch(h.pipeline.Name, h.kind, loop.Status, h.opts.Budget, &h.meter)
 	}
 	return nil
+}
+
+// makeLoop makes a half a member to be, which waits until it is known what is asked of it.
+func (s *Service) makeLoop(h *Half) error {
+	h.opts.AwaitTopic = s.awaitTopic(h)
+	h.opts.Pace = ingest.NewPace(unread(s.control.Name(), ""))
+	s.obey(h)
+	loop, err := ingest.New(h.opts)
+	if err != nil {
+		return fault.Misused(err)
+	}
+	h.loop = loop
+	h.drain = s.ingest.Watch(h.pipeline.Name, h.kind, loop.Status, h.opts.Budget, &h.meter)
+	return nil
+}
+
+// closeHalf ends what a half's loop does not.
+func (s *Service) closeHalf(h *Half) {
+	if h.docs != nil {
+		stores.Close("the indexer", h.docs, s.log)
+	}
 }
 
 // CreatesTopic is what fixes a topic that is missing.
@@ -35,7 +54,7 @@ const CreatesTopic = "create the topic, or correct pipelines.*.topic"
 func (s *Service) awaitTopic(h *Half) func(context.Context, error) error {
 	var once sync.Once
 	return func(ctx context.Context, missing error) error {
-		if !slices.ContainsFunc(s.halves, func(other *Half) bool { return !other.loop.Status().NoTopic }) {
+		if !slices.ContainsFunc(s.all(), func(other *Half) bool { return !other.loop.Status().NoTopic }) {
 			return missing
 		}
 		once.Do(func() {
@@ -45,7 +64,7 @@ func (s *Service) awaitTopic(h *Half) func(context.Context, error) error {
 		if err := backoff.Wait(ctx, h.opts.HaltPause); err != nil {
 			return err
 		}
-		return schema.CheckDeletes(ctx, s.cfg, h.pipeline, s.topics)
+		return schema.CheckDeletes(ctx, s.Config(), h.pipeline, s.topics)
 	}
 }
 

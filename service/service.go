@@ -14,6 +14,7 @@ import (
 	"log/slog"
 	"net/http"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -25,6 +26,7 @@ import (
 	"brine/config"
 	"brine/hbase"
 	"brine/indexer"
+	"brine/ingest/control"
 	"brine/internal/repeat"
 	"brine/metrics"
 	"brine/schema"
@@ -63,14 +65,16 @@ type Server struct {
 
 // Service is the halves of a configuration's pipelines, as far as they were asked for.
 type Service struct {
-	cfg    *config.Config
-	opts   Options
-	topics schema.Topics // what is asked of the brokers before a pipeline that forgets deletes writes
-	log    *slog.Logger
-	hbase  *stores.HBase  // nil when nothing that was asked for needs it
-	engine indexer.Engine // nil when no half writes documents
-	docs   []*indexer.Writer
-	halves []*Half
+	cfg     atomic.Pointer[config.Config] // Reload changes what is of pipelines in it
+	opts    Options
+	topics  schema.Topics // what is asked of the brokers before a pipeline that forgets deletes writes
+	log     *slog.Logger
+	hbase   *stores.HBase           // nil when nothing that was asked for needs it
+	engine  indexer.Engine          // nil when no half writes documents
+	halves  atomic.Pointer[[]*Half] // Reload changes them
+	control *control.Topic          // nil unless opened ToRun
+
+	asked atomic.Pointer[map[string]control.Entry] // by consumer group; nil until it is known
 
 	registry  *prometheus.Registry
 	tables    *skew.Tables
@@ -106,7 +110,7 @@ func prepare(cfg *config.Config, opts Options) *Service {
 		cfg = Only(cfg, pipelinesOf(cfg, opts.Halves)...)
 	}
 	s := &Service{
-		cfg: cfg, opts: opts, topics: brokers.Topics{Config: cfg}, log: opts.Log, registry: prometheus.NewRegistry(),
+		opts: opts, topics: brokers.Topics{Config: cfg}, log: opts.Log, registry: prometheus.NewRegistry(),
 		tables: skew.NewTables(time.Now), outages: stores.NewOutages(opts.Log), servers: slices.Clone(opts.Servers),
 	}
 	s.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
@@ -117,7 +121,9 @@ func prepare(cfg *config.Config, opts Options) *Service {
 	if h, ok := s.log.Handler().(*repeat.Handler); ok {
 		h.LeftOut(metrics.Logs(s.registry))
 	}
-	s.halves = s.chosen()
+	s.cfg.Store(cfg)
+	halves := s.chosen(cfg)
+	s.halves.Store(&halves)
 	return s
 }
 
@@ -146,19 +152,20 @@ func (s *Service) open(ctx context.Context) error {
 
 // openPort opens the admin port of the configuration.
 func (s *Service) openPort() (err error) {
-	if s.admin, err = s.Port(s.cfg.HTTP.Listen, "http.listen (brine dev: --http-port)", s.healthy, s.ready); err != nil {
+	if s.admin, err = s.Port(s.Config().HTTP.Listen, "http.listen (brine dev: --http-port)", s.healthy, s.ready); err != nil {
 		return err
 	}
 	s.admin.Handle("GET "+PipelinesPath, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		admin.WriteJSON(w, http.StatusOK, s.Status())
 	}))
+	s.handleControl()
 	return nil
 }
 
 // Port opens a port that serves the service's metrics, what it knows of skew, and these checks of health; setting is where addr was chosen.
 // The service's own port is opened by Open.
 func (s *Service) Port(addr, setting string, healthy, ready admin.Health) (*admin.Port, error) {
-	http := &s.cfg.HTTP
+	http := &s.Config().HTTP
 	l, err := admin.ListenTLS(addr, setting, "http.tls", http.TLS.Port(), s.log)
 	if err != nil {
 		return nil, err
@@ -177,7 +184,7 @@ func (s *Service) Run(ctx context.Context) error {
 	ctx, end := s.Guard(ctx)
 	g, ctx := errgroup.WithContext(ctx)
 	loops, ctxLoops := errgroup.WithContext(ctx)
-	for _, h := range s.halves {
+	for _, h := range s.all() {
 		loops.Go(func() error {
 			if err := h.loop.Run(ctxLoops); err != nil {
 				return fmt.Errorf("%s: %w", h.name, IngestError(err))
@@ -192,11 +199,15 @@ func (s *Service) Run(ctx context.Context) error {
 	})
 	g.Go(func() error { return s.admin.Run(adminCtx) })
 	g.Go(func() error {
+		s.followControl(adminCtx)
+		return nil
+	})
+	g.Go(func() error {
 		s.watchSkew(adminCtx)
 		return nil
 	})
 	g.Go(func() error {
-		HoldHeap(adminCtx, int64(s.cfg.Memory))
+		HoldHeap(adminCtx, int64(s.Config().Memory))
 		return nil
 	})
 	return end(g.Wait())
@@ -222,8 +233,11 @@ func (s *Service) Close() {
 	if s.admin != nil {
 		_ = s.admin.Close() // Run has closed it already, unless it never ran
 	}
-	for _, w := range s.docs {
-		stores.Close("the indexer", w, s.log)
+	for _, h := range s.all() {
+		s.closeHalf(h)
+	}
+	if s.control != nil {
+		s.control.Close()
 	}
 	if s.engine != nil {
 		stores.Close("the search engine", s.engine, s.log)
@@ -249,7 +263,10 @@ func (s *Service) Client() *hbase.Client {
 func (s *Service) Engine() indexer.Engine { return s.engine }
 
 // Config returns the configuration, cut down to the pipelines that were asked for.
-func (s *Service) Config() *config.Config { return s.cfg }
+func (s *Service) Config() *config.Config { return s.cfg.Load() }
+
+// all are the halves of now.
+func (s *Service) all() []*Half { return *s.halves.Load() }
 
 // Tables returns what is known of how rows lie over regions, servers and keys.
 func (s *Service) Tables() *skew.Tables { return s.tables }

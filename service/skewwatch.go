@@ -144,7 +144,7 @@ func (s *Service) countFields(p *config.Pipeline) func(sink.SubmitInfo) {
 	if len(p.HotFields) == 0 {
 		return nil
 	}
-	schema, rules := p.Schema(), s.cfg.Mask()
+	schema, rules := p.Schema(), s.Config().Mask()
 	names := slices.DeleteFunc(slices.Clone(p.HotFields), func(name string) bool { return rules.MasksField(p.Name, name) })
 	return func(i sink.SubmitInfo) {
 		counter := s.tables.Counter(p.Rows[0].Table, skew.Shape{})
@@ -173,7 +173,7 @@ func ShapeOf(keys rowkey.Keys) skew.Shape {
 
 // describeStart describes the start key of a region by the fields that it holds.
 func (s *Service) describeStart(table string, start []byte) string {
-	if t := s.cfg.Table(table); t != nil && !s.cfg.Mask().MasksKey(table) {
+	if t := s.Config().Table(table); t != nil && !s.Config().Mask().MasksKey(table) {
 		return t.RowKeys().Describe(start)
 	}
 	return ""

@@ -65,7 +65,7 @@ func VerifiesWhole(cfg *config.Config, sources []verify.Source) error {
 
 // ReindexSource returns a pipeline as reindex reads it for an index that it writes.
 func (s *Service) ReindexSource(p *config.Pipeline, index string) reindex.Source {
-	src := reindex.Source{Pipeline: p.Name, Ingest: s.cfg.Ingest(p, p.DocumentsGroup()), Documents: p.Indexer(), Rows: p.Sink(),
+	src := reindex.Source{Pipeline: p.Name, Ingest: s.Config().Ingest(p, p.DocumentsGroup()), Documents: p.Indexer(), Rows: p.Sink(),
 		Through: through(p, s.Client)}
 	src.Documents.Documents = slices.DeleteFunc(src.Documents.Documents, func(d indexer.Document) bool { return d.Index != index })
 	src.Documents.Hooks = s.WatchIndex(p.Name, src.Documents.Hooks)
@@ -80,7 +80,7 @@ func (s *Service) ReindexSource(p *config.Pipeline, index string) reindex.Source
 
 // settled asks the brokers for the offsets before which a group has settled all, by partition.
 func (s *Service) settled(ctx context.Context, group, topic string) (map[int]int64, error) {
-	client := brokers.Open(&s.cfg.Kafka)
+	client := brokers.Open(&s.Config().Kafka)
 	defer client.Close()
 	ends, err := client.Ends(ctx, topic)
 	if err != nil {

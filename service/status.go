@@ -33,6 +33,9 @@ type Status struct {
 	Waiting string `json:"waiting,omitempty"` // why a partition stands still
 	Regions int    `json:"regions,omitempty"`
 
+	Paused    bool    `json:"paused,omitempty"`     // somebody has paused it
+	RateLimit float64 `json:"rate_limit,omitempty"` // records a second that the whole group is asked to keep to; 0: none
+
 	Backlog
 	Limit string          `json:"limit,omitempty"` // the step that holds up the others; see package pressure
 	Time  pressure.Shares `json:"time,omitzero"`   // where it went in about the last minute
@@ -46,8 +49,9 @@ func (s Status) Same(old Status) bool {
 
 // Status returns the state of every half. The service was opened ToRun.
 func (s *Service) Status() []Status {
-	out := make([]Status, len(s.halves))
-	for i, h := range s.halves {
+	halves := s.all()
+	out := make([]Status, len(halves))
+	for i, h := range halves {
 		out[i] = s.StatusOf(h)
 	}
 	return out
@@ -68,6 +72,8 @@ func (s *Service) StatusOf(h *Half) Status {
 	if loop.Joined || len(loop.Partitions) > 0 { // what it had when it left its group is what is known
 		st.Lag = 0
 	}
+	st.Paused, st.RateLimit = loop.Paused, loop.Limit
+	st.Waiting = h.waitsFor(&loop)
 	if !loop.Joined || loop.NoTopic {
 		st.Waiting = loop.Detail
 	}
@@ -122,10 +128,10 @@ func (s *Service) CauseOf(h *Half) string {
 func (s *Service) healthy() (any, error) {
 	var problems []error
 	detail := map[string]any{}
-	for _, h := range s.halves {
+	for _, h := range s.all() {
 		status := h.loop.Status()
 		detail[h.name] = status
-		for _, p := range status.Problems(time.Now(), s.cfg.HTTP.Stall) {
+		for _, p := range status.Problems(time.Now(), s.Config().HTTP.Stall) {
 			if _, why := s.retriesOf(h); why != "" {
 				p += "; last retry because of " + why
 			}
@@ -146,7 +152,7 @@ func (s *Service) healthy() (any, error) {
 // ready is healthy, and every loop a member of its group.
 func (s *Service) ready() (any, error) {
 	detail, err := s.healthy()
-	for _, h := range s.halves {
+	for _, h := range s.all() {
 		if status := h.loop.Status(); !status.Joined {
 			why := ""
 			if status.Detail != "" {

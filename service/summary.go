@@ -81,7 +81,7 @@ type Summary struct {
 // rejected. The service was opened ToRun.
 func (s *Service) Summaries() (all []Summary, halted error) {
 	var standing []error
-	for _, h := range s.halves {
+	for _, h := range s.all() {
 		of := h.summary()
 		all = append(all, of)
 		if of.Halted != "" {

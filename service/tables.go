@@ -19,12 +19,12 @@ import (
 // openStores opens the stores that the halves write to or look keys up in, and no others. Who runs always has a client of HBase.
 func (s *Service) openStores(ctx context.Context) error {
 	looksUp := func(h *Half) bool { _, ok := h.pipeline.Lookup(); return ok }
-	if s.opts.For == ToRun || slices.ContainsFunc(s.halves, func(h *Half) bool { return h.kind == Rows || looksUp(h) }) {
+	if s.opts.For == ToRun || slices.ContainsFunc(s.all(), func(h *Half) bool { return h.kind == Rows || looksUp(h) }) {
 		if err := s.openTables(ctx); err != nil {
 			return err
 		}
 	}
-	if slices.ContainsFunc(s.halves, func(h *Half) bool { return h.kind == Documents }) {
+	if slices.ContainsFunc(s.all(), func(h *Half) bool { return h.kind == Documents }) {
 		return s.openSearch()
 	}
 	return nil
@@ -32,7 +32,7 @@ func (s *Service) openStores(ctx context.Context) error {
 
 // openSearch opens the search engine. One that does not answer holds up nothing but the halves that write to it.
 func (s *Service) openSearch() (err error) {
-	if s.engine, err = stores.OpenSearch(s.cfg); err != nil {
+	if s.engine, err = stores.OpenSearch(s.Config()); err != nil {
 		return err
 	}
 	if embedded, ok := s.engine.(*bleve.Engine); ok {
@@ -43,10 +43,10 @@ func (s *Service) openSearch() (err error) {
 
 // openTables connects to HBase and makes sure that the tables are there: with the master's help unless that is away.
 func (s *Service) openTables(ctx context.Context) (err error) {
-	opts := s.cfg.HBase()
+	opts := s.Config().HBase()
 	opts.Hooks = measureCalls(s.traceCalls(s.outages.HBase(s.resent.watch(metrics.HBase(s.registry, s.tables)))))
 	opts.Hooks.Untested = func(i hbase.UntestedInfo) { s.log.Warn(stores.Untested(i.Version)) }
-	if s.hbase, err = stores.OpenHBase(ctx, s.cfg, opts, s.log); err != nil {
+	if s.hbase, err = stores.OpenHBase(ctx, s.Config(), opts, s.log); err != nil {
 		return err
 	}
 	if s.hbase.Server != nil {
@@ -63,7 +63,7 @@ func (s *Service) openTables(ctx context.Context) (err error) {
 // findTables is checkTables without a master: from hbase:meta it is known which tables there are, but not their families.
 func (s *Service) findTables(ctx context.Context) error {
 	var missing []error
-	for _, t := range s.cfg.Tables {
+	for _, t := range s.Config().Tables {
 		if err := s.learnRegions(ctx, t.Name); errors.Is(err, hbase.ErrNoTable) {
 			missing = append(missing, fmt.Errorf("table %s does not exist", t.Name))
 		} else if err != nil {
@@ -76,7 +76,7 @@ func (s *Service) findTables(ctx context.Context) error {
 // checkTables makes sure that every table and family is there before a record is read, and makes the skew counters, which then know all
 // regions and salt buckets.
 func (s *Service) checkTables(ctx context.Context) error {
-	changes, err := schema.Plan(ctx, s.cfg, schema.Stores{Cluster: s.hbase.Client})
+	changes, err := schema.Plan(ctx, s.Config(), schema.Stores{Cluster: s.hbase.Client})
 	if err != nil {
 		return err
 	}
@@ -119,8 +119,8 @@ func (s *Service) learnRegions(ctx context.Context, table string) error {
 	if err != nil {
 		return err
 	}
-	shape := ShapeOf(s.cfg.Table(table).RowKeys())
-	if s.cfg.Mask().MasksKey(table) { // then no key is counted by what it says, nor named
+	shape := ShapeOf(s.Config().Table(table).RowKeys())
+	if s.Config().Mask().MasksKey(table) { // then no key is counted by what it says, nor named
 		shape.Head, shape.Text = func([]byte) int { return 0 }, func([]byte) string { return "" }
 	}
 	s.tables.Counter(table, shape).SetRegions(SkewRegions(regions))

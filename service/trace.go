@@ -14,11 +14,11 @@ import (
 
 // openTracing makes the tracer if the configuration asks for one.
 func (s *Service) openTracing() (err error) {
-	if s.cfg.Tracing.To == "" {
+	if s.Config().Tracing.To == "" {
 		return nil
 	}
 	s.tracer, err = tracing.Open(tracing.Options{
-		To: s.cfg.Tracing.To, OneIn: s.cfg.Tracing.OneIn, Version: s.opts.Version,
+		To: s.Config().Tracing.To, OneIn: s.Config().Tracing.OneIn, Version: s.opts.Version,
 		Failed: func(err error) { s.log.Warn("spans could not be delivered, and are dropped", "error", err) },
 	})
 	if err != nil {

@@ -28,7 +28,7 @@ func (s *Service) UntilEnd(ctx context.Context, offsets Offsets) error {
 		return err
 	}
 	ends, missing := map[string][]int64{}, []error(nil)
-	for _, h := range s.halves {
+	for _, h := range s.all() {
 		if status := h.loop.Status(); status.NoTopic {
 			missing = append(missing, fmt.Errorf("%s: %s", h.name, status.Detail))
 			continue
@@ -45,7 +45,7 @@ func (s *Service) UntilEnd(ctx context.Context, offsets Offsets) error {
 		}
 	}
 	err := poll(ctx, func() bool {
-		return !slices.ContainsFunc(s.halves, func(h *Half) bool {
+		return !slices.ContainsFunc(s.all(), func(h *Half) bool {
 			return slices.ContainsFunc(h.loop.Reads(), func(topic string) bool {
 				end := ends[topic] // nil: the topic came since, and is not waited for
 				return end != nil && !h.rejectsAll(topic, end) && !h.settledTo(ctx, offsets, topic, end)
@@ -74,7 +74,7 @@ func poll(ctx context.Context, so func() bool) error {
 
 // joined reports whether every half is a member of its group, or waits for its topic.
 func (s *Service) joined() bool {
-	return !slices.ContainsFunc(s.halves, func(h *Half) bool {
+	return !slices.ContainsFunc(s.all(), func(h *Half) bool {
 		status := h.loop.Status()
 		return !status.Joined && !status.NoTopic
 	})

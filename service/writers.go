@@ -21,10 +21,10 @@ import (
 // pipeline whose deletes are forgotten while its topic still has what they deleted. Writers that are open stay.
 func (s *Service) OpenWriters(ctx context.Context) error {
 	var checked []*config.Pipeline
-	for _, h := range s.halves {
+	for _, h := range s.all() {
 		if !slices.Contains(checked, h.pipeline) {
 			checked = append(checked, h.pipeline)
-			if err := schema.CheckDeletes(ctx, s.cfg, h.pipeline, s.topics); err != nil {
+			if err := schema.CheckDeletes(ctx, s.Config(), h.pipeline, s.topics); err != nil {
 				return err
 			}
 		}
@@ -67,7 +67,7 @@ func (s *Service) openWriter(h *Half) (err error) {
 func (s *Service) rowsWriter(h *Half) (event.Writer, error) {
 	p := h.pipeline
 	opts := p.Sink()
-	h.ties = newTieWarnings(p.Name, s.cfg.Mask(), s.log)
+	h.ties = newTieWarnings(p.Name, s.Config().Mask(), s.log)
 	opts.Hooks = h.ties.watch(s.warnOnce(p.Name, s.sinks.Hooks(p.Name, opts.Rows...)))
 	opts.Hooks.Spread = metrics.Spread(s.tables)
 	opts.Hooks.Submit = s.countFields(p)
@@ -109,7 +109,7 @@ func (s *Service) documentsWriter(h *Half) (event.Writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.docs = append(s.docs, writer)
+	h.docs = writer
 	return writer, nil
 }
 

@@ -48,6 +48,9 @@ type cli struct {
 	Verify      verifyCmd      `cmd:"" help:"Find what is missing, stale, different or extra in tables and indexes, and fix it."`
 	Explain     explainCmd     `cmd:"" help:"Say what became of one record, and why."`
 	Skew        skewCmd        `cmd:"" help:"Show how evenly a running brine's rows lie over regions and salt buckets."`
+	Pause       pauseCmd       `cmd:"" help:"Have a pipeline that runs take up no more records."`
+	Resume      resumeCmd      `cmd:"" help:"Have a paused pipeline go on."`
+	Limit       limitCmd       `cmd:"" help:"Hold a pipeline that runs to so many records a second."`
 	Top         topCmd         `cmd:"" help:"Watch pipelines, tables, regions, servers and keys in the terminal."`
 	Completion  completionCmd  `cmd:"" help:"Print what makes bash, zsh or fish complete brine's command lines."`
 	Help        helpCmd        `cmd:"" help:"Show the help of a command."`

@@ -37,6 +37,10 @@ func (p *Port) serve(w http.ResponseWriter, r *http.Request) {
 		refuse(w, "beyond loopback this takes the token of this brine (http.token)")
 		return
 	}
+	if err := p.origin.Check(r); err != nil { // a page of the web has a browser send it, from this machine
+		http.Error(w, "this is asked by no page of the web: "+err.Error(), http.StatusForbidden)
+		return
+	}
 	p.mux.ServeHTTP(w, r)
 }
 

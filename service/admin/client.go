@@ -88,7 +88,7 @@ func (c Client) Call(ctx context.Context, method, path string, answer any) error
 	defer resp.Body.Close()
 	body := io.LimitReader(resp.Body, maxAnswer)
 	if resp.StatusCode != http.StatusOK {
-		why, _ := io.ReadAll(io.LimitReader(body, 200)) // what there is of it
+		why, _ := io.ReadAll(io.LimitReader(body, 2000)) // what there is of it
 		return &StatusError{target, resp.StatusCode, strings.TrimSpace(string(why))}
 	}
 	if err := json.NewDecoder(body).Decode(answer); err != nil {

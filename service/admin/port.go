@@ -54,6 +54,7 @@ type Port struct {
 	listener net.Listener
 	opts     Options
 	names    guard.Names
+	origin   http.CrossOriginProtection
 	mux      *http.ServeMux
 	server   *http.Server
 }

@@ -1,0 +1,118 @@
+package main
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+	"os"
+	"os/user"
+	"strconv"
+
+	"brine/service"
+	"brine/service/admin"
+)
+
+// askFlags are those of commands that ask something of a pipeline that runs.
+type askFlags struct {
+	configFlag
+	timeoutFlag
+	tokenFlag
+	Pipeline string `arg:"" help:"The pipeline."`
+	Half     string `placeholder:"rows|documents" enum:",rows,documents" default:"" help:"Only its rows, or only its documents (default: both)."`
+	HTTP     string `name:"http" placeholder:"HOST:PORT" help:"Admin port of any brine that runs it (default: http.listen of the configuration)."`
+	JSON     bool   `help:"Print JSON."`
+}
+
+// ask asks, and prints what is asked of the halves since.
+func (f *askFlags) ask(e *env, what string, more url.Values) error {
+	client, err := adminClient(e, f.configFlag, f.HTTP, f.tokenFlag)
+	if err != nil {
+		return err
+	}
+	query := url.Values{"half": {f.Half}, "by": {asker()}}
+	for name, values := range more {
+		query[name] = values
+	}
+	var asked []service.Asked
+	path := service.ControlPath + url.PathEscape(f.Pipeline) + "/" + what + "?" + query.Encode()
+	if err := client.Call(e.ctx, http.MethodPost, path, &asked); err != nil {
+		return askError(err)
+	}
+	return service.PrintAsked(e.stdout, asked, f.JSON)
+}
+
+// askError is adminError of what was asked: what the running brine says about it stands alone.
+func askError(err error) error {
+	status, ok := errors.AsType[*admin.StatusError](err)
+	if !ok {
+		return adminError(err)
+	}
+	switch status.Status {
+	case http.StatusBadRequest, http.StatusNotFound:
+		return usage(errors.New(status.Why))
+	case http.StatusConflict, http.StatusInternalServerError:
+		return &exitError{exitFailed, errors.New(status.Why), ""}
+	case http.StatusServiceUnavailable:
+		return &exitError{exitUnreachable, errors.New(status.Why), ""}
+	}
+	return adminError(err)
+}
+
+// asker is who runs the command.
+func asker() string {
+	name := "somebody"
+	if u, err := user.Current(); err == nil {
+		name = u.Username
+	}
+	if host, err := os.Hostname(); err == nil {
+		name += "@" + host
+	}
+	return name
+}
+
+type pauseCmd struct{ askFlags }
+
+// Help is shown under the command's own help.
+func (pauseCmd) Help() string {
+	return `All members of the pipeline's groups stop taking up records within seconds, settle and commit what they have begun, and keep their
+partitions. It stays so over restarts, until brine resume. brine ps says which are paused, and when the topic's retention deletes what
+they have not read.
+
+Examples:
+  brine pause orders -c brine.yaml
+  brine pause orders --half documents --http 127.0.0.1:8765`
+}
+
+func (c *pauseCmd) Run(e *env) error { return c.ask(e, service.Pause, nil) }
+
+type resumeCmd struct{ askFlags }
+
+// Help is shown under the command's own help.
+func (resumeCmd) Help() string {
+	return `The rate of each process begins at 1,000 records a second and doubles every second, so that the stores are not hit at once.
+
+Examples:
+  brine resume orders -c brine.yaml`
+}
+
+func (c *resumeCmd) Run(e *env) error { return c.ask(e, service.Resume, nil) }
+
+type limitCmd struct {
+	askFlags
+	Rate float64 `arg:"" help:"Records a second of the whole group; 0: no limit any more."`
+}
+
+// Help is shown under the command's own help.
+func (limitCmd) Help() string {
+	return `The limit is of each half's whole group: a member takes as much of it as it has of the partitions. It stays over restarts.
+What pipelines.*.read.rate says holds beside it, for each process.
+
+Examples:
+  brine limit orders 5000 -c brine.yaml
+  brine limit orders 500 --half documents
+  brine limit orders 0`
+}
+
+func (c *limitCmd) Run(e *env) error {
+	return c.ask(e, service.Limit, url.Values{"limit": {strconv.FormatFloat(c.Rate, 'g', -1, 64)}})
+}

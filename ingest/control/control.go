@@ -1,0 +1,186 @@
+// Package control keeps what people ask of pipelines that run, that they pause or keep to a limit, in a compacted topic: it outlives
+// every process, and all members of a group read the same.
+//
+// The topic has one partition, so that what is asked has one order, and a record for each consumer group: its key is the group's name, its
+// value an Entry as JSON, null where nothing is asked any more. It is made with the first thing that is asked; as long as it is missing
+// nothing is.
+package control
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"sync"
+	"time"
+
+	"brine/event"
+	"brine/ingest/internal/broker"
+	"brine/internal/backoff"
+)
+
+// Entry is what is asked of one consumer group.
+type Entry struct {
+	Paused bool      `json:"paused,omitempty"`
+	Limit  float64   `json:"limit,omitempty"` // records a second of the whole group; 0: none
+	By     string    `json:"by,omitempty"`    // who asked
+	At     time.Time `json:"at"`
+}
+
+// nothing reports whether an entry asks for nothing.
+func (e Entry) nothing() bool { return !e.Paused && e.Limit == 0 }
+
+// Options name the topic and say how to reach it.
+type Options struct {
+	Kafka          broker.Kafka
+	RequestTimeout time.Duration // for one answer of a broker; default 10 s
+	Topic          string        // required
+	Every          time.Duration // how often it is looked at; default 1 s
+	Logger         *slog.Logger  // default slog.Default()
+}
+
+// Topic is the topic of what is asked. It is safe for concurrent use.
+type Topic struct {
+	opts    Options
+	cluster *broker.Cluster
+
+	mu    sync.Mutex
+	state map[string]Entry // as far as it has been read
+	next  int64            // the offset to read next
+	as    broker.Topic     // what was read
+}
+
+// Open makes a client of the topic. It connects to nothing yet.
+func Open(o Options) *Topic {
+	if o.RequestTimeout == 0 {
+		o.RequestTimeout = 10 * time.Second
+	}
+	if o.Every == 0 {
+		o.Every = time.Second
+	}
+	if o.Logger == nil {
+		o.Logger = slog.Default()
+	}
+	return &Topic{opts: o, cluster: broker.New(o.Kafka, o.RequestTimeout, o.Topic), state: map[string]Entry{}}
+}
+
+// Close ends all requests.
+func (t *Topic) Close() { t.cluster.Close() }
+
+// Name returns the topic's name.
+func (t *Topic) Name() string { return t.opts.Topic }
+
+// Put asks something of a group, instead of what was asked of it before. It returns nil once that is durable.
+func (t *Topic) Put(ctx context.Context, group string, e Entry) error {
+	rec := event.Record{Timestamp: e.At.UnixMilli(), Key: []byte(group)}
+	if !e.nothing() {
+		value, err := json.Marshal(e)
+		if err != nil {
+			return err
+		}
+		rec.Value = value
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if _, err := t.cluster.Topic(ctx, t.opts.Topic); errors.Is(err, broker.ErrNoTopic) {
+		if err := t.cluster.Create(ctx, t.opts.Topic, 1, -1, map[string]string{"cleanup.policy": "compact"}); err != nil {
+			return fmt.Errorf("creating topic %q: %w; create it, with one partition and cleanup.policy=compact, or give the user CREATE on it",
+				t.opts.Topic, err)
+		}
+	} else if err != nil {
+		return err
+	}
+	pauses := backoff.Pauses{Base: 50 * time.Millisecond, Limit: time.Second}
+	for {
+		err := t.cluster.Produce(ctx, t.opts.Topic, 0, []event.Record{rec})
+		if err == nil {
+			return nil
+		}
+		if errors.Is(err, broker.ErrDenied) || pauses.Wait(ctx) != nil { // a topic that was just made has no leader yet
+			return fmt.Errorf("topic %q: %w", t.opts.Topic, err)
+		}
+	}
+}
+
+// Read reads what the topic holds by now and returns what is asked, by consumer group. A topic that is missing asks for nothing.
+func (t *Topic) Read(ctx context.Context) (map[string]Entry, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if err := t.cluster.LearnVersions(ctx); err != nil {
+		return nil, err
+	}
+	now, err := t.cluster.Topic(ctx, t.opts.Topic)
+	if errors.Is(err, broker.ErrNoTopic) {
+		t.state, t.next, t.as = map[string]Entry{}, 0, broker.Topic{}
+		return map[string]Entry{}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	end, err := t.cluster.Offset(ctx, t.opts.Topic, 0, broker.Newest)
+	if err != nil {
+		return nil, err
+	}
+	if !now.Is(t.as) || end < t.next {
+		t.state, t.next = map[string]Entry{}, 0
+	}
+	t.as = now
+	for rec, err := range t.cluster.Records(ctx, t.opts.Topic, 0, t.next, end) {
+		if err != nil {
+			return nil, err
+		}
+		t.apply(rec)
+		t.next = rec.Offset + 1
+	}
+	t.next = end
+	return maps.Clone(t.state), nil
+}
+
+func (t *Topic) apply(rec *event.Record) {
+	group := string(rec.Key)
+	var e Entry
+	if len(rec.Value) > 0 {
+		if err := json.Unmarshal(rec.Value, &e); err != nil || e.Limit < 0 {
+			t.opts.Logger.Error("a record of the control topic is not understood, and changes nothing",
+				"topic", t.opts.Topic, "offset", rec.Offset, "error", err)
+			return
+		}
+	}
+	if e.nothing() {
+		delete(t.state, group)
+		return
+	}
+	t.state[group] = e
+}
+
+// Follow calls asked with what is asked, by consumer group, at first and whenever that has changed, and failed with why it cannot be
+// read, until ctx ends. A topic that brine may not read asks for nothing, and that is reported too.
+func (t *Topic) Follow(ctx context.Context, asked func(map[string]Entry), failed func(error)) {
+	var last map[string]Entry // nil until it is known
+	pauses := backoff.Pauses{Base: t.opts.Every, Limit: max(t.opts.Every, 15*time.Second)}
+	for {
+		now, err := t.Read(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		if errors.Is(err, broker.ErrDenied) && last == nil {
+			now = map[string]Entry{}
+		}
+		if now != nil && (last == nil || !maps.Equal(last, now)) {
+			last = now
+			asked(maps.Clone(now))
+		}
+		if err != nil {
+			failed(err)
+			err = pauses.Wait(ctx)
+		} else {
+			pauses.Failures = 0
+			err = backoff.Wait(ctx, t.opts.Every)
+		}
+		if err != nil {
+			return
+		}
+	}
+}

@@ -1,0 +1,167 @@
+package ingest
+
+import (
+	"context"
+	"math"
+	"sync"
+	"time"
+)
+
+// Pace is how fast a Loop may go. People change it while the loop runs: pause, resume, limit. It stands outside of the assignment, so
+// that no rebalance forgets it, and holds up nothing but what has not been submitted yet: what is pending settles and is committed, and
+// heartbeats go on. It is safe for concurrent use; the zero value holds nothing up.
+type Pace struct {
+	mu      sync.Mutex
+	order   Order
+	share   float64       // of the group's partitions that are ours
+	resumed time.Time     // when it was last paused no more; zero: never
+	next    time.Time     // when the next records may go
+	changed chan struct{} // closed at the next change; nil: nobody waits for it
+}
+
+// Order is what a Pace keeps to.
+type Order struct {
+	Paused bool
+	Unread bool    // paused only until it is known what people ask: nothing ramps up after it, and standing still for long is a problem
+	Why    string  // of a pause, for Status
+	Limit  float64 // records a second of the whole group, of which each member takes its partitions' share; 0: as fast as it can
+}
+
+// The ramp of a loop that is resumed: its rate begins at rampStart records a second, doubles every second, and is free after rampTime.
+const (
+	rampStart = 1000
+	rampTime  = 10 * time.Second
+)
+
+// NewPace returns a pace that begins with an order.
+func NewPace(o Order) *Pace { return &Pace{order: o} }
+
+// Set changes the order. What waits for its turn waits for the new one.
+func (p *Pace) Set(o Order) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.order.Paused && !p.order.Unread && !o.Paused {
+		p.resumed = time.Now()
+	}
+	p.order = o
+	p.changedLocked()
+}
+
+// Order returns what the pace keeps to.
+func (p *Pace) Order() Order {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.order
+}
+
+// hold sets how many of the group's partitions are ours.
+func (p *Pace) hold(ours, all int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.share = float64(ours) / float64(max(all, 1))
+	p.changedLocked()
+}
+
+func (p *Pace) changedLocked() {
+	p.next = time.Time{}
+	if p.changed != nil {
+		close(p.changed)
+		p.changed = nil
+	}
+}
+
+// rateLocked is how many records a second may go now; +Inf: as many as can.
+func (p *Pace) rateLocked(now time.Time) float64 {
+	rate := math.Inf(1)
+	if since := now.Sub(p.resumed); !p.resumed.IsZero() && since < rampTime {
+		rate = rampStart * math.Exp2(since.Seconds())
+	}
+	if p.order.Limit > 0 {
+		rate = min(rate, max(p.order.Limit*p.share, 1e-3)) // nothing is held where the share is 0
+	}
+	return rate
+}
+
+// most is how many records may go at once: those of a tenth of a second, and at least one.
+func (p *Pace) most() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if rate := p.rateLocked(time.Now()); rate < math.MaxInt32 {
+		return max(1, int(rate/10))
+	}
+	return math.MaxInt32
+}
+
+// wait returns once n records may go, or with an error once ctx has ended.
+func (p *Pace) wait(ctx context.Context, n int) error {
+	for {
+		p.mu.Lock()
+		now := time.Now()
+		rate := p.rateLocked(now)
+		free := !p.order.Paused && math.IsInf(rate, 1)
+		var pause time.Duration
+		if !p.order.Paused && !free {
+			pause = max(0, p.next.Sub(now))
+			p.next = now.Add(pause + time.Duration(float64(n)/rate*float64(time.Second)))
+		}
+		if p.order.Paused {
+			pause = math.MaxInt64
+		}
+		var changed chan struct{}
+		if pause > 0 {
+			changed = p.waitersLocked()
+		}
+		p.mu.Unlock()
+		if pause == 0 {
+			return ctx.Err()
+		}
+		turn := time.NewTimer(pause)
+		select {
+		case <-turn.C:
+			return nil
+		case <-changed:
+			turn.Stop()
+		case <-ctx.Done():
+			turn.Stop()
+			return ctx.Err()
+		}
+	}
+}
+
+func (p *Pace) waitersLocked() chan struct{} {
+	if p.changed == nil {
+		p.changed = make(chan struct{})
+	}
+	return p.changed
+}
+
+// whilePaused calls look now and then for as long as the pace is paused, and returns when it is not, or ctx has ended.
+func (p *Pace) whilePaused(ctx context.Context, every time.Duration, look func()) {
+	for {
+		p.mu.Lock()
+		if !p.order.Paused || ctx.Err() != nil {
+			p.mu.Unlock()
+			return
+		}
+		changed := p.waitersLocked()
+		p.mu.Unlock()
+		look()
+		again := time.NewTimer(every)
+		select {
+		case <-again.C:
+		case <-changed:
+		case <-ctx.Done():
+		}
+		again.Stop()
+	}
+}
+
+// describe adds to the status of a loop what is asked of it.
+func (p *Pace) describe(s *Status) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	s.Paused, s.Why, s.Limit, s.Resumed = p.order.Paused && !p.order.Unread, p.order.Why, p.order.Limit, p.resumed
+	if s.Limit > 0 {
+		s.Share = p.share
+	}
+}

@@ -1,0 +1,183 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"brine/config"
+	"brine/ingest"
+	"brine/ingest/control"
+
+	"brine/internal/fault"
+	"brine/service/brokers"
+)
+
+// What people ask of pipelines that run.
+const (
+	Pause  = "pause"
+	Resume = "resume"
+	Limit  = "limit" // to records a second of the whole group; 0: no limit any more
+)
+
+const mostLimit = 1e9
+
+// Ask is one thing that somebody asks of a pipeline.
+type Ask struct {
+	What     string // Pause, Resume or Limit
+	Pipeline string
+	Half     string // Rows, Documents or empty: what the pipeline has of them
+	Limit    float64
+	By       string // who asks
+}
+
+// Asked is what is asked of one half now.
+type Asked struct {
+	Half   string    `json:"pipeline"` // pipeline.half
+	Paused bool      `json:"paused"`
+	Limit  float64   `json:"limit,omitempty"`
+	By     string    `json:"by,omitempty"`
+	At     time.Time `json:"at,omitzero"`
+}
+
+// Control asks things of pipelines that run, wherever they do: their members read the same topic. It is safe for concurrent use.
+type Control struct {
+	config func() *config.Config
+	topic  *control.Topic
+	log    *slog.Logger
+}
+
+// NewControl makes a Control of the pipelines of a configuration. It connects to nothing yet.
+func NewControl(cfg *config.Config, log *slog.Logger) *Control {
+	return &Control{func() *config.Config { return cfg }, openControl(cfg, log), log}
+}
+
+func openControl(cfg *config.Config, log *slog.Logger) *control.Topic {
+	k := &cfg.Kafka
+	return control.Open(control.Options{Kafka: k.Options(), RequestTimeout: k.RequestTimeout, Topic: k.Control(), Logger: log})
+}
+
+// Close ends all requests.
+func (c *Control) Close() { c.topic.Close() }
+
+// Control returns the service's own. The service was opened ToRun, and closes it.
+func (s *Service) Control() *Control { return &Control{s.Config, s.control, s.log} }
+
+// Ask has the pipeline do what is asked, and returns what is asked of its halves since. It is durable then, and all members do it within
+// seconds. A half keeps its limit while it is paused.
+func (c *Control) Ask(ctx context.Context, a Ask) ([]Asked, error) {
+	halves, err := askedHalves(c.config(), a.Pipeline, a.Half)
+	if err != nil {
+		return nil, err
+	}
+	if a.Limit != 0 && !(a.Limit >= 1 && a.Limit <= mostLimit) { // no NaN either
+		return nil, fault.Misused(fmt.Errorf("a limit of %g; it is from 1 to %g records a second, or 0 for none", a.Limit, mostLimit))
+	}
+	state, err := c.topic.Read(ctx)
+	if err != nil {
+		return nil, controlError(err, c.topic.Name())
+	}
+	var out []Asked
+	for _, h := range halves {
+		before := state[h.Group()]
+		e := before
+		switch a.What {
+		case Pause:
+			e.Paused = true
+		case Resume:
+			e.Paused = false
+		case Limit:
+			e.Limit = a.Limit
+		default:
+			return out, fault.Misused(fmt.Errorf("%q is none of %s, %s and %s", a.What, Pause, Resume, Limit))
+		}
+		if e.Paused != before.Paused || e.Limit != before.Limit {
+			e.By, e.At = a.By, time.Now().Truncate(time.Millisecond)
+			if err := c.topic.Put(ctx, h.Group(), e); err != nil {
+				return out, controlError(err, c.topic.Name())
+			}
+			c.log.Info("a pipeline is asked to "+a.What, "pipeline", h.Name(), "by", a.By,
+				"paused", e.Paused, "limit", e.Limit, "paused_before", before.Paused, "limit_before", before.Limit)
+		}
+		out = append(out, Asked{h.Name(), e.Paused, e.Limit, e.By, e.At})
+	}
+	return out, nil
+}
+
+// controlError gives an error of the control topic its kind.
+func controlError(err error, topic string) error {
+	if errors.Is(err, ingest.ErrDenied) {
+		return fault.New(fault.Failed, fmt.Errorf("what is asked of pipelines: %w", err),
+			"allow the user to describe, read, write and create topic "+topic+" (kafka.control_topic)")
+	}
+	return brokers.Error(err)
+}
+
+// askedHalves are those that are meant.
+func askedHalves(cfg *config.Config, pipeline, half string) ([]config.Half, error) {
+	p := cfg.Pipeline(pipeline)
+	if p == nil {
+		var names []string
+		for _, p := range cfg.Pipelines {
+			names = append(names, p.Name)
+		}
+		return nil, fault.New(fault.Missing, fmt.Errorf("no pipeline %q; there are %s", pipeline, strings.Join(names, ", ")), "name one of them")
+	}
+	var halves []config.Half
+	for _, h := range p.Halves() {
+		if half == "" || h.Kind == half {
+			halves = append(halves, h)
+		}
+	}
+	if len(halves) == 0 {
+		return nil, fault.Misused(fmt.Errorf("pipeline %s has no half %q; --half is rows or documents", pipeline, half))
+	}
+	return halves, nil
+}
+
+// order is what is asked of a half that runs, as it was read last.
+type order struct{ entry atomic.Pointer[control.Entry] }
+
+// unread is the order of a half before it is known what is asked of it.
+func unread(topic, why string) ingest.Order {
+	return ingest.Order{Paused: true, Unread: true, Why: "whether it is paused is not known before topic " + topic + " is read" + why}
+}
+
+// followControl has the halves do what is asked of them, until ctx ends.
+func (s *Service) followControl(ctx context.Context) {
+	name := s.control.Name()
+	s.control.Follow(ctx, func(asked map[string]control.Entry) {
+		s.asked.Store(&asked)
+		for _, h := range s.all() {
+			s.obey(h)
+		}
+	}, func(err error) {
+		s.log.Warn("what is asked of pipelines (pause, limit) cannot be read", "topic", name, "error", controlError(err, name))
+		for _, h := range s.all() {
+			if h.opts.Pace.Order().Unread {
+				h.opts.Pace.Set(unread(name, ": "+err.Error()))
+			}
+		}
+	})
+}
+
+// obey has a half do what is asked of it, as far as that is known.
+func (s *Service) obey(h *Half) {
+	asked := s.asked.Load()
+	if asked == nil {
+		return
+	}
+	e := (*asked)[h.group]
+	before := h.opts.Pace.Order()
+	if now := (ingest.Order{Paused: e.Paused, Limit: e.Limit}); before != now {
+		h.opts.Pace.Set(now)
+		if !before.Unread || now.Paused || now.Limit > 0 {
+			s.log.Info("a pipeline's pace has changed", "pipeline", h.name, "paused", e.Paused, "limit", e.Limit, "by", e.By)
+		}
+	}
+	h.order.entry.Store(&e)
+}
