@@ -229,7 +229,7 @@ func TestDefaultsAreTheOwners(t *testing.T) {
 	wantIngest := ingest.Options{Kafka: ingest.Kafka{Brokers: gotIngest.Kafka.Brokers}, Topic: gotIngest.Topic, Group: gotIngest.Group, Schema: gotIngest.Schema}
 	wantIngest.EnsureDefaults()
 	if diff := cmp.Diff(wantIngest, gotIngest, cmp.AllowUnexported(ingest.Position{}),
-		cmpopts.IgnoreFields(ingest.Options{}, "Heartbeat", "RetryMin", "RetryMax", "HaltPause", "HaltAfterRejects", "Budget", "Logger", "Hooks", "AwaitTopic"), cmpopts.IgnoreFields(ingest.Kafka{}, "Dial")); diff != "" {
+		cmpopts.IgnoreFields(ingest.Options{}, "Heartbeat", "RetryMin", "RetryMax", "HaltPause", "HaltAfterRejects", "Budget", "Pace", "Logger", "Hooks", "AwaitTopic"), cmpopts.IgnoreFields(ingest.Kafka{}, "Dial")); diff != "" {
 		t.Errorf("ingest: -owner +config:\n%s", diff)
 	}
 }
@@ -333,8 +333,8 @@ func TestWhatAPatternReads(t *testing.T) {
 	}
 	named, pattern := cfg.Pipelines[0], cfg.Pipelines[1]
 	pattern.match = regexp.MustCompile(`\A(?:.*shop\..*|courier\.scans)\z`)
-	cfg.Pipelines[0].DeadLetters = "shop.trash"
-	for topic, want := range map[string]bool{"shop.orders": true, "shop.failed": false, "shop.trash": false, "shop.orders.dead": false,
+	cfg.Pipelines[0].DeadLetters, cfg.Kafka.ControlTopic = "shop.trash", "shop.control"
+	for topic, want := range map[string]bool{"shop.orders": true, "shop.failed": false, "shop.control": false, "shop.trash": false, "shop.orders.dead": false,
 		"__shop.orders": false, "courier.scans": true, "courier.scans.b": false, "shop.": true} {
 		if pattern.Reads(topic) != want {
 			t.Errorf("%s is read: %t, expected %t", topic, !want, want)

@@ -18,7 +18,7 @@ func (s *stream) fetch() error {
 	pauses := s.pauses()
 	next := s.mark.edge()
 	for s.work.Err() == nil && (s.until < 0 || next < s.until) {
-		s.Pace.whilePaused(s.work, pausedLook, s.lookAtEnd)
+		s.Pace.WhilePaused(s.work, pausedLook, s.lookAtEnd)
 		began := time.Now()
 		c, err := s.fetchChunk(next)
 		switch {

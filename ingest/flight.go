@@ -69,7 +69,7 @@ func (s *stream) submit(c *broker.Chunk) {
 
 // cut returns the end of the batch that begins at record from.
 func (s *stream) cut(records []event.Record, from int) int {
-	bytes, most := int64(0), min(s.MaxBatchRecords, s.Pace.most())
+	bytes, most := int64(0), min(s.MaxBatchRecords, s.Pace.Most())
 	for i := from; i < len(records); i++ {
 		bytes += int64(records[i].Size())
 		if i > from && (bytes > s.MaxBatchBytes || i-from == most) {
@@ -88,7 +88,7 @@ func (s *stream) takeOff(c *broker.Chunk, records []event.Record, end int64) boo
 	case <-s.work.Done():
 		return false
 	}
-	if s.Pace.wait(s.work, len(records)) != nil || s.limit != nil && s.limit.WaitN(s.work, len(records)) != nil || s.work.Err() != nil {
+	if s.Pace.Wait(s.work, len(records)) != nil || s.limit != nil && s.limit.WaitN(s.work, len(records)) != nil || s.work.Err() != nil {
 		return false
 	}
 	f.chunk, f.records, f.count, f.out, f.left = c, records, len(records), nil, nil

@@ -235,7 +235,7 @@ func (l *Loop) Status() Status {
 	defer l.mu.Unlock()
 	s := l.current.status()
 	s.several = l.Topics != nil
-	l.Pace.describe(&s)
+	s.pace(l.Pace.State())
 	s.AllRejected = errorText(l.current.rejected())
 	if s.Joined = l.joined; !l.joined {
 		s.Apart, s.Detail, s.NoTopic = l.apart, errorText(l.failed), l.noTopic

@@ -12,6 +12,7 @@ import (
 	"brine/event"
 	"brine/ingest/deadletter"
 	"brine/ingest/internal/broker"
+	"brine/ingest/pace"
 )
 
 // Kafka is how to reach the brokers.
@@ -90,7 +91,7 @@ type Options struct {
 	// RecordsPerSecond limits what is submitted, over all partitions; 0 means no limit.
 	RecordsPerSecond float64
 	// Pace pauses and limits the Loop while it runs; default one that holds nothing up. A Replay takes no notice of it.
-	Pace *Pace
+	Pace *pace.Pace
 
 	CommitInterval time.Duration // default 1 s
 	StopTimeout    time.Duration // default 30 s; after it a stop leaves the flights that are still pending to be redelivered
@@ -143,7 +144,7 @@ func (o *Options) EnsureDefaults() {
 		o.Budget = NewBudget(max(64<<20, 8*o.MaxFetchBytes))
 	}
 	if o.Pace == nil {
-		o.Pace = new(Pace)
+		o.Pace = new(pace.Pace)
 	}
 	o.Logger = cmp.Or(o.Logger, slog.Default())
 	o.Hooks.ensureDefaults()

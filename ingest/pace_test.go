@@ -3,6 +3,8 @@ package ingest
 import (
 	"testing"
 	"time"
+
+	"brine/ingest/pace"
 )
 
 // within checks that a number of records was settled in a time, by how many there were before.
@@ -25,12 +27,12 @@ func TestPausedLoopKeepsItsPartitionsAndIsNoStall(t *testing.T) {
 		b.produce(100, 0, 1)
 		s := newStore()
 		o := b.defaults(s)
-		o.Pace = new(Pace)
+		o.Pace = new(pace.Pace)
 		l := start(t, o)
 		time.Sleep(20 * time.Second)
 		b.wantCommitted(b.sent)
 		generation := l.Status().Generation
-		o.Pace.Set(Order{Paused: true})
+		o.Pace.Set(pace.Order{Paused: true})
 		time.Sleep(time.Second)
 		b.produce(5000, 0, 1)
 		time.Sleep(10 * time.Minute)
@@ -48,7 +50,7 @@ func TestPausedLoopKeepsItsPartitionsAndIsNoStall(t *testing.T) {
 				t.Errorf("partition %d: lag %d while paused, expected what has come since", p.Partition, p.Lag())
 			}
 		}
-		o.Pace.Set(Order{})
+		o.Pace.Set(pace.Order{})
 		if p := l.Status().Problems(time.Now(), time.Minute); len(p) != 0 {
 			t.Errorf("problems as it is resumed: %q", p)
 		}
@@ -68,10 +70,10 @@ func TestPauseSettlesWhatIsPending(t *testing.T) {
 		s, slow := newStore(), make(chan struct{})
 		s.gate = func(int) <-chan struct{} { return slow }
 		o := b.defaults(s)
-		o.Pace = new(Pace)
+		o.Pace = new(pace.Pace)
 		l := start(t, o)
 		time.Sleep(10 * time.Second)
-		o.Pace.Set(Order{Paused: true})
+		o.Pace.Set(pace.Order{Paused: true})
 		time.Sleep(5 * time.Minute)
 		if p := l.Status().Problems(time.Now(), time.Minute); len(p) != 1 {
 			t.Errorf("problems %q, expected that what is pending does not settle", p)
@@ -91,21 +93,21 @@ func TestKillWhilePausedLosesNothing(t *testing.T) {
 		b.produce(3000, 0, 1)
 		s := newStore()
 		o := b.defaults(s)
-		o.MaxBatchRecords, o.Pace = 100, NewPace(Order{Limit: 1000})
+		o.MaxBatchRecords, o.Pace = 100, pace.New(pace.Order{Limit: 1000})
 		l := start(t, o)
 		time.Sleep(10 * time.Second)
-		o.Pace.Set(Order{Paused: true})
+		o.Pace.Set(pace.Order{Paused: true})
 		b.produce(1000, 0, 1)
 		time.Sleep(time.Minute)
 		l.kill()
 		time.Sleep(time.Minute)
 		o = b.defaults(s)
-		o.Pace = NewPace(Order{Paused: true})
+		o.Pace = pace.New(pace.Order{Paused: true})
 		l = start(t, o)
 		before, _ := s.count()
 		time.Sleep(5 * time.Minute)
 		within(t, "paused from the start", s.since(&before), 0, 0)
-		o.Pace.Set(Order{})
+		o.Pace.Set(pace.Order{})
 		time.Sleep(time.Minute)
 		b.wantCommitted(b.sent)
 		for p := range 2 {
@@ -123,7 +125,7 @@ func TestLimitIsOfTheWholeGroup(t *testing.T) {
 		b.produce(50_000, 0, 1, 2, 3)
 		s := newStore()
 		one, other := b.defaults(s), b.defaults(s)
-		one.Pace, other.Pace = NewPace(Order{Limit: 400}), NewPace(Order{Limit: 400})
+		one.Pace, other.Pace = pace.New(pace.Order{Limit: 400}), pace.New(pace.Order{Limit: 400})
 		first := start(t, one)
 		time.Sleep(10 * time.Second)
 		before, _ := s.count()
@@ -137,8 +139,8 @@ func TestLimitIsOfTheWholeGroup(t *testing.T) {
 		s.since(&before)
 		time.Sleep(60 * time.Second)
 		within(t, "two members in a minute at 400/s", s.since(&before), 23_800, 24_200)
-		for _, p := range []*Pace{one.Pace, other.Pace} {
-			p.Set(Order{Limit: 4})
+		for _, p := range []*pace.Pace{one.Pace, other.Pace} {
+			p.Set(pace.Order{Limit: 4})
 		}
 		s.since(&before)
 		time.Sleep(100 * time.Second)
@@ -146,8 +148,8 @@ func TestLimitIsOfTheWholeGroup(t *testing.T) {
 		if p := append(first.Status().Problems(time.Now(), time.Second), second.Status().Problems(time.Now(), time.Second)...); len(p) != 0 {
 			t.Errorf("problems at a low limit: %q", p)
 		}
-		for _, p := range []*Pace{one.Pace, other.Pace} {
-			p.Set(Order{})
+		for _, p := range []*pace.Pace{one.Pace, other.Pace} {
+			p.Set(pace.Order{})
 		}
 		time.Sleep(time.Minute)
 		b.wantCommitted(b.sent)
@@ -163,7 +165,7 @@ func TestUnreadOrderHoldsTheLoopAndIsAProblem(t *testing.T) {
 		b.produce(20_000, 0)
 		s := newStore()
 		o := b.defaults(s)
-		o.Pace = NewPace(Order{Paused: true, Unread: true, Why: "the control topic cannot be read"})
+		o.Pace = pace.New(pace.Order{Paused: true, Unread: true, Why: "the control topic cannot be read"})
 		l := start(t, o)
 		time.Sleep(5 * time.Minute)
 		if n, _ := s.count(); n != 0 {
@@ -172,7 +174,7 @@ func TestUnreadOrderHoldsTheLoopAndIsAProblem(t *testing.T) {
 		if p := l.Status().Problems(time.Now(), time.Minute); len(p) != 1 {
 			t.Errorf("problems %q, expected one", p)
 		}
-		o.Pace.Set(Order{})
+		o.Pace.Set(pace.Order{})
 		time.Sleep(2 * time.Second)
 		within(t, "at once, without a ramp", s.since(new(int)), 20_000, 20_000)
 		l.stop()

@@ -16,7 +16,7 @@ func (l *Loop) assign(m *broker.Member, g *broker.Generation) (all assignments) 
 		all = append(all, l.topic(name).assigned(m, g))
 		partitions += g.Topics[name].Topic.Partitions
 	}
-	l.Pace.hold(len(all.ids()), partitions)
+	l.Pace.Hold(len(all.ids()), partitions)
 	return all
 }
 

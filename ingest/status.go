@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"brine/event"
+	"brine/ingest/pace"
 	"brine/internal/wording"
 )
 
@@ -83,7 +84,7 @@ type Status struct {
 	// AllRejected says why partitions are halted for AllRejected; empty when none does.
 	AllRejected string `json:"all_rejected,omitempty"`
 
-	// Paused and Limit are what people ask of the loop; see Order. Share is the part of the group's partitions that is ours.
+	// Paused and Limit are what people ask of the loop; see pace.Order. Share is the part of the group's partitions that is ours.
 	Paused  bool      `json:"paused,omitempty"`
 	Why     string    `json:"paused_for,omitempty"`
 	Limit   float64   `json:"limit,omitempty"`
@@ -91,6 +92,14 @@ type Status struct {
 	Resumed time.Time `json:"resumed,omitzero"` // when it was last paused no more
 
 	several bool // topics are read
+}
+
+// pace adds what is asked of the loop.
+func (s *Status) pace(asked pace.State) {
+	s.Paused, s.Why, s.Limit, s.Resumed = asked.Paused && !asked.Unread, asked.Why, asked.Limit, asked.Resumed
+	if s.Limit > 0 {
+		s.Share = asked.Share
+	}
 }
 
 // Name names a partition, with its topic where several are read.

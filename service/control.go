@@ -12,6 +12,7 @@ import (
 	"brine/config"
 	"brine/ingest"
 	"brine/ingest/control"
+	"brine/ingest/pace"
 
 	"brine/internal/fault"
 	"brine/service/brokers"
@@ -143,8 +144,8 @@ func askedHalves(cfg *config.Config, pipeline, half string) ([]config.Half, erro
 type order struct{ entry atomic.Pointer[control.Entry] }
 
 // unread is the order of a half before it is known what is asked of it.
-func unread(topic, why string) ingest.Order {
-	return ingest.Order{Paused: true, Unread: true, Why: "whether it is paused is not known before topic " + topic + " is read" + why}
+func unread(topic, why string) pace.Order {
+	return pace.Order{Paused: true, Unread: true, Why: "whether it is paused is not known before topic " + topic + " is read" + why}
 }
 
 // followControl has the halves do what is asked of them, until ctx ends.
@@ -173,7 +174,7 @@ func (s *Service) obey(h *Half) {
 	}
 	e := (*asked)[h.group]
 	before := h.opts.Pace.Order()
-	if now := (ingest.Order{Paused: e.Paused, Limit: e.Limit}); before != now {
+	if now := (pace.Order{Paused: e.Paused, Limit: e.Limit}); before != now {
 		h.opts.Pace.Set(now)
 		if !before.Unread || now.Paused || now.Limit > 0 {
 			s.log.Info("a pipeline's pace has changed", "pipeline", h.name, "paused", e.Paused, "limit", e.Limit, "by", e.By)

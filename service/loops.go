@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"brine/ingest"
+	"brine/ingest/pace"
 	"brine/internal/backoff"
 	"brine/internal/fault"
 	"brine/schema"
@@ -28,7 +29,7 @@ func (s *Service) makeLoops() error {
 // makeLoop makes a half a member to be, which waits until it is known what is asked of it.
 func (s *Service) makeLoop(h *Half) error {
 	h.opts.AwaitTopic = s.awaitTopic(h)
-	h.opts.Pace = ingest.NewPace(unread(s.control.Name(), ""))
+	h.opts.Pace = pace.New(unread(s.control.Name(), ""))
 	s.obey(h)
 	loop, err := ingest.New(h.opts)
 	if err != nil {

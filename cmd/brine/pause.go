@@ -75,8 +75,7 @@ type pauseCmd struct{ askFlags }
 // Help is shown under the command's own help.
 func (pauseCmd) Help() string {
 	return `All members of the pipeline's groups stop taking up records within seconds, settle and commit what they have begun, and keep their
-partitions. It stays so over restarts, until brine resume. brine ps says which are paused, and when the topic's retention deletes what
-they have not read.
+partitions. It stays so over restarts, until brine resume. What is not read stays in the topic for as long as its retention lasts.
 
 Examples:
   brine pause orders -c brine.yaml

@@ -1,4 +1,5 @@
-package ingest
+// Package pace is how fast a loop may go, as people ask of it while it runs.
+package pace
 
 import (
 	"context"
@@ -7,7 +8,7 @@ import (
 	"time"
 )
 
-// Pace is how fast a Loop may go. People change it while the loop runs: pause, resume, limit. It stands outside of the assignment, so
+// Pace is how fast an ingest.Loop may go. People change it while the loop runs: pause, resume, limit. It stands outside of the assignment, so
 // that no rebalance forgets it, and holds up nothing but what has not been submitted yet: what is pending settles and is committed, and
 // heartbeats go on. It is safe for concurrent use; the zero value holds nothing up.
 type Pace struct {
@@ -33,8 +34,8 @@ const (
 	rampTime  = 10 * time.Second
 )
 
-// NewPace returns a pace that begins with an order.
-func NewPace(o Order) *Pace { return &Pace{order: o} }
+// New returns a pace that begins with an order.
+func New(o Order) *Pace { return &Pace{order: o} }
 
 // Set changes the order. What waits for its turn waits for the new one.
 func (p *Pace) Set(o Order) {
@@ -54,8 +55,8 @@ func (p *Pace) Order() Order {
 	return p.order
 }
 
-// hold sets how many of the group's partitions are ours.
-func (p *Pace) hold(ours, all int) {
+// Hold sets how many of the group's partitions are ours.
+func (p *Pace) Hold(ours, all int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.share = float64(ours) / float64(max(all, 1))
@@ -82,8 +83,8 @@ func (p *Pace) rateLocked(now time.Time) float64 {
 	return rate
 }
 
-// most is how many records may go at once: those of a tenth of a second, and at least one.
-func (p *Pace) most() int {
+// Most is how many records may go at once: those of a tenth of a second, and at least one.
+func (p *Pace) Most() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if rate := p.rateLocked(time.Now()); rate < math.MaxInt32 {
@@ -92,8 +93,8 @@ func (p *Pace) most() int {
 	return math.MaxInt32
 }
 
-// wait returns once n records may go, or with an error once ctx has ended.
-func (p *Pace) wait(ctx context.Context, n int) error {
+// Wait returns once n records may go, or with an error once ctx has ended.
+func (p *Pace) Wait(ctx context.Context, n int) error {
 	for {
 		p.mu.Lock()
 		now := time.Now()
@@ -135,8 +136,8 @@ func (p *Pace) waitersLocked() chan struct{} {
 	return p.changed
 }
 
-// whilePaused calls look now and then for as long as the pace is paused, and returns when it is not, or ctx has ended.
-func (p *Pace) whilePaused(ctx context.Context, every time.Duration, look func()) {
+// WhilePaused calls look now and then for as long as the pace is paused, and returns when it is not, or ctx has ended.
+func (p *Pace) WhilePaused(ctx context.Context, every time.Duration, look func()) {
 	for {
 		p.mu.Lock()
 		if !p.order.Paused || ctx.Err() != nil {
@@ -156,12 +157,16 @@ func (p *Pace) whilePaused(ctx context.Context, every time.Duration, look func()
 	}
 }
 
-// describe adds to the status of a loop what is asked of it.
-func (p *Pace) describe(s *Status) {
+// State is what a pace keeps to now.
+type State struct {
+	Order
+	Share   float64   // of the group's partitions that is ours
+	Resumed time.Time // when it was last paused no more; zero: never
+}
+
+// State returns what the pace keeps to now.
+func (p *Pace) State() State {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	s.Paused, s.Why, s.Limit, s.Resumed = p.order.Paused && !p.order.Unread, p.order.Why, p.order.Limit, p.resumed
-	if s.Limit > 0 {
-		s.Share = p.share
-	}
+	return State{p.order, p.share, p.resumed}
 }

@@ -1,0 +1,178 @@
+package service_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"brine/config"
+	"brine/examples"
+	"brine/internal/fault"
+	"brine/publish"
+	"brine/service"
+	"brine/service/devstack"
+)
+
+// running is a service at work on embedded servers.
+type running struct {
+	*service.Service
+	t      *testing.T
+	cancel context.CancelFunc
+	ended  chan error
+}
+
+// stack is embedded servers with what the configuration of brine dev needs.
+func stack(t *testing.T) (*devstack.Stack, *config.Config) {
+	t.Helper()
+	servers, err := devstack.Start(devstack.Options{Dir: t.TempDir(), HBaseNodes: 1, ScannerLease: time.Minute, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(servers.Close)
+	cfg := parsed(t, servers, string(examples.Dev))
+	if err := servers.Prepare(t.Context(), cfg); err != nil {
+		t.Fatal(err)
+	}
+	return servers, cfg
+}
+
+func parsed(t *testing.T, servers *devstack.Stack, text string) *config.Config {
+	t.Helper()
+	cfg, problems := config.Parse("dev.yaml", []byte(text), servers.Getenv)
+	if err := problems.Err(); err != nil {
+		t.Fatal(problems)
+	}
+	return cfg
+}
+
+func run(t *testing.T, cfg *config.Config, halves ...string) *running {
+	t.Helper()
+	s, err := service.Open(t.Context(), cfg, service.Options{For: service.ToRun, Halves: halves, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	r := &running{s, t, cancel, make(chan error, 1)}
+	go func() { r.ended <- s.Run(ctx) }()
+	t.Cleanup(r.stop)
+	return r
+}
+
+func (r *running) stop() {
+	if r.cancel == nil {
+		return
+	}
+	r.cancel()
+	r.cancel = nil
+	if err := <-r.ended; err != nil {
+		r.t.Error(err)
+	}
+	r.Close()
+}
+
+// until waits for what a status says.
+func (r *running) until(what string, so func(service.Status) bool) {
+	r.t.Helper()
+	for end := time.Now().Add(2 * time.Minute); !so(r.Status()[0]); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			r.t.Fatalf("not within two minutes: %s; %+v", what, r.Status())
+		}
+	}
+}
+
+func scans(t *testing.T, cfg *config.Config, from, n int) {
+	t.Helper()
+	sender := publish.NewSender(cfg.Kafka.Options(), cfg.Kafka.RequestTimeout)
+	defer sender.Close()
+	byPartition := map[int][]publish.Record{}
+	for i := from; i < from+n; i++ {
+		value := fmt.Sprintf(`{"waybill":"W%07d","action":"in","station":"S","at":%d,"courier":"C"}`, i, 1700000000000+int64(i))
+		byPartition[i%devstack.Partitions] = append(byPartition[i%devstack.Partitions], publish.Record{Key: fmt.Appendf(nil, "W%d", i), Value: []byte(value)})
+	}
+	for p, records := range byPartition {
+		if _, err := sender.Send(t.Context(), cfg.Pipelines[0].Topic, p, records, "", nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func post(t *testing.T, url string, header ...string) (int, string) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; i < len(header); i += 2 {
+		req.Header.Set(header[i], header[i+1])
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	body, _ := io.ReadAll(resp.Body)
+	return resp.StatusCode, string(body)
+}
+
+// A pause by the admin port of one process holds for another that starts later, on the same group.
+func TestPauseOutlivesTheProcessAndHoldsForAllMembers(t *testing.T) {
+	servers, cfg := stack(t)
+	first := run(t, cfg, "scans.rows")
+	scans(t, cfg, 0, 300)
+	first.until("settled", func(s service.Status) bool { return s.Events == 300 })
+
+	at := first.URL() + service.ControlPath
+	if status, body := post(t, at+"scans/pause", "Sec-Fetch-Site", "cross-site"); status != http.StatusForbidden {
+		t.Errorf("a page of the web is answered %d: %s", status, body)
+	}
+	if status, body := post(t, at+"nothing/pause"); status != http.StatusNotFound || !strings.Contains(body, "there are scans") {
+		t.Errorf("an unknown pipeline is answered %d: %s", status, body)
+	}
+	if status, body := post(t, at+"scans/limit?limit=NaN"); status != http.StatusBadRequest {
+		t.Errorf("a limit of NaN is answered %d: %s", status, body)
+	}
+	if status, body := post(t, at+"scans/pause?half=documents"); status != http.StatusBadRequest {
+		t.Errorf("a half that is not there is answered %d: %s", status, body)
+	}
+	if first.Status()[0].Paused {
+		t.Fatal("paused by what was refused")
+	}
+	if status, body := post(t, at+"scans/pause?by=me"); status != http.StatusOK {
+		t.Fatalf("%d: %s", status, body)
+	}
+	first.until("paused", func(s service.Status) bool { return s.Paused && strings.HasPrefix(s.Waiting, "paused by me") })
+	first.stop()
+
+	scans(t, cfg, 300, 200)
+	second, third := run(t, parsed(t, servers, string(examples.Dev)), "scans.rows"), run(t, parsed(t, servers, string(examples.Dev)), "scans.rows")
+	for _, r := range []*running{second, third} {
+		r.until("a member, and paused", func(s service.Status) bool { return s.Paused && s.Lag >= 0 })
+	}
+	if n := second.Status()[0].Events + third.Status()[0].Events; n != 0 {
+		t.Errorf("%d records were written while paused", n)
+	}
+	elsewhere := service.NewControl(cfg, slog.New(slog.DiscardHandler)) // as another process, without loops, has it
+	defer elsewhere.Close()
+	if _, err := elsewhere.Ask(t.Context(), service.Ask{What: service.Limit, Pipeline: "scans", Limit: 0.5}); !isUsage(err) {
+		t.Errorf("a limit of half a record: %v", err)
+	}
+	for _, a := range []service.Ask{{What: service.Limit, Pipeline: "scans", Limit: 5000}, {What: service.Resume, Pipeline: "scans"}} {
+		if _, err := elsewhere.Ask(t.Context(), a); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, r := range []*running{second, third} {
+		r.until("limited, and not paused", func(s service.Status) bool { return !s.Paused && s.Limit == 5000 })
+	}
+	second.until("all are settled", func(service.Status) bool { return second.Status()[0].Events+third.Status()[0].Events == 200 })
+}
+
+func isUsage(err error) bool {
+	f, ok := err.(*fault.Error) //nolint:errorlint // as it is returned
+	return ok && f.Kind == fault.Usage
+}
