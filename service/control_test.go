@@ -167,7 +167,7 @@ func TestPauseOutlivesTheProcessAndHoldsForAllMembers(t *testing.T) {
 		}
 	}
 	for _, r := range []*running{second, third} {
-		r.until("limited, and not paused", func(s service.Status) bool { return !s.Paused && s.Limit == 5000 })
+		r.until("limited, and not paused", func(s service.Status) bool { return !s.Paused && s.RateLimit == 5000 })
 	}
 	second.until("all are settled", func(service.Status) bool { return second.Status()[0].Events+third.Status()[0].Events == 200 })
 }
