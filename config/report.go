@@ -8,6 +8,8 @@ import (
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
+
+	"brine/mask"
 )
 
 // at reports an error at a node.
@@ -152,4 +154,41 @@ func (l *loader) shift(n *yaml.Node, offset int) int {
 		return 0
 	}
 	return quote + utf8.RuneCountInString(n.Value[:offset])
+}
+
+// Written returns the configuration as it was written, with the environment laid over it: without secrets and comments, ${…} as it stands, and
+// in the place of what a BRINE_ variable holds its name. What it lacks has its default.
+func (c *Config) Written() (string, error) {
+	if c.written == nil {
+		return "", nil
+	}
+	text, err := yaml.Marshal(c.written)
+	return string(text), err
+}
+
+// withoutSecrets copies the tree below a setting. No secret stands below a name of the user's own, which a test holds.
+func (l *loader) withoutSecrets(n *yaml.Node, setting string) *yaml.Node {
+	hidden := func(value string) *yaml.Node { return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: value} }
+	written, replaced := l.written[n]
+	switch {
+	case l.variable[n] != "":
+		return hidden("${" + l.variable[n] + "}")
+	case replaced:
+		return hidden(written)
+	case slices.Contains(secretSettings(), setting), n.Kind == yaml.AliasNode:
+		return hidden(mask.Text)
+	}
+	out := &yaml.Node{Kind: n.Kind, Style: n.Style, Tag: n.Tag, Value: n.Value}
+	for i, child := range n.Content {
+		at := setting
+		if n.Kind == yaml.MappingNode && i%2 == 1 {
+			at = join(setting, n.Content[i-1].Value)
+		}
+		if n.Kind == yaml.MappingNode && i%2 == 0 {
+			out.Content = append(out.Content, &yaml.Node{Kind: yaml.ScalarNode, Value: child.Value})
+			continue
+		}
+		out.Content = append(out.Content, l.withoutSecrets(child, at))
+	}
+	return out
 }

@@ -4,6 +4,8 @@ import (
 	"crypto/tls"
 	"time"
 
+	"go.yaml.in/yaml/v3"
+
 	"brine/internal/certs"
 )
 
@@ -52,6 +54,8 @@ type Config struct {
 	Views []*View `set:"views" example:"{ waybill: {…} }"`
 
 	shared *sharedRegistry
+
+	written *yaml.Node // without secrets
 }
 
 // HTTP is the section http.

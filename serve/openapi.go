@@ -97,9 +97,9 @@ func (s *Server) operation(e *endpoint, known schemas) object {
 		ok["description"] = e.accepts
 		ok["headers"] = object{"Location": object{"description": "Where its state is read.", "schema": object{"type": "string"}}}
 		answers = object{"202": ok, "default": problem}
-		for _, k := range e.refuses {
-			answers[strconv.Itoa(k.status)] = problem
-		}
+	}
+	for _, k := range e.refuses {
+		answers[strconv.Itoa(k.status)] = problem
 	}
 	if e.conditional {
 		ok["headers"] = object{"ETag": object{"description": "The row's version.", "schema": object{"type": "string"}}}
@@ -179,6 +179,8 @@ func (s schemas) of(t reflect.Type) object {
 		return object{"type": "boolean"}
 	case reflect.Int, reflect.Int64:
 		return object{"type": "integer", "format": "int64"}
+	case reflect.Float64:
+		return object{"type": "number"}
 	case reflect.Slice:
 		list := object{"type": "array", "items": s.of(t.Elem())}
 		if t == reflect.TypeFor[client.Values]() {
@@ -201,7 +203,10 @@ func (s schemas) add(t reflect.Type) {
 	}
 	properties, required := object{}, []string{}
 	s[t.Name()] = object{"type": "object", "properties": properties}
-	for f := range t.Fields() {
+	for _, f := range reflect.VisibleFields(t) {
+		if f.Anonymous { // its fields are visible
+			continue
+		}
 		name, option, _ := strings.Cut(f.Tag.Get("json"), ",")
 		schema := s.of(f.Type)
 		if about := f.Tag.Get("doc"); about != "" {

@@ -1,12 +1,18 @@
 package serve
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
+	"slices"
+	"strconv"
 
 	"brine/account"
 	"brine/internal/fault"
+	"brine/mask"
 	"brine/rowkey"
 	"brine/serve/client"
 )
@@ -18,6 +24,25 @@ type Operations interface {
 	Pipelines(ctx context.Context) (client.Pipelines, error)
 	// Pipeline is one of them with its partitions.
 	Pipeline(ctx context.Context, name string) (client.Pipeline, error)
+
+	// Tables are those of the configuration, as the cluster has them; what shows keys and records hides what rules mask, here and below.
+	Tables(ctx context.Context) (client.StoredTables, error)
+	Regions(ctx context.Context, table string, rules *mask.Rules) (client.Regions, error)
+	// Skew is of one table, or of all without a name.
+	Skew(ctx context.Context, table string, rules *mask.Rules) (client.Skew, error)
+	HeatMap(ctx context.Context, table string, of client.HeatMapOf, rules *mask.Rules) (client.HeatMap, error)
+	// Configuration is what runs, without secrets.
+	Configuration(ctx context.Context) (client.Configuration, error)
+
+	Offsets(ctx context.Context, of client.HalvesOf) (client.Offsets, error)
+	// SetOffsets moves groups that have no members, as brine offsets set does; a dry run changes nothing.
+	SetOffsets(ctx context.Context, to client.SetOffsets) (client.OffsetMoves, error)
+
+	// DeadLetters is a page behind the token of the page before.
+	DeadLetters(ctx context.Context, of client.DeadLettersOf, after string, most int, rules *mask.Rules) (client.DeadLetters, error)
+	// DeadLetter are all of one record, whole.
+	DeadLetter(ctx context.Context, record, pipeline string, rules *mask.Rules) (client.DeadLetters, error)
+	DeadLetterSums(ctx context.Context, of client.DeadLettersOf, rules *mask.Rules) (client.DeadLetterSums, error)
 }
 
 const pipelinesPath = opsPath + "/pipelines"
@@ -28,22 +53,212 @@ var refused = kind{"refused", http.StatusConflict, "It is not done as things are
 
 // operationRoutes are those of Operations: who reads is an operator, and who changes something too.
 func operationRoutes() []*endpoint {
-	pipeline := param{in: "path", name: "pipeline", about: "Of the configuration.", kind: rowkey.Text, required: true}
-	routes := []*endpoint{
-		{path: pipelinesPath, id: "pipelines", about: "The pipelines: where they are in their topics, how fast, and what holds them up.",
-			answer: client.Pipelines{}, handle: func(c *call) error { return answer(c, c.opts.Operations.Pipelines) }},
-		{path: pipelinesPath + "/events", id: "pipelines_events", about: "The pipelines, and again whenever something has changed of them.",
-			events: true, state: client.Pipelines{}, handle: func(c *call) error { return watch(c, c.opts.Operations.Pipelines) }},
-		{path: pipelinesPath + "/{pipeline}", id: "pipeline", about: "A pipeline with its partitions.", params: []param{pipeline},
-			answer: client.Pipeline{}, missing: true,
-			handle: func(c *call) error { return answer(c, named(c, "pipeline", c.opts.Operations.Pipeline)) }},
-	}
+	routes := slices.Concat(pipelineRoutes(), tableOperations(), offsetRoutes(), deadLetterRoutes())
 	for _, e := range routes {
 		if e.role = account.Operator; e.method == "" {
 			e.method = http.MethodGet
 		}
 	}
 	return routes
+}
+
+func pipelineRoutes() []*endpoint {
+	pipeline := param{in: "path", name: "pipeline", about: "Of the configuration.", kind: rowkey.Text, required: true}
+	return []*endpoint{
+		{path: pipelinesPath, id: "pipelines", about: "The pipelines: where they are in their topics, how fast, and what holds them up.",
+			answer: client.Pipelines{}, handle: func(c *call) error { return answer(c, c.opts.Operations.Pipelines) }},
+		{path: pipelinesPath + "/events", id: "pipelines_events", about: "The pipelines, and again whenever something has changed of them.",
+			events: true, state: client.Pipelines{}, handle: func(c *call) error { return watch(c, c.opts.Operations.Pipelines) }},
+		{path: pipelinesPath + "/{pipeline}", id: "pipeline", about: "A pipeline with its partitions.", params: []param{pipeline},
+			answer: client.Pipeline{}, missing: true, handle: func(c *call) error {
+				return answer(c, func(ctx context.Context) (client.Pipeline, error) {
+					return c.opts.Operations.Pipeline(ctx, c.r.PathValue("pipeline"))
+				})
+			}},
+		{path: opsPath + "/configuration", id: "configuration", about: "The configuration that runs, without secrets.",
+			answer: client.Configuration{}, handle: func(c *call) error { return answer(c, c.opts.Operations.Configuration) }},
+	}
+}
+
+// tableOperations are the routes about tables as the cluster has them.
+func tableOperations() []*endpoint {
+	const path = opsPath + "/tables"
+	table := param{in: "path", name: "table", about: "Of the configuration.", kind: rowkey.Text, required: true}
+	number := func(name, about string) param { return param{in: "query", name: name, about: about, kind: rowkey.Int} }
+	return []*endpoint{
+		{path: path, id: "tables", about: "The tables of the configuration, with their regions and sizes.", answer: client.StoredTables{},
+			handle: func(c *call) error { return answer(c, c.opts.Operations.Tables) }},
+		{path: path + "/{table}/regions", id: "regions", about: "The regions of a table with their servers, sizes and loads.",
+			params: []param{table}, answer: client.Regions{}, missing: true, handle: func(c *call) error {
+				return answer(c, func(ctx context.Context) (client.Regions, error) {
+					return c.opts.Operations.Regions(ctx, c.r.PathValue("table"), c.masks(c.id))
+				})
+			}},
+		{path: path + "/{table}/skew", id: "table_skew", about: "How unevenly a table lies over its regions and servers, and what helps.",
+			params: []param{table}, answer: client.Skew{}, missing: true, handle: (*call).skew},
+		{path: opsPath + "/skew", id: "skew", about: "How unevenly all tables lie.", answer: client.Skew{}, handle: (*call).skew},
+		{path: path + "/{table}/heat", id: "heat_map", about: "Rows and bytes a second that this brine writes, by key range and time.",
+			params: []param{table, number("minutes", "How far back; eight hours are kept (default 60)."),
+				number("ranges", "Key ranges at most."), number("columns", "Columns at most (default and most: 480).")},
+			answer: client.HeatMap{}, missing: true, handle: (*call).heatMap},
+	}
+}
+
+func (c *call) skew() error {
+	return answer(c, func(ctx context.Context) (client.Skew, error) {
+		return c.opts.Operations.Skew(ctx, c.r.PathValue("table"), c.masks(c.id))
+	})
+}
+
+func (c *call) heatMap() (err error) {
+	var of client.HeatMapOf
+	for _, n := range []struct {
+		name string
+		into *int
+		most int
+	}{{"minutes", &of.Minutes, 8 * 60}, {"ranges", &of.Ranges, 1 << 16}, {"columns", &of.Columns, 480}} {
+		if *n.into, err = c.number(n.name, n.most); err != nil {
+			return err
+		}
+	}
+	return answer(c, func(ctx context.Context) (client.HeatMap, error) {
+		return c.opts.Operations.HeatMap(ctx, c.r.PathValue("table"), of, c.masks(c.id))
+	})
+}
+
+// number reads a parameter from 1 on; 0: it is not given. More than most means most.
+func (c *call) number(name string, most int) (int, error) {
+	text := c.values.Get(name)
+	if text == "" {
+		return 0, nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 {
+		return 0, wrong("query."+name, strconv.Quote(text)+" is not a whole number from 1 on", "leave it out for the default")
+	}
+	return min(n, most), nil
+}
+
+// halfParams are those that say which halves of pipelines are meant.
+var halfParams = []param{
+	{in: "query", name: "pipeline", about: "Only this pipeline.", kind: rowkey.Text},
+	{in: "query", name: "half", about: "rows or documents: only this half.", kind: rowkey.Text},
+}
+
+func offsetRoutes() []*endpoint {
+	const path = opsPath + "/offsets"
+	return []*endpoint{
+		{path: path, id: "offsets", about: "Where the groups are in their topics, partition by partition.",
+			params: append(slices.Clone(halfParams), param{in: "query", name: "topic", about: "Only this topic.", kind: rowkey.Text}),
+			answer: client.Offsets{}, handle: func(c *call) error {
+				of := client.HalvesOf{Pipeline: c.values.Get("pipeline"), Half: c.values.Get("half"), Topic: c.values.Get("topic")}
+				return answer(c, func(ctx context.Context) (client.Offsets, error) { return c.opts.Operations.Offsets(ctx, of) })
+			}},
+		{method: http.MethodPost, path: path, id: "set_offsets",
+			about: "Has groups without members go on elsewhere in their topics, as brine offsets set does.", body: client.SetOffsets{},
+			answer: client.OffsetMoves{}, refuses: []kind{refused}, handle: (*call).setOffsets},
+	}
+}
+
+func (c *call) setOffsets() error {
+	var to client.SetOffsets
+	if err := c.body(&to); err != nil {
+		return err
+	}
+	if !to.DryRun {
+		if err := c.changes("offsets.set", to); err != nil {
+			return err
+		}
+	}
+	return answer(c, func(ctx context.Context) (client.OffsetMoves, error) { return c.opts.Operations.SetOffsets(ctx, to) })
+}
+
+// changes records what an operator is about to do.
+func (c *call) changes(action string, what any) error {
+	text, err := json.Marshal(what)
+	if err != nil {
+		return err
+	}
+	if len(text) > account.MaxObject {
+		return refuse(tooLarge, fmt.Sprintf("the audit holds what is asked, up to %d bytes", account.MaxObject))
+	}
+	return c.audit(action, string(text), "")
+}
+
+const deadLettersPage = 100
+
+// deadLettersPath is where dead letters are listed.
+const deadLettersPath = opsPath + "/dead-letters"
+
+func deadLetterRoutes() []*endpoint {
+	text := func(name, about string) param { return param{in: "query", name: name, about: about, kind: rowkey.Text} }
+	of := append(slices.Clone(halfParams),
+		param{in: "query", name: "reason", about: "Only for this reason; given several times, for any of them.", kind: rowkey.Text, list: true},
+		param{in: "query", name: "since", about: "Only those written from then on.", kind: rowkey.Time},
+		param{in: "query", name: "until", about: "Only those written before.", kind: rowkey.Time},
+		param{in: "query", name: "partition", about: "Only records of this partition of their topic; may be given several times.",
+			kind: rowkey.Int, list: true},
+		text("key", "Only records of this key; bytes that are no text as \\xNN."),
+		text("text", "Only where record, field or detail hold this text; refused where fields are masked."),
+		param{in: "query", name: "all", about: "Also those that have been replayed.", kind: rowkey.Bool})
+	return []*endpoint{
+		{path: deadLettersPath, id: "dead_letters", about: "Records that could not be written, with the reasons.",
+			params: append(slices.Clone(of), text("page_token", "next_page_token of the page before."),
+				param{in: "query", name: "page_size", about: "Dead letters of the page, at most 100.", kind: rowkey.Int}),
+			answer: client.DeadLetters{}, handle: (*call).deadLetters},
+		{path: deadLettersPath + "/summary", id: "dead_letter_sums", about: "How many there are, by half, reason, field and schema.",
+			params: of, answer: client.DeadLetterSums{}, handle: (*call).deadLetterSums},
+		{path: deadLettersPath + "/records/{record}", id: "dead_letter", about: "The dead letters of one record, whole.",
+			params: []param{{in: "path", name: "record", about: "PARTITION:OFFSET, in the pipeline's own topic.", kind: rowkey.Text, required: true},
+				halfParams[0]},
+			answer: client.DeadLetters{}, missing: true, handle: func(c *call) error {
+				return answer(c, func(ctx context.Context) (client.DeadLetters, error) {
+					return c.opts.Operations.DeadLetter(ctx, c.r.PathValue("record"), c.values.Get("pipeline"), c.masks(c.id))
+				})
+			}},
+	}
+}
+
+// deadLettersOf reads which dead letters are meant.
+func (c *call) deadLettersOf() (client.DeadLettersOf, error) {
+	v := c.values
+	of := client.DeadLettersOf{Pipeline: v.Get("pipeline"), Half: v.Get("half"), Reasons: v["reason"], Since: v.Get("since"), Until: v.Get("until"),
+		Key: v.Get("key"), Text: v.Get("text"), All: v.Get("all") == "true"}
+	if all := v.Get("all"); all != "" && all != "true" && all != "false" {
+		return of, wrong("query.all", strconv.Quote(all)+" is not true or false", "leave it out for those that were not replayed")
+	}
+	for _, text := range v["partition"] {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 0 {
+			return of, wrong("query.partition", strconv.Quote(text)+" is not a whole number from 0 on", "leave it out for all partitions")
+		}
+		of.Partitions = append(of.Partitions, n)
+	}
+	return of, nil
+}
+
+func (c *call) deadLetters() error {
+	of, err := c.deadLettersOf()
+	if err != nil {
+		return err
+	}
+	most, err := c.number("page_size", deadLettersPage)
+	if err != nil {
+		return err
+	}
+	return answer(c, func(ctx context.Context) (client.DeadLetters, error) {
+		return c.opts.Operations.DeadLetters(ctx, of, c.values.Get("page_token"), cmp.Or(most, deadLettersPage), c.masks(c.id))
+	})
+}
+
+func (c *call) deadLetterSums() error {
+	of, err := c.deadLettersOf()
+	if err != nil {
+		return err
+	}
+	return answer(c, func(ctx context.Context) (client.DeadLetterSums, error) {
+		return c.opts.Operations.DeadLetterSums(ctx, of, c.masks(c.id))
+	})
 }
 
 // answer answers with what is asked of Operations.
@@ -58,11 +273,6 @@ func answer[T any](c *call, ask func(context.Context) (T, error)) error {
 // watch answers with events: what is asked of Operations, and again whenever it has changed.
 func watch[T any](c *call, ask func(context.Context) (T, error)) error {
 	return c.keep("state", c.r.URL.Path+"?"+c.values.Encode(), c.renewed(func(ctx context.Context) (any, error) { return ask(ctx) }))
-}
-
-// named is what asks about the object that a part of the path names.
-func named[T any](c *call, part string, ask func(context.Context, string) (T, error)) func(context.Context) (T, error) {
-	return func(ctx context.Context) (T, error) { return ask(ctx, c.r.PathValue(part)) }
 }
 
 // operation words an error of Operations.

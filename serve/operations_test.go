@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"brine/internal/fault"
+	"brine/mask"
 	"brine/serve"
 	"brine/serve/client"
 )
@@ -41,6 +42,46 @@ func (operations) Pipelines(context.Context) (client.Pipelines, error) {
 
 func (operations) Pipeline(_ context.Context, name string) (client.Pipeline, error) {
 	return client.Pipeline{Name: name}, failing(name)
+}
+
+func (operations) Tables(context.Context) (client.StoredTables, error) {
+	return client.StoredTables{}, nil
+}
+
+func (operations) Regions(_ context.Context, table string, _ *mask.Rules) (client.Regions, error) {
+	return client.Regions{Table: table}, failing(table)
+}
+
+func (operations) Skew(_ context.Context, table string, _ *mask.Rules) (client.Skew, error) {
+	return client.Skew{}, failing(table)
+}
+
+func (operations) HeatMap(_ context.Context, table string, of client.HeatMapOf, _ *mask.Rules) (client.HeatMap, error) {
+	return client.HeatMap{Table: table, Most: float64(of.Minutes*1e6 + of.Columns)}, failing(table)
+}
+
+func (operations) Configuration(context.Context) (client.Configuration, error) {
+	return client.Configuration{}, nil
+}
+
+func (operations) Offsets(_ context.Context, of client.HalvesOf) (client.Offsets, error) {
+	return client.Offsets{}, failing(of.Pipeline)
+}
+
+func (operations) SetOffsets(_ context.Context, to client.SetOffsets) (client.OffsetMoves, error) {
+	return client.OffsetMoves{Done: !to.DryRun}, failing(to.Pipeline)
+}
+
+func (operations) DeadLetters(_ context.Context, of client.DeadLettersOf, after string, most int, _ *mask.Rules) (client.DeadLetters, error) {
+	return client.DeadLetters{Next: fmt.Sprint(of, after, most)}, failing(of.Pipeline)
+}
+
+func (operations) DeadLetter(_ context.Context, record, _ string, _ *mask.Rules) (client.DeadLetters, error) {
+	return client.DeadLetters{}, failing(record)
+}
+
+func (operations) DeadLetterSums(_ context.Context, of client.DeadLettersOf, _ *mask.Rules) (client.DeadLetterSums, error) {
+	return client.DeadLetterSums{}, failing(of.Pipeline)
 }
 
 // TestOperationErrors: what Operations fail with is answered by its kind.

@@ -71,7 +71,7 @@ func (s *Service) watchLoads(ctx context.Context) {
 	failing := false
 	for {
 		within, cancel := context.WithTimeout(ctx, loadsEvery)
-		err := s.takeLoads(within)
+		err := s.TakeLoads(within)
 		cancel()
 		if err != nil && !failing && ctx.Err() == nil {
 			s.log.Warn("the cluster does not report the loads of its regions; skew is measured from what this brine writes alone", "error", err)
@@ -85,8 +85,8 @@ func (s *Service) watchLoads(ctx context.Context) {
 	}
 }
 
-// takeLoads takes the regions of all tables, and what the cluster reports about them.
-func (s *Service) takeLoads(ctx context.Context) error {
+// TakeLoads takes the regions of all tables, and what the cluster reports about them. Run does it again and again.
+func (s *Service) TakeLoads(ctx context.Context) error {
 	status, err := s.hbase.Client.ClusterStatus(ctx)
 	if err != nil {
 		return err

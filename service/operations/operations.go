@@ -1,8 +1,11 @@
 // Package operations is what the operators' API shows of pipelines and their stores, and does about them: what the commands say and do, of
 // a service that runs pipelines (brine dev) or has only their stores open (brine serve).
 //
-//	pipelines.go  pipelines with their halves and partitions: what this process knows of its own, and the brokers of all
-//	rates.go      how fast a number grows, from one question to the next
+//	pipelines.go    pipelines with their halves and partitions: what this process knows of its own, and the brokers of all
+//	tables.go       tables with their regions, their skew and its map; the configuration
+//	offsets.go      where groups are in their topics, and moved to
+//	deadletters.go  records that could not be written
+//	rates.go        how fast a number grows, from one question to the next
 //
 // The invariant: nothing is reached but what the configuration names. Other members of a group are known from the brokers; none is dialled.
 package operations
@@ -34,6 +37,9 @@ type Operations struct {
 	groups map[string]asked
 	silent asked // what the brokers did not answer last
 	rates  rates
+
+	loading sync.Mutex // held while the cluster is asked for the loads of regions
+	loaded  time.Time
 }
 
 // New returns the operations on a service, which has to stay open until Close.
@@ -49,7 +55,11 @@ func (o *Operations) Close() { o.brokers.Close() }
 func (o *Operations) pipeline(name string) (*config.Pipeline, error) {
 	i := slices.IndexFunc(o.cfg.Pipelines, func(p *config.Pipeline) bool { return p.Name == name })
 	if i < 0 {
-		return nil, fault.New(fault.Missing, fmt.Errorf("the configuration has no pipeline %q", name), "")
+		return nil, missing("the configuration has no pipeline %q", name)
 	}
 	return o.cfg.Pipelines[i], nil
+}
+
+func missing(format string, args ...any) error {
+	return fault.New(fault.Missing, fmt.Errorf(format, args...), "")
 }

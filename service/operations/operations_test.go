@@ -2,22 +2,25 @@ package operations
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
+	"io"
 	"iter"
 	"log/slog"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kgo"
 	"go.uber.org/goleak"
 
 	"brine/account"
 	"brine/config"
 	"brine/examples"
-	"brine/ingest"
 	"brine/internal/sample"
-	"brine/publish"
 	"brine/serve"
 	"brine/serve/client"
 	"brine/service"
@@ -42,8 +45,8 @@ type bench struct {
 	run     func() // runs the pipelines until the test ends
 }
 
-// newBench starts brine dev's servers, for a purpose. With a planted secret it is the password of something that is not asked.
-func newBench(t *testing.T, purpose service.Purpose, change func(*config.Config)) *bench {
+// newBench starts brine dev's servers, for a purpose, with texts of its configuration replaced.
+func newBench(t *testing.T, purpose service.Purpose, change func(*config.Config), replaced ...string) *bench {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
 	stack, err := devstack.Start(devstack.Options{Dir: t.TempDir(), HBaseNodes: 1, ScannerLease: time.Minute, Log: log})
@@ -51,7 +54,7 @@ func newBench(t *testing.T, purpose service.Purpose, change func(*config.Config)
 		t.Fatal(err)
 	}
 	t.Cleanup(stack.Close)
-	cfg, problems := config.Parse("dev.yaml", examples.Dev, stack.Getenv)
+	cfg, problems := config.Parse("dev.yaml", []byte(strings.NewReplacer(replaced...).Replace(string(examples.Dev))), stack.Getenv)
 	if err := problems.Err(); err != nil {
 		t.Fatal(err)
 	}
@@ -121,24 +124,26 @@ func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// publish puts events into a topic, and waits until they are settled if pipelines run.
-func (b *bench) publish(topic, key string, events iter.Seq[[]byte]) int {
+// publish puts events into a topic, by a field as their key.
+func (b *bench) publish(topic, key string, events iter.Seq[[]byte]) (n int) {
 	b.t.Helper()
-	offsets := brokers.Offsets{Client: b.stack.Offsets()}
-	defer offsets.Close()
-	a := publish.Appender{Kafka: ingest.Kafka{Brokers: []string{b.stack.KafkaAddr()}}, RequestTimeout: time.Minute, Topic: topic,
-		Ends: func(ctx context.Context) ([]int64, error) { return offsets.Ends(ctx, topic) }}
-	n, err := a.Publish(b.t.Context(), publish.Keyed(func(yield func([]byte, error) bool) {
-		for e := range events {
-			if !yield(e, nil) {
-				return
-			}
-		}
-	}, key))
+	producer, err := kgo.NewClient(kgo.SeedBrokers(b.stack.KafkaAddr()))
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	return n
+	defer producer.Close()
+	var records []*kgo.Record
+	for e := range events {
+		var fields map[string]any
+		if err := json.Unmarshal(e, &fields); err != nil {
+			b.t.Fatal(err)
+		}
+		records = append(records, &kgo.Record{Topic: topic, Key: fmt.Append(nil, fields[key]), Value: e})
+	}
+	if err := producer.ProduceSync(b.t.Context(), records...).FirstErr(); err != nil {
+		b.t.Fatal(err)
+	}
+	return len(records)
 }
 
 func (b *bench) untilEnd() {
@@ -195,6 +200,253 @@ func TestPipelines(t *testing.T) {
 	if _, err := b.Pipeline(t.Context(), "none"); status(err) != http.StatusNotFound {
 		t.Errorf("of no pipeline: %v", err)
 	}
+	b.checkTables(int64(n))
+	b.checkDeadLetters(false)
+	b.checkRefusals()
+}
+
+// checkTables compares what is shown of the table of scans with what was written into it.
+func (b *bench) checkTables(rows int64) {
+	t, ctx := b.t, b.t.Context()
+	const scans = "logistics:scans"
+	tables, err := b.StoredTables(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(tables.Tables) != 2 || tables.Tables[0].Name != scans || tables.Tables[0].Regions != 16 || tables.Tables[0].Servers != 1 ||
+		!slices.Equal(tables.Tables[0].Pipelines, []string{"scans"}) || tables.Tables[0].Detail != "" {
+		t.Errorf("%+v", tables)
+	}
+	regions, err := b.Regions(ctx, scans)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(regions.Regions) != 16 || regions.Regions[0].Start != "" || regions.Regions[1].Start != "1000" || regions.Regions[15].End != "" || regions.Regions[1].Server == "" {
+		t.Errorf("%+v", regions)
+	}
+	all, err := b.Skew(ctx, scans)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := int64(0)
+	for _, r := range all.Tables[0].Regions {
+		sum += r.Rows
+	}
+	if !all.Here || len(all.Tables) != 1 || all.Tables[0].Rows != rows || sum != rows || all.Tables[0].Total.MaxMean < 1 {
+		t.Errorf("%d rows, and %+v", rows, all)
+	}
+	heat, err := b.HeatMap(ctx, scans, client.HeatMapOf{Minutes: 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(heat.Starts) != 16 || len(heat.Rows) != 16 || len(heat.Times) == 0 || len(heat.Rows[0]) != len(heat.Times) || heat.Most <= 0 {
+		t.Errorf("%+v", heat)
+	}
+	for _, path := range []string{"/tables/none/regions", "/tables/none/skew", "/tables/none/heat"} {
+		if code := b.get(path); code != http.StatusNotFound {
+			t.Errorf("%s: %d", path, code)
+		}
+	}
+	for _, path := range []string{"/tables/" + scans + "/heat?minutes=x", "/tables/" + scans + "/heat?ranges=0", "/tables/" + scans + "/heat?columns=-3",
+		"/tables/" + scans + "/heat?columns=99999999999999999999", "/tables/" + scans + "/regions?x=1"} {
+		if code := b.get(path); code != http.StatusBadRequest {
+			t.Errorf("%s: %d", path, code)
+		}
+	}
+}
+
+// get asks a path, and returns the status.
+func (b *bench) get(path string) int {
+	b.t.Helper()
+	r, err := http.NewRequestWithContext(b.t.Context(), http.MethodGet, b.Base+"/api/v1/ops"+path, nil)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	hc := b.HTTP
+	if hc == nil {
+		hc = http.DefaultClient
+	}
+	resp, err := hc.Do(r)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	return resp.StatusCode
+}
+
+const planted = "planted-harbour"
+
+// checkDeadLetters publishes scans without a time, and finds them among the dead letters.
+func (b *bench) checkDeadLetters(masked bool) {
+	t, ctx := b.t, b.t.Context()
+	t.Helper()
+	const n = 5
+	b.publish("courier.scans", "waybill", func(yield func([]byte) bool) {
+		for i := range n {
+			if !yield(fmt.Appendf(nil, `{"waybill": "%s%d", "action": "DEPART", "station": "EWR"}`, planted, i)) {
+				return
+			}
+		}
+	})
+	b.untilEnd()
+	of := client.DeadLettersOf{Pipeline: "scans", Reasons: []string{"missing_field"}}
+	var all []client.DeadLetter
+	for next, pages := "", 0; pages == 0 || next != ""; pages++ {
+		page, err := b.DeadLetters(ctx, of, next)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, next = append(all, page.DeadLetters...), page.Next
+	}
+	if len(all) != n {
+		t.Fatalf("%d dead letters: %+v", len(all), all)
+	}
+	first := all[0]
+	if first.Pipeline != "scans.rows" || first.Reason != "missing_field" || first.Field != "at" || first.Masked != masked || strings.HasPrefix(first.Key, planted) == masked {
+		t.Errorf("%+v", first)
+	}
+	whole, err := b.DeadLetter(ctx, fmt.Sprintf("%d:%d", first.Partition, first.Offset), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := fmt.Sprint(whole)
+	if len(whole.DeadLetters) != 1 || strings.Contains(text, planted) == masked || whole.DeadLetters[0].Fix == "" || !strings.Contains(text, "EWR") {
+		t.Errorf("%s", text)
+	}
+	sums, err := b.DeadLetterSums(ctx, of)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(sums.Sums) != 1 || sums.Sums[0].Letters != n || sums.Sums[0].Field != "at" || sums.Sums[0].Pipeline != "scans.rows" {
+		t.Errorf("%+v", sums)
+	}
+	for path, want := range map[string]int{"?pipeline=none": 404, "?reason=none": 400, "?half=none": 400, "?since=soon": 400, "?partition=x": 400, "?partition=99": 200,
+		"?page_token=x": 400, "?page_token=other.dead:0:1": 400, "?key=%5Cx": 400, "?all=maybe": 400, "?page_size=0": 400, "/records/x": 400, "/records/0:999999": 404,
+		"?until=1969-01-01": 200, "?page_size=2": 200, "/summary?half=documents": 200} {
+		if code := b.get("/dead-letters" + path); code != want {
+			t.Errorf("%s: %d, want %d", path, code, want)
+		}
+	}
+	if code := b.get("/dead-letters?text=EWR"); code != map[bool]int{true: 400, false: 200}[masked] {
+		t.Errorf("by a text: %d", code)
+	}
+}
+
+// checkRefusals asks for what is refused while pipelines run.
+func (b *bench) checkRefusals() {
+	t, ctx := b.t, b.t.Context()
+	dry, err := b.SetOffsets(ctx, client.SetOffsets{HalvesOf: client.HalvesOf{Pipeline: "scans"}, To: "earliest", DryRun: true})
+	if err != nil || dry.Done || !strings.Contains(dry.InUse, "the group is in use") || len(dry.Moves) == 0 {
+		t.Errorf("%+v, %v", dry, err)
+	}
+	for _, c := range []struct {
+		to   client.SetOffsets
+		want int
+	}{
+		{client.SetOffsets{To: "earliest", HalvesOf: client.HalvesOf{Pipeline: "scans"}}, 409}, {client.SetOffsets{To: "soon"}, 400}, {client.SetOffsets{}, 400},
+		{client.SetOffsets{To: "file:/etc/passwd"}, 400}, {client.SetOffsets{To: "earliest", HalvesOf: client.HalvesOf{Pipeline: "none"}}, 404},
+		{client.SetOffsets{To: "earliest", HalvesOf: client.HalvesOf{Half: "none"}}, 400}, {client.SetOffsets{To: "earliest", HalvesOf: client.HalvesOf{Topic: "none"}}, 400},
+		{client.SetOffsets{To: "0:1", HalvesOf: client.HalvesOf{Pipeline: "scans"}, Partitions: []int{77}}, 404}, {client.SetOffsets{To: "77:1", HalvesOf: client.HalvesOf{Pipeline: "scans"}}, 404},
+		{client.SetOffsets{To: "0:99999999", HalvesOf: client.HalvesOf{Pipeline: "scans"}}, 400},
+	} {
+		if got, err := b.SetOffsets(ctx, c.to); status(err) != c.want || got.Done {
+			t.Errorf("%+v: %v, want %d", c.to, err, c.want)
+		}
+	}
+}
+
+// TestMasked: what is masked is in no answer: no key of a region, no heavy key, no dead letter; nor is a secret of the configuration.
+func TestMasked(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, service.ToRun, nil, "    topic: courier.scans\n", "    topic: courier.scans\n    mask: [waybill]\n",
+		"memory: 48MiB", "memory: 48MiB\nhttp: { token: planted-token-of-the-port }")
+	b.run()
+	b.checkDeadLetters(true)
+	b.publish("courier.scans", "waybill", func(yield func([]byte) bool) {
+		for i := range 100 {
+			if !yield(fmt.Appendf(nil, `{"waybill": "%s", "action": "DEPART", "station": "EWR", "at": %d}`, planted, 1700000000000+i)) {
+				return
+			}
+		}
+	})
+	b.untilEnd()
+	for _, path := range []string{"/pipelines", "/pipelines/scans", "/tables", "/tables/logistics:scans/regions", "/tables/logistics:scans/skew", "/skew",
+		"/tables/logistics:scans/heat", "/dead-letters", "/dead-letters/summary", "/configuration", "/offsets"} {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, b.Base+"/api/v1/ops"+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp, err := b.HTTP.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(resp.Body)
+		resp.Body.Close()
+		if err != nil || resp.StatusCode != 200 || strings.Contains(string(body), "planted") {
+			t.Errorf("%s: %d, %v\n%s", path, resp.StatusCode, err, body)
+		}
+		if path == "/tables/logistics:scans/regions" && strings.Contains(string(body), `"1000"`) {
+			t.Errorf("keys of regions are shown: %s", body)
+		}
+	}
+	shown, err := b.Configuration(t.Context())
+	if err != nil || !strings.Contains(shown.YAML, "mask: [waybill]") || !strings.Contains(shown.YAML, "${BRINE_KAFKA_BROKERS}") {
+		t.Errorf("%v\n%s", err, shown.YAML)
+	}
+}
+
+// TestOffsetsAreSet: a group without members goes on where it is told to, and the audit says so before it does.
+func TestOffsetsAreSet(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, service.ToRead, nil)
+	n := b.publish("courier.scans", "waybill", first(100, sample.Scans()))
+	to := client.SetOffsets{HalvesOf: client.HalvesOf{Pipeline: "scans", Half: "rows"}, To: "latest", DryRun: true}
+	dry, err := b.SetOffsets(t.Context(), to)
+	if err != nil || dry.Done || dry.InUse != "" {
+		t.Fatalf("%+v, %v", dry, err)
+	}
+	to.DryRun = false
+	set, err := b.SetOffsets(t.Context(), to)
+	skipped := int64(0)
+	for _, m := range set.Moves {
+		skipped += m.Skipped
+	}
+	if err != nil || !set.Done || skipped != int64(n) {
+		t.Fatalf("%+v, %v", set, err)
+	}
+	now, err := b.Offsets(t.Context(), to.HalvesOf)
+	if err != nil || len(now.Positions) != devstack.Partitions {
+		t.Fatalf("%+v, %v", now, err)
+	}
+	for _, p := range now.Positions {
+		if p.Committed == nil || *p.Committed != p.Latest || p.Lag != 0 {
+			t.Errorf("%+v", p)
+		}
+	}
+	entries := b.audited()
+	if len(entries) != 1 || entries[0] != `offsets.set {"pipeline":"scans","half":"rows","to":"latest"}` {
+		t.Errorf("%q", entries)
+	}
+	if again, err := b.SetOffsets(t.Context(), to); err != nil || again.Done || len(again.Moves) != 0 {
+		t.Errorf("%+v, %v", again, err)
+	}
+}
+
+// audited are the actions of the operator with what they were done to, the oldest first.
+func (b *bench) audited() (out []string) {
+	b.t.Helper()
+	accounts, err := b.service.Accounts(b.t.Context())
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	entries, err := accounts.Entries(b.t.Context(), 0, "operator", 100)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	for _, e := range slices.Backward(entries) {
+		out = append(out, e.Action+" "+e.Object)
+	}
+	return out
 }
 
 // TestPipelinesElsewhere: brine serve runs none, and shows what the brokers say of each. Without accounts nothing can be changed.
@@ -209,9 +461,9 @@ func TestPipelinesElsewhere(t *testing.T) {
 	if half := p.Halves[0]; p.Here || half.State != "stopped" || half.Lag != int64(n) || half.Counts != nil || len(half.Partitions) != devstack.Partitions {
 		t.Errorf("%+v", p)
 	}
-	for _, path := range b.ops.Paths() {
-		if path[:4] != "GET " {
-			t.Errorf("without accounts there is %s", path)
+	for _, route := range b.ops.Paths() {
+		if method, path, _ := strings.Cut(route, " "); method != http.MethodGet && strings.HasPrefix(path, "/api/v1/ops/") {
+			t.Errorf("without accounts there is %s", route)
 		}
 	}
 }

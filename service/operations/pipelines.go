@@ -34,7 +34,7 @@ type asked struct {
 func (o *Operations) Pipelines(ctx context.Context) (client.Pipelines, error) {
 	out := client.Pipelines{Pipelines: []client.Pipeline{}}
 	for _, p := range o.cfg.Pipelines {
-		shown, err := o.shown(ctx, p)
+		shown, err := o.state(ctx, p)
 		if err != nil {
 			return out, err
 		}
@@ -52,11 +52,11 @@ func (o *Operations) Pipeline(ctx context.Context, name string) (client.Pipeline
 	if err != nil {
 		return client.Pipeline{}, err
 	}
-	return o.shown(ctx, p)
+	return o.state(ctx, p)
 }
 
-// shown is a pipeline as it is now.
-func (o *Operations) shown(ctx context.Context, p *config.Pipeline) (client.Pipeline, error) {
+// state is a pipeline as it is now.
+func (o *Operations) state(ctx context.Context, p *config.Pipeline) (client.Pipeline, error) {
 	out := client.Pipeline{Name: p.Name, Topics: slices.Clone(p.Named()), Pattern: p.TopicPattern, Tables: []string{}, Indexes: []string{},
 		Halves: []client.Half{}}
 	for _, r := range p.Rows {

@@ -1,0 +1,136 @@
+package operations
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"brine/config"
+	"brine/ingest/offsets"
+	"brine/internal/fault"
+	"brine/serve/client"
+	"brine/service/brokers"
+)
+
+// halves finds the halves that are meant.
+func (o *Operations) halves(of client.HalvesOf) ([]config.Half, error) {
+	if of.Pipeline != "" {
+		if _, err := o.pipeline(of.Pipeline); err != nil {
+			return nil, err
+		}
+	}
+	if err := halfKind(of.Half); err != nil {
+		return nil, err
+	}
+	halves := slices.DeleteFunc(o.cfg.Halves(), func(h config.Half) bool {
+		return of.Pipeline != "" && of.Pipeline != h.Pipeline.Name || of.Half != "" && of.Half != h.Kind
+	})
+	if len(halves) == 0 {
+		return nil, misused("half: no pipeline that is meant writes %s", of.Half)
+	}
+	if of.Topic != "" && !slices.ContainsFunc(halves, func(h config.Half) bool { return h.Pipeline.Reads(of.Topic) }) {
+		return nil, misused("topic: no pipeline that is meant reads topic %q", of.Topic)
+	}
+	return halves, nil
+}
+
+func halfKind(kind string) error {
+	if kind != "" && kind != "rows" && kind != "documents" {
+		return misused("half: %q is neither rows nor documents", kind)
+	}
+	return nil
+}
+
+func misused(format string, args ...any) error { return fault.Misused(fmt.Errorf(format, args...)) }
+
+// groupsOf looks up the groups that are meant, as they are now.
+func (o *Operations) groupsOf(ctx context.Context, of client.HalvesOf) ([]*brokers.Group, error) {
+	halves, err := o.halves(of)
+	if err != nil {
+		return nil, err
+	}
+	return brokers.Groups(ctx, o.brokers, o.cfg, halves, of.Topic)
+}
+
+// Offsets implements serve.Operations.
+func (o *Operations) Offsets(ctx context.Context, of client.HalvesOf) (client.Offsets, error) {
+	out := client.Offsets{Positions: []client.GroupPosition{}}
+	groups, err := o.groupsOf(ctx, of)
+	if err != nil {
+		return out, err
+	}
+	for _, g := range groups {
+		for _, p := range g.Positions() {
+			out.Positions = append(out.Positions, client.GroupPosition{Pipeline: p.Pipeline, Group: p.Group, Topic: p.Topic, Partition: p.Partition,
+				Earliest: p.Earliest, Committed: p.Committed, Latest: p.Latest, Lag: p.Lag, Members: append([]string{}, p.Members...)})
+		}
+	}
+	return out, nil
+}
+
+// SetOffsets implements serve.Operations.
+func (o *Operations) SetOffsets(ctx context.Context, to client.SetOffsets) (client.OffsetMoves, error) {
+	out := client.OffsetMoves{Moves: []client.OffsetMove{}}
+	to.To = strings.TrimSpace(to.To)
+	if to.To == "" || strings.HasPrefix(to.To, "file:") {
+		return out, misused("to: write earliest, latest, a time, how long ago (2h), offsets (0:1200,1:900), or +N or -N offsets")
+	}
+	groups, err := o.groupsOf(ctx, to.HalvesOf)
+	if err != nil {
+		return out, err
+	}
+	if _, places := offsets.Parse(to.To); places == nil || len(to.Partitions) > 0 {
+		if err := brokers.OfOneTopic(brokers.HalvesOf(groups), "to, partitions"); err != nil {
+			return out, err
+		}
+	}
+	moves := make([][]offsets.Move, len(groups))
+	for i, g := range groups {
+		if moves[i], err = o.moves(ctx, g, to); err != nil {
+			return out, err
+		}
+		for _, m := range moves[i] {
+			out.Moves = append(out.Moves, client.OffsetMove{Pipeline: g.Half.Name(), Topic: g.Topic, Partition: m.Partition, Now: m.Now, Then: m.Then,
+				Again: m.Again, Skipped: m.Skipped})
+		}
+	}
+	if len(out.Moves) == 0 {
+		return out, nil
+	}
+	err = brokers.Idle(groups)
+	switch {
+	case err != nil && to.DryRun:
+		out.InUse = err.Error()
+		return out, nil
+	case err != nil || to.DryRun:
+		return out, err
+	}
+	if _, err := brokers.SetAll(ctx, o.brokers, groups, moves); err != nil {
+		return out, err
+	}
+	out.Done = true
+	return out, nil
+}
+
+// moves says what would change for a group.
+func (o *Operations) moves(ctx context.Context, g *brokers.Group, to client.SetOffsets) ([]offsets.Move, error) {
+	then, err := o.brokers.Target(ctx, g.Group, to.To, o.now())
+	switch {
+	case errors.Is(err, offsets.ErrNoPartition):
+		return nil, missing("to: %w", err)
+	case errors.Is(err, offsets.ErrSyntax):
+		return nil, misused("to %q: %w", to.To, err)
+	case err != nil:
+		return nil, brokers.Error(err)
+	}
+	moves, err := g.Moves(then, to.Partitions)
+	switch {
+	case errors.Is(err, offsets.ErrNoPartition):
+		return nil, missing("partitions: %w", err)
+	case err != nil:
+		return nil, misused("to %s: %w", to.To, err)
+	}
+	return moves, nil
+}

@@ -1,0 +1,233 @@
+package operations
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"brine/config"
+	"brine/hbase"
+	"brine/internal/fault"
+	"brine/mask"
+	"brine/schema/regions"
+	"brine/serve/client"
+	"brine/service"
+	"brine/skew"
+)
+
+// loadsHold is how long the loads of regions hold where nothing else asks the cluster for them.
+const loadsHold = 15 * time.Second
+
+// table finds a table of the configuration by its name.
+func (o *Operations) table(name string) (*config.Table, error) {
+	if t := o.cfg.Table(name); t != nil {
+		return t, nil
+	}
+	return nil, missing("the configuration has no table %q", name)
+}
+
+// Tables implements serve.Operations.
+func (o *Operations) Tables(ctx context.Context) (client.StoredTables, error) {
+	out := client.StoredTables{Tables: []client.StoredTable{}}
+	for _, t := range o.cfg.Tables {
+		shown := client.StoredTable{Name: t.Name, Pipelines: []string{}}
+		for _, p := range o.cfg.Pipelines {
+			if slices.ContainsFunc(p.Rows, func(r config.Rows) bool { return r.Table == t.Name }) {
+				shown.Pipelines = append(shown.Pipelines, p.Name)
+			}
+		}
+		all, err := regions.Open(ctx, o.service.Client(), t.Name, t.RowKeys())
+		if ctx.Err() != nil {
+			return out, ctx.Err()
+		}
+		if err != nil {
+			shown.Detail = shortly(err)
+		} else {
+			servers := map[string]bool{}
+			for _, r := range all.List() {
+				shown.Regions++
+				shown.MB += int64(r.FileMB + r.Memory)
+				servers[r.Server] = true
+			}
+			shown.Servers = len(servers)
+		}
+		out.Tables = append(out.Tables, shown)
+	}
+	return out, nil
+}
+
+// Regions implements serve.Operations.
+func (o *Operations) Regions(ctx context.Context, name string, rules *mask.Rules) (client.Regions, error) {
+	out := client.Regions{Table: name, Regions: []client.Region{}}
+	t, err := o.table(name)
+	if err != nil {
+		return out, err
+	}
+	all, err := regions.Open(ctx, o.service.Client(), t.Name, t.RowKeys())
+	if errors.Is(err, hbase.ErrNoTable) {
+		return out, fault.New(fault.Missing, fmt.Errorf("table %s: %w", name, hbase.ErrNoTable),
+			"brine tables apply creates the tables of the configuration")
+	} else if err != nil {
+		return out, err
+	}
+	hidden := o.masksKey(name, rules)
+	for _, r := range all.List() {
+		shown := client.Region{Name: r.Name, Start: key(r.Start, hidden), End: key(r.End, hidden), Fields: r.Fields, Server: r.Server,
+			State: r.State, FilesMB: int64(r.FileMB), MemoryMB: int64(r.Memory), Files: int64(r.Files), Reads: int64(r.Reads),
+			Writes: int64(r.Writes), Locality: float64(r.Local)}
+		if hidden {
+			shown.Fields = ""
+		}
+		out.Regions = append(out.Regions, shown)
+	}
+	return out, nil
+}
+
+// masksKey reports whether the keys of a table are masked, from who asks or from everybody.
+func (o *Operations) masksKey(table string, rules *mask.Rules) bool {
+	return rules.MasksKey(table) || o.cfg.Mask().MasksKey(table)
+}
+
+// key is a row key as it may be shown; the first region begins, and the last ends, with none.
+func key(k skew.Key, hidden bool) string { return mask.If(hidden && len(k) > 0, k.String()) }
+
+// Skew implements serve.Operations.
+func (o *Operations) Skew(ctx context.Context, table string, rules *mask.Rules) (client.Skew, error) {
+	out := client.Skew{Tables: []client.SkewTable{}, Hot: []client.HotSpot{}, Here: o.runs()}
+	if table != "" {
+		if _, err := o.table(table); err != nil {
+			return out, err
+		}
+	}
+	o.refresh(ctx)
+	state := o.service.Tables().State()
+	if table != "" {
+		var err error
+		if state, err = state.Of(table); err != nil {
+			return out, nil //nolint:nilerr // nothing writes it: nothing is known
+		}
+	}
+	for _, t := range o.cfg.Tables { // in their order
+		if s, ok := state.Tables[t.Name]; ok {
+			out.Tables = append(out.Tables, skewOf(t.Name, &s, o.masksKey(t.Name, rules)))
+		}
+	}
+	for i := range state.Hot {
+		out.Hot = append(out.Hot, o.hotSpot(&state.Hot[i], rules))
+	}
+	return out, nil
+}
+
+func skewOf(name string, s *skew.TableState, hidden bool) client.SkewTable {
+	out := client.SkewTable{Table: name, Rows: s.RowsTotal, Total: indices(s.Total), Recent: indices(s.Recent),
+		FiveMinutes: indices(s.FiveMinutes), Hour: indices(s.Hour), Beyond: indices(s.BeyondChance), Servers: indices(s.ServerWrites),
+		Regions: []client.SkewRegion{}, Heavy: []client.HeavyKey{}, Warnings: append([]string{}, s.Warnings...)}
+	if s.Cluster != nil {
+		data := indices(s.Cluster.Data)
+		out.Data = &data
+	}
+	for i := range s.Regions {
+		l := &s.Regions[i]
+		r := client.SkewRegion{Name: l.Region.Name, Start: key(l.Region.Start, hidden), Server: l.Region.Server, Rows: l.Total.Rows,
+			Bytes: l.Total.Bytes, Minute: l.Recent.Rows, Rate: l.Rate}
+		if l.HotSince != nil {
+			r.HotSince = timeText(*l.HotSince)
+		}
+		if l.Cluster != nil {
+			r.MB, r.Reads, r.Writes = &l.Cluster.MB, &l.Cluster.Reads, &l.Cluster.Writes
+		}
+		out.Regions = append(out.Regions, r)
+	}
+	for _, h := range s.Heavy {
+		if !hidden {
+			out.Heavy = append(out.Heavy, client.HeavyKey{Key: h.Key.String(), Text: h.Text, Rows: h.Rows, Error: h.Error, Share: h.Share})
+		}
+	}
+	return out
+}
+
+func indices(x skew.Indices) client.SkewIndices {
+	return client.SkewIndices{MaxMean: x.MaxMean, CV: x.CV, Gini: x.Gini, Entropy: x.Entropy, P99Mean: x.P99Mean, TopShare: x.TopShare,
+		Cost: x.HBaseCost}
+}
+
+// hotSpot is a hot spot; where keys are masked, without the reasons and the advice that name some.
+func (o *Operations) hotSpot(h *skew.HotSpot, rules *mask.Rules) client.HotSpot {
+	out := client.HotSpot{Table: h.Table, Server: h.Server, Since: timeText(h.Since), Severity: h.Severity, Rate: h.Rate, Times: h.Times,
+		Share: h.Share, Cause: string(h.Cause), Advice: []string{}}
+	if h.Region != nil {
+		out.Region = h.Region.Name
+	}
+	named := []string{h.Table}
+	for _, a := range h.Actions {
+		named = append(named, a.Table)
+	}
+	if slices.ContainsFunc(named, func(t string) bool { return o.masksKey(t, rules) }) {
+		return out
+	}
+	out.Why = h.Why
+	for _, a := range h.Actions {
+		out.Advice = append(out.Advice, a.String())
+	}
+	return out
+}
+
+// HeatMap implements serve.Operations.
+func (o *Operations) HeatMap(_ context.Context, table string, of client.HeatMapOf, rules *mask.Rules) (client.HeatMap, error) {
+	out := client.HeatMap{Table: table, Starts: []string{}, Times: []string{}, Rows: [][]float64{}, Bytes: [][]float64{}}
+	if _, err := o.table(table); err != nil {
+		return out, err
+	}
+	if !slices.Contains(o.service.Tables().Names(), table) {
+		return out, nil
+	}
+	span := time.Duration(cmp.Or(of.Minutes, 60)) * time.Minute
+	m := o.service.Tables().Counter(table, skew.Shape{}).HeatMap(span, min(cmp.Or(of.Ranges, skew.MostRanges), skew.MostRanges),
+		cmp.Or(of.Columns, 480))
+	for _, k := range m.Starts {
+		out.Starts = append(out.Starts, key(k, o.masksKey(table, rules)))
+	}
+	for _, at := range m.Times {
+		out.Times = append(out.Times, timeText(at))
+	}
+	out.Rows, out.Bytes, out.Most = append(out.Rows, m.Rows...), append(out.Bytes, m.Bytes...), m.Most
+	return out, nil
+}
+
+// runs reports whether pipelines run in this process.
+func (o *Operations) runs() bool {
+	return slices.ContainsFunc(o.cfg.Halves(), func(h config.Half) bool { return running(o.service.Half(h.Name())) })
+}
+
+func running(h *service.Half) bool {
+	if h == nil {
+		return false
+	}
+	_, ok := h.Running()
+	return ok
+}
+
+// refresh asks the cluster for the loads of regions, unless pipelines run here and do that. That it does not answer makes them old, which is
+// seen.
+func (o *Operations) refresh(ctx context.Context) {
+	o.loading.Lock()
+	defer o.loading.Unlock()
+	if o.runs() || o.now().Sub(o.loaded) < loadsHold {
+		return
+	}
+	if err := o.service.TakeLoads(ctx); err != nil && ctx.Err() == nil {
+		o.log.Warn("the cluster does not report the loads of its regions", "error", err)
+	}
+	o.loaded = o.now()
+}
+
+func timeText(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
+
+// Configuration implements serve.Operations.
+func (o *Operations) Configuration(context.Context) (client.Configuration, error) {
+	text, err := o.cfg.Written()
+	return client.Configuration{YAML: text}, err
+}
