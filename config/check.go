@@ -33,6 +33,7 @@ func (l *loader) check(c *Config) {
 		l.checkPurge(c, x)
 	}
 	l.checkMemory(c)
+	l.checkProcess(c)
 	if l.problems.Err() == nil { // else what is used is not known
 		l.checkUse(c)
 		l.checkChangeable(c)
@@ -108,6 +109,26 @@ func (l *loader) checkMemory(c *Config) {
 			fmt.Sprintf("write memory: %v, or a smaller kafka.max_fetch_bytes", least*Bytes(2*(rows+documents))))
 	}
 }
+
+// beside is what a process takes besides memory and a quarter of it, which is the collector's: tables, stacks, written data.
+const beside = 26 << 20
+
+// checkProcess: memory, and what it takes to hold it, must fit into what the process may take.
+func (l *loader) checkProcess(c *Config) {
+	least := c.Memory/4*5 + beside
+	if c.ProcessMemory == 0 || c.Memory == 0 || c.ProcessMemory >= least {
+		return
+	}
+	fix := fmt.Sprintf("write process_memory: %v", mebibytes(least))
+	if fits := (c.ProcessMemory - beside) / 5 * 4; fits >= 16<<20 {
+		fix += fmt.Sprintf(" or more, or memory: %v or less", fits>>20<<20)
+	}
+	l.fault("process_memory", Buffer, fmt.Sprintf("is less than memory, which is %v, needs with the collector's room and all else: %v", c.Memory,
+		mebibytes(least)), fix)
+}
+
+// mebibytes rounds up.
+func mebibytes(b Bytes) Bytes { return (b + 1<<20 - 1) >> 20 << 20 }
 
 // noField reports the name of a field that the pipeline does not declare.
 func (l *loader) noField(p *Pipeline, setting, name string) {

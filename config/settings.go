@@ -43,6 +43,10 @@ type Config struct {
 	// pipelines together. When it is spent, fetching waits. The loops of all pipelines, for rows and for documents, have
 	// equal shares, so that none that waits takes another's room.
 	Memory Bytes `set:"memory" default:"64MiB" min:"16MiB" max:"1TiB"`
+	// What the process may take of the machine, its executable's pages aside: everything that `memory` bounds, and tables, stacks and the
+	// garbage collector's room. The collector is held to it (GOMEMLIMIT); a GOMEMLIMIT in the environment counts instead. Without it the
+	// process takes what `memory` needs, and more where more partitions or tables do. Servers inside this process count too.
+	ProcessMemory Bytes `set:"process_memory" min:"46MiB" max:"1TiB" example:"256MiB"`
 	// The HBase tables that rows are written to, by name: `namespace:name`, or `name` in the default namespace.
 	Tables []*Table `set:"tables" example:"{ logistics:scans: {…} }"`
 	// The search indexes that documents are written to, by name.

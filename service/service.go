@@ -207,7 +207,8 @@ func (s *Service) Run(ctx context.Context) error {
 		return nil
 	})
 	g.Go(func() error {
-		HoldHeap(adminCtx, int64(s.Config().Memory))
+		cfg := s.Config()
+		HoldHeap(adminCtx, int64(cfg.Memory), int64(cfg.ProcessMemory))
 		return nil
 	})
 	return end(g.Wait())

@@ -54,7 +54,7 @@ func loaded(e *env, cfg *config.Config, problems config.Problems, said func(conf
 	}
 	if e.patience > 0 {
 		within(e, cfg)
-		go service.HoldHeap(e.ctx, int64(cfg.Memory)) // as long as the process
+		go service.HoldHeap(e.ctx, int64(cfg.Memory), int64(cfg.ProcessMemory)) // as long as the process
 	}
 	return cfg, nil
 }

@@ -175,7 +175,7 @@ func (v *verification) work(do func()) {
 	held := make(chan struct{})
 	go func() {
 		defer close(held)
-		service.HoldHeap(ctx, int64(v.cfg.Memory)+sorting)
+		service.HoldHeap(ctx, int64(v.cfg.Memory)+sorting, int64(v.cfg.ProcessMemory))
 	}()
 	v.screen.During(do, v.screen.Draw)
 	stop()
