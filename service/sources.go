@@ -15,6 +15,7 @@ import (
 	"brine/lookup"
 	"brine/reindex"
 	"brine/service/brokers"
+	"brine/service/fixes"
 	"brine/verify"
 )
 
@@ -33,6 +34,10 @@ func VerifySource(cfg *config.Config, h config.Half, log *slog.Logger, client fu
 	s.Ingest.OutOfRange, s.Ingest.Logger = ingest.FromEarliest, log
 	s.Patience = cfg.Patience()
 	s.Letters = verify.DeadLetters(s.Ingest)
+	s.Fixed = func(let string) (event.Schema, error) {
+		fix, err := fixes.Again(p, let)
+		return fix.Apply(s.Ingest.Schema), err
+	}
 	return s
 }
 

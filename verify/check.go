@@ -23,14 +23,16 @@ type Check struct {
 	records []atomic.Int64
 	cancel  context.CancelCauseFunc
 
-	rejected  atomic.Int64
-	mu        sync.Mutex
-	tallies   []tally // by table
-	suspects  []Finding
-	uncounted map[tableKind]int64 // findings beyond MaxFindings
-	named     map[uint64]bool     // keys of suspects
-	letters   letterCounts
-	silent    []silent // by source
+	rejected atomic.Int64
+	// unknownFixes are records that were fixed on their way back by what this configuration cannot repeat.
+	unknownFixes int
+	mu           sync.Mutex
+	tallies      []tally // by table
+	suspects     []Finding
+	uncounted    map[tableKind]int64 // findings beyond MaxFindings
+	named        map[uint64]bool     // keys of suspects
+	letters      letterCounts
+	silent       []silent // by source
 }
 
 // silent counts the events of a source that make nothing.

@@ -29,8 +29,14 @@ func DeadLetters(o ingest.Options) func(context.Context) iter.Seq2[Letter, error
 					return
 				case kept.Group != o.Group || kept.Record.Topic != o.Topic || !kept.Replayed.IsZero() && kept.Let == "":
 					// What was fixed on its way back is rejected by the pipeline still, and not lost.
-				case !yield(Letter{kept.Record.Partition, kept.Record.Offset, string(kept.Reason)}, nil):
-					return
+				default:
+					l := Letter{Partition: kept.Record.Partition, Offset: kept.Record.Offset, Reason: string(kept.Reason)}
+					if !kept.Replayed.IsZero() {
+						l.Let, l.Record = kept.Let, kept.Record
+					}
+					if !yield(l, nil) {
+						return
+					}
 				}
 			}
 		}

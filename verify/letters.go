@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"slices"
+
+	"brine/event"
 )
 
 // letterCounts are what became of records that are not in the stores.
@@ -13,7 +16,7 @@ type letterCounts struct {
 	lost     int64 // that cannot be written, and are no dead letters
 }
 
-// readLetters sorts the dead letters beside the records that must be among them.
+// readLetters sorts what fixed records have become, and the dead letters beside the records that must be among them.
 func (c *Check) readLetters(ctx context.Context) error {
 	for i := range c.opts.Sources {
 		if c.opts.Sources[i].Letters == nil {
@@ -23,11 +26,54 @@ func (c *Check) readLetters(ctx context.Context) error {
 			if err != nil {
 				return fmt.Errorf("verify: dead letters of %s: %w", c.opts.Sources[i].Name, err)
 			}
+			if letter.Let != "" {
+				if err := c.expectFixed(ctx, i, &letter); err != nil {
+					return err
+				}
+			}
 			o := origin{i, letter.Partition, letter.Offset}
 			if err := c.sorter.add(c.letterShard(), o.key(), append(appendEntry(nil, lettered, o), letter.Reason...)); err != nil {
 				return err
 			}
 		}
+	}
+	return nil
+}
+
+// expectFixed sorts what a record would write as it was fixed on its way back. A fix that this configuration cannot repeat is counted: what
+// it has written cannot be known.
+func (c *Check) expectFixed(ctx context.Context, source int, l *Letter) error {
+	s := &c.opts.Sources[source]
+	if s.Fixed == nil {
+		return nil
+	}
+	schema, err := s.Fixed(l.Let)
+	if err != nil {
+		c.unknownFixes++
+		return nil //nolint:nilerr // see DeleteExtra
+	}
+	d := event.NewDecoder(schema)
+	if err := d.ResolveSoon(ctx, l.Record); err != nil {
+		return fmt.Errorf("verify: dead letters of %s: %w", s.Name, err)
+	}
+	var batch event.Batch
+	if d.Decode(l.Record, &batch) != nil {
+		c.unknownFixes++
+		return nil
+	}
+	batch.Events = slices.DeleteFunc(batch.Events, func(e event.Event) bool { return e.LeftOut != "" })
+	var w event.Writer = &expecter{check: c, source: source, fixed: true}
+	if s.Through != nil {
+		if w, err = s.Through(w); err != nil {
+			return err
+		}
+	}
+	flight := w.Submit(ctx, &batch)
+	w.Release()
+	if failures, err := event.Settle(ctx, flight); err != nil {
+		return fmt.Errorf("verify: dead letters of %s: %w", s.Name, err)
+	} else if len(failures) > 0 {
+		c.unknownFixes++
 	}
 	return nil
 }

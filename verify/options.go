@@ -59,13 +59,18 @@ type Source struct {
 
 	// Letters returns the topic's dead letters; nil: there are none.
 	Letters func(ctx context.Context) iter.Seq2[Letter, error]
+	// Fixed returns the schema by which a replay has read a record that it fixed on its way back by Let; nil: no replay fixes.
+	Fixed func(let string) (event.Schema, error)
 }
 
-// Letter is a dead letter that is not replayed yet: where its record was.
+// Letter is a dead letter that is not replayed, or was replayed with a fix, so that the pipeline rejects its record still: where that was.
 type Letter struct {
 	Partition int
 	Offset    int64
 	Reason    string
+
+	Let    string        // the fix; empty: it is not replayed
+	Record *event.Record // that was fixed, valid until the next letter; nil without a fix
 }
 
 // Table is a table, or an index, that is verified.

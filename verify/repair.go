@@ -131,6 +131,10 @@ func (w *chosen) Submit(ctx context.Context, batch *event.Batch) event.Flight {
 // DeleteExtra deletes what no record accounts for, and no other cell. It returns how many rows and documents had some deleted, also with an
 // error. Other rows go on when one cannot be deleted, unless its store has not answered in time.
 func (c *Check) DeleteExtra(ctx context.Context) (rows int64, err error) {
+	if c.unknownFixes > 0 {
+		return 0, fmt.Errorf("verify: %d records were fixed by a replay in a way that this configuration cannot repeat, so that what they have "+
+			"written cannot be told from what is extra; nothing is deleted", c.unknownFixes)
+	}
 	failed := 0
 	for i := range c.suspects {
 		f := &c.suspects[i]
@@ -163,7 +167,7 @@ const shownFailures = 10
 func (c *Check) Again(ctx context.Context) (*Report, error) {
 	ctx, c.cancel = context.WithCancelCause(ctx)
 	defer c.cancel(nil)
-	c.letters = letterCounts{}
+	c.letters, c.unknownFixes = letterCounts{}, 0
 	look := c.lookAgain
 	if len(c.uncounted) > 0 {
 		clear(c.uncounted)

@@ -71,6 +71,12 @@ func TestDeadLettersAreFixedOnTheirWayBack(t *testing.T) {
 		if out := j.must("verify", "-c", j.file, "-q"); !strings.Contains(out, "nothing is missing") {
 			t.Errorf("verify takes what was fixed for lost:\n%s", out)
 		}
+		if out := j.must("verify", "-c", j.file, "-q", "--full", "--delete-extra", "--yes"); !strings.Contains(out, "nothing is missing") {
+			t.Errorf("verify takes what was fixed for extra:\n%s", out)
+		}
+		if now := j.output("query", "-c", j.file, j.table, "user=u1", "--json"); now != rows {
+			t.Errorf("after --delete-extra the rows are\n%s\nthey were\n%s", now, rows)
+		}
 	})
 }
 

@@ -10,11 +10,12 @@ import (
 	"brine/ingest/deadletter"
 	"brine/service"
 	"brine/service/brokers"
+	"brine/service/fixes"
 	"brine/service/letters"
 )
 
 // fix is what --let says; nil where it says nothing.
-func (c *deadlettersReplayCmd) fix(e *env, cfg *config.Config) (*letters.Fix, error) {
+func (c *deadlettersReplayCmd) fix(e *env, cfg *config.Config) (*fixes.Fix, error) {
 	if len(c.Let) == 0 {
 		return nil, nil
 	}
@@ -23,7 +24,7 @@ func (c *deadlettersReplayCmd) fix(e *env, cfg *config.Config) (*letters.Fix, er
 		return nil, err
 	}
 	c.Pipeline = p.Name // what it fixes is no other's
-	fix, err := letters.NewFix(p, c.Let)
+	fix, err := fixes.New(p, c.Let)
 	if err != nil {
 		return nil, usage(err)
 	}
@@ -40,7 +41,7 @@ func (c *deadlettersReplayCmd) fix(e *env, cfg *config.Config) (*letters.Fix, er
 
 // preview says what a replay would do, and does nothing of it.
 func (c *deadlettersReplayCmd) preview(e *env, cfg *config.Config, scan *brokers.DeadLetters, halves []config.Half,
-	fix *letters.Fix) error {
+	fix *fixes.Fix) error {
 	var s *service.Service
 	if c.Preview > 0 {
 		var names []string

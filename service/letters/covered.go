@@ -5,6 +5,7 @@ import (
 	"brine/ingest/deadletter"
 	"brine/mask"
 	"brine/service/brokers"
+	"brine/service/fixes"
 )
 
 // Covered is what may be shown of a letter of a pipeline that masks fields: no part of the record as it is, but its fields one by one.
@@ -43,10 +44,10 @@ func Cover(d *brokers.DeadLetters, rules *mask.Rules, l *deadletter.Kept) *Cover
 	if why != nil {
 		out.Detail = why.Detail
 	}
-	whole := &Fix{fix: &event.Fix{}}
+	whole := &fixes.Fix{Of: &event.Fix{}}
 	for i, f := range s.Fields {
 		if f.Fixable() == "" && f.Name != s.Images.Deleted {
-			whole.fix.Fields = append(whole.fix.Fields, i)
+			whole.Of.Fields = append(whole.Of.Fields, i)
 		}
 	}
 	as, err := asIs(s, whole)
@@ -57,7 +58,7 @@ func Cover(d *brokers.DeadLetters, rules *mask.Rules, l *deadletter.Kept) *Cover
 	if event.NewDecoder(as).Decode(l.Record, &b) != nil || len(b.Events) == 0 {
 		return out
 	}
-	for _, i := range whole.fix.Fields {
+	for _, i := range whole.Of.Fields {
 		name := s.Fields[i].Name
 		v := b.Events[0].Values[i]
 		out.Fields = append(out.Fields, CoveredField{name, mask.If(!v.Null() && rules.MasksField(p.Name, name), textOf(v))})

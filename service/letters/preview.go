@@ -17,6 +17,7 @@ import (
 	"brine/internal/when"
 	"brine/rowkey"
 	"brine/service"
+	"brine/service/fixes"
 	"brine/sink"
 	"brine/verify"
 )
@@ -37,7 +38,7 @@ type Preview struct {
 }
 
 // NewPreview makes a preview of a half's letters. Without a service, whose stores are asked what stands there, it says no more than Judge.
-func NewPreview(half config.Half, fix *Fix, s *service.Service) (*Preview, error) {
+func NewPreview(half config.Half, fix *fixes.Fix, s *service.Service) (*Preview, error) {
 	p := &Preview{half: half, Rejected: map[event.Reason]int{}}
 	schema := half.Pipeline.Schema()
 	p.decoder = event.NewDecoder(fix.Apply(schema))
@@ -47,7 +48,7 @@ func NewPreview(half config.Half, fix *Fix, s *service.Service) (*Preview, error
 			return nil, err
 		}
 		p.asIs = event.NewDecoder(asIs)
-		for _, i := range fix.fix.Fields {
+		for _, i := range fix.Of.Fields {
 			p.fixed = append(p.fixed, schema.Fields[i])
 		}
 	}
@@ -64,17 +65,17 @@ func NewPreview(half config.Half, fix *Fix, s *service.Service) (*Preview, error
 }
 
 // asIs is a schema that reads the fixed fields as they stand, and holds no other to anything.
-func asIs(s event.Schema, fix *Fix) (event.Schema, error) {
-	as := &Fix{fix: &event.Fix{Fields: fix.fix.Fields}}
-	s.Fields = as.fix.Declared(s.Fields)
+func asIs(s event.Schema, fix *fixes.Fix) (event.Schema, error) {
+	as := &fixes.Fix{Of: &event.Fix{Fields: fix.Of.Fields}}
+	s.Fields = as.Of.Declared(s.Fields)
 	s.Version, s.Sequence, s.Position, s.Lateness, s.Derive = -1, "", nil, 0, nil
 	b := derive.New(s.Fields)
-	for _, i := range as.fix.Fields {
+	for _, i := range as.Of.Fields {
 		if err := b.Fix(s.Fields[i].Name, event.Text, "", s.Fields[i].Name); err != nil {
 			return s, err
 		}
 	}
-	as.fix.Deriver = b.Rules()
+	as.Of.Deriver = b.Rules()
 	return as.Apply(s), nil
 }
 

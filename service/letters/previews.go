@@ -17,6 +17,7 @@ import (
 	"brine/internal/term"
 	"brine/mask"
 	"brine/service"
+	"brine/service/fixes"
 )
 
 // Previews are those of all halves whose letters are to be replayed. They are used by one goroutine.
@@ -26,7 +27,7 @@ type Previews struct {
 }
 
 // NewPreviews makes a preview for each half; see NewPreview.
-func NewPreviews(halves []config.Half, fix *Fix, s *service.Service) (*Previews, error) {
+func NewPreviews(halves []config.Half, fix *fixes.Fix, s *service.Service) (*Previews, error) {
 	p := &Previews{halves: halves, of: map[string]*Preview{}}
 	for _, h := range halves {
 		one, err := NewPreview(h, fix, s)

@@ -1,4 +1,8 @@
-package letters
+// Package fixes compiles what dead letters are fixed by on their way back: expressions that replace what records hold of some fields. It
+// stands below service, which verifies what such replays have written, and service/letters, which makes them.
+//
+// The invariant: a text that was compiled once is compiled to the same fix again, as long as the pipeline's fields are the same.
+package fixes
 
 import (
 	"fmt"
@@ -14,7 +18,7 @@ import (
 
 // Fix is what records of a pipeline are fixed by.
 type Fix struct {
-	fix   *event.Fix
+	Of    *event.Fix
 	texts []string
 	// Moves says what the fixed fields are part of that rows, documents and their versions are known by, as "at: the version".
 	Moves []string
@@ -22,8 +26,8 @@ type Fix struct {
 
 var assignment = regexp.MustCompile(`(?s)^\s*([A-Za-z_]\w*)\s*=([^=].*)$`)
 
-// NewFix compiles fixes: each a field of the pipeline, =, and an expression as those of let, in which fixed fields are texts.
-func NewFix(p *config.Pipeline, texts []string) (*Fix, error) {
+// New compiles fixes: each a field of the pipeline, =, and an expression as those of let, in which fixed fields are texts.
+func New(p *config.Pipeline, texts []string) (*Fix, error) {
 	fields := p.Schema().Fields
 	byField := map[int]string{}
 	for _, text := range texts {
@@ -42,9 +46,9 @@ func NewFix(p *config.Pipeline, texts []string) (*Fix, error) {
 		}
 		byField[i] = strings.TrimSpace(m[2])
 	}
-	x := &Fix{fix: &event.Fix{Fields: slices.Sorted(maps.Keys(byField))}}
-	b, identity := derive.New(x.fix.Declared(fields)), p.Identity()
-	for _, i := range x.fix.Fields {
+	x := &Fix{Of: &event.Fix{Fields: slices.Sorted(maps.Keys(byField))}}
+	b, identity := derive.New(x.Of.Declared(fields)), p.Identity()
+	for _, i := range x.Of.Fields {
 		f := fields[i]
 		if err := b.Fix(f.Name, f.Type, "--let "+f.Name, byField[i]); err != nil {
 			return nil, fmt.Errorf("--let %s = %s: %w; see docs/filters.md", f.Name, byField[i], err)
@@ -54,9 +58,9 @@ func NewFix(p *config.Pipeline, texts []string) (*Fix, error) {
 			x.Moves = append(x.Moves, f.Name+": "+of)
 		}
 	}
-	x.fix.Deriver = b.Rules()
+	x.Of.Deriver = b.Rules()
 	s := p.Schema()
-	s.Fix = x.fix
+	s.Fix = x.Of
 	return x, s.Validate()
 }
 
@@ -73,7 +77,7 @@ func names(fields []event.Field) string {
 // Apply returns the schema of a pipeline's records with the fix; nil changes nothing.
 func (x *Fix) Apply(s event.Schema) event.Schema {
 	if x != nil {
-		s.Fix = x.fix
+		s.Fix = x.Of
 	}
 	return s
 }
@@ -84,4 +88,17 @@ func (x *Fix) Text() string {
 		return ""
 	}
 	return strings.Join(x.texts, "\n")
+}
+
+// Again compiles a fix of the text that marks have of it.
+func Again(p *config.Pipeline, text string) (*Fix, error) {
+	var texts []string
+	for line := range strings.SplitSeq(text, "\n") {
+		if assignment.MatchString(line) || len(texts) == 0 {
+			texts = append(texts, line)
+		} else { // an expression of several lines
+			texts[len(texts)-1] += "\n" + line
+		}
+	}
+	return New(p, texts)
 }
