@@ -132,8 +132,8 @@ func (w *chosen) Submit(ctx context.Context, batch *event.Batch) event.Flight {
 // error. Other rows go on when one cannot be deleted, unless its store has not answered in time.
 func (c *Check) DeleteExtra(ctx context.Context) (rows int64, err error) {
 	if c.unknownFixes > 0 {
-		return 0, fmt.Errorf("verify: %d records were fixed by a replay in a way that this configuration cannot repeat, so that what they have "+
-			"written cannot be told from what is extra; nothing is deleted", c.unknownFixes)
+		return 0, fmt.Errorf("verify: %d records were fixed by a replay in a way that this configuration cannot repeat, so that nobody knows "+
+			"what of theirs is extra; nothing is deleted", c.unknownFixes)
 	}
 	failed := 0
 	for i := range c.suspects {
