@@ -52,6 +52,10 @@ FUZZTIME_OTHERS ?= 10s
 fuzz: ## Run every fuzz target for a while (FUZZTIME, FUZZTIME_OTHERS)
 	@.ci/fuzz.sh $(FUZZTIME) $(FUZZTIME_OTHERS)
 
+.PHONY: api-test
+api-test: ## Have schemathesis ask the HTTP API of a brine dev in the name of each role (needs Python; SECONDS_EACH)
+	@serve/apitest/run.sh
+
 .PHONY: generate
 generate: ## Make the generated files again
 	$(GO) generate ./...
