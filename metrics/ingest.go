@@ -19,7 +19,6 @@ type Ingest struct {
 	steps     *prometheus.HistogramVec
 	batch     *prometheus.HistogramVec
 	fresh     *freshness
-	retention *prometheus.GaugeVec
 	positions positions
 }
 
@@ -66,11 +65,7 @@ func NewIngest(reg prometheus.Registerer) *Ingest {
 		Buckets: prometheus.ExponentialBuckets(1, 4, 8), // 1 … 16384
 	}, []string{"pipeline", "half"})
 	m.fresh = newFreshness()
-	m.retention = prometheus.NewGaugeVec(prometheus.GaugeOpts{
-		Name: "brine_ingest_retention_left_seconds",
-		Help: "Time until the topic's retention deletes records that the paused loop has not read; below 0 it may have begun.",
-	}, []string{"pipeline", "half"})
-	reg.MustRegister(m.retention, m.steps, m.batch, m.fresh, &m.positions)
+	reg.MustRegister(m.steps, m.batch, m.fresh, &m.positions)
 	return m
 }
 
@@ -82,21 +77,6 @@ func (m *Ingest) Watch(pipeline, half string, status func() ingest.Status, budge
 	w := &watched{pipeline: pipeline, half: half, status: status, budget: budget, meter: meter}
 	m.positions.add(w)
 	return func() (float64, bool) { return w.rates.drain(time.Now(), status().Partitions) }
-}
-
-// Unwatch ends Watch of a half whose loop has ended.
-func (m *Ingest) Unwatch(pipeline, half string) {
-	m.positions.remove(pipeline, half)
-	m.retention.DeleteLabelValues(pipeline, half)
-}
-
-// Retention reports in how long the topic's retention deletes records that a paused half has not read; unknown: not paused, or for ever.
-func (m *Ingest) Retention(pipeline, half string, left time.Duration, known bool) {
-	if !known {
-		m.retention.DeleteLabelValues(pipeline, half)
-		return
-	}
-	m.retention.WithLabelValues(pipeline, half).Set(left.Seconds())
 }
 
 // Hooks returns the hooks of one loop. The labels' counters are looked up once, not per call.

@@ -121,7 +121,6 @@ func callIngest(m *Ingest) {
 	meter.Add(pressure.Fetch, time.Second)
 	m.Watch("scans", "rows", func() ingest.Status { return ingest.Status{Partitions: parts} }, ingest.NewBudget(8<<20), meter)
 	m.Watch("scans", "documents", func() ingest.Status { return ingest.Status{} }, ingest.NewBudget(8<<20), nil)
-	m.Retention("scans", "rows", 90*time.Minute, true)
 }
 
 var stats = hbase.Stats{Buffered: 70, Blocked: 1, Lanes: 5, Resting: 2, Fullest: 40, Servers: []hbase.ServerStats{{Addr: "rs1:16020", Calls: 2, Lanes: 3}}}

@@ -1,7 +1,6 @@
 package metrics
 
 import (
-	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -68,13 +67,6 @@ func (p *positions) add(w *watched) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.loops = append(p.loops, w)
-}
-
-// remove forgets the loop of a half.
-func (p *positions) remove(pipeline, half string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.loops = slices.DeleteFunc(slices.Clone(p.loops), func(w *watched) bool { return w.pipeline == pipeline && w.half == half })
 }
 
 // Describe implements prometheus.Collector.

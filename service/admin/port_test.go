@@ -162,7 +162,7 @@ func TestProfilesAreOnTheAdminPortOnlyAndOnlyIfAskedFor(t *testing.T) {
 			t.Errorf("GET %s, not asked for: %d", path, w.Code)
 		}
 	}
-	serves := regexp.MustCompile(`http\.DefaultServeMux|http\.(ListenAndServe|Serve|ListenAndServeTLS)\(|http\.Server\{\}`)
+	serves := regexp.MustCompile(`(?:^|[^.\w])http\.(?:DefaultServeMux|(?:ListenAndServe|Serve|ListenAndServeTLS)\(|Server\{\})`)
 	profiles := 0
 	for _, pattern := range []string{"../../*/*.go", "../../*/*/*.go", "../../*/*/*/*.go"} {
 		files, err := filepath.Glob(pattern)
