@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"brine/account"
+	"brine/query"
 	"brine/serve/client"
 )
 
@@ -98,6 +99,8 @@ func (c *call) query() (url.Values, error) {
 			return nil, wrong("query."+name, "the route has no such parameter", "it has "+c.endpoint.queryNames())
 		case len(given) > 1 && !c.endpoint.params[i].list:
 			return nil, wrong("query."+name, "is given twice", "give it once")
+		case c.endpoint.on == nil && name != query.PageToken && slices.Contains(given, ""):
+			return nil, wrong("query."+name, "is empty", "leave it out, or give it a value")
 		}
 	}
 	return values, nil
