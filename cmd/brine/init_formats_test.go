@@ -136,7 +136,7 @@ func TestInitOfFormats(t *testing.T) {
 		"debezium": {nil, debeziumParcels(true), []string{"envelope: debezium ", "images: { deleted: gone }", "changed_at: { type: time_ms, path: [\"$source\", ts_ms] }",
 			"version: changed_at", "row: entity", "key: md5(shop, 4) + asc(shop) + asc(id)"}, 4},
 		"debezium with schemas": {nil, debeziumParcels(false), []string{"envelope: { form: debezium, before: key, key: [shop, id] }",
-			"price: { type: text, from: number }", "made: time_ms"}, 4},
+			"price: decimal", "made: time_us"}, 4},
 		"avro by a registry": {[]string{"--registry", registry.URL()}, encodedParcels(avroParcel(0, 0, 0, 0, 1)), []string{"format: avro", "url: ", "at: time_ms",
 			"weight: float", "city: { type: text, path: [to, city] }", "tags: json", "version: at"}, 12},
 		"avro by a file": {[]string{"--schema", filepath.Join(dir, "p.avsc")}, encodedParcels(avroParcel()), []string{"format: avro", "schema: p.avsc"}, 12},
