@@ -123,7 +123,8 @@ func (l *loader) checkProcess(c *Config) {
 	if fits := (c.ProcessMemory - beside) / 5 * 4; fits >= 16<<20 {
 		fix += fmt.Sprintf(" or more, or memory: %v or less", fits>>20<<20)
 	}
-	l.fault("process_memory", Buffer, fmt.Sprintf("is less than memory, which is %v, needs with the collector's room and all else: %v", c.Memory,
+	l.fault("process_memory", Buffer, fmt.Sprintf(
+		"is less than memory, which is %v, needs with the collector's room and all else: %v", c.Memory,
 		mebibytes(least)), fix)
 }
 

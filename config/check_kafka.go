@@ -97,7 +97,8 @@ func (l *loader) checkPassword(k *Kafka) {
 // noPassword finds a user or password beside a mechanism that has none.
 func (l *loader) noPassword(s *SASL, instead string) {
 	if s.User != "" || s.Password != "" {
-		l.fault("kafka.sasl.mechanism", Missing, "is "+s.Mechanism+", which takes no user or password", "remove them; "+instead+" says who we are")
+		l.fault("kafka.sasl.mechanism", Missing, "is "+s.Mechanism+", which takes no user or password",
+			"remove them; "+instead+" says who we are")
 	}
 }
 
@@ -106,10 +107,12 @@ func (l *loader) checkOAuth(k *Kafka) {
 	const setting = "kafka.sasl.oauth"
 	o := &k.SASL.OAuth
 	l.noPassword(&k.SASL, "kafka.sasl.oauth")
-	made := kafkaauth.OAuth{TokenURL: o.TokenURL, ClientID: o.ClientID, Audience: o.Audience, Scopes: strings.Fields(o.Scope), TokenFile: o.TokenFile}
+	made := kafkaauth.OAuth{TokenURL: o.TokenURL, ClientID: o.ClientID, Audience: o.Audience, Scopes: strings.Fields(o.Scope),
+		TokenFile: o.TokenFile}
 	switch {
 	case o.TokenURL == "" && o.TokenFile == "":
-		l.fault(setting, Missing, "says nowhere where tokens come from", "write token_url, client_id and client_secret: ${KAFKA_CLIENT_SECRET}, or token_file")
+		l.fault(setting, Missing, "says nowhere where tokens come from",
+			"write token_url, client_id and client_secret: ${KAFKA_CLIENT_SECRET}, or token_file")
 	case o.TokenFile != "":
 		for _, name := range []string{"token_url", "client_id", "client_secret", "scope", "audience", "ca"} {
 			if l.has(setting + "." + name) {
@@ -143,13 +146,15 @@ func (l *loader) checkEndpoint(o *KafkaOAuth) {
 	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "":
 		l.fault(setting+".token_url", Address, "is not a valid URL", "write https://HOST/PATH of the endpoint that issues tokens")
 	case u.User != nil:
-		l.fault(setting+".token_url", Address, "holds a user name or password", "give them as client_id and client_secret: ${KAFKA_CLIENT_SECRET}")
+		l.fault(setting+".token_url", Address, "holds a user name or password",
+			"give them as client_id and client_secret: ${KAFKA_CLIENT_SECRET}")
 	case u.Scheme == "http" && !loopback(u.Hostname()):
 		l.warn(setting+".token_url", OpenPassword, "client_secret and the token are sent as they are, over connections that are not encrypted",
 			"write https://")
 	}
 	if o.ClientID == "" || o.ClientSecret == "" {
-		l.fault(setting, Missing, "needs client_id and client_secret beside token_url", "write client_id and client_secret: ${KAFKA_CLIENT_SECRET}")
+		l.fault(setting, Missing, "needs client_id and client_secret beside token_url",
+			"write client_id and client_secret: ${KAFKA_CLIENT_SECRET}")
 	}
 }
 
@@ -165,7 +170,8 @@ func (l *loader) extensions(o *KafkaOAuth) map[string]string {
 	for i, text := range o.Extensions {
 		name, value, ok := strings.Cut(text, "=")
 		if !ok || !extensionName.MatchString(name) || name == "auth" || !extensionValue.MatchString(value) {
-			l.fault("kafka.sasl.oauth.extensions["+strconv.Itoa(i)+"]", Name, "is not NAME=VALUE, a name of letters and a value of printable characters",
+			l.fault("kafka.sasl.oauth.extensions["+strconv.Itoa(i)+"]", Name,
+				"is not NAME=VALUE, a name of letters and a value of printable characters",
 				"write it as logicalCluster=lkc-1")
 			continue
 		}

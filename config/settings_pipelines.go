@@ -121,10 +121,10 @@ type ReadTopic struct {
 // Field is one of a pipeline's fields.
 type Field struct {
 	Name string `set:",key"`
-	// `time_ms` and `time_s` are whole numbers of milliseconds or seconds since 1970 (UTC); `time` is written as `format` says. `json`
-	// takes any value as it stands, an object or an array too; a column of it holds the JSON, and neither key nor version can be made of
-	// it. `decimal` keeps up to 38 digits exactly, `bytes` are in base64 in JSON, `date` is a day (`2013-01-31`, or days since 1970),
-	// `time_us` and `time_ns` are whole numbers of microseconds or nanoseconds since 1970, or texts as RFC 3339 has them. No key is made of decimals and
+	// `time_ms` and `time_s` are whole numbers of milliseconds or seconds since 1970 (UTC); `time` is written as `format` says. `json` takes
+	// any value as it stands, an object or an array too; a column of it holds the JSON, and neither key nor version can be made of it.
+	// `decimal` keeps up to 38 digits exactly, `bytes` are in base64 in JSON, `date` is a day (`2013-01-31`, or days since 1970), `time_us`
+	// and `time_ns` are whole numbers of microseconds or nanoseconds since 1970, or texts as RFC 3339 has them. No key is made of decimals and
 	// bytes; see docs/fields.md.
 	Type string `set:"type,required,short" oneof:"text int float bool time_ms time_s time json decimal bytes date time_us time_ns"`
 	// Where the record holds it: object keys joined by dots, or a list of keys. Without it: the key of the field's name. A key that is a

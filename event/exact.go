@@ -8,8 +8,6 @@ import (
 	"math/bits"
 	"strconv"
 	"time"
-
-	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Values of the types of this file keep what a record holds exactly: decimals to the last digit, bytes that are no text, and times finer
@@ -364,9 +362,4 @@ func parts3(digits []byte) (negative bool, whole, fraction []byte) {
 	digits, negative = bytes.CutPrefix(digits, []byte("-"))
 	whole, fraction, _ = bytes.Cut(digits, []byte("."))
 	return negative && !zeros(digits), whole, fraction
-}
-
-// exactJSON reports whether parse reads a JSON value of the kind by parseWritten or decimal.
-func (t Type) exactJSON(kind jsontext.Kind) bool {
-	return kind == '"' && t.Written() || kind == '0' && t == Decimal
 }

@@ -1,9 +1,9 @@
 // Package pressure finds where the time of one half of a pipeline goes, and which step holds up the others. It is given times by the hooks of
 // others and imports none of them.
 //
-// A worker per partition waits for records (fetch), for a place in the window and for the writer's room (room), decodes (decode) and hands over
-// (submit). What it has handed over waits in a lane and is at a server at the same time; what is left until it is settled (settle) are dead
-// letters and attempts that are made again. Offsets are committed beside all that (commit).
+// A worker per partition waits for records (fetch), for a place in the window and for the writer's room (room), decodes (decode) and hands
+// over (submit). What it has handed over waits in a lane and is at a server at the same time; what is left until it is settled (settle) are
+// dead letters and attempts that are made again. Offsets are committed beside all that (commit).
 package pressure
 
 import (

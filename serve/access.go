@@ -217,7 +217,7 @@ func (c *call) ofOthers() bool {
 	on := c.endpoint.on
 	customer := &account.Identity{Role: account.Customer}
 	forAll := func(t *query.Table) bool { return c.reads(customer, t) == scope{open: true} }
-	return c.opts.Accounts != nil && !c.scope.byKey && !c.scope.owned && !(forAll(on.source) && forAll(on.shown))
+	return c.opts.Accounts != nil && !c.scope.byKey && !c.scope.owned && (!forAll(on.source) || !forAll(on.shown))
 }
 
 const (

@@ -222,7 +222,8 @@ func deadLetterRoutes() []*endpoint {
 // deadLettersOf reads which dead letters are meant.
 func (c *call) deadLettersOf() (client.DeadLettersOf, error) {
 	v := c.values
-	of := client.DeadLettersOf{Pipeline: v.Get("pipeline"), Half: v.Get("half"), Reasons: v["reason"], Since: v.Get("since"), Until: v.Get("until"),
+	of := client.DeadLettersOf{Pipeline: v.Get("pipeline"), Half: v.Get("half"), Reasons: v["reason"],
+		Since: v.Get("since"), Until: v.Get("until"),
 		Key: v.Get("key"), Text: v.Get("text"), All: v.Get("all") == "true"}
 	if all := v.Get("all"); all != "" && all != "true" && all != "false" {
 		return of, wrong("query.all", strconv.Quote(all)+" is not true or false", "leave it out for those that were not replayed")

@@ -92,8 +92,9 @@ func (s *Server) table() []*endpoint {
 	routes := []*endpoint{
 		{method: http.MethodGet, path: viewsPath, id: "views", about: "The views that may be asked, with what they are asked by.",
 			role: anybody, answer: client.Views{}, handle: func(c *call) error { return c.json(c.listed()) }},
-		{method: http.MethodGet, path: tablesPath, id: "tables", about: "The tables whose rows may be read, with their keys and the commands on them.",
-			role: anybody, answer: client.Tables{}, handle: func(c *call) error { return c.json(c.listedTables()) }},
+		{method: http.MethodGet, path: tablesPath, id: "tables",
+			about: "The tables whose rows may be read, with their keys and the commands on them.",
+			role:  anybody, answer: client.Tables{}, handle: func(c *call) error { return c.json(c.listedTables()) }},
 	}
 	lists := len(routes)
 	for i := range s.opts.Views {

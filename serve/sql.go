@@ -35,8 +35,8 @@ func (s *Server) sqlRoutes() []*endpoint {
 	}}
 }
 
-// statement answers a statement. It is in the audit before anything is read for it; of one that is refused the audit has that there was one,
-// since it may say anything.
+// statement answers a statement. It is in the audit before anything is read for it; of one that is refused the audit has that there was
+// one, since it may say anything.
 func (c *call) statement() error {
 	if err := c.mustSay(); err != nil {
 		return err

@@ -3,6 +3,7 @@ package serve_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -172,7 +173,7 @@ func TestSQLByTheClient(t *testing.T) {
 		t.Errorf("%+v, %v", a, err)
 	}
 	_, err = c.SQL(t.Context(), "SELECT", "")
-	if p, ok := err.(*client.Problem); !ok || p.Status != 400 || len(p.Errors) != 1 || p.Errors[0].Line != 1 || p.Errors[0].Column != 7 {
+	if p, ok := errors.AsType[*client.Problem](err); !ok || p.Status != 400 || len(p.Errors) != 1 || p.Errors[0].Line != 1 || p.Errors[0].Column != 7 {
 		t.Errorf("%+v", err)
 	}
 }
@@ -181,7 +182,7 @@ func TestSQLByTheClient(t *testing.T) {
 func TestARowThatCannotBeReadIsNoOutage(t *testing.T) {
 	s := newShop(t, nil)
 	s.set(func() {
-		for i := range s.store.rows {
+		for i := range s.rows {
 			if bytes.Contains(s.store.rows[i].Row, []byte("W2")) {
 				s.store.rows[i].Row = s.store.rows[i].Row[:9] // shorter than any key
 			}

@@ -42,11 +42,13 @@ func delays(b *board) {
 			query{quantile(.5, "step", "brine_step_duration_seconds", loop), "{{step}}"}),
 		graph("Step duration, p99", "s", "One batch in a hundred takes longer than this.",
 			query{quantile(.99, "step", "brine_step_duration_seconds", loop), "{{step}}"}),
-		graph("Where time goes", "percentunit", "Shares of the time of batches by step: fetch (the worker waits for records), decode, room (it waits for "+
-			"earlier flights, the rate or memory), submit, lane (handed over and not sent yet), server (the store's calls), settle (dead letters and "+
-			"attempts that are made again), commit. What waits long is in front of what is slow: see the limiting step.",
+		graph("Where time goes", "percentunit",
+			"Shares of the time of batches by step: fetch (the worker waits for records), decode, room (it waits for "+
+				"earlier flights, the rate or memory), submit, lane (handed over and not sent yet), server (the store's calls), settle (dead letters and "+
+				"attempts that are made again), commit. What waits long is in front of what is slow: see the limiting step.",
 			query{"avg by (pipeline, half, step) (" + of("brine_ingest_step_time_ratio", loop) + ")", "{{pipeline}} {{half}} {{step}}"}),
-		graph("Limiting step", "short", "How many processes each step holds up: where back-pressure begins. fetch without a lag: all is up to date.",
+		graph("Limiting step", "short",
+			"How many processes each step holds up: where back-pressure begins. fetch without a lag: all is up to date.",
 			query{sum("pipeline, half, step", of("brine_ingest_limiting_step", loop)) + " > 0", "{{pipeline}} {{half}} {{step}}"}),
 		graph("Lag in bytes", "bytes", "Bytes of the records that are not settled, were they as long as those that came on average.",
 			query{sum("pipeline, half", of("brine_ingest_lag_bytes", loop)), "{{pipeline}} {{half}}"}),

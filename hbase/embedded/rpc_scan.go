@@ -109,7 +109,8 @@ func (k *call) openScanner(r *region, p *hbasepb.Scan) (*scanner, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &scanner{region: r, query: q, reader: reader, cursors: p.GetNeedCursorResult(), batch: int(p.GetBatchSize()), limit: int(min(p.GetMaxResultSize(), math.MaxInt32))}
+	s := &scanner{region: r, query: q, reader: reader, cursors: p.GetNeedCursorResult(),
+		batch: int(p.GetBatchSize()), limit: int(min(p.GetMaxResultSize(), math.MaxInt32))}
 	k.node.scanners.add(s)
 	return s, nil
 }

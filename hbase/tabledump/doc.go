@@ -1,5 +1,5 @@
-// Package tabledump writes an HBase table as lines of JSON and makes a table of them again, byte for byte: for tests, and for what is looked at
-// and changed with a text editor. It works on any HBase, by our client.
+// Package tabledump writes an HBase table as lines of JSON and makes a table of them again, byte for byte: for tests, and for what is
+// looked at and changed with a text editor. It works on any HBase, by our client.
 //
 // The first line is the table, each further one a cell, with its timestamp and type:
 //

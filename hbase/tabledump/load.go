@@ -17,9 +17,9 @@ const (
 	batchRows  = 2000
 )
 
-// Load makes cells of the lines of a dump, and returns how many are in the table. The table is the one that the dump names, or as when that is not
-// empty; one that does not exist is created, with the dump's families and splits. An error names the line; what came before it may be in
-// the table. To load a dump twice is to load it once.
+// Load makes cells of the lines of a dump, and returns how many are in the table. The table is the one that the dump names, or as when that
+// is not empty; one that does not exist is created, with the dump's families and splits. An error names the line; what came before it may
+// be in the table. To load a dump twice is to load it once.
 func Load(ctx context.Context, client *hbase.Client, as string, from io.Reader) (cells int, err error) {
 	lines := bufio.NewScanner(from)
 	lines.Buffer(nil, maxLine)

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Pace is how fast an ingest.Loop may go. People change it while the loop runs: pause, resume, limit. It stands outside of the assignment, so
-// that no rebalance forgets it, and holds up nothing but what has not been submitted yet: what is pending settles and is committed, and
+// Pace is how fast an ingest.Loop may go. People change it while the loop runs: pause, resume, limit. It stands outside of the assignment,
+// so that no rebalance forgets it, and holds up nothing but what has not been submitted yet: what is pending settles and is committed, and
 // heartbeats go on. It is safe for concurrent use; the zero value holds nothing up.
 type Pace struct {
 	mu      sync.Mutex

@@ -34,7 +34,8 @@ type SecuredKafka struct {
 // KafkaSecured returns the listeners of the real broker that Kafka returns which let in only those whom it knows.
 func KafkaSecured(t testing.TB) SecuredKafka {
 	t.Helper()
-	k := SecuredKafka{SCRAM: address(t, "BRINE_REAL_KAFKA_SCRAM"), MTLS: address(t, "BRINE_REAL_KAFKA_MTLS"), OAuth: address(t, "BRINE_REAL_KAFKA_OAUTH")}
+	k := SecuredKafka{SCRAM: address(t, "BRINE_REAL_KAFKA_SCRAM"), MTLS: address(t, "BRINE_REAL_KAFKA_MTLS"),
+		OAuth: address(t, "BRINE_REAL_KAFKA_OAUTH")}
 	listens(t, "Kafka's SCRAM listener", k.SCRAM)
 	listens(t, "Kafka's mTLS listener", k.MTLS)
 	dir := address(t, "BRINE_REAL_KAFKA_CERTIFICATES")

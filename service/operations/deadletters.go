@@ -27,7 +27,7 @@ func (o *Operations) scan(ctx context.Context, of client.DeadLettersOf, rules *m
 	if err := halfKind(of.Half); err != nil {
 		return nil, err
 	}
-	if of.Text != "" && !(rules.Nothing() && o.cfg.Mask().Nothing()) {
+	if of.Text != "" && (!rules.Nothing() || !o.cfg.Mask().Nothing()) {
 		return nil, misused("text: it looks into records, and pipelines mask fields")
 	}
 	filter := deadletter.Filter{Partitions: of.Partitions, Text: of.Text, Replayed: of.All}

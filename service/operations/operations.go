@@ -45,7 +45,8 @@ type Operations struct {
 // New returns the operations on a service, which has to stay open until Close.
 func New(s *service.Service, log *slog.Logger) *Operations {
 	cfg := s.Config()
-	return &Operations{service: s, cfg: cfg, brokers: brokers.Open(&cfg.Kafka), log: log, now: time.Now, hold: time.Second, groups: map[string]asked{}}
+	return &Operations{service: s, cfg: cfg, brokers: brokers.Open(&cfg.Kafka), log: log, now: time.Now,
+		hold: time.Second, groups: map[string]asked{}}
 }
 
 // Close ends what goes on.

@@ -2,6 +2,7 @@ package operations
 
 import (
 	"context"
+	"errors"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -469,7 +470,7 @@ func TestPipelinesElsewhere(t *testing.T) {
 }
 
 func status(err error) int {
-	if p, ok := err.(*client.Problem); ok {
+	if p, ok := errors.AsType[*client.Problem](err); ok {
 		return p.Status
 	}
 	return 0

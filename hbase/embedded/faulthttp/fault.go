@@ -78,7 +78,8 @@ func newFault(server *embedded.Server, say Fault) (*fault, error) {
 	case say.After < 0 || say.Count < 0 || say.Always && say.Count > 0:
 		return nil, badRequest("after and count are numbers from 0 on, and count does not go with always")
 	case !slices.Contains([]string{"", "read", "write", "admin"}, say.Call) && !embedded.Serves(say.Call):
-		return nil, badRequest("call: there is no %q: give a method of HBase (Get, Scan, Mutate, Multi, CreateTable …), read, write or admin", say.Call)
+		return nil, badRequest("call: there is no %q: give a method of HBase (Get, Scan, Mutate, Multi, CreateTable …), read, write or admin",
+			say.Call)
 	case say.Fail == "" && (say.Message != "" || say.Apply && !say.Drop && !say.Silent):
 		return nil, badRequest("message and apply go with fail")
 	case say.Fail == "" && !say.Drop && !say.Silent && say.Delay == "":

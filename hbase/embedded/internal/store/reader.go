@@ -91,8 +91,8 @@ func (r *Reader) At() []byte {
 	return appendUnescaped([]byte{}, k[headLen:end-2])
 }
 
-// Next fills row with the next row that has cells and says whether there was one; see Query.MaxSkipped. It ends with the life of the store in which the reader
-// was made: what could not be written may be in what it would read.
+// Next fills row with the next row that has cells and says whether there was one; see Query.MaxSkipped. It ends with the life of the store
+// in which the reader was made: what could not be written may be in what it would read.
 func (r *Reader) Next(ctx context.Context, row *Row) (bool, error) {
 	ok, err := r.next(ctx, row)
 	if err = r.life.named(err); err != nil {
