@@ -34,6 +34,6 @@
 //	internal/zk         what ZooKeeper knows of an HBase
 //	internal/wire       frames, cells and headers as bytes
 //
-// Reads and admin calls go through tries.go, which applies remedies and waits: get.go, multiget.go, scan.go, filter.go and comparator.go read;
-// change.go, condition.go and delta.go change one row outside of the lanes (conditions, increments); admin*.go asks the master.
+// Reads and admin calls go through tries.go, which applies remedies and waits: get.go, multiget.go, scan.go, filter.go and comparator.go
+// read; change.go, condition.go and delta.go change one row outside of the lanes (conditions, increments); admin*.go asks the master.
 package hbase

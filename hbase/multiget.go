@@ -48,8 +48,8 @@ func (r *Reads) Wait(ctx context.Context) (rows []Result, failed []GetError, err
 	}
 }
 
-// Gets begins to read many rows with one Multi per server, and returns at once. The gets must not be changed until the reads are done, which
-// they are when ctx ends, too.
+// Gets begins to read many rows with one Multi per server, and returns at once. The gets must not be changed until the reads are done,
+// which they are when ctx ends, too.
 func (c *Client) Gets(ctx context.Context, table string, gets []Get) *Reads {
 	r := &Reads{done: make(chan struct{})}
 	read := func() {

@@ -33,8 +33,8 @@ type tries struct {
 // CallOptions are how operations made with a context differ from the client's Options; see WithCallOptions.
 type CallOptions = rpc.CallOptions
 
-// WithCallOptions returns a context by which reads, admin calls and changes of one row have a priority, time-outs and retries of their own. A
-// deadline of the context itself holds as well, and servers hear of it: they do not begin what nobody waits for. Batches go together with
+// WithCallOptions returns a context by which reads, admin calls and changes of one row have a priority, time-outs and retries of their own.
+// A deadline of the context itself holds as well, and servers hear of it: they do not begin what nobody waits for. Batches go together with
 // others', by the client's Options.
 func WithCallOptions(ctx context.Context, o CallOptions) context.Context {
 	return rpc.WithCallOptions(ctx, o)

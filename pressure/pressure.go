@@ -1,5 +1,5 @@
-// Package pressure finds where the time of one half of a pipeline goes, and which step holds up the others. It is given times by the hooks of
-// others and imports none of them.
+// Package pressure finds where the time of one half of a pipeline goes, and which step holds up the others. It is given times by the hooks
+// of others and imports none of them.
 //
 // A worker per partition waits for records (fetch), for a place in the window and for the writer's room (room), decodes (decode) and hands
 // over (submit). What it has handed over waits in a lane and is at a server at the same time; what is left until it is settled (settle) are
@@ -208,9 +208,9 @@ func read(t totals) Reading {
 	return r
 }
 
-// limit is where back-pressure begins: what the workers do most. Where that is waiting for room, it is what keeps the room: the servers, unless
-// for most of the time no call is out; then the lanes wait for something else, such as a pause after failures. calls is how many calls are
-// pending on average.
+// limit is where back-pressure begins: what the workers do most. Where that is waiting for room, it is what keeps the room: the servers,
+// unless for most of the time no call is out; then the lanes wait for something else, such as a pause after failures. calls is how many
+// calls are pending on average.
 func limit(t totals, calls float64) Step {
 	const hardlyAny = .5
 	most := Fetch

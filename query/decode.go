@@ -12,8 +12,8 @@ import (
 	"brine/rowkey/eventkey"
 )
 
-// UnreadableError is the error of a row whose bytes are none that brine writes into its table: its key, or a cell. Reading it again does not
-// help.
+// UnreadableError is the error of a row whose bytes are none that brine writes into its table: its key, or a cell. Reading it again does
+// not help.
 type UnreadableError struct {
 	Table string
 	Row   []byte

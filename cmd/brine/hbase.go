@@ -27,8 +27,8 @@ type hbaseCmd struct {
 
 // Help is shown under the command's own help.
 func (hbaseCmd) Help() string {
-	return `Runs a small HBase in this process, for the tests of any project: HBase's own clients and ours work against it. It is on loopback and
-in memory unless a flag says otherwise, prints where it is reached, and ends by SIGTERM or Ctrl-C.
+	return `Runs a small HBase in this process, for the tests of any project: HBase's own clients and ours work against it. It is on loopback
+and in memory unless a flag says otherwise, prints where it is reached, and ends by SIGTERM or Ctrl-C.
 
 Examples:
   brine hbase

@@ -44,8 +44,8 @@ func delays(b *board) {
 			query{quantile(.99, "step", "brine_step_duration_seconds", loop), "{{step}}"}),
 		graph("Where time goes", "percentunit",
 			"Shares of the time of batches by step: fetch (the worker waits for records), decode, room (it waits for "+
-				"earlier flights, the rate or memory), submit, lane (handed over and not sent yet), server (the store's calls), settle (dead letters and "+
-				"attempts that are made again), commit. What waits long is in front of what is slow: see the limiting step.",
+				"earlier flights, the rate or memory), submit, lane (handed over and not sent yet), server (the store's calls), settle (dead letters "+
+				"and attempts that are made again), commit. What waits long is in front of what is slow: see the limiting step.",
 			query{"avg by (pipeline, half, step) (" + of("brine_ingest_step_time_ratio", loop) + ")", "{{pipeline}} {{half}} {{step}}"}),
 		graph("Limiting step", "short",
 			"How many processes each step holds up: where back-pressure begins. fetch without a lag: all is up to date.",

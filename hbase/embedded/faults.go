@@ -28,8 +28,8 @@ type Request struct {
 // Keep keeps the control function registered also after this request.
 func (r *Request) Keep() { r.keep = true }
 
-// Tables returns the names of the tables that the request is about: of its regions, of the scanner that it goes on with, or that its message
-// names.
+// Tables returns the names of the tables that the request is about: of its regions, of the scanner that it goes on with, or that its
+// message names.
 func (r *Request) Tables() (names []string) {
 	add := func(name string) {
 		if name != "" && !slices.Contains(names, name) {

@@ -216,7 +216,8 @@ func (o *Options) validateAddresses() error {
 		faults = append(faults, fmt.Errorf("embedded: Options.Addr: %w", err))
 	}
 	if ip := net.ParseIP(host); err == nil && o.Advertise == "" && (host == "" || ip != nil && ip.IsUnspecified()) {
-		faults = append(faults, fmt.Errorf("embedded: Options.Addr %q is every address, and Advertise does not say by which one clients come", o.Addr))
+		faults = append(faults, fmt.Errorf("embedded: Options.Addr %q is every address, and Advertise does not say by which one clients come",
+			o.Addr))
 	}
 	if _, _, err := o.advertised(); err != nil {
 		faults = append(faults, fmt.Errorf("embedded: Options.Advertise: %w", err))

@@ -67,8 +67,8 @@ func getBootstrapNodes(_ context.Context, k *call, _ *hbasepb.GetBootstrapNodesR
 // znodeParent is where HBase keeps its znodes unless it is set otherwise [zookeeper.znode.parent].
 const znodeParent = "/hbase"
 
-// znodes are what clients that know no registry but ZooKeeper find below znodeParent; see Options.ZooKeeper. They say what the methods above
-// answer. The others of HBase's znodes are not there: those of tables, replication, permissions and procedures.
+// znodes are what clients that know no registry but ZooKeeper find below znodeParent; see Options.ZooKeeper. They say what the methods
+// above answer. The others of HBase's znodes are not there: those of tables, replication, permissions and procedures.
 func (c *cluster) znodes() map[string][]byte {
 	all := map[string][]byte{
 		znodeParent + "/hbaseid":        znode(&hbasepb.ClusterId{ClusterId: &c.id}),

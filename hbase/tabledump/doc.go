@@ -7,7 +7,8 @@
 //	{"row":"o-1","family":"f","qualifier":"state","timestamp":1700000000000,"type":"put","value":"paid"}
 //	{"row":"o-2","family":"f","qualifier":"sum","timestamp":1700000000000,"type":"put","value":{"base64":"AAAAAAAAAGQ="}}
 //
-// Bytes that are text are a string, all others {"base64": …}. Types are put, delete, delete-column, delete-family and delete-family-version.
+// Bytes that are text are a string, all others {"base64": …}. Types are put, delete, delete-column, delete-family and
+// delete-family-version.
 //
 // The invariant: what Dump writes of a table, Load makes into cells that are the same; what cannot be read ends Load with its line, and
 // nothing that is missing is filled in.

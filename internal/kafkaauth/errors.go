@@ -26,8 +26,8 @@ func (e *refused) Unwrap() error { return e.cause }
 
 func (e *refused) Is(target error) bool { return target == kafka.SASLAuthenticationFailed }
 
-// passing is what may be over at the next connection, such as a token that has ended, or a KDC that is away. To the callers it is an error of
-// the network, which they try again.
+// passing is what may be over at the next connection, such as a token that has ended, or a KDC that is away. To the callers it is an error
+// of the network, which they try again.
 type passing struct {
 	cause error
 	fix   string

@@ -92,7 +92,8 @@ func (o *Operations) SetOffsets(ctx context.Context, to client.SetOffsets) (clie
 			return out, err
 		}
 		for _, m := range moves[i] {
-			out.Moves = append(out.Moves, client.OffsetMove{Pipeline: g.Half.Name(), Topic: g.Topic, Partition: m.Partition, Now: m.Now, Then: m.Then,
+			out.Moves = append(out.Moves, client.OffsetMove{Pipeline: g.Half.Name(), Topic: g.Topic, Partition: m.Partition, Now: m.Now,
+				Then: m.Then,
 				Again: m.Again, Skipped: m.Skipped})
 		}
 	}

@@ -2,8 +2,8 @@ package operations
 
 import (
 	"context"
-	"errors"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"iter"

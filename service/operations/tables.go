@@ -210,8 +210,8 @@ func running(h *service.Half) bool {
 	return ok
 }
 
-// refresh asks the cluster for the loads of regions, unless pipelines run here and do that. That it does not answer makes them old, which is
-// seen.
+// refresh asks the cluster for the loads of regions, unless pipelines run here and do that. That it does not answer makes them old, which
+// is seen.
 func (o *Operations) refresh(ctx context.Context) {
 	o.loading.Lock()
 	defer o.loading.Unlock()

@@ -1,5 +1,5 @@
-// Package zkserver is the little of ZooKeeper by which HBase's clients find a cluster: znodes that are read, watched and listed, in sessions
-// that outlive a connection. The cluster writes them; clients cannot. It shares no code with our client's package zk.
+// Package zkserver is the little of ZooKeeper by which HBase's clients find a cluster: znodes that are read, watched and listed, in
+// sessions that outlive a connection. The cluster writes them; clients cannot. It shares no code with our client's package zk.
 //
 // The invariant: what one connection is sent has one order, and a watch's event comes before any answer that shows the change.
 package zkserver
