@@ -118,7 +118,7 @@ func (t *token) wrong(now time.Time) (why, fix string) {
 	switch {
 	case !t.ends.IsZero() && now.After(t.ends):
 		return fmt.Sprintf("by this machine's clock it ended at %s, %v ago", t.ends.UTC().Format(time.RFC3339),
-			now.Sub(t.ends).Round(time.Second)),
+				now.Sub(t.ends).Round(time.Second)),
 			"is a newer token written in time? If this one is new, this machine's clock is ahead: synchronize it (NTP)"
 	case t.since.Sub(now) > skew:
 		return fmt.Sprintf("by this machine's clock it is not valid for another %v", t.since.Sub(now).Round(time.Second)),

@@ -93,7 +93,7 @@ func (o *Operations) SetOffsets(ctx context.Context, to client.SetOffsets) (clie
 		}
 		for _, m := range moves[i] {
 			out.Moves = append(out.Moves, client.OffsetMove{Pipeline: g.Half.Name(), Topic: g.Topic, Partition: m.Partition, Now: m.Now,
-				Then: m.Then,
+				Then:  m.Then,
 				Again: m.Again, Skipped: m.Skipped})
 		}
 	}
