@@ -171,7 +171,9 @@ func kindOf(err error) command.Kind {
 
 // finish lets everything come to its end, without faults.
 func (g *game) finish() {
+	g.mu.Lock()
 	clear(g.faults)
+	g.mu.Unlock()
 	for range 5 {
 		time.Sleep(12 * time.Second)
 		g.apply(g.t, 1000)

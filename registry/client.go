@@ -142,7 +142,12 @@ func (c *Client) Schema(ctx context.Context, id ID) (*Schema, error) {
 		return nil, err
 	}
 	// The fetch is for everybody who asks, so it does not end with the one who came first.
-	answer := c.flights.DoChan(id.String(), func() (any, error) { return c.fetch(id) })
+	answer := c.flights.DoChan(id.String(), func() (any, error) {
+		if s, ok := c.memory.get(id); ok { // by a fetch that has ended meanwhile
+			return s, nil
+		}
+		return c.fetch(id)
+	})
 	select {
 	case r := <-answer:
 		s, _ := r.Val.(*Schema)

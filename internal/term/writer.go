@@ -14,6 +14,8 @@ type Writer struct {
 	text []byte // that is being written, before and after it is escaped
 	made []byte
 	tail []byte // the beginning of a character whose rest the next write brings
+
+	closed bool
 }
 
 // NewWriter makes a Writer to out; one that escapes already is returned as it is.
@@ -28,18 +30,22 @@ func NewWriter(out io.Writer) *Writer {
 func (w *Writer) Write(p []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if w.closed {
+		return len(p), nil
+	}
 	w.text = append(append(w.text[:0], w.tail...), p...)
 	whole := len(w.text) - unfinished(w.text)
 	w.tail = append(w.tail[:0], w.text[whole:]...)
 	return len(p), w.escaped(w.text[:whole])
 }
 
-// Close writes what is left of a text that ended within a character. The writer below stays open.
+// Close writes what is left of a text that ended within a character. What is written to it afterwards is dropped: a goroutine
+// of a library may log after its command has ended. The writer below stays open.
 func (w *Writer) Close() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	text := w.tail
-	w.tail = nil
+	w.tail, w.closed = nil, true
 	return w.escaped(text)
 }
 
