@@ -135,7 +135,7 @@ func FuzzCSV(f *testing.F) {
 			t.Fatalf("encoding/csv goes on: %q, %v", more, err)
 		}
 		for i, v := range b.Events[0].Values {
-			if got := strings.ReplaceAll(string(v.Text()), "\r\n", "\n"); got != strings.ReplaceAll(want[i], "\r\n", "\n") {
+			if got := strings.ReplaceAll(string(v.Text()), "\r\n", "\n"); got != want[i] { // where a line ends, encoding/csv has made one character of the two
 				t.Fatalf("%q: value %d is %q, encoding/csv says %q", value, i, got, want[i])
 			}
 		}

@@ -94,7 +94,10 @@ func (s *Server) answer(c *conn, q *request) (code int32, body []byte) {
 		return s.acl(q)
 	case opSync:
 		name := q.string()
-		return q.code(), appendString(nil, name)
+		if q.err != nil {
+			return codeMarshalling, nil
+		}
+		return 0, appendString(nil, name)
 	case opSetWatches:
 		return s.resume(c, q), nil
 	case opCreate, opCreate2, opDelete, opSetData, opSetACL, opMulti:
