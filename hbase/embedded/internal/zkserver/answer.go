@@ -97,7 +97,7 @@ func (s *Server) answer(c *conn, q *request) (code int32, body []byte) {
 		if q.err != nil {
 			return codeMarshalling, nil
 		}
-		return 0, appendString(nil, name)
+		return noCode, appendString(nil, name)
 	case opSetWatches:
 		return s.resume(c, q), nil
 	case opCreate, opCreate2, opDelete, opSetData, opSetACL, opMulti:

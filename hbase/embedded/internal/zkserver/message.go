@@ -77,13 +77,6 @@ func (q *request) strings() (all []string) {
 	return all
 }
 
-func (q *request) code() int32 {
-	if q.err != nil {
-		return codeMarshalling
-	}
-	return noCode
-}
-
 // hello is a connection's first message.
 type hello struct {
 	timeout  time.Duration
