@@ -13,7 +13,6 @@ import (
 	"brine/ingest"
 	"brine/ingest/control"
 	"brine/ingest/pace"
-
 	"brine/internal/fault"
 	"brine/service/brokers"
 )

@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -23,11 +22,7 @@ import (
 func TestJavaClientAgainstDev(t *testing.T) {
 	t.Parallel()
 	const suite = "../../hbase/hbasetest/"
-	sources, err := filepath.Glob(suite + "java/*.java")
-	if err != nil {
-		t.Fatal(err)
-	}
-	java := testenv.Java(t).Compile(t, sources...)
+	java := testenv.Java(t).Conform(t)
 	hbasePort, httpPort := freePort(t), freePort(t)
 	cmd := exec.CommandContext(t.Context(), "brine", "dev", "--json", "--hbase-port", hbasePort, "--http-port", httpPort)
 	if err := cmd.Start(); err != nil {

@@ -4,6 +4,8 @@ import (
 	"bufio"
 	"bytes"
 	"os"
+	"os/exec"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -14,6 +16,28 @@ import (
 // Client runs scripts against the server at connect ("rpc://host:port"), with prefix before every name of a table or
 // namespace, and returns the answers of each.
 type Client func(t *testing.T, connect, prefix string, scripts []*Script) []Answers
+
+// Program is a client that is another program: start makes the command that runs it with connect, the prefix and the scripts' paths.
+func Program(start func(t *testing.T, args ...string) *exec.Cmd) Client {
+	return func(t *testing.T, connect, prefix string, scripts []*Script) []Answers {
+		args := []string{connect, prefix}
+		for _, s := range scripts {
+			args = append(args, s.Path)
+		}
+		var log bytes.Buffer
+		cmd := start(t, args...)
+		cmd.Stderr = &log
+		out, err := cmd.Output()
+		t.Logf("what the client logged:\n%s", stack.ReplaceAll(log.Bytes(), nil))
+		if err != nil {
+			t.Fatalf("%s: %v, after %q", cmd.Path, err, out)
+		}
+		return ReadAnswers(t, out, scripts)
+	}
+}
+
+// stack matches the lines of a stack trace of Java's.
+var stack = regexp.MustCompile(`(?m)^\s+(at|\.\.\.) .*\n`)
 
 // Conform runs the scripts with a client against a server and compares the answers with those in the files, one subtest for
 // each script. With update it writes them into the files instead.

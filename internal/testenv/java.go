@@ -49,6 +49,16 @@ func (c Classpath) Compile(t testing.TB, sources ...string) Classpath {
 	return Classpath{classes + string(os.PathListSeparator) + c.path}
 }
 
+// Conform returns the classpath with the programs of hbase/hbasetest/java, of which the class Conform runs the suite's scripts.
+func (c Classpath) Conform(t testing.TB) Classpath {
+	t.Helper()
+	sources, err := filepath.Glob(filepath.Join(root(t), "hbase", "hbasetest", "java", "*.java"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c.Compile(t, sources...)
+}
+
 // Command makes the command that runs a class with what HBase needs of the JVM; it ends with the test at the latest. Its
 // log (warnings and errors) goes to standard error.
 func (c Classpath) Command(t testing.TB, class string, args ...string) *exec.Cmd {

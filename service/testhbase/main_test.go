@@ -1,11 +1,11 @@
 package testhbase
 
 import (
-	"bytes"
 	"context"
 	"io"
 	"log/slog"
 	"net"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -99,26 +99,9 @@ func scripts(t *testing.T) []*hbasetest.Script {
 
 // java is HBase's own client, where there is one.
 func java(t *testing.T, connect string) {
-	sources, err := filepath.Glob("../../hbase/hbasetest/java/*.java")
-	if err != nil {
-		t.Fatal(err)
-	}
-	class := testenv.Java(t).Compile(t, sources...)
-	all := scripts(t)
-	hbasetest.Conform(t, func(t *testing.T, connect, prefix string, scripts []*hbasetest.Script) []hbasetest.Answers {
-		args := []string{connect, prefix}
-		for _, s := range scripts {
-			args = append(args, s.Path)
-		}
-		var log bytes.Buffer
-		cmd := class.Command(t, "Conform", args...)
-		cmd.Stderr = &log
-		out, err := cmd.Output()
-		if err != nil {
-			t.Fatalf("java: %v, after %q\n%s", err, out, &log)
-		}
-		return hbasetest.ReadAnswers(t, out, scripts)
-	}, connect, "java_", all, false)
+	classpath := testenv.Java(t).Conform(t)
+	client := hbasetest.Program(func(t *testing.T, args ...string) *exec.Cmd { return classpath.Command(t, "Conform", args...) })
+	hbasetest.Conform(t, client, connect, "java_", scripts(t), false)
 }
 
 // TestThroughAPortForward: clients that reach the server by another address than its own do all their work through it.
