@@ -366,10 +366,16 @@ func answering(t *testing.T, answer func(net.Conn)) string {
 func copied(t *testing.T, from, to string) {
 	t.Helper()
 	b, err := os.ReadFile(from)
-	if err == nil {
-		err = os.WriteFile(to, b, 0o600)
-	}
 	if err != nil {
+		t.Fatal(err)
+	}
+	replaced(t, to, b)
+}
+
+// replaced gives a file other contents at once, as who renews certificates does: a connection that is made meanwhile reads a whole file.
+func replaced(t *testing.T, file string, b []byte) {
+	t.Helper()
+	if err := errors.Join(os.WriteFile(file+".new", b, 0o600), os.Rename(file+".new", file)); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -415,9 +421,7 @@ func TestTLSFilesAreReadAgain(t *testing.T) {
 	}
 	restore := func() {
 		for file, b := range was {
-			if err := os.WriteFile(file, b, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			replaced(t, file, b)
 		}
 	}
 	if err := reconnected(); err != nil {
@@ -442,7 +446,7 @@ func TestTLSFilesAreReadAgain(t *testing.T) {
 			copied(t, cert, opts.Cert)
 		}, "", []string{"is not a valid pair with key: private key does not match public key; the certificates that were read before are still used"}},
 		{"no file", func() { os.Remove(opts.CA) }, "", []string{"cannot be read: no such file or directory; the certificates that were read before are still used"}},
-		{"no certificate", func() { os.WriteFile(opts.CA, []byte("-----BEGIN"), 0o600) }, "", []string{"holds no certificate"}},
+		{"no certificate", func() { replaced(t, opts.CA, []byte("-----BEGIN")) }, "", []string{"holds no certificate"}},
 	} {
 		t.Run(step.name, func(t *testing.T) {
 			defer restore()
