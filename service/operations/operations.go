@@ -13,7 +13,6 @@ package operations
 import (
 	"fmt"
 	"log/slog"
-	"slices"
 	"sync"
 	"time"
 
@@ -54,11 +53,10 @@ func (o *Operations) Close() { o.brokers.Close() }
 
 // pipeline finds a pipeline by its name.
 func (o *Operations) pipeline(name string) (*config.Pipeline, error) {
-	i := slices.IndexFunc(o.cfg.Pipelines, func(p *config.Pipeline) bool { return p.Name == name })
-	if i < 0 {
-		return nil, missing("the configuration has no pipeline %q", name)
+	if p := o.cfg.Pipeline(name); p != nil {
+		return p, nil
 	}
-	return o.cfg.Pipelines[i], nil
+	return nil, missing("the configuration has no pipeline %q", name)
 }
 
 func missing(format string, args ...any) error {

@@ -187,8 +187,9 @@ func (o *Operations) HeatMap(_ context.Context, table string, of client.HeatMapO
 	span := time.Duration(cmp.Or(of.Minutes, 60)) * time.Minute
 	m := o.service.Tables().Counter(table, skew.Shape{}).HeatMap(span, min(cmp.Or(of.Ranges, skew.MostRanges), skew.MostRanges),
 		cmp.Or(of.Columns, 480))
+	hidden := o.masksKey(table, rules)
 	for _, k := range m.Starts {
-		out.Starts = append(out.Starts, key(k, o.masksKey(table, rules)))
+		out.Starts = append(out.Starts, key(k, hidden))
 	}
 	for _, at := range m.Times {
 		out.Times = append(out.Times, timeText(at))
