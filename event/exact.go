@@ -325,9 +325,9 @@ func shortest(p []byte) []byte {
 	return p
 }
 
-// parseBigDecimal reads what appendBigDecimal wrote.
+// parseBigDecimal reads what appendBigDecimal wrote, and nothing else: a number has one cell.
 func parseBigDecimal(cell []byte) (Value, bool) {
-	if len(cell) < 5 {
+	if len(cell) < 5 || len(shortest(cell[4:])) < len(cell)-4 { // longer than anybody writes it
 		return Value{}, false
 	}
 	scale := int32(binary.BigEndian.Uint32(cell))
