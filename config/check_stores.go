@@ -2,7 +2,6 @@ package config
 
 import (
 	"crypto/tls"
-	"net"
 	"net/url"
 	"os"
 	"strconv"
@@ -311,8 +310,7 @@ func (l *loader) checkRegistryURLs(r *Registry) (secure bool) {
 			return secure
 		}
 		secure = secure && u.Scheme == "https"
-		ip := net.ParseIP(u.Hostname())
-		open = open || u.Scheme == "http" && u.Hostname() != "localhost" && !ip.IsLoopback()
+		open = open || u.Scheme == "http" && !loopback(u.Hostname())
 	}
 	if open && r.Password+r.Token != "" {
 		l.warn(setting, OpenPassword, "the password or token is sent as it is, over connections that are not encrypted", "write https://")

@@ -72,8 +72,7 @@ func (p *positions) add(w *watched) {
 // Describe implements prometheus.Collector.
 func (p *positions) Describe(ch chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{lagDesc, watermarkDesc, endDesc, ageDesc, drainDesc, lagBytesDesc,
-		timeDesc, limitDesc, budgetDesc, usedDesc, partitionsDesc,
-		pausedDesc, askedDesc} {
+		timeDesc, limitDesc, budgetDesc, usedDesc, partitionsDesc, pausedDesc, askedDesc} {
 		ch <- d
 	}
 }
