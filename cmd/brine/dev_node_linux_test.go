@@ -5,7 +5,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"brine/hbase"
 	"brine/service/devstack"
 )
 
@@ -19,10 +21,36 @@ func (p *devProcess) nodes(t *testing.T, args ...string) (nodes []devstack.Node)
 	return nodes
 }
 
+// scanners is how often a scan of a table has to be opened again while its reader rests for a time after its first row.
+func (p *devProcess) scanners(t *testing.T, table string, rest time.Duration) (again int) {
+	t.Helper()
+	client, err := hbase.Open(t.Context(), hbase.Options{Connect: "rpc://" + p.hbase})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	var m hbase.ScanMetrics
+	rows := 0
+	for _, err := range client.Scan(t.Context(), table, hbase.Scan{Caching: 10, Filter: hbase.FirstKeyOnlyFilter{}, Metrics: &m}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if rows++; rows == 1 {
+			wait(t, rest)
+		}
+		if rows == 100 {
+			break
+		}
+	}
+	return m.Lost
+}
+
 // TestDevNodes: while the samples are written a region server is stopped, started again, and one is added; nothing is lost.
+// A scanner lives for the lease that was asked for, and not for HBase's minute.
 func TestDevNodes(t *testing.T) {
 	t.Parallel()
-	p := startDev(t, "--hbase-nodes", "2", "--scanner-lease", "5s")
+	const lease = time.Second
+	p := startDev(t, "--hbase-nodes", "2", "--scanner-lease", lease.String())
 	for _, step := range []struct {
 		args []string
 		up   []bool
@@ -46,6 +74,9 @@ func TestDevNodes(t *testing.T) {
 	const wantScans, wantOrders = 57_615, 2_000 // some scans have the key of another
 	if scans, orders := p.rows(t, "logistics:scans"), p.rows(t, "shop:orders"); scans != wantScans || orders != wantOrders {
 		t.Errorf("%d scans and %d orders, want %d and %d", scans, orders, wantScans, wantOrders)
+	}
+	if again := p.scanners(t, "logistics:scans", 2*lease); again == 0 {
+		t.Error("a scanner whose reader rests for two leases is still there")
 	}
 	for _, args := range [][]string{{"stop", "7"}, {"start", "0"}} {
 		code, stdout, stderr := brine(t, slices.Concat([]string{"dev", "node"}, args, []string{"--http", p.http})...)
