@@ -1,20 +1,18 @@
 package main
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 
 	"brine/config"
 	"brine/ingest/deadletter"
 	"brine/internal/term"
-	"brine/internal/when"
 	"brine/service"
 	"brine/service/brokers"
 	"brine/service/letters"
+	"brine/service/letters/display"
 )
 
 type deadlettersLsCmd struct {
@@ -89,9 +87,9 @@ func (c *deadlettersLsCmd) list(e *env, scan *brokers.DeadLetters, after deadlet
 			}
 		default:
 			if n == 1 {
-				table.Row("WRITTEN", "PIPELINE", "RECORD", "REASON", "FIELD", "KEY", "DETAIL")
+				table.Row(display.Columns...)
 			}
-			table.Row(letterColumns(l, scan, letters.Cover(scan, rules, l))...)
+			table.Row(display.Row(scan, l, letters.Cover(scan, rules, l))...)
 		}
 	}
 	table.Flush()
@@ -111,31 +109,6 @@ func (c *deadlettersLsCmd) besides(e *env) io.Writer {
 		return e.stderr
 	}
 	return e.stdout
-}
-
-func letterColumns(l *deadletter.Kept, scan *brokers.DeadLetters, c *letters.Covered) []string {
-	origin := l.Origin().InTopic()
-	if scan.Several {
-		origin = l.Origin().String()
-	}
-	detail, key := l.Detail, bytesText(l.Record.Key)
-	if c != nil {
-		detail, key = c.Detail, c.Key
-	}
-	detail = term.Clip(strings.ReplaceAll(detail, "\n", " "), 80)
-	if !l.Replayed.IsZero() {
-		detail = "replayed " + when.Text(l.Replayed.UnixMilli())
-	}
-	return []string{when.Text(l.Time.UnixMilli()), scan.Name(l.Group), origin, string(l.Reason),
-		term.Clip(cmp.Or(l.Field, "-"), 40), term.Clip(key, 40), detail}
-}
-
-// bytesText shows bytes as text where they are, else those that are not as \xNN; - for null.
-func bytesText(b []byte) string {
-	if b == nil {
-		return "-"
-	}
-	return term.Line(string(b))
 }
 
 func (c *deadlettersLsCmd) summary(e *env, cfg *config.Config, scan *brokers.DeadLetters) error {
@@ -164,13 +137,9 @@ func (c *deadlettersLsCmd) summary(e *env, cfg *config.Config, scan *brokers.Dea
 			continue
 		}
 		if i == 0 {
-			table.Row("PIPELINE", "REASON", "FIELD", "SCHEMA", "LETTERS", "FIRST", "LAST", "THE LAST RECORD")
+			table.Row(display.SumColumns...)
 		}
-		if s.Other {
-			s.Pipeline = "other"
-		}
-		table.Row(s.Pipeline, cmp.Or(string(s.Reason), "-"), term.Clip(cmp.Or(s.Field, "-"), 40), term.Clip(cmp.Or(s.Schema, "-"), 60),
-			term.Thousands(int64(s.Letters)), when.Text(s.First.UnixMilli()), when.Text(s.Last.UnixMilli()), s.Example)
+		table.Row(display.SumRow(s)...)
 	}
 	table.Flush()
 	printScanned(c.besides(e), scan, n)

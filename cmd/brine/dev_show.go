@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"brine/query"
+	rows "brine/query/display"
 	"brine/service"
 	"brine/service/devstack"
 	"brine/skew/display"
@@ -47,7 +48,7 @@ func showSamples(ctx context.Context, out io.Writer, s *service.Service) error {
 		if err != nil {
 			return err
 		}
-		if err := (&rowTable{fields: w.fields}).print(out, query.Masked(answer.Rows, cfg.Mask(), w.table)); err != nil {
+		if err := (&rows.Rows{Fields: w.fields}).Print(out, query.Masked(answer.Rows, cfg.Mask(), w.table)); err != nil {
 			return err
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"brine/config"
 	"brine/query"
+	"brine/query/display"
 	"brine/search"
 )
 
@@ -51,7 +52,7 @@ func (c *queryCmd) Run(e *env) error {
 		return err
 	}
 	if c.Views {
-		return c.listViews(e.stdout, cfg)
+		return display.Views(e.stdout, cfg, c.JSON)
 	}
 	return e.traced(cfg, "query", func(e *env) error {
 		if v := cfg.View(c.Table); v != nil {
@@ -147,13 +148,13 @@ func (c *queryCmd) answer(e *env, cfg *config.Config, question *query.Question, 
 		if c.JSON {
 			err = query.WriteJSON(e.stdout, a.Rows, c.Fields...)
 		} else {
-			err = (&rowTable{keys: c.Hex, fields: c.Fields, counts: counts}).print(e.stdout, a.Rows)
+			err = (&display.Rows{Keys: c.Hex, Fields: c.Fields, Counts: counts}).Print(e.stdout, a.Rows)
 		}
 		if after := a.Next(); err == nil && !c.JSON && after != "" {
 			fmt.Fprintf(e.stdout, "more: --after '%s'\n", after)
 		}
 		if err == nil && c.Cost && !a.ByIndex {
-			printCost(e.stderr, a.Cost, question.Gets())
+			display.Cost(e.stderr, a.Cost, question.Gets())
 		}
 		return err
 	})
@@ -176,7 +177,7 @@ func (c *queryCmd) count(e *env, cfg *config.Config, view query.View, request qu
 		case c.JSON:
 			return json.NewEncoder(e.stdout).Encode(t)
 		}
-		printTally(e.stdout, t)
+		display.Tally(e.stdout, t)
 		return nil
 	})
 }

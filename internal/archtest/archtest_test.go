@@ -102,6 +102,8 @@ var rules = []struct {
 	{"verify/display", []string{"internal/term", "internal/wording", "mask", "verify"}, "what was verified, for people"},
 	{"verify", []string{"mask", "event", "rowkey", "hbase", "ingest", "ingest/deadletter", "search", "sink", "indexer", "internal/backoff", "internal/term"}, "what is expected is made by the code that writes"},
 	{"explain", []string{"mask", "event", "rowkey", "hbase", "ingest", "ingest/deadletter", "ingest/offsets", "search", "sink", "indexer", "internal/term", "internal/when", "verify"}, "what a record becomes is made by the code that writes"},
+	{"query/display", []string{"config", "event", "internal/term", "internal/when", "query", "rowkey"}, "what questions are answered with, for people"},
+	{"service/letters/display", []string{"ingest/deadletter", "internal/term", "internal/when", "mask", "service/brokers", "service/letters"}, "dead letters, for people"},
 	{"reindex/display", []string{"internal/term", "reindex"}, "how a reindex goes, for people"},
 	{"reindex", []string{"event", "rowkey", "rowkey/eventkey", "hbase", "ingest", "ingest/deadletter", "search", "sink", "indexer", "internal/backoff", "internal/term", "internal/wording"}, "rows and records become documents by the code that writes them"},
 	{"top", []string{"hbase", "skew", "internal/term", "internal/wording"}, "a picture of what others report; it runs nothing"},

@@ -1,4 +1,4 @@
-package main
+package display
 
 import (
 	"iter"
@@ -16,7 +16,7 @@ func TestRowsWithNestedFields(t *testing.T) {
 		yield(query.Found{Row: query.Row{Key: []byte("r"), Version: 1, Fields: []query.Field{{Name: "items", Value: event.NestedValue(`[{"n":1},"x"]`)}}}}, nil)
 	}
 	var out strings.Builder
-	if err := (&rowTable{}).print(&out, iter.Seq2[query.Found, error](rows)); err != nil {
+	if err := (&Rows{}).Print(&out, iter.Seq2[query.Found, error](rows)); err != nil {
 		t.Fatal(err)
 	}
 	if want := "ITEMS          VERSION\n[{\"n\":1},\"x\"]  1970-01-01T00:00:00.001Z\n"; out.String() != want {

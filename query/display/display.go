@@ -1,4 +1,5 @@
-package main
+// Package display shows what questions have been answered with, for people, and what questions there are.
+package display
 
 import (
 	"cmp"
@@ -17,8 +18,8 @@ import (
 	"brine/rowkey"
 )
 
-// printCost says what an answer of the key has cost.
-func printCost(out io.Writer, cost query.Cost, gets bool) {
+// Cost says what an answer of the key has cost.
+func Cost(out io.Writer, cost query.Cost, gets bool) {
 	fmt.Fprintf(out, "rows %d, read by the servers %d, calls %d, scanners %d", cost.Rows, cost.Read, cost.Calls, cost.Scanners)
 	if gets { // one for each row, of the other table
 		fmt.Fprintf(out, ", gets %d", cost.Rows)
@@ -26,8 +27,8 @@ func printCost(out io.Writer, cost query.Cost, gets bool) {
 	fmt.Fprintln(out)
 }
 
-// printTally prints how many rows there are, and how many with each value.
-func printTally(out io.Writer, t query.Tally) {
+// Tally prints how many rows there are, and how many with each value.
+func Tally(out io.Writer, t query.Tally) {
 	fmt.Fprintf(out, "%s rows\n", term.Thousands(t.Rows))
 	w := term.Table{Out: out}
 	for _, v := range t.Values {
@@ -38,14 +39,15 @@ func printTally(out io.Writer, t query.Tally) {
 	w.Flush()
 }
 
-// rowTable prints rows with a column per field.
-type rowTable struct {
-	keys   bool               // row keys too
-	counts config.VersionKind // what versions count
-	fields []string           // only these; nil means all
+// Rows prints rows with a column per field.
+type Rows struct {
+	Keys   bool               // row keys too
+	Counts config.VersionKind // what versions count
+	Fields []string           // only these; nil means all
 }
 
-func (p *rowTable) print(out io.Writer, rows iter.Seq2[query.Found, error]) error {
+// Print prints them, and those before an error too.
+func (p *Rows) Print(out io.Writer, rows iter.Seq2[query.Found, error]) error {
 	w := term.Table{Out: out}
 	n := 0
 	for row, err := range rows {
@@ -53,7 +55,7 @@ func (p *rowTable) print(out io.Writer, rows iter.Seq2[query.Found, error]) erro
 			w.Flush() // the rows before the error are shown; the error is what counts
 			return err
 		}
-		row = row.Only(p.fields...)
+		row = row.Only(p.Fields...)
 		if n++; n == 1 {
 			w.Row(p.names(row)...)
 		}
@@ -66,9 +68,9 @@ func (p *rowTable) print(out io.Writer, rows iter.Seq2[query.Found, error]) erro
 	return nil
 }
 
-func (p *rowTable) names(row query.Found) []string {
+func (p *Rows) names(row query.Found) []string {
 	var out []string
-	if p.keys {
+	if p.Keys {
 		out = append(out, "ROW")
 	}
 	for _, f := range row.Fields {
@@ -77,9 +79,9 @@ func (p *rowTable) names(row query.Found) []string {
 	return append(out, "VERSION")
 }
 
-func (p *rowTable) texts(row query.Found) []string {
+func (p *Rows) texts(row query.Found) []string {
 	var out []string
-	if p.keys {
+	if p.Keys {
 		out = append(out, rowkey.Binary(row.Key))
 	}
 	for _, f := range row.Fields {
@@ -92,7 +94,7 @@ func (p *rowTable) texts(row query.Found) []string {
 			out = append(out, fmt.Sprint(query.JSONValue(f.Value)))
 		}
 	}
-	out = append(out, versionText(row.Version, p.counts))
+	out = append(out, versionText(row.Version, p.Counts))
 	if row.State != query.Same {
 		out = append(out, "← "+string(row.State))
 	}
@@ -110,9 +112,9 @@ func versionText(v int64, counts config.VersionKind) string {
 	return when.Text(v)
 }
 
-// listViews prints the views with what they are asked by.
-func (c *queryCmd) listViews(out io.Writer, cfg *config.Config) error {
-	if c.JSON {
+// Views prints what views there are and what they are asked by, for people or as JSON lines.
+func Views(out io.Writer, cfg *config.Config, asJSON bool) error {
+	if asJSON {
 		enc := json.NewEncoder(out)
 		for _, v := range cfg.Views {
 			if err := enc.Encode(viewJSON(v)); err != nil {
