@@ -263,7 +263,10 @@ func TestOpsMatrix(t *testing.T) {
 		n++
 		path = strings.ReplaceAll(path, "{name}", "u2")
 		least := account.Operator
-		if strings.HasPrefix(path, "/api/v1/ops/accounts") || strings.HasPrefix(path, "/api/v1/ops/audit") {
+		if strings.HasSuffix(path, "/events") && strings.Contains(path, "/jobs/") {
+			path = strings.ReplaceAll(path, "{id}", "missing") // a stream would not end
+		}
+		if strings.HasPrefix(path, "/api/v1/ops/accounts") || strings.HasPrefix(path, "/api/v1/ops/audit") || path == "/api/v1/ops/jobs/dead-letter-purge" {
 			least = account.Admin
 		}
 		for _, who := range []string{"", "u1", "u2", "support", "operator", "admin"} {

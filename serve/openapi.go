@@ -182,6 +182,9 @@ func (s schemas) of(t reflect.Type) object {
 	case reflect.Float64:
 		return object{"type": "number"}
 	case reflect.Slice:
+		if t == reflect.TypeFor[json.RawMessage]() {
+			return object{} // any value
+		}
 		list := object{"type": "array", "items": s.of(t.Elem())}
 		if t == reflect.TypeFor[client.Values]() {
 			return object{"oneOf": []object{{"type": "string"}, list}}

@@ -43,6 +43,17 @@ type Operations interface {
 	// DeadLetter are all of one record, whole.
 	DeadLetter(ctx context.Context, record, pipeline string, rules *mask.Rules) (client.DeadLetters, error)
 	DeadLetterSums(ctx context.Context, of client.DeadLettersOf, rules *mask.Rules) (client.DeadLetterSums, error)
+
+	// Ask has a pipeline that runs pause, resume or keep to a limit, and returns what is asked of its halves since. by is who asks.
+	Ask(ctx context.Context, what, pipeline string, of client.PipelineAsk, by string) (client.PipelineAsked, error)
+
+	// StartJob starts long work, and returns it before it has begun; again: it is the one that the same key started before. It fails
+	// with ErrJobsFull, with ErrJobKeyReused, or as what it is asked does.
+	StartJob(ctx context.Context, s JobStart) (job client.Job, again bool, err error)
+	// Jobs is a page behind a job, Job one of them, whole with its results; CancelJob asks for its end. None is called without accounts.
+	Jobs(ctx context.Context, behind string, most int) (client.Jobs, error)
+	Job(ctx context.Context, id string, whole bool) (client.Job, error)
+	CancelJob(ctx context.Context, id string) (client.Job, error)
 }
 
 const pipelinesPath = opsPath + "/pipelines"
@@ -53,7 +64,7 @@ var refused = kind{"refused", http.StatusConflict, "It is not done as things are
 
 // operationRoutes are those of Operations: who reads is an operator, and who changes something too.
 func operationRoutes() []*endpoint {
-	routes := slices.Concat(pipelineRoutes(), tableOperations(), offsetRoutes(), deadLetterRoutes())
+	routes := slices.Concat(pipelineRoutes(), controlRoutes(), tableOperations(), offsetRoutes(), deadLetterRoutes(), jobRoutes())
 	for _, e := range routes {
 		if e.role = account.Operator; e.method == "" {
 			e.method = http.MethodGet

@@ -84,6 +84,37 @@ func (operations) DeadLetterSums(_ context.Context, of client.DeadLettersOf, _ *
 	return client.DeadLetterSums{}, failing(of.Pipeline)
 }
 
+func (operations) Ask(_ context.Context, what, pipeline string, of client.PipelineAsk, by string) (client.PipelineAsked, error) {
+	limit := -1.0
+	if of.Limit != nil {
+		limit = *of.Limit
+	}
+	return client.PipelineAsked{Halves: []client.HalfAsked{{Name: fmt.Sprint(what, " ", of.Half, limit), By: by}}}, failing(pipeline)
+}
+
+func (operations) StartJob(_ context.Context, s serve.JobStart) (client.Job, bool, error) {
+	job := client.Job{ID: "j1", Kind: s.Kind, State: client.JobQueued, Account: s.By.Account, Asked: s.Shown}
+	switch s.Key {
+	case "full":
+		return job, false, serve.ErrJobsFull
+	case "reused":
+		return job, false, serve.ErrJobKeyReused
+	}
+	return job, s.Key == "again", failing(s.Key)
+}
+
+func (operations) Jobs(_ context.Context, behind string, _ int) (client.Jobs, error) {
+	return client.Jobs{Next: behind}, nil
+}
+
+func (operations) Job(_ context.Context, id string, _ bool) (client.Job, error) {
+	return client.Job{ID: id, Asked: []byte("{}")}, failing(id)
+}
+
+func (operations) CancelJob(_ context.Context, id string) (client.Job, error) {
+	return client.Job{ID: id, Asked: []byte("{}")}, failing(id)
+}
+
 // TestOperationErrors: what Operations fail with is answered by its kind.
 func TestOperationErrors(t *testing.T) {
 	g := newGuarded(t, nil)

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"brine/account"
@@ -31,7 +32,9 @@ func (s *Server) opsTable() []*endpoint {
 		routes = append(routes, operationRoutes()...)
 	}
 	if s.opts.Accounts == nil { // nobody knows who asks
-		routes = slices.DeleteFunc(routes, func(e *endpoint) bool { return e.method != http.MethodGet })
+		routes = slices.DeleteFunc(routes, func(e *endpoint) bool {
+			return e.method != http.MethodGet || strings.HasPrefix(e.path, jobsPath)
+		})
 	}
 	return append(routes, s.sqlRoutes()...)
 }

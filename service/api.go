@@ -45,9 +45,10 @@ func (s *Service) API(ctx context.Context) (*serve.Server, error) {
 	return api, err
 }
 
-// Operations are what operators see and do, and are ended by Close.
+// Operations are what operators see and do. Open begins what needs accounts, and Close ends what goes on.
 type Operations interface {
 	serve.Operations
+	Open(ctx context.Context) error
 	Close()
 }
 
@@ -56,6 +57,9 @@ func (s *Service) OpsAPI(ctx context.Context, operations Operations) (*serve.Ser
 	s.operations = operations
 	o, err := s.api(ctx)
 	if err != nil {
+		return nil, err
+	}
+	if err := operations.Open(ctx); err != nil {
 		return nil, err
 	}
 	o.Hooks, o.Listen, o.Operations = serve.Hooks{}, s.Config().Serve.Ops.Listen, operations

@@ -64,8 +64,29 @@ func openControl(cfg *config.Config, log *slog.Logger) *control.Topic {
 // Close ends all requests.
 func (c *Control) Close() { c.topic.Close() }
 
-// Control returns the service's own. The service was opened ToRun, and closes it.
-func (s *Service) Control() *Control { return &Control{s.Config, s.control, s.log} }
+// Control returns the service's own, which the service closes. One that was not opened ToRun makes it with the first call, which is for
+// one goroutine.
+func (s *Service) Control() *Control {
+	if s.control == nil {
+		s.control = openControl(s.Config(), s.log)
+	}
+	return &Control{s.Config, s.control, s.log}
+}
+
+// Asked returns what is asked of halves now, by their names; nothing is asked of those that are not there.
+func (c *Control) Asked(ctx context.Context) (map[string]Asked, error) {
+	state, err := c.topic.Read(ctx)
+	if err != nil {
+		return nil, controlError(err, c.topic.Name())
+	}
+	out := map[string]Asked{}
+	for _, h := range c.config().Halves() {
+		if e, ok := state[h.Group()]; ok {
+			out[h.Name()] = Asked{h.Name(), e.Paused, e.Limit, e.By, e.At}
+		}
+	}
+	return out, nil
+}
 
 // Ask has the pipeline do what is asked, and returns what is asked of its halves since. It is durable then, and all members do it within
 // seconds. A half keeps its limit while it is paused.

@@ -53,6 +53,7 @@ type Options struct {
 	Log     *slog.Logger // required
 	Version string       // of this program, for metrics and traces
 	Servers []Server     // further servers in this process, whose health is the service's
+	Stores  *Service     // whose stores are used, since this process has them open; it is closed later. nil: they are opened
 
 	Users, Operators fs.FS // the console of either listener of the API; nil: there is none
 }
@@ -72,7 +73,7 @@ type Service struct {
 	hbase   *stores.HBase           // nil when nothing that was asked for needs it
 	engine  indexer.Engine          // nil when no half writes documents
 	halves  atomic.Pointer[[]*Half] // Reload changes them
-	control *control.Topic          // nil unless opened ToRun
+	control *control.Topic          // nil unless opened ToRun, or asked for
 
 	asked atomic.Pointer[map[string]control.Entry] // by consumer group; nil until it is known
 
@@ -112,6 +113,9 @@ func prepare(cfg *config.Config, opts Options) *Service {
 	s := &Service{
 		opts: opts, topics: brokers.Topics{Config: cfg}, log: opts.Log, registry: prometheus.NewRegistry(),
 		tables: skew.NewTables(time.Now), outages: stores.NewOutages(opts.Log), servers: slices.Clone(opts.Servers),
+	}
+	if opts.Stores != nil { // whose hooks report what fails in them
+		s.outages = opts.Stores.outages
 	}
 	s.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 		&metrics.Skew{Tables: s.tables, Start: s.describeStart}, metrics.Build(opts.Version))
@@ -240,10 +244,11 @@ func (s *Service) Close() {
 	if s.control != nil {
 		s.control.Close()
 	}
-	if s.engine != nil {
+	with := s.opts.Stores
+	if s.engine != nil && (with == nil || with.engine != s.engine) {
 		stores.Close("the search engine", s.engine, s.log)
 	}
-	if s.hbase != nil {
+	if s.hbase != nil && (with == nil || with.hbase != s.hbase) {
 		s.hbase.Close()
 	}
 	if s.accounts != nil {

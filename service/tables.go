@@ -32,6 +32,10 @@ func (s *Service) openStores(ctx context.Context) error {
 
 // openSearch opens the search engine. One that does not answer holds up nothing but the halves that write to it.
 func (s *Service) openSearch() (err error) {
+	if with := s.opts.Stores; with != nil && with.engine != nil {
+		s.engine = with.engine
+		return nil
+	}
 	if s.engine, err = stores.OpenSearch(s.Config()); err != nil {
 		return err
 	}
@@ -41,8 +45,12 @@ func (s *Service) openSearch() (err error) {
 	return nil
 }
 
-// openTables connects to HBase and makes sure that the tables are there: with the master's help unless that is away.
+// openTables connects to HBase and makes sure that the tables are there.
 func (s *Service) openTables(ctx context.Context) (err error) {
+	if with := s.opts.Stores; with != nil && with.hbase != nil {
+		s.hbase = with.hbase
+		return s.knowTables(ctx)
+	}
 	opts := s.Config().HBase()
 	opts.Hooks = measureCalls(s.traceCalls(s.outages.HBase(s.resent.watch(metrics.HBase(s.registry, s.tables)))))
 	opts.Hooks.Untested = func(i hbase.UntestedInfo) { s.log.Warn(stores.Untested(i.Version)) }
@@ -53,6 +61,11 @@ func (s *Service) openTables(ctx context.Context) (err error) {
 		s.servers = append(s.servers, Server{"the embedded HBase", s.hbase.Server.Broken})
 	}
 	s.registry.MustRegister(metrics.Lanes{Stats: s.hbase.Client.Stats})
+	return s.knowTables(ctx)
+}
+
+// knowTables makes sure that the tables are there: with the master's help unless that is away.
+func (s *Service) knowTables(ctx context.Context) error {
 	if _, err := s.hbase.Client.Master(ctx); errors.Is(err, hbase.ErrNoMaster) {
 		s.log.Warn("whether the tables are as configured is not checked", "reason", err)
 		return s.findTables(ctx)

@@ -4,17 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"time"
 
 	"brine/config"
-	"brine/event"
 	"brine/ingest/deadletter"
 	"brine/internal/term"
-	"brine/internal/when"
-	"brine/rowkey"
 	"brine/service/brokers"
+	"brine/service/letters"
 )
 
 type deadlettersCmd struct {
@@ -43,47 +40,9 @@ type letterFilter struct {
 const letterHelp = `A record that can never be written is kept whole, with the reason, in the topic <topic>.dead. It is known by its place
 in the pipeline's own topic, PARTITION:OFFSET; where the same record was rejected several times, the last dead letter counts.`
 
-// parse returns what the flags say, but for the pipeline and its half.
-func (f *letterFilter) parse(now time.Time) (out deadletter.Filter, err error) {
-	out = deadletter.Filter{Partitions: f.Partition, Text: f.Text, Replayed: f.All}
-	if out.Since, err = parseTime("--since", f.Since, now); err != nil {
-		return out, usage(err)
-	}
-	if out.Until, err = parseTime("--until", f.Until, now); err != nil {
-		return out, usage(err)
-	}
-	for _, reason := range f.Reason {
-		if !slices.Contains(event.Rejects, event.Reason(reason)) {
-			return out, usage(fmt.Errorf("--reason %q: no record is rejected for it; dead letters have %s", reason, rejectReasons()))
-		}
-		out.Reasons = append(out.Reasons, event.Reason(reason))
-	}
-	if f.Key != nil {
-		if out.Key, err = rowkey.ParseBinary(*f.Key); err != nil {
-			return out, usage(fmt.Errorf("--key: %w", err))
-		}
-	}
-	return out, nil
-}
-
-func rejectReasons() string {
-	var all []string
-	for _, reason := range event.Rejects {
-		all = append(all, string(reason))
-	}
-	return strings.Join(all, ", ")
-}
-
-// parseTime reads a time, or how long ago that is; empty gives the zero time.
-func parseTime(flag, text string, now time.Time) (time.Time, error) {
-	if text == "" {
-		return time.Time{}, nil
-	}
-	t, err := when.Time(text, now)
-	if err != nil {
-		return t, fmt.Errorf("%s: %w", flag, err)
-	}
-	return t, nil
+// asked is what the flags say, but for the pipeline and its half.
+func (f *letterFilter) asked() *letters.Asked {
+	return &letters.Asked{Reasons: f.Reason, Since: f.Since, Until: f.Until, Partitions: f.Partition, Key: f.Key, Text: f.Text, All: f.All}
 }
 
 // scan is the scan that the flags ask for.
@@ -96,7 +55,7 @@ func (f *letterFilter) scan(e *env, cfg *config.Config) (*brokers.DeadLetters, e
 	if f.Text != "" && !cfg.Mask().Nothing() {
 		return nil, usage(errors.New("--text looks into records, and pipelines mask fields; --unmask allows it"))
 	}
-	filter, err := f.parse(time.Now())
+	filter, err := f.asked().Filter(time.Now())
 	if err != nil {
 		return nil, err
 	}

@@ -7,9 +7,7 @@ import (
 	"strings"
 
 	"brine/config"
-	"brine/ingest/deadletter"
 	"brine/service"
-	"brine/service/brokers"
 	"brine/service/fixes"
 	"brine/service/letters"
 )
@@ -24,45 +22,33 @@ func (c *deadlettersReplayCmd) fix(e *env, cfg *config.Config) (*fixes.Fix, erro
 		return nil, err
 	}
 	c.Pipeline = p.Name // what it fixes is no other's
-	fix, err := fixes.New(p, c.Let)
-	if err != nil {
-		return nil, usage(err)
+	fix, err := letters.Fixed(p, c.Let, c.AlterIdentity)
+	if err == nil && len(fix.Moves) > 0 {
+		fmt.Fprintf(e.stderr, "brine: --let alters %s: what is written is no longer ordered as the records say\n", strings.Join(fix.Moves, ", "))
 	}
-	moves := strings.Join(fix.Moves, ", ")
-	switch {
-	case moves != "" && !c.AlterIdentity:
-		return nil, usage(fmt.Errorf("--let would alter %s; then another row, or another version of it, is written than the record says; "+
-			"look at --preview, and give --alter-identity if that is meant", moves))
-	case moves != "":
-		fmt.Fprintf(e.stderr, "brine: --let alters %s: what is written is no longer ordered as the records say\n", moves)
-	}
-	return fix, nil
+	return fix, err
 }
 
 // preview says what a replay would do, and does nothing of it.
-func (c *deadlettersReplayCmd) preview(e *env, cfg *config.Config, scan *brokers.DeadLetters, halves []config.Half,
-	fix *fixes.Fix) error {
+func (c *deadlettersReplayCmd) preview(e *env, cfg *config.Config, replay *letters.Replay) error {
 	var s *service.Service
 	if c.Preview > 0 {
-		var names []string
-		for _, h := range halves {
-			names = append(names, h.Name())
-		}
 		log := slog.New(slog.NewTextHandler(e.stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 		var err error
-		if s, err = openService(e, cfg, service.ToRead, log, names...); err != nil {
+		if s, err = openService(e, cfg, service.ToRead, log, replay.Names()...); err != nil {
 			return err
 		}
 		defer s.Close()
 	}
-	previews, err := letters.NewPreviews(halves, fix, s)
-	if err != nil {
-		return err
-	}
-	err = withProgress(e, scan, c.Quiet, func() error {
-		return previews.Judge(e.ctx, scan.Letters(e.ctx, deadletter.Place{}), c.Preview, cfg.Mask(), func(effect *letters.Effect) error {
+	var previews *letters.Previews
+	err := withProgress(e, replay.Scan, c.Quiet, func() (err error) {
+		previews, err = replay.Preview(e.ctx, s, c.Preview, cfg.Mask(), func(effect *letters.Effect) error {
 			return effect.Print(e.stdout, c.JSON)
 		})
+		return err
 	})
-	return service.IngestError(errors.Join(err, previews.Print(e.stdout, c.JSON)))
+	if previews != nil {
+		err = errors.Join(err, previews.Print(e.stdout, c.JSON))
+	}
+	return err
 }

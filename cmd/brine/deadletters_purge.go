@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"time"
 
@@ -10,6 +9,7 @@ import (
 	"brine/internal/term"
 	"brine/internal/when"
 	"brine/service"
+	"brine/service/letters"
 )
 
 type deadlettersPurgeCmd struct {
@@ -36,20 +36,10 @@ Examples:
   brine deadletters purge -c brine.yaml --older-than 30d --keep-open --yes`
 }
 
-// purged is the JSON line of a topic.
-type purged struct {
-	deadletter.Purge
-	Deleted bool `json:"deleted"`
-}
-
 func (c *deadlettersPurgeCmd) Run(e *env) error {
-	now := time.Now()
-	before, err := parseTime("--older-than", c.OlderThan, now)
-	if err == nil && !before.Before(now) {
-		err = fmt.Errorf("--older-than %q: that is still to come", c.OlderThan)
-	}
+	before, err := letters.Before(c.OlderThan, time.Now())
 	if err != nil {
-		return usage(err)
+		return err
 	}
 	cfg, err := c.config(e, c.configFlag)
 	if err != nil {
@@ -84,20 +74,18 @@ func (c *deadlettersPurgeCmd) Run(e *env) error {
 			return err
 		}
 	}
-	for i := range plans {
-		if !c.DryRun {
-			if failed := plans[i].Run(e.ctx); failed != nil {
-				return errors.Join(err, service.IngestError(failed))
-			}
+	if err := letters.RunPurge(e.ctx, plans, c.DryRun, func(p letters.Purged) error {
+		if !c.JSON {
+			return nil
 		}
-		if c.JSON {
-			err = errors.Join(err, json.NewEncoder(e.stdout).Encode(purged{plans[i], !c.DryRun && plans[i].Records > 0}))
-		}
+		return json.NewEncoder(e.stdout).Encode(p)
+	}); err != nil {
+		return err
 	}
 	if records > 0 && !c.DryRun && !c.JSON {
 		fmt.Fprintf(e.stdout, "deleted %s\n", term.Count(int(records), "record"))
 	}
-	return err
+	return nil
 }
 
 // print says what would go of one topic.

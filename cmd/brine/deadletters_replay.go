@@ -1,20 +1,14 @@
 package main
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
-	"slices"
-	"strings"
 
-	"brine/config"
-	"brine/ingest/deadletter"
 	"brine/internal/term"
 	"brine/service"
-	"brine/service/brokers"
+	"brine/service/letters"
 )
 
 type deadlettersReplayCmd struct {
@@ -56,95 +50,60 @@ func (c *deadlettersReplayCmd) Run(e *env) error {
 		return err
 	}
 	defer cfg.Close()
-	fix, err := c.fix(e, cfg)
-	if err != nil {
+	replay := &letters.Replay{}
+	if replay.Fix, err = c.fix(e, cfg); err != nil {
 		return err
 	}
-	scan, err := c.scan(e, cfg)
-	if err != nil {
+	if replay.Scan, err = c.scan(e, cfg); err != nil {
 		return err
 	}
-	letters, err := deadletter.CountByGroup(scan.Letters(e.ctx, deadletter.Place{}))
-	if err != nil {
-		return service.IngestError(err)
-	}
-	halves, err := c.printCounts(e, scan, letters)
-	if err != nil || len(halves) == 0 {
+	if err := replay.Count(e.ctx); err != nil {
 		return err
+	}
+	c.printCounts(e, replay)
+	if len(replay.Halves) == 0 {
+		return nil
 	}
 	if c.DryRun || c.Preview > 0 {
-		return c.preview(e, cfg, scan, halves, fix)
-	}
-	var names []string
-	for _, h := range halves {
-		names = append(names, h.Name())
+		return c.preview(e, cfg, replay)
 	}
 	log := slog.New(slog.NewTextHandler(e.stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	s, err := openService(e, cfg, service.ToWrite, log, names...)
+	s, err := openService(e, cfg, service.ToWrite, log, replay.Names()...)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	var targets []deadletter.Target
-	for _, name := range names {
-		to := s.DeadLetterTarget(name, e.patience)
-		to.Schema, to.Let = fix.Apply(to.Schema), fix.Text()
-		targets = append(targets, to)
-	}
-	var outcomes []deadletter.Outcome
-	err = service.IngestError(withProgress(e, scan, c.Quiet, func() (err error) {
-		outcomes, err = scan.Replay(e.ctx, c.Rate, targets)
+	var outcomes []letters.Outcome
+	err = withProgress(e, replay.Scan, c.Quiet, func() (err error) {
+		outcomes, err = replay.Run(e.ctx, s, c.Rate, e.patience)
 		return err
-	}))
-	for i, h := range halves {
-		err = errors.Join(err, c.printOutcome(e, h.Name(), letters[h.Group()], outcomes[i]))
+	})
+	for i := range outcomes {
+		err = errors.Join(err, c.printOutcome(e, &outcomes[i]))
 	}
 	return err
 }
 
-// printCounts says how many dead letters are meant, and returns the halves that they are of, by name.
-func (c *deadlettersReplayCmd) printCounts(e *env, scan *brokers.DeadLetters, letters map[string]int) (halves []config.Half, err error) {
-	n, unknown := 0, []string(nil)
-	for _, group := range slices.Sorted(maps.Keys(letters)) {
-		n += letters[group]
-		if h, ok := scan.Half(group); ok && slices.Contains(h.Pipeline.Halves(), h) {
-			halves = append(halves, h)
-		} else {
-			unknown = append(unknown, group)
-		}
+// printCounts says how many dead letters are meant, and whose are left out.
+func (c *deadlettersReplayCmd) printCounts(e *env, replay *letters.Replay) {
+	if n := replay.All(); !c.JSON || n == 0 {
+		printScanned(e.stderr, replay.Scan, n)
 	}
-	if !c.JSON || n == 0 {
-		printScanned(e.stderr, scan, n)
-	}
-	slices.SortFunc(halves, func(a, b config.Half) int { return cmp.Compare(a.Name(), b.Name()) })
-	for _, group := range unknown {
+	for _, group := range replay.Unknown {
 		fmt.Fprintf(e.stderr, "brine: %s of group %s, which this configuration does not have, are left out\n",
-			term.Count(letters[group], "letter"), group)
+			term.Count(replay.Letters[group], "letter"), group)
 	}
-	return halves, err
 }
 
 // printOutcome says what became of a half's dead letters. It fails when some are still rejected.
-func (c *deadlettersReplayCmd) printOutcome(e *env, name string, letters int, out deadletter.Outcome) error {
-	rejected, reasons := 0, []string(nil)
-	for _, reason := range slices.Sorted(maps.Keys(out.Rejected)) {
-		rejected += out.Rejected[reason]
-		reasons = append(reasons, fmt.Sprintf("%s %s", reason, term.Thousands(int64(out.Rejected[reason]))))
-	}
+func (c *deadlettersReplayCmd) printOutcome(e *env, out *letters.Outcome) error {
 	if c.JSON {
-		if err := json.NewEncoder(e.stdout).Encode(map[string]any{"pipeline": name, "letters": letters, "written": out.Written,
-			"rejected": out.Rejected}); err != nil {
+		if err := json.NewEncoder(e.stdout).Encode(out); err != nil {
 			return err
 		}
 	} else {
-		fmt.Fprintf(e.stdout, "%s: %s of %s written and marked as replayed\n", name, term.Thousands(int64(out.Written)),
-			term.Count(letters, "record"))
+		fmt.Fprintf(e.stdout, "%s: %s of %s written and marked as replayed\n", out.Pipeline, term.Thousands(int64(out.Written)),
+			term.Count(out.Letters, "record"))
 	}
-	if rejected == 0 {
-		return nil
-	}
-	last := fmt.Sprintf("%s, field %q: %s", out.Last.Origin().InTopic(), out.Last.Field, out.Last.Detail)
-	return &exitError{exitFailed, fmt.Errorf("%s: %s can still not be written: %s; the last is %s", name, term.Count(rejected, "record"),
-		strings.Join(reasons, ", "), last),
-		"fix what they fail for and replay again; brine deadletters show PARTITION:OFFSET shows one whole"}
+	return out.Err(true)
 }

@@ -10,6 +10,7 @@ import (
 
 	"brine/event"
 	"brine/hbase"
+	"brine/service/replays"
 )
 
 // parcelChange is a change of a parcel, of which parcelsExample makes a row where weight >= 0 and a document where weight > 100.
@@ -129,7 +130,7 @@ func TestFiltersEndToEnd(t *testing.T) {
 			j.sendAll(records)
 
 			byRows := map[string]int64{j.table: noRow}
-			d := lastObject[replayDiff](t, j.output("replay", "-c", j.file, "--from", "earliest", "--half", "rows", "--json", "--diff", "10000"))
+			d := lastObject[replays.Diff](t, j.output("replay", "-c", j.file, "--from", "earliest", "--half", "rows", "--json", "--diff", "10000"))
 			if d.LeftOut["filtered"] != filtered || !maps.Equal(d.Filtered, byRows) {
 				t.Errorf("replay --diff: %v left out, %v filtered", d.LeftOut, d.Filtered)
 			}

@@ -2,12 +2,11 @@ package main
 
 import (
 	"context"
-	"fmt"
-	"slices"
 
 	"brine/config"
 	"brine/ingest/offsets"
 	"brine/service/brokers"
+	"brine/service/verifications"
 )
 
 type offsetsCmd struct {
@@ -57,11 +56,9 @@ func (f *halvesFlags) groups(ctx context.Context, cfg *config.Config, client *of
 			return nil, err
 		}
 	}
-	halves := slices.DeleteFunc(cfg.Halves(), func(h config.Half) bool {
-		return f.Pipeline != "" && f.Pipeline != h.Pipeline.Name || f.Half != "both" && f.Half != h.Kind
-	})
-	if len(halves) == 0 {
-		return nil, usage(fmt.Errorf("--half %s: no pipeline that is meant writes %s", f.Half, f.Half))
+	halves, err := verifications.Halves(cfg, f.Pipeline, kindOf(f.Half))
+	if err != nil {
+		return nil, err
 	}
 	return brokers.Groups(ctx, client, cfg, halves, f.Topic)
 }

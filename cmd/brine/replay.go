@@ -1,20 +1,17 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
-	"slices"
-	"strings"
+	"time"
 
 	"brine/config"
-	"brine/ingest"
+	"brine/hbase"
 	"brine/internal/term"
-	"brine/rowkey"
 	"brine/service"
-	"brine/service/brokers"
+	"brine/service/replays"
 )
 
 type replayCmd struct {
@@ -62,26 +59,27 @@ func (c *replayCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	if err := c.redirect(cfg, p); err != nil {
-		return usage(err)
-	}
-	shown := &replayScreen{Screen: term.NewScreen(e.stdout, c.JSON), json: c.JSON, quiet: c.Quiet}
-	replays, err := c.plan(e.ctx, cfg, p, shown)
+	set, err := replays.New(cfg, p, replays.Asked{Topic: c.Topic, Half: kindOf(c.Half), From: c.From, To: c.To, Partitions: c.Partitions,
+		Keys: c.Key, Into: c.Into, Rate: c.Rate, Name: c.Name, Again: c.Again, SkipMissing: c.SkipMissing, Diff: c.Diff}, time.Now())
 	if err != nil {
 		return err
 	}
+	shown := &replayScreen{Screen: term.NewScreen(e.stdout, c.JSON), json: c.JSON, quiet: c.Quiet}
+	if err := set.Plan(e.ctx, shown.plan); err != nil {
+		return err
+	}
 	if c.Diff > 0 {
-		return c.diff(e, cfg, p, replays, shown)
+		return diffReplay(e, cfg, set, shown)
 	}
 	if c.DryRun {
 		return nil
 	}
-	left := slices.DeleteFunc(slices.Clone(replays), func(r *service.Replay) bool { return r.Plan.Left() == 0 })
-	if err := c.whole(replays); err != nil || len(left) == 0 {
+	left, err := set.Left()
+	if err != nil || len(left) == 0 {
 		return err
 	}
 	if len(c.Into) > 0 {
-		if err := createShadows(e, cfg, p); err != nil {
+		if err := createShadows(e, cfg, set); err != nil {
 			return err
 		}
 	}
@@ -92,85 +90,35 @@ func (c *replayCmd) Run(e *env) error {
 	}
 	defer s.Close()
 	e.guard(s.Guard)
-	return c.run(e.ctx, left, shown)
+	return runReplays(e.ctx, set, left, shown)
 }
 
-// plan makes and shows the plan of each half that the command line asks for.
-func (c *replayCmd) plan(ctx context.Context, cfg *config.Config, p *config.Pipeline,
-	shown *replayScreen) (out []*service.Replay, err error) {
-	span, err := parseSpan(c.From, c.To, c.Partitions)
-	if err != nil {
-		return nil, err
-	}
-	var keys [][]byte
-	for _, text := range c.Key {
-		key, err := rowkey.ParseBinary(text)
-		if err != nil {
-			return nil, usage(fmt.Errorf("--key: %w", err))
-		}
-		keys = append(keys, key)
-	}
-	halves := slices.DeleteFunc(p.Halves(), func(h config.Half) bool { return c.Half != "both" && c.Half != h.Kind })
-	if len(halves) == 0 {
-		return nil, usage(fmt.Errorf("--half %s: the pipeline %s writes no %s", c.Half, p.Name, c.Half))
-	}
-	if halves, err = (brokers.Topics{Config: cfg}).EachHalf(ctx, halves, c.Topic); err != nil {
-		return nil, err
-	}
-	if c.Diff > 0 || span.Partitions != nil {
-		if err := brokers.OfOneTopic(halves, "--diff, --from, --to, --partitions"); err != nil {
-			return nil, err
-		}
-	}
-	for _, h := range halves {
-		r, err := service.PlanReplay(ctx, h.Name(), c.options(span, keys, cfg.Ingest(h.Pipeline, h.Group())))
-		if err != nil {
-			return nil, err
-		}
-		shown.plan(r)
-		out = append(out, r)
-	}
-	return out, nil
-}
-
-func (c *replayCmd) options(span ingest.Span, keys [][]byte, half ingest.Options) ingest.ReplayOptions {
-	o := ingest.ReplayOptions{Options: half, From: span.From, To: span.To, Partitions: span.Partitions, Keys: keys,
-		Into: strings.Join(c.Into, ","), Again: c.Again}
-	o.Name = cmp.Or(c.Name, o.RangeName())
-	o.OutOfRange = ingest.FromEarliest // what leaves the topic meanwhile is counted and reported
-	if c.Rate > 0 {
-		o.RecordsPerSecond = float64(c.Rate)
-		o.MaxBatchRecords = max(1, min(o.MaxBatchRecords, c.Rate/10)) // so that a low rate does not come in bursts
-	}
-	return o
-}
-
-// whole fails when part of a range is missing, unless that was allowed.
-func (c *replayCmd) whole(replays []*service.Replay) error {
-	for _, r := range replays {
-		if len(r.Plan.Missing()) > 0 && !c.SkipMissing {
-			return &exitError{exitFailed, fmt.Errorf("%s: part of the range is missing, as said above; nothing was replayed", r.Name),
-				"--skip-missing replays what is there"}
-		}
-	}
-	return nil
-}
-
-// run replays until all is settled, or ctx ends, and shows progress and results.
-func (c *replayCmd) run(ctx context.Context, replays []*service.Replay, shown *replayScreen) error {
+// runReplays replays until all is settled, or ctx ends, and shows progress and results.
+func runReplays(ctx context.Context, set *replays.Set, left []*service.Replay, shown *replayScreen) error {
 	shownCtx, stop := context.WithCancel(context.WithoutCancel(ctx)) // progress is shown while the replays drain
 	drawn := make(chan struct{})
 	go func() {
 		defer close(drawn)
-		shown.follow(shownCtx, replays)
+		shown.follow(shownCtx, left)
 	}()
-	errs := service.RunReplays(ctx, replays)
+	errs := set.Run(ctx, left)
 	stop()
 	<-drawn
-	for i, r := range replays {
-		if errs[i] = c.outcome(ctx, r, errs[i]); errs[i] == nil {
+	for i, r := range left {
+		if errs[i] == nil {
 			shown.result(r)
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// createShadows makes the tables of --into that are missing.
+func createShadows(e *env, cfg *config.Config, set *replays.Set) error {
+	return withHBase(e, cfg, func(cluster *hbase.Client) error {
+		made, err := set.CreateShadows(e.ctx, cluster)
+		for _, s := range made {
+			fmt.Fprintf(e.stderr, "created table %s with %s\n", s.Table, term.Count(s.Regions, "region"))
+		}
+		return err
+	})
 }

@@ -2,49 +2,30 @@ package main
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
-	"slices"
 
 	"brine/config"
+	"brine/hbase"
 	"brine/internal/term"
-	"brine/service"
-	"brine/verify"
+	"brine/service/replays"
 )
 
-// replayDiff is the JSON line of what a replay would change.
-type replayDiff struct {
-	Pipeline string `json:"pipeline"` // pipeline.rows
-	verify.DiffReport
-}
-
-// diff compares a sample of the range with the tables. It writes nothing.
-func (c *replayCmd) diff(e *env, cfg *config.Config, p *config.Pipeline, replays []*service.Replay, shown *replayScreen) error {
-	i := slices.IndexFunc(replays, func(r *service.Replay) bool { return r.Options.Group == p.RowsGroup() })
-	if i < 0 {
-		return usage(errors.New("--diff compares rows; the replay writes documents alone"))
-	}
-	if _, looksUp := p.Lookup(); looksUp {
-		return usage(fmt.Errorf("--diff: the pipeline %s looks keys up (key_from), which only writing does; replay --into another table and "+
-			"compare", p.Name))
-	}
-	r := replays[i]
-	cluster, err := openHBase(e, cfg, cfg.HBase())
+// diffReplay compares a sample of the range with the tables. It writes nothing.
+func diffReplay(e *env, cfg *config.Config, set *replays.Set, shown *replayScreen) error {
+	r, err := set.DiffOf()
 	if err != nil {
 		return err
 	}
-	defer cluster.Close()
-	d, err := verify.Diff(e.ctx, cluster.Client, verify.DiffOptions{Ingest: r.Options.Options, Plan: r.Plan, Keys: r.Options.Keys,
-		Rows: p.Sink(), Records: c.Diff})
-	if err != nil {
-		return fmt.Errorf("--diff: %w", err)
-	}
-	d.Hide(cfg.Mask())
-	shown.diff(replayDiff{r.Name, *d})
-	return nil
+	return withHBase(e, cfg, func(cluster *hbase.Client) error {
+		d, err := set.Diff(e.ctx, cluster, r)
+		if err == nil {
+			shown.diff(d)
+		}
+		return err
+	})
 }
 
-func (s *replayScreen) diff(d replayDiff) {
+func (s *replayScreen) diff(d *replays.Diff) {
 	if s.json {
 		s.JSON(d)
 		return

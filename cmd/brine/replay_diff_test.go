@@ -9,6 +9,7 @@ import (
 	"brine/hbase"
 	"brine/internal/sample"
 	"brine/publish"
+	"brine/service/replays"
 )
 
 // TestReplayOfKeysIntoAnotherTableAndDiff replays into an empty table until it is cell for cell the live one, key by key and whole, and
@@ -22,9 +23,9 @@ func TestReplayOfKeysIntoAnotherTableAndDiff(t *testing.T) {
 			t.Cleanup(func() { dropTable(t, j.hbase, shadow) })
 		}
 		j.publish(first(sample.Scans(), events))
-		diff := func(args ...string) replayDiff {
+		diff := func(args ...string) replays.Diff {
 			t.Helper()
-			return lastObject[replayDiff](t, j.output(append([]string{"replay", "-c", j.file, "--from", "earliest", "--json", "--diff", "10000"}, args...)...))
+			return lastObject[replays.Diff](t, j.output(append([]string{"replay", "-c", j.file, "--from", "earliest", "--json", "--diff", "10000"}, args...)...))
 		}
 		if d := diff(); d.Records != events || d.New != events || d.Changed != 0 {
 			t.Errorf("before the first run a replay would change %+v", d)
@@ -34,7 +35,7 @@ func TestReplayOfKeysIntoAnotherTableAndDiff(t *testing.T) {
 		if d := diff(); d.Rows != events || d.New+d.Changed+d.Added+d.Replaced+d.Tied+d.Kept != 0 || d.Same != want.cells {
 			t.Errorf("of a table that has all a replay would change %+v", d)
 		}
-		if d := lastObject[replayDiff](t, j.output("replay", "-c", j.file, "--from", "earliest", "--json", "--diff", "100")); d.Records < 90 || d.Records > 110 {
+		if d := lastObject[replays.Diff](t, j.output("replay", "-c", j.file, "--from", "earliest", "--json", "--diff", "100")); d.Records < 90 || d.Records > 110 {
 			t.Errorf("a sample of 100 has %d records", d.Records)
 		}
 
@@ -97,7 +98,7 @@ func TestDiffDistinguishesNewerOlderAndOtherCells(t *testing.T) {
 	if _, err := client.Submit(t.Context(), &b).Wait(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	d := lastObject[replayDiff](t, j.output("replay", "-c", j.file, "--from", "earliest", "--json", "--diff", "10"))
+	d := lastObject[replays.Diff](t, j.output("replay", "-c", j.file, "--from", "earliest", "--json", "--diff", "10"))
 	if d.Records != 2 || d.Rejected != 1 || d.Rows != 1 || d.Changed != 1 || d.Tied != 1 || d.Kept != 1 || d.Same != 1 || len(d.Examples) != 1 || d.Examples[0].Column != "e:s" || d.Examples[0].Now != "other" {
 		t.Errorf("%+v", d)
 	}

@@ -108,3 +108,18 @@ func replayLine(r service.ReplayReading) string {
 	return fmt.Sprintf("%-20s %11s of %11s  %5.1f %%  %11s  ETA %8s", name, term.Thousands(r.Done), term.Thousands(r.Done+r.Left),
 		term.Progress{Done: r.Done, Left: r.Left}.Percent(), term.Rate(r.PerSec), term.Remaining(r.ETA)) + rest
 }
+
+func (s *replayScreen) result(r *service.Replay) {
+	result := r.Result()
+	if s.json {
+		s.JSON(result)
+		return
+	}
+	of := ""
+	if result.Replayed < result.Read {
+		of = fmt.Sprintf(" of %s that were read", term.Thousands(result.Read))
+	}
+	fmt.Fprintf(s.Out, "%s: done: %s%s replayed in %v (%s/s), retries %d, dead letters %d\n", r.Name,
+		term.Count(int(result.Replayed), "record"), of,
+		term.Seconds(result.Seconds), term.Thousands(int64(float64(result.Read)/result.Seconds)), result.Retries, result.Dead)
+}

@@ -4,15 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"strconv"
-	"strings"
+	"log/slog"
 	"time"
 
-	"brine/ingest"
+	"brine/config"
 	"brine/internal/term"
+	"brine/metrics"
 	"brine/service"
+	"brine/service/brokers"
+	"brine/service/verifications"
 	"brine/verify"
+	"brine/verify/display"
 )
 
 type verifyCmd struct {
@@ -34,9 +36,6 @@ type verifyCmd struct {
 	Temp        string        `placeholder:"DIR" help:"Folder for the temporary file (default: the system's)."`
 	JSON        bool          `help:"Print progress, findings and result as JSON lines."`
 	Quiet       bool          `short:"q" help:"Print no progress."`
-
-	span  ingest.Span
-	share float64
 }
 
 // Help is shown under the command's own help.
@@ -54,75 +53,25 @@ Examples:
 }
 
 func (c *verifyCmd) Run(e *env) error {
-	if err := c.parse(); err != nil {
+	asked := verifications.Asked{From: c.From, To: c.To, Partitions: c.Partitions, Full: c.Full, Sample: c.Sample, Ahead: c.Ahead,
+		Repair: c.Repair, DeleteExtra: c.DeleteExtra, Rate: c.Rate, Temp: c.Temp}
+	if err := errors.Join(asked.Check(time.Now()), c.parse(&asked)); err != nil {
 		return usage(err)
 	}
-	v, err := c.open(e)
+	v, err := c.open(e, asked)
 	if err != nil {
 		return err
 	}
-	defer v.service.Close()
+	defer v.Service.Close()
 	if c.Follow {
 		return v.follow(e.ctx)
 	}
-	if err := v.expect(e.ctx); err != nil {
+	if err := v.Expect(e.ctx, v.screen.Note); err != nil {
 		return err
 	}
-	return v.once(e)
-}
-
-// parse checks the command line.
-func (c *verifyCmd) parse() (err error) {
-	if c.span, err = parseSpan(c.From, c.To, c.Partitions); err != nil {
+	report, err := v.Once(e.ctx, v.shown(e))
+	if err != nil {
 		return err
-	}
-	text, percent := strings.CutSuffix(strings.TrimSpace(c.Sample), "%")
-	c.share, err = strconv.ParseFloat(text, 64)
-	if percent {
-		c.share /= 100
-	}
-	whole := c.From == "earliest" && c.To == "latest" && c.Partitions == nil
-	switch {
-	case err != nil || c.share <= 0 || c.share > 1:
-		return fmt.Errorf("--sample %q: give a share of the rows, such as 1%%", c.Sample)
-	case c.Full && !whole:
-		return errors.New("--full is of all that is in the topics; leave --from, --to and --partitions out")
-	case c.DeleteExtra && !c.Full:
-		return errors.New("--delete-extra: what is extra is known with --full only")
-	case c.DeleteExtra && c.share < 1:
-		return errors.New("--delete-extra: look at all rows before some are deleted; leave --sample out")
-	case c.Follow && (c.Full || !whole || c.DeleteExtra || c.Ahead):
-		return errors.New("--follow begins where the live group is; leave --full, --from, --to, --partitions, --ahead and --delete-extra out")
-	case c.Follow && c.Every < time.Second:
-		return fmt.Errorf("--every %v: give 1s or more", c.Every)
-	case c.Listen != "" && !c.Follow:
-		return errors.New("--listen serves the metrics of --follow; leave it out, or add that")
-	case c.Rate < 0 || c.Show < 0:
-		return errors.New("--rate and --show: give numbers from 0 on")
-	}
-	if c.Temp != "" {
-		if _, err := os.Stat(c.Temp); err != nil {
-			return fmt.Errorf("--temp: %w", err)
-		}
-	}
-	return nil
-}
-
-// once verifies, repairs if that is asked for, and fails when something is left.
-func (v *verification) once(e *env) error {
-	check, err := verify.New(v.options)
-	if err != nil {
-		return usage(err)
-	}
-	defer check.Close()
-	var report *verify.Report
-	v.work(func() { report, err = check.Run(e.ctx) })
-	if err != nil {
-		return v.failure(e.ctx, err)
-	}
-	v.screen.Report(report, v.cmd.Show)
-	if report, err = v.fix(e, check, report); err != nil {
-		return v.failure(e.ctx, err)
 	}
 	if report.Problems() > 0 {
 		return errReported{exitDiffers}
@@ -130,42 +79,62 @@ func (v *verification) once(e *env) error {
 	return nil
 }
 
-// fix repairs what is damaged and removes what is extra, as far as was asked for, and looks again.
-func (v *verification) fix(e *env, check *verify.Check, report *verify.Report) (*verify.Report, error) {
-	fixed := false
-	if v.cmd.Repair && report.Fixable(verify.ByRepair) > 0 {
-		writers, err := v.writers(e.ctx)
-		if err != nil {
-			return report, err
-		}
-		records := int64(0)
-		v.work(func() { records, err = check.Repair(e.ctx, writers) })
-		if v.screen.Repaired(records, err); err != nil {
-			return report, err
-		}
-		fixed = true
+// parse checks what the command has beside what is asked.
+func (c *verifyCmd) parse(asked *verifications.Asked) error {
+	switch {
+	case c.Follow && (c.Full || !asked.Whole() || c.DeleteExtra || c.Ahead):
+		return errors.New("--follow begins where the live group is; leave --full, --from, --to, --partitions, --ahead and --delete-extra out")
+	case c.Follow && c.Every < time.Second:
+		return fmt.Errorf("--every %v: give 1s or more", c.Every)
+	case c.Listen != "" && !c.Follow:
+		return errors.New("--listen serves the metrics of --follow; leave it out, or add that")
+	case c.Show < 0:
+		return errors.New("--show: give a number from 0 on")
 	}
-	if extra := report.Fixable(verify.ByDeleteExtra); v.cmd.DeleteExtra && extra > 0 {
-		if err := confirm(e, v.cmd.Yes, fmt.Sprintf("Delete what no record accounts for in %s rows and documents?",
-			term.Thousands(extra))); err != nil {
-			return report, err
-		}
-		rows, err := check.DeleteExtra(e.ctx)
-		if v.screen.Deleted(rows, err); err != nil {
-			return report, err
-		}
-		fixed = true
+	return nil
+}
+
+// verification is a verify command with its stores open.
+type verification struct {
+	*verifications.Verification
+	cmd     *verifyCmd
+	cfg     *config.Config
+	metrics *metrics.Verify
+	screen  *display.Screen
+}
+
+// open finds out what is meant, and opens the stores of that.
+func (c *verifyCmd) open(e *env, asked verifications.Asked) (*verification, error) {
+	cfg, err := c.load(e)
+	if err != nil {
+		return nil, err
 	}
-	if !fixed {
-		return report, nil
+	v := &verification{cmd: c, cfg: cfg, screen: display.NewScreen(e.stdout, c.JSON, c.Quiet, cfg.Mask())}
+	client := brokers.Open(&cfg.Kafka) // one for all rounds: each has connections of its own
+	groups, err := c.groups(e.ctx, cfg, client)
+	if err != nil {
+		return nil, err
 	}
-	var again *verify.Report
-	var err error
-	v.work(func() { again, err = check.Again(e.ctx) })
-	if err == nil {
-		v.screen.Again(again, v.cmd.Show)
+	log := slog.New(slog.NewTextHandler(e.stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	if v.Verification, err = verifications.Open(e.ctx, cfg, asked, client, groups, serviceOptions(service.ToRead, log)); err != nil {
+		return nil, err
 	}
-	return again, err
+	e.guard(v.Service.Guard)
+	v.metrics = metrics.NewVerify(v.Service.Registry())
+	v.Options.Hooks = v.metrics.Hooks()
+	v.Options.Hooks.Phase = v.screen.Phase
+	return v, nil
+}
+
+// shown prints what is found.
+func (v *verification) shown(e *env) *verifications.Shown {
+	return &verifications.Shown{
+		Note: v.screen.Note, Report: func(r *verify.Report) { v.screen.Report(r, v.cmd.Show) }, Repaired: v.screen.Repaired,
+		Deleted: v.screen.Deleted, Again: func(r *verify.Report) { v.screen.Again(r, v.cmd.Show) }, During: v.work,
+		Confirm: func(extra int64) error {
+			return confirm(e, v.cmd.Yes, fmt.Sprintf("Delete what no record accounts for in %s rows and documents?", term.Thousands(extra)))
+		},
+	}
 }
 
 // work does a part of the work with progress on the screen, and with the heap held near what it needs.
@@ -180,17 +149,4 @@ func (v *verification) work(do func()) {
 	v.screen.During(do, v.screen.Draw)
 	stop()
 	<-held
-}
-
-// failure gives the error of a verification its exit code.
-func (v *verification) failure(ctx context.Context, err error) error {
-	switch {
-	case ctx.Err() != nil:
-		return &exitError{exitFailed, errors.New("stopped before it was done"), ""}
-	case errors.Is(err, verify.ErrIncomplete):
-		return &exitError{exitFailed, err, "verify a window that is in the topic: --from a time or offsets"}
-	case errors.Is(err, ingest.ErrNoPartition):
-		return &exitError{exitMissing, err, "fix --partitions, or the partitions of --from and --to"}
-	}
-	return service.IngestError(err)
 }

@@ -16,7 +16,7 @@ func (v *verification) follow(ctx context.Context) error {
 	}
 	defer stop()
 	f := verify.Follower{
-		Options: v.options, Every: v.cmd.Every, Committed: v.committed, Work: v.work,
+		Options: v.Options, Every: v.cmd.Every, Committed: v.Committed, Work: v.work,
 		Started: func() { v.screen.Note("following: what is committed from now on is verified every %v", v.cmd.Every) },
 		Verified: func(r *verify.Report) {
 			if r != nil {
@@ -35,7 +35,7 @@ func (v *verification) follow(ctx context.Context) error {
 		},
 	}
 	if v.cmd.Repair {
-		f.Writers = v.writers
+		f.Writers = v.Writers
 	}
 	return f.Run(ctx)
 }
@@ -51,7 +51,7 @@ func (v *verification) serve() (stop func(), err error) {
 		}
 		return "ok", nil
 	}
-	a, err := v.service.Port(v.cmd.Listen, "--listen", healthy, healthy)
+	a, err := v.Service.Port(v.cmd.Listen, "--listen", healthy, healthy)
 	if err != nil {
 		return nil, err
 	}

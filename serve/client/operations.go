@@ -36,6 +36,15 @@ type Half struct {
 	Members []string `json:"members" doc:"Of the group; one that was killed is one until its session ends."`
 	Regions int      `json:"regions,omitempty" doc:"That it writes to."`
 
+	Paused    bool    `json:"paused,omitempty" doc:"Somebody has paused it; it stands still until it is resumed."`
+	RateLimit float64 `json:"rate_limit,omitempty" doc:"Records a second that the whole group is asked to keep to."`
+	AskedBy   string  `json:"asked_by,omitempty" doc:"Who has asked for that last."`
+	AskedAt   string  `json:"asked_at,omitempty"`
+
+	Step     string   `json:"limiting_step,omitempty" doc:"Where it runs here: the step that holds up the others, such as server or fetch."`
+	LagBytes *int64   `json:"lag_bytes,omitempty" doc:"Where it runs here: of the records that lag, about."`
+	Drain    *float64 `json:"drain_seconds,omitempty" doc:"Where it runs here: until nothing lags, at the rates of the last minute; -1: never, it grows."`
+
 	Counts     *HalfCounts `json:"counts,omitempty" doc:"Of this brine, where it runs here."`
 	Partitions []Partition `json:"partitions,omitempty" doc:"In the list of all pipelines they are left out."`
 }

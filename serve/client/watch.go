@@ -21,9 +21,22 @@ const (
 // stale says why the page handed over last may be old; then page is empty. A lost connection, and a refusal for a while (503), are tried
 // again each second, and what has changed meanwhile is handed over. Any other refusal ends it as a *Problem.
 func (c *Client) Watch(ctx context.Context, view string, params url.Values, see func(page Page, stale *Problem) error) error {
-	w := watch{see: see}
+	return c.watch(ctx, viewPath(view)+"/events", params, "page", func(data []byte, stale *Problem) error {
+		var page Page
+		if data != nil {
+			if err := json.Unmarshal(data, &page); err != nil {
+				return err
+			}
+		}
+		return see(page, stale)
+	})
+}
+
+// watch hands over what events of a name hold, and problems; see Watch.
+func (c *Client) watch(ctx context.Context, path string, params url.Values, event string, see func(data []byte, stale *Problem) error) error {
+	w := watch{event: event, see: see}
 	for {
-		resp, err := c.do(ctx, http.MethodGet, viewPath(view)+"/events", params, nil, "Accept", "text/event-stream", "Last-Event-ID", w.last)
+		resp, err := c.do(ctx, http.MethodGet, path, params, nil, "Accept", "text/event-stream", "Last-Event-ID", w.last)
 		if err == nil {
 			err = errors.Join(w.read(resp.Body), resp.Body.Close())
 		}
@@ -46,9 +59,10 @@ func (c *Client) Watch(ctx context.Context, view string, params url.Values, see 
 
 // watch is what is kept from one connection to the next.
 type watch struct {
-	see  func(Page, *Problem) error
-	seen error  // that see has returned
-	last string // id of the page that was handed over
+	event string // what events are named that are handed over
+	see   func([]byte, *Problem) error
+	seen  error  // that see has returned
+	last  string // id of the event that was handed over
 }
 
 // read hands over the events of one connection.
@@ -76,21 +90,15 @@ func (w *watch) read(r io.Reader) error {
 }
 
 func (w *watch) take(id, event, data string) error {
-	var page Page
-	var stale *Problem
-	var err error
 	switch event {
-	case "page":
-		err = json.Unmarshal([]byte(data), &page)
+	case w.event:
+		w.last, w.seen = id, w.see([]byte(data), nil)
 	case "problem":
-		err = json.Unmarshal([]byte(data), &stale)
-	default:
-		return nil
+		stale := new(Problem)
+		if err := json.Unmarshal([]byte(data), stale); err != nil {
+			return err
+		}
+		w.last, w.seen = id, w.see(nil, stale)
 	}
-	if err != nil {
-		return err
-	}
-	w.last = id
-	w.seen = w.see(page, stale)
 	return w.seen
 }

@@ -78,26 +78,44 @@ func (p *Previews) Print(out io.Writer, asJSON bool) error {
 	return nil
 }
 
-func (p *Preview) print(out io.Writer, asJSON bool) error {
-	n, reasons := p.Effects, []string(nil)
-	for _, reason := range slices.Sorted(maps.Keys(p.Rejected)) {
-		n += p.Rejected[reason]
-		reasons = append(reasons, fmt.Sprintf("%s %s", reason, term.Thousands(int64(p.Rejected[reason]))))
+// Line is how many letters of a half a replay would write, as a line of JSON.
+type Line struct {
+	Pipeline string               `json:"pipeline"`
+	Letters  int                  `json:"letters"`
+	Writable int                  `json:"writable"`
+	Rejected map[event.Reason]int `json:"rejected"`
+}
+
+// Lines are those of all halves.
+func (p *Previews) Lines() (out []Line) {
+	for _, h := range p.halves {
+		out = append(out, p.of[h.Group()].line())
 	}
+	return out
+}
+
+func (p *Preview) line() Line {
+	n := p.Effects
+	for _, rejected := range p.Rejected {
+		n += rejected
+	}
+	return Line{p.half.Name(), n, p.Effects, p.Rejected}
+}
+
+func (p *Preview) print(out io.Writer, asJSON bool) error {
+	line, reasons := p.line(), []string(nil)
 	if asJSON {
-		return json.NewEncoder(out).Encode(struct {
-			Pipeline string               `json:"pipeline"`
-			Letters  int                  `json:"letters"`
-			Writable int                  `json:"writable"`
-			Rejected map[event.Reason]int `json:"rejected"`
-		}{p.half.Name(), n, p.Effects, p.Rejected})
+		return json.NewEncoder(out).Encode(line)
+	}
+	for _, reason := range slices.Sorted(maps.Keys(p.Rejected)) {
+		reasons = append(reasons, fmt.Sprintf("%s %s", reason, term.Thousands(int64(p.Rejected[reason]))))
 	}
 	why := ""
 	if len(reasons) > 0 {
 		why = " (" + strings.Join(reasons, ", ") + ")"
 	}
-	_, err := fmt.Fprintf(out, "%s: %s to replay; %s would be written, %s rejected again%s\n", p.half.Name(), term.Count(n, "letter"),
-		term.Thousands(int64(p.Effects)), term.Thousands(int64(n-p.Effects)), why)
+	_, err := fmt.Fprintf(out, "%s: %s to replay; %s would be written, %s rejected again%s\n", line.Pipeline,
+		term.Count(line.Letters, "letter"), term.Thousands(int64(p.Effects)), term.Thousands(int64(line.Letters-p.Effects)), why)
 	return err
 }
 

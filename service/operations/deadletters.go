@@ -3,10 +3,8 @@ package operations
 import (
 	"context"
 	"slices"
-	"time"
 	"unicode/utf8"
 
-	"brine/event"
 	"brine/ingest/deadletter"
 	"brine/internal/when"
 	"brine/mask"
@@ -19,49 +17,32 @@ import (
 
 // scan is the scan of the dead letters that are meant, for who sees what rules do not mask.
 func (o *Operations) scan(ctx context.Context, of client.DeadLettersOf, rules *mask.Rules) (*brokers.DeadLetters, error) {
-	if of.Pipeline != "" {
-		if _, err := o.pipeline(of.Pipeline); err != nil {
-			return nil, err
-		}
-	}
-	if err := halfKind(of.Half); err != nil {
+	filter, err := o.filter(&of, rules)
+	if err != nil {
 		return nil, err
-	}
-	if of.Text != "" && (!rules.Nothing() || !o.cfg.Mask().Nothing()) {
-		return nil, misused("text: it looks into records, and pipelines mask fields")
-	}
-	filter := deadletter.Filter{Partitions: of.Partitions, Text: of.Text, Replayed: of.All}
-	var err error
-	if filter.Since, err = o.moment("since", of.Since); err != nil {
-		return nil, err
-	}
-	if filter.Until, err = o.moment("until", of.Until); err != nil {
-		return nil, err
-	}
-	for _, reason := range of.Reasons {
-		if !slices.Contains(event.Rejects, event.Reason(reason)) {
-			return nil, misused("reason: no record is rejected for %q; dead letters have %v", reason, event.Rejects)
-		}
-		filter.Reasons = append(filter.Reasons, event.Reason(reason))
-	}
-	if of.Key != "" {
-		if filter.Key, err = rowkey.ParseBinary(of.Key); err != nil {
-			return nil, misused("key: %w", err)
-		}
 	}
 	return brokers.NewDeadLetters(ctx, o.cfg, of.Pipeline, of.Half, filter)
 }
 
-// moment reads a time, or how long ago that is; empty is the zero time.
-func (o *Operations) moment(name, text string) (time.Time, error) {
-	if text == "" {
-		return time.Time{}, nil
+// filter reads which dead letters are meant, for who sees what rules do not mask.
+func (o *Operations) filter(of *client.DeadLettersOf, rules *mask.Rules) (out deadletter.Filter, err error) {
+	if of.Pipeline != "" {
+		if _, err := o.pipeline(of.Pipeline); err != nil {
+			return out, err
+		}
 	}
-	t, err := when.Time(text, o.now())
-	if err != nil {
-		return t, misused("%s: %w", name, err)
+	if err := halfKind(of.Half); err != nil {
+		return out, err
 	}
-	return t, nil
+	if of.Text != "" && (!rules.Nothing() || !o.cfg.Mask().Nothing()) {
+		return out, misused("text: it looks into records, and pipelines mask fields")
+	}
+	asked := letters.Asked{Reasons: of.Reasons, Since: of.Since, Until: of.Until, Partitions: of.Partitions, Text: of.Text, All: of.All}
+	if of.Key != "" {
+		asked.Key = &of.Key
+	}
+	out, err = asked.Filter(o.now())
+	return out, asFields(err)
 }
 
 // DeadLetters implements serve.Operations.

@@ -5,6 +5,8 @@
 //	tables.go       tables with their regions, their skew and its map; the configuration
 //	offsets.go      where groups are in their topics, and moved to
 //	deadletters.go  records that could not be written
+//	control.go      what is asked of pipelines that run
+//	jobs*.go        what takes long: what each kind of job does is what the command does
 //	rates.go        how fast a number grows, from one question to the next
 //
 // The invariant: nothing is reached but what the configuration names. Other members of a group are known from the brokers; none is dialled.
@@ -21,6 +23,7 @@ import (
 	"brine/internal/fault"
 	"brine/service"
 	"brine/service/brokers"
+	"brine/service/jobs"
 )
 
 // Operations are the operations on one service. Close ends them.
@@ -35,7 +38,15 @@ type Operations struct {
 	asking sync.Mutex // held while the brokers are asked about groups
 	groups map[string]asked
 	silent asked // what the brokers did not answer last
-	rates  rates
+
+	control  *service.Control
+	reading  sync.Mutex // held while it is asked
+	readAt   time.Time
+	askedOf  map[string]service.Asked
+	askedErr error
+
+	jobs  *jobs.Jobs // nil without accounts, and before Open
+	rates rates
 
 	loading sync.Mutex // held while the cluster is asked for the loads of regions
 	loaded  time.Time
@@ -45,11 +56,16 @@ type Operations struct {
 func New(s *service.Service, log *slog.Logger) *Operations {
 	cfg := s.Config()
 	return &Operations{service: s, cfg: cfg, brokers: brokers.Open(&cfg.Kafka), log: log, now: time.Now,
-		hold: time.Second, groups: map[string]asked{}}
+		hold: time.Second, groups: map[string]asked{}, control: s.Control()}
 }
 
-// Close ends what goes on.
-func (o *Operations) Close() { o.brokers.Close() }
+// Close ends what goes on: jobs as interrupted.
+func (o *Operations) Close() {
+	if o.jobs != nil {
+		o.jobs.Close()
+	}
+	o.brokers.Close()
+}
 
 // pipeline finds a pipeline by its name.
 func (o *Operations) pipeline(name string) (*config.Pipeline, error) {

@@ -100,6 +100,7 @@ func (o *Operations) half(ctx context.Context, h config.Half) client.Half {
 			}
 		}
 	}
+	o.addAsked(ctx, &out)
 	o.here(&out, o.service.Half(h.Name()))
 	for i := range out.Partitions {
 		p := &out.Partitions[i]
@@ -134,6 +135,8 @@ func (o *Operations) here(out *client.Half, h *service.Half) {
 	out.Regions = st.Regions
 	out.Counts = &client.HalfCounts{Events: st.Events, Batches: st.Batches, Retries: st.Retries, Retried: st.Retried, Cause: st.Cause,
 		DeadLetters: st.Dead, Ties: st.Ties}
+	out.Paused, out.RateLimit = st.Paused || out.Paused, max(st.RateLimit, out.RateLimit)
+	out.Step, out.LagBytes, out.Drain = st.Limit, &st.Backlog.Bytes, st.Backlog.Drain
 	worst, why := ingest.Running, ""
 	for i := range loop.Partitions {
 		p := &loop.Partitions[i]

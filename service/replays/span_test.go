@@ -1,8 +1,9 @@
-package main
+package replays
 
 import (
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestSpanFlags: errors name the flag that is wrong. What the texts mean is tested in ingest.
@@ -16,7 +17,7 @@ func TestSpanFlags(t *testing.T) {
 		{" latest ", "latest", "--from latest: nothing comes after the latest record"},
 		{"earliest", "earliest", "--to earliest: nothing comes before the earliest record"},
 	} {
-		if _, err := parseSpan(c.from, c.to, nil); err == nil || !strings.Contains(err.Error(), c.fault) {
+		if _, err := Span(c.from, c.to, nil, time.Now()); err == nil || !strings.Contains(err.Error(), c.fault) {
 			t.Errorf("%q to %q: error %v, expected %q", c.from, c.to, err, c.fault)
 		}
 	}

@@ -1,0 +1,180 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/url"
+)
+
+// The states of a job. It has ended in any but the first three.
+const (
+	JobQueued      = "queued"
+	JobRunning     = "running"
+	JobCanceling   = "canceling" // it is asked to end, and still settles what it has begun
+	JobDone        = "done"
+	JobFailed      = "failed"
+	JobCanceled    = "canceled"
+	JobInterrupted = "interrupted" // its brine was stopped, or says nothing of it any more
+)
+
+// Jobs is a page of jobs.
+type Jobs struct {
+	Jobs []Job  `json:"jobs" doc:"The newest first; without their results."`
+	Next string `json:"next_page_token" doc:"What page_token takes to go on; empty at the end."`
+}
+
+// Job is long work that goes on after it was answered, and what has become of it.
+type Job struct {
+	ID       string          `json:"id"`
+	Kind     string          `json:"kind" doc:"replay, verify, dead-letter-replay, dead-letter-purge or reindex."`
+	State    string          `json:"state" doc:"queued, running, canceling; then done, failed, canceled or interrupted: the brine that ran it was stopped."`
+	Account  string          `json:"account" doc:"Who started it."`
+	Asked    json.RawMessage `json:"asked" doc:"What it was started with; keys, texts and expressions only where nothing is masked."`
+	Created  string          `json:"created"`
+	Started  string          `json:"started,omitempty"`
+	Ended    string          `json:"ended,omitempty"`
+	Progress []JobProgress   `json:"progress" doc:"How far it is: a replay by half, others as a whole. Once it has ended: how far it was."`
+	Detail   string          `json:"detail,omitempty" doc:"Why it failed or ended early, or what it has found."`
+	Fix      string          `json:"fix,omitempty" doc:"What helps against that."`
+	Results  []JobResult     `json:"results,omitempty" doc:"Of a job that is asked for alone, in the order in which they came: what the command prints with --json but for its progress."`
+	Cut      int             `json:"results_cut,omitempty" doc:"How many further results there was no room for."`
+}
+
+// HasEnded reports whether nothing more becomes of the job.
+func (j *Job) HasEnded() bool {
+	return j.State != JobQueued && j.State != JobRunning && j.State != JobCanceling
+}
+
+// JobProgress is how far a part of a job is.
+type JobProgress struct {
+	Of      string  `json:"of" doc:"The half of a pipeline, or the part of the work."`
+	Done    int64   `json:"done" doc:"In offsets, mostly: an upper bound of the records."`
+	Total   int64   `json:"total"`
+	Rate    float64 `json:"per_second"`
+	ETA     float64 `json:"eta_seconds" doc:"-1: not known."`
+	Waiting string  `json:"waiting,omitempty" doc:"Why it does not go on."`
+}
+
+// JobResult is a part of what a job has found or done.
+type JobResult struct {
+	What  string          `json:"what" doc:"plan, diff, result, finding, report, note, repaired, deleted, effect, preview or topic."`
+	Value json.RawMessage `json:"value" doc:"An object, whose fields are those of the line that the command prints with --json."`
+}
+
+// ReplayJob asks for what brine replay does.
+type ReplayJob struct {
+	Pipeline    string   `json:"pipeline,omitempty" doc:"May be left out where there is only one."`
+	Topic       string   `json:"topic,omitempty" doc:"Only this one of the topics that the pipeline reads."`
+	Half        string   `json:"half,omitempty" doc:"rows or documents; left out: both."`
+	From        string   `json:"from" doc:"earliest, a time, how long ago (2h), or offsets (0:1200,1:900)."`
+	To          string   `json:"to,omitempty" doc:"Up to, and without: latest (left out), a time, or offsets."`
+	Partitions  []int    `json:"partitions,omitempty" doc:"Left out: those of the offsets, else all."`
+	Keys        []string `json:"keys,omitempty" doc:"Only records of these keys; bytes that are no text as \\xNN."`
+	Rate        int      `json:"rate,omitempty" doc:"Most records a second of each half; left out: the pipeline's read.rate."`
+	Name        string   `json:"name,omitempty" doc:"Progress is kept under this name; left out: made of the range."`
+	Again       bool     `json:"again,omitempty" doc:"Begin again, though a replay of this name is done or has been begun."`
+	SkipMissing bool     `json:"skip_missing,omitempty" doc:"Replay what is there, though part of the range is missing."`
+	DryRun      bool     `json:"dry_run,omitempty" doc:"Only the plan."`
+	Diff        int      `json:"diff,omitempty" doc:"Only the plan, and what so many records from all over the range would change of the rows that are there."`
+}
+
+// VerifyJob asks for what brine verify does.
+type VerifyJob struct {
+	HalvesOf
+	From        string `json:"from,omitempty" doc:"earliest (left out), a time, how long ago (2h), or offsets (0:1200,1:900)."`
+	To          string `json:"to,omitempty" doc:"Up to, and without: latest (left out), a time, or offsets."`
+	Partitions  []int  `json:"partitions,omitempty" doc:"Left out: those of the offsets, else all."`
+	Full        bool   `json:"full,omitempty" doc:"Read all of the tables and indexes too, and find what no record accounts for."`
+	Sample      string `json:"sample,omitempty" doc:"Share of the rows, always the same ones, as 1%; left out: all."`
+	Ahead       bool   `json:"ahead,omitempty" doc:"Expect also what the live group has not committed yet."`
+	Repair      bool   `json:"repair,omitempty" doc:"Write what is missing, stale or different again, and look once more."`
+	DeleteExtra bool   `json:"delete_extra,omitempty" doc:"With full: delete what no record accounts for; administrators only."`
+	Rate        int    `json:"rate,omitempty" doc:"Most records a second that are read from each topic; left out: no limit."`
+}
+
+// DeadLetterReplayJob asks for what brine deadletters replay does.
+type DeadLetterReplayJob struct {
+	DeadLettersOf
+	Let           []string `json:"let,omitempty" doc:"Fixes, each FIELD = EXPRESSION; they need a pipeline."`
+	AlterIdentity bool     `json:"alter_identity,omitempty" doc:"Allow let for fields of row keys, of ids of documents and of the version."`
+	Rate          int      `json:"rate,omitempty" doc:"Most records a second; left out: no limit."`
+	DryRun        bool     `json:"dry_run,omitempty" doc:"Only how many would be written, and how many rejected again and why."`
+	Preview       int      `json:"preview,omitempty" doc:"Only what would be written of so many, up to 100, and what stands there now; then as dry_run."`
+}
+
+// DeadLetterPurgeJob asks for what brine deadletters purge does.
+type DeadLetterPurgeJob struct {
+	Pipeline  string `json:"pipeline,omitempty" doc:"Only the topic of this pipeline's dead letters."`
+	OlderThan string `json:"older_than" doc:"Delete what was written before this time, or longer ago than this (30d)."`
+	KeepOpen  bool   `json:"keep_open,omitempty" doc:"Delete nothing from the first letter on that has not been replayed, in each partition."`
+	DryRun    bool   `json:"dry_run,omitempty" doc:"Only what would be deleted; without it administrators only."`
+}
+
+// ReindexJob asks for what brine reindex does.
+type ReindexJob struct {
+	Index       string `json:"index"`
+	From        string `json:"from" doc:"hbase or topic: what it is built from."`
+	Rate        int    `json:"rate,omitempty" doc:"Most rows, and then records, a second of each pipeline; left out: no limit."`
+	Workers     int    `json:"workers,omitempty" doc:"Ranges of the table that are read at the same time; left out: 4."`
+	DropOld     bool   `json:"drop_old,omitempty" doc:"Drop the old index once the new one has its place and is complete; administrators only."`
+	Again       bool   `json:"again,omitempty" doc:"Begin again, whatever was begun."`
+	SkipRefused bool   `json:"skip_refused,omitempty" doc:"Take the old index's place though the new one refuses documents."`
+	SkipMissing bool   `json:"skip_missing,omitempty" doc:"Go on though the topic has forgotten some of what is asked of it."`
+	DryRun      bool   `json:"dry_run,omitempty" doc:"Only the plan."`
+}
+
+const jobsPath = opsPath + "/jobs"
+
+// StartJob starts a job of a kind, with a body such as a ReplayJob. The same key, if it is not empty, starts it once.
+func (c *Client) StartJob(ctx context.Context, kind string, of any, key string) (out Job, err error) {
+	return out, c.send(ctx, http.MethodPost, jobsPath+"/"+url.PathEscape(kind), of, &out, "Idempotency-Key", key)
+}
+
+// Jobs lists the jobs, page by page.
+func (c *Client) Jobs(ctx context.Context, after string) (out Jobs, err error) {
+	params := url.Values{}
+	if after != "" {
+		params.Set("page_token", after)
+	}
+	return out, c.get(ctx, jobsPath, params, &out)
+}
+
+// Job returns a job with its results.
+func (c *Client) Job(ctx context.Context, id string) (out Job, err error) {
+	return out, c.get(ctx, jobsPath+"/"+url.PathEscape(id), nil, &out)
+}
+
+// CancelJob has a job end; what it has done by then stays.
+func (c *Client) CancelJob(ctx context.Context, id string) (out Job, err error) {
+	return out, c.post(ctx, jobsPath+"/"+url.PathEscape(id)+"/cancel", nil, &out)
+}
+
+// errEnough ends a watch whose job has ended.
+var errEnough = errors.New("the job has ended")
+
+// WatchJob hands over a job, and again whenever it has changed, without its results, until it has ended, ctx ends or see returns an
+// error. Lost connections are made again.
+func (c *Client) WatchJob(ctx context.Context, id string, see func(Job) error) error {
+	err := c.watch(ctx, jobsPath+"/"+url.PathEscape(id)+"/events", nil, "state", func(data []byte, _ *Problem) error {
+		var job Job
+		if data == nil { // not renewed for a moment
+			return nil
+		}
+		if err := json.Unmarshal(data, &job); err != nil {
+			return err
+		}
+		if err := see(job); err != nil {
+			return err
+		}
+		if job.HasEnded() {
+			return errEnough
+		}
+		return nil
+	})
+	if errors.Is(err, errEnough) {
+		return nil
+	}
+	return err
+}

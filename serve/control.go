@@ -1,0 +1,53 @@
+package serve
+
+import (
+	"context"
+	"net/http"
+
+	"brine/rowkey"
+	"brine/serve/client"
+)
+
+// controlRoutes are those that ask something of pipelines that run, wherever they do.
+func controlRoutes() []*endpoint {
+	pipeline := []param{{in: "path", name: "pipeline", about: "Of the configuration.", kind: rowkey.Text, required: true}}
+	var routes []*endpoint
+	for _, of := range [][2]string{
+		{"pause", "Has a pipeline stand still until it is resumed, in all processes and across restarts, as brine pause does."},
+		{"resume", "Has a pipeline that was paused go on, as brine resume does."},
+		{"limit", "Has a pipeline keep to so many records a second, all its members together, as brine limit does; 0: to none."},
+	} {
+		what := of[0]
+		routes = append(routes, &endpoint{method: http.MethodPost, path: pipelinesPath + "/{pipeline}/" + what, id: what, about: of[1],
+			params: pipeline, body: client.PipelineAsk{}, bare: what != "limit", answer: client.PipelineAsked{}, missing: true,
+			refuses: []kind{refused}, handle: func(c *call) error { return c.askPipeline(what) }})
+	}
+	return routes
+}
+
+// askPipeline asks something of a pipeline.
+func (c *call) askPipeline(what string) error {
+	var of client.PipelineAsk
+	if c.r.ContentLength != 0 || what == "limit" {
+		if err := c.body(&of); err != nil {
+			return err
+		}
+	}
+	switch {
+	case what != "limit" && of.Limit != nil:
+		return wrong("body.limit", "is not for this route", "leave it out, or ask /limit")
+	case what == "limit" && of.Limit == nil:
+		return wrong("body.limit", "is missing", "write records a second, or 0 for none")
+	}
+	pipeline := c.r.PathValue("pipeline")
+	asked := struct {
+		Pipeline string `json:"pipeline"`
+		client.PipelineAsk
+	}{pipeline, of}
+	if err := c.changes("pipelines."+what, asked); err != nil {
+		return err
+	}
+	return answer(c, func(ctx context.Context) (client.PipelineAsked, error) {
+		return c.opts.Operations.Ask(ctx, what, pipeline, of, c.id.Account.Name)
+	})
+}

@@ -1,0 +1,228 @@
+package serve
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strconv"
+
+	"brine/account"
+	"brine/mask"
+	"brine/rowkey"
+	"brine/serve/client"
+)
+
+const (
+	jobsPath = opsPath + "/jobs"
+	jobsPage = 50
+	maxKey   = 255 // bytes of an Idempotency-Key
+)
+
+// The kinds of jobs.
+const (
+	ReplayJob           = "replay"
+	VerifyJob           = "verify"
+	DeadLetterReplayJob = "dead-letter-replay"
+	DeadLetterPurgeJob  = "dead-letter-purge"
+	ReindexJob          = "reindex"
+)
+
+// Why Operations start no job.
+var (
+	ErrJobsFull     = errors.New("as many jobs as may be are running or waiting")
+	ErrJobKeyReused = errors.New("the Idempotency-Key is another job's")
+)
+
+// JobStart is a job that somebody starts.
+type JobStart struct {
+	Kind  string
+	Of    any           // what it is started with: a pointer to one of client's types
+	Shown []byte        // the same as JSON, without what is masked from anybody
+	Key   string        // the same key of one account starts one job; empty: each request starts one
+	By    account.Entry // who starts it, for the audit of its end
+}
+
+// jobRoutes are those of long work. They need accounts: a job is somebody's, and is kept beside them.
+func jobRoutes() []*endpoint {
+	id := []param{{in: "path", name: "id", about: "Of the job, as it was answered.", kind: rowkey.Text, required: true}}
+	job := func(c *call, whole bool) func(context.Context) (client.Job, error) {
+		return func(ctx context.Context) (client.Job, error) {
+			return c.opts.Operations.Job(ctx, c.r.PathValue("id"), whole)
+		}
+	}
+	routes := []*endpoint{
+		{path: jobsPath, id: "jobs", about: "The jobs that run, wait or have ended, of all brines on this database of accounts.",
+			params: []param{{in: "query", name: "page_token", about: "next_page_token of the page before.", kind: rowkey.Text}},
+			answer: client.Jobs{}, handle: func(c *call) error {
+				return answer(c, func(ctx context.Context) (client.Jobs, error) {
+					return c.opts.Operations.Jobs(ctx, c.values.Get("page_token"), jobsPage)
+				})
+			}},
+		{path: jobsPath + "/{id}", id: "job", about: "A job with its results.", params: id, answer: client.Job{}, missing: true,
+			handle: func(c *call) error { return answer(c, job(c, true)) }},
+		{path: jobsPath + "/{id}/events", id: "job_events", about: "A job without its results, and again whenever it has changed.", params: id,
+			events: true, state: client.Job{}, missing: true, handle: func(c *call) error { return c.watchJob(job(c, false)) }},
+		{method: http.MethodPost, path: jobsPath + "/{id}/cancel", id: "cancel_job",
+			about:  "Has a job end: it settles what it has begun, and what it has done stays.",
+			params: id, answer: client.Job{}, accepts: "It is asked to end.", missing: true, refuses: []kind{refused}, handle: (*call).cancelJob},
+	}
+	for _, of := range []struct {
+		kind, about string
+		body        any
+		start       func(*call) error
+	}{
+		{ReplayJob, "Replays a range of a pipeline's topic, or shows what that would do, as brine replay does.", client.ReplayJob{}, startReplay},
+		{VerifyJob, "Verifies rows and documents against the topics, as brine verify does.", client.VerifyJob{}, startVerify},
+		{DeadLetterReplayJob, "Replays dead letters, or shows what that would do, as brine deadletters replay does.",
+			client.DeadLetterReplayJob{}, startDeadLetterReplay},
+		{DeadLetterPurgeJob, "Deletes old dead letters, or shows which, as brine deadletters purge does.", client.DeadLetterPurgeJob{},
+			startDeadLetterPurge},
+		{ReindexJob, "Builds an index again beside the one in use, as brine reindex does.", client.ReindexJob{}, startReindex},
+	} {
+		routes = append(routes, &endpoint{method: http.MethodPost, path: jobsPath + "/" + of.kind, id: "start_" + name(of.kind),
+			about: of.about + " Answered once it is stored and waits for its turn.", body: of.body, answer: client.Job{},
+			params:  []param{{in: "header", name: keyHeader, about: "The same to ask again: it starts one job.", kind: rowkey.Text}},
+			accepts: "The job is stored, and begins when those before it leave room.", missing: true,
+			refuses: []kind{refused, keyReused, tooMany}, handle: of.start})
+	}
+	return routes
+}
+
+// name is a kind as identifiers have it.
+func name(kind string) string {
+	out := []byte(kind)
+	for i, b := range out {
+		if b == '-' {
+			out[i] = '_'
+		}
+	}
+	return string(out)
+}
+
+func startReplay(c *call) error {
+	var of client.ReplayJob
+	return c.startJob(ReplayJob, &of, func() (any, bool) {
+		shown := of
+		shown.Keys = c.hidden(of.Keys)
+		return &shown, false
+	})
+}
+
+func startVerify(c *call) error {
+	var of client.VerifyJob
+	return c.startJob(VerifyJob, &of, func() (any, bool) { return &of, of.DeleteExtra })
+}
+
+func startDeadLetterReplay(c *call) error {
+	var of client.DeadLetterReplayJob
+	return c.startJob(DeadLetterReplayJob, &of, func() (any, bool) {
+		shown := of
+		shown.Let = c.hidden(of.Let)
+		if !c.opts.Masks.Nothing() {
+			shown.Key, shown.Text = mask.If(of.Key != "", of.Key), mask.If(of.Text != "", of.Text)
+		}
+		return &shown, false
+	})
+}
+
+func startDeadLetterPurge(c *call) error {
+	var of client.DeadLetterPurgeJob
+	return c.startJob(DeadLetterPurgeJob, &of, func() (any, bool) { return &of, !of.DryRun })
+}
+
+func startReindex(c *call) error {
+	var of client.ReindexJob
+	return c.startJob(ReindexJob, &of, func() (any, bool) { return &of, of.DropOld && !of.DryRun })
+}
+
+// hidden are texts that may hold values of masked fields, as everybody may see them.
+func (c *call) hidden(texts []string) []string {
+	if c.opts.Masks.Nothing() {
+		return texts
+	}
+	var out []string
+	for range texts {
+		out = append(out, mask.Text)
+	}
+	return out
+}
+
+// startJob starts a job with the request's body, read into of. show returns the body without what is masked from anybody, and whether the
+// job deletes for good: only administrators may have that.
+func (c *call) startJob(kind string, of any, show func() (shown any, deletes bool)) error {
+	if err := c.body(of); err != nil {
+		return err
+	}
+	shown, deletes := show()
+	if deletes && !c.id.Role.AtLeast(account.Admin) {
+		return refuse(forbidden, "what is deleted cannot be had again, so the role "+string(c.id.Role)+
+			" may only look at it (dry_run); an administrator may delete it")
+	}
+	key, err := c.idempotencyKey()
+	if err != nil {
+		return err
+	}
+	text, err := json.Marshal(shown)
+	if err != nil {
+		return err
+	}
+	if err := c.changes("jobs."+kind, shown); err != nil {
+		return err
+	}
+	by := account.Entry{Account: c.id.Account.Name, Role: c.id.Role, Address: c.address, Request: requestID(c.r)}
+	job, again, err := c.opts.Operations.StartJob(c.ctx, JobStart{Kind: kind, Of: of, Shown: text, Key: key, By: by})
+	switch {
+	case errors.Is(err, ErrJobsFull):
+		return refuse(tooMany, err.Error())
+	case errors.Is(err, ErrJobKeyReused):
+		return refuse(keyReused, "the key was sent with another job before")
+	case err != nil:
+		return c.operation(err)
+	case again:
+		c.w.Header().Set(replayedHeader, "true")
+	}
+	return c.accepted(job)
+}
+
+// idempotencyKey is what the header says; empty: it is not sent.
+func (c *call) idempotencyKey() (string, error) {
+	key := c.r.Header.Get(keyHeader)
+	for i := range len(key) {
+		if key[i] < ' ' || key[i] > '~' {
+			return "", wrong("header."+keyHeader, "has other characters than those of ASCII", "take a random one, such as a UUID")
+		}
+	}
+	if len(key) > maxKey {
+		return "", wrong("header."+keyHeader, "is longer than "+strconv.Itoa(maxKey)+" bytes", "take a random one, such as a UUID")
+	}
+	return key, nil
+}
+
+// accepted answers with a job that goes on.
+func (c *call) accepted(job client.Job) error {
+	c.w.Header().Set("Location", jobsPath+"/"+job.ID)
+	c.w.Header().Set("Content-Type", jsonType)
+	c.w.WriteHeader(http.StatusAccepted)
+	return c.json(job)
+}
+
+func (c *call) cancelJob() error {
+	id := c.r.PathValue("id")
+	if err := c.changes("jobs.cancel", id); err != nil {
+		return err
+	}
+	job, err := c.opts.Operations.CancelJob(c.ctx, id)
+	if err != nil {
+		return c.operation(err)
+	}
+	return c.accepted(job)
+}
+
+// watchJob answers with events, once it is known that there is such a job.
+func (c *call) watchJob(ask func(context.Context) (client.Job, error)) error {
+	if _, err := ask(c.ctx); err != nil {
+		return c.operation(err)
+	}
+	return watch(c, ask)
+}

@@ -1,0 +1,143 @@
+package letters
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"brine/config"
+	"brine/event"
+	"brine/ingest/deadletter"
+	"brine/internal/fault"
+	"brine/internal/term"
+	"brine/mask"
+	"brine/service"
+	"brine/service/brokers"
+	"brine/service/fixes"
+)
+
+// Fixed compiles what --let says of a pipeline's records. What moves a row or its version is refused unless alterIdentity allows it.
+func Fixed(p *config.Pipeline, let []string, alterIdentity bool) (*fixes.Fix, error) {
+	fix, err := fixes.New(p, let)
+	if err != nil {
+		return nil, fault.Misused(err)
+	}
+	if moves := strings.Join(fix.Moves, ", "); moves != "" && !alterIdentity {
+		return nil, fault.Misused(fmt.Errorf("--let would alter %s; then another row, or another version of it, is written than the record "+
+			"says; look at --preview, and give --alter-identity if that is meant", moves))
+	}
+	return fix, nil
+}
+
+// Replay is dead letters that are to be written again: what is meant, once they are counted.
+type Replay struct {
+	Scan    *brokers.DeadLetters
+	Fix     *fixes.Fix     // nil: records are written as they are
+	Letters map[string]int // by group
+	Halves  []config.Half  // that have some, by name
+	Unknown []string       // groups that have some, and that the configuration does not have: theirs are left out
+}
+
+// Count counts the dead letters that are meant.
+func (r *Replay) Count(ctx context.Context) (err error) {
+	if r.Letters, err = deadletter.CountByGroup(r.Scan.Letters(ctx, deadletter.Place{})); err != nil {
+		return service.IngestError(err)
+	}
+	r.Sort()
+	return nil
+}
+
+// Sort sorts out whose the letters are.
+func (r *Replay) Sort() {
+	for _, group := range slices.Sorted(maps.Keys(r.Letters)) {
+		if h, ok := r.Scan.Half(group); ok && slices.Contains(h.Pipeline.Halves(), h) {
+			r.Halves = append(r.Halves, h)
+		} else {
+			r.Unknown = append(r.Unknown, group)
+		}
+	}
+	slices.SortFunc(r.Halves, func(a, b config.Half) int { return cmp.Compare(a.Name(), b.Name()) })
+}
+
+// All is how many there are.
+func (r *Replay) All() (n int) {
+	for _, of := range r.Letters {
+		n += of
+	}
+	return n
+}
+
+// Names are those of the halves.
+func (r *Replay) Names() (names []string) {
+	for _, h := range r.Halves {
+		names = append(names, h.Name())
+	}
+	return names
+}
+
+// Preview says what a replay would do, and does nothing of it. It hands over the effects of so many, for which it asks the stores of s,
+// with what rules mask hidden; s may be nil where that is none. What it returns says what is known even with an error.
+func (r *Replay) Preview(ctx context.Context, s *service.Service, shown int, rules *mask.Rules,
+	each func(*Effect) error) (*Previews, error) {
+	previews, err := NewPreviews(r.Halves, r.Fix, s)
+	if err != nil {
+		return nil, err
+	}
+	return previews, service.IngestError(previews.Judge(ctx, r.Scan.Letters(ctx, deadletter.Place{}), shown, rules, each))
+}
+
+// Outcome is what became of the dead letters of a half, as a line of JSON.
+type Outcome struct {
+	Pipeline string               `json:"pipeline"`
+	Letters  int                  `json:"letters"`
+	Written  int                  `json:"written"`
+	Rejected map[event.Reason]int `json:"rejected"`
+
+	last *deadletter.Letter
+}
+
+// Run writes the dead letters again by a service that was opened ToWrite, for as long as patience lasts with nothing settled (0: forever).
+// The outcomes, one for each of the halves, are what was done even with an error.
+func (r *Replay) Run(ctx context.Context, s *service.Service, rate int, patience time.Duration) (out []Outcome, err error) {
+	var targets []deadletter.Target
+	for _, name := range r.Names() {
+		to := s.DeadLetterTarget(name, patience)
+		to.Schema, to.Let = r.Fix.Apply(to.Schema), r.Fix.Text()
+		targets = append(targets, to)
+	}
+	outcomes, err := r.Scan.Replay(ctx, rate, targets)
+	for i, h := range r.Halves {
+		out = append(out, Outcome{h.Name(), r.Letters[h.Group()], outcomes[i].Written, outcomes[i].Rejected, outcomes[i].Last})
+	}
+	return out, service.IngestError(err)
+}
+
+// Reasons says how many are still rejected, and why.
+func (o *Outcome) Reasons() (n int, why string) {
+	var reasons []string
+	for _, reason := range slices.Sorted(maps.Keys(o.Rejected)) {
+		n += o.Rejected[reason]
+		reasons = append(reasons, fmt.Sprintf("%s %s", reason, term.Thousands(int64(o.Rejected[reason]))))
+	}
+	return n, strings.Join(reasons, ", ")
+}
+
+// Err is the error of dead letters that can still not be written; nil: all are. Without whole it leaves out what the last of them says,
+// which may be of a masked field.
+func (o *Outcome) Err(whole bool) error {
+	rejected, why := o.Reasons()
+	if rejected == 0 {
+		return nil
+	}
+	text := fmt.Sprintf("%s: %s can still not be written: %s", o.Pipeline, term.Count(rejected, "record"), why)
+	if whole {
+		text += fmt.Sprintf("; the last is %s, field %q: %s", o.last.Origin().InTopic(), o.last.Field, o.last.Detail)
+	}
+	return fault.New(fault.Failed, errors.New(text),
+		"fix what they fail for and replay again; brine deadletters show PARTITION:OFFSET shows one whole")
+}

@@ -1,0 +1,157 @@
+package operations
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"brine/ingest/deadletter"
+	"brine/internal/term"
+	"brine/serve/client"
+	"brine/service"
+	"brine/service/brokers"
+	"brine/service/jobs"
+	"brine/service/letters"
+)
+
+// mostPreview is of how many dead letters a preview shows what would be written.
+const mostPreview = 100
+
+// replayLetters is what brine deadletters replay does.
+func (o *Operations) replayLetters(of *client.DeadLetterReplayJob) (jobs.Work, error) {
+	if of.All {
+		return nil, misused("all: dead letters that have been replayed are not replayed again; a replay reads records again by their offsets")
+	}
+	if err := errors.Join(within("rate", of.Rate, 1e9), within("preview", of.Preview, mostPreview)); err != nil {
+		return nil, err
+	}
+	filter, err := o.filter(&of.DeadLettersOf, o.cfg.Mask())
+	if err != nil {
+		return nil, err
+	}
+	replay, pipeline := &letters.Replay{}, of.Pipeline
+	if len(of.Let) > 0 {
+		p, err := o.meant(of.Pipeline)
+		if err != nil {
+			return nil, err
+		}
+		if replay.Fix, err = letters.Fixed(p, of.Let, of.AlterIdentity); err != nil {
+			return nil, err
+		}
+		pipeline = p.Name
+	}
+	return func(ctx context.Context, out *jobs.Output) (err error) {
+		if replay.Scan, err = o.scanned(ctx, pipeline, of.Half, filter, out); err != nil {
+			return err
+		}
+		if err := replay.Count(ctx); err != nil {
+			return err
+		}
+		for _, group := range replay.Unknown {
+			out.Result("note", map[string]string{"note": fmt.Sprintf("%s of group %s, which this configuration does not have, are left out",
+				term.Count(replay.Letters[group], "letter"), group)})
+		}
+		switch {
+		case len(replay.Halves) == 0:
+			out.Found("there are no such dead letters")
+			return nil
+		case of.DryRun || of.Preview > 0:
+			return o.previewLetters(ctx, replay, of.Preview, out)
+		}
+		return o.writeLetters(ctx, replay, of.Rate, out)
+	}, nil
+}
+
+// scanned is a scan whose progress is the job's.
+func (o *Operations) scanned(ctx context.Context, pipeline, half string, filter deadletter.Filter,
+	out *jobs.Output) (*brokers.DeadLetters, error) {
+	scan, err := brokers.NewDeadLetters(ctx, o.cfg, pipeline, half, filter)
+	if err != nil {
+		return nil, err
+	}
+	scan.Meter = new(deadletter.Meter)
+	meter, began := scan.Meter, time.Now()
+	out.Progress(func() []client.JobProgress {
+		p := term.Progress{Elapsed: time.Since(began)}
+		p.Done, p.Left = meter.Read()
+		return []client.JobProgress{{Of: "dead letters", Done: p.Done, Total: p.Done + p.Left, Rate: p.PerSecond(), ETA: p.ETA()}}
+	})
+	return scan, nil
+}
+
+func (o *Operations) previewLetters(ctx context.Context, replay *letters.Replay, shown int, out *jobs.Output) error {
+	var s *service.Service
+	if shown > 0 {
+		s = o.service
+	}
+	previews, err := replay.Preview(ctx, s, shown, o.cfg.Mask(), func(e *letters.Effect) error {
+		out.Result(jobs.Effect, e)
+		return nil
+	})
+	if previews != nil {
+		for _, line := range previews.Lines() {
+			out.Result("preview", line)
+		}
+	}
+	return err
+}
+
+func (o *Operations) writeLetters(ctx context.Context, replay *letters.Replay, rate int, out *jobs.Output) error {
+	opts := o.options()
+	opts.For, opts.Halves = service.ToWrite, replay.Names()
+	s, err := service.Open(ctx, o.cfg, opts)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	ctx, end := s.Guard(ctx)
+	outcomes, err := replay.Run(ctx, s, rate, 0)
+	for i := range outcomes {
+		out.Result("result", outcomes[i])
+		err = errors.Join(err, outcomes[i].Err(o.cfg.Mask().Nothing()))
+	}
+	return end(err)
+}
+
+// purgeLetters is what brine deadletters purge does.
+func (o *Operations) purgeLetters(of *client.DeadLetterPurgeJob) (jobs.Work, error) {
+	if of.OlderThan == "" {
+		return nil, misused("older_than: is missing; write a time, or how long ago (30d)")
+	}
+	if of.Pipeline != "" {
+		if _, err := o.pipeline(of.Pipeline); err != nil {
+			return nil, err
+		}
+	}
+	before, err := letters.Before(of.OlderThan, o.now())
+	if err != nil {
+		return nil, err
+	}
+	return func(ctx context.Context, out *jobs.Output) error {
+		scan, err := o.scanned(ctx, of.Pipeline, "", deadletter.Filter{Replayed: true}, out)
+		if err != nil {
+			return err
+		}
+		plans, err := scan.PlanPurge(ctx, before, of.KeepOpen)
+		if err != nil {
+			return service.IngestError(err)
+		}
+		gone := int64(0)
+		err = letters.RunPurge(ctx, plans, of.DryRun, func(p letters.Purged) error {
+			gone += p.Records
+			out.Result("topic", p)
+			return ctx.Err()
+		})
+		switch {
+		case err != nil:
+		case gone == 0:
+			out.Found("nothing to delete: no dead letters are that old at the beginning of a partition")
+		case of.DryRun:
+			out.Found("would delete " + term.Count(int(gone), "record"))
+		default:
+			out.Found("deleted " + term.Count(int(gone), "record"))
+		}
+		return err
+	}, nil
+}

@@ -1,0 +1,98 @@
+package operations
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"brine/internal/term"
+	"brine/internal/wording"
+	"brine/serve/client"
+	"brine/service/brokers"
+	"brine/service/jobs"
+	"brine/service/verifications"
+	"brine/verify"
+)
+
+// verify is what brine verify does.
+func (o *Operations) verify(of *client.VerifyJob) (jobs.Work, error) {
+	if of.Pipeline != "" {
+		if _, err := o.pipeline(of.Pipeline); err != nil {
+			return nil, err
+		}
+	}
+	if err := errors.Join(halfKind(of.Half), within("rate", of.Rate, 1e9)); err != nil {
+		return nil, err
+	}
+	halves, err := verifications.Halves(o.cfg, of.Pipeline, of.Half)
+	if err != nil {
+		return nil, err
+	}
+	asked := verifications.Asked{From: of.From, To: of.To, Partitions: of.Partitions, Full: of.Full, Sample: of.Sample, Ahead: of.Ahead,
+		Repair: of.Repair, DeleteExtra: of.DeleteExtra, Rate: of.Rate}
+	if err := asked.Check(o.now()); err != nil {
+		return nil, err
+	}
+	return func(ctx context.Context, out *jobs.Output) error {
+		groups, err := brokers.Groups(ctx, o.brokers, o.cfg, halves, of.Topic)
+		if err != nil {
+			return err
+		}
+		v, err := verifications.Open(ctx, o.cfg, asked, o.brokers, groups, o.options())
+		if err != nil {
+			return err
+		}
+		defer v.Service.Close()
+		ctx, end := v.Service.Guard(ctx)
+		shown := o.verified(out)
+		v.Options.Hooks.Phase = func(i verify.PhaseInfo) { out.Progress(phase(i, time.Now())) }
+		if err := v.Expect(ctx, shown.Note); err != nil {
+			return end(err)
+		}
+		report, err := v.Once(ctx, shown)
+		if err = end(err); err == nil {
+			out.Found(found(report))
+		}
+		return err
+	}, nil
+}
+
+// phase says how far a part of the work is that began then.
+func phase(i verify.PhaseInfo, began time.Time) func() []client.JobProgress {
+	return func() []client.JobProgress {
+		at, of := i.Done()
+		p := term.Progress{Done: at, Left: of - at, Elapsed: time.Since(began)}
+		return []client.JobProgress{{Of: i.Name, Done: at, Total: of, Rate: p.PerSecond(), ETA: p.ETA()}}
+	}
+}
+
+// found says in a sentence what a verification has found.
+func found(r *verify.Report) string {
+	n := r.Problems()
+	if n == 0 {
+		return "nothing is " + verify.KindNames()
+	}
+	return term.Thousands(n) + " findings are left"
+}
+
+// verified has a job's results be what brine verify prints as JSON.
+func (o *Operations) verified(out *jobs.Output) *verifications.Shown {
+	report := func(r *verify.Report) {
+		r.Hide(o.cfg.Mask())
+		for i := range r.Findings {
+			out.Result(jobs.Finding, r.Findings[i].Line())
+		}
+		out.Result("report", r.Line())
+	}
+	fixed := func(what string) func(int64, error) {
+		return func(n int64, err error) { out.Result(what, map[string]any{what: n, "complete": err == nil}) }
+	}
+	return &verifications.Shown{
+		Note: func(format string, args ...any) {
+			out.Result("note", map[string]string{"note": wording.Plain(fmt.Sprintf(format, args...))})
+		},
+		Report: report, Again: report, Repaired: fixed("repaired_records"), Deleted: fixed("deleted_extra"),
+		During: func(do func()) { do(); out.Progress(nil) }, Confirm: func(int64) error { return nil },
+	}
+}

@@ -1,0 +1,101 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"brine/config"
+	"brine/indexer"
+	"brine/internal/fault"
+	"brine/reindex"
+	"brine/schema"
+	"brine/search"
+)
+
+// ReindexHalves are the halves whose stores building an index takes: of the pipelines that write it.
+func ReindexHalves(cfg *config.Config, index string, from reindex.From) (halves []string, err error) {
+	for _, p := range cfg.Pipelines {
+		if !slices.ContainsFunc(p.Documents, func(d config.Documents) bool { return d.Index == index }) {
+			continue
+		}
+		if p.Several() {
+			return nil, fault.Misused(fmt.Errorf("pipeline %s, which writes the index %s, reads several topics (%s): reindex reads only one; "+
+				"brine replay --half documents writes the index again", p.Name, index, p.TopicText()))
+		}
+		halves = append(halves, config.Half{Pipeline: p, Kind: Documents}.Name())
+		if from == reindex.FromHBase {
+			halves = append(halves, config.Half{Pipeline: p, Kind: Rows}.Name())
+		}
+	}
+	if halves != nil {
+		return halves, nil
+	}
+	var names []string
+	for _, x := range cfg.Indexes {
+		names = append(names, x.Name)
+	}
+	return nil, fault.Misused(fmt.Errorf("no pipeline of the configuration writes an index %s; its indexes are %s", index,
+		strings.Join(names, ", ")))
+}
+
+// OpenReindex opens what building an index takes, and no more, and adds it to o; opts need name neither purpose nor halves. The service is
+// to be closed after the run.
+func OpenReindex(ctx context.Context, cfg *config.Config, opts Options, o reindex.Options) (*Service, *reindex.Run, error) {
+	var err error
+	if opts.Halves, err = ReindexHalves(cfg, o.Index, o.From); err != nil {
+		return nil, nil, err
+	}
+	opts.For, o.Logger = ToRead, opts.Log
+	s, err := Open(ctx, cfg, opts)
+	if err != nil {
+		return nil, nil, err
+	}
+	if _, err := s.Engine().Mapping(ctx, o.Index); err != nil && !errors.Is(err, search.ErrNoIndex) {
+		s.Close()
+		return nil, nil, schema.SearchError(err)
+	}
+	o.Engine, o.Client = s.Engine(), s.Client()
+	for _, p := range s.Config().Pipelines {
+		o.Sources = append(o.Sources, s.ReindexSource(p, o.Index))
+	}
+	run, err := reindex.New(o)
+	if err != nil {
+		s.Close()
+		return nil, nil, ReindexError(err)
+	}
+	return s, run, nil
+}
+
+// ReindexError gives an error of a reindex its kind, and says what fixes it.
+func ReindexError(err error) error {
+	for _, known := range []struct {
+		is   error
+		kind fault.Kind
+		fix  string
+	}{
+		{reindex.ErrTaken, fault.Failed, "wait until it is done, or stop it: the same command then goes on from there"},
+		{reindex.ErrBegun, fault.Usage, "go on with the same command as then, or give --again to begin again"},
+		{reindex.ErrRefused, fault.Failed,
+			"fix the index's fields in the configuration and begin --again; or --skip-refused takes its place without them, as dead letters of " +
+				"mapping_refused are left out of the old one"},
+		{reindex.ErrMissing, fault.Failed,
+			"build it --from hbase, which holds what the topic has forgotten; or --skip-missing builds it of what is there"},
+		{reindex.ErrNotOf, fault.Usage, "--from topic"},
+		{reindex.ErrNoRoom, fault.Failed, "make room, or drop indexes that are not used"},
+		{reindex.ErrInTheWay, fault.Failed, "drop it, or give --again, which does"},
+		{search.ErrNoIndex, fault.Missing,
+			"brine tables apply -c FILE makes an index that is missing; of one that was being built, --again begins again"},
+	} {
+		if errors.Is(err, known.is) {
+			return fault.New(known.kind, err, known.fix)
+		}
+	}
+	var refused *indexer.RequestError
+	if errors.As(err, &refused) {
+		return schema.SearchError(err)
+	}
+	return IngestError(err)
+}

@@ -1,0 +1,194 @@
+// Package replays is a replay of a pipeline as it is asked for, by brine replay or over HTTP: what that means, what it would do, and how it
+// ends. The replays of single halves are package service's.
+//
+// Faults name what is asked as the command's flags do.
+package replays
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"brine/config"
+	"brine/ingest"
+	"brine/internal/fault"
+	"brine/internal/term"
+	"brine/internal/when"
+	"brine/rowkey"
+	"brine/service"
+	"brine/service/brokers"
+	"brine/verify"
+)
+
+// Asked is what is asked for. The zero value of a field is as if it was left out; From is required.
+type Asked struct {
+	Topic       string   // only this one of the topics that the pipeline reads
+	Half        string   // rows or documents; empty: both
+	From, To    string   // empty To: latest
+	Partitions  []int    // nil: those of the offsets, else all
+	Keys        []string // only records of these
+	Into        []string // TABLE or OWN=OTHER
+	Rate        int      // records a second; 0: the pipeline's own
+	Name        string   // that progress is kept under; empty: made of the range
+	Again       bool
+	SkipMissing bool
+	Diff        int // only what so many records would change; 0: no diff
+}
+
+// Set is the replays of the halves that are meant, one for each topic.
+type Set struct {
+	Replays []*service.Replay // once they are planned
+
+	asked    Asked
+	cfg      *config.Config
+	pipeline *config.Pipeline
+	halves   []config.Half
+	span     ingest.Span
+	keys     [][]byte
+}
+
+// New finds out what is meant, and asks nobody. With Into the configuration's tables are renamed.
+func New(cfg *config.Config, p *config.Pipeline, asked Asked, now time.Time) (*Set, error) {
+	s := &Set{asked: asked, cfg: cfg, pipeline: p}
+	if err := s.redirect(); err != nil {
+		return nil, fault.Misused(err)
+	}
+	var err error
+	if s.span, err = Span(asked.From, cmp.Or(asked.To, "latest"), asked.Partitions, now); err != nil {
+		return nil, err
+	}
+	for _, text := range asked.Keys {
+		key, err := rowkey.ParseBinary(text)
+		if err != nil {
+			return nil, fault.Misused(fmt.Errorf("--key: %w", err))
+		}
+		s.keys = append(s.keys, key)
+	}
+	s.halves = slices.DeleteFunc(p.Halves(), func(h config.Half) bool { return s.asked.Half != "" && s.asked.Half != h.Kind })
+	if len(s.halves) == 0 {
+		return nil, fault.Misused(fmt.Errorf("--half %s: the pipeline %s writes no %s", s.asked.Half, p.Name, s.asked.Half))
+	}
+	return s, nil
+}
+
+// Plan asks the brokers what the replays would read, and hands over each as it is planned.
+func (s *Set) Plan(ctx context.Context, planned func(*service.Replay)) error {
+	halves, err := (brokers.Topics{Config: s.cfg}).EachHalf(ctx, s.halves, s.asked.Topic)
+	if err != nil {
+		return err
+	}
+	if s.asked.Diff > 0 || s.span.Partitions != nil {
+		if err := brokers.OfOneTopic(halves, "--diff, --from, --to, --partitions"); err != nil {
+			return err
+		}
+	}
+	for _, h := range halves {
+		r, err := service.PlanReplay(ctx, h.Name(), s.options(s.cfg.Ingest(h.Pipeline, h.Group())))
+		if err != nil {
+			return err
+		}
+		planned(r)
+		s.Replays = append(s.Replays, r)
+	}
+	return nil
+}
+
+func (s *Set) options(half ingest.Options) ingest.ReplayOptions {
+	o := ingest.ReplayOptions{Options: half, From: s.span.From, To: s.span.To, Partitions: s.span.Partitions, Keys: s.keys,
+		Into: strings.Join(s.asked.Into, ","), Again: s.asked.Again}
+	o.Name = cmp.Or(s.asked.Name, o.RangeName())
+	o.OutOfRange = ingest.FromEarliest // what leaves the topic meanwhile is counted and reported
+	if s.asked.Rate > 0 {
+		o.RecordsPerSecond = float64(s.asked.Rate)
+		o.MaxBatchRecords = max(1, min(o.MaxBatchRecords, s.asked.Rate/10)) // so that a low rate does not come in bursts
+	}
+	return o
+}
+
+// Left are the replays that have something left to do. It fails when part of a range is missing, unless that was allowed.
+func (s *Set) Left() ([]*service.Replay, error) {
+	for _, r := range s.Replays {
+		if len(r.Plan.Missing()) > 0 && !s.asked.SkipMissing {
+			return nil, fault.New(fault.Failed, fmt.Errorf("%s: part of the range is missing, as the plan says; nothing was replayed", r.Name),
+				"--skip-missing replays what is there")
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(s.Replays), func(r *service.Replay) bool { return r.Plan.Left() == 0 }), nil
+}
+
+// Run runs replays that were opened, until all is settled or ctx ends, and returns a worded error or nil for each.
+func (s *Set) Run(ctx context.Context, replays []*service.Replay) []error {
+	errs := service.RunReplays(ctx, replays)
+	for i, r := range replays {
+		errs[i] = s.outcome(ctx, r, errs[i])
+	}
+	return errs
+}
+
+// outcome words how a replay has ended.
+func (s *Set) outcome(ctx context.Context, r *service.Replay, err error) error {
+	switch gone := r.Gone(); {
+	case err != nil && ctx.Err() != nil:
+		left := r.Plan.Left()
+		for _, p := range r.Progress().Partitions {
+			left -= p.Done
+		}
+		return fault.New(fault.Failed, fmt.Errorf("%s: stopped with %s offsets left", r.Name, term.Thousands(left)), s.resume(r))
+	case err != nil:
+		return fmt.Errorf("%s: %w", r.Name, service.IngestError(err))
+	case gone > 0 && !s.asked.SkipMissing:
+		return fmt.Errorf("%s: %s offsets left the topic before they were replayed; the rest is done", r.Name, term.Thousands(gone))
+	}
+	return nil
+}
+
+// resume says how to go on. A time of so long ago is another one by then.
+func (s *Set) resume(r *service.Replay) string {
+	var fixed []string
+	for _, end := range []struct {
+		flag, text string
+		at         ingest.Position
+	}{{"--from", s.asked.From, r.Options.From}, {"--to", s.asked.To, r.Options.To}} {
+		if when.Ago(strings.TrimSpace(end.text)) {
+			fixed = append(fixed, end.flag+" "+end.at.String())
+		}
+	}
+	if len(fixed) == 0 {
+		return "the same command goes on from there"
+	}
+	return "the same command with " + strings.Join(fixed, " ") + " goes on from there"
+}
+
+// Diff is what a replay would change, as a line of JSON.
+type Diff struct {
+	Pipeline string `json:"pipeline"` // pipeline.rows
+	verify.DiffReport
+}
+
+// DiffOf returns the replay whose sample is compared, or why there is none.
+func (s *Set) DiffOf() (*service.Replay, error) {
+	i := slices.IndexFunc(s.Replays, func(r *service.Replay) bool { return r.Options.Group == s.pipeline.RowsGroup() })
+	if i < 0 {
+		return nil, fault.Misused(errors.New("--diff compares rows; the replay writes documents alone"))
+	}
+	if _, looksUp := s.pipeline.Lookup(); looksUp {
+		return nil, fault.Misused(fmt.Errorf("--diff: the pipeline %s looks keys up (key_from), which only writing does; "+
+			"replay --into another table and compare", s.pipeline.Name))
+	}
+	return s.Replays[i], nil
+}
+
+// Diff compares a sample of the range with the tables, and hides what is masked. It writes nothing.
+func (s *Set) Diff(ctx context.Context, rows verify.Getter, r *service.Replay) (*Diff, error) {
+	d, err := verify.Diff(ctx, rows, verify.DiffOptions{Ingest: r.Options.Options, Plan: r.Plan, Keys: r.Options.Keys,
+		Rows: s.pipeline.Sink(), Records: s.asked.Diff})
+	if err != nil {
+		return nil, fmt.Errorf("--diff: %w", err)
+	}
+	d.Hide(s.cfg.Mask())
+	return &Diff{r.Name, *d}, nil
+}

@@ -1,0 +1,86 @@
+// Package verifications is a verification of pipelines' halves as it is asked for, by brine verify or over HTTP: what that means, what is
+// opened for it, what is expected, and what is fixed. Comparing is package verify's.
+//
+// Faults name what is asked as the command's flags do.
+package verifications
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"brine/config"
+	"brine/ingest"
+	"brine/internal/fault"
+	"brine/service/replays"
+)
+
+// Asked is what is asked for. The zero value of a field is as if it was left out.
+type Asked struct {
+	From, To    string // empty: earliest, and latest
+	Partitions  []int  // nil: those of the offsets, else all
+	Full        bool
+	Sample      string // share of the rows, such as 1%; empty: all
+	Ahead       bool
+	Repair      bool
+	DeleteExtra bool
+	Rate        int    // records a second that are read from each topic; 0: no limit
+	Temp        string // folder of the temporary file; empty: the system's
+
+	span  ingest.Span
+	share float64
+}
+
+// Check says what is wrong with what is asked, and reads it.
+func (a *Asked) Check(now time.Time) (err error) {
+	from, to := cmp.Or(a.From, "earliest"), cmp.Or(a.To, "latest")
+	if a.span, err = replays.Span(from, to, a.Partitions, now); err != nil {
+		return err
+	}
+	text, percent := strings.CutSuffix(strings.TrimSpace(cmp.Or(a.Sample, "100%")), "%")
+	a.share, err = strconv.ParseFloat(text, 64)
+	if percent {
+		a.share /= 100
+	}
+	switch {
+	case err != nil || !(a.share > 0 && a.share <= 1): // no NaN either
+		err = fmt.Errorf("--sample %q: give a share of the rows, such as 1%%", a.Sample)
+	case a.Full && !a.Whole():
+		err = errors.New("--full is of all that is in the topics; leave --from, --to and --partitions out")
+	case a.DeleteExtra && !a.Full:
+		err = errors.New("--delete-extra: what is extra is known with --full only")
+	case a.DeleteExtra && a.share < 1:
+		err = errors.New("--delete-extra: look at all rows before some are deleted; leave --sample out")
+	case a.Rate < 0:
+		err = errors.New("--rate: give a number from 0 on")
+	case a.Temp != "":
+		if _, err = os.Stat(a.Temp); err != nil {
+			err = fmt.Errorf("--temp: %w", err)
+		}
+	}
+	if err != nil {
+		return fault.Misused(err)
+	}
+	return nil
+}
+
+// Whole reports whether all of the topics is meant.
+func (a *Asked) Whole() bool {
+	return cmp.Or(a.From, "earliest") == "earliest" && cmp.Or(a.To, "latest") == "latest" && a.Partitions == nil
+}
+
+// Halves are those of a configuration that are of a pipeline (empty: of any) and of a kind (empty: of both).
+func Halves(cfg *config.Config, pipeline, kind string) ([]config.Half, error) {
+	halves := slices.DeleteFunc(cfg.Halves(), func(h config.Half) bool {
+		return pipeline != "" && pipeline != h.Pipeline.Name || kind != "" && kind != h.Kind
+	})
+	if len(halves) == 0 {
+		return nil, fault.Misused(fmt.Errorf("--half %s: no pipeline that is meant writes %[1]s", kind))
+	}
+	return halves, nil
+}

@@ -1,0 +1,188 @@
+package verifications
+
+import (
+	"context"
+	"errors"
+
+	"brine/config"
+	"brine/event"
+	"brine/hbase"
+	"brine/ingest"
+	"brine/ingest/offsets"
+	"brine/internal/fault"
+	"brine/service"
+	"brine/service/brokers"
+	"brine/verify"
+)
+
+// Verification is one with its stores open. It is used by one goroutine.
+type Verification struct {
+	Service *service.Service
+	Options verify.Options // whose Hooks are the caller's to set
+
+	asked   Asked
+	cfg     *config.Config
+	brokers *offsets.Client
+	halves  []*brokers.Group
+}
+
+// Shown takes how a verification goes and what it finds. All fields are required.
+type Shown struct {
+	Note     func(format string, args ...any)
+	Report   func(*verify.Report)
+	Repaired func(records int64, err error)
+	Deleted  func(rows int64, err error)
+	Again    func(*verify.Report)    // what is found after a fix
+	During   func(do func())         // does a part of the work
+	Confirm  func(extra int64) error // asks before what is extra is deleted
+}
+
+// Open opens the stores that the groups' halves write to, and no others. What was asked has passed its Check; opts need name neither
+// purpose nor halves. The client of offsets stays the caller's, and is used until the verification has ended.
+func Open(ctx context.Context, cfg *config.Config, asked Asked, client *offsets.Client, groups []*brokers.Group,
+	opts service.Options) (*Verification, error) {
+	v := &Verification{asked: asked, cfg: cfg, brokers: client, halves: groups}
+	if asked.span.Partitions != nil {
+		if err := brokers.OfOneTopic(brokers.HalvesOf(groups), "--from, --to, --partitions"); err != nil {
+			return nil, err
+		}
+	}
+	v.Options = verify.Options{Full: asked.Full, Sample: asked.share, Dir: asked.Temp}
+	opts.For, opts.Halves = service.ToRead, nil
+	for _, g := range groups {
+		v.Options.Sources = append(v.Options.Sources, v.source(g.Half, opts))
+		opts.Halves = append(opts.Halves, g.Half.Name())
+	}
+	if asked.Full {
+		if err := service.VerifiesWhole(cfg, v.Options.Sources); err != nil {
+			return nil, fault.Misused(err)
+		}
+	}
+	var err error
+	if v.Service, err = service.Open(ctx, cfg, opts); err != nil {
+		return nil, err
+	}
+	v.Options.Tables = verify.Tables(v.Options.Sources, v.Service.Client(), v.Service.Engine())
+	return v, nil
+}
+
+// source is one half of a pipeline, of which all of the range is expected.
+func (v *Verification) source(h config.Half, opts service.Options) verify.Source {
+	s := service.VerifySource(v.cfg, h, opts.Log, func() *hbase.Client { return v.Service.Client() })
+	s.From, s.To, s.Partitions = v.asked.span.From, v.asked.span.To, v.asked.span.Partitions
+	s.Cause = func() string { return v.Service.CauseOf(v.Service.Half(s.Name)) }
+	s.Ingest.RecordsPerSecond = float64(v.asked.Rate)
+	return s
+}
+
+// Expect has only what the groups have committed by now be expected to be there.
+func (v *Verification) Expect(ctx context.Context, note func(format string, args ...any)) error {
+	committed, err := v.Committed(ctx)
+	if err != nil || v.asked.Ahead {
+		return err
+	}
+	for i, h := range v.halves {
+		if len(h.Committed) == 0 {
+			note("%s: the group %s has committed nothing, so all of the range is expected to be there", h.Half.Name(), h.Group.Group)
+			continue
+		}
+		v.Options.Sources[i].Settled = committed[i]
+	}
+	return nil
+}
+
+// Committed asks where the groups go on, by half and partition.
+func (v *Verification) Committed(ctx context.Context) ([]map[int]int64, error) {
+	out := make([]map[int]int64, len(v.halves))
+	for i, h := range v.halves {
+		if err := h.LookUp(ctx, v.brokers); err != nil {
+			return nil, err
+		}
+		out[i] = map[int]int64{}
+		for partition := range h.Ends {
+			out[i][partition], _ = h.Next(partition)
+		}
+	}
+	return out, nil
+}
+
+// Writers are what a repair writes with, by half.
+func (v *Verification) Writers(ctx context.Context) ([]event.Writer, error) {
+	if err := v.Service.OpenWriters(ctx); err != nil {
+		return nil, err
+	}
+	var out []event.Writer
+	for _, h := range v.halves {
+		out = append(out, v.Service.Half(h.Half.Name()).Writer())
+	}
+	return out, ctx.Err()
+}
+
+// Once verifies, and fixes what was asked to be. It returns what is left in the end.
+func (v *Verification) Once(ctx context.Context, shown *Shown) (*verify.Report, error) {
+	check, err := verify.New(v.Options)
+	if err != nil {
+		return nil, fault.Misused(err)
+	}
+	defer check.Close()
+	var report *verify.Report
+	shown.During(func() { report, err = check.Run(ctx) })
+	if err != nil {
+		return nil, Failure(ctx, err)
+	}
+	shown.Report(report)
+	if report, err = v.fix(ctx, check, report, shown); err != nil {
+		return report, Failure(ctx, err)
+	}
+	return report, nil
+}
+
+// fix repairs what is damaged and removes what is extra, as far as was asked for, and looks again.
+func (v *Verification) fix(ctx context.Context, check *verify.Check, report *verify.Report, shown *Shown) (*verify.Report, error) {
+	fixed := false
+	if v.asked.Repair && report.Fixable(verify.ByRepair) > 0 {
+		writers, err := v.Writers(ctx)
+		if err != nil {
+			return report, err
+		}
+		records := int64(0)
+		shown.During(func() { records, err = check.Repair(ctx, writers) })
+		if shown.Repaired(records, err); err != nil {
+			return report, err
+		}
+		fixed = true
+	}
+	if extra := report.Fixable(verify.ByDeleteExtra); v.asked.DeleteExtra && extra > 0 {
+		if err := shown.Confirm(extra); err != nil {
+			return report, err
+		}
+		rows, err := check.DeleteExtra(ctx)
+		if shown.Deleted(rows, err); err != nil {
+			return report, err
+		}
+		fixed = true
+	}
+	if !fixed {
+		return report, nil
+	}
+	var again *verify.Report
+	var err error
+	shown.During(func() { again, err = check.Again(ctx) })
+	if err == nil {
+		shown.Again(again)
+	}
+	return again, err
+}
+
+// Failure gives the error of a verification its kind.
+func Failure(ctx context.Context, err error) error {
+	switch {
+	case ctx.Err() != nil:
+		return fault.New(fault.Failed, errors.New("stopped before it was done"), "")
+	case errors.Is(err, verify.ErrIncomplete):
+		return fault.New(fault.Failed, err, "verify a window that is in the topic: --from a time or offsets")
+	case errors.Is(err, ingest.ErrNoPartition):
+		return fault.New(fault.Missing, err, "fix --partitions, or the partitions of --from and --to")
+	}
+	return service.IngestError(err)
+}
