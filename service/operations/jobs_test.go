@@ -3,7 +3,12 @@ package operations
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
+	"net/url"
+	"os"
+	"path"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -65,6 +70,7 @@ func TestJobs(t *testing.T) {
 	b.checkLetterJobs()
 	b.checkReindex()
 	b.checkJobRefusals()
+	b.runCurls()
 	list, err := b.Jobs(t.Context(), "")
 	if err != nil || len(list.Jobs) < 10 || list.Jobs[0].Results != nil {
 		t.Errorf("%+v, %v", list, err)
@@ -188,7 +194,7 @@ func (b *bench) checkLetterJobs() {
 		Letters int
 		Deleted bool
 	}
-	purge := client.DeadLetterPurgeJob{OlderThan: "0s", DryRun: true}
+	purge := client.DeadLetterPurgeJob{OlderThan: "1ms", DryRun: true}
 	planned := b.job(serve.DeadLetterPurgeJob, purge)
 	if got := results[topic](t, planned, "topic"); len(got) == 0 || got[0].Letters != bad || got[0].Deleted {
 		t.Errorf("%+v", planned)
@@ -297,4 +303,79 @@ func TestPauseOverHTTP(t *testing.T) {
 			t.Errorf("%+v: %v", c, err)
 		}
 	}
+}
+
+// runCurls asks what every curl line of docs/api.md asks the operators' port: each is answered, the events until the job's end.
+func (b *bench) runCurls() {
+	b.t.Helper()
+	page, err := os.ReadFile("../../docs/api.md")
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	lines := regexp.MustCompile(`(?m)^curl .*127\.0\.0\.1:8091.*$`).FindAllString(string(page), -1)
+	if len(lines) < 9 {
+		b.t.Fatalf("docs/api.md has only %d lines of curl", len(lines))
+	}
+	job := ""
+	for _, line := range lines {
+		if strings.HasSuffix(line, "/cancel") { // of one that has not ended
+			slow, err := b.StartJob(b.t.Context(), serve.ReplayJob, client.ReplayJob{Pipeline: "scans", From: "earliest", Name: "curl", Rate: 1}, "")
+			if err != nil {
+				b.t.Fatal(err)
+			}
+			job = slow.ID
+		}
+		resp := b.curl(line, job)
+		var body []byte
+		if strings.Contains(line, "/events") {
+			body = make([]byte, 4096)
+			n, _ := io.ReadAtLeast(resp.Body, body, len("retry: 1000\n\nid: "))
+			body = body[:n]
+		} else if body, err = io.ReadAll(resp.Body); err != nil {
+			b.t.Fatal(err)
+		}
+		resp.Body.Close()
+		if resp.StatusCode/100 != 2 {
+			b.t.Errorf("%s: %d %s", line, resp.StatusCode, body)
+		}
+		if at := resp.Header.Get("Location"); at != "" {
+			job = path.Base(at)
+			b.ended(job)
+		}
+	}
+}
+
+// curl asks what a line asks.
+func (b *bench) curl(line, job string) *http.Response {
+	b.t.Helper()
+	req, err := http.NewRequestWithContext(b.t.Context(), http.MethodGet, b.Base, nil)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	list := regexp.MustCompile(`'[^']*'|"[^"]*"|\S+`).FindAllString(line, -1)
+	for i := 1; i < len(list); i++ {
+		switch w := strings.Trim(list[i], `'`); w {
+		case "-s", "-sN":
+		case "-X":
+			i++
+			req.Method = list[i]
+		case "-H":
+			i++
+			if name, value, _ := strings.Cut(strings.Trim(list[i], `'"`), ": "); name != "Authorization" { // the client's own
+				req.Header.Set(name, value)
+			}
+		case "-d":
+			i++
+			req.Method, req.Body = http.MethodPost, io.NopCloser(strings.NewReader(strings.Trim(list[i], `'`)))
+		default:
+			if req.URL, err = url.Parse(strings.NewReplacer("http://127.0.0.1:8091", b.Base, "JOB", job).Replace(w)); err != nil {
+				b.t.Fatal(err)
+			}
+		}
+	}
+	resp, err := b.HTTP.Do(req)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return resp
 }
