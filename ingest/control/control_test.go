@@ -12,20 +12,33 @@ import (
 
 	"brine/event"
 	"brine/ingest/internal/broker"
+	"brine/internal/testenv"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-func open(t *testing.T) (*Topic, *kfake.Cluster) {
-	t.Helper()
-	kafka, err := kfake.NewCluster(kfake.NumBrokers(1))
-	if err != nil {
-		t.Fatal(err)
+// onBoth runs a test with a topic of an embedded Kafka, and one of a real one.
+func onBoth(t *testing.T, test func(t *testing.T, topic *Topic)) {
+	open := func(t *testing.T, brokers []string) *Topic {
+		topic := Open(Options{Kafka: broker.Kafka{Brokers: brokers}, Topic: testenv.Name(t), Every: 10 * time.Millisecond,
+			Logger: slog.New(slog.DiscardHandler)})
+		t.Cleanup(topic.Close)
+		return topic
 	}
-	t.Cleanup(kafka.Close)
-	topic := Open(Options{Kafka: broker.Kafka{Brokers: kafka.ListenAddrs()}, Topic: "brine.control", Every: 10 * time.Millisecond, Logger: slog.New(slog.DiscardHandler)})
-	t.Cleanup(topic.Close)
-	return topic, kafka
+	t.Run("embedded", func(t *testing.T) {
+		kafka, err := kfake.NewCluster(kfake.NumBrokers(1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(kafka.Close)
+		topic := open(t, kafka.ListenAddrs())
+		topic.want(t, "no topic", map[string]Entry{})
+		if kafka.TopicInfo(topic.opts.Topic) != nil {
+			t.Error("reading has made the topic")
+		}
+		test(t, topic)
+	})
+	t.Run("real", func(t *testing.T) { test(t, open(t, testenv.Kafka(t))) })
 }
 
 func (t *Topic) want(test *testing.T, what string, want map[string]Entry) {
@@ -36,13 +49,11 @@ func (t *Topic) want(test *testing.T, what string, want map[string]Entry) {
 	}
 }
 
-func TestTheLastThatIsAskedHolds(t *testing.T) {
-	topic, kafka := open(t)
+func TestTheLastThatIsAskedHolds(t *testing.T) { onBoth(t, testTheLastThatIsAskedHolds) }
+
+func testTheLastThatIsAskedHolds(t *testing.T, topic *Topic) {
 	at := time.UnixMilli(1_700_000_000_000).UTC()
 	topic.want(t, "no topic", map[string]Entry{})
-	if kafka.TopicInfo("brine.control") != nil {
-		t.Error("reading has made the topic")
-	}
 	put := func(group string, e Entry) {
 		t.Helper()
 		if err := topic.Put(t.Context(), group, e); err != nil {
@@ -56,7 +67,7 @@ func TestTheLastThatIsAskedHolds(t *testing.T) {
 	topic.want(t, "two groups", map[string]Entry{"a": paused, "b": limited})
 	for _, value := range []string{"{", `{"limit":-1,"paused":true}`, `[]`} { // what others write is passed over
 		rec := event.Record{Timestamp: 1, Key: []byte("a"), Value: []byte(value)}
-		if err := topic.cluster.Produce(t.Context(), "brine.control", 0, []event.Record{rec}); err != nil {
+		if err := topic.cluster.Produce(t.Context(), topic.opts.Topic, 0, []event.Record{rec}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -67,8 +78,9 @@ func TestTheLastThatIsAskedHolds(t *testing.T) {
 	again.want(t, "read from the start", map[string]Entry{"a": paused})
 }
 
-func TestFollowSaysWhatChanges(t *testing.T) {
-	topic, _ := open(t)
+func TestFollowSaysWhatChanges(t *testing.T) { onBoth(t, testFollowSaysWhatChanges) }
+
+func testFollowSaysWhatChanges(t *testing.T, topic *Topic) {
 	ctx, cancel := context.WithCancel(t.Context())
 	asked, done := make(chan map[string]Entry), make(chan struct{})
 	go func() {
