@@ -120,7 +120,7 @@ func TestPipelineOptions(t *testing.T) {
 		Schema: schema, Start: ingest.At(time.Date(2026, 1, 31, 0, 0, 0, 0, time.UTC)), OutOfRange: ingest.FromEarliest,
 		SessionTimeout: 10 * time.Second, RebalanceTimeout: time.Minute, CommitInterval: 500 * time.Millisecond, RequestTimeout: 5 * time.Second,
 		StopTimeout: 10 * time.Second, MaxFetchBytes: 2 << 20, MaxBatchRecords: 500, MaxBatchBytes: 512 << 10, Window: 4, RecordsPerSecond: 10000,
-		InstanceID: "brine-1", RetryMax: 5 * time.Second, HaltPause: time.Minute, HaltAfterRejects: 50, DeadLetterTopic: "graveyard",
+		InstanceID: "brine-1", GroupProtocol: ingest.Classic, RetryMax: 5 * time.Second, HaltPause: time.Minute, HaltAfterRejects: 50, DeadLetterTopic: "graveyard",
 	}
 	if diff := cmp.Diff(wantIngest, got, cmp.AllowUnexported(ingest.Position{}), cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("ingest: -want +got:\n%s", diff)

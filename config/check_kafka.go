@@ -14,6 +14,7 @@ import (
 	"github.com/segmentio/kafka-go/sasl/plain"
 	"github.com/segmentio/kafka-go/sasl/scram"
 
+	"brine/ingest"
 	"brine/internal/certs"
 	"brine/internal/gssapi"
 	"brine/internal/kafkaauth"
@@ -34,6 +35,10 @@ func (l *loader) checkKafka(k *Kafka) {
 	if k.InstanceID != "" && !kafkaName(k.InstanceID) {
 		l.fault("kafka.instance_id", Name, "holds other characters than letters, digits, \".\", \"_\" and \"-\"",
 			"write the name of the host or the pod: ${HOSTNAME}")
+	}
+	if k.GroupProtocol == string(ingest.Consumer) && l.has("kafka.session_timeout") {
+		l.warn("kafka.session_timeout", Unused, "does nothing with group_protocol: consumer, where the brokers decide when a member is dead",
+			"set group.consumer.session.timeout.ms of the brokers, or of the group")
 	}
 	l.checkStart("kafka.start", k.Start)
 	l.checkSASL(k)

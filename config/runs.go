@@ -95,8 +95,9 @@ func (c *Config) Ingest(p *Pipeline, group string) ingest.Options {
 	return ingest.Options{
 		Kafka: k.Options(), Topic: p.Topic, Topics: p.readTopics(), Group: group, Schema: p.Schema(), Budget: ingest.NewBudget(c.share()),
 		Start: position(k.Start), OutOfRange: outOfRange[k.OutOfRange],
-		InstanceID: k.InstanceID, SessionTimeout: k.SessionTimeout, RebalanceTimeout: k.RebalanceTimeout, CommitInterval: k.CommitInterval,
-		RequestTimeout: k.RequestTimeout, StopTimeout: k.StopTimeout, MaxFetchBytes: int64(k.MaxFetchBytes),
+		InstanceID: k.InstanceID, GroupProtocol: ingest.GroupProtocol(k.GroupProtocol),
+		SessionTimeout: k.SessionTimeout, RebalanceTimeout: k.RebalanceTimeout, CommitInterval: k.CommitInterval, RequestTimeout: k.RequestTimeout,
+		StopTimeout: k.StopTimeout, MaxFetchBytes: int64(k.MaxFetchBytes),
 		MaxBatchRecords: p.Read.MaxBatchRecords, MaxBatchBytes: int64(p.Read.MaxBatchBytes), Window: p.Read.Window,
 		RecordsPerSecond: float64(p.Read.Rate), RetryMax: p.Read.MaxPause, HaltPause: p.Read.HaltPause, HaltAfterRejects: p.HaltAfterRejects,
 		DeadLetterTopic: p.DeadLetterTopic(), Conditions: p.conditions(group),

@@ -30,7 +30,12 @@ type Kafka struct {
 	// Makes this process a static member of its groups: while it restarts, for at most session_timeout, the group keeps its
 	// partitions and does not rebalance. Each process needs its own, always the same one.
 	InstanceID string `set:"instance_id" example:"${HOSTNAME}"`
-	// A member that is silent for so long loses its partitions.
+	// How processes are members of their groups [group.protocol]. `classic`: all members meet at each change, and all partitions pause.
+	// `consumer` (KIP-848): the brokers move partitions one by one and no other pauses; needs Kafka 4.0, better 4.3, and later. `auto`: that
+	// where the brokers have it. Members of both may be in one group: change it process by process.
+	GroupProtocol string `set:"group_protocol" default:"classic" oneof:"classic consumer auto"`
+	// A member that is silent for so long loses its partitions. By `group_protocol: consumer` the brokers decide that
+	// (group.consumer.session.timeout.ms).
 	SessionTimeout time.Duration `set:"session_timeout" default:"30s" min:"1s" max:"1h"`
 	// How long the members of a group may take to meet again when one comes or goes. A partition that is taken away settles
 	// and commits within a third of this and of session_timeout.

@@ -13,7 +13,8 @@ import (
 type assignment struct {
 	*runner
 	generation int
-	partitions []*partition
+	mu         sync.Mutex                                              // guards the field, not the slice, which is replaced when partitions come and go; see consumer.go
+	partitions []*partition                                            // see parts
 	commit     func(offsets map[int]int64, rejected map[int]int) error // fenced: fails when the partitions are no longer ours
 	committed  map[int]int64
 	rejected   map[int]int // as committed beside them
@@ -30,7 +31,7 @@ func (a *assignment) run(revoked, stop context.Context) {
 	defer abandon()
 	defer stopWork()
 	defer context.AfterFunc(stop, stopWork)()
-	for _, p := range a.partitions {
+	for _, p := range a.parts() {
 		workers.Go(func() { p.run(work, drain) })
 	}
 	drainer.Go(func() {
@@ -43,8 +44,8 @@ func (a *assignment) run(revoked, stop context.Context) {
 		workers.Wait()
 	})
 	a.commitUntil(done)
-	a.commitNow(true)
-	a.Hooks.Revoked(RevokedInfo{Generation: a.generation, Partitions: a.ids(), Abandoned: a.abandoned()})
+	_ = a.commitNow(true) // reported
+	a.Hooks.Revoked(RevokedInfo{Generation: a.generation, Partitions: a.ids(), Abandoned: abandoned(a.parts())})
 }
 
 // hurryEvery is how often the writer is hurried, and how long a pause of the loop lasts, while little time is left.
@@ -53,7 +54,7 @@ const hurryEvery = time.Second
 // abandonAtDeadline gives up what is still pending StopTimeout after a stop, or drainTime after the partitions were taken away; at once
 // where the waiting was given up. Until then it hurries the writer.
 func (a *assignment) abandonAtDeadline(revoked, stop, drain context.Context, abandon func()) {
-	for _, p := range a.partitions {
+	for _, p := range a.parts() {
 		p.progress.state(Draining, "", nil)
 	}
 	deadline := time.NewTimer(a.drainTime())
@@ -115,16 +116,12 @@ func (all assignments) status() (s Status) {
 }
 
 func (a *assignment) ids() []int {
-	ids := make([]int, len(a.partitions))
-	for i, p := range a.partitions {
-		ids[i] = p.id
-	}
-	return ids
+	return idsOf(a.parts())
 }
 
 func (a *assignment) status() Status {
 	s := Status{Generation: a.generation}
-	for _, p := range a.partitions {
+	for _, p := range a.parts() {
 		status := p.progress.snapshot()
 		status.oldest, status.out = p.mark.oldest()
 		s.Partitions = append(s.Partitions, status)
@@ -132,12 +129,27 @@ func (a *assignment) status() Status {
 	return s
 }
 
-func (a *assignment) abandoned() int {
+func idsOf(partitions []*partition) []int {
+	ids := make([]int, len(partitions))
+	for i, p := range partitions {
+		ids[i] = p.id
+	}
+	return ids
+}
+
+func abandoned(partitions []*partition) int {
 	n := int64(0)
-	for _, p := range a.partitions {
+	for _, p := range partitions {
 		n += p.abandoned.Load()
 	}
 	return int(n)
+}
+
+// parts are the partitions that are ours now.
+func (a *assignment) parts() []*partition {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.partitions
 }
 
 func sortPartitions(p []*partition) {

@@ -26,12 +26,22 @@ type fakeKafka struct {
 	dial   dialFunc      // nil: over TCP
 	client *kgo.Client   // of the producer
 	sent   map[int]int64 // per partition, the next offset
+
+	protocol GroupProtocol // of members; empty: the default
+}
+
+// eachProtocol runs a test of group membership by both protocols: what it holds must hold by either.
+func eachProtocol(t *testing.T, test func(t *testing.T, protocol GroupProtocol)) {
+	for _, p := range []GroupProtocol{Classic, Consumer} {
+		t.Run(string(p), func(t *testing.T) { test(t, p) })
+	}
 }
 
 func newBroker(t testing.TB, partitions int, more ...kfake.Opt) *fakeKafka {
 	t.Helper()
 	b := &fakeKafka{t: t, sent: map[int]int64{}}
-	b.begin(append([]kfake.Opt{kfake.SeedTopics(int32(partitions), topic), kfake.GroupMinSessionTimeout(100 * time.Millisecond)}, more...)...)
+	b.begin(append([]kfake.Opt{kfake.SeedTopics(int32(partitions), topic), kfake.GroupMinSessionTimeout(100 * time.Millisecond),
+		kfake.BrokerConfigs(map[string]string{"group.consumer.heartbeat.interval.ms": "50", "group.consumer.session.timeout.ms": "3000"})}, more...)...)
 	b.client = b.newClient()
 	return b
 }
@@ -93,7 +103,8 @@ func (b *fakeKafka) poison(partition int) {
 
 // defaults are options with brine's own times, for tests whose clock is not the machine's.
 func (b *fakeKafka) defaults(w event.Writer) Options {
-	return Options{Kafka: Kafka{Brokers: b.ListenAddrs(), Dial: b.dial}, Topic: topic, Group: group, Schema: schema, Writer: w, Logger: testLogger(b.t)}
+	return Options{Kafka: Kafka{Brokers: b.ListenAddrs(), Dial: b.dial}, Topic: topic, Group: group, Schema: schema, Writer: w, Logger: testLogger(b.t),
+		GroupProtocol: b.protocol}
 }
 
 // options have short pauses and long time-outs.

@@ -19,7 +19,7 @@ func (a *assignment) commitUntil(done <-chan struct{}) {
 		case <-done:
 			return
 		case <-tick.C:
-			a.commitNow(false)
+			_ = a.commitNow(false) // made again
 		}
 	}
 }
@@ -28,16 +28,17 @@ func (a *assignment) commitUntil(done <-chan struct{}) {
 // ones. The coordinator takes what comes last, which would move it back.
 const doubtful = 30 * time.Second
 
-// commitNow commits the watermarks that have risen above what was committed. Only the goroutine of run calls it.
+// commitNow commits the watermarks that have risen above what was committed, and reports the error, which it returns. Only the goroutine of
+// run calls it, or one at a time that holds held.committing.
 //
 // The starts of a new group's partitions are committed together (see startOf), so it waits for the last of them, unless it
 // is called for the last time.
-func (a *assignment) commitNow(last bool) {
+func (a *assignment) commitNow(last bool) error {
 	offsets, rejected := map[int]int64{}, map[int]int{}
 	again := time.Since(a.doubt) < doubtful
-	for _, p := range a.partitions {
+	for _, p := range a.parts() {
 		if a.fresh.Load() && p.mark.edge() < 0 && !last {
-			return
+			return nil
 		}
 		if p.rewound.Swap(false) {
 			delete(a.committed, p.id)
@@ -49,24 +50,25 @@ func (a *assignment) commitNow(last bool) {
 		}
 	}
 	if len(offsets) == 0 {
-		return
+		return nil
 	}
 	began := time.Now()
 	if err := a.commit(offsets, rejected); err != nil {
 		a.doubt = time.Now()
 		a.Hooks.CommitFailed(CommitFailedInfo{err})
 		a.Logger.Warn("commit failed", "topic", a.Topic, "group", a.Group, "error", err)
-		return
+		return err
 	}
 	a.fresh.Store(false)
 	a.Hooks.Took(TookInfo{Flight: context.Background(), Step: StepCommit, Duration: time.Since(began)})
-	for _, p := range a.partitions {
+	for _, p := range a.parts() {
 		if offset, ok := offsets[p.id]; ok {
 			a.committed[p.id], a.rejected[p.id] = offset, rejected[p.id]
 			p.progress.committed(offset)
 			a.Hooks.Committed(CommittedInfo{Partition: p.id, Offset: offset})
 		}
 	}
+	return nil
 }
 
 // noted are the commits of offsets, with what a generation keeps beside them.

@@ -60,14 +60,34 @@ func (s *stream) fetch() error {
 // pausedLook is how often the end of a partition is asked for while its loop is paused, for its lag.
 const pausedLook = 15 * time.Second
 
-// lookAtEnd notes how far the partition has grown.
+// lookAtEnd notes how far the partition has grown, and how old what it has not read is.
 func (s *stream) lookAtEnd() {
 	end, err := s.cluster.Offset(s.work, s.Topic, s.id, broker.Newest)
 	if err == nil {
 		s.progress.grown(end)
-	} else if s.work.Err() == nil {
+		err = s.lookAtNext(end)
+	}
+	if err != nil && s.work.Err() == nil {
 		s.waiting(fetchReason(err), fmt.Errorf("asking for the end, while it is paused: %w", err))
 	}
+}
+
+// lookAtNext notes the timestamp of the first record that has not been read, once for each watermark: retention deletes by it.
+func (s *stream) lookAtNext(end int64) error {
+	next := s.mark.edge()
+	if _, pending := s.mark.oldest(); pending || next >= end || s.progress.knowsNext(next) {
+		return nil
+	}
+	reserved, err := s.Budget.fetches.acquire(s.work, broker.MinFetchBytes)
+	if err != nil {
+		return err
+	}
+	defer s.Budget.fetches.Release(reserved)
+	at, found, err := s.cluster.TimeAt(s.work, s.Topic, s.id, next)
+	if err == nil && found {
+		s.progress.nextIs(next, at)
+	}
+	return err
 }
 
 // fetchChunk makes one fetch. The chunk comes with its bytes charged to the budget.

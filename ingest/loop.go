@@ -28,6 +28,7 @@ type Loop struct {
 	failed  error       // the error of the last attempt to join; nil once one succeeded
 	waiting time.Time   // since when a join waits for other members; zero: none does
 	noTopic bool        // there was no topic when it was last looked for
+	epoch   int         // of the member, by the consumer protocol
 }
 
 // New checks the options and makes a loop of them. It connects to nothing yet.
@@ -123,8 +124,24 @@ func (r *runner) connect(ctx context.Context) error {
 	return nil
 }
 
-// consume works through generation after generation, until ctx ends or the group refuses us.
+// consume is a member by the protocol that was chosen, until ctx ends or the group refuses us.
 func (l *Loop) consume(ctx context.Context) error {
+	if l.GroupProtocol == Classic {
+		return l.meet(ctx)
+	}
+	err := l.consumeByBrokers(ctx)
+	switch {
+	case !errors.Is(err, broker.ErrNoConsumers):
+		return err
+	case l.GroupProtocol == Auto:
+		l.Logger.Info("a member by the classic protocol", "group", l.Group, "reason", err)
+		return l.meet(ctx)
+	}
+	return fmt.Errorf("ingest: group %q: %w; write group_protocol: auto or classic", l.Group, err)
+}
+
+// meet is a member by the classic protocol: it works through generation after generation.
+func (l *Loop) meet(ctx context.Context) error {
 	m := l.cluster.Member(*l.membership())
 	defer m.Leave()
 	for pauses := (backoff.Pauses{Base: l.RetryMin, Limit: min(l.RetryMax, 5*time.Second)}); ; {
@@ -237,6 +254,7 @@ func (l *Loop) Status() Status {
 	s.several = l.Topics != nil
 	s.pace(l.Pace.State())
 	s.AllRejected = errorText(l.current.rejected())
+	s.Generation = max(s.Generation, l.epoch)
 	if s.Joined = l.joined; !l.joined {
 		s.Apart, s.Detail, s.NoTopic = l.apart, errorText(l.failed), l.noTopic
 		if !l.waiting.IsZero() {

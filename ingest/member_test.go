@@ -207,28 +207,31 @@ func TestEveryFailureOfAJoinIsTriedAgain(t *testing.T) {
 
 // Connections to the coordinator break, and it cannot be reached for less than the session time-out.
 func TestCoordinatorAwayForAWhileCostsNoRebalance(t *testing.T) {
-	inBubble(t, 2, func(t *testing.T, b *fakeKafka) {
-		b.produce(20, 0, 1)
-		s := newStore()
-		o := b.defaults(s)
-		var down atomic.Bool
-		o.Kafka.Dial = unless(&down, o.Kafka.Dial)
-		var generations atomic.Int64
-		o.Hooks.Assigned = func(AssignedInfo) { generations.Add(1) }
-		l := start(t, o)
-		time.Sleep(10 * time.Second)
-		down.Store(true)
-		l.cluster.Cut()
-		time.Sleep(20 * time.Second)
-		down.Store(false)
-		b.produce(20, 0, 1)
-		time.Sleep(20 * time.Second)
-		if generations.Load() != 1 {
-			t.Errorf("%d generations, expected 1", generations.Load())
-		}
-		l.stop()
-		b.wantCommitted(b.sent)
-		s.wantOnce(t, 80)
+	eachProtocol(t, func(t *testing.T, protocol GroupProtocol) {
+		inBubble(t, 2, func(t *testing.T, b *fakeKafka) {
+			b.protocol = protocol
+			b.produce(20, 0, 1)
+			s := newStore()
+			o := b.defaults(s)
+			var down atomic.Bool
+			o.Kafka.Dial = unless(&down, o.Kafka.Dial)
+			var generations atomic.Int64
+			o.Hooks.Assigned = func(AssignedInfo) { generations.Add(1) }
+			l := start(t, o)
+			time.Sleep(10 * time.Second)
+			down.Store(true)
+			l.cluster.Cut()
+			time.Sleep(20 * time.Second)
+			down.Store(false)
+			b.produce(20, 0, 1)
+			time.Sleep(20 * time.Second)
+			if generations.Load() != 1 {
+				t.Errorf("%d generations, expected 1", generations.Load())
+			}
+			l.stop()
+			b.wantCommitted(b.sent)
+			s.wantOnce(t, 80)
+		})
 	})
 }
 

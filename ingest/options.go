@@ -52,6 +52,16 @@ const (
 	FromLatest   Policy = "latest"   // goes on with the newest, after saying what was skipped
 )
 
+// GroupProtocol is how a Loop is a member of its group.
+type GroupProtocol string
+
+// The protocols. A group may have members of both, so that it is moved from one to the other member by member.
+const (
+	Classic  GroupProtocol = "classic"  // all members meet at each change, and all partitions pause
+	Consumer GroupProtocol = "consumer" // KIP-848: the brokers move partitions one by one; Kafka 4.0, better 4.3, and later
+	Auto     GroupProtocol = "auto"     // Consumer where the brokers have it
+)
+
 // Options are the settings of one Run: its topics, one group, one writer.
 type Options struct {
 	Kafka  Kafka
@@ -73,6 +83,9 @@ type Options struct {
 	// InstanceID makes the membership static (Kafka 2.3 and later): the group keeps the partitions of a member that stops, for
 	// SessionTimeout, and gives them back without a rebalance when one of the same id comes. Each process needs its own.
 	InstanceID string
+
+	// GroupProtocol is how the loop is a member; default Classic. By the other one the brokers decide about SessionTimeout and Heartbeat.
+	GroupProtocol GroupProtocol
 
 	SessionTimeout   time.Duration // default 30 s; the broker gives our partitions away when no heartbeat came for that long
 	RebalanceTimeout time.Duration // default 60 s; how long the group waits for its members at a rebalance
@@ -122,6 +135,7 @@ type Options struct {
 func (o *Options) EnsureDefaults() {
 	o.Kafka.EnsureDefaults()
 	o.OutOfRange = cmp.Or(o.OutOfRange, StopAndSay)
+	o.GroupProtocol = cmp.Or(o.GroupProtocol, Classic)
 	o.SessionTimeout = cmp.Or(o.SessionTimeout, 30*time.Second)
 	o.RebalanceTimeout = cmp.Or(o.RebalanceTimeout, 60*time.Second)
 	o.Heartbeat = cmp.Or(o.Heartbeat, min(3*time.Second, o.SessionTimeout/3))
@@ -180,6 +194,11 @@ func (o *Options) Validate() error {
 	case StopAndSay, FromEarliest, FromLatest:
 	default:
 		fault(true, "OutOfRange is %q; it is stop, earliest or latest", o.OutOfRange)
+	}
+	switch o.GroupProtocol {
+	case Classic, Consumer, Auto:
+	default:
+		fault(true, "GroupProtocol is %q; it is classic, consumer or auto", o.GroupProtocol)
 	}
 	atLeast := func(name string, v, bound time.Duration) {
 		fault(v < bound, "%s is %v; it must be at least %v", name, v, bound)

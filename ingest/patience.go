@@ -59,7 +59,7 @@ func (r *Replay) patiently(ctx context.Context, a *assignment) (patient context.
 
 // waits reports whether a partition has flights that are not settled, or cannot go on.
 func (a *assignment) waits() bool {
-	for _, p := range a.partitions {
+	for _, p := range a.parts() {
 		if _, out := p.mark.oldest(); out || p.progress.snapshot().State != Running {
 			return true
 		}
@@ -69,7 +69,7 @@ func (a *assignment) waits() bool {
 
 // waitsFor says what keeps an assignment waiting: what its partitions say, or, while a first try is pending, its store.
 func (r *Replay) waitsFor(a *assignment) string {
-	for _, p := range a.partitions {
+	for _, p := range a.parts() {
 		if s := p.progress.snapshot(); s.Detail != "" && s.Detail != errFailing.Error() {
 			return fmt.Sprintf("partition %d, %s: %s", p.id, s.Reason, s.Detail)
 		}

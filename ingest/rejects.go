@@ -42,6 +42,20 @@ func (r *rejects) reset(counts map[int]int) {
 	r.counts, r.halted = counts, nil
 }
 
+// begin begins with the count of one more partition, and forget without one.
+func (r *rejects) begin(partition, count int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.counts[partition] = count
+}
+
+func (r *rejects) forget(partition int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.counts, partition)
+	r.halted = nil // whoever still has a reason finds it again
+}
+
 // of is the count of a partition.
 func (r *rejects) of(partition int) int {
 	r.mu.Lock()

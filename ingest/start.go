@@ -28,7 +28,7 @@ func (r *runner) assigned(m *broker.Member, g *broker.Generation) *assignment {
 		return m.Commit(g, r.Topic, noted(offsets, rejected, share.Topic))
 	}
 	for _, id := range share.Partitions {
-		begin := func(ctx context.Context) (int64, error) { return r.startOf(ctx, id, share.Topic) }
+		begin := func(ctx context.Context) (int64, error) { return r.startOf(ctx, id, share.Topic, r.fresh.Load()) }
 		if c, ok := share.Commits[id]; ok {
 			a.committed[id] = c.Offset
 			a.rejected[id], _ = readNote(c.Metadata)
@@ -55,8 +55,8 @@ func (r *runner) resumeAt(ctx context.Context, partition int, c broker.Commit, t
 // next start does not depend on the time again. Once the group has committed anything such a partition is a new one, as is one that
 // the topic did not have when we first looked, and begins at its first record: from "latest" it would lose what was written before we
 // knew of it.
-func (r *runner) startOf(ctx context.Context, partition int, topic broker.Topic) (int64, error) {
-	if r.fresh.Load() && partition < r.first.Partitions && topic.Is(r.first) {
+func (r *runner) startOf(ctx context.Context, partition int, topic broker.Topic, fresh bool) (int64, error) {
+	if fresh && partition < r.first.Partitions && topic.Is(r.first) {
 		return r.Start.in(ctx, r.cluster, r.Topic, partition)
 	}
 	return Earliest.in(ctx, r.cluster, r.Topic, partition)

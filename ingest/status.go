@@ -47,6 +47,8 @@ type PartitionStatus struct {
 	caughtUp time.Time // when it last had nothing before it; zero: never
 	oldest   int64     // timestamp of the first record that is not settled, or, unless out, of one settled last; 0: not known
 	out      bool
+	next     int64 // timestamp of the record at the offset nextAt, which was looked at while nothing was read; 0: none was
+	nextAt   int64
 }
 
 // Lag is the number of offsets before the watermark. Markers and compacted records count, as in every lag tool.
@@ -60,6 +62,8 @@ func (p PartitionStatus) Age(now time.Time) time.Duration {
 	}
 	var age time.Duration
 	switch since := now.Sub(p.caughtUp); {
+	case p.next > 0 && p.nextAt == p.Watermark && !p.out:
+		age = now.Sub(time.UnixMilli(p.next))
 	case p.oldest > 0 && (p.out || p.caughtUp.IsZero()):
 		age = now.Sub(time.UnixMilli(p.oldest))
 	case p.oldest > 0:
@@ -222,6 +226,20 @@ func (p *progress) fetched(end int64) {
 // grown is fetched while nothing is to be: what stands still by itself is no stall of what follows.
 func (p *progress) grown(end int64) {
 	p.fetched(max(end, p.snapshot().End))
+}
+
+// knowsNext reports whether the timestamp of the record at an offset, or behind it, was looked at.
+func (p *progress) knowsNext(offset int64) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.status.next > 0 && p.status.nextAt == offset
+}
+
+// nextIs records that timestamp.
+func (p *progress) nextIs(offset, at int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.status.next, p.status.nextAt = at, offset
 }
 
 // waits records that no broker returns what we ask for.

@@ -36,7 +36,7 @@ func newUnscraped(reg *prometheus.Registry) *unscraped {
 	u.loop = m.Hooks("scans", "rows")
 	m.Watch("scans", "rows", func() ingest.Status {
 		return ingest.Status{Partitions: []ingest.PartitionStatus{{State: ingest.Running, Watermark: int64(u.minute), End: int64(u.minute)}}}
-	}, ingest.NewBudget(8<<20), nil)
+	}, ingest.NewBudget(8<<20), nil, nil)
 	reg.MustRegister(&Skew{Tables: u.tables})
 	return u
 }

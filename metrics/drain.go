@@ -22,6 +22,22 @@ type rates struct {
 // atLeast is between two looks that rates are taken from: shorter spans show single batches.
 const atLeast = time.Second
 
+// Flow is how fast a loop's partitions move, by about the last minute.
+type Flow struct {
+	Settled, Arrived float64 // offsets a second
+	Known            bool    // these are
+	Drain            float64 // seconds until nothing is left; +Inf: it does not become less
+	Drains           bool    // that is known
+}
+
+func (r *rates) flow(now time.Time, parts []ingest.PartitionStatus) (f Flow) {
+	f.Drain, f.Drains = r.drain(now, parts)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	f.Settled, f.Arrived, f.Known = r.settled, r.arrived, r.known
+	return f
+}
+
 // drain returns the seconds until nothing is left, if they are known.
 func (r *rates) drain(now time.Time, parts []ingest.PartitionStatus) (seconds float64, known bool) {
 	r.mu.Lock()

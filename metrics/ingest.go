@@ -69,14 +69,14 @@ func NewIngest(reg prometheus.Registerer) *Ingest {
 	return m
 }
 
-// Watch makes the positions and states of a loop's partitions part of every scrape, and its budget and where its time goes unless those are
-// nil. It returns what says when the lag will be gone, at the rates that scrapes see too.
-func (m *Ingest) Watch(pipeline, half string, status func() ingest.Status, budget *ingest.Budget, meter *pressure.Meter) (
-	drain func() (seconds float64, known bool),
-) {
-	w := &watched{pipeline: pipeline, half: half, status: status, budget: budget, meter: meter}
+// Watch makes the positions and states of a loop's partitions part of every scrape, and its budget, where its time goes and what the topics
+// keep unless those are nil. It returns what says how fast the partitions move, at the rates that scrapes see too.
+func (m *Ingest) Watch(pipeline, half string, status func() ingest.Status, budget *ingest.Budget, meter *pressure.Meter,
+	left func() (Left, bool),
+) (flow func() Flow) {
+	w := &watched{pipeline: pipeline, half: half, status: status, budget: budget, meter: meter, left: left}
 	m.positions.add(w)
-	return func() (float64, bool) { return w.rates.drain(time.Now(), status().Partitions) }
+	return func() Flow { return w.rates.flow(time.Now(), status().Partitions) }
 }
 
 // Hooks returns the hooks of one loop. The labels' counters are looked up once, not per call.

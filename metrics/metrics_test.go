@@ -119,8 +119,9 @@ func callIngest(m *Ingest) {
 	meter.Fetched(10, 1000)
 	meter.Read(time.Now().Add(-time.Minute))
 	meter.Add(pressure.Fetch, time.Second)
-	m.Watch("scans", "rows", func() ingest.Status { return ingest.Status{Partitions: parts} }, ingest.NewBudget(8<<20), meter)
-	m.Watch("scans", "documents", func() ingest.Status { return ingest.Status{} }, ingest.NewBudget(8<<20), nil)
+	m.Watch("scans", "rows", func() ingest.Status { return ingest.Status{Partitions: parts} }, ingest.NewBudget(8<<20), meter,
+		func() (Left, bool) { return Left{Time: time.Hour, Ratio: .5}, true })
+	m.Watch("scans", "documents", func() ingest.Status { return ingest.Status{} }, ingest.NewBudget(8<<20), nil, nil)
 }
 
 var stats = hbase.Stats{Buffered: 70, Blocked: 1, Lanes: 5, Resting: 2, Fullest: 40, Servers: []hbase.ServerStats{{Addr: "rs1:16020", Calls: 2, Lanes: 3}}}

@@ -41,6 +41,11 @@ var (
 		"1 while somebody has paused the loop, 0 else.", []string{"pipeline", "half"}, nil)
 	askedDesc = prometheus.NewDesc("brine_ingest_limit_records",
 		"Records a second that the whole group is asked to keep to; 0: no limit.", []string{"pipeline", "half"}, nil)
+	leftDesc = prometheus.NewDesc("brine_ingest_retention_left_seconds",
+		"Until the topic may delete the oldest record that is not settled, by its retention.ms; absent where nothing waits, where the topic "+
+			"deletes nothing for its age, and while that is not known.", []string{"pipeline", "half"}, nil)
+	leftRatioDesc = prometheus.NewDesc("brine_ingest_retention_left_ratio",
+		"brine_ingest_retention_left_seconds as a part of retention.ms: 1 is all of it, at 0 records are lost.", []string{"pipeline", "half"}, nil)
 	partitionsDesc = prometheus.NewDesc("brine_ingest_partitions",
 		"Partitions that this process has, by what they are doing.", []string{"pipeline", "half", "state"}, nil)
 )
@@ -60,7 +65,14 @@ type watched struct {
 	status         func() ingest.Status
 	budget         *ingest.Budget // nil: not known
 	meter          *pressure.Meter
+	left           func() (left Left, known bool) // nil: not known
 	rates          rates
+}
+
+// Left is what topics still keep of the oldest record that is not settled.
+type Left struct {
+	Time  time.Duration // until it may be deleted
+	Ratio float64       // as a part of how long they keep records
 }
 
 func (p *positions) add(w *watched) {
@@ -72,7 +84,8 @@ func (p *positions) add(w *watched) {
 // Describe implements prometheus.Collector.
 func (p *positions) Describe(ch chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{lagDesc, watermarkDesc, endDesc, ageDesc, drainDesc, lagBytesDesc,
-		timeDesc, limitDesc, budgetDesc, usedDesc, partitionsDesc, pausedDesc, askedDesc} {
+		timeDesc, limitDesc, budgetDesc, usedDesc, partitionsDesc, pausedDesc, askedDesc,
+		leftDesc, leftRatioDesc} {
 		ch <- d
 	}
 }
@@ -118,6 +131,12 @@ func (l *watched) collect(now time.Time, gauge func(d *prometheus.Desc, v float6
 	}
 	if l.meter != nil {
 		l.pressure(now, parts, gauge)
+	}
+	if l.left != nil {
+		if left, ok := l.left(); ok {
+			gauge(leftDesc, left.Time.Seconds())
+			gauge(leftRatioDesc, left.Ratio)
+		}
 	}
 	if l.budget != nil {
 		gauge(budgetDesc, float64(l.budget.Size()))

@@ -37,7 +37,7 @@ func cluster(tables, regions int) *prometheus.Registry {
 	for _, half := range []string{"rows", "documents"} {
 		h := loop.Hooks("scans", half)
 		h.Settled(ingest.SettledInfo{Records: 1})
-		loop.Watch("scans", half, func() ingest.Status { return ingest.Status{Partitions: parts} }, ingest.NewBudget(8<<20), nil)
+		loop.Watch("scans", half, func() ingest.Status { return ingest.Status{Partitions: parts} }, ingest.NewBudget(8<<20), nil, nil)
 	}
 	var stats hbase.Stats
 	for i := range 200 {

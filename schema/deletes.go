@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"brine/config"
@@ -149,6 +150,16 @@ func retentionOf(ctx context.Context, topics Topics, topic string) (retention, e
 		k.kept = milliseconds(values["retention.ms"])
 	}
 	return k, nil
+}
+
+// Kept returns for how long a topic keeps its records at least, by their timestamps; ends is false of one that deletes none for its age.
+func Kept(ctx context.Context, topics Topics, topic string) (kept time.Duration, ends bool, err error) {
+	values, err := topics.Settings(ctx, topic, "retention.ms", "cleanup.policy")
+	if err != nil || !strings.Contains(values["cleanup.policy"], "delete") {
+		return 0, false, err
+	}
+	kept = milliseconds(values["retention.ms"])
+	return kept, kept != noEnd, nil
 }
 
 // milliseconds reads a duration of a topic's settings; −1, or none, is for ever.

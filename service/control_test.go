@@ -15,6 +15,7 @@ import (
 	"brine/internal/fault"
 	"brine/publish"
 	"brine/service"
+	"brine/service/admin"
 	"brine/service/devstack"
 )
 
@@ -146,6 +147,13 @@ func TestPauseOutlivesTheProcessAndHoldsForAllMembers(t *testing.T) {
 		t.Fatalf("%d: %s", status, body)
 	}
 	first.until("paused", func(s service.Status) bool { return s.Paused && strings.HasPrefix(s.Waiting, "paused by me") })
+	var shown []service.Shown
+	if err := (admin.Client{Addr: first.Addr()}).Get(t.Context(), service.PipelinesPath+"?members", &shown); err != nil {
+		t.Fatal(err)
+	}
+	if p := shown[0]; p.State != "paused" || p.Partitions != devstack.Partitions || len(p.Members) != 1 || p.Members[0].Partitions != devstack.Partitions || p.Unknown != "" {
+		t.Errorf("shown as %+v", p)
+	}
 	first.stop()
 
 	scans(t, cfg, 300, 200)

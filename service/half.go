@@ -8,6 +8,7 @@ import (
 	"brine/event"
 	"brine/indexer"
 	"brine/ingest"
+	"brine/metrics"
 	"brine/pressure"
 )
 
@@ -31,7 +32,7 @@ type Half struct {
 	became   became
 
 	meter pressure.Meter
-	drain func() (seconds float64, known bool) // nil unless the service is opened to run
+	flow  func() metrics.Flow // nil unless the service is opened to run
 
 	settled, batches, retries, dead atomic.Int64
 	retried                         atomic.Value // event.Reason of the last retry

@@ -5,11 +5,13 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"time"
 
 	"brine/ingest"
 	"brine/ingest/pace"
 	"brine/internal/backoff"
 	"brine/internal/fault"
+	"brine/metrics"
 	"brine/schema"
 	"brine/service/brokers"
 	"brine/service/stores"
@@ -36,7 +38,9 @@ func (s *Service) makeLoop(h *Half) error {
 		return fault.Misused(err)
 	}
 	h.loop = loop
-	h.drain = s.ingest.Watch(h.pipeline.Name, h.kind, loop.Status, h.opts.Budget, &h.meter)
+	h.flow = s.ingest.Watch(h.pipeline.Name, h.kind, loop.Status, h.opts.Budget, &h.meter, func() (metrics.Left, bool) {
+		return s.kept.left(loop.Status().Partitions, time.Now())
+	})
 	return nil
 }
 

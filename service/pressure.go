@@ -92,6 +92,8 @@ type Backlog struct {
 	Bytes   int64    `json:"lag_bytes"`               // of the records that lag, as long as those that came were on average
 	Seconds float64  `json:"lag_seconds"`             // age of the oldest record that is not settled
 	Drain   *float64 `json:"drain_seconds,omitempty"` // until nothing is left, at the rates of the last minute; −1: it grows; nil: not known
+	Rate    *float64 `json:"rate,omitempty"`          // offsets a second that are settled, in about the last minute; nil: not known
+	Arrives *float64 `json:"arrives,omitempty"`       // offsets a second that are written to the topics
 }
 
 // Backlog returns what the half has before it. The service was opened ToRun.
@@ -102,14 +104,19 @@ func (h *Half) Backlog(now time.Time) (b Backlog) {
 		b.Seconds = max(b.Seconds, p.Age(now).Seconds())
 	}
 	b.Bytes, b.Seconds = int64(float64(lag)*h.meter.RecordBytes()), math.Round(b.Seconds*1000)/1000
-	if h.drain == nil {
+	if h.flow == nil {
 		return b
 	}
-	if seconds, known := h.drain(); known {
-		if seconds = math.Round(seconds); math.IsInf(seconds, 1) {
+	flow := h.flow()
+	if seconds := math.Round(flow.Drain); flow.Drains {
+		if math.IsInf(seconds, 1) {
 			seconds = -1
 		}
 		b.Drain = &seconds
+	}
+	if flow.Known {
+		settled, arrived := math.Round(flow.Settled*10)/10, math.Round(flow.Arrived*10)/10
+		b.Rate, b.Arrives = &settled, &arrived
 	}
 	return b
 }

@@ -76,6 +76,7 @@ type Service struct {
 	control *control.Topic          // nil unless opened ToRun, or asked for
 
 	asked atomic.Pointer[map[string]control.Entry] // by consumer group; nil until it is known
+	kept  kept
 
 	registry  *prometheus.Registry
 	tables    *skew.Tables
@@ -159,9 +160,7 @@ func (s *Service) openPort() (err error) {
 	if s.admin, err = s.Port(s.Config().HTTP.Listen, "http.listen (brine dev: --http-port)", s.healthy, s.ready); err != nil {
 		return err
 	}
-	s.admin.Handle("GET "+PipelinesPath, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		admin.WriteJSON(w, http.StatusOK, s.Status())
-	}))
+	s.admin.Handle("GET "+PipelinesPath, http.HandlerFunc(s.showPipelines))
 	s.handleControl()
 	return nil
 }
@@ -208,6 +207,10 @@ func (s *Service) Run(ctx context.Context) error {
 	})
 	g.Go(func() error {
 		s.watchSkew(adminCtx)
+		return nil
+	})
+	g.Go(func() error {
+		s.followRetention(adminCtx)
 		return nil
 	})
 	g.Go(func() error {

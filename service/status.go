@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -33,6 +35,11 @@ type Status struct {
 	Waiting string `json:"waiting,omitempty"` // why a partition stands still
 	Regions int    `json:"regions,omitempty"`
 
+	State      string   `json:"state"`                       // running, paused, limited, joining, or the worst that a partition is in
+	Group      string   `json:"group"`                       // its consumer group
+	Partitions int      `json:"partitions"`                  // that this process has
+	Kept       *float64 `json:"retention_seconds,omitempty"` // until its topic may delete the oldest record that is not settled; nil: never, or not known
+
 	Paused    bool    `json:"paused,omitempty"`     // somebody has paused it
 	RateLimit float64 `json:"rate_limit,omitempty"` // records a second that the whole group is asked to keep to; 0: none
 
@@ -43,7 +50,7 @@ type Status struct {
 
 // Same reports whether nothing has happened since old, whatever time has passed.
 func (s Status) Same(old Status) bool {
-	s.Backlog, s.Limit, s.Time = old.Backlog, old.Limit, old.Time
+	s.Backlog, s.Limit, s.Time, s.Kept = old.Backlog, old.Limit, old.Time, old.Kept
 	return s == old
 }
 
@@ -73,6 +80,7 @@ func (s *Service) StatusOf(h *Half) Status {
 		st.Lag = 0
 	}
 	st.Paused, st.RateLimit = loop.Paused, loop.Limit
+	st.Group, st.Partitions, st.State = h.group, len(loop.Partitions), stateOf(&loop)
 	st.Waiting = h.waitsFor(&loop)
 	if !loop.Joined || loop.NoTopic {
 		st.Waiting = loop.Detail
@@ -83,7 +91,34 @@ func (s *Service) StatusOf(h *Half) Status {
 			st.Waiting = fmt.Sprintf("%s is %s: %s", loop.Name(p), p.State, p.Detail)
 		}
 	}
+	if left, known := s.kept.left(loop.Partitions, time.Now()); known {
+		seconds := math.Round(left.Time.Seconds())
+		st.Kept = &seconds
+	}
 	return st
+}
+
+// stateOf is what a loop is doing, in one word.
+func stateOf(loop *ingest.Status) string {
+	if !loop.Joined || loop.NoTopic {
+		return "joining"
+	}
+	worst := ingest.Running
+	for _, bad := range []ingest.State{ingest.Halted, ingest.Waiting, ingest.Retrying} {
+		if slices.ContainsFunc(loop.Partitions, func(p ingest.PartitionStatus) bool { return p.State == bad }) {
+			worst = bad
+			break
+		}
+	}
+	switch {
+	case loop.Paused:
+		return "paused"
+	case worst != ingest.Running:
+		return string(worst)
+	case loop.Limit > 0:
+		return "limited"
+	}
+	return string(ingest.Running)
 }
 
 // regionsOf is the number of regions that a half writes to; 0 for documents.

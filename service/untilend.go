@@ -44,12 +44,19 @@ func (s *Service) UntilEnd(ctx context.Context, offsets Offsets) error {
 			ends[topic] = at
 		}
 	}
+	said := map[string]bool{}
 	err := poll(ctx, func() bool {
 		return !slices.ContainsFunc(s.all(), func(h *Half) bool {
-			return slices.ContainsFunc(h.loop.Reads(), func(topic string) bool {
+			waits := slices.ContainsFunc(h.loop.Reads(), func(topic string) bool {
 				end := ends[topic] // nil: the topic came since, and is not waited for
 				return end != nil && !h.rejectsAll(topic, end) && !h.settledTo(ctx, offsets, topic, end)
 			})
+			if waits && !said[h.name] && h.loop.Status().Paused {
+				said[h.name] = true
+				s.log.Warn("the end waits for a pipeline that is paused", "pipeline", h.name,
+					"fix", "brine resume "+h.pipeline.Name+" --half "+h.kind+" has it go on; interrupt this run to end without it")
+			}
+			return waits
 		})
 	})
 	if err == nil && len(missing) > 0 {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"brine/internal/term"
+	"brine/pressure"
 	"brine/skew"
 )
 
@@ -23,14 +24,34 @@ type Snapshot struct {
 // Pipeline is what a brine's admin port reports of one half of a pipeline. Counts are since its start.
 type Pipeline struct {
 	Name    string `json:"pipeline"` // pipeline.half
-	Events  int64  `json:"events"`   // settled
-	Lag     int64  `json:"lag"`      // offsets; −1 while unknown
+	State   string `json:"state"`    // in one word
+	Group   string `json:"group"`
+	Events  int64  `json:"events"` // settled
+	Lag     int64  `json:"lag"`    // offsets; −1 while unknown
 	Retries int64  `json:"retries"`
 	Dead    int64  `json:"dead_letters"`
 	Waiting string `json:"waiting,omitempty"` // why a partition makes no progress
 	Limit   string `json:"limit,omitempty"`   // the step that holds up the others
 
-	Drain *float64 `json:"drain_seconds,omitempty"` // until nothing is left; −1: it grows; nil: not known
+	Drain   *float64 `json:"drain_seconds,omitempty"` // until nothing is left; −1: it grows; nil: not known
+	Rate    *float64 `json:"rate,omitempty"`          // offsets a second that are settled, in about the last minute; nil: not known
+	Arrives *float64 `json:"arrives,omitempty"`       // offsets a second that come
+	Kept    *float64 `json:"retention_seconds,omitempty"`
+
+	Partitions int             `json:"partitions"`
+	RateLimit  float64         `json:"rate_limit,omitempty"` // records a second that its whole group is asked to keep to; 0: none
+	Time       pressure.Shares `json:"time,omitzero"`        // of the steps, in about the last minute
+
+	Members []Member `json:"members,omitempty"`         // of its group, if they were asked for
+	Unknown string   `json:"members_unknown,omitempty"` // why the brokers did not say who they are
+}
+
+// Member is one of a group's members, as the brokers know it.
+type Member struct {
+	ID         string `json:"id"`
+	Client     string `json:"client"`
+	Host       string `json:"host"`
+	Partitions int    `json:"partitions"`
 }
 
 type pipeline struct {

@@ -30,7 +30,7 @@ func scrapeOf(regions int) (ms measure.Estimate, series int, err error) {
 	}
 	for _, half := range []string{"rows", "documents"} {
 		loop.Hooks(pipeline, half)
-		loop.Watch(pipeline, half, func() ingest.Status { return ingest.Status{Partitions: parts} }, ingest.NewBudget(8<<20), nil)
+		loop.Watch(pipeline, half, func() ingest.Status { return ingest.Status{Partitions: parts} }, ingest.NewBudget(8<<20), nil, nil)
 	}
 	server := func(i int) string { return fmt.Sprintf("rs%03d.example.com:16020", i%servers) }
 	for i := range servers {

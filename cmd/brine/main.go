@@ -51,6 +51,7 @@ type cli struct {
 	Pause       pauseCmd       `cmd:"" help:"Have a pipeline that runs take up no more records."`
 	Resume      resumeCmd      `cmd:"" help:"Have a paused pipeline go on."`
 	Limit       limitCmd       `cmd:"" help:"Hold a pipeline that runs to so many records a second."`
+	Ps          psCmd          `cmd:"" help:"List running pipelines: state, members, rates, lag, where time goes, what retention leaves."`
 	Top         topCmd         `cmd:"" help:"Watch pipelines, tables, regions, servers and keys in the terminal."`
 	Completion  completionCmd  `cmd:"" help:"Print what makes bash, zsh or fish complete brine's command lines."`
 	Help        helpCmd        `cmd:"" help:"Show the help of a command."`

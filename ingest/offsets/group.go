@@ -1,6 +1,7 @@
 package offsets
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -46,6 +47,28 @@ func (c *Client) Group(ctx context.Context, group, topic string) (*Group, error)
 	}
 	slices.Sort(g.Members)
 	return g, nil
+}
+
+// Member is one of a group's members, as the brokers know it.
+type Member struct {
+	ID         string `json:"id"`
+	Client     string `json:"client"`
+	Host       string `json:"host"`
+	Partitions int    `json:"partitions"`
+}
+
+// Members returns the members of a group; none of one that is not known. A process that was killed is listed until its session ends.
+func (c *Client) Members(ctx context.Context, group string) ([]Member, error) {
+	found, err := c.cluster.Members(ctx, group, "")
+	if err != nil {
+		return nil, fmt.Errorf("members of group %q: %w", group, err)
+	}
+	members := make([]Member, len(found))
+	for i, m := range found {
+		members[i] = Member{m.ID, m.Client, m.Host, len(m.Partitions)}
+	}
+	slices.SortFunc(members, func(a, b Member) int { return cmp.Compare(a.ID, b.ID) })
+	return members, nil
 }
 
 // Next returns where the group goes on in a partition, and whether it has committed that; else it begins there, at the earliest record.
@@ -122,7 +145,7 @@ func (c *Client) Set(ctx context.Context, g *Group, moves []Move) error {
 		commits[m.Partition] = broker.Commit{Offset: m.Then}
 	}
 	err := c.cluster.Commit(ctx, broker.Nobody(g.Group), g.Topic, commits)
-	if errors.Is(err, broker.ErrUnknownMember) {
+	if errors.Is(err, broker.ErrUnknownMember) || errors.Is(err, broker.ErrOldCommit) {
 		return fmt.Errorf("%w: %w", ErrMembers, err)
 	}
 	return err

@@ -109,7 +109,7 @@ var rules = []struct {
 	{"service/letters/display", []string{"ingest/deadletter", "internal/term", "internal/when", "mask", "service/brokers", "service/letters"}, "dead letters, for people"},
 	{"reindex/display", []string{"internal/term", "reindex"}, "how a reindex goes, for people"},
 	{"reindex", []string{"event", "rowkey", "rowkey/eventkey", "hbase", "ingest", "ingest/deadletter", "search", "sink", "indexer", "internal/backoff", "internal/term", "internal/wording"}, "rows and records become documents by the code that writes them"},
-	{"top", []string{"hbase", "skew", "internal/term", "internal/wording"}, "a picture of what others report; it runs nothing"},
+	{"top", []string{"hbase", "pressure", "skew", "internal/term", "internal/wording"}, "a picture of what others report; it runs nothing"},
 	{"forecast/display", []string{"forecast", "internal/term", "plan", "rowkey", "skew/display"}, "what a sample foretells, for people"},
 	{"forecast", []string{"skew", "mask", "event", "plan", "publish", "rowkey", "sink", "internal/sample", "internal/term"}, "a sample and targets in, a report out"},
 	{"contract", []string{"event"}, "what a pipeline declares in, a document out"},

@@ -76,7 +76,7 @@ func (c *Cluster) CommittedTopics(ctx context.Context, group string) (map[string
 // GroupMember is one of a group's members, as its coordinator describes it.
 type GroupMember struct {
 	ID, Client, Host string
-	Partitions       []int // of the topic that was asked for, ascending
+	Partitions       []int // of the topic that was asked for, ascending; of all, if none was
 }
 
 // Members returns the members of a group, and what they have of a topic. A group that is not known has none.
@@ -90,16 +90,51 @@ func (c *Cluster) Members(ctx context.Context, group, topic string) ([]GroupMemb
 	}
 	var members []GroupMember
 	for _, g := range r.Groups {
+		if len(g.Members) == 0 {
+			return c.consumersOf(ctx, group, topic)
+		}
 		for _, m := range g.Members {
 			member := GroupMember{ID: m.MemberID, Client: m.ClientID, Host: m.ClientHost}
 			for _, t := range m.MemberAssignments.Topics {
-				if t.Topic == topic {
+				if t.Topic == topic || topic == "" {
 					member.Partitions = append(member.Partitions, t.Partitions...)
 				}
 			}
 			slices.Sort(member.Partitions)
 			members = append(members, member)
 		}
+	}
+	return members, nil
+}
+
+// consumersOf is Members of a group of the consumer protocol, which the older request takes for one that is not known. Brokers that do not
+// know the protocol have none.
+func (c *Cluster) consumersOf(ctx context.Context, group, topic string) ([]GroupMember, error) {
+	if _, version, err := c.versions(ctx); err != nil || version == noConsumers {
+		return nil, err
+	}
+	at := coordinator{Cluster: c, group: group}
+	answer, err := at.call(ctx, &describeConsumers{group}, 0, c.timeout)
+	if err != nil {
+		return nil, err
+	}
+	described := answer.(*describedConsumers)
+	switch err := at.failure(described.code); {
+	case errors.Is(err, kafka.GroupIdNotFound), errors.Is(err, kafka.UnsupportedVersion):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	}
+	var members []GroupMember
+	for _, m := range described.members {
+		member := GroupMember{ID: m.id, Client: m.client, Host: m.host}
+		for name, partitions := range m.partitions {
+			if name == topic || topic == "" {
+				member.Partitions = append(member.Partitions, partitions...)
+			}
+		}
+		slices.Sort(member.Partitions)
+		members = append(members, member)
 	}
 	return members, nil
 }

@@ -47,7 +47,8 @@ type Cluster struct {
 	timeout   time.Duration
 	transport *kafka.Transport
 	client    *kafka.Client
-	topicIDs  bool // topics have ids on these brokers
+	topicIDs  bool  // topics have ids on these brokers
+	consumers int16 // version of the consumer protocol's heartbeats that we and these brokers speak, or noConsumers
 
 	mu       sync.Mutex
 	conns    map[*trackedConn]struct{}

@@ -41,6 +41,8 @@ func (g *groupCall) RawExchange(rw io.ReadWriter) (protocol.Message, error) {
 	switch m := g.Message.(type) {
 	case *beatRequest:
 		return m.exchange(rw, g.version, g.client)
+	case flexible:
+		return exchangeFlexible(rw, m, g.client)
 	case protocol.PreparedMessage:
 		m.Prepare(g.version)
 	}

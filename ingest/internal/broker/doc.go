@@ -4,6 +4,7 @@
 //	cluster.go     Cluster: the connections to the brokers        errors.go   what their errors mean
 //	topic.go       Topic: partitions and id of a topic
 //	member.go      Member: join, Attend, Commit, Leave            heartbeat.go, joinwait.go
+//	consumer.go    Consumer: the same by the consumer protocol     consumerwire.go its requests
 //	coordinator.go calls to the group's coordinator               subscription.go what members send each other
 //	fetcher.go     Fetcher: one fetch after another               fetch.go    the call
 //	chunk.go       Chunk: the records of one fetch, pooled        recordbatch.go, buffer.go
@@ -13,5 +14,5 @@
 //	wire.go        integers and frames, for the answers that are read here
 //
 // Fetch answers and a few requests are read and written here, since kafka-go reads them wrongly or does not know them: each
-// file says why. See docs/adr/0007, 0015 and 0030.
+// file says why. See docs/adr/0007, 0015, 0030 and 0090.
 package broker

@@ -21,9 +21,10 @@ var (
 
 // Answers of brokers that decide how to continue.
 const (
-	ErrOutOfRange    = kafka.OffsetOutOfRange // the log has no such offset
-	ErrFenced        = kafka.FencedInstanceID // another process has joined with our instance id
-	ErrUnknownMember = kafka.UnknownMemberId  // of a commit: the group has members, and we are not one of them
+	ErrOutOfRange    = kafka.OffsetOutOfRange   // the log has no such offset
+	ErrFenced        = kafka.FencedInstanceID   // another process has joined with our instance id
+	ErrUnknownMember = kafka.UnknownMemberId    // of a commit: the group has members, and we are not one of them
+	ErrOldCommit     = kafka.UnsupportedVersion // of a commit: the same, and they speak the consumer protocol
 
 	ErrCredentials = kafka.SASLAuthenticationFailed // SASL: no such user, or another password
 	ErrMechanism   = kafka.UnsupportedSASLMechanism // SASL: none of those that the broker takes
@@ -109,6 +110,7 @@ func Refused(err error) bool {
 	for _, final := range []kafka.Error{
 		kafka.GroupAuthorizationFailed, kafka.TopicAuthorizationFailed, kafka.SASLAuthenticationFailed,
 		kafka.InvalidSessionTimeout, kafka.InconsistentGroupProtocol, kafka.InvalidGroupId, kafka.UnsupportedVersion, kafka.FencedInstanceID,
+		unsupportedAssignor, invalidRegex,
 	} {
 		if errors.Is(err, final) {
 			return true

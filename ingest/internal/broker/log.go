@@ -77,6 +77,29 @@ func (c *Cluster) pastGap(ctx context.Context, topic string, partition int, from
 	return min(low, to), nil
 }
 
+// TimeAt returns the timestamp in ms of the first record at or behind an offset; found is false while there is none.
+func (c *Cluster) TimeAt(ctx context.Context, topic string, partition int, offset int64) (ms int64, found bool, err error) {
+	f := c.Fetcher(Fetcher{Topic: topic, Partition: partition, Until: -1, Aim: MinFetchBytes, Largest: MaxFetchBytes})
+	for {
+		chunk, err := f.Fetch(ctx, offset)
+		switch {
+		case errors.Is(err, ErrMore):
+			continue
+		case err != nil:
+			return 0, false, err
+		}
+		if found = len(chunk.Records) > 0; found {
+			ms = chunk.Records[0].Timestamp
+		}
+		empty := chunk.Next == offset
+		offset = chunk.Next
+		chunk.Release()
+		if found || empty {
+			return ms, found, nil
+		}
+	}
+}
+
 // BytesPerOffset estimates how much of a range of a partition there is: bytes of keys and values, uncompressed, per offset, in its first
 // records. 0 when they cannot be read, since an estimate is not worth failing for.
 func (c *Cluster) BytesPerOffset(ctx context.Context, topic string, partition int, from, to int64) float64 {

@@ -161,21 +161,36 @@ func (c *Cluster) describe(ctx context.Context, names []string) (map[string]desc
 	return m.(*topicAnswer).topics, nil
 }
 
-// LearnVersions finds out whether the brokers have topic ids; Topic has none before.
-func (c *Cluster) LearnVersions(ctx context.Context) error {
+// LearnVersions finds out whether the brokers have topic ids and the consumer protocol; Topic has none before.
+func (c *Cluster) LearnVersions(ctx context.Context) (err error) {
+	c.topicIDs, c.consumers, err = c.versions(ctx)
+	return err
+}
+
+func (c *Cluster) versions(ctx context.Context) (topicIDs bool, consumers int16, err error) {
 	r, err := c.client.ApiVersions(ctx, &kafka.ApiVersionsRequest{})
 	if err == nil {
 		err = r.Error
 	}
 	if err != nil {
-		return c.unreachable(err)
+		return false, noConsumers, c.unreachable(err)
 	}
+	consumers = noConsumers
+	commits := false
 	for _, key := range r.ApiKeys {
-		if key.ApiKey == int(protocol.Metadata) {
-			c.topicIDs = key.MaxVersion >= metadataVersion
+		switch protocol.ApiKey(key.ApiKey) {
+		case protocol.Metadata:
+			topicIDs = key.MaxVersion >= metadataVersion
+		case protocol.OffsetCommit:
+			commits = key.MaxVersion >= epochCommitVersion
+		case consumerBeatKey:
+			consumers = int16(min(key.MaxVersion, consumerVersion))
 		}
 	}
-	return nil
+	if !commits || !topicIDs {
+		consumers = noConsumers
+	}
+	return topicIDs, consumers, nil
 }
 
 // topicCall asks any broker for the metadata of topics, nil: of all, in a version that kafka-go does not speak.

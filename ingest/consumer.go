@@ -1,0 +1,346 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"brine/ingest/internal/broker"
+	"brine/internal/backoff"
+)
+
+// consumeByBrokers is a member by the consumer protocol: brokers move partitions one by one, and no other stops for it.
+func (l *Loop) consumeByBrokers(ctx context.Context) error {
+	m, err := l.cluster.Consumer(*l.membership())
+	if err != nil {
+		return err
+	}
+	h := &keeper{Loop: l, member: m, stop: ctx}
+	err = m.Run(ctx, h)
+	h.end()
+	switch {
+	case errors.Is(err, broker.ErrNoConsumers):
+		return err
+	case err != nil:
+		return l.refusal(err)
+	}
+	return nil
+}
+
+// keeper works on what the group assigns, topic by topic. All but what is said of a release runs on the member's goroutine.
+type keeper struct {
+	*Loop
+	member *broker.Consumer
+	stop   context.Context
+	topics []*held
+	going  sync.WaitGroup // releases
+
+	ours, all int // partitions, as the pace knows them
+}
+
+// Joined implements broker.Holder.
+func (h *keeper) Joined(epoch int) {
+	h.mu.Lock()
+	h.epoch = epoch
+	h.mu.Unlock()
+	h.changed()
+}
+
+// Parted implements broker.Holder.
+func (h *keeper) Parted(why error) {
+	h.parted()
+	h.outside(why)
+}
+
+// Take implements broker.Holder.
+func (h *keeper) Take(t *broker.Tenure, of broker.Held) {
+	to := h.of(of)
+	if to == nil {
+		to = h.hold(t, of)
+	}
+	h.Hooks.Assigned(AssignedInfo{Generation: to.generation, Partitions: of.Partitions}) // before Status says so
+	to.take(of.Partitions)
+	h.changed()
+}
+
+// of returns what is held of a topic; nil: nothing has been yet.
+func (h *keeper) of(of broker.Held) *held {
+	if i := slices.IndexFunc(h.topics, func(t *held) bool { return t.Topic == of.Name && t.topic.Is(of.Topic) }); i >= 0 {
+		return h.topics[i]
+	}
+	return nil
+}
+
+// hold begins to hold partitions of a topic.
+func (h *keeper) hold(t *broker.Tenure, of broker.Held) *held {
+	r := h.topic(of.Name)
+	h.mu.Lock()
+	generation := h.epoch
+	h.mu.Unlock()
+	to := &held{assignment: &assignment{runner: r, generation: generation, committed: map[int]int64{}, rejected: map[int]int{}},
+		topic: of.Topic, workers: map[int]*worker{}, done: make(chan struct{})}
+	to.commit = func(offsets map[int]int64, rejected map[int]int) error {
+		return h.member.Commit(t, r.Topic, noted(offsets, rejected, of.Topic))
+	}
+	h.topics = append(h.topics, to)
+	to.committer.Go(to.commitAgain)
+	return to
+}
+
+// changed has Status and the pace know what is held.
+func (h *keeper) changed() {
+	all, partitions := assignments{}, 0
+	for _, t := range h.topics {
+		all = append(all, t.assignment)
+		partitions += t.topic.Partitions
+	}
+	if ours := len(all.ids()); ours != h.ours || partitions != h.all {
+		h.ours, h.all = ours, partitions
+		h.Pace.Hold(ours, partitions)
+	}
+	h.inside(all)
+}
+
+// Release implements broker.Holder.
+func (h *keeper) Release(of []broker.Held, done func()) {
+	var topics sync.WaitGroup
+	for _, gone := range of {
+		if t := h.of(gone); t != nil {
+			topics.Go(func() { t.release(gone.Partitions, h.stop) })
+		}
+	}
+	h.going.Go(func() {
+		topics.Wait()
+		done()
+	})
+}
+
+// Drop implements broker.Holder.
+func (h *keeper) Drop() {
+	for _, t := range h.topics {
+		t.drop()
+	}
+	h.end()
+}
+
+// end ends what is left of a tenure.
+func (h *keeper) end() {
+	h.going.Wait()
+	for _, t := range h.topics {
+		close(t.done)
+		t.committer.Wait()
+	}
+	h.topics = nil
+	h.parted()
+}
+
+// held is the partitions of one topic that are ours by the consumer protocol. They come and go while the others run.
+type held struct {
+	*assignment
+	topic     broker.Topic
+	workers   map[int]*worker // by partition; guarded by assignment.mu
+	committer sync.WaitGroup
+	done      chan struct{} // ends the committer
+
+	// committing is held for a commit, and for taking partitions out: none is committed that was released.
+	committing sync.Mutex
+}
+
+// worker is one partition at work.
+type worker struct {
+	*partition
+	stop, abandon context.CancelFunc
+	ended         chan struct{}
+}
+
+// take begins work on partitions.
+func (h *held) take(ids []int) {
+	commits := &lookedUp{held: h, ids: ids, turn: make(chan struct{}, 1)}
+	var more []*partition
+	for _, id := range ids {
+		fresh := h.fresh.Load()
+		w := &worker{ended: make(chan struct{})}
+		w.partition = h.partition(id, -1, func(ctx context.Context) (int64, error) { return h.beginning(ctx, id, commits, fresh) })
+		work, stop := context.WithCancel(context.Background())
+		drain, abandon := context.WithCancel(context.Background())
+		w.stop, w.abandon = stop, abandon
+		h.mu.Lock()
+		h.workers[id] = w
+		h.mu.Unlock()
+		more = append(more, w.partition)
+		go func() {
+			defer close(w.ended)
+			defer abandon()
+			w.run(work, drain)
+		}()
+	}
+	h.set(func(parts []*partition) []*partition { return append(parts, more...) })
+}
+
+// set replaces the partitions.
+func (h *held) set(by func([]*partition) []*partition) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	parts := by(slices.Clone(h.partitions))
+	sortPartitions(parts)
+	h.partitions = parts
+}
+
+// beginning is where a partition begins: at what its last member has committed, which was before we got it.
+func (h *held) beginning(ctx context.Context, id int, commits *lookedUp, fresh bool) (int64, error) {
+	c, ok, err := commits.of(ctx, id)
+	switch {
+	case err != nil:
+		return 0, err
+	case !ok:
+		return h.startOf(ctx, id, h.topic, fresh)
+	}
+	return h.resumeAt(ctx, id, c, h.topic)
+}
+
+// lookedUp are the commits of partitions that were taken together. The first that begins asks for all of them.
+type lookedUp struct {
+	held    *held
+	ids     []int
+	turn    chan struct{} // holds who asks
+	commits map[int]broker.Commit
+}
+
+func (l *lookedUp) of(ctx context.Context, id int) (c broker.Commit, ok bool, err error) {
+	select {
+	case l.turn <- struct{}{}:
+	case <-ctx.Done():
+		return c, false, ctx.Err()
+	}
+	defer func() { <-l.turn }()
+	if l.commits == nil {
+		commits, err := l.held.cluster.Commits(ctx, l.held.Group, l.held.Topic, l.ids)
+		if err != nil {
+			return c, false, err
+		}
+		l.commits = commits
+		l.held.begun(l.ids, commits)
+	}
+	c, ok = l.commits[id]
+	return c, ok, nil
+}
+
+// begun notes what was committed of partitions.
+func (h *held) begun(ids []int, commits map[int]broker.Commit) {
+	h.committing.Lock()
+	defer h.committing.Unlock()
+	for _, id := range ids {
+		if c, ok := commits[id]; ok {
+			h.committed[id] = c.Offset
+			h.rejected[id], _ = readNote(c.Metadata)
+			h.rejects.begin(id, h.rejected[id])
+		}
+	}
+}
+
+// commitAgain commits at every interval.
+func (h *held) commitAgain() {
+	tick := time.NewTicker(h.CommitInterval)
+	defer tick.Stop()
+	for {
+		select {
+		case <-h.done:
+			return
+		case <-tick.C:
+		}
+		h.committing.Lock()
+		_ = h.commitNow(false) // made again
+		h.committing.Unlock()
+	}
+}
+
+// release ends work on partitions: what is pending is settled, for a bounded time, and committed. Then nothing of them is touched any more.
+func (h *held) release(ids []int, stop context.Context) {
+	workers := h.ending(ids)
+	ctx, cancel := context.WithTimeout(context.Background(), h.patienceOf(stop))
+	defer cancel()
+	tick := time.NewTicker(hurryEvery)
+	defer tick.Stop()
+	for _, w := range workers {
+		for waiting := true; waiting; {
+			h.Writer.Hurry()
+			select {
+			case <-w.ended:
+				waiting = false
+			case <-tick.C:
+			case <-ctx.Done():
+				w.abandon()
+				<-w.ended
+				waiting = false
+			}
+		}
+	}
+	h.takeOut(ctx, workers, true)
+}
+
+// patienceOf is for how long partitions may settle: until a stop must be over, or the group would not wait any longer.
+func (h *held) patienceOf(stop context.Context) time.Duration {
+	switch {
+	case gaveUp(stop):
+		return 0
+	case stop.Err() != nil:
+		return h.StopTimeout
+	}
+	return h.RebalanceTimeout / 3
+}
+
+// ending has workers take up nothing more.
+func (h *held) ending(ids []int) (workers []*worker) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, id := range ids {
+		if w := h.workers[id]; w != nil {
+			w.progress.state(Draining, "", nil)
+			w.stop()
+			workers = append(workers, w)
+		}
+	}
+	return workers
+}
+
+// drop gives all partitions up: they are others' already, and nothing of them is committed.
+func (h *held) drop() {
+	workers := h.ending(h.ids())
+	for _, w := range workers {
+		w.abandon()
+	}
+	for _, w := range workers {
+		<-w.ended
+	}
+	h.takeOut(context.Background(), workers, false)
+}
+
+// takeOut ends our having partitions that nobody works on any more, after a last commit unless they are lost. It is tried until it is
+// answered, within ctx: a commit in doubt might come after the next member's.
+func (h *held) takeOut(ctx context.Context, workers []*worker, commit bool) {
+	h.committing.Lock()
+	defer h.committing.Unlock()
+	for pauses := (backoff.Pauses{Base: h.RetryMin, Limit: time.Second}); commit; {
+		if h.commitNow(true) == nil || pauses.Wait(ctx) != nil {
+			break
+		}
+	}
+	var gone []*partition
+	for _, w := range workers {
+		gone = append(gone, w.partition)
+		delete(h.committed, w.id)
+		delete(h.rejected, w.id)
+		h.rejects.forget(w.id)
+	}
+	h.set(func(parts []*partition) []*partition {
+		return slices.DeleteFunc(parts, func(p *partition) bool { return slices.Contains(gone, p) })
+	})
+	h.mu.Lock()
+	for _, w := range workers {
+		delete(h.workers, w.id)
+	}
+	h.mu.Unlock()
+	h.Hooks.Revoked(RevokedInfo{Generation: h.generation, Partitions: idsOf(gone), Abandoned: abandoned(gone)})
+}

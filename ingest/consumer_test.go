@@ -1,0 +1,300 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kmsg"
+	"github.com/twmb/franz-go/pkg/kversion"
+
+	"brine/event"
+	"brine/ingest/internal/broker"
+)
+
+// A member that comes or goes moves the partitions that it gets or had, and no other ends.
+func TestUntouchedPartitionsGoOn(t *testing.T) {
+	inBubble(t, 8, func(t *testing.T, b *fakeKafka) {
+		b.protocol = Consumer
+		s := newStore()
+		var mu sync.Mutex
+		var revoked []int
+		o := b.defaults(s)
+		o.Hooks.Revoked = func(i RevokedInfo) {
+			mu.Lock()
+			defer mu.Unlock()
+			revoked = append(revoked, i.Partitions...)
+		}
+		first := start(t, o)
+		time.Sleep(10 * time.Second)
+		b.produce(50, 0, 1, 2, 3, 4, 5, 6, 7)
+		second := start(t, b.defaults(s))
+		time.Sleep(30 * time.Second)
+		b.produce(50, 0, 1, 2, 3, 4, 5, 6, 7)
+		time.Sleep(5 * time.Second)
+		mu.Lock()
+		gone := slices.Sorted(slices.Values(revoked))
+		mu.Unlock()
+		if theirs := second.assigned(); len(theirs) != 4 || !slices.Equal(gone, theirs) || len(first.assigned()) != 4 {
+			t.Errorf("partitions %v were revoked; the new member has %v, the first %v", gone, theirs, first.assigned())
+		}
+		second.stop()
+		time.Sleep(20 * time.Second)
+		if len(first.assigned()) != 8 {
+			t.Errorf("the first has %v after the second has left", first.assigned())
+		}
+		first.stop()
+		b.wantCommitted(b.sent)
+		s.wantOnce(t, 8*100)
+	})
+}
+
+// Whatever the coordinator answers to a heartbeat by the consumer protocol, nothing is lost, and the member stays or comes back.
+func TestEveryAnswerToAConsumersHeartbeat(t *testing.T) {
+	for _, c := range []struct {
+		answer *kerr.Error
+		again  bool // it joins again
+	}{
+		{kerr.FencedMemberEpoch, true},
+		{kerr.UnknownMemberID, true},
+		{kerr.UnreleasedInstanceID, true},
+		{kerr.NotCoordinator, false},
+		{kerr.CoordinatorNotAvailable, false},
+		{kerr.CoordinatorLoadInProgress, false},
+		{kerr.UnknownServerError, false},
+	} {
+		t.Run(c.answer.Message, func(t *testing.T) {
+			inBubble(t, 2, func(t *testing.T, b *fakeKafka) {
+				b.protocol = Consumer
+				b.produce(20, 0, 1)
+				b.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.ConsumerGroupHeartbeat}, Err: c.answer, When: func(r kmsg.Request) bool {
+					return r.(*kmsg.ConsumerGroupHeartbeatRequest).MemberEpoch > 0
+				}})
+				s := newStore()
+				o := b.defaults(s)
+				var taken atomic.Int64
+				o.Hooks.Assigned = func(i AssignedInfo) { taken.Add(int64(len(i.Partitions))) }
+				l := start(t, o)
+				time.Sleep(2 * time.Minute)
+				b.produce(20, 0, 1)
+				time.Sleep(time.Minute)
+				if want := map[bool]int64{false: 2, true: 4}[c.again]; taken.Load() != want {
+					t.Errorf("%d partitions were taken, expected %d", taken.Load(), want)
+				}
+				l.stop()
+				b.wantCommitted(b.sent)
+				s.wantOnce(t, 80)
+			})
+		})
+	}
+}
+
+// Whatever the coordinator answers to a commit with an epoch, it is made again, or the partition is given up.
+func TestEveryAnswerToACommitWithAnEpoch(t *testing.T) {
+	for _, answer := range []*kerr.Error{kerr.StaleMemberEpoch, kerr.NotCoordinator, kerr.CoordinatorLoadInProgress, kerr.FencedMemberEpoch, kerr.UnknownMemberID} {
+		t.Run(answer.Message, func(t *testing.T) {
+			inBubble(t, 2, func(t *testing.T, b *fakeKafka) {
+				b.protocol = Consumer
+				b.produce(20, 0, 1)
+				b.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.OffsetCommit}, Err: answer, Count: 2})
+				s := newStore()
+				l := start(t, b.defaults(s))
+				time.Sleep(2 * time.Minute)
+				b.produce(20, 0, 1)
+				time.Sleep(time.Minute)
+				l.stop()
+				b.wantCommitted(b.sent)
+				s.wantOnce(t, 80)
+			})
+		})
+	}
+}
+
+// A member that was fenced joins again with the same id: what it settles of its time before must not be committed with its new epoch.
+func TestFencedConsumerNeverCommitsWhatItHad(t *testing.T) {
+	inBubble(t, 1, func(t *testing.T, b *fakeKafka) {
+		b.protocol = Consumer
+		b.produce(10, 0)
+		s, stuck := newStore(), make(chan struct{})
+		s.gate = func(call int) <-chan struct{} {
+			if call > 1 {
+				return nil
+			}
+			return stuck
+		}
+		o := b.defaults(s)
+		var abandoned atomic.Int64
+		o.Hooks.Revoked = func(i RevokedInfo) { abandoned.Add(int64(i.Abandoned)) }
+		l := start(t, o)
+		time.Sleep(10 * time.Second)
+		var fence atomic.Bool
+		fence.Store(true)
+		b.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.ConsumerGroupHeartbeat}, Err: kerr.FencedMemberEpoch, When: func(r kmsg.Request) bool {
+			return r.(*kmsg.ConsumerGroupHeartbeatRequest).MemberEpoch > 0 && fence.Swap(false)
+		}})
+		time.Sleep(20 * time.Second)
+		if abandoned.Load() != 1 {
+			t.Errorf("%d flights were given up as the member was fenced, expected 1", abandoned.Load())
+		}
+		close(stuck)
+		time.Sleep(20 * time.Second)
+		l.stop()
+		b.wantCommitted(b.sent)
+		if !s.holds(0, 10) {
+			t.Error("records are missing")
+		}
+	})
+}
+
+func TestStaticConsumerRestartsWithItsPartitions(t *testing.T) {
+	inBubble(t, 4, func(t *testing.T, b *fakeKafka) {
+		b.protocol = Consumer
+		b.produce(50, 0, 1, 2, 3)
+		s := newStore()
+		var stays, n atomic.Int64
+		other := start(t, b.member(s, "pod-0", &stays))
+		l := start(t, b.member(s, "pod-1", &n))
+		time.Sleep(30 * time.Second)
+		before, ours := stays.Load(), l.assigned()
+		l.stop()
+		b.produce(50, 0, 1, 2, 3)
+		time.Sleep(20 * time.Second) // less than the session
+		l = start(t, b.member(s, "pod-1", &n))
+		time.Sleep(20 * time.Second)
+		if stays.Load() != before {
+			t.Errorf("the other member was assigned partitions %d times before the restart and %d after it", before, stays.Load())
+		}
+		if len(ours) != 2 || !slices.Equal(l.assigned(), ours) {
+			t.Errorf("partitions %v before the restart and %v after it, expected the same two", ours, l.assigned())
+		}
+		other.stop()
+		l.stop()
+		b.wantCommitted(b.sent)
+		s.wantOnce(t, 400)
+	})
+}
+
+// By the consumer protocol a second process of an instance id is the one that ends; the classic protocol ends the first.
+func TestSecondConsumerOfAnInstanceEnds(t *testing.T) {
+	inBubble(t, 1, func(t *testing.T, b *fakeKafka) {
+		b.protocol = Consumer
+		b.produce(10, 0)
+		s := newStore()
+		var n atomic.Int64
+		first := start(t, b.member(s, "pod-0", &n))
+		time.Sleep(10 * time.Second)
+		second, err := New(b.member(s, "pod-0", &n))
+		if err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan error, 1)
+		go func() { ended <- second.Run(context.Background()) }()
+		time.Sleep(5 * time.Minute)
+		select {
+		case err := <-ended:
+			if !errors.Is(err, broker.ErrFenced) || !strings.Contains(err.Error(), `instance id "pod-0"`) {
+				t.Errorf("the second ended with %v", err)
+			}
+		default:
+			t.Fatal("the second goes on")
+		}
+		b.produce(10, 0)
+		time.Sleep(5 * time.Second)
+		first.stop()
+		b.wantCommitted(b.sent)
+		s.wantOnce(t, 20)
+	})
+}
+
+// Brokers without the consumer protocol, or with it turned off, get a member of the classic one by auto, and refuse one by consumer.
+func TestBrokersWithoutTheConsumerProtocol(t *testing.T) {
+	old := kversion.V3_6_0()
+	for name, c := range map[string]struct {
+		opts []kfake.Opt
+		off  bool
+	}{
+		"older":      {opts: []kfake.Opt{kfake.MaxVersions(old)}},
+		"turned off": {off: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBroker(t, 1, c.opts...)
+			if c.off {
+				b.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.ConsumerGroupHeartbeat}, Err: kerr.UnsupportedVersion, Count: -1})
+			}
+			b.produce(10, 0)
+			b.protocol = Consumer
+			if err := Run(t.Context(), b.options(newStore())); !errors.Is(err, broker.ErrNoConsumers) || !strings.Contains(err.Error(), "group_protocol") {
+				t.Errorf("consumer: %v", err)
+			}
+			b.protocol = Auto
+			s := newStore()
+			l := start(t, b.options(s))
+			eventually(t, "written", func() bool { return s.holds(0, 10) })
+			l.stop()
+			b.wantCommitted(b.sent)
+		})
+	}
+}
+
+// A partition whose store hangs is given up within a third of the rebalance time-out, and the next member gets its records.
+func TestConsumersReleaseIsBounded(t *testing.T) {
+	inBubble(t, 2, func(t *testing.T, b *fakeKafka) {
+		b.protocol = Consumer
+		b.produce(10, 0, 1)
+		hung, well := newStore(), newStore()
+		never := make(chan struct{})
+		defer close(never)
+		hung.gate = func(int) <-chan struct{} { return never }
+		o := b.defaults(hung)
+		o.RebalanceTimeout = 45 * time.Second
+		var given atomic.Int64
+		o.Hooks.Revoked = func(i RevokedInfo) { given.Add(int64(i.Abandoned)) }
+		first := start(t, o)
+		time.Sleep(10 * time.Second)
+		second := start(t, b.defaults(well))
+		time.Sleep(10 * time.Second)
+		if len(second.assigned()) != 0 {
+			t.Error("a partition has two members")
+		}
+		time.Sleep(30 * time.Second)
+		if n, _ := well.count(); n != 10 || given.Load() != 1 || len(first.assigned()) != 1 {
+			t.Errorf("the new owner has %d records, expected 10; %d flights were given up, expected 1", n, given.Load())
+		}
+		second.stop()
+		first.cancel()
+		time.Sleep(time.Minute)
+	})
+}
+
+// Topics that come to a pattern are subscribed to; their partitions are taken beside those that run.
+func TestConsumerFollowsAPattern(t *testing.T) {
+	inBubble(t, 1, func(t *testing.T, b *fakeKafka) {
+		b.protocol = Consumer
+		s := newStore()
+		o := b.defaults(s)
+		o.Topic, o.Topics = "", &Topics{Match: func(name string) bool {
+			return strings.HasPrefix(name, "courier.") && !strings.HasSuffix(name, ".dead")
+		}}
+		l := start(t, o)
+		time.Sleep(10 * time.Second)
+		made := kmsg.NewPtrCreateTopicsRequest()
+		made.Topics = []kmsg.CreateTopicsRequestTopic{{Topic: "courier.late", NumPartitions: 2, ReplicationFactor: 1}}
+		if _, err := made.RequestWith(t.Context(), b.client); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2 * time.Minute)
+		if got := len(l.Status().Partitions); got != 3 {
+			t.Errorf("%d partitions, expected 3", got)
+		}
+		l.stop()
+	})
+}
+
+var _ event.Writer = (*store)(nil)

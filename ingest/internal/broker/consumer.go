@@ -1,0 +1,549 @@
+package broker
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/segmentio/kafka-go"
+
+	"brine/internal/backoff"
+)
+
+// ErrNoConsumers says that the brokers do not have the consumer protocol, or have it turned off.
+var ErrNoConsumers = errors.New("the brokers do not speak the consumer protocol (Kafka 4.0 and later do)")
+
+// errLost is the error of a commit for what the group has taken from us.
+var errLost = errors.New("the group has given these partitions to others")
+
+// How long what the coordinator does not say may last.
+const (
+	firstInterval  = 5 * time.Second  // between heartbeats, until the coordinator says how long
+	silence        = 45 * time.Second // of a coordinator, after which it must have removed us; the brokers' default for a session
+	unreleasedFor  = 75 * time.Second // for which an instance id may be that of a process that was killed: longer than the longest default session
+	unreleasedWait = 2 * time.Second
+)
+
+// Held is partitions of one topic that a consumer has.
+type Held struct {
+	Topic      Topic
+	Name       string
+	Partitions []int
+}
+
+// Holder works on the partitions of a Consumer. Its methods are called one at a time.
+type Holder interface {
+	// Take begins work on partitions, beside the work that goes on. It returns at once.
+	Take(t *Tenure, of Held)
+	// Release ends work on partitions for good, settled and committed. It returns at once; done is called when none of them is touched any
+	// more.
+	Release(of []Held, done func())
+	// Drop ends work on all partitions at once, with nothing committed, and returns when none is touched any more.
+	Drop()
+	// Joined is called when the group has answered, with the member's epoch; Parted when it did not take us, and will be asked again.
+	Joined(epoch int)
+	Parted(why error)
+}
+
+// Tenure is the time from one join to when the group drops us. What is committed in it fails when it is over, also if we have joined again.
+type Tenure struct {
+	over bool // guarded by the consumer's mu
+}
+
+// Consumer is our membership of a consumer group by the consumer protocol (KIP-848): the coordinator assigns, and moves one partition after
+// another while the others run on. What it takes away is settled and committed, then missing from what our next heartbeat says we own; only
+// then does another member get it. One goroutine runs it; Commit may be called from any.
+//
+//	join ──▶ heartbeat ◀──────────────────────────────┐
+//	           │ target: take what is new ─────────────┤
+//	           │         release what is gone ──▶ done: own less, say so at once
+//	           └ fenced or unknown: drop all, join at epoch 0
+type Consumer struct {
+	Membership
+	cluster *Cluster
+	at      coordinator
+	version int16
+	holder  Holder
+
+	topics   map[string]Topic // as last seen
+	names    map[topicID]string
+	interval time.Duration
+	heard    time.Time
+
+	owned, releasing, target held      // of this life: what the holder has, what of that it is releasing, what the coordinator wants it to have
+	released                 chan held // of this life
+	life                     context.Context
+	endLife                  context.CancelFunc
+	stopping                 bool // this life is ending: nothing is taken any more
+
+	everything bool // the next heartbeat says all: the last answer was none, or there are other topics
+	report     bool // it says what we own
+
+	asking sync.Mutex    // one asks for topics at a time
+	look   chan struct{} // for topics, now
+	seen   chan map[string]Topic
+	nudges chan struct{} // send a heartbeat now
+
+	mu     sync.Mutex // guards what follows, and tenures
+	id     string
+	epoch  int32
+	moved  chan struct{} // closed when the epoch changes
+	tenure *Tenure
+
+	committing sync.Mutex // guards commits: one coordinator is one goroutine's
+	commits    coordinator
+}
+
+// Consumer makes a consumer, which joins nothing yet. Its error is ErrNoConsumers where the brokers, as LearnVersions found them, do not speak
+// the protocol.
+func (c *Cluster) Consumer(m Membership) (*Consumer, error) {
+	if c.consumers == noConsumers {
+		return nil, ErrNoConsumers
+	}
+	k := &Consumer{Membership: m, cluster: c, version: c.consumers, at: coordinator{Cluster: c, group: m.Group},
+		commits: coordinator{Cluster: c, group: m.Group}, moved: make(chan struct{}), look: make(chan struct{}, 1),
+		seen: make(chan map[string]Topic), nudges: make(chan struct{}, 1)}
+	if k.version >= consumerVersion {
+		k.id = newMemberID()
+	}
+	return k, nil
+}
+
+// newMemberID is a UUID as Kafka writes it.
+func newMemberID() string {
+	var id [16]byte
+	_, _ = rand.Read(id[:])
+	return base64.RawURLEncoding.EncodeToString(id[:])
+}
+
+// Run is a member until stop ends, which has the holder release all, or the group refuses us. ErrNoConsumers is returned before anything was
+// assigned.
+func (m *Consumer) Run(stop context.Context, h Holder) error {
+	m.holder = h
+	ctx, end := context.WithCancel(context.Background())
+	var watcher sync.WaitGroup
+	defer watcher.Wait()
+	defer end()
+	watcher.Go(func() { m.watch(ctx) })
+	pauses := backoff.Pauses{Base: 100 * time.Millisecond, Limit: 5 * time.Second}
+	for unreleased := new(time.Time); stop.Err() == nil; {
+		err := m.join(stop)
+		switch {
+		case err == nil:
+			pauses.Failures, unreleased = 0, new(time.Time)
+			if err = m.stay(stop); err == nil || Refused(err) {
+				return unspoken(err)
+			}
+			continue
+		case errors.Is(err, unreleasedInstance):
+			if unreleased.IsZero() {
+				*unreleased = time.Now()
+			}
+			if time.Since(*unreleased) > unreleasedFor {
+				return fmt.Errorf("%w: %w", ErrFenced, err)
+			}
+		case errors.Is(err, kafka.UnknownMemberId):
+			m.renew()
+		case Refused(err):
+			return unspoken(err)
+		}
+		if stop.Err() == nil {
+			h.Parted(err)
+			_ = pauses.Wait(stop)
+		}
+	}
+	return nil
+}
+
+// unspoken is ErrNoConsumers for brokers that list the protocol and have it turned off.
+func unspoken(err error) error {
+	if errors.Is(err, kafka.UnsupportedVersion) {
+		return fmt.Errorf("%w: %w", ErrNoConsumers, err)
+	}
+	return err
+}
+
+// renew has the next join be another member's.
+func (m *Consumer) renew() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.id = ""; m.version >= consumerVersion {
+		m.id = newMemberID()
+	}
+}
+
+// join makes us a member who has nothing yet.
+func (m *Consumer) join(ctx context.Context) error {
+	topics, err := m.askTopics(ctx)
+	if err != nil {
+		return err
+	}
+	m.know(topics)
+	m.owned, m.releasing, m.target, m.released = held{}, held{}, held{}, make(chan held)
+	m.life, m.endLife = context.WithCancel(context.Background())
+	m.interval, m.everything, m.report, m.stopping = firstInterval, false, false, false
+	m.setEpoch(0)
+	answer, err := m.send(ctx, &consumerBeat{timeout: m.RebalanceTimeout, topics: m.subscribed(), owned: held{}, instance: m.InstanceID})
+	if err != nil {
+		return err
+	}
+	m.mu.Lock()
+	m.tenure = &Tenure{}
+	if answer.member != "" {
+		m.id = answer.member
+	}
+	m.mu.Unlock()
+	m.heard = time.Now()
+	m.learn(answer)
+	m.holder.Joined(int(answer.epoch))
+	m.reconcile()
+	return nil
+}
+
+// stay sends heartbeats until stop has ended and all is released (nil), or the group has dropped us.
+func (m *Consumer) stay(stop context.Context) error {
+	defer m.endLife()
+	beat := time.NewTimer(m.interval)
+	defer beat.Stop()
+	stopped := stop.Done()
+	for {
+		select {
+		case <-beat.C:
+		case <-m.nudges:
+		case parts := <-m.released:
+			if !m.less(parts) {
+				continue
+			}
+		case topics := <-m.seen:
+			m.everything = m.know(topics) || m.everything
+			m.reconcile()
+			continue
+		case <-stopped:
+			stopped, m.stopping = nil, true
+			m.release(without(m.owned, m.releasing))
+			continue
+		}
+		if m.stopping && len(m.releasing) == 0 {
+			m.leave()
+			return nil
+		}
+		if err := m.beat(); err != nil {
+			m.drop(err)
+			return err
+		}
+		if beat.Reset(m.interval); m.everything {
+			beat.Reset(min(m.interval, time.Second))
+		}
+	}
+}
+
+// release has the holder end its work on partitions, and notes when it has.
+func (m *Consumer) release(parts held) {
+	m.releasing.add(parts)
+	released, life := m.released, m.life
+	m.holder.Release(m.namedHeld(parts), func() {
+		select {
+		case released <- parts:
+		case <-life.Done():
+		}
+	})
+}
+
+// beat sends a heartbeat and does what its answer asks for. Its error says that the group has dropped us, or will not have us.
+func (m *Consumer) beat() error {
+	q := &consumerBeat{instance: m.InstanceID}
+	if m.everything {
+		q.topics, q.timeout = m.subscribed(), m.RebalanceTimeout
+	}
+	if m.everything || m.report && len(m.releasing) == 0 {
+		q.owned = m.owned
+	}
+	answer, err := m.send(context.Background(), q)
+	switch {
+	case err == nil:
+		m.heard, m.everything = time.Now(), false
+		m.report = m.report && q.owned == nil
+		m.learn(answer)
+		m.holder.Joined(int(answer.epoch))
+		m.reconcile()
+		return nil
+	case errors.Is(err, fencedEpoch):
+		return err
+	case errors.Is(err, kafka.UnknownMemberId):
+		m.renew()
+		return err
+	case Refused(err), errors.Is(err, unreleasedInstance):
+		return err
+	case time.Since(m.heard) > silence:
+		return fmt.Errorf("no answer to a heartbeat for %v: %w", silence, err)
+	}
+	m.everything = true
+	m.Logger.Debug("a heartbeat failed", "group", m.Group, "error", err)
+	return nil
+}
+
+// send makes one call to the coordinator as the member that we are.
+func (m *Consumer) send(ctx context.Context, q *consumerBeat) (*consumerAnswer, error) {
+	m.mu.Lock()
+	q.version, q.group, q.member = m.version, m.Group, m.id
+	if q.epoch == 0 {
+		q.epoch = m.epoch
+	}
+	m.mu.Unlock()
+	answer, err := m.at.call(ctx, q, m.version, m.cluster.timeout)
+	if err != nil {
+		return nil, err
+	}
+	a := answer.(*consumerAnswer)
+	if err := m.at.failure(a.code); err != nil {
+		if a.message != "" {
+			err = fmt.Errorf("%w: %s", err, a.message)
+		}
+		return nil, err
+	}
+	return a, nil
+}
+
+// learn takes over what an answer says, the assignment before the epoch.
+func (m *Consumer) learn(a *consumerAnswer) {
+	if a.assigned != nil {
+		m.target = a.assigned
+	}
+	if a.interval > 0 {
+		m.interval = a.interval
+	}
+	if a.epoch > 0 {
+		m.setEpoch(a.epoch)
+	}
+}
+
+func (m *Consumer) setEpoch(epoch int32) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if epoch != m.epoch {
+		m.epoch = epoch
+		close(m.moved)
+		m.moved = make(chan struct{})
+	}
+}
+
+// reconcile has the holder take and release what lies between what it has and what the coordinator wants us to have. What is being released
+// and is ours again is taken when it has been.
+func (m *Consumer) reconcile() {
+	if m.stopping {
+		return
+	}
+	if gone := without(without(m.owned, m.target), m.releasing); len(gone) > 0 {
+		m.release(gone)
+	}
+	more := without(m.target, m.owned)
+	for id := range more {
+		if _, known := m.names[id]; !known {
+			delete(more, id)
+			select {
+			case m.look <- struct{}{}:
+			default:
+			}
+		}
+	}
+	if len(more) == 0 {
+		return
+	}
+	m.owned.add(more)
+	m.report = true
+	for _, of := range m.namedHeld(more) {
+		m.holder.Take(m.tenure, of)
+	}
+}
+
+// less notes what has been released, and reports whether all of it has: that is said at once.
+func (m *Consumer) less(parts held) (all bool) {
+	m.owned, m.releasing, m.report = without(m.owned, parts), without(m.releasing, parts), true
+	m.reconcile() // what is ours again by now
+	return len(m.releasing) == 0
+}
+
+// drop has the holder end everything, since the group has given it to others.
+func (m *Consumer) drop(why error) {
+	m.mu.Lock()
+	m.tenure.over = true
+	m.mu.Unlock()
+	m.endLife()
+	m.holder.Drop()
+	m.Logger.Warn("the group has dropped us; joining again", "group", m.Group, "reason", why)
+}
+
+// leave says that we are gone: for good, or as a static member that comes back within the session.
+func (m *Consumer) leave() {
+	m.mu.Lock()
+	m.tenure.over = true
+	m.mu.Unlock()
+	q := &consumerBeat{epoch: -1, instance: m.InstanceID}
+	if m.InstanceID != "" {
+		q.epoch = -2
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), min(m.cluster.timeout, m.LeaveTimeout))
+	defer cancel()
+	if _, err := m.send(ctx, q); err != nil {
+		m.Logger.Debug("leaving the group failed; it will notice", "group", m.Group, "error", err)
+	}
+}
+
+// know takes over the state of the topics, and reports whether there are others than before.
+func (m *Consumer) know(topics map[string]Topic) (others bool) {
+	others = !slices.Equal(slices.Sorted(maps.Keys(topics)), slices.Sorted(maps.Keys(m.topics)))
+	if m.names == nil {
+		m.names = map[topicID]string{}
+	}
+	for name, t := range topics {
+		m.names[t.id] = name // ids of before stay: what is owned of a topic that was deleted is released by them
+	}
+	m.topics = topics
+	return others
+}
+
+func (m *Consumer) subscribed() []string {
+	names := slices.Sorted(maps.Keys(m.topics))
+	if names == nil {
+		return []string{}
+	}
+	return names
+}
+
+// watch asks for the topics now and then, and when an id is not known.
+func (m *Consumer) watch(ctx context.Context) {
+	every := m.Watch
+	if every <= 0 {
+		every = 5 * time.Second
+	}
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		case <-m.look:
+			if backoff.Wait(ctx, 100*time.Millisecond) != nil { // brokers learn of a topic one after the other
+				return
+			}
+		}
+		topics, err := m.askTopics(ctx)
+		if err != nil {
+			continue
+		}
+		select {
+		case m.seen <- topics:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func (m *Consumer) askTopics(ctx context.Context) (map[string]Topic, error) {
+	m.asking.Lock()
+	defer m.asking.Unlock()
+	return m.Topics(ctx)
+}
+
+// namedHeld are partitions with their topics as they are known.
+func (m *Consumer) namedHeld(parts held) (out []Held) {
+	for id, partitions := range parts {
+		of := Held{Name: m.names[id], Topic: Topic{id: id}}
+		if t := m.topics[of.Name]; t.id == id {
+			of.Topic = t
+		}
+		for _, p := range partitions {
+			of.Partitions = append(of.Partitions, int(p))
+			of.Topic.Partitions = max(of.Topic.Partitions, int(p)+1)
+		}
+		slices.Sort(of.Partitions)
+		out = append(out, of)
+	}
+	slices.SortFunc(out, func(a, b Held) int {
+		return cmp.Or(cmp.Compare(a.Name, b.Name), slices.Compare(a.Topic.id[:], b.Topic.id[:]))
+	})
+	return out
+}
+
+// without returns what a has and b has not.
+func without(a, b held) held {
+	out := held{}
+	for id, partitions := range a {
+		for _, p := range partitions {
+			if !slices.Contains(b[id], p) {
+				out[id] = append(out[id], p)
+			}
+		}
+	}
+	return out
+}
+
+func (h held) add(more held) {
+	for id, partitions := range more {
+		h[id] = append(h[id], partitions...)
+	}
+}
+
+// Commit commits offsets of a topic, of partitions that were taken in a tenure and are not released yet. While the coordinator says that our
+// epoch is an older one it waits for the new one. It fails once the tenure is over, whoever we are by then.
+func (m *Consumer) Commit(t *Tenure, topic string, commits map[int]Commit) error {
+	ctx, cancel := context.WithTimeout(context.Background(), m.CommitTimeout)
+	defer cancel()
+	m.committing.Lock()
+	defer m.committing.Unlock()
+	for {
+		m.mu.Lock()
+		claim, moved, over := Claim{m.Group, int(m.epoch), m.id, m.InstanceID}, m.moved, t.over
+		m.mu.Unlock()
+		if over {
+			return errLost
+		}
+		err := m.commit(ctx, &epochCommit{claim, topic, commits})
+		switch {
+		case errors.Is(err, fencedEpoch), errors.Is(err, kafka.UnknownMemberId):
+			m.nudge()
+		case errors.Is(err, staleEpoch):
+			m.nudge()
+			select {
+			case <-moved:
+				continue
+			case <-ctx.Done():
+			}
+		}
+		return err
+	}
+}
+
+func (m *Consumer) commit(ctx context.Context, q *epochCommit) error {
+	answer, err := m.commits.call(ctx, q, epochCommitVersion, m.CommitTimeout)
+	if err != nil {
+		return err
+	}
+	codes := answer.(*epochCommitAnswer).codes
+	for p := range q.commits {
+		code, ok := codes[p]
+		if !ok {
+			return fmt.Errorf("commit of group %q: no answer for partition %d", m.Group, p)
+		}
+		if err := m.commits.failure(code); err != nil {
+			return fmt.Errorf("commit of group %q, partition %d: %w", m.Group, p, err)
+		}
+	}
+	return nil
+}
+
+// nudge has a heartbeat sent now.
+func (m *Consumer) nudge() {
+	select {
+	case m.nudges <- struct{}{}:
+	default:
+	}
+}

@@ -1,0 +1,106 @@
+package service
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"brine/ingest"
+	"brine/metrics"
+	"brine/schema"
+)
+
+// A pipeline that is paused, or too slow, loses the records that retention deletes before they are read. How long topics keep records is
+// asked where something has waited for keptFrom, and again after keptHolds.
+const (
+	keptLook  = 10 * time.Second
+	keptFrom  = time.Minute
+	keptHolds = 10 * time.Minute
+)
+
+// kept is how long topics keep their records, as the brokers said last. The zero kept is ready.
+type kept struct {
+	mu sync.Mutex
+	of map[string]keptFor // by topic
+}
+
+type keptFor struct {
+	asked time.Time
+	time  time.Duration // 0: no record is deleted for its age, or it is not known
+}
+
+// followRetention asks for how long topics keep what halves have before them, until ctx ends.
+func (s *Service) followRetention(ctx context.Context) {
+	tick := time.NewTicker(keptLook)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		for _, h := range s.all() {
+			for _, p := range h.loop.Status().Partitions {
+				if p.Age(time.Now()) >= keptFrom {
+					s.askRetention(ctx, p.Topic)
+				}
+			}
+		}
+	}
+}
+
+// askRetention asks for a topic's retention, unless that was done a while ago.
+func (s *Service) askRetention(ctx context.Context, topic string) {
+	before, known := s.kept.get(topic)
+	if known && time.Since(before.asked) < keptHolds {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, keptLook)
+	defer cancel()
+	now := keptFor{asked: time.Now()}
+	long, ends, err := schema.Kept(ctx, s.topics, topic)
+	switch {
+	case err != nil && !known:
+		s.log.Warn("how long a topic keeps its records is not known; whether it deletes what is not read yet cannot be said", "topic", topic,
+			"error", err)
+	case err != nil:
+		now.time = before.time
+	case ends:
+		now.time = long
+	}
+	s.kept.set(topic, now)
+}
+
+func (k *kept) get(topic string) (keptFor, bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	f, ok := k.of[topic]
+	return f, ok
+}
+
+func (k *kept) set(topic string, f keptFor) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.of == nil {
+		k.of = map[string]keptFor{}
+	}
+	k.of[topic] = f
+}
+
+// left returns what the topics still keep of the oldest record that a half has not settled, if they delete by age and that is known.
+func (k *kept) left(parts []ingest.PartitionStatus, now time.Time) (left metrics.Left, known bool) {
+	for _, p := range parts {
+		f, _ := k.get(p.Topic)
+		age := p.Age(now)
+		if f.time == 0 || age == 0 {
+			continue
+		}
+		of := metrics.Left{Time: max(0, f.time-age)}
+		of.Ratio = of.Time.Seconds() / f.time.Seconds()
+		if !known {
+			left, known = of, true
+		}
+		left.Time, left.Ratio = min(left.Time, of.Time), min(left.Ratio, of.Ratio)
+	}
+	return left, known
+}
