@@ -260,9 +260,12 @@ func (s *Store) SetPassword(ctx context.Context, name, password string) error {
 	if err != nil {
 		return err
 	}
-	a, err := s.Get(ctx, n)
+	a, was, err := s.withHash(ctx, n)
 	if err != nil {
 		return err
+	}
+	if was == noPassword {
+		return &RuleError{"password", "is kept by the company's provider, by which the account signs in", "change it there"}
 	}
 	err = s.inTx(ctx, func(tx *sql.Tx) error {
 		if _, err := tx.ExecContext(ctx, "UPDATE accounts SET hash = ?, changed = ? WHERE id = ?", hash, s.now(), a.ID); err != nil {

@@ -51,7 +51,7 @@ func (s *Store) Check(ctx context.Context, name, password, address string) (Acco
 	if err != nil && !unknown {
 		return Account{}, err
 	}
-	if unknown {
+	if unknown = unknown || hash == noPassword; unknown {
 		hash = s.dummy
 	}
 	ok, ours, err := s.hasher.verify(ctx, hash, password)

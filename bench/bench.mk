@@ -44,6 +44,10 @@ bench-index: ## Measure the indexer beside go-elasticsearch's BulkIndexer on a r
 bench-query: data/orders.jsonl.gz ## Measure timelines, orders by a word and how soon an event is found, on real HBase and Elasticsearch (EVENTS)
 	$(GO) run ./bench query $(if $(EVENTS),--events $(EVENTS))
 
+.PHONY: bench-serve
+bench-serve: data/orders.jsonl.gz ## Measure the HTTP API on the embedded stack, and on the real servers of DEVCLUSTER_RUN if it is set, into docs/benchmarks.md
+	$(GO) run ./bench serve
+
 .PHONY: bench-failing-region bench-sick
 bench-failing-region: data/orders.jsonl.gz ## Measure what one failing region of 16 costs the others through the whole pipeline (RATE)
 	$(GO) run ./bench failing-region $(if $(RATE),--rate $(RATE))

@@ -26,6 +26,7 @@ import (
 	"brine/bench/micro"
 	"brine/bench/pipeline"
 	"brine/bench/query"
+	"brine/bench/serve"
 )
 
 // cli is the whole command line.
@@ -37,11 +38,13 @@ type cli struct {
 	Embedded      embedded.Command      `cmd:"" help:"Measure the embedded HBase server through the wire, with and without fsync."`
 	Index         index.Command         `cmd:"" help:"Measure the indexer beside go-elasticsearch's BulkIndexer on a real Elasticsearch."`
 	Query         query.Command         `cmd:"" help:"Measure timelines, orders by a word and how soon an event is found, on real HBase and Elasticsearch."`
+	Serve         serve.Command         `cmd:"" help:"Measure the HTTP API: timelines, latest events, orders by a word, SQL, idle event streams."`
 	FailingRegion failingregion.Command `cmd:"" help:"Measure what one failing region of 16 costs the others through the whole pipeline."`
 	Metrics       metrics.Command       `cmd:"" help:"Measure what metrics, skew and tracing cost the pipeline, and a scrape of 10,000 regions."`
 	Chaos         chaos.Command         `cmd:"" help:"Break servers and brine, and ask what was lost."`
 
 	MetricsServers metrics.Servers `cmd:"" hidden:"" help:"Be the servers of metrics, in a process of their own."`
+	ServeStack     serve.Stack     `cmd:"" hidden:"" help:"Be the API of serve, in a process of its own."`
 }
 
 func main() {

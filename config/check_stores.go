@@ -110,9 +110,44 @@ func (l *loader) checkAccounts(a *Accounts) {
 	} else if a.CA != "" {
 		a.tls = l.tlsConfig("accounts", a.CA, "", "", "")
 	}
+	l.checkOIDC(a)
 	if a.SessionIdle > a.SessionMax {
 		l.fault("accounts.session_idle", Range, "is more than session_max, which is "+DurationText(a.SessionMax),
 			"write a shorter one, or a longer session_max")
+	}
+}
+
+func (l *loader) checkOIDC(a *Accounts) {
+	const at = "accounts.oidc"
+	o := &a.OIDC
+	if o.Issuer == "" {
+		return
+	}
+	for name, text := range map[string]string{"issuer": o.Issuer, "url": o.URL} {
+		u, err := url.Parse(text)
+		local := err == nil && u.Scheme == "http" && (u.Hostname() == "localhost" || serve.Loopback(u.Host+":0") || serve.Loopback(u.Host))
+		switch {
+		case err != nil || u.Host == "" || u.RawQuery != "" || u.Fragment != "" || u.Scheme != "https" && !local:
+			l.fault(at+"."+name, Address, "is not a valid address", "write https://login.example.com")
+		case u.User != nil:
+			l.fault(at+"."+name, Address, "holds a user name or password", "give accounts.oidc.client_id and client_secret")
+		}
+	}
+	if o.ClientID == "" {
+		l.fault(at+".client_id", Missing, "is missing", "register brine as a client at the provider, and write its id")
+	}
+	if len(o.Roles) == 0 {
+		l.fault(at+".roles", Missing, "is missing, so nobody would have a role", "write roles: { order-desk: support }, by values of the claim "+o.RoleClaim)
+	}
+	for _, r := range o.Roles {
+		if r.Role == "customer" && o.OwnerClaim == "" {
+			l.fault(at+".owner_claim", Missing, "is missing, so customers would own no row",
+				"name a claim that people cannot change themselves, such as customer_number")
+			break
+		}
+	}
+	if o.CA != "system" {
+		o.tls = l.tlsConfig(at, o.CA, "", "", "")
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"brine/account"
+	"brine/account/oidc"
 	"brine/command"
 	"brine/event"
 	"brine/indexer"
@@ -176,6 +177,7 @@ func (c *Config) API() (serve.Options, error) {
 		}
 	}
 	o.Machines = c.Machines()
+	o.Cache = serve.Cache{MaxAge: c.Serve.Cache.MaxAge, Bytes: int(c.Serve.Cache.Bytes)}
 	catalog, err := c.Catalog()
 	o.SQL = serve.SQL{Catalog: catalog, Timeout: c.Serve.SQL.Timeout, InFlight: c.Serve.SQL.InFlight}
 	return o, err
@@ -189,6 +191,18 @@ func (c *Config) AccountOptions() account.Options {
 	a := &c.Accounts
 	return account.Options{Connect: a.Connect, User: a.User, Password: a.Password, TLS: a.tls,
 		SessionIdle: a.SessionIdle, SessionMax: a.SessionMax}
+}
+
+// Company is the provider that signs people in beside their passwords; ok is false where there is none.
+func (c *Config) Company() (o oidc.Options, ok bool) {
+	s := &c.Accounts.OIDC
+	o = oidc.Options{Issuer: s.Issuer, ClientID: s.ClientID, ClientSecret: s.ClientSecret, Scopes: s.Scopes, Name: s.Name, TLS: s.tls,
+		Redirect: strings.TrimSuffix(s.URL, "/") + serve.CompanyReturn, RoleClaim: s.RoleClaim, NameClaim: s.NameClaim,
+		OwnerClaim: s.OwnerClaim, Roles: map[string]account.Role{}}
+	for _, r := range s.Roles {
+		o.Roles[r.Value] = account.Role(r.Role)
+	}
+	return o, c.HasAccounts() && s.Issuer != ""
 }
 
 // proxyNetwork reads a network, or an address as the network of it alone.
@@ -327,7 +341,8 @@ func (c *Config) Catalog() (*sqlconsole.Catalog, error) {
 	out := &sqlconsole.Catalog{Masks: c.Mask()}
 	for _, t := range c.Tables {
 		if read, ok := c.Query(t); ok {
-			out.Tables = append(out.Tables, sqlconsole.Table{Table: read, Numbers: c.Versions(t) != Milliseconds})
+			out.Tables = append(out.Tables, sqlconsole.Table{Table: read, Numbers: c.Versions(t) != Milliseconds,
+				Kept: t.kept(), Erases: c.erases(t)})
 		}
 	}
 	for _, v := range c.Views {
@@ -338,4 +353,32 @@ func (c *Config) Catalog() (*sqlconsole.Catalog, error) {
 		out.Views = append(out.Views, asked)
 	}
 	return out, nil
+}
+
+// kept is what HBase keeps of earlier cells.
+func (t *Table) kept() map[string]sqlconsole.Kept {
+	out := map[string]sqlconsole.Kept{}
+	for i := range t.Families {
+		f := &t.Families[i]
+		out[f.Name] = sqlconsole.Kept{Versions: f.Versions, TTL: f.TTL}
+	}
+	return out
+}
+
+// erases names what hides earlier cells of a table before their time; empty: nothing does.
+func (c *Config) erases(t *Table) string {
+	for _, p := range c.Pipelines {
+		for i := range p.Rows {
+			switch r := &p.Rows[i]; {
+			case r.Table != t.Name:
+			case r.Nulls != "merge":
+				return "pipeline " + p.Name + " has nulls: " + r.Nulls + ", whose delete markers hide it"
+			case r.HardDeletes:
+				return "pipeline " + p.Name + " has hard_deletes, whose delete markers hide it"
+			case r.TTL != "":
+				return "rows of pipeline " + p.Name + " have a ttl"
+			}
+		}
+	}
+	return ""
 }

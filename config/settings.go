@@ -129,10 +129,21 @@ type Serve struct {
 	TrustedProxies []string `set:"trusted_proxies" example:"[10.0.0.0/24]"`
 	// Requests a second that one address, or one account, may send for rows of tables that are `public`.
 	PublicRate int `set:"public_rate" default:"10" min:"1" max:"100000"`
+	// Answers that are given again without asking the stores.
+	Cache ServeCache `set:"cache"`
 	// Statements of SQL over the API.
 	SQL ServeSQL `set:"sql"`
 	// The operators' port. Without `accounts` it shows how pipelines are, and changes nothing.
 	Ops ServeOps `set:"ops"`
+}
+
+// ServeCache is the section serve.cache.
+type ServeCache struct {
+	// How old an answer to a GET of rows may be, as its header `Age` says; 0: none is given again. Each account has its own, and requests
+	// with `Brine-After` or `If-None-Match` are answered from the stores.
+	MaxAge time.Duration `set:"max_age" default:"0s" min:"0s" max:"1h"`
+	// What all kept answers take together. One may take an eighth.
+	Bytes Bytes `set:"bytes" default:"64MiB" min:"1MiB" max:"16GiB"`
 }
 
 // ServeSQL is the section serve.sql.
@@ -167,8 +178,45 @@ type Accounts struct {
 	SessionIdle time.Duration `set:"session_idle" default:"30m" min:"1m" max:"30d"`
 	// And any session is after so long.
 	SessionMax time.Duration `set:"session_max" default:"12h" min:"1m" max:"90d"`
+	// Sign-in in browsers by a company's OpenID provider.
+	OIDC AccountsOIDC `set:"oidc"`
 
 	tls *tls.Config // nil: none
+}
+
+// AccountsOIDC is the section accounts.oidc.
+type AccountsOIDC struct {
+	// The provider, as it names itself: its configuration is read below `/.well-known/openid-configuration`. Without it nobody signs in so.
+	Issuer string `set:"issuer" example:"https://login.example.com"`
+	// The client that brine is at the provider.
+	ClientID string `set:"client_id" example:"brine"`
+	// Its secret. Take it from the environment.
+	ClientSecret string `set:"client_secret,secret" example:"${OIDC_SECRET}"`
+	// Where browsers reach the API. The provider is to send them back to it with `/api/v1/session/oidc/return` behind it.
+	URL string `set:"url" example:"https://orders.example.com"`
+	// What people call the provider; without it, its host.
+	Name string `set:"name" example:"Example Ltd"`
+	// What is asked of the provider beside `openid`.
+	Scopes []string `set:"scopes" example:"[profile, groups]"`
+	// The claim of the ID token that says which role somebody has: a text or a list of them; inside an object with dots.
+	RoleClaim string `set:"role_claim" default:"groups" example:"realm_access.roles"`
+	// The roles of the claim's values. Of several the greatest counts; who has none is refused.
+	Roles []ClaimRole `set:"roles" example:"{ order-desk: support, it: admin }"`
+	// The claim that names the account. `email` counts if the provider has verified it.
+	NameClaim string `set:"name_claim" default:"preferred_username"`
+	// The claim that says whose rows a customer reads. It has to be one that people cannot change at the provider.
+	OwnerClaim string `set:"owner_claim" example:"customer_number"`
+	// File with the certificates (PEM) that the provider's is signed by, or `system` for the system's.
+	CA string `set:"ca" default:"system" example:"/etc/brine/ca.pem"`
+
+	tls *tls.Config
+}
+
+// ClaimRole is one of accounts.oidc.roles.
+type ClaimRole struct {
+	Value string `set:",key"`
+	// The role of accounts with the value.
+	Role string `set:"role,required,short" oneof:"customer support operator admin"`
 }
 
 // Tracing is the section tracing.

@@ -62,6 +62,7 @@ func callAll(reg prometheus.Registerer) {
 	api.Begun()
 	api.Ended()
 	api.Shed()
+	api.Cached(true)
 	api.Answered(serve.AnsweredInfo{Route: "/api/v1/views/waybill", Status: 200, Took: time.Millisecond})
 	Logs(reg)(slog.LevelWarn, 2)
 }

@@ -14,6 +14,7 @@ type Serve struct {
 	duration *prometheus.HistogramVec
 	inFlight prometheus.Gauge
 	shed     prometheus.Counter
+	cached   *prometheus.CounterVec
 }
 
 // NewServe registers the metrics of the HTTP API. Routes are those of the configuration.
@@ -27,8 +28,10 @@ func NewServe(reg prometheus.Registerer) *Serve {
 		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{Name: "brine_serve_requests_in_flight", Help: "Requests that are being worked on."}),
 		shed: prometheus.NewCounter(prometheus.CounterOpts{Name: "brine_serve_shed_requests_total",
 			Help: "Requests that were refused because as many as may be were being worked on."}),
+		cached: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "brine_serve_cache_requests_total",
+			Help: "Requests whose answer was looked for among those of a moment ago (serve.cache), by result: hit or miss."}, []string{"result"}),
 	}
-	reg.MustRegister(m.requests, m.duration, m.inFlight, m.shed)
+	reg.MustRegister(m.requests, m.duration, m.inFlight, m.shed, m.cached)
 	return m
 }
 
@@ -36,6 +39,7 @@ func NewServe(reg prometheus.Registerer) *Serve {
 func (m *Serve) Hooks() serve.Hooks {
 	return serve.Hooks{
 		Begun: m.inFlight.Inc, Ended: m.inFlight.Dec, Shed: m.shed.Inc,
+		Cached: func(hit bool) { m.cached.WithLabelValues(map[bool]string{true: "hit", false: "miss"}[hit]).Inc() },
 		Answered: func(i serve.AnsweredInfo) {
 			route := i.Route
 			if route == "" || route == "/" {

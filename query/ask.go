@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"iter"
 
+	"brine/event"
 	"brine/rowkey"
 	"brine/search"
 )
@@ -51,6 +52,33 @@ func (q *Question) Shows() string {
 		return q.get.Name
 	}
 	return q.table.Name
+}
+
+// Highlights are where the words that the question asks for stand in a row, by the names of its fields. They are found in the row as it is
+// given: what is masked in it has none, and what its document said otherwise none either.
+func (q *Question) Highlights(row *Row) map[string][]search.Span {
+	var out map[string][]search.Span
+	for _, c := range q.docs.Filter {
+		words, ok := c.(search.Match)
+		if !ok {
+			continue
+		}
+		for i := range row.Fields {
+			f := &row.Fields[i]
+			if f.Value.Type != event.Text || !q.table.Index.fills(words.Field, f.Name) {
+				continue
+			}
+			spans := search.Highlight(string(f.Value.Text()), words.Text)
+			if len(spans) == 0 {
+				continue
+			}
+			if out == nil {
+				out = map[string][]search.Span{}
+			}
+			out[f.Name] = spans
+		}
+	}
+	return out
 }
 
 // Question reads a question of the view. Its errors are *Fault.

@@ -45,6 +45,15 @@ func newDecoder(t Table) *decoder {
 
 // joined is the row that what was read under each key makes; without Fields when that is nothing.
 func (d *decoder) joined(first []byte, results []hbase.Result) (Row, error) {
+	all := joinResults(results)
+	if all.key < 0 {
+		return Row{Key: first}, nil
+	}
+	return d.row(all.Result, all.key)
+}
+
+// joinResults is what was read of a row under each key as one; its key is less than 0 when that is nothing.
+func joinResults(results []hbase.Result) raw {
 	newest := -1
 	var all hbase.Result
 	for i := len(results) - 1; i >= 0; i-- {
@@ -56,10 +65,7 @@ func (d *decoder) joined(first []byte, results []hbase.Result) (Row, error) {
 			all.Cells = joinCells(all.Cells, results[i].Cells)
 		}
 	}
-	if newest < 0 {
-		return Row{Key: first}, nil
-	}
-	return d.row(all, newest)
+	return raw{all, newest}
 }
 
 // row turns cells into fields, by the key that found them. Bytes that no value is written as are an error that names row and column.

@@ -2,6 +2,7 @@ package query
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"brine/rowkey"
@@ -23,6 +24,11 @@ type IndexField struct {
 	Field string      // in the table's key and columns
 	Type  rowkey.Type // of its values
 	Words bool        // a Text that is found by its words, not as a whole
+}
+
+// fills reports whether a field of the index is written from one of the event's.
+func (x *Index) fills(name, from string) bool {
+	return slices.ContainsFunc(x.Fields, func(f IndexField) bool { return f.Name == name && f.Field == from })
 }
 
 // anyWords is the condition on the one field that is found by its words, whatever its name.

@@ -17,9 +17,11 @@ type reading struct {
 	joins   bool // rows of two keys that are equal behind their leads are one
 	reverse bool // each bucket's ranges are in descending order, and so are the rows of each
 	filter  hbase.Filter
-	limit   int // rows to give; 0 means all
-	given   int
-	spent   hbase.ScanMetrics
+
+	versions int // of each cell; 0 means the newest
+	limit    int // rows to give; 0 means all
+	given    int
+	spent    hbase.ScanMetrics
 }
 
 // left is the number of rows still to give; 0 means all.
@@ -111,7 +113,8 @@ func before(row []byte) []byte {
 
 func (r *reading) scan(key int, x rowkey.Range, limit int, spent *hbase.ScanMetrics) hbase.Scan {
 	from, to := r.table.Keys.Versions(key)
-	s := hbase.Scan{Start: x.Start, Stop: x.Stop, From: from, To: to, Limit: limit, Columns: r.columns, Filter: r.filter, Metrics: spent}
+	s := hbase.Scan{Start: x.Start, Stop: x.Stop, From: from, To: to, Limit: limit, Columns: r.columns, Filter: r.filter, Metrics: spent,
+		MaxVersions: r.versions}
 	if r.reverse {
 		s.Reverse, s.Start, s.Stop = true, x.Stop, before(x.Start)
 		if limit > 0 {

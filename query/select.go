@@ -9,13 +9,20 @@ import (
 
 	"brine/hbase"
 	"brine/rowkey"
+	"brine/search"
 )
 
 // Selector reads selections from a client.
-type Selector struct{ Client Client }
+type Selector struct {
+	Client Client
+	Docs   search.Searcher // nil: no selection has Words
+}
 
 // Select reads the rows of a selection, those that are marked deleted left out.
 func (r Selector) Select(ctx context.Context, s *Selection) iter.Seq2[Selected, error] {
+	if len(s.Words) > 0 {
+		return s.found(ctx, r.Docs, r.Client)
+	}
 	return s.Select(ctx, r.Client)
 }
 
@@ -38,6 +45,11 @@ type Selection struct {
 	Tests   []Test                    // HBase leaves out the rows that fail one of them
 	Cells   bool                      // give the cells too
 	Cost    *Cost                     // counted up while rows are given; nil: not counted
+
+	Words  []search.Clause // instead of Any: rows whose documents match these, in the order of Sort
+	Sort   []search.Order  // of documents
+	Splits int             // each row as it was at each of the last so many versions of its cells: a row for each; 0: as it is
+	AsOf   *AsOf           // rows as they were; nil: as they are
 }
 
 // ColumnName is a column as HBase has it.
@@ -87,7 +99,8 @@ func (s *Selection) Select(ctx context.Context, c Client) iter.Seq2[Selected, er
 			yield(Selected{}, err)
 			return
 		}
-		r := &reading{client: c, table: s.Table, columns: s.columns(), joins: joins, limit: s.Limit, reverse: s.Reverse, filter: s.filter()}
+		r := &reading{client: c, table: s.Table, columns: s.columns(), joins: joins, limit: s.Limit, reverse: s.Reverse, filter: s.filter(),
+			versions: s.versions()}
 		if s.Cost != nil {
 			r.spent.Seen = map[string]bool{}
 			defer r.account(s.Cost)
@@ -100,10 +113,13 @@ func (s *Selection) Select(ctx context.Context, c Client) iter.Seq2[Selected, er
 				return
 			}
 			s.count(asked, sizeOf(result.Result))
-			row, err := decoder.row(result.Result, result.key)
-			if err != nil || !row.Deleted {
-				r.given++
-				if !yield(s.selected(row, result.Result), err) || err != nil {
+			rows, err := s.rowsOf(decoder, result)
+			if err != nil {
+				yield(Selected{Row: Row{Key: result.Row}}, err)
+				return
+			}
+			for _, row := range rows {
+				if r.given++; !yield(row, nil) {
 					return
 				}
 			}

@@ -35,6 +35,7 @@ type subject struct {
 	optional      []string // that a request may ask by
 	key           bool     // it asks by a whole key
 	many          bool     // it has several questions
+	counts        bool     // it counts rows, and shows none of them
 }
 
 // may is the one place that says what an account may do: with a nil identity, what anybody may. on is nil for routes that read no rows.
@@ -54,6 +55,8 @@ func (s *Server) may(id *account.Identity, least account.Role, on *subject) scop
 		return scope{} // it would go through the rows of others to find one's own
 	case source.owned && !shown.owned && s.forced(on) == "":
 		return scope{} // whose row led to what is shown cannot be seen by it
+	case on.counts && (got.byKey || got.owned && s.forced(on) == ""):
+		return scope{} // it would count the rows of others
 	case got.byKey && (on.many || !on.exact && !on.key):
 		return scope{}
 	}

@@ -95,6 +95,7 @@ func (c *call) query() (url.Values, error) {
 		i := slices.IndexFunc(c.endpoint.params, func(p param) bool { return p.in == "query" && p.name == name })
 		field, _, _ := strings.Cut(name, ".")
 		switch {
+		case i < 0 && c.endpoint.foreign:
 		case i < 0 || c.closed(field):
 			return nil, wrong("query."+name, "the route has no such parameter", "it has "+c.endpoint.queryNames())
 		case len(given) > 1 && !c.endpoint.params[i].list:

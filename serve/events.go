@@ -107,7 +107,7 @@ func (c *call) watched(v *query.View) live.Ask {
 		if err != nil {
 			return nil, err
 		}
-		return asked.page(ctx, q)
+		return asked.page(ctx, q, asked.opts.PageBytes)
 	})
 }
 

@@ -36,6 +36,9 @@ type store struct {
 	fails int            // scans fail before this row; 0: never
 	first chan struct{}  // closed by the first call, unless it is nil
 	gate  chan struct{}  // calls wait for it to be closed, unless it is nil
+
+	found    search.Page    // what the index answers
+	searched []search.Query // what it was asked
 }
 
 var errSecret = errors.New("rs-7.internal:16020 says password=hunter2")
@@ -100,8 +103,15 @@ func (s *store) GetAll(ctx context.Context, _ string, gets []hbase.Get) ([]hbase
 	return out, s.call(ctx)
 }
 
-func (s *store) Search(ctx context.Context, _ search.Query) (search.Page, error) {
-	return search.Page{}, s.call(ctx)
+func (s *store) Search(ctx context.Context, q search.Query) (search.Page, error) {
+	s.mu.Lock()
+	s.searched = append(s.searched, q)
+	found := s.found
+	s.mu.Unlock()
+	for len(found.Facets) < len(q.Facets) {
+		found.Facets = append(found.Facets, nil)
+	}
+	return found, s.call(ctx)
 }
 
 // scan is a row of the store.

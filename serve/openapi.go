@@ -98,6 +98,11 @@ func (s *Server) operation(e *endpoint, known schemas) object {
 		ok["headers"] = object{"Location": object{"description": "Where its state is read.", "schema": object{"type": "string"}}}
 		answers = object{"202": ok, "default": problem}
 	}
+	if e.leads != "" {
+		ok["description"] = e.leads
+		ok["headers"] = object{"Location": object{"description": "Where.", "schema": object{"type": "string"}}}
+		answers = object{"303": ok, "default": problem}
+	}
 	for _, k := range e.refuses {
 		answers[strconv.Itoa(k.status)] = problem
 	}

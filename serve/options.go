@@ -25,6 +25,7 @@ import (
 	"time"
 
 	"brine/account"
+	"brine/account/oidc"
 	"brine/command"
 	"brine/mask"
 	"brine/query"
@@ -40,7 +41,10 @@ type Options struct {
 	Hosts    []string      // names that requests may call the API by, beside those of loopback; *.NAME is all below NAME
 	Timeout  time.Duration // until an answer is whole, or refused; 5 s
 	InFlight int           // requests that are worked on at a time; 256
-	Streams  int           // event streams at a time, each of which may be of another answer; 512
+	// PageBytes are about how many of JSON the rows of a page have at most: a page with more ends early, behind the row that has them, and
+	// its token goes on. 8 MiB
+	PageBytes int
+	Streams   int // event streams at a time, each of which may be of another answer; 512
 
 	// SQL answers statements; without a Catalog there is no such route. Its masks are those of who asks.
 	SQL SQL
@@ -57,7 +61,9 @@ type Options struct {
 
 	// Accounts are who may ask; nil: nobody is asked who he is, and only loopback is listened to. They are the caller's, who closes them.
 	Accounts *account.Store
-	Access   map[string]Access // who reads which table besides support, by the table's name; nothing without Accounts
+	// Company signs people in beside their passwords; nil: nobody. It is the caller's, who closes it.
+	Company *oidc.Provider
+	Access  map[string]Access // who reads which table besides support, by the table's name; nothing without Accounts
 	// RoleMasks are what is masked from a role; who has none of them gets Masks.
 	RoleMasks map[account.Role]*mask.Rules
 	Encrypted bool           // the listener speaks TLS
@@ -77,6 +83,9 @@ type Options struct {
 	// Operations are what the operators' listener shows and does beside accounts; nil: nothing. They are the caller's, who closes them.
 	Operations Operations
 
+	// Cache has answers to GET requests be given again.
+	Cache Cache
+
 	Hooks Hooks
 	// Question begins what a request asks as a part of its caller's trace; what it returns ends it. nil: nothing is followed.
 	Question func(ctx context.Context, traceparent, name string) (context.Context, func(error))
@@ -88,6 +97,8 @@ func (o *Options) EnsureDefaults() {
 	o.Listen = cmp.Or(o.Listen, DefaultListen)
 	o.Timeout = cmp.Or(o.Timeout, 5*time.Second)
 	o.InFlight = cmp.Or(o.InFlight, 256)
+	o.Cache.Bytes = cmp.Or(o.Cache.Bytes, 64<<20)
+	o.PageBytes = cmp.Or(o.PageBytes, 8<<20)
 	o.Streams = cmp.Or(o.Streams, 512)
 	o.Connections = cmp.Or(o.Connections, 1024)
 	o.SQL.Timeout = cmp.Or(o.SQL.Timeout, 30*time.Second)
@@ -122,6 +133,12 @@ func (o *Options) Validate() error {
 	}
 	if o.InFlight < 1 {
 		errs = append(errs, fmt.Errorf("serve: Options.InFlight: %d is less than 1", o.InFlight))
+	}
+	if o.Cache.MaxAge < 0 || o.Cache.Bytes < 1 {
+		errs = append(errs, fmt.Errorf("serve: Options.Cache: %v and %d bytes are less than there may be", o.Cache.MaxAge, o.Cache.Bytes))
+	}
+	if o.PageBytes < 1 {
+		errs = append(errs, fmt.Errorf("serve: Options.PageBytes: %d is less than 1", o.PageBytes))
 	}
 	if o.SQL.Timeout < 10*time.Millisecond {
 		errs = append(errs, fmt.Errorf("serve: Options.SQL.Timeout: %v is less than 10ms", o.SQL.Timeout))
@@ -161,6 +178,7 @@ type Hooks struct {
 	Begun    func()             // a request has its place
 	Ended    func()             // and has left it
 	Shed     func()             // a request has found no place
+	Cached   func(hit bool)     // an answer that may be old was looked for; not without Options.Cache
 	Answered func(AnsweredInfo) // any request, those refused before a route was found included
 }
 

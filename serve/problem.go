@@ -44,6 +44,8 @@ var (
 	tooMany    = kind{"too-many", http.StatusTooManyRequests, "Too many requests", "Try again after Retry-After seconds."}
 	noAccounts = kind{"no-accounts", http.StatusServiceUnavailable, "Accounts are not available",
 		"Their database is away or slow; brine's log says why, by request_id. Try again after Retry-After seconds."}
+	noCompany = kind{"no-provider", http.StatusServiceUnavailable, "The company's sign-in is not available",
+		"Its OpenID provider is away or slow; brine's log says why, by request_id. Passwords, sessions and API tokens go on."}
 	overloaded = kind{"overloaded", http.StatusServiceUnavailable, "Too many requests at a time",
 		"Try again after Retry-After seconds. serve.in_flight says how many are worked on at a time."}
 	unavailable = kind{"unavailable", http.StatusServiceUnavailable, "A store did not answer",
@@ -53,7 +55,7 @@ var (
 	internal = kind{"internal", http.StatusInternalServerError, "Internal error", "A fault of brine's; the log says more, by request_id."}
 
 	kinds = append([]kind{badRequest, notThere, badMethod, notAcceptable, badType, tooLarge, tooLong, otherHost, wasForwarded, unsigned,
-		forbidden, crossSite, tooMany, refused, noAccounts, overloaded, unavailable, unreadable, internal}, commandKinds...)
+		forbidden, crossSite, tooMany, refused, noAccounts, noCompany, overloaded, unavailable, unreadable, internal}, commandKinds...)
 )
 
 // refusal is an answer that is a problem.

@@ -50,6 +50,8 @@ type endpoint struct {
 	reasons  bool         // it reads rows of others, whatever it is on: it takes a reason
 	signedIn bool         // it takes a session, and no API token
 	signsIn  bool         // who asks need be nobody
+	foreign  bool         // another server chooses its parameters: those that the route does not know are passed over
+	leads    string       // where its answer leads a browser, for people; empty: nowhere
 	secret   bool         // its body holds what no problem quotes
 	handle   func(*call) error
 }

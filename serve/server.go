@@ -45,6 +45,7 @@ type Server struct {
 	sql      chan struct{} // places of statements
 	hub      *live.Hub     // of event streams
 	streams  streams
+	cache    *cache
 	answer   http.Handler // the mux, compressing
 	ops      bool         // it is the operators' listener
 	public   rates        // of who reads public rows
@@ -73,7 +74,7 @@ func newServer(l net.Listener, opts Options, ops bool) (*Server, error) {
 		ops: ops, public: rates{perSecond: opts.PerSecond},
 		opts: opts, listener: l, mux: http.NewServeMux(), names: guard.Names{Own: own, More: opts.Hosts},
 		places: make(chan struct{}, opts.InFlight), sql: make(chan struct{}, opts.SQL.InFlight), hub: live.New(opts.watching()),
-		streams: streams{most: math.MaxInt, open: map[string]int{}},
+		cache: newCache(opts.Cache), streams: streams{most: math.MaxInt, open: map[string]int{}},
 	}
 	compress, err := gzhttp.NewWrapper(gzhttp.MinSize(1<<10), gzhttp.EnableZstd(true), gzhttp.ContentTypes([]string{
 		"application/json", "application/x-ndjson", "application/problem+json", "text/html"}))
@@ -297,7 +298,7 @@ func (s *Server) work(ctx context.Context, c *call) {
 		err = c.await()
 	}
 	if err == nil {
-		err = e.handle(c)
+		err = c.answered()
 	}
 }
 

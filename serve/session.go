@@ -24,9 +24,11 @@ func (s *Server) ownRoutes() []*endpoint {
 	if s.opts.Accounts == nil {
 		return nil
 	}
-	return []*endpoint{
+	return append(s.companyRoutes(), []*endpoint{
 		{method: http.MethodPost, path: sessionPath, id: "sign_in", about: "Begins a session, whose token is the cookie " + cookieName + ".",
 			body: client.SignIn{}, answer: client.Me{}, role: anybody, secret: true, signsIn: true, handle: (*call).signIn},
+		{method: http.MethodGet, path: sessionPath, id: "sign_in_ways", about: "How one signs in.", role: anybody, answer: client.SignInWays{},
+			signsIn: true, handle: (*call).signInWays},
 		{method: http.MethodDelete, path: sessionPath, id: "sign_out", about: "Ends the session.", role: account.Customer, signedIn: true,
 			answer: client.Done{}, handle: (*call).signOut},
 		{method: http.MethodGet, path: mePath, id: "me", about: "Who asks.", role: account.Customer, answer: client.Me{}, handle: (*call).me},
@@ -41,7 +43,7 @@ func (s *Server) ownRoutes() []*endpoint {
 			role: account.Customer, signedIn: true,
 			params: []param{{in: "path", name: "id", about: "As they are listed by.", kind: rowkey.Int, required: true}},
 			answer: client.Done{}, missing: true, handle: (*call).revokeToken},
-	}
+	}...)
 }
 
 func (c *call) signIn() error {
@@ -61,10 +63,18 @@ func (c *call) signIn() error {
 	return c.begin(a, "sign-in")
 }
 
-// begin begins a session instead of the one that the request came with.
+// begin begins a session, and says who has.
 func (c *call) begin(a account.Account, action string) error {
+	if err := c.begins(a, action, ""); err != nil {
+		return err
+	}
+	return c.me()
+}
+
+// begins begins a session instead of the one that the request came with.
+func (c *call) begins(a account.Account, action, object string) error {
 	c.id = &account.Identity{Account: a, Role: a.Role}
-	if err := c.audit(action, "", ""); err != nil {
+	if err := c.audit(action, object, ""); err != nil {
 		return err
 	}
 	if c.session != "" {
@@ -79,7 +89,7 @@ func (c *call) begin(a account.Account, action string) error {
 		return c.away(err)
 	}
 	c.remember(token)
-	return c.me()
+	return nil
 }
 
 func (c *call) signOut() error {

@@ -38,7 +38,7 @@ func (c *call) listed() client.Views {
 			continue
 		}
 		shown := client.View{Name: v.Name, Path: viewPath(v.Name), Table: v.Shown().Name, Order: string(v.Order),
-			PageSize: v.PageSize(), Parameters: []client.Parameter{}, Batch: c.may(c.id, "", viewSubject(v, true)).open, Reason: asks.ofOthers()}
+			PageSize: v.PageSize(), Parameters: []client.Parameter{}, Facets: c.facetsOf(v), Batch: c.may(c.id, "", viewSubject(v, true)).open, Reason: asks.ofOthers()}
 		for _, p := range v.Parameters() {
 			if asks.closed(p.Field) {
 				continue
@@ -75,7 +75,7 @@ func viewRoutes(v *query.View) []*endpoint {
 		param{in: "query", name: query.PageToken, about: "next_page_token of the page before, with the same parameters.", kind: rowkey.Text})
 	name := v.Name
 	firstPage := slices.DeleteFunc(slices.Clone(params), func(p param) bool { return p.name == query.PageToken })
-	return []*endpoint{
+	routes := []*endpoint{
 		{method: http.MethodGet, path: viewPath(name), id: "view_" + name, about: "Rows of " + v.Shown().Name + ", by the view " + name + ".",
 			params: params, answer: client.Page{}, streams: true, on: viewSubject(v, false), handle: func(c *call) error { return c.view(v) }},
 		{method: http.MethodGet, path: viewPath(name) + "/events", id: "events_" + name,
@@ -85,6 +85,10 @@ func viewRoutes(v *query.View) []*endpoint {
 			about: fmt.Sprintf("The first pages of up to %d questions of the view %s.", maxBatch, name),
 			body:  client.Questions{}, answer: client.Answers{}, on: viewSubject(v, true), handle: func(c *call) error { return c.questions(v) }},
 	}
+	if hasFacets(v) {
+		routes = append(routes, facetRoute(v, params))
+	}
+	return routes
 }
 
 // view answers a question of a view.
@@ -96,7 +100,7 @@ func (c *call) view(v *query.View) error {
 	if c.lines {
 		return c.stream(question)
 	}
-	page, err := c.page(c.ctx, question)
+	page, err := c.page(c.ctx, question, c.opts.PageBytes)
 	if err != nil {
 		return err
 	}
@@ -145,8 +149,8 @@ func given(values url.Values) (out []query.Given) {
 	return out
 }
 
-// page reads an answer whole.
-func (c *call) page(ctx context.Context, q *query.Question) (client.Page, error) {
+// page reads an answer whole, or up to the first row with which it has so many bytes.
+func (c *call) page(ctx context.Context, q *query.Question, left int) (client.Page, error) {
 	page := client.Page{Rows: []client.Row{}}
 	a, err := q.Ask(ctx, c.opts.Rows, c.opts.Docs)
 	if err != nil {
@@ -156,7 +160,12 @@ func (c *call) page(ctx context.Context, q *query.Question) (client.Page, error)
 		if err != nil {
 			return page, err
 		}
-		page.Rows = append(page.Rows, found(&f))
+		row := found(q, &f)
+		page.Rows = append(page.Rows, row)
+		if left -= sizeOf(&row); left <= 0 { // the page is short, and goes on
+			page.Next = c.token(query.Cursor(f.After))
+			return page, nil
+		}
 	}
 	page.Next = c.token(a.Next())
 	return page, nil
@@ -181,7 +190,7 @@ func (c *call) stream(q *query.Question) error {
 		if n++; n == 1 {
 			c.w.Header().Set("Content-Type", linesType)
 		}
-		row := found(&f)
+		row := found(q, &f)
 		if encode(c.w, client.Line{Row: &row}) != nil {
 			return nil // the asker is gone: nobody is left to answer
 		}
@@ -229,7 +238,7 @@ func (c *call) questions(v *query.View) error {
 	g.SetLimit(beside)
 	for i, q := range questions {
 		g.Go(func() (err error) {
-			pages[i], err = c.page(c.ctx, q)
+			pages[i], err = c.page(c.ctx, q, c.opts.PageBytes/len(questions))
 			return err
 		})
 	}
@@ -318,9 +327,17 @@ func (c *call) askedBody(questions []map[string]client.Values) string {
 }
 
 // found is a row as it is shown.
-func found(f *query.Found) client.Row {
+func found(q *query.Question, f *query.Found) client.Row {
 	row := shownRow(&f.Row)
 	row.State = string(f.State)
+	for name, spans := range q.Highlights(&f.Row) {
+		if row.Highlights == nil {
+			row.Highlights = map[string][]client.Span{}
+		}
+		for _, s := range spans {
+			row.Highlights[name] = append(row.Highlights[name], client.Span(s))
+		}
+	}
 	return row
 }
 

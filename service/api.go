@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"brine/account"
+	"brine/account/oidc"
 	"brine/internal/fault"
 	"brine/metrics"
 	"brine/serve"
@@ -87,6 +88,10 @@ func (s *Service) api(ctx context.Context) (serve.Options, error) {
 	if o.Accounts, err = s.Accounts(ctx); err != nil {
 		return o, err
 	}
+	if company, ok := s.Config().Company(); ok && s.company == nil {
+		s.company = oidc.New(company)
+	}
+	o.Company = s.company
 	o.Rows, o.Version, o.Log = s.hbase.Client, s.opts.Version, s.log
 	if s.serving == nil {
 		s.serving = metrics.NewServe(s.registry)

@@ -22,6 +22,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"brine/account"
+	"brine/account/oidc"
 	"brine/command"
 	"brine/config"
 	"brine/hbase"
@@ -90,6 +91,7 @@ type Service struct {
 	servers   []Server        // in this process
 	desk      *command.Desk   // nil while no API was opened that gives commands
 	closeDesk func()
+	company   *oidc.Provider // nil where people sign in by their passwords alone
 	accounts  *account.Store // nil while nobody has asked for them, and where there are none
 	serving   *metrics.Serve // nil while nothing is served
 
@@ -253,6 +255,9 @@ func (s *Service) Close() {
 	}
 	if s.hbase != nil && (with == nil || with.hbase != s.hbase) {
 		s.hbase.Close()
+	}
+	if s.company != nil {
+		s.company.Close()
 	}
 	if s.accounts != nil {
 		stores.Close("the accounts", s.accounts, s.log)

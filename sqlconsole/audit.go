@@ -23,6 +23,12 @@ func (c *Catalog) Audited(s *Statement) string {
 		out.WriteString(item.written())
 	}
 	out.WriteString(" FROM " + s.From.written())
+	if s.AsOf != nil {
+		out.WriteString(" AS OF " + s.AsOf.written(false))
+	}
+	if s.Versions > 0 {
+		out.WriteString(" VERSIONS " + strconv.Itoa(s.Versions))
+	}
 	for i := range s.Where {
 		out.WriteString(map[bool]string{true: " WHERE ", false: " AND "}[i == 0])
 		out.WriteString(s.Where[i].written(c.hides(t, s.Where[i].Ref)))
@@ -102,6 +108,8 @@ func (c *Condition) written(hidden bool) string {
 		return begin + " (" + strings.Join(values, ", ") + ")"
 	case IsNull, NotNull:
 		return begin
+	case Match:
+		return "MATCH(" + c.Ref.written() + ", " + values[0] + ")"
 	}
 	return begin + " " + strings.Join(values, " ")
 }

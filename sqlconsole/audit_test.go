@@ -21,7 +21,10 @@ func TestAudited(t *testing.T) {
 		`SELECT "a""b" FROM orders WHERE user IN ('a','b') AND s LIKE 'p%' AND gone = true GROUP BY s ORDER BY at DESC LIMIT 0 ALLOW FULL SCAN;`: {
 			`SELECT "a""b" FROM orders WHERE user IN ('a', 'b') AND s LIKE 'p%' AND gone = true GROUP BY s ORDER BY at DESC LIMIT 0 ALLOW FULL SCAN`,
 			`SELECT "a""b" FROM orders WHERE user IN ('***', '***') AND s LIKE 'p%' AND gone = true GROUP BY s ORDER BY at DESC LIMIT 0 ALLOW FULL SCAN`},
-		"SELECT a FROM nosuch WHERE b = 'x'": {"SELECT a FROM nosuch WHERE b = '***'", "SELECT a FROM nosuch WHERE b = '***'"},
+		"SELECT user FROM orders AS OF '2h' WHERE MATCH(user, 'o''hara')": {"SELECT user FROM orders AS OF '2h' WHERE MATCH(user, 'o''hara')",
+			"SELECT user FROM orders AS OF '2h' WHERE MATCH(user, '***')"},
+		"SELECT user FROM orders VERSIONS 3 LIMIT 5": {"SELECT user FROM orders VERSIONS 3 LIMIT 5"},
+		"SELECT a FROM nosuch WHERE b = 'x'":         {"SELECT a FROM nosuch WHERE b = '***'", "SELECT a FROM nosuch WHERE b = '***'"},
 	} {
 		s, err := sqlconsole.Parse(statement)
 		if err != nil {

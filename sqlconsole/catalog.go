@@ -26,6 +26,9 @@ type Catalog struct {
 type Table struct {
 	query.Table
 	Numbers bool // they are versions that are no times
+
+	Kept   map[string]Kept // what is kept of earlier cells, by family
+	Erases string          // what may hide earlier cells before their time; empty: nothing
 }
 
 // KeyName is the row key as HBase's shell writes it.

@@ -3,10 +3,12 @@ package sqlconsole
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"brine/event"
 	"brine/internal/term"
+	"brine/internal/when"
 )
 
 // shownRanges is how many ranges EXPLAIN lists.
@@ -21,6 +23,12 @@ func (p *Plan) explain(ctx context.Context, s Store, l Limits) (*Answer, error) 
 	add("table", "%s, by its key %s", p.Table.Name, p.Table.Keys.Newest())
 	if p.none {
 		add("reads", "nothing: no row can answer")
+		return a, nil
+	}
+	if len(p.words) > 0 {
+		add("reads", "the rows of documents of the index %s with %s", p.Table.Index.Name, said(slices.Concat(p.words, p.indexed)))
+		p.explainRows(add)
+		add("rows", "not known: the index does not count them")
 		return a, nil
 	}
 	scans, err := p.Selection.Scans()
@@ -41,17 +49,7 @@ func (p *Plan) explain(ctx context.Context, s Store, l Limits) (*Answer, error) 
 	if more := len(scans) - shownRanges; more > 0 {
 		add("range", "… and %d more", more)
 	}
-	add("order", "%s%s", p.order, map[bool]string{true: ", read backwards"}[p.Selection.Reverse])
-	add("columns", "%s", p.columnsText())
-	if len(p.pushed) > 0 {
-		add("hbase leaves out", "rows without %s", said(p.pushed))
-	}
-	if len(p.tests) > 0 {
-		add("brine leaves out", "rows without %s", said(p.tests))
-	}
-	if p.Table.Deleted != "" {
-		add("brine leaves out", "rows in which %s is true: they are deleted", p.Table.Deleted)
-	}
+	p.explainRows(add)
 	add("rows", "%s", p.estimate(len(scans)))
 	touched, all, err := s.Regions(ctx, &p.Selection)
 	if err != nil {
@@ -64,6 +62,27 @@ func (p *Plan) explain(ctx context.Context, s Store, l Limits) (*Answer, error) 
 	add("bounds", "%s rows read, %s, %s groups, %v", term.Thousands(int64(l.Read)), term.Size(float64(l.Bytes)),
 		term.Thousands(int64(l.Groups)), l.Time)
 	return a, nil
+}
+
+// explainRows says what is made of the rows.
+func (p *Plan) explainRows(add func(what, format string, args ...any)) {
+	add("order", "%s%s", p.order, map[bool]string{true: ", read backwards"}[p.Selection.Reverse])
+	add("columns", "%s", p.columnsText())
+	switch {
+	case p.Selection.AsOf != nil:
+		add("as of", "%s", when.Text(p.Selection.AsOf.At))
+	case p.Selection.Splits > 0:
+		add("versions", "a row for each of the last %d of a row", p.Selection.Splits)
+	}
+	if len(p.pushed) > 0 {
+		add("hbase leaves out", "rows without %s", said(p.pushed))
+	}
+	if len(p.tests) > 0 {
+		add("brine leaves out", "rows without %s", said(p.tests))
+	}
+	if p.Table.Deleted != "" {
+		add("brine leaves out", "rows in which %s is true: they are deleted", p.Table.Deleted)
+	}
 }
 
 func said(tests []*test) string {

@@ -24,6 +24,10 @@ func clauses() []clause {
 		{[]string{"EXPLAIN"}, "", false, parseExplain, "Say what would be read, and read nothing."},
 		{[]string{"SELECT"}, "item {, item}", true, parseItems, "What is shown."},
 		{[]string{"FROM"}, "table", true, parseFrom, "The table, with its namespace or, where that is enough, without it."},
+		{[]string{"AS", "OF"}, "time", false, parseAsOf,
+			"The rows as they were then, where the table keeps that: several VERSIONS, no TTL, no delete markers, versions that are times."},
+		{[]string{"VERSIONS"}, "number", false, parseVersions,
+			"Each row as it was written, the last so many times: a row for each, the newest first, with what was written then."},
 		{[]string{"WHERE"}, "condition {AND condition}", false, parseWhere, "All of these hold."},
 		{[]string{"GROUP", "BY"}, "column", false, parseGroup, "A row for each value of the column, in the order of the values."},
 		{[]string{"ORDER", "BY"}, "column [DESC | ASC]", false, parseOrder, "A field by which the key orders the rows."},
@@ -53,6 +57,8 @@ var comparisons = []comparison{
 	{NotNull, "", parseNone, "There is one."},
 }
 
+const matchForm = "MATCH(column, 'words')"
+
 // function is of many rows.
 type function struct {
 	name, form string
@@ -81,11 +87,10 @@ var refusals = []struct{ words, msg, fix string }{
 	{"HAVING", "groups have no conditions", "leave HAVING out"},
 	{"DISTINCT", "there is no DISTINCT", "write GROUP BY"},
 	{"OFFSET", "there is no OFFSET", "go on behind the last row: a condition on the fields of the key"},
-	{"AS OF", "there is no AS OF: what a cell held earlier is kept only as far as its family's VERSIONS, and is not read here",
-		"leave it out; brine explain shows what one record wrote"},
-	{"VERSIONS", "older versions of a cell are not read here", "leave it out; _time(column) is when the newest was written"},
+	{"AS OF", "AS OF stands behind the table", "write FROM table AS OF '1h'"},
+	{"VERSIONS", "VERSIONS stands behind the table", "write FROM table VERSIONS 10"},
 	{"AS", "columns have no other names", "leave AS out"},
-	{"MATCH", "MATCH is not there: SQL does not ask the index", "brine query asks it: text=words"},
+	{"MATCH", "MATCH is a condition of a column and words", "write WHERE MATCH(column, 'words')"},
 	{"INSERT", "statements read, and change nothing", "write by publishing to the topic"},
 	{"UPDATE", "statements read, and change nothing", "write by publishing to the topic"},
 	{"DELETE", "statements read, and change nothing", "write by publishing to the topic"},
@@ -110,7 +115,7 @@ func comparisonForms() string {
 	for _, c := range comparisons {
 		out = append(out, string(c.op))
 	}
-	return strings.Join(out, ", ")
+	return strings.Join(append(out, matchForm), ", ")
 }
 
 func functionNames() (out []string) {
@@ -142,7 +147,7 @@ func Grammar() string {
 		b.WriteString(form)
 	}
 	fmt.Fprintf(&b, "\nitem       = *\n           | column\n           | %s", strings.Join(items, "\n           | "))
-	fmt.Fprintf(&b, "\ncondition  = %s", strings.Join(conditions, "\n           | "))
+	fmt.Fprintf(&b, "\ncondition  = %s", strings.Join(append(conditions, matchForm), "\n           | "))
 	b.WriteString("\ncolumn     = name | \"name\" | family:qualifier | \"family:qualifier\" | _key | _time(column)")
 	b.WriteString("\nvalue      = 'text' | number | TRUE | FALSE\n```\n\n| clause | |\n|---|---|\n")
 	for _, c := range clauses() {
@@ -152,6 +157,7 @@ func Grammar() string {
 	for _, c := range comparisons {
 		fmt.Fprintf(&b, "| `%s` | %s |\n", strings.TrimSpace(string(c.op)+" "+c.form), c.about)
 	}
+	fmt.Fprintf(&b, "| `%s` | A text that has all of these words, by the index. |\n", matchForm)
 	b.WriteString("\n| function | |\n|---|---|\n")
 	for _, f := range functions {
 		fmt.Fprintf(&b, "| `%s` | %s |\n", strings.ReplaceAll(f.form, "|", `\|`), f.about)

@@ -3,7 +3,9 @@ package sqlconsole
 import (
 	"bytes"
 	"math"
+	"math/big"
 	"slices"
+	"strings"
 
 	"brine/event"
 	"brine/query"
@@ -15,6 +17,9 @@ func (i *Item) result(c *column) event.Type {
 	case "COUNT":
 		return event.Int
 	case "AVG":
+		if c.typ == event.Decimal {
+			return event.Decimal
+		}
 		return event.Float
 	}
 	return c.typ
@@ -40,6 +45,8 @@ type fold struct {
 	sum      float64
 	whole    int64
 	overflow bool
+	exact    *big.Rat // of decimals
+	places   int      // behind the point, of the decimal with the most
 }
 
 func newGroups(p *Plan) *groups {
@@ -100,7 +107,45 @@ func (f *fold) add(v event.Value) {
 		f.whole = sum
 	case event.Float:
 		f.sum += v.Float()
+	case event.Decimal:
+		f.addDecimal(string(v.Text()))
 	}
+}
+
+func (f *fold) addDecimal(number string) {
+	if f.exact == nil {
+		f.exact = new(big.Rat)
+	}
+	one, ok := new(big.Rat).SetString(number)
+	if !ok {
+		return // no decimal is written so
+	}
+	f.exact.Add(f.exact, one)
+	if _, behind, has := strings.Cut(number, "."); has {
+		f.places = max(f.places, len(behind))
+	}
+}
+
+// meanPlaces is how many more places a mean of decimals has than they have.
+const meanPlaces = 6
+
+// decimal is the exact sum, or the mean, rounded to some places more than its values have, and to 38 digits.
+func (f *fold) decimal(i *Item) (event.Value, error) {
+	if i.Func == "SUM" {
+		if v, ok := event.DecimalValue(f.exact.FloatString(f.places)); ok {
+			return v, nil
+		}
+		return event.Value{}, wrong(i.Pos, "ask for AVG, or for less", "the sum of %s does not fit 38 digits", i.Ref)
+	}
+	mean := new(big.Rat).Quo(f.exact, new(big.Rat).SetInt64(f.n))
+	for places := f.places + meanPlaces; places > 0; places-- {
+		text := strings.TrimRight(mean.FloatString(places), "0")
+		if v, ok := event.DecimalValue(strings.TrimSuffix(text, ".")); ok {
+			return v, nil
+		}
+	}
+	v, _ := event.DecimalValue(mean.FloatString(0)) // it lies between two that fit
+	return v, nil
 }
 
 // rows are the answer: the groups in the order of their values, null first.
@@ -144,6 +189,8 @@ func (f *fold) value(i *Item, c *column) (v event.Value, err error) {
 		return c.asShown(f.min), nil
 	case i.Func == "MAX":
 		return c.asShown(f.max), nil
+	case c.typ == event.Decimal:
+		return f.decimal(i)
 	case i.Func == "AVG":
 		return finite(f.sum/float64(f.n), i)
 	case c.typ == event.Float:

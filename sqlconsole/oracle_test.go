@@ -19,6 +19,7 @@ import (
 	"brine/hbase/embedded"
 	"brine/internal/testenv"
 	"brine/query"
+	"brine/search"
 	"brine/sink"
 	"brine/sqlconsole"
 )
@@ -482,7 +483,11 @@ func FuzzStatement(f *testing.F) {
 		`SELECT _key, _time("e:s"), "e:x" FROM visits WHERE _key >= 'a\x00' AND n = -1 AND f > 1e9 AND b = TRUE AND s LIKE 'x%' ORDER BY at DESC ALLOW FULL SCAN`} {
 		f.Add(s)
 	}
+	f.Add("SELECT s FROM visits WHERE MATCH(s, 'a b') AND n > 3 AND at < '2h' ORDER BY at DESC LIMIT 3")
+	f.Add("SELECT s FROM visits AS OF '2h' WHERE user = 'u' LIMIT 3")
+	f.Add("SELECT _time(s), s FROM visits VERSIONS 5 WHERE user = 'u'")
 	_, catalog := load(f, "visits")
+	indexed(catalog)
 	f.Fuzz(func(t *testing.T, text string) {
 		all, _ := sqlconsole.Split(text)
 		for _, source := range all {
@@ -492,6 +497,9 @@ func FuzzStatement(f *testing.F) {
 				if p, err = catalog.Plan(s, time.UnixMilli(1<<40)); err == nil {
 					if p.Full && !s.FullScan && s.Limit > 1000 {
 						t.Fatalf("%q reads the whole table", text)
+					}
+					if len(p.Selection.Words) > search.MaxClauses {
+						t.Fatalf("%q asks the index by %d clauses", text, len(p.Selection.Words))
 					}
 					if scans, err := p.Selection.Scans(); err != nil || len(scans) > 1000*4+4 {
 						t.Fatalf("%q: %d ranges, %v", text, len(scans), err)

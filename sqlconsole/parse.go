@@ -11,6 +11,7 @@ const (
 	MaxStatement = 10_000 // bytes
 	maxItems     = 200    // columns, conditions
 	maxList      = 1_000  // values of IN
+	MaxVersions  = 1_000
 )
 
 // Parse reads a statement; a semicolon may end it. Its errors are *Error.
@@ -262,6 +263,22 @@ func parseFrom(p *parser) (err error) {
 	return err
 }
 
+func parseAsOf(p *parser) error {
+	l, err := p.literal()
+	p.out.AsOf = &l
+	return err
+}
+
+func parseVersions(p *parser) error {
+	t := p.token
+	n, err := strconv.Atoi(t.text)
+	if t.kind != number || err != nil || n < 1 || n > MaxVersions {
+		return wrong(t.pos, "write VERSIONS 10", "%s is no number of versions from 1 to %d", t.shown(), MaxVersions)
+	}
+	p.out.Versions = n
+	return p.next()
+}
+
 func parseWhere(p *parser) error {
 	for {
 		c, err := p.condition()
@@ -279,6 +296,9 @@ func parseWhere(p *parser) error {
 }
 
 func (p *parser) condition() (Condition, error) {
+	if p.has("MATCH", "(") {
+		return p.match()
+	}
 	if err := p.known(); err != nil {
 		return Condition{}, err
 	}
@@ -299,6 +319,29 @@ func (p *parser) condition() (Condition, error) {
 		return Condition{}, err
 	}
 	return Condition{}, wrong(p.token.pos, "write one of "+comparisonForms(), "a comparison is expected, and %s stands here", p.token.shown())
+}
+
+// match reads MATCH(column, 'words').
+func (p *parser) match() (Condition, error) {
+	const form = "write MATCH(column, 'words')"
+	if err := p.take(2); err != nil {
+		return Condition{}, err
+	}
+	r, err := p.ref()
+	if err != nil {
+		return Condition{}, err
+	}
+	if err := p.expect(",", form); err != nil {
+		return Condition{}, err
+	}
+	l, err := p.literal()
+	if err != nil {
+		return Condition{}, err
+	}
+	if l.kind != text {
+		return Condition{}, wrong(l.Pos, form, "words are expected, and %s stands here", cut(l.text))
+	}
+	return Condition{r, Match, []Literal{l}}, p.expect(")", form)
 }
 
 func parseOne(p *parser) ([]Literal, error) {

@@ -33,6 +33,8 @@ type Plan struct {
 	pushed  []*test // that HBase makes
 	keyed   []*test // that the ranges make
 	none    bool    // no row can answer
+	words   []*test // that the index makes: rows are found by them
+	indexed []*test // that it makes beside them, and brine again
 	limit   int
 	order   string // how the rows are ordered, for people
 	masks   *Catalog
@@ -63,22 +65,40 @@ func (c *Catalog) Plan(s *Statement, now time.Time) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := p.access(tests)
-	p.push()
-	p.project()
-	if err := p.sorted(c, &a); err != nil {
+	if err := p.reads(c, tests, now); err != nil {
 		return nil, err
 	}
-	if err := p.allowed(c, &a); err != nil {
-		return nil, err
-	}
-	if !p.grouped() && len(p.tests) == 0 {
+	if !p.grouped() && len(p.tests) == 0 && s.Versions == 0 && s.AsOf == nil {
 		if p.Selection.Limit = p.limit; s.Limit < 0 {
 			p.Selection.Limit++ // says whether there are more
 		}
 	}
-	p.none = p.none || len(p.Selection.Any) == 0 || p.limit == 0
+	p.none = p.none || len(p.Selection.Any) == 0 && len(p.words) == 0 || p.limit == 0
 	return p, nil
+}
+
+// reads says what is read: by the index where words are asked for, else by the key.
+func (p *Plan) reads(c *Catalog, tests []*test, now time.Time) error {
+	p.words, tests = apart(tests)
+	if len(p.words) > 0 {
+		if err := p.byIndex(c, tests); err != nil {
+			return err
+		}
+		p.project()
+		return p.past(now)
+	}
+	a := p.access(tests)
+	if p.Statement.Versions == 0 && p.Statement.AsOf == nil {
+		p.push() // HBase tests the newest cells
+	}
+	p.project()
+	if err := p.past(now); err != nil {
+		return err
+	}
+	if err := p.sorted(c, &a); err != nil {
+		return err
+	}
+	return p.allowed(c, &a)
 }
 
 // tested resolves the conditions.
@@ -92,6 +112,11 @@ func (p *Plan) tested(c *Catalog, now time.Time) (out []*test, err error) {
 		t := &test{column: col, op: w.Op}
 		if err := t.check(w); err != nil {
 			return nil, err
+		}
+		if w.Op == Match {
+			if err := p.matchable(c, t); err != nil {
+				return nil, err
+			}
 		}
 		for _, l := range w.Values {
 			if w.Op == Like {
@@ -159,6 +184,8 @@ func (w *Condition) said() string {
 		values = append(values, token{kind: l.kind, text: l.text}.shown())
 	}
 	switch {
+	case w.Op == Match:
+		return fmt.Sprintf("MATCH(%s, %s)", w.Ref, values[0])
 	case w.Op == In && len(values) > 5:
 		return fmt.Sprintf("%s IN (%s, … %d values)", w.Ref, strings.Join(values[:3], ", "), len(values))
 	case w.Op == In:
@@ -210,7 +237,7 @@ func (p *Plan) items(c *Catalog) (err error) {
 }
 
 func (i *Item) fits(c *column) error {
-	numbers := c.typ == event.Int || c.typ == event.Float
+	numbers := c.typ == event.Int || c.typ == event.Float || c.typ == event.Decimal
 	if (i.Func == "SUM" || i.Func == "AVG") && !numbers {
 		return wrong(i.Pos, "COUNT, MIN and MAX are of all types", "%s is %s, and %s is of numbers", i.Ref, article(c.typ), i.Func)
 	}

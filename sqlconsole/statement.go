@@ -14,6 +14,8 @@ type Statement struct {
 	Explain  bool
 	Items    []Item // what is selected
 	From     Name
+	AsOf     *Literal    // a time; nil: now
+	Versions int         // 0: rows as they are
 	Where    []Condition // all hold
 	Group    *Ref
 	Order    *Order
@@ -82,6 +84,7 @@ const (
 	Like    Op = "LIKE" // a text that ends in %
 	IsNull  Op = "IS NULL"
 	NotNull Op = "IS NOT NULL"
+	Match   Op = "MATCH" // a text whose words are all in the column's
 )
 
 // Condition compares a column with values.

@@ -7,41 +7,11 @@ import (
 	"math/rand/v2"
 	"strings"
 	"sync"
-	"time"
 	"unicode"
-
-	"golang.org/x/sync/errgroup"
 
 	"brine/bench/measure"
 	"brine/query"
 )
-
-const warmUp = 3 * time.Second // of questions that do not count: connections, caches, the servers' compilers
-
-// openLoop asks at a rate for a while, without waiting for answers, and returns how long each took from when it was due.
-func openLoop(ctx context.Context, rate int, span time.Duration, ask func(context.Context, int) error) (measure.Milliseconds, error) {
-	var mu sync.Mutex
-	var took measure.Milliseconds
-	g, ctx := errgroup.WithContext(ctx)
-	start := time.Now()
-	for i := 0; ; i++ {
-		due := start.Add(time.Duration(i) * time.Second / time.Duration(rate))
-		if due.Sub(start) > span+warmUp || ctx.Err() != nil {
-			break
-		}
-		time.Sleep(time.Until(due))
-		g.Go(func() error {
-			err := ask(ctx, i)
-			if late := time.Since(due); due.Sub(start) > warmUp {
-				mu.Lock()
-				took.Add(late)
-				mu.Unlock()
-			}
-			return err
-		})
-	}
-	return took, g.Wait()
-}
 
 // reader opens a view of the example.
 func (b *bench) reader(view string) (*query.Reader, error) {
@@ -78,7 +48,7 @@ func (b *bench) timelines(ctx context.Context) error {
 		return err
 	}
 	var mu sync.Mutex
-	b.detail.Timeline, err = openLoop(ctx, timelineRate, b.asking, func(ctx context.Context, _ int) error {
+	b.detail.Timeline, err = measure.OpenLoop(ctx, timelineRate, b.asking, func(ctx context.Context, _ int) error {
 		waybill := waybills[rand.IntN(len(waybills))]
 		rows, cost, err := ask(ctx, reader, "waybill="+waybill)
 		if err == nil && rows == 0 {
@@ -106,7 +76,7 @@ func (b *bench) byWord(ctx context.Context) error {
 		return err
 	}
 	var mu sync.Mutex
-	b.detail.Keyword, err = openLoop(ctx, ordersRate, b.asking, func(ctx context.Context, _ int) error {
+	b.detail.Keyword, err = measure.OpenLoop(ctx, ordersRate, b.asking, func(ctx context.Context, _ int) error {
 		rows, _, err := ask(ctx, reader, questions[rand.IntN(len(questions))]...)
 		mu.Lock()
 		defer mu.Unlock()

@@ -32,7 +32,7 @@ func (b *bench) probe(ctx context.Context, client *kafka.Client) (took measure.M
 	g.Go(func() error { return p.look(looking, b.engine) })
 	g.Go(func() (err error) {
 		defer done()
-		took, err = openLoop(ctx, freshRate, b.asking, func(ctx context.Context, i int) error { return p.send(ctx, client, i) })
+		took, err = measure.OpenLoop(ctx, freshRate, b.asking, func(ctx context.Context, i int) error { return p.send(ctx, client, i) })
 		return err
 	})
 	return took, g.Wait()

@@ -14,8 +14,10 @@ import (
 	"brine/hbase"
 	"brine/internal/term"
 	"brine/query"
+	"brine/service/stores"
 	"brine/sqlconsole"
 	"brine/sqlconsole/shell"
+	"brine/tracing"
 )
 
 type sqlCmd struct {
@@ -48,7 +50,9 @@ func (c *sqlCmd) Run(e *env) error {
 	}
 	return e.traced(cfg, "sql", func(e *env) error {
 		return withHBase(e, cfg, func(client *hbase.Client) error {
-			s := &shell.Shell{Catalog: catalog, Store: query.Selector{Client: client}, Format: shell.Format(c.Format),
+			docs := &stores.LateSearch{Config: cfg}
+			defer func() { _ = docs.Close() }() // only read from
+			s := &shell.Shell{Catalog: catalog, Store: query.Selector{Client: client, Docs: codedSearcher{tracing.Searcher(docs)}}, Format: shell.Format(c.Format),
 				Limits: sqlconsole.Limits{Time: c.Timeout}, Out: e.stdout, Notes: e.stderr}
 			return c.failure(c.statements(e, s))
 		})

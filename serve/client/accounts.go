@@ -6,6 +6,18 @@ type SignIn struct {
 	Password string `json:"password"`
 }
 
+// SignInWays are how one signs in.
+type SignInWays struct {
+	Password  bool      `json:"password" doc:"By name and password."`
+	Companies []Company `json:"companies,omitempty" doc:"By the OpenID provider of a company, in a browser."`
+}
+
+// Company is an OpenID provider.
+type Company struct {
+	Name string `json:"name" doc:"For people: Sign in with NAME."`
+	Path string `json:"path" doc:"Where a browser goes to sign in."`
+}
+
 // Me is who asks.
 type Me struct {
 	Name  string `json:"name"`

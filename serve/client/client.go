@@ -38,6 +38,11 @@ func (c *Client) Ask(ctx context.Context, view string, params url.Values) (out P
 	return out, c.get(ctx, viewPath(view), params, &out)
 }
 
+// Facets counts what answers a question of a view, whatever its page, by values of the fields that the view counts.
+func (c *Client) Facets(ctx context.Context, view string, params url.Values) (out Facets, err error) {
+	return out, c.get(ctx, viewPath(view)+"/facets", params, &out)
+}
+
 // Stream asks a view, and hands over its rows as they come. It returns the token of the next page. An answer that broke is a *Problem,
 // or io.ErrUnexpectedEOF.
 func (c *Client) Stream(ctx context.Context, view string, params url.Values, row func(Row) error) (next string, err error) {

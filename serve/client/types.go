@@ -16,6 +16,33 @@ type Row struct {
 
 	State  string         `json:"state,omitempty" doc:"How the row and its document differ, where the index has found it and they do."`
 	Fields map[string]any `json:"fields" doc:"Times as RFC 3339; null where there is no value."`
+
+	Highlights map[string][]Span `json:"highlights,omitempty" doc:"Where the words that were asked for stand, by field."`
+}
+
+// Span is a part of a text.
+type Span struct {
+	From int `json:"from" doc:"In characters, from 0."`
+	To   int `json:"to" doc:"Behind the last one."`
+}
+
+// Facets say how many rows answer a question, and how many of them have each value of some fields.
+type Facets struct {
+	Rows   int64   `json:"rows" doc:"That answer, as the index knows them."`
+	Facets []Facet `json:"facets"`
+}
+
+// Facet is how many rows have each value of a field.
+type Facet struct {
+	Field  string       `json:"field"`
+	Values []FacetValue `json:"values" doc:"The most frequent first."`
+	More   bool         `json:"more" doc:"There are values that are not listed."`
+}
+
+// FacetValue is how many rows have a value.
+type FacetValue struct {
+	Value any   `json:"value"`
+	Rows  int64 `json:"rows"`
 }
 
 // Page is a part of an answer.
@@ -89,6 +116,8 @@ type View struct {
 	Order      string      `json:"order,omitempty" doc:"newest or oldest; without it, that of the key."`
 	PageSize   int         `json:"page_size" doc:"Rows of a page, unless the question says how many."`
 	Parameters []Parameter `json:"parameters"`
+
+	Facets []string `json:"facets" doc:"Fields by whose values its /facets counts."`
 
 	Batch  bool `json:"batch" doc:"Many questions may be asked in one request."`
 	Reason bool `json:"reason" doc:"Requests say in the header Brine-Reason why rows of others are read."`

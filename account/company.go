@@ -1,0 +1,76 @@
+package account
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"errors"
+)
+
+// noPassword is the hash of accounts that their company's provider signs in.
+const noPassword = ""
+
+// Company is the account of whom a company's provider has signed in, by the issuer and the subject, with the role and owner that it has now:
+// where these were others, its sessions end. Who comes for the first time gets an account of that name, without a password; a name that is
+// another account's is ErrTaken. A disabled one is ErrRefused.
+func (s *Store) Company(ctx context.Context, issuer, subject, name, owner string, role Role) (Account, error) {
+	n, err := Normalise(name)
+	if err == nil {
+		err = checkRole(role, owner)
+	}
+	if err != nil {
+		return Account{}, err
+	}
+	id := sha256.Sum256([]byte(issuer + "\x00" + subject))
+	var out Account
+	changed := false
+	err = s.inTx(ctx, func(tx *sql.Tx) error {
+		a, err := scanAccount(tx.QueryRowContext(ctx, "SELECT "+accountColumns+" FROM identities i JOIN accounts a ON a.id = i.account "+
+			"WHERE i.id = ?", id[:]))
+		switch {
+		case errors.Is(err, sql.ErrNoRows):
+			out, err = s.first(ctx, tx, id[:], issuer, subject, Account{Name: n, Owner: owner, Role: role, Enabled: true})
+			return err
+		case err != nil:
+			return err
+		case !a.Enabled:
+			return ErrRefused
+		}
+		if out, changed = a, a.Role != role || a.Owner != owner; !changed {
+			return nil
+		}
+		out.Role, out.Owner, out.Changed = role, owner, at(s.now())
+		if _, err := tx.ExecContext(ctx, "UPDATE accounts SET role = ?, owner = ?, changed = ? WHERE id = ?",
+			string(role), owner, ms(out.Changed), a.ID); err != nil {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, "DELETE FROM sessions WHERE account = ?", a.ID)
+		return err
+	})
+	if changed {
+		s.fresh.forget(out.ID)
+	}
+	return out, err
+}
+
+// first makes the account of an identity that comes for the first time.
+func (s *Store) first(ctx context.Context, tx *sql.Tx, id []byte, issuer, subject string, a Account) (Account, error) {
+	var taken int
+	if err := tx.QueryRowContext(ctx, "SELECT COUNT(*) FROM accounts WHERE name = ?", a.Name).Scan(&taken); err != nil {
+		return a, err
+	} else if taken > 0 {
+		return a, ErrTaken
+	}
+	now := s.now()
+	res, err := tx.ExecContext(ctx, "INSERT INTO accounts (name, owner, role, enabled, hash, created, changed) VALUES (?, ?, ?, 1, ?, ?, ?)",
+		a.Name, a.Owner, string(a.Role), noPassword, now, now)
+	if err != nil {
+		return a, err
+	}
+	if a.ID, err = res.LastInsertId(); err != nil {
+		return a, err
+	}
+	a.Created, a.Changed = at(now), at(now)
+	_, err = tx.ExecContext(ctx, "INSERT INTO identities (id, account, issuer, subject) VALUES (?, ?, ?, ?)", id, a.ID, issuer, subject)
+	return a, err
+}

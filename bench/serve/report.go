@@ -1,0 +1,72 @@
+package serve
+
+import (
+	"fmt"
+	"time"
+
+	"brine/bench/measure"
+)
+
+// detail is what was measured on one stack.
+type detail struct {
+	Kind       string        `json:"stack"`
+	Filled     time.Duration `json:"filled"`
+	Found      int           `json:"orders_found"`
+	StreamsMiB float64       `json:"streams_mib"`
+	Questions  []kind        `json:"questions"`
+
+	Query, Timeline, Latest, Orders, View, SQL measure.Milliseconds `json:"-"`
+	admin                                      string
+}
+
+// kind is one kind of question.
+type kind struct {
+	What    string  `json:"what"`
+	Asked   int     `json:"asked"`
+	P50     float64 `json:"p50_ms"`
+	P99     float64 `json:"p99_ms"`
+	Longest float64 `json:"longest_ms"`
+}
+
+// finish holds what was measured against the targets, and keeps it.
+func (b *bench) finish() error {
+	var details []*detail
+	text := b.report.Heading() + fmt.Sprintf(" The API and its pipelines in a process of their own, without accounts; each kind is asked for %v from another "+
+		"process, and timed from when it was due. %d scan events and %d changes of orders, by %s.\n\n"+
+		"| stack | question | p50 ms | p99 ms | longest ms |\n|---|---|---|---|---|\n", b.For, b.Events, b.Orders, configuration)
+	for _, s := range b.stacks {
+		d := &s.detail
+		d.Kind = s.kind
+		details = append(details, d)
+		for _, k := range []struct {
+			what string
+			ms   measure.Milliseconds
+		}{
+			{fmt.Sprintf("the events of a waybill, %d/s while %d events/s come in, by package query", timelineRate, eventRate), d.Query},
+			{"the same by HTTP", d.Timeline},
+			{fmt.Sprintf("the latest events of 100 waybills in one call, %d/s", latestRate), d.Latest},
+			{fmt.Sprintf("a user's orders by a word and states, %d/s", ordersRate), d.Orders},
+			{"the events of a waybill, one after the other", d.View},
+			{"the same by SQL", d.SQL},
+		} {
+			d.Questions = append(d.Questions, kind{k.what, len(k.ms), k.ms.At(0.5), k.ms.At(0.99), k.ms.At(1)})
+			text += fmt.Sprintf("| %s | %s | %.1f | %.1f | %.1f |\n", s.kind, k.what, k.ms.At(0.5), k.ms.At(0.99), k.ms.At(1))
+		}
+		b.report.Targets = append(b.report.Targets, d.targets(s.Streams)...)
+	}
+	b.report.Detail = details
+	return b.report.Finish(text + "\n" + measure.TargetTable(b.report.Targets))
+}
+
+func (d *detail) targets(streams int) []measure.Target {
+	over := d.Timeline.Estimate(0.5)
+	over.Value -= d.Query.At(0.5)
+	return []measure.Target{
+		measure.AtMost(d.Kind+"_timeline_p99_ms", d.Timeline.Estimate(0.99), 12),
+		measure.AtMost(d.Kind+"_timeline_median_over_query_ms", over, 2),
+		measure.AtMost(d.Kind+"_latest_of_100_p99_ms", d.Latest.Estimate(0.99), 20),
+		measure.AtMost(d.Kind+"_orders_by_word_p99_ms", d.Orders.Estimate(0.99), 40),
+		measure.AtMost(d.Kind+"_sql_over_view", d.SQL.Estimate(0.5).Over(d.View.Estimate(0.5)), 1.2),
+		measure.AtMost(fmt.Sprintf("%s_%d_streams_mib", d.Kind, streams), measure.Exactly(d.StreamsMiB), 150),
+	}
+}

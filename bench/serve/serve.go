@@ -1,0 +1,154 @@
+// Package serve measures what the HTTP API costs: timelines while events come in, beside the same questions of package query without the
+// API; the latest event of many waybills in one call; orders by word and status; a point query of SQL beside its view; and what idle event
+// streams take. `make bench-serve` runs it.
+//
+// The API, its pipelines and, on the embedded stack, the servers are another process than what asks. Questions come at a fixed rate, whether or
+// not the ones before are answered, and each is timed from the moment at which it was due. It runs on the embedded stack, and on real servers
+// where those of DEVCLUSTER_RUN are up. There are no accounts: what the audit costs is not in the numbers.
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"strconv"
+	"time"
+
+	"brine/bench/measure"
+	"brine/config"
+	"brine/hbase"
+	"brine/query"
+	"brine/serve/client"
+)
+
+const (
+	configuration = "examples/shop.yaml"
+
+	timelineRate = 500 // questions a second
+	eventRate    = 5_000
+	latestRate   = 20
+	ordersRate   = 50
+)
+
+// Command is its command line.
+type Command struct {
+	Events  int           `default:"150000" help:"Scan events that are there before anything is asked."`
+	Orders  int           `default:"60000" help:"Changes of orders, the same."`
+	For     time.Duration `default:"15s" help:"How long each kind of question is asked."`
+	Streams int           `default:"10000" help:"Event streams that are open at a time."`
+}
+
+// Run measures.
+func (c *Command) Run(ctx context.Context) error {
+	b := bench{Command: *c, report: measure.NewReport("serve")}
+	return measure.Make("bench-serve", func() error { return b.run(ctx) })
+}
+
+type bench struct {
+	Command
+	report *measure.Report
+	stacks []*stack
+}
+
+func (b *bench) run(ctx context.Context) error {
+	kinds := []string{"embedded"}
+	if os.Getenv("DEVCLUSTER_RUN") != "" {
+		kinds = append(kinds, "real")
+	} else {
+		fmt.Fprintln(os.Stderr, "DEVCLUSTER_RUN is not set: no real servers are measured")
+	}
+	for _, kind := range kinds {
+		fmt.Fprintln(os.Stderr, kind)
+		s := &stack{kind: kind, bench: b}
+		if err := s.run(ctx); err != nil {
+			return fmt.Errorf("%s: %w", kind, err)
+		}
+		b.stacks = append(b.stacks, s)
+	}
+	return b.finish()
+}
+
+// stack is one kind of servers, and what was measured on it.
+type stack struct {
+	*bench
+	kind string
+
+	dir      string
+	brine    string
+	process  *exec.Cmd
+	env      []string
+	api      *client.Client
+	hbase    *hbase.Client
+	waybills []string
+	orders   []url.Values
+	reader   *query.Reader
+
+	detail detail
+}
+
+func (s *stack) run(ctx context.Context) (err error) {
+	if s.dir, err = os.MkdirTemp("", "brine-bench-"); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(s.dir)) }()
+	stop, err := s.start(ctx)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	defer s.hbase.Close()
+	for _, part := range []struct {
+		name string
+		do   func(context.Context) error
+	}{{"fill", s.fill}, {"timelines", s.timelines}, {"latest events", s.latest}, {"orders", s.byWord}, {"sql", s.sql}, {"streams", s.streams}} {
+		fmt.Fprintln(os.Stderr, " ", part.name)
+		if err := part.do(ctx); err != nil {
+			return fmt.Errorf("%s: %w", part.name, err)
+		}
+	}
+	return nil
+}
+
+// start builds brine, and starts the process that is measured.
+func (s *stack) start(ctx context.Context) (stop func(), err error) {
+	s.brine = s.dir + "/brine"
+	if out, err := exec.CommandContext(ctx, "go", "build", "-o", s.brine, "./cmd/brine").CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("go build ./cmd/brine: %w: %s", err, out)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	s.process = exec.CommandContext(ctx, self, "serve-stack", s.kind, s.dir+"/data")
+	s.process.Env = append(os.Environ(), "BRINE_SERVE_STREAMS="+strconv.Itoa(s.Streams+100), "BRINE_SERVE_IN_FLIGHT=4096", "BRINE_KAFKA_GROUP=bench-serve-"+
+		strconv.Itoa(os.Getpid()))
+	at, stop, err := measure.Serve(s.process)
+	if err != nil {
+		return nil, err
+	}
+	if len(at) != 4 {
+		stop()
+		return nil, fmt.Errorf("the servers named %q", at)
+	}
+	s.env = append(os.Environ(), "BRINE_KAFKA_BROKERS="+at[2])
+	s.api = &client.Client{Base: at[0], HTTP: &http.Client{Timeout: 30 * time.Second,
+		Transport: &http.Transport{MaxIdleConns: 4096, MaxIdleConnsPerHost: 4096}}}
+	s.detail.admin = at[1]
+	if s.hbase, err = hbase.Open(ctx, hbase.Options{Connect: at[3]}); err != nil {
+		stop()
+		return nil, err
+	}
+	cfg, problems := config.Load(configuration, os.LookupEnv)
+	if err := problems.Err(); err != nil {
+		return nil, err
+	}
+	v, err := cfg.View("waybill").Query(cfg)
+	if err == nil {
+		s.reader, err = query.Open(v, s.hbase, nil)
+	}
+	return stop, err
+}

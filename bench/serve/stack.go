@@ -1,0 +1,132 @@
+package serve
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+
+	"brine/config"
+	"brine/schema"
+	"brine/service"
+	"brine/service/devstack"
+	"brine/service/stores"
+)
+
+// Stack is the other process: the API and its pipelines, and on the embedded stack the servers. It prints the addresses of the API, the admin
+// port, Kafka and HBase, and ends with its standard input.
+type Stack struct {
+	Kind string `arg:"" enum:"embedded,real" help:"Which servers."`
+	Dir  string `arg:"" help:"Folder of the embedded servers' data."`
+}
+
+// Run serves.
+func (c *Stack) Run(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError}))
+	getenv := os.LookupEnv
+	opts := service.Options{For: service.ToRun, Log: log, Version: "bench"}
+	var embedded *devstack.Stack
+	if c.Kind == "embedded" {
+		var err error
+		if embedded, err = devstack.Start(devstack.Options{Dir: c.Dir, Log: log}); err != nil {
+			return err
+		}
+		defer embedded.Close()
+		opts.Servers = embedded.Servers()
+		getenv = under(embedded.Getenv)
+	} else {
+		env, err := realServers()
+		if err != nil {
+			return err
+		}
+		getenv = under(func(name string) (string, bool) { v, ok := env[name]; return v, ok })
+	}
+	cfg, problems := config.Load(configuration, getenv)
+	if err := problems.Err(); err != nil {
+		return err
+	}
+	if err := c.prepare(ctx, cfg, embedded, log); err != nil {
+		return err
+	}
+	s, err := service.Open(ctx, cfg, opts)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	api, err := s.API(ctx)
+	if err != nil {
+		return err
+	}
+	var g errgroup.Group
+	g.Go(func() error { return api.Run(ctx) })
+	g.Go(func() error { return s.Run(ctx) })
+	kafka, _ := getenv("BRINE_KAFKA_BROKERS")
+	connect, _ := getenv("BRINE_HBASE_CONNECT")
+	fmt.Println(api.URL(), "http://"+s.Addr(), kafka, connect)
+	_, _ = io.Copy(io.Discard, os.Stdin)
+	cancel()
+	return g.Wait()
+}
+
+// under lays settings over those of the process; there are no accounts.
+func under(over func(string) (string, bool)) func(string) (string, bool) {
+	return func(name string) (string, bool) {
+		if strings.HasPrefix(name, "BRINE_ACCOUNTS") {
+			return "", false
+		}
+		if v, ok := over(name); ok {
+			return v, true
+		}
+		return os.LookupEnv(name)
+	}
+}
+
+// realServers are the settings by which the servers of DEVCLUSTER_RUN are reached.
+func realServers() (map[string]string, error) {
+	text, err := os.ReadFile(os.Getenv("DEVCLUSTER_RUN") + "/env")
+	if err != nil {
+		return nil, err
+	}
+	at := map[string]string{}
+	for line := range strings.Lines(string(text)) {
+		name, value, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(line), "export "), "=")
+		at[name] = strings.Trim(value, `"'`)
+	}
+	out := map[string]string{"BRINE_HTTP_LISTEN": "127.0.0.1:0", "BRINE_SERVE_LISTEN": "127.0.0.1:0", "BRINE_SEARCH_REPLICAS": "0"}
+	for setting, name := range map[string]string{"BRINE_KAFKA_BROKERS": "BRINE_REAL_KAFKA", "BRINE_HBASE_CONNECT": "BRINE_REAL_HBASE",
+		"BRINE_SEARCH_CONNECT": "BRINE_REAL_ELASTICSEARCH"} {
+		if out[setting] = at[name]; out[setting] == "" {
+			return nil, fmt.Errorf("%s/env does not say %s: start kafka, hbase and elasticsearch", os.Getenv("DEVCLUSTER_RUN"), name)
+		}
+	}
+	return out, nil
+}
+
+// prepare makes what is missing of topics, tables and indexes.
+func (c *Stack) prepare(ctx context.Context, cfg *config.Config, embedded *devstack.Stack, log *slog.Logger) error {
+	if embedded != nil {
+		return embedded.Prepare(ctx, cfg)
+	}
+	cluster, err := stores.OpenHBase(ctx, cfg, cfg.HBase(), log)
+	if err != nil {
+		return err
+	}
+	defer cluster.Close()
+	engine, err := stores.OpenSearch(cfg)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = engine.Close() }() // what it has made is there
+	in := schema.Stores{Cluster: cluster.Client, Search: engine}
+	changes, err := schema.Plan(ctx, cfg, in)
+	if err != nil {
+		return err
+	}
+	return changes.Create(ctx, in)
+}

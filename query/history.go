@@ -1,0 +1,216 @@
+package query
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+	"time"
+
+	"brine/hbase"
+	"brine/search"
+)
+
+// maxVersions bounds the versions that are read of a cell.
+const maxVersions = 1_000
+
+// AsOf says as of when rows are read, of a table whose cells' versions are times.
+type AsOf struct {
+	At   int64          // a version: cells that are newer are not there yet
+	Kept map[string]int // how many versions of a cell HBase keeps, by family
+}
+
+// GoneError is a cell that was written so often since the time of an AsOf that what it held then is not kept.
+type GoneError struct {
+	Column ColumnName
+	Kept   int // versions
+}
+
+func (e *GoneError) Error() string {
+	return fmt.Sprintf("a cell of %s was written %d times since, and no more of its versions are kept", e.Column, e.Kept)
+}
+
+// versions are how many are read of a cell; 0: the newest.
+func (s *Selection) versions() int {
+	switch {
+	case s.AsOf != nil:
+		most := 1
+		for _, n := range s.AsOf.Kept {
+			most = max(most, n)
+		}
+		return min(most, maxVersions)
+	case s.Splits > 0:
+		return min(s.Splits, maxVersions)
+	}
+	return 0
+}
+
+// rowsOf are the rows that a selection gives of one that was read: none if it is marked as deleted.
+func (s *Selection) rowsOf(d *decoder, r raw) ([]Selected, error) {
+	all := r.Cells
+	switch {
+	case s.AsOf != nil:
+		cells, err := s.AsOf.cells(all)
+		if err != nil || len(cells) == 0 {
+			return nil, err
+		}
+		r.Cells = cells
+	case s.Splits > 0:
+		r.Cells = newest(all)
+	}
+	row, err := d.row(r.Result, r.key)
+	switch {
+	case err != nil || row.Deleted:
+		return nil, err
+	case s.Splits == 0:
+		return []Selected{s.selected(row, r.Result)}, nil
+	}
+	var out []Selected
+	for _, r.Cells = range s.split(all) {
+		row, err := d.row(r.Result, r.key)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, s.selected(row, r.Result))
+	}
+	return out, nil
+}
+
+// split is the cells of a row by their versions, the newest first.
+func (s *Selection) split(cells []hbase.Cell) (out [][]hbase.Cell) {
+	var times []int64
+	for i := range cells {
+		times = append(times, cells[i].Timestamp)
+	}
+	slices.Sort(times)
+	times = slices.Compact(times)
+	slices.Reverse(times)
+	for _, at := range times[:min(len(times), s.Splits)] {
+		var of []hbase.Cell
+		for i := range cells {
+			if cells[i].Timestamp == at {
+				of = append(of, cells[i])
+			}
+		}
+		out = append(out, of)
+	}
+	return out
+}
+
+// newest are the first of each column's cells, which come the newest first.
+func newest(cells []hbase.Cell) (out []hbase.Cell) {
+	for i := range cells {
+		if i == 0 || !sameColumn(&cells[i], &cells[i-1]) {
+			out = append(out, cells[i])
+		}
+	}
+	return out
+}
+
+func sameColumn(a, b *hbase.Cell) bool {
+	return bytes.Equal(a.Family, b.Family) && bytes.Equal(a.Qualifier, b.Qualifier)
+}
+
+// cells are those that were the newest then.
+func (a *AsOf) cells(cells []hbase.Cell) (out []hbase.Cell, err error) {
+	for i := 0; i < len(cells); {
+		from, found := i, -1
+		for ; i < len(cells) && sameColumn(&cells[i], &cells[from]); i++ {
+			if found < 0 && cells[i].Timestamp <= a.At {
+				found = i
+			}
+		}
+		kept := min(a.Kept[string(cells[from].Family)], maxVersions)
+		switch {
+		case found >= 0:
+			out = append(out, cells[found])
+		case i-from >= kept:
+			return nil, &GoneError{ColumnName{string(cells[from].Family), string(cells[from].Qualifier)}, kept}
+		}
+	}
+	return out, nil
+}
+
+// CheckWords says what is wrong with Words and Sort, as far as every index says it.
+func (s *Selection) CheckWords() error {
+	q := search.Query{Index: s.Table.Index.Name, Filter: s.Words, Sort: s.Sort}
+	return q.Validate()
+}
+
+// found reads the rows of the documents that match, a page of documents at a time. A document whose row is not there, or marked as
+// deleted, gives none.
+func (s *Selection) found(ctx context.Context, docs search.Searcher, c Client) iter.Seq2[Selected, error] {
+	return func(yield func(Selected, error) bool) {
+		if docs == nil {
+			yield(Selected{}, errNoIndex)
+			return
+		}
+		q := search.Query{Index: s.Table.Index.Name, Filter: s.Words, Sort: s.Sort}
+		for given := 0; ; {
+			q.Size = searchPage
+			if s.Limit > 0 {
+				q.Size = min(searchPage, s.Limit-given)
+			}
+			asked := time.Now()
+			page, err := docs.Search(ctx, q)
+			if err != nil {
+				yield(Selected{}, asFault(err))
+				return
+			}
+			rows, size, err := s.rowsFound(ctx, c, page.Hits)
+			s.count(asked, size)
+			if err != nil {
+				yield(Selected{}, err)
+				return
+			}
+			if s.Cost != nil {
+				s.Cost.Calls++
+				s.Cost.Read += len(page.Hits)
+			}
+			for _, row := range rows {
+				if given++; !yield(row, nil) || given == s.Limit {
+					return
+				}
+			}
+			if q.After = page.Next; q.After == "" {
+				return
+			}
+		}
+	}
+}
+
+// rowsFound reads the rows of hits, in one batched get.
+func (s *Selection) rowsFound(ctx context.Context, c Client, hits []search.Hit) (out []Selected, size int, err error) {
+	if len(hits) == 0 {
+		return nil, 0, nil
+	}
+	t := s.Table
+	keys, err := t.keysOf(hits)
+	if err != nil {
+		return nil, 0, fmt.Errorf("index %s: %w", t.Index.Name, err)
+	}
+	gets, columns := make([]hbase.Get, len(keys)), s.columns()
+	for i, k := range keys {
+		gets[i] = hbase.Get{Row: k, Columns: columns, MaxVersions: s.versions()}
+		gets[i].From, gets[i].To = t.Keys.Versions(i % len(t.Keys))
+	}
+	results, err := c.GetAll(ctx, t.Name, gets)
+	if err != nil {
+		return nil, 0, err
+	}
+	d := newDecoder(t)
+	for chunk := range slices.Chunk(results, len(t.Keys)) {
+		r := joinResults(chunk)
+		if r.key < 0 {
+			continue
+		}
+		size += sizeOf(r.Result)
+		rows, err := s.rowsOf(d, r)
+		if err != nil {
+			return nil, size, err
+		}
+		out = append(out, rows...)
+	}
+	return out, size, nil
+}

@@ -1,0 +1,249 @@
+package serve_test
+
+import (
+	"bytes"
+	"crypto/rand"
+	"crypto/rsa"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+
+	"brine/account"
+	"brine/account/oidc"
+	"brine/serve"
+)
+
+// company is an OpenID provider that lets everybody in as who the test says.
+type company struct {
+	*httptest.Server
+	subject, name, group string
+	nonce                string
+	away                 bool
+}
+
+func newCompany(t *testing.T) *company {
+	t.Helper()
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	jwk := jose.JSONWebKey{Key: key, KeyID: "k", Algorithm: "RS256", Use: "sig"}
+	c := &company{subject: "s-1", name: "Zoe", group: "shoppers"}
+	c.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var v any
+		switch {
+		case c.away:
+			w.WriteHeader(http.StatusBadGateway)
+			return
+		case strings.HasPrefix(r.URL.Path, "/.well-known/"):
+			v = map[string]any{"issuer": c.URL, "authorization_endpoint": c.URL + "/authorize", "token_endpoint": c.URL + "/token", "jwks_uri": c.URL + "/keys"}
+		case r.URL.Path == "/keys":
+			v = jose.JSONWebKeySet{Keys: []jose.JSONWebKey{jwk.Public()}}
+		case r.URL.Path == "/token":
+			signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.RS256, Key: jwk}, nil)
+			if err != nil {
+				panic(err)
+			}
+			payload, _ := json.Marshal(map[string]any{"iss": c.URL, "aud": "brine", "sub": c.subject, "exp": time.Now().Add(time.Minute).Unix(),
+				"nonce": c.nonce, "preferred_username": c.name, "groups": c.group, "number": "u1"})
+			jws, err := signer.Sign(payload)
+			if err != nil {
+				panic(err)
+			}
+			text, _ := jws.CompactSerialize()
+			v = map[string]any{"access_token": "a", "token_type": "Bearer", "id_token": text}
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(v)
+	}))
+	t.Cleanup(c.Close)
+	return c
+}
+
+func (c *company) guarded(t *testing.T) *guarded {
+	t.Helper()
+	p := oidc.New(oidc.Options{Issuer: c.URL, ClientID: "brine", Redirect: "http://127.0.0.1:8090" + serve.CompanyReturn, OwnerClaim: "number", Name: "Example Ltd",
+		Roles: map[string]account.Role{"shoppers": account.Customer, "desk": account.Support}})
+	t.Cleanup(p.Close)
+	return newGuarded(t, func(o *serve.Options) { o.Company = p })
+}
+
+// begun begins a sign-in, and returns the cookie that keeps it, and the state.
+func (c *company) begun(t *testing.T, g *guarded) (kept, state string) {
+	t.Helper()
+	w := g.ask("GET", "/api/v1/session/oidc", "")
+	to, err := url.Parse(w.Header().Get("Location"))
+	if err != nil || w.Code != 303 || !strings.HasPrefix(to.String(), c.URL+"/authorize?") {
+		t.Fatalf("%d %s %s", w.Code, w.Header(), w.Body)
+	}
+	q := to.Query()
+	if q.Get("code_challenge_method") != "S256" || q.Get("redirect_uri") != "http://127.0.0.1:8090/api/v1/session/oidc/return" || q.Get("client_id") != "brine" {
+		t.Errorf("the provider is asked %v", q)
+	}
+	c.nonce = q.Get("nonce")
+	cookie := w.Result().Cookies()[0]
+	if !cookie.Secure || !cookie.HttpOnly || cookie.SameSite != http.SameSiteLaxMode || strings.Contains(cookie.Value, q.Get("state")) {
+		t.Errorf("the cookie %s", cookie)
+	}
+	return cookie.Name + "=" + cookie.Value, q.Get("state")
+}
+
+func (c *company) signIn(t *testing.T, g *guarded) *httptest.ResponseRecorder {
+	t.Helper()
+	kept, state := c.begun(t, g)
+	return g.ask("GET", "/api/v1/session/oidc/return?code=x&session_state=theirs&state="+state, "", "Cookie", kept)
+}
+
+func sessionOf(w *httptest.ResponseRecorder) string {
+	for _, c := range w.Result().Cookies() {
+		if c.Name == "__Host-brine" {
+			return c.Name + "=" + c.Value
+		}
+	}
+	return ""
+}
+
+// TestSignInByACompany: who comes back from the provider has a session with the role and owner of the claims, and both are in the audit.
+func TestSignInByACompany(t *testing.T) {
+	c := newCompany(t)
+	g := c.guarded(t)
+	if w := g.ask("GET", "/api/v1/session", ""); strings.TrimSpace(w.Body.String()) !=
+		`{"password":true,"companies":[{"name":"Example Ltd","path":"/api/v1/session/oidc"}]}` {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+	w := c.signIn(t, g)
+	session := sessionOf(w)
+	if w.Code != 303 || w.Header().Get("Location") != "/" || session == "" {
+		t.Fatalf("%d %v %s", w.Code, w.Header(), w.Body)
+	}
+	me := func(session string) string {
+		return strings.TrimSpace(g.ask("GET", "/api/v1/me", "", "Cookie", session).Body.String())
+	}
+	if got := me(session); got != `{"name":"zoe","role":"customer","owner":"u1"}` {
+		t.Errorf("%s", got)
+	}
+	if w := g.ask("GET", "/api/v1/views/user-orders", "", "Cookie", session); w.Code != 200 || !strings.Contains(w.Body.String(), "G-u1") {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+	c.group, c.name = "desk", "whoever" // the same subject
+	again := sessionOf(c.signIn(t, g))
+	if got := me(again); got != `{"name":"zoe","role":"support"}` {
+		t.Errorf("%s", got)
+	}
+	if got := me(session); !strings.Contains(got, "unsigned") {
+		t.Errorf("a session of the former role goes on: %s", got)
+	}
+	audit := g.audited(t)
+	if n := strings.Count(audit, "sign-in issuer="); n != 2 || !strings.Contains(audit, `subject="s-1"`) {
+		t.Errorf("%s", audit)
+	}
+}
+
+// TestSignInsByACompanyThatAreRefused: those of no browser, another's or a used state, of a name that is taken, without a role, of a disabled account.
+func TestSignInsByACompanyThatAreRefused(t *testing.T) {
+	c := newCompany(t)
+	g := c.guarded(t)
+	kept, state := c.begun(t, g)
+	other, _ := c.begun(t, g)
+	for name, ask := range map[string][]string{
+		"no cookie":        {"?code=x&state=" + state},
+		"another's cookie": {"?code=x&state=" + state, "Cookie", other},
+		"another state":    {"?code=x&state=y", "Cookie", kept},
+		"a made cookie":    {"?code=x&state=y", "Cookie", `__Host-brine-oidc={"state":"y"}`},
+		"two cookies":      {"?code=x&state=" + state, "Cookie", kept + "; " + other},
+		"an error":         {"?error=access_denied&state=" + state, "Cookie", kept},
+	} {
+		w := g.ask("GET", "/api/v1/session/oidc/return"+ask[0], "", ask[1:]...)
+		if w.Code != 401 || sessionOf(w) != "" || !strings.HasPrefix(w.Header().Get("Content-Type"), "application/problem+json") {
+			t.Errorf("%s: %d %s", name, w.Code, w.Body)
+		}
+	}
+	c.name, c.subject = "u2", "s-2"
+	if w := c.signIn(t, g); w.Code != 401 || !strings.Contains(w.Body.String(), "an account of the same name") {
+		t.Errorf("a company takes over another's account: %d %s", w.Code, w.Body)
+	}
+	c.name, c.group = "yan", "strangers"
+	if w := c.signIn(t, g); w.Code != 401 || !strings.Contains(w.Body.String(), "has a role here") {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+	c.group = "shoppers"
+	session := sessionOf(c.signIn(t, g))
+	off := false
+	if _, err := g.accounts.Change(t.Context(), "yan", account.Change{Enabled: &off}); err != nil {
+		t.Fatal(err)
+	}
+	if w := c.signIn(t, g); w.Code != 401 || !strings.Contains(w.Body.String(), "disabled") || g.ask("GET", "/api/v1/me", "", "Cookie", session).Code != 401 {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+	if audit := g.audited(t); !strings.Contains(audit, "sign-in.refused by the company's provider: its account is disabled") {
+		t.Errorf("%s", audit)
+	}
+}
+
+// TestAccountsOfACompanyHaveNoPassword: none signs in, not the empty one either, and none can be given.
+func TestAccountsOfACompanyHaveNoPassword(t *testing.T) {
+	c := newCompany(t)
+	g := c.guarded(t)
+	if w := c.signIn(t, g); w.Code != 303 {
+		t.Fatalf("%d %s", w.Code, w.Body)
+	}
+	for _, given := range []string{"", password} {
+		body, _ := json.Marshal(map[string]string{"name": "zoe", "password": given})
+		if w := g.ask("POST", "/api/v1/session", string(body), "Content-Type", jsonBody); w.Code != 401 {
+			t.Errorf("%q: %d %s", given, w.Code, w.Body)
+		}
+	}
+	if err := g.accounts.SetPassword(t.Context(), "zoe", password); err == nil || !strings.Contains(err.Error(), "kept by the company's provider") {
+		t.Error(err)
+	}
+}
+
+// TestAProviderThatIsAwayHoldsUpItsOwnSignInsAlone: they are 503; passwords, tokens and reads go on.
+func TestAProviderThatIsAwayHoldsUpItsOwnSignInsAlone(t *testing.T) {
+	c := newCompany(t)
+	c.away = true
+	g := c.guarded(t)
+	w := g.ask("GET", "/api/v1/session/oidc", "")
+	if w.Code != 503 || w.Header().Get("Retry-After") == "" || !strings.Contains(w.Body.String(), "no-provider") || strings.Contains(w.Body.String(), c.URL) {
+		t.Errorf("%d %v %s", w.Code, w.Header(), w.Body)
+	}
+	body := `{"name": "u1", "password": "` + password + `"}`
+	if w := g.ask("POST", "/api/v1/session", body, "Content-Type", jsonBody); w.Code != 200 {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+	if w := g.as("u1", "GET", "/api/v1/views/user-orders", ""); w.Code != 200 {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+}
+
+// TestAProviderIsNotOfTheOperatorsPort: it knows one address.
+func TestAProviderIsNotOfTheOperatorsPort(t *testing.T) {
+	g := newCompany(t).guarded(t)
+	r := httptest.NewRequest("GET", "/api/v1/session/oidc", nil)
+	r.Host = "127.0.0.1:8091"
+	w := httptest.NewRecorder()
+	g.ops.ServeHTTP(w, r)
+	if w.Code != 404 || !bytes.Contains(w.Body.Bytes(), []byte("not-found")) {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+}
+
+// audited is the audit, an entry a line.
+func (g *guarded) audited(t *testing.T) string {
+	t.Helper()
+	entries, err := g.accounts.Entries(t.Context(), 0, "", 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	for _, e := range entries {
+		out.WriteString(e.Action + " " + e.Object + "\n")
+	}
+	return out.String()
+}

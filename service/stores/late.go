@@ -1,0 +1,46 @@
+package stores
+
+import (
+	"context"
+	"sync"
+
+	"brine/config"
+	"brine/indexer"
+	"brine/search"
+)
+
+// LateSearch is the search engine of a configuration, which the first query opens: who asks none needs none.
+type LateSearch struct {
+	Config *config.Config
+
+	mu     sync.Mutex
+	engine indexer.Engine
+}
+
+// Search asks the engine.
+func (l *LateSearch) Search(ctx context.Context, q search.Query) (search.Page, error) {
+	engine, err := l.open()
+	if err != nil {
+		return search.Page{}, err
+	}
+	return engine.Search(ctx, q)
+}
+
+func (l *LateSearch) open() (_ indexer.Engine, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.engine == nil {
+		l.engine, err = OpenSearch(l.Config)
+	}
+	return l.engine, err
+}
+
+// Close closes what was opened.
+func (l *LateSearch) Close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.engine == nil {
+		return nil
+	}
+	return l.engine.Close()
+}

@@ -1,0 +1,79 @@
+package sqlconsole
+
+import (
+	"errors"
+	"slices"
+	"time"
+
+	"brine/event"
+	"brine/query"
+)
+
+// Kept is what HBase keeps of what a family's cells have held.
+type Kept struct {
+	Versions int           // of a cell
+	TTL      time.Duration // a cell that is older is gone; 0: none is
+}
+
+// past has rows read as they were, if the statement says so. What the table does not keep is refused: an answer would leave out what was
+// there, and nobody would see it.
+func (p *Plan) past(now time.Time) error {
+	s := p.Statement
+	if p.Selection.Splits = s.Versions; s.AsOf == nil {
+		return p.split()
+	}
+	at := s.AsOf.Pos
+	t := p.Table
+	switch {
+	case s.Versions > 0:
+		return wrong(at, "write one of them", "AS OF shows rows as they were once, and VERSIONS as they were written")
+	case t.Numbers:
+		return wrong(at, "write VERSIONS 10", "the versions of table %s are no times", t.Name)
+	case t.Erases != "":
+		return wrong(at, "write VERSIONS 10 for what is left", "table %s does not keep what was there: %s", t.Name, t.Erases)
+	case len(t.Keys) > 1:
+		return wrong(at, "leave AS OF out", "the rows of table %s lie under several keys, by their versions", t.Name)
+	}
+	kept := map[string]int{}
+	for _, family := range t.families() {
+		k := t.Kept[family]
+		switch {
+		case k.TTL > 0:
+			return wrong(at, "leave AS OF out", "what family %s held at that time may be gone: its ttl is %v", family, k.TTL)
+		case k.Versions <= 1:
+			return wrong(at, "leave AS OF out, or declare the family with more versions",
+				"family %s keeps one version of a cell: what it held before is gone", family)
+		}
+		kept[family] = k.Versions
+	}
+	clock := &column{ref: Ref{Name: Name{Text: "AS OF"}}, typ: event.TimeMS}
+	v, err := clock.value(*s.AsOf, now)
+	if err != nil {
+		return err
+	}
+	p.Selection.AsOf = &query.AsOf{At: v.Int(), Kept: kept}
+	return nil
+}
+
+// split says why rows cannot be shown by their versions.
+func (p *Plan) split() error {
+	s := p.Statement
+	if s.Versions > 0 && len(p.Table.Keys) > 1 {
+		return wrong(s.From.Pos, "leave VERSIONS out", "the rows of table %s lie under several keys, by their versions", p.Table.Name)
+	}
+	return nil
+}
+
+// gone words what a cell did not keep.
+func (p *Plan) gone(err error) error {
+	lost, ok := errors.AsType[*query.GoneError](err)
+	if !ok {
+		return err
+	}
+	name := lost.Column.String()
+	if p.masks.masksCell(p.Table, lost.Column) || !slices.ContainsFunc(p.Table.Columns, func(c query.Column) bool { return c.Family == lost.Column.Family }) {
+		name = "family " + lost.Column.Family
+	}
+	return wrong(p.Statement.AsOf.Pos, "ask for a later time, or leave AS OF out",
+		"a cell of %s was written %d times since, and its family keeps no more versions: what it held then is gone", name, lost.Kept)
+}

@@ -1,0 +1,164 @@
+package sqlconsole
+
+import (
+	"fmt"
+	"slices"
+
+	"brine/event"
+	"brine/query"
+	"brine/rowkey"
+	"brine/search"
+)
+
+// apart takes the conditions that are words from the others.
+func apart(tests []*test) (words, others []*test) {
+	for _, t := range tests {
+		if t.op == Match {
+			words = append(words, t)
+		} else {
+			others = append(others, t)
+		}
+	}
+	return words, others
+}
+
+// matchable says why words of a column cannot be asked for.
+func (p *Plan) matchable(c *Catalog, t *test) error {
+	x := p.Table.Index
+	if x == nil {
+		return wrong(t.ref.Pos, "compare it, with LIKE for its beginning", "no documents stand beside table %s, so there is no MATCH", p.Table.Name)
+	}
+	f := fieldIn(x, t.column)
+	switch {
+	case f == nil || !f.Words:
+		return wrong(t.ref.Pos, "compare it, or declare the index's field as text", "the index %s does not find %s by its words", x.Name, t.ref)
+	case c.Masks.MasksPlace(x.Name, f.Name):
+		return wrong(t.ref.Pos, "leave it out", "%s is masked: no condition can be on it", t.ref)
+	}
+	return nil
+}
+
+// fieldIn is the field of the index that is written from the column; nil: there is none.
+func fieldIn(x *query.Index, c *column) *query.IndexField {
+	if c.kind != ofField {
+		return nil
+	}
+	i := slices.IndexFunc(x.Fields, func(f query.IndexField) bool { return f.Field == c.ref.Text })
+	if i < 0 {
+		return nil
+	}
+	return &x.Fields[i]
+}
+
+// byIndex has the index find the rows: by the words, and by what else it knows. Brine makes the other conditions, and those once more: a
+// document may be ahead of its row or behind it.
+func (p *Plan) byIndex(c *Catalog, tests []*test) error {
+	x := p.Table.Index
+	p.Selection = query.Selection{Table: p.Table.Table}
+	for _, t := range p.words {
+		p.Selection.Words = append(p.Selection.Words, search.Match{Field: fieldIn(x, t.column).Name, Text: string(t.values[0].Text())})
+	}
+	for _, t := range tests {
+		clause, indexed := t.clause(x)
+		indexed = indexed && !c.Masks.MasksPlace(x.Name, fieldIn(x, t.column).Name) && len(p.Selection.Words) < search.MaxClauses
+		if indexed {
+			p.Selection.Words = append(p.Selection.Words, clause)
+			p.indexed = append(p.indexed, t)
+		}
+		switch {
+		case p.readable(t):
+			p.tests = append(p.tests, t)
+		case !indexed:
+			return wrong(t.ref.Pos, "leave it out, or leave MATCH out", "the key of table %s holds no more of %s than a hash, and the index has none of it",
+				p.Table.Name, t.ref)
+		}
+	}
+	if err := p.Selection.CheckWords(); err != nil {
+		return wrong(p.words[0].ref.Pos, "ask for fewer words", "%v", err)
+	}
+	return p.sortedByIndex(c)
+}
+
+// readable reports whether a row says what it has in the column of a test.
+func (p *Plan) readable(t *test) bool {
+	return t.kind != ofField || t.of != nil ||
+		!slices.ContainsFunc(p.Table.Keys, func(k rowkey.KeyFrom) bool { return !k.Key.Gives(t.ref.Text) })
+}
+
+// clause is the test as the index makes it; false: it does not.
+func (t *test) clause(x *query.Index) (search.Clause, bool) {
+	f := fieldIn(x, t.column)
+	if f == nil || f.Words {
+		return nil, false
+	}
+	limits := interval{}
+	if t.op == Like || t.op == IsNull || t.op == NotNull || !limits.add(t) || limits.none {
+		return nil, false
+	}
+	if limits.listed {
+		var values []any
+		for _, v := range limits.values {
+			one, ok := indexValue(f, v)
+			if !ok {
+				return nil, false
+			}
+			values = append(values, one)
+		}
+		return search.Terms{Field: f.Name, Values: values}, true
+	}
+	r := search.Range{Field: f.Name}
+	for _, end := range []struct {
+		v  event.Value
+		to *any
+	}{{limits.from, &r.From}, {limits.to, &r.To}} {
+		if end.v.Null() {
+			continue
+		}
+		one, ok := indexValue(f, end.v)
+		if !ok {
+			return nil, false
+		}
+		*end.to = one
+	}
+	return r, true
+}
+
+// longKeyword is what engines index of a keyword: one that is longer may not be found.
+const longKeyword = 256
+
+// indexValue is a value as the index has it, where both have it alike.
+func indexValue(f *query.IndexField, v event.Value) (any, bool) {
+	switch {
+	case f.Type == rowkey.Text && v.Type == event.Text && len(v.Text()) <= longKeyword:
+		return string(v.Text()), true
+	case f.Type == rowkey.Int && v.Type == event.Int, f.Type == rowkey.Time && v.Type == event.TimeMS:
+		return v.Int(), true
+	case f.Type == rowkey.Float && v.Type == event.Float:
+		return v.Float(), true
+	case f.Type == rowkey.Bool && v.Type == event.Bool:
+		return v.Bool(), true
+	}
+	return nil, false
+}
+
+// sortedByIndex has documents come by the date that the index orders by, the newest first unless the statement says so.
+func (p *Plan) sortedByIndex(c *Catalog) error {
+	x, o := p.Table.Index, p.Statement.Order
+	i := slices.IndexFunc(x.Fields, func(f query.IndexField) bool { return f.Name == x.Newest })
+	hidden := i >= 0 && (c.Masks.MasksPlace(x.Name, x.Newest) || c.Masks.MasksPlace(p.Table.Name, x.Fields[i].Field) ||
+		c.Masks.MasksKeyField(p.Table.Name, x.Fields[i].Field))
+	if i < 0 || hidden {
+		if p.order = "the index's"; o != nil {
+			return wrong(o.Pos, "leave ORDER BY out", "with MATCH rows come in the order of the index %s, which has no date to order by", x.Name)
+		}
+		return nil
+	}
+	by := x.Fields[i].Field
+	if o != nil && o.String() != by {
+		return wrong(o.Pos, "write ORDER BY "+by+", or leave it out", "with MATCH rows come in the order of the index %s", x.Name)
+	}
+	desc := o == nil || o.Desc
+	p.Selection.Sort = []search.Order{{Field: x.Newest, Desc: desc}}
+	p.order = fmt.Sprintf("%s, by the index, %s", by, map[bool]string{true: "the greatest first", false: "the least first"}[desc])
+	return nil
+}

@@ -1,0 +1,294 @@
+package sqlconsole_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"brine/event"
+	"brine/hbase"
+	"brine/internal/testenv"
+	"brine/mask"
+	"brine/query"
+	"brine/rowkey"
+	"brine/search"
+	"brine/sink"
+	"brine/sqlconsole"
+)
+
+// indexed has documents beside the first table of a catalog: s and the masked phone are found by their words.
+func indexed(c *sqlconsole.Catalog) {
+	c.Tables[0].Index = &query.Index{Name: "docs", Newest: "when", Fields: []query.IndexField{
+		{Name: "s", Field: "s", Type: rowkey.Text, Words: true}, {Name: "phone", Field: "phone", Type: rowkey.Text, Words: true},
+		{Name: "n", Field: "n", Type: rowkey.Int}, {Name: "user", Field: "user", Type: rowkey.Text}, {Name: "when", Field: "at", Type: rowkey.Time}}}
+}
+
+// docs is an index of visits: a document matches by whole words.
+type docs struct {
+	rows  []search.Hit
+	asked []search.Query
+	pages int // hits of one; 0: as many as are asked for
+}
+
+func (d *docs) Search(_ context.Context, q search.Query) (page search.Page, _ error) {
+	d.asked = append(d.asked, q)
+	from := 0
+	if q.After != "" {
+		last, err := strconv.Atoi(string(q.After))
+		if err != nil {
+			return page, err
+		}
+		from = last + 1
+	}
+	for i, h := range d.rows {
+		if i < from {
+			continue
+		}
+		if !slices.ContainsFunc(q.Filter, func(c search.Clause) bool { return !holds(h.Fields, c) }) {
+			h.Cursor = search.Cursor(fmt.Sprint(i))
+			page.Hits = append(page.Hits, h)
+		}
+		if n := len(page.Hits); n == q.Limit() || n == d.pages && n > 0 {
+			page.Next = page.Hits[n-1].Cursor
+			break
+		}
+	}
+	return page, nil
+}
+
+func holds(doc map[string]any, c search.Clause) bool {
+	v, has := doc[search.FieldOf(c)]
+	switch c := c.(type) {
+	case search.Match:
+		text, _ := v.(string)
+		for _, w := range strings.Fields(c.Text) {
+			if !slices.Contains(strings.Fields(text), w) {
+				return false
+			}
+		}
+		return has
+	case search.Terms:
+		return has && slices.Contains(c.Values, v)
+	case search.Range:
+		return has && (c.From == nil || order(v, c.From) >= 0) && (c.To == nil || order(v, c.To) < 0)
+	}
+	return false
+}
+
+// found is a table with an index of all its rows, those that are deleted and one that is not there among them.
+func found(t *testing.T) (*table, *docs) {
+	t.Helper()
+	x := newTable(t, embeddedHBase(t), rand.New(rand.NewPCG(3, 3)))
+	indexed(x.catalog)
+	d := &docs{}
+	for _, v := range append(slices.Clone(x.rows), visit{"user": "u1", "at": int64(5), "id": "ghost", "s": "a"}) {
+		keys, err := x.catalog.Tables[0].RowsOf(map[string]string{"user": v["user"].(string), "at": fmt.Sprint(v["at"]), "id": v["id"].(string)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		fields := map[string]any{"when": v["at"], "user": v["user"]}
+		for _, name := range []string{"s", "n"} {
+			if got, has := v[name]; has {
+				fields[name] = got
+			}
+		}
+		d.rows = append(d.rows, search.Hit{Row: keys[0], Version: 5, Fields: fields})
+	}
+	x.store.Docs = d
+	return x, d
+}
+
+// TestRowsAreFoundByWords: they are those whose documents match, as HBase has them, under all other conditions, page by page.
+func TestRowsAreFoundByWords(t *testing.T) {
+	x, d := found(t)
+	d.pages = 3
+	random := rand.New(rand.NewPCG(4, 4))
+	for range 60 {
+		word := []string{"a", "ab", "it's"}[random.IntN(3)]
+		c := aClause(random)
+		statement := fmt.Sprintf("SELECT user, at, id, n, f, b, s FROM %s WHERE MATCH(s, '%s') AND %s", x.name, strings.ReplaceAll(word, "'", "''"), c.text)
+		var got, want []string
+		for _, row := range x.run(t, statement).Rows {
+			got = append(got, line(row))
+		}
+		for _, v := range x.rows {
+			if v["s"] == word && c.holds(v) {
+				want = append(want, v.line("user", "at", "id", "n", "f", "b", "s"))
+			}
+		}
+		slices.Sort(got)
+		slices.Sort(want)
+		if !slices.Equal(got, want) {
+			t.Fatalf("%s\nhas %d rows %q\nnot %d %q", statement, len(got), got, len(want), want)
+		}
+	}
+}
+
+// TestWhatTheIndexIsAsked: by the words, by what it knows beside them, in its order, and for no more than is wanted.
+func TestWhatTheIndexIsAsked(t *testing.T) {
+	x, d := found(t)
+	x.run(t, "SELECT id FROM "+x.name+" WHERE MATCH(s, 'a') AND n > 1 AND user = 'u1' AND f < 3 ORDER BY at LIMIT 7")
+	q := d.asked[0]
+	want := search.Query{Index: "docs", Size: 500, Sort: []search.Order{{Field: "when"}}, Filter: []search.Clause{search.Match{Field: "s", Text: "a"},
+		search.Range{Field: "n", From: int64(2)}, search.Terms{Field: "user", Values: []any{"u1"}}}}
+	if fmt.Sprintf("%+v", q) != fmt.Sprintf("%+v", want) {
+		t.Errorf("asked %+v\nnot   %+v", q, want)
+	}
+	d.asked = nil
+	x.run(t, "SELECT id FROM "+x.name+" WHERE MATCH(s, 'a') LIMIT 2")
+	if got := d.asked[0]; got.Size != 2 || !got.Sort[0].Desc {
+		t.Errorf("asked %+v", got)
+	}
+	for _, row := range x.run(t, "EXPLAIN SELECT id FROM "+x.name+" WHERE MATCH(s, 'a') AND n > 1 AND f < 3").Rows {
+		if text := line(row); strings.HasPrefix(text, "reads,") && text != "reads,the rows of documents of the index docs with MATCH(s, 'a') and n > 1" ||
+			strings.HasPrefix(text, "brine leaves out,rows without") && text != "brine leaves out,rows without n > 1 and f < 3" {
+			t.Error(text)
+		}
+	}
+}
+
+// TestWordsAreRefused: of what the index does not find by words, of what is masked in the table or in the index, and in another order.
+func TestWordsAreRefused(t *testing.T) {
+	_, catalog := load(t, "visits")
+	try := func(c *sqlconsole.Catalog, statement string) error {
+		s, err := sqlconsole.Parse(statement)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = c.Plan(s, time.Now())
+		return err
+	}
+	if err := try(catalog, "SELECT * FROM visits WHERE MATCH(s, 'a')"); err == nil || !strings.Contains(err.Error(), "no documents stand beside") {
+		t.Error(err)
+	}
+	indexed(catalog)
+	hidden := *catalog
+	hidden.Masks = &mask.Rules{}
+	hidden.Masks.Place("docs", "s")
+	for statement, want := range map[string]string{
+		"SELECT * FROM visits WHERE MATCH(phone, '555')":                 "masked",
+		"SELECT * FROM visits WHERE MATCH(user, 'u')":                    "does not find user by its words",
+		"SELECT * FROM visits WHERE MATCH(n, 'u')":                       "does not find n by its words",
+		`SELECT * FROM visits WHERE MATCH("e:s", 'u')`:                   "does not find e:s by its words",
+		"SELECT * FROM visits WHERE MATCH(s, 'a') ORDER BY user":         "in the order of the index docs",
+		"SELECT * FROM visits WHERE MATCH(s, '" + long("a ", 600) + "')": "ask for fewer",
+	} {
+		if err := try(catalog, statement); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", statement, err)
+		}
+	}
+	if err := try(&hidden, "SELECT * FROM visits WHERE MATCH(s, 'a')"); err == nil || !strings.Contains(err.Error(), "masked") {
+		t.Error(err)
+	}
+	if err := try(catalog, "SELECT * FROM visits WHERE MATCH(s, 'a') AND at > '2h' ORDER BY at DESC"); err != nil {
+		t.Error(err)
+	}
+}
+
+func long(s string, n int) string { return strings.Repeat(s, n) }
+
+// past is a table whose one row had s = a, b and c at 1000, 2000 and 3000, with so many versions kept, and n since 1500.
+func past(t *testing.T, kept int) *table {
+	t.Helper()
+	client, err := hbase.Open(t.Context(), hbase.Options{Connect: embeddedHBase(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { client.Close() })
+	x := &table{name: testenv.Name(t), store: query.Selector{Client: client}}
+	cfg, catalog := load(t, x.name)
+	x.catalog = catalog
+	catalog.Tables[0].Kept = map[string]sqlconsole.Kept{"e": {Versions: kept}}
+	family := hbase.Family{Name: "e", Values: map[string]string{"VERSIONS": fmt.Sprint(kept)}}
+	if err := client.CreateTable(t.Context(), hbase.Table{Name: x.name, Families: []hbase.Family{family}}, nil); err != nil {
+		t.Fatal(err)
+	}
+	mutator, err := client.Mutator(hbase.MutatorOptions{Autoflush: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := sink.New(sink.HBase(mutator), cfg.Pipelines[0].Sink())
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, b := event.NewDecoder(cfg.Pipelines[0].Schema()), new(event.Batch)
+	for i, change := range []string{`"v":1000,"s":"a"`, `"v":2000,"s":"b"`, `"v":3000,"s":"c"`, `"v":1500,"n":7`} {
+		record := `{"user":"u1","at":10,"id":"i1",` + change + `}`
+		if err := d.Decode(&event.Record{Offset: int64(i), Timestamp: 1 << 40, Value: []byte(record)}, b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if failed, err := event.Settle(t.Context(), rows.Submit(t.Context(), b)); err != nil || len(failed) > 0 {
+		t.Fatal(err, failed)
+	}
+	return x
+}
+
+func (x *table) lines(t *testing.T, statement string) (out []string) {
+	t.Helper()
+	for _, row := range x.run(t, strings.Replace(statement, "FROM T", "FROM "+x.name, 1)).Rows {
+		out = append(out, line(row))
+	}
+	return out
+}
+
+// TestRowsAsTheyWere: as of a time, a row has what its cells held then; before its first write it is not there.
+func TestRowsAsTheyWere(t *testing.T) {
+	x := past(t, 4)
+	for at, want := range map[int][]string{999: nil, 1000: {"a,-"}, 1499: {"a,-"}, 1500: {"a,7"}, 2000: {"b,7"}, 2999: {"b,7"}, 3000: {"c,7"}, 9000: {"c,7"}} {
+		if got := x.lines(t, fmt.Sprintf("SELECT s, n FROM T AS OF %d WHERE user = 'u1'", at)); !slices.Equal(got, want) && len(got)+len(want) > 0 {
+			if at != 999 || len(got) > 0 {
+				t.Errorf("as of %d: %q, want %q", at, got, want)
+			}
+		}
+	}
+	if got := x.lines(t, "SELECT s FROM T AS OF 2000 WHERE user = 'u1' AND s = 'b'"); !slices.Equal(got, []string{"b"}) {
+		t.Errorf("what a row held then is not what is compared: %q", got)
+	}
+}
+
+// TestVersionsOfARow: a row for each time that it was written, the newest first, with what was written then.
+func TestVersionsOfARow(t *testing.T) {
+	x := past(t, 3)
+	if got := x.lines(t, "SELECT s, n FROM T VERSIONS 10 WHERE user = 'u1'"); !slices.Equal(got, []string{"c,-", "b,-", "-,7", "a,-"}) {
+		t.Errorf("%q", got)
+	}
+	if got := x.lines(t, "SELECT s FROM T VERSIONS 10 WHERE user = 'u1' AND s < 'c' LIMIT 1"); !slices.Equal(got, []string{"b"}) {
+		t.Errorf("%q", got)
+	}
+	if got := x.lines(t, "SELECT s, n FROM T VERSIONS 2 WHERE user = 'u1'"); !slices.Equal(got, []string{"c,-", "b,-"}) {
+		t.Errorf("%q", got)
+	}
+}
+
+// TestHistoryThatIsGoneIsNotInvented: what HBase has dropped is an error, and what a table does not keep is refused before it is read.
+func TestHistoryThatIsGoneIsNotInvented(t *testing.T) {
+	x := past(t, 2)
+	statement := "SELECT s FROM " + x.name + " AS OF 1000 WHERE user = 'u1'"
+	if _, err := x.try(t, statement); err == nil || !strings.Contains(err.Error(), "a cell of e:s was written 2 times since") {
+		t.Errorf("%v", err)
+	}
+	tab := &x.catalog.Tables[0]
+	for want, change := range map[string]func(){
+		"keeps one version":                     func() { tab.Kept = map[string]sqlconsole.Kept{"e": {Versions: 1}} },
+		"its ttl is 1h0m0s":                     func() { tab.Kept = map[string]sqlconsole.Kept{"e": {Versions: 3, TTL: time.Hour}} },
+		"are no times":                          func() { tab.Numbers = true },
+		"does not keep what was there: because": func() { tab.Erases = "because" },
+		"under several keys":                    func() { tab.Keys = append(slices.Clone(tab.Keys), tab.Keys...) },
+	} {
+		was := *tab
+		change()
+		if _, err := x.try(t, statement); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+		*tab = was
+	}
+	if _, err := x.try(t, strings.Replace(statement, " WHERE", " VERSIONS 2 WHERE", 1)); err == nil {
+		t.Error("AS OF and VERSIONS at once")
+	}
+}
