@@ -27,7 +27,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// issuer is a provider: it gives a code for whatever it is asked, and an ID token for the code and its verifier.
+// issuer is a provider: it has a code for whatever it is asked, and an ID token for the code and its verifier.
 type issuer struct {
 	*httptest.Server
 	t *testing.T
