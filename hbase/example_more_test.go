@@ -14,6 +14,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"brine/hbase"
+	"brine/hbase/embedded"
 )
 
 // written writes one cell e:q of a row.
@@ -306,4 +307,33 @@ func ExampleClient_SlowLog() {
 	}
 	fmt.Println(len(calls), "slow calls")
 	// Output: 0 slow calls
+}
+
+// Where an answer that is a little old is better than a late one, replicas of a region are asked when it does not answer at once.
+func ExampleConsistency() {
+	ctx := context.Background()
+	server, err := embedded.Start(embedded.Options{Servers: 2})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer server.Close()
+	c, err := hbase.Open(ctx, hbase.Options{Connect: "rpc://" + server.Addr(), ReplicaDelayGet: 5 * time.Millisecond})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer c.Close()
+	scans := hbase.Table{Name: "scans", Families: []hbase.Family{{Name: "e"}}, Values: map[string]string{"REGION_REPLICATION": "2"}}
+	if err := c.CreateTable(ctx, scans, nil); err != nil {
+		log.Fatal(err)
+	}
+	written(ctx, c, "waybill-1", "arrived")
+
+	region := server.Regions("scans")[0]
+	server.Nodes()[region.Node].Freeze() // it answers nothing any more
+	row, err := c.Get(ctx, "scans", hbase.Get{Row: []byte("waybill-1"), Consistency: hbase.Timeline})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%s, may be stale: %v\n", row.Cells[0].Value, row.Stale)
+	// Output: arrived, may be stale: true
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"brine/hbase/hbasepb"
+	"brine/hbase/internal/hedge"
 	"brine/hbase/internal/locate"
 	"brine/hbase/internal/remote"
 	"brine/hbase/internal/rpc"
@@ -37,10 +38,27 @@ type Get struct {
 	MaxVersions int   // 0 means 1
 	From, To    int64 // time range [From, To); both 0 means all
 	Filter      Filter
+	Consistency Consistency // of Client.Get; many gets at once are Strong
 }
 
 // Column names a family as a whole, with a nil Qualifier, or one column of it: with an empty one, the column that has no name.
 type Column struct{ Family, Qualifier []byte }
+
+// Consistency says who may answer a read.
+type Consistency uint8
+
+// The consistencies. A table has replicas of its regions if its attribute REGION_REPLICATION is more than 1.
+const (
+	Strong   Consistency = iota // the region itself: what was acknowledged before is seen
+	Timeline                    // also its replicas, which may lag behind, when it takes longer than Options.ReplicaDelayGet or ReplicaDelayScan
+)
+
+func (c Consistency) message() *hbasepb.Consistency {
+	if c == Strong {
+		return nil
+	}
+	return hbasepb.Consistency_TIMELINE.Enum()
+}
 
 // columnsOf groups columns by family, in the order of their first mention; a family asked for as a whole is asked for as a
 // whole, whatever columns of it are named besides.
@@ -78,7 +96,7 @@ func (g *Get) message() (*hbasepb.Get, error) {
 	filter, err := filterMessage(g.Filter)
 	return &hbasepb.Get{
 		Row: g.Row, Column: columnsOf(g.Columns), TimeRange: timeRange(g.From, g.To),
-		MaxVersions: proto.Uint32(uint32(max(1, g.MaxVersions))), Filter: filter,
+		MaxVersions: proto.Uint32(uint32(max(1, g.MaxVersions))), Filter: filter, Consistency: g.Consistency.message(),
 	}, err
 }
 
@@ -88,11 +106,15 @@ func (c *Client) Get(ctx context.Context, table string, g Get) (Result, error) {
 	var row Result
 	t := c.newTries("get", table)
 	err := t.run(ctx, func(ctx context.Context) (*Region, error) {
-		r, err := c.locator.Find(ctx, table, g.Row)
+		r, err := c.find(ctx, table, g.Row, g.Consistency)
 		if err != nil {
 			return nil, err
 		}
-		row, err = c.getOnce(ctx, r, g)
+		if g.Consistency == Timeline && len(r.Replicas) > 0 {
+			row, err = c.getHedged(ctx, r, g)
+		} else {
+			row, err = c.getOnce(ctx, r, g)
+		}
 		return r, err
 	})
 	return row, err
@@ -115,4 +137,22 @@ func (c *Client) getOnce(ctx context.Context, r *Region, g Get) (Result, error) 
 	}
 	row.Row = g.Row
 	return row, nil
+}
+
+// find returns the region that contains a row, for a read of that consistency.
+func (c *Client) find(ctx context.Context, table string, row []byte, by Consistency) (*Region, error) {
+	if by == Timeline {
+		return c.locator.FindReadable(ctx, table, row)
+	}
+	return c.locator.Find(ctx, table, row)
+}
+
+// getHedged is getOnce of a region or one of its replicas.
+func (c *Client) getHedged(ctx context.Context, r *Region, g Get) (Result, error) {
+	h := hedge.Read[Result]{Region: r, Delay: c.opts.ReplicaDelayGet, Locator: c.locator, Go: c.wg.Go}
+	h.Call = func(at *Region) func(context.Context) (Result, error) {
+		return func(ctx context.Context) (Result, error) { return c.getOnce(ctx, at, g) }
+	}
+	row, _, err := h.Run(ctx)
+	return row, err
 }

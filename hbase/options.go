@@ -34,6 +34,11 @@ type Options struct {
 	ScannerTimeout        time.Duration // [hbase.client.scanner.timeout.period] 60 s
 	DialTimeout           time.Duration // [hbase.ipc.client.socket.timeout.connect] 10 s
 
+	// ReplicaDelayGet and ReplicaDelayScan are how long a read that may be Timeline waits for the region itself, before its replicas are
+	// asked as well.
+	ReplicaDelayGet  time.Duration // [hbase.client.primaryCallTimeout.get] 10 ms
+	ReplicaDelayScan time.Duration // [hbase.client.replicaCallTimeout.scan] 1 s
+
 	// Patience is how long a read, an admin call or a mutation waits for its answer with all of its tries, however many those are. Zero: as
 	// Retries and OperationTimeout say. It is meant for interactive commands: a scan or a procedure goes on as long as answers come.
 	Patience time.Duration
@@ -95,6 +100,8 @@ var defaults = Options{
 	OperationTimeout:      20 * time.Minute,
 	ScannerTimeout:        time.Minute,
 	DialTimeout:           10 * time.Second,
+	ReplicaDelayGet:       10 * time.Millisecond,
+	ReplicaDelayScan:      time.Second,
 	TCPKeepAlive:          15 * time.Second,
 	MaxRequestRows:        2048,
 	MaxRequestBytes:       4 << 20,
@@ -114,6 +121,8 @@ func (o *Options) EnsureDefaults() {
 	o.OperationTimeout = cmp.Or(o.OperationTimeout, defaults.OperationTimeout)
 	o.ScannerTimeout = cmp.Or(o.ScannerTimeout, defaults.ScannerTimeout)
 	o.DialTimeout = cmp.Or(o.DialTimeout, defaults.DialTimeout)
+	o.ReplicaDelayGet = cmp.Or(o.ReplicaDelayGet, defaults.ReplicaDelayGet)
+	o.ReplicaDelayScan = cmp.Or(o.ReplicaDelayScan, defaults.ReplicaDelayScan)
 	o.TCPKeepAlive = cmp.Or(o.TCPKeepAlive, defaults.TCPKeepAlive)
 	o.MaxRequestRows = cmp.Or(o.MaxRequestRows, defaults.MaxRequestRows)
 	o.MaxRequestBytes = cmp.Or(o.MaxRequestBytes, defaults.MaxRequestBytes)
@@ -229,6 +238,8 @@ func (o *Options) Validate() error {
 		{"OperationTimeout", o.OperationTimeout, o.RPCTimeout},
 		{"ScannerTimeout", o.ScannerTimeout, 10 * time.Millisecond},
 		{"DialTimeout", o.DialTimeout, time.Millisecond},
+		{"ReplicaDelayGet", o.ReplicaDelayGet, 0},
+		{"ReplicaDelayScan", o.ReplicaDelayScan, 0},
 		{"Patience", o.Patience, 0},
 	} {
 		if d.value < d.min {

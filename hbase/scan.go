@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"brine/hbase/hbasepb"
+	"brine/hbase/internal/hedge"
 	"brine/hbase/internal/locate"
 	"brine/hbase/internal/remote"
 	"brine/hbase/internal/rpc"
@@ -32,6 +33,7 @@ type Scan struct {
 	Cursors        bool         // also give a Result without Cells whenever a server says how far it has looked, finding nothing: see Result
 	Renew          bool         // keep the open scanner's lease while the caller takes its time: the view of the region stays the same
 	Metrics        *ScanMetrics // counted up while the scan goes; nil: not counted
+	Consistency    Consistency  // with Timeline each region's scanner may be opened on a replica, where the rest of that region is read
 }
 
 // ScanMetrics are what a scan cost. They may be read whenever the scan's loop body runs, and after it.
@@ -169,41 +171,91 @@ func (s *scanner) next(ctx context.Context) (rows []Result, err error) {
 }
 
 func (s *scanner) call(ctx context.Context) (*Region, *hbasepb.ScanResponse, []rpc.Piece, error) {
-	region, in := s.region, s.nextRequest()
-	if region == nil {
-		var err error
-		if region, err = s.locate(ctx); err != nil {
-			return nil, nil, nil, err
-		}
-		if in, err = s.openRequest(region); err != nil {
-			return nil, nil, nil, err
-		}
+	if s.region == nil {
+		return s.open(ctx)
 	}
-	out := new(hbasepb.ScanResponse)
-	cells, err := s.c.servers.Call(ctx, rpc.ClientService.At(region.Server), "Scan", in, out)
+	region, in := s.region, s.nextRequest()
+	a, err := s.c.scanOnce(ctx, region, in)
 	if err != nil {
 		return region, nil, nil, err
 	}
+	s.seq++
+	s.count(func(m *ScanMetrics) { m.add(a.out) })
+	return region, a.out, a.pieces, nil
+}
+
+// open opens a scanner where the next rows are.
+func (s *scanner) open(ctx context.Context) (*Region, *hbasepb.ScanResponse, []rpc.Piece, error) {
+	region, err := s.locate(ctx)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	in, err := s.openRequest(region)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	var a scanAnswer
+	at := region
+	if s.scan.Consistency == Timeline && len(region.Replicas) > 0 {
+		a, at, err = s.openHedged(ctx, region)
+	} else {
+		a, err = s.c.scanOnce(ctx, region, in)
+	}
+	if err != nil {
+		return region, nil, nil, err
+	}
+	s.region, s.id, s.seq = at, a.out.GetScannerId(), 0
+	s.lease = time.Duration(a.out.GetTtl()) * time.Millisecond
+	s.count(func(m *ScanMetrics) { m.opened(region); m.add(a.out) })
+	return at, a.out, a.pieces, nil
+}
+
+// openHedged opens a scanner on a region or one of its replicas. A call that comes too late is not cut off, but its scanner is closed:
+// the server would keep it until its lease ends.
+func (s *scanner) openHedged(ctx context.Context, region *Region) (scanAnswer, *Region, error) {
+	c := s.c
+	h := hedge.Read[scanAnswer]{Region: region, Delay: c.opts.ReplicaDelayScan, Locator: c.locator, Go: c.wg.Go}
+	h.Call = func(at *Region) func(context.Context) (scanAnswer, error) {
+		in, err := s.openRequest(at)
+		return func(ctx context.Context) (scanAnswer, error) {
+			if err != nil {
+				return scanAnswer{}, err
+			}
+			ctx, cancel := c.joined(context.WithoutCancel(ctx))
+			defer cancel()
+			ctx, cancel = context.WithTimeout(ctx, c.opts.ScannerTimeout)
+			defer cancel()
+			return c.scanOnce(ctx, at, in)
+		}
+	}
+	h.Late = func(at *Region, a scanAnswer) { c.closeScanner(at, a.out.GetScannerId()) }
+	return h.Run(ctx)
+}
+
+// scanAnswer is the answer to one call of a scan.
+type scanAnswer struct {
+	out    *hbasepb.ScanResponse
+	pieces []rpc.Piece
+}
+
+func (c *Client) scanOnce(ctx context.Context, at *Region, in *hbasepb.ScanRequest) (scanAnswer, error) {
+	out := new(hbasepb.ScanResponse)
+	cells, err := c.servers.Call(ctx, rpc.ClientService.At(at.Server), "Scan", in, out)
+	if err != nil {
+		return scanAnswer{}, err
+	}
 	pieces, err := rpc.DecodeScan(out, cells)
 	if err != nil {
-		return region, nil, nil, remote.Invalid(region.Server, err)
+		return scanAnswer{}, remote.Invalid(at.Server, err)
 	}
-	if s.region == nil {
-		s.region, s.id, s.seq = region, out.GetScannerId(), 0
-		s.lease = time.Duration(out.GetTtl()) * time.Millisecond
-		s.count(func(m *ScanMetrics) { m.opened(region) })
-	} else {
-		s.seq++
-	}
-	s.count(func(m *ScanMetrics) { m.add(out) })
-	return region, out, pieces, nil
+	return scanAnswer{out, pieces}, nil
 }
 
 func (s *scanner) locate(ctx context.Context) (*Region, error) {
 	if s.scan.Reverse && (!s.inclusive || s.start == nil) {
 		return s.c.locator.FindBefore(ctx, s.table, s.start)
 	}
-	return s.c.locator.Find(ctx, s.table, s.start)
+	return s.c.find(ctx, s.table, s.start, s.scan.Consistency)
 }
 
 func (s *scanner) count(f func(*ScanMetrics)) {
@@ -241,7 +293,7 @@ func (s *scanner) openRequest(r *Region) (*hbasepb.ScanRequest, error) {
 		IncludeStartRow: proto.Bool(s.inclusive), IncludeStopRow: proto.Bool(false), Reversed: proto.Bool(s.scan.Reverse),
 		TimeRange: timeRange(s.scan.From, s.scan.To), MaxVersions: proto.Uint32(uint32(max(1, s.scan.MaxVersions))),
 		MaxResultSize: proto.Uint64(uint64(s.scan.MaxResultBytes)), Caching: proto.Uint32(uint32(s.scan.Caching)),
-		Filter: filter,
+		Filter: filter, Consistency: s.scan.Consistency.message(),
 	}
 	if s.scan.Cursors {
 		m.NeedCursorResult = proto.Bool(true)
@@ -287,7 +339,7 @@ func (s *scanner) take(out *hbasepb.ScanResponse, pieces []rpc.Piece) (rows []Re
 			s.torn = nil
 		}
 		if p.Partial {
-			s.torn = &Result{Row: p.Row, Cells: p.Cells}
+			s.torn = &Result{Row: p.Row, Cells: p.Cells, Stale: p.Stale}
 		} else {
 			rows = s.complete(rows, p.Result)
 		}
@@ -364,9 +416,13 @@ func (s *scanner) close() {
 	if s.region == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(s.c.ctx, min(closeTimeout, s.c.opts.RPCTimeout))
-	defer cancel()
-	in := &hbasepb.ScanRequest{ScannerId: proto.Uint64(s.id), NumberOfRows: proto.Uint32(0), CloseScanner: proto.Bool(true)}
-	_, _ = s.c.servers.Call(ctx, rpc.ClientService.At(s.region.Server), "Scan", in, new(hbasepb.ScanResponse))
+	s.c.closeScanner(s.region, s.id)
 	s.region = nil
+}
+
+func (c *Client) closeScanner(at *Region, id uint64) {
+	ctx, cancel := context.WithTimeout(c.ctx, min(closeTimeout, c.opts.RPCTimeout))
+	defer cancel()
+	in := &hbasepb.ScanRequest{ScannerId: proto.Uint64(id), NumberOfRows: proto.Uint32(0), CloseScanner: proto.Bool(true)}
+	_, _ = c.servers.Call(ctx, rpc.ClientService.At(at.Server), "Scan", in, new(hbasepb.ScanResponse)) // else its lease ends it
 }

@@ -106,11 +106,15 @@ func (c *cluster) tableOf(region string) string {
 	if isMeta(region) {
 		return metaName.String()
 	}
-	r, err := c.named(region)
-	if err != nil {
-		return ""
+	if r, err := c.named(region); err == nil {
+		return r.table.name.String()
 	}
-	return r.table.name.String()
+	for _, t := range c.sorted() {
+		if c.hasReplica(t, region) {
+			return t.name.String()
+		}
+	}
+	return ""
 }
 
 // TableOf returns the table of a region, which is named by its name or encoded name; empty when there is none.

@@ -264,8 +264,10 @@ func (n *node) regions() []*region {
 		all := t.regions
 		n.cluster.mu.RUnlock()
 		for _, r := range all {
-			if _, online := n.online.Load(r.encoded); online {
-				rs = append(rs, r)
+			for _, r := range append([]*region{r}, n.cluster.replicasOf(r)...) {
+				if _, online := n.online.Load(r.encoded); online {
+					rs = append(rs, r)
+				}
 			}
 		}
 	}

@@ -23,6 +23,7 @@ import (
 //	info:seqnumDuringOpen   int64, big endian
 //	info:sn                 host,port,startcode
 //	info:state              OPEN, CLOSED …
+//	info:server_0001 …      of replicas: see replicas.go
 //
 // A region that was split keeps its row until the next start, or until its table is deleted, with info:splitA and info:splitB, the
 // descriptions of its daughters, and in its own description that it is offline and split. A merged region has its parents'
@@ -162,6 +163,7 @@ func (c *cluster) loadRegions(b *store.Batch, load func(*store.Batch, *store.Row
 func (c *cluster) loadRegion(b *store.Batch, row *store.Row) error {
 	info := new(hbasepb.RegionInfo)
 	seq, described, left := int64(1), false, false
+	replicas := 0
 	for _, cell := range row.Cells {
 		switch q := string(cell.Qualifier); {
 		case q == metaRegionInfo:
@@ -174,6 +176,8 @@ func (c *cluster) loadRegion(b *store.Batch, row *store.Row) error {
 			seq = int64(binary.BigEndian.Uint64(cell.Value))
 		case strings.HasPrefix(q, metaMerge):
 			left = true
+		case strings.HasPrefix(q, metaState+"_"):
+			replicas++
 		}
 	}
 	if !described {
@@ -191,6 +195,9 @@ func (c *cluster) loadRegion(b *store.Batch, row *store.Row) error {
 	}
 	r := regionOf(t, info)
 	r.seq = seq
+	for i := range replicas {
+		r.replicas = append(r.replicas, replicaOf(r, i+1)) // closed; they open with the region, if they still are to
+	}
 	t.regions = append(t.regions, r)
 	slices.SortFunc(t.regions, func(a, b *region) int { return bytes.Compare(a.info.StartKey, b.info.StartKey) })
 	return nil

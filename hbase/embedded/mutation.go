@@ -165,6 +165,9 @@ type writer struct {
 // first, with other writers kept out, and may refuse: then applied is false.
 func (k *call) apply(ctx context.Context, r *region, ms []mutation, condition func() (bool, error)) (applied bool,
 	results []store.Cell, err error) {
+	if err := r.writable(); err != nil {
+		return false, nil, err
+	}
 	c := k.node.cluster
 	alone := condition != nil || c.opts.Applied != nil || slices.ContainsFunc(ms, func(m mutation) bool { return m.readsFirst() })
 	leave, err := r.enter(k.node, alone)

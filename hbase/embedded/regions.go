@@ -51,6 +51,7 @@ type region struct {
 	unassigned bool  // closed by an operator, until assigned
 	host       *node // where hbase:meta has it
 	state      hbasepb.RegionState_State
+	replicas   []*region // its read-only replicas, by number from 1; replaced, never written to
 
 	reads, writes, filtered atomic.Int64
 	lastMajor               atomic.Int64 // ms; when the last major compaction ended
@@ -74,12 +75,16 @@ func notNil(b []byte) []byte {
 	return b
 }
 
-// regionOf names a region: table,start,id and, but for hbase:meta, the MD5 of that, which is the encoded name.
+// regionOf names a region: table,start,id, of a replica its number behind that, and, but for hbase:meta, the MD5 of that, which is the
+// encoded name.
 func regionOf(t *table, info *hbasepb.RegionInfo) *region {
 	r := &region{table: t, info: info, seq: 1}
 	r.name = append(r.name, t.name.String()+","...)
 	r.name = append(append(r.name, info.GetStartKey()...), ',')
 	r.name = strconv.AppendUint(r.name, info.GetRegionId(), 10)
+	if r.isReplica() {
+		r.name = fmt.Appendf(r.name, "_%04X", info.GetReplicaId())
+	}
 	if t.space == store.MetaSpace {
 		r.encoded = metaEncoded
 		return r

@@ -13,7 +13,7 @@ import (
 // What they do not do:
 //   - closest_row_before is answered with an UnknownProtocolException: clients use a reverse scan;
 //   - filters are those of internal/filter, with its comparators;
-//   - cache_blocks, load_column_families_on_demand, consistency and attributes are ignored: there is one replica.
+//   - cache_blocks, load_column_families_on_demand, consistency and attributes are ignored: a replica answers whoever asks it, as HBase's does.
 var getMethods = map[string]method{
 	"ClientService.Get": on(get),
 }
@@ -48,8 +48,12 @@ func (k *call) get(ctx context.Context, r *region, g *hbasepb.Get) (*hbasepb.Res
 	if err != nil {
 		return nil, err
 	}
-	if g.GetExistenceOnly() {
-		return &hbasepb.Result{Exists: proto.Bool(len(row.Cells) > 0)}, nil
+	result := &hbasepb.Result{Exists: proto.Bool(len(row.Cells) > 0)}
+	if !g.GetExistenceOnly() {
+		result = k.result(row.Cells)
 	}
-	return k.result(row.Cells), nil
+	if r.isReplica() {
+		result.Stale = proto.Bool(true)
+	}
+	return result, nil
 }

@@ -156,7 +156,8 @@ func (s *scanner) read(ctx context.Context, k *call, q *hbasepb.ScanRequest, res
 	case q.GetCloseScanner():
 		rows = 0
 	}
-	response.MoreResults, response.MoreResultsInRegion, response.Stale = proto.Bool(true), proto.Bool(true), proto.Bool(false)
+	response.MoreResults, response.MoreResultsInRegion, response.Stale = proto.Bool(true), proto.Bool(true),
+		proto.Bool(s.region.isReplica())
 	if rows == 0 {
 		return nil
 	}

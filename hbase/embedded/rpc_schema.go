@@ -59,6 +59,9 @@ func (c *cluster) alter(name tableName, change func(*hbasepb.TableSchema) (*hbas
 	c.mu.Lock()
 	t.setSchema(schema, families)
 	c.mu.Unlock()
+	if err := c.whenAvailable(func() error { return c.replicateAll(t) }); err != nil {
+		return err
+	}
 	for _, f := range old {
 		if families.Find(f.Name) == nil {
 			if err := c.dropFamily(t, f.Name); err != nil {

@@ -57,6 +57,9 @@ func checkSchema(s *hbasepb.TableSchema) (store.Schema, error) {
 	if len(s.GetColumnFamilies()) == 0 {
 		return nil, final(classDoNotRetry, "Table should have at least one column family.")
 	}
+	if _, err := replicationOf(s); err != nil {
+		return nil, err
+	}
 	var families store.Schema
 	for _, c := range s.ColumnFamilies {
 		f, err := familyOf(c)

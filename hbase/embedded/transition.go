@@ -63,6 +63,9 @@ func (c *cluster) transfer(t transition) error {
 // shut closes the regions and returns where they were. A node remembers where one goes.
 func (c *cluster) shut(t transition) (from []placement) {
 	for _, r := range t.close {
+		if !slices.ContainsFunc(t.open, func(p placement) bool { return p.r == r && p.to != nil }) {
+			from = append(from, r.shutReplicas()...)
+		}
 		n := r.at()
 		if n == nil {
 			continue
@@ -132,6 +135,7 @@ func (c *cluster) whenAvailable(do func() error) error {
 // openIn is openAll in one commit with what the batch holds.
 func (c *cluster) openIn(b *store.Batch, ps []placement) error {
 	var open []placement
+	var replicas []replicaChange
 	for _, p := range ps {
 		if p.to == nil {
 			continue
@@ -144,9 +148,11 @@ func (c *cluster) openIn(b *store.Batch, ps []placement) error {
 		}
 		p.r.seq++
 		open = append(open, p)
-		if err := c.putRegion(b, p.r, hbasepb.RegionState_OPEN, p.to); err != nil {
+		change, err := c.replicate(b, p.r, p.to)
+		if err = errors.Join(err, c.putRegion(b, p.r, hbasepb.RegionState_OPEN, p.to)); err != nil {
 			return errors.Join(err, b.Close())
 		}
+		replicas = append(replicas, change)
 	}
 	if err := b.CommitSurely(c.ctx); err != nil {
 		return err
@@ -156,8 +162,9 @@ func (c *cluster) openIn(b *store.Batch, ps []placement) error {
 		p.r.state, p.r.host = hbasepb.RegionState_OPEN, p.to
 	}
 	c.mu.Unlock()
-	for _, p := range open {
+	for i, p := range open {
 		p.to.open(p.r)
+		c.doReplicas(replicas[i])
 	}
 	c.announce()
 	return nil
@@ -192,13 +199,13 @@ func (c *cluster) recover(lost func(*node) bool) error {
 	for {
 		t := c.lost(lost)
 		if len(t.open) == 0 {
-			return nil
+			return c.whenAvailable(func() error { return c.replicateAll(c.sorted()...) })
 		}
 		if err := c.whenAvailable(func() error { return c.transfer(t) }); err != nil {
 			return err
 		}
 		if !slices.ContainsFunc(t.open, func(p placement) bool { return p.to == nil }) {
-			return nil
+			return c.whenAvailable(func() error { return c.replicateAll(c.sorted()...) })
 		}
 	}
 }

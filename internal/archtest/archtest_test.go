@@ -74,6 +74,7 @@ var rules = []struct {
 	{"hbase/internal/zk", []string{"hbase/hbasepb", "hbase/internal/wire", "hbase/internal/remote", "internal/sockets"}, "znodes in, locations out"},
 	{"hbase/internal/rpc", []string{"hbase/hbasepb", "hbase/internal/wire", "hbase/internal/remote", "internal/certs", "internal/gssapi"}, "calls out, answers in"},
 	{"hbase/internal/locate", []string{"hbase/hbasepb", "hbase/internal/rpc", "hbase/internal/remote"}, "rows in, servers out"},
+	{"hbase/internal/hedge", []string{"hbase/internal/locate", "hbase/internal/remote"}, "whose answer counts, whatever is asked"},
 	{"hbase/internal/pipeline", []string{"hbase/hbasepb", "hbase/internal/wire", "hbase/internal/rpc", "hbase/internal/remote", "hbase/internal/locate", "internal/backoff"}, "batches in, results out, without a client"},
 	{"hbase/embedded/faulthttp", []string{"hbase/embedded", "hbase/hbasepb"}, "faults over HTTP, and nothing that the server does not do by itself"},
 	{"hbase/embedded/...", []string{"hbase/internal/wire", "hbase/hbasepb", "hbase/embedded/...", "internal/certs", "internal/datadir", "internal/sockets"}, "the server must not share the client's mistakes"},

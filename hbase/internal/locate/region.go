@@ -27,6 +27,9 @@ type Region struct {
 	Split      bool
 	State      string // OPEN, OPENING, SPLITTING …; empty when meta has none; Unreadable
 
+	Replica  int       // 0: the region itself; else the number of a replica, which is read only
+	Replicas []*Region // of the region itself: those that are on a server
+
 	seq    int64 // of its opening: greater is newer
 	damage error // why the row of hbase:meta cannot be read; the region's name and start are known
 }
@@ -118,6 +121,7 @@ func ServerAddr(s *hbasepb.ServerName) string {
 //	info:serverstartcode     int64, big-endian
 //	info:seqnumDuringOpen    int64, big-endian
 //	info:state               RegionState's name
+//	info:server_0001         as the last four, of a replica: its number has four hexadecimal digits
 //
 // One whose region info cannot be read is a damaged region, with what the row's name says.
 func FromMeta(row rpc.Result) *Region {
@@ -138,18 +142,28 @@ func FromMeta(row rpc.Result) *Region {
 		if string(c.Family) != "info" {
 			continue
 		}
-		switch string(c.Qualifier) {
-		case "server":
-			r.Server = string(c.Value)
-		case "serverstartcode":
-			r.StartCode = bigEndian(c.Value)
-		case "seqnumDuringOpen":
-			r.seq = bigEndian(c.Value)
-		case "state":
-			r.State = string(c.Value)
+		if name, number := replicaColumn(c.Qualifier); number == 0 {
+			r.set(name, c.Value)
+		} else if p := r.replica(number); p != nil {
+			p.set(name, c.Value)
 		}
 	}
+	r.dropAbsent()
 	return r
+}
+
+// set reads a column that says where a region or a replica is.
+func (r *Region) set(column, value []byte) {
+	switch string(column) {
+	case "server":
+		r.Server = string(value)
+	case "serverstartcode":
+		r.StartCode = bigEndian(value)
+	case "seqnumDuringOpen":
+		r.seq = bigEndian(value)
+	case "state":
+		r.State = string(value)
+	}
 }
 
 // damagedRegion is what a region's name says of it.

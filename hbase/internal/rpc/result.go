@@ -30,10 +30,17 @@ type Cell struct {
 type Result struct {
 	Row   []byte
 	Cells []Cell
+	Stale bool // a replica of the region answered, which may lack what was written lately: only where Timeline was asked for
 }
 
 // DecodeResult returns the cells of a result, which are in the message or next in the cell block, and what is left of the block.
 func DecodeResult(m *hbasepb.Result, block []byte) (r Result, rest []byte, err error) {
+	r, rest, err = decodeCells(m, block)
+	r.Stale = m.GetStale()
+	return r, rest, err
+}
+
+func decodeCells(m *hbasepb.Result, block []byte) (r Result, rest []byte, err error) {
 	n := len(m.GetCell())
 	if n > 0 {
 		r.Cells = make([]Cell, n)
@@ -93,7 +100,7 @@ func DecodeScan(m *hbasepb.ScanResponse, block []byte) ([]Piece, error) {
 		if err != nil {
 			return nil, fmt.Errorf("row %d of scan: %w", i, err)
 		}
-		block = rest
+		block, r.Stale = rest, m.GetStale()
 		partial := i < len(m.PartialFlagPerResult) && m.PartialFlagPerResult[i]
 		pieces = append(pieces, Piece{r, partial})
 	}
@@ -107,7 +114,7 @@ func scanResultMessages(m *hbasepb.ScanResponse, block []byte) ([]Piece, error) 
 		if err != nil {
 			return nil, fmt.Errorf("row %d of scan: %w", i, err)
 		}
-		block = rest
+		block, r.Stale = rest, m.GetStale()
 		pieces = append(pieces, Piece{r, message.GetPartial()})
 	}
 	return pieces, nil

@@ -1,0 +1,115 @@
+// Package hedge reads from a region and its replicas: the region is asked first, its replicas after a delay or as soon as it has failed, and the
+// first answer counts. Who waits is answered at most once; what the others do ends soon after.
+package hedge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"brine/hbase/internal/locate"
+	"brine/hbase/internal/remote"
+)
+
+// Read is one read. A Read is used once.
+type Read[T any] struct {
+	Region  *locate.Region
+	Delay   time.Duration
+	Locator *locate.Locator // forgets locations that were wrong
+	Go      func(func())    // starts a goroutine of the client's
+
+	// Call returns the call to the region or to a replica. It is called by the reader's own goroutine; what it returns runs in another
+	// one, and must end soon after its context.
+	Call func(at *locate.Region) func(context.Context) (T, error)
+
+	Late func(at *locate.Region, answer T) // is given an answer that came too late; nil: it is dropped
+
+	answers chan answer[T]
+	pending int
+	failed  error // of the region, or of the replica that failed first
+}
+
+type answer[T any] struct {
+	at    *locate.Region
+	value T
+	err   error
+}
+
+// Run returns the first answer and who gave it. The contexts of the other calls end then.
+func (r *Read[T]) Run(ctx context.Context) (value T, at *locate.Region, err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	r.answers = make(chan answer[T])
+	timer := time.NewTimer(r.Delay)
+	defer timer.Stop()
+	ask, then := []*locate.Region{r.Region}, r.Region.Replicas
+	if r.Region.Server == "" {
+		ask, then, r.failed = then, nil, remote.ErrNoServer
+	}
+	for {
+		r.begin(ctx, ask)
+		ask = nil
+		if r.pending == 0 && len(then) == 0 {
+			return value, r.Region, r.failed
+		}
+		select {
+		case a := <-r.answers:
+			if r.pending--; a.err == nil {
+				return a.value, a.at, nil
+			}
+			if r.note(a) {
+				return value, a.at, a.err
+			}
+			ask, then = then, nil
+		case <-timer.C:
+			ask, then = then, nil
+		case <-ctx.Done():
+			return value, r.Region, r.interrupted(ctx)
+		}
+	}
+}
+
+func (r *Read[T]) begin(ctx context.Context, servers []*locate.Region) {
+	for _, at := range servers {
+		call := r.Call(at)
+		r.pending++
+		r.Go(func() {
+			value, err := call(ctx)
+			select {
+			case r.answers <- answer[T]{at, value, err}:
+			case <-ctx.Done():
+				if err == nil && r.Late != nil {
+					r.Late(at, value)
+				}
+			}
+		})
+	}
+}
+
+// note acts on a failed call: a location that was wrong is forgotten, that of the replicas together with the region's. It reports
+// whether the others need not be asked, since they would answer the same.
+func (r *Read[T]) note(a answer[T]) (final bool) {
+	d := remote.Diagnose(a.err)
+	switch {
+	case a.at == r.Region:
+		r.Locator.Correct(r.Region, d)
+		r.failed = a.err
+		_, answered := errors.AsType[*remote.Exception](a.err)
+		return answered && d.Final()
+	case d.Remedy == remote.Relocate || d.Remedy == remote.Reconnect:
+		r.Locator.Forget(r.Region)
+	}
+	if r.failed == nil {
+		r.failed = a.err
+	}
+	return false
+}
+
+func (r *Read[T]) interrupted(ctx context.Context) error {
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		late := fmt.Errorf("neither it nor a replica answered in time: %w", ctx.Err())
+		return &remote.ConnError{Server: r.Region.Server, Class: "timeout", Err: late}
+	}
+	return fmt.Errorf("neither %s nor a replica has answered yet: %w", r.Region.Server, context.Cause(ctx))
+}
