@@ -160,3 +160,40 @@ func elementOf(t reflect.Type) reflect.Type {
 
 // scalar reports whether the setting can be given by an environment variable.
 func (s shape) scalar() bool { return s <= texts }
+
+// An element that comes or goes, of settings that have many.
+const (
+	Comes = "+"
+	Goes  = "-"
+)
+
+// Section is a section, by its setting as pipelines.<name>.read, with the names of its settings that hold values, and Comes and Goes if it has
+// many of something.
+type Section struct {
+	Name     string
+	Settings []string
+}
+
+// Sections are all of them, in the order of the reference.
+func Sections() (all []*Section) {
+	at := func(name string) *Section {
+		i := slices.IndexFunc(all, func(s *Section) bool { return s.Name == name })
+		if i < 0 {
+			i = len(all)
+			all = append(all, &Section{Name: name})
+		}
+		return all[i]
+	}
+	walk(reflect.TypeFor[Config](), "", func(section string, d *definition) {
+		switch s := shapeOf(d.typ); s {
+		case object:
+		case named, list:
+			many := at(join(section, d.name))
+			many.Settings = append(many.Settings, Comes, Goes)
+		default:
+			of := at(section)
+			of.Settings = append(of.Settings, d.name)
+		}
+	})
+	return all
+}

@@ -168,6 +168,7 @@ func (l *loader) expandText(n *yaml.Node, setting string) {
 			f.files = f.files || p.file != ""
 		}
 		n.Value, n.Tag = f.last, "!!str"
+		f.written = written
 		l.fresh[setting] = f
 	}
 }
@@ -177,8 +178,9 @@ const filePrefix = "file:"
 
 // fresh is the text of a setting, parts of which may stand in files of their own, where somebody else changes them.
 type fresh struct {
-	parts []part
-	files bool // whether any do
+	written string // as it stands in the configuration
+	parts   []part
+	files   bool // whether any do
 
 	mu   sync.Mutex
 	last string

@@ -2,6 +2,7 @@ package config
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"os"
@@ -39,6 +40,7 @@ func (l *loader) checkAvro(c *Config, p *Pipeline, setting string) {
 			filepath.Base(l.file)+" lies")
 		return
 	}
+	p.schemaSum = sha256.Sum256(text)
 	schema, err := avro.Parse(string(text))
 	if err != nil {
 		l.fault(setting+".schema", Unreadable, file+lineOf(err, text)+" is no Avro schema: "+err.Error(), "fix the file: brine reads what "+

@@ -144,6 +144,7 @@ func (l *loader) checkProtobuf(c *Config, p *Pipeline, setting string) {
 		l.fault(setting+".schema", Unreadable, what, fix)
 		return
 	}
+	p.schemaSum = s.Sum
 	m := l.message(s, p, setting)
 	if m == nil {
 		return

@@ -85,7 +85,7 @@ func (l *loader) load(source []byte) *Config {
 	cfg := new(Config)
 	l.object(root, reflect.ValueOf(cfg).Elem(), "")
 	l.check(cfg)
-	cfg.written = l.withoutSecrets(root, "")
+	cfg.written, cfg.shown = l.withoutSecrets(root, ""), l.shown()
 	return cfg
 }
 

@@ -98,6 +98,20 @@ func (l *loader) show(n *yaml.Node, d *definition) string {
 	return quote(n.Value)
 }
 
+// shown is what show says of the settings whose values come from elsewhere than the file.
+func (l *loader) shown() map[string]string {
+	out := map[string]string{}
+	for setting, f := range l.fresh {
+		out[setting] = f.written
+	}
+	for setting, at := range l.places {
+		if v := l.variable[at.value]; v != "" {
+			out[setting] = "${" + v + "}"
+		}
+	}
+	return out
+}
+
 // withhold keeps a value out of every message: standIn is printed in its place.
 func (l *loader) withhold(value, standIn string) {
 	if value != "" {

@@ -59,7 +59,8 @@ type Config struct {
 
 	shared *sharedRegistry
 
-	written *yaml.Node // without secrets
+	written *yaml.Node        // without secrets
+	shown   map[string]string // by setting: what is shown of values that stand for a variable or a file
 }
 
 // HTTP is the section http.

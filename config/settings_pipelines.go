@@ -1,6 +1,7 @@
 package config
 
 import (
+	"crypto/sha256"
 	"regexp"
 	"time"
 
@@ -106,7 +107,8 @@ type Pipeline struct {
 	where  []Place      // of the expressions
 	format event.Format // nil: JSON
 
-	schemaAt string // path of SchemaFile
+	schemaAt  string            // path of SchemaFile
+	schemaSum [sha256.Size]byte // of what it and its imports hold
 }
 
 // ReadTopic is one of a pipeline's topics; the name alone will do.

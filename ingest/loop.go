@@ -81,15 +81,21 @@ func (l *Loop) Run(ctx context.Context) error {
 	return l.consume(ctx)
 }
 
-// begin connects, again and again while the topic is missing and waited for.
+// begin connects, again and again while the topic is missing and waited for, or for whatever reason if the loop is patient.
 func (l *Loop) begin(ctx context.Context) error {
-	for {
+	for pauses := (backoff.Pauses{Base: l.RetryMin, Limit: l.HaltPause}); ; {
 		err := l.open(ctx)
 		l.absent(err)
-		if !errors.Is(err, ErrNoTopic) || l.AwaitTopic == nil {
+		switch {
+		case err == nil || ended(ctx):
 			return err
+		case errors.Is(err, ErrNoTopic) && l.AwaitTopic != nil:
+			err = l.AwaitTopic(ctx, err)
+		case l.Patient:
+			l.outside(err)
+			err = pauses.Wait(ctx)
 		}
-		if err := l.AwaitTopic(ctx, err); err != nil {
+		if err != nil {
 			return err
 		}
 	}

@@ -118,6 +118,9 @@ type Options struct {
 	// returned nil, and else fails with the error. nil: Run fails at once.
 	AwaitTopic func(ctx context.Context, missing error) error
 
+	// Patient has Run try again, for as long as it takes, when it cannot begin, and Status says why. Else Run fails.
+	Patient bool
+
 	// HaltAfterRejects halts the partitions of a topic when that many records in a row were rejected, over all of them, and none written:
 	// none of those beyond is buried or committed until something is written. 0: never. A Replay does not use it.
 	HaltAfterRejects int

@@ -69,8 +69,8 @@ func NewIngest(reg prometheus.Registerer) *Ingest {
 	return m
 }
 
-// Watch makes the positions and states of a loop's partitions part of every scrape, and its budget, where its time goes and what the topics
-// keep unless those are nil. It returns what says how fast the partitions move, at the rates that scrapes see too.
+// Watch makes the positions and states of a loop's partitions part of every scrape, in the place of a loop of the same name, and its budget,
+// where its time goes and what the topics keep unless those are nil. It returns what says how fast the partitions move, at the rates that scrapes see too.
 func (m *Ingest) Watch(pipeline, half string, status func() ingest.Status, budget *ingest.Budget, meter *pressure.Meter,
 	left func() (Left, bool),
 ) (flow func() Flow) {
@@ -78,6 +78,9 @@ func (m *Ingest) Watch(pipeline, half string, status func() ingest.Status, budge
 	m.positions.add(w)
 	return func() Flow { return w.rates.flow(time.Now(), status().Partitions) }
 }
+
+// Forget has scrapes show no more where a loop is. What it has counted stays.
+func (m *Ingest) Forget(pipeline, half string) { m.positions.forget(pipeline, half) }
 
 // Hooks returns the hooks of one loop. The labels' counters are looked up once, not per call.
 func (m *Ingest) Hooks(pipeline, half string, conditions ...event.Condition) ingest.Hooks {

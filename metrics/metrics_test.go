@@ -65,6 +65,7 @@ func callAll(reg prometheus.Registerer) {
 	api.Cached(true)
 	api.Answered(serve.AnsweredInfo{Route: "/api/v1/views/waybill", Status: 200, Took: time.Millisecond})
 	Logs(reg)(slog.LevelWarn, 2)
+	NewReload(reg, clock).Done(reloadApplied, clock)
 }
 
 // heat makes one of two regions hot.

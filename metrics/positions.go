@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -75,10 +76,18 @@ type Left struct {
 	Ratio float64       // as a part of how long they keep records
 }
 
+// add puts a loop in the place of one of its name, if there is one.
 func (p *positions) add(w *watched) {
+	p.forget(w.pipeline, w.half)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.loops = append(p.loops, w)
+}
+
+func (p *positions) forget(pipeline, half string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.loops = slices.DeleteFunc(slices.Clone(p.loops), func(w *watched) bool { return w.pipeline == pipeline && w.half == half })
 }
 
 // Describe implements prometheus.Collector.

@@ -25,9 +25,9 @@ type IndexStep struct {
 // lookTime is how long a search engine may take at most to say what the indexes are; search.call_timeout may be shorter.
 const lookTime = 10 * time.Second
 
-// planIndexes compares the configuration with the search engine. A field of another type or analyzer than declared is an error: it cannot
+// PlanIndexes compares the configuration with the search engine. A field of another type or analyzer than declared is an error: it cannot
 // be changed in place. The number of shards is not compared: an index has its own, and so may each of its parts.
-func planIndexes(ctx context.Context, cfg *config.Config, engine indexer.Engine) ([]IndexStep, error) {
+func PlanIndexes(ctx context.Context, cfg *config.Config, engine indexer.Engine) ([]IndexStep, error) {
 	ctx, cancel := context.WithTimeout(ctx, min(lookTime, cfg.Search.CallTimeout))
 	defer cancel()
 	var steps []IndexStep

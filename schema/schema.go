@@ -52,7 +52,7 @@ func Plan(ctx context.Context, cfg *config.Config, s Stores) (*Changes, error) {
 		}
 	}
 	if s.Search != nil {
-		c.Indexes, err = planIndexes(ctx, cfg, s.Search)
+		c.Indexes, err = PlanIndexes(ctx, cfg, s.Search)
 	}
 	return c, err
 }

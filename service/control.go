@@ -188,6 +188,8 @@ func (s *Service) followControl(ctx context.Context) {
 
 // obey has a half do what is asked of it, as far as that is known.
 func (s *Service) obey(h *Half) {
+	s.obeying.Lock() // who asked last is obeyed last
+	defer s.obeying.Unlock()
 	asked := s.asked.Load()
 	if asked == nil {
 		return

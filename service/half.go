@@ -20,7 +20,8 @@ const (
 
 // Half is one of a pipeline's two loops: its rows or its documents.
 type Half struct {
-	name     string // pipeline.kind
+	name     string         // pipeline.kind
+	cfg      *config.Config // that it is of
 	pipeline *config.Pipeline
 	kind     string
 	group    string
@@ -42,11 +43,30 @@ type Half struct {
 func (s *Service) chosen(cfg *config.Config) (halves []*Half) {
 	for _, h := range cfg.Halves() {
 		if s.opts.Halves == nil || slices.Contains(s.opts.Halves, h.Name()) {
-			halves = append(halves, &Half{name: h.Name(), pipeline: h.Pipeline, kind: h.Kind, group: h.Group(),
-				opts: cfg.Ingest(h.Pipeline, h.Group())})
+			halves = append(halves, newHalf(cfg, h))
 		}
 	}
 	return halves
+}
+
+// newHalf is a half that has nothing opened yet.
+func newHalf(cfg *config.Config, h config.Half) *Half {
+	return &Half{name: h.Name(), cfg: cfg, pipeline: h.Pipeline, kind: h.Kind, group: h.Group(), opts: cfg.Ingest(h.Pipeline, h.Group())}
+}
+
+// inherit takes over the counts of the half in whose place it comes, which has ended.
+func (h *Half) inherit(from *Half) {
+	h.settled.Store(from.settled.Load())
+	h.batches.Store(from.batches.Load())
+	h.retries.Store(from.retries.Load())
+	h.dead.Store(from.dead.Load())
+	if why := from.retried.Load(); why != nil {
+		h.retried.Store(why)
+	}
+	if h.ties != nil && from.ties != nil {
+		h.ties.before = from.ties.count()
+	}
+	h.became.inherit(&from.became)
 }
 
 // pipelinesOf are the pipelines that halves of these names belong to.

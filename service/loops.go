@@ -24,8 +24,16 @@ func (s *Service) makeLoops() error {
 		if err := s.makeLoop(h); err != nil {
 			return err
 		}
+		h.flow = s.observe(h)
 	}
 	return nil
+}
+
+// observe has the metrics show where a half is, in the place of one of its name. It returns what says how fast its partitions move.
+func (s *Service) observe(h *Half) func() metrics.Flow {
+	return s.ingest.Watch(h.pipeline.Name, h.kind, h.loop.Status, h.opts.Budget, &h.meter, func() (metrics.Left, bool) {
+		return s.kept.left(h.loop.Status().Partitions, time.Now())
+	})
 }
 
 // makeLoop makes a half a member to be, which waits until it is known what is asked of it.
@@ -38,9 +46,6 @@ func (s *Service) makeLoop(h *Half) error {
 		return fault.Misused(err)
 	}
 	h.loop = loop
-	h.flow = s.ingest.Watch(h.pipeline.Name, h.kind, loop.Status, h.opts.Budget, &h.meter, func() (metrics.Left, bool) {
-		return s.kept.left(loop.Status().Partitions, time.Now())
-	})
 	return nil
 }
 
@@ -59,7 +64,7 @@ const CreatesTopic = "create the topic, or correct pipelines.*.topic"
 func (s *Service) awaitTopic(h *Half) func(context.Context, error) error {
 	var once sync.Once
 	return func(ctx context.Context, missing error) error {
-		if !slices.ContainsFunc(s.all(), func(other *Half) bool { return !other.loop.Status().NoTopic }) {
+		if !h.opts.Patient && !slices.ContainsFunc(s.all(), func(other *Half) bool { return !other.loop.Status().NoTopic }) {
 			return missing
 		}
 		once.Do(func() {
@@ -69,7 +74,7 @@ func (s *Service) awaitTopic(h *Half) func(context.Context, error) error {
 		if err := backoff.Wait(ctx, h.opts.HaltPause); err != nil {
 			return err
 		}
-		return schema.CheckDeletes(ctx, s.Config(), h.pipeline, s.topics)
+		return schema.CheckDeletes(ctx, h.cfg, h.pipeline, s.topics)
 	}
 }
 

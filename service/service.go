@@ -9,11 +9,11 @@ package service
 
 import (
 	"context"
-	"fmt"
 	"io/fs"
 	"log/slog"
 	"net/http"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -33,6 +33,7 @@ import (
 	"brine/schema"
 	"brine/service/admin"
 	"brine/service/brokers"
+	"brine/service/reload"
 	"brine/service/stores"
 	"brine/skew"
 	"brine/tracing"
@@ -56,6 +57,10 @@ type Options struct {
 	Servers []Server     // further servers in this process, whose health is the service's
 	Stores  *Service     // whose stores are used, since this process has them open; it is closed later. nil: they are opened
 
+	// Source loads the configuration again, for Reload; nil: it cannot be. The problems are those of the configuration that it returns, or
+	// would have.
+	Source func() (*config.Config, config.Problems, error)
+
 	Users, Operators fs.FS // the console of either listener of the API; nil: there is none
 }
 
@@ -76,14 +81,21 @@ type Service struct {
 	halves  atomic.Pointer[[]*Half] // Reload changes them
 	control *control.Topic          // nil unless opened ToRun, or asked for
 
-	asked atomic.Pointer[map[string]control.Entry] // by consumer group; nil until it is known
-	kept  kept
+	asked   atomic.Pointer[map[string]control.Entry] // by consumer group; nil until it is known
+	kept    kept
+	obeying sync.Mutex // held while a half is had do what is asked
+
+	crew      atomic.Pointer[crew]          // nil before Run
+	reloading chan struct{}                 // holds one while a reload is done
+	editing   sync.Mutex                    // held while halves change
+	refused   atomic.Pointer[reload.Result] // nil: the last reload was done
 
 	registry  *prometheus.Registry
 	tables    *skew.Tables
 	ingest    *metrics.Ingest
 	sinks     *metrics.Sink
 	indexes   *metrics.Indexer
+	reloads   *metrics.Reload
 	resent    resent
 	outages   *stores.Outages
 	admin     *admin.Port
@@ -116,6 +128,7 @@ func prepare(cfg *config.Config, opts Options) *Service {
 	s := &Service{
 		opts: opts, topics: brokers.Topics{Config: cfg}, log: opts.Log, registry: prometheus.NewRegistry(),
 		tables: skew.NewTables(time.Now), outages: stores.NewOutages(opts.Log), servers: slices.Clone(opts.Servers),
+		reloading: make(chan struct{}, 1),
 	}
 	if opts.Stores != nil { // whose hooks report what fails in them
 		s.outages = opts.Stores.outages
@@ -125,6 +138,7 @@ func prepare(cfg *config.Config, opts Options) *Service {
 	s.ingest = metrics.NewIngest(s.registry)
 	s.sinks = metrics.NewSink(s.registry)
 	s.indexes = metrics.NewIndexer(s.registry, s.ingest)
+	s.reloads = metrics.NewReload(s.registry, time.Now())
 	if h, ok := s.log.Handler().(*repeat.Handler); ok {
 		h.LeftOut(metrics.Logs(s.registry))
 	}
@@ -164,6 +178,7 @@ func (s *Service) openPort() (err error) {
 	}
 	s.admin.Handle("GET "+PipelinesPath, http.HandlerFunc(s.showPipelines))
 	s.handleControl()
+	s.handleReload()
 	return nil
 }
 
@@ -176,8 +191,8 @@ func (s *Service) Port(addr, setting string, healthy, ready admin.Health) (*admi
 		return nil, err
 	}
 	p := admin.New(l, addr, admin.Options{
-		Metrics: s.registry, Healthy: healthy, Ready: ready, Hosts: http.Hosts, Token: http.Token, Follow: http.Followed(), Pprof: http.Pprof,
-		Log: s.log,
+		Metrics: s.registry, Healthy: healthy, Ready: ready, Notes: s.notes, Hosts: http.Hosts, Token: http.Token, Follow: http.Followed(),
+		Pprof: http.Pprof, Log: s.log,
 	})
 	HandleSkew(p, s.tables)
 	return p, nil
@@ -188,19 +203,17 @@ func (s *Service) Port(addr, setting string, healthy, ready admin.Health) (*admi
 func (s *Service) Run(ctx context.Context) error {
 	ctx, end := s.Guard(ctx)
 	g, ctx := errgroup.WithContext(ctx)
-	loops, ctxLoops := errgroup.WithContext(ctx)
+	loops := newCrew(ctx)
 	for _, h := range s.all() {
-		loops.Go(func() error {
-			if err := h.loop.Run(ctxLoops); err != nil {
-				return fmt.Errorf("%s: %w", h.name, IngestError(err))
-			}
-			return nil
-		})
+		loops.start(h)
 	}
+	s.crew.Store(loops)
 	adminCtx, stopAdmin := context.WithCancel(context.WithoutCancel(ctx)) // the port stays while the loops drain
 	g.Go(func() error {
 		defer stopAdmin()
-		return loops.Wait()
+		err := loops.wait()
+		s.reloading <- struct{}{} // a reload that was begun is seen to its end, and none comes after it
+		return err
 	})
 	g.Go(func() error { return s.admin.Run(adminCtx) })
 	g.Go(func() error {

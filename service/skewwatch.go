@@ -140,11 +140,11 @@ func SkewRegions(regions []hbase.Region) []skew.Region {
 
 // countFields returns the hook that counts the values of a pipeline's hot fields, with the first table that it writes; nil: it has
 // none.
-func (s *Service) countFields(p *config.Pipeline) func(sink.SubmitInfo) {
+func (s *Service) countFields(cfg *config.Config, p *config.Pipeline) func(sink.SubmitInfo) {
 	if len(p.HotFields) == 0 {
 		return nil
 	}
-	schema, rules := p.Schema(), s.Config().Mask()
+	schema, rules := p.Schema(), cfg.Mask()
 	names := slices.DeleteFunc(slices.Clone(p.HotFields), func(name string) bool { return rules.MasksField(p.Name, name) })
 	return func(i sink.SubmitInfo) {
 		counter := s.tables.Counter(p.Rows[0].Table, skew.Shape{})

@@ -22,6 +22,15 @@ type became struct {
 	passed map[string]int64        // events, by the table or index whose condition failed
 }
 
+// inherit takes over what another has counted.
+func (b *became) inherit(from *became) {
+	b.written.Store(from.written.Load())
+	b.leftOut.Store(from.leftOut.Load())
+	from.mu.Lock()
+	defer from.mu.Unlock()
+	b.dead, b.silent, b.passed = maps.Clone(from.dead), maps.Clone(from.silent), maps.Clone(from.passed)
+}
+
 // filter counts events for which conditions of rows or documents fail.
 func (b *became) filter(events map[string]int) {
 	if len(events) == 0 {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"brine/config"
 	bleve "brine/indexer/embedded"
 	"brine/schema"
 
@@ -64,20 +65,25 @@ func (s *Service) openTables(ctx context.Context) (err error) {
 	return s.knowTables(ctx)
 }
 
-// knowTables makes sure that the tables are there: with the master's help unless that is away.
+// knowTables makes sure that the tables are there, and makes their skew counters.
 func (s *Service) knowTables(ctx context.Context) error {
-	if _, err := s.hbase.Client.Master(ctx); errors.Is(err, hbase.ErrNoMaster) {
-		s.log.Warn("whether the tables are as configured is not checked", "reason", err)
-		return s.findTables(ctx)
+	cfg := s.Config()
+	if err := s.checkTables(ctx, cfg); err != nil {
+		return err
 	}
-	return s.checkTables(ctx)
+	for _, t := range cfg.Tables {
+		if err := s.learnRegions(ctx, cfg, t.Name); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // findTables is checkTables without a master: from hbase:meta it is known which tables there are, but not their families.
-func (s *Service) findTables(ctx context.Context) error {
+func (s *Service) findTables(ctx context.Context, cfg *config.Config) error {
 	var missing []error
-	for _, t := range s.Config().Tables {
-		if err := s.learnRegions(ctx, t.Name); errors.Is(err, hbase.ErrNoTable) {
+	for _, t := range cfg.Tables {
+		if _, err := s.hbase.Client.Regions(ctx, t.Name); errors.Is(err, hbase.ErrNoTable) {
 			missing = append(missing, fmt.Errorf("table %s does not exist", t.Name))
 		} else if err != nil {
 			return err
@@ -86,10 +92,13 @@ func (s *Service) findTables(ctx context.Context) error {
 	return missingTables(missing, createsTables)
 }
 
-// checkTables makes sure that every table and family is there before a record is read, and makes the skew counters, which then know all
-// regions and salt buckets.
-func (s *Service) checkTables(ctx context.Context) error {
-	changes, err := schema.Plan(ctx, s.Config(), schema.Stores{Cluster: s.hbase.Client})
+// checkTables makes sure that every table and family of a configuration is there, before a record is read by it.
+func (s *Service) checkTables(ctx context.Context, cfg *config.Config) error {
+	if _, err := s.hbase.Client.Master(ctx); errors.Is(err, hbase.ErrNoMaster) {
+		s.log.Warn("whether the tables are as configured is not checked", "reason", err)
+		return s.findTables(ctx, cfg)
+	}
+	changes, err := schema.Plan(ctx, cfg, schema.Stores{Cluster: s.hbase.Client})
 	if err != nil {
 		return err
 	}
@@ -109,9 +118,6 @@ func (s *Service) checkTables(ctx context.Context) error {
 				s.log.Warn("table differs from the configuration", "table", step.Table, "difference", d.String())
 			}
 		}
-		if err := s.learnRegions(ctx, step.Table); err != nil {
-			return err
-		}
 	}
 	return missingTables(missing, fixes...)
 }
@@ -127,13 +133,14 @@ func missingTables(missing []error, fixes ...string) error {
 	return fault.New(fault.Missing, errors.Join(missing...), strings.Join(slices.Compact(fixes), "; "))
 }
 
-func (s *Service) learnRegions(ctx context.Context, table string) error {
+// learnRegions makes the skew counter of a table, which then knows all regions and salt buckets.
+func (s *Service) learnRegions(ctx context.Context, cfg *config.Config, table string) error {
 	regions, err := s.hbase.Client.Regions(ctx, table)
 	if err != nil {
 		return err
 	}
-	shape := ShapeOf(s.Config().Table(table).RowKeys())
-	if s.Config().Mask().MasksKey(table) { // then no key is counted by what it says, nor named
+	shape := ShapeOf(cfg.Table(table).RowKeys())
+	if cfg.Mask().MasksKey(table) { // then no key is counted by what it says, nor named
 		shape.Head, shape.Text = func([]byte) int { return 0 }, func([]byte) string { return "" }
 	}
 	s.tables.Counter(table, shape).SetRegions(SkewRegions(regions))

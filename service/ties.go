@@ -23,6 +23,7 @@ type tieWarnings struct {
 	mu     sync.Mutex
 	tables map[string]*tieCount
 	cells  int64
+	before int64 // of the half in whose place this one came
 }
 
 func newTieWarnings(pipeline string, masks *mask.Rules, log *slog.Logger) *tieWarnings {
@@ -78,5 +79,5 @@ func tiedRecords(partition int, offset int64, last *event.Record) string {
 func (w *tieWarnings) count() int64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.cells
+	return w.before + w.cells
 }

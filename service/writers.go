@@ -24,7 +24,7 @@ func (s *Service) OpenWriters(ctx context.Context) error {
 	for _, h := range s.all() {
 		if !slices.Contains(checked, h.pipeline) {
 			checked = append(checked, h.pipeline)
-			if err := schema.CheckDeletes(ctx, s.Config(), h.pipeline, s.topics); err != nil {
+			if err := schema.CheckDeletes(ctx, h.cfg, h.pipeline, s.topics); err != nil {
 				return err
 			}
 		}
@@ -67,10 +67,10 @@ func (s *Service) openWriter(h *Half) (err error) {
 func (s *Service) rowsWriter(h *Half) (event.Writer, error) {
 	p := h.pipeline
 	opts := p.Sink()
-	h.ties = newTieWarnings(p.Name, s.Config().Mask(), s.log)
+	h.ties = newTieWarnings(p.Name, h.cfg.Mask(), s.log)
 	opts.Hooks = h.ties.watch(s.warnOnce(p.Name, s.sinks.Hooks(p.Name, opts.Rows...)))
 	opts.Hooks.Spread = metrics.Spread(s.tables)
-	opts.Hooks.Submit = s.countFields(p)
+	opts.Hooks.Submit = s.countFields(h.cfg, p)
 	mutator, err := s.hbase.Client.Mutator(p.Mutator())
 	if err != nil {
 		return nil, err

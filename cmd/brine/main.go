@@ -52,6 +52,7 @@ type cli struct {
 	Resume      resumeCmd      `cmd:"" help:"Have a paused pipeline go on."`
 	Limit       limitCmd       `cmd:"" help:"Hold a pipeline that runs to so many records a second."`
 	Ps          psCmd          `cmd:"" help:"List running pipelines: state, members, rates, lag, where time goes, what retention leaves."`
+	Reload      reloadCmd      `cmd:"" help:"Have a brine that runs read its configuration again."`
 	Top         topCmd         `cmd:"" help:"Watch pipelines, tables, regions, servers and keys in the terminal."`
 	Completion  completionCmd  `cmd:"" help:"Print what makes bash, zsh or fish complete brine's command lines."`
 	Help        helpCmd        `cmd:"" help:"Show the help of a command."`

@@ -13,6 +13,10 @@ import (
 func openService(e *env, cfg *config.Config, purpose service.Purpose, log *slog.Logger, halves ...string) (*service.Service, error) {
 	opts := serviceOptions(purpose, log)
 	opts.Halves = halves
+	return openWith(e, cfg, opts)
+}
+
+func openWith(e *env, cfg *config.Config, opts service.Options) (*service.Service, error) {
 	s, err := service.Open(e.ctx, cfg, opts)
 	if err == nil {
 		e.guard(s.Guard)

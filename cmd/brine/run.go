@@ -21,12 +21,13 @@ type runCmd struct {
 	For      time.Duration `help:"Stop by itself after this long."`
 	UntilEnd bool          `help:"Stop once every record that the topics held at the start is settled."`
 	JSON     bool          `help:"Print progress as JSON lines."`
+	Watch    bool          `help:"Reload the configuration when its file changes, as SIGHUP and brine reload do."`
 	Quiet    bool          `short:"q" help:"Print no progress, only what became of the records at the end."`
 }
 
 // Help is shown under the command's own help.
 func (runCmd) Help() string {
-	return `SIGTERM and SIGINT drain: what was fetched is settled and committed, then brine exits with 0. A pipeline whose records are all
+	return `SIGTERM and SIGINT drain: what was fetched is settled and committed, then brine exits with 0. SIGHUP reloads the configuration. A pipeline whose records are all
 rejected halts (halt_after_rejects), and brine then exits with 9. The lag is in offsets, an upper bound of the records.
 
 Examples:
@@ -46,7 +47,11 @@ func (c *runCmd) Run(e *env) error {
 	}
 	log, done := newLog(e, slog.LevelInfo)
 	defer done()
-	s, err := openService(e, cfg, service.ToRun, log)
+	signals, stop := hangups()
+	defer stop()
+	opts := serviceOptions(service.ToRun, log)
+	opts.Source = c.source(e)
+	s, err := openWith(e, cfg, opts)
 	if err != nil {
 		return unlessStopped(e.ctx, err)
 	}
@@ -57,6 +62,7 @@ func (c *runCmd) Run(e *env) error {
 	if c.For > 0 {
 		time.AfterFunc(c.For, cancel)
 	}
+	c.reloads(ctx, s, signals)
 	ended := make(chan error, 1)
 	if c.UntilEnd {
 		go func() {

@@ -2,6 +2,7 @@ package protobuf
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -25,6 +26,8 @@ import (
 type Schema struct {
 	file  protoreflect.FileDescriptor
 	types *dynamicpb.Types // of all files: the messages in an Any
+
+	Sum [sha256.Size]byte // of the texts of all files, where CompileFile has read them
 }
 
 // SchemaError is a .proto file that does not compile.
@@ -45,7 +48,8 @@ const maxSource = 8 << 20
 func CompileFile(file string) (*Schema, error) {
 	folder := filepath.Dir(file)
 	at := strings.TrimSuffix(file, filepath.Base(file))
-	return compile(filepath.Base(file), at, func(name string) (io.ReadCloser, error) {
+	sources := sha256.New()
+	s, err := compile(filepath.Base(file), at, func(name string) (io.ReadCloser, error) {
 		if !filepath.IsLocal(name) {
 			return nil, fmt.Errorf("it lies outside of %s", folder)
 		}
@@ -56,8 +60,12 @@ func CompileFile(file string) (*Schema, error) {
 		return struct {
 			io.Reader
 			io.Closer
-		}{io.LimitReader(f, maxSource), f}, nil
+		}{io.TeeReader(io.LimitReader(f, maxSource), sources), f}, nil
 	})
+	if err == nil {
+		sources.Sum(s.Sum[:0])
+	}
+	return s, err
 }
 
 // CompileText compiles the text of a file; imports are the texts of those that it needs, by the names that it imports them by.

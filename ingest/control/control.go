@@ -3,7 +3,7 @@
 //
 // The topic has one partition, so that what is asked has one order, and a record for each consumer group: its key is the group's name, its
 // value an Entry as JSON, null where nothing is asked any more. It is made with the first thing that is asked; as long as it is missing
-// nothing is.
+// nothing is. Beside them stand Marks, which ask for nothing.
 package control
 
 import (
@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"strings"
 	"sync"
 	"time"
 
@@ -82,6 +83,11 @@ func (t *Topic) Put(ctx context.Context, group string, e Entry) error {
 		}
 		rec.Value = value
 	}
+	return t.write(ctx, []event.Record{rec})
+}
+
+// write makes the topic if it is missing, and returns nil once the records are durable.
+func (t *Topic) write(ctx context.Context, records []event.Record) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if _, err := t.cluster.Topic(ctx, t.opts.Topic); errors.Is(err, broker.ErrNoTopic) {
@@ -94,7 +100,7 @@ func (t *Topic) Put(ctx context.Context, group string, e Entry) error {
 	}
 	pauses := backoff.Pauses{Base: 50 * time.Millisecond, Limit: time.Second}
 	for {
-		err := t.cluster.Produce(ctx, t.opts.Topic, 0, []event.Record{rec})
+		err := t.cluster.Produce(ctx, t.opts.Topic, 0, records)
 		if err == nil {
 			return nil
 		}
@@ -140,6 +146,9 @@ func (t *Topic) Read(ctx context.Context) (map[string]Entry, error) {
 
 func (t *Topic) apply(rec *event.Record) {
 	group := string(rec.Key)
+	if strings.HasPrefix(group, markKey) {
+		return
+	}
 	var e Entry
 	if len(rec.Value) > 0 {
 		if err := json.Unmarshal(rec.Value, &e); err != nil || e.Limit < 0 {

@@ -42,11 +42,12 @@ type Options struct {
 	Metrics *prometheus.Registry
 	Healthy Health
 	Ready   Health
-	Hosts   []string      // names that requests may call the port by, beside loopback's, its own and any IP address; *.NAME is all below NAME
-	Token   string        // who shows it is served everything; empty: nobody can
-	Follow  func() string // the token of the moment, where it may change; nil: Token
-	Pprof   bool          // whether profiles are served
-	Log     *slog.Logger  // what goes wrong with a connection; nil: slog's own
+	Notes   func() []string // what is worth a look beside the checks, and fails none of them; nil: nothing ever is
+	Hosts   []string        // names that requests may call the port by, beside loopback's, its own and any IP address; *.NAME is all below NAME
+	Token   string          // who shows it is served everything; empty: nobody can
+	Follow  func() string   // the token of the moment, where it may change; nil: Token
+	Pprof   bool            // whether profiles are served
+	Log     *slog.Logger    // what goes wrong with a connection; nil: slog's own
 }
 
 // Port serves at a listener.
@@ -67,6 +68,9 @@ func New(l net.Listener, addr string, opts Options) *Port {
 	if opts.Follow == nil {
 		opts.Follow = func() string { return opts.Token }
 	}
+	if opts.Notes == nil {
+		opts.Notes = func() []string { return nil }
+	}
 	own, _, _ := net.SplitHostPort(addr)
 	p := &Port{listener: l, opts: opts, names: guard.Names{Own: own, More: opts.Hosts, Addresses: true}, mux: http.NewServeMux()}
 	conns := guard.NewConnections(maxConnections)
@@ -77,8 +81,8 @@ func New(l net.Listener, addr string, opts Options) *Port {
 	}
 	metrics := promhttp.HandlerFor(opts.Metrics, promhttp.HandlerOpts{EnableOpenMetrics: true, Registry: opts.Metrics})
 	p.Handle("GET /metrics", newScrapes(metrics))
-	p.Handle("GET /healthz", serveHealth(opts.Healthy))
-	p.Handle("GET /readyz", serveHealth(opts.Ready))
+	p.Handle("GET /healthz", serveHealth(opts.Healthy, opts.Notes))
+	p.Handle("GET /readyz", serveHealth(opts.Ready, opts.Notes))
 	if opts.Pprof {
 		p.Handle("GET /debug/pprof/", http.HandlerFunc(pprof.Index))
 		p.Handle("GET /debug/pprof/profile", http.HandlerFunc(pprof.Profile))
@@ -124,14 +128,17 @@ func (p *Port) Run(ctx context.Context) error {
 // Close closes a port that may never have run.
 func (p *Port) Close() error { return p.listener.Close() }
 
-func serveHealth(check Health) http.HandlerFunc {
+func serveHealth(check Health, notes func() []string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		detail, err := check()
+		status, answer := http.StatusOK, map[string]any{"ok": err == nil, "partitions": detail}
 		if err != nil {
-			WriteJSON(w, http.StatusServiceUnavailable, map[string]any{"ok": false, "reason": err.Error(), "partitions": detail})
-			return
+			status, answer["reason"] = http.StatusServiceUnavailable, err.Error()
 		}
-		WriteJSON(w, http.StatusOK, map[string]any{"ok": true, "partitions": detail})
+		if all := notes(); len(all) > 0 {
+			answer["notes"] = all
+		}
+		WriteJSON(w, status, answer)
 	}
 }
 

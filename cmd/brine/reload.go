@@ -1,0 +1,89 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"brine/config"
+	"brine/service"
+	"brine/service/reload"
+)
+
+type reloadCmd struct {
+	configFlag
+	tokenFlag
+	Timeout time.Duration `default:"5m" help:"Give up waiting after so long (default 5m); the running brine goes on with what it has begun."`
+	HTTP    string        `name:"http" placeholder:"HOST:PORT" help:"Admin port of the running brine (default: http.listen of the configuration)."`
+	DryRun  bool          `help:"Only say what it would do."`
+	JSON    bool          `help:"Print JSON."`
+}
+
+// Help is shown under the command's own help.
+func (reloadCmd) Help() string {
+	return `The running brine reads the file that it was started with again, checks it whole, against its servers too, and says which pipelines start,
+stop, change and stay. One that changes settles, commits and goes on from there; those that stay notice nothing. Where a change takes a
+restart, or is wrong, nothing is done and what ran before goes on. SIGHUP does the same, and brine run --watch when the file changes.
+Each process is reloaded by itself. docs/live.md says for each setting what it takes.
+
+Examples:
+  brine reload --dry-run -c brine.yaml
+  brine reload -c brine.yaml
+  brine reload --http unix:/run/brine/admin.sock --json`
+}
+
+func (c *reloadCmd) Run(e *env) error {
+	client, err := adminClient(e, c.configFlag, c.HTTP, c.tokenFlag)
+	if err != nil {
+		return err
+	}
+	client.Timeout = c.Timeout
+	query := url.Values{"by": {asker()}}
+	if c.DryRun {
+		query.Set("preview", "1")
+	}
+	var result reload.Result
+	if err := client.Call(e.ctx, http.MethodPost, service.ReloadPath+"?"+query.Encode(), &result); err != nil {
+		return askError(err)
+	}
+	if err := result.Print(e.stdout, c.JSON); err != nil || result.Outcome != reload.Refused {
+		return err
+	}
+	return &exitError{exitFailed, errors.New("refused: " + result.Error), result.Fix}
+}
+
+// source loads the configuration that the command was started with again.
+func (c *runCmd) source(e *env) func() (*config.Config, config.Problems, error) {
+	return func() (*config.Config, config.Problems, error) {
+		cfg, problems := config.Load(c.Config, e.getenv)
+		if err := problems.Err(); err != nil {
+			return nil, problems, err
+		}
+		if c.Unmask {
+			cfg.Unmask()
+		}
+		cfg, err := somePipelines(cfg, c.Pipeline)
+		return cfg, problems, err
+	}
+}
+
+// reloads has the service reload at SIGHUP, and with --watch when the file changes, until ctx ends.
+func (c *runCmd) reloads(ctx context.Context, s *service.Service, hangups chan os.Signal) {
+	file := ""
+	if c.Watch {
+		file = c.Config
+	}
+	go s.ReloadWhen(ctx, hangups, file)
+}
+
+// hangups are the SIGHUPs that the process gets from now on.
+func hangups() (signals chan os.Signal, stop func()) {
+	signals = make(chan os.Signal, 1) // one more than is worked on: what it asks for is the same
+	signal.Notify(signals, syscall.SIGHUP)
+	return signals, func() { signal.Stop(signals) }
+}

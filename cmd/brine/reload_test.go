@@ -1,0 +1,68 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"brine/service/reload"
+)
+
+// TestReloadOfAProcess has a brine run reload by the command, by SIGHUP and since its file has changed, and refuse what it cannot do while
+// it runs: each says so, and the process goes on with what it had.
+func TestReloadOfAProcess(t *testing.T) {
+	notShort(t)
+	t.Parallel()
+	j := newJob(t, embeddedStack(t))
+	p := j.begin()
+	records := func(from, n int) {
+		for i := from; i < from+n; i++ {
+			j.send(i%devPartitions, fmt.Sprintf(`{"waybill":"W%05d","action":"in","station":"S","at":%d}`, i, time.Now().UnixMilli()))
+		}
+		p.until("scans.rows", from+n)
+	}
+	records(0, 20)
+	ask := func(code int, args ...string) string {
+		t.Helper()
+		out, got := j.exit(append([]string{"reload", "--http", p.http}, args...)...)
+		if got != code {
+			t.Errorf("brine reload %v: exit %d, want %d:\n%s", args, got, code, out)
+		}
+		return out
+	}
+	if out := ask(exitOK); !strings.Contains(out, "nothing has changed") {
+		t.Errorf("%s", out)
+	}
+	j.replace("    version: at", "    when: \"action != 'PING'\"\n    version: at")
+	if out := ask(exitOK, "--dry-run"); !strings.Contains(out, "scans.rows  changes  pipelines.scans.when") || !strings.Contains(out, "could be applied") {
+		t.Errorf("%s", out)
+	}
+	out := ask(exitOK, "--json")
+	var r reload.Result
+	if err := json.Unmarshal([]byte(out), &r); err != nil || r.Outcome != reload.Applied || len(r.Onward) != devPartitions || r.Unrecorded != "" {
+		t.Errorf("%+v, %v: %s", r, err, out)
+	}
+	j.replace("key: md5(waybill, 4)", "key: md5(waybill, 6)")
+	if said := ask(exitFailed); !strings.Contains(said, "tables."+j.table+".key is part of") || !strings.Contains(said, "hint: write a new table") {
+		t.Errorf("%s", said)
+	}
+	j.replace("key: md5(waybill, 6)", "key: md5(waybill, 4)")
+
+	j.replace("    version: at", "    read: { window: 2 }\n    version: at")
+	if err := p.cmd.Process.Signal(syscall.SIGHUP); err != nil {
+		t.Fatal(err)
+	}
+	for end := time.Now().Add(time.Minute); !strings.Contains(p.log.String(), `by="signal: hangup" result=applied`); wait(t, 20*time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("SIGHUP has reloaded nothing:\n%s", &p.log)
+		}
+	}
+	records(20, 20)
+	p.stop()
+	if log := p.log.String(); strings.Count(log, "audit: the configuration was reloaded") != 3 {
+		t.Errorf("the log: %s", log)
+	}
+}

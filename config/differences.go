@@ -1,0 +1,200 @@
+package config
+
+import (
+	"cmp"
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"brine/mask"
+)
+
+// Difference is a setting that two configurations have otherwise, or an element that only one of them has.
+type Difference struct {
+	Setting string   `json:"setting"`           // as pipelines.scans.read.window
+	Was     string   `json:"was,omitempty"`     // nothing: it was not there
+	Becomes string   `json:"becomes,omitempty"` // nothing: it is no longer there
+	Section string   `json:"-"`                 // as pipelines.<name>.read
+	Name    string   `json:"-"`                 // in the section; Comes and Goes for an element
+	Names   []string `json:"-"`                 // what stands for the <name>s
+	Part    string   `json:"-"`                 // what the field that it is of is part of, such as a row key; nothing: of none
+}
+
+// Differences are all settings that two configurations have otherwise, in the order of the reference. Neither secrets nor what stands for
+// ${…} and BRINE_ variables is in them.
+func Differences(old, new *Config) []Difference {
+	d := differ{old: old, new: new}
+	d.object(reflect.ValueOf(old).Elem(), reflect.ValueOf(new).Elem(), "", "", nil)
+	d.schemas()
+	d.identities()
+	return d.found
+}
+
+// differ is one run of Differences.
+type differ struct {
+	old, new *Config
+	found    []Difference
+}
+
+// object compares two structs of settings.
+func (d *differ) object(old, new reflect.Value, section, at string, names []string) {
+	defs, _ := definitionsOf(old.Type())
+	for i := range defs {
+		def := &defs[i]
+		a, b := old.Field(def.index), new.Field(def.index)
+		inner, where := join(section, def.name), join(at, def.name)
+		switch shapeOf(def.typ) {
+		case object:
+			d.object(a, b, inner, where, names)
+		case named:
+			d.named(a, b, inner, where, names)
+		case list:
+			d.list(a, b, inner, where, names)
+		default:
+			if !reflect.DeepEqual(a.Interface(), b.Interface()) && !d.followed(def, where) {
+				d.add(section, def.name, where, names, d.old.textOf(def, where, a), d.new.textOf(def, where, b))
+			}
+		}
+	}
+}
+
+func (d *differ) add(section, name, setting string, names []string, was, becomes string) {
+	d.found = append(d.found, Difference{Setting: setting, Was: was, Becomes: becomes, Section: section, Name: name, Names: names})
+}
+
+// named compares what is known by names.
+func (d *differ) named(old, new reflect.Value, section, at string, names []string) {
+	nameOf := func(v reflect.Value) string {
+		_, key := definitionsOf(v.Type())
+		return v.Field(key).String()
+	}
+	find := func(in reflect.Value, name string) (v reflect.Value, ok bool) {
+		for i := range in.Len() {
+			if v = reflect.Indirect(in.Index(i)); nameOf(v) == name {
+				return v, true
+			}
+		}
+		return v, false
+	}
+	for i := range old.Len() {
+		was := reflect.Indirect(old.Index(i))
+		name := nameOf(was)
+		of := append(slices.Clone(names), name)
+		if now, ok := find(new, name); ok {
+			d.object(was, now, section+".<name>", join(at, name), of)
+		} else {
+			d.add(section, Goes, join(at, name), of, d.old.brief(was, join(at, name)), "")
+		}
+	}
+	for i := range new.Len() {
+		now := reflect.Indirect(new.Index(i))
+		name := nameOf(now)
+		if _, ok := find(old, name); !ok {
+			d.add(section, Comes, join(at, name), append(slices.Clone(names), name), "", d.new.brief(now, join(at, name)))
+		}
+	}
+}
+
+// list compares what is known by its place.
+func (d *differ) list(old, new reflect.Value, section, at string, names []string) {
+	for i := range max(old.Len(), new.Len()) {
+		setting := at + "[" + strconv.Itoa(i) + "]"
+		switch {
+		case i >= new.Len():
+			d.add(section, Goes, setting, names, d.old.brief(reflect.Indirect(old.Index(i)), setting), "")
+		case i >= old.Len():
+			d.add(section, Comes, setting, names, "", d.new.brief(reflect.Indirect(new.Index(i)), setting))
+		default:
+			d.object(reflect.Indirect(old.Index(i)), reflect.Indirect(new.Index(i)), section+"[]", setting, names)
+		}
+	}
+}
+
+// followed reports whether a setting is a secret that stands in a file, and still in the same one: what that holds is read again whenever it
+// is used.
+func (d *differ) followed(def *definition, setting string) bool {
+	was, now := d.old.shown[setting], d.new.shown[setting]
+	return def.secret && was == now && strings.Contains(was, "${"+filePrefix)
+}
+
+// schemas compares what the files hold that pipelines name.
+func (d *differ) schemas() {
+	for _, p := range d.old.Pipelines {
+		now := d.new.Pipeline(p.Name)
+		if now == nil || now.SchemaFile != p.SchemaFile || now.schemaSum == p.schemaSum {
+			continue
+		}
+		d.add("pipelines.<name>", "schema", join("pipelines", p.Name)+".schema", []string{p.Name}, p.SchemaFile, p.SchemaFile+", changed")
+	}
+}
+
+// identities finds changes of fields that keys and versions are made of.
+func (d *differ) identities() {
+	for i := range d.found {
+		at := &d.found[i]
+		const fields, let = "pipelines.<name>.fields", "pipelines.<name>.let"
+		if len(at.Names) < 2 || !strings.HasPrefix(at.Section, fields) && !strings.HasPrefix(at.Section, let) {
+			continue
+		}
+		for _, c := range []*Config{d.old, d.new} {
+			p := c.Pipeline(at.Names[0])
+			if p == nil {
+				continue
+			}
+			if of := p.Identity()[at.Names[1]]; of != "" {
+				at.Part = "field " + at.Names[1] + " is part of " + of
+			}
+		}
+	}
+}
+
+// textOf is the value of a setting for people, or what may be shown of it.
+func (c *Config) textOf(d *definition, setting string, v reflect.Value) string {
+	shown, ok := c.shown[setting]
+	if !ok && d.short { // it may stand for its element
+		shown, ok = c.shown[strings.TrimSuffix(setting, "."+d.name)]
+	}
+	if ok {
+		return shown
+	}
+	if d.secret {
+		return mask.If(!v.IsZero(), v.String())
+	}
+	switch x := v.Interface().(type) {
+	case time.Duration:
+		return DurationText(x)
+	case Path:
+		return strings.Join(x, ".")
+	case []string:
+		texts := make([]string, len(x))
+		for i := range x {
+			texts[i] = cmp.Or(c.shown[setting+"["+strconv.Itoa(i)+"]"], x[i])
+		}
+		return strings.Join(texts, ", ")
+	default:
+		return fmt.Sprint(x)
+	}
+}
+
+// brief are the settings that an element has.
+func (c *Config) brief(v reflect.Value, at string) string {
+	defs, _ := definitionsOf(v.Type())
+	var texts []string
+	for i := range defs {
+		d := &defs[i]
+		f := v.Field(d.index)
+		switch s := shapeOf(d.typ); {
+		case f.IsZero(), s == object:
+		case !s.scalar():
+			texts = append(texts, d.name+": …")
+		default:
+			if text := c.textOf(d, join(at, d.name), f); text != d.fallback {
+				texts = append(texts, d.name+": "+text)
+			}
+		}
+	}
+	return "{ " + strings.Join(texts, ", ") + " }"
+}

@@ -1,0 +1,349 @@
+package service
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"brine/config"
+	"brine/indexer"
+	"brine/ingest/control"
+	"brine/internal/fault"
+	"brine/schema"
+	"brine/service/brokers"
+	"brine/service/reload"
+)
+
+// The bounds of a reload. A half that settles has kafka.stop_timeout for it, as at a stop.
+const (
+	checkTime  = 30 * time.Second // for what is asked of brokers and stores
+	recordTime = 10 * time.Second // for what is written about it
+	graceTime  = 30 * time.Second // beyond stop_timeout: for commits, and for leaving the group
+)
+
+// Reloading is one wish for a reload.
+type Reloading struct {
+	By      string // who asks, and how
+	Preview bool   // nothing is to be done, but said what would be
+}
+
+// Reload loads the configuration again, checks it as a whole, against its servers too, and has what runs be as it says: halves that it
+// changes settle, commit and go on from there, others start or stop, and those that it leaves as they are notice nothing. Where that cannot
+// be done the error says why and how it is done, nothing changes, and the result is Refused. One reload is done at a time; others wait for
+// it, as long as ctx lasts. The service was opened ToRun with a Source, and Run runs.
+func (s *Service) Reload(ctx context.Context, asked Reloading) (*reload.Result, error) {
+	c := s.crew.Load()
+	switch {
+	case s.opts.Source == nil:
+		return nil, fault.New(fault.Failed, errors.New("this brine has no file to load its configuration from again"), "start it again")
+	case c == nil, c.ctx.Err() != nil:
+		return nil, fault.New(fault.Failed, errors.New("the pipelines do not run"), "")
+	}
+	select {
+	case s.reloading <- struct{}{}:
+		defer func() { <-s.reloading }()
+	case <-ctx.Done():
+		return nil, fmt.Errorf("another reload is not done yet: %w", ctx.Err())
+	}
+	r := &reload.Result{By: asked.By, At: time.Now().Truncate(time.Millisecond), Before: digest(s.Config())}
+	err := s.reload(ctx, c, asked.Preview, r)
+	if err != nil {
+		r.Outcome, r.Error = reload.Refused, err.Error()
+		if f, ok := errors.AsType[*fault.Error](err); ok {
+			r.Fix = f.Fix
+		}
+	}
+	s.reloaded(r)
+	return r, err
+}
+
+// digest names a configuration by what it says.
+func digest(cfg *config.Config) string {
+	text, err := cfg.Written()
+	if err != nil {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:6])
+}
+
+func (s *Service) reload(ctx context.Context, c *crew, preview bool, r *reload.Result) error {
+	next, problems, err := s.opts.Source()
+	for _, p := range problems {
+		if p.Severity == config.Warning {
+			r.Warned = append(r.Warned, p.String())
+		}
+	}
+	if err != nil {
+		return fault.Misused(fmt.Errorf("the configuration is wrong, and the one before goes on: %w", err))
+	}
+	if s.opts.Halves != nil {
+		next = Only(next, pipelinesOf(next, s.opts.Halves)...)
+	}
+	r.After, r.Plan = digest(next), reload.New(s.Config(), next)
+	if err := r.Plan.Err(); err != nil {
+		return err
+	}
+	within, cancel := context.WithTimeout(ctx, checkTime)
+	defer cancel()
+	defer context.AfterFunc(c.ctx, cancel)()
+	busy := append(r.Names(reload.Starts), r.Names(reload.Changes)...)
+	if err := s.checkServers(within, next, busy); err != nil {
+		return err
+	}
+	switch {
+	case preview:
+		r.Outcome = reload.Previewed
+		return nil
+	case len(r.Settings) == 0:
+		r.Outcome = reload.Unchanged
+		return nil
+	}
+	fresh, err := s.build(within, next, busy)
+	if err != nil {
+		return err
+	}
+	r.Onward = s.swap(c, next, r.Plan, fresh)
+	r.Outcome = reload.Applied
+	s.record(ctx, r)
+	return nil
+}
+
+// record keeps where what is written changes in the control topic, beside the log.
+func (s *Service) record(ctx context.Context, r *reload.Result) {
+	if len(r.Onward) == 0 {
+		return
+	}
+	marks := make([]control.Mark, len(r.Onward))
+	for i, at := range r.Onward {
+		marks[i] = control.Mark{Group: s.Half(at.Half).group, Topic: at.Topic, Partition: at.Partition, Offset: at.Offset,
+			Settings: r.LinesOf(at.Half), Before: r.Before, After: r.After, By: r.By, At: r.At}
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTime)
+	defer cancel()
+	if err := s.control.Mark(ctx, marks); err != nil {
+		r.Unrecorded = controlError(err, s.control.Name()).Error()
+	}
+}
+
+// checkServers makes sure that what these halves need is there, as at the start.
+func (s *Service) checkServers(ctx context.Context, cfg *config.Config, halves []string) error {
+	pipelines := pipelinesOf(cfg, halves)
+	if len(pipelines) == 0 {
+		return nil
+	}
+	topics := brokers.Topics{Config: cfg}
+	for _, p := range pipelines {
+		if err := checkTopics(ctx, cfg, topics, p); err != nil {
+			return fmt.Errorf("pipeline %s: %w", p.Name, err)
+		}
+	}
+	only := Only(cfg, pipelines...)
+	if err := s.checkTables(ctx, only); err != nil {
+		return err
+	}
+	if s.engine == nil || !only.HasDocuments() {
+		return nil
+	}
+	return checkIndexes(ctx, only, s.engine)
+}
+
+// checkTopics makes sure that the topics of a pipeline are there, and keep no record for longer than deletes are known.
+func checkTopics(ctx context.Context, cfg *config.Config, topics brokers.Topics, p *config.Pipeline) error {
+	asks := brokers.Offsets{Client: brokers.Open(&cfg.Kafka)}
+	defer asks.Close()
+	for _, topic := range p.Named() { // what matches a pattern may come later
+		if _, err := asks.Ends(ctx, topic); err != nil {
+			return err
+		}
+	}
+	return schema.CheckDeletes(ctx, cfg, p, topics)
+}
+
+// checkIndexes makes sure that the indexes are there, with all their fields.
+func checkIndexes(ctx context.Context, cfg *config.Config, engine indexer.Engine) error {
+	steps, err := schema.PlanIndexes(ctx, cfg, engine)
+	if err != nil {
+		return err
+	}
+	var missing []error
+	for i := range steps {
+		switch s := &steps[i]; s.Action {
+		case schema.Create:
+			missing = append(missing, fmt.Errorf("index %s does not exist", s.Index))
+		case schema.Extend:
+			missing = append(missing, fmt.Errorf("index %s lacks %s", s.Index, strings.Join(s.Fields, ", ")))
+		}
+	}
+	return missingTables(missing, "brine tables apply -c FILE makes indexes and fields that are missing")
+}
+
+// build makes the halves of these names, with their writers. None runs yet, and after an error none is left.
+func (s *Service) build(ctx context.Context, cfg *config.Config, names []string) (fresh map[string]*Half, err error) {
+	fresh = map[string]*Half{}
+	defer func() {
+		if err != nil {
+			for _, h := range fresh {
+				s.closeHalf(h)
+			}
+		}
+	}()
+	for _, of := range cfg.Halves() {
+		if !slices.Contains(names, of.Name()) {
+			continue
+		}
+		h := newHalf(cfg, of)
+		fresh[h.name] = h
+		if h.kind == Documents && s.engine == nil {
+			return fresh, fault.New(fault.Usage, fmt.Errorf("%s: no pipeline has written documents, so the search engine is not connected", h.name),
+				"restart brine with this configuration")
+		}
+		for _, r := range h.pipeline.Rows {
+			if err := s.learnRegions(ctx, cfg, r.Table); err != nil {
+				return fresh, err
+			}
+		}
+		h.opts.Patient = true
+		if err := s.openWriter(h); err != nil {
+			return fresh, fault.Misused(err)
+		}
+		if err := s.makeLoop(h); err != nil {
+			return fresh, err
+		}
+	}
+	return fresh, nil
+}
+
+// swap has what runs be what is planned, and returns where halves go on that write otherwise from there. It waits for those that settle, a
+// bounded time, and for all at once.
+func (s *Service) swap(c *crew, cfg *config.Config, plan *reload.Plan, fresh map[string]*Half) (onward []reload.Offset) {
+	s.cfg.Store(cfg)
+	var changing sync.WaitGroup
+	var mu sync.Mutex
+	for i := range plan.Halves {
+		h := &plan.Halves[i]
+		before, after := s.Half(h.Name), fresh[h.Name]
+		switch h.Does {
+		case reload.Stays:
+		case reload.Starts:
+			s.put(cfg, after)
+			c.start(after)
+		case reload.Stops:
+			changing.Go(func() {
+				s.retire(c, before)
+				s.ingest.Forget(before.pipeline.Name, before.kind)
+				s.drop(before)
+			})
+		case reload.Changes:
+			changing.Go(func() {
+				s.retire(c, before)
+				at := committedBy(before)
+				after.inherit(before)
+				s.put(cfg, after)
+				c.start(after)
+				if h.Onward {
+					mu.Lock()
+					defer mu.Unlock()
+					onward = append(onward, at...)
+				}
+			})
+		}
+	}
+	changing.Wait()
+	slices.SortFunc(onward, reload.Offset.Compare)
+	return onward
+}
+
+// retire has a half settle, commit and end, and closes it.
+func (s *Service) retire(c *crew, h *Half) {
+	select {
+	case <-c.stop(h):
+	case <-time.After(h.opts.StopTimeout + graceTime):
+		s.log.Error("a pipeline has not ended, and is left alone: its group takes nothing from it any more", "pipeline", h.name)
+	}
+	c.forget(h)
+	s.closeHalf(h)
+}
+
+// committedBy are the offsets from which on a half that has ended has committed nothing.
+func committedBy(h *Half) (at []reload.Offset) {
+	for _, p := range h.loop.Status().Partitions {
+		if p.Committed < 0 { // nothing came, so it stands where it began
+			p.Committed = p.Watermark
+		}
+		if p.Committed >= 0 {
+			at = append(at, reload.Offset{Half: h.name, Topic: p.Topic, Partition: p.Partition, Offset: p.Committed})
+		}
+	}
+	return at
+}
+
+// put adds a half that is about to work, in the place of one of its name.
+func (s *Service) put(cfg *config.Config, h *Half) {
+	h.flow = s.observe(h)
+	s.edit(func(halves []*Half) []*Half {
+		if i := slices.IndexFunc(halves, func(old *Half) bool { return old.name == h.name }); i >= 0 {
+			halves[i] = h
+		} else {
+			halves = append(halves, h)
+		}
+		order := map[string]int{}
+		for i, of := range cfg.Halves() {
+			order[of.Name()] = i - len(cfg.Halves()) // those that stop are behind all
+		}
+		slices.SortStableFunc(halves, func(a, b *Half) int { return order[a.name] - order[b.name] })
+		return halves
+	})
+	s.obey(h) // what was asked since it was made
+}
+
+func (s *Service) drop(h *Half) {
+	s.edit(func(halves []*Half) []*Half {
+		return slices.DeleteFunc(halves, func(old *Half) bool { return old == h })
+	})
+}
+
+// edit changes which halves there are.
+func (s *Service) edit(change func([]*Half) []*Half) {
+	s.editing.Lock()
+	defer s.editing.Unlock()
+	halves := change(slices.Clone(s.all()))
+	s.halves.Store(&halves)
+}
+
+// reloaded reports what has come of a reload: in the log, whose line is the audit of it, in the metrics, and beside the health.
+func (s *Service) reloaded(r *reload.Result) {
+	s.reloads.Done(string(r.Outcome), r.At)
+	if r.Outcome == reload.Previewed {
+		return
+	}
+	args := []any{"by", r.By, "result", r.Outcome, "before", r.Before, "after", r.After}
+	if r.Plan != nil {
+		args = append(args, "starts", r.Names(reload.Starts), "stops", r.Names(reload.Stops), "changes", r.Names(reload.Changes),
+			"settings", r.Lines())
+	}
+	if r.Outcome == reload.Refused {
+		s.refused.Store(r)
+		s.log.Warn("audit: the configuration was not reloaded, and what ran before goes on", append(args, "error", r.Error, "fix", r.Fix)...)
+		return
+	}
+	s.refused.Store(nil)
+	if len(r.Onward) > 0 {
+		args = append(args, "from", onwardText(r.Onward))
+	}
+	s.log.Info("audit: the configuration was reloaded", args...)
+}
+
+func onwardText(at []reload.Offset) string {
+	texts := make([]string, len(at))
+	for i, o := range at {
+		texts[i] = fmt.Sprintf("%s %s:%d:%d", o.Half, o.Topic, o.Partition, o.Offset)
+	}
+	return strings.Join(texts, ", ")
+}

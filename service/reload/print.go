@@ -1,0 +1,85 @@
+package reload
+
+import (
+	"cmp"
+	"io"
+	"slices"
+	"strings"
+
+	"brine/internal/term"
+)
+
+// effectWords are the effects for people.
+var effectWords = map[Effect]string{
+	Live: "counts at once", Drain: "drains", Onward: "drains; rows before stay as they are",
+	Restart: "needs a restart", Replay: "needs a restart and a replay", Elsewhere: "of brine serve",
+}
+
+// Print prints what has come of a reload, for people or as JSON.
+func (r *Result) Print(out io.Writer, asJSON bool) error {
+	if asJSON {
+		term.Println(out, "%s", term.JSON(r))
+		return nil
+	}
+	for _, w := range r.Warned {
+		term.Println(out, "%s", w)
+	}
+	if r.Plan != nil {
+		r.Plan.print(out)
+	}
+	for _, at := range r.Onward {
+		term.Println(out, "%s: topic %s, partition %d is written as configured now from offset %d on", at.Half, at.Topic, at.Partition, at.Offset)
+	}
+	if r.Unrecorded != "" {
+		term.Println(out, "these offsets are in the log alone: %s", r.Unrecorded)
+	}
+	switch r.Outcome {
+	case Applied:
+		term.Println(out, "applied: configuration %s in place of %s", r.After, r.Before)
+	case Unchanged:
+		term.Println(out, "nothing has changed: configuration %s", r.Before)
+	case Previewed:
+		term.Println(out, "this could be applied; nothing was changed")
+	case Refused: // the error says it
+	}
+	return nil
+}
+
+func (p *Plan) print(out io.Writer) {
+	halves, settings := &term.Table{Out: out}, &term.Table{Out: out}
+	for i := range p.Halves {
+		h := &p.Halves[i]
+		halves.Row(h.Name, string(h.Does), strings.Join(h.Settings, ", "))
+	}
+	for i := range p.Settings {
+		d := &p.Settings[i]
+		settings.Row(d.Setting, change(d), effectWords[d.Effect])
+	}
+	halves.Flush()
+	settings.Flush()
+}
+
+// Lines are the settings with what they were and become.
+func (p *Plan) Lines() (lines []string) {
+	for i := range p.Settings {
+		lines = append(lines, line(&p.Settings[i]))
+	}
+	return lines
+}
+
+// LinesOf are those of the settings that change a half.
+func (p *Plan) LinesOf(half string) (lines []string) {
+	at := slices.IndexFunc(p.Halves, func(h Half) bool { return h.Name == half })
+	for i := range p.Settings {
+		if at >= 0 && slices.Contains(p.Halves[at].Settings, p.Settings[i].Setting) {
+			lines = append(lines, line(&p.Settings[i]))
+		}
+	}
+	return lines
+}
+
+func line(d *Setting) string { return d.Setting + ": " + change(d) }
+
+func change(d *Setting) string {
+	return cmp.Or(d.Was, "-") + " → " + cmp.Or(d.Becomes, "-")
+}

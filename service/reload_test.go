@@ -1,0 +1,626 @@
+package service_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"brine/config"
+	"brine/examples"
+	"brine/hbase"
+	"brine/publish"
+	"brine/service"
+	"brine/service/devstack"
+	"brine/service/reload"
+	"brine/verify"
+)
+
+// lines is a configuration of two pipelines, each of the records id, at and n, and a place for a third.
+const lines = `
+kafka: { brokers: ["x:1"], group: brine, commit_interval: 50ms, stop_timeout: 5s }
+hbase: { connect: "rpc://x:1" }
+search: { connect: "http://x:1" }
+memory: 96MiB
+tables:
+  steady: { row: entity, key: 'md5(id, 4) + id', families: { e: {} } }
+  moving: { row: entity, key: 'md5(id, 4) + id', families: { e: {} } }
+  third: { row: entity, key: 'md5(id, 4) + id', families: { e: {} } }
+indexes:
+  moving: { fields: { id: keyword, n: long } }
+pipelines:
+  steady:
+    topic: steady
+    fields: { id: text, at: time_ms, n: int }
+    version: at
+    rows: [ { table: steady, set: { "e:n": n } } ]
+  moving:
+    topic: moving
+    fields: { id: text, at: time_ms, n: int }
+    version: at
+    rows: [ { table: moving, set: { "e:n": n } } ]
+    documents: [ { index: moving, set: { id: id, n: n } } ]
+`
+
+const thirdLine = `  third:
+    topic: third
+    fields: { id: text, at: time_ms, n: int }
+    version: at
+    rows: [ { table: third, set: { "e:n": n } } ]
+`
+
+// reloadable is a service at work whose configuration is a text.
+type reloadable struct {
+	*running
+	servers *devstack.Stack
+	log     *logged
+
+	mu   sync.Mutex
+	text string
+}
+
+// startLines runs lines with its third pipeline or without it.
+func startLines(t *testing.T, text string) *reloadable {
+	t.Helper()
+	servers, err := devstack.Start(devstack.Options{Dir: t.TempDir(), HBaseNodes: 1, ScannerLease: time.Minute, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(servers.Close)
+	if err := servers.Prepare(t.Context(), parsed(t, servers, lines+thirdLine)); err != nil {
+		t.Fatal(err)
+	}
+	r := &reloadable{servers: servers, text: text, log: &logged{}}
+	cfg, _, err := r.source()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := service.Open(t.Context(), cfg, service.Options{For: service.ToRun, Log: slog.New(slog.NewTextHandler(r.log, nil)), Source: r.source})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	r.running = &running{s, t, cancel, make(chan error, 1)}
+	go func() { r.ended <- s.Run(ctx) }()
+	t.Cleanup(r.stop)
+	for _, h := range cfg.Halves() {
+		r.joined(h.Name())
+	}
+	return r
+}
+
+// joined waits until a half is a member of its group.
+func (r *reloadable) joined(half string) {
+	r.t.Helper()
+	r.wait(half+" is a member", func() bool {
+		h := r.Half(half)
+		if h == nil {
+			return false
+		}
+		status, _ := h.Running()
+		return status.Joined
+	})
+}
+
+func (r *reloadable) wait(what string, so func() bool) {
+	r.t.Helper()
+	for end := time.Now().Add(2 * time.Minute); !so(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			r.t.Fatalf("not within two minutes: %s; %+v", what, r.Status())
+		}
+	}
+}
+
+func (r *reloadable) source() (*config.Config, config.Problems, error) {
+	r.mu.Lock()
+	text := r.text
+	r.mu.Unlock()
+	cfg, problems := config.Parse("lines.yaml", []byte(text), r.servers.Getenv)
+	return cfg, problems, problems.Err()
+}
+
+func (r *reloadable) write(text string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.text = text
+}
+
+// reload writes a configuration and has it reloaded, with this outcome.
+func (r *reloadable) reload(text string, want reload.Outcome) *reload.Result {
+	r.t.Helper()
+	r.write(text)
+	result, err := r.Reload(r.t.Context(), service.Reloading{By: "the test"})
+	if result == nil || result.Outcome != want {
+		r.t.Fatalf("reload: %+v, %v; want %s", result, err, want)
+	}
+	return result
+}
+
+// publish sends records from, from+1, … to a topic.
+func (r *reloadable) publish(topic string, from, n int) {
+	r.t.Helper()
+	if err := r.send(topic, from, n); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+func (r *reloadable) send(topic string, from, n int) error {
+	k := &r.Config().Kafka
+	sender := publish.NewSender(k.Options(), k.RequestTimeout)
+	defer sender.Close()
+	byPartition := map[int][]publish.Record{}
+	for i := from; i < from+n; i++ {
+		value := fmt.Sprintf(`{"id":"K%07d","at":%d,"n":%d}`, i, 1700000000000+int64(i), i)
+		byPartition[i%devstack.Partitions] = append(byPartition[i%devstack.Partitions], publish.Record{Key: fmt.Appendf(nil, "K%d", i), Value: []byte(value)})
+	}
+	for p, records := range byPartition {
+		if _, err := sender.Send(r.t.Context(), topic, p, records, "", nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// settled waits until a half has settled so many records in all.
+func (r *reloadable) settled(half string, n int64) {
+	r.t.Helper()
+	r.wait(fmt.Sprintf("%s has settled %d", half, n), func() bool {
+		h := r.Half(half)
+		return h != nil && h.Counts().Settled >= n
+	})
+	if got := r.Half(half).Counts().Settled; got != n {
+		r.t.Errorf("%s has settled %d records, want %d", half, got, n)
+	}
+}
+
+// rows are the ids in a table.
+func (r *reloadable) rows(table string) (n int) {
+	r.t.Helper()
+	for _, err := range r.Client().Scan(r.t.Context(), table, hbase.Scan{}) {
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		n++
+	}
+	return n
+}
+
+// rebalances is how often a half has become a member of a generation of its group.
+func (r *reloadable) rebalances(half string) (n float64) {
+	families, err := r.Registry().Gather()
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	name, kind, _ := strings.Cut(half, ".")
+	for _, f := range families {
+		if f.GetName() != "brine_ingest_rebalances_total" {
+			continue
+		}
+		for _, m := range f.GetMetric() {
+			labels := map[string]string{}
+			for _, l := range m.GetLabel() {
+				labels[l.GetName()] = l.GetValue()
+			}
+			if labels["pipeline"] == name && labels["half"] == kind {
+				n += m.GetCounter().GetValue()
+			}
+		}
+	}
+	return n
+}
+
+// logged keeps what is logged.
+type logged struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (l *logged) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *logged) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+// TestReloadChangesWhatChangedAndNothingElse reloads a filter, how a pipeline writes, a pipeline that comes, and goes: the pipeline beside
+// them keeps its loop, its membership and its partitions.
+func TestReloadChangesWhatChangedAndNothingElse(t *testing.T) {
+	t.Parallel()
+	r := startLines(t, lines)
+	steady, was := r.Half("steady.rows"), r.rebalances("steady.rows")
+	status, _ := steady.Running()
+	generation := status.Generation
+	r.publish("steady", 0, 100)
+	r.publish("moving", 0, 100)
+	r.settled("moving.rows", 100)
+	r.settled("moving.documents", 100)
+
+	filtered := strings.Replace(lines, "topic: moving\n", "topic: moving\n    when: 'n % 2 == 0'\n", 1)
+	result := r.reload(filtered, reload.Applied)
+	if len(result.Onward) != 2*devstack.Partitions {
+		t.Errorf("the filter counts from %+v on, want %d partitions of two halves", result.Onward, devstack.Partitions)
+	}
+	for _, at := range result.Onward {
+		if at.Offset != 100/devstack.Partitions {
+			t.Errorf("the filter counts from %+v on, want offset %d", at, 100/devstack.Partitions)
+		}
+	}
+	r.publish("moving", 100, 100)
+	r.publish("steady", 100, 50)
+	r.settled("moving.rows", 200)
+	r.settled("moving.documents", 200)
+	if n := r.rows("moving"); n != 150 {
+		t.Errorf("%d rows, want those of 100 records and half of 100 more", n)
+	}
+
+	written := strings.Replace(filtered, "topic: moving\n", "topic: moving\n    write: { autoflush: false, linger: 2ms }\n", 1)
+	documents := r.Half("moving.documents")
+	if result = r.reload(written, reload.Applied); len(result.Onward) > 0 {
+		t.Errorf("how a pipeline writes begins at %v", result.Onward)
+	}
+	if r.Half("moving.documents") != documents {
+		t.Error("how rows are written has changed the documents")
+	}
+	r.publish("third", 0, 40)
+	r.reload(written+thirdLine, reload.Applied)
+	r.settled("third.rows", 40)
+	third := r.Half("third.rows")
+	r.reload(written, reload.Applied)
+	if r.Half("third.rows") != nil {
+		t.Error("a pipeline that was removed is still there")
+	}
+	if status, _ := third.Running(); status.Joined {
+		t.Error("a pipeline that was removed is still a member of its group")
+	}
+	r.publish("third", 40, 40)
+	r.reload(written+thirdLine, reload.Applied) // it goes on where it was
+	r.settled("third.rows", 40)
+	if n := r.rows("third"); n != 80 {
+		t.Errorf("%d rows of the pipeline that came again, want 80", n)
+	}
+	r.reload(written+thirdLine, reload.Unchanged)
+
+	r.publish("steady", 150, 50)
+	r.settled("steady.rows", 200)
+	if now, _ := steady.Running(); r.Half("steady.rows") != steady || r.rebalances("steady.rows") != was || now.Generation != generation {
+		t.Errorf("a pipeline that nothing concerns was stopped: %v rebalances, before %v", r.rebalances("steady.rows"), was)
+	}
+	for _, want := range []string{
+		`msg="audit: the configuration was reloaded" by="the test" result=applied`,
+		"moving.rows moving:0:25", "pipelines.moving.when: - → n % 2 == 0", "stops=[third.rows]",
+	} {
+		if !strings.Contains(r.log.String(), want) {
+			t.Errorf("the log lacks %q:\n%s", want, r.log)
+		}
+	}
+}
+
+// TestRefusedReloadChangesNothing: a file that is broken, a key that would change, what is of the process, a topic and a table that are
+// missing. What ran before goes on, is healthy, and says what was refused.
+func TestRefusedReloadChangesNothing(t *testing.T) {
+	t.Parallel()
+	r := startLines(t, lines)
+	halves := map[string]*service.Half{}
+	for _, name := range []string{"steady.rows", "moving.rows", "moving.documents"} {
+		halves[name] = r.Half(name)
+	}
+	for name, c := range map[string]struct{ old, new, want string }{
+		"a broken file":       {"pipelines:", "pipelines", "lines.yaml:"},
+		"a key":               {"moving: { row: entity, key: 'md5(id, 4)", "moving: { row: entity, key: 'md5(id, 2)", "tables.moving.key is part of"},
+		"memory":              {"memory: 96MiB", "memory: 128MiB", "memory is of the whole process"},
+		"a missing topic":     {"topic: moving", "topic: nowhere", "nowhere"},
+		"a missing table":     {"  steady:\n    topic", strings.NewReplacer("third", "fourth").Replace(thirdLine) + "  steady:\n    topic", "fourth"},
+		"one wrong among two": {"topic: moving\n", "topic: moving\n    when: 'n >'\n    read: { window: 2 }\n", "when"},
+		"an unknown setting":  {"topic: moving\n", "topic: moving\n    windows: 2\n", "windows"},
+	} {
+		text := strings.Replace(lines, c.old, c.new, 1)
+		if name == "a missing table" {
+			text = strings.Replace(text, "indexes:", "  fourth: { row: entity, key: 'md5(id, 4) + id', families: { e: {} } }\nindexes:", 1)
+		}
+		result := r.reload(text, reload.Refused)
+		if !strings.Contains(result.Error, c.want) {
+			t.Errorf("%s is refused by %q, want %q", name, result.Error, c.want)
+		}
+		for half, before := range halves {
+			if r.Half(half) != before {
+				t.Errorf("%s: %s is another", name, half)
+			}
+		}
+	}
+	resp, body := get(t, r.URL()+"/healthz")
+	if resp != http.StatusOK || !strings.Contains(body, "was refused") {
+		t.Errorf("healthz: %d %s", resp, body)
+	}
+	if _, body := get(t, r.URL()+"/metrics"); !strings.Contains(body, "brine_config_last_reload_successful 0") ||
+		!strings.Contains(body, `brine_reload_total{result="refused"} 7`) {
+		t.Error("the metrics do not say that the last reload was refused")
+	}
+	r.reload(lines, reload.Unchanged)
+	if _, body := get(t, r.URL()+"/healthz"); strings.Contains(body, "was refused") {
+		t.Errorf("healthz goes on about a reload that was refused: %s", body)
+	}
+	r.publish("moving", 0, 20)
+	r.settled("moving.rows", 20)
+}
+
+// TestReloadWhilePausedKeepsThePause: the loop that comes in the place of a paused one is paused from its first moment on.
+func TestReloadWhilePausedKeepsThePause(t *testing.T) {
+	t.Parallel()
+	r := startLines(t, lines)
+	if _, err := r.Control().Ask(t.Context(), service.Ask{What: service.Pause, Pipeline: "moving", By: "me"}); err != nil {
+		t.Fatal(err)
+	}
+	paused := func() bool {
+		status, _ := r.Half("moving.rows").Running()
+		return status.Paused
+	}
+	r.wait("it is paused", paused)
+	r.publish("moving", 0, 20)
+	r.reload(strings.Replace(lines, "topic: moving\n", "topic: moving\n    read: { window: 2 }\n", 1), reload.Applied)
+	r.joined("moving.rows")
+	if !paused() {
+		t.Error("the pause is over")
+	}
+	if n := r.Half("moving.rows").Counts().Settled; n != 0 {
+		t.Errorf("%d records were settled", n)
+	}
+	if _, err := r.Control().Ask(t.Context(), service.Ask{What: service.Resume, Pipeline: "moving", By: "me"}); err != nil {
+		t.Fatal(err)
+	}
+	r.settled("moving.rows", 20)
+}
+
+// TestReloadsComeOneAfterAnother: several at once, by signals and by the port, are each done whole.
+func TestReloadsComeOneAfterAnother(t *testing.T) {
+	t.Parallel()
+	r := startLines(t, lines)
+	signals := make(chan os.Signal, 2)
+	ctx, cancel := context.WithCancel(t.Context())
+	var waiting sync.WaitGroup
+	waiting.Go(func() { r.ReloadWhen(ctx, signals, "") })
+	r.write(strings.Replace(lines, "topic: moving\n", "topic: moving\n    read: { window: 2 }\n", 1))
+	signals <- syscall.SIGHUP
+	signals <- syscall.SIGHUP
+	for range 3 {
+		waiting.Go(func() {
+			if _, err := r.Reload(t.Context(), service.Reloading{By: "another"}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	r.wait("all are done", func() bool { return strings.Count(r.log.String(), "audit: the configuration was reloaded") == 5 })
+	cancel()
+	waiting.Wait()
+	if n := strings.Count(r.log.String(), "result=applied"); n != 1 {
+		t.Errorf("%d reloads were applied, want one: the others find nothing new\n%s", n, r.log)
+	}
+	if !strings.Contains(r.log.String(), `by="signal: hangup"`) {
+		t.Errorf("no reload by the signal:\n%s", r.log)
+	}
+	r.publish("moving", 0, 20)
+	r.settled("moving.rows", 20)
+}
+
+// TestPreviewChangesNothing, and says what would.
+func TestPreviewChangesNothing(t *testing.T) {
+	t.Parallel()
+	r := startLines(t, lines)
+	before := r.Half("moving.rows")
+	r.write(strings.Replace(lines, "topic: moving\n", "topic: moving\n    when: 'n > 1'\n", 1) + thirdLine)
+	status, body := post(t, r.URL()+service.ReloadPath+"?preview=1&by=me")
+	if status != http.StatusOK || !strings.Contains(body, `"result": "preview"`) || !regexp.MustCompile(`"third.rows",\s+"does": "starts"`).MatchString(body) {
+		t.Errorf("%d %s", status, body)
+	}
+	if r.Half("moving.rows") != before || r.Half("third.rows") != nil {
+		t.Error("a preview has changed something")
+	}
+	if status, body := post(t, r.URL()+service.ReloadPath, "Sec-Fetch-Site", "cross-site"); status != http.StatusForbidden {
+		t.Errorf("a page of the web is answered %d: %s", status, body)
+	}
+}
+
+// TestReloadDuringAnOutageIsBounded: a store that is away refuses what has to be checked there. A pipeline that goes while it waits for the
+// store is not waited for without an end, and what it had begun is there when it comes again.
+func TestReloadDuringAnOutageIsBounded(t *testing.T) {
+	t.Parallel()
+	text := strings.NewReplacer(`"rpc://x:1"`, `"rpc://x:1", operation_timeout: 2s, rpc_timeout: 1s`, "stop_timeout: 5s", "stop_timeout: 1s").Replace(lines)
+	r := startLines(t, text+thirdLine)
+	r.publish("third", 0, 20)
+	r.settled("third.rows", 20)
+	nodes := http.NewServeMux()
+	r.servers.HandleNodes(nodes)
+	node := func(does string) {
+		w := httptest.NewRecorder()
+		if nodes.ServeHTTP(w, httptest.NewRequest(http.MethodPost, devstack.NodesPath+"/0/"+does, nil)); w.Code != http.StatusOK {
+			t.Fatalf("%s: %d %s", does, w.Code, w.Body)
+		}
+	}
+	node("stop")
+	r.publish("third", 20, 20)
+	r.publish("moving", 0, 20)
+	changed := strings.Replace(text, "topic: moving\n", "topic: moving\n    read: { window: 2 }\n", 1)
+	r.write(changed + thirdLine)
+	within, cancel := context.WithTimeout(t.Context(), time.Second) // instead of the half a minute that checks have
+	result, err := r.Reload(within, service.Reloading{By: "the test"})
+	cancel()
+	if err == nil || result.Outcome != reload.Refused {
+		t.Errorf("reloaded though the store is away: %+v", result)
+	}
+	r.reload(text, reload.Applied) // nothing to check: the third goes
+	if r.Half("third.rows") != nil {
+		t.Error("a pipeline that was removed is still there")
+	}
+	node("start")
+	r.wait("the store is there again, and the reload is done", func() bool {
+		r.write(changed + thirdLine)
+		result, _ := r.Reload(t.Context(), service.Reloading{By: "the test"})
+		return result.Outcome == reload.Applied
+	})
+	r.settled("moving.rows", 20)
+	r.wait("all is written", func() bool { return r.rows("third") == 40 })
+}
+
+// Without a file to load from there is nothing to reload, nor before and after Run.
+func TestReloadNeedsAFileAndARun(t *testing.T) {
+	servers, cfg := stack(t)
+	open := func(source func() (*config.Config, config.Problems, error)) *service.Service {
+		s, err := service.Open(t.Context(), cfg, service.Options{For: service.ToRun, Halves: []string{"scans.rows"},
+			Log: slog.New(slog.DiscardHandler), Source: source})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(s.Close)
+		return s
+	}
+	if _, err := open(nil).Reload(t.Context(), service.Reloading{}); err == nil {
+		t.Error("reloaded without a source")
+	}
+	s := open(func() (*config.Config, config.Problems, error) {
+		return parsed(t, servers, string(examples.Dev)), nil, nil
+	})
+	if _, err := s.Reload(t.Context(), service.Reloading{}); err == nil {
+		t.Error("reloaded before it ran")
+	}
+	ended, stop := context.WithCancel(t.Context())
+	stop()
+	if err := s.Run(ended); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Reload(t.Context(), service.Reloading{}); err == nil {
+		t.Error("reloaded after it had ended")
+	}
+}
+
+// TestRandomReloadsUnderLoad changes all but the meaning of pipelines, again and again, while records come: afterwards rows and documents are
+// what an undisturbed run would have made, cell for cell, as verify --full says; and what nothing concerned was never stopped.
+// BRINE_RELOADS=1000 does it so often.
+func TestRandomReloadsUnderLoad(t *testing.T) {
+	t.Parallel()
+	r := startLines(t, lines)
+	steady, was := r.Half("steady.rows"), r.rebalances("steady.rows")
+	const seed = 7
+	random := rand.New(rand.NewPCG(seed, seed))
+	done := make(chan struct{})
+	var publishing sync.WaitGroup
+	published := 0
+	publishing.Go(func() {
+		for {
+			for _, topic := range []string{"moving", "third", "steady"} {
+				if err := r.send(topic, published, 200); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+			published += 200
+			select {
+			case <-done:
+				return
+			case <-time.After(20 * time.Millisecond): // so much load, and no more
+			}
+		}
+	})
+	for range reloads {
+		text := strings.Replace(lines, "topic: moving\n", "topic: moving\n"+randomSettings(random), 1)
+		if random.IntN(2) == 0 {
+			text += strings.Replace(thirdLine, "topic: third\n", "topic: third\n"+randomSettings(random), 1)
+		}
+		r.write(text)
+		if result, err := r.Reload(t.Context(), service.Reloading{By: "the test"}); err != nil {
+			t.Fatalf("%+v\n%v\n%s", result, err, text)
+		}
+	}
+	close(done)
+	publishing.Wait()
+	r.write(lines + thirdLine)
+	if _, err := r.Reload(t.Context(), service.Reloading{By: "the test"}); err != nil {
+		t.Fatal(err)
+	}
+	r.wait("all is settled", func() bool {
+		for _, s := range r.Status() {
+			if s.Lag != 0 {
+				return false
+			}
+		}
+		return len(r.Status()) == 4
+	})
+	for _, table := range []string{"steady", "moving", "third"} {
+		if n := r.rows(table); n != published {
+			t.Errorf("table %s has %d rows of %d records", table, n, published)
+		}
+	}
+	if r.Half("steady.rows") != steady || r.rebalances("steady.rows") != was {
+		t.Errorf("a pipeline that nothing concerns was stopped: %v rebalances, before %v", r.rebalances("steady.rows"), was)
+	}
+	r.verifyFull()
+	t.Logf("%d reloads, %d records of each pipeline", reloads, published)
+}
+
+// randomSettings are settings of a pipeline that change nothing of what it writes.
+func randomSettings(random *rand.Rand) string {
+	return fmt.Sprintf("    read: { window: %d, max_batch_records: %d, max_pause: %ds }\n    write: { autoflush: %v, linger: %dms }\n    halt_after_rejects: %d\n",
+		1+random.IntN(16), 1+random.IntN(2000), 1+random.IntN(20), random.IntN(2) == 0, 1+random.IntN(20), 10+random.IntN(100))
+}
+
+// verifyFull compares all rows and documents with all records.
+func (r *reloadable) verifyFull() {
+	r.t.Helper()
+	cfg := r.Config()
+	o := verify.Options{Full: true, Dir: r.t.TempDir(), Workers: 2}
+	for _, h := range cfg.Halves() {
+		o.Sources = append(o.Sources, service.VerifySource(cfg, h, slog.New(slog.DiscardHandler), r.Client))
+	}
+	for _, table := range cfg.Tables {
+		o.Tables = append(o.Tables, verify.Table{Name: table.Name, Store: verify.HBase(r.Client(), table.Name)})
+	}
+	o.Tables = append(o.Tables, verify.Table{Name: "moving", Store: verify.Index(r.Engine(), "moving", nil), Documents: true, Whole: true})
+	check, err := verify.New(o)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	defer check.Close()
+	report, err := check.Run(r.t.Context())
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	if report.Problems() > 0 {
+		r.t.Errorf("verify --full finds %d problems: %+v", report.Problems(), report)
+	}
+}
+
+var reloads = func() int {
+	if n, err := strconv.Atoi(os.Getenv("BRINE_RELOADS")); err == nil {
+		return n
+	}
+	return 30
+}()
+
+// get returns what a URL answers.
+func get(t *testing.T, url string) (int, string) {
+	t.Helper()
+	resp, err := http.Get(url) //nolint:noctx // of this process
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resp.StatusCode, string(body)
+}
