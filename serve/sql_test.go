@@ -13,6 +13,8 @@ import (
 
 	"brine/account"
 	"brine/mask"
+	"brine/rowkey"
+	"brine/search"
 	"brine/serve"
 	"brine/serve/client"
 )
@@ -197,5 +199,38 @@ func TestARowThatCannotBeReadIsNoOutage(t *testing.T) {
 	}
 	if !strings.Contains(s.log.String(), "a row cannot be read") {
 		t.Errorf("the log has %s", s.log)
+	}
+}
+
+// TestSQLFindsRowsByWords: through the index, as the rows are, and not by words of what is masked from who asks.
+func TestSQLFindsRowsByWords(t *testing.T) {
+	rules := &mask.Rules{}
+	rules.Field("orders", "items")
+	rules.Place("centre-orders", "items")
+	for _, masked := range []bool{false, true} {
+		g := newGuarded(t, func(o *serve.Options) {
+			if masked {
+				o.Masks, o.RoleMasks = rules, nil
+			}
+		})
+		row, err := rowkey.ParseBinary(g.rows["centre:orders u1"])
+		if err != nil {
+			t.Fatal(err)
+		}
+		g.store.found = search.Page{Hits: []search.Hit{{Row: row, Version: 7, Fields: map[string]any{"items": "tea"}}}}
+		const statement = `{"statement": "SELECT \"order\", items FROM orders WHERE MATCH(items, 'tea')"}`
+		w := g.as("support", "POST", "/api/v1/sql", statement, "Brine-Reason", "case 1")
+		switch {
+		case masked && (w.Code != 400 || !strings.Contains(w.Body.String(), "masked") || len(g.store.searched) > 0):
+			t.Errorf("%d %s", w.Code, w.Body)
+		case !masked && (w.Code != 200 || !strings.Contains(w.Body.String(), `["G-u1","tea of u1"]`)):
+			t.Errorf("%d %s", w.Code, w.Body)
+		}
+		if words := strings.Contains(g.audited(t), "MATCH(items, 'tea')"); words == masked {
+			t.Errorf("the audit has %s", g.audited(t))
+		}
+		if w := g.as("u1", "POST", "/api/v1/sql", statement, "Brine-Reason", "case 1"); w.Code != 403 {
+			t.Errorf("as a customer: %d %s", w.Code, w.Body)
+		}
 	}
 }

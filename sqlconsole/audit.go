@@ -57,7 +57,14 @@ func (c *Catalog) hides(t *Table, r Ref) bool {
 		return true
 	}
 	col, err := c.resolve(t, r)
-	return err != nil || col.masked
+	if err != nil || col.masked {
+		return true
+	}
+	if t.Index == nil {
+		return false
+	}
+	f := fieldIn(t.Index, col)
+	return f != nil && c.Masks.MasksPlace(t.Index.Name, f.Name)
 }
 
 func (n Name) written() string {

@@ -64,8 +64,11 @@ func (p *Plan) split() error {
 	return nil
 }
 
-// gone words what a cell did not keep.
-func (p *Plan) gone(err error) error {
+// refused words what a cell did not keep, and what the index says of its question; other errors stay as they are.
+func (p *Plan) refused(err error) error {
+	if fault, ok := errors.AsType[*query.Fault](err); ok && len(p.words) > 0 {
+		return wrong(p.words[0].ref.Pos, fault.Fix, "%s", fault.Msg)
+	}
 	lost, ok := errors.AsType[*query.GoneError](err)
 	if !ok {
 		return err

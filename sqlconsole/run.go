@@ -116,7 +116,7 @@ func (r *run) read(ctx context.Context, s Store) error {
 			break
 		}
 		if err != nil {
-			return p.gone(err)
+			return p.refused(err)
 		}
 		if more, err := r.take(&row); err != nil {
 			return err

@@ -71,12 +71,14 @@ const (
 	fresh     = time.Hour       // then the provider is asked again where it is asked what
 	pause     = 5 * time.Second // after an answer that did not come
 	maxClaim  = 1_000           // values of the claim of roles
+	beside    = 16              // sign-ins that wait for the provider at a time; one more is told that it is away
 )
 
 // Provider is one provider. It is safe for concurrent use, and asks nothing before somebody signs in.
 type Provider struct {
 	opts   Options
 	client *http.Client
+	turns  chan struct{} // has one for each sign-in that waits for the provider: it may be slow, and holds up no more than these
 
 	mu     sync.Mutex // held while the provider is asked who it is: others wait for the same answer
 	known  *openid.Provider
@@ -91,7 +93,7 @@ func New(opts Options) *Provider {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.TLSClientConfig = opts.TLS
 	transport.MaxIdleConns = 4
-	return &Provider{opts: opts, client: &http.Client{Timeout: patience, Transport: bounded{transport},
+	return &Provider{opts: opts, turns: make(chan struct{}, beside), client: &http.Client{Timeout: patience, Transport: bounded{transport},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
 }
 
@@ -117,6 +119,15 @@ func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 		}{io.LimitReader(resp.Body, maxAnswer), resp.Body}
 	}
 	return resp, err
+}
+
+func (p *Provider) enter() (leave func(), err error) {
+	select {
+	case p.turns <- struct{}{}:
+		return func() { <-p.turns }, nil
+	default:
+		return nil, fmt.Errorf("%w: %d sign-ins wait for it", ErrAway, beside)
+	}
 }
 
 // provider is what the provider says of itself, an hour old at most if it answers.
@@ -183,6 +194,11 @@ const startedFor = 10 * time.Minute
 
 // Begin begins a sign-in, and returns where the browser goes.
 func (p *Provider) Begin(ctx context.Context) (to string, s Started, err error) {
+	leave, err := p.enter()
+	if err != nil {
+		return "", s, err
+	}
+	defer leave()
 	found, err := p.provider(ctx)
 	if err != nil {
 		return "", s, err
@@ -216,6 +232,11 @@ func (p *Provider) Finish(ctx context.Context, s Started, got Returned) (Person,
 	case got.Error != "" || got.Code == "":
 		return Person{}, refuse("the provider has refused")
 	}
+	leave, err := p.enter()
+	if err != nil {
+		return Person{}, err
+	}
+	defer leave()
 	found, err := p.provider(ctx)
 	if err != nil {
 		return Person{}, err

@@ -282,6 +282,31 @@ func TestKeysChange(t *testing.T) {
 	}
 }
 
+// TestASlowProviderHoldsUpFew: of many sign-ins at a time some wait for it, and the others are told at once.
+func TestASlowProviderHoldsUpFew(t *testing.T) {
+	i := newIssuer(t)
+	p := i.provider(nil)
+	i.mu.Lock() // nothing is answered
+	ended := make(chan error, 100)
+	for range 100 {
+		go func() {
+			_, _, err := p.Begin(t.Context())
+			ended <- err
+		}()
+	}
+	for range 100 - 16 {
+		if err := <-ended; !errors.Is(err, oidc.ErrAway) {
+			t.Error(err)
+		}
+	}
+	i.mu.Unlock()
+	for range 16 {
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // TestOutages: a provider that does not answer is asked again after a while and not by everybody; what it was known to be stays.
 func TestOutages(t *testing.T) {
 	i := newIssuer(t)

@@ -32,7 +32,7 @@ const (
 )
 
 func (s *stack) publish(ctx context.Context, file, topic, key string, rate int) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, s.brine, "publish", file, "-c", configuration, "--alone", "--again", "--topic", topic, "--key", key,
+	cmd := exec.CommandContext(ctx, s.brine, "publish", file, "-c", configuration, "--alone", "--topic", topic, "--key", key,
 		"--rate", strconv.Itoa(rate))
 	cmd.Env, cmd.Stderr = s.env, nil
 	return cmd
@@ -142,7 +142,7 @@ func one[T any](of []T) T { return of[rand.IntN(len(of))] }
 func (s *stack) timelines(ctx context.Context) error {
 	more := s.dir + "/more.jsonl"
 	span := 2*(s.For+measure.WarmUp) + 30*time.Second
-	if err := measure.WriteScans(more, int(span.Seconds())*eventRate); err != nil {
+	if err := measure.WriteScans(more, s.Events+int(span.Seconds())*eventRate); err != nil { // brine publish goes on behind what the topic has
 		return err
 	}
 	stop, err := measure.Publish(s.publish(ctx, more, "centre.scans", "waybill", eventRate))
