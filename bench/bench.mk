@@ -12,6 +12,10 @@ bench: ## Measure the record's path step by step, into docs/benchmarks.md
 bench-load: ## Measure the HBase client beside HBase's Java client and PerformanceEvaluation on a real HBase, into docs/benchmarks.md (ROWS, ROUNDS)
 	$(GO) run ./bench load --rows $(ROWS) --rounds $(ROUNDS)
 
+.PHONY: bench-read
+bench-read: ## Measure gets and scans of the HBase client beside HBase's Java client on a real HBase, into docs/benchmarks.md (READ_FLAGS)
+	$(GO) run ./bench read $(READ_FLAGS)
+
 .PHONY: bench-tls
 bench-tls: ## Measure how much longer writes take by TLS than in plain text, by turns, on embedded servers and on real ones that run
 	$(GO) test ./hbase -run '^$$' -bench 'TLS$$' -benchtime 31x

@@ -2,7 +2,7 @@
 // a target for each (bench.mk), and runs it from the repository's root, whose files it reads and writes.
 //
 // What is compared by its memory, a loader or a server, is a program of its own, so that nothing else is in it: load/client,
-// consume/client, index/client, index/peer, embedded/server.
+// read/client, consume/client, index/client, index/peer, embedded/server.
 package main
 
 import (
@@ -26,6 +26,7 @@ import (
 	"brine/bench/micro"
 	"brine/bench/pipeline"
 	"brine/bench/query"
+	"brine/bench/read"
 	"brine/bench/serve"
 )
 
@@ -33,6 +34,7 @@ import (
 type cli struct {
 	Micro         micro.Command         `cmd:"" help:"Measure the record's path step by step."`
 	Load          load.Command          `cmd:"" help:"Measure the HBase client beside HBase's Java client and PerformanceEvaluation on a real HBase."`
+	Read          read.Command          `cmd:"" help:"Measure gets and scans of the HBase client beside HBase's Java client on a real HBase."`
 	Pipeline      pipeline.Command      `cmd:"" help:"Measure Kafka to HBase beside the Java loader without Kafka; the delay of an event; an outage of HBase."`
 	Consume       consume.Command       `cmd:"" help:"Measure Kafka to events, without a store, beside kafka-go on a real Kafka."`
 	Embedded      embedded.Command      `cmd:"" help:"Measure the embedded HBase server through the wire, with and without fsync."`

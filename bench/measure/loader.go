@@ -20,12 +20,13 @@ type Shape struct {
 	ValueBytes int
 }
 
-// BuildJava compiles the loader that writes with HBase's own BufferedMutator.
+// BuildJava compiles the loader that writes with HBase's own BufferedMutator, and the reader.
 func (c *Cluster) BuildJava(ctx context.Context) error {
-	cmd := exec.CommandContext(ctx, "javac", "-cp", "deploy/devcluster/lib/hbase/*", "-d", c.Path("java"), "bench/java/BufferedLoad.java")
+	args := []string{"-cp", "deploy/devcluster/lib/hbase/*", "-d", c.Path("java"), "bench/java/BufferedLoad.java", "bench/java/Reads.java"}
+	cmd := exec.CommandContext(ctx, "javac", args...)
 	cmd.Stderr = os.Stderr
 	if err := cmd.Run(); err != nil {
-		return fmt.Errorf("javac bench/java/BufferedLoad.java: %w", err)
+		return fmt.Errorf("javac bench/java/*.java: %w", err)
 	}
 	return nil
 }
@@ -33,11 +34,20 @@ func (c *Cluster) BuildJava(ctx context.Context) error {
 // Java is the command of that loader, with as many threads and mutators, of buffer bytes each. The JVM's flags are those that
 // devcluster's servers have, its heap and collector the JVM's defaults.
 func (c *Cluster) Java(ctx context.Context, connect string, s Shape, threads, buffer int) *exec.Cmd {
+	return c.java(ctx, "BufferedLoad", []string{connect, s.Table}, s.Rows, s.Columns, s.KeyBytes, s.ValueBytes, threads, buffer)
+}
+
+// JavaReads is the command that reads the rows of a load with HBase's own Table: get count of them at random, or scan all.
+func (c *Cluster) JavaReads(ctx context.Context, connect, kind string, s Shape, threads, count int) *exec.Cmd {
+	return c.java(ctx, "Reads", []string{connect, s.Table, kind}, s.Rows, s.Columns, s.KeyBytes, threads, count)
+}
+
+func (c *Cluster) java(ctx context.Context, class string, texts []string, numbers ...int) *exec.Cmd {
 	const script = `source deploy/devcluster/hbase/server.sh
 exec java "${hbase_java[@]}" -Dlog4j.configuration=file:deploy/devcluster/hbase/client-log4j.properties \
-  -cp "$0:deploy/devcluster/lib/hbase/*" BufferedLoad "$@"`
-	args := []string{"-c", script, c.Path("java"), connect, s.Table}
-	for _, n := range []int{s.Rows, s.Columns, s.KeyBytes, s.ValueBytes, threads, buffer} {
+  -cp "$0:deploy/devcluster/lib/hbase/*" "$@"`
+	args := append([]string{"-c", script, c.Path("java"), class}, texts...)
+	for _, n := range numbers {
 		args = append(args, strconv.Itoa(n))
 	}
 	return exec.CommandContext(ctx, "bash", args...)
@@ -63,7 +73,7 @@ func Run(cmd *exec.Cmd, client string, s Shape, server int) (Load, error) {
 	if readErr != nil {
 		return fail(readErr)
 	}
-	l.Seconds, l.ClientCPU, l.PeakMiB, l.ServerCPU = said.Seconds, said.CPU, said.PeakMiB, serverCPU
+	l.Seconds, l.ClientCPU, l.PeakMiB, l.P99, l.ServerCPU = said.Seconds, said.CPU, said.PeakMiB, said.P99, serverCPU
 	l.WholeCPU = SpentCPU(cmd.ProcessState)
 	return l, nil
 }

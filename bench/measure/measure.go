@@ -23,6 +23,7 @@ type Load struct {
 	WholeCPU  float64 `json:"process_cpu_s"` // of the loader from its start to its end, by getrusage
 	ServerCPU float64 `json:"server_cpu_s"`  // of HBase, in Seconds
 	PeakMiB   float64 `json:"peak_mib"`      // VmHWM of the loader
+	P99       float64 `json:"p99_ms,omitempty"`
 }
 
 // RowsPerSecond is the rate of the load.
@@ -36,6 +37,9 @@ func (l Load) ServerMicros() float64 { return l.ServerCPU / float64(l.Rows) * 1e
 
 // Peak is the loader's largest resident memory in MiB.
 func (l Load) Peak() float64 { return l.PeakMiB }
+
+// Late is the time that 99 of 100 of its calls kept, in ms.
+func (l Load) Late() float64 { return l.P99 }
 
 // Counted picks a client's loads of one shape, without those that warmed the server, in the order of their rounds.
 func Counted(loads []Load, client string, columns int) []Load {

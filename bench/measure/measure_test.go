@@ -50,7 +50,7 @@ func TestMediansLeaveOutTheWarming(t *testing.T) {
 
 func TestLoaderMustSayItsResult(t *testing.T) {
 	said, _, err := listen(bufio.NewScanner(strings.NewReader("begin\n{\"seconds\":2,\"cpu_s\":1.5,\"peak_mib\":30}\n")), os.Getpid())
-	if err != nil || said != (Said{2, 1.5, 30}) {
+	if err != nil || said != (Said{Seconds: 2, CPU: 1.5, PeakMiB: 30}) {
 		t.Errorf("got %+v, %v", said, err)
 	}
 	for _, out := range []string{"", "begin\n", "{\"seconds\":2}\n", "begin\noops\n"} {

@@ -14,17 +14,24 @@ type Said struct {
 	Seconds float64 `json:"seconds"`
 	CPU     float64 `json:"cpu_s"`
 	PeakMiB float64 `json:"peak_mib"`
+	P99     float64 `json:"p99_ms,omitempty"` // of its calls, where each is timed
 }
 
 // Say is the loader's side: it prints that load begins, and then what that took and cost in this process.
 func Say(load func() error) error {
+	return SayTimes(func() (Milliseconds, error) { return nil, load() })
+}
+
+// SayTimes is Say of a load that has timed its calls.
+func SayTimes(load func() (Milliseconds, error)) error {
 	fmt.Println("begin")
 	start := time.Now()
 	before, err := OwnCPU()
 	if err != nil {
 		return err
 	}
-	if err := load(); err != nil {
+	times, err := load()
+	if err != nil {
 		return err
 	}
 	said := Said{Seconds: time.Since(start).Seconds()}
@@ -34,6 +41,9 @@ func Say(load func() error) error {
 		return err
 	}
 	said.CPU, said.PeakMiB = after-before, peak
+	if len(times) > 0 {
+		said.P99 = times.At(0.99)
+	}
 	return json.NewEncoder(os.Stdout).Encode(said)
 }
 

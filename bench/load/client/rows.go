@@ -3,6 +3,7 @@ package main
 import (
 	"math/rand/v2"
 
+	"brine/bench/measure"
 	"brine/hbase"
 )
 
@@ -33,16 +34,9 @@ func (r *rows) fill() {
 
 // add adds the i-th row to a batch.
 func (r *rows) add(b *hbase.Batch, i int) {
-	const hex = "0123456789abcdef"
 	var room [maxKeyBytes]byte
 	key := room[:r.keyBytes]
-	salt := uint32(i) * 0x9E3779B1 >> 24
-	key[0], key[1] = hex[salt>>4], hex[salt&15]
-	digits := i
-	for at := len(key) - 1; at > 1; at-- {
-		key[at] = byte('0' + digits%10)
-		digits /= 10
-	}
+	measure.FillKey(key, i)
 	b.Mutate(key)
 	at := i * 61 & (noise - 1)
 	for c := range r.columns {
