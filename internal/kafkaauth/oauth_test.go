@@ -33,16 +33,22 @@ type endpoint struct {
 }
 
 func serveTokens(t *testing.T, answers ...string) *endpoint {
+	var asked atomic.Int64
+	return serveTokensWith(t, func() string { return answers[min(int(asked.Add(1)), len(answers))-1] })
+}
+
+// serveTokensWith is serveTokens with answers that are made when they are asked for.
+func serveTokensWith(t *testing.T, next func() string) *endpoint {
 	e := &endpoint{}
 	e.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		n := e.asked.Add(1)
+		e.asked.Add(1)
 		_ = r.ParseForm() // what is missing then is empty
 		e.form.Store(r.Form.Encode())
 		user, password, basic := r.BasicAuth()
 		if !basic { // the second way, which is tried after a refusal of the first
 			user, password = r.Form.Get("client_id"), r.Form.Get("client_secret")
 		}
-		answer := answers[min(int(n), len(answers))-1]
+		answer := next()
 		status := http.StatusOK
 		if user != "brine" || password != "hunter2" {
 			status, answer = http.StatusUnauthorized, `{"error":"invalid_client","error_description":"not `+password+`"}`
