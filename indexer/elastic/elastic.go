@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -121,6 +123,10 @@ func Open(opts Options) (*Engine, error) {
 		u, _ := url.Parse(strings.TrimSuffix(a, "/")) // Validate has parsed it
 		urls = append(urls, u)
 	}
+	var err error
+	if opts.Transport, err = trusting(opts.Transport, opts.CACert); err != nil {
+		return nil, fmt.Errorf("search.ca: %w", err)
+	}
 	e := &Engine{opts: opts, known: map[string]indexer.Mapping{}}
 	settings := []elastictransport.Option{
 		elastictransport.WithConnectionPoolFunc(e.nodes.open),
@@ -129,10 +135,6 @@ func Open(opts Options) (*Engine, error) {
 		elastictransport.WithDisableRetry(), // the indexer retries, item by item
 		elastictransport.WithUserAgent("brine"),
 	}
-	if opts.CACert != nil {
-		settings = append(settings, elastictransport.WithCACert(opts.CACert))
-	}
-	var err error
 	if e.client, err = elastictransport.NewClient(settings...); err != nil {
 		return nil, fmt.Errorf("search.connect: %w", err)
 	}
@@ -140,6 +142,27 @@ func Open(opts Options) (*Engine, error) {
 	e.buffers.New = func() any { return new(bytes.Buffer) }
 	e.parsers.New = newParser
 	return e, nil
+}
+
+// trusting returns the transport with these authorities in place of the system's: nil, with what it has. It is one whose connections Close can close.
+func trusting(t http.RoundTripper, pem []byte) (http.RoundTripper, error) {
+	if pem == nil {
+		return t, nil
+	}
+	of, ok := t.(*http.Transport)
+	if !ok {
+		return nil, fmt.Errorf("elastic: Options.Transport is a %T, whose authorities cannot be set", t)
+	}
+	roots := x509.NewCertPool()
+	if !roots.AppendCertsFromPEM(pem) {
+		return nil, errors.New("it holds no certificate")
+	}
+	of = of.Clone()
+	if of.TLSClientConfig == nil {
+		of.TLSClientConfig = new(tls.Config)
+	}
+	of.TLSClientConfig.RootCAs = roots
+	return of, nil
 }
 
 // Close closes the idle connections.

@@ -118,6 +118,21 @@ func Elasticsearch(t testing.TB) string {
 	return searchServer(t, "BRINE_REAL_ELASTICSEARCH")
 }
 
+// SecureSearch is how a real Elasticsearch is reached that takes nobody without TLS and a password or an API key.
+type SecureSearch struct {
+	URL            string // https://host:port
+	CA             string // file of the authority (PEM) that signed its certificate
+	User, Password string // of somebody who may do everything
+}
+
+// ElasticsearchSecure returns the real Elasticsearch that takes nobody without TLS and a password or an API key.
+func ElasticsearchSecure(t testing.TB) SecureSearch {
+	t.Helper()
+	url := address(t, "BRINE_REAL_ELASTICSEARCH_SECURE")
+	listens(t, "the Elasticsearch with security", strings.TrimPrefix(url, "https://"))
+	return SecureSearch{url, address(t, "BRINE_REAL_ELASTICSEARCH_SECURE_CA"), "brine", "brine-devcluster"}
+}
+
 // Elasticsearch9 returns the URL of a real Elasticsearch 9 whose cluster has a master.
 func Elasticsearch9(t testing.TB) string {
 	t.Helper()

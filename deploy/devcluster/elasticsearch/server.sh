@@ -1,13 +1,35 @@
 # shellcheck shell=bash
-# Elasticsearch, one node without security. It refuses user id 0: as root it runs as nobody. devcluster sources this file.
+# Elasticsearch, one node without security, and elasticsearch-secure, which takes nobody without TLS and a password or an API key. It refuses
+# user id 0: as root it runs as nobody. devcluster sources this file.
 
-start_elasticsearch() { launch_elasticsearch elasticsearch "$1" "$(java_home)"; }
+start_elasticsearch() { launch_elasticsearch elasticsearch "$1" "$(java_home)" <<<"xpack.security.enabled: false"; }
 
-# launch_elasticsearch SERVER DIR JAVA-HOME starts a release of it.
+# The one user of elasticsearch-secure is brine, with the password brine-devcluster.
+start_elasticsearch-secure() {
+  local dir=$1
+  mkdir -p "$dir/config"
+  certificates "$dir/tls" >>"$dir/log" 2>&1 || return
+  rm -rf "$dir/config/tls"
+  cp -r "$dir/tls" "$dir/config/tls" # it reads no files elsewhere
+  echo 'brine:{PBKDF2}10000$AQIDBAUGBwgJCgsMDQ4PEBESExQVFhcYGRobHB0eHyA=$Vvg7gBbcxsLkxFL4APhd6eqXRFkLqNxT7G0GyG2YkZI=' >"$dir/config/users"
+  echo 'superuser:brine' >"$dir/config/users_roles"
+  launch_elasticsearch elasticsearch-secure "$dir" "$(java_home)" <<END
+xpack.security.enabled: true
+xpack.security.enrollment.enabled: false
+xpack.security.autoconfiguration.enabled: false
+xpack.security.http.ssl.enabled: true
+xpack.security.http.ssl.key: tls/server.key
+xpack.security.http.ssl.certificate: tls/server.crt
+xpack.security.authc.realms.file.file1.order: 0
+END
+}
+
+# launch_elasticsearch SERVER DIR JAVA-HOME starts a release of it, with the settings of standard input.
 launch_elasticsearch() {
-  local server=$1 dir=$2 java=$3 heap=${DEVCLUSTER_ELASTICSEARCH_HEAP:-512m} http transport home as=()
+  local server=$1 dir=$2 java=$3 heap=${DEVCLUSTER_ELASTICSEARCH_HEAP:-512m} http transport home more as=()
+  more=$(cat)
   read -r http transport < <(ports "$server" 2)
-  home=$(echo "$lib/$server"/elasticsearch-*)
+  home=$(echo "$lib/$(software "$server")"/elasticsearch-*)
   mkdir -p "$dir/config" "$dir/data" "$dir/logs" "$dir/tmp"
   cp "$home"/config/log4j2.properties "$dir/config/"
   # Release 9 asks for a module that makes vectors faster, which a Java runtime without the compilers lacks.
@@ -18,7 +40,7 @@ discovery.type: single-node
 network.host: 127.0.0.1
 http.port: $http
 transport.port: $transport
-xpack.security.enabled: false
+$more
 cluster.routing.allocation.disk.threshold_enabled: false
 path.data: $dir/data
 path.logs: $dir/logs
@@ -38,10 +60,17 @@ END
 java_home() { java -XshowSettings:properties -version 2>&1 | sed -n 's/^ *java.home = //p'; }
 
 ready_elasticsearch() { echo "\\] started[ {]?"; }
+ready_elasticsearch-secure() { ready_elasticsearch; }
 
 env_elasticsearch() {
   read -r port _ <"$1/ports"
   echo "BRINE_REAL_ELASTICSEARCH=http://127.0.0.1:$port"
+}
+
+env_elasticsearch-secure() {
+  read -r port _ <"$1/ports"
+  echo "BRINE_REAL_ELASTICSEARCH_SECURE=https://127.0.0.1:$port"
+  echo "BRINE_REAL_ELASTICSEARCH_SECURE_CA=$1/tls/ca.pem"
 }
 
 # fetch_elasticsearch DIR unpacks the server and gives it the smartcn plugin, compiled here: the analyzer's jar with a class

@@ -4,7 +4,7 @@
 start_elasticsearch9() {
   local java
   java=$(need_java21 elasticsearch9) || return 1
-  launch_elasticsearch elasticsearch9 "$1" "$java"
+  launch_elasticsearch elasticsearch9 "$1" "$java" <<<"xpack.security.enabled: false"
 }
 
 ready_elasticsearch9() { ready_elasticsearch; }

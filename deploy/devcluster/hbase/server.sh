@@ -155,7 +155,7 @@ hbase_version() { echo "${HBASE_VERSION:-$(hbase_default)}"; }
 one_version() {
   local root=$1 before
   before=$(cat "$root/version" 2>/dev/null || hbase_default)
-  if [[ -d $root/data && $before != "$(hbase_version)" ]]; then
+  if [[ -d $root/data && $before != "$(hbase_version)" && -z ${DEVCLUSTER_UPGRADE:-} ]]; then
     die "the data in $root are of HBase $before, not $(hbase_version): wipe them, or set DEVCLUSTER_RUN to another folder"
   fi
   mkdir -p "$root"
