@@ -8,6 +8,10 @@ ROUNDS ?= 3
 bench: ## Measure the record's path step by step, into docs/benchmarks.md
 	$(GO) run ./bench micro
 
+.PHONY: bench-rebalance
+bench-rebalance: ## How long partitions pause while a member joins and dies 20 times on a real Kafka, by both protocols (make real-up SERVERS=kafka)
+	@set -a; . deploy/devcluster/run/env; BRINE_REAL=required BRINE_REBALANCES=20 $(GO) test ./ingest -run TestRealPauses -v -count 1 -timeout 20m | grep -v '^time='
+
 .PHONY: bench-load
 bench-load: ## Measure the HBase client beside HBase's Java client and PerformanceEvaluation on a real HBase, into docs/benchmarks.md (ROWS, ROUNDS)
 	$(GO) run ./bench load --rows $(ROWS) --rounds $(ROUNDS)

@@ -277,7 +277,7 @@ func (h *held) release(ids []int, stop context.Context) {
 			}
 		}
 	}
-	h.takeOut(ctx, workers, true)
+	h.takeOut(ctx, workers, func() (again bool) { return h.commitNow(true) != nil && stop.Err() == nil })
 }
 
 // patienceOf is for how long partitions may settle: until a stop must be over, or the group would not wait any longer.
@@ -314,18 +314,15 @@ func (h *held) drop() {
 	for _, w := range workers {
 		<-w.ended
 	}
-	h.takeOut(context.Background(), workers, false)
+	h.takeOut(context.Background(), workers, func() bool { return false })
 }
 
-// takeOut ends our having partitions that nobody works on any more, after a last commit unless they are lost. It is tried until it is
-// answered, within ctx: a commit in doubt might come after the next member's.
-func (h *held) takeOut(ctx context.Context, workers []*worker, commit bool) {
+// takeOut ends our having partitions that nobody works on any more, after a last commit, which is made again within ctx if it must be: one in
+// doubt might come after the next member's.
+func (h *held) takeOut(ctx context.Context, workers []*worker, commit func() (again bool)) {
 	h.committing.Lock()
 	defer h.committing.Unlock()
-	for pauses := (backoff.Pauses{Base: h.RetryMin, Limit: time.Second}); commit; {
-		if h.commitNow(true) == nil || pauses.Wait(ctx) != nil {
-			break
-		}
+	for pauses := (backoff.Pauses{Base: h.RetryMin, Limit: time.Second}); commit() && pauses.Wait(ctx) == nil; {
 	}
 	var gone []*partition
 	for _, w := range workers {

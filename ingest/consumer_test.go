@@ -15,8 +15,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 	"github.com/twmb/franz-go/pkg/kversion"
 
-	"brine/event"
 	"brine/ingest/internal/broker"
+	"brine/ingest/offsets"
 )
 
 // A member that comes or goes moves the partitions that it gets or had, and no other ends.
@@ -297,4 +297,29 @@ func TestConsumerFollowsAPattern(t *testing.T) {
 	})
 }
 
-var _ event.Writer = (*store)(nil)
+// Offsets of a group whose members speak the consumer protocol are not set, and its members are seen. (This Kafka does not name the topics that
+// they have; see TestRealGroupChangesItsProtocol.)
+func TestOffsetsOfAConsumersGroupStay(t *testing.T) {
+	b := newBroker(t, 2)
+	b.protocol = Consumer
+	b.produce(10, 0, 1)
+	l := start(t, b.options(newStore()))
+	eventually(t, "committed", func() bool { return b.committedOffset(0) == 10 && b.committedOffset(1) == 10 })
+	c := offsets.Open(l.Kafka, 5*time.Second)
+	defer c.Close()
+	g, err := c.Group(t.Context(), group, topic)
+	if err != nil || len(g.Members) != 1 {
+		t.Fatalf("%+v, %v", g, err)
+	}
+	moves, err := g.Moves(map[int]int64{0: 3}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Set(t.Context(), g, moves); !errors.Is(err, offsets.ErrMembers) {
+		t.Errorf("setting offsets: %v", err)
+	}
+	l.stop()
+	if err := c.Set(t.Context(), g, moves); err != nil || b.committedOffset(0) != 3 {
+		t.Errorf("once it has no member: %v, committed %d", err, b.committedOffset(0))
+	}
+}

@@ -20,6 +20,10 @@ import (
 // TestRealKafka takes the loop over a real broker: compressed batches, aborted and committed transactions, poison, two
 // members of which one leaves, a stop, and a replay.
 func TestRealKafka(t *testing.T) {
+	eachProtocol(t, realKafka)
+}
+
+func realKafka(t *testing.T, protocol GroupProtocol) {
 	brokers := testenv.Kafka(t)
 	topic := testenv.Name(t)
 	const partitions, each = 3, 2000
@@ -57,7 +61,7 @@ func TestRealKafka(t *testing.T) {
 	s, d := newStore(), &letters{}
 	options := func() Options {
 		return Options{Kafka: Kafka{Brokers: brokers}, Topic: topic, Group: topic, Schema: schema, Writer: s,
-			CommitInterval: 50 * time.Millisecond, Heartbeat: 100 * time.Millisecond, Logger: testLogger(t)}
+			CommitInterval: 50 * time.Millisecond, Heartbeat: 100 * time.Millisecond, Logger: testLogger(t), GroupProtocol: protocol}
 	}
 	first, second := start(t, options()), start(t, options())
 	const good = partitions * (each + 10)
@@ -197,6 +201,10 @@ func TestRealStaticMember(t *testing.T) {
 
 // A real topic that is deleted and recreated while the loop runs: nothing of the new one is passed.
 func TestRealTopicRecreated(t *testing.T) {
+	eachProtocol(t, realTopicRecreated)
+}
+
+func realTopicRecreated(t *testing.T, protocol GroupProtocol) {
 	brokers, topic := testenv.Kafka(t), testenv.Name(t)
 	admin := realClient(t, brokers)
 	createReal(t, admin, topic, 1)
@@ -215,7 +223,7 @@ func TestRealTopicRecreated(t *testing.T) {
 	s := newStore()
 	var generations atomic.Int64
 	o := realMember(t, brokers, topic, "", s, &generations)
-	o.OutOfRange = FromEarliest
+	o.OutOfRange, o.GroupProtocol = FromEarliest, protocol
 	l := start(t, o)
 	eventually(t, "the old topic is written", func() bool { return s.holds(0, 10) })
 	eventually(t, "it is committed", func() bool { return l.Status().Partitions[0].Committed == 10 })

@@ -46,6 +46,8 @@ transaction.state.log.replication.factor=1
 transaction.state.log.min.isr=1
 transaction.state.log.num.partitions=1
 group.initial.rebalance.delay.ms=0
+group.consumer.min.heartbeat.interval.ms=1000
+group.consumer.min.session.timeout.ms=6000
 log.cleaner.dedupe.buffer.size=33554432
 END
   java -Xmx128m -cp "$lib/kafka/*" kafka.tools.StorageTool format --standalone -t brinedevclusterAAAAAAA \

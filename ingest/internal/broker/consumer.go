@@ -83,6 +83,7 @@ type Consumer struct {
 	endLife                  context.CancelFunc
 	stopping                 bool // this life is ending: nothing is taken any more
 
+	unanswered bool // the last attempt to join was, by the coordinator
 	everything bool // the next heartbeat says all: the last answer was none, or there are other topics
 	report     bool // it says what we own
 
@@ -159,6 +160,9 @@ func (m *Consumer) Run(stop context.Context, h Holder) error {
 			_ = pauses.Wait(stop)
 		}
 	}
+	if m.unanswered { // the group may have us for a member, and wait for its session's end
+		m.leave()
+	}
 	return nil
 }
 
@@ -191,7 +195,7 @@ func (m *Consumer) join(ctx context.Context) error {
 	m.interval, m.everything, m.report, m.stopping = firstInterval, false, false, false
 	m.setEpoch(0)
 	answer, err := m.send(ctx, &consumerBeat{timeout: m.RebalanceTimeout, topics: m.subscribed(), owned: held{}, instance: m.InstanceID})
-	if err != nil {
+	if m.unanswered = ctx.Err() != nil && !Answered(err); err != nil {
 		return err
 	}
 	m.mu.Lock()
@@ -383,7 +387,9 @@ func (m *Consumer) drop(why error) {
 // leave says that we are gone: for good, or as a static member that comes back within the session.
 func (m *Consumer) leave() {
 	m.mu.Lock()
-	m.tenure.over = true
+	if m.tenure != nil {
+		m.tenure.over = true
+	}
 	m.mu.Unlock()
 	q := &consumerBeat{epoch: -1, instance: m.InstanceID}
 	if m.InstanceID != "" {

@@ -1,0 +1,245 @@
+package ingest
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"brine/ingest/internal/broker"
+	"brine/internal/testenv"
+)
+
+// realLoop is a loop on a real broker by a protocol.
+func realLoop(t *testing.T, brokers []string, topic string, s *store, p GroupProtocol) Options {
+	return Options{Kafka: Kafka{Brokers: brokers}, Topic: topic, Group: topic, Schema: schema, Writer: s, GroupProtocol: p,
+		CommitInterval: 50 * time.Millisecond, Heartbeat: 100 * time.Millisecond, Logger: testLogger(t)}
+}
+
+// configure sets what the brokers know of a topic or a group.
+func configure(t *testing.T, admin *kgo.Client, kind kmsg.ConfigResourceType, name string, settings map[string]string) {
+	t.Helper()
+	alter := kmsg.NewIncrementalAlterConfigsRequest()
+	r := kmsg.NewIncrementalAlterConfigsRequestResource()
+	r.ResourceType, r.ResourceName = kind, name
+	for name, value := range settings {
+		c := kmsg.NewIncrementalAlterConfigsRequestResourceConfig()
+		c.Name, c.Value = name, &value
+		r.Configs = append(r.Configs, c)
+	}
+	alter.Resources = append(alter.Resources, r)
+	if answer, err := alter.RequestWith(t.Context(), admin); err != nil || answer.Resources[0].ErrorCode != 0 {
+		t.Fatalf("configuring %s: %+v, %v", name, answer, err)
+	}
+}
+
+// feed writes a record to each partition of a topic again and again, until it is stopped.
+func feed(t *testing.T, client *kgo.Client, topic string, partitions int) (stop func() (each int)) {
+	t.Helper()
+	end, done, each := make(chan struct{}), make(chan struct{}), 0
+	go func() {
+		defer close(done)
+		for tick := time.NewTicker(20 * time.Millisecond); ; each++ {
+			select {
+			case <-end:
+				tick.Stop()
+				return
+			case <-tick.C:
+			}
+			var records []*kgo.Record
+			for p := range partitions {
+				records = append(records, &kgo.Record{Topic: topic, Partition: int32(p), Value: fmt.Appendf(nil, `{"n":%d}`, each)})
+			}
+			if err := client.ProduceSync(t.Context(), records...).FirstErr(); err != nil {
+				t.Error(err)
+				return
+			}
+		}
+	}()
+	return sync.OnceValue(func() int { close(end); <-done; return each })
+}
+
+// settledAll waits until a group has committed the end of every partition.
+func settledAll(t *testing.T, l *running, topic string, partitions int) {
+	t.Helper()
+	c := broker.New(l.Kafka, 5*time.Second, topic)
+	defer c.Close()
+	ids := broker.Topic{Partitions: partitions}.IDs()
+	ends, err := c.Offsets(t.Context(), topic, ids, broker.Newest, broker.Committed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "all committed", func() bool {
+		committed, err := c.Commits(t.Context(), topic, topic, ids)
+		return err == nil && !slices.ContainsFunc(ids, func(p int) bool { return committed[p].Offset != ends[p] })
+	})
+}
+
+// A live group goes from the classic to the consumer protocol, and back, member by member, and nothing is lost; its partitions move on
+// while records come.
+func TestRealGroupChangesItsProtocol(t *testing.T) {
+	brokers, topic := testenv.Kafka(t), testenv.Name(t)
+	admin := realClient(t, brokers)
+	const partitions = 6
+	createReal(t, admin, topic, partitions)
+	t.Cleanup(func() { deleteReal(t, admin, topic, topic+".dead") })
+	s := newStore()
+	stop := feed(t, realClient(t, brokers), topic, partitions)
+	first, second := start(t, realLoop(t, brokers, topic, s, Classic)), start(t, realLoop(t, brokers, topic, s, Classic))
+	both := func() bool { return len(first.assigned()) == 3 && len(second.assigned()) == 3 }
+	eventually(t, "two classic members share", both)
+	for _, to := range []GroupProtocol{Auto, Classic} {
+		first.stop()
+		first = start(t, realLoop(t, brokers, topic, s, to))
+		eventually(t, "members of two protocols share", both)
+		second.stop()
+		second = start(t, realLoop(t, brokers, topic, s, to))
+		eventually(t, "two members of "+string(to)+" share", both)
+		c := broker.New(first.Kafka, 5*time.Second, topic)
+		if members, err := c.Members(t.Context(), topic, topic); err != nil || len(members) != 2 || len(members[0].Partitions) != 3 {
+			t.Errorf("members by %s: %+v, %v", to, members, err)
+		}
+		c.Close()
+	}
+	each := stop()
+	settledAll(t, first, topic, partitions)
+	first.stop()
+	second.stop()
+	s.wantOnce(t, partitions*each)
+}
+
+// ages are how old the records of each partition were, by the broker's clock, when they were durable: the worst since they were last taken.
+type ages struct {
+	mu    sync.Mutex
+	worst map[int]time.Duration
+}
+
+func (a *ages) durable(i DurableInfo) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.worst[i.Partition] = max(a.worst[i.Partition], time.Since(time.UnixMilli(i.Times.First)))
+}
+
+func (a *ages) take() map[int]time.Duration {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	worst := a.worst
+	a.worst = map[int]time.Duration{}
+	return worst
+}
+
+// TestRealPauses has a member join and be killed again and again beside one that stays, by either protocol, while records come. It prints how
+// old the records of partitions became that moved, and of those that did not; and beside them of all while nothing changes. The group's
+// sessions are of 6 s, so that much of what moves from the dead is their detection. BRINE_REBALANCES is how often; see make bench-rebalance.
+func TestRealPauses(t *testing.T) {
+	rounds := 1
+	if n, err := strconv.Atoi(os.Getenv("BRINE_REBALANCES")); err == nil {
+		rounds = n
+	}
+	t.Logf("%-10s %-16s %8s %8s %8s", "protocol", "partitions", "median", "p95", "worst")
+	for _, protocol := range []GroupProtocol{Classic, Consumer} {
+		t.Run(string(protocol), func(t *testing.T) { realPauses(t, protocol, rounds) })
+	}
+}
+
+func realPauses(t *testing.T, protocol GroupProtocol, rounds int) {
+	brokers, topic := testenv.Kafka(t), testenv.Name(t)
+	admin := realClient(t, brokers)
+	const partitions = 64
+	createReal(t, admin, topic, partitions)
+	configure(t, admin, kmsg.ConfigResourceTypeTopic, topic, map[string]string{"message.timestamp.type": "LogAppendTime"})
+	configure(t, admin, kmsg.ConfigResourceTypeGroupConfig, topic,
+		map[string]string{"consumer.heartbeat.interval.ms": "1000", "consumer.session.timeout.ms": "6000"})
+	t.Cleanup(func() { deleteReal(t, admin, topic, topic+".dead") })
+	s, seen := newStore(), &ages{worst: map[int]time.Duration{}}
+	options := func() Options {
+		o := realLoop(t, brokers, topic, s, protocol)
+		o.Heartbeat, o.SessionTimeout = time.Second, 6*time.Second
+		o.Hooks.Durable = seen.durable
+		return o
+	}
+	stop := feed(t, realClient(t, brokers), topic, partitions)
+	stays := start(t, options())
+	eventually(t, "it has all, and caught up", func() bool {
+		lag := int64(0)
+		for _, p := range stays.Status().Partitions {
+			lag += p.Lag()
+		}
+		return len(stays.assigned()) == partitions && lag < 10*partitions
+	})
+	all := map[string][]time.Duration{}
+	note := func(change string, moved []int) {
+		for p, worst := range seen.take() {
+			kind := change
+			switch {
+			case slices.Contains(moved, p):
+				kind += " moved"
+			case moved != nil:
+				kind += " untouched"
+			}
+			all[kind] = append(all[kind], worst)
+		}
+	}
+	for range rounds {
+		time.Sleep(time.Second) // what has moved is read up
+		seen.take()
+		time.Sleep(2 * time.Second)
+		note("no change", nil)
+		comes := start(t, options())
+		eventually(t, "two share", func() bool { return len(comes.assigned()) == partitions/2 && len(stays.assigned()) == partitions/2 })
+		time.Sleep(time.Second)
+		moved := comes.assigned()
+		note("joins", moved)
+		comes.kill()
+		eventually(t, "it has all again", func() bool { return len(stays.assigned()) == partitions })
+		time.Sleep(time.Second)
+		note("dies", moved)
+	}
+	each := stop()
+	settledAll(t, stays, topic, partitions)
+	stays.stop()
+	for p := range partitions {
+		if !s.holds(p, int64(each)) {
+			t.Errorf("partition %d: records are missing", p)
+		}
+	}
+	for _, kind := range []string{"no change", "joins untouched", "joins moved", "dies untouched", "dies moved"} {
+		d := all[kind]
+		slices.Sort(d)
+		if len(d) > 0 {
+			at := func(share int) time.Duration { return d[min(len(d)-1, len(d)*share/100)].Round(time.Millisecond) }
+			t.Logf("%-10s %-16s %8v %8v %8v", protocol, kind, at(50), at(95), at(100))
+		}
+	}
+}
+
+// A real coordinator gives a static member that left for a moment its partitions back, and moves nothing of the others.
+func TestRealStaticConsumer(t *testing.T) {
+	brokers, topic := testenv.Kafka(t), testenv.Name(t)
+	admin := realClient(t, brokers)
+	createReal(t, admin, topic, 4)
+	t.Cleanup(func() { deleteReal(t, admin, topic, topic+".dead") })
+	s := newStore()
+	var other, ours atomic.Int64
+	static := func(instance string, n *atomic.Int64) Options {
+		o := realMember(t, brokers, topic, instance, s, n)
+		o.GroupProtocol = Consumer
+		return o
+	}
+	first, second := start(t, static("pod-0", &other)), start(t, static("pod-1", &ours))
+	eventually(t, "both have two", func() bool { return len(first.assigned()) == 2 && len(second.assigned()) == 2 })
+	before, all := second.assigned(), other.Load()
+	second.stop()
+	second = start(t, static("pod-1", &ours))
+	eventually(t, "it is back", func() bool { return slices.Equal(second.assigned(), before) })
+	if other.Load() != all {
+		t.Errorf("the other member was assigned partitions %d times more", other.Load()-all)
+	}
+}
