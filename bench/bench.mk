@@ -65,6 +65,10 @@ bench-sick: bench-failing-region # its former name
 bench-metrics: data/orders.jsonl.gz ## Measure what metrics, skew and tracing cost the pipeline, and a scrape of 10,000 regions (EVENTS, METRICS_ROUNDS)
 	$(GO) run ./bench metrics $(if $(EVENTS),--events $(EVENTS)) $(if $(METRICS_ROUNDS),--rounds $(METRICS_ROUNDS))
 
+.PHONY: bench-console
+bench-console: build console/node_modules ## Measure the web console in Chromium: first paint, sizes, frames, heap, cost, into docs/benchmarks.md
+	CHROMIUM=$(CHROMIUM) BRINE=../$(BIN) $(GO) run ./bench console
+
 .PHONY: chaos-hbase
 chaos-hbase: ## Break a real HBase cluster in eleven ways under load, and count, into docs/reliability.md (SEED, FAULTS)
 	$(GO) run ./bench chaos hbase $(if $(SEED),--seed $(SEED)) $(if $(FAULTS),--faults "$(FAULTS)")

@@ -17,6 +17,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"brine/bench/chaos"
+	"brine/bench/console"
 	"brine/bench/consume"
 	"brine/bench/embedded"
 	"brine/bench/failingregion"
@@ -43,6 +44,7 @@ type cli struct {
 	Serve         serve.Command         `cmd:"" help:"Measure the HTTP API: timelines, latest events, orders by a word, SQL, idle event streams."`
 	FailingRegion failingregion.Command `cmd:"" help:"Measure what one failing region of 16 costs the others through the whole pipeline."`
 	Metrics       metrics.Command       `cmd:"" help:"Measure what metrics, skew and tracing cost the pipeline, and a scrape of 10,000 regions."`
+	Console       console.Command       `cmd:"" help:"Measure the web console in Chromium: first paint, sizes, frames, heap, and what it costs the server."`
 	Chaos         chaos.Command         `cmd:"" help:"Break servers and brine, and ask what was lost."`
 
 	MetricsServers metrics.Servers `cmd:"" hidden:"" help:"Be the servers of metrics, in a process of their own."`

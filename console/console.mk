@@ -26,6 +26,8 @@ console-check: console/node_modules ## Fail when console/dist is not what its so
 console-test: build console/node_modules $(CHROMIUM) ## Try the console in Chromium, on a brine dev of its own
 	cd console && CHROMIUM=$(CHROMIUM) BRINE=../$(BIN) $(NPM) run -s test
 
+bench-console: $(CHROMIUM)
+
 .PHONY: console-pictures
 console-pictures: ## Make the pictures of docs/console.md again
 	PICTURES=1 $(MAKE) -s console-test

@@ -157,6 +157,7 @@ func TestMatrix(t *testing.T) {
 		"GET /api/v1/views/station-scans/facets":    {asked{"GET", "/api/v1/views/station-scans/facets?station=EWR", ""}, [5]int{401, 403, 403, 400, 200}},
 		"POST /api/v1/sql": {asked{"POST", "/api/v1/sql", `{"statement": "SELECT * FROM orders WHERE user = 'u1'"}`},
 			[5]int{401, 403, 403, 400, 200}},
+		"GET /api/v1/sql":                           {asked{"GET", "/api/v1/sql", ""}, [5]int{401, 403, 403, 200, 200}},
 		"GET /api/v1/views/orders-by-status":        {asked{"GET", "/api/v1/views/orders-by-status?status=paid", ""}, [5]int{401, 403, 403, 400, 200}},
 		"POST /api/v1/views/orders-by-status:batch": {asked{"POST", "/api/v1/views/orders-by-status:batch", `{"questions": [{"status": "paid"}]}`}, [5]int{401, 403, 403, 400, 200}},
 		"GET /api/v1/views/order":                   {asked{"GET", "/api/v1/views/order?order=G-u1", ""}, [5]int{401, 200, 200, 400, 200}},

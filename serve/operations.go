@@ -33,6 +33,8 @@ type Operations interface {
 	HeatMap(ctx context.Context, table string, of client.HeatMapOf, rules *mask.Rules) (client.HeatMap, error)
 	// Configuration is what runs, without secrets.
 	Configuration(ctx context.Context) (client.Configuration, error)
+	// Key is a row key, of a table or of none, and what it makes of what is asked of it.
+	Key(ctx context.Context, of client.KeyOf, rules *mask.Rules) (client.KeyDesign, error)
 
 	Offsets(ctx context.Context, of client.HalvesOf) (client.Offsets, error)
 	// SetOffsets moves groups that have no members, as brine offsets set does; a dry run changes nothing.
@@ -64,7 +66,7 @@ var refused = kind{"refused", http.StatusConflict, "It is not done as things are
 
 // operationRoutes are those of Operations: who reads is an operator, and who changes something too.
 func operationRoutes() []*endpoint {
-	routes := slices.Concat(pipelineRoutes(), controlRoutes(), tableOperations(), offsetRoutes(), deadLetterRoutes(), jobRoutes())
+	routes := slices.Concat(pipelineRoutes(), controlRoutes(), tableOperations(), keyRoutes(), offsetRoutes(), deadLetterRoutes(), jobRoutes())
 	for _, e := range routes {
 		if e.role = account.Operator; e.method == "" {
 			e.method = http.MethodGet

@@ -64,6 +64,10 @@ func (operations) Configuration(context.Context) (client.Configuration, error) {
 	return client.Configuration{}, nil
 }
 
+func (operations) Key(_ context.Context, of client.KeyOf, _ *mask.Rules) (client.KeyDesign, error) {
+	return client.KeyDesign{Key: fmt.Sprintf("%+v", of)}, failing(of.Table)
+}
+
 func (operations) Offsets(_ context.Context, of client.HalvesOf) (client.Offsets, error) {
 	return client.Offsets{}, failing(of.Pipeline)
 }

@@ -32,7 +32,29 @@ func (s *Server) sqlRoutes() []*endpoint {
 		about: "Answers a SELECT over the rows of one table, within bounds: an answer that reaches one says which.",
 		body:  client.SQL{}, answer: client.SQLAnswer{}, streams: true, line: client.SQLLine{}, within: s.opts.SQL.Timeout,
 		handle: (*call).statement,
+	}, {
+		method: http.MethodGet, path: sqlPath, id: "sql_names", role: account.Support,
+		about:  "The tables and columns that the asker's statements may name, and the words of the language, for completion.",
+		answer: client.SQLNames{}, handle: (*call).sqlNames,
 	}}
+}
+
+// sqlNames says what statements may name. No row is read for it.
+func (c *call) sqlNames() error {
+	catalog := c.catalog()
+	out := client.SQLNames{Tables: []client.SQLTable{}, Words: (&sqlconsole.Catalog{}).Words()}
+	for i := range catalog.Tables {
+		t := client.SQLTable{Table: catalog.Tables[i].Name, Columns: []client.SQLColumn{}}
+		columns, err := catalog.Describe(t.Table)
+		if err != nil {
+			return err
+		}
+		for _, col := range columns {
+			t.Columns = append(t.Columns, client.SQLColumn{Name: col.Name, Type: col.Type})
+		}
+		out.Tables = append(out.Tables, t)
+	}
+	return c.json(out)
 }
 
 // statement answers a statement. It is in the audit before anything is read for it; of one that is refused the audit has that there was

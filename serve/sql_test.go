@@ -71,8 +71,14 @@ func TestSQL(t *testing.T) {
 	if w := s.ask("POST", "/api/v1/sql", statement("SELECT * FROM scans LIMIT 1")); w.Code != 415 {
 		t.Errorf("without a type: %d %s", w.Code, w.Body)
 	}
-	if w := s.ask("GET", "/api/v1/sql", ""); w.Code != 405 {
-		t.Errorf("by GET: %d", w.Code)
+	if w := s.ask("PUT", "/api/v1/sql", ""); w.Code != 405 {
+		t.Errorf("by PUT: %d", w.Code)
+	}
+	names := s.ask("GET", "/api/v1/sql", "").Body.String()
+	for _, want := range []string{`"words":["<`, `"SELECT"`, `{"table":"centre:scans","columns":[`, `{"name":"waybill","type":"text"}`} {
+		if !strings.Contains(names, want) {
+			t.Errorf("no %s among the names: %s", want, names)
+		}
 	}
 }
 

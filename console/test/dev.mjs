@@ -27,7 +27,7 @@ export async function startDev() {
   const passwords = Object.fromEntries(["customer", "support", "admin"].map((name) => [name, find(new RegExp(`^  ${name} +(\\S+)`, "m"))]));
   return {
     users: find(/[;,] console on (http:\/\/[^\s;,]+)/), operators: find(/operators' console on (http:\/\/[^\s;,]+)/),
-    passwords, brokers: find(/^Kafka on ([^\s,]+)/m),
+    pid: child.pid, passwords, brokers: find(/^Kafka on ([^\s,]+)/m),
     stop: () => new Promise((resolve) => {
       if (child.exitCode !== null) { resolve(); return; }
       child.on("exit", resolve);

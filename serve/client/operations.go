@@ -27,7 +27,7 @@ type Half struct {
 	Name    string   `json:"name" doc:"Such as orders.rows."`
 	Kind    string   `json:"kind" doc:"rows or documents."`
 	Group   string   `json:"group" doc:"Its consumer group."`
-	State   string   `json:"state" doc:"running; stopped: its group has no member; halted, waiting, retrying, starting, draining or joining: what the worst of its partitions here does; unknown: the brokers did not answer."`
+	State   string   `json:"state" doc:"running; stopped: its group has no member; paused; halted, waiting, retrying, starting, draining or joining: what the worst of its partitions here does; unknown: the brokers did not answer."`
 	Detail  string   `json:"detail,omitempty" doc:"Why it does not run."`
 	Lag     int64    `json:"lag" doc:"Offsets that are left, an upper bound of the records; -1: not known."`
 	Rate    *float64 `json:"offsets_per_second,omitempty" doc:"That were settled lately. Absent until it is known, within seconds of the first question."`
@@ -103,6 +103,15 @@ type StoredTable struct {
 	Servers   int      `json:"servers" doc:"That have a region of it."`
 	MB        int64    `json:"mb" doc:"In files and in memory."`
 	Detail    string   `json:"detail,omitempty" doc:"Why nothing is known of it."`
+
+	Families []StoredFamily    `json:"families"`
+	Settings map[string]string `json:"settings" doc:"Of the table as a whole, by HBase's own names."`
+}
+
+// StoredFamily is a column family as the cluster has it.
+type StoredFamily struct {
+	Name     string            `json:"name"`
+	Settings map[string]string `json:"settings" doc:"By HBase's own names, such as TTL in seconds."`
 }
 
 // Regions are those of a table, in the order of their keys.

@@ -19,6 +19,18 @@ type SQLAnswer struct {
 	Stats   SQLStats `json:"stats"`
 }
 
+// SQLNames are what statements may name, for editors that complete words.
+type SQLNames struct {
+	Tables []SQLTable `json:"tables"`
+	Words  []string   `json:"words" doc:"Of the language."`
+}
+
+// SQLTable is a table with its columns.
+type SQLTable struct {
+	Table   string      `json:"table"`
+	Columns []SQLColumn `json:"columns"`
+}
+
 // SQLColumn is a column of an answer.
 type SQLColumn struct {
 	Name string `json:"name"`
@@ -50,4 +62,9 @@ type SQLLine struct {
 // SQL runs a statement. Reason says why rows of others are read; it is needed where there are accounts.
 func (c *Client) SQL(ctx context.Context, statement, reason string) (out SQLAnswer, err error) {
 	return out, c.send(ctx, http.MethodPost, "/api/v1/sql", SQL{Statement: statement}, &out, "Brine-Reason", reason)
+}
+
+// SQLNames returns what statements may name.
+func (c *Client) SQLNames(ctx context.Context) (out SQLNames, err error) {
+	return out, c.get(ctx, "/api/v1/sql", nil, &out)
 }

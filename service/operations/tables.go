@@ -33,30 +33,44 @@ func (o *Operations) table(name string) (*config.Table, error) {
 func (o *Operations) Tables(ctx context.Context) (client.StoredTables, error) {
 	out := client.StoredTables{Tables: []client.StoredTable{}}
 	for _, t := range o.cfg.Tables {
-		shown := client.StoredTable{Name: t.Name, Pipelines: []string{}}
+		shown := client.StoredTable{Name: t.Name, Pipelines: []string{}, Families: []client.StoredFamily{},
+			Settings: map[string]string{}}
 		for _, p := range o.cfg.Pipelines {
 			if slices.ContainsFunc(p.Rows, func(r config.Rows) bool { return r.Table == t.Name }) {
 				shown.Pipelines = append(shown.Pipelines, p.Name)
 			}
 		}
-		all, err := regions.Open(ctx, o.service.Client(), t.Name, t.RowKeys())
-		if ctx.Err() != nil {
+		if err := o.stored(ctx, t, &shown); ctx.Err() != nil {
 			return out, ctx.Err()
-		}
-		if err != nil {
+		} else if err != nil {
 			shown.Detail = shortly(err)
-		} else {
-			servers := map[string]bool{}
-			for _, r := range all.List() {
-				shown.Regions++
-				shown.MB += int64(r.FileMB + r.Memory)
-				servers[r.Server] = true
-			}
-			shown.Servers = len(servers)
 		}
 		out.Tables = append(out.Tables, shown)
 	}
 	return out, nil
+}
+
+// stored fills in what the cluster has of a table.
+func (o *Operations) stored(ctx context.Context, t *config.Table, shown *client.StoredTable) error {
+	all, err := regions.Open(ctx, o.service.Client(), t.Name, t.RowKeys())
+	if err != nil {
+		return err
+	}
+	as, err := o.service.Client().Describe(ctx, t.Name)
+	if err != nil {
+		return err
+	}
+	servers := map[string]bool{}
+	for _, r := range all.List() {
+		shown.Regions++
+		shown.MB += int64(r.FileMB + r.Memory)
+		servers[r.Server] = true
+	}
+	shown.Servers, shown.Settings = len(servers), as.Values
+	for _, f := range as.Families {
+		shown.Families = append(shown.Families, client.StoredFamily{Name: f.Name, Settings: f.Values})
+	}
+	return nil
 }
 
 // Regions implements serve.Operations.

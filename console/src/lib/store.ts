@@ -3,6 +3,8 @@ import { en, enStates, enTerms, type Key } from "../i18n/en";
 import { zh, zhStates, zhTerms } from "../i18n/zh";
 import type { Me } from "./api";
 
+export type { Key };
+
 /** A value that components follow. */
 export class Store<T> {
   private readonly followers = new Set<() => void>();

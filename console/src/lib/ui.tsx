@@ -18,7 +18,7 @@ export function faultText(err: unknown): string {
     case 429: return t("busy", { n: err.retryAfter || 1 });
     case 503: return t("store");
     case 412: return t("changed");
-    case 409: return err.kind === "held" || err.kind === "running" ? t("held") : t("changed");
+    case 409: return err.kind === "refused" ? err.problem.detail : err.kind === "held" || err.kind === "running" ? t("held") : t("changed");
   }
   const wrong = err.problem.errors?.map((e) => `${e.location}: ${e.message}${e.fix ? "; " + e.fix : ""}`).join("\n");
   return wrong || err.problem.detail || err.problem.title || `HTTP ${err.status}`;
@@ -56,7 +56,7 @@ export function useAnswer<T>(question: ((signal: AbortSignal) => Promise<T>) | n
 }
 
 export function Badge({ state }: { state: string }) {
-  const tone = /^(received|SIGNED|ARRIVE|DELIVERED|running|enabled)$/.test(state) ? "good" : /^(cancelled|deleted|disabled|failed|halted|stopped)$/.test(state)
+  const tone = /^(received|SIGNED|ARRIVE|DELIVERED|running|enabled|done)$/.test(state) ? "good" : /^(cancelled|deleted|disabled|failed|halted|stopped|canceled|interrupted)$/.test(state)
     ? "bad" : "plain";
   return <span class={`badge ${tone}`}>{term(state)}</span>;
 }
@@ -152,8 +152,9 @@ export function Frame({ tabs, children, signedOut }: { tabs: Tab[]; children: Co
           <option value="light">{t("themeLight")}</option>
           <option value="dark">{t("themeDark")}</option>
         </select>
-        {signed && <button type="button" onClick={() => { void signOut(signedOut); }}
-          title={t("signedInAs", { name: signed.name, role: term(signed.role) })}>{t("signOut")}<span class="who">({signed.name})</span></button>}
+        {signed && <a class="button who" href="/me" title={t("signedInAs", { name: signed.name, role: term(signed.role) })} aria-label={`${t("own")}: ${signed.name}`}
+          dir="auto">{signed.name}</a>}
+        {signed && <button type="button" onClick={() => { void signOut(signedOut); }}>{t("signOut")}</button>}
         {who === null && path !== "/signin" && <a class="button" href="/signin">{t("signIn")}</a>}
       </div>
     </header>

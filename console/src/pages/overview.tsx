@@ -1,10 +1,11 @@
 import { useEffect, useState } from "preact/hooks";
 import { Fault, ask, watch } from "../lib/api";
-import { numberText, spanText, t, term, useStore, me } from "../lib/store";
-import { Badge, Failure, faultText, useAnswer, useTitle } from "../lib/ui";
+import { me, numberText, spanText, t, term, timeText, useStore, type Key } from "../lib/store";
+import { Badge, Dialog, Failure, faultText, note, useAnswer, useTitle } from "../lib/ui";
 
 interface Half {
   name: string; kind: string; group: string; state: string; detail?: string; lag: number; members: string[]; regions?: number;
+  paused?: boolean; rate_limit?: number; drain_seconds?: number; asked_by?: string; asked_at?: string; limiting_step?: string;
   offsets_per_second?: number; arriving_per_second?: number; age_seconds?: number;
   counts?: { events: number; retries: number; retried?: string; cause?: string; dead_letters: number };
   partitions?: Partition[];
@@ -31,7 +32,7 @@ export function Overview() {
     return () => stop.abort();
   }, [who]);
   if (stale instanceof Fault && stale.status === 404) return <><h1>{t("overview")}</h1><p>{t("noOverview")}</p></>;
-  const troubled = (list ?? []).flatMap((p) => p.halves).filter((h) => h.state !== "running").length;
+  const troubled = (list ?? []).flatMap((p) => p.halves).filter((h) => stateOf(h) !== "running").length;
   return <>
     <div class="bar"><h1>{t("overview")}</h1>
       <span class={list && stale === undefined ? "live on" : "live"} role="status">
@@ -46,7 +47,8 @@ function OnePipeline({ of }: { of: Pipeline }) {
   const id = `pipeline-${of.name}`;
   return <section class="sheet" aria-labelledby={id}>
     <div class="bar"><h2 id={id} dir="auto">{of.name}</h2>
-      <button type="button" aria-expanded={open} onClick={() => setOpen(!open)}>{t(open ? "hidePartitions" : "showPartitions")}</button></div>
+      <div class="buttons"><Controls of={of} />
+        <button type="button" aria-expanded={open} onClick={() => setOpen(!open)}>{t(open ? "hidePartitions" : "showPartitions")}</button></div></div>
     <div class="way">
       <div class="stop"><small>{t("topic")}</small>{[...of.topics, ...(of.topic_pattern ? [of.topic_pattern] : [])].map((n) => <span key={n} dir="auto">{n}</span>)}</div>
       <ul class="branches">{of.halves.map((h) => <li key={h.name}>
@@ -59,23 +61,83 @@ function OnePipeline({ of }: { of: Pipeline }) {
   </section>;
 }
 
+type What = "pause" | "resume" | "limit";
+
+/** What may be asked of a pipeline that runs, and is done by all of its members. */
+function Controls({ of }: { of: Pipeline }) {
+  const who = useStore(me);
+  const [asking, setAsking] = useState<What | null>(null);
+  if (who === "open") return null; // without accounts nothing is changed
+  return <>
+    {of.halves.some((h) => !h.paused) && <button type="button" onClick={() => setAsking("pause")} aria-label={`${t("pause")}: ${of.name}`}>{t("pause")}</button>}
+    {of.halves.some((h) => h.paused) && <button type="button" class="main" onClick={() => setAsking("resume")} aria-label={`${t("resume")}: ${of.name}`}>{t("resume")}</button>}
+    <button type="button" onClick={() => setAsking("limit")} aria-label={`${t("limit")}: ${of.name}`}>{t("limit")}…</button>
+    {asking && <AskPipeline what={asking} of={of} close={() => setAsking(null)} />}
+  </>;
+}
+
+const sure: Record<What, Key> = { pause: "pauseSure", resume: "resumeSure", limit: "limitSure" };
+
+function AskPipeline({ what, of, close }: { what: What; of: Pipeline; close: () => void }) {
+  const [err, setErr] = useState<unknown>(null);
+  const submit = (event: SubmitEvent): void => {
+    event.preventDefault();
+    const data = new FormData(event.currentTarget as HTMLFormElement);
+    const body: Record<string, unknown> = {};
+    if (data.get("half")) body["half"] = String(data.get("half"));
+    if (what === "limit") body["limit"] = Number(data.get("limit"));
+    ask(`${path}/${encodeURIComponent(of.name)}/${what}`, { method: "POST", again: true, body }).then(() => {
+      note.value = { text: t("asked", { what: t(what), pipeline: of.name }) };
+      close();
+    }, setErr);
+  };
+  return <Dialog title={`${t(what)}: ${of.name}`} close={close}><form class="stack" onSubmit={submit}>
+    <p>{t(sure[what])}</p>
+    {of.halves.length > 1 && <label>{t("half")}<select name="half"><option value="">{t("both")}</option>
+      {of.halves.map((h) => <option key={h.kind} value={h.kind}>{t(h.kind === "documents" ? "documents" : "rows")}</option>)}</select></label>}
+    {what === "limit" && <label>{t("mostPerSecond")}<input name="limit" type="number" min="0" required defaultValue={String(of.halves.find((h) => h.rate_limit)?.rate_limit ?? 0)} /></label>}
+    {err !== null && <p class="failure" role="alert">{faultText(err)}</p>}
+    <div class="buttons"><button class={what === "resume" ? "main" : "danger"}>{t(what)}</button><button type="button" onClick={close}>{t("cancelAction")}</button></div>
+  </form></Dialog>;
+}
+
+const steps: Record<string, Key> = {
+  fetch: "stepFetch", decode: "stepDecode", room: "stepRoom", submit: "stepSubmit", lane: "stepLane", server: "stepServer", settle: "stepSettle", commit: "stepCommit",
+};
+
+/** The step that holds up the others. Waiting for records holds up nothing where there are none. */
+function limitText(of: Half): string {
+  const step = of.limiting_step;
+  if (!step || step === "fetch" && of.lag <= 0) return "";
+  return steps[step] ? t(steps[step]) : step;
+}
+
+/** What stands still because somebody wants it so says so, unless worse has happened to it. */
+const stateOf = (of: Half): string => of.paused && of.state !== "halted" && of.state !== "stopped" ? "paused" : of.state;
+
 function Reading({ of }: { of: Half }) {
   const rate = of.offsets_per_second, arriving = of.arriving_per_second ?? 0;
-  const drain = of.lag <= 0 || rate === undefined ? "" : rate - arriving > 0.01 ? spanText(of.lag / (rate - arriving) * 1000) : t("never");
+  const known = of.drain_seconds, growing = rate !== undefined && rate - arriving <= 0.01;
+  const drain = of.lag <= 0 ? "" : known !== undefined ? known < 0 ? t("never") : spanText(known * 1000)
+    : rate === undefined ? "" : growing ? t("never") : spanText(of.lag / (rate - arriving) * 1000);
+  const limit = limitText(of);
   const figures: [string, string][] = [
     [t("lag"), of.lag < 0 ? t("unknown") : numberText(of.lag)],
     ...(rate === undefined ? [] : [[t("rate"), numberText(Math.round(rate))] as [string, string]]),
     ...(of.arriving_per_second === undefined ? [] : [[t("arriving"), numberText(Math.round(arriving))] as [string, string]]),
     ...(drain ? [[t("drain"), drain] as [string, string]] : []),
+    ...(limit ? [[t("limitedBy"), limit] as [string, string]] : []),
+    ...(of.rate_limit ? [[t("rateLimit"), numberText(of.rate_limit)] as [string, string]] : []),
     ...(of.age_seconds ? [[t("oldest"), spanText(of.age_seconds * 1000)] as [string, string]] : []),
     ...(of.counts ? [[t("deadLetters"), numberText(of.counts.dead_letters)], [t("retries"), numberText(of.counts.retries)]] as [string, string][] : []),
     [t("members"), of.members.length ? numberText(of.members.length) : t("noMembers")],
   ];
   const why = of.counts?.cause ?? of.detail;
   return <div class="reading">
-    <div><strong dir="auto">{of.name}</strong> <Badge state={of.state} /></div>
+    <div><strong dir="auto">{of.name}</strong> <Badge state={stateOf(of)} /></div>
     <dl class="figures">{figures.map(([name, value]) => <div key={name}><dt>{name}</dt><dd>{value}</dd></div>)}</dl>
-    {why && <p class="cause" dir="auto">{why}</p>}
+    {of.asked_by && (of.paused || of.rate_limit) ? <p class="small" dir="auto">{t("askedBy", { who: of.asked_by, at: of.asked_at ? timeText(of.asked_at) : "" })}</p> : null}
+    {why && !of.paused && <p class="cause" dir="auto">{why}</p>}
   </div>;
 }
 

@@ -2,11 +2,11 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Fault, ask, withQuery } from "../lib/api";
 import { csv, download } from "../lib/csv";
 import { go, usePlace } from "../lib/router";
-import { numberText, t, timeText } from "../lib/store";
-import { Failure, note, useAnswer, useTitle } from "../lib/ui";
+import { numberText, t } from "../lib/store";
+import { Failure, useAnswer, useTitle } from "../lib/ui";
+import { Map, type HeatMap, type Metric } from "./heatmap";
 
 interface StoredTable { name: string; regions: number; servers: number; mb: number; detail?: string }
-interface HeatMap { table: string; starts: string[]; times: string[]; rows: number[][]; bytes: number[][]; most: number }
 interface Hot { table?: string; region?: string; server: string; since: string; severity: string; times_mean: number; cause: string; why: string; advice: string[] }
 interface Region { name: string; start: string; start_fields?: string; server: string; files_mb: number; memstore_mb: number; reads: number; writes: number }
 interface Seen { heat: HeatMap; hot: Hot[]; regions: Region[] }
@@ -14,7 +14,6 @@ interface Seen { heat: HeatMap; hot: Hot[]; regions: Region[] }
 const path = "/api/v1/ops";
 const every = 10_000; // ms between two looks, while the page is in sight
 const spans = ["15", "60", "240", "480"]; // minutes
-const wide = 900, high = 420; // pixels of the picture
 
 /** How unevenly a table is written: keys from top to bottom, time from left to right. */
 export function Regions() {
@@ -43,8 +42,9 @@ export function Regions() {
   </>;
 }
 
-function OneTable({ table, minutes, metric }: { table: string; minutes: string; metric: "rows" | "bytes" }) {
+function OneTable({ table, minutes, metric }: { table: string; minutes: string; metric: Metric }) {
   const [turn, setTurn] = useState(0);
+  const looking = useRef(false); // at a part of the map, which stays as it is
   const at = `${path}/tables/${encodeURIComponent(table)}`;
   const { answer, err, again } = useAnswer<Seen>(async (signal) => {
     const [heat, skew, regions] = await Promise.all([
@@ -53,7 +53,7 @@ function OneTable({ table, minutes, metric }: { table: string; minutes: string; 
     return { heat, hot: (skew.hot ?? []).filter((one) => !one.table || one.table === table), regions: regions.regions };
   }, [table, minutes, turn]);
   useEffect(() => {
-    const timer = setInterval(() => { if (document.visibilityState === "visible") setTurn((n) => n + 1); }, every);
+    const timer = setInterval(() => { if (document.visibilityState === "visible" && !looking.current) setTurn((n) => n + 1); }, every);
     return () => clearInterval(timer);
   }, []);
   const [bright, setBright] = useState(1);
@@ -69,7 +69,7 @@ function OneTable({ table, minutes, metric }: { table: string; minutes: string; 
       </div>)}
     </section>
     {heat.times.length === 0 || heat.starts.length === 0 ? <p class="empty">{t("noHeat")}</p> : <>
-      <Map heat={heat} metric={metric} bright={bright} brighten={setBright} />
+      <Map heat={heat} metric={metric} bright={bright} brighten={setBright} hold={(on) => { looking.current = on; }} />
       <Hottest heat={heat} metric={metric} />
     </>}
     <h2 id="regions-title">{t("regionsOf", { table })}</h2>
@@ -84,85 +84,8 @@ function OneTable({ table, minutes, metric }: { table: string; minutes: string; 
   </>;
 }
 
-// viridis: light and dark differ for whoever sees no colours.
-const colours = [[68, 1, 84], [59, 82, 139], [33, 145, 140], [94, 201, 98], [253, 231, 37]] as const;
-
-function colour(part: number): readonly [number, number, number] {
-  const at = Math.min(Math.max(part, 0), 1) * (colours.length - 1), i = Math.min(Math.floor(at), colours.length - 2), rest = at - i;
-  const a = colours[i]!, b = colours[i + 1]!;
-  return [a[0] + (b[0] - a[0]) * rest, a[1] + (b[1] - a[1]) * rest, a[2] + (b[2] - a[2]) * rest];
-}
-
-function Map({ heat, metric, bright, brighten }: { heat: HeatMap; metric: "rows" | "bytes"; bright: number; brighten: (n: number) => void }) {
-  const canvas = useRef<HTMLCanvasElement>(null), cursor = useRef<HTMLDivElement>(null);
-  const cells = heat[metric], ranges = heat.starts.length, columns = heat.times.length;
-  const most = useMemo(() => Math.max(0, ...cells.map((line) => Math.max(0, ...line))), [cells]);
-  const [at, setAt] = useState<[number, number] | null>(null);
-  const [pinned, setPinned] = useState(false);
-  useEffect(() => {
-    const to = canvas.current?.getContext("2d");
-    if (!to) return;
-    const image = to.createImageData(wide, high), scale = Math.log1p(most);
-    for (let y = 0; y < high; y++) {
-      for (let x = 0; x < wide; x++) { // of the cells that a pixel stands for it shows the hottest
-        let hottest = 0;
-        for (let r = Math.floor(y * ranges / high); r < Math.max((y + 1) * ranges / high, Math.floor(y * ranges / high) + 1); r++) {
-          for (let c = Math.floor(x * columns / wide); c < Math.max((x + 1) * columns / wide, Math.floor(x * columns / wide) + 1); c++) {
-            if (r < ranges && c < columns) hottest = Math.max(hottest, cells[r]?.[c] ?? 0);
-          }
-        }
-        const [red, green, blue] = colour(scale === 0 ? 0 : Math.pow(Math.log1p(hottest) / scale, 1 / bright));
-        image.data.set([red, green, blue, 255], (y * wide + x) * 4);
-      }
-    }
-    to.putImageData(image, 0, 0);
-  }, [cells, bright, most]);
-  useEffect(() => {
-    if (!cursor.current) return;
-    cursor.current.hidden = !at;
-    if (!at) return;
-    const s = cursor.current.style;
-    s.left = `${at[1] * 100 / columns}%`;
-    s.top = `${at[0] * 100 / ranges}%`;
-    s.width = `max(6px, ${100 / columns}%)`;
-    s.height = `max(6px, ${100 / ranges}%)`;
-  }, [at, columns, ranges]);
-  const point = (event: PointerEvent): [number, number] => {
-    const box = canvas.current!.getBoundingClientRect();
-    const part = (n: number, of: number): number => Math.min(of - 1, Math.max(0, Math.floor(n * of)));
-    return [part((event.clientY - box.top) / box.height, ranges), part((event.clientX - box.left) / box.width, columns)];
-  };
-  const keys = (event: KeyboardEvent): void => {
-    const step = ({ ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] } as Record<string, [number, number]>)[event.key];
-    if (event.key === "Enter") setPinned(!pinned);
-    if (event.key === "Escape") { setAt(null); setPinned(false); }
-    if (!step) return;
-    event.preventDefault();
-    const from = at ?? [0, columns];
-    setAt([Math.min(ranges - 1, Math.max(0, from[0] + step[0])), Math.min(columns - 1, Math.max(0, from[1] + step[1]))]);
-  };
-  const key = at ? heat.starts[at[0]] ?? "" : "";
-  return <section class="sheet" aria-labelledby="heat-title">
-    <h2 id="heat-title" dir="auto">{heat.table}</h2>
-    <p class="small" id="heat-help">{t("heatHelp", { most: numberText(Math.round(most * 10) / 10) + " " + t(metric === "rows" ? "rowsPerSecond" : "bytesPerSecond") })}</p>
-    <div class="heat" role="application" tabIndex={0} aria-label={t("heatLabel", { table: heat.table })} aria-describedby="heat-help heat-cell" onKeyDown={keys}>
-      <canvas ref={canvas} width={wide} height={high} onPointerMove={(e) => { if (!pinned) setAt(point(e)); }}
-        onPointerDown={(e) => { setAt(point(e)); setPinned(!pinned); }} onPointerLeave={() => { if (!pinned) setAt(null); }} />
-      <div class="cursor" ref={cursor} hidden />
-    </div>
-    <div class="axis"><span>{timeText(heat.times[0]!)}</span><span>{timeText(heat.times[columns - 1]!)}</span></div>
-    <p class="cellinfo" id="heat-cell" role="status">{at && <>{pinned && <strong>{t("pinned")}: </strong>}
-      <span dir="auto">{t("heatCell", { rows: numberText(Math.round(heat.rows[at[0]]?.[at[1]] ?? 0)), bytes: numberText(Math.round(heat.bytes[at[0]]?.[at[1]] ?? 0)),
-        start: key || t("fromStart"), at: timeText(heat.times[at[1]]!) })}</span></>}</p>
-    <div class="buttons">
-      <label>{t("brightness")}<input type="range" min="0.5" max="4" step="0.1" value={bright} onInput={(e) => brighten(Number(e.currentTarget.value))} /></label>
-      {pinned && at && <button type="button" onClick={() => { navigator.clipboard.writeText(key).then(() => { note.value = { text: t("copied") }; }, () => {}); }}>{t("copyKey")}</button>}
-    </div>
-  </section>;
-}
-
 /** The ranges that took most, in figures. */
-function Hottest({ heat, metric }: { heat: HeatMap; metric: "rows" | "bytes" }) {
+function Hottest({ heat, metric }: { heat: HeatMap; metric: Metric }) {
   const lines = useMemo(() => heat.starts.map((start, i) => {
     const line = heat[metric][i] ?? [];
     return { start, mean: line.reduce((a, b) => a + b, 0) / Math.max(1, line.length), peak: Math.max(0, ...line) };

@@ -1,8 +1,10 @@
 import { useRef, useState } from "preact/hooks";
 import { Fault, ask, type Value } from "../lib/api";
+import { complete, type Completion, type Names } from "../lib/complete";
 import { csv, download } from "../lib/csv";
 import { me, numberText, reason, shown, t, useStore } from "../lib/store";
-import { Failure, note, useTitle } from "../lib/ui";
+import { Failure, note, useAnswer, useTitle } from "../lib/ui";
+import { Chart, Plan, drawable } from "./sqlshown";
 
 interface Answer {
   columns: { name: string; type: string }[];
@@ -23,6 +25,8 @@ export function SQL() {
   const [err, setErr] = useState<unknown>(null);
   const [busy, setBusy] = useState<AbortController | null>(null);
   const area = useRef<HTMLTextAreaElement>(null);
+  const names = useAnswer<Names>((signal) => ask<Names>("/api/v1/sql", { signal }), [who]).answer; // without them nothing is completed
+  const [offered, setOffered] = useState<Completion & { chosen: number } | null>(null);
   const reasoned = who !== "open";
 
   const run = async (statement: string): Promise<void> => {
@@ -49,8 +53,35 @@ export function SQL() {
       setBusy(null);
     }
   };
+  const typed = (at: HTMLTextAreaElement): void => {
+    setText(at.value);
+    const found = names && complete(names, at.value, at.selectionStart);
+    setOffered(found && found.words.length > 0 ? { ...found, chosen: -1 } : null);
+  };
+  const take = (word: string): void => {
+    const at = area.current;
+    if (!at || !offered) return;
+    at.setRangeText(word + " ", offered.from, at.selectionStart, "end");
+    setText(at.value);
+    setOffered(null);
+    at.focus();
+  };
+  const keys = (event: KeyboardEvent): void => {
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
+      event.preventDefault();
+      setOffered(null);
+      void run(text);
+    } else if (offered) {
+      const step = { ArrowDown: 1, ArrowUp: -1 }[event.key], chosen = offered.words[Math.max(0, offered.chosen)]!;
+      if (step) setOffered({ ...offered, chosen: Math.min(offered.words.length - 1, Math.max(-1, offered.chosen + step)) });
+      else if (event.key === "Tab" && !event.shiftKey || event.key === "Enter" && offered.chosen >= 0) take(chosen);
+      else if (event.key === "Escape") setOffered(null);
+      else return;
+      event.preventDefault();
+    }
+  };
   const explained = (): string => /^\s*explain\b/i.test(text) ? text : "EXPLAIN " + text;
-  const plan = answer?.columns.length === 1 ? answer.columns[0]!.name.toLowerCase() : "";
+  const plan = answer?.columns.map((c) => c.name).join() === "what,plan";
   return <>
     <h1>{t("sql")}</h1>
     <form class="filters" onSubmit={(e) => { e.preventDefault(); void run(text); }}>
@@ -59,9 +90,12 @@ export function SQL() {
         <small id="why">{t("reasonHelp")}</small></label>}
       <label class="wide">{t("statement")}
         <textarea ref={area} rows={5} value={text} spellcheck={false} autocapitalize="none" maxLength={10_000} required aria-describedby="sql-help"
-          onInput={(e) => setText(e.currentTarget.value)}
-          onKeyDown={(e) => { if (e.key === "Enter" && (e.ctrlKey || e.metaKey)) { e.preventDefault(); void run(text); } }} />
+          aria-autocomplete="list" aria-controls={offered ? "sql-words" : undefined}
+          aria-activedescendant={offered && offered.chosen >= 0 ? `sql-word-${offered.chosen}` : undefined}
+          onInput={(e) => typed(e.currentTarget)} onKeyDown={keys} onBlur={() => setTimeout(() => setOffered(null), 200)} />
         <small id="sql-help">{t("sqlHelp")}</small></label>
+      {offered && <ul class="words" id="sql-words" role="listbox" aria-label={t("completions")}>{offered.words.map((word, i) =>
+        <li key={word} id={`sql-word-${i}`} role="option" aria-selected={i === offered.chosen} onPointerDown={(e) => { e.preventDefault(); take(word); }}>{word}</li>)}</ul>}
       <div class="buttons">
         <button class="main" disabled={busy !== null}>{t("run")}</button>
         <button type="button" disabled={busy !== null} onClick={() => { void run(explained()); }}>{t("explain")}</button>
@@ -78,12 +112,12 @@ export function SQL() {
         <button type="button" class="quiet" onClick={() => download("answer.csv", csv(answer.columns.map((c) => c.name), answer.rows))}>{t("csv")}</button></p>
       {answer.reached && <p class="hint">{t("reached", { bound: answer.reached })}</p>}
       {answer.rows.length === 0 ? <p class="empty">{t("none")}</p>
-        : plan ? <pre class="sheet">{answer.rows.map((row) => shown(row[0])).join("\n")}</pre>
-        : <div class="scroll" tabIndex={0} role="group" aria-label={t("sql")}><table>
+        : plan ? <Plan rows={answer.rows} />
+        : <>{drawable(answer.columns, answer.rows) && <Chart columns={answer.columns} rows={answer.rows} />}<div class="scroll" tabIndex={0} role="group" aria-label={t("sql")}><table>
           <thead><tr>{answer.columns.map((c) => <th key={c.name} scope="col">{c.name}</th>)}</tr></thead>
           <tbody>{answer.rows.slice(0, 1000).map((row, i) => <tr key={i}>{row.map((value, j) =>
             <td key={j} dir="auto" class={typeof value === "number" ? "number" : "cell"}>{shown(value)}</td>)}</tr>)}</tbody>
-        </table></div>}
+        </table></div></>}
     </section>}
   </>;
 }

@@ -5,6 +5,7 @@ import { go, usePlace } from "../lib/router";
 import { expired, language, me, t, useStore } from "../lib/store";
 import { Failure, Frame, SignIn, askMe, useAnswer, useTitle } from "../lib/ui";
 import { Orders, type Known } from "../pages/orders";
+import { Own } from "../pages/own";
 import { SQL } from "../pages/sql";
 import { Track } from "../pages/track";
 import "../style.css";
@@ -37,6 +38,7 @@ function Pages({ path, known }: { path: string; known: Known }) {
   useEffect(() => { if (elsewhere) go(elsewhere, true); }, [elsewhere]);
   if (elsewhere) return null;
   if (path === "/orders") return <Orders known={known} />;
+  if (path === "/me" && who !== null) return <Own />;
   if (path === "/sql" && who !== null) return <SQL />;
   if (path === "/track") return <Track known={known} />;
   return <p>{t("notThere")} <a href="/">{t("home")}</a></p>;

@@ -1,0 +1,82 @@
+// Package console measures the web console in Chromium, which a script of its tests drives: first paint, sizes, frames, the heap of a page
+// that is left open, and what that costs the server. `make bench-console` runs it.
+//
+// Chromium has no GPU here: frames are drawn by the processor, which the server beside it shares.
+package console
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"time"
+
+	"brine/bench/measure"
+)
+
+// patience is for the whole script.
+const patience = 10 * time.Minute
+
+// Command is its command line.
+type Command struct{}
+
+// measured is what the script prints.
+type measured struct {
+	Chromium  string  `json:"chromium"`
+	Shell     float64 `json:"shell_kb"`
+	All       float64 `json:"all_kb"`
+	First     float64 `json:"first_visit_ms"`
+	Second    float64 `json:"second_visit_ms"`
+	Panning   float64 `json:"panning_fps"`
+	Scrolling float64 `json:"scrolling_fps"`
+	Items     float64 `json:"scrolling_items"`
+	Grown     float64 `json:"grown_mib"`
+	Idle      float64 `json:"idle_percent"`
+}
+
+// Run measures.
+func (*Command) Run(ctx context.Context) error {
+	return measure.Make("bench-console", func() error { return run(ctx) })
+}
+
+func run(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "node", "test/bench.mjs")
+	cmd.Dir, cmd.Stderr, cmd.WaitDelay = "console", os.Stderr, 10*time.Second
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	out, err := cmd.Output()
+	if err != nil {
+		return err
+	}
+	var m measured
+	if err := json.Unmarshal(out, &m); err != nil {
+		return fmt.Errorf("what the script printed: %w", err)
+	}
+	report := measure.NewReport("console")
+	report.Detail, report.Targets = m, targets(&m)
+	return report.Finish(text(report, &m))
+}
+
+func targets(m *measured) []measure.Target {
+	return []measure.Target{
+		measure.AtMost("console.first_visit_ms", measure.Exactly(m.First), 1500),
+		measure.AtMost("console.second_visit_ms", measure.Exactly(m.Second), 1000),
+		measure.AtMost("console.shell_kb", measure.Exactly(m.Shell), 60),
+		measure.AtMost("console.all_kb", measure.Exactly(m.All), 250),
+		measure.AtLeast("console.panning_fps", measure.Exactly(m.Panning), 50),
+		measure.AtLeast("console.scrolling_fps", measure.Exactly(m.Scrolling), 50),
+		measure.AtMost("console.scrolling_items", measure.Exactly(m.Items), 100),
+		measure.AtMost("console.grown_mib", measure.Exactly(m.Grown), 20),
+		measure.AtMost("console.idle_percent", measure.Exactly(m.Idle), 0.2),
+	}
+}
+
+// text is the section of the page.
+func text(r *measure.Report, m *measured) string {
+	return fmt.Sprintf("%s Chromium %s without a GPU, brine dev beside it. A visit is from the navigation until the frame that shows the pipelines, "+
+		"first with an empty cache, the median of ten; the map has 1,536 × 1,440 cells, a quarter of them in sight; the list has 10,000 orders; "+
+		"the heap is that of an overview before and after 3,600 events; an open overview's cost is the median of three turns with and without it.\n\n%s",
+		r.Heading(), m.Chromium, measure.TargetTable(r.Targets))
+}

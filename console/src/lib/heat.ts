@@ -1,0 +1,88 @@
+// The picture of a heat map: cells as bytes, a view of them, and pixels that show the hottest of what they stand for.
+
+/** The part of a map that is in sight, in cells. */
+export interface View { top: number; left: number; rows: number; columns: number }
+
+export interface Grid { rows: number; columns: number; most: number; heat: Uint8Array; ofRows: Float64Array; ofColumns: Float64Array }
+
+const hottest = 255;
+
+/** Cells on a logarithmic scale, a byte each, with the means of their lines. What is not nothing is never shown as nothing. */
+export function gridOf(cells: number[][], columns: number): Grid {
+  let most = 0;
+  for (const line of cells) for (const n of line) if (n > most) most = n;
+  const grid: Grid = { rows: cells.length, columns, most, heat: new Uint8Array(cells.length * columns), ofRows: new Float64Array(cells.length),
+    ofColumns: new Float64Array(columns) };
+  const scale = most > 0 ? hottest / Math.log1p(most) : 0;
+  cells.forEach((line, r) => {
+    for (let c = 0; c < columns; c++) {
+      const n = line[c] ?? 0;
+      if (n <= 0) continue;
+      grid.heat[r * columns + c] = Math.max(1, Math.round(Math.log1p(n) * scale));
+      grid.ofRows[r]! += n / columns;
+      grid.ofColumns[c]! += n / cells.length;
+    }
+  });
+  return grid;
+}
+
+export const whole = (of: Grid): View => ({ top: 0, left: 0, rows: of.rows, columns: of.columns });
+
+/** A view within its map: no part of it lies beside. */
+export function held(v: View, of: Grid): View {
+  const rows = Math.min(of.rows, Math.max(Math.min(4, of.rows), v.rows)), columns = Math.min(of.columns, Math.max(Math.min(4, of.columns), v.columns));
+  return { rows, columns, top: Math.min(of.rows - rows, Math.max(0, v.top)), left: Math.min(of.columns - columns, Math.max(0, v.left)) };
+}
+
+/** A view that is larger or smaller by a factor; the place at these parts of it stays where it is. */
+export function zoomed(v: View, by: number, x: number, y: number, of: Grid): View {
+  const rows = Math.min(of.rows, v.rows * by), columns = Math.min(of.columns, v.columns * by);
+  return held({ rows, columns, top: v.top + (v.rows - rows) * y, left: v.left + (v.columns - columns) * x }, of);
+}
+
+// viridis: light and dark differ for whoever sees no colours.
+const colours = [[68, 1, 84], [59, 82, 139], [33, 145, 140], [94, 201, 98], [253, 231, 37]] as const;
+
+/** The colours of all heats, as a canvas has pixels; the brighter, the more of the scale is light. */
+export function palette(bright: number): Uint32Array {
+  const out = new Uint32Array(hottest + 1);
+  for (let heat = 0; heat <= hottest; heat++) {
+    const at = Math.pow(heat / hottest, 1 / bright) * (colours.length - 1), i = Math.min(Math.floor(at), colours.length - 2), rest = at - i;
+    const [r, g, b] = colours[i]!.map((from, n) => Math.round(from + (colours[i + 1]![n]! - from) * rest)) as [number, number, number];
+    out[heat] = (255 << 24 | b << 16 | g << 8 | r) >>> 0;
+  }
+  return out;
+}
+
+/** Paints a view: each pixel shows the hottest of its cells, so that no hot one disappears. */
+export function paint(of: Grid, v: View, colours: Uint32Array, pixels: Uint32Array, wide: number, high: number): void {
+  const { heat, columns } = of;
+  const from = new Int32Array(wide), to = new Int32Array(wide);
+  for (let x = 0; x < wide; x++) {
+    from[x] = Math.min(columns - 1, Math.floor(v.left + x * v.columns / wide));
+    to[x] = Math.min(columns, Math.max(from[x]! + 1, Math.ceil(v.left + (x + 1) * v.columns / wide)));
+  }
+  for (let y = 0; y < high; y++) {
+    const top = Math.min(of.rows - 1, Math.floor(v.top + y * v.rows / high)), bottom = Math.min(of.rows, Math.max(top + 1, Math.ceil(v.top + (y + 1) * v.rows / high)));
+    for (let x = 0; x < wide; x++) {
+      let most = 0;
+      for (let r = top; r < bottom; r++) {
+        for (let i = r * columns + from[x]!, end = r * columns + to[x]!; i < end; i++) if (heat[i]! > most) most = heat[i]!;
+      }
+      pixels[y * wide + x] = colours[most]!;
+    }
+  }
+}
+
+/** The largest of the numbers that each of so many pixels stands for, as parts of the largest of all. */
+export function strip(of: Float64Array, from: number, count: number, pixels: number): Float64Array {
+  let most = 0;
+  for (const n of of) if (n > most) most = n;
+  const out = new Float64Array(pixels);
+  for (let p = 0; p < pixels && most > 0; p++) {
+    const begin = Math.min(of.length - 1, Math.floor(from + p * count / pixels));
+    const end = Math.min(of.length, Math.max(begin + 1, Math.ceil(from + (p + 1) * count / pixels)));
+    for (let i = begin; i < end; i++) if (of[i]! / most > out[p]!) out[p] = of[i]! / most;
+  }
+  return out;
+}

@@ -1,0 +1,35 @@
+import type { ComponentChildren } from "preact";
+import { csv, download } from "./csv";
+import { numberText, shown, t } from "./store";
+
+/** A column of a list: what its cells hold, which is what CSV has, and how they look. */
+export interface Column<T> {
+  name: string; // in CSV
+  label: string;
+  of: (row: T) => unknown;
+  show?: (row: T) => ComponentChildren;
+  /** Of texts of any length: they break, and are as wide as they need. */
+  long?: boolean;
+}
+
+const mostShown = 1000;
+
+/** A table of rows with its CSV, which has all of them however many are shown. */
+export function List<T>({ label, rows, columns, file, children }: {
+  label: string; rows: T[]; columns: Column<T>[]; file: string; children?: ComponentChildren;
+}) {
+  if (rows.length === 0) return <p class="empty">{t("none")}</p>;
+  return <>
+    <div class="scroll" tabIndex={0} role="group" aria-label={label}><table>
+      <thead><tr>{columns.map((c) => <th key={c.name} scope="col" class={typeof c.of(rows[0]!) === "number" ? "number" : undefined}>{c.label}</th>)}</tr></thead>
+      <tbody>{rows.slice(0, mostShown).map((row, i) => <tr key={i}>{columns.map((c) => {
+        const value = c.of(row);
+        return <td key={c.name} dir="auto" class={typeof value === "number" ? "number" : c.long ? "cell" : undefined}>{c.show ? c.show(row) : shown(value)}</td>;
+      })}</tr>)}</tbody>
+    </table></div>
+    <p class="foot">{children}
+      {rows.length > mostShown && <span>{t("shownSoFar", { n: numberText(mostShown) })}</span>}
+      <button type="button" class="quiet" onClick={() => download(file, csv(columns.map((c) => c.name), rows.map((row) => columns.map((c) => c.of(row)))))}>
+        {t("csv")}</button></p>
+  </>;
+}

@@ -1,0 +1,190 @@
+import type { ComponentChildren } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { ask, withQuery } from "../lib/api";
+import { List } from "../lib/list";
+import { go, usePlace } from "../lib/router";
+import { me, numberText, t, timeText, useStore } from "../lib/store";
+import { Dialog, Failure, faultText, useAnswer, useTitle } from "../lib/ui";
+import { bodyOf, start, type Asked } from "./jobs";
+
+interface Sum {
+  pipeline?: string; reason?: string; field?: string; schema?: string; other?: boolean; letters: number; first: string; last: string; example: string;
+}
+interface Letter {
+  pipeline: string; topic: string; partition: number; offset: number; time: string; reason: string; field?: string; detail?: string; fix?: string;
+  written: string; replayed?: string; let?: string; key?: string; headers?: { name: string; value: string }[]; value?: string; masked?: boolean;
+  fields?: Record<string, string>;
+}
+interface Letters { dead_letters: Letter[]; next_page_token: string }
+
+const path = "/api/v1/ops/dead-letters";
+const names = ["pipeline", "half", "reason", "since", "key", "all"] as const;
+
+/** Records that could not be written: of what kinds, which, and one of them whole. */
+export function DeadLetters() {
+  useTitle(t("deadLetters"));
+  const { query } = usePlace();
+  const asked = names.map((name) => [name, query.get(name) ?? ""] as [string, string]);
+  const record = query.get("record");
+  const who = useStore(me);
+  const [doing, setDoing] = useState<"replay" | "purge" | null>(null);
+  return <>
+    <div class="bar"><h1>{t("deadLetters")}</h1>{who !== "open" && !record && <div class="buttons">
+      <button type="button" onClick={() => setDoing("replay")}>{t("letterReplay")}…</button>
+      <button type="button" onClick={() => setDoing("purge")}>{t("letterPurge")}…</button></div>}</div>
+    {record ? <One record={record} pipeline={query.get("pipeline") ?? ""} back={withQuery("/dead-letters", asked)} /> : <>
+      <Filters asked={asked} />
+      <Kinds asked={asked} />
+      <Which key={withQuery(path, asked)} asked={asked} />
+    </>}
+    {doing === "replay" && <Replay asked={asked} close={() => setDoing(null)} />}
+    {doing === "purge" && <Purge asked={asked} close={() => setDoing(null)} />}
+  </>;
+}
+
+/** What a job is started with, looked at first. */
+function Look({ title, kind, of, close, children }: { title: string; kind: string; of: (form: Asked) => Asked; close: () => void; children: ComponentChildren }) {
+  const [err, setErr] = useState<unknown>(null);
+  const submit = (event: SubmitEvent): void => {
+    event.preventDefault();
+    start(kind, of(bodyOf(event.currentTarget as HTMLFormElement))).catch(setErr);
+  };
+  return <Dialog title={title} close={close}><form class="stack" onSubmit={submit}>
+    {children}
+    {err !== null && <p class="failure" role="alert">{faultText(err)}</p>}
+    <div class="buttons"><button class="main">{t("preview")}</button><button type="button" onClick={close}>{t("cancelAction")}</button></div>
+  </form></Dialog>;
+}
+
+/** Those that are listed are written again, by the configuration as it is now. */
+function Replay({ asked, close }: { asked: [string, string][]; close: () => void }) {
+  const of: Asked = {};
+  for (const [name, value] of asked) if (value && name !== "all") of[name === "reason" ? "reasons" : name] = name === "reason" ? [value] : value;
+  return <Look title={t("letterReplay")} kind="dead-letter-replay" of={(form) => ({ ...of, ...form, preview: 10 })} close={close}>
+    <p>{t("letterReplayHelp")}</p>
+    <p class="small" dir="auto">{Object.entries(of).map(([name, value]) => `${name} ${String(value)}`).join(" · ") || t("all")}</p>
+    <label>{t("letterFix")}<textarea name="let" rows={2} spellcheck={false} autocapitalize="none" placeholder="weight = weight.trim()" aria-describedby="fix-help" />
+      <small id="fix-help">{t("letterFixHelp")}</small></label>
+    <label>{t("mostPerSecond")}<input name="rate" type="number" min="1" /></label>
+  </Look>;
+}
+
+function Purge({ asked, close }: { asked: [string, string][]; close: () => void }) {
+  const pipeline = Object.fromEntries(asked)["pipeline"];
+  return <Look title={t("letterPurge")} kind="dead-letter-purge" of={(form) => ({ ...(pipeline ? { pipeline } : {}), ...form, dry_run: true })} close={close}>
+    <p>{t("letterPurgeHelp")}</p>
+    <p class="small" dir="auto">{pipeline ? `${t("pipeline")} ${pipeline}` : t("all")}</p>
+    <label>{t("olderThan")}<input name="older_than" required spellcheck={false} autocapitalize="none" placeholder="30d" /></label>
+    <label class="check"><input type="checkbox" name="keep_open" value="true" defaultChecked /><span>{t("keepOpen")}</span></label>
+  </Look>;
+}
+
+function Filters({ asked }: { asked: [string, string][] }) {
+  const { answer } = useAnswer((signal) => ask<{ pipelines: { name: string }[] }>("/api/v1/ops/pipelines", { signal }), []);
+  const given = Object.fromEntries(asked);
+  const filter = (form: HTMLFormElement): void =>
+    go(withQuery("/dead-letters", [...new FormData(form)].map(([name, value]) => [name, String(value).trim()])));
+  return <form key={withQuery("", asked) + (answer ? "+" : "")} class="filters" role="search" aria-label={t("filters")}
+    onSubmit={(e) => { e.preventDefault(); filter(e.currentTarget); }}>
+    <label>{t("pipeline")}<select name="pipeline" onChange={(e) => filter(e.currentTarget.form!)}><option value="">{t("any")}</option>
+      {answer?.pipelines.map((p) => <option key={p.name} selected={p.name === given["pipeline"]}>{p.name}</option>)}</select></label>
+    <label>{t("half")}<select name="half" onChange={(e) => filter(e.currentTarget.form!)}><option value="">{t("both")}</option>
+      <option value="rows" selected={given["half"] === "rows"}>{t("rows")}</option>
+      <option value="documents" selected={given["half"] === "documents"}>{t("documents")}</option></select></label>
+    <label>{t("why")}<input name="reason" defaultValue={given["reason"]} spellcheck={false} autocapitalize="none" /></label>
+    <label>{t("since")}<input name="since" defaultValue={given["since"]} placeholder="2h" spellcheck={false} autocapitalize="none" /></label>
+    <label>{t("recordKey")}<input name="key" defaultValue={given["key"]} spellcheck={false} autocapitalize="none" /></label>
+    <label class="check"><input type="checkbox" name="all" value="true" defaultChecked={given["all"] === "true"} onChange={(e) => filter(e.currentTarget.form!)} />
+      <span>{t("replayedToo")}</span></label>
+    <div class="buttons"><button class="main">{t("search")}</button><a class="button" href="/dead-letters">{t("clear")}</a></div>
+  </form>;
+}
+
+/** The name of a half is its pipeline's, and rows or documents behind it. */
+function halfOf(name: string): [string, string][] {
+  const dot = name.lastIndexOf(".");
+  return [["pipeline", name.slice(0, dot)], ["half", name.slice(dot + 1)]];
+}
+
+function Kinds({ asked }: { asked: [string, string][] }) {
+  const { answer, err, again } = useAnswer((signal) => ask<{ sums: Sum[] }>(withQuery(path + "/summary", asked), { signal }), [withQuery("", asked)]);
+  if (err !== undefined) return <Failure err={err} again={again} />;
+  if (!answer) return <p role="status">{t("loading")}</p>;
+  const all = answer.sums.reduce((n, sum) => n + sum.letters, 0);
+  if (all === 0) return <p class="empty">{t("noDeadLetters")}</p>;
+  const rest = asked.filter(([name]) => name !== "pipeline" && name !== "half" && name !== "reason");
+  return <section aria-labelledby="kinds"><h2 id="kinds">{t("kinds")}</h2>
+    <List label={t("kinds")} file="dead-letter-kinds.csv" rows={answer.sums} columns={[
+      { name: "pipeline", label: t("pipeline"), of: (s) => s.pipeline ?? "" },
+      { name: "reason", label: t("why"), of: (s) => s.other ? t("others") : s.reason ?? "", show: (s) => s.reason && s.pipeline
+        ? <a href={withQuery("/dead-letters", [...halfOf(s.pipeline), ["reason", s.reason], ...rest])}>{s.reason}</a> : s.other ? t("others") : s.reason },
+      { name: "field", label: t("field"), of: (s) => s.field ?? "" },
+      { name: "schema", label: t("schema"), of: (s) => s.schema ?? "" },
+      { name: "letters", label: t("howMany"), of: (s) => s.letters },
+      { name: "first", label: t("first"), of: (s) => s.first },
+      { name: "last", label: t("last"), of: (s) => s.last },
+      { name: "example", label: t("example"), of: (s) => s.example, show: (s) => s.pipeline && s.example
+        ? <a href={withQuery("/dead-letters", [["pipeline", halfOf(s.pipeline)[0]![1]], ["record", s.example]])}>{s.example}</a> : s.example },
+    ]}><span>{t("inAll", { n: numberText(all) })}</span></List></section>;
+}
+
+function Which({ asked }: { asked: [string, string][] }) {
+  const [letters, setLetters] = useState<Letter[]>([]);
+  const [next, setNext] = useState<string | null>(null); // null: not asked yet; empty: the end
+  const [err, setErr] = useState<unknown>(null);
+  const load = async (token: string, before: Letter[], signal?: AbortSignal): Promise<void> => {
+    setErr(null);
+    try {
+      const page = await ask<Letters>(withQuery(path, [...asked, ["page_token", token]]), signal ? { signal } : {});
+      setLetters([...before, ...page.dead_letters]);
+      setNext(page.next_page_token);
+    } catch (e) {
+      if (!signal?.aborted) setErr(e);
+    }
+  };
+  useEffect(() => {
+    const stop = new AbortController();
+    void load("", [], stop.signal);
+    return () => stop.abort();
+  }, []);
+  if (err !== null) return <Failure err={err} again={() => { void load(next ?? "", next ? letters : []); }} />;
+  if (letters.length === 0) return null;
+  return <section aria-labelledby="which"><h2 id="which">{t("records")}</h2>
+    <List label={t("records")} file="dead-letters.csv" rows={letters} columns={[
+      { name: "record", label: t("record"), of: (l) => place(l), show: (l) =>
+        <a href={withQuery("/dead-letters", [...asked.filter(([name]) => name !== "pipeline"), ["pipeline", halfOf(l.pipeline)[0]![1]], ["record", place(l)]])}>{place(l)}</a> },
+      { name: "pipeline", label: t("pipeline"), of: (l) => l.pipeline },
+      { name: "reason", label: t("why"), of: (l) => l.reason },
+      { name: "field", label: t("field"), of: (l) => l.field ?? "" },
+      { name: "detail", label: t("detail"), of: (l) => l.detail ?? "", long: true },
+      { name: "key", label: t("recordKey"), of: (l) => l.key ?? "", long: true },
+      { name: "written", label: t("at"), of: (l) => l.written },
+      { name: "replayed", label: t("replayed"), of: (l) => l.replayed ?? "" },
+    ]}>{next && <button type="button" onClick={() => { void load(next, letters); }}>{t("more")}</button>}
+      <span>{t(next ? "shownSoFar" : "end", { n: numberText(letters.length) })}</span></List></section>;
+}
+
+const place = (l: Letter): string => `${l.topic}/${l.partition}:${l.offset}`;
+
+/** One record, whole: a dead letter of each half that rejected it. */
+function One({ record, pipeline, back }: { record: string; pipeline: string; back: string }) {
+  const at = withQuery(`${path}/records/${encodeURIComponent(record)}`, [["pipeline", pipeline]]);
+  const { answer, err, again } = useAnswer((signal) => ask<Letters>(at, { signal }), [at]);
+  return <>
+    <p><a href={back}>{t("toTheList")}</a></p>
+    {err !== undefined && <Failure err={err} again={again} />}
+    {!answer && err === undefined && <p role="status">{t("loading")}</p>}
+    {answer?.dead_letters.map((l) => {
+      const facts: [string, string | undefined][] = [[t("why"), l.reason], [t("field"), l.field], [t("detail"), l.detail], [t("whatHelps"), l.fix],
+        [t("time"), timeText(l.time)], [t("at"), timeText(l.written)], [t("replayed"), l.replayed && timeText(l.replayed)], [t("fixedBy"), l.let], [t("recordKey"), l.key]];
+      return <section key={l.pipeline + l.written} class="sheet letter" aria-label={l.pipeline}>
+        <h2 dir="auto">{place(l)} · {l.pipeline}</h2>
+        <dl>{facts.map(([name, value]) => value ? <div key={name}><dt>{name}</dt><dd dir="auto">{value}</dd></div> : null)}</dl>
+        {l.masked && <p class="small">{t("masked")}</p>}
+        {l.fields && Object.keys(l.fields).length > 0 && <dl>{Object.entries(l.fields).map(([name, value]) => <div key={name}><dt dir="auto">{name}</dt><dd dir="auto">{value}</dd></div>)}</dl>}
+        {l.headers && l.headers.length > 0 && <><h3>{t("headers")}</h3><dl>{l.headers.map((h, i) => <div key={i}><dt dir="auto">{h.name}</dt><dd dir="auto">{h.value}</dd></div>)}</dl></>}
+        {l.value && <><h3>{t("value")}</h3><pre class="raw" tabIndex={0} dir="auto">{l.value}</pre></>}
+      </section>;
+    })}
+  </>;
+}

@@ -1,0 +1,170 @@
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { gridOf, held, paint, palette, strip, whole, zoomed, type View } from "../lib/heat";
+import { numberText, t, timeText } from "../lib/store";
+import { note } from "../lib/ui";
+
+export interface HeatMap { table: string; starts: string[]; times: string[]; rows: number[][]; bytes: number[][]; most: number }
+export type Metric = "rows" | "bytes";
+
+const wide = 900, high = 420, thick = 36; // pixels of the picture, and of the strips beside and below it
+const still = 4; // pixels: who moves less has clicked
+
+/** The map as it is looked at; while a part of it is, or a cell is pinned, hold keeps it as it is. */
+export function Map({ heat, metric, bright, brighten, hold }: {
+  heat: HeatMap; metric: Metric; bright: number; brighten: (n: number) => void; hold: (on: boolean) => void;
+}) {
+  const canvas = useRef<HTMLCanvasElement>(null), box = useRef<HTMLDivElement>(null), cursor = useRef<HTMLDivElement>(null), frame = useRef<HTMLDivElement>(null);
+  const beside = useRef<HTMLCanvasElement>(null), below = useRef<HTMLCanvasElement>(null);
+  const ranges = heat.starts.length, columns = heat.times.length;
+  const grid = useMemo(() => gridOf(heat[metric], columns), [heat, metric]);
+  const colours = useMemo(() => palette(bright), [bright]);
+  const [seen, setView] = useState<View>(() => whole(grid));
+  const [at, setAt] = useState<[number, number] | null>(null);
+  const [pinned, setPinned] = useState(false);
+  const drag = useRef<{ x: number; y: number; view: View; frame: boolean; moved: boolean } | null>(null);
+  const view = held(seen, grid);
+  const all = view.rows === ranges && view.columns === columns;
+  useEffect(() => { if (all) setView(whole(grid)); }, [grid]); // a map that has grown is seen as a whole, if it was
+  useEffect(() => hold(!all || pinned), [all, pinned]);
+
+  useEffect(() => {
+    const to = canvas.current?.getContext("2d");
+    if (!to) return;
+    const image = to.createImageData(wide, high);
+    paint(grid, view, colours, new Uint32Array(image.data.buffer), wide, high);
+    to.putImageData(image, 0, 0);
+    sums(beside.current, strip(grid.ofRows, view.top, view.rows, high), false);
+    sums(below.current, strip(grid.ofColumns, view.left, view.columns, wide), true);
+  }, [grid, colours, view.top, view.left, view.rows, view.columns]);
+  useEffect(() => {
+    if (!cursor.current) return;
+    const inSight = at && at[0] >= view.top - 1 && at[0] < view.top + view.rows && at[1] >= view.left - 1 && at[1] < view.left + view.columns;
+    cursor.current.hidden = !inSight;
+    if (!at) return;
+    const s = cursor.current.style;
+    s.left = `${(at[1] - view.left) * 100 / view.columns}%`;
+    s.top = `${(at[0] - view.top) * 100 / view.rows}%`;
+    s.width = `max(6px, ${100 / view.columns}%)`;
+    s.height = `max(6px, ${100 / view.rows}%)`;
+  }, [at, view.top, view.left, view.rows, view.columns]);
+
+  /** Where an event is, in parts of the picture. */
+  const partOf = (event: { clientX: number; clientY: number }): [number, number] => {
+    const b = canvas.current!.getBoundingClientRect();
+    return [(event.clientX - b.left) / b.width, (event.clientY - b.top) / b.height];
+  };
+  const cellOf = (event: PointerEvent): [number, number] => {
+    const [x, y] = partOf(event);
+    return [clamp(Math.floor(view.top + y * view.rows), ranges), clamp(Math.floor(view.left + x * view.columns), columns)];
+  };
+  const now = useRef(view);
+  now.current = view;
+  useEffect(() => { // not by a property: such a listener may not keep the page where it is
+    const wheel = (event: WheelEvent): void => {
+      if (event.deltaY > 0 && now.current.rows === grid.rows && now.current.columns === grid.columns) return; // there is no more to see: the page goes on
+      event.preventDefault();
+      const [x, y] = partOf(event);
+      setView(now.current = zoomed(now.current, event.deltaY < 0 ? 0.8 : 1.25, x, y, grid));
+    };
+    const to = canvas.current;
+    to?.addEventListener("wheel", wheel, { passive: false });
+    return () => to?.removeEventListener("wheel", wheel);
+  }, [grid]);
+  const framed = (event: PointerEvent): { left: number; top: number; width: number; height: number } => {
+    const b = canvas.current!.getBoundingClientRect(), d = drag.current!;
+    const x = [d.x, event.clientX].map((n) => Math.min(1, Math.max(0, (n - b.left) / b.width))), y = [d.y, event.clientY].map((n) => Math.min(1, Math.max(0, (n - b.top) / b.height)));
+    return { left: Math.min(...x), top: Math.min(...y), width: Math.abs(x[1]! - x[0]!), height: Math.abs(y[1]! - y[0]!) };
+  };
+  const down = (event: PointerEvent): void => {
+    if (event.button !== 0) return;
+    canvas.current!.setPointerCapture(event.pointerId);
+    drag.current = { x: event.clientX, y: event.clientY, view, frame: all || event.shiftKey, moved: false };
+  };
+  const move = (event: PointerEvent): void => {
+    const d = drag.current;
+    if (!d) {
+      if (!pinned) setAt(cellOf(event));
+      return;
+    }
+    d.moved ||= Math.abs(event.clientX - d.x) + Math.abs(event.clientY - d.y) > still;
+    if (!d.moved) return;
+    if (d.frame) {
+      const f = framed(event), s = frame.current!.style;
+      frame.current!.hidden = false;
+      [s.left, s.top, s.width, s.height] = [f.left, f.top, f.width, f.height].map((n) => `${n * 100}%`) as [string, string, string, string];
+    } else {
+      const b = canvas.current!.getBoundingClientRect();
+      setView(held({ ...d.view, left: d.view.left - (event.clientX - d.x) / b.width * d.view.columns, top: d.view.top - (event.clientY - d.y) / b.height * d.view.rows }, grid));
+    }
+  };
+  const up = (event: PointerEvent): void => {
+    const d = drag.current;
+    drag.current = null;
+    frame.current!.hidden = true;
+    if (!d) return;
+    if (!d.moved) {
+      setAt(cellOf(event));
+      setPinned(!pinned);
+    } else if (d.frame) {
+      drag.current = d;
+      const f = framed(event);
+      drag.current = null;
+      setView(held({ left: view.left + f.left * view.columns, top: view.top + f.top * view.rows, columns: f.width * view.columns, rows: f.height * view.rows }, grid));
+    }
+  };
+  const keys = (event: KeyboardEvent): void => {
+    const step = ({ ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] } as Record<string, [number, number]>)[event.key];
+    const by = { "+": 0.5, "=": 0.5, "-": 2 }[event.key];
+    if (event.key === "Enter") setPinned(!pinned);
+    if (event.key === "Escape") { setAt(null); setPinned(false); }
+    if (event.key === "0") setView(whole(grid));
+    if (by) setView(zoomed(view, by, at ? (at[1] + .5 - view.left) / view.columns : .5, at ? (at[0] + .5 - view.top) / view.rows : .5, grid));
+    if (!step) return;
+    event.preventDefault();
+    const from = at ?? [Math.floor(view.top), Math.ceil(view.left + view.columns)];
+    const to: [number, number] = [clamp(from[0] + step[0], ranges), clamp(from[1] + step[1], columns)];
+    setAt(to);
+    setView(held({ ...view, top: Math.max(to[0] + 1 - view.rows, Math.min(view.top, to[0])), left: Math.max(to[1] + 1 - view.columns, Math.min(view.left, to[1])) }, grid)); // it follows
+  };
+  const key = at ? heat.starts[at[0]] ?? "" : "";
+  return <section class="sheet" aria-labelledby="heat-title">
+    <h2 id="heat-title" dir="auto">{heat.table}</h2>
+    <p class="small" id="heat-help">{t("heatHelp", { most: numberText(Math.round(grid.most * 10) / 10) + " " + t(metric === "rows" ? "rowsPerSecond" : "bytesPerSecond") })}</p>
+    <div class="heatbox">
+      <div class="heat" ref={box} role="application" tabIndex={0} aria-label={t("heatLabel", { table: heat.table })} aria-describedby="heat-help heat-cell" onKeyDown={keys}>
+        <canvas ref={canvas} width={wide} height={high} class={all ? undefined : "zoomed"} onPointerDown={down} onPointerMove={move} onPointerUp={up}
+          onPointerCancel={() => { drag.current = null; }} onPointerLeave={() => { if (!pinned && !drag.current) setAt(null); }} />
+        <div class="cursor" ref={cursor} hidden />
+        <div class="cursor frame" ref={frame} hidden />
+      </div>
+      <canvas class="strip beside" ref={beside} width={thick} height={high} aria-hidden="true" />
+      <canvas class="strip below" ref={below} width={wide} height={thick} aria-hidden="true" />
+    </div>
+    <div class="axis"><span>{timeText(heat.times[clamp(Math.floor(view.left), columns)]!)}</span><span>{timeText(heat.times[clamp(Math.ceil(view.left + view.columns) - 1, columns)]!)}</span></div>
+    <p class="cellinfo" id="heat-cell" role="status">{at && <>{pinned && <strong>{t("pinned")}: </strong>}
+      <span dir="auto">{t("heatCell", { rows: numberText(Math.round(heat.rows[at[0]]?.[at[1]] ?? 0)), bytes: numberText(Math.round(heat.bytes[at[0]]?.[at[1]] ?? 0)),
+        start: key || t("fromStart"), at: timeText(heat.times[at[1]]!) })}</span></>}</p>
+    <div class="buttons">
+      <label>{t("brightness")}<input type="range" min="0.5" max="4" step="0.1" value={bright} onInput={(e) => brighten(Number(e.currentTarget.value))} /></label>
+      <button type="button" onClick={() => setView(zoomed(view, 0.5, .5, .5, grid))}>{t("zoomIn")}</button>
+      {!all && <><button type="button" onClick={() => setView(zoomed(view, 2, .5, .5, grid))}>{t("zoomOut")}</button>
+        <button type="button" onClick={() => setView(whole(grid))}>{t("zoomAll")}</button></>}
+      {pinned && at && <button type="button" onClick={() => { navigator.clipboard.writeText(key).then(() => { note.value = { text: t("copied") }; }, () => {}); }}>{t("copyKey")}</button>}
+    </div>
+  </section>;
+}
+
+const clamp = (n: number, of: number): number => Math.min(of - 1, Math.max(0, n));
+
+/** Draws means of ranges beside the map, or of times below it. */
+function sums(to: HTMLCanvasElement | null, parts: Float64Array, lying: boolean): void {
+  const on = to?.getContext("2d");
+  if (!to || !on) return;
+  on.clearRect(0, 0, to.width, to.height);
+  on.fillStyle = getComputedStyle(to).color;
+  parts.forEach((part, i) => {
+    const n = part > 0 ? Math.max(1, part * thick) : 0;
+    if (lying) on.fillRect(i, thick - n, 1, n);
+    else on.fillRect(0, i, n, 1);
+  });
+}

@@ -1,0 +1,202 @@
+import { useEffect, useState } from "preact/hooks";
+import { Fault, ask, watch, withQuery } from "../lib/api";
+import { List, type Column } from "../lib/list";
+import { go, usePlace } from "../lib/router";
+import { me, numberText, spanText, t, term, timeText, useStore, type Key } from "../lib/store";
+import { Badge, Dialog, Failure, faultText, useAnswer, useTitle } from "../lib/ui";
+
+export type Asked = Record<string, unknown>;
+interface Progress { of: string; done: number; total: number; per_second: number; eta_seconds: number; waiting?: string }
+interface Result { what: string; value: Record<string, unknown> }
+interface Job {
+  id: string; kind: string; state: string; account: string; asked: Asked; created: string; started?: string; ended?: string; progress: Progress[];
+  detail?: string; fix?: string; results?: Result[]; results_cut?: number;
+}
+
+const path = "/api/v1/ops/jobs";
+const mostJobs = 200;
+
+export const hasEnded = (job: Job): boolean => !/^(queued|running|canceling)$/.test(job.state);
+
+/** Starts long work, and shows it; the same request again starts it once. */
+export async function start(kind: string, asked: Asked): Promise<void> {
+  const job = await ask<Job>(`${path}/${kind}`, { method: "POST", body: asked, again: true, headers: { "Idempotency-Key": crypto.randomUUID() } });
+  go(withQuery("/jobs", [["job", job.id]]));
+}
+
+/** The body of a form: what is empty is left out, numbers are numbers, and lists are lists. */
+export function bodyOf(form: HTMLFormElement): Asked {
+  const out: Asked = {};
+  for (const [name, value] of new FormData(form)) {
+    const text = String(value).trim();
+    const field = form.elements.namedItem(name);
+    if (text === "") continue;
+    if (field instanceof HTMLInputElement && field.type === "checkbox") out[name] = true;
+    else if (field instanceof HTMLInputElement && field.type === "number") out[name] = Number(text);
+    else if (name === "partitions") out[name] = text.split(/[\s,]+/).map(Number);
+    else if (name === "keys" || name === "let") out[name] = text.split("\n").map((line) => line.trim()).filter(Boolean);
+    else out[name] = text;
+  }
+  return out;
+}
+
+/** All long work, or one piece of it. */
+export function Jobs() {
+  useTitle(t("jobs"));
+  const { query } = usePlace();
+  const id = query.get("job");
+  return <><h1>{t("jobs")}</h1>{id ? <><p><a href="/jobs">{t("toTheList")}</a></p><OneJob key={id} id={id} /></> : <Recent />}</>;
+}
+
+/** Those of a kind, or all, the newest first. */
+export function Recent({ kind }: { kind?: string }) {
+  const { answer, err, again } = useAnswer(async (signal) => {
+    const out: Job[] = [];
+    for (let token = ""; ;) {
+      const page = await ask<{ jobs: Job[]; next_page_token: string }>(withQuery(path, [["page_token", token]]), { signal });
+      out.push(...page.jobs.filter((job) => !kind || job.kind === kind));
+      token = page.next_page_token;
+      if (!token || out.length >= mostJobs) return out;
+    }
+  }, [kind]);
+  if (err instanceof Fault && err.status === 404) return <p>{t("noJobs")}</p>;
+  if (err !== undefined) return <Failure err={err} again={again} />;
+  if (!answer) return <p role="status">{t("loading")}</p>;
+  return <List label={t("jobs")} file="jobs.csv" rows={answer} columns={[
+    { name: "created", label: t("at"), of: (job) => job.created, show: (job) => <a href={withQuery("/jobs", [["job", job.id]])}>{timeText(job.created)}</a> },
+    { name: "kind", label: t("jobKind"), of: (job) => job.kind, show: (job) => kindName(job.kind) },
+    { name: "state", label: term("status"), of: (job) => job.state, show: (job) => <Badge state={job.state} /> },
+    { name: "asked", label: t("jobAsked"), of: (job) => JSON.stringify(job.asked), show: (job) => askedText(job.asked), long: true },
+    { name: "account", label: t("account"), of: (job) => job.account },
+    { name: "detail", label: t("jobDetail"), of: (job) => job.detail ?? "", long: true },
+  ]}><button type="button" onClick={again}>{t("refresh")}</button></List>;
+}
+
+const kinds: Record<string, Key> = {
+  replay: "replay", verify: "verify", "dead-letter-replay": "letterReplay", "dead-letter-purge": "letterPurge", reindex: "reindex",
+};
+
+function kindName(kind: string): string { return kinds[kind] ? t(kinds[kind]) : kind; }
+
+function askedText(asked: Asked): string {
+  return Object.entries(asked).map(([name, value]) => value === true ? name : `${name} ${typeof value === "string" ? value : JSON.stringify(value)}`).join(" · ");
+}
+
+/** A job as it goes, and what came of it: it goes on whoever looks. */
+function OneJob({ id }: { id: string }) {
+  const at = `${path}/${encodeURIComponent(id)}`;
+  const who = useStore(me);
+  const [now, setNow] = useState<Job | null>(null);
+  const [err, setErr] = useState<unknown>(undefined);
+  const [asking, setAsking] = useState<"cancel" | "do" | null>(null);
+  const ended = now !== null && hasEnded(now);
+  useEffect(() => {
+    const stop = new AbortController();
+    void watch<Job>(at + "/events", undefined, {
+      page: (job) => {
+        setErr(undefined);
+        setNow((before) => ({ ...job, ...(before?.results ? { results: before.results } : {}) }));
+        if (hasEnded(job)) stop.abort();
+      },
+      stale: (fault) => setErr(fault),
+    }, stop.signal);
+    return () => stop.abort();
+  }, [at, who]);
+  const whole = useAnswer(ended ? (signal) => ask<Job>(at, { signal }) : null, [at, ended]);
+  if (!now) return err === undefined ? <p role="status">{t("loading")}</p> : <Failure err={err} />;
+  const next = whole.answer && nextOf(whole.answer, who !== "open" && who?.role === "admin");
+  return <>
+    <section class="sheet job" aria-labelledby="job-title">
+      <div class="bar"><h2 id="job-title">{kindName(now.kind)}</h2><span role="status"><Badge state={now.state} /></span></div>
+      <p class="small" dir="auto">{askedText(now.asked)}</p>
+      <p class="small">{now.account} · {timeText(now.created)}{now.ended && now.started && <> · {t("took", { span: spanText(Date.parse(now.ended) - Date.parse(now.started)) })}</>}</p>
+      {err !== undefined && !ended && <p class="hint">{t("notLive", { why: err === null ? t("reconnecting") : faultText(err) })}</p>}
+      {now.progress.map((p) => <OneProgress key={p.of} of={p} ended={ended} />)}
+      {now.detail && <p class={now.state === "failed" ? "failure" : undefined} dir="auto">{now.detail}</p>}
+      {now.fix && <p dir="auto"><strong>{t("whatHelps")}</strong>: {now.fix}</p>}
+      <div class="buttons">
+        {!ended && now.state !== "canceling" && <button type="button" onClick={() => setAsking("cancel")}>{t("jobCancel")}</button>}
+        {next && <button type="button" class="danger" onClick={() => setAsking("do")}>{t(next.name)}</button>}
+      </div>
+      {!ended && <p class="small">{t("jobGoesOn")}</p>}
+    </section>
+    {whole.err !== undefined && <Failure err={whole.err} again={whole.again} />}
+    {whole.answer && <Results of={whole.answer} />}
+    {asking === "cancel" && <Sure title={t("jobCancel")} text={t("jobCancelSure")} act={() => ask(at + "/cancel", { method: "POST" })} close={() => setAsking(null)} />}
+    {asking === "do" && next && <Sure title={t(next.name)} text={`${t(next.sure)}\n${askedText(next.asked)}`} act={() => start(now.kind, next.asked)} close={() => setAsking(null)} />}
+  </>;
+}
+
+/** What may follow upon a look: the same, done. Of what is masked from everybody the job does not say enough to be done again. */
+function nextOf(job: Job, admin: boolean): { name: Key; sure: Key; asked: Asked } | null {
+  if (job.state !== "done" && job.state !== "failed" || JSON.stringify(job.asked).includes(`"***"`)) return null;
+  const { dry_run, diff, preview, ...asked } = job.asked;
+  const looked = dry_run === true || Number(diff) > 0 || Number(preview) > 0;
+  switch (job.kind) {
+    case "replay": return looked ? { name: "replayDo", sure: "replaySure", asked } : null;
+    case "dead-letter-replay": return looked ? { name: "replayDo", sure: "letterReplaySure", asked } : null;
+    case "dead-letter-purge": return looked && admin ? { name: "letterPurgeDo", sure: "letterPurgeSure", asked } : null;
+    case "verify": return asked["repair"] ? null : { name: "repair", sure: "repairSure", asked: { ...asked, repair: true } };
+  }
+  return null;
+}
+
+function OneProgress({ of, ended }: { of: Progress; ended: boolean }) {
+  const done = of.total > 0 ? Math.min(1, of.done / of.total) : ended ? 1 : 0;
+  return <div class="progress">
+    <div class="bar"><span dir="auto">{of.of}</span><span>{t("progress", { done: numberText(of.done), total: numberText(of.total) })}
+      {!ended && of.per_second > 0 && ` · ${numberText(Math.round(of.per_second))} ${t("perSecond")}`}
+      {!ended && of.eta_seconds >= 0 && ` · ${t("left", { span: spanText(of.eta_seconds * 1000) })}`}</span></div>
+    <progress max={1} value={done} aria-label={of.of} />
+    {of.waiting && !ended && <p class="hint" dir="auto">{of.waiting}</p>}
+  </div>;
+}
+
+/** What came of a job: a table of each kind of results, of the fields that they have. */
+function Results({ of }: { of: Job }) {
+  const results = of.results ?? [];
+  return <>{[...new Set(results.map((r) => r.what))].map((what) => {
+    const rows = results.filter((r) => r.what === what).map((r) => flat(r.value));
+    const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
+    const columns: Column<Asked>[] = names.map((name) => ({ name, label: name.replaceAll("_", " "), of: (row) => row[name] ?? "", long: true }));
+    return <section key={what} aria-label={what}><h2>{resultName(what)}</h2>
+      {rows.length === 1 ? <dl class="sheet">{names.map((name) => <div key={name}><dt>{name.replaceAll("_", " ")}</dt><dd dir="auto">{textOf(rows[0]![name])}</dd></div>)}</dl>
+        : <List label={resultName(what)} file={`${what}.csv`} rows={rows} columns={columns} />}</section>;
+  })}
+  {of.results_cut !== undefined && of.results_cut > 0 && <p class="hint">{t("resultsCut", { n: numberText(of.results_cut) })}</p>}
+  {hasEnded(of) && results.length === 0 && <p class="empty">{t("noResults")}</p>}</>;
+}
+
+const whats: Record<string, Key> = {
+  plan: "whatPlan", diff: "whatDiff", result: "whatResult", finding: "whatFinding", report: "whatReport", note: "whatNote", preview: "preview",
+};
+
+function resultName(what: string): string { return whats[what] ? t(whats[what]) : what; }
+
+const textOf = (value: unknown): string => typeof value === "string" ? value : typeof value === "number" ? numberText(value) : JSON.stringify(value) ?? "";
+
+/** The fields of an object; those of objects in it by both names. */
+function flat(value: unknown, before = ""): Asked {
+  if (value === null || typeof value !== "object" || Array.isArray(value)) return { [before || "value"]: value };
+  const out: Asked = {};
+  for (const [name, inner] of Object.entries(value)) {
+    const at = before ? `${before}.${name}` : name;
+    if (inner !== null && typeof inner === "object" && !Array.isArray(inner)) Object.assign(out, flat(inner, at));
+    else out[at] = Array.isArray(inner) ? inner.map((one) => typeof one === "object" ? JSON.stringify(one) : String(one)).join("\n") : inner;
+  }
+  return out;
+}
+
+/** Asks before something is done. */
+export function Sure({ title, text, act, close }: { title: string; text: string; act: () => Promise<unknown>; close: () => void }) {
+  const [err, setErr] = useState<unknown>(null);
+  const [busy, setBusy] = useState(false);
+  return <Dialog title={title} close={close}>
+    {text.split("\n").map((line) => <p key={line} dir="auto">{line}</p>)}
+    {err !== null && <p class="failure" role="alert">{faultText(err)}</p>}
+    <div class="buttons"><button type="button" class="danger" disabled={busy} onClick={() => {
+      setBusy(true);
+      act().then(close, (e: unknown) => { setErr(e); setBusy(false); });
+    }}>{title}</button><button type="button" onClick={close}>{t("cancelAction")}</button></div>
+  </Dialog>;
+}

@@ -1,0 +1,199 @@
+// What the console costs, measured in Chromium on a brine dev of its own; one line of JSON. `make bench-console` runs it.
+import { readFile, readdir } from "node:fs/promises";
+import { gzipSync } from "node:zlib";
+import { chromium } from "playwright-core";
+import { startDev } from "./dev.mjs";
+
+const patience = 60_000;
+const visits = Number(process.env.VISITS ?? 10);
+const drawn = 3_000; // ms that frames are counted for
+const map = { ranges: 1536, columns: 1440 };
+const orders = 10_000;
+const hour = 3600; // events of one: the server looks once a second
+const idle = Number(process.env.IDLE ?? 15_000), idleTurns = 3; // ms with a console that is open, and without
+
+const dev = await startDev();
+const browser = await chromium.launch({
+  executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox", "--disable-dev-shm-usage", "--font-render-hinting=none"],
+});
+try {
+  const out = { chromium: browser.version(), ...await sizes(), ...await paints(), ...await panning(), ...await scrolling(), ...await growth(), ...await resting() };
+  console.log(JSON.stringify(out));
+} finally {
+  await browser.close();
+  await dev.stop();
+}
+
+function say(text) { console.error(`bench-console: ${text}`); }
+
+const median = (list) => [...list].sort((a, b) => a - b)[Math.floor(list.length / 2)];
+
+/** A browser profile in which somebody is signed in; the operators' files are not in its cache. */
+async function profile(name) {
+  const context = await browser.newContext({ viewport: { width: 1100, height: 800 }, locale: "en-GB", reducedMotion: "reduce" });
+  context.setDefaultTimeout(patience);
+  const page = await context.newPage();
+  await page.goto(dev.users + "/api/v1/docs");
+  const status = await page.evaluate(async ([name, password]) => (await fetch("/api/v1/session",
+    { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ name, password }) })).status, [name, dev.passwords[name]]);
+  if (status !== 200) throw new Error(`${name} cannot sign in: ${status}`);
+  return { context, page };
+}
+
+/** Of gzip's bytes: the larger of the two shells, and all files. */
+async function sizes() {
+  let shell = 0, all = 0;
+  for (const of of ["users", "operators"]) {
+    const index = await readFile(`dist/${of}/index.html`);
+    let own = gzipSync(index).length;
+    all += own;
+    for (const name of await readdir(`dist/${of}/assets`)) {
+      const n = gzipSync(await readFile(`dist/${of}/assets/${name}`)).length;
+      all += n;
+      if (index.includes(name)) own += n;
+    }
+    shell = Math.max(shell, own);
+  }
+  return { shell_kb: shell / 1024, all_kb: all / 1024 };
+}
+
+/** From the navigation until the frame in which the pipelines are seen. */
+async function paint(page) {
+  await page.addInitScript(() => {
+    const seen = new MutationObserver(() => {
+      if (!document.querySelector(".sheet .reading")) return;
+      seen.disconnect();
+      requestAnimationFrame(() => setTimeout(() => { window.painted = performance.now(); }));
+    });
+    seen.observe(document, { childList: true, subtree: true });
+  });
+  await page.goto(dev.operators + "/overview");
+  return (await page.waitForFunction(() => window.painted)).jsonValue();
+}
+
+async function paints() {
+  const first = [], second = [];
+  for (let n = 0; n < visits; n++) {
+    const { context, page } = await profile("admin");
+    first.push(await paint(page));
+    await page.close();
+    second.push(await paint(await context.newPage()));
+    await context.close();
+  }
+  say(`first visits ${first.map(Math.round)} ms, second visits ${second.map(Math.round)} ms`);
+  return { first_visit_ms: median(first), second_visit_ms: median(second) };
+}
+
+/** Frames a second while a step, a statement of n, is done in each. */
+function frames(page, step) {
+  return page.evaluate(`new Promise((resolve) => {
+    let n = 0, began = 0;
+    const turn = (now) => {
+      began ||= now;
+      if (now - began >= ${drawn}) { resolve(n / (now - began) * 1000); return; }
+      n++;
+      ${step}
+      requestAnimationFrame(turn);
+    };
+    requestAnimationFrame(turn);
+  })`);
+}
+
+/** A map with a quarter of its cells in sight, dragged by some pixels in each frame. */
+async function panning() {
+  const { context, page } = await profile("admin");
+  const line = (of) => "[" + Array.from({ length: map.ranges }, (_, r) => "[" + Array.from({ length: map.columns }, (_, c) => (r * 31 + c * 17) % 97 < of ? (r + c) % 50 : 0).join() + "]").join() + "]";
+  const body = `{"table":"logistics:scans","most":50,"starts":${JSON.stringify(Array.from({ length: map.ranges }, (_, r) => r === 0 ? "" : r.toString(16).padStart(4, "0")))},`
+    + `"times":${JSON.stringify(Array.from({ length: map.columns }, (_, c) => new Date(Date.UTC(2026, 0, 1) + c * 60_000).toISOString()))},"rows":${line(60)},"bytes":${line(40)}}`;
+  await page.route("**/heat?*", (route) => route.fulfill({ status: 200, contentType: "application/json", body }));
+  await page.goto(dev.operators + "/regions?table=logistics%3Ascans");
+  const canvas = page.locator(".heat canvas");
+  await canvas.waitFor();
+  await page.click("text=Zoom in");
+  await canvas.scrollIntoViewIfNeeded();
+  const box = await canvas.boundingBox(), x = box.x + box.width / 2, y = box.y + box.height / 2;
+  await page.mouse.move(x, y);
+  await page.mouse.down();
+  const fps = await frames(page, `document.querySelector(".heat canvas").dispatchEvent(new PointerEvent("pointermove", { bubbles: true, pointerId: 1,
+    clientX: ${x} + 200 * Math.sin(n / 20), clientY: ${y} + 100 * Math.cos(n / 30) }));`);
+  await page.mouse.up();
+  await context.close();
+  say(`panning ${fps.toFixed(1)} frames/s`);
+  return { panning_fps: fps };
+}
+
+/** The list of many orders, scrolled by two of them in each frame. */
+async function scrolling() {
+  const { context, page } = await profile("customer");
+  const rows = Array.from({ length: orders }, (_, i) => ({ row: `row${i}`, version: 1, state_version: 1, state: "paid",
+    fields: { order: `G${i}`, user: "u00042", status: "paid", created: "2026-01-01T00:00:00Z", total: i, lines: 1 } }));
+  await page.route("**/views/user-orders?*", (route) => route.fulfill({ status: 200, contentType: "application/json", body: JSON.stringify({ rows, next_page_token: "" }) }));
+  await page.goto(dev.users + "/orders");
+  await page.locator("text=All 10,000 shown").waitFor({ state: "attached" });
+  const fps = await frames(page, "scrollBy(0, 128); window.mostItems = Math.max(window.mostItems ?? 0, document.querySelectorAll('.rows li').length);");
+  const items = await page.evaluate(() => window.mostItems);
+  await context.close();
+  say(`scrolling ${fps.toFixed(1)} frames/s, at most ${items} orders in the page`);
+  return { scrolling_fps: fps, scrolling_items: items };
+}
+
+/** How much an overview grows by an hour's events. */
+async function growth() {
+  const { context, page } = await profile("admin");
+  const pipelines = await pipelinesOf(page);
+  let asked = 0;
+  await page.route("**/ops/pipelines/events", (route) => {
+    if (asked++ > 0) return; // it stays open
+    const events = Array.from({ length: hour }, (_, n) => {
+      for (const p of pipelines.pipelines) for (const h of p.halves) h.lag = n;
+      return `id: ${n}\nevent: state\ndata: ${JSON.stringify(pipelines)}\n\n`;
+    });
+    return route.fulfill({ status: 200, contentType: "text/event-stream", body: events.join("") });
+  });
+  const devtools = await context.newCDPSession(page);
+  const used = async () => {
+    await devtools.send("HeapProfiler.collectGarbage");
+    return (await devtools.send("Runtime.getHeapUsage")).usedSize;
+  };
+  await page.goto(dev.operators + "/audit");
+  await page.locator("tbody tr").first().waitFor();
+  const before = await used();
+  await page.click("nav >> text=Overview");
+  await page.locator(`dd:text-is("${(hour - 1).toLocaleString("en-GB")}")`).first().waitFor();
+  const grown = (await used() - before) / 2 ** 20;
+  await page.unrouteAll({ behavior: "ignoreErrors" });
+  await context.close();
+  say(`${hour} events: the heap grows by ${grown.toFixed(2)} MiB`);
+  return { grown_mib: grown };
+}
+
+async function pipelinesOf(page) {
+  await page.goto(dev.operators + "/signin");
+  return page.evaluate(async () => (await fetch("/api/v1/ops/pipelines")).json());
+}
+
+/** What a console that is open and looked at costs the server, in parts of a core. */
+async function resting() {
+  const spent = async () => {
+    const fields = (await readFile(`/proc/${dev.pid}/stat`, "utf8")).split(") ")[1].split(" ");
+    return (Number(fields[11]) + Number(fields[12])) / 100; // s
+  };
+  const rest = async () => {
+    const before = await spent();
+    await new Promise((resolve) => setTimeout(resolve, idle));
+    return (await spent() - before) / (idle / 1000) * 100;
+  };
+  const costs = [];
+  for (let n = 0; n < idleTurns; n++) {
+    const without = await rest();
+    const { context, page } = await profile("admin");
+    await page.goto(dev.operators + "/overview");
+    await page.locator(".live.on").waitFor();
+    await new Promise((resolve) => setTimeout(resolve, 2000)); // what opening it costs is not meant
+    const open = await rest();
+    await context.close();
+    costs.push(open - without);
+  }
+  say(`an open console costs ${costs.map((c) => c.toFixed(2))} % of a core`);
+  return { idle_percent: Math.max(0, median(costs)) };
+}
