@@ -10,9 +10,9 @@ import (
 // noPassword is the hash of accounts that their company's provider signs in.
 const noPassword = ""
 
-// Company is the account of whom a company's provider has signed in, by the issuer and the subject, with the role and owner that it has now:
-// where these were others, its sessions end. Who comes for the first time gets an account of that name, without a password; a name that is
-// another account's is ErrTaken. A disabled one is ErrRefused.
+// Company is the account of whom a company's provider has signed in, by the issuer and the subject, with the role and owner that it has
+// now: where these were others, its sessions end. Who comes for the first time gets an account of that name, without a password. A name
+// that is another account's is ErrTaken, and a disabled account ErrRefused.
 func (s *Store) Company(ctx context.Context, issuer, subject, name, owner string, role Role) (Account, error) {
 	n, err := Normalise(name)
 	if err == nil {

@@ -137,7 +137,8 @@ func (l *loader) checkOIDC(a *Accounts) {
 		l.fault(at+".client_id", Missing, "is missing", "register brine as a client at the provider, and write its id")
 	}
 	if len(o.Roles) == 0 {
-		l.fault(at+".roles", Missing, "is missing, so nobody would have a role", "write roles: { order-desk: support }, by values of the claim "+o.RoleClaim)
+		l.fault(at+".roles", Missing, "is missing, so nobody would have a role",
+			"write roles: { order-desk: support }, by values of the claim "+o.RoleClaim)
 	}
 	for _, r := range o.Roles {
 		if r.Role == "customer" && o.OwnerClaim == "" {

@@ -8,9 +8,9 @@ type Span struct{ From, To int }
 // maxSpans bounds the words that Highlight looks for, and what it finds in one text.
 const maxSpans = 100
 
-// Highlight finds where the words of a Match stand in a text, whatever their case: in order and apart, the first maxSpans of them. Words are
-// runs of letters and digits; of Chinese, Japanese and Korean, each two characters that stand together, or one that stands alone. An engine
-// may cut otherwise: then a document is found, and nothing of it is highlighted.
+// Highlight finds where the words of a Match stand in a text, whatever their case: in order and apart, the first maxSpans of them. Words
+// are runs of letters and digits; of Chinese, Japanese and Korean, each two characters that stand together, or one that stands alone. An
+// engine may cut otherwise: then a document is found, and nothing of it is highlighted.
 func Highlight(text, words string) []Span {
 	wanted := map[string]bool{}
 	for r := range runs([]rune(words)) {

@@ -15,8 +15,8 @@ type Cache struct {
 	Bytes  int           // of all that are kept; 64 MiB
 }
 
-// cache keeps answers of GET routes for a while. A key names who asks, and with him all that he may see, so that nobody is given what another
-// was; what permits and audits a request comes before it. It is bounded in bytes: what was used last stays.
+// cache keeps answers of GET routes for a while. A key names who asks, and with him all that he may see, so that nobody gets what another
+// got; what permits and audits a request comes before it. It is bounded in bytes: what was used last stays.
 type cache struct {
 	opts Cache
 
@@ -83,8 +83,8 @@ func (c *cache) drop(e *list.Element) {
 // largest is the part of the cache that one answer may take: so many of them fit.
 const largest = 8
 
-// cached is the key of the request's answer, if that may be one of a moment ago: of rows, to a question that is all in its URL, and of which
-// nobody says that it is to show a change.
+// cached is the key of the request's answer, if that may be one of a moment ago: of rows, to a question that is all in its URL, and of
+// which nobody says that it is to show a change.
 func (c *call) cached() (key string, ok bool) {
 	e, h := c.endpoint, c.r.Header
 	ok = c.opts.Cache.MaxAge > 0 && e.method == http.MethodGet && e.on != nil && !e.events && !c.lines && h.Get(afterHeader) == "" &&

@@ -34,10 +34,11 @@ func (s *Server) companyRoutes() []*endpoint {
 		params = append(params, param{in: "query", name: p[0], about: p[1], kind: rowkey.Text})
 	}
 	return []*endpoint{
-		{method: http.MethodGet, path: companyPath, id: "company_sign_in", about: "Begins a sign-in by the company's OpenID provider.", role: anybody,
-			signsIn: true, leads: "To the provider.", handle: (*call).companySignIn},
-		{method: http.MethodGet, path: CompanyReturn, id: "company_return", about: "Ends such a sign-in: begins a session, and leads to the console.",
-			role: anybody, params: params, signsIn: true, foreign: true, leads: "To /.", handle: (*call).companyReturn},
+		{method: http.MethodGet, path: companyPath, id: "company_sign_in", about: "Begins a sign-in by the company's OpenID provider.",
+			role: anybody, signsIn: true, leads: "To the provider.", handle: (*call).companySignIn},
+		{method: http.MethodGet, path: CompanyReturn, id: "company_return",
+			about: "Ends such a sign-in: begins a session, and leads to the console.",
+			role:  anybody, params: params, signsIn: true, foreign: true, leads: "To /.", handle: (*call).companyReturn},
 	}
 }
 

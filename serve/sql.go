@@ -92,7 +92,8 @@ func (c *call) statement() error {
 		return refuse(overloaded, "as many statements as may be are being answered")
 	}
 	deadline, _ := c.ctx.Deadline()
-	a, err := sqlconsole.Run(c.ctx, query.Selector{Client: c.opts.Rows, Docs: c.opts.Docs}, plan, sqlconsole.Limits{Time: time.Until(deadline) * 9 / 10})
+	stores := query.Selector{Client: c.opts.Rows, Docs: c.opts.Docs}
+	a, err := sqlconsole.Run(c.ctx, stores, plan, sqlconsole.Limits{Time: time.Until(deadline) * 9 / 10})
 	if err != nil {
 		return wrongSQL(err)
 	}

@@ -38,7 +38,8 @@ func (c *call) listed() client.Views {
 			continue
 		}
 		shown := client.View{Name: v.Name, Path: viewPath(v.Name), Table: v.Shown().Name, Order: string(v.Order),
-			PageSize: v.PageSize(), Parameters: []client.Parameter{}, Facets: c.facetsOf(v), Batch: c.may(c.id, "", viewSubject(v, true)).open, Reason: asks.ofOthers()}
+			PageSize: v.PageSize(), Parameters: []client.Parameter{}, Facets: c.facetsOf(v),
+			Batch: c.may(c.id, "", viewSubject(v, true)).open, Reason: asks.ofOthers()}
 		for _, p := range v.Parameters() {
 			if asks.closed(p.Field) {
 				continue

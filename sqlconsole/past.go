@@ -2,7 +2,6 @@ package sqlconsole
 
 import (
 	"errors"
-	"slices"
 	"time"
 
 	"brine/event"
@@ -74,7 +73,7 @@ func (p *Plan) refused(err error) error {
 		return err
 	}
 	name := lost.Column.String()
-	if p.masks.masksCell(p.Table, lost.Column) || !slices.ContainsFunc(p.Table.Columns, func(c query.Column) bool { return c.Family == lost.Column.Family }) {
+	if p.masks.masksCell(p.Table, lost.Column) {
 		name = "family " + lost.Column.Family
 	}
 	return wrong(p.Statement.AsOf.Pos, "ask for a later time, or leave AS OF out",

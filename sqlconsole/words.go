@@ -26,7 +26,8 @@ func apart(tests []*test) (words, others []*test) {
 func (p *Plan) matchable(c *Catalog, t *test) error {
 	x := p.Table.Index
 	if x == nil {
-		return wrong(t.ref.Pos, "compare it, with LIKE for its beginning", "no documents stand beside table %s, so there is no MATCH", p.Table.Name)
+		return wrong(t.ref.Pos, "compare it, with LIKE for its beginning", "no documents stand beside table %s, so there is no MATCH",
+			p.Table.Name)
 	}
 	f := fieldIn(x, t.column)
 	switch {
@@ -69,7 +70,8 @@ func (p *Plan) byIndex(c *Catalog, tests []*test) error {
 		case p.readable(t):
 			p.tests = append(p.tests, t)
 		case !indexed:
-			return wrong(t.ref.Pos, "leave it out, or leave MATCH out", "the key of table %s holds no more of %s than a hash, and the index has none of it",
+			return wrong(t.ref.Pos, "leave it out, or leave MATCH out",
+				"the key of table %s holds no more of %s than a hash, and the index has none of it",
 				p.Table.Name, t.ref)
 		}
 	}

@@ -1,5 +1,5 @@
-// Package oidc signs people in by the OpenID provider of their company: in a browser, by an authorization code with PKCE (OpenID Connect Core
-// 1.0, RFC 7636). What people are here follows from the claims of the ID token that the provider hands over for the code.
+// Package oidc signs people in by the OpenID provider of their company: in a browser, by an authorization code with PKCE (OpenID Connect
+// Core 1.0, RFC 7636). What people are here follows from the claims of the ID token that the provider hands over for the code.
 //
 // The invariants: whoever signs in is the issuer and subject of a token that this provider has signed for this client, for this sign-in and
 // for now; who has no role by the configuration has none here; and an unverified address is nobody's name.
@@ -71,7 +71,7 @@ const (
 	fresh     = time.Hour       // then the provider is asked again where it is asked what
 	pause     = 5 * time.Second // after an answer that did not come
 	maxClaim  = 1_000           // values of the claim of roles
-	beside    = 16              // sign-ins that wait for the provider at a time; one more is told that it is away
+	beside    = 16              // sign-ins that wait for the provider at a time; for one more it is away
 )
 
 // Provider is one provider. It is safe for concurrent use, and asks nothing before somebody signs in.

@@ -282,7 +282,7 @@ func TestKeysChange(t *testing.T) {
 	}
 }
 
-// TestASlowProviderHoldsUpFew: of many sign-ins at a time some wait for it, and the others are told at once.
+// TestASlowProviderHoldsUpFew: of many sign-ins at a time some wait for it, and for the others it is away.
 func TestASlowProviderHoldsUpFew(t *testing.T) {
 	i := newIssuer(t)
 	p := i.provider(nil)

@@ -53,23 +53,28 @@ func (s *stack) fill(ctx context.Context) error {
 			return fmt.Errorf("brine publish %s: %w: %s", p[0], err, out)
 		}
 	}
-	client := &http.Client{Timeout: 5 * time.Second}
-	for deadline := time.Now().Add(settling); ; {
-		n, lag, err := measure.Settled(client, s.detail.admin, "")
-		if err != nil {
-			return err
-		}
-		if n >= s.Events+s.Orders && lag == 0 {
-			break
-		}
-		if time.Now().After(deadline) {
-			return fmt.Errorf("%d events are settled, and %d are not, after %v", n, lag, settling)
-		}
-		time.Sleep(100 * time.Millisecond)
+	if err := s.settled(); err != nil {
+		return err
 	}
 	s.detail.Filled = time.Since(began)
 	time.Sleep(2 * time.Second) // a refresh of the index
 	return nil
+}
+
+// settled waits until all that was published is written.
+func (s *stack) settled() error {
+	client := &http.Client{Timeout: 5 * time.Second}
+	for deadline := time.Now().Add(settling); ; time.Sleep(100 * time.Millisecond) {
+		n, lag, err := measure.Settled(client, s.detail.admin, "")
+		switch {
+		case err != nil:
+			return err
+		case n >= s.Events+s.Orders && lag == 0:
+			return nil
+		case time.Now().After(deadline):
+			return fmt.Errorf("%d events are settled, and %d are not, after %v", n, lag, settling)
+		}
+	}
 }
 
 // writeOrders writes the first changes of orders to a file.
@@ -164,7 +169,10 @@ func (s *stack) timelines(ctx context.Context) error {
 		}
 		return err
 	})
-	return errors.Join(err, stop())
+	if err := errors.Join(err, stop()); err != nil {
+		return err
+	}
+	return s.settled() // what is asked next has the servers to itself
 }
 
 // latest asks for the latest events of 100 waybills in one call.

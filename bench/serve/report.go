@@ -31,8 +31,8 @@ type kind struct {
 // finish holds what was measured against the targets, and keeps it.
 func (b *bench) finish() error {
 	var details []*detail
-	text := b.report.Heading() + fmt.Sprintf(" The API and its pipelines in a process of their own, without accounts; each kind is asked for %v from another "+
-		"process, and timed from when it was due. %d scan events and %d changes of orders, by %s.\n\n"+
+	text := b.report.Heading() + fmt.Sprintf(" The API and its pipelines in a process of their own, without accounts; each kind is asked "+
+		"for %v from another process, and timed from when it was due. %d scan events and %d changes of orders, by %s.\n\n"+
 		"| stack | question | p50 ms | p99 ms | longest ms |\n|---|---|---|---|---|\n", b.For, b.Events, b.Orders, configuration)
 	for _, s := range b.stacks {
 		d := &s.detail

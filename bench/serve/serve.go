@@ -2,9 +2,9 @@
 // API; the latest event of many waybills in one call; orders by word and status; a point query of SQL beside its view; and what idle event
 // streams take. `make bench-serve` runs it.
 //
-// The API, its pipelines and, on the embedded stack, the servers are another process than what asks. Questions come at a fixed rate, whether or
-// not the ones before are answered, and each is timed from the moment at which it was due. It runs on the embedded stack, and on real servers
-// where those of DEVCLUSTER_RUN are up. There are no accounts: what the audit costs is not in the numbers.
+// The API, its pipelines and, on the embedded stack, the servers are another process than what asks. Questions come at a fixed rate,
+// whether or not the ones before are answered, and each is timed from the moment at which it was due. It runs on the embedded stack, and on
+// real servers where those of DEVCLUSTER_RUN are up. There are no accounts: what the audit costs is not in the numbers.
 package serve
 
 import (
@@ -104,7 +104,8 @@ func (s *stack) run(ctx context.Context) (err error) {
 	for _, part := range []struct {
 		name string
 		do   func(context.Context) error
-	}{{"fill", s.fill}, {"timelines", s.timelines}, {"latest events", s.latest}, {"orders", s.byWord}, {"sql", s.sql}, {"streams", s.streams}} {
+	}{{"fill", s.fill}, {"timelines", s.timelines}, {"latest events", s.latest}, {"orders", s.byWord}, {"sql", s.sql},
+		{"streams", s.streams}} {
 		fmt.Fprintln(os.Stderr, " ", part.name)
 		if err := part.do(ctx); err != nil {
 			return fmt.Errorf("%s: %w", part.name, err)

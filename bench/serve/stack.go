@@ -17,8 +17,8 @@ import (
 	"brine/service/stores"
 )
 
-// Stack is the other process: the API and its pipelines, and on the embedded stack the servers. It prints the addresses of the API, the admin
-// port, Kafka and HBase, and ends with its standard input.
+// Stack is the other process: the API and its pipelines, and on the embedded stack the servers. It prints the addresses of the API, the
+// admin port, Kafka and HBase, and ends with its standard input.
 type Stack struct {
 	Kind string `arg:"" enum:"embedded,real" help:"Which servers."`
 	Dir  string `arg:"" help:"Folder of the embedded servers' data."`
