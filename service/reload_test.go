@@ -197,14 +197,17 @@ func (r *reloadable) rows(table string) (n int) {
 }
 
 // rebalances is how often a half has become a member of a generation of its group.
-func (r *reloadable) rebalances(half string) (n float64) {
+func (r *reloadable) rebalances(half string) float64 { return r.metric("brine_ingest_rebalances_total", half) }
+
+// metric is what a counter of a half stands at.
+func (r *reloadable) metric(metric, half string) (n float64) {
 	families, err := r.Registry().Gather()
 	if err != nil {
 		r.t.Fatal(err)
 	}
 	name, kind, _ := strings.Cut(half, ".")
 	for _, f := range families {
-		if f.GetName() != "brine_ingest_rebalances_total" {
+		if f.GetName() != metric {
 			continue
 		}
 		for _, m := range f.GetMetric() {
@@ -476,6 +479,74 @@ func TestReloadDuringAnOutageIsBounded(t *testing.T) {
 	r.wait("all is written", func() bool { return r.rows("third") == 40 })
 }
 
+// TestHalfThatGoesAndComesLosesNothing: documents that are no longer written, and then are again, cost the rows nothing, and go on where they
+// were.
+func TestHalfThatGoesAndComesLosesNothing(t *testing.T) {
+	t.Parallel()
+	r := startLines(t, lines)
+	rows, was := r.Half("moving.rows"), r.rebalances("moving.rows")
+	r.publish("moving", 0, 40)
+	r.settled("moving.rows", 40)
+	r.settled("moving.documents", 40)
+	without := strings.Replace(lines, "    documents: [ { index: moving, set: { id: id, n: n } } ]\n", "", 1)
+	r.reload(without, reload.Applied)
+	if r.Half("moving.documents") != nil {
+		t.Error("documents are still written")
+	}
+	r.publish("moving", 40, 40)
+	r.settled("moving.rows", 80)
+	r.reload(lines, reload.Applied)
+	r.settled("moving.documents", 40)
+	if r.Half("moving.rows") != rows || r.rebalances("moving.rows") != was {
+		t.Error("the rows were stopped for the documents")
+	}
+	r.verifyFull("steady", "moving")
+}
+
+// TestNewPipelineBeginsWhereTheNewStartSays, not where the configuration before said; those that have committed stay where they are.
+func TestNewPipelineBeginsWhereTheNewStartSays(t *testing.T) {
+	t.Parallel()
+	r := startLines(t, lines)
+	r.publish("moving", 0, 40)
+	r.publish("third", 0, 40)
+	r.settled("moving.rows", 40)
+	r.reload(strings.Replace(lines, "group: brine,", "group: brine, start: latest,", 1)+thirdLine, reload.Applied)
+	r.wait("the third pipeline is at the end", func() bool {
+		status, _ := r.Half("third.rows").Running()
+		n := 0
+		for _, p := range status.Partitions {
+			if p.Watermark == 40/devstack.Partitions {
+				n++
+			}
+		}
+		return n == devstack.Partitions
+	})
+	r.publish("moving", 40, 40)
+	r.publish("third", 40, 20)
+	r.settled("third.rows", 20)
+	r.settled("moving.rows", 80)
+	if n := r.rows("third"); n != 20 {
+		t.Errorf("%d rows, want those behind the start alone", n)
+	}
+}
+
+// TestReloadWaitsForNoTimer: what a writer holds back, since its linger is not over, leaves when its half is to go.
+func TestReloadWaitsForNoTimer(t *testing.T) {
+	t.Parallel()
+	lingers := strings.Replace(lines, "topic: moving\n", "topic: moving\n    write: { autoflush: false, linger: 30s }\n", 1)
+	r := startLines(t, lingers)
+	r.publish("moving", 0, 20)
+	r.wait("all are submitted", func() bool { return r.metric("brine_ingest_submitted_events_total", "moving.rows") == 20 })
+	r.reload(lines, reload.Applied)
+	if n := r.metric("brine_ingest_abandoned_flights_total", "moving.rows"); n != 0 {
+		t.Errorf("%v flights were given up", n)
+	}
+	r.settled("moving.rows", 20)
+	if n := r.metric("brine_ingest_redelivered_records_total", "moving.rows"); n != 0 {
+		t.Errorf("%v records came again", n)
+	}
+}
+
 // Without a file to load from there is nothing to reload, nor before and after Run.
 func TestReloadNeedsAFileAndARun(t *testing.T) {
 	servers, cfg := stack(t)
@@ -567,7 +638,7 @@ func TestRandomReloadsUnderLoad(t *testing.T) {
 	if r.Half("steady.rows") != steady || r.rebalances("steady.rows") != was {
 		t.Errorf("a pipeline that nothing concerns was stopped: %v rebalances, before %v", r.rebalances("steady.rows"), was)
 	}
-	r.verifyFull()
+	r.verifyFull("steady", "moving", "third")
 	t.Logf("%d reloads, %d records of each pipeline", reloads, published)
 }
 
@@ -577,16 +648,16 @@ func randomSettings(random *rand.Rand) string {
 		1+random.IntN(16), 1+random.IntN(2000), 1+random.IntN(20), random.IntN(2) == 0, 1+random.IntN(20), 10+random.IntN(100))
 }
 
-// verifyFull compares all rows and documents with all records.
-func (r *reloadable) verifyFull() {
+// verifyFull compares all rows of these tables, and documents, with all records.
+func (r *reloadable) verifyFull(tables ...string) {
 	r.t.Helper()
 	cfg := r.Config()
 	o := verify.Options{Full: true, Dir: r.t.TempDir(), Workers: 2}
 	for _, h := range cfg.Halves() {
 		o.Sources = append(o.Sources, service.VerifySource(cfg, h, slog.New(slog.DiscardHandler), r.Client))
 	}
-	for _, table := range cfg.Tables {
-		o.Tables = append(o.Tables, verify.Table{Name: table.Name, Store: verify.HBase(r.Client(), table.Name)})
+	for _, table := range tables {
+		o.Tables = append(o.Tables, verify.Table{Name: table, Store: verify.HBase(r.Client(), table)})
 	}
 	o.Tables = append(o.Tables, verify.Table{Name: "moving", Store: verify.Index(r.Engine(), "moving", nil), Documents: true, Whole: true})
 	check, err := verify.New(o)
