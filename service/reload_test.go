@@ -20,6 +20,7 @@ import (
 	"brine/config"
 	"brine/examples"
 	"brine/hbase"
+	"brine/ingest/control"
 	"brine/publish"
 	"brine/service"
 	"brine/service/devstack"
@@ -223,6 +224,25 @@ func (r *reloadable) metric(metric, half string) (n float64) {
 	return n
 }
 
+// marked makes sure that the control topic has where a filter begins.
+func (r *reloadable) marked(result *reload.Result) {
+	r.t.Helper()
+	k := &r.Config().Kafka
+	topic := control.Open(control.Options{Kafka: k.Options(), RequestTimeout: k.RequestTimeout, Topic: k.Control()})
+	defer topic.Close()
+	marks, err := topic.Marks(r.t.Context())
+	if err != nil || len(marks) != len(result.Onward) {
+		r.t.Fatalf("%d marks of %d: %v", len(marks), len(result.Onward), err)
+	}
+	for i, at := range result.Onward { // in the same order, since groups end with the half's name
+		m := marks[i]
+		if m.Group != "brine."+at.Half || m.Topic != at.Topic || m.Partition != at.Partition || m.Offset != at.Offset || m.By != result.By ||
+			m.Before != result.Before || m.After != result.After || strings.Join(m.Settings, "") != "pipelines.moving.when: - → n % 2 == 0" {
+			r.t.Errorf("the mark of %+v is %+v", at, m)
+		}
+	}
+}
+
 // logged keeps what is logged.
 type logged struct {
 	mu   sync.Mutex
@@ -264,6 +284,7 @@ func TestReloadChangesWhatChangedAndNothingElse(t *testing.T) {
 			t.Errorf("the filter counts from %+v on, want offset %d", at, 100/devstack.Partitions)
 		}
 	}
+	r.marked(result)
 	r.publish("moving", 100, 100)
 	r.publish("steady", 100, 50)
 	r.settled("moving.rows", 200)

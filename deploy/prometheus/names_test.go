@@ -62,6 +62,7 @@ func registered() catalog {
 	metrics.NewSink(c)
 	metrics.NewIndexer(c, loops)
 	metrics.NewVerify(c)
+	metrics.NewReload(c, time.Now())
 	c.MustRegister(&metrics.Skew{Tables: tables}, metrics.Build("test"),
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return c
