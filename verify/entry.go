@@ -12,6 +12,7 @@ type origin struct {
 	source    int // in Options.Sources
 	partition int
 	offset    int64
+	fixed     bool // as a replay has fixed it: no dead letter explains that what this wrote is not there
 }
 
 // flags of an entry.
@@ -20,6 +21,7 @@ const (
 	probe                // asks to look at the key, and expects nothing
 	rejected             // of the letters' shard: the record cannot be written
 	lettered             // of the letters' shard: the record is a dead letter
+	asFixed              // it is what a replay of dead letters has written of the record, with a fix
 )
 
 // An entry is what one record does to one key:
@@ -54,7 +56,7 @@ func readEntry(b []byte) (e entry, err error) {
 			return e, err
 		}
 	}
-	e.origin, e.ops = origin{int(fields[0]), int(fields[1]), int64(fields[2])}, b
+	e.origin, e.ops = origin{int(fields[0]), int(fields[1]), int64(fields[2]), e.flags&asFixed != 0}, b
 	return e, nil
 }
 

@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"slices"
 	"sync"
 
 	"brine/event"
+	"brine/ingest"
 	"brine/ingest/deadletter"
 )
 
@@ -95,7 +97,7 @@ func (x *expecter) sort(c *changes, rec *event.Record, payload []byte) ([]byte, 
 		if c.first(i) < i || !x.check.wanted(key) || x.tail && !x.check.suspect(ch.table, key) {
 			continue
 		}
-		payload = appendEntry(payload[:0], x.flags(rec), origin{x.source, rec.Partition, rec.Offset})
+		payload = appendEntry(payload[:0], x.flags(rec), originOf(x.source, rec))
 		for j := i; j < len(c.list); j++ {
 			if c.first(j) == i {
 				payload = append(payload, c.bytes(c.list[j].ops)...)
@@ -118,12 +120,26 @@ func (c *changes) first(i int) int {
 	return i
 }
 
-func (x *expecter) flags(rec *event.Record) byte {
-	settled := x.check.opts.Sources[x.source].Settled
-	if x.tail || x.fixed && !x.check.opts.Full || settled != nil && rec.Offset >= settled[rec.Partition] {
-		return may
+func (x *expecter) flags(rec *event.Record) (flags byte) {
+	if x.fixed {
+		flags = asFixed
 	}
-	return 0
+	settled := x.check.opts.Sources[x.source].Settled
+	if x.tail || x.fixed && !x.check.inRange(x.source, rec) || settled != nil && rec.Offset >= settled[rec.Partition] {
+		flags |= may
+	}
+	return flags
+}
+
+// inRange reports whether a record is among those that are verified.
+func (c *Check) inRange(source int, rec *event.Record) bool {
+	return slices.ContainsFunc(c.plans[source].Partitions, func(p ingest.PartitionPlan) bool {
+		return p.Partition == rec.Partition && p.From <= rec.Offset && rec.Offset < p.To
+	})
+}
+
+func originOf(source int, rec *event.Record) origin {
+	return origin{source: source, partition: rec.Partition, offset: rec.Offset}
 }
 
 // Write implements ingest.DeadLetters: records that cannot be written are expected among the dead letters.
@@ -133,7 +149,7 @@ func (x *expecter) Write(_ context.Context, letters []deadletter.Letter) error {
 	}
 	for i := range letters {
 		rec := letters[i].Record
-		o := origin{x.source, rec.Partition, rec.Offset}
+		o := originOf(x.source, rec)
 		payload := append(appendEntry(nil, rejected|x.flags(rec), o), letters[i].Reason...)
 		if err := x.check.sorter.add(x.check.letterShard(), o.key(), payload); err != nil {
 			x.check.abort(err)

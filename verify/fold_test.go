@@ -44,7 +44,7 @@ func TestFoldDoesNotDependOnOrder(t *testing.T) {
 					}
 					ops = appendOp(ops, o)
 				}
-				entries = append(entries, entry{0, origin{0, 0, int64(i)}, ops})
+				entries = append(entries, entry{0, origin{offset: int64(i)}, ops})
 			}
 			want := ""
 			for n := range 6 {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync/atomic"
 
@@ -17,11 +18,12 @@ import (
 func (c *Check) Repair(ctx context.Context, writers []event.Writer) (records int64, err error) {
 	for i := range c.opts.Sources {
 		only := c.damaged(i)
-		if len(only) == 0 {
-			continue
-		}
 		n, err := c.writeAgain(ctx, i, writers[i], only)
 		records += n
+		if err == nil {
+			n, err = c.fixAgain(ctx, i, writers[i])
+			records += n
+		}
 		if err != nil {
 			return records, fmt.Errorf("verify: repair of %s: %w", c.opts.Sources[i].Name, err)
 		}
@@ -44,7 +46,9 @@ func (c *Check) damaged(source int) map[int][]int64 {
 			continue
 		}
 		for _, o := range f.from {
-			if o.source == source {
+			as := o
+			as.fixed = true
+			if o.source == source && !slices.Contains(f.from, as) { // else it is written as it was fixed
 				only[o.partition] = append(only[o.partition], o.offset)
 			}
 		}
@@ -56,8 +60,44 @@ func (c *Check) damaged(source int) map[int][]int64 {
 	return only
 }
 
+// fixAgain writes records again that replays of dead letters have fixed and that are not in the store. It returns how many were settled.
+func (c *Check) fixAgain(ctx context.Context, source int, w event.Writer) (n int64, err error) {
+	s := &c.opts.Sources[source]
+	wanted := map[origin]bool{}
+	for i := range c.suspects {
+		for _, o := range c.suspects[i].from {
+			wanted[o] = wanted[o] || o.source == source && o.fixed && c.suspects[i].Kind.Fix() == ByRepair
+		}
+	}
+	all := len(c.uncounted) > 0 // more than is known one by one
+	if s.Letters == nil || s.Fixed == nil || !all && !slices.Contains(slices.Collect(maps.Values(wanted)), true) {
+		return 0, nil
+	}
+	for letter, err := range s.Letters(ctx) {
+		if err != nil {
+			return n, err
+		}
+		o := origin{source: source, partition: letter.Partition, offset: letter.Offset, fixed: true}
+		if letter.Let == "" || !all && !wanted[o] {
+			continue
+		}
+		written, err := s.writeFixed(ctx, &letter, w)
+		if err != nil {
+			return n, err
+		}
+		if !written {
+			return n, fmt.Errorf("offset %d of partition %d, which a replay has fixed, cannot be written again", o.offset, o.partition)
+		}
+		n++
+	}
+	return n, nil
+}
+
 // writeAgain replays the part of a source that holds the offsets, and writes just those. It returns how many records were settled.
 func (c *Check) writeAgain(ctx context.Context, source int, w event.Writer, only map[int][]int64) (int64, error) {
+	if len(only) == 0 {
+		return 0, nil
+	}
 	from, to, partitions := map[int]int64{}, map[int]int64{}, []int{}
 	for _, p := range c.plans[source].Partitions {
 		offsets, touched := only[p.Partition]

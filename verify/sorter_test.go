@@ -58,7 +58,7 @@ func TestSorterReturnsEachShardInOrder(t *testing.T) {
 
 // TestDamagedEntriesAreErrors cuts entries off at every byte.
 func TestDamagedEntriesAreErrors(t *testing.T) {
-	head := appendEntry(nil, may, origin{300, 7, 1 << 40})
+	head := appendEntry(nil, may, origin{source: 300, partition: 7, offset: 1 << 40})
 	whole := appendOp(head, op{kind: put, column: []byte("f:q"), version: 1 << 41, ttl: 9, value: 5})
 	for n := range len(whole) {
 		e, err := readEntry(whole[:n])
@@ -70,7 +70,7 @@ func TestDamagedEntriesAreErrors(t *testing.T) {
 		}
 	}
 	e, err := readEntry(whole)
-	if err != nil || e.flags != may || e.origin != (origin{300, 7, 1 << 40}) {
+	if err != nil || e.flags != may || e.origin != (origin{source: 300, partition: 7, offset: 1 << 40}) {
 		t.Fatalf("%+v, error %v", e, err)
 	}
 	o, rest, err := nextOp(e.ops)
