@@ -20,6 +20,7 @@ import (
 	"brine/lookup"
 	"brine/mask"
 	"brine/plan"
+	"brine/registry"
 )
 
 // Options say how to reach the brokers.
@@ -208,7 +209,7 @@ func (p *Pipeline) needs() (out []contract.Need) {
 	}
 	key := func(r *Rows, table string) {
 		t := p.config.Table(table)
-		if t == nil || r != nil && r.When != "" {
+		if t == nil || len(t.rowKeys) == 0 || r != nil && r.When != "" {
 			return
 		}
 		for _, name := range t.rowKeys.Fields() {
@@ -248,6 +249,32 @@ func Brokers(env func(string) (string, bool)) (*Config, Problems) {
 	l.object(l.section(root, "kafka"), reflect.ValueOf(&cfg.Kafka).Elem(), "kafka")
 	l.checkKafka(&cfg.Kafka)
 	return l.done(cfg)
+}
+
+// RegistryAt returns how the schema registry at a URL is asked. What no argument says is in the environment, as for a registry of a file:
+// BRINE_REGISTRY_PASSWORD, or BRINE_REGISTRY_TOKEN.
+func RegistryAt(url, user string, env func(string) (string, bool)) (*registry.Options, Problems) {
+	l := newLoader("", func(name string) (string, bool) {
+		switch {
+		case name == envName("registry.url"):
+			return url, true
+		case name == envName("registry.user") && user != "":
+			return user, true
+		}
+		return env(name)
+	})
+	root := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
+	l.overlay(root)
+	cfg := new(Config)
+	l.object(nil, reflect.ValueOf(cfg).Elem(), "")
+	l.object(l.section(root, "registry"), reflect.ValueOf(&cfg.Schemas).Elem(), "registry")
+	l.checkRegistry(&cfg.Schemas)
+	cfg, problems := l.done(cfg)
+	if cfg == nil {
+		return nil, problems
+	}
+	o, _ := cfg.Registry()
+	return &o, problems
 }
 
 // Found adds a half, rows or documents, of a pipeline that is known by what brokers keep of it; or, of a topic alone, neither.

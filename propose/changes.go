@@ -10,11 +10,13 @@ import (
 	"brine/event"
 )
 
-// changes are what a sample of a database's log says of it. Of such logs only Debezium's are recognized.
+// changes are what a sample of a database's log says of it.
 type changes struct {
-	key   []string // columns of the primary key, as the records' keys have them
-	whole bool     // whole rows stand before each update and delete
+	form  event.EnvelopeForm
+	key   []string // columns of the primary key, as the records or their keys have them
+	whole bool     // it is known what a row was before each update and delete
 	at    string   // the field of the time of a change
+	row   string   // the field of the row's index in its record, which tells apart changes of one time; empty: there is none
 	gone  string   // the field that says that a change is a delete
 }
 
@@ -72,23 +74,30 @@ func (e *encoding) findChanges(o *Options, raw []event.Record) error {
 	}
 	switch {
 	case e.name == "avro" && within("before") && within("after") && within("op"):
-		e.changes = &changes{}
+		e.changes = &changes{form: event.Debezium}
 		e.fields = slices.DeleteFunc(e.fields, func(f event.Field) bool { return f.Path[0] != "after" || len(f.Path) == 1 })
 		for i := range e.fields {
 			e.fields[i].Path = e.fields[i].Path[1:]
 		}
 	case e.name == "json" && e.format == nil && share(raw, func(v []byte) bool { _, ok := debezium(v); return ok }):
-		e.changes = &changes{whole: true}
+		e.changes = &changes{form: event.Debezium, whole: true}
 		e.objects = func(value []byte, each func([]byte)) {
 			if c, ok := debezium(value); ok {
 				each(c.row())
 			}
 		}
 		e.read(raw)
+	case e.name == "json" && e.format == nil && share(raw, func(v []byte) bool { _, ok := canal(v); return ok }):
+		e.ofCanal(raw)
+	case e.name == "json" && e.format == nil && share(raw, func(v []byte) bool { _, ok := maxwell(v); return ok }):
+		e.ofMaxwell(raw)
 	default:
 		return nil
 	}
 	for i := range raw {
+		if e.changes.form != event.Debezium {
+			break // its records say themselves
+		}
 		if key := keyOf(raw[i].Key); key != nil {
 			e.changes.key = key
 			break
@@ -196,8 +205,16 @@ func (c *changes) extend(fields []Field) []Field {
 		return name
 	}
 	c.at, c.gone = free("changed_at"), free("gone")
-	return append(fields,
-		Field{Field: event.Field{Name: c.at, Type: event.TimeMS, Path: []string{"$source", "ts_ms"}}, Note: "when the database made the change"},
+	at := event.Field{Name: c.at, Type: event.TimeMS, Path: []string{"$source", "ts_ms"}}
+	switch c.form {
+	case event.Canal:
+		at.Path, c.row = []string{"$es"}, free("row")
+		row := event.Field{Name: c.row, Type: event.Int, Path: []string{"$row"}}
+		fields = append(fields, Field{Field: row, Note: "the row's index in its record"})
+	case event.Maxwell:
+		at.Path, at.Type = []string{"$ts"}, event.TimeS
+	}
+	return append(fields, Field{Field: at, Note: "when the database made the change"},
 		Field{Field: event.Field{Name: c.gone, Type: event.Bool}, Note: "made, not read: true in a delete"})
 }
 
@@ -223,7 +240,13 @@ func namesOf(fields []Field, at []int) (out []string) {
 
 // envelope is the setting envelope, and what it means.
 func (c *changes) envelope(fields []Field) (setting string, e *event.Envelope) {
-	e = &event.Envelope{Form: event.Debezium}
+	e = &event.Envelope{Form: c.form}
+	switch c.form {
+	case event.Canal:
+		return "envelope: { form: canal, ties: accept }    # its times are whole seconds: of two records of one second the last applied wins", e
+	case event.Maxwell:
+		return "envelope: { form: maxwell, ties: accept }  # its times are whole seconds: of two changes of one second the last applied wins", e
+	}
 	if c.whole {
 		return "envelope: debezium          # whole rows stand before each change of the sample", e
 	}

@@ -49,7 +49,7 @@ func (o *Options) encoding(ctx context.Context, raw []event.Record) (*encoding, 
 		return e, nil
 	case o.Schema != "":
 		err = e.byFile(o)
-	case o.Registry != "":
+	case o.Registry != nil:
 		err = e.byRegistry(ctx, o, raw)
 	case share(raw, func(v []byte) bool { return bytes.HasPrefix(bytes.TrimLeft(v, " \t\r\n"), []byte("{")) }):
 	case share(raw, func(v []byte) bool { return bytes.HasPrefix(bytes.TrimLeft(v, " \t\r\n"), []byte("[")) }):
@@ -129,7 +129,9 @@ func (e *encoding) byFile(o *Options) error {
 
 // byRegistry takes the fields of the schema that the first record names.
 func (e *encoding) byRegistry(ctx context.Context, o *Options, raw []event.Record) (err error) {
-	if e.client, err = registry.New(registry.Options{URLs: []string{o.Registry}, UnknownAfter: -1}); err != nil {
+	asked := *o.Registry
+	asked.UnknownAfter = -1
+	if e.client, err = registry.New(asked); err != nil {
 		return fmt.Errorf("%w: %w", ErrSample, err)
 	}
 	at := slices.IndexFunc(raw, func(r event.Record) bool { return len(r.Value) > 0 })
@@ -144,7 +146,10 @@ func (e *encoding) byRegistry(ctx context.Context, o *Options, raw []event.Recor
 	if err != nil {
 		return err
 	}
-	e.sections = []string{"registry:", "  url: " + quote(o.Registry)}
+	e.sections = []string{"registry:", "  url: " + quote(strings.Join(asked.URLs, ","))}
+	if o.RegistryUser != "" {
+		e.sections = append(e.sections, "  user: "+quote(o.RegistryUser)+"    # its password is BRINE_REGISTRY_PASSWORD in the environment")
+	}
 	switch s.Type {
 	case registry.JSONSchema:
 		e.sections, e.lines = nil, []string{"framing: confluent          # the id of a schema stands before each object"}

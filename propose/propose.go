@@ -9,6 +9,7 @@ import (
 
 	"brine/event"
 	"brine/forecast"
+	"brine/registry"
 )
 
 // Options says of what a configuration is proposed.
@@ -25,8 +26,11 @@ type Options struct {
 	// Schema is the file of a schema, .proto or .avsc, that all records are of, and SchemaAs its path as it is written; Message names the
 	// message where the file has several.
 	Schema, SchemaAs, Message string
-	Registry                  string   // URL of a schema registry, whose ids the records name
-	Columns                   []string // of records that are CSV; those that lack are c1, c2, …
+	// Registry is how the schema registry is asked whose ids the records name; nil: they name none. RegistryUser is its user as the
+	// configuration is to have it; empty: the environment says who asks, if anybody does.
+	Registry     *registry.Options
+	RegistryUser string
+	Columns      []string // of records that are CSV; those that lack are c1, c2, …
 	// Keyed: the records have keys and times of their own, as those of a topic have.
 	Keyed bool
 }
@@ -113,9 +117,7 @@ func (p *Proposal) weigh(s *sample) error {
 			key = []int{entity}
 		}
 		if key != nil {
-			p.Versions = []Version{{Field: c.at, Of: len(s.events), Ties: s.ties(key[0], func(i int) int64 {
-				return s.events[i].Values[s.field(c.at)].Int()
-			})}}
+			p.Versions = []Version{c.version(s, key[0])}
 			p.Entity, p.Keys = strings.Join(namesOf(p.Fields, key), ", "), s.changeKeys(key, c.whole)
 		}
 	} else if entity >= 0 {

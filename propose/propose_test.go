@@ -81,6 +81,14 @@ func TestGolden(t *testing.T) {
 			`{"id":"a|2","meta":{"ts":1700000001123,"host":{"name":"y","up":false}},"tags":[],"odd name":2.5,"n":8}`,
 			`not JSON`,
 			`{"id":"a|3","meta":{"ts":1700000001123,"host":{"name":"y","up":false}},"tags":[],"odd name":2.5,"n":8}`), 100),
+		"canal": of("shop.orders", "", lines(
+			`{"id":1,"database":"shop","table":"orders","pkNames":["id"],"isDdl":false,"type":"INSERT","es":1700000000000,"ts":1700000000123,"mysqlType":{"id":"bigint(20)","user":"varchar(20)","total":"decimal(10,2)","at":"datetime(3)","note":"text"},"data":[{"id":"1","user":"u1","total":"9.50","at":"2024-05-01 08:00:00.123","note":null},{"id":"2","user":"u1","total":"9.50","at":"2024-05-01 08:00:00.123","note":"x"}],"old":null,"gtid":""}`,
+			`{"id":2,"database":"shop","table":"orders","pkNames":["id"],"isDdl":true,"type":"ALTER","es":1700000000000,"ts":1700000000124,"data":null,"old":null,"sql":"ALTER TABLE orders"}`,
+			`{"id":3,"database":"shop","table":"orders","pkNames":["id"],"isDdl":false,"type":"UPDATE","es":1700000001000,"ts":1700000001123,"mysqlType":{"id":"bigint(20)","user":"varchar(20)","total":"decimal(10,2)","at":"datetime(3)","note":"text"},"data":[{"id":"1","user":"u2","total":"9.00","at":"2024-05-01 08:00:00.123","note":null}],"old":[{"total":"9.50","user":"u1"}],"gtid":""}`), 100),
+		"maxwell": of("shop.orders", "", lines(
+			`{"database":"shop","table":"orders","type":"insert","ts":1700000000,"xid":1,"commit":true,"data":{"id":1,"user":"u1","total":9.5}}`,
+			`{"database":"shop","table":"orders","type":"insert","ts":1700000000,"xid":2,"commit":true,"data":{"id":2,"user":"u1","total":9.5}}`,
+			`{"database":"shop","table":"orders","type":"update","ts":1700000001,"xid":3,"commit":true,"data":{"id":1,"user":"u2","total":9.5},"old":{"user":"u1"}}`), 100),
 	} {
 		t.Run(name, func(t *testing.T) {
 			p, err := propose.Of(t.Context(), o)

@@ -126,7 +126,9 @@ func (p *Proposal) pipeline(w *writer, k *Key, table string) {
 
 // columns are the fields that are not read back from the key: at least one, since a row has a cell.
 func (p *Proposal) columns(k *Key) []Field {
-	out := slices.DeleteFunc(slices.Clone(p.Fields), func(f Field) bool { return slices.Contains(k.fields, f.Name) })
+	out := slices.DeleteFunc(slices.Clone(p.Fields), func(f Field) bool {
+		return slices.Contains(k.fields, f.Name) || p.encoding.changes != nil && f.Name == p.encoding.changes.row
+	})
 	if len(out) == 0 {
 		return p.Fields[:1]
 	}

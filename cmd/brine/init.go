@@ -17,20 +17,21 @@ import (
 )
 
 type initCmd struct {
-	Sample   string   `placeholder:"FILE" help:"Records to propose from: a file of JSON lines or CSV (also .gz), or topic:NAME (default: of --topic, if there are brokers)."`
-	Topic    string   `help:"Topic that the pipeline is to read."`
-	Brokers  []string `default:"localhost:9092" placeholder:"HOST:PORT,…" help:"Brokers of the topic."`
-	HBase    string   `name:"hbase" default:"rpc://localhost:16000" placeholder:"URL" help:"Where HBase is, as hbase.connect has it."`
-	Registry string   `placeholder:"URL" help:"Schema registry whose ids the records begin with: Avro, Protobuf or JSON."`
-	Schema   string   `placeholder:"FILE" help:"File of the schema that all records are of, .avsc or .proto."`
-	Message  string   `placeholder:"NAME" help:"Message of the .proto file that each record is."`
-	Columns  []string `placeholder:"NAME,…" help:"Names of the columns of a topic whose records are rows of CSV (default: c1,c2,…)."`
-	Encoding string   `default:"utf-8" placeholder:"NAME" help:"What the file's text is written in."`
-	Records  int      `default:"20000" help:"Most records of the sample that are read."`
-	Key      int      `placeholder:"N" help:"Take proposed key N, from 1 (default: ask at a terminal, else the first)."`
-	Output   string   `short:"o" default:"brine.yaml" placeholder:"FILE" help:"File to write; - prints it."`
-	Force    bool     `help:"Overwrite the file."`
-	JSON     bool     `help:"Print the proposals as JSON, and write nothing."`
+	Sample       string   `placeholder:"FILE" help:"Records to propose from: a file of JSON lines or CSV (also .gz), or topic:NAME (default: of --topic, if there are brokers)."`
+	Topic        string   `help:"Topic that the pipeline is to read."`
+	Brokers      []string `default:"localhost:9092" placeholder:"HOST:PORT,…" help:"Brokers of the topic."`
+	HBase        string   `name:"hbase" default:"rpc://localhost:16000" placeholder:"URL" help:"Where HBase is, as hbase.connect has it."`
+	Registry     string   `placeholder:"URL" help:"Schema registry whose ids the records begin with: Avro, Protobuf or JSON."`
+	RegistryUser string   `placeholder:"NAME" help:"User at the registry, with BRINE_REGISTRY_PASSWORD in the environment; or BRINE_REGISTRY_TOKEN alone."`
+	Schema       string   `placeholder:"FILE" help:"File of the schema that all records are of, .avsc or .proto."`
+	Message      string   `placeholder:"NAME" help:"Message of the .proto file that each record is."`
+	Columns      []string `placeholder:"NAME,…" help:"Names of the columns of a topic whose records are rows of CSV (default: c1,c2,…)."`
+	Encoding     string   `default:"utf-8" placeholder:"NAME" help:"What the file's text is written in."`
+	Records      int      `default:"20000" help:"Most records of the sample that are read."`
+	Key          int      `placeholder:"N" help:"Take proposed key N, from 1 (default: ask at a terminal, else the first)."`
+	Output       string   `short:"o" default:"brine.yaml" placeholder:"FILE" help:"File to write; - prints it."`
+	Force        bool     `help:"Overwrite the file."`
+	JSON         bool     `help:"Print the proposals as JSON, and write nothing."`
 	timeoutFlag
 }
 
@@ -38,8 +39,8 @@ type initCmd struct {
 func (initCmd) Help() string {
 	return `Reads a sample and writes a commented brine.yaml that brine check accepts: the fields with their types and the formats of their
 times, a row key with the reasons for it and others to choose from, and the version with its ties in the sample. At a terminal it
-asks for what no flag says. Records may be JSON objects or arrays of them, Debezium's changes, rows of CSV, and with --registry or --schema
-Avro and Protobuf.
+asks for what no flag says. Records may be JSON objects or arrays of them, changes as Debezium, Canal and Maxwell write them, rows of
+CSV, and with --registry or --schema Avro and Protobuf.
 
 Examples:
   brine init --topic courier.scans --sample scans.jsonl.gz
@@ -57,7 +58,11 @@ func (c *initCmd) Run(e *env) error {
 	if c.Output != "-" && !c.Force && !c.JSON && exists(c.Output) {
 		return usage(fmt.Errorf("-o: %s is there already; name another file, or give --force to overwrite it", c.Output))
 	}
-	p, err := propose.Of(e.ctx, c.options(e))
+	options, err := c.options(e)
+	if err != nil {
+		return err
+	}
+	p, err := propose.Of(e.ctx, options)
 	if errors.Is(err, propose.ErrSample) {
 		return &exitError{exitFailed, err, ""}
 	}
@@ -115,9 +120,16 @@ func (c *initCmd) ask(e *env) error {
 }
 
 // options says how the sample is read.
-func (c *initCmd) options(e *env) propose.Options {
+func (c *initCmd) options(e *env) (propose.Options, error) {
 	o := propose.Options{Topic: c.Topic, Brokers: c.Brokers, HBase: c.HBase, Source: filepath.Base(c.Sample), Records: c.Records,
-		Schema: c.Schema, SchemaAs: c.beside(), Message: c.Message, Registry: c.Registry, Columns: c.Columns}
+		Schema: c.Schema, SchemaAs: c.beside(), Message: c.Message, RegistryUser: c.RegistryUser, Columns: c.Columns}
+	if c.Registry != "" {
+		at, problems := config.RegistryAt(c.Registry, c.RegistryUser, e.getenv)
+		if err := problems.Err(); err != nil {
+			return o, usage(fmt.Errorf("--registry: %w", err))
+		}
+		o.Registry = at
+	}
 	name, ok := strings.CutPrefix(c.Sample, "topic:")
 	if !ok {
 		o.Texts = forecast.IsCSV(c.Sample)
@@ -125,7 +137,7 @@ func (c *initCmd) options(e *env) propose.Options {
 			sample, err := forecast.OpenFile(c.Sample, c.Encoding, fields)
 			return sample, sampleError(err)
 		}
-		return o
+		return o, nil
 	}
 	o.Keyed, o.Source = true, "topic "+name
 	o.Open = func([]event.Field) (forecast.Sample, error) {
@@ -139,7 +151,7 @@ func (c *initCmd) options(e *env) propose.Options {
 		}
 		return brokers.Topics{Config: cfg}.Sample(e.ctx, topic, min(n, int64(c.Records)))
 	}
-	return o
+	return o, nil
 }
 
 // beside is the path of the schema's file from the folder of the one that is written, which it is read from.

@@ -109,6 +109,44 @@ func debeziumParcels(full bool) (out []sent) {
 	return out
 }
 
+// canalParcels are changes of twelve rows as Canal writes them, two rows a record: all are made, some are changed, and one is deleted.
+func canalParcels() (out []sent) {
+	at := time.Now().Add(-time.Hour).Truncate(time.Second)
+	row := func(id, n int) string {
+		return fmt.Sprintf(`{"id":"%d","city":"Oslo","price":"%d.50","made":"2024-05-01 08:00:%02d"}`, id, n, id)
+	}
+	record := func(second int, kind, data, old string) {
+		at := at.Add(time.Duration(second) * time.Second)
+		out = append(out, sent{time: at, value: fmt.Appendf(nil, `{"id":%d,"database":"shop","table":"parcels","pkNames":["id"],"isDdl":false,"type":%q,"es":%d,"ts":%d,`+
+			`"mysqlType":{"id":"bigint(20) unsigned","city":"varchar(32)","price":"decimal(10,2)","made":"datetime"},"data":[%s],"old":%s,"gtid":""}`,
+			second, kind, at.UnixMilli(), at.UnixMilli()+5, data, old)})
+	}
+	for id := 1; id <= 12; id += 2 {
+		record(id, "INSERT", row(id, 1)+","+row(id+1, 1), "null")
+	}
+	record(20, "UPDATE", row(1, 2)+","+row(2, 2), `[{"price":"1.50"},{"price":"1.50"}]`)
+	record(21, "DELETE", row(3, 1), "null")
+	out = append(out, sent{time: at, value: fmt.Appendf(nil, `{"id":99,"database":"shop","table":"parcels","isDdl":true,"type":"ALTER","es":%d,"ts":1,"data":null,"old":null,"sql":"alter"}`, at.UnixMilli())})
+	return out
+}
+
+// maxwellParcels are the same as Maxwell writes them.
+func maxwellParcels() (out []sent) {
+	at := time.Now().Add(-time.Hour).Truncate(time.Second)
+	record := func(second, id, n int, kind, old string) {
+		at := at.Add(time.Duration(second) * time.Second)
+		out = append(out, sent{partition: id % devPartitions, time: at, key: fmt.Appendf(nil, `{"database":"shop","table":"parcels","pk.id":%d}`, id),
+			value: fmt.Appendf(nil, `{"database":"shop","table":"parcels","type":%q,"ts":%d,"xid":%d,"xoffset":0,"data":{"id":%d,"city":"Oslo","n":%d}%s}`,
+				kind, at.Unix(), second, id, n, old)})
+	}
+	for id := 1; id <= 12; id++ {
+		record(id, id, 1, "insert", "")
+	}
+	record(20, 1, 2, "update", `,"old":{"n":1}`)
+	record(21, 3, 1, "delete", "")
+	return append(out, sent{time: at, value: fmt.Appendf(nil, `{"database":"shop","table":"parcels","type":"table-alter","ts":%d,"sql":"alter"}`, at.UnixMilli())})
+}
+
 // TestInitOfFormats: of a topic of each format init writes a configuration that check accepts and that run and verify run.
 func TestInitOfFormats(t *testing.T) {
 	t.Parallel()
@@ -137,6 +175,10 @@ func TestInitOfFormats(t *testing.T) {
 			"version: changed_at", "row: entity", "key: md5(shop, 4) + asc(shop) + asc(id)"}, 4},
 		"debezium with schemas": {nil, debeziumParcels(false), []string{"envelope: { form: debezium, before: key, key: [shop, id] }",
 			"price: decimal", "made: time_us"}, 4},
+		"canal": {nil, canalParcels(), []string{"envelope: { form: canal, ties: accept }", "price: decimal", `made: { type: time, format: "%Y-%m-%d %H:%M:%S" }`,
+			`row: { type: int, path: ["$row"] }`, "version: seq(changed_at, row)", "key: md5(id, 4) + asc(id)"}, 12},
+		"maxwell": {nil, maxwellParcels(), []string{"envelope: { form: maxwell, ties: accept }", `changed_at: { type: time_s, path: ["$ts"] }`, "version: changed_at",
+			"key: md5(id, 4) + asc(id)"}, 12},
 		"avro by a registry": {[]string{"--registry", registry.URL()}, encodedParcels(avroParcel(0, 0, 0, 0, 1)), []string{"format: avro", "url: ", "at: time_ms",
 			"weight: float", "city: { type: text, path: [to, city] }", "tags: json", "version: at"}, 12},
 		"avro by a file": {[]string{"--schema", filepath.Join(dir, "p.avsc")}, encodedParcels(avroParcel()), []string{"format: avro", "schema: p.avsc"}, 12},

@@ -1,0 +1,133 @@
+package propose
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"brine/event"
+)
+
+// canalRecord is a record as Canal writes flat JSON.
+type canalRecord struct {
+	Type      string
+	IsDdl     *bool
+	Es        int64
+	PkNames   []string
+	MysqlType json.RawMessage
+	Data      []json.RawMessage
+}
+
+// canal reads a record; false: it is no change of rows.
+func canal(value []byte) (r canalRecord, ok bool) {
+	if json.Unmarshal(value, &r) != nil {
+		return canalRecord{}, false
+	}
+	return r, r.IsDdl != nil && r.Es > 0 && len(r.Data) > 0 && slices.Contains([]string{"INSERT", "UPDATE", "DELETE"}, r.Type)
+}
+
+// ofCanal takes rows out of the records, and the types of their columns where the records say them.
+func (e *encoding) ofCanal(raw []event.Record) {
+	e.changes, e.texts = &changes{form: event.Canal, whole: true}, true
+	e.objects = func(value []byte, each func([]byte)) {
+		r, ok := canal(value)
+		if !ok {
+			return
+		}
+		for _, row := range r.Data {
+			each(row)
+		}
+	}
+	for i := range raw {
+		r, ok := canal(raw[i].Value)
+		if !ok {
+			continue
+		}
+		if e.changes.key == nil {
+			e.changes.key = r.PkNames
+		}
+		if e.fields == nil {
+			e.fields = mysqlFields(r.MysqlType)
+		}
+	}
+}
+
+// mysqlTypes are the types of columns by what MySQL calls them; of any other a text is taken.
+var mysqlTypes = map[string]event.Type{
+	"tinyint": event.Int, "smallint": event.Int, "mediumint": event.Int, "int": event.Int, "integer": event.Int, "bigint": event.Int,
+	"year": event.Int, "decimal": event.Decimal, "numeric": event.Decimal, "float": event.Float, "double": event.Float, "real": event.Float,
+	"date": event.Date, "datetime": event.Time, "timestamp": event.Time, "json": event.Nested,
+}
+
+// mysqlTime is how MySQL writes a time, with or without a fraction.
+const mysqlTime = "%Y-%m-%d %H:%M:%S"
+
+// mysqlFields are columns by their types, as {"id":"bigint(20)"} has them; nil: it is no such object.
+func mysqlFields(types json.RawMessage) (out []event.Field) {
+	var by map[string]string
+	if json.Unmarshal(types, &by) != nil {
+		return nil
+	}
+	for _, name := range keyOf(types) {
+		kind, _, _ := strings.Cut(strings.ToLower(by[name]), "(")
+		kind, _, _ = strings.Cut(kind, " ") // unsigned
+		f := event.Field{Path: []string{name}, Type: event.Text}
+		if t, ok := mysqlTypes[kind]; ok {
+			f.Type = t
+		}
+		if f.Type == event.Time {
+			f.Format = mysqlTime
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+// maxwellRecord is a record as Maxwell writes it.
+type maxwellRecord struct {
+	Database, Table, Type string
+	Ts                    int64
+	Data                  json.RawMessage
+}
+
+// maxwell reads a record; false: it is no change of a row.
+func maxwell(value []byte) (r maxwellRecord, ok bool) {
+	if json.Unmarshal(value, &r) != nil {
+		return maxwellRecord{}, false
+	}
+	return r, r.Database != "" && r.Table != "" && r.Ts > 0 && len(r.Data) > 0 && r.Data[0] == '{' &&
+		slices.Contains([]string{"insert", "update", "delete", "bootstrap-insert"}, r.Type)
+}
+
+// ofMaxwell takes rows out of the records, and the primary key of the records' keys.
+func (e *encoding) ofMaxwell(raw []event.Record) {
+	e.changes = &changes{form: event.Maxwell, whole: true}
+	e.objects = func(value []byte, each func([]byte)) {
+		if r, ok := maxwell(value); ok {
+			each(r.Data)
+		}
+	}
+	for i := range raw {
+		for _, name := range keyOf(raw[i].Key) {
+			if column, ok := strings.CutPrefix(name, "pk."); ok {
+				e.changes.key = append(e.changes.key, column)
+			}
+		}
+		if e.changes.key != nil {
+			break
+		}
+	}
+}
+
+// version is what orders the changes of rows that an entity's field names.
+func (c *changes) version(s *sample, entity int) Version {
+	at := s.field(c.at)
+	if c.row == "" {
+		return Version{Field: c.at, Of: len(s.events), Ties: s.ties(entity, func(i int) int64 { return s.events[i].Values[at].Int() })}
+	}
+	const most = 1000 // that seq counts in a millisecond
+	row := s.field(c.row)
+	return Version{Field: "seq(" + c.at + ", " + c.row + ")", Of: len(s.events), Ties: s.ties(entity, func(i int) int64 {
+		return s.events[i].Values[at].Int()*most + s.events[i].Values[row].Int()
+	})}
+}
