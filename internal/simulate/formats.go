@@ -23,7 +23,8 @@ const (
 	info = `station + " " + note`
 )
 
-func (s *scan) kept() bool { return s.Action != "SIGN" || s.Station < "S30" }
+// kept reports whether the filter keeps it: a tombstone has no station, so that the filter is not asked.
+func (s *scan) kept() bool { return s.Action != "SIGN" || s.Station < "S30" || s.Gone }
 
 // schema is what the pipeline declares of the input.
 func (p *Plan) schema() (event.Schema, error) {
@@ -36,6 +37,15 @@ func (p *Plan) schema() (event.Schema, error) {
 		s.Format = event.JSONFormat{Array: true}
 	case "csv":
 		s.Format = csv.Format{Columns: columns}
+	}
+	if p.Tombstones { // what says which row lies beside the value, in the key and in headers
+		s.Tombstones, s.Images.Deleted = true, "gone"
+		s.Fields[0].Place = event.WholeKey
+		for _, i := range []int{1, 2, 4} {
+			f := &s.Fields[i]
+			f.Place, f.Path = event.InHeader, []string{f.Name}
+		}
+		s.Fields = append(s.Fields, event.Field{Name: "gone", Type: event.Bool})
 	}
 	if !p.Filter {
 		return s, nil

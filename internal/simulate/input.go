@@ -40,18 +40,24 @@ var tables = []struct {
 	columns []column
 }{
 	{"scans", sink.RowEvent, scansKey, (*scan).scansRow, []column{
-		{"e", "i", func(s *scan) string { return s.ID }}, {"e", "s", func(s *scan) string { return s.Station }},
-		{"e", "n", (*scan).noted}}},
+		{"e", "i", func(s *scan) string { return s.ID }}, {"e", "s", (*scan).stationed}, {"e", "n", (*scan).noted},
+		{"e", goneQualifier, (*scan).ended}}},
 	{"last", sink.RowEntity, lastKey, (*scan).lastRow, []column{
-		{"a", "i", func(s *scan) string { return s.ID }}, {"b", "s", func(s *scan) string { return s.Station }}}},
+		{"a", "i", func(s *scan) string { return s.ID }}, {"b", "s", (*scan).stationed}, {"a", goneQualifier, (*scan).ended}}},
 }
+
+// goneQualifier is of the column that says whether a row is deleted. It comes last: the first cell of a row is its scan's id.
+const goneQualifier = "z"
+
+// nowhere is the value of a column that an event does not write.
+const nowhere = "\x00nowhere"
 
 // field is a column's field, as the sink's configuration names it.
 func (p *Plan) field(qualifier string) string {
 	if qualifier == "n" && p.Filter {
 		return "info"
 	}
-	return map[string]string{"i": "id", "s": "station", "n": "note"}[qualifier]
+	return map[string]string{"i": "id", "s": "station", "n": "note", goneQualifier: "gone"}[qualifier]
 }
 
 // rows is the sink's configuration of a pair of tables.
@@ -64,6 +70,9 @@ func rows(p *Plan, schema event.Schema, suffix string) ([]sink.Rows, error) {
 		}
 		r := sink.Rows{Table: sink.Table{Name: t.name + suffix, Row: t.kind, Keys: rowkey.One(key)}}
 		for _, c := range t.columns {
+			if c.qualifier == goneQualifier && !p.Tombstones {
+				continue
+			}
 			r.Columns = append(r.Columns, sink.Column{Family: c.family, Qualifier: c.qualifier, Field: p.field(c.qualifier)})
 		}
 		all = append(all, r)
@@ -77,6 +86,8 @@ type scan struct {
 
 	At   int64
 	Info string // what the pipeline's let makes of it
+	Gone bool   // it is a tombstone
+	Ends bool   // of a plan with tombstones: a column says whether it is one
 }
 
 // scansRow and lastRow are the rows by the words of docs/rowkeys.md, so that they do not share a mistake with rowkey.
@@ -90,8 +101,30 @@ func (s *scan) lastRow() string {
 	return hex.EncodeToString(sum[:])[:2] + s.Waybill
 }
 
+// stationed is what the column of stations has of it.
+func (s *scan) stationed() string {
+	if s.Gone {
+		return nowhere
+	}
+	return s.Station
+}
+
+// ended is what the column has of it that says whether a row is deleted, in the bytes of HBase.
+func (s *scan) ended() string {
+	switch {
+	case !s.Ends:
+		return nowhere
+	case s.Gone:
+		return "\xff"
+	}
+	return "\x00"
+}
+
 // noted is what the column of notes has of it.
 func (s *scan) noted() string {
+	if s.Gone {
+		return nowhere
+	}
 	if s.Info != "" {
 		return s.Info
 	}
@@ -104,8 +137,9 @@ type record struct {
 	at     time.Time     // when it was produced
 	key    string
 	value  []byte
-	scans  []*scan // what can be written of it
-	poison string  // what is wrong with it; empty: nothing
+	beside map[string]string // headers
+	scans  []*scan           // what can be written of it
+	poison string            // what is wrong with it; empty: nothing
 }
 
 // input draws the records of a run, which come in over so long, in the order of their times.
@@ -135,6 +169,9 @@ func draw(rng *rand.Rand, p *Plan, n int, due time.Duration, start time.Time, be
 	}
 	if p.Nulls > 0 && rng.Float64() < p.Nulls {
 		r.poison = "null"
+	}
+	if r.poison == "null" && p.Tombstones {
+		first.ID, first.Gone, r.poison = fmt.Sprintf("%06d", n), true, ""
 	}
 	r.write(rng, p)
 	return r
@@ -178,7 +215,11 @@ func (p *Plan) poison(rng *rand.Rand) string {
 	if p.registered() {
 		kinds = append(kinds, "no frame", "unknown schema")
 	}
-	return kinds[rng.IntN(len(kinds))]
+	kind := kinds[rng.IntN(len(kinds))]
+	if p.Tombstones && kind == "no waybill" { // it is the record's key
+		return "broken"
+	}
+	return kind
 }
 
 // write writes the record's value in the plan's format, makes of it what its poison says, and leaves in scans what must become of it.
@@ -199,9 +240,15 @@ func (r *record) write(rng *rand.Rand, p *Plan) {
 	}
 	var all []written
 	for i, s := range r.scans {
+		s.Ends = p.Tombstones
 		all = append(all, p.written(s, r.poison, i == at))
 	}
-	r.value = encoders[p.format()](all, r)
+	if p.Tombstones {
+		r.beside = map[string]string{"at": *all[0].at, "action": *all[0].action, "id": *all[0].id}
+	}
+	if !bad.Gone {
+		r.value = encoders[p.format()](all, r)
+	}
 	switch r.poison {
 	case "":
 	case "no waybill", "too large": // which is seen where it would be written: what comes with it is
@@ -212,7 +259,9 @@ func (r *record) write(rng *rand.Rand, p *Plan) {
 	r.scans = slices.DeleteFunc(r.scans, func(s *scan) bool { return p.Filter && !s.kept() })
 	if p.Filter {
 		for _, s := range r.scans {
-			s.Info = s.Station + " " + s.Note
+			if !s.Gone {
+				s.Info = s.Station + " " + s.Note
+			}
 		}
 	}
 }

@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"maps"
 	"net"
+	"slices"
 	"strconv"
 	"time"
 
@@ -152,8 +154,11 @@ func (b *brokers) produce(ctx context.Context, records []record, start time.Time
 		for i := range records[:n] {
 			r := &records[i]
 			at := b.ledger.add(r)
-			batch = append(batch, &kgo.Record{Topic: topic, Partition: int32(at.partition), Key: []byte(r.key), Value: r.value,
-				Timestamp: start.Add(r.due)})
+			out := &kgo.Record{Topic: topic, Partition: int32(at.partition), Key: []byte(r.key), Value: r.value, Timestamp: start.Add(r.due)}
+			for _, name := range slices.Sorted(maps.Keys(r.beside)) {
+				out.Headers = append(out.Headers, kgo.RecordHeader{Key: name, Value: []byte(r.beside[name])})
+			}
+			batch = append(batch, out)
 		}
 		if err := b.producer.ProduceSync(ctx, batch...).FirstErr(); err != nil {
 			return fmt.Errorf("the producer: %w", err)

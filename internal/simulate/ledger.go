@@ -127,6 +127,20 @@ func (l *Ledger) writing(partition int, from, to int64) (n int) {
 	return n
 }
 
+// tombstones counts the records that are deletes.
+func (l *Ledger) tombstones() (n int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, records := range l.records {
+		for _, r := range records {
+			if len(r.scans) > 0 && r.scans[0].Gone {
+				n++
+			}
+		}
+	}
+	return n
+}
+
 // assign notes which member has which partition in a generation, from the leader's request.
 func (l *Ledger) assign(q *kmsg.SyncGroupRequest) {
 	if len(q.GroupAssignment) == 0 {

@@ -24,6 +24,8 @@ type Plan struct {
 	Filter bool    `json:",omitempty"` // the pipeline has a when and a let
 	Nulls  float64 `json:",omitempty"` // part of the records that have no value
 
+	Tombstones bool `json:",omitempty"` // records without a value are deletes of what their keys and headers say
+
 	Static     bool // the processes are static members of their group
 	Autoflush  bool
 	Window     int
@@ -67,6 +69,7 @@ func Draw(seed uint64) *Plan {
 		})
 	}
 	p.drawFormat()
+	p.drawTombstones()
 	slices.SortFunc(p.Faults, func(a, b Fault) int { return int(a.At - b.At) })
 	return p
 }
@@ -87,6 +90,15 @@ func (p *Plan) drawFormat() {
 		lasts := time.Second + time.Duration(rng.Int64N(int64(time.Minute)))
 		p.Faults = append(p.Faults, Fault{Kind: kind, At: at, Seed: rng.Uint64(), For: min(Trouble-at, lasts)})
 	}
+}
+
+// drawTombstones draws whether records without a value are deletes. The luck is its own, as that of the format.
+func (p *Plan) drawTombstones() {
+	rng := rand.New(rand.NewPCG(p.Seed, 5))
+	if rng.IntN(3) > 0 || p.Format == "json_array" { // several events have one key, and one of each header
+		return
+	}
+	p.Tombstones, p.Nulls = true, []float64{0.01, 0.1}[rng.IntN(2)]
 }
 
 // registered reports whether records name schemas at a registry.

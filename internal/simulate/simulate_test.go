@@ -72,6 +72,18 @@ func TestUndisturbed(t *testing.T) {
 			t.Logf("%v simulated, caught up in %v, %+v", r.Simulated, r.CaughtUp, r.Counts)
 		})
 	}
+	for format, filter := range map[string]bool{"json": true, "avro": false} {
+		t.Run(format+" with tombstones", func(t *testing.T) {
+			t.Parallel()
+			p := Draw(1)
+			p.Faults, p.Format, p.Filter, p.Tombstones, p.Nulls, p.Poison, p.Records = nil, format, filter, true, 0.1, 0.05, 1000
+			r := run(t, p, Bug{})
+			held(t, r)
+			if r.Tombstones < 50 {
+				t.Errorf("only %d tombstones: %+v", r.Tombstones, r.Counts)
+			}
+		})
+	}
 }
 
 // TestSeed runs one seed that was given, to look at it.

@@ -62,6 +62,9 @@ func (y *tally) check(t *testing.T) {
 		if min(c.Letters, c.Retried, c.CommitsFailed, c.Abandoned, c.Halted) < p.Seeds/3 || c.Submitted < c.Records*101/100 {
 			t.Errorf("the faults of %d seeds are hardly felt: %+v", p.Seeds, c)
 		}
+		if c.Tombstones < p.Seeds {
+			t.Errorf("%d seeds had only %d tombstones", p.Seeds, c.Tombstones)
+		}
 		if len(p.Formats) < len(encoders) {
 			t.Errorf("only %d of %d formats were drawn", len(p.Formats), len(encoders))
 		}

@@ -44,6 +44,7 @@ type World struct {
 // Counts are what runs did, to see that their faults were felt.
 type Counts struct {
 	Records, Letters, Commits, Lives int
+	Tombstones                       int // records that are deletes
 	Submitted                        int // records, again and again
 	Retried                          int // events, by the loop
 	Assignments, CommitsFailed       int
