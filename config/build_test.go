@@ -87,7 +87,7 @@ func TestTableDescription(t *testing.T) {
 func TestPipelineOptions(t *testing.T) {
 	cfg := everything(t)
 	p, key := cfg.Pipeline("orders"), cfg.Table("shop:orders").RowKeys().Newest()
-	schema := event.Schema{Version: 2, Lateness: 48 * time.Hour, Fields: []event.Field{
+	schema := event.Schema{Version: 2, Needed: []int{2, 1, 0}, Lateness: 48 * time.Hour, Fields: []event.Field{
 		{Name: "order", Type: event.Text, Path: []string{"order", "id"}}, {Name: "user", Type: event.Text, Path: []string{"order", "user.id"}},
 		{Name: "created", Type: event.TimeMS}, {Name: "at", Type: event.TimeS}, {Name: "items", Type: event.Text}, {Name: "total", Type: event.Float},
 		{Name: "gone", Type: event.Bool},

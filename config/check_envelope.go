@@ -42,7 +42,7 @@ func (l *loader) checkEnvelope(p *Pipeline, setting, images string) {
 		}
 	}
 	for i := range p.Fields {
-		if f := &p.Fields[i]; p.Envelope.Form == string(event.Canal) && f.eventType() == event.Bytes && !strings.HasPrefix(f.path()[0], "$") {
+		if f := &p.Fields[i]; p.ofCanal() && f.eventType() == event.Bytes && !strings.HasPrefix(f.path()[0], "$") {
 			l.fault(join(join("pipelines", p.Name)+".fields", f.Name), FieldTypes, "Canal writes bytes as texts of another encoding",
 				"declare it text")
 		}
@@ -54,6 +54,12 @@ func (l *loader) checkEnvelope(p *Pipeline, setting, images string) {
 	for i := range p.Rows {
 		l.checkEnvelopeRow(p, &p.Rows[i])
 	}
+}
+
+// ofCanal reports whether the pipeline's publisher is Canal.
+func (p *Pipeline) ofCanal() bool {
+	e := p.envelope()
+	return e != nil && e.OfCanal()
 }
 
 // checkEnvelopeRow checks an entry of rows against what records hold.
@@ -68,10 +74,10 @@ func (l *loader) checkEnvelopeRow(p *Pipeline, r *Rows) {
 	if t == nil {
 		return
 	}
-	if p.Envelope.Form == string(event.Canal) && t.Row == rowEntity && p.Envelope.Ties != "accept" {
+	if p.ofCanal() && p.position() == nil && t.Row == rowEntity && p.Envelope.Ties != "accept" {
 		l.fault(join("pipelines", p.Name)+".envelope", EnvelopeCode, "Canal's times are whole seconds, so that changes of one row of "+t.Name+
 			" can have one version, and the one that is written last wins",
-			"take another publisher; or, if that may be, write ties: accept in the envelope")
+			"take version: binlog(file, pos) of canal_protobuf, or another publisher; or, if that may be, write ties: accept in the envelope")
 	}
 }
 

@@ -67,6 +67,9 @@ func (l *loader) checkUsesOfFormat(p *Pipeline, setting string) {
 	if p.framed() && !slices.Contains(framed, p.Format) {
 		l.fault(setting+".framing", Unused, "does nothing for records of format "+p.Format, "remove it")
 	}
+	if l.has(setting+".breaking_schema") && (p.SchemaFile != "" || p.Format != formatAvro && p.Format != formatProtobuf) {
+		l.fault(setting+".breaking_schema", Unused, "does nothing where records do not name their schemas", "remove it")
+	}
 	if p.Format != formatCSV && len(p.CSV.Columns) > 0 {
 		l.fault(setting+".csv", Unused, "does nothing for records of format "+p.Format, "remove it, or write format: csv")
 	}
@@ -221,6 +224,7 @@ type schemas struct{ config *Config }
 // sharedRegistry is the client of a configuration's registry.
 type sharedRegistry struct {
 	once   sync.Once
+	hooks  registry.Hooks
 	client *registry.Client
 	err    error
 }
@@ -234,12 +238,20 @@ func (s *schemas) Schema(ctx context.Context, id registry.ID) (*registry.Schema,
 			r.err = errors.New("BUG: config: records are framed for a registry that is not configured")
 			return
 		}
+		o.Hooks = r.hooks
 		r.client, r.err = registry.New(o)
 	})
 	if r.err != nil {
 		return nil, &event.Unresolved{Verdict: event.Halt, Reason: event.Unavailable, Err: r.err}
 	}
 	return r.client.Schema(ctx, id)
+}
+
+// WatchRegistry has hooks called for what records ask of the registry. It is called before the first record is read.
+func (c *Config) WatchRegistry(hooks registry.Hooks) {
+	if c.shared != nil {
+		c.shared.hooks = hooks
+	}
 }
 
 // WrittenWith is the id of the schema that a record of the pipeline names; ok is false where it names none that can be read.

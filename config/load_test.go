@@ -115,7 +115,7 @@ func TestGoodFiles(t *testing.T) {
 }
 
 func TestExamplesAreClean(t *testing.T) {
-	for _, file := range files(t, "../examples/*.yaml") {
+	for _, file := range append(files(t, "../examples/*.yaml"), files(t, "../examples/formats/*.yaml")...) {
 		cfg, text, problems := load(file)
 		if len(problems) > 0 {
 			t.Errorf("%s:\n%s", file, text)

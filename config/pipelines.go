@@ -30,6 +30,7 @@ const (
 	rowEvent       = "event"
 	rowEntity      = "entity"
 	changesPartial = "partial"
+	breakingHalts  = "halt"
 )
 
 // Schema is the pipeline's fields as the decoder needs them.
@@ -49,6 +50,12 @@ func (p *Pipeline) Schema() event.Schema {
 		s.Derive = p.rules
 	}
 	s.Masked = p.masked()
+	s.HaltBreaking = p.BreakingSchema == breakingHalts
+	for _, n := range p.needs() {
+		if i := slices.IndexFunc(s.Fields, func(f event.Field) bool { return f.Name == n.Field }); i >= 0 && !slices.Contains(s.Needed, i) {
+			s.Needed = append(s.Needed, i)
+		}
+	}
 	if e := p.envelope(); e != nil {
 		return e.Wrap(s)
 	}

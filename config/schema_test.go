@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -36,7 +37,7 @@ func TestSchemaAgrees(t *testing.T) {
 		}
 		return schema.Validate(v)
 	}
-	for _, file := range append(files(t, "testdata/*.good.yaml"), files(t, "../examples/*.yaml")...) {
+	for _, file := range slices.Concat(files(t, "testdata/*.good.yaml"), files(t, "../examples/*.yaml"), files(t, "../examples/formats/*.yaml")) {
 		if err := validate(file); err != nil {
 			t.Errorf("refuses %s: %v", filepath.Base(file), err)
 		}

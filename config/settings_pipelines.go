@@ -30,6 +30,11 @@ type Pipeline struct {
 	// File with the schema of the records: a `.proto` file for `protobuf`, beside or above those that it imports, or an `.avsc` file for
 	// `avro`, from the folder of this file. The records then hold nothing before their message or value, unless `framing` says so.
 	SchemaFile string `set:"schema" example:"orders.proto"`
+	// What becomes of records whose own schema, at the registry, cannot be read into `fields`: a field has another type there that does not
+	// fit, or one of a key or the version is gone. `dead_letter`: each is read as far as it can be, and is a dead letter if that does not do.
+	// `halt`: the partition halts at the first one, names the subject, the id and the field, and goes on when the pipeline fits again, or
+	// says dead_letter. For `format: avro` and `protobuf` without `schema`.
+	BreakingSchema string `set:"breaking_schema" default:"dead_letter" oneof:"dead_letter halt"`
 	// What stands before records of `format: json`, or of `format: avro` whose `schema` is a file: an id as `registry.framing` describes it,
 	// which is passed over since no schema is asked for.
 	Framing string `set:"framing" default:"none" oneof:"none confluent apicurio apicurio8 apicurio_global apicurio8_global"`
@@ -180,8 +185,9 @@ type EnumValue struct {
 
 // Envelope is a pipeline's section envelope; the form alone will do.
 type Envelope struct {
-	// The publisher: `debezium`, with or without the schema in each record, `canal` (its flat JSON) or `maxwell`.
-	Form string `set:"form,required,short" oneof:"debezium canal maxwell"`
+	// The publisher: `debezium`, with or without the schema in each record, `canal` (its flat JSON), `canal_protobuf` (its messages in
+	// Protobuf) or `maxwell`.
+	Form string `set:"form,required,short" oneof:"debezium canal canal_protobuf maxwell"`
 	// The row stands alone, as Debezium's ExtractNewRecordState makes it, and the envelope's fields are its members: `$op` is `__op`,
 	// `$source.ts_ms` is `__source_ts_ms`. A delete says so by `__deleted` or `__op`.
 	Unwrapped bool `set:"unwrapped" default:"false"`

@@ -21,6 +21,8 @@ type Builder struct {
 	known   bool    // what is beside the record's value is read
 	gone    bool    // the record is a tombstone, and so a delete
 	kept    []Value // that: of the fields beside.copied
+	records uint64  // counted to find those that are looked at; see Undeclared
+	look    uint64  // the number of the record at hand among these; 0: it is none
 
 	digits [64]byte // scratch for a number
 }
@@ -29,6 +31,7 @@ type Builder struct {
 func (b *Builder) make(rec *Record, batch *Batch) *Error {
 	b.record, b.batch, b.row, b.element, b.known, b.gone = rec, batch, 0, noElement, false, false
 	defer func() { b.record, b.batch, b.values = nil, nil, nil }()
+	b.lookOut()
 	err := b.all(rec, batch)
 	if err != nil && len(b.decoder.schema.Masked) > 0 {
 		err = b.decoder.schema.hide(err)

@@ -173,8 +173,8 @@ func (r *connectReader) use(s *connectSchema) {
 
 // shape gives n and what is below it the forms that a schema says.
 func (n *Node) shape(s *fields) {
-	if n.form = n.declared; s != nil {
-		n.form = s.form(n.declared)
+	if n.form = n.usual; s != nil {
+		n.form = s.form(n.usual)
 	}
 	for _, m := range n.children {
 		m.shape(s.find(m.key))

@@ -56,6 +56,8 @@ func NewDecoder(schema Schema) *Decoder {
 	if schema.Envelope != nil {
 		d.envelope = newEnvelope(d)
 	}
+	d.watch()
+	d.root.declared = schema.Declared()
 	d.build.decoder = d
 	if schema.Derive != nil {
 		d.evaluator = schema.Derive.Evaluator()

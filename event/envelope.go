@@ -16,6 +16,8 @@ const (
 	Debezium EnvelopeForm = "debezium"
 	Canal    EnvelopeForm = "canal"   // its flat JSON
 	Maxwell  EnvelopeForm = "maxwell" // its JSON
+
+	CanalProtobuf EnvelopeForm = "canal_protobuf" // its packets of messages
 )
 
 // Envelope is how a publisher of a database's changes wraps rows. Paths of fields are those within the row, and a path whose first key
@@ -73,6 +75,9 @@ func (e *Envelope) place(path, row []string) []string {
 	return append([]string{own}, path[1:]...)
 }
 
+// OfCanal reports whether the publisher is Canal.
+func (e *Envelope) OfCanal() bool { return e.Form == Canal || e.Form == CanalProtobuf }
+
 // makes reports whether no record holds the field, since the envelope makes it.
 func (e *Envelope) makes(f Field) bool { return e != nil && len(f.Path) == 1 && f.Path[0] == rowPath }
 
@@ -97,16 +102,16 @@ func (s Schema) validateEnvelope() error {
 		}
 	}
 	switch {
-	case e.Form != Debezium && e.Form != Canal && e.Form != Maxwell:
-		return fmt.Errorf("no envelope %q; write %s, %s or %s", e.Form, Debezium, Canal, Maxwell)
+	case e.Form != Debezium && !e.OfCanal() && e.Form != Maxwell:
+		return fmt.Errorf("no envelope %q; write %s, %s, %s or %s", e.Form, Debezium, Canal, CanalProtobuf, Maxwell)
 	case e.Form != Debezium && (s.Format != nil || e.Unwrapped):
-		return fmt.Errorf("records of %s are JSON; leave the format away", e.Form)
+		return fmt.Errorf("records of %s have a format of their own; leave the format away", e.Form)
 	}
 	for _, f := range s.Fields {
 		if e.makes(f) && f.Type != Int {
 			return fmt.Errorf("field %s, the row's index in its record, is declared %s; it must be int", f.Name, f.Type)
 		}
-		if f.Type == Bytes && e.Form == Canal && f.OfValue() {
+		if f.Type == Bytes && e.OfCanal() && f.OfValue() {
 			return fmt.Errorf("field %s is declared bytes, and Canal writes bytes as texts of another encoding; declare it text", f.Name)
 		}
 	}
@@ -177,6 +182,8 @@ func (e *envelope) newReader(root *Node) Reader {
 	switch e.Form {
 	case Debezium:
 		return newConnectReader(root)
+	case CanalProtobuf:
+		return &canalPacketReader{root: root, data: e.decoder.images.after, old: e.decoder.images.before}
 	case Canal:
 		return &canalReader{jsonReader: jsonReader{root: root}, data: e.decoder.images.after, old: e.decoder.images.before}
 	}
@@ -239,4 +246,25 @@ func (e *envelope) images(b *Builder, before, after bool) *Error {
 			"rows (in Postgres REPLICA IDENTITY FULL, in MySQL binlog_row_image=FULL), or write before: key in the envelope"}
 	}
 	return nil
+}
+
+// maxwell judges an event that Maxwell has wrapped.
+func (e *envelope) maxwell(b *Builder) (gone bool, err *Error) {
+	kind := b.said(e.kind)
+	switch string(kind) {
+	case "insert", "bootstrap-insert":
+		return false, e.images(b, false, true)
+	case "update":
+		return false, e.images(b, !e.keyOnly(), true)
+	case "delete":
+		return true, e.images(b, false, true)
+	case "bootstrap-start", "bootstrap-complete":
+		return false, e.leaveOut(b, Bootstrap)
+	case "":
+		return false, &Error{Reason: MissingField, Field: e.kind.path, Detail: "it is no change as Maxwell writes them"}
+	}
+	if bytes.HasPrefix(kind, []byte("table-")) || bytes.HasPrefix(kind, []byte("database-")) {
+		return false, e.leaveOut(b, SchemaChange)
+	}
+	return false, &Error{Reason: Undecodable, Field: e.kind.path, Detail: "no change is of kind " + Quoted(kind)}
 }

@@ -84,8 +84,8 @@ func TestEnvelopesThatDoNotFit(t *testing.T) {
 		want   string
 		change func(*event.Schema)
 	}{
-		{`no envelope "oggit"; write debezium, canal or maxwell`, func(s *event.Schema) { s.Envelope = &event.Envelope{Form: "oggit"} }},
-		{"records of canal are JSON; leave the format away", func(s *event.Schema) { s.Envelope = &event.Envelope{Form: event.Canal, Unwrapped: true} }},
+		{`no envelope "oggit"; write debezium, canal, canal_protobuf or maxwell`, func(s *event.Schema) { s.Envelope = &event.Envelope{Form: "oggit"} }},
+		{"records of canal have a format of their own; leave the format away", func(s *event.Schema) { s.Envelope = &event.Envelope{Form: event.Canal, Unwrapped: true} }},
 		{"field lost of the primary key is not declared; add it to fields", func(s *event.Schema) { s.Envelope = &event.Envelope{Form: event.Debezium, Keys: []string{"lost"}} }},
 		{"field row, the row's index in its record, is declared text; it must be int", func(s *event.Schema) {
 			s.Fields = append(s.Fields, at("row", event.Text, "$row"))

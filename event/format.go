@@ -1,6 +1,9 @@
 package event
 
-import "context"
+import (
+	"context"
+	"slices"
+)
 
 // Format is how records encode their fields. Schema.Format selects it; none is JSON.
 type Format interface {
@@ -64,3 +67,46 @@ const (
 
 // LeftOuts are all reasons for which events are left out.
 var LeftOuts = []LeftOut{Tombstone, Filtered, Empty, Heartbeat, SchemaChange, Transaction, Truncate, Message, Bootstrap}
+
+// Declared is a field of records' values as a writer's schema is compared with it.
+type Declared struct {
+	Field
+	Needed bool // no record without it becomes anything
+	// Within is where a change has its row, behind an envelope: a schema that has nothing there is of records that change no row.
+	Within []string
+}
+
+// Declared are the fields that a schema of a registry can break.
+func (s Schema) Declared() (out []Declared) {
+	for i, f := range s.Fields {
+		if !f.OfValue() || f.Name == s.Images.Deleted || s.Envelope.makes(f) {
+			continue
+		}
+		d := Declared{Field: f, Needed: f.Default.Null() && slices.Contains(s.Needed, i)}
+		if e := s.Envelope; e != nil && !e.Unwrapped {
+			d.Within = s.Images.After
+		}
+		if within := len(d.Within); within > 0 && !slices.Equal(f.Keys()[:min(within, len(f.Keys()))], d.Within) {
+			d.Needed = false // of the envelope itself, which other records than changes lack
+		}
+		out = append(out, d)
+	}
+	return out
+}
+
+// Declared are the fields that records of a schema are read into, as the root of a Format's nodes has them.
+func (n *Node) Declared() []Declared { return n.declared }
+
+// Breaking is a schema that cannot be read into the declared fields.
+type Breaking struct {
+	Field  string // path of the field in the record; empty: the schema as a whole
+	Detail string // what is wrong, with the schema's id and subject
+}
+
+// Breaks returns the error of a record whose schema is a breaking one; nil where such records are read as far as they can be.
+func (b *Builder) Breaks(x *Breaking) *Error {
+	if x == nil || !b.decoder.schema.HaltBreaking {
+		return nil
+	}
+	return &Error{Reason: BreakingSchema, Field: x.Field, Detail: x.Detail, Halts: true}
+}

@@ -131,6 +131,9 @@ func (r *jsonReader) object(n *Node, record []byte, b *Builder) *Error {
 		}
 		m := r.find(n, name)
 		if m == nil {
+			if b.look != 0 {
+				b.Undeclared(n, r.unquoted(name))
+			}
 			if _, err := r.json.ReadValue(); err != nil {
 				return r.undecodable(err)
 			}
@@ -155,13 +158,16 @@ func (r *jsonReader) undecodable(err error) *Error {
 }
 
 // find returns the declared key that a quoted member name means, or nil.
-func (r *jsonReader) find(n *Node, quoted jsontext.Value) *Node {
+func (r *jsonReader) find(n *Node, quoted jsontext.Value) *Node { return n.Find(r.unquoted(quoted)) }
+
+// unquoted is the name that a quoted one means, until the next.
+func (r *jsonReader) unquoted(quoted jsontext.Value) []byte {
 	name := []byte(quoted[1 : len(quoted)-1])
 	if bytes.IndexByte(name, '\\') >= 0 {
 		r.name = appendUnquoted(r.name[:0], quoted)
 		name = r.name
 	}
-	return n.Find(name)
+	return name
 }
 
 // member reads the value of one declared key.

@@ -18,13 +18,15 @@ type Node struct {
 	timed    Type        // loose, and of a field that is a time of this type; 0: it is none
 	column   bool        // of a row, whose value the publisher may be unable to send
 	form     form        // that the value has in JSON, beside its type
-	declared form        // where the record says nothing of it
+	usual    form        // where the record says nothing of it
 	children []*Node     // of an object
 	convert  *conversion // of the field; nil: none
 	index    int         // of the array element that key stands for; -1: it is no number
 	indexed  bool        // some children are array elements
 	seen     uint64      // Builder.count of the last event that held this key
 	null     bool        // there
+	watched  bool        // members that nobody declared are counted
+	declared []Declared  // of the root: what a schema is compared with
 }
 
 // Key is the name of the member, column or field that the node stands for.
@@ -74,9 +76,9 @@ func (n *Node) Indexed() bool { return n.indexed }
 func (n *Node) hold(field int, f Field) {
 	n.field, n.typ, n.numbers, n.convert = field, f.Type, f.Numbers || f.Decimal, newConversion(f)
 	if f.Decimal {
-		n.declared = form{kind: decimalForm, scale: f.Scale}
+		n.usual = form{kind: decimalForm, scale: f.Scale}
 	}
-	n.form = n.declared
+	n.form = n.usual
 	if f.Type == Time {
 		n.time, _ = ParseTimeFormat(f.Format, f.Zone) // the schema is valid
 	}

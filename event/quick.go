@@ -47,6 +47,9 @@ func (r *jsonReader) quickObject(n *Node, in []byte, i int, b *Builder) int {
 			name = r.name
 		}
 		if m := n.Find(name); m == nil {
+			if b.look != 0 {
+				b.Undeclared(n, name)
+			}
 			i = endOfValue(in, value, quickDepth)
 		} else if b.have(m) == nil {
 			i = r.quickMember(m, in, value, b)

@@ -20,6 +20,7 @@ const (
 	TooLarge       Reason = "too_large"       // a cell, a row or a document over the limit
 	Refused        Reason = "refused"         // the store refused this one event, and took its neighbours
 	MappingRefused Reason = "mapping_refused" // the index's mapping does not take the document
+	BreakingSchema Reason = "breaking_schema" // a schema of the registry cannot be read into the declared fields
 	Unavailable    Reason = "unavailable"     // no answer, or a transient one
 	Awaited        Reason = "awaited"         // the row in which a field of its key is looked up has not come yet
 	NoTable        Reason = "no_table"        // no such table, family or index

@@ -149,6 +149,13 @@ type Schema struct {
 	Masked []int
 	// Fix is what is done to records that cannot be written as they are, before their fields are read; nil: nothing.
 	Fix *Fix
+	// Undeclared counts what records hold beside Fields; nil: nobody asks.
+	Undeclared *Undeclared
+	// Needed are the positions of fields without which a record becomes nothing: a schema that lacks one, of a registry, is a breaking one.
+	Needed []int
+	// HaltBreaking: a record whose schema, a registry's, cannot be read into Fields halts its partition. If false, it is read as far as it
+	// can be, and what cannot is rejected.
+	HaltBreaking bool
 	// Envelope is how the publisher of changes wraps rows; nil: records are as Fields and Images say. Set by Envelope.Wrap.
 	Envelope *Envelope
 }

@@ -20,6 +20,8 @@ type Ingest struct {
 	batch     *prometheus.HistogramVec
 	fresh     *freshness
 	positions positions
+
+	undeclared *undeclared
 }
 
 var steps = []ingest.Step{ingest.StepFetch, ingest.StepRoom, ingest.StepDecode, ingest.StepSubmit, ingest.StepSettle, ingest.StepCommit}
@@ -64,8 +66,8 @@ func NewIngest(reg prometheus.Registerer) *Ingest {
 		Name: "brine_ingest_batch_events", Help: "Events of one batch that was handed to the writer.",
 		Buckets: prometheus.ExponentialBuckets(1, 4, 8), // 1 … 16384
 	}, []string{"pipeline", "half"})
-	m.fresh = newFreshness()
-	reg.MustRegister(m.steps, m.batch, m.fresh, &m.positions)
+	m.fresh, m.undeclared = newFreshness(), newUndeclared()
+	reg.MustRegister(m.steps, m.batch, m.fresh, &m.positions, m.undeclared)
 	return m
 }
 

@@ -3,6 +3,7 @@ package metrics
 import (
 	"context"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"strings"
 	"testing"
@@ -16,14 +17,15 @@ import (
 	"brine/indexer"
 	"brine/ingest"
 	"brine/pressure"
+	"brine/registry"
 	"brine/serve"
 	"brine/sink"
 	"brine/skew"
 	"brine/verify"
 )
 
-// registry is one with everything registered and every hook called once.
-func registry(t *testing.T) *prometheus.Registry {
+// registered is a registry with everything registered and every hook called once.
+func registered(t *testing.T) *prometheus.Registry {
 	t.Helper()
 	reg := prometheus.NewPedanticRegistry()
 	callAll(reg)
@@ -66,6 +68,14 @@ func callAll(reg prometheus.Registerer) {
 	api.Answered(serve.AnsweredInfo{Route: "/api/v1/views/waybill", Status: 200, Took: time.Millisecond})
 	Logs(reg)(slog.LevelWarn, 2)
 	NewReload(reg, clock).Done(reloadApplied, clock)
+	loops.Undeclared("scans", "rows", func() event.UndeclaredCounts {
+		return event.UndeclaredCounts{Looked: 3, Names: map[string]int64{"note": 2}, Others: 1}
+	})
+	schemas := Registry(reg)
+	schemas.Fetched(registry.FetchedInfo{Outcome: registry.Unknown})
+	schemas.Fetched(registry.FetchedInfo{FromDir: true})
+	schemas.Cached(registry.CachedInfo{Schemas: 2, Bytes: 3000})
+	schemas.Kept(registry.KeptInfo{Err: fs.ErrPermission})
 }
 
 // heat makes one of two regions hot.
@@ -129,7 +139,7 @@ func callIngest(m *Ingest) {
 var stats = hbase.Stats{Buffered: 70, Blocked: 1, Lanes: 5, Resting: 2, Fullest: 40, Servers: []hbase.ServerStats{{Addr: "rs1:16020", Calls: 2, Lanes: 3}}}
 
 func TestNamesFollowTheConventions(t *testing.T) {
-	problems, err := testutil.GatherAndLint(registry(t))
+	problems, err := testutil.GatherAndLint(registered(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -185,7 +195,7 @@ brine_region_written_rows_total{region="00000000000000000000000000000000",table=
 brine_region_written_rows_total{region="00000000000000000000000000000001",table="hot"} 0
 brine_region_written_rows_total{region="r1",table="t"} 5
 `
-	if err := testutil.GatherAndCompare(registry(t), strings.NewReader(want),
+	if err := testutil.GatherAndCompare(registered(t), strings.NewReader(want),
 		"brine_hbase_blocked_submits", "brine_hbase_calls_in_flight", "brine_hbase_fullest_lane_bytes", "brine_hbase_lanes", "brine_hbase_lanes_resting", "brine_hbase_lanes_waiting",
 		"brine_ingest_lag_records", "brine_ingest_partitions", "brine_region_written_rows_total", "brine_salt_bucket_written_rows_total"); err != nil {
 		t.Error(err)

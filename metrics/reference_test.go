@@ -65,6 +65,7 @@ var areas = []struct{ title, prefixes string }{
 	{"Records on their way", "brine_freshness brine_step brine_ingest"},
 	{"The HBase client", "brine_hbase"},
 	{"Rows", "brine_sink"},
+	{"The schema registry", "brine_registry"},
 	{"Skew", "brine_region brine_server brine_salt brine_table brine_loaded"},
 	{"The search index", "brine_index"},
 	{"Verification", "brine_verify"},

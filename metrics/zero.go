@@ -14,7 +14,7 @@ var (
 	retryReasons = []event.Reason{event.Unavailable, event.Awaited, event.Refused, event.Unknown}
 	waitReasons  = []event.Reason{event.Unavailable, event.Denied, ingest.OffsetGone, ingest.CorruptData, ingest.DeadLettersDown}
 	haltReasons  = []event.Reason{event.NoTable, event.Denied, event.Refused, event.MappingRefused, event.Unknown, ingest.OffsetGone,
-		ingest.TopicRecreated, ingest.AllRejected}
+		ingest.TopicRecreated, ingest.AllRejected, event.BreakingSchema}
 )
 
 // byReason returns the counters of a loop by reason: those of the reasons named are there at once, another when it comes.

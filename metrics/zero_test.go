@@ -82,7 +82,7 @@ func TestCountersOfClosedKindsBeginAtZero(t *testing.T) {
 
 // Hooks that are called count under the labels of what they were called with.
 func TestWhatHappenedIsCounted(t *testing.T) {
-	reg := registry(t)
+	reg := registered(t)
 	for name, want := range map[string]string{
 		"brine_ingest_dead_letters_total": "map[scans/rows/missing_field:1]",
 		"brine_hbase_retries_total":       "map[DoNotRetryIOException/isolate:1 NotServingRegionException/relocate:1 other/relocate:1]",

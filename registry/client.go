@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"net/url"
 	"sync"
 	"time"
 
@@ -173,6 +174,23 @@ func (c *Client) Check(ctx context.Context) error {
 	return nil
 }
 
+// Newest returns the newest schema of a subject; nil where the registry knows no such subject. It is asked each time, and its answer is not
+// kept. The error is an *Error, or that of ctx.
+func (c *Client) Newest(ctx context.Context, subject string) (*Schema, error) {
+	s, err := c.at(ctx, ID{}, "/subjects/"+url.PathEscape(subject)+"/versions/latest")
+	if err == nil {
+		return s, nil
+	}
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	e := c.explain(ID{}, err)
+	if e.Code/100 == http.StatusNotFound { // 40401: a registry's own
+		return nil, nil //nolint:nilnil // as documented
+	}
+	return nil, e
+}
+
 // recent returns the error of an id that is not to be asked for yet.
 func (c *Client) recent(id ID) error {
 	c.mu.Lock()
@@ -216,7 +234,7 @@ func (c *Client) fetch(id ID) (*Schema, error) {
 	delete(c.failed, id)
 	c.mu.Unlock()
 	schemas, bytes, evicted := c.memory.put(s)
-	info.Waited = time.Since(began)
+	info.Waited, info.Schema = time.Since(began), s
 	c.o.Hooks.Fetched(info)
 	c.o.Hooks.Cached(CachedInfo{Schemas: schemas, Bytes: bytes, Evicted: evicted})
 	return s, nil

@@ -97,6 +97,7 @@ func (c *Client) get(ctx context.Context, api *sr.Client, path string, into any)
 
 // answer is a schema as the API describes it. The type is a text here: one that sr does not know is the decoder's to refuse.
 type answer struct {
+	ID         int64   `json:"id"` // of a version of a subject
 	Schema     *string `json:"schema"`
 	SchemaType string  `json:"schemaType"`
 	Subject    string  `json:"subject"`
@@ -128,9 +129,17 @@ func (c *Client) ask(ctx context.Context, id ID) (*Schema, error) {
 	if err != nil {
 		return nil, err
 	}
+	return c.at(ctx, id, path)
+}
+
+// at asks for the schema at a path, with all that it needs. Without an id the answer has it.
+func (c *Client) at(ctx context.Context, id ID, path string) (*Schema, error) {
 	a, err := c.schema(ctx, path)
 	if err != nil {
 		return nil, err
+	}
+	if id.Kind == 0 {
+		id = ID{Kind: Number, Number: a.ID}
 	}
 	s := &Schema{ID: id, Type: Type(strings.ToUpper(a.SchemaType)), Text: *a.Schema}
 	if s.Type == "" {

@@ -27,6 +27,7 @@ type FetchedInfo struct {
 	ID      ID
 	FromDir bool          // it was read from Options.Cache, and the registry was not asked
 	Outcome Outcome       // 0: found
+	Schema  *Schema       // that was found
 	Waited  time.Duration // for the registry or the file
 	Err     error         // nil if it was found
 }

@@ -13,6 +13,7 @@ import (
 	"brine/internal/fault"
 	"brine/internal/term"
 	"brine/plan"
+	"brine/registry"
 )
 
 // The codes of problems that only the servers show.
@@ -22,6 +23,7 @@ const (
 	codeSample   config.Code = "sampled-records"
 	codeUntested config.Code = "untested-version"
 	codeOutlived config.Code = "deletes-outlived"
+	codeSchema   config.Code = "newest-schema"
 )
 
 // Topics is what is asked of the brokers. Where a topic does not exist, ingest.ErrNoTopic is in the chain of the error.
@@ -36,9 +38,12 @@ type Topics interface {
 	DeadLetterRoom(ctx context.Context, p *config.Pipeline) (takes, should int, err error)
 }
 
-// Registry is what is asked of the schema registry: whether it is there and lets us in.
+// Registry is what is asked of the schema registry.
 type Registry interface {
+	// Check asks whether it is there and lets us in.
 	Check(ctx context.Context) error
+	// Newest returns the newest schema of a subject; nil where there is no such subject.
+	Newest(ctx context.Context, subject string) (*registry.Schema, error)
 }
 
 // Servers are all those that a configuration names.
@@ -147,6 +152,9 @@ func (c *checker) topics(ctx context.Context, p *config.Pipeline) error {
 
 // topic checks a pipeline's topic: its latest records, where its dead letters go, and whether deletes outlive its records.
 func (c *checker) topic(ctx context.Context, p *config.Pipeline) error {
+	if err := c.newest(ctx, p); err != nil {
+		return err
+	}
 	if err := c.records(ctx, p); err != nil {
 		return err
 	}
@@ -154,6 +162,35 @@ func (c *checker) topic(ctx context.Context, p *config.Pipeline) error {
 	found, err := checkDeletes(ctx, c.cfg, c.file, p, c.servers.Topics)
 	c.found = append(c.found, found...)
 	return err
+}
+
+// newest compares a pipeline's fields with the newest schema of its topic, where records name their schemas.
+func (c *checker) newest(ctx context.Context, p *config.Pipeline) error {
+	if c.servers.Registry == nil || !p.Registered() {
+		return nil
+	}
+	setting, subject := "pipelines."+p.Name, p.Topic+"-value"
+	s, err := c.servers.Registry.Newest(ctx, subject)
+	switch {
+	case err != nil:
+		return err
+	case s == nil:
+		c.say(config.Warning, codeMissing, setting, "the schema registry has no subject "+subject+", so the fields are compared with no schema",
+			"register the schema; or let it be, if the records are of other subjects")
+		return nil
+	}
+	for _, d := range p.CompareSchema(s) {
+		severity := config.Warning
+		if d.Breaks {
+			severity = config.Error
+		}
+		at := setting + ".format"
+		if d.Field != "" {
+			at = setting + ".fields." + d.Field
+		}
+		c.say(severity, codeSchema, at, d.What+"; so says "+s.String()+", the newest schema of the topic", d.Fix)
+	}
+	return nil
 }
 
 // latestRecords is how many of a topic's latest records a forecast is made of.

@@ -32,6 +32,8 @@ type Half struct {
 	order    order
 	became   became
 
+	undeclared event.Undeclared
+
 	meter pressure.Meter
 	flow  func() metrics.Flow // nil unless the service is opened to run
 
@@ -41,6 +43,7 @@ type Half struct {
 
 // chosen are the halves that the options name, pipeline by pipeline, rows before documents.
 func (s *Service) chosen(cfg *config.Config) (halves []*Half) {
+	s.watchSchemas(cfg)
 	for _, h := range cfg.Halves() {
 		if s.opts.Halves == nil || slices.Contains(s.opts.Halves, h.Name()) {
 			halves = append(halves, newHalf(cfg, h))
@@ -51,7 +54,9 @@ func (s *Service) chosen(cfg *config.Config) (halves []*Half) {
 
 // newHalf is a half that has nothing opened yet.
 func newHalf(cfg *config.Config, h config.Half) *Half {
-	return &Half{name: h.Name(), cfg: cfg, pipeline: h.Pipeline, kind: h.Kind, group: h.Group(), opts: cfg.Ingest(h.Pipeline, h.Group())}
+	half := &Half{name: h.Name(), cfg: cfg, pipeline: h.Pipeline, kind: h.Kind, group: h.Group(), opts: cfg.Ingest(h.Pipeline, h.Group())}
+	half.opts.Schema.Undeclared = &half.undeclared
+	return half
 }
 
 // inherit takes over the counts of the half in whose place it comes, which has ended.

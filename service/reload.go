@@ -187,6 +187,7 @@ func checkIndexes(ctx context.Context, cfg *config.Config, engine indexer.Engine
 // build makes the halves of these names, with their writers. None runs yet, and after an error none is left.
 func (s *Service) build(ctx context.Context, cfg *config.Config, names []string) (fresh map[string]*Half, err error) {
 	fresh = map[string]*Half{}
+	s.watchSchemas(cfg)
 	defer func() {
 		if err != nil {
 			for _, h := range fresh {

@@ -30,6 +30,7 @@ import (
 	"brine/ingest/control"
 	"brine/internal/repeat"
 	"brine/metrics"
+	"brine/registry"
 	"brine/schema"
 	"brine/service/admin"
 	"brine/service/brokers"
@@ -96,6 +97,7 @@ type Service struct {
 	sinks     *metrics.Sink
 	indexes   *metrics.Indexer
 	reloads   *metrics.Reload
+	schemas   registry.Hooks // of metrics
 	resent    resent
 	outages   *stores.Outages
 	admin     *admin.Port
@@ -137,6 +139,7 @@ func prepare(cfg *config.Config, opts Options) *Service {
 		&metrics.Skew{Tables: s.tables, Start: s.describeStart}, metrics.Build(opts.Version))
 	s.ingest = metrics.NewIngest(s.registry)
 	s.sinks = metrics.NewSink(s.registry)
+	s.schemas = metrics.Registry(s.registry)
 	s.indexes = metrics.NewIndexer(s.registry, s.ingest)
 	s.reloads = metrics.NewReload(s.registry, time.Now())
 	if h, ok := s.log.Handler().(*repeat.Handler); ok {
@@ -226,6 +229,10 @@ func (s *Service) Run(ctx context.Context) error {
 	})
 	g.Go(func() error {
 		s.followRetention(adminCtx)
+		return nil
+	})
+	g.Go(func() error {
+		s.watchUndeclared(adminCtx)
 		return nil
 	})
 	g.Go(func() error {

@@ -83,7 +83,10 @@ type Summary struct {
 	// Events for which the when of a row or document does not hold, by table or index; absent: there are none.
 	Filtered map[string]int64 `json:"filtered,omitempty"`
 	Ties     int64            `json:"ties"`
-	Halted   string           `json:"halted,omitempty"` // why
+	// Of the records that were looked at, one in 64, those that hold a field which is not declared, by its path; absent: there are none.
+	Undeclared map[string]int64 `json:"undeclared,omitempty"`
+	LookedAt   int64            `json:"looked_at,omitempty"`
+	Halted     string           `json:"halted,omitempty"` // why
 }
 
 // Summaries returns what became of the records of every half, and an error when a half stands still because all of its records are
@@ -122,6 +125,9 @@ func (h *Half) summary() Summary {
 		s.LeftOutBy[string(why)] = n
 	}
 	s.Filtered = maps.Clone(h.became.passed)
+	if seen := h.undeclared.Counts(); len(seen.Names) > 0 {
+		s.Undeclared, s.LookedAt = seen.Names, seen.Looked
+	}
 	if why := h.loop.Status().AllRejected; why != "" {
 		s.Result, s.Halted = "all_rejected", why
 	}

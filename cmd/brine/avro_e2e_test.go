@@ -25,21 +25,27 @@ import (
 // schemaRegistry is a registry in this process that can be away.
 type schemaRegistry struct {
 	*srfake.Registry
-	seen  map[int]*avro.Schema // by id
-	away  atomic.Bool
-	asked atomic.Int64
+	subject string               // of all versions
+	seen    map[int]*avro.Schema // by id
+	away    atomic.Bool
+	asked   atomic.Int64
 }
 
 func newSchemaRegistry(t *testing.T) *schemaRegistry {
 	t.Helper()
-	r := &schemaRegistry{Registry: srfake.New(), seen: map[int]*avro.Schema{}}
+	r := &schemaRegistry{Registry: srfake.New(), subject: "courier.scans-value", seen: map[int]*avro.Schema{}}
 	t.Cleanup(r.Close)
-	r.Intercept(func(w http.ResponseWriter, _ *http.Request) bool {
+	r.Intercept(func(w http.ResponseWriter, q *http.Request) bool {
 		r.asked.Add(1)
-		if r.away.Load() {
+		switch {
+		case r.away.Load():
 			w.WriteHeader(http.StatusServiceUnavailable)
+		case q.URL.Path == "/schemas/types": // which srfake does not know
+			fmt.Fprint(w, `["AVRO","JSON","PROTOBUF"]`)
+		default:
+			return false
 		}
-		return r.away.Load()
+		return true
 	})
 	return r
 }
@@ -63,7 +69,7 @@ func (r *schemaRegistry) version(t *testing.T, n int) (id int, s *avro.Schema) {
 	text := `{"type":"record","name":"Scan","namespace":"courier","fields":[` + strings.Join(fields, ",") + `]}`
 	id = n + 1
 	if r.seen[id] == nil {
-		r.SeedSchema("courier.scans-value", id, id, sr.Schema{Schema: text})
+		r.SeedSchema(r.subject, id, id, sr.Schema{Schema: text})
 		r.seen[id] = avro.MustParse(text)
 	}
 	return id, r.seen[id]
@@ -109,6 +115,7 @@ func TestAvroSchemasChange(t *testing.T) {
 
 	registry := newSchemaRegistry(t)
 	j := newJob(t, embeddedStack(t))
+	registry.subject = j.topic + "-value"
 	cache := filepath.Join(t.TempDir(), "schemas")
 	j.replace("format: json", "format: avro")
 	j.replace("hbase:\n", fmt.Sprintf("registry: { url: %q, cache: %q }\nhbase:\n", registry.URL(), cache))
@@ -143,6 +150,23 @@ func TestAvroSchemasChange(t *testing.T) {
 	p.until("scans.rows", sent)
 	t.Logf("%d events of %d versions; %d were settled while the registry was away; it was asked %d times", sent, versions, settled, registry.asked.Load())
 	p.stop()
+	for n := range versions {
+		if line := fmt.Sprintf("records come of id %d (%s v%d), a schema that was not read before", n+1, registry.subject, n+1); !strings.Contains(p.log.String(), line) {
+			t.Fatalf("the log does not say %q", line)
+		}
+	}
+	if out := j.must("check", "--connect", j.file); strings.Contains(out, "newest-schema") || strings.Contains(out, "no subject") {
+		t.Errorf("check --connect says of the newest schema:\n%s", out)
+	}
+	registry.SeedSchema(registry.subject, versions+1, versions+1, sr.Schema{Schema: `{"type":"record","name":"Scan","namespace":"courier","fields":[
+		{"name":"waybill","type":"string"},{"name":"at","type":"boolean"},{"name":"station","type":"string"}]}`})
+	out, _ := j.exit("check", "--connect", j.file)
+	for _, want := range []string{"fields.at", fmt.Sprintf("it is boolean in the schema, and declared time_ms; so says id %d (%s v%d), the newest schema", versions+1, registry.subject, versions+1),
+		"the schema has nothing at courier"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("check --connect does not say %q:\n%s", want, out)
+		}
+	}
 
 	// A restart while the registry is away: what was seen before is read by the cache.
 	registry.away.Store(true)

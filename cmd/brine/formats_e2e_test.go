@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -9,11 +10,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/segmentio/kafka-go"
+	"github.com/twmb/franz-go/pkg/sr"
 )
 
-// published is what records of a format become: a configuration of testdata/formats, records, and what is found afterwards.
+// published is what records of a format become: a configuration of examples/formats, records, and what is found afterwards.
 type published struct {
 	example
+	schemas   map[int]sr.Schema // that a registry has, by id
 	records   []sent
 	query     string
 	want      string // fields of each row; TOPIC stands for the topic
@@ -21,15 +24,32 @@ type published struct {
 	dead      []string // reasons and fields of dead letters, of rows or of documents
 }
 
-// TestFormatsEndToEnd takes records of each format through Kafka into rows and documents, and reads the topic again: verify agrees.
+// TestFormatsEndToEnd takes records of each format, by its example, through Kafka into rows and documents, and reads the topic again: verify
+// agrees. Every example of a format is among them.
 func TestFormatsEndToEnd(t *testing.T) {
 	s := embeddedStack(t)
-	for name, x := range map[string]published{"whole": wholeRecords(), "csv": rowsOfCSV(), "array": arrays(), "framed": framedJSON(),
-		"raw": rawTexts()} {
-		t.Run(name, func(t *testing.T) {
-			x.file = "../cmd/brine/testdata/formats/" + x.file
+	all := append(encodedFormats(t), wholeRecords(), rowsOfCSV(), arrays(), framedJSON(), rawTexts())
+	files, err := filepath.Glob("../../examples/formats/*.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		if !slices.ContainsFunc(all, func(x published) bool { return x.file == "formats/"+filepath.Base(file) }) {
+			t.Errorf("nobody runs %s", file)
+		}
+	}
+	for _, x := range all {
+		t.Run(x.pipeline, func(t *testing.T) {
 			j := newJobOf(t, s, x.example)
+			if x.schemas != nil {
+				registry := newSchemaRegistry(t)
+				for id, schema := range x.schemas {
+					registry.SeedSchema(j.topic+"-value", id, id, schema)
+				}
+				j.replace("http://localhost:8081", registry.URL())
+			}
 			j.sendAll(x.records)
+			j.must("check", "--connect", j.file)
 			j.must("run", "-q", "-c", j.file, "--until-end")
 			want := strings.ReplaceAll(x.want, "TOPIC", j.topic)
 			if diff := cmp.Diff(want, j.fieldsOf(strings.Fields(x.query)...)); diff != "" {
@@ -72,7 +92,7 @@ func wholeRecords() published {
 	at := time.UnixMilli(1357034220000)
 	header := func(name, value string) kafka.Header { return kafka.Header{Key: name, Value: []byte(value)} }
 	return published{
-		example: example{"whole.yaml", "whole", "shop.whole", "shop:whole", "whole", "order"},
+		example: example{"../cmd/brine/testdata/formats/whole.yaml", "whole", "shop.whole", "shop:whole", "whole", "order"},
 		records: []sent{
 			{key: []byte(`{"id":"o1"}`), value: []byte(`{"items":[{"sku":"x"}],"state":1,"total":"9.50"}`), time: at, partition: 1,
 				headers: []kafka.Header{header("shop", "BE"), header("tries", "3"), header("shop", " EU ")}},
@@ -100,7 +120,7 @@ func valued(values ...string) (records []sent) {
 
 func rowsOfCSV() published {
 	return published{
-		example: example{"csv.yaml", "csv", "shop.csv", "shop:csv", "csv", "id"},
+		example: example{"formats/csv.yaml", "csv", "shop.csv", "shop:csv", "csv", "id"},
 		records: valued("o1;2013-01-01T09:57:00Z;paid;x\r\n", "o1;2013-01-01T09:58:00Z;\"shipped; at \"\"last\"\"\";", "o2;2013-01-01T09:57:00Z;;",
 			"o3;2013-01-01T09:57:00Z", "o4;soon;;"),
 		query:     "id=o1",
@@ -112,7 +132,7 @@ func rowsOfCSV() published {
 
 func arrays() published {
 	return published{
-		example: example{"array.yaml", "array", "shop.array", "shop:array", "array", "id"},
+		example: example{"formats/json-array.yaml", "json_array", "shop.json_array", "shop:json_array", "json_array", "id"},
 		records: valued(`[{"id":"o1","at":"2013-01-01T09:58:00Z","status":"paid"},{"id":"o2","at":"2013-01-01T09:57:00Z","status":"new"}]`, `[]`,
 			`[{"id":"o1","at":"2013-01-01T09:57:00Z","status":"new"}]`, `[{"id":"o3","at":"2013-01-01T09:57:00Z"},{"id":"o4","at":1}]`, `{}`),
 		query:     "id=o1",
@@ -124,7 +144,7 @@ func arrays() published {
 
 func framedJSON() published {
 	return published{
-		example: example{"framed.yaml", "framed", "shop.framed", "shop:framed", "framed", "id"},
+		example: example{"formats/json-framed.yaml", "json_framed", "shop.json_framed", "shop:json_framed", "json_framed", "id"},
 		records: valued("\x00\x00\x00\x00\x07"+`{"id":"o1","at":"2013-01-01T09:58:00Z","status":"paid"}`,
 			`{"id":"o2","at":"2013-01-01T09:58:00Z"}`, "\x00\x00"),
 		query:     "id=o1",
@@ -137,7 +157,7 @@ func framedJSON() published {
 func rawTexts() published {
 	at := time.UnixMilli(1357034220000)
 	return published{
-		example: example{"raw.yaml", "raw", "shop.raw", "shop:raw", "raw", "id"},
+		example: example{"formats/raw.yaml", "raw", "shop.raw", "shop:raw", "raw", "id"},
 		records: []sent{{key: []byte("o1"), value: []byte("any, {text"), time: at}, {key: []byte("o2"), value: []byte("\xff"), time: at},
 			{value: []byte("x"), time: at}},
 		query:     "id=o1",

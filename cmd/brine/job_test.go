@@ -87,7 +87,11 @@ func newJobOf(t *testing.T, s stack, x example) *job {
 	if s.lasting {
 		t.Cleanup(j.takeAway)
 	}
-	text := strings.NewReplacer(x.table, j.table, x.topic, j.topic,
+	beside, err := filepath.Abs(filepath.Join("../../examples", filepath.Dir(x.file)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := strings.NewReplacer(x.table, j.table, "schema: orders.", "schema: "+filepath.Join(beside, "orders."), x.topic, j.topic,
 		"indexes:\n  "+x.index+":", "indexes:\n  "+j.name+":", "index: "+x.index+"\n", "index: "+j.name+"\n",
 		// A member that was killed holds its partitions until its session ends: as short as brokers allow.
 		"group: brine", "group: "+j.name+"\n  session_timeout: 6s\n  rebalance_timeout: 6s\n  commit_interval: 100ms").Replace(string(source))

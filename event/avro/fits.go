@@ -8,7 +8,11 @@ import (
 )
 
 // Misfit is a declared field that cannot hold what the schema has at its path.
-type Misfit struct{ Found, Fix string }
+type Misfit struct {
+	Found, Fix string
+
+	null bool // what the schema has is always null
+}
 
 func (m *Misfit) Error() string  { return m.Found + "; " + m.Fix }
 func (m *Misfit) Advice() string { return m.Fix }
@@ -29,7 +33,26 @@ func (s *Schema) Fits(f event.Field) (there bool, err error) {
 			one = t
 		}
 	}
-	return true, &Misfit{fmt.Sprintf("it is %s in the schema, and declared %s", one, f.Type), "declare it " + one.declared()}
+	return true, &Misfit{Found: fmt.Sprintf("it is %s in the schema, and declared %s", one, f.Type), Fix: "declare it " + one.declared(),
+		null: one.kind == null}
+}
+
+// Breaks returns the first field that records of the schema cannot be read into: it has another type in all of them, or it is needed and in
+// none. Nil: there is no such field.
+func (s *Schema) Breaks(fields []event.Declared) *event.Breaking {
+	for i := range fields {
+		f := &fields[i]
+		there, err := s.Fits(f.Field)
+		within := len(f.Within) == 0 || len(s.root.at(f.Within, nil)) > 0
+		unfit, _ := err.(*Misfit) //nolint:errorlint // Fits has no other
+		switch {
+		case unfit != nil && !unfit.null:
+			return &event.Breaking{Field: f.Where(), Detail: unfit.Found}
+		case f.Needed && within && (!there || unfit != nil):
+			return &event.Breaking{Field: f.Where(), Detail: "the schema has nothing there, and every record needs it"}
+		}
+	}
+	return nil
 }
 
 // at appends the types that values at a path have.
@@ -64,18 +87,21 @@ func (t *typ) at(keys []string, found []*typ) []*typ {
 // takenBy reports whether a field can hold values of the type.
 func (t *typ) takenBy(f event.Field) bool {
 	number := t.kind == integer || t.kind == long
+	if f.Convert.FromText && t.kind == text {
+		return true
+	}
 	switch f.Type {
 	case event.Nested:
 		return true
 	case event.Text:
-		if number || t.kind == float || t.kind == double || t.logical == decimal {
+		if number || t.kind == float || t.kind == double || t.isDecimal() {
 			return f.Numbers
 		}
 		return t.kind == text || t.kind == enum || t.kind == bytes || t.kind == fixed
 	case event.Int:
 		return number || t.logical == decimal && t.scale == 0
 	case event.Float:
-		return number || t.kind == float || t.kind == double || t.logical == decimal
+		return number || t.kind == float || t.kind == double || t.isDecimal()
 	case event.Bool:
 		return t.kind == boolean
 	case event.Time:
@@ -85,7 +111,7 @@ func (t *typ) takenBy(f event.Field) bool {
 	case event.Date, event.TimeUS, event.TimeNS:
 		return t.kind == text || number && t.logical != timeOfDay
 	case event.Decimal:
-		return number || t.kind == float || t.kind == double || t.logical == decimal || t.kind == text
+		return number || t.kind == float || t.kind == double || t.isDecimal() || t.kind == text
 	case event.Bytes:
 		return t.kind == text || (t.kind == bytes || t.kind == fixed) && t.logical == plain
 	}
@@ -95,7 +121,7 @@ func (t *typ) takenBy(f event.Field) bool {
 // declared is the field type that a type is best declared as.
 func (t *typ) declared() string {
 	switch {
-	case t.logical == decimal:
+	case t.isDecimal():
 		return event.Decimal.String()
 	case t.logical.unit() != 0:
 		return t.time().String()
@@ -138,7 +164,7 @@ func (t *typ) String() string {
 		name += " " + t.name
 	}
 	switch t.logical {
-	case decimal:
+	case decimal, variable:
 		name += " (decimal)"
 	case uuid:
 		name += " (uuid)"
@@ -185,7 +211,7 @@ func (t *typ) only() *typ {
 }
 
 func (t *typ) leaves(path []string, out []event.Field) []event.Field {
-	if t.kind != record || len(path) == deepest {
+	if t.kind != record || t.logical == variable || len(path) == deepest {
 		if len(path) == 0 {
 			return out
 		}
@@ -202,7 +228,7 @@ func (t *typ) leaves(path []string, out []event.Field) []event.Field {
 // asDeclared declares a field of the type.
 func (t *typ) asDeclared(f event.Field) event.Field {
 	switch {
-	case t.logical == decimal:
+	case t.isDecimal():
 		f.Type = event.Decimal
 	case t.logical.unit() != 0:
 		f.Type = t.time()

@@ -8,6 +8,7 @@ type logical uint8
 const (
 	plain logical = iota
 	decimal
+	variable // a record of a scale and a decimal's bytes, as Debezium writes decimals whose column has no scale
 	uuid
 	timeOfDay
 	days
@@ -58,3 +59,20 @@ func (t *typ) setLogical(name, connect string) {
 		}
 	}
 }
+
+// variableDecimal is the name that Debezium's record of a scale and bytes has.
+const variableDecimal = "io.debezium.data.VariableScaleDecimal"
+
+// setVariable sees whether a record whose fields are known is such a one.
+func (t *typ) setVariable() {
+	if t.name != variableDecimal || len(t.fields) != 2 {
+		return
+	}
+	scale, value := t.find("scale"), t.find("value")
+	if scale >= 0 && value >= 0 && t.fields[scale].typ.kind == integer && t.fields[value].typ.kind == bytes {
+		t.logical = variable
+	}
+}
+
+// isDecimal reports whether values of the type are decimals.
+func (t *typ) isDecimal() bool { return t.logical == decimal || t.logical == variable }

@@ -15,6 +15,7 @@ type step struct {
 	found string      // of refuse: what is there, for people
 	steps []step      // of a record's fields, of a union's branches, or for what is asked of an array or a map
 	at    []int       // of an array: the positions that are asked for, which ascend
+	rest  [][]byte    // of a record: the names of the fields that nobody declared
 }
 
 type action uint8
@@ -55,7 +56,10 @@ func plan(t *typ, n *event.Node) step {
 	return s
 }
 
-func (t *typ) compound() bool { return t.kind == record || t.kind == array || t.kind == mapping }
+// compound reports whether values of the type are no value of a field but json.
+func (t *typ) compound() bool {
+	return t.kind == record && t.logical != variable || t.kind == array || t.kind == mapping
+}
 
 func (s *step) refuse() { s.do, s.found = refuse, found[s.typ.kind] }
 
@@ -73,6 +77,11 @@ func (s *step) within() {
 		for _, child := range s.node.Children() {
 			if i := t.find(child.Key()); i >= 0 && s.steps[i].node == nil {
 				s.steps[i] = plan(t.fields[i].typ, child)
+			}
+		}
+		for i := range s.steps {
+			if s.steps[i].node == nil {
+				s.rest = append(s.rest, []byte(t.fields[i].name))
 			}
 		}
 	case mapping:

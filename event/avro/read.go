@@ -114,6 +114,9 @@ func (r *run) number(n *event.Node, t *typ, i int64) *event.Error {
 
 // binary hands bytes or a fixed to its field.
 func (r *run) binary(n *event.Node, t *typ) *event.Error {
+	if t.logical == variable {
+		return r.variable(n, t)
+	}
 	p, err := r.raw(t)
 	switch {
 	case err != nil:
@@ -125,6 +128,24 @@ func (r *run) binary(n *event.Node, t *typ) *event.Error {
 		return r.b.Text(n, r.b.Keep(appendUUID(room[:0], p)))
 	}
 	return r.b.Bytes(n, p)
+}
+
+// variable hands a decimal to its field that comes with its scale.
+func (r *run) variable(n *event.Node, t *typ) *event.Error {
+	var scale int64
+	var value []byte
+	var err *event.Error
+	for i := range t.fields {
+		if t.fields[i].typ.kind == integer {
+			scale, err = r.int()
+		} else {
+			value, err = r.bytes("bytes")
+		}
+		if err != nil {
+			return r.in(t.fields[i].name, err)
+		}
+	}
+	return r.b.Decimal(n, value, int(scale))
 }
 
 // raw cuts out bytes or a fixed.
@@ -156,6 +177,11 @@ func (r *run) record(s *step) *event.Error {
 	for i := range s.steps {
 		if err := r.step(&s.steps[i]); err != nil {
 			return r.in(s.typ.fields[i].name, err)
+		}
+	}
+	if r.b.Looks() {
+		for _, name := range s.rest {
+			r.b.Undeclared(s.node, name)
 		}
 	}
 	return nil

@@ -45,6 +45,8 @@ type idPlan struct {
 	name string // of the schema, for people
 	plan step
 	err  error // the schema cannot be used
+	// breaks is why it is a breaking schema; nil: it is none.
+	breaks *event.Breaking
 }
 
 // Most plans, and unknown ids, that a reader keeps. When there are more, all go: they are made again in microseconds.
@@ -91,6 +93,9 @@ func (r *registeredReader) Read(rec *event.Record, b *event.Builder) *event.Erro
 		}
 		return &event.Error{Reason: event.Undecodable, Detail: "the schema of " + framed.ID.String() + " was not asked for"}
 	}
+	if err := b.Breaks(p.breaks); err != nil {
+		return err
+	}
 	if p.err != nil {
 		return &event.Error{Reason: event.Undecodable, Detail: "the schema of " + p.name + " cannot be used: " + p.err.Error()}
 	}
@@ -116,11 +121,15 @@ func (r *registeredReader) find(id registry.ID) *idPlan {
 // learn makes the plan of a schema.
 func (r *registeredReader) learn(s *registry.Schema) *idPlan {
 	p := &idPlan{id: s.ID, name: s.String()}
-	switch schema, err := schemaOf(s); {
+	switch schema, err := FromRegistry(s); {
 	case err != nil:
 		p.err = err
+		p.breaks = &event.Breaking{Detail: "the schema of " + p.name + " cannot be used: " + err.Error()}
 	default:
 		p.plan = planRoot(schema, r.root)
+		if p.breaks = schema.Breaks(r.root.Declared()); p.breaks != nil {
+			p.breaks.Detail += "; it is the schema of " + p.name
+		}
 	}
 	if len(r.plans) >= maxPlans {
 		clear(r.plans)
@@ -130,7 +139,8 @@ func (r *registeredReader) learn(s *registry.Schema) *idPlan {
 	return p
 }
 
-func schemaOf(s *registry.Schema) (*Schema, error) {
+// FromRegistry parses what a registry has of a schema.
+func FromRegistry(s *registry.Schema) (*Schema, error) {
 	if s.Type != registry.Avro {
 		return nil, errors.New("it is of type " + string(s.Type) + ", and the pipeline's format is avro")
 	}

@@ -187,6 +187,7 @@ func (r *resolver) within(t *typ, n *twmb.SchemaNode, space string, depth int) (
 			}
 			t.fields = append(t.fields, field{f.Name, f.Aliases, append(quoted, ':'), of.lifted(f)})
 		}
+		t.setVariable()
 	}
 	t.setLeast()
 	return err

@@ -21,7 +21,7 @@ type Format struct {
 
 // NewReader implements event.Format.
 func (f Format) NewReader(root *event.Node) event.Reader {
-	r := &reader{separator: f.Separator, nodes: make([]*event.Node, len(f.Columns)), names: f.Columns}
+	r := &reader{root: root, separator: f.Separator, nodes: make([]*event.Node, len(f.Columns)), names: f.Columns}
 	if r.separator == 0 {
 		r.separator = ','
 	}
@@ -32,6 +32,7 @@ func (f Format) NewReader(root *event.Node) event.Reader {
 }
 
 type reader struct {
+	root      *event.Node
 	separator byte
 	names     []string
 	nodes     []*event.Node // of the columns; nil: not declared
@@ -66,6 +67,13 @@ func (r *reader) Read(rec *event.Record, b *event.Builder) *event.Error {
 	}
 	if column != len(r.nodes) {
 		return undecodable("the row has %d values, and %d columns are declared", column, len(r.nodes))
+	}
+	if b.Looks() {
+		for i, n := range r.nodes {
+			if n == nil {
+				b.Undeclared(r.root, []byte(r.names[i]))
+			}
+		}
 	}
 	return nil
 }

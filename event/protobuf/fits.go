@@ -41,6 +41,29 @@ func (m *Message) Check(fields []event.Field) (out []Misfit) {
 	return out
 }
 
+// Breaks returns the first field that messages cannot be read into: it has another type in all of them, or it is needed and in none.
+// Nil: there is no such field.
+func (m *Message) Breaks(fields []event.Declared) *event.Breaking {
+	for i := range fields {
+		f := &fields[i]
+		_, unfit := follow(m.desc, f.Field)
+		switch {
+		case unfit == nil:
+		case unfit.Key == "":
+			return &event.Breaking{Field: f.Where(), Detail: "the field " + unfit.Msg}
+		case f.Needed && (len(f.Within) == 0 || has(m.desc, f.Within)):
+			return &event.Breaking{Field: f.Where(), Detail: "the field " + unfit.Msg + ", and every record needs it"}
+		}
+	}
+	return nil
+}
+
+// has reports whether a message has a field at a path.
+func has(md protoreflect.MessageDescriptor, path []string) bool {
+	_, unfit := follow(md, event.Field{Path: path, Type: event.Nested})
+	return unfit == nil
+}
+
 // follow follows a field's path through the message. names is the path in the names of the schema.
 func follow(md protoreflect.MessageDescriptor, f event.Field) (names string, unfit *Misfit) {
 	var fd protoreflect.FieldDescriptor

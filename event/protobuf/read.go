@@ -3,6 +3,7 @@ package protobuf
 import (
 	"fmt"
 	"math"
+	"strconv"
 	"unicode/utf8"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -101,13 +102,25 @@ func (r *reader) message(m *message, at *event.Node, p []byte, b *event.Builder)
 			return broken(at, p, len(p)-len(left))
 		}
 		left = left[n:]
-		for f := m.find(number); f != nil; f = f.also {
+		f := m.find(number)
+		if f == nil && b.Looks() {
+			b.Undeclared(at, m.nameOf(number))
+		}
+		for ; f != nil; f = f.also {
 			if err := r.field(f, &o, b); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// nameOf is the name of a field that the plan does not read, or its number where the schema does not know it.
+func (m *message) nameOf(number protowire.Number) []byte {
+	if fd := m.desc.Fields().ByNumber(number); fd != nil {
+		return []byte(fd.Name())
+	}
+	return []byte("#" + strconv.Itoa(int(number)))
 }
 
 // broken says why no field can be read at an offset of a message.

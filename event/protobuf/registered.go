@@ -38,6 +38,7 @@ type registered struct {
 // compiled is a schema, or why it cannot be used.
 type compiled struct {
 	schema *Schema
+	name   string // for people
 	fault  string
 }
 
@@ -68,6 +69,7 @@ func (f *registered) schema(ctx context.Context, id registry.ID) (compiled, erro
 	if c.schema, err = FromRegistry(s); err != nil {
 		c = compiled{fault: "the schema of " + s.String() + " cannot be used: " + err.Error()}
 	}
+	c.name = s.String()
 	if len(f.schemas) >= maxSchemas {
 		clear(f.schemas)
 	}
@@ -125,8 +127,10 @@ const maxNested = 64
 // planned is a message of a schema that records were of.
 type planned struct {
 	reader *reader
+	name   string       // of the schema, for people
 	reject *event.Error // there is no such message, or no such schema
 	named  bool         // the data begins with the message's name
+	breaks *event.Breaking
 }
 
 // lastHeader returns the last header of a name.
@@ -209,6 +213,7 @@ func (r *registeredReader) plan(f *framed, c compiled) {
 	switch {
 	case c.schema == nil:
 		k.reject = &event.Error{Reason: event.Undecodable, Detail: c.fault}
+		k.breaks = &event.Breaking{Detail: c.fault}
 	case f.path != nil:
 		m = c.schema.MessageAt(f.path)
 	default:
@@ -220,7 +225,10 @@ func (r *registeredReader) plan(f *framed, c compiled) {
 		}
 	}
 	if m != nil {
-		k.reader = m.reader(r.root)
+		k.reader, k.name = m.reader(r.root), c.name
+		if k.breaks = m.Breaks(r.root.Declared()); k.breaks != nil {
+			k.breaks.Detail += "; it is the schema of " + c.name
+		}
 	} else if k.reject == nil {
 		k.reject = &event.Error{Reason: event.Undecodable, Detail: "the schema of " + f.id.String() + " has no message where the record says"}
 	}
@@ -246,10 +254,21 @@ func (r *registeredReader) Read(rec *event.Record, b *event.Builder) *event.Erro
 		return r.reject
 	case k == nil:
 		return &event.Error{Reason: event.Undecodable, Detail: "the schema of " + f.id.String() + " was not asked for"}
-	case k.reject != nil:
-		return k.reject
-	case !k.named && f.path == nil:
-		return k.reader.body(f.refData, b)
 	}
-	return k.reader.body(f.data, b)
+	if err := b.Breaks(k.breaks); err != nil {
+		return err
+	}
+	if k.reject != nil {
+		return k.reject
+	}
+	data := f.data
+	if !k.named && f.path == nil {
+		data = f.refData
+	}
+	if err := k.reader.body(data, b); err != nil {
+		named := *err
+		named.Detail += "; it was written with the schema of " + k.name
+		return &named
+	}
+	return nil
 }

@@ -132,7 +132,7 @@ func TestRegistered(t *testing.T) {
 		{"another type", frame(a.avro, []byte{0}, order), nil, fmt.Sprintf("undecodable: the schema of id %d (avro v1) cannot be used: it is of type AVRO; write format: avro", a.avro)},
 		{"one that does not compile", frame(a.broken, []byte{0}, order), nil, fmt.Sprintf("undecodable: the schema of id %d (broken v1) cannot be used: schema.proto:1:32: field A.x: unknown type Nowhere; see whether protoc compiles it", a.broken)},
 		{"another magic byte", []byte{7, 0, 0, 0, 1, 0}, nil, "undecodable: the value begins with 070000000100, and not with 00 and a schema's id; write with a registry's serializer, or declare the format that it has"},
-		{"cut off in the message", frame(a.second, []byte{0}, []byte{8}), nil, "undecodable: the message ends within field number 1, at byte 0 of 1"},
+		{"cut off in the message", frame(a.second, []byte{0}, []byte{8}), nil, fmt.Sprintf("undecodable: the message ends within field number 1, at byte 0 of 1; it was written with the schema of id %d (orders2 v1)", a.second)},
 	} {
 		if got := one(d, fields, c.value, c.headers...); got != c.want {
 			t.Errorf("%s:\ngot  %s\nwant %s", c.name, got, c.want)

@@ -184,7 +184,16 @@ func OpenRegistry(cfg *config.Config) (*Registry, error) {
 
 // Check asks the registry whether it is there and lets us in.
 func (r *Registry) Check(ctx context.Context) error {
-	err := r.Client.Check(ctx)
+	return registryError(r.Client.Check(ctx))
+}
+
+// Newest returns the newest schema of a subject; nil where there is no such subject.
+func (r *Registry) Newest(ctx context.Context, subject string) (*registry.Schema, error) {
+	s, err := r.Client.Newest(ctx, subject)
+	return s, registryError(err)
+}
+
+func registryError(err error) error {
 	if e, ok := errors.AsType[*registry.Error](err); ok {
 		kind := fault.Unreachable
 		if e.Status != 0 {

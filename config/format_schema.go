@@ -10,7 +10,9 @@ import (
 	"strconv"
 	"strings"
 
+	"brine/event"
 	"brine/event/avro"
+	"brine/event/protobuf"
 	"brine/registry"
 )
 
@@ -81,4 +83,82 @@ func (l *loader) compareAvro(schema *avro.Schema, p *Pipeline, setting string) {
 				"fix its path, or remove the field")
 		}
 	}
+}
+
+// SchemaDifference is what a schema of the registry has otherwise than the pipeline declares it.
+type SchemaDifference struct {
+	Field  string // its name; empty: the schema as a whole
+	Breaks bool   // no record of the schema can be read into the field, or become anything
+	What   string
+	Fix    string
+}
+
+// Registered reports whether the pipeline's records name their schemas, each its own.
+func (p *Pipeline) Registered() bool {
+	return p.SchemaFile == "" && (p.Format == formatAvro || p.Format == formatProtobuf)
+}
+
+// CompareSchema compares the declared fields with a schema that records are to be written with. Of a Protobuf file with several messages it
+// takes the first that all fields are in, else the first.
+func (p *Pipeline) CompareSchema(s *registry.Schema) []SchemaDifference {
+	fields := p.Schema().Declared()
+	if p.Format == formatAvro {
+		parsed, err := avro.FromRegistry(s)
+		if err != nil {
+			return unusable(err)
+		}
+		return compareFields(fields, func(f event.Field) (bool, string, string) {
+			there, err := parsed.Fits(f)
+			if unfit, ok := errors.AsType[*avro.Misfit](err); ok {
+				return there, unfit.Found, unfit.Fix
+			}
+			return there, "", ""
+		})
+	}
+	compiled, err := protobuf.FromRegistry(s)
+	if err != nil {
+		return unusable(err)
+	}
+	var first []SchemaDifference
+	for i, name := range compiled.Messages() {
+		m := compiled.Message(name)
+		found := compareFields(fields, func(f event.Field) (bool, string, string) {
+			unfit := m.Check([]event.Field{f})
+			if len(unfit) == 0 {
+				return true, "", ""
+			}
+			return unfit[0].Key == "", "it " + unfit[0].Msg, unfit[0].Fix
+		})
+		if len(found) == 0 {
+			return nil
+		}
+		if i == 0 {
+			first = found
+		}
+	}
+	return first
+}
+
+func unusable(err error) []SchemaDifference {
+	return []SchemaDifference{{Breaks: true, What: "no record can be read: " + err.Error(),
+		Fix: "correct the pipeline's format, or the schema at the registry"}}
+}
+
+// compareFields asks of each field whether the schema has it, and what of it does not fit.
+func compareFields(fields []event.Declared, of func(event.Field) (there bool, unfit, fix string)) (out []SchemaDifference) {
+	for i := range fields {
+		f := &fields[i]
+		switch there, unfit, fix := of(f.Field); {
+		case there && unfit != "":
+			out = append(out, SchemaDifference{f.Name, true, unfit, fix})
+		case there:
+		case f.Needed:
+			out = append(out, SchemaDifference{f.Name, true, "the schema has nothing at " + strings.Join(f.Keys(), ".") +
+				", and without it no record becomes anything", "fix its path"})
+		default:
+			out = append(out, SchemaDifference{f.Name, false, "the schema has nothing at " + strings.Join(f.Keys(), ".") +
+				", so the field is null in all records of it", "fix its path, or remove the field"})
+		}
+	}
+	return out
 }

@@ -1,0 +1,188 @@
+package main
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math/big"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/twmb/avro"
+	"github.com/twmb/franz-go/pkg/sr"
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+// orderOf names an example of a format.
+func orderOf(file, name string) example {
+	return example{"formats/" + file + ".yaml", name, "shop." + name, "shop:" + name, name, "id"}
+}
+
+const orderedAt = 1357034220000 // 2013-01-01T09:57:00Z
+
+// someOrder is an order as its publisher knows it.
+type someOrder struct {
+	id, status string
+	at, cents  int64
+}
+
+// someOrders are an order that is paid and sent, and another one.
+var someOrders = []someOrder{{"o1", "new", orderedAt, 950}, {"o2", "new", orderedAt, 100}, {"o1", "sent", orderedAt + 1000, 900}}
+
+// encodedFormats are the examples whose records are bytes, or a database's changes.
+func encodedFormats(t *testing.T) []published {
+	t.Helper()
+	read := func(file string) string {
+		text, err := os.ReadFile("../../examples/formats/" + file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	avsc, proto := read("orders.avsc"), read("orders.proto")
+	orders := published{query: "id=o1", want: "at:2013-01-01T09:57:01.000Z city:Oslo id:o1 status:sent total:9.00", documents: "id:o1 status:sent | id:o2 status:new"}
+	made := func(x example, encode func(o someOrder) []byte, schemas map[int]sr.Schema) published {
+		out := orders
+		out.example, out.schemas = x, schemas
+		for _, o := range someOrders {
+			out.records = append(out.records, sent{time: time.UnixMilli(o.at), value: encode(o)})
+		}
+		return out
+	}
+	byAvro := func(before ...byte) func(o someOrder) []byte {
+		schema := avro.MustParse(avsc)
+		return func(o someOrder) []byte {
+			value, err := schema.AppendEncode(before, map[string]any{"id": o.id, "at": o.at, "status": o.status, "total": big.NewRat(o.cents, 100),
+				"to": map[string]any{"street": "Storgata 1", "city": "Oslo"}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return value
+		}
+	}
+	byProtobuf := func(before ...byte) func(o someOrder) []byte {
+		return func(o someOrder) []byte {
+			at := message(1, o.at/1000)
+			total := fmt.Sprintf("%d.%02d", o.cents/100, o.cents%100)
+			return append(before[:len(before):len(before)], message(1, o.id, 2, at, 3, o.status, 4, total, 5, message(1, "Storgata 1", 2, "Oslo"))...)
+		}
+	}
+	return []published{
+		made(orderOf("avro", "avro"), byAvro(), nil),
+		made(orderOf("avro-registry", "avro_registry"), byAvro(0, 0, 0, 0, 7), map[int]sr.Schema{7: {Schema: avsc}}),
+		made(orderOf("protobuf", "protobuf"), byProtobuf(), nil),
+		made(orderOf("protobuf-registry", "protobuf_registry"), byProtobuf(0, 0, 0, 0, 7, 0), map[int]sr.Schema{7: {Schema: proto, Type: sr.TypeProtobuf}}),
+		debeziumInAvro(t), maxwellOrders(), canalOrders(), canalPackets(),
+	}
+}
+
+// message is a Protobuf message of fields: numbers and values by turns.
+func message(fields ...any) (out []byte) {
+	for i := 0; i < len(fields); i += 2 {
+		number := protowire.Number(fields[i].(int))
+		switch v := fields[i+1].(type) {
+		case int:
+			out = protowire.AppendVarint(protowire.AppendTag(out, number, protowire.VarintType), uint64(v))
+		case int64:
+			out = protowire.AppendVarint(protowire.AppendTag(out, number, protowire.VarintType), uint64(v))
+		case string:
+			out = protowire.AppendString(protowire.AppendTag(out, number, protowire.BytesType), v)
+		case []byte:
+			out = protowire.AppendBytes(protowire.AppendTag(out, number, protowire.BytesType), v)
+		}
+	}
+	return out
+}
+
+// logged are three rows of a table of orders that are made, of which one changes and one is deleted: the rows and documents that are left.
+func logged(x example, more string) published {
+	return published{example: x, query: "id=1", want: "at:2013-01-01T09:57:01.000Z" + more, documents: "deleted:false id:1 status:sent | deleted:false id:3 status:new | deleted:true id:2 status:new"}
+}
+
+func debeziumInAvro(t *testing.T) published {
+	t.Helper()
+	const text = `{"type":"record","name":"Envelope","namespace":"shop.orders","fields":[
+		{"name":"before","type":["null",{"type":"record","name":"Value","fields":[{"name":"id","type":"long"},{"name":"status","type":["null","string"],"default":null},
+			{"name":"total","type":{"type":"bytes","scale":2,"precision":10,"connect.name":"org.apache.kafka.connect.data.Decimal","logicalType":"decimal"}},
+			{"name":"made","type":{"type":"long","connect.name":"io.debezium.time.MicroTimestamp"}}],"connect.name":"shop.orders.Value"}],"default":null},
+		{"name":"after","type":["null","Value"],"default":null},
+		{"name":"source","type":{"type":"record","name":"Source","namespace":"io.debezium.connector.mysql","fields":[{"name":"connector","type":"string"},{"name":"ts_ms","type":"long"}]}},
+		{"name":"op","type":"string"},{"name":"ts_ms","type":["null","long"],"default":null}],"connect.name":"shop.orders.Envelope"}`
+	out := logged(orderOf("debezium-avro", "debezium_avro"), " gone:false id:1 made:2013-01-01T09:57:00.000000Z status:sent total:9.00")
+	out.schemas = map[int]sr.Schema{9: {Schema: text}}
+	schema := avro.MustParse(text)
+	row := func(id int64, status string, cents int64) any {
+		return map[string]any{"id": id, "status": status, "total": big.NewRat(cents, 100), "made": int64(orderedAt * 1000)}
+	}
+	change := func(op string, at int64, before, after any) {
+		value, err := schema.AppendEncode(binary.BigEndian.AppendUint32([]byte{0}, 9), map[string]any{"before": before, "after": after, "op": op, "ts_ms": at,
+			"source": map[string]any{"connector": "mysql", "ts_ms": at}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		out.records = append(out.records, sent{time: time.UnixMilli(at), value: value})
+	}
+	for id := int64(1); id <= 3; id++ {
+		change("c", orderedAt, nil, row(id, "new", 950))
+	}
+	change("u", orderedAt+1000, row(1, "new", 950), row(1, "sent", 900))
+	change("d", orderedAt+1000, row(2, "new", 950), nil)
+	out.records = append(out.records, sent{time: time.UnixMilli(orderedAt + 1000), key: []byte("2")}) // its tombstone
+	return out
+}
+
+func maxwellOrders() published {
+	out := logged(orderOf("maxwell", "maxwell"), " gone:false id:1 status:sent total:9.00")
+	change := func(kind string, second, id int64, status, total, old string) {
+		out.records = append(out.records, sent{time: time.UnixMilli(orderedAt + second*1000), value: fmt.Appendf(nil,
+			`{"database":"shop","table":"orders","type":%q,"ts":%d,"xid":5,"data":{"id":%d,"status":%q,"total":%s}%s}`, kind, orderedAt/1000+second, id, status, total, old)})
+	}
+	for id := int64(1); id <= 3; id++ {
+		change("insert", 0, id, "new", "9.50", "")
+	}
+	change("update", 1, 1, "sent", "9.00", `,"old":{"status":"new","total":9.50}`)
+	change("delete", 1, 2, "new", "9.50", "")
+	return out
+}
+
+func canalOrders() published {
+	out := logged(orderOf("canal", "canal"), " gone:false id:1 made:2013-01-01T01:57:00.000Z status:sent total:9.00")
+	change := func(kind string, second int64, old string, rows string) {
+		out.records = append(out.records, sent{time: time.UnixMilli(orderedAt + second*1000), value: fmt.Appendf(nil,
+			`{"id":1,"database":"shop","table":"orders","pkNames":["id"],"isDdl":false,"type":%q,"es":%d,"ts":1,"data":[%s],"old":%s}`, kind, orderedAt+second*1000, rows, old)})
+	}
+	row := func(id, status, total string) string {
+		return fmt.Sprintf(`{"id":%q,"status":%q,"total":%q,"made":"2013-01-01 09:57:00"}`, id, status, total)
+	}
+	change("INSERT", 0, "null", row("1", "new", "9.50")+","+row("2", "new", "9.50")+","+row("3", "new", "9.50"))
+	change("UPDATE", 1, `[{"status":"new","total":"9.50"}]`, row("1", "sent", "9.00"))
+	change("DELETE", 1, "null", row("2", "new", "9.50"))
+	return out
+}
+
+func canalPackets() published {
+	out := logged(orderOf("canal-protobuf", "canal_protobuf"), " gone:false id:1 made:2013-01-01T01:57:00.000Z status:sent total:9.00")
+	image := func(number int, id, status, total string) (columns []any) {
+		for _, c := range [][2]string{{"id", id}, {"status", status}, {"total", total}, {"made", "2013-01-01 09:57:00"}} {
+			columns = append(columns, number, message(3, c[0], 8, c[1]))
+		}
+		return columns
+	}
+	row := func(images ...any) []byte { return message(images...) }
+	entry := func(pos int64, kind, of int, change ...any) []byte {
+		header := message(2, "mysql-bin.000007", 3, pos, 6, orderedAt+(pos-120)*50, 8, "shop", 9, "orders", 11, of)
+		return message(1, header, 2, kind, 3, message(append([]any{2, of}, change...)...))
+	}
+	packet := func(entries ...[]byte) {
+		var fields []any
+		for _, e := range entries {
+			fields = append(fields, 2, e)
+		}
+		out.records = append(out.records, sent{time: time.UnixMilli(orderedAt), value: message(3, 7, 4, 1, 5, message(fields...))})
+	}
+	packet(entry(100, 1, 0), entry(120, 2, 1, 12, row(image(2, "1", "new", "9.50")...), 12, row(image(2, "2", "new", "9.50")...), 12, row(image(2, "3", "new", "9.50")...)),
+		entry(130, 3, 0))
+	packet(entry(140, 2, 2, 12, row(append(image(1, "1", "new", "9.50"), image(2, "1", "sent", "9.00")...)...)), entry(150, 2, 3, 12, row(image(1, "2", "new", "9.50")...)),
+		entry(160, 2, 5, 10, 1, 11, "ALTER TABLE orders"))
+	return out
+}
