@@ -22,6 +22,7 @@ import (
 type serving struct {
 	*client.Client
 	t    *testing.T
+	ops  string // where the operators' routes begin
 	stop func() (log string)
 	*process
 }
@@ -40,6 +41,7 @@ func (j *job) serve() *serving {
 	}
 	p := &process{t: j.t, cmd: cmd, read: make(chan struct{})}
 	lines := bufio.NewReader(io.TeeReader(stderr, &p.log))
+	ops := ""
 	for {
 		line, err := lines.ReadString('\n')
 		if err != nil {
@@ -48,12 +50,15 @@ func (j *job) serve() *serving {
 		if _, addr, ok := strings.Cut(line, "metrics and health on http://"); ok {
 			p.http = strings.TrimSpace(addr)
 		}
+		if url, ok := strings.CutPrefix(line, "brine: operators' port on "); ok {
+			ops = strings.TrimSpace(url)
+		}
 		if base, _, ok := strings.Cut(strings.TrimPrefix(line, "brine: serving "), "/api/v1/docs"); ok {
 			go func() { // ends with the process
 				defer close(p.read)
 				_, _ = io.Copy(io.Discard, lines)
 			}()
-			return &serving{&client.Client{Base: base}, j.t, func() string {
+			return &serving{&client.Client{Base: base}, j.t, ops, func() string {
 				if n := p.metric("brine_serve_requests_total"); n == 0 {
 					j.t.Error("no request is counted")
 				}
