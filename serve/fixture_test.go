@@ -33,6 +33,7 @@ type store struct {
 	mu    sync.Mutex
 	rows  []hbase.Result // in order
 	away  bool           // calls wait until their context ends
+	gone  error          // of calls; nil: they are answered
 	fails int            // scans fail before this row; 0: never
 	first chan struct{}  // closed by the first call, unless it is nil
 	gate  chan struct{}  // calls wait for it to be closed, unless it is nil
@@ -45,7 +46,7 @@ var errSecret = errors.New("rs-7.internal:16020 says password=hunter2")
 
 func (s *store) call(ctx context.Context) error {
 	s.mu.Lock()
-	away, gate := s.away, s.gate
+	away, gate, gone := s.away, s.gate, s.gone
 	if s.first != nil {
 		close(s.first)
 		s.first = nil
@@ -58,7 +59,7 @@ func (s *store) call(ctx context.Context) error {
 		<-ctx.Done()
 		return errors.Join(errSecret, ctx.Err())
 	}
-	return nil
+	return gone
 }
 
 func (s *store) Scan(ctx context.Context, _ string, scan hbase.Scan) iter.Seq2[hbase.Result, error] {

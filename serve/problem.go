@@ -8,7 +8,9 @@ import (
 	"strconv"
 	"strings"
 
+	"brine/hbase"
 	"brine/query"
+	"brine/search"
 	"brine/serve/client"
 )
 
@@ -24,7 +26,9 @@ type kind struct {
 var (
 	badRequest = kind{"invalid", http.StatusBadRequest, "The request is not valid",
 		"errors names each argument that is at fault, and what helps. The same request fails again."}
-	notThere      = kind{"not-found", http.StatusNotFound, "Not found", "There is no such route, or no such row."}
+	notThere = kind{"not-found", http.StatusNotFound, "Not found", "There is no such route, or no such row."}
+	notMade  = kind{"not-made", http.StatusNotFound, "A table or index is missing",
+		"The configuration has it, and the store has not: detail names it. brine tables apply makes what is missing."}
 	badMethod     = kind{"method", http.StatusMethodNotAllowed, "Method not allowed", "The header Allow says which are."}
 	notAcceptable = kind{"not-acceptable", http.StatusNotAcceptable, "Not acceptable",
 		"The header Accept names no form that the route has."}
@@ -54,8 +58,8 @@ var (
 		"Its key or a cell of it was not written as the configuration says; brine's log names it, by request_id. The same request fails again."}
 	internal = kind{"internal", http.StatusInternalServerError, "Internal error", "A fault of brine's; the log says more, by request_id."}
 
-	kinds = append([]kind{badRequest, notThere, badMethod, notAcceptable, badType, tooLarge, tooLong, otherHost, wasForwarded, unsigned,
-		forbidden, crossSite, tooMany, refused, noAccounts, noCompany, overloaded, unavailable, unreadable, internal}, commandKinds...)
+	kinds = append([]kind{badRequest, notThere, notMade, badMethod, notAcceptable, badType, tooLarge, tooLong, otherHost, wasForwarded,
+		unsigned, forbidden, crossSite, tooMany, refused, noAccounts, noCompany, overloaded, unavailable, unreadable, internal}, commandKinds...)
 )
 
 // refusal is an answer that is a problem.
@@ -130,6 +134,9 @@ func (s *Server) problem(r *http.Request, err error) *client.Problem {
 	case errors.As(err, &row):
 		s.opts.Log.Error("a row cannot be read", "request", requestID(r), "route", route(r), "error", err)
 		known = &refusal{kind: unreadable, detail: "a row of the answer cannot be read; the log of brine names it"}
+	case errors.Is(err, hbase.ErrNoTable), errors.Is(err, search.ErrNoIndex):
+		s.opts.Log.Warn("a request was not answered", "request", requestID(r), "route", route(r), "error", err)
+		known = &refusal{kind: notMade, detail: missingStore(err) + "; brine tables apply makes it"}
 	default:
 		s.opts.Log.Warn("a request was not answered", "request", requestID(r), "route", route(r), "error", err)
 		known = &refusal{kind: unavailable, detail: "the stores gave no answer; the log of brine says why"}
@@ -138,6 +145,18 @@ func (s *Server) problem(r *http.Request, err error) *client.Problem {
 		Type: docsPath + "#" + known.kind.name, Title: known.kind.title, Status: known.kind.status, Detail: known.detail, Errors: known.wrong,
 		Request: requestID(r), Current: known.current,
 	}
+}
+
+// missingStore names what the store does not have, and nothing else of what it said.
+func missingStore(err error) string {
+	of, ok := errors.AsType[*hbase.Error](err)
+	switch {
+	case ok && errors.Is(err, hbase.ErrNoTable):
+		return "HBase has no table " + of.Table
+	case errors.Is(err, hbase.ErrNoTable):
+		return "HBase has not the table that is asked"
+	}
+	return "the search engine has not the index that is asked"
 }
 
 // route is the path of the route that a request has found.

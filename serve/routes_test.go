@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"flag"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -16,6 +17,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"brine/hbase"
+	"brine/search"
 	"brine/serve"
 	"brine/serve/client"
 )
@@ -160,6 +163,22 @@ func TestStreamsEndWithALineThatSaysSo(t *testing.T) {
 	_, err := (&client.Client{Base: s.base}).Stream(t.Context(), "waybill", url.Values{"waybill": {"W1"}}, func(client.Row) error { return nil })
 	if p := (*client.Problem)(nil); !errors.As(err, &p) || p.Status != 503 {
 		t.Errorf("the client's error is %v", err)
+	}
+}
+
+// What the configuration has and the store has not is named, and is no outage: asking again does not help.
+func TestAMissingTableIsNamed(t *testing.T) {
+	s := newShop(t, nil)
+	for target, gone := range map[string]error{
+		timeline: &hbase.Error{Op: "scan", Table: "centre:scans", Server: "hunter2:16020", Err: hbase.ErrNoTable},
+		"/api/v1/views/orders-by-status?status=paid": fmt.Errorf("hunter2:9200: %w", search.ErrNoIndex),
+	} {
+		s.gone = gone
+		w := s.ask("GET", target, "")
+		if body := w.Body.String(); w.Code != 404 || !strings.Contains(body, "docs#not-made") || strings.Contains(body, "hunter2") ||
+			!strings.Contains(body, "HBase has no table centre:scans") && !strings.Contains(body, "has not the index") {
+			t.Errorf("%s: %d %s", target, w.Code, body)
+		}
 	}
 }
 
