@@ -23,6 +23,7 @@ const (
 const (
 	ReplayJob           = "replay"
 	VerifyJob           = "verify"
+	DeadLetterScanJob   = "dead-letter-scan"
 	DeadLetterReplayJob = "dead-letter-replay"
 	DeadLetterPurgeJob  = "dead-letter-purge"
 	ReindexJob          = "reindex"
@@ -74,6 +75,8 @@ func jobRoutes() []*endpoint {
 	}{
 		{ReplayJob, "Replays a range of a pipeline's topic, or shows what that would do, as brine replay does.", client.ReplayJob{}, startReplay},
 		{VerifyJob, "Verifies rows and documents against the topics, as brine verify does.", client.VerifyJob{}, startVerify},
+		{DeadLetterScanJob, "Counts dead letters by half, reason, field and schema, and lists some, however many there are.",
+			client.DeadLetterScanJob{}, startDeadLetterScan},
 		{DeadLetterReplayJob, "Replays dead letters, or shows what that would do, as brine deadletters replay does.",
 			client.DeadLetterReplayJob{}, startDeadLetterReplay},
 		{DeadLetterPurgeJob, "Deletes old dead letters, or shows which, as brine deadletters purge does.", client.DeadLetterPurgeJob{},
@@ -114,14 +117,28 @@ func startVerify(c *call) error {
 	return c.startJob(VerifyJob, &of, func() (any, bool) { return &of, of.DeleteExtra })
 }
 
+func startDeadLetterScan(c *call) error {
+	var of client.DeadLetterScanJob
+	return c.startJob(DeadLetterScanJob, &of, func() (any, bool) {
+		shown := of
+		c.hideIn(&shown.DeadLettersOf)
+		return &shown, false
+	})
+}
+
+// hideIn hides what may be of masked fields.
+func (c *call) hideIn(of *client.DeadLettersOf) {
+	if !c.opts.Masks.Nothing() {
+		of.Key, of.Text = mask.If(of.Key != "", of.Key), mask.If(of.Text != "", of.Text)
+	}
+}
+
 func startDeadLetterReplay(c *call) error {
 	var of client.DeadLetterReplayJob
 	return c.startJob(DeadLetterReplayJob, &of, func() (any, bool) {
 		shown := of
 		shown.Let = c.hidden(of.Let)
-		if !c.opts.Masks.Nothing() {
-			shown.Key, shown.Text = mask.If(of.Key != "", of.Key), mask.If(of.Text != "", of.Text)
-		}
+		c.hideIn(&shown.DeadLettersOf)
 		return &shown, false
 	})
 }

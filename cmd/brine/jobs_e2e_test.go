@@ -34,6 +34,7 @@ func TestJobs(t *testing.T) {
 		{"verify --sample 10% -q --half rows --ahead", serve.VerifyJob, client.VerifyJob{HalvesOf: rows, Sample: "10%", Ahead: true}},
 		{"replay --pipeline scans --half rows --from earliest --dry-run", serve.ReplayJob, client.ReplayJob{Pipeline: "scans", Half: "rows", From: "earliest", DryRun: true}},
 		{"replay --pipeline scans --half rows --from earliest --diff 500", serve.ReplayJob, client.ReplayJob{Pipeline: "scans", Half: "rows", From: "earliest", Diff: 500}},
+		{"deadletters ls --summary -q", serve.DeadLetterScanJob, client.DeadLetterScanJob{}},
 		{"deadletters replay -q --half rows --dry-run", serve.DeadLetterReplayJob, client.DeadLetterReplayJob{DeadLettersOf: client.DeadLettersOf{Half: "rows"}, DryRun: true}},
 		{"deadletters purge -q --older-than 1s --dry-run", serve.DeadLetterPurgeJob, client.DeadLetterPurgeJob{OlderThan: "1s", DryRun: true}},
 	} {

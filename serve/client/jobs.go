@@ -28,7 +28,7 @@ type Jobs struct {
 // Job is long work that goes on after it was answered, and what has become of it.
 type Job struct {
 	ID       string          `json:"id"`
-	Kind     string          `json:"kind" doc:"replay, verify, dead-letter-replay, dead-letter-purge or reindex."`
+	Kind     string          `json:"kind" doc:"replay, verify, dead-letter-scan, dead-letter-replay, dead-letter-purge or reindex."`
 	State    string          `json:"state" doc:"queued, running, canceling; then done, failed, canceled or interrupted: the brine that ran it was stopped."`
 	Account  string          `json:"account" doc:"Who started it."`
 	Asked    json.RawMessage `json:"asked" doc:"What it was started with; keys, texts and expressions only where nothing is masked."`
@@ -59,7 +59,7 @@ type JobProgress struct {
 
 // JobResult is a part of what a job has found or done.
 type JobResult struct {
-	What  string          `json:"what" doc:"plan, diff, result, finding, report, note, repaired, deleted, effect, preview or topic."`
+	What  string          `json:"what" doc:"plan, diff, result, finding, report, note, repaired_records, deleted_extra, sum, dead_letter, effect, preview or topic."`
 	Value json.RawMessage `json:"value" doc:"An object, whose fields are those of the line that the command prints with --json."`
 }
 
@@ -92,6 +92,12 @@ type VerifyJob struct {
 	Repair      bool   `json:"repair,omitempty" doc:"Write what is missing, stale or different again, and look once more."`
 	DeleteExtra bool   `json:"delete_extra,omitempty" doc:"With full: delete what no record accounts for; administrators only."`
 	Rate        int    `json:"rate,omitempty" doc:"Most records a second that are read from each topic; left out: no limit."`
+}
+
+// DeadLetterScanJob asks for what brine deadletters ls --summary does, where that takes longer than an answer may.
+type DeadLetterScanJob struct {
+	DeadLettersOf
+	List int `json:"list,omitempty" doc:"Also the first so many of them, up to 500, each as a DeadLetter."`
 }
 
 // DeadLetterReplayJob asks for what brine deadletters replay does.

@@ -30,17 +30,17 @@ type Output struct {
 	last     []client.JobProgress
 }
 
-// Result adds a result. Those for which there is no room are counted; unless it is a finding or an effect, of which others are like it, it
-// takes room that is kept for it.
+// Result adds a result. Those for which there is no room are counted; unless it is one of those of which there are many, it takes room
+// that is kept for it.
 func (o *Output) Result(what string, value any) {
 	text, err := json.Marshal(value)
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	most := mostBytes
-	if many := what == Finding || what == Effect; many {
-		most /= 2
+	number, bytes := mostResults, mostBytes
+	if what == Finding || what == Effect || what == DeadLetter {
+		number, bytes = number/2, bytes/2
 	}
-	if err != nil || len(o.results) >= mostResults || o.bytes+len(text) > most {
+	if err != nil || len(o.results) >= number || o.bytes+len(text) > bytes {
 		o.cut++
 		return
 	}
@@ -49,8 +49,9 @@ func (o *Output) Result(what string, value any) {
 
 // Those results of which a job may have many.
 const (
-	Finding = "finding"
-	Effect  = "effect"
+	Finding    = "finding"
+	Effect     = "effect"
+	DeadLetter = "dead_letter"
 )
 
 // Progress sets what is asked how far the work is, from any goroutine; for the last time when it is set again, or the work has returned.

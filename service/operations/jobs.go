@@ -54,6 +54,8 @@ func (o *Operations) work(of any) (jobs.Work, error) {
 		return o.replay(of)
 	case *client.VerifyJob:
 		return o.verify(of)
+	case *client.DeadLetterScanJob:
+		return o.scanLetters(of)
 	case *client.DeadLetterReplayJob:
 		return o.replayLetters(of)
 	case *client.DeadLetterPurgeJob:

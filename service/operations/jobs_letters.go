@@ -15,6 +15,50 @@ import (
 	"brine/service/letters"
 )
 
+// mostListed is how many dead letters a scan lists.
+const mostListed = 500
+
+// scanLetters is what brine deadletters ls --summary does, and lists some.
+func (o *Operations) scanLetters(of *client.DeadLetterScanJob) (jobs.Work, error) {
+	if err := within("list", of.List, mostListed); err != nil {
+		return nil, err
+	}
+	rules := o.cfg.Mask()
+	filter, err := o.filter(&of.DeadLettersOf, rules)
+	if err != nil {
+		return nil, err
+	}
+	return func(ctx context.Context, out *jobs.Output) error {
+		scan, err := o.scanned(ctx, of.Pipeline, of.Half, filter, out)
+		if err != nil {
+			return err
+		}
+		n := 0
+		seen := func(yield func(*deadletter.Kept, error) bool) {
+			for l, err := range scan.Letters(ctx, deadletter.Place{}) {
+				if err == nil {
+					if n++; n <= of.List {
+						out.Result(jobs.DeadLetter, letter(scan, rules, l, false))
+					}
+				}
+				if !yield(l, err) {
+					return
+				}
+			}
+		}
+		sums, err := deadletter.Summarize(seen, deadletter.By{Reason: true, Field: true, Schema: scan.Schema})
+		if err != nil {
+			return service.IngestError(err)
+		}
+		for _, sum := range sums {
+			sum.Schema = scan.SchemaName(ctx, sum.Schema)
+			out.Result("sum", sum.Object(scan.Name(sum.Group)))
+		}
+		out.Found(term.Count(n, "dead letter"))
+		return nil
+	}, nil
+}
+
 // mostPreview is of how many dead letters a preview shows what would be written.
 const mostPreview = 100
 

@@ -189,6 +189,11 @@ func (b *bench) checkLetterJobs() {
 	if none := b.job(serve.DeadLetterReplayJob, of); none.State != client.JobDone || none.Detail != "there are no such dead letters" {
 		t.Errorf("%+v", none)
 	}
+	scan := b.job(serve.DeadLetterScanJob, client.DeadLetterScanJob{DeadLettersOf: client.DeadLettersOf{Pipeline: "scans", All: true}, List: 3})
+	if sums, list := results[line](t, scan, "sum"), results[client.DeadLetter](t, scan, "dead_letter"); scan.Detail != "4 dead letters" || len(sums) != 1 || sums[0].Letters != bad ||
+		len(list) != 3 || list[0].Reason != "wrong_type" || list[0].Replayed == "" {
+		t.Errorf("%+v", scan)
+	}
 	type topic struct {
 		Topic   string
 		Letters int
@@ -254,6 +259,8 @@ func (b *bench) checkJobRefusals() {
 		{serve.DeadLetterReplayJob, client.DeadLetterReplayJob{DeadLettersOf: of("scans"), Let: []string{"at = '1'"}}, 400, "alter_identity"},
 		{serve.DeadLetterReplayJob, client.DeadLetterReplayJob{DeadLettersOf: of("scans"), Let: []string{"none = '1'"}}, 400, "let none: pipeline scans has no field"},
 		{serve.DeadLetterReplayJob, client.DeadLetterReplayJob{DeadLettersOf: client.DeadLettersOf{All: true}}, 400, "all: "},
+		{serve.DeadLetterScanJob, client.DeadLetterScanJob{List: 501}, 400, "list: 501"},
+		{serve.DeadLetterScanJob, client.DeadLetterScanJob{DeadLettersOf: client.DeadLettersOf{Reasons: []string{"none"}}}, 400, "no record is rejected for it"},
 		{serve.DeadLetterPurgeJob, client.DeadLetterPurgeJob{DryRun: true}, 400, "older_than: is missing"},
 		{serve.DeadLetterPurgeJob, client.DeadLetterPurgeJob{OlderThan: "2199-01-01", DryRun: true}, 400, "still to come"},
 		{serve.ReindexJob, client.ReindexJob{Index: "none", From: "hbase"}, 400, "writes an index none"},
