@@ -85,8 +85,8 @@ func jobRoutes() []*endpoint {
 	} {
 		routes = append(routes, &endpoint{method: http.MethodPost, path: jobsPath + "/" + of.kind, id: "start_" + name(of.kind),
 			about: of.about + " Answered once it is stored and waits for its turn.", body: of.body, answer: client.Job{},
-			params:  []param{{in: "header", name: keyHeader, about: "The same to ask again: it starts one job.", kind: rowkey.Text}},
-			accepts: "The job is stored, and begins when those before it leave room.", missing: true,
+			params: []param{{in: "header", name: keyHeader, about: "The same to ask again: it starts one job.", kind: rowkey.Text}},
+			aside:  true, accepts: "The job is stored, and begins when those before it leave room.", missing: true,
 			refuses: []kind{refused, keyReused, tooMany}, handle: of.start})
 	}
 	return routes

@@ -46,6 +46,11 @@ func TestJobsAreAccepted(t *testing.T) {
 			t.Errorf("%s: %v", c.path, w.Header())
 		}
 	}
+	for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodDelete} {
+		if w := g.asOps("operator", method, opsJobs+"/replay", ""); w.Code != 405 || w.Header().Get("Allow") != "POST" {
+			t.Errorf("%s of a kind: %d, Allow: %s", method, w.Code, w.Header().Get("Allow"))
+		}
+	}
 	if w := g.asOps("operator", http.MethodPost, opsJobs+"/j7/cancel", ""); w.Code != 202 || w.Header().Get("Location") != opsJobs+"/j7" {
 		t.Errorf("canceled: %d %s", w.Code, w.Body)
 	}

@@ -59,7 +59,6 @@ var (
 	internal = kind{"internal", http.StatusInternalServerError, "Internal error", "A fault of brine's; the log says more, by request_id."}
 
 	kinds = append([]kind{badRequest, notThere, notMade, badMethod, notAcceptable, badType, tooLarge, tooLong, otherHost, wasForwarded,
-	kinds = append([]kind{badRequest, notThere, notMade, badMethod, notAcceptable, badType, tooLarge, tooLong, otherHost, wasForwarded,
 		unsigned, forbidden, crossSite, tooMany, refused, noAccounts, noCompany, overloaded, unavailable, unreadable, internal}, commandKinds...)
 )
 

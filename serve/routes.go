@@ -41,6 +41,7 @@ type endpoint struct {
 	bare         bool          // it takes a body, and needs none
 	free         bool          // it is made beforehand, asks no store and takes no place
 
+	aside   bool   // its path is not to be read by the route whose wildcard it would be for GET
 	accepts string // what an answer with 202, which it has then, says
 	refuses []kind // the kinds of problems that only such routes have
 	state   any    // of a route with events: a value of the type that those named state hold; nil: they are a view's pages

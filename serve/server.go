@@ -41,6 +41,7 @@ type Server struct {
 	mux      *http.ServeMux
 	names    guard.Names
 	routes   []*endpoint
+	asides   map[string]bool // patterns that only refuse
 	places   chan struct{}
 	sql      chan struct{} // places of statements
 	hub      *live.Hub     // of event streams
@@ -74,7 +75,7 @@ func newServer(l net.Listener, opts Options, ops bool) (*Server, error) {
 		ops: ops, public: rates{perSecond: opts.PerSecond},
 		opts: opts, listener: l, mux: http.NewServeMux(), names: guard.Names{Own: own, More: opts.Hosts},
 		places: make(chan struct{}, opts.InFlight), sql: make(chan struct{}, opts.SQL.InFlight), hub: live.New(opts.watching()),
-		cache: newCache(opts.Cache), streams: streams{most: math.MaxInt, open: map[string]int{}},
+		cache: newCache(opts.Cache), streams: streams{most: math.MaxInt, open: map[string]int{}}, asides: map[string]bool{},
 	}
 	compress, err := gzhttp.NewWrapper(gzhttp.MinSize(1<<10), gzhttp.EnableZstd(true), gzhttp.ContentTypes([]string{
 		"application/json", "application/x-ndjson", "application/problem+json", "text/html"}))
@@ -148,6 +149,10 @@ func (s *Server) register() error {
 	s.routes = append(s.routes, pages...)
 	for _, e := range s.routes {
 		s.mux.Handle(e.method+" "+e.path, s.handler(e))
+		if pattern := http.MethodGet + " " + e.path; e.aside {
+			s.asides[pattern] = true
+			s.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { s.fail(w, r, s.unknown(w, r)) })
+		}
 	}
 	if err := s.console(); err != nil {
 		return err
@@ -162,7 +167,7 @@ func (s *Server) unknown(w http.ResponseWriter, r *http.Request) error {
 	for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPatch, http.MethodDelete} {
 		other := *r
 		other.Method = method
-		if _, pattern := s.mux.Handler(&other); pattern != "/" && pattern != "" {
+		if _, pattern := s.mux.Handler(&other); pattern != "/" && pattern != "" && !s.asides[pattern] {
 			allowed = append(allowed, method)
 		}
 	}
