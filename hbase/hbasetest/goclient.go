@@ -15,9 +15,22 @@ import (
 
 // Go is our own client. The scripts run side by side, each with its own tables.
 func Go(t *testing.T, connect, prefix string, scripts []*Script) []Answers {
-	client, err := hbase.Open(t.Context(), hbase.Options{Connect: connect, Retries: 20, Pause: 20 * time.Millisecond})
+	return GoWith(hbase.Options{})(t, connect, prefix, scripts)
+}
+
+// GoWith is our own client with options of its own, such as TLS and Kerberos.
+func GoWith(o hbase.Options) Client {
+	o.Retries, o.Pause = 20, 20*time.Millisecond
+	return func(t *testing.T, connect, prefix string, scripts []*Script) []Answers {
+		o.Connect = connect
+		return runScripts(t, o, prefix, scripts)
+	}
+}
+
+func runScripts(t *testing.T, o hbase.Options, prefix string, scripts []*Script) []Answers {
+	client, err := hbase.Open(t.Context(), o)
 	if err != nil {
-		t.Fatalf("open %s: %v", connect, err)
+		t.Fatalf("open %s: %v", o.Connect, err)
 	}
 	defer func() {
 		if err := client.Close(); err != nil {

@@ -49,6 +49,22 @@ func (c Classpath) Compile(t testing.TB, sources ...string) Classpath {
 	return Classpath{classes + string(os.PathListSeparator) + c.path}
 }
 
+// With returns the classpath with settings ("name value") as the client's hbase-site.xml and core-site.xml.
+func (c Classpath) With(t testing.TB, settings ...string) Classpath {
+	t.Helper()
+	dir, xml := t.TempDir(), "<configuration>"
+	for _, s := range settings {
+		name, value, _ := strings.Cut(s, " ")
+		xml += "<property><name>" + name + "</name><value>" + value + "</value></property>"
+	}
+	for _, file := range []string{"hbase-site.xml", "core-site.xml"} {
+		if err := os.WriteFile(filepath.Join(dir, file), []byte(xml+"</configuration>"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return Classpath{dir + string(os.PathListSeparator) + c.path}
+}
+
 // Conform returns the classpath with the programs of hbase/hbasetest/java, of which the class Conform runs the suite's scripts.
 func (c Classpath) Conform(t testing.TB) Classpath {
 	t.Helper()

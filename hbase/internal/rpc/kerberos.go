@@ -47,7 +47,7 @@ func (o *Options) authenticate(ctx context.Context, socket net.Conn, addr string
 	if _, err := socket.Write(wire.AppendPreamble(nil, wire.Preamble{Auth: wire.AuthKerberos})); err != nil {
 		return nil, fmt.Errorf("handshake: %w", err)
 	}
-	layer, err := exchange(socket, gssapi.NewClient(ticket, k.QOP))
+	layer, err := o.exchange(socket, gssapi.NewClient(ticket, k.QOP))
 	if err != nil {
 		k.Login.Forget(server) // its keys may have been changed: the next try has another ticket
 		return nil, exchangeError(addr, server, err)
@@ -59,9 +59,9 @@ func (o *Options) authenticate(ctx context.Context, socket net.Conn, addr string
 }
 
 // exchange has the client's tokens answered until it is done.
-func exchange(socket net.Conn, client *gssapi.Client) (*gssapi.Layer, error) {
+func (o *Options) exchange(socket net.Conn, client *gssapi.Client) (*gssapi.Layer, error) {
 	var challenge []byte
-	for {
+	for first := true; ; first = false {
 		token, err := client.Step(challenge)
 		if err != nil {
 			return nil, err
@@ -72,7 +72,11 @@ func exchange(socket net.Conn, client *gssapi.Client) (*gssapi.Layer, error) {
 		if client.Done() {
 			return client.Layer(), nil
 		}
-		if challenge, err = wire.ReadSASLChallenge(socket); err != nil {
+		challenge, err = wire.ReadSASLChallenge(socket)
+		switch {
+		case err != nil && first:
+			return nil, o.unanswered(err)
+		case err != nil:
 			return nil, err
 		}
 	}
