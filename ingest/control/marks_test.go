@@ -7,8 +7,9 @@ import (
 )
 
 // Marks stand beside what is asked: neither takes the other's place, nor one mark another's.
-func TestMarksAskForNothing(t *testing.T) {
-	topic, _ := open(t)
+func TestMarksAskForNothing(t *testing.T) { onBoth(t, testMarksAskForNothing) }
+
+func testMarksAskForNothing(t *testing.T, topic *Topic) {
 	if marks, err := topic.Marks(t.Context()); len(marks) > 0 || err != nil {
 		t.Errorf("without a topic: %v, %v", marks, err)
 	}
