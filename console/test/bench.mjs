@@ -26,14 +26,14 @@ try {
 
 function say(text) { console.error(`bench-console: ${text}`); }
 
-const median = (list) => [...list].sort((a, b) => a - b)[Math.floor(list.length / 2)];
+function median(list) { return [...list].sort((a, b) => a - b)[Math.floor(list.length / 2)]; }
 
 /** A browser profile in which somebody is signed in; the operators' files are not in its cache. */
 async function profile(name) {
   const context = await browser.newContext({ viewport: { width: 1100, height: 800 }, locale: "en-GB", reducedMotion: "reduce" });
   context.setDefaultTimeout(patience);
   const page = await context.newPage();
-  await page.goto(dev.users + "/api/v1/docs");
+  await page.goto(dev.users + "/signin");
   const status = await page.evaluate(async ([name, password]) => (await fetch("/api/v1/session",
     { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ name, password }) })).status, [name, dev.passwords[name]]);
   if (status !== 200) throw new Error(`${name} cannot sign in: ${status}`);
@@ -75,8 +75,10 @@ async function paints() {
   const first = [], second = [];
   for (let n = 0; n < visits; n++) {
     const { context, page } = await profile("admin");
-    first.push(await paint(page));
     await page.close();
+    const one = await context.newPage(); // each visit is a new page
+    first.push(await paint(one));
+    await one.close();
     second.push(await paint(await context.newPage()));
     await context.close();
   }
