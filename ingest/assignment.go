@@ -13,7 +13,7 @@ import (
 type assignment struct {
 	*runner
 	generation int
-	mu         sync.Mutex                                              // guards the field, not the slice, which is replaced when partitions come and go; see consumer.go
+	mu         sync.Mutex                                              // guards the field; the slice itself is replaced; see parts
 	partitions []*partition                                            // see parts
 	commit     func(offsets map[int]int64, rejected map[int]int) error // fenced: fails when the partitions are no longer ours
 	committed  map[int]int64

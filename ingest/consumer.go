@@ -317,8 +317,8 @@ func (h *held) drop() {
 	h.takeOut(context.Background(), workers, func() bool { return false })
 }
 
-// takeOut ends our having partitions that nobody works on any more, after a last commit, which is made again within ctx if it must be: one in
-// doubt might come after the next member's.
+// takeOut ends our having partitions that nobody works on any more, after a last commit, which is made again within ctx if it must be:
+// one in doubt might come after the next member's.
 func (h *held) takeOut(ctx context.Context, workers []*worker, commit func() (again bool)) {
 	h.committing.Lock()
 	defer h.committing.Unlock()

@@ -46,7 +46,8 @@ var (
 		"Until the topic may delete the oldest record that is not settled, by its retention.ms; absent where nothing waits, where the topic "+
 			"deletes nothing for its age, and while that is not known.", []string{"pipeline", "half"}, nil)
 	leftRatioDesc = prometheus.NewDesc("brine_ingest_retention_left_ratio",
-		"brine_ingest_retention_left_seconds as a part of retention.ms: 1 is all of it, at 0 records are lost.", []string{"pipeline", "half"}, nil)
+		"brine_ingest_retention_left_seconds as a part of retention.ms: 1 is all of it, at 0 records are lost.",
+		[]string{"pipeline", "half"}, nil)
 	partitionsDesc = prometheus.NewDesc("brine_ingest_partitions",
 		"Partitions that this process has, by what they are doing.", []string{"pipeline", "half", "state"}, nil)
 )

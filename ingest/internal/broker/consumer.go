@@ -27,7 +27,7 @@ var errLost = errors.New("the group has given these partitions to others")
 const (
 	firstInterval  = 5 * time.Second  // between heartbeats, until the coordinator says how long
 	silence        = 45 * time.Second // of a coordinator, after which it must have removed us; the brokers' default for a session
-	unreleasedFor  = 75 * time.Second // for which an instance id may be that of a process that was killed: longer than the longest default session
+	unreleasedFor  = 75 * time.Second // of an instance id that may be a killed process's: longer than any default session
 	unreleasedWait = 2 * time.Second
 )
 
@@ -77,7 +77,7 @@ type Consumer struct {
 	interval time.Duration
 	heard    time.Time
 
-	owned, releasing, target held      // of this life: what the holder has, what of that it is releasing, what the coordinator wants it to have
+	owned, releasing, target held      // of this life: what the holder has, what of that it releases, what it should have
 	released                 chan held // of this life
 	life                     context.Context
 	endLife                  context.CancelFunc
@@ -102,8 +102,8 @@ type Consumer struct {
 	commits    coordinator
 }
 
-// Consumer makes a consumer, which joins nothing yet. Its error is ErrNoConsumers where the brokers, as LearnVersions found them, do not speak
-// the protocol.
+// Consumer makes a consumer, which joins nothing yet. Its error is ErrNoConsumers where the brokers, as LearnVersions found them, do not
+// speak the protocol.
 func (c *Cluster) Consumer(m Membership) (*Consumer, error) {
 	if c.consumers == noConsumers {
 		return nil, ErrNoConsumers
@@ -124,8 +124,8 @@ func newMemberID() string {
 	return base64.RawURLEncoding.EncodeToString(id[:])
 }
 
-// Run is a member until stop ends, which has the holder release all, or the group refuses us. ErrNoConsumers is returned before anything was
-// assigned.
+// Run is a member until stop ends, which has the holder release all, or the group refuses us. ErrNoConsumers is returned before anything
+// was assigned.
 func (m *Consumer) Run(stop context.Context, h Holder) error {
 	m.holder = h
 	ctx, end := context.WithCancel(context.Background())
@@ -498,8 +498,8 @@ func (h held) add(more held) {
 	}
 }
 
-// Commit commits offsets of a topic, of partitions that were taken in a tenure and are not released yet. While the coordinator says that our
-// epoch is an older one it waits for the new one. It fails once the tenure is over, whoever we are by then.
+// Commit commits offsets of a topic, of partitions that were taken in a tenure and are not released yet. While the coordinator says that
+// our epoch is an older one it waits for the new one. It fails once the tenure is over, whoever we are by then.
 func (m *Consumer) Commit(t *Tenure, topic string, commits map[int]Commit) error {
 	ctx, cancel := context.WithTimeout(context.Background(), m.CommitTimeout)
 	defer cancel()

@@ -10,8 +10,9 @@ import (
 	"github.com/segmentio/kafka-go/protocol"
 )
 
-// The requests of the consumer protocol (KIP-848), which kafka-go does not know, and commits in the first version that knows epochs. All are
-// flexible: strings and arrays are compact (their length plus one is a uvarint, 0 is null), and each structure ends with tagged fields.
+// The requests of the consumer protocol (KIP-848), which kafka-go does not know, and commits in the first version that knows epochs. All
+// are flexible: strings and arrays are compact (their length plus one is a uvarint, 0 is null), and each structure ends with tagged
+// fields.
 const (
 	consumerBeatKey     protocol.ApiKey = 68
 	consumerDescribeKey protocol.ApiKey = 69
@@ -38,8 +39,8 @@ type flexible interface {
 	answer(r *reader) (protocol.Message, bool) // reads the answer behind its header; false: it is none
 }
 
-// exchangeFlexible writes length int32 · key int16 · version int16 · correlation id int32 · client id · tags · body; and reads, behind length
-// and correlation id, tags · body.
+// exchangeFlexible writes length int32 · key int16 · version int16 · correlation id int32 · client id · tags · body; and reads, behind
+// length and correlation id, tags · body.
 func exchangeFlexible(rw io.ReadWriter, m flexible, client string) (protocol.Message, error) {
 	id := int32(m.ApiKey()) // one call at a time is pending on a connection; any number will do
 	b := make([]byte, 4, 256)
@@ -148,8 +149,8 @@ func (q *consumerBeat) body(b []byte) []byte {
 	return append(b, 0)
 }
 
-// answer reads: throttle time int32 · error int16 · message · member · epoch int32 · interval int32 · assignment, one byte before it: −1 for
-// null · tags.
+// answer reads: throttle time int32 · error int16 · message · member · epoch int32 · interval int32 · assignment, one byte before it: −1
+// for null · tags.
 func (*consumerBeat) answer(r *reader) (protocol.Message, bool) {
 	r.skip(4)
 	a := &consumerAnswer{code: r.int16(), message: string(r.bytes(r.length())), member: string(r.bytes(r.length())), epoch: r.int32()}
@@ -197,8 +198,8 @@ func (*epochCommit) ApiKey() protocol.ApiKey       { return protocol.OffsetCommi
 func (*epochCommitAnswer) ApiKey() protocol.ApiKey { return protocol.OffsetCommit }
 func (*epochCommit) fixed() int16                  { return epochCommitVersion }
 
-// body is: group · epoch int32 · member · instance, null for none · topics (name, partitions (index int32, offset int64, leader epoch int32,
-// metadata, tags), tags) · tags.
+// body is: group · epoch int32 · member · instance, null for none · topics (name, partitions (index int32, offset int64, leader epoch
+// int32, metadata, tags), tags) · tags.
 func (q *epochCommit) body(b []byte) []byte {
 	b = appendCompact(b, q.claim.Group)
 	b = binary.BigEndian.AppendUint32(b, uint32(q.claim.Generation))
@@ -254,8 +255,8 @@ func (q *describeConsumers) body(b []byte) []byte {
 	return append(appendCompact(append(b, 2), q.group), 0, 0)
 }
 
-// answer reads: throttle time int32 · groups (error int16, message, group, state, epoch and assignment epoch int32, assignor, members, operations
-// int32, tags) · tags.
+// answer reads: throttle time int32 · groups (error int16, message, group, state, epoch and assignment epoch int32, assignor, members,
+// operations int32, tags) · tags.
 func (*describeConsumers) answer(r *reader) (protocol.Message, bool) {
 	r.skip(4)
 	groups := r.length()
@@ -274,8 +275,8 @@ func (*describeConsumers) answer(r *reader) (protocol.Message, bool) {
 	return a, groups == 1
 }
 
-// readConsumer reads: member · instance · rack · epoch int32 · client · host · topics, an array of names · regular expression · assignment and
-// target (partitions (topic id, name, array of int32, tags), tags) · tags.
+// readConsumer reads: member · instance · rack · epoch int32 · client · host · topics, an array of names · regular expression ·
+// assignment and target (partitions (topic id, name, array of int32, tags), tags) · tags.
 func readConsumer(r *reader) (m describedConsumer) {
 	m.id = string(r.bytes(r.length()))
 	r.bytes(r.length())
