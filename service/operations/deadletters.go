@@ -21,7 +21,7 @@ func (o *Operations) scan(ctx context.Context, of client.DeadLettersOf, rules *m
 	if err != nil {
 		return nil, err
 	}
-	return brokers.NewDeadLetters(ctx, o.cfg, of.Pipeline, of.Half, filter)
+	return brokers.NewDeadLetters(ctx, o.cfg(), of.Pipeline, of.Half, filter)
 }
 
 // filter reads which dead letters are meant, for who sees what rules do not mask.
@@ -34,7 +34,7 @@ func (o *Operations) filter(of *client.DeadLettersOf, rules *mask.Rules) (out de
 	if err := halfKind(of.Half); err != nil {
 		return out, err
 	}
-	if of.Text != "" && (!rules.Nothing() || !o.cfg.Mask().Nothing()) {
+	if of.Text != "" && (!rules.Nothing() || !o.cfg().Mask().Nothing()) {
 		return out, misused("text: it looks into records, and pipelines mask fields")
 	}
 	asked := letters.Asked{Reasons: of.Reasons, Since: of.Since, Until: of.Until, Partitions: of.Partitions, Text: of.Text, All: of.All}

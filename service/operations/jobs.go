@@ -93,12 +93,12 @@ func (o *Operations) options() service.Options {
 
 // meant finds the pipeline that is meant: the only one, where none is named.
 func (o *Operations) meant(name string) (*config.Pipeline, error) {
-	if name == "" && len(o.cfg.Pipelines) == 1 {
-		return o.cfg.Pipelines[0], nil
+	if name == "" && len(o.cfg().Pipelines) == 1 {
+		return o.cfg().Pipelines[0], nil
 	}
 	if name == "" {
 		var names []string
-		for _, p := range o.cfg.Pipelines {
+		for _, p := range o.cfg().Pipelines {
 			names = append(names, p.Name)
 		}
 		return nil, misused("pipeline: say which: %s", strings.Join(names, ", "))

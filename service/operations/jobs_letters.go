@@ -23,7 +23,7 @@ func (o *Operations) scanLetters(of *client.DeadLetterScanJob) (jobs.Work, error
 	if err := within("list", of.List, mostListed); err != nil {
 		return nil, err
 	}
-	rules := o.cfg.Mask()
+	rules := o.cfg().Mask()
 	filter, err := o.filter(&of.DeadLettersOf, rules)
 	if err != nil {
 		return nil, err
@@ -70,7 +70,7 @@ func (o *Operations) replayLetters(of *client.DeadLetterReplayJob) (jobs.Work, e
 	if err := errors.Join(within("rate", of.Rate, 1e9), within("preview", of.Preview, mostPreview)); err != nil {
 		return nil, err
 	}
-	filter, err := o.filter(&of.DeadLettersOf, o.cfg.Mask())
+	filter, err := o.filter(&of.DeadLettersOf, o.cfg().Mask())
 	if err != nil {
 		return nil, err
 	}
@@ -110,7 +110,7 @@ func (o *Operations) replayLetters(of *client.DeadLetterReplayJob) (jobs.Work, e
 // scanned is a scan whose progress is the job's.
 func (o *Operations) scanned(ctx context.Context, pipeline, half string, filter deadletter.Filter,
 	out *jobs.Output) (*brokers.DeadLetters, error) {
-	scan, err := brokers.NewDeadLetters(ctx, o.cfg, pipeline, half, filter)
+	scan, err := brokers.NewDeadLetters(ctx, o.cfg(), pipeline, half, filter)
 	if err != nil {
 		return nil, err
 	}
@@ -129,7 +129,7 @@ func (o *Operations) previewLetters(ctx context.Context, replay *letters.Replay,
 	if shown > 0 {
 		s = o.service
 	}
-	previews, err := replay.Preview(ctx, s, shown, o.cfg.Mask(), func(e *letters.Effect) error {
+	previews, err := replay.Preview(ctx, s, shown, o.cfg().Mask(), func(e *letters.Effect) error {
 		out.Result(jobs.Effect, e)
 		return nil
 	})
@@ -144,7 +144,7 @@ func (o *Operations) previewLetters(ctx context.Context, replay *letters.Replay,
 func (o *Operations) writeLetters(ctx context.Context, replay *letters.Replay, rate int, out *jobs.Output) error {
 	opts := o.options()
 	opts.For, opts.Halves = service.ToWrite, replay.Names()
-	s, err := service.Open(ctx, o.cfg, opts)
+	s, err := service.Open(ctx, o.cfg(), opts)
 	if err != nil {
 		return err
 	}
@@ -153,7 +153,7 @@ func (o *Operations) writeLetters(ctx context.Context, replay *letters.Replay, r
 	outcomes, err := replay.Run(ctx, s, rate, 0)
 	for i := range outcomes {
 		out.Result("result", outcomes[i])
-		err = errors.Join(err, outcomes[i].Err(o.cfg.Mask().Nothing()))
+		err = errors.Join(err, outcomes[i].Err(o.cfg().Mask().Nothing()))
 	}
 	return end(err)
 }

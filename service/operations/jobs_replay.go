@@ -23,7 +23,7 @@ func (o *Operations) replay(of *client.ReplayJob) (jobs.Work, error) {
 	if err := errors.Join(halfKind(of.Half), within("rate", of.Rate, 1e9), within("diff", of.Diff, mostDiff)); err != nil {
 		return nil, err
 	}
-	set, err := replays.New(o.cfg, p, replays.Asked{Topic: of.Topic, Half: of.Half, From: of.From, To: of.To, Partitions: of.Partitions,
+	set, err := replays.New(o.cfg(), p, replays.Asked{Topic: of.Topic, Half: of.Half, From: of.From, To: of.To, Partitions: of.Partitions,
 		Keys: of.Keys, Rate: of.Rate, Name: of.Name, Again: of.Again, SkipMissing: of.SkipMissing, Diff: of.Diff}, o.now())
 	if err != nil {
 		return nil, err
@@ -71,7 +71,7 @@ func (o *Operations) runReplays(ctx context.Context, set *replays.Set, out *jobs
 		out.Found("nothing is left to replay")
 		return nil
 	}
-	s, err := service.OpenReplays(ctx, o.cfg, o.options(), left)
+	s, err := service.OpenReplays(ctx, o.cfg(), o.options(), left)
 	if err != nil {
 		return err
 	}

@@ -25,7 +25,7 @@ func (o *Operations) verify(of *client.VerifyJob) (jobs.Work, error) {
 	if err := errors.Join(halfKind(of.Half), within("rate", of.Rate, 1e9)); err != nil {
 		return nil, err
 	}
-	halves, err := verifications.Halves(o.cfg, of.Pipeline, of.Half)
+	halves, err := verifications.Halves(o.cfg(), of.Pipeline, of.Half)
 	if err != nil {
 		return nil, err
 	}
@@ -35,11 +35,11 @@ func (o *Operations) verify(of *client.VerifyJob) (jobs.Work, error) {
 		return nil, err
 	}
 	return func(ctx context.Context, out *jobs.Output) error {
-		groups, err := brokers.Groups(ctx, o.brokers, o.cfg, halves, of.Topic)
+		groups, err := brokers.Groups(ctx, o.brokers, o.cfg(), halves, of.Topic)
 		if err != nil {
 			return err
 		}
-		v, err := verifications.Open(ctx, o.cfg, asked, o.brokers, groups, o.options())
+		v, err := verifications.Open(ctx, o.cfg(), asked, o.brokers, groups, o.options())
 		if err != nil {
 			return err
 		}
@@ -79,7 +79,7 @@ func found(r *verify.Report) string {
 // verified has a job's results be what brine verify prints as JSON.
 func (o *Operations) verified(out *jobs.Output) *verifications.Shown {
 	report := func(r *verify.Report) {
-		r.Hide(o.cfg.Mask())
+		r.Hide(o.cfg().Mask())
 		for i := range r.Findings {
 			out.Result(jobs.Finding, r.Findings[i].Line())
 		}

@@ -20,7 +20,7 @@ func keysOf(t *testing.T, replaced ...string) *Operations {
 	if err := problems.Err(); err != nil {
 		t.Fatal(err)
 	}
-	return &Operations{cfg: cfg}
+	return &Operations{cfg: func() *config.Config { return cfg }}
 }
 
 // TestKey: keys of tables and of none are shown as brine key shows them, with their mistakes where they are.

@@ -24,7 +24,7 @@ func (o *Operations) halves(of client.HalvesOf) ([]config.Half, error) {
 	if err := halfKind(of.Half); err != nil {
 		return nil, err
 	}
-	halves := slices.DeleteFunc(o.cfg.Halves(), func(h config.Half) bool {
+	halves := slices.DeleteFunc(o.cfg().Halves(), func(h config.Half) bool {
 		return of.Pipeline != "" && of.Pipeline != h.Pipeline.Name || of.Half != "" && of.Half != h.Kind
 	})
 	if len(halves) == 0 {
@@ -51,7 +51,7 @@ func (o *Operations) groupsOf(ctx context.Context, of client.HalvesOf) ([]*broke
 	if err != nil {
 		return nil, err
 	}
-	return brokers.Groups(ctx, o.brokers, o.cfg, halves, of.Topic)
+	return brokers.Groups(ctx, o.brokers, o.cfg(), halves, of.Topic)
 }
 
 // Offsets implements serve.Operations.

@@ -29,7 +29,7 @@ import (
 // Operations are the operations on one service. Close ends them.
 type Operations struct {
 	service *service.Service
-	cfg     *config.Config
+	cfg     func() *config.Config // as it is now: it may be loaded again
 	brokers *offsets.Client
 	log     *slog.Logger
 	now     func() time.Time
@@ -54,8 +54,7 @@ type Operations struct {
 
 // New returns the operations on a service, which has to stay open until Close.
 func New(s *service.Service, log *slog.Logger) *Operations {
-	cfg := s.Config()
-	return &Operations{service: s, cfg: cfg, brokers: brokers.Open(&cfg.Kafka), log: log, now: time.Now,
+	return &Operations{service: s, cfg: s.Config, brokers: brokers.Open(&s.Config().Kafka), log: log, now: time.Now,
 		hold: time.Second, groups: map[string]asked{}, control: s.Control()}
 }
 
@@ -69,7 +68,7 @@ func (o *Operations) Close() {
 
 // pipeline finds a pipeline by its name.
 func (o *Operations) pipeline(name string) (*config.Pipeline, error) {
-	if p := o.cfg.Pipeline(name); p != nil {
+	if p := o.cfg().Pipeline(name); p != nil {
 		return p, nil
 	}
 	return nil, missing("the configuration has no pipeline %q", name)

@@ -33,7 +33,7 @@ type asked struct {
 // Pipelines implements serve.Operations.
 func (o *Operations) Pipelines(ctx context.Context) (client.Pipelines, error) {
 	out := client.Pipelines{Pipelines: []client.Pipeline{}}
-	for _, p := range o.cfg.Pipelines {
+	for _, p := range o.cfg().Pipelines {
 		shown, err := o.state(ctx, p)
 		if err != nil {
 			return out, err
@@ -198,7 +198,7 @@ func (o *Operations) ask(ctx context.Context, h config.Half) asked {
 	within, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	known := asked{}
-	known.groups, known.err = brokers.Groups(within, o.brokers, o.cfg, []config.Half{h}, "")
+	known.groups, known.err = brokers.Groups(within, o.brokers, o.cfg(), []config.Half{h}, "")
 	known.at = o.now()
 	if ctx.Err() != nil { // an asker who is gone says nothing about the brokers
 		return known

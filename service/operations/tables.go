@@ -23,7 +23,7 @@ const loadsHold = 15 * time.Second
 
 // table finds a table of the configuration by its name.
 func (o *Operations) table(name string) (*config.Table, error) {
-	if t := o.cfg.Table(name); t != nil {
+	if t := o.cfg().Table(name); t != nil {
 		return t, nil
 	}
 	return nil, missing("the configuration has no table %q", name)
@@ -32,10 +32,10 @@ func (o *Operations) table(name string) (*config.Table, error) {
 // Tables implements serve.Operations.
 func (o *Operations) Tables(ctx context.Context) (client.StoredTables, error) {
 	out := client.StoredTables{Tables: []client.StoredTable{}}
-	for _, t := range o.cfg.Tables {
+	for _, t := range o.cfg().Tables {
 		shown := client.StoredTable{Name: t.Name, Pipelines: []string{}, Families: []client.StoredFamily{},
 			Settings: map[string]string{}}
-		for _, p := range o.cfg.Pipelines {
+		for _, p := range o.cfg().Pipelines {
 			if slices.ContainsFunc(p.Rows, func(r config.Rows) bool { return r.Table == t.Name }) {
 				shown.Pipelines = append(shown.Pipelines, p.Name)
 			}
@@ -102,7 +102,7 @@ func (o *Operations) Regions(ctx context.Context, name string, rules *mask.Rules
 
 // masksKey reports whether the keys of a table are masked, from who asks or from everybody.
 func (o *Operations) masksKey(table string, rules *mask.Rules) bool {
-	return rules.MasksKey(table) || o.cfg.Mask().MasksKey(table)
+	return rules.MasksKey(table) || o.cfg().Mask().MasksKey(table)
 }
 
 // key is a row key as it may be shown; the first region begins, and the last ends, with none.
@@ -124,7 +124,7 @@ func (o *Operations) Skew(ctx context.Context, table string, rules *mask.Rules) 
 			return out, nil //nolint:nilerr // nothing writes it: nothing is known
 		}
 	}
-	for _, t := range o.cfg.Tables { // in their order
+	for _, t := range o.cfg().Tables { // in their order
 		if s, ok := state.Tables[t.Name]; ok {
 			out.Tables = append(out.Tables, skewOf(t.Name, &s, o.masksKey(t.Name, rules)))
 		}
@@ -214,7 +214,7 @@ func (o *Operations) HeatMap(_ context.Context, table string, of client.HeatMapO
 
 // runs reports whether pipelines run in this process.
 func (o *Operations) runs() bool {
-	return slices.ContainsFunc(o.cfg.Halves(), func(h config.Half) bool { return running(o.service.Half(h.Name())) })
+	return slices.ContainsFunc(o.cfg().Halves(), func(h config.Half) bool { return running(o.service.Half(h.Name())) })
 }
 
 func running(h *service.Half) bool {
@@ -243,6 +243,6 @@ func timeText(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
 
 // Configuration implements serve.Operations.
 func (o *Operations) Configuration(context.Context) (client.Configuration, error) {
-	text, err := o.cfg.Written()
+	text, err := o.cfg().Written()
 	return client.Configuration{YAML: text}, err
 }
