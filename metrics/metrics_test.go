@@ -59,6 +59,7 @@ func callAll(reg prometheus.Registerer) {
 	v.Hooks().Compared(verify.ComparedInfo{Table: "t", Keys: 3})
 	v.Hooks().Found(verify.FoundInfo{Table: "t", Kind: verify.Missing, Count: 1})
 	v.Verified(clock)
+	v.Proved(clock, false)
 	v.Failed()
 	api := NewServe(reg).Hooks()
 	api.Begun()

@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -15,6 +16,7 @@ type Verify struct {
 	read, compared, found *prometheus.CounterVec
 	failed                prometheus.Counter
 	last                  prometheus.Gauge
+	proved                *prometheus.GaugeVec
 	lastMS                atomic.Int64
 	tables                sync.Map // that were compared
 }
@@ -31,8 +33,11 @@ func NewVerify(reg prometheus.Registerer) *Verify {
 		failed: prometheus.NewCounter(prometheus.CounterOpts{Name: "brine_verify_failed_total", Help: "Verifications that could not be done."}),
 		last: prometheus.NewGauge(prometheus.GaugeOpts{Name: "brine_verify_last_timestamp_seconds",
 			Help: "When a verification was last done."}),
+		proved: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "brine_verify_proved_through_timestamp_seconds",
+			Help: "What came into the topics before this time, since --follow began, is verified in rows and documents; " +
+				"sampled: a share of the rows. It stands still once something wrong is left."}, []string{"sampled"}),
 	}
-	reg.MustRegister(m.read, m.compared, m.found, m.failed, m.last)
+	reg.MustRegister(m.read, m.compared, m.found, m.failed, m.last, m.proved)
 	m.lastMS.Store(time.Now().UnixMilli())
 	return m
 }
@@ -57,6 +62,11 @@ func (m *Verify) Hooks() verify.Hooks {
 func (m *Verify) Verified(at time.Time) {
 	m.lastMS.Store(at.UnixMilli())
 	m.last.Set(float64(at.UnixMilli()) / 1000)
+}
+
+// Proved notes the time through which what came into the topics is verified, or a sample of it.
+func (m *Verify) Proved(through time.Time, sampled bool) {
+	m.proved.WithLabelValues(strconv.FormatBool(sampled)).Set(float64(through.UnixMilli()) / 1000)
 }
 
 // Failed notes that one could not be done.

@@ -16,8 +16,8 @@ type Follower struct {
 	Options Options // of every round; it sets From, To and Settled of the sources
 	Every   time.Duration
 
-	// Committed returns, by source, the offset from which its group goes on in each partition.
-	Committed func(ctx context.Context) ([]map[int]int64, error)
+	// Committed returns, by source and partition, the offset from which its group goes on, and where the partition ended when that was asked.
+	Committed func(ctx context.Context) (next, ends []map[int]int64, err error)
 	// Writers returns what repairs a source, by source. Nil: nothing is repaired.
 	Writers func(ctx context.Context) ([]event.Writer, error)
 
@@ -28,11 +28,16 @@ type Follower struct {
 	Verified func(r *Report)                    // a round is done; nil: nothing was committed
 	Repaired func(records int64, again *Report) // what the round found was written again
 	Failed   func(err error)                    // a round failed; the next one covers its range too
+	// Proved is called after a round that left nothing wrong: everything that came into the topics between Started and a time is verified.
+	// Once a round has left something wrong it is not called any more, since no later round looks there again.
+	Proved func(through time.Time)
+
+	proof proof
 }
 
 // Run follows from where the groups are now until ctx ends. It returns an error if that cannot be found out.
 func (f *Follower) Run(ctx context.Context) error {
-	at, err := f.Committed(ctx)
+	at, err := f.committed(ctx)
 	if err != nil {
 		return err
 	}
@@ -47,9 +52,19 @@ func (f *Follower) Run(ctx context.Context) error {
 	return nil
 }
 
+// committed is where the groups are, and notes where the topics end.
+func (f *Follower) committed(ctx context.Context) ([]map[int]int64, error) {
+	asked := time.Now()
+	next, ends, err := f.Committed(ctx)
+	if err == nil {
+		f.proof.looked(asked, ends)
+	}
+	return next, err
+}
+
 // round verifies what was committed between at and now, and returns where now is.
 func (f *Follower) round(ctx context.Context, at []map[int]int64) ([]map[int]int64, error) {
-	next, err := f.Committed(ctx)
+	next, err := f.committed(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -62,32 +77,44 @@ func (f *Follower) round(ctx context.Context, at []map[int]int64) ([]map[int]int
 		s.From, s.To, s.Settled = ingest.Offsets(at[i]), ingest.Offsets(next[i]), nil
 		o.Sources, moved = append(o.Sources, s), append(moved, i)
 	}
+	left := int64(0)
 	if len(moved) == 0 {
 		f.Verified(nil)
-		return next, nil
+	} else if left, err = f.verify(ctx, o, moved); err != nil {
+		return nil, err
 	}
-	return next, f.verify(ctx, o, moved)
+	f.prove(next, left)
+	return next, nil
 }
 
-// verify verifies the sources that have moved, and repairs them if that is wanted.
-func (f *Follower) verify(ctx context.Context, o Options, moved []int) error {
+// prove notes that a round has come to its end, and how much that is wrong it has left.
+func (f *Follower) prove(next []map[int]int64, left int64) {
+	f.proof.broken = f.proof.broken || left > 0
+	before := f.proof.through
+	if f.proof.verified(next); f.proof.through != before {
+		f.Proved(f.proof.through)
+	}
+}
+
+// verify verifies the sources that have moved, and repairs them if that is wanted. It returns how much that is wrong is left.
+func (f *Follower) verify(ctx context.Context, o Options, moved []int) (left int64, err error) {
 	check, err := New(o)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	defer check.Close()
 	var r *Report
 	f.Work(func() { r, err = check.Run(ctx) })
 	if err != nil {
-		return err
+		return 0, err
 	}
 	f.Verified(r)
 	if f.Writers == nil || r.Fixable(ByRepair) == 0 {
-		return nil
+		return r.Problems(), nil
 	}
 	all, err := f.Writers(ctx)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	writers := make([]event.Writer, len(moved))
 	for i, source := range moved {
@@ -95,11 +122,11 @@ func (f *Follower) verify(ctx context.Context, o Options, moved []int) error {
 	}
 	records, err := check.Repair(ctx, writers)
 	if err != nil {
-		return fmt.Errorf("%d records were written again before: %w", records, err)
+		return 0, fmt.Errorf("%d records were written again before: %w", records, err)
 	}
 	if r, err = check.Again(ctx); err != nil {
-		return err
+		return 0, err
 	}
 	f.Repaired(records, r)
-	return nil
+	return r.Problems(), nil
 }

@@ -72,18 +72,19 @@ func TestFollowerGoesOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		rounds, verified, failed := 0, 0, 0
+		var proved []time.Duration
 		f := verify.Follower{
 			Options: verify.Options{Sources: []verify.Source{{Name: "a.rows"}}}, Every: time.Minute,
-			Committed: func(context.Context) ([]map[int]int64, error) {
+			Committed: func(context.Context) (next, ends []map[int]int64, err error) {
 				switch rounds++; rounds {
 				case 3:
-					return nil, errors.New("no broker")
+					return nil, nil, errors.New("no broker")
 				case 5:
 					cancel()
 				}
-				return []map[int]int64{{0: 7}}, nil
+				return []map[int]int64{{0: 7}}, []map[int]int64{{0: 7}}, nil
 			},
-			Started: func() {}, Failed: func(error) { failed++ },
+			Started: func() {}, Failed: func(error) { failed++ }, Proved: func(at time.Time) { proved = append(proved, time.Since(at)) },
 			Verified: func(r *verify.Report) {
 				if verified++; r != nil {
 					t.Errorf("nothing was committed, and the report is %+v", r)
@@ -93,6 +94,9 @@ func TestFollowerGoesOn(t *testing.T) {
 		began := time.Now()
 		if err := f.Run(ctx); err != nil || failed != 1 || verified != 3 || time.Since(began) != 4*time.Minute {
 			t.Errorf("%v, %d failed, %d verified, after %v", err, failed, verified, time.Since(began))
+		}
+		if len(proved) != 3 || slices.Max(proved) != 0 { // no lag, so each time up to when it was looked
+			t.Errorf("proved through %v before now", proved)
 		}
 	})
 }

@@ -175,12 +175,19 @@ func TestVerifyFollowsTheLiveGroup(t *testing.T) {
 	cmd, out := j.follow("--json")
 	j.publish(first(sample.Scans(), 2000))
 	j.must("run", "-q", "-c", j.file, "--until-end")
-	records, rows := int64(0), int64(0)
-	for records < 1000 && t.Context().Err() == nil {
+	published := time.Now()
+	records, rows, proved := int64(0), int64(0), time.Time{}
+	for (records < 1000 || proved.Before(published)) && t.Context().Err() == nil {
 		wait(t, 50*time.Millisecond)
 		records, rows = 0, 0
 		for line := range strings.Lines(out.String()) {
 			var r verify.ReportLine
+			var p struct {
+				Through time.Time `json:"proved_through"`
+			}
+			if json.Unmarshal([]byte(line), &p) == nil && !p.Through.IsZero() {
+				proved = p.Through
+			}
 			if json.Unmarshal([]byte(line), &r) == nil && len(r.Sources) == 1 {
 				records, rows = records+r.Sources[0].Records, rows+r.Tables[0].Rows
 			}
@@ -210,7 +217,8 @@ func TestVerifyThatGoesOnRepairs(t *testing.T) {
 	if address == nil {
 		t.Fatalf("it does not say where its metrics are:\n%s", out.String())
 	}
-	for path, want := range map[string]string{"/metrics": `brine_verify_findings_total{kind="missing",table="` + j.table + `"} 500`, "/healthz": "ok"} {
+	for path, want := range map[string]string{"/metrics": `brine_verify_findings_total{kind="missing",table="` + j.table + `"} 500`,
+		"/metrics?proved": `brine_verify_proved_through_timestamp_seconds{sampled="false"} 1`, "/healthz": "ok"} {
 		for start := time.Now(); ; wait(t, 50*time.Millisecond) { // what is written again is verified again
 			resp, err := http.Get("http://" + address[1] + path)
 			if err != nil {

@@ -29,6 +29,10 @@ func (v *verification) follow(ctx context.Context) error {
 			v.screen.Again(again, v.cmd.Show)
 			v.metrics.Verified(time.Now())
 		},
+		Proved: func(through time.Time) {
+			v.screen.Proved(through, v.Options.Sample < 1)
+			v.metrics.Proved(through, v.Options.Sample < 1)
+		},
 		Failed: func(err error) {
 			v.metrics.Failed()
 			v.screen.Note("not verified, and tried again with the next: %v", err)

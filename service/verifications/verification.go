@@ -77,7 +77,7 @@ func (v *Verification) source(h config.Half, opts service.Options) verify.Source
 
 // Expect has only what the groups have committed by now be expected to be there.
 func (v *Verification) Expect(ctx context.Context, note func(format string, args ...any)) error {
-	committed, err := v.Committed(ctx)
+	committed, _, err := v.Committed(ctx)
 	if err != nil || v.asked.Ahead {
 		return err
 	}
@@ -91,19 +91,20 @@ func (v *Verification) Expect(ctx context.Context, note func(format string, args
 	return nil
 }
 
-// Committed asks where the groups go on, by half and partition.
-func (v *Verification) Committed(ctx context.Context) ([]map[int]int64, error) {
-	out := make([]map[int]int64, len(v.halves))
+// Committed asks where the groups go on and where the partitions end, by half and partition.
+func (v *Verification) Committed(ctx context.Context) (next, ends []map[int]int64, err error) {
+	next, ends = make([]map[int]int64, len(v.halves)), make([]map[int]int64, len(v.halves))
 	for i, h := range v.halves {
 		if err := h.LookUp(ctx, v.brokers); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		out[i] = map[int]int64{}
-		for partition := range h.Ends {
-			out[i][partition], _ = h.Next(partition)
+		next[i], ends[i] = map[int]int64{}, map[int]int64{}
+		for partition, end := range h.Ends {
+			next[i][partition], _ = h.Next(partition)
+			ends[i][partition] = end
 		}
 	}
-	return out, nil
+	return next, ends, nil
 }
 
 // Writers are what a repair writes with, by half.

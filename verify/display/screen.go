@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"brine/internal/term"
+	"brine/internal/when"
 	"brine/internal/wording"
 	"brine/mask"
 	"brine/verify"
@@ -76,6 +77,20 @@ func (s *Screen) Draw() {
 	if r, ok := s.reading(); ok && !s.quiet {
 		s.Show(s.line(r))
 	}
+}
+
+// Proved prints through when everything that came in is verified.
+func (s *Screen) Proved(through time.Time, sampled bool) {
+	if s.json {
+		s.JSON(map[string]any{"proved_through": through.UTC().Format(time.RFC3339Nano), "sampled": sampled})
+		return
+	}
+	s.Keep()
+	what := "all"
+	if sampled {
+		what = "a sample of all"
+	}
+	fmt.Fprintf(s.Out, "%s that came in before %s is verified\n", what, when.Text(through.UnixMilli()))
 }
 
 // Repaired prints how much a repair has written; one that failed says what it did before.
