@@ -19,9 +19,9 @@ type psCmd struct {
 
 // Help is shown under the command's own help.
 func (psCmd) Help() string {
-	return `A line for each half of a pipeline and each brine that is asked: its state, its partitions, the offsets a second that are settled and that
-arrive, the lag and when it is gone, the step that holds up the others, where the time goes, and when the topic's retention deletes the
-oldest record that is not settled. Below them, all members of the groups, as the brokers know them.
+	return `A line for each half of a pipeline and each brine that is asked: its state, its partitions, the offsets a second that are settled
+and that arrive, the lag and when it is gone, the step that holds up the others, where the time goes, and when the topic's retention
+deletes the oldest record that is not settled. Below them, all members of the groups, as the brokers know them.
 
 Examples:
   brine ps -c brine.yaml
