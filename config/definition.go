@@ -167,8 +167,8 @@ const (
 	Goes  = "-"
 )
 
-// Section is a section, by its setting as pipelines.<name>.read, with the names of its settings that hold values, and Comes and Goes if it has
-// many of something.
+// Section is a section, by its setting as pipelines.<name>.read, with the names of its settings that hold values, and Comes and Goes if it
+// has many of something.
 type Section struct {
 	Name     string
 	Settings []string

@@ -113,8 +113,8 @@ func (d *differ) list(old, new reflect.Value, section, at string, names []string
 	}
 }
 
-// followed reports whether a setting is a secret that stands in a file, and still in the same one: what that holds is read again whenever it
-// is used.
+// followed reports whether a setting is a secret that stands in a file, and still in the same one: what that holds is read again whenever
+// it is used.
 func (d *differ) followed(def *definition, setting string) bool {
 	was, now := d.old.shown[setting], d.new.shown[setting]
 	return def.secret && was == now && strings.Contains(was, "${"+filePrefix)

@@ -87,7 +87,7 @@ func (s *Service) reload(ctx context.Context, c *crew, preview bool, r *reload.R
 		next = Only(next, pipelinesOf(next, s.opts.Halves)...)
 	}
 	r.After, r.Plan = digest(next), reload.New(s.Config(), next)
-	if err := r.Plan.Err(); err != nil {
+	if err := r.Err(); err != nil {
 		return err
 	}
 	within, cancel := context.WithTimeout(ctx, checkTime)

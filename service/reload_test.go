@@ -198,7 +198,9 @@ func (r *reloadable) rows(table string) (n int) {
 }
 
 // rebalances is how often a half has become a member of a generation of its group.
-func (r *reloadable) rebalances(half string) float64 { return r.metric("brine_ingest_rebalances_total", half) }
+func (r *reloadable) rebalances(half string) float64 {
+	return r.metric("brine_ingest_rebalances_total", half)
+}
 
 // metric is what a counter of a half stands at.
 func (r *reloadable) metric(metric, half string) (n float64) {

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// ReloadPath is where the admin port takes the wish for a reload, with ?preview=1 for what it would do. It answers with a reload.Result, also
-// of one that was refused.
+// ReloadPath is where the admin port takes the wish for a reload, with ?preview=1 for what it would do. It answers with a reload.Result,
+// also of one that was refused.
 const ReloadPath = "/control/reload"
 
 // reloadTime is for how long the admin port waits for a reload, and longer than one that waits for no other takes by default.

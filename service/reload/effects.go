@@ -21,8 +21,8 @@ const (
 	Replay    Effect = "replay"  // it is part of what rows and documents are known by, or of what those that are written mean
 )
 
-// effects are those of all settings, by section and within that by name; + and - (config.Comes, config.Goes) are an element that comes or goes. A test holds that
-// each setting has one.
+// effects are those of all settings, by section and within that by name; + and - (config.Comes, config.Goes) are an element that
+// comes or goes. A test holds that each setting has one.
 var effects = map[string]map[Effect]string{
 	"": {Restart: "memory process_memory"},
 	"kafka": {Restart: "brokers group client_id control_topic instance_id request_timeout",
@@ -68,7 +68,8 @@ var effects = map[string]map[Effect]string{
 	"views.<name>":                 {Elsewhere: "table where optional order limit families get counts"},
 
 	"pipelines": {Drain: "+ -"}, // it starts, or drains and stops
-	"pipelines.<name>": {Drain: "topic topic_pattern hot_fields breaking_schema dead_letters halt_after_rejects", Onward: "schema when allowed_lateness",
+	"pipelines.<name>": {Drain: "topic topic_pattern hot_fields breaking_schema dead_letters halt_after_rejects",
+		Onward: "schema when allowed_lateness",
 		Replay: "format framing message key_format version deletes changes"},
 	"pipelines.<name>.topics":          {Drain: "+ -"},
 	"pipelines.<name>.topics[]":        {Drain: "name start"},

@@ -85,8 +85,8 @@ func find(halves []config.Half, name string) int {
 	return slices.IndexFunc(halves, func(h config.Half) bool { return h.Name() == name })
 }
 
-// judge says what it takes for a setting to count, and refuses what cannot change. A half that goes as a whole leaves what it has written as
-// it is, and nothing goes on differently.
+// judge says what it takes for a setting to count, and refuses what cannot change. A half that goes as a whole leaves what it has written
+// as it is, and nothing goes on differently.
 func (p *Plan) judge(d config.Difference, new *config.Config) Setting {
 	s := Setting{d, effectOf(d.Section, d.Name)}
 	of := halfOf(&d)

@@ -25,7 +25,7 @@ func (r *Result) Print(out io.Writer, asJSON bool) error {
 		term.Println(out, "%s", w)
 	}
 	if r.Plan != nil {
-		r.Plan.print(out)
+		r.print(out)
 	}
 	for _, at := range r.Onward {
 		term.Println(out, "%s: topic %s, partition %d is written as configured now from offset %d on", at.Half, at.Topic, at.Partition, at.Offset)
