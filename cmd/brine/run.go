@@ -28,7 +28,8 @@ type runCmd struct {
 // Help is shown under the command's own help.
 func (runCmd) Help() string {
 	return `SIGTERM and SIGINT drain: what was fetched is settled and committed, then brine exits with 0. SIGHUP reloads the
-configuration. A pipeline whose records are all rejected halts (halt_after_rejects), and brine then exits with 9. The lag is in offsets, an upper bound of the records.
+configuration. A pipeline whose records are all rejected halts (halt_after_rejects), and brine then exits with 9.
+The lag is in offsets, an upper bound of the records.
 
 Examples:
   brine tables apply -c examples/scans.yaml && brine run -c examples/scans.yaml
