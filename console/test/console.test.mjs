@@ -238,6 +238,20 @@ shows("a session that ends leaves the page as it is", async (t) => {
   assert.equal(await page.locator("dialog").count(), 0);
 });
 
+shows("one signs in by a company where there is one, and by a password where the ways are not known", async (t) => {
+  const page = await open(t, "", dev.users);
+  let answer = { status: 200, contentType: "application/json", body: JSON.stringify({ password: true, companies: [{ name: "<b>Example</b> Ltd", path: "/api/v1/session/oidc" }] }) };
+  await page.route("**/api/v1/session", (route) => route.fulfill(answer));
+  await page.goto(dev.users + "/orders");
+  const link = page.locator("a.button:has-text('Sign in with <b>Example</b> Ltd')");
+  await link.waitFor();
+  assert.equal(await link.getAttribute("href"), "/api/v1/session/oidc");
+  answer = { status: 503, contentType: "application/problem+json", body: "{}" };
+  await page.reload();
+  await page.locator("[name=password]").first().waitFor();
+  assert.equal(await link.count(), 0);
+});
+
 shows("an API that is away is said in place, and asked again", async (t) => {
   const page = await open(t, "customer", dev.users + "/orders");
   await page.locator(".rows li").first().waitFor();

@@ -16,6 +16,7 @@ export const en = {
   api: "API",
 
   signIn: "Sign in",
+  signInBy: "Sign in with {company}",
   signOut: "Sign out",
   name: "Name",
   password: "Password",

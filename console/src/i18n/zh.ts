@@ -17,6 +17,7 @@ export const zh: Words = {
   api: "接口",
 
   signIn: "登录",
+  signInBy: "使用 {company} 登录",
   signOut: "退出",
   name: "用户名",
   password: "密码",

@@ -1,6 +1,6 @@
 import { Component, type ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { Fault, ask, type Me } from "./api";
+import { Fault, ask, type Company, type Me } from "./api";
 import { useStore, Store, expired, language, me, t, term, theme, type Language, type Theme } from "./store";
 import { usePlace } from "./router";
 
@@ -78,6 +78,10 @@ export function Dialog({ title, children, close }: { title: string; children: Co
 export function SignIn({ then }: { then: (who: Me) => void }) {
   const [err, setErr] = useState<unknown>(null);
   const [busy, setBusy] = useState(false);
+  const [companies, setCompanies] = useState<Company[]>([]);
+  useEffect(() => { // without an answer the password is left
+    void ask<{ companies?: Company[] }>("/api/v1/session").then((ways) => setCompanies(ways.companies ?? []), () => undefined);
+  }, []);
   const submit = async (event: SubmitEvent): Promise<void> => {
     event.preventDefault();
     const data = new FormData(event.currentTarget as HTMLFormElement);
@@ -97,6 +101,7 @@ export function SignIn({ then }: { then: (who: Me) => void }) {
     <label>{t("password")}<input name="password" type="password" autocomplete="current-password" required /></label>
     {err !== null && <p class="failure" role="alert">{err instanceof Fault && err.status === 401 ? t("wrongPassword") : faultText(err)}</p>}
     <button class="main" disabled={busy}>{t("signIn")}</button>
+    {companies.map((c) => <a key={c.path} class="button" href={c.path}>{t("signInBy", { company: c.name })}</a>)}
   </form>;
 }
 
