@@ -28,8 +28,8 @@ type reloadCmd struct {
 func (reloadCmd) Help() string {
 	return `The running brine reads the file that it was started with again, checks it whole, against its servers too, and says which
 pipelines start, stop, change and stay. One that changes settles, commits and goes on from there; those that stay notice nothing. Where a
-change takes a restart, or is wrong, nothing is done and what ran before goes on. SIGHUP does the same, and brine run --watch when the file changes.
-Each process is reloaded by itself. docs/live.md says for each setting what it takes.
+change takes a restart, or is wrong, nothing is done and what ran before goes on. SIGHUP does the same, and brine run --watch when
+the file changes. Each process is reloaded by itself. docs/live.md says for each setting what it takes.
 
 Examples:
   brine reload --dry-run -c brine.yaml
