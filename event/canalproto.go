@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// canalPacketReader reads Canal's Protobuf: a Packet whose body are Messages, each an Entry of the database's log, of which one that changes
-// rows holds all of them. Each row is an event. The columns go to the nodes of the images as they come, by their names.
+// canalPacketReader reads Canal's Protobuf: a Packet whose body are Messages, each an Entry of the database's log, of which one that
+// changes rows holds all of them. Each row is an event. The columns go to the nodes of the images as they come, by their names.
 type canalPacketReader struct {
 	root, data, old *Node
 	begun           bool // an event of the record is at hand
@@ -31,7 +31,8 @@ const (
 )
 
 // canalEvents are the kinds of events, as the flat JSON calls them.
-var canalEvents = []string{"", "INSERT", "UPDATE", "DELETE", "CREATE", "ALTER", "ERASE", "QUERY", "TRUNCATE", "RENAME", "CINDEX", "DINDEX", "GTID",
+var canalEvents = []string{"", "INSERT", "UPDATE", "DELETE", "CREATE", "ALTER", "ERASE", "QUERY", "TRUNCATE", "RENAME", "CINDEX", "DINDEX",
+	"GTID",
 	"XACOMMIT", "XAROLLBACK", "MHEARTBEAT"}
 
 // message is what is left to read of a Protobuf message.
@@ -229,8 +230,9 @@ func (r *canalPacketReader) header(p []byte, kind string, b *Builder) *Error {
 }
 
 // canalHeaders are the names of the envelope's fields by the numbers that they have in a header.
-var canalHeaders = map[int]string{headerFile: "file", headerPos: "pos", headerServer: "server", headerTime: "es", headerDatabase: "database",
-	headerTable: "table"}
+var canalHeaders = map[int]string{headerFile: "file", headerPos: "pos", headerServer: "server", headerTime: "es",
+	headerDatabase: "database",
+	headerTable:    "table"}
 
 // row reads a row. One that is deleted stands where others say what they were before, and is taken as the flat JSON has it: as its data.
 func (r *canalPacketReader) row(p []byte, deleted bool, b *Builder) *Error {

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// Undeclared counts the names that records hold and that no field is declared of, so that somebody sees what publishers have added. It looks
-// at one record in LookEach, the first included, and counts in how many of these a name is. It is safe for concurrent use: all
+// Undeclared counts the names that records hold and that no field is declared of, so that somebody sees what publishers have added. It
+// looks at one record in LookEach, the first included, and counts in how many of these a name is. It is safe for concurrent use: all
 // decoders of a pipeline's half share it.
 type Undeclared struct {
 	mu     sync.Mutex

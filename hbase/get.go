@@ -50,7 +50,7 @@ type Consistency uint8
 // The consistencies. A table has replicas of its regions if its attribute REGION_REPLICATION is more than 1.
 const (
 	Strong   Consistency = iota // the region itself: what was acknowledged before is seen
-	Timeline                    // also its replicas, which may lag behind, when it takes longer than Options.ReplicaDelayGet or ReplicaDelayScan
+	Timeline                    // also its replicas, which may lag behind, when it takes longer than Options.ReplicaDelayGet or …Scan
 )
 
 func (c Consistency) message() *hbasepb.Consistency {

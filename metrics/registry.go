@@ -16,7 +16,8 @@ const cached = "cached"
 func Registry(reg prometheus.Registerer) registry.Hooks {
 	requests := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "brine_registry_schemas_total",
-		Help: "Schemas that were asked for and not in memory, by result: found, cached (in the folder registry.cache, so that nobody was asked), " +
+		Help: "Schemas that were asked for and not in memory, by result: found, cached (in the folder registry.cache, " +
+			"so that nobody was asked), " +
 			"unknown, retry (no answer, or none that helps) and denied.",
 	}, []string{"result"})
 	results := []string{cached, registry.Outcome(0).String(), registry.Unknown.String(), registry.Retry.String(), registry.Denied.String()}

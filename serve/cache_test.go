@@ -17,7 +17,7 @@ func caching(o *serve.Options) { o.Cache = serve.Cache{MaxAge: 10 * time.Second}
 func (s *shop) change(to string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for i := range s.store.rows {
+	for i := range s.rows {
 		if rowkey.Binary(s.store.rows[i].Row) == s.row {
 			s.store.rows[i].Cells[1].Value = []byte(to)
 		}

@@ -20,19 +20,19 @@ const facets = "/api/v1/views/user-orders/facets"
 // TestFacetsCountTheRowsOfWhoAsks: a customer's are of its own rows, and nobody in particular has none.
 func TestFacetsCountTheRowsOfWhoAsks(t *testing.T) {
 	g := newGuarded(t, nil)
-	g.store.found = search.Page{Total: 3, Facets: [][]search.Count{{{Value: "paid", N: 2}, {Value: "shipped", N: 1}}}}
+	g.found = search.Page{Total: 3, Facets: [][]search.Count{{{Value: "paid", N: 2}, {Value: "shipped", N: 1}}}}
 	for who, want := range map[string]string{"u1": "u1", "u2": "u2", "support": "u7"} {
 		target := facets
 		if who == "support" {
 			target += "?user=u7"
 		}
-		g.store.searched = nil
+		g.searched = nil
 		w := g.as(who, "GET", target, "", "Brine-Reason", "case 1")
 		if w.Code != 200 || strings.TrimSpace(w.Body.String()) !=
 			`{"rows":3,"facets":[{"field":"status","values":[{"value":"paid","rows":2},{"value":"shipped","rows":1}],"more":false}]}` {
 			t.Fatalf("as %s: %d %s", who, w.Code, w.Body)
 		}
-		q := g.store.searched[0]
+		q := g.searched[0]
 		if !slices.Contains(q.Filter, search.Clause(search.Term{Field: "user", Value: want})) || !q.Count || q.Deleted {
 			t.Errorf("as %s: the index was asked %+v", who, q)
 		}
@@ -57,10 +57,10 @@ func TestMaskedFieldsAreNoFacets(t *testing.T) {
 	rules.Place("centre:orders", "status")
 	rules.Place("centre-orders", "status")
 	g := newGuarded(t, func(o *serve.Options) { o.Masks, o.RoleMasks = rules, nil })
-	g.store.found = search.Page{Total: 3}
+	g.found = search.Page{Total: 3}
 	w := g.as("u1", "GET", facets, "")
-	if w.Code != 200 || strings.TrimSpace(w.Body.String()) != `{"rows":3,"facets":[]}` || len(g.store.searched[0].Facets) > 0 {
-		t.Errorf("%d %s, asked %+v", w.Code, w.Body, g.store.searched)
+	if w.Code != 200 || strings.TrimSpace(w.Body.String()) != `{"rows":3,"facets":[]}` || len(g.searched[0].Facets) > 0 {
+		t.Errorf("%d %s, asked %+v", w.Code, w.Body, g.searched)
 	}
 	if w := g.as("u1", "GET", facets+"?status=paid", ""); w.Code != 400 {
 		t.Errorf("by a masked field: %d %s", w.Code, w.Body)
@@ -83,13 +83,13 @@ func TestFacetsOfManyValues(t *testing.T) {
 	for i := range 101 {
 		many = append(many, search.Count{Value: fmt.Sprint(i), N: int64(1000 - i)})
 	}
-	g.store.found = search.Page{Total: 1, Facets: [][]search.Count{many}}
+	g.found = search.Page{Total: 1, Facets: [][]search.Count{many}}
 	var out client.Facets
 	if err := json.Unmarshal(g.as("u1", "GET", facets, "").Body.Bytes(), &out); err != nil {
 		t.Fatal(err)
 	}
-	if f := out.Facets[0]; len(f.Values) != 100 || !f.More || g.store.searched[0].Facets[0].Size != 101 {
-		t.Errorf("%d values, more %v, asked %+v", len(f.Values), f.More, g.store.searched[0].Facets)
+	if f := out.Facets[0]; len(f.Values) != 100 || !f.More || g.searched[0].Facets[0].Size != 101 {
+		t.Errorf("%d values, more %v, asked %+v", len(f.Values), f.More, g.searched[0].Facets)
 	}
 }
 
@@ -112,7 +112,7 @@ func TestHighlightsAreOfWhatIsShown(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			g.store.found = search.Page{Hits: []search.Hit{{Row: row, Version: 7, Fields: map[string]any{"items": "TEA, <b>tea</b>"}}}}
+			g.found = search.Page{Hits: []search.Hit{{Row: row, Version: 7, Fields: map[string]any{"items": "TEA, <b>tea</b>"}}}}
 			w := g.as("u1", "GET", "/api/v1/views/user-orders?items=Tea", "")
 			switch {
 			case want != "" && (w.Code != 200 || !strings.Contains(w.Body.String(), want)):

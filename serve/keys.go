@@ -25,7 +25,8 @@ func keyRoutes() []*endpoint {
 			text("row", "With key: what a row is, event or entity (default: event)."),
 			number("regions", "That the table begins with, for split points."), number("servers", "Of the cluster."),
 			list("query", "With key: a query that the table is for, such as waybill at.."),
-			list("value", "FIELD=VALUE of the row that is made."), list("where", "FIELD=VALUE or FIELD=FROM..TO of the rows whose ranges are shown."),
+			list("value", "FIELD=VALUE of the row that is made."),
+			list("where", "FIELD=VALUE or FIELD=FROM..TO of the rows whose ranges are shown."),
 			text("row_key", "A row key to take apart, as HBase's shell prints keys."),
 		},
 		answer: client.KeyDesign{}, handle: (*call).key,
@@ -34,8 +35,9 @@ func keyRoutes() []*endpoint {
 
 func (c *call) key() (err error) {
 	v := c.values
-	of := client.KeyOf{Table: v.Get("table"), Key: v.Get("key"), Fields: v["field"], Queries: v["query"], Values: v["value"], Where: v["where"],
-		Row: v.Get("row_key")}
+	of := client.KeyOf{Table: v.Get("table"), Key: v.Get("key"), Fields: v["field"], Queries: v["query"], Values: v["value"],
+		Where: v["where"],
+		Row:   v.Get("row_key")}
 	if (of.Table == "") == (of.Key == "") {
 		return wrong("query.key", "one of key and table is needed, and not both", "write an expression, or name a table")
 	}

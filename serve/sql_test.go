@@ -223,11 +223,11 @@ func TestSQLFindsRowsByWords(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		g.store.found = search.Page{Hits: []search.Hit{{Row: row, Version: 7, Fields: map[string]any{"items": "tea"}}}}
+		g.found = search.Page{Hits: []search.Hit{{Row: row, Version: 7, Fields: map[string]any{"items": "tea"}}}}
 		const statement = `{"statement": "SELECT \"order\", items FROM orders WHERE MATCH(items, 'tea')"}`
 		w := g.as("support", "POST", "/api/v1/sql", statement, "Brine-Reason", "case 1")
 		switch {
-		case masked && (w.Code != 400 || !strings.Contains(w.Body.String(), "masked") || len(g.store.searched) > 0):
+		case masked && (w.Code != 400 || !strings.Contains(w.Body.String(), "masked") || len(g.searched) > 0):
 			t.Errorf("%d %s", w.Code, w.Body)
 		case !masked && (w.Code != 200 || !strings.Contains(w.Body.String(), `["G-u1","tea of u1"]`)):
 			t.Errorf("%d %s", w.Code, w.Body)

@@ -24,8 +24,8 @@ const (
 
 // HoldHeap keeps the process near memory until ctx ends: the collector runs early enough for a heap of memory and 12 MiB, however little it
 // would find there. Nothing is refused when more lives than that; the limit then moves up with it, but never above process, which is what
-// the process may take; 0: as much as it needs. A GOMEMLIMIT in the environment is the operator's word and stays. What only the start needed of
-// the executable is given back first.
+// the process may take; 0: as much as it needs. A GOMEMLIMIT in the environment is the operator's word and stays. What only the start
+// needed of the executable is given back first.
 func HoldHeap(ctx context.Context, memory, process int64) {
 	releaseProgram()
 	if os.Getenv("GOMEMLIMIT") != "" {

@@ -9,8 +9,8 @@ import (
 )
 
 // releaseProgram gives back the pages of the executable that are mapped. A start touches most of them, since every package prepares itself,
-// those of the embedded servers, the index engine and the accounts too. Nothing is lost: the pages are the file's and never written, and one
-// that is used again is found in the system's cache, where Linux maps it with those around it.
+// those of the embedded servers, the index engine and the accounts too. Nothing is lost: the pages are the file's and never written, and
+// one that is used again is found in the system's cache, where Linux maps it with those around it.
 func releaseProgram() { adviseProgram(syscall.MADV_DONTNEED) }
 
 // adviseProgram advises the system of all pages of the executable that are only read; where that is refused they stay as they are.

@@ -35,10 +35,11 @@ type Status struct {
 	Waiting string `json:"waiting,omitempty"` // why a partition stands still
 	Regions int    `json:"regions,omitempty"`
 
-	State      string   `json:"state"`                       // running, paused, limited, joining, or the worst that a partition is in
-	Group      string   `json:"group"`                       // its consumer group
-	Partitions int      `json:"partitions"`                  // that this process has
-	Kept       *float64 `json:"retention_seconds,omitempty"` // until its topic may delete the oldest record that is not settled; nil: never, or not known
+	State      string `json:"state"`      // running, paused, limited, joining, or the worst that a partition is in
+	Group      string `json:"group"`      // its consumer group
+	Partitions int    `json:"partitions"` // that this process has
+	// Kept is how long until its topic may delete the oldest record that is not settled, in seconds; nil: never, or not known.
+	Kept *float64 `json:"retention_seconds,omitempty"`
 
 	Paused    bool    `json:"paused,omitempty"`     // somebody has paused it
 	RateLimit float64 `json:"rate_limit,omitempty"` // records a second that the whole group is asked to keep to; 0: none

@@ -2,13 +2,14 @@ package verify
 
 import "time"
 
-// mostLooks bounds what a proof remembers of a lag: with a look a minute each of four hours, and of longer lags as many looks, farther apart.
+// mostLooks bounds what a proof remembers of a lag: with a look a minute each of four hours, and of longer lags as many looks, farther
+// apart.
 const mostLooks = 256
 
-// proof finds the time before which everything that had come into the topics is verified. It goes by when the ends of the topics were looked at
-// and not by the times of records, which are their producers' and need not rise.
+// proof finds the time before which everything that had come into the topics is verified. It goes by when the ends of the topics were
+// looked at and not by the times of records, which are their producers' and need not rise.
 type proof struct {
-	known   []known // at ends that are not proved yet, the oldest first
+	known   []known       // at ends that are not proved yet, the oldest first
 	apart   time.Duration // at least, of two that are known; the newest may be nearer
 	through time.Time
 	broken  bool // something wrong was left: no later round proves what is before it

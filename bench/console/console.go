@@ -75,8 +75,10 @@ func targets(m *measured) []measure.Target {
 
 // text is the section of the page.
 func text(r *measure.Report, m *measured) string {
-	return fmt.Sprintf("%s Chromium %s without a GPU, brine dev beside it. A visit is from the navigation until the frame that shows the pipelines, "+
+	return fmt.Sprintf("%s Chromium %s without a GPU, brine dev beside it. A visit is from the navigation until the frame "+
+		"that shows the pipelines, "+
 		"first with an empty cache, the median of ten; the map has 1,536 × 1,440 cells, a quarter of them in sight; the list has 10,000 orders; "+
-		"the heap is that of an overview before and after 3,600 events; an open overview's cost is the median of three turns with and without it.\n\n%s",
+		"the heap is that of an overview before and after 3,600 events; "+
+		"an open overview's cost is the median of three turns with and without it.\n\n%s",
 		r.Heading(), m.Chromium, measure.TargetTable(r.Targets))
 }

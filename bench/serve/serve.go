@@ -100,7 +100,7 @@ func (s *stack) run(ctx context.Context) (err error) {
 		return err
 	}
 	defer stop()
-	defer s.hbase.Close()
+	defer s.hbase.Close() //nolint:errcheck // only read from
 	for _, part := range []struct {
 		name string
 		do   func(context.Context) error

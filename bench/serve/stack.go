@@ -29,7 +29,7 @@ func (c *Stack) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError}))
-	getenv := os.LookupEnv
+	var getenv func(string) (string, bool)
 	opts := service.Options{For: service.ToRun, Log: log, Version: "bench"}
 	var embedded *devstack.Stack
 	if c.Kind == "embedded" {

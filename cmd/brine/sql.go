@@ -52,7 +52,8 @@ func (c *sqlCmd) Run(e *env) error {
 		return withHBase(e, cfg, func(client *hbase.Client) error {
 			docs := &stores.LateSearch{Config: cfg}
 			defer func() { _ = docs.Close() }() // only read from
-			s := &shell.Shell{Catalog: catalog, Store: query.Selector{Client: client, Docs: codedSearcher{tracing.Searcher(docs)}}, Format: shell.Format(c.Format),
+			s := &shell.Shell{Catalog: catalog, Store: query.Selector{Client: client, Docs: codedSearcher{tracing.Searcher(docs)}},
+				Format: shell.Format(c.Format),
 				Limits: sqlconsole.Limits{Time: c.Timeout}, Out: e.stdout, Notes: e.stderr}
 			return c.failure(c.statements(e, s))
 		})

@@ -24,7 +24,7 @@ why=$(why_not)
 [[ -z $why ]] || skip "$why"
 read -ra servers <<<"${BRINE_REAL_SERVERS:-}"
 if ((${#servers[@]} == 0)); then
-  servers=(kafka hbase hbase-tls elasticsearch)
+  servers=(kafka hbase hbase-tls elasticsearch elasticsearch-secure)
   if [[ ${BRINE_REAL:-} == required ]] || kdc_here; then servers+=(hbase-kerberos kafka-kerberos); fi
   if java21 >/dev/null || { [[ ${BRINE_REAL:-} == required ]] && install_java21; }; then servers+=(opensearch elasticsearch9); fi
 fi

@@ -51,7 +51,7 @@ func TestBreakingSchemas(t *testing.T) {
 			if err := d.Resolve(t.Context(), rec); err != nil {
 				t.Fatal(err)
 			}
-			err := d.Decode(rec, b).(*event.Error) // the record is of no schema
+			err := d.Decode(rec, b).(*event.Error) //nolint:errorlint // the record is of no schema
 			if halts := halt && c.want != ""; err.Halts != halts || (err.Reason == event.BreakingSchema) != halts {
 				t.Errorf("%s: %v, halts: %v, want %v", c.name, err, err.Halts, halts)
 				continue

@@ -39,7 +39,7 @@ func TestBreakingSchemas(t *testing.T) {
 			if err := d.Resolve(t.Context(), rec); err != nil {
 				t.Fatal(err)
 			}
-			err := d.Decode(rec, new(event.Batch)).(*event.Error) // the record ends early, whatever its schema
+			err := d.Decode(rec, new(event.Batch)).(*event.Error) //nolint:errorlint // the record ends early, whatever its schema
 			if halts := halt && c.want != ""; err.Halts != halts || (err.Reason == event.BreakingSchema) != halts {
 				t.Errorf("%s: %v, halts: %v, want %v", c.name, err, err.Halts, halts)
 				continue

@@ -14,9 +14,9 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// A table whose attribute REGION_REPLICATION is n has n-1 replicas of each of its regions, which are read only, on other nodes as far as there
-// are any. They read the store that the region writes to, so they never lag; that an answer may be stale they say all the same. A replica is
-// open while its region's table is enabled, also while the region itself is on its way to another node.
+// A table whose attribute REGION_REPLICATION is n has n-1 replicas of each of its regions, which are read only, on other nodes as far as
+// there are any. They read the store that the region writes to, so they never lag; that an answer may be stale they say all the same. A
+// replica is open while its region's table is enabled, also while the region itself is on its way to another node.
 //
 // In hbase:meta a replica has no row, but columns in its region's: server_0001, serverstartcode_0001, seqnumDuringOpen_0001, sn_0001 and
 // state_0001.
@@ -58,8 +58,8 @@ func (r *region) writable() error {
 	return nil
 }
 
-// replicate plans the replicas of a region that is on a node, or about to be, and adds their columns to a batch. Those that are on a living node
-// other than the region's stay where they are. The caller holds c.change.
+// replicate plans the replicas of a region that is on a node, or about to be, and adds their columns to a batch. Those that are on a living
+// node other than the region's stay where they are. The caller holds c.change.
 func (c *cluster) replicate(b *store.Batch, r *region, at *node) (change replicaChange, err error) {
 	if r.table == c.meta {
 		return change, nil

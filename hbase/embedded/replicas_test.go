@@ -2,6 +2,7 @@ package embedded_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -73,9 +74,9 @@ func TestAReplicaStaysWhenItsRegionMoves(t *testing.T) {
 	to := 3 - r.Node - r.Replicas[0].Node
 	go func() { done <- s.Move(r.Encoded, s.Nodes()[to]) }()
 	<-waiting
-	err := readStale(t, s, r.Replicas[0])
+	read := readStale(t, s, r.Replicas[0])
 	release()
-	if err = <-done; err != nil {
+	if err := errors.Join(read, <-done); err != nil {
 		t.Fatal(err)
 	}
 	if now := s.Regions("t")[0]; now.Node != to || now.Replicas[0].Node != r.Replicas[0].Node {

@@ -144,7 +144,8 @@ func Open(opts Options) (*Engine, error) {
 	return e, nil
 }
 
-// trusting returns the transport with these authorities in place of the system's: nil, with what it has. It is one whose connections Close can close.
+// trusting returns the transport with these authorities in place of the system's: nil, with what it has. It is one whose connections Close
+// can close.
 func trusting(t http.RoundTripper, pem []byte) (http.RoundTripper, error) {
 	if pem == nil {
 		return t, nil

@@ -12,7 +12,7 @@ import (
 
 // What the packages may grow to; lower the numbers as they come true.
 const (
-	mainLines    = 7_000 // of cmd/brine without tests
+	mainLines    = 6_500 // of cmd/brine without tests
 	mainFile     = 200   // lines of one of its files
 	packageFiles = 35    // of any package but main and generated ones
 )

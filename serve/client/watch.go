@@ -33,7 +33,8 @@ func (c *Client) Watch(ctx context.Context, view string, params url.Values, see 
 }
 
 // watch hands over what events of a name hold, and problems; see Watch.
-func (c *Client) watch(ctx context.Context, path string, params url.Values, event string, see func(data []byte, stale *Problem) error) error {
+func (c *Client) watch(ctx context.Context, path string, params url.Values, event string,
+	see func(data []byte, stale *Problem) error) error {
 	w := watch{event: event, see: see}
 	for {
 		resp, err := c.do(ctx, http.MethodGet, path, params, nil, "Accept", "text/event-stream", "Last-Event-ID", w.last)

@@ -43,7 +43,7 @@ type Options struct {
 	Healthy Health
 	Ready   Health
 	Notes   func() []string // what is worth a look beside the checks, and fails none of them; nil: nothing ever is
-	Hosts   []string        // names that requests may call the port by, beside loopback's, its own and any IP address; *.NAME is all below NAME
+	Hosts   []string        // names that requests may call the port by, beside loopback's, its own and IP addresses; *.NAME is all below NAME
 	Token   string          // who shows it is served everything; empty: nobody can
 	Follow  func() string   // the token of the moment, where it may change; nil: Token
 	Pprof   bool            // whether profiles are served

@@ -124,20 +124,20 @@ func TestAJobFromStartToEnd(t *testing.T) {
 		if job.State != client.JobQueued || job.Account != "zoe" || string(job.Asked) != `{"n":1}` || job.Kind != "test" {
 			w.Errorf("%+v", job)
 		}
-		running := w.until(j, job.ID, client.JobRunning)
+		w.until(j, job.ID, client.JobRunning)
 		synctest.Wait()
-		if running = w.get(j, job.ID); len(running.Progress) != 1 || running.Progress[0].Done != 3 || running.Started == "" || running.Ended != "" {
+		if running := w.get(j, job.ID); len(running.Progress) != 1 || running.Progress[0].Done != 3 || running.Started == "" || running.Ended != "" {
 			w.Errorf("%+v", running)
 		}
 		if w.audit() != "" {
 			w.Errorf("before its end: %s", w.audit())
 		}
 		goOn <- true
-		ended := w.until(j, job.ID, client.JobDone)
+		w.until(j, job.ID, client.JobDone)
 		j.Close()
 		later := w.open(nil)
 		defer later.Close()
-		ended = w.get(later, job.ID)
+		ended := w.get(later, job.ID)
 		if ended.Detail != "seven things" || ended.Progress[0].Done != 7 || len(ended.Results) != 2 || ended.Results[0].What != "plan" ||
 			string(ended.Results[1].Value) != `{"replayed":7}` || ended.Ended == "" {
 			w.Errorf("%+v", ended)

@@ -62,7 +62,8 @@ func (o *Operations) keysOf(of client.KeyOf) (rowkey.Keys, []client.KeyFinding, 
 	}
 	var found []client.KeyFinding
 	for _, p := range schema.LintKey("", of.Key, fields, lint) {
-		found = append(found, client.KeyFinding{Rule: string(p.Code), Severity: string(p.Severity), Column: p.Column, Message: p.Message, Fix: p.Fix})
+		found = append(found, client.KeyFinding{Rule: string(p.Code), Severity: string(p.Severity),
+			Column: p.Column, Message: p.Message, Fix: p.Fix})
 	}
 	key, err := rowkey.Parse(of.Key, fields)
 	if err != nil {

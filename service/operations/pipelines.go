@@ -136,7 +136,7 @@ func (o *Operations) here(out *client.Half, h *service.Half) {
 	out.Counts = &client.HalfCounts{Events: st.Events, Batches: st.Batches, Retries: st.Retries, Retried: st.Retried, Cause: st.Cause,
 		DeadLetters: st.Dead, Ties: st.Ties}
 	out.Paused, out.RateLimit = st.Paused || out.Paused, max(st.RateLimit, out.RateLimit)
-	out.Step, out.LagBytes, out.Drain = st.Limit, &st.Backlog.Bytes, st.Backlog.Drain
+	out.Step, out.LagBytes, out.Drain = st.Limit, &st.Bytes, st.Drain
 	worst, why := ingest.Running, ""
 	for i := range loop.Partitions {
 		p := &loop.Partitions[i]
