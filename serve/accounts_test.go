@@ -108,12 +108,12 @@ func (g *guarded) order(t testing.TB, user, order string) {
 			r.Cells = append(r.Cells, hbase.Cell{Row: keys[0], Family: []byte(c[0]), Qualifier: []byte(c[1]), Timestamp: 7, Value: []byte(c[2])})
 		}
 		g.mu.Lock()
-		g.rows = append(g.store.rows, r)
+		g.store.rows = append(g.store.rows, r)
 		g.mu.Unlock()
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	slices.SortFunc(g.rows, func(a, b hbase.Result) int { return bytes.Compare(a.Row, b.Row) })
+	slices.SortFunc(g.store.rows, func(a, b hbase.Result) int { return bytes.Compare(a.Row, b.Row) })
 }
 
 // as asks in the name of an account; empty: of nobody.
