@@ -157,6 +157,9 @@ func (c *Config) textOf(d *definition, setting string, v reflect.Value) string {
 	if !ok && d.short { // it may stand for its element
 		shown, ok = c.shown[strings.TrimSuffix(setting, "."+d.name)]
 	}
+	if ok && d.secret {
+		return secretText(shown)
+	}
 	if ok {
 		return shown
 	}

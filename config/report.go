@@ -3,6 +3,7 @@ package config
 import (
 	"cmp"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -180,16 +181,29 @@ func (c *Config) Written() (string, error) {
 	return string(text), err
 }
 
+var onlyVariables = regexp.MustCompile(`^(\$\{[^}]*\})+$`)
+
+// secretText is what may be shown of a secret in which ${ is written: nothing, unless all of it stands elsewhere.
+func secretText(written string) string {
+	if onlyVariables.MatchString(written) {
+		return written
+	}
+	return mask.Text
+}
+
 // withoutSecrets copies the tree below a setting. No secret stands below a name of the user's own, which a test holds.
 func (l *loader) withoutSecrets(n *yaml.Node, setting string) *yaml.Node {
 	hidden := func(value string) *yaml.Node { return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: value} }
 	written, replaced := l.written[n]
+	secret := slices.Contains(secretSettings(), setting)
 	switch {
 	case l.variable[n] != "":
 		return hidden("${" + l.variable[n] + "}")
+	case replaced && secret:
+		return hidden(secretText(written))
 	case replaced:
 		return hidden(written)
-	case slices.Contains(secretSettings(), setting), n.Kind == yaml.AliasNode:
+	case secret, n.Kind == yaml.AliasNode:
 		return hidden(mask.Text)
 	}
 	out := &yaml.Node{Kind: n.Kind, Style: n.Style, Tag: n.Tag, Value: n.Value}

@@ -4,8 +4,11 @@ import (
 	"encoding/json"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+
+	"brine/mask"
 )
 
 // planted are secrets as people have them; each holds the word that no problem may show.
@@ -103,6 +106,41 @@ func TestSecretsInTheFileAreNotShown(t *testing.T) {
 				}
 				_, problems := Parse("brine.yaml", []byte(source), environ())
 				holdsSecret(t, section, problems)
+			}
+		}
+	}
+}
+
+// A secret in which ${ is written is shown only where all of it stands elsewhere, both in what Written returns and in a difference.
+func TestSecretsAroundVariablesAreNotShown(t *testing.T) {
+	for written, want := range map[string]string{
+		"hunter2":                     mask.Text,
+		"$${hunter2}":                 mask.Text,
+		"hunter2$${word":              mask.Text,
+		"hunter2${SUFFIX}":            mask.Text,
+		"${SUFFIX}hunter2":            mask.Text,
+		"${SUFFIX}$${hunter2}":        mask.Text,
+		"${SUFFIX}hunter2${SUFFIX}":   mask.Text,
+		"${SUFFIX}":                   "${SUFFIX}",
+		"${SUFFIX}${SUFFIX}":          "${SUFFIX}${SUFFIX}",
+		"${SUFFIX}\n${SUFFIX}hunter2": mask.Text,
+	} {
+		load := func(password string) *Config {
+			text := strings.Replace(minimal, "kafka: {", "kafka: { sasl: { mechanism: plain, user: u, password: "+strconv.Quote(password)+" },", 1)
+			cfg, problems := Parse("brine.yaml", []byte(text), environ("SUFFIX", "suffix"))
+			if err := problems.Err(); err != nil {
+				t.Fatal(problems)
+			}
+			return cfg
+		}
+		cfg := load(written)
+		text, err := cfg.Written()
+		if err != nil || strings.Contains(text, "hunter2") || !strings.Contains(text, want) {
+			t.Errorf("%q is written, want %q: %v\n%s", written, want, err, text)
+		}
+		for _, d := range [][]Difference{Differences(cfg, load("another")), Differences(load("another"), cfg)} {
+			if len(d) != 1 || d[0].Was != want && d[0].Becomes != want || strings.Contains(d[0].Was+d[0].Becomes, "hunter2") {
+				t.Errorf("%q differs as %+v, want %q", written, d, want)
 			}
 		}
 	}
