@@ -132,15 +132,20 @@ func (s *Service) record(ctx context.Context, r *reload.Result) {
 	}
 }
 
-// checkServers makes sure that what these halves need is there, as at the start.
+// checkServers makes sure that no deletes would be forgotten, by pipelines that go on as they are neither, and that what these halves need
+// is there, as at the start.
 func (s *Service) checkServers(ctx context.Context, cfg *config.Config, halves []string) error {
+	for _, p := range cfg.Pipelines {
+		if err := schema.CheckDeletes(ctx, cfg, p, brokers.Topics{Config: cfg}); err != nil {
+			return fmt.Errorf("pipeline %s: %w", p.Name, err)
+		}
+	}
 	pipelines := pipelinesOf(cfg, halves)
 	if len(pipelines) == 0 {
 		return nil
 	}
-	topics := brokers.Topics{Config: cfg}
 	for _, p := range pipelines {
-		if err := checkTopics(ctx, cfg, topics, p); err != nil {
+		if err := checkTopics(ctx, cfg, p); err != nil {
 			return fmt.Errorf("pipeline %s: %w", p.Name, err)
 		}
 	}
@@ -154,8 +159,8 @@ func (s *Service) checkServers(ctx context.Context, cfg *config.Config, halves [
 	return checkIndexes(ctx, only, s.engine)
 }
 
-// checkTopics makes sure that the topics of a pipeline are there, and keep no record for longer than deletes are known.
-func checkTopics(ctx context.Context, cfg *config.Config, topics brokers.Topics, p *config.Pipeline) error {
+// checkTopics makes sure that the topics of a pipeline are there.
+func checkTopics(ctx context.Context, cfg *config.Config, p *config.Pipeline) error {
 	asks := brokers.Offsets{Client: brokers.Open(&cfg.Kafka)}
 	defer asks.Close()
 	for _, topic := range p.Named() { // what matches a pattern may come later
@@ -163,7 +168,7 @@ func checkTopics(ctx context.Context, cfg *config.Config, topics brokers.Topics,
 			return err
 		}
 	}
-	return schema.CheckDeletes(ctx, cfg, p, topics)
+	return nil
 }
 
 // checkIndexes makes sure that the indexes are there, with all their fields.

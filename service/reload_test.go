@@ -17,6 +17,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/segmentio/kafka-go"
+
 	"brine/config"
 	"brine/examples"
 	"brine/hbase"
@@ -171,6 +173,25 @@ func (r *reloadable) send(topic string, from, n int) error {
 		}
 	}
 	return nil
+}
+
+// configure gives a topic settings.
+func (r *reloadable) configure(topic string, settings map[string]string) {
+	r.t.Helper()
+	asked := kafka.IncrementalAlterConfigsRequestResource{ResourceType: kafka.ResourceTypeTopic, ResourceName: topic}
+	for name, value := range settings {
+		asked.Configs = append(asked.Configs, kafka.IncrementalAlterConfigsRequestConfig{Name: name, Value: value, ConfigOperation: kafka.ConfigOperationSet})
+	}
+	transport := &kafka.Transport{}
+	defer transport.CloseIdleConnections()
+	client := &kafka.Client{Addr: kafka.TCP(r.Config().Kafka.Brokers...), Transport: transport}
+	answer, err := client.IncrementalAlterConfigs(r.t.Context(), &kafka.IncrementalAlterConfigsRequest{Resources: []kafka.IncrementalAlterConfigsRequestResource{asked}})
+	if err == nil {
+		err = answer.Resources[0].Error
+	}
+	if err != nil {
+		r.t.Fatal(err)
+	}
 }
 
 // settled waits until a half has settled so many records in all.
@@ -383,6 +404,28 @@ func TestRefusedReloadChangesNothing(t *testing.T) {
 	}
 	r.publish("moving", 0, 20)
 	r.settled("moving.rows", 20)
+}
+
+// TestReloadForgetsNoDeletes: for how long deletes are kept counts at once and stops no half, and is checked all the same.
+func TestReloadForgetsNoDeletes(t *testing.T) {
+	t.Parallel()
+	r := startLines(t, lines)
+	r.configure("third", map[string]string{"message.timestamp.type": "LogAppendTime", "segment.ms": "3600000", "retention.ms": "3600000"})
+	deletes := strings.NewReplacer("n: int }", "n: int, gone: bool }", "version: at\n", "version: at\n    allowed_lateness: 1h\n",
+		"{ table: third,", "{ table: third, deleted: gone, hard_deletes: true,").Replace(thirdLine)
+	kept := func(purge string) string {
+		const third = "third: { row: entity, key: 'md5(id, 4) + id', families: { e: {"
+		return strings.Replace(lines, third, third+" purge_deletes_after: "+purge+" ", 1) + deletes
+	}
+	r.reload(kept("4h"), reload.Applied)
+	half := r.Half("third.rows")
+	if result := r.reload(kept("3h"), reload.Refused); !strings.Contains(result.Error, "keeps its delete markers 3h") {
+		t.Errorf("refused by %q", result.Error)
+	}
+	r.reload(kept("5h"), reload.Applied)
+	if r.Half("third.rows") != half {
+		t.Error("the half was stopped")
+	}
 }
 
 // TestReloadWhilePausedKeepsThePause: the loop that comes in the place of a paused one is paused from its first moment on.
