@@ -3,6 +3,7 @@ package ingest
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -35,16 +36,18 @@ type keeper struct {
 	member *broker.Consumer
 	stop   context.Context
 	topics []*held
-	going  sync.WaitGroup // releases
+	reads  map[string]broker.Topic // what we subscribe to, also where nothing of it is held
+	going  sync.WaitGroup          // releases
 
 	ours, all int // partitions, as the pace knows them
 }
 
 // Joined implements broker.Holder.
-func (h *keeper) Joined(epoch int) {
+func (h *keeper) Joined(epoch int, topics map[string]broker.Topic) {
 	h.mu.Lock()
 	h.epoch = epoch
 	h.mu.Unlock()
+	h.reads = topics
 	h.changed()
 }
 
@@ -89,12 +92,21 @@ func (h *keeper) hold(t *broker.Tenure, of broker.Held) *held {
 	return to
 }
 
-// changed has Status and the pace know what is held.
+// changed has Status and the pace know what is held, and of what.
 func (h *keeper) changed() {
-	all, partitions := assignments{}, 0
+	all, partitions, holds := assignments{}, 0, map[string]bool{}
 	for _, t := range h.topics {
 		all = append(all, t.assignment)
-		partitions += t.topic.Partitions
+		holds[t.Topic] = true
+		if _, reads := h.reads[t.Topic]; !reads { // it is gone, or has just come
+			partitions += t.topic.Partitions
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(h.reads)) {
+		partitions += h.reads[name].Partitions
+		if !holds[name] {
+			all = append(all, &assignment{runner: h.topic(name)})
+		}
 	}
 	if ours := len(all.ids()); ours != h.ours || partitions != h.all {
 		h.ours, h.all = ours, partitions

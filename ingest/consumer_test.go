@@ -323,3 +323,55 @@ func TestOffsetsOfAConsumersGroupStay(t *testing.T) {
 		t.Errorf("once it has no member: %v, committed %d", err, b.committedOffset(0))
 	}
 }
+
+// A member knows all topics that it subscribes to, also those of which others have all partitions: a run until the end waits for them, and
+// its share of a limit is of all partitions.
+func TestConsumerKnowsTopicsOfWhichItHasNothing(t *testing.T) {
+	inBubble(t, 1, func(t *testing.T, b *fakeKafka) {
+		b.protocol = Consumer
+		b.create("shop.a", 1, 10)
+		b.create("shop.b", 1, 10)
+		s := newTopicStore()
+		var members []*running
+		for range 3 {
+			members = append(members, start(t, b.several(s, Topics{Names: []string{"shop.b", "shop.a"}})))
+			time.Sleep(30 * time.Second)
+		}
+		for i, l := range members {
+			if reads := slices.Sorted(slices.Values(l.Reads())); !slices.Equal(reads, []string{"shop.a", "shop.b"}) {
+				t.Errorf("member %d, who has partitions of %d topics, reads %q", i, len(l.Status().Partitions), reads)
+			}
+			if share, want := l.Pace.State().Share, float64(len(l.Status().Partitions))/2; share != want {
+				t.Errorf("the share of member %d is %v, expected %v", i, share, want)
+			}
+		}
+		for _, l := range members {
+			l.stop()
+		}
+	})
+}
+
+// A member's share of a limit is of the partitions that its topics have now.
+func TestConsumersShareFollowsAddedPartitions(t *testing.T) {
+	inBubble(t, 1, func(t *testing.T, b *fakeKafka) {
+		b.protocol = Consumer
+		b.create("shop.a", 1, 10)
+		s := newTopicStore()
+		members := []*running{start(t, b.several(s, Topics{Names: []string{"shop.a"}}))}
+		time.Sleep(30 * time.Second)
+		more := kmsg.NewPtrCreatePartitionsRequest()
+		more.Topics = []kmsg.CreatePartitionsRequestTopic{{Topic: "shop.a", Count: 4}}
+		if _, err := more.RequestWith(t.Context(), b.client); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		members = append(members, start(t, b.several(s, Topics{Names: []string{"shop.a"}})))
+		time.Sleep(time.Minute)
+		for i, l := range members {
+			if share := l.Pace.State().Share; share != 0.5 || len(l.Status().Partitions) != 2 {
+				t.Errorf("the share of member %d, who has %d of 4 partitions, is %v", i, len(l.Status().Partitions), share)
+			}
+			l.stop()
+		}
+	})
+}

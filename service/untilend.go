@@ -47,10 +47,7 @@ func (s *Service) UntilEnd(ctx context.Context, offsets Offsets) error {
 	said := map[string]bool{}
 	err := poll(ctx, func() bool {
 		return !slices.ContainsFunc(s.all(), func(h *Half) bool {
-			waits := slices.ContainsFunc(h.loop.Reads(), func(topic string) bool {
-				end := ends[topic] // nil: the topic came since, and is not waited for
-				return end != nil && !h.rejectsAll(topic, end) && !h.settledTo(ctx, offsets, topic, end)
-			})
+			waits := h.unsettled(ctx, offsets, ends)
 			if waits && !said[h.name] && h.loop.Status().Paused {
 				said[h.name] = true
 				s.log.Warn("the end waits for a pipeline that is paused", "pipeline", h.name,
@@ -84,6 +81,18 @@ func (s *Service) joined() bool {
 	return !slices.ContainsFunc(s.all(), func(h *Half) bool {
 		status := h.loop.Status()
 		return !status.Joined && !status.NoTopic
+	})
+}
+
+// unsettled reports whether a half has yet to settle a topic to its end. One that is no member now, as after a reload, has: which topics it
+// reads is known once it is.
+func (h *Half) unsettled(ctx context.Context, offsets Offsets, ends map[string][]int64) bool {
+	if status := h.loop.Status(); !status.Joined {
+		return !status.NoTopic
+	}
+	return slices.ContainsFunc(h.loop.Reads(), func(topic string) bool {
+		end := ends[topic] // nil: the topic came since, and is not waited for
+		return end != nil && !h.rejectsAll(topic, end) && !h.settledTo(ctx, offsets, topic, end)
 	})
 }
 

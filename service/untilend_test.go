@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"brine/event"
 	"brine/ingest"
 )
 
@@ -34,5 +35,22 @@ func TestUntilEndWaitsForPartitionsOfOthers(t *testing.T) {
 		if !slices.Equal(others, c.others) || settled != c.settled {
 			t.Errorf("%s: others %v, settled %v; wanted %v, %v", c.name, others, settled, c.others, c.settled)
 		}
+	}
+}
+
+// nothingWrites is a writer that is given nothing.
+type nothingWrites struct{ event.Writer }
+
+// TestUntilEndWaitsForHalvesThatHaveNotJoined: a half that a reload has put in the place of another reads nothing before it is a member of
+// its group, and is not at the end.
+func TestUntilEndWaitsForHalvesThatHaveNotJoined(t *testing.T) {
+	loop, err := ingest.New(ingest.Options{Kafka: ingest.Kafka{Brokers: []string{"x:1"}}, Topic: "scans", Group: "g", Writer: nothingWrites{},
+		Schema: event.Schema{Fields: []event.Field{{Name: "n", Type: event.Int}}, Version: -1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := &Half{name: "scans.rows", loop: loop}
+	if !h.unsettled(t.Context(), nil, map[string][]int64{"scans": {5}}) {
+		t.Error("a half that has not joined its group counts as settled")
 	}
 }

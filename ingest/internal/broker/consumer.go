@@ -25,10 +25,9 @@ var errLost = errors.New("the group has given these partitions to others")
 
 // How long what the coordinator does not say may last.
 const (
-	firstInterval  = 5 * time.Second  // between heartbeats, until the coordinator says how long
-	silence        = 45 * time.Second // of a coordinator, after which it must have removed us; the brokers' default for a session
-	unreleasedFor  = 75 * time.Second // of an instance id that may be a killed process's: longer than any default session
-	unreleasedWait = 2 * time.Second
+	firstInterval = 5 * time.Second  // between heartbeats, until the coordinator says how long
+	silence       = 45 * time.Second // of a coordinator, after which it must have removed us; the brokers' default for a session
+	unreleasedFor = 75 * time.Second // of an instance id that may be a killed process's: longer than any default session
 )
 
 // Held is partitions of one topic that a consumer has.
@@ -47,8 +46,9 @@ type Holder interface {
 	Release(of []Held, done func())
 	// Drop ends work on all partitions at once, with nothing committed, and returns when none is touched any more.
 	Drop()
-	// Joined is called when the group has answered, with the member's epoch; Parted when it did not take us, and will be asked again.
-	Joined(epoch int)
+	// Joined is called when the group has answered, with the member's epoch and the topics that we subscribe to, also where nothing of them is
+	// ours; Parted when it did not take us, and will be asked again.
+	Joined(epoch int, topics map[string]Topic)
 	Parted(why error)
 }
 
@@ -206,7 +206,7 @@ func (m *Consumer) join(ctx context.Context) error {
 	m.mu.Unlock()
 	m.heard = time.Now()
 	m.learn(answer)
-	m.holder.Joined(int(answer.epoch))
+	m.holder.Joined(int(answer.epoch), m.topics)
 	m.reconcile()
 	return nil
 }
@@ -275,7 +275,7 @@ func (m *Consumer) beat() error {
 		m.heard, m.everything = time.Now(), false
 		m.report = m.report && q.owned == nil
 		m.learn(answer)
-		m.holder.Joined(int(answer.epoch))
+		m.holder.Joined(int(answer.epoch), m.topics)
 		m.reconcile()
 		return nil
 	case errors.Is(err, fencedEpoch):
