@@ -53,6 +53,29 @@ func (s *Store) Company(ctx context.Context, issuer, subject, name, owner string
 	return out, err
 }
 
+// Left ends the sessions and the API tokens of somebody for whom a provider's claims hold no role any more. Nobody is left where nobody was.
+func (s *Store) Left(ctx context.Context, issuer, subject string) error {
+	id := sha256.Sum256([]byte(issuer + "\x00" + subject))
+	var account int64
+	err := s.inTx(ctx, func(tx *sql.Tx) error {
+		if err := tx.QueryRowContext(ctx, "SELECT account FROM identities WHERE id = ?", id[:]).Scan(&account); err != nil {
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, "DELETE FROM sessions WHERE account = ?", account); err != nil {
+			return err
+		}
+		_, err := tx.ExecContext(ctx, "DELETE FROM tokens WHERE account = ?", account)
+		return err
+	})
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil
+	}
+	if err == nil {
+		s.fresh.forget(account)
+	}
+	return err
+}
+
 // first makes the account of an identity that comes for the first time.
 func (s *Store) first(ctx context.Context, tx *sql.Tx, id []byte, issuer, subject string, a Account) (Account, error) {
 	var taken int

@@ -24,6 +24,13 @@ func (r *canalReader) Read(rec *Record, b *Builder) *Error {
 		return err
 	}
 	data, old := r.rows[0], r.rows[1]
+	said := 0
+	for _, m := range r.members {
+		said += len(m.json)
+	}
+	if said*len(data) > mostRepeated {
+		return &Error{Reason: TooLarge, Detail: "the record has too many rows for so much beside them, which is read again for each"}
+	}
 	for i := range max(1, len(data)) {
 		if i > 0 {
 			if err := b.Next(); err != nil {

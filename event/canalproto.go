@@ -170,6 +170,9 @@ func (r *canalPacketReader) entry(p []byte, b *Builder) *Error {
 	return nil
 }
 
+// mostRepeated bounds what is read again for each row of a record, in bytes of all rows.
+const mostRepeated = 64 << 20
+
 // change reads the rows that an entry changes. One that changes none, as a statement that alters a table, is an event without a row.
 func (r *canalPacketReader) change(header, value []byte, b *Builder) *Error {
 	kind, rows := uint64(eventUpdate), 0
@@ -183,6 +186,9 @@ func (r *canalPacketReader) change(header, value []byte, b *Builder) *Error {
 		return nil
 	}); err != nil {
 		return err
+	}
+	if rows*len(header) > mostRepeated {
+		return &Error{Reason: TooLarge, Detail: "an entry has too many rows for so long a header, which is read again for each"}
 	}
 	name := ""
 	if kind < uint64(len(canalEvents)) {

@@ -2,6 +2,8 @@ package event_test
 
 import (
 	"bytes"
+	"errors"
+	"strings"
 	"testing"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -110,6 +112,28 @@ left out: transaction`},
 }
 
 // Its place in the log is a version.
+// TestWhatCanalRepeatsIsBounded: what a record says once is read again for each of its rows, and a small record could have that take minutes.
+func TestWhatCanalRepeatsIsBounded(t *testing.T) {
+	var rows []any
+	for range 5000 {
+		rows = append(rows, 12, []byte{})
+	}
+	header := pb(1, 1, 2, "mysql-bin.000007", 3, 1, 8, "shop", 9, strings.Repeat("o", 16<<10), 11, 8)
+	packet := canalPacket(pb(1, header, 2, 2, 3, pb(append([]any{1, 99, 2, 8}, rows...)...)))
+	flat := `{"data":[` + strings.Repeat(`{"id":"1"},`, 4999) + `{"id":"1"}],"type":"INSERT","ts":1700000000000,"table":"` + strings.Repeat("o", 16<<10) + `"}`
+	for name, c := range map[string]struct {
+		form  event.EnvelopeForm
+		value []byte
+	}{"Protobuf": {event.CanalProtobuf, packet}, "JSON": {event.Canal, []byte(flat)}} {
+		s := wrap(event.Envelope{Form: c.form}, -1, at("id", event.Int), at("of", event.Text, "$table"))
+		err := event.NewDecoder(s).Decode(&event.Record{Value: c.value, Timestamp: 5}, new(event.Batch))
+		rejected, ok := errors.AsType[*event.Error](err)
+		if !ok || rejected.Reason != event.TooLarge || !strings.Contains(rejected.Detail, "too many rows") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 func TestCanalPacketsHavePlaces(t *testing.T) {
 	s := canalSchema()
 	s.Position = &event.Position{File: "file", Pos: "pos"}

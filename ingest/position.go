@@ -109,8 +109,9 @@ func (p Position) in(ctx context.Context, c *broker.Cluster, topic string, parti
 	return c.Offset(ctx, topic, partition, broker.Oldest)
 }
 
-// orderedRange makes sure that a range has something in it, as far as that is known without asking.
-func orderedRange(from, to Position) error {
+// Ordered makes sure that a span has something in it, as far as that is known without asking.
+func (s Span) Ordered() error {
+	from, to := s.From, s.To
 	if !from.at.IsZero() && !to.at.IsZero() && !from.at.Before(to.at) {
 		return fmt.Errorf("the range is from %v to %v; its end must be later than its begin", from, to)
 	}

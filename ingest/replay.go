@@ -28,7 +28,7 @@ type ReplayOptions struct {
 	Keys       [][]byte // only records of these keys are written; nil: all. The whole range is read
 	Into       string   // where Writer writes to, if not where the live group does: part of what Name identifies
 	Again      bool     // begin again, whatever is kept under Name
-	Untracked  bool     // keep no progress: the replay changes nothing in Kafka, and has no Name
+	Untracked  bool     // keep no progress: the replay changes nothing in Kafka, and has no Name; a partition may have nothing in its range
 
 	Patience time.Duration // Run gives up when nothing was settled for so long; 0: never
 	Cause    func() string // what the Writer's store fails with while a first try is pending; empty: not known. nil: never known
@@ -105,7 +105,7 @@ func (o *ReplayOptions) Validate() error {
 	if o.Name == "" && !o.Untracked {
 		faults = append(faults, errors.New("ingest: ReplayOptions.Name is empty: the progress of a replay is kept under it"))
 	}
-	if err := orderedRange(o.From, o.To); err != nil {
+	if err := (Span{From: o.From, To: o.To}).Ordered(); err != nil && !o.Untracked {
 		faults = append(faults, fmt.Errorf("ingest: %w", err))
 	}
 	return errors.Join(faults...)

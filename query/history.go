@@ -121,11 +121,12 @@ func (a *AsOf) cells(cells []hbase.Cell) (out []hbase.Cell, err error) {
 				found = i
 			}
 		}
-		kept := min(a.Kept[string(cells[from].Family)], maxVersions)
+		family, known := a.Kept[string(cells[from].Family)]
+		kept := min(family, maxVersions)
 		switch {
 		case found >= 0:
 			out = append(out, cells[found])
-		case i-from >= kept:
+		case known && i-from >= kept: // of other families nobody has said what they keep
 			return nil, &GoneError{ColumnName{string(cells[from].Family), string(cells[from].Qualifier)}, kept}
 		}
 	}

@@ -33,6 +33,7 @@ type subject struct {
 	exact         bool     // it is asked by a whole key, or all of it that is before its first time
 	fields        []string // that every request asks by, the field of its order among them
 	optional      []string // that a request may ask by
+	words         []string // of these, those that are found by words
 	key           bool     // it asks by a whole key
 	many          bool     // it has several questions
 	counts        bool     // it counts rows, and shows none of them
@@ -78,10 +79,11 @@ func (s *Server) reads(id *account.Identity, t *query.Table) scope {
 	return scope{}
 }
 
-// forced is the argument that a customer's questions are given; empty: the questions have none.
+// forced is the argument that a customer's questions are given; empty: the questions have none. One that finds by words is none: "Ann" would
+// find the rows of "Ann Lee" too.
 func (s *Server) forced(on *subject) string {
 	owner := s.opts.Access[on.source.Name].Owner
-	if owner != "" && (slices.Contains(on.fields, owner) || slices.Contains(on.optional, owner)) {
+	if owner != "" && !slices.Contains(on.words, owner) && (slices.Contains(on.fields, owner) || slices.Contains(on.optional, owner)) {
 		return owner
 	}
 	return ""
@@ -125,6 +127,9 @@ func viewSubject(v *query.View, many bool) *subject {
 			exact[p.Field] = !p.Words && !p.Range
 		} else {
 			on.optional = append(on.optional, p.Field)
+		}
+		if p.Words {
+			on.words = append(on.words, p.Field)
 		}
 	}
 	for _, f := range v.Table.KeyFields() {

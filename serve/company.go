@@ -52,6 +52,9 @@ func (c *call) signInWays() error {
 
 // companySignIn sends the browser to the provider.
 func (c *call) companySignIn() error {
+	if err := c.companyRate(); err != nil {
+		return err
+	}
 	to, started, err := c.opts.Company.Begin(c.ctx)
 	if err != nil {
 		return c.companyError(err)
@@ -67,6 +70,9 @@ func (c *call) companySignIn() error {
 
 // companyReturn begins the session of who comes back. Where it leads does not depend on the request.
 func (c *call) companyReturn() error {
+	if err := c.companyRate(); err != nil {
+		return err
+	}
 	started, err := c.started()
 	if err != nil {
 		return err
@@ -109,8 +115,21 @@ func (c *call) started() (s oidc.Started, err error) {
 	return s, nil
 }
 
+// companyRate bounds what somebody who shows nothing may ask of the provider, and write into the audit.
+func (c *call) companyRate() error {
+	if !c.public.allow("sign-in " + c.network) {
+		return refuse(tooMany, "more sign-ins were tried from here than anybody may try")
+	}
+	return nil
+}
+
 func (c *call) companyError(err error) error {
 	if refused, ok := errors.AsType[*oidc.RefusedError](err); ok {
+		if who := refused.Left; who != nil {
+			if err := c.opts.Accounts.Left(c.ctx, who.Issuer, who.Subject); err != nil {
+				return c.away(err)
+			}
+		}
 		return c.companyRefused(refused.Msg)
 	}
 	c.opts.Log.Warn("the company's provider did not answer", "request", requestID(c.r), "error", err)

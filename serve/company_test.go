@@ -139,6 +139,21 @@ func TestSignInByACompany(t *testing.T) {
 	if got := me(session); !strings.Contains(got, "unsigned") {
 		t.Errorf("a session of the former role goes on: %s", got)
 	}
+	token := g.ask("POST", "/api/v1/me/tokens", `{"name": "mine", "role": "support", "expires": "`+time.Now().Add(time.Hour).UTC().Format(time.RFC3339)+`"}`, "Cookie", again, "Content-Type", jsonBody)
+	var given struct {
+		Token string `json:"token"`
+	}
+	if err := json.Unmarshal(token.Body.Bytes(), &given); err != nil || given.Token == "" {
+		t.Fatalf("%d %s", token.Code, token.Body)
+	}
+	bearer := func() int { return g.ask("GET", "/api/v1/me", "", "Authorization", "Bearer "+given.Token).Code }
+	if code := bearer(); code != 200 {
+		t.Errorf("the token is answered %d", code)
+	}
+	c.group = "strangers" // she has left
+	if w := c.signIn(t, g); w.Code != 401 || !strings.Contains(me(again), "unsigned") || bearer() != 401 {
+		t.Errorf("who has left goes on: %d, %s, her token %d", w.Code, me(again), bearer())
+	}
 	audit := g.audited(t)
 	if n := strings.Count(audit, "sign-in issuer="); n != 2 || !strings.Contains(audit, `subject="s-1"`) {
 		t.Errorf("%s", audit)
@@ -183,6 +198,20 @@ func TestSignInsByACompanyThatAreRefused(t *testing.T) {
 	}
 	if audit := g.audited(t); !strings.Contains(audit, "sign-in.refused by the company's provider: its account is disabled") {
 		t.Errorf("%s", audit)
+	}
+}
+
+// TestSignInsByACompanyAreBounded: who shows nothing may ask the provider, and fill the audit, no faster than anybody may read.
+func TestSignInsByACompanyAreBounded(t *testing.T) {
+	c := newCompany(t)
+	g := c.guarded(t)
+	for _, path := range []string{"/api/v1/session/oidc/return?code=x&state=y", "/api/v1/session/oidc"} {
+		n := 0
+		for ; n < 1000 && g.ask("GET", path, "").Code != 429; n++ {
+		}
+		if n == 1000 {
+			t.Errorf("%s: %d sign-ins in a row", path, n)
+		}
 	}
 }
 

@@ -150,7 +150,7 @@ func startDeadLetterPurge(c *call) error {
 
 func startReindex(c *call) error {
 	var of client.ReindexJob
-	return c.startJob(ReindexJob, &of, func() (any, bool) { return &of, of.DropOld && !of.DryRun })
+	return c.startJob(ReindexJob, &of, func() (any, bool) { return &of, (of.DropOld || of.Again) && !of.DryRun })
 }
 
 // hidden are texts that may hold values of masked fields, as everybody may see them.

@@ -28,6 +28,7 @@ func TestJobsAreAccepted(t *testing.T) {
 		{"operator", "/dead-letter-purge", `{"older_than": "30d"}`, "", 403, "an administrator may delete it"},
 		{"operator", "/verify", `{"full": true, "delete_extra": true}`, "", 403, "an administrator may delete it"},
 		{"operator", "/reindex", `{"index": "orders", "from": "hbase", "drop_old": true}`, "", 403, "an administrator may delete it"},
+		{"operator", "/reindex", `{"index": "orders", "from": "hbase", "again": true}`, "", 403, "an administrator may delete it"},
 		{"admin", "/dead-letter-purge", `{"older_than": "30d"}`, "", 202, `"kind":"dead-letter-purge"`},
 		{"admin", "/verify", `{"full": true, "delete_extra": true}`, "", 202, `"delete_extra":true`},
 		{"support", "/replay", `{"from": "earliest"}`, "", 403, "may not do this"},

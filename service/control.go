@@ -98,6 +98,8 @@ func (c *Control) Ask(ctx context.Context, a Ask) ([]Asked, error) {
 	if a.Limit != 0 && !(a.Limit >= 1 && a.Limit <= mostLimit) { // no NaN either
 		return nil, fault.Misused(fmt.Errorf("a limit of %g; it is from 1 to %g records a second, or 0 for none", a.Limit, mostLimit))
 	}
+	c.topic.Asking.Lock()
+	defer c.topic.Asking.Unlock()
 	state, err := c.topic.Read(ctx)
 	if err != nil {
 		return nil, controlError(err, c.topic.Name())

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -118,6 +119,33 @@ func post(t *testing.T, url string, header ...string) (int, string) {
 	defer resp.Body.Close()
 	body, _ := io.ReadAll(resp.Body)
 	return resp.StatusCode, string(body)
+}
+
+// TestWhatIsAskedAtOnceHolds: of a pause and a limit at the same moment none undoes the other.
+func TestWhatIsAskedAtOnceHolds(t *testing.T) {
+	_, cfg := stack(t)
+	c := service.NewControl(cfg, slog.New(slog.DiscardHandler))
+	defer c.Close()
+	for range 10 {
+		var both sync.WaitGroup
+		for _, a := range []service.Ask{{What: service.Pause, Pipeline: "scans"}, {What: service.Limit, Pipeline: "scans", Limit: 5000}} {
+			both.Go(func() {
+				if _, err := c.Ask(t.Context(), a); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		both.Wait()
+		asked, err := c.Asked(t.Context())
+		if now := asked["scans.rows"]; err != nil || !now.Paused || now.Limit != 5000 {
+			t.Fatalf("%+v, %v", now, err)
+		}
+		for _, a := range []service.Ask{{What: service.Resume, Pipeline: "scans"}, {What: service.Limit, Pipeline: "scans"}} {
+			if _, err := c.Ask(t.Context(), a); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
 }
 
 // A pause by the admin port of one process holds for another that starts later, on the same group.

@@ -30,6 +30,8 @@ func (p *Plan) past(now time.Time) error {
 		return wrong(at, "write VERSIONS 10", "the versions of table %s are no times", t.Name)
 	case t.Erases != "":
 		return wrong(at, "write VERSIONS 10 for what is left", "table %s does not keep what was there: %s", t.Name, t.Erases)
+	case len(p.words) > 0:
+		return wrong(at, "leave MATCH out, or AS OF", "the index knows rows as they are now")
 	case len(t.Keys) > 1:
 		return wrong(at, "leave AS OF out", "the rows of table %s lie under several keys, by their versions", t.Name)
 	}

@@ -113,7 +113,7 @@ func (p *Plan) project() {
 	needed := func(t *test) bool {
 		return t.op != IsNull && (t.kind == ofCell || t.kind == ofTime || t.kind == ofField && !t.inKey)
 	}
-	if s.Whole = all || !slices.ContainsFunc(p.tests, needed) && !slices.ContainsFunc(p.pushed, needed); s.Whole {
+	if s.Whole = all || p.Statement.Versions > 0 || !slices.ContainsFunc(p.tests, needed) && !slices.ContainsFunc(p.pushed, needed); s.Whole {
 		return
 	}
 	var columns []query.Column

@@ -61,7 +61,7 @@ func (p *Plan) byIndex(c *Catalog, tests []*test) error {
 	}
 	for _, t := range tests {
 		clause, indexed := t.clause(x)
-		indexed = indexed && !c.Masks.MasksPlace(x.Name, fieldIn(x, t.column).Name) && len(p.Selection.Words) < search.MaxClauses
+		indexed = indexed && p.alike(t) && !c.Masks.MasksPlace(x.Name, fieldIn(x, t.column).Name) && len(p.Selection.Words) < search.MaxClauses
 		if indexed {
 			p.Selection.Words = append(p.Selection.Words, clause)
 			p.indexed = append(p.indexed, t)
@@ -79,6 +79,12 @@ func (p *Plan) byIndex(c *Catalog, tests []*test) error {
 		return wrong(p.words[0].ref.Pos, "ask for fewer words", "%v", err)
 	}
 	return p.sortedByIndex(c)
+}
+
+// alike reports whether a document has what a row has in the column of a test. Documents that hold the newest change whole have no value of an
+// earlier one, which the row may have kept; and what a row was at an earlier version no document has.
+func (p *Plan) alike(t *test) bool {
+	return t.inKey || !p.Table.Index.Replaced && p.Statement.Versions == 0
 }
 
 // readable reports whether a row says what it has in the column of a test.
@@ -122,7 +128,7 @@ func (t *test) clause(x *query.Index) (search.Clause, bool) {
 		}
 		*end.to = one
 	}
-	return r, true
+	return r, r.From != nil || r.To != nil // a limit that no value of the type is beyond, or that cannot be said, is none
 }
 
 // longKeyword is what engines index of a keyword: one that is longer may not be found.

@@ -152,6 +152,28 @@ func TestWhatTheIndexIsAsked(t *testing.T) {
 	}
 }
 
+// TestTheIndexIsAskedOnlyWhatItKnowsOfRows: not by fields of which documents hold the newest change alone, nor of what rows were before.
+func TestTheIndexIsAskedOnlyWhatItKnowsOfRows(t *testing.T) {
+	x, d := found(t)
+	asked := func(statement string) string {
+		d.asked = nil
+		x.run(t, fmt.Sprintf(statement, x.name))
+		return fmt.Sprintf("%+v", d.asked[0].Filter)
+	}
+	words, user := "{Field:s Text:a}", "{Field:user Values:[u1]}"
+	if got := asked("SELECT id FROM %s VERSIONS 3 WHERE MATCH(s, 'a') AND n > 1 AND user = 'u1'"); got != "["+words+" "+user+"]" {
+		t.Errorf("versions: asked %s", got)
+	}
+	x.catalog.Tables[0].Index.Replaced = true
+	if got := asked("SELECT id FROM %s WHERE MATCH(s, 'a') AND n > 1 AND user = 'u1'"); got != "["+words+" "+user+"]" {
+		t.Errorf("documents are replaced: asked %s", got)
+	}
+	x.catalog.Tables[0].Index.Replaced = false
+	if got := asked("SELECT id FROM %s WHERE MATCH(s, 'a') AND n <= 9223372036854775807"); got != "["+words+"]" {
+		t.Errorf("a limit that says nothing: asked %s", got)
+	}
+}
+
 // TestWordsAreRefused: of what the index does not find by words, of what is masked in the table or in the index, and in another order.
 func TestWordsAreRefused(t *testing.T) {
 	_, catalog := load(t, "visits")
@@ -171,6 +193,7 @@ func TestWordsAreRefused(t *testing.T) {
 	hidden.Masks = &mask.Rules{}
 	hidden.Masks.Place("docs", "s")
 	for statement, want := range map[string]string{
+		"SELECT * FROM visits AS OF '2h' WHERE MATCH(s, 'a')":            "knows rows as they are now",
 		"SELECT * FROM visits WHERE MATCH(phone, '555')":                 "masked",
 		"SELECT * FROM visits WHERE MATCH(user, 'u')":                    "does not find user by its words",
 		"SELECT * FROM visits WHERE MATCH(n, 'u')":                       "does not find n by its words",
@@ -260,6 +283,9 @@ func TestVersionsOfARow(t *testing.T) {
 	}
 	if got := x.lines(t, "SELECT s FROM T VERSIONS 10 WHERE user = 'u1' AND s < 'c' LIMIT 1"); !slices.Equal(got, []string{"b"}) {
 		t.Errorf("%q", got)
+	}
+	if got := x.lines(t, "SELECT s, n FROM T VERSIONS 2 WHERE user = 'u1' AND n = 7"); len(got) != 0 {
+		t.Errorf("a condition adds %q to the last two writes", got)
 	}
 	if got := x.lines(t, "SELECT s, n FROM T VERSIONS 2 WHERE user = 'u1'"); !slices.Equal(got, []string{"c,-", "b,-"}) {
 		t.Errorf("%q", got)

@@ -74,6 +74,11 @@ func (f *Follower) round(ctx context.Context, at []map[int]int64) ([]map[int]int
 		if maps.Equal(at[i], next[i]) {
 			continue
 		}
+		for partition := range next[i] {
+			if _, known := at[i][partition]; !known { // it came since, and is verified from its beginning
+				at[i][partition] = 0
+			}
+		}
 		s.From, s.To, s.Settled = ingest.Offsets(at[i]), ingest.Offsets(next[i]), nil
 		o.Sources, moved = append(o.Sources, s), append(moved, i)
 	}

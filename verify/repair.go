@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"sync/atomic"
 
@@ -66,11 +65,13 @@ func (c *Check) fixAgain(ctx context.Context, source int, w event.Writer) (n int
 	wanted := map[origin]bool{}
 	for i := range c.suspects {
 		for _, o := range c.suspects[i].from {
-			wanted[o] = wanted[o] || o.source == source && o.fixed && c.suspects[i].Kind.Fix() == ByRepair
+			if o.source == source && o.fixed && c.suspects[i].Kind.Fix() == ByRepair {
+				wanted[o] = true
+			}
 		}
 	}
 	all := len(c.uncounted) > 0 // more than is known one by one
-	if s.Letters == nil || s.Fixed == nil || !all && !slices.Contains(slices.Collect(maps.Values(wanted)), true) {
+	if s.Letters == nil || s.Fixed == nil || !all && len(wanted) == 0 {
 		return 0, nil
 	}
 	for letter, err := range s.Letters(ctx) {

@@ -59,11 +59,16 @@ func (o *Options) EnsureDefaults() {
 var ErrAway = errors.New("the provider gave no answer")
 
 // RefusedError is a sign-in that is none. It holds nothing secret.
-type RefusedError struct{ Msg string }
+type RefusedError struct {
+	Msg  string
+	Left *Person // who it was, where the provider has shown that, and who has no role any more; else nil
+}
 
 func (e *RefusedError) Error() string { return e.Msg }
 
-func refuse(format string, args ...any) error { return &RefusedError{fmt.Sprintf(format, args...)} }
+func refuse(format string, args ...any) error {
+	return &RefusedError{Msg: fmt.Sprintf(format, args...)}
+}
 
 const (
 	patience  = 5 * time.Second // for one answer of the provider
@@ -85,6 +90,8 @@ type Provider struct {
 	since  time.Time
 	failed error
 	until  time.Time // failed is the answer
+
+	ended once // the states of sign-ins that have ended
 }
 
 // New makes a provider of whole options.
@@ -157,7 +164,8 @@ func (p *Provider) provider(ctx context.Context) (*openid.Provider, error) {
 }
 
 func (p *Provider) discover(ctx context.Context) (*openid.Provider, error) {
-	found, err := openid.NewProvider(openid.ClientContext(ctx, p.client), p.opts.Issuer)
+	// Who asked first may go away: the answer is for all.
+	found, err := openid.NewProvider(openid.ClientContext(context.WithoutCancel(ctx), p.client), p.opts.Issuer)
 	if err != nil {
 		return nil, err
 	}
@@ -231,6 +239,8 @@ func (p *Provider) Finish(ctx context.Context, s Started, got Returned) (Person,
 		return Person{}, refuse("another provider has answered")
 	case got.Error != "" || got.Code == "":
 		return Person{}, refuse("the provider has refused")
+	case !p.ended.first(s.State, s.Until, p.opts.Now()):
+		return Person{}, refuse("the sign-in has ended before")
 	}
 	leave, err := p.enter()
 	if err != nil {
@@ -262,7 +272,10 @@ func (p *Provider) Finish(ctx context.Context, s Started, got Returned) (Person,
 // verified is who an ID token is of.
 func (p *Provider) verified(ctx context.Context, found *openid.Provider, text, nonce string) (Person, error) {
 	token, err := found.Verifier(&openid.Config{ClientID: p.opts.ClientID, Now: p.opts.Now}).Verify(ctx, text)
-	if err != nil {
+	switch {
+	case err != nil && strings.Contains(err.Error(), "fetching keys"): // as the library words it
+		return Person{}, fmt.Errorf("%w: its keys did not come", ErrAway)
+	case err != nil:
 		return Person{}, refuse("the ID token is not valid: %s", reason(err))
 	}
 	claims := map[string]any{}
@@ -278,7 +291,7 @@ func (p *Provider) verified(ctx context.Context, found *openid.Provider, text, n
 	case named && party != p.opts.ClientID, !named && len(token.Audience) > 1:
 		return Person{}, refuse("the ID token was given to another client")
 	}
-	return p.person(token.Issuer, token.Subject, claims)
+	return p.person(p.opts.Issuer, token.Subject, claims) // not as the token spells it: the same issuer is one
 }
 
 // reason words why a token is not valid without quoting it.
@@ -310,7 +323,7 @@ func (p *Provider) person(issuer, subject string, claims map[string]any) (Person
 		}
 	}
 	if out.Role == "" {
-		return out, refuse("none of the values of the claim %s has a role here", p.opts.RoleClaim)
+		return out, &RefusedError{Msg: fmt.Sprintf("none of the values of the claim %s has a role here", p.opts.RoleClaim), Left: &out}
 	}
 	if out.Role == account.Customer { // nobody owns rows by a name that he may have chosen
 		out.Owner, err = text(claims, p.opts.OwnerClaim)

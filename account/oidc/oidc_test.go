@@ -39,6 +39,7 @@ type issuer struct {
 	claims     func(map[string]any)  // changes those of the token
 	token      func(claims map[string]any) string
 	away       bool
+	keyless    bool // of all it says only the keys do not come
 	discovered int
 }
 
@@ -74,6 +75,8 @@ func (i *issuer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		i.discovered++
 		answer(map[string]any{"issuer": i.URL, "authorization_endpoint": i.URL + "/authorize", "token_endpoint": i.URL + "/token",
 			"jwks_uri": i.URL + "/keys", "id_token_signing_alg_values_supported": []string{"ES256", "HS256", "none"}})
+	case i.keyless && r.URL.Path == "/keys":
+		w.WriteHeader(http.StatusInternalServerError)
 	case r.URL.Path == "/keys":
 		answer(jose.JSONWebKeySet{Keys: i.published})
 	case r.URL.Path == "/token":
@@ -308,6 +311,66 @@ func TestASlowProviderHoldsUpFew(t *testing.T) {
 }
 
 // TestOutages: a provider that does not answer is asked again after a while and not by everybody; what it was known to be stays.
+// TestASignInEndsOnce: the browser that keeps its cookie begins no second one by it, and asks the provider nothing.
+func TestASignInEndsOnce(t *testing.T) {
+	i := newIssuer(t)
+	now := time.Now()
+	p := i.provider(func(o *oidc.Options) { o.Now = func() time.Time { return now } })
+	to, started, err := p.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	code, state := i.authorize(to)
+	if _, err := p.Finish(t.Context(), started, oidc.Returned{Code: code, State: state}); err != nil {
+		t.Fatal(err)
+	}
+	another, _ := i.authorize(to)
+	if _, err := p.Finish(t.Context(), started, oidc.Returned{Code: another, State: state}); err == nil || err.Error() != "the sign-in has ended before" {
+		t.Error(err)
+	}
+	if len(i.codes) != 1 {
+		t.Error("the provider was asked for the second code")
+	}
+}
+
+// TestKeysThatDoNotComeAreAnOutage: they say nothing against the token.
+func TestKeysThatDoNotComeAreAnOutage(t *testing.T) {
+	i := newIssuer(t)
+	i.keyless = true
+	if _, err := i.signIn(i.provider(nil)); !errors.Is(err, oidc.ErrAway) {
+		t.Error(err)
+	}
+}
+
+// TestWhoAsksFirstMayGoAway: the provider is known to the next all the same.
+func TestWhoAsksFirstMayGoAway(t *testing.T) {
+	i := newIssuer(t)
+	p := i.provider(nil)
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, _, err := p.Begin(ended); err != nil {
+		t.Error(err)
+	}
+	if _, err := i.signIn(p); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestWhoHasNoRoleIsNamed: so that what he had here can end.
+func TestWhoHasNoRoleIsNamed(t *testing.T) {
+	i := newIssuer(t)
+	i.claims = func(c map[string]any) { c["groups"] = "strangers" }
+	_, err := i.signIn(i.provider(nil))
+	refused, ok := errors.AsType[*oidc.RefusedError](err)
+	if !ok || refused.Left == nil || refused.Left.Subject != "s-1" || refused.Left.Issuer != i.URL {
+		t.Errorf("%+v", err)
+	}
+	i.claims = func(c map[string]any) { c["nonce"] = "another" }
+	if _, err = i.signIn(i.provider(nil)); !errors.As(err, &refused) || refused.Left != nil {
+		t.Errorf("a token that is not for us names somebody: %+v", err)
+	}
+}
+
 func TestOutages(t *testing.T) {
 	i := newIssuer(t)
 	i.away = true

@@ -47,6 +47,10 @@ type Topic struct {
 	opts    Options
 	cluster *broker.Cluster
 
+	// Asking is held by who asks something, from reading what is asked to having written it: of two at once none undoes what the other asks.
+	// Two processes are not held apart.
+	Asking sync.Mutex
+
 	mu    sync.Mutex
 	state map[string]Entry // as far as it has been read
 	next  int64            // the offset to read next

@@ -114,7 +114,7 @@ type DeadLetterReplayJob struct {
 type DeadLetterPurgeJob struct {
 	Pipeline  string `json:"pipeline,omitempty" doc:"Only the topic of this pipeline's dead letters."`
 	OlderThan string `json:"older_than" doc:"Delete what was written before this time, or longer ago than this (30d)."`
-	KeepOpen  bool   `json:"keep_open,omitempty" doc:"Delete nothing from the first letter on that has not been replayed, in each partition."`
+	KeepOpen  bool   `json:"keep_open,omitempty" doc:"Delete nothing from the first dead letter on that has not been replayed, in each partition."`
 	DryRun    bool   `json:"dry_run,omitempty" doc:"Only what would be deleted; without it administrators only."`
 }
 
@@ -125,7 +125,7 @@ type ReindexJob struct {
 	Rate        int    `json:"rate,omitempty" doc:"Most rows, and then records, a second of each pipeline; left out: no limit."`
 	Workers     int    `json:"workers,omitempty" doc:"Ranges of the table that are read at the same time; left out: 4."`
 	DropOld     bool   `json:"drop_old,omitempty" doc:"Drop the old index once the new one has its place and is complete; administrators only."`
-	Again       bool   `json:"again,omitempty" doc:"Begin again, whatever was begun."`
+	Again       bool   `json:"again,omitempty" doc:"Begin again: what was built so far is deleted; administrators only."`
 	SkipRefused bool   `json:"skip_refused,omitempty" doc:"Take the old index's place though the new one refuses documents."`
 	SkipMissing bool   `json:"skip_missing,omitempty" doc:"Go on though the topic has forgotten some of what is asked of it."`
 	DryRun      bool   `json:"dry_run,omitempty" doc:"Only the plan."`

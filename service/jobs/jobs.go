@@ -170,8 +170,8 @@ func (j *Jobs) Start(ctx context.Context, s Start) (_ client.Job, again bool, er
 		j.forget(one)
 		j.work.Done()
 		if s.Key != "" { // the same request may have come at the same time
-			if out, found, again := j.byKey(ctx, one); found && again == nil {
-				return out, true, nil
+			if out, found, reused := j.byKey(ctx, one); found {
+				return out, reused == nil, reused
 			}
 		}
 		return client.Job{}, false, err
@@ -370,14 +370,20 @@ func (j *Jobs) Get(ctx context.Context, id string, whole bool) (client.Job, erro
 	if one := j.ours(id); one != nil {
 		return one.shown(whole), nil
 	}
-	k, err := j.store.get(ctx, "id = ?", id)
-	if errors.Is(err, sql.ErrNoRows) {
-		return client.Job{}, fault.New(fault.Missing, errors.New("there is no such job, or it was so long ago that it is forgotten"), "")
-	}
+	k, err := j.kept(ctx, id)
 	if err != nil {
 		return client.Job{}, err
 	}
-	return j.current(&k, whole), nil
+	return j.current(k, whole), nil
+}
+
+// kept is a job as the database has it.
+func (j *Jobs) kept(ctx context.Context, id string) (*kept, error) {
+	k, err := j.store.get(ctx, "id = ?", id)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, fault.New(fault.Missing, errors.New("there is no such job, or it was so long ago that it is forgotten"), "")
+	}
+	return &k, err
 }
 
 // Cancel asks for a job's end, and returns how it is then. What it has done by then stays.
@@ -386,11 +392,12 @@ func (j *Jobs) Cancel(ctx context.Context, id string) (client.Job, error) {
 		one.cancelNow()
 		return one.shown(true), nil
 	}
-	now, err := j.Get(ctx, id, true)
+	k, err := j.kept(ctx, id)
 	if err != nil {
-		return now, err
+		return client.Job{}, err
 	}
-	if now.HasEnded() {
+	now := j.current(k, true)
+	if k.HasEnded() { // one that is only silent may be at work on a machine whose clock differs
 		return now, fault.New(fault.Failed, fmt.Errorf("the job has ended: it is %s", now.State), "")
 	}
 	now.State = client.JobCanceling

@@ -94,7 +94,7 @@ func (o *Operations) replayLetters(of *client.DeadLetterReplayJob) (jobs.Work, e
 		}
 		for _, group := range replay.Unknown {
 			out.Result("note", map[string]string{"note": fmt.Sprintf("%s of group %s, which this configuration does not have, are left out",
-				term.Count(replay.Letters[group], "letter"), group)})
+				term.Count(replay.Letters[group], "dead letter"), group)})
 		}
 		switch {
 		case len(replay.Halves) == 0:

@@ -24,7 +24,11 @@ func Span(from, to string, partitions []int, now time.Time) (ingest.Span, error)
 		return ingest.Span{}, fault.Misused(errors.New("--from latest: nothing comes after the latest record; " +
 			"--from is earliest, a time or offsets"))
 	}
-	return ingest.NewSpan(begin, end, partitions), nil
+	span := ingest.NewSpan(begin, end, partitions)
+	if err := span.Ordered(); err != nil {
+		return ingest.Span{}, fault.Misused(err)
+	}
+	return span, nil
 }
 
 func position(flag, text string, now time.Time) (ingest.Position, error) {

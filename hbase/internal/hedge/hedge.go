@@ -1,5 +1,5 @@
 // Package hedge reads from a region and its replicas: the region is asked first, its replicas after a delay or as soon as it has failed,
-// and the first answer counts. Who waits is answered at most once; what the others do ends soon after.
+// and the first answer counts. The caller gets at most one answer; the other calls end soon after.
 package hedge
 
 import (

@@ -171,7 +171,7 @@ func (l *Locator) Correct(r *Region, d remote.Diagnosis) *Region {
 		return nil
 	}
 	l.Forget(r)
-	if r.Table == MetaTable {
+	if r.Table == MetaTable || r.Replica > 0 { // a replica is never known as the region: reads that must see every write would go to it
 		return nil
 	}
 	// A server remembers for minutes where it gave a region to. What is not newer than the location known is of an earlier stay:

@@ -23,3 +23,14 @@ func TestMovedIsFollowedForwardsOnly(t *testing.T) {
 		}
 	}
 }
+
+// A replica that has moved is looked up again: it never becomes what is known of the region, whose reads must see every write.
+func TestAReplicaIsNeverTheRegion(t *testing.T) {
+	var l Locator
+	r := &Region{Table: "t", Name: []byte("t,,1_0001.x."), Server: "a:1", Replica: 1, seq: 5}
+	text := "Region moved to: hostname=b port=1 startCode=1. As of locationSeqNum=9."
+	d := remote.Diagnose(&remote.Exception{Class: remote.Package + "exceptions.RegionMovedException", Text: text})
+	if moved := l.Correct(r, d); moved != nil {
+		t.Errorf("%+v", moved)
+	}
+}
