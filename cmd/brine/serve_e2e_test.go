@@ -223,7 +223,8 @@ func (s *serving) runs(line string, req *http.Request) {
 	} else {
 		body, err = io.ReadAll(resp.Body)
 	}
-	if err != nil || resp.StatusCode != http.StatusOK || !strings.Contains(string(body), `"fields"`) && !strings.Contains(string(body), `"parameters"`) {
+	answers := slices.ContainsFunc([]string{`"fields"`, `"parameters"`, `"facets":[{`}, func(has string) bool { return strings.Contains(string(body), has) })
+	if err != nil || resp.StatusCode != http.StatusOK || !answers {
 		s.t.Errorf("%s\n%s %v\n%s", line, resp.Status, err, body)
 	}
 }
