@@ -64,8 +64,8 @@ func Run(ctx context.Context, o Options) error {
 }
 
 // Run ingests until ctx ends; it then settles what is pending, commits, leaves the group and returns nil, all within about
-// StopTimeout. It returns an error when it cannot begin (ErrUnreachable, ErrNoTopic, ErrDenied) or the group refuses it;
-// everything else it waits for, and Status says what. A Loop runs once.
+// StopTimeout. It returns an error when it cannot begin (ErrUnreachable, ErrNoTopic, ErrDenied) or the group refuses it, unless it is
+// Patient; everything else it waits for, and Status says what. A Loop runs once.
 func (l *Loop) Run(ctx context.Context) error {
 	if l.started.Swap(true) {
 		return errors.New("ingest: a Loop runs once")
@@ -78,7 +78,16 @@ func (l *Loop) Run(ctx context.Context) error {
 		}
 		return err
 	}
-	return l.consume(ctx)
+	for pauses := (backoff.Pauses{Base: l.RetryMin, Limit: l.HaltPause}); ; {
+		err := l.consume(ctx)
+		if err == nil || !l.Patient || errors.Is(err, broker.ErrFenced) {
+			return err
+		}
+		l.outside(err)
+		if pauses.Wait(ctx) != nil {
+			return nil
+		}
+	}
 }
 
 // begin connects, again and again while the topic is missing and waited for, or for whatever reason if the loop is patient.
@@ -236,11 +245,13 @@ func (l *Loop) absent(err error) {
 	l.noTopic, l.failed = errors.Is(err, ErrNoTopic), err
 }
 
-// parted records that the loop is outside the group from now on, until the next generation.
+// parted records that the loop is outside the group, until the next generation. One that was outside already has been so since then.
 func (l *Loop) parted() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.joined, l.apart = false, time.Now()
+	if l.joined || l.apart.IsZero() {
+		l.joined, l.apart = false, time.Now()
+	}
 }
 
 // outside records and reports why the loop could not become a member.

@@ -118,7 +118,8 @@ type Options struct {
 	// returned nil, and else fails with the error. nil: Run fails at once.
 	AwaitTopic func(ctx context.Context, missing error) error
 
-	// Patient has Run try again, for as long as it takes, when it cannot begin, and Status says why. Else Run fails.
+	// Patient has Run try again, for as long as it takes, when it cannot begin or the group refuses it, and Status says why. Else Run
+	// fails, as it always does when another process joins with the same InstanceID.
 	Patient bool
 
 	// HaltAfterRejects halts the partitions of a topic when that many records in a row were rejected, over all of them, and none written:

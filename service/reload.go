@@ -144,9 +144,16 @@ func (s *Service) checkServers(ctx context.Context, cfg *config.Config, halves [
 	if len(pipelines) == 0 {
 		return nil
 	}
+	asks := brokers.Offsets{Client: brokers.Open(&cfg.Kafka)}
+	defer asks.Close()
+	if err := asks.CheckProtocol(ctx, cfg.Kafka.GroupProtocol); err != nil {
+		return err
+	}
 	for _, p := range pipelines {
-		if err := checkTopics(ctx, cfg, p); err != nil {
-			return fmt.Errorf("pipeline %s: %w", p.Name, err)
+		for _, topic := range p.Named() { // what matches a pattern may come later
+			if _, err := asks.Ends(ctx, topic); err != nil {
+				return fmt.Errorf("pipeline %s: %w", p.Name, err)
+			}
 		}
 	}
 	only := Only(cfg, pipelines...)
@@ -157,18 +164,6 @@ func (s *Service) checkServers(ctx context.Context, cfg *config.Config, halves [
 		return nil
 	}
 	return checkIndexes(ctx, only, s.engine)
-}
-
-// checkTopics makes sure that the topics of a pipeline are there.
-func checkTopics(ctx context.Context, cfg *config.Config, p *config.Pipeline) error {
-	asks := brokers.Offsets{Client: brokers.Open(&cfg.Kafka)}
-	defer asks.Close()
-	for _, topic := range p.Named() { // what matches a pattern may come later
-		if _, err := asks.Ends(ctx, topic); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // checkIndexes makes sure that the indexes are there, with all their fields.

@@ -428,6 +428,23 @@ func TestReloadForgetsNoDeletes(t *testing.T) {
 	}
 }
 
+// TestHalfThatIsRefusedEndsNoOther: a session time-out that the brokers do not take keeps its pipelines outside their groups and brine at
+// work, until another reload.
+func TestHalfThatIsRefusedEndsNoOther(t *testing.T) {
+	t.Parallel()
+	r := startLines(t, lines)
+	r.reload(strings.Replace(lines, "group: brine,", "group: brine, session_timeout: 3s,", 1), reload.Applied)
+	for _, half := range []string{"steady.rows", "moving.rows"} {
+		r.wait(half+" is refused", func() bool {
+			status, _ := r.Half(half).Running()
+			return !status.Joined && status.Detail != ""
+		})
+	}
+	r.reload(lines, reload.Applied)
+	r.publish("moving", 0, 20)
+	r.settled("moving.rows", 20)
+}
+
 // TestReloadWhilePausedKeepsThePause: the loop that comes in the place of a paused one is paused from its first moment on.
 func TestReloadWhilePausedKeepsThePause(t *testing.T) {
 	t.Parallel()

@@ -31,6 +31,9 @@ func NoTopic(err error) bool { return broker.NoTopic(err) }
 // Temporary reports whether a broker's error is one that passes, as while a leader is elected.
 func Temporary(err error) bool { return broker.Temporary(err) }
 
+// HasConsumers reports whether the brokers have the consumer protocol (KIP-848), turned on or not.
+func (c *Client) HasConsumers(ctx context.Context) (bool, error) { return c.cluster.HasConsumers(ctx) }
+
 // Ends returns the next offset of each partition of a topic, records of open transactions counted.
 func (c *Client) Ends(ctx context.Context, topic string) ([]int64, error) {
 	return c.everywhere(ctx, topic, broker.Newest, broker.Uncommitted)

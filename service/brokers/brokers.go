@@ -37,6 +37,22 @@ func Error(err error) error {
 // Offsets is a client whose errors have their kinds.
 type Offsets struct{ *offsets.Client }
 
+// CheckProtocol returns an error where the brokers do not have the protocol that members are to speak.
+func (o Offsets) CheckProtocol(ctx context.Context, protocol string) error {
+	if protocol != string(ingest.Consumer) {
+		return nil
+	}
+	has, err := o.HasConsumers(ctx)
+	if err != nil {
+		return Error(err)
+	}
+	if !has {
+		return fault.New(fault.Failed, errors.New("kafka.group_protocol: the brokers do not speak the consumer protocol (Kafka 4.0 and later do)"),
+			"write group_protocol: auto or classic")
+	}
+	return nil
+}
+
 // Ends returns the next offset of each partition of a topic.
 func (o Offsets) Ends(ctx context.Context, topic string) ([]int64, error) {
 	ends, err := o.Client.Ends(ctx, topic)

@@ -167,6 +167,12 @@ func (c *Cluster) LearnVersions(ctx context.Context) (err error) {
 	return err
 }
 
+// HasConsumers reports whether the brokers have the consumer protocol; that it is turned off only a member learns.
+func (c *Cluster) HasConsumers(ctx context.Context) (bool, error) {
+	_, consumers, err := c.versions(ctx)
+	return consumers != noConsumers, err
+}
+
 func (c *Cluster) versions(ctx context.Context) (topicIDs bool, consumers int16, err error) {
 	r, err := c.client.ApiVersions(ctx, &kafka.ApiVersionsRequest{})
 	if err == nil {
