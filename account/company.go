@@ -53,7 +53,8 @@ func (s *Store) Company(ctx context.Context, issuer, subject, name, owner string
 	return out, err
 }
 
-// Left ends the sessions and the API tokens of somebody for whom a provider's claims hold no role any more. Nobody is left where nobody was.
+// Left ends the sessions and the API tokens of somebody for whom a provider's claims hold no role any more. Nobody is left where nobody
+// was.
 func (s *Store) Left(ctx context.Context, issuer, subject string) error {
 	id := sha256.Sum256([]byte(issuer + "\x00" + subject))
 	var account int64

@@ -79,8 +79,8 @@ func (s *Server) reads(id *account.Identity, t *query.Table) scope {
 	return scope{}
 }
 
-// forced is the argument that a customer's questions are given; empty: the questions have none. One that finds by words is none: "Ann" would
-// find the rows of "Ann Lee" too.
+// forced is the argument that a customer's questions are given; empty: the questions have none. One that finds by words is none: "Ann"
+// would find the rows of "Ann Lee" too.
 func (s *Server) forced(on *subject) string {
 	owner := s.opts.Access[on.source.Name].Owner
 	if owner != "" && !slices.Contains(on.words, owner) && (slices.Contains(on.fields, owner) || slices.Contains(on.optional, owner)) {

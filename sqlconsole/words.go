@@ -81,8 +81,8 @@ func (p *Plan) byIndex(c *Catalog, tests []*test) error {
 	return p.sortedByIndex(c)
 }
 
-// alike reports whether a document has what a row has in the column of a test. Documents that hold the newest change whole have no value of an
-// earlier one, which the row may have kept; and what a row was at an earlier version no document has.
+// alike reports whether a document has what a row has in the column of a test. Documents that hold the newest change whole have no value of
+// an earlier one, which the row may have kept; and what a row was at an earlier version no document has.
 func (p *Plan) alike(t *test) bool {
 	return t.inKey || !p.Table.Index.Replaced && p.Statement.Versions == 0
 }
