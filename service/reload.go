@@ -224,7 +224,7 @@ func (s *Service) build(ctx context.Context, cfg *config.Config, names []string)
 // swap has what runs be what is planned, and returns where halves go on that write otherwise from there. It waits for those that settle, a
 // bounded time, and for all at once.
 func (s *Service) swap(c *crew, cfg *config.Config, plan *reload.Plan, fresh map[string]*Half) (onward []reload.Offset) {
-	s.cfg.Store(cfg)
+	running := s.cfg.Swap(cfg)
 	var changing sync.WaitGroup
 	var mu sync.Mutex
 	for i := range plan.Halves {
@@ -257,6 +257,7 @@ func (s *Service) swap(c *crew, cfg *config.Config, plan *reload.Plan, fresh map
 		}
 	}
 	changing.Wait()
+	s.maskSkew(running, cfg) // once nothing counts any more by what was configured
 	slices.SortFunc(onward, reload.Offset.Compare)
 	return onward
 }

@@ -445,6 +445,28 @@ func TestHalfThatIsRefusedEndsNoOther(t *testing.T) {
 	r.settled("moving.rows", 20)
 }
 
+// TestMaskThatComesByAReloadReachesSkew: neither keys nor hot fields that were counted before are named any more.
+func TestMaskThatComesByAReloadReachesSkew(t *testing.T) {
+	t.Parallel()
+	hot := strings.Replace(lines, "topic: moving\n", "topic: moving\n    hot_fields: [id]\n", 1)
+	r := startLines(t, hot)
+	r.publish("moving", 0, 20)
+	r.settled("moving.rows", 20)
+	names := func() int {
+		_, body := get(t, r.URL()+service.SkewPath)
+		return strings.Count(body, "K0000001")
+	}
+	if n := names(); n < 2 {
+		t.Fatalf("a hot key is named %d times, want once as a key and once as a field", n)
+	}
+	r.reload(strings.Replace(hot, "topic: moving\n", "topic: moving\n    mask: [id]\n", 1), reload.Applied)
+	r.publish("moving", 20, 20)
+	r.settled("moving.rows", 40)
+	if _, body := get(t, r.URL()+service.SkewPath); strings.Contains(body, "K00000") {
+		t.Errorf("keys that are masked are named:\n%s", body)
+	}
+}
+
 // TestReloadWhilePausedKeepsThePause: the loop that comes in the place of a paused one is paused from its first moment on.
 func TestReloadWhilePausedKeepsThePause(t *testing.T) {
 	t.Parallel()

@@ -15,6 +15,7 @@ import (
 	"brine/internal/fault"
 	"brine/metrics"
 	"brine/service/stores"
+	"brine/skew"
 )
 
 // openStores opens the stores that the halves write to or look keys up in, and no others. Who runs always has a client of HBase.
@@ -139,10 +140,42 @@ func (s *Service) learnRegions(ctx context.Context, cfg *config.Config, table st
 	if err != nil {
 		return err
 	}
+	s.tables.Counter(table, shapeOf(cfg, table)).SetRegions(SkewRegions(regions))
+	return nil
+}
+
+// shapeOf is what the skew counter of a table may know of its keys.
+func shapeOf(cfg *config.Config, table string) skew.Shape {
 	shape := ShapeOf(cfg.Table(table).RowKeys())
 	if cfg.Mask().MasksKey(table) { // then no key is counted by what it says, nor named
 		shape.Head, shape.Text = func([]byte) int { return 0 }, func([]byte) string { return "" }
 	}
-	s.tables.Counter(table, shape).SetRegions(SkewRegions(regions))
-	return nil
+	return shape
+}
+
+// maskSkew has the skew counters of tables of which another configuration masks other things forget what they know of keys and fields.
+func (s *Service) maskSkew(before, cfg *config.Config) {
+	for _, name := range s.tables.Names() {
+		if cfg.Table(name) == nil { // written no more
+			continue
+		}
+		if before.Table(name) == nil || !slices.Equal(maskedInSkew(before, name), maskedInSkew(cfg, name)) {
+			s.tables.Counter(name, skew.Shape{}).Reshape(shapeOf(cfg, name))
+		}
+	}
+}
+
+// maskedInSkew are the masked ones of what the skew counter of a table counts: its key, as an empty name, and hot fields.
+func maskedInSkew(cfg *config.Config, table string) (names []string) {
+	if cfg.Mask().MasksKey(table) {
+		names = append(names, "")
+	}
+	for _, p := range cfg.Pipelines {
+		for _, name := range p.HotFields {
+			if len(p.Rows) > 0 && p.Rows[0].Table == table && cfg.Mask().MasksField(p.Name, name) {
+				names = append(names, p.Name+"."+name)
+			}
+		}
+	}
+	return names
 }

@@ -139,7 +139,10 @@ func (c *Counter) Advise(table string) []HotSpot {
 
 // evidence gathers what the causes of the hot regions are derived from; nothing when none is hot.
 func (c *Counter) evidence(table string) evidence {
-	e := evidence{table: table, shape: c.shape, regions: c.read().Regions, began: c.began}
+	c.mu.Lock()
+	shape := c.shape
+	c.mu.Unlock()
+	e := evidence{table: table, shape: shape, regions: c.read().Regions, began: c.began}
 	hot := false
 	for _, l := range e.regions {
 		e.now = append(e.now, float64(l.now))

@@ -30,9 +30,9 @@ type Rows interface{ Row(i int) []byte }
 type Counter struct {
 	now   func() time.Time
 	began time.Time
-	shape Shape
 
 	mu      sync.Mutex
+	shape   Shape
 	at      time.Duration // since began; does not go back, wherever a clock is set
 	regions regions
 	buckets []counts
@@ -59,6 +59,15 @@ func NewCounter(shape Shape, now func() time.Time) *Counter {
 	c.regions.named = make(map[string]*tally)
 	c.heads = newSketches()
 	return c
+}
+
+// Reshape gives the keys another shape of as many buckets, and forgets which keys and fields were written: what the shape before named.
+func (c *Counter) Reshape(shape Shape) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.shape, c.sample, c.heads = shape, newSample(), newSketches()
+	clear(c.fields)
+	c.tick()
 }
 
 func newSketches() [2]*sketch {

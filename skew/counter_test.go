@@ -175,6 +175,34 @@ func TestFieldsAreCountedOverTheLastMinute(t *testing.T) {
 	}
 }
 
+// TestReshapedCounterForgetsKeys: what another shape named is named no more, and the counts of regions go on.
+func TestReshapedCounterForgetsKeys(t *testing.T) {
+	clock := newClock()
+	named := Shape{Head: func(row []byte) int { return len(row) }, Text: func(b []byte) string { return string(b) }}
+	c := NewCounter(named, clock.now)
+	clock.pass(2 * time.Minute)
+	add := func() {
+		rows := stored{[]byte("secret")}
+		c.Add(Batch{Region: Region{Name: "r"}, Count: Count{Rows: 1, Bytes: 9}, Rows: rows})
+		c.AddField("station", 1, rows.Row)
+	}
+	add()
+	if got := c.Heavy(); len(got) != 1 || got[0].Text != "secret" || len(c.HeavyFields()) != 1 || len(c.sample.all()) != 1 {
+		t.Fatalf("before: %+v", got)
+	}
+	c.Reshape(Shape{Head: func([]byte) int { return 0 }, Text: func([]byte) string { return "" }})
+	if len(c.Heavy()) > 0 || len(c.HeavyFields()) > 0 || len(c.sample.all()) > 0 {
+		t.Errorf("after: %+v, %+v, %+v", c.Heavy(), c.HeavyFields(), c.sample.all())
+	}
+	add()
+	if got := c.Heavy(); len(got) > 0 {
+		t.Errorf("after another row: %+v", got)
+	}
+	if n := c.Recent().RowsRecent; n != 2 || len(c.sample.all()) != 1 {
+		t.Errorf("%d rows are counted, %d in the sample; want 2, and the one since", n, len(c.sample.all()))
+	}
+}
+
 func TestThousandsOfRegionsComeAndGoWithinBounds(t *testing.T) {
 	const n = 10_000
 	clock := newClock()
