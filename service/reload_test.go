@@ -501,7 +501,7 @@ func TestReloadsComeOneAfterAnother(t *testing.T) {
 	signals := make(chan os.Signal, 2)
 	ctx, cancel := context.WithCancel(t.Context())
 	var waiting sync.WaitGroup
-	waiting.Go(func() { r.ReloadWhen(ctx, signals, "") })
+	waiting.Go(func() { r.ReloadWhen(ctx, signals, nil) })
 	r.write(strings.Replace(lines, "topic: moving\n", "topic: moving\n    read: { window: 2 }\n", 1))
 	signals <- syscall.SIGHUP
 	signals <- syscall.SIGHUP

@@ -1,10 +1,41 @@
 package service
 
 import (
+	"context"
+	"log/slog"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
+	"testing/synctest"
 )
+
+// TestReloadsWaitForTheStart: a signal that comes before the pipelines run is kept until they do, and the wait for them ends with ctx.
+func TestReloadsWaitForTheStart(t *testing.T) {
+	for name, runs := range map[string]bool{"started": true, "stopped before": false} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := &Service{running: make(chan struct{}), log: slog.New(slog.DiscardHandler)}
+				signals := make(chan os.Signal, 1)
+				signals <- syscall.SIGHUP
+				ctx, cancel := context.WithCancel(t.Context())
+				go s.ReloadWhen(ctx, signals, nil)
+				synctest.Wait()
+				if len(signals) != 1 {
+					t.Error("the signal was taken before the start")
+				}
+				if runs {
+					close(s.running)
+					synctest.Wait()
+					if len(signals) != 0 {
+						t.Error("the signal was not taken after the start")
+					}
+				}
+				cancel() // else the bubble does not end
+			})
+		})
+	}
+}
 
 // A file counts as changed once it holds something else, and the same at two looks: not while it is written, nor while it is away, nor when
 // it holds again what it held.
@@ -16,7 +47,7 @@ func TestChangesAreSeenOnceTheyAreWhole(t *testing.T) {
 		}
 	}
 	write("a")
-	changed := changes(file)
+	watched := WatchFile(file)
 	for i, step := range []struct {
 		do   func()
 		want bool
@@ -35,7 +66,7 @@ func TestChangesAreSeenOnceTheyAreWhole(t *testing.T) {
 		{func() { write("") }, false},
 		{func() {}, true},
 	} {
-		if step.do(); changed() != step.want {
+		if step.do(); watched.changed() != step.want {
 			t.Errorf("step %d: changed is %v", i, !step.want)
 		}
 	}

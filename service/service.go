@@ -87,6 +87,7 @@ type Service struct {
 	obeying sync.Mutex // held while a half is had do what is asked
 
 	crew      atomic.Pointer[crew]          // nil before Run
+	running   chan struct{}                 // closed once Run has a crew
 	reloading chan struct{}                 // holds one while a reload is done
 	editing   sync.Mutex                    // held while halves change
 	refused   atomic.Pointer[reload.Result] // nil: the last reload was done
@@ -130,7 +131,7 @@ func prepare(cfg *config.Config, opts Options) *Service {
 	s := &Service{
 		opts: opts, topics: brokers.Topics{Config: cfg}, log: opts.Log, registry: prometheus.NewRegistry(),
 		tables: skew.NewTables(time.Now), outages: stores.NewOutages(opts.Log), servers: slices.Clone(opts.Servers),
-		reloading: make(chan struct{}, 1),
+		running: make(chan struct{}), reloading: make(chan struct{}, 1),
 	}
 	if opts.Stores != nil { // whose hooks report what fails in them
 		s.outages = opts.Stores.outages
@@ -202,7 +203,7 @@ func (s *Service) Port(addr, setting string, healthy, ready admin.Health) (*admi
 }
 
 // Run works until ctx ends, and then settles and commits what was fetched; or until a loop fails or an embedded store is found damaged.
-// The service was opened ToRun.
+// The service was opened ToRun, and runs once.
 func (s *Service) Run(ctx context.Context) error {
 	ctx, end := s.Guard(ctx)
 	g, ctx := errgroup.WithContext(ctx)
@@ -211,6 +212,7 @@ func (s *Service) Run(ctx context.Context) error {
 		loops.start(h)
 	}
 	s.crew.Store(loops)
+	close(s.running)
 	adminCtx, stopAdmin := context.WithCancel(context.WithoutCancel(ctx)) // the port stays while the loops drain
 	g.Go(func() error {
 		defer stopAdmin()

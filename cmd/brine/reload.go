@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"net/http"
 	"net/url"
@@ -72,13 +71,12 @@ func (c *runCmd) source(e *env) func() (*config.Config, config.Problems, error) 
 	}
 }
 
-// reloads has the service reload at SIGHUP, and with --watch when the file changes, until ctx ends.
-func (c *runCmd) reloads(ctx context.Context, s *service.Service, hangups chan os.Signal) {
-	file := ""
-	if c.Watch {
-		file = c.Config
+// watched is the file of the configuration where its changes reload it; nil: they do not.
+func (c *runCmd) watched() *service.WatchedFile {
+	if !c.Watch {
+		return nil
 	}
-	go s.ReloadWhen(ctx, hangups, file)
+	return service.WatchFile(c.Config)
 }
 
 // hangups are the SIGHUPs that the process gets from now on.

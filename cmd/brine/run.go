@@ -39,6 +39,9 @@ Examples:
 }
 
 func (c *runCmd) Run(e *env) error {
+	signals, stop := hangups()
+	defer stop()
+	watched := c.watched()
 	cfg, err := c.load(e)
 	if err != nil {
 		return err
@@ -48,8 +51,6 @@ func (c *runCmd) Run(e *env) error {
 	}
 	log, done := newLog(e, slog.LevelInfo)
 	defer done()
-	signals, stop := hangups()
-	defer stop()
 	opts := serviceOptions(service.ToRun, log)
 	opts.Source = c.source(e)
 	s, err := openWith(e, cfg, opts)
@@ -63,7 +64,7 @@ func (c *runCmd) Run(e *env) error {
 	if c.For > 0 {
 		time.AfterFunc(c.For, cancel)
 	}
-	c.reloads(ctx, s, signals)
+	go s.ReloadWhen(ctx, signals, watched)
 	ended := make(chan error, 1)
 	if c.UntilEnd {
 		go func() {
