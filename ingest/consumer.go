@@ -83,7 +83,7 @@ func (h *keeper) hold(t *broker.Tenure, of broker.Held) *held {
 	generation := h.epoch
 	h.mu.Unlock()
 	to := &held{assignment: &assignment{runner: r, generation: generation, committed: map[int]int64{}, rejected: map[int]int{}},
-		topic: of.Topic, workers: map[int]*worker{}, done: make(chan struct{})}
+		topic: of.Topic, workers: map[int]*worker{}, done: make(chan struct{}), committing: make(turn, 1)}
 	to.commit = func(offsets map[int]int64, rejected map[int]int) error {
 		return h.member.Commit(t, r.Topic, noted(offsets, rejected, of.Topic))
 	}
@@ -157,8 +157,14 @@ type held struct {
 	done      chan struct{} // ends the committer
 
 	// committing is held for a commit, and for taking partitions out: none is committed that was released.
-	committing sync.Mutex
+	committing turn
 }
+
+// turn is held by one at a time. Unlike a sync.Mutex, time goes on in a test's bubble while others wait for it.
+type turn chan struct{}
+
+func (t turn) Lock()   { t <- struct{}{} }
+func (t turn) Unlock() { <-t }
 
 // worker is one partition at work.
 type worker struct {
@@ -289,15 +295,15 @@ func (h *held) release(ids []int, stop context.Context) {
 			}
 		}
 	}
-	h.takeOut(ctx, workers, func() (again bool) { return h.commitNow(true) != nil && stop.Err() == nil })
+	h.takeOut(ctx, workers, func() (again bool) {
+		err := h.commitNow(true)
+		return err != nil && !errors.Is(err, broker.ErrLost) && stop.Err() == nil
+	})
 }
 
 // patienceOf is for how long partitions may settle: until a stop must be over, or the group would not wait any longer.
 func (h *held) patienceOf(stop context.Context) time.Duration {
-	switch {
-	case gaveUp(stop):
-		return 0
-	case stop.Err() != nil:
+	if stop.Err() != nil {
 		return h.StopTimeout
 	}
 	return h.RebalanceTimeout / 3
@@ -317,6 +323,13 @@ func (h *held) ending(ids []int) (workers []*worker) {
 	return workers
 }
 
+// atWork returns those of workers that have not been taken out.
+func (h *held) atWork(workers []*worker) []*worker {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.DeleteFunc(workers, func(w *worker) bool { return h.workers[w.id] != w })
+}
+
 // drop gives all partitions up: they are others' already, and nothing of them is committed.
 func (h *held) drop() {
 	workers := h.ending(h.ids())
@@ -330,10 +343,13 @@ func (h *held) drop() {
 }
 
 // takeOut ends our having partitions that nobody works on any more, after a last commit, which is made again within ctx if it must be:
-// one in doubt might come after the next member's.
+// one in doubt might come after the next member's. Those that were taken out meanwhile, by a release that a drop waits for, are left alone.
 func (h *held) takeOut(ctx context.Context, workers []*worker, commit func() (again bool)) {
 	h.committing.Lock()
 	defer h.committing.Unlock()
+	if workers = h.atWork(workers); len(workers) == 0 {
+		return
+	}
 	for pauses := (backoff.Pauses{Base: h.RetryMin, Limit: time.Second}); commit() && pauses.Wait(ctx) == nil; {
 	}
 	var gone []*partition

@@ -375,3 +375,67 @@ func TestConsumersShareFollowsAddedPartitions(t *testing.T) {
 		}
 	})
 }
+
+// A member that is fenced while a release is in its last commit gives that commit up, joins again at once and goes on; what it had is
+// reported as revoked once.
+func TestFencedConsumerEndsItsLastCommit(t *testing.T) {
+	inBubble(t, 2, func(t *testing.T, b *fakeKafka) {
+		b.protocol = Consumer
+		s := newStore()
+		o := b.defaults(s)
+		o.RebalanceTimeout = 30 * time.Minute
+		var mu sync.Mutex
+		ours, twice := map[int]bool{}, 0
+		o.Hooks.Assigned = func(i AssignedInfo) {
+			mu.Lock()
+			defer mu.Unlock()
+			for _, p := range i.Partitions {
+				ours[p] = true
+			}
+		}
+		o.Hooks.Revoked = func(i RevokedInfo) {
+			mu.Lock()
+			defer mu.Unlock()
+			for _, p := range i.Partitions {
+				if !ours[p] {
+					twice++
+				}
+				delete(ours, p)
+			}
+		}
+		var failing, fence atomic.Bool
+		failing.Store(true)
+		var first atomic.Value // the id of the member that is fenced
+		b.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.OffsetCommit}, Err: kerr.UnknownServerError, Count: -1, When: func(kmsg.Request) bool { return failing.Load() }})
+		b.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.ConsumerGroupHeartbeat}, Err: kerr.FencedMemberEpoch, Count: -1, When: func(r kmsg.Request) bool {
+			q := r.(*kmsg.ConsumerGroupHeartbeatRequest)
+			first.CompareAndSwap(nil, q.MemberID)
+			return q.MemberEpoch > 0 && q.MemberID == first.Load() && fence.Swap(false)
+		}})
+		l := start(t, o)
+		time.Sleep(10 * time.Second)
+		b.produce(10, 0, 1)
+		time.Sleep(time.Second)
+		other := start(t, b.defaults(newStore())) // one partition is to be released, and cannot be committed
+		time.Sleep(20 * time.Second)
+		if len(l.assigned()) != 2 {
+			t.Fatalf("partitions %v, expected both: one is being released", l.assigned())
+		}
+		fence.Store(true)
+		time.Sleep(10 * time.Second)
+		if fence.Load() || len(l.assigned()) != 1 {
+			t.Errorf("10 s after the fence it has %v, expected one partition of its new time", l.assigned())
+		}
+		failing.Store(false)
+		time.Sleep(time.Minute)
+		if status := l.Status(); !status.Joined || len(status.Partitions)+len(other.assigned()) != 2 {
+			t.Errorf("a minute after the fence: joined %v, partitions %v, and %v of the other", status.Joined, l.assigned(), other.assigned())
+		}
+		other.stop()
+		l.stop()
+		b.wantCommitted(b.sent)
+		if len(ours) != 0 || twice != 0 {
+			t.Errorf("%d partitions were never revoked, and %d times one that was not ours", len(ours), twice)
+		}
+	})
+}

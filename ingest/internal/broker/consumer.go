@@ -20,8 +20,8 @@ import (
 // ErrNoConsumers says that the brokers do not have the consumer protocol, or have it turned off.
 var ErrNoConsumers = errors.New("the brokers do not speak the consumer protocol (Kafka 4.0 and later do)")
 
-// errLost is the error of a commit for what the group has taken from us.
-var errLost = errors.New("the group has given these partitions to others")
+// ErrLost is the error of a commit for what the group has taken from us. Another try does not change it.
+var ErrLost = errors.New("the group has given these partitions to others")
 
 // How long what the coordinator does not say may last.
 const (
@@ -510,7 +510,7 @@ func (m *Consumer) Commit(t *Tenure, topic string, commits map[int]Commit) error
 		claim, moved, over := Claim{m.Group, int(m.epoch), m.id, m.InstanceID}, m.moved, t.over
 		m.mu.Unlock()
 		if over {
-			return errLost
+			return ErrLost
 		}
 		err := m.commit(ctx, &epochCommit{claim, topic, commits})
 		switch {
