@@ -20,9 +20,9 @@ type crew struct {
 
 // shift is one half at work.
 type shift struct {
-	stop  context.CancelFunc
-	ended chan struct{}
-	given bool // up: what it still says is of no interest
+	stop      context.CancelFunc
+	ended     chan struct{}
+	abandoned bool // its errors no longer count
 }
 
 func newCrew(ctx context.Context) *crew {
@@ -31,7 +31,7 @@ func newCrew(ctx context.Context) *crew {
 	return c
 }
 
-// start has a half work, unless all are to end.
+// start starts a half, unless all are to end.
 func (c *crew) start(h *Half) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -53,7 +53,7 @@ func (c *crew) start(h *Half) {
 func (c *crew) fail(s *shift, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if s.given {
+	if s.abandoned {
 		return
 	}
 	if c.failed == nil {
@@ -81,7 +81,7 @@ func (c *crew) forget(h *Half) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if s := c.shifts[h]; s != nil {
-		s.given = true
+		s.abandoned = true
 		delete(c.shifts, h)
 	}
 }

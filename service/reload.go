@@ -27,10 +27,10 @@ const (
 	graceTime  = 30 * time.Second // beyond stop_timeout: for commits, and for leaving the group
 )
 
-// Reloading is one wish for a reload.
+// Reloading is one request for a reload.
 type Reloading struct {
 	By      string // who asks, and how
-	Preview bool   // nothing is to be done, but said what would be
+	Preview bool   // only report what would be done
 }
 
 // Reload loads the configuration again, checks it as a whole, against its servers too, and has what runs be as it says: halves that it
@@ -87,6 +87,9 @@ func (s *Service) reload(ctx context.Context, c *crew, preview bool, r *reload.R
 		next = Only(next, pipelinesOf(next, s.opts.Halves)...)
 	}
 	r.After, r.Plan = digest(next), reload.New(s.Config(), next)
+	if s.opts.Halves != nil { // the plan is of whole pipelines
+		r.Plan.Halves = slices.DeleteFunc(r.Plan.Halves, func(h reload.Half) bool { return !slices.Contains(s.opts.Halves, h.Name) })
+	}
 	if err := r.Err(); err != nil {
 		return err
 	}

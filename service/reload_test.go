@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -73,8 +74,8 @@ type reloadable struct {
 	text string
 }
 
-// startLines runs lines with its third pipeline or without it.
-func startLines(t *testing.T, text string) *reloadable {
+// startLines runs lines with its third pipeline or without it, or only these halves.
+func startLines(t *testing.T, text string, halves ...string) *reloadable {
 	t.Helper()
 	servers, err := devstack.Start(devstack.Options{Dir: t.TempDir(), HBaseNodes: 1, ScannerLease: time.Minute, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
@@ -89,7 +90,8 @@ func startLines(t *testing.T, text string) *reloadable {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := service.Open(t.Context(), cfg, service.Options{For: service.ToRun, Log: slog.New(slog.NewTextHandler(r.log, nil)), Source: r.source})
+	s, err := service.Open(t.Context(), cfg, service.Options{For: service.ToRun, Halves: halves, Log: slog.New(slog.NewTextHandler(r.log, nil)),
+		Source: r.source})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +100,9 @@ func startLines(t *testing.T, text string) *reloadable {
 	go func() { r.ended <- s.Run(ctx) }()
 	t.Cleanup(r.stop)
 	for _, h := range cfg.Halves() {
-		r.joined(h.Name())
+		if halves == nil || slices.Contains(halves, h.Name()) {
+			r.joined(h.Name())
+		}
 	}
 	return r
 }
@@ -465,6 +469,36 @@ func TestMaskThatComesByAReloadReachesSkew(t *testing.T) {
 	if _, body := get(t, r.URL()+service.SkewPath); strings.Contains(body, "K00000") {
 		t.Errorf("keys that are masked are named:\n%s", body)
 	}
+}
+
+// TestReloadOfSomeHalves changes those that run, and leaves out the others of their pipelines.
+func TestReloadOfSomeHalves(t *testing.T) {
+	t.Parallel()
+	r := startLines(t, lines, "moving.rows")
+	r.publish("moving", 0, 20)
+	r.settled("moving.rows", 20)
+	result := r.reload(strings.Replace(lines, "topic: moving\n", "topic: moving\n    read: { window: 2 }\n", 1)+thirdLine, reload.Applied)
+	if got := append(result.Names(reload.Changes), result.Names(reload.Starts)...); !slices.Equal(got, []string{"moving.rows"}) {
+		t.Errorf("changes and starts %v", got)
+	}
+	r.publish("moving", 20, 20)
+	r.settled("moving.rows", 40)
+}
+
+// TestReloadOutlivesWhoAsked: one whose asker has gone, as by Ctrl-C of brine reload, is done all the same.
+func TestReloadOutlivesWhoAsked(t *testing.T) {
+	t.Parallel()
+	r := startLines(t, lines)
+	r.write(strings.Replace(lines, "topic: moving\n", "topic: moving\n    read: { window: 2 }\n", 1))
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	w := httptest.NewRecorder()
+	service.TakeReload(r.Service, w, httptest.NewRequest(http.MethodPost, service.ReloadPath, nil).WithContext(gone))
+	if !strings.Contains(w.Body.String(), `"result": "applied"`) {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+	r.publish("moving", 0, 20)
+	r.settled("moving.rows", 20)
 }
 
 // TestReloadWhilePausedKeepsThePause: the loop that comes in the place of a paused one is paused from its first moment on.

@@ -7,26 +7,26 @@ import (
 	"time"
 )
 
-// ReloadPath is where the admin port takes the wish for a reload, with ?preview=1 for what it would do. It answers with a reload.Result,
+// ReloadPath is where the admin port takes the request for a reload, with ?preview=1 for what it would do. It answers with a reload.Result,
 // also of one that was refused.
 const ReloadPath = "/control/reload"
 
 // reloadTime is for how long the admin port waits for a reload, and longer than one that waits for no other takes by default.
 const reloadTime = checkTime + 4*graceTime
 
-// handleReload takes the wish for a reload. One that was begun is seen to its end, whether who asked is still there or not.
-func (s *Service) handleReload() {
-	s.admin.Handle("POST "+ReloadPath, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		conn, end := http.NewResponseController(w), time.Now().Add(reloadTime+time.Second)
-		_, _ = conn.SetReadDeadline(end), conn.SetWriteDeadline(end) // else those of the port hold, which are shorter
-		ctx, cancel := context.WithTimeout(r.Context(), reloadTime)
-		defer cancel()
-		result, err := s.Reload(ctx, Reloading{By: asker(r), Preview: r.FormValue("preview") != ""})
-		if result != nil { // it says what was wrong
-			err = nil
-		}
-		answer(w, result, err)
-	}))
+func (s *Service) handleReload() { s.admin.Handle("POST "+ReloadPath, http.HandlerFunc(s.takeReload)) }
+
+// takeReload takes the request for a reload, which is seen to its end, whether who asked is still there or not.
+func (s *Service) takeReload(w http.ResponseWriter, r *http.Request) {
+	conn, end := http.NewResponseController(w), time.Now().Add(reloadTime+time.Second)
+	_, _ = conn.SetReadDeadline(end), conn.SetWriteDeadline(end) // else those of the port hold, which are shorter
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), reloadTime)
+	defer cancel()
+	result, err := s.Reload(ctx, Reloading{By: asker(r), Preview: r.FormValue("preview") != ""})
+	if result != nil { // it says what was wrong
+		err = nil
+	}
+	answer(w, result, err)
 }
 
 // notes say what is worth a look, though it is no reason to be unhealthy.

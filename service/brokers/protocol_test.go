@@ -12,7 +12,7 @@ import (
 	"brine/ingest"
 )
 
-// TestProtocolThatBrokersLack: only of members by the consumer protocol are the brokers asked, and those that lack it are told from others.
+// TestProtocolThatBrokersLack: the brokers are asked only for members by the consumer protocol, and those that lack it are an error.
 func TestProtocolThatBrokersLack(t *testing.T) {
 	for name, c := range map[string]struct {
 		opts []kfake.Opt

@@ -14,21 +14,21 @@ import (
 	"brine/internal/fault"
 )
 
-// Deed is what becomes of a half.
-type Deed string
+// Action is what becomes of a half.
+type Action string
 
-// The deeds.
+// The actions.
 const (
-	Starts  Deed = "starts"
-	Stops   Deed = "stops"   // it settles what it has begun, and commits
-	Changes Deed = "changes" // it settles, commits, and goes on from there as it is configured then
-	Stays   Deed = "stays"   // nothing of it stops
+	Starts  Action = "starts"
+	Stops   Action = "stops"   // it settles what it has begun, and commits
+	Changes Action = "changes" // it settles, commits, and goes on from there as it is configured then
+	Stays   Action = "stays"   // nothing of it stops
 )
 
 // Half is one half of a pipeline.
 type Half struct {
 	Name     string   `json:"pipeline"` // pipeline.half
-	Does     Deed     `json:"does"`
+	Does     Action   `json:"does"`
 	Settings []string `json:"settings,omitempty"` // that change it
 	Onward   bool     `json:"onward,omitempty"`   // what was written before stays as it is, though it would be written otherwise now
 }
@@ -172,7 +172,7 @@ func (p *Plan) Err() error {
 }
 
 // Names are those of the halves that do something.
-func (p *Plan) Names(does Deed) (names []string) {
+func (p *Plan) Names(does Action) (names []string) {
 	for i := range p.Halves {
 		if p.Halves[i].Does == does {
 			names = append(names, p.Halves[i].Name)
