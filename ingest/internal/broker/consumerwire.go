@@ -165,13 +165,14 @@ func (*consumerBeat) answer(r *reader) (protocol.Message, bool) {
 
 // readHeld reads partitions, each once.
 func readHeld(r *reader) held {
-	h := held{}
+	h, all := held{}, map[topicID]map[int32]bool{}
 	for n := r.length(); n > 0 && !r.bad; n-- {
 		var id topicID
 		copy(id[:], r.bytes(len(id)))
-		seen := map[int32]bool{}
-		for _, p := range h[id] {
-			seen[p] = true
+		seen := all[id]
+		if seen == nil {
+			seen = map[int32]bool{}
+			all[id] = seen
 		}
 		for n := r.length(); n > 0 && !r.bad; n-- {
 			if p := r.int32(); !r.bad && p >= 0 && !seen[p] {

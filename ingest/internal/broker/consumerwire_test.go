@@ -149,3 +149,23 @@ func FuzzConsumerAnswers(f *testing.F) {
 		}
 	})
 }
+
+// An answer that names one topic again and again, with a partition each time, takes no more than one that names it once.
+func TestTopicThatAnAnswerNamesOftenIsReadInOneGo(t *testing.T) {
+	const entries = 2000
+	a := kmsg.NewPtrConsumerGroupHeartbeatResponse()
+	a.Version, a.Assignment = 1, &kmsg.ConsumerGroupHeartbeatResponseAssignment{}
+	for p := range int32(entries) {
+		a.Assignment.Topics = append(a.Assignment.Topics, kmsg.ConsumerGroupHeartbeatResponseAssignmentTopic{TopicID: topicID{1}, Partitions: []int32{p}})
+	}
+	answer := append([]byte{0}, a.AppendTo(nil)...)
+	allocated := testing.AllocsPerRun(1, func() {
+		m, err := parseFlexible(&consumerBeat{}, answer)
+		if err != nil || len(m.(*consumerAnswer).assigned[topicID{1}]) != entries {
+			t.Fatalf("%v, %v", m, err)
+		}
+	})
+	if allocated > entries/2 {
+		t.Errorf("%v allocations for %d entries of one topic", allocated, entries)
+	}
+}
