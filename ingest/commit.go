@@ -37,6 +37,9 @@ func (a *assignment) commitNow(last bool) error {
 	offsets, rejected := map[int]int64{}, map[int]int{}
 	again := time.Since(a.doubt) < doubtful
 	for _, p := range a.parts() {
+		if p.out {
+			continue
+		}
 		if a.fresh.Load() && p.mark.edge() < 0 && !last {
 			return nil
 		}

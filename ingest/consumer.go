@@ -194,7 +194,9 @@ func (h *held) take(ids []int) {
 			w.run(work, drain)
 		}()
 	}
-	h.set(func(parts []*partition) []*partition { return append(parts, more...) })
+	h.set(func(parts []*partition) []*partition {
+		return append(slices.DeleteFunc(parts, func(p *partition) bool { return slices.Contains(ids, p.id) }), more...)
+	})
 }
 
 // set replaces the partitions.
@@ -275,7 +277,9 @@ func (h *held) commitAgain() {
 }
 
 // release ends work on partitions: what is pending is settled, for a bounded time, and committed. Then nothing of them is touched any more.
+// At a stop they are kept as they end, for Status to say what became of them.
 func (h *held) release(ids []int, stop context.Context) {
+	last := stop.Err() != nil
 	workers := h.ending(ids)
 	ctx, cancel := context.WithTimeout(context.Background(), h.patienceOf(stop))
 	defer cancel()
@@ -295,7 +299,7 @@ func (h *held) release(ids []int, stop context.Context) {
 			}
 		}
 	}
-	h.takeOut(ctx, workers, func() (again bool) {
+	h.takeOut(ctx, workers, last, func() (again bool) {
 		err := h.commitNow(true)
 		return err != nil && !errors.Is(err, broker.ErrLost) && stop.Err() == nil
 	})
@@ -339,12 +343,12 @@ func (h *held) drop() {
 	for _, w := range workers {
 		<-w.ended
 	}
-	h.takeOut(context.Background(), workers, func() bool { return false })
+	h.takeOut(context.Background(), workers, false, func() bool { return false })
 }
 
 // takeOut ends our having partitions that nobody works on any more, after a last commit, which is made again within ctx if it must be:
 // one in doubt might come after the next member's. Those that were taken out meanwhile, by a release that a drop waits for, are left alone.
-func (h *held) takeOut(ctx context.Context, workers []*worker, commit func() (again bool)) {
+func (h *held) takeOut(ctx context.Context, workers []*worker, keep bool, commit func() (again bool)) {
 	h.committing.Lock()
 	defer h.committing.Unlock()
 	if workers = h.atWork(workers); len(workers) == 0 {
@@ -355,17 +359,27 @@ func (h *held) takeOut(ctx context.Context, workers []*worker, commit func() (ag
 	var gone []*partition
 	for _, w := range workers {
 		gone = append(gone, w.partition)
-		delete(h.committed, w.id)
-		delete(h.rejected, w.id)
-		h.rejects.forget(w.id)
+		w.out = true
 	}
-	h.set(func(parts []*partition) []*partition {
-		return slices.DeleteFunc(parts, func(p *partition) bool { return slices.Contains(gone, p) })
-	})
+	if !keep {
+		h.forget(gone)
+	}
 	h.mu.Lock()
 	for _, w := range workers {
 		delete(h.workers, w.id)
 	}
 	h.mu.Unlock()
 	h.Hooks.Revoked(RevokedInfo{Generation: h.generation, Partitions: idsOf(gone), Abandoned: abandoned(gone)})
+}
+
+// forget has nothing known of partitions any more.
+func (h *held) forget(gone []*partition) {
+	for _, p := range gone {
+		delete(h.committed, p.id)
+		delete(h.rejected, p.id)
+		h.rejects.forget(p.id)
+	}
+	h.set(func(parts []*partition) []*partition {
+		return slices.DeleteFunc(parts, func(p *partition) bool { return slices.Contains(gone, p) })
+	})
 }

@@ -439,3 +439,36 @@ func TestFencedConsumerEndsItsLastCommit(t *testing.T) {
 		}
 	})
 }
+
+// A loop that has stopped says what became of the partitions that it had: where they are committed, and that they were halted since all
+// records were rejected. The summary of a run, and where a reload goes on, are of that.
+func TestStoppedLoopSaysWhatItHad(t *testing.T) {
+	eachProtocol(t, func(t *testing.T, protocol GroupProtocol) {
+		inBubble(t, 2, func(t *testing.T, b *fakeKafka) {
+			b.protocol = protocol
+			b.produce(10, 0, 1)
+			o := b.defaults(newStore())
+			o.DeadLetters, o.HaltAfterRejects = &letters{}, 20
+			l := start(t, o)
+			time.Sleep(20 * time.Second)
+			for range 30 {
+				b.poison(0)
+			}
+			time.Sleep(20 * time.Second)
+			halted := l.Status().AllRejected
+			l.stop()
+			status := l.Status()
+			if halted == "" || status.AllRejected != halted || status.Joined {
+				t.Errorf("halted by %q, and once it is stopped by %q", halted, status.AllRejected)
+			}
+			if len(status.Partitions) != 2 {
+				t.Fatalf("partitions %+v, expected the two that it had", status.Partitions)
+			}
+			for _, p := range status.Partitions {
+				if p.Committed != b.committedOffset(p.Partition) || p.Committed < 10 {
+					t.Errorf("partition %d is committed to %d, and it says %d", p.Partition, b.committedOffset(p.Partition), p.Committed)
+				}
+			}
+		})
+	})
+}

@@ -37,6 +37,7 @@ type partition struct {
 	until int64                                // where to end, −1: never
 
 	mark      watermark
+	out       bool // by the consumer protocol: it was ours when we stopped, and is committed no more; guarded by held.committing
 	progress  progress
 	rewound   atomic.Bool  // the log itself went back: the next commit may be lower
 	abandoned atomic.Int64 // flights that were not settled when the partition went away
