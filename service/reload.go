@@ -135,7 +135,7 @@ func (s *Service) record(ctx context.Context, r *reload.Result) {
 	}
 }
 
-// checkServers makes sure that no deletes would be forgotten, by pipelines that go on as they are neither, and that what these halves need
+// checkServers makes sure that no pipeline forgets deletes too early, not even one that goes on as it is, and that what these halves need
 // is there, as at the start.
 func (s *Service) checkServers(ctx context.Context, cfg *config.Config, halves []string) error {
 	for _, p := range cfg.Pipelines {
