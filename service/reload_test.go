@@ -291,7 +291,15 @@ func (l *logged) String() string {
 // TestReloadChangesWhatChangedAndNothingElse reloads a filter, how a pipeline writes, a pipeline that comes, and goes: the pipeline beside
 // them keeps its loop, its membership and its partitions.
 func TestReloadChangesWhatChangedAndNothingElse(t *testing.T) {
-	t.Parallel()
+	for _, protocol := range []string{"classic", "consumer"} {
+		t.Run(protocol, func(t *testing.T) {
+			t.Parallel()
+			changesNothingElse(t, strings.Replace(lines, "group: brine,", "group: brine, group_protocol: "+protocol+",", 1))
+		})
+	}
+}
+
+func changesNothingElse(t *testing.T, lines string) {
 	r := startLines(t, lines)
 	steady, was := r.Half("steady.rows"), r.rebalances("steady.rows")
 	status, _ := steady.Running()
