@@ -47,9 +47,6 @@ func StartCluster(ctx context.Context, hbaseHeap string, servers ...string) (*Cl
 	return c, nil
 }
 
-// Setenv sets a variable for what is started from now on, as DEVCLUSTER_SECURE.
-func (c *Cluster) Setenv(name, value string) { c.env = append(c.env, name+"="+value) }
-
 // Up starts processes again that have ended.
 func (c *Cluster) Up(ctx context.Context, servers ...string) error {
 	return c.devcluster(ctx, "up", servers...)
