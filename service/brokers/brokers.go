@@ -47,7 +47,8 @@ func (o Offsets) CheckProtocol(ctx context.Context, protocol string) error {
 		return Error(err)
 	}
 	if !has {
-		return fault.New(fault.Failed, errors.New("kafka.group_protocol: the brokers do not speak the consumer protocol (Kafka 4.0 and later do)"),
+		return fault.New(fault.Failed,
+			errors.New("kafka.group_protocol: the brokers do not speak the consumer protocol (Kafka 4.0 and later do)"),
 			"write group_protocol: auto or classic")
 	}
 	return nil
