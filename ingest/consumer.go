@@ -347,8 +347,8 @@ func (h *held) drop() {
 }
 
 // takeOut ends our having partitions that nobody works on any more, after a last commit, which is made again within ctx if it must be:
-// one in doubt might come after the next member's. Those that were taken out meanwhile, by a release that a drop waits for, are left alone. With
-// keep, what is known of them stays.
+// one in doubt might come after the next member's. Those that were taken out meanwhile, by a release that a drop waits for, are left alone.
+// With keep, what is known of them stays.
 func (h *held) takeOut(ctx context.Context, workers []*worker, keep bool, commit func() (again bool)) {
 	h.committing.Lock()
 	defer h.committing.Unlock()
