@@ -88,7 +88,7 @@ func (s *Service) reload(ctx context.Context, c *crew, preview bool, r *reload.R
 	}
 	r.After, r.Plan = digest(next), reload.New(s.Config(), next)
 	if s.opts.Halves != nil { // the plan is of whole pipelines
-		r.Plan.Halves = slices.DeleteFunc(r.Plan.Halves, func(h reload.Half) bool { return !slices.Contains(s.opts.Halves, h.Name) })
+		r.Halves = slices.DeleteFunc(r.Halves, func(h reload.Half) bool { return !slices.Contains(s.opts.Halves, h.Name) })
 	}
 	if err := r.Err(); err != nil {
 		return err
