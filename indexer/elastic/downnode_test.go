@@ -10,6 +10,7 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -101,14 +102,22 @@ func TestFailingNodeIsLeftOutAndTriedAgain(t *testing.T) {
 // TestSearchIsAskedOfAnotherNode: a search does not show that one of two nodes fails.
 func TestSearchIsAskedOfAnotherNode(t *testing.T) {
 	mapping := `{"orders-000001":{"mappings":{"_meta":{},"properties":{"status":{"type":"keyword"}}}}}`
+	var mu sync.Mutex // a call that is aborted may still be counted when the next one comes
 	var asked, failed [2]int
 	var servers []string
 	down := 0
 	for i := range asked {
 		node := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if asked[i]++; i == down {
+			mu.Lock()
+			asked[i]++
+			fails := i == down
+			if fails {
 				failed[i]++
-				if failed[i]%2 == 1 {
+			}
+			n := failed[i]
+			mu.Unlock()
+			if fails {
+				if n%2 == 1 {
 					panic(http.ErrAbortHandler)
 				}
 				w.WriteHeader(http.StatusServiceUnavailable)
