@@ -301,10 +301,11 @@ func TestReloadChangesWhatChangedAndNothingElse(t *testing.T) {
 
 func changesNothingElse(t *testing.T, lines string) {
 	r := startLines(t, lines)
+	r.publish("steady", 0, 100)
+	r.settled("steady.rows", 100) // so that it has all that its group gives it
 	steady, was := r.Half("steady.rows"), r.rebalances("steady.rows")
 	status, _ := steady.Running()
 	generation := status.Generation
-	r.publish("steady", 0, 100)
 	r.publish("moving", 0, 100)
 	r.settled("moving.rows", 100)
 	r.settled("moving.documents", 100)
