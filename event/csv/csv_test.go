@@ -131,7 +131,7 @@ func FuzzCSV(f *testing.F) {
 		if err != nil {
 			t.Fatalf("encoding/csv refuses %q: %v", value, err)
 		}
-		if more, err := oracle.Read(); !errors.Is(err, io.EOF) {
+		if more, err := oracle.Read(); !errors.Is(err, io.EOF) && strings.Trim(strings.Join(more, ","), "\r\n") != "" { // it takes "\r\r" for a record
 			t.Fatalf("encoding/csv goes on: %q, %v", more, err)
 		}
 		for i, v := range b.Events[0].Values {

@@ -280,7 +280,10 @@ func FuzzRequests(f *testing.F) {
 	f.Add(append(appendInt(appendInt(nil, 1), opSetWatches), 0, 0, 0, 0, 0, 0, 0, 0, 0x7f, 0xff, 0xff, 0xff))
 	s := &Server{tree: map[string]*znode{"/": {}, "/a": {data: []byte("x")}}, conns: map[*conn]struct{}{}}
 	f.Fuzz(func(t *testing.T, frame []byte) {
-		c := &conn{server: s, out: make(chan []byte, queued), watches: watches{}}
+		client, ours := net.Pipe() // closed where the queue is full
+		defer client.Close()
+		defer ours.Close()
+		c := &conn{server: s, net: ours, out: make(chan []byte, queued), watches: watches{}}
 		q := request{rest: frame}
 		q.xid, q.op = q.int(), q.int()
 		if q.err != nil {
