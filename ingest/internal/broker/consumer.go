@@ -1,14 +1,11 @@
 package broker
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"sync"
 	"time"
 
@@ -19,9 +16,6 @@ import (
 
 // ErrNoConsumers says that the brokers do not have the consumer protocol, or have it turned off.
 var ErrNoConsumers = errors.New("the brokers do not speak the consumer protocol (Kafka 4.0 and later do)")
-
-// ErrLost is the error of a commit for what the group has taken from us. Another try does not change it.
-var ErrLost = errors.New("the group has given these partitions to others")
 
 // How long what the coordinator does not say may last.
 const (
@@ -50,11 +44,6 @@ type Holder interface {
 	// ours; Parted when it did not take us, and will be asked again.
 	Joined(epoch int, topics map[string]Topic)
 	Parted(why error)
-}
-
-// Tenure is the time from one join to when the group drops us. What is committed in it fails when it is over, also if we have joined again.
-type Tenure struct {
-	over bool // guarded by the consumer's mu
 }
 
 // Consumer is our membership of a consumer group by the consumer protocol (KIP-848): the coordinator assigns, and moves one partition after
@@ -400,150 +389,6 @@ func (m *Consumer) leave() {
 	if _, err := m.send(ctx, q); err != nil {
 		m.Logger.Debug("leaving the group failed; it will notice", "group", m.Group, "error", err)
 	}
-}
-
-// know takes over the state of the topics, and reports whether there are others than before.
-func (m *Consumer) know(topics map[string]Topic) (others bool) {
-	others = !slices.Equal(slices.Sorted(maps.Keys(topics)), slices.Sorted(maps.Keys(m.topics)))
-	if m.names == nil {
-		m.names = map[topicID]string{}
-	}
-	for name, t := range topics {
-		m.names[t.id] = name // ids of before stay: what is owned of a topic that was deleted is released by them
-	}
-	m.topics = topics
-	return others
-}
-
-func (m *Consumer) subscribed() []string {
-	names := slices.Sorted(maps.Keys(m.topics))
-	if names == nil {
-		return []string{}
-	}
-	return names
-}
-
-// watch asks for the topics now and then, and when an id is not known.
-func (m *Consumer) watch(ctx context.Context) {
-	every := m.Watch
-	if every <= 0 {
-		every = 5 * time.Second
-	}
-	tick := time.NewTicker(every)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		case <-m.look:
-			if backoff.Wait(ctx, 100*time.Millisecond) != nil { // brokers learn of a topic one after the other
-				return
-			}
-		}
-		topics, err := m.askTopics(ctx)
-		if err != nil {
-			continue
-		}
-		select {
-		case m.seen <- topics:
-		case <-ctx.Done():
-			return
-		}
-	}
-}
-
-func (m *Consumer) askTopics(ctx context.Context) (map[string]Topic, error) {
-	m.asking.Lock()
-	defer m.asking.Unlock()
-	return m.Topics(ctx)
-}
-
-// namedHeld are partitions with their topics as they are known.
-func (m *Consumer) namedHeld(parts held) (out []Held) {
-	for id, partitions := range parts {
-		of := Held{Name: m.names[id], Topic: Topic{id: id}}
-		if t := m.topics[of.Name]; t.id == id {
-			of.Topic = t
-		}
-		for _, p := range partitions {
-			of.Partitions = append(of.Partitions, int(p))
-			of.Topic.Partitions = max(of.Topic.Partitions, int(p)+1)
-		}
-		slices.Sort(of.Partitions)
-		out = append(out, of)
-	}
-	slices.SortFunc(out, func(a, b Held) int {
-		return cmp.Or(cmp.Compare(a.Name, b.Name), slices.Compare(a.Topic.id[:], b.Topic.id[:]))
-	})
-	return out
-}
-
-// without returns what a has and b has not.
-func without(a, b held) held {
-	out := held{}
-	for id, partitions := range a {
-		for _, p := range partitions {
-			if !slices.Contains(b[id], p) {
-				out[id] = append(out[id], p)
-			}
-		}
-	}
-	return out
-}
-
-func (h held) add(more held) {
-	for id, partitions := range more {
-		h[id] = append(h[id], partitions...)
-	}
-}
-
-// Commit commits offsets of a topic, of partitions that were taken in a tenure and are not released yet. While the coordinator says that
-// our epoch is an older one it waits for the new one. It fails once the tenure is over, whoever we are by then.
-func (m *Consumer) Commit(t *Tenure, topic string, commits map[int]Commit) error {
-	ctx, cancel := context.WithTimeout(context.Background(), m.CommitTimeout)
-	defer cancel()
-	m.committing.Lock()
-	defer m.committing.Unlock()
-	for {
-		m.mu.Lock()
-		claim, moved, over := Claim{m.Group, int(m.epoch), m.id, m.InstanceID}, m.moved, t.over
-		m.mu.Unlock()
-		if over {
-			return ErrLost
-		}
-		err := m.commit(ctx, &epochCommit{claim, topic, commits})
-		switch {
-		case errors.Is(err, fencedEpoch), errors.Is(err, kafka.UnknownMemberId):
-			m.nudge()
-		case errors.Is(err, staleEpoch):
-			m.nudge()
-			select {
-			case <-moved:
-				continue
-			case <-ctx.Done():
-			}
-		}
-		return err
-	}
-}
-
-func (m *Consumer) commit(ctx context.Context, q *epochCommit) error {
-	answer, err := m.commits.call(ctx, q, epochCommitVersion, m.CommitTimeout)
-	if err != nil {
-		return err
-	}
-	codes := answer.(*epochCommitAnswer).codes
-	for p := range q.commits {
-		code, ok := codes[p]
-		if !ok {
-			return fmt.Errorf("commit of group %q: no answer for partition %d", m.Group, p)
-		}
-		if err := m.commits.failure(code); err != nil {
-			return fmt.Errorf("commit of group %q, partition %d: %w", m.Group, p, err)
-		}
-	}
-	return nil
 }
 
 // nudge has a heartbeat sent now.

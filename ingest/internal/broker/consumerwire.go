@@ -42,23 +42,8 @@ type flexible interface {
 // exchangeFlexible writes length int32 · key int16 · version int16 · correlation id int32 · client id · tags · body; and reads, behind
 // length and correlation id, tags · body.
 func exchangeFlexible(rw io.ReadWriter, m flexible, client string) (protocol.Message, error) {
-	id := int32(m.ApiKey()) // one call at a time is pending on a connection; any number will do
-	b := make([]byte, 4, 256)
-	b = binary.BigEndian.AppendUint16(b, uint16(m.ApiKey()))
-	b = binary.BigEndian.AppendUint16(b, uint16(m.fixed()))
-	b = binary.BigEndian.AppendUint32(b, uint32(id))
-	b = append(appendString(b, client), 0)
-	b = m.body(b)
-	binary.BigEndian.PutUint32(b, uint32(len(b)-4))
-	if _, err := rw.Write(b); err != nil {
-		return nil, err
-	}
-	answer, err := readAnswer(rw, id, spareAnswerBytes)
-	if err != nil {
-		return nil, err
-	}
-	defer answer.free()
-	return parseFlexible(m, answer.b)
+	b := m.body(append(newRequest(m.ApiKey(), m.fixed(), client), 0))
+	return exchange(rw, m.ApiKey(), b, func(answer []byte) (protocol.Message, error) { return parseFlexible(m, answer) })
 }
 
 func parseFlexible(m flexible, b []byte) (protocol.Message, error) {

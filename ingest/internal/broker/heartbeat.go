@@ -66,13 +66,7 @@ func (*beatAnswer) ApiKey() protocol.ApiKey  { return protocol.Heartbeat }
 // exchange writes length int32 · key int16 · version int16 · correlation id int32 · client id · group · generation int32 · member ·
 // from version 3 on the instance, null for none; and reads, from version 1 on, throttle time int32 · error int16.
 func (h *beatRequest) exchange(rw io.ReadWriter, version int16, client string) (*beatAnswer, error) {
-	const id = int32(protocol.Heartbeat) // one call at a time is pending on a connection; any number will do
-	b := make([]byte, 4, 128)
-	b = binary.BigEndian.AppendUint16(b, uint16(protocol.Heartbeat))
-	b = binary.BigEndian.AppendUint16(b, uint16(version))
-	b = binary.BigEndian.AppendUint32(b, uint32(id))
-	b = appendString(b, client)
-	b = appendString(b, h.group)
+	b := appendString(newRequest(protocol.Heartbeat, version, client), h.group)
 	b = binary.BigEndian.AppendUint32(b, uint32(h.generation))
 	b = appendString(b, h.member)
 	switch {
@@ -82,22 +76,15 @@ func (h *beatRequest) exchange(rw io.ReadWriter, version int16, client string) (
 	default:
 		b = appendString(b, h.instance)
 	}
-	binary.BigEndian.PutUint32(b, uint32(len(b)-4))
-	if _, err := rw.Write(b); err != nil {
-		return nil, err
-	}
-	answer, err := readAnswer(rw, id, spareAnswerBytes)
-	if err != nil {
-		return nil, err
-	}
-	defer answer.free()
-	r := reader{b: answer.b}
-	if version > 0 {
-		r.skip(4)
-	}
-	a := &beatAnswer{r.int16()}
-	if r.bad {
-		return nil, fmt.Errorf("the answer to a heartbeat has only %d bytes", len(answer.b))
-	}
-	return a, nil
+	return exchange(rw, protocol.Heartbeat, b, func(answer []byte) (*beatAnswer, error) {
+		r := reader{b: answer}
+		if version > 0 {
+			r.skip(4)
+		}
+		a := &beatAnswer{r.int16()}
+		if r.bad {
+			return nil, fmt.Errorf("the answer to a heartbeat has only %d bytes", len(answer))
+		}
+		return a, nil
+	})
 }

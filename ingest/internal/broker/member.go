@@ -40,6 +40,9 @@ type Membership struct {
 	Logger *slog.Logger
 }
 
+// watchEvery is how often the topics are asked for.
+func (m *Membership) watchEvery() time.Duration { return cmp.Or(m.Watch, 5*time.Second) }
+
 // Member is our membership of a consumer group, by the classic protocol: to join, wait until all members have; one of them
 // assigns the partitions; heartbeats until the coordinator starts a rebalance. One goroutine at a time uses it.
 type Member struct {
@@ -239,7 +242,7 @@ func (m *Member) Attend(g *Generation, work func(revoked context.Context)) error
 // watchTopics calls revoke when there are other topics than at the generation's begin, or one has other partitions, or is another topic of
 // its name.
 func (m *Member) watchTopics(ctx context.Context, g *Generation, revoke context.CancelCauseFunc) {
-	tick := time.NewTicker(cmp.Or(m.Watch, 5*time.Second))
+	tick := time.NewTicker(m.watchEvery())
 	defer tick.Stop()
 	for {
 		select {

@@ -211,32 +211,16 @@ func (*topicCall) ApiKey() protocol.ApiKey                 { return protocol.Met
 func (*topicAnswer) ApiKey() protocol.ApiKey               { return protocol.Metadata }
 func (*topicCall) Required(map[protocol.ApiKey]int16) bool { return true }
 
-const topicCallID = 1 // one call at a time is pending on a connection; any number will do
-
 // RawExchange writes the request and reads its answer.
 func (t *topicCall) RawExchange(rw io.ReadWriter) (protocol.Message, error) {
-	if _, err := rw.Write(t.request()); err != nil {
-		return nil, err
-	}
-	answer, err := readAnswer(rw, topicCallID, spareAnswerBytes)
-	if err != nil {
-		return nil, err
-	}
-	defer answer.free()
-	return parseTopics(answer.b)
+	return exchange(rw, protocol.Metadata, t.request(), parseTopics)
 }
 
 // request is: length int32 · key int16 · version int16 · correlation id int32 · client id string · tags; then an array of
 // topics, null: all (id uuid, nullable name, tags) · make it bool · include its operations, the cluster's bool · tags. Arrays and strings
 // of the body are compact: their length plus one is a uvarint.
 func (t *topicCall) request() []byte {
-	b := make([]byte, 4, 64+64*len(t.topics))
-	b = binary.BigEndian.AppendUint16(b, uint16(protocol.Metadata))
-	b = binary.BigEndian.AppendUint16(b, metadataVersion)
-	b = binary.BigEndian.AppendUint32(b, topicCallID)
-	b = binary.BigEndian.AppendUint16(b, uint16(len(t.client)))
-	b = append(b, t.client...)
-	b = append(b, 0)
+	b := append(newRequest(protocol.Metadata, metadataVersion, t.client), 0)
 	if t.topics == nil {
 		b = append(b, 0)
 	} else {
@@ -248,9 +232,7 @@ func (t *topicCall) request() []byte {
 		b = append(b, name...)
 		b = append(b, 0)
 	}
-	b = append(b, 0, 0, 0, 0)
-	binary.BigEndian.PutUint32(b, uint32(len(b)-4))
-	return b
+	return append(b, 0, 0, 0, 0)
 }
 
 // parseTopics reads a metadata answer of version 10: tags · throttle time int32 · brokers (id int32, host, port int32, rack, tags) ·

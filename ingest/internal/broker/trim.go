@@ -35,7 +35,6 @@ func (c *Cluster) Trim(ctx context.Context, topic string, partition int, before 
 const (
 	deleteRecords = protocol.ApiKey(21) // of which kafka-go knows the name alone
 	trimVersion   = 1                   // the last that is not flexible
-	trimCallID    = 21                  // one call at a time is pending on a connection; any number will do
 )
 
 // trimCall asks the leader of one partition to delete records.
@@ -71,33 +70,19 @@ func (t *trimCall) Required(versions map[protocol.ApiKey]int16) bool {
 
 // RawExchange writes the request and reads its answer.
 func (t *trimCall) RawExchange(rw io.ReadWriter) (protocol.Message, error) {
-	if _, err := rw.Write(t.request()); err != nil {
-		return nil, err
-	}
-	answer, err := readAnswer(rw, trimCallID, spareAnswerBytes)
-	if err != nil {
-		return nil, err
-	}
-	defer answer.free()
-	return parseTrim(answer.b)
+	return exchange(rw, deleteRecords, t.request(), parseTrim)
 }
 
 // request is: length int32 · key int16 · version int16 · correlation id int32 · client id; then an array of topics (name, array of
 // partitions (partition int32, offset int64)) · timeout int32.
 func (t *trimCall) request() []byte {
-	b := make([]byte, 4, 64+len(t.topic)+len(t.client))
-	b = binary.BigEndian.AppendUint16(b, uint16(deleteRecords))
-	b = binary.BigEndian.AppendUint16(b, uint16(t.version))
-	b = binary.BigEndian.AppendUint32(b, trimCallID)
-	b = appendString(b, t.client)
+	b := newRequest(deleteRecords, t.version, t.client)
 	b = binary.BigEndian.AppendUint32(b, 1)
 	b = appendString(b, t.topic)
 	b = binary.BigEndian.AppendUint32(b, 1)
 	b = binary.BigEndian.AppendUint32(b, uint32(t.partition))
 	b = binary.BigEndian.AppendUint64(b, uint64(t.before))
-	b = binary.BigEndian.AppendUint32(b, uint32(t.timeout))
-	binary.BigEndian.PutUint32(b, uint32(len(b)-4))
-	return b
+	return binary.BigEndian.AppendUint32(b, uint32(t.timeout))
 }
 
 // parseTrim reads: throttle time int32 · an array of topics (name, array of partitions (partition int32, low watermark int64, error

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"net"
+
+	"github.com/segmentio/kafka-go/protocol"
 )
 
 // reader reads big-endian integers and zigzag varints. Once it has run out, it is bad and returns zeros.
@@ -120,4 +122,28 @@ func readAnswer(r io.Reader, id int32, limit int64) (*buffer, error) {
 	b := newBuffer(size)
 	_, err := io.ReadFull(r, b.b)
 	return b, err
+}
+
+// newRequest begins a request of the protocol: room for its length int32 · key int16 · version int16 · correlation id int32 · client id.
+// One call at a time is pending on a connection, so that any number will do for the id: it is the key.
+func newRequest(key protocol.ApiKey, version int16, client string) []byte {
+	b := make([]byte, 4, 256)
+	b = binary.BigEndian.AppendUint16(b, uint16(key))
+	b = binary.BigEndian.AppendUint16(b, uint16(version))
+	b = binary.BigEndian.AppendUint32(b, uint32(key))
+	return appendString(b, client)
+}
+
+// exchange sends a request that newRequest has begun, and returns what parse makes of its answer, which it must not keep.
+func exchange[T any](rw io.ReadWriter, key protocol.ApiKey, request []byte, parse func([]byte) (T, error)) (none T, err error) {
+	binary.BigEndian.PutUint32(request, uint32(len(request)-4))
+	if _, err := rw.Write(request); err != nil {
+		return none, err
+	}
+	answer, err := readAnswer(rw, int32(key), spareAnswerBytes)
+	if err != nil {
+		return none, err
+	}
+	defer answer.free()
+	return parse(answer.b)
 }
