@@ -43,7 +43,7 @@ func (a *assignment) run(revoked, stop context.Context) {
 		defer close(done)
 		workers.Wait()
 	})
-	a.commitUntil(done)
+	a.commitUntil(done, func() { _ = a.commitNow(false) })
 	_ = a.commitNow(true) // reported
 	a.Hooks.Revoked(RevokedInfo{Generation: a.generation, Partitions: a.ids(), Abandoned: abandoned(a.parts())})
 }

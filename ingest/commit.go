@@ -10,8 +10,8 @@ import (
 	"brine/ingest/internal/broker"
 )
 
-// commitUntil commits at every interval, until done.
-func (a *assignment) commitUntil(done <-chan struct{}) {
+// commitUntil has commits made at every interval, until done. Those that fail are made again.
+func (a *assignment) commitUntil(done <-chan struct{}, commit func()) {
 	tick := time.NewTicker(a.CommitInterval)
 	defer tick.Stop()
 	for {
@@ -19,7 +19,7 @@ func (a *assignment) commitUntil(done <-chan struct{}) {
 		case <-done:
 			return
 		case <-tick.C:
-			_ = a.commitNow(false) // made again
+			commit()
 		}
 	}
 }

@@ -88,7 +88,7 @@ func (h *keeper) hold(t *broker.Tenure, of broker.Held) *held {
 		return h.member.Commit(t, r.Topic, noted(offsets, rejected, of.Topic))
 	}
 	h.topics = append(h.topics, to)
-	to.committer.Go(to.commitAgain)
+	to.committer.Go(func() { to.commitUntil(to.done, to.commitHeld) })
 	return to
 }
 
@@ -260,20 +260,11 @@ func (h *held) begun(ids []int, commits map[int]broker.Commit) {
 	}
 }
 
-// commitAgain commits at every interval.
-func (h *held) commitAgain() {
-	tick := time.NewTicker(h.CommitInterval)
-	defer tick.Stop()
-	for {
-		select {
-		case <-h.done:
-			return
-		case <-tick.C:
-		}
-		h.committing.Lock()
-		_ = h.commitNow(false) // made again
-		h.committing.Unlock()
-	}
+// commitHeld commits while nothing is taken out.
+func (h *held) commitHeld() {
+	h.committing.Lock()
+	defer h.committing.Unlock()
+	_ = h.commitNow(false)
 }
 
 // release ends work on partitions: what is pending is settled, for a bounded time, and committed. Then nothing of them is touched any more.
