@@ -190,16 +190,12 @@ func (s *scanner) open(ctx context.Context) (*Region, *hbasepb.ScanResponse, []r
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	in, err := s.openRequest(region)
-	if err != nil {
-		return nil, nil, nil, err
-	}
 	var a scanAnswer
 	at := region
 	if s.scan.Consistency == Timeline && len(region.Replicas) > 0 {
 		a, at, err = s.openHedged(ctx, region)
 	} else {
-		a, err = s.c.scanOnce(ctx, region, in)
+		a, err = s.openAt(region)(ctx)
 	}
 	if err != nil {
 		return region, nil, nil, err
@@ -216,20 +212,29 @@ func (s *scanner) openHedged(ctx context.Context, region *Region) (scanAnswer, *
 	c := s.c
 	h := hedge.Read[scanAnswer]{Region: region, Delay: c.opts.ReplicaDelayScan, Locator: c.locator, Go: c.wg.Go}
 	h.Call = func(at *Region) func(context.Context) (scanAnswer, error) {
-		in, err := s.openRequest(at)
+		open := s.openAt(at)
 		return func(ctx context.Context) (scanAnswer, error) {
-			if err != nil {
-				return scanAnswer{}, err
-			}
 			ctx, cancel := c.joined(context.WithoutCancel(ctx))
 			defer cancel()
 			ctx, cancel = context.WithTimeout(ctx, c.opts.ScannerTimeout)
 			defer cancel()
-			return c.scanOnce(ctx, at, in)
+			return open(ctx)
 		}
 	}
 	h.Late = func(at *Region, a scanAnswer) { c.closeScanner(at, a.out.GetScannerId()) }
 	return h.Run(ctx)
+}
+
+// openAt returns the call that opens a scanner on a region or a replica. The call itself touches nothing of the scan.
+func (s *scanner) openAt(at *Region) func(context.Context) (scanAnswer, error) {
+	c := s.c
+	in, err := s.openRequest(at)
+	return func(ctx context.Context) (scanAnswer, error) {
+		if err != nil {
+			return scanAnswer{}, err
+		}
+		return c.scanOnce(ctx, at, in)
+	}
 }
 
 // scanAnswer is the answer to one call of a scan.
