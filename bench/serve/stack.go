@@ -11,10 +11,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"brine/config"
-	"brine/schema"
 	"brine/service"
 	"brine/service/devstack"
-	"brine/service/stores"
 )
 
 // Stack is the other process: the API and its pipelines, and on the embedded stack the servers. It prints the addresses of the API, the
@@ -31,14 +29,14 @@ func (c *Stack) Run(ctx context.Context) error {
 	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError}))
 	var getenv func(string) (string, bool)
 	opts := service.Options{For: service.ToRun, Log: log, Version: "bench"}
-	var embedded *devstack.Stack
+	prepare := func(ctx context.Context, cfg *config.Config) error { return devstack.CreateMissing(ctx, cfg, log) }
 	if c.Kind == "embedded" {
-		var err error
-		if embedded, err = devstack.Start(devstack.Options{Dir: c.Dir, Log: log}); err != nil {
+		embedded, err := devstack.Start(devstack.Options{Dir: c.Dir, Log: log})
+		if err != nil {
 			return err
 		}
 		defer embedded.Close()
-		opts.Servers = embedded.Servers()
+		opts.Servers, prepare = embedded.Servers(), embedded.Prepare
 		getenv = under(embedded.Getenv)
 	} else {
 		env, err := realServers()
@@ -51,7 +49,7 @@ func (c *Stack) Run(ctx context.Context) error {
 	if err := problems.Err(); err != nil {
 		return err
 	}
-	if err := c.prepare(ctx, cfg, embedded, log); err != nil {
+	if err := prepare(ctx, cfg); err != nil {
 		return err
 	}
 	s, err := service.Open(ctx, cfg, opts)
@@ -106,27 +104,4 @@ func realServers() (map[string]string, error) {
 		}
 	}
 	return out, nil
-}
-
-// prepare makes what is missing of topics, tables and indexes.
-func (c *Stack) prepare(ctx context.Context, cfg *config.Config, embedded *devstack.Stack, log *slog.Logger) error {
-	if embedded != nil {
-		return embedded.Prepare(ctx, cfg)
-	}
-	cluster, err := stores.OpenHBase(ctx, cfg, cfg.HBase(), log)
-	if err != nil {
-		return err
-	}
-	defer cluster.Close()
-	engine, err := stores.OpenSearch(cfg)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = engine.Close() }() // what it has made is there
-	in := schema.Stores{Cluster: cluster.Client, Search: engine}
-	changes, err := schema.Plan(ctx, cfg, in)
-	if err != nil {
-		return err
-	}
-	return changes.Create(ctx, in)
 }

@@ -162,7 +162,12 @@ func (s *Stack) Prepare(ctx context.Context, cfg *config.Config) error {
 			}
 		}
 	}
-	cluster, err := stores.OpenHBase(ctx, cfg, cfg.HBase(), s.opts.Log)
+	return CreateMissing(ctx, cfg, s.opts.Log)
+}
+
+// CreateMissing makes the tables and indexes of a configuration that are missing in its stores, whatever these are.
+func CreateMissing(ctx context.Context, cfg *config.Config, log *slog.Logger) error {
+	cluster, err := stores.OpenHBase(ctx, cfg, cfg.HBase(), log)
 	if err != nil {
 		return err
 	}
@@ -171,7 +176,7 @@ func (s *Stack) Prepare(ctx context.Context, cfg *config.Config) error {
 	if err != nil {
 		return err
 	}
-	defer stores.Close("the search engine", engine, s.opts.Log)
+	defer stores.Close("the search engine", engine, log)
 	in := schema.Stores{Cluster: cluster.Client, Search: engine}
 	changes, err := schema.Plan(ctx, cfg, in)
 	if err != nil {
