@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/http"
 	"strconv"
+	"strings"
 
 	"brine/account"
 	"brine/mask"
@@ -83,24 +84,13 @@ func jobRoutes() []*endpoint {
 			startDeadLetterPurge},
 		{ReindexJob, "Builds an index again beside the one in use, as brine reindex does.", client.ReindexJob{}, startReindex},
 	} {
-		routes = append(routes, &endpoint{method: http.MethodPost, path: jobsPath + "/" + of.kind, id: "start_" + name(of.kind),
+		routes = append(routes, &endpoint{method: http.MethodPost, path: jobsPath + "/" + of.kind, id: "start_" + strings.ReplaceAll(of.kind, "-", "_"),
 			about: of.about + " Answered once it is stored and waits for its turn.", body: of.body, answer: client.Job{},
 			params: []param{{in: "header", name: keyHeader, about: "The same to ask again: it starts one job.", kind: rowkey.Text}},
 			aside:  true, accepts: "The job is stored, and begins when those before it leave room.", missing: true,
 			refuses: []kind{refused, keyReused, tooMany}, handle: of.start})
 	}
 	return routes
-}
-
-// name is a kind as identifiers have it.
-func name(kind string) string {
-	out := []byte(kind)
-	for i, b := range out {
-		if b == '-' {
-			out[i] = '_'
-		}
-	}
-	return string(out)
 }
 
 func startReplay(c *call) error {

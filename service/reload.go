@@ -208,9 +208,11 @@ func (s *Service) build(ctx context.Context, cfg *config.Config, names []string)
 			return fresh, fault.New(fault.Usage, fmt.Errorf("%s: no pipeline has written documents, so the search engine is not connected", h.name),
 				"restart brine with this configuration")
 		}
-		for _, r := range h.pipeline.Rows {
-			if err := s.learnRegions(ctx, cfg, r.Table); err != nil {
-				return fresh, err
+		if h.kind == Rows {
+			for _, r := range h.pipeline.Rows {
+				if err := s.learnRegions(ctx, cfg, r.Table); err != nil {
+					return fresh, err
+				}
 			}
 		}
 		h.opts.Patient = true

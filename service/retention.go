@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"brine/ingest"
+	"brine/internal/backoff"
 	"brine/metrics"
 	"brine/schema"
 )
@@ -31,14 +32,7 @@ type keptFor struct {
 
 // followRetention asks for how long topics keep what halves have before them, until ctx ends.
 func (s *Service) followRetention(ctx context.Context) {
-	tick := time.NewTicker(keptLook)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
+	for backoff.Wait(ctx, keptLook) == nil {
 		for _, h := range s.all() {
 			for _, p := range h.loop.Status().Partitions {
 				if p.Age(time.Now()) >= keptFrom {

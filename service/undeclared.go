@@ -10,6 +10,7 @@ import (
 
 	"brine/config"
 	"brine/event"
+	"brine/internal/backoff"
 	"brine/registry"
 )
 
@@ -18,15 +19,8 @@ const undeclaredEvery = time.Minute
 
 // watchUndeclared logs names that records have come to hold and that no field is declared of, each once. It ends with ctx.
 func (s *Service) watchUndeclared(ctx context.Context) {
-	tick := time.NewTicker(undeclaredEvery)
-	defer tick.Stop()
 	said := map[string]bool{} // pipeline and name: both halves of it see the same records
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
+	for backoff.Wait(ctx, undeclaredEvery) == nil {
 		for _, h := range s.all() {
 			if line := newNames(h.pipeline.Name, h.undeclared.Counts(), said); line != "" {
 				s.log.Info("records hold fields that the pipeline does not declare", "pipeline", h.pipeline.Name, "fields", line,

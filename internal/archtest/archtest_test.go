@@ -65,7 +65,7 @@ var rules = []struct {
 	{"service/letters", []string{"service/brokers", "service/fixes", "mask", "config", "derive", "event", "hbase", "indexer", "ingest/deadletter", "internal/term", "internal/when", "internal/fault", "rowkey", "service", "sink", "verify"}, "what is done about dead letters, whoever asks for it"},
 	{"service/replays", []string{"config", "hbase", "ingest", "internal/fault", "internal/term", "internal/when", "rowkey", "schema", "service", "service/brokers", "verify"}, "a replay as it is asked for, whoever asks for it"},
 	{"service/verifications", []string{"config", "event", "hbase", "ingest", "ingest/offsets", "internal/fault", "service", "service/brokers", "service/replays", "verify"}, "a verification as it is asked for, whoever asks for it"},
-	{"service/jobs", []string{"account", "internal/fault", "internal/term", "internal/wording", "serve/client"}, "long work, whatever it is"},
+	{"service/jobs", []string{"account", "internal/backoff", "internal/fault", "internal/term", "internal/wording", "serve/client"}, "long work, whatever it is"},
 	{"service", []string{"account", "account/oidc", "command", "mask", "config", "event", "explain", "hbase", "indexer", "indexer/embedded", "ingest", "ingest/control", "ingest/deadletter", "ingest/offsets", "ingest/pace", "internal/backoff", "internal/fault", "internal/repeat", "internal/term", "internal/wording", "lookup", "metrics", "pressure", "publish", "registry", "reindex", "rowkey", "schema", "search", "serve", "service/admin", "service/brokers", "service/fixes", "service/reload", "service/stores", "sink", "skew", "tracing", "verify"}, "pipelines at work, whoever started them"},
 	{"hbase/hbasepb/...", []string{"hbase/hbasepb/..."}, ""},
 	{"hbase/hbasepb", nil, ""},

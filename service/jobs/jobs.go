@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -17,6 +18,7 @@ import (
 	"time"
 
 	"brine/account"
+	"brine/internal/backoff"
 	"brine/internal/fault"
 	"brine/internal/term"
 	"brine/internal/wording"
@@ -280,10 +282,8 @@ func (j *Jobs) end(ctx context.Context, one *job, err error) {
 		}
 		cancel()
 		j.opts.Log.Warn("the database of accounts does not take the end of a job", "job", one.id, "state", state, "error", err)
-		select {
-		case <-j.base.Done():
+		if backoff.Wait(j.base, j.opts.Beat) != nil {
 			return // shown as interrupted, since nobody says that it runs
-		case <-time.After(j.opts.Beat):
 		}
 	}
 }
@@ -308,19 +308,9 @@ func ending(ctx context.Context, err error) (state, detail, fix string) {
 
 // beat says of the jobs of this process that they run, and ends those that another one was asked to cancel, until all have ended.
 func (j *Jobs) beat() {
-	tick := time.NewTicker(j.opts.Beat)
-	defer tick.Stop()
-	for {
-		select {
-		case <-j.base.Done():
-			return
-		case <-tick.C:
-		}
+	for backoff.Wait(j.base, j.opts.Beat) == nil {
 		j.mu.Lock()
-		own := make([]*job, 0, len(j.own))
-		for _, one := range j.own {
-			own = append(own, one)
-		}
+		own := slices.Collect(maps.Values(j.own))
 		j.mu.Unlock()
 		if len(own) == 0 {
 			continue
