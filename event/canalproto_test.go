@@ -6,34 +6,16 @@ import (
 	"strings"
 	"testing"
 
-	"google.golang.org/protobuf/encoding/protowire"
-
 	"brine/event"
+	"brine/internal/testenv"
 )
-
-// pb writes a Protobuf message of fields: numbers and values by turns. A value is an int, a text, or a message.
-func pb(fields ...any) []byte {
-	var out []byte
-	for i := 0; i < len(fields); i += 2 {
-		number := protowire.Number(fields[i].(int))
-		switch v := fields[i+1].(type) {
-		case int:
-			out = protowire.AppendVarint(protowire.AppendTag(out, number, protowire.VarintType), uint64(v))
-		case string:
-			out = protowire.AppendString(protowire.AppendTag(out, number, protowire.BytesType), v)
-		case []byte:
-			out = protowire.AppendBytes(protowire.AppendTag(out, number, protowire.BytesType), v)
-		}
-	}
-	return out
-}
 
 // canalColumns are columns of an image: names and values by turns; "NULL" is null.
 func canalColumns(image int, columns ...string) (out []any) {
 	for i := 0; i < len(columns); i += 2 {
-		column := pb(1, i/2, 3, columns[i], 8, columns[i+1], 10, "varchar(20)")
+		column := testenv.Protobuf(1, i/2, 3, columns[i], 8, columns[i+1], 10, "varchar(20)")
 		if columns[i+1] == "NULL" {
-			column = pb(1, i/2, 3, columns[i], 6, 1)
+			column = testenv.Protobuf(1, i/2, 3, columns[i], 6, 1)
 		}
 		out = append(out, image, column)
 	}
@@ -42,8 +24,8 @@ func canalColumns(image int, columns ...string) (out []any) {
 
 // canalEntry is an entry of the log at a position, of a kind of entry and of event.
 func canalEntry(pos, entry, kind int, change ...any) []byte {
-	header := pb(1, 1, 2, "mysql-bin.000007", 3, pos, 4, 11, 5, "UTF-8", 6, 1700000000000, 7, 2, 8, "shop", 9, "orders", 10, 55, 11, kind)
-	return pb(1, header, 2, entry, 3, pb(append([]any{1, 99, 2, kind}, change...)...))
+	header := testenv.Protobuf(1, 1, 2, "mysql-bin.000007", 3, pos, 4, 11, 5, "UTF-8", 6, 1700000000000, 7, 2, 8, "shop", 9, "orders", 10, 55, 11, kind)
+	return testenv.Protobuf(1, header, 2, entry, 3, testenv.Protobuf(append([]any{1, 99, 2, kind}, change...)...))
 }
 
 // canalPacket is a packet of entries.
@@ -52,10 +34,10 @@ func canalPacket(entries ...[]byte) []byte {
 	for _, e := range entries {
 		fields = append(fields, 2, e)
 	}
-	return pb(3, 7, 4, 1, 5, pb(fields...))
+	return testenv.Protobuf(3, 7, 4, 1, 5, testenv.Protobuf(fields...))
 }
 
-func canalRow(images ...[]any) []byte { return pb(bytesOf(images)...) }
+func canalRow(images ...[]any) []byte { return testenv.Protobuf(bytesOf(images)...) }
 
 func bytesOf(images [][]any) (out []any) {
 	for _, image := range images {
@@ -96,8 +78,8 @@ left out: truncate
 left out: heartbeat
 left out: transaction`},
 		{"nothing", canalPacket(), `left out: empty`},
-		{"an acknowledgement", pb(3, 3, 5, pb(1, 0)), `undecodable: it is no packet of messages as Canal writes them: its type is 3`},
-		{"compressed", pb(3, 7, 4, 2, 5, "x"), `undecodable: the packet is compressed, by way 2; have Canal not compress it`},
+		{"an acknowledgement", testenv.Protobuf(3, 3, 5, testenv.Protobuf(1, 0)), `undecodable: it is no packet of messages as Canal writes them: its type is 3`},
+		{"compressed", testenv.Protobuf(3, 7, 4, 2, 5, "x"), `undecodable: the packet is compressed, by way 2; have Canal not compress it`},
 		{"cut off", whole[:len(whole)-1], `undecodable: the packet cannot be read from byte 4 of 1001 on`},
 		{"a deep fault", canalPacket([]byte{0x0a}), `undecodable: an entry cannot be read from byte 0 of 1 on`},
 		{"no text", canalPacket(canalEntry(1, 2, 1, 12, canalRow(canalColumns(2, "id", "1", "note", "\xff")))), `undecodable: field data.note: invalid UTF-8 in a text`},
@@ -118,8 +100,8 @@ func TestWhatCanalRepeatsIsBounded(t *testing.T) {
 	for range 5000 {
 		rows = append(rows, 12, []byte{})
 	}
-	header := pb(1, 1, 2, "mysql-bin.000007", 3, 1, 8, "shop", 9, strings.Repeat("o", 16<<10), 11, 8)
-	packet := canalPacket(pb(1, header, 2, 2, 3, pb(append([]any{1, 99, 2, 8}, rows...)...)))
+	header := testenv.Protobuf(1, 1, 2, "mysql-bin.000007", 3, 1, 8, "shop", 9, strings.Repeat("o", 16<<10), 11, 8)
+	packet := canalPacket(testenv.Protobuf(1, header, 2, 2, 3, testenv.Protobuf(append([]any{1, 99, 2, 8}, rows...)...)))
 	flat := `{"data":[` + strings.Repeat(`{"id":"1"},`, 4999) + `{"id":"1"}],"type":"INSERT","ts":1700000000000,"table":"` + strings.Repeat("o", 16<<10) + `"}`
 	for name, c := range map[string]struct {
 		form  event.EnvelopeForm

@@ -24,6 +24,7 @@ import (
 	"brine/examples"
 	"brine/hbase"
 	"brine/ingest/control"
+	"brine/internal/testenv"
 	"brine/publish"
 	"brine/service"
 	"brine/service/devstack"
@@ -68,7 +69,7 @@ const thirdLine = `  third:
 type reloadable struct {
 	*running
 	servers *devstack.Stack
-	log     *logged
+	log     *testenv.Text
 
 	mu   sync.Mutex
 	text string
@@ -85,7 +86,7 @@ func startLines(t *testing.T, text string, halves ...string) *reloadable {
 	if err := servers.Prepare(t.Context(), parsed(t, servers, lines+thirdLine)); err != nil {
 		t.Fatal(err)
 	}
-	r := &reloadable{servers: servers, text: text, log: &logged{}}
+	r := &reloadable{servers: servers, text: text, log: &testenv.Text{}}
 	cfg, _, err := r.source()
 	if err != nil {
 		t.Fatal(err)
@@ -268,24 +269,6 @@ func (r *reloadable) marked(result *reload.Result) {
 			r.t.Errorf("the mark of %+v is %+v", at, m)
 		}
 	}
-}
-
-// logged keeps what is logged.
-type logged struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (l *logged) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
-}
-
-func (l *logged) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
 }
 
 // TestReloadChangesWhatChangedAndNothingElse reloads a filter, how a pipeline writes, a pipeline that comes, and goes: the pipeline beside

@@ -1,15 +1,9 @@
-import java.lang.management.ManagementFactory;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Random;
-import org.apache.hadoop.conf.Configuration;
-import org.apache.hadoop.hbase.HBaseConfiguration;
 import org.apache.hadoop.hbase.TableName;
 import org.apache.hadoop.hbase.client.BufferedMutator;
 import org.apache.hadoop.hbase.client.BufferedMutatorParams;
 import org.apache.hadoop.hbase.client.Connection;
-import org.apache.hadoop.hbase.client.ConnectionFactory;
 import org.apache.hadoop.hbase.client.Put;
 
 /**
@@ -20,7 +14,6 @@ import org.apache.hadoop.hbase.client.Put;
  */
 public final class BufferedLoad {
   private static final byte[] FAMILY = {'e'};
-  private static final byte[] HEX = "0123456789abcdef".getBytes();
   private static final int NOISE = 1 << 16;
 
   private final byte[] noise = new byte[2 * NOISE];
@@ -39,18 +32,11 @@ public final class BufferedLoad {
     TableName table = TableName.valueOf(args[1]);
     int[] n = Arrays.stream(args, 2, args.length).mapToInt(Integer::parseInt).toArray();
     BufferedLoad load = new BufferedLoad(n[1], n[2], n[3]);
-    try (Connection connection = connect(args[0])) {
+    try (Connection connection = Bench.connect(args[0])) {
       connection.getRegionLocator(table).getAllRegionLocations();
       load.run(connection, table, n[0], n[4], n[5]);
     }
     System.exit(0); // the client's threads linger
-  }
-
-  private static Connection connect(String address) throws Exception {
-    Configuration conf = HBaseConfiguration.create();
-    conf.set("hbase.client.registry.impl", "org.apache.hadoop.hbase.client.RpcConnectionRegistry");
-    conf.set("hbase.client.bootstrap.servers", address.replaceFirst("^rpc://", ""));
-    return ConnectionFactory.createConnection(conf);
   }
 
   private void run(Connection connection, TableName table, int rows, int threads, int buffer) throws Exception {
@@ -58,7 +44,7 @@ public final class BufferedLoad {
     Throwable[] failures = new Throwable[threads];
     System.out.println("begin");
     long start = System.nanoTime();
-    long cpu = cpuNanos();
+    long cpu = Bench.cpuNanos();
     for (int t = 0; t < threads; t++) {
       int worker = t;
       int from = (int) ((long) rows * t / threads);
@@ -73,9 +59,9 @@ public final class BufferedLoad {
         throw new Exception("a thread failed", failures[t]);
       }
     }
-    double cpuSeconds = (cpuNanos() - cpu) / 1e9;
+    double cpuSeconds = (Bench.cpuNanos() - cpu) / 1e9;
     double seconds = (System.nanoTime() - start) / 1e9;
-    System.out.printf("{\"seconds\":%.4f,\"cpu_s\":%.4f,\"peak_mib\":%.1f}%n", seconds, cpuSeconds, peakMiB());
+    System.out.printf("{\"seconds\":%.4f,\"cpu_s\":%.4f,\"peak_mib\":%.1f}%n", seconds, cpuSeconds, Bench.peakMiB());
   }
 
   private void write(Connection connection, BufferedMutatorParams params, int from, int to) {
@@ -90,16 +76,7 @@ public final class BufferedLoad {
   }
 
   private Put row(int i) {
-    byte[] key = new byte[keyBytes];
-    int salt = (i * 0x9E3779B1) >>> 24;
-    key[0] = HEX[salt >>> 4];
-    key[1] = HEX[salt & 15];
-    int digits = i;
-    for (int at = keyBytes - 1; at > 1; at--) {
-      key[at] = (byte) ('0' + digits % 10);
-      digits /= 10;
-    }
-    Put put = new Put(key);
+    Put put = new Put(Bench.key(i, keyBytes));
     int at = (i * 61) & (NOISE - 1);
     for (int c = 0; c < columns; c++) {
       int from = at + valueBytes * c / columns;
@@ -107,18 +84,5 @@ public final class BufferedLoad {
       put.addColumn(FAMILY, new byte[] {(byte) ('a' + c)}, 1_700_000_000_000L + i, Arrays.copyOfRange(noise, from, to));
     }
     return put;
-  }
-
-  private static long cpuNanos() {
-    return ((com.sun.management.OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean()).getProcessCpuTime();
-  }
-
-  private static double peakMiB() throws Exception {
-    for (String line : Files.readAllLines(Path.of("/proc/self/status"))) {
-      if (line.startsWith("VmHWM:")) {
-        return Long.parseLong(line.replaceAll("[^0-9]", "")) / 1024.0;
-      }
-    }
-    throw new IllegalStateException("no VmHWM");
   }
 }

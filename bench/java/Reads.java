@@ -1,14 +1,8 @@
-import java.lang.management.ManagementFactory;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicLong;
-import org.apache.hadoop.conf.Configuration;
-import org.apache.hadoop.hbase.HBaseConfiguration;
 import org.apache.hadoop.hbase.TableName;
 import org.apache.hadoop.hbase.client.Connection;
-import org.apache.hadoop.hbase.client.ConnectionFactory;
 import org.apache.hadoop.hbase.client.Get;
 import org.apache.hadoop.hbase.client.Result;
 import org.apache.hadoop.hbase.client.ResultScanner;
@@ -22,7 +16,6 @@ import org.apache.hadoop.hbase.client.Table;
  * <p>Usage: Reads rpc://host:port table get|scan rows columns keyBytes threads count
  */
 public final class Reads {
-  private static final byte[] HEX = "0123456789abcdef".getBytes();
 
   private final TableName table;
   private final int rows;
@@ -46,7 +39,7 @@ public final class Reads {
   public static void main(String[] args) throws Exception {
     int[] n = Arrays.stream(args, 3, args.length).mapToInt(Integer::parseInt).toArray();
     Reads reads = new Reads(TableName.valueOf(args[1]), n);
-    try (Connection connection = connect(args[0])) {
+    try (Connection connection = Bench.connect(args[0])) {
       connection.getRegionLocator(reads.table).getAllRegionLocations();
       if (args[2].equals("get")) {
         reads.gets(connection, n[4]);
@@ -57,13 +50,6 @@ public final class Reads {
     System.exit(0); // the client's threads linger
   }
 
-  private static Connection connect(String address) throws Exception {
-    Configuration conf = HBaseConfiguration.create();
-    conf.set("hbase.client.registry.impl", "org.apache.hadoop.hbase.client.RpcConnectionRegistry");
-    conf.set("hbase.client.bootstrap.servers", address.replaceFirst("^rpc://", ""));
-    return ConnectionFactory.createConnection(conf);
-  }
-
   private void gets(Connection connection, int count) throws Exception {
     each(connection, (t, thread) -> getSome(t, new Random(100 + thread), new long[count / threads / 10]));
     long[][] nanos = new long[threads][count / threads];
@@ -72,7 +58,7 @@ public final class Reads {
 
   private void getSome(Table t, Random random, long[] nanos) throws Exception {
     for (int i = 0; i < nanos.length; i++) {
-      byte[] key = key(random.nextInt(rows));
+      byte[] key = Bench.key(random.nextInt(rows), keyBytes);
       long start = System.nanoTime();
       Result row = t.get(new Get(key));
       nanos[i] = System.nanoTime() - start;
@@ -109,19 +95,19 @@ public final class Reads {
   }
 
   private static byte[] prefix(int salt) {
-    return new byte[] {HEX[salt >>> 4], HEX[salt & 15]};
+    return new byte[] {Bench.HEX[salt >>> 4], Bench.HEX[salt & 15]};
   }
 
   private void measured(Connection connection, Work work, long[][] nanos) throws Exception {
     System.out.println("begin");
     long start = System.nanoTime();
-    long cpu = cpuNanos();
+    long cpu = Bench.cpuNanos();
     each(connection, work);
-    double cpuSeconds = (cpuNanos() - cpu) / 1e9;
+    double cpuSeconds = (Bench.cpuNanos() - cpu) / 1e9;
     double seconds = (System.nanoTime() - start) / 1e9;
     long[] all = Arrays.stream(nanos).flatMapToLong(Arrays::stream).sorted().toArray();
     double p99 = all.length == 0 ? 0 : all[Math.max(0, (int) Math.ceil(0.99 * all.length) - 1)] / 1e6;
-    System.out.printf("{\"seconds\":%.4f,\"cpu_s\":%.4f,\"peak_mib\":%.1f,\"p99_ms\":%.4f}%n", seconds, cpuSeconds, peakMiB(), p99);
+    System.out.printf("{\"seconds\":%.4f,\"cpu_s\":%.4f,\"peak_mib\":%.1f,\"p99_ms\":%.4f}%n", seconds, cpuSeconds, Bench.peakMiB(), p99);
   }
 
   /** each lets every thread do its work, and waits for all. */
@@ -145,30 +131,5 @@ public final class Reads {
         throw new Exception("a thread failed", failures[i]);
       }
     }
-  }
-
-  private byte[] key(int i) {
-    byte[] key = new byte[keyBytes];
-    int salt = (i * 0x9E3779B1) >>> 24;
-    key[0] = HEX[salt >>> 4];
-    key[1] = HEX[salt & 15];
-    for (int at = keyBytes - 1; at > 1; at--) {
-      key[at] = (byte) ('0' + i % 10);
-      i /= 10;
-    }
-    return key;
-  }
-
-  private static long cpuNanos() {
-    return ((com.sun.management.OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean()).getProcessCpuTime();
-  }
-
-  private static double peakMiB() throws Exception {
-    for (String line : Files.readAllLines(Path.of("/proc/self/status"))) {
-      if (line.startsWith("VmHWM:")) {
-        return Long.parseLong(line.replaceAll("[^0-9]", "")) / 1024.0;
-      }
-    }
-    throw new IllegalStateException("no VmHWM");
   }
 }

@@ -22,7 +22,8 @@ type Shape struct {
 
 // BuildJava compiles the loader that writes with HBase's own BufferedMutator, and the reader.
 func (c *Cluster) BuildJava(ctx context.Context) error {
-	args := []string{"-cp", "deploy/devcluster/lib/hbase/*", "-d", c.Path("java"), "bench/java/BufferedLoad.java", "bench/java/Reads.java"}
+	args := []string{"-cp", "deploy/devcluster/lib/hbase/*", "-d", c.Path("java"), "bench/java/Bench.java",
+		"bench/java/BufferedLoad.java", "bench/java/Reads.java"}
 	cmd := exec.CommandContext(ctx, "javac", args...)
 	cmd.Stderr = os.Stderr
 	if err := cmd.Run(); err != nil {

@@ -26,7 +26,7 @@ type changeData struct {
 	orders *job
 
 	engine  *exec.Cmd
-	printed sharedText
+	printed testenv.Text
 	fences  int
 }
 

@@ -10,7 +10,8 @@ import (
 
 	"github.com/twmb/avro"
 	"github.com/twmb/franz-go/pkg/sr"
-	"google.golang.org/protobuf/encoding/protowire"
+
+	"brine/internal/testenv"
 )
 
 // orderOf names an example of a format.
@@ -62,9 +63,9 @@ func encodedFormats(t *testing.T) []published {
 	}
 	byProtobuf := func(before ...byte) func(o someOrder) []byte {
 		return func(o someOrder) []byte {
-			at := message(1, o.at/1000)
+			at := testenv.Protobuf(1, o.at/1000)
 			total := fmt.Sprintf("%d.%02d", o.cents/100, o.cents%100)
-			return append(before[:len(before):len(before)], message(1, o.id, 2, at, 3, o.status, 4, total, 5, message(1, "Storgata 1", 2, "Oslo"))...)
+			return append(before[:len(before):len(before)], testenv.Protobuf(1, o.id, 2, at, 3, o.status, 4, total, 5, testenv.Protobuf(1, "Storgata 1", 2, "Oslo"))...)
 		}
 	}
 	return []published{
@@ -74,24 +75,6 @@ func encodedFormats(t *testing.T) []published {
 		made(orderOf("protobuf-registry", "protobuf_registry"), byProtobuf(0, 0, 0, 0, 7, 0), map[int]sr.Schema{7: {Schema: proto, Type: sr.TypeProtobuf}}),
 		debeziumInAvro(t), maxwellOrders(), canalOrders(), canalPackets(),
 	}
-}
-
-// message is a Protobuf message of fields: numbers and values by turns.
-func message(fields ...any) (out []byte) {
-	for i := 0; i < len(fields); i += 2 {
-		number := protowire.Number(fields[i].(int))
-		switch v := fields[i+1].(type) {
-		case int:
-			out = protowire.AppendVarint(protowire.AppendTag(out, number, protowire.VarintType), uint64(v))
-		case int64:
-			out = protowire.AppendVarint(protowire.AppendTag(out, number, protowire.VarintType), uint64(v))
-		case string:
-			out = protowire.AppendString(protowire.AppendTag(out, number, protowire.BytesType), v)
-		case []byte:
-			out = protowire.AppendBytes(protowire.AppendTag(out, number, protowire.BytesType), v)
-		}
-	}
-	return out
 }
 
 // logged are three rows of a table of orders that are made, of which one changes and one is deleted: the rows and documents that are left.
@@ -164,21 +147,21 @@ func canalPackets() published {
 	out := logged(orderOf("canal-protobuf", "canal_protobuf"), " gone:false id:1 made:2013-01-01T01:57:00.000Z status:sent total:9.00")
 	image := func(number int, id, status, total string) (columns []any) {
 		for _, c := range [][2]string{{"id", id}, {"status", status}, {"total", total}, {"made", "2013-01-01 09:57:00"}} {
-			columns = append(columns, number, message(3, c[0], 8, c[1]))
+			columns = append(columns, number, testenv.Protobuf(3, c[0], 8, c[1]))
 		}
 		return columns
 	}
-	row := func(images ...any) []byte { return message(images...) }
+	row := func(images ...any) []byte { return testenv.Protobuf(images...) }
 	entry := func(pos int64, kind, of int, change ...any) []byte {
-		header := message(2, "mysql-bin.000007", 3, pos, 6, orderedAt+(pos-120)*50, 8, "shop", 9, "orders", 11, of)
-		return message(1, header, 2, kind, 3, message(append([]any{2, of}, change...)...))
+		header := testenv.Protobuf(2, "mysql-bin.000007", 3, pos, 6, orderedAt+(pos-120)*50, 8, "shop", 9, "orders", 11, of)
+		return testenv.Protobuf(1, header, 2, kind, 3, testenv.Protobuf(append([]any{2, of}, change...)...))
 	}
 	packet := func(entries ...[]byte) {
 		var fields []any
 		for _, e := range entries {
 			fields = append(fields, 2, e)
 		}
-		out.records = append(out.records, sent{time: time.UnixMilli(orderedAt), value: message(3, 7, 4, 1, 5, message(fields...))})
+		out.records = append(out.records, sent{time: time.UnixMilli(orderedAt), value: testenv.Protobuf(3, 7, 4, 1, 5, testenv.Protobuf(fields...))})
 	}
 	packet(entry(100, 1, 0), entry(120, 2, 1, 12, row(image(2, "1", "new", "9.50")...), 12, row(image(2, "2", "new", "9.50")...), 12, row(image(2, "3", "new", "9.50")...)),
 		entry(130, 3, 0))

@@ -8,12 +8,12 @@ import (
 	"os/exec"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
 
 	"brine/ingest"
+	"brine/internal/testenv"
 )
 
 // process is a brine run that goes on until it is asked to stop.
@@ -21,26 +21,8 @@ type process struct {
 	t    *testing.T
 	cmd  *exec.Cmd
 	http string // its admin port
-	log  sharedText
+	log  testenv.Text
 	read chan struct{} // closed when the log has ended
-}
-
-// sharedText is a text that is read while it is written.
-type sharedText struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (s *sharedText) Write(b []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.text.Write(b)
-}
-
-func (s *sharedText) String() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.text.String()
 }
 
 // begin runs the job's pipeline until it is stopped, with more settings from the environment.

@@ -11,6 +11,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	brokers "brine/ingest/embedded"
+
+	"brine/internal/testenv"
 )
 
 // silentKafka is a Kafka that is silent, to everybody, from the first request that asks more than which topics there are.
@@ -59,7 +61,7 @@ func TestKafkaThatFailsIsWarnedOf(t *testing.T) {
 			settings := map[string]string{"BRINE_KAFKA_BROKERS": c.kafka(t), "BRINE_KAFKA_REQUEST_TIMEOUT": "10m", "BRINE_HBASE_CONNECT": "embedded:" + t.TempDir()}
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
-			var stderr sharedText
+			var stderr testenv.Text
 			ended := make(chan int, 1)
 			go func() {
 				ended <- run(&env{ctx: ctx, stdout: &stderr, stderr: &stderr, getenv: func(name string) (string, bool) {

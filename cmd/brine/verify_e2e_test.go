@@ -19,6 +19,7 @@ import (
 	"brine/hbase"
 	"brine/indexer"
 	"brine/internal/sample"
+	"brine/internal/testenv"
 	"brine/verify"
 )
 
@@ -151,10 +152,10 @@ func (j *job) request(method, path, body string) {
 }
 
 // follow starts a verification that goes on, and waits until it follows the live groups.
-func (j *job) follow(flag string) (*exec.Cmd, *sharedText) {
+func (j *job) follow(flag string) (*exec.Cmd, *testenv.Text) {
 	j.t.Helper()
 	cmd := j.command("verify", "-c", j.file, "-q", flag, "--follow", "--every", "1s", "--listen", "127.0.0.1:0")
-	out := &sharedText{}
+	out := &testenv.Text{}
 	cmd.Stdout, cmd.Stderr = out, out
 	if err := cmd.Start(); err != nil {
 		j.t.Fatal(err)

@@ -8,13 +8,13 @@ import (
 	"net/http"
 	"os"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"brine/internal/certs"
 	"brine/internal/certs/certstest"
+	"brine/internal/testenv"
 )
 
 // encrypted runs a port that is encrypted by files until the test ends.
@@ -37,24 +37,6 @@ func encrypted(t *testing.T, how certs.Port, log *slog.Logger) *Port {
 	return p
 }
 
-// sharedText is a text that is read while it is written.
-type sharedText struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (s *sharedText) Write(b []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.text.Write(b)
-}
-
-func (s *sharedText) String() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.text.String()
-}
-
 // ask asks a port over a connection of its own.
 func ask(p *Port, config *tls.Config) error {
 	return Client{Addr: p.Addr(), TLS: config}.Get(context.Background(), "/healthz", new(struct{}))
@@ -75,7 +57,7 @@ func TestPortIsEncrypted(t *testing.T) {
 	a, b := certstest.New(t, "a"), certstest.New(t, "b")
 	var how certs.Port
 	how.Cert, how.Key = a.Issue(t, certstest.Leaf{Hosts: []string{"127.0.0.1"}})
-	var logged sharedText
+	var logged testenv.Text
 	p := encrypted(t, how, slog.New(slog.NewTextHandler(&logged, nil)))
 	known, err := how.Client()
 	if err != nil {

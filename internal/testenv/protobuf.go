@@ -1,0 +1,27 @@
+package testenv
+
+import (
+	"fmt"
+
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+// Protobuf writes a message of fields without a schema: numbers and values by turns. A value is an int, an int64, a text, or a message.
+func Protobuf(fields ...any) (out []byte) {
+	for i := 0; i < len(fields); i += 2 {
+		number := protowire.Number(fields[i].(int))
+		switch v := fields[i+1].(type) {
+		case int:
+			out = protowire.AppendVarint(protowire.AppendTag(out, number, protowire.VarintType), uint64(v))
+		case int64:
+			out = protowire.AppendVarint(protowire.AppendTag(out, number, protowire.VarintType), uint64(v))
+		case string:
+			out = protowire.AppendString(protowire.AppendTag(out, number, protowire.BytesType), v)
+		case []byte:
+			out = protowire.AppendBytes(protowire.AppendTag(out, number, protowire.BytesType), v)
+		default:
+			panic(fmt.Sprintf("field %d is a %T", number, v))
+		}
+	}
+	return out
+}
