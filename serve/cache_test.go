@@ -107,6 +107,9 @@ func TestTheCacheIsBounded(t *testing.T) {
 	s := newShop(t, func(o *serve.Options) { o.Cache = serve.Cache{MaxAge: time.Hour, Bytes: 16 << 10} })
 	s.ask("GET", timeline, "")
 	s.change("BOS")
+	if w := s.ask("GET", timeline, ""); w.Header().Get("Age") == "" || strings.Contains(w.Body.String(), "BOS") {
+		t.Errorf("nothing was kept: %v %s", w.Header(), w.Body)
+	}
 	for i := range 100 {
 		s.ask("GET", fmt.Sprintf("/api/v1/views/waybill?waybill=none-%d", i), "")
 	}
