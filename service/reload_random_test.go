@@ -1,0 +1,119 @@
+package service_test
+
+import (
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"brine/service"
+	"brine/verify"
+)
+
+// TestRandomReloadsUnderLoad changes all but the meaning of pipelines, again and again, while records come: afterwards rows and documents are
+// what an undisturbed run would have made, cell for cell, as verify --full says; and what nothing concerned was never stopped.
+// BRINE_RELOADS=1000 does it so often.
+func TestRandomReloadsUnderLoad(t *testing.T) {
+	t.Parallel()
+	r := startLines(t, lines)
+	steady, was := r.Half("steady.rows"), r.rebalances("steady.rows")
+	const seed = 7
+	random := rand.New(rand.NewPCG(seed, seed))
+	done := make(chan struct{})
+	var publishing sync.WaitGroup
+	published := 0
+	publishing.Go(func() {
+		for {
+			for _, topic := range []string{"moving", "third", "steady"} {
+				if err := r.send(topic, published, 200); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+			published += 200
+			select {
+			case <-done:
+				return
+			case <-time.After(20 * time.Millisecond): // so much load, and no more
+			}
+		}
+	})
+	for range reloads {
+		text := strings.Replace(lines, "topic: moving\n", "topic: moving\n"+randomSettings(random), 1)
+		if random.IntN(2) == 0 {
+			text += strings.Replace(thirdLine, "topic: third\n", "topic: third\n"+randomSettings(random), 1)
+		}
+		r.write(text)
+		if result, err := r.Reload(t.Context(), service.Reloading{By: "the test"}); err != nil {
+			t.Fatalf("%+v\n%v\n%s", result, err, text)
+		}
+	}
+	close(done)
+	publishing.Wait()
+	r.write(lines + thirdLine)
+	if _, err := r.Reload(t.Context(), service.Reloading{By: "the test"}); err != nil {
+		t.Fatal(err)
+	}
+	r.wait("all is settled", func() bool {
+		for _, s := range r.Status() {
+			if s.Lag != 0 {
+				return false
+			}
+		}
+		return len(r.Status()) == 4
+	})
+	for _, table := range []string{"steady", "moving", "third"} {
+		if n := r.rows(table); n != published {
+			t.Errorf("table %s has %d rows of %d records", table, n, published)
+		}
+	}
+	if r.Half("steady.rows") != steady || r.rebalances("steady.rows") != was {
+		t.Errorf("a pipeline that nothing concerns was stopped: %v rebalances, before %v", r.rebalances("steady.rows"), was)
+	}
+	r.verifyFull("steady", "moving", "third")
+	t.Logf("%d reloads, %d records of each pipeline", reloads, published)
+}
+
+// randomSettings are settings of a pipeline that change nothing of what it writes.
+func randomSettings(random *rand.Rand) string {
+	return fmt.Sprintf("    read: { window: %d, max_batch_records: %d, max_pause: %ds }\n    write: { autoflush: %v, linger: %dms }\n    halt_after_rejects: %d\n",
+		1+random.IntN(16), 1+random.IntN(2000), 1+random.IntN(20), random.IntN(2) == 0, 1+random.IntN(20), 10+random.IntN(100))
+}
+
+// verifyFull compares all rows of these tables, and documents, with all records.
+func (r *reloadable) verifyFull(tables ...string) {
+	r.t.Helper()
+	cfg := r.Config()
+	o := verify.Options{Full: true, Dir: r.t.TempDir(), Workers: 2}
+	for _, h := range cfg.Halves() {
+		o.Sources = append(o.Sources, service.VerifySource(cfg, h, slog.New(slog.DiscardHandler), r.Client))
+	}
+	for _, table := range tables {
+		o.Tables = append(o.Tables, verify.Table{Name: table, Store: verify.HBase(r.Client(), table)})
+	}
+	o.Tables = append(o.Tables, verify.Table{Name: "moving", Store: verify.Index(r.Engine(), "moving", nil), Documents: true, Whole: true})
+	check, err := verify.New(o)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	defer check.Close()
+	report, err := check.Run(r.t.Context())
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	if report.Problems() > 0 {
+		r.t.Errorf("verify --full finds %d problems: %+v", report.Problems(), report)
+	}
+}
+
+var reloads = func() int {
+	if n, err := strconv.Atoi(os.Getenv("BRINE_RELOADS")); err == nil {
+		return n
+	}
+	return 30
+}()
