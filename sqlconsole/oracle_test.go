@@ -59,13 +59,15 @@ type visit map[string]any
 
 // table is rows in HBase, and what the test knows of them.
 type table struct {
-	name    string
-	catalog *sqlconsole.Catalog
-	store   query.Selector
-	rows    []visit // that are not deleted
+	name     string
+	catalog  *sqlconsole.Catalog
+	pipeline *config.Pipeline
+	store    query.Selector
+	rows     []visit // that are not deleted
 }
 
-func newTable(t *testing.T, connect string, random *rand.Rand) *table {
+// emptyTable makes a table in HBase as the catalog has it.
+func emptyTable(t *testing.T, connect string, family hbase.Family, splits [][]byte) *table {
 	t.Helper()
 	client, err := hbase.Open(t.Context(), hbase.Options{Connect: connect})
 	if err != nil {
@@ -74,8 +76,8 @@ func newTable(t *testing.T, connect string, random *rand.Rand) *table {
 	t.Cleanup(func() { client.Close() })
 	out := &table{name: testenv.Name(t), store: query.Selector{Client: client}}
 	cfg, catalog := load(t, out.name)
-	out.catalog = catalog
-	if err := client.CreateTable(t.Context(), hbase.Table{Name: out.name, Families: []hbase.Family{{Name: "e"}}}, [][]byte{{1}, {2, 'u', '3'}, {3}}); err != nil {
+	out.catalog, out.pipeline = catalog, cfg.Pipelines[0]
+	if err := client.CreateTable(t.Context(), hbase.Table{Name: out.name, Families: []hbase.Family{family}}, splits); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
@@ -84,34 +86,49 @@ func newTable(t *testing.T, connect string, random *rand.Rand) *table {
 			t.Error(err)
 		}
 	})
-	mutator, err := client.Mutator(hbase.MutatorOptions{Autoflush: true})
+	return out
+}
+
+// write writes records as the pipeline does.
+func (x *table) write(t *testing.T, records []string) {
+	t.Helper()
+	mutator, err := x.store.Client.(*hbase.Client).Mutator(hbase.MutatorOptions{Autoflush: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := cfg.Pipelines[0]
-	rows, err := sink.New(sink.HBase(mutator), p.Sink())
+	rows, err := sink.New(sink.HBase(mutator), x.pipeline.Sink())
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, b := event.NewDecoder(p.Schema()), new(event.Batch)
+	d, b := event.NewDecoder(x.pipeline.Schema()), new(event.Batch)
+	for i, record := range records {
+		if err := d.Decode(&event.Record{Offset: int64(i), Timestamp: 1 << 40, Value: []byte(record)}, b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if failed, err := event.Settle(t.Context(), rows.Submit(t.Context(), b)); err != nil || len(failed) > 0 {
+		t.Fatal(err, failed)
+	}
+}
+
+// newTable is a table with some hundred visits.
+func newTable(t *testing.T, connect string, random *rand.Rand) *table {
+	t.Helper()
+	out := emptyTable(t, connect, hbase.Family{Name: "e"}, [][]byte{{1}, {2, 'u', '3'}, {3}})
+	var records []string
 	seen := map[string]bool{}
-	for i := range 400 {
+	for range 400 {
 		v, record := aVisit(random)
 		key := fmt.Sprint(v["user"], v["at"], v["id"])
 		if seen[key] {
 			continue
 		}
 		seen[key] = true
-		if err := d.Decode(&event.Record{Offset: int64(i), Timestamp: 1 << 40, Value: []byte(record)}, b); err != nil {
-			t.Fatal(err)
-		}
-		if v["gone"] != true {
+		if records = append(records, record); v["gone"] != true {
 			out.rows = append(out.rows, v)
 		}
 	}
-	if failed, err := event.Settle(t.Context(), rows.Submit(t.Context(), b)); err != nil || len(failed) > 0 {
-		t.Fatal(err, failed)
-	}
+	out.write(t, records)
 	return out
 }
 

@@ -10,14 +10,11 @@ import (
 	"testing"
 	"time"
 
-	"brine/event"
 	"brine/hbase"
-	"brine/internal/testenv"
 	"brine/mask"
 	"brine/query"
 	"brine/rowkey"
 	"brine/search"
-	"brine/sink"
 	"brine/sqlconsole"
 )
 
@@ -218,37 +215,13 @@ func long(s string, n int) string { return strings.Repeat(s, n) }
 // past is a table whose one row had s = a, b and c at 1000, 2000 and 3000, with so many versions kept, and n since 1500.
 func past(t *testing.T, kept int) *table {
 	t.Helper()
-	client, err := hbase.Open(t.Context(), hbase.Options{Connect: embeddedHBase(t)})
-	if err != nil {
-		t.Fatal(err)
+	x := emptyTable(t, embeddedHBase(t), hbase.Family{Name: "e", Values: map[string]string{"VERSIONS": fmt.Sprint(kept)}}, nil)
+	x.catalog.Tables[0].Kept = map[string]sqlconsole.Kept{"e": {Versions: kept}}
+	var records []string
+	for _, change := range []string{`"v":1000,"s":"a"`, `"v":2000,"s":"b"`, `"v":3000,"s":"c"`, `"v":1500,"n":7`} {
+		records = append(records, `{"user":"u1","at":10,"id":"i1",`+change+`}`)
 	}
-	t.Cleanup(func() { client.Close() })
-	x := &table{name: testenv.Name(t), store: query.Selector{Client: client}}
-	cfg, catalog := load(t, x.name)
-	x.catalog = catalog
-	catalog.Tables[0].Kept = map[string]sqlconsole.Kept{"e": {Versions: kept}}
-	family := hbase.Family{Name: "e", Values: map[string]string{"VERSIONS": fmt.Sprint(kept)}}
-	if err := client.CreateTable(t.Context(), hbase.Table{Name: x.name, Families: []hbase.Family{family}}, nil); err != nil {
-		t.Fatal(err)
-	}
-	mutator, err := client.Mutator(hbase.MutatorOptions{Autoflush: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	rows, err := sink.New(sink.HBase(mutator), cfg.Pipelines[0].Sink())
-	if err != nil {
-		t.Fatal(err)
-	}
-	d, b := event.NewDecoder(cfg.Pipelines[0].Schema()), new(event.Batch)
-	for i, change := range []string{`"v":1000,"s":"a"`, `"v":2000,"s":"b"`, `"v":3000,"s":"c"`, `"v":1500,"n":7`} {
-		record := `{"user":"u1","at":10,"id":"i1",` + change + `}`
-		if err := d.Decode(&event.Record{Offset: int64(i), Timestamp: 1 << 40, Value: []byte(record)}, b); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if failed, err := event.Settle(t.Context(), rows.Submit(t.Context(), b)); err != nil || len(failed) > 0 {
-		t.Fatal(err, failed)
-	}
+	x.write(t, records)
 	return x
 }
 
