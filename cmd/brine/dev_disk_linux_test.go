@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"io"
 	"net"
@@ -13,13 +12,13 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
 
 	"golang.org/x/sys/unix"
 
+	"brine/internal/testenv"
 	"brine/hbase"
 	"brine/internal/backoff"
 	"brine/internal/datadir/datadirtest"
@@ -30,25 +29,7 @@ import (
 type devProcess struct {
 	cmd                *exec.Cmd
 	kafka, hbase, http string
-	out, errs          *transcript
-}
-
-// transcript keeps what a process prints.
-type transcript struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (t *transcript) Write(p []byte) (int, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.text.Write(p)
-}
-
-func (t *transcript) String() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.text.String()
+	out, errs          *testenv.Text
 }
 
 var devAddrs = regexp.MustCompile(`Kafka on (\S+), HBase on rpc://(\S+), http://(\S+)/metrics`)
@@ -56,7 +37,7 @@ var devAddrs = regexp.MustCompile(`Kafka on (\S+), HBase on rpc://(\S+), http://
 // startDev starts a brine dev and waits until it says where it is.
 func startDev(t *testing.T, args ...string) *devProcess {
 	t.Helper()
-	p := &devProcess{cmd: exec.CommandContext(t.Context(), "brine", append([]string{"dev"}, args...)...), out: &transcript{}, errs: &transcript{}}
+	p := &devProcess{cmd: exec.CommandContext(t.Context(), "brine", append([]string{"dev"}, args...)...), out: &testenv.Text{}, errs: &testenv.Text{}}
 	p.cmd.Stdout, p.cmd.Stderr = p.out, p.errs
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)
