@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"brine/config"
 	"brine/ingest/deadletter"
 	"brine/internal/term"
 	"brine/serve/client"
@@ -23,13 +24,14 @@ func (o *Operations) scanLetters(of *client.DeadLetterScanJob) (jobs.Work, error
 	if err := within("list", of.List, mostListed); err != nil {
 		return nil, err
 	}
-	rules := o.cfg().Mask()
+	cfg := o.cfg()
+	rules := cfg.Mask()
 	filter, err := o.filter(&of.DeadLettersOf, rules)
 	if err != nil {
 		return nil, err
 	}
 	return func(ctx context.Context, out *jobs.Output) error {
-		scan, err := o.scanned(ctx, of.Pipeline, of.Half, filter, out)
+		scan, err := scanned(ctx, cfg, of.Pipeline, of.Half, filter, out)
 		if err != nil {
 			return err
 		}
@@ -70,7 +72,8 @@ func (o *Operations) replayLetters(of *client.DeadLetterReplayJob) (jobs.Work, e
 	if err := errors.Join(within("rate", of.Rate, 1e9), within("preview", of.Preview, mostPreview)); err != nil {
 		return nil, err
 	}
-	filter, err := o.filter(&of.DeadLettersOf, o.cfg().Mask())
+	cfg := o.cfg()
+	filter, err := o.filter(&of.DeadLettersOf, cfg.Mask())
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +89,7 @@ func (o *Operations) replayLetters(of *client.DeadLetterReplayJob) (jobs.Work, e
 		pipeline = p.Name
 	}
 	return func(ctx context.Context, out *jobs.Output) (err error) {
-		if replay.Scan, err = o.scanned(ctx, pipeline, of.Half, filter, out); err != nil {
+		if replay.Scan, err = scanned(ctx, cfg, pipeline, of.Half, filter, out); err != nil {
 			return err
 		}
 		if err := replay.Count(ctx); err != nil {
@@ -101,16 +104,16 @@ func (o *Operations) replayLetters(of *client.DeadLetterReplayJob) (jobs.Work, e
 			out.Found("there are no such dead letters")
 			return nil
 		case of.DryRun || of.Preview > 0:
-			return o.previewLetters(ctx, replay, of.Preview, out)
+			return o.previewLetters(ctx, cfg, replay, of.Preview, out)
 		}
-		return o.writeLetters(ctx, replay, of.Rate, out)
+		return o.writeLetters(ctx, cfg, replay, of.Rate, out)
 	}, nil
 }
 
 // scanned is a scan whose progress is the job's.
-func (o *Operations) scanned(ctx context.Context, pipeline, half string, filter deadletter.Filter,
+func scanned(ctx context.Context, cfg *config.Config, pipeline, half string, filter deadletter.Filter,
 	out *jobs.Output) (*brokers.DeadLetters, error) {
-	scan, err := brokers.NewDeadLetters(ctx, o.cfg(), pipeline, half, filter)
+	scan, err := brokers.NewDeadLetters(ctx, cfg, pipeline, half, filter)
 	if err != nil {
 		return nil, err
 	}
@@ -124,12 +127,12 @@ func (o *Operations) scanned(ctx context.Context, pipeline, half string, filter 
 	return scan, nil
 }
 
-func (o *Operations) previewLetters(ctx context.Context, replay *letters.Replay, shown int, out *jobs.Output) error {
+func (o *Operations) previewLetters(ctx context.Context, cfg *config.Config, replay *letters.Replay, shown int, out *jobs.Output) error {
 	var s *service.Service
 	if shown > 0 {
 		s = o.service
 	}
-	previews, err := replay.Preview(ctx, s, shown, o.cfg().Mask(), func(e *letters.Effect) error {
+	previews, err := replay.Preview(ctx, s, shown, cfg.Mask(), func(e *letters.Effect) error {
 		out.Result(jobs.Effect, e)
 		return nil
 	})
@@ -141,10 +144,10 @@ func (o *Operations) previewLetters(ctx context.Context, replay *letters.Replay,
 	return err
 }
 
-func (o *Operations) writeLetters(ctx context.Context, replay *letters.Replay, rate int, out *jobs.Output) error {
+func (o *Operations) writeLetters(ctx context.Context, cfg *config.Config, replay *letters.Replay, rate int, out *jobs.Output) error {
 	opts := o.options()
 	opts.For, opts.Halves = service.ToWrite, replay.Names()
-	s, err := service.Open(ctx, o.cfg(), opts)
+	s, err := service.Open(ctx, cfg, opts)
 	if err != nil {
 		return err
 	}
@@ -153,7 +156,7 @@ func (o *Operations) writeLetters(ctx context.Context, replay *letters.Replay, r
 	outcomes, err := replay.Run(ctx, s, rate, 0)
 	for i := range outcomes {
 		out.Result("result", outcomes[i])
-		err = errors.Join(err, outcomes[i].Err(o.cfg().Mask().Nothing()))
+		err = errors.Join(err, outcomes[i].Err(cfg.Mask().Nothing()))
 	}
 	return end(err)
 }
@@ -168,12 +171,13 @@ func (o *Operations) purgeLetters(of *client.DeadLetterPurgeJob) (jobs.Work, err
 			return nil, err
 		}
 	}
+	cfg := o.cfg()
 	before, err := letters.Before(of.OlderThan, o.now())
 	if err != nil {
 		return nil, err
 	}
 	return func(ctx context.Context, out *jobs.Output) error {
-		scan, err := o.scanned(ctx, of.Pipeline, "", deadletter.Filter{Replayed: true}, out)
+		scan, err := scanned(ctx, cfg, of.Pipeline, "", deadletter.Filter{Replayed: true}, out)
 		if err != nil {
 			return err
 		}

@@ -18,6 +18,7 @@ const mostWorkers = 64
 
 // reindex is what brine reindex does.
 func (o *Operations) reindex(of *client.ReindexJob) (jobs.Work, error) {
+	cfg := o.cfg()
 	from := reindex.From(of.From)
 	if from != reindex.FromHBase && from != reindex.FromTopic {
 		return nil, misused("from: %q is neither hbase nor topic", of.From)
@@ -25,13 +26,13 @@ func (o *Operations) reindex(of *client.ReindexJob) (jobs.Work, error) {
 	if err := errors.Join(within("rate", of.Rate, 1e9), within("workers", of.Workers, mostWorkers)); err != nil {
 		return nil, err
 	}
-	if _, err := service.ReindexHalves(o.cfg(), of.Index, from); err != nil {
+	if _, err := service.ReindexHalves(cfg, of.Index, from); err != nil {
 		return nil, err
 	}
 	options := reindex.Options{Index: of.Index, From: from, Rate: float64(of.Rate), Workers: cmp.Or(of.Workers, 4), Again: of.Again,
 		SkipRefused: of.SkipRefused, SkipMissing: of.SkipMissing, DropOld: of.DropOld}
 	return func(ctx context.Context, out *jobs.Output) error {
-		s, run, err := service.OpenReindex(ctx, o.cfg(), o.options(), options)
+		s, run, err := service.OpenReindex(ctx, cfg, o.options(), options)
 		if err != nil {
 			return err
 		}

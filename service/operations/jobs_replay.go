@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"brine/config"
 	"brine/internal/term"
 	"brine/serve/client"
 	"brine/service"
@@ -16,6 +17,7 @@ const mostDiff = 100_000
 
 // replay is what brine replay does.
 func (o *Operations) replay(of *client.ReplayJob) (jobs.Work, error) {
+	cfg := o.cfg() // that of all of the job, whatever is loaded meanwhile
 	p, err := o.meant(of.Pipeline)
 	if err != nil {
 		return nil, err
@@ -23,7 +25,7 @@ func (o *Operations) replay(of *client.ReplayJob) (jobs.Work, error) {
 	if err := errors.Join(halfKind(of.Half), within("rate", of.Rate, 1e9), within("diff", of.Diff, mostDiff)); err != nil {
 		return nil, err
 	}
-	set, err := replays.New(o.cfg(), p, replays.Asked{Topic: of.Topic, Half: of.Half, From: of.From, To: of.To, Partitions: of.Partitions,
+	set, err := replays.New(cfg, p, replays.Asked{Topic: of.Topic, Half: of.Half, From: of.From, To: of.To, Partitions: of.Partitions,
 		Keys: of.Keys, Rate: of.Rate, Name: of.Name, Again: of.Again, SkipMissing: of.SkipMissing, Diff: of.Diff}, o.now())
 	if err != nil {
 		return nil, err
@@ -38,7 +40,7 @@ func (o *Operations) replay(of *client.ReplayJob) (jobs.Work, error) {
 		case of.DryRun:
 			return nil
 		}
-		return o.runReplays(ctx, set, out)
+		return o.runReplays(ctx, cfg, set, out)
 	}, nil
 }
 
@@ -62,7 +64,7 @@ func (o *Operations) diff(ctx context.Context, set *replays.Set, out *jobs.Outpu
 	return err
 }
 
-func (o *Operations) runReplays(ctx context.Context, set *replays.Set, out *jobs.Output) error {
+func (o *Operations) runReplays(ctx context.Context, cfg *config.Config, set *replays.Set, out *jobs.Output) error {
 	left, err := set.Left()
 	if err != nil {
 		return err
@@ -71,7 +73,7 @@ func (o *Operations) runReplays(ctx context.Context, set *replays.Set, out *jobs
 		out.Found("nothing is left to replay")
 		return nil
 	}
-	s, err := service.OpenReplays(ctx, o.cfg(), o.options(), left)
+	s, err := service.OpenReplays(ctx, cfg, o.options(), left)
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 
 	"brine/internal/term"
 	"brine/internal/wording"
+	"brine/mask"
 	"brine/serve/client"
 	"brine/service/brokers"
 	"brine/service/jobs"
@@ -17,6 +18,7 @@ import (
 
 // verify is what brine verify does.
 func (o *Operations) verify(of *client.VerifyJob) (jobs.Work, error) {
+	cfg := o.cfg()
 	if of.Pipeline != "" {
 		if _, err := o.pipeline(of.Pipeline); err != nil {
 			return nil, err
@@ -25,7 +27,7 @@ func (o *Operations) verify(of *client.VerifyJob) (jobs.Work, error) {
 	if err := errors.Join(halfKind(of.Half), within("rate", of.Rate, 1e9)); err != nil {
 		return nil, err
 	}
-	halves, err := verifications.Halves(o.cfg(), of.Pipeline, of.Half)
+	halves, err := verifications.Halves(cfg, of.Pipeline, of.Half)
 	if err != nil {
 		return nil, err
 	}
@@ -35,17 +37,17 @@ func (o *Operations) verify(of *client.VerifyJob) (jobs.Work, error) {
 		return nil, err
 	}
 	return func(ctx context.Context, out *jobs.Output) error {
-		groups, err := brokers.Groups(ctx, o.brokers, o.cfg(), halves, of.Topic)
+		groups, err := brokers.Groups(ctx, o.brokers, cfg, halves, of.Topic)
 		if err != nil {
 			return err
 		}
-		v, err := verifications.Open(ctx, o.cfg(), asked, o.brokers, groups, o.options())
+		v, err := verifications.Open(ctx, cfg, asked, o.brokers, groups, o.options())
 		if err != nil {
 			return err
 		}
 		defer v.Service.Close()
 		ctx, end := v.Service.Guard(ctx)
-		shown := o.verified(out)
+		shown := verified(out, cfg.Mask())
 		v.Options.Hooks.Phase = func(i verify.PhaseInfo) { out.Progress(phase(i, time.Now())) }
 		if err := v.Expect(ctx, shown.Note); err != nil {
 			return end(err)
@@ -77,9 +79,9 @@ func found(r *verify.Report) string {
 }
 
 // verified has a job's results be what brine verify prints as JSON.
-func (o *Operations) verified(out *jobs.Output) *verifications.Shown {
+func verified(out *jobs.Output, rules *mask.Rules) *verifications.Shown {
 	report := func(r *verify.Report) {
-		r.Hide(o.cfg().Mask())
+		r.Hide(rules)
 		for i := range r.Findings {
 			out.Result(jobs.Finding, r.Findings[i].Line())
 		}
