@@ -18,11 +18,11 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"brine/internal/testenv"
 	"brine/hbase"
 	"brine/internal/backoff"
 	"brine/internal/datadir/datadirtest"
 	"brine/internal/sample"
+	"brine/internal/testenv"
 )
 
 // devProcess is a brine dev of its own, and what it has printed so far.
