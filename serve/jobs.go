@@ -85,7 +85,8 @@ func jobRoutes() []*endpoint {
 		{ReindexJob, "Builds an index again beside the one in use, as brine reindex does.", client.ReindexJob{}, startReindex},
 	} {
 		routes = append(routes, &endpoint{method: http.MethodPost, path: jobsPath + "/" + of.kind,
-			id: "start_" + strings.ReplaceAll(of.kind, "-", "_"), about: of.about + " Answered once it is stored and waits for its turn.", body: of.body, answer: client.Job{},
+			id:    "start_" + strings.ReplaceAll(of.kind, "-", "_"),
+			about: of.about + " Answered once it is stored and waits for its turn.", body: of.body, answer: client.Job{},
 			params: []param{{in: "header", name: keyHeader, about: "The same to ask again: it starts one job.", kind: rowkey.Text}},
 			aside:  true, accepts: "The job is stored, and begins when those before it leave room.", missing: true,
 			refuses: []kind{refused, keyReused, tooMany}, handle: of.start})
