@@ -16,6 +16,12 @@ bench-rebalance: ## How long partitions pause while a member joins and dies 20 t
 bench-load: ## Measure the HBase client beside HBase's Java client and PerformanceEvaluation on a real HBase, into docs/benchmarks.md (ROWS, ROUNDS)
 	$(GO) run ./bench load --rows $(ROWS) --rounds $(ROUNDS)
 
+.PHONY: bench-load-before bench-pipeline-before
+bench-load-before: ## Measure the HBase client beside itself as it was at the commit BEFORE, by turns, into docs/benchmarks.md (ROWS, ROUNDS)
+	$(GO) run ./bench load --before $(BEFORE) --rows $(ROWS) --rounds $(ROUNDS)
+bench-pipeline-before: data/orders.jsonl.gz ## Measure the pipeline beside itself as it was at the commit BEFORE, by turns, into docs/benchmarks.md (ROWS, ROUNDS)
+	$(GO) run ./bench pipeline --before $(BEFORE) --events $(ROWS) --rounds $(ROUNDS)
+
 .PHONY: bench-read
 bench-read: ## Measure gets and scans of the HBase client beside HBase's Java client on a real HBase, into docs/benchmarks.md (READ_FLAGS)
 	$(GO) run ./bench read $(READ_FLAGS)

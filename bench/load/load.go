@@ -22,6 +22,8 @@ import (
 const (
 	ours, theirs, evaluation = "brine", "java", "pe"
 
+	clientPackage = "./bench/load/client"
+
 	table      = "load"
 	regions    = 16
 	keyBytes   = 30
@@ -38,11 +40,17 @@ type Command struct {
 	Rounds int    `default:"3" help:"Rounds of each shape."`
 	Heap   string `default:"4g" help:"Heap of the HBase server."`
 	Client string `help:"Flags for our loader, such as --client='-cpuprofile FILE'."`
+	Before string `placeholder:"COMMIT" help:"Measure beside our client as it was at a commit, and not beside HBase's own."`
 }
 
 // Run measures.
 func (c *Command) Run(ctx context.Context) error {
 	b := bench{rows: c.Rows, rounds: c.Rounds, flags: strings.Fields(c.Client)}
+	if c.Before != "" {
+		b.report = measure.NewReport("load-before")
+		return measure.Make("bench-load-before", func() error { return b.besideBefore(ctx, c.Heap, c.Before) })
+	}
+	b.report = measure.NewReport("load")
 	return measure.Make("bench-load", func() error { return b.run(ctx, c.Heap) })
 }
 
@@ -50,22 +58,19 @@ type bench struct {
 	*measure.Stage
 	rows, rounds int
 	client       string   // our loader
+	earlier      string   // the same of an earlier commit
 	flags        []string // for it
 	report       *measure.Report
 }
 
 func (b *bench) run(ctx context.Context, heap string) (err error) {
-	b.report = measure.NewReport("load")
 	if err := measure.FetchEvaluation(ctx); err != nil {
 		return err
 	}
-	if b.Stage, err = measure.StartStage(ctx, heap, "hbase"); err != nil {
+	if err := b.start(ctx, heap); err != nil {
 		return err
 	}
 	defer b.Close()
-	if b.client, err = b.Build(ctx, "./bench/load/client"); err != nil {
-		return err
-	}
 	for _, client := range []string{theirs, ours} {
 		if err := b.load(ctx, client, 4, 0); err != nil {
 			return err
@@ -83,6 +88,46 @@ func (b *bench) run(ctx context.Context, heap string) (err error) {
 	}
 	b.judge()
 	return b.report.Finish(b.text())
+}
+
+// start starts HBase for itself, and compiles our loader.
+func (b *bench) start(ctx context.Context, heap string) (err error) {
+	if b.Stage, err = measure.StartStage(ctx, heap, "hbase"); err != nil {
+		return err
+	}
+	if b.client, err = b.Build(ctx, clientPackage); err != nil {
+		b.Close()
+	}
+	return err
+}
+
+// besideBefore measures our client beside itself as it was at a commit.
+func (b *bench) besideBefore(ctx context.Context, heap, commit string) (err error) {
+	if err := b.start(ctx, heap); err != nil {
+		return err
+	}
+	defer b.Close()
+	if b.earlier, err = b.BuildOf(ctx, commit, clientPackage); err != nil {
+		return err
+	}
+	for range 2 { // to warm the server
+		if err := b.load(ctx, ours, 4, 0); err != nil {
+			return err
+		}
+	}
+	for _, columns := range []int{4, 1} {
+		err := measure.Alternate(b.rounds, []string{ours, measure.Before, ours + measure.Again},
+			func(client string, round int) error { return b.load(ctx, client, columns, round) })
+		if err != nil {
+			return err
+		}
+	}
+	for _, columns := range []int{4, 1} {
+		of := func(client string) []measure.Load { return measure.Counted(b.report.Loads, client, columns) }
+		b.report.Targets = append(b.report.Targets, measure.BesideBefore(fmt.Sprintf("load.%dcolumns.", columns), of, ours)...)
+	}
+	return b.report.Finish(fmt.Sprintf("%s Beside commit %s, medians of %d rounds of %d rows each.\n\n%s", b.report.Heading(), commit, b.rounds,
+		b.rows, measure.TargetTable(b.report.Targets)))
 }
 
 // load runs one client against a new table.
@@ -107,7 +152,9 @@ func (b *bench) load(ctx context.Context, client string, columns, round int) err
 func (b *bench) write(ctx context.Context, client string, s measure.Shape) (measure.Load, error) {
 	switch client {
 	case ours, ours + measure.Again:
-		return measure.Run(b.ours(ctx, s), client, s, b.Server)
+		return measure.Run(b.ours(ctx, b.client, s), client, s, b.Server)
+	case measure.Before:
+		return measure.Run(b.ours(ctx, b.earlier, s), client, s, b.Server)
 	case theirs:
 		return measure.Run(b.Java(ctx, b.HBase, s, threads, buffers[s.Columns]), client, s, b.Server)
 	}
@@ -118,10 +165,10 @@ func (b *bench) write(ctx context.Context, client string, s measure.Shape) (meas
 	return measure.RunEvaluation(cmd, client, s, threads, b.Server)
 }
 
-func (b *bench) ours(ctx context.Context, s measure.Shape) *exec.Cmd {
+func (b *bench) ours(ctx context.Context, binary string, s measure.Shape) *exec.Cmd {
 	args := []string{"-connect", b.HBase, "-table", s.Table, "-rows", strconv.Itoa(s.Rows), "-columns", strconv.Itoa(s.Columns),
 		"-key-bytes", strconv.Itoa(s.KeyBytes), "-value-bytes", strconv.Itoa(s.ValueBytes), "-goroutines", strconv.Itoa(threads)}
-	return exec.CommandContext(ctx, b.client, append(args, b.flags...)...)
+	return exec.CommandContext(ctx, binary, append(args, b.flags...)...)
 }
 
 // renew makes the table new, split as the client's keys lie, and waits until the server has nothing left to do of the last one.

@@ -81,9 +81,13 @@ func Alternate(rounds int, clients []string, load func(client string, round int)
 
 // Build compiles a command of ours to a file in dir, and returns its path.
 func Build(ctx context.Context, dir, pkg string) (string, error) {
-	out := filepath.Join(dir, filepath.Base(pkg))
+	return build(ctx, "", filepath.Join(dir, filepath.Base(pkg)), pkg)
+}
+
+// build compiles a command of the module in tree, which is the working directory's when it is empty, to a file.
+func build(ctx context.Context, tree, out, pkg string) (string, error) {
 	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", out, pkg)
-	cmd.Stderr = os.Stderr
+	cmd.Dir, cmd.Stderr = tree, os.Stderr
 	if err := cmd.Run(); err != nil {
 		return "", fmt.Errorf("go build %s: %w", pkg, err)
 	}

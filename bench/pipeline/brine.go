@@ -15,10 +15,10 @@ import (
 // poll is how often brine is asked for its watermarks.
 const poll = 25 * time.Millisecond
 
-// runBrine runs brine until all events are settled.
-func (b *bench) runBrine(ctx context.Context, x example, group string) (measure.Load, error) {
+// runBrine runs a binary of brine until all events are settled.
+func (b *bench) runBrine(ctx context.Context, binary string, x example, group string) (measure.Load, error) {
 	l := measure.Load{Columns: x.columns, Rows: b.events}
-	cmd := b.command(ctx, x.file, group, "run", "--until-end", "--quiet")
+	cmd := b.commandOf(ctx, binary, x.file, group, "run", "--until-end", "--quiet")
 	address, ended, err := measure.StartBrine(cmd)
 	if err != nil {
 		return l, err

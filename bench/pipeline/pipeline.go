@@ -22,6 +22,8 @@ import (
 const (
 	ours, packed, replayed, theirs = "brine", "packed", "replay", "java"
 
+	command = "./cmd/brine"
+
 	topic      = "courier.scans" // the examples'
 	eventsFile = "scans.jsonl"
 	listen     = "127.0.0.1:0"
@@ -38,6 +40,7 @@ type example struct {
 var examples = map[string]example{
 	ours:                 {"examples/scans.yaml", "logistics:scans", 3},
 	ours + measure.Again: {"examples/scans.yaml", "logistics:scans", 3},
+	measure.Before:       {"examples/scans.yaml", "logistics:scans", 3},
 	packed:               {"examples/scans-packed.yaml", "logistics:scans_packed", 1},
 
 	replayed: {"examples/scans.yaml", "logistics:scans", 3},
@@ -50,13 +53,16 @@ type Command struct {
 	Heap   string        `default:"4g" help:"Heap of the HBase server."`
 	Delay  bool          `help:"Measure only the delay from producing an event to reading its row."`
 	Outage time.Duration `default:"0" help:"Measure only what an HBase that stands still for so long costs."`
+	Before string        `placeholder:"COMMIT" help:"Measure only brine beside itself as it was at a commit."`
 }
 
 // Run measures.
 func (c *Command) Run(ctx context.Context) error {
-	b := bench{events: c.Events, rounds: c.Rounds, outage: c.Outage}
+	b := bench{events: c.Events, rounds: c.Rounds, outage: c.Outage, commit: c.Before}
 	name, run := "pipeline", b.rates
 	switch {
+	case c.Before != "":
+		name, run = "pipeline-before", b.besideBefore
 	case c.Delay:
 		name, run = "delay", b.settings
 	case c.Outage > 0:
@@ -71,6 +77,8 @@ type bench struct {
 	events, rounds int
 	kafka          string // its address
 	brine          string // our binary
+	commit         string // an earlier one
+	earlier        string // its binary
 	shape          measure.Shape
 	delays         []delay
 	outage         time.Duration
@@ -112,8 +120,30 @@ func (b *bench) rates(ctx context.Context, heap string) error {
 	return b.report.Finish(b.text())
 }
 
+// besideBefore measures brine beside itself as it was at a commit, with the configuration of today.
+func (b *bench) besideBefore(ctx context.Context, heap string) error {
+	err := b.on(ctx, heap, func(ctx context.Context) (err error) {
+		if b.earlier, err = b.BuildOf(ctx, b.commit, command); err != nil {
+			return err
+		}
+		for range 2 { // to warm the servers
+			if err := b.load(ctx, ours, 0); err != nil {
+				return err
+			}
+		}
+		return measure.Alternate(b.rounds, []string{ours, measure.Before, ours + measure.Again},
+			func(client string, round int) error { return b.load(ctx, client, round) })
+	})
+	if err != nil {
+		return err
+	}
+	b.report.Targets = measure.BesideBefore("pipeline.", b.counted, ours)
+	return b.report.Finish(fmt.Sprintf("%s Beside commit %s, medians of %d rounds of %d events each.\n\n%s", b.report.Heading(), b.commit,
+		b.rounds, b.events, measure.TargetTable(b.report.Targets)))
+}
+
 func (b *bench) prepare(ctx context.Context) (err error) {
-	if b.brine, err = b.Build(ctx, "./cmd/brine"); err != nil {
+	if b.brine, err = b.Build(ctx, command); err != nil {
 		return err
 	}
 	if b.kafka, err = b.Address("BRINE_REAL_KAFKA"); err != nil {
@@ -128,7 +158,11 @@ func (b *bench) prepare(ctx context.Context) (err error) {
 
 // command is brine with a configuration, on this run's servers.
 func (b *bench) command(ctx context.Context, configuration, group string, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, b.brine, append(args, "-c", configuration)...)
+	return b.commandOf(ctx, b.brine, configuration, group, args...)
+}
+
+func (b *bench) commandOf(ctx context.Context, binary, configuration, group string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, binary, append(args, "-c", configuration)...)
 	cmd.Env = append(os.Environ(), "BRINE_KAFKA_BROKERS="+b.kafka, "BRINE_HBASE_CONNECT="+b.HBase, "BRINE_HTTP_LISTEN="+listen)
 	if group != "" {
 		cmd.Env = append(cmd.Env, "BRINE_KAFKA_GROUP="+group)
@@ -153,8 +187,10 @@ func (b *bench) load(ctx context.Context, client string, round int) error {
 	switch {
 	case client == replayed:
 		l, err = b.runReplay(ctx, x, fmt.Sprintf("bench-%d", round))
+	case client == measure.Before:
+		l, err = b.runBrine(ctx, b.earlier, x, fmt.Sprintf("bench-%s-%d", client, round))
 	case isOurs:
-		l, err = b.runBrine(ctx, x, fmt.Sprintf("bench-%s-%d", client, round))
+		l, err = b.runBrine(ctx, b.brine, x, fmt.Sprintf("bench-%s-%d", client, round))
 	default:
 		l, err = measure.Run(b.Java(ctx, b.HBase, b.shape, threads, buffer), client, b.shape, b.Server)
 	}
