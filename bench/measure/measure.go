@@ -8,6 +8,7 @@ package measure
 
 import (
 	"fmt"
+	"runtime"
 	"slices"
 	"time"
 )
@@ -40,6 +41,12 @@ func (l Load) Peak() float64 { return l.PeakMiB }
 
 // Late is the time that 99 of 100 of its calls kept, in ms.
 func (l Load) Late() float64 { return l.P99 }
+
+// Idle is how much of the machine's cores neither the loader nor HBase used meanwhile, in percent. The kernel's own threads, which
+// write files back and carry packets, have their part of it.
+func (l Load) Idle() float64 {
+	return 100 * (1 - (l.ClientCPU+l.ServerCPU)/(l.Seconds*float64(runtime.NumCPU())))
+}
 
 // Counted picks a client's loads of one shape, without those that warmed the server, in the order of their rounds.
 func Counted(loads []Load, client string, columns int) []Load {

@@ -126,8 +126,8 @@ func (b *bench) besideBefore(ctx context.Context, heap string) error {
 		if b.earlier, err = b.BuildOf(ctx, b.commit, command); err != nil {
 			return err
 		}
-		for range 2 { // to warm the servers
-			if err := b.load(ctx, ours, 0); err != nil {
+		for _, client := range []string{ours, measure.Before} { // to warm the servers
+			if err := b.load(ctx, client, 0); err != nil {
 				return err
 			}
 		}
