@@ -33,8 +33,9 @@ build: ## Build bin/brine
 ##@ Check
 
 .PHONY: vet
-vet: ## Run go vet
+vet: ## Run go vet, and see that the benchmark's own module has all that it needs
 	$(GO) vet ./...
+	cd bench/index/peer && $(GO) list -deps . > /dev/null
 
 .PHONY: lint
 lint: ## Run golangci-lint, as pinned
