@@ -96,6 +96,11 @@ func (e *Evaluator) make(lets []int, values []event.Value) *event.Error {
 
 // eval returns what expression number i, x, answers.
 func (e *Evaluator) eval(i int, x *expression, values []event.Value) (event.Value, *event.Error) {
+	if x.direct != nil {
+		if v, ok := x.direct.answer(values); ok && !(x.question && v.Null()) {
+			return v, nil
+		}
+	}
 	e.scope.values, e.scope.boxes = values, e.boxes[i]
 	out, _, err := x.program.Eval(e.frame)
 	if err != nil {

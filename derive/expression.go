@@ -16,6 +16,7 @@ import (
 type expression struct {
 	setting string // for people
 	program cel.Program
+	direct  answerer // nil: CEL is always asked
 	typ     event.Type
 	names   []int // the fields that it names, by position
 
@@ -52,7 +53,7 @@ func (b *Builder) compile(setting, text string) (expression, *Fault) {
 	if err != nil {
 		return expression{}, &Fault{Text: plain(err.Error())}
 	}
-	return expression{setting: setting, program: program, typ: typ, names: b.named(tree)}, nil
+	return expression{setting: setting, program: program, direct: b.direct(tree), typ: typ, names: b.named(tree)}, nil
 }
 
 func costly(most uint64) string {
