@@ -1,8 +1,9 @@
 package event
 
 import (
-	"encoding/binary"
 	"fmt"
+
+	"google.golang.org/protobuf/encoding/protowire"
 )
 
 // canalPacketReader reads Canal's Protobuf: a Packet whose body are Messages, each an Entry of the database's log, of which one that
@@ -12,17 +13,24 @@ type canalPacketReader struct {
 	begun           bool // an event of the record is at hand
 }
 
-// The numbers of Canal's fields, and of what its enums say, that are read.
+// The tags of Canal's fields that are read: their numbers, and how their values are written. A field of another tag is unknown, as in any
+// Protobuf.
 const (
-	packetType, packetCompression, packetBody = 3, 4, 5
-	messagesMessage                           = 2
-	entryHeader, entryType, entryValue        = 1, 2, 3
-	headerFile, headerPos, headerServer       = 2, 3, 4
-	headerTime, headerDatabase, headerTable   = 6, 8, 9
-	changeEvent, changeRows                   = 2, 12
-	rowBefore, rowAfter                       = 1, 2
-	columnName, columnNull, columnValue       = 3, 6, 8
+	packetType, packetCompression, packetBody = 3<<3 | varint, 4<<3 | varint, 5<<3 | lengthed
+	messagesMessage                           = 2<<3 | lengthed
+	entryHeader, entryType, entryValue        = 1<<3 | lengthed, 2<<3 | varint, 3<<3 | lengthed
+	headerFile, headerPos, headerServer       = 2<<3 | lengthed, 3<<3 | varint, 4<<3 | varint
+	headerTime, headerDatabase, headerTable   = 6<<3 | varint, 8<<3 | lengthed, 9<<3 | lengthed
+	changeEvent, changeRows                   = 2<<3 | varint, 12<<3 | lengthed
+	rowBefore, rowAfter                       = 1<<3 | lengthed, 2<<3 | lengthed
+	columnName, columnNull, columnValue       = 3<<3 | lengthed, 6<<3 | varint, 8<<3 | lengthed
 
+	varint   = int(protowire.VarintType)
+	lengthed = int(protowire.BytesType)
+)
+
+// What its enums say.
+const (
 	typeMessages    = 7
 	compressionNone = 1
 	entryRows       = 2
@@ -38,44 +46,36 @@ var canalEvents = []string{"", "INSERT", "UPDATE", "DELETE", "CREATE", "ALTER", 
 // message is what is left to read of a Protobuf message.
 type message []byte
 
-// field is one field of it: a number, or bytes.
+// protoField is one field of it: a number, or bytes.
 type protoField struct {
-	number int
-	bits   uint64
-	bytes  []byte
+	tag   int
+	bits  uint64
+	bytes []byte
 }
+
+// enum is the field as a number of an enum, of which Protobuf keeps 32 bits.
+func (f *protoField) enum() int32 { return int32(f.bits) }
 
 // next reads the next field of the message; ok is false where none can be read.
 func (m *message) next() (f protoField, ok bool) {
-	tag, n := binary.Uvarint(*m)
-	if n <= 0 || tag>>3 == 0 || tag>>3 > 1<<29-1 {
+	number, kind, n := protowire.ConsumeTag(*m)
+	if n < 0 {
 		return f, false
 	}
-	f.number = int(tag >> 3)
-	rest := (*m)[n:]
-	switch size := 0; tag & 7 {
-	case 0:
-		if f.bits, size = binary.Uvarint(rest); size <= 0 {
-			return f, false
-		}
-		*m = rest[size:]
-	case 1, 5:
-		if size = 8; tag&7 == 5 {
-			size = 4
-		}
-		if len(rest) < size {
-			return f, false
-		}
-		*m = rest[size:]
-	case 2:
-		length, size := binary.Uvarint(rest)
-		if size <= 0 || length > uint64(len(rest)-size) {
-			return f, false
-		}
-		f.bytes, *m = rest[size:size+int(length):size+int(length)], rest[size+int(length):]
+	f.tag = int(number)<<3 | int(kind)
+	size, rest := 0, (*m)[n:]
+	switch kind {
+	case protowire.VarintType:
+		f.bits, size = protowire.ConsumeVarint(rest)
+	case protowire.BytesType:
+		f.bytes, size = protowire.ConsumeBytes(rest)
 	default:
+		size = protowire.ConsumeFieldValue(number, kind, rest)
+	}
+	if size < 0 {
 		return f, false
 	}
+	*m = rest[size:]
 	return f, true
 }
 
@@ -98,13 +98,13 @@ func (m message) each(what string, take func(protoField) *Error) *Error {
 // Read implements Reader.
 func (r *canalPacketReader) Read(rec *Record, b *Builder) *Error {
 	r.begun = false
-	kind, compression, body := uint64(0), uint64(compressionNone), []byte(nil)
+	kind, compression, body := int32(0), int32(compressionNone), []byte(nil)
 	err := message(rec.Value).each("the packet", func(f protoField) *Error {
-		switch f.number {
+		switch f.tag {
 		case packetType:
-			kind = f.bits
+			kind = f.enum()
 		case packetCompression:
-			compression = f.bits
+			compression = f.enum()
 		case packetBody:
 			body = f.bytes
 		}
@@ -115,11 +115,11 @@ func (r *canalPacketReader) Read(rec *Record, b *Builder) *Error {
 		return err
 	case kind != typeMessages:
 		return &Error{Reason: Undecodable, Detail: fmt.Sprintf("it is no packet of messages as Canal writes them: its type is %d", kind)}
-	case compression > compressionNone:
+	case compression < 0 || compression > compressionNone:
 		return &Error{Reason: Undecodable, Detail: fmt.Sprintf("the packet is compressed, by way %d; have Canal not compress it", compression)}
 	}
 	err = message(body).each("the messages", func(f protoField) *Error {
-		if f.number != messagesMessage {
+		if f.tag != messagesMessage {
 			return nil
 		}
 		return r.entry(f.bytes, b)
@@ -142,13 +142,17 @@ func (r *canalPacketReader) event(b *Builder) *Error {
 // entry reads an entry of the log.
 func (r *canalPacketReader) entry(p []byte, b *Builder) *Error {
 	var header, value []byte
-	kind := uint64(entryRows)
+	kind := int32(entryRows)
 	if err := message(p).each("an entry", func(f protoField) *Error {
-		switch f.number {
+		switch f.tag {
 		case entryHeader:
-			header = f.bytes
+			if header == nil {
+				header = f.bytes[:len(f.bytes):len(f.bytes)]
+			} else {
+				header = append(header, f.bytes...) // the message that all of them make
+			}
 		case entryType:
-			kind = f.bits
+			kind = f.enum()
 		case entryValue:
 			value = f.bytes
 		}
@@ -175,11 +179,11 @@ const mostRepeated = 64 << 20
 
 // change reads the rows that an entry changes. One that changes none, as a statement that alters a table, is an event without a row.
 func (r *canalPacketReader) change(header, value []byte, b *Builder) *Error {
-	kind, rows := uint64(eventUpdate), 0
+	kind, rows := int32(eventUpdate), 0
 	if err := message(value).each("a change", func(f protoField) *Error {
-		switch f.number {
+		switch f.tag {
 		case changeEvent:
-			kind = f.bits
+			kind = f.enum()
 		case changeRows:
 			rows++
 		}
@@ -191,7 +195,7 @@ func (r *canalPacketReader) change(header, value []byte, b *Builder) *Error {
 		return &Error{Reason: TooLarge, Detail: "an entry has too many rows for so long a header, which is read again for each"}
 	}
 	name := ""
-	if kind < uint64(len(canalEvents)) {
+	if kind >= 0 && int(kind) < len(canalEvents) {
 		name = canalEvents[kind]
 	}
 	if rows == 0 {
@@ -201,7 +205,7 @@ func (r *canalPacketReader) change(header, value []byte, b *Builder) *Error {
 		return r.header(header, name, b)
 	}
 	return message(value).each("a change", func(f protoField) *Error {
-		if f.number != changeRows {
+		if f.tag != changeRows {
 			return nil
 		}
 		if err := r.event(b); err != nil {
@@ -224,18 +228,21 @@ func (r *canalPacketReader) header(p []byte, kind string, b *Builder) *Error {
 		}
 	}
 	return message(p).each("a header", func(f protoField) *Error {
-		n := r.root.Find([]byte(canalHeaders[f.number]))
+		n := r.root.Find([]byte(canalHeaders[f.tag]))
 		switch {
 		case n == nil:
 			return nil
-		case f.bytes != nil:
+		case b.Has(n):
+			b.Forget(n) // the last one counts
+		}
+		if f.tag&7 == lengthed {
 			return b.Text(n, f.bytes)
 		}
 		return b.Int(n, int64(f.bits))
 	})
 }
 
-// canalHeaders are the names of the envelope's fields by the numbers that they have in a header.
+// canalHeaders are the names of the envelope's fields by the tags that they have in a header.
 var canalHeaders = map[int]string{headerFile: "file", headerPos: "pos", headerServer: "server", headerTime: "es",
 	headerDatabase: "database",
 	headerTable:    "table"}
@@ -248,9 +255,9 @@ func (r *canalPacketReader) row(p []byte, deleted bool, b *Builder) *Error {
 	}
 	return message(p).each("a row", func(f protoField) *Error {
 		switch {
-		case f.number == rowBefore:
+		case f.tag == rowBefore:
 			return r.column(before, f.bytes, b)
-		case f.number == rowAfter && after != nil:
+		case f.tag == rowAfter && after != nil:
 			return r.column(after, f.bytes, b)
 		}
 		return nil
@@ -262,7 +269,7 @@ func (r *canalPacketReader) column(image *Node, p []byte, b *Builder) *Error {
 	var name, text []byte
 	null := false
 	if err := message(p).each("a column", func(f protoField) *Error {
-		switch f.number {
+		switch f.tag {
 		case columnName:
 			name = f.bytes
 		case columnNull:
