@@ -68,7 +68,7 @@ func (b *Builder) all(rec *Record, batch *Batch) *Error {
 // begin makes room for an event, and takes what the record holds of it beside its value.
 func (b *Builder) begin() *Error {
 	b.values = b.batch.cut(b.decoder.width())
-	b.restart()
+	b.start()
 	if b.decoder.beside.some() && !b.known {
 		return b.readBeside()
 	}
@@ -78,6 +78,11 @@ func (b *Builder) begin() *Error {
 // restart takes back all that the event at hand has of the record's value.
 func (b *Builder) restart() {
 	clear(b.values)
+	b.start()
+}
+
+// start begins the event at hand, which has no values yet.
+func (b *Builder) start() {
 	b.leftOut, b.lacking = "", b.lacking[:0]
 	b.count++
 	if e := b.decoder.envelope; e != nil && e.row >= 0 {

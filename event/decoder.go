@@ -57,6 +57,7 @@ func NewDecoder(schema Schema) *Decoder {
 		d.envelope = newEnvelope(d)
 	}
 	d.watch()
+	d.root.straighten()
 	d.root.declared = schema.Declared()
 	d.build.decoder = d
 	if schema.Derive != nil {

@@ -16,6 +16,7 @@ type Node struct {
 	texts    bool        // of any type: a text that says the value is taken too
 	loose    bool        // any value is taken as it stands, since a fix makes the field's value of it
 	timed    Type        // loose, and of a field that is a time of this type; 0: it is none
+	direct   Type        // the type whose values are the field's as they come; 0: something is to be done with them
 	column   bool        // of a row, whose value the publisher may be unable to send
 	form     form        // that the value has in JSON, beside its type
 	usual    form        // where the record says nothing of it
@@ -81,6 +82,16 @@ func (n *Node) hold(field int, f Field) {
 	n.form = n.usual
 	if f.Type == Time {
 		n.time, _ = ParseTimeFormat(f.Format, f.Zone) // the schema is valid
+	}
+}
+
+// straighten finds the nodes at n and below it whose values are taken as they come.
+func (n *Node) straighten() {
+	if n.field >= 0 && n.convert == nil && !n.column && !n.loose {
+		n.direct = n.typ
+	}
+	for _, m := range n.children {
+		m.straighten()
 	}
 }
 

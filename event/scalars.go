@@ -3,6 +3,7 @@ package event
 import (
 	"cmp"
 	"encoding/base64"
+	"encoding/binary"
 	"math"
 	"math/big"
 	"strconv"
@@ -26,6 +27,16 @@ const (
 
 // Text sets a field to a string, which must be UTF-8.
 func (b *Builder) Text(n *Node, text []byte) *Error {
+	if n.direct == Text && n.seen != b.count && validText(text) {
+		n.seen, n.null = b.count, false
+		b.values[n.field] = TextOf(text)
+		return nil
+	}
+	return b.text(n, text)
+}
+
+// text is Text, whatever is to be done with it.
+func (b *Builder) text(n *Node, text []byte) *Error {
 	if err := b.have(n); err != nil {
 		return err
 	}
@@ -56,8 +67,30 @@ func (b *Builder) Text(n *Node, text []byte) *Error {
 	return nil
 }
 
+// validText reports whether a text is UTF-8; it is quick where all of it is ASCII.
+func validText(text []byte) bool {
+	i, all := 0, uint64(0)
+	for ; i+8 <= len(text); i += 8 {
+		all |= binary.LittleEndian.Uint64(text[i:])
+	}
+	for ; i < len(text); i++ {
+		all |= uint64(text[i])
+	}
+	return all&topBits == 0 || utf8.Valid(text)
+}
+
 // Int sets a field to an integer.
 func (b *Builder) Int(n *Node, i int64) *Error {
+	if n.direct == Int && n.seen != b.count {
+		n.seen, n.null = b.count, false
+		b.values[n.field] = IntValue(i)
+		return nil
+	}
+	return b.int(n, i)
+}
+
+// int is Int, whatever is to be done with it.
+func (b *Builder) int(n *Node, i int64) *Error {
 	if err := b.have(n); err != nil {
 		return err
 	}
@@ -102,6 +135,16 @@ func (b *Builder) Uint(n *Node, i uint64) *Error {
 
 // Float sets a field to a floating-point number.
 func (b *Builder) Float(n *Node, f float64) *Error {
+	if n.direct == Float && n.seen != b.count && f-f == 0 { // neither NaN nor infinite
+		n.seen, n.null = b.count, false
+		b.values[n.field] = FloatValue(f)
+		return nil
+	}
+	return b.float(n, f)
+}
+
+// float is Float, whatever is to be done with it.
+func (b *Builder) float(n *Node, f float64) *Error {
 	if err := b.have(n); err != nil {
 		return err
 	}

@@ -22,7 +22,16 @@ type action uint8
 
 const (
 	pass      action = iota // over it
-	scalar                  // goes to a field
+	aText                   // goes to a field, as what follows
+	anInt
+	aLong
+	aTime // an int or a long
+	aFloat
+	aDouble
+	aBool
+	anEnum
+	aClock                  // a time of day: an int or a long
+	aBinary                 // bytes or a fixed, or what a logical type makes of them
 	render                  // goes to a field as JSON
 	absent                  // null
 	ofRecord                // its fields
@@ -47,13 +56,40 @@ func plan(t *typ, n *event.Node) step {
 	case n.Type() == event.Nested:
 		s.do = render
 	case n.Type() != 0 && !t.compound():
-		s.do = scalar
+		s.do = t.scalar()
 	case n.Type() != 0:
 		s.refuse()
 	default:
 		s.within()
 	}
 	return s
+}
+
+// scalar is what is done with values that go to a field.
+func (t *typ) scalar() action {
+	switch t.kind {
+	case text:
+		return aText
+	case integer, long:
+		switch {
+		case t.logical == timeOfDay:
+			return aClock
+		case t.logical != plain:
+			return aTime
+		case t.kind == integer:
+			return anInt
+		}
+		return aLong
+	case float:
+		return aFloat
+	case double:
+		return aDouble
+	case boolean:
+		return aBool
+	case enum:
+		return anEnum
+	}
+	return aBinary
 }
 
 // compound reports whether values of the type are no value of a field but json.

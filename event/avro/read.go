@@ -22,16 +22,48 @@ func (r *run) value(s *step, data []byte, b *event.Builder) *event.Error {
 	return err
 }
 
+// step does what the plan says with a value.
 func (r *run) step(s *step) *event.Error {
 	switch s.do {
-	case scalar:
-		return r.scalar(s)
+	case pass:
+		return r.skip(s.typ)
+	case aText:
+		p, err := r.bytes("a string")
+		if err != nil {
+			return err
+		}
+		return r.b.Text(s.node, p)
+	case anInt, aLong, aTime, aClock:
+		return r.number(s)
+	case aFloat, aDouble:
+		return r.floating(s)
+	case aBool:
+		truth, err := r.bool()
+		if err != nil {
+			return err
+		}
+		return r.b.Bool(s.node, truth)
+	case anEnum:
+		i, err := r.index(len(s.typ.symbols), "symbol")
+		if err != nil {
+			return err
+		}
+		return r.b.Text(s.node, s.typ.symbols[i])
 	case ofUnion:
 		i, err := r.index(len(s.steps), "branch")
 		if err != nil {
 			return err
 		}
 		return r.step(&s.steps[i])
+	}
+	return r.rarer(s)
+}
+
+// rarer is step of what fewer fields are.
+func (r *run) rarer(s *step) *event.Error {
+	switch s.do {
+	case aBinary:
+		return r.binary(s.node, s.typ)
 	case absent:
 		return r.b.Null(s.node)
 	case ofRecord:
@@ -42,10 +74,8 @@ func (r *run) step(s *step) *event.Error {
 		return r.array(s)
 	case render:
 		return r.render(s)
-	case refuse:
-		return s.refusal()
 	}
-	return r.skip(s.typ)
+	return s.refusal()
 }
 
 func (s *step) refusal() *event.Error {
@@ -55,61 +85,33 @@ func (s *step) refusal() *event.Error {
 	return s.node.Wrong(s.found)
 }
 
-// scalar hands a value to its field.
-func (r *run) scalar(s *step) *event.Error {
-	n, t := s.node, s.typ
-	switch t.kind {
-	case text:
-		p, err := r.bytes("a string")
-		if err != nil {
-			return err
-		}
-		return r.b.Text(n, p)
-	case integer:
-		i, err := r.int()
-		if err != nil {
-			return err
-		}
-		return r.number(n, t, i)
-	case long:
-		i, err := r.long()
-		if err != nil {
-			return err
-		}
-		return r.number(n, t, i)
-	case float, double:
-		f, err := r.float(t.kind)
-		if err != nil {
-			return err
-		}
-		return r.b.Float(n, f)
-	case boolean:
-		truth, err := r.bool()
-		if err != nil {
-			return err
-		}
-		return r.b.Bool(n, truth)
-	case enum:
-		i, err := r.index(len(t.symbols), "symbol")
-		if err != nil {
-			return err
-		}
-		return r.b.Text(n, t.symbols[i])
+// number hands an int or a long to its field.
+func (r *run) number(s *step) *event.Error {
+	var i int64
+	var err *event.Error
+	if s.typ.kind == integer {
+		i, err = r.int()
+	} else {
+		i, err = r.long()
 	}
-	return r.binary(n, t)
+	switch {
+	case err != nil:
+		return err
+	case s.do == aTime:
+		return r.b.Time(s.node, i, s.typ.logical.unit())
+	case s.do == aClock && s.node.Type().TakesTimes():
+		return s.node.Wrong("a time of day, without a date")
+	}
+	return r.b.Int(s.node, i)
 }
 
-// number hands an int or a long to its field.
-func (r *run) number(n *event.Node, t *typ, i int64) *event.Error {
-	switch {
-	case t.logical == plain:
-		return r.b.Int(n, i)
-	case t.logical != timeOfDay:
-		return r.b.Time(n, i, t.logical.unit())
-	case n.Type().TakesTimes():
-		return n.Wrong("a time of day, without a date")
+// floating hands a float or a double to its field.
+func (r *run) floating(s *step) *event.Error {
+	f, err := r.float(s.typ.kind)
+	if err != nil {
+		return err
 	}
-	return r.b.Int(n, i)
+	return r.b.Float(s.node, f)
 }
 
 // binary hands bytes or a fixed to its field.

@@ -62,7 +62,6 @@ func wellKnownType(md protoreflect.MessageDescriptor) wellKnown {
 func (f *field) setKnown(b *event.Builder) *event.Error {
 	var values [3]value
 	var o occurrence
-	first := wireType(f.desc.Message().Fields().ByNumber(1).Kind())
 	for left := f.held; len(left) > 0; {
 		number, n := next(left, &o)
 		if number == 0 {
@@ -71,7 +70,7 @@ func (f *field) setKnown(b *event.Builder) *event.Error {
 		left = left[n:]
 		switch {
 		case number > 3:
-		case number == 1 && o.wire != first, number > 1 && f.well != wrapper && o.wire != protowire.VarintType:
+		case number == 1 && o.wire != f.inner.wire, number > 1 && f.well != wrapper && o.wire != protowire.VarintType:
 			return &event.Error{Reason: event.WrongType, Field: f.node.Path(), Detail: fmt.Sprintf("field number %d of %s is %s",
 				number, f.desc.Message().FullName(), wireNames[o.wire])}
 		default:
@@ -80,8 +79,7 @@ func (f *field) setKnown(b *event.Builder) *event.Error {
 	}
 	switch f.well {
 	case wrapper:
-		inner := field{node: f.node, desc: f.desc, kind: f.desc.Message().Fields().ByNumber(1).Kind()}
-		return inner.set(values[0], b)
+		return f.inner.set(values[0], b)
 	case date:
 		return f.setDate(int32(values[0].bits), int32(values[1].bits), int32(values[2].bits), b)
 	case duration:

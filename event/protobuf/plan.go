@@ -48,7 +48,10 @@ type field struct {
 	index  int      // of a part of an indexed
 	key    key      // of a part of a keyed
 	well   wellKnown
-	part   bool // of another one
+	inner  *field // of a wrapper: its field, at the same node
+	entry  wires  // of a keyed: what its entries' keys are
+	part   bool   // of another one
+	alone  bool   // a scalar without rivals and of one name
 
 	standard value  // what it has if it is absent
 	zero     []byte // the same of a rendered
@@ -77,6 +80,12 @@ type key struct {
 	ok   bool // the node's key can be one
 }
 
+// wires is how a kind of scalar is written.
+type wires struct {
+	kind protoreflect.Kind
+	wire protowire.Type
+}
+
 // maxFew bounds the enum numbers that are looked up without a map.
 const maxFew = 256
 
@@ -96,6 +105,7 @@ func plan(md protoreflect.MessageDescriptor, n *event.Node) *message {
 	}
 	m.oppose()
 	for _, f := range m.fields {
+		f.alone = f.role == scalar && f.also == nil && len(f.rivals) == 0 && f == m.find(f.desc.Number())
 		switch {
 		case f.preset, f.role == known, f.role == rendered, f.role == indexed, f.role == keyed, f.role == enter && len(f.below.last) > 0:
 			m.last = append(m.last, f)
@@ -131,8 +141,10 @@ func (m *message) find(n protowire.Number) *field {
 	if uint(n) < uint(len(m.near)) {
 		return m.near[n]
 	}
-	return m.far[n]
+	return m.beyond(n)
 }
+
+func (m *message) beyond(n protowire.Number) *field { return m.far[n] }
 
 // oppose enters the rivals of members of oneofs.
 func (m *message) oppose() {
@@ -169,6 +181,7 @@ func planField(fd protoreflect.FieldDescriptor, n *event.Node, part bool) *field
 		f.role = refused
 	case many && fd.IsMap():
 		f.role, f.parts = keyed, values(fd, n)
+		f.entry = wires{fd.MapKey().Kind(), wireType(fd.MapKey().Kind())}
 	case many:
 		f.role, f.parts = indexed, elements(fd, n)
 	case fd.Message() == nil:
@@ -177,6 +190,8 @@ func planField(fd protoreflect.FieldDescriptor, n *event.Node, part bool) *field
 		f.role, f.below = enter, plan(fd.Message(), n)
 	case f.well != 0:
 		f.role = known
+		first := fd.Message().Fields().ByNumber(1)
+		f.inner = &field{node: n, desc: fd, kind: first.Kind(), wire: wireType(first.Kind())}
 	default:
 		f.role = refused
 	}

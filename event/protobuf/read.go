@@ -1,6 +1,7 @@
 package protobuf
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math"
 	"strconv"
@@ -60,37 +61,62 @@ type occurrence struct {
 
 // next reads the field that p, which is not empty, begins with. The number is 0 if that cannot be read.
 func next(p []byte, o *occurrence) (protowire.Number, int) {
-	o.value = value{}
 	tag, at := uint64(p[0]), 1
 	if tag >= utf8.RuneSelf {
 		if tag, at = protowire.ConsumeVarint(p); at < 0 {
 			return 0, 0
 		}
 	}
-	number := tag >> 3
-	if number == 0 || number > uint64(protowire.MaxValidNumber) {
+	number, end := protowire.Number(tag>>3), -1
+	if number == 0 || tag>>3 > uint64(protowire.MaxValidNumber) {
 		return 0, 0
 	}
-	n := -1
+	o.value = value{}
 	switch o.wire = protowire.Type(tag & 7); o.wire {
 	case protowire.VarintType:
-		o.bits, n = protowire.ConsumeVarint(p[at:])
-	case protowire.Fixed32Type:
-		var u uint32
-		u, n = protowire.ConsumeFixed32(p[at:])
-		o.bits = uint64(u)
+		o.bits, end = varint(p, at)
 	case protowire.Fixed64Type:
-		o.bits, n = protowire.ConsumeFixed64(p[at:])
+		if end = at + 8; end <= len(p) {
+			o.bits = binary.LittleEndian.Uint64(p[at:])
+		}
+	case protowire.Fixed32Type:
+		if end = at + 4; end <= len(p) {
+			o.bits = uint64(binary.LittleEndian.Uint32(p[at:]))
+		}
 	case protowire.BytesType:
-		o.bytes, n = protowire.ConsumeBytes(p[at:])
+		size, from := varint(p, at)
+		if from < 0 || size > uint64(len(p)-from) {
+			return 0, 0
+		}
+		end = from + int(size)
+		o.bytes = p[from:end:end]
 	case protowire.StartGroupType:
-		o.bytes, n = protowire.ConsumeGroup(protowire.Number(number), p[at:])
+		var n int
+		if o.bytes, n = protowire.ConsumeGroup(number, p[at:]); n >= 0 {
+			end = at + n
+		}
 	}
-	if n < 0 {
+	if end < 0 || end > len(p) {
 		return 0, 0
 	}
-	o.whole = p[:at+n]
-	return protowire.Number(number), at + n
+	o.whole = p[:end]
+	return number, end
+}
+
+// varint reads one at p[at], and returns where it ends; -1: it does not.
+func varint(p []byte, at int) (bits uint64, end int) {
+	if at < len(p) && p[at] < utf8.RuneSelf {
+		return uint64(p[at]), at + 1
+	}
+	return longer(p, at)
+}
+
+func longer(p []byte, at int) (bits uint64, end int) {
+	bits, n := protowire.ConsumeVarint(p[at:])
+	if n < 0 {
+		return 0, -1
+	}
+	return bits, at + n
 }
 
 // message reads the fields of the message at a node.
@@ -103,13 +129,29 @@ func (r *reader) message(m *message, at *event.Node, p []byte, b *event.Builder)
 		}
 		left = left[n:]
 		f := m.find(number)
-		if f == nil && b.Looks() {
-			b.Undeclared(at, m.nameOf(number))
-		}
-		for ; f != nil; f = f.also {
-			if err := r.field(f, &o, b); err != nil {
+		switch {
+		case f == nil:
+			if b.Looks() {
+				b.Undeclared(at, m.nameOf(number))
+			}
+		case f.alone && o.wire == f.wire:
+			if err := f.set(o.value, b); err != nil {
 				return err
 			}
+		default:
+			if err := r.fields(f, &o, b); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// fields takes an occurrence of a field for each of its nodes.
+func (r *reader) fields(f *field, o *occurrence, b *event.Builder) *event.Error {
+	for ; f != nil; f = f.also {
+		if err := r.field(f, o, b); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -320,19 +362,18 @@ func (r *reader) keyed(f *field, p []byte, b *event.Builder) *event.Error {
 	}
 	var o occurrence
 	var k value
-	kind := f.desc.MapKey().Kind()
 	for left := p; len(left) > 0; {
 		number, n := next(left, &o)
 		switch {
 		case number == 0:
 			return broken(f.node, p, len(p)-len(left))
-		case number == entryKey && o.wire == wireType(kind):
+		case number == entryKey && o.wire == f.entry.wire:
 			k = o.value
 		}
 		left = left[n:]
 	}
-	k.bits = integer(kind, k.bits)
-	if kind == protoreflect.StringKind && !utf8.Valid(k.bytes) {
+	k.bits = integer(f.entry.kind, k.bits)
+	if f.entry.kind == protoreflect.StringKind && !utf8.Valid(k.bytes) {
 		return &event.Error{Reason: event.Undecodable, Field: f.node.Path(), Detail: "invalid UTF-8 in a map's key"}
 	}
 	for _, part := range f.parts {
