@@ -169,6 +169,9 @@ func (p *Pipeline) Indexer() indexer.Options {
 func (p *Pipeline) Terms() (*contract.Terms, error) {
 	out := &contract.Terms{Pipeline: p.Name, Topic: p.TopicText(), Topics: p.Named(), Format: p.Format, Schema: p.Schema(), Needs: p.needs(),
 		Columns: p.CSV.Columns, Between: p.CSV.Separator}
+	if e := out.Schema.Envelope; e != nil && e.Form == event.CanalProtobuf {
+		out.Format = contract.Protobuf // of messages that no setting describes
+	}
 	switch framed := p.Format == formatAvro || p.Format == formatProtobuf; {
 	case framed && p.SchemaFile == "":
 		out.Framing = p.config.Schemas.Framing

@@ -7,8 +7,12 @@ import (
 	"brine/event"
 )
 
-// Proto is the smallest Protobuf message that the pipeline takes, as a .proto file. Where all records are of one file it is that file.
+// Proto is the smallest Protobuf message that the pipeline takes, as a .proto file. Where all records are of one file it is that file,
+// and where they are Canal's packets it is those.
 func (t *Terms) Proto() ([]byte, error) {
+	if t.packets() {
+		return t.packet(), nil
+	}
 	if err := t.described(Protobuf, "proto"); err != nil {
 		return nil, err
 	}
