@@ -17,7 +17,7 @@ func TestWhatIsDirect(t *testing.T) {
 		`waybill == "SF1"`: true, `"SF1" != waybill`: true, `note == null`: true, `at == null`: true, `courier < waybill`: true, `weight >= 5`: true, `price > 1.5`: true,
 		`express == false`: true, `!express || weight == 5 && !(price < 2.0)`: true, `waybill in ["SF1", "SF2"]`: true, `weight in [1, 2]`: true,
 		`waybill.startsWith("SF") && courier.endsWith(note) && note.contains("x")`: true,
-		`note == null ? "none" : note`: true, `express ? weight : count`: true, `express ? courier + "!" : note == null ? waybill : note`: true,
+		`note == null ? "none" : note`:                                             true, `express ? weight : count`: true, `express ? courier + "!" : note == null ? waybill : note`: true,
 
 		`at`: false, `at > timestamp("2020-01-01T00:00:00Z")`: false, `weight + 1`: false, `waybill.matches("^SF")`: false, `waybill + string(weight)`: false,
 		`waybill.size() > 2`: false, `waybill in [courier]`: false, `price in [1.0]`: false, `waybill.trim() == "x"`: false, `double(weight) > 1.5`: false,

@@ -21,8 +21,8 @@ type step struct {
 type action uint8
 
 const (
-	pass      action = iota // over it
-	aText                   // goes to a field, as what follows
+	pass  action = iota // over it
+	aText               // goes to a field, as what follows
 	anInt
 	aLong
 	aTime // an int or a long
@@ -30,15 +30,15 @@ const (
 	aDouble
 	aBool
 	anEnum
-	aClock                  // a time of day: an int or a long
-	aBinary                 // bytes or a fixed, or what a logical type makes of them
-	render                  // goes to a field as JSON
-	absent                  // null
-	ofRecord                // its fields
-	ofUnion                 // its branch
-	ofMapping               // its values by key
-	ofArray                 // its items by position
-	refuse                  // it is of a kind that the node cannot hold
+	aClock    // a time of day: an int or a long
+	aBinary   // bytes or a fixed, or what a logical type makes of them
+	render    // goes to a field as JSON
+	absent    // null
+	ofRecord  // its fields
+	ofUnion   // its branch
+	ofMapping // its values by key
+	ofArray   // its items by position
+	refuse    // it is of a kind that the node cannot hold
 )
 
 // plan makes the step that reads values of t for a node. Its depth is that of the declared paths.
