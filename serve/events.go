@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"strings"
 	"sync"
@@ -47,12 +48,19 @@ func (c *call) events(v *query.View) error {
 
 // keep streams an answer as it is, and again whenever it changes, as events of a name. What names the answer among all that are watched.
 func (c *call) keep(event, what string, ask live.Ask) error {
-	if !c.streams.begin(c.bearer()) {
-		called(c.opts.Hooks.Shed)
-		return refuse(tooMany, "as many event streams of yours are open as may be")
+	if c.r.Method == http.MethodHead {
+		c.streamed()
+		return nil
 	}
-	defer c.streams.end(c.bearer())
+	end, err := c.streams.begin(c.bearer())
+	if err != nil {
+		called(c.opts.Hooks.Shed)
+		return err
+	}
 	s, err := c.hub.Watch(c.seenBy()+what, ask)
+	if err != nil {
+		end()
+	}
 	switch {
 	case errors.Is(err, live.ErrFull):
 		called(c.opts.Hooks.Shed)
@@ -60,34 +68,97 @@ func (c *call) keep(event, what string, ask live.Ask) error {
 	case err != nil:
 		return refuse(overloaded, err.Error())
 	}
-	defer s.Close()
-	c.leave()
-	ctx := c.r.Context() // without the deadline of answers
-	h := c.w.Header()
-	h.Set("Content-Type", eventsType)
-	h.Set("X-Accel-Buffering", "no") // a proxy passes on each event as it comes
-	out := events{c.w, http.NewResponseController(c.w), event}
-	_ = out.to.SetReadDeadline(time.Time{}) // the request has been read, and its deadline would end the stream
-	if out.send(fmt.Sprintf("retry: %d\n\n", reconnect.Milliseconds())) != nil {
-		return nil // the asker is gone, as below: nobody is left to answer
+	c.streamed()
+	f := &follower{stream: s, name: event, last: c.r.Header.Get("Last-Event-Id"), request: requestID(c.r), still: c.still()}
+	conn, _, err := http.NewResponseController(c.w).Hijack()
+	if err != nil { // there is no connection to take
+		defer end()
+		defer s.Close()
+		c.leave()
+		f.out = &response{c.w, http.NewResponseController(c.w)}
+		f.follow(c.r.Context()) // without the deadline of answers
+		return nil
 	}
-	for last := c.r.Header.Get("Last-Event-Id"); ; {
-		state, err := next(ctx, s)
+	f.head = head(c.w.Header())
+	c.streams.take(conn, func() {
+		defer end()
+		defer s.Close()
+		f.alone(conn)
+	})
+	return nil
+}
+
+// streamed says what the answer is.
+func (c *call) streamed() {
+	c.w.Header().Set("Content-Type", eventsType)
+	c.w.Header().Set("X-Accel-Buffering", "no") // a proxy passes on each event as it comes
+}
+
+// head begins an answer on a connection that nothing else will be asked on.
+func head(h http.Header) string {
+	var text strings.Builder
+	text.WriteString("HTTP/1.1 200 OK\r\n")
+	h = h.Clone()
+	h.Set("Connection", "close")
+	h.Set("Date", time.Now().UTC().Format(http.TimeFormat))
+	_ = h.Write(&text) // a Builder takes everything
+	return text.String() + "\r\n"
+}
+
+// follower sends the states of one stream to one client. It holds nothing of the request that began it but what it needs: there may be ten
+// thousand of them.
+type follower struct {
+	stream  *live.Stream
+	out     feed
+	head    string      // what comes before the first event
+	name    string      // of the events that hold the answer
+	last    string      // the id of what the client has
+	request string      // the id of the request, for problems
+	still   func() bool // whether who asks is who it was; nil: nobody in particular does
+}
+
+// feed sends a text now, or fails.
+type feed interface{ send(text string) error }
+
+// alone follows on a connection of the follower's own, until its client is gone or says anything.
+func (f *follower) alone(conn net.Conn) {
+	ctx, gone := context.WithCancel(context.Background())
+	var reading sync.WaitGroup
+	defer reading.Wait()
+	defer conn.Close() // ends the reading
+	defer gone()
+	reading.Go(func() {
+		defer gone()
+		var one [1]byte
+		_, _ = conn.Read(one[:]) // whatever comes, no stream is wanted any more
+	})
+	f.out = &taken{conn}
+	f.follow(ctx)
+}
+
+// follow returns when the client is gone, when the server ends, or when who asks is not any more who it was.
+func (f *follower) follow(ctx context.Context) {
+	if f.out.send(fmt.Sprintf("%sretry: %d\n\n", f.head, reconnect.Milliseconds())) != nil {
+		return
+	}
+	f.head = ""
+	for {
+		state, err := next(ctx, f.stream)
 		beat := errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil
 		switch {
-		case (err == nil || beat) && !c.still():
-			return nil // it connects again, and is answered as whom it is then
+		case (err == nil || beat) && f.still != nil && !f.still():
+			return // it connects again, and is answered as whom it is then
 		case beat:
-			err = out.send(": still here\n\n")
+			err = f.out.send(": still here\n\n")
 		case err != nil:
-			return nil //nolint:nilerr // the asker is gone, or the server ends
+			return
 		case state.Err != nil:
-			last, err = "", out.problem(requestID(c.r)) // the next page is sent in any case: it says that the outage is over
+			f.last, err = "", f.problem() // the next page is sent in any case: it says that the outage is over
 		default:
-			last, err = out.state(state.Data, last)
+			err = f.state(state.Data)
 		}
 		if err != nil {
-			return nil
+			return
 		}
 	}
 }
@@ -102,6 +173,7 @@ func next(ctx context.Context, s *live.Stream) (live.State, error) {
 // watched asks for a view's first page, each time by a question of its own: an argument may say how long ago.
 func (c *call) watched(v *query.View) live.Ask {
 	asked := *c
+	asked.w, asked.r = nil, nil // the answer outlives the request
 	return c.renewed(func(ctx context.Context) (any, error) {
 		q, err := asked.question(v, maxWatched)
 		if err != nil {
@@ -136,81 +208,49 @@ func (c *call) seenBy() string {
 	return fmt.Sprintf("%s, %q: ", c.sealedFor(), c.id.Account.Owner)
 }
 
-// still reports whether who asks is who it was when the stream began: a session that is over, a token that was revoked and an account that
-// was disabled or changed end their streams with the next event or heartbeat.
-func (c *call) still() bool {
+// still returns what reports whether who asks is who it was when the stream began: a session that is over, a token that was revoked and an
+// account that was disabled or changed end their streams with the next event or heartbeat.
+func (c *call) still() func() bool {
 	if c.id == nil {
-		return true
+		return nil
 	}
-	now := call{Server: c.Server, endpoint: c.endpoint, w: c.w, r: c.r, ctx: c.r.Context()}
-	if now.identify() != nil || now.id == nil || now.id.Stale && now.id.Role != account.Customer {
-		return false
-	}
-	return now.seenBy() == c.seenBy()
-}
-
-// streams counts the event streams of each bearer.
-type streams struct {
-	mu   sync.Mutex
-	most int
-	open map[string]int
-}
-
-// begin counts one more, unless the bearer has as many as may be.
-func (s *streams) begin(bearer string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.open[bearer] >= s.most {
-		return false
-	}
-	s.open[bearer]++
-	return true
-}
-
-func (s *streams) end(bearer string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.open[bearer]--; s.open[bearer] == 0 {
-		delete(s.open, bearer)
+	was, server, e := c.seenBy(), c.Server, c.endpoint
+	r := c.r.Clone(context.Background())
+	r.Body = http.NoBody
+	return func() bool {
+		now := call{Server: server, endpoint: e, w: nowhere{}, r: r, ctx: r.Context()}
+		if now.identify() != nil || now.id == nil || now.id.Stale && now.id.Role != account.Customer {
+			return false
+		}
+		return now.seenBy() == was
 	}
 }
 
-// events writes to one stream.
-type events struct {
-	w  http.ResponseWriter
-	to *http.ResponseController
+// nowhere is where a cookie is taken back from a client that has its answer.
+type nowhere struct{}
 
-	name string // of the events that hold the answer
-}
+func (nowhere) Header() http.Header         { return http.Header{} }
+func (nowhere) Write(b []byte) (int, error) { return len(b), nil }
+func (nowhere) WriteHeader(int)             {}
 
-// send sends a text now, or fails.
-func (o *events) send(text string) error {
-	if err := o.to.SetWriteDeadline(time.Now().Add(writeTimeout)); err != nil && !errors.Is(err, http.ErrNotSupported) {
-		return err
-	}
-	if _, err := o.w.Write([]byte(text)); err != nil {
-		return err
-	}
-	return o.to.Flush()
-}
-
-// state sends an answer, unless it is the one that the client has already. It returns the id of what the client has then.
-func (o *events) state(data []byte, last string) (string, error) {
+// state sends an answer, unless it is the one that the client has already.
+func (f *follower) state(data []byte) error {
 	sum := sha256.Sum256(data)
 	id := hex.EncodeToString(sum[:8])
-	if id == last {
-		return id, nil
+	if id == f.last {
+		return nil
 	}
-	return id, o.send("id: " + id + "\nevent: " + o.name + "\ndata: " + string(data) + "\n\n")
+	f.last = id
+	return f.out.send("id: " + id + "\nevent: " + f.name + "\ndata: " + string(data) + "\n\n")
 }
 
 // problem says that the answer that was sent last may be old. The stream goes on.
-func (o *events) problem(request string) error {
+func (f *follower) problem() error {
 	var text strings.Builder
 	p := client.Problem{Type: docsPath + "#" + unavailable.name, Title: unavailable.title, Status: unavailable.status,
-		Detail: "the page may be old until the next one comes", Request: request}
+		Detail: "the page may be old until the next one comes", Request: f.request}
 	if err := encode(&text, p); err != nil {
 		return err
 	}
-	return o.send("event: problem\ndata: " + strings.TrimSpace(text.String()) + "\n\n")
+	return f.out.send("event: problem\ndata: " + strings.TrimSpace(text.String()) + "\n\n")
 }

@@ -49,8 +49,8 @@ type Options struct {
 	// SQL answers statements; without a Catalog there is no such route. Its masks are those of who asks.
 	SQL SQL
 
-	// Connections are how many are kept beside those of event streams: a new one too many closes the one that has been idle for longest, or
-	// whose request has taken longest. 1,024
+	// Connections are how many are kept beside those of event streams: a new one too many closes the one that has been idle for longest, else
+	// the one that has owed its request for longest, else the one whose request has taken longest. 1,024
 	Connections int
 
 	Version string // of this program, for the OpenAPI document

@@ -1,12 +1,12 @@
 package serve
 
 import (
+	"bufio"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
-	"math"
 	"net"
 	"net/http"
 	"path"
@@ -42,10 +42,11 @@ type Server struct {
 	names    guard.Names
 	routes   []*endpoint
 	asides   map[string]bool // patterns that only refuse
+	conns    *guard.Connections
 	places   chan struct{}
 	sql      chan struct{} // places of statements
 	hub      *live.Hub     // of event streams
-	streams  streams
+	streams  *streams
 	cache    *cache
 	answer   http.Handler // the mux, compressing
 	ops      bool         // it is the operators' listener
@@ -75,7 +76,7 @@ func newServer(l net.Listener, opts Options, ops bool) (*Server, error) {
 		ops: ops, public: rates{perSecond: opts.PerSecond},
 		opts: opts, listener: l, mux: http.NewServeMux(), names: guard.Names{Own: own, More: opts.Hosts},
 		places: make(chan struct{}, opts.InFlight), sql: make(chan struct{}, opts.SQL.InFlight), hub: live.New(opts.watching()),
-		cache: newCache(opts.Cache), streams: streams{most: math.MaxInt, open: map[string]int{}}, asides: map[string]bool{},
+		cache: newCache(opts.Cache), streams: newStreams(), asides: map[string]bool{}, conns: guard.NewConnections(opts.Connections),
 	}
 	compress, err := gzhttp.NewWrapper(gzhttp.MinSize(1<<10), gzhttp.EnableZstd(true), gzhttp.ContentTypes([]string{
 		"application/json", "application/x-ndjson", "application/problem+json", "text/html"}))
@@ -89,9 +90,8 @@ func newServer(l net.Listener, opts Options, ops bool) (*Server, error) {
 		return nil, err
 	}
 	s.answer = compress(s.mux)
-	conns := guard.NewConnections(opts.Connections + opts.Streams)
 	s.server = &http.Server{
-		Handler: s, ConnState: conns.Changed, MaxHeaderBytes: maxHeader, ReadHeaderTimeout: headerTimeout, ReadTimeout: bodyTimeout,
+		Handler: s, ConnState: s.conns.Changed, ConnContext: s.conns.Context, MaxHeaderBytes: maxHeader, ReadHeaderTimeout: headerTimeout, ReadTimeout: bodyTimeout,
 		WriteTimeout: opts.Timeout + readSlack, IdleTimeout: idleTimeout,
 		ErrorLog: slog.NewLogLogger(opts.Log.With("port", "serve").Handler(), slog.LevelWarn),
 	}
@@ -118,12 +118,14 @@ func (s *Server) Run(ctx context.Context) error {
 			s.opts.Log.Warn("requests were cut off at the end", "error", err)
 			_ = s.server.Close() // who is still there reads too slowly
 		}
+		s.streams.wait(within)
 	})
 	err := s.server.Serve(s.listener)
 	if !stop() {
 		<-ended
 	}
 	s.hub.Close()
+	s.streams.wait(context.Background()) // where there was no Shutdown
 	if !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("serve.listen: %w", err)
 	}
@@ -181,6 +183,7 @@ func (s *Server) unknown(w http.ResponseWriter, r *http.Request) error {
 // ServeHTTP answers a request, or says why not.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	began := time.Now()
+	s.conns.Begun(r.Context())
 	rec := &recorder{ResponseWriter: w}
 	r.Header.Set(requestHeader, cleanID(r.Header.Get(requestHeader)))
 	h := w.Header()
@@ -320,6 +323,11 @@ func (r *recorder) WriteHeader(code int) {
 
 // Unwrap is for http.ResponseController.
 func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
+
+// Hijack is for what compresses, which hands the connection on by it.
+func (r *recorder) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	return http.NewResponseController(r.ResponseWriter).Hijack()
+}
 
 // Flush is for handlers that look for it.
 func (r *recorder) Flush() {

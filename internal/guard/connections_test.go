@@ -1,0 +1,101 @@
+package guard_test
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"slices"
+	"testing"
+
+	"brine/internal/guard"
+)
+
+// peer is a connection that knows whether it was closed.
+type peer struct {
+	net.Conn
+	name   string
+	closed *[]string
+}
+
+func (p *peer) Close() error {
+	*p.closed = append(*p.closed, p.name)
+	return nil
+}
+
+// encrypted takes leave of its peer when it is closed, and may wait for it.
+type encrypted struct {
+	*peer
+	t *testing.T
+}
+
+func (e *encrypted) NetConn() net.Conn { return e.peer }
+
+func (e *encrypted) Close() error {
+	e.t.Error("a surplus connection was taken leave of")
+	return nil
+}
+
+// TestWhoMakesRoom: idle ones, then those whose request has not come, then those that are worked on; of each the oldest.
+func TestWhoMakesRoom(t *testing.T) {
+	var closed []string
+	c := guard.NewConnections(7)
+	conns := map[string]*encrypted{}
+	for _, name := range []string{"working 1", "asking 1", "idle 1", "working 2", "asking 2", "idle 2", "closed"} {
+		conns[name] = &encrypted{&peer{name: name, closed: &closed}, t}
+		c.Changed(conns[name], http.StateNew)
+	}
+	for name, conn := range conns {
+		if name != "asking 2" { // of which nothing has come
+			c.Changed(conn, http.StateActive)
+		}
+	}
+	for _, name := range []string{"working 2", "working 1", "idle 2", "idle 1"} {
+		c.Begun(c.Context(context.Background(), conns[name]))
+	}
+	c.Changed(conns["idle 2"], http.StateIdle)
+	c.Changed(conns["idle 1"], http.StateIdle)
+	c.Changed(conns["closed"], http.StateClosed)
+	for range 8 {
+		c.Changed(&peer{closed: &closed}, http.StateNew)
+	}
+	want := []string{"idle 2", "idle 1", "asking 1", "asking 2", "", "", ""}
+	if !slices.Equal(closed, want) {
+		t.Errorf("closed were %q, not %q", closed, want)
+	}
+	c.Changed(conns["idle 1"], http.StateActive) // its server does not know yet
+	c.Begun(c.Context(context.Background(), conns["idle 1"]))
+	c.Begun(context.Background())
+	if len(closed) != len(want) {
+		t.Errorf("closed were %q", closed)
+	}
+}
+
+// TestTricklingMakesNobodyYounger: one that sends its header byte by byte, or a new request behind another, is as old as its request.
+func TestTricklingMakesNobodyYounger(t *testing.T) {
+	var closed []string
+	c := guard.NewConnections(2)
+	slow, other := &peer{name: "slow", closed: &closed}, &peer{name: "other", closed: &closed}
+	c.Changed(slow, http.StateNew)
+	c.Changed(other, http.StateNew)
+	c.Changed(slow, http.StateActive)
+	c.Changed(&peer{name: "third", closed: &closed}, http.StateNew)
+	if !slices.Equal(closed, []string{"slow"}) {
+		t.Errorf("closed were %q", closed)
+	}
+}
+
+// TestAStormOfConnections: of 100,000 that come and ask nothing none takes the place of one that has asked.
+func TestAStormOfConnections(t *testing.T) {
+	var closed []string
+	const most, attempts = 10_000, 100_000
+	c := guard.NewConnections(most)
+	asked := &peer{name: "asked", closed: &closed}
+	c.Changed(asked, http.StateNew)
+	c.Begun(c.Context(context.Background(), asked))
+	for range attempts {
+		c.Changed(&peer{closed: &closed}, http.StateNew)
+	}
+	if len(closed) != attempts-most+1 || slices.Contains(closed, "asked") {
+		t.Errorf("%d were closed, among them who had asked: %v", len(closed), slices.Contains(closed, "asked"))
+	}
+}
