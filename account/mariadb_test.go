@@ -38,6 +38,16 @@ func TestMariaDB(t *testing.T) {
 		}
 		g.Wait()
 	})
+	t.Run("upgrades", func(t *testing.T) {
+		testenv.Upgrades(t, migrations, "mysql", "accounts_versions", func(t *testing.T) testenv.Database {
+			root(t, server, "DROP DATABASE brine", "CREATE DATABASE brine")
+			return bare(t, Options{Connect: "mysql://" + server.Addr + "/brine", User: "root"})
+		})
+	})
+	t.Run("an upgraded store works", func(t *testing.T) {
+		root(t, server, "DROP DATABASE brine", "CREATE DATABASE brine")
+		testUpgraded(t, Options{Connect: "mysql://" + server.Addr + "/brine", User: "root"})
+	})
 	t.Run("killed", func(t *testing.T) { testKilled(t, server) })
 }
 

@@ -19,6 +19,8 @@ type MariaDB struct {
 	t       testing.TB
 	root    string // below which usr is
 	data    string
+	socket  string
+	made    int // databases, by Create
 	process *exec.Cmd
 	log     bytes.Buffer
 	ended   chan error
@@ -82,10 +84,10 @@ func (m *MariaDB) start() error {
 		return err
 	}
 	m.log.Reset()
-	socket := filepath.Join(os.TempDir(), fmt.Sprintf("brine-mariadb-%d-%s", os.Getpid(), port)) // a folder of a test has too long a name
-	m.t.Cleanup(func() { _ = os.Remove(socket) })
+	m.socket = filepath.Join(os.TempDir(), fmt.Sprintf("brine-mariadb-%d-%s", os.Getpid(), port)) // a folder of a test has too long a name
+	m.t.Cleanup(func() { _ = os.Remove(m.socket) })
 	m.process = m.command("usr/sbin/mariadbd", "--no-defaults", "--basedir="+filepath.Join(m.root, "usr"),
-		"--lc-messages-dir="+filepath.Join(m.root, "usr/share/mysql"), "--datadir="+m.data, "--user=root", "--socket="+socket, "--port="+port,
+		"--lc-messages-dir="+filepath.Join(m.root, "usr/share/mysql"), "--datadir="+m.data, "--user=root", "--socket="+m.socket, "--port="+port,
 		"--bind-address=127.0.0.1", "--pid-file="+filepath.Join(m.data, "pid"), "--innodb-buffer-pool-size=32M", "--skip-log-bin")
 	m.process.Stderr = &m.log
 	if err := m.process.Start(); err != nil {
@@ -95,9 +97,7 @@ func (m *MariaDB) start() error {
 	m.ended = ended
 	go func() { ended <- m.process.Wait() }()
 	for {
-		create := m.command("usr/bin/mariadb", "--no-defaults", "--socket="+socket, "--user=root",
-			"--execute=CREATE DATABASE IF NOT EXISTS brine")
-		if err = create.Run(); err == nil {
+		if err = m.run("CREATE DATABASE IF NOT EXISTS brine").Run(); err == nil {
 			return nil
 		}
 		select {
@@ -109,6 +109,22 @@ func (m *MariaDB) start() error {
 			return m.t.Context().Err()
 		}
 	}
+}
+
+// Create makes another empty database, and returns its name.
+func (m *MariaDB) Create() string {
+	m.t.Helper()
+	m.made++
+	name := fmt.Sprintf("brine%d", m.made)
+	if out, err := m.run("CREATE DATABASE " + name).CombinedOutput(); err != nil {
+		m.t.Fatalf("CREATE DATABASE %s: %v\n%s", name, err, out)
+	}
+	return name
+}
+
+// run makes the command that runs a statement as root.
+func (m *MariaDB) run(statement string) *exec.Cmd {
+	return m.command("usr/bin/mariadb", "--no-defaults", "--socket="+m.socket, "--user=root", "--execute="+statement)
 }
 
 // Kill ends it as a crash does. Again starts it on the same port, with what it had.

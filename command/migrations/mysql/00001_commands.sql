@@ -1,5 +1,6 @@
+-- MySQL has no transactions of this: who died behind it, before its version was noted, runs it again.
 -- +goose Up
-CREATE TABLE commands (
+CREATE TABLE IF NOT EXISTS commands (
   id VARCHAR(32) CHARACTER SET ascii COLLATE ascii_bin NOT NULL PRIMARY KEY,
   account VARCHAR(190) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL,
   idem_key VARCHAR(255) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,

@@ -1,5 +1,6 @@
+-- MySQL has no transactions of this: who died behind it, before its version was noted, runs it again.
 -- +goose Up
-CREATE TABLE jobs (
+CREATE TABLE IF NOT EXISTS jobs (
   id VARCHAR(40) CHARACTER SET ascii COLLATE ascii_bin NOT NULL PRIMARY KEY,
   kind VARCHAR(40) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
   account VARCHAR(190) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL,

@@ -1,0 +1,241 @@
+package testenv
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"io/fs"
+	"regexp"
+	"strings"
+	"testing"
+	"testing/fstest"
+)
+
+// Database is what migrations are applied to; *account.Store is one.
+type Database interface {
+	DB() *sql.DB
+	Migrate(ctx context.Context, files fs.FS, versions string) error
+}
+
+// Upgrades holds migrations, as account.Store.Migrate takes them, to what they promise: from each older version, and from none, they lead to
+// the newest, and every row of every table that was there before is there afterwards as it was. Where the dialect has no transactions of
+// them, as MySQL has none, so they do for who died between two of their statements. open returns a database without them.
+func Upgrades(t *testing.T, files fs.FS, dialect, versions string, open func(*testing.T) Database) {
+	t.Helper()
+	folder := "migrations/" + dialect
+	list, err := fs.ReadDir(files, folder)
+	if err != nil || len(list) == 0 {
+		t.Fatalf("there are no migrations in %s: %v", folder, err)
+	}
+	until := func(n int) fs.FS {
+		out := fstest.MapFS{}
+		for _, f := range list[:n] {
+			text, err := fs.ReadFile(files, folder+"/"+f.Name())
+			if err != nil {
+				t.Fatal(err)
+			}
+			out[folder+"/"+f.Name()] = &fstest.MapFile{Data: text}
+		}
+		return out
+	}
+	for n, f := range list {
+		t.Run("before "+f.Name(), func(t *testing.T) {
+			u := &upgrade{t: t, db: open(t), dialect: dialect}
+			if n > 0 {
+				u.migrate(until(n), versions)
+			}
+			u.keeps(files, versions)
+		})
+		if dialect != "mysql" {
+			continue
+		}
+		text, err := fs.ReadFile(files, folder+"/"+f.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range statements(string(text)) {
+			t.Run(fmt.Sprintf("died in %s behind statement %d", f.Name(), i+1), func(t *testing.T) {
+				u := &upgrade{t: t, db: open(t), dialect: dialect}
+				if n > 0 {
+					u.migrate(until(n), versions)
+				}
+				for _, s := range statements(string(text))[:i+1] {
+					u.exec(s)
+				}
+				u.keeps(files, versions)
+			})
+		}
+	}
+}
+
+// statements are those that a migration runs on its way up.
+func statements(text string) (out []string) {
+	up, _, _ := strings.Cut(text, "-- +goose Down")
+	up = regexp.MustCompile(`(?m)--.*$`).ReplaceAllString(up, "")
+	for _, s := range strings.Split(up, ";") {
+		if s = strings.TrimSpace(s); s != "" {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// upgrade is one database that is brought up to date.
+type upgrade struct {
+	t       *testing.T
+	db      Database
+	dialect string
+}
+
+func (u *upgrade) migrate(files fs.FS, versions string) {
+	u.t.Helper()
+	if err := u.db.Migrate(u.t.Context(), files, versions); err != nil {
+		u.t.Fatal(err)
+	}
+}
+
+func (u *upgrade) exec(statement string, args ...any) {
+	u.t.Helper()
+	if _, err := u.db.DB().ExecContext(u.t.Context(), statement, args...); err != nil {
+		u.t.Fatalf("%s: %v", statement, err)
+	}
+}
+
+// keeps fills what is there, migrates, and looks for it.
+func (u *upgrade) keeps(files fs.FS, versions string) {
+	u.t.Helper()
+	before := map[string]map[string]string{}
+	for _, table := range u.tables() {
+		if !strings.HasSuffix(table, "_versions") { // goose's own
+			u.fill(table)
+			before[table] = u.row(table)
+		}
+	}
+	u.migrate(files, versions)
+	u.migrate(files, versions) // nothing is left to do
+	for table, want := range before {
+		got := u.row(table)
+		for column, value := range want {
+			if got[column] != value {
+				u.t.Errorf("%s.%s was %q, and is %q", table, column, value, got[column])
+			}
+		}
+	}
+	for _, table := range u.tables() { // the newest form takes rows, too
+		if before[table] == nil && !strings.HasSuffix(table, "_versions") {
+			u.fill(table)
+			before[table] = u.row(table)
+		}
+	}
+	if len(before) == 0 {
+		u.t.Error("the migrations made no table")
+	}
+	u.t.Logf("%d tables", len(before))
+}
+
+func (u *upgrade) tables() (out []string) {
+	u.t.Helper()
+	list := map[string]string{"sqlite": "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%' ORDER BY rowid",
+		"mysql": "SELECT table_name FROM information_schema.tables WHERE table_schema = DATABASE() ORDER BY table_name"}[u.dialect]
+	rows, err := u.db.DB().QueryContext(u.t.Context(), list)
+	if err != nil {
+		u.t.Fatal(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var name string
+		if err := rows.Scan(&name); err != nil {
+			u.t.Fatal(err)
+		}
+		out = append(out, name)
+	}
+	if err := rows.Err(); err != nil {
+		u.t.Fatal(err)
+	}
+	return out
+}
+
+// fill puts a row into a table that is empty: 1 into numbers, so that what refers to another table refers to its row.
+func (u *upgrade) fill(table string) {
+	u.t.Helper()
+	names, types, rows := u.read(table)
+	if len(rows) > 0 { // made by who opened the database
+		return
+	}
+	var marks []string
+	var values []any
+	for i, kind := range types {
+		marks = append(marks, "?")
+		switch {
+		case strings.Contains(kind, "INT"):
+			values = append(values, 1)
+		case strings.Contains(kind, "BLOB") || strings.Contains(kind, "BINARY"):
+			values = append(values, []byte(strings.Repeat("\x00\xff", 16)))
+		default:
+			values = append(values, "it's "+names[i][:1])
+		}
+	}
+	ctx := u.t.Context()
+	c, err := u.db.DB().Conn(ctx) // on which nothing refers to another table
+	if err != nil {
+		u.t.Fatal(err)
+	}
+	defer c.Close()
+	checks := map[string][2]string{"sqlite": {"PRAGMA foreign_keys = 0", "PRAGMA foreign_keys = 1"},
+		"mysql": {"SET FOREIGN_KEY_CHECKS = 0", "SET FOREIGN_KEY_CHECKS = 1"}}[u.dialect]
+	insert := fmt.Sprintf("INSERT INTO %s (%s) VALUES (%s)", table, strings.Join(names, ", "), strings.Join(marks, ", "))
+	for _, s := range []struct {
+		text string
+		args []any
+	}{{checks[0], nil}, {insert, values}, {checks[1], nil}} {
+		if _, err := c.ExecContext(ctx, s.text, s.args...); err != nil {
+			u.t.Fatalf("%s: %v", s.text, err)
+		}
+	}
+}
+
+// row is the one row of a table, as text.
+func (u *upgrade) row(table string) map[string]string {
+	u.t.Helper()
+	names, _, rows := u.read(table)
+	if len(rows) != 1 {
+		u.t.Errorf("%s has %d rows, not 1", table, len(rows))
+		return nil
+	}
+	out := map[string]string{}
+	for i, name := range names {
+		out[name] = rows[0][i].String
+	}
+	return out
+}
+
+// read is all of a table: its columns, their types in the database, and its rows.
+func (u *upgrade) read(table string) (names, types []string, all [][]sql.NullString) {
+	u.t.Helper()
+	rows, err := u.db.DB().QueryContext(u.t.Context(), "SELECT * FROM "+table)
+	if err != nil {
+		u.t.Fatal(err)
+	}
+	defer rows.Close()
+	columns, err := rows.ColumnTypes()
+	if err != nil {
+		u.t.Fatal(err)
+	}
+	for _, c := range columns {
+		names, types = append(names, c.Name()), append(types, strings.ToUpper(c.DatabaseTypeName()))
+	}
+	for rows.Next() {
+		row, at := make([]sql.NullString, len(columns)), make([]any, len(columns))
+		for i := range row {
+			at[i] = &row[i]
+		}
+		if err := rows.Scan(at...); err != nil {
+			u.t.Fatal(err)
+		}
+		all = append(all, row)
+	}
+	if err := rows.Err(); err != nil {
+		u.t.Fatal(err)
+	}
+	return names, types, all
+}
