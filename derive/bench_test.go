@@ -27,12 +27,26 @@ const when = `waybill.startsWith("SF") && weight > 100 && courier != "nobody"`
 
 func BenchmarkWhen(b *testing.B) { benchmark(b, when) }
 
-func BenchmarkWhenAndTwoLets(b *testing.B) {
-	benchmark(b, when, `courier + " " + waybill`, `express && price < 100.0`)
+func BenchmarkWhenAndTwoLets(b *testing.B) { benchmark(b, when, twoLets...) }
+
+var twoLets = []string{`courier + " " + waybill`, `express && price < 100.0`}
+
+// BenchmarkWhenAndTwoLetsByCEL asks CEL, as where expressions are of no form that is direct.
+func BenchmarkWhenAndTwoLetsByCEL(b *testing.B) {
+	e, values := benchRules(b, when, twoLets...)
+	e.rules.when.direct = nil
+	for i := range e.rules.lets {
+		e.rules.lets[i].direct = nil
+	}
+	derives(b, e, values)
 }
 
 func benchmark(b *testing.B, when string, lets ...string) {
 	e, values := benchRules(b, when, lets...)
+	derives(b, e, values)
+}
+
+func derives(b *testing.B, e *Evaluator, values []event.Value) {
 	b.ReportAllocs()
 	for b.Loop() {
 		if keep, err := e.Derive(values); err != nil || !keep {

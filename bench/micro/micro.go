@@ -48,7 +48,8 @@ var targets = []target{
 	{"decode: Protobuf, 8 fields", "./event/protobuf", "BenchmarkRead/plan", 350, 0, 0},
 	{"beside it: dynamicpb", "./event/protobuf", "BenchmarkRead/dynamicpb", 0, none, 0},
 	{"decode: CSV, a row", "./event/csv", "BenchmarkDecode", 0, 0, 0},
-	{"when, of three clauses, and two lets, one of which joins texts", "./derive", "BenchmarkWhenAndTwoLets", 1000, none, 0},
+	{"when, of three clauses, and two lets, one of which joins texts", "./derive", "BenchmarkWhenAndTwoLets", 1000, 1, 0},
+	{"beside it: CEL alone", "./derive", "BenchmarkWhenAndTwoLetsByCEL", 0, none, 0},
 	{"key: md5 prefix, waybill, time, action", "./rowkey", "BenchmarkAppend", 150, 0, 0},
 	{"key back to fields", "./rowkey", "BenchmarkDecode", 200, 0, 0},
 	// Nearly all of a key is its hash. Beside crypto/md5's of the same bytes, the machine's state does not count.
@@ -69,6 +70,17 @@ var targets = []target{
 		"BenchmarkFirstRow/delay=1ms", 0, none, 3},
 	// 100 ns a mutation; the one allocation is the benchmark's own.
 	{"skew: count 1,000 mutations with keys of their own", "./skew", "BenchmarkAdd/distinct_keys", 100_000, 1, 0},
+}
+
+// rivals are benchmarks that do the same another way. A busy machine slows both, so that their ratio is known when neither time is.
+var rivals = []struct {
+	pkg, bench, rival string
+	most              float64 // of the rival's time
+}{
+	{"./event", "BenchmarkDebezium/bare", "BenchmarkDebezium/fastjson+Validate", 1},
+	{"./event/avro", "BenchmarkDecode/8_of_8_fields", "BenchmarkOtherLibraries/twmb_struct", 1},
+	{"./event/protobuf", "BenchmarkRead/plan", "BenchmarkRead/dynamicpb", 0.2},
+	{"./derive", "BenchmarkWhenAndTwoLets", "BenchmarkWhenAndTwoLetsByCEL", 0.6},
 }
 
 // commands are the packages whose benchmarks have all cores, as when a user waits for them.
@@ -108,6 +120,9 @@ func run(ctx context.Context) error {
 			return fmt.Errorf("%s has no %s", t.pkg, t.bench)
 		}
 		all = append(all, t.targets(r)...)
+		if of, most := t.ofRival(measured); most > 0 {
+			all = append(all, measure.AtMost(t.name()+".of_rival", of, most))
+		}
 	}
 	return measure.Judge(all)
 }
@@ -190,9 +205,24 @@ func repeated(rs []line, of func(line) float64) measure.Estimate {
 	return measure.Repeated(v)
 }
 
+// ofRival is the benchmark's time as a part of its rival's, and the most that it may be; 0: it has no rival.
+func (t target) ofRival(measured map[string]result) (of measure.Estimate, most float64) {
+	for _, r := range rivals {
+		if r.pkg == t.pkg && r.bench == t.bench {
+			return measured[t.pkg+" "+t.bench].ns.Over(measured[t.pkg+" "+r.rival].ns), r.most
+		}
+	}
+	return of, 0
+}
+
+// name is the target's name, without what it is that is measured.
+func (t target) name() string {
+	return strings.TrimPrefix(t.pkg, "./") + "." + strings.TrimPrefix(t.bench, "Benchmark")
+}
+
 // targets are what a benchmark has to keep. Allocations are counted, and their hundredths are of what is made once.
 func (t target) targets(r result) []measure.Target {
-	name := strings.TrimPrefix(t.pkg, "./") + "." + strings.TrimPrefix(t.bench, "Benchmark")
+	name := t.name()
 	var out []measure.Target
 	if t.maxAllocs != none {
 		out = append(out, measure.AtMost(name+".allocs", measure.Exactly(math.Floor(r.allocs.Value*100+0.5)/100), t.maxAllocs))
@@ -220,6 +250,9 @@ func write(measured map[string]result) error {
 		}
 		if t.maxRatio > 0 {
 			limits = append(limits, fmt.Sprintf("%.2f ± %.2f of ≤ %g ×", r.ratio.Value, r.ratio.Spread, t.maxRatio))
+		}
+		if of, most := t.ofRival(measured); most > 0 {
+			limits = append(limits, fmt.Sprintf("%.2f ± %.2f of ≤ %g × its rival", of.Value, of.Spread, most))
 		}
 		allocs := "–"
 		if t.maxAllocs != none {
