@@ -120,6 +120,55 @@ func (d *differ) followed(def *definition, setting string) bool {
 	return def.secret && was == now && strings.Contains(was, "${"+filePrefix)
 }
 
+// EachMeant calls each with all settings of the pipeline, of the tables and indexes that it writes, and with the sum of its schema's file:
+// what decides what becomes of its records is among them.
+func (p *Pipeline) EachMeant(each func(section, name, setting, value string)) {
+	eachSetting(reflect.ValueOf(p).Elem(), "pipelines.<name>", join("pipelines", p.Name), each)
+	for _, t := range p.config.Tables {
+		of := func(d Documents) bool { return d.Table == t.Name }
+		if p.KeyFrom.Table == t.Name || p.rowsOf(t.Name) != nil || slices.ContainsFunc(p.Documents, of) {
+			eachSetting(reflect.ValueOf(t).Elem(), "tables.<name>", join("tables", t.Name), each)
+		}
+	}
+	for _, x := range p.config.Indexes {
+		if slices.ContainsFunc(p.Documents, func(d Documents) bool { return d.Index == x.Name }) {
+			eachSetting(reflect.ValueOf(x).Elem(), "indexes.<name>", join("indexes", x.Name), each)
+		}
+	}
+	if p.SchemaFile != "" {
+		each("pipelines.<name>", "schema", join("pipelines", p.Name)+".schema", fmt.Sprint(p.schemaSum))
+	}
+}
+
+// eachSetting goes through a struct of settings.
+func eachSetting(v reflect.Value, section, at string, each func(section, name, setting, value string)) {
+	defs, _ := definitionsOf(v.Type())
+	for i := range defs {
+		def := &defs[i]
+		f := v.Field(def.index)
+		inner, where := join(section, def.name), join(at, def.name)
+		switch shapeOf(def.typ) {
+		case object:
+			eachSetting(f, inner, where, each)
+		case named:
+			_, key := definitionsOf(elementOf(def.typ))
+			for j := range f.Len() {
+				element := reflect.Indirect(f.Index(j))
+				name := element.Field(key).String()
+				each(inner, Comes, join(where, name), "")
+				eachSetting(element, inner+".<name>", join(where, name), each)
+			}
+		case list:
+			for j := range f.Len() {
+				each(inner, Comes, where+"["+strconv.Itoa(j)+"]", "")
+				eachSetting(reflect.Indirect(f.Index(j)), inner+"[]", where+"["+strconv.Itoa(j)+"]", each)
+			}
+		default:
+			each(section, def.name, where, fmt.Sprintf("%v", f.Interface()))
+		}
+	}
+}
+
 // schemas compares what the files hold that pipelines name.
 func (d *differ) schemas() {
 	for _, p := range d.old.Pipelines {

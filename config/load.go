@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -75,11 +76,17 @@ type loader struct {
 // place is where a setting stands.
 type place struct{ key, value *yaml.Node }
 
-func (l *loader) load(source []byte) *Config {
-	root := l.parse(source)
+func (l *loader) load(text []byte) *Config {
+	root := l.parse(text)
 	if root == nil {
 		return nil
 	}
+	cfg := l.loadTree(root)
+	cfg.source = source{l.file, text, l.env}
+	return cfg
+}
+
+func (l *loader) loadTree(root *yaml.Node) *Config {
 	l.overlay(root)
 	l.expand(root, "")
 	cfg := new(Config)
@@ -87,6 +94,36 @@ func (l *loader) load(source []byte) *Config {
 	l.check(cfg)
 	cfg.written, cfg.shown = l.withoutSecrets(root, ""), l.shown()
 	return cfg
+}
+
+// source is what a configuration was loaded from.
+type source struct {
+	file string
+	text []byte
+	env  func(string) (string, bool)
+}
+
+// Formerly returns the configuration with the tables, indexes and pipelines of an earlier one, as Written returned that, and everything
+// else as it is. What stands for ${…}, and files that are named, are as they are now: whoever needs them as they were compares what
+// Pipeline.EachMeant says.
+func (c *Config) Formerly(written string) (*Config, Problems) {
+	l := newLoader(c.source.file, c.source.env)
+	then, now := l.parse([]byte(written)), l.parse(c.source.text)
+	if then == nil || now == nil {
+		return l.done(nil)
+	}
+	root := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
+	take := func(from *yaml.Node, wanted func(section string) bool) {
+		for i := 0; i+1 < len(from.Content); i += 2 {
+			if wanted(from.Content[i].Value) {
+				root.Content = append(root.Content, from.Content[i], from.Content[i+1])
+			}
+		}
+	}
+	meant := []string{"tables", "indexes", "pipelines"}
+	take(now, func(section string) bool { return !slices.Contains(meant, section) && section != "views" })
+	take(then, func(section string) bool { return slices.Contains(meant, section) })
+	return l.done(l.loadTree(root))
 }
 
 // parse reads the source as one YAML mapping.

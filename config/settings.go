@@ -59,6 +59,7 @@ type Config struct {
 
 	shared *sharedRegistry
 
+	source  source            // that it was loaded from
 	written *yaml.Node        // without secrets
 	shown   map[string]string // by setting: what is shown of values that stand for a variable or a file
 }

@@ -19,6 +19,13 @@ type Rules struct {
 	whenBeside bool  // when names nothing that does
 }
 
+// KeepAll are the rules without when: every event is kept, and all of it is made.
+func (r *Rules) KeepAll() event.Deriver {
+	all := *r
+	all.when, all.whenBeside = nil, false
+	return &all
+}
+
 // plan orders the lets around when.
 func (r *Rules) plan() {
 	needed := make([]bool, len(r.lets))

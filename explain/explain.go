@@ -53,6 +53,8 @@ type Source struct {
 	Through func(event.Writer) (event.Writer, error)
 	// Where says where a setting stands, such as a condition; nil, or a zero Place: not known.
 	Where func(setting string) Place
+	// Configured says by what the halves were configured as the record came; empty: as they are now.
+	Configured Configured
 	// When is the setting that says which events are kept; empty: none does.
 	When string
 }
@@ -62,6 +64,15 @@ type Group struct {
 	Half string // Rows or Documents
 	Name string // of the group
 }
+
+// Configured is which configuration a record is explained by.
+type Configured string
+
+// The configurations, besides that of now.
+const (
+	Earlier Configured = "earlier" // the one that was in force when the record came
+	Unknown Configured = "unknown" // that of now, since nobody knows any more which one was
+)
 
 // The halves of a pipeline.
 const (
@@ -96,7 +107,7 @@ type explainer struct {
 
 // pipeline is what a source makes of the record; nil: there is none at the offset.
 func (x *explainer) pipeline(ctx context.Context, s *Source, rec *event.Record) (*Pipeline, error) {
-	p := &Pipeline{Pipeline: s.Pipeline, Events: []Event{}, Letters: []Letter{}}
+	p := &Pipeline{Pipeline: s.Pipeline, Configured: s.Configured, Events: []Event{}, Letters: []Letter{}}
 	if rec != nil {
 		if err := x.events(ctx, s, rec, p); err != nil {
 			return nil, err

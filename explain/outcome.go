@@ -18,6 +18,7 @@ const (
 	NotThere    Outcome = "missing"      // it is settled, and does not stand there: brine verify finds it too
 	LetterLost  Outcome = "lost"         // it cannot be written, is settled, and no dead letter holds it
 	LetterMaybe Outcome = "rejected"     // it cannot be written and is settled; dead letters were not read
+	NotKnown    Outcome = "not_known"    // nobody knows any more by which configuration it was settled
 )
 
 // outcome draws the conclusion, and says why.
@@ -26,6 +27,9 @@ func (p *Pipeline) outcome(h *Half) (Outcome, string) {
 		if l.Half == h.Half && l.Replayed == nil {
 			return DeadLetter, "reason " + string(l.Reason)
 		}
+	}
+	if p.Configured == Unknown && h.Settled {
+		return NotKnown, "by the configuration of now it would be as above"
 	}
 	if r := p.rejects(h.Half); r != nil {
 		switch {

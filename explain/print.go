@@ -35,7 +35,7 @@ func (r *Report) Print(out io.Writer) {
 }
 
 func (p *Pipeline) print(out io.Writer) {
-	term.Println(out, "pipeline %s", p.Pipeline)
+	term.Println(out, "pipeline %s%s", p.Pipeline, configured[p.Configured])
 	if p.Awaits != nil {
 		term.Println(out, "  it cannot be decoded yet: %s", p.Awaits)
 	}
@@ -64,9 +64,14 @@ func (p *Pipeline) print(out io.Writer) {
 	}
 }
 
+var configured = map[Configured]string{
+	Earlier: ", by the configuration that was in force when the record came",
+	Unknown: ", by its configuration of now; nobody knows any more which one was in force when the record came",
+}
+
 var outcomes = map[Outcome]string{
 	Written: "written", LeftOut: "left out", DeadLetter: "a dead letter", WillBeOne: "not settled yet; it will be a dead letter",
-	NotYet: "not settled yet", NotThere: "MISSING", LetterLost: "LOST", LetterMaybe: "rejected",
+	NotYet: "not settled yet", NotThere: "MISSING", LetterLost: "LOST", LetterMaybe: "rejected", NotKnown: "not known",
 }
 
 func (h *Half) print(out io.Writer) {

@@ -23,7 +23,9 @@ type Report struct {
 
 // Pipeline is what one makes of the record.
 type Pipeline struct {
-	Pipeline string   `json:"pipeline"`
+	Pipeline   string     `json:"pipeline"`
+	Configured Configured `json:"configured,omitempty"` // otherwise than now
+
 	Rejected *Reject  `json:"rejected,omitempty"` // the record cannot be decoded
 	Awaits   *Reject  `json:"awaits,omitempty"`   // what is to be there before the record can be decoded
 	Events   []Event  `json:"events"`

@@ -70,9 +70,10 @@ func (s *stream) submit(c *broker.Chunk) {
 // cut returns the end of the batch that begins at record from.
 func (s *stream) cut(records []event.Record, from int) int {
 	bytes, most := int64(0), min(s.MaxBatchRecords, s.Pace.Most())
+	_, until := s.eras.At(s.id, records[from].Offset) // a flight is of one era
 	for i := from; i < len(records); i++ {
 		bytes += int64(records[i].Size())
-		if i > from && (bytes > s.MaxBatchBytes || i-from == most) {
+		if i > from && (bytes > s.MaxBatchBytes || i-from == most || records[i].Offset >= until) {
 			return i
 		}
 	}
@@ -130,6 +131,10 @@ func (s *stream) abandon(f *flight) {
 // decode fills the stream's batch with the flight's events, and the flight's dead letters with what cannot be decoded. It reports false
 // when the partition goes away first, or halts.
 func (s *stream) decode(f *flight) bool {
+	if i := s.eras.Of(&f.records[0]); i != s.reading {
+		s.decoder, s.reading = event.NewDecoder(s.readingOf(&f.records[0]).Schema), i
+	}
+	conditions := s.readingOf(&f.records[0]).Conditions
 	s.decoder.Reset(&s.batch)
 	clear(f.letters)
 	f.letters = f.letters[:0]
@@ -152,7 +157,7 @@ func (s *stream) decode(f *flight) bool {
 		}
 		events := s.batch.Events[from:]
 		f.plural = f.plural || len(events) > 1
-		f.filter(s.Conditions, events)
+		f.filter(conditions, events)
 		if n := writing(events); n < len(events) {
 			f.leaveOut(events)
 			if n == 0 {

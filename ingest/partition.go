@@ -10,6 +10,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"brine/event"
+	"brine/ingest/eras"
 	"brine/ingest/internal/broker"
 	"brine/internal/backoff"
 )
@@ -23,7 +24,8 @@ type runner struct {
 	fresh   atomic.Bool   // the group has not committed anything yet
 	first   broker.Topic  // as the topic was then
 	rejects *rejects
-	keys    [][]byte // of a replay: the records that are written; nil: all
+	keys    [][]byte   // of a replay: the records that are written; nil: all
+	eras    *eras.Eras // of a replay: how records were read before; nil: as they are now
 
 	mu      sync.Mutex
 	reached map[int]int64 // per partition, the offset after the last record this process has submitted
@@ -139,7 +141,8 @@ type stream struct {
 	chunks  chan *broker.Chunk // from fetch, which closes it, to submit
 	free    chan *flight       // flights not in use; empty means that the window is full
 	flights sync.WaitGroup
-	decoder *event.Decoder
+	decoder *event.Decoder // of the reading that follows
+	reading int
 	batch   event.Batch // of the flight that is being submitted
 	fetcher *broker.Fetcher
 }
@@ -153,7 +156,8 @@ func (p *partition) stream(work, drain context.Context) error {
 	defer stop()
 	defer context.AfterFunc(drain, stop)()
 	s := &stream{partition: p, work: work, drain: drain, halt: halt,
-		chunks: make(chan *broker.Chunk), free: make(chan *flight, p.Window), decoder: event.NewDecoder(p.Schema)}
+		chunks: make(chan *broker.Chunk), free: make(chan *flight, p.Window), decoder: event.NewDecoder(p.Schema),
+		reading: eras.Present}
 	for range p.Window {
 		s.free <- &flight{}
 	}
@@ -184,6 +188,14 @@ func (p *partition) stream(work, drain context.Context) error {
 		p.mark.reset(int64(to))
 	}
 	return err
+}
+
+// readingOf is how a record becomes events.
+func (r *runner) readingOf(rec *event.Record) eras.Reading {
+	if i := r.eras.Of(rec); i != eras.Present {
+		return r.eras.Readings[i]
+	}
+	return eras.Reading{Schema: r.Schema, Conditions: r.Conditions}
 }
 
 // pauses starts the pauses between attempts to write or to fetch.

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"brine/event"
+	"brine/ingest/eras"
 	"brine/ingest/internal/broker"
 	"brine/ingest/offsets"
 )
@@ -29,6 +30,8 @@ type ReplayOptions struct {
 	Into       string   // where Writer writes to, if not where the live group does: part of what Name identifies
 	Again      bool     // begin again, whatever is kept under Name
 	Untracked  bool     // keep no progress: the replay changes nothing in Kafka, and has no Name; a partition may have nothing in its range
+
+	Eras *eras.Eras // by which records are read, and counted, in the place of Schema and Conditions; nil: none. Writer knows them too
 
 	Patience time.Duration // Run gives up when nothing was settled for so long; 0: never
 	Cause    func() string // what the Writer's store fails with while a first try is pending; empty: not known. nil: never known
@@ -84,7 +87,7 @@ func NewReplay(o ReplayOptions) (*Replay, error) {
 		return nil, err
 	}
 	r := &Replay{runner: newRunner(&o.Options), asked: o}
-	r.keys = o.Keys
+	r.keys, r.eras = o.Keys, o.Eras
 	return r, nil
 }
 

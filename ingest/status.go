@@ -94,6 +94,8 @@ type Status struct {
 	Limit   float64   `json:"limit,omitempty"`
 	Share   float64   `json:"share,omitempty"`
 	Resumed time.Time `json:"resumed,omitzero"` // when it was last paused no more
+	// Yields is how many records a second the loop is held to in this process, since it gives way to others; 0: it is not.
+	Yields float64 `json:"yields,omitempty"`
 
 	several bool // topics are read
 }
@@ -101,6 +103,7 @@ type Status struct {
 // pace adds what is asked of the loop.
 func (s *Status) pace(asked pace.State) {
 	s.Paused, s.Why, s.Limit, s.Resumed = asked.Paused && !asked.Unread, asked.Why, asked.Limit, asked.Resumed
+	s.Yields = asked.Bound
 	if s.Limit > 0 {
 		s.Share = asked.Share
 	}
@@ -143,7 +146,7 @@ func (s Status) Problems(now time.Time, stall time.Duration) []string {
 		if !s.Resumed.IsZero() { // before that it was asked to
 			still = min(still, now.Sub(s.Resumed))
 		}
-		if (s.Paused || s.Limit > 0) && !p.out && p.State != Halted && p.State != Waiting { // it waits to be resumed, or for its turn
+		if (s.Paused || s.Limit > 0 || s.Yields > 0) && !p.out && p.State != Halted && p.State != Waiting { // it waits to be resumed, or for its turn
 			continue
 		}
 		if p.State != Halted && (still <= stall || p.Lag() == 0 && p.State != Waiting && p.State != Starting) {

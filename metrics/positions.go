@@ -42,6 +42,9 @@ var (
 		"1 while somebody has paused the loop, 0 else.", []string{"pipeline", "half"}, nil)
 	askedDesc = prometheus.NewDesc("brine_ingest_limit_records",
 		"Records a second that the whole group is asked to keep to; 0: no limit.", []string{"pipeline", "half"}, nil)
+	yieldsDesc = prometheus.NewDesc("brine_ingest_yields_records",
+		"Records a second that the loop is held to in this process since it gives way to the other half (gives_way); 0: it is not.",
+		[]string{"pipeline", "half"}, nil)
 	leftDesc = prometheus.NewDesc("brine_ingest_retention_left_seconds",
 		"Until the topic may delete the oldest record that is not settled, by its retention.ms; absent where nothing waits, where the topic "+
 			"deletes nothing for its age, and while that is not known.", []string{"pipeline", "half"}, nil)
@@ -95,7 +98,7 @@ func (p *positions) forget(pipeline, half string) {
 func (p *positions) Describe(ch chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{lagDesc, watermarkDesc, endDesc, ageDesc, drainDesc, lagBytesDesc,
 		timeDesc, limitDesc, budgetDesc, usedDesc, partitionsDesc, pausedDesc, askedDesc,
-		leftDesc, leftRatioDesc} {
+		yieldsDesc, leftDesc, leftRatioDesc} {
 		ch <- d
 	}
 }
@@ -122,6 +125,7 @@ func (l *watched) collect(now time.Time, gauge func(d *prometheus.Desc, v float6
 	}
 	gauge(pausedDesc, paused)
 	gauge(askedDesc, status.Limit)
+	gauge(yieldsDesc, status.Yields)
 	for _, part := range parts {
 		count[part.State]++
 		if part.Watermark < 0 { // not known yet where it starts

@@ -15,6 +15,7 @@ import (
 	"brine/ingest/pace"
 	"brine/internal/fault"
 	"brine/service/brokers"
+	"brine/service/former"
 )
 
 // What people ask of pipelines that run.
@@ -59,6 +60,22 @@ func NewControl(cfg *config.Config, log *slog.Logger) *Control {
 func openControl(cfg *config.Config, log *slog.Logger) *control.Topic {
 	k := &cfg.Kafka
 	return control.Open(control.Options{Kafka: k.Options(), RequestTimeout: k.RequestTimeout, Topic: k.Control(), Logger: log})
+}
+
+// Former returns how the halves were configured before, as reloads have noted it; nil where brine may not read that.
+func Former(ctx context.Context, cfg *config.Config, log *slog.Logger) (*former.Notes, error) {
+	topic := openControl(cfg, log)
+	defer topic.Close()
+	notes, err := former.Read(ctx, topic, cfg)
+	switch {
+	case errors.Is(err, ingest.ErrDenied):
+		log.Warn("whether records were written by another filter cannot be known; all are taken to be written by this configuration",
+			"topic", topic.Name(), "error", err)
+		return nil, nil
+	case err != nil:
+		return nil, controlError(err, topic.Name())
+	}
+	return notes, nil
 }
 
 // Close ends all requests.

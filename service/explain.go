@@ -13,6 +13,7 @@ import (
 	"brine/ingest"
 	"brine/internal/fault"
 	"brine/service/brokers"
+	"brine/service/former"
 )
 
 // Explain says what became of a record in the pipelines that read its topic. The service was opened for all of their halves.
@@ -22,9 +23,13 @@ func (s *Service) Explain(ctx context.Context, topic string, partition int, offs
 	defer asks.Close()
 	o := explain.Options{Topic: topic, Partition: partition, Offset: offset, Client: s.Client(), Engine: s.engine, Offsets: asks,
 		Kafka: ingest.Options{Kafka: k.Options(), RequestTimeout: k.RequestTimeout}}
+	notes, err := Former(ctx, s.Config(), s.log)
+	if err != nil {
+		return nil, err
+	}
 	for _, p := range s.Config().Pipelines {
 		if p.Reads(topic) {
-			o.Sources = append(o.Sources, s.explained(p.On(topic)))
+			o.Sources = append(o.Sources, s.explained(notes, p.On(topic), partition, offset)...)
 		}
 	}
 	report, err := explain.Explain(ctx, o)
@@ -40,24 +45,48 @@ func (s *Service) Explain(ctx context.Context, topic string, partition int, offs
 	return report, IngestError(err)
 }
 
-// explained is a pipeline as explain needs it.
-func (s *Service) explained(p *config.Pipeline) explain.Source {
-	src := explain.Source{Pipeline: p.Name, Schema: p.Schema(), Letters: s.Config().Ingest(p, p.RowsGroup()), Through: through(p, s.Client),
+// explained is a pipeline as explain needs it, as it was configured when the record came: twice if its halves were configured differently
+// then.
+func (s *Service) explained(notes *former.Notes, p *config.Pipeline, partition int, offset int64) (out []explain.Source) {
+	var cfgs []*config.Config // by source
+	for _, h := range p.Halves() {
+		cfg, was, known := notes.Of(h).As(partition, offset)
+		by := explain.Configured("")
+		switch {
+		case !known:
+			by = explain.Unknown
+		case cfg != nil:
+			h, by = *was, explain.Earlier
+		}
+		i := slices.IndexFunc(out, func(src explain.Source) bool { return src.Configured == by })
+		if i < 0 || cfgs[i] != cfg {
+			i = len(out)
+			out, cfgs = append(out, s.explainedBy(h.Pipeline, by)), append(cfgs, cfg)
+		}
+		explainHalf(&out[i], h)
+	}
+	return out
+}
+
+// explainedBy is a pipeline, without its halves.
+func (s *Service) explainedBy(p *config.Pipeline, by explain.Configured) explain.Source {
+	src := explain.Source{Pipeline: p.Name, Configured: by, Schema: p.Schema(), Letters: s.Config().Ingest(p, p.RowsGroup()), Through: through(p, s.Client),
 		Where: func(setting string) explain.Place { return explain.Place(p.WhereIs(setting)) }}
 	if p.When != "" {
 		src.When = "pipelines." + p.Name + ".when"
 	}
-	for _, h := range p.Halves() {
-		src.Halves = append(src.Halves, explain.Group{Half: h.Kind, Name: h.Group()})
-		if h.Kind == Rows {
-			opts := p.Sink()
-			src.Rows = &opts
-		} else {
-			opts := p.Indexer()
-			src.Documents = &opts
-		}
-	}
 	return src
+}
+
+func explainHalf(src *explain.Source, h config.Half) {
+	src.Halves = append(src.Halves, explain.Group{Half: h.Kind, Name: h.Group()})
+	if h.Kind == Rows {
+		opts := h.Pipeline.Sink()
+		src.Rows = &opts
+	} else {
+		opts := h.Pipeline.Indexer()
+		src.Documents = &opts
+	}
 }
 
 // Reading are the halves of the pipelines that read a topic, and of these only the one that is named, unless the name is empty.

@@ -36,6 +36,7 @@ type Half struct {
 
 	meter pressure.Meter
 	flow  func() metrics.Flow // nil unless the service is opened to run
+	way   way
 
 	settled, batches, retries, dead atomic.Int64
 	retried                         atomic.Value // event.Reason of the last retry

@@ -8,7 +8,9 @@ import (
 	"brine/hbase"
 	"brine/indexer"
 	"brine/ingest"
+	"brine/internal/backoff"
 	"brine/pressure"
+	"brine/service/yield"
 )
 
 // stepOf are the loop's steps as the meter has them. That of fetch is how long workers wait, not how long brokers take.
@@ -82,6 +84,97 @@ func (h *Half) measureIndex(hooks indexer.Hooks) indexer.Hooks {
 		h.meter.Blocked(i.Duration)
 	}
 	return hooks
+}
+
+// way is how a half gives way to others, or they to it. It belongs to the goroutine of giveWay.
+type way struct {
+	yield   yield.Half
+	settled int64 // at the last look
+	looked  time.Time
+}
+
+// giveWay holds those halves back that give way while others are behind and the machine is busy, until ctx ends.
+func (s *Service) giveWay(ctx context.Context) {
+	busy := s.opts.Busy
+	if busy == nil {
+		busy = yield.NewMachine().Busy
+	}
+	for backoff.Wait(ctx, yield.Every) == nil {
+		s.yieldOnce(time.Now(), busy())
+	}
+}
+
+// yieldOnce takes a look at all halves.
+func (s *Service) yieldOnce(now time.Time, busy float64) {
+	cfg := s.Config()
+	first, loads := false, map[*Half]yield.Load{}
+	yields := func(h *Half) bool {
+		p := cfg.Pipeline(h.pipeline.Name)
+		return p != nil && len(p.Halves()) > 1 && p.GivesWay == h.kind
+	}
+	comesFirst := func(h *Half) bool {
+		p := cfg.Pipeline(h.pipeline.Name)
+		return p != nil && p.GivesWay != nobody && p.GivesWay != h.kind
+	}
+	for _, h := range s.all() {
+		load, known := s.loadOf(h, now)
+		if !known {
+			continue
+		}
+		loads[h] = load
+		first = first || comesFirst(h) && load.Behind()
+	}
+	for h, load := range loads {
+		before := h.way.yield.Limit()
+		if yields(h) {
+			h.way.yield.Look(load, first, busy)
+		} else {
+			h.way.yield.Free()
+		}
+		s.hold(h, before, h.way.yield.Limit())
+	}
+}
+
+// hold has a half keep to another limit than before.
+func (s *Service) hold(h *Half, before, limit float64) {
+	if limit == before {
+		return
+	}
+	h.opts.Pace.Bound(limit)
+	switch free, was := math.IsInf(limit, 1), math.IsInf(before, 1); {
+	case was:
+		s.log.Info("a pipeline gives way: others are behind, and the machine is busy", "pipeline", h.name, "records_a_second", math.Round(limit))
+	case free:
+		s.log.Info("a pipeline gives way no more", "pipeline", h.name)
+	}
+}
+
+const nobody = "nobody" // gives way
+
+// loadOf is what a half has before it, and how fast it has gone since the last look. The first look shows nothing.
+func (s *Service) loadOf(h *Half, now time.Time) (l yield.Load, known bool) {
+	status := h.loop.Status()
+	for _, p := range status.Partitions {
+		l.Lag += p.Lag()
+	}
+	settled, span := h.settled.Load(), now.Sub(h.way.looked).Seconds()
+	if known = !h.way.looked.IsZero() && span > 0; known {
+		l.Settled = float64(settled-h.way.settled) / span
+	}
+	h.way.settled, h.way.looked = settled, now
+	if flow := h.flow; flow != nil {
+		if f := flow(); f.Known {
+			l.Arrives = f.Arrived
+		}
+	}
+	l.Asked = status.Limit * status.Share
+	if rate := h.opts.RecordsPerSecond; rate > 0 && (l.Asked == 0 || rate < l.Asked) {
+		l.Asked = rate
+	}
+	if left, ok := s.kept.left(status.Partitions, now); ok {
+		l.Left = max(left.Time, time.Second)
+	}
+	return l, known
 }
 
 // Pressure is where the half's time went in about the last minute, and which step holds up the others.

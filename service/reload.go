@@ -17,6 +17,7 @@ import (
 	"brine/internal/fault"
 	"brine/schema"
 	"brine/service/brokers"
+	"brine/service/former"
 	"brine/service/reload"
 )
 
@@ -112,27 +113,37 @@ func (s *Service) reload(ctx context.Context, c *crew, preview bool, r *reload.R
 	if err != nil {
 		return err
 	}
-	r.Onward = s.swap(c, next, r.Plan, fresh)
+	s.swap(c, next, r, fresh)
 	r.Outcome = reload.Applied
-	s.record(ctx, r)
 	return nil
 }
 
-// record keeps where what is written changes in the control topic, beside the log.
-func (s *Service) record(ctx context.Context, r *reload.Result) {
-	if len(r.Onward) == 0 {
-		return
-	}
-	marks := make([]control.Mark, len(r.Onward))
-	for i, at := range r.Onward {
-		marks[i] = control.Mark{Group: s.Half(at.Half).group, Topic: at.Topic, Partition: at.Partition, Offset: at.Offset,
+// record keeps in the control topic, beside the log, from where on a half writes otherwise, and how it did before.
+func (s *Service) record(before, after *Half, r *reload.Result, at []reload.Offset) error {
+	marks := make([]control.Mark, len(at))
+	var kept control.Configuration
+	for i, at := range at {
+		m := &marks[i]
+		*m = control.Mark{Group: after.group, Topic: at.Topic, Partition: at.Partition, Offset: at.Offset,
 			Settings: r.LinesOf(at.Half), Before: r.Before, After: r.After, By: r.By, At: r.At}
+		var err error
+		if kept, err = former.Note(m, before.pipeline, after.pipeline, before.cfg); err != nil {
+			return err
+		}
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTime)
+	if len(at) == 0 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), recordTime)
 	defer cancel()
-	if err := s.control.Mark(ctx, marks); err != nil {
-		r.Unrecorded = controlError(err, s.control.Name()).Error()
+	err := s.control.Keep(ctx, []control.Configuration{kept})
+	if err == nil {
+		err = s.control.Mark(ctx, marks)
 	}
+	if err != nil {
+		return controlError(err, s.control.Name())
+	}
+	return nil
 }
 
 // checkServers makes sure that no pipeline forgets deletes too early, not even one that goes on as it is, and that what these halves need
@@ -226,14 +237,14 @@ func (s *Service) build(ctx context.Context, cfg *config.Config, names []string)
 	return fresh, nil
 }
 
-// swap has what runs be what is planned, and returns where halves go on that write otherwise from there. It waits for those that settle, a
-// bounded time, and for all at once.
-func (s *Service) swap(c *crew, cfg *config.Config, plan *reload.Plan, fresh map[string]*Half) (onward []reload.Offset) {
+// swap has what runs be what is planned, and notes where halves go on that write otherwise from there, before they do. It waits for those
+// that settle, a bounded time, and for all at once.
+func (s *Service) swap(c *crew, cfg *config.Config, r *reload.Result, fresh map[string]*Half) {
 	running := s.cfg.Swap(cfg)
 	var changing sync.WaitGroup
 	var mu sync.Mutex
-	for i := range plan.Halves {
-		h := &plan.Halves[i]
+	for i := range r.Plan.Halves {
+		h := &r.Plan.Halves[i]
 		before, after := s.Half(h.Name), fresh[h.Name]
 		switch h.Does {
 		case reload.Stays:
@@ -250,21 +261,27 @@ func (s *Service) swap(c *crew, cfg *config.Config, plan *reload.Plan, fresh map
 			changing.Go(func() {
 				s.retire(c, before)
 				at := committedBy(before)
+				var err error
+				if h.Onward {
+					err = s.record(before, after, r, at)
+				}
 				after.inherit(before)
 				s.put(cfg, after)
 				c.start(after)
+				mu.Lock()
+				defer mu.Unlock()
 				if h.Onward {
-					mu.Lock()
-					defer mu.Unlock()
-					onward = append(onward, at...)
+					r.Onward = append(r.Onward, at...)
+				}
+				if err != nil {
+					r.Unrecorded = err.Error()
 				}
 			})
 		}
 	}
 	changing.Wait()
 	s.maskSkew(running, cfg) // once nothing counts any more by what was configured
-	slices.SortFunc(onward, reload.Offset.Compare)
-	return onward
+	slices.SortFunc(r.Onward, reload.Offset.Compare)
 }
 
 // retire has a half settle, commit and end, and closes it.

@@ -20,7 +20,16 @@ import (
 // BRINE_RELOADS=1000 does it so often.
 func TestRandomReloadsUnderLoad(t *testing.T) {
 	t.Parallel()
-	r := startLines(t, lines)
+	reloadsUnderLoad(t, startLines(t, lines), reloads)
+}
+
+// TestRandomReloadsUnderLoadOnRealServers is the same on a real Kafka, HBase and Elasticsearch.
+func TestRandomReloadsUnderLoadOnRealServers(t *testing.T) {
+	t.Parallel()
+	reloadsUnderLoad(t, startOn(t, realGround(t), lines, service.Options{}), max(reloads, 50))
+}
+
+func reloadsUnderLoad(t *testing.T, r *reloadable, reloads int) {
 	steady, was := r.Half("steady.rows"), r.rebalances("steady.rows")
 	const seed = 7
 	random := rand.New(rand.NewPCG(seed, seed))
@@ -94,9 +103,9 @@ func (r *reloadable) verifyFull(tables ...string) {
 		o.Sources = append(o.Sources, service.VerifySource(cfg, h, slog.New(slog.DiscardHandler), r.Client))
 	}
 	for _, table := range tables {
-		o.Tables = append(o.Tables, verify.Table{Name: table, Store: verify.HBase(r.Client(), table)})
+		o.Tables = append(o.Tables, verify.Table{Name: r.on.prefix + table, Store: verify.HBase(r.Client(), r.on.prefix+table)})
 	}
-	o.Tables = append(o.Tables, verify.Table{Name: "moving", Store: verify.Index(r.Engine(), "moving", nil), Documents: true, Whole: true})
+	o.Tables = append(o.Tables, verify.Table{Name: r.on.prefix + "moving", Store: verify.Index(r.Engine(), r.on.prefix+"moving", nil), Documents: true, Whole: true})
 	check, err := verify.New(o)
 	if err != nil {
 		r.t.Fatal(err)

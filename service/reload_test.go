@@ -328,7 +328,7 @@ func TestReloadDuringAnOutageIsBounded(t *testing.T) {
 	r.publish("third", 0, 20)
 	r.settled("third.rows", 20)
 	nodes := http.NewServeMux()
-	r.servers.HandleNodes(nodes)
+	r.on.servers.HandleNodes(nodes)
 	node := func(does string) {
 		w := httptest.NewRecorder()
 		if nodes.ServeHTTP(w, httptest.NewRequest(http.MethodPost, devstack.NodesPath+"/0/"+does, nil)); w.Code != http.StatusOK {

@@ -60,31 +60,42 @@ const thirdLine = `  third:
 // reloadable is a service at work whose configuration is a text.
 type reloadable struct {
 	*running
-	servers *devstack.Stack
-	log     *testenv.Text
+	on  ground
+	log *testenv.Text
 
 	mu   sync.Mutex
 	text string
+	file string // that is read instead, once it is named
 }
 
 // startLines runs lines with its third pipeline or without it, or only these halves.
 func startLines(t *testing.T, text string, halves ...string) *reloadable {
 	t.Helper()
-	servers, err := devstack.Start(devstack.Options{Dir: t.TempDir(), HBaseNodes: 1, ScannerLease: time.Minute, Log: slog.New(slog.DiscardHandler)})
+	return startWith(t, text, service.Options{Halves: halves})
+}
+
+func startWith(t *testing.T, text string, o service.Options) *reloadable {
+	t.Helper()
+	return startOn(t, embeddedGround(t), text, o)
+}
+
+func startOn(t *testing.T, on ground, text string, o service.Options) *reloadable {
+	t.Helper()
+	r := &reloadable{on: on, text: lines + thirdLine, log: &testenv.Text{}}
+	whole, _, err := r.source()
+	if err == nil {
+		err = on.prepare(t.Context(), whole)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(servers.Close)
-	if err := servers.Prepare(t.Context(), parsed(t, servers, lines+thirdLine)); err != nil {
-		t.Fatal(err)
-	}
-	r := &reloadable{servers: servers, text: text, log: &testenv.Text{}}
+	r.text = text
 	cfg, _, err := r.source()
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := service.Open(t.Context(), cfg, service.Options{For: service.ToRun, Halves: halves, Log: slog.New(slog.NewTextHandler(r.log, nil)),
-		Source: r.source})
+	o.For, o.Log, o.Source = service.ToRun, slog.New(slog.NewTextHandler(r.log, nil)), r.source
+	s, err := service.Open(t.Context(), cfg, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +104,7 @@ func startLines(t *testing.T, text string, halves ...string) *reloadable {
 	go func() { r.ended <- s.Run(ctx) }()
 	t.Cleanup(r.stop)
 	for _, h := range cfg.Halves() {
-		if halves == nil || slices.Contains(halves, h.Name()) {
+		if o.Halves == nil || slices.Contains(o.Halves, h.Name()) {
 			r.joined(h.Name())
 		}
 	}
@@ -124,9 +135,13 @@ func (r *reloadable) wait(what string, so func() bool) {
 
 func (r *reloadable) source() (*config.Config, config.Problems, error) {
 	r.mu.Lock()
-	text := r.text
+	text, file := r.text, r.file
 	r.mu.Unlock()
-	cfg, problems := config.Parse("lines.yaml", []byte(text), r.servers.Getenv)
+	if file != "" {
+		cfg, problems := config.Load(file, r.on.getenv)
+		return cfg, problems, problems.Err()
+	}
+	cfg, problems := config.Parse("lines.yaml", []byte(r.on.rename(text)), r.on.getenv)
 	return cfg, problems, problems.Err()
 }
 
@@ -165,7 +180,7 @@ func (r *reloadable) send(topic string, from, n int) error {
 		byPartition[i%devstack.Partitions] = append(byPartition[i%devstack.Partitions], publish.Record{Key: fmt.Appendf(nil, "K%d", i), Value: []byte(value)})
 	}
 	for p, records := range byPartition {
-		if _, err := sender.Send(r.t.Context(), topic, p, records, "", nil); err != nil {
+		if _, err := sender.Send(r.t.Context(), r.on.prefix+topic, p, records, "", nil); err != nil {
 			return err
 		}
 	}
@@ -206,7 +221,7 @@ func (r *reloadable) settled(half string, n int64) {
 // rows are the ids in a table.
 func (r *reloadable) rows(table string) (n int) {
 	r.t.Helper()
-	for _, err := range r.Client().Scan(r.t.Context(), table, hbase.Scan{}) {
+	for _, err := range r.Client().Scan(r.t.Context(), r.on.prefix+table, hbase.Scan{}) {
 		if err != nil {
 			r.t.Fatal(err)
 		}
@@ -250,9 +265,12 @@ func (r *reloadable) marked(result *reload.Result) {
 	k := &r.Config().Kafka
 	topic := control.Open(control.Options{Kafka: k.Options(), RequestTimeout: k.RequestTimeout, Topic: k.Control()})
 	defer topic.Close()
-	marks, err := topic.Marks(r.t.Context())
+	marks, kept, err := topic.Marks(r.t.Context())
 	if err != nil || len(marks) != len(result.Onward) {
 		r.t.Fatalf("%d marks of %d: %v", len(marks), len(result.Onward), err)
+	}
+	if len(kept) != 1 || kept[marks[0].Was].Pipeline != "moving" {
+		r.t.Errorf("kept %+v, of %+v", kept, marks[0])
 	}
 	for i, at := range result.Onward { // in the same order, since groups end with the half's name
 		m := marks[i]

@@ -10,6 +10,7 @@ import (
 	"brine/config"
 	"brine/ingest"
 	"brine/internal/fault"
+	"brine/service/former"
 )
 
 // Replay writes a range of a pipeline's topic again, as one of its halves does. It is planned first, then opened with others, then run.
@@ -17,6 +18,7 @@ type Replay struct {
 	Name    string // of the half
 	Options ingest.ReplayOptions
 	Plan    ingest.Plan
+	Former  *former.Half  // how the half was configured before; nil: never otherwise, or it does not matter
 	Took    time.Duration // by the last Run
 
 	half *Half // nil until it is open
@@ -25,12 +27,15 @@ type Replay struct {
 }
 
 // PlanReplay asks the brokers what a replay of a half would read. Nothing is opened or written.
-func PlanReplay(ctx context.Context, name string, o ingest.ReplayOptions) (*Replay, error) {
+func PlanReplay(ctx context.Context, name string, o ingest.ReplayOptions, before *former.Half) (*Replay, error) {
+	if before != nil {
+		o.Eras = &before.Eras
+	}
 	planned, err := ingest.NewReplay(o)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, fault.Misused(err))
 	}
-	r := &Replay{Name: name, Options: o}
+	r := &Replay{Name: name, Options: o, Former: before}
 	if r.Plan, err = planned.Plan(ctx); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, IngestError(err))
 	}
@@ -48,7 +53,7 @@ func OpenReplays(ctx context.Context, cfg *config.Config, opts Options, replays 
 		return nil, err
 	}
 	for _, r := range replays {
-		if err := r.open(s.Half(r.Name)); err != nil {
+		if err := r.open(s, s.Half(r.Name)); err != nil {
 			s.Close()
 			return nil, err
 		}
@@ -57,10 +62,13 @@ func OpenReplays(ctx context.Context, cfg *config.Config, opts Options, replays 
 }
 
 // open makes the replay that writes as the half does.
-func (r *Replay) open(half *Half) (err error) {
+func (r *Replay) open(s *Service, half *Half) (err error) {
 	o, like := r.Options, half.Ingest()
 	own := &Half{name: half.name, pipeline: half.pipeline, kind: half.kind} // another replay of the half may be of another topic
-	o.Writer, o.Hooks, o.Logger = like.Writer, own.count(like.Hooks), like.Logger
+	o.Hooks, o.Logger = own.count(like.Hooks), like.Logger
+	if o.Writer, err = s.FormerWriter(like.Writer, r.Former); err != nil {
+		return err
+	}
 	skipped := o.Hooks.Skipped
 	o.Hooks.Skipped = func(i ingest.SkippedInfo) {
 		skipped(i)

@@ -62,6 +62,9 @@ type Options struct {
 	// would have.
 	Source func() (*config.Config, config.Problems, error)
 
+	// Busy says how busy the machine is, from 0 to 1, when halves give way to others; nil: as Linux says.
+	Busy func() float64
+
 	Users, Operators fs.FS // the console of either listener of the API; nil: there is none
 }
 
@@ -80,6 +83,7 @@ type Service struct {
 	hbase   *stores.HBase           // nil when nothing that was asked for needs it
 	engine  indexer.Engine          // nil when no half writes documents
 	halves  atomic.Pointer[[]*Half] // Reload changes them
+	former  []*Half                 // of earlier configurations, whose writers a replay or a repair writes with
 	control *control.Topic          // nil unless opened ToRun, or asked for
 
 	asked   atomic.Pointer[map[string]control.Entry] // by consumer group; nil until it is known
@@ -238,6 +242,10 @@ func (s *Service) Run(ctx context.Context) error {
 		return nil
 	})
 	g.Go(func() error {
+		s.giveWay(adminCtx)
+		return nil
+	})
+	g.Go(func() error {
 		cfg := s.Config()
 		HoldHeap(adminCtx, int64(cfg.Memory), int64(cfg.ProcessMemory))
 		return nil
@@ -265,7 +273,7 @@ func (s *Service) Close() {
 	if s.admin != nil {
 		_ = s.admin.Close() // Run has closed it already, unless it never ran
 	}
-	for _, h := range s.all() {
+	for _, h := range append(s.former, s.all()...) {
 		s.closeHalf(h)
 	}
 	if s.control != nil {

@@ -16,6 +16,7 @@ import (
 	"brine/reindex"
 	"brine/service/brokers"
 	"brine/service/fixes"
+	"brine/service/former"
 	"brine/verify"
 )
 
@@ -39,6 +40,50 @@ func VerifySource(cfg *config.Config, h config.Half, log *slog.Logger, client fu
 		return fix.Apply(s.Ingest.Schema), err
 	}
 	return s
+}
+
+// VerifyFormer has a source know how its half was configured before: what records became is judged by what was in force.
+func VerifyFormer(s *verify.Source, h *former.Half, client func() *hbase.Client) {
+	if h == nil {
+		return
+	}
+	s.Eras = &h.Eras
+	for i := range h.Readings {
+		if h.Known(i) {
+			s.Former = append(s.Former, formerly(h.Halves[i], client))
+			continue
+		}
+		f := verify.Former{Through: s.Through, Unknown: true}
+		if s.Rows != nil {
+			rows := *s.Rows
+			rows.Schema, rows.Rows = h.Readings[i].Schema, slices.Clone(rows.Rows)
+			for j := range rows.Rows {
+				rows.Rows[j].When, rows.Rows[j].Otherwise = "", ""
+			}
+			f.Rows = &rows
+		} else {
+			documents := *s.Documents
+			documents.Schema, documents.Documents = h.Readings[i].Schema, slices.Clone(documents.Documents)
+			for j := range documents.Documents {
+				documents.Documents[j].When, documents.Documents[j].Hides = "", false
+			}
+			f.Documents = &documents
+		}
+		s.Former = append(s.Former, f)
+	}
+}
+
+// formerly is what became of records by a half.
+func formerly(h config.Half, client func() *hbase.Client) verify.Former {
+	f := verify.Former{Through: through(h.Pipeline, client)}
+	if h.Kind == Rows {
+		rows := h.Pipeline.Sink()
+		f.Rows = &rows
+	} else {
+		documents := h.Pipeline.Indexer()
+		f.Documents = &documents
+	}
+	return f
 }
 
 // VerifiesWhole makes sure that the sources, each a half of a pipeline, are all that writes their tables and indexes: what the others write

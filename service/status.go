@@ -35,7 +35,7 @@ type Status struct {
 	Waiting string `json:"waiting,omitempty"` // why a partition stands still
 	Regions int    `json:"regions,omitempty"`
 
-	State      string `json:"state"`      // running, paused, limited, joining, or the worst that a partition is in
+	State      string `json:"state"`      // running, paused, limited, yielding, joining, or the worst that a partition is in
 	Group      string `json:"group"`      // its consumer group
 	Partitions int    `json:"partitions"` // that this process has
 	// Kept is how long until its topic may delete the oldest record that is not settled, in seconds; nil: never, or not known.
@@ -118,6 +118,8 @@ func stateOf(loop *ingest.Status) string {
 		return string(worst)
 	case loop.Limit > 0:
 		return "limited"
+	case loop.Yields > 0:
+		return "yielding"
 	}
 	return string(ingest.Running)
 }

@@ -8,12 +8,14 @@ import (
 	"brine/config"
 	"brine/event"
 	"brine/indexer"
+	"brine/ingest/eras"
 	"brine/internal/fault"
 	"brine/lookup"
 	"brine/mask"
 	"brine/metrics"
 	"brine/rowkey"
 	"brine/schema"
+	"brine/service/former"
 	"brine/sink"
 )
 
@@ -63,6 +65,35 @@ func (s *Service) openWriter(h *Half) (err error) {
 	h.opts.Logger = s.log.With("pipeline", h.name)
 	return nil
 }
+
+// FormerWriter returns a writer of records as their half was configured when they came: present is that of now. It closes with the service.
+// What nobody knows how it was written is left as it is.
+func (s *Service) FormerWriter(present event.Writer, of *former.Half) (event.Writer, error) {
+	if of == nil {
+		return present, nil
+	}
+	w := &eras.Writer{Eras: &of.Eras, Present: present}
+	for i := range of.Readings {
+		if !of.Known(i) {
+			w.Former = append(w.Former, writesNothing{})
+			continue
+		}
+		h := newHalf(of.Configs[i], of.Halves[i])
+		if err := s.openWriter(h); err != nil {
+			return nil, fault.Misused(err)
+		}
+		s.former = append(s.former, h)
+		w.Former = append(w.Former, h.opts.Writer)
+	}
+	return w, nil
+}
+
+// writesNothing is a writer that takes everything for settled.
+type writesNothing struct{}
+
+func (writesNothing) Submit(context.Context, *event.Batch) event.Flight { return event.Done(nil) }
+func (writesNothing) Release()                                          {}
+func (writesNothing) Hurry()                                            {}
 
 func (s *Service) rowsWriter(h *Half) (event.Writer, error) {
 	p := h.pipeline

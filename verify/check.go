@@ -11,6 +11,7 @@ import (
 
 	"brine/event"
 	"brine/ingest"
+	"brine/ingest/eras"
 )
 
 // Check is one verification. Run is called once, then Repair and DeleteExtra as often as wanted, then Close.
@@ -24,6 +25,8 @@ type Check struct {
 	cancel  context.CancelCauseFunc
 
 	rejected atomic.Int64
+	unplaced atomic.Int64   // records of which nobody knows what they made, nor where
+	unknown  []atomic.Int64 // by source: offsets of which nobody knows what they made
 	// unknownFixes are records that were fixed on their way back by what this configuration cannot repeat.
 	unknownFixes int
 	mu           sync.Mutex
@@ -73,7 +76,8 @@ func New(o Options) (*Check, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
-	c := &Check{opts: o, tallies: make([]tally, len(o.Tables)), records: make([]atomic.Int64, len(o.Sources)), began: o.Now(),
+	c := &Check{opts: o, tallies: make([]tally, len(o.Tables)), records: make([]atomic.Int64, len(o.Sources)),
+		unknown: make([]atomic.Int64, len(o.Sources)), began: o.Now(),
 		uncounted: map[tableKind]int64{}, named: map[uint64]bool{}, cancel: func(error) {}}
 	for range o.Sources {
 		c.silent = append(c.silent, silent{map[event.LeftOut]int64{}, map[string]int64{}})
@@ -184,9 +188,10 @@ func (c *Check) readSources(ctx context.Context) error {
 // readRange reads a part of a source's topic.
 func (c *Check) readRange(ctx context.Context, source int, from, to ingest.Position, partitions []int, tail bool) (ingest.Plan, error) {
 	s := &c.opts.Sources[source]
-	x := &expecter{check: c, source: source, tail: tail}
-	o := ingest.ReplayOptions{Options: s.Ingest, From: from, To: to, Partitions: partitions, Untracked: true, Patience: s.Patience}
-	o.Writer, o.DeadLetters, o.DeadLetterTopic, o.Hooks = x, x, o.Topic, ingest.Hooks{Skipped: func(i ingest.SkippedInfo) {
+	x := &expecter{check: c, source: source, reading: eras.Present, tail: tail}
+	o := ingest.ReplayOptions{Options: s.Ingest, From: from, To: to, Partitions: partitions, Untracked: true, Patience: s.Patience,
+		Eras: s.Eras}
+	o.DeadLetters, o.DeadLetterTopic, o.Hooks = x, o.Topic, ingest.Hooks{Skipped: func(i ingest.SkippedInfo) {
 		c.abort(fmt.Errorf("verify: %s: %w: offsets %d to %d of partition %d have left the log meanwhile", s.Name, ErrIncomplete,
 			i.From, i.To-1, i.Partition))
 	}}
@@ -194,12 +199,9 @@ func (c *Check) readRange(ctx context.Context, source int, from, to ingest.Posit
 		o.Hooks.Wrote = func(i ingest.WroteInfo) { c.leaveOut(source, i) }
 	}
 	o.RecordsPerSecond = s.Ingest.RecordsPerSecond
-	if s.Through != nil {
-		through, err := s.Through(x)
-		if err != nil {
-			return ingest.Plan{}, err
-		}
-		o.Writer = through
+	var err error
+	if o.Writer, err = s.writer(func(reading int) event.Writer { return x.of(reading) }); err != nil {
+		return ingest.Plan{}, err
 	}
 	replay, err := ingest.NewReplay(o)
 	if err != nil {
@@ -223,6 +225,9 @@ func (c *Check) readRange(ctx context.Context, source int, from, to ingest.Posit
 			left := replay.Progress().Left()
 			return plan.Left() - left, plan.Left()
 		}})
+	}
+	if !tail {
+		c.countUnknown(source, plan)
 	}
 	if plan.Left() > 0 {
 		err = replay.Run(ctx, plan)

@@ -11,6 +11,7 @@ import (
 	"brine/event"
 	"brine/hbase"
 	"brine/ingest"
+	"brine/ingest/eras"
 	"brine/mask"
 	"brine/rowkey"
 	"brine/sink"
@@ -29,6 +30,9 @@ type DiffOptions struct {
 	Keys    [][]byte    // only records of these; nil: of all
 	Rows    sink.Options
 	Records int // about so many, from all over the range
+
+	Eras   *eras.Eras // as a Source has them
+	Former []Former
 }
 
 // DiffReport is what some records of a replay's range would change of the rows that are there.
@@ -79,14 +83,9 @@ type Getter interface {
 
 // Diff compares what records of a replay would write with the rows that are there. It writes nothing.
 func Diff(ctx context.Context, rows Getter, o DiffOptions) (*DiffReport, error) {
-	d := differ{client: rows, decoder: event.NewDecoder(o.Rows.Schema), opts: &o, missing: map[string]bool{},
-		pending: map[string][]wantedRow{}}
+	d := differ{client: rows, opts: &o, missing: map[string]bool{}, pending: map[string][]wantedRow{}, by: map[int]*diffReading{}}
 	d.out.Examples = []DiffCell{}
 	d.out.LeftOut, d.out.Filtered = map[string]int64{}, map[string]int64{}
-	var err error
-	if d.rows, err = sink.NewPreview(o.Rows); err != nil {
-		return nil, fmt.Errorf("verify: %w", err)
-	}
 	reader := ingest.NewTopicReader(o.Ingest)
 	defer reader.Close()
 	if err := d.sample(ctx, reader); err != nil {
@@ -100,13 +99,37 @@ func Diff(ctx context.Context, rows Getter, o DiffOptions) (*DiffReport, error) 
 type differ struct {
 	client  Getter
 	opts    *DiffOptions
-	decoder *event.Decoder
-	rows    *sink.Preview
+	by      map[int]*diffReading
 	batch   event.Batch
 	pending map[string][]wantedRow // by table
 	n       int                    // rows in pending
 	missing map[string]bool        // tables
 	out     DiffReport
+}
+
+// diffReading makes rows of the records of a reading.
+type diffReading struct {
+	decoder    *event.Decoder
+	rows       *sink.Preview
+	conditions []event.Condition
+}
+
+// of returns what makes rows of a record.
+func (d *differ) of(rec *event.Record) (*diffReading, error) {
+	i := d.opts.Eras.Of(rec)
+	if r := d.by[i]; r != nil {
+		return r, nil
+	}
+	o, schema, conditions := d.opts.Rows, d.opts.Rows.Schema, d.opts.Ingest.Conditions
+	if i != eras.Present {
+		o, schema, conditions = *d.opts.Former[i].Rows, d.opts.Eras.Readings[i].Schema, d.opts.Eras.Readings[i].Conditions
+	}
+	rows, err := sink.NewPreview(o)
+	if err != nil {
+		return nil, fmt.Errorf("verify: %w", err)
+	}
+	d.by[i] = &diffReading{event.NewDecoder(schema), rows, conditions}
+	return d.by[i], nil
 }
 
 // wantedRow is a row as a record would write it.
@@ -148,14 +171,18 @@ func (d *differ) chosen(rec *event.Record) bool {
 // add makes the rows of a record, or counts it as a dead letter to be.
 func (d *differ) add(ctx context.Context, rec *event.Record) error {
 	d.out.Records++
-	d.decoder.Reset(&d.batch)
-	if err := d.decoder.Resolve(ctx, rec); err != nil {
+	r, err := d.of(rec)
+	if err != nil {
 		return err
 	}
-	err := d.decoder.Decode(rec, &d.batch)
+	r.decoder.Reset(&d.batch)
+	if err := r.decoder.Resolve(ctx, rec); err != nil {
+		return err
+	}
+	err = r.decoder.Decode(rec, &d.batch)
 	for i := range d.batch.Events {
 		if err == nil {
-			err = d.want(&d.batch.Events[i])
+			err = d.want(r, &d.batch.Events[i])
 		}
 	}
 	if err != nil {
@@ -168,17 +195,17 @@ func (d *differ) add(ctx context.Context, rec *event.Record) error {
 }
 
 // want notes the rows that an event becomes.
-func (d *differ) want(ev *event.Event) error {
+func (d *differ) want(r *diffReading, ev *event.Event) error {
 	if ev.LeftOut != "" {
 		d.out.LeftOut[string(ev.LeftOut)]++
 	} else {
-		for _, c := range d.opts.Ingest.Conditions {
+		for _, c := range r.conditions {
 			if c.Fails(ev) {
 				d.out.Filtered[c.Of]++
 			}
 		}
 	}
-	return d.rows.Rows(ev, func(table string, key []byte, cells func() []sink.Cell) {
+	return r.rows.Rows(ev, func(table string, key []byte, cells func() []sink.Cell) {
 		row := wantedRow{key: bytes.Clone(key), version: ev.Version}
 		for _, cell := range cells() {
 			cell.Value = bytes.Clone(cell.Value)

@@ -68,6 +68,7 @@ const (
 	deleteColumn        // the column's cells up to the version
 	deleteFamily        // all cells of the family up to the version
 	replace             // a whole document: all fields of older versions
+	anything            // nobody knows what: cells of the version, and what these may hide
 )
 
 // An op is one cell, or one delete:

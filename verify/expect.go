@@ -10,15 +10,63 @@ import (
 	"brine/event"
 	"brine/ingest"
 	"brine/ingest/deadletter"
+	"brine/ingest/eras"
 )
 
 // expecter is the Writer of a source: it sorts what its events would write. Its goroutines are the replay's.
 type expecter struct {
 	check     *Check
 	source    int
+	reading   int  // of the records
 	tail      bool // what came after the range: it may be there
 	fixed     bool // what replays of dead letters have fixed
 	recorders sync.Pool
+}
+
+// of is an expecter of the records of another reading.
+func (x *expecter) of(reading int) *expecter {
+	if reading == x.reading {
+		return x
+	}
+	return &expecter{check: x.check, source: x.source, reading: reading, tail: x.tail, fixed: x.fixed}
+}
+
+// writer chains what the source writes through, and to, of the records of each reading.
+func (s *Source) writer(to func(reading int) event.Writer) (event.Writer, error) {
+	chain := func(reading int) (w event.Writer, err error) {
+		w = to(reading)
+		if through := s.at(reading).Through; through != nil {
+			w, err = through(w)
+		}
+		return w, err
+	}
+	present, err := chain(eras.Present)
+	if err != nil || s.Eras == nil {
+		return present, err
+	}
+	w := &eras.Writer{Eras: s.Eras, Present: present}
+	for i := range s.Former {
+		former, err := chain(i)
+		if err != nil {
+			return nil, err
+		}
+		w.Former = append(w.Former, former)
+	}
+	return w, nil
+}
+
+// unknown reports whether nobody knows what became of a record.
+func (s *Source) unknown(rec *event.Record) bool {
+	i := s.Eras.Of(rec)
+	return i != eras.Present && s.Former[i].Unknown
+}
+
+// countUnknown counts the offsets of a plan of which nobody knows what they made.
+func (c *Check) countUnknown(source int, plan ingest.Plan) {
+	s := &c.opts.Sources[source]
+	for _, p := range plan.Partitions {
+		c.unknown[source].Add(s.Eras.Within(p.Partition, p.From, p.To, func(i int) bool { return s.Former[i].Unknown }))
+	}
 }
 
 // recorder makes the ops of events. It is used by one goroutine.
@@ -58,6 +106,10 @@ func (x *expecter) Submit(ctx context.Context, batch *event.Batch) event.Flight 
 	for i := range batch.Events {
 		r.changes().reset()
 		failed, err := r.record(ctx, &batch.Events[i])
+		if x.unknown() && len(failed) > 0 {
+			x.check.unplaced.Add(1)
+			continue
+		}
 		switch {
 		case err != nil:
 			x.check.abort(err)
@@ -67,7 +119,7 @@ func (x *expecter) Submit(ctx context.Context, batch *event.Batch) event.Flight 
 			failures = append(failures, failed[0])
 			continue
 		}
-		if payload, err = x.sort(r.changes(), batch.Events[i].Record, payload); err != nil {
+		if payload, err = x.sort(r.changes(), batch.Events[i].Record, batch.Events[i].Version, payload); err != nil {
 			x.check.abort(err)
 			return event.Done(nil)
 		}
@@ -82,15 +134,18 @@ func (x *expecter) recorder() (recorder, error) {
 	if r, ok := x.recorders.Get().(recorder); ok {
 		return r, nil
 	}
-	s := &x.check.opts.Sources[x.source]
+	s := x.check.opts.Sources[x.source].at(x.reading)
 	if s.Rows != nil {
 		return newRowRecorder(&x.check.opts, s.Rows)
 	}
 	return newDocumentRecorder(&x.check.opts, s.Documents)
 }
 
+// unknown reports whether nobody knows what became of the records.
+func (x *expecter) unknown() bool { return x.check.opts.Sources[x.source].at(x.reading).Unknown }
+
 // sort adds an entry for each key. What one record does to one key is one entry, whichever entries of the pipeline's rows do it.
-func (x *expecter) sort(c *changes, rec *event.Record, payload []byte) ([]byte, error) {
+func (x *expecter) sort(c *changes, rec *event.Record, version int64, payload []byte) ([]byte, error) {
 	for i := range c.list {
 		ch := &c.list[i]
 		key := c.bytes(ch.key)
@@ -99,7 +154,11 @@ func (x *expecter) sort(c *changes, rec *event.Record, payload []byte) ([]byte, 
 		}
 		payload = appendEntry(payload[:0], x.flags(rec), originOf(x.source, rec))
 		for j := i; j < len(c.list); j++ {
-			if c.first(j) == i {
+			switch {
+			case c.first(j) != i:
+			case x.unknown():
+				payload = appendOp(payload, op{kind: anything, version: version})
+			default:
 				payload = append(payload, c.bytes(c.list[j].ops)...)
 			}
 		}
@@ -124,8 +183,9 @@ func (x *expecter) flags(rec *event.Record) (flags byte) {
 	if x.fixed {
 		flags = asFixed
 	}
-	settled := x.check.opts.Sources[x.source].Settled
-	if x.tail || x.fixed && !x.check.inRange(x.source, rec) || settled != nil && rec.Offset >= settled[rec.Partition] {
+	s := &x.check.opts.Sources[x.source]
+	settled := s.Settled
+	if x.tail || s.unknown(rec) || x.fixed && !x.check.inRange(x.source, rec) || settled != nil && rec.Offset >= settled[rec.Partition] {
 		flags |= may
 	}
 	return flags
@@ -149,6 +209,9 @@ func (x *expecter) Write(_ context.Context, letters []deadletter.Letter) error {
 	}
 	for i := range letters {
 		rec := letters[i].Record
+		if x.check.opts.Sources[x.source].unknown(rec) {
+			x.check.unplaced.Add(1)
+		}
 		o := originOf(x.source, rec)
 		payload := append(appendEntry(nil, rejected|x.flags(rec), o), letters[i].Reason...)
 		if err := x.check.sorter.add(x.check.letterShard(), o.key(), payload); err != nil {

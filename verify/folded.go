@@ -35,6 +35,10 @@ func (f *fold) mayHide(name []byte, version int64) bool {
 			if o.version >= version && bytes.Equal(o.column, name) {
 				return true
 			}
+		case anything:
+			if o.version >= version {
+				return true
+			}
 		case deleteFamily, replace:
 			at := o.version
 			if o.kind == replace {
@@ -51,7 +55,8 @@ func (f *fold) mayHide(name []byte, version int64) bool {
 // mayHold reports whether a record that may have been written wrote the cell.
 func (f *fold) mayHold(c *Cell) bool {
 	for i := range f.may {
-		if o := &f.may[i]; o.kind == put && o.version == c.Version && o.value == c.Value && bytes.Equal(o.column, c.Column) {
+		if o := &f.may[i]; o.version == c.Version &&
+			(o.kind == anything || o.kind == put && o.value == c.Value && bytes.Equal(o.column, c.Column)) {
 			return true
 		}
 	}

@@ -115,7 +115,7 @@ func (f *Follower) verify(ctx context.Context, o Options, moved []int) (left int
 	}
 	f.Verified(r)
 	if f.Writers == nil || r.Fixable(ByRepair) == 0 {
-		return r.Problems(), nil
+		return r.unproved(), nil
 	}
 	all, err := f.Writers(ctx)
 	if err != nil {
@@ -133,5 +133,5 @@ func (f *Follower) verify(ctx context.Context, o Options, moved []int) (left int
 		return 0, err
 	}
 	f.Repaired(records, r)
-	return r.Problems(), nil
+	return r.unproved(), nil
 }

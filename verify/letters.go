@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"brine/event"
+	"brine/ingest/eras"
 )
 
 // letterCounts are what became of records that are not in the stores.
@@ -47,7 +48,7 @@ func (c *Check) expectFixed(ctx context.Context, source int, l *Letter) error {
 	if s.Fixed == nil {
 		return nil
 	}
-	var w event.Writer = &expecter{check: c, source: source, fixed: true}
+	var w event.Writer = &expecter{check: c, source: source, reading: eras.Present, fixed: true}
 	if s.Through != nil {
 		through, err := s.Through(w)
 		if err != nil {

@@ -58,7 +58,8 @@ type SourceLine struct {
 	Pipeline string `json:"pipeline"` // pipeline.half
 	Topic    string `json:"topic"`
 	Records  int64  `json:"records"`
-	Ahead    int64  `json:"ahead"` // offsets that are not committed yet
+	Ahead    int64  `json:"ahead"`                    // offsets that are not committed yet
+	Unknown  int64  `json:"unknown_filter,omitempty"` // offsets that were written by a configuration that is not known any more
 
 	LeftOut  map[event.LeftOut]int64 `json:"left_out_by_reason,omitempty"` // events that make nothing
 	Filtered map[string]int64        `json:"filtered,omitempty"`           // events whose condition fails, by table or index
@@ -74,6 +75,7 @@ type TableLine struct {
 	Repeats  int64          `json:"repeats"`
 	Expired  int64          `json:"expired"`
 	Newer    int64          `json:"newer"`
+	Unjudged int64          `json:"unjudged,omitempty"` // cells that a record of an unknown filter may have written
 	Ties     int64          `json:"ties"`
 	FirstTie *TieLine       `json:"first_tie,omitempty"`
 	Found    map[Kind]int64 `json:"found"` // every kind, 0 included
@@ -104,11 +106,11 @@ func (r *Report) Line() ReportLine {
 		out.Result = "differs"
 	}
 	for _, s := range r.Sources {
-		out.Sources = append(out.Sources, SourceLine{s.Name, s.Topic, s.Records, s.Ahead, s.LeftOut, s.Filtered})
+		out.Sources = append(out.Sources, SourceLine{s.Name, s.Topic, s.Records, s.Ahead, s.Unknown, s.LeftOut, s.Filtered})
 	}
 	for _, t := range r.Tables {
 		of := TableLine{Table: t.Name, Rows: t.Rows, Cells: t.Cells, Compared: t.Compared, Repeats: t.Repeats, Expired: t.Expired,
-			Newer: t.Newer, Ties: t.Ties, FirstTie: t.Tie.line(),
+			Newer: t.Newer, Unjudged: t.Unjudged, Ties: t.Ties, FirstTie: t.Tie.line(),
 			Found: map[Kind]int64{}, Digest: fmt.Sprintf("%016x", t.Digest), Expected: fmt.Sprintf("%016x", t.Expected)}
 		if t.Documents {
 			of.Table, of.Index = "", t.Name

@@ -67,7 +67,7 @@ func (l *look) shard(ctx context.Context, i int) (err error) {
 	c := l.check
 	s := &c.shards[i]
 	w := &worker{look: l, ctx: ctx, table: &c.opts.Tables[s.table]}
-	w.judge = judge{table: w.table, full: c.opts.Full, now: c.opts.Now().UnixMilli(), out: func(f Finding) { w.names = append(w.names, f) }}
+	w.judge = judge{table: w.table, full: c.opts.Full, blind: c.unplaced.Load() > 0, now: c.opts.Now().UnixMilli(), out: func(f Finding) { w.names = append(w.names, f) }}
 	if l.all {
 		next, stop := iter.Pull2(w.table.Store.Scan(ctx, s.from, s.to))
 		defer stop()
@@ -144,10 +144,18 @@ func (w *worker) folded() error {
 
 func (w *worker) collision(f *fold) {
 	w.judge.tally.Repeats += max(0, f.records-1)
-	if f.collides {
+	if f.collides && w.check.alike(f.first, f.other) {
 		w.names = append(w.names, w.judge.finding(f, Finding{Kind: Collided, Expected: -1, Found: -1, from: []origin{f.first, f.other},
 			Reason: "two different events have this key, and one hides the other"}))
 	}
+}
+
+// alike reports whether two records of a source were read in one way: else one event may have become two things.
+func (c *Check) alike(a, b origin) bool {
+	e := c.opts.Sources[a.source].Eras
+	first, _ := e.At(a.partition, a.offset)
+	second, _ := e.At(b.partition, b.offset)
+	return first == second
 }
 
 // ask gets the rows of all folds.

@@ -13,6 +13,7 @@ import (
 	"brine/event"
 	"brine/indexer"
 	"brine/ingest"
+	"brine/ingest/eras"
 	"brine/sink"
 )
 
@@ -52,6 +53,11 @@ type Source struct {
 	// Through returns the Writer that stands before the one that writes, and completes events for it; nil: none does.
 	Through func(event.Writer) (event.Writer, error)
 
+	// Eras say by what records were read before, in the place of Ingest.Schema, and Former, by reading, what became of them. Nil: there are
+	// none.
+	Eras   *eras.Eras
+	Former []Former
+
 	// Patience is for how long the reading, or a repair, may go on with nothing settled while something waits for an answer; 0: forever.
 	Patience time.Duration
 	// Cause returns what the store fails with while a first try of a repair is pending; empty: not known. nil: never known.
@@ -61,6 +67,24 @@ type Source struct {
 	Letters func(ctx context.Context) iter.Seq2[Letter, error]
 	// Fixed returns the schema by which a replay has read a record that it fixed on its way back by Let; nil: no replay fixes.
 	Fixed func(let string) (event.Schema, error)
+}
+
+// Former is what became of the records of an era.
+type Former struct {
+	Rows      *sink.Options
+	Documents *indexer.Options
+	Through   func(event.Writer) (event.Writer, error)
+	// Unknown: nobody knows any more. Rows or Documents, without conditions, only say which keys the records may have changed: whatever they
+	// made of these is taken for right.
+	Unknown bool
+}
+
+// at returns what becomes of the records of a reading.
+func (s *Source) at(reading int) Former {
+	if reading == eras.Present {
+		return Former{Rows: s.Rows, Documents: s.Documents, Through: s.Through}
+	}
+	return s.Former[reading]
 }
 
 // Letter is a dead letter that is not replayed, or was replayed with a fix, so that the pipeline rejects its record still: where that was.

@@ -9,6 +9,7 @@ import (
 
 	"brine/event"
 	"brine/ingest"
+	"brine/ingest/eras"
 )
 
 // Repair writes the records of what it can fix again, through the writers of the sources, in their order. What is newer stays, since a
@@ -70,6 +71,9 @@ func (c *Check) fixAgain(ctx context.Context, source int, w event.Writer) (n int
 			}
 		}
 	}
+	if of, ok := w.(*eras.Writer); ok { // what is fixed is read as records are now
+		w = of.Present
+	}
 	all := len(c.uncounted) > 0 // more than is known one by one
 	if s.Letters == nil || s.Fixed == nil || !all && len(wanted) == 0 {
 		return 0, nil
@@ -114,7 +118,7 @@ func (c *Check) writeAgain(ctx context.Context, source int, w event.Writer, only
 	}
 	s := &c.opts.Sources[source]
 	o := ingest.ReplayOptions{Options: s.Ingest, From: ingest.Offsets(from), To: ingest.Offsets(to),
-		Partitions: partitions, Untracked: true, Patience: s.Patience, Cause: s.Cause}
+		Partitions: partitions, Untracked: true, Patience: s.Patience, Cause: s.Cause, Eras: s.Eras}
 	o.Writer = &chosen{w, only}
 	var whole atomic.Int64 // records of partitions that are written as a whole: offsets would count markers too
 	o.Hooks.Wrote = func(i ingest.WroteInfo) {
@@ -135,6 +139,14 @@ func (c *Check) writeAgain(ctx context.Context, source int, w event.Writer, only
 	}})
 	err = replay.Run(ctx, plan)
 	return whole.Load() + settled(plan, replay.Progress(), only), err
+}
+
+// unknowns are the offsets of which nobody knows what they made.
+func (c *Check) unknowns() (n int64) {
+	for i := range c.unknown {
+		n += c.unknown[i].Load()
+	}
+	return n
 }
 
 // settled counts the listed offsets before which all is settled.
@@ -175,6 +187,10 @@ func (c *Check) DeleteExtra(ctx context.Context) (rows int64, err error) {
 	if c.unknownFixes > 0 {
 		return 0, fmt.Errorf("verify: %d records were fixed by a replay in a way that this configuration cannot repeat, so that nobody knows "+
 			"what of theirs is extra; nothing is deleted", c.unknownFixes)
+	}
+	if n := c.unknowns(); n > 0 {
+		return 0, fmt.Errorf("verify: nobody knows any more what filter %d offsets were written by, so that what is extra may be theirs; "+
+			"nothing is deleted", n)
 	}
 	failed := 0
 	for i := range c.suspects {

@@ -32,6 +32,7 @@ type SourceReport struct {
 	Offsets int64 // of the range: an upper bound of the records
 	Records int64
 	Ahead   int64 // offsets from the watermark on: what they make may be there or not
+	Unknown int64 // offsets of which nobody knows any more by which configuration they were written: whatever they made is right
 
 	LeftOut  map[event.LeftOut]int64 // events that make nothing, by reason
 	Filtered map[string]int64        // events that make nothing in one table or index, whose condition fails
@@ -47,6 +48,7 @@ type TableReport struct {
 	Repeats   int64 // records beyond the first of a row of a table whose rows are events
 	Expired   int64
 	Newer     int64
+	Unjudged  int64 // cells that no known record accounts for, which one may that was written by a configuration that is not known
 	Ties      int64 // rows that depend on the order in which changes of one version were applied
 	Tie       *Tie  // of the first of them, by key; nil: there is none
 	Found     map[Kind]int64
@@ -64,6 +66,15 @@ func (r *Report) Problems() (n int64) {
 		}
 	}
 	return n + r.Lost
+}
+
+// unproved is what is wrong, and what nobody knows whether it is.
+func (r *Report) unproved() int64 {
+	n := r.Problems()
+	for i := range r.Sources {
+		n += r.Sources[i].Unknown
+	}
+	return n
 }
 
 // Count returns how many findings of a kind there are, whether they are among Findings or not.
@@ -96,7 +107,7 @@ func (c *Check) report() *Report {
 	r := &Report{Took: c.opts.Now().Sub(c.began), Rejected: c.letters.rejected, DeadLettered: c.letters.excused, Lost: c.letters.lost}
 	for i := range c.opts.Sources {
 		s := SourceReport{Name: c.opts.Sources[i].Name, Topic: c.plans[i].Topic, Records: c.records[i].Load(),
-			LeftOut: c.silent[i].leftOut, Filtered: c.silent[i].filtered}
+			Unknown: c.unknown[i].Load(), LeftOut: c.silent[i].leftOut, Filtered: c.silent[i].filtered}
 		for _, p := range c.plans[i].Partitions {
 			s.Offsets += p.Left()
 			if settled := c.opts.Sources[i].Settled; settled != nil {
@@ -107,7 +118,7 @@ func (c *Check) report() *Report {
 	}
 	for i, t := range c.tallies {
 		of := TableReport{Name: c.opts.Tables[i].Name, Documents: c.opts.Tables[i].Documents, Rows: t.Rows, Cells: t.Cells, Compared: t.Compared,
-			Repeats: t.Repeats, Expired: t.Expired, Newer: t.Newer, Ties: t.Ties, Tie: c.shown(t.tie), Digest: t.Digest, Expected: t.Expected,
+			Repeats: t.Repeats, Expired: t.Expired, Newer: t.Newer, Unjudged: t.Unjudged, Ties: t.Ties, Tie: c.shown(t.tie), Digest: t.Digest, Expected: t.Expected,
 			Found: map[Kind]int64{}}
 		for at, n := range c.uncounted {
 			if at.table == i {

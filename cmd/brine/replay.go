@@ -16,22 +16,23 @@ import (
 
 type replayCmd struct {
 	configFlag
-	Pipeline    string   `placeholder:"NAME" help:"Pipeline to replay; may be left out when there is only one."`
-	Topic       string   `placeholder:"TOPIC" help:"Only this one of the topics that the pipeline reads."`
-	Half        string   `enum:"rows,documents,both" default:"both" help:"What to write: rows, documents or both (default)."`
-	From        string   `required:"" placeholder:"WHERE" help:"earliest, a time (2013-01-31T08:00:00Z, 2013-01-31, or 2h ago as 2h), or offsets (0:1200,1:900)."`
-	To          string   `default:"latest" placeholder:"WHERE" help:"Up to, and without: latest (default), a time, or offsets."`
-	Partitions  []int    `placeholder:"N" help:"Only these partitions (default: those of the offsets, else all)."`
-	Key         []string `sep:"none" placeholder:"KEY" help:"Only records of this key; may be given several times. Bytes that are no text as \\xNN."`
-	Into        []string `placeholder:"TABLE" help:"Write the rows into this table instead, made like the pipeline's own if it is missing; where the pipeline writes several, OWN=OTHER for each."`
-	Rate        int      `help:"Most records per second of each half (default: the pipeline's read.rate)."`
-	Name        string   `placeholder:"NAME" help:"Progress is kept under this name (default: made of the range)."`
-	Again       bool     `help:"Begin again, though a replay of this name is done or has been begun."`
-	SkipMissing bool     `help:"Replay what is there, though part of the range is missing."`
-	DryRun      bool     `help:"Show the plan and stop."`
-	Diff        int      `placeholder:"N" help:"Show what N records, from all over the range, would change of the rows that are there, and stop."`
-	JSON        bool     `help:"Print plan, progress and result as JSON lines."`
-	Quiet       bool     `short:"q" help:"Print no progress."`
+	Pipeline     string   `placeholder:"NAME" help:"Pipeline to replay; may be left out when there is only one."`
+	Topic        string   `placeholder:"TOPIC" help:"Only this one of the topics that the pipeline reads."`
+	Half         string   `enum:"rows,documents,both" default:"both" help:"What to write: rows, documents or both (default)."`
+	From         string   `required:"" placeholder:"WHERE" help:"earliest, a time (2013-01-31T08:00:00Z, 2013-01-31, or 2h ago as 2h), or offsets (0:1200,1:900)."`
+	To           string   `default:"latest" placeholder:"WHERE" help:"Up to, and without: latest (default), a time, or offsets."`
+	Partitions   []int    `placeholder:"N" help:"Only these partitions (default: those of the offsets, else all)."`
+	Key          []string `sep:"none" placeholder:"KEY" help:"Only records of this key; may be given several times. Bytes that are no text as \\xNN."`
+	Into         []string `placeholder:"TABLE" help:"Write the rows into this table instead, made like the pipeline's own if it is missing; where the pipeline writes several, OWN=OTHER for each."`
+	Rate         int      `help:"Most records per second of each half (default: the pipeline's read.rate)."`
+	Name         string   `placeholder:"NAME" help:"Progress is kept under this name (default: made of the range)."`
+	Again        bool     `help:"Begin again, though a replay of this name is done or has been begun."`
+	SkipMissing  bool     `help:"Replay what is there, though part of the range is missing."`
+	AsConfigured bool     `help:"Write all records as the configuration says now (default: those that came before a filter was changed by a reload, as it was then)."`
+	DryRun       bool     `help:"Show the plan and stop."`
+	Diff         int      `placeholder:"N" help:"Show what N records, from all over the range, would change of the rows that are there, and stop."`
+	JSON         bool     `help:"Print plan, progress and result as JSON lines."`
+	Quiet        bool     `short:"q" help:"Print no progress."`
 }
 
 // Help is shown under the command's own help.
@@ -60,7 +61,8 @@ func (c *replayCmd) Run(e *env) error {
 		return err
 	}
 	set, err := replays.New(cfg, p, replays.Asked{Topic: c.Topic, Half: kindOf(c.Half), From: c.From, To: c.To, Partitions: c.Partitions,
-		Keys: c.Key, Into: c.Into, Rate: c.Rate, Name: c.Name, Again: c.Again, SkipMissing: c.SkipMissing, Diff: c.Diff}, time.Now())
+		Keys: c.Key, Into: c.Into, Rate: c.Rate, Name: c.Name, Again: c.Again, SkipMissing: c.SkipMissing, Diff: c.Diff,
+		AsConfigured: c.AsConfigured}, time.Now())
 	if err != nil {
 		return err
 	}

@@ -16,7 +16,7 @@ func (v *verification) follow(ctx context.Context) error {
 	}
 	defer stop()
 	f := verify.Follower{
-		Options: v.Options, Every: v.cmd.Every, Committed: v.Committed, Work: v.work,
+		Options: v.Options, Every: v.cmd.Every, Committed: v.Round, Work: v.work,
 		Started: func() {
 			v.metrics.Proved(time.Now(), v.Options.Sample < 1) // nothing has come in since
 			v.screen.Note("following: what is committed from now on is verified every %v", v.cmd.Every)

@@ -3,7 +3,8 @@
 //
 // The topic has one partition, so that what is asked has one order, and a record for each consumer group: its key is the group's name, its
 // value an Entry as JSON, null where nothing is asked any more. It is made with the first thing that is asked; as long as it is missing
-// nothing is. Beside them stand Marks, which ask for nothing.
+// nothing is. Beside them stand Marks
+// and Configurations, which ask for nothing.
 package control
 
 import (
@@ -150,7 +151,7 @@ func (t *Topic) Read(ctx context.Context) (map[string]Entry, error) {
 
 func (t *Topic) apply(rec *event.Record) {
 	group := string(rec.Key)
-	if strings.HasPrefix(group, markKey) {
+	if strings.HasPrefix(group, markKey) || strings.HasPrefix(group, configurationKey) {
 		return
 	}
 	var e Entry

@@ -24,12 +24,37 @@ type Mark struct {
 	Settings  []string  `json:"settings"` // that have changed, with what they were and became
 	Before    string    `json:"before"`   // names of the two configurations
 	After     string    `json:"after"`
+	Was       string    `json:"was,omitempty"` // names of what the two mean for the half: those of Configurations
+	Is        string    `json:"is,omitempty"`
 	By        string    `json:"by"`
 	At        time.Time `json:"at"`
 }
 
-// markKey begins the keys of marks, which are no consumer group's.
-const markKey = "reload "
+// Configuration is one that was in force before a mark, as far as it says what records become.
+type Configuration struct {
+	Name     string `json:"name"`     // that marks have
+	Pipeline string `json:"pipeline"` // that it is of
+	Written  string `json:"written"`  // without secrets
+}
+
+// markKey and configurationKey begin the keys of marks and configurations, which are no consumer group's.
+const (
+	markKey          = "reload "
+	configurationKey = "configuration "
+)
+
+// Keep writes configurations, each once, and returns nil once they are durable.
+func (t *Topic) Keep(ctx context.Context, configurations []Configuration) error {
+	records := make([]event.Record, len(configurations))
+	for i := range configurations {
+		value, err := json.Marshal(&configurations[i])
+		if err != nil {
+			return err
+		}
+		records[i] = event.Record{Timestamp: time.Now().UnixMilli(), Value: value, Key: []byte(configurationKey + configurations[i].Name)}
+	}
+	return t.write(ctx, records)
+}
 
 // Mark writes marks, and returns nil once they are durable.
 func (t *Topic) Mark(ctx context.Context, marks []Mark) error {
@@ -41,40 +66,53 @@ func (t *Topic) Mark(ctx context.Context, marks []Mark) error {
 			return err
 		}
 		records[i] = event.Record{Timestamp: m.At.UnixMilli(), Value: value,
-			Key: fmt.Appendf(nil, "%s%s %s %d %d", markKey, m.Group, m.Topic, m.Partition, m.Offset)}
+			Key: fmt.Appendf(nil, "%s%s %s %d %d %d", markKey, m.Group, m.Topic, m.Partition, m.Offset, m.At.UnixMilli())}
 	}
 	return t.write(ctx, records)
 }
 
-// Marks reads all marks, by group, topic, partition and offset; none where there is no topic.
-func (t *Topic) Marks(ctx context.Context) (marks []Mark, err error) {
+// Marks reads all marks, by group, topic, partition, offset and time, and the configurations that are kept, by name; none where there is no
+// topic.
+func (t *Topic) Marks(ctx context.Context) (marks []Mark, kept map[string]Configuration, err error) {
+	if err := t.cluster.LearnVersions(ctx); err != nil {
+		return nil, nil, err
+	}
 	if _, err = t.cluster.Topic(ctx, t.opts.Topic); errors.Is(err, broker.ErrNoTopic) {
-		return nil, nil
+		return nil, nil, nil
 	} else if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	end, err := t.cluster.Offset(ctx, t.opts.Topic, 0, broker.Newest)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	by := map[string]Mark{}
+	by, kept := map[string]Mark{}, map[string]Configuration{}
 	for rec, err := range t.cluster.Records(ctx, t.opts.Topic, 0, 0, end) {
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		var m Mark
-		if key := string(rec.Key); strings.HasPrefix(key, markKey) && json.Unmarshal(rec.Value, &m) == nil {
-			by[key] = m
+		key := string(rec.Key)
+		switch {
+		case strings.HasPrefix(key, markKey):
+			var m Mark
+			if json.Unmarshal(rec.Value, &m) == nil {
+				by[key] = m
+			}
+		case strings.HasPrefix(key, configurationKey):
+			var c Configuration
+			if json.Unmarshal(rec.Value, &c) == nil {
+				kept[c.Name] = c
+			}
 		}
 	}
 	for _, m := range by {
 		marks = append(marks, m)
 	}
 	slices.SortFunc(marks, Mark.compare)
-	return marks, nil
+	return marks, kept, nil
 }
 
 func (m Mark) compare(other Mark) int {
 	return cmp.Or(cmp.Compare(m.Group, other.Group), cmp.Compare(m.Topic, other.Topic), cmp.Compare(m.Partition, other.Partition),
-		cmp.Compare(m.Offset, other.Offset))
+		cmp.Compare(m.Offset, other.Offset), m.At.Compare(other.At))
 }

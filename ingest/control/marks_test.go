@@ -10,8 +10,8 @@ import (
 func TestMarksAskForNothing(t *testing.T) { onBoth(t, testMarksAskForNothing) }
 
 func testMarksAskForNothing(t *testing.T, topic *Topic) {
-	if marks, err := topic.Marks(t.Context()); len(marks) > 0 || err != nil {
-		t.Errorf("without a topic: %v, %v", marks, err)
+	if marks, kept, err := topic.Marks(t.Context()); len(marks) > 0 || len(kept) > 0 || err != nil {
+		t.Errorf("without a topic: %v, %v, %v", marks, kept, err)
 	}
 	at := time.UnixMilli(1_700_000_000_000).UTC()
 	paused := Entry{Paused: true, At: at}
@@ -19,17 +19,25 @@ func testMarksAskForNothing(t *testing.T, topic *Topic) {
 		t.Fatal(err)
 	}
 	first := Mark{Group: "a", Topic: "t", Partition: 1, Offset: 7, Settings: []string{"pipelines.p.when: - → n > 1"}, Before: "x", After: "y", By: "me", At: at}
-	second, other := first, first
-	second.Offset, other.Partition = 9, 0
-	for _, marks := range [][]Mark{{first, other}, {second}, {first}} {
+	second, other, again := first, first, first
+	second.Offset, other.Partition, again.At = 9, 0, at.Add(time.Second) // at one offset again, with nothing written between
+	for _, marks := range [][]Mark{{first, other}, {second}, {again}, {first}} {
 		if err := topic.Mark(t.Context(), marks); err != nil {
 			t.Fatal(err)
 		}
 	}
+	for _, written := range []string{"before", "as it was written last"} {
+		if err := topic.Keep(t.Context(), []Configuration{{Name: "x", Pipeline: "p", Written: written}}); err != nil {
+			t.Fatal(err)
+		}
+	}
 	topic.want(t, "beside marks", map[string]Entry{"a": paused})
-	marks, err := topic.Marks(t.Context())
+	marks, kept, err := topic.Marks(t.Context())
 	same := func(a, b Mark) bool { return a.compare(b) == 0 && slices.Equal(a.Settings, b.Settings) && a.By == b.By }
-	if err != nil || !slices.EqualFunc(marks, []Mark{other, first, second}, same) {
+	if err != nil || !slices.EqualFunc(marks, []Mark{other, first, again, second}, same) {
 		t.Errorf("%+v, %v", marks, err)
+	}
+	if c := kept["x"]; len(kept) != 1 || c.Pipeline != "p" || c.Written != "as it was written last" {
+		t.Errorf("kept %+v", kept)
 	}
 }

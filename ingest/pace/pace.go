@@ -14,6 +14,7 @@ import (
 type Pace struct {
 	mu      sync.Mutex
 	order   Order
+	bound   float64       // records a second of this process, beside what people ask; 0: none
 	share   float64       // of the group's partitions that are ours
 	resumed time.Time     // when it was last paused no more; zero: never
 	next    time.Time     // when the next records may go
@@ -48,6 +49,20 @@ func (p *Pace) Set(o Order) {
 	p.changedLocked()
 }
 
+// Bound has the pace keep to so many records a second in this process, beside what people ask; +Inf: to none. What waits for its turn waits
+// for that all the same, unless it may go faster by half.
+func (p *Pace) Bound(rate float64) {
+	if math.IsInf(rate, 1) {
+		rate = 0
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	was := p.bound
+	if p.bound = rate; was > 0 && (rate == 0 || rate > was*1.5) {
+		p.changedLocked()
+	}
+}
+
 // Order returns what the pace keeps to.
 func (p *Pace) Order() Order {
 	p.mu.Lock()
@@ -76,6 +91,9 @@ func (p *Pace) rateLocked(now time.Time) float64 {
 	rate := math.Inf(1)
 	if since := now.Sub(p.resumed); !p.resumed.IsZero() && since < rampTime {
 		rate = rampStart * math.Exp2(since.Seconds())
+	}
+	if p.bound > 0 {
+		rate = min(rate, p.bound)
 	}
 	if p.order.Limit > 0 {
 		rate = min(rate, max(p.order.Limit*p.share, 1e-3)) // nothing is held where the share is 0
@@ -162,11 +180,12 @@ type State struct {
 	Order
 	Share   float64   // of the group's partitions that is ours
 	Resumed time.Time // when it was last paused no more; zero: never
+	Bound   float64   // see Pace.Bound; 0: none
 }
 
 // State returns what the pace keeps to now.
 func (p *Pace) State() State {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return State{p.order, p.share, p.resumed}
+	return State{p.order, p.share, p.resumed, p.bound}
 }

@@ -65,33 +65,35 @@ type JobResult struct {
 
 // ReplayJob asks for what brine replay does.
 type ReplayJob struct {
-	Pipeline    string   `json:"pipeline,omitempty" doc:"May be left out where there is only one."`
-	Topic       string   `json:"topic,omitempty" doc:"Only this one of the topics that the pipeline reads."`
-	Half        string   `json:"half,omitempty" doc:"rows or documents; left out: both."`
-	From        string   `json:"from" doc:"earliest, a time, how long ago (2h), or offsets (0:1200,1:900)."`
-	To          string   `json:"to,omitempty" doc:"Up to, and without: latest (left out), a time, or offsets."`
-	Partitions  []int    `json:"partitions,omitempty" doc:"Left out: those of the offsets, else all."`
-	Keys        []string `json:"keys,omitempty" doc:"Only records of these keys; bytes that are no text as \\xNN."`
-	Rate        int      `json:"rate,omitempty" doc:"Most records a second of each half; left out: the pipeline's read.rate."`
-	Name        string   `json:"name,omitempty" doc:"Progress is kept under this name; left out: made of the range."`
-	Again       bool     `json:"again,omitempty" doc:"Begin again, though a replay of this name is done or has been begun."`
-	SkipMissing bool     `json:"skip_missing,omitempty" doc:"Replay what is there, though part of the range is missing."`
-	DryRun      bool     `json:"dry_run,omitempty" doc:"Only the plan."`
-	Diff        int      `json:"diff,omitempty" doc:"Only the plan, and what so many records from all over the range would change of the rows that are there."`
+	Pipeline     string   `json:"pipeline,omitempty" doc:"May be left out where there is only one."`
+	Topic        string   `json:"topic,omitempty" doc:"Only this one of the topics that the pipeline reads."`
+	Half         string   `json:"half,omitempty" doc:"rows or documents; left out: both."`
+	From         string   `json:"from" doc:"earliest, a time, how long ago (2h), or offsets (0:1200,1:900)."`
+	To           string   `json:"to,omitempty" doc:"Up to, and without: latest (left out), a time, or offsets."`
+	Partitions   []int    `json:"partitions,omitempty" doc:"Left out: those of the offsets, else all."`
+	Keys         []string `json:"keys,omitempty" doc:"Only records of these keys; bytes that are no text as \\xNN."`
+	Rate         int      `json:"rate,omitempty" doc:"Most records a second of each half; left out: the pipeline's read.rate."`
+	Name         string   `json:"name,omitempty" doc:"Progress is kept under this name; left out: made of the range."`
+	Again        bool     `json:"again,omitempty" doc:"Begin again, though a replay of this name is done or has been begun."`
+	SkipMissing  bool     `json:"skip_missing,omitempty" doc:"Replay what is there, though part of the range is missing."`
+	DryRun       bool     `json:"dry_run,omitempty" doc:"Only the plan."`
+	AsConfigured bool     `json:"as_configured,omitempty" doc:"Write all records as the configuration says now, also those that came before a reload changed a filter."`
+	Diff         int      `json:"diff,omitempty" doc:"Only the plan, and what so many records from all over the range would change of the rows that are there."`
 }
 
 // VerifyJob asks for what brine verify does.
 type VerifyJob struct {
 	HalvesOf
-	From        string `json:"from,omitempty" doc:"earliest (left out), a time, how long ago (2h), or offsets (0:1200,1:900)."`
-	To          string `json:"to,omitempty" doc:"Up to, and without: latest (left out), a time, or offsets."`
-	Partitions  []int  `json:"partitions,omitempty" doc:"Left out: those of the offsets, else all."`
-	Full        bool   `json:"full,omitempty" doc:"Read all of the tables and indexes too, and find what no record accounts for."`
-	Sample      string `json:"sample,omitempty" doc:"Share of the rows, always the same ones, as 1%; left out: all."`
-	Ahead       bool   `json:"ahead,omitempty" doc:"Expect also what the live group has not committed yet."`
-	Repair      bool   `json:"repair,omitempty" doc:"Write what is missing, stale or different again, and look once more."`
-	DeleteExtra bool   `json:"delete_extra,omitempty" doc:"With full: delete what no record accounts for; administrators only."`
-	Rate        int    `json:"rate,omitempty" doc:"Most records a second that are read from each topic; left out: no limit."`
+	From         string `json:"from,omitempty" doc:"earliest (left out), a time, how long ago (2h), or offsets (0:1200,1:900)."`
+	To           string `json:"to,omitempty" doc:"Up to, and without: latest (left out), a time, or offsets."`
+	Partitions   []int  `json:"partitions,omitempty" doc:"Left out: those of the offsets, else all."`
+	Full         bool   `json:"full,omitempty" doc:"Read all of the tables and indexes too, and find what no record accounts for."`
+	Sample       string `json:"sample,omitempty" doc:"Share of the rows, always the same ones, as 1%; left out: all."`
+	Ahead        bool   `json:"ahead,omitempty" doc:"Expect also what the live group has not committed yet."`
+	Repair       bool   `json:"repair,omitempty" doc:"Write what is missing, stale or different again, and look once more."`
+	DeleteExtra  bool   `json:"delete_extra,omitempty" doc:"With full: delete what no record accounts for; administrators only."`
+	Rate         int    `json:"rate,omitempty" doc:"Most records a second that are read from each topic; left out: no limit."`
+	AsConfigured bool   `json:"as_configured,omitempty" doc:"Judge all records by the configuration as it is now, also those that came before a reload changed a filter."`
 }
 
 // DeadLetterScanJob asks for what brine deadletters ls --summary does, where that takes longer than an answer may.

@@ -26,7 +26,8 @@ func (o *Operations) replay(of *client.ReplayJob) (jobs.Work, error) {
 		return nil, err
 	}
 	set, err := replays.New(cfg, p, replays.Asked{Topic: of.Topic, Half: of.Half, From: of.From, To: of.To, Partitions: of.Partitions,
-		Keys: of.Keys, Rate: of.Rate, Name: of.Name, Again: of.Again, SkipMissing: of.SkipMissing, Diff: of.Diff}, o.now())
+		Keys: of.Keys, Rate: of.Rate, Name: of.Name, Again: of.Again, SkipMissing: of.SkipMissing, Diff: of.Diff,
+		AsConfigured: of.AsConfigured}, o.now())
 	if err != nil {
 		return nil, err
 	}

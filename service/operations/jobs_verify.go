@@ -32,7 +32,7 @@ func (o *Operations) verify(of *client.VerifyJob) (jobs.Work, error) {
 		return nil, err
 	}
 	asked := verifications.Asked{From: of.From, To: of.To, Partitions: of.Partitions, Full: of.Full, Sample: of.Sample, Ahead: of.Ahead,
-		Repair: of.Repair, DeleteExtra: of.DeleteExtra, Rate: of.Rate}
+		Repair: of.Repair, DeleteExtra: of.DeleteExtra, Rate: of.Rate, AsConfigured: of.AsConfigured}
 	if err := asked.Check(o.now()); err != nil {
 		return nil, err
 	}

@@ -37,6 +37,7 @@ func (s *Set) redirect() error {
 			return fmt.Errorf("--into: the pipeline %s writes %s too; say where those rows go: %s=OTHER", s.pipeline.Name, name, name)
 		}
 	}
+	s.into = into
 	s.cfg.Rename(into)
 	return nil
 }

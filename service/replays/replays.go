@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"time"
@@ -21,6 +22,7 @@ import (
 	"brine/rowkey"
 	"brine/service"
 	"brine/service/brokers"
+	"brine/service/former"
 	"brine/verify"
 )
 
@@ -37,6 +39,8 @@ type Asked struct {
 	Again       bool
 	SkipMissing bool
 	Diff        int // only what so many records would change; 0: no diff
+	// AsConfigured writes all records as the configuration says, also those that came when another was in force.
+	AsConfigured bool
 }
 
 // Set is the replays of the halves that are meant, one for each topic.
@@ -48,6 +52,7 @@ type Set struct {
 	pipeline *config.Pipeline
 	halves   []config.Half
 	span     ingest.Span
+	into     map[string]string // other tables, by the pipeline's own
 	keys     [][]byte
 }
 
@@ -86,8 +91,12 @@ func (s *Set) Plan(ctx context.Context, planned func(*service.Replay)) error {
 			return err
 		}
 	}
+	notes, err := s.former(ctx)
+	if err != nil {
+		return err
+	}
 	for _, h := range halves {
-		r, err := service.PlanReplay(ctx, h.Name(), s.options(s.cfg.Ingest(h.Pipeline, h.Group())))
+		r, err := service.PlanReplay(ctx, h.Name(), s.options(s.cfg.Ingest(h.Pipeline, h.Group())), notes.Of(h))
 		if err != nil {
 			return err
 		}
@@ -97,10 +106,36 @@ func (s *Set) Plan(ctx context.Context, planned func(*service.Replay)) error {
 	return nil
 }
 
+// former are the configurations that records came under, with the tables of --into.
+func (s *Set) former(ctx context.Context) (*former.Notes, error) {
+	if s.asked.AsConfigured {
+		return nil, nil
+	}
+	notes, err := service.Former(ctx, s.cfg, slog.New(slog.DiscardHandler))
+	notes.Renamed(s.into)
+	return notes, err
+}
+
+// unknown is an error where nobody knows any more how a part of a replay was written.
+func unknown(r *service.Replay) error {
+	n := int64(0)
+	for _, p := range r.Plan.Partitions {
+		n += r.Former.Unknown(p.Partition, p.Next, p.To)
+	}
+	if n == 0 {
+		return nil
+	}
+	return fault.New(fault.Failed, fmt.Errorf("%s: nobody knows any more by which filter %s offsets of the range were written", r.Name,
+		term.Thousands(n)), "--as-configured writes all of it as this configuration says")
+}
+
 func (s *Set) options(half ingest.Options) ingest.ReplayOptions {
 	o := ingest.ReplayOptions{Options: half, From: s.span.From, To: s.span.To, Partitions: s.span.Partitions, Keys: s.keys,
 		Into: strings.Join(s.asked.Into, ","), Again: s.asked.Again}
 	o.Name = cmp.Or(s.asked.Name, o.RangeName())
+	if s.asked.AsConfigured && s.asked.Name == "" {
+		o.Name += "_as_configured"
+	}
 	o.OutOfRange = ingest.FromEarliest // what leaves the topic meanwhile is counted and reported
 	if s.asked.Rate > 0 {
 		o.RecordsPerSecond = float64(s.asked.Rate)
@@ -115,6 +150,9 @@ func (s *Set) Left() ([]*service.Replay, error) {
 		if len(r.Plan.Missing()) > 0 && !s.asked.SkipMissing {
 			return nil, fault.New(fault.Failed, fmt.Errorf("%s: part of the range is missing, as the plan says; nothing was replayed", r.Name),
 				"--skip-missing replays what is there")
+		}
+		if err := unknown(r); err != nil {
+			return nil, err
 		}
 	}
 	return slices.DeleteFunc(slices.Clone(s.Replays), func(r *service.Replay) bool { return r.Plan.Left() == 0 }), nil
@@ -184,8 +222,14 @@ func (s *Set) DiffOf() (*service.Replay, error) {
 
 // Diff compares a sample of the range with the tables, and hides what is masked. It writes nothing.
 func (s *Set) Diff(ctx context.Context, rows verify.Getter, r *service.Replay) (*Diff, error) {
+	if err := unknown(r); err != nil {
+		return nil, err
+	}
+	opts := s.pipeline.Sink()
+	source := verify.Source{Rows: &opts}
+	service.VerifyFormer(&source, r.Former, nil)
 	d, err := verify.Diff(ctx, rows, verify.DiffOptions{Ingest: r.Options.Options, Plan: r.Plan, Keys: r.Options.Keys,
-		Rows: s.pipeline.Sink(), Records: s.asked.Diff})
+		Rows: opts, Records: s.asked.Diff, Eras: source.Eras, Former: source.Former})
 	if err != nil {
 		return nil, fmt.Errorf("--diff: %w", err)
 	}

@@ -29,8 +29,10 @@ type Asked struct {
 	Ahead       bool
 	Repair      bool
 	DeleteExtra bool
-	Rate        int    // records a second that are read from each topic; 0: no limit
-	Temp        string // folder of the temporary file; empty: the system's
+	Rate        int // records a second that are read from each topic; 0: no limit
+	// AsConfigured judges all records by the configuration, also those that came when another was in force.
+	AsConfigured bool
+	Temp         string // folder of the temporary file; empty: the system's
 
 	span  ingest.Span
 	share float64

@@ -3,6 +3,8 @@ package verifications
 import (
 	"context"
 	"errors"
+	"log/slog"
+	"reflect"
 
 	"brine/config"
 	"brine/event"
@@ -12,6 +14,7 @@ import (
 	"brine/internal/fault"
 	"brine/service"
 	"brine/service/brokers"
+	"brine/service/former"
 	"brine/verify"
 )
 
@@ -24,6 +27,8 @@ type Verification struct {
 	cfg     *config.Config
 	brokers *offsets.Client
 	halves  []*brokers.Group
+	former  []*former.Half // by half
+	writers []event.Writer // by half; nil until something is repaired
 }
 
 // Shown takes how a verification goes and what it finds. All fields are required.
@@ -58,12 +63,40 @@ func Open(ctx context.Context, cfg *config.Config, asked Asked, client *offsets.
 			return nil, fault.Misused(err)
 		}
 	}
-	var err error
+	err := v.lookBack(ctx, opts.Log)
+	if err != nil {
+		return nil, err
+	}
 	if v.Service, err = service.Open(ctx, cfg, opts); err != nil {
 		return nil, err
 	}
 	v.Options.Tables = verify.Tables(v.Options.Sources, v.Service.Client(), v.Service.Engine())
 	return v, nil
+}
+
+// lookBack finds out how the halves were configured before. A reload may come while a verification goes on, and what it has changed since is
+// then not what this configuration says.
+func (v *Verification) lookBack(ctx context.Context, log *slog.Logger) error {
+	if v.asked.AsConfigured {
+		return nil
+	}
+	notes, err := service.Former(ctx, v.cfg, log)
+	if err != nil {
+		return err
+	}
+	if v.former == nil {
+		v.former = make([]*former.Half, len(v.halves))
+	}
+	for i, g := range v.halves {
+		of, s := notes.Of(g.Half), &v.Options.Sources[i]
+		if of == nil || reflect.DeepEqual(v.former[i].Ends(), of.Ends()) {
+			continue
+		}
+		v.former[i], v.writers = of, nil
+		s.Eras, s.Former = nil, nil
+		service.VerifyFormer(s, of, func() *hbase.Client { return v.Service.Client() })
+	}
+	return nil
 }
 
 // source is one half of a pipeline, of which all of the range is expected.
@@ -107,15 +140,34 @@ func (v *Verification) Committed(ctx context.Context) (next, ends []map[int]int6
 	return next, ends, nil
 }
 
+// Round is Committed for a verify.Follower with these Options: what a reload has changed meanwhile counts from then on.
+func (v *Verification) Round(ctx context.Context) (next, ends []map[int]int64, err error) {
+	if err := v.lookBack(ctx, slog.New(slog.DiscardHandler)); err != nil {
+		return nil, nil, err
+	}
+	return v.Committed(ctx)
+}
+
 // Writers are what a repair writes with, by half.
 func (v *Verification) Writers(ctx context.Context) ([]event.Writer, error) {
 	if err := v.Service.OpenWriters(ctx); err != nil {
 		return nil, err
 	}
-	var out []event.Writer
-	for _, h := range v.halves {
-		out = append(out, v.Service.Half(h.Half.Name()).Writer())
+	if v.writers != nil {
+		return v.writers, ctx.Err()
 	}
+	var out []event.Writer
+	for i, h := range v.halves {
+		w := v.Service.Half(h.Half.Name()).Writer()
+		if i < len(v.former) {
+			var err error
+			if w, err = v.Service.FormerWriter(w, v.former[i]); err != nil {
+				return nil, err
+			}
+		}
+		out = append(out, w)
+	}
+	v.writers = out
 	return out, ctx.Err()
 }
 

@@ -141,6 +141,10 @@ func (s *Screen) Report(r *verify.Report, most int) {
 		if src.Ahead > 0 {
 			fmt.Fprintf(s.Out, "; the last %s offsets are not committed yet, and may be there or not", term.Thousands(src.Ahead))
 		}
+		if src.Unknown > 0 {
+			fmt.Fprintf(s.Out, "; nobody knows any more what filter %s offsets were written by, and whatever they made counts as right",
+				term.Thousands(src.Unknown))
+		}
 		fmt.Fprintln(s.Out)
 	}
 	for _, t := range r.Tables {
@@ -164,7 +168,8 @@ func (s *Screen) table(t *verify.TableReport) {
 	for _, also := range []struct {
 		n    int64
 		what string
-	}{{t.Repeats, "records beyond the first of a row"}, {t.Expired, "past their TTL"}, {t.Newer, "newer by now"}} {
+	}{{t.Repeats, "records beyond the first of a row"}, {t.Expired, "past their TTL"}, {t.Newer, "newer by now"},
+		{t.Unjudged, "cells that a record of an unknown filter may have written"}} {
 		if also.n > 0 {
 			fmt.Fprintf(s.Out, ", %s %s", term.Thousands(also.n), also.what)
 		}

@@ -79,7 +79,7 @@ func TestSpans(t *testing.T) {
 
 func TestTargetsAreShort(t *testing.T) {
 	good := func() *run {
-		r := &run{Faults: 2, Kills: []float64{1}, Freezes: []float64{1}, There: Span{Seconds: 10, Rows: 100}, Away: Span{Seconds: 10, Rows: 96}, Frozen: []float64{96, 96.2, 95.9}, Beside: []float64{100, 100.2, 100}}
+		r := &run{Faults: 2, Kills: []float64{1}, Freezes: []float64{1}, There: Span{Seconds: 10, Rows: 100}, Away: Span{Seconds: 10, Rows: 96}, Frozen: []float64{96, 96.2, 95.9}, Beside: []float64{100, 100.2, 100}, Alone: []float64{104, 104.1, 103.8}}
 		r.Verify.Tables = []fault.Verified{{Table: "t", Rows: 5, Found: map[verify.Kind]int64{}}, {Index: "i", Rows: 5, Found: map[verify.Kind]int64{}}}
 		return r
 	}
@@ -92,6 +92,7 @@ func TestTargetsAreShort(t *testing.T) {
 		{"a fault less", func(r *run) { r.Kills = nil }, "chaos_index.faults"},
 		{"slower rows", func(r *run) { r.Away.Rows = 94 }, "chaos_index.rows_while_away_of_there"},
 		{"slower rows of a backlog", func(r *run) { r.Frozen = []float64{93, 93.2, 92} }, "chaos_index.rows_of_a_backlog_frozen_of_there"},
+		{"rows that documents take the share of", func(r *run) { r.Alone = []float64{113, 113.1, 112.6} }, "chaos_index.rows_of_a_backlog_there_of_alone"},
 		{"too late", func(r *run) { r.CatchUp = 601 }, "chaos_index.catch_up_s"},
 		{"nothing verified", func(r *run) { r.Verify.Tables = r.Verify.Tables[:1] }, "chaos_index.documents"},
 		{"missing", func(r *run) { r.Verify.Tables[1].Found[verify.Missing] = 1 }, "chaos_index.verify_missing"},

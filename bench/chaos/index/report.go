@@ -20,6 +20,7 @@ func (r *run) targets() []measure.Target {
 		{Name: "chaos_index.faults", Value: float64(len(r.Kills) + len(r.Freezes)), Bound: float64(r.Faults), Least: true},
 		measure.AtLeast("chaos_index.rows_while_away_of_there", r.Away.rate().Over(r.There.rate()), 0.95),
 		measure.AtLeast("chaos_index.rows_of_a_backlog_frozen_of_there", measure.Repeated(r.Frozen).Over(measure.Repeated(r.Beside)), 0.95),
+		measure.AtLeast("chaos_index.rows_of_a_backlog_there_of_alone", measure.Repeated(r.Beside).Over(measure.Repeated(r.Alone)), 0.90),
 		{Name: "chaos_index.documents", Value: float64(r.Verify.Count(true)), Bound: 1, Least: true},
 	}
 	all = append(all, measure.Target{Name: "chaos_index.catch_up_s", Value: r.CatchUp, Bound: longest.Seconds()})
