@@ -64,6 +64,7 @@ type table struct {
 	pipeline *config.Pipeline
 	store    query.Selector
 	rows     []visit // that are not deleted
+	records  []string
 }
 
 // emptyTable makes a table in HBase as the catalog has it.
@@ -128,6 +129,7 @@ func newTable(t *testing.T, connect string, random *rand.Rand) *table {
 			out.rows = append(out.rows, v)
 		}
 	}
+	out.records = records
 	out.write(t, records)
 	return out
 }

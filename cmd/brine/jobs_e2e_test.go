@@ -18,7 +18,7 @@ import (
 func TestJobs(t *testing.T) {
 	t.Parallel()
 	j := newShop(t, embeddedStack(t))
-	j.withAccounts()
+	j.withAccounts("")
 	j.topic = j.name + ".scans"
 	j.send(0, "not json")
 	j.must("run", "-q", "-c", j.file, "--until-end")

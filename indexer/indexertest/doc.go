@@ -47,6 +47,7 @@ func Run(t *testing.T, open Open) {
 		{"PagesUnderWrites", testPagesUnderWrites},
 		{"Score", testScore},
 		{"Facets", testFacets},
+		{"Highlights", testHighlights},
 		{"WriterWhole", testWriterWhole},
 		{"WriterPartial", testWriterPartial},
 		{"WriterChangesOfChanges", testWriterChangesOfChanges},

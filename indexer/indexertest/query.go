@@ -150,6 +150,31 @@ func testChinese(t *testing.T, e indexer.Engine) {
 	}
 }
 
+// testHighlights: a document is found by words if and only if each of them can be shown in its text.
+func testHighlights(t *testing.T, e indexer.Engine) {
+	name := newIndex(t, e)
+	texts := map[string]string{"a": "Red apple juice 1l", "b": "Green APPLE, 2 pieces", "c": "juice of oranges", "d": "上海市浦东新区 红富士苹果 5kg",
+		"e": "苹果汁 apple", "f": "crab-apple (dried)", "g": "pineapple"}
+	var ops []indexer.Op
+	for id, text := range texts {
+		ops = append(ops, put(name, id, 1, fmt.Sprintf(`"item":%q`, text)))
+	}
+	load(t, e, ops...)
+	for _, words := range [][]string{{"apple"}, {"APPLE", "Juice"}, {"苹果"}, {"红富士", "5KG"}, {"apple", "苹果"}, {"dried"}, {"juice", "oranges"}, {"2"}, {"plum"}} {
+		var want []string
+		for id, text := range texts {
+			if !slices.ContainsFunc(words, func(word string) bool { return len(search.Highlight(text, word)) == 0 }) {
+				want = append(want, id)
+			}
+		}
+		slices.Sort(want)
+		q := search.Query{Index: name, Filter: []search.Clause{search.Match{Field: "item", Text: strings.Join(words, " ")}}}
+		if got := rows(t, e, q); got != strings.Join(want, " ") {
+			t.Errorf("by %q are found %q, and %q can be shown", words, got, want)
+		}
+	}
+}
+
 // loadMany makes n documents with few different values and some without.
 func loadMany(t *testing.T, e indexer.Engine, n int) string {
 	name := newIndex(t, e)
