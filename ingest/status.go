@@ -146,7 +146,8 @@ func (s Status) Problems(now time.Time, stall time.Duration) []string {
 		if !s.Resumed.IsZero() { // before that it was asked to
 			still = min(still, now.Sub(s.Resumed))
 		}
-		if (s.Paused || s.Limit > 0 || s.Yields > 0) && !p.out && p.State != Halted && p.State != Waiting { // it waits to be resumed, or for its turn
+		waits := s.Paused || s.Limit > 0 || s.Yields > 0 // to be resumed, or for its turn
+		if waits && !p.out && p.State != Halted && p.State != Waiting {
 			continue
 		}
 		if p.State != Halted && (still <= stall || p.Lag() == 0 && p.State != Waiting && p.State != Starting) {

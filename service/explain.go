@@ -70,8 +70,9 @@ func (s *Service) explained(notes *former.Notes, p *config.Pipeline, partition i
 
 // explainedBy is a pipeline, without its halves.
 func (s *Service) explainedBy(p *config.Pipeline, by explain.Configured) explain.Source {
-	src := explain.Source{Pipeline: p.Name, Configured: by, Schema: p.Schema(), Letters: s.Config().Ingest(p, p.RowsGroup()), Through: through(p, s.Client),
-		Where: func(setting string) explain.Place { return explain.Place(p.WhereIs(setting)) }}
+	src := explain.Source{Pipeline: p.Name, Configured: by, Schema: p.Schema(), Letters: s.Config().Ingest(p, p.RowsGroup()),
+		Through: through(p, s.Client),
+		Where:   func(setting string) explain.Place { return explain.Place(p.WhereIs(setting)) }}
 	if p.When != "" {
 		src.When = "pipelines." + p.Name + ".when"
 	}

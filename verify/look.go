@@ -67,7 +67,8 @@ func (l *look) shard(ctx context.Context, i int) (err error) {
 	c := l.check
 	s := &c.shards[i]
 	w := &worker{look: l, ctx: ctx, table: &c.opts.Tables[s.table]}
-	w.judge = judge{table: w.table, full: c.opts.Full, blind: c.unplaced.Load() > 0, now: c.opts.Now().UnixMilli(), out: func(f Finding) { w.names = append(w.names, f) }}
+	w.judge = judge{table: w.table, full: c.opts.Full, blind: c.unplaced.Load() > 0, now: c.opts.Now().UnixMilli(),
+		out: func(f Finding) { w.names = append(w.names, f) }}
 	if l.all {
 		next, stop := iter.Pull2(w.table.Store.Scan(ctx, s.from, s.to))
 		defer stop()

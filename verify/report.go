@@ -118,7 +118,8 @@ func (c *Check) report() *Report {
 	}
 	for i, t := range c.tallies {
 		of := TableReport{Name: c.opts.Tables[i].Name, Documents: c.opts.Tables[i].Documents, Rows: t.Rows, Cells: t.Cells, Compared: t.Compared,
-			Repeats: t.Repeats, Expired: t.Expired, Newer: t.Newer, Unjudged: t.Unjudged, Ties: t.Ties, Tie: c.shown(t.tie), Digest: t.Digest, Expected: t.Expected,
+			Repeats: t.Repeats, Expired: t.Expired, Newer: t.Newer, Unjudged: t.Unjudged, Ties: t.Ties, Tie: c.shown(t.tie),
+			Digest: t.Digest, Expected: t.Expected,
 			Found: map[Kind]int64{}}
 		for at, n := range c.uncounted {
 			if at.table == i {

@@ -74,8 +74,8 @@ func Open(ctx context.Context, cfg *config.Config, asked Asked, client *offsets.
 	return v, nil
 }
 
-// lookBack finds out how the halves were configured before. A reload may come while a verification goes on, and what it has changed since is
-// then not what this configuration says.
+// lookBack finds out how the halves were configured before. A reload may come while a verification goes on, and what it has changed since
+// is then not what this configuration says.
 func (v *Verification) lookBack(ctx context.Context, log *slog.Logger) error {
 	if v.asked.AsConfigured {
 		return nil

@@ -1,8 +1,8 @@
 // Package yield decides how fast halves of pipelines may go that give way to others: documents to rows, as a rule. Both run in one process,
 // and often beside the servers that they write to, so that what one takes of a machine the other lacks.
 //
-// The rule is that of networks: while those who come first are behind and the machine is busy, the others are cut to a half again and again;
-// while not, they are let go faster by a little, until nothing holds them. So the first keep what they have alone, and the others take what
+// The rule is that of networks: while those who come first are behind and the machine is busy, the others are cut to a half again and
+// again; while not, they are let go faster by a little, until nothing holds them. So the first keep what they have alone, and the others take what
 // is left. One thing counts more: records that a topic is about to delete. A half that would not be done before half of its time is over is
 // not cut below what it takes to be done by then.
 //
@@ -71,8 +71,8 @@ func (h *Half) Limit() float64 {
 // Pressed reports whether the half is not held further down, since its topic would delete records before it has read them.
 func (h *Half) Pressed() bool { return h.pressed }
 
-// Look takes a look at the half, and says whether one of those that come first is behind and how busy the machine is, from 0 to 1. It returns
-// the limit until the next one.
+// Look takes a look at the half, and says whether one of those that come first is behind and how busy the machine is, from 0 to 1. It
+// returns the limit until the next one.
 func (h *Half) Look(of Load, first bool, busy float64) (limit float64) {
 	h.fastest = max(of.Settled, h.fastest*forgets)
 	switch {
