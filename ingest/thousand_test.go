@@ -66,7 +66,7 @@ func TestThousandPartitions(t *testing.T) {
 		}
 		untouched := worstOf(seen.take(), moved)
 		t.Logf("oldest record when durable: %v before the fourth member, %v meanwhile, in partitions that stay", before, untouched)
-		if untouched > before+time.Second {
+		if untouched > max(before, time.Second)+time.Second { // two turns of a partition whose member has more than it fetches at once
 			t.Errorf("records of partitions that stay were durable after %v as the fourth member came, after %v before", untouched, before)
 		}
 		used := memoryInUse()
