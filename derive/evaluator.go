@@ -97,7 +97,7 @@ func (e *Evaluator) make(lets []int, values []event.Value) *event.Error {
 // eval returns what expression number i, x, answers.
 func (e *Evaluator) eval(i int, x *expression, values []event.Value) (event.Value, *event.Error) {
 	if x.direct != nil {
-		if v, ok := x.direct.answer(values); ok && !(x.question && v.Null()) {
+		if v, ok := x.direct.answer(values); ok && (!x.question || !v.Null()) {
 			return v, nil
 		}
 	}

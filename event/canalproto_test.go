@@ -93,7 +93,6 @@ left out: transaction`},
 	}
 }
 
-// Its place in the log is a version.
 // TestWhatCanalRepeatsIsBounded: what a record says once is read again for each of its rows, and a small record could have that take minutes.
 func TestWhatCanalRepeatsIsBounded(t *testing.T) {
 	var rows []any
@@ -116,6 +115,7 @@ func TestWhatCanalRepeatsIsBounded(t *testing.T) {
 	}
 }
 
+// Its place in the log is a version.
 func TestCanalPacketsHavePlaces(t *testing.T) {
 	s := canalSchema()
 	s.Position = &event.Position{File: "file", Pos: "pos"}
