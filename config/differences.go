@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"brine/account"
 	"brine/mask"
 )
 
@@ -31,6 +32,16 @@ func Differences(old, new *Config) []Difference {
 	d.schemas()
 	d.identities()
 	return d.found
+}
+
+// MasksAlike reports whether two configurations hide the same from each role, and from who has none.
+func MasksAlike(a, b *Config) bool {
+	for _, role := range account.Roles {
+		if !reflect.DeepEqual(a.maskFrom(string(role)), b.maskFrom(string(role))) {
+			return false
+		}
+	}
+	return reflect.DeepEqual(a.Mask(), b.Mask())
 }
 
 // differ is one run of Differences.

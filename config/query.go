@@ -177,7 +177,7 @@ func (c *Config) API() (serve.Options, error) {
 		}
 	}
 	o.Machines = c.Machines()
-	o.Cache = serve.Cache{MaxAge: c.Serve.Cache.MaxAge, Bytes: int(c.Serve.Cache.Bytes)}
+	o.Cache = serve.Cache{MaxAge: c.Serve.Cache.MaxAge, Own: c.Serve.Cache.OwnMaxAge, Bytes: int(c.Serve.Cache.Bytes)}
 	catalog, err := c.Catalog()
 	o.SQL = serve.SQL{Catalog: catalog, Timeout: c.Serve.SQL.Timeout, InFlight: c.Serve.SQL.InFlight}
 	return o, err

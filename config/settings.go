@@ -141,9 +141,12 @@ type Serve struct {
 
 // ServeCache is the section serve.cache.
 type ServeCache struct {
-	// How old an answer to a GET of rows may be, as its header `Age` says; 0: none is given again. Each account has its own, and requests
-	// with `Brine-After` or `If-None-Match` are answered from the stores.
+	// How old an answer to a GET of rows may be, as its header `Age` says; 0: none is given again, nor is one of which this process has
+	// written a row since. Each account has its own, and requests with `Brine-After` or `If-None-Match` are answered from the stores.
 	MaxAge time.Duration `set:"max_age" default:"0s" min:"0s" max:"1h"`
+	// The same, if it is longer, of what was found by keys in tables whose pipelines all run in this process (`brine run --serve`), with all
+	// partitions of their topics. Only for tables that no other program writes.
+	OwnMaxAge time.Duration `set:"own_max_age" default:"0s" min:"0s" max:"1h"`
 	// What all kept answers take together. One may take an eighth.
 	Bytes Bytes `set:"bytes" default:"64MiB" min:"1MiB" max:"16GiB"`
 }

@@ -112,11 +112,12 @@ func (h *keeper) changed() {
 		h.ours, h.all = ours, partitions
 		h.Pace.Hold(ours, partitions)
 	}
-	h.inside(all)
+	h.inside(all, partitions)
 }
 
 // Release implements broker.Holder.
 func (h *keeper) Release(of []broker.Held, done func()) {
+	released := h.releases()
 	var topics sync.WaitGroup
 	for _, gone := range of {
 		if t := h.of(gone); t != nil {
@@ -126,11 +127,13 @@ func (h *keeper) Release(of []broker.Held, done func()) {
 	h.going.Go(func() {
 		topics.Wait()
 		done()
+		released()
 	})
 }
 
 // Drop implements broker.Holder.
 func (h *keeper) Drop() {
+	defer h.releases()()
 	for _, t := range h.topics {
 		t.drop()
 	}

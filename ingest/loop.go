@@ -29,6 +29,9 @@ type Loop struct {
 	waiting time.Time   // since when a join waits for other members; zero: none does
 	noTopic bool        // there was no topic when it was last looked for
 	epoch   int         // of the member, by the consumer protocol
+
+	alone     uint64 // see Alone
+	releasing int    // times that partitions are being given away
 }
 
 // New checks the options and makes a loop of them. It connects to nothing yet.
@@ -176,7 +179,7 @@ func (l *Loop) meet(ctx context.Context) error {
 		pauses.Failures = 0
 		all := l.assign(m, g)
 		l.Hooks.Assigned(AssignedInfo{Generation: int(g.ID), Partitions: all.ids()}) // before Status says so
-		l.inside(all)
+		l.inside(all, g.Partitions())
 		why := m.Attend(g, func(revoked context.Context) {
 			all.run(revoked, ctx)
 			untilEither(revoked, ctx) // without partitions we stay a member, and do not ask for them again and again
@@ -224,11 +227,12 @@ func (l *Loop) Reads() (topics []string) {
 	return topics
 }
 
-// inside notes that the loop is a member of the group, with an assignment.
-func (l *Loop) inside(all assignments) {
+// inside notes that the loop is a member of the group, with an assignment of so many partitions.
+func (l *Loop) inside(all assignments, of int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.current, l.joined, l.failed = all, true, nil
+	l.has(len(all.ids()), of)
 }
 
 // waits notes since when the loop waits for other members.
@@ -279,4 +283,40 @@ func (l *Loop) Status() Status {
 		}
 	}
 	return s
+}
+
+// terms counts the times that loops of this process have come to have all partitions of their topics.
+var terms atomic.Uint64
+
+// Alone returns a number while the loop has all partitions of its topics, as far as its group says, and 0 while it has not: another
+// number each time that this begins, in any loop of the process. It is taken back before the loop gives any of them away. A loop that the
+// group has taken for dead learns of that by its next heartbeat, and others may have its partitions by then.
+func (l *Loop) Alone() uint64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.joined {
+		return 0
+	}
+	return l.alone
+}
+
+// has notes how many partitions are ours, of how many. The loop's mutex is held.
+func (l *Loop) has(ours, of int) {
+	l.alone = 0
+	if ours == of && of > 0 && l.releasing == 0 {
+		l.alone = terms.Add(1)
+	}
+}
+
+// releases notes that partitions are about to be given away; what it returns, that they have been.
+func (l *Loop) releases() (done func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.alone = 0
+	l.releasing++
+	return func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.releasing--
+	}
 }

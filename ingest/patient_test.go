@@ -74,7 +74,7 @@ func TestLoopIsApartSinceItLeft(t *testing.T) {
 		if !l.apart.Equal(began) {
 			t.Errorf("apart since %v, want %v", l.apart, began)
 		}
-		l.inside(nil)
+		l.inside(nil, 0)
 		left := time.Now()
 		for range 3 {
 			l.parted()

@@ -11,12 +11,10 @@ import (
 
 // assign makes what a generation assigns of each topic.
 func (l *Loop) assign(m *broker.Member, g *broker.Generation) (all assignments) {
-	partitions := 0
 	for _, name := range slices.Sorted(maps.Keys(g.Topics)) {
 		all = append(all, l.topic(name).assigned(m, g))
-		partitions += g.Topics[name].Topic.Partitions
 	}
-	l.Pace.Hold(len(all.ids()), partitions)
+	l.Pace.Hold(len(all.ids()), g.Partitions())
 	return all
 }
 

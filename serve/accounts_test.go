@@ -76,7 +76,9 @@ func newGuarded(t testing.TB, change func(*serve.Options)) *guarded {
 			t.Fatal(err)
 		}
 	}
-	opts.Hooks, opts.Operations = serve.Hooks{}, operations{}
+	if opts.Hooks = (serve.Hooks{}); opts.Operations == nil {
+		opts.Operations = operations{}
+	}
 	if g.ops, err = serve.NewOps(listener(t), opts); err != nil {
 		t.Fatal(err)
 	}

@@ -12,11 +12,14 @@ import (
 // Cache says how old an answer may be that is given again without asking the stores.
 type Cache struct {
 	MaxAge time.Duration // 0: none is given again
+	Own    time.Duration // the same, if it is longer, of what was read by keys in tables that this process alone writes
 	Bytes  int           // of all that are kept; 64 MiB
 }
 
 // cache keeps answers of GET routes for a while. A key names who asks, and with him all that he may see, so that nobody gets what another
-// got; what permits and audits a request comes before it. It is bounded in bytes: what was used last stays.
+// got; what permits and audits a request comes before it. It is bounded in bytes: what was used last stays. An answer is marked by what it
+// was read from before that is read, and its mark is looked at whenever it is given again: a reading that a row overtakes leaves nothing that
+// is given after the row was settled.
 type cache struct {
 	opts Cache
 
@@ -32,6 +35,7 @@ type kept struct {
 	body []byte
 	etag string
 	at   time.Time
+	of   *reading // what it was read through; nil: this process writes no rows
 }
 
 func newCache(o Cache) *cache {
@@ -39,9 +43,21 @@ func newCache(o Cache) *cache {
 }
 
 // size is what an answer takes, with what keeps it.
-func (k *kept) size() int { return len(k.key) + len(k.body) + 256 }
+func (k *kept) size() int {
+	size := len(k.key) + len(k.body) + 256
+	if k.of != nil {
+		size += perPlace * k.of.mark.Places()
+	}
+	return size
+}
 
-// get returns an answer that is young enough.
+// perPlace is what a mark takes for each prefix of keys.
+const perPlace = 256
+
+// overtaken reports whether this process has written a row that may be of the answer, since before it was read.
+func (k *kept) overtaken() bool { return k.of != nil && k.of.mark.Hit() }
+
+// get returns an answer that is young enough, and was not overtaken.
 func (c *cache) get(key string, now time.Time) *kept {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -50,7 +66,7 @@ func (c *cache) get(key string, now time.Time) *kept {
 		return nil
 	}
 	k := e.Value.(*kept)
-	if now.Sub(k.at) >= c.opts.MaxAge {
+	if now.Sub(k.at) >= c.maxAge(k) || k.overtaken() {
 		c.drop(e)
 		return nil
 	}
@@ -58,9 +74,18 @@ func (c *cache) get(key string, now time.Time) *kept {
 	return k
 }
 
-// put keeps an answer, unless it is too large to be one of several.
+// maxAge is how old an answer may be, as things are.
+func (c *cache) maxAge(k *kept) time.Duration {
+	if c.opts.Own > c.opts.MaxAge && k.of.alone() {
+		return c.opts.Own
+	}
+	return c.opts.MaxAge
+}
+
+// put keeps an answer and what it was read through, unless it may not be given again, or is too large to be one of several.
 func (c *cache) put(k *kept) {
-	if k.size() > c.opts.Bytes/largest {
+	if c.maxAge(k) == 0 || k.size() > c.opts.Bytes/largest {
+		k.of.close()
 		return
 	}
 	c.mu.Lock()
@@ -78,6 +103,7 @@ func (c *cache) drop(e *list.Element) {
 	k := c.order.Remove(e).(*kept)
 	delete(c.of, k.key)
 	c.bytes -= k.size()
+	k.of.close()
 }
 
 // largest is the part of the cache that one answer may take: so many of them fit.
@@ -87,7 +113,7 @@ const largest = 8
 // which nobody says that it is to show a change.
 func (c *call) cached() (key string, ok bool) {
 	e, h := c.endpoint, c.r.Header
-	ok = c.opts.Cache.MaxAge > 0 && e.method == http.MethodGet && e.on != nil && !e.events && !c.lines && h.Get(afterHeader) == "" &&
+	ok = max(c.opts.Cache.MaxAge, c.opts.Cache.Own) > 0 && e.method == http.MethodGet && e.on != nil && !e.events && !c.lines && h.Get(afterHeader) == "" &&
 		h.Get("If-None-Match") == ""
 	return c.seenBy() + "\x00" + c.r.URL.EscapedPath() + "?" + c.values.Encode(), ok
 }
@@ -114,10 +140,16 @@ func (c *call) answered() error {
 		return nil
 	}
 	out := &copied{ResponseWriter: c.w, left: c.opts.Cache.Bytes / largest}
-	c.w = out
+	c.w, c.reading = out, c.newReading(nil)
+	keeps := false
+	defer func() {
+		if !keeps {
+			c.reading.close()
+		}
+	}()
 	err := c.endpoint.handle(c)
-	if err == nil && out.code == 0 && out.left >= 0 {
-		c.cache.put(&kept{key: key, body: out.body.Bytes(), etag: out.Header().Get("ETag"), at: now})
+	if keeps = err == nil && out.code == 0 && out.left >= 0; keeps {
+		c.cache.put(&kept{key: key, body: out.body.Bytes(), etag: out.Header().Get("ETag"), at: now, of: c.reading})
 	}
 	return err
 }

@@ -35,6 +35,7 @@ type call struct {
 	ctx      context.Context //nolint:containedctx // of the request, with its deadline
 	lines    bool            // the asker wants a line a row
 	values   url.Values      // of the query
+	reading  *reading        // what it is read through; nil: nothing of it is kept or watched
 	leave    func()          // gives its place to another request, before its end if called then
 
 	id               *account.Identity // who asks; nil: nobody in particular

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 
 	"brine/account"
 	"brine/account/oidc"
@@ -19,8 +20,16 @@ const (
 	CompanyReturn = companyPath + "/return"
 )
 
-// startedCookie holds a sign-in that was begun, sealed, in the browser that has begun it.
-const startedCookie = "__Host-brine-oidc"
+// What browsers keep sealed.
+const (
+	startedCookie = "__Host-brine-oidc"         // a sign-in that was begun, in the browser that has begun it
+	refusedCookie = "__Host-brine-oidc-refused" // why one was refused, until the console has shown it
+)
+
+const (
+	refusedAge = 60 // seconds
+	signInPage = "/signin"
+)
 
 // companyRoutes are on the users' listener alone: the provider knows one address. The session that begins there is good for the operators'
 // of the same host.
@@ -35,10 +44,12 @@ func (s *Server) companyRoutes() []*endpoint {
 	}
 	return []*endpoint{
 		{method: http.MethodGet, path: companyPath, id: "company_sign_in", about: "Begins a sign-in by the company's OpenID provider.",
-			role: anybody, signsIn: true, leads: "To the provider.", handle: (*call).companySignIn},
+			role: anybody, signsIn: true, leads: "To the provider; where that cannot be, as the other route does.",
+			handle: func(c *call) error { return c.inConsole((*call).companySignIn) }},
 		{method: http.MethodGet, path: CompanyReturn, id: "company_return",
 			about: "Ends such a sign-in: begins a session, and leads to the console.",
-			role:  anybody, params: params, signsIn: true, foreign: true, leads: "To /.", handle: (*call).companyReturn},
+			role:  anybody, params: params, signsIn: true, foreign: true, leads: "To /; a browser that is refused to the console's sign-in, which says why.",
+			handle: func(c *call) error { return c.inConsole((*call).companyReturn) }},
 	}
 }
 
@@ -46,8 +57,39 @@ func (c *call) signInWays() error {
 	out := client.SignInWays{Password: true}
 	if c.opts.Company != nil && !c.ops {
 		out.Companies = append(out.Companies, client.Company{Name: c.opts.Company.Name(), Path: companyPath})
+		out.Refused = c.refusedBefore()
 	}
 	return c.json(out)
+}
+
+// inConsole runs a route that people come to in a browser: what it refuses is shown by the console, where there is one, and else a problem
+// as any other. What is shown goes by a cookie that is sealed, since whoever writes a URL could say anything in it.
+func (c *call) inConsole(handle func(*call) error) error {
+	err := handle(c)
+	if err == nil || c.opts.Console == nil || !strings.Contains(c.r.Header.Get("Accept"), "text/html") {
+		return err
+	}
+	p := c.problem(c.r, err)
+	if p == nil {
+		return err // nobody waits for it
+	}
+	text, err := json.Marshal(client.RefusedSignIn{Status: p.Status, Detail: p.Detail, Request: p.Request})
+	if err != nil {
+		return err
+	}
+	c.keepSealed(refusedCookie, string(text), refusedAge)
+	c.lead(signInPage)
+	return nil
+}
+
+// refusedBefore is why this browser has come back without a session, which is said once.
+func (c *call) refusedBefore() *client.RefusedSignIn {
+	var refused client.RefusedSignIn
+	if !c.unsealed(refusedCookie, &refused) {
+		return nil
+	}
+	c.dropSealed(refusedCookie)
+	return &refused
 }
 
 // companySignIn sends the browser to the provider.
@@ -63,7 +105,7 @@ func (c *call) companySignIn() error {
 	if err != nil {
 		return err
 	}
-	c.keepStarted(c.opts.Accounts.Seal(startedCookie, string(text)), 0)
+	c.keepSealed(startedCookie, string(text), 0)
 	c.lead(to)
 	return nil
 }
@@ -77,7 +119,7 @@ func (c *call) companyReturn() error {
 	if err != nil {
 		return err
 	}
-	c.keepStarted("", -1) // it counts once
+	c.dropSealed(startedCookie) // it counts once
 	person, err := c.opts.Company.Finish(c.ctx, started, oidc.Returned{Code: c.values.Get("code"), State: c.values.Get("state"),
 		Error: c.values.Get("error"), Issuer: c.values.Get("iss")})
 	if err != nil {
@@ -104,15 +146,20 @@ func (c *call) companyReturn() error {
 
 // started is the sign-in that this browser has begun.
 func (c *call) started() (s oidc.Started, err error) {
-	cookies := c.r.CookiesNamed(startedCookie)
-	if len(cookies) != 1 {
-		return s, c.companyRefused("the sign-in was not begun in this browser")
-	}
-	text, ok := c.opts.Accounts.Unseal(startedCookie, cookies[0].Value)
-	if !ok || json.Unmarshal([]byte(text), &s) != nil {
+	if !c.unsealed(startedCookie, &s) {
 		return s, c.companyRefused("the sign-in was not begun in this browser")
 	}
 	return s, nil
+}
+
+// unsealed reads a cookie that keepSealed has set.
+func (c *call) unsealed(name string, v any) bool {
+	cookies := c.r.CookiesNamed(name)
+	if len(cookies) != 1 {
+		return false
+	}
+	text, ok := c.opts.Accounts.Unseal(name, cookies[0].Value)
+	return ok && json.Unmarshal([]byte(text), v) == nil
 }
 
 // companyRate bounds what somebody who shows nothing may ask of the provider, and write into the audit.
@@ -144,9 +191,15 @@ func (c *call) companyRefused(why string) error {
 	return refuse(unsigned, why+"; begin again at "+companyPath)
 }
 
-// keepStarted sets the cookie of a sign-in that was begun; a negative age takes it back.
-func (c *call) keepStarted(value string, age int) {
-	http.SetCookie(c.w, &http.Cookie{Name: startedCookie, Value: value, Path: "/", MaxAge: age, Secure: true, HttpOnly: true,
+// keepSealed keeps something in the browser that only brine reads, for so many seconds; 0: as long as the browser runs.
+func (c *call) keepSealed(name, text string, age int) {
+	c.setCookie(name, c.opts.Accounts.Seal(name, text), age)
+}
+
+func (c *call) dropSealed(name string) { c.setCookie(name, "", -1) }
+
+func (c *call) setCookie(name, value string, age int) {
+	http.SetCookie(c.w, &http.Cookie{Name: name, Value: value, Path: "/", MaxAge: age, Secure: true, HttpOnly: true,
 		SameSite: http.SameSiteLaxMode})
 }
 

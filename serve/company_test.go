@@ -276,3 +276,52 @@ func (g *guarded) audited(t *testing.T) string {
 	}
 	return out.String()
 }
+
+// TestARefusedSignInIsShownByTheConsole: a browser is led to the page that says why, once; a program is answered with the problem, and so is
+// everybody where there is no console. What others put into the cookie is not shown.
+func TestARefusedSignInIsShownByTheConsole(t *testing.T) {
+	const back = "/api/v1/session/oidc/return?code=x&state=whatever"
+	c := newCompany(t)
+	p := oidc.New(oidc.Options{Issuer: c.URL, ClientID: "brine", Redirect: "http://127.0.0.1:8090" + serve.CompanyReturn, Name: "Example Ltd",
+		Roles: map[string]account.Role{"shoppers": account.Customer}})
+	t.Cleanup(p.Close)
+	g := newGuarded(t, func(o *serve.Options) { o.Company, o.Console = p, pagesFS() })
+	if w := g.ask("GET", back, "", "Accept", "application/json"); w.Code != 401 || !strings.Contains(w.Body.String(), "not begun in this browser") {
+		t.Errorf("a program: %d %s", w.Code, w.Body)
+	}
+	const browser = "text/html,application/xhtml+xml,*/*;q=0.8"
+	w := g.ask("GET", back, "", "Accept", browser)
+	if w.Code != 303 || w.Header().Get("Location") != "/signin" || w.Body.Len() > 0 || sessionOf(w) != "" {
+		t.Fatalf("a browser: %d %v %s", w.Code, w.Header(), w.Body)
+	}
+	var kept string
+	for _, cookie := range w.Result().Cookies() {
+		if cookie.Name == "__Host-brine-oidc-refused" {
+			if kept = cookie.Name + "=" + cookie.Value; !cookie.HttpOnly || !cookie.Secure || cookie.MaxAge != 60 || strings.Contains(kept, "browser") {
+				t.Errorf("the cookie %s", cookie)
+			}
+		}
+	}
+	shown := g.ask("GET", "/api/v1/session", "", "Cookie", kept)
+	if !strings.Contains(shown.Body.String(), `"refused":{"status":401,"detail":"the sign-in was not begun in this browser; begin again at`) {
+		t.Errorf("%d %s", shown.Code, shown.Body)
+	}
+	if again := shown.Result().Cookies(); len(again) != 1 || again[0].MaxAge >= 0 {
+		t.Errorf("it would be shown again: %v", again)
+	}
+	for _, cookie := range []string{"", `__Host-brine-oidc-refused={"detail":"call 555"}`, kept + "; " + kept, strings.Replace(kept, "oidc-refused=", "oidc-refused=A", 1)} {
+		if w := g.ask("GET", "/api/v1/session", "", "Cookie", cookie); w.Code != 200 || strings.Contains(w.Body.String(), "refused") {
+			t.Errorf("by %q: %d %s", cookie, w.Code, w.Body)
+		}
+	}
+	if n := strings.Count(g.audited(t), "sign-in.refused by the company's provider: the sign-in was not begun in this browser"); n != 2 {
+		t.Errorf("%d of 2 refused sign-ins are in the audit", n)
+	}
+	c.away = true
+	if w := g.ask("GET", "/api/v1/session/oidc", "", "Accept", browser); w.Code != 303 || w.Header().Get("Location") != "/signin" {
+		t.Errorf("a provider that is away: %d %v %s", w.Code, w.Header(), w.Body)
+	}
+	if w := c.guarded(t).ask("GET", back, "", "Accept", browser); w.Code != 401 {
+		t.Errorf("without a console: %d", w.Code)
+	}
+}

@@ -22,6 +22,7 @@ import (
 // What watching costs is bounded: so often an answer is asked for, so many at a time, and so many rows each.
 const (
 	watchEvery  = time.Second
+	watchSoon   = 50 * time.Millisecond // where this process has written what is watched
 	watchBeside = 16
 	maxWatched  = 100 // rows of a page
 	maxBearer   = 32  // streams of an account, or of an address without one
@@ -34,7 +35,7 @@ const (
 
 // watching are the bounds of the server's hub.
 func (o *Options) watching() live.Options {
-	return live.Options{Every: watchEvery, Timeout: o.Timeout, Beside: watchBeside, Answers: o.Streams, Streams: o.Streams}
+	return live.Options{Every: watchEvery, Soonest: watchSoon, Timeout: o.Timeout, Beside: watchBeside, Answers: o.Streams, Streams: o.Streams}
 }
 
 // events streams a view's first page, and again whenever it changes, as server-sent events. All who ask the same are served by one asking
@@ -174,29 +175,32 @@ func next(ctx context.Context, s *live.Stream) (live.State, error) {
 func (c *call) watched(v *query.View) live.Ask {
 	asked := *c
 	asked.w, asked.r = nil, nil // the answer outlives the request
-	return c.renewed(func(ctx context.Context) (any, error) {
-		q, err := asked.question(v, maxWatched)
+	return c.renewed(func(ctx context.Context, through *reading) (any, error) {
+		now := asked
+		now.reading = through
+		q, err := now.question(v, maxWatched)
 		if err != nil {
 			return nil, err
 		}
-		return asked.page(ctx, q, asked.opts.PageBytes)
+		return now.page(ctx, q, now.opts.PageBytes)
 	})
 }
 
 // renewed asks for an answer that is watched. An outage is logged when it begins. It may be called when the request has ended.
-func (c *call) renewed(ask func(ctx context.Context) (any, error)) live.Ask {
-	log, path, failing := c.opts.Log, c.endpoint.path, false
-	return func(ctx context.Context) ([]byte, error) {
-		answer, err := ask(ctx)
+func (c *call) renewed(ask func(ctx context.Context, through *reading) (any, error)) live.Ask {
+	s, log, path, failing := c.Server, c.opts.Log, c.endpoint.path, false
+	return func(ctx context.Context, wake func()) ([]byte, func(), error) {
+		through := s.newReading(wake)
+		answer, err := ask(ctx, through)
 		if err != nil && !failing && !errors.Is(ctx.Err(), context.Canceled) {
 			log.Warn("an answer that is watched was not renewed", "route", path, "error", err)
 		}
 		if failing = err != nil; err != nil {
-			return nil, err
+			return nil, through.close, err
 		}
 		var text bytes.Buffer
 		err = encode(&text, answer)
-		return bytes.TrimSpace(text.Bytes()), err
+		return bytes.TrimSpace(text.Bytes()), through.close, err
 	}
 }
 

@@ -286,7 +286,7 @@ func TestAccountThatIsDisabledWatchesNoMore(t *testing.T) {
 		r := httptest.NewRequest(http.MethodGet, "/api/v1/views/user-orders/events", http.NoBody)
 		r.Host = "127.0.0.1:8090"
 		r.Header.Set("Authorization", "Bearer "+g.tokens[c.name])
-		w := &written{first: make(chan struct{}), header: http.Header{}}
+		w := &partial{first: make(chan struct{}), header: http.Header{}}
 		ended := make(chan struct{})
 		go func() {
 			defer close(ended)
@@ -304,19 +304,19 @@ func TestAccountThatIsDisabledWatchesNoMore(t *testing.T) {
 	}
 }
 
-// written is an answer that is read while it is written.
-type written struct {
+// partial is an answer that is read while it is written.
+type partial struct {
 	mu     sync.Mutex
 	text   strings.Builder
 	header http.Header
 	first  chan struct{} // closed by the first page
 }
 
-func (w *written) Header() http.Header { return w.header }
-func (w *written) WriteHeader(int)     {}
-func (w *written) Flush()              {}
+func (w *partial) Header() http.Header { return w.header }
+func (w *partial) WriteHeader(int)     {}
+func (w *partial) Flush()              {}
 
-func (w *written) Write(b []byte) (int, error) {
+func (w *partial) Write(b []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if was := w.text.String(); strings.Contains(string(b), "event: page") && !strings.Contains(was, "event: page") {
@@ -325,7 +325,7 @@ func (w *written) Write(b []byte) (int, error) {
 	return w.text.Write(b)
 }
 
-func (w *written) String() string {
+func (w *partial) String() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.text.String()

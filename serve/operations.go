@@ -49,6 +49,10 @@ type Operations interface {
 	// Ask has a pipeline that runs pause, resume or keep to a limit, and returns what is asked of its halves since. by is who asks.
 	Ask(ctx context.Context, what, pipeline string, of client.PipelineAsk, by string) (client.PipelineAsked, error)
 
+	// Reload has this process load its configuration again, and returns what it has done; a dry run what it would do, or why not, which is
+	// no error then.
+	Reload(ctx context.Context, of client.ReloadAsk, by string) (client.Reload, error)
+
 	// StartJob starts long work, and returns it before it has begun; again: it is the one that the same key started before. It fails
 	// with ErrJobsFull, with ErrJobKeyReused, or as what it is asked does.
 	StartJob(ctx context.Context, s JobStart) (job client.Job, again bool, err error)
@@ -66,7 +70,8 @@ var refused = kind{"refused", http.StatusConflict, "It is not done as things are
 
 // operationRoutes are those of Operations: who reads is an operator, and who changes something too.
 func operationRoutes() []*endpoint {
-	routes := slices.Concat(pipelineRoutes(), controlRoutes(), tableOperations(), keyRoutes(), offsetRoutes(), deadLetterRoutes(), jobRoutes())
+	routes := slices.Concat(pipelineRoutes(), controlRoutes(), tableOperations(), keyRoutes(), offsetRoutes(), deadLetterRoutes(), jobRoutes(),
+		reloadRoutes())
 	for _, e := range routes {
 		if e.role = account.Operator; e.method == "" {
 			e.method = http.MethodGet
@@ -286,7 +291,8 @@ func answer[T any](c *call, ask func(context.Context) (T, error)) error {
 
 // watch answers with events: what is asked of Operations, and again whenever it has changed.
 func watch[T any](c *call, ask func(context.Context) (T, error)) error {
-	return c.keep("state", c.r.URL.Path+"?"+c.values.Encode(), c.renewed(func(ctx context.Context) (any, error) { return ask(ctx) }))
+	return c.keep("state", c.r.URL.Path+"?"+c.values.Encode(),
+		c.renewed(func(ctx context.Context, _ *reading) (any, error) { return ask(ctx) }))
 }
 
 // operation words an error of Operations.

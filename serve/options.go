@@ -30,6 +30,7 @@ import (
 	"brine/mask"
 	"brine/query"
 	"brine/search"
+	"brine/serve/written"
 )
 
 // DefaultListen is where the API listens unless it is set.
@@ -85,6 +86,11 @@ type Options struct {
 
 	// Cache has answers to GET requests be given again.
 	Cache Cache
+	// Written are the rows that this process writes: what was read of them is not given again, and who watches them is shown them at once.
+	// nil: it writes none.
+	Written *written.Rows
+	// Alone names since when this process alone writes a table; empty: others may write it too. nil: they may write all.
+	Alone func(table string) string
 
 	Hooks Hooks
 	// Question begins what a request asks as a part of its caller's trace; what it returns ends it. nil: nothing is followed.
@@ -134,8 +140,9 @@ func (o *Options) Validate() error {
 	if o.InFlight < 1 {
 		errs = append(errs, fmt.Errorf("serve: Options.InFlight: %d is less than 1", o.InFlight))
 	}
-	if o.Cache.MaxAge < 0 || o.Cache.Bytes < 1 {
-		errs = append(errs, fmt.Errorf("serve: Options.Cache: %v and %d bytes are less than there may be", o.Cache.MaxAge, o.Cache.Bytes))
+	if o.Cache.MaxAge < 0 || o.Cache.Own < 0 || o.Cache.Bytes < 1 {
+		errs = append(errs, fmt.Errorf("serve: Options.Cache: %v, %v and %d bytes are less than there may be",
+			o.Cache.MaxAge, o.Cache.Own, o.Cache.Bytes))
 	}
 	if o.PageBytes < 1 {
 		errs = append(errs, fmt.Errorf("serve: Options.PageBytes: %d is less than 1", o.PageBytes))

@@ -87,7 +87,7 @@ func (c *call) rowByKey(t *query.Table) error {
 	if err != nil {
 		return err
 	}
-	rows, err := query.ByRow(c.ctx, c.opts.Rows, *t, [][]byte{row})
+	rows, err := query.ByRow(c.ctx, c.rows(), *t, [][]byte{row})
 	if err != nil {
 		return err
 	}
@@ -103,7 +103,7 @@ func (c *call) rowByFields(t *query.Table) error {
 	if err != nil {
 		return err
 	}
-	rows, err := query.ByKey(c.ctx, c.opts.Rows, *t, keys)
+	rows, err := query.ByKey(c.ctx, c.rows(), *t, keys)
 	if err != nil {
 		return err
 	}

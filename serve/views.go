@@ -153,7 +153,10 @@ func given(values url.Values) (out []query.Given) {
 // page reads an answer whole, or up to the first row with which it has so many bytes.
 func (c *call) page(ctx context.Context, q *query.Question, left int) (client.Page, error) {
 	page := client.Page{Rows: []client.Row{}}
-	a, err := q.Ask(ctx, c.opts.Rows, c.opts.Docs)
+	if q.ByIndex() {
+		c.reading.finds()
+	}
+	a, err := q.Ask(ctx, c.rows(), c.opts.Docs)
 	if err != nil {
 		return page, err
 	}

@@ -3,9 +3,12 @@ package service
 import (
 	"context"
 	"errors"
+	"slices"
+	"strconv"
 
 	"brine/account"
 	"brine/account/oidc"
+	"brine/config"
 	"brine/internal/fault"
 	"brine/metrics"
 	"brine/serve"
@@ -96,7 +99,7 @@ func (s *Service) api(ctx context.Context) (serve.Options, error) {
 	if s.serving == nil {
 		s.serving = metrics.NewServe(s.registry)
 	}
-	o.Hooks = s.serving.Hooks()
+	o.Hooks, o.Written, o.Alone = s.serving.Hooks(), s.written, s.alone
 	if s.engine != nil {
 		o.Docs = tracing.Searcher(s.engine)
 	}
@@ -107,6 +110,26 @@ func (s *Service) api(ctx context.Context) (serve.Options, error) {
 	}
 	o.Question = s.question
 	return o, nil
+}
+
+// alone names since when this process alone writes a table, as far as the groups of its pipelines say; empty: others may, or nobody does.
+func (s *Service) alone(table string) string {
+	var since []byte
+	for _, p := range s.Config().Pipelines {
+		if !slices.ContainsFunc(p.Rows, func(r config.Rows) bool { return r.Table == table }) {
+			continue
+		}
+		h := s.Pipeline(p.Name).Rows()
+		if h == nil || h.loop == nil {
+			return ""
+		}
+		term := h.loop.Alone()
+		if term == 0 {
+			return ""
+		}
+		since = strconv.AppendUint(append(since, ' '), term, 10)
+	}
+	return string(since)
 }
 
 // question begins a question as a part of its asker's trace, if that is sampled and spans have a place to go to.

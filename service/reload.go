@@ -32,6 +32,7 @@ const (
 type Reloading struct {
 	By      string // who asks, and how
 	Preview bool   // only report what would be done
+	After   string // of a preview: only if the configuration still says what it said then; empty: whatever it says
 }
 
 // Reload loads the configuration again, checks it as a whole, against its servers too, and has what runs be as it says: halves that it
@@ -41,6 +42,10 @@ type Reloading struct {
 func (s *Service) Reload(ctx context.Context, asked Reloading) (*reload.Result, error) {
 	c := s.crew.Load()
 	switch {
+	case s.opts.For < ToRun:
+		return nil, fault.New(fault.Failed, errors.New("this process runs no pipelines"),
+			"each process that does is reloaded by itself: brine reload --http its admin port, SIGHUP, or this route of one that was started with "+
+				"brine run --serve")
 	case s.opts.Source == nil:
 		return nil, fault.New(fault.Failed, errors.New("this brine has no file to load its configuration from again"), "start it again")
 	case c == nil, c.ctx.Err() != nil:
@@ -53,7 +58,7 @@ func (s *Service) Reload(ctx context.Context, asked Reloading) (*reload.Result, 
 		return nil, fmt.Errorf("another reload is not done yet: %w", ctx.Err())
 	}
 	r := &reload.Result{By: asked.By, At: time.Now().Truncate(time.Millisecond), Before: digest(s.Config())}
-	err := s.reload(ctx, c, asked.Preview, r)
+	err := s.reload(ctx, c, asked, r)
 	if err != nil {
 		r.Outcome, r.Error = reload.Refused, err.Error()
 		if f, ok := errors.AsType[*fault.Error](err); ok {
@@ -74,7 +79,7 @@ func digest(cfg *config.Config) string {
 	return hex.EncodeToString(sum[:6])
 }
 
-func (s *Service) reload(ctx context.Context, c *crew, preview bool, r *reload.Result) error {
+func (s *Service) reload(ctx context.Context, c *crew, asked Reloading, r *reload.Result) error {
 	next, problems, err := s.opts.Source()
 	for _, p := range problems {
 		if p.Severity == config.Warning {
@@ -91,6 +96,13 @@ func (s *Service) reload(ctx context.Context, c *crew, preview bool, r *reload.R
 	if s.opts.Halves != nil { // the plan is of whole pipelines
 		r.Halves = slices.DeleteFunc(r.Halves, func(h reload.Half) bool { return !slices.Contains(s.opts.Halves, h.Name) })
 	}
+	if s.serving != nil {
+		r.Served(s.Config(), next)
+	}
+	if asked.After != "" && asked.After != r.After {
+		return fault.New(fault.Failed, fmt.Errorf("the file says something else than when it was shown (%s, then %s)", r.After, asked.After),
+			"look again at what it would do")
+	}
 	if err := r.Err(); err != nil {
 		return err
 	}
@@ -102,7 +114,7 @@ func (s *Service) reload(ctx context.Context, c *crew, preview bool, r *reload.R
 		return err
 	}
 	switch {
-	case preview:
+	case asked.Preview:
 		r.Outcome = reload.Previewed
 		return nil
 	case len(r.Settings) == 0:

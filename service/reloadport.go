@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"brine/service/reload"
 )
 
 // ReloadPath is where the admin port takes the request for a reload, with ?preview=1 for what it would do. It answers with a reload.Result,
@@ -20,13 +22,18 @@ func (s *Service) handleReload() { s.admin.Handle("POST "+ReloadPath, http.Handl
 func (s *Service) takeReload(w http.ResponseWriter, r *http.Request) {
 	conn, end := http.NewResponseController(w), time.Now().Add(reloadTime+time.Second)
 	_, _ = conn.SetReadDeadline(end), conn.SetWriteDeadline(end) // else those of the port hold, which are shorter
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), reloadTime)
-	defer cancel()
-	result, err := s.Reload(ctx, Reloading{By: asker(r), Preview: r.FormValue("preview") != ""})
+	result, err := s.ReloadForAnswer(r.Context(), Reloading{By: asker(r), Preview: r.FormValue("preview") != ""})
 	if result != nil { // it says what was wrong
 		err = nil
 	}
 	answer(w, result, err)
+}
+
+// ReloadForAnswer is Reload for who waits for the answer: bounded, and seen to its end when nobody waits any more.
+func (s *Service) ReloadForAnswer(ctx context.Context, asked Reloading) (*reload.Result, error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), reloadTime)
+	defer cancel()
+	return s.Reload(ctx, asked)
 }
 
 // notes say what is worth a look, though it is no reason to be unhealthy.

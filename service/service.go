@@ -32,6 +32,7 @@ import (
 	"brine/metrics"
 	"brine/registry"
 	"brine/schema"
+	"brine/serve/written"
 	"brine/service/admin"
 	"brine/service/brokers"
 	"brine/service/reload"
@@ -103,6 +104,7 @@ type Service struct {
 	indexes   *metrics.Indexer
 	reloads   *metrics.Reload
 	schemas   registry.Hooks // of metrics
+	written   *written.Rows  // what this process writes
 	resent    resent
 	outages   *stores.Outages
 	admin     *admin.Port
@@ -135,10 +137,10 @@ func prepare(cfg *config.Config, opts Options) *Service {
 	s := &Service{
 		opts: opts, topics: brokers.Topics{Config: cfg}, log: opts.Log, registry: prometheus.NewRegistry(),
 		tables: skew.NewTables(time.Now), outages: stores.NewOutages(opts.Log), servers: slices.Clone(opts.Servers),
-		running: make(chan struct{}), reloading: make(chan struct{}, 1),
+		running: make(chan struct{}), reloading: make(chan struct{}, 1), written: &written.Rows{},
 	}
-	if opts.Stores != nil { // whose hooks report what fails in them
-		s.outages = opts.Stores.outages
+	if opts.Stores != nil { // whose hooks report what fails in them, and who serves what is written
+		s.outages, s.written = opts.Stores.outages, opts.Stores.written
 	}
 	s.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 		&metrics.Skew{Tables: s.tables, Start: s.describeStart}, metrics.Build(opts.Version))

@@ -41,6 +41,7 @@ func (f *flight) settle() {
 	now := f.sink.opts.Now()
 	for i := range f.parts {
 		if p := &f.parts[i]; p.done {
+			f.sink.reportDurable(p)
 			f.failures = append(f.failures, f.sink.judge(p, now)...)
 			f.sink.reportSpread(p)
 		}
@@ -48,6 +49,13 @@ func (f *flight) settle() {
 	f.failures = worst(f.failures)
 	f.giveBack()
 	f.parts = nil
+}
+
+// reportDurable reports the rows of a part, those that have failed too: they may have been applied.
+func (s *Sink) reportDurable(p *part) {
+	if hook := s.opts.Hooks.Durable; hook != nil && p.batch != nil && p.batch.Len() > 0 {
+		hook(DurableInfo{Table: p.table.Name, Rows: p.batch})
+	}
 }
 
 func (f *flight) giveBack() {

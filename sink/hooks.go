@@ -1,6 +1,9 @@
 package sink
 
-import "brine/event"
+import (
+	"brine/event"
+	"brine/hbase"
+)
 
 // Hooks report what the sink does; any may be nil. They are called by the goroutines that call Submit or Wait, must be safe for
 // concurrent use and must keep nothing that an Info lends: events, records, rows and buckets.
@@ -9,6 +12,10 @@ type Hooks struct {
 	Collision func(CollisionInfo) // two different events have one key of a RowEvent table
 	Expired   func(ExpiredInfo)   // an event is older than its family's TTL: HBase hides it as it is written
 	Tie       func(TieInfo)       // equal versions of one cell with different values: the last applied wins
+
+	// Durable reports the rows of one flight in one table that are durable, or may be, before any of them is said to be settled; a row may
+	// be reported again. Nil: they are not reported.
+	Durable func(DurableInfo)
 
 	// Spread reports the rows of one flight that are durable, by the salt bucket of their keys: of tables whose key begins with
 	// a salt of at most MaxBuckets buckets, the same in all of their keys. Nil: they are not counted.
@@ -40,6 +47,12 @@ type TieInfo struct {
 	Record            *event.Record // of the change that was applied last
 	Partition         int           // of the record that was applied before it
 	Offset            int64
+}
+
+// DurableInfo is the rows of a flight in one table. They are the sink's again when the hook returns.
+type DurableInfo struct {
+	Table string
+	Rows  *hbase.Batch
 }
 
 // SpreadInfo is what one flight wrote into one table.

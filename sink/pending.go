@@ -46,6 +46,7 @@ func (f *flight) keep(rest []part) (o event.Outcome) {
 			unjudged = unjudged[1:]
 		default:
 			_ = p.wait(context.Background()) // it is done
+			f.sink.reportDurable(p)
 			f.failures = append(f.failures, f.sink.judge(p, now)...)
 			f.sink.reportSpread(p)
 		}
@@ -77,6 +78,7 @@ func (s *Sink) divide(p, left *part, now time.Time) {
 		}
 		p.errs = append(p.errs, hbase.MutationError{Index: int(i)}) // not durable for now
 	}
+	s.reportDurable(p)
 	left.before = p.durable()
 	p.remember(left.before, now)
 	s.refusals.Settled(now, p.batch.Len()-len(left.from))

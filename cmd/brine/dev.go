@@ -4,17 +4,14 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"sync"
 	"time"
 
 	"brine/config"
 	"brine/examples"
 	"brine/internal/term"
-	"brine/serve"
 	"brine/service"
 	"brine/service/brokers"
 	"brine/service/devstack"
-	"brine/service/operations"
 )
 
 type devCmd struct {
@@ -106,37 +103,26 @@ func (c *devCmd) run(ctx context.Context, e *env, stack *devstack.Stack) error {
 		return unlessStopped(ctx, err)
 	}
 	defer s.Close()
-	api, err := s.API(ctx)
-	if err != nil {
-		return unlessStopped(ctx, err)
-	}
-	ops, err := s.OpsAPI(ctx, operations.New(s, log))
+	api, err := openAPIs(ctx, s, log)
 	if err != nil {
 		return unlessStopped(ctx, err)
 	}
 	stack.HandleNodes(s)
-	var served sync.WaitGroup
-	for _, server := range []*serve.Server{api, ops} {
-		served.Go(func() {
-			if err := server.Run(ctx); err != nil {
-				log.Error("the HTTP API has ended", "error", err)
-			}
-		})
-	}
-	defer func() { cancel(); served.Wait() }() // before the stores are closed
+	served := api.start(ctx, log)
+	defer func() { cancel(); served() }() // before the stores are closed
 	if !c.JSON {
 		fmt.Fprintf(e.stdout, "Kafka on %s, HBase on rpc://%s, http://%s/metrics, all in this process", stack.KafkaAddr(),
 			stack.HBaseAddr(), s.Addr())
-		fmt.Fprintf(e.stdout, "; console on http://%s, HTTP API on http://%[1]s/api/v1/docs", api.Addr())
+		fmt.Fprintf(e.stdout, "; console on http://%s, HTTP API on http://%[1]s/api/v1/docs", api.users.Addr())
 		fmt.Fprintf(e.stdout, "; data in %s%s\n", stack.Dir(), map[bool]string{true: " until brine stops"}[c.Data == ""])
-		if err := showAccounts(ctx, e.stdout, s, ops.URL()); err != nil {
+		if err := showAccounts(ctx, e.stdout, s, api.ops.URL()); err != nil {
 			return unlessStopped(ctx, err)
 		}
 	}
 	line := newLive(e.stdout, c.JSON, s.Status)
 	published := make(chan error, 1)
 	go func() {
-		err := unlessStopped(ctx, c.show(ctx, e, stack, s, api.Addr(), line))
+		err := unlessStopped(ctx, c.show(ctx, e, stack, s, api.users.Addr(), line))
 		if err != nil {
 			cancel()
 		}

@@ -21,6 +21,7 @@ type runCmd struct {
 	For      time.Duration `help:"Stop by itself after this long."`
 	UntilEnd bool          `help:"Stop once every record that the topics held at the start is settled."`
 	JSON     bool          `help:"Print progress as JSON lines."`
+	Serve    bool          `help:"Serve the HTTP API and the consoles too, as brine serve does, in this process."`
 	Watch    bool          `help:"Reload the configuration when its file changes, as SIGHUP and brine reload do."`
 	Quiet    bool          `short:"q" help:"Print no progress, only what became of the records at the end."`
 }
@@ -64,6 +65,13 @@ func (c *runCmd) Run(e *env) error {
 	if c.For > 0 {
 		time.AfterFunc(c.For, cancel)
 	}
+	if c.Serve {
+		served, err := c.serve(ctx, e, s, log)
+		if err != nil {
+			return unlessStopped(e.ctx, err)
+		}
+		defer func() { cancel(); served() }() // before the stores are closed
+	}
 	go s.ReloadWhen(ctx, signals, watched)
 	ended := make(chan error, 1)
 	if c.UntilEnd {
@@ -90,6 +98,19 @@ func (c *runCmd) Run(e *env) error {
 		return fmt.Errorf("--until-end: %w", err)
 	}
 	return nil
+}
+
+// serve serves beside the pipelines; what it returns waits for the end of that.
+func (c *runCmd) serve(ctx context.Context, e *env, s *service.Service, log *slog.Logger) (wait func(), err error) {
+	if len(c.Pipeline) > 0 {
+		return nil, usage(errors.New("--serve serves what all pipelines write; leave out --pipeline"))
+	}
+	api, err := openAPIs(ctx, s, log)
+	if err != nil {
+		return nil, err
+	}
+	fmt.Fprintf(e.stderr, "brine: operators' port on %s\nbrine: serving %s/api/v1/docs\n", api.ops.URL(), api.users.URL())
+	return api.start(ctx, log), nil
 }
 
 // somePipelines is the configuration cut down to the pipelines of these names; all of it when none is named.

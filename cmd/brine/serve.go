@@ -8,7 +8,6 @@ import (
 
 	"brine/service"
 	"brine/service/admin"
-	"brine/service/operations"
 )
 
 type serveCmd struct {
@@ -20,7 +19,7 @@ type serveCmd struct {
 func (serveCmd) Help() string {
 	return `Serves the views and tables of a configuration over HTTP, at serve.listen (127.0.0.1:8090): /api/v1/docs describes the routes for
 people, /api/v1/openapi.json for programs. Without accounts it answers this machine only; "brine account add" makes the first one. SIGTERM
-and SIGINT answer what was asked and end.
+and SIGINT answer what was asked and end. "brine run --serve" serves beside the pipelines, in one process.
 
 Examples:
   brine serve -c examples/shop.yaml
@@ -40,19 +39,14 @@ func (c *serveCmd) Run(e *env) error {
 		return unlessStopped(e.ctx, err)
 	}
 	defer s.Close()
-	api, err := s.API(e.ctx)
+	api, err := openAPIs(e.ctx, s, log)
 	if err != nil {
 		return unlessStopped(e.ctx, err)
 	}
-	defer func() { _ = api.Close() }() // Run has closed it already, unless it never ran
-	ops, err := s.OpsAPI(e.ctx, operations.New(s, log))
-	if err != nil {
-		return unlessStopped(e.ctx, err)
-	}
+	defer api.close()
 	g, ctx := errgroup.WithContext(e.ctx)
-	defer func() { _ = ops.Close() }() // as above
-	fmt.Fprintf(e.stderr, "brine: operators' port on %s\n", ops.URL())
-	g.Go(func() error { return ops.Run(ctx) })
+	fmt.Fprintf(e.stderr, "brine: operators' port on %s\n", api.ops.URL())
+	g.Go(func() error { return api.ops.Run(ctx) })
 	if c.Metrics != "" {
 		port, err := c.port(s)
 		if err != nil {
@@ -61,8 +55,8 @@ func (c *serveCmd) Run(e *env) error {
 		fmt.Fprintf(e.stderr, "brine: metrics and health on %s\n", port.URL())
 		g.Go(func() error { return port.Run(ctx) })
 	}
-	fmt.Fprintf(e.stderr, "brine: serving %s/api/v1/docs (%d views, %d tables)\n", api.URL(), len(cfg.Views), len(cfg.Tables))
-	g.Go(func() error { return api.Run(ctx) })
+	fmt.Fprintf(e.stderr, "brine: serving %s/api/v1/docs (%d views, %d tables)\n", api.users.URL(), len(cfg.Views), len(cfg.Tables))
+	g.Go(func() error { return api.users.Run(ctx) })
 	return g.Wait()
 }
 

@@ -4,7 +4,7 @@ import { createRequire } from "node:module";
 import { mkdir, readFile, stat } from "node:fs/promises";
 import { after, before, test } from "node:test";
 import { chromium } from "playwright-core";
-import { publish, startDev } from "./dev.mjs";
+import { publish, startDev, startRun } from "./dev.mjs";
 
 const axe = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const patience = Number(process.env.PATIENCE ?? 60_000); // ms, of one step: the machine may be busy
@@ -530,6 +530,82 @@ shows("one's own password and tokens", async (t) => {
   assert.equal(await page.evaluate(() => window.pwned), undefined);
 });
 
+const axeTags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
+
+/** What axe finds wrong with a page. */
+async function wrongIn(page) {
+  await page.evaluate(axe);
+  const found = await page.evaluate((runOnly) => window.axe.run({ runOnly }), axeTags);
+  return found.violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.target.join(" ")).join(", ")}`);
+}
+
+shows("a reload is planned, confirmed and applied; what cannot be is said, and nothing is done", async (t) => {
+  const run = await startRun(dev);
+  t.after(() => run.stop());
+  const words = {
+    en: { plan: "Plan of a reload", changes: "settles and goes on with it", apply: "Apply", applied: "Applied: configuration", again: "Look again", refused: "what runs goes on" },
+    zh: { plan: "重新加载的计划", changes: "收尾后按新配置继续", apply: "应用", applied: "已应用", again: "刷新", refused: "目前不能执行" },
+  };
+  let n = 1;
+  for (const language of ["en", "zh"]) {
+    const say = words[language], window = (size) => run.write(`    read: { window: ${size} }\n`);
+    await window(++n);
+    const page = await open(t, "admin", run.operators + "/configuration", { language, width: language === "zh" ? 360 : 1100 });
+    await page.locator("pre").waitFor();
+    assert.ok(!(await text(page, "pre")).includes(`window: ${n}`));
+    await page.click(`a:text-is('${say.plan}')`);
+    await page.waitForURL("**/configuration?plan=");
+    await page.locator("td:text-is('pipelines.scans.read.window')").first().waitFor();
+    await page.locator(`tr:has-text('scans.rows') >> text=${say.changes}`).waitFor();
+    assert.deepEqual(await wrongIn(page), []);
+
+    await page.click(`section >> button:text-is('${say.apply}')`);
+    await window(++n); // somebody saves another file meanwhile
+    await page.click(`dialog >> button:text-is('${say.apply}')`);
+    await page.locator("dialog [role=alert]:has-text('says something else')").waitFor();
+    await page.click("dialog >> button >> nth=-1");
+    await page.click(`button:text-is('${say.again}')`);
+    await page.locator(`tr:has-text('pipelines.scans.read.window') >> td:text-is('${n}')`).first().waitFor();
+    await page.click(`section >> button:text-is('${say.apply}')`);
+    await page.click(`dialog >> button:text-is('${say.apply}')`);
+    await page.locator(`section [role=status]:has-text('${say.applied}')`).waitFor();
+    await page.locator(`pre:has-text('window: ${n}')`).waitFor();
+
+    await run.write(`    read: { window: ${n} }\n`, "md5(waybill, 6)");
+    await page.click(`button:text-is('${say.again}')`);
+    await page.locator(`.failure:has-text('${say.refused}') li:has-text('tables.logistics:scans.key')`).waitFor();
+    assert.equal(await page.locator(`section >> button:text-is('${say.apply}')`).count(), 0);
+    assert.deepEqual(await wrongIn(page), []);
+    await page.finish();
+  }
+});
+
+shows("where brine cannot be reloaded, the page says so", async (t) => {
+  const page = await open(t, "admin", dev.operators + "/configuration?plan=");
+  await page.locator(".failure:has-text('no file to load')").waitFor();
+  await page.locator("pre").waitFor();
+});
+
+shows("a sign-in that a company's provider refuses is explained, and can be tried again", async (t) => {
+  for (const [language, title] of [["en", "The sign-in was refused"], ["zh", "登录被拒绝"]]) {
+    const page = await open(t, null, dev.users + "/track", { language });
+    await page.route("**/api/v1/session", (route) => route.fulfill({ status: 200, contentType: "application/json", body: JSON.stringify({
+      password: true, companies: [{ name: "Example Ltd", path: "/api/v1/session/oidc" }],
+      refused: { status: 401, detail: `its account is disabled ${evil}`, request_id: "R-1" } }) }));
+    let left = "";
+    await page.route("**/api/v1/session/oidc", (route) => { left = route.request().url(); return route.fulfill({ status: 200, contentType: "text/html", body: "the provider" }); });
+    await page.goto(dev.users + "/signin");
+    await page.locator(`.failure:has-text('${title}')`).waitFor();
+    const said = await text(page, ".failure");
+    assert.ok(said.includes("its account is disabled") && said.includes(evil) && said.includes("R-1"), said);
+    assert.deepEqual(await wrongIn(page), []);
+    await page.click("a:has-text('Example Ltd')");
+    await page.locator("text=the provider").waitFor();
+    assert.equal(new URL(left).pathname, "/api/v1/session/oidc", "the browser itself goes to the provider");
+    await page.finish();
+  }
+});
+
 // Every page, for who may see it, in both languages and themes, wide and narrow.
 const pages = [
   { name: "signin", who: null, on: "users", path: "/signin", ready: "form" },
@@ -573,10 +649,7 @@ for (const one of pages) {
       const over = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
       assert.equal(over, 0, `${at} is wider than the window`);
       assert.equal(await page.evaluate(() => document.documentElement.lang), language === "zh" ? "zh-CN" : "en");
-      await page.evaluate(axe);
-      const found = await page.evaluate(() => window.axe.run({ runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"] }));
-      const wrong = found.violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.target.join(" ")).join(", ")}`);
-      assert.deepEqual(wrong, [], at);
+      assert.deepEqual(await wrongIn(page), [], at);
     }
   });
 }

@@ -10,6 +10,15 @@ type SignIn struct {
 type SignInWays struct {
 	Password  bool      `json:"password" doc:"By name and password."`
 	Companies []Company `json:"companies,omitempty" doc:"By the OpenID provider of a company, in a browser."`
+
+	Refused *RefusedSignIn `json:"refused,omitempty" doc:"Why the last sign-in by a company has failed in this browser; it is said once."`
+}
+
+// RefusedSignIn is why a browser comes back from a company's provider without a session.
+type RefusedSignIn struct {
+	Status  int    `json:"status" doc:"Of the problem that a program would be answered with."`
+	Detail  string `json:"detail"`
+	Request string `json:"request_id" doc:"Of the request that was refused, for brine's log."`
 }
 
 // Company is an OpenID provider.

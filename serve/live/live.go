@@ -1,6 +1,6 @@
 // Package live keeps answers fresh for whoever watches them: an answer that a thousand clients wait for is asked for once a second, not a
 // thousand times, and each of them is handed the newest state, whatever it has missed. So a slow reader costs nobody else anything, and
-// itself only states in between.
+// itself only states in between. What is known to have changed is asked for at once.
 package live
 
 import (
@@ -21,14 +21,16 @@ var (
 // Options bound a hub. All are needed.
 type Options struct {
 	Every   time.Duration // from the end of one asking for an answer to the next
+	Soonest time.Duration // the same where it is woken; twice as long each time that it has been woken for nothing, up to Every
 	Timeout time.Duration // of one asking
 	Beside  int           // askings at a time; what waits for its turn is asked less often than Every
 	Answers int           // that are watched at a time
 	Streams int           // of all answers
 }
 
-// Ask returns an answer as it is now. Equal bytes are the same answer.
-type Ask func(ctx context.Context) ([]byte, error)
+// Ask returns an answer as it is now. Equal bytes are the same answer. wake has it be asked for again before its time, since it may have
+// changed; it returns at once, whoever calls it. release, which may be nil, is called once what was returned is watched no more.
+type Ask func(ctx context.Context, wake func()) (data []byte, release func(), err error)
 
 // State is what is known of an answer.
 type State struct {
@@ -142,37 +144,76 @@ func (s *Stream) Next(ctx context.Context) (State, error) {
 
 // run asks for a watcher's answer until ctx ends. It is the only one that changes the watcher's state.
 func (h *Hub) run(ctx context.Context, w *watcher) {
-	pause := time.NewTimer(0)
-	defer pause.Stop()
-	for {
+	woken := make(chan struct{}, 1)
+	wake := func() {
 		select {
-		case <-ctx.Done():
-			return
-		case <-pause.C:
+		case woken <- struct{}{}:
+		default: // it is woken already
 		}
+	}
+	release := func() {}
+	defer func() { release() }()
+	early, soonest := false, h.opts.Soonest
+	for {
 		select {
 		case <-ctx.Done():
 			return
 		case h.turns <- struct{}{}:
 		}
-		data, err := h.askOnce(ctx, w)
+		data, then, err := h.askOnce(ctx, w, wake)
 		<-h.turns
+		release() // only now: until then what was watched before wakes it
+		if release = then; then == nil {
+			release = func() {}
+		}
 		if ctx.Err() != nil {
 			return
 		}
-		h.note(w, data, err)
-		pause.Reset(h.opts.Every)
+		switch changed := h.note(w, data, err); {
+		case changed:
+			soonest = h.opts.Soonest
+		case early:
+			soonest = min(2*soonest, h.opts.Every)
+		}
+		if early = h.wait(ctx, woken, soonest); ctx.Err() != nil {
+			return
+		}
 	}
 }
 
-func (h *Hub) askOnce(ctx context.Context, w *watcher) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, h.opts.Timeout)
-	defer cancel()
-	return w.ask(ctx)
+// wait waits until it is time to ask again, and reports whether that is before its time.
+func (h *Hub) wait(ctx context.Context, woken <-chan struct{}, soonest time.Duration) (early bool) {
+	began := time.Now()
+	timer := time.NewTimer(h.opts.Every)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return false
+	case <-woken:
+	}
+	timer.Reset(soonest - time.Since(began)) // at once, if it is less than 0
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	}
+	select {
+	case <-woken: // what has woken it meanwhile is seen by the same asking
+	default:
+	}
+	return true
 }
 
-// note keeps what an asking returned, and wakes the streams where that is new: another answer, the first failure, or the end of failing.
-func (h *Hub) note(w *watcher, data []byte, err error) {
+func (h *Hub) askOnce(ctx context.Context, w *watcher, wake func()) (data []byte, release func(), err error) {
+	ctx, cancel := context.WithTimeout(ctx, h.opts.Timeout)
+	defer cancel()
+	return w.ask(ctx, wake)
+}
+
+// note keeps what an asking returned, and wakes the streams where that is new, which it reports: another answer, the first failure, or the
+// end of failing.
+func (h *Hub) note(w *watcher, data []byte, err error) (changed bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	was := w.state
@@ -180,10 +221,11 @@ func (h *Hub) note(w *watcher, data []byte, err error) {
 		data = was.Data
 	}
 	if (err != nil) == (was.Err != nil) && w.changes > 0 && bytes.Equal(data, was.Data) {
-		return
+		return false
 	}
 	w.state = State{Data: data, Err: err}
 	w.changes++
 	close(w.changed)
 	w.changed = make(chan struct{})
+	return true
 }

@@ -16,23 +16,35 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-var options = live.Options{Every: time.Second, Timeout: 5 * time.Second, Beside: 2, Answers: 3, Streams: 2000}
+var options = live.Options{Every: time.Second, Soonest: 50 * time.Millisecond, Timeout: 5 * time.Second, Beside: 2, Answers: 3, Streams: 2000}
 
 // answer is an Ask whose answer a test sets.
 type answer struct {
 	text  atomic.Value
 	fails atomic.Bool
 	asked atomic.Int64
+
+	wake    atomic.Value // of the last asking
+	watched atomic.Int64 // askings that were not released
 }
 
 var errAway = errors.New("away")
 
-func (a *answer) ask(context.Context) ([]byte, error) {
+func (a *answer) ask(_ context.Context, wake func()) ([]byte, func(), error) {
 	a.asked.Add(1)
+	a.wake.Store(wake)
+	a.watched.Add(1)
+	release := func() { a.watched.Add(-1) }
 	if a.fails.Load() {
-		return nil, errAway
+		return nil, release, errAway
 	}
-	return fmt.Append(nil, a.text.Load()), nil
+	return fmt.Append(nil, a.text.Load()), release, nil
+}
+
+// change has the answer be another, and whoever watches it be woken.
+func (a *answer) change(to string) {
+	a.text.Store(to)
+	a.wake.Load().(func())()
 }
 
 func next(t *testing.T, s *live.Stream) live.State {
@@ -135,12 +147,12 @@ func TestAskingsAreBounded(t *testing.T) {
 		h := live.New(options)
 		defer h.Close()
 		var now, most, ended atomic.Int64
-		hang := func(ctx context.Context) ([]byte, error) {
+		hang := func(ctx context.Context, _ func()) ([]byte, func(), error) {
 			most.Store(max(most.Load(), now.Add(1)))
 			defer now.Add(-1)
 			<-ctx.Done()
 			ended.Add(1)
-			return nil, ctx.Err()
+			return nil, nil, ctx.Err()
 		}
 		for i := range options.Answers {
 			s, err := h.Watch(fmt.Sprint(i), hang)
@@ -200,9 +212,9 @@ func TestTheHubIsBounded(t *testing.T) {
 func TestCloseEndsAll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := live.New(options)
-		s, err := h.Watch("k", func(ctx context.Context) ([]byte, error) {
+		s, err := h.Watch("k", func(ctx context.Context, _ func()) ([]byte, func(), error) {
 			<-ctx.Done()
-			return nil, ctx.Err()
+			return nil, nil, ctx.Err()
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -221,5 +233,94 @@ func TestCloseEndsAll(t *testing.T) {
 			t.Error(err)
 		}
 		s.Close()
+	})
+}
+
+// TestWhatIsWokenIsAskedForAtOnce: and not more often than it may be, however often it is woken; what is not released would wake for ever.
+func TestWhatIsWokenIsAskedForAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := live.New(options)
+		defer h.Close()
+		var a answer
+		a.text.Store("0")
+		s, err := h.Watch("k", a.ask)
+		if err != nil {
+			t.Fatal(err)
+		}
+		next(t, s)
+		time.Sleep(200 * time.Millisecond)
+		began := time.Now()
+		a.change("1")
+		if got := next(t, s); string(got.Data) != "1" || time.Since(began) != 0 {
+			t.Errorf("%q after %v", got.Data, time.Since(began))
+		}
+		a.change("2")
+		if got := next(t, s); string(got.Data) != "2" || time.Since(began) != options.Soonest {
+			t.Errorf("%q after %v", got.Data, time.Since(began))
+		}
+		if n := a.watched.Load(); n != 1 {
+			t.Errorf("%d askings can wake it", n)
+		}
+		s.Close()
+		synctest.Wait()
+		if n := a.watched.Load(); n != 0 {
+			t.Errorf("nobody watches, and %d askings can wake it", n)
+		}
+	})
+}
+
+// TestWakingForNothingIsAskedLessAndLess: down to what is asked without being woken, and at once again when something has changed.
+func TestWakingForNothingIsAskedLessAndLess(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := live.New(options)
+		defer h.Close()
+		var a answer
+		a.text.Store("same")
+		s, err := h.Watch("k", a.ask)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		next(t, s)
+		asked := a.asked.Load()
+		for range 10_000 {
+			time.Sleep(time.Millisecond)
+			a.change("same")
+		}
+		if n := a.asked.Load() - asked; n < 10 || n > 16 {
+			t.Errorf("asked %d times in ten seconds", n)
+		}
+		a.change("another")
+		next(t, s)
+		time.Sleep(time.Second / 2)
+		began := time.Now()
+		a.change("yet another")
+		if next(t, s); time.Since(began) != 0 {
+			t.Errorf("after %v", time.Since(began))
+		}
+	})
+}
+
+// TestAWakeDuringAnAskingIsNotLost: what has changed while an answer was made is in the next one.
+func TestAWakeDuringAnAskingIsNotLost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := live.New(options)
+		defer h.Close()
+		asked := 0
+		s, err := h.Watch("k", func(_ context.Context, wake func()) ([]byte, func(), error) {
+			if asked++; asked == 1 {
+				wake()
+			}
+			return fmt.Append(nil, asked), nil, nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		began := time.Now()
+		next(t, s)
+		if got := next(t, s); string(got.Data) != "2" || time.Since(began) != options.Soonest {
+			t.Errorf("%q after %v", got.Data, time.Since(began))
+		}
 	})
 }

@@ -44,6 +44,27 @@ type bench struct {
 	ops     *serve.Server
 	base    context.Context
 	run     func() // runs the pipelines until the test ends
+
+	mu     sync.Mutex
+	file   string // what Source reads
+	broken error  // of reading it
+}
+
+// source loads the configuration again, as a reload asks it to.
+func (b *bench) source() (*config.Config, config.Problems, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.broken != nil {
+		return nil, nil, b.broken
+	}
+	cfg, problems := config.Parse("dev.yaml", []byte(b.file), b.stack.Getenv)
+	return cfg, problems, problems.Err()
+}
+
+func (b *bench) write(file string, broken error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.file, b.broken = file, broken
 }
 
 // newBench starts brine dev's servers, for a purpose, with texts of its configuration replaced.
@@ -55,8 +76,9 @@ func newBench(t *testing.T, purpose service.Purpose, change func(*config.Config)
 		t.Fatal(err)
 	}
 	t.Cleanup(stack.Close)
-	cfg, problems := config.Parse("dev.yaml", []byte(strings.NewReplacer(replaced...).Replace(string(examples.Dev))), stack.Getenv)
-	if err := problems.Err(); err != nil {
+	b := &bench{t: t, stack: stack, file: strings.NewReplacer(replaced...).Replace(string(examples.Dev))}
+	cfg, _, err := b.source()
+	if err != nil {
 		t.Fatal(err)
 	}
 	if err := stack.Prepare(t.Context(), cfg); err != nil {
@@ -65,7 +87,7 @@ func newBench(t *testing.T, purpose service.Purpose, change func(*config.Config)
 	if change != nil {
 		change(cfg)
 	}
-	s, err := service.Open(t.Context(), cfg, service.Options{For: purpose, Log: log, Version: "test"})
+	s, err := service.Open(t.Context(), cfg, service.Options{For: purpose, Log: log, Version: "test", Source: b.source})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +106,7 @@ func newBench(t *testing.T, purpose service.Purpose, change func(*config.Config)
 			t.Error(err)
 		}
 	})
-	b := &bench{t: t, stack: stack, cfg: cfg, service: s, ops: ops, base: ctx}
+	b.cfg, b.service, b.ops, b.base = cfg, s, ops, ctx
 	b.run = func() {
 		running.Go(func() {
 			if err := s.Run(ctx); err != nil {

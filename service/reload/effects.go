@@ -43,7 +43,7 @@ var effects = map[string]map[Effect]string{
 	"http.tls":                   {Restart: "cert key client_ca min_version"},
 	"serve":                      {Elsewhere: "listen hosts timeout in_flight streams trusted_proxies public_rate"},
 	"serve.tls":                  {Elsewhere: "cert key client_ca min_version"},
-	"serve.cache":                {Elsewhere: "max_age bytes"},
+	"serve.cache":                {Elsewhere: "max_age own_max_age bytes"},
 	"serve.sql":                  {Elsewhere: "timeout in_flight"},
 	"serve.ops":                  {Elsewhere: "listen"},
 	"accounts":                   {Elsewhere: "connect user password ca session_idle session_max"},

@@ -111,6 +111,21 @@ func (p *Plan) refuse(d *config.Difference, message, fix string) {
 	p.Refusals = append(p.Refusals, Refusal{d.Setting, message, fix})
 }
 
+// Served refuses what a process that serves too cannot change while it runs: what it serves, and what it hides from whom, is as it was at
+// its start.
+func (p *Plan) Served(old, new *config.Config) {
+	for i := range p.Settings {
+		if d := &p.Settings[i]; d.Effect == Elsewhere {
+			d.Effect = Restart
+			p.refuse(&d.Difference, "is of what this process serves", "restart brine with it")
+		}
+	}
+	if !config.MasksAlike(old, new) {
+		p.refuse(&config.Difference{Setting: "mask"}, "would hide other fields than this process, which serves them too, has hidden since its start",
+			"restart brine with it")
+	}
+}
+
 // halfOf is the half whose only rows or documents a difference may be.
 func halfOf(d *config.Difference) string {
 	if kind, ok := strings.CutPrefix(d.Section, "pipelines.<name>."); ok && (kind == "rows" || kind == "documents") {

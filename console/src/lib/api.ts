@@ -40,6 +40,8 @@ export interface Table {
   table: string; path: string; key: { name: string; type: string }[]; reason: boolean; state?: string; states: string[]; commands: Transition[];
 }
 export interface Me { name: string; role: "customer" | "support" | "operator" | "admin"; owner?: string }
+/** Why the last sign-in by a company's provider has failed in this browser. */
+export interface RefusedSignIn { status: number; detail: string; request_id?: string }
 /** An OpenID provider, and where a browser goes to sign in by it. */
 export interface Company { name: string; path: string }
 export interface Command {

@@ -1,6 +1,6 @@
 import { Component, type ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { Fault, ask, type Company, type Me } from "./api";
+import { Fault, ask, type Company, type Me, type RefusedSignIn } from "./api";
 import { useStore, Store, expired, language, me, t, term, theme, type Language, type Theme } from "./store";
 import { usePlace } from "./router";
 
@@ -79,8 +79,12 @@ export function SignIn({ then }: { then: (who: Me) => void }) {
   const [err, setErr] = useState<unknown>(null);
   const [busy, setBusy] = useState(false);
   const [companies, setCompanies] = useState<Company[]>([]);
+  const [refused, setRefused] = useState<RefusedSignIn | undefined>(undefined);
   useEffect(() => { // without an answer the password is left
-    void ask<{ companies?: Company[] }>("/api/v1/session").then((ways) => setCompanies(ways.companies ?? []), () => undefined);
+    void ask<{ companies?: Company[]; refused?: RefusedSignIn }>("/api/v1/session").then((ways) => {
+      setCompanies(ways.companies ?? []);
+      setRefused(ways.refused);
+    }, () => undefined);
   }, []);
   const submit = async (event: SubmitEvent): Promise<void> => {
     event.preventDefault();
@@ -97,11 +101,17 @@ export function SignIn({ then }: { then: (who: Me) => void }) {
     }
   };
   return <form class="stack" onSubmit={submit}>
+    {refused && <div class="failure" role="alert">
+      <p><strong>{t(refused.status < 500 ? "signInRefused" : "signInAway")}</strong></p>
+      <p dir="auto">{refused.detail}</p>
+      <p>{t("signInRefusedHelp")}</p>
+      {refused.request_id && <p class="small">{t("request", { id: refused.request_id })}</p>}
+    </div>}
     <label>{t("name")}<input name="name" autocomplete="username" required autofocus autocapitalize="none" spellcheck={false} /></label>
     <label>{t("password")}<input name="password" type="password" autocomplete="current-password" required /></label>
     {err !== null && <p class="failure" role="alert">{err instanceof Fault && err.status === 401 ? t("wrongPassword") : faultText(err)}</p>}
     <button class="main" disabled={busy}>{t("signIn")}</button>
-    {companies.map((c) => <a key={c.path} class="button" href={c.path}>{t("signInBy", { company: c.name })}</a>)}
+    {companies.map((c) => <a key={c.path} class="button" href={c.path} data-whole>{t("signInBy", { company: c.name })}</a>)}
   </form>;
 }
 

@@ -60,6 +60,14 @@ type Generation struct {
 	member string
 }
 
+// Partitions is how many the topics have, whosever they are.
+func (g *Generation) Partitions() (n int) {
+	for _, share := range g.Topics {
+		n += share.Topic.Partitions
+	}
+	return n
+}
+
 // Share is what is ours of a topic.
 type Share struct {
 	Topic      Topic // at the generation's begin

@@ -1,0 +1,109 @@
+package serve
+
+import (
+	"context"
+	"iter"
+	"sync"
+
+	"brine/hbase"
+	"brine/query"
+	"brine/serve/written"
+)
+
+// reading is what an answer is read through: it marks the rows that are read, before they are, so that a row which this process writes from
+// then on is known to be none of the answer's. What an index finds is not marked: it finds later what is written now.
+type reading struct {
+	rows  query.Client
+	since func(table string) string // Options.Alone
+
+	mu     sync.Mutex // several ranges are read at a time
+	mark   *written.Mark
+	tables map[string]string // that are read, with since when this process alone writes them
+	shared bool              // something was read that others may write
+}
+
+// newReading returns a reading whose first row that is written calls woken, if that is not nil; nil where this process writes no rows. It is
+// to be closed.
+func (s *Server) newReading(woken func()) *reading {
+	if s.opts.Written == nil {
+		return nil
+	}
+	return &reading{rows: s.opts.Rows, since: s.opts.Alone, mark: s.opts.Written.Mark(woken), tables: map[string]string{}}
+}
+
+// reads notes that a table is about to be read. The mutex is held.
+func (r *reading) reads(table string) {
+	if _, known := r.tables[table]; known || r.shared {
+		return
+	}
+	r.shared = true
+	if r.since != nil {
+		r.tables[table] = r.since(table)
+		r.shared = r.tables[table] == ""
+	}
+}
+
+// finds notes that an index is asked.
+func (r *reading) finds() {
+	if r != nil {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.shared = true
+	}
+}
+
+// alone reports whether all that was read is of tables that nobody but this process has written since before they were read.
+func (r *reading) alone() bool {
+	if r == nil {
+		return false
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for table, since := range r.tables {
+		if r.shared || r.since(table) != since {
+			return false
+		}
+	}
+	return len(r.tables) > 0
+}
+
+// Scan implements query.Client.
+func (r *reading) Scan(ctx context.Context, table string, scan hbase.Scan) iter.Seq2[hbase.Result, error] {
+	from, to := scan.Start, scan.Stop
+	if scan.Reverse {
+		from, to = to, from
+	}
+	r.mu.Lock()
+	r.reads(table)
+	r.mark.Range(table, from, to)
+	r.mu.Unlock()
+	return r.rows.Scan(ctx, table, scan)
+}
+
+// GetAll implements query.Client.
+func (r *reading) GetAll(ctx context.Context, table string, gets []hbase.Get) ([]hbase.Result, error) {
+	r.mu.Lock()
+	r.reads(table)
+	for i := range gets {
+		r.mark.Row(table, gets[i].Row)
+	}
+	r.mu.Unlock()
+	return r.rows.GetAll(ctx, table, gets)
+}
+
+// close takes the marks away.
+func (r *reading) close() {
+	if r != nil {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.mark.Close()
+	}
+}
+
+// rows is what the answer is read from.
+func (c *call) rows() query.Client {
+	if c.reading != nil {
+		return c.reading
+	}
+	return c.opts.Rows
+}

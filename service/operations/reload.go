@@ -1,0 +1,50 @@
+package operations
+
+import (
+	"context"
+	"errors"
+
+	"brine/internal/fault"
+	"brine/serve/client"
+	"brine/service"
+	"brine/service/reload"
+)
+
+// Reload implements serve.Operations. A reload that was begun is seen to its end, whether who asked is still there or not.
+func (o *Operations) Reload(ctx context.Context, of client.ReloadAsk, by string) (client.Reload, error) {
+	r, err := o.service.ReloadForAnswer(ctx, service.Reloading{By: by, Preview: of.DryRun, After: of.After})
+	if r == nil {
+		return client.Reload{}, err
+	}
+	switch f, ok := errors.AsType[*fault.Error](err); {
+	case err == nil:
+	case ok && f.Kind == fault.Unreachable:
+		return client.Reload{}, err
+	case !of.DryRun: // whatever is wrong is wrong of the file, and not of how it is asked
+		return client.Reload{}, fault.New(fault.Failed, errors.New(r.Error), r.Fix)
+	}
+	return shownReload(r), nil
+}
+
+func shownReload(r *reload.Result) client.Reload {
+	out := client.Reload{Result: string(r.Outcome), By: r.By, At: timeText(r.At), Before: r.Before, After: r.After,
+		Pipelines: []client.ReloadHalf{}, Settings: []client.ReloadSetting{},
+		Error: r.Error, Fix: r.Fix, Warnings: r.Warned, Unrecorded: r.Unrecorded}
+	if r.Plan != nil {
+		for i := range r.Halves {
+			h := &r.Halves[i]
+			out.Pipelines = append(out.Pipelines, client.ReloadHalf{Name: h.Name, Does: string(h.Does), Settings: h.Settings, Onward: h.Onward})
+		}
+		for i := range r.Settings {
+			d := &r.Settings[i]
+			out.Settings = append(out.Settings, client.ReloadSetting{Setting: d.Setting, Was: d.Was, Becomes: d.Becomes, Effect: string(d.Effect)})
+		}
+		for _, f := range r.Refusals {
+			out.Refusals = append(out.Refusals, client.ReloadRefusal(f))
+		}
+	}
+	for _, at := range r.Onward {
+		out.Onward = append(out.Onward, client.ReloadOffset(at))
+	}
+	return out
+}

@@ -1,0 +1,141 @@
+package operations
+
+import (
+	"errors"
+	"io/fs"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"brine/account"
+	"brine/examples"
+	"brine/internal/sample"
+	"brine/serve/client"
+	"brine/service"
+)
+
+const window = "    write: { autoflush: true }\n"
+
+func devWith(old, new string) string { return strings.Replace(string(examples.Dev), old, new, 1) }
+
+// TestReloadOverHTTP: planned, refused with what ran before going on, done, and of two at once one finds nothing left to do.
+func TestReloadOverHTTP(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, service.ToRun, nil)
+	if _, err := b.Reload(t.Context(), client.ReloadAsk{DryRun: true}); status(err) != http.StatusConflict || !strings.Contains(err.Error(), "do not run") {
+		t.Errorf("before anything runs: %v", err)
+	}
+	b.run()
+	b.publish("courier.scans", "waybill", first(20, sample.Scans()))
+	b.untilEnd()
+	halves := map[string]*service.Half{}
+	for _, name := range []string{"scans.rows", "orders.rows", "orders.documents"} {
+		halves[name] = b.service.Half(name)
+	}
+	unchanged := func(what string, but ...string) {
+		t.Helper()
+		for name, h := range halves {
+			if (b.service.Half(name) == h) == slices.Contains(but, name) {
+				t.Errorf("%s: %s stays: %v", what, name, b.service.Half(name) == h)
+			}
+		}
+	}
+	b.refusesReloads(unchanged)
+
+	b.write(devWith(window, window+"    read: { window: 2 }\n"), nil)
+	planned, err := b.Reload(t.Context(), client.ReloadAsk{DryRun: true})
+	if err != nil || planned.Result != "preview" || len(planned.Settings) != 1 || planned.Settings[0].Setting != "pipelines.scans.read.window" ||
+		planned.Settings[0].Becomes != "2" || planned.Pipelines[0].Does != "changes" || planned.Pipelines[1].Does != "stays" || planned.By != "operator" {
+		t.Fatalf("%+v, %v", planned, err)
+	}
+	unchanged("a dry run")
+	if _, err := b.Reload(t.Context(), client.ReloadAsk{After: "0123456789ab"}); status(err) != http.StatusConflict || !strings.Contains(err.Error(), "says something else") {
+		t.Errorf("of another file than was shown: %v", err)
+	}
+	unchanged("of another file than was shown")
+	b.twoReloads(planned.After)
+	unchanged("applied", "scans.rows")
+	b.publish("courier.scans", "waybill", first(40, sample.Scans()))
+	b.untilEnd()
+	if shown, err := b.Configuration(t.Context()); err != nil || !strings.Contains(shown.YAML, "window: 2") {
+		t.Errorf("%s, %v", shown.YAML, err)
+	}
+	accounts, err := b.service.Accounts(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	entries, err := accounts.Entries(t.Context(), 0, "", 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `{"before":"` + planned.Before + `","after":"` + planned.After + `","changes":["scans.rows"],`
+	if !slices.ContainsFunc(entries, func(e account.Entry) bool {
+		return e.Action == "reload" && e.Account == "operator" && strings.HasPrefix(e.Object, want)
+	}) {
+		t.Errorf("the audit lacks %s: %+v", want, entries)
+	}
+}
+
+// refusesReloads asks for reloads that cannot be done: each is planned with its reason, and refused.
+func (b *bench) refusesReloads(unchanged func(what string, but ...string)) {
+	t := b.t
+	t.Helper()
+	for what, c := range map[string]struct {
+		file   string
+		broken error
+		says   string
+		planes bool
+	}{
+		"a key":                      {devWith("key: md5(waybill, 4)", "key: md5(waybill, 6)"), nil, "tables.logistics:scans.key is part of", true},
+		"what is served":             {devWith("    public: exact-key", "    public: exact-key\n    roles: [support]"), nil, "is of what this process serves", true},
+		"a mask":                     {devWith(window, window+"    mask: [courier]\n"), nil, "would hide other fields", true},
+		"a broken file":              {devWith("pipelines:", "pipelines"), nil, "dev.yaml:", false},
+		"a file that cannot be read": {"", &fs.PathError{Op: "open", Path: "brine.yaml", Err: errors.New("permission denied")}, "permission denied", false},
+		"a secret":                   {devWith("search:\n", "registry: { url: 'http://127.0.0.1:1', user: u, password: planted-secret }\nsearch:\n"), nil, "registry", true},
+	} {
+		b.write(c.file, c.broken)
+		planned, err := b.Reload(t.Context(), client.ReloadAsk{DryRun: true})
+		if err != nil || planned.Result != "refused" || !strings.Contains(planned.Error, c.says) || planned.Fix == "" && c.planes || len(planned.Pipelines) > 0 != c.planes {
+			t.Errorf("%s is planned as %+v, %v", what, planned, err)
+		}
+		_, err = b.Reload(t.Context(), client.ReloadAsk{})
+		if status(err) != http.StatusConflict || !strings.Contains(err.Error(), strings.Split(planned.Error, "\n")[0]) {
+			t.Errorf("%s: %v, planned as %q", what, err, planned.Error)
+		}
+		for _, s := range planned.Settings {
+			if strings.Contains(s.Was+s.Becomes, "planted-secret") {
+				t.Errorf("%s shows a secret: %+v", what, s)
+			}
+		}
+		unchanged(what)
+	}
+}
+
+// twoReloads asks twice at once for what was shown: one is applied, and the other finds nothing left to do.
+func (b *bench) twoReloads(after string) {
+	var done sync.WaitGroup
+	var results [2]client.Reload
+	var errs [2]error
+	for i := range results {
+		done.Go(func() { results[i], errs[i] = b.Reload(b.t.Context(), client.ReloadAsk{After: after}) })
+	}
+	done.Wait()
+	got := []string{results[0].Result, results[1].Result}
+	slices.Sort(got)
+	if err := errors.Join(errs[0], errs[1]); err != nil || !slices.Equal(got, []string{"applied", "unchanged"}) {
+		b.t.Errorf("%v, %v", got, err)
+	}
+}
+
+// TestReloadWhereNothingRuns: a process that only serves says where pipelines are reloaded.
+func TestReloadWhereNothingRuns(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, service.ToRead, nil)
+	for _, dry := range []bool{true, false} {
+		if _, err := b.Reload(t.Context(), client.ReloadAsk{DryRun: dry}); status(err) != http.StatusConflict || !strings.Contains(err.Error(), "brine run --serve") {
+			t.Errorf("%v", err)
+		}
+	}
+}
