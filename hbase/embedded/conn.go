@@ -125,7 +125,7 @@ func (c *conn) handshake(in *bufio.Reader) (calls *bufio.Reader, err error) {
 		case p.Kind == wire.Registry:
 			return nil, c.answer(noCall, &hbasepb.GetConnectionRegistryResponse{ClusterId: proto.String(c.node.cluster.id)}, nil)
 		case p.Kind == wire.SecurityInfo:
-			if err := c.refuse(classSecurityNotEnabled, "security is not enabled"); err != nil {
+			if err := c.principal(kerberos); err != nil {
 				return nil, err
 			}
 			continue
@@ -143,6 +143,14 @@ func (c *conn) handshake(in *bufio.Reader) (calls *bufio.Reader, err error) {
 		}
 		return in, nil
 	}
+}
+
+// principal answers the preamble that asks for the server's.
+func (c *conn) principal(a *authenticator) error {
+	if a == nil {
+		return c.refuse(classSecurityNotEnabled, "security is not enabled")
+	}
+	return c.answer(noCall, &hbasepb.SecurityPreamableResponse{ServerPrincipal: proto.String(a.acceptor.Principal())}, nil)
 }
 
 // authenticator is what Options.Kerberos says.

@@ -9,6 +9,7 @@ import (
 	"brine/hbase/embedded"
 	"brine/hbase/hbasepb"
 	"brine/hbase/internal/wire"
+	"brine/internal/gssapi/gssapitest"
 
 	"google.golang.org/protobuf/proto"
 )
@@ -92,6 +93,25 @@ func TestSecurityPreamble(t *testing.T) {
 		t.Fatal(r.Exception, err)
 	}
 	c.must("IsMasterRunning", &hbasepb.IsMasterRunningRequest{}, &hbasepb.IsMasterRunningResponse{}, nil)
+}
+
+// With Kerberos the answer is the server's principal, by which a client knows the ticket that it has to ask for.
+func TestSecurityPreambleWithKerberos(t *testing.T) {
+	keytab := gssapitest.NewKDC("TEST.EXAMPLE").Keytab(t, "hbase/localhost")
+	s := start(t, embedded.Options{Kerberos: &embedded.Kerberos{Keytab: keytab}})
+	b := wire.AppendPreamble(nil, wire.Preamble{Kind: wire.SecurityInfo})
+	c := dialBytes(t, s.Addr(), wire.AppendPreamble(b, wire.Preamble{Auth: wire.AuthSimple}))
+	r, err := c.receive()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := &hbasepb.SecurityPreamableResponse{}
+	if err := proto.Unmarshal(r.Param, got); err != nil || got.GetServerPrincipal() != "hbase/localhost@TEST.EXAMPLE" {
+		t.Errorf("%q, %v", got.GetServerPrincipal(), err)
+	}
+	if r, err := c.receive(); err != nil || r.Exception.GetExceptionClassName() != hbase+"security.AccessDeniedException" {
+		t.Errorf("and without a ticket: %v, %v", r.Exception, err)
+	}
 }
 
 func exception(err error) *hbasepb.ExceptionResponse {

@@ -39,6 +39,14 @@ func NewAcceptor(file string) (*Acceptor, error) {
 	return &Acceptor{keys: keys, now: time.Now}, nil
 }
 
+// Principal is the first one of the keytab, with its realm. Requests for the others are accepted too.
+func (a *Acceptor) Principal() string {
+	if len(a.keys.Entries) == 0 {
+		return ""
+	}
+	return a.keys.Entries[0].Principal.String()
+}
+
 // Accept answers an initiator's request. The answer to one that is refused is a KRB-ERROR, with the error.
 func (a *Acceptor) Accept(token []byte) (reply []byte, c *Context, err error) {
 	id, message, err := decodeToken(token)

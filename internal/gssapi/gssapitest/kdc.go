@@ -125,15 +125,16 @@ func (k *KDC) key(principal string) *keytab.Keytab {
 	return k.keys[principal]
 }
 
-// Conf writes a krb5.conf that names the KDC's address and returns the file.
+// Conf writes a krb5.conf that names the KDC's address and returns the file. It says that the KDC is asked by TCP: Java begins with UDP
+// otherwise, and waits for minutes for an answer.
 func (k *KDC) Conf(t testing.TB, addrs ...string) string {
 	t.Helper()
 	var kdcs strings.Builder
 	for _, a := range addrs {
 		fmt.Fprintf(&kdcs, "    kdc = %s\n", a)
 	}
-	text := fmt.Sprintf("[libdefaults]\n  default_realm = %s\n  rdns = false\n  dns_lookup_kdc = false\n[realms]\n  %s = {\n%s  }\n",
-		k.Realm, k.Realm, &kdcs)
+	text := fmt.Sprintf("[libdefaults]\n  default_realm = %s\n  udp_preference_limit = 1\n  rdns = false\n  dns_lookup_kdc = false\n"+
+		"[realms]\n  %s = {\n%s  }\n", k.Realm, k.Realm, &kdcs)
 	file := filepath.Join(t.TempDir(), "krb5.conf")
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
