@@ -79,6 +79,16 @@ bench-console: build console/node_modules ## Measure the web console in Chromium
 chaos-hbase: ## Break a real HBase cluster in eleven ways under load, and count, into docs/reliability.md (SEED, FAULTS)
 	$(GO) run ./bench chaos hbase $(if $(SEED),--seed $(SEED)) $(if $(FAULTS),--faults "$(FAULTS)")
 
+.PHONY: chaos-hbase-secure
+chaos-hbase-secure: ## The same on a cluster with TLS, certificates and Kerberos: tickets of 60 s, connections cut every 30 s (SEED, FAULTS)
+	$(GO) run ./bench chaos hbase --secure $(if $(SEED),--seed $(SEED)) $(if $(FAULTS),--faults "$(FAULTS)")
+
+UPGRADE_FROM ?= 2.5.12-hadoop3
+
+.PHONY: upgrade-hbase
+upgrade-hbase: ## Upgrade a real HBase cluster, process by process, while brine writes and reads, and count, into docs/reliability.md (UPGRADE_FROM)
+	$(GO) run ./bench chaos hbase --upgrade-from $(UPGRADE_FROM) $(if $(SEED),--seed $(SEED))
+
 .PHONY: chaos-index
 chaos-index: data/orders.jsonl.gz data/scans.jsonl.gz ## Kill and freeze a real Elasticsearch ten times while brine fills it and a real HBase, and verify, into docs/reliability.md
 	$(GO) run ./bench chaos index $(INDEX_FLAGS)

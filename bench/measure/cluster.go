@@ -25,6 +25,11 @@ type Cluster struct {
 // StartCluster starts servers (kafka, hbase) with an HBase heap such as "4g". Close ends them. With DEVCLUSTER_RUN in the environment
 // they are those of that folder, for this run alone: what is up there already is not started, and Close leaves all up.
 func StartCluster(ctx context.Context, hbaseHeap string, servers ...string) (*Cluster, error) {
+	return StartClusterWith(ctx, hbaseHeap, nil, servers...)
+}
+
+// StartClusterWith is StartCluster with more variables ("NAME=value") of deploy/devcluster's.
+func StartClusterWith(ctx context.Context, hbaseHeap string, env []string, servers ...string) (*Cluster, error) {
 	dir, err := os.MkdirTemp("", "brine-bench-")
 	if err != nil {
 		return nil, err
@@ -40,12 +45,16 @@ func StartCluster(ctx context.Context, hbaseHeap string, servers ...string) (*Cl
 		return nil, err
 	}
 	c.env = append(os.Environ(), "DEVCLUSTER_RUN="+run, "DEVCLUSTER_HBASE_HEAP="+hbaseHeap)
+	c.Set(env...)
 	if err := c.devcluster(ctx, "up", servers...); err != nil {
 		c.Close()
 		return nil, err
 	}
 	return c, nil
 }
+
+// Set sets variables of deploy/devcluster's ("NAME=value"), for what starts from now on.
+func (c *Cluster) Set(env ...string) { c.env = append(c.env, env...) }
 
 // Up starts processes again that have ended.
 func (c *Cluster) Up(ctx context.Context, servers ...string) error {
@@ -108,7 +117,7 @@ func (c *Cluster) Digest(ctx context.Context, table string) (string, error) {
 		return "", err
 	}
 	cmd := exec.CommandContext(ctx, devcluster, "digest", table, connect)
-	cmd.Stderr = os.Stderr
+	cmd.Env, cmd.Stderr = c.env, os.Stderr // a cluster that lets in only whom it knows says in its folder how
 	out, err := cmd.Output()
 	return strings.TrimSpace(string(out)), err
 }

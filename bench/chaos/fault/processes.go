@@ -124,6 +124,24 @@ func (p Processes) RegionServer(name string) (string, error) {
 	return "localhost:" + strings.TrimSpace(string(port)), nil
 }
 
+// Jars is the folder of deploy/devcluster/lib on whose jars a process runs: it says of which release the process is.
+func (p Processes) Jars(name string) (string, error) {
+	pid, err := p.PID(name)
+	if err != nil {
+		return "", err
+	}
+	args, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+	if err != nil {
+		return "", err
+	}
+	_, path, ok := strings.Cut(string(args), "/lib/")
+	folder, _, slash := strings.Cut(path, "/*")
+	if !ok || !slash {
+		return "", fmt.Errorf("%s, process %d: no jars in its command line", name, pid)
+	}
+	return folder, nil
+}
+
 // Until asks again and again, until it is so or ctx ends.
 func Until(ctx context.Context, so func() bool) error {
 	for !so() {

@@ -26,7 +26,8 @@ type Scene struct {
 	Admin  *hbase.Client
 	Watch  *Watch
 	Fault  *Fault
-	Middle func(hbase.Region) []byte // a row at which a region can be split; nil: there is none
+	Middle func(hbase.Region) []byte          // a row at which a region can be split; nil: there is none
+	Client func(connect string) hbase.Options // of clients that a fault opens itself
 }
 
 // Play plays a fault, and notes why it could not be.

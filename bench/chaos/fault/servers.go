@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"syscall"
 )
 
@@ -91,6 +92,62 @@ func (s *Scene) ends(name string) error {
 	}
 	s.Fault.Hits += fmt.Sprintf(", killed after %v in which it did not end", alone)
 	return s.Procs.Kill(name)
+}
+
+// Upgrade ends a process as an operator does, a region server when its regions are elsewhere, and starts it as the release that the cluster
+// is set to by then.
+func (s *Scene) Upgrade(name string) error {
+	s.Hits("%s", name)
+	if name == Master {
+		return errors.Join(s.stop(name), s.Procs.Up(s.Ctx, name))
+	}
+	if _, err := s.Admin.SetBalancer(s.Ctx, false); err != nil {
+		return err
+	}
+	drained, err := s.drain(name)
+	if err != nil {
+		return err
+	}
+	s.Hits("%s, of %d regions", name, drained)
+	if err := errors.Join(s.stop(name), s.Procs.Up(s.Ctx, name)); err != nil {
+		return err
+	}
+	if _, err := s.Admin.SetBalancer(s.Ctx, true); err != nil {
+		return err
+	}
+	_, err = s.Admin.Balance(s.Ctx)
+	return err
+}
+
+// stop ends a process of HBase by SIGTERM, and waits for its end.
+func (s *Scene) stop(name string) error {
+	return errors.Join(s.Procs.Signal(name, syscall.SIGTERM), s.ends(name))
+}
+
+// drain moves the regions of the watched tables from a region server to another one, and says how many.
+func (s *Scene) drain(name string) (moved int, err error) {
+	addr, err := s.Procs.RegionServer(name)
+	if err != nil {
+		return 0, err
+	}
+	i := slices.IndexFunc(RegionServers, func(other string) bool { return other != name })
+	other, err := s.Procs.RegionServer(RegionServers[i])
+	if err != nil {
+		return 0, err
+	}
+	err = Until(s.Ctx, func() bool {
+		left := 0
+		for _, r := range s.Watch.Regions() {
+			if r.Server == addr {
+				left++
+				if s.Admin.MoveRegion(s.Ctx, r, other) == nil {
+					moved++
+				}
+			}
+		}
+		return left == 0
+	})
+	return moved, err
 }
 
 // KillMaster ends the master.

@@ -86,7 +86,7 @@ func TestFindings(t *testing.T) {
 
 func TestTargetsAreShort(t *testing.T) {
 	good := func() *run {
-		r := &run{limit: time.Minute, Findings: &Findings{Rows: 5, Cells: 9}, Java: "rows=5 cells=9 sha256=aa"}
+		r := &run{setting: plain, limit: time.Minute, Findings: &Findings{Rows: 5, Cells: 9}, Java: "rows=5 cells=9 sha256=aa"}
 		r.Faults = []*Fault{{Fault: fault.Fault{Kind: "kill server"}, Beyond: 3}, {Fault: fault.Fault{Kind: "disable+enable"}, Refused: 7}}
 		return r
 	}
@@ -103,6 +103,11 @@ func TestTargetsAreShort(t *testing.T) {
 		{"master needed", func(r *run) {
 			r.Faults = append(r.Faults, &Fault{Fault: fault.Fault{Kind: "kill master", Failed: "a client did not open"}})
 		}, "chaos-hbase.master_needed"},
+		{"a read that lacked something", func(r *run) { r.Reads.Lacking = 1 }, "chaos-hbase.reads_lacking"},
+		{"not cut, and one ticket for all", func(r *run) { r.setting, r.loaded, r.Logins = secured, time.Minute, 2 },
+			"chaos-hbase-secure.cut chaos-hbase-secure.logins"},
+		{"cut", func(r *run) { r.setting, r.loaded, r.Cut, r.Logins = secured, time.Minute, 2, 3 }, ""},
+		{"not upgraded", func(r *run) { r.setting, r.Upgraded = upgraded("2.5.12-hadoop3"), 2 }, "upgrade-hbase.upgraded"},
 		{"slower than the cluster", func(r *run) { r.Faults[0].Beyond = 3.1 }, "chaos-hbase.kill_beyond_recovery_s"},
 	} {
 		r := good()
@@ -149,7 +154,7 @@ func TestShortRun(t *testing.T) {
 		t.Skip("a cluster of its own takes a minute: set BRINE_REAL=required, or run make chaos-hbase")
 	}
 	t.Chdir("../../..")
-	r := run{Seed: 1, Rate: 1000, limit: 15 * time.Minute, plan: []string{"move", "split", "kill server"}}
+	r := run{setting: plain, Seed: 1, Rate: 1000, limit: 15 * time.Minute, order: []string{"move", "split", "kill server"}}
 	if err := r.all(t.Context()); err != nil {
 		t.Fatal(err)
 	}

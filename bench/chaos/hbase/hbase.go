@@ -1,12 +1,14 @@
-// Package hbase writes to a real HBase at a constant rate while it breaks that HBase, and then counts: every acknowledged mutation
-// must be there, none twice, those of one row in the order given. `make chaos-hbase` runs it.
+// Package hbase writes to a real HBase at a constant rate, and reads, while it breaks that HBase, or upgrades it, and then counts: every
+// acknowledged mutation must be there, none twice, those of one row in the order given. `make chaos-hbase`, `make chaos-hbase-secure` and
+// `make upgrade-hbase` run it.
 //
 // The cluster is this run's alone: ZooKeeper, a master and two region servers, each a process that is killed, stopped and started by
 // its own id, and all of which end with the run, also when it fails or is interrupted. The faults come one after another, in an order
 // that the seed decides; the next one waits until the cluster and every part of the load have recovered from the last.
 //
 // Read kinds.go and package fault (which faults, and what each does), masterless.go (what else the master's death is held against),
-// load.go and stalls.go (how long the load stood still), model.go and verify.go (what must be in the table), report.go (what is reported).
+// setting.go (which cluster: as it comes, one that wants TLS and tickets, or one that is upgraded; secure.go), load.go, reads.go and stalls.go
+// (how long the load stood still), model.go and verify.go (what must be in the table), report.go (what is reported).
 // It ends with a line per target, `name value target ok|short`, and exits with 1 when one is short.
 package hbase
 
@@ -25,28 +27,33 @@ type Command struct {
 	Rate   int           `default:"2000" help:"Mutations per second."`
 	Faults string        `help:"Only these, in this order: a comma between kinds; without it the whole plan."`
 	Limit  time.Duration `default:"15m" help:"Time for everything; the last fault begins two minutes before it is over."`
+
+	Secure      bool   `help:"Break a cluster that takes nobody without TLS, a certificate and a ticket, with tickets that live a minute and connections that are cut."`
+	UpgradeFrom string `placeholder:"VERSION" help:"Break nothing: start the cluster as this release, and upgrade it process by process."`
 }
 
 // Run breaks HBase, and counts.
 func (c *Command) Run(ctx context.Context) error {
-	r := run{Seed: c.Seed, Rate: c.Rate, limit: c.Limit}
-	return measure.Make("chaos-hbase", func() error { return r.main(ctx, c.Faults) })
+	s, err := c.setting()
+	if err != nil {
+		return err
+	}
+	r := run{Seed: c.Seed, Rate: c.Rate, limit: c.Limit, setting: s}
+	return measure.Make(s.name, func() error { return r.main(ctx, c.Faults) })
 }
 
 func (r *run) main(ctx context.Context, only string) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, r.limit+2*patience) // for a last fault that does not heal, and a load that does not end
 	defer cancel()
-	if only == "" {
-		r.plan = kinds.Plan(r.Seed)
-	} else if r.plan, err = kinds.Parse(only); err != nil {
+	if r.order, err = r.plan(only, r.Seed); err != nil {
 		return err
 	}
-	fmt.Printf("seed %d: %s\n", r.Seed, strings.Join(r.plan, ", "))
+	fmt.Printf("seed %d: %s\n", r.Seed, strings.Join(r.order, ", "))
 	if err := r.all(ctx); err != nil {
 		return err
 	}
 	if only != "" {
-		return measure.Judge(r.targets(len(r.plan), 1))
+		return measure.Judge(r.targets(len(r.order), 1))
 	}
-	return r.finish(r.targets(30, 8))
+	return r.finish(r.targets(r.faults, r.of))
 }

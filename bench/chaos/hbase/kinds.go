@@ -22,6 +22,17 @@ var kinds = fault.Kinds{
 	"kill zookeeper":  {Times: 2, Do: (*fault.Scene).KillZooKeeper},
 }
 
+// upgrades are the processes of HBase that have a release of their own, in the order in which they change it.
+var upgrades = fault.Kinds{
+	"upgrade " + fault.Master:           {Times: 1, Do: upgrade(fault.Master)},
+	"upgrade " + fault.RegionServers[0]: {Times: 1, Do: upgrade(fault.RegionServers[0])},
+	"upgrade " + fault.RegionServers[1]: {Times: 1, Do: upgrade(fault.RegionServers[1])},
+}
+
+func upgrade(name string) func(*fault.Scene) error {
+	return func(s *fault.Scene) error { return s.Upgrade(name) }
+}
+
 // watched are the table's slots, as the watch sees them.
 func watched() (all []fault.Slot) {
 	for slot := range slots {

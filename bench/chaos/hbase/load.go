@@ -16,11 +16,12 @@ const (
 )
 
 // load writes to every slot at a constant rate, each batch a flight of its own, as many as it takes. While the client has no room
-// it waits, and does not catch up afterwards.
+// it waits, and does not catch up afterwards. Beside that it reads what it writes.
 type load struct {
 	client *hbase.Client
 	model  *model
 	stalls *stalls
+	reads  *reads
 	rate   int
 	seed   uint64
 
@@ -48,6 +49,7 @@ func (l *load) run(ctx, patience context.Context) {
 	var all sync.WaitGroup
 	for slot := range slots {
 		all.Go(func() { l.write(ctx, patience, slot, &all) })
+		all.Go(func() { l.read(ctx, slot) })
 	}
 	all.Wait()
 }
@@ -66,12 +68,17 @@ func (l *load) write(ctx, patience context.Context, slot int, all *sync.WaitGrou
 		b := hbase.NewBatch(table)
 		marks := make([]mark, 0, 2*pairs)
 		for range pairs { // two mutations of a row, one behind the other, and likely more of it on their way
-			row := (ticks*int(tick/time.Millisecond)/1000 + random.IntN(hot)) % rowsPerSlot
+			row := hotRow(ticks, random)
 			marks = append(marks, l.model.give(b, slot, row), l.model.give(b, slot, row))
 		}
 		f := l.client.Submit(patience, b)
 		all.Go(func() { l.land(patience, slot, f, marks) })
 	}
+}
+
+// hotRow is a row that is written some ticks after the beginning.
+func hotRow(ticks int, random *rand.Rand) int {
+	return (ticks*int(tick/time.Millisecond)/1000 + random.IntN(hot)) % rowsPerSlot
 }
 
 // land waits for a flight. Only what was acknowledged moves the slot on.

@@ -25,7 +25,7 @@ func killMaster(s *fault.Scene) error {
 		return err
 	}
 	for _, connect := range ways {
-		if failed := worksWithoutMaster(s.Ctx, connect); failed != nil {
+		if failed := worksWithoutMaster(s.Ctx, s.Client(connect)); failed != nil {
 			err = errors.Join(err, fmt.Errorf("%s, without a master: %w", connect, failed))
 		}
 	}
@@ -52,15 +52,15 @@ func waysIn(p fault.Processes) ([]string, error) {
 const masterless = 30 * time.Second // for all that one client does
 
 // worksWithoutMaster opens a client, which has to see that there is no master, and writes a row and reads it all the same.
-func worksWithoutMaster(ctx context.Context, connect string) (err error) {
+func worksWithoutMaster(ctx context.Context, o hbase.Options) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, masterless)
 	defer cancel()
-	c, err := hbase.Open(ctx, hbase.Options{Connect: connect})
+	c, err := hbase.Open(ctx, o)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, c.Close()) }()
-	row, now := []byte(connect), time.Now().UnixMilli()
+	row, now := []byte(o.Connect), time.Now().UnixMilli()
 	b := hbase.NewBatch(aside)
 	b.Mutate(row)
 	b.Put(family, version, now, fmt.Append(nil, now))

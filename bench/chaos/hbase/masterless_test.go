@@ -23,7 +23,7 @@ func TestWorksWithoutMaster(t *testing.T) {
 	servers := "rpc://" + s.Nodes()[0].Addr() + "," + s.Nodes()[1].Addr()
 	fails := func(want string) {
 		t.Helper()
-		if err := worksWithoutMaster(t.Context(), servers); err == nil || !strings.Contains(err.Error(), want) {
+		if err := worksWithoutMaster(t.Context(), hbase.Options{Connect: servers}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)
 		}
 	}
@@ -39,7 +39,7 @@ func TestWorksWithoutMaster(t *testing.T) {
 	fails("the master that was killed answers at " + s.Addr())
 	s.Master().Kill()
 	for range 2 {
-		if err := worksWithoutMaster(t.Context(), servers); err != nil {
+		if err := worksWithoutMaster(t.Context(), hbase.Options{Connect: servers}); err != nil {
 			t.Error(err)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"hash/fnv"
+	"slices"
 	"sync"
 
 	"brine/hbase"
@@ -77,6 +78,13 @@ func (m *model) settle(marks []mark, failed []hbase.MutationError) {
 		m.rows[k.slot][k.row].fates[k.n-1] = refused
 	}
 	m.refused += len(failed)
+}
+
+// fates are those of a row's mutations so far.
+func (m *model) fates(slot, row int) []fate {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(m.rows[slot][row].fates)
 }
 
 func (m *model) refusals() int {

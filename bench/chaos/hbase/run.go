@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"brine/bench/chaos/fault"
-	"brine/bench/measure"
 	"brine/hbase"
 )
 
@@ -36,12 +35,25 @@ type run struct {
 	Left     int   // goroutines of the client's at its end
 	Java     string
 	Stuck    string // the fault from which cluster or load did not recover; it was the last
+	Reads    Reads
+	Cut      int `json:",omitempty"` // connections of the load, where they are
+	Logins   int `json:",omitempty"` // tickets that the KDC gave to brine, where it asks for any
+	Upgraded int `json:",omitempty"` // processes that are of the new release at the end
 
-	limit time.Duration
-	plan  []string
-	procs fault.Processes
-	admin *hbase.Client
-	load  *load
+	setting
+	limit  time.Duration
+	order  []string // of faults
+	procs  fault.Processes
+	admin  *hbase.Client
+	load   *load
+	loaded time.Duration // how long the load ran
+	cuts   cutter
+}
+
+// Reads is what came of reads of rows that were being written.
+type Reads struct {
+	All, Failed int64
+	Lacking     int64 // mutations that were acknowledged before the read began
 }
 
 // Fault is one of them, and what came of it.
@@ -50,6 +62,7 @@ type Fault struct {
 	Cluster  float64          // s until the last region was open on a living server, by hbase:meta
 	Stall    float64          // s, longest without an acknowledgement in one slot
 	Together float64          // s, longest without an acknowledgement in any slot
+	Reading  float64          // s, longest without an answer to a read in one slot
 	Beyond   float64          // s that a slot stood still after its own regions were open again
 	Refused  int              // mutations given up with an error
 	Retried  map[string]int64 // mutations sent again, by reason
@@ -58,24 +71,20 @@ type Fault struct {
 // all starts the cluster, breaks it, and counts.
 func (r *run) all(ctx context.Context) error {
 	r.Began = time.Now()
-	cluster, err := measure.StartCluster(ctx, "768m", "hbase-cluster")
+	cluster, err := r.start(ctx)
 	if err != nil {
 		return err
 	}
 	defer cluster.Close()
-	r.procs = fault.Processes{Cluster: cluster}
 	connect, err := cluster.Address("BRINE_REAL_HBASE")
 	if err != nil {
 		return err
 	}
 	before := runtime.NumGoroutine()
-	r.load = &load{model: new(model), stalls: newStalls(time.Now()), rate: r.Rate, seed: r.Seed}
-	if r.admin, err = hbase.Open(ctx, hbase.Options{Connect: connect, Pause: 20 * time.Millisecond,
-		RPCTimeout: 20 * time.Second}); err != nil {
+	now := time.Now()
+	r.load = &load{model: new(model), stalls: newStalls(now), reads: &reads{stalls: newStalls(now)}, rate: r.Rate, seed: r.Seed}
+	if err := r.open(ctx, connect); err != nil {
 		return err
-	}
-	if r.load.client, err = hbase.Open(ctx, hbase.Options{Connect: connect, MaxBufferedBytes: bound, Hooks: r.load.hooks()}); err != nil {
-		return errors.Join(err, r.admin.Close())
 	}
 	err = r.play(ctx)
 	err = errors.Join(err, r.load.client.Close(), r.admin.Close())
@@ -88,6 +97,21 @@ func (r *run) all(ctx context.Context) error {
 	return err
 }
 
+// open opens the load's client, whose connections may be cut, and that of the watch.
+func (r *run) open(ctx context.Context, connect string) (err error) {
+	o := r.client(connect)
+	o.Pause, o.RPCTimeout = 20*time.Millisecond, 20*time.Second
+	if r.admin, err = hbase.Open(ctx, o); err != nil {
+		return err
+	}
+	o = r.client(connect)
+	o.MaxBufferedBytes, o.Hooks, o.Dial = bound, r.load.hooks(), r.cuts.dial
+	if r.load.client, err = hbase.Open(ctx, o); err != nil {
+		return errors.Join(err, r.admin.Close())
+	}
+	return nil
+}
+
 // play runs the load and the faults beside it, and then reads the table.
 func (r *run) play(ctx context.Context) error {
 	if err := r.create(ctx); err != nil {
@@ -97,16 +121,20 @@ func (r *run) play(ctx context.Context) error {
 	landing, giveUp := context.WithCancel(ctx)
 	defer giveUp()
 	var loading sync.WaitGroup
+	began := time.Now()
 	loading.Go(func() { r.load.run(writing, landing) })
+	if r.secured() {
+		loading.Go(func() { r.cuts.every(writing, cutEvery) })
+	}
 	err := r.breakAll(ctx)
+	r.loaded = time.Since(began)
 	enough()
 	late := time.AfterFunc(patience, giveUp)
 	loading.Wait()
 	if !late.Stop() {
 		r.stuck("the load did not end within %v", patience)
 	}
-	r.Highest = r.load.highest.Load()
-	if ctx.Err() != nil {
+	if err = errors.Join(err, r.sum()); ctx.Err() != nil {
 		return cmp.Or(err, context.Cause(ctx))
 	}
 	ctx, cancel := context.WithTimeout(ctx, reading)
@@ -114,10 +142,28 @@ func (r *run) play(ctx context.Context) error {
 	return errors.Join(err, r.read(ctx))
 }
 
+// sum notes what the load and the cluster's processes say at the end.
+func (r *run) sum() (err error) {
+	l := r.load
+	r.Highest = l.highest.Load()
+	r.Reads = Reads{l.reads.all.Load(), l.reads.failed.Load(), l.reads.lacking.Load()}
+	if r.secured() {
+		r.Cut = r.cuts.cuts()
+		r.Logins, err = r.logins()
+	}
+	if r.from != "" {
+		r.Upgraded = r.upgradedProcesses()
+	}
+	return err
+}
+
 // read compares the table with the model, and with what HBase's own client counts.
 func (r *run) read(ctx context.Context) (err error) {
 	if r.Findings, err = r.load.model.verify(ctx, r.admin); err != nil {
 		return fmt.Errorf("reading the table: %w", err)
+	}
+	if r.secured() { // Java's helper does not log in: our own client counts alone
+		return nil
 	}
 	r.Java, err = r.procs.Digest(ctx, table)
 	return err
@@ -143,9 +189,9 @@ func (r *run) breakAll(ctx context.Context) error {
 	if err := r.settled(&fault.Scene{Ctx: ctx, Procs: r.procs, Watch: w}, start); err != nil {
 		return fmt.Errorf("before the first fault: %w", err)
 	}
-	for i, name := range r.plan {
+	for i, name := range r.order {
 		if time.Since(r.Began) > r.limit-reading {
-			fmt.Printf("no time left for %d faults\n", len(r.plan)-i)
+			fmt.Printf("no time left for %d faults\n", len(r.order)-i)
 			return nil
 		}
 		if err := fault.Pause(ctx, rest); err != nil {
@@ -178,8 +224,8 @@ func (r *run) breakOnce(ctx context.Context, w *fault.Watch, f *Fault, random *r
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	refused, again := r.load.model.refusals(), r.load.retries()
-	s := &fault.Scene{Ctx: ctx, Random: random, Procs: r.procs, Admin: r.admin, Watch: w, Fault: &f.Fault, Middle: middle}
-	s.Play(kinds[f.Kind])
+	s := &fault.Scene{Ctx: ctx, Random: random, Procs: r.procs, Admin: r.admin, Watch: w, Fault: &f.Fault, Middle: middle, Client: r.client}
+	s.Play(r.kinds[f.Kind])
 	done := time.Now()
 	if err := r.settled(s, done); err != nil {
 		return fmt.Errorf("not recovered after %v: %w; %s", time.Since(f.Began), err, f.Failed)
@@ -195,6 +241,7 @@ func (r *run) breakOnce(ctx context.Context, w *fault.Watch, f *Fault, random *r
 	f.Took = now.Sub(f.Began).Seconds()
 	f.Stall = r.load.stalls.longest(f.Began, now, false).Seconds()
 	f.Together = r.load.stalls.longest(f.Began, now, true).Seconds()
+	f.Reading = r.load.reads.stalls.longest(f.Began, now, false).Seconds()
 	f.Refused = r.load.model.refusals() - refused
 	f.Retried = r.load.retries()
 	maps.DeleteFunc(f.Retried, func(reason string, n int64) bool {
