@@ -7,8 +7,8 @@
 // that the seed decides; the next one waits until the cluster and every part of the load have recovered from the last.
 //
 // Read kinds.go and package fault (which faults, and what each does), masterless.go (what else the master's death is held against),
-// setting.go (which cluster: as it comes, one that wants TLS and tickets, or one that is upgraded; secure.go), load.go, reads.go and stalls.go
-// (how long the load stood still), model.go and verify.go (what must be in the table), report.go (what is reported).
+// setting.go (which cluster: as it comes, one that wants TLS and tickets, or one that is upgraded; secure.go), load.go, reads.go and
+// stalls.go (how long the load stood still), model.go and verify.go (what must be in the table), report.go (what is reported).
 // It ends with a line per target, `name value target ok|short`, and exits with 1 when one is short.
 package hbase
 
@@ -28,7 +28,7 @@ type Command struct {
 	Faults string        `help:"Only these, in this order: a comma between kinds; without it the whole plan."`
 	Limit  time.Duration `default:"15m" help:"Time for everything; the last fault begins two minutes before it is over."`
 
-	Secure      bool   `help:"Break a cluster that takes nobody without TLS, a certificate and a ticket, with tickets that live a minute and connections that are cut."`
+	Secure      bool   `help:"Break a cluster with TLS and Kerberos: tickets live for a minute, connections are cut."`
 	UpgradeFrom string `placeholder:"VERSION" help:"Break nothing: start the cluster as this release, and upgrade it process by process."`
 }
 

@@ -67,11 +67,14 @@ func (r *run) counted() string {
 // targetsOfSetting are those that only this cluster has.
 func (r *run) targetsOfSetting() (all []measure.Target) {
 	if r.secured() { // each of two clients has a ticket, and another one before that is over
-		all = append(all, measure.Target{Name: r.name + ".cut", Value: float64(r.Cut), Bound: math.Floor(float64(r.loaded / cutEvery)), Least: true},
-			measure.Target{Name: r.name + ".logins", Value: float64(r.Logins), Bound: 2 + math.Floor(float64(r.loaded/ticketLife)), Least: true})
+		all = append(all, measure.Target{Name: r.name + ".cut", Value: float64(r.Cut), Bound: math.Floor(float64(r.loaded / cutEvery)),
+			Least: true},
+			measure.Target{Name: r.name + ".logins", Value: float64(r.Logins), Bound: 2 + math.Floor(float64(r.loaded/ticketLife)),
+				Least: true})
 	}
 	if r.from != "" {
-		all = append(all, measure.Target{Name: r.name + ".upgraded", Value: float64(r.Upgraded), Bound: float64(len(upgrades)), Least: true})
+		all = append(all, measure.Target{Name: r.name + ".upgraded", Value: float64(r.Upgraded), Bound: float64(len(upgrades)),
+			Least: true})
 	}
 	return all
 }

@@ -28,8 +28,9 @@ var plain = setting{name: "chaos-hbase", cluster: "HBase 2.6.4", kinds: kinds, f
 // secured is a cluster that takes nobody without TLS, a certificate and a ticket.
 var secured = setting{
 	name: "chaos-hbase-secure", env: []string{"DEVCLUSTER_SECURE=yes"}, kinds: kinds, faults: 30, of: 8,
-	cluster: fmt.Sprintf("HBase 2.6.4 with TLS, certificates of clients and Kerberos, tickets of %v, connections cut every %v", ticketLife, cutEvery),
-	ready:   (*run).logIn, options: (*run).secure,
+	cluster: fmt.Sprintf("HBase 2.6.4 with TLS, certificates of clients and Kerberos, tickets of %v, connections cut every %v",
+		ticketLife, cutEvery),
+	ready: (*run).logIn, options: (*run).secure,
 }
 
 // upgraded is a cluster of a release that becomes one of the next.
