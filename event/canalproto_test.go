@@ -3,6 +3,7 @@ package event_test
 import (
 	"bytes"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -84,11 +85,19 @@ left out: transaction`},
 		{"a deep fault", canalPacket([]byte{0x0a}), `undecodable: an entry cannot be read from byte 0 of 1 on`},
 		{"no text", canalPacket(canalEntry(1, 2, 1, 12, canalRow(canalColumns(2, "id", "1", "note", "\xff")))), `undecodable: field data.note: invalid UTF-8 in a text`},
 		{"a wrong type", canalPacket(canalEntry(1, 2, 1, 12, canalRow(canalColumns(2, "id", "one")))), `wrong_type: field data.id: an integer is expected, found "one"`},
+		{"a number past 2⁶³", canalPacket(canalEntry(1, 2, 1, 12, canalRow(canalColumns(2, "id", "9223372036854775808")))), `wrong_type: field data.id: the number does not fit 64 bits`},
+		{"a decimal of 39 digits", canalPacket(canalEntry(1, 2, 1, 12, canalRow(canalColumns(2, "id", "1", "total", strings.Repeat("7", 39))))), `wrong_type: field data.total: the decimal has more than 38 digits`},
+		{"NaN", canalPacket(canalEntry(1, 2, 1, 12, canalRow(canalColumns(2, "id", "1", "total", "NaN")))), `wrong_type: field data.total: a decimal number is expected, found "NaN"`},
+		{"recursion", testenv.Protobuf(3, 7, 4, 1, 5, strings.Repeat("\x0b", 100_000)), `undecodable: the messages cannot be read from byte 0 of 100000 on`},
+		{"a value of 5 MB", canalPacket(canalEntry(1, 2, 1, 12, canalRow(canalColumns(2, "id", "1", "note", strings.Repeat("x", 5<<20))))),
+			`version=1 id=1 note="` + strings.Repeat("x", 5<<20) + `" file="mysql-bin.000007" pos=1 es=1700000000000 n=0 of="orders" gone=false`},
+		{"100,000 columns", canalPacket(canalEntry(1, 2, 1, 12, canalRow(canalColumns(2, append(slices.Repeat([]string{"x", "1"}, 100_000), "id", "1")...)))),
+			`version=1 id=1 file="mysql-bin.000007" pos=1 es=1700000000000 n=0 of="orders" gone=false`},
 		{"a column twice", canalPacket(canalEntry(1, 2, 1, 12, canalRow(canalColumns(2, "id", "1", "id", "1")))), `undecodable: field data.id: it is there twice`},
 		{"a row of nothing", canalPacket(canalEntry(1, 2, 1, 12, []byte{})), `missing_field: field data: a change of its kind has the row here`},
 	} {
 		if got := said(t, canalSchema(), &event.Record{Value: c.value, Timestamp: 1}); got != c.want {
-			t.Errorf("%s: got\n%s\nwant\n%s", c.name, got, c.want)
+			t.Errorf("%s: got\n%.2000s\nwant\n%.2000s", c.name, got, c.want)
 		}
 	}
 }

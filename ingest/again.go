@@ -35,7 +35,10 @@ func (s *stream) decodeAgain(records []*event.Record) (*event.Batch, bool) {
 		if !s.takes(rec) {
 			continue
 		}
-		if !s.resolve(s.drain, decoder, rec) {
+		if err := s.resolve(s.drain, decoder, rec); err != nil {
+			if h, ok := err.(*haltError); ok { //nolint:errorlint // our own, never wrapped
+				s.halt(h)
+			}
 			return batch, false
 		}
 		_ = decoder.Decode(rec, batch) // what cannot be decoded is a dead letter already

@@ -60,10 +60,11 @@ func (s *stream) submit(c *broker.Chunk) {
 		if to < len(c.Records) {
 			end = c.Records[to].Offset
 		}
-		if !s.takeOff(c, c.Records[from:to], end) {
+		n := s.takeOff(c, c.Records[from:to], end)
+		if n == 0 {
 			return
 		}
-		from = to
+		from += n
 	}
 }
 
@@ -80,17 +81,18 @@ func (s *stream) cut(records []event.Record, from int) int {
 	return len(records)
 }
 
-// takeOff makes a flight of the records, which end before offset end, and submits it.
-func (s *stream) takeOff(c *broker.Chunk, records []event.Record, end int64) bool {
+// takeOff makes a flight of the records, which end before offset end, and submits it. It returns how many of them have taken off: those before
+// the first one that cannot be decoded yet, which then waits, or halts, alone; 0: work has ended, or the partition halts.
+func (s *stream) takeOff(c *broker.Chunk, records []event.Record, end int64) int {
 	began := time.Now()
 	var f *flight
 	select {
 	case f = <-s.free:
 	case <-s.work.Done():
-		return false
+		return 0
 	}
 	if s.Pace.Wait(s.work, len(records)) != nil || s.limit != nil && s.limit.WaitN(s.work, len(records)) != nil || s.work.Err() != nil {
-		return false
+		return 0
 	}
 	f.chunk, f.records, f.count, f.out, f.left = c, records, len(records), nil, nil
 	f.passed, f.rejected, f.written, f.plural, f.stored = 0, 0, false, false, 0
@@ -98,9 +100,12 @@ func (s *stream) takeOff(c *broker.Chunk, records []event.Record, end int64) boo
 	clear(f.filtered)
 	f.ctx, f.landed = s.Hooks.Flight(s.drain, FlightInfo{Partition: s.id, Records: records})
 	began = s.took(f.ctx, StepRoom, began)
-	if !s.decode(f) {
+	if n := s.decode(f); n < len(records) {
 		s.abandon(f)
-		return false
+		if n == 0 {
+			return 0
+		}
+		return s.takeOff(c, records[:n], records[n].Offset)
 	}
 	f.times = TimesOf(records)
 	began = s.took(f.ctx, StepDecode, began)
@@ -117,7 +122,7 @@ func (s *stream) takeOff(c *broker.Chunk, records []event.Record, end int64) boo
 	}
 	s.flights.Add(1)
 	go s.settle(f)
-	return true
+	return len(records)
 }
 
 // abandon lets go of a flight that was not submitted.
@@ -128,9 +133,10 @@ func (s *stream) abandon(f *flight) {
 	s.free <- f
 }
 
-// decode fills the stream's batch with the flight's events, and the flight's dead letters with what cannot be decoded. It reports false
-// when the partition goes away first, or halts.
-func (s *stream) decode(f *flight) bool {
+// decode fills the stream's batch with the flight's events, and the flight's dead letters with what can never be decoded. It returns how many
+// records come before one that cannot be decoded yet; of the first one it waits until it can, and returns 0 when the partition goes away, or
+// halts. All is well if the result is the number of records.
+func (s *stream) decode(f *flight) int {
 	if i := s.eras.Of(&f.records[0]); i != s.reading {
 		s.decoder, s.reading = event.NewDecoder(s.readingOf(&f.records[0]).Schema), i
 	}
@@ -143,14 +149,24 @@ func (s *stream) decode(f *flight) bool {
 			f.passed++
 			continue
 		}
-		if !s.resolve(s.work, s.decoder, &f.records[i]) {
-			return false
+		if i > 0 && s.decoder.Resolve(s.work, &f.records[i]) != nil {
+			return i
+		}
+		if i == 0 {
+			if err := s.resolve(s.work, s.decoder, &f.records[i]); err != nil {
+				if h, ok := err.(*haltError); ok { //nolint:errorlint // our own, never wrapped
+					s.haltBehind(h)
+				}
+				return 0
+			}
 		}
 		from := len(s.batch.Events)
 		if err := s.decoder.Decode(&f.records[i], &s.batch); err != nil {
 			if fault, ok := errors.AsType[*event.Error](err); ok && fault.Halts {
-				s.halt(&haltError{fault.Reason, fmt.Errorf("offset %d: %w", f.records[i].Offset, err)})
-				return false
+				if i == 0 {
+					s.haltBehind(&haltError{fault.Reason, fmt.Errorf("offset %d: %w", f.records[i].Offset, err)})
+				}
+				return i
 			}
 			f.letters = append(f.letters, s.letter(&f.records[i], event.Undecodable, err))
 			continue
@@ -167,7 +183,14 @@ func (s *stream) decode(f *flight) bool {
 	}
 	f.events = writing(s.batch.Events)
 	s.Hooks.Decoded(DecodedInfo{Partition: s.id, Events: len(s.batch.Events)})
-	return true
+	return len(f.records)
+}
+
+// haltBehind halts once all that has taken off is settled.
+func (s *stream) haltBehind(h *haltError) {
+	s.Writer.Release()
+	s.flights.Wait()
+	s.halt(h)
 }
 
 // writing counts the events that write something.
@@ -207,33 +230,32 @@ func (f *flight) filter(conditions []event.Condition, events []event.Event) {
 	}
 }
 
-// resolve waits until a record can be decoded. It reports false when ctx ends first, or the partition halts.
-func (s *stream) resolve(ctx context.Context, d *event.Decoder, rec *event.Record) bool {
+// resolve waits until a record can be decoded. It returns an error when ctx ends first, or a *haltError.
+func (s *stream) resolve(ctx context.Context, d *event.Decoder, rec *event.Record) error {
 	err := d.Resolve(ctx, rec)
 	if err == nil {
-		return true
+		return nil
 	}
 	s.progress.impede()
 	defer s.progress.free()
 	for pauses := s.pauses(); err != nil; err = d.Resolve(ctx, rec) {
 		if ctx.Err() != nil {
-			return false
+			return ctx.Err()
 		}
 		reason := event.Unavailable
 		if u, ok := errors.AsType[*event.Unresolved](err); ok {
 			if reason = u.Reason; u.Verdict == event.Halt {
-				s.halt(&haltError{u.Reason, u.Err})
-				return false
+				return &haltError{u.Reason, u.Err}
 			}
 		}
 		s.progress.impeded(Waiting, reason, err)
 		s.Hooks.Waiting(WaitingInfo{Partition: s.id, Reason: reason, Err: err})
 		s.Logger.Warn("records wait to be decoded", "topic", s.Topic, "partition", s.id, "offset", rec.Offset, "error", err)
-		if pauses.Wait(ctx) != nil {
-			return false
+		if err := pauses.Wait(ctx); err != nil {
+			return err
 		}
 	}
-	return true
+	return nil
 }
 
 // letter makes the dead letter of a record that cannot be written.

@@ -56,7 +56,8 @@ func (r *scriptedReader) Resolve(_ context.Context, rec *event.Record) error {
 	return r.f.resolve(rec)
 }
 
-// TestARecordThatHaltsIsNoDeadLetter: what the decoder halts at is neither buried nor passed, and the partition goes on once it is decoded.
+// TestARecordThatHaltsIsNoDeadLetter: what the decoder halts at is neither buried nor passed, all before it is settled, and the partition goes on
+// once it is decoded.
 func TestARecordThatHaltsIsNoDeadLetter(t *testing.T) {
 	inBubble(t, 2, func(t *testing.T, b *fakeKafka) {
 		b.produce(40, 0, 1)
@@ -76,6 +77,7 @@ func TestARecordThatHaltsIsNoDeadLetter(t *testing.T) {
 			problems := l.Status().Problems(time.Now(), time.Minute)
 			return len(problems) == 1 && strings.Contains(problems[0], "bad_version: offset 15: bad_version: no epoch")
 		})
+		eventually(t, "what came before is written", func() bool { return b.committedOffset(0) == 15 })
 		b.neverCommits(t, 0, 16, 20*time.Millisecond)
 		if n := dead.count(); n != 0 {
 			t.Errorf("%d dead letters", n)
@@ -116,6 +118,7 @@ func TestARecordWaitsForItsSchema(t *testing.T) {
 					problems := strings.Join(l.Status().Problems(time.Now().Add(time.Hour), time.Minute), "\n")
 					return strings.Contains(problems, errors.Unwrap(wrapped(failure)).Error())
 				})
+				eventually(t, "what came before is written", func() bool { return b.committedOffset(0) == 15 })
 				b.neverCommits(t, 0, 16, 20*time.Millisecond)
 				there.Store(true)
 				eventually(t, "all committed", func() bool { return b.committedOffset(0) == 40 })

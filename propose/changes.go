@@ -2,12 +2,15 @@ package propose
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 
 	"brine/event"
+	"brine/event/avro"
+	"brine/registry"
 )
 
 // changes are what a sample of a database's log says of it.
@@ -68,7 +71,7 @@ func debezium(value []byte) (c change, ok bool) {
 }
 
 // findChanges finds out whether the records are changes as Debezium writes them.
-func (e *encoding) findChanges(o *Options, raw []event.Record) error {
+func (e *encoding) findChanges(ctx context.Context, o *Options, raw []event.Record) error {
 	within := func(key string) bool {
 		return slices.ContainsFunc(e.fields, func(f event.Field) bool { return f.Path[0] == key })
 	}
@@ -98,7 +101,7 @@ func (e *encoding) findChanges(o *Options, raw []event.Record) error {
 		if e.changes.form != event.Debezium {
 			break // its records say themselves
 		}
-		if key := keyOf(raw[i].Key); key != nil {
+		if key := e.keyOf(ctx, &raw[i]); key != nil {
 			e.changes.key = key
 			break
 		}
@@ -170,6 +173,31 @@ func rowFields(schema *connect) (out []event.Field) {
 			f.Type = t
 		}
 		out = append(out, f)
+	}
+	return out
+}
+
+// keyOf are the columns of the primary key that a record's key has, in their order; nil: it has none.
+func (e *encoding) keyOf(ctx context.Context, rec *event.Record) (out []string) {
+	if e.client == nil {
+		return keyOf(rec.Key)
+	}
+	framed, wrong := registry.Confluent.Of(rec, registry.Key)
+	if wrong != nil {
+		return keyOf(rec.Key)
+	}
+	found, err := e.client.Schema(ctx, framed.ID)
+	if err != nil {
+		return nil
+	}
+	schema, err := avro.FromRegistry(found)
+	if err != nil {
+		return nil
+	}
+	for _, f := range schema.Fields() {
+		if len(f.Path) == 1 {
+			out = append(out, f.Path[0])
+		}
 	}
 	return out
 }

@@ -58,7 +58,7 @@ func (o *Options) encoding(ctx context.Context, raw []event.Record) (*encoding, 
 		e.byRows(o, raw)
 	}
 	if err == nil {
-		err = e.findChanges(o, raw)
+		err = e.findChanges(ctx, o, raw)
 	}
 	return e, err
 }

@@ -155,6 +155,14 @@ func TestInitOfFormats(t *testing.T) {
 	registry.SeedSchema("avro-value", 1, 1, sr.Schema{Schema: parcelAvro})
 	registry.SeedSchema("protobuf-value", 1, 2, sr.Schema{Schema: parcelProto, Type: sr.TypeProtobuf})
 	registry.SeedSchema("json-value", 1, 3, sr.Schema{Schema: `{"type":"object"}`, Type: sr.TypeJSON})
+	changes := debeziumInAvro(t)
+	for id, schema := range changes.schemas {
+		registry.SeedSchema("debezium-value", 1, id, schema)
+	}
+	registry.SeedSchema("debezium-key", 1, 10, sr.Schema{Schema: `{"type":"record","name":"Key","fields":[{"name":"id","type":"long"}]}`})
+	for i := range changes.records {
+		changes.records[i].key = []byte{0, 0, 0, 0, 10, 2} // of one row or another: which one does not matter here
+	}
 	dir := t.TempDir()
 	schemas := map[string]string{"p.avsc": parcelAvro, "p.proto": parcelProto}
 	for name, text := range schemas {
@@ -175,6 +183,8 @@ func TestInitOfFormats(t *testing.T) {
 			"version: changed_at", "row: entity", "key: md5(shop, 4) + asc(shop) + asc(id)"}, 4},
 		"debezium with schemas": {nil, debeziumParcels(false), []string{"envelope: { form: debezium, before: key, key: [shop, id] }",
 			"price: decimal", "made: time_us"}, 4},
+		"debezium in avro": {[]string{"--registry", registry.URL()}, changes.records, []string{"format: avro", "envelope: { form: debezium, before: key, key: [id] }", "total: decimal", "made: time_us",
+			"version: changed_at", "key: md5(id, 4) + asc(id)"}, 3},
 		"canal": {nil, canalParcels(), []string{"envelope: { form: canal, ties: accept }", "price: decimal", `made: { type: time, format: "%Y-%m-%d %H:%M:%S" }`,
 			`row: { type: int, path: ["$row"] }`, "version: seq(changed_at, row)", "key: md5(id, 4) + asc(id)"}, 12},
 		"maxwell": {nil, maxwellParcels(), []string{"envelope: { form: maxwell, ties: accept }", `changed_at: { type: time_s, path: ["$ts"] }`, "version: changed_at",

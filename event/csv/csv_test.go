@@ -44,6 +44,8 @@ func TestRows(t *testing.T) {
 	semicolons := schema
 	semicolons.Format = csv.Format{Columns: []string{"note", "id"}, Separator: ';'}
 	semicolons.Fields = schema.Fields[:1]
+	exact := schema
+	exact.Fields = []event.Field{{Name: "id", Type: event.Int}, {Name: "weight", Type: event.Decimal}, {Name: "note", Type: event.TimeNS}}
 	for _, c := range []struct {
 		name, in, want string
 		schema         event.Schema
@@ -72,7 +74,16 @@ func TestRows(t *testing.T) {
 		{"no time", "p1,soon,,,", `wrong_type: field at: a time as 2013-01-31T08:00:00Z (RFC 3339) is expected, found "soon"`, schema},
 		{"no number", "p1,,,heavy,", `wrong_type: field weight: a number is expected, found "heavy"`, schema},
 		{"NaN", "p1,,,NaN,", `wrong_type: field weight: a number is expected, found "NaN"`, schema},
-		{"past 2⁶³", "p1,,,1e999,", `wrong_type: field weight: the number is out of range`, schema},
+		{"infinity", "p1,,,-inf,", `wrong_type: field weight: a number is expected, found "-inf"`, schema},
+		{"past a float's range", "p1,,,1e999,", `wrong_type: field weight: the number is out of range`, schema},
+		{"past 2⁶³", "9223372036854775808,,,,", "wrong_type: field id: the number does not fit 64 bits", exact},
+		{"a decimal of 39 digits", "1,,," + strings.Repeat("7", 39) + ",", "wrong_type: field weight: the decimal has more than 38 digits", exact},
+		{"a time past 64 bits of ns", "1,,9999-12-31T23:59:59Z,,",
+			`wrong_type: field note: a time in ns since 1970, or as 2013-01-31T08:00:00.000000001Z, is expected, found "9999-12-31T23:59:59Z"`, exact},
+		{"year 0", "p1,0000-01-01T00:00:00Z,,,", `id="p1" at=-62167219200000`, schema},
+		{"year 9999", "p1,9999-12-31T23:59:59.999Z,,,", `id="p1" at=253402300799999`, schema},
+		{"year 10000", "p1,10000-01-01T00:00:00Z,,,", `wrong_type: field at: a time as 2013-01-31T08:00:00Z (RFC 3339) is expected, found "10000-01-01T00:00:00Z"`, schema},
+		{"the magic byte of a frame", "\x00\x00\x00\x00\x01p1,,,,", `id="\x00\x00\x00\x00\x01p1"`, schema},
 	} {
 		if got := decode(c.schema, c.in); got != c.want {
 			t.Errorf("%s: %q\ngot  %s\nwant %s", c.name, c.in, got, c.want)

@@ -27,6 +27,9 @@ message Order { string id = 1; Place at = 2; int64 n = 3; }`
 	secondText = `syntax = "proto3"; package shop; message Order { int64 n = 1; string id = 9; string more = 2; }`
 )
 
+// hangs is the status of a registry that does not answer.
+const hangs = -1
+
 // asked is a registry, a client of it, and how often schemas were asked for.
 type asked struct {
 	*srfake.Registry
@@ -45,11 +48,15 @@ func newRegistry(t *testing.T) *asked {
 	t.Cleanup(a.Close)
 	a.Intercept(func(w http.ResponseWriter, req *http.Request) bool {
 		a.count.Add(1)
-		if s := a.status.Load(); s != 0 {
-			http.Error(w, `{"error_code":1,"message":"later"}`, int(s))
-			return true
+		switch s := a.status.Load(); s {
+		case 0:
+			return false
+		case hangs:
+			<-req.Context().Done()
+		default:
+			http.Error(w, `{"error_code":1,"message":"later"}`, int(s)) // which is garbage where the status says that all is well
 		}
-		return false
+		return true
 	})
 	client, err := sr.NewClient(sr.URLs(a.URL()))
 	if err != nil {
@@ -153,9 +160,14 @@ func TestRegistered(t *testing.T) {
 func TestRegisteredOutages(t *testing.T) {
 	fields := declare(t, "id text\nn int")
 	waits, halts := fmt.Sprintf("verdict %d: unavailable", event.Retry), fmt.Sprintf("verdict %d: denied", event.Halt)
-	for status, want := range map[int32]string{500: waits, 429: waits, 401: halts, 403: halts} {
+	for status, want := range map[int32]string{hangs: waits, http.StatusOK: waits, 500: waits, 429: waits, 404: waits, 401: halts, 403: halts} {
 		a := newRegistry(t)
-		d := event.NewDecoder(event.Schema{Fields: fields, Version: -1, Format: Registered(registry.Confluent, a.client)})
+		client, err := registry.New(registry.Options{URLs: []string{a.URL()}, Timeout: 200 * time.Millisecond})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(client.Close)
+		d := event.NewDecoder(event.Schema{Fields: fields, Version: -1, Format: Registered(registry.Confluent, client)})
 		a.status.Store(status)
 		value := frame(a.second, []byte{0}, body(t, secondText, "Order", `id:"b" n:4`))
 		got := one(d, fields, value)
