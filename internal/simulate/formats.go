@@ -15,16 +15,24 @@ import (
 	"brine/event/csv"
 	"brine/event/protobuf"
 	"brine/registry"
+	"brine/sink"
 )
 
-// What the pipeline of a plan with a filter asks of events, and beside it the same in Go.
+// What the pipeline of a plan with a filter asks of events, and of one with otherwise of those that change the last row of their waybill; and
+// beside it the same in Go. A tombstone has no station, so that it is not asked.
 const (
-	when = `action != "SIGN" || station < "S30"`
-	info = `station + " " + note`
+	when     = `action != "SIGN" || station < "S30"`
+	info     = `station + " " + note`
+	lastWhen = `station < "S25"`
+
+	lastCondition = "rows.1.when" // the name of its field
 )
 
-// kept reports whether the filter keeps it: a tombstone has no station, so that the filter is not asked.
+// kept reports whether the filter keeps it.
 func (s *scan) kept() bool { return s.Action != "SIGN" || s.Station < "S30" || s.Gone }
+
+// hidden reports whether its row in the table last is not made, since a condition does not hold.
+func (s *scan) hidden() bool { return s.Otherwise != "" && s.Station >= "S25" && !s.Gone }
 
 // schema is what the pipeline declares of the input.
 func (p *Plan) schema() (event.Schema, error) {
@@ -45,20 +53,34 @@ func (p *Plan) schema() (event.Schema, error) {
 			f := &s.Fields[i]
 			f.Place, f.Path = event.InHeader, []string{f.Name}
 		}
+	}
+	if p.Tombstones || p.Otherwise == sink.Delete {
 		s.Fields = append(s.Fields, event.Field{Name: "gone", Type: event.Bool})
 	}
-	if !p.Filter {
-		return s, nil
+	return s, p.derive(&s)
+}
+
+// derive adds what expressions make of events.
+func (p *Plan) derive(s *event.Schema) error {
+	if !p.Filter && p.Otherwise == "" {
+		return nil
 	}
 	b := derive.New(s.Fields)
-	if _, err := b.Let("info", event.Text, "let.info", info); err != nil {
-		return s, err
+	if p.Filter {
+		if _, err := b.Let("info", event.Text, "let.info", info); err != nil {
+			return err
+		}
+		if err := b.When("when", when); err != nil {
+			return err
+		}
 	}
-	if err := b.When("when", when); err != nil {
-		return s, err
+	if p.Otherwise != "" {
+		if err := b.Condition(lastCondition, "when", lastWhen); err != nil {
+			return err
+		}
 	}
 	s.Fields, s.Derive = b.Fields(), b.Rules()
-	return s, nil
+	return nil
 }
 
 // registeredFormat is the format of records that name their schemas.

@@ -43,7 +43,21 @@ var tables = []struct {
 		{"e", "i", func(s *scan) string { return s.ID }}, {"e", "s", (*scan).stationed}, {"e", "n", (*scan).noted},
 		{"e", goneQualifier, (*scan).ended}}},
 	{"last", sink.RowEntity, lastKey, (*scan).lastRow, []column{
-		{"a", "i", func(s *scan) string { return s.ID }}, {"b", "s", (*scan).stationed}, {"a", goneQualifier, (*scan).ended}}},
+		{"a", "i", unlessHidden(func(s *scan) string { return s.ID })}, {"b", "s", unlessHidden((*scan).stationed)},
+		{"a", goneQualifier, (*scan).lastEnded}}},
+}
+
+// lastTable is the one whose rows may have a condition.
+const lastTable = 1
+
+// unlessHidden is a column's value that an event which makes no row does not write.
+func unlessHidden(value func(*scan) string) func(*scan) string {
+	return func(s *scan) string {
+		if s.hidden() {
+			return nowhere
+		}
+		return value(s)
+	}
 }
 
 // goneQualifier is of the column that says whether a row is deleted. It comes last: the first cell of a row is its scan's id.
@@ -63,14 +77,21 @@ func (p *Plan) field(qualifier string) string {
 // rows is the sink's configuration of a pair of tables.
 func rows(p *Plan, schema event.Schema, suffix string) ([]sink.Rows, error) {
 	var all []sink.Rows
-	for _, t := range tables {
+	for i, t := range tables {
 		key, err := eventkey.Parse(t.key, schema)
 		if err != nil {
 			return nil, err
 		}
 		r := sink.Rows{Table: sink.Table{Name: t.name + suffix, Row: t.kind, Keys: rowkey.One(key)}}
+		ends := p.Tombstones
+		if i == lastTable && p.Otherwise != "" {
+			r.When, r.Otherwise = lastCondition, p.Otherwise
+			if p.Otherwise == sink.Delete {
+				r.Deletes.Field, ends = "gone", true
+			}
+		}
 		for _, c := range t.columns {
-			if c.qualifier == goneQualifier && !p.Tombstones {
+			if c.qualifier == goneQualifier && !ends {
 				continue
 			}
 			r.Columns = append(r.Columns, sink.Column{Family: c.family, Qualifier: c.qualifier, Field: p.field(c.qualifier)})
@@ -88,6 +109,8 @@ type scan struct {
 	Info string // what the pipeline's let makes of it
 	Gone bool   // it is a tombstone
 	Ends bool   // of a plan with tombstones: a column says whether it is one
+
+	Otherwise sink.Otherwise // of its plan
 }
 
 // scansRow and lastRow are the rows by the words of docs/rowkeys.md, so that they do not share a mistake with rowkey.
@@ -118,6 +141,19 @@ func (s *scan) ended() string {
 		return "\xff"
 	}
 	return "\x00"
+}
+
+// lastEnded is the same in the table last, whose rows may also end since a condition does not hold any more.
+func (s *scan) lastEnded() string {
+	switch {
+	case s.hidden() && s.Otherwise == sink.Skip:
+		return nowhere
+	case s.hidden():
+		return "\xff"
+	case s.Otherwise == sink.Delete && !s.Gone:
+		return "\x00"
+	}
+	return s.ended()
 }
 
 // noted is what the column of notes has of it.
@@ -240,7 +276,7 @@ func (r *record) write(rng *rand.Rand, p *Plan) {
 	}
 	var all []written
 	for i, s := range r.scans {
-		s.Ends = p.Tombstones
+		s.Ends, s.Otherwise = p.Tombstones, p.Otherwise
 		all = append(all, p.written(s, r.poison, i == at))
 	}
 	if p.Tombstones {

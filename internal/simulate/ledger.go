@@ -109,7 +109,7 @@ func (l *Ledger) settled(p position) bool {
 	}
 	for _, t := range tables {
 		for _, s := range r.scans {
-			if !l.applied[t.name][s.ID] {
+			if id := t.columns[0].value(s); id != nowhere && !l.applied[t.name][id] { // what is hidden is not known by an id
 				return false
 			}
 		}

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"brine/sink"
 )
 
 // Plan is what a seed draws: how large the world is, what comes in, and what goes wrong when.
@@ -25,6 +27,8 @@ type Plan struct {
 	Nulls  float64 `json:",omitempty"` // part of the records that have no value
 
 	Tombstones bool `json:",omitempty"` // records without a value are deletes of what their keys and headers say
+
+	Otherwise sink.Otherwise `json:",omitempty"` // rows of the table last have a when, and this becomes of one for which it does not hold; "": they have none
 
 	Static     bool // the processes are static members of their group
 	Autoflush  bool
@@ -70,6 +74,7 @@ func Draw(seed uint64) *Plan {
 	}
 	p.drawFormat()
 	p.drawTombstones()
+	p.drawOtherwise()
 	slices.SortFunc(p.Faults, func(a, b Fault) int { return int(a.At - b.At) })
 	return p
 }
@@ -99,6 +104,11 @@ func (p *Plan) drawTombstones() {
 		return
 	}
 	p.Tombstones, p.Nulls = true, []float64{0.01, 0.1}[rng.IntN(2)]
+}
+
+// drawOtherwise draws whether one of the tables has a condition. The luck is its own too.
+func (p *Plan) drawOtherwise() {
+	p.Otherwise = []sink.Otherwise{"", "", sink.Skip, sink.Delete}[rand.New(rand.NewPCG(p.Seed, 6)).IntN(4)]
 }
 
 // registered reports whether records name schemas at a registry.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -13,8 +14,11 @@ import (
 
 	"brine/event"
 	"brine/event/avro"
+	"brine/event/csv"
+	"brine/event/protobuf"
 	"brine/ingest"
 	"brine/registry"
+	"brine/sink"
 )
 
 // Builds that are wrong in a known way are found, each by the invariant that it breaks: every check can fail.
@@ -58,6 +62,22 @@ func TestPlantedBugsAreFound(t *testing.T) {
 		{"seldom commits", "9", option(func(o *ingest.Options) { o.CommitInterval = 20 * time.Second }), func(p *Plan) { p.Window, p.MaxBatch = 1, 1 }},
 		{"keeps what its filter leaves out", "3", option(func(o *ingest.Options) { o.Schema.Derive = keeping{o.Schema.Derive} }),
 			func(p *Plan) { p.Filter = true }},
+		{"makes rows whatever their condition says", "3", writer(func(w event.Writer) event.Writer {
+			return spoiling{w, func(e *event.Event) { e.Values[len(e.Values)-1] = event.BoolValue(true) }} // the condition's, which comes last
+		}), func(p *Plan) { p.Filter, p.Otherwise = false, sink.Delete }},
+		{"writes a tombstone as a change", "4", writer(func(w event.Writer) event.Writer {
+			return spoiling{w, func(e *event.Event) { e.Values[6] = event.BoolValue(false) }}
+		}), func(p *Plan) { p.Format, p.Tombstones, p.Nulls = "json", true, 0.1 }},
+		{"takes a tombstone for a broken record", "2", option(func(o *ingest.Options) { o.Schema.Tombstones, o.Schema.Images = false, event.Images{} }),
+			func(p *Plan) { p.Format, p.Tombstones, p.Nulls = "json", true, 0.01 }},
+		{"takes two columns of a row for each other", "4", option(func(o *ingest.Options) {
+			o.Schema.Format = csv.Format{Columns: []string{"waybill", "at", "action", "note", "id", "station"}}
+		}), func(p *Plan) { p.Format, p.Filter, p.Tombstones, p.Otherwise = "csv", false, false, "" }},
+		{"reads every message by the schema of the first one", "2", Bug{Hooks: func(w *World, _ *Process, o *ingest.Options) {
+			if names, err := w.registry.client(); err == nil {
+				o.Schema.Format = protobuf.Registered(names.Framing(), &stuck{Client: names})
+			}
+		}}, func(p *Plan) { p.Format, p.Tombstones = "protobuf", false }},
 		{"takes an outage of the registry for an unknown schema", "2", Bug{Hooks: func(w *World, _ *Process, o *ingest.Options) {
 			if names, err := w.registry.client(); err == nil {
 				o.Schema.Format = avro.Registered(names.Framing(), impatient{names})
@@ -121,6 +141,25 @@ func (i impatient) Schema(ctx context.Context, id registry.ID) (*registry.Schema
 		return nil, &unknown
 	}
 	return s, err
+}
+
+// stuck knows one schema.
+type stuck struct {
+	*registry.Client
+	first atomic.Pointer[registry.Schema]
+}
+
+func (s *stuck) Schema(ctx context.Context, id registry.ID) (*registry.Schema, error) {
+	if first := s.first.Load(); first != nil {
+		same := *first
+		same.ID = id
+		return &same, nil
+	}
+	found, err := s.Client.Schema(ctx, id)
+	if err == nil {
+		s.first.CompareAndSwap(nil, found)
+	}
+	return found, err
 }
 
 // spoiling changes events before they are written.

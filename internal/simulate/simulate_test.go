@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"brine/internal/testenv"
+	"brine/sink"
 )
 
 var (
@@ -70,6 +71,15 @@ func TestUndisturbed(t *testing.T) {
 			r := run(t, p, Bug{})
 			held(t, r)
 			t.Logf("%v simulated, caught up in %v, %+v", r.Simulated, r.CaughtUp, r.Counts)
+		})
+	}
+	for _, otherwise := range []sink.Otherwise{sink.Skip, sink.Delete} {
+		t.Run("otherwise "+string(otherwise), func(t *testing.T) {
+			t.Parallel()
+			p := Draw(1)
+			p.Faults, p.Format, p.Filter, p.Tombstones, p.Otherwise = nil, "json", otherwise == sink.Skip, otherwise == sink.Delete, otherwise
+			p.Nulls, p.Poison, p.Records = 0.1, 0.05, 1000
+			held(t, run(t, p, Bug{}))
 		})
 	}
 	for format, filter := range map[string]bool{"json": true, "avro": false} {
