@@ -52,6 +52,7 @@ func (l *loader) checkAddresses(c *Config) {
 	l.checkHTTP(&c.HTTP)
 	l.checkServe(c)
 	l.checkTracing(c.Tracing.To)
+	l.checkMap(c)
 	l.checkHBase(c.Cluster.Connect)
 	l.checkHBaseTLS(&c.Cluster)
 	l.checkHBaseKerberos(&c.Cluster)

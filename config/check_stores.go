@@ -373,3 +373,15 @@ func (l *loader) checkStores(c *Config, p *Pipeline, setting string) {
 			"write the pipeline's rows")
 	}
 }
+
+// checkMap checks the table of the maps' history.
+func (l *loader) checkMap(c *Config) {
+	const setting = "map.history"
+	switch name := c.Map.History; {
+	case name == "":
+	case !tableName(name):
+		l.fault(setting, Name, "is not a valid table name", "write history: brine:maps")
+	case c.Table(name) != nil:
+		l.fault(setting, Duplicate, "names a table of pipelines", "write the name of a table that is brine's own: history: brine:maps")
+	}
+}

@@ -39,6 +39,8 @@ type Config struct {
 	Accounts Accounts `set:"accounts"`
 	// Traces of some records.
 	Tracing Tracing `set:"tracing"`
+	// The maps of what is written where and when.
+	Map Map `set:"map"`
 	// Everything that is held between fetching a record and settling it: records, mutations and documents of all
 	// pipelines together. When it is spent, fetching waits. The loops of all pipelines, for rows and for documents, have
 	// equal shares, so that none that waits takes another's room.
@@ -232,6 +234,15 @@ type Tracing struct {
 	// Of so many records without a trace one is followed; 0: none. A record whose producer has sampled it, as its header `traceparent`
 	// says, is followed in any case.
 	OneIn int `set:"one_in" default:"10000" min:"0" max:"1000000000"`
+}
+
+// Map is the section map.
+type Map struct {
+	// A table of HBase that is brine's own, in which it keeps what the maps of all tables show, of all members and across restarts: minutes
+	// for a day, quarters of an hour for a week, hours for a month. It is made when there is something to keep, with its namespace, so brine's
+	// user has to be allowed to; and written once a minute, beside the records' path. Without it a map has what one process has written since
+	// it started, eight hours at most.
+	History string `set:"history" example:"brine:maps"`
 }
 
 // View is one of views: a kind of question that people ask. `brine check` refuses one that neither the key nor the index answers.

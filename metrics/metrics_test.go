@@ -69,6 +69,9 @@ func callAll(reg prometheus.Registerer) {
 	api.Answered(serve.AnsweredInfo{Route: "/api/v1/views/waybill", Status: 200, Took: time.Millisecond})
 	Logs(reg)(slog.LevelWarn, 2)
 	NewReload(reg, clock).Done(reloadApplied, clock)
+	maps := Maps(reg)
+	maps.Written()
+	maps.Failed()
 	loops.Undeclared("scans", "rows", func() event.UndeclaredCounts {
 		return event.UndeclaredCounts{Looked: 3, Names: map[string]int64{"note": 2}, Others: 1}
 	})

@@ -28,6 +28,10 @@ const (
 	DeadLetterReplayJob = "dead-letter-replay"
 	DeadLetterPurgeJob  = "dead-letter-purge"
 	ReindexJob          = "reindex"
+	RegionSplitJob      = "region-split"
+	RegionMoveJob       = "region-move"
+	SeekJob             = "seek"
+	ExplainJob          = "explain"
 )
 
 // Why Operations start no job.
@@ -83,6 +87,12 @@ func jobRoutes() []*endpoint {
 		{DeadLetterPurgeJob, "Deletes old dead letters, or shows which, as brine deadletters purge does.", client.DeadLetterPurgeJob{},
 			startDeadLetterPurge},
 		{ReindexJob, "Builds an index again beside the one in use, as brine reindex does.", client.ReindexJob{}, startReindex},
+		{RegionSplitJob, "Splits a region, or shows which and where, as brine regions split does.", client.RegionSplitJob{}, startRegionSplit},
+		{RegionMoveJob, "Moves a region to another server, or shows which and where to, as brine regions move does.", client.RegionMoveJob{},
+			startRegionMove},
+		{SeekJob, "Looks in the topics for the record that a cell comes from, and says where it has looked.", client.SeekJob{}, startSeek},
+		{ExplainJob, "Says what becomes of a record: its rows and documents beside what stands there, as brine explain does.",
+			client.ExplainJob{}, startExplain},
 	} {
 		routes = append(routes, &endpoint{method: http.MethodPost, path: jobsPath + "/" + of.kind,
 			id:    "start_" + strings.ReplaceAll(of.kind, "-", "_"),
@@ -142,6 +152,39 @@ func startDeadLetterPurge(c *call) error {
 func startReindex(c *call) error {
 	var of client.ReindexJob
 	return c.startJob(ReindexJob, &of, func() (any, bool) { return &of, (of.DropOld || of.Again) && !of.DryRun })
+}
+
+func startRegionSplit(c *call) error {
+	var of client.RegionSplitJob
+	return c.startJob(RegionSplitJob, &of, func() (any, bool) {
+		shown := of
+		shown.At = c.hiddenKey(of.Table, of.At)
+		return &shown, false
+	})
+}
+
+func startRegionMove(c *call) error {
+	var of client.RegionMoveJob
+	return c.startJob(RegionMoveJob, &of, func() (any, bool) { return &of, false })
+}
+
+func startSeek(c *call) error {
+	var of client.SeekJob
+	return c.startJob(SeekJob, &of, func() (any, bool) {
+		shown := of
+		shown.Row = c.hiddenKey(of.Table, of.Row)
+		return &shown, false
+	})
+}
+
+func startExplain(c *call) error {
+	var of client.ExplainJob
+	return c.startJob(ExplainJob, &of, func() (any, bool) { return &of, false })
+}
+
+// hiddenKey is a row key of a table, as everybody may see it.
+func (c *call) hiddenKey(table, key string) string {
+	return mask.If(key != "" && c.opts.Masks.MasksKey(table), key)
 }
 
 // hidden are texts that may hold values of masked fields, as everybody may see them.

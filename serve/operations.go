@@ -31,6 +31,7 @@ type Operations interface {
 	// Skew is of one table, or of all without a name.
 	Skew(ctx context.Context, table string, rules *mask.Rules) (client.Skew, error)
 	HeatMap(ctx context.Context, table string, of client.HeatMapOf, rules *mask.Rules) (client.HeatMap, error)
+	TableSizes(ctx context.Context, table string, of client.HeatMapOf) (client.TableSizes, error)
 	// Configuration is what runs, without secrets.
 	Configuration(ctx context.Context) (client.Configuration, error)
 	// Key is a row key, of a table or of none, and what it makes of what is asked of it.
@@ -103,6 +104,8 @@ func tableOperations() []*endpoint {
 	const path = opsPath + "/tables"
 	table := param{in: "path", name: "table", about: "Of the configuration.", kind: rowkey.Text, required: true}
 	number := func(name, about string) param { return param{in: "query", name: name, about: about, kind: rowkey.Int} }
+	minutes := number("minutes", "How far back (default 60): eight hours are kept, and a month with map.history.")
+	until := param{in: "query", name: "until", about: "Up to then (default: now); with map.history.", kind: rowkey.Time}
 	return []*endpoint{
 		{path: path, id: "tables", about: "The tables of the configuration, with their regions and sizes.", answer: client.StoredTables{},
 			handle: func(c *call) error { return answer(c, c.opts.Operations.Tables) }},
@@ -115,10 +118,13 @@ func tableOperations() []*endpoint {
 		{path: path + "/{table}/skew", id: "table_skew", about: "How unevenly a table lies over its regions and servers, and what helps.",
 			params: []param{table}, answer: client.Skew{}, missing: true, handle: (*call).skew},
 		{path: opsPath + "/skew", id: "skew", about: "How unevenly all tables lie.", answer: client.Skew{}, handle: (*call).skew},
-		{path: path + "/{table}/heat", id: "heat_map", about: "Rows and bytes a second that this brine writes, by key range and time.",
-			params: []param{table, number("minutes", "How far back; eight hours are kept (default 60)."),
-				number("ranges", "Key ranges at most."), number("columns", "Columns at most (default and most: 480).")},
+		{path: path + "/{table}/heat", id: "heat_map",
+			about: "Rows and bytes a second that are written, by key range and time: by this brine, and with map.history by all.",
+			params: []param{table, minutes, until,
+				number("ranges", "Key ranges at most."), number("columns", "Columns at most (default 480, most 1440).")},
 			answer: client.HeatMap{}, missing: true, handle: (*call).heatMap},
+		{path: path + "/{table}/sizes", id: "table_sizes", about: "How large a table was over time, where map.history keeps that.",
+			params: []param{table, minutes, until}, answer: client.TableSizes{}, missing: true, handle: (*call).tableSizes},
 	}
 }
 
@@ -128,16 +134,38 @@ func (c *call) skew() error {
 	})
 }
 
-func (c *call) heatMap() (err error) {
-	var of client.HeatMapOf
+// mostMinutes is how far back a map may be asked for: a month.
+const mostMinutes = 31 * 24 * 60
+
+// heatMapOf reads which part of a map is meant.
+func (c *call) heatMapOf() (of client.HeatMapOf, err error) {
 	for _, n := range []struct {
 		name string
 		into *int
 		most int
-	}{{"minutes", &of.Minutes, 8 * 60}, {"ranges", &of.Ranges, 1 << 16}, {"columns", &of.Columns, 480}} {
+	}{{"minutes", &of.Minutes, mostMinutes}, {"ranges", &of.Ranges, 1 << 16}, {"columns", &of.Columns, 1440}} {
 		if *n.into, err = c.number(n.name, n.most); err != nil {
-			return err
+			return of, err
 		}
+	}
+	of.Until = c.values.Get("until")
+	return of, nil
+}
+
+func (c *call) tableSizes() error {
+	of, err := c.heatMapOf()
+	if err != nil {
+		return err
+	}
+	return answer(c, func(ctx context.Context) (client.TableSizes, error) {
+		return c.opts.Operations.TableSizes(ctx, c.r.PathValue("table"), of)
+	})
+}
+
+func (c *call) heatMap() error {
+	of, err := c.heatMapOf()
+	if err != nil {
+		return err
 	}
 	return answer(c, func(ctx context.Context) (client.HeatMap, error) {
 		return c.opts.Operations.HeatMap(ctx, c.r.PathValue("table"), of, c.masks(c.id))

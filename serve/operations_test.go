@@ -60,6 +60,10 @@ func (operations) HeatMap(_ context.Context, table string, of client.HeatMapOf, 
 	return client.HeatMap{Table: table, Most: float64(of.Minutes*1e6 + of.Columns)}, failing(table)
 }
 
+func (operations) TableSizes(_ context.Context, table string, of client.HeatMapOf) (client.TableSizes, error) {
+	return client.TableSizes{Table: table, Sizes: []client.TableSize{{At: of.Until, MB: int64(of.Minutes)}}}, failing(table)
+}
+
 func (operations) Configuration(context.Context) (client.Configuration, error) {
 	return client.Configuration{}, nil
 }

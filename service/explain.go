@@ -45,6 +45,22 @@ func (s *Service) Explain(ctx context.Context, topic string, partition int, offs
 	return report, IngestError(err)
 }
 
+// Seek looks for the records that a cell comes from, in the topics of halves, each of one topic, that write its table. What is sought, and how
+// much is read at most, stands in o.
+func (s *Service) Seek(ctx context.Context, cfg *config.Config, o explain.SeekOptions, halves []config.Half) (*explain.Sought, error) {
+	k := &cfg.Kafka
+	asks := brokers.Offsets{Client: brokers.Open(k)}
+	defer asks.Close()
+	o.Kafka, o.Offsets, o.Client = ingest.Options{Kafka: k.Options(), RequestTimeout: k.RequestTimeout}, asks, s.Client()
+	for _, h := range halves {
+		src := s.explainedBy(h.Pipeline, explain.Configured(""))
+		explainHalf(&src, h)
+		o.Sources = append(o.Sources, explain.SeekSource{Source: src, Topic: h.Pipeline.Topic})
+	}
+	sought, err := explain.Seek(ctx, o)
+	return sought, IngestError(err)
+}
+
 // explained is a pipeline as explain needs it, as it was configured when the record came: twice if its halves were configured differently
 // then.
 func (s *Service) explained(notes *former.Notes, p *config.Pipeline, partition int, offset int64) (out []explain.Source) {

@@ -35,6 +35,7 @@ import (
 	"brine/serve/written"
 	"brine/service/admin"
 	"brine/service/brokers"
+	"brine/service/mapstore"
 	"brine/service/reload"
 	"brine/service/stores"
 	"brine/skew"
@@ -99,6 +100,7 @@ type Service struct {
 
 	registry  *prometheus.Registry
 	tables    *skew.Tables
+	maps      *mapstore.Store // nil: what maps show is not kept
 	ingest    *metrics.Ingest
 	sinks     *metrics.Sink
 	indexes   *metrics.Indexer
@@ -236,6 +238,12 @@ func (s *Service) Run(ctx context.Context) error {
 		return nil
 	})
 	g.Go(func() error {
+		if s.maps != nil {
+			s.maps.Run(adminCtx)
+		}
+		return nil
+	})
+	g.Go(func() error {
 		s.followRetention(adminCtx)
 		return nil
 	})
@@ -316,6 +324,9 @@ func (s *Service) all() []*Half { return *s.halves.Load() }
 
 // Tables returns what is known of how rows lie over regions, servers and keys.
 func (s *Service) Tables() *skew.Tables { return s.tables }
+
+// Maps returns where what maps show is kept; nil: nowhere.
+func (s *Service) Maps() *mapstore.Store { return s.maps }
 
 // Registry returns where the metrics are registered.
 func (s *Service) Registry() *prometheus.Registry { return s.registry }

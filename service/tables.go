@@ -14,6 +14,7 @@ import (
 	"brine/hbase"
 	"brine/internal/fault"
 	"brine/metrics"
+	"brine/service/mapstore"
 	"brine/service/stores"
 	"brine/skew"
 )
@@ -63,6 +64,10 @@ func (s *Service) openTables(ctx context.Context) (err error) {
 		s.servers = append(s.servers, Server{"the embedded HBase", s.hbase.Server.Broken})
 	}
 	s.registry.MustRegister(metrics.Lanes{Stats: s.hbase.Client.Stats})
+	if table := s.Config().Map.History; table != "" {
+		s.maps = mapstore.Open(mapstore.Options{Client: s.hbase.Client, Table: table, Tables: s.tables, Log: s.log,
+			Hooks: metrics.Maps(s.registry)})
+	}
 	return s.knowTables(ctx)
 }
 

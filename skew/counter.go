@@ -56,6 +56,7 @@ const (
 func NewCounter(shape Shape, now func() time.Time) *Counter {
 	c := &Counter{now: now, began: now(), shape: shape, buckets: make([]counts, shape.Buckets), sample: newSample(),
 		fields: map[string]*[2]*sketch{}}
+	c.past.minute = minuteOf(c.began)
 	c.regions.named = make(map[string]*tally)
 	c.heads = newSketches()
 	return c

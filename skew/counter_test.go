@@ -13,7 +13,7 @@ import (
 // clock is a clock that tests set.
 type clock struct{ time.Time }
 
-func newClock() *clock                { return &clock{time.Unix(1_700_000_000, 0)} }
+func newClock() *clock                { return &clock{time.Unix(1_700_000_040, 0)} } // a minute begins
 func (c *clock) now() time.Time       { return c.Time }
 func (c *clock) pass(d time.Duration) { c.Time = c.Add(d) }
 func (c *Counter) put(r Region, n int64) {

@@ -21,17 +21,16 @@ func (c *Counter) HeatMap(span time.Duration, ranges, columns int) HeatMap {
 	c.mu.Lock()
 	c.advance()
 	all := c.past.ordered()
-	now := newColumn(c.regions.sorted, c.past.newest())
-	now.from, now.to = c.now().Add(c.past.last-c.at), c.now()
+	now := c.open()
 	c.mu.Unlock()
-	if now.to.After(now.from) {
+	if now.To.After(now.From) {
 		all = append(all, now)
 	}
-	all = slices.DeleteFunc(all, func(col column) bool { return col.to.Before(now.to.Add(-span)) })
-	if len(all) == 0 || len(now.starts) == 0 || ranges < 1 || columns < 1 {
+	all = slices.DeleteFunc(all, func(col Column) bool { return col.To.Before(now.To.Add(-span)) })
+	if len(all) == 0 || len(now.Starts) == 0 || ranges < 1 || columns < 1 {
 		return HeatMap{}
 	}
-	m := HeatMap{Starts: thinned(now.starts, ranges)}
+	m := HeatMap{Starts: thinned(now.Starts, ranges)}
 	for _, group := range grouped(all, columns) {
 		m.addColumn(group)
 	}
@@ -51,7 +50,7 @@ func thinned(starts []Key, most int) []Key {
 }
 
 // grouped puts neighbouring columns together until there are not too many.
-func grouped(all []column, most int) (groups [][]column) {
+func grouped(all []Column, most int) (groups [][]Column) {
 	n := (len(all) + most - 1) / most
 	for len(all) > 0 {
 		first := max(1, len(all)%n) // so that the newest group is whole
@@ -64,24 +63,24 @@ func grouped(all []column, most int) (groups [][]column) {
 	return groups
 }
 
-func (m *HeatMap) addColumn(group []column) {
+func (m *HeatMap) addColumn(group []Column) {
 	seconds := 0.0
 	rows, bytes := make([]float64, len(m.Starts)), make([]float64, len(m.Starts))
 	for _, col := range group {
-		seconds += col.to.Sub(col.from).Seconds()
-		for i, start := range col.starts {
+		seconds += col.To.Sub(col.From).Seconds()
+		for i, start := range col.Starts {
 			from, to := m.rangeOf(start), len(m.Starts)
-			if i+1 < len(col.starts) {
-				to = max(from+1, m.firstFrom(col.starts[i+1]))
+			if i+1 < len(col.Starts) {
+				to = max(from+1, m.firstFrom(col.Starts[i+1]))
 			}
 			part := 1 / float64(to-from)
 			for r := from; r < to; r++ {
-				rows[r] += float64(col.rows[i]) * part
-				bytes[r] += float64(col.bytes[i]) * part
+				rows[r] += float64(col.Rows[i]) * part
+				bytes[r] += float64(col.Bytes[i]) * part
 			}
 		}
 	}
-	m.Times = append(m.Times, group[len(group)-1].to)
+	m.Times = append(m.Times, group[len(group)-1].To)
 	if len(m.Rows) == 0 {
 		m.Rows, m.Bytes = make([][]float64, len(m.Starts)), make([][]float64, len(m.Starts))
 	}

@@ -9,38 +9,38 @@ import (
 // history is what was written over key space and time: a column for each minute, with a bucket for each region. A table of more
 // regions than buckets has those that take the most by themselves, and the others joined with their neighbours.
 type history struct {
-	columns []column // a ring
+	columns []Column // a ring
 	next    int
+	minute  int64         // of the clock, in which the open column is
 	last    time.Duration // when the newest column ended
 }
 
-const (
-	columnSpan  = time.Minute
-	columnsKept = 8 * 60
-)
+const columnsKept = 8 * 60
 
 // MostRanges is how many key ranges the history keeps of a minute at most.
 const MostRanges = 1536
 
-// column is one span of time.
-type column struct {
-	from, to    time.Time
-	starts      []Key // of the buckets, in order; shared with the column before when it has the same
-	rows, bytes []float32
+// Column is what was written in one span of time, by key range.
+type Column struct {
+	From, To    time.Time
+	Starts      []Key // of the ranges, in order; shared with the column before when it has the same
+	Rows, Bytes []float32
+	MB          int64 // of the table, in files and in memory, as the cluster reports it; 0: not known
 }
 
-// keep closes a column when it is due.
+// keep closes a column at the end of each minute of the clock, so that the columns of several members lie on one another.
 func (h *history) keep(at time.Duration, now time.Time, sorted []*tally) {
-	if at < h.last+columnSpan {
+	minute := minuteOf(now)
+	if minute == h.minute || at == h.last {
 		return
 	}
 	span := at - h.last
-	h.last = at
+	h.minute, h.last = minute, at
 	if len(h.columns) < columnsKept {
-		h.columns = append(h.columns, column{})
+		h.columns = append(h.columns, Column{})
 	}
 	col := newColumn(sorted, h.newest())
-	col.from, col.to = now.Add(-span), now
+	col.From, col.To = now.Add(-span), now
 	h.columns[h.next] = col
 	h.next = (h.next + 1) % columnsKept
 	for _, t := range sorted {
@@ -48,7 +48,9 @@ func (h *history) keep(at time.Duration, now time.Time, sorted []*tally) {
 	}
 }
 
-func (h *history) newest() *column {
+func minuteOf(t time.Time) int64 { return t.Unix() / 60 }
+
+func (h *history) newest() *Column {
 	if len(h.columns) == 0 {
 		return nil
 	}
@@ -56,30 +58,47 @@ func (h *history) newest() *column {
 }
 
 // ordered returns the columns, the oldest first.
-func (h *history) ordered() []column {
+func (h *history) ordered() []Column {
 	if len(h.columns) < columnsKept {
 		return slices.Clone(h.columns)
 	}
 	return append(slices.Clone(h.columns[h.next:]), h.columns[:h.next]...)
 }
 
-func newColumn(sorted []*tally, before *column) column {
+// Columns returns what the history has of the time after a moment, the oldest first, and what has been written since its newest column.
+func (c *Counter) Columns(after time.Time) (closed []Column, open Column) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.advance()
+	closed = slices.DeleteFunc(c.past.ordered(), func(col Column) bool { return !col.To.After(after) })
+	return closed, c.open()
+}
+
+// open is the column that is not closed yet. c.mu is held.
+func (c *Counter) open() Column {
+	col := newColumn(c.regions.sorted, c.past.newest())
+	col.From, col.To = c.now().Add(c.past.last-c.at), c.now()
+	return col
+}
+
+func newColumn(sorted []*tally, before *Column) Column {
 	most := fewest(sorted)
-	var col column
+	var col Column
 	sum := int64(0)
 	for i, t := range sorted {
 		n := t.column.Rows
 		if i == 0 || most < 0 || sum+n > most {
-			col.starts = append(col.starts, t.region.Start)
-			col.rows, col.bytes = append(col.rows, 0), append(col.bytes, 0)
+			col.Starts = append(col.Starts, t.region.Start)
+			col.Rows, col.Bytes = append(col.Rows, 0), append(col.Bytes, 0)
 			sum = 0
 		}
 		sum += n
-		col.rows[len(col.rows)-1] += float32(n)
-		col.bytes[len(col.bytes)-1] += float32(t.column.Bytes)
+		col.Rows[len(col.Rows)-1] += float32(n)
+		col.Bytes[len(col.Bytes)-1] += float32(t.column.Bytes)
+		col.MB += t.load.mb
 	}
-	if before != nil && slices.EqualFunc(before.starts, col.starts, func(a, b Key) bool { return bytes.Equal(a, b) }) {
-		col.starts = before.starts
+	if before != nil && slices.EqualFunc(before.Starts, col.Starts, func(a, b Key) bool { return bytes.Equal(a, b) }) {
+		col.Starts = before.Starts
 	}
 	return col
 }

@@ -75,17 +75,17 @@ func TestHistoryOfEightHoursIsBounded(t *testing.T) {
 	}
 	last := columns[len(columns)-1]
 	for i, col := range columns {
-		if i > 0 && !columns[i-1].to.Equal(col.from) {
-			t.Fatalf("column %d is from %v, the one before to %v", i, col.from, columns[i-1].to)
+		if i > 0 && !columns[i-1].To.Equal(col.From) {
+			t.Fatalf("column %d is from %v, the one before to %v", i, col.From, columns[i-1].To)
 		}
 	}
-	if len(last.starts) > MostRanges || len(last.starts) < 100 {
-		t.Errorf("%d buckets", len(last.starts))
+	if len(last.Starts) > MostRanges || len(last.Starts) < 100 {
+		t.Errorf("%d buckets", len(last.Starts))
 	}
 	for _, i := range hot {
 		own := false
-		for j, start := range last.starts {
-			own = own || string(start) == string(list[i].Start) && last.rows[j] < 1200
+		for j, start := range last.Starts {
+			own = own || string(start) == string(list[i].Start) && last.Rows[j] < 1200
 		}
 		if !own {
 			t.Errorf("hot region %d has no bucket of its own", i)

@@ -28,7 +28,7 @@ type Jobs struct {
 // Job is long work that goes on after it was answered, and what has become of it.
 type Job struct {
 	ID       string          `json:"id"`
-	Kind     string          `json:"kind" doc:"replay, verify, dead-letter-scan, dead-letter-replay, dead-letter-purge or reindex."`
+	Kind     string          `json:"kind" doc:"replay, verify, dead-letter-scan, dead-letter-replay, dead-letter-purge, reindex, region-split, region-move, seek or explain."`
 	State    string          `json:"state" doc:"queued, running, canceling; then done, failed, canceled or interrupted: the brine that ran it was stopped."`
 	Account  string          `json:"account" doc:"Who started it."`
 	Asked    json.RawMessage `json:"asked" doc:"What it was started with; keys, texts and expressions only where nothing is masked."`
@@ -59,7 +59,7 @@ type JobProgress struct {
 
 // JobResult is a part of what a job has found or done.
 type JobResult struct {
-	What  string          `json:"what" doc:"plan, diff, result, finding, report, note, repaired_records, deleted_extra, sum, dead_letter, effect, preview or topic."`
+	What  string          `json:"what" doc:"plan, diff, result, finding, report, note, repaired_records, deleted_extra, sum, dead_letter, effect, preview, topic, region, record, range, outcome, row or document."`
 	Value json.RawMessage `json:"value" doc:"An object, whose fields are those of the line that the command prints with --json."`
 }
 
@@ -131,6 +131,39 @@ type ReindexJob struct {
 	SkipRefused bool   `json:"skip_refused,omitempty" doc:"Take the old index's place though the new one refuses documents."`
 	SkipMissing bool   `json:"skip_missing,omitempty" doc:"Go on though the topic has forgotten some of what is asked of it."`
 	DryRun      bool   `json:"dry_run,omitempty" doc:"Only the plan."`
+}
+
+// RegionSplitJob asks for what brine regions split does.
+type RegionSplitJob struct {
+	Table  string `json:"table" doc:"Of the configuration."`
+	Region string `json:"region" doc:"Its encoded name, the beginning of that, or a row key that it holds."`
+	At     string `json:"at,omitempty" doc:"First row of the second half, as HBase's shell prints keys; left out: the servers choose the middle."`
+	DryRun bool   `json:"dry_run,omitempty" doc:"Only which region is meant, and where it would be split."`
+}
+
+// RegionMoveJob asks for what brine regions move does.
+type RegionMoveJob struct {
+	Table  string `json:"table" doc:"Of the configuration."`
+	Region string `json:"region" doc:"Its encoded name, the beginning of that, or a row key that it holds."`
+	To     string `json:"to,omitempty" doc:"Server to move it to; left out: the master chooses."`
+	DryRun bool   `json:"dry_run,omitempty" doc:"Only which region is meant, and where it would go."`
+}
+
+// SeekJob asks for the record that a cell comes from.
+type SeekJob struct {
+	Table   string `json:"table" doc:"Of the configuration."`
+	Row     string `json:"row" doc:"The cell's row, as HBase's shell prints keys."`
+	Column  string `json:"column,omitempty" doc:"FAMILY:QUALIFIER; left out: any cell of the row with the version."`
+	Version string `json:"version" doc:"The cell's timestamp: a number, or a time where versions are times."`
+	Most    int64  `json:"most,omitempty" doc:"Records that are read at most, up to 100000000; left out: 5000000."`
+}
+
+// ExplainJob asks for what brine explain says: a record's rows and documents, and what became of it.
+type ExplainJob struct {
+	Topic     string `json:"topic"`
+	Partition int    `json:"partition"`
+	Offset    int64  `json:"offset"`
+	Pipeline  string `json:"pipeline,omitempty" doc:"Only this pipeline."`
 }
 
 const jobsPath = opsPath + "/jobs"

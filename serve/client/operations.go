@@ -207,20 +207,50 @@ type HotSpot struct {
 	Cause    string   `json:"cause"`
 	Why      string   `json:"why"`
 	Advice   []string `json:"advice" doc:"What helps, the best first, with what is foreseen of it."`
+
+	Actions []HotAction `json:"actions" doc:"Those of the advice that a job does: region-split and region-move."`
+}
+
+// HotAction is something that helps against a hot spot.
+type HotAction struct {
+	Job    string `json:"job" doc:"The kind of job that does it; its body has the other fields but for text."`
+	Text   string `json:"text" doc:"What it does, and what is foreseen of it."`
+	Table  string `json:"table"`
+	Region string `json:"region"`
+	At     string `json:"at,omitempty"`
+	To     string `json:"to,omitempty"`
 }
 
 // HeatMap is rows and bytes a second by key range and time.
 type HeatMap struct {
 	Table  string      `json:"table"`
 	Starts []string    `json:"starts" doc:"Of the key ranges, in order."`
+	Labels []string    `json:"labels" doc:"Of the key ranges: the salt and the fields that the start holds whole; empty where there are none."`
 	Times  []string    `json:"times" doc:"When the columns end."`
 	Rows   [][]float64 `json:"rows" doc:"A second: by range, then by time."`
 	Bytes  [][]float64 `json:"bytes"`
 	Most   float64     `json:"most" doc:"Of rows."`
+	Kept   int         `json:"kept_minutes" doc:"How far back maps go here."`
+	Detail string      `json:"detail,omitempty" doc:"Why it shows no more than what this process has written: the history does not answer."`
 }
 
 // HeatMapOf says how much of a heat map is meant; 0: as much as there is.
-type HeatMapOf struct{ Minutes, Ranges, Columns int }
+type HeatMapOf struct {
+	Minutes, Ranges, Columns int
+	Until                    string // a time; empty: now
+}
+
+// TableSizes is how large a table was over time.
+type TableSizes struct {
+	Table string      `json:"table"`
+	Sizes []TableSize `json:"sizes" doc:"The oldest first; nothing where map.history is not set."`
+}
+
+// TableSize is how large a table was at a time.
+type TableSize struct {
+	At string `json:"at"`
+	MB int64  `json:"mb" doc:"In files and in memory, of all regions."`
+}
 
 // Configuration is the configuration that runs.
 type Configuration struct {
@@ -364,13 +394,25 @@ func (c *Client) Skew(ctx context.Context, table string) (out Skew, err error) {
 
 // HeatMap returns rows and bytes a second of a table's key ranges over time.
 func (c *Client) HeatMap(ctx context.Context, table string, of HeatMapOf) (out HeatMap, err error) {
+	return out, c.get(ctx, opsPath+"/tables/"+url.PathEscape(table)+"/heat", of.params(), &out)
+}
+
+// TableSizes returns how large a table was over a span of time.
+func (c *Client) TableSizes(ctx context.Context, table string, of HeatMapOf) (out TableSizes, err error) {
+	return out, c.get(ctx, opsPath+"/tables/"+url.PathEscape(table)+"/sizes", of.params(), &out)
+}
+
+func (of HeatMapOf) params() url.Values {
 	params := url.Values{}
 	for name, n := range map[string]int{"minutes": of.Minutes, "ranges": of.Ranges, "columns": of.Columns} {
 		if n > 0 {
 			params.Set(name, strconv.Itoa(n))
 		}
 	}
-	return out, c.get(ctx, opsPath+"/tables/"+url.PathEscape(table)+"/heat", params, &out)
+	if of.Until != "" {
+		params.Set("until", of.Until)
+	}
+	return params
 }
 
 // Configuration returns the configuration that runs, without secrets.

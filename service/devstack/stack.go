@@ -132,6 +132,7 @@ func (s *Stack) Getenv(name string) (string, bool) {
 		config.EnvPrefix + "KAFKA_BROKERS":  s.KafkaAddr(),
 		config.EnvPrefix + "HBASE_CONNECT":  "rpc://" + s.hbase.Addr(),
 		config.EnvPrefix + "SEARCH_CONNECT": "embedded:" + s.path("search"),
+		config.EnvPrefix + "MAP_HISTORY":    "brine:maps",
 		config.EnvPrefix + "HTTP_LISTEN":    "127.0.0.1:" + strconv.Itoa(s.opts.HTTPPort),
 		config.EnvPrefix + "SERVE_LISTEN":   "127.0.0.1:" + strconv.Itoa(s.opts.ServePort),
 

@@ -62,6 +62,14 @@ func (o *Operations) work(of any) (jobs.Work, error) {
 		return o.purgeLetters(of)
 	case *client.ReindexJob:
 		return o.reindex(of)
+	case *client.RegionSplitJob:
+		return o.splitRegion(of)
+	case *client.RegionMoveJob:
+		return o.moveRegion(of)
+	case *client.SeekJob:
+		return o.seek(of)
+	case *client.ExplainJob:
+		return o.explain(of)
 	}
 	return nil, fmt.Errorf("BUG: no job is asked for by %T", of)
 }

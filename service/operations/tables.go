@@ -1,7 +1,6 @@
 package operations
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +12,7 @@ import (
 	"brine/internal/fault"
 	"brine/mask"
 	"brine/schema/regions"
+	"brine/serve"
 	"brine/serve/client"
 	"brine/service"
 	"brine/skew"
@@ -171,7 +171,7 @@ func indices(x skew.Indices) client.SkewIndices {
 // hotSpot is a hot spot; where keys are masked, without the reasons and the advice that name some.
 func (o *Operations) hotSpot(h *skew.HotSpot, rules *mask.Rules) client.HotSpot {
 	out := client.HotSpot{Table: h.Table, Server: h.Server, Since: timeText(h.Since), Severity: h.Severity, Rate: h.Rate, Times: h.Times,
-		Share: h.Share, Cause: string(h.Cause), Advice: []string{}}
+		Share: h.Share, Cause: string(h.Cause), Advice: []string{}, Actions: []client.HotAction{}}
 	if h.Region != nil {
 		out.Region = h.Region.Name
 	}
@@ -185,31 +185,12 @@ func (o *Operations) hotSpot(h *skew.HotSpot, rules *mask.Rules) client.HotSpot 
 	out.Why = h.Why
 	for _, a := range h.Actions {
 		out.Advice = append(out.Advice, a.String())
+		if job := map[skew.ActionKind]string{skew.Split: serve.RegionSplitJob, skew.Move: serve.RegionMoveJob}[a.Kind]; job != "" {
+			out.Actions = append(out.Actions, client.HotAction{Job: job, Text: a.String(), Table: a.Table, Region: a.Region, At: a.At.String(),
+				To: a.To})
+		}
 	}
 	return out
-}
-
-// HeatMap implements serve.Operations.
-func (o *Operations) HeatMap(_ context.Context, table string, of client.HeatMapOf, rules *mask.Rules) (client.HeatMap, error) {
-	out := client.HeatMap{Table: table, Starts: []string{}, Times: []string{}, Rows: [][]float64{}, Bytes: [][]float64{}}
-	if _, err := o.table(table); err != nil {
-		return out, err
-	}
-	if !slices.Contains(o.service.Tables().Names(), table) {
-		return out, nil
-	}
-	span := time.Duration(cmp.Or(of.Minutes, 60)) * time.Minute
-	m := o.service.Tables().Counter(table, skew.Shape{}).HeatMap(span, min(cmp.Or(of.Ranges, skew.MostRanges), skew.MostRanges),
-		cmp.Or(of.Columns, 480))
-	hidden := o.masksKey(table, rules)
-	for _, k := range m.Starts {
-		out.Starts = append(out.Starts, key(k, hidden))
-	}
-	for _, at := range m.Times {
-		out.Times = append(out.Times, timeText(at))
-	}
-	out.Rows, out.Bytes, out.Most = append(out.Rows, m.Rows...), append(out.Bytes, m.Bytes...), m.Most
-	return out, nil
 }
 
 // runs reports whether pipelines run in this process.

@@ -51,6 +51,7 @@ var effects = map[string]map[Effect]string{
 	"accounts.oidc.roles":        {Elsewhere: "+ -"},
 	"accounts.oidc.roles.<name>": {Elsewhere: "role"},
 	"tracing":                    {Restart: "to one_in"},
+	"map":                        {Restart: "history"},
 
 	"tables": {Live: "+ -"},
 	"tables.<name>": {Replay: "row key", Elsewhere: "owner roles public",

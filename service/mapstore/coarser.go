@@ -1,0 +1,136 @@
+package mapstore
+
+import (
+	"context"
+	"time"
+
+	"brine/hbase"
+	"brine/skew/past"
+)
+
+// layered names a kind of buckets of a table.
+type layered struct {
+	table string
+	layer int
+}
+
+// progress is how far the coarser buckets of a table are made.
+type progress struct {
+	next   time.Time // those before it are there
+	forced time.Time // those before it are made although they are there: something has come of their time since
+}
+
+// settles is how long after a bucket's end what belongs to it may come, without its having to be made twice.
+const settles = 2 * time.Minute
+
+// coarsen makes the next bucket of each coarser kind, if it is due and missing: one a minute, so that a brine that was away for a day has
+// caught up before the finer ones are gone.
+func (s *Store) coarsen(ctx context.Context, table string) error {
+	due := s.opts.Now().Add(-settles) // the finer buckets are whole up to then
+	for l := 1; l < len(layers); l++ {
+		p, err := s.progress(ctx, table, l)
+		if err != nil {
+			return err
+		}
+		due = due.Truncate(layers[l].long)
+		if err := s.makeNext(ctx, table, l, p, due); err != nil {
+			return err
+		}
+		due = p.next
+	}
+	return nil
+}
+
+// progress is how far a kind is; where this process does not know, the store does.
+func (s *Store) progress(ctx context.Context, table string, l int) (*progress, error) {
+	of := layered{table, l}
+	if p := s.made[of]; p != nil {
+		return p, nil
+	}
+	p := &progress{next: s.opts.Now().Add(-layers[l-1].kept).Truncate(layers[l].long).Add(layers[l].long)}
+	newest := hbase.Scan{Start: rowOf(table, s.opts.Now().Add(layers[l].long)), Stop: rowOf(table, time.Unix(0, 0)), Reverse: true, Limit: 1,
+		Columns: columnsOf(l)}
+	for r, err := range s.opts.Client.Scan(ctx, s.opts.Table, newest) {
+		if err != nil {
+			return nil, err
+		}
+		if at, ok := timeOf(table, r.Row); ok && at.Add(layers[l].long).After(p.next) {
+			p.next = at.Add(layers[l].long)
+		}
+	}
+	s.made[of] = p
+	return p, nil
+}
+
+// again has coarser buckets made again that somebody may have made before this minute was written.
+func (s *Store) again(ctx context.Context, table string, at time.Time) error {
+	now := s.opts.Now()
+	if at.Add(past.Minute + settles).After(now) {
+		return nil
+	}
+	for l := 1; l < len(layers); l++ {
+		p, err := s.progress(ctx, table, l)
+		if err != nil {
+			return err
+		}
+		if begins := at.Truncate(layers[l].long); begins.Before(p.next) {
+			p.next = begins
+		}
+		p.forced = now
+	}
+	return nil
+}
+
+// makeNext makes the first bucket before due for which there is something, unless it is there.
+func (s *Store) makeNext(ctx context.Context, table string, l int, p *progress, due time.Time) error {
+	long := layers[l].long
+	for p.next.Before(due) {
+		first, err := s.first(ctx, table, l-1, p.next, due)
+		if err != nil {
+			return err
+		}
+		if first.IsZero() {
+			p.next = due
+			return nil
+		}
+		at := first.Truncate(long)
+		there := false
+		if !at.Before(p.forced) {
+			if there, err = s.has(ctx, table, l, at); err != nil {
+				return err
+			}
+		}
+		if !there {
+			var list []past.Bucket
+			if err := s.buckets(ctx, table, l-1, at, at.Add(long), func(b past.Bucket) { list = append(list, b) }); err != nil {
+				return err
+			}
+			b := past.Most(list)
+			b.At = at
+			if err := s.put(ctx, layers[l], table, &b, nil); err != nil {
+				return err
+			}
+		}
+		if p.next = at.Add(long); !there {
+			return nil
+		}
+	}
+	return nil
+}
+
+// first is when the first bucket of a kind begins in a span of time; zero: there is none.
+func (s *Store) first(ctx context.Context, table string, l int, from, to time.Time) (at time.Time, err error) {
+	scan := hbase.Scan{Start: rowOf(table, from), Stop: rowOf(table, to), Limit: 1, Columns: columnsOf(l)}
+	for r, err := range s.opts.Client.Scan(ctx, s.opts.Table, scan) {
+		if err != nil {
+			return at, err
+		}
+		at, _ = timeOf(table, r.Row)
+	}
+	return at, nil
+}
+
+func (s *Store) has(ctx context.Context, table string, l int, at time.Time) (bool, error) {
+	r, err := s.opts.Client.Get(ctx, s.opts.Table, hbase.Get{Row: rowOf(table, at), Columns: columnsOf(l)})
+	return len(r.Cells) > 0, err
+}

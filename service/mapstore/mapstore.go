@@ -1,0 +1,263 @@
+// Package mapstore keeps what the maps of tables show in a table of HBase that is brine's own, so that it outlives every process and has
+// what all members of a group have written.
+//
+//	mapstore.go   the table, its rows, and what is written once a minute
+//	coarser.go    what becomes of minutes: quarters of an hour, and of these hours
+//	read.go       the map and the sizes of a table, of a span of time
+//
+// A row is a bucket of time of one table: the table's name, a zero byte, and the seconds since 1970 at which the bucket begins. Minutes have
+// a row for each member, with its number and the time at which what it has begins behind that; their sum is what was written. Coarser
+// buckets are made of finer ones that are in the table, by whoever finds one missing: they come out the same whoever makes them, and a
+// restart in between loses none. Each kind of bucket is a column family, from which the servers remove it by its TTL.
+//
+// The invariant: nothing of it is on a record's path. It is one goroutine that makes a bounded number of calls a minute, one after the
+// other, and one that fails ends what is done in that minute. What could not be written stays in the counters, which have eight hours, and
+// is written later.
+package mapstore
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"iter"
+	"log/slog"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"time"
+
+	"brine/hbase"
+	"brine/internal/backoff"
+	"brine/skew"
+	"brine/skew/past"
+)
+
+// Client is what is asked of HBase; *hbase.Client is one.
+type Client interface {
+	Get(ctx context.Context, table string, g hbase.Get) (hbase.Result, error)
+	Scan(ctx context.Context, table string, s hbase.Scan) iter.Seq2[hbase.Result, error]
+	MutateRow(ctx context.Context, b *hbase.Batch) error
+	CreateNamespace(ctx context.Context, name string) error
+	Namespaces(ctx context.Context) ([]hbase.Namespace, error)
+	CreateTable(ctx context.Context, t hbase.Table, splits [][]byte) error
+}
+
+// Options say what is kept, and where.
+type Options struct {
+	Client Client
+	Table  string           // brine's own; made with the first bucket
+	Tables *skew.Tables     // what this process counts
+	Log    *slog.Logger     // required
+	Now    func() time.Time // nil: the clock
+	Hooks  Hooks
+}
+
+// Hooks are called by the goroutine that writes. Both may be nil.
+type Hooks struct {
+	Written func() // a bucket of this process's, or a coarser one, is in the table
+	Failed  func() // what was to be done in a minute was not, or not all of it
+}
+
+// Store keeps maps. It is safe for concurrent use.
+type Store struct {
+	opts    Options
+	member  uint64 // of this process
+	made    map[layered]*progress
+	failing bool
+
+	// Holds one while a column is written, or a map is read: a reader takes what is not written from the counters, and no column twice. A map
+	// that is read takes some memory, too.
+	busy    chan struct{}
+	written map[string]time.Time // guarded by busy; by table: up to when this process's columns are in the store
+}
+
+// layer is a kind of buckets.
+type layer struct {
+	family string
+	long   time.Duration // of a bucket
+	kept   time.Duration
+}
+
+// layers are the kinds of buckets, the finest first. Each begins where one of the next begins.
+var layers = []layer{
+	{"m", past.Minute, 24 * time.Hour},
+	{"q", 15 * time.Minute, 7 * 24 * time.Hour},
+	{"h", time.Hour, 31 * 24 * time.Hour},
+}
+
+const (
+	qualifier = "b"
+	each      = time.Minute // how often there is something to do
+	within    = 30 * time.Second
+	atEnd     = 3 * time.Second
+	mostLate  = 30 // columns of a table that are written in a minute, where earlier ones could not be
+)
+
+// Open makes a store. Nothing is asked of HBase yet.
+func Open(o Options) *Store {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Hooks.Written == nil {
+		o.Hooks.Written = func() {}
+	}
+	if o.Hooks.Failed == nil {
+		o.Hooks.Failed = func() {}
+	}
+	return &Store{opts: o, member: rand.Uint64(), made: map[layered]*progress{}, busy: make(chan struct{}, 1), written: map[string]time.Time{}}
+}
+
+// alone waits until nobody else reads or writes columns; done ends that.
+func (s *Store) alone(ctx context.Context) (done func(), err error) {
+	select {
+	case s.busy <- struct{}{}:
+		return func() { <-s.busy }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// Run writes until ctx ends, and then what is not written yet. It is called once.
+func (s *Store) Run(ctx context.Context) {
+	lag := time.Duration(rand.Int64N(int64(each / 4))) // the members do not all come at once
+	for {
+		now := s.opts.Now()
+		next := now.Truncate(each).Add(each + 2*time.Second + lag) // counters close their columns in the first second of a minute
+		if backoff.Wait(ctx, next.Sub(now)) != nil {
+			break
+		}
+		s.turn(ctx, within, false)
+	}
+	s.turn(context.WithoutCancel(ctx), atEnd, true)
+}
+
+// turn does what is to be done in a minute; at the end, columns that are not closed are written too, and nothing is made of others.
+func (s *Store) turn(ctx context.Context, most time.Duration, end bool) {
+	ctx, cancel := context.WithTimeout(ctx, most)
+	defer cancel()
+	err := s.work(ctx, end)
+	switch {
+	case err == nil:
+		if s.failing {
+			s.opts.Log.Info("the history of maps is written again", "table", s.opts.Table)
+		}
+	default:
+		s.opts.Hooks.Failed()
+		if !s.failing {
+			s.opts.Log.Warn("the history of maps cannot be written; pipelines go on, and it is tried again each minute", "table", s.opts.Table,
+				"error", err)
+		}
+	}
+	s.failing = err != nil
+}
+
+func (s *Store) work(ctx context.Context, end bool) error {
+	for _, table := range s.opts.Tables.Names() {
+		if err := s.write(ctx, table, end); err != nil {
+			return err
+		}
+	}
+	if end {
+		return nil
+	}
+	for _, table := range s.opts.Tables.Names() {
+		if err := s.coarsen(ctx, table); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// write writes the columns of a table that are not in the store yet.
+func (s *Store) write(ctx context.Context, table string, end bool) error {
+	done, err := s.alone(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	columns, open := s.opts.Tables.Counter(table, skew.Shape{}).Columns(s.written[table])
+	if len(columns) > mostLate {
+		columns = columns[:mostLate]
+	} else if end && open.To.After(open.From) {
+		columns = append(columns, open)
+	}
+	for i := range columns {
+		c := &columns[i]
+		if len(c.Starts) > 0 {
+			b := past.Of(c, past.Minute)
+			tail := binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(nil, s.member), uint64(c.From.UnixMilli()))
+			if err := s.put(ctx, layers[0], table, &b, tail); err != nil {
+				return err
+			}
+			if err := s.again(ctx, table, b.At); err != nil {
+				return err
+			}
+		}
+		s.written[table] = c.To
+	}
+	return nil
+}
+
+// put writes a bucket, and makes the table if it is missing.
+func (s *Store) put(ctx context.Context, in layer, table string, b *past.Bucket, tail []byte) error {
+	batch := hbase.NewBatch(s.opts.Table)
+	batch.Mutate(append(rowOf(table, b.At), tail...))
+	batch.Put([]byte(in.family), []byte(qualifier), b.At.UnixMilli(), b.Encode())
+	err := s.opts.Client.MutateRow(ctx, batch)
+	if errors.Is(err, hbase.ErrNoTable) {
+		if err = s.create(ctx); err == nil {
+			err = s.opts.Client.MutateRow(ctx, batch)
+		}
+	}
+	if err == nil {
+		s.opts.Hooks.Written()
+	}
+	return err
+}
+
+// create makes the table, with its namespace if that is missing. Another member may do the same.
+func (s *Store) create(ctx context.Context) error {
+	if namespace, _, ok := strings.Cut(s.opts.Table, ":"); ok && !s.hasNamespace(ctx, namespace) {
+		if err := s.opts.Client.CreateNamespace(ctx, namespace); err != nil && !s.hasNamespace(ctx, namespace) {
+			return fmt.Errorf("namespace %s of the history of maps (map.history) is missing, and cannot be made: %w", namespace, err)
+		}
+	}
+	t := hbase.Table{Name: s.opts.Table}
+	for _, l := range layers {
+		t.Families = append(t.Families, hbase.Family{Name: l.family, Values: map[string]string{
+			"TTL": strconv.Itoa(int(l.kept.Seconds())), "VERSIONS": "1"}})
+	}
+	err := s.opts.Client.CreateTable(ctx, t, nil)
+	if err != nil && !errors.Is(err, hbase.ErrTableExists) {
+		return fmt.Errorf("table %s of the history of maps (map.history) is missing, and cannot be made: %w", s.opts.Table, err)
+	}
+	return nil
+}
+
+func (s *Store) hasNamespace(ctx context.Context, name string) bool {
+	all, err := s.opts.Client.Namespaces(ctx)
+	if err != nil {
+		return false
+	}
+	for _, n := range all {
+		if n.Name == name {
+			return true
+		}
+	}
+	return false
+}
+
+// rowOf is the row at which a bucket's rows begin.
+func rowOf(table string, at time.Time) []byte {
+	return binary.BigEndian.AppendUint64(append([]byte(table), 0), uint64(max(0, at.Unix())))
+}
+
+// timeOf is when the bucket of a row of the table begins.
+func timeOf(table string, row []byte) (time.Time, bool) {
+	n := len(table) + 1
+	if len(row) < n+8 {
+		return time.Time{}, false
+	}
+	return time.Unix(int64(binary.BigEndian.Uint64(row[n:])), 0).UTC(), true
+}

@@ -1,0 +1,356 @@
+package mapstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"brine/hbase"
+	"brine/hbase/embedded"
+	"brine/internal/testenv"
+	"brine/skew"
+	"brine/skew/past"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// clock is a clock that a test sets.
+type clock struct {
+	mu sync.Mutex
+	at time.Time
+}
+
+func (c *clock) now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.at
+}
+
+func (c *clock) pass(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.at = c.at.Add(d)
+}
+
+const scans = "logistics:scans"
+
+// world is some members on one cluster, at a time three hours ago, when an hour begins.
+type world struct {
+	t      *testing.T
+	clock  *clock
+	client *hbase.Client
+	table  string
+	began  time.Time
+}
+
+func onBoth(t *testing.T, test func(t *testing.T, w *world)) {
+	t.Run("embedded", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t)
+		server, err := embedded.Start(embedded.Options{Clock: w.clock.now})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { server.Close() })
+		w.dial("rpc://" + server.Addr())
+		test(t, w)
+	})
+	t.Run("real", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t)
+		w.dial(testenv.HBase(t))
+		t.Cleanup(func() {
+			_ = w.client.DisableTable(context.Background(), w.table) // it may not be there
+			_ = w.client.DeleteTable(context.Background(), w.table)
+		})
+		test(t, w)
+	})
+}
+
+func newWorld(t *testing.T) *world {
+	began := time.Now().Add(-3 * time.Hour).Truncate(time.Hour)
+	return &world{t: t, clock: &clock{at: began}, table: testenv.Name(t), began: began}
+}
+
+func (w *world) dial(connect string) {
+	w.t.Helper()
+	client, err := hbase.Open(w.t.Context(), hbase.Options{Connect: connect})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.client = client
+	w.t.Cleanup(func() { client.Close() })
+}
+
+// member is a process: what it counts, and its store.
+type member struct {
+	*Store
+	w      *world
+	tables *skew.Tables
+	client *failing
+	log    strings.Builder
+	failed int
+}
+
+// failing is the cluster as one member reaches it.
+type failing struct {
+	*hbase.Client
+	err error // nil: it is there
+}
+
+func (f *failing) MutateRow(ctx context.Context, b *hbase.Batch) error {
+	if f.err != nil {
+		return f.err
+	}
+	return f.Client.MutateRow(ctx, b)
+}
+
+func (w *world) member() *member {
+	m := &member{w: w, tables: skew.NewTables(w.clock.now), client: &failing{Client: w.client}}
+	m.Store = Open(Options{Client: m.client, Table: w.table, Tables: m.tables, Now: w.clock.now, Log: slog.New(slog.NewTextHandler(&m.log, nil)),
+		Hooks: Hooks{Failed: func() { m.failed++ }}})
+	m.tables.Counter(scans, skew.Shape{}).SetRegions([]skew.Region{region(0), region(1)})
+	return m
+}
+
+// region is one of two: keys before 5, and from there on.
+func region(n int) skew.Region {
+	if n == 0 {
+		return skew.Region{Name: "low", End: skew.Key("5")}
+	}
+	return skew.Region{Name: "high", Start: skew.Key("5")}
+}
+
+// minute has members write so many rows a second into each region for a minute, and then do what is to be done.
+func (w *world) minute(rates map[*member][2]int64) {
+	w.t.Helper()
+	for m, rate := range rates {
+		for n, rows := range rate {
+			m.tables.Counter(scans, skew.Shape{}).Add(skew.Batch{Region: region(n), Count: skew.Count{Rows: 60 * rows, Bytes: 600 * rows}})
+		}
+	}
+	w.clock.pass(time.Minute)
+	for m := range rates {
+		m.tables.Observe()
+		m.turn(w.t.Context(), within, false)
+	}
+}
+
+// drawn is the map of some minutes up to now: rows a second of both ranges.
+func (m *member) drawn(minutes int) string {
+	m.w.t.Helper()
+	heat, err := m.Map(m.w.t.Context(), scans, Span{From: m.w.clock.now().Add(-time.Duration(minutes) * time.Minute), Ranges: 100, Columns: 2000})
+	if err != nil {
+		m.w.t.Fatal(err)
+	}
+	return fmt.Sprintf("%.0f", heat.Rows)
+}
+
+func (m *member) kept(l int) (rows []string) {
+	m.w.t.Helper()
+	err := m.buckets(m.w.t.Context(), scans, l, m.w.began, m.w.clock.now().Add(time.Hour), func(b past.Bucket) {
+		rows = append(rows, fmt.Sprintf("%s %.0f", b.At.Sub(m.w.began), b.Rows))
+	})
+	if err != nil {
+		m.w.t.Fatal(err)
+	}
+	return rows
+}
+
+func same(t *testing.T, what string, got any, want string) {
+	t.Helper()
+	if got := fmt.Sprint(got); got != want {
+		t.Errorf("%s: %s, want %s", what, got, want)
+	}
+}
+
+// What a map shows is there after a restart, the last part of a minute included.
+func TestAMapOutlivesItsProcess(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		a := w.member()
+		w.minute(map[*member][2]int64{a: {1, 10}})
+		w.minute(map[*member][2]int64{a: {2, 20}})
+		a.tables.Counter(scans, skew.Shape{}).Add(skew.Batch{Region: region(0), Count: skew.Count{Rows: 180}})
+		w.clock.pass(20 * time.Second)
+		same(t, "before", a.drawn(60), "[[1 2 9] [10 20 0]]")
+		a.turn(t.Context(), within, true)
+		b := w.member()
+		same(t, "after", b.drawn(60), "[[1 2 3] [10 20 0]]")
+	})
+}
+
+// What two members write is on the map together, and nothing of it twice.
+func TestRowsOfTwoMembersAddUp(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		a, b := w.member(), w.member()
+		w.minute(map[*member][2]int64{a: {1, 10}, b: {100, 0}})
+		w.minute(map[*member][2]int64{a: {2, 20}, b: {200, 0}})
+		for _, m := range []*member{a, b, w.member()} {
+			same(t, "the map", m.drawn(60), "[[101 202] [10 20]]")
+		}
+	})
+}
+
+// A minute in which a range was hot is what its quarter and its hour show of it, whoever makes them.
+func TestCoarserBucketsKeepTheMost(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		a, b := w.member(), w.member()
+		for n := range 61 + int(settles/time.Minute) {
+			rate := [2]int64{1, 1}
+			switch n {
+			case 7:
+				rate[1] = 500
+			case 20:
+				rate[0] = 300
+			case 30: // a process ends, and another one begins
+				a = w.member()
+			}
+			w.minute(map[*member][2]int64{a: rate, b: {1, 1}})
+		}
+		same(t, "quarters", a.kept(1), "[0s [2 501] 15m0s [301 2] 30m0s [2 2] 45m0s [2 2]]")
+		same(t, "hours", b.kept(2), "[0s [301 501]]")
+		heat, err := b.Map(t.Context(), scans, Span{From: w.clock.now().Add(-6 * 24 * time.Hour), Ranges: 100, Columns: 2000})
+		if err != nil {
+			t.Fatal(err)
+		}
+		same(t, "a week's map, whose last quarter is made of minutes", fmt.Sprintf("%.0f", heat.Rows), "[[2 301 2 2 2] [501 2 2 2 2]]")
+	})
+}
+
+// What a member could not write for an hour is written later, and what was made of the hour without it is made again.
+func TestWhatComesLateIsNotLost(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		a, b := w.member(), w.member()
+		both := map[*member][2]int64{a: {1, 1}, b: {10, 1}}
+		w.minute(both) // the table is made
+		b.client.err = errors.New("no server answers")
+		for range 65 {
+			w.minute(both)
+		}
+		same(t, "quarters without b", a.kept(1), "[0s [11 2] 15m0s [1 1] 30m0s [1 1] 45m0s [1 1]]")
+		if b.failed != 65 || strings.Count(b.log.String(), "cannot be written") != 1 {
+			t.Errorf("%d failures, and the log:\n%s", b.failed, &b.log)
+		}
+		same(t, "b's own map meanwhile", b.drawn(1), "[[11] [2]]")
+		b.client.err = nil
+		for range 12 {
+			w.minute(both)
+		}
+		same(t, "quarters", a.kept(1), "[0s [11 2] 15m0s [11 2] 30m0s [11 2] 45m0s [11 2] 1h0m0s [11 2]]")
+		same(t, "hours", a.kept(2), "[0s [11 2]]")
+		if !strings.Contains(b.log.String(), "is written again") {
+			t.Errorf("the log:\n%s", &b.log)
+		}
+	})
+}
+
+// The servers remove minutes after a day, quarters after a week and hours after a month.
+func TestBucketsExpire(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		a := w.member()
+		for range 63 {
+			w.minute(map[*member][2]int64{a: {1, 7}})
+		}
+		as, err := w.client.Describe(t.Context(), w.table)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, ttl := range []string{"86400", "604800", "2678400"} {
+			if f := as.Families[slices.IndexFunc(as.Families, func(f hbase.Family) bool { return f.Name == layers[i].family })]; f.Values["TTL"] != ttl {
+				t.Errorf("%+v", f)
+			}
+		}
+		if strings.Contains(t.Name(), "real") { // whose clock goes by itself
+			return
+		}
+		for _, step := range []struct {
+			pass   time.Duration
+			counts [3]int
+		}{{0, [3]int{63, 4, 1}}, {25 * time.Hour, [3]int{0, 4, 1}}, {7 * 24 * time.Hour, [3]int{0, 0, 1}}, {31 * 24 * time.Hour, [3]int{0, 0, 0}}} {
+			w.clock.pass(step.pass)
+			for l, want := range step.counts {
+				if got := len(a.kept(l)); got != want {
+					t.Errorf("after %v more: %d buckets of %s, want %d", step.pass, got, layers[l].family, want)
+				}
+			}
+		}
+	})
+}
+
+// Sizes are those of the cluster, not the members' sum.
+func TestSizesAreNotAddedUp(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		a, b := w.member(), w.member()
+		for n := range int64(2) {
+			for _, m := range []*member{a, b} {
+				m.tables.Counter(scans, skew.Shape{}).SetLoads(nil, []skew.RegionLoad{{Region: "low", MB: 10 + n}, {Region: "high", MB: 100}})
+			}
+			w.minute(map[*member][2]int64{a: {1, 1}, b: {1, 1}})
+		}
+		sizes, err := w.member().Sizes(t.Context(), scans, Span{From: w.began})
+		if err != nil || len(sizes) != 2 || sizes[0].MB != 110 || sizes[1].MB != 111 || !sizes[0].At.Equal(w.began) {
+			t.Errorf("%v %v", sizes, err)
+		}
+	})
+}
+
+// A table that nobody has made yet has an empty map; what is asked while one reads waits for its own time alone.
+func TestReadersWaitNoLongerThanTheyMay(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		m := w.member()
+		w.clock.pass(time.Millisecond)
+		same(t, "no table", m.drawn(60), "[[0] [0]]")
+		done, err := m.alone(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer done()
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if _, err := m.Map(ctx, scans, Span{From: w.began, Ranges: 1, Columns: 1}); !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
+	})
+}
+
+// A row of another table, whose name begins alike, is none of the table's.
+func TestRowsOfTablesAreApart(t *testing.T) {
+	at := time.Unix(1_700_000_000, 0)
+	row := rowOf("a", at)
+	if got, ok := timeOf("a", row); !ok || !got.Equal(at) {
+		t.Errorf("%v %v", got, ok)
+	}
+	if other := rowOf("ab", time.Unix(0, 0)); slices.Compare(rowOf("a", time.Unix(math.MaxInt32, 0)), other) >= 0 {
+		t.Error("rows of tables are mixed")
+	}
+	if _, ok := timeOf("a", []byte("a\x00123")); ok {
+		t.Error("half a time is none")
+	}
+}
+
+// Run writes at the end of each minute, and once more at its end.
+func TestRunEndsWithWhatIsOpen(t *testing.T) {
+	w := newWorld(t)
+	server, err := embedded.Start(embedded.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { server.Close() })
+	w.dial("rpc://" + server.Addr())
+	m := w.member()
+	m.tables.Counter(scans, skew.Shape{}).Add(skew.Batch{Region: region(0), Count: skew.Count{Rows: 120}})
+	w.clock.pass(time.Second)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	m.Run(ctx)
+	same(t, "minutes", w.member().kept(0), "[0s [2 0]]")
+}

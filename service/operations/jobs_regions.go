@@ -1,0 +1,126 @@
+package operations
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+
+	"brine/hbase"
+	"brine/internal/fault"
+	"brine/rowkey"
+	"brine/schema/regions"
+	"brine/serve/client"
+	"brine/service/jobs"
+)
+
+// changed is what was done to a region, or would be.
+type changed struct {
+	Table  string `json:"table"`
+	Region string `json:"region"`
+	What   string `json:"what"`
+	Done   bool   `json:"done"`
+}
+
+// splitRegion is what brine regions split does.
+func (o *Operations) splitRegion(of *client.RegionSplitJob) (jobs.Work, error) {
+	if _, err := rowkey.ParseBinary(of.At); err != nil {
+		return nil, misused("at: %v", err)
+	}
+	return o.onRegion(of.Table, of.Region, func(ctx context.Context, t *regions.Table, r hbase.Region, out *jobs.Output) error {
+		at, err := t.SplitPoint(r, of.At)
+		if err != nil {
+			return fmt.Errorf("at: %w", err)
+		}
+		where := "in its middle"
+		if hidden := o.masksKey(of.Table, nil); len(at) > 0 && !hidden {
+			where = "at " + rowkey.Binary(at)
+		} else if len(at) > 0 {
+			where = "at the row that was given"
+		}
+		if of.DryRun {
+			out.Result("region", changed{t.Name, o.described(t, r), "split " + where, false})
+			return nil
+		}
+		if err := o.service.Client().SplitRegion(ctx, r, at); err != nil {
+			return err
+		}
+		out.Result("region", changed{t.Name, r.Encoded, "split " + where, true})
+		return nil
+	})
+}
+
+// moveRegion is what brine regions move does.
+func (o *Operations) moveRegion(of *client.RegionMoveJob) (jobs.Work, error) {
+	return o.onRegion(of.Table, of.Region, func(ctx context.Context, t *regions.Table, r hbase.Region, out *jobs.Output) error {
+		if of.To != "" && of.To == r.Server {
+			return misused("to: the region is on %s already", of.To)
+		}
+		where := "another server"
+		if of.To != "" {
+			where = of.To
+		}
+		if of.DryRun {
+			out.Result("region", changed{t.Name, o.described(t, r), "move to " + where, false})
+			return nil
+		}
+		server, err := t.Move(ctx, r, of.To)
+		switch {
+		case err != nil:
+			return err
+		case server == r.Server:
+			return fault.New(fault.Failed, fmt.Errorf("region %s is still on %s", r.Encoded, r.Server),
+				"the master has chosen the same server: is there another one? Name it with to")
+		case server != "": // else it was split or merged meanwhile
+			where = server
+		}
+		out.Result("region", changed{t.Name, r.Encoded, "moved to " + where, true})
+		return nil
+	})
+}
+
+// encoded is a region's name written in full: where there is no such region any more, it is not taken for a row key.
+var encoded = regexp.MustCompile(`^[0-9a-f]{32}$`)
+
+// onRegion does something to the region of a table that is meant. It is found when its turn has come: until then it may have been split.
+func (o *Operations) onRegion(table, region string, do func(context.Context, *regions.Table, hbase.Region, *jobs.Output) error) (jobs.Work, error) {
+	known, err := o.table(table)
+	if err != nil {
+		return nil, err
+	}
+	if region == "" {
+		return nil, misused("region: say which: its name, the beginning of it, or a row key")
+	}
+	return func(ctx context.Context, out *jobs.Output) error {
+		t, err := regions.Open(ctx, o.service.Client(), known.Name, known.RowKeys())
+		if errors.Is(err, hbase.ErrNoTable) {
+			return fault.New(fault.Missing, err, "brine tables apply creates the tables of the configuration")
+		} else if err != nil {
+			return err
+		}
+		if encoded.MatchString(region) && !slices.ContainsFunc(t.Regions, func(r hbase.Region) bool { return r.Encoded == region }) {
+			return fault.New(fault.Failed, fmt.Errorf("region %s of %s is gone: it was split or merged meanwhile", region, t.Name),
+				"look again at what is advised; a row key that looks like a region's name is written key:ROW")
+		}
+		r, err := t.Find(region)
+		if err == nil {
+			err = do(ctx, t, r, out)
+		}
+		if _, ok := errors.AsType[*regions.NameError](err); ok {
+			if o.masksKey(table, nil) { // it names keys
+				err = errors.New("which region is meant is not clear, or the row does not lie within it")
+			}
+			return fault.New(fault.Usage, err, "the regions page, or brine regions ls, lists the regions as they are now")
+		}
+		return err
+	}, nil
+}
+
+// described names a region to people, without keys that are masked.
+func (o *Operations) described(t *regions.Table, r hbase.Region) string {
+	if o.masksKey(t.Name, nil) {
+		return fmt.Sprintf("region %s of %s, %s on %s", r.Encoded, t.Name, t.Size(r.Encoded), r.Server)
+	}
+	return t.Describe(r)
+}

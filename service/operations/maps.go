@@ -1,0 +1,100 @@
+package operations
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"brine/internal/when"
+	"brine/mask"
+	"brine/serve/client"
+	"brine/service/mapstore"
+	"brine/skew"
+)
+
+// counted is how far back maps go of what one process has counted.
+const counted = 8 * time.Hour
+
+// HeatMap implements serve.Operations.
+func (o *Operations) HeatMap(ctx context.Context, table string, of client.HeatMapOf, rules *mask.Rules) (client.HeatMap, error) {
+	out := client.HeatMap{Table: table, Starts: []string{}, Labels: []string{}, Times: []string{}, Rows: [][]float64{}, Bytes: [][]float64{},
+		Kept: int(counted.Minutes())}
+	t, err := o.table(table)
+	if err != nil {
+		return out, err
+	}
+	span, err := o.span(of)
+	if err != nil {
+		return out, err
+	}
+	var m skew.HeatMap
+	maps := o.service.Maps()
+	if maps != nil {
+		out.Kept = int(mapstore.Kept().Minutes())
+		if m, err = maps.Map(ctx, table, span); err != nil {
+			if of.Until != "" || ctx.Err() != nil {
+				return out, err
+			}
+			out.Detail = shortly(err)
+		}
+	}
+	if (maps == nil || err != nil) && slices.Contains(o.service.Tables().Names(), table) {
+		m = o.service.Tables().Counter(table, skew.Shape{}).HeatMap(min(o.now().Sub(span.From), counted), span.Ranges, span.Columns)
+	}
+	hidden, keys := o.masksKey(table, rules), t.RowKeys()
+	for _, k := range m.Starts {
+		label := ""
+		if !hidden {
+			label = keys.Describe(k)
+		}
+		out.Starts, out.Labels = append(out.Starts, key(k, hidden)), append(out.Labels, label)
+	}
+	for _, at := range m.Times {
+		out.Times = append(out.Times, timeText(at))
+	}
+	out.Rows, out.Bytes, out.Most = append(out.Rows, m.Rows...), append(out.Bytes, m.Bytes...), m.Most
+	return out, nil
+}
+
+// span is the part of a map that is meant.
+func (o *Operations) span(of client.HeatMapOf) (mapstore.Span, error) {
+	now := o.now()
+	span := mapstore.Span{Ranges: min(cmp.Or(of.Ranges, skew.MostRanges), skew.MostRanges), Columns: cmp.Or(of.Columns, 480)}
+	until := now
+	if of.Until != "" {
+		at, err := when.Time(of.Until, now)
+		switch {
+		case err != nil:
+			return span, misused("until: %v", err)
+		case o.service.Maps() == nil:
+			return span, misused("until: earlier maps are not kept; set map.history")
+		}
+		until, span.Until = at, at
+	}
+	span.From = until.Add(-time.Duration(cmp.Or(of.Minutes, 60)) * time.Minute)
+	if oldest := now.Add(-mapstore.Kept()); span.From.Before(oldest) {
+		span.From = oldest
+	}
+	if !span.From.Before(until) {
+		return span, misused("until: %s is longer ago than maps are kept", of.Until)
+	}
+	return span, nil
+}
+
+// TableSizes implements serve.Operations.
+func (o *Operations) TableSizes(ctx context.Context, table string, of client.HeatMapOf) (client.TableSizes, error) {
+	out := client.TableSizes{Table: table, Sizes: []client.TableSize{}}
+	if _, err := o.table(table); err != nil {
+		return out, err
+	}
+	span, err := o.span(of)
+	if err != nil || o.service.Maps() == nil {
+		return out, err
+	}
+	sizes, err := o.service.Maps().Sizes(ctx, table, span)
+	for _, s := range sizes {
+		out.Sizes = append(out.Sizes, client.TableSize{At: timeText(s.At), MB: s.MB})
+	}
+	return out, err
+}

@@ -1,0 +1,116 @@
+package past
+
+import (
+	"encoding/binary"
+	"errors"
+	"math"
+	"time"
+
+	"brine/skew"
+)
+
+// A stored bucket: the format, how many ranges there are, the table's MB; then for each range how many bytes its start has in common with
+// the start before, how many follow, these bytes, and rows and bytes a second. Numbers are uvarints, but for the last two: float32 of IEEE
+// 754, big-endian.
+const format = 1
+
+// ErrFormat is a stored bucket that is none.
+var ErrFormat = errors.New("it is no bucket of a map, or one of a newer brine")
+
+// mostKey is how long a key may be: HBase has none that are longer.
+const mostKey = math.MaxInt16
+
+// Encode returns the bucket as it is stored; its time stands elsewhere.
+func (b *Bucket) Encode() []byte {
+	out := binary.AppendUvarint([]byte{format}, uint64(len(b.Starts)))
+	out = binary.AppendUvarint(out, uint64(max(0, b.MB)))
+	var before skew.Key
+	for i, start := range b.Starts {
+		n := common(before, start)
+		out = binary.AppendUvarint(out, uint64(n))
+		out = binary.AppendUvarint(out, uint64(len(start)-n))
+		out = append(out, start[n:]...)
+		out = binary.BigEndian.AppendUint32(out, math.Float32bits(b.Rows[i]))
+		out = binary.BigEndian.AppendUint32(out, math.Float32bits(b.Bytes[i]))
+		before = start
+	}
+	return out
+}
+
+func common(a, b skew.Key) (n int) {
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return n
+}
+
+// Decode reads a bucket that was stored of a time.
+func Decode(at time.Time, text []byte) (Bucket, error) {
+	d := decoder{text: text}
+	if d.byte() != format {
+		return Bucket{}, ErrFormat
+	}
+	n, mb := d.number(skew.MostRanges), d.number(math.MaxInt64)
+	b := Bucket{At: at, MB: int64(mb)}
+	var before skew.Key
+	for range n {
+		start := d.key(before)
+		rows, bytes := d.float(), d.float()
+		if d.bad || len(b.Starts) > 0 && compare(before, start) >= 0 {
+			return Bucket{}, ErrFormat
+		}
+		b.Starts, b.Rows, b.Bytes = append(b.Starts, start), append(b.Rows, rows), append(b.Bytes, bytes)
+		before = start
+	}
+	if d.bad || len(d.text) > 0 {
+		return Bucket{}, ErrFormat
+	}
+	return b, nil
+}
+
+// decoder reads off a text; bad is set once there is not what is read.
+type decoder struct {
+	text []byte
+	bad  bool
+}
+
+func (d *decoder) take(n int) []byte {
+	if d.bad = d.bad || n > len(d.text); d.bad {
+		return make([]byte, min(n, 8))
+	}
+	out := d.text[:n]
+	d.text = d.text[n:]
+	return out
+}
+
+func (d *decoder) byte() byte { return d.take(1)[0] }
+
+func (d *decoder) number(most uint64) uint64 {
+	v, n := binary.Uvarint(d.text)
+	if d.bad = d.bad || n <= 0 || v > most; d.bad {
+		return 0
+	}
+	d.text = d.text[n:]
+	return v
+}
+
+// most is more than anybody writes in a second: sums stay numbers.
+const most = 1e18
+
+// float reads a number from 0 on.
+func (d *decoder) float() float32 {
+	f := math.Float32frombits(binary.BigEndian.Uint32(d.take(4)))
+	if d.bad = d.bad || !(f >= 0 && f <= most); d.bad {
+		return 0
+	}
+	return f
+}
+
+func (d *decoder) key(before skew.Key) skew.Key {
+	n, more := d.number(uint64(len(before))), d.number(mostKey)
+	tail := d.take(int(more))
+	if d.bad {
+		return nil
+	}
+	return append(before[:n:n], tail...)
+}

@@ -1,0 +1,154 @@
+// Package past is what the map of a table shows of time that is over: buckets as they are stored, added up over the members of a group,
+// made coarser, and drawn. It is pure, and imports of ours what it is the past of.
+//
+// The invariant: a bucket that is made of others has in each range of keys the most that one of them had there, so that no hot range
+// disappears, whatever becomes of the others.
+package past
+
+import (
+	"bytes"
+	"slices"
+	"time"
+
+	"brine/skew"
+)
+
+// Minute is how long the finest buckets are.
+const Minute = time.Minute
+
+// Bucket is what was written in a bucket of time, by key range: rows and bytes a second.
+type Bucket struct {
+	At          time.Time  // when it begins
+	Starts      []skew.Key // of the ranges, in order
+	Rows, Bytes []float32
+	MB          int64 // of the table; 0: not known
+}
+
+// Of makes the minute's bucket of a column. A column is a minute long, or shorter where a process began or ended: what it has is of all of
+// least, a minute, all the same, so that two processes that share a minute add up. Of a column that is still open least is less.
+func Of(c *skew.Column, least time.Duration) Bucket {
+	b := Bucket{At: c.From.Truncate(Minute), Starts: c.Starts, Rows: make([]float32, len(c.Rows)), Bytes: make([]float32, len(c.Rows)), MB: c.MB}
+	seconds := float32(max(least, c.To.Sub(c.From)).Seconds())
+	for i := range c.Rows {
+		b.Rows[i], b.Bytes[i] = c.Rows[i]/seconds, c.Bytes[i]/seconds
+	}
+	return b
+}
+
+// Sum adds up what several members have of one bucket of time.
+func Sum(list []Bucket) Bucket {
+	return combined(list, func(a, b float32) float32 { return a + b })
+}
+
+// Most makes one bucket, which begins with the first, of several that follow one another.
+func Most(list []Bucket) Bucket {
+	return combined(list, func(a, b float32) float32 { return max(a, b) })
+}
+
+// combined has the ranges of all, up to skew.MostRanges; what a bucket has for a wider range is shared out evenly.
+func combined(list []Bucket, by func(a, b float32) float32) Bucket {
+	if len(list) == 1 {
+		return list[0]
+	}
+	var out Bucket
+	if len(list) == 0 {
+		return out
+	}
+	out.At, out.Starts = list[0].At, union(list)
+	out.Rows, out.Bytes = make([]float32, len(out.Starts)), make([]float32, len(out.Starts))
+	for i := range list {
+		out.MB = max(out.MB, list[i].MB)
+		list[i].spread(out.Starts, func(r int, rows, bytes float32) {
+			out.Rows[r], out.Bytes[r] = by(out.Rows[r], rows), by(out.Bytes[r], bytes)
+		})
+	}
+	if len(out.Starts) > skew.MostRanges {
+		out.join(axis(out.Starts, out.Rows, skew.MostRanges))
+	}
+	return out
+}
+
+// union are the starts of all buckets, in order.
+func union(list []Bucket) []skew.Key {
+	starts := list[0].Starts
+	for i := 1; i < len(list); i++ {
+		if !same(starts, list[i].Starts) {
+			starts = slices.Concat(starts, list[i].Starts)
+			slices.SortFunc(starts, compare)
+			starts = slices.CompactFunc(starts, equal)
+		}
+	}
+	return starts
+}
+
+func compare(a, b skew.Key) int { return bytes.Compare(a, b) }
+func equal(a, b skew.Key) bool  { return bytes.Equal(a, b) }
+
+func same(a, b []skew.Key) bool { return slices.EqualFunc(a, b, equal) }
+
+// spread gives what the bucket has to ranges that begin at starts, which are in order.
+func (b *Bucket) spread(starts []skew.Key, give func(r int, rows, bytes float32)) {
+	from := 0
+	for i, start := range b.Starts {
+		from += rangeOf(starts[from:], start)
+		to := len(starts)
+		if i+1 < len(b.Starts) {
+			next := b.Starts[i+1]
+			n, _ := slices.BinarySearchFunc(starts[from:], next, compare)
+			to = from + max(1, n)
+		}
+		part := 1 / float32(to-from)
+		for r := from; r < to; r++ {
+			give(r, b.Rows[i]*part, b.Bytes[i]*part)
+		}
+	}
+}
+
+// rangeOf returns which range holds a row; those before the first are in that.
+func rangeOf(starts []skew.Key, row skew.Key) int {
+	i, found := slices.BinarySearchFunc(starts, row, compare)
+	if !found {
+		i--
+	}
+	return max(0, i)
+}
+
+// join gives the bucket fewer ranges: what those have that become one is added up.
+func (b *Bucket) join(starts []skew.Key) {
+	rows, bytes := make([]float32, len(starts)), make([]float32, len(starts))
+	b.spread(starts, func(r int, n, m float32) { rows[r] += n; bytes[r] += m })
+	b.Starts, b.Rows, b.Bytes = starts, rows, bytes
+}
+
+// axis keeps at most so many of the starts: ranges that took most stay by themselves, and others are joined with their neighbours.
+func axis(starts []skew.Key, weights []float32, most int) []skew.Key {
+	if len(starts) <= most {
+		return starts
+	}
+	from, to := 0.0, 0.0 // at to few enough are left, at from not
+	for _, w := range weights {
+		to += float64(w)
+	}
+	const halvings = 40
+	for range halvings {
+		if middle := (from + to) / 2; len(joined(starts, weights, middle)) <= most {
+			to = middle
+		} else {
+			from = middle
+		}
+	}
+	return joined(starts, weights, to)
+}
+
+// joined are the starts that are left when neighbours become one while they have no more than a weight together.
+func joined(starts []skew.Key, weights []float32, most float64) (left []skew.Key) {
+	sum := 0.0
+	for i, w := range weights {
+		if i == 0 || sum+float64(w) > most {
+			left = append(left, starts[i])
+			sum = 0
+		}
+		sum += float64(w)
+	}
+	return left
+}
