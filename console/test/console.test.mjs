@@ -619,6 +619,7 @@ const pages = [
   { name: "dead-letters", who: "admin", on: "operators", path: "/dead-letters", ready: "#which", picture: true },
   { name: "dead-letter", who: "admin", on: "operators", path: "/dead-letters?reason=wrong_type", ready: "#which", click: "section:has(#which) tbody a", then: ".letter dl" },
   { name: "offsets", who: "admin", on: "operators", path: "/offsets", ready: "tbody tr", click: ".bar button", then: "dialog" },
+  { name: "records", who: "admin", on: "operators", path: "/records", ready: "form select option" },
   { name: "replay", who: "admin", on: "operators", path: "/replay", ready: "tbody tr, .empty" },
   { name: "verify", who: "admin", on: "operators", path: "/verify", ready: "tbody tr, .empty" },
   { name: "jobs", who: "admin", on: "operators", path: "/jobs", ready: "tbody tr", click: "tbody a", then: ".job", picture: true },
@@ -706,6 +707,35 @@ shows("a heat map is read by keys, and its figures are the API's", async (t) => 
   await page.locator(".heat canvas:not(.zoomed)").waitFor();
 });
 
+shows("maps go back a month, and say which keys they show", async (t) => {
+  const page = await open(t, "admin", dev.operators + "/regions?minutes=43200&table=logistics%3Ascans");
+  await page.locator(".heat canvas").waitFor();
+  const heat = await page.evaluate(async () => (await fetch("/api/v1/ops/tables/logistics%3Ascans/heat?minutes=43200")).json());
+  assert.ok(heat.kept_minutes >= 43200 && heat.starts.length > 1 && heat.labels.length === heat.starts.length, JSON.stringify(heat).slice(0, 200));
+  assert.equal(await page.locator(".labels li").count(), Math.min(16, heat.starts.length));
+  await page.click("text=Earlier"); // than anything was written
+  await page.waitForURL(/until=/);
+  await page.locator("text=has written nothing").waitFor();
+  await page.click("text=Later");
+  await page.locator(".heat canvas").waitFor();
+});
+
+shows("from a cell to its record, and from there to its row", async (t) => {
+  const page = await open(t, "admin", dev.operators + "/sql");
+  await page.fill("input[aria-describedby=why]", "a look");
+  await page.fill("textarea", "SELECT _key, _time(station) FROM logistics:scans WHERE waybill = 'YD310000000001' LIMIT 1");
+  await page.click("button.main");
+  await page.click("a:text('Its record')");
+  await page.waitForURL("**/records?*");
+  await page.click("button:text('Find the record')");
+  await page.locator(".badge:text('done')").waitFor();
+  await page.click("a:has-text('What became of it')");
+  await page.waitForURL("**/records?topic=*");
+  await page.click("button:text('What became of it')");
+  await page.locator(".badge:text('done')").waitFor();
+  await page.locator("section[aria-label='row'] dd:has-text('logistics:scans')").waitFor();
+});
+
 shows("SQL is completed, its plan is drawn, and so are names with numbers", async (t) => {
   const page = await open(t, "support", dev.users + "/sql");
   await page.fill("input[aria-describedby=why]", "a look");
@@ -789,6 +819,28 @@ shows("the keyboard reaches everything", async (t) => {
   await page.keyboard.press("Enter");
   await page.locator(".detail dl").waitFor();
   assert.ok(await page.evaluate(() => document.activeElement.classList.contains("detail")), "the order that was opened has the focus");
+});
+
+shows("what is advised against a hot region is done from its map, once it is confirmed", async (t) => {
+  const page = await open(t, "admin", dev.operators + "/me");
+  const regions = (await page.evaluate(async () => (await fetch("/api/v1/ops/tables/logistics%3Ascans/regions")).json())).regions;
+  const last = regions.at(-1), advice = "split the region at f8: max/mean of regions from 4.00 to 2.10";
+  await page.route("**/tables/logistics%3Ascans/skew", (route) => route.fulfill({ status: 200, contentType: "application/json", body: JSON.stringify({
+    tables: [], here: true, hot: [{ table: "logistics:scans", region: last.name, server: last.server, since: new Date().toISOString(), severity: "critical",
+      rows_per_second: 900, times_mean: 4, share: .25, cause: "uneven splits", why: "its range holds more of the keys", advice: [advice],
+      actions: [{ job: "region-split", text: advice, table: "logistics:scans", region: last.name, at: "f8" }] }] }) }));
+  await page.goto(dev.operators + "/regions?minutes=15&table=logistics%3Ascans");
+  await page.locator(".heat .spot.critical").waitFor();
+  await page.click("button:text('Split the region')");
+  await page.locator("dialog:has-text('from 4.00 to 2.10')").waitFor();
+  await page.click("dialog >> button:text('Back')");
+  const count = async () => (await page.evaluate(async () => (await fetch("/api/v1/ops/tables/logistics%3Ascans/regions")).json())).regions.length;
+  assert.equal(await count(), regions.length, "nothing is done that was not confirmed");
+  await page.click("button:text('Split the region')");
+  await page.click("dialog >> button:text('Split the region')");
+  await page.waitForURL("**/jobs?job=*");
+  await page.locator(".badge:text('done')").waitFor();
+  assert.equal(await count(), regions.length + 1);
 });
 
 test("the console asks its own API alone, and its policy was never broken", () => {

@@ -79,13 +79,25 @@ const locale = (): string => language.value === "zh" ? "zh-CN" : "en-GB";
 
 const isTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
 
+/** Formats of both languages, made once: to make one takes longer than to draw the row that it is for. */
+function formats<T>(make: (locale: string) => T): () => T {
+  const made = new Map<string, T>();
+  return () => {
+    const of = locale();
+    let format = made.get(of);
+    if (!format) made.set(of, format = make(of));
+    return format;
+  };
+}
+const times = formats((of) => new Intl.DateTimeFormat(of, { dateStyle: "medium", timeStyle: "short" }));
+const numbers = formats((of) => new Intl.NumberFormat(of));
+
 export function timeText(text: string): string {
   const at = new Date(text);
-  if (Number.isNaN(at.getTime())) return text;
-  return new Intl.DateTimeFormat(locale(), { dateStyle: "medium", timeStyle: "short" }).format(at);
+  return Number.isNaN(at.getTime()) ? text : times().format(at);
 }
 
-export function numberText(n: number): string { return new Intl.NumberFormat(locale()).format(n); }
+export function numberText(n: number): string { return numbers().format(n); }
 
 /** A value as people read it. */
 export function shown(value: unknown): string {

@@ -137,7 +137,17 @@ async function signOut(then: () => void): Promise<void> {
   then();
 }
 
-export interface Tab { path: string; name: string }
+export interface Tab { path: string; name: string; group?: string }
+
+/** The pages, those of a group side by side. */
+function Menu({ tabs, path }: { tabs: Tab[]; path: string }) {
+  const link = (tab: Tab): ComponentChildren => <a key={tab.path} href={tab.path} aria-current={path === tab.path ? "page" : undefined}>{tab.name}</a>;
+  const groups = [...new Set(tabs.map((tab) => tab.group ?? ""))];
+  return <nav aria-label={t("menu")} class={groups.length > 1 ? "grouped" : undefined}>
+    {groups.length < 2 ? tabs.map(link)
+      : groups.map((group) => <div key={group} class="group" role="group" aria-label={group}>{tabs.filter((tab) => tab.group === group).map(link)}</div>)}
+  </nav>;
+}
 
 /** The frame of all pages. */
 export function Frame({ tabs, children, signedOut }: { tabs: Tab[]; children: ComponentChildren; signedOut: () => void }) {
@@ -154,9 +164,7 @@ export function Frame({ tabs, children, signedOut }: { tabs: Tab[]; children: Co
     <a class="skip" href="#main" data-whole onClick={(e) => { e.preventDefault(); main.current?.focus(); }}>{t("skip")}</a>
     <header>
       <a class="brand" href="/"><span class="mark" aria-hidden="true" />brine</a>
-      <nav aria-label={t("menu")}>
-        {tabs.map((tab) => <a key={tab.path} href={tab.path} aria-current={path === tab.path ? "page" : undefined}>{tab.name}</a>)}
-      </nav>
+      <Menu tabs={tabs} path={path} />
       <div class="settings">
         <select aria-label={t("language")} value={lang} onChange={(e) => { language.value = e.currentTarget.value as Language; }}>
           <option value="en" lang="en">English</option>

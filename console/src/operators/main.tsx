@@ -3,7 +3,7 @@ import { useEffect } from "preact/hooks";
 import { onSignedOut, type Me } from "../lib/api";
 import { go, usePlace } from "../lib/router";
 import { expired, language, me, t, useStore } from "../lib/store";
-import { Failure, Frame, SignIn, askMe, useAnswer, useTitle } from "../lib/ui";
+import { Failure, Frame, SignIn, askMe, useAnswer, useTitle, type Tab } from "../lib/ui";
 import { Accounts } from "../pages/accounts";
 import { Audit } from "../pages/audit";
 import { Configuration } from "../pages/configuration";
@@ -13,6 +13,7 @@ import { Keys } from "../pages/keys";
 import { Offsets } from "../pages/offsets";
 import { Overview } from "../pages/overview";
 import { Own } from "../pages/own";
+import { Records } from "../pages/records";
 import { Regions } from "../pages/regions";
 import { Replay, Verify } from "../pages/replay";
 import { SQL } from "../pages/sql";
@@ -26,13 +27,15 @@ function App() {
   const { path } = usePlace();
   const who = useStore(me);
   const first = useAnswer(askMe, []);
+  const of = (group: string, ...pages: [string, string][]): Tab[] => pages.map(([path, name]) => ({ path, name, group }));
   const tabs = [
-    ...(operates(who) ? [{ path: "/overview", name: t("overview") }, { path: "/dead-letters", name: t("deadLetters") }, { path: "/offsets", name: t("offsets") },
-      { path: "/replay", name: t("replay") }, { path: "/verify", name: t("verify") }, { path: "/jobs", name: t("jobs") },
-      { path: "/regions", name: t("regions") }, { path: "/tables", name: t("tables") }, { path: "/keys", name: t("keys") }] : []),
-    ...(who ? [{ path: "/sql", name: t("sql") }] : []),
-    ...(operates(who) ? [{ path: "/configuration", name: t("configuration") }] : []),
-    ...(administrates(who) ? [{ path: "/accounts", name: t("accounts") }, { path: "/audit", name: t("audit") }] : []),
+    ...(operates(who) ? [
+      ...of(t("pipelines"), ["/overview", t("overview")], ["/dead-letters", t("deadLetters")], ["/offsets", t("offsets")], ["/records", t("records")]),
+      ...of(t("jobs"), ["/replay", t("replay")], ["/verify", t("verify")], ["/jobs", t("jobs")]),
+      ...of(t("data"), ["/regions", t("regions")], ["/tables", t("tables")], ["/keys", t("keys")])] : []),
+    ...(who ? of(t("data"), ["/sql", t("sql")]) : []),
+    ...(operates(who) ? of(t("administration"), ["/configuration", t("configuration")]) : []),
+    ...(administrates(who) ? of(t("administration"), ["/accounts", t("accounts")], ["/audit", t("audit")]) : []),
   ];
   return <Frame tabs={tabs} signedOut={() => go("/signin")}>
     {first.err !== undefined ? <Failure err={first.err} again={first.again} />
@@ -47,7 +50,7 @@ const operates = (who: Who): boolean => who === "open" || who?.role === "operato
 const administrates = (who: Who): boolean => who !== "open" && who?.role === "admin";
 
 const operations: Record<string, () => JSX.Element> = {
-  "/overview": () => <Overview />, "/dead-letters": () => <DeadLetters />, "/offsets": () => <Offsets />, "/regions": () => <Regions />,
+  "/overview": () => <Overview />, "/dead-letters": () => <DeadLetters />, "/offsets": () => <Offsets />, "/records": () => <Records />, "/regions": () => <Regions />,
   "/replay": () => <Replay />, "/verify": () => <Verify />, "/jobs": () => <Jobs />, "/tables": () => <Tables />, "/keys": () => <Keys />, "/configuration": () => <Configuration />,
 };
 
@@ -55,7 +58,7 @@ function Pages({ path }: { path: string }) {
   useEffect(() => { if (path === "/") go("/overview", true); }, [path]);
   const who = useStore(me);
   if (path === "/") return null;
-  if (path === "/sql" && (operates(who) || who !== "open" && who?.role === "support")) return <SQL />;
+  if (path === "/sql" && (operates(who) || who !== "open" && who?.role === "support")) return <SQL records={operates(who) && who !== "open"} />;
   if (path === "/me") return <Own />;
   if (!operates(who)) return <p>{t("forbidden")}</p>;
   const page = operations[path];

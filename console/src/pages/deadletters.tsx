@@ -180,6 +180,7 @@ function One({ record, pipeline, back }: { record: string; pipeline: string; bac
       return <section key={l.pipeline + l.written} class="sheet letter" aria-label={l.pipeline}>
         <h2 dir="auto">{place(l)} · {l.pipeline}</h2>
         <dl>{facts.map(([name, value]) => value ? <div key={name}><dt>{name}</dt><dd dir="auto">{value}</dd></div> : null)}</dl>
+        <p><a href={withQuery("/records", [["topic", l.topic], ["partition", String(l.partition)], ["offset", String(l.offset)]])}>{t("explainDo")}</a></p>
         {l.masked && <p class="small">{t("masked")}</p>}
         {l.fields && Object.keys(l.fields).length > 0 && <dl>{Object.entries(l.fields).map(([name, value]) => <div key={name}><dt dir="auto">{name}</dt><dd dir="auto">{value}</dd></div>)}</dl>}
         {l.headers && l.headers.length > 0 && <><h3>{t("headers")}</h3><dl>{l.headers.map((h, i) => <div key={i}><dt dir="auto">{h.name}</dt><dd dir="auto">{h.value}</dd></div>)}</dl></>}

@@ -1,17 +1,22 @@
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { gridOf, held, paint, palette, strip, whole, zoomed, type View } from "../lib/heat";
 import { numberText, t, timeText } from "../lib/store";
 import { note } from "../lib/ui";
 
-export interface HeatMap { table: string; starts: string[]; times: string[]; rows: number[][]; bytes: number[][]; most: number }
+export interface HeatMap {
+  table: string; starts: string[]; labels?: string[]; times: string[]; rows: number[][]; bytes: number[][]; most: number; kept_minutes?: number; detail?: string;
+}
+/** A place that is hot, as ranges of the map, and why. */
+export interface Spot { from: number; to: number; severity: string; why: string }
 export type Metric = "rows" | "bytes";
 
 const wide = 900, high = 420, thick = 36; // pixels of the picture, and of the strips beside and below it
+const mostLabels = 16; // beside the map
 const still = 4; // pixels: who moves less has clicked
 
 /** The map as it is looked at; while a part of it is, or a cell is pinned, hold keeps it as it is. */
-export function Map({ heat, metric, bright, brighten, hold }: {
-  heat: HeatMap; metric: Metric; bright: number; brighten: (n: number) => void; hold: (on: boolean) => void;
+export function Map({ heat, metric, bright, brighten, hold, spots }: {
+  heat: HeatMap; metric: Metric; bright: number; brighten: (n: number) => void; hold: (on: boolean) => void; spots: Spot[];
 }) {
   const canvas = useRef<HTMLCanvasElement>(null), box = useRef<HTMLDivElement>(null), cursor = useRef<HTMLDivElement>(null), frame = useRef<HTMLDivElement>(null);
   const beside = useRef<HTMLCanvasElement>(null), below = useRef<HTMLCanvasElement>(null);
@@ -126,14 +131,18 @@ export function Map({ heat, metric, bright, brighten, hold }: {
     setAt(to);
     setView(held({ ...view, top: Math.max(to[0] + 1 - view.rows, Math.min(view.top, to[0])), left: Math.max(to[1] + 1 - view.columns, Math.min(view.left, to[1])) }, grid)); // it follows
   };
-  const key = at ? heat.starts[at[0]] ?? "" : "";
+  const key = at ? heat.starts[at[0]] ?? "" : "", label = at ? heat.labels?.[at[0]] ?? "" : "";
+  const lines = Math.min(mostLabels, Math.ceil(view.rows));
+  const shownRanges = Array.from({ length: lines }, (_, i) => clamp(Math.floor(view.top + (i + .5) * view.rows / lines), ranges));
   return <section class="sheet" aria-labelledby="heat-title">
     <h2 id="heat-title" dir="auto">{heat.table}</h2>
     <p class="small" id="heat-help">{t("heatHelp", { most: numberText(Math.round(grid.most * 10) / 10) + " " + t(metric === "rows" ? "rowsPerSecond" : "bytesPerSecond") })}</p>
     <div class="heatbox">
+      <ol class="labels" aria-hidden="true">{shownRanges.map((r) => <li key={r} title={heat.starts[r]} dir="auto">{heat.labels?.[r] || heat.starts[r] || t("fromStart")}</li>)}</ol>
       <div class="heat" ref={box} role="application" tabIndex={0} aria-label={t("heatLabel", { table: heat.table })} aria-describedby="heat-help heat-cell" onKeyDown={keys}>
         <canvas ref={canvas} width={wide} height={high} class={all ? undefined : "zoomed"} onPointerDown={down} onPointerMove={move} onPointerUp={up}
           onPointerCancel={() => { drag.current = null; }} onPointerLeave={() => { if (!pinned && !drag.current) setAt(null); }} />
+        {spots.map((one) => <HotPlace key={one.from} of={one} view={view} />)}
         <div class="cursor" ref={cursor} hidden />
         <div class="cursor frame" ref={frame} hidden />
       </div>
@@ -143,7 +152,8 @@ export function Map({ heat, metric, bright, brighten, hold }: {
     <div class="axis"><span>{timeText(heat.times[clamp(Math.floor(view.left), columns)]!)}</span><span>{timeText(heat.times[clamp(Math.ceil(view.left + view.columns) - 1, columns)]!)}</span></div>
     <p class="cellinfo" id="heat-cell" role="status">{at && <>{pinned && <strong>{t("pinned")}: </strong>}
       <span dir="auto">{t("heatCell", { rows: numberText(Math.round(heat.rows[at[0]]?.[at[1]] ?? 0)), bytes: numberText(Math.round(heat.bytes[at[0]]?.[at[1]] ?? 0)),
-        start: key || t("fromStart"), at: timeText(heat.times[at[1]]!) })}</span></>}</p>
+        start: key ? label ? `${key} (${label})` : key : t("fromStart"), at: timeText(heat.times[at[1]]!) })}</span>
+      {spots.filter((one) => at[0] >= one.from && at[0] < one.to).map((one) => <span key={one.from}> · {t("hot")}: {one.why}</span>)}</>}</p>
     <div class="buttons">
       <label>{t("brightness")}<input type="range" min="0.5" max="4" step="0.1" value={bright} onInput={(e) => brighten(Number(e.currentTarget.value))} /></label>
       <button type="button" onClick={() => setView(zoomed(view, 0.5, .5, .5, grid))}>{t("zoomIn")}</button>
@@ -152,6 +162,18 @@ export function Map({ heat, metric, bright, brighten, hold }: {
       {pinned && at && <button type="button" onClick={() => { navigator.clipboard.writeText(key).then(() => { note.value = { text: t("copied") }; }, () => {}); }}>{t("copyKey")}</button>}
     </div>
   </section>;
+}
+
+/** Marks a hot place at the map's newest side; why stands in the cell's line, and above the map. */
+function HotPlace({ of, view }: { of: Spot; view: View }) {
+  const at = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => { // the policy takes no style of markup, but what scripts set
+    const from = Math.max(of.from, view.top), to = Math.min(of.to, view.top + view.rows), s = at.current!.style;
+    at.current!.hidden = from >= to;
+    s.top = `${(from - view.top) * 100 / view.rows}%`;
+    s.height = `max(6px, ${Math.max(0, to - from) * 100 / view.rows}%)`;
+  }, [of.from, of.to, view.top, view.rows]);
+  return <div ref={at} class={`spot ${of.severity}`} title={of.why} />;
 }
 
 const clamp = (n: number, of: number): number => Math.min(of - 1, Math.max(0, n));

@@ -49,16 +49,17 @@ export function Jobs() {
 }
 
 /** Those of a kind, or all, the newest first. */
-export function Recent({ kind }: { kind?: string }) {
+export function Recent({ kind }: { kind?: string | string[] }) {
+  const shows = (job: Job): boolean => !kind || (typeof kind === "string" ? kind === job.kind : kind.includes(job.kind));
   const { answer, err, again } = useAnswer(async (signal) => {
     const out: Job[] = [];
     for (let token = ""; ;) {
       const page = await ask<{ jobs: Job[]; next_page_token: string }>(withQuery(path, [["page_token", token]]), { signal });
-      out.push(...page.jobs.filter((job) => !kind || job.kind === kind));
+      out.push(...page.jobs.filter(shows));
       token = page.next_page_token;
       if (!token || out.length >= mostJobs) return out;
     }
-  }, [kind]);
+  }, [String(kind)]);
   if (err instanceof Fault && err.status === 404) return <p>{t("noJobs")}</p>;
   if (err !== undefined) return <Failure err={err} again={again} />;
   if (!answer) return <p role="status">{t("loading")}</p>;
@@ -74,6 +75,7 @@ export function Recent({ kind }: { kind?: string }) {
 
 const kinds: Record<string, Key> = {
   replay: "replay", verify: "verify", "dead-letter-replay": "letterReplay", "dead-letter-purge": "letterPurge", reindex: "reindex",
+  "region-split": "regionSplit", "region-move": "regionMove", seek: "seekDo", explain: "explainDo",
 };
 
 function kindName(kind: string): string { return kinds[kind] ? t(kinds[kind]) : kind; }
@@ -136,6 +138,8 @@ function nextOf(job: Job, admin: boolean): { name: Key; sure: Key; asked: Asked 
     case "replay": return looked ? { name: "replayDo", sure: "replaySure", asked } : null;
     case "dead-letter-replay": return looked ? { name: "replayDo", sure: "letterReplaySure", asked } : null;
     case "dead-letter-purge": return looked && admin ? { name: "letterPurgeDo", sure: "letterPurgeSure", asked } : null;
+    case "region-split": return looked ? { name: "regionSplit", sure: "regionSplitSure", asked } : null;
+    case "region-move": return looked ? { name: "regionMove", sure: "regionMoveSure", asked } : null;
     case "verify": return asked["repair"] ? null : { name: "repair", sure: "repairSure", asked: { ...asked, repair: true } };
   }
   return null;
@@ -160,6 +164,8 @@ function Results({ of }: { of: Job }) {
     const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
     const columns: Column<Asked>[] = names.map((name) => ({ name, label: name.replaceAll("_", " "), of: (row) => row[name] ?? "", long: true }));
     return <section key={what} aria-label={what}><h2>{resultName(what)}</h2>
+      {what === "record" && of.kind === "seek" && <p>{rows.map((row) => <a key={String(row["offset"])} class="button" href={withQuery("/records",
+        ["topic", "partition", "offset"].map((name) => [name, String(row[name])]))}>{t("explainDo")}: {String(row["partition"])}:{String(row["offset"])}</a>)}</p>}
       {rows.length === 1 ? <dl class="sheet">{names.map((name) => <div key={name}><dt>{name.replaceAll("_", " ")}</dt><dd dir="auto">{textOf(rows[0]![name])}</dd></div>)}</dl>
         : <List label={resultName(what)} file={`${what}.csv`} rows={rows} columns={columns} />}</section>;
   })}
@@ -169,6 +175,7 @@ function Results({ of }: { of: Job }) {
 
 const whats: Record<string, Key> = {
   plan: "whatPlan", diff: "whatDiff", result: "whatResult", finding: "whatFinding", report: "whatReport", note: "whatNote", preview: "preview",
+  region: "whatRegion", record: "record", range: "whatRange", outcome: "whatResult", row: "whatRow", document: "whatDocument",
 };
 
 function resultName(what: string): string { return whats[what] ? t(whats[what]) : what; }

@@ -1,8 +1,9 @@
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { Component } from "preact";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Fault, ask, give, send, withQuery, type Page, type Parameter, type Row, type Table, type Transition, type View } from "../lib/api";
 import { csv, download } from "../lib/csv";
 import { go, usePlace } from "../lib/router";
-import { me, numberText, reason, shown, stateName, t, term, timeText, useStore } from "../lib/store";
+import { language, me, numberText, reason, shown, stateName, t, term, timeText, useStore } from "../lib/store";
 import { Badge, Dialog, Failure, faultText, note, useAnswer, useTitle } from "../lib/ui";
 
 export interface Known { views: View[]; tables: Table[] }
@@ -97,7 +98,10 @@ function OrderCentre({ view, table, views }: { view: View; table: Table; views: 
       : list.map((one) => one.row === key ? { ...one, ...row, fields: { ...one.fields, ...row.fields } } : one));
   };
   const state = table.state ?? "";
-  const columns = [...new Set(rows.flatMap((row) => Object.keys(row.fields)))];
+  const toCSV = (): void => {
+    const columns = [...new Set(rows.flatMap((row) => Object.keys(row.fields)))];
+    download("orders.csv", csv(["row", ...columns], rows.map((row) => [row.row, ...columns.map((c) => row.fields[c])])));
+  };
   return <div class={open ? "orders opened" : "orders"}>
     <h1>{t("orders")}</h1>
     <Filters view={view} table={table} views={views} />
@@ -111,9 +115,7 @@ function OrderCentre({ view, table, views }: { view: View; table: Table; views: 
           {loading && <span>{t("loading")}</span>}
           {!loading && next && <More load={() => { void load(next, rows); }} />}
           {next === "" && rows.length > 0 && <span>{t("end", { n: numberText(rows.length) })}</span>}
-          {rows.length > 0 && <button type="button" class="quiet"
-            onClick={() => download("orders.csv", csv(["row", ...columns], rows.map((row) => [row.row, ...columns.map((c) => row.fields[c])])))}>
-            {t("csv")}</button>}
+          {rows.length > 0 && <button type="button" class="quiet" onClick={toCSV}>{t("csv")}</button>}
         </p>
       </section>
       {open && <Detail key={open} rowKey={open} table={table} close={address(null)} put={put} again={() => { void load("", []); }} />}
@@ -163,25 +165,38 @@ function List({ rows, state, open, address, title }: {
     if (link) { event.preventDefault(); link.focus(); }
   };
   const list = useRef<HTMLUListElement>(null);
-  useEffect(() => { // the policy takes no style of markup, but what scripts set
+  useLayoutEffect(() => { // the policy takes no style of markup, but what scripts set; before the frame is drawn, or it is laid out twice
     if (!list.current) return;
     list.current.style.paddingTop = `${start * rowHeight}px`;
     list.current.style.paddingBottom = `${(rows.length - end) * rowHeight}px`;
   }, [start, end, rows.length]);
   return <ul class="rows" ref={(e) => { at.current = e; list.current = e; }} onKeyDown={keys}>
-    {rows.slice(start, end).map((row) => {
-      const brief = Object.entries(row.fields).filter(([name, value]) => name !== title && name !== state && name !== "deleted" && name !== "created"
-        && name !== "at" && value !== null && typeof value !== "object");
-      return <li key={row.row}>
-        <a href={address(row.row)} aria-current={open === row.row ? "true" : undefined}>
-          <span class="id" dir="auto">{shown(row.fields[title]) || row.row}</span>
-          <Badge2 state={row.fields[state]} />
-          <span class="when">{shown(row.fields["created"])}</span>
-          <span class="brief" dir="auto">{brief.map(([name, value]) => `${term(name)} ${shown(value)}`).join(" · ")}</span>
-        </a>
-      </li>;
-    })}
+    {rows.slice(start, end).map((row) => <Item key={row.row} row={row} state={state} open={open === row.row} address={address} title={title}
+      language={language.value} />)}
   </ul>;
+}
+
+interface Shows { row: Row; state: string; open: boolean; address: (row: string) => string; title: string; language: string }
+
+/** A row of the list, which is made again only when it is another one: those that stay in sight are not, while the list is scrolled. */
+class Item extends Component<Shows> {
+  override shouldComponentUpdate(to: Shows): boolean {
+    const now = this.props;
+    return to.row !== now.row || to.open !== now.open || to.state !== now.state || to.title !== now.title || to.language !== now.language || to.address !== now.address;
+  }
+  render() {
+    const { row, state, open, address, title } = this.props;
+    const brief = Object.entries(row.fields).filter(([name, value]) => name !== title && name !== state && name !== "deleted" && name !== "created"
+      && name !== "at" && value !== null && typeof value !== "object");
+    return <li>
+      <a href={address(row.row)} aria-current={open ? "true" : undefined}>
+        <span class="id" dir="auto">{shown(row.fields[title]) || row.row}</span>
+        <Badge2 state={row.fields[state]} />
+        <span class="when">{shown(row.fields["created"])}</span>
+        <span class="brief" dir="auto">{brief.map(([name, value]) => `${term(name)} ${shown(value)}`).join(" · ")}</span>
+      </a>
+    </li>;
+  }
 }
 
 function Badge2({ state }: { state: unknown }) {

@@ -2,18 +2,24 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Fault, ask, withQuery } from "../lib/api";
 import { csv, download } from "../lib/csv";
 import { go, usePlace } from "../lib/router";
-import { numberText, t } from "../lib/store";
+import { me, numberText, spanText, t, useStore, type Key } from "../lib/store";
 import { Failure, useAnswer, useTitle } from "../lib/ui";
-import { Map, type HeatMap, type Metric } from "./heatmap";
+import { Map, type HeatMap, type Metric, type Spot } from "./heatmap";
+import { Sure, start } from "./jobs";
 
 interface StoredTable { name: string; regions: number; servers: number; mb: number; detail?: string }
-interface Hot { table?: string; region?: string; server: string; since: string; severity: string; times_mean: number; cause: string; why: string; advice: string[] }
+interface Action { job: string; text: string; table: string; region: string; at?: string; to?: string }
+interface Hot {
+  table?: string; region?: string; server: string; since: string; severity: string; times_mean: number; cause: string; why: string; advice: string[]; actions?: Action[];
+}
 interface Region { name: string; start: string; start_fields?: string; server: string; files_mb: number; memstore_mb: number; reads: number; writes: number }
 interface Seen { heat: HeatMap; hot: Hot[]; regions: Region[] }
 
 const path = "/api/v1/ops";
 const every = 10_000; // ms between two looks, while the page is in sight
-const spans = ["15", "60", "240", "480"]; // minutes
+const seldom = 60_000; // ms, where what is seen is of days
+const day = 24 * 60;
+const spans = ["15", "60", "240", "480", String(day), String(7 * day), String(30 * day)]; // minutes
 
 /** How unevenly a table is written: keys from top to bottom, time from left to right. */
 export function Regions() {
@@ -26,8 +32,9 @@ export function Regions() {
   const table = answer.tables.find((one) => one.name === query.get("table"))?.name ?? answer.tables[0]?.name;
   const minutes = spans.find((one) => one === query.get("minutes")) ?? "60";
   const metric = query.get("metric") === "bytes" ? "bytes" : "rows";
+  const until = Number.isNaN(Date.parse(query.get("until") ?? "")) ? "" : query.get("until")!;
   const to = (change: Record<string, string>): void =>
-    go(withQuery("/regions", Object.entries({ table: table ?? "", minutes, metric, ...change })));
+    go(withQuery("/regions", Object.entries({ table: table ?? "", minutes, metric, until, ...change })));
   return <>
     <h1>{t("regions")}</h1>
     <form class="filters" onSubmit={(e) => e.preventDefault()}>
@@ -36,26 +43,59 @@ export function Regions() {
       <label>{t("metric")}<select value={metric} onChange={(e) => to({ metric: e.currentTarget.value })}>
         <option value="rows">{t("rowsPerSecond")}</option><option value="bytes">{t("bytesPerSecond")}</option></select></label>
       <label>{t("span")}<select value={minutes} onChange={(e) => to({ minutes: e.currentTarget.value })}>
-        {spans.map((one) => <option key={one} value={one}>{t("minutes", { n: one })}</option>)}</select></label>
+        {spans.map((one) => <option key={one} value={one}>{spanText(Number(one) * 60_000)}</option>)}</select></label>
+      <label>{t("mapUntil")}<input type="datetime-local" value={localTime(until)} onChange={(e) => to({ until: e.currentTarget.value ? new Date(e.currentTarget.value).toISOString() : "" })} /></label>
+      <div class="buttons">
+        <button type="button" onClick={() => to({ until: moved(until, -Number(minutes)) })}>{t("mapEarlier")}</button>
+        {until !== "" && <button type="button" onClick={() => to({ until: moved(until, Number(minutes)) })}>{t("mapLater")}</button>}
+      </div>
     </form>
-    {table ? <OneTable key={table} table={table} minutes={minutes} metric={metric} /> : <p class="empty">{t("none")}</p>}
+    {table ? <OneTable key={table} table={table} minutes={minutes} metric={metric} until={until} /> : <p class="empty">{t("none")}</p>}
   </>;
 }
 
-function OneTable({ table, minutes, metric }: { table: string; minutes: string; metric: Metric }) {
+/** A time as a field of a form has it, in the reader's zone. */
+function localTime(until: string): string {
+  if (until === "") return "";
+  const at = new Date(until);
+  return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+}
+
+/** A time that lies so many minutes behind another; none behind now. */
+function moved(until: string, minutes: number): string {
+  const at = (until === "" ? Date.now() : Date.parse(until)) + minutes * 60_000;
+  return at >= Date.now() ? "" : new Date(at).toISOString();
+}
+
+/** The ranges of the map that hot regions are. */
+function spotsOf(heat: HeatMap, hot: Hot[], regions: Region[]): Spot[] {
+  return hot.flatMap((one) => {
+    const i = regions.findIndex((r) => r.name === one.region);
+    const from = i < 0 ? -1 : heat.starts.indexOf(regions[i]!.start);
+    if (from < 0) return [];
+    const next = i + 1 < regions.length ? heat.starts.indexOf(regions[i + 1]!.start) : heat.starts.length;
+    return [{ from, to: next > from ? next : from + 1, severity: one.severity, why: one.cause }];
+  });
+}
+
+function OneTable({ table, minutes, metric, until }: { table: string; minutes: string; metric: Metric; until: string }) {
+  const who = useStore(me);
+  const [doing, setDoing] = useState<Action | null>(null);
   const [turn, setTurn] = useState(0);
   const looking = useRef(false); // at a part of the map, which stays as it is
   const at = `${path}/tables/${encodeURIComponent(table)}`;
   const { answer, err, again } = useAnswer<Seen>(async (signal) => {
     const [heat, skew, regions] = await Promise.all([
-      ask<HeatMap>(withQuery(at + "/heat", [["minutes", minutes]]), { signal }),
+      ask<HeatMap>(withQuery(at + "/heat", [["minutes", minutes], ["until", until]]), { signal }),
       ask<{ hot: Hot[] | null }>(at + "/skew", { signal }), ask<{ regions: Region[] }>(at + "/regions", { signal })]);
     return { heat, hot: (skew.hot ?? []).filter((one) => !one.table || one.table === table), regions: regions.regions };
-  }, [table, minutes, turn]);
+  }, [table, minutes, until, turn]);
   useEffect(() => {
-    const timer = setInterval(() => { if (document.visibilityState === "visible" && !looking.current) setTurn((n) => n + 1); }, every);
+    if (until !== "") return undefined; // what was does not change
+    const timer = setInterval(() => { if (document.visibilityState === "visible" && !looking.current) setTurn((n) => n + 1); },
+      Number(minutes) < day ? every : seldom);
     return () => clearInterval(timer);
-  }, []);
+  }, [minutes, until]);
   const [bright, setBright] = useState(1);
   if (err !== undefined && !answer) return <Failure err={err} again={again} />;
   if (!answer) return <p role="status">{t("loading")}</p>;
@@ -65,13 +105,20 @@ function OneTable({ table, minutes, metric }: { table: string; minutes: string; 
     <section class="sheet" aria-labelledby="hot-title"><h2 id="hot-title">{t("hot")}</h2>
       {hot.length === 0 ? <p class="small">{t("notHot")}</p> : hot.map((one) => <div key={one.server + one.region} class={`hotspot ${one.severity}`}>
         <p><strong>{one.cause}</strong> · {t("timesMean", { n: numberText(Math.round(one.times_mean * 10) / 10) })}</p>
-        <p dir="auto">{one.why}</p>{one.advice.length > 0 && <ul>{one.advice.map((a) => <li key={a} dir="auto">{a}</li>)}</ul>}
+        <p dir="auto">{one.why}</p>{one.advice.length > 0 && <ul>{one.advice.map((a) => <li key={a} dir="auto">{a}
+          {who !== "open" && one.actions?.filter((action) => action.text === a).map((action) =>
+            <button key={action.job} type="button" onClick={() => setDoing(action)}>{t(jobName(action))}…</button>)}</li>)}</ul>}
       </div>)}
     </section>
     {heat.times.length === 0 || heat.starts.length === 0 ? <p class="empty">{t("noHeat")}</p> : <>
-      <Map heat={heat} metric={metric} bright={bright} brighten={setBright} hold={(on) => { looking.current = on; }} />
+      {heat.detail && <p class="hint" dir="auto">{t("mapWithout", { why: heat.detail })}</p>}
+      {Number(minutes) > (heat.kept_minutes ?? 480) && <p class="hint">{t("mapKept", { span: spanText((heat.kept_minutes ?? 480) * 60_000) })}</p>}
+      <Map heat={heat} metric={metric} bright={bright} brighten={setBright} hold={(on) => { looking.current = on; }} spots={until === "" ? spotsOf(heat, hot, regions) : []} />
       <Hottest heat={heat} metric={metric} />
     </>}
+    {doing && <Sure title={t(jobName(doing))} text={`${doing.text}\n${t(doing.job === "region-split" ? "regionSplitSure" : "regionMoveSure")}`}
+      act={() => start(doing.job, { table: doing.table, region: doing.region, ...(doing.at ? { at: doing.at } : {}), ...(doing.to ? { to: doing.to } : {}) })}
+      close={() => setDoing(null)} />}
     <h2 id="regions-title">{t("regionsOf", { table })}</h2>
     <div class="scroll" tabIndex={0} role="group" aria-labelledby="regions-title"><table>
       <thead><tr><th scope="col">{t("startKey")}</th><th scope="col">{t("server")}</th><th scope="col" class="number">{t("size")}</th>
@@ -84,18 +131,20 @@ function OneTable({ table, minutes, metric }: { table: string; minutes: string; 
   </>;
 }
 
+const jobName = (of: Action): Key => of.job === "region-split" ? "regionSplit" : "regionMove";
+
 /** The ranges that took most, in figures. */
 function Hottest({ heat, metric }: { heat: HeatMap; metric: Metric }) {
   const lines = useMemo(() => heat.starts.map((start, i) => {
     const line = heat[metric][i] ?? [];
-    return { start, mean: line.reduce((a, b) => a + b, 0) / Math.max(1, line.length), peak: Math.max(0, ...line) };
+    return { start, label: heat.labels?.[i] ?? "", mean: line.reduce((a, b) => a + b, 0) / Math.max(1, line.length), peak: Math.max(0, ...line) };
   }).sort((a, b) => b.mean - a.mean), [heat, metric]);
   return <section class="sheet" aria-labelledby="hottest-title">
     <div class="bar"><h2 id="hottest-title">{t("hottest")}</h2><button type="button" class="quiet"
       onClick={() => download("heat.csv", csv(["start", "mean", "peak"], lines.map((l) => [l.start, l.mean, l.peak])))}>{t("csv")}</button></div>
     <div class="scroll" tabIndex={0} role="group" aria-labelledby="hottest-title"><table>
       <thead><tr><th scope="col">{t("startKey")}</th><th scope="col" class="number">{t("mean")}</th><th scope="col" class="number">{t("peak")}</th></tr></thead>
-      <tbody>{lines.slice(0, 10).map((l) => <tr key={l.start}><td class="cell" dir="auto">{l.start || t("fromStart")}</td>
+      <tbody>{lines.slice(0, 10).map((l) => <tr key={l.start}><td class="cell" dir="auto">{l.start || t("fromStart")}{l.label && <small>{l.label}</small>}</td>
         <td class="number">{numberText(Math.round(l.mean * 100) / 100)}</td><td class="number">{numberText(Math.round(l.peak * 10) / 10)}</td></tr>)}</tbody>
     </table></div>
   </section>;

@@ -1,5 +1,5 @@
 import { useRef, useState } from "preact/hooks";
-import { Fault, ask, type Value } from "../lib/api";
+import { Fault, ask, withQuery, type Value } from "../lib/api";
 import { complete, type Completion, type Names } from "../lib/complete";
 import { csv, download } from "../lib/csv";
 import { me, numberText, reason, shown, t, useStore } from "../lib/store";
@@ -17,8 +17,17 @@ interface Answer {
 const before: string[] = [];
 const mostBefore = 20;
 
-export function SQL() {
+/** Where the record is looked for that a row of an answer comes from: operators may, where the answer says which row it is. */
+function recordOf(statement: string, answer: Answer): ((row: Value[]) => string) | null {
+  const table = /\bFROM\s+([^\s,;]+)/i.exec(statement)?.[1] ?? "";
+  const key = answer.columns.findIndex((c) => c.name === "_key"), version = answer.columns.findIndex((c) => c.name.startsWith("_time("));
+  if (key < 0 || table === "") return null;
+  return (row) => withQuery("/records", [["table", table], ["row", String(row[key] ?? "")], ["version", String(row[version] ?? "")]]);
+}
+
+export function SQL({ records }: { records?: boolean }) {
   useTitle(t("sql"));
+  const answered = useRef(""); // the statement of the answer
   const who = useStore(me), why = useStore(reason);
   const [text, setText] = useState(before[0] ?? "");
   const [answer, setAnswer] = useState<Answer | null>(null);
@@ -38,6 +47,7 @@ export function SQL() {
     try {
       const got = await ask<Answer>("/api/v1/sql", { method: "POST", again: true, body: { statement }, reason: reasoned ? why : undefined, signal: stop.signal });
       setAnswer(got);
+      answered.current = statement;
       if (before[0] !== statement) before.unshift(statement);
       before.splice(mostBefore);
     } catch (e) {
@@ -81,6 +91,7 @@ export function SQL() {
     }
   };
   const explained = (): string => /^\s*explain\b/i.test(text) ? text : "EXPLAIN " + text;
+  const record = records && answer ? recordOf(answered.current, answer) : null;
   const plan = answer?.columns.map((c) => c.name).join() === "what,plan";
   return <>
     <h1>{t("sql")}</h1>
@@ -114,9 +125,10 @@ export function SQL() {
       {answer.rows.length === 0 ? <p class="empty">{t("none")}</p>
         : plan ? <Plan rows={answer.rows} />
         : <>{drawable(answer.columns, answer.rows) && <Chart columns={answer.columns} rows={answer.rows} />}<div class="scroll" tabIndex={0} role="group" aria-label={t("sql")}><table>
-          <thead><tr>{answer.columns.map((c) => <th key={c.name} scope="col">{c.name}</th>)}</tr></thead>
+          <thead><tr>{answer.columns.map((c) => <th key={c.name} scope="col">{c.name}</th>)}{record && <th scope="col">{t("record")}</th>}</tr></thead>
           <tbody>{answer.rows.slice(0, 1000).map((row, i) => <tr key={i}>{row.map((value, j) =>
-            <td key={j} dir="auto" class={typeof value === "number" ? "number" : "cell"}>{shown(value)}</td>)}</tr>)}</tbody>
+            <td key={j} dir="auto" class={typeof value === "number" ? "number" : "cell"}>{shown(value)}</td>)}
+            {record && <td><a href={record(row)}>{t("recordOf")}</a></td>}</tr>)}</tbody>
         </table></div></>}
     </section>}
   </>;

@@ -1,8 +1,10 @@
 import { Fault, ask, withQuery } from "../lib/api";
+import { csv, download } from "../lib/csv";
 import { List } from "../lib/list";
 import { usePlace } from "../lib/router";
 import { numberText, t } from "../lib/store";
 import { Failure, useAnswer, useTitle } from "../lib/ui";
+import { Chart } from "./sqlshown";
 
 interface Stored {
   name: string; pipelines: string[]; regions: number; servers: number; mb: number; detail?: string;
@@ -36,6 +38,18 @@ export function Tables() {
   </>;
 }
 
+/** How large a table was over the last week, where that is kept. */
+function Growth({ table }: { table: string }) {
+  const { answer } = useAnswer((signal) => ask<{ sizes: { at: string; mb: number }[] }>(withQuery(`${path}/${encodeURIComponent(table)}/sizes`,
+    [["minutes", String(7 * 24 * 60)]]), { signal }), [table]);
+  const sizes = answer?.sizes ?? [];
+  if (sizes.length < 2) return null;
+  const columns = [{ name: t("size"), type: "int" }, { name: t("time"), type: "time" }].reverse();
+  return <section aria-labelledby="growth-title"><div class="bar"><h2 id="growth-title" dir="auto">{t("growthOf", { table })}</h2>
+    <button type="button" class="quiet" onClick={() => download("table-sizes.csv", csv(["at", "mb"], sizes.map((s) => [s.at, s.mb])))}>{t("csv")}</button></div>
+    <Chart columns={columns} rows={sizes.map((s) => [s.at, s.mb])} /></section>;
+}
+
 /** What differs from nothing, in the order of its name. */
 const sorted = (settings: Record<string, string>): [string, string][] => Object.entries(settings).sort(([a], [b]) => a < b ? -1 : 1);
 
@@ -62,6 +76,7 @@ function OneTable({ of }: { of: Stored }) {
       { name: "reads", label: t("reads"), of: (s) => s.reads },
       { name: "writes", label: t("writes"), of: (s) => s.writes },
     ]}><a href={withQuery("/regions", [["table", of.name]])}>{t("regionsOf", { table: of.name })} ({numberText(of.regions)})</a></List>}
+    <Growth table={of.name} />
     <h2>{t("settingsOf", { table: of.name })}</h2>
     <List label={t("settingsOf", { table: of.name })} file="table-settings.csv" rows={settings} columns={[
       { name: "family", label: t("family"), of: (s) => s.family, show: (s) => s.family || t("wholeTable") },
