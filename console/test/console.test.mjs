@@ -619,7 +619,7 @@ const pages = [
   { name: "dead-letters", who: "admin", on: "operators", path: "/dead-letters", ready: "#which", picture: true },
   { name: "dead-letter", who: "admin", on: "operators", path: "/dead-letters?reason=wrong_type", ready: "#which", click: "section:has(#which) tbody a", then: ".letter dl" },
   { name: "offsets", who: "admin", on: "operators", path: "/offsets", ready: "tbody tr", click: ".bar button", then: "dialog" },
-  { name: "records", who: "admin", on: "operators", path: "/records", ready: "form select option" },
+  { name: "records", who: "admin", on: "operators", path: "/records", ready: "form select" },
   { name: "replay", who: "admin", on: "operators", path: "/replay", ready: "tbody tr, .empty" },
   { name: "verify", who: "admin", on: "operators", path: "/verify", ready: "tbody tr, .empty" },
   { name: "jobs", who: "admin", on: "operators", path: "/jobs", ready: "tbody tr", click: "tbody a", then: ".job", picture: true },
