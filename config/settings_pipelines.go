@@ -104,9 +104,9 @@ type Pipeline struct {
 	// itself. 0: never.
 	HaltAfterRejects int `set:"halt_after_rejects" default:"1000" min:"0" max:"1000000000"`
 	// Which half gives way while one of the others is behind and the machine is busy: it is held to what is left, down to 100 records a
-	// second, and lags. `documents`: the rows come first, of this pipeline and of all others; `rows`: the documents do; `nobody`: both take what they
-	// get. A half that would not be done before half of its time is over until its topic deletes what it has not read has as much as that
-	// takes. See pressure.md.
+	// second, and lags. `documents`: the rows come first, of this pipeline and of all others; `rows`: the documents do; `nobody`: both take
+	// what they get. A half that would not be done before half of its time is over until its topic deletes what it has not read has as much
+	// as that takes. See pressure.md.
 	GivesWay string `set:"gives_way" default:"documents" oneof:"documents rows nobody"`
 
 	config *Config // that it is part of

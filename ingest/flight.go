@@ -81,8 +81,8 @@ func (s *stream) cut(records []event.Record, from int) int {
 	return len(records)
 }
 
-// takeOff makes a flight of the records, which end before offset end, and submits it. It returns how many of them have taken off: those before
-// the first one that cannot be decoded yet, which then waits, or halts, alone; 0: work has ended, or the partition halts.
+// takeOff makes a flight of the records, which end before offset end, and submits it. It returns how many of them have taken off: those
+// before the first one that cannot be decoded yet, which then waits, or halts, alone; 0: work has ended, or the partition halts.
 func (s *stream) takeOff(c *broker.Chunk, records []event.Record, end int64) int {
 	began := time.Now()
 	var f *flight
@@ -133,9 +133,9 @@ func (s *stream) abandon(f *flight) {
 	s.free <- f
 }
 
-// decode fills the stream's batch with the flight's events, and the flight's dead letters with what can never be decoded. It returns how many
-// records come before one that cannot be decoded yet; of the first one it waits until it can, and returns 0 when the partition goes away, or
-// halts. All is well if the result is the number of records.
+// decode fills the stream's batch with the flight's events, and the flight's dead letters with what can never be decoded. It returns how
+// many records come before one that cannot be decoded yet; of the first one it waits until it can, and returns 0 when the partition goes
+// away, or halts. All is well if the result is the number of records.
 func (s *stream) decode(f *flight) int {
 	if i := s.eras.Of(&f.records[0]); i != s.reading {
 		s.decoder, s.reading = event.NewDecoder(s.readingOf(&f.records[0]).Schema), i

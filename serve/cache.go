@@ -18,8 +18,8 @@ type Cache struct {
 
 // cache keeps answers of GET routes for a while. A key names who asks, and with him all that he may see, so that nobody gets what another
 // got; what permits and audits a request comes before it. It is bounded in bytes: what was used last stays. An answer is marked by what it
-// was read from before that is read, and its mark is looked at whenever it is given again: a reading that a row overtakes leaves nothing that
-// is given after the row was settled.
+// was read from before that is read, and its mark is looked at whenever it is given again: a reading that a row overtakes leaves nothing
+// that is given after the row was settled.
 type cache struct {
 	opts Cache
 
@@ -113,8 +113,8 @@ const largest = 8
 // which nobody says that it is to show a change.
 func (c *call) cached() (key string, ok bool) {
 	e, h := c.endpoint, c.r.Header
-	ok = max(c.opts.Cache.MaxAge, c.opts.Cache.Own) > 0 && e.method == http.MethodGet && e.on != nil && !e.events && !c.lines && h.Get(afterHeader) == "" &&
-		h.Get("If-None-Match") == ""
+	ok = max(c.opts.Cache.MaxAge, c.opts.Cache.Own) > 0 && e.method == http.MethodGet && e.on != nil && !e.events && !c.lines &&
+		h.Get(afterHeader) == "" && h.Get("If-None-Match") == ""
 	return c.seenBy() + "\x00" + c.r.URL.EscapedPath() + "?" + c.values.Encode(), ok
 }
 

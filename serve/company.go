@@ -48,7 +48,8 @@ func (s *Server) companyRoutes() []*endpoint {
 			handle: func(c *call) error { return c.inConsole((*call).companySignIn) }},
 		{method: http.MethodGet, path: CompanyReturn, id: "company_return",
 			about: "Ends such a sign-in: begins a session, and leads to the console.",
-			role:  anybody, params: params, signsIn: true, foreign: true, leads: "To /; a browser that is refused to the console's sign-in, which says why.",
+			role:  anybody, params: params, signsIn: true, foreign: true,
+			leads:  "To /; a browser that is refused to the console's sign-in, which says why.",
 			handle: func(c *call) error { return c.inConsole((*call).companyReturn) }},
 	}
 }

@@ -91,8 +91,8 @@ func newServer(l net.Listener, opts Options, ops bool) (*Server, error) {
 	}
 	s.answer = compress(s.mux)
 	s.server = &http.Server{
-		Handler: s, ConnState: s.conns.Changed, ConnContext: s.conns.Context, MaxHeaderBytes: maxHeader, ReadHeaderTimeout: headerTimeout, ReadTimeout: bodyTimeout,
-		WriteTimeout: opts.Timeout + readSlack, IdleTimeout: idleTimeout,
+		Handler: s, ConnState: s.conns.Changed, ConnContext: s.conns.Context, MaxHeaderBytes: maxHeader,
+		ReadHeaderTimeout: headerTimeout, ReadTimeout: bodyTimeout, WriteTimeout: opts.Timeout + readSlack, IdleTimeout: idleTimeout,
 		ErrorLog: slog.NewLogLogger(opts.Log.With("port", "serve").Handler(), slog.LevelWarn),
 	}
 	s.server.RegisterOnShutdown(s.hub.Close) // streams end by themselves then, and Shutdown waits for them

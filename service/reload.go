@@ -255,8 +255,8 @@ func (s *Service) swap(c *crew, cfg *config.Config, r *reload.Result, fresh map[
 	running := s.cfg.Swap(cfg)
 	var changing sync.WaitGroup
 	var mu sync.Mutex
-	for i := range r.Plan.Halves {
-		h := &r.Plan.Halves[i]
+	for i := range r.Halves {
+		h := &r.Halves[i]
 		before, after := s.Half(h.Name), fresh[h.Name]
 		switch h.Does {
 		case reload.Stays:

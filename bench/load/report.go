@@ -30,7 +30,8 @@ func (b *bench) compared(other string, columns int, of func(measure.Load) float6
 func (b *bench) text() string {
 	var s strings.Builder
 	fmt.Fprintf(&s, "%s Medians of %d rounds of %d rows each; ratios are medians over the rounds.\n\n", b.report.Heading(), b.rounds, b.rows)
-	s.WriteString("| client | columns | rows/s | client CPU µs/row | server CPU µs/row | peak MiB | of the cores idle |\n|---|---|---|---|---|---|---|\n")
+	s.WriteString("| client | columns | rows/s | client CPU µs/row | server CPU µs/row | peak MiB | of the cores idle |\n" +
+		"|---|---|---|---|---|---|---|\n")
 	for _, columns := range []int{4, 1} {
 		for _, c := range []struct{ id, name string }{
 			{ours, "brine, 4 goroutines × batches of 1000"},

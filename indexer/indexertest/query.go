@@ -160,7 +160,8 @@ func testHighlights(t *testing.T, e indexer.Engine) {
 		ops = append(ops, put(name, id, 1, fmt.Sprintf(`"item":%q`, text)))
 	}
 	load(t, e, ops...)
-	for _, words := range [][]string{{"apple"}, {"APPLE", "Juice"}, {"苹果"}, {"红富士", "5KG"}, {"apple", "苹果"}, {"dried"}, {"juice", "oranges"}, {"2"}, {"plum"}} {
+	for _, words := range [][]string{{"apple"}, {"APPLE", "Juice"}, {"苹果"}, {"红富士", "5KG"}, {"apple", "苹果"}, {"dried"}, {"juice", "oranges"},
+		{"2"}, {"plum"}} {
 		var want []string
 		for id, text := range texts {
 			if !slices.ContainsFunc(words, func(word string) bool { return len(search.Highlight(text, word)) == 0 }) {

@@ -18,8 +18,8 @@ import (
 	"brine/sink"
 )
 
-// What the pipeline of a plan with a filter asks of events, and of one with otherwise of those that change the last row of their waybill; and
-// beside it the same in Go. A tombstone has no station, so that it is not asked.
+// What the pipeline of a plan with a filter asks of events, and of one with otherwise of those that change the last row of their waybill;
+// and beside it the same in Go. A tombstone has no station, so that it is not asked.
 const (
 	when     = `action != "SIGN" || station < "S30"`
 	info     = `station + " " + note`

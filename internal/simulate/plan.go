@@ -28,7 +28,8 @@ type Plan struct {
 
 	Tombstones bool `json:",omitempty"` // records without a value are deletes of what their keys and headers say
 
-	Otherwise sink.Otherwise `json:",omitempty"` // rows of the table last have a when, and this becomes of one for which it does not hold; "": they have none
+	// Otherwise is what becomes of a row of the table last whose when does not hold; "": its rows have no when.
+	Otherwise sink.Otherwise `json:",omitempty"`
 
 	Static     bool // the processes are static members of their group
 	Autoflush  bool

@@ -17,9 +17,9 @@ type Database interface {
 	Migrate(ctx context.Context, files fs.FS, versions string) error
 }
 
-// Upgrades holds migrations, as account.Store.Migrate takes them, to what they promise: from each older version, and from none, they lead to
-// the newest, and every row of every table that was there before is there afterwards as it was. Where the dialect has no transactions of
-// them, as MySQL has none, so they do for who died between two of their statements. open returns a database without them.
+// Upgrades holds migrations, as account.Store.Migrate takes them, to what they promise: from each older version, and from none, they lead
+// to the newest, and every row of every table that was there before is there afterwards as it was. Where the dialect has no transactions
+// of them, as MySQL has none, so they do for who died between two of their statements. open returns a database without them.
 func Upgrades(t *testing.T, files fs.FS, dialect, versions string, open func(*testing.T) Database) {
 	t.Helper()
 	folder := "migrations/" + dialect
@@ -180,7 +180,7 @@ func (u *upgrade) fill(table string) {
 	if err != nil {
 		u.t.Fatal(err)
 	}
-	defer c.Close()
+	defer func() { _ = c.Close() }()
 	checks := map[string][2]string{"sqlite": {"PRAGMA foreign_keys = 0", "PRAGMA foreign_keys = 1"},
 		"mysql": {"SET FOREIGN_KEY_CHECKS = 0", "SET FOREIGN_KEY_CHECKS = 1"}}[u.dialect]
 	insert := fmt.Sprintf("INSERT INTO %s (%s) VALUES (%s)", table, strings.Join(names, ", "), strings.Join(marks, ", "))

@@ -1,8 +1,8 @@
 // Package written joins those who write rows in this process with those who show them: what was shown of rows is marked by the ranges of
 // keys that it was read from, and a row that is written hits the marks whose ranges may hold it.
 //
-// The invariant: a row that anybody knows to be settled has hit every mark that was set on it before it was written, or while it
-// was. Who reads sets its mark first and reads then; who writes calls Wrote once the row is durable, and before saying so. Whatever of the two
+// The invariant: a row that anybody knows to be settled has hit every mark that was set on it before it was written, or while it was. Who
+// reads sets its mark first and reads then; who writes calls Wrote once the row is durable, and before saying so. Whatever of the two
 // comes first, either the reader has read the row, or its mark is hit. A mark may be hit by a row that is none of its ranges': ranges are
 // known by what their keys begin with.
 package written

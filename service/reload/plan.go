@@ -121,7 +121,8 @@ func (p *Plan) Served(old, new *config.Config) {
 		}
 	}
 	if !config.MasksAlike(old, new) {
-		p.refuse(&config.Difference{Setting: "mask"}, "would hide other fields than this process, which serves them too, has hidden since its start",
+		p.refuse(&config.Difference{Setting: "mask"},
+			"would hide other fields than this process, which serves them too, has hidden since its start",
 			"restart brine with it")
 	}
 }

@@ -2,9 +2,9 @@
 // and often beside the servers that they write to, so that what one takes of a machine the other lacks.
 //
 // The rule is that of networks: while those who come first are behind and the machine is busy, the others are cut to a half again and
-// again; while not, they are let go faster by a little, until nothing holds them. So the first keep what they have alone, and the others take what
-// is left. One thing counts more: records that a topic is about to delete. A half that would not be done before half of its time is over is
-// not cut below what it takes to be done by then.
+// again; while not, they are let go faster by a little, until nothing holds them. So the first keep what they have alone, and the others
+// take what is left. One thing counts more: records that a topic is about to delete. A half that would not be done before half of its time
+// is over is not cut below what it takes to be done by then.
 //
 // It is given numbers and imports none of those that it is about.
 package yield

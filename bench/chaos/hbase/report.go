@@ -2,7 +2,6 @@ package hbase
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -67,9 +66,9 @@ func (r *run) counted() string {
 // targetsOfSetting are those that only this cluster has.
 func (r *run) targetsOfSetting() (all []measure.Target) {
 	if r.secured() { // each of two clients has a ticket, and another one before that is over
-		all = append(all, measure.Target{Name: r.name + ".cut", Value: float64(r.Cut), Bound: math.Floor(float64(r.loaded / cutEvery)),
+		all = append(all, measure.Target{Name: r.name + ".cut", Value: float64(r.Cut), Bound: float64(r.loaded / cutEvery),
 			Least: true},
-			measure.Target{Name: r.name + ".logins", Value: float64(r.Logins), Bound: 2 + math.Floor(float64(r.loaded/ticketLife)),
+			measure.Target{Name: r.name + ".logins", Value: float64(r.Logins), Bound: 2 + float64(r.loaded/ticketLife),
 				Least: true})
 	}
 	if r.from != "" {
@@ -95,8 +94,8 @@ func (r *run) finish(targets []measure.Target) error {
 // table is a line per kind of fault, in the order of the kinds' names.
 func (r *run) table() string {
 	var s strings.Builder
-	s.WriteString("| fault | times | cluster's own recovery, longest s | longest stall of one region's rows, s | of all rows, s | of reads, s | " +
-		"beyond recovery, s | refused |\n|---|---|---|---|---|---|---|---|\n")
+	s.WriteString("| fault | times | cluster's own recovery, longest s | longest stall of one region's rows, s | of all rows, s | of reads, s " +
+		"| beyond recovery, s | refused |\n|---|---|---|---|---|---|---|---|\n")
 	byKind := make(map[string][]*Fault)
 	var names []string
 	for _, f := range r.Faults {

@@ -2,6 +2,7 @@ package hbase
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net"
 	"slices"
@@ -62,7 +63,7 @@ func TestCutter(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := other.Read(make([]byte, 1)); err != io.EOF {
+		if _, err := other.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
 			t.Errorf("a connection goes on: %v", err)
 		}
 		_ = other.Close() // nothing was sent
