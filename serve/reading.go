@@ -22,8 +22,8 @@ type reading struct {
 	shared bool              // something was read that others may write
 }
 
-// newReading returns a reading whose first row that is written calls woken, if that is not nil; nil where this process writes no rows. It is
-// to be closed.
+// newReading returns a reading whose first row that is written calls woken, if that is not nil; nil where this process writes no rows. It
+// is to be closed.
 func (s *Server) newReading(woken func()) *reading {
 	if s.opts.Written == nil {
 		return nil

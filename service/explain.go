@@ -45,8 +45,8 @@ func (s *Service) Explain(ctx context.Context, topic string, partition int, offs
 	return report, IngestError(err)
 }
 
-// Seek looks for the records that a cell comes from, in the topics of halves, each of one topic, that write its table. What is sought, and how
-// much is read at most, stands in o.
+// Seek looks for the records that a cell comes from, in the topics of halves, each of one topic, that write its table. What is sought, and
+// how much is read at most, stands in o.
 func (s *Service) Seek(ctx context.Context, cfg *config.Config, o explain.SeekOptions, halves []config.Half) (*explain.Sought, error) {
 	k := &cfg.Kafka
 	asks := brokers.Offsets{Client: brokers.Open(k)}

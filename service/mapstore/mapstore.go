@@ -5,8 +5,8 @@
 //	coarser.go    what becomes of minutes: quarters of an hour, and of these hours
 //	read.go       the map and the sizes of a table, of a span of time
 //
-// A row is a bucket of time of one table: the table's name, a zero byte, and the seconds since 1970 at which the bucket begins. Minutes have
-// a row for each member, with its number and the time at which what it has begins behind that; their sum is what was written. Coarser
+// A row is a bucket of time of one table: the table's name, a zero byte, and the seconds since 1970 at which the bucket begins. Minutes
+// have a row for each member, with its number and the time at which what it has begins behind that; their sum is what was written. Coarser
 // buckets are made of finer ones that are in the table, by whoever finds one missing: they come out the same whoever makes them, and a
 // restart in between loses none. Each kind of bucket is a column family, from which the servers remove it by its TTL.
 //
@@ -137,17 +137,15 @@ func (s *Store) turn(ctx context.Context, most time.Duration, end bool) {
 	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
 	err := s.work(ctx, end)
-	switch {
-	case err == nil:
-		if s.failing {
-			s.opts.Log.Info("the history of maps is written again", "table", s.opts.Table)
-		}
-	default:
+	if err != nil {
 		s.opts.Hooks.Failed()
-		if !s.failing {
-			s.opts.Log.Warn("the history of maps cannot be written; pipelines go on, and it is tried again each minute", "table", s.opts.Table,
-				"error", err)
-		}
+	}
+	switch {
+	case err == nil && s.failing:
+		s.opts.Log.Info("the history of maps is written again", "table", s.opts.Table)
+	case err != nil && !s.failing:
+		s.opts.Log.Warn("the history of maps cannot be written; pipelines go on, and it is tried again each minute", "table", s.opts.Table,
+			"error", err)
 	}
 	s.failing = err != nil
 }

@@ -84,7 +84,9 @@ func (o *Operations) moveRegion(of *client.RegionMoveJob) (jobs.Work, error) {
 var encoded = regexp.MustCompile(`^[0-9a-f]{32}$`)
 
 // onRegion does something to the region of a table that is meant. It is found when its turn has come: until then it may have been split.
-func (o *Operations) onRegion(table, region string, do func(context.Context, *regions.Table, hbase.Region, *jobs.Output) error) (jobs.Work, error) {
+func (o *Operations) onRegion(
+	table, region string, do func(context.Context, *regions.Table, hbase.Region, *jobs.Output) error,
+) (jobs.Work, error) {
 	known, err := o.table(table)
 	if err != nil {
 		return nil, err

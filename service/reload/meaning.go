@@ -9,8 +9,8 @@ import (
 	"brine/config"
 )
 
-// Meaning names what a pipeline makes of records: two configurations of it with one name make the same. It is the beginning of a SHA-256 over
-// all settings that what is written follows from, ${…} filled in, and over the schema's file.
+// Meaning names what a pipeline makes of records: two configurations of it with one name make the same. It is the beginning of a SHA-256
+// over all settings that what is written follows from, ${…} filled in, and over the schema's file.
 func Meaning(p *config.Pipeline) string {
 	var lines []string
 	p.EachMeant(func(section, name, setting, value string) {

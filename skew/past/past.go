@@ -27,7 +27,8 @@ type Bucket struct {
 // Of makes the minute's bucket of a column. A column is a minute long, or shorter where a process began or ended: what it has is of all of
 // least, a minute, all the same, so that two processes that share a minute add up. Of a column that is still open least is less.
 func Of(c *skew.Column, least time.Duration) Bucket {
-	b := Bucket{At: c.From.Truncate(Minute), Starts: c.Starts, Rows: make([]float32, len(c.Rows)), Bytes: make([]float32, len(c.Rows)), MB: c.MB}
+	n := len(c.Rows)
+	b := Bucket{At: c.From.Truncate(Minute), Starts: c.Starts, Rows: make([]float32, n), Bytes: make([]float32, n), MB: c.MB}
 	seconds := float32(max(least, c.To.Sub(c.From)).Seconds())
 	for i := range c.Rows {
 		b.Rows[i], b.Bytes[i] = c.Rows[i]/seconds, c.Bytes[i]/seconds

@@ -94,8 +94,8 @@ func (r *run) finish(targets []measure.Target) error {
 // table is a line per kind of fault, in the order of the kinds' names.
 func (r *run) table() string {
 	var s strings.Builder
-	s.WriteString("| fault | times | cluster's own recovery, longest s | longest stall of one region's rows, s | of all rows, s | of reads, s " +
-		"| beyond recovery, s | refused |\n|---|---|---|---|---|---|---|---|\n")
+	s.WriteString("| fault | times | cluster's own recovery, longest s | longest stall of one region's rows, s | of all rows, s " +
+		"| of reads, s | beyond recovery, s | refused |\n|---|---|---|---|---|---|---|---|\n")
 	byKind := make(map[string][]*Fault)
 	var names []string
 	for _, f := range r.Faults {
