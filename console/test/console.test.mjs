@@ -723,7 +723,7 @@ shows("maps go back a month, and say which keys they show", async (t) => {
 shows("from a cell to its record, and from there to its row", async (t) => {
   const page = await open(t, "admin", dev.operators + "/sql");
   await page.fill("input[aria-describedby=why]", "a look");
-  await page.fill("textarea", "SELECT _key, _time(station) FROM logistics:scans WHERE waybill = 'YD310000000001' LIMIT 1");
+  await page.fill("textarea", "SELECT _key, _time(station) FROM logistics:scans WHERE waybill = '" + waybill + "' LIMIT 1");
   await page.click("button.main");
   await page.click("a:text('Its record')");
   await page.waitForURL("**/records?*");
