@@ -198,7 +198,7 @@ func TestElementsOfArrays(t *testing.T) {
 		`{"items":{"0":{"sku":"o"},"01":"p"}}`:   `version=5 first="o" plain="p"`,
 		`{"items":[1]}`:                          `wrong_type: field items.0: an object is expected, found a number`,
 		`{"items":[{},{},"x"]}`:                  `wrong_type: field items.2: an integer is expected, found a string`,
-		`{"items":[{},{},1`:                      `undecodable: field items: unexpected EOF at byte 17`,
+		`{"items":[{},{},1`:                      `undecodable: field items: it ends too early at byte 17`,
 		`{"items":[{"sku":"a","sku":"b"}]}`:      `undecodable: field items.0.sku: it is there twice`,
 		`{"items":"x"}`:                          `wrong_type: field items: an object is expected, found a string`,
 	} {
@@ -219,8 +219,8 @@ func TestArraysOfEvents(t *testing.T) {
 		`[{"at":1},{"at":"x"}]`:       `wrong_type: field 1.at: a time in ms is expected, found a string`,
 		`{"at":1}`:                    `undecodable: a JSON array of objects is expected, found an object`,
 		`[{"at":1}] 2`:                `undecodable: something follows the array at byte 11`,
-		`[{"at":1}`:                   `undecodable: unexpected EOF at byte 9`,
-		`[{"at":1},{"at":`:            `undecodable: field 1.at: unexpected EOF at byte 16`,
+		`[{"at":1}`:                   `undecodable: it ends too early at byte 9`,
+		`[{"at":1},{"at":`:            `undecodable: field 1.at: it ends too early at byte 16`,
 		`[{"at":1},{"at":1,"at":2}]`:  `undecodable: field 1.at: it is there twice`,
 		``:                            `undecodable: the value is empty`,
 	} {

@@ -71,7 +71,7 @@ func TestWholeRecord(t *testing.T) {
 		{"a header without a value", event.Record{Topic: "t", Value: []byte(`{}`), Headers: append(headers[:1:1], event.Header{Key: "h"})},
 			`version=0 value="{}" topic="t" partition=0 offset=0 time=0 shop="eu"`},
 		{"a key that is no object", event.Record{Key: []byte("A"), Value: []byte(`{}`)},
-			`undecodable: field $key: invalid character 'A' at start of value at byte 0`},
+			`undecodable: field $key: no value begins with 'A' at byte 0`},
 		{"a field of the key of another type", event.Record{Key: []byte(`{"id":1}`), Value: []byte(`{}`)},
 			`wrong_type: field $key.id: a string is expected, found a number`},
 		{"a key with a field twice", event.Record{Key: []byte(`{"id":"1","id":"1"}`), Value: []byte(`{}`)},

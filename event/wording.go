@@ -69,7 +69,15 @@ func undecodable(err error) *Error {
 // JSONFault says what is wrong with JSON, and where, without what stands around it: that belongs to its sender.
 func JSONFault(s *jsontext.SyntacticError) string {
 	fault := s.Err.Error()
+	character, isCharacter := strings.CutPrefix(fault, "invalid character ")
+	starts, isStart := strings.CutSuffix(character, " at start of value")
 	switch {
+	case errors.Is(s.Err, io.ErrUnexpectedEOF):
+		fault = "it ends too early"
+	case isCharacter && isStart:
+		fault = "no value begins with " + starts
+	case isCharacter:
+		fault = "unexpected " + character
 	case strings.HasPrefix(fault, "invalid surrogate pair"):
 		fault = "half of a surrogate pair stands alone"
 	case strings.HasPrefix(fault, "invalid escape sequence"):

@@ -123,7 +123,7 @@ func TestTextIsUTF8OrOfANamedEncoding(t *testing.T) {
 func TestBadLinesAreSkipped(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"a.jsonl", "{\"id\":1}\n\n \t\r\n{\"id\":\n{\"id\":\"\xff\"}\n{}\n{\"id\":[]}\n{\"id\":2}", `{"id":1}
-FILE, line 4: undecodable: field id: unexpected EOF at byte 6
+FILE, line 4: undecodable: field id: it ends too early at byte 6
 FILE, line 5: byte 8 is 0xff` + notUTF8 + `
 FILE, line 6: --key: the record has no field id
 FILE, line 7: --key: field id is neither text nor number
