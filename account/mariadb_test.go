@@ -48,7 +48,10 @@ func TestMariaDB(t *testing.T) {
 		root(t, server, "DROP DATABASE brine", "CREATE DATABASE brine")
 		testUpgraded(t, Options{Connect: "mysql://" + server.Addr + "/brine", User: "root"})
 	})
-	t.Run("killed", func(t *testing.T) { testKilled(t, server) })
+	t.Run("killed", func(t *testing.T) {
+		root(t, server, "DROP DATABASE brine", "CREATE DATABASE brine")
+		testKilled(t, server)
+	})
 }
 
 // testKilled: sessions last 30 s while the server is away; what was committed is there when it is back.

@@ -47,9 +47,13 @@ type flight struct {
 	stored    time.Duration // for which the writer has had it
 }
 
-// submit cuts a chunk into flights and submits each when the window has room. It returns early when work ends.
+// submit cuts a chunk into flights and submits each when the window has room. It returns early when work ends: what comes behind records
+// that were not submitted must not be settled, not even a chunk that has none.
 func (s *stream) submit(c *broker.Chunk) {
 	defer c.Release()
+	if s.work.Err() != nil {
+		return
+	}
 	if len(c.Records) == 0 {
 		s.settled(s.mark.open(c.Next, 0), 0)
 		return

@@ -134,9 +134,9 @@ func (p *partition) waiting(reason event.Reason, err error) {
 //	fetch ──chunks──▶ submit ──a goroutine per flight──▶ settle
 type stream struct {
 	*partition
-	work  context.Context         // ends when nothing more may be submitted
-	drain context.Context         // ends when pending flights must be given up
-	halt  context.CancelCauseFunc // ends both
+	work  context.Context // ends when nothing more may be submitted
+	drain context.Context // ends when pending flights must be given up
+	halt  func(error)     // ends both, before it returns
 
 	chunks  chan *broker.Chunk // from fetch, which closes it, to submit
 	free    chan *flight       // flights not in use; empty means that the window is full
@@ -155,7 +155,7 @@ func (p *partition) stream(work, drain context.Context) error {
 	work, stop := context.WithCancel(work)
 	defer stop()
 	defer context.AfterFunc(drain, stop)()
-	s := &stream{partition: p, work: work, drain: drain, halt: halt,
+	s := &stream{partition: p, work: work, drain: drain, halt: func(err error) { halt(err); stop() },
 		chunks: make(chan *broker.Chunk), free: make(chan *flight, p.Window), decoder: event.NewDecoder(p.Schema),
 		reading: eras.Present}
 	for range p.Window {

@@ -146,7 +146,7 @@ func (s Status) Problems(now time.Time, stall time.Duration) []string {
 		if !s.Resumed.IsZero() { // before that it was asked to
 			still = min(still, now.Sub(s.Resumed))
 		}
-		waits := s.Paused || s.Limit > 0 || s.Yields > 0 // to be resumed, or for its turn
+		waits := s.Paused || s.Limit > 0 // to be resumed, or for its turn; one that yields is never held up for long
 		if waits && !p.out && p.State != Halted && p.State != Waiting {
 			continue
 		}

@@ -1,0 +1,22 @@
+package ingest
+
+import (
+	"context"
+	"testing"
+
+	"brine/ingest/internal/broker"
+)
+
+// TestNothingIsSettledBehindWhatWasNotSubmitted: once work has ended, as by a halt, records behind which nothing is pending may not have been
+// submitted. A chunk without records that comes then must not move the watermark over them.
+func TestNothingIsSettledBehindWhatWasNotSubmitted(t *testing.T) {
+	work, end := context.WithCancel(t.Context())
+	s := &stream{partition: &partition{runner: &runner{Options: &Options{}}}, work: work}
+	s.Hooks.ensureDefaults()
+	s.mark.reset(15)
+	end()
+	s.submit(&broker.Chunk{Next: 40})
+	if at := s.mark.edge(); at != 15 {
+		t.Errorf("the watermark is %d", at)
+	}
+}
