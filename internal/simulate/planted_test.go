@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -15,7 +14,6 @@ import (
 	"brine/event"
 	"brine/event/avro"
 	"brine/event/csv"
-	"brine/event/protobuf"
 	"brine/ingest"
 	"brine/registry"
 	"brine/sink"
@@ -73,11 +71,6 @@ func TestPlantedBugsAreFound(t *testing.T) {
 		{"takes two columns of a row for each other", "4", option(func(o *ingest.Options) {
 			o.Schema.Format = csv.Format{Columns: []string{"waybill", "at", "action", "note", "id", "station"}}
 		}), func(p *Plan) { p.Format, p.Filter, p.Tombstones, p.Otherwise = "csv", false, false, "" }},
-		{"reads every message by the schema of the first one", "2", Bug{Hooks: func(w *World, _ *Process, o *ingest.Options) {
-			if names, err := w.registry.client(); err == nil {
-				o.Schema.Format = protobuf.Registered(names.Framing(), &stuck{Client: names})
-			}
-		}}, func(p *Plan) { p.Format, p.Tombstones = "protobuf", false }},
 		{"takes an outage of the registry for an unknown schema", "2", Bug{Hooks: func(w *World, _ *Process, o *ingest.Options) {
 			if names, err := w.registry.client(); err == nil {
 				o.Schema.Format = avro.Registered(names.Framing(), impatient{names})
@@ -141,25 +134,6 @@ func (i impatient) Schema(ctx context.Context, id registry.ID) (*registry.Schema
 		return nil, &unknown
 	}
 	return s, err
-}
-
-// stuck knows one schema.
-type stuck struct {
-	*registry.Client
-	first atomic.Pointer[registry.Schema]
-}
-
-func (s *stuck) Schema(ctx context.Context, id registry.ID) (*registry.Schema, error) {
-	if first := s.first.Load(); first != nil {
-		same := *first
-		same.ID = id
-		return &same, nil
-	}
-	found, err := s.Client.Schema(ctx, id)
-	if err == nil {
-		s.first.CompareAndSwap(nil, found)
-	}
-	return found, err
 }
 
 // spoiling changes events before they are written.
