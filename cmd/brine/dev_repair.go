@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"path/filepath"
 
 	"brine/service/devstack"
 )
@@ -32,8 +33,12 @@ func (c *devCmd) repair(e *env) error {
 	case aside == "":
 		fmt.Fprintf(e.stdout, "Nothing in %s is damaged.\n", c.Data)
 	default:
-		fmt.Fprintf(e.stdout, "\nWhat was damaged is in %s: delete it when it is no longer needed.\n"+
-			"brine dev --data %s goes on, and writes rows and documents that are lost again from Kafka's records.\n", aside, c.Data)
+		fmt.Fprintf(e.stdout, "\nWhat was damaged is in %s: delete it when it is no longer needed.\n", aside)
+		if filepath.Dir(aside) != filepath.Clean(c.Data) {
+			fmt.Fprintf(e.stdout, "%s has what was saved; brine replay --from earliest writes rows that are lost again.\n", c.Data)
+			return nil
+		}
+		fmt.Fprintf(e.stdout, "brine dev --data %s goes on, and writes rows and documents that are lost again from Kafka's records.\n", c.Data)
 	}
 	return nil
 }

@@ -87,7 +87,7 @@ func (c *publishCmd) Run(e *env) error {
 	case err != nil:
 		return err
 	}
-	fmt.Fprintf(e.stdout, "%s records published to %s in %.1f s\n", term.Thousands(n), c.Topic, time.Since(began).Seconds())
+	fmt.Fprintf(e.stdout, "%s published to %s in %.1f s\n", term.Count(int(n), "record"), c.Topic, time.Since(began).Seconds())
 	if before > 0 {
 		fmt.Fprintf(e.stdout, "%s were there already; --again publishes them again\n", term.Thousands(before))
 	}

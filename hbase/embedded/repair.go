@@ -20,6 +20,9 @@ type Repaired struct {
 	Lost        []string // what could not be, a line for each damaged file or table
 }
 
+// IsFolder reports whether a folder is a server's data folder, whatever of it is damaged.
+func IsFolder(dir string) bool { return store.IsFolder(dir) }
+
 // Repair reads a data folder through. A damaged one it moves to aside, which must not exist, and makes a new one of what can be read: no
 // file is changed or deleted. The newest that can be read of each cell counts, so that a cell may have an older value, or one that was
 // deleted may be back, where the newer is lost.

@@ -28,9 +28,16 @@ type Finding struct {
 
 // Repair saves what it can of a data folder that Start refuses as damaged, and calls found for each damage. What was damaged is set aside
 // in a folder beside the rest; it is empty, and not there, when nothing is damaged. The groups that feed what lost rows or documents read
-// their topics from the start then.
+// their topics from the start then. A folder that is an embedded HBase's alone is set aside whole, beside itself. What is not there is not
+// made.
 func Repair(ctx context.Context, dir string, log *slog.Logger, found func(Finding)) (aside string, err error) {
 	r := repair{dir: dir, log: log, found: found}
+	switch {
+	case embedded.IsFolder(dir):
+		return r.alone()
+	case !slices.ContainsFunc([]string{"FORMAT", "kafka", "hbase", "search"}, r.has):
+		return "", fault.Misused(fmt.Errorf("--data: %s is no folder of brine dev, nor of an embedded HBase", dir))
+	}
 	if r.aside, err = freeName(filepath.Join(dir, "damaged")); err != nil {
 		return "", err
 	}
@@ -54,6 +61,30 @@ func Repair(ctx context.Context, dir string, log *slog.Logger, found func(Findin
 		return "", nil
 	}
 	return r.aside, nil
+}
+
+// alone repairs a folder that is an embedded HBase's alone.
+func (r *repair) alone() (aside string, err error) {
+	if aside, err = freeName(filepath.Clean(r.dir) + ".damaged"); err != nil {
+		return "", err
+	}
+	is, err := embedded.Repair(r.dir, aside)
+	switch {
+	case errors.Is(err, embedded.ErrInUse):
+		return "", fault.New(fault.Data, fmt.Errorf("--data: %w", err), "stop the process that uses it")
+	case err != nil:
+		return "", fmt.Errorf("--repair: %w", err)
+	case is.Damage == nil:
+		return "", nil
+	}
+	r.reportHBase(is)
+	return aside, nil
+}
+
+// has reports whether the folder has a file or folder of this name.
+func (r *repair) has(name string) bool {
+	_, err := os.Lstat(filepath.Join(r.dir, name))
+	return err == nil
 }
 
 // freeName returns the first of name-1, name-2, … that does not exist.
@@ -103,6 +134,9 @@ func (r *repair) format() error {
 }
 
 func (r *repair) kafka() error {
+	if !r.has("kafka") {
+		return nil
+	}
 	to, err := r.place("kafka")
 	if err != nil {
 		return err
@@ -116,6 +150,9 @@ func (r *repair) kafka() error {
 }
 
 func (r *repair) hbase() error {
+	if !r.has("hbase") {
+		return nil
+	}
 	to, err := r.place("hbase")
 	if err != nil {
 		return err
@@ -123,10 +160,14 @@ func (r *repair) hbase() error {
 	defer r.drop()
 	is, err := embedded.Repair(filepath.Join(r.dir, "hbase"), to)
 	if err == nil && is.Damage != nil {
-		r.report(is.Damage, fmt.Sprintf("%s rows, %s cells", term.Thousands(int64(is.Rows)), term.Thousands(int64(is.Cells))), is.Lost)
+		r.reportHBase(is)
 		r.again = append(r.again, ".rows")
 	}
 	return err
+}
+
+func (r *repair) reportHBase(is embedded.Repaired) {
+	r.report(is.Damage, fmt.Sprintf("%s rows, %s cells", term.Thousands(int64(is.Rows)), term.Thousands(int64(is.Cells))), is.Lost)
 }
 
 func (r *repair) search() error {
@@ -145,7 +186,7 @@ func (r *repair) search() error {
 
 // readAgain has the groups that feed what was damaged read their topics from the start: they forget what they have committed.
 func (r *repair) readAgain(ctx context.Context) error {
-	if len(r.again) == 0 {
+	if len(r.again) == 0 || !r.has("kafka") {
 		return nil
 	}
 	broker, err := startKafka(0, filepath.Join(r.dir, "kafka"), r.log)

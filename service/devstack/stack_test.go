@@ -11,6 +11,7 @@ import (
 
 	"brine/config"
 	"brine/examples"
+	"brine/hbase/embedded"
 	"brine/internal/fault"
 )
 
@@ -100,5 +101,49 @@ func TestPrepareTakesWhatIsThere(t *testing.T) {
 		if err := s.Prepare(t.Context(), cfg); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// TestRepairOfAnHBaseAlone: what embedded:DIR and brine hbase --data keep is repaired as what it is, in its place, and no other store comes
+// into it; a folder of neither kind is refused, and left alone.
+func TestRepairOfAnHBaseAlone(t *testing.T) {
+	for _, file := range []string{"MANIFEST-*", "BRINE-FORMAT"} {
+		t.Run(file, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "hbase")
+			s, err := embedded.Start(embedded.Options{Dir: dir})
+			if err == nil {
+				err = s.Close()
+			}
+			names, errGlob := filepath.Glob(filepath.Join(dir, file))
+			if err != nil || errGlob != nil || len(names) == 0 {
+				t.Fatal(err, errGlob, names)
+			}
+			if err := os.Truncate(names[0], 0); err != nil {
+				t.Fatal(err)
+			}
+			found := 0
+			aside, err := Repair(t.Context(), dir, slog.New(slog.DiscardHandler), func(Finding) { found++ })
+			if err != nil || found != 1 || aside != dir+".damaged-1" {
+				t.Fatalf("%d found, aside %q, %v", found, aside, err)
+			}
+			for _, name := range []string{"FORMAT", "kafka", "hbase", "search"} {
+				if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
+					t.Errorf("the repair made %s", name)
+				}
+			}
+			if s, err = embedded.Start(embedded.Options{Dir: dir}); err != nil {
+				t.Fatal(err)
+			}
+			if err := s.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	dir := t.TempDir()
+	if _, err := Repair(t.Context(), dir, slog.New(slog.DiscardHandler), func(Finding) {}); kindOf(err) == fault.Failed {
+		t.Errorf("a folder of something else: %v", err)
+	}
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) > 0 {
+		t.Errorf("a refused repair made %v, %v", entries, err)
 	}
 }

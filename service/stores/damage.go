@@ -11,8 +11,8 @@ import (
 // Damaged is the error of a data folder that is not what was written.
 func Damaged(what string, err error) error {
 	return fault.New(fault.Damaged, fmt.Errorf("%s: %w", what, err),
-		"brine dev --data DIR --repair saves what it can of a folder of brine dev, and says what is lost; or delete the folder and write it "+
-			"again")
+		"brine dev --data DIR --repair saves what it can of a folder of brine dev or of an embedded HBase, and says what is lost; or delete the "+
+			"folder and write it again")
 }
 
 // Damage carries the first damage that the embedded HBase finds in its folder while it reads it, to whoever has to end then.

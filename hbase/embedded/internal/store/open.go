@@ -75,6 +75,16 @@ func openDir(o Options, f *fence) (_ *life, err error) {
 	return &life{db: db, lengths: lengths, tails: n > formatWithoutTTLs, fence: f}, nil
 }
 
+// IsFolder reports whether a folder has what only a store's has. Any of it may be missing.
+func IsFolder(dir string) bool {
+	for _, name := range []string{formatFile, lengthsFile, "MANIFEST-*", "marker.manifest.*"} {
+		if found, _ := filepath.Glob(filepath.Join(datadir.EscapeGlob(dir), name)); len(found) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // readFormat returns a folder's format, 0 when it has none yet.
 func readFormat(dir string) (int, error) {
 	name := filepath.Join(dir, formatFile)
