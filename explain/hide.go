@@ -32,6 +32,11 @@ func (r *Report) Hide(rules *mask.Rules, schemas func(pipeline string) event.Sch
 		for n := range p.Events {
 			p.Events[n].hide(rules, p.Pipeline, &s)
 		}
+		for n := range p.Halves {
+			if h := &p.Halves[n]; h.Outcome != "" {
+				h.Outcome, h.Why = p.outcome(h) // it quotes what has been hidden
+			}
+		}
 	}
 }
 
@@ -53,7 +58,13 @@ func (e *Event) hide(rules *mask.Rules, pipeline string, s *event.Schema) {
 			}
 		}
 	}
-	e.Awaits.hide(s)
+	if e.Awaits != nil { // it names a row, whose key may have been made by another configuration
+		e.Awaits.Detail = event.Hidden
+	}
+	for i := range e.Conditions {
+		c := &e.Conditions[i]
+		c.Fault = mask.If(c.Fault != "", c.Fault)
+	}
 	for i := range e.Rejected {
 		e.Rejected[i].hide(s)
 	}

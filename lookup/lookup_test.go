@@ -195,6 +195,29 @@ func TestACreationThatNeverComes(t *testing.T) {
 		"retry awaited field user is looked up in table ids, and row o2 has not come yet", 1), shipped) // a replay waits again
 }
 
+// TestMaskedRowsAreNotNamed: what waits for a row, or has waited in vain, does not say which where its key has a masked field.
+func TestMaskedRowsAreNotNamed(t *testing.T) {
+	for masked, shown := range map[string]bool{"order": false, "user": true} {
+		b := newBench(t)
+		schema := states
+		schema.Masked = []int{slices.IndexFunc(states.Fields, func(f event.Field) bool { return f.Name == masked })}
+		var err error
+		b.lookup, err = lookup.New(&b.ids, &b.writer, lookup.Options{Schema: schema, Table: "ids", Keys: rowkey.One(key(t, "order")),
+			Wait: time.Minute, Fields: []lookup.Field{{"user", "i", "u"}, {"created", "i", "c"}}, Now: func() time.Time { return b.now }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			got := b.submit(t, shipped)
+			failures, _, _ := strings.Cut(got, "\n")
+			if strings.Contains(failures, "row o2") != shown || !shown && !strings.Contains(failures, "row *** ") {
+				t.Errorf("%s is masked: %s", masked, got)
+			}
+			b.now = b.now.Add(time.Minute)
+		}
+	}
+}
+
 func TestLookingUpFails(t *testing.T) {
 	b := newBench(t)
 	b.fail = "o1"

@@ -31,8 +31,16 @@ type want struct {
 	events []int
 }
 
-// row is its name in messages: as new rows are called.
-func (w *want) row() string { return rowkey.Binary(w.rows[len(w.rows)-1]) }
+// row is a row's name in messages: as new rows are called, and not at all where their keys have a masked field.
+func (s *search) row(w *want) string {
+	names := s.opts.Keys.Fields()
+	for _, at := range s.opts.Schema.Masked {
+		if slices.Contains(names, s.opts.Schema.Fields[at].Name) {
+			return event.Hidden
+		}
+	}
+	return rowkey.Binary(w.rows[len(w.rows)-1])
+}
 
 func (s *search) release() {
 	clear(s.wanted)
@@ -154,7 +162,7 @@ func (s *search) read(ctx context.Context) {
 		values, fault := s.values(results[i*keys : (i+1)*keys])
 		switch {
 		case fault != nil:
-			s.fail(w.events, event.Reject, event.BadKey, fmt.Errorf("table %s, row %s: %w", s.opts.Table, w.row(), fault))
+			s.fail(w.events, event.Reject, event.BadKey, fmt.Errorf("table %s, row %s: %w", s.opts.Table, s.row(w), fault))
 		case values == nil:
 			s.absent(w)
 		default:

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -158,14 +159,18 @@ func startRegionSplit(c *call) error {
 	var of client.RegionSplitJob
 	return c.startJob(RegionSplitJob, &of, func() (any, bool) {
 		shown := of
-		shown.At = c.hiddenKey(of.Table, of.At)
+		shown.At, shown.Region = c.hiddenKey(of.Table, of.At), c.hiddenRegion(of.Table, of.Region)
 		return &shown, false
 	})
 }
 
 func startRegionMove(c *call) error {
 	var of client.RegionMoveJob
-	return c.startJob(RegionMoveJob, &of, func() (any, bool) { return &of, false })
+	return c.startJob(RegionMoveJob, &of, func() (any, bool) {
+		shown := of
+		shown.Region = c.hiddenRegion(of.Table, of.Region)
+		return &shown, false
+	})
 }
 
 func startSeek(c *call) error {
@@ -185,6 +190,17 @@ func startExplain(c *call) error {
 // hiddenKey is a row key of a table, as everybody may see it.
 func (c *call) hiddenKey(table, key string) string {
 	return mask.If(key != "" && c.opts.Masks.MasksKey(table), key)
+}
+
+// regionName is a region's name written in full. What is shorter may be a row key.
+var regionName = regexp.MustCompile(`^[0-9a-f]{32}$`)
+
+// hiddenRegion is what names a region of a table, as everybody may see it.
+func (c *call) hiddenRegion(table, region string) string {
+	if regionName.MatchString(region) {
+		return region
+	}
+	return c.hiddenKey(table, region)
 }
 
 // hidden are texts that may hold values of masked fields, as everybody may see them.

@@ -89,15 +89,22 @@ func TestJobsShowNothingMasked(t *testing.T) {
 	g := newGuarded(t, func(o *serve.Options) {
 		o.Masks = &mask.Rules{}
 		o.Masks.Field("orders", "user")
+		o.Masks.Key("scans", "user")
 		o.RoleMasks = map[account.Role]*mask.Rules{account.Operator: {}}
 	})
 	for path, body := range map[string]string{
+		"/region-split":       `{"table": "scans", "region": "key:planted", "at": "planted"}`,
+		"/region-move":        `{"table": "scans", "region": "planted"}`,
 		"/replay":             `{"from": "earliest", "keys": ["planted-1", "planted-2"]}`,
 		"/dead-letter-replay": `{"key": "planted", "text": "planted", "let": ["a = 'planted'"]}`,
 	} {
 		if w := g.asOps("operator", http.MethodPost, opsJobs+path, body); w.Code != 202 || strings.Contains(w.Body.String(), "planted") {
 			t.Errorf("%s: %d %s", path, w.Code, w.Body)
 		}
+	}
+	const name = "0123456789abcdef0123456789abcdef" // of a region, which is no key
+	if w := g.asOps("operator", http.MethodPost, opsJobs+"/region-move", `{"table": "scans", "region": "`+name+`"}`); !strings.Contains(w.Body.String(), name) {
+		t.Errorf("a region's name is hidden: %s", w.Body)
 	}
 	if audit := actions(t, g); strings.Contains(audit, "planted") {
 		t.Error(audit)

@@ -136,7 +136,7 @@ type ReindexJob struct {
 // RegionSplitJob asks for what brine regions split does.
 type RegionSplitJob struct {
 	Table  string `json:"table" doc:"Of the configuration."`
-	Region string `json:"region" doc:"Its encoded name, the beginning of that, or a row key that it holds."`
+	Region string `json:"region" doc:"Its encoded name, the beginning of that, or a row key that it holds; key:ROW is one for certain."`
 	At     string `json:"at,omitempty" doc:"First row of the second half, as HBase's shell prints keys; left out: the servers choose the middle."`
 	DryRun bool   `json:"dry_run,omitempty" doc:"Only which region is meant, and where it would be split."`
 }
@@ -144,7 +144,7 @@ type RegionSplitJob struct {
 // RegionMoveJob asks for what brine regions move does.
 type RegionMoveJob struct {
 	Table  string `json:"table" doc:"Of the configuration."`
-	Region string `json:"region" doc:"Its encoded name, the beginning of that, or a row key that it holds."`
+	Region string `json:"region" doc:"Its encoded name, the beginning of that, or a row key that it holds; key:ROW is one for certain."`
 	To     string `json:"to,omitempty" doc:"Server to move it to; left out: the master chooses."`
 	DryRun bool   `json:"dry_run,omitempty" doc:"Only which region is meant, and where it would go."`
 }

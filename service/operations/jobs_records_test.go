@@ -106,7 +106,7 @@ func TestRegionsAreChangedByJobs(t *testing.T) {
 	split := client.RegionSplitJob{Table: scansTable, Region: before[3].Name, At: "38", DryRun: true}
 	job := b.job(serve.RegionSplitJob, split)
 	if got := results[changed](t, job, "region"); job.State != client.JobDone || len(got) != 1 || got[0].Done || got[0].What != "split at 38" ||
-		!strings.Contains(got[0].Region, "from 3000 to 4000") || len(regions()) != len(before) {
+		got[0].Region != before[3].Name || !strings.Contains(got[0].Is, "from 3000 to 4000") || len(regions()) != len(before) {
 		t.Errorf("a look: %+v", job)
 	}
 	split.DryRun = false
@@ -122,6 +122,8 @@ func TestRegionsAreChangedByJobs(t *testing.T) {
 	}{
 		{serve.RegionSplitJob, split, "is gone: it was split"},
 		{serve.RegionMoveJob, client.RegionMoveJob{Table: scansTable, Region: before[3].Name}, "is gone: it was split"},
+		{serve.RegionSplitJob, client.RegionSplitJob{Table: scansTable, Region: before[3].Name[:8]}, "is gone: it was split"}, // no row key
+		{serve.RegionMoveJob, client.RegionMoveJob{Table: scansTable, Region: "3000"}, "is gone: it was split"},
 		{serve.RegionSplitJob, client.RegionSplitJob{Table: scansTable, Region: before[0].Name, At: "ff"}, "does not lie within"},
 		{serve.RegionMoveJob, client.RegionMoveJob{Table: scansTable, Region: before[0].Name, To: before[0].Server}, "already"},
 	} {
@@ -132,6 +134,10 @@ func TestRegionsAreChangedByJobs(t *testing.T) {
 	move := b.job(serve.RegionMoveJob, client.RegionMoveJob{Table: scansTable, Region: before[0].Name, DryRun: true})
 	if got := results[changed](t, move, "region"); len(got) != 1 || got[0].What != "move to another server" {
 		t.Errorf("%+v", move)
+	}
+	move = b.job(serve.RegionMoveJob, client.RegionMoveJob{Table: scansTable, Region: "key:0", DryRun: true})
+	if got := results[changed](t, move, "region"); len(got) != 1 || got[0].Region != before[0].Name {
+		t.Errorf("a row key: %+v", move)
 	}
 	b.refuses([]refusal{
 		{serve.RegionSplitJob, client.RegionSplitJob{Table: "none", Region: "a"}, 404, "no table"},

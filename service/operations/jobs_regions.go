@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 
 	"brine/hbase"
 	"brine/internal/fault"
+	"brine/mask"
 	"brine/rowkey"
 	"brine/schema/regions"
 	"brine/serve/client"
@@ -18,7 +20,8 @@ import (
 // changed is what was done to a region, or would be.
 type changed struct {
 	Table  string `json:"table"`
-	Region string `json:"region"`
+	Region string `json:"region"`       // its encoded name, by which the same region is meant whatever was asked with
+	Is     string `json:"is,omitempty"` // it, described
 	What   string `json:"what"`
 	Done   bool   `json:"done"`
 }
@@ -40,13 +43,13 @@ func (o *Operations) splitRegion(of *client.RegionSplitJob) (jobs.Work, error) {
 			where = "at the row that was given"
 		}
 		if of.DryRun {
-			out.Result("region", changed{t.Name, o.described(t, r), "split " + where, false})
+			out.Result("region", changed{t.Name, r.Encoded, o.described(t, r), "split " + where, false})
 			return nil
 		}
 		if err := o.service.Client().SplitRegion(ctx, r, at); err != nil {
 			return err
 		}
-		out.Result("region", changed{t.Name, r.Encoded, "split " + where, true})
+		out.Result("region", changed{t.Name, r.Encoded, "", "split " + where, true})
 		return nil
 	})
 }
@@ -62,7 +65,7 @@ func (o *Operations) moveRegion(of *client.RegionMoveJob) (jobs.Work, error) {
 			where = of.To
 		}
 		if of.DryRun {
-			out.Result("region", changed{t.Name, o.described(t, r), "move to " + where, false})
+			out.Result("region", changed{t.Name, r.Encoded, o.described(t, r), "move to " + where, false})
 			return nil
 		}
 		server, err := t.Move(ctx, r, of.To)
@@ -75,13 +78,13 @@ func (o *Operations) moveRegion(of *client.RegionMoveJob) (jobs.Work, error) {
 		case server != "": // else it was split or merged meanwhile
 			where = server
 		}
-		out.Result("region", changed{t.Name, r.Encoded, "moved to " + where, true})
+		out.Result("region", changed{t.Name, r.Encoded, "", "moved to " + where, true})
 		return nil
 	})
 }
 
-// encoded is a region's name written in full: where there is no such region any more, it is not taken for a row key.
-var encoded = regexp.MustCompile(`^[0-9a-f]{32}$`)
+// encoded is a region's name, or the beginning of it: where there is no such region any more, it is not taken for a row key.
+var encoded = regexp.MustCompile(`^[0-9a-f]{4,32}$`)
 
 // onRegion does something to the region of a table that is meant. It is found when its turn has come: until then it may have been split.
 func (o *Operations) onRegion(
@@ -101,18 +104,22 @@ func (o *Operations) onRegion(
 		} else if err != nil {
 			return err
 		}
-		if encoded.MatchString(region) && !slices.ContainsFunc(t.Regions, func(r hbase.Region) bool { return r.Encoded == region }) {
-			return fault.New(fault.Failed, fmt.Errorf("region %s of %s is gone: it was split or merged meanwhile", region, t.Name),
+		masked := o.masksKey(table, nil)
+		if encoded.MatchString(region) && !slices.ContainsFunc(t.Regions, func(r hbase.Region) bool { return strings.HasPrefix(r.Encoded, region) }) {
+			shown := mask.If(masked && len(region) < 32, region) // it may be a row key
+			return fault.New(fault.Failed, fmt.Errorf("region %s of %s is gone: it was split or merged meanwhile", shown, t.Name),
 				"look again at what is advised; a row key that looks like a region's name is written key:ROW")
 		}
 		r, err := t.Find(region)
-		if err == nil {
+		found := err == nil
+		if found {
 			err = do(ctx, t, r, out)
 		}
-		if _, ok := errors.AsType[*regions.NameError](err); ok {
-			if o.masksKey(table, nil) { // it names keys
-				err = errors.New("which region is meant is not clear, or the row does not lie within it")
-			}
+		_, misnamed := errors.AsType[*regions.NameError](err)
+		if masked && (misnamed || !found) { // it names keys
+			err = errors.New("which region is meant is not clear, or the row does not lie within it")
+		}
+		if misnamed {
 			return fault.New(fault.Usage, err, "the regions page, or brine regions ls, lists the regions as they are now")
 		}
 		return err
