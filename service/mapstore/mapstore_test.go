@@ -322,6 +322,34 @@ func TestReadersWaitNoLongerThanTheyMay(t *testing.T) {
 	})
 }
 
+// Who asks for all that a kind of buckets goes back to is shown that kind, although the request takes a moment.
+func TestAllThatIsKeptIsShown(t *testing.T) {
+	c := &clock{at: time.Unix(1_700_000_000, 0)}
+	s := Open(Options{Now: c.now})
+	for l, layer := range layers {
+		from := c.now().Add(-layer.kept)
+		c.pass(time.Millisecond)
+		if got := s.finest(from, c.now()); got != l {
+			t.Errorf("%v: layer %d, want %d", layer.kept, got, l)
+		}
+	}
+}
+
+// What a process that writes nothing has open since it began is of no minute.
+func TestAnOldOpenColumnIsNotShown(t *testing.T) {
+	w := newWorld(t)
+	m := w.member()
+	for pass, want := range map[time.Duration]int{30 * time.Second: 1, 10 * time.Minute: 0} {
+		m.tables = skew.NewTables(w.clock.now)
+		m.opts.Tables = m.tables
+		m.tables.Counter(scans, skew.Shape{}).SetRegions([]skew.Region{region(0), region(1)})
+		w.clock.pass(pass)
+		if got := len(m.unwritten(scans)); got != want {
+			t.Errorf("after %v: %d buckets, want %d", pass, got, want)
+		}
+	}
+}
+
 // A row of another table, whose name begins alike, is none of the table's.
 func TestRowsOfTablesAreApart(t *testing.T) {
 	at := time.Unix(1_700_000_000, 0)

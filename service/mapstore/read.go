@@ -25,7 +25,7 @@ func Kept() time.Duration { return layers[len(layers)-1].kept }
 func (s *Store) finest(from, until time.Time) int {
 	age, span := s.opts.Now().Sub(from), until.Sub(from)
 	for l, layer := range layers[:len(layers)-1] {
-		if age <= layer.kept && span <= layer.kept {
+		if most := layer.kept + layer.long; age <= most && span <= most { // who asks for all that is kept asks a moment later
 			return l
 		}
 	}
@@ -122,7 +122,8 @@ func (s *Store) unwritten(table string) (list []past.Bucket) {
 	for i := range closed {
 		list = append(list, past.Of(&closed[i], past.Minute))
 	}
-	if open.To.After(open.From) {
+	// A process that writes nothing closes no columns: what it has open is of no minute.
+	if open.To.After(open.From) && open.To.Sub(open.From) <= 2*past.Minute {
 		list = append(list, past.Of(&open, soon))
 	}
 	return slices.DeleteFunc(list, func(b past.Bucket) bool { return len(b.Starts) == 0 })

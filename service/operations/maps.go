@@ -32,7 +32,7 @@ func (o *Operations) HeatMap(ctx context.Context, table string, of client.HeatMa
 	maps := o.service.Maps()
 	if maps != nil {
 		out.Kept = int(mapstore.Kept().Minutes())
-		if m, err = maps.Map(ctx, table, span); err != nil {
+		if m, err = keptMap(ctx, maps, table, span); err != nil {
 			if of.Until != "" || ctx.Err() != nil {
 				return out, err
 			}
@@ -55,6 +55,23 @@ func (o *Operations) HeatMap(ctx context.Context, table string, of client.HeatMa
 	}
 	out.Rows, out.Bytes, out.Most = append(out.Rows, m.Rows...), append(out.Bytes, m.Bytes...), m.Most
 	return out, nil
+}
+
+// mapsPatience is how long a map is waited for, before what this process has counted is shown instead.
+const mapsPatience = 3 * time.Second
+
+// keptMap draws the map that is kept. That of an earlier time has as long as the request: nothing can be shown instead.
+func keptMap(ctx context.Context, maps *mapstore.Store, table string, span mapstore.Span) (skew.HeatMap, error) {
+	if !span.Until.IsZero() {
+		return maps.Map(ctx, table, span)
+	}
+	patience := mapsPatience
+	if deadline, ok := ctx.Deadline(); ok {
+		patience = min(patience, time.Until(deadline)/2)
+	}
+	within, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	return maps.Map(within, table, span)
 }
 
 // span is the part of a map that is meant.

@@ -28,7 +28,8 @@ type Bucket struct {
 // least, a minute, all the same, so that two processes that share a minute add up. Of a column that is still open least is less.
 func Of(c *skew.Column, least time.Duration) Bucket {
 	n := len(c.Rows)
-	b := Bucket{At: c.From.Truncate(Minute), Starts: c.Starts, Rows: make([]float32, n), Bytes: make([]float32, n), MB: c.MB}
+	middle := c.From.Add(c.To.Sub(c.From) / 2) // it may begin a moment before its minute
+	b := Bucket{At: middle.Truncate(Minute), Starts: c.Starts, Rows: make([]float32, n), Bytes: make([]float32, n), MB: c.MB}
 	seconds := float32(max(least, c.To.Sub(c.From)).Seconds())
 	for i := range c.Rows {
 		b.Rows[i], b.Bytes[i] = c.Rows[i]/seconds, c.Bytes[i]/seconds

@@ -107,7 +107,11 @@ func TestAColumnIsARate(t *testing.T) {
 	if b := Of(&c, time.Second); b.Rows[0] != 20 {
 		t.Errorf("%+v", b)
 	}
-	c.To = began.Add(2 * Minute)
+	c.From, c.To = began.Add(-time.Microsecond), began.Add(Minute)
+	if b := Of(&c, Minute); !b.At.Equal(began) {
+		t.Errorf("a column that begins a moment early is of %v", b.At)
+	}
+	c.From, c.To = began, began.Add(2*Minute)
 	if b := Of(&c, Minute); b.Rows[0] != 5 {
 		t.Errorf("%+v", b)
 	}
