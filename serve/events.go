@@ -35,7 +35,8 @@ const (
 
 // watching are the bounds of the server's hub.
 func (o *Options) watching() live.Options {
-	return live.Options{Every: watchEvery, Soonest: watchSoon, Timeout: o.Timeout, Beside: watchBeside, Answers: o.Streams, Streams: o.Streams}
+	return live.Options{Every: watchEvery, Soonest: watchSoon, Timeout: o.Timeout, Beside: watchBeside, Answers: o.Streams, Streams: o.Streams,
+		Log: o.Log}
 }
 
 // events streams a view's first page, and again whenever it changes, as server-sent events. All who ask the same are served by one asking
@@ -190,8 +191,14 @@ func (c *call) watched(v *query.View) live.Ask {
 func (c *call) renewed(ask func(ctx context.Context, through *reading) (any, error)) live.Ask {
 	s, log, path, failing := c.Server, c.opts.Log, c.endpoint.path, false
 	return func(ctx context.Context, wake func()) ([]byte, func(), error) {
-		through := s.newReading(wake)
+		through, asked := s.newReading(wake), false
+		defer func() {
+			if !asked { // it has panicked
+				through.close()
+			}
+		}()
 		answer, err := ask(ctx, through)
+		asked = true
 		if err != nil && !failing && !errors.Is(ctx.Err(), context.Canceled) {
 			log.Warn("an answer that is watched was not renewed", "route", path, "error", err)
 		}

@@ -19,6 +19,7 @@ import (
 	"brine/query"
 	"brine/serve"
 	"brine/serve/client"
+	"brine/serve/written"
 )
 
 const watched = "/api/v1/views/waybill/events?waybill=W1"
@@ -108,6 +109,30 @@ func TestEventsSayAnOutage(t *testing.T) {
 	s.set(func() { s.fails = 0 })
 	if again, kind, _ := nextEvent(t, r); kind != "page" || again != first {
 		t.Errorf("%s %s, expected the page %s again", kind, again, first)
+	}
+}
+
+// broken panics once, while the rows are read.
+type broken struct {
+	query.Client
+	once sync.Once
+}
+
+func (b *broken) Scan(ctx context.Context, table string, scan hbase.Scan) iter.Seq2[hbase.Result, error] {
+	b.once.Do(func() { panic("a fault of the store's client") })
+	return b.Client.Scan(ctx, table, scan)
+}
+
+// TestAPanicEndsOneStream: and not the process nor a lock; who connects again is answered.
+func TestAPanicEndsOneStream(t *testing.T) {
+	var here written.Rows
+	s := newShop(t, func(o *serve.Options) { o.Rows, o.Written = &broken{Client: o.Rows}, &here })
+	s.run()
+	if text, err := io.ReadAll(s.stream(t.Context())); err != nil || strings.Contains(string(text), "event:") {
+		t.Errorf("%v, sent %s", err, text)
+	}
+	if _, kind, data := nextEvent(t, s.stream(t.Context())); kind != "page" || !strings.Contains(data, "<img") {
+		t.Errorf("%s: %s", kind, data)
 	}
 }
 

@@ -43,6 +43,14 @@ func (r *reading) reads(table string) {
 	}
 }
 
+// marks marks what of a table is about to be read. A panic leaves no lock behind.
+func (r *reading) marks(table string, mark func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.reads(table)
+	mark()
+}
+
 // finds notes that an index is asked.
 func (r *reading) finds() {
 	if r != nil {
@@ -73,21 +81,17 @@ func (r *reading) Scan(ctx context.Context, table string, scan hbase.Scan) iter.
 	if scan.Reverse {
 		from, to = to, from
 	}
-	r.mu.Lock()
-	r.reads(table)
-	r.mark.Range(table, from, to)
-	r.mu.Unlock()
+	r.marks(table, func() { r.mark.Range(table, from, to) })
 	return r.rows.Scan(ctx, table, scan)
 }
 
 // GetAll implements query.Client.
 func (r *reading) GetAll(ctx context.Context, table string, gets []hbase.Get) ([]hbase.Result, error) {
-	r.mu.Lock()
-	r.reads(table)
-	for i := range gets {
-		r.mark.Row(table, gets[i].Row)
-	}
-	r.mu.Unlock()
+	r.marks(table, func() {
+		for i := range gets {
+			r.mark.Row(table, gets[i].Row)
+		}
+	})
 	return r.rows.GetAll(ctx, table, gets)
 }
 

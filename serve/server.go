@@ -76,7 +76,7 @@ func newServer(l net.Listener, opts Options, ops bool) (*Server, error) {
 		ops: ops, public: rates{perSecond: opts.PerSecond},
 		opts: opts, listener: l, mux: http.NewServeMux(), names: guard.Names{Own: own, More: opts.Hosts},
 		places: make(chan struct{}, opts.InFlight), sql: make(chan struct{}, opts.SQL.InFlight), hub: live.New(opts.watching()),
-		cache: newCache(opts.Cache), streams: newStreams(), asides: map[string]bool{}, conns: guard.NewConnections(opts.Connections),
+		cache: newCache(opts.Cache), streams: newStreams(opts.Log), asides: map[string]bool{}, conns: guard.NewConnections(opts.Connections),
 	}
 	compress, err := gzhttp.NewWrapper(gzhttp.MinSize(1<<10), gzhttp.EnableZstd(true), gzhttp.ContentTypes([]string{
 		"application/json", "application/x-ndjson", "application/problem+json", "text/html"}))

@@ -3,9 +3,11 @@ package serve
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"math"
 	"net"
 	"net/http"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -16,6 +18,7 @@ import (
 // and is a goroutine that writes, one that waits for its client to leave, and what package live keeps of it.
 type streams struct {
 	most int // of a bearer
+	log  *slog.Logger
 
 	mu    sync.Mutex
 	open  map[string]int        // by bearer
@@ -24,8 +27,8 @@ type streams struct {
 	ended bool                  // none begins any more
 }
 
-func newStreams() *streams {
-	return &streams{most: math.MaxInt, open: map[string]int{}, conns: map[net.Conn]struct{}{}}
+func newStreams(log *slog.Logger) *streams {
+	return &streams{most: math.MaxInt, log: log, open: map[string]int{}, conns: map[net.Conn]struct{}{}}
 }
 
 // begin counts one more, unless the bearer has as many as may be, and returns what ends it.
@@ -50,7 +53,7 @@ func (s *streams) begin(bearer string) (end func(), err error) {
 	}, nil
 }
 
-// take has a goroutine of its own work on a connection.
+// take has a goroutine of its own work on a connection. A panic ends this stream, as it ends a request, and not the process.
 func (s *streams) take(conn net.Conn, work func()) {
 	s.mu.Lock()
 	s.conns[conn] = struct{}{}
@@ -60,6 +63,11 @@ func (s *streams) take(conn net.Conn, work func()) {
 			s.mu.Lock()
 			defer s.mu.Unlock()
 			delete(s.conns, conn)
+		}()
+		defer func() {
+			if p := recover(); p != nil {
+				s.log.Error("BUG: an event stream panicked", "panic", p, "stack", string(debug.Stack()))
+			}
 		}()
 		work()
 	})

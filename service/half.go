@@ -91,8 +91,9 @@ func (s *Service) Half(name string) *Half {
 }
 
 func (s *Service) halfWhere(is func(*Half) bool) *Half {
-	if i := slices.IndexFunc(s.all(), is); i >= 0 {
-		return s.all()[i]
+	all := s.all() // once: a reload may drop one meanwhile
+	if i := slices.IndexFunc(all, is); i >= 0 {
+		return all[i]
 	}
 	return nil
 }

@@ -7,6 +7,8 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"log/slog"
+	"runtime/debug"
 	"sync"
 	"time"
 )
@@ -16,6 +18,8 @@ var (
 	ErrFull = errors.New("as many answers are watched as may be")
 	// ErrClosed ends the streams of a hub that is closed.
 	ErrClosed = errors.New("the server ends")
+	// ErrPanicked ends the streams of an answer whose asking has panicked.
+	ErrPanicked = errors.New("asking for the answer has panicked")
 )
 
 // Options bound a hub. All are needed.
@@ -26,6 +30,7 @@ type Options struct {
 	Beside  int           // askings at a time; what waits for its turn is asked less often than Every
 	Answers int           // that are watched at a time
 	Streams int           // of all answers
+	Log     *slog.Logger
 }
 
 // Ask returns an answer as it is now. Equal bytes are the same answer. wake has it be asked for again before its time, since it may have
@@ -58,6 +63,7 @@ type watcher struct {
 	stop    context.CancelFunc
 	streams int
 	state   State
+	broken  bool          // its asking has panicked: it is asked for no more
 	changes uint64        // of state
 	changed chan struct{} // closed with the next change
 }
@@ -117,17 +123,21 @@ func (s *Stream) Close() {
 	h.streams--
 	if s.w.streams--; s.w.streams == 0 {
 		s.w.stop()
-		delete(h.watched, s.w.key)
+		h.forget(s.w)
 	}
 	s.w = nil
 }
 
-// Next waits for a state that the stream has not returned yet, and returns the newest one. It ends with ctx's cause, or with ErrClosed.
+// Next waits for a state that the stream has not returned yet, and returns the newest one. It ends with ctx's cause, with ErrClosed, or with
+// ErrPanicked.
 func (s *Stream) Next(ctx context.Context) (State, error) {
 	for {
 		s.hub.mu.Lock()
-		state, changes, changed := s.w.state, s.w.changes, s.w.changed
+		state, broken, changes, changed := s.w.state, s.w.broken, s.w.changes, s.w.changed
 		s.hub.mu.Unlock()
+		if broken {
+			return State{}, ErrPanicked
+		}
 		if changes != s.seen {
 			s.seen = changes
 			return state, nil
@@ -165,6 +175,10 @@ func (h *Hub) run(ctx context.Context, w *watcher) {
 		release() // only now: until then what was watched before wakes it
 		if release = then; then == nil {
 			release = func() {}
+		}
+		if errors.Is(err, ErrPanicked) {
+			h.breaks(w)
+			return
 		}
 		if ctx.Err() != nil {
 			return
@@ -205,10 +219,33 @@ func (h *Hub) wait(ctx context.Context, woken <-chan struct{}, soonest time.Dura
 	return true
 }
 
+// askOnce asks. A panic ends the streams of this answer, and neither the others nor the process.
 func (h *Hub) askOnce(ctx context.Context, w *watcher, wake func()) (data []byte, release func(), err error) {
 	ctx, cancel := context.WithTimeout(ctx, h.opts.Timeout)
 	defer cancel()
+	defer func() {
+		if p := recover(); p != nil {
+			h.opts.Log.Error("BUG: asking for an answer that is watched panicked", "panic", p, "stack", string(debug.Stack()))
+			err = ErrPanicked
+		}
+	}()
 	return w.ask(ctx, wake)
+}
+
+// breaks ends the streams of a watcher. Whoever watches its key from then on has it asked for again.
+func (h *Hub) breaks(w *watcher) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	w.broken = true
+	close(w.changed)
+	h.forget(w)
+}
+
+// forget has the next stream of the key be another watcher's. The mutex is held.
+func (h *Hub) forget(w *watcher) {
+	if h.watched[w.key] == w {
+		delete(h.watched, w.key)
+	}
 }
 
 // note keeps what an asking returned, and wakes the streams where that is new, which it reports: another answer, the first failure, or the

@@ -1,9 +1,12 @@
 package live_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -233,6 +236,57 @@ func TestCloseEndsAll(t *testing.T) {
 			t.Error(err)
 		}
 		s.Close()
+	})
+}
+
+// TestAPanicEndsItsStreamsAlone: those of the answer whose asking panics, not the process, and not who watches something else or comes again.
+func TestAPanicEndsItsStreamsAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log bytes.Buffer
+		o := options
+		o.Log = slog.New(slog.NewTextHandler(&log, nil))
+		h := live.New(o)
+		defer h.Close()
+		var a answer
+		a.text.Store("one")
+		other, err := h.Watch("other", a.ask)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer other.Close()
+		panics := func(context.Context, func()) ([]byte, func(), error) { panic("a fault") }
+		var both []*live.Stream
+		for range 2 {
+			s, err := h.Watch("k", panics)
+			if err != nil {
+				t.Fatal(err)
+			}
+			both = append(both, s)
+		}
+		for _, s := range both {
+			if _, err := s.Next(t.Context()); !errors.Is(err, live.ErrPanicked) {
+				t.Errorf("ended by %v", err)
+			}
+		}
+		again, err := h.Watch("k", a.ask)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer again.Close()
+		for _, s := range both {
+			s.Close()
+		}
+		if got := string(next(t, again).Data); got != "one" {
+			t.Errorf("who comes again is sent %q", got)
+		}
+		next(t, other)
+		a.change("two")
+		if got := string(next(t, other).Data) + string(next(t, again).Data); got != "twotwo" {
+			t.Errorf("the others are sent %q", got)
+		}
+		if text := log.String(); strings.Count(text, "a fault") != 1 || !strings.Contains(text, "TestAPanicEndsItsStreamsAlone") {
+			t.Errorf("the log:\n%s", text)
+		}
 	})
 }
 

@@ -1,0 +1,34 @@
+package serve
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"net"
+	"strings"
+	"testing"
+)
+
+// TestAStreamThatPanicsEndsAlone: it gives its place back, and neither the process ends nor another stream.
+func TestAStreamThatPanicsEndsAlone(t *testing.T) {
+	var log bytes.Buffer
+	s := newStreams(slog.New(slog.NewTextHandler(&log, nil)))
+	end, err := s.begin("u1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, other := net.Pipe()
+	defer other.Close()
+	s.take(conn, func() {
+		defer end()
+		defer conn.Close()
+		panic("a fault")
+	})
+	s.wait(context.Background())
+	if len(s.open)+len(s.conns) != 0 {
+		t.Errorf("open: %v, %d connections", s.open, len(s.conns))
+	}
+	if text := log.String(); !strings.Contains(text, "a fault") || !strings.Contains(text, "TestAStreamThatPanicsEndsAlone") {
+		t.Errorf("the log: %s", text)
+	}
+}
