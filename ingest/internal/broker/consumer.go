@@ -76,7 +76,7 @@ type Consumer struct {
 	everything bool // the next heartbeat says all: the last answer was none, or there are other topics
 	report     bool // it says what we own
 
-	asking sync.Mutex    // one asks for topics at a time
+	asking chan struct{} // holds who asks for topics, one at a time
 	look   chan struct{} // for topics, now
 	seen   chan map[string]Topic
 	nudges chan struct{} // send a heartbeat now
@@ -99,7 +99,7 @@ func (c *Cluster) Consumer(m Membership) (*Consumer, error) {
 	}
 	k := &Consumer{Membership: m, cluster: c, version: c.consumers, at: coordinator{Cluster: c, group: m.Group},
 		commits: coordinator{Cluster: c, group: m.Group}, moved: make(chan struct{}), look: make(chan struct{}, 1),
-		seen: make(chan map[string]Topic), nudges: make(chan struct{}, 1)}
+		seen: make(chan map[string]Topic), nudges: make(chan struct{}, 1), asking: make(chan struct{}, 1)}
 	if k.version >= consumerVersion {
 		k.id = newMemberID()
 	}

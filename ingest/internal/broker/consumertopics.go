@@ -57,9 +57,14 @@ func (m *Consumer) watch(ctx context.Context) {
 	}
 }
 
+// askTopics asks for the topics, after whoever asks already.
 func (m *Consumer) askTopics(ctx context.Context) (map[string]Topic, error) {
-	m.asking.Lock()
-	defer m.asking.Unlock()
+	select {
+	case m.asking <- struct{}{}:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	defer func() { <-m.asking }()
 	return m.Topics(ctx)
 }
 

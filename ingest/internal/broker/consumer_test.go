@@ -1,0 +1,39 @@
+package broker
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+)
+
+// A member that is told to stop while it joins ends at once, also while its watcher waits for brokers that do not say what topics there are.
+func TestStopDoesNotWaitForTheWatchersQuestion(t *testing.T) {
+	m, err := (&Cluster{consumers: consumerVersion}).Consumer(Membership{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	asks := make(chan struct{}, 2)
+	m.Topics = func(ctx context.Context) (map[string]Topic, error) {
+		asks <- struct{}{}
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	silent, answer := context.WithCancel(t.Context())
+	watcher, joins := make(chan error, 1), make(chan error, 1)
+	go func() { _, err := m.askTopics(silent); watcher <- err }()
+	<-asks
+	stop, end := context.WithCancel(t.Context())
+	end()
+	go func() { joins <- m.join(stop) }()
+	select {
+	case err := <-joins:
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("it ends with %v", err)
+		}
+	case <-time.After(10 * time.Second):
+		t.Error("it still waits after 10s")
+	}
+	answer()
+	<-watcher
+}
