@@ -71,6 +71,11 @@ func Open(ctx context.Context, cfg *config.Config, asked Asked, client *offsets.
 		return nil, err
 	}
 	v.Options.Tables = verify.Tables(v.Options.Sources, v.Service.Client(), v.Service.Engine())
+	for i := range v.Options.Tables {
+		if t := &v.Options.Tables[i]; t.Documents {
+			t.Store = searched{t.Store}
+		}
+	}
 	return v, nil
 }
 
