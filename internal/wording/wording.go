@@ -23,6 +23,7 @@ var rules = []struct {
 	{regexp.MustCompile(`\blookup (tcp/\S+|\S+): (?:unknown port|invalid port)`), `$1 is not a port`},
 	{regexp.MustCompile(`\b(?:i/o timeout|(?:net/http: )?(?:request canceled|timeout awaiting response headers)|context deadline ` +
 		`exceeded)(?: \(Client\.Timeout exceeded[^)]*\))?`), `no answer in time`},
+	{regexp.MustCompile(`\bno answer in time(?:: no answer in time)+`), `no answer in time`}, // who said it in both words
 	{regexp.MustCompile(`\bcontext canceled\b`), `stopped`},
 	{regexp.MustCompile(`\b(?:Get|Post|Put|Head|Delete|Patch) \\?"([^"\\]+)\\?": `), `$1: `},
 	{regexp.MustCompile(`\bhttp: server gave HTTP response to HTTPS client`), `the server speaks http, not https`},

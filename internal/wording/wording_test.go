@@ -56,6 +56,7 @@ func TestPlain(t *testing.T) {
 		{failed(new(net.Dialer).DialContext(t.Context(), "tcp", "127.0.0.1:1")), `127.0.0.1:1: connection refused`},
 		{failed(new(net.Dialer).DialContext(late, "tcp", "127.0.0.1:1")), `127.0.0.1:1: no answer in time`},
 		{late.Err(), `no answer in time`},
+		{fmt.Errorf("no answer in time: %w", late.Err()), `no answer in time`},
 		{stopped.Err(), `stopped`},
 		{failed(gzip.NewReader(bytes.NewReader([]byte{0x1f, 0x8b}))), `the file or the connection ended too early`},
 		{&net.OpError{Op: "dial", Net: "tcp", Err: &net.DNSError{Err: "no such host", Name: "nohost", Server: "1.1.1.1:53"}}, `no address is known for the host nohost`},

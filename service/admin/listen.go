@@ -80,11 +80,20 @@ func ListenTLS(addr, setting, section string, how certs.Port, log *slog.Logger) 
 	return l, nil
 }
 
-// PortError distinguishes a port in use from other errors of opening one; setting is where it was chosen.
+// InvalidPort reports whether an address was refused because its port is none.
+func InvalidPort(err error) bool {
+	address, is := errors.AsType[*net.AddrError](err)
+	return is && address.Err == "invalid port"
+}
+
+// PortError distinguishes a port in use, and what is none, from other errors of opening one; setting is where it was chosen.
 func PortError(err error, setting string) error {
 	if errors.Is(err, syscall.EADDRINUSE) {
 		return fault.New(fault.Port, fmt.Errorf("%s: the port is in use by another process: %w", setting, err),
 			"choose another port, or 0 for a free one")
+	}
+	if InvalidPort(err) {
+		return fault.Misused(fmt.Errorf("%s: a port is a number from 0 to 65535: %w", setting, err))
 	}
 	return fmt.Errorf("%s: %w", setting, err)
 }

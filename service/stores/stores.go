@@ -139,7 +139,7 @@ func StartHBase(opts embedded.Options, log *slog.Logger) (*embedded.Server, erro
 			"use the brine that wrote it, or a newer one, or choose another folder")
 	case errors.Is(err, embedded.ErrDamaged):
 		return nil, Damaged("embedded HBase", err)
-	case errors.Is(err, syscall.EADDRINUSE):
+	case errors.Is(err, syscall.EADDRINUSE) || admin.InvalidPort(err):
 		return nil, admin.PortError(fmt.Errorf("embedded HBase: %w", err), "--hbase-port") // elsewhere the port is a free one
 	case err != nil:
 		return nil, fmt.Errorf("embedded HBase: %w", err)

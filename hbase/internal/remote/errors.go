@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"strings"
 	"time"
 
@@ -147,7 +148,12 @@ type ConnError struct {
 	Dead   bool // the server takes no connection, or all of its calls are silent
 }
 
-func (e *ConnError) Error() string { return e.Server + ": " + e.Err.Error() }
+func (e *ConnError) Error() string {
+	if op, is := e.Err.(*net.OpError); is && op.Addr != nil && op.Addr.String() == e.Server {
+		return e.Server + ": " + op.Err.Error() // it names the server itself
+	}
+	return e.Server + ": " + e.Err.Error()
+}
 func (e *ConnError) Unwrap() error { return e.Err }
 
 // Permanent is an error that is not to be remedied, whatever it is: Diagnose returns the remedy to give up.
