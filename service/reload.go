@@ -134,25 +134,27 @@ func (s *Service) reload(ctx context.Context, c *crew, asked Reloading, r *reloa
 func (s *Service) record(before, after *Half, r *reload.Result, at []reload.Offset) error {
 	marks := make([]control.Mark, len(at))
 	var kept control.Configuration
+	var err error
 	for i, at := range at {
 		m := &marks[i]
 		*m = control.Mark{Group: after.group, Topic: at.Topic, Partition: at.Partition, Offset: at.Offset,
 			Settings: r.LinesOf(at.Half), Before: r.Before, After: r.After, By: r.By, At: r.At}
-		var err error
-		if kept, err = former.Note(m, before.pipeline, after.pipeline, before.cfg); err != nil {
-			return err
-		}
+		kept, err = former.Note(m, before.pipeline, after.pipeline, before.cfg)
 	}
 	if len(at) == 0 {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), recordTime)
-	defer cancel()
-	err := s.control.Keep(ctx, []control.Configuration{kept})
-	if err == nil {
-		err = s.control.Mark(ctx, marks)
+	within := func(do func(ctx context.Context) error) error {
+		ctx, cancel := context.WithTimeout(context.Background(), recordTime)
+		defer cancel()
+		return do(ctx)
 	}
-	if err != nil {
+	if err == nil {
+		err = within(func(ctx context.Context) error { return s.control.Keep(ctx, []control.Configuration{kept}) })
+	}
+	// Also where it could not be kept: what nobody knows any more is not judged, and without a mark it would be by what is new.
+	marked := within(func(ctx context.Context) error { return s.control.Mark(ctx, marks) })
+	if err := errors.Join(err, marked); err != nil {
 		return controlError(err, s.control.Name())
 	}
 	return nil

@@ -110,6 +110,27 @@ func TestVerifyJudgesByTheFilterOfTheTime(t *testing.T) {
 	if again, err := check.Again(t.Context()); err != nil || again.Problems() > 0 {
 		t.Errorf("after a repair: %+v, %v", again, err)
 	}
+
+	if err := r.replay(replays.Asked{From: "earliest", Half: service.Rows, AsConfigured: true}); err != nil { // more of 100 to 199
+		t.Fatal(err)
+	}
+	written := r.rows("moving")
+	check = r.check(false)
+	if report := ran(t, check); report.Count(verify.Extra) == 0 {
+		t.Errorf("found %+v, want what the replay has written", report)
+	}
+	if n, err := check.DeleteExtra(t.Context()); n != 0 || err == nil || !strings.Contains(err.Error(), "400 offsets") ||
+		!strings.Contains(err.Error(), "--as-configured") {
+		t.Errorf("what a replay as configured has written was deleted: %d, %v", n, err)
+	}
+	check = r.check(true)
+	ran(t, check)
+	if n, err := check.DeleteExtra(t.Context()); n == 0 || err != nil { // what the first filter alone has written
+		t.Errorf("as configured: %d deleted, %v", n, err)
+	}
+	if n := r.rows("moving"); n >= written || n != 67+66+67 {
+		t.Errorf("%d rows, of %d", n, written)
+	}
 }
 
 // spoil gives the cell of a record another value, of the same version.

@@ -149,6 +149,16 @@ func (c *Check) unknowns() (n int64) {
 	return n
 }
 
+// formers are the offsets that are judged by a configuration of before.
+func (c *Check) formers() (n int64) {
+	for i := range c.opts.Sources {
+		for _, p := range c.plans[i].Partitions {
+			n += c.opts.Sources[i].Eras.Within(p.Partition, p.From, p.To, func(int) bool { return true })
+		}
+	}
+	return n
+}
+
 // settled counts the listed offsets before which all is settled.
 func settled(plan ingest.Plan, progress ingest.ReplayProgress, only map[int][]int64) (n int64) {
 	for i, p := range progress.Partitions {
@@ -181,16 +191,30 @@ func (w *chosen) Submit(ctx context.Context, batch *event.Batch) event.Flight {
 	return event.Part{Flight: w.Writer.Submit(ctx, &some), At: at}
 }
 
-// DeleteExtra deletes what no record accounts for, and no other cell. It returns how many rows and documents had some deleted, also with an
-// error. Other rows go on when one cannot be deleted, unless its store has not answered in time.
-func (c *Check) DeleteExtra(ctx context.Context) (rows int64, err error) {
+// MayDelete is an error where what is extra is not known for sure, so that DeleteExtra deletes nothing.
+func (c *Check) MayDelete() error {
 	if c.unknownFixes > 0 {
-		return 0, fmt.Errorf("verify: %d records were fixed by a replay in a way that this configuration cannot repeat, so that nobody knows "+
+		return fmt.Errorf("verify: %d records were fixed by a replay in a way that this configuration cannot repeat, so that nobody knows "+
 			"what of theirs is extra; nothing is deleted", c.unknownFixes)
 	}
 	if n := c.unknowns(); n > 0 {
-		return 0, fmt.Errorf("verify: nobody knows any more what filter %d offsets were written by, so that what is extra may be theirs; "+
-			"nothing is deleted", n)
+		return fmt.Errorf("verify: nobody knows any more what %d offsets were written by, so that what is extra may be theirs; "+
+			"nothing is deleted; --as-configured has all records judged by the configuration as it is", n)
+	}
+	if n := c.formers(); n > 0 {
+		return fmt.Errorf("verify: %d offsets came before a reload, and are judged by the configuration of before; if a replay --as-configured "+
+			"or a group that was reset has written them again since, what is extra is theirs; nothing is deleted; --as-configured has all "+
+			"records judged by the configuration as it is", n)
+	}
+	return nil
+}
+
+// DeleteExtra deletes what no record accounts for, and no other cell, unless MayDelete has something against it. It returns how many rows
+// and documents had some deleted, also with an error. Other rows go on when one cannot be deleted, unless its store has not answered in
+// time.
+func (c *Check) DeleteExtra(ctx context.Context) (rows int64, err error) {
+	if err := c.MayDelete(); err != nil {
+		return 0, err
 	}
 	failed := 0
 	for i := range c.suspects {

@@ -19,6 +19,7 @@ import (
 type Mark struct {
 	Group     string    `json:"group"`
 	Topic     string    `json:"topic"`
+	Of        string    `json:"of,omitempty"` // Kafka's id of the topic, as Mark found it
 	Partition int       `json:"partition"`
 	Offset    int64     `json:"offset"`   // the first that is written as configured since
 	Settings  []string  `json:"settings"` // that have changed, with what they were and became
@@ -58,9 +59,13 @@ func (t *Topic) Keep(ctx context.Context, configurations []Configuration) error 
 
 // Mark writes marks, and returns nil once they are durable.
 func (t *Topic) Mark(ctx context.Context, marks []Mark) error {
-	records := make([]event.Record, len(marks))
+	records, topics := make([]event.Record, len(marks)), map[string]broker.Topic{}
 	for i := range marks {
 		m := &marks[i]
+		if _, asked := topics[m.Topic]; !asked {
+			topics[m.Topic], _ = t.cluster.Topic(ctx, m.Topic) // a mark without an id counts for whatever has the name
+		}
+		m.Of = topics[m.Topic].Mark()
 		value, err := json.Marshal(m)
 		if err != nil {
 			return err
@@ -72,7 +77,7 @@ func (t *Topic) Mark(ctx context.Context, marks []Mark) error {
 }
 
 // Marks reads all marks, by group, topic, partition, offset and time, and the configurations that are kept, by name; none where there is no
-// topic.
+// topic. Marks of a topic that was deleted and made again since are left out.
 func (t *Topic) Marks(ctx context.Context) (marks []Mark, kept map[string]Configuration, err error) {
 	if err := t.cluster.LearnVersions(ctx); err != nil {
 		return nil, nil, err
@@ -105,8 +110,18 @@ func (t *Topic) Marks(ctx context.Context) (marks []Mark, kept map[string]Config
 			}
 		}
 	}
+	topics := map[string]broker.Topic{}
 	for _, m := range by {
-		marks = append(marks, m)
+		now, asked := topics[m.Topic]
+		if !asked && m.Of != "" {
+			if now, err = t.cluster.Topic(ctx, m.Topic); err != nil && !errors.Is(err, broker.ErrNoTopic) && !errors.Is(err, broker.ErrDenied) {
+				return nil, nil, err
+			}
+			topics[m.Topic] = now
+		}
+		if !now.Recreated(m.Of) {
+			marks = append(marks, m)
+		}
 	}
 	slices.SortFunc(marks, Mark.compare)
 	return marks, kept, nil

@@ -7,10 +7,13 @@
 //     what it meant, whatever has become of variables, files and brine since.
 //   - Where two notes do not follow on each other, since a process was restarted otherwise or a partition was another member's between
 //     them, what is between them is not known.
+//   - An earlier configuration agrees with that of now on keys, tables and indexes. One that does not is not known: nothing is written, or
+//     judged, by it.
 package former
 
 import (
 	"context"
+	"maps"
 	"math"
 	"slices"
 
@@ -97,7 +100,7 @@ func (n *Notes) Of(h config.Half) *Half {
 		if !known {
 			i = len(out.Readings)
 			readings[name] = i
-			out.add(n.load(name, h.Pipeline.Name), h)
+			out.add(n.agreeing(name, h), h)
 		}
 		out.Add(partition, eras.Era{Until: until, Reading: i})
 	}
@@ -107,7 +110,8 @@ func (n *Notes) Of(h config.Half) *Half {
 			byPartition[m.Partition] = append(byPartition[m.Partition], m)
 		}
 	}
-	for partition, marks := range byPartition {
+	for _, partition := range slices.Sorted(maps.Keys(byPartition)) { // readings have the same numbers each time
+		marks := byPartition[partition]
 		for i, m := range marks {
 			was := m.Was
 			if i > 0 && marks[i-1].Is != was {
@@ -149,6 +153,16 @@ func (h *Half) add(cfg *config.Config, now config.Half) {
 		h.Readings = append(h.Readings, eras.Reading{Schema: schema})
 	}
 	h.Halves, h.Configs = append(h.Halves, half), append(h.Configs, cfg)
+}
+
+// agreeing loads an earlier configuration; nil where it is not known, or has other keys, tables or indexes than that of now, as after a
+// restart.
+func (n *Notes) agreeing(name string, h config.Half) *config.Config {
+	cfg := n.load(name, h.Pipeline.Name)
+	if cfg == nil || !reload.Agree(cfg, n.cfg, h.Name()) {
+		return nil
+	}
+	return cfg
 }
 
 // load loads an earlier configuration; nil where it is not known what it was.

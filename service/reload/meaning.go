@@ -9,6 +9,19 @@ import (
 	"brine/config"
 )
 
+// Agree reports whether two configurations agree on everything of a half that rows and documents are known by, or that those that are
+// written mean: records of the earlier one may then be written, or judged, as it says beside the later one.
+func Agree(earlier, later *config.Config, half string) bool {
+	was, is := find(earlier.Halves(), half), find(later.Halves(), half)
+	if was < 0 || is < 0 {
+		return false
+	}
+	plan := New(earlier, later)
+	return !slices.ContainsFunc(plan.Settings, func(s Setting) bool {
+		return s.Effect == Replay && (concerns(&s, earlier.Halves()[was]) || concerns(&s, later.Halves()[is]))
+	})
+}
+
 // Meaning names what a pipeline makes of records: two configurations of it with one name make the same. It is the beginning of a SHA-256
 // over all settings that what is written follows from, ${…} filled in, and over the schema's file.
 func Meaning(p *config.Pipeline) string {

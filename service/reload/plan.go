@@ -102,7 +102,7 @@ func (p *Plan) judge(d config.Difference, new *config.Config) Setting {
 	case Replay:
 		p.refuse(&d, cmp.Or(d.Part, "is part of what rows and documents are known by, or of what those that are written mean"),
 			"write a new table or index by a new pipeline, which reads the topic from its start; or stop brine in all members, "+
-				"start it with this configuration, and have brine replay write again what should be as it says")
+				"start it with this configuration, and have brine replay --as-configured write again what should be as it says")
 	}
 	return s
 }

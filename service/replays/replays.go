@@ -125,8 +125,8 @@ func unknown(r *service.Replay) error {
 	if n == 0 {
 		return nil
 	}
-	return fault.New(fault.Failed, fmt.Errorf("%s: nobody knows any more by which filter %s offsets of the range were written", r.Name,
-		term.Thousands(n)), "--as-configured writes all of it as this configuration says")
+	return fault.New(fault.Failed, fmt.Errorf("%s: %s offsets of the range were written by a configuration that nobody knows any more, or "+
+		"that had other keys, tables or indexes", r.Name, term.Thousands(n)), "--as-configured writes all of it as this configuration says")
 }
 
 func (s *Set) options(half ingest.Options) ingest.ReplayOptions {

@@ -115,7 +115,7 @@ func (v *Verification) source(h config.Half, opts service.Options) verify.Source
 
 // Expect has only what the groups have committed by now be expected to be there.
 func (v *Verification) Expect(ctx context.Context, note func(format string, args ...any)) error {
-	committed, _, err := v.Committed(ctx)
+	committed, _, err := v.Round(ctx)
 	if err != nil || v.asked.Ahead {
 		return err
 	}
@@ -147,10 +147,12 @@ func (v *Verification) Committed(ctx context.Context) (next, ends []map[int]int6
 
 // Round is Committed for a verify.Follower with these Options: what a reload has changed meanwhile counts from then on.
 func (v *Verification) Round(ctx context.Context) (next, ends []map[int]int64, err error) {
-	if err := v.lookBack(ctx, slog.New(slog.DiscardHandler)); err != nil {
+	next, ends, err = v.Committed(ctx)
+	if err != nil {
 		return nil, nil, err
 	}
-	return v.Committed(ctx)
+	// Behind it: what was committed by a half that was reloaded stands behind a mark that is there by now.
+	return next, ends, v.lookBack(ctx, slog.New(slog.DiscardHandler))
 }
 
 // Writers are what a repair writes with, by half.
@@ -211,6 +213,9 @@ func (v *Verification) fix(ctx context.Context, check *verify.Check, report *ver
 		fixed = true
 	}
 	if extra := report.Fixable(verify.ByDeleteExtra); v.asked.DeleteExtra && extra > 0 {
+		if err := check.MayDelete(); err != nil {
+			return report, err
+		}
 		if err := shown.Confirm(extra); err != nil {
 			return report, err
 		}
