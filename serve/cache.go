@@ -59,6 +59,8 @@ func (k *kept) overtaken() bool { return k.of != nil && k.of.mark.Hit() }
 
 // get returns an answer that is young enough, and was not overtaken.
 func (c *cache) get(key string, now time.Time) *kept {
+	var out dropped
+	defer out.close()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	e := c.of[key]
@@ -67,7 +69,7 @@ func (c *cache) get(key string, now time.Time) *kept {
 	}
 	k := e.Value.(*kept)
 	if now.Sub(k.at) >= c.maxAge(k) || k.overtaken() {
-		c.drop(e)
+		out.add(c.drop(e))
 		return nil
 	}
 	c.order.MoveToFront(e)
@@ -88,22 +90,37 @@ func (c *cache) put(k *kept) {
 		k.of.close()
 		return
 	}
+	var out dropped
+	defer out.close()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if e := c.of[k.key]; e != nil {
-		c.drop(e)
+		out.add(c.drop(e))
 	}
 	c.of[k.key] = c.order.PushFront(k)
 	for c.bytes += k.size(); c.bytes > c.opts.Bytes; {
-		c.drop(c.order.Back())
+		out.add(c.drop(c.order.Back()))
 	}
 }
 
-func (c *cache) drop(e *list.Element) {
+// drop takes an answer out. What it was read through is to be closed.
+func (c *cache) drop(e *list.Element) *reading {
 	k := c.order.Remove(e).(*kept)
 	delete(c.of, k.key)
 	c.bytes -= k.size()
-	k.of.close()
+	return k.of
+}
+
+// dropped is what answers that were taken out were read through. It is closed once the cache's mutex is free: a mark is taken away between two
+// flights of rows, and nobody else is to wait for that.
+type dropped []*reading
+
+func (d *dropped) add(r *reading) { *d = append(*d, r) }
+
+func (d *dropped) close() {
+	for _, r := range *d {
+		r.close()
+	}
 }
 
 // largest is the part of the cache that one answer may take: so many of them fit.

@@ -29,8 +29,19 @@ type Rows struct {
 
 // table is the marks on a table, by the prefixes that they are on. The mutex of Rows holds it.
 type table struct {
-	at      [maxPrefix + 1]map[string]map[*Mark]struct{}
+	at      [maxPrefix + 1]map[string]*marks
 	lengths [maxPrefix + 1]int // prefixes of each length
+}
+
+// marks are those on a prefix, but for some that are hit already.
+//
+// hit says that all of them are, and so that another row has nobody to tell: what is known to be old costs a writer one look, however much
+// of it there is. It is set with the mutex of Rows held for reading, at the end of a walk, and taken back with that held for writing, where
+// a mark is added. So no mark can come between the walk and hit: one that is set before the walk is taken by it, and one that is set after
+// it has taken hit back, and waits for the next row. Who sees hit may rely on each mark being hit, since it is set after the last of them.
+type marks struct {
+	of  map[*Mark]struct{}
+	hit atomic.Bool
 }
 
 // Keys are the keys of rows.
@@ -60,9 +71,14 @@ func (t *table) hit(row []byte) {
 		if n == 0 {
 			continue
 		}
-		for m := range t.at[length][string(row[:length])] {
+		p := t.at[length][string(row[:length])]
+		if p == nil || p.hit.Load() {
+			continue
+		}
+		for m := range p.of {
 			m.take()
 		}
+		p.hit.Store(true)
 	}
 }
 
@@ -145,15 +161,19 @@ func (r *Rows) set(m *Mark, p place) {
 	}
 	length := len(p.prefix)
 	if t.at[length] == nil {
-		t.at[length] = map[string]map[*Mark]struct{}{}
+		t.at[length] = map[string]*marks{}
 	}
-	of := t.at[length][p.prefix]
-	if of == nil {
-		of = map[*Mark]struct{}{}
-		t.at[length][p.prefix] = of
+	on := t.at[length][p.prefix]
+	if on == nil {
+		on = &marks{of: map[*Mark]struct{}{}}
+		t.at[length][p.prefix] = on
 		t.lengths[length]++
 	}
-	of[m] = struct{}{}
+	if on.hit.Load() {
+		clear(on.of) // they are hit, and need no telling again
+		on.hit.Store(false)
+	}
+	on.of[m] = struct{}{}
 	r.marks.Add(1)
 }
 
@@ -168,12 +188,15 @@ func (m *Mark) Close() {
 	defer r.mu.Unlock()
 	for _, p := range m.on {
 		t, length := r.tables[p.table], len(p.prefix)
-		of := t.at[length][p.prefix]
-		if delete(of, m); len(of) == 0 {
+		r.marks.Add(-1)
+		on := t.at[length][p.prefix]
+		if on == nil { // the mark was hit, and is forgotten with those that were there
+			continue
+		}
+		if delete(on.of, m); len(on.of) == 0 {
 			delete(t.at[length], p.prefix)
 			t.lengths[length]--
 		}
-		r.marks.Add(-1)
 	}
 	m.on = nil
 }

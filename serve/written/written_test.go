@@ -131,6 +131,63 @@ func TestAReaderHasReadTheRowOrIsHit(t *testing.T) {
 	}
 }
 
+// TestAMarkBesideHitOnesIsHit: those on a prefix that are hit already hide no mark that comes to it, and no row from it, however many
+// write and read at a time, and in whatever order the marks are closed.
+func TestAMarkBesideHitOnesIsHit(t *testing.T) {
+	var r written.Rows
+	var writing, reading sync.WaitGroup
+	var ended atomic.Bool
+	for range 2 {
+		writing.Go(func() {
+			for !ended.Load() {
+				r.Wrote("t", rows("row"))
+			}
+		})
+	}
+	for range 4 {
+		reading.Go(func() {
+			var kept []*written.Mark // that are hit
+			for range 2000 {
+				m := r.Mark(nil)
+				m.Row("t", []byte("row"))
+				if r.Wrote("t", rows("row")); !m.Hit() { // whoever wrote first
+					t.Error("a row that was written after the mark was set is no hit")
+					return
+				}
+				if kept = append(kept, m); len(kept) == 50 {
+					for i := range kept {
+						kept[(i*7)%50].Close()
+					}
+					kept = nil
+				}
+			}
+			for _, m := range kept {
+				m.Close()
+			}
+		})
+	}
+	reading.Wait()
+	ended.Store(true)
+	writing.Wait()
+	for _, first := range []int{0, 1} { // two on a prefix, of which the one that is forgotten is closed before or after the other
+		both := []*written.Mark{r.Mark(nil), r.Mark(nil)}
+		both[0].Row("t", []byte("row"))
+		r.Wrote("t", rows("row"))
+		both[1].Row("t", []byte("row"))
+		both[first].Close()
+		if r.Wrote("t", rows("row")); both[1].Hit() != (first == 0) {
+			t.Errorf("closed %d first: hit is %v", first, both[1].Hit())
+		}
+		both[1-first].Close()
+		last := r.Mark(nil)
+		last.Row("t", []byte("row"))
+		if r.Wrote("t", rows("row")); !last.Hit() {
+			t.Error("the last mark is not hit")
+		}
+		last.Close()
+	}
+}
+
 // FuzzRanges: a row of a range hits its mark, whatever the range.
 func FuzzRanges(f *testing.F) {
 	f.Add([]byte("ab|"), []byte("ab}"), []byte("ab|x"))
@@ -150,7 +207,7 @@ func FuzzRanges(f *testing.F) {
 }
 
 // BenchmarkWrote is what a flight of 500 rows costs its writer: while nobody reads, and while 10,000 timelines are watched, of which none, or
-// one, is of these rows.
+// one, is of these rows, or all were read from the whole table.
 func BenchmarkWrote(b *testing.B) {
 	var batch keys
 	for i := range 500 {
@@ -159,12 +216,14 @@ func BenchmarkWrote(b *testing.B) {
 	for _, c := range []struct {
 		name          string
 		marks, common int
-	}{{"nobody", 0, 0}, {"others", 10_000, 0}, {"one of them", 10_000, 1}} {
+	}{{"nobody", 0, 0}, {"others", 10_000, 0}, {"one of them", 10_000, 1}, {"the whole table", 10_000, -1}} {
 		b.Run(c.name, func(b *testing.B) {
 			var r written.Rows
 			for i := range c.marks {
 				m := r.Mark(nil)
-				if i < c.common {
+				if c.common < 0 {
+					m.Range("t", nil, nil)
+				} else if i < c.common {
 					m.Range("t", batch[i][:18], append(bytes.Clone(batch[i][:17]), '}'))
 				} else {
 					m.Range("t", fmt.Appendf(nil, "zz%02xWAYBILL%06d|", i%256, i), fmt.Appendf(nil, "zz%02xWAYBILL%06d}", i%256, i))
