@@ -16,6 +16,7 @@ func TestALoopIsAloneUntilItGivesPartitionsAway(t *testing.T) {
 				first := start(t, b.defaults(s))
 				time.Sleep(20 * time.Second)
 				was := first.Alone()
+				time.Sleep(30 * time.Second) // several heartbeats, which begin no term
 				if was == 0 || first.Alone() != was {
 					t.Fatalf("the only member is alone by %d, then %d", was, first.Alone())
 				}

@@ -253,6 +253,7 @@ func (l *Loop) absent(err error) {
 func (l *Loop) parted() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.alone = 0
 	if l.joined || l.apart.IsZero() {
 		l.joined, l.apart = false, time.Now()
 	}
@@ -300,10 +301,12 @@ func (l *Loop) Alone() uint64 {
 	return l.alone
 }
 
-// has notes how many partitions are ours, of how many. The loop's mutex is held.
+// has notes how many partitions are ours, of how many. A term goes on while they are all. The loop's mutex is held.
 func (l *Loop) has(ours, of int) {
-	l.alone = 0
-	if ours == of && of > 0 && l.releasing == 0 {
+	switch {
+	case ours != of || of == 0 || l.releasing > 0:
+		l.alone = 0
+	case l.alone == 0:
 		l.alone = terms.Add(1)
 	}
 }

@@ -4,9 +4,13 @@ import (
 	"bytes"
 	"container/list"
 	"net/http"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
+
+	"brine/internal/when"
+	"brine/rowkey"
 )
 
 // Cache says how old an answer may be that is given again without asking the stores.
@@ -126,13 +130,23 @@ func (d *dropped) close() {
 // largest is the part of the cache that one answer may take: so many of them fit.
 const largest = 8
 
-// cached is the key of the request's answer, if that may be one of a moment ago: of rows, to a question that is all in its URL, and of
-// which nobody says that it is to show a change.
+// cached is the key of the request's answer, if that may be one of a moment ago: of rows, to a question that is all in its URL, of which
+// nobody says that it is to show a change, and which asks the same a moment later.
 func (c *call) cached() (key string, ok bool) {
 	e, h := c.endpoint, c.r.Header
 	ok = max(c.opts.Cache.MaxAge, c.opts.Cache.Own) > 0 && e.method == http.MethodGet && e.on != nil && !e.events && !c.lines &&
-		h.Get(afterHeader) == "" && h.Get("If-None-Match") == ""
+		h.Get(afterHeader) == "" && h.Get("If-None-Match") == "" && !c.relative()
 	return c.seenBy() + "\x00" + c.r.URL.EscapedPath() + "?" + c.values.Encode(), ok
+}
+
+// relative reports whether a time of the question is so long before now.
+func (c *call) relative() bool {
+	for _, p := range c.endpoint.params {
+		if p.kind == rowkey.Time && slices.ContainsFunc(c.values[p.name], when.Ago) {
+			return true
+		}
+	}
+	return false
 }
 
 // answered runs the route, or answers as it did a moment ago.

@@ -61,6 +61,18 @@ func TestAnswersAreGivenAgain(t *testing.T) {
 	}
 }
 
+// TestWhatIsAskedByHowLongAgoIsNotKept: the same words ask something else a moment later.
+func TestWhatIsAskedByHowLongAgoIsNotKept(t *testing.T) {
+	s := newShop(t, caching)
+	for from, kept := range map[string]bool{"9999d": false, "2012-01-01": true} {
+		for i := range 2 {
+			if w := s.ask("GET", timeline+"&at.from="+from, ""); w.Code != 200 || (w.Header().Get("Age") != "") != (kept && i == 1) {
+				t.Errorf("from %s, asked %d times: %d %v", from, i+1, w.Code, w.Header())
+			}
+		}
+	}
+}
+
 // TestTwoRolesOneWarmCache: what one was given nobody else is, nor does the audit lack a read that costs nothing.
 func TestTwoRolesOneWarmCache(t *testing.T) {
 	g := newGuarded(t, caching)

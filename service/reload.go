@@ -55,7 +55,7 @@ func (s *Service) Reload(ctx context.Context, asked Reloading) (*reload.Result, 
 	case s.reloading <- struct{}{}:
 		defer func() { <-s.reloading }()
 	case <-ctx.Done():
-		return nil, fmt.Errorf("another reload is not done yet: %w", ctx.Err())
+		return nil, fault.New(fault.Failed, fmt.Errorf("another reload is not done yet: %w", ctx.Err()), "ask again")
 	}
 	r := &reload.Result{By: asked.By, At: time.Now().Truncate(time.Millisecond), Before: digest(s.Config())}
 	err := s.reload(ctx, c, asked, r)
