@@ -115,8 +115,8 @@ func (c *cache) drop(e *list.Element) *reading {
 	return k.of
 }
 
-// dropped is what answers that were taken out were read through. It is closed once the cache's mutex is free: a mark is taken away between two
-// flights of rows, and nobody else is to wait for that.
+// dropped is what answers that were taken out were read through. It is closed once the cache's mutex is free: a mark is taken away between
+// two flights of rows, and nobody else is to wait for that.
 type dropped []*reading
 
 func (d *dropped) add(r *reading) { *d = append(*d, r) }

@@ -110,7 +110,7 @@ var rules = []struct {
 	{"console", nil, "files for browsers, which ask the API and nothing else"},
 	{"serve/live", nil, "it shares what is asked, whatever that is"},
 	{"serve/written", nil, "keys of rows, whoever writes and whoever reads them"},
-	{"serve", []string{"account", "account/oidc", "command", "mask", "hbase", "internal/fault", "internal/guard", "query", "rowkey", "search", "serve/client", "serve/live", "serve/written", "sqlconsole"}, "query reads the stores; whoever serves hands over what is asked, and of what"},
+	{"serve", []string{"account", "account/oidc", "command", "mask", "hbase", "internal/fault", "internal/guard", "internal/when", "query", "rowkey", "search", "serve/client", "serve/live", "serve/written", "sqlconsole"}, "query reads the stores; whoever serves hands over what is asked, and of what"},
 	{"verify/display", []string{"internal/term", "internal/when", "internal/wording", "mask", "verify"}, "what was verified, for people"},
 	{"verify", []string{"mask", "event", "rowkey", "hbase", "ingest", "ingest/deadletter", "ingest/eras", "search", "sink", "indexer", "internal/backoff", "internal/term"}, "what is expected is made by the code that writes"},
 	{"explain", []string{"mask", "event", "rowkey", "hbase", "ingest", "ingest/deadletter", "ingest/offsets", "search", "sink", "indexer", "internal/term", "internal/when", "verify"}, "what a record becomes is made by the code that writes"},

@@ -128,8 +128,8 @@ func (s *Stream) Close() {
 	s.w = nil
 }
 
-// Next waits for a state that the stream has not returned yet, and returns the newest one. It ends with ctx's cause, with ErrClosed, or with
-// ErrPanicked.
+// Next waits for a state that the stream has not returned yet, and returns the newest one. It ends with ctx's cause, with ErrClosed, or
+// with ErrPanicked.
 func (s *Stream) Next(ctx context.Context) (State, error) {
 	for {
 		s.hub.mu.Lock()

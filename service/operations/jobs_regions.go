@@ -105,7 +105,8 @@ func (o *Operations) onRegion(
 			return err
 		}
 		masked := o.masksKey(table, nil)
-		if encoded.MatchString(region) && !slices.ContainsFunc(t.Regions, func(r hbase.Region) bool { return strings.HasPrefix(r.Encoded, region) }) {
+		begins := func(r hbase.Region) bool { return strings.HasPrefix(r.Encoded, region) }
+		if encoded.MatchString(region) && !slices.ContainsFunc(t.Regions, begins) {
 			shown := mask.If(masked && len(region) < 32, region) // it may be a row key
 			return fault.New(fault.Failed, fmt.Errorf("region %s of %s is gone: it was split or merged meanwhile", shown, t.Name),
 				"look again at what is advised; a row key that looks like a region's name is written key:ROW")

@@ -149,7 +149,7 @@ type ConnError struct {
 }
 
 func (e *ConnError) Error() string {
-	if op, is := e.Err.(*net.OpError); is && op.Addr != nil && op.Addr.String() == e.Server {
+	if op, is := errors.AsType[*net.OpError](e.Err); is && op.Addr != nil && op.Addr.String() == e.Server {
 		return e.Server + ": " + op.Err.Error() // it names the server itself
 	}
 	return e.Server + ": " + e.Err.Error()
