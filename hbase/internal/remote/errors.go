@@ -149,7 +149,8 @@ type ConnError struct {
 }
 
 func (e *ConnError) Error() string {
-	if op, is := errors.AsType[*net.OpError](e.Err); is && op.Addr != nil && op.Addr.String() == e.Server {
+	//nolint:errorlint // what is around one says more
+	if op, is := e.Err.(*net.OpError); is && op.Addr != nil && op.Addr.String() == e.Server {
 		return e.Server + ": " + op.Err.Error() // it names the server itself
 	}
 	return e.Server + ": " + e.Err.Error()
