@@ -12,38 +12,22 @@ import (
 	"time"
 
 	"github.com/go-sql-driver/mysql"
+
+	"brine/internal/testenv"
 )
-
-// clock is what a store takes for now.
-type clock struct {
-	mu  sync.Mutex
-	now time.Time
-}
-
-func (c *clock) get() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.now
-}
-
-func (c *clock) add(d time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.now = c.now.Add(d)
-}
 
 const goodPassword = "harbour violin teapot quilt"
 
 // tested is a store in a folder of its own.
-func tested(t *testing.T) (*Store, *clock) {
+func tested(t *testing.T) (*Store, *testenv.Clock) {
 	t.Helper()
 	return testedAt(t, Options{Connect: "embedded:" + filepath.Join(t.TempDir(), "accounts")})
 }
 
-func testedAt(t *testing.T, o Options) (*Store, *clock) {
+func testedAt(t *testing.T, o Options) (*Store, *testenv.Clock) {
 	t.Helper()
-	c := &clock{now: time.Date(2026, 11, 23, 8, 0, 0, 0, time.UTC)}
-	o.Now = c.get
+	c := testenv.NewClock(time.Date(2026, 11, 23, 8, 0, 0, 0, time.UTC))
+	o.Now = c.Now
 	s, err := Open(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
@@ -75,12 +59,12 @@ func TestStore(t *testing.T) {
 	}
 }
 
-var onBoth = map[string]func(*testing.T, *Store, *clock){
+var onBoth = map[string]func(*testing.T, *Store, *testenv.Clock){
 	"accounts": testAccounts, "sign in": testSignIn, "pauses": testPauses, "pauses at once": testPausesAtOnce, "sessions": testSessions,
 	"tokens": testTokens, "audit": testAudit, "imported": testImported, "own password": testOwnPassword, "roles": testRolesFollow,
 }
 
-func testAccounts(t *testing.T, s *Store, _ *clock) {
+func testAccounts(t *testing.T, s *Store, _ *testenv.Clock) {
 	ctx := t.Context()
 	s.mustAdd(t, "Zoë", "u1", Customer)
 	if _, err := s.Add(ctx, "ＺＯË", "u2", Customer, goodPassword); !errors.Is(err, ErrTaken) {
@@ -121,7 +105,7 @@ func testAccounts(t *testing.T, s *Store, _ *clock) {
 	}
 }
 
-func testSignIn(t *testing.T, s *Store, _ *clock) {
+func testSignIn(t *testing.T, s *Store, _ *testenv.Clock) {
 	ctx := t.Context()
 	s.mustAdd(t, "zoë", "u1", Customer)
 	s.mustAdd(t, "gone", "u2", Customer)
@@ -149,7 +133,7 @@ func testSignIn(t *testing.T, s *Store, _ *clock) {
 	}
 }
 
-func testPauses(t *testing.T, s *Store, c *clock) {
+func testPauses(t *testing.T, s *Store, c *testenv.Clock) {
 	ctx := t.Context()
 	s.mustAdd(t, "zoë", "u1", Customer)
 	wrong := func(name, address string) error { _, err := s.Check(ctx, name, "wrong", address); return err }
@@ -160,7 +144,7 @@ func testPauses(t *testing.T, s *Store, c *clock) {
 			}
 		}
 		d, ok := errors.AsType[*Delay](wrong(name, "other"))
-		if !ok || d.Until.Sub(c.get()) != time.Second {
+		if !ok || d.Until.Sub(c.Now()) != time.Second {
 			t.Errorf("%s: %+v", name, d)
 		}
 	}
@@ -168,15 +152,15 @@ func testPauses(t *testing.T, s *Store, c *clock) {
 		t.Error("signed in during a pause")
 	}
 	for range 20 { // it grows, and not beyond what an owner can wait
-		c.add(pauseOfAccount)
+		c.Pass(pauseOfAccount)
 		if err := wrong("zoë", "c"); !errors.Is(err, ErrRefused) {
 			t.Fatal(err)
 		}
 	}
-	if d, ok := errors.AsType[*Delay](wrong("zoë", "d")); !ok || d.Until.Sub(c.get()) != pauseOfAccount {
+	if d, ok := errors.AsType[*Delay](wrong("zoë", "d")); !ok || d.Until.Sub(c.Now()) != pauseOfAccount {
 		t.Errorf("%+v", d)
 	}
-	c.add(pauseOfAccount)
+	c.Pass(pauseOfAccount)
 	if _, err := s.Check(ctx, "zoë", goodPassword, "e"); err != nil {
 		t.Errorf("after the pause: %v", err)
 	}
@@ -184,7 +168,7 @@ func testPauses(t *testing.T, s *Store, c *clock) {
 		t.Errorf("a sign-in forgets: %v", err)
 	}
 	// An address that guesses names waits longer, and an account of its own does not help it.
-	c.add(forgotten)
+	c.Pass(forgotten)
 	paused := 0
 	for i := range 60 {
 		if _, ok := errors.AsType[*Delay](wrong(fmt.Sprint("name", i), "bad")); ok {
@@ -200,7 +184,7 @@ func testPauses(t *testing.T, s *Store, c *clock) {
 }
 
 // testPausesAtOnce: many tries at a time are no way around the count.
-func testPausesAtOnce(t *testing.T, s *Store, _ *clock) {
+func testPausesAtOnce(t *testing.T, s *Store, _ *testenv.Clock) {
 	var mu sync.Mutex
 	looked, away := 0, 0
 	var g sync.WaitGroup
@@ -227,7 +211,7 @@ func testPausesAtOnce(t *testing.T, s *Store, _ *clock) {
 	}
 }
 
-func testSessions(t *testing.T, s *Store, c *clock) {
+func testSessions(t *testing.T, s *Store, c *testenv.Clock) {
 	ctx := t.Context()
 	a := s.mustAdd(t, "zoë", "u1", Customer)
 	begin := func() string {
@@ -255,29 +239,29 @@ func testSessions(t *testing.T, s *Store, c *clock) {
 	if err := s.End(ctx, one); err != nil || valid(one) || !valid(two) {
 		t.Errorf("ended: %v", err)
 	}
-	c.add(s.opts.SessionIdle - time.Second)
+	c.Pass(s.opts.SessionIdle - time.Second)
 	if !valid(two) {
 		t.Error("over before it was idle for long")
 	}
-	c.add(s.opts.SessionIdle - time.Second)
+	c.Pass(s.opts.SessionIdle - time.Second)
 	if !valid(two) {
 		t.Error("its use is not counted")
 	}
-	c.add(s.opts.SessionIdle)
+	c.Pass(s.opts.SessionIdle)
 	if valid(two) {
 		t.Error("idle, and not over")
 	}
 	three := begin()
 	for range int(s.opts.SessionMax/(20*time.Minute)) - 1 {
-		if c.add(20 * time.Minute); !valid(three) {
+		if c.Pass(20 * time.Minute); !valid(three) {
 			t.Fatal("over before its time")
 		}
 	}
-	if c.add(20 * time.Minute); valid(three) {
+	if c.Pass(20 * time.Minute); valid(three) {
 		t.Error("used, and not over after the longest time")
 	}
 	four := begin()
-	c.add(time.Millisecond)
+	c.Pass(time.Millisecond)
 	off, on := false, true
 	if _, err := s.Change(ctx, "zoë", Change{Enabled: &off}); err != nil || valid(four) {
 		t.Errorf("disabled: %v", err)
@@ -293,7 +277,7 @@ func testSessions(t *testing.T, s *Store, c *clock) {
 		t.Errorf("another password: %v", err)
 	}
 	for range maxSessions + 5 {
-		c.add(time.Second)
+		c.Pass(time.Second)
 		begin()
 	}
 	var n int
@@ -302,11 +286,11 @@ func testSessions(t *testing.T, s *Store, c *clock) {
 	}
 }
 
-func testTokens(t *testing.T, s *Store, c *clock) {
+func testTokens(t *testing.T, s *Store, c *testenv.Clock) {
 	ctx := t.Context()
 	a := s.mustAdd(t, "op", "", Operator)
 	other := s.mustAdd(t, "zoë", "u1", Customer)
-	text, token, err := s.NewToken(ctx, a, "ci", Support, c.get().Add(time.Hour))
+	text, token, err := s.NewToken(ctx, a, "ci", Support, c.Now().Add(time.Hour))
 	if err != nil || !strings.HasPrefix(text, "brine_") || len(text) != len("brine_")+43 {
 		t.Fatal(text, err)
 	}
@@ -323,8 +307,8 @@ func testTokens(t *testing.T, s *Store, c *clock) {
 		name string
 		role Role
 		at   time.Time
-	}{{"", Customer, c.get().Add(1)}, {"n", Admin, c.get().Add(time.Hour)}, {"n", "", c.get().Add(time.Hour)}, {"n", "root", c.get().Add(time.Hour)},
-		{"n", Customer, c.get()}, {"n", Customer, c.get().Add(400 * 24 * time.Hour)}} {
+	}{{"", Customer, c.Now().Add(1)}, {"n", Admin, c.Now().Add(time.Hour)}, {"n", "", c.Now().Add(time.Hour)}, {"n", "root", c.Now().Add(time.Hour)},
+		{"n", Customer, c.Now()}, {"n", Customer, c.Now().Add(400 * 24 * time.Hour)}} {
 		if _, _, err := s.NewToken(ctx, a, bad.name, bad.role, bad.at); err == nil {
 			t.Errorf("%+v is made", bad)
 		}
@@ -336,7 +320,7 @@ func testTokens(t *testing.T, s *Store, c *clock) {
 	if err := s.Revoke(ctx, other, token.ID); !errors.Is(err, ErrNotFound) {
 		t.Errorf("another's: %v", err)
 	}
-	c.add(time.Hour)
+	c.Pass(time.Hour)
 	if _, err := s.Bearer(ctx, text); !errors.Is(err, ErrUnknown) {
 		t.Errorf("expired: %v", err)
 	}
@@ -344,16 +328,16 @@ func testTokens(t *testing.T, s *Store, c *clock) {
 		t.Error(err)
 	}
 	// Nothing of a token or a password is stored.
-	if _, _, err = s.NewToken(ctx, a, "two", Support, c.get().Add(time.Hour)); err != nil {
+	if _, _, err = s.NewToken(ctx, a, "two", Support, c.Now().Add(time.Hour)); err != nil {
 		t.Error(err)
 	}
 }
 
 // testRolesFollow: a token has no more than its account has now.
-func testRolesFollow(t *testing.T, s *Store, c *clock) {
+func testRolesFollow(t *testing.T, s *Store, c *testenv.Clock) {
 	ctx := t.Context()
 	a := s.mustAdd(t, "op", "op", Admin)
-	text, _, err := s.NewToken(ctx, a, "ci", Admin, c.get().Add(time.Hour))
+	text, _, err := s.NewToken(ctx, a, "ci", Admin, c.Now().Add(time.Hour))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -372,7 +356,7 @@ func testRolesFollow(t *testing.T, s *Store, c *clock) {
 	}
 }
 
-func testAudit(t *testing.T, s *Store, _ *clock) {
+func testAudit(t *testing.T, s *Store, _ *testenv.Clock) {
 	ctx := t.Context()
 	var g sync.WaitGroup
 	for i := range 250 {
@@ -414,7 +398,7 @@ func testAudit(t *testing.T, s *Store, _ *clock) {
 	}
 }
 
-func testOwnPassword(t *testing.T, s *Store, _ *clock) {
+func testOwnPassword(t *testing.T, s *Store, _ *testenv.Clock) {
 	ctx := t.Context()
 	s.mustAdd(t, "zoë", "u1", Customer)
 	if err := s.Confirm(ctx, "zoë", "wrong", "a"); !errors.Is(err, ErrRefused) {
@@ -431,7 +415,7 @@ func testOwnPassword(t *testing.T, s *Store, _ *clock) {
 	}
 }
 
-func testImported(t *testing.T, s *Store, _ *clock) {
+func testImported(t *testing.T, s *Store, _ *testenv.Clock) {
 	ctx := t.Context()
 	// Of the password "password": from the manuals of the systems that made them, or by openssl.
 	for name, hash := range foreign {
@@ -535,14 +519,14 @@ func TestDatabaseAway(t *testing.T) {
 	if _, err := s.Session(ctx, token); err != nil {
 		t.Fatal(err)
 	}
-	text, _, err := s.NewToken(ctx, a, "n", Customer, c.get().Add(time.Hour))
+	text, _, err := s.NewToken(ctx, a, "n", Customer, c.Now().Add(time.Hour))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := s.db.Close(); err != nil {
 		t.Fatal(err)
 	}
-	c.add(30 * time.Second)
+	c.Pass(30 * time.Second)
 	if id, err := s.Session(ctx, token); err != nil || !id.Stale || id.Account.Name != "zoë" {
 		t.Errorf("%+v, %v", id, err)
 	}
@@ -555,7 +539,7 @@ func TestDatabaseAway(t *testing.T) {
 	if err := s.Audit(ctx, Entry{}); err == nil {
 		t.Error("an entry is said to be committed")
 	}
-	c.add(time.Millisecond)
+	c.Pass(time.Millisecond)
 	if _, err := s.Session(ctx, token); err == nil {
 		t.Error("after more than 30 s")
 	}
@@ -568,7 +552,7 @@ func TestNothingIsStoredAsItIs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	token, _, err := s.NewToken(t.Context(), a, "ci", Customer, c.get().Add(time.Hour))
+	token, _, err := s.NewToken(t.Context(), a, "ci", Customer, c.Now().Add(time.Hour))
 	if err != nil {
 		t.Fatal(err)
 	}

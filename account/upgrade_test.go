@@ -51,7 +51,7 @@ func testUpgraded(t *testing.T, o Options) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	token, _, err := old.NewToken(ctx, a, "ci", Customer, c.get().Add(time.Hour))
+	token, _, err := old.NewToken(ctx, a, "ci", Customer, c.Now().Add(time.Hour))
 	if err != nil {
 		t.Fatal(err)
 	}

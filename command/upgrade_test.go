@@ -1,7 +1,6 @@
 package command_test
 
 import (
-	"path/filepath"
 	"testing"
 
 	"brine/account"
@@ -11,18 +10,8 @@ import (
 
 // TestUpgrades: the outbox of an older version becomes one of this version, with what is in it, on both databases.
 func TestUpgrades(t *testing.T) {
-	t.Run("sqlite", func(t *testing.T) {
-		upgrades(t, "sqlite", func(t *testing.T) string { return "embedded:" + filepath.Join(t.TempDir(), "accounts") })
-	})
-	t.Run("MariaDB", func(t *testing.T) {
-		server := testenv.StartMariaDB(t)
-		upgrades(t, "mysql", func(t *testing.T) string { return "mysql://" + server.Addr + "/" + server.Create() })
-	})
-}
-
-func upgrades(t *testing.T, dialect string, connect func(*testing.T) string) {
-	testenv.Upgrades(t, command.Migrations, dialect, command.Versions, func(t *testing.T) testenv.Database {
-		s, err := account.Open(t.Context(), account.Options{Connect: connect(t), User: "root"})
+	testenv.UpgradesOnBoth(t, command.Migrations, command.Versions, func(t *testing.T, connect string) testenv.Database {
+		s, err := account.Open(t.Context(), account.Options{Connect: connect, User: "root"})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -136,8 +136,7 @@ func (d *differ) followed(def *definition, setting string) bool {
 func (p *Pipeline) EachMeant(each func(section, name, setting, value string)) {
 	eachSetting(reflect.ValueOf(p).Elem(), "pipelines.<name>", join("pipelines", p.Name), each)
 	for _, t := range p.config.Tables {
-		of := func(d Documents) bool { return d.Table == t.Name }
-		if p.KeyFrom.Table == t.Name || p.rowsOf(t.Name) != nil || slices.ContainsFunc(p.Documents, of) {
+		if p.Uses(t.Name) {
 			eachSetting(reflect.ValueOf(t).Elem(), "tables.<name>", join("tables", t.Name), each)
 		}
 	}

@@ -40,6 +40,14 @@ func (p *Pipeline) rowsOf(table string) *Rows {
 	return nil
 }
 
+// Writes reports whether an entry of the pipeline's rows writes a table.
+func (p *Pipeline) Writes(table string) bool { return p.rowsOf(table) != nil }
+
+// Uses reports whether the pipeline depends on a table: it writes it, or documents beside its rows, or looks keys up in it.
+func (p *Pipeline) Uses(table string) bool {
+	return p.KeyFrom.Table == table || p.Writes(table) || slices.ContainsFunc(p.Documents, func(d Documents) bool { return d.Table == table })
+}
+
 // firstTable is the table of the first entry; empty if there is none.
 func (p *Pipeline) firstTable() string {
 	if len(p.Rows) == 0 {

@@ -30,7 +30,7 @@ func recordsOf(batch *event.Batch) []*event.Record {
 // away first.
 func (s *stream) decodeAgain(records []*event.Record) (*event.Batch, bool) {
 	batch := &event.Batch{}
-	decoder := event.NewDecoder(s.readingOf(records[0]).Schema) // the stream's own is in use by submit
+	decoder := event.NewDecoder(s.readingOf(s.eras.Of(records[0])).Schema) // the stream's own is in use by submit
 	for _, rec := range records {
 		if !s.takes(rec) {
 			continue

@@ -141,10 +141,11 @@ func (s *stream) abandon(f *flight) {
 // many records come before one that cannot be decoded yet; of the first one it waits until it can, and returns 0 when the partition goes
 // away, or halts. All is well if the result is the number of records.
 func (s *stream) decode(f *flight) int {
-	if i := s.eras.Of(&f.records[0]); i != s.reading {
-		s.decoder, s.reading = event.NewDecoder(s.readingOf(&f.records[0]).Schema), i
+	era := s.eras.Of(&f.records[0])
+	reading := s.readingOf(era)
+	if era != s.reading {
+		s.decoder, s.reading = event.NewDecoder(reading.Schema), era
 	}
-	conditions := s.readingOf(&f.records[0]).Conditions
 	s.decoder.Reset(&s.batch)
 	clear(f.letters)
 	f.letters = f.letters[:0]
@@ -177,7 +178,7 @@ func (s *stream) decode(f *flight) int {
 		}
 		events := s.batch.Events[from:]
 		f.plural = f.plural || len(events) > 1
-		f.filter(conditions, events)
+		f.filter(reading.Conditions, events)
 		if n := writing(events); n < len(events) {
 			f.leaveOut(events)
 			if n == 0 {

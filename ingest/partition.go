@@ -190,9 +190,9 @@ func (p *partition) stream(work, drain context.Context) error {
 	return err
 }
 
-// readingOf is how a record becomes events.
-func (r *runner) readingOf(rec *event.Record) eras.Reading {
-	if i := r.eras.Of(rec); i != eras.Present {
+// readingOf is how the records of an era become events.
+func (r *runner) readingOf(i int) eras.Reading {
+	if i != eras.Present {
 		return r.eras.Readings[i]
 	}
 	return eras.Reading{Schema: r.Schema, Conditions: r.Conditions}

@@ -23,6 +23,8 @@ import (
 
 	"github.com/twmb/franz-go/pkg/sr"
 	"github.com/twmb/franz-go/pkg/sr/srfake"
+
+	"brine/internal/testenv"
 )
 
 const userSchema = `{"type":"record","name":"User","fields":[{"name":"id","type":"string"}]}`
@@ -58,28 +60,16 @@ func answering(status int, body string) func(http.ResponseWriter, *http.Request)
 }
 
 // open returns a client whose clock stands until it is moved.
-func open(t *testing.T, o Options) (*Client, *clock) {
+func open(t *testing.T, o Options) (*Client, *testenv.Clock) {
 	t.Helper()
 	c, err := New(o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(c.Close)
-	at := &clock{now: time.Unix(1_700_000_000, 0)}
-	c.now = at.read
+	at := testenv.NewClock(time.Unix(1_700_000_000, 0))
+	c.now = at.Now
 	return c, at
-}
-
-type clock struct {
-	mu  sync.Mutex
-	now time.Time
-}
-
-func (c *clock) read() time.Time { c.mu.Lock(); defer c.mu.Unlock(); return c.now }
-func (c *clock) move(d time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.now = c.now.Add(d)
 }
 
 func id(n int64) ID { return ID{Kind: Number, Number: n} }
@@ -477,7 +467,7 @@ func TestNotFoundForAMoment(t *testing.T) {
 	if e := outcome(t, c.Resolve(t.Context(), id(7))); e.Outcome != Retry || f.requests.Load() != asked {
 		t.Errorf("%v, and %d requests", e, f.requests.Load()-asked)
 	}
-	at.move(time.Second)
+	at.Pass(time.Second)
 	if err := c.Resolve(t.Context(), id(7)); err != nil {
 		t.Error(err)
 	}
@@ -491,9 +481,9 @@ func TestUnknown(t *testing.T) {
 		if e := outcome(t, c.Resolve(t.Context(), id(7), id(8))); e.Outcome != Retry {
 			t.Fatalf("%v", e)
 		}
-		at.move(time.Second)
+		at.Pass(time.Second)
 	}
-	at.move(time.Second)
+	at.Pass(time.Second)
 	e := outcome(t, c.Resolve(t.Context(), id(7), id(8)))
 	if e.Outcome != Unknown || !strings.Contains(e.Error(), "schema of id 7 is unknown: GET http://") {
 		t.Errorf("%v", e)
@@ -506,7 +496,7 @@ func TestUnknown(t *testing.T) {
 		t.Errorf("%v, and %d requests", err, f.requests.Load()-asked)
 	}
 	f.SeedSchema("user-value", 2, 7, sr.Schema{Schema: userSchema}) // it comes after all
-	at.move(10 * time.Second)
+	at.Pass(10 * time.Second)
 	if err := c.Resolve(t.Context(), id(7)); err != nil {
 		t.Error(err)
 	}
@@ -523,7 +513,7 @@ func TestManyUnknownWaitTogether(t *testing.T) {
 	if e := outcome(t, c.Resolve(t.Context(), ids...)); e.Outcome != Retry {
 		t.Errorf("%v", e)
 	}
-	at.move(time.Minute)
+	at.Pass(time.Minute)
 	if e := outcome(t, c.Resolve(t.Context(), ids...)); e.Outcome != Unknown {
 		t.Errorf("%v", e)
 	}
@@ -533,7 +523,7 @@ func TestManyUnknownWaitTogether(t *testing.T) {
 func TestFailuresAreBounded(t *testing.T) {
 	c, at := open(t, Options{URLs: []string{"http://127.0.0.1:1"}})
 	for n := range maxFailures + 10 {
-		at.move(10 * time.Second)
+		at.Pass(10 * time.Second)
 		c.fail(t.Context(), id(int64(n)), errNoSchema)
 	}
 	if n := len(c.failed); n != maxFailures || c.failed[id(0)] != nil || c.failed[id(maxFailures)] == nil {
@@ -546,17 +536,17 @@ func TestAnOutageBeginsTheWaitAgain(t *testing.T) {
 	f := newFake(t)
 	c, at := open(t, Options{URLs: []string{f.URL()}})
 	_ = c.Resolve(t.Context(), id(7))
-	at.move(50 * time.Second)
+	at.Pass(50 * time.Second)
 	end := f.instead(answering(503, ""))
 	_ = c.Resolve(t.Context(), id(7))
 	end()
 	for _, after := range []time.Duration{10 * time.Second, 50 * time.Second} {
-		at.move(after)
+		at.Pass(after)
 		if e := outcome(t, c.Resolve(t.Context(), id(7))); e.Outcome != Retry {
 			t.Errorf("%v", e)
 		}
 	}
-	at.move(10 * time.Second)
+	at.Pass(10 * time.Second)
 	if e := outcome(t, c.Resolve(t.Context(), id(7))); e.Outcome != Unknown {
 		t.Errorf("%v", e)
 	}
@@ -568,7 +558,7 @@ func TestAnotherServerMakesNoIDUnknown(t *testing.T) {
 	f.instead(answering(404, "<html>no such page</html>"))
 	c, at := open(t, Options{URLs: []string{f.URL()}})
 	_ = c.Resolve(t.Context(), id(7))
-	at.move(time.Hour)
+	at.Pass(time.Hour)
 	if e := outcome(t, c.Resolve(t.Context(), id(7))); e.Outcome != Retry || !strings.Contains(e.Advice(), "registry.url up to where /schemas begins") {
 		t.Errorf("%v", e)
 	}
@@ -750,7 +740,7 @@ func TestApicurio(t *testing.T) {
 	}
 	missing := ID{Kind: GlobalID, Number: 7} // which is a contentId, and no globalId
 	_ = c.Resolve(t.Context(), missing)
-	at.move(time.Hour)
+	at.Pass(time.Hour)
 	if e := outcome(t, c.Resolve(t.Context(), missing)); e.Outcome != Unknown || !strings.Contains(e.Error(), "/apis/registry/v3/search/versions") {
 		t.Errorf("%v", e)
 	}

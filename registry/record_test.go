@@ -39,7 +39,7 @@ func TestJudge(t *testing.T) {
 	if u, ok := errors.AsType[*event.Unresolved](judged(c)); !ok || u.Verdict != event.Retry || u.Reason != event.Unavailable {
 		t.Errorf("%v", u)
 	}
-	at.move(time.Hour)
+	at.Pass(time.Hour)
 	if e, ok := errors.AsType[*event.Error](judged(c)); !ok || e.Reason != event.UnknownSchema {
 		t.Errorf("%v", e)
 	}

@@ -3,12 +3,10 @@ package service
 import (
 	"context"
 	"errors"
-	"slices"
 	"strconv"
 
 	"brine/account"
 	"brine/account/oidc"
-	"brine/config"
 	"brine/internal/fault"
 	"brine/metrics"
 	"brine/serve"
@@ -116,7 +114,7 @@ func (s *Service) api(ctx context.Context) (serve.Options, error) {
 func (s *Service) alone(table string) string {
 	var since []byte
 	for _, p := range s.Config().Pipelines {
-		if !slices.ContainsFunc(p.Rows, func(r config.Rows) bool { return r.Table == table }) {
+		if !p.Writes(table) {
 			continue
 		}
 		h := s.Pipeline(p.Name).Rows()

@@ -345,9 +345,7 @@ func Only(cfg *config.Config, pipelines ...*config.Pipeline) *config.Config {
 	only := *cfg
 	only.Pipelines = pipelines
 	only.Tables = slices.DeleteFunc(slices.Clone(cfg.Tables), func(t *config.Table) bool {
-		return !slices.ContainsFunc(pipelines, func(p *config.Pipeline) bool {
-			return slices.ContainsFunc(p.Rows, func(r config.Rows) bool { return r.Table == t.Name })
-		})
+		return !slices.ContainsFunc(pipelines, func(p *config.Pipeline) bool { return p.Writes(t.Name) })
 	})
 	return &only
 }

@@ -126,8 +126,7 @@ func (b *bench) besideBefore(ctx context.Context, heap, commit string) (err erro
 		of := func(client string) []measure.Load { return measure.Counted(b.report.Loads, client, columns) }
 		b.report.Targets = append(b.report.Targets, measure.BesideBefore(fmt.Sprintf("load.%dcolumns.", columns), of, ours)...)
 	}
-	return b.report.Finish(fmt.Sprintf("%s Beside commit %s, medians of %d rounds of %d rows each.\n\n%s", b.report.Heading(), commit,
-		b.rounds, b.rows, measure.TargetTable(b.report.Targets)))
+	return b.report.FinishBesideBefore(commit, b.rounds, b.rows, "rows")
 }
 
 // load runs one client against a new table.

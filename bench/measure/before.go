@@ -30,6 +30,12 @@ func (c *Cluster) BuildOf(ctx context.Context, commit, pkg string) (string, erro
 	return build(ctx, tree, c.Path(Before), pkg)
 }
 
+// FinishBesideBefore finishes the report of a run beside a commit: rounds of n rows, say.
+func (r *Report) FinishBesideBefore(commit string, rounds, n int, of string) error {
+	return r.Finish(fmt.Sprintf("%s Beside commit %s, medians of %d rounds of %d %s each.\n\n%s", r.Heading(), commit, rounds, n, of,
+		TargetTable(r.Targets)))
+}
+
 // BesideBefore is what our loads are held to beside those of an earlier commit: as many rows, no more CPU and no more memory. What lies
 // within the spread of the same binary is undecided, which is as good as equal.
 func BesideBefore(prefix string, of func(client string) []Load, ours string) []Target {

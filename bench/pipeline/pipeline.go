@@ -138,8 +138,7 @@ func (b *bench) besideBefore(ctx context.Context, heap string) error {
 		return err
 	}
 	b.report.Targets = measure.BesideBefore("pipeline.", b.counted, ours)
-	return b.report.Finish(fmt.Sprintf("%s Beside commit %s, medians of %d rounds of %d events each.\n\n%s", b.report.Heading(), b.commit,
-		b.rounds, b.events, measure.TargetTable(b.report.Targets)))
+	return b.report.FinishBesideBefore(b.commit, b.rounds, b.events, "events")
 }
 
 func (b *bench) prepare(ctx context.Context) (err error) {

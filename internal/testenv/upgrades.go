@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -15,6 +16,21 @@ import (
 type Database interface {
 	DB() *sql.DB
 	Migrate(ctx context.Context, files fs.FS, versions string) error
+}
+
+// UpgradesOnBoth is Upgrades in an embedded database and in a MariaDB, each new, for migrations of both dialects. open opens what connect
+// names, without them.
+func UpgradesOnBoth(t *testing.T, files fs.FS, versions string, open func(t *testing.T, connect string) Database) {
+	t.Helper()
+	t.Run("sqlite", func(t *testing.T) {
+		Upgrades(t, files, "sqlite", versions, func(t *testing.T) Database {
+			return open(t, "embedded:"+filepath.Join(t.TempDir(), "accounts"))
+		})
+	})
+	t.Run("MariaDB", func(t *testing.T) {
+		server := StartMariaDB(t)
+		Upgrades(t, files, "mysql", versions, func(t *testing.T) Database { return open(t, "mysql://"+server.Addr+"/"+server.Create()) })
+	})
 }
 
 // Upgrades holds migrations, as account.Store.Migrate takes them, to what they promise: from each older version, and from none, they lead

@@ -50,6 +50,16 @@ func (a *answer) change(to string) {
 	a.wake.Load().(func())()
 }
 
+// watch begins a stream of the answer.
+func watch(t *testing.T, h *live.Hub, a *answer) *live.Stream {
+	t.Helper()
+	s, err := h.Watch("k", a.ask)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
 func next(t *testing.T, s *live.Stream) live.State {
 	t.Helper()
 	state, err := s.Next(t.Context())
@@ -99,10 +109,7 @@ func TestASlowReaderIsHandedTheNewest(t *testing.T) {
 		defer h.Close()
 		var a answer
 		a.text.Store("0")
-		s, err := h.Watch("k", a.ask)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := watch(t, h, &a)
 		defer s.Close()
 		for i := range 5 {
 			a.text.Store(fmt.Sprint(i))
@@ -126,10 +133,7 @@ func TestAnOutageIsSaidOnce(t *testing.T) {
 		defer h.Close()
 		var a answer
 		a.text.Store("one")
-		s, err := h.Watch("k", a.ask)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := watch(t, h, &a)
 		defer s.Close()
 		next(t, s)
 		a.fails.Store(true)
@@ -297,10 +301,7 @@ func TestWhatIsWokenIsAskedForAtOnce(t *testing.T) {
 		defer h.Close()
 		var a answer
 		a.text.Store("0")
-		s, err := h.Watch("k", a.ask)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := watch(t, h, &a)
 		next(t, s)
 		time.Sleep(200 * time.Millisecond)
 		began := time.Now()
@@ -330,10 +331,7 @@ func TestWakingForNothingIsAskedLessAndLess(t *testing.T) {
 		defer h.Close()
 		var a answer
 		a.text.Store("same")
-		s, err := h.Watch("k", a.ask)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := watch(t, h, &a)
 		defer s.Close()
 		next(t, s)
 		asked := a.asked.Load()

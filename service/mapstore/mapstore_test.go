@@ -8,7 +8,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -23,30 +22,12 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// clock is a clock that a test sets.
-type clock struct {
-	mu sync.Mutex
-	at time.Time
-}
-
-func (c *clock) now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.at
-}
-
-func (c *clock) pass(d time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.at = c.at.Add(d)
-}
-
 const scans = "logistics:scans"
 
 // world is some members on one cluster, at a time three hours ago, when an hour begins.
 type world struct {
 	t      *testing.T
-	clock  *clock
+	clock  *testenv.Clock
 	client *hbase.Client
 	table  string
 	began  time.Time
@@ -56,7 +37,7 @@ func onBoth(t *testing.T, test func(t *testing.T, w *world)) {
 	t.Run("embedded", func(t *testing.T) {
 		t.Parallel()
 		w := newWorld(t)
-		server, err := embedded.Start(embedded.Options{Clock: w.clock.now})
+		server, err := embedded.Start(embedded.Options{Clock: w.clock.Now})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -78,7 +59,7 @@ func onBoth(t *testing.T, test func(t *testing.T, w *world)) {
 
 func newWorld(t *testing.T) *world {
 	began := time.Now().Add(-3 * time.Hour).Truncate(time.Hour)
-	return &world{t: t, clock: &clock{at: began}, table: testenv.Name(t), began: began}
+	return &world{t: t, clock: testenv.NewClock(began), table: testenv.Name(t), began: began}
 }
 
 func (w *world) dial(connect string) {
@@ -115,8 +96,8 @@ func (f *failing) MutateRow(ctx context.Context, b *hbase.Batch) error {
 }
 
 func (w *world) member() *member {
-	m := &member{w: w, tables: skew.NewTables(w.clock.now), client: &failing{Client: w.client}}
-	m.Store = Open(Options{Client: m.client, Table: w.table, Tables: m.tables, Now: w.clock.now, Log: slog.New(slog.NewTextHandler(&m.log, nil)),
+	m := &member{w: w, tables: skew.NewTables(w.clock.Now), client: &failing{Client: w.client}}
+	m.Store = Open(Options{Client: m.client, Table: w.table, Tables: m.tables, Now: w.clock.Now, Log: slog.New(slog.NewTextHandler(&m.log, nil)),
 		Hooks: Hooks{Failed: func() { m.failed++ }}})
 	m.tables.Counter(scans, skew.Shape{}).SetRegions([]skew.Region{region(0), region(1)})
 	return m
@@ -138,7 +119,7 @@ func (w *world) minute(rates map[*member][2]int64) {
 			m.tables.Counter(scans, skew.Shape{}).Add(skew.Batch{Region: region(n), Count: skew.Count{Rows: 60 * rows, Bytes: 600 * rows}})
 		}
 	}
-	w.clock.pass(time.Minute)
+	w.clock.Pass(time.Minute)
 	for m := range rates {
 		m.tables.Observe()
 		m.turn(w.t.Context(), within, false)
@@ -148,7 +129,7 @@ func (w *world) minute(rates map[*member][2]int64) {
 // drawn is the map of some minutes up to now: rows a second of both ranges.
 func (m *member) drawn(minutes int) string {
 	m.w.t.Helper()
-	heat, err := m.Map(m.w.t.Context(), scans, Span{From: m.w.clock.now().Add(-time.Duration(minutes) * time.Minute), Ranges: 100, Columns: 2000})
+	heat, err := m.Map(m.w.t.Context(), scans, Span{From: m.w.clock.Now().Add(-time.Duration(minutes) * time.Minute), Ranges: 100, Columns: 2000})
 	if err != nil {
 		m.w.t.Fatal(err)
 	}
@@ -157,7 +138,7 @@ func (m *member) drawn(minutes int) string {
 
 func (m *member) kept(l int) (rows []string) {
 	m.w.t.Helper()
-	err := m.buckets(m.w.t.Context(), scans, l, m.w.began, m.w.clock.now().Add(time.Hour), func(b past.Bucket) {
+	err := m.buckets(m.w.t.Context(), scans, l, m.w.began, m.w.clock.Now().Add(time.Hour), func(b past.Bucket) {
 		rows = append(rows, fmt.Sprintf("%s %.0f", b.At.Sub(m.w.began), b.Rows))
 	})
 	if err != nil {
@@ -180,7 +161,7 @@ func TestAMapOutlivesItsProcess(t *testing.T) {
 		w.minute(map[*member][2]int64{a: {1, 10}})
 		w.minute(map[*member][2]int64{a: {2, 20}})
 		a.tables.Counter(scans, skew.Shape{}).Add(skew.Batch{Region: region(0), Count: skew.Count{Rows: 180}})
-		w.clock.pass(20 * time.Second)
+		w.clock.Pass(20 * time.Second)
 		same(t, "before", a.drawn(60), "[[1 2 9] [10 20 0]]")
 		a.turn(t.Context(), within, true)
 		b := w.member()
@@ -218,7 +199,7 @@ func TestCoarserBucketsKeepTheMost(t *testing.T) {
 		}
 		same(t, "quarters", a.kept(1), "[0s [2 501] 15m0s [301 2] 30m0s [2 2] 45m0s [2 2]]")
 		same(t, "hours", b.kept(2), "[0s [301 501]]")
-		heat, err := b.Map(t.Context(), scans, Span{From: w.clock.now().Add(-6 * 24 * time.Hour), Ranges: 100, Columns: 2000})
+		heat, err := b.Map(t.Context(), scans, Span{From: w.clock.Now().Add(-6 * 24 * time.Hour), Ranges: 100, Columns: 2000})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -276,7 +257,7 @@ func TestBucketsExpire(t *testing.T) {
 			pass   time.Duration
 			counts [3]int
 		}{{0, [3]int{63, 4, 1}}, {25 * time.Hour, [3]int{0, 4, 1}}, {7 * 24 * time.Hour, [3]int{0, 0, 1}}, {31 * 24 * time.Hour, [3]int{0, 0, 0}}} {
-			w.clock.pass(step.pass)
+			w.clock.Pass(step.pass)
 			for l, want := range step.counts {
 				if got := len(a.kept(l)); got != want {
 					t.Errorf("after %v more: %d buckets of %s, want %d", step.pass, got, layers[l].family, want)
@@ -307,7 +288,7 @@ func TestSizesAreNotAddedUp(t *testing.T) {
 func TestReadersWaitNoLongerThanTheyMay(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		m := w.member()
-		w.clock.pass(time.Millisecond)
+		w.clock.Pass(time.Millisecond)
 		same(t, "no table", m.drawn(60), "[[0] [0]]")
 		done, err := m.alone(t.Context())
 		if err != nil {
@@ -324,12 +305,12 @@ func TestReadersWaitNoLongerThanTheyMay(t *testing.T) {
 
 // Who asks for all that a kind of buckets goes back to is shown that kind, although the request takes a moment.
 func TestAllThatIsKeptIsShown(t *testing.T) {
-	c := &clock{at: time.Unix(1_700_000_000, 0)}
-	s := Open(Options{Now: c.now})
+	c := testenv.NewClock(time.Unix(1_700_000_000, 0))
+	s := Open(Options{Now: c.Now})
 	for l, layer := range layers {
-		from := c.now().Add(-layer.kept)
-		c.pass(time.Millisecond)
-		if got := s.finest(from, c.now()); got != l {
+		from := c.Now().Add(-layer.kept)
+		c.Pass(time.Millisecond)
+		if got := s.finest(from, c.Now()); got != l {
 			t.Errorf("%v: layer %d, want %d", layer.kept, got, l)
 		}
 	}
@@ -340,10 +321,10 @@ func TestAnOldOpenColumnIsNotShown(t *testing.T) {
 	w := newWorld(t)
 	m := w.member()
 	for pass, want := range map[time.Duration]int{30 * time.Second: 1, 10 * time.Minute: 0} {
-		m.tables = skew.NewTables(w.clock.now)
+		m.tables = skew.NewTables(w.clock.Now)
 		m.opts.Tables = m.tables
 		m.tables.Counter(scans, skew.Shape{}).SetRegions([]skew.Region{region(0), region(1)})
-		w.clock.pass(pass)
+		w.clock.Pass(pass)
 		if got := len(m.unwritten(scans)); got != want {
 			t.Errorf("after %v: %d buckets, want %d", pass, got, want)
 		}
@@ -376,7 +357,7 @@ func TestRunEndsWithWhatIsOpen(t *testing.T) {
 	w.dial("rpc://" + server.Addr())
 	m := w.member()
 	m.tables.Counter(scans, skew.Shape{}).Add(skew.Batch{Region: region(0), Count: skew.Count{Rows: 120}})
-	w.clock.pass(time.Second)
+	w.clock.Pass(time.Second)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	m.Run(ctx)

@@ -118,13 +118,18 @@ func scanned(ctx context.Context, cfg *config.Config, pipeline, half string, fil
 		return nil, err
 	}
 	scan.Meter = new(deadletter.Meter)
-	meter, began := scan.Meter, time.Now()
+	showProgress(out, "dead letters", scan.Meter.Read)
+	return scan, nil
+}
+
+// showProgress has a job say how many of something are done, and how many are left.
+func showProgress(out *jobs.Output, what string, read func() (done, left int64)) {
+	began := time.Now()
 	out.Progress(func() []client.JobProgress {
 		p := term.Progress{Elapsed: time.Since(began)}
-		p.Done, p.Left = meter.Read()
-		return []client.JobProgress{{Of: "dead letters", Done: p.Done, Total: p.Done + p.Left, Rate: p.PerSecond(), ETA: p.ETA()}}
+		p.Done, p.Left = read()
+		return []client.JobProgress{{Of: what, Done: p.Done, Total: p.Done + p.Left, Rate: p.PerSecond(), ETA: p.ETA()}}
 	})
-	return scan, nil
 }
 
 func (o *Operations) previewLetters(ctx context.Context, cfg *config.Config, replay *letters.Replay, shown int, out *jobs.Output) error {

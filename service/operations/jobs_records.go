@@ -9,7 +9,6 @@ import (
 
 	"brine/config"
 	"brine/explain"
-	"brine/internal/term"
 	"brine/internal/when"
 	"brine/mask"
 	"brine/rowkey"
@@ -48,7 +47,7 @@ func (o *Operations) seek(of *client.SeekJob) (jobs.Work, error) {
 	var halves []config.Half
 	for _, p := range cfg.Pipelines {
 		for _, h := range p.Halves() {
-			if h.Kind == service.Rows && writes(p, of.Table) {
+			if h.Kind == service.Rows && p.Writes(of.Table) {
 				halves = append(halves, h)
 			}
 		}
@@ -62,9 +61,10 @@ func (o *Operations) seek(of *client.SeekJob) (jobs.Work, error) {
 		if err != nil {
 			return err
 		}
-		read := progressOf(out, "records")
+		var read, all atomic.Int64
+		showProgress(out, "records", func() (done, left int64) { done = read.Load(); return done, max(0, all.Load()-done) })
 		sought, err := o.service.Seek(ctx, cfg, explain.SeekOptions{Cell: cell, At: versionTime(cfg.Versions(t), version),
-			Most: cmp.Or(of.Most, readForCell), Read: read}, halves)
+			Most: cmp.Or(of.Most, readForCell), Read: func(done, total int64) { read.Store(done); all.Store(total) }}, halves)
 		if err != nil {
 			return err
 		}
@@ -95,15 +95,6 @@ func (o *Operations) version(kind config.VersionKind, text string) (int64, error
 	return n, nil
 }
 
-func writes(p *config.Pipeline, table string) bool {
-	for _, r := range p.Rows {
-		if r.Table == table {
-			return true
-		}
-	}
-	return false
-}
-
 // versionTime is the time that a version stands for; zero: it is no time.
 func versionTime(kind config.VersionKind, version int64) time.Time {
 	switch kind {
@@ -113,17 +104,6 @@ func versionTime(kind config.VersionKind, version int64) time.Time {
 		return time.UnixMilli(version / 1000)
 	}
 	return time.Time{}
-}
-
-// progressOf has a job say how far a number is.
-func progressOf(out *jobs.Output, what string) func(done, total int64) {
-	began := time.Now()
-	var done, total atomic.Int64
-	out.Progress(func() []client.JobProgress {
-		p := term.Progress{Done: done.Load(), Left: max(0, total.Load()-done.Load()), Elapsed: time.Since(began)}
-		return []client.JobProgress{{Of: what, Done: p.Done, Total: p.Done + p.Left, Rate: p.PerSecond(), ETA: p.ETA()}}
-	})
-	return func(d, t int64) { done.Store(d); total.Store(t) }
 }
 
 // explain is what brine explain says, a result for each thing that the record becomes.

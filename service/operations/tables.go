@@ -36,7 +36,7 @@ func (o *Operations) Tables(ctx context.Context) (client.StoredTables, error) {
 		shown := client.StoredTable{Name: t.Name, Pipelines: []string{}, Families: []client.StoredFamily{},
 			Settings: map[string]string{}}
 		for _, p := range o.cfg().Pipelines {
-			if slices.ContainsFunc(p.Rows, func(r config.Rows) bool { return r.Table == t.Name }) {
+			if p.Writes(t.Name) {
 				shown.Pipelines = append(shown.Pipelines, p.Name)
 			}
 		}

@@ -145,7 +145,7 @@ func concerns(d *Setting, h config.Half) bool {
 	case "kafka":
 		return true
 	case "tables":
-		return len(d.Names) > 0 && uses(h, d.Names[0])
+		return len(d.Names) > 0 && h.Pipeline.Uses(d.Names[0])
 	case "indexes":
 		return len(d.Names) > 0 && h.Kind == "documents" &&
 			slices.ContainsFunc(h.Pipeline.Documents, func(x config.Documents) bool { return x.Index == d.Names[0] })
@@ -162,13 +162,6 @@ func concerns(d *Setting, h config.Half) bool {
 		return true
 	}
 	return false
-}
-
-// uses reports whether a half depends on a table: it writes it, or documents beside its rows, or looks keys up in it.
-func uses(h config.Half, table string) bool {
-	p := h.Pipeline
-	return p.KeyFrom.Table == table || slices.ContainsFunc(p.Rows, func(r config.Rows) bool { return r.Table == table }) ||
-		slices.ContainsFunc(p.Documents, func(d config.Documents) bool { return d.Table == table })
 }
 
 // Err is what keeps the plan from being done; nil: nothing does.
