@@ -19,6 +19,7 @@ type MariaDB struct {
 	t       testing.TB
 	root    string // below which usr is
 	data    string
+	temp    string // its temporary files: a server that starts deletes those that it finds, whoever's they are
 	socket  string
 	made    int // databases, by Create
 	process *exec.Cmd
@@ -32,7 +33,7 @@ func StartMariaDB(t testing.TB) *MariaDB {
 	if os.Getenv("BRINE_REAL") == "off" {
 		t.Skip("BRINE_REAL=off")
 	}
-	m := &MariaDB{t: t, root: "/", data: filepath.Join(t.TempDir(), "data")}
+	m := &MariaDB{t: t, root: "/", data: filepath.Join(t.TempDir(), "data"), temp: t.TempDir()}
 	if _, err := os.Stat("/usr/sbin/mariadbd"); err != nil {
 		m.root = filepath.Join(devcluster(t), "lib", "mariadb")
 		if _, err := os.Stat(filepath.Join(m.root, "usr/sbin/mariadbd")); err != nil {
@@ -60,7 +61,7 @@ func StartMariaDB(t testing.TB) *MariaDB {
 func (m *MariaDB) command(name string, args ...string) *exec.Cmd {
 	cmd := exec.Command(filepath.Join(m.root, name), args...)
 	path := filepath.Join(m.root, "usr/bin") + ":" + filepath.Join(m.root, "usr/sbin") + ":" + os.Getenv("PATH")
-	cmd.Env = append(os.Environ(), "PATH="+path)
+	cmd.Env = append(os.Environ(), "PATH="+path, "TMPDIR="+m.temp)
 	if libraries, _ := filepath.Glob(filepath.Join(m.root, "usr/lib/*-linux-gnu")); m.root != "/" && len(libraries) > 0 {
 		cmd.Env = append(cmd.Env, "LD_LIBRARY_PATH="+libraries[0])
 	}
