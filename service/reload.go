@@ -132,18 +132,15 @@ func (s *Service) reload(ctx context.Context, c *crew, asked Reloading, r *reloa
 
 // record keeps in the control topic, beside the log, from where on a half writes otherwise, and how it did before.
 func (s *Service) record(before, after *Half, r *reload.Result, at []reload.Offset) error {
-	marks := make([]control.Mark, len(at))
-	var kept control.Configuration
-	var err error
-	for i, at := range at {
-		m := &marks[i]
-		*m = control.Mark{Group: after.group, Topic: at.Topic, Partition: at.Partition, Offset: at.Offset,
-			Settings: r.LinesOf(at.Half), Before: r.Before, After: r.After, By: r.By, At: r.At}
-		kept, err = former.Note(m, before.pipeline, after.pipeline, before.cfg)
-	}
 	if len(at) == 0 {
 		return nil
 	}
+	marks := make([]control.Mark, len(at))
+	for i, at := range at {
+		marks[i] = control.Mark{Group: after.group, Topic: at.Topic, Partition: at.Partition, Offset: at.Offset,
+			Settings: r.LinesOf(at.Half), Before: r.Before, After: r.After, By: r.By, At: r.At}
+	}
+	kept, err := former.Note(marks, before.pipeline, after.pipeline, before.cfg)
 	within := func(do func(ctx context.Context) error) error {
 		ctx, cancel := context.WithTimeout(context.Background(), recordTime)
 		defer cancel()

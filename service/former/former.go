@@ -24,11 +24,14 @@ import (
 	"brine/service/reload"
 )
 
-// Note adds to a mark what the pipeline means and has meant, by a configuration, and returns what is to be kept of that.
-func Note(m *control.Mark, before, after *config.Pipeline, cfg *config.Config) (control.Configuration, error) {
-	m.Was, m.Is = reload.Meaning(before), reload.Meaning(after)
+// Note adds to marks what the pipeline means and has meant, by a configuration, and returns what is to be kept of that.
+func Note(marks []control.Mark, before, after *config.Pipeline, cfg *config.Config) (control.Configuration, error) {
+	was, is := reload.Meaning(before), reload.Meaning(after)
+	for i := range marks {
+		marks[i].Was, marks[i].Is = was, is
+	}
 	written, err := cfg.Written()
-	return control.Configuration{Name: m.Was, Pipeline: before.Name, Written: written}, err
+	return control.Configuration{Name: was, Pipeline: before.Name, Written: written}, err
 }
 
 // Notes are what reloads have noted.

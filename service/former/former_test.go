@@ -46,14 +46,15 @@ func notesOf(t *testing.T, now *config.Config, reloads ...*config.Config) *Notes
 	n := &Notes{cfg: now, kept: map[string]control.Configuration{}, loaded: map[string]*config.Config{}}
 	for i, before := range reloads[:len(reloads)-1] {
 		for j, was := range before.Halves() {
-			for partition := range 3 {
-				m := control.Mark{Group: was.Group(), Topic: "t", Partition: partition, Offset: int64(i+1) * 1000}
-				kept, err := Note(&m, was.Pipeline, reloads[i+1].Halves()[j].Pipeline, before)
-				if err != nil {
-					t.Fatal(err)
-				}
-				n.marks, n.kept[kept.Name] = append(n.marks, m), kept
+			marks := make([]control.Mark, 3)
+			for partition := range marks {
+				marks[partition] = control.Mark{Group: was.Group(), Topic: "t", Partition: partition, Offset: int64(i+1) * 1000}
 			}
+			kept, err := Note(marks, was.Pipeline, reloads[i+1].Halves()[j].Pipeline, before)
+			if err != nil {
+				t.Fatal(err)
+			}
+			n.marks, n.kept[kept.Name] = append(n.marks, marks...), kept
 		}
 	}
 	return n
