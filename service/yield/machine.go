@@ -36,9 +36,12 @@ func (m *Machine) ofAll() float64 {
 		return 1
 	}
 	idle, all, ok := times(text)
+	if !ok {
+		return 1 // and the next look is compared with the last that could be read
+	}
 	wasIdle, wasAll := m.idle, m.all
 	m.idle, m.all = idle, all
-	if !ok || all <= wasAll {
+	if all <= wasAll {
 		return 1
 	}
 	return 1 - min(1, max(0, idle-wasIdle)/(all-wasAll))

@@ -163,10 +163,15 @@ func TestMachineIsAsBusyAsLinuxSays(t *testing.T) {
 	if busy := m.ofAll(); busy != 0.75 {
 		t.Errorf("busy %v, want 0.75", busy)
 	}
-	for name, text := range map[string]string{"the same again": "cpu  175 0 100 720 105 0 0 0 0 0\n", "something else": "cpu a b c d e f g h\n", "nothing": ""} {
+	const last = "cpu  175 0 100 720 105 0 0 0 0 0\n"
+	for _, text := range []string{last, "cpu a b c d e f g h\n", "", last} {
 		if says(text); m.ofAll() != 1 {
-			t.Errorf("%s: not taken for busy", name)
+			t.Errorf("%q: not taken for busy", text)
 		}
+	}
+	says("cpu  175 0 100 770 105 0 0 0 0 0\n")
+	if busy := m.ofAll(); busy != 0 {
+		t.Errorf("busy %v after looks that could not be read, want 0 since the last that could", busy)
 	}
 	m.stat = filepath.Join(t.TempDir(), "none")
 	if m.Busy() != 1 {
