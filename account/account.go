@@ -210,6 +210,7 @@ type Change struct {
 
 // Change changes an account, and ends its sessions: they begin again with what it is now.
 func (s *Store) Change(ctx context.Context, name string, c Change) (Account, error) {
+	defer s.changing()
 	var out Account
 	err := s.inTx(ctx, func(tx *sql.Tx) error {
 		n, err := Normalise(name)
@@ -249,6 +250,7 @@ func (s *Store) Change(ctx context.Context, name string, c Change) (Account, err
 
 // SetPassword gives an account another password, and ends its sessions.
 func (s *Store) SetPassword(ctx context.Context, name, password string) error {
+	defer s.changing()
 	n, err := Normalise(name)
 	if err == nil {
 		err = CheckPassword(n, password)

@@ -14,6 +14,7 @@ const noPassword = ""
 // now: where these were others, its sessions end. Who comes for the first time gets an account of that name, without a password. A name
 // that is another account's is ErrTaken, and a disabled account ErrRefused.
 func (s *Store) Company(ctx context.Context, issuer, subject, name, owner string, role Role) (Account, error) {
+	defer s.changing()
 	n, err := Normalise(name)
 	if err == nil {
 		err = checkRole(role, owner)
@@ -56,6 +57,7 @@ func (s *Store) Company(ctx context.Context, issuer, subject, name, owner string
 // Left ends the sessions and the API tokens of somebody for whom a provider's claims hold no role any more. Nobody is left where nobody
 // was.
 func (s *Store) Left(ctx context.Context, issuer, subject string) error {
+	defer s.changing()
 	id := sha256.Sum256([]byte(issuer + "\x00" + subject))
 	var account int64
 	err := s.inTx(ctx, func(tx *sql.Tx) error {

@@ -16,6 +16,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-sql-driver/mysql"
@@ -75,6 +76,7 @@ type Store struct {
 	audit   *committer
 	fresh   verified
 	seal    cipher.AEAD
+	changes atomic.Uint64
 }
 
 // Open opens the database, and brings its tables up to date.
@@ -110,6 +112,13 @@ func (s *Store) Close() error {
 	s.audit.close()
 	return s.db.Close()
 }
+
+// Changes moves on whenever this Store may have ended somebody's session or token, or changed an account: who knows an identity for a while
+// asks again then. What others do to the database does not move it.
+func (s *Store) Changes() uint64 { return s.changes.Load() }
+
+// changing moves Changes on once something was tried: after an error it may have been done.
+func (s *Store) changing() { s.changes.Add(1) }
 
 // DB is the database, for what other packages keep beside the accounts.
 func (s *Store) DB() *sql.DB { return s.db }

@@ -50,6 +50,7 @@ func sumOf(text string) []byte {
 // Begin begins a session of an account whose password was checked, and returns its token: it is kept nowhere. An account that was changed
 // meanwhile is ErrRefused: who disables one, or changes its password, ends what began before.
 func (s *Store) Begin(ctx context.Context, a Account) (string, error) {
+	defer s.changing()
 	token, sum := newSecret()
 	now := s.now()
 	err := s.inTx(ctx, func(tx *sql.Tx) error {
@@ -115,6 +116,7 @@ func (s *Store) Session(ctx context.Context, token string) (Identity, error) {
 
 // End ends a session.
 func (s *Store) End(ctx context.Context, token string) error {
+	defer s.changing()
 	sum := sumOf(token)
 	s.fresh.drop([32]byte(sum))
 	_, err := s.db.ExecContext(ctx, "DELETE FROM sessions WHERE token = ?", sum)
@@ -268,6 +270,7 @@ func (s *Store) Tokens(ctx context.Context, a Account) ([]Token, error) {
 
 // Revoke ends a token of an account; another's is ErrNotFound.
 func (s *Store) Revoke(ctx context.Context, a Account, id int64) error {
+	defer s.changing()
 	res, err := s.db.ExecContext(ctx, "DELETE FROM tokens WHERE id = ? AND account = ?", id, a.ID)
 	if err != nil {
 		return err

@@ -28,6 +28,7 @@ const (
 	maxBearer   = 32  // streams of an account, or of an address without one
 
 	heartbeat    = 15 * time.Second // so that what stands between does not take the stream for dead
+	sureFor      = 5 * time.Second  // who asks is looked up again after so long, and at once when this process changed an account
 	writeTimeout = 10 * time.Second // of one event: who reads slower is given up, and asks again
 	reconnect    = time.Second
 	eventsType   = "text/event-stream"
@@ -220,7 +221,8 @@ func (c *call) seenBy() string {
 }
 
 // still returns what reports whether who asks is who it was when the stream began: a session that is over, a token that was revoked and an
-// account that was disabled or changed end their streams with the next event or heartbeat.
+// account that was disabled or changed end their streams with the next event or heartbeat. What another process has changed shows once
+// sureFor is over.
 func (c *call) still() func() bool {
 	if c.id == nil {
 		return nil
@@ -228,12 +230,26 @@ func (c *call) still() func() bool {
 	was, server, e := c.seenBy(), c.Server, c.endpoint
 	r := c.r.Clone(context.Background())
 	r.Body = http.NoBody
-	return func() bool {
+	return sure(c.opts.Accounts.Changes, func() bool {
 		now := call{Server: server, endpoint: e, w: nowhere{}, r: r, ctx: r.Context()}
 		if now.identify() != nil || now.id == nil || now.id.Stale && now.id.Role != account.Customer {
 			return false
 		}
 		return now.seenBy() == was
+	})
+}
+
+// sure asks again where it did not for sureFor, or changes has moved since. It is for one goroutine.
+func sure(changes func() uint64, ask func() bool) func() bool {
+	var asked time.Time
+	var before uint64
+	return func() bool {
+		now, n := time.Now(), changes() // before it is asked: what changes meanwhile is seen the next time
+		if !asked.IsZero() && now.Sub(asked) < sureFor && n == before {
+			return true
+		}
+		asked, before = now, n
+		return ask()
 	}
 }
 

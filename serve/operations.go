@@ -50,9 +50,11 @@ type Operations interface {
 	// Ask has a pipeline that runs pause, resume or keep to a limit, and returns what is asked of its halves since. by is who asks.
 	Ask(ctx context.Context, what, pipeline string, of client.PipelineAsk, by string) (client.PipelineAsked, error)
 
-	// Reload has this process load its configuration again, and returns what it has done; a dry run what it would do, or why not, which is
-	// no error then.
-	Reload(ctx context.Context, of client.ReloadAsk, by string) (client.Reload, error)
+	// PlanReload returns what Reload would do, or why not, which is no error. Unless it is a dry run, one that is refused counts as a reload
+	// that was.
+	PlanReload(ctx context.Context, of client.ReloadAsk, by string) (client.Reload, error)
+	// Reload has this process load its configuration again, if it says what it said when it was planned, and returns what it has done.
+	Reload(ctx context.Context, after, by string) (client.Reload, error)
 
 	// StartJob starts long work, and returns it before it has begun; again: it is the one that the same key started before. It fails
 	// with ErrJobsFull, with ErrJobKeyReused, or as what it is asked does.

@@ -100,8 +100,12 @@ func (operations) Ask(_ context.Context, what, pipeline string, of client.Pipeli
 	return client.PipelineAsked{Halves: []client.HalfAsked{{Name: fmt.Sprint(what, " ", of.Half, limit), By: by}}}, failing(pipeline)
 }
 
-func (operations) Reload(_ context.Context, of client.ReloadAsk, by string) (client.Reload, error) {
+func (operations) PlanReload(_ context.Context, of client.ReloadAsk, by string) (client.Reload, error) {
 	return client.Reload{By: by, After: of.After}, failing(of.After)
+}
+
+func (operations) Reload(_ context.Context, after, by string) (client.Reload, error) {
+	return client.Reload{By: by, After: after}, failing(after)
 }
 
 func (operations) StartJob(_ context.Context, s serve.JobStart) (client.Job, bool, error) {

@@ -27,8 +27,8 @@ func (c *call) reload() error {
 			return err
 		}
 	}
-	by, ask := c.id.Account.Name, c.opts.Operations.Reload
-	planned, err := ask(c.ctx, client.ReloadAsk{DryRun: true, After: of.After}, by)
+	by := c.id.Account.Name
+	planned, err := c.opts.Operations.PlanReload(c.ctx, of, by)
 	switch {
 	case err != nil:
 		return c.operation(err)
@@ -42,7 +42,7 @@ func (c *call) reload() error {
 		return c.reloadRefused(&planned)
 	}
 	return answer(c, func(ctx context.Context) (client.Reload, error) {
-		return ask(ctx, client.ReloadAsk{After: planned.After}, by)
+		return c.opts.Operations.Reload(ctx, planned.After, by)
 	})
 }
 

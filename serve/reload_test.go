@@ -13,34 +13,33 @@ import (
 	"brine/serve/client"
 )
 
-// reloads answer by what they are asked to have become of: each dry run says what the reload after it is pinned to.
+// reloads answer by what they are asked to have become of: each plan says what the reload after it is pinned to.
 type reloads struct {
 	operations
 	asked *[]string
 }
 
-func (o reloads) Reload(_ context.Context, of client.ReloadAsk, by string) (client.Reload, error) {
-	*o.asked = append(*o.asked, fmt.Sprintf("%v %q by %s", of.DryRun, of.After, by))
-	out := client.Reload{Result: "applied", By: by, Before: "b1", After: "a1",
+func (o reloads) Reload(_ context.Context, after, by string) (client.Reload, error) {
+	*o.asked = append(*o.asked, fmt.Sprintf("reload %q by %s", after, by))
+	return client.Reload{Result: "applied", By: by, Before: "b1", After: "a1"}, nil
+}
+
+func (o reloads) PlanReload(_ context.Context, of client.ReloadAsk, by string) (client.Reload, error) {
+	*o.asked = append(*o.asked, fmt.Sprintf("%s %q by %s", map[bool]string{true: "dry run", false: "plan"}[of.DryRun], of.After, by))
+	out := client.Reload{Result: "preview", By: by, Before: "b1", After: "a1",
 		Pipelines: []client.ReloadHalf{{Name: "p.rows", Does: "changes"}, {Name: "p.documents", Does: "stays"}, {Name: "q.rows", Does: "starts"}},
 		Settings:  []client.ReloadSetting{{Setting: "pipelines.p.when", Becomes: "n > 1", Effect: "onward"}}}
 	switch of.After {
 	case "away":
 		return client.Reload{}, fault.New(fault.Unreachable, fmt.Errorf("kafka.brokers: no answer"), "is it running?")
 	case "refused":
-		out.Error, out.Fix = "tables.t.key is part of what rows are known by", "write a new table"
+		out.Result, out.Error, out.Fix = "refused", "tables.t.key is part of what rows are known by", "write a new table"
 	case "nowhere":
 		return client.Reload{}, fault.New(fault.Failed, fmt.Errorf("this process runs no pipelines"), "ask one that does")
 	case "large":
 		for i := range 5000 {
 			out.Settings = append(out.Settings, client.ReloadSetting{Setting: fmt.Sprintf("pipelines.p%d.topic", i), Becomes: "a topic"})
 		}
-	}
-	switch {
-	case of.DryRun && out.Error != "":
-		out.Result = "refused"
-	case of.DryRun:
-		out.Result = "preview"
 	}
 	return out, nil
 }
@@ -55,13 +54,13 @@ func TestAReloadIsPlannedAuditedAndDone(t *testing.T) {
 		says   string
 		asks   string
 	}{
-		{`{"dry_run": true}`, 200, `"result":"preview"`, `[true "" by operator]`},
-		{``, 200, `"result":"applied"`, `[true "" by operator false "a1" by operator]`},
-		{`{"after": "a1"}`, 200, `"result":"applied"`, `[true "a1" by operator false "a1" by operator]`},
-		{`{"after": "refused", "dry_run": true}`, 200, `"fix":"write a new table"`, `[true "refused" by operator]`},
-		{`{"after": "refused"}`, 409, "rows are known by; write a new table", `[true "refused" by operator]`},
-		{`{"after": "nowhere"}`, 409, "runs no pipelines; ask one that does", `[true "nowhere" by operator]`},
-		{`{"after": "away"}`, 503, "is it running?", `[true "away" by operator]`},
+		{`{"dry_run": true}`, 200, `"result":"preview"`, `[dry run "" by operator]`},
+		{``, 200, `"result":"applied"`, `[plan "" by operator reload "a1" by operator]`},
+		{`{"after": "a1"}`, 200, `"result":"applied"`, `[plan "a1" by operator reload "a1" by operator]`},
+		{`{"after": "refused", "dry_run": true}`, 200, `"fix":"write a new table"`, `[dry run "refused" by operator]`},
+		{`{"after": "refused"}`, 409, "rows are known by; write a new table", `[plan "refused" by operator]`},
+		{`{"after": "nowhere"}`, 409, "runs no pipelines; ask one that does", `[plan "nowhere" by operator]`},
+		{`{"after": "away"}`, 503, "is it running?", `[plan "away" by operator]`},
 		{`{"before": "a1"}`, 400, "before", `[]`},
 	} {
 		asked = nil

@@ -32,6 +32,7 @@ const (
 type Reloading struct {
 	By      string // who asks, and how
 	Preview bool   // only report what would be done
+	Meant   bool   // of a preview: what it reports is done next, so that one that is refused is a reload that was
 	After   string // of a preview: only if the configuration still says what it said then; empty: whatever it says
 }
 
@@ -65,7 +66,11 @@ func (s *Service) Reload(ctx context.Context, asked Reloading) (*reload.Result, 
 			r.Fix = f.Fix
 		}
 	}
-	s.reloaded(r)
+	if asked.Preview && !asked.Meant {
+		s.reloads.Done(string(reload.Previewed), r.At) // whatever it says, nobody has asked for a reload
+	} else {
+		s.reloaded(r)
+	}
 	return r, err
 }
 

@@ -314,6 +314,24 @@ func TestPreviewChangesNothing(t *testing.T) {
 	if r.Half("moving.rows") != before || r.Half("third.rows") != nil {
 		t.Error("a preview has changed something")
 	}
+	r.write(strings.Replace(lines, "memory: 96MiB", "memory: 128MiB", 1))
+	if _, body := post(t, r.URL()+service.ReloadPath+"?preview=1"); !strings.Contains(body, `"result": "refused"`) {
+		t.Errorf("the preview of what would be refused: %s", body)
+	}
+	if _, body := get(t, r.URL()+"/metrics"); !strings.Contains(body, "brine_config_last_reload_successful 1") ||
+		!strings.Contains(body, `brine_reload_total{result="refused"} 0`) || !strings.Contains(body, `brine_reload_total{result="preview"} 2`) {
+		t.Error("the metrics have a preview for a reload that was refused")
+	}
+	if _, body := get(t, r.URL()+"/healthz"); strings.Contains(body, "was refused") {
+		t.Errorf("the health has a preview for a reload that was refused: %s", body)
+	}
+	planned, err := r.Reload(t.Context(), service.Reloading{By: "the test", Preview: true, Meant: true})
+	if err == nil || planned.Outcome != reload.Refused {
+		t.Errorf("what is meant and refused: %+v, %v", planned, err)
+	}
+	if _, body := get(t, r.URL()+"/metrics"); !strings.Contains(body, `brine_reload_total{result="refused"} 1`) {
+		t.Error("the metrics lack a reload that was refused when it was planned")
+	}
 	if status, body := post(t, r.URL()+service.ReloadPath, "Sec-Fetch-Site", "cross-site"); status != http.StatusForbidden {
 		t.Errorf("a page of the web is answered %d: %s", status, body)
 	}

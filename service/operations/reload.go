@@ -10,9 +10,18 @@ import (
 	"brine/service/reload"
 )
 
+// PlanReload implements serve.Operations.
+func (o *Operations) PlanReload(ctx context.Context, of client.ReloadAsk, by string) (client.Reload, error) {
+	return o.reload(ctx, service.Reloading{By: by, Preview: true, Meant: !of.DryRun, After: of.After})
+}
+
 // Reload implements serve.Operations. A reload that was begun is seen to its end, whether who asked is still there or not.
-func (o *Operations) Reload(ctx context.Context, of client.ReloadAsk, by string) (client.Reload, error) {
-	r, err := o.service.ReloadForAnswer(ctx, service.Reloading{By: by, Preview: of.DryRun, After: of.After})
+func (o *Operations) Reload(ctx context.Context, after, by string) (client.Reload, error) {
+	return o.reload(ctx, service.Reloading{By: by, After: after})
+}
+
+func (o *Operations) reload(ctx context.Context, asked service.Reloading) (client.Reload, error) {
+	r, err := o.service.ReloadForAnswer(ctx, asked)
 	if r == nil {
 		return client.Reload{}, err
 	}
@@ -20,7 +29,7 @@ func (o *Operations) Reload(ctx context.Context, of client.ReloadAsk, by string)
 	case err == nil:
 	case ok && f.Kind == fault.Unreachable:
 		return client.Reload{}, err
-	case !of.DryRun: // whatever is wrong is wrong of the file, and not of how it is asked
+	case !asked.Preview: // whatever is wrong is wrong of the file, and not of how it is asked
 		return client.Reload{}, fault.New(fault.Failed, errors.New(r.Error), r.Fix)
 	}
 	return shownReload(r), nil
