@@ -142,6 +142,7 @@ func (d *Desk) Do(ctx context.Context, a *Ask) (e Entry, replayed bool, err erro
 	case errors.Is(err, errHeld):
 		return e, false, refuse(Held, "another command on this version of the row was accepted and is on its way; read the row again")
 	case err != nil:
+		d.relay.doubt(e.ID)
 		return e, false, err
 	}
 	return d.published(ctx, e), false, nil

@@ -3,6 +3,8 @@ package command
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -19,6 +21,9 @@ type relay struct {
 	busy   map[lane]bool
 	here   map[string]bool   // ids that are queued or being published
 	open   map[string]*Entry // published by this process, or found so; by id
+
+	unsure   map[string]bool    // ids whose storing had no answer
+	unmarked map[string]pending // published, and not known to be kept as such; they are here, too
 }
 
 // lane is a partition: a broker that is slow holds up none but its own.
@@ -43,7 +48,7 @@ const (
 
 func newRelay(d *Desk) *relay {
 	return &relay{Desk: d, wake: make(chan struct{}, 1), queued: map[lane][]pending{}, busy: map[lane]bool{}, here: map[string]bool{},
-		open: map[string]*Entry{}}
+		open: map[string]*Entry{}, unsure: map[string]bool{}, unmarked: map[string]pending{}}
 }
 
 // take takes over a command that is stored. The channel has it when it is published.
@@ -86,8 +91,49 @@ func (d *Desk) Run(ctx context.Context) error {
 		case <-sweep.C:
 			r.sweep(ctx, r.now()-sweepEvery.Milliseconds())
 		case <-tick.C:
+			r.markAgain(ctx)
+			r.findUnsure(ctx)
 			r.settleOpen(ctx)
 		}
+	}
+}
+
+// doubt remembers a command whose storing had no answer. If it is stored, it is published as soon as the database says so, and not only by
+// a sweep: until then whoever asks again by its key is answered that it is being worked on.
+func (r *relay) doubt(id string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.unsure) < sweeps { // a sweep finds the others
+		r.unsure[id] = true
+	}
+}
+
+// findUnsure takes over those of doubt that are stored.
+func (r *relay) findUnsure(ctx context.Context) {
+	r.mu.Lock()
+	ids := slices.Collect(maps.Keys(r.unsure))
+	r.mu.Unlock()
+	for _, id := range ids {
+		e, stored, err := r.opts.Outbox.Get(ctx, id)
+		if err != nil {
+			return // the next time
+		}
+		r.mu.Lock()
+		delete(r.unsure, id)
+		r.mu.Unlock()
+		if stored && e.State == Accepted {
+			r.queue(pending{Entry: e, fresh: true})
+		}
+	}
+}
+
+// markAgain tries once more to keep where commands were published.
+func (r *relay) markAgain(ctx context.Context) {
+	r.mu.Lock()
+	group := slices.Collect(maps.Values(r.unmarked))
+	r.mu.Unlock()
+	if len(group) > 0 {
+		_ = r.mark(ctx, group) // it was logged when it failed first
 	}
 }
 
@@ -143,7 +189,9 @@ func (r *relay) work(ctx context.Context, at lane) {
 		r.publish(ctx, at, group)
 		r.mu.Lock()
 		for i := range group {
-			delete(r.here, group[i].ID)
+			if _, unmarked := r.unmarked[group[i].ID]; !unmarked {
+				delete(r.here, group[i].ID)
+			}
 		}
 		r.mu.Unlock()
 	}
@@ -173,27 +221,46 @@ func (r *relay) publish(ctx context.Context, at lane, group []pending) {
 	}
 }
 
-// note keeps where a group was published, and says so to who waits. If it cannot be kept the commands are published again.
+// note keeps where a group was published, and says so to who waits. If it cannot be kept now it is tried until it can be; if the process
+// ends before that, the commands are published again.
 func (r *relay) note(ctx context.Context, group []pending, offset int64) {
-	entries := make([]*Entry, len(group))
 	for i := range group {
 		e := &group[i].Entry
 		e.Offset, e.State = offset+int64(i), Published
-		entries[i] = e
+	}
+	if err := r.mark(ctx, group); err != nil {
+		r.warn(ctx, err, "published commands cannot be marked so yet; it is tried again")
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		for _, p := range group {
+			r.unmarked[p.ID] = p
+		}
+	}
+}
+
+// mark keeps that commands were published.
+func (r *relay) mark(ctx context.Context, group []pending) error {
+	entries := make([]*Entry, len(group))
+	for i := range group {
+		entries[i] = &group[i].Entry
 	}
 	if err := r.opts.Outbox.Publish(context.WithoutCancel(ctx), entries, r.now()); err != nil {
-		r.warn(ctx, err, "published commands cannot be marked so; they are published again")
-		return
+		return err
 	}
 	r.mu.Lock()
 	for _, e := range entries {
 		kept := *e
 		r.open[e.ID] = &kept
+		if _, was := r.unmarked[e.ID]; was {
+			delete(r.unmarked, e.ID)
+			delete(r.here, e.ID)
+		}
 	}
 	r.mu.Unlock()
 	for i := range group {
 		group[i].say()
 	}
+	return nil
 }
 
 func (p *pending) say() {

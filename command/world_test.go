@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -203,7 +204,12 @@ func database(t testing.TB) *account.Store {
 // desk opens a desk, which works until close is called.
 func (w *world) desk(t testing.TB, db *account.Store) (d *command.Desk, stop func()) {
 	t.Helper()
-	box := command.NewOutbox(db.DB())
+	return w.deskOn(t, db.DB())
+}
+
+func (w *world) deskOn(t testing.TB, db *sql.DB) (d *command.Desk, stop func()) {
+	t.Helper()
+	box := command.NewOutbox(db)
 	d = command.NewDesk(command.Options{Machines: []command.Machine{w.machine}, Outbox: box, Rows: w, Publisher: w, Settled: w.settled,
 		Log: slog.New(slog.DiscardHandler)})
 	ctx, cancel := context.WithCancel(context.Background())
