@@ -131,3 +131,36 @@ func TestWithAKeytab(t *testing.T) {
 	})
 	t.Run("a ticket without TLS", func(t *testing.T) { refuses(t, encrypted, "wants TLS", hbase.Options{Kerberos: &client}) })
 }
+
+// TestJavaWithAKeytab: HBase's own client, as it is, logs in at a real KDC and is let in, with each of the qualities of protection, where it
+// asks the server and where it asks ZooKeeper.
+func TestJavaWithAKeytab(t *testing.T) {
+	t.Parallel()
+	kdc := testenv.StartKDC(t)
+	for _, p := range []string{"hbase/localhost", "brine"} {
+		kdc.Admin("addprinc -randkey " + p)
+	}
+	keytab, server := kdc.Keytab("brine"), "hbase/localhost@"+kdc.Realm
+	classpath := testenv.Java(t).Conform(t)
+	for _, protection := range []string{"authentication", "integrity", "privacy"} {
+		a := start(t, flags(t, "--kerberos-keytab", kdc.Keytab("hbase/localhost"), "--kerberos-qop", qops[protection],
+			"--zookeeper-port", "0")).Addresses()
+		set := classpath.With(t, "hadoop.security.authentication kerberos", "hbase.security.authentication kerberos",
+			"hbase.rpc.protection "+protection, "hbase.client.keytab.file "+keytab, "hbase.client.keytab.principal brine@"+kdc.Realm,
+			"hbase.master.kerberos.principal "+server, "hbase.regionserver.kerberos.principal "+server)
+		client := hbasetest.Program(func(t *testing.T, args ...string) *exec.Cmd {
+			cmd := set.Command(t, "Conform", args...)
+			cmd.Env = append(os.Environ(), "JDK_JAVA_OPTIONS=-Djava.security.krb5.conf="+kdc.Krb5Conf)
+			return cmd
+		})
+		t.Run(protection, func(t *testing.T) { hbasetest.Conform(t, client, a.Connect, protection+"_", scripts(t), false) })
+		if protection == "privacy" {
+			t.Run("by ZooKeeper", func(t *testing.T) {
+				hbasetest.Conform(t, client, "zk://"+a.ZooKeeper, "zookeeper_", scripts(t)[:1], false)
+			})
+		}
+	}
+}
+
+// qops are the qualities of protection as brine hbase and RFC 4752 name them, by HBase's names.
+var qops = map[string]string{"authentication": "auth", "integrity": "auth-int", "privacy": "auth-conf"}

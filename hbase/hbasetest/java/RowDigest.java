@@ -11,6 +11,7 @@ import org.apache.hadoop.hbase.client.Result;
 import org.apache.hadoop.hbase.client.ResultScanner;
 import org.apache.hadoop.hbase.client.Scan;
 import org.apache.hadoop.hbase.client.Table;
+import org.apache.hadoop.hbase.security.provider.SaslClientAuthenticationProviders;
 
 /**
  * Counts a table's rows with HBase's own client and digests its cells: SHA-256 over every version of every cell in scan
@@ -29,17 +30,24 @@ public final class RowDigest {
     System.exit(0); // the client's threads linger
   }
 
-  /** Connects by the connection registry of the masters in "rpc://host:port,…", or by the ZooKeeper in "zk://host:port". */
+  /**
+   * Connects by the connection registry of the masters in "rpc://host:port,…", or by the ZooKeeper in "zk://host:port[/hbase]".
+   *
+   * <p>HBase 2.6.4's client keeps, for the whole JVM, how it authenticates as the first one who asks has it configured. By the
+   * connection registry that is its question for the cluster's id, which it asks without security: with Kerberos it would then show
+   * nobody a ticket. So ours is asked for first. By ZooKeeper there is no such question.
+   */
   static Connection connect(String address) throws Exception {
     Configuration conf = HBaseConfiguration.create();
     if (address.startsWith("zk://")) {
-      String[] zk = address.substring("zk://".length()).split(":");
+      String[] zk = address.substring("zk://".length()).split("/")[0].split(":");
       conf.set("hbase.client.registry.impl", "org.apache.hadoop.hbase.client.ZKConnectionRegistry");
       conf.set("hbase.zookeeper.quorum", zk[0]);
       conf.set("hbase.zookeeper.property.clientPort", zk[1]);
     } else {
       conf.set("hbase.client.registry.impl", "org.apache.hadoop.hbase.client.RpcConnectionRegistry");
       conf.set("hbase.client.bootstrap.servers", address.replaceFirst("^rpc://", ""));
+      SaslClientAuthenticationProviders.getInstance(conf);
     }
     conf.setInt("hbase.client.retries.number", 10);
     conf.setInt("hbase.client.pause", 50);
