@@ -55,8 +55,8 @@ func (l *loader) checkStart(setting, start string) {
 func (l *loader) checkSASL(k *Kafka) {
 	const setting = "kafka.sasl"
 	s := &k.SASL
-	mechanisms := map[string]string{"oauth": "oauthbearer", "kerberos": "gssapi"}
-	for _, section := range []string{"oauth", "kerberos"} {
+	mechanisms := map[string]string{"oauth": "oauthbearer", "kerberos": "gssapi", "aws": "aws_msk_iam"}
+	for _, section := range []string{"oauth", "kerberos", "aws"} {
 		if wants := mechanisms[section]; l.has(setting+"."+section) && s.Mechanism != wants {
 			l.fault(setting+"."+section, Missing, "does nothing with mechanism: "+s.Mechanism, "write mechanism: "+wants)
 			return
@@ -70,6 +70,8 @@ func (l *loader) checkSASL(k *Kafka) {
 		l.checkOAuth(k)
 	case s.Mechanism == "gssapi":
 		l.checkKafkaKerberos(k)
+	case s.Mechanism == "aws_msk_iam":
+		l.checkAWS(k)
 	case s.Mechanism != "none" && s.Mechanism != "":
 		l.checkPassword(k)
 	}
@@ -199,6 +201,30 @@ func (l *loader) checkKafkaKerberos(k *Kafka) {
 	l.checkKerberosFiles(setting, s.Principal, s.Keytab, s.TicketCache, s.Krb5Conf)
 	k.sasl = kafkaauth.Kerberos{Server: s.ServerPrincipal,
 		Options: gssapi.Options{Principal: s.Principal, Keytab: s.Keytab, TicketCache: s.TicketCache, Krb5Conf: s.Krb5Conf}}.Mechanism()
+}
+
+// checkAWS makes the mechanism that shows what AWS's keys have signed.
+func (l *loader) checkAWS(k *Kafka) {
+	const setting = "kafka.sasl.aws"
+	a := &k.SASL.AWS
+	l.noPassword(&k.SASL, setting)
+	if a.AccessKeyID == "" || a.SecretAccessKey == "" {
+		l.fault(setting, Missing, "needs access_key_id and secret_access_key",
+			"write access_key_id: ${AWS_ACCESS_KEY_ID} and secret_access_key: ${AWS_SECRET_ACCESS_KEY}")
+	}
+	if !k.TLS.Enabled {
+		l.warn("kafka.sasl.mechanism", OpenPassword, "what is signed for the brokers is sent over connections that are not encrypted, and "+
+			"whoever reads it can show it for five minutes", "write kafka.tls: { enabled: true }")
+	}
+	now := func(name, as string) func() string {
+		if read := l.followed(setting+"."+name, notEmpty); read != nil {
+			return read
+		}
+		return func() string { return as }
+	}
+	id, secret := now("access_key_id", a.AccessKeyID), now("secret_access_key", a.SecretAccessKey)
+	session := now("session_token", a.SessionToken)
+	k.sasl = kafkaauth.AWS(func() kafkaauth.AWSKeys { return kafkaauth.AWSKeys{ID: id(), Secret: secret(), Session: session()} })
 }
 
 func notEmpty(text string) bool { return text != "" }

@@ -83,7 +83,7 @@ func TestWhatVariablesHoldIsNotShown(t *testing.T) {
 // A secret that is written into the file, and not as YAML wants it, is in no problem.
 func TestSecretsInTheFileAreNotShown(t *testing.T) {
 	settings := secretSettings()
-	if want := []string{"kafka.tls.key", "kafka.sasl.password", "kafka.sasl.oauth.client_secret", "hbase.zookeeper_auth", "hbase.tls.key", "search.password", "search.api_key", "registry.password", "registry.token", "registry.tls.key", "http.token", "http.tls.key", "serve.tls.key", "accounts.password", "accounts.oidc.client_secret"}; !reflect.DeepEqual(settings, want) {
+	if want := []string{"kafka.tls.key", "kafka.sasl.password", "kafka.sasl.oauth.client_secret", "kafka.sasl.aws.secret_access_key", "kafka.sasl.aws.session_token", "hbase.zookeeper_auth", "hbase.tls.key", "search.password", "search.api_key", "registry.password", "registry.token", "registry.tls.key", "http.token", "http.tls.key", "serve.tls.key", "accounts.password", "accounts.oidc.client_secret"}; !reflect.DeepEqual(settings, want) {
 		t.Errorf("secret settings: %q, want %q", settings, want)
 	}
 	for _, at := range settings {

@@ -75,8 +75,8 @@ type TLS struct {
 // SASL is the section kafka.sasl.
 type SASL struct {
 	// How we prove who we are: `plain` and `scram-…` by `user` and `password`, `oauthbearer` by a token (`oauth`), `gssapi` by Kerberos
-	// (`kerberos`). Use `plain` and `oauthbearer` over TLS only: they send the password or token itself.
-	Mechanism string `set:"mechanism" default:"none" oneof:"none plain scram-sha-256 scram-sha-512 oauthbearer gssapi"`
+	// (`kerberos`), `aws_msk_iam` by keys of AWS (`aws`). Use `plain` and `oauthbearer` over TLS only: they send the password or token itself.
+	Mechanism string `set:"mechanism" default:"none" oneof:"none plain scram-sha-256 scram-sha-512 oauthbearer gssapi aws_msk_iam"`
 	// User name.
 	User string `set:"user" example:"brine"`
 	// Password of the user. Take it from the environment.
@@ -85,6 +85,8 @@ type SASL struct {
 	OAuth KafkaOAuth `set:"oauth"`
 	// Who we are by Kerberos.
 	Kerberos KafkaKerberos `set:"kerberos"`
+	// Who we are to Amazon MSK, by IAM.
+	AWS KafkaAWS `set:"aws"`
 }
 
 // KafkaOAuth is the section kafka.sasl.oauth.
@@ -122,4 +124,14 @@ type KafkaKerberos struct {
 	// Principal of the brokers [sasl.kerberos.service.name]; _HOST stands for the host of each, as its address is looked up, or as it is
 	// named if krb5.conf says rdns = false.
 	ServerPrincipal string `set:"server_principal" default:"kafka/_HOST" example:"kafka/_HOST@EXAMPLE.COM"`
+}
+
+// KafkaAWS is the section kafka.sasl.aws.
+type KafkaAWS struct {
+	// Id of the key that signs what brokers are shown when they are connected to.
+	AccessKeyID string `set:"access_key_id" example:"${AWS_ACCESS_KEY_ID}"`
+	// The key itself, which stays here. Take it from the environment or from a file.
+	SecretAccessKey string `set:"secret_access_key,secret" example:"${AWS_SECRET_ACCESS_KEY}"`
+	// What stands beside a role's key, which ends after some hours: take all three from files that somebody else renews.
+	SessionToken string `set:"session_token,secret" example:"${file:/run/secrets/aws-session}"`
 }

@@ -85,13 +85,15 @@ func repeating(t *testing.T) string {
 
 // plantedSettings are those whose values are secrets, each with the section that it needs.
 var plantedSettings = map[string]string{
-	"kafka.sasl.password":            "kafka: { sasl: { mechanism: scram-sha-256, user: brine, password: %q }",
-	"kafka.sasl.oauth.client_secret": "kafka: { sasl: { mechanism: oauthbearer, oauth: { token_url: URL, client_id: brine, client_secret: %q } }",
-	"search.password":                "search: { user: brine, password: %q",
-	"search.api_key":                 "search: { api_key: %q",
-	"registry.password":              "registry: { url: URL, user: brine, password: %q }\n",
-	"registry.token":                 "registry: { url: URL, token: %q }\n",
-	"http.token":                     "http: { token: %q }\n",
+	"kafka.sasl.password":              "kafka: { sasl: { mechanism: scram-sha-256, user: brine, password: %q }",
+	"kafka.sasl.oauth.client_secret":   "kafka: { sasl: { mechanism: oauthbearer, oauth: { token_url: URL, client_id: brine, client_secret: %q } }",
+	"kafka.sasl.aws.secret_access_key": "kafka: { sasl: { mechanism: aws_msk_iam, aws: { access_key_id: brine, secret_access_key: %q } }",
+	"kafka.sasl.aws.session_token":     "kafka: { sasl: { mechanism: aws_msk_iam, aws: { access_key_id: brine, secret_access_key: unused, session_token: %q } }",
+	"search.password":                  "search: { user: brine, password: %q",
+	"search.api_key":                   "search: { api_key: %q",
+	"registry.password":                "registry: { url: URL, user: brine, password: %q }\n",
+	"registry.token":                   "registry: { url: URL, token: %q }\n",
+	"http.token":                       "http: { token: %q }\n",
 }
 
 // Twenty secrets are put where settings take them: as files, variables and BRINE_ variables, with keys of certificates beside them. Every

@@ -31,6 +31,7 @@ var effects = map[string]map[Effect]string{
 	"kafka.sasl":          {Restart: "mechanism user password"},
 	"kafka.sasl.oauth":    {Restart: "token_url client_id client_secret scope audience ca token_file extensions"},
 	"kafka.sasl.kerberos": {Restart: "principal keytab ticket_cache krb5_conf server_principal"},
+	"kafka.sasl.aws":      {Restart: "access_key_id secret_access_key session_token"},
 	"hbase": {Restart: "connect zookeeper_auth user pause pause_server_overloaded retries rpc_timeout operation_timeout scanner_timeout " +
 		"dial_timeout tcp_keepalive tcp_nodelay max_request_rows max_request_bytes max_server_calls max_cell_bytes compression"},
 	"hbase.tls":      {Restart: "enabled ca cert key server_name min_version zookeeper"},

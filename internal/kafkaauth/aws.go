@@ -1,0 +1,49 @@
+package kafkaauth
+
+import (
+	"context"
+	"errors"
+	"net"
+	"strconv"
+
+	"github.com/segmentio/kafka-go/sasl"
+	kgosasl "github.com/twmb/franz-go/pkg/sasl"
+	"github.com/twmb/franz-go/pkg/sasl/aws"
+)
+
+// AWSKeys are keys of AWS's IAM. Those of a role have a Session beside them, and end when it does.
+type AWSKeys struct{ ID, Secret, Session string }
+
+// AWS returns the mechanism AWS_MSK_IAM, by which brokers of Amazon MSK are shown a request that the keys have signed. The keys are asked
+// for at each connection; the secret one stays here.
+func AWS(keys func() AWSKeys) sasl.Mechanism {
+	return iam{aws.ManagedStreamingIAM(func(context.Context) (aws.Auth, error) {
+		k := keys()
+		return aws.Auth{AccessKey: k.ID, SecretKey: k.Secret, SessionToken: k.Session, UserAgent: "brine"}, nil
+	})}
+}
+
+// iam is a mechanism of franz-go's as kafka-go takes it.
+type iam struct{ of kgosasl.Mechanism }
+
+func (m iam) Name() string { return m.of.Name() }
+
+func (m iam) Start(ctx context.Context) (sasl.StateMachine, []byte, error) {
+	broker := sasl.MetadataFromContext(ctx)
+	if broker == nil {
+		return nil, nil, errors.New("aws: the broker's name is not known")
+	}
+	session, first, err := m.of.Authenticate(ctx, net.JoinHostPort(broker.Host, strconv.Itoa(broker.Port)))
+	if err != nil {
+		return nil, nil, &refused{"kafka.sasl.aws", "name the brokers as Amazon MSK does (….kafka.REGION.amazonaws.com), or set AWS_REGION", err}
+	}
+	return signed{session}, first, nil
+}
+
+// signed is a request that a broker is looking at.
+type signed struct{ session kgosasl.Session }
+
+// Next reads what the broker answers whom it lets in; whom it refuses gets an error of Kafka's.
+func (s signed) Next(_ context.Context, challenge []byte) (done bool, response []byte, err error) {
+	return s.session.Challenge(challenge)
+}
