@@ -51,7 +51,7 @@ var rules = []struct {
 	{"internal/sample/...", []string{"internal/sample", "internal/sample/..."}, "sample data is data"},
 	{"internal/sample", nil, "sample data is data"},
 	{"internal/memnet", nil, "a network knows nothing of what talks over it"},
-	{"internal/simulate", []string{"derive", "event", "event/avro", "event/csv", "event/protobuf", "registry", "rowkey", "rowkey/eventkey", "hbase", "hbase/embedded", "ingest", "ingest/deadletter", "ingest/embedded", "internal/memnet", "sink"}, "nothing imports a simulation"},
+	{"internal/simulate", []string{"config", "derive", "event", "event/avro", "event/csv", "event/protobuf", "registry", "rowkey", "rowkey/eventkey", "hbase", "hbase/embedded", "ingest", "ingest/control", "ingest/deadletter", "ingest/embedded", "ingest/pace", "internal/memnet", "service/reload", "sink"}, "nothing imports a simulation"},
 	{"internal/term", []string{"internal/backoff"}, "bytes out, whoever prints"},
 	{"internal/testenv", []string{"ingest/embedded"}, "tests of any package import it"},
 	{"internal/archtest", nil, ""},

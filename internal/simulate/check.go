@@ -15,22 +15,33 @@ type cellOf struct {
 }
 
 // expected is what a table must hold: of each cell the values that it may have, in the order of their records, and whose.
-type expected map[cellOf][]*scan
+type expected map[cellOf][]*claim
 
-// expect makes it of the input, without anything of brine.
-func (l *Ledger) expect(table int) expected {
+// claim is a scan that a cell may be of, or must be unless another one has overwritten it: some process may have written what the filter
+// of the one that has committed leaves out.
+type claim struct {
+	*scan
+	must bool
+}
+
+// expect makes it of the input, without anything of brine, by what filters say of each record.
+func (l *Ledger) expect(table int, filters func(*record) (by, must some)) expected {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	cells := expected{}
 	for _, records := range l.records {
 		for _, r := range records {
+			by, must := filters(r)
 			for _, s := range r.scans {
+				if !by.keep(s) && !must.keep(s) {
+					continue
+				}
 				for _, c := range tables[table].columns {
 					if c.value(s) == nowhere {
 						continue
 					}
 					at := cellOf{tables[table].row(s), c.family + ":" + c.qualifier, s.At}
-					cells[at] = append(cells[at], s)
+					cells[at] = append(cells[at], &claim{s, must.keep(s)})
 				}
 			}
 		}
@@ -40,14 +51,19 @@ func (l *Ledger) expect(table int) expected {
 
 // check compares what the tables and the dead letters hold with the input, and the tables with those of the undisturbed run.
 func (w *World) check(ctx context.Context) {
+	begun := some(0).with(w.plan.settings().filter)
+	filters := [...]func(*record) (by, must some){
+		func(r *record) (by, must some) { return r.by, r.must },
+		func(*record) (by, must some) { return begun, begun },
+	}
 	for i, t := range tables {
-		want := w.ledger.expect(i)
+		var want [2]expected
 		var got [2]map[cellOf]string
 		for n, suffix := range suffixes {
-			got[n] = w.read(ctx, t.name+suffix)
-			w.compare(i, t.name+suffix, got[n], want, n == 1)
+			want[n], got[n] = w.ledger.expect(i, filters[n]), w.read(ctx, t.name+suffix)
+			w.compare(i, t.name+suffix, got[n], want[n], n == 1)
 		}
-		w.compareRuns(t.name, got[0], got[1], want)
+		w.compareRuns(t.name, got, want)
 		if i == 0 {
 			w.checkCollisions(want)
 		}
@@ -81,7 +97,7 @@ func (w *World) read(ctx context.Context, table string) map[cellOf]string {
 func (w *World) compare(table int, name string, got map[cellOf]string, want expected, undisturbed bool) {
 	for at, value := range got {
 		scans := want[at]
-		switch i := slices.IndexFunc(scans, func(s *scan) bool { return valueOf(table, at, s) == value }); {
+		switch i := slices.IndexFunc(scans, func(s *claim) bool { return valueOf(table, at, s) == value }); {
 		case len(scans) == 0:
 			w.ledger.find("3: %s holds a cell that no event has: %q = %.20q", name, at, value)
 		case i < 0:
@@ -91,17 +107,17 @@ func (w *World) compare(table int, name string, got map[cellOf]string, want expe
 		}
 	}
 	for at, scans := range want {
-		if _, ok := got[at]; !ok {
+		if _, ok := got[at]; !ok && slices.ContainsFunc(scans, func(s *claim) bool { return s.must }) {
 			w.ledger.find("1: %s lacks %q of event %s", name, at, scans[0].ID)
 		}
 	}
 	w.checkTies(table, name, got, want)
 }
 
-func valueOf(table int, at cellOf, s *scan) string {
+func valueOf(table int, at cellOf, s *claim) string {
 	for _, c := range tables[table].columns {
 		if c.family+":"+c.qualifier == at.column {
-			return c.value(s)
+			return c.value(s.scan)
 		}
 	}
 	return ""
@@ -111,52 +127,57 @@ func valueOf(table int, at cellOf, s *scan) string {
 func (w *World) checkTies(table int, name string, got map[cellOf]string, want expected) {
 	id := tables[table].columns[0]
 	for at, scans := range want {
-		if len(scans) < 2 {
+		if _, ok := got[at]; !ok || len(scans) < 2 {
 			continue
 		}
 		ids := cellOf{at.row, id.family + ":" + id.qualifier, at.version}
 		winner := got[ids]
-		silent := func(s *scan) bool { return s.ID == winner && valueOf(table, at, s) == nowhere }
-		nameless := func(s *scan) bool { return valueOf(table, ids, s) == nowhere }
+		silent := func(s *claim) bool { return s.ID == winner && valueOf(table, at, s) == nowhere }
+		nameless := func(s *claim) bool { return valueOf(table, ids, s) == nowhere }
 		if slices.ContainsFunc(want[ids], silent) || slices.ContainsFunc(scans, nameless) { // a delete leaves what another one has written
 			continue
 		}
-		if !slices.ContainsFunc(scans, func(s *scan) bool { return s.ID == winner && valueOf(table, at, s) == got[at] }) {
+		if !slices.ContainsFunc(scans, func(s *claim) bool { return s.ID == winner && valueOf(table, at, s) == got[at] }) {
 			w.ledger.find("6: %s: of a tie at %q the winner is %s, and the value another's: %.20q", name, at, winner, got[at])
 		}
 	}
 }
 
-// compareRuns compares the table with that of the undisturbed run, except for ties, which an unknown outcome may decide otherwise.
-func (w *World) compareRuns(name string, got, undisturbed map[cellOf]string, want expected) {
-	if len(got) != len(undisturbed) {
-		w.ledger.find("4: %s holds %d cells, and %d after an undisturbed run", name, len(got), len(undisturbed))
-	}
-	for at, value := range undisturbed {
-		if got[at] != value && len(want[at]) < 2 {
-			w.ledger.find("4: %s: %q = %.20q, and %.20q after an undisturbed run", name, at, got[at], value)
+// compareRuns compares the table with that of the undisturbed run, except for what another filter has left out or kept, and for ties, which
+// an unknown outcome may decide otherwise.
+func (w *World) compareRuns(name string, got [2]map[cellOf]string, want [2]expected) {
+	same := 0
+	for at, scans := range want[0] {
+		if must := func(s *claim) bool { return s.must }; slices.ContainsFunc(scans, must) && slices.ContainsFunc(want[1][at], must) {
+			same++
+			if value := got[1][at]; got[0][at] != value && len(scans) < 2 && len(want[1][at]) < 2 {
+				w.ledger.find("4: %s: %q = %.20q, and %.20q after an undisturbed run", name, at, got[0][at], value)
+			}
 		}
+	}
+	if same == len(want[0]) && same == len(want[1]) && len(got[0]) != len(got[1]) {
+		w.ledger.find("4: %s holds %d cells, and %d after an undisturbed run", name, len(got[0]), len(got[1]))
 	}
 }
 
 // checkCollisions sees that only rows which two different events share were said to be such: invariant 10.
-func (w *World) checkCollisions(want expected) {
-	shared := map[string]bool{}
-	for at, scans := range want {
-		if slices.ContainsFunc(scans, func(s *scan) bool { return *s != *scans[0] }) {
-			shared[at.row] = true
-		}
-	}
+func (w *World) checkCollisions(want [2]expected) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for suffix, rows := range w.collisions {
-		for row := range rows {
+	for i, suffix := range suffixes {
+		shared := map[string]bool{}
+		for at, scans := range want[i] {
+			if slices.ContainsFunc(scans, func(s *claim) bool { return *s.scan != *scans[0].scan }) {
+				shared[at.row] = true
+			}
+		}
+		for row := range w.collisions[suffix] {
 			if !shared[row] {
 				w.ledger.find("10: %s is said to be shared by two events, and is not: %q", tables[0].name+suffix, row)
 			}
 		}
+		w.counts.Shared, w.counts.Reported = len(shared), len(w.collisions[suffix]) // of the undisturbed run, which comes last
 	}
-	w.counts.Shared, w.counts.Reported = len(shared), len(w.collisions[suffixes[1]])
 }
 
 // count takes the numbers of the run.

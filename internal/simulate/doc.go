@@ -11,7 +11,9 @@
 //	                      schemas (registry.go) can be away, hang, refuse, forget and answer garbage
 //	internal/memnet       connections in memory that can be cut, stopped, slowed, or lose an answer
 //	World (world.go)      brokers, region servers, the Processes, and the course of a run
-//	Process (process.go)  one life of one brine: a loop, a sink, a client, and what is seen of them
+//	Process (process.go)  one life of one brine: a client and a loop with its sink, which another one follows when the process is
+//	                      reloaded (reload.go, settings.go), and what people ask of it (pause.go)
+//	tap (tap.go)          what brokers answer to members, which the ledger reads along
 //	Ledger (ledger.go)    what was applied, buried and committed, as the servers saw it
 //	Findings              what is held against the invariants while a run goes on (ledger.go) and at its end (check.go)
 //
@@ -22,4 +24,6 @@
 // A frozen process is one whose connections hang; its timers go on. Freezes of whole processes are left to runs against
 // real servers. A bubble's time stops while a goroutine waits for a mutex whose holder waits for time, so such a run would
 // never end: whatever takes part must not hold a mutex while it waits for an answer, which kafka-go's own consumer group does.
+// kfake has no group with members by both protocols: the first by the consumer protocol are refused until the last of the others has left,
+// and these from then on.
 package simulate

@@ -77,6 +77,19 @@ func init() {
 		},
 		"table disabled": func(t *trouble) { t.multi(t.excepting("TableNotEnabledException")) },
 
+		ofConsumers + " take over": (*trouble).takeOver,
+		ofConsumers + " are refused": func(t *trouble) {
+			t.answering(group, "", consumerErrors, kmsg.ConsumerGroupHeartbeat, kmsg.OffsetCommit)
+		},
+
+		ofAsked + " pause":     (*trouble).pause,
+		ofAsked + " slow down": (*trouble).slowDown,
+
+		ofReload + " live":    (*trouble).reloadLive,
+		ofReload + " drain":   (*trouble).reloadDrain,
+		ofReload + " filter":  (*trouble).reloadFilter,
+		ofReload + " refused": (*trouble).reloadRefused,
+
 		ofRegistry + " away":    func(t *trouble) { t.schemas(answerAway) },
 		ofRegistry + " hangs":   func(t *trouble) { t.schemas(answerNever) },
 		ofRegistry + " garbage": func(t *trouble) { t.schemas(answerGarbage) },
@@ -91,6 +104,8 @@ func init() {
 var (
 	groupErrors = []*kerr.Error{kerr.NotCoordinator, kerr.CoordinatorLoadInProgress, kerr.CoordinatorNotAvailable, kerr.RebalanceInProgress,
 		kerr.UnknownMemberID, kerr.RequestTimedOut}
+	consumerErrors = []*kerr.Error{kerr.FencedMemberEpoch, kerr.UnknownMemberID, kerr.NotCoordinator, kerr.CoordinatorLoadInProgress,
+		kerr.CoordinatorNotAvailable}
 	fetchErrors = []*kerr.Error{kerr.NotLeaderForPartition, kerr.LeaderNotAvailable, kerr.UnknownServerError, kerr.KafkaStorageError,
 		kerr.OffsetNotAvailable}
 	produceErrors = []*kerr.Error{kerr.NotEnoughReplicasAfterAppend, kerr.NotEnoughReplicas, kerr.NotLeaderForPartition, kerr.RequestTimedOut}
@@ -171,12 +186,16 @@ func (t *trouble) losing() func(*memnet.Place) {
 	return func(p *memnet.Place) { p.Lose(n) }
 }
 
+// guest begins the names of members that come once. By the consumer protocol they are no static ones: kfake keeps what such a member had for
+// it for ever, and not for as long as a session lasts.
+const guest = "guest"
+
 // storm has members join the group and leave it, or die.
 func (t *trouble) storm() {
 	var guests sync.WaitGroup
 	n := 2 + t.rng.IntN(5)
 	t.repeatedly(n, func() {
-		s, stay, dies := &slot{world: t.World, name: "guest"}, t.upTo(20*time.Second), t.rng.IntN(2) == 0
+		s, stay, dies := &slot{world: t.World, name: guest, file: t.slot().reads()}, t.upTo(20*time.Second), t.rng.IntN(2) == 0
 		t.mu.Lock()
 		t.guests = append(t.guests, s)
 		s.name += string(rune('A' + len(t.guests)%26))

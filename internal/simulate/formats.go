@@ -18,24 +18,20 @@ import (
 	"brine/sink"
 )
 
-// What the pipeline of a plan with a filter asks of events, and of one with otherwise of those that change the last row of their waybill;
-// and beside it the same in Go. A tombstone has no station, so that it is not asked.
+// What the pipeline of a plan with a filter makes of events, and what one with otherwise asks of those that change the last row of their
+// waybill; and beside it the same in Go. A tombstone has no station, so that it is not asked.
 const (
-	when     = `action != "SIGN" || station < "S30"`
 	info     = `station + " " + note`
 	lastWhen = `station < "S25"`
 
 	lastCondition = "rows.1.when" // the name of its field
 )
 
-// kept reports whether the filter keeps it.
-func (s *scan) kept() bool { return s.Action != "SIGN" || s.Station < "S30" || s.Gone }
-
 // hidden reports whether its row in the table last is not made, since a condition does not hold.
 func (s *scan) hidden() bool { return s.Otherwise != "" && s.Station >= "S25" && !s.Gone }
 
-// schema is what the pipeline declares of the input.
-func (p *Plan) schema() (event.Schema, error) {
+// schema is what the pipeline declares of the input, with a filter.
+func (p *Plan) schema(by filter) (event.Schema, error) {
 	s := event.Schema{Version: 1, Fields: []event.Field{
 		{Name: "waybill", Type: event.Text}, {Name: "at", Type: event.TimeMS}, {Name: "action", Type: event.Text},
 		{Name: "station", Type: event.Text}, {Name: "id", Type: event.Text}, {Name: "note", Type: event.Text},
@@ -57,12 +53,12 @@ func (p *Plan) schema() (event.Schema, error) {
 	if p.Tombstones || p.Otherwise == sink.Delete {
 		s.Fields = append(s.Fields, event.Field{Name: "gone", Type: event.Bool})
 	}
-	return s, p.derive(&s)
+	return s, p.derive(&s, by)
 }
 
 // derive adds what expressions make of events.
-func (p *Plan) derive(s *event.Schema) error {
-	if !p.Filter && p.Otherwise == "" {
+func (p *Plan) derive(s *event.Schema, by filter) error {
+	if !p.Filter && p.Otherwise == "" && by == 0 {
 		return nil
 	}
 	b := derive.New(s.Fields)
@@ -70,7 +66,9 @@ func (p *Plan) derive(s *event.Schema) error {
 		if _, err := b.Let("info", event.Text, "let.info", info); err != nil {
 			return err
 		}
-		if err := b.When("when", when); err != nil {
+	}
+	if by != 0 {
+		if err := b.When("when", by.when()); err != nil {
 			return err
 		}
 	}

@@ -174,8 +174,10 @@ type record struct {
 	key    string
 	value  []byte
 	beside map[string]string // headers
-	scans  []*scan           // what can be written of it
+	scans  []*scan           // what can be written of it, if a filter keeps it
 	poison string            // what is wrong with it; empty: nothing
+
+	by, must some // filters: those by which it was submitted, and those by which what was committed has settled it
 }
 
 // input draws the records of a run, which come in over so long, in the order of their times.
@@ -266,7 +268,7 @@ func (r *record) write(rng *rand.Rand, p *Plan) {
 	}
 	bad := r.scans[at]
 	if r.poison != "" {
-		bad.Action = "ARRIVE" // which the filter keeps
+		bad.Action = "ARRIVE" // which every filter keeps
 	}
 	switch r.poison {
 	case "from the future":
@@ -292,7 +294,6 @@ func (r *record) write(rng *rand.Rand, p *Plan) {
 	default:
 		r.scans = nil
 	}
-	r.scans = slices.DeleteFunc(r.scans, func(s *scan) bool { return p.Filter && !s.kept() })
 	if p.Filter {
 		for _, s := range r.scans {
 			if !s.Gone {

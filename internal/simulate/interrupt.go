@@ -19,7 +19,11 @@ func (w *World) stopInTheMiddle(ctx context.Context, rng *rand.Rand) bool {
 
 // killInTheMiddle kills them: what is redelivered was pending, or settled since the last commits. Invariant 9.
 func (w *World) killInTheMiddle(ctx context.Context, rng *rand.Rand) bool {
-	window := int64(w.plan.Window * w.plan.MaxBatch)
+	window := int64(0)
+	for _, s := range w.slots {
+		file := s.reads()
+		window = max(window, int64(file.window*file.maxBatch))
+	}
 	w.interrupt(ctx, rng, func(s *slot) { s.kill() }, func(submitted, committed int64, p int) {
 		if recent := w.ledger.since(p, time.Now().Add(-2*commitEvery)); submitted-committed > window+recent {
 			w.ledger.find("9: partition %d: after a kill %d is committed and %d was submitted; the window is %d, and %d came since the last commits",

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -40,7 +41,11 @@ func (w *World) startKafka() error {
 	listen := func(_, _ string) (net.Listener, error) {
 		p := w.net.NewPlace(fmt.Sprintf("broker%d", len(b.places)))
 		b.places = append(b.places, p)
-		return p.Listen("tcp", "127.0.0.1:0")
+		l, err := p.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return nil, err
+		}
+		return &tapped{l, w.ledger.answered}, nil
 	}
 	c, err := kfake.NewCluster(kfake.NumBrokers(w.plan.Brokers), kfake.ListenFn(listen),
 		kfake.SeedTopics(int32(w.plan.Partitions), topic), kfake.SeedTopics(1, deadTopic))
@@ -74,12 +79,27 @@ func (b *brokers) watch() {
 			b.ledger.assign(q)
 		}
 	})
+	b.ControlKey(kmsg.JoinGroup.Int16(), func(q kmsg.Request) (kmsg.Response, error, bool) {
+		b.KeepControl()
+		return b.apart(q.(*kmsg.JoinGroupRequest))
+	})
 	see(kmsg.OffsetCommit, func(q kmsg.Request) {
 		if q := q.(*kmsg.OffsetCommitRequest); q.Group == group {
 			b.ledger.commit(q)
 		}
 	})
 	see(kmsg.Produce, func(q kmsg.Request) { b.letters(q.(*kmsg.ProduceRequest)) })
+}
+
+// apart refuses members by the classic protocol once a group has some by the other one, as kfake does the other way round: a broker has
+// both in one group, kfake has not.
+func (b *brokers) apart(q *kmsg.JoinGroupRequest) (kmsg.Response, error, bool) {
+	if q.Group != group || !b.ledger.consumed() {
+		return nil, nil, false
+	}
+	r := q.ResponseKind().(*kmsg.JoinGroupResponse)
+	r.ErrorCode = kerr.GroupIDNotFound.Code
+	return r, nil, true
 }
 
 // letters notes the dead letters of a request.

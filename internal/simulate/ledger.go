@@ -2,11 +2,15 @@ package simulate
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"brine/event"
 )
 
 // position is where a record is in the topic.
@@ -26,11 +30,21 @@ type Ledger struct {
 	checked  []int64                           // by partition: everything below is known to be settled
 	accepted map[int]int64                     // what the broker holds
 	last     map[commitOf]int64
-	doubts   map[string]time.Time // by slot, when a commit of its process failed last
+	doubts   map[string]time.Time    // by slot, when a commit of its process failed last
+	clients  map[string]string       // by member: of which loop it is the name to the brokers
+	loops    map[string]*reading     // by that name
+	has      map[string]map[int]bool // by member by the consumer protocol: the partitions that it may have
 
 	findings []string
 	found    map[string]int // by invariant
 	commits  int
+}
+
+// reading is what a loop is seen to do, by partition, since it was assigned it last.
+type reading struct {
+	filter filter
+	from   map[int]int64 // the first that was submitted
+	upto   map[int]int64 // below it all that it has submitted is known to be settled
 }
 
 // commitOf is who commits, for which partition.
@@ -43,7 +57,8 @@ type commitOf struct {
 func newLedger(partitions int) *Ledger {
 	return &Ledger{records: make([][]*record, partitions), applied: map[string]map[string]bool{}, buried: map[position]bool{},
 		owners: map[int32]map[string]map[int]bool{}, checked: make([]int64, partitions), accepted: map[int]int64{}, last: map[commitOf]int64{},
-		doubts: map[string]time.Time{}, found: map[string]int{}}
+		doubts: map[string]time.Time{}, found: map[string]int{}, clients: map[string]string{}, loops: map[string]*reading{},
+		has: map[string]map[int]bool{}}
 }
 
 const maxFindings = 5 // of one invariant
@@ -100,15 +115,18 @@ func (l *Ledger) bury(p position) {
 	l.buried[p] = true
 }
 
-// settled reports whether what a record says is durable: in all tables, or in the dead letters; one that is left out says nothing.
+// settled reports whether what a record says is durable: in all tables, or in the dead letters; what the filter leaves out says nothing.
 // l.mu is held.
-func (l *Ledger) settled(p position) bool {
+func (l *Ledger) settled(p position, by filter) bool {
 	r := l.records[p.partition][p.offset]
 	if r.poison != "" && !l.buried[p] {
 		return false
 	}
 	for _, t := range tables {
 		for _, s := range r.scans {
+			if !by.keeps(s) {
+				continue
+			}
 			if id := t.columns[0].value(s); id != nowhere && !l.applied[t.name][id] { // what is hidden is not known by an id
 				return false
 			}
@@ -117,12 +135,15 @@ func (l *Ledger) settled(p position) bool {
 	return true
 }
 
-// writing counts the records of a partition between two offsets that write something.
+// writing counts the records of a partition between two offsets, which are committed, that write something.
 func (l *Ledger) writing(partition int, from, to int64) (n int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for ; from < to; from++ {
-		n += min(1, len(l.records[partition][from].scans))
+		r := l.records[partition][from]
+		if slices.ContainsFunc(r.scans, r.must.keep) {
+			n++
+		}
 	}
 	return n
 }
@@ -187,7 +208,11 @@ func (l *Ledger) commit(q *kmsg.OffsetCommitRequest) {
 }
 
 func (l *Ledger) commitOne(by commitOf, offset int64) {
-	if !l.owners[by.generation][ownerOf(by.member)][by.partition] {
+	owner := by.member
+	if l.has[owner] == nil {
+		owner = ownerOf(owner)
+	}
+	if !l.owners[by.generation][owner][by.partition] {
 		l.note("5: partition %d: %s commits %d in generation %d, in which the partition is not its own", by.partition,
 			by.member, offset, by.generation)
 	}
@@ -195,17 +220,130 @@ func (l *Ledger) commitOne(by commitOf, offset int64) {
 		l.note("5: partition %d: %s commits %d after %d", by.partition, by.member, offset, l.last[by])
 	}
 	l.last[by] = offset
-	for at := l.checked[by.partition]; at < offset; at++ {
+	loop := l.loops[l.clients[by.member]]
+	if loop == nil {
+		l.note("0: %s commits, and nobody knows which process it is", by.member)
+		return
+	}
+	for at := min(l.checked[by.partition], loop.begins(by.partition, offset)); at < offset; at++ {
 		if at >= int64(len(l.records[by.partition])) {
 			l.note("5: partition %d: %d is committed, past the end", by.partition, offset)
 			return
 		}
-		if !l.settled(position{by.partition, at}) {
+		if !l.settled(position{by.partition, at}, loop.filter) {
 			l.note("5: partition %d: %d is committed by %s, and the record at %d is neither written nor buried", by.partition, offset, by.member, at)
 			return
 		}
-		l.checked[by.partition] = at + 1
+		r := l.records[by.partition][at]
+		r.must = r.must.with(loop.filter)
+		l.checked[by.partition], loop.upto[by.partition] = max(l.checked[by.partition], at+1), at+1
 	}
+}
+
+// begins is from where on what a loop commits of a partition is what it has read itself, as far as that was not looked at before.
+func (r *reading) begins(partition int, otherwise int64) int64 {
+	from, ok := r.from[partition]
+	if !ok {
+		return otherwise
+	}
+	return max(from, r.upto[partition])
+}
+
+// begin notes that a loop begins, by its name to the brokers.
+func (l *Ledger) begin(client string, by filter) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.loops[client] = &reading{by, map[int]int64{}, map[int]int64{}}
+}
+
+// assigned notes that a loop has begun to work on partitions.
+func (l *Ledger) assigned(client string, partitions []int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, p := range partitions {
+		delete(l.loops[client].from, p)
+		delete(l.loops[client].upto, p)
+	}
+}
+
+// submitted notes what a loop has submitted.
+func (l *Ledger) submitted(client string, b *event.Batch) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	loop := l.loops[client]
+	for i := range b.Events {
+		at := b.Events[i].Record
+		if first, ok := loop.from[at.Partition]; !ok || at.Offset < first {
+			loop.from[at.Partition] = at.Offset
+		}
+		r := l.records[at.Partition][at.Offset]
+		r.by = r.by.with(loop.filter)
+	}
+}
+
+// answered notes what a broker answers to whoever wants to be, or is, a member.
+func (l *Ledger) answered(client string, q kmsg.Request, answer kmsg.Response) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch a := answer.(type) {
+	case *kmsg.JoinGroupResponse:
+		l.clients[a.MemberID] = client
+	case *kmsg.ConsumerGroupHeartbeatResponse:
+		if q := q.(*kmsg.ConsumerGroupHeartbeatRequest); q.Group == group && a.ErrorCode == 0 {
+			l.beat(client, q, a)
+		}
+	}
+}
+
+// beat notes which partitions a member by the consumer protocol may have in its epoch: those that it is given, and those that it had, since it
+// joined last, and has neither given back nor another has been given since. l.mu is held.
+func (l *Ledger) beat(client string, q *kmsg.ConsumerGroupHeartbeatRequest, a *kmsg.ConsumerGroupHeartbeatResponse) {
+	member := q.MemberID
+	if a.MemberID != nil {
+		member = *a.MemberID
+	}
+	l.clients[member] = client
+	if q.MemberEpoch < 0 { // it leaves
+		l.has[member] = map[int]bool{}
+		return
+	}
+	had := l.has[member]
+	l.has[member] = map[int]bool{}
+	if had != nil && q.MemberEpoch > 0 && q.Topics == nil {
+		l.has[member] = had
+	}
+	give := func(p int32) { l.has[member][int(p)] = true }
+	for _, t := range q.Topics {
+		for _, p := range t.Partitions {
+			give(p)
+		}
+	}
+	if a.Assignment != nil {
+		for _, t := range a.Assignment.Topics {
+			for _, p := range t.Partitions {
+				for _, has := range l.has {
+					delete(has, int(p))
+				}
+				give(p)
+			}
+		}
+	}
+	of := l.owners[a.MemberEpoch]
+	if of == nil {
+		of = map[string]map[int]bool{}
+		l.owners[a.MemberEpoch] = of
+	}
+	if of[member] == nil || q.MemberEpoch == 0 {
+		of[member] = map[int]bool{}
+	}
+	maps.Copy(of[member], l.has[member])
+}
+
+// consumed reports whether the group has had members by the consumer protocol.
+func (l *Ledger) consumed() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.has) > 0
 }
 
 // doubt notes that a commit of a process failed. It may have been sent, and arrive after later ones, whatever the process does; a
@@ -221,8 +359,7 @@ const doubtful = 3 * time.Minute // longer than any fault holds up a request
 
 // doubtful reports whether a member's commits may arrive out of order. l.mu is held.
 func (l *Ledger) doubtful(member string) bool {
-	slot, _, _ := strings.Cut(member, "-") // a member's id begins with its process's name, or with its instance's
-	slot, _, _ = strings.Cut(slot, ".")
+	slot, _, _ := strings.Cut(l.clients[member], ".")
 	at, ok := l.doubts[slot]
 	return ok && time.Since(at) < doubtful
 }

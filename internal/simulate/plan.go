@@ -31,6 +31,11 @@ type Plan struct {
 	// Otherwise is what becomes of a row of the table last whose when does not hold; "": its rows have no when.
 	Otherwise sink.Otherwise `json:",omitempty"`
 
+	Asks bool `json:",omitempty"` // the processes do what people ask of them while they run
+
+	// Protocol is how the processes are members of their group: by the classic protocol, by that of consumers, or by one and then by the other.
+	Protocol string `json:",omitempty"`
+
 	Static     bool // the processes are static members of their group
 	Autoflush  bool
 	Window     int
@@ -64,8 +69,9 @@ func Draw(seed uint64) *Plan {
 		RPCTimeout: []time.Duration{5, 15, 60}[rng.IntN(3)] * time.Second, Retries: []int{1, 4, 15}[rng.IntN(3)],
 		InTransit: time.Duration(rng.IntN(3000)) * time.Millisecond,
 	}
-	kinds := Kinds()
-	kinds = slices.DeleteFunc(kinds, func(kind string) bool { return strings.HasPrefix(kind, ofRegistry) })
+	kinds := slices.DeleteFunc(Kinds(), func(kind string) bool {
+		return slices.ContainsFunc(apart, func(prefix string) bool { return strings.HasPrefix(kind, prefix) })
+	})
 	for range 5 + rng.IntN(20) {
 		at := time.Duration(rng.Int64N(int64(Trouble)))
 		p.Faults = append(p.Faults, Fault{
@@ -76,6 +82,9 @@ func Draw(seed uint64) *Plan {
 	p.drawFormat()
 	p.drawTombstones()
 	p.drawOtherwise()
+	p.drawReloads()
+	p.drawAsks()
+	p.drawProtocol()
 	slices.SortFunc(p.Faults, func(a, b Fault) int { return int(a.At - b.At) })
 	return p
 }
@@ -89,13 +98,71 @@ func (p *Plan) drawFormat() {
 	if !p.registered() {
 		return
 	}
-	kinds := slices.DeleteFunc(Kinds(), func(kind string) bool { return !strings.HasPrefix(kind, ofRegistry) })
+	kinds := kindsOf(ofRegistry)
 	rng.Shuffle(len(kinds), func(i, j int) { kinds[i], kinds[j] = kinds[j], kinds[i] })
 	for _, kind := range kinds[:1+rng.IntN(len(kinds))] {
-		at := time.Duration(rng.Int64N(int64(Trouble)))
-		lasts := time.Second + time.Duration(rng.Int64N(int64(time.Minute)))
-		p.Faults = append(p.Faults, Fault{Kind: kind, At: at, Seed: rng.Uint64(), For: min(Trouble-at, lasts)})
+		p.add(rng, kind)
 	}
+}
+
+// add adds a fault, of up to a minute.
+func (p *Plan) add(rng *rand.Rand, kind string) {
+	at := time.Duration(rng.Int64N(int64(Trouble)))
+	lasts := time.Second + time.Duration(rng.Int64N(int64(time.Minute)))
+	p.Faults = append(p.Faults, Fault{Kind: kind, At: at, Seed: rng.Uint64(), For: min(Trouble-at, lasts)})
+}
+
+// drawReloads draws whether the processes are reloaded, and when. The luck is its own, as that of the format.
+func (p *Plan) drawReloads() {
+	rng := rand.New(rand.NewPCG(p.Seed, 7))
+	if rng.IntN(2) == 0 {
+		return
+	}
+	kinds := kindsOf(ofReload)
+	for range 1 + rng.IntN(5) {
+		p.add(rng, kinds[rng.IntN(len(kinds))])
+	}
+}
+
+// drawAsks draws whether people ask for pauses and limits. The luck is its own too.
+func (p *Plan) drawAsks() {
+	rng := rand.New(rand.NewPCG(p.Seed, 8))
+	if p.Asks = rng.IntN(3) == 0; !p.Asks {
+		return
+	}
+	kinds := kindsOf(ofAsked)
+	for range 1 + rng.IntN(4) {
+		p.add(rng, kinds[rng.IntN(len(kinds))])
+	}
+}
+
+// The protocols of plans, beside "", which is the classic one.
+const (
+	byBrokers = "consumer"
+	moving    = "moving" // from the classic one to that of consumers
+)
+
+// drawProtocol draws by which protocol the processes are members. The luck is its own too.
+func (p *Plan) drawProtocol() {
+	rng := rand.New(rand.NewPCG(p.Seed, 9))
+	p.Protocol = []string{"", "", byBrokers, moving}[rng.IntN(4)]
+	if p.Protocol == "" {
+		return
+	}
+	if p.Protocol == moving {
+		p.add(rng, ofConsumers+" take over")
+	}
+	for range rng.IntN(4) {
+		p.add(rng, ofConsumers+" are refused")
+	}
+}
+
+// apart begin the names of the faults that only some plans have.
+var apart = []string{ofRegistry, ofReload, ofAsked, ofConsumers}
+
+// kindsOf are the faults whose names begin so.
+func kindsOf(prefix string) []string {
+	return slices.DeleteFunc(Kinds(), func(kind string) bool { return !strings.HasPrefix(kind, prefix) })
 }
 
 // drawTombstones draws whether records without a value are deletes. The luck is its own, as that of the format.

@@ -15,6 +15,7 @@ import (
 	"brine/event/avro"
 	"brine/event/csv"
 	"brine/ingest"
+	"brine/ingest/pace"
 	"brine/registry"
 	"brine/sink"
 )
@@ -35,6 +36,10 @@ func TestPlantedBugsAreFound(t *testing.T) {
 			return spoiling{w, func(e *event.Event) { e.Version = time.Now().UnixMilli() }}
 		}), nil},
 		{"commits after revoke", "5", Bug{Hooks: commitAfterRevoke}, nil},
+		{"commits after it was fenced", "5", Bug{Hooks: commitAfterRevoke}, func(p *Plan) {
+			p.Processes, p.Partitions, p.Static, p.Protocol = 2, 4, false, byBrokers
+			p.Faults = []Fault{{Kind: "freeze process", At: 2 * time.Minute, For: 80 * time.Second, Seed: p.Seed}} // longer than its session
+		}},
 		{"takes a retry verdict for done", "1", writer(func(w event.Writer) event.Writer {
 			return judging{w, func([]event.Failure) []event.Failure { return nil }}
 		}), nil},
@@ -79,6 +84,11 @@ func TestPlantedBugsAreFound(t *testing.T) {
 			p.Format = "avro"
 			p.Faults = []Fault{{Kind: ofRegistry + " away", At: time.Minute, For: time.Minute}}
 		}},
+		{"is reloaded, and drops a partition", "5", Bug{Reloaded: func(o *ingest.Options) { o.Writer = dropping{o.Writer} }}, nil},
+		{"goes on while it is paused", "11", option(func(o *ingest.Options) { o.Pace = new(pace.Pace) }), func(p *Plan) {
+			p.Asks = true
+			p.Faults = append(p.Faults, Fault{Kind: ofAsked + " pause", At: 2 * time.Minute, For: 3 * time.Minute, Seed: p.Seed})
+		}},
 		{"cries collision", "10", Bug{Hooks: func(w *World, p *Process, _ *ingest.Options) { w.collided(p, "none") }}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -110,6 +120,16 @@ func (h hasty) Submit(ctx context.Context, b *event.Batch) event.Flight {
 type landed struct{}
 
 func (landed) Wait(context.Context, event.Until) (event.Outcome, error) { return event.Outcome{}, nil }
+
+// dropping takes what comes in the first partition for durable.
+type dropping struct{ event.Writer }
+
+func (d dropping) Submit(ctx context.Context, b *event.Batch) event.Flight {
+	if b.Events[0].Record.Partition == 0 {
+		return landed{}
+	}
+	return d.Writer.Submit(ctx, b)
+}
 
 // keeping keeps every event.
 type keeping struct{ event.Deriver }
@@ -197,7 +217,7 @@ func (m mirrored) Wait(ctx context.Context, until event.Until) (event.Outcome, e
 	return event.Outcome{Failures: failures, Pending: pending}, err
 }
 
-// commitAfterRevoke makes a process commit in its next generation what it had of the partitions that it lost, as kafka-go's
+// commitAfterRevoke makes a process commit in its next generation, or epoch, what it had of the partitions that it lost, as kafka-go's
 // Reader does.
 func commitAfterRevoke(w *World, p *Process, o *ingest.Options) {
 	var mu sync.Mutex
@@ -239,7 +259,7 @@ func commitAs(w *World, p *Process, q *kafka.OffsetCommitRequest) {
 	defer transport.CloseIdleConnections()
 	if info := w.kafka.GroupInfo(group); info != nil {
 		for _, m := range info.Members {
-			if m.ClientID == p.Name {
+			if m.ClientID == p.client() {
 				q.MemberID = m.MemberID
 			}
 		}

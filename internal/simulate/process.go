@@ -10,13 +10,15 @@ import (
 	"brine/hbase"
 	"brine/ingest"
 	"brine/internal/memnet"
+	"brine/registry"
 	"brine/sink"
 )
 
 // Bug is what a test has wrong on purpose in every process, to see that it is found.
 type Bug struct {
-	Writer func(event.Writer) event.Writer         // stands before the sink
-	Hooks  func(*World, *Process, *ingest.Options) // changes what the loop is given
+	Writer   func(event.Writer) event.Writer         // stands before the sink
+	Hooks    func(*World, *Process, *ingest.Options) // changes what the loop is given
+	Reloaded func(*ingest.Options)                   // changes what a loop is given that follows another one
 }
 
 // Process is one life of one brine: it starts, and starts again when it cannot begin, until it is stopped or killed.
@@ -25,17 +27,20 @@ type Process struct {
 	world *World
 	place *memnet.Place
 	opts  ingest.Options
-	tail  string // of the names of the tables that it writes to
+	tail  string          // of the names of the tables that it writes to
+	file  func() settings // as it is configured now
 
 	stop context.CancelFunc
 	done chan struct{}
+	look chan struct{} // at the file, for what has changed
 
 	mu        sync.Mutex
 	submitted map[int]int64 // by partition, the offset after the last record that was submitted
-	held      int64         // bytes of records that are submitted and not durable
 	did       Counts
-	loop      *ingest.Loop // nil: it has not begun
-	failed    error        // what the last attempt to begin ended with
+	loops     int   // that have begun
+	now       *loop // nil: it has not begun
+	obeys     obedience
+	failed    error // what the last attempt to begin ended with
 }
 
 const (
@@ -52,27 +57,30 @@ const (
 )
 
 // start begins a life.
-func (w *World) start(name, group, tail string) *Process {
-	p := &Process{Name: name, world: w, place: w.net.NewPlace(name), tail: tail, done: make(chan struct{}),
-		submitted: map[int]int64{}}
+func (w *World) start(name, group, tail string, file func() settings) *Process {
+	p := &Process{Name: name, world: w, place: w.net.NewPlace(name), tail: tail, file: file, done: make(chan struct{}),
+		look: make(chan struct{}, 1), submitted: map[int]int64{}}
 	p.opts = ingest.Options{
-		Kafka: ingest.Kafka{Brokers: w.kafka.ListenAddrs(), Dial: p.place.Dial, ClientID: name},
-		Topic: topic, Group: group, Window: w.plan.Window, MaxBatchRecords: w.plan.MaxBatch,
+		Kafka: ingest.Kafka{Brokers: w.kafka.ListenAddrs(), Dial: p.place.Dial},
+		Topic: topic, Group: group,
 		SessionTimeout: sessionTime, RebalanceTimeout: rebalanceTime, RequestTimeout: requestTime, CommitInterval: commitEvery,
 		StopTimeout:   stopWithin,
 		MaxFetchBytes: budget / 8, HaltAfterRejects: haltAfterRejects, Logger: w.log.With("process", name),
 	}
-	if slot, _, numbered := strings.Cut(name, "."); w.plan.Static && numbered {
+	if slot, _, numbered := strings.Cut(name, "."); w.plan.Static && numbered && (w.plan.Protocol == "" || !strings.HasPrefix(slot, guest)) {
 		p.opts.InstanceID = slot
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	p.stop = stop
+	if w.plan.Asks && group != reference {
+		w.lives.Go(func() { p.follow(ctx) })
+	}
 	w.lives.Go(func() {
 		defer close(p.done)
 		for ctx.Err() == nil {
 			if err := p.live(ctx); err != nil && ctx.Err() == nil {
 				p.mu.Lock()
-				p.loop, p.failed = nil, err
+				p.now, p.failed = nil, err
 				p.mu.Unlock()
 				_ = sleepUntil(ctx, time.Now().Add(2*time.Second))
 			}
@@ -83,56 +91,36 @@ func (w *World) start(name, group, tail string) *Process {
 
 // live is one attempt: it ends when ctx does, or with the error that it could not begin with.
 func (p *Process) live(ctx context.Context) error {
+	file := p.file()
 	c, err := hbase.Open(ctx, hbase.Options{
 		Connect: "rpc://" + p.world.store.Addr(), User: "brine", Dial: p.place.Dial, RPCTimeout: p.world.plan.RPCTimeout,
-		Retries:          p.world.plan.Retries,
+		Retries:          file.retries,
 		OperationTimeout: 5 * time.Minute, MaxBufferedBytes: buffered, Hooks: hbase.Hooks{Buffered: p.buffered, Retry: p.retried},
 	})
 	if err != nil {
 		return err
 	}
 	defer func() { _ = c.Close() }() // what it could not send is not settled
-	m, err := c.Mutator(hbase.MutatorOptions{Autoflush: p.world.plan.Autoflush, Linger: 50 * time.Millisecond})
-	if err != nil {
-		return err
-	}
-	schema := p.world.schema
-	targets, err := rows(p.world.plan, schema, p.tail)
-	if err != nil {
-		return err
-	}
-	s, err := sink.New(sink.HBase(m), sink.Options{Schema: schema, Rows: targets, MaxCellBytes: maxCell,
-		Hooks: sink.Hooks{Collision: p.collision}})
-	if err != nil {
-		return err
-	}
-	o := p.opts
+	var names *registry.Client
 	if p.world.registry != nil {
-		names, err := p.world.registry.client()
-		if err != nil {
+		if names, err = p.world.registry.client(); err != nil {
 			return err
 		}
 		defer names.Close()
-		schema.Format = p.world.plan.registeredFormat(names)
 	}
-	o.Schema = schema
-	o.Writer = &watched{Sink: s, process: p}
-	o.Budget = ingest.NewBudget(budget)
-	o.Hooks = p.hooks()
-	if bug := p.world.bug; bug.Writer != nil {
-		o.Writer = bug.Writer(o.Writer)
-	}
-	if bug := p.world.bug; bug.Hooks != nil {
-		bug.Hooks(p.world, p, &o)
-	}
-	l, err := ingest.New(o)
+	with := stores{c, names}
+	l, err := p.newLoop(with, file)
 	if err != nil {
 		return err
 	}
-	p.mu.Lock()
-	p.loop = l
-	p.mu.Unlock()
-	return l.Run(ctx)
+	for l.start(ctx); ; {
+		select {
+		case <-l.ended:
+			return l.failed
+		case <-p.look:
+			l = p.reload(ctx, l, with)
+		}
+	}
 }
 
 // Stop ends the life as an operator does, and waits for that.
@@ -159,14 +147,17 @@ func (p *Process) retried(r hbase.RetryInfo) {
 }
 
 // hooks count what the loop meets.
-func (p *Process) hooks() (h ingest.Hooks) {
+func (p *Process) hooks(l *loop) (h ingest.Hooks) {
 	count := func(n *int, by int) {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		*n += by
 	}
-	h.Flight = p.flight
-	h.Assigned = func(ingest.AssignedInfo) { count(&p.did.Assignments, 1) }
+	h.Flight = l.flight
+	h.Assigned = func(i ingest.AssignedInfo) {
+		count(&p.did.Assignments, 1)
+		p.world.ledger.assigned(l.client, i.Partitions)
+	}
 	h.Retried = func(i ingest.RetriedInfo) { count(&p.did.Retried, i.Events) }
 	h.Halted = func(ingest.HaltedInfo) { count(&p.did.Halted, 1) }
 	h.CommitFailed = func(ingest.CommitFailedInfo) {

@@ -18,6 +18,27 @@ type slot struct {
 	mu   sync.Mutex // never held while anything waits
 	life *Process   // nil: down
 	past []*Process
+	file settings // what is written of it now
+}
+
+// reads returns what is written of it now.
+func (s *slot) reads() settings {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.file
+}
+
+// reload writes other settings and has the life, if there is one, look at them.
+func (s *slot) reload(change func(*settings)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	change(&s.file)
+	if s.life != nil {
+		select {
+		case s.life.look <- struct{}{}:
+		default: // it is about to
+		}
+	}
 }
 
 // start begins a life if there is none.
@@ -27,7 +48,7 @@ func (s *slot) start() {
 	if s.life != nil {
 		return
 	}
-	s.life = s.world.start(fmt.Sprintf("%s.%d", s.name, len(s.past)), group, "")
+	s.life = s.world.start(fmt.Sprintf("%s.%d", s.name, len(s.past)), group, "", s.reads)
 	s.past = append(s.past, s.life)
 }
 
@@ -57,7 +78,7 @@ func (s *slot) stop() {
 func (s *slot) kill() {
 	if p := s.take(); p != nil {
 		p.Kill()
-		s.world.kafka.members.Bury(context.Background(), group, p.Name)
+		s.world.kafka.members.Bury(context.Background(), group, p.client())
 	}
 }
 
@@ -101,8 +122,8 @@ func (w *World) states() string {
 		}
 		p.mu.Lock()
 		status := ingest.Status{Detail: "it has not begun: " + fmt.Sprint(p.failed)}
-		if p.loop != nil {
-			status = p.loop.Status()
+		if p.now != nil {
+			status = p.now.loop.Status()
 		}
 		p.mu.Unlock()
 		fmt.Fprintf(&b, "%s: %+v; ", p.Name, status)

@@ -62,6 +62,12 @@ func (y *tally) check(t *testing.T) {
 		if min(c.Letters, c.Retried, c.CommitsFailed, c.Abandoned, c.Halted) < p.Seeds/3 || c.Submitted < c.Records*101/100 {
 			t.Errorf("the faults of %d seeds are hardly felt: %+v", p.Seeds, c)
 		}
+		if c.Paused < p.Seeds/5 {
+			t.Errorf("%d seeds had only %d pauses of processes", p.Seeds, c.Paused)
+		}
+		if c.Reloads < p.Seeds/2 || c.Refused < p.Seeds/10 {
+			t.Errorf("%d seeds had only %d reloads and %d that were refused", p.Seeds, c.Reloads, c.Refused)
+		}
 		if c.Tombstones < p.Seeds {
 			t.Errorf("%d seeds had only %d tombstones", p.Seeds, c.Tombstones)
 		}

@@ -10,9 +10,9 @@ import (
 	"sync"
 	"time"
 
-	"brine/event"
 	"brine/hbase"
 	"brine/hbase/embedded"
+	"brine/ingest/control"
 	"brine/internal/memnet"
 )
 
@@ -25,7 +25,6 @@ type World struct {
 	ledger *Ledger
 	kafka  *brokers
 	store  *store
-	schema event.Schema
 
 	registry *registryFake // nil: records name no schemas
 
@@ -33,6 +32,9 @@ type World struct {
 	lives    sync.WaitGroup
 	slots    []*slot
 	began    time.Time // of the bubble's time
+
+	asking chan struct{} // holds who changes what is asked
+	asked  control.Entry
 
 	mu         sync.Mutex
 	guests     []*slot                    // of rebalance storms
@@ -49,6 +51,7 @@ type Counts struct {
 	Retried                          int // events, by the loop
 	Assignments, CommitsFailed       int
 	Halted, Abandoned                int // partitions, flights
+	Reloads, Refused, Paused         int // of processes
 	Shared, Reported                 int // rows that two different events share, and those that the undisturbed run reported
 }
 
@@ -74,7 +77,7 @@ const catchUp = 4 * time.Minute
 
 // Run runs a plan, in a bubble. It returns when everything in it has ended.
 func Run(plan *Plan, bug Bug, log *slog.Logger) *Report {
-	w := &World{plan: plan, bug: bug, log: log, net: memnet.New(plan.Seed), ledger: newLedger(plan.Partitions),
+	w := &World{asking: make(chan struct{}, 1), plan: plan, bug: bug, log: log, net: memnet.New(plan.Seed), ledger: newLedger(plan.Partitions),
 		began: time.Now(), registry: newRegistryFake(plan), claimed: map[*embedded.Node]bool{},
 		collisions: map[string]map[string]bool{"": {}, suffixes[1]: {}}}
 	r := &Report{Plan: plan}
@@ -93,11 +96,7 @@ func Run(plan *Plan, bug Bug, log *slog.Logger) *Report {
 }
 
 func (w *World) setUp(ctx context.Context) error {
-	var err error
-	if w.schema, err = w.plan.schema(); err != nil {
-		return err
-	}
-	if err = w.startKafka(); err != nil {
+	if err := w.startKafka(); err != nil {
 		return err
 	}
 	return w.startStore(ctx)
@@ -135,7 +134,7 @@ func (w *World) course(ctx context.Context) (caughtUp time.Duration) {
 	defer cancel()
 	watch.Go(func() { w.watchGroup(ctx) })
 	for i := range w.plan.Processes {
-		s := &slot{world: w, name: fmt.Sprintf("brine%d", i)}
+		s := &slot{world: w, name: fmt.Sprintf("brine%d", i), file: w.plan.settings()}
 		w.slots = append(w.slots, s)
 		s.start()
 	}
@@ -225,7 +224,7 @@ func (w *World) settles(ctx context.Context, group string, within time.Duration)
 // undisturbed has one process more read everything into tables of its own, while nothing is wrong: what those hold is what
 // the others must.
 func (w *World) undisturbed(ctx context.Context) {
-	p := w.start("undisturbed", reference, suffixes[1])
+	p := w.start("undisturbed", reference, suffixes[1], w.plan.settings)
 	w.settles(ctx, reference, catchUp)
 	p.Stop()
 }
