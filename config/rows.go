@@ -43,6 +43,13 @@ func (p *Pipeline) rowsOf(table string) *Rows {
 // Writes reports whether an entry of the pipeline's rows writes a table.
 func (p *Pipeline) Writes(table string) bool { return p.rowsOf(table) != nil }
 
+// MasksWriter reports whether the header that names who writes is not to be shown: a masked field is read from it.
+func (p *Pipeline) MasksWriter() bool {
+	return p.WriterHeader != "" && slices.ContainsFunc(p.Schema().Fields, func(f event.Field) bool {
+		return f.Where() == "$header."+p.WriterHeader && p.config.Mask().MasksField(p.Name, f.Name)
+	})
+}
+
 // Uses reports whether the pipeline depends on a table: it writes it, or documents beside its rows, or looks keys up in it.
 func (p *Pipeline) Uses(table string) bool {
 	return p.KeyFrom.Table == table || p.Writes(table) || slices.ContainsFunc(p.Documents, func(d Documents) bool { return d.Table == table })

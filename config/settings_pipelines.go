@@ -86,6 +86,9 @@ type Pipeline struct {
 	Rows []Rows `set:"rows" example:"[ { table: logistics:scans, set: { \"e:s\": station } } ]"`
 	// Text fields whose most frequent values `brine skew` and `brine top` list, beside those of the first field of each row key.
 	HotFields []string `set:"hot_fields" example:"[station, courier]"`
+	// A header of the records that names who wrote them. `brine skew` and the console's page of regions list who writes most by it, beside
+	// pipeline, partition and the producer's id. Where a masked field is read from it, it is not shown.
+	WriterHeader string `set:"writer_header" example:"service"`
 	// The documents that an event becomes.
 	Documents []Documents `set:"documents" example:"[ { index: scans, set: { waybill: waybill } } ]"`
 	// How records are read.

@@ -31,3 +31,8 @@ bench-console: $(CHROMIUM)
 .PHONY: console-pictures
 console-pictures: ## Make the pictures of docs/console.md again
 	PICTURES=1 $(MAKE) -s console-test
+
+.PHONY: console-film
+console-film: build console/node_modules $(CHROMIUM) ## Make the pictures of a hot region on real servers, for docs/console.md (needs Java 17 and Maven)
+	@$(DEVCLUSTER) up kafka hbase elasticsearch && { [ -x /usr/sbin/mariadbd ] || $(DEVCLUSTER) fetch mariadb; }
+	cd console && CHROMIUM=$(CHROMIUM) BRINE=../$(BIN) node test/film.mjs

@@ -22,7 +22,18 @@ type Record struct {
 	Key       []byte
 	Value     []byte
 	Headers   []Header
+	Producer  Producer
 }
+
+// Producer is the id of the producer in whose batch a record came, plus one; 0: the batch carries none, as those of producers that are not
+// idempotent.
+type Producer int64
+
+// ProducerOf is a producer by its id as batches carry it: −1 is none.
+func ProducerOf(id int64) Producer { return Producer(max(0, id+1)) }
+
+// ID is the id that Kafka has given the producer; −1: none.
+func (p Producer) ID() int64 { return int64(p) - 1 }
 
 // Clone returns a copy that shares no memory with the record.
 func (r *Record) Clone() Record {

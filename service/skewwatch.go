@@ -1,6 +1,7 @@
 package service
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -138,21 +139,70 @@ func SkewRegions(regions []hbase.Region) []skew.Region {
 	return known
 }
 
-// countFields returns the hook that counts the values of a pipeline's hot fields, with the first table that it writes; nil: it has
-// none.
-func (s *Service) countFields(cfg *config.Config, p *config.Pipeline) func(sink.SubmitInfo) {
-	if len(p.HotFields) == 0 {
-		return nil
-	}
+// countSubmitted returns the hook that counts who writes into a pipeline's tables, and the values of its hot fields, these with the first
+// table that it writes.
+func (s *Service) countSubmitted(cfg *config.Config, p *config.Pipeline) func(sink.SubmitInfo) {
 	schema, rules := p.Schema(), cfg.Mask()
 	names := slices.DeleteFunc(slices.Clone(p.HotFields), func(name string) bool { return rules.MasksField(p.Name, name) })
+	var tables []string
+	for i := range p.Rows {
+		tables = append(tables, p.Rows[i].Table)
+	}
+	slices.Sort(tables)
+	tables = slices.Compact(tables)
+	header := p.WriterHeader
+	if p.MasksWriter() {
+		header = ""
+	}
 	return func(i sink.SubmitInfo) {
+		writersOf(i.Events, header, func(r *event.Record, name []byte, n int) {
+			of := skew.Writer{Pipeline: p.Name, Topic: r.Topic, Partition: r.Partition, Producer: r.Producer.ID(), Name: string(name)}
+			for _, table := range tables {
+				s.tables.Counter(table, skew.Shape{}).AddWriter(of, n)
+			}
+		})
 		counter := s.tables.Counter(p.Rows[0].Table, skew.Shape{})
 		for _, name := range names {
 			at := slices.IndexFunc(schema.Fields, func(f event.Field) bool { return f.Name == name })
 			counter.AddField(name, len(i.Events), func(n int) []byte { return i.Events[n].Values[at].Text() })
 		}
 	}
+}
+
+// writersOf says who wrote the records of events that write something: of each run of one writer a record, and how many there are.
+func writersOf(events []event.Event, header string, say func(r *event.Record, name []byte, n int)) {
+	var of *event.Record
+	var by []byte
+	n := 0
+	for i := range events {
+		e := &events[i]
+		if e.LeftOut != "" || e.Record == of { // several events of one record are one
+			continue
+		}
+		name := headerOf(e.Record, header)
+		if n > 0 && (e.Record.Producer != of.Producer || !bytes.Equal(name, by)) {
+			say(of, by, n)
+			n = 0
+		}
+		of, by = e.Record, name
+		n++
+	}
+	if n > 0 {
+		say(of, by, n)
+	}
+}
+
+// headerOf is the value of a header, of several ones of a name the last; nil: there is none.
+func headerOf(r *event.Record, name string) []byte {
+	if name == "" {
+		return nil
+	}
+	for _, h := range slices.Backward(r.Headers) {
+		if h.Key == name {
+			return h.Value
+		}
+	}
+	return nil
 }
 
 // ShapeOf returns, for the skew counters, what a table's key is made of, the newest if it has several; none: not known.

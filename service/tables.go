@@ -170,12 +170,15 @@ func (s *Service) maskSkew(before, cfg *config.Config) {
 	}
 }
 
-// maskedInSkew are the masked ones of what the skew counter of a table counts: its key, as an empty name, and hot fields.
+// maskedInSkew are the masked ones of what the skew counter of a table counts: its key, as an empty name, hot fields, and headers that name who writes.
 func maskedInSkew(cfg *config.Config, table string) (names []string) {
 	if cfg.Mask().MasksKey(table) {
 		names = append(names, "")
 	}
 	for _, p := range cfg.Pipelines {
+		if len(p.Rows) > 0 && p.Writes(table) && p.MasksWriter() {
+			names = append(names, p.Name+".$header."+p.WriterHeader)
+		}
 		for _, name := range p.HotFields {
 			if len(p.Rows) > 0 && p.Rows[0].Table == table && cfg.Mask().MasksField(p.Name, name) {
 				names = append(names, p.Name+"."+name)

@@ -102,7 +102,7 @@ func (s *Service) rowsWriter(h *Half) (event.Writer, error) {
 	opts.Hooks = h.ties.watch(s.warnOnce(p.Name, s.sinks.Hooks(p.Name, opts.Rows...)))
 	opts.Hooks.Spread = metrics.Spread(s.tables)
 	opts.Hooks.Durable = func(i sink.DurableInfo) { s.written.Wrote(i.Table, i.Rows) }
-	opts.Hooks.Submit = s.countFields(h.cfg, p)
+	opts.Hooks.Submit = s.countSubmitted(h.cfg, p)
 	mutator, err := s.hbase.Client.Mutator(p.Mutator())
 	if err != nil {
 		return nil, err

@@ -41,6 +41,7 @@ type Counter struct {
 	heads   [2]*sketch // of this half minute and of the one before
 	halves  int64      // half minutes since began
 	fields  map[string]*[2]*sketch
+	writers writers
 	loads   loads
 	past    history
 	causes  causes
@@ -55,18 +56,19 @@ const (
 // NewCounter makes a counter of a table whose keys are of this shape.
 func NewCounter(shape Shape, now func() time.Time) *Counter {
 	c := &Counter{now: now, began: now(), shape: shape, buckets: make([]counts, shape.Buckets), sample: newSample(),
-		fields: map[string]*[2]*sketch{}}
+		fields: map[string]*[2]*sketch{}, writers: newWriters()}
 	c.past.minute = minuteOf(c.began)
 	c.regions.named = make(map[string]*tally)
 	c.heads = newSketches()
 	return c
 }
 
-// Reshape gives the keys another shape of as many buckets, and forgets which keys and fields were written: what the shape before named.
+// Reshape gives the keys another shape of as many buckets, and forgets which keys and fields were written, and by whom: what the shape
+// before named.
 func (c *Counter) Reshape(shape Shape) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.shape, c.sample, c.heads = shape, newSample(), newSketches()
+	c.shape, c.sample, c.heads, c.writers = shape, newSample(), newSketches(), newWriters()
 	clear(c.fields)
 	c.tick()
 }
@@ -82,6 +84,7 @@ func (c *Counter) tick() time.Duration {
 	half := int64(c.at / sketchSpan)
 	if half > c.halves {
 		c.turn(&c.heads, half)
+		c.turn(&c.writers.counts, half)
 		for _, f := range c.fields {
 			c.turn(f, half)
 		}

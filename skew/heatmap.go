@@ -92,6 +92,16 @@ func (m *HeatMap) addColumn(group []Column) {
 	}
 }
 
+// Within returns the ranges that hold rows of a span of keys, up to end, which is none of them where nothing is its end: from one to before
+// another.
+func (m *HeatMap) Within(start, end Key) (from, to int) {
+	from, to = m.rangeOf(start), len(m.Starts)
+	if len(end) > 0 {
+		to = m.firstFrom(end)
+	}
+	return from, max(from+1, to)
+}
+
 // rangeOf returns the range that holds a row.
 func (m *HeatMap) rangeOf(row Key) int {
 	i := m.firstFrom(row)

@@ -18,13 +18,14 @@ type TableState struct {
 	Report
 	Heavy       []Heavy            `json:"heavy_keys"`             // by the first field that rows hold whole
 	HeavyFields map[string][]Heavy `json:"heavy_fields,omitempty"` // by declared field
+	Writers     []HeavyWriter      `json:"writers,omitempty"`      // who writes most
 }
 
 // State measures every table, and advises.
 func (t *Tables) State() State {
 	s := State{Tables: make(map[string]TableState), Hot: t.Advise()}
 	for name, c := range t.all() {
-		s.Tables[name] = TableState{Report: c.Report(), Heavy: c.Heavy(), HeavyFields: c.HeavyFields()}
+		s.Tables[name] = TableState{Report: c.Report(), Heavy: c.Heavy(), HeavyFields: c.HeavyFields(), Writers: c.Writers()}
 	}
 	return s
 }

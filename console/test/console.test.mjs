@@ -821,6 +821,57 @@ shows("the keyboard reaches everything", async (t) => {
   assert.ok(await page.evaluate(() => document.activeElement.classList.contains("detail")), "the order that was opened has the focus");
 });
 
+shows("the heaviest keys and who writes them stand below the map", async (t) => {
+  const at = Date.UTC(2025, 5, 20);
+  await publish(dev, "courier.scans", "waybill", Array.from({ length: 300 }, (_, n) => ({ waybill: "WRITER-1", action: "ARRIVED_AT", station: `S${n}`, at: at + n, courier: "C1" })));
+  const page = await open(t, "admin", dev.operators + "/regions?minutes=15&table=logistics%3Ascans");
+  const row = page.locator("section[aria-labelledby=writers-title] tbody tr:has-text('courier.scans')").first();
+  await row.waitFor();
+  const cells = await row.locator("td").allInnerTexts();
+  assert.equal(cells[0], "scans");
+  assert.match(cells[2], /^\d+$/, "the partition");
+  assert.match(cells[3], /^\d+$/, "brine publishes in transactions, whose batches carry a producer's id");
+  await page.locator("section[aria-labelledby=heavy-title] td:has-text('WRITER-1')").first().waitFor();
+  await page.locator("section[aria-labelledby=servers-title] tbody tr").first().waitFor();
+});
+
+shows("a row key is sent as it was written, and a look is followed by the same region", async (t) => {
+  const page = await open(t, "admin", dev.operators + "/records");
+  const sent = [];
+  await page.route("**/ops/jobs/*", async (route) => {
+    if (route.request().method() !== "POST") return route.fallback();
+    sent.push(route.request().postDataJSON());
+    return route.fulfill({ status: 409, contentType: "application/problem+json", body: JSON.stringify({ title: "refused", type: "/docs/problems#refused", detail: "not now" }) });
+  });
+  await page.locator("form select option").first().waitFor({ state: "attached" });
+  const key = "  a \\x00| ";
+  await page.fill("[name=row]", key);
+  await page.fill("[name=version]", " 1767225600000 ");
+  await page.click("button:text('Find the record')");
+  await page.locator("form [role=alert]").waitFor();
+  assert.equal(sent[0].row, key);
+  assert.equal(sent[0].version, "1767225600000");
+  assert.equal(await page.inputValue("[name=row]"), key, "nothing is lost");
+  await page.goto(dev.operators + "/replay");
+  await page.fill("[name=from]", "2h");
+  await page.fill("[name=keys]", " first \nsecond\n");
+  await page.locator("[name=pipeline] option").first().waitFor({ state: "attached" });
+  await page.click("button:text('Show the plan')");
+  await page.locator("form [role=alert]").waitFor();
+  assert.deepEqual(sent[1].keys, [" first ", "second"]);
+
+  const job = { id: "look", kind: "region-split", state: "done", account: "admin", created: new Date().toISOString(), progress: [],
+    asked: { table: "logistics:scans", region: "key:a", at: "f8", dry_run: true },
+    results: [{ what: "region", value: { table: "logistics:scans", region: "0123456789abcdef0123456789abcdef", what: "split at f8", done: false } }] };
+  await page.route("**/ops/jobs/look", (route) => route.fulfill({ status: 200, contentType: "application/json", body: JSON.stringify(job) }));
+  await page.route("**/ops/jobs/look/events", (route) => route.fulfill({ status: 200, contentType: "text/event-stream", body: `event: state\ndata: ${JSON.stringify(job)}\n\n` }));
+  await page.goto(dev.operators + "/jobs?job=look");
+  await page.click("button:text('Split the region')");
+  await page.click("dialog >> button:text('Split the region')");
+  await page.locator("dialog [role=alert]").waitFor();
+  assert.deepEqual(sent[2], { table: "logistics:scans", region: job.results[0].value.region, at: "f8" });
+});
+
 shows("what is advised against a hot region is done from its map, once it is confirmed", async (t) => {
   const page = await open(t, "admin", dev.operators + "/me");
   const regions = (await page.evaluate(async () => (await fetch("/api/v1/ops/tables/logistics%3Ascans/regions")).json())).regions;
@@ -829,8 +880,22 @@ shows("what is advised against a hot region is done from its map, once it is con
     tables: [], here: true, hot: [{ table: "logistics:scans", region: last.name, server: last.server, since: new Date().toISOString(), severity: "critical",
       rows_per_second: 900, times_mean: 4, share: .25, cause: "uneven splits", why: "its range holds more of the keys", advice: [advice],
       actions: [{ job: "region-split", text: advice, table: "logistics:scans", region: last.name, at: "f8" }] }] }) }));
+  let masked = false;
+  await page.route("**/tables/logistics%3Ascans/heat?*", async (route) => {
+    const response = await route.fetch(), heat = await response.json();
+    heat.hot = [{ region: last.name, from: heat.starts.length - 1, to: heat.starts.length }];
+    if (masked) heat.starts = heat.starts.map((start) => start && "***");
+    await route.fulfill({ response, json: heat });
+  });
   await page.goto(dev.operators + "/regions?minutes=15&table=logistics%3Ascans");
-  await page.locator(".heat .spot.critical").waitFor();
+  const spot = async () => (await page.locator(".heat .spot.critical").boundingBox()).y - (await page.locator(".heat canvas").boundingBox()).y;
+  const at = await spot();
+  assert.ok(at > 200, `the last of the regions is marked ${at} px below the first`);
+  masked = true;
+  await page.reload();
+  assert.equal(await spot(), at, "where keys are masked the mark is where it was");
+  masked = false;
+  await page.reload();
   await page.click("button:text('Split the region')");
   await page.locator("dialog:has-text('from 4.00 to 2.10')").waitFor();
   await page.click("dialog >> button:text('Back')");

@@ -156,6 +156,7 @@ type SkewTable struct {
 	Data        *SkewIndices `json:"data,omitempty" doc:"Sizes of the regions, as the cluster reports them."`
 	Regions     []SkewRegion `json:"regions" doc:"In the order of their keys."`
 	Heavy       []HeavyKey   `json:"heavy_keys" doc:"What most rows begin with."`
+	Writers     []SkewWriter `json:"writers" doc:"Who writes most, in the last half to whole minute."`
 	Warnings    []string     `json:"warnings"`
 }
 
@@ -194,6 +195,18 @@ type HeavyKey struct {
 	Share float64 `json:"share"`
 }
 
+// SkewWriter is who writes into a table, as far as records say it.
+type SkewWriter struct {
+	Pipeline  string  `json:"pipeline"`
+	Topic     string  `json:"topic"`
+	Partition int64   `json:"partition"`
+	Producer  int64   `json:"producer" doc:"The id that Kafka has given the producer; -1: its batches carry none."`
+	Name      string  `json:"name,omitempty" doc:"What the header says that the pipeline's writer_header names."`
+	Records   int64   `json:"records" doc:"At most; error is how many fewer they may be."`
+	Error     int64   `json:"error"`
+	Share     float64 `json:"share"`
+}
+
 // HotSpot is a region, or a server, that takes much more than the mean.
 type HotSpot struct {
 	Table    string   `json:"table,omitempty"`
@@ -230,8 +243,16 @@ type HeatMap struct {
 	Rows   [][]float64 `json:"rows" doc:"A second: by range, then by time."`
 	Bytes  [][]float64 `json:"bytes"`
 	Most   float64     `json:"most" doc:"Of rows."`
+	Hot    []HotRange  `json:"hot" doc:"The regions that are hot now; none of an earlier time."`
 	Kept   int         `json:"kept_minutes" doc:"How far back maps go here."`
 	Detail string      `json:"detail,omitempty" doc:"Why it shows no more than what this process has written: the history does not answer."`
+}
+
+// HotRange is where on a map a hot region lies: from a range to another, which is not of it.
+type HotRange struct {
+	Region string `json:"region"`
+	From   int64  `json:"from"`
+	To     int64  `json:"to"`
 }
 
 // HeatMapOf says how much of a heat map is meant; 0: as much as there is.

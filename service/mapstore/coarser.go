@@ -102,7 +102,7 @@ func (s *Store) makeNext(ctx context.Context, table string, l int, p *progress, 
 		}
 		if !there {
 			var list []past.Bucket
-			if err := s.buckets(ctx, table, l-1, at, at.Add(long), func(b past.Bucket) { list = append(list, b) }); err != nil {
+			if err := s.buckets(ctx, table, l-1, at, at.Add(long), nothing, func(b past.Bucket) { list = append(list, b) }); err != nil {
 				return err
 			}
 			b := past.Most(list)

@@ -25,6 +25,7 @@ import (
 	"math/rand/v2"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"brine/hbase"
@@ -66,10 +67,11 @@ type Store struct {
 	made    map[layered]*progress
 	failing bool
 
-	// Holds one while a column is written, or a map is read: a reader takes what is not written from the counters, and no column twice. A map
-	// that is read takes some memory, too.
-	busy    chan struct{}
-	written map[string]time.Time // guarded by busy; by table: up to when this process's columns are in the store
+	reading chan struct{} // holds one while a map is read, which takes some memory
+	drawn   []drawn       // guarded by reading: what others may be given, too
+
+	mu      sync.Mutex           // never held while HBase is asked
+	written map[string]time.Time // by table: up to when this process's columns are in the store
 }
 
 // layer is a kind of buckets.
@@ -105,17 +107,8 @@ func Open(o Options) *Store {
 	if o.Hooks.Failed == nil {
 		o.Hooks.Failed = func() {}
 	}
-	return &Store{opts: o, member: rand.Uint64(), made: map[layered]*progress{}, busy: make(chan struct{}, 1), written: map[string]time.Time{}}
-}
-
-// alone waits until nobody else reads or writes columns; done ends that.
-func (s *Store) alone(ctx context.Context) (done func(), err error) {
-	select {
-	case s.busy <- struct{}{}:
-		return func() { <-s.busy }, nil
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
+	return &Store{opts: o, member: rand.Uint64(), made: map[layered]*progress{}, reading: make(chan struct{}, 1),
+		written: map[string]time.Time{}}
 }
 
 // Run writes until ctx ends, and then what is not written yet. It is called once.
@@ -136,6 +129,7 @@ func (s *Store) Run(ctx context.Context) {
 func (s *Store) turn(ctx context.Context, most time.Duration, end bool) {
 	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
+	s.forget()
 	err := s.work(ctx, end)
 	if err != nil {
 		s.opts.Hooks.Failed()
@@ -169,12 +163,10 @@ func (s *Store) work(ctx context.Context, end bool) error {
 
 // write writes the columns of a table that are not in the store yet.
 func (s *Store) write(ctx context.Context, table string, end bool) error {
-	done, err := s.alone(ctx)
-	if err != nil {
-		return err
-	}
-	defer done()
-	columns, open := s.opts.Tables.Counter(table, skew.Shape{}).Columns(s.written[table])
+	s.mu.Lock()
+	since := s.written[table]
+	s.mu.Unlock()
+	columns, open := s.opts.Tables.Counter(table, skew.Shape{}).Columns(since)
 	if len(columns) > mostLate {
 		columns = columns[:mostLate]
 	} else if end && open.To.After(open.From) {
@@ -184,15 +176,16 @@ func (s *Store) write(ctx context.Context, table string, end bool) error {
 		c := &columns[i]
 		if len(c.Starts) > 0 {
 			b := past.Of(c, past.Minute)
-			tail := binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(nil, s.member), uint64(c.From.UnixMilli()))
-			if err := s.put(ctx, layers[0], table, &b, tail); err != nil {
+			if err := s.put(ctx, layers[0], table, &b, tailOf(s.member, c.From)); err != nil {
 				return err
 			}
 			if err := s.again(ctx, table, b.At); err != nil {
 				return err
 			}
 		}
+		s.mu.Lock()
 		s.written[table] = c.To
+		s.mu.Unlock()
 	}
 	return nil
 }
@@ -249,6 +242,11 @@ func (s *Store) hasNamespace(ctx context.Context, name string) bool {
 // rowOf is the row at which a bucket's rows begin.
 func rowOf(table string, at time.Time) []byte {
 	return binary.BigEndian.AppendUint64(append([]byte(table), 0), uint64(max(0, at.Unix())))
+}
+
+// tailOf is what stands behind that in a row of minutes: whose it is, and when what it has begins.
+func tailOf(member uint64, from time.Time) []byte {
+	return binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(nil, member), uint64(max(0, from.UnixMilli())))
 }
 
 // timeOf is when the bucket of a row of the table begins.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"log/slog"
 	"math"
 	"slices"
@@ -138,7 +139,7 @@ func (m *member) drawn(minutes int) string {
 
 func (m *member) kept(l int) (rows []string) {
 	m.w.t.Helper()
-	err := m.buckets(m.w.t.Context(), scans, l, m.w.began, m.w.clock.Now().Add(time.Hour), func(b past.Bucket) {
+	err := m.buckets(m.w.t.Context(), scans, l, m.w.began, m.w.clock.Now().Add(time.Hour), nothing, func(b past.Bucket) {
 		rows = append(rows, fmt.Sprintf("%s %.0f", b.At.Sub(m.w.began), b.Rows))
 	})
 	if err != nil {
@@ -303,6 +304,62 @@ func TestReadersWaitNoLongerThanTheyMay(t *testing.T) {
 	})
 }
 
+// counting counts the readings of maps, and does something in between while one goes on.
+type counting struct {
+	Client
+	scans   int
+	between func()
+}
+
+func (c *counting) Scan(ctx context.Context, table string, s hbase.Scan) iter.Seq2[hbase.Result, error] {
+	c.scans++
+	if do := c.between; do != nil {
+		c.between = nil
+		do()
+	}
+	return c.Client.Scan(ctx, table, s)
+}
+
+// All who look at a map in the same moments cost HBase one reading; later ones cost another, and so does another map.
+func TestALookAtAMapIsShared(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		m := w.member()
+		w.minute(map[*member][2]int64{m: {1, 10}})
+		c := &counting{Client: m.opts.Client}
+		m.opts.Client = c
+		of := Span{From: w.began, Ranges: 100, Columns: 100}
+		for n, step := range []struct {
+			pass   time.Duration
+			ranges int
+			want   int
+		}{{0, 100, 1}, {0, 100, 1}, {time.Second, 100, 1}, {0, 1, 2}, {0, 100, 2}, {young, 100, 3}} {
+			w.clock.Pass(step.pass)
+			of.From, of.Ranges = of.From.Add(step.pass), step.ranges // as who looks asks for the same minutes again
+			if _, err := m.Map(t.Context(), scans, of); err != nil || c.scans != step.want {
+				t.Errorf("look %d: %d scans, want %d (%v)", n, c.scans, step.want, err)
+			}
+		}
+	})
+}
+
+// What is stored while a map is read is on it once: nothing waits, and no row is counted twice or lost.
+func TestWhatIsStoredWhileAMapIsReadIsOnItOnce(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		m := w.member()
+		w.minute(map[*member][2]int64{m: {1, 10}})
+		m.tables.Counter(scans, skew.Shape{}).Add(skew.Batch{Region: region(1), Count: skew.Count{Rows: 1200}})
+		w.clock.Pass(time.Minute)
+		m.tables.Observe()
+		m.opts.Client = &counting{Client: m.opts.Client, between: func() { m.turn(t.Context(), within, false) }}
+		same(t, "while it is stored", m.drawn(60), "[[1 0] [10 20]]")
+		w.clock.Pass(young)
+		same(t, "afterwards", m.drawn(60), "[[1 0 0] [10 20 0]]")
+		if len(m.kept(0)) != 2 {
+			t.Errorf("%v", m.kept(0))
+		}
+	})
+}
+
 // Who asks for all that a kind of buckets goes back to is shown that kind, although the request takes a moment.
 func TestAllThatIsKeptIsShown(t *testing.T) {
 	c := testenv.NewClock(time.Unix(1_700_000_000, 0))
@@ -325,8 +382,8 @@ func TestAnOldOpenColumnIsNotShown(t *testing.T) {
 		m.opts.Tables = m.tables
 		m.tables.Counter(scans, skew.Shape{}).SetRegions([]skew.Region{region(0), region(1)})
 		w.clock.Pass(pass)
-		if got := len(m.unwritten(scans)); got != want {
-			t.Errorf("after %v: %d buckets, want %d", pass, got, want)
+		if list, _ := m.unwritten(scans); len(list) != want {
+			t.Errorf("after %v: %d buckets, want %d", pass, len(list), want)
 		}
 	}
 }

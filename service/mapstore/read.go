@@ -32,13 +32,84 @@ func (s *Store) finest(from, until time.Time) int {
 	return len(layers) - 1
 }
 
-// Map draws a table's map. What this process has written in the last minute, and has not stored, is on it.
+// drawn is a map as it was drawn some moments ago.
+type drawn struct {
+	table string
+	of    Span // From cut to what its buckets begin with
+	at    time.Time
+	heat  skew.HeatMap
+}
+
+const (
+	young     = 2 * time.Second // for which a map is given again: all who look at it cost one reading
+	mostCells = 1 << 20         // of all maps that are kept so long
+)
+
+// Map draws a table's map. What this process has written in the last minute, and has not stored, is on it. It is not the caller's alone,
+// who must not modify it.
 func (s *Store) Map(ctx context.Context, table string, of Span) (skew.HeatMap, error) {
-	list, l, until, err := s.read(ctx, table, of)
+	done, err := s.alone(ctx)
 	if err != nil {
 		return skew.HeatMap{}, err
 	}
-	return past.Draw(list, layers[l].long, until, of.Ranges, of.Columns), nil
+	defer done()
+	now := s.opts.Now()
+	until := of.end(now)
+	l := s.finest(of.From, until)
+	of.From = of.From.Truncate(layers[l].long)
+	s.drawn = slices.DeleteFunc(s.drawn, func(d drawn) bool { return now.Sub(d.at) >= young })
+	for _, d := range s.drawn {
+		if d.table == table && d.of == of {
+			return d.heat, nil
+		}
+	}
+	list, err := s.read(ctx, table, l, of.From, until)
+	if err != nil {
+		return skew.HeatMap{}, err
+	}
+	heat := past.Draw(list, layers[l].long, until, of.Ranges, of.Columns)
+	s.keep(drawn{table, of, now, heat})
+	return heat, nil
+}
+
+// keep keeps a map for others, and as many of the newest before it as there is room for.
+func (s *Store) keep(fresh drawn) {
+	s.drawn = append(s.drawn, fresh)
+	cells := 0
+	for i, d := range slices.Backward(s.drawn) {
+		if cells += len(d.heat.Starts) * len(d.heat.Times); cells > mostCells {
+			s.drawn = slices.Delete(s.drawn, 0, i+1)
+			return
+		}
+	}
+}
+
+// forget drops maps that are not given again.
+func (s *Store) forget() {
+	select {
+	case s.reading <- struct{}{}:
+		s.drawn = nil
+		<-s.reading
+	default: // who reads drops them
+	}
+}
+
+// alone waits until nobody else reads; done ends that.
+func (s *Store) alone(ctx context.Context) (done func(), err error) {
+	select {
+	case s.reading <- struct{}{}:
+		return func() { <-s.reading }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// end is when a span ends.
+func (of *Span) end(now time.Time) time.Time {
+	if of.Until.IsZero() || of.Until.After(now) {
+		return now
+	}
+	return of.Until
 }
 
 // Size is how large a table was.
@@ -49,8 +120,15 @@ type Size struct {
 
 // Sizes are those of a table over a span of time, where they were known.
 func (s *Store) Sizes(ctx context.Context, table string, of Span) ([]Size, error) {
-	list, _, _, err := s.read(ctx, table, of)
 	sizes := []Size{}
+	done, err := s.alone(ctx)
+	if err != nil {
+		return sizes, err
+	}
+	defer done()
+	until := of.end(s.opts.Now())
+	l := s.finest(of.From, until)
+	list, err := s.read(ctx, table, l, of.From.Truncate(layers[l].long), until)
 	for i := range list {
 		if list[i].MB > 0 {
 			sizes = append(sizes, Size{list[i].At, list[i].MB})
@@ -59,19 +137,12 @@ func (s *Store) Sizes(ctx context.Context, table string, of Span) ([]Size, error
 	return sizes, err
 }
 
-// read reads the buckets of a span, and of which kind they are.
-func (s *Store) read(ctx context.Context, table string, of Span) (list []past.Bucket, l int, until time.Time, err error) {
-	done, err := s.alone(ctx)
-	if err != nil {
-		return nil, 0, until, err
-	}
-	defer done()
-	now := s.opts.Now()
-	if until = of.Until; until.IsZero() || until.After(now) {
-		until = now
-	}
-	l = s.finest(of.From, until)
-	from := of.From.Truncate(layers[l].long)
+// read reads the buckets of a kind that begin in a span of time.
+func (s *Store) read(ctx context.Context, table string, l int, from, until time.Time) (list []past.Bucket, err error) {
+	// What this process has not stored comes from its counters, and nothing of it from the store, where it may be by the time that is read.
+	fresh, since := s.unwritten(table)
+	own := tailOf(s.member, since)
+	counted := func(tail []byte) bool { return bytes.HasPrefix(tail, own[:8]) && bytes.Compare(tail, own) >= 0 }
 	var minutes []past.Bucket
 	next := from // what is not made yet of a kind is read of the finer one
 	for k := l; k >= 0; k-- {
@@ -79,7 +150,7 @@ func (s *Store) read(ctx context.Context, table string, of Span) (list []past.Bu
 		if k == 0 {
 			into = &minutes
 		}
-		err := s.buckets(ctx, table, k, next, until, func(b past.Bucket) {
+		err := s.buckets(ctx, table, k, next, until, counted, func(b past.Bucket) {
 			next = b.At.Add(layers[k].long)
 			if n := len(*into); n > 0 {
 				b.Starts = shared((*into)[n-1].Starts, b.Starts)
@@ -87,12 +158,12 @@ func (s *Store) read(ctx context.Context, table string, of Span) (list []past.Bu
 			*into = append(*into, b)
 		})
 		if err != nil && !errors.Is(err, hbase.ErrNoTable) { // nothing was written yet
-			return nil, l, until, err
+			return nil, err
 		}
 	}
-	minutes = byTime(append(minutes, s.unwritten(table)...), past.Minute, past.Sum)
+	minutes = byTime(append(minutes, fresh...), past.Minute, past.Sum)
 	list = byTime(append(list, minutes...), layers[l].long, past.Most)
-	return slices.DeleteFunc(list, func(b past.Bucket) bool { return b.At.Before(from) || !b.At.Before(until) }), l, until, nil
+	return slices.DeleteFunc(list, func(b past.Bucket) bool { return b.At.Before(from) || !b.At.Before(until) }), nil
 }
 
 // byTime makes one bucket of all that lie within one of so long.
@@ -113,12 +184,15 @@ func byTime(list []past.Bucket, long time.Duration, one func([]past.Bucket) past
 // soon is over how much time what was written in the open minute is shown at least.
 const soon = 5 * time.Second
 
-// unwritten are the buckets of what this process has counted and not stored yet.
-func (s *Store) unwritten(table string) (list []past.Bucket) {
+// unwritten are the buckets of what this process has counted and not stored yet: what has come since a time.
+func (s *Store) unwritten(table string) (list []past.Bucket, since time.Time) {
+	s.mu.Lock()
+	since = s.written[table]
+	s.mu.Unlock()
 	if !slices.Contains(s.opts.Tables.Names(), table) {
-		return nil
+		return nil, since
 	}
-	closed, open := s.opts.Tables.Counter(table, skew.Shape{}).Columns(s.written[table])
+	closed, open := s.opts.Tables.Counter(table, skew.Shape{}).Columns(since)
 	for i := range closed {
 		list = append(list, past.Of(&closed[i], past.Minute))
 	}
@@ -126,11 +200,14 @@ func (s *Store) unwritten(table string) (list []past.Bucket) {
 	if open.To.After(open.From) && open.To.Sub(open.From) <= 2*past.Minute {
 		list = append(list, past.Of(&open, soon))
 	}
-	return slices.DeleteFunc(list, func(b past.Bucket) bool { return len(b.Starts) == 0 })
+	return slices.DeleteFunc(list, func(b past.Bucket) bool { return len(b.Starts) == 0 }), since
 }
 
-// buckets reads those of a kind that begin in a span of time, in order; what members have of one is added up.
-func (s *Store) buckets(ctx context.Context, table string, l int, from, to time.Time, take func(past.Bucket)) error {
+// buckets reads those of a kind that begin in a span of time, in order; what members have of one is added up, but for what except says of
+// what stands behind a bucket in its row.
+func (s *Store) buckets(
+	ctx context.Context, table string, l int, from, to time.Time, except func(tail []byte) bool, take func(past.Bucket),
+) error {
 	var one []past.Bucket // of one time, by member
 	give := func() {
 		if len(one) > 0 {
@@ -144,7 +221,7 @@ func (s *Store) buckets(ctx context.Context, table string, l int, from, to time.
 			return err
 		}
 		at, ok := timeOf(table, r.Row)
-		if !ok || len(r.Cells) == 0 {
+		if !ok || len(r.Cells) == 0 || except(r.Row[len(rowOf(table, at)):]) {
 			continue
 		}
 		b, err := past.Decode(at, r.Cells[0].Value)
@@ -159,6 +236,8 @@ func (s *Store) buckets(ctx context.Context, table string, l int, from, to time.
 	give()
 	return nil
 }
+
+func nothing([]byte) bool { return false }
 
 func columnsOf(l int) []hbase.Column { return []hbase.Column{{Family: []byte(layers[l].family)}} }
 

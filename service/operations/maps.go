@@ -19,7 +19,7 @@ const counted = 8 * time.Hour
 // HeatMap implements serve.Operations.
 func (o *Operations) HeatMap(ctx context.Context, table string, of client.HeatMapOf, rules *mask.Rules) (client.HeatMap, error) {
 	out := client.HeatMap{Table: table, Starts: []string{}, Labels: []string{}, Times: []string{}, Rows: [][]float64{}, Bytes: [][]float64{},
-		Kept: int(counted.Minutes())}
+		Hot: []client.HotRange{}, Kept: int(counted.Minutes())}
 	t, err := o.table(table)
 	if err != nil {
 		return out, err
@@ -53,8 +53,22 @@ func (o *Operations) HeatMap(ctx context.Context, table string, of client.HeatMa
 	for _, at := range m.Times {
 		out.Times = append(out.Times, timeText(at))
 	}
+	if of.Until == "" && slices.Contains(o.service.Tables().Names(), table) {
+		out.Hot = append(out.Hot, hotRanges(&m, o.service.Tables().Counter(table, skew.Shape{}).Recent().Regions)...)
+	}
 	out.Rows, out.Bytes, out.Most = append(out.Rows, m.Rows...), append(out.Bytes, m.Bytes...), m.Most
 	return out, nil
+}
+
+// hotRanges are where on a map the regions lie that are hot. It is found by keys, which may be masked from who sees the map.
+func hotRanges(m *skew.HeatMap, regions []skew.Load) (out []client.HotRange) {
+	for i := range regions {
+		if r := &regions[i].Region; regions[i].HotSince != nil && len(m.Starts) > 0 {
+			from, to := m.Within(r.Start, r.End)
+			out = append(out, client.HotRange{Region: r.Name, From: int64(from), To: int64(to)})
+		}
+	}
+	return out
 }
 
 // mapsPatience is how long a map is waited for, before what this process has counted is shown instead.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"brine/hbase"
+	"brine/serve/client"
 	"brine/service/mapstore"
 	"brine/skew"
 )
@@ -19,6 +20,25 @@ func (silent) Scan(ctx context.Context, _ string, _ hbase.Scan) iter.Seq2[hbase.
 	return func(yield func(hbase.Result, error) bool) {
 		<-ctx.Done()
 		yield(hbase.Result{}, ctx.Err())
+	}
+}
+
+// TestHotRegionsAreOnTheirRangesOfTheMap: ranges may be finer than regions, or several regions be one of them.
+func TestHotRegionsAreOnTheirRangesOfTheMap(t *testing.T) {
+	m := skew.HeatMap{Starts: []skew.Key{nil, skew.Key("b"), skew.Key("c"), skew.Key("f")}}
+	since := time.Now()
+	for _, c := range []struct {
+		start, end string
+		from, to   int64
+	}{{"", "b", 0, 1}, {"", "", 0, 4}, {"b", "f", 1, 3}, {"c", "d", 2, 3}, {"d", "f", 2, 3}, {"f", "", 3, 4}, {"g", "h", 3, 4}} {
+		loads := []skew.Load{{}, {Region: skew.Region{Name: "hot", Start: skew.Key(c.start), End: skew.Key(c.end)}, HotSince: &since}}
+		got := hotRanges(&m, loads)
+		if want := (client.HotRange{Region: "hot", From: c.from, To: c.to}); len(got) != 1 || got[0] != want {
+			t.Errorf("%q to %q: %+v, want %+v", c.start, c.end, got, want)
+		}
+	}
+	if got := hotRanges(&skew.HeatMap{}, []skew.Load{{HotSince: &since}}); len(got) > 0 {
+		t.Errorf("on no map: %+v", got)
 	}
 }
 

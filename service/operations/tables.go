@@ -138,7 +138,7 @@ func (o *Operations) Skew(ctx context.Context, table string, rules *mask.Rules) 
 func skewOf(name string, s *skew.TableState, hidden bool) client.SkewTable {
 	out := client.SkewTable{Table: name, Rows: s.RowsTotal, Total: indices(s.Total), Recent: indices(s.Recent),
 		FiveMinutes: indices(s.FiveMinutes), Hour: indices(s.Hour), Beyond: indices(s.BeyondChance), Servers: indices(s.ServerWrites),
-		Regions: []client.SkewRegion{}, Heavy: []client.HeavyKey{}, Warnings: append([]string{}, s.Warnings...)}
+		Regions: []client.SkewRegion{}, Heavy: []client.HeavyKey{}, Writers: []client.SkewWriter{}, Warnings: append([]string{}, s.Warnings...)}
 	if s.Cluster != nil {
 		data := indices(s.Cluster.Data)
 		out.Data = &data
@@ -159,6 +159,11 @@ func skewOf(name string, s *skew.TableState, hidden bool) client.SkewTable {
 		if !hidden {
 			out.Heavy = append(out.Heavy, client.HeavyKey{Key: h.Key.String(), Text: h.Text, Rows: h.Rows, Error: h.Error, Share: h.Share})
 		}
+	}
+	for i := range s.Writers {
+		w := &s.Writers[i]
+		out.Writers = append(out.Writers, client.SkewWriter{Pipeline: w.Pipeline, Topic: w.Topic, Partition: int64(w.Partition),
+			Producer: w.Producer, Name: w.Name, Records: w.Records, Error: w.Error, Share: w.Share})
 	}
 	return out
 }

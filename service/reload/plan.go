@@ -156,7 +156,7 @@ func concerns(d *Setting, h config.Half) bool {
 		switch setting := strings.TrimPrefix(d.Setting, "pipelines."+h.Pipeline.Name+"."); {
 		case strings.HasPrefix(setting, "documents"):
 			return h.Kind == "documents"
-		case strings.HasPrefix(setting, "write."), setting == "hot_fields":
+		case strings.HasPrefix(setting, "write."), setting == "hot_fields", setting == "writer_header":
 			return h.Kind == "rows"
 		}
 		return true

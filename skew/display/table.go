@@ -37,6 +37,7 @@ func Table(out io.Writer, table string, r skew.TableState) {
 	for _, field := range slices.Sorted(maps.Keys(r.HeavyFields)) {
 		printHeavy(out, "heaviest "+field+" of the last minute: ", r.HeavyFields[field])
 	}
+	printWriters(out, r.Writers)
 	for _, w := range r.Warnings {
 		term.Wrapped(out, "  ", "warning: "+w)
 	}
@@ -89,6 +90,28 @@ func printHeavy(out io.Writer, title string, all []skew.Heavy) {
 		texts = append(texts, text)
 	}
 	term.Wrapped(out, "  ", title+strings.Join(texts, ", "))
+}
+
+func printWriters(out io.Writer, all []skew.HeavyWriter) {
+	if len(all) == 0 {
+		return
+	}
+	var texts []string
+	for _, w := range all[:min(shownHeavy, len(all))] {
+		texts = append(texts, fmt.Sprintf("%s %.1f %%", writerName(&w.Writer), 100*w.Share))
+	}
+	term.Wrapped(out, "  ", "written most in the last minute by: "+strings.Join(texts, ", "))
+}
+
+func writerName(w *skew.Writer) string {
+	name := fmt.Sprintf("%s from %s[%d]", w.Pipeline, w.Topic, w.Partition)
+	if w.Producer >= 0 {
+		name += fmt.Sprintf(" producer %d", w.Producer)
+	}
+	if w.Name != "" {
+		name += " " + term.Clip(w.Name, 40)
+	}
+	return name
 }
 
 func heavyName(h skew.Heavy) string { return term.Clip(cmp.Or(h.Text, h.Key.String()), 60) }

@@ -5,6 +5,7 @@ import { note } from "../lib/ui";
 
 export interface HeatMap {
   table: string; starts: string[]; labels?: string[]; times: string[]; rows: number[][]; bytes: number[][]; most: number; kept_minutes?: number; detail?: string;
+  hot?: { region: string; from: number; to: number }[]; // hot regions, as ranges of the map
 }
 /** A place that is hot, as ranges of the map, and why. */
 export interface Spot { from: number; to: number; severity: string; why: string }

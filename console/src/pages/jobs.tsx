@@ -24,17 +24,18 @@ export async function start(kind: string, asked: Asked): Promise<void> {
   go(withQuery("/jobs", [["job", job.id]]));
 }
 
-/** The body of a form: what is empty is left out, numbers are numbers, and lists are lists. */
+/** The body of a form: what is empty is left out, numbers are numbers, and lists are lists. Row keys stay to the byte: they may begin and end with spaces. */
 export function bodyOf(form: HTMLFormElement): Asked {
   const out: Asked = {};
   for (const [name, value] of new FormData(form)) {
-    const text = String(value).trim();
+    const isKey = name === "row" || name === "keys";
+    const text = isKey ? String(value) : String(value).trim();
     const field = form.elements.namedItem(name);
     if (text === "") continue;
     if (field instanceof HTMLInputElement && field.type === "checkbox") out[name] = true;
     else if (field instanceof HTMLInputElement && field.type === "number") out[name] = Number(text);
     else if (name === "partitions") out[name] = text.split(/[\s,]+/).map(Number);
-    else if (name === "keys" || name === "let") out[name] = text.split("\n").map((line) => line.trim()).filter(Boolean);
+    else if (name === "keys" || name === "let") out[name] = text.split(/\r?\n/).map((line) => isKey ? line : line.trim()).filter(Boolean);
     else out[name] = text;
   }
   return out;
@@ -129,10 +130,15 @@ function OneJob({ id }: { id: string }) {
   </>;
 }
 
-/** What may follow upon a look: the same, done. Of what is masked from everybody the job does not say enough to be done again. */
+/**
+ * What may follow upon a look: the same, done, to the region that was looked at: by what was asked it may be another one meanwhile. Of what is
+ * masked from everybody the job does not say enough to be done again.
+ */
 function nextOf(job: Job, admin: boolean): { name: Key; sure: Key; asked: Asked } | null {
-  if (job.state !== "done" && job.state !== "failed" || JSON.stringify(job.asked).includes(`"***"`)) return null;
   const { dry_run, diff, preview, ...asked } = job.asked;
+  const region = job.kind.startsWith("region-") && job.results?.find((result) => result.what === "region")?.value["region"];
+  if (typeof region === "string") asked["region"] = region;
+  if (job.state !== "done" && job.state !== "failed" || JSON.stringify(asked).includes(`"***"`)) return null;
   const looked = dry_run === true || Number(diff) > 0 || Number(preview) > 0;
   switch (job.kind) {
     case "replay": return looked ? { name: "replayDo", sure: "replaySure", asked } : null;

@@ -1,6 +1,7 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Fault, ask, withQuery } from "../lib/api";
 import { csv, download } from "../lib/csv";
+import { List } from "../lib/list";
 import { go, usePlace } from "../lib/router";
 import { me, numberText, spanText, t, useStore, type Key } from "../lib/store";
 import { Failure, useAnswer, useTitle } from "../lib/ui";
@@ -13,10 +14,17 @@ interface Hot {
   table?: string; region?: string; server: string; since: string; severity: string; times_mean: number; cause: string; why: string; advice: string[]; actions?: Action[];
 }
 interface Region { name: string; start: string; start_fields?: string; server: string; files_mb: number; memstore_mb: number; reads: number; writes: number }
-interface Seen { heat: HeatMap; hot: Hot[]; regions: Region[] }
+interface HeavyKey { key: string; text?: string; rows: number; error: number; share: number }
+interface Writer { pipeline: string; topic: string; partition: number; producer: number; name?: string; records: number; error: number; share: number }
+/** What is counted of a region: by brine, and, where the cluster reports it, of all clients. */
+interface Load { name: string; server: string; rows_per_second: number; mb?: number; reads_per_second?: number; writes_per_second?: number }
+interface Skew { heavy_keys: HeavyKey[]; writers: Writer[]; regions: Load[] }
+interface Seen { heat: HeatMap; hot: Hot[]; regions: Region[]; skew: Skew | undefined }
 
 const path = "/api/v1/ops";
-const every = 10_000; // ms between two looks, while the page is in sight
+const every = 3_000; // ms between two looks, while the page is in sight: a region that becomes hot is found after six to eight seconds
+const everyLarge = 10_000; // the same, of a map whose answer is megabytes
+const large = 100_000; // cells
 const seldom = 60_000; // ms, where what is seen is of days
 const day = 24 * 60;
 const spans = ["15", "60", "240", "480", String(day), String(7 * day), String(30 * day)]; // minutes
@@ -67,14 +75,11 @@ function moved(until: string, minutes: number): string {
   return at >= Date.now() ? "" : new Date(at).toISOString();
 }
 
-/** The ranges of the map that hot regions are. */
-function spotsOf(heat: HeatMap, hot: Hot[], regions: Region[]): Spot[] {
+/** The ranges of the map that hot regions are, with why. */
+function spotsOf(heat: HeatMap, hot: Hot[]): Spot[] {
   return hot.flatMap((one) => {
-    const i = regions.findIndex((r) => r.name === one.region);
-    const from = i < 0 ? -1 : heat.starts.indexOf(regions[i]!.start);
-    if (from < 0) return [];
-    const next = i + 1 < regions.length ? heat.starts.indexOf(regions[i + 1]!.start) : heat.starts.length;
-    return [{ from, to: next > from ? next : from + 1, severity: one.severity, why: one.cause }];
+    const at = heat.hot?.find((spot) => spot.region === one.region);
+    return at ? [{ from: at.from, to: at.to, severity: one.severity, why: one.cause }] : [];
   });
 }
 
@@ -87,19 +92,21 @@ function OneTable({ table, minutes, metric, until }: { table: string; minutes: s
   const { answer, err, again } = useAnswer<Seen>(async (signal) => {
     const [heat, skew, regions] = await Promise.all([
       ask<HeatMap>(withQuery(at + "/heat", [["minutes", minutes], ["until", until]]), { signal }),
-      ask<{ hot: Hot[] | null }>(at + "/skew", { signal }), ask<{ regions: Region[] }>(at + "/regions", { signal })]);
-    return { heat, hot: (skew.hot ?? []).filter((one) => !one.table || one.table === table), regions: regions.regions };
+      ask<{ hot: Hot[] | null; tables: Skew[] }>(at + "/skew", { signal }), ask<{ regions: Region[] }>(at + "/regions", { signal })]);
+    return { heat, hot: (skew.hot ?? []).filter((one) => !one.table || one.table === table), regions: regions.regions, skew: skew.tables[0] };
   }, [table, minutes, until, turn]);
+  const cells = (answer?.heat.starts.length ?? 0) * (answer?.heat.times.length ?? 0);
+  const pause = Number(minutes) >= day ? seldom : cells > large ? everyLarge : every;
   useEffect(() => {
     if (until !== "") return undefined; // what was does not change
-    const timer = setInterval(() => { if (document.visibilityState === "visible" && !looking.current) setTurn((n) => n + 1); },
-      Number(minutes) < day ? every : seldom);
+    const timer = setInterval(() => { if (document.visibilityState === "visible" && !looking.current) setTurn((n) => n + 1); }, pause);
     return () => clearInterval(timer);
-  }, [minutes, until]);
+  }, [pause, until]);
   const [bright, setBright] = useState(1);
   if (err !== undefined && !answer) return <Failure err={err} again={again} />;
   if (!answer) return <p role="status">{t("loading")}</p>;
-  const { heat, hot, regions } = answer;
+  const { heat, hot, regions, skew } = answer;
+  const loads = new globalThis.Map(skew?.regions.map((load) => [load.name, load]));
   return <>
     {err !== undefined && <Failure err={err} again={again} />}
     <section class="sheet" aria-labelledby="hot-title"><h2 id="hot-title">{t("hot")}</h2>
@@ -113,25 +120,81 @@ function OneTable({ table, minutes, metric, until }: { table: string; minutes: s
     {heat.times.length === 0 || heat.starts.length === 0 ? <p class="empty">{t("noHeat")}</p> : <>
       {heat.detail && <p class="hint" dir="auto">{t("mapWithout", { why: heat.detail })}</p>}
       {Number(minutes) > (heat.kept_minutes ?? 480) && <p class="hint">{t("mapKept", { span: spanText((heat.kept_minutes ?? 480) * 60_000) })}</p>}
-      <Map heat={heat} metric={metric} bright={bright} brighten={setBright} hold={(on) => { looking.current = on; }} spots={until === "" ? spotsOf(heat, hot, regions) : []} />
+      <Map heat={heat} metric={metric} bright={bright} brighten={setBright} hold={(on) => { looking.current = on; }} spots={until === "" ? spotsOf(heat, hot) : []} />
       <Hottest heat={heat} metric={metric} />
     </>}
+    {skew && until === "" && <Heaviest of={skew} />}
     {doing && <Sure title={t(jobName(doing))} text={`${doing.text}\n${t(doing.job === "region-split" ? "regionSplitSure" : "regionMoveSure")}`}
       act={() => start(doing.job, { table: doing.table, region: doing.region, ...(doing.at ? { at: doing.at } : {}), ...(doing.to ? { to: doing.to } : {}) })}
       close={() => setDoing(null)} />}
+    {skew && skew.regions.length > 0 && <Servers table={table} loads={skew.regions} />}
     <h2 id="regions-title">{t("regionsOf", { table })}</h2>
     <div class="scroll" tabIndex={0} role="group" aria-labelledby="regions-title"><table>
       <thead><tr><th scope="col">{t("startKey")}</th><th scope="col">{t("server")}</th><th scope="col" class="number">{t("size")}</th>
+        <th scope="col" class="number">{t("brineRows")}</th><th scope="col" class="number">{t("allReads")}</th><th scope="col" class="number">{t("allWrites")}</th>
         <th scope="col" class="number">{t("reads")}</th><th scope="col" class="number">{t("writes")}</th></tr></thead>
-      <tbody>{regions.slice(0, 500).map((r) => <tr key={r.name}><td class="cell" dir="auto">{r.start || t("fromStart")}{r.start_fields && <small>{r.start_fields}</small>}</td>
-        <td class="cell">{r.server}</td><td class="number">{numberText(r.files_mb + r.memstore_mb)}</td><td class="number">{numberText(r.reads)}</td>
-        <td class="number">{numberText(r.writes)}</td></tr>)}</tbody></table></div>
-    <p class="foot"><button type="button" class="quiet" onClick={() => download("regions.csv", csv(["start", "server", "mb", "reads", "writes"],
-      regions.map((r) => [r.start, r.server, r.files_mb + r.memstore_mb, r.reads, r.writes])))}>{t("csv")}</button></p>
+      <tbody>{regions.slice(0, 500).map((r) => { const load = loads.get(r.name); return <tr key={r.name}>
+        <td class="cell" dir="auto">{r.start || t("fromStart")}{r.start_fields && <small>{r.start_fields}</small>}</td>
+        <td class="cell">{r.server}</td><td class="number">{numberText(r.files_mb + r.memstore_mb)}</td><td class="number">{rate(load?.rows_per_second)}</td>
+        <td class="number">{rate(load?.reads_per_second)}</td><td class="number">{rate(load?.writes_per_second)}</td>
+        <td class="number">{numberText(r.reads)}</td><td class="number">{numberText(r.writes)}</td></tr>; })}</tbody></table></div>
+    <p class="foot"><button type="button" class="quiet" onClick={() => download("regions.csv", csv(
+      ["start", "server", "mb", "rows_per_second", "reads_per_second", "writes_per_second", "reads", "writes"],
+      regions.map((r) => { const load = loads.get(r.name); return [r.start, r.server, r.files_mb + r.memstore_mb, load?.rows_per_second ?? "",
+        load?.reads_per_second ?? "", load?.writes_per_second ?? "", r.reads, r.writes]; })))}>{t("csv")}</button></p>
   </>;
 }
 
 const jobName = (of: Action): Key => of.job === "region-split" ? "regionSplit" : "regionMove";
+
+/** A rate; nothing where it is not known. */
+const rate = (n: number | undefined): string => n === undefined ? "" : numberText(Math.round(n * 10) / 10);
+
+/** What most rows of the last minute begin with, and who has written most of them. */
+function Heaviest({ of }: { of: Skew }) {
+  const share = (one: { share: number }): string => numberText(Math.round(one.share * 1000) / 10);
+  return <>
+    <section aria-labelledby="heavy-title"><h2 id="heavy-title">{t("heaviestKeys")}</h2>
+      <List label={t("heaviestKeys")} file="keys.csv" rows={of.heavy_keys} columns={[
+        { name: "key", label: t("rowKey"), of: (h) => h.key, show: (h) => <>{h.text || h.key}{h.text && <small>{h.key}</small>}</>, long: true },
+        { name: "share", label: t("share"), of: (h) => h.share * 100, show: share },
+        { name: "rows", label: t("rows"), of: (h) => h.rows },
+      ]} /></section>
+    <section aria-labelledby="writers-title"><h2 id="writers-title">{t("writers")}</h2>
+      <List label={t("writers")} file="writers.csv" rows={of.writers} columns={[
+        { name: "pipeline", label: t("pipeline"), of: (w) => w.pipeline, long: true },
+        { name: "topic", label: t("topic"), of: (w) => w.topic, long: true },
+        { name: "partition", label: t("partition"), of: (w) => w.partition },
+        { name: "producer", label: t("producer"), of: (w) => w.producer < 0 ? "" : String(w.producer) },
+        { name: "name", label: t("writerName"), of: (w) => w.name ?? "", long: true },
+        { name: "share", label: t("share"), of: (w) => w.share * 100, show: share },
+        { name: "records", label: t("records"), of: (w) => w.records },
+      ]} /></section>
+  </>;
+}
+
+/** The same by server. */
+function Servers({ table, loads }: { table: string; loads: Load[] }) {
+  const sums = new globalThis.Map<string, { server: string; regions: number; mb: number; rows: number; reads: number; writes: number }>();
+  for (const load of loads) {
+    const of = sums.get(load.server) ?? { server: load.server, regions: 0, mb: 0, rows: 0, reads: 0, writes: 0 };
+    sums.set(load.server, { ...of, regions: of.regions + 1, mb: of.mb + (load.mb ?? 0), rows: of.rows + load.rows_per_second,
+      reads: of.reads + (load.reads_per_second ?? 0), writes: of.writes + (load.writes_per_second ?? 0) });
+  }
+  const rows = [...sums.values()].sort((a, b) => b.rows - a.rows || a.server.localeCompare(b.server));
+  const known = loads.some((load) => load.writes_per_second !== undefined);
+  return <section aria-labelledby="servers-title"><h2 id="servers-title">{t("serversOf", { table })}</h2>
+    <List label={t("serversOf", { table })} file="servers.csv" rows={rows} columns={[
+      { name: "server", label: t("server"), of: (s) => s.server, long: true },
+      { name: "regions", label: t("regions"), of: (s) => s.regions },
+      { name: "rows_per_second", label: t("brineRows"), of: (s) => s.rows, show: (s) => rate(s.rows) },
+      ...known ? [
+        { name: "mb", label: t("size"), of: (s: typeof rows[0]) => s.mb },
+        { name: "reads_per_second", label: t("allReads"), of: (s: typeof rows[0]) => s.reads, show: (s: typeof rows[0]) => rate(s.reads) },
+        { name: "writes_per_second", label: t("allWrites"), of: (s: typeof rows[0]) => s.writes, show: (s: typeof rows[0]) => rate(s.writes) },
+      ] : [],
+    ]} /></section>;
+}
 
 /** The ranges that took most, in figures. */
 function Hottest({ heat, metric }: { heat: HeatMap; metric: Metric }) {

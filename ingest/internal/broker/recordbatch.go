@@ -21,7 +21,7 @@ import (
 //	53 base sequence int32 · 57 number of records int32 · 61 the records, compressed or not
 //
 // We read it ourselves since kafka-go drops the last offset delta (a batch whose records were all compacted away would be
-// fetched forever), the timestamps of topics with LogAppendTime, and the producer id of an aborted batch.
+// fetched forever), the timestamps of topics with LogAppendTime, and the producer ids of batches.
 const (
 	batchPrefix = 12 // base offset and length
 	batchHeader = 61
@@ -118,7 +118,7 @@ func (c *Chunk) appendRecords(info *batchInfo, b []byte, from int64) error {
 func (c *Chunk) appendRecord(info *batchInfo, b []byte, from int64) error {
 	r := reader{b: b}
 	r.skip(1)
-	rec := event.Record{Topic: c.topic, Partition: c.partition}
+	rec := event.Record{Topic: c.topic, Partition: c.partition, Producer: event.ProducerOf(info.producer)}
 	rec.Timestamp = info.baseTimestamp + r.varint()
 	if info.attributes&logAppendTime != 0 {
 		rec.Timestamp = info.maxTimestamp

@@ -89,7 +89,7 @@ func readAll(t testing.TB, b []byte, from int64, aborted aborts) (offsets []int6
 
 func TestRecordsComeOutAsTheyWentIn(t *testing.T) {
 	headers := []event.Header{{Key: "a", Value: []byte("1")}, {Key: "a", Value: nil}, {Key: "", Value: []byte{}}}
-	b := testBatch{base: 100, timestamp: 5000, max: 9000, records: []testRecord{
+	b := testBatch{base: 100, timestamp: 5000, max: 9000, producer: 41, records: []testRecord{
 		{delta: 0, timestamp: 1, key: nil, value: nil},
 		{delta: 1, timestamp: -2, key: []byte{}, value: []byte{}, headers: headers},
 		{delta: 5, timestamp: 3, key: []byte("k"), value: []byte("v"), headers: headers[:1]},
@@ -99,9 +99,9 @@ func TestRecordsComeOutAsTheyWentIn(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []event.Record{
-		{Topic: topic, Partition: 3, Offset: 100, Timestamp: 5001},
-		{Topic: topic, Partition: 3, Offset: 101, Timestamp: 4998, Key: []byte{}, Value: []byte{}, Headers: headers},
-		{Topic: topic, Partition: 3, Offset: 105, Timestamp: 5003, Key: []byte("k"), Value: []byte("v"), Headers: headers[:1]},
+		{Topic: topic, Partition: 3, Offset: 100, Timestamp: 5001, Producer: 42},
+		{Topic: topic, Partition: 3, Offset: 101, Timestamp: 4998, Key: []byte{}, Value: []byte{}, Headers: headers, Producer: 42},
+		{Topic: topic, Partition: 3, Offset: 105, Timestamp: 5003, Key: []byte("k"), Value: []byte("v"), Headers: headers[:1], Producer: 42},
 	}
 	if got, want := fmt.Sprintf("%#v", c.Records), fmt.Sprintf("%#v", want); got != want {
 		t.Errorf("records\n%s, expected\n%s", got, want)
