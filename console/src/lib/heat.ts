@@ -62,14 +62,25 @@ export function paint(of: Grid, v: View, colours: Uint32Array, pixels: Uint32Arr
     from[x] = Math.min(columns - 1, Math.floor(v.left + x * v.columns / wide));
     to[x] = Math.min(columns, Math.max(from[x]! + 1, Math.ceil(v.left + (x + 1) * v.columns / wide)));
   }
-  for (let y = 0; y < high; y++) {
+  const first = from[0]!, last = to[wide - 1]!;
+  const line = new Uint8Array(columns); // the hottest of the ranges that a line of pixels stands for
+  let above = -1, below = -1; // the ranges of the line before
+  for (let y = 0, at = 0; y < high; y++) {
     const top = Math.min(of.rows - 1, Math.floor(v.top + y * v.rows / high)), bottom = Math.min(of.rows, Math.max(top + 1, Math.ceil(v.top + (y + 1) * v.rows / high)));
-    for (let x = 0; x < wide; x++) {
-      let most = 0;
-      for (let r = top; r < bottom; r++) {
-        for (let i = r * columns + from[x]!, end = r * columns + to[x]!; i < end; i++) if (heat[i]! > most) most = heat[i]!;
-      }
-      pixels[y * wide + x] = colours[most]!;
+    if (top === above && bottom === below) {
+      pixels.copyWithin(at, at - wide, at);
+      at += wide;
+      continue;
+    }
+    [above, below] = [top, bottom];
+    line.set(heat.subarray(top * columns + first, top * columns + last), first);
+    for (let r = top + 1; r < bottom; r++) {
+      for (let c = first, i = r * columns + first; c < last; c++, i++) if (heat[i]! > line[c]!) line[c] = heat[i]!;
+    }
+    for (let x = 0; x < wide; x++, at++) {
+      let most = line[from[x]!]!;
+      for (let c = from[x]! + 1, end = to[x]!; c < end; c++) if (line[c]! > most) most = line[c]!;
+      pixels[at] = colours[most]!;
     }
   }
 }
