@@ -588,7 +588,7 @@ func TestPasswords(t *testing.T) {
 	}
 }
 
-// BenchmarkSession is what knowing who asks adds to each request.
+// BenchmarkSession measures what identifying the caller adds to each request.
 func BenchmarkSession(b *testing.B) {
 	s, err := Open(b.Context(), Options{Connect: "embedded:" + filepath.Join(b.TempDir(), "accounts")})
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"golang.org/x/crypto/bcrypt"
 )
 
-// How much work a hash of another system may be: whoever imports it would slow down every sign-in.
+// How much work a hash of another system may be: an import of costlier ones would slow down every sign-in.
 const (
 	maxMemoryKiB  = 64 << 10
 	maxPasses     = 10

@@ -92,7 +92,7 @@ func period(p string) int {
 	return len(p)
 }
 
-// hasher makes one hash a core at a time. More wait, but not many: whoever comes then is refused, so that a storm of sign-ins takes a
+// hasher makes one hash a core at a time. More wait, but not many: further ones are refused, so that a storm of sign-ins takes a
 // bounded part of memory and time.
 type hasher struct {
 	cores   chan struct{}

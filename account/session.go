@@ -15,7 +15,7 @@ import (
 	"unicode/utf8"
 )
 
-// Identity is who asks: an account, as it is now, with the role that it asks in.
+// Identity is the caller: an account, as it is now, and the role that it acts in.
 type Identity struct {
 	Account Account
 	Role    Role // no more than the account's; a token's may be less

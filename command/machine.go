@@ -16,7 +16,7 @@ type Machine struct {
 	Table    query.Table
 
 	Topic       string // that changes are published to
-	Elsewhere   bool   // the pipeline does not read Topic: whoever does answers with changes of its own
+	Elsewhere   bool   // the pipeline does not read Topic: its reader answers with changes of its own
 	Partitioner Partitioner
 	RecordKey   string // the field whose value is the key of records
 

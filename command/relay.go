@@ -41,7 +41,7 @@ type pending struct {
 const (
 	batch      = 100             // records of one request
 	publishFor = 5 * time.Second // until a request is given up; more would be running
-	sweepEvery = 5 * time.Second // what this process has not published by then is published again, whoever accepted it
+	sweepEvery = 5 * time.Second // what this process has not published by then is published again, whichever process accepted it
 	settleTick = 200 * time.Millisecond
 	sweeps     = 1000 // commands of one sweep
 )
@@ -72,7 +72,7 @@ func (r *relay) queue(p pending) {
 	}
 }
 
-// Run publishes what is accepted, and what was left by whoever ended before, until ctx ends.
+// Run publishes what is accepted, and what processes that ended before left behind, until ctx ends.
 func (d *Desk) Run(ctx context.Context) error {
 	r := d.relay
 	var lanes sync.WaitGroup
@@ -99,7 +99,7 @@ func (d *Desk) Run(ctx context.Context) error {
 }
 
 // doubt remembers a command whose storing had no answer. If it is stored, it is published as soon as the database says so, and not only by
-// a sweep: until then whoever asks again by its key is answered that it is being worked on.
+// a sweep: until then a repeat of the request with the same key is answered that it is being worked on.
 func (r *relay) doubt(id string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -221,8 +221,8 @@ func (r *relay) publish(ctx context.Context, at lane, group []pending) {
 	}
 }
 
-// note keeps where a group was published, and says so to who waits. If it cannot be kept now it is tried until it can be; if the process
-// ends before that, the commands are published again.
+// note keeps where a group was published, and says so to those who wait. If it cannot be kept now it is tried until it can be; if the
+// process ends before that, the commands are published again.
 func (r *relay) note(ctx context.Context, group []pending, offset int64) {
 	for i := range group {
 		e := &group[i].Entry

@@ -18,7 +18,7 @@ import (
 )
 
 // TestStoringWithoutAnAnswer: a command that is stored, though the database has died before it said so, is published once the database is
-// there again, not when a sweep finds it; who asks again by its key gets it then, and it is in the topic once.
+// there again, not when a sweep finds it; a repeated request with the same key returns it then, and it is in the topic once.
 func TestStoringWithoutAnAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFaulty(t)
@@ -53,7 +53,8 @@ func TestStoringThatFailed(t *testing.T) {
 	})
 }
 
-// TestPublishedAndNotMarked: a command that was published while the database was away is marked so when it is back, and not published again.
+// TestPublishedAndNotMarked: a command that was published while the database was away is marked so when it is back, and not published
+// again.
 func TestPublishedAndNotMarked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFaulty(t)

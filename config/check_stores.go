@@ -75,7 +75,7 @@ func (l *loader) checkServe(c *Config) {
 	l.checkAccounts(&c.Accounts)
 }
 
-// checkReach: what is reached from other machines knows who asks, and takes no password in plain text.
+// checkReach: a port that other machines reach must know its callers, and takes no password in plain text.
 func (l *loader) checkReach(c *Config, setting, addr string) {
 	switch {
 	case serve.Loopback(addr):

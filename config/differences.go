@@ -34,7 +34,7 @@ func Differences(old, new *Config) []Difference {
 	return d.found
 }
 
-// MasksAlike reports whether two configurations hide the same from each role, and from who has none.
+// MasksAlike reports whether two configurations hide the same from each role, and from callers without one.
 func MasksAlike(a, b *Config) bool {
 	for _, role := range account.Roles {
 		if !reflect.DeepEqual(a.maskFrom(string(role)), b.maskFrom(string(role))) {

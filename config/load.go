@@ -104,7 +104,7 @@ type source struct {
 }
 
 // Formerly returns the configuration with the tables, indexes and pipelines of an earlier one, as Written returned that, and everything
-// else as it is. What stands for ${…}, and files that are named, are as they are now: whoever needs them as they were compares what
+// else as it is. What stands for ${…}, and files that are named, are as they are now: a caller that needs them as they were compares what
 // Pipeline.EachMeant says.
 func (c *Config) Formerly(written string) (*Config, Problems) {
 	l := newLoader(c.source.file, c.source.env)

@@ -172,7 +172,7 @@ func (l *loader) shift(n *yaml.Node, offset int) int {
 }
 
 // Written returns the configuration as it was written, with the environment laid over it: without secrets and comments, ${…} as it stands,
-// and in the place of what a BRINE_ variable holds its name. What it lacks has its default.
+// and a BRINE_ variable's name instead of its value. What it lacks has its default.
 func (c *Config) Written() (string, error) {
 	if c.written == nil {
 		return "", nil

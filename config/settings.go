@@ -113,7 +113,7 @@ func (t *PortTLS) Port() certs.Port {
 
 // Serve is the section serve.
 type Serve struct {
-	// Address of the API. On loopback it needs no accounts: then whoever reaches it reads all views and tables. Elsewhere it needs
+	// Address of the API. On loopback it needs no accounts: then everybody who reaches it can read all views and tables. Elsewhere it needs
 	// `accounts` and either `tls` or `trusted_proxies`. Port 0 takes a free one.
 	Listen string `set:"listen" default:"127.0.0.1:8090"`
 	// Names that the API may be called by, beside localhost and the addresses of loopback. `*.NAME` is every name below NAME. A request by

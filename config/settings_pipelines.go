@@ -329,7 +329,7 @@ type Commands struct {
 	// How publishers of the topic find the partition of a key, which commands must do alike: `murmur2` (Kafka's Java clients), `crc32`
 	// (librdkafka's `consistent`) or `fnv1a` (Sarama).
 	Partitioner string `set:"partitioner" default:"murmur2" oneof:"murmur2 crc32 fnv1a"`
-	// The topic that commands are published to. Without it: the one that the pipeline reads. Of another one, whoever reads it answers
+	// The topic that commands are published to. Without it: the one that the pipeline reads. The reader of another one answers
 	// with changes of its own in the pipeline's topic.
 	Topic string `set:"topic" example:"shop.commands"`
 	// The commands, by name.
@@ -347,7 +347,7 @@ type Transition struct {
 	Roles []string `set:"roles,required" example:"[customer, operator]"`
 	// Fields that it sets beside the state: `set: { deleted: true }` deletes the row, and `deleted: false` in another one undoes that.
 	Set []TransitionValue `set:"set" example:"{ deleted: true }"`
-	// Fields that whoever gives the command may set.
+	// Fields that the caller of the command may set.
 	Take []string `set:"take" example:"[reason]"`
 }
 

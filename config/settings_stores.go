@@ -12,8 +12,8 @@ type HBase struct {
 	// `hbase+rpc://` and `hbase+zk://`, which are the same;
 	// `embedded:DIR` runs an HBase inside this process that keeps its data in DIR.
 	Connect string `set:"connect" example:"rpc://master1:16000,master2:16000"`
-	// Who asks ZooKeeper, as user:password of scheme digest, where HBase's znodes may not be read by everybody. Take it from the environment
-	// or a file; it travels as it is unless tls.zookeeper is on.
+	// The credentials for ZooKeeper, as user:password of scheme digest, where HBase's znodes may not be read by everybody. Take it from the
+	// environment or a file; it travels as it is unless tls.zookeeper is on.
 	ZooKeeperAuth string `set:"zookeeper_auth,secret" example:"${ZOOKEEPER_AUTH}"`
 	// User that the cluster sees (SIMPLE authentication). Without it: the user of the process.
 	User string `set:"user" example:"brine"`

@@ -35,7 +35,7 @@ type Table struct {
 	// The field that says whose a row is: over the HTTP API a customer reads the rows in which it is the `owner` of its account. Without it,
 	// `roles` or `public` no customer reads the table.
 	Owner string `set:"owner" example:"user"`
-	// Who reads all rows of the table over the HTTP API. Without it: `support`, `operator` and `admin`.
+	// The roles that may read all rows of the table over the HTTP API. Without it: `support`, `operator` and `admin`.
 	Roles []string `set:"roles" example:"[customer, support]"`
 	// `exact-key`: anybody reads rows over the HTTP API, signed in or not, by a whole key, or by all of it that is before its first time; so
 	// a parcel is tracked by its number. How often is limited by `serve.public_rate`.

@@ -103,7 +103,7 @@ func (t *Table) family(name string) *Family {
 	return nil
 }
 
-// keep is how long the table's rows are kept: as long as the family that is kept longest; 0 means for ever.
+// keep is how long the table's rows are kept: as long as the family that is kept longest; 0 means forever.
 func (t *Table) keep() time.Duration {
 	var longest time.Duration
 	for _, f := range t.Families {

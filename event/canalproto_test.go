@@ -11,7 +11,7 @@ import (
 	"brine/internal/testenv"
 )
 
-// canalColumns are columns of an image: names and values by turns; "NULL" is null.
+// canalColumns are columns of an image: alternating names and values; "NULL" is null.
 func canalColumns(image int, columns ...string) (out []any) {
 	for i := 0; i < len(columns); i += 2 {
 		column := testenv.Protobuf(1, i/2, 3, columns[i], 8, columns[i+1], 10, "varchar(20)")
@@ -102,7 +102,8 @@ left out: transaction`},
 	}
 }
 
-// TestWhatCanalRepeatsIsBounded: what a record says once is read again for each of its rows, and a small record could have that take minutes.
+// TestWhatCanalRepeatsIsBounded: what a record says once is read again for each of its rows, and a small record could have that take
+// minutes.
 func TestWhatCanalRepeatsIsBounded(t *testing.T) {
 	var rows []any
 	for range 5000 {

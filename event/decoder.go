@@ -121,7 +121,7 @@ const (
 	retryPause = 200 * time.Millisecond
 )
 
-// ResolveSoon is Resolve for commands: somebody waits for the answer, so it tries again for a while and not for ever. What cannot be waited
+// ResolveSoon is Resolve for commands: somebody waits for the answer, so it tries again for a while and not forever. What cannot be waited
 // for ends it at once.
 func (d *Decoder) ResolveSoon(ctx context.Context, rec *Record) error {
 	err := d.Resolve(ctx, rec)

@@ -4,7 +4,7 @@
 // What is expected is made by the code that writes: the decoder, the sink's own mutations and the indexer's own documents, recorded
 // instead of sent. Nothing is written, and no group is joined.
 //
-// The way of an answer: record.go reads the record; decode.go makes its events; rows.go and documents.go say what each would write and
+// The path of an answer: record.go reads the record; decode.go makes its events; rows.go and documents.go say what each would write and
 // hold it against what is there; letters.go looks for its dead letters; outcome.go draws the conclusion for each half of a pipeline.
 // report.go is the answer as JSON, print.go as text.
 package explain

@@ -22,7 +22,7 @@ type Target struct {
 	Lookup   []string     // fields that are looked up when a record lacks them
 	Rows     sink.Options // of all tables that the pipeline writes: an event that one of them refuses has no row in any
 	Table    plan.Table
-	TTL      map[string]time.Duration // by family; none: for ever
+	TTL      map[string]time.Duration // by family; none: forever
 }
 
 // counter counts what becomes of records in one target. Workers have one each, merged at the end.

@@ -30,7 +30,7 @@ type Snapshot struct {
 	Table   string
 	Kind    SnapshotKind // empty, when one is taken: FlushSnapshot
 	Created time.Time    // set by the master
-	Owner   string       // set by the master, where it knows who asks
+	Owner   string       // set by the master, where callers are authenticated
 	TTL     time.Duration
 }
 

@@ -70,8 +70,8 @@ func BenchmarkSubmitEmbedded(b *testing.B) {
 	benchmarkSubmit(b, c)
 }
 
-// BenchmarkTLS writes to two servers by turns, to one in plain text and to the other by TLS, and reports how much longer a round by TLS takes, as a
-// median. What is reported is what client and server pay together: they share this machine.
+// BenchmarkTLS writes to two servers in turn, to one in plain text and to the other by TLS, and reports how much longer a round by TLS
+// takes, as a median. What is reported is what client and server pay together: they share this machine.
 func BenchmarkTLS(b *testing.B) {
 	b.Run("embedded", func(b *testing.B) {
 		a := certstest.New(b, "servers")

@@ -27,7 +27,7 @@
 //
 // This package holds what a caller uses; each of its rooms has a page of its own:
 //
-//	internal/pipeline   the way of a mutation from Submit to its result; its doc.go is an outline, step by step
+//	internal/pipeline   the path of a mutation from Submit to its result; its doc.go is an outline, step by step
 //	internal/locate     where rows are: the cache, hbase:meta, the registries
 //	internal/rpc        connections, calls, and the rows and cells of answers
 //	internal/remote     exceptions, and what is done about each: the table of remedies

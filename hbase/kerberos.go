@@ -57,7 +57,7 @@ func (k *Kerberos) validate() error {
 	return errors.Join(errs...)
 }
 
-// login opens what Options.Kerberos says. Whoever asks for it closes the Login.
+// login opens what Options.Kerberos says. The caller closes the Login.
 func (o *Options) login() (*rpc.Kerberos, error) {
 	k := o.Kerberos
 	if k == nil {

@@ -87,7 +87,7 @@ func TestKerberos(t *testing.T) {
 	}
 }
 
-// Whoever is not let in learns why, at once.
+// A client that is not let in learns why, at once.
 func TestKerberosRefusals(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -191,8 +191,8 @@ func TestKerberosHostileServers(t *testing.T) {
 	}
 }
 
-// answerOnce reads preamble and first token of each connection, and answers those. Without an answer it holds the connection until the client
-// gives it up.
+// answerOnce reads preamble and first token of each connection, and answers those. Without an answer it holds the connection until the
+// client gives it up.
 func answerOnce(l net.Listener, answer []byte) {
 	for {
 		c, err := l.Accept()

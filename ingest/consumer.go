@@ -227,7 +227,7 @@ func (h *held) beginning(ctx context.Context, id int, commits *lookedUp, fresh b
 type lookedUp struct {
 	held    *held
 	ids     []int
-	turn    chan struct{} // holds who asks
+	turn    chan struct{} // held by the goroutine that asks
 	commits map[int]broker.Commit
 }
 

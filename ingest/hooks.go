@@ -66,7 +66,7 @@ type WroteInfo struct {
 	LeftOut   int // since their events write nothing, or their keys were not asked for
 	// Events are those that write nothing, by reason; nil: there are none. It is the loop's again when the hook returns.
 	Events map[event.LeftOut]int
-	// Filtered are events that write something perhaps, but not in one place, since its condition fails, by Condition.Of; likewise.
+	// Filtered are events that write something perhaps, but not in one place, since its condition fails, by Condition.Of; also one by one.
 	Filtered map[string]int
 }
 

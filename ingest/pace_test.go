@@ -119,7 +119,7 @@ func TestKillWhilePausedLosesNothing(t *testing.T) {
 	})
 }
 
-// A limit is of the whole group, whoever has the partitions, and is changed while records wait for their turn.
+// A limit is of the whole group, whichever members have the partitions, and is changed while records wait for their turn.
 func TestLimitIsOfTheWholeGroup(t *testing.T) {
 	inBubble(t, 4, func(t *testing.T, b *fakeKafka) {
 		b.produce(50_000, 0, 1, 2, 3)

@@ -53,7 +53,7 @@ func (r *rejects) forget(partition int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.counts, partition)
-	r.halted = nil // whoever still has a reason finds it again
+	r.halted = nil // a partition that still has a reason finds it again
 }
 
 // of is the count of a partition.

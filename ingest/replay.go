@@ -31,7 +31,7 @@ type ReplayOptions struct {
 	Again      bool     // begin again, whatever is kept under Name
 	Untracked  bool     // keep no progress: the replay changes nothing in Kafka, and has no Name; a partition may have nothing in its range
 
-	Eras *eras.Eras // by which records are read, and counted, in the place of Schema and Conditions; nil: none. Writer knows them too
+	Eras *eras.Eras // by which records are read, and counted, instead of by Schema and Conditions; nil: none. Writer knows them too
 
 	Patience time.Duration // Run gives up when nothing was settled for so long; 0: never
 	Cause    func() string // what the Writer's store fails with while a first try is pending; empty: not known. nil: never known

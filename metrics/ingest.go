@@ -71,7 +71,7 @@ func NewIngest(reg prometheus.Registerer) *Ingest {
 	return m
 }
 
-// Watch makes the positions and states of a loop's partitions part of every scrape, in the place of a loop of the same name, and its
+// Watch makes the positions and states of a loop's partitions part of every scrape, replacing a loop of the same name, and its
 // budget, where its time goes and what the topics keep unless those are nil. It returns what says how fast the partitions move, at the
 // rates that scrapes see too.
 func (m *Ingest) Watch(pipeline, half string, status func() ingest.Status, budget *ingest.Budget, meter *pressure.Meter,

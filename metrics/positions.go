@@ -80,7 +80,7 @@ type Left struct {
 	Ratio float64       // as a part of how long they keep records
 }
 
-// add puts a loop in the place of one of its name, if there is one.
+// add adds a loop, which replaces one of the same name.
 func (p *positions) add(w *watched) {
 	p.forget(w.pipeline, w.half)
 	p.mu.Lock()

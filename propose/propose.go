@@ -27,7 +27,7 @@ type Options struct {
 	// message where the file has several.
 	Schema, SchemaAs, Message string
 	// Registry is how the schema registry is asked whose ids the records name; nil: they name none. RegistryUser is its user as the
-	// configuration is to have it; empty: the environment says who asks, if anybody does.
+	// configuration is to have it; empty: credentials come from the environment, if there are any.
 	Registry     *registry.Options
 	RegistryUser string
 	Columns      []string // of records that are CSV; those that lack are c1, c2, …

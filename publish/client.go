@@ -67,7 +67,7 @@ func newClient(o *Options, transactions string) (*kgo.Client, error) {
 		kgo.SeedBrokers(o.Kafka.Brokers...), kgo.ClientID(o.Kafka.ClientID), kgo.TransactionalID(transactions),
 		kgo.TransactionTimeout(txnTimeout),
 		kgo.RequiredAcks(kgo.AllISRAcks()), kgo.ProduceRequestTimeout(o.RequestTimeout),
-		kgo.RetryTimeout(o.RequestTimeout), // whoever publishes then says what is waited for: see Patience
+		kgo.RetryTimeout(o.RequestTimeout), // then the publisher says what it waits for: see Patience
 		kgo.MaxVersions(kversion.V3_6_0()), // offsets are added to transactions by a request of its own: later brokers take both ways
 	}
 	if o.Kafka.TLS != nil {

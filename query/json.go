@@ -37,7 +37,7 @@ func (f Found) Only(fields ...string) Found {
 	return f
 }
 
-// Masked are rows with mask.Text instead of what a table masks, for whoever shows them.
+// Masked are rows with mask.Text instead of what a table masks, for callers that show them.
 func Masked(rows iter.Seq2[Found, error], rules *mask.Rules, table string) iter.Seq2[Found, error] {
 	return func(yield func(Found, error) bool) {
 		for row, err := range rows {
@@ -98,7 +98,7 @@ func (f Found) MarshalJSON() ([]byte, error) {
 	}
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
-	enc.SetEscapeHTML(false) // whoever marshals the row decides
+	enc.SetEscapeHTML(false) // the caller that marshals the row decides
 	err := enc.Encode(o)
 	return out.Bytes(), err
 }

@@ -31,8 +31,8 @@ func (r Selector) Regions(ctx context.Context, s *Selection) (touched, all int, 
 	return s.Regions(ctx, r.Client)
 }
 
-// Selection says what is read of a table by its key, for who plans its own questions: package sqlconsole. Unlike a view's question it may
-// name the whole table. Making its ranges asks no store.
+// Selection says what is read of a table by its key, for a caller that plans its own questions: package sqlconsole. Unlike a view's
+// question it may name the whole table. Making its ranges asks no store.
 type Selection struct {
 	Table   Table
 	Any     []map[string]rowkey.Bound // rows whose key satisfies one of these; an empty one: all rows. None: no row
@@ -65,7 +65,7 @@ type Test struct {
 	Prefix bool // only the first bytes are compared, as many as Value has
 }
 
-// CompareOp is how the bytes of a column must compare; its values are for who imports no package hbase.
+// CompareOp is how the bytes of a column must compare; its values are for callers that do not import package hbase.
 type CompareOp = hbase.CompareOp
 
 // The comparisons of a Test.

@@ -82,8 +82,8 @@ func (c *Client) Lookup(id ID) (*Schema, bool) { return c.memory.get(id) }
 // Resolve has all of the ids in memory when it returns nil. Its error is the gravest *Error of all ids, or that of ctx; if it is Unknown,
 // every other id is in memory, and Schema returns for each unknown one its own error without asking.
 //
-// It asks the registry once for each id that is neither in memory nor in the cache, whoever else asks for it; it does not wait and try
-// again: the caller does, whose pauses are known to who looks after it. Soon after a failure the same error is returned without asking.
+// It asks the registry once for each id that is neither in memory nor in the cache, however many callers ask for it; it does not wait and
+// try again: the caller does, whose pauses its operators know. Soon after a failure the same error is returned without asking.
 func (c *Client) Resolve(ctx context.Context, ids ...ID) error {
 	lacking, seen := []ID(nil), map[ID]bool{}
 	for _, id := range ids {
@@ -142,7 +142,7 @@ func (c *Client) Schema(ctx context.Context, id ID) (*Schema, error) {
 	if err := c.recent(id); err != nil {
 		return nil, err
 	}
-	// The fetch is for everybody who asks, so it does not end with the one who came first.
+	// The fetch is for everybody who asks, so it does not end when the first caller gives up.
 	answer := c.flights.DoChan(id.String(), func() (any, error) {
 		if s, ok := c.memory.get(id); ok { // by a fetch that has ended meanwhile
 			return s, nil
@@ -219,7 +219,7 @@ func (c *Client) fetch(id ID) (*Schema, error) {
 	}
 	info := FetchedInfo{ID: id, FromDir: s != nil}
 	if s == nil {
-		// A registry that answers each of many requests late must not hold a fetch for ever.
+		// A registry that answers each of many requests late must not hold a fetch forever.
 		ctx, cancel := context.WithTimeout(c.ctx, fetchTimeouts*c.o.Timeout)
 		defer cancel()
 		if s, err = c.ask(ctx, id); err != nil {

@@ -658,7 +658,7 @@ func TestCorruptedFileIsFetchedAgain(t *testing.T) {
 			t.Errorf("%s: the file is not as before", name)
 		}
 	}
-	// The file of one id in the place of another.
+	// The file of one id under the name of another.
 	if err := os.WriteFile(c.dir.path(id(8)), whole, 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,7 @@ import (
 	"strings"
 )
 
-// dir keeps schemas in files, one each, below a folder for the registry's URLs: whoever moves to another registry gets none of the old
+// dir keeps schemas in files, one each, below a folder for the registry's URLs: another registry's client gets none of the old
 // one's.
 //
 // A file is a line, "brine-schema 1" and the SHA-256 of what follows in hex, and the Schema as JSON. It is written beside its place and

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Outcome is what an Error asks of whoever holds the record.
+// Outcome says what an Error means for the record that needed the schema.
 type Outcome uint8
 
 // The outcomes. A greater one is graver.

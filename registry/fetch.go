@@ -57,7 +57,7 @@ func (c *Client) connect() error {
 	return err
 }
 
-// authorize says who asks.
+// authorize adds the credentials.
 func (c *Client) authorize(r *http.Request) error {
 	password, token := c.o.now()
 	if token != "" {

@@ -162,7 +162,7 @@ func (r *Run) catchUpAll(ctx context.Context) error {
 	return nil
 }
 
-// swap puts the new index in the place of the old one, if it holds everything. Once that is begun it can only be finished.
+// swap replaces the old index with the new one, if it holds everything. Once begun, that can only be finished.
 func (r *Run) swap(ctx context.Context) error {
 	if err := r.complete(); err != nil {
 		return err

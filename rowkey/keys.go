@@ -17,7 +17,7 @@ type KeyFrom struct {
 	Key  *Key
 }
 
-// One is the keys of a table that has had the same one for ever.
+// One is the keys of a table that has always had the same one.
 func One(k *Key) Keys { return Keys{{Key: k}} }
 
 // Validate finds what is wrong with the list.

@@ -103,7 +103,7 @@ func (d *deletes) rows(i int) {
 }
 
 // check reports deletes that are kept for less time than older changes can be read; instead is what to do instead of keeping them longer.
-// A purge of 0 keeps them for ever.
+// A purge of 0 keeps them forever.
 func (d *deletes) check(purge time.Duration, setting, what, instead string) {
 	p, k := d.pipeline, &d.kept
 	last := k.readable(p.AllowedLateness)
@@ -162,7 +162,7 @@ func Kept(ctx context.Context, topics Topics, topic string) (kept time.Duration,
 	return kept, kept != noEnd, nil
 }
 
-// milliseconds reads a duration of a topic's settings; −1, or none, is for ever.
+// milliseconds reads a duration of a topic's settings; −1, or none, means forever.
 func milliseconds(text string) time.Duration {
 	ms, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || ms < 0 || ms >= noEnd.Milliseconds() {

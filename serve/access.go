@@ -111,7 +111,7 @@ func (s *Server) asksMasked(id *account.Identity, on *subject) bool {
 	}
 	rules, mine := s.masks(id), ""
 	if s.reads(id, on.source).owned {
-		mine = s.forced(on) // which is not asked by who asks
+		mine = s.forced(on) // which the caller cannot choose
 	}
 	return on.key && rules.MasksKey(on.source.Name) ||
 		slices.ContainsFunc(on.fields, func(f string) bool { return f != mine && masked(rules, on.source, f) })
@@ -175,7 +175,7 @@ func (c *call) permit() error {
 	return c.reasoned()
 }
 
-// bearer is who asks: the account, or the address.
+// bearer is the caller: the account, or the address.
 func (c *call) bearer() string {
 	if c.id != nil {
 		return "account " + c.id.Account.Name
@@ -285,7 +285,7 @@ func (c *call) owns(row *query.Row) bool {
 	return mine > 0
 }
 
-// closed reports whether a field that may be asked by is not there for who asks: it is given from the account, or is masked.
+// closed reports whether a field that may be asked by is closed to the caller: it is taken from the account, or is masked.
 func (c *call) closed(field string) bool {
 	on := c.endpoint.on
 	if on == nil || c.opts.Accounts == nil {

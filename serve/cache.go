@@ -20,10 +20,10 @@ type Cache struct {
 	Bytes  int           // of all that are kept; 64 MiB
 }
 
-// cache keeps answers of GET routes for a while. A key names who asks, and with him all that he may see, so that nobody gets what another
-// got; what permits and audits a request comes before it. It is bounded in bytes: what was used last stays. An answer is marked by what it
-// was read from before that is read, and its mark is looked at whenever it is given again: a reading that a row overtakes leaves nothing
-// that is given after the row was settled.
+// cache keeps answers of GET routes for a while. A key names the caller, and with it all that the caller may see, so that nobody gets what
+// another got; what permits and audits a request comes before it. It is bounded in bytes: what was used last stays. An answer is marked by
+// what it was read from before that is read, and its mark is looked at whenever it is given again: a reading that a row overtakes leaves
+// nothing that is given after the row was settled.
 type cache struct {
 	opts Cache
 

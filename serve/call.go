@@ -38,7 +38,7 @@ type call struct {
 	reading  *reading        // what it is read through; nil: nothing of it is kept or watched
 	leave    func()          // gives its place to another request, before its end if called then
 
-	id               *account.Identity // who asks; nil: nobody in particular
+	id               *account.Identity // the caller; nil: nobody in particular
 	session          string            // the token of the cookie
 	scope            scope
 	address, network string // where the request comes from

@@ -64,7 +64,7 @@ func (c *call) signInWays() error {
 }
 
 // inConsole runs a route that people come to in a browser: what it refuses is shown by the console, where there is one, and else a problem
-// as any other. What is shown goes by a cookie that is sealed, since whoever writes a URL could say anything in it.
+// as any other. What is shown goes by a cookie that is sealed, since anyone could put anything into a URL.
 func (c *call) inConsole(handle func(*call) error) error {
 	err := handle(c)
 	if err == nil || c.opts.Console == nil || !strings.Contains(c.r.Header.Get("Accept"), "text/html") {
@@ -111,7 +111,7 @@ func (c *call) companySignIn() error {
 	return nil
 }
 
-// companyReturn begins the session of who comes back. Where it leads does not depend on the request.
+// companyReturn begins the session of a person who comes back from the provider. Where it leads does not depend on the request.
 func (c *call) companyReturn() error {
 	if err := c.companyRate(); err != nil {
 		return err

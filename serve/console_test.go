@@ -126,7 +126,7 @@ func TestConsoleIsWhole(t *testing.T) {
 	}
 }
 
-// The console of either listener is the other's no route, and is there for whoever is signed in or not.
+// The console of either listener is the other's no route, and is there whether the caller is signed in or not.
 func TestConsolesOfBothListeners(t *testing.T) {
 	g := newGuarded(t, func(o *serve.Options) { o.Console = console.Users() })
 	for path, want := range map[string]int{"/": 200, "/orders": 200, "/track": 200, "/accounts": 404, "/audit": 404, "/overview": 404} {

@@ -28,7 +28,7 @@ const (
 	maxBearer   = 32  // streams of an account, or of an address without one
 
 	heartbeat    = 15 * time.Second // so that what stands between does not take the stream for dead
-	sureFor      = 5 * time.Second  // who asks is looked up again after so long, and at once when this process changed an account
+	sureFor      = 5 * time.Second  // the caller is looked up again after so long, and at once when this process has changed an account
 	writeTimeout = 10 * time.Second // of one event: who reads slower is given up, and asks again
 	reconnect    = time.Second
 	eventsType   = "text/event-stream"
@@ -117,7 +117,7 @@ type follower struct {
 	name    string      // of the events that hold the answer
 	last    string      // the id of what the client has
 	request string      // the id of the request, for problems
-	still   func() bool // whether who asks is who it was; nil: nobody in particular does
+	still   func() bool // whether the caller is still who it was; nil: nobody in particular
 }
 
 // feed sends a text now, or fails.
@@ -139,7 +139,7 @@ func (f *follower) alone(conn net.Conn) {
 	f.follow(ctx)
 }
 
-// follow returns when the client is gone, when the server ends, or when who asks is not any more who it was.
+// follow returns when the client is gone, when the server ends, or when the caller is no longer who it was.
 func (f *follower) follow(ctx context.Context) {
 	if f.out.send(fmt.Sprintf("%sretry: %d\n\n", f.head, reconnect.Milliseconds())) != nil {
 		return
@@ -212,7 +212,7 @@ func (c *call) renewed(ask func(ctx context.Context, through *reading) (any, err
 	}
 }
 
-// seenBy names all that an answer depends on besides the question: who asks, in which role, and whose rows are its own.
+// seenBy names all that an answer depends on besides the question: the caller, its role, and whose rows are its own.
 func (c *call) seenBy() string {
 	if c.id == nil {
 		return ""
@@ -220,9 +220,9 @@ func (c *call) seenBy() string {
 	return fmt.Sprintf("%s, %q: ", c.sealedFor(), c.id.Account.Owner)
 }
 
-// still returns what reports whether who asks is who it was when the stream began: a session that is over, a token that was revoked and an
-// account that was disabled or changed end their streams with the next event or heartbeat. What another process has changed shows once
-// sureFor is over.
+// still returns a function that reports whether the caller is still who it was when the stream began: a session that is over, a token that
+// was revoked and an account that was disabled or changed end their streams with the next event or heartbeat. What another process has
+// changed shows once sureFor is over.
 func (c *call) still() func() bool {
 	if c.id == nil {
 		return nil

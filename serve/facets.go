@@ -26,7 +26,7 @@ func facetRoute(v *query.View, params []param) *endpoint {
 		params: params, answer: client.Facets{}, on: on, handle: func(c *call) error { return c.facets(v) }}
 }
 
-// facetsOf are the fields that a view counts by for who asks: none that are masked.
+// facetsOf are the fields that a view counts by for the caller: none that are masked.
 func (c *call) facetsOf(v *query.View) []string {
 	out := []string{}
 	on := viewSubject(v, false)

@@ -111,7 +111,7 @@ func TestJobsShowNothingMasked(t *testing.T) {
 	}
 }
 
-// TestPipelinesAreAsked: what is asked of a pipeline stands in the audit before it is, with who asks.
+// TestPipelinesAreAsked: what is asked of a pipeline is in the audit before it happens, with the caller's name.
 func TestPipelinesAreAsked(t *testing.T) {
 	g := newGuarded(t, nil)
 	const pipelines = "/api/v1/ops/pipelines/"

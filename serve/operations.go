@@ -47,7 +47,7 @@ type Operations interface {
 	DeadLetter(ctx context.Context, record, pipeline string, rules *mask.Rules) (client.DeadLetters, error)
 	DeadLetterSums(ctx context.Context, of client.DeadLettersOf, rules *mask.Rules) (client.DeadLetterSums, error)
 
-	// Ask has a pipeline that runs pause, resume or keep to a limit, and returns what is asked of its halves since. by is who asks.
+	// Ask pauses, resumes or limits a running pipeline, and returns what is asked of its halves since. by names the caller.
 	Ask(ctx context.Context, what, pipeline string, of client.PipelineAsk, by string) (client.PipelineAsked, error)
 
 	// PlanReload returns what Reload would do, or why not, which is no error. Unless it is a dry run, one that is refused counts as a reload

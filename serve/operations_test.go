@@ -169,7 +169,7 @@ func TestOpsOpenAPI(t *testing.T) {
 	}
 }
 
-// TestOpsWithoutAccounts: where nobody knows who asks, operators see all and change nothing, on loopback alone.
+// TestOpsWithoutAccounts: where callers are unknown, operators see all and change nothing, on loopback alone.
 func TestOpsWithoutAccounts(t *testing.T) {
 	var opts serve.Options
 	newShop(t, func(o *serve.Options) { opts = *o })

@@ -31,7 +31,7 @@ func (s *Server) opsTable() []*endpoint {
 	if s.opts.Operations != nil {
 		routes = append(routes, operationRoutes()...)
 	}
-	if s.opts.Accounts == nil { // nobody knows who asks
+	if s.opts.Accounts == nil { // callers are unknown
 		routes = slices.DeleteFunc(routes, func(e *endpoint) bool {
 			return e.method != http.MethodGet || strings.HasPrefix(e.path, jobsPath)
 		})

@@ -47,7 +47,7 @@ type Options struct {
 	PageBytes int
 	Streams   int // event streams at a time, each of which may be of another answer; 512
 
-	// SQL answers statements; without a Catalog there is no such route. Its masks are those of who asks.
+	// SQL answers statements; without a Catalog there is no such route. Its masks are the caller's.
 	SQL SQL
 
 	// Connections are how many are kept beside those of event streams: a new one too many closes the one that has been idle for longest, else
@@ -77,7 +77,7 @@ type Options struct {
 	Rows   query.Client
 	Docs   search.Searcher // nil where no view or table asks an index
 
-	// Commands are what tables with a state are changed by; nil: nothing is changed. Whoever made it runs it.
+	// Commands are what tables with a state are changed by; nil: nothing is changed. Its creator runs it.
 	Commands *command.Desk
 	Machines []command.Machine // of the tables, for the routes
 

@@ -20,7 +20,7 @@ const (
 	docsPath    = root + "/docs"
 )
 
-// anybody is the role of routes for whoever asks, signed in or not.
+// anybody is the role of routes for every caller, signed in or not.
 const anybody account.Role = "anybody"
 
 // endpoint is a route: all that is known of it, in one place.
@@ -50,7 +50,7 @@ type endpoint struct {
 	on       *subject     // whose rows it reads; nil: none
 	reasons  bool         // it reads rows of others, whatever it is on: it takes a reason
 	signedIn bool         // it takes a session, and no API token
-	signsIn  bool         // who asks need be nobody
+	signsIn  bool         // the caller need not be signed in
 	foreign  bool         // another server chooses its parameters: those that the route does not know are passed over
 	leads    string       // where its answer leads a browser, for people; empty: nowhere
 	secret   bool         // its body holds what no problem quotes

@@ -50,7 +50,7 @@ type Server struct {
 	cache    *cache
 	answer   http.Handler // the mux, compressing
 	ops      bool         // it is the operators' listener
-	public   rates        // of who reads public rows
+	public   rates        // of readers of public rows
 	origin   http.CrossOriginProtection
 }
 
@@ -296,7 +296,7 @@ func (s *Server) work(ctx context.Context, c *call) {
 	if err != nil {
 		return
 	}
-	if c.scope = c.may(c.id, e.role, e.on); c.scope.open { // parameters are as who asks may use them
+	if c.scope = c.may(c.id, e.role, e.on); c.scope.open { // only the parameters that the caller may use
 		c.values, err = c.query()
 	}
 	if err == nil {

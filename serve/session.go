@@ -13,13 +13,13 @@ import (
 	"brine/serve/client"
 )
 
-// The paths of the routes about whoever asks.
+// The paths of the routes about the caller.
 const (
 	sessionPath = root + "/session"
 	mePath      = root + "/me"
 )
 
-// ownRoutes are those of whoever asks: signing in and out, the own account, its password and its tokens.
+// ownRoutes are those about the caller: signing in and out, the caller's account, its password and its tokens.
 func (s *Server) ownRoutes() []*endpoint {
 	if s.opts.Accounts == nil {
 		return nil

@@ -127,7 +127,7 @@ func wrongSQL(err error) error {
 		Line: fault.Line, Column: fault.Column})
 }
 
-// catalog is what the statements of who asks may name: tables that he reads whole, without what is masked from him.
+// catalog is what the caller's statements may name: tables that it may read whole, without what is masked from it.
 func (c *call) catalog() *sqlconsole.Catalog {
 	all := c.opts.SQL.Catalog
 	out := &sqlconsole.Catalog{Masks: c.masks(c.id)}

@@ -82,7 +82,7 @@ func TestSQL(t *testing.T) {
 	}
 }
 
-// TestSQLIsOfRoles: who asks names the tables that he reads whole, without what is masked from him; customers have no SQL; the audit has
+// TestSQLIsOfRoles: a caller names the tables that it may read whole, without what is masked from it; customers have no SQL; the audit has
 // each statement before its answer, without what is masked from anybody.
 func TestSQLIsOfRoles(t *testing.T) {
 	g := newGuarded(t, func(o *serve.Options) {
@@ -208,7 +208,7 @@ func TestARowThatCannotBeReadIsNoOutage(t *testing.T) {
 	}
 }
 
-// TestSQLFindsRowsByWords: through the index, as the rows are, and not by words of what is masked from who asks.
+// TestSQLFindsRowsByWords: through the index, as the rows are, and not by words of what is masked from the caller.
 func TestSQLFindsRowsByWords(t *testing.T) {
 	rules := &mask.Rules{}
 	rules.Field("orders", "items")

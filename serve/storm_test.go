@@ -22,10 +22,10 @@ import (
 	"brine/serve"
 )
 
-// TestConnectionStorm: while connections are attempted by the thousand, thousands of them held open by who says nothing, never ends a
-// header, sends one that is too long or a body that does not come, other clients are answered, an event stream that was there goes on, and
-// what the server holds stays within its bounds. BRINE_STORM=100000 is the number of attempts for a run by hand; so many are open at a time
-// as there are descriptors for, at most 15,000.
+// TestConnectionStorm: while connections are attempted by the thousand, thousands of them held open by clients that say nothing, never ends
+// a header, sends one that is too long or a body that does not come, other clients are answered, an event stream that was there goes on,
+// and what the server holds stays within its bounds. BRINE_STORM=100000 is the number of attempts for a run by hand; so many are open at a
+// time as there are descriptors for, at most 15,000.
 func TestConnectionStorm(t *testing.T) {
 	attempts := 3000
 	if n, err := strconv.Atoi(os.Getenv("BRINE_STORM")); err == nil {

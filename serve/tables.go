@@ -18,7 +18,7 @@ import (
 // maxRow is the longest row key that HBase takes.
 const maxRow = 1<<15 - 1
 
-// listedTables is the list of tables, as who asks may read them.
+// listedTables is the list of tables that the caller may read.
 func (c *call) listedTables() client.Tables {
 	out := client.Tables{Tables: []client.Table{}}
 	for i := range c.opts.Tables {
@@ -41,7 +41,7 @@ func (c *call) listedTables() client.Tables {
 	return out
 }
 
-// machine adds the commands that who asks may give; nothing where the state is masked from him, who would learn it by trying.
+// machine adds the commands that the caller may give; none where the state is masked from the caller, who would learn it by trying.
 func (c *call) machine(t *client.Table, m *command.Machine) {
 	if masked(c.masks(c.id), &m.Table, m.State) {
 		return

@@ -27,7 +27,7 @@ const (
 	flushed  = 100  // rows of a streamed answer that are sent together
 )
 
-// listed is the list of views, as who asks may ask them.
+// listed is the list of views that the caller may ask.
 func (c *call) listed() client.Views {
 	out := client.Views{Views: []client.View{}}
 	for i := range c.opts.Views {

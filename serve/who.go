@@ -22,7 +22,7 @@ const cookieName = "__Host-brine"
 // accountsPatience is for one answer of the database of accounts.
 const accountsPatience = time.Second
 
-// identify finds who asks. Nobody in particular is nil; who shows a session or a token that is none is refused.
+// identify identifies the caller. Nobody in particular is nil; an invalid session or token is refused.
 func (c *call) identify() error {
 	s := c.opts.Accounts
 	if s == nil {
@@ -103,7 +103,7 @@ func (s *Server) from(r *http.Request) (address, network string) {
 	}
 	bits := 32
 	if peer.Is6() {
-		bits = 64 // whoever has one address has all of these
+		bits = 64 // the holder of one address has all of these
 	}
 	p, err := peer.WithZone("").Prefix(bits)
 	if err != nil {

@@ -297,7 +297,7 @@ func (s *centre) count(kind string) {
 	s.kinds[kind]++
 }
 
-// pause lets others work: whoever waits for the shop asks again.
+// pause lets others work: a caller that waits for the shop asks again.
 func pause(ctx context.Context) {
 	timer := time.NewTimer(50 * time.Millisecond)
 	defer timer.Stop()

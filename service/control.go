@@ -33,7 +33,7 @@ type Ask struct {
 	Pipeline string
 	Half     string // Rows, Documents or empty: what the pipeline has of them
 	Limit    float64
-	By       string // who asks
+	By       string // who asked
 }
 
 // Asked is what is asked of one half now.

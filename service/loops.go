@@ -29,7 +29,8 @@ func (s *Service) makeLoops() error {
 	return nil
 }
 
-// observe has the metrics show where a half is, in the place of one of its name. It returns what says how fast its partitions move.
+// observe makes the metrics show where a half is, replacing one of the same name. It returns a function that says how fast its partitions
+// move.
 func (s *Service) observe(h *Half) func() metrics.Flow {
 	s.ingest.Undeclared(h.pipeline.Name, h.kind, h.undeclared.Counts)
 	return s.ingest.Watch(h.pipeline.Name, h.kind, h.loop.Status, h.opts.Budget, &h.meter, func() (metrics.Left, bool) {

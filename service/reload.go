@@ -30,7 +30,7 @@ const (
 
 // Reloading is one request for a reload.
 type Reloading struct {
-	By      string // who asks, and how
+	By      string // who asked, and how
 	Preview bool   // only report what would be done
 	Meant   bool   // of a preview: what it reports is done next, so that one that is refused is a reload that was
 	After   string // of a preview: only if the configuration still says what it said then; empty: whatever it says
@@ -324,7 +324,7 @@ func committedBy(h *Half) (at []reload.Offset) {
 	return at
 }
 
-// put adds a half that is about to work, in the place of one of its name.
+// put adds a half that is about to work, replacing one of the same name.
 func (s *Service) put(cfg *config.Config, h *Half) {
 	h.flow = s.observe(h)
 	s.edit(func(halves []*Half) []*Half {

@@ -243,7 +243,7 @@ func TestReloadOutlivesWhoAsked(t *testing.T) {
 	r.settled("moving.rows", 20)
 }
 
-// TestReloadWhilePausedKeepsThePause: the loop that comes in the place of a paused one is paused from its first moment on.
+// TestReloadWhilePausedKeepsThePause: the loop that replaces a paused one is paused from its first moment on.
 func TestReloadWhilePausedKeepsThePause(t *testing.T) {
 	t.Parallel()
 	r := startLines(t, lines)
@@ -378,8 +378,8 @@ func TestReloadDuringAnOutageIsBounded(t *testing.T) {
 	r.wait("all is written", func() bool { return r.rows("third") == 40 })
 }
 
-// TestHalfThatGoesAndComesLosesNothing: documents that are no longer written, and then are again, cost the rows nothing, and go on where they
-// were.
+// TestHalfThatGoesAndComesLosesNothing: documents that are no longer written, and then are again, cost the rows nothing, and go on where
+// they were.
 func TestHalfThatGoesAndComesLosesNothing(t *testing.T) {
 	t.Parallel()
 	r := startLines(t, lines)

@@ -29,7 +29,7 @@ func (s *Service) takeReload(w http.ResponseWriter, r *http.Request) {
 	answer(w, result, err)
 }
 
-// ReloadForAnswer is Reload for who waits for the answer: bounded, and seen to its end when nobody waits any more.
+// ReloadForAnswer is Reload for a caller that waits for the answer: bounded, and finished even when nobody waits any more.
 func (s *Service) ReloadForAnswer(ctx context.Context, asked Reloading) (*reload.Result, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), reloadTime)
 	defer cancel()

@@ -20,7 +20,7 @@ views: { one: { table: moving, where: [id] } }
 serve: { public_rate: 100000, cache: { max_age: 1h } }
 `
 
-// TestPipelinesAndTheAPIInOneProcess: what the pipelines write is pushed to who watches it without waiting for the next question, which is a
+// TestPipelinesAndTheAPIInOneProcess: what the pipelines write is pushed to its watchers without waiting for the next question, which is a
 // second away; and no answer is given again once a row of it is settled, though answers may be an hour old.
 func TestPipelinesAndTheAPIInOneProcess(t *testing.T) {
 	t.Parallel()

@@ -53,7 +53,7 @@ func (s *Service) traceIndex(hooks indexer.Hooks) indexer.Hooks {
 	return hooks
 }
 
-// closeTracing delivers the last spans, if whoever takes them does so soon.
+// closeTracing delivers the last spans, if the collector takes them soon.
 func (s *Service) closeTracing() {
 	if s.tracer == nil {
 		return

@@ -8,8 +8,8 @@ import (
 	"brine/ingest"
 )
 
-// TestUntilEndWaitsForPartitionsOfOthers: a member that was killed in the middle of a rebalance still holds partitions; a run until the end that
-// has settled its own is not at the end.
+// TestUntilEndWaitsForPartitionsOfOthers: a member that was killed in the middle of a rebalance still holds partitions; a run until the end
+// that has settled its own is not at the end.
 func TestUntilEndWaitsForPartitionsOfOthers(t *testing.T) {
 	own := func(watermarks ...int64) (ours []ingest.PartitionStatus) {
 		for p, w := range watermarks {
@@ -41,7 +41,7 @@ func TestUntilEndWaitsForPartitionsOfOthers(t *testing.T) {
 // nothingWrites is a writer that is given nothing.
 type nothingWrites struct{ event.Writer }
 
-// TestUntilEndWaitsForHalvesThatHaveNotJoined: a half that a reload has put in the place of another reads nothing before it is a member of
+// TestUntilEndWaitsForHalvesThatHaveNotJoined: a half that replaces another in a reload reads nothing before it is a member of
 // its group, and is not at the end.
 func TestUntilEndWaitsForHalvesThatHaveNotJoined(t *testing.T) {
 	loop, err := ingest.New(ingest.Options{Kafka: ingest.Kafka{Brokers: []string{"x:1"}}, Topic: "scans", Group: "g", Writer: nothingWrites{},

@@ -9,7 +9,7 @@
 // cell holds only fields that are not. A row that would have no cell at all gets a single empty one, without a qualifier, in the
 // family of its first column: so each row is seen, and rows can be counted.
 //
-// The way of a batch; the next function to read, and its file:
+// The path of a batch; the next function to read, and its file:
 //
 //	Sink.Submit    sink.go    called by takeOff of package ingest; package lookup may be between
 //	draft.add      draft.go   an event's mutations, in the batch of each table; check.go rejects an event whole

@@ -56,7 +56,7 @@ func (r *Reader) Read(ctx context.Context, now time.Time) Snapshot {
 	return s
 }
 
-// readCluster takes the regions of all tables, whoever writes them.
+// readCluster takes the regions of all tables, whichever pipeline writes them.
 func (r *Reader) readCluster(ctx context.Context, regions map[string]*region, seconds float64) error {
 	status, err := r.Cluster.ClusterStatus(ctx)
 	if err != nil {

@@ -53,7 +53,7 @@ type Source struct {
 	// Through returns the Writer that stands before the one that writes, and completes events for it; nil: none does.
 	Through func(event.Writer) (event.Writer, error)
 
-	// Eras say by what records were read before, in the place of Ingest.Schema, and Former, by reading, what became of them. Nil: there are
+	// Eras say by what records were read before, instead of by Ingest.Schema, and Former, by reading, what became of them. Nil: there are
 	// none.
 	Eras   *eras.Eras
 	Former []Former

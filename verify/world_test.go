@@ -145,7 +145,7 @@ func change(id string, at int64, fields string) string {
 	return fmt.Sprintf(`{"id":%q,"at":%d%s}`, id, base.UnixMilli()+at, fields)
 }
 
-// send appends records to the partitions by turns.
+// send appends records to the partitions in turn.
 func (w *world) send(records ...string) {
 	w.t.Helper()
 	w.sendAt(0, records...)

@@ -1,8 +1,8 @@
 // Package oidc signs people in by the OpenID provider of their company: in a browser, by an authorization code with PKCE (OpenID Connect
 // Core 1.0, RFC 7636). What people are here follows from the claims of the ID token that the provider hands over for the code.
 //
-// The invariants: whoever signs in is the issuer and subject of a token that this provider has signed for this client, for this sign-in and
-// for now; who has no role by the configuration has none here; and an unverified address is nobody's name.
+// The invariants: the person who signs in is the issuer and subject of a token that this provider has signed for this client, for this
+// sign-in and for now; who has no role by the configuration has none here; and an unverified address is nobody's name.
 package oidc
 
 import (

@@ -177,7 +177,7 @@ func TestSignIn(t *testing.T) {
 	}
 }
 
-// TestTokensThatAreRefused: what a provider, or whoever is in between, may hand over instead.
+// TestTokensThatAreRefused: what a provider, or an attacker in between, may hand over instead.
 func TestTokensThatAreRefused(t *testing.T) {
 	for name, c := range map[string]struct {
 		claims func(map[string]any)

@@ -60,7 +60,7 @@ func (b *bench) run(ctx context.Context) (err error) {
 	if err := b.load(ctx); err != nil {
 		return err
 	}
-	if b.reader, err = b.Build(ctx, "./bench/read/client"); err != nil { // in the place of the writer
+	if b.reader, err = b.Build(ctx, "./bench/read/client"); err != nil { // replaces the writer
 		return err
 	}
 	for _, client := range []string{theirs, ours} { // so that the server's caches and its compiler have seen both kinds

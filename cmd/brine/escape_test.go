@@ -147,7 +147,7 @@ func TestNoCommandPrintsWhatATerminalActsOn(t *testing.T) {
 	shown(t, "", variables, "tables", "plan", "-c", j.file)
 }
 
-// The same of what an admin port answers, whoever that is.
+// The same of what an admin port answers, whatever process that is.
 func TestNothingThatAnAdminPortAnswersActsOnTheTerminal(t *testing.T) {
 	tables := skewtest.HotTables("scans"+planted, []skew.Region{{Name: "r0" + planted, Server: "s0" + planted, End: skew.Key("5")}, {Name: "r1", Server: "s1:1", Start: skew.Key("5" + planted)}})
 	state := tables.State()

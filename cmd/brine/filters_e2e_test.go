@@ -88,7 +88,7 @@ func (j *job) parcelRows() map[string]string {
 	return rows
 }
 
-// parcelDocuments are the documents that searches find, likewise.
+// parcelDocuments are the documents that searches find, in the same way.
 func (j *job) parcelDocuments() map[string]string {
 	docs := map[string]string{}
 	for row, fields := range j.documents() {

@@ -82,7 +82,7 @@ func main() {
 	syscall.Umask(0o077) // data folders and traces hold customers' data
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	// The first signal drains; whoever sends a second one wants the process gone.
+	// The first signal drains; a second one means that the process is to end at once.
 	context.AfterFunc(ctx, stop)
 	log.SetOutput(term.NewWriter(wording.Writer(os.Stderr))) // of slog's default too
 	os.Exit(run(&env{ctx: ctx, stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, getenv: os.LookupEnv, environ: os.Environ()},

@@ -89,8 +89,8 @@ func TestRunEndsWhenItsStoreIsDamaged(t *testing.T) {
 	}
 }
 
-// TestCommandsEndWhenTheirStoreIsDamaged: every command that reads an embedded HBase ends when it comes upon a damaged table file, names it,
-// and has the exit code for damaged data; not that of its time-out, nor of what it has found until then.
+// TestCommandsEndWhenTheirStoreIsDamaged: every command that reads an embedded HBase ends when it comes upon a damaged table file, names
+// it, and has the exit code for damaged data; not that of its time-out, nor of what it has found until then.
 func TestCommandsEndWhenTheirStoreIsDamaged(t *testing.T) {
 	t.Parallel()
 	servers, dir := embeddedStack(t), t.TempDir()
@@ -99,7 +99,7 @@ func TestCommandsEndWhenTheirStoreIsDamaged(t *testing.T) {
 	j.publish(first(sample.Scans(), 10_000))
 	j.must("run", "-q", "-c", j.file, "--until-end")
 	j.must("regions", "flush", "-c", j.file, j.table)
-	p := j.begin() // whoever is killed leaves no record of how its files were
+	p := j.begin() // a process that is killed leaves no record of how its files were
 	if err := p.cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}

@@ -69,7 +69,7 @@ func (p *hidden) in(what, text string) {
 	}
 }
 
-// repeating is a server that refuses whoever asks, and repeats what it was sent.
+// repeating is a server that refuses every caller, and repeats what it was sent.
 func repeating(t *testing.T) string {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		user, password, _ := r.BasicAuth()
@@ -194,8 +194,8 @@ func blocks(flow string) string {
 	}, strings.ReplaceAll(flow, ", ", ","))
 }
 
-// A brine that works shows none either: not on its port, to whomever, in its log, its traces, nor when it ends with all of its stacks; and a
-// token that is replaced in its file is the one that counts.
+// A brine that works shows none either: not on its port, to whomever, in its log, its traces, nor when it ends with all of its stacks; and
+// a token that is replaced in its file is the one that counts.
 func TestPlantedSecretsOfARunningBrine(t *testing.T) {
 	t.Parallel()
 	j := newJobOf(t, embeddedTLS(t), ordersExample)

@@ -14,7 +14,8 @@ func (j *job) configure(name, value string) {
 	configureTopic(j.t, j.brokers, j.topic, name, value)
 }
 
-// TestNothingStartsThatForgetsDeletesTooEarly: whoever would write with such a setting refuses it as check does, and says the same.
+// TestNothingStartsThatForgetsDeletesTooEarly: every command that would write with such a setting refuses it as check does, and says the
+// same.
 func TestNothingStartsThatForgetsDeletesTooEarly(t *testing.T) {
 	t.Parallel()
 	const text = `

@@ -57,7 +57,7 @@ func silence(server *embedded.Server) (asked <-chan struct{}) {
 	return first
 }
 
-// TestSecondSignalKills: a stop waits for a store that does not answer, but whoever asks twice is obeyed at once; nothing is
+// TestSecondSignalKills: a stop waits for a store that does not answer, but a second signal ends it at once; nothing is
 // committed that was not written.
 func TestSecondSignalKills(t *testing.T) {
 	t.Parallel()

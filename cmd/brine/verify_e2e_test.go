@@ -109,7 +109,7 @@ func TestVerifyFindsAndRepairs(t *testing.T) {
 	})
 }
 
-// TestVerifyFindsADocumentDeletedByHand deletes a document and has an older one written in the place of another, in Elasticsearch
+// TestVerifyFindsADocumentDeletedByHand deletes a document and writes an older version over another one, in Elasticsearch
 // itself; verify finds both and a repair brings them back.
 func TestVerifyFindsADocumentDeletedByHand(t *testing.T) {
 	t.Parallel()

@@ -39,7 +39,7 @@ type cluster struct {
 	limiter  *sockets.Limiter // of all connections of all nodes
 	reading  gauge            // scans
 	tls      *tls.Config      // nil: plain text
-	kerberos *authenticator   // nil: whoever comes is let in
+	kerberos *authenticator   // nil: everybody is let in
 
 	zookeeper *zkserver.Server // nil: there is none
 

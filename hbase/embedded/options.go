@@ -34,7 +34,7 @@ type Options struct {
 	// TLS is what all listeners speak; nil: plain text.
 	TLS *TLS
 
-	// Kerberos lets in only who has a ticket for the server; nil: whoever comes is let in.
+	// Kerberos lets in only clients with a ticket for the server; nil: everybody is let in.
 	Kerberos *Kerberos
 
 	// Release is the HBase as which the server answers: 2.6, the default, or 3.0, where namespaces are rows of hbase:meta and servers report
@@ -73,7 +73,7 @@ type Options struct {
 	Applied func(Applied)
 
 	// Damaged, when set, is called once, with an ErrDamaged that names the file, when what is stored turns out to be damaged while it is
-	// read: from then on the server may answer exceptions for ever. It must not block or call the server.
+	// read: from then on the server may answer exceptions forever. It must not block or call the server.
 	Damaged func(error)
 
 	Warn   func(error)   // called with what fails outside of calls and is retried; it must not block; default: silent

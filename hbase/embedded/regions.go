@@ -176,7 +176,7 @@ func (r *region) before(other *region) bool {
 	return len(r.info.EndKey) > 0 && bytes.Equal(r.info.EndKey, other.info.StartKey)
 }
 
-// replace puts regions in the place of others. The caller holds the cluster's mu; the old slice is not changed.
+// replace replaces regions with others. The caller holds the cluster's mu; the old slice is not changed.
 func (t *table) replace(old []*region, fresh ...*region) {
 	i := slices.Index(t.regions, old[0])
 	t.regions = slices.Concat(t.regions[:i], fresh, t.regions[i+len(old):])

@@ -13,7 +13,7 @@ import (
 // What they do not do:
 //   - closest_row_before is answered with an UnknownProtocolException: clients use a reverse scan;
 //   - filters are those of internal/filter, with its comparators;
-//   - cache_blocks, load_column_families_on_demand, consistency and attributes are ignored: a replica answers whoever asks it,
+//   - cache_blocks, load_column_families_on_demand, consistency and attributes are ignored: a replica answers every caller,
 //     as HBase's does.
 var getMethods = map[string]method{
 	"ClientService.Get": on(get),

@@ -91,7 +91,7 @@ func (c *cluster) znodes() map[string][]byte {
 	return all
 }
 
-// znode is a message as HBase's processes write it: 0xff, the length and the name of who did, and then the message behind the magic.
+// znode is a message as HBase's processes write it: 0xff, the length and the name of the process, and then the message behind the magic.
 func znode(m proto.Message) []byte {
 	const writer = "master:brine"
 	raw, err := proto.Marshal(m)

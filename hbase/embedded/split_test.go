@@ -37,7 +37,7 @@ func waitProcedure(t testing.TB, c *client, id uint64) *hbasepb.ForeignException
 }
 
 // A region splits in the middle of its data: while it does the parent is not served and a scanner of it says so; then its
-// daughters have its rows, and hbase:meta has parent and daughters as HBase writes them. They merge again likewise.
+// daughters have its rows, and hbase:meta has parent and daughters as HBase writes them. Merging works in the same way.
 func TestSplitAndMerge(t *testing.T) {
 	s := start(t, embedded.Options{Servers: 2})
 	parent := createOn(t, s, "t")[0]

@@ -48,8 +48,8 @@ type Topic struct {
 	opts    Options
 	cluster *broker.Cluster
 
-	// Asking is held by who asks something, from reading what is asked to having written it: of two at once none undoes what the other asks.
-	// Two processes are not held apart.
+	// Asking is held by a caller that changes something, from reading what is asked to having written it: of two at once none undoes what the
+	// other asks. Two processes are not held apart.
 	Asking sync.Mutex
 
 	mu    sync.Mutex

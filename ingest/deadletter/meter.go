@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 )
 
-// Meter says how far a scan is, to whoever asks while it goes on: in offsets that are read, each twice.
+// Meter says how far a scan is, to anyone who asks while it runs: in offsets that are read, each twice.
 type Meter struct{ done, total atomic.Int64 }
 
 // Read returns what is done and what is left. Both are 0 before it is known how much there is.

@@ -32,7 +32,7 @@ func TestObjects(t *testing.T) {
 	}
 }
 
-// TestEveryReasonHasAFix: whoever sees a dead letter reads what to do about it.
+// TestEveryReasonHasAFix: each dead letter says what to do about it.
 func TestEveryReasonHasAFix(t *testing.T) {
 	for _, reason := range event.Rejects {
 		if Fix(reason) == "" {

@@ -2,7 +2,7 @@
 // HBase, and the HTTP ports. A Store reads the files, and reads them again for each new connection, so that a certificate that was
 // renewed, or an authority that is trusted no longer, takes no restart. Connections that are open go on.
 //
-// Whoever dials has a Client, which encrypts a connection and says in words what is wrong if that fails. Whoever listens has a Port: an
+// The side that dials has a Client, which encrypts a connection and explains in words why it failed. The side that listens has a Port: an
 // HTTP port's settings become one, and its Listen wraps the listener (http.tls; serve.tls is to be the same). Store.Server is its
 // tls.Config for others, and Accept is for a port that takes plain text as well.
 //

@@ -21,7 +21,7 @@ const defaultSkew = 5 * time.Minute
 
 // Acceptor accepts contexts with the keys of a keytab. It is safe for concurrent use.
 //
-// It remembers no requests: each context has a key that the acceptor has chosen, so that whoever sends a request again can send nothing
+// It remembers no requests: each context has a key that the acceptor has chosen, so that an attacker who replays a request can send nothing
 // after it.
 type Acceptor struct {
 	keys *keytab.Keytab

@@ -1,5 +1,5 @@
 // Package gssapi authenticates by Kerberos 5: contexts of GSS-API (RFC 4121) as both sides make them, the SASL mechanism GSSAPI on top
-// (RFC 4752), and the tickets of whoever initiates. Messages of Kerberos itself, keytabs and krb5.conf are read by gokrb5.
+// (RFC 4752), and the initiator's tickets. Messages of Kerberos itself, keytabs and krb5.conf are read by gokrb5.
 //
 // Everything between two peers is a state machine over tokens, without a network and without a goroutine:
 //

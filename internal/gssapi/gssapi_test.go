@@ -193,7 +193,7 @@ func TestUnwrapRefuses(t *testing.T) {
 	}
 }
 
-// An answer to another request, one by who does not hold the server's key, and any message that is none end the exchange.
+// An answer to another request, one from a peer without the server's key, and anything that is no message end the exchange.
 func TestServerMustProveItself(t *testing.T) {
 	p := newPeers(t, supported[0])
 	exchange := func() (*Initiator, []byte) {

@@ -72,7 +72,7 @@ func contextChecksum() []byte {
 	return b
 }
 
-// Finish checks the server's answer to the request: only who could read the ticket can say when it was made.
+// Finish checks the server's answer to the request: only a server that could read the ticket can say when it was made.
 func (i *Initiator) Finish(token []byte) (*Context, error) {
 	id, message, err := decodeToken(token)
 	if err != nil {

@@ -115,7 +115,7 @@ func (c *Connections) oldestLocked() net.Conn {
 	return nil
 }
 
-// cut closes a connection at once: to take leave of it, as TLS does, would be to wait for who reads nothing.
+// cut closes a connection at once: a proper close, as TLS has it, would wait for a peer that reads nothing.
 func cut(conn net.Conn) {
 	if encrypted, ok := conn.(interface{ NetConn() net.Conn }); ok {
 		conn = encrypted.NetConn()

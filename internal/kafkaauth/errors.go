@@ -6,7 +6,7 @@ import (
 	"github.com/segmentio/kafka-go"
 )
 
-// refused is the answer of whoever does not believe us. It is as final as a broker's refusal of a password.
+// refused is the answer of a server that does not accept our credentials. It is as final as a broker's refusal of a password.
 type refused struct {
 	msg, fix string
 	cause    error

@@ -6,5 +6,5 @@
 //	pipe (pipe.go)               one direction: bytes, and when they arrive
 //
 // A connection takes any amount: no write waits for its reader. So nobody holds a mutex while it waits for a write, in which a bubble's
-// time would stand still for ever.
+// time would stand still forever.
 package memnet

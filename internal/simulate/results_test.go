@@ -83,7 +83,7 @@ func (r *results) room(first, last uint64) error {
 	return nil
 }
 
-// add takes a piece in, in the place of those whose seeds it has run again.
+// add adds a piece, which replaces those whose seeds it has run again.
 func (r *results) add(p *piece) {
 	r.Pieces = slices.DeleteFunc(r.Pieces, func(o *piece) bool { return p.First <= o.First && o.Last <= p.Last })
 	r.Pieces = append(r.Pieces, p)

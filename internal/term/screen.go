@@ -50,7 +50,7 @@ func (s *Screen) During(work, draw func()) {
 	work()
 }
 
-// Show shows lines in the place of those shown before.
+// Show replaces the lines shown before.
 func (s *Screen) Show(lines ...string) {
 	var b strings.Builder
 	if s.drawn > 0 {

@@ -19,7 +19,7 @@ type MariaDB struct {
 	t       testing.TB
 	root    string // below which usr is
 	data    string
-	temp    string // its temporary files: a server that starts deletes those that it finds, whoever's they are
+	temp    string // its temporary files: a starting server deletes all that it finds, even another server's
 	socket  string
 	made    int // databases, by Create
 	process *exec.Cmd

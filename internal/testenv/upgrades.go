@@ -35,7 +35,7 @@ func UpgradesOnBoth(t *testing.T, files fs.FS, versions string, open func(t *tes
 
 // Upgrades holds migrations, as account.Store.Migrate takes them, to what they promise: from each older version, and from none, they lead
 // to the newest, and every row of every table that was there before is there afterwards as it was. Where the dialect has no transactions
-// of them, as MySQL has none, so they do for who died between two of their statements. open returns a database without them.
+// of them, as MySQL has none, so they do for a process that died between two of their statements. open returns a database without them.
 func Upgrades(t *testing.T, files fs.FS, dialect, versions string, open func(*testing.T) Database) {
 	t.Helper()
 	folder := "migrations/" + dialect
@@ -175,7 +175,7 @@ func (u *upgrade) tables() (out []string) {
 func (u *upgrade) fill(table string) {
 	u.t.Helper()
 	names, types, rows := u.read(table)
-	if len(rows) > 0 { // made by who opened the database
+	if len(rows) > 0 { // made when the database was opened
 		return
 	}
 	var marks []string

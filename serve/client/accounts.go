@@ -27,7 +27,7 @@ type Company struct {
 	Path string `json:"path" doc:"Where a browser goes to sign in."`
 }
 
-// Me is who asks.
+// Me is the caller.
 type Me struct {
 	Name  string `json:"name"`
 	Role  string `json:"role" doc:"customer, support, operator or admin; of an API token no more than its own."`

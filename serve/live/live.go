@@ -1,4 +1,4 @@
-// Package live keeps answers fresh for whoever watches them: an answer that a thousand clients wait for is asked for once a second, not a
+// Package live keeps answers fresh for those who watch them: an answer that a thousand clients wait for is asked for once a second, not a
 // thousand times, and each of them is handed the newest state, whatever it has missed. So a slow reader costs nobody else anything, and
 // itself only states in between. What is known to have changed is asked for at once.
 package live
@@ -34,7 +34,7 @@ type Options struct {
 }
 
 // Ask returns an answer as it is now. Equal bytes are the same answer. wake has it be asked for again before its time, since it may have
-// changed; it returns at once, whoever calls it. release, which may be nil, is called once what was returned is watched no more.
+// changed; it returns at once. release, which may be nil, is called once what was returned is watched no more.
 type Ask func(ctx context.Context, wake func()) (data []byte, release func(), err error)
 
 // State is what is known of an answer.
@@ -89,7 +89,7 @@ type Stream struct {
 	seen uint64
 }
 
-// Watch returns a stream of the answer of this key, which whoever watches the key shares: a key names all that the answer depends on, who
+// Watch returns a stream of the answer of this key, which all watchers of the key share: a key names all that the answer depends on, who
 // may see what included. ask is called while there are streams, as often as the options say. The stream is to be closed.
 func (h *Hub) Watch(key string, ask Ask) (*Stream, error) {
 	h.mu.Lock()
@@ -232,7 +232,7 @@ func (h *Hub) askOnce(ctx context.Context, w *watcher, wake func()) (data []byte
 	return w.ask(ctx, wake)
 }
 
-// breaks ends the streams of a watcher. Whoever watches its key from then on has it asked for again.
+// breaks ends the streams of a watcher. The next watcher of its key asks again.
 func (h *Hub) breaks(w *watcher) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

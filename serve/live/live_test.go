@@ -44,7 +44,7 @@ func (a *answer) ask(_ context.Context, wake func()) ([]byte, func(), error) {
 	return fmt.Append(nil, a.text.Load()), release, nil
 }
 
-// change has the answer be another, and whoever watches it be woken.
+// change changes the answer and wakes its watchers.
 func (a *answer) change(to string) {
 	a.text.Store(to)
 	a.wake.Load().(func())()
@@ -243,7 +243,8 @@ func TestCloseEndsAll(t *testing.T) {
 	})
 }
 
-// TestAPanicEndsItsStreamsAlone: those of the answer whose asking panics, not the process, and not who watches something else or comes again.
+// TestAPanicEndsItsStreamsAlone: those of the answer whose asking panics, not the process, and not who watches something else or comes
+// again.
 func TestAPanicEndsItsStreamsAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
@@ -294,7 +295,7 @@ func TestAPanicEndsItsStreamsAlone(t *testing.T) {
 	})
 }
 
-// TestWhatIsWokenIsAskedForAtOnce: and not more often than it may be, however often it is woken; what is not released would wake for ever.
+// TestWhatIsWokenIsAskedForAtOnce: and not more often than it may be, however often it is woken; what is not released would wake forever.
 func TestWhatIsWokenIsAskedForAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := live.New(options)

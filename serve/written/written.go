@@ -94,8 +94,8 @@ type Mark struct {
 // place is a prefix of keys of a table.
 type place struct{ table, prefix string }
 
-// Mark returns a mark that is on nothing yet. The first row that hits it has call called, if it is not nil, by who has written the row: it
-// returns at once, and calls nothing of this package. The mark is to be closed.
+// Mark returns a mark that is on nothing yet. The first row that hits it calls call, if it is not nil, on the goroutine that wrote the row:
+// it returns at once, and calls nothing of this package. The mark is to be closed.
 func (r *Rows) Mark(call func()) *Mark { return &Mark{rows: r, call: call} }
 
 // Hit reports whether a row was written that may be of the ranges, since they were added.

@@ -150,7 +150,7 @@ func TestAMarkBesideHitOnesIsHit(t *testing.T) {
 			for range 2000 {
 				m := r.Mark(nil)
 				m.Row("t", []byte("row"))
-				if r.Wrote("t", rows("row")); !m.Hit() { // whoever wrote first
+				if r.Wrote("t", rows("row")); !m.Hit() { // whichever wrote first
 					t.Error("a row that was written after the mark was set is no hit")
 					return
 				}
@@ -206,8 +206,8 @@ func FuzzRanges(f *testing.F) {
 	})
 }
 
-// BenchmarkWrote is what a flight of 500 rows costs its writer: while nobody reads, and while 10,000 timelines are watched, of which none, or
-// one, is of these rows, or all were read from the whole table.
+// BenchmarkWrote is what a flight of 500 rows costs its writer: while nobody reads, and while 10,000 timelines are watched, of which none,
+// or one, is of these rows, or all were read from the whole table.
 func BenchmarkWrote(b *testing.B) {
 	var batch keys
 	for i := range 500 {

@@ -55,7 +55,7 @@ func same(a, b string) bool {
 	return subtle.ConstantTimeCompare(x[:], y[:]) == 1
 }
 
-// fromLoopback reports whether who asks is on this machine. What a proxy forwards may come from anywhere.
+// fromLoopback reports whether the caller is on this machine. What a proxy forwards may come from anywhere.
 func fromLoopback(r *http.Request) bool {
 	if guard.Forwarded(r) != "" {
 		return false

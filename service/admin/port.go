@@ -1,7 +1,8 @@
 // Package admin is a process's HTTP port for operators: metrics, health, what is known of its pipelines, and profiles.
 //
-// The invariant: whoever asks, and however many of them read nothing, the port holds at most maxConnections connections, makes one scrape
-// at a time, and answers a stranger only metrics and health. A stranger is any caller from beyond loopback without the token.
+// The invariant: however many clients there are, and however many of them read nothing, the port holds at most maxConnections connections,
+// makes one scrape at a time, and answers a stranger only metrics and health. A stranger is any caller from beyond loopback without the
+// token.
 package admin
 
 import (

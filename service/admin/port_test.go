@@ -150,8 +150,8 @@ func FuzzStrangersGetNoFurther(f *testing.F) {
 	})
 }
 
-// Profiles are there for who asked for them, and on this port only: importing net/http/pprof puts them on http.DefaultServeMux too, which nobody
-// may serve.
+// Profiles are there where the configuration asks for them, and on this port only: importing net/http/pprof puts them on
+// http.DefaultServeMux too, which nobody may serve.
 func TestProfilesAreOnTheAdminPortOnlyAndOnlyIfAskedFor(t *testing.T) {
 	on, off := open(t, "127.0.0.1:0", Options{Pprof: true}), open(t, "127.0.0.1:0", Options{})
 	for _, path := range []string{"/debug/pprof/", "/debug/pprof/goroutine", "/debug/pprof/heap"} {

@@ -123,7 +123,7 @@ const requestTimeout = time.Minute
 
 func (s *Stack) broker() ingest.Kafka { return ingest.Kafka{Brokers: []string{s.KafkaAddr()}} }
 
-// Offsets returns a client that asks the broker for offsets. Whoever asked for it closes it.
+// Offsets returns a client that asks the broker for offsets. The caller closes it.
 func (s *Stack) Offsets() *offsets.Client { return offsets.Open(s.broker(), requestTimeout) }
 
 // Getenv is an environment that lays the addresses of the servers over a configuration.

@@ -105,7 +105,7 @@ func blocked(ctx context.Context, _ *Output) error {
 	return ctx.Err()
 }
 
-// TestAJobFromStartToEnd: it shows how far it is, and what it has found stays for whoever asks later, in this process and in another.
+// TestAJobFromStartToEnd: it shows how far it is, and what it has found stays for later callers, in this process and in another.
 func TestAJobFromStartToEnd(t *testing.T) {
 	inBubble(t, func(w *world) {
 		j := w.open(nil)

@@ -7,8 +7,8 @@
 //
 // A row is a bucket of time of one table: the table's name, a zero byte, and the seconds since 1970 at which the bucket begins. Minutes
 // have a row for each member, with its number and the time at which what it has begins behind that; their sum is what was written. Coarser
-// buckets are made of finer ones that are in the table, by whoever finds one missing: they come out the same whoever makes them, and a
-// restart in between loses none. Each kind of bucket is a column family, from which the servers remove it by its TTL.
+// buckets are made of finer ones that are in the table, by the member that finds one missing: they come out the same whichever makes them,
+// and a restart in between loses none. Each kind of bucket is a column family, from which the servers remove it by its TTL.
 //
 // The invariant: nothing of it is on a record's path. It is one goroutine that makes a bounded number of calls a minute, one after the
 // other, and one that fails ends what is done in that minute. What could not be written stays in the counters, which have eight hours, and

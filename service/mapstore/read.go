@@ -25,7 +25,7 @@ func Kept() time.Duration { return layers[len(layers)-1].kept }
 func (s *Store) finest(from, until time.Time) int {
 	age, span := s.opts.Now().Sub(from), until.Sub(from)
 	for l, layer := range layers[:len(layers)-1] {
-		if most := layer.kept + layer.long; age <= most && span <= most { // who asks for all that is kept asks a moment later
+		if most := layer.kept + layer.long; age <= most && span <= most { // a request for all that is kept comes a moment later
 			return l
 		}
 	}

@@ -15,7 +15,7 @@ import (
 	"brine/service/letters"
 )
 
-// scan is the scan of the dead letters that are meant, for who sees what rules do not mask.
+// scan is the scan of the dead letters that are meant, for a caller who sees what rules do not mask.
 func (o *Operations) scan(ctx context.Context, of client.DeadLettersOf, rules *mask.Rules) (*brokers.DeadLetters, error) {
 	filter, err := o.filter(&of, rules)
 	if err != nil {
@@ -24,7 +24,7 @@ func (o *Operations) scan(ctx context.Context, of client.DeadLettersOf, rules *m
 	return brokers.NewDeadLetters(ctx, o.cfg(), of.Pipeline, of.Half, filter)
 }
 
-// filter reads which dead letters are meant, for who sees what rules do not mask.
+// filter reads which dead letters are meant, for a caller who sees what rules do not mask.
 func (o *Operations) filter(of *client.DeadLettersOf, rules *mask.Rules) (out deadletter.Filter, err error) {
 	if of.Pipeline != "" {
 		if _, err := o.pipeline(of.Pipeline); err != nil {

@@ -100,7 +100,7 @@ func (o *Operations) Regions(ctx context.Context, name string, rules *mask.Rules
 	return out, nil
 }
 
-// masksKey reports whether the keys of a table are masked, from who asks or from everybody.
+// masksKey reports whether the keys of a table are masked, from the caller or from everybody.
 func (o *Operations) masksKey(table string, rules *mask.Rules) bool {
 	return rules.MasksKey(table) || o.cfg().Mask().MasksKey(table)
 }

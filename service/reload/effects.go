@@ -16,7 +16,7 @@ const (
 	Elsewhere Effect = "serve"   // it is of brine serve, which takes it up as it starts; brine run has no use for it
 	Live      Effect = "live"    // it counts at once, and nothing stops
 	Drain     Effect = "drain"   // the pipelines that it concerns settle, commit, and go on with it from their commit
-	Onward    Effect = "onward"  // likewise; what was written before stays as it is, so the offset where it begins to count is recorded
+	Onward    Effect = "onward"  // drain as well; what was written before stays as it is, so the offset where it begins to count is recorded
 	Restart   Effect = "restart" // it is of the whole process
 	Replay    Effect = "replay"  // it is part of what rows and documents are known by, or of what those that are written mean
 )

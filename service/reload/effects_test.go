@@ -12,7 +12,7 @@ import (
 
 var update = flag.Bool("update", false, "write the table of docs/live.md")
 
-// TestEverySettingHasAnEffect: whoever adds a setting says what it takes for a change of it to count, in effects.go.
+// TestEverySettingHasAnEffect: a new setting must say what it takes for a change of it to count, in effects.go.
 func TestEverySettingHasAnEffect(t *testing.T) {
 	known := map[string]bool{}
 	for _, section := range config.Sections() {

@@ -15,7 +15,7 @@ func Damaged(what string, err error) error {
 			"folder and write it again")
 }
 
-// Damage carries the first damage that the embedded HBase finds in its folder while it reads it, to whoever has to end then.
+// Damage carries the first damage that the embedded HBase finds in its folder while it reads it, to the process that has to end then.
 type Damage struct{ found chan error }
 
 // NewDamage returns a Damage of which nothing is reported yet.

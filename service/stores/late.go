@@ -9,7 +9,7 @@ import (
 	"brine/search"
 )
 
-// LateSearch is the search engine of a configuration, which the first query opens: who asks none needs none.
+// LateSearch is the search engine of a configuration, which the first query opens: a command without queries needs none.
 type LateSearch struct {
 	Config *config.Config
 

@@ -128,7 +128,7 @@ func (h *HBase) Close() {
 func StartHBase(opts embedded.Options, log *slog.Logger) (*embedded.Server, error) {
 	opts.Warn = func(err error) { log.Warn("the embedded HBase", "error", err) }
 	server, err := embedded.Start(opts)
-	if known, is := errors.AsType[*fault.Error](err); is { // of who listens for it
+	if known, is := errors.AsType[*fault.Error](err); is { // of the process that listens on it
 		return nil, known
 	}
 	switch {

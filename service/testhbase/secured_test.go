@@ -105,7 +105,7 @@ func TestWithACertificate(t *testing.T) {
 	}
 }
 
-// TestWithAKeytab: with --kerberos-keytab only who has a ticket is let in, with one of the qualities of --kerberos-qop, and with
+// TestWithAKeytab: with --kerberos-keytab only clients with a ticket are let in, with one of the qualities of --kerberos-qop, and with
 // certificates besides where those are set.
 func TestWithAKeytab(t *testing.T) {
 	t.Parallel()

@@ -1,5 +1,5 @@
 // Package testhbase is what brine hbase runs: an embedded HBase alone, for the tests of any project in any language, on ports that were
-// chosen, with faults over HTTP for who has a token. docs/test-hbase.md is its page.
+// chosen, with faults over HTTP for callers with a token. docs/test-hbase.md is its page.
 //
 // The invariant: nothing listens beyond loopback unless it was asked for, and the faults' port answers nobody without the token.
 package testhbase

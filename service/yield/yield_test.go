@@ -123,7 +123,7 @@ func TestWhatIsHeldIsLetGo(t *testing.T) {
 }
 
 // TestNothingIsLostToRetention: what would not be done before half of the time is over that its topic keeps it has as much as that takes,
-// whoever is behind, and no more.
+// whichever half is behind, and no more.
 func TestNothingIsLostToRetention(t *testing.T) {
 	var h Half
 	const lag, hours = 3_600_000, 2

@@ -98,7 +98,7 @@ func (s *Screen) Repaired(records int64, err error) {
 	s.fixed("repaired_records", records, err, "written again: %s records", term.Thousands(records))
 }
 
-// Deleted prints in how many rows and documents something extra was deleted, likewise.
+// Deleted prints in how many rows and documents something extra was deleted, in the same form.
 func (s *Screen) Deleted(rows int64, err error) {
 	s.fixed("deleted_extra", rows, err, "what was extra is deleted in %s rows and documents", term.Thousands(rows))
 }

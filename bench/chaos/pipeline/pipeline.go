@@ -1,5 +1,5 @@
 // Package pipeline runs brine, several processes of it, from a real Kafka into a real HBase while both and brine itself are broken
-// again and again, and then asks whether anything was lost, doubled or put in the place of something newer. `make chaos` runs it.
+// again and again, and then asks whether anything was lost, doubled or written over something newer. `make chaos` runs it.
 //
 // The servers are this run's alone. Three tracks of faults run side by side for as long as events are published: one breaks brine's
 // processes, one those of Kafka and HBase, one moves, splits and disables what HBase holds. What is played is drawn by the seed; a

@@ -37,7 +37,7 @@ func notFound(format string, args ...any) error {
 	return &errorStatus{http.StatusNotFound, fmt.Errorf(format, args...)}
 }
 
-// Handler returns the routes of a server, for who shows the token as a bearer. The token must not be empty.
+// Handler returns the routes of a server, for callers that send the token as a bearer. The token must not be empty.
 func Handler(server *embedded.Server, token string) (http.Handler, error) {
 	if token == "" {
 		return nil, errors.New("faulthttp: the token is empty")

@@ -41,7 +41,7 @@ func (c *regionCache) findBefore(table string, row []byte) *Region {
 	return rs[i-1]
 }
 
-// add puts a region in the place of those that it overlaps, unless one of them is newer, or is the same: then that one stays. It
+// add replaces the regions that this one overlaps, unless one of them is newer, or is the same: then that one stays. It
 // returns the one that is known from now on.
 func (c *regionCache) add(r *Region) *Region {
 	c.mu.Lock()

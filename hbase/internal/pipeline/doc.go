@@ -9,7 +9,7 @@
 //   - bytes return to the bound with each mutation's result, and what waits for room holds none of it;
 //   - a region that fails delays only its own lane.
 //
-// The way of a mutation. Each step names the next one. In brine, package sink submits (sink/sink.go has its part of the way).
+// The path of a mutation. Each step names the next one. In brine, package sink submits (sink/sink.go has its part of the path).
 //
 //  1. Mutator.Submit (submit.go) makes a Flight (flight.go), sorts out what can never be written (check), and goes on with
 //     admit.

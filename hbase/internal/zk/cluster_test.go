@@ -97,7 +97,7 @@ func TestZooKeeperSurvivesFaults(t *testing.T) {
 	}
 }
 
-// A session says who asks before it asks; without that, or with another, what not everybody may read is refused with the fix.
+// A session authenticates before it asks; without that, or with another, what not everybody may read is refused with the fix.
 func TestZooKeeperIsShownAUser(t *testing.T) {
 	z := zktest.New(t, "/hbase")
 	z.Do(func() { z.Auth = "brine:hunter2" })

@@ -64,7 +64,7 @@ type session struct {
 	xid     int32
 }
 
-// connect opens a session on a connection, which is closed if that fails, and says who asks unless auth is empty.
+// connect opens a session on a connection, which is closed if that fails, and authenticates unless auth is empty.
 func connect(ctx context.Context, conn net.Conn, addr, auth string) (*session, error) {
 	s := &session{conn: conn, addr: addr}
 	b := binary.BigEndian.AppendUint32(nil, 0)
@@ -95,7 +95,7 @@ func connect(ctx context.Context, conn net.Conn, addr, auth string) (*session, e
 	return s, nil
 }
 
-// authorize says who asks, by scheme digest: the password travels as it is.
+// authorize authenticates by scheme digest: the password travels as it is.
 func (s *session) authorize(ctx context.Context, auth string) error {
 	b := appendBytes(binary.BigEndian.AppendUint32(nil, 0), []byte("digest"))
 	next := s.xid

@@ -21,7 +21,7 @@ type Chunk struct {
 	Cost    int64          // of the records, as event.Record.Size counts
 	Sent    int            // how many bytes of record batches the broker sent
 	Took    time.Duration  // until its answer was there
-	Blocked time.Duration  // for which whoever fetched waited for room for it
+	Blocked time.Duration  // how long the fetch waited for room for it
 
 	topic     string
 	partition int

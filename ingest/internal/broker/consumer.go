@@ -76,7 +76,7 @@ type Consumer struct {
 	everything bool // the next heartbeat says all: the last answer was none, or there are other topics
 	report     bool // it says what we own
 
-	asking chan struct{} // holds who asks for topics, one at a time
+	asking chan struct{} // held by the one goroutine that asks for topics
 	look   chan struct{} // for topics, now
 	seen   chan map[string]Topic
 	nudges chan struct{} // send a heartbeat now

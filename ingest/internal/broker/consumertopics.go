@@ -57,7 +57,7 @@ func (m *Consumer) watch(ctx context.Context) {
 	}
 }
 
-// askTopics asks for the topics, after whoever asks already.
+// askTopics asks for the topics, once a request that is under way has ended.
 func (m *Consumer) askTopics(ctx context.Context) (map[string]Topic, error) {
 	select {
 	case m.asking <- struct{}{}:

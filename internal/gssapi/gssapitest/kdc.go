@@ -187,7 +187,7 @@ func (k *KDC) serve(c net.Conn) {
 		return
 	}
 	b := k.Answer(request)
-	_, _ = c.Write(append(binary.BigEndian.AppendUint32(nil, uint32(len(b))), b...)) // whoever has gone needs no answer
+	_, _ = c.Write(append(binary.BigEndian.AppendUint32(nil, uint32(len(b))), b...)) // a client that has gone needs no answer
 }
 
 // Answer answers one request.

@@ -43,7 +43,7 @@ type Family struct {
 	Name              []byte
 	MaxVersions       int   // at least 1
 	MinVersions       int   // kept although expired
-	TTL               int64 // 0 means for ever
+	TTL               int64 // 0 means forever
 	KeepDeleted       bool  // time ranges see behind delete markers, compactions keep them and what they hide
 	PurgeDeletesAfter int64 // a major compaction keeps younger delete markers
 }

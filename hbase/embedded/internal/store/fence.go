@@ -15,7 +15,7 @@ import (
 )
 
 // fence stands between one life of the store and its folder. After the first write or sync that fails nothing goes through any more, and
-// Pebble sees success: it must neither go on writing behind what failed, nor end the process or wait for ever, as it does on errors.
+// Pebble sees success: it must neither go on writing behind what failed, nor end the process or wait forever, as it does on errors.
 // A commit asks the fence before it is acknowledged.
 type fence struct {
 	failed func()       // called once, by a goroutine that may hold any of Pebble's locks

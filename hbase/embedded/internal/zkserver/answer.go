@@ -86,7 +86,7 @@ func (w watches) leave(k kind, name string) bool {
 // answer does what a request asks for. The caller holds s.mu.
 func (s *Server) answer(c *conn, q *request) (code int32, body []byte) {
 	switch q.op {
-	case opPing, opAuth, opClose: // whoever says who he is may do no more
+	case opPing, opAuth, opClose: // authenticating gives no further rights
 		return 0, nil
 	case opExists, opGetData, opGetChildren, opGetChildren2:
 		return s.read(c, q)

@@ -174,7 +174,7 @@ func (s *Server) touchParent(name string) {
 	}
 }
 
-// fire sends an event to whoever watches for it, once.
+// fire sends an event to the sessions that watch for it, once.
 func (s *Server) fire(event int32, name string) {
 	for c := range s.conns {
 		if c.watches.take(event, name) {

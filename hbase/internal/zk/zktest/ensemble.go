@@ -204,7 +204,7 @@ func (z *Ensemble) answer(conn net.Conn, shown *string) bool {
 	return err == nil
 }
 
-// authorize notes who asks.
+// authorize notes who the client is.
 func (z *Ensemble) authorize(xid int32, request []byte, shown *string) {
 	scheme, rest, err := cutBytes(request[4:])
 	auth, rest, err2 := cutBytes(rest)
