@@ -332,7 +332,7 @@ func (l *loader) checkTransition(p *Pipeline, t query.Table, x *Transition, sett
 		case f.eventType() == event.Nested:
 			l.fault(at, FieldTypes, "field "+name+" is json, which no command sets", "remove it")
 		case name == t.Deleted && slices.Contains(x.Take, name):
-			l.fault(at, CommandsCode, "field "+name+" deletes the row, which whoever gives the command is not to choose", "write it under set")
+			l.fault(at, CommandsCode, "field "+name+" deletes the row, which the caller of the command may not choose", "write it under set")
 		default:
 			l.checkWritten(p, name, at)
 		}

@@ -18,7 +18,7 @@ func keyRoutes() []*endpoint {
 	number := func(name, about string) param { return param{in: "query", name: name, about: about, kind: rowkey.Int} }
 	return []*endpoint{{
 		path: opsPath + "/keys", id: "key",
-		about: "A row key part by part, with a row of it, ranges, split points and what can be foreseen to end badly: brine key, as one types.",
+		about: "A row key part by part, with a row of it, ranges, split points and what can be foreseen to end badly: brine key, while you type.",
 		params: []param{
 			text("table", "Whose key is meant; left out: that of the expression."), text("key", "An expression that is no table's key yet."),
 			list("field", "NAME:TYPE of a field of the expression: text, int, float, bool or time."),

@@ -40,7 +40,7 @@ var (
 		"A page of the web can have a browser ask by a name of its own, and read the answer. Add the name to serve.hosts if it is yours."}
 	wasForwarded = kind{"forwarded", http.StatusForbidden, "Forwarded requests are refused",
 		"Only proxies of serve.trusted_proxies may forward; without accounts brine answers this machine only."}
-	unsigned = kind{"unsigned", http.StatusUnauthorized, "Who asks is not known",
+	unsigned = kind{"unsigned", http.StatusUnauthorized, "The caller is not known",
 		"POST " + sessionPath + " signs in; programs send Authorization: Bearer and an API token."}
 	forbidden = kind{"forbidden", http.StatusForbidden, "Not for this account", "What the account's role may do is in the documentation."}
 	crossSite = kind{"cross-site", http.StatusForbidden, "Sent by another site",

@@ -27,11 +27,11 @@ func (s *Server) ownRoutes() []*endpoint {
 	return append(s.companyRoutes(), []*endpoint{
 		{method: http.MethodPost, path: sessionPath, id: "sign_in", about: "Begins a session, whose token is the cookie " + cookieName + ".",
 			body: client.SignIn{}, answer: client.Me{}, role: anybody, secret: true, signsIn: true, handle: (*call).signIn},
-		{method: http.MethodGet, path: sessionPath, id: "sign_in_ways", about: "How one signs in.", role: anybody, answer: client.SignInWays{},
+		{method: http.MethodGet, path: sessionPath, id: "sign_in_ways", about: "How to sign in.", role: anybody, answer: client.SignInWays{},
 			signsIn: true, handle: (*call).signInWays},
 		{method: http.MethodDelete, path: sessionPath, id: "sign_out", about: "Ends the session.", role: account.Customer, signedIn: true,
 			answer: client.Done{}, handle: (*call).signOut},
-		{method: http.MethodGet, path: mePath, id: "me", about: "Who asks.", role: account.Customer, answer: client.Me{}, handle: (*call).me},
+		{method: http.MethodGet, path: mePath, id: "me", about: "The caller.", role: account.Customer, answer: client.Me{}, handle: (*call).me},
 		{method: http.MethodPost, path: mePath + "/password", id: "own_password",
 			about: "Gives the own account another password, ends its sessions, and begins one.", role: account.Customer, signedIn: true,
 			body: client.NewPassword{}, answer: client.Me{}, secret: true, handle: (*call).ownPassword},

@@ -122,7 +122,7 @@ func (t *token) wrong(now time.Time) (why, fix string) {
 			"is a newer token written in time? If this one is new, this machine's clock is ahead: synchronize it (NTP)"
 	case t.since.Sub(now) > skew:
 		return fmt.Sprintf("by this machine's clock it is not valid for another %v", t.since.Sub(now).Round(time.Second)),
-			"this machine's clock, or that of who made the token, is off: synchronize them (NTP)"
+			"this machine's clock, or that of the token's issuer, is off: synchronize them (NTP)"
 	}
 	return "", ""
 }

@@ -41,10 +41,10 @@ type Options struct {
 	TLSCA         string   `name:"tls-ca" type:"path" placeholder:"FILE" help:"Authorities in PEM: clients must show a certificate of theirs."`
 	TLSMinVersion string   `name:"tls-min-version" enum:"1.2,1.3" default:"1.2" help:"Least version of TLS: 1.2 (default) or 1.3."`
 	TLSPlainText  bool     `name:"tls-plain-text" help:"Take plain text on the same port as well, as HBase does unless it is set otherwise."`
-	Keytab        string   `name:"kerberos-keytab" type:"path" placeholder:"FILE" help:"Keys of the server's principal: only who has a ticket is let in."`
+	Keytab        string   `name:"kerberos-keytab" type:"path" placeholder:"FILE" help:"Keys of the server's principal: only clients with a ticket are let in."`
 	QOP           []string `name:"kerberos-qop" placeholder:"QOP,…" help:"Qualities of protection: auth, auth-int, auth-conf (default: all)."`
 
-	Faults          string `placeholder:"HOST:PORT" help:"Make faults over HTTP here, for who shows the token."`
+	Faults          string `placeholder:"HOST:PORT" help:"Make faults over HTTP here, for callers with the token."`
 	FaultsTokenFile string `type:"path" placeholder:"FILE" help:"File that holds the token of --faults (else BRINE_HBASE_FAULTS_TOKEN)."`
 
 	FaultsToken string `kong:"-"` // what the file or the environment says
