@@ -23,6 +23,7 @@ dfs.datanode.address 127.0.0.1:0
 dfs.datanode.ipc.address 127.0.0.1:0
 dfs.datanode.http.address 127.0.0.1:0
 dfs.replication 1
+dfs.permissions.enabled false
 END
   launch hdfs java -Xmx256m -XX:+UseSerialGC "${hbase_java[@]}" -cp "$dir/conf:$(jars hdfs)/*" "$here/hdfs/Hdfs.java" "$dir/name"
 }
