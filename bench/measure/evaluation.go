@@ -15,7 +15,8 @@ import (
 )
 
 const (
-	evaluationJars = "deploy/devcluster/lib/bench"
+	// EvaluationJars is the folder of HBase's own load tools.
+	EvaluationJars = "deploy/devcluster/lib/bench"
 	evaluationPOM  = "bench/java/pom.xml"
 	// EvaluationFamily is the family that PerformanceEvaluation writes to, and EvaluationKey the layout of its keys.
 	EvaluationFamily = "info0"
@@ -28,10 +29,10 @@ func FetchEvaluation(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if jars, err := os.Stat(evaluationJars); err == nil && jars.ModTime().After(pom.ModTime()) {
+	if jars, err := os.Stat(EvaluationJars); err == nil && jars.ModTime().After(pom.ModTime()) {
 		return nil
 	}
-	aside := evaluationJars + ".new"
+	aside := EvaluationJars + ".new"
 	out, err := filepath.Abs(aside)
 	if err != nil {
 		return err
@@ -42,7 +43,7 @@ func FetchEvaluation(ctx context.Context) error {
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("mvn -f %s: %w", evaluationPOM, err)
 	}
-	return errors.Join(os.RemoveAll(evaluationJars), os.Rename(aside, evaluationJars))
+	return errors.Join(os.RemoveAll(EvaluationJars), os.Rename(aside, EvaluationJars))
 }
 
 // evaluationLog shows when its clients begin and end; nothing else shows it.

@@ -65,6 +65,11 @@ func (c Classpath) With(t testing.TB, settings ...string) Classpath {
 	return Classpath{dir + string(os.PathListSeparator) + c.path}
 }
 
+// And returns the classpath with the jars of a folder behind it.
+func (c Classpath) And(dir string) Classpath {
+	return Classpath{c.path + string(os.PathListSeparator) + filepath.Join(dir, "*")}
+}
+
 // Conform returns the classpath with the programs of hbase/hbasetest/java, of which the class Conform runs the suite's scripts.
 func (c Classpath) Conform(t testing.TB) Classpath {
 	t.Helper()
