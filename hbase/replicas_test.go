@@ -12,6 +12,7 @@ import (
 	"brine/hbase"
 	"brine/hbase/embedded"
 	"brine/hbase/hbasepb"
+	"brine/internal/testenv"
 )
 
 // replicated makes the table of table with two replicas of each region.
@@ -198,6 +199,62 @@ func TestATimelineReadIsAnsweredByAReplica(t *testing.T) {
 		}
 		check(t)
 	})
+}
+
+// Where replicas are asked almost at once, sometimes a region answers first and sometimes its replica, which says so, on the embedded server and on a
+// real HBase. There a replica sees what was flushed before it was opened.
+func TestReplicasAnswerTimelineReads(t *testing.T) {
+	for name, connect := range map[string]func(*testing.T) string{
+		"embedded": func(t *testing.T) string { s, _ := start(t, embedded.Options{Servers: 2}); return "rpc://" + s.Addr() },
+		"real":     func(t *testing.T) string { return testenv.HBase(t) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			connect, ctx, table := connect(t), t.Context(), testenv.Name(t)
+			c := dial(t, connect)
+			t.Cleanup(func() { drop(t, c, table) })
+			replicated(t, c, table)
+			if err := errors.Join(c.FlushTable(ctx, table), c.DisableTable(ctx, table), c.EnableTable(ctx, table)); err != nil {
+				t.Fatal(err)
+			}
+			hedged, err := hbase.Open(ctx, hbase.Options{Connect: connect, ReplicaDelayGet: time.Nanosecond, ReplicaDelayScan: time.Nanosecond})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer hedged.Close()
+			stale := map[string]int{}
+			for i := 0; i < 5000 && stale["get"] == 0; i++ {
+				row, err := hedged.Get(ctx, table, timeline("r30"))
+				if err != nil || len(row.Cells) != 1 || string(row.Cells[0].Value) != "a30" {
+					t.Fatal(row, err)
+				}
+				if row.Stale {
+					stale["get"]++
+				}
+			}
+			for i := 0; i < 500 && stale["scan"] == 0; i++ {
+				var got []string
+				for row, err := range hedged.Scan(ctx, table, hbase.Scan{Consistency: hbase.Timeline, Caching: 10}) {
+					if err != nil {
+						t.Fatal(err)
+					}
+					if got = append(got, string(row.Row)); row.Stale {
+						stale["scan"]++
+					}
+				}
+				if !slices.Equal(got, rows(0, 100)) {
+					t.Fatalf("%d rows: %v", len(got), got)
+				}
+			}
+			if stale["get"] == 0 || stale["scan"] == 0 {
+				t.Errorf("no replica answered: %v", stale)
+			}
+			row, err := c.Get(ctx, table, hbase.Get{Row: []byte("r30")})
+			if err != nil || row.Stale || len(row.Cells) != 1 {
+				t.Error("a strong read:", row, err)
+			}
+		})
+	}
 }
 
 // What a region refuses for good its replicas would, too: they are not asked.
