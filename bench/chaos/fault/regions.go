@@ -94,7 +94,7 @@ func (s *Scene) Balance() error {
 			return err
 		}
 	}
-	if _, err := s.Admin.Balance(s.Ctx); err != nil {
+	if err := s.balance(); err != nil {
 		return err
 	}
 	if err := Pause(s.Ctx, down); err != nil { // it moves them one after another
@@ -102,4 +102,14 @@ func (s *Scene) Balance() error {
 	}
 	s.Hits("%d regions moved", len(s.moved(before)))
 	return nil
+}
+
+// balance has the master spread the regions. It answers when the last of them has moved, on a busy machine minutes later: who asks again
+// meanwhile waits behind that, so it is asked once, and the watch sees when all are open.
+func (s *Scene) balance() error {
+	_, err := s.Admin.Balance(hbase.WithCallOptions(s.Ctx, hbase.CallOptions{Retries: -1}))
+	if errors.Is(err, context.DeadlineExceeded) && s.Ctx.Err() == nil {
+		return nil
+	}
+	return err
 }

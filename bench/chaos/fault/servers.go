@@ -115,8 +115,7 @@ func (s *Scene) Upgrade(name string) error {
 	if _, err := s.Admin.SetBalancer(s.Ctx, true); err != nil {
 		return err
 	}
-	_, err = s.Admin.Balance(s.Ctx)
-	return err
+	return s.balance()
 }
 
 // stop ends a process of HBase by SIGTERM, and waits for its end.
