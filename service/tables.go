@@ -170,7 +170,8 @@ func (s *Service) maskSkew(before, cfg *config.Config) {
 	}
 }
 
-// maskedInSkew are the masked ones of what the skew counter of a table counts: its key, as an empty name, hot fields, and headers that name who writes.
+// maskedInSkew are the masked ones of what the skew counter of a table counts: its key, as an empty name, hot fields, and headers that
+// name who writes.
 func maskedInSkew(cfg *config.Config, table string) (names []string) {
 	if cfg.Mask().MasksKey(table) {
 		names = append(names, "")
