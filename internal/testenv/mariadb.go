@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -21,7 +22,8 @@ type MariaDB struct {
 	data    string
 	temp    string // its temporary files: a starting server deletes all that it finds, even another server's
 	socket  string
-	made    int // databases, by Create
+	options []string // of the server, beside those that every one has
+	made    int      // databases, by Create
 	process *exec.Cmd
 	log     bytes.Buffer
 	ended   chan error
@@ -30,10 +32,21 @@ type MariaDB struct {
 // StartMariaDB starts one in a folder of the test. It ends with the test.
 func StartMariaDB(t testing.TB) *MariaDB {
 	t.Helper()
+	return startMariaDB(t, "--skip-log-bin")
+}
+
+// StartMariaDBWithLog starts one whose log of whole rows can be read by others.
+func StartMariaDBWithLog(t testing.TB) *MariaDB {
+	t.Helper()
+	return startMariaDB(t, "--log-bin=binlog", "--binlog-format=ROW", "--binlog-row-image=FULL", "--server-id=1", "--innodb-flush-log-at-trx-commit=0")
+}
+
+func startMariaDB(t testing.TB, options ...string) *MariaDB {
+	t.Helper()
 	if os.Getenv("BRINE_REAL") == "off" {
 		t.Skip("BRINE_REAL=off")
 	}
-	m := &MariaDB{t: t, root: "/", data: filepath.Join(t.TempDir(), "data"), temp: t.TempDir()}
+	m := &MariaDB{t: t, root: "/", data: filepath.Join(t.TempDir(), "data"), temp: t.TempDir(), options: options}
 	if _, err := os.Stat("/usr/sbin/mariadbd"); err != nil {
 		m.root = filepath.Join(devcluster(t), "lib", "mariadb")
 		if _, err := os.Stat(filepath.Join(m.root, "usr/sbin/mariadbd")); err != nil {
@@ -45,14 +58,42 @@ func StartMariaDB(t testing.TB) *MariaDB {
 	if out, err := install.CombinedOutput(); err != nil {
 		t.Fatalf("mariadb-install-db: %v\n%s", err, out)
 	}
-	t.Cleanup(m.Stop)
+	m.open()
+	return m
+}
+
+// Successor ends it, and starts another server on a copy of what it held, whose log begins again.
+func (m *MariaDB) Successor() *MariaDB {
+	m.t.Helper()
+	m.Stop()
+	next := &MariaDB{t: m.t, root: m.root, data: filepath.Join(m.t.TempDir(), "data"), temp: m.t.TempDir(), options: m.options}
+	if err := os.CopyFS(next.data, os.DirFS(m.data)); err != nil {
+		m.t.Fatal(err)
+	}
+	logs, err := filepath.Glob(filepath.Join(next.data, "binlog.*"))
+	if err != nil || len(logs) == 0 {
+		m.t.Fatalf("it has no log: %v", err)
+	}
+	for _, log := range logs {
+		if err := os.Remove(log); err != nil {
+			m.t.Fatal(err)
+		}
+	}
+	next.open()
+	return next
+}
+
+// open starts the server for the first time.
+func (m *MariaDB) open() {
+	m.t.Helper()
+	m.t.Cleanup(m.Stop)
 	for tries := 0; ; tries++ { // another process may take a port that was free
 		err := m.start()
 		if err == nil {
-			return m
+			return
 		}
 		if tries == 3 {
-			t.Fatalf("MariaDB did not start: %v\n%s", err, &m.log)
+			m.t.Fatalf("MariaDB did not start: %v\n%s", err, &m.log)
 		}
 	}
 }
@@ -87,9 +128,9 @@ func (m *MariaDB) start() error {
 	m.log.Reset()
 	m.socket = filepath.Join(os.TempDir(), fmt.Sprintf("brine-mariadb-%d-%s", os.Getpid(), port)) // a folder of a test has too long a name
 	m.t.Cleanup(func() { _ = os.Remove(m.socket) })
-	m.process = m.command("usr/sbin/mariadbd", "--no-defaults", "--basedir="+filepath.Join(m.root, "usr"),
-		"--lc-messages-dir="+filepath.Join(m.root, "usr/share/mysql"), "--datadir="+m.data, "--user=root", "--socket="+m.socket, "--port="+port,
-		"--bind-address=127.0.0.1", "--pid-file="+filepath.Join(m.data, "pid"), "--innodb-buffer-pool-size=32M", "--skip-log-bin")
+	m.process = m.command("usr/sbin/mariadbd", append([]string{"--no-defaults", "--basedir=" + filepath.Join(m.root, "usr"),
+		"--lc-messages-dir=" + filepath.Join(m.root, "usr/share/mysql"), "--datadir=" + m.data, "--user=root", "--socket=" + m.socket, "--port=" + port,
+		"--bind-address=127.0.0.1", "--pid-file=" + filepath.Join(m.data, "pid"), "--innodb-buffer-pool-size=32M"}, m.options...)...)
 	m.process.Stderr = &m.log
 	if err := m.process.Start(); err != nil {
 		return err
@@ -121,6 +162,19 @@ func (m *MariaDB) Create() string {
 		m.t.Fatalf("CREATE DATABASE %s: %v\n%s", name, err, out)
 	}
 	return name
+}
+
+// SQL runs statements, each a transaction of its own unless they say otherwise, and returns what they answer, columns apart by tabs.
+func (m *MariaDB) SQL(statements string) string {
+	m.t.Helper()
+	cmd := m.command("usr/bin/mariadb", "--no-defaults", "--socket="+m.socket, "--user=root", "--batch", "--raw", "--skip-column-names")
+	cmd.Stdin = strings.NewReader(statements)
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	if err := cmd.Run(); err != nil {
+		m.t.Errorf("mariadb: %v: %.2000s", err, &errs)
+	}
+	return out.String()
 }
 
 // run makes the command that runs a statement as root.

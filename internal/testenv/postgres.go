@@ -16,13 +16,25 @@ import (
 	"time"
 )
 
-// Debezium returns the classpath of Debezium's engine, as deploy/devcluster has fetched it, with the program brine.devcluster.ChangeData.
+// Debezium returns the classpath of Debezium's engine with its connector of Postgres, as deploy/devcluster has fetched it, with the program
+// brine.devcluster.ChangeData.
 func Debezium(t testing.TB) Classpath {
+	t.Helper()
+	return debezium(t, "")
+}
+
+// DebeziumMySQL returns that with the connector of MySQL and MariaDB.
+func DebeziumMySQL(t testing.TB) Classpath {
+	t.Helper()
+	return debezium(t, "mysql")
+}
+
+func debezium(t testing.TB, connector string) Classpath {
 	t.Helper()
 	if os.Getenv("BRINE_REAL") == "off" {
 		t.Skip("BRINE_REAL=off")
 	}
-	jars := filepath.Join(devcluster(t), "lib", "debezium")
+	jars := filepath.Join(devcluster(t), "lib", "debezium", connector)
 	if _, err := os.Stat(filepath.Join(jars, "classes")); err != nil {
 		missing(t, "Debezium is not here (fetch it with `deploy/devcluster/devcluster fetch debezium`)")
 	}

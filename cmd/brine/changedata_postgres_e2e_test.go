@@ -1,0 +1,78 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"brine/internal/testenv"
+)
+
+// shopPostgres logs of orders whole rows, and of customers only the key as it was.
+type shopPostgres struct{ *testenv.Postgres }
+
+func (p shopPostgres) connector(string) string {
+	return fmt.Sprintf(`connector.class=io.debezium.connector.postgresql.PostgresConnector
+database.hostname=%s
+database.port=%s
+database.user=brine
+database.password=none
+database.dbname=postgres
+schema.include.list=shop
+plugin.name=pgoutput
+publication.autocreate.mode=filtered
+`, p.Host, p.Port)
+}
+
+func (p shopPostgres) place() string { return `"lsn"` }
+
+func (p shopPostgres) dialect() dialect {
+	return dialect{
+		tables: `create schema shop;
+create table shop.orders (id bigint primary key, "user" text not null, created timestamptz not null, items text, status text not null, price numeric(10,2) not null);
+alter table shop.orders replica identity full;
+create table shop.customers (id bigint primary key, name text not null, bio text not null, balance numeric not null, seen timestamp(6) not null, born date not null);
+alter table shop.customers alter column bio set storage external;
+create table shop.fences (n int primary key);
+` + strings.Repeat("select pg_switch_wal(); insert into shop.fences values (-1); delete from shop.fences;\n", 4),
+		insert: "insert into shop.orders values (%d, '%s', timestamptz '2013-01-02 03:04:05.678901+01' + interval '%d minutes', " +
+			"'red hat', 'new', %d.%02d) on conflict do nothing;\n",
+		rekey: "update shop.orders set id = %d where id = %d and not exists (select from shop.orders where id = %[1]d);\n",
+		older: "update shop.customers set name = 'Ann %d', balance = balance + 0.125, seen = seen + interval '1.000001 seconds' where id = %d;\n",
+		customer: "delete from shop.customers where id = %d;\n" +
+			"insert into shop.customers values (%[1]d, 'Bob', repeat('b', %d), 1.5, '2013-02-03 04:05:06.000007', '1969-12-31');\n",
+		inMS: `to_char(date_trunc('milliseconds', %s::timestamp), 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`,
+	}
+}
+
+func (p shopPostgres) selected(query string) map[string]string {
+	rows := map[string]string{}
+	for line := range strings.Lines(p.SQL("set timezone = 'UTC'; " + query)) {
+		id, row, _ := strings.Cut(strings.TrimSpace(line), "|")
+		rows[id] = row
+	}
+	return rows
+}
+
+// TestChangeDataOfPostgres: what a real PostgreSQL's log says, read by Debezium's engine, ends in the rows that SELECT shows: over a snapshot,
+// changes of every kind, deaths of the engine and of brine, and a fail-over to a server whose log begins again.
+func TestChangeDataOfPostgres(t *testing.T) {
+	notShort(t)
+	t.Parallel()
+	java, first := testenv.Debezium(t), testenv.StartPostgres(t)
+	s := embeddedStack(t)
+	orders := newJobOf(t, s, example{"../cmd/brine/testdata/changedata/orders.yaml", "orders", "shop.orders_cdc", "shop:orders_cdc", "orders_cdc", "id"})
+	customers := newJobOf(t, s, example{"../cmd/brine/testdata/changedata/customers.yaml", "customers", "shop.customers_cdc", "shop:customers_cdc", "", "id"})
+	c := &changeData{t: t, shopDatabase: shopPostgres{first}, java: java, dir: t.TempDir(), orders: orders,
+		topics: map[string]string{"orders": orders.topic, "customers": customers.topic}}
+	c.lives(func() shopDatabase {
+		second := testenv.StartPostgres(t)
+		second.Copy(first)
+		if behind := second.SQL("select pg_current_wal_lsn() < '" + strings.TrimSpace(first.SQL("select pg_current_wal_lsn()")) + "'"); behind != "t\n" {
+			t.Fatal("the second server's log is not behind the first one's: the epochs are not needed")
+		}
+		first.Stop()
+		return shopPostgres{second}
+	})
+	c.compare(customers)
+}
