@@ -44,7 +44,8 @@ create table shop.fences (n int primary key);
 		insert: "insert ignore into shop.orders values (%d, '%s', timestamp '2013-01-02 02:04:05.678901' + interval %d minute, " +
 			"'red hat', 'new', %d.%02d);\n",
 		rekey: "update ignore shop.orders set id = %d where id = %d;\n",
-		older: "update shop.customers set name = 'Ann %d', balance = balance + 0.125, seen = seen + interval 1000001 microsecond where id = %d;\n",
+		older: "update shop.customers set name = 'Ann %d', balance = balance + 0.125, seen = seen + interval 1000001 microsecond " +
+			"where id = %d;\n",
 		customer: "delete from shop.customers where id = %d;\n" +
 			"insert into shop.customers values (%[1]d, 'Bob', repeat('b', %d), 1.5, '2013-02-03 04:05:06.000007', '1969-12-31');\n",
 		inMS: `concat(left(date_format(%s, '%%Y-%%m-%%dT%%H:%%i:%%s.%%f'), 23), 'Z')`,

@@ -128,7 +128,7 @@ func (c *deadlettersLsCmd) summary(e *env, cfg *config.Config, scan *brokers.Dea
 	n, enc, table := 0, json.NewEncoder(e.stdout), term.Table{Out: e.stdout}
 	for i, sum := range sums {
 		sum.Schema = scan.SchemaName(e.ctx, sum.Schema)
-		s := sum.Object(scan.Name(sum.Group))
+		s := sum.Object(scan.Name(sum.Group), scan.Several)
 		n += s.Letters
 		if c.JSON {
 			if err := enc.Encode(s); err != nil {

@@ -56,6 +56,12 @@ func TestSeveralTopics(t *testing.T) {
 		if out := j.must("deadletters", "ls", "-c", j.file); !strings.Contains(out, b.topic+"/0:") || !strings.Contains(out, "1 letter of 1 record") {
 			t.Errorf("deadletters ls:\n%s", out)
 		}
+		if out := j.must("deadletters", "ls", "-q", "-c", j.file, "--summary"); !strings.Contains(out, b.topic+"/0:") {
+			t.Errorf("deadletters ls --summary:\n%s", out)
+		}
+		if out := j.must("deadletters", "replay", "-q", "-c", j.file, "--preview", "1"); !strings.Contains(out, ".rows "+b.topic+"/0:") {
+			t.Errorf("deadletters replay --preview:\n%s", out)
+		}
 		if out, code := j.exit("offsets", "set", "-c", j.file, "--to", "0:0", "--yes"); code != exitUsage || !strings.Contains(out, "--topic") {
 			t.Errorf("offsets set without a topic: exit %d\n%s", code, out)
 		}

@@ -64,6 +64,14 @@ type Place struct {
 // InTopic is the place within its topic: PARTITION:OFFSET.
 func (p Place) InTopic() string { return fmt.Sprintf("%d:%d", p.Partition, p.Offset) }
 
+// Among is InTopic, behind the topic where a pipeline reads several of them.
+func (p Place) Among(several bool) string {
+	if several {
+		return p.String()
+	}
+	return p.InTopic()
+}
+
 func (p Place) String() string { return fmt.Sprintf("%s/%d:%d", p.Topic, p.Partition, p.Offset) }
 
 // ParsePlace reads TOPIC/PARTITION:OFFSET; the topic may be left out.

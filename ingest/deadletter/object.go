@@ -87,7 +87,7 @@ type SumObject struct {
 	Example  string       `json:"example"` // where the last one's record is
 }
 
-// Object returns the total of a pipeline's dead letters of one kind as JSON.
-func (s *Sum) Object(pipeline string) SumObject {
-	return SumObject{pipeline, s.Reason, s.Field, s.Schema, s.Other, s.Letters, s.Replayed, s.First, s.Last, s.Example.InTopic()}
+// Object returns the total of a pipeline's dead letters of one kind as JSON; several: of several topics.
+func (s *Sum) Object(pipeline string, several bool) SumObject {
+	return SumObject{pipeline, s.Reason, s.Field, s.Schema, s.Other, s.Letters, s.Replayed, s.First, s.Last, s.Example.Among(several)}
 }

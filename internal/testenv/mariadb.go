@@ -38,7 +38,7 @@ func StartMariaDB(t testing.TB) *MariaDB {
 // StartMariaDBWithLog starts one whose log of whole rows can be read by others.
 func StartMariaDBWithLog(t testing.TB) *MariaDB {
 	t.Helper()
-	return startMariaDB(t, "--log-bin=binlog", "--binlog-format=ROW", "--binlog-row-image=FULL", "--server-id=1", "--innodb-flush-log-at-trx-commit=0")
+	return startMariaDB(t, "--log-bin=binlog", "--binlog-format=ROW", "--binlog-row-image=FULL", "--server-id=1")
 }
 
 func startMariaDB(t testing.TB, options ...string) *MariaDB {
@@ -129,8 +129,8 @@ func (m *MariaDB) start() error {
 	m.socket = filepath.Join(os.TempDir(), fmt.Sprintf("brine-mariadb-%d-%s", os.Getpid(), port)) // a folder of a test has too long a name
 	m.t.Cleanup(func() { _ = os.Remove(m.socket) })
 	m.process = m.command("usr/sbin/mariadbd", append([]string{"--no-defaults", "--basedir=" + filepath.Join(m.root, "usr"),
-		"--lc-messages-dir=" + filepath.Join(m.root, "usr/share/mysql"), "--datadir=" + m.data, "--user=root", "--socket=" + m.socket, "--port=" + port,
-		"--bind-address=127.0.0.1", "--pid-file=" + filepath.Join(m.data, "pid"), "--innodb-buffer-pool-size=32M"}, m.options...)...)
+		"--lc-messages-dir=" + filepath.Join(m.root, "usr/share/mysql"), "--datadir=" + m.data, "--user=root", "--socket=" + m.socket,
+		"--port=" + port, "--bind-address=127.0.0.1", "--pid-file=" + filepath.Join(m.data, "pid"), "--innodb-buffer-pool-size=32M"}, m.options...)...)
 	m.process.Stderr = &m.log
 	if err := m.process.Start(); err != nil {
 		return err

@@ -124,7 +124,7 @@ const (
 func (p *Preview) Judge(ctx context.Context, l *deadletter.Kept) (rejected *event.Error, err error) {
 	p.decoder.Reset(&p.batch)
 	if err := p.decoder.Resolve(ctx, l.Record); err != nil {
-		return nil, fmt.Errorf("decoding the dead letter of %s: %w", l.Origin().InTopic(), err)
+		return nil, fmt.Errorf("decoding the dead letter of %s: %w", l.Origin(), err)
 	}
 	failed := p.decoder.Decode(l.Record, &p.batch)
 	for i := range p.batch.Events {
@@ -176,7 +176,7 @@ func (p *Preview) draft(ev *event.Event, write func(in, part string, key []byte,
 
 // Show says all that is known of a letter that Judge counts.
 func (p *Preview) Show(ctx context.Context, l *deadletter.Kept) (*Effect, error) {
-	e := &Effect{Pipeline: p.half.Name(), Record: l.Origin().InTopic(), Reason: l.Reason, Field: l.Field, Places: []Change{}}
+	e := &Effect{Pipeline: p.half.Name(), Record: l.Origin().Among(p.half.Pipeline.Several()), Reason: l.Reason, Field: l.Field, Places: []Change{}}
 	before := p.before(l.Record)
 	rejected, err := p.Judge(ctx, l)
 	switch {

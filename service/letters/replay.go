@@ -98,7 +98,8 @@ type Outcome struct {
 	Written  int                  `json:"written"`
 	Rejected map[event.Reason]int `json:"rejected"`
 
-	last *deadletter.Letter
+	last    *deadletter.Letter
+	several bool // its pipeline reads several topics
 }
 
 // Run writes the dead letters again by a service that was opened ToWrite, for as long as patience lasts with nothing settled (0: forever).
@@ -112,7 +113,8 @@ func (r *Replay) Run(ctx context.Context, s *service.Service, rate int, patience
 	}
 	outcomes, err := r.Scan.Replay(ctx, rate, targets)
 	for i, h := range r.Halves {
-		out = append(out, Outcome{h.Name(), r.Letters[h.Group()], outcomes[i].Written, outcomes[i].Rejected, outcomes[i].Last})
+		out = append(out, Outcome{h.Name(), r.Letters[h.Group()], outcomes[i].Written, outcomes[i].Rejected, outcomes[i].Last,
+			h.Pipeline.Several()})
 	}
 	return out, service.IngestError(err)
 }
@@ -136,7 +138,7 @@ func (o *Outcome) Err(whole bool) error {
 	}
 	text := fmt.Sprintf("%s: %s can still not be written: %s", o.Pipeline, term.Count(rejected, "record"), why)
 	if whole {
-		text += fmt.Sprintf("; the last is %s, field %q: %s", o.last.Origin().InTopic(), o.last.Field, o.last.Detail)
+		text += fmt.Sprintf("; the last is %s, field %q: %s", o.last.Origin().Among(o.several), o.last.Field, o.last.Detail)
 	}
 	return fault.New(fault.Failed, errors.New(text),
 		"fix what they fail for and replay again; brine deadletters show PARTITION:OFFSET shows one whole")

@@ -153,7 +153,7 @@ func (o *Operations) DeadLetterSums(ctx context.Context, of client.DeadLettersOf
 		return out, service.IngestError(err)
 	}
 	for _, sum := range sums {
-		s := sum.Object(scan.Name(sum.Group))
+		s := sum.Object(scan.Name(sum.Group), scan.Several)
 		out.Sums = append(out.Sums, client.DeadLetterSum{Pipeline: s.Pipeline, Reason: string(s.Reason), Field: s.Field, Schema: s.Schema,
 			Other: s.Other, Letters: s.Letters, First: timeText(s.First), Last: timeText(s.Last), Example: s.Example})
 	}

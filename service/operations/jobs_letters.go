@@ -54,7 +54,7 @@ func (o *Operations) scanLetters(of *client.DeadLetterScanJob) (jobs.Work, error
 		}
 		for _, sum := range sums {
 			sum.Schema = scan.SchemaName(ctx, sum.Schema)
-			out.Result("sum", sum.Object(scan.Name(sum.Group)))
+			out.Result("sum", sum.Object(scan.Name(sum.Group), scan.Several))
 		}
 		out.Found(term.Count(n, "dead letter"))
 		return nil

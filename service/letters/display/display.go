@@ -26,10 +26,6 @@ var (
 
 // Row is a letter in a line; the covered one may be nil.
 func Row(scan *brokers.DeadLetters, l *deadletter.Kept, c *letters.Covered) []string {
-	origin := l.Origin().InTopic()
-	if scan.Several {
-		origin = l.Origin().String()
-	}
 	detail, key := l.Detail, bytesText(l.Record.Key)
 	if c != nil {
 		detail, key = c.Detail, c.Key
@@ -38,7 +34,7 @@ func Row(scan *brokers.DeadLetters, l *deadletter.Kept, c *letters.Covered) []st
 	if !l.Replayed.IsZero() {
 		detail = "replayed " + when.Text(l.Replayed.UnixMilli())
 	}
-	return []string{when.Text(l.Time.UnixMilli()), scan.Name(l.Group), origin, string(l.Reason),
+	return []string{when.Text(l.Time.UnixMilli()), scan.Name(l.Group), l.Origin().Among(scan.Several), string(l.Reason),
 		term.Clip(cmp.Or(l.Field, "-"), 40), term.Clip(key, 40), detail}
 }
 
