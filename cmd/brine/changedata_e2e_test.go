@@ -16,7 +16,7 @@ import (
 )
 
 // dawdling is how long the engine may take for what takes it seconds.
-const dawdling = 3 * time.Minute
+const dawdling = 5 * time.Minute
 
 // shopDatabase is a database of a shop's, and how it says what is not said alike everywhere.
 type shopDatabase interface {
