@@ -2,7 +2,6 @@ package account
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"strings"
 	"sync"
@@ -88,35 +87,35 @@ func (s *Store) Entries(ctx context.Context, before int64, account string, limit
 	return out, rows.Err()
 }
 
-// committer commits entries in groups. Its goroutine ends with close.
-type committer struct {
-	db    *sql.DB
-	queue chan *waiting
+// committer writes what comes at the same time together. Its goroutine ends with close.
+type committer[T any] struct {
+	write func(context.Context, []T) error
+	queue chan *waiting[T]
 	done  chan struct{} // closed by close
 	once  sync.Once
 	ended chan struct{} // closed by run
 }
 
-type waiting struct {
-	entry  Entry
+type waiting[T any] struct {
+	what   T
 	result chan error // of one place
 }
 
 const maxGroup = 100
 
-func newCommitter(db *sql.DB) *committer {
-	c := &committer{db: db, queue: make(chan *waiting, maxGroup), done: make(chan struct{}), ended: make(chan struct{})}
+func newCommitter[T any](write func(context.Context, []T) error) *committer[T] {
+	c := &committer[T]{write: write, queue: make(chan *waiting[T], maxGroup), done: make(chan struct{}), ended: make(chan struct{})}
 	go c.run()
 	return c
 }
 
-func (c *committer) close() {
+func (c *committer[T]) close() {
 	c.once.Do(func() { close(c.done) })
 	<-c.ended
 }
 
-func (c *committer) commit(ctx context.Context, e Entry) error {
-	w := &waiting{e, make(chan error, 1)}
+func (c *committer[T]) commit(ctx context.Context, what T) error {
+	w := &waiting[T]{what, make(chan error, 1)}
 	select {
 	case <-c.done:
 		return ErrClosed
@@ -144,7 +143,7 @@ func (c *committer) commit(ctx context.Context, e Entry) error {
 	}
 }
 
-func (c *committer) run() {
+func (c *committer[T]) run() {
 	defer close(c.ended)
 	for {
 		select {
@@ -163,23 +162,32 @@ func (c *committer) run() {
 	}
 }
 
-// group commits an entry with all that wait.
-func (c *committer) group(first *waiting) {
-	group := []*waiting{first}
+// group writes one with all that wait.
+func (c *committer[T]) group(first *waiting[T]) {
+	group := []*waiting[T]{first}
 	for len(group) < maxGroup && len(c.queue) > 0 {
 		group = append(group, <-c.queue)
 	}
-	const row = "(?, ?, ?, ?, ?, ?, ?, ?)"
-	var args []any
-	for _, w := range group {
-		e := &w.entry
-		args = append(args, ms(e.At), e.Account, string(e.Role), e.Action, e.Object, e.Reason, e.Address, e.Request)
+	all := make([]T, len(group))
+	for i, w := range group {
+		all[i] = w.what
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 2*patience)
 	defer cancel()
-	_, err := c.db.ExecContext(ctx, "INSERT INTO audit (at, account, role, action, object, reason, address, request) VALUES "+
-		row+strings.Repeat(", "+row, len(group)-1), args...)
+	err := c.write(ctx, all)
 	for _, w := range group {
 		w.result <- err
 	}
+}
+
+func (s *Store) writeEntries(ctx context.Context, entries []Entry) error {
+	const row = "(?, ?, ?, ?, ?, ?, ?, ?)"
+	var args []any
+	for i := range entries {
+		e := &entries[i]
+		args = append(args, ms(e.At), e.Account, string(e.Role), e.Action, e.Object, e.Reason, e.Address, e.Request)
+	}
+	_, err := s.db.ExecContext(ctx, "INSERT INTO audit (at, account, role, action, object, reason, address, request) VALUES "+
+		row+strings.Repeat(", "+row, len(entries)-1), args...)
+	return err
 }

@@ -73,7 +73,8 @@ type Store struct {
 	dialect Dialect
 	hasher  *hasher
 	dummy   string // what the passwords of nobody are compared with
-	audit   *committer
+	audit   *committer[Entry]
+	uses    *committer[use]
 	fresh   verified
 	seal    cipher.AEAD
 	changes atomic.Uint64
@@ -103,13 +104,14 @@ func Open(ctx context.Context, opts Options) (*Store, error) {
 	if s.seal, err = s.sealer(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("accounts.connect: %w", err), s.db.Close())
 	}
-	s.audit = newCommitter(s.db)
+	s.audit, s.uses = newCommitter(s.writeEntries), newCommitter(s.writeUses)
 	return s, nil
 }
 
 // Close ends the store, after what was handed to Audit.
 func (s *Store) Close() error {
 	s.audit.close()
+	s.uses.close()
 	return s.db.Close()
 }
 

@@ -1,6 +1,8 @@
 package account
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -8,6 +10,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -106,12 +109,37 @@ func (s *Store) Session(ctx context.Context, token string) (Identity, error) {
 		return Identity{}, err
 	}
 	if now-used >= touched.Milliseconds() {
-		if _, err := s.db.ExecContext(ctx, "UPDATE sessions SET used = ? WHERE token = ? AND used < ?", now, sum, now); err != nil {
+		if err := s.uses.commit(ctx, use{session: sum, at: now}); err != nil {
 			return Identity{}, err
 		}
 	}
 	s.fresh.put([32]byte(sum), a, now)
 	return Identity{Account: a, Role: a.Role}, nil
+}
+
+// use is that of a session or a token. Hundreds may come in the same second, and one by one each would wait for the disk.
+type use struct {
+	session []byte // of its token; nil: of an API token
+	token   int64
+	at      int64
+}
+
+func (s *Store) writeUses(ctx context.Context, uses []use) error {
+	slices.SortFunc(uses, func(a, b use) int { // so that processes do not lock each other out
+		return cmp.Or(bytes.Compare(a.session, b.session), cmp.Compare(a.token, b.token))
+	})
+	return s.inTx(ctx, func(tx *sql.Tx) error {
+		for _, u := range uses {
+			text, of := "UPDATE tokens SET used = ? WHERE id = ? AND used < ?", any(u.token)
+			if u.session != nil {
+				text, of = "UPDATE sessions SET used = ? WHERE token = ? AND used < ?", any(u.session)
+			}
+			if _, err := tx.ExecContext(ctx, text, u.at, of, u.at); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // End ends a session.
@@ -240,7 +268,7 @@ func (s *Store) Bearer(ctx context.Context, token string) (Identity, error) {
 		return Identity{}, err
 	}
 	if now-used >= touched.Milliseconds() {
-		if _, err := s.db.ExecContext(ctx, "UPDATE tokens SET used = ? WHERE id = ?", now, id.Token); err != nil {
+		if err := s.uses.commit(ctx, use{token: id.Token, at: now}); err != nil {
 			return Identity{}, err
 		}
 	}

@@ -53,11 +53,8 @@ func TestServeIsKilledInTheMiddleOfCommands(t *testing.T) {
 }
 
 // TestDatabaseIsKilledInTheMiddleOfCommands does the same to the MariaDB of the accounts and the outbox, below a brine serve that goes on, and
-// every third time to both. It runs by hand: beside all other tests it takes a quarter of an hour.
+// every third time to both.
 func TestDatabaseIsKilledInTheMiddleOfCommands(t *testing.T) {
-	if os.Getenv("BRINE_DATABASE_KILLS") == "" {
-		t.Skip("BRINE_DATABASE_KILLS=1 runs it")
-	}
 	t.Parallel()
 	server := testenv.StartMariaDB(t)
 	n := 0
@@ -103,10 +100,12 @@ func killed(t *testing.T, connect string, kill func(*serving) (gone bool)) {
 		return s
 	}
 	s := start()
-	for range kills {
+	for n := range kills {
+		began := time.Now()
 		for range perRound {
 			<-answered
 		}
+		t.Logf("kill %d after %v", n+1, time.Since(began).Round(time.Millisecond))
 		if kill(s) {
 			wg.Wait()
 			s = start()

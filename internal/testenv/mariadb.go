@@ -130,7 +130,9 @@ func (m *MariaDB) start() error {
 	m.t.Cleanup(func() { _ = os.Remove(m.socket) })
 	m.process = m.command("usr/sbin/mariadbd", append([]string{"--no-defaults", "--basedir=" + filepath.Join(m.root, "usr"),
 		"--lc-messages-dir=" + filepath.Join(m.root, "usr/share/mysql"), "--datadir=" + m.data, "--user=root", "--socket=" + m.socket,
-		"--port=" + port, "--bind-address=127.0.0.1", "--pid-file=" + filepath.Join(m.data, "pid"), "--innodb-buffer-pool-size=32M"}, m.options...)...)
+		"--port=" + port, "--bind-address=127.0.0.1", "--pid-file=" + filepath.Join(m.data, "pid"), "--innodb-buffer-pool-size=32M",
+		"--innodb-log-file-size=8M", "--innodb-flush-log-at-trx-commit=2"}, // what the kernel has survives a kill, and no test cuts the power
+		m.options...)...)
 	m.process.Stderr = &m.log
 	if err := m.process.Start(); err != nil {
 		return err
