@@ -13,8 +13,6 @@ import (
 	"log/slog"
 	"net"
 	"net/url"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -22,7 +20,6 @@ import (
 	"github.com/go-sql-driver/mysql"
 	"github.com/pressly/goose/v3"
 	"github.com/pressly/goose/v3/database"
-	_ "modernc.org/sqlite" // the driver "sqlite"
 )
 
 // Dialect is the SQL that the database speaks.
@@ -63,13 +60,11 @@ func (o *Options) EnsureDefaults() {
 // patience is for one answer of the database.
 const patience = 2 * time.Second
 
-// file is the database in the folder of embedded:DIR.
-const file = "accounts.db"
-
 // Store is an open database of accounts. It is safe for concurrent use, and several processes may have the same database open.
 type Store struct {
 	opts    Options
 	db      *sql.DB
+	folder  *folder // of SQLite
 	dialect Dialect
 	hasher  *hasher
 	dummy   string // what the passwords of nobody are compared with
@@ -87,7 +82,7 @@ func Open(ctx context.Context, opts Options) (*Store, error) {
 	var err error
 	if dir, embedded := strings.CutPrefix(opts.Connect, "embedded:"); embedded {
 		s.dialect = SQLite
-		s.db, err = openSQLite(dir)
+		s.folder, s.db, err = openFolder(ctx, dir)
 	} else {
 		s.dialect = MySQL
 		s.db, err = openMySQL(&opts)
@@ -96,13 +91,13 @@ func Open(ctx context.Context, opts Options) (*Store, error) {
 		return nil, fmt.Errorf("accounts.connect: %w", err)
 	}
 	if err := s.Migrate(ctx, migrations, "accounts_versions"); err != nil {
-		return nil, errors.Join(fmt.Errorf("accounts.connect: %w", err), s.db.Close())
+		return nil, errors.Join(fmt.Errorf("accounts.connect: %w", s.damaged(err)), s.closeDB())
 	}
 	if s.dummy, err = s.hasher.hash(ctx, "nobody's password, which nobody has"); err != nil {
-		return nil, errors.Join(err, s.db.Close())
+		return nil, errors.Join(err, s.closeDB())
 	}
 	if s.seal, err = s.sealer(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("accounts.connect: %w", err), s.db.Close())
+		return nil, errors.Join(fmt.Errorf("accounts.connect: %w", s.damaged(err)), s.closeDB())
 	}
 	s.audit, s.uses = newCommitter(s.writeEntries), newCommitter(s.writeUses)
 	return s, nil
@@ -112,6 +107,13 @@ func Open(ctx context.Context, opts Options) (*Store, error) {
 func (s *Store) Close() error {
 	s.audit.close()
 	s.uses.close()
+	return s.closeDB()
+}
+
+func (s *Store) closeDB() error {
+	if s.folder != nil {
+		return s.folder.close(s.db)
+	}
 	return s.db.Close()
 }
 
@@ -122,40 +124,19 @@ func (s *Store) Changes() uint64 { return s.changes.Load() }
 // changing moves Changes on once something was tried: after an error it may have been done.
 func (s *Store) changing() { s.changes.Add(1) }
 
+// damaged returns what the database says as a damage, if it is one of a file of ours.
+func (s *Store) damaged(err error) error {
+	if s.folder != nil {
+		return s.folder.damaged(err)
+	}
+	return err
+}
+
 // DB is the database, for what other packages keep beside the accounts.
 func (s *Store) DB() *sql.DB { return s.db }
 
 // Dialect is what the database speaks.
 func (s *Store) Dialect() Dialect { return s.dialect }
-
-func openSQLite(dir string) (*sql.DB, error) {
-	if dir == "" {
-		return nil, errors.New("embedded: names no folder; write embedded:./data/accounts")
-	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, err
-	}
-	path := filepath.Join(dir, file)
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600) // SQLite would make it readable to others; its WAL gets the same mode
-	if err != nil {
-		return nil, err
-	}
-	if info, err := f.Stat(); err != nil || info.Mode().Perm()&0o077 != 0 {
-		return nil, errors.Join(fmt.Errorf("%s is open to others than its owner; chmod 600 it", path), err, f.Close())
-	}
-	if err := f.Close(); err != nil {
-		return nil, err
-	}
-	dsn := url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: url.Values{
-		"_pragma": {"busy_timeout(5000)", "journal_mode(WAL)", "foreign_keys(1)", "synchronous(FULL)"}, "_txlock": {"immediate"}}.Encode()}
-	db, err := sql.Open("sqlite", dsn.String())
-	if err != nil {
-		return nil, err
-	}
-	db.SetMaxOpenConns(16) // each has a cache of pages
-	db.SetMaxIdleConns(16)
-	return db, nil
-}
 
 func openMySQL(o *Options) (*sql.DB, error) {
 	u, err := url.Parse(o.Connect)
@@ -212,7 +193,7 @@ func (s *Store) Migrate(ctx context.Context, files fs.FS, versions string) error
 // lock keeps other processes from migrating.
 func (s *Store) lock(ctx context.Context) (unlock func(), err error) {
 	if s.dialect == SQLite {
-		return lockFolder(ctx, filepath.Join(strings.TrimPrefix(s.opts.Connect, "embedded:"), "LOCK"))
+		return lockFolder(ctx, s.folder.path(lockFile))
 	}
 	c, err := s.db.Conn(ctx)
 	if err != nil {

@@ -23,7 +23,7 @@ func bare(t *testing.T, o Options) *Store {
 	s, err := &Store{opts: o, dialect: MySQL}, error(nil)
 	if dir, embedded := strings.CutPrefix(o.Connect, "embedded:"); embedded {
 		s.dialect = SQLite
-		s.db, err = openSQLite(dir)
+		s.folder, s.db, err = openFolder(t.Context(), dir)
 	} else {
 		s.db, err = openMySQL(&o)
 	}
@@ -31,7 +31,7 @@ func bare(t *testing.T, o Options) *Store {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := s.db.Close(); err != nil {
+		if err := s.closeDB(); err != nil {
 			t.Error(err)
 		}
 	})

@@ -11,6 +11,7 @@ import (
 	"brine/metrics"
 	"brine/serve"
 	"brine/service/admin"
+	"brine/service/stores"
 	"brine/tracing"
 )
 
@@ -22,7 +23,9 @@ func (s *Service) Accounts(ctx context.Context) (*account.Store, error) {
 	o := s.Config().AccountOptions()
 	o.Log = s.log
 	var err error
-	s.accounts, err = account.Open(ctx, o)
+	if s.accounts, err = account.Open(ctx, o); errors.Is(err, account.ErrDamaged) {
+		err = stores.DamagedAccounts(err)
+	}
 	return s.accounts, err
 }
 

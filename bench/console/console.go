@@ -21,18 +21,22 @@ const patience = 10 * time.Minute
 // Command is its command line.
 type Command struct{}
 
-// measured is what the script prints.
+// measured is what the script prints: of what varies, each time that it was measured.
 type measured struct {
-	Chromium  string  `json:"chromium"`
-	Shell     float64 `json:"shell_kb"`
-	All       float64 `json:"all_kb"`
-	First     float64 `json:"first_visit_ms"`
-	Second    float64 `json:"second_visit_ms"`
-	Panning   float64 `json:"panning_fps"`
-	Scrolling float64 `json:"scrolling_fps"`
-	Items     float64 `json:"scrolling_items"`
-	Grown     float64 `json:"grown_mib"`
-	Idle      float64 `json:"idle_percent"`
+	Chromium  string    `json:"chromium"`
+	Shell     float64   `json:"shell_kb"`
+	All       float64   `json:"all_kb"`
+	First     []float64 `json:"first_visits_ms"`
+	Second    []float64 `json:"second_visits_ms"`
+	Panning   []float64 `json:"panning_fps"`
+	Scrolling []float64 `json:"scrolling_fps"`
+	Items     float64   `json:"scrolling_items"`
+	Grown     []float64 `json:"grown_mib"`
+	Idle      struct {
+		Open    []float64 `json:"open"`
+		Without []float64 `json:"without"`
+		Again   []float64 `json:"again"` // without, once more
+	} `json:"idle_percent"`
 }
 
 // Run measures.
@@ -54,22 +58,37 @@ func run(ctx context.Context) error {
 	if err := json.Unmarshal(out, &m); err != nil {
 		return fmt.Errorf("what the script printed: %w", err)
 	}
+	if err := m.complete(); err != nil {
+		return err
+	}
 	report := measure.NewReport("console")
 	report.Detail, report.Targets = m, targets(&m)
 	return report.Finish(text(report, &m))
 }
 
+// complete refuses what lacks a measurement: nothing would keep every target.
+func (m *measured) complete() error {
+	for name, list := range map[string][]float64{"first_visits_ms": m.First, "second_visits_ms": m.Second, "panning_fps": m.Panning,
+		"scrolling_fps": m.Scrolling, "grown_mib": m.Grown, "idle_percent.open": m.Idle.Open, "idle_percent.without": m.Idle.Without,
+		"idle_percent.again": m.Idle.Again} {
+		if len(list) == 0 {
+			return fmt.Errorf("the script measured no %s", name)
+		}
+	}
+	return nil
+}
+
 func targets(m *measured) []measure.Target {
 	return []measure.Target{
-		measure.AtMost("console.first_visit_ms", measure.Exactly(m.First), 1500),
-		measure.AtMost("console.second_visit_ms", measure.Exactly(m.Second), 1000),
+		measure.AtMost("console.first_visit_ms", measure.Repeated(m.First), 1500),
+		measure.AtMost("console.second_visit_ms", measure.Repeated(m.Second), 1000),
 		measure.AtMost("console.shell_kb", measure.Exactly(m.Shell), 60),
 		measure.AtMost("console.all_kb", measure.Exactly(m.All), 250),
-		measure.AtLeast("console.panning_fps", measure.Exactly(m.Panning), 50),
-		measure.AtLeast("console.scrolling_fps", measure.Exactly(m.Scrolling), 50),
+		measure.AtLeast("console.panning_fps", measure.Repeated(m.Panning), 50),
+		measure.AtLeast("console.scrolling_fps", measure.Repeated(m.Scrolling), 50),
 		measure.AtMost("console.scrolling_items", measure.Exactly(m.Items), 100),
-		measure.AtMost("console.grown_mib", measure.Exactly(m.Grown), 20),
-		measure.AtMost("console.idle_percent", measure.Exactly(m.Idle), 0.2),
+		measure.AtMost("console.grown_mib", measure.Repeated(m.Grown), 20),
+		measure.AtMost("console.idle_percent", measure.Added(m.Idle.Open, m.Idle.Without, m.Idle.Again), 0.2),
 	}
 }
 
@@ -77,8 +96,9 @@ func targets(m *measured) []measure.Target {
 func text(r *measure.Report, m *measured) string {
 	return fmt.Sprintf("%s Chromium %s without a GPU, brine dev beside it. A visit is from the navigation until the frame "+
 		"that shows the pipelines, "+
-		"first with an empty cache, the median of ten; the map has 1,536 × 1,440 cells, a quarter of them in sight; the list has 10,000 orders; "+
+		"first with an empty cache; the map has 1,536 × 1,440 cells, a quarter of them in sight; the list has 10,000 orders; "+
 		"the heap is that of an overview before and after 3,600 events; "+
-		"an open overview's cost is the median of three turns with and without it.\n\n%s",
+		"an open overview's cost is what the server takes with it beyond what it takes without, in turns. Values are medians; ± is how far those "+
+		"of another run may be, and of the cost how far the server without a console is from itself.\n\n%s",
 		r.Heading(), m.Chromium, measure.TargetTable(r.Targets))
 }

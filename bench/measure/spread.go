@@ -18,6 +18,11 @@ func (e Estimate) Times(f float64) Estimate { return Estimate{e.Value * f, e.Spr
 // Plus returns the estimate moved by a number that does not vary.
 func (e Estimate) Plus(v float64) Estimate { return Estimate{e.Value + v, e.Spread} }
 
+// Minus returns the difference of two estimates, whose spreads do not depend on each other.
+func (e Estimate) Minus(o Estimate) Estimate {
+	return Estimate{e.Value - o.Value, math.Hypot(e.Spread, o.Spread)}
+}
+
 // Over returns a ratio of two estimates, whose spreads do not depend on each other.
 func (e Estimate) Over(o Estimate) Estimate {
 	v := e.Value / o.Value
@@ -49,6 +54,18 @@ func Repeated(values []float64) Estimate {
 	}
 	e.Spread = spreadOf(squares/float64(n-1), n)
 	return e
+}
+
+// Added is the median over the rounds of what something takes with an addition beyond what it takes without. Its spread comes from again,
+// each round's second time without: what those differ by is the machine's. All three have a value of each of at least one round.
+func Added(with, without, again []float64) Estimate {
+	var added []float64
+	squares, n := 0.0, min(len(with), len(without), len(again))
+	for i := range n {
+		added = append(added, with[i]-without[i])
+		squares += (again[i] - without[i]) * (again[i] - without[i])
+	}
+	return Estimate{Middle(added), spreadOf(squares/float64(n), n)}
 }
 
 // RepeatedLoads is Repeated of a number of loads.

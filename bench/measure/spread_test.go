@@ -32,6 +32,23 @@ func TestSpreadIsThatOfTheSameBinary(t *testing.T) {
 	}
 }
 
+func TestWhatIsAddedIsHeldAgainstTheSameWithout(t *testing.T) {
+	without := []float64{1, 2, 1, 2}
+	for _, c := range []struct {
+		name  string
+		again []float64
+		want  Estimate
+	}{
+		{"a calm machine", without, Estimate{0.5, 0}},
+		{"one that takes 1 more or less", []float64{2, 1, 2, 1}, Estimate{0.5, 2 * math.Sqrt(math.Pi/2) / 2}},
+	} {
+		got := Added([]float64{1.5, 2.5, 1.5, 2.5}, without, c.again)
+		if math.Abs(got.Value-c.want.Value) > 1e-12 || math.Abs(got.Spread-c.want.Spread) > 1e-12 {
+			t.Errorf("%s: got %+v, want %+v", c.name, got, c.want)
+		}
+	}
+}
+
 // TestSpreadHoldsTheTruth draws runs of a machine whose noise is known: about 19 of 20 medians lie within their spread.
 func TestSpreadHoldsTheTruth(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
@@ -81,6 +98,9 @@ func TestSharesAreHeldAgainstThoseOfFifths(t *testing.T) {
 func TestRatiosOfEstimates(t *testing.T) {
 	e := Estimate{10, 3}.Over(Estimate{20, 8})
 	if e.Value != 0.5 || math.Abs(e.Spread-0.25) > 1e-12 {
+		t.Errorf("got %+v", e)
+	}
+	if e := (Estimate{10, 3}).Minus(Estimate{8, 4}); e != (Estimate{2, 5}) {
 		t.Errorf("got %+v", e)
 	}
 	if e := (Estimate{1.04, 0.01}).Plus(-1).Times(100); math.Abs(e.Value-4) > 1e-9 || math.Abs(e.Spread-1) > 1e-9 {

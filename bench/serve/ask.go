@@ -234,8 +234,8 @@ func (s *stack) sql(ctx context.Context) error {
 // streams opens event streams, and measures what they add to the memory of the process that serves them.
 func (s *stack) streams(ctx context.Context) error {
 	pid := strconv.Itoa(s.process.Process.Pid)
-	before, err := measure.ResidentMiB(pid)
-	if err != nil {
+	var err error
+	if s.detail.BareMiB, err = residents(pid); err != nil {
 		return err
 	}
 	u, err := url.Parse(s.api.Base)
@@ -264,8 +264,19 @@ func (s *stack) streams(ctx context.Context) error {
 			return fmt.Errorf("stream %d answers %q, %w", i, head, err)
 		}
 	}
-	time.Sleep(5 * time.Second)
-	after, err := measure.ResidentMiB(pid)
-	s.detail.StreamsMiB = after - before
+	s.detail.StreamsMiB, err = residents(pid)
 	return err
+}
+
+// residents is the memory of a process once a second, since it comes and goes with the garbage.
+func residents(pid string) (mib []float64, err error) {
+	for range 9 {
+		time.Sleep(time.Second)
+		now, err := measure.ResidentMiB(pid)
+		if err != nil {
+			return nil, err
+		}
+		mib = append(mib, now)
+	}
+	return mib, nil
 }

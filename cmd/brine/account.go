@@ -13,6 +13,7 @@ import (
 
 	"brine/account"
 	ourterm "brine/internal/term"
+	"brine/service/stores"
 )
 
 type accountCmd struct {
@@ -50,6 +51,9 @@ func (f *accountFlags) with(e *env, action, object string, do func(*account.Stor
 		return &exitError{exitUsage, errors.New("the configuration has no accounts"), `write accounts: { connect: "embedded:./data/accounts" }`}
 	}
 	s, err := account.Open(e.ctx, cfg.AccountOptions())
+	if errors.Is(err, account.ErrDamaged) {
+		return stores.DamagedAccounts(err)
+	}
 	if err != nil {
 		return &exitError{exitUnreachable, err, "check accounts.connect, and that its server runs"}
 	}

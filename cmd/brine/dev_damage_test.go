@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"fmt"
 	"io/fs"
 	"net"
 	"os"
@@ -11,6 +13,8 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kfake"
 
+	"brine/account"
+	"brine/examples"
 	"brine/hbase/embedded"
 	"brine/indexer"
 	bleve "brine/indexer/embedded"
@@ -43,6 +47,16 @@ func devFolder(t *testing.T) string {
 	if err := engine.Close(); err != nil {
 		t.Fatal(err)
 	}
+	people, err := account.Open(t.Context(), account.Options{Connect: "embedded:" + filepath.Join(dir, "accounts")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := people.Add(t.Context(), "anna", "", account.Admin, "harbour violin teapot quilt"); err != nil {
+		t.Fatal(err)
+	}
+	if err := people.Close(); err != nil {
+		t.Fatal(err)
+	}
 	return dir
 }
 
@@ -70,15 +84,66 @@ func flipFile(t *testing.T, pattern ...string) string {
 func TestDevRefusesDamage(t *testing.T) {
 	notShort(t)
 	t.Parallel()
-	for _, file := range []string{"hbase/MANIFEST-*", "hbase/*.log", "kafka/meta.json", "search/*/root.bolt"} {
-		t.Run(file, func(t *testing.T) {
+	for _, c := range []struct{ file, hint string }{
+		{"hbase/MANIFEST-*", "hint: brine dev --data DIR --repair"},
+		{"hbase/*.log", "hint: brine dev --data DIR --repair"},
+		{"kafka/meta.json", "hint: brine dev --data DIR --repair"},
+		{"search/*/root.bolt", "hint: brine dev --data DIR --repair"},
+		{"accounts/accounts.db", "hint: move what is in its folder away and put accounts.db of a backup there"},
+	} {
+		t.Run(c.file, func(t *testing.T) {
 			dir := devFolder(t)
-			name := flipFile(t, dir, filepath.FromSlash(file))
+			name := flipFile(t, dir, filepath.FromSlash(c.file))
 			code, stdout, stderr := brine(t, "dev", "--data", dir, "--for", time.Minute.String())
-			if code != exitDamaged || stdout != "" || !strings.Contains(stderr, name+" is damaged: ") || !strings.Contains(stderr, "hint: brine dev --data DIR --repair") {
+			if code != exitDamaged || stdout != "" || !strings.Contains(stderr, name+" is damaged: ") || !strings.Contains(stderr, c.hint) {
 				t.Errorf("exit %d\n%s%s", code, stdout, stderr)
 			}
 		})
+	}
+}
+
+// TestDamagedAccountsAreRefused: brine dev whose accounts are missing, and brine account with damaged ones, make no new ones, and end with
+// the exit code for damaged data; a repair says that nothing makes the lost ones again, and deletes nothing.
+func TestDamagedAccountsAreRefused(t *testing.T) {
+	notShort(t)
+	t.Parallel()
+	dir := devFolder(t)
+	name := filepath.Join(dir, "accounts", "accounts.db")
+	whole, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(name); err != nil {
+		t.Fatal(err)
+	}
+	if code, stdout, stderr := brine(t, "dev", "--data", dir, "--for", time.Minute.String()); code != exitDamaged || stdout != "" || !strings.Contains(stderr, name+" is damaged: it is missing") {
+		t.Errorf("exit %d\n%s%s", code, stdout, stderr)
+	}
+	if err := os.WriteFile(name, whole[:len(whole)/2], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cfg := filepath.Join(t.TempDir(), "brine.yaml")
+	settings := fmt.Appendf(bytes.Clone(examples.Dev), "accounts: { connect: %q }\n", "embedded:"+filepath.Join(dir, "accounts"))
+	if err := os.WriteFile(cfg, settings, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if code, stdout, stderr := brine(t, "account", "list", "-c", cfg); code != exitDamaged || stdout != "" || !strings.Contains(stderr, name+" is damaged: it has ") || !strings.Contains(stderr, "hint: move what is in its folder away") {
+		t.Errorf("exit %d\n%s%s", code, stdout, stderr)
+	}
+	code, stdout, stderr := brine(t, "dev", "--repair", "--data", dir)
+	for _, part := range []string{name + " is damaged: ", "  saved: nothing: ", "  lost:  nothing makes these again: ", filepath.Join(dir, "damaged-1")} {
+		if code != exitOK || !strings.Contains(stdout, part) {
+			t.Errorf("exit %d, no %q\n%s%s", code, part, stdout, stderr)
+		}
+	}
+	if aside, err := os.ReadFile(filepath.Join(dir, "damaged-1", "accounts", "accounts.db")); err != nil || len(aside) != len(whole)/2 {
+		t.Errorf("set aside: %d bytes, %v", len(aside), err)
+	}
+	if code, stdout, stderr := brine(t, "account", "list", "-c", cfg); code != exitOK || strings.Contains(stdout, "anna") {
+		t.Errorf("exit %d\n%s%s", code, stdout, stderr)
+	}
+	if code, stdout, stderr := brine(t, "dev", "--repair", "--data", dir); code != exitOK || !strings.HasPrefix(stdout, "Nothing in ") {
+		t.Errorf("exit %d\n%s%s", code, stdout, stderr)
 	}
 }
 

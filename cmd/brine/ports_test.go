@@ -14,6 +14,9 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -37,25 +40,37 @@ const maxResident = 256 << 20
 // published, memory stays bounded, and in the end it stops as it was asked to.
 func TestDevPorts(t *testing.T) {
 	dev := beginDev(t)
+	get := func(path string) []byte { return []byte("GET " + path + " HTTP/1.1\r\nHost: 127.0.0.1\r\n") }
 	attacks := []struct {
 		name  string
 		conns int // of each port
 		kafka func(*rand.Rand) []byte
 		hbase func(*rand.Rand) []byte
-		http  func(*rand.Rand) []byte
+		http  func(path string) func(*rand.Rand) []byte
 	}{
-		{"garbage", 200, garbage(nil), garbage(hbaseHello), garbage(nil)},
-		{"garbage that begins well", 200, garbage(kafkaFetch()[:12]), garbage(hbaseCall("Multi", nil)[:12]), garbage([]byte("GET /metrics HTTP/1.1\r\nHost: 127.0.0.1\r\nX: "))},
-		{"giant lengths", 60, giant(kafkaProduce()), giant(append(hbaseHello, 0x01, 0xff, 0xff, 0xff)), giant([]byte("POST /metrics HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 4294967295\r\n\r\n"))},
-		{"half open", 1000, always(kafkaFetch()[:7]), always(hbaseHello[:9]), always([]byte("GET /met"))},
-		{"never reading", 60, always(times(kafkaFetch(), 10)), always(append(hbaseHello, times(dev.scanAll(), 10)...)), always(times([]byte("GET /metrics HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"), 200))},
+		{"garbage", 200, garbage(nil), garbage(hbaseHello), func(string) func(*rand.Rand) []byte { return garbage(nil) }},
+		{"garbage that begins well", 200, garbage(kafkaFetch()[:12]), garbage(hbaseCall("Multi", nil)[:12]), func(path string) func(*rand.Rand) []byte {
+			return garbage(append(get(path), "X: "...))
+		}},
+		{"giant lengths", 60, giant(kafkaProduce()), giant(append(hbaseHello, 0x01, 0xff, 0xff, 0xff)), func(path string) func(*rand.Rand) []byte {
+			return giant([]byte("POST " + path + " HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: 4294967295\r\n\r\n"))
+		}},
+		{"half open", 1000, always(kafkaFetch()[:7]), always(hbaseHello[:9]), func(path string) func(*rand.Rand) []byte { return always(get(path)[:8]) }},
+		{"never reading", 60, always(times(kafkaFetch(), 10)), always(append(hbaseHello, times(dev.scanAll(), 10)...)), func(path string) func(*rand.Rand) []byte {
+			return always(times(append(get(path), "\r\n"...), 200))
+		}},
 	}
+	ports := dev.ports()
 	for i, a := range attacks {
 		began, rounds := time.Now(), dev.rounds.Load()
 		var wg sync.WaitGroup
-		for port, payload := range map[string]func(*rand.Rand) []byte{dev.kafka: a.kafka, dev.hbase: a.hbase, dev.http: a.http} {
+		for addr, protocol := range ports {
+			payload := map[string]func(*rand.Rand) []byte{"kafka": a.kafka, "hbase": a.hbase}[protocol]
+			if payload == nil {
+				payload = a.http(protocol)
+			}
 			for n := range a.conns {
-				wg.Go(func() { dev.attack(port, payload(rand.New(rand.NewPCG(uint64(i), uint64(n))))) })
+				wg.Go(func() { dev.attack(addr, payload(rand.New(rand.NewPCG(uint64(i), uint64(n))))) })
 			}
 		}
 		wg.Wait()
@@ -138,6 +153,8 @@ type attackedDev struct {
 	t                  *testing.T
 	cmd                *exec.Cmd
 	kafka, hbase, http string
+	users, ops         string // addresses of the HTTP API
+	session            string // of an administrator
 	producer           *kgo.Client
 	reader             *hbase.Client
 
@@ -167,17 +184,102 @@ func beginDev(t *testing.T) *attackedDev {
 		t.Fatal(err)
 	}
 	lines := bufio.NewScanner(stdout)
+	var password string
 	for lines.Scan() && !strings.Contains(lines.Text(), "Ctrl-C stops") {
 		if m := devAddrs.FindStringSubmatch(lines.Text()); m != nil {
 			d.kafka, d.hbase, d.http = m[1], m[2], m[3]
+		}
+		if m := devAPIs.FindStringSubmatch(lines.Text()); m != nil {
+			*map[string]*string{"console": &d.users, "operators' console": &d.ops}[m[1]] = m[2]
+		}
+		if fields := strings.Fields(lines.Text()); len(fields) == 2 && fields[0] == "admin" {
+			password = fields[1]
 		}
 	}
 	go func() {
 		_, _ = io.Copy(io.Discard, stdout)
 		d.ended <- d.cmd.Wait()
 	}()
+	d.signIn(password)
 	d.behave(ctx)
 	return d
+}
+
+// devAPIs are the addresses of the HTTP API that brine dev prints.
+var devAPIs = regexp.MustCompile(`((?:operators' )?console) on http://([^\s,]+)`)
+
+// ports are the addresses that brine dev listens at, each with its protocol, or with the path that is asked for by HTTP. A port that this
+// test does not know fails it.
+func (d *attackedDev) ports() map[string]string {
+	d.t.Helper()
+	known := map[string]string{d.kafka: "kafka", d.http: "/metrics", d.users: "/api/v1/docs", d.ops: "/api/v1/docs"}
+	regions, err := d.reader.Regions(d.t.Context(), "logistics:scans")
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	for _, addr := range []string{d.hbase, regions[0].Server} {
+		known[addr] = "hbase"
+	}
+	listening := listens(d.t, d.cmd.Process.Pid)
+	for _, addr := range listening {
+		if known[addr] == "" {
+			d.t.Errorf("brine dev listens at %s, which nobody attacks", addr)
+		}
+	}
+	if len(known) != len(listening) {
+		d.t.Errorf("brine dev listens at %v, known are %v", listening, known)
+	}
+	return known
+}
+
+// listens are the addresses of IPv4 that a process listens at.
+func listens(t *testing.T, pid int) (addrs []string) {
+	t.Helper()
+	sockets := map[string]bool{}
+	names, err := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		to, _ := os.Readlink(name) // those that are closed meanwhile listen to nobody
+		sockets[to] = true
+	}
+	for _, table := range []string{"tcp", "tcp6"} {
+		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/net/%s", pid, table))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(text)) {
+			const listening = "0A"
+			f := strings.Fields(line)
+			if len(f) < 10 || f[3] != listening || !sockets["socket:["+f[9]+"]"] {
+				continue
+			}
+			var ip, port uint32
+			if _, err := fmt.Sscanf(f[1], "%08X:%04X", &ip, &port); err != nil || table == "tcp6" {
+				t.Fatalf("an address of %s: %s, %v", table, f[1], err)
+			}
+			at := net.IPv4(byte(ip), byte(ip>>8), byte(ip>>16), byte(ip>>24))
+			addrs = append(addrs, net.JoinHostPort(at.String(), strconv.Itoa(int(port))))
+		}
+	}
+	return addrs
+}
+
+// signIn has the client that behaves sign in as the administrator.
+func (d *attackedDev) signIn(password string) {
+	d.t.Helper()
+	body := fmt.Sprintf(`{"name":"admin","password":%q}`, password)
+	resp, err := http.Post("http://"+d.users+"/api/v1/session", "application/json", strings.NewReader(body))
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	resp.Body.Close()
+	if resp.StatusCode != http.StatusOK || len(resp.Cookies()) != 1 {
+		d.t.Fatalf("signing in: %s, %v", resp.Status, resp.Cookies())
+	}
+	d.session = resp.Cookies()[0].String()
+	d.session, _, _ = strings.Cut(d.session, ";")
 }
 
 // scanAll asks for all rows of the first region of the scans.
@@ -207,7 +309,7 @@ func (d *attackedDev) attack(addr string, b []byte) {
 	_, _ = c.Write(b)                                       // a port may refuse it
 }
 
-// behave publishes a scan, waits until it can be read, asks for health, and again, until the attacks are over. It watches the memory too.
+// behave publishes a scan, waits until it can be read, asks for health, for the scan over HTTP and for the pipelines, and again, until the attacks are over. It watches the memory too.
 func (d *attackedDev) behave(ctx context.Context) {
 	d.t.Helper()
 	var err error
@@ -252,28 +354,42 @@ func (d *attackedDev) round(ctx context.Context, waybill string) error {
 			found = true
 		}
 	}
-	return d.healthy(ctx)
+	for _, url := range []string{
+		d.http + "/healthz", d.users + "/api/v1/views/waybill?waybill=" + waybill, d.ops + "/api/v1/ops/pipelines",
+	} {
+		if err := d.answered(ctx, "http://"+url); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-// healthy asks for health until it gets an answer: a port may close a connection to make room.
-func (d *attackedDev) healthy(ctx context.Context) error {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+d.http+"/healthz", nil)
+// answered asks until it is answered: a port may close a connection to make room, and shed a request while others hold all places.
+func (d *attackedDev) answered(ctx context.Context, url string) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		return err
 	}
-	for {
+	req.Header.Set("Cookie", d.session)
+	req.Header.Set("Brine-Reason", "to see that it goes on") // rows that are not its own
+	for last := error(nil); ; {
 		resp, err := http.DefaultClient.Do(req)
 		if ctx.Err() != nil {
-			return fmt.Errorf("health: %w", err)
+			return fmt.Errorf("%s: %w, last %w", url, ctx.Err(), last)
 		}
-		if err != nil {
+		if last = err; err != nil {
 			continue
 		}
+		said, _ := io.ReadAll(io.LimitReader(resp.Body, 1<<10)) // for the error alone
 		resp.Body.Close()
-		if resp.StatusCode != http.StatusOK {
-			return fmt.Errorf("health: %s", resp.Status)
+		switch last = fmt.Errorf("%s: %s", resp.Status, said); resp.StatusCode {
+		case http.StatusOK:
+			return nil
+		case http.StatusServiceUnavailable:
+			time.Sleep(10 * time.Millisecond) // as somebody who behaves does
+		default:
+			return fmt.Errorf("%s: %w", url, last)
 		}
-		return nil
 	}
 }
 

@@ -101,7 +101,7 @@ var rules = []struct {
 	{"indexer", []string{"event", "rowkey", "rowkey/eventkey", "search", "internal/backoff", "internal/refusal"}, ""},
 	{"lookup", []string{"event", "rowkey", "rowkey/eventkey", "hbase"}, "a writer in front of a writer, whichever it is"},
 	{"query", []string{"mask", "event", "rowkey", "rowkey/eventkey", "hbase", "search", "internal/when"}, ""},
-	{"account", []string{"internal/backoff"}, "who may ask, whatever is asked"},
+	{"account", []string{"internal/backoff", "internal/datadir"}, "who may ask, whatever is asked"},
 	{"account/oidc", []string{"account"}, "who somebody is by a provider; whoever serves keeps the account"},
 	{"command", []string{"event", "query", "internal/backoff"}, "what people may change; whoever serves says who asks, whoever publishes how"},
 	{"serve/client", nil, "it speaks to the API, and shares no code with what answers"},

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"brine/account"
 	"brine/hbase/embedded"
 	bleve "brine/indexer/embedded"
 	"brine/ingest"
@@ -35,7 +36,7 @@ func Repair(ctx context.Context, dir string, log *slog.Logger, found func(Findin
 	switch {
 	case embedded.IsFolder(dir):
 		return r.alone()
-	case !slices.ContainsFunc([]string{"FORMAT", "kafka", "hbase", "search"}, r.has):
+	case !slices.ContainsFunc([]string{"FORMAT", "kafka", "hbase", "search", "accounts"}, r.has):
 		return "", fault.Misused(fmt.Errorf("--data: %s is no folder of brine dev, nor of an embedded HBase", dir))
 	}
 	if r.aside, err = freeName(filepath.Join(dir, "damaged")); err != nil {
@@ -49,7 +50,7 @@ func Repair(ctx context.Context, dir string, log *slog.Logger, found func(Findin
 		return "", err
 	}
 	defer unlock()
-	for _, repair := range []func() error{r.kafka, r.hbase, r.search} {
+	for _, repair := range []func() error{r.kafka, r.hbase, r.search, func() error { return r.accounts(ctx) }} {
 		if err := repair(); err != nil {
 			return "", fmt.Errorf("--repair: %w", err)
 		}
@@ -180,6 +181,24 @@ func (r *repair) search() error {
 	for _, is := range moved {
 		r.report(is.Err, "the other indexes", []string{"the documents of index " + is.Index})
 		r.again = append(r.again, ".documents")
+	}
+	return err
+}
+
+// accounts sets damaged accounts aside: nothing of them is taken over, and nothing makes them again.
+func (r *repair) accounts(ctx context.Context) error {
+	to, err := r.place("accounts")
+	if err != nil {
+		return err
+	}
+	defer r.drop()
+	is, err := account.Repair(ctx, filepath.Join(r.dir, "accounts"), to)
+	switch {
+	case errors.Is(err, account.ErrInUse):
+		return fault.New(fault.Data, err, "stop the process that uses it")
+	case err == nil && is != nil:
+		lost := append(is.Lost, "nothing makes these again: put accounts.db of a backup into "+filepath.Join(r.dir, "accounts")+", or let brine dev make its own accounts")
+		r.report(is.Err, "nothing: what is damaged must not say who may do what", lost)
 	}
 	return err
 }

@@ -3,6 +3,7 @@ package datadirtest
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -102,11 +103,27 @@ func Copy(t testing.TB, dir string) string {
 		to := filepath.Join(t.TempDir(), filepath.Base(dir))
 		before := look(dir)
 		if err = os.CopyFS(to, os.DirFS(dir)); err == nil && look(dir) == before {
+			own(t, to)
 			return to
 		}
 	}
 	t.Fatalf("%s does not keep still: %v", dir, err)
 	return ""
+}
+
+// own makes a folder its owner's alone, as data folders are.
+func own(t testing.TB, dir string) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		mode := fs.FileMode(0o600)
+		if err == nil && d.IsDir() {
+			mode = 0o700
+		}
+		return errors.Join(err, os.Chmod(path, mode))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 // look says what is in a folder, and when it was changed.

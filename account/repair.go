@@ -1,0 +1,88 @@
+package account
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// ErrInUse is what Repair returns while a process has the database open.
+var ErrInUse = errors.New("another process has the accounts open")
+
+// Damaged is a database that Repair set aside.
+type Damaged struct {
+	Err  error    // names the file
+	Lost []string // what was in it, as far as that can be read
+}
+
+// Repair moves a folder of embedded:DIR whose database is damaged to aside, which must not exist. Nothing of it is saved: what may have
+// been changed must not say who somebody is, nor what they may do. It returns nil when nothing is damaged.
+func Repair(ctx context.Context, dir, aside string) (*Damaged, error) {
+	if _, err := os.Stat(dir); errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	f := &folder{dir: dir}
+	if open, err := os.OpenFile(f.path(openFile), os.O_RDWR, 0o600); err == nil {
+		f.open = open
+		alone, err := f.alone()
+		if err = errors.Join(err, open.Close()); err != nil {
+			return nil, err
+		}
+		if !alone {
+			return nil, fmt.Errorf("%s: %w", dir, ErrInUse)
+		}
+	}
+	f, db, err := openFolder(ctx, dir)
+	if err == nil {
+		return nil, f.close(db)
+	}
+	if !errors.Is(err, ErrDamaged) {
+		return nil, err
+	}
+	if err := os.Rename(dir, aside); err != nil {
+		return nil, err
+	}
+	return &Damaged{err, contents(ctx, filepath.Join(aside, file))}, nil
+}
+
+// contents says how many rows each table of a damaged database has, as far as that can be read. It changes nothing there.
+func contents(ctx context.Context, path string) (lost []string) {
+	db, err := readOnly(path, "1")
+	if err != nil {
+		return unreadable
+	}
+	defer db.Close()
+	tables, err := db.QueryContext(ctx, "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name NOT LIKE '%_versions' ORDER BY name")
+	if err != nil {
+		return unreadable
+	}
+	var names []string
+	for tables.Next() {
+		var name string
+		if err = tables.Scan(&name); err != nil {
+			break
+		}
+		names = append(names, name)
+	}
+	if err = errors.Join(err, tables.Err(), tables.Close()); err != nil || len(names) == 0 {
+		return unreadable
+	}
+	for _, name := range names {
+		var rows int64
+		quoted := `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
+		if err := db.QueryRowContext(ctx, "SELECT count(*) FROM "+quoted).Scan(&rows); err != nil {
+			lost = append(lost, "the rows of table "+name+", which cannot be counted")
+			continue
+		}
+		if rows > 0 {
+			lost = append(lost, fmt.Sprintf("%d rows of table %s", rows, name))
+		}
+	}
+	return lost
+}
+
+// unreadable is what a database had of which nothing can be read.
+var unreadable = []string{"accounts, sessions, API tokens, the audit, commands that were not published yet, jobs: how many cannot be read"}
