@@ -109,16 +109,13 @@ func Conclude(name, target, page string, run any, text string, targets []Target)
 	return errors.Join(recorded(text, record), Judge(targets))
 }
 
-// recorded records what text says, unless the source tree is not that of its commit: then it prints it.
+// recorded records what text says, unless this is a trial or the source tree is not that of its commit: then it prints it.
 func recorded(text string, record func() error) error {
-	err := CleanTree()
-	if err == nil {
+	err := recordable()
+	if err == nil && !trial() {
 		return record()
 	}
 	fmt.Print(text)
-	if trial() {
-		return nil
-	}
 	return err
 }
 

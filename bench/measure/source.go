@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// TrialVariable lets what differs from its commit be measured; nothing is recorded then.
+// TrialVariable makes a run a trial: a source tree that differs from its commit may be measured, and nothing is recorded.
 const TrialVariable = "BENCH_TRIAL"
 
 func trial() bool { return os.Getenv(TrialVariable) != "" }

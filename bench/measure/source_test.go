@@ -54,11 +54,14 @@ func TestRecordsAreOfCommits(t *testing.T) {
 	if err := finish(); err != nil || written() {
 		t.Errorf("a trial is recorded: %v, %v", written(), err)
 	}
-	t.Setenv(TrialVariable, "")
 	put(t, "main.go", "package main\n")
 	if err := os.RemoveAll("new"); err != nil {
 		t.Fatal(err)
 	}
+	if err := finish(); err != nil || written() {
+		t.Errorf("a trial of a clean tree is recorded: %v, %v", written(), err)
+	}
+	t.Setenv(TrialVariable, "")
 	for range 2 { // the second time with a record and a page that differ from the commit
 		if err := finish(); err != nil || !written() {
 			t.Errorf("a clean tree is not recorded: %v", err)
