@@ -176,7 +176,8 @@ func (p *Preview) draft(ev *event.Event, write func(in, part string, key []byte,
 
 // Show says all that is known of a letter that Judge counts.
 func (p *Preview) Show(ctx context.Context, l *deadletter.Kept) (*Effect, error) {
-	e := &Effect{Pipeline: p.half.Name(), Record: l.Origin().Among(p.half.Pipeline.Several()), Reason: l.Reason, Field: l.Field, Places: []Change{}}
+	e := &Effect{Pipeline: p.half.Name(), Record: l.Origin().Among(p.half.Pipeline.Several()), Reason: l.Reason, Field: l.Field,
+		Places: []Change{}}
 	before := p.before(l.Record)
 	rejected, err := p.Judge(ctx, l)
 	switch {
