@@ -100,8 +100,11 @@ func (n *noter) note() int32 {
 // advance follows the log from where it was to its last transaction.
 func (n *noter) advance() (extent, error) {
 	header := make([]byte, logHeader)
-	if _, err := n.log.ReadAt(header, 0); err != nil { // nothing is in it yet
+	switch _, err := n.log.ReadAt(header, 0); {
+	case errors.Is(err, io.EOF): // nothing is in it yet
 		return n.last, nil
+	case err != nil:
+		return n.last, err
 	}
 	is := extent{salts: [8]byte(header[16:]), end: logHeader}
 	if is.salts == n.last.salts {

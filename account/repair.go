@@ -54,8 +54,9 @@ func contents(ctx context.Context, path string) (lost []string) {
 	if err != nil {
 		return unreadable
 	}
-	defer db.Close()
-	tables, err := db.QueryContext(ctx, "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name NOT LIKE '%_versions' ORDER BY name")
+	defer func() { _ = db.Close() }() // it was only read
+	tables, err := db.QueryContext(ctx,
+		"SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name NOT LIKE '%_versions' ORDER BY name")
 	if err != nil {
 		return unreadable
 	}

@@ -98,7 +98,7 @@ func text(r *measure.Report, m *measured) string {
 		"that shows the pipelines, "+
 		"first with an empty cache; the map has 1,536 × 1,440 cells, a quarter of them in sight; the list has 10,000 orders; "+
 		"the heap is that of an overview before and after 3,600 events; "+
-		"an open overview's cost is what the server takes with it beyond what it takes without, in turns. Values are medians; ± is how far those "+
-		"of another run may be, and of the cost how far the server without a console is from itself.\n\n%s",
+		"an open overview's cost is what the server takes with it beyond what it takes without, in turns. Values are medians; ± is how far "+
+		"those of another run may be, and of the cost how far the server without a console is from itself.\n\n%s",
 		r.Heading(), m.Chromium, measure.TargetTable(r.Targets))
 }

@@ -89,7 +89,7 @@ func TestDevRefusesDamage(t *testing.T) {
 		{"hbase/*.log", "hint: brine dev --data DIR --repair"},
 		{"kafka/meta.json", "hint: brine dev --data DIR --repair"},
 		{"search/*/root.bolt", "hint: brine dev --data DIR --repair"},
-		{"accounts/accounts.db", "hint: move what is in its folder away and put accounts.db of a backup there"},
+		{"accounts/accounts.db", "hint: move the contents of its folder away and put accounts.db of a backup there"},
 	} {
 		t.Run(c.file, func(t *testing.T) {
 			dir := devFolder(t)
@@ -127,7 +127,7 @@ func TestDamagedAccountsAreRefused(t *testing.T) {
 	if err := os.WriteFile(cfg, settings, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if code, stdout, stderr := brine(t, "account", "list", "-c", cfg); code != exitDamaged || stdout != "" || !strings.Contains(stderr, name+" is damaged: it has ") || !strings.Contains(stderr, "hint: move what is in its folder away") {
+	if code, stdout, stderr := brine(t, "account", "list", "-c", cfg); code != exitDamaged || stdout != "" || !strings.Contains(stderr, name+" is damaged: it has ") || !strings.Contains(stderr, "hint: move the contents of its folder away") {
 		t.Errorf("exit %d\n%s%s", code, stdout, stderr)
 	}
 	code, stdout, stderr := brine(t, "dev", "--repair", "--data", dir)

@@ -186,8 +186,8 @@ func (t *trouble) losing() func(*memnet.Place) {
 	return func(p *memnet.Place) { p.Lose(n) }
 }
 
-// guest begins the names of members that come once. By the consumer protocol they are no static ones: kfake keeps what such a member had for
-// it for ever, and not for as long as a session lasts.
+// guest begins the names of members that come once. By the consumer protocol they are not static: kfake keeps what a static member had
+// forever, and not for as long as a session lasts.
 const guest = "guest"
 
 // storm has members join the group and leave it, or die.

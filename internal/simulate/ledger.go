@@ -295,8 +295,8 @@ func (l *Ledger) answered(client string, q kmsg.Request, answer kmsg.Response) {
 	}
 }
 
-// beat notes which partitions a member by the consumer protocol may have in its epoch: those that it is given, and those that it had, since it
-// joined last, and has neither given back nor another has been given since. l.mu is held.
+// beat notes which partitions a member by the consumer protocol may have in its epoch: those that it is given, and those that it had since
+// it last joined and that it has not given back and no other member has been given since. l.mu is held.
 func (l *Ledger) beat(client string, q *kmsg.ConsumerGroupHeartbeatRequest, a *kmsg.ConsumerGroupHeartbeatResponse) {
 	member := q.MemberID
 	if a.MemberID != nil {

@@ -38,7 +38,7 @@ func (w *World) ask(change func(*control.Entry)) error {
 	return topic.Put(ctx, group, w.asked)
 }
 
-// asks asks for something for as long as the fault lasts. Whether the brokers have heard of its beginning does not matter, of its end it does.
+// asks asks for something for as long as the fault lasts. The brokers may miss its beginning, but not its end.
 func (t *trouble) asks(begin, end func(*control.Entry)) {
 	_ = t.ask(begin)
 	t.last()

@@ -33,7 +33,7 @@ type Plan struct {
 
 	Asks bool `json:",omitempty"` // the processes do what people ask of them while they run
 
-	// Protocol is how the processes are members of their group: by the classic protocol, by that of consumers, or by one and then by the other.
+	// Protocol is how the processes are members of their group: by the classic protocol, the consumer protocol, or one and then the other.
 	Protocol string `json:",omitempty"`
 
 	Static     bool // the processes are static members of their group

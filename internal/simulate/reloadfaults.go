@@ -12,8 +12,8 @@ const ofReload = "reload"
 // ofConsumers begins the names of the faults that have to do with the consumer protocol.
 const ofConsumers = "consumers"
 
-// takeOver moves the group to the consumer protocol, one process after another. kfake has no group of members of both: the first are refused
-// until the last one has left it.
+// takeOver moves the group to the consumer protocol, one process after another. kfake has no group of members of both: the first are
+// refused until the last one has left it.
 func (t *trouble) takeOver() {
 	t.eachInTurn(func(f *settings) { f.protocol = ingest.Consumer })
 }

@@ -197,7 +197,8 @@ func (r *repair) accounts(ctx context.Context) error {
 	case errors.Is(err, account.ErrInUse):
 		return fault.New(fault.Data, err, "stop the process that uses it")
 	case err == nil && is != nil:
-		lost := append(is.Lost, "nothing makes these again: put accounts.db of a backup into "+filepath.Join(r.dir, "accounts")+", or let brine dev make its own accounts")
+		lost := append(is.Lost, "nothing makes these again: put accounts.db of a backup into "+filepath.Join(r.dir, "accounts")+
+			", or let brine dev make its own accounts")
 		r.report(is.Err, "nothing: what is damaged must not say who may do what", lost)
 	}
 	return err

@@ -70,7 +70,8 @@ var effects = map[string]map[Effect]string{
 	"views.<name>":                 {Elsewhere: "table where optional order limit families get counts"},
 
 	"pipelines": {Drain: "+ -"}, // it starts, or drains and stops
-	"pipelines.<name>": {Live: "gives_way", Drain: "topic topic_pattern hot_fields writer_header breaking_schema dead_letters halt_after_rejects",
+	"pipelines.<name>": {Live: "gives_way",
+		Drain:  "topic topic_pattern hot_fields writer_header breaking_schema dead_letters halt_after_rejects",
 		Onward: "schema when allowed_lateness",
 		Replay: "format framing message key_format version deletes changes"},
 	"pipelines.<name>.topics":          {Drain: "+ -"},

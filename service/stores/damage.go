@@ -17,8 +17,9 @@ func Damaged(what string, err error) error {
 
 // DamagedAccounts is the error of an accounts.connect of embedded:DIR that is not what was written.
 func DamagedAccounts(err error) error {
-	return fault.New(fault.Damaged, err, "move what is in its folder away and put accounts.db of a backup there; without a backup, begin with an empty folder: "+
-		"nothing makes accounts, tokens and the audit again (brine dev --data DIR --repair sets those of a folder of brine dev aside)")
+	return fault.New(fault.Damaged, err, "move the contents of its folder away and put accounts.db of a backup there; without a backup, "+
+		"begin with an empty folder: nothing restores accounts, tokens and the audit (brine dev --data DIR --repair sets those of a folder "+
+		"of brine dev aside)")
 }
 
 // Damage carries the first damage that the embedded HBase finds in its folder while it reads it, to the process that has to end then.
