@@ -73,6 +73,7 @@ type Store struct {
 	fresh   verified
 	seal    cipher.AEAD
 	changes atomic.Uint64
+	forgot  atomic.Int64 // when tries were last forgotten
 }
 
 // Open opens the database, and brings its tables up to date.

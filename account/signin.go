@@ -77,10 +77,10 @@ func (s *Store) Check(ctx context.Context, name, password, address string) (Acco
 // tried counts a try, unless there is a pause.
 func (s *Store) tried(ctx context.Context, name, address string) error {
 	now := s.now()
+	if err := s.forget(ctx, now); err != nil {
+		return err
+	}
 	return s.inTx(ctx, func(tx *sql.Tx) error {
-		if _, err := tx.ExecContext(ctx, "DELETE FROM delays WHERE changed < ?", now-forgotten.Milliseconds()); err != nil {
-			return err
-		}
 		for _, of := range []struct {
 			who     string
 			free    int
@@ -94,16 +94,29 @@ func (s *Store) tried(ctx context.Context, name, address string) error {
 	})
 }
 
-func (s *Store) count(ctx context.Context, tx *sql.Tx, who string, now int64, free int, longest time.Duration) error {
-	insert := "INSERT INTO delays (who, failures, until, changed) VALUES (?, 0, 0, ?) ON CONFLICT (who) DO NOTHING"
-	if s.dialect == MySQL {
-		insert = "INSERT IGNORE INTO delays (who, failures, until, changed) VALUES (?, 0, 0, ?)"
+// forget deletes tries that count no more, at most once a minute. It does so outside the transactions that count: InnoDB locks every row
+// that it looks at for this, and tries at the same time would end in deadlocks.
+func (s *Store) forget(ctx context.Context, now int64) error {
+	last := s.forgot.Load()
+	if now-last < time.Minute.Milliseconds() && now >= last || !s.forgot.CompareAndSwap(last, now) {
+		return nil
 	}
-	if _, err := tx.ExecContext(ctx, insert, who, now); err != nil {
+	return s.inTx(ctx, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, "DELETE FROM delays WHERE changed < ?", now-forgotten.Milliseconds())
 		return err
+	})
+}
+
+func (s *Store) count(ctx context.Context, tx *sql.Tx, who string, now int64, free int, longest time.Duration) error {
+	// One statement locks the row for writing from here on: of tries at the same time each sees what the one before it has counted. Two
+	// that had locked it for reading first could not go on, either of them.
+	upsert := "INSERT INTO delays (who, failures, until, changed) VALUES (?, 1, 0, ?) "
+	if s.dialect == MySQL {
+		upsert += "ON DUPLICATE KEY UPDATE failures = failures + 1"
+	} else {
+		upsert += "ON CONFLICT (who) DO UPDATE SET failures = failures + 1"
 	}
-	// The row is locked from here on: of tries at the same time each sees what the one before it has counted.
-	if _, err := tx.ExecContext(ctx, "UPDATE delays SET failures = failures + 1 WHERE who = ?", who); err != nil {
+	if _, err := tx.ExecContext(ctx, upsert, who, now); err != nil {
 		return err
 	}
 	var failures, until int64
