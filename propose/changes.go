@@ -18,9 +18,45 @@ type changes struct {
 	form  event.EnvelopeForm
 	key   []string // columns of the primary key, as the records or their keys have them
 	whole bool     // it is known what a row was before each update and delete
+	log   logPlace // which place in the database's log each change says
 	at    string   // the field of the time of a change
 	row   string   // the field of the row's index in its record, which tells apart changes of one time; empty: there is none
 	gone  string   // the field that says that a change is a delete
+	place []string // the fields of the place in the log
+}
+
+// logPlace is how a change says its place in the database's log.
+type logPlace int
+
+const (
+	noPlace   logPlace = iota
+	lsnPlace           // Postgres: source.lsn
+	filePlace          // MySQL and MariaDB: source.file and source.pos
+)
+
+// placeOf returns the place that source has, by what it says of its members.
+func placeOf(has func(member string, t event.Type) bool) logPlace {
+	switch {
+	case has("lsn", event.Int):
+		return lsnPlace
+	case has("file", event.Text) && has("pos", event.Int):
+		return filePlace
+	}
+	return noPlace
+}
+
+// placeIn returns the place that a record's source has.
+func placeIn(source json.RawMessage) logPlace {
+	var s struct {
+		LSN, Pos *int64
+		File     string
+	}
+	if json.Unmarshal(source, &s) != nil {
+		return noPlace
+	}
+	return placeOf(func(member string, _ event.Type) bool {
+		return member == "lsn" && s.LSN != nil || member == "pos" && s.Pos != nil || member == "file" && s.File != ""
+	})
 }
 
 // change is a record of Debezium's.
@@ -77,7 +113,11 @@ func (e *encoding) findChanges(ctx context.Context, o *Options, raw []event.Reco
 	}
 	switch {
 	case e.name == "avro" && within("before") && within("after") && within("op"):
-		e.changes = &changes{form: event.Debezium}
+		e.changes = &changes{form: event.Debezium, log: placeOf(func(member string, t event.Type) bool {
+			return slices.ContainsFunc(e.fields, func(f event.Field) bool {
+				return slices.Equal(f.Path, []string{"source", member}) && f.Type == t
+			})
+		})}
 		e.fields = slices.DeleteFunc(e.fields, func(f event.Field) bool { return f.Path[0] != "after" || len(f.Path) == 1 })
 		for i := range e.fields {
 			e.fields[i].Path = e.fields[i].Path[1:]
@@ -113,13 +153,20 @@ func (e *encoding) findChanges(ctx context.Context, o *Options, raw []event.Reco
 	return nil
 }
 
-// read sees whether rows before changes are whole, and takes the columns' types of the schema where each record has one.
+// read sees whether rows before changes are whole and all changes say their place in the log, and takes the columns' types of the
+// schema where each record has one.
 func (e *encoding) read(raw []event.Record) {
-	updates, fields := 0, []event.Field(nil)
+	updates, fields, first := 0, []event.Field(nil), true
 	for i := range raw {
 		c, ok := debezium(raw[i].Value)
 		if !ok {
 			continue
+		}
+		switch place := placeIn(c.Source); {
+		case first:
+			e.changes.log, first = place, false
+		case place != e.changes.log:
+			e.changes.log = noPlace
 		}
 		schema, _ := unwrap(raw[i].Value)
 		if fields = rowFields(schema); fields != nil && e.fields == nil {
@@ -242,8 +289,24 @@ func (c *changes) extend(fields []Field) []Field {
 	case event.Maxwell:
 		at.Path, at.Type = []string{"$ts"}, event.TimeS
 	}
+	of := func(member string, t event.Type, note string) {
+		f := event.Field{Name: free(member), Type: t, Path: []string{"$source", member}}
+		fields, c.place = append(fields, Field{Field: f, Note: note}), append(c.place, f.Name)
+	}
+	switch c.log {
+	case lsnPlace:
+		of("lsn", event.Int, "the change's place in the log")
+	case filePlace:
+		of("file", event.Text, "the file of the log that the change is in")
+		of("pos", event.Int, "the change's place in that file")
+	}
 	return append(fields, Field{Field: at, Note: "when the database made the change"},
 		Field{Field: event.Field{Name: c.gone, Type: event.Bool}, Note: "made, not read: true in a delete"})
+}
+
+// orders reports whether a field is there only to order changes of one time.
+func (c *changes) orders(name string) bool {
+	return c != nil && (name == c.row || slices.Contains(c.place, name))
 }
 
 // positions are the fields of the primary key.

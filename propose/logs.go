@@ -119,15 +119,32 @@ func (e *encoding) ofMaxwell(raw []event.Record) {
 	}
 }
 
-// version is what orders the changes of rows that an entity's field names.
-func (c *changes) version(s *sample, entity int) Version {
+// versions are what orders the changes of rows that an entity's field names: their place in the log, which is exact, before their time.
+func (c *changes) versions(s *sample, entity int) (out []Version) {
+	ties := func(text string, of func(i int) int64) {
+		out = append(out, Version{Field: text, Of: len(s.events), Ties: s.ties(entity, of)})
+	}
+	switch c.log {
+	case lsnPlace:
+		at := s.field(c.place[0])
+		ties("lsn("+c.place[0]+")", func(i int) int64 { return s.events[i].Values[at].Int() })
+	case filePlace:
+		file, pos, places := s.field(c.place[0]), s.field(c.place[1]), map[string]int64{}
+		ties("binlog("+strings.Join(c.place, ", ")+")", func(i int) int64 {
+			place := s.cells[file][i] + " " + s.cells[pos][i]
+			if _, ok := places[place]; !ok {
+				places[place] = int64(len(places))
+			}
+			return places[place]
+		})
+	}
 	at := s.field(c.at)
 	if c.row == "" {
-		return Version{Field: c.at, Of: len(s.events), Ties: s.ties(entity, func(i int) int64 { return s.events[i].Values[at].Int() })}
+		ties(c.at, func(i int) int64 { return s.events[i].Values[at].Int() })
+		return out
 	}
 	const most = 1000 // that seq counts in a millisecond
 	row := s.field(c.row)
-	return Version{Field: "seq(" + c.at + ", " + c.row + ")", Of: len(s.events), Ties: s.ties(entity, func(i int) int64 {
-		return s.events[i].Values[at].Int()*most + s.events[i].Values[row].Int()
-	})}
+	ties("seq("+c.at+", "+c.row+")", func(i int) int64 { return s.events[i].Values[at].Int()*most + s.events[i].Values[row].Int() })
+	return out
 }

@@ -117,7 +117,7 @@ func (p *Proposal) weigh(s *sample) error {
 			key = []int{entity}
 		}
 		if key != nil {
-			p.Versions = []Version{c.version(s, key[0])}
+			p.Versions = c.versions(s, key[0])
 			p.Entity, p.Keys = strings.Join(namesOf(p.Fields, key), ", "), s.changeKeys(key, c.whole)
 		}
 	} else if entity >= 0 {

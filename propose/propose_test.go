@@ -89,6 +89,15 @@ func TestGolden(t *testing.T) {
 			`{"database":"shop","table":"orders","type":"insert","ts":1700000000,"xid":1,"commit":true,"data":{"id":1,"user":"u1","total":9.5}}`,
 			`{"database":"shop","table":"orders","type":"insert","ts":1700000000,"xid":2,"commit":true,"data":{"id":2,"user":"u1","total":9.5}}`,
 			`{"database":"shop","table":"orders","type":"update","ts":1700000001,"xid":3,"commit":true,"data":{"id":1,"user":"u2","total":9.5},"old":{"user":"u1"}}`), 100),
+		"postgres": of("shop.orders", "", lines(
+			`{"before":null,"after":{"id":1,"user":"u1"},"source":{"connector":"postgresql","ts_ms":1700000000000,"snapshot":"last","lsn":24023100,"xmin":null},"op":"r","ts_ms":1700000000123}`,
+			`{"before":{"id":1,"user":"u1"},"after":{"id":1,"user":"u2"},"source":{"connector":"postgresql","ts_ms":1700000000000,"snapshot":"false","lsn":24023128,"xmin":null},"op":"u","ts_ms":1700000000124}`,
+			`{"before":{"id":1,"user":"u2"},"after":null,"source":{"connector":"postgresql","ts_ms":1700000000000,"snapshot":"false","lsn":24023184,"xmin":null},"op":"d","ts_ms":1700000000125}`,
+			`{"before":null,"after":{"id":2,"user":"u1"},"source":{"connector":"postgresql","ts_ms":1700000000000,"snapshot":"false","lsn":24023200,"xmin":null},"op":"c","ts_ms":1700000000126}`), 100),
+		"mysql": of("shop.orders", "", lines(
+			`{"before":null,"after":{"id":1,"pos":"u1"},"source":{"connector":"mysql","ts_ms":1700000000000,"snapshot":"false","file":"bin.000003","pos":805,"row":0},"op":"c","ts_ms":1700000000123}`,
+			`{"before":{"id":1,"pos":"u1"},"after":{"id":1,"pos":"u2"},"source":{"connector":"mysql","ts_ms":1700000000000,"snapshot":"false","file":"bin.000004","pos":805,"row":0},"op":"u","ts_ms":1700000000124}`,
+			`{"before":null,"after":{"id":2,"pos":"u1"},"source":{"connector":"mysql","ts_ms":1700000000000,"snapshot":"false","file":"bin.000004","pos":905,"row":0},"op":"c","ts_ms":1700000000126}`), 100),
 	} {
 		t.Run(name, func(t *testing.T) {
 			p, err := propose.Of(t.Context(), o)
@@ -162,6 +171,29 @@ func TestNothingToPropose(t *testing.T) {
 		_, err := propose.Of(context.Background(), of("t", "", c.values, 10))
 		if !errors.Is(err, propose.ErrSample) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
+		}
+	}
+}
+
+// Where one change does not say its place in the log, its time is the version.
+func TestPlacesOfAllChanges(t *testing.T) {
+	change := func(id int, op, place string) string {
+		row := fmt.Sprintf(`{"id":%d,"user":"u"}`, id)
+		return fmt.Sprintf(`{"before":%s,"after":%[1]s,"source":{"ts_ms":1700000000000%s},"op":%q}`, row, place, op)
+	}
+	for _, c := range []struct{ first, second, want string }{
+		{`,"lsn":5`, `,"lsn":7`, "lsn(lsn)"},
+		{`,"lsn":5`, `,"lsn":null`, "changed_at"}, // a row of an incremental snapshot
+		{`,"file":"bin.1","pos":4`, `,"file":"bin.1","pos":9`, "binlog(file, pos)"},
+		{`,"file":"bin.1","pos":4`, `,"file":"","pos":0`, "changed_at"},
+		{`,"change_lsn":"00:1"`, `,"change_lsn":"00:2"`, "changed_at"}, // SQL Server
+	} {
+		p, err := propose.Of(t.Context(), of("t", "", lines(change(1, "u", c.first), change(2, "u", c.second)), 100))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := p.Versions[0].Field; got != c.want {
+			t.Errorf("%s and %s: version %s, want %s", c.first, c.second, got, c.want)
 		}
 	}
 }

@@ -127,7 +127,7 @@ func (p *Proposal) pipeline(w *writer, k *Key, table string) {
 // columns are the fields that are not read back from the key: at least one, since a row has a cell.
 func (p *Proposal) columns(k *Key) []Field {
 	out := slices.DeleteFunc(slices.Clone(p.Fields), func(f Field) bool {
-		return slices.Contains(k.fields, f.Name) || p.encoding.changes != nil && f.Name == p.encoding.changes.row
+		return slices.Contains(k.fields, f.Name) || p.encoding.changes.orders(f.Name)
 	})
 	if len(out) == 0 {
 		return p.Fields[:1]
@@ -142,6 +142,9 @@ func (p *Proposal) version(w *writer) {
 		w.line(2, "# No version: no field orders the changes of one %s, so the time of the Kafka record does.", p.Entity)
 	} else {
 		w.line(2, "version: %-20s # orders the changes of one %s%s", best.Field, p.Entity, tied(best))
+	}
+	if c := p.encoding.changes; c != nil && c.log != noPlace {
+		w.line(2, "# After a fail-over places begin again: see epochs in docs/rows.md.")
 	}
 	for _, v := range p.Versions[1:] {
 		what := "version: " + v.Field
