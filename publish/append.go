@@ -35,7 +35,7 @@ const AppendBatch = 500
 
 // Publish puts the records that are not there yet, and returns how many it put.
 func (a *Appender) Publish(ctx context.Context, records iter.Seq2[Record, error]) (int, error) {
-	transport := &kafka.Transport{TLS: a.Kafka.TLS, SASL: a.Kafka.SASL, ClientID: a.Kafka.ClientID}
+	transport := a.Kafka.Transport()
 	defer transport.CloseIdleConnections()
 	a.client = &kafka.Client{Addr: kafka.TCP(a.Kafka.Brokers...), Timeout: a.RequestTimeout, Transport: transport}
 	a.ends = a.Ends

@@ -28,7 +28,7 @@ var never = []kafka.Error{kafka.MessageSizeTooLarge, kafka.InvalidRecord, kafka.
 
 // NewSender makes a sender; it connects to nothing yet.
 func NewSender(k ingest.Kafka, requestTimeout time.Duration) *Sender {
-	transport := &kafka.Transport{TLS: k.TLS, SASL: k.SASL, ClientID: k.ClientID}
+	transport := k.Transport()
 	return &Sender{transport: transport, client: &kafka.Client{Addr: kafka.TCP(k.Brokers...), Timeout: requestTimeout, Transport: transport}}
 }
 

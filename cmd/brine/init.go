@@ -19,8 +19,8 @@ import (
 type initCmd struct {
 	Sample       string   `placeholder:"FILE" help:"Records to propose from: a file of JSON lines or CSV (also .gz), or topic:NAME (default: of --topic, if there are brokers)."`
 	Topic        string   `help:"Topic that the pipeline is to read."`
-	Brokers      []string `default:"localhost:9092" placeholder:"HOST:PORT,…" help:"Brokers of the topic."`
-	HBase        string   `name:"hbase" default:"rpc://localhost:16000" placeholder:"URL" help:"Where HBase is, as hbase.connect has it."`
+	Brokers      []string `placeholder:"HOST:PORT,…" help:"Brokers of the topic (default: BRINE_KAFKA_BROKERS, else localhost:9092)."`
+	HBase        string   `name:"hbase" placeholder:"URL" help:"Where HBase is, as hbase.connect has it (default: BRINE_HBASE_CONNECT, else rpc://localhost:16000)."`
 	Registry     string   `placeholder:"URL" help:"Schema registry whose ids the records begin with: Avro, Protobuf or JSON."`
 	RegistryUser string   `placeholder:"NAME" help:"User at the registry, with BRINE_REGISTRY_PASSWORD in the environment; or BRINE_REGISTRY_TOKEN alone."`
 	Schema       string   `placeholder:"FILE" help:"File of the schema that all records are of, .avsc or .proto."`
@@ -52,6 +52,7 @@ Examples:
 }
 
 func (c *initCmd) Run(e *env) error {
+	c.servers(e)
 	if err := c.ask(e); err != nil {
 		return err
 	}
@@ -88,6 +89,24 @@ func (c *initCmd) Run(e *env) error {
 	}
 	fmt.Fprintf(e.stdout, "%s is written: key %s\nnext: brine check --connect %[1]s\n", c.Output, p.Keys[choice].Expr)
 	return nil
+}
+
+// servers takes those that no flag names from the environment.
+func (c *initCmd) servers(e *env) {
+	of := func(variable, otherwise string) string {
+		if value, ok := e.getenv(variable); ok && strings.TrimSpace(value) != "" {
+			return value
+		}
+		return otherwise
+	}
+	if len(c.Brokers) == 0 {
+		for broker := range strings.SplitSeq(of(brokersVariable, "localhost:9092"), ",") {
+			c.Brokers = append(c.Brokers, strings.TrimSpace(broker))
+		}
+	}
+	if c.HBase == "" {
+		c.HBase = of(config.EnvPrefix+"HBASE_CONNECT", "rpc://localhost:16000")
+	}
 }
 
 // ask asks for what no flag says, of a person.
@@ -145,9 +164,9 @@ func (c *initCmd) options(e *env) (propose.Options, error) {
 		if err != nil {
 			return nil, sampleError(err)
 		}
-		cfg, err := brokersFlag{Brokers: c.Brokers}.config(e, configFlag{Config: defaultConfig})
-		if err != nil {
-			return nil, err
+		cfg, problems := config.Brokers(e.with(brokersVariable, strings.Join(c.Brokers, ",")).getenv)
+		if err := problems.Err(); err != nil {
+			return nil, usage(fmt.Errorf("--brokers: %w", err))
 		}
 		return brokers.Topics{Config: cfg}.Sample(e.ctx, topic, min(n, int64(c.Records)))
 	}

@@ -60,6 +60,31 @@ func TestInitWritesWhatCheckAcceptsAndRunRuns(t *testing.T) {
 	}
 }
 
+// TestInitTakesServersFromTheEnvironment, and writes them; a flag wins.
+func TestInitTakesServersFromTheEnvironment(t *testing.T) {
+	t.Parallel()
+	s := embeddedStack(t)
+	dir := t.TempDir()
+	j := &job{stack: s, t: t, topic: "parcels", file: filepath.Join(dir, "brine.yaml")}
+	sample := filepath.Join(dir, "parcels.csv")
+	if err := os.WriteFile(sample, []byte("parcel,at\np1,2024-05-01T08:00:00Z\np1,2024-05-01T09:00:00Z\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	j.must("publish", "--topic", j.topic, "--key", "parcel", sample)
+	for _, c := range []struct {
+		flags []string
+		want  string
+	}{
+		{nil, s.hbase},
+		{[]string{"--hbase", "rpc://elsewhere:1"}, "rpc://elsewhere:1"},
+	} {
+		out := j.must(append([]string{"init", "--topic", j.topic, "-o", "-"}, c.flags...)...)
+		if !strings.Contains(out, s.brokers[0]) || !strings.Contains(out, c.want) {
+			t.Errorf("init %v: want %s and %s in\n%s", c.flags, s.brokers[0], c.want, out)
+		}
+	}
+}
+
 // TestInitRefuses: what init cannot do it says, and leaves a file alone that is there.
 func TestInitRefuses(t *testing.T) {
 	t.Parallel()

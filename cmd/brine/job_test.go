@@ -142,7 +142,9 @@ func (j *job) takeAway() {
 }
 
 func (j *job) client() *kafka.Client {
-	return &kafka.Client{Addr: kafka.TCP(j.brokers...), Timeout: time.Minute}
+	transport := ingest.Kafka{}.Transport() // the usual one asks after the test too, whoever has the broker's port by then
+	j.t.Cleanup(transport.CloseIdleConnections)
+	return &kafka.Client{Addr: kafka.TCP(j.brokers...), Timeout: time.Minute, Transport: transport}
 }
 
 // standstill is how long a brine process of a test may take until it has to say where it stands, and how long a test may wait for one.

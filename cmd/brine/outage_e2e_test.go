@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strings"
@@ -20,11 +21,12 @@ func (j *job) start(d *door) *process {
 	return j.begin("BRINE_SEARCH_CONNECT=" + d.url)
 }
 
-// TestIndexOutage: while the index cannot be reached, rows are written as if nothing were, and afterwards no document is missing.
+// TestIndexOutage: while the index cannot be reached, rows are written as if nothing were, and afterwards no document is missing. Of changes
+// that tie the last applied wins, and after an outage that may be another one than without; so there are none.
 func TestIndexOutage(t *testing.T) {
 	t.Parallel()
-	changes := orderChanges()
-	want := undisturbedChanges(t)
+	changes := slices.DeleteFunc(orderChanges(), func(change []byte) bool { return bytes.Contains(change, []byte(`"note":"second"`)) })
+	want := undisturbedOrders(t, changes)
 	newOutage := func(t *testing.T) (*job, *door, int) {
 		j := newJobOf(t, mixedStack(t), ordersExample)
 		j.replace("search:\n", "search:\n  pause: 20ms\n  max_pause: 200ms\n  retry_for: 1s\n")

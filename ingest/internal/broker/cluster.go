@@ -62,14 +62,9 @@ type Cluster struct {
 func New(k Kafka, timeout time.Duration, topics ...string) *Cluster {
 	k.EnsureDefaults()
 	c := &Cluster{kafka: k, timeout: timeout, conns: map[*trackedConn]struct{}{}}
-	c.transport = &kafka.Transport{
-		Dial:           c.dial,
-		TLS:            k.TLS,
-		SASL:           k.SASL,
-		ClientID:       k.ClientID,
-		MetadataTTL:    2 * time.Second, // how soon we learn of a leader's move
-		MetadataTopics: topics,
-	}
+	c.transport = k.transport(c.dial, c.failed)
+	c.transport.MetadataTTL = 2 * time.Second // how soon we learn of a leader's move
+	c.transport.MetadataTopics = topics
 	c.client = &kafka.Client{Addr: kafka.TCP(k.Brokers...), Transport: c, Timeout: timeout}
 	return c
 }
@@ -86,6 +81,8 @@ func (c *Cluster) RoundTrip(ctx context.Context, addr net.Addr, request kafka.Re
 		}
 	case refusesUs(err):
 		err = fmt.Errorf("%w: %w", ErrDenied, err)
+	case errors.Is(err, ErrNotKafka) && errors.Is(c.fault, ErrNotKafka):
+		err = c.fault
 	case ended(err) && ended(c.fault) && WantsTLS(err):
 		err = fmt.Errorf("%s: %w", c.faulty, err)
 	case ended(err) && ended(c.fault):

@@ -1,0 +1,123 @@
+package broker
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"slices"
+
+	"github.com/segmentio/kafka-go"
+)
+
+// ErrNotKafka is the error of a connection on which something else than a Kafka broker answers.
+var ErrNotKafka = errors.New("what answers is not a Kafka broker")
+
+// An answer is its length in four bytes, and so many bytes. kafka-go believes what it reads: it makes room for an array of as many elements
+// as four bytes of an answer say, up to 2³¹, and goes through all of them even if the connection has ended: gigabytes and minutes of
+// processor time for what another server answers.
+const (
+	maxFrame   = 0x20000000 // the longest answer that is read; a text makes a greater length, as a space is 0x20
+	wholeFrame = 16 << 10   // up to here an answer is handed on only once all of it is here
+)
+
+// tlsAlert is the length of an alert that a server of TLS answers with in plain text, and what it begins with. kafka-go knows it.
+const tlsAlert, tlsAlertType, tlsMajor = 7, 0x15, 3
+
+// Transport returns a way to the brokers. The caller ends its connections with CloseIdleConnections.
+func (k Kafka) Transport() *kafka.Transport {
+	k.EnsureDefaults()
+	return k.transport(k.Dial, func(string, error) {})
+}
+
+// transport is one that fails, and calls wrong, where what is read cannot be an answer of a broker's.
+func (k Kafka) transport(dial func(ctx context.Context, network, address string) (net.Conn, error), wrong func(address string, err error)) *kafka.Transport {
+	return &kafka.Transport{
+		SASL:     k.SASL,
+		ClientID: k.ClientID,
+		Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
+			conn, err := dial(ctx, network, address)
+			if err != nil {
+				return nil, err
+			}
+			if k.TLS != nil { // not kafka-go, which would have it between us and the answers
+				config := k.TLS
+				if host, _, err := net.SplitHostPort(address); err == nil && config.ServerName == "" {
+					config = config.Clone()
+					config.ServerName = host
+				}
+				conn = tls.Client(conn, config)
+			}
+			return newFramedConn(conn, func(err error) { wrong(address, err) }), nil
+		},
+	}
+}
+
+// framedConn hands on what can be answers of a broker's. It is read by one goroutine at a time.
+type framedConn struct {
+	net.Conn
+	wrong func(error)
+	from  *bufio.Reader
+	frame []byte // room for an answer
+	ready []byte // part of frame that is handed on next
+	left  int    // bytes of a long answer that follow what is ready
+	err   error  // why nothing more is read
+}
+
+func newFramedConn(conn net.Conn, wrong func(error)) *framedConn {
+	return &framedConn{Conn: conn, wrong: wrong, from: bufio.NewReader(conn)}
+}
+
+func (f *framedConn) Read(b []byte) (int, error) {
+	if f.err != nil {
+		return 0, f.err
+	}
+	if len(f.ready) == 0 && f.left == 0 {
+		if err := f.next(); err != nil {
+			if f.err != nil {
+				f.wrong(f.err)
+			}
+			return 0, err
+		}
+	}
+	if len(f.ready) > 0 {
+		n := copy(b, f.ready)
+		f.ready = f.ready[n:]
+		return n, nil
+	}
+	n, err := f.from.Read(b[:min(len(b), f.left)])
+	f.left -= n
+	return n, err
+}
+
+// next reads the length of the next answer, and a short answer whole.
+func (f *framedConn) next() error {
+	f.frame = slices.Grow(f.frame[:0], 4)[:4]
+	if _, err := io.ReadFull(f.from, f.frame); err != nil {
+		return err
+	}
+	length, short := binary.BigEndian.Uint32(f.frame), 0
+	switch {
+	case f.frame[0] == tlsAlertType && f.frame[1] == tlsMajor:
+		short = tlsAlert - len(f.frame)
+	case length <= wholeFrame:
+		short = int(length)
+	case length <= maxFrame:
+		f.left = int(length)
+	default:
+		f.err = fmt.Errorf("%w: its answer begins with %q", ErrNotKafka, f.frame)
+		return f.err
+	}
+	f.frame = slices.Grow(f.frame, short)[:4+short]
+	if _, err := io.ReadFull(f.from, f.frame[4:]); errors.Is(err, io.EOF) {
+		return io.ErrUnexpectedEOF
+	} else if err != nil {
+		return err
+	}
+	f.ready = f.frame
+	return nil
+}
