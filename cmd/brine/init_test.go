@@ -67,7 +67,7 @@ func TestInitTakesServersFromTheEnvironment(t *testing.T) {
 	dir := t.TempDir()
 	j := &job{stack: s, t: t, topic: "parcels", file: filepath.Join(dir, "brine.yaml")}
 	sample := filepath.Join(dir, "parcels.csv")
-	if err := os.WriteFile(sample, []byte("parcel,at\np1,2024-05-01T08:00:00Z\np1,2024-05-01T09:00:00Z\n"), 0o600); err != nil {
+	if err := os.WriteFile(sample, []byte("parcel,at\np1,2024-05-01T08:00:00Z\np1,2024-05-01T09:00:00Z\np2,2024-05-02T08:00:00Z\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	j.must("publish", "--topic", j.topic, "--key", "parcel", sample)
