@@ -3,6 +3,7 @@ package account
 import (
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"hash/crc32"
 	"io"
 	"io/fs"
@@ -62,12 +63,55 @@ func decodeExtent(b []byte) (e extent) {
 	return e
 }
 
+// frames follows a log from frame to frame.
+type frames struct {
+	log   io.ReaderAt
+	order binary.ByteOrder
+	salts [8]byte
+	at    int64    // of the frame that comes next
+	sum   checksum // of all in front of it
+	frame []byte
+}
+
+// errNoLog is the error of a file that does not begin as a log of SQLite's.
+var errNoLog = fmt.Errorf("its first %d bytes are not those of a log of SQLite", logHeader)
+
+// readFrames reads a log's header. It is io.EOF when that is not all there.
+func readFrames(log io.ReaderAt) (frames, error) {
+	header := make([]byte, logHeader)
+	if n, err := log.ReadAt(header, 0); n < len(header) {
+		return frames{}, err
+	}
+	f := frames{log: log, order: binary.LittleEndian, salts: [8]byte(header[16:]), at: logHeader, sum: checksumAt(header[24:])}
+	magic, pageSize := binary.BigEndian.Uint32(header), binary.BigEndian.Uint32(header[8:])
+	if magic&1 == 1 {
+		f.order = binary.BigEndian
+	}
+	if magic&^1 != logMagic || pageSize < 512 || pageSize > 64<<10 || f.sum != (checksum{}).over(f.order, header[:24]) {
+		return frames{}, errNoLog
+	}
+	f.frame = make([]byte, frameHeader+pageSize)
+	return f, nil
+}
+
+// next reads the next frame: whether it is what was written behind the one before, and whether it ends a transaction. It is io.EOF when
+// that is not all there.
+func (f *frames) next() (whole, commits bool, err error) {
+	if n, err := f.log.ReadAt(f.frame, f.at); n < len(f.frame) {
+		return false, false, err
+	}
+	sum := f.sum.over(f.order, f.frame[:8]).over(f.order, f.frame[frameHeader:])
+	f.at, f.sum = f.at+int64(len(f.frame)), checksumAt(f.frame[16:])
+	return sum == f.sum && [8]byte(f.frame[8:]) == f.salts, binary.BigEndian.Uint32(f.frame[4:]) != 0, nil
+}
+
 // noter notes how far the log has come, whenever a transaction is to be committed: then those before it are on disk. SQLite lets one
 // commit at a time, in whatever process.
 type noter struct {
 	mu   sync.Mutex // connections of one process
 	log  *os.File
 	to   *os.File
+	past frames // behind the last transaction
 	last extent
 }
 
@@ -97,34 +141,30 @@ func (n *noter) note() int32 {
 	return 0
 }
 
-// advance follows the log from where it was to its last transaction.
+// advance follows the log from where it was to its last transaction. What lies behind that may be of one that was torn, and looks whole but
+// for its checksums.
 func (n *noter) advance() (extent, error) {
-	header := make([]byte, logHeader)
-	switch _, err := n.log.ReadAt(header, 0); {
+	f, err := readFrames(n.log)
+	switch {
 	case errors.Is(err, io.EOF): // nothing is in it yet
 		return n.last, nil
 	case err != nil:
 		return n.last, err
+	case n.past.log != nil && f.salts == n.past.salts:
+		f = n.past
+	default:
+		n.past = f
 	}
-	is := extent{salts: [8]byte(header[16:]), end: logHeader}
-	if is.salts == n.last.salts {
-		is = n.last
-	}
-	pageSize := int64(binary.BigEndian.Uint32(header[8:]))
-	frame := header[:frameHeader]
-	for at := is.end; ; {
-		_, err := n.log.ReadAt(frame, at)
-		switch {
-		case errors.Is(err, io.EOF):
-			return is, nil
-		case err != nil:
-			return is, err
-		case [8]byte(frame[8:]) != is.salts:
-			return is, nil
+	for {
+		whole, commits, err := f.next()
+		if err != nil && !errors.Is(err, io.EOF) {
+			return n.last, err
 		}
-		at += frameHeader + pageSize
-		if binary.BigEndian.Uint32(frame[4:]) != 0 {
-			is.end = at
+		if err != nil || !whole {
+			return extent{salts: n.past.salts, end: n.past.at}, nil
+		}
+		if commits {
+			n.past = f
 		}
 	}
 }
@@ -150,40 +190,36 @@ func checkLog(path string, noted extent) error {
 		}
 		return nil
 	}
-	header := make([]byte, logHeader)
-	if _, err := io.ReadFull(f, header); err != nil {
+	read, err := readFrames(f)
+	if errors.Is(err, errNoLog) {
+		return datadir.Damaged(path, "%v", err)
+	}
+	if err != nil {
 		return err
 	}
-	magic, pageSize := binary.BigEndian.Uint32(header), int64(binary.BigEndian.Uint32(header[8:]))
-	var order binary.ByteOrder = binary.LittleEndian
-	if magic&1 == 1 {
-		order = binary.BigEndian
-	}
-	last := checksumAt(header[24:])
-	if magic&^1 != logMagic || pageSize < 512 || pageSize > 64<<10 || last != (checksum{}).over(order, header[:24]) {
-		return datadir.Damaged(path, "its first %d bytes are not those of a log of SQLite", logHeader)
-	}
-	frame := make([]byte, frameHeader+pageSize)
 	broken, ended := int64(-1), false // where it cannot be read, and whether a transaction has ended since
-	end := int64(logHeader)           // of the last transaction before that
-	for at := int64(logHeader); at+int64(len(frame)) <= info.Size(); at += int64(len(frame)) {
-		if _, err := io.ReadFull(f, frame); err != nil {
+	end := read.at                    // of the last transaction before that
+	for {
+		at := read.at
+		whole, commits, err := read.next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
 			return err
 		}
-		sum := last.over(order, frame[:8]).over(order, frame[frameHeader:])
-		last = checksumAt(frame[16:])
-		switch whole := sum == last && string(frame[8:16]) == string(header[16:24]); {
+		switch {
 		case whole && broken >= 0 && ended:
 			return datadir.Damaged(path, "its page at %d is not what was written, and there are later ones", broken)
 		case !whole && broken < 0:
 			broken = at
 		}
-		if broken < 0 && binary.BigEndian.Uint32(frame[4:]) != 0 {
-			end = at + int64(len(frame))
+		if broken < 0 && commits {
+			end = read.at
 		}
-		ended = ended || broken >= 0 && binary.BigEndian.Uint32(frame[4:]) != 0
+		ended = ended || broken >= 0 && commits
 	}
-	if noted.salts == [8]byte(header[16:]) && noted.end > end {
+	if noted.salts == read.salts && noted.end > end {
 		return datadir.Damaged(path, "its transactions end at %d; they were committed up to %d", end, noted.end)
 	}
 	return nil

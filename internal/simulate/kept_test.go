@@ -59,7 +59,7 @@ func kept(t *testing.T) (plans []*Plan) {
 
 // What was found once is not found again.
 func TestKeptSeeds(t *testing.T) {
-	times := 30
+	times := 10
 	if testing.Short() || testenv.Race {
 		times = 3
 	}
