@@ -24,7 +24,7 @@ run: build ## Run brine dev on the embedded stack (pass flags as ARGS="--for 20s
 
 .PHONY: test
 test: ## Run all tests; starts real Kafka, HBase and Elasticsearch when Java and Maven are there
-	@eval "$$(deploy/devcluster/test-env.sh)"; CGO_ENABLED=0 $(GO) test -v -timeout 40m $(TESTFLAGS) ./... | awk -f internal/testenv/log.awk
+	@eval "$$(deploy/devcluster/test-env.sh)"; CGO_ENABLED=0 $(GO) test -v -vet=off -timeout 40m $(TESTFLAGS) ./... | awk -f internal/testenv/log.awk
 
 .PHONY: build
 build: ## Build bin/brine

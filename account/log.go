@@ -157,16 +157,17 @@ func (n *noter) advance() (extent, error) {
 	}
 	for {
 		whole, commits, err := f.next()
-		if err != nil && !errors.Is(err, io.EOF) {
-			return n.last, err
+		if errors.Is(err, io.EOF) || err == nil && !whole {
+			break
 		}
-		if err != nil || !whole {
-			return extent{salts: n.past.salts, end: n.past.at}, nil
+		if err != nil {
+			return n.last, err
 		}
 		if commits {
 			n.past = f
 		}
 	}
+	return extent{salts: n.past.salts, end: n.past.at}, nil
 }
 
 // checkLog finds what SQLite would take for the end of its log, and is not: one before what was noted, or a frame that cannot be read,

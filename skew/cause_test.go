@@ -12,7 +12,7 @@ import (
 func TestCausesAreRightFromTheFirstMomentOn(t *testing.T) {
 	for _, tt := range hotLoads {
 		t.Run(tt.name, func(t *testing.T) {
-			for seed := range uint64(4) {
+			for seed := range seeds(4) {
 				rate := []int{600, 4000}[seed%2]
 				w := newWorkload(tt.shape, tt.regions(), seed)
 				w.run(20+3*int(seed), rate, func() string { return tt.rest(w) }, nil)

@@ -38,6 +38,9 @@ func TestHistoryIsAHeatMapOverKeysAndTime(t *testing.T) {
 }
 
 func TestHistoryOfEightHoursIsBounded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("nothing goes on beside it")
+	}
 	const n = 10_000
 	list := make([]Region, n)
 	for i := range list {

@@ -50,3 +50,21 @@ func (e *env) with(name, value string) *env {
 	}
 	return &changed
 }
+
+// servers takes those that no flag names from the environment.
+func (c *initCmd) servers(e *env) {
+	of := func(variable, otherwise string) string {
+		if value, ok := e.getenv(variable); ok && strings.TrimSpace(value) != "" {
+			return value
+		}
+		return otherwise
+	}
+	if len(c.Brokers) == 0 {
+		for broker := range strings.SplitSeq(of(brokersVariable, "localhost:9092"), ",") {
+			c.Brokers = append(c.Brokers, strings.TrimSpace(broker))
+		}
+	}
+	if c.HBase == "" {
+		c.HBase = of(config.EnvPrefix+"HBASE_CONNECT", "rpc://localhost:16000")
+	}
+}

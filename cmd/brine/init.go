@@ -91,24 +91,6 @@ func (c *initCmd) Run(e *env) error {
 	return nil
 }
 
-// servers takes those that no flag names from the environment.
-func (c *initCmd) servers(e *env) {
-	of := func(variable, otherwise string) string {
-		if value, ok := e.getenv(variable); ok && strings.TrimSpace(value) != "" {
-			return value
-		}
-		return otherwise
-	}
-	if len(c.Brokers) == 0 {
-		for broker := range strings.SplitSeq(of(brokersVariable, "localhost:9092"), ",") {
-			c.Brokers = append(c.Brokers, strings.TrimSpace(broker))
-		}
-	}
-	if c.HBase == "" {
-		c.HBase = of(config.EnvPrefix+"HBASE_CONNECT", "rpc://localhost:16000")
-	}
-}
-
 // ask asks for what no flag says, of a person.
 func (c *initCmd) ask(e *env) error {
 	person := e.stdin != nil && term.IsTerminal(e.stdin)

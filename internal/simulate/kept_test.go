@@ -61,7 +61,7 @@ func kept(t *testing.T) (plans []*Plan) {
 func TestKeptSeeds(t *testing.T) {
 	times := 10
 	if testing.Short() || testenv.Race {
-		times = 3
+		times = 1
 	}
 	for _, p := range kept(t) {
 		t.Run(fmt.Sprint(p.Seed), func(t *testing.T) {

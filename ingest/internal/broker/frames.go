@@ -35,7 +35,9 @@ func (k Kafka) Transport() *kafka.Transport {
 }
 
 // transport is one that fails, and calls wrong, where what is read cannot be an answer of a broker's.
-func (k Kafka) transport(dial func(ctx context.Context, network, address string) (net.Conn, error), wrong func(address string, err error)) *kafka.Transport {
+func (k Kafka) transport(
+	dial func(ctx context.Context, network, address string) (net.Conn, error), wrong func(address string, err error),
+) *kafka.Transport {
 	return &kafka.Transport{
 		SASL:     k.SASL,
 		ClientID: k.ClientID,

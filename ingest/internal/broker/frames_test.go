@@ -91,7 +91,7 @@ func FuzzFrames(f *testing.F) {
 		if whole != pieces || err.Error() != errPieces.Error() {
 			t.Errorf("whole %q and %v, in pieces %q and %v", whole, err, pieces, errPieces)
 		}
-		if !strings.HasPrefix(string(sent), whole) || err == io.EOF && whole != string(sent) {
+		if !strings.HasPrefix(string(sent), whole) || errors.Is(err, io.EOF) && whole != string(sent) {
 			t.Errorf("read %q and %v of %q", whole, err, sent)
 		}
 	})
