@@ -27,7 +27,7 @@ type accountCmd struct {
 	Audit   accountAuditCmd   `cmd:"" help:"Show the audit, the newest entry first."`
 }
 
-// Help is shown under the command's own help.
+// Help returns the detailed help of the command.
 func (accountCmd) Help() string {
 	return `Works on the database of accounts.connect itself, whether brine serve runs or not. No password is ever a flag.
 
@@ -38,10 +38,10 @@ Examples:
   brine account token ci --for deploys --expires 720h`
 }
 
-// accountFlags open the accounts of a configuration.
+// accountFlags are the flags that select the accounts of a configuration.
 type accountFlags struct{ configFlag }
 
-// with has do work with the accounts, after what it does is in the audit.
+// with opens the account store, writes an audit entry if action is not empty, and then runs do.
 func (f *accountFlags) with(e *env, action, object string, do func(*account.Store) error) error {
 	cfg, err := f.load(e)
 	if err != nil {
@@ -74,7 +74,7 @@ func (f *accountFlags) with(e *env, action, object string, do func(*account.Stor
 	return err
 }
 
-// password asks for a password, twice where somebody types it.
+// password reads a password from stdin. On a terminal it prompts twice.
 func password(e *env) (string, error) {
 	f, ok := e.stdin.(*os.File)
 	if !ok || !ourterm.IsTerminal(e.stdin) {
@@ -166,7 +166,7 @@ func (c *accountListCmd) Run(e *env) error {
 	})
 }
 
-// inColumns prints a table.
+// inColumns prints a table with the given header.
 func inColumns(to io.Writer, header string, rows func(row func(...any)) error) error {
 	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, header)

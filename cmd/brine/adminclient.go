@@ -11,12 +11,12 @@ import (
 	"brine/service/admin"
 )
 
-// tokenFlag is the flag of commands that ask a running brine.
+// tokenFlag is the flag of commands that call a running brine.
 type tokenFlag struct {
 	Token string `placeholder:"TOKEN" help:"http.token of a brine elsewhere (default: BRINE_HTTP_TOKEN, or http.token of the configuration)."`
 }
 
-// of is the token that the flag names, or the environment.
+// of returns the token given by the flag, or by the environment.
 func (f tokenFlag) of(e *env) string {
 	if f.Token != "" {
 		return f.Token
@@ -25,7 +25,7 @@ func (f tokenFlag) of(e *env) string {
 	return token
 }
 
-// adminClient asks the brine whose admin port a flag or the configuration names.
+// adminClient returns a client of the admin port named by the flag or by the configuration.
 func adminClient(e *env, file configFlag, flag string, token tokenFlag) (admin.Client, error) {
 	c := admin.Client{Addr: flag, Token: token.of(e), Timeout: e.patience}
 	if c.Addr == "" {
@@ -56,7 +56,7 @@ func adminClient(e *env, file configFlag, flag string, token tokenFlag) (admin.C
 	return c, nil
 }
 
-// adminError gives the error of an admin port its exit code.
+// adminError attaches the exit code and a hint to an error of the admin port.
 func adminError(err error) error {
 	if _, ok := errors.AsType[*admin.UnreachableError](err); ok {
 		return &exitError{exitUnreachable, err, "is brine running there? It prints the address of its admin port as it starts"}

@@ -11,7 +11,7 @@ import (
 	"brine/service/operations"
 )
 
-// apis are the HTTP API of a service for users, and for operators.
+// apis are a service's HTTP APIs: one for users, one for operators.
 type apis struct{ users, ops *serve.Server }
 
 func openAPIs(ctx context.Context, s *service.Service, log *slog.Logger) (a apis, err error) {
@@ -24,12 +24,12 @@ func openAPIs(ctx context.Context, s *service.Service, log *slog.Logger) (a apis
 	return a, nil
 }
 
-// close closes those that may never have run.
+// close closes both APIs, which may never have run.
 func (a apis) close() {
-	_, _ = a.users.Close(), a.ops.Close() // those that ran have closed already
+	_, _ = a.users.Close(), a.ops.Close() // an API that has run is already closed
 }
 
-// start serves beside pipelines, which go on if it fails, until ctx ends; wait returns once all is answered.
+// start serves the APIs until ctx is done. The pipelines go on if it fails. The returned wait returns once all requests are answered.
 func (a apis) start(ctx context.Context, log *slog.Logger) (wait func()) {
 	var served sync.WaitGroup
 	for _, server := range []*serve.Server{a.users, a.ops} {

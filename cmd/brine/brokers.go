@@ -8,15 +8,14 @@ import (
 	"brine/config"
 )
 
-// brokersFlag is the flag of commands that need no more than brokers.
+// brokersFlag is the flag of commands that need only brokers.
 type brokersFlag struct {
 	Brokers []string `placeholder:"HOST:PORT,…" help:"Brokers to use instead of those of the configuration, which is then not needed. BRINE_KAFKA_BROKERS does the same; the other BRINE_KAFKA_… say how to log in."`
 }
 
 const brokersVariable = config.EnvPrefix + "KAFKA_BROKERS"
 
-// config is the configuration, or, where there is no file and brokers are given, what the environment says of them: it has no
-// pipelines then.
+// config loads the configuration. If there is no file and brokers are given, it builds one from the environment; that one has no pipelines.
 func (f brokersFlag) config(e *env, file configFlag) (*config.Config, error) {
 	if len(f.Brokers) > 0 {
 		e = e.with(brokersVariable, strings.Join(f.Brokers, ","))
@@ -39,7 +38,7 @@ func exists(file string) bool {
 	return err == nil
 }
 
-// with is env with another variable.
+// with returns a copy of e with one more environment variable.
 func (e *env) with(name, value string) *env {
 	changed := *e
 	changed.getenv = func(asked string) (string, bool) {
@@ -51,7 +50,7 @@ func (e *env) with(name, value string) *env {
 	return &changed
 }
 
-// servers takes those that no flag names from the environment.
+// servers fills in the servers that no flag names from the environment.
 func (c *initCmd) servers(e *env) {
 	of := func(variable, otherwise string) string {
 		if value, ok := e.getenv(variable); ok && strings.TrimSpace(value) != "" {

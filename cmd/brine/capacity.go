@@ -8,7 +8,7 @@ import (
 	"brine/plan"
 )
 
-// capacityFlags say what load a table has to bear, and on which servers.
+// capacityFlags describe the load on a table and the servers that carry it.
 type capacityFlags struct {
 	TPS        float64         `name:"tps" placeholder:"N" help:"Rows written in a second: show the capacity that they need."`
 	RowBytes   config.Bytes    `placeholder:"SIZE" help:"Bytes of a row with its keys, before compression (default: as measured on the sample)."`
@@ -19,7 +19,7 @@ type capacityFlags struct {
 	ServerRows float64         `default:"25000" help:"Rows that a region server writes in a second, compactions included."`
 }
 
-// expected is the load that the flags describe.
+// expected returns the load that the flags describe.
 func (c *capacityFlags) expected() (plan.Load, error) {
 	l := plan.Load{Rows: c.TPS, RowBytes: float64(c.RowBytes), Keep: time.Duration(c.Keep),
 		Server: plan.Server{Heap: int64(c.ServerHeap), Disk: int64(c.ServerDisk), Rows: c.ServerRows}}

@@ -19,7 +19,7 @@ type checkCmd struct {
 	JSON    bool     `help:"Print JSON."`
 }
 
-// Help is shown under the command's own help.
+// Help returns the detailed help of the command.
 func (checkCmd) Help() string {
 	return `Every mistake is reported at once, with file, line, column and the fix. Nothing is changed anywhere.
 With --connect: does the schema registry let us in, are the topics there, are the tables as the configuration says, have all servers
@@ -40,7 +40,7 @@ func (c *checkCmd) Run(e *env) error {
 	if err != nil {
 		return usage(err)
 	}
-	all := append(config.Problems{}, config.UnknownEnv(e.environ)...) // [] in JSON when there is nothing
+	all := append(config.Problems{}, config.UnknownEnv(e.environ)...) // so that JSON has [] instead of null
 	code := exitOK
 	for _, file := range files {
 		cfg, problems := config.Load(file, e.getenv)
@@ -78,7 +78,7 @@ func (c *checkCmd) Run(e *env) error {
 	return nil
 }
 
-// checkServers compares a configuration with its servers.
+// checkServers checks a configuration against its servers.
 func checkServers(e *env, cfg *config.Config, file string) (config.Problems, error) {
 	servers := schema.Servers{Topics: brokers.Topics{Config: cfg}}
 	if schemas, err := stores.OpenRegistry(cfg); err != nil {

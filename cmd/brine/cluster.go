@@ -9,7 +9,8 @@ import (
 	"brine/service/stores"
 )
 
-// openHBase connects to the cluster of the configuration; embedded:DIR starts it first, and ends the command when it is damaged.
+// openHBase connects to the cluster of the configuration. With embedded:DIR it starts the cluster first, and ends the command if the
+// cluster's folder is damaged.
 func openHBase(e *env, cfg *config.Config, opts hbase.Options) (*stores.HBase, error) {
 	h, err := stores.OpenHBase(e.ctx, cfg, opts, slog.Default())
 	if err == nil {
@@ -18,7 +19,7 @@ func openHBase(e *env, cfg *config.Config, opts hbase.Options) (*stores.HBase, e
 	return h, err
 }
 
-// withHBase runs work on the cluster of the configuration.
+// withHBase runs work with a client of the configuration's cluster.
 func withHBase(e *env, cfg *config.Config, work func(*hbase.Client) error) error {
 	cluster, err := openHBase(e, cfg, cfg.HBase())
 	if err != nil {
@@ -28,5 +29,5 @@ func withHBase(e *env, cfg *config.Config, work func(*hbase.Client) error) error
 	return work(cluster.Client)
 }
 
-// closing closes what is no longer used.
+// closing closes c and logs a failure.
 func closing(what string, c io.Closer) { stores.Close(what, c, slog.Default()) }

@@ -12,7 +12,7 @@ type completionCmd struct {
 	Shell string `arg:"" enum:"bash,zsh,fish" help:"bash, zsh or fish."`
 }
 
-// Help is shown under the command's own help.
+// Help returns the detailed help of the command.
 func (completionCmd) Help() string {
 	return `Examples:
   source <(brine completion bash)
@@ -25,7 +25,7 @@ func (c *completionCmd) Run(e *env) error {
 	return err
 }
 
-// completeLineCmd is what the shells ask.
+// completeLineCmd is the hidden command that shells call for completions.
 type completeLineCmd struct {
 	Words []string `arg:"" optional:"" help:"The command line, the last word of it incomplete."`
 }

@@ -9,7 +9,7 @@ import (
 	"brine/internal/term"
 )
 
-// confirm asks a person, unless the flag --yes has answered.
+// confirm asks the user to confirm, unless --yes was given.
 func confirm(e *env, yes bool, question string) error {
 	if yes {
 		return nil
@@ -17,7 +17,7 @@ func confirm(e *env, yes bool, question string) error {
 	fmt.Fprintf(e.stderr, "%s [y/N] ", term.Line(question))
 	answer := ""
 	if e.stdin != nil {
-		answer = readLine(e.stdin) // no answer is no
+		answer = readLine(e.stdin) // no answer means no
 	}
 	if !term.IsTerminal(e.stdin) {
 		fmt.Fprintln(e.stderr)
@@ -29,7 +29,7 @@ func confirm(e *env, yes bool, question string) error {
 	return &exitError{exitFailed, errors.New("nothing was changed"), "answer y, or give --yes"}
 }
 
-// readLine reads up to the next line's end and not a byte further: what follows answers the next question.
+// readLine reads up to the end of the line and not a byte further, because what follows answers the next question.
 func readLine(r io.Reader) string {
 	var line []byte
 	for b := []byte{0}; ; line = append(line, b[0]) {

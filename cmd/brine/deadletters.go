@@ -21,7 +21,7 @@ type deadlettersCmd struct {
 	Purge  deadlettersPurgeCmd  `cmd:"" help:"Delete those of long ago."`
 }
 
-// letterFilter says which dead letters are meant.
+// letterFilter are the flags that select dead letters.
 type letterFilter struct {
 	configFlag
 	timeoutFlag
@@ -36,16 +36,16 @@ type letterFilter struct {
 	All       bool     `help:"Also dead letters that have been replayed."`
 }
 
-// letterHelp is shown under the help of each of the commands.
+// letterHelp is part of the help of each dead-letter command.
 const letterHelp = `A record that can never be written is kept whole, with the reason, in the topic <topic>.dead. It is known by its place
 in the pipeline's own topic, PARTITION:OFFSET; where the same record was rejected several times, the last dead letter counts.`
 
-// asked is what the flags say, but for the pipeline and its half.
+// asked returns what the flags select, except for the pipeline and half.
 func (f *letterFilter) asked() *letters.Asked {
 	return &letters.Asked{Reasons: f.Reason, Since: f.Since, Until: f.Until, Partitions: f.Partition, Key: f.Key, Text: f.Text, All: f.All}
 }
 
-// scan is the scan that the flags ask for.
+// scan returns the scan that the flags select.
 func (f *letterFilter) scan(e *env, cfg *config.Config) (*brokers.DeadLetters, error) {
 	if f.Pipeline != "" && len(cfg.Pipelines) > 0 {
 		if _, err := pipeline(cfg, f.Pipeline); err != nil {
@@ -62,7 +62,7 @@ func (f *letterFilter) scan(e *env, cfg *config.Config) (*brokers.DeadLetters, e
 	return brokers.NewDeadLetters(e.ctx, cfg, f.Pipeline, kindOf(f.Half), filter)
 }
 
-// kindOf is the kind of halves that the flag --half means; empty: both.
+// kindOf returns the kind of half that --half selects; empty means both.
 func kindOf(half string) string {
 	if half == "both" {
 		return ""
@@ -70,7 +70,7 @@ func kindOf(half string) string {
 	return half
 }
 
-// printScanned says what was looked at: none found is an answer only for that.
+// printScanned prints what was scanned. Finding nothing says something only about that.
 func printScanned(out io.Writer, s *brokers.DeadLetters, n int) {
 	if len(s.Read) == 0 {
 		var topics []string
@@ -91,7 +91,7 @@ func printScanned(out io.Writer, s *brokers.DeadLetters, n int) {
 	fmt.Fprintln(out)
 }
 
-// withProgress says on stderr how far a scan is while work goes through it.
+// withProgress runs work and shows the progress of its scan on stderr, unless quiet is set.
 func withProgress(e *env, scan *brokers.DeadLetters, quiet bool, work func() error) (err error) {
 	if quiet {
 		return work()
@@ -102,7 +102,7 @@ func withProgress(e *env, scan *brokers.DeadLetters, quiet bool, work func() err
 	return err
 }
 
-// scanLine says how far a scan is.
+// scanLine returns the progress line of a scan.
 func scanLine(m *deadletter.Meter, elapsed time.Duration) string {
 	p := term.Progress{Elapsed: elapsed}
 	p.Done, p.Left = m.Read()

@@ -26,7 +26,7 @@ type deadlettersLsCmd struct {
 	Quiet   bool     `short:"q" help:"Print no progress of a summary."`
 }
 
-// Help is shown under the command's own help.
+// Help returns the detailed help of the command.
 func (deadlettersLsCmd) Help() string {
 	return letterHelp + `
 
@@ -70,7 +70,7 @@ func (c *deadlettersLsCmd) list(e *env, scan *brokers.DeadLetters, after deadlet
 	rules, n, last := scan.Mask(), 0, ""
 	for l, err := range scan.Letters(e.ctx, after) {
 		if err != nil {
-			table.Flush() // those before the error are shown; the error is what counts
+			table.Flush() // show the letters before the error; the error is what counts
 			return service.IngestError(err)
 		}
 		if n == c.Limit && c.Limit > 0 {
@@ -97,13 +97,13 @@ func (c *deadlettersLsCmd) list(e *env, scan *brokers.DeadLetters, after deadlet
 	return nil
 }
 
-// more says how to go on behind a full page.
+// more prints how to continue after a full page.
 func (c *deadlettersLsCmd) more(e *env, last string) error {
 	_, err := fmt.Fprintf(c.besides(e), "more: --after '%s'\n", last)
 	return err
 }
 
-// besides is where everything but dead letters is written.
+// besides returns the writer for everything except dead letters.
 func (c *deadlettersLsCmd) besides(e *env) io.Writer {
 	if c.JSON {
 		return e.stderr

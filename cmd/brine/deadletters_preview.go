@@ -12,7 +12,7 @@ import (
 	"brine/service/letters"
 )
 
-// fix is what --let says; nil where it says nothing.
+// fix returns the fix that --let describes, or nil if the flag is not given.
 func (c *deadlettersReplayCmd) fix(e *env, cfg *config.Config) (*fixes.Fix, error) {
 	if len(c.Let) == 0 {
 		return nil, nil
@@ -21,7 +21,7 @@ func (c *deadlettersReplayCmd) fix(e *env, cfg *config.Config) (*fixes.Fix, erro
 	if err != nil {
 		return nil, err
 	}
-	c.Pipeline = p.Name // what it fixes is no other's
+	c.Pipeline = p.Name // the fix applies to this pipeline only
 	fix, err := letters.Fixed(p, c.Let, c.AlterIdentity)
 	if err == nil && len(fix.Moves) > 0 {
 		fmt.Fprintf(e.stderr, "brine: --let alters %s: what is written is no longer ordered as the records say\n", strings.Join(fix.Moves, ", "))
@@ -29,7 +29,7 @@ func (c *deadlettersReplayCmd) fix(e *env, cfg *config.Config) (*fixes.Fix, erro
 	return fix, err
 }
 
-// preview says what a replay would do, and does nothing of it.
+// preview prints what a replay would do, and changes nothing.
 func (c *deadlettersReplayCmd) preview(e *env, cfg *config.Config, replay *letters.Replay) error {
 	var s *service.Service
 	if c.Preview > 0 {

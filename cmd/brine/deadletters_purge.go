@@ -25,7 +25,7 @@ type deadlettersPurgeCmd struct {
 	Quiet     bool   `short:"q" help:"Print no progress."`
 }
 
-// Help is shown under the command's own help.
+// Help returns the detailed help of the command.
 func (deadlettersPurgeCmd) Help() string {
 	return `Shows how many dead letters of each topic are older, how many of them have never been replayed, and asks. A topic is cut off at its
 beginning, in each partition before the first record that is not older: no letter goes that is younger, and one that lies behind a
@@ -88,7 +88,7 @@ func (c *deadlettersPurgeCmd) Run(e *env) error {
 	return nil
 }
 
-// print says what would go of one topic.
+// print prints what a purge would delete from one topic.
 func (c *deadlettersPurgeCmd) print(e *env, p *deadletter.Purge) {
 	fmt.Fprintf(e.stderr, "%s: %s, %s of them never replayed", p.Topic, term.Count(p.Letters, "letter"), term.Thousands(int64(p.Open)))
 	if p.Letters > 0 {

@@ -22,7 +22,7 @@ type deadlettersReplayCmd struct {
 	Quiet         bool     `short:"q" help:"Print no progress."`
 }
 
-// Help is shown under the command's own help.
+// Help returns the detailed help of the command.
 func (deadlettersReplayCmd) Help() string {
 	return letterHelp + `
 
@@ -84,7 +84,7 @@ func (c *deadlettersReplayCmd) Run(e *env) error {
 	return err
 }
 
-// printCounts says how many dead letters are meant, and whose are left out.
+// printCounts prints how many dead letters are selected, and of which groups they are left out.
 func (c *deadlettersReplayCmd) printCounts(e *env, replay *letters.Replay) {
 	if n := replay.All(); !c.JSON || n == 0 {
 		printScanned(e.stderr, replay.Scan, n)
@@ -95,7 +95,7 @@ func (c *deadlettersReplayCmd) printCounts(e *env, replay *letters.Replay) {
 	}
 }
 
-// printOutcome says what became of a half's dead letters. It fails when some are still rejected.
+// printOutcome prints the outcome of a half's dead letters. It returns an error if some are still rejected.
 func (c *deadlettersReplayCmd) printOutcome(e *env, out *letters.Outcome) error {
 	if c.JSON {
 		if err := json.NewEncoder(e.stdout).Encode(out); err != nil {

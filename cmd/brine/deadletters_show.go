@@ -22,7 +22,7 @@ type deadlettersShowCmd struct {
 	JSON     bool   `help:"Print a JSON object per letter."`
 }
 
-// Help is shown under the command's own help.
+// Help returns the detailed help of the command.
 func (deadlettersShowCmd) Help() string {
 	return letterHelp + `
 
@@ -76,7 +76,7 @@ func (c *deadlettersShowCmd) Run(e *env) error {
 	return nil
 }
 
-// show prints a letter, of which no more may be shown than what covers it where something does.
+// show prints a dead letter, with the parts that covered hides left out.
 func (c *deadlettersShowCmd) show(out io.Writer, l *deadletter.Kept, pipeline string, covered *letters.Covered) error {
 	if !c.JSON {
 		return display.Letter(out, l, pipeline, covered)

@@ -28,20 +28,20 @@ type devCmd struct {
 	ScannerLease time.Duration `default:"1m" help:"How long a scanner of the embedded HBase waits for its next call."`
 }
 
-// devGroup is brine dev: the servers, and what is asked of those that run.
+// devGroup is brine dev: it starts the servers, and controls those that run.
 type devGroup struct {
 	Start devCmd     `cmd:"" default:"withargs" help:"Run everything on embedded servers with sample data; brine dev alone does that too."`
 	Node  devNodeCmd `cmd:"" help:"List the region servers of a running brine dev, stop, start or add one."`
 }
 
-// Help is shown under the command's own help.
+// Help returns the detailed help of the command.
 func (devGroup) Help() string {
 	return devCmd{}.Help() + `
 
 brine dev start --help lists the flags.`
 }
 
-// Help is shown under the command's own help.
+// Help returns the detailed help of the command.
 func (devCmd) Help() string {
 	return `Starts Kafka, HBase and brine in one process, publishes one month of real events, writes them and shows them.
 
@@ -52,7 +52,7 @@ Examples:
   brine dev --data ./data/dev --repair`
 }
 
-// AfterApply refuses numbers that would be taken for the defaults, or with which no server starts.
+// AfterApply rejects numbers that would be taken for the defaults, or with which no server starts.
 func (c devCmd) AfterApply() error {
 	switch {
 	case c.HBaseNodes < 1:
@@ -83,7 +83,7 @@ func (c *devCmd) Run(e *env) error {
 	return end(c.run(ctx, e, stack))
 }
 
-// run runs the bundled pipelines on the stack until ctx ends.
+// run runs the bundled pipelines on the stack until ctx is done.
 func (c *devCmd) run(ctx context.Context, e *env, stack *devstack.Stack) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -135,7 +135,7 @@ func (c *devCmd) run(ctx context.Context, e *env, stack *devstack.Stack) error {
 	return <-published
 }
 
-// show publishes the sample, waits until it is written, and shows what is there and how to go on.
+// show publishes the sample, waits until it is written, and prints what was stored and what to try next.
 func (c *devCmd) show(ctx context.Context, e *env, stack *devstack.Stack, s *service.Service, api string, line *live) error {
 	began := time.Now()
 	offsets := brokers.Offsets{Client: stack.Offsets()}

@@ -17,7 +17,7 @@ type devNodeCmd struct {
 	Add   devNodeAddCmd   `cmd:"" help:"Add a region server, and give it regions."`
 }
 
-// Help is shown under the command's own help.
+// Help returns the detailed help of the command.
 func (devNodeCmd) Help() string {
 	return `Examples:
   brine dev --hbase-nodes 2 --http-port 8765
@@ -27,7 +27,7 @@ func (devNodeCmd) Help() string {
   brine dev node add --http 127.0.0.1:8765`
 }
 
-// devNodeFlags are those of every command on the region servers of a brine dev.
+// devNodeFlags are the flags shared by the commands on the region servers of a brine dev.
 type devNodeFlags struct {
 	timeoutFlag
 	tokenFlag
@@ -55,7 +55,7 @@ func (c *devNodeStartCmd) Run(e *env) error {
 	return c.ask(e, http.MethodPost, fmt.Sprintf("/%d/start", c.Number))
 }
 
-// ask asks the running brine dev, and prints the region servers as they are then.
+// ask calls the running brine dev, and prints the region servers it returns.
 func (f *devNodeFlags) ask(e *env, method, path string) error {
 	client, err := adminClient(e, configFlag{}, f.HTTP, f.tokenFlag)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"brine/service/devstack"
 )
 
-// repair saves what it can of a data folder that brine dev refuses, and prints what is lost.
+// repair saves what it can from a data folder that brine dev refuses, and prints what is lost.
 func (c *devCmd) repair(e *env) error {
 	if c.Data == "" {
 		return usage(errors.New("--repair needs --data, the folder that is to be repaired"))

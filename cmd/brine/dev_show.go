@@ -15,7 +15,7 @@ import (
 	"brine/skew/display"
 )
 
-// What the first run shows: a real flight as a waybill, and a generated trail.
+// The rows that the first run shows: a real flight as a waybill, and a generated trail.
 const (
 	sampleWaybill  = "UA-1545-20130101-EWR"
 	generatedTrail = "YD310000000000"
@@ -55,7 +55,7 @@ func showSamples(ctx context.Context, out io.Writer, s *service.Service) error {
 	return nil
 }
 
-// showAccounts makes the shop's accounts, and shows the passwords of those that it has made: this once.
+// showAccounts creates the shop's accounts. It prints the passwords of those it created, which are shown only this once.
 func showAccounts(ctx context.Context, out io.Writer, s *service.Service, ops string) error {
 	store, err := s.Accounts(ctx)
 	if err != nil {
@@ -77,7 +77,7 @@ func showAccounts(ctx context.Context, out io.Writer, s *service.Service, ops st
 	return nil
 }
 
-// showSkew shows how the rows lie over the regions.
+// showSkew prints how the rows are spread over the regions.
 func showSkew(out io.Writer, s *service.Service) {
 	state := s.Tables().State()
 	for _, name := range slices.Sorted(maps.Keys(state.Tables)) {

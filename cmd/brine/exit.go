@@ -9,16 +9,16 @@ import (
 	"brine/internal/fault"
 )
 
-// Exit codes; documented in docs/cli.md and in brine --help.
+// Exit codes, as documented in docs/cli.md and in brine --help.
 const (
 	exitOK          = 0
-	exitFailed      = 1 // it ran and failed
+	exitFailed      = 1 // the command ran and failed
 	exitUsage       = 2 // the command line or the configuration is wrong
 	exitUnreachable = 3 // a broker, master or index cannot be reached
 	exitMissing     = 4 // a topic, table, family or index is missing
 	exitPort        = 5 // a port is in use
 	exitData        = 6 // the data folder is in use, or from a newer version
-	exitDiffers     = 7 // verify has found something
+	exitDiffers     = 7 // verify found differences
 	exitDamaged     = 8 // a data folder is damaged
 	exitRejected    = 9 // too many records in a row were rejected
 )
@@ -28,7 +28,7 @@ const exitCodeHelp = `Exit codes: 0 done, 1 failed, 2 wrong command line or conf
 	`something, 8 a data folder is damaged, ` +
 	`9 run has halted: too many records in a row were rejected.`
 
-// exitError is an error with its exit code and, for people, what to do about it.
+// exitError is an error with its exit code and, for people, a hint how to fix it.
 type exitError struct {
 	code int
 	err  error
@@ -38,7 +38,7 @@ type exitError struct {
 func (e *exitError) Error() string { return e.err.Error() }
 func (e *exitError) Unwrap() error { return e.err }
 
-// exitOf returns the exit code of an error and, for people, what to do about it; ok reports whether the error says what kind it is.
+// exitOf returns the exit code of an error and, for people, a hint how to fix it. It reports in ok whether the error has a code of its own.
 func exitOf(err error) (code int, hint string, ok bool) {
 	if exit, ok := errors.AsType[*exitError](err); ok {
 		return exit.code, exit.hint, true
@@ -54,18 +54,18 @@ var exitCodes = map[fault.Kind]int{
 	fault.Port: exitPort, fault.Data: exitData, fault.Damaged: exitDamaged, fault.Rejected: exitRejected,
 }
 
-// errReported ends a command with a code when it has already said everything.
+// errReported ends a command with an exit code after the command has printed everything.
 type errReported struct{ code int }
 
 func (e errReported) Error() string { return fmt.Sprintf("exit %d", e.code) }
 
-// printError prints an error. Its further lines, which may come from elsewhere, do not look as if they were ours.
+// printError prints an error. It indents further lines, which may come from elsewhere, so that they do not look like brine's own.
 func printError(stderr io.Writer, err error) {
 	fmt.Fprintf(stderr, "brine: %s\n", strings.ReplaceAll(err.Error(), "\n", "\n  "))
 }
 
-// report prints an error as people read it, and returns the exit code. Errors and hints go to stderr, each on lines of
-// their own with its prefix; results go to stdout.
+// report prints an error for people, and returns the exit code. Errors and hints go to stderr, each on its own lines with a prefix; results
+// go to stdout.
 func report(stderr io.Writer, err error) int {
 	var said errReported
 	if errors.As(err, &said) {

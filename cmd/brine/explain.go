@@ -17,7 +17,7 @@ type explainCmd struct {
 	JSON      bool   `help:"Print a JSON object."`
 }
 
-// Help is shown under the command's own help.
+// Help returns the detailed help of the command.
 func (explainCmd) Help() string {
 	return `Says what each pipeline makes of the record: its fields, its version, what leaves it out, the rows and documents that it
 becomes beside what is there now, its dead letter, and whether its offset is committed. Nothing is written, and no group is joined.

@@ -8,14 +8,14 @@ import (
 	"brine/service/testhbase"
 )
 
-// hbaseGroup is brine hbase: the server, and its tables as text.
+// hbaseGroup is brine hbase: it runs the server, and dumps and loads tables as text.
 type hbaseGroup struct {
 	Start hbaseCmd     `cmd:"" default:"withargs" help:"Run an HBase alone, for tests; brine hbase alone does that too."`
 	Dump  hbaseDumpCmd `cmd:"" help:"Write a table of an HBase as lines of JSON."`
 	Load  hbaseLoadCmd `cmd:"" help:"Make a table of them again."`
 }
 
-// Help is shown under the command's own help.
+// Help returns the detailed help of the command.
 func (hbaseGroup) Help() string {
 	return hbaseCmd{}.Help() + "\n\nbrine hbase start --help lists the flags."
 }
@@ -25,7 +25,7 @@ type hbaseCmd struct {
 	JSON bool `help:"Print where it is reached as JSON."`
 }
 
-// Help is shown under the command's own help.
+// Help returns the detailed help of the command.
 func (hbaseCmd) Help() string {
 	return `Runs a small HBase in this process, for the tests of any project: HBase's own clients and ours work against it. It is on loopback
 and in memory unless a flag says otherwise, prints where it is reached, and ends by SIGTERM or Ctrl-C.

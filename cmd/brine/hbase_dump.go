@@ -12,14 +12,14 @@ import (
 	"brine/hbase/tabledump"
 )
 
-// hbaseFlags say which HBase is dumped or loaded.
+// hbaseFlags select the HBase to dump from or load into.
 type hbaseFlags struct {
 	timeoutFlag
 	Connect string `placeholder:"rpc://HOST:PORT" help:"HBase to ask (default: rpc://127.0.0.1:16000, or BRINE_HBASE_CONNECT)."`
 	Config  string `short:"c" placeholder:"FILE" help:"Configuration whose HBase is asked instead, with its TLS and Kerberos."`
 }
 
-// open runs work on the HBase.
+// open connects to the HBase and runs work.
 func (f *hbaseFlags) open(e *env, work func(*hbase.Client) error) error {
 	if f.Config != "" && f.Connect != "" {
 		return usage(errors.New("give --connect or -c"))
@@ -47,7 +47,7 @@ type hbaseDumpCmd struct {
 	Live  bool   `help:"Only what readers see: without delete markers and what they hide."`
 }
 
-// Help is shown under the command's own help.
+// Help returns the detailed help of the command.
 func (hbaseDumpCmd) Help() string {
 	return `Writes the table as lines of JSON: its description first, then each cell with its timestamp and type, byte for byte.
 
@@ -76,7 +76,7 @@ type hbaseLoadCmd struct {
 	As   string `placeholder:"TABLE" help:"Load it into this table."`
 }
 
-// Help is shown under the command's own help.
+// Help returns the detailed help of the command.
 func (hbaseLoadCmd) Help() string {
 	return `Makes cells of what brine hbase dump has written. A table that does not exist is created as it was.
 

@@ -17,10 +17,10 @@ func (c *helpCmd) Run(e *env) error {
 	return nil
 }
 
-// versionFlag is --version, which says what the command version says.
+// versionFlag is --version, which prints the same as the command version.
 type versionFlag bool
 
-// BeforeReset prints the version before anything else of the command line is looked at.
+// BeforeReset prints the version before kong looks at the rest of the command line.
 func (versionFlag) BeforeReset(app *kong.Kong) error {
 	fmt.Fprintln(app.Stdout, brineVersion())
 	app.Exit(exitOK)

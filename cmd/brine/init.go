@@ -35,7 +35,7 @@ type initCmd struct {
 	timeoutFlag
 }
 
-// Help is shown under the command's own help.
+// Help returns the detailed help of the command.
 func (initCmd) Help() string {
 	return `Reads a sample and writes a commented brine.yaml that brine check accepts: the fields with their types and the formats of their
 times, a row key with the reasons for it and others to choose from, and the version with its ties in the sample. At a terminal it
@@ -91,7 +91,7 @@ func (c *initCmd) Run(e *env) error {
 	return nil
 }
 
-// ask asks for what no flag says, of a person.
+// ask prompts for what no flag gives, if a person is at the terminal.
 func (c *initCmd) ask(e *env) error {
 	person := e.stdin != nil && term.IsTerminal(e.stdin)
 	if c.Topic == "" {
@@ -120,7 +120,7 @@ func (c *initCmd) ask(e *env) error {
 	return nil
 }
 
-// options says how the sample is read.
+// options returns how to read the sample.
 func (c *initCmd) options(e *env) (propose.Options, error) {
 	o := propose.Options{Topic: c.Topic, Brokers: c.Brokers, HBase: c.HBase, Source: filepath.Base(c.Sample), Records: c.Records,
 		Schema: c.Schema, SchemaAs: c.beside(), Message: c.Message, RegistryUser: c.RegistryUser, Columns: c.Columns}
@@ -155,7 +155,7 @@ func (c *initCmd) options(e *env) (propose.Options, error) {
 	return o, nil
 }
 
-// beside is the path of the schema's file from the folder of the one that is written, which it is read from.
+// beside returns the path of the schema file relative to the folder of the configuration that init writes.
 func (c *initCmd) beside() string {
 	from, err := filepath.Abs(filepath.Dir(c.Output))
 	if c.Schema == "" || c.Output == "-" || err != nil {
@@ -171,7 +171,7 @@ func (c *initCmd) beside() string {
 	return file
 }
 
-// choose returns the number of the key to take, from 0.
+// choose returns the index of the key to use, counting from 0.
 func (c *initCmd) choose(e *env, p *propose.Proposal) (int, error) {
 	n := c.Key
 	if n == 0 && len(p.Keys) > 1 && c.Output != "-" && e.stdin != nil && term.IsTerminal(e.stdin) {

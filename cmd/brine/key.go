@@ -20,7 +20,7 @@ type keyCmd struct {
 	Lint    keyLintCmd    `cmd:"" help:"Report a key's likely problems, with fixes."`
 }
 
-// keyFlags say which key is meant: a table's of the configuration, or an expression with its fields.
+// keyFlags select a key: that of a configured table, or an expression with its fields.
 type keyFlags struct {
 	configFlag
 	timeoutFlag
@@ -32,7 +32,7 @@ type keyFlags struct {
 	table string
 }
 
-// parse returns the keys that are meant, several only of a table, and the arguments that do not name the table.
+// parse returns the selected keys, of which only a table can have several, and the arguments after the table's name.
 func (f *keyFlags) parse(e *env, args []string) (rowkey.Keys, []string, error) {
 	if f.Key != "" {
 		key, err := f.expression()
@@ -53,7 +53,7 @@ func (f *keyFlags) parse(e *env, args []string) (rowkey.Keys, []string, error) {
 	return t.RowKeys(), args, nil
 }
 
-// leadingTable takes the table off the arguments. The only one of the configuration need not be named.
+// leadingTable takes the table's name off the arguments. The name may be left out if the configuration has only one table.
 func leadingTable(cfg *config.Config, args []string) (*config.Table, []string, error) {
 	name := ""
 	if len(args) > 0 {
@@ -69,7 +69,7 @@ func leadingTable(cfg *config.Config, args []string) (*config.Table, []string, e
 	return t, args, err
 }
 
-// expression is the key of --key.
+// expression parses the key of --key.
 func (f keyFlags) expression() (*rowkey.Key, error) {
 	fields, err := f.fields()
 	if err != nil {
@@ -82,7 +82,7 @@ func (f keyFlags) expression() (*rowkey.Key, error) {
 	return key, nil
 }
 
-// fields are those given with --key, in the order of their names.
+// fields returns the fields given with --key, sorted by name.
 func (f keyFlags) fields() ([]rowkey.Field, error) {
 	var fields []rowkey.Field
 	for _, name := range slices.Sorted(maps.Keys(f.Fields)) {
@@ -95,14 +95,14 @@ func (f keyFlags) fields() ([]rowkey.Field, error) {
 	return fields, nil
 }
 
-// keyRow is a key, and a row of it as the HBase shell prints it.
+// keyRow is a key and one of its rows, as the HBase shell prints it.
 type keyRow struct {
 	keyFlags
 	Table string `arg:"" optional:"" help:"Table of the configuration whose key is meant (default: the only one)."`
 	Row   string `arg:"" optional:"" help:"The row key, as the HBase shell prints it (\\x00 for bytes that are no letters)."`
 }
 
-// read returns the row, and the key that fits it; without a row, or when none fits, the newest.
+// read returns the row and the key that fits it. Without a row, or if no key fits, it returns the newest key.
 func (f *keyRow) read(e *env) (*rowkey.Key, []byte, error) {
 	keys, args, err := f.parse(e, arguments(f.Table, f.Row))
 	if err != nil {
@@ -118,7 +118,7 @@ func (f *keyRow) read(e *env) (*rowkey.Key, []byte, error) {
 	return cmp.Or(keys.Fit(row), keys.Newest()), row, nil
 }
 
-// arguments are those that were given.
+// arguments returns the arguments that are not empty.
 func arguments(first string, others ...string) []string {
 	return slices.DeleteFunc(append([]string{first}, others...), func(a string) bool { return a == "" })
 }

@@ -12,7 +12,7 @@ import (
 
 type keyDecodeCmd struct{ keyRow }
 
-// Help is shown under the command's own help.
+// Help returns the detailed help of the command.
 func (keyDecodeCmd) Help() string {
 	return `Example:
   brine key decode scans -c examples/scans.yaml '3ddbUA-1545-20130101-EWR|\x7F\xFF\xFE\xC4\x0Ab\xC6\x9F|DEPART'`
@@ -46,7 +46,7 @@ func (c *keyDecodeCmd) Run(e *env) error {
 	return w.Flush()
 }
 
-// hashed is shown for a field that the key holds only as a hash.
+// hashed stands for a field whose hash alone is in the key.
 const hashed = "(only its hash is in the key)"
 
 func keyValueText(v rowkey.Value) string {

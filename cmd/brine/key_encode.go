@@ -14,7 +14,7 @@ type keyEncodeCmd struct {
 	Values []string `arg:"" optional:"" name:"field=value" help:"One for each field of the key. Times: 2013-01-31T08:00:00Z, ms since 1970, or how long ago, as 2h."`
 }
 
-// Help is shown under the command's own help.
+// Help returns the detailed help of the command.
 func (keyEncodeCmd) Help() string {
 	return `Examples:
   brine key encode scans -c examples/scans.yaml waybill=UA-1545-20130101-EWR at=2013-01-01T10:17:00Z action=DEPART
@@ -26,7 +26,7 @@ func (c *keyEncodeCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	key := keys.Newest() // that of new rows
+	key := keys.Newest() // the key of new rows
 	fields, err := query.ParseKeyValues(key, values)
 	if err != nil {
 		return usage(err)

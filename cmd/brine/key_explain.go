@@ -13,7 +13,7 @@ import (
 
 type keyExplainCmd struct{ keyRow }
 
-// Help is shown under the command's own help.
+// Help returns the detailed help of the command.
 func (keyExplainCmd) Help() string {
 	return `Examples:
   brine key explain scans -c examples/scans.yaml
@@ -27,7 +27,7 @@ func (c *keyExplainCmd) Run(e *env) error {
 	}
 	parts, err := key.Explain(row)
 	if err != nil {
-		err = usage(err) // said after the parts that were found before it
+		err = usage(err) // printed after the parts that were parsed before the error
 	}
 	for i := range parts {
 		if p := &parts[i]; c.masks.MasksKey(c.table) && len(p.Bytes) > 0 {

@@ -19,7 +19,7 @@ type keyLintCmd struct {
 	Servers int      `help:"Region servers of the cluster."`
 }
 
-// Help is shown under the command's own help.
+// Help returns the detailed help of the command.
 func (keyLintCmd) Help() string {
 	return `Says of a table of the configuration, or of a key, what can be foreseen to end badly, with the fix: keys that are ambiguous,
 random or do not tell two events apart, that pile onto one region or scatter what a scan wants, queries that no scan answers, and
@@ -42,7 +42,7 @@ func (c *keyLintCmd) Run(e *env) error {
 		return err
 	}
 	if c.JSON {
-		err = json.NewEncoder(e.stdout).Encode(append(config.Problems{}, found...)) // [] when there is nothing
+		err = json.NewEncoder(e.stdout).Encode(append(config.Problems{}, found...)) // so that JSON has [] instead of null
 	} else {
 		_, err = fmt.Fprint(e.stdout, found)
 	}
@@ -57,7 +57,7 @@ func (c *keyLintCmd) Run(e *env) error {
 	return nil
 }
 
-// ofKey lints the key of the command line.
+// ofKey lints the key given on the command line.
 func (c *keyLintCmd) ofKey(e *env) (config.Problems, error) {
 	fields, err := c.fields()
 	if err != nil {
@@ -74,11 +74,11 @@ func (c *keyLintCmd) ofKey(e *env) (config.Problems, error) {
 	return schema.LintKey("--key", c.Key, fields, o), nil
 }
 
-// ofTable returns what check says of a table and the pipelines that write it, and what follows from the number of servers.
+// ofTable returns what check finds for a table and the pipelines that write it, and what follows from the number of servers.
 func (c *keyLintCmd) ofTable(e *env) (config.Problems, error) {
 	cfg, problems := config.Load(c.Config, e.getenv)
 	problems = slices.DeleteFunc(problems, func(p config.Problem) bool { return p.Code == config.Unused })
-	if cfg == nil { // the problems say why
+	if cfg == nil { // the problems give the reason
 		return problems, nil
 	}
 	t, err := table(cfg, c.Table)

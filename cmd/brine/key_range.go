@@ -13,7 +13,7 @@ type keyRangeCmd struct {
 	Where []string `arg:"" optional:"" name:"field=value" help:"Bounds from the key's left: field=value, and for the last one field=from..to, or from..=to; field==value where a value holds \"..\". A geohash is bound to its first digits: geohash=ws10."`
 }
 
-// Help is shown under the command's own help.
+// Help returns the detailed help of the command.
 func (keyRangeCmd) Help() string {
 	return `Each line is a scan: its first row, and the row before which it ends (end: the table's). From is inclusive and to exclusive
 (from..=to: inclusive), also where the key counts down.

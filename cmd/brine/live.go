@@ -12,23 +12,23 @@ import (
 	"brine/service"
 )
 
-// reading is what the live line shows of one half of a pipeline.
+// reading is what the live line shows for one half of a pipeline.
 type reading struct {
 	service.Status
 	PerSec   float64 `json:"events_per_second"`
 	MeanSize float64 `json:"mean_batch"`
 }
 
-// live prints how the pipelines go: on a terminal one line per half that is drawn over, elsewhere a line every so often, and
-// with json an object per line. It ends with ctx.
+// live prints the progress of the pipelines until ctx is done: on a terminal, one line per half that is redrawn; elsewhere, a line at
+// intervals; with json, an object per line.
 type live struct {
 	term.Screen
 	json    bool
 	samples func() []service.Status
 	before  map[string]service.Status
-	quiet   map[string]bool // said that nothing changes
+	quiet   map[string]bool // halves already reported as unchanged
 	at      time.Time
-	mu      sync.Mutex // held while something is printed
+	mu      sync.Mutex // held while printing
 }
 
 func newLive(out io.Writer, asJSON bool, samples func() []service.Status) *live {
@@ -41,15 +41,15 @@ func (l *live) run(ctx context.Context) {
 	l.draw()
 }
 
-// pauseFor keeps the line away while something else is printed.
+// pauseFor calls print while the live line is held back.
 func (l *live) pauseFor(print func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.Keep() // what is printed must not be drawn over
+	l.Keep() // do not draw over what is printed
 	print()
 }
 
-// draw prints the state since the last drawing.
+// draw prints the changes since the last draw.
 func (l *live) draw() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -69,7 +69,7 @@ func (l *live) draw() {
 			lines = append(lines, term.JSON(s))
 			continue
 		}
-		if !l.Terminal && same && l.quiet[s.Name] { // once more after the last change, so that its rate is seen to end
+		if !l.Terminal && same && l.quiet[s.Name] { // draw once more after the last change, so that the rate is seen to drop to 0
 			continue
 		}
 		l.quiet[s.Name] = same

@@ -1,5 +1,5 @@
-// Command brine streams Kafka topics into HBase and a search index. Each command has a file of its own; this one reads the
-// command line, and is the only place that ends the process.
+// Command brine streams Kafka topics into HBase and a search index. Each command has its own file. This one parses the command line, and is
+// the only place that ends the process.
 package main
 
 import (
@@ -22,10 +22,10 @@ import (
 	"brine/internal/wording"
 )
 
-// version is set by the linker; a plain go build says dev.
+// version is set by the linker. In a plain go build it is "dev".
 var version = "dev"
 
-// cli is the whole command line. Every command's Run takes the process's surroundings as *env.
+// cli is the whole command line. Each command's Run method takes its environment as *env.
 type cli struct {
 	Dev         devGroup       `cmd:"" help:"Run everything on embedded servers with sample data: the first run."`
 	HBase       hbaseGroup     `cmd:"" name:"hbase" help:"Run an HBase alone, for tests: one process, faults on demand."`
@@ -62,44 +62,44 @@ type cli struct {
 	ShowVersion  versionFlag     `name:"version" help:"Print the version."`
 }
 
-// env is what a command may touch of the world, so that tests can hold it.
+// env is everything a command uses of the outside world, so that tests can replace it.
 type env struct {
-	ctx    context.Context // ends on SIGINT and SIGTERM
+	ctx    context.Context // done on SIGINT and SIGTERM
 	stdin  io.Reader       // nil: nobody answers
 	stdout io.Writer
 	stderr io.Writer
 	getenv func(string) (string, bool)
 
-	patience time.Duration // for one answer of a server; 0: for as long as it takes
-	environ  []string      // all variables, as os.Environ gives them
-	brokers  bool          // --brokers stands for the variable of the same name
+	patience time.Duration // per answer of a server; 0: no limit
+	environ  []string      // all variables, as os.Environ returns them
+	brokers  bool          // --brokers replaces the variable of the same name
 
-	named bool              // the configuration, by -c: it must be there
-	ended func(error) error // what the command's error becomes; see guard
+	named bool              // -c names the configuration, so it must exist
+	ended func(error) error // wraps the command's error; see guard
 }
 
 func main() {
 	syscall.Umask(0o077) // data folders and traces hold customers' data
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	// The first signal drains; a second one means that the process is to end at once.
+	// The first signal drains; a second one ends the process at once.
 	context.AfterFunc(ctx, stop)
-	log.SetOutput(term.NewWriter(wording.Writer(os.Stderr))) // of slog's default too
+	log.SetOutput(term.NewWriter(wording.Writer(os.Stderr))) // also the output of slog's default logger
 	os.Exit(run(&env{ctx: ctx, stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, getenv: os.LookupEnv, environ: os.Environ()},
 		os.Args[1:]))
 }
 
-// escape has all that is printed go through term, so that no text of a record or a server acts on the terminal, and what is said besides
-// through wording. What it returns is called last.
+// escape routes all output through term, so that no text of a record or a server acts on the terminal, and stderr also through wording. The
+// caller must call done last.
 func (e *env) escape() (done func()) {
 	stdout, stderr := term.NewWriter(e.stdout), term.NewWriter(wording.Writer(e.stderr))
 	e.stdout, e.stderr = stdout, stderr
 	return func() {
-		_, _ = stdout.Close(), stderr.Close() // nobody is left to report to
+		_, _ = stdout.Close(), stderr.Close() // nobody is left to report an error to
 	}
 }
 
-// run parses and runs one command line and returns the exit code.
+// run parses and runs one command line, and returns the exit code.
 func run(e *env, args []string) int {
 	defer e.escape()()
 	exited := -1
@@ -111,7 +111,7 @@ func run(e *env, args []string) int {
 		args = []string{"--help"}
 	}
 	kctx, err := parser.Parse(args)
-	if exited >= 0 { // --help or --version has been printed
+	if exited >= 0 { // --help or --version was printed
 		return exited
 	}
 	if err != nil {
@@ -128,7 +128,7 @@ func run(e *env, args []string) int {
 	return exitOK
 }
 
-// helpHint names the help of the command whose line is wrong.
+// helpHint names the help page of the command that was called wrongly.
 func helpHint(err error) string {
 	wrong, ok := errors.AsType[*kong.ParseError](err)
 	if ok && wrong.Context != nil && wrong.Context.Selected() != nil {
@@ -149,7 +149,7 @@ func newParser(e *env, exit func(code int)) (*kong.Kong, error) {
 	)
 }
 
-// durationFlag reads a duration as settings write it.
+// durationFlag parses a duration as in the configuration.
 func durationFlag(ctx *kong.DecodeContext, target reflect.Value) error {
 	var text string
 	if err := ctx.Scan.PopValueInto("duration", &text); err != nil {

@@ -14,13 +14,13 @@ type offsetsCmd struct {
 	Set  offsetsSetCmd  `cmd:"" help:"Have a pipeline go on elsewhere in its topic."`
 }
 
-// offsetsFlags say whose offsets are meant, and who has them.
+// offsetsFlags select consumer groups and the brokers that hold their offsets.
 type offsetsFlags struct {
 	halvesFlags
 	brokersFlag
 }
 
-// open connects to the brokers and runs work on the groups that are meant.
+// open connects to the brokers and runs work with the selected groups.
 func (f *offsetsFlags) open(e *env, work func(*offsets.Client, []*brokers.Group) error) error {
 	cfg, err := f.config(e, f.configFlag)
 	if err != nil {
@@ -35,7 +35,7 @@ func (f *offsetsFlags) open(e *env, work func(*offsets.Client, []*brokers.Group)
 	return work(client, groups)
 }
 
-// halvesFlags say which halves of pipelines are meant.
+// halvesFlags select halves of pipelines.
 type halvesFlags struct {
 	configFlag
 	timeoutFlag
@@ -44,7 +44,7 @@ type halvesFlags struct {
 	Half     string `enum:"rows,documents,both" default:"both" help:"Only what writes the rows, or the documents: rows, documents or both (default)."`
 }
 
-// groups looks up the groups that are meant.
+// groups looks up the selected groups.
 func (f *halvesFlags) groups(ctx context.Context, cfg *config.Config, client *offsets.Client) ([]*brokers.Group, error) {
 	if len(cfg.Pipelines) == 0 {
 		if err := brokers.FindPipelines(ctx, client, cfg); err != nil {

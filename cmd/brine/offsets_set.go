@@ -23,7 +23,7 @@ type offsetsSetCmd struct {
 	JSON       bool   `help:"Print a JSON object per partition."`
 }
 
-// Help is shown under the command's own help.
+// Help returns the detailed help of the command.
 func (offsetsSetCmd) Help() string {
 	return `Shows per partition where the live group goes on now and where it would, and asks. It is refused while brine runs with this group:
 stop it first. To write records again beside a brine that runs, use brine replay: it moves nothing.
@@ -74,7 +74,7 @@ func (c *offsetsSetCmd) set(e *env, client *offsets.Client, groups []*brokers.Gr
 	return errors.Join(c.print(e, groups, moves, set), err)
 }
 
-// moves says what would change for a group.
+// moves returns what would change for a group.
 func (c *offsetsSetCmd) moves(ctx context.Context, g *brokers.Group, client *offsets.Client) ([]offsets.Move, error) {
 	then, err := c.target(ctx, g, client)
 	if err != nil {
@@ -90,7 +90,7 @@ func (c *offsetsSetCmd) moves(ctx context.Context, g *brokers.Group, client *off
 	return moves, nil
 }
 
-// target returns the offset that --to means, for each partition that it means.
+// target returns the offset that --to selects, per partition.
 func (c *offsetsSetCmd) target(ctx context.Context, g *brokers.Group, client *offsets.Client) (map[int]int64, error) {
 	text := strings.TrimSpace(c.To)
 	if file, saved := strings.CutPrefix(text, "file:"); saved {
@@ -131,7 +131,7 @@ func printMoves(out io.Writer, groups []*brokers.Group, moves [][]offsets.Move) 
 	}
 }
 
-// print says what has become of the moves, of which those of the first groups are set.
+// print prints the moves. Those of the first set groups have been committed.
 func (c *offsetsSetCmd) print(e *env, groups []*brokers.Group, moves [][]offsets.Move, set int) error {
 	n, enc := 0, json.NewEncoder(e.stdout)
 	for i, of := range moves {

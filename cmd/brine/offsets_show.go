@@ -15,7 +15,7 @@ type offsetsShowCmd struct {
 	JSON bool `help:"Print a JSON object per partition; brine offsets set --to file:… takes them back."`
 }
 
-// Help is shown under the command's own help.
+// Help returns the detailed help of the command.
 func (offsetsShowCmd) Help() string {
 	return `COMMITTED is the offset that is read next, - where nothing is committed yet; everything before it is settled. LAG is how many
 offsets are left to read, an upper bound of the records: markers of transactions have offsets too. Members are

@@ -9,7 +9,8 @@ import (
 	"brine/service"
 )
 
-// openService opens what halves of a configuration's pipelines write to; nil: all of them. The command ends when that is damaged.
+// openService opens the stores that the given halves of the configuration's pipelines write to; nil means all halves. The command ends if
+// one of these stores is damaged.
 func openService(e *env, cfg *config.Config, purpose service.Purpose, log *slog.Logger, halves ...string) (*service.Service, error) {
 	opts := serviceOptions(purpose, log)
 	opts.Halves = halves
@@ -24,7 +25,7 @@ func openWith(e *env, cfg *config.Config, opts service.Options) (*service.Servic
 	return s, err
 }
 
-// guard has the command end, with the damage as its error, when a store in this process finds its folder damaged.
+// guard ends the command, with the damage as its error, if a store in this process finds its folder damaged.
 func (e *env) guard(store func(context.Context) (context.Context, func(error) error)) {
 	ctx, end := store(e.ctx)
 	before := e.ended

@@ -12,7 +12,7 @@ import (
 	"brine/service/admin"
 )
 
-// askFlags are those of commands that ask something of a pipeline that runs.
+// askFlags are the flags of commands that control a running pipeline.
 type askFlags struct {
 	configFlag
 	timeoutFlag
@@ -23,7 +23,7 @@ type askFlags struct {
 	JSON     bool   `help:"Print JSON."`
 }
 
-// ask asks, and prints what is asked of the halves since.
+// ask sends the request, and prints the state that the halves have been asked for.
 func (f *askFlags) ask(e *env, what string, more url.Values) error {
 	client, err := adminClient(e, f.configFlag, f.HTTP, f.tokenFlag)
 	if err != nil {
@@ -41,7 +41,7 @@ func (f *askFlags) ask(e *env, what string, more url.Values) error {
 	return service.PrintAsked(e.stdout, asked, f.JSON)
 }
 
-// askError is adminError of what was asked: what the running brine says about it stands alone.
+// askError is adminError for control requests. It returns the running brine's own message without adding to it.
 func askError(err error) error {
 	status, ok := errors.AsType[*admin.StatusError](err)
 	if !ok {
@@ -58,7 +58,7 @@ func askError(err error) error {
 	return adminError(err)
 }
 
-// asker is who runs the command.
+// asker returns the name of the user who runs the command.
 func asker() string {
 	name := "somebody"
 	if u, err := user.Current(); err == nil {
@@ -72,7 +72,7 @@ func asker() string {
 
 type pauseCmd struct{ askFlags }
 
-// Help is shown under the command's own help.
+// Help returns the detailed help of the command.
 func (pauseCmd) Help() string {
 	return `All members of the pipeline's groups stop taking up records within seconds, settle and commit what they have begun, and keep their
 partitions. It stays so over restarts, until brine resume. What is not read stays in the topic for as long as its retention lasts.
@@ -86,7 +86,7 @@ func (c *pauseCmd) Run(e *env) error { return c.ask(e, service.Pause, nil) }
 
 type resumeCmd struct{ askFlags }
 
-// Help is shown under the command's own help.
+// Help returns the detailed help of the command.
 func (resumeCmd) Help() string {
 	return `The rate of each process begins at 1,000 records a second and doubles every second, so that the stores are not hit at once.
 
@@ -101,7 +101,7 @@ type limitCmd struct {
 	Rate float64 `arg:"" help:"Records a second of the whole group; 0: no limit any more."`
 }
 
-// Help is shown under the command's own help.
+// Help returns the detailed help of the command.
 func (limitCmd) Help() string {
 	return `The limit is of each half's whole group: a member takes as much of it as it has of the partitions. It stays over restarts.
 What pipelines.*.read.rate says holds beside it, for each process.

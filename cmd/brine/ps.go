@@ -17,7 +17,7 @@ type psCmd struct {
 	JSON bool     `help:"Print JSON."`
 }
 
-// Help is shown under the command's own help.
+// Help returns the detailed help of the command.
 func (psCmd) Help() string {
 	return `A line for each half of a pipeline and each brine that is asked: its state, its partitions, the offsets a second that are settled
 and that arrive, the lag and when it is gone, the step that holds up the others, where the time goes, and when the topic's retention
@@ -49,7 +49,7 @@ func (c *psCmd) Run(e *env) error {
 	return nil
 }
 
-// listedBrine is a brine as ps asks it.
+// listedBrine returns a brine with the calls that ps needs.
 func listedBrine(c admin.Client) top.Brine {
 	return top.Brine{Addr: c.Addr, Pipelines: asking[[]top.Pipeline](c, service.PipelinesPath+"?members")}
 }

@@ -30,7 +30,7 @@ type publishCmd struct {
 	Alone      bool     `help:"Assume that nothing else publishes to this topic: use no transactions, and resume by the number of records in the partitions."`
 }
 
-// Help is shown under the command's own help.
+// Help returns the detailed help of the command.
 func (publishCmd) Help() string {
 	return `Each record is published exactly once, for readers of committed records (brine is one), however often the command is killed and
 begun again with the same files: records and progress are committed together, in short transactions. A killed one holds up such
@@ -94,7 +94,7 @@ func (c *publishCmd) Run(e *env) error {
 	return reportSkipped(e.stderr, &source.Skipped)
 }
 
-// source reads the files as the pipeline of the topic does, if there is one.
+// source returns a source that reads the files as the topic's pipeline does, if it has one.
 func (c *publishCmd) source(cfg *config.Config) (s *publish.Source, err error) {
 	s = &publish.Source{Files: c.Files, Key: c.Key, Time: c.Time, SkipBad: c.SkipBad}
 	if s.Encoding, err = publish.ParseEncoding(c.Encoding); err != nil {
@@ -112,7 +112,7 @@ func (c *publishCmd) source(cfg *config.Config) (s *publish.Source, err error) {
 	return s, nil
 }
 
-// reportSkipped says which lines were skipped; that is exit code 1, since not all of the files is in the topic.
+// reportSkipped prints the skipped lines. It then returns exit code 1, because the topic lacks a part of the files.
 func reportSkipped(stderr io.Writer, s *publish.Skipped) error {
 	if s.N == 0 {
 		return nil

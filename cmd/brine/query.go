@@ -30,7 +30,7 @@ type queryCmd struct {
 	Cost     bool     `help:"Say on stderr how many rows the servers read, in how many calls, when the key answers."`
 }
 
-// Help is shown under the command's own help.
+// Help returns the detailed help of the command.
 func (queryCmd) Help() string {
 	return `A view is a question that the configuration declares: --views lists them with their arguments.
 
@@ -62,7 +62,7 @@ func (c *queryCmd) Run(e *env) error {
 	})
 }
 
-// runTable asks a table what the command line says.
+// runTable queries a table as the command line says.
 func (c *queryCmd) runTable(e *env, cfg *config.Config) error {
 	t, err := c.table(cfg)
 	if err != nil {
@@ -92,7 +92,7 @@ func (c *queryCmd) runTable(e *env, cfg *config.Config) error {
 	return c.answer(e, cfg, question, shown, cfg.Versions(t))
 }
 
-// readable is a table as it is asked.
+// readable returns a table in the form that queries need.
 func readable(cfg *config.Config, t *config.Table) (query.Table, error) {
 	out, ok := cfg.Query(t)
 	if !ok {
@@ -101,7 +101,7 @@ func readable(cfg *config.Config, t *config.Table) (query.Table, error) {
 	return out, nil
 }
 
-// other is the table of --get.
+// other returns the table of --get.
 func (c *queryCmd) other(cfg *config.Config) (*query.Table, error) {
 	t, err := table(cfg, c.Get)
 	if err != nil {
@@ -111,7 +111,7 @@ func (c *queryCmd) other(cfg *config.Config) (*query.Table, error) {
 	return &out, err
 }
 
-// runView asks a view of the configuration.
+// runView queries a view of the configuration.
 func (c *queryCmd) runView(e *env, cfg *config.Config, declared *config.View) error {
 	view, err := declared.Query(cfg)
 	if err != nil {
@@ -137,7 +137,7 @@ func (c *queryCmd) runView(e *env, cfg *config.Config, declared *config.View) er
 	return c.answer(e, cfg, question, shown.Name, cfg.Versions(shown))
 }
 
-// answer asks the stores and prints the rows, which are of a table.
+// answer asks the stores and prints the rows of the table.
 func (c *queryCmd) answer(e *env, cfg *config.Config, question *query.Question, table string, counts config.VersionKind) error {
 	return c.stores(e, cfg, question.ByIndex(), func(rows query.Client, docs search.Searcher) error {
 		a, err := question.Ask(e.ctx, rows, docs)
@@ -160,7 +160,7 @@ func (c *queryCmd) answer(e *env, cfg *config.Config, question *query.Question, 
 	})
 }
 
-// count prints how many rows a view has.
+// count prints the number of rows of a view.
 func (c *queryCmd) count(e *env, cfg *config.Config, view query.View, request query.Request, byIndex bool) error {
 	return c.stores(e, cfg, byIndex || view.Table.Index != nil, func(rows query.Client, docs search.Searcher) error {
 		reader, err := query.Open(view, rows, docs)
@@ -182,7 +182,7 @@ func (c *queryCmd) count(e *env, cfg *config.Config, view query.View, request qu
 	})
 }
 
-// table is the one that is asked; it says so where a view was meant.
+// table returns the table to query. If the name could be a mistyped view, the error mentions views.
 func (c *queryCmd) table(cfg *config.Config) (*config.Table, error) {
 	if c.Table == "" {
 		return nil, usage(errors.New("name a view or a table; --views lists the views"))

@@ -14,7 +14,7 @@ import (
 	"brine/tracing"
 )
 
-// stores opens what a question is asked of.
+// stores opens the stores that a question needs, and runs ask.
 func (c *queryCmd) stores(e *env, cfg *config.Config, index bool, ask func(query.Client, search.Searcher) error) error {
 	cluster, err := openHBase(e, cfg, cfg.HBase())
 	if err != nil {
@@ -32,7 +32,7 @@ func (c *queryCmd) stores(e *env, cfg *config.Config, index bool, ask func(query
 	return c.failure(ask(cluster.Client, codedSearcher{tracing.Searcher(engine)}))
 }
 
-// failure gives the error of a question its exit code, and names flags as they are written.
+// failure attaches the exit code to the error of a question, and writes flags with their dashes.
 func (c *queryCmd) failure(err error) error {
 	fault, ok := errors.AsType[*query.Fault](err)
 	switch {
@@ -46,7 +46,7 @@ func (c *queryCmd) failure(err error) error {
 	return err
 }
 
-// codedSearcher is a search engine whose errors have their exit codes.
+// codedSearcher is a search engine whose errors carry exit codes.
 type codedSearcher struct{ search.Searcher }
 
 func (s codedSearcher) Search(ctx context.Context, q search.Query) (search.Page, error) {

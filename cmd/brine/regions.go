@@ -22,7 +22,7 @@ type regionsCmd struct {
 	Compact regionsCompactCmd `cmd:"" help:"Merge the files of a region, or of all of a table."`
 }
 
-// regionsFlags are those of every command on regions.
+// regionsFlags are the flags shared by the commands on regions.
 type regionsFlags struct {
 	configFlag
 	timeoutFlag
@@ -32,8 +32,7 @@ type regionsFlags struct {
 const regionHelp = `REGION is the encoded name of a region, the beginning of it (four digits or more), or a row key that the region holds,
 as the HBase shell prints it; key:ROW is a row key even if it looks like the beginning of a name.`
 
-// open connects, finds the table and runs work on its regions. A table that the configuration does not name is taken as it
-// is written.
+// open connects, finds the table and runs work on its regions. It uses the name as given if the configuration has no such table.
 func (f *regionsFlags) open(e *env, name string, work func(*hbase.Client, *regions.Table) error) error {
 	cfg, err := f.load(e)
 	if err != nil {
@@ -58,7 +57,7 @@ func (f *regionsFlags) open(e *env, name string, work func(*hbase.Client, *regio
 	return err
 }
 
-// report says what was done to regions.
+// report prints what was done to regions.
 func (f *regionsFlags) report(e *env, what string, t *regions.Table, changed ...hbase.Region) error {
 	if f.JSON {
 		names := make([]string, len(changed))
@@ -78,7 +77,7 @@ type regionsLsCmd struct {
 	Table string `arg:"" optional:"" help:"Table (default: the only one of the configuration)."`
 }
 
-// Help is shown under the command's own help.
+// Help returns the detailed help of the command.
 func (regionsLsCmd) Help() string {
 	return "Examples:\n  brine regions ls -c examples/scans.yaml\n  brine regions ls -c examples/scans.yaml scans --json"
 }
@@ -106,7 +105,7 @@ func (c *regionsLsCmd) Run(e *env) error {
 	})
 }
 
-// noSuchTable gives the error of a missing table its exit code.
+// noSuchTable attaches the exit code to the error of a missing table.
 func noSuchTable(table string, err error) error {
 	if errors.Is(err, hbase.ErrNoTable) {
 		return &exitError{exitMissing, fmt.Errorf("table %s: %w", table, hbase.ErrNoTable),

@@ -17,7 +17,7 @@ type regionsSplitCmd struct {
 	Yes    bool   `short:"y" help:"Do not ask."`
 }
 
-// Help is shown under the command's own help.
+// Help returns the detailed help of the command.
 func (regionsSplitCmd) Help() string {
 	return regionHelp + "\n\nExamples:\n  brine regions split -c examples/scans.yaml scans 8000\n  brine regions split -c " +
 		"examples/scans.yaml scans 1f3a77c2 --at 9a --yes"
@@ -55,7 +55,7 @@ type regionsMergeCmd struct {
 	Yes   bool   `short:"y" help:"Do not ask."`
 }
 
-// Help is shown under the command's own help.
+// Help returns the detailed help of the command.
 func (regionsMergeCmd) Help() string {
 	return regionHelp + "\n\nExample:\n  brine regions merge -c examples/scans.yaml scans 8000 9000"
 }
@@ -84,7 +84,7 @@ type regionsMoveCmd struct {
 	Yes    bool   `short:"y" help:"Do not ask."`
 }
 
-// Help is shown under the command's own help.
+// Help returns the detailed help of the command.
 func (regionsMoveCmd) Help() string {
 	return regionHelp + "\n\nExample:\n  brine regions move -c examples/scans.yaml scans 8000 --to server2:16020"
 }
@@ -109,7 +109,7 @@ func (c *regionsMoveCmd) Run(e *env) error {
 		switch {
 		case err != nil:
 			return err
-		case server == "": // split or merged meanwhile
+		case server == "": // split or merged in the meantime
 			return c.report(e, "moved", t, r)
 		case server == r.Server:
 			return &exitError{exitFailed, fmt.Errorf("region %s is still on %s", r.Encoded, r.Server),
@@ -125,7 +125,7 @@ type regionsFlushCmd struct {
 	Region string `arg:"" optional:"" help:"Region: its name, the beginning of it, or a row key (default: all)."`
 }
 
-// Help is shown under the command's own help.
+// Help returns the detailed help of the command.
 func (regionsFlushCmd) Help() string {
 	return regionHelp + "\n\nExample:\n  brine regions flush -c examples/scans.yaml scans"
 }
@@ -143,7 +143,7 @@ type regionsCompactCmd struct {
 	Major  bool   `help:"Into one file a family, leaving out what is deleted or too old."`
 }
 
-// Help is shown under the command's own help.
+// Help returns the detailed help of the command.
 func (regionsCompactCmd) Help() string {
 	return regionHelp + "\nCompactions run on after the command has ended.\n\nExample:\n  brine regions compact -c examples/scans.yaml " +
 		"scans 8000 --major"
@@ -155,7 +155,7 @@ func (c *regionsCompactCmd) Run(e *env) error {
 	})
 }
 
-// each does something to the region that is named, or to all.
+// each calls do for the named region, or for all regions if none is named.
 func (f *regionsFlags) each(e *env, t *regions.Table, name, done string, do func(hbase.Region) error) error {
 	some, err := t.FindOrAll(name)
 	if err != nil {

@@ -25,7 +25,7 @@ type reindexCmd struct {
 	Quiet       bool   `short:"q" help:"Print no progress."`
 }
 
-// Help is shown under the command's own help.
+// Help returns the detailed help of the command.
 func (reindexCmd) Help() string {
 	return `Builds the index beside the one that is in use, while that is read and the pipelines go on writing; then the new one takes its
 place, at once, and holds what came meanwhile. The old one is kept unless --drop-old is given. Interrupted in any way, the same

@@ -23,7 +23,7 @@ type reloadCmd struct {
 	JSON    bool          `help:"Print JSON."`
 }
 
-// Help is shown under the command's own help.
+// Help returns the detailed help of the command.
 func (reloadCmd) Help() string {
 	return `The running brine reads the file that it was started with again, checks it whole, against its servers too, and says which
 pipelines start, stop, change and stay. One that changes settles, commits and goes on from there; those that stay notice nothing. Where a
@@ -56,7 +56,7 @@ func (c *reloadCmd) Run(e *env) error {
 	return &exitError{exitFailed, errors.New("refused: " + result.Error), result.Fix}
 }
 
-// source loads the configuration that the command was started with again.
+// source returns a function that loads again the configuration that the command was started with.
 func (c *runCmd) source(e *env) func() (*config.Config, config.Problems, error) {
 	return func() (*config.Config, config.Problems, error) {
 		cfg, problems := config.Load(c.Config, e.getenv)
@@ -71,7 +71,7 @@ func (c *runCmd) source(e *env) func() (*config.Config, config.Problems, error) 
 	}
 }
 
-// watched is the file of the configuration where its changes reload it; nil: they do not.
+// watched returns the configuration file to watch, or nil without --watch.
 func (c *runCmd) watched() *service.WatchedFile {
 	if !c.Watch {
 		return nil
@@ -79,9 +79,9 @@ func (c *runCmd) watched() *service.WatchedFile {
 	return service.WatchFile(c.Config)
 }
 
-// hangups are the SIGHUPs that the process gets from now on.
+// hangups returns a channel that receives SIGHUPs from now on.
 func hangups() (signals chan os.Signal, stop func()) {
-	signals = make(chan os.Signal, 1) // one more than is worked on: what it asks for is the same
+	signals = make(chan os.Signal, 1) // one besides the one being handled; more would ask for the same
 	signal.Notify(signals, syscall.SIGHUP)
 	return signals, func() { signal.Stop(signals) }
 }

@@ -35,7 +35,7 @@ type replayCmd struct {
 	Quiet        bool     `short:"q" help:"Print no progress."`
 }
 
-// Help is shown under the command's own help.
+// Help returns the detailed help of the command.
 func (replayCmd) Help() string {
 	return `Reads a range of the pipeline's topic again and writes it as the live pipeline does. That changes nothing that is there and
 newer, so it may run beside the live pipeline, whose offsets stay where they are. Interrupted in any way, the same command
@@ -95,9 +95,9 @@ func (c *replayCmd) Run(e *env) error {
 	return runReplays(e.ctx, set, left, shown)
 }
 
-// runReplays replays until all is settled, or ctx ends, and shows progress and results.
+// runReplays runs the replays until all is settled or ctx is done, and shows progress and results.
 func runReplays(ctx context.Context, set *replays.Set, left []*service.Replay, shown *replayScreen) error {
-	shownCtx, stop := context.WithCancel(context.WithoutCancel(ctx)) // progress is shown while the replays drain
+	shownCtx, stop := context.WithCancel(context.WithoutCancel(ctx)) // progress goes on while the replays drain
 	drawn := make(chan struct{})
 	go func() {
 		defer close(drawn)
@@ -114,7 +114,7 @@ func runReplays(ctx context.Context, set *replays.Set, left []*service.Replay, s
 	return errors.Join(errs...)
 }
 
-// createShadows makes the tables of --into that are missing.
+// createShadows creates the missing tables of --into.
 func createShadows(e *env, cfg *config.Config, set *replays.Set) error {
 	return withHBase(e, cfg, func(cluster *hbase.Client) error {
 		made, err := set.CreateShadows(e.ctx, cluster)

@@ -13,7 +13,7 @@ import (
 type replayScreen struct {
 	term.Screen
 	json   bool
-	quiet  bool // no progress
+	quiet  bool // show no progress
 	before map[string]service.ReplayReading
 	at     time.Time
 }
@@ -56,13 +56,13 @@ func (s *replayScreen) plan(r *service.Replay) {
 	case line.Seconds > 0:
 		fmt.Fprintf(s.Out, "  at most %s; at %s records/s: about %v\n", term.Count(int(p.Left()), "record"),
 			term.Thousands(int64(r.Options.RecordsPerSecond)), term.Seconds(line.Seconds))
-	case left > 0: // how quick the stores are is seen when it runs
+	case left > 0: // the speed of the stores is unknown until it runs
 		fmt.Fprintf(s.Out, "  at most %s, as quickly as the stores take it: about %v at 10,000 records/s, %v at 100,000\n",
 			term.Count(int(p.Left()), "record"), term.Seconds(max(0.1, left/10_000)), term.Seconds(max(0.1, left/100_000)))
 	}
 }
 
-// follow shows progress until ctx ends.
+// follow shows progress until ctx is done.
 func (s *replayScreen) follow(ctx context.Context, replays []*service.Replay) {
 	s.before, s.at = map[string]service.ReplayReading{}, time.Now()
 	s.Follow(ctx, func() { s.draw(replays) })

@@ -26,7 +26,7 @@ type runCmd struct {
 	Quiet    bool          `short:"q" help:"Print no progress, only what became of the records at the end."`
 }
 
-// Help is shown under the command's own help.
+// Help returns the detailed help of the command.
 func (runCmd) Help() string {
 	return `SIGTERM and SIGINT drain: what was fetched is settled and committed, then brine exits with 0. SIGHUP reloads the
 configuration. A pipeline whose records are all rejected halts (halt_after_rejects), and brine then exits with 9.
@@ -100,7 +100,7 @@ func (c *runCmd) Run(e *env) error {
 	return nil
 }
 
-// serve serves beside the pipelines; what it returns waits for the end of that.
+// serve starts the APIs beside the pipelines. The returned wait waits until they have stopped.
 func (c *runCmd) serve(ctx context.Context, e *env, s *service.Service, log *slog.Logger) (wait func(), err error) {
 	if len(c.Pipeline) > 0 {
 		return nil, usage(errors.New("--serve serves what all pipelines write; leave out --pipeline"))
@@ -113,7 +113,7 @@ func (c *runCmd) serve(ctx context.Context, e *env, s *service.Service, log *slo
 	return api.start(ctx, log), nil
 }
 
-// somePipelines is the configuration cut down to the pipelines of these names; all of it when none is named.
+// somePipelines returns the configuration reduced to the named pipelines, or unchanged if none is named.
 func somePipelines(cfg *config.Config, names []string) (*config.Config, error) {
 	if len(names) == 0 {
 		return cfg, nil
@@ -131,7 +131,7 @@ func somePipelines(cfg *config.Config, names []string) (*config.Config, error) {
 	return service.Only(cfg, only...), nil
 }
 
-// unlessStopped passes over the error of a start that was asked to stop: nothing has been begun.
+// unlessStopped returns nil if ctx is done: a start that was asked to stop has not failed, because nothing had begun.
 func unlessStopped(ctx context.Context, err error) error {
 	if ctx.Err() == nil {
 		return err
@@ -139,7 +139,7 @@ func unlessStopped(ctx context.Context, err error) error {
 	return nil
 }
 
-// watch runs the service with its live line until ctx ends.
+// watch runs the service with its live line until ctx is done.
 func watch(ctx context.Context, s *service.Service, l *live) error {
 	lineCtx, stopLine := context.WithCancel(context.WithoutCancel(ctx)) // the line goes on while the loops drain
 	drawn := make(chan struct{})

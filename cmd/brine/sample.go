@@ -12,8 +12,8 @@ import (
 	"brine/service/brokers"
 )
 
-// openSample opens what --sample names: topic:NAME, topic:NAME@N or a file of records. It returns the pipelines that take the sample: those
-// that are named or, of a topic, those that read it; none: all.
+// openSample opens the sample that --sample names: topic:NAME, topic:NAME@N or a file of records. It also returns the pipelines that take
+// the sample: the named ones or, for a topic, those that read it. None means all.
 func openSample(ctx context.Context, cfg *config.Config, name, encoding string, pipelines []string) (forecast.Sample, []string, error) {
 	for _, p := range pipelines {
 		if cfg.Pipeline(p) == nil {
@@ -61,7 +61,7 @@ func topicSample(ctx context.Context, cfg *config.Config, text string, pipelines
 	return sample, pipelines, err
 }
 
-// sampleError says of an error of the sample itself which flag named it.
+// sampleError adds the name of the flag to an error of the sample itself.
 func sampleError(err error) error {
 	if wrong, ok := errors.AsType[*forecast.SampleError](err); ok {
 		return usage(fmt.Errorf("--sample: %w", wrong))

@@ -10,7 +10,7 @@ type schemaCmd struct {
 	Format   string `enum:",json-schema,asyncapi,avro,proto" default:"" placeholder:"NAME" help:"json-schema, asyncapi, avro or proto (default: the language of the pipeline's format)."`
 }
 
-// Help is shown under the command's own help.
+// Help returns the detailed help of the command.
 func (schemaCmd) Help() string {
 	return `Prints what a publisher must send for a pipeline to take its records: fields with their types and the forms of their times,
 which of them no record can do without and why, the record's key and headers. json-schema: JSON Schema (draft 2020-12) of a

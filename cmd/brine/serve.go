@@ -15,7 +15,7 @@ type serveCmd struct {
 	Metrics string `placeholder:"HOST:PORT" help:"Also serve metrics and health here, as http.listen does for brine run."`
 }
 
-// Help is shown under the command's own help.
+// Help returns the detailed help of the command.
 func (serveCmd) Help() string {
 	return `Serves the views and tables of a configuration over HTTP, at serve.listen (127.0.0.1:8090): /api/v1/docs describes the routes for
 people, /api/v1/openapi.json for programs. Without accounts it answers this machine only; "brine account add" makes the first one. SIGTERM
@@ -60,7 +60,7 @@ func (c *serveCmd) Run(e *env) error {
 	return g.Wait()
 }
 
-// port is for the metrics. Who serves is well as long as it runs: a store that is away is in the answers.
+// port opens the metrics port. Health reports that the server runs; a store that is unreachable shows in the answers instead.
 func (c *serveCmd) port(s *service.Service) (*admin.Port, error) {
 	serving := func() (any, error) { return "serving", nil }
 	return s.Port(c.Metrics, "--metrics", serving, serving)

@@ -23,7 +23,7 @@ type skewCmd struct {
 	JSON    bool   `help:"Print JSON."`
 }
 
-// Help is shown under the command's own help.
+// Help returns the detailed help of the command.
 func (skewCmd) Help() string {
 	return `How unevenly the rows that a running brine writes lie over the regions of each table, over servers, and over the salt
 buckets of its key; which regions are hot, why, what helps, and what is foreseen of it.

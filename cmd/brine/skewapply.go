@@ -12,7 +12,7 @@ import (
 	"brine/skew/display"
 )
 
-// apply does the splits and moves that are advised, each after asking.
+// apply makes the advised splits and moves, and asks before each.
 func (c *skewCmd) apply(e *env, state skew.State) error {
 	if c.JSON && !c.Yes {
 		return usage(errors.New("--apply asks before each change, which --json leaves no place for; add --yes"))

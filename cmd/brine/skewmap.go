@@ -13,7 +13,7 @@ import (
 	"brine/skew/display"
 )
 
-// showMaps shows the heat map of each table.
+// showMaps prints the heat map of each table.
 func (c *skewCmd) showMaps(e *env, client admin.Client, state skew.State) error {
 	heat := map[string]skew.HeatMap{}
 	for name := range state.Tables {

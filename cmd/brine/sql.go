@@ -27,7 +27,7 @@ type sqlCmd struct {
 	Format  string `enum:"table,vertical,json,csv" default:"table" help:"How answers are printed: table, vertical, json (an object a statement) or csv."`
 }
 
-// Help is shown under the command's own help.
+// Help returns the detailed help of the command.
 func (sqlCmd) Help() string {
 	return `Reads the rows of one table by conditions on the fields of its key and on its columns; statements change nothing. Fields from
 the left of the key become ranges, and other conditions are tested by HBase where its order of bytes allows. What would read the whole table
@@ -60,7 +60,7 @@ func (c *sqlCmd) Run(e *env) error {
 	})
 }
 
-// statements runs those of the flag, of the terminal or of stdin.
+// statements runs the statements of the flag, the terminal or stdin.
 func (c *sqlCmd) statements(e *env, s *shell.Shell) error {
 	switch {
 	case c.Execute != "":
@@ -81,7 +81,7 @@ func (c *sqlCmd) statements(e *env, s *shell.Shell) error {
 	return s.Run(e.ctx, string(text))
 }
 
-// failure gives the error of a statement its exit code.
+// failure attaches the exit code to the error of a statement.
 func (c *sqlCmd) failure(err error) error {
 	wrong, ok := errors.AsType[*sqlconsole.Error](err)
 	switch {
@@ -93,8 +93,8 @@ func (c *sqlCmd) failure(err error) error {
 	return err
 }
 
-// interact is the shell in a terminal. While a line is read the terminal is raw; while a statement runs it is as it was, and Ctrl-C ends
-// the statement alone.
+// interact runs the shell on a terminal. The terminal is raw while a line is read. While a statement runs, the terminal has its former
+// mode, and Ctrl-C ends only the statement.
 func interact(e *env, s *shell.Shell) error {
 	fd := int(os.Stdin.Fd())
 	screen := terminal.NewTerminal(struct {

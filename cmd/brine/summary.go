@@ -7,7 +7,7 @@ import (
 	"brine/service"
 )
 
-// printSummaries prints what became of the records, and fails when a half stands still because all of its records are rejected.
+// printSummaries prints what became of the records. It returns an error if a half has halted because all of its records are rejected.
 func printSummaries(out io.Writer, s *service.Service, asJSON bool) error {
 	screen := term.Screen{Out: out}
 	all, halted := s.Summaries()

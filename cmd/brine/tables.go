@@ -17,7 +17,7 @@ type tablesCmd struct {
 	Apply tablesApplyCmd `cmd:"" help:"Create the tables that are missing, split as the key says, and alter those that differ. Never drops or truncates."`
 }
 
-// openStores opens the stores of a configuration; the search engine only if documents are written. close closes both.
+// openStores opens the stores of a configuration, and the search engine only if documents are written. The returned close closes both.
 func openStores(e *env, cfg *config.Config) (s schema.Stores, close func(), err error) {
 	cluster, err := openHBase(e, cfg, cfg.HBase())
 	if err != nil {

@@ -17,7 +17,7 @@ type tablesApplyCmd struct {
 	JSON               bool `help:"Print JSON."`
 }
 
-// Help is shown under the command's own help.
+// Help returns the detailed help of the command.
 func (tablesApplyCmd) Help() string {
 	return `Shows what differs, and asks before it alters a table that exists; creating one needs no answer, nor does
 what is done to indexes: it loses nothing. Attributes that the configuration does not set, families that it does not name,
@@ -64,8 +64,8 @@ func (c *tablesApplyCmd) show(e *env, changes *schema.Changes) error {
 	return nil
 }
 
-// confirm shows what is to be altered, refuses what would lose cells without being allowed to, and asks. It is shown on standard error:
-// standard output says what was done.
+// confirm shows the pending alterations, refuses those that would lose cells unless flags allow it, and asks. It prints to stderr, because
+// stdout reports what was done.
 func (c *tablesApplyCmd) confirm(e *env, changes *schema.Changes) error {
 	altered := changes.Altered()
 	if len(altered) == 0 {

@@ -26,7 +26,7 @@ type tablesPlanCmd struct {
 	JSON bool `help:"Print JSON."`
 }
 
-// Help is shown under the command's own help.
+// Help returns the detailed help of the command.
 func (tablesPlanCmd) Help() string {
 	return `Without --sample: what apply would do. With it: how the sampled rows would spread over regions, where else to split, and
 what would go wrong. With --tps and --sample: how many regions, servers and disks the table needs; the numbers of a server
@@ -68,14 +68,14 @@ func (c *tablesPlanCmd) Run(e *env) error {
 		}
 	}
 	if err == nil && c.Sample != "" && !slices.ContainsFunc(report, func(r forecast.Report) bool { return r.Rows > 0 }) {
-		// A sample without any row looks like one without faults.
+		// A sample without rows looks like one without faults.
 		err = &exitError{exitFailed, errors.New("no event in the sample produces a row; nothing to forecast"),
 			"sample the topic, or a file of its records, one JSON object a line"}
 	}
 	return err
 }
 
-// forecast reads the sample, if there is one.
+// forecast reads the sample, if one is given.
 func (c *tablesPlanCmd) forecast(ctx context.Context, cfg *config.Config) ([]forecast.Report, error) {
 	if c.Sample == "" {
 		return nil, nil
@@ -88,7 +88,7 @@ func (c *tablesPlanCmd) forecast(ctx context.Context, cfg *config.Config) ([]for
 	if err != nil {
 		return nil, usage(err)
 	}
-	regions := 0 // as many as are configured
+	regions := 0 // 0: the configured number
 	if c.Regions != nil {
 		regions = *c.Regions
 	}

@@ -11,12 +11,12 @@ import (
 	"brine/service/stores"
 )
 
-// timeoutFlag is the flag of commands that somebody waits for.
+// timeoutFlag is the flag of commands whose user waits for the answer.
 type timeoutFlag struct {
 	Timeout time.Duration `default:"30s" help:"Give up when a server has not answered for this long, retries included (default 30s). A long command goes on as long as answers come."`
 }
 
-// AfterApply has every client that the command makes keep to it.
+// AfterApply sets the timeout for every client that the command creates.
 func (f timeoutFlag) AfterApply(e *env) error {
 	if f.Timeout < minTimeout {
 		return usage(errors.New("--timeout is " + f.Timeout.String() + ", give at least " + minTimeout.String()))
@@ -27,13 +27,13 @@ func (f timeoutFlag) AfterApply(e *env) error {
 
 const minTimeout = 100 * time.Millisecond
 
-// within holds what a command asks of its servers to --timeout; brokers that fail again and again are warned of, as stores are.
+// within applies --timeout to all requests of a command, and logs a warning for brokers that keep failing, as is done for stores.
 func within(e *env, cfg *config.Config) {
 	cfg.Within(e.patience)
 	cfg.Kafka.Watch(stores.NewOutages(slog.New(slog.NewTextHandler(e.stderr, nil))).Kafka)
 }
 
-// timedOut gives the error of servers that did not answer in time its exit code.
+// timedOut attaches an exit code and a hint to the error of a server that did not answer in time.
 func timedOut(e *env, err error) error {
 	if _, _, known := exitOf(err); known || !errors.Is(err, context.DeadlineExceeded) {
 		return err

@@ -25,7 +25,7 @@ type topCmd struct {
 	Where string        `placeholder:"FILTER" help:"What to list only, as \"ROWS/S>1000 TABLE=scans\"."`
 }
 
-// Help is shown under the command's own help.
+// Help returns the detailed help of the command.
 func (topCmd) Help() string {
 	return `What brines and the cluster do now: pipelines, tables, regions, servers, the keys that are written most, and what is hot.
 With a configuration (-c) the cluster is asked for all of its regions; with --http alone, brines report those that they write.
@@ -58,7 +58,7 @@ func (c *topCmd) Run(e *env) error {
 			}
 			reader.Brines = []top.Brine{shownBrine(asked)}
 		}
-		if _, embedded := cfg.Cluster.Embedded(); !embedded { // an embedded one belongs to the brine that runs
+		if _, embedded := cfg.Cluster.Embedded(); !embedded { // an embedded one belongs to the running brine
 			cfg.Within(admin.ShortTimeout)
 			cluster, err := openHBase(e, cfg, cfg.HBase())
 			if err != nil {
@@ -83,7 +83,7 @@ func (c *topCmd) Run(e *env) error {
 	return view.Watch(e.ctx, screen, c.Every, reader.Read)
 }
 
-// once prints the picture, with rates over one interval.
+// once prints one picture, with rates over one interval.
 func (c *topCmd) once(e *env, reader *top.Reader, view *top.View) error {
 	reader.Read(e.ctx, time.Now())
 	select {
@@ -100,7 +100,7 @@ func (c *topCmd) once(e *env, reader *top.Reader, view *top.View) error {
 	return nil
 }
 
-// shownBrine is a brine as top asks it.
+// shownBrine returns a brine with the calls that top needs.
 func shownBrine(c admin.Client) top.Brine {
 	return top.Brine{Addr: c.Addr, Skew: asking[skew.State](c, service.SkewPath), Pipelines: asking[[]top.Pipeline](c, service.PipelinesPath)}
 }

@@ -8,8 +8,7 @@ import (
 	"brine/tracing"
 )
 
-// traced answers a question as a part of the trace that the variable TRACEPARENT names, where that is sampled and spans have a place
-// to go to other than the answer's own.
+// traced runs answer as part of the trace named by TRACEPARENT, if that trace is sampled and spans go somewhere other than stdout.
 func (e *env) traced(cfg *config.Config, name string, answer func(*env) error) error {
 	parent, _ := e.getenv("TRACEPARENT")
 	if to := cfg.Tracing.To; to == "" || to == "stdout" || !tracing.Sampled(parent) {

@@ -39,7 +39,7 @@ type verifyCmd struct {
 	Quiet        bool          `short:"q" help:"Print no progress."`
 }
 
-// Help is shown under the command's own help.
+// Help returns the detailed help of the command.
 func (verifyCmd) Help() string {
 	return `Reads a range of the topics, makes of each record what the pipeline makes of it, and compares that with what is in the tables and
 indexes: what is missing, stale or different, which events share a row, and which records are neither there nor among the
@@ -81,7 +81,7 @@ func (c *verifyCmd) Run(e *env) error {
 	return nil
 }
 
-// parse checks what the command has beside what is asked.
+// parse checks the flags against each other and against what is asked.
 func (c *verifyCmd) parse(asked *verifications.Asked) error {
 	switch {
 	case c.Follow && (c.Full || !asked.Whole() || c.DeleteExtra || c.Ahead):
@@ -105,14 +105,14 @@ type verification struct {
 	screen  *display.Screen
 }
 
-// open finds out what is meant, and opens the stores of that.
+// open finds the selected groups, and opens the stores they write to.
 func (c *verifyCmd) open(e *env, asked verifications.Asked) (*verification, error) {
 	cfg, err := c.load(e)
 	if err != nil {
 		return nil, err
 	}
 	v := &verification{cmd: c, cfg: cfg, screen: display.NewScreen(e.stdout, c.JSON, c.Quiet, cfg.Mask())}
-	client := brokers.Open(&cfg.Kafka) // one for all rounds: each has connections of its own
+	client := brokers.Open(&cfg.Kafka) // shared by all rounds; each opens its own connections
 	groups, err := c.groups(e.ctx, cfg, client)
 	if err != nil {
 		return nil, err
@@ -128,7 +128,7 @@ func (c *verifyCmd) open(e *env, asked verifications.Asked) (*verification, erro
 	return v, nil
 }
 
-// shown prints what is found.
+// shown returns the functions that print findings.
 func (v *verification) shown(e *env) *verifications.Shown {
 	return &verifications.Shown{
 		Note: v.screen.Note, Report: func(r *verify.Report) { v.screen.Report(r, v.cmd.Show) }, Repaired: v.screen.Repaired,
@@ -139,9 +139,9 @@ func (v *verification) shown(e *env) *verifications.Shown {
 	}
 }
 
-// work does a part of the work with progress on the screen, and with the heap held near what it needs.
+// work runs do with progress on the screen, and holds the heap near what it needs.
 func (v *verification) work(do func()) {
-	const sorting = 64 << 20 // what verify.Options.Memory is at most, twice
+	const sorting = 64 << 20 // twice the default of verify.Options.Memory
 	ctx, stop := context.WithCancel(context.Background())
 	held := make(chan struct{})
 	go func() {

@@ -8,7 +8,7 @@ import (
 	"brine/verify"
 )
 
-// follow verifies what the live groups have committed since the last time, until ctx ends.
+// follow verifies what the live groups have committed since the last round, until ctx is done.
 func (v *verification) follow(ctx context.Context) error {
 	stop, err := v.serve()
 	if err != nil {
@@ -18,7 +18,7 @@ func (v *verification) follow(ctx context.Context) error {
 	f := verify.Follower{
 		Options: v.Options, Every: v.cmd.Every, Committed: v.Round, Work: v.work,
 		Started: func() {
-			v.metrics.Proved(time.Now(), v.Options.Sample < 1) // nothing has come in since
+			v.metrics.Proved(time.Now(), v.Options.Sample < 1) // nothing has been committed since
 			v.screen.Note("following: what is committed from now on is verified every %v", v.cmd.Every)
 		},
 		Verified: func(r *verify.Report) {
@@ -47,7 +47,7 @@ func (v *verification) follow(ctx context.Context) error {
 	return f.Run(ctx)
 }
 
-// serve answers for metrics and health, if that was asked for, until stop is called.
+// serve serves metrics and health, if --listen is given, until stop is called.
 func (v *verification) serve() (stop func(), err error) {
 	if v.cmd.Listen == "" {
 		return func() {}, nil
@@ -66,7 +66,7 @@ func (v *verification) serve() (stop func(), err error) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		_ = a.Run(ctx) // what stops it is the end
+		_ = a.Run(ctx) // it ends only when it is stopped
 	}()
 	v.screen.Note("metrics and health on %s", a.URL())
 	return func() { cancel(); <-done }, nil
