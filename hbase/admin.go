@@ -15,11 +15,12 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// nonces identify an admin call, so that the master does it once however often it is sent.
+// nonces returns a nonce group and a nonce for an admin call, so that the master applies it once however often it is sent.
 func nonces() (group, nonce *uint64) { return proto.Uint64(rand.Uint64()), proto.Uint64(rand.Uint64()) }
 
-// Master returns the address of the active master, asking once. The error Is ErrNoMaster when there is none or it does not answer within
-// DialTimeout: admin calls would wait for it then, while rows are written and read. A master that is starting is there.
+// Master returns the address of the active master. It asks once and does not retry. The error wraps ErrNoMaster if there is no master or it
+// does not answer within DialTimeout; admin calls would wait for it, while reads and writes of rows need no master. A master that is
+// starting counts as present.
 func (c *Client) Master(ctx context.Context) (addr string, err error) {
 	ctx, cancel := c.joined(ctx)
 	defer cancel()
@@ -38,7 +39,7 @@ func (c *Client) Master(ctx context.Context) (addr string, err error) {
 	return "", fmt.Errorf("%w: %w", ErrNoMaster, err)
 }
 
-// master calls the active master, finding it again when it has moved.
+// master calls the active master and finds it again after it has moved.
 func (c *Client) master(ctx context.Context, op, table, method string, in, out proto.Message) error {
 	return c.askMaster(ctx, c.newTries(op, table), method, in, out)
 }
@@ -59,7 +60,7 @@ func (c *Client) askMaster(ctx context.Context, t *tries, method string, in, out
 		t.doubt = t.doubt || outcomeUnknown(err)
 		d := remote.Diagnose(err)
 		if d.Class == remote.Package+"UnknownRegionException" {
-			err = &remote.Permanent{Err: err} // a region server may have lost it for a while; the master knows
+			err = &remote.Permanent{Err: err} // a region server may have lost it for a while, but the master knows
 		} else if err != nil && d.Remedy != remote.GiveUp {
 			c.masterAddr.CompareAndSwap(addr, nil)
 		}
@@ -67,7 +68,7 @@ func (c *Client) askMaster(ctx context.Context, t *tries, method string, in, out
 	})
 }
 
-// starter is the answer to a call that begins a procedure of the master's.
+// starter is the answer to a call that starts a master procedure.
 type starter interface {
 	proto.Message
 	GetProcId() uint64
@@ -76,8 +77,8 @@ type starter interface {
 // maxPoll is the longest pause between two polls of a procedure.
 const maxPoll = time.Second
 
-// procedure begins a procedure and waits for its end. An exception that it ended with is the error. One whose end is not seen is a
-// BegunError, as the caller's own context may end before the procedure does.
+// procedure starts a procedure and waits for it to end. If the procedure failed, it returns the procedure's exception. If the end was not
+// seen, it returns a BegunError, because the caller's context may end before the procedure does.
 func (c *Client) procedure(ctx context.Context, op, table, method string, in proto.Message, out starter) error {
 	t := c.newTries(op, table)
 	if err := c.askMaster(ctx, t, method, in, out); err != nil {
@@ -86,7 +87,7 @@ func (c *Client) procedure(ctx context.Context, op, table, method string, in pro
 	return c.await(ctx, op, table, out.GetProcId())
 }
 
-// await waits for a procedure's end.
+// await waits for a procedure to end.
 func (c *Client) await(ctx context.Context, op, table string, id uint64) error {
 	since, reported := time.Now(), time.Duration(0)
 	for polls := 0; ; polls++ {
@@ -98,7 +99,7 @@ func (c *Client) await(ctx context.Context, op, table string, id uint64) error {
 			err := &remote.Exception{Server: "the master's procedure", Class: e.GetClassName(), Text: e.GetMessage()}
 			return &Error{Op: op, Table: table, Class: err.Class, Attempts: 1, Err: err}
 		}
-		// Not found means done so long ago that the master has forgotten it.
+		// Not found means that it finished so long ago that the master has forgotten it.
 		if result.GetState() != hbasepb.GetProcedureResultResponse_RUNNING {
 			return nil
 		}
@@ -112,10 +113,10 @@ func (c *Client) await(ctx context.Context, op, table string, id uint64) error {
 	}
 }
 
-// BegunError is why the end of a change was not seen that the servers have begun, or may have: it may still complete.
+// BegunError reports a change that the servers have started, or may have started, and whose end was not seen. It may still complete.
 type BegunError struct {
-	Procedure uint64 // of the master's, which works on it; 0: none is known
-	Maybe     bool   // whether it was begun is unknown: it was sent, and not answered
+	Procedure uint64 // master procedure that does the work; 0 if unknown
+	Maybe     bool   // unknown whether it was started: it was sent and not answered
 	Err       error
 }
 
@@ -132,7 +133,7 @@ func (e *BegunError) Error() string {
 
 func (e *BegunError) Unwrap() error { return e.Err }
 
-// begun says in an error of a call that the change which it waits for was begun.
+// begun wraps the cause of a call's error in a BegunError: the change that the call waited for was started.
 func begun(procedure uint64, err error) error {
 	if e, ok := errors.AsType[*Error](err); ok {
 		e.Err = &BegunError{Procedure: procedure, Err: e.Err}
@@ -140,7 +141,7 @@ func begun(procedure uint64, err error) error {
 	return err
 }
 
-// maybeBegun says in the error of a change that it may have been begun, if a try of it was sent and never refused.
+// maybeBegun wraps the cause of err in a BegunError if a try was sent and never refused, so that the change may have been started.
 func (t *tries) maybeBegun(err error) error {
 	e, ok := errors.AsType[*Error](err)
 	if !ok || !t.doubt {
@@ -153,13 +154,13 @@ func (t *tries) maybeBegun(err error) error {
 	return err
 }
 
-// ProcedureInfo is a change that the master works on.
+// ProcedureInfo describes a change that the master is working on.
 type ProcedureInfo struct {
 	Op    string // split region … of, create table …
 	Table string
 	ID    uint64
-	For   time.Duration // so far
+	For   time.Duration // time so far
 }
 
-// runningEvery is how often Hooks.Running is called for one change.
+// runningEvery is the interval at which Hooks.Running is called for a change.
 const runningEvery = 5 * time.Second

@@ -14,15 +14,15 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// Permission is what a user may do: everywhere, in a namespace, or with a table, one of its families or one column.
+// Permission is what a user may do: everywhere, in a namespace, or with a table, a family or a column.
 type Permission struct {
-	User                     string // "@name" is a group
-	Namespace                string // or Table; neither: everywhere
+	User                     string // "@name" for a group
+	Namespace                string // or Table; if neither is set, everywhere
 	Table, Family, Qualifier string
-	Actions                  string // letters as the shell has them: R read, W write, X execute coprocessors, C create, A administer
+	Actions                  string // letters as in the shell: R read, W write, X execute coprocessors, C create, A administer
 }
 
-// letters are the actions in the order of their numbers.
+// letters lists the actions in the order of their numbers.
 const letters = "RWXCA"
 
 func (p *Permission) message() (*hbasepb.UserPermission, error) {
@@ -77,7 +77,8 @@ func permissionOf(m *hbasepb.UserPermission) Permission {
 	return p
 }
 
-// Grant lets a user do more, with merge, or exactly this. It needs a server with access control [hbase.security.authorization].
+// Grant gives a user a permission: in addition to the existing ones if merge is true, otherwise in place of them. The server must have
+// access control [hbase.security.authorization].
 func (c *Client) Grant(ctx context.Context, p Permission, merge bool) error {
 	const op = "grant to"
 	m, err := p.message()
@@ -88,8 +89,8 @@ func (c *Client) Grant(ctx context.Context, p Permission, merge bool) error {
 	return c.master(ctx, op, p.User, "Grant", in, new(hbasepb.GrantResponse))
 }
 
-// Revoke takes the actions of a permission from a user, or without Actions all that the user may do there. HBase takes nothing from a
-// family or a column unless that goes as a whole.
+// Revoke takes the actions of a permission from a user, or all actions there if p.Actions is empty. HBase revokes a permission on a family
+// or a column only as a whole.
 func (c *Client) Revoke(ctx context.Context, p Permission) error {
 	const op = "revoke from"
 	m, err := p.message()
@@ -99,7 +100,7 @@ func (c *Client) Revoke(ctx context.Context, p Permission) error {
 	return c.master(ctx, op, p.User, "Revoke", &hbasepb.RevokeRequest{UserPermission: m}, new(hbasepb.RevokeResponse))
 }
 
-// Permissions lists who may do what: of a table, of a namespace, or everywhere; of one user if one is named.
+// Permissions lists the permissions on a table, on a namespace, or everywhere, optionally of one user.
 func (c *Client) Permissions(ctx context.Context, of Permission) ([]Permission, error) {
 	in := &hbasepb.GetUserPermissionsRequest{Type: hbasepb.Permission_Global.Enum()}
 	switch {
@@ -129,13 +130,13 @@ func (c *Client) Permissions(ctx context.Context, of Permission) ([]Permission, 
 	return found, err
 }
 
-// QuotaOf is whom a quota holds for: a user, also within one namespace or table only, or all who use a namespace or a table.
+// QuotaOf says whom a quota applies to: a user (optionally within one namespace or table), or all users of a namespace or a table.
 type QuotaOf struct{ User, Namespace, Table string }
 
 // ThrottleKind is what a Throttle counts.
 type ThrottleKind string
 
-// The kinds.
+// The kinds of throttle.
 const (
 	Requests     ThrottleKind = "REQUEST_NUMBER"
 	RequestBytes ThrottleKind = "REQUEST_SIZE"
@@ -145,32 +146,32 @@ const (
 	ReadBytes    ThrottleKind = "READ_SIZE"
 )
 
-// Throttle is how much may be done in a time.
+// Throttle limits how much may be done per unit of time.
 type Throttle struct {
 	Kind    ThrottleKind
-	Limit   uint64        // requests or bytes; 0 ends the throttle
-	Per     time.Duration // a second, the default, a minute, an hour or a day
-	Cluster bool          // by all region servers together, else by each
+	Limit   uint64        // requests or bytes; 0 removes the throttle
+	Per     time.Duration // a second (the default), a minute, an hour or a day
+	Cluster bool          // limit of all region servers together instead of each one
 }
 
-// SpacePolicy is what becomes of a table that holds more than it may.
+// SpacePolicy is what happens to a table that exceeds its space quota.
 type SpacePolicy string
 
-// The policies.
+// The space policies.
 const (
-	NoInserts             SpacePolicy = "NO_INSERTS" // deletes may go on
+	NoInserts             SpacePolicy = "NO_INSERTS" // deletes are still allowed
 	NoWrites              SpacePolicy = "NO_WRITES"
 	NoWritesOrCompactions SpacePolicy = "NO_WRITES_COMPACTIONS"
 	DisableWhenFull       SpacePolicy = "DISABLE"
 )
 
-// Quota is what is set for one user, table or namespace.
+// Quota holds the limits of one user, table or namespace.
 type Quota struct {
 	QuotaOf
 	Throttles []Throttle
-	Bytes     uint64 // that tables may hold; 0: not set
+	Bytes     uint64 // space quota of the tables; 0: not set
 	Policy    SpacePolicy
-	Unlimited bool // global throttles do not hold
+	Unlimited bool // global throttles do not apply
 }
 
 var units = map[time.Duration]hbasepb.TimeUnit{
@@ -196,7 +197,7 @@ func (of QuotaOf) String() string {
 	return strings.TrimSpace(of.User + " " + cmp.Or(of.Table, of.Namespace))
 }
 
-// SetThrottle sets or ends one throttle. It needs a server with quotas [hbase.quota.enabled].
+// SetThrottle sets or removes one throttle. The server must have quotas enabled [hbase.quota.enabled].
 func (c *Client) SetThrottle(ctx context.Context, of QuotaOf, t Throttle) error {
 	const op = "set throttle of"
 	kind, known := hbasepb.ThrottleType_value[string(t.Kind)]
@@ -217,7 +218,7 @@ func (c *Client) SetThrottle(ctx context.Context, of QuotaOf, t Throttle) error 
 	return c.master(ctx, op, of.String(), "SetQuota", in, new(hbasepb.SetQuotaResponse))
 }
 
-// SetSpaceQuota bounds what a table, or the tables of a namespace together, may hold; 0 bytes ends that.
+// SetSpaceQuota limits the size of a table, or of all tables of a namespace together; 0 bytes removes the limit.
 func (c *Client) SetSpaceQuota(ctx context.Context, of QuotaOf, bytes uint64, policy SpacePolicy) error {
 	const op = "set space quota of"
 	p, known := hbasepb.SpaceViolationPolicy_value[string(policy)]
@@ -235,12 +236,12 @@ func (c *Client) SetSpaceQuota(ctx context.Context, of QuotaOf, bytes uint64, po
 
 const quotaTable = "hbase:quota"
 
-// Quotas lists all quotas, as the table hbase:quota has them.
+// Quotas lists all quotas, read from the table hbase:quota.
 func (c *Client) Quotas(ctx context.Context) ([]Quota, error) {
 	var found []Quota
 	for row, err := range c.Scan(ctx, quotaTable, Scan{Columns: []Column{{Family: []byte("q")}}}) {
 		if isNoTable(err) {
-			return nil, nil // nothing was ever set, or the server has none
+			return nil, nil // no quota was ever set, or the server has quotas disabled
 		}
 		if err != nil {
 			return nil, err
@@ -254,8 +255,8 @@ func (c *Client) Quotas(ctx context.Context) ([]Quota, error) {
 	return found, nil
 }
 
-// quotaOf reads a cell of hbase:quota: row u.USER, n.NAMESPACE or t.TABLE, column q:s, or for a user q:s.TABLE or q:s.NAMESPACE:, and
-// as value "PBUF" and Quotas.
+// quotaOf decodes a cell of hbase:quota: the row is u.USER, n.NAMESPACE or t.TABLE; the column is q:s, or for a user also q:s.TABLE or
+// q:s.NAMESPACE:; the value is "PBUF" and a Quotas message.
 func quotaOf(c Cell) (q Quota, ok bool) {
 	kind, name, ok := strings.Cut(string(c.Row), ".")
 	within, isSetting := strings.CutPrefix(string(c.Qualifier), "s")

@@ -15,7 +15,7 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// ClusterStatus is the cluster as the master knows it: loads are as old as the servers' last reports.
+// ClusterStatus is the state of the cluster as the master knows it. Loads are as old as the servers' last reports.
 type ClusterStatus struct {
 	Version, ID   string
 	Master        string // host:port
@@ -23,30 +23,30 @@ type ClusterStatus struct {
 	Servers       []ServerLoad
 	Dead          []string
 	BalancerOn    bool
-	InTransition  int // regions
+	InTransition  int // number of regions
 }
 
-// ServerLoad is one region server.
+// ServerLoad is the load of one region server.
 type ServerLoad struct {
 	Addr            string // host:port
 	Started         time.Time
 	Requests        uint64 // since it started
-	Reads, Writes   uint64 // of them; 0 before HBase 3
+	Reads, Writes   uint64 // part of Requests; 0 before HBase 3
 	HeapMB, HeapMax int
 	Regions         []RegionLoad
 }
 
-// RegionLoad is one region's share of its server.
+// RegionLoad is the load of one region.
 type RegionLoad struct {
 	Table, Name, Encoded        string
 	Stores, StoreFiles          int
 	StoreFileMB, MemStoreMB     int
 	Reads, Writes, Filtered     uint64 // requests since the region was opened
 	Locality                    float32
-	CompactingKVs, CompactedKVs uint64 // of the compactions that run
+	CompactingKVs, CompactedKVs uint64 // of the running compactions
 }
 
-// ClusterStatus asks the master for everything but the tables.
+// ClusterStatus asks the master for everything except the tables.
 func (c *Client) ClusterStatus(ctx context.Context) (ClusterStatus, error) {
 	m, err := c.clusterStatus(ctx, "cluster status")
 	s := ClusterStatus{
@@ -89,7 +89,7 @@ func serverLoad(l *hbasepb.LiveServerInfo) ServerLoad {
 	return s
 }
 
-// requestCounts are fields 13 and 14 of HBase 3. HBase 2.6 has a map as field 13, so that it is the wire type that says which it is.
+// requestCounts reads fields 13 and 14 of HBase 3. HBase 2.6 has a map as field 13; the wire type tells the two apart.
 func requestCounts(load *hbasepb.ServerLoad) (reads, writes uint64) {
 	for rest := load.ProtoReflect().GetUnknown(); len(rest) > 0; {
 		number, kind, tag := protowire.ConsumeTag(rest)
@@ -124,8 +124,8 @@ func regionLoad(l *hbasepb.RegionLoad) RegionLoad {
 	}
 }
 
-// RegionLoads asks the servers of a table for the loads of its regions, which are in the order of their names. A region that
-// moves during the call may be missing.
+// RegionLoads asks the servers of a table for the loads of its regions and returns them in the order of their names. A region that moves
+// during the call may be missing.
 func (c *Client) RegionLoads(ctx context.Context, table string) ([]RegionLoad, error) {
 	regions, err := c.Regions(ctx, table)
 	if err != nil {
@@ -151,7 +151,7 @@ func (c *Client) RegionLoads(ctx context.Context, table string) ([]RegionLoad, e
 	return slices.CompactFunc(loads, func(a, b RegionLoad) bool { return a.Name == b.Name }), nil
 }
 
-// SetBalancer switches the balancer, waits until a run of it has ended, and reports whether it was on.
+// SetBalancer switches the balancer on or off, waits for a running balance to end, and reports whether the balancer was on.
 func (c *Client) SetBalancer(ctx context.Context, on bool) (was bool, err error) {
 	var out hbasepb.SetBalancerRunningResponse
 	in := &hbasepb.SetBalancerRunningRequest{On: &on, Synchronous: proto.Bool(true)}
@@ -166,16 +166,16 @@ func (c *Client) BalancerOn(ctx context.Context) (bool, error) {
 	return out.GetEnabled(), err
 }
 
-// Balance moves regions now, so that the servers have about equally many; it reports whether the balancer ran, which it does not
-// when it is off or regions are in transition.
+// Balance moves regions now so that the servers have about the same number of them. It reports whether the balancer ran; it does not run if
+// it is off or regions are in transition.
 func (c *Client) Balance(ctx context.Context) (ran bool, err error) {
 	var out hbasepb.BalanceResponse
 	err = c.master(ctx, "balance", "", "Balance", &hbasepb.BalanceRequest{}, &out)
 	return out.GetBalancerRan(), err
 }
 
-// SetNormalizer switches the normalizer, which splits and merges regions so that those of a table are of about one size, and reports
-// whether it was on.
+// SetNormalizer switches the normalizer on or off and reports whether it was on. The normalizer splits and merges regions so that the
+// regions of a table have about the same size.
 func (c *Client) SetNormalizer(ctx context.Context, on bool) (was bool, err error) {
 	var out hbasepb.SetNormalizerRunningResponse
 	err = c.master(ctx, "set normalizer", "", "SetNormalizerRunning", &hbasepb.SetNormalizerRunningRequest{On: &on}, &out)
@@ -189,8 +189,8 @@ func (c *Client) NormalizerOn(ctx context.Context) (bool, error) {
 	return out.GetEnabled(), err
 }
 
-// Normalize has the normalizer begin with the given tables, or all, of which it takes those with the attribute NORMALIZATION_ENABLED. It
-// reports whether it ran, which it does not when it is off.
+// Normalize starts the normalizer on the given tables, or on all tables if none are given; it acts only on tables with the attribute
+// NORMALIZATION_ENABLED. Normalize reports whether the normalizer ran; it does not run if it is off.
 func (c *Client) Normalize(ctx context.Context, tables ...string) (ran bool, err error) {
 	in := &hbasepb.NormalizeRequest{}
 	for _, t := range tables {
@@ -201,34 +201,34 @@ func (c *Client) Normalize(ctx context.Context, tables ...string) (ran bool, err
 	return out.GetNormalizerRan(), err
 }
 
-// SlowCalls says which calls are asked for.
+// SlowCalls selects the calls that SlowLog asks for.
 type SlowCalls struct {
-	Large  bool   // those with large answers instead of slow ones
-	Table  string // empty: of all tables
+	Large  bool   // calls with large answers instead of slow calls
+	Table  string // empty: all tables
 	User   string
-	Client string // host:port that called
-	Limit  int    // of each server; 0 means 100
+	Client string // host:port of the caller
+	Limit  int    // per server; 0 means 100
 }
 
-// SlowCall is one call that took its server long, or whose answer was large.
+// SlowCall is a call that took a server a long time or had a large answer.
 type SlowCall struct {
 	Server, Client, User string
 	Method, Region       string
-	Details              string // as the server's log has them
+	Details              string // as in the server's log
 	Began                time.Time
 	Took, Queued         time.Duration
 	Bytes                int64 // of the answer
 	Gets, Mutations      int   // of a Multi
 }
 
-// The Java classes by which GetLogEntries knows its messages.
+// Java class names by which GetLogEntries identifies its messages.
 const (
 	protos        = "org.apache.hadoop.hbase.shaded.protobuf.generated."
 	slowLogsAsked = protos + "AdminProtos$SlowLogResponseRequest"
 )
 
-// SlowLog asks all region servers for the slow or large calls that they remember, the latest first. Servers remember them with
-// hbase.regionserver.slowlog.buffer.enabled only; one that is away is left out.
+// SlowLog asks all region servers for the slow or large calls that they remember and returns them latest first. Servers remember calls only
+// with hbase.regionserver.slowlog.buffer.enabled. Servers that do not answer are skipped; SlowLog fails if none answers.
 func (c *Client) SlowLog(ctx context.Context, of SlowCalls) ([]SlowCall, error) {
 	const op = "slow log"
 	status, err := c.clusterStatus(ctx, op, hbasepb.Option_SERVERS_NAME)
@@ -299,21 +299,22 @@ func slowCall(server string, p *hbasepb.SlowLogPayload) SlowCall {
 	}
 }
 
-// testedVersions are the releases that the tests run against.
+// testedVersions are the HBase releases that the tests run against.
 var testedVersions = []string{"2.4", "2.5", "2.6"}
 
-// TestedVersions are the releases of HBase that this client is tested with.
+// TestedVersions returns the HBase releases that this client is tested with.
 func TestedVersions() []string { return slices.Clone(testedVersions) }
 
-// ServerVersion is the active master's release. Tested reports whether it is one that this client is tested with; another one
-// most likely works as well, as long as it is a 2.x.
+// ServerVersion returns the release of the active master and whether this client is tested with it. Other 2.x releases most likely work as
+// well.
 func (c *Client) ServerVersion(ctx context.Context) (version string, tested bool, err error) {
 	status, err := c.clusterStatus(ctx, "server version", hbasepb.Option_HBASE_VERSION)
 	version = status.GetHbaseVersion().GetVersion()
 	return version, slices.ContainsFunc(testedVersions, func(t string) bool { return strings.HasPrefix(version, t+".") }), err
 }
 
-// warnOfVersion reports a release that is not tested to the hook. A master that does not report its release is no reason not to open.
+// warnOfVersion calls the Untested hook if the release is not tested. If the master does not report its release, Open succeeds all the
+// same.
 func (c *Client) warnOfVersion(ctx context.Context) {
 	if c.opts.Hooks.Untested == nil {
 		return

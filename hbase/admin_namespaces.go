@@ -8,13 +8,13 @@ import (
 	"brine/hbase/internal/remote"
 )
 
-// Namespace is a namespace with its settings (quotas, for one), by HBase's own names.
+// Namespace is a namespace and its settings (such as quotas) under HBase's own names.
 type Namespace struct {
 	Name   string
 	Config map[string]string
 }
 
-// CreateNamespace makes a namespace; it is no error when it exists.
+// CreateNamespace creates a namespace. It returns nil if the namespace exists.
 func (c *Client) CreateNamespace(ctx context.Context, name string) error {
 	group, nonce := nonces()
 	in := &hbasepb.CreateNamespaceRequest{
@@ -28,7 +28,7 @@ func (c *Client) CreateNamespace(ctx context.Context, name string) error {
 	return err
 }
 
-// AlterNamespace replaces a namespace's settings.
+// AlterNamespace replaces the settings of a namespace.
 func (c *Client) AlterNamespace(ctx context.Context, n Namespace) error {
 	group, nonce := nonces()
 	in := &hbasepb.ModifyNamespaceRequest{
@@ -38,7 +38,7 @@ func (c *Client) AlterNamespace(ctx context.Context, n Namespace) error {
 	return c.procedure(ctx, "alter namespace", n.Name, "ModifyNamespace", in, new(hbasepb.ModifyNamespaceResponse))
 }
 
-// DeleteNamespace deletes a namespace that has no tables; it is no error when there is none.
+// DeleteNamespace deletes a namespace, which must not have tables. It returns nil if the namespace does not exist.
 func (c *Client) DeleteNamespace(ctx context.Context, name string) error {
 	group, nonce := nonces()
 	in := &hbasepb.DeleteNamespaceRequest{NamespaceName: &name, NonceGroup: group, Nonce: nonce}
@@ -49,7 +49,7 @@ func (c *Client) DeleteNamespace(ctx context.Context, name string) error {
 	return err
 }
 
-// Namespaces lists the namespaces, hbase's own and default among them.
+// Namespaces lists all namespaces, including hbase and default.
 func (c *Client) Namespaces(ctx context.Context) ([]Namespace, error) {
 	var out hbasepb.ListNamespaceDescriptorsResponse
 	err := c.master(ctx, "list namespaces", "", "ListNamespaceDescriptors", &hbasepb.ListNamespaceDescriptorsRequest{}, &out)

@@ -9,17 +9,17 @@ import (
 	"brine/hbase/internal/locate"
 )
 
-// Peer is another cluster that this one sends the edits of families with REPLICATION_SCOPE 1 to.
+// Peer is another cluster, to which this one replicates the edits of families with REPLICATION_SCOPE 1.
 type Peer struct {
-	ID         string // without a dash
-	ClusterKey string // its ZooKeeper, as host,host:port:/znode; HBase 3 also takes hbase+rpc://host:port
-	Endpoint   string // class that sends edits instead of HBase's own; empty: that
-	Disabled   bool   // edits are kept for it, and not sent
+	ID         string // without dashes
+	ClusterKey string // its ZooKeeper as host,host:port:/znode; HBase 3 also takes hbase+rpc://host:port
+	Endpoint   string // class that sends edits; empty: HBase's own
+	Disabled   bool   // edits are kept for the peer instead of sent
 
-	Tables     map[string][]string // the tables that it gets, of some families only if there are any; nil: see Namespaces
-	Namespaces []string            // of which it gets all tables; both empty: it gets everything
-	Bandwidth  int64               // bytes a second of each region server; 0: no limit
-	Serial     bool                // edits of a row come in order, also when its region moves
+	Tables     map[string][]string // tables to replicate, restricted to the listed families if there are any; nil: see Namespaces
+	Namespaces []string            // namespaces whose tables are all replicated; if Tables is empty too, everything is replicated
+	Bandwidth  int64               // bytes per second and region server; 0: no limit
+	Serial     bool                // edits of a row arrive in order, even when its region moves
 	Config     map[string]string
 }
 
@@ -70,7 +70,7 @@ func peerOf(d *hbasepb.ReplicationPeerDescription) Peer {
 	return p
 }
 
-// AddPeer adds a peer and waits until all region servers know of it.
+// AddPeer adds a peer and waits until all region servers know it.
 func (c *Client) AddPeer(ctx context.Context, p Peer) error {
 	state := hbasepb.ReplicationState_ENABLED
 	if p.Disabled {
@@ -82,25 +82,25 @@ func (c *Client) AddPeer(ctx context.Context, p Peer) error {
 	return c.procedure(ctx, "add replication peer", p.ID, "AddReplicationPeer", in, new(hbasepb.AddReplicationPeerResponse))
 }
 
-// RemovePeer removes a peer, and with it the edits that were kept for it.
+// RemovePeer removes a peer and the edits that were kept for it.
 func (c *Client) RemovePeer(ctx context.Context, id string) error {
 	in := &hbasepb.RemoveReplicationPeerRequest{PeerId: &id}
 	return c.procedure(ctx, "remove replication peer", id, "RemoveReplicationPeer", in, new(hbasepb.RemoveReplicationPeerResponse))
 }
 
-// EnablePeer has edits sent to a peer, also those that were kept while it was disabled.
+// EnablePeer resumes sending edits to a peer, including those kept while it was disabled.
 func (c *Client) EnablePeer(ctx context.Context, id string) error {
 	in := &hbasepb.EnableReplicationPeerRequest{PeerId: &id}
 	return c.procedure(ctx, "enable replication peer", id, "EnableReplicationPeer", in, new(hbasepb.EnableReplicationPeerResponse))
 }
 
-// DisablePeer has edits kept for a peer instead of sent.
+// DisablePeer makes the servers keep edits for a peer instead of sending them.
 func (c *Client) DisablePeer(ctx context.Context, id string) error {
 	in := &hbasepb.DisableReplicationPeerRequest{PeerId: &id}
 	return c.procedure(ctx, "disable replication peer", id, "DisableReplicationPeer", in, new(hbasepb.DisableReplicationPeerResponse))
 }
 
-// Peers lists the peers, in the order of their names.
+// Peers lists the peers in the order of their names.
 func (c *Client) Peers(ctx context.Context) ([]Peer, error) {
 	var out hbasepb.ListReplicationPeersResponse
 	err := c.master(ctx, "list replication peers", "", "ListReplicationPeers", &hbasepb.ListReplicationPeersRequest{}, &out)

@@ -17,18 +17,19 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// Region is one region of a table as hbase:meta has it. Regions are never changed once made.
+// Region is one region of a table as hbase:meta describes it. Regions are immutable.
 type Region = locate.Region
 
-// Unreadable is the state of a region whose row of hbase:meta cannot be read. It is on no server that is known, and ends where
-// the next begins.
+// Unreadable is the state of a region whose row in hbase:meta cannot be read. Its server is unknown, and it ends where the next region
+// begins.
 const Unreadable = locate.Unreadable
 
-// Regions lists a table's regions in key order, read from hbase:meta; parents of splits, which are nowhere, are left out. See Unreadable.
+// Regions lists a table's regions in key order, as read from hbase:meta. It leaves out parents of splits, which no server holds. See
+// Unreadable.
 func (c *Client) Regions(ctx context.Context, table string) ([]Region, error) {
 	table = locate.TableKey(table)
 	s := Scan{
-		Start: locate.MetaKey(table, nil, ""), Stop: locate.MetaKey(table+" ", nil, ""), // in hbase:meta's order, behind all regions
+		Start: locate.MetaKey(table, nil, ""), Stop: locate.MetaKey(table+" ", nil, ""), // in the order of hbase:meta, behind all regions
 		Columns: []Column{{Family: []byte("info")}},
 	}
 	var regions []Region
@@ -53,8 +54,8 @@ func (c *Client) Regions(ctx context.Context, table string) ([]Region, error) {
 	return regions, nil
 }
 
-// Warm learns where all regions of a table are, by one scan of hbase:meta, and connects to their servers, so that first calls need not. It
-// returns how many regions there are. A server that does not answer is no error here: it is looked up again when it is needed.
+// Warm reads the locations of all regions of a table in one scan of hbase:meta and connects to their servers, so that the first calls need
+// not. It returns the number of regions. A server that does not answer is not an error: it is looked up again when it is needed.
 func (c *Client) Warm(ctx context.Context, table string) (regions int, err error) {
 	all, err := c.Regions(ctx, table)
 	if err != nil {
@@ -79,7 +80,7 @@ func (c *Client) Warm(ctx context.Context, table string) (regions int, err error
 	return len(all), context.Cause(ctx)
 }
 
-// isOpen reports whether a region serves. Before HBase 2.0 hbase:meta had no states.
+// isOpen reports whether a region serves requests. Before HBase 2.0, hbase:meta had no states.
 func isOpen(r *Region) bool {
 	return r.Server != "" && !r.Offline && (r.State == "" || r.State == "OPEN")
 }
@@ -92,7 +93,7 @@ func encodedSpecifier(r *Region) *hbasepb.RegionSpecifier {
 	return &hbasepb.RegionSpecifier{Type: hbasepb.RegionSpecifier_ENCODED_REGION_NAME.Enum(), Value: []byte(r.Encoded)}
 }
 
-// SplitRegion splits a region at a row, or where the server thinks best if at is empty, and waits until both halves are open.
+// SplitRegion splits a region at a row, or where the server thinks best if at is empty. It waits until both daughters are open.
 func (c *Client) SplitRegion(ctx context.Context, r Region, at []byte) error {
 	group, nonce := nonces()
 	in := &hbasepb.SplitTableRegionRequest{RegionInfo: infoOf(&r), NonceGroup: group, Nonce: nonce}
@@ -102,7 +103,7 @@ func (c *Client) SplitRegion(ctx context.Context, r Region, at []byte) error {
 	return c.procedure(ctx, "split region "+r.Encoded+" of", r.Table, "SplitRegion", in, new(hbasepb.SplitTableRegionResponse))
 }
 
-// MergeRegions makes neighbouring regions one and waits until it is open.
+// MergeRegions merges neighbouring regions and waits until the result is open.
 func (c *Client) MergeRegions(ctx context.Context, regions ...Region) error {
 	if len(regions) < 2 {
 		return &Error{Op: "merge regions", Attempts: 1, Err: fmt.Errorf("%d regions, there must be two at least", len(regions))}
@@ -115,9 +116,9 @@ func (c *Client) MergeRegions(ctx context.Context, regions ...Region) error {
 	return c.procedure(ctx, "merge regions of", regions[0].Table, "MergeTableRegions", in, new(hbasepb.MergeTableRegionsResponse))
 }
 
-// MoveRegion moves a region to a server, given as host:port, or to any other one if that is empty, and waits until it is open
-// there; it asks again when the region turns up elsewhere. The master may leave it where it is when there is no other server, or
-// when it is there already.
+// MoveRegion moves a region to a server, given as host:port, or to any other server if server is empty, and waits until the region is open
+// there. It asks again if the region turns up elsewhere. The master may leave the region in place if there is no other server or if it is
+// there already.
 func (c *Client) MoveRegion(ctx context.Context, r Region, server string) error {
 	const op = "move region"
 	in := &hbasepb.MoveRegionRequest{Region: encodedSpecifier(&r)}
@@ -156,7 +157,7 @@ func (c *Client) MoveRegion(ctx context.Context, r Region, server string) error 
 	}
 }
 
-// awaitOpen waits until hbase:meta lists a region as open.
+// awaitOpen waits until hbase:meta lists the region as open.
 func (c *Client) awaitOpen(ctx context.Context, op string, r Region) (Region, error) {
 	for polls := 0; ; polls++ {
 		regions, err := c.Regions(ctx, r.Table)
@@ -176,35 +177,35 @@ func (c *Client) awaitOpen(ctx context.Context, op string, r Region) (Region, er
 	}
 }
 
-// FlushTable writes what a table's servers have in memory to files, region by region.
+// FlushTable flushes the memstores of a table, region by region.
 func (c *Client) FlushTable(ctx context.Context, table string) error {
 	return c.eachRegion(ctx, table, func(r Region) error { return c.FlushRegion(ctx, r) })
 }
 
-// FlushRegion writes what a region has in memory to files.
+// FlushRegion flushes the memstore of a region.
 func (c *Client) FlushRegion(ctx context.Context, r Region) error {
 	in := &hbasepb.FlushRegionRequest{Region: locate.Specifier(&r)}
 	t := c.newTries("flush region "+r.Encoded+" of", r.Table)
 	return t.maybeBegun(c.onServer(ctx, t, r, "FlushRegion", in, new(hbasepb.FlushRegionResponse)))
 }
 
-// CompactTable asks for a compaction of all regions of a table; a major one makes one file of each store and drops deleted
-// cells. It does not wait: see TableCompactions.
+// CompactTable requests a compaction of all regions of a table. A major compaction rewrites each store as one file and drops deleted cells.
+// CompactTable does not wait: see TableCompactions.
 func (c *Client) CompactTable(ctx context.Context, table string, major bool) error {
 	return c.eachRegion(ctx, table, func(r Region) error { return c.CompactRegion(ctx, r, major) })
 }
 
-// CompactRegion asks for a compaction of one region.
+// CompactRegion requests a compaction of one region.
 func (c *Client) CompactRegion(ctx context.Context, r Region, major bool) error {
 	in := &hbasepb.CompactRegionRequest{Region: locate.Specifier(&r), Major: &major}
 	t := c.newTries("compact region "+r.Encoded+" of", r.Table)
 	return t.maybeBegun(c.onServer(ctx, t, r, "CompactRegion", in, new(hbasepb.CompactRegionResponse)))
 }
 
-// Compaction is what compactions run: NONE, MINOR, MAJOR or MAJOR_AND_MINOR.
+// Compaction is the state of a region's compactions: NONE, MINOR, MAJOR or MAJOR_AND_MINOR.
 type Compaction string
 
-// RegionCompaction returns the compactions of a region that run or wait.
+// RegionCompaction returns the compactions of a region that are running or queued.
 func (c *Client) RegionCompaction(ctx context.Context, r Region) (Compaction, error) {
 	in := &hbasepb.GetRegionInfoRequest{Region: locate.Specifier(&r), CompactionState: proto.Bool(true)}
 	var out hbasepb.GetRegionInfoResponse
@@ -215,7 +216,7 @@ func (c *Client) RegionCompaction(ctx context.Context, r Region) (Compaction, er
 	return Compaction(out.GetCompactionState().String()), nil
 }
 
-// TableCompactions returns how many of a table's regions are in which state of compaction.
+// TableCompactions returns the number of a table's regions in each compaction state.
 func (c *Client) TableCompactions(ctx context.Context, table string) (map[Compaction]int, error) {
 	states := make(map[Compaction]int)
 	err := c.eachRegion(ctx, table, func(r Region) error {
@@ -226,8 +227,8 @@ func (c *Client) TableCompactions(ctx context.Context, table string) (map[Compac
 	return states, err
 }
 
-// eachRegion calls f with all regions of a table. One that is split or merged in the meantime is left out: its children have or will
-// have what f asks for.
+// eachRegion calls f for every region of a table. It skips regions that are split or merged meanwhile, because their children have, or will
+// have, what f asks for.
 func (c *Client) eachRegion(ctx context.Context, table string, f func(Region) error) error {
 	regions, err := c.Regions(ctx, table)
 	for _, r := range regions {
@@ -238,12 +239,12 @@ func (c *Client) eachRegion(ctx context.Context, table string, f func(Region) er
 	return err
 }
 
-// onServer calls the server of a region, wherever it is by now.
+// onServer calls the server that holds the region now.
 func (c *Client) onServer(ctx context.Context, t *tries, region Region, method string, in, out proto.Message) error {
 	return t.run(ctx, func(ctx context.Context) (*Region, error) {
 		r, err := c.locator.Find(ctx, region.Table, region.Start)
 		if err == nil && r.Encoded != region.Encoded {
-			c.locator.Forget(r) // it may be the older one
+			c.locator.Forget(r) // the cached region may be the older one
 			r, err = c.locator.Find(ctx, region.Table, region.Start)
 		}
 		if err != nil {

@@ -11,20 +11,20 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// Table describes a table.
+// Table is the description of a table.
 type Table struct {
 	Name     string // "namespace:name", or "name" in the default namespace
 	Families []Family
-	Values   map[string]string // table attributes by HBase's own names (MAX_FILESIZE, DURABILITY …)
-	Config   map[string]string // settings of hbase-site.xml that differ for this table
+	Values   map[string]string // table attributes under HBase's own names (MAX_FILESIZE, DURABILITY …)
+	Config   map[string]string // settings that override hbase-site.xml for this table
 }
 
-// Family describes a column family by HBase's own attribute names and values (TTL in seconds, VERSIONS, MIN_VERSIONS,
+// Family is the description of a column family with HBase's own attribute names and values (TTL in seconds, VERSIONS, MIN_VERSIONS,
 // COMPRESSION, BLOOMFILTER, BLOCKSIZE, BLOCKCACHE, DATA_BLOCK_ENCODING …).
 type Family struct {
 	Name   string
 	Values map[string]string
-	Config map[string]string // settings of hbase-site.xml that differ for this family
+	Config map[string]string // settings that override hbase-site.xml for this family
 }
 
 func (t *Table) schema() *hbasepb.TableSchema {

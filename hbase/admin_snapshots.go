@@ -14,28 +14,28 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// SnapshotKind is how a snapshot treats what servers have in memory only.
+// SnapshotKind is how a snapshot treats data that servers hold only in memory.
 type SnapshotKind string
 
-// The kinds. A snapshot of a disabled table is a DisabledSnapshot, whatever was asked for.
+// The kinds of snapshot. A snapshot of a disabled table is always a DisabledSnapshot, whatever kind was requested.
 const (
-	FlushSnapshot    SnapshotKind = "FLUSH"     // writes it to files first: what was acknowledged before is in the snapshot
+	FlushSnapshot    SnapshotKind = "FLUSH"     // flushes it first: the snapshot contains everything acknowledged before
 	SkipFlush        SnapshotKind = "SKIPFLUSH" // leaves it out
 	DisabledSnapshot SnapshotKind = "DISABLED"
 )
 
-// Snapshot is a table as it was at one time.
+// Snapshot is the state of a table at one time.
 type Snapshot struct {
 	Name    string
 	Table   string
-	Kind    SnapshotKind // empty, when one is taken: FlushSnapshot
+	Kind    SnapshotKind // in TakeSnapshot, empty means FlushSnapshot
 	Created time.Time    // set by the master
-	Owner   string       // set by the master, where callers are authenticated
+	Owner   string       // set by the master if callers are authenticated
 	TTL     time.Duration
 }
 
-// TakeSnapshot takes a snapshot of a table and waits until it is whole. Name and Table must be set; Kind and TTL, after which the master
-// deletes it, may be.
+// TakeSnapshot takes a snapshot of a table and waits until it is complete. Name and Table are required; Kind and TTL are optional. The
+// master deletes the snapshot after TTL.
 func (c *Client) TakeSnapshot(ctx context.Context, s Snapshot) error {
 	op := "take snapshot " + s.Name + " of"
 	group, nonce := nonces()
@@ -53,7 +53,7 @@ func (c *Client) TakeSnapshot(ctx context.Context, s Snapshot) error {
 	if out.ProcId != nil {
 		return c.await(ctx, op, s.Table, uint64(out.GetProcId()))
 	}
-	for polls := 0; ; polls++ { // masters of before HBase 2.6
+	for polls := 0; ; polls++ { // masters before HBase 2.6
 		var done hbasepb.IsSnapshotDoneResponse
 		if err := c.master(ctx, op, s.Table, "IsSnapshotDone", &hbasepb.IsSnapshotDoneRequest{Snapshot: d}, &done); err != nil {
 			return begun(0, err)
@@ -67,7 +67,7 @@ func (c *Client) TakeSnapshot(ctx context.Context, s Snapshot) error {
 	}
 }
 
-// Snapshots lists the snapshots that are whole, in the order of their names.
+// Snapshots lists the complete snapshots in the order of their names.
 func (c *Client) Snapshots(ctx context.Context) ([]Snapshot, error) {
 	var out hbasepb.GetCompletedSnapshotsResponse
 	err := c.master(ctx, "list snapshots", "", "GetCompletedSnapshots", &hbasepb.GetCompletedSnapshotsRequest{}, &out)
@@ -82,27 +82,27 @@ func (c *Client) Snapshots(ctx context.Context) ([]Snapshot, error) {
 	return found, err
 }
 
-// DeleteSnapshot deletes a snapshot. Tables that were cloned from it stay.
+// DeleteSnapshot deletes a snapshot. Tables cloned from it remain.
 func (c *Client) DeleteSnapshot(ctx context.Context, name string) error {
 	in := &hbasepb.DeleteSnapshotRequest{Snapshot: &hbasepb.SnapshotDescription{Name: &name}}
 	return c.master(ctx, "delete snapshot", name, "DeleteSnapshot", in, new(hbasepb.DeleteSnapshotResponse))
 }
 
-// CloneSnapshot makes a new table of a snapshot, with its families and regions, and waits until it is enabled. The error Is ErrTableExists
-// when there is a table of that name.
+// CloneSnapshot creates a new table from a snapshot, with its families and regions, and waits until the table is enabled. The error wraps
+// ErrTableExists if the table exists.
 func (c *Client) CloneSnapshot(ctx context.Context, name, table string) error {
 	op := "clone snapshot " + name + " to"
 	switch _, err := c.TableState(ctx, table); {
 	case err == nil:
-		return &Error{Op: op, Table: table, Attempts: 1, Err: ErrTableExists} // else it would be overwritten, were it disabled
+		return &Error{Op: op, Table: table, Attempts: 1, Err: ErrTableExists} // otherwise a disabled table would be overwritten
 	case !isNoTable(err):
 		return err
 	}
 	return c.restore(ctx, op, name, table)
 }
 
-// RestoreSnapshot makes the table of a snapshot, which must be disabled, what it was, families and regions included, and waits for it. The
-// table stays disabled. What it holds now is lost: take another snapshot of it before.
+// RestoreSnapshot resets the table of a snapshot, which must be disabled, to the snapshot's state, including families and regions, and
+// waits for that. The table stays disabled. Its current data is lost unless another snapshot is taken first.
 func (c *Client) RestoreSnapshot(ctx context.Context, name string) error {
 	const op = "restore snapshot"
 	all, err := c.Snapshots(ctx)
@@ -115,7 +115,7 @@ func (c *Client) RestoreSnapshot(ctx context.Context, name string) error {
 	}
 	table := all[i].Table
 	switch state, err := c.TableState(ctx, table); {
-	case isNoTable(err): // it is made again
+	case isNoTable(err): // it is created again
 	case err != nil:
 		return err
 	case state != Disabled:

@@ -10,7 +10,7 @@ import (
 	"brine/hbase/internal/locate"
 )
 
-// CreateTable makes a table split at the given points and waits until its regions are open.
+// CreateTable creates a table that is split at the given keys and waits until its regions are open.
 func (c *Client) CreateTable(ctx context.Context, t Table, splits [][]byte) error {
 	splits = slices.Clone(splits)
 	slices.SortFunc(splits, bytes.Compare)
@@ -20,7 +20,7 @@ func (c *Client) CreateTable(ctx context.Context, t Table, splits [][]byte) erro
 	return c.procedure(ctx, "create table", t.Name, "CreateTable", in, &out)
 }
 
-// Describe returns a table's description; the error Is ErrNoTable when there is none.
+// Describe returns the description of a table. The error wraps ErrNoTable if the table does not exist.
 func (c *Client) Describe(ctx context.Context, table string) (Table, error) {
 	in := &hbasepb.GetTableDescriptorsRequest{TableNames: []*hbasepb.TableName{locate.TableName(table)}}
 	var out hbasepb.GetTableDescriptorsResponse
@@ -33,7 +33,7 @@ func (c *Client) Describe(ctx context.Context, table string) (Table, error) {
 	return tableOf(out.TableSchema[0]), nil
 }
 
-// Tables lists the tables of all namespaces but hbase's own.
+// Tables lists the tables of all namespaces except hbase.
 func (c *Client) Tables(ctx context.Context) ([]Table, error) {
 	var out hbasepb.GetTableDescriptorsResponse
 	if err := c.master(ctx, "list tables", "", "GetTableDescriptors", &hbasepb.GetTableDescriptorsRequest{}, &out); err != nil {
@@ -49,7 +49,7 @@ func (c *Client) Tables(ctx context.Context) ([]Table, error) {
 	return tables, nil
 }
 
-// DisableTable disables a table and waits for it.
+// DisableTable disables a table and waits until it is disabled.
 func (c *Client) DisableTable(ctx context.Context, table string) error {
 	group, nonce := nonces()
 	in := &hbasepb.DisableTableRequest{TableName: locate.TableName(table), NonceGroup: group, Nonce: nonce}
@@ -57,7 +57,7 @@ func (c *Client) DisableTable(ctx context.Context, table string) error {
 	return c.procedure(ctx, "disable table", table, "DisableTable", in, &out)
 }
 
-// EnableTable enables a table and waits for it.
+// EnableTable enables a table and waits until it is enabled.
 func (c *Client) EnableTable(ctx context.Context, table string) error {
 	group, nonce := nonces()
 	in := &hbasepb.EnableTableRequest{TableName: locate.TableName(table), NonceGroup: group, Nonce: nonce}
@@ -65,7 +65,7 @@ func (c *Client) EnableTable(ctx context.Context, table string) error {
 	return c.procedure(ctx, "enable table", table, "EnableTable", in, &out)
 }
 
-// DeleteTable deletes a disabled table and waits for it.
+// DeleteTable deletes a disabled table and waits until it is gone.
 func (c *Client) DeleteTable(ctx context.Context, table string) error {
 	group, nonce := nonces()
 	in := &hbasepb.DeleteTableRequest{TableName: locate.TableName(table), NonceGroup: group, Nonce: nonce}
@@ -75,8 +75,8 @@ func (c *Client) DeleteTable(ctx context.Context, table string) error {
 	return err
 }
 
-// AlterTable changes a table to this description, families and all: those that it does not name are deleted with their data. It
-// waits until all regions have it, which are reopened one after the other while the table stays in use. Begin with Describe.
+// AlterTable changes a table to this description. Families that the description does not name are deleted with their data. AlterTable waits
+// until all regions have the change; they reopen one after the other while the table stays in use. Start from the result of Describe.
 func (c *Client) AlterTable(ctx context.Context, t Table) error {
 	group, nonce := nonces()
 	in := &hbasepb.ModifyTableRequest{TableName: locate.TableName(t.Name), TableSchema: t.schema(), NonceGroup: group, Nonce: nonce}
@@ -97,14 +97,14 @@ func (c *Client) AlterFamily(ctx context.Context, table string, f Family) error 
 	return c.procedure(ctx, "alter family "+f.Name+" of", table, "ModifyColumn", in, new(hbasepb.ModifyColumnResponse))
 }
 
-// DeleteFamily deletes a family with its data.
+// DeleteFamily deletes a family and its data.
 func (c *Client) DeleteFamily(ctx context.Context, table, family string) error {
 	group, nonce := nonces()
 	in := &hbasepb.DeleteColumnRequest{TableName: locate.TableName(table), ColumnName: []byte(family), NonceGroup: group, Nonce: nonce}
 	return c.procedure(ctx, "delete family "+family+" of", table, "DeleteColumn", in, new(hbasepb.DeleteColumnResponse))
 }
 
-// TruncateTable deletes all rows of a disabled table, which is enabled afterwards. Without preserveSplits it has one region.
+// TruncateTable deletes all rows of a disabled table and enables it. The table has one region afterwards unless preserveSplits is true.
 func (c *Client) TruncateTable(ctx context.Context, table string, preserveSplits bool) error {
 	group, nonce := nonces()
 	in := &hbasepb.TruncateTableRequest{TableName: locate.TableName(table), PreserveSplits: &preserveSplits, NonceGroup: group, Nonce: nonce}
@@ -113,10 +113,10 @@ func (c *Client) TruncateTable(ctx context.Context, table string, preserveSplits
 	return err
 }
 
-// TableState is whether a table serves.
+// TableState says whether a table serves requests.
 type TableState string
 
-// The states.
+// The table states.
 const (
 	Enabled   TableState = "ENABLED"
 	Disabled  TableState = "DISABLED"
@@ -124,7 +124,7 @@ const (
 	Disabling TableState = "DISABLING"
 )
 
-// TableState returns a table's state.
+// TableState returns the state of a table.
 func (c *Client) TableState(ctx context.Context, table string) (TableState, error) {
 	var out hbasepb.GetTableStateResponse
 	in := &hbasepb.GetTableStateRequest{TableName: locate.TableName(table)}

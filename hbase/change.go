@@ -9,21 +9,21 @@ import (
 	"brine/hbase/internal/remote"
 )
 
-// repeat says whether a change whose outcome on one region's server is unknown may be sent to where the region is now.
+// repeat reports whether a change with an unknown outcome on one region's server may be sent to the region's current location.
 type repeat func(doubt, now *Region) bool
 
 func never(_, _ *Region) bool { return false }
 
-// onSameServer is where nonces are remembered.
+// onSameServer allows a repeat only on the same server process, because that is where nonces are remembered.
 func onSameServer(doubt, now *Region) bool {
 	return doubt.Server == now.Server && doubt.StartCode == now.StartCode
 }
 
-// change calls the server of a row with one atomic change of it until it has a final answer. Where it is unknown whether a
-// try was applied, again decides about another one.
+// change sends one atomic change of a row to the row's server until it has a final answer. After a try with an unknown outcome, again
+// decides whether there may be another.
 func (c *Client) change(ctx context.Context, op, table string, row []byte, again repeat, once func(context.Context, *Region) error) error {
 	table = locate.TableKey(table)
-	var doubt *Region // the last one of which a try's outcome is unknown
+	var doubt *Region // the last region whose try has an unknown outcome
 	t := c.newTries(op, table)
 	err := t.run(ctx, func(ctx context.Context) (*Region, error) {
 		r, err := c.locator.Find(ctx, table, row)
@@ -50,8 +50,8 @@ func (c *Client) change(ctx context.Context, op, table string, row []byte, again
 	return err
 }
 
-// outcomeUnknown reports whether a call that ended so may have been applied. It was not when it never left, and when the server
-// answered an exception that comes before any work: those of the table of remedies, and those not to be retried.
+// outcomeUnknown reports whether a call that ended with err may have been applied. It was not applied if it was never sent, or if the
+// server answered with an exception that precedes any work: those in the table of remedies and those marked do-not-retry.
 func outcomeUnknown(err error) bool {
 	if err == nil {
 		return false

@@ -21,20 +21,20 @@ type Client struct {
 	servers *rpc.Servers
 	locator *locate.Locator
 	writer  *pipeline.Writer
-	auto    *Mutator // behind Submit
+	auto    *Mutator // used by Client.Submit
 
 	kerberos   *rpc.Kerberos          // nil: SIMPLE
 	nonceGroup uint64                 // of this client's increments and appends
-	masterAddr atomic.Pointer[string] // of the active master; nil: to be asked
+	masterAddr atomic.Pointer[string] // of the active master; nil: unknown
 
-	ctx    context.Context // ends with Close, and everything with it
+	ctx    context.Context // ends with Close, and ends everything else
 	cancel context.CancelCauseFunc
-	wg     sync.WaitGroup // every goroutine of the client's
+	wg     sync.WaitGroup // every goroutine of the client
 	closed sync.Once
 }
 
-// Open checks the options, finds hbase:meta, and returns a client, or an error that says what was tried at which address. It waits
-// for a cluster that says it is starting, for as long as ctx and OperationTimeout allow. It needs no master: see Master.
+// Open checks the options, finds hbase:meta, and returns a client. If it fails, the error says what was tried at which address. Open waits
+// for a cluster that is starting until ctx is done or OperationTimeout has passed. It needs no master: see Client.Master.
 func Open(ctx context.Context, opts Options) (*Client, error) {
 	dial := opts.Dial
 	opts.EnsureDefaults()
@@ -54,7 +54,7 @@ func Open(ctx context.Context, opts Options) (*Client, error) {
 			access.Dial = calls.Dial
 		}
 	}
-	c := &Client{opts: opts, nonceGroup: rand.Uint64() | 1} // 0 is none
+	c := &Client{opts: opts, nonceGroup: rand.Uint64() | 1} // 0 means no nonce
 	c.ctx, c.cancel = context.WithCancelCause(context.Background())
 	if calls.Kerberos, err = opts.login(); err != nil {
 		return nil, err
@@ -69,14 +69,14 @@ func Open(ctx context.Context, opts Options) (*Client, error) {
 	c.writer = pipeline.New(c.env(), opts.pipeline(), opts.Hooks.pipeline())
 	c.auto = c.newMutator(MutatorOptions{Autoflush: true, WriteBuffer: 1, Retries: opts.Retries, Pause: opts.Pause})
 	if err := c.findCluster(ctx); err != nil {
-		_ = c.Close() // the error to report is why it did not open
+		_ = c.Close() // report why Open failed, not what Close says
 		return nil, fmt.Errorf("open %s: %w", opts.Connect, err)
 	}
 	c.warnOfVersion(ctx)
 	return c, nil
 }
 
-// env returns what the write path needs of the client.
+// env returns what the write path needs from the client.
 func (c *Client) env() pipeline.Env {
 	return pipeline.Env{
 		Ctx: c.ctx, Go: c.wg.Go,
@@ -88,7 +88,7 @@ func (c *Client) env() pipeline.Env {
 	}
 }
 
-// findCluster waits out a cluster that is starting; one with no reachable server is an error at once.
+// findCluster waits for a cluster that is starting. It fails at once if no server is reachable.
 func (c *Client) findCluster(ctx context.Context) error {
 	t := c.newTries("find", "the cluster")
 	t.admin = true
@@ -101,9 +101,9 @@ func (c *Client) findCluster(ctx context.Context) error {
 	})
 }
 
-// Close fails what is still queued, closes all connections and waits for the client's goroutines.
+// Close fails the queued mutations, closes all connections and waits for the client's goroutines.
 func (c *Client) Close() error {
-	c.writer.Close() // first: what is queued must not go out when the calls that it waits for are cut off
+	c.writer.Close() // first, so that queued mutations are not sent once the calls they wait for are cut off
 	c.cancel(ErrClosed)
 	c.servers.Close()
 	c.wg.Wait()
@@ -114,10 +114,10 @@ func (c *Client) Close() error {
 	return nil
 }
 
-// joined is ctx that ends with the client as well, then with ErrClosed as its cause.
+// joined returns a context that ends with ctx or with the client, in the latter case with ErrClosed as its cause.
 func (c *Client) joined(ctx context.Context) (context.Context, context.CancelFunc) {
 	return remote.Join(ctx, c.ctx)
 }
 
-// Stats reads all lanes, which takes some microseconds for a thousand: for a scrape or a live line, not for each batch.
+// Stats reads all lanes, which takes some microseconds per thousand lanes. Call it per scrape or status line, not per batch.
 func (c *Client) Stats() Stats { return c.writer.Stats() }

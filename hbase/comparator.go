@@ -9,10 +9,10 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// CompareOp says how what is stored must compare: stored Less given, and so on. Equal is the zero value.
+// CompareOp says how a stored value must compare to a given one: stored Less given, and so on. Equal is the zero value.
 type CompareOp uint8
 
-// The comparisons.
+// The comparison operators.
 const (
 	Equal CompareOp = iota
 	NotEqual
@@ -28,10 +28,10 @@ var compareTypes = [...]hbasepb.CompareType{
 	Greater: hbasepb.CompareType_GREATER, GreaterOrEqual: hbasepb.CompareType_GREATER_OR_EQUAL,
 }
 
-// message is the comparison as filters have it.
+// message returns the operator as filters encode it.
 func (o CompareOp) message() *hbasepb.CompareType { return compareTypes[o].Enum() }
 
-// mirrored is the comparison with its sides swapped, as conditions have it: there HBase compares the given with the stored.
+// mirrored returns the operator with its sides swapped, as conditions encode it: there HBase compares the given value to the stored one.
 func (o CompareOp) mirrored() *hbasepb.CompareType {
 	switch o {
 	case Less:
@@ -46,23 +46,23 @@ func (o CompareOp) mirrored() *hbasepb.CompareType {
 	return o.message()
 }
 
-// Comparator is what a CompareOp compares with. Only the types of this package are comparators.
+// Comparator is what a CompareOp compares to. Only the types of this package are comparators.
 type Comparator interface {
 	comparator() (*hbasepb.Comparator, error)
 }
 
 type (
-	// Bytes compares with all bytes, in their order [BinaryComparator].
+	// Bytes compares all bytes lexicographically [BinaryComparator].
 	Bytes []byte
-	// Prefix compares the stored bytes' first ones, as many as it has [BinaryPrefixComparator].
+	// Prefix compares to the stored value's first bytes, as many as Prefix has [BinaryPrefixComparator].
 	Prefix []byte
-	// Long compares with a big-endian int64, as counters are [LongComparator].
+	// Long compares to a big-endian int64, the format of counters [LongComparator].
 	Long int64
-	// Substring is Equal to what holds it, letters of any case [SubstringComparator].
+	// Substring is Equal to values that contain it, ignoring case [SubstringComparator].
 	Substring string
-	// Regex is Equal to what Java's regular expression matches a part of [RegexStringComparator].
+	// Regex is a Java regular expression. It is Equal to values that contain a match [RegexStringComparator].
 	Regex string
-	// Null is Equal to what is absent [NullComparator].
+	// Null is Equal to a missing value [NullComparator].
 	Null struct{}
 )
 
@@ -87,7 +87,7 @@ func compareMessage(op CompareOp, with Comparator) (*hbasepb.CompareFilter, erro
 	return &hbasepb.CompareFilter{CompareOp: op.message(), Comparator: m}, err
 }
 
-// given is never without a value: HBase takes a missing one for a null.
+// given returns a comparable that always has a value, because HBase takes a missing value for null.
 func given(b []byte) *hbasepb.ByteArrayComparable {
 	if b == nil {
 		b = []byte{}
@@ -113,7 +113,7 @@ func (c Substring) comparator() (*hbasepb.Comparator, error) {
 }
 
 func (c Regex) comparator() (*hbasepb.Comparator, error) {
-	const dotAll = 32 // Java's Pattern.DOTALL, as its own client has it
+	const dotAll = 32 // Java's Pattern.DOTALL, the default of the Java client
 	return packComparator("RegexStringComparator", &hbasepb.RegexStringComparator{
 		Pattern: proto.String(string(c)), PatternFlags: proto.Int32(dotAll), Charset: proto.String("UTF-8"), Engine: proto.String("JAVA"),
 	})

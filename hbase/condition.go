@@ -13,33 +13,33 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// Condition is what CheckAndMutate asks of a row: how one column's newest value compares, or whether a filter takes anything
-// of the row. Make one by IfEquals, IfAbsent, IfValue or IfFilter.
+// Condition is what CheckAndMutate requires of a row: how the newest value of a column compares, or that a filter accepts something in the
+// row. IfEquals, IfAbsent, IfValue and IfFilter return conditions.
 type Condition struct {
 	Family, Qualifier []byte
 	Op                CompareOp
 	Value             []byte
-	Filter            Filter // instead of all above
-	From, To          int64  // only cells of the time range [From, To); both 0 means all
+	Filter            Filter // instead of the fields above
+	From, To          int64  // only cells in the time range [From, To); both 0 means all
 }
 
-// IfEquals asks for a column's value.
+// IfEquals requires a column to have the given value.
 func IfEquals(family, qualifier, value []byte) Condition {
 	return IfValue(family, qualifier, Equal, value)
 }
 
-// IfAbsent asks that a column has no value, or an empty one: HBase does not distinguish these.
+// IfAbsent requires a column to have no value or an empty one: HBase does not distinguish the two.
 func IfAbsent(family, qualifier []byte) Condition {
 	return IfValue(family, qualifier, Equal, nil)
 }
 
-// IfValue asks how a column's value compares, as bytes: stored Less value, and so on. A column without a value meets no
-// comparison but that with an empty value. For other ways to compare there is IfFilter.
+// IfValue requires the bytes of a column's value to compare as given: stored Less value, and so on. A column without a value meets only a
+// comparison to an empty value. For other comparisons see IfFilter.
 func IfValue(family, qualifier []byte, op CompareOp, value []byte) Condition {
 	return Condition{Family: family, Qualifier: qualifier, Op: op, Value: value}
 }
 
-// IfFilter asks that a filter takes at least one cell of the row.
+// IfFilter requires a filter to accept at least one cell of the row.
 func IfFilter(f Filter) Condition { return Condition{Filter: f} }
 
 func (q *Condition) message(row []byte) (*hbasepb.Condition, error) {
@@ -50,27 +50,27 @@ func (q *Condition) message(row []byte) (*hbasepb.Condition, error) {
 		return m, err
 	}
 	m.Family, m.Qualifier, m.CompareType = q.Family, q.Qualifier, q.Op.mirrored()
-	m.Comparator, err = Bytes(q.Value).comparator() // servers take any other for this one
+	m.Comparator, err = Bytes(q.Value).comparator() // servers treat every other comparator as this one
 	return m, err
 }
 
-// MutateRow applies the mutations of a batch, which must all be of one row, as one: a reader sees all of them or none, and a
-// crash leaves all or none. They may be puts and deletes. Cells of equal coordinates follow HBase's rule, not their order: a
-// delete hides a put of its version.
+// MutateRow applies the mutations of a batch, which must all be of one row, atomically: a reader sees all of them or none, and a crash
+// leaves all or none. They may be puts and deletes. HBase's rule applies to cells of equal coordinates, not their order: a delete hides a
+// put of its version.
 //
-// It does not wait for what is in the lanes: only versions order it among mutations that were submitted and not yet answered.
-// Like every mutation with timestamps it means the same thing applied twice, so it is sent again after any failure that may
-// pass. The error Is ErrUnknownOutcome when it ended in one that may have been applied.
+// MutateRow does not wait for mutations in the lanes: only versions order it relative to mutations that were submitted and not yet
+// answered. Like every mutation with timestamps it is idempotent, so it is sent again after any failure that may pass. If the last failure
+// may have been applied, the error wraps ErrUnknownOutcome.
 func (c *Client) MutateRow(ctx context.Context, b *Batch) error {
 	_, err := c.mutateRow(ctx, "mutate row", b, nil, func(_, _ *Region) bool { return true })
 	return err
 }
 
-// CheckAndMutate applies the mutations of a batch, as MutateRow does, if their row meets the condition, and reports whether it did.
-// Nothing comes between the check and the mutations.
+// CheckAndMutate applies the mutations of a batch, like MutateRow, if their row meets the condition, and reports whether it did. The check
+// and the mutations are atomic.
 //
-// It is sent again only when it is certain that it was not applied: a second try would find the row as the first one left it.
-// Otherwise the error Is ErrUnknownOutcome, and reading the row shows it.
+// It is sent again only if it certainly was not applied, because a second try would find the row as the first one left it. Otherwise the
+// error wraps ErrUnknownOutcome, and reading the row shows the outcome.
 func (c *Client) CheckAndMutate(ctx context.Context, b *Batch, condition Condition) (applied bool, err error) {
 	return c.mutateRow(ctx, "check and mutate", b, &condition, never)
 }

@@ -14,20 +14,20 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// Amount is how much to add to a counter: a column of 8 bytes, big-endian; 0 if it has no value yet.
+// Amount is an amount to add to a counter, which is a column of 8 bytes, big-endian. A counter without a value is 0.
 type Amount struct {
 	Family, Qualifier []byte
 	By                int64
 }
 
-// Suffix is what to put behind a column's value; the column may have none yet.
+// Suffix is what to append to the value of a column. The column may have no value yet.
 type Suffix struct{ Family, Qualifier, Value []byte }
 
-// Increment adds to counters of one row, all at once, and returns their new values. The server sets the timestamps.
+// Increment adds to counters of one row atomically and returns their new values. The server sets the timestamps.
 //
-// The server remembers half an hour long which increments it did (by a nonce), so one whose answer was lost is sent again
-// without being done twice, but only to that same server: another one that got the region by a move does not know. Then the
-// error Is ErrUnknownOutcome.
+// The server remembers for half an hour which increments it applied (by a nonce). So an increment whose answer was lost can be sent again
+// without being applied twice, but only to the same server: a server that received the region by a move does not know the nonce. In that
+// case the error wraps ErrUnknownOutcome.
 func (c *Client) Increment(ctx context.Context, table string, row []byte, amounts ...Amount) (Result, error) {
 	m := newDelta(row, hbasepb.MutationProto_INCREMENT)
 	for _, a := range amounts {
@@ -36,8 +36,8 @@ func (c *Client) Increment(ctx context.Context, table string, row []byte, amount
 	return c.delta(ctx, "increment", table, m)
 }
 
-// Append puts bytes behind the values of columns of one row, all at once, and returns the new values. What Increment says of
-// answers that were lost holds here too.
+// Append appends bytes to the values of columns of one row atomically and returns the new values. What Increment says about lost answers
+// also holds here.
 func (c *Client) Append(ctx context.Context, table string, row []byte, suffixes ...Suffix) (Result, error) {
 	m := newDelta(row, hbasepb.MutationProto_APPEND)
 	for _, s := range suffixes {
@@ -49,7 +49,7 @@ func (c *Client) Append(ctx context.Context, table string, row []byte, suffixes 
 type delta struct{ *hbasepb.MutationProto }
 
 func newDelta(row []byte, kind hbasepb.MutationProto_MutationType) delta {
-	nonce := rand.Uint64() | 1 // 0 is none
+	nonce := rand.Uint64() | 1 // 0 means no nonce
 	return delta{&hbasepb.MutationProto{Row: row, MutateType: &kind, Nonce: &nonce}}
 }
 

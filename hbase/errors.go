@@ -8,7 +8,7 @@ import (
 	"brine/hbase/internal/remote"
 )
 
-// Errors that callers test with errors.Is.
+// Errors to test for with errors.Is.
 var (
 	ErrNoTable     = remote.ErrNoTable
 	ErrNoFamily    = remote.ErrNoFamily
@@ -18,7 +18,7 @@ var (
 	ErrClosed      = remote.ErrClosed
 	ErrNoMaster    = remote.ErrNoMaster
 
-	ErrEnabled        = remote.ErrEnabled // a change that only a disabled table takes
+	ErrEnabled        = remote.ErrEnabled // the change requires a disabled table
 	ErrNoSnapshot     = remote.ErrNoSnapshot
 	ErrSnapshotExists = remote.ErrSnapshotExists
 
@@ -26,7 +26,7 @@ var (
 	ErrUnknownOutcome = remote.ErrUnknownOutcome
 )
 
-// Kind sorts failures by what the caller can do.
+// Kind classifies failures by what the caller can do.
 type Kind = remote.Kind
 
 // The kinds of failure.
@@ -39,18 +39,18 @@ const (
 	Closed    = remote.Closed    // the client was closed before the mutation was sent
 )
 
-// Retry is why something was sent again, as RetryInfo reports it.
+// Retry is the reason and the remedy of a retry, as RetryInfo reports them.
 type Retry = remote.Retry
 
 // Retries lists every (reason, remedy) pair that the Retry hook can report.
 func Retries() []Retry { return remote.Retries() }
 
-// Error is why a read or an admin call finally failed, after its retries. It Is one of the errors above where one fits.
+// Error is the final failure of a read or an admin call, after its retries. It wraps one of the errors above if one fits.
 type Error struct {
 	Op       string // get, scan, create table …
 	Table    string
 	Server   string // host:port of the last try; empty if none was reached
-	Class    string // the server's exception class; empty for a connection's error
+	Class    string // the server's exception class; empty for a connection error
 	Attempts int
 	Err      error
 }

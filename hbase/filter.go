@@ -10,96 +10,96 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// Filter lets the region server leave out rows and cells of a Get or Scan. The types have the names and meanings of HBase's
-// own; only those of this package are filters. What a filter leaves out was read nonetheless: Start and Stop of a Scan, and
-// Columns, come before any filter; ScanMetrics counts rows read and rows returned apart.
+// Filter makes the region server leave out rows and cells of a Get or Scan. The types have the names and meanings of HBase's own filters;
+// only the types of this package are filters. The server still reads what a filter leaves out, unlike what Start, Stop and Columns of a
+// Scan exclude. ScanMetrics counts rows read and rows returned separately.
 //
-// A filter starts over on every region, and when a scanner is opened again: a PageFilter gives up to Rows rows of each
-// region, where Scan.Limit is exact.
+// A filter starts over on every region and whenever a scanner is reopened. So a PageFilter returns up to Rows rows per region, whereas
+// Scan.Limit is exact.
 type Filter interface {
 	message() (*hbasepb.Filter, error)
 }
 
-// The filters of whole rows.
+// Filters of whole rows.
 type (
-	// PrefixFilter takes rows with a prefix. Scan.Start at the prefix saves reading those before it.
+	// PrefixFilter accepts rows with a prefix. Set Scan.Start to the prefix to avoid reading the rows before it.
 	PrefixFilter struct{ Prefix []byte }
-	// PageFilter takes that many rows of each region.
+	// PageFilter accepts that many rows per region.
 	PageFilter struct{ Rows int }
-	// InclusiveStopFilter ends the scan behind a row.
+	// InclusiveStopFilter ends the scan after a row.
 	InclusiveStopFilter struct{ Stop []byte }
-	// RowFilter takes the rows whose key compares so.
+	// RowFilter accepts rows whose key compares as given.
 	RowFilter struct {
 		Op   CompareOp
 		With Comparator
 	}
-	// FuzzyRowFilter takes rows that equal one of the patterns, and jumps from one to the next.
+	// FuzzyRowFilter accepts rows that match one of the patterns and skips from one to the next.
 	FuzzyRowFilter struct{ Patterns []FuzzyPattern }
-	// MultiRowRangeFilter takes rows in one of the ranges, and jumps from one to the next.
+	// MultiRowRangeFilter accepts rows in one of the ranges and skips from one to the next.
 	MultiRowRangeFilter struct{ Ranges []RowRange }
-	// SingleColumnValueFilter takes rows whose column's value compares so. The column must be among those read.
+	// SingleColumnValueFilter accepts rows in which the value of the column compares as given. The scan must read the column.
 	SingleColumnValueFilter struct {
 		Family, Qualifier []byte
 		Op                CompareOp
 		With              Comparator
-		KeepIfMissing     bool // also rows without the column
-		AnyVersion        bool // not only the newest value counts
+		KeepIfMissing     bool // also accept rows without the column
+		AnyVersion        bool // test all versions instead of the newest one
 	}
-	// SkipFilter leaves out the whole row when its filter leaves out one cell.
+	// SkipFilter leaves out the whole row if its filter leaves out a cell.
 	SkipFilter struct{ Filter Filter }
-	// WhileMatchFilter ends the scan when its filter leaves out something.
+	// WhileMatchFilter ends the scan when its filter leaves something out.
 	WhileMatchFilter struct{ Filter Filter }
 )
 
-// The filters of cells.
+// Filters of cells.
 type (
-	// FamilyFilter takes the cells of families that compare so.
+	// FamilyFilter accepts cells whose family compares as given.
 	FamilyFilter struct {
 		Op   CompareOp
 		With Comparator
 	}
-	// QualifierFilter takes the cells whose qualifier compares so.
+	// QualifierFilter accepts cells whose qualifier compares as given.
 	QualifierFilter struct {
 		Op   CompareOp
 		With Comparator
 	}
-	// ValueFilter takes the cells whose value compares so.
+	// ValueFilter accepts cells whose value compares as given.
 	ValueFilter struct {
 		Op   CompareOp
 		With Comparator
 	}
-	// ColumnPrefixFilter takes the cells whose qualifier has a prefix.
+	// ColumnPrefixFilter accepts cells whose qualifier has a prefix.
 	ColumnPrefixFilter struct{ Prefix []byte }
-	// MultipleColumnPrefixFilter takes the cells whose qualifier has one of the prefixes.
+	// MultipleColumnPrefixFilter accepts cells whose qualifier has one of the prefixes.
 	MultipleColumnPrefixFilter struct{ Prefixes [][]byte }
-	// ColumnRangeFilter takes the cells whose qualifier lies in a range; nil is no bound.
+	// ColumnRangeFilter accepts cells whose qualifier is in a range; nil means no bound.
 	ColumnRangeFilter struct {
 		Min, Max                   []byte
 		MinExclusive, MaxInclusive bool
 	}
-	// ColumnPaginationFilter takes that many columns of each row, behind the first Offset ones.
+	// ColumnPaginationFilter accepts at most Limit columns per row, after skipping the first Offset.
 	ColumnPaginationFilter struct{ Limit, Offset int }
-	// TimestampsFilter takes the cells of exactly these timestamps.
+	// TimestampsFilter accepts cells with exactly these timestamps.
 	TimestampsFilter struct{ Timestamps []int64 }
-	// KeyOnlyFilter takes all cells without their values, or with the values' lengths, in 4 bytes, as values.
+	// KeyOnlyFilter accepts all cells but drops their values, or replaces each value by its length in 4 bytes.
 	KeyOnlyFilter struct{ Lengths bool }
-	// FirstKeyOnlyFilter takes the first cell of each row: for counting rows.
+	// FirstKeyOnlyFilter accepts the first cell of each row, which is enough to count rows.
 	FirstKeyOnlyFilter struct{}
 )
 
-// FilterList takes what all its filters take, or with Any what one of them takes.
+// FilterList accepts what all its filters accept, or with Any, what at least one accepts.
 type FilterList struct {
 	Any     bool
 	Filters []Filter
 }
 
-// FuzzyPattern is a row with wildcards: Any has a true for every byte of Row that may be any byte. The row may be longer.
+// FuzzyPattern is a row with wildcards: Any is true for every byte of Row that may have any value. The matched row may be longer.
 type FuzzyPattern struct {
 	Row []byte
 	Any []bool
 }
 
-// RowRange is the rows from Start to Stop; nil is no bound.
+// RowRange is the rows from Start to Stop; nil means no bound.
 type RowRange struct {
 	Start, Stop                   []byte
 	StartExclusive, StopInclusive bool
@@ -107,7 +107,7 @@ type RowRange struct {
 
 const filterPackage = remote.Package + "filter."
 
-// pack makes a filter's message of its class and that class's own message. None has a required field left out.
+// pack encodes a filter as its class name and the class's own message. No message lacks a required field.
 func pack(class string, m proto.Message) (*hbasepb.Filter, error) {
 	b, err := proto.Marshal(m)
 	if err != nil {
@@ -117,7 +117,7 @@ func pack(class string, m proto.Message) (*hbasepb.Filter, error) {
 	return &hbasepb.Filter{Name: &name, SerializedFilter: b}, nil
 }
 
-// filterMessage is the message of a filter that may be absent.
+// filterMessage encodes a filter that may be nil.
 func filterMessage(f Filter) (*hbasepb.Filter, error) {
 	if f == nil {
 		return nil, nil

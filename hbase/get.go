@@ -12,10 +12,10 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// CellType says what a cell does; the numbers are KeyValue's type codes.
+// CellType is what a cell does. The numbers are the type codes of KeyValue.
 type CellType = rpc.CellType
 
-// The types of cells.
+// The cell types.
 const (
 	Put                 = rpc.Put
 	Delete              = rpc.Delete              // exactly this version of a column
@@ -24,33 +24,33 @@ const (
 	DeleteFamily        = rpc.DeleteFamily        // this and all older versions of all columns of a family
 )
 
-// Cell is one cell as read: its Row, Family, Qualifier, Value, Timestamp and Type.
+// Cell is a cell as read, with its Row, Family, Qualifier, Value, Timestamp and Type.
 type Cell = rpc.Cell
 
-// Result is the Cells of one Row in HBase's order; Cells is empty when the row does not exist. From a Scan with Cursors an empty one is a
-// place: all rows before Row have been looked at, and a new scan may go on from it.
+// Result is the Cells of one Row in HBase's order; Cells is empty if the row does not exist. In a Scan with Cursors, an empty Result is a
+// position: all rows before Row have been looked at, and a new scan may continue from there.
 type Result = rpc.Result
 
-// Get asks for one row. Columns nil means all.
+// Get describes a read of one row. Nil Columns means all.
 type Get struct {
 	Row         []byte
 	Columns     []Column
 	MaxVersions int   // 0 means 1
 	From, To    int64 // time range [From, To); both 0 means all
 	Filter      Filter
-	Consistency Consistency // of Client.Get; many gets at once are Strong
+	Consistency Consistency // used by Client.Get; Gets and GetAll are always Strong
 }
 
-// Column names a family as a whole, with a nil Qualifier, or one column of it: with an empty one, the column that has no name.
+// Column names a whole family if Qualifier is nil, or else one column of it. An empty Qualifier names the column without a name.
 type Column struct{ Family, Qualifier []byte }
 
-// Consistency says who may answer a read.
+// Consistency says which servers may answer a read.
 type Consistency uint8
 
-// The consistencies. A table has replicas of its regions if its attribute REGION_REPLICATION is more than 1.
+// The consistencies. A table has region replicas if its attribute REGION_REPLICATION is greater than 1.
 const (
-	Strong   Consistency = iota // the region itself: what was acknowledged before is seen
-	Timeline                    // also its replicas, which may lag behind, when it takes longer than Options.ReplicaDelayGet or …Scan
+	Strong   Consistency = iota // the region itself: sees everything acknowledged before
+	Timeline                    // also replicas, which may lag behind, if the region takes longer than Options.ReplicaDelayGet or …Scan
 )
 
 func (c Consistency) message() *hbasepb.Consistency {
@@ -60,8 +60,8 @@ func (c Consistency) message() *hbasepb.Consistency {
 	return hbasepb.Consistency_TIMELINE.Enum()
 }
 
-// columnsOf groups columns by family, in the order of their first mention; a family asked for as a whole is asked for as a
-// whole, whatever columns of it are named besides.
+// columnsOf groups columns by family, in the order of their first mention. If a family is requested as a whole, columns of it that are
+// named too have no effect.
 func columnsOf(columns []Column) []*hbasepb.Column {
 	var out []*hbasepb.Column
 	byFamily := make(map[string]*hbasepb.Column)
@@ -139,7 +139,7 @@ func (c *Client) getOnce(ctx context.Context, r *Region, g Get) (Result, error) 
 	return row, nil
 }
 
-// find returns the region that contains a row, for a read of that consistency.
+// find returns the region that contains a row, for a read of the given consistency.
 func (c *Client) find(ctx context.Context, table string, row []byte, by Consistency) (*Region, error) {
 	if by == Timeline {
 		return c.locator.FindReadable(ctx, table, row)
@@ -147,7 +147,7 @@ func (c *Client) find(ctx context.Context, table string, row []byte, by Consiste
 	return c.locator.Find(ctx, table, row)
 }
 
-// getHedged is getOnce of a region or one of its replicas.
+// getHedged is like getOnce, but reads from the region or one of its replicas.
 func (c *Client) getHedged(ctx context.Context, r *Region, g Get) (Result, error) {
 	h := hedge.Read[Result]{Region: r, Delay: c.opts.ReplicaDelayGet, Locator: c.locator, Go: c.wg.Go}
 	h.Call = func(at *Region) func(context.Context) (Result, error) {

@@ -9,38 +9,38 @@ import (
 	"brine/internal/gssapi"
 )
 
-// Kerberos is who the client is, by Kerberos. Tickets are renewed at 5/6 of their life; files are read again whenever they are needed. It
-// takes AES keys.
+// Kerberos is the client's Kerberos identity. Tickets are renewed at 5/6 of their lifetime. Files are read again whenever they are needed.
+// Only AES keys are supported.
 type Kerberos struct {
-	Principal   string // name[/instance][@REALM]; of a ticket cache its owner's, unless it is said
-	Keytab      string // file with the principal's keys, or else:
-	TicketCache string // file with its ticket, as kinit writes it
-	Krb5Conf    string // default: what KRB5_CONFIG names, else /etc/krb5.conf
+	Principal   string // name[/instance][@REALM]; with a ticket cache, the default is the cache's owner
+	Keytab      string // file with the principal's keys; set this or
+	TicketCache string // file with the principal's ticket, as written by kinit
+	Krb5Conf    string // default: the file that KRB5_CONFIG names, else /etc/krb5.conf
 
-	// ServerPrincipal is that of masters and region servers [hbase.master.kerberos.principal, hbase.regionserver.kerberos.principal]. _HOST
-	// stands for each one's host; the realm is that of the host by krb5.conf, else the client's. Default hbase/_HOST.
+	// ServerPrincipal is the principal of masters and region servers [hbase.master.kerberos.principal, hbase.regionserver.kerberos.principal].
+	// _HOST stands for the host of each. The realm is the host's realm in krb5.conf, or else the client's. Default hbase/_HOST.
 	ServerPrincipal string
 
 	// QOP is the quality of protection [hbase.rpc.protection]: auth (the default; authentication), auth-int (integrity) or auth-conf
-	// (privacy). It is what the servers must offer: neither less nor more is taken.
+	// (privacy). Servers must offer exactly this one.
 	QOP string
 }
 
-// Causes why Kerberos fails, which errors of Open and of calls Is where it is known.
+// Causes of Kerberos failures. Errors of Open and of calls wrap one of them if the cause is known.
 var (
 	ErrClockSkew        = gssapi.ErrClockSkew        // between this machine and the KDC or the server
 	ErrUnknownPrincipal = gssapi.ErrUnknownPrincipal // the KDC does not know Principal
-	ErrUnknownServer    = gssapi.ErrUnknownServer    // nor the server's
-	ErrWrongKey         = gssapi.ErrWrongKey         // the keytab, ours or the server's, has not the KDC's key
-	ErrTicketExpired    = gssapi.ErrExpired          // the ticket, or the principal itself
-	ErrWrongRealm       = gssapi.ErrWrongRealm       // no KDC serves it
-	ErrNoKDC            = gssapi.ErrKDC              // none answers
-	ErrDowngrade        = gssapi.ErrDowngrade        // QOP is not what the server offers
+	ErrUnknownServer    = gssapi.ErrUnknownServer    // the KDC does not know the server's principal
+	ErrWrongKey         = gssapi.ErrWrongKey         // the client's or the server's keytab does not have the KDC's key
+	ErrTicketExpired    = gssapi.ErrExpired          // the ticket or the principal itself has expired
+	ErrWrongRealm       = gssapi.ErrWrongRealm       // no KDC serves the realm
+	ErrNoKDC            = gssapi.ErrKDC              // no KDC answers
+	ErrDowngrade        = gssapi.ErrDowngrade        // the server does not offer QOP
 )
 
 const defaultServerPrincipal = "hbase/_HOST"
 
-// validate finds what is wrong without looking at files.
+// validate checks everything that can be checked without reading files.
 func (k *Kerberos) validate() error {
 	var errs []error
 	if (k.Keytab == "") == (k.TicketCache == "") {
@@ -57,7 +57,7 @@ func (k *Kerberos) validate() error {
 	return errors.Join(errs...)
 }
 
-// login opens what Options.Kerberos says. The caller closes the Login.
+// login opens the Login that Options.Kerberos describes. The caller closes it.
 func (o *Options) login() (*rpc.Kerberos, error) {
 	k := o.Kerberos
 	if k == nil {

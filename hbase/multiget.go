@@ -18,27 +18,27 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// GetError is why one of many gets failed, after its retries.
+// GetError is the failure of one get among many, after its retries.
 type GetError struct {
-	Index int // into the gets
+	Index int // index into the gets
 	Err   error
 }
 
 func (e GetError) Error() string { return fmt.Sprintf("get %d: %v", e.Index, e.Err) }
 func (e GetError) Unwrap() error { return e.Err }
 
-// Reads are gets under way: see Client.Gets.
+// Reads are gets in progress: see Client.Gets.
 type Reads struct {
 	done    chan struct{}
 	results []Result
 	failed  []GetError
 }
 
-// Done is closed when each get has its result.
+// Done returns a channel that is closed when every get has its result.
 func (r *Reads) Done() <-chan struct{} { return r.done }
 
-// Wait returns the rows in the order of the gets, and those gets that failed, whose rows are empty. The error is that of ctx, when it ended
-// before the reads: they go on.
+// Wait returns the rows in the order of the gets, and the gets that failed, whose rows are empty. If ctx ends before the reads, Wait
+// returns the cause, and the reads continue.
 func (r *Reads) Wait(ctx context.Context) (rows []Result, failed []GetError, err error) {
 	select {
 	case <-r.done:
@@ -48,8 +48,8 @@ func (r *Reads) Wait(ctx context.Context) (rows []Result, failed []GetError, err
 	}
 }
 
-// Gets begins to read many rows with one Multi per server, and returns at once. The gets must not be changed until the reads are done,
-// which they are when ctx ends, too.
+// Gets starts reading many rows, with one Multi per server, and returns at once. The caller must not change the gets until the reads are
+// done. The reads also end when ctx is done.
 func (c *Client) Gets(ctx context.Context, table string, gets []Get) *Reads {
 	r := &Reads{done: make(chan struct{})}
 	read := func() {
@@ -64,8 +64,8 @@ func (c *Client) Gets(ctx context.Context, table string, gets []Get) *Reads {
 	return r
 }
 
-// GetAll reads many rows with one Multi per server; results are in the order of gets. The error is that of a get that failed: see Gets for
-// what the others found.
+// GetAll reads many rows with one Multi per server and returns the results in the order of the gets. If gets fail, it returns the error of
+// one of them; use Gets to see the results of the others.
 func (c *Client) GetAll(ctx context.Context, table string, gets []Get) ([]Result, error) {
 	results, failed := c.getEach(ctx, locate.TableKey(table), gets)
 	if len(failed) > 0 {
@@ -74,12 +74,12 @@ func (c *Client) GetAll(ctx context.Context, table string, gets []Get) ([]Result
 	return results, nil
 }
 
-// multiGets are many gets in rounds, until each has its row or has failed.
+// multiGets reads many rows in rounds until every get has its row or has failed.
 type multiGets struct {
 	c       *Client
 	table   string
 	gets    []Get
-	most    int // in one call
+	most    int // limit per call
 	results []Result
 	failed  []GetError
 }
@@ -87,7 +87,7 @@ type multiGets struct {
 func (c *Client) getEach(ctx context.Context, table string, gets []Get) ([]Result, []GetError) {
 	b := &multiGets{c: c, table: table, gets: gets, most: c.opts.MaxRequestRows, results: make([]Result, len(gets))}
 	t := c.newTries("get all", table)
-	var todo []int // always indexes into gets, in every round
+	var todo []int // indexes into gets, in every round
 	for i := range gets {
 		if _, err := gets[i].message(); err != nil {
 			b.give(t, i, nil, err)
@@ -112,12 +112,12 @@ func (c *Client) getEach(ctx context.Context, table string, gets []Get) ([]Resul
 	return b.results, b.failed
 }
 
-// give gives a get up that cannot succeed.
+// give fails a get that cannot succeed.
 func (b *multiGets) give(t *tries, i int, r *Region, err error) {
 	b.failed = append(b.failed, GetError{i, t.end(r, err)})
 }
 
-// round tries each of todo once. It returns those that are left, with the error of one of them and its region.
+// round tries every get in todo once. It returns the gets left to try, with the error and the region of one of them.
 func (b *multiGets) round(ctx context.Context, t *tries, todo []int) ([]int, *Region, error) {
 	byServer := make(map[string]map[*Region][]int)
 	var (
@@ -136,7 +136,7 @@ func (b *multiGets) round(ctx context.Context, t *tries, todo []int) ([]int, *Re
 			}
 		}
 		if r == nil {
-			left = append(left, i) // the others are read meanwhile
+			left = append(left, i) // the others are read in the meantime
 			continue
 		}
 		if byServer[r.Server] == nil {
@@ -165,25 +165,25 @@ func (b *multiGets) round(ctx context.Context, t *tries, todo []int) ([]int, *Re
 	return left, failed, errors.Join(err, failure)
 }
 
-// multiGet is one Multi of gets.
+// multiGet is one Multi request of gets.
 type multiGet struct {
 	regions []*Region
-	indexes [][]int // into gets, by region
+	indexes [][]int // indexes into gets, by region
 
-	left   []int   // to be tried again
-	failed *Region // of one of them, why
+	left   []int   // to try again
+	failed *Region // region and error of one of them
 	err    error
 	final  []failedGet
 }
 
-// failedGet is one that need not be tried again.
+// failedGet is a get that failed for good.
 type failedGet struct {
 	index  int
 	region *Region
 	err    error
 }
 
-// chunkGets cuts a server's gets into Multis of at most rows.
+// chunkGets cuts the gets of one server into Multis of at most the given number of rows.
 func chunkGets(regions map[*Region][]int, rows int) []*multiGet {
 	var out []*multiGet
 	room := 0
@@ -206,7 +206,7 @@ func (m *multiGet) run(ctx context.Context, b *multiGets, server string) {
 	for k, r := range m.regions {
 		ra := &hbasepb.RegionAction{Region: locate.Specifier(r)}
 		for n, i := range m.indexes[k] {
-			get, _ := b.gets[i].message() // it was made once before
+			get, _ := b.gets[i].message() // it was encoded before without an error
 			ra.Action = append(ra.Action, &hbasepb.Action{Index: proto.Uint32(uint32(n)), Get: get})
 		}
 		in.RegionAction = append(in.RegionAction, ra)
@@ -226,7 +226,7 @@ func (m *multiGet) run(ctx context.Context, b *multiGets, server string) {
 	}
 }
 
-// take stores one region's results. The cells of all results follow each other in the one cell block.
+// take stores the results of one region. The cells of all results follow one another in the one cell block.
 func (m *multiGet) take(k int, answer *hbasepb.RegionActionResult, cells []byte, b *multiGets, server string) []byte {
 	indexes := m.indexes[k]
 	if e := answer.GetException(); e != nil {
@@ -260,7 +260,7 @@ func (m *multiGet) take(k int, answer *hbasepb.RegionActionResult, cells []byte,
 	return cells
 }
 
-// fail notes why gets of a region failed: for good, if what the server answered leaves nothing to try.
+// fail records that gets of a region failed. They fail for good if the server's answer is final.
 func (m *multiGet) fail(k int, indexes []int, err error, c *Client) {
 	d := remote.Diagnose(err)
 	if _, answered := errors.AsType[*remote.Exception](err); answered && d.Final() {

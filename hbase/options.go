@@ -21,77 +21,77 @@ import (
 	"brine/internal/sockets"
 )
 
-// Options say where the cluster is and how patient the client is. The names in brackets are HBase's own settings.
+// Options say where the cluster is and how long and how often the client tries. The names in brackets are HBase's own settings.
 type Options struct {
-	Connect string // rpc://master1:16000,master2:16000 or zk://zk1:2181,zk2:2181/hbase; HBase 3's hbase+rpc:// and hbase+zk:// are the same
-	User    string // effective user of SIMPLE authentication; default the process's
+	Connect string // rpc://master1:16000,master2:16000 or zk://zk1:2181,zk2:2181/hbase; also HBase 3's hbase+rpc:// and hbase+zk://
+	User    string // effective user of SIMPLE authentication; default: the process's user
 
 	Pause                 time.Duration // [hbase.client.pause] 100 ms
 	PauseServerOverloaded time.Duration // [hbase.client.pause.server.overloaded] 500 ms
-	Retries               int           // [hbase.client.retries.number] 15: after that many a mutation is given up as Transient
-	RPCTimeout            time.Duration // [hbase.rpc.timeout] 60 s: one call
-	OperationTimeout      time.Duration // [hbase.client.operation.timeout] 20 min: one mutation or get with its retries
+	Retries               int           // [hbase.client.retries.number] 15: after this many, a mutation fails as Transient
+	RPCTimeout            time.Duration // [hbase.rpc.timeout] 60 s, per call
+	OperationTimeout      time.Duration // [hbase.client.operation.timeout] 20 min, per mutation or get including its retries
 	ScannerTimeout        time.Duration // [hbase.client.scanner.timeout.period] 60 s
 	DialTimeout           time.Duration // [hbase.ipc.client.socket.timeout.connect] 10 s
 
-	// ReplicaDelayGet and ReplicaDelayScan are how long a read that may be Timeline waits for the region itself, before its replicas are
-	// asked as well.
+	// ReplicaDelayGet and ReplicaDelayScan are how long a Timeline read waits for the region itself before it also asks the region's replicas.
 	ReplicaDelayGet  time.Duration // [hbase.client.primaryCallTimeout.get] 10 ms
 	ReplicaDelayScan time.Duration // [hbase.client.replicaCallTimeout.scan] 1 s
 
-	// Patience is how long a read, an admin call or a mutation waits for its answer with all of its tries, however many those are. Zero: as
-	// Retries and OperationTimeout say. It is meant for interactive commands: a scan or a procedure goes on as long as answers come.
+	// Patience is how long a read, an admin call or a mutation waits for its answer over all of its tries, however many there are. If zero,
+	// Retries and OperationTimeout apply. It is meant for interactive commands: a scan or a procedure continues as long as answers arrive.
 	Patience time.Duration
 
 	MaxRequestRows   int // [hbase.client.max.perrequest.rows] 2048
 	MaxRequestBytes  int // [hbase.client.max.perrequest.heapsize] 4 MiB
-	MaxBufferedBytes int // mutations in memory over all lanes; 64 MiB
+	MaxBufferedBytes int // mutations in memory in all lanes; 64 MiB
 	MaxServerCalls   int // [hbase.client.max.perserver.tasks] 2
 	MaxCellBytes     int // [hbase.client.keyvalue.maxsize] 10 MiB
 
-	// MaxAnswerBytes is the longest answer that is read; the connection of a longer one ends before room is made for it. Gets that come
-	// together are then asked for by halves. At least what a scan asks for and a cell beside it [hbase.client.scanner.max.result.size];
-	// 128 MiB, more than servers send unless a row is longer [hbase.server.scanner.max.result.size].
+	// MaxAnswerBytes is the length of the longest answer that the client reads; a longer one ends its connection before memory is allocated
+	// for it. Gets sent together are then retried in halves. The minimum is what a scan asks for plus a cell
+	// [hbase.client.scanner.max.result.size]. Default 128 MiB, more than servers send unless a row is longer
+	// [hbase.server.scanner.max.result.size].
 	MaxAnswerBytes int
 
-	// TCPKeepAlive is the silence after which the system asks whether the other machine is still there; when it has not answered for
-	// as long again, the connection ends. Negative: never. A peer that is up and says nothing while calls are unanswered is given up
-	// after RPCTimeout. [hbase.ipc.client.tcpkeepalive] 15 s
+	// TCPKeepAlive is the silence after which the operating system probes the other machine. If there is no answer for as long again, the
+	// connection ends. Negative: never. A peer that is up but silent while calls are unanswered is given up after RPCTimeout.
+	// [hbase.ipc.client.tcpkeepalive] 15 s
 	TCPKeepAlive time.Duration
-	TCPDelay     bool // small writes may wait for more to come [hbase.ipc.client.tcpnodelay, the other way round]
+	TCPDelay     bool // small writes may wait for more data [the opposite of hbase.ipc.client.tcpnodelay]
 
-	// Compression of the cell blocks between the client and the region servers, which must have the codec: none (the default),
-	// gzip, snappy, lz4 or zstd. It saves network traffic and costs CPU time on both sides.
+	// Compression of the cell blocks between the client and the region servers, which must have the codec: none (the default), gzip, snappy,
+	// lz4 or zstd. It saves network traffic and costs CPU time on both sides.
 	Compression string
 
-	// TLS encrypts the connections to masters, region servers and the registry by RPC, and those to ZooKeeper if it says so; nil: plain text.
-	// With it nothing goes out to them in plain text, whatever a server offers.
+	// TLS encrypts the RPC connections to masters, region servers and the registry, and those to ZooKeeper if TLS.ZooKeeper is set. With it,
+	// nothing is sent in plain text, whatever a server offers. Nil: plain text.
 	TLS *TLS
 
-	// ZooKeeperAuth is user:password of scheme digest, for znodes that not everybody may read; empty: nobody.
+	// ZooKeeperAuth is user:password for the digest scheme, for znodes that are not world-readable. Empty: no authentication.
 	ZooKeeperAuth string
 
-	// Kerberos authenticates the connections to masters, region servers and the registry by RPC, and may encrypt them, not those to ZooKeeper;
-	// nil: SIMPLE authentication, by which servers believe User. A server that asks for none is refused.
+	// Kerberos authenticates, and may encrypt, the RPC connections to masters, region servers and the registry, but not those to ZooKeeper.
+	// The client refuses a server that does not ask for it. Nil: SIMPLE authentication, in which servers trust User.
 	Kerberos *Kerberos
 
-	Dial  func(ctx context.Context, network, addr string) (net.Conn, error) // default net.Dialer, with the settings of TCP above
+	Dial  func(ctx context.Context, network, addr string) (net.Conn, error) // default: a net.Dialer with the TCP settings above
 	Hooks Hooks
 
-	Tracer Tracer // makes spans of operations and calls; nil: none are made
+	Tracer Tracer // makes spans of operations and calls; nil: none
 }
 
-// TLS is how connections are encrypted. The files are PEM, and are read again for each new connection: what they hold then counts. While
-// they are not whole, what they held before does; see Hooks.Certificates.
+// TLS configures encryption. The PEM files are read again for each new connection, and their current content applies. While they are
+// incomplete, their previous content does; see Hooks.Certificates.
 type TLS struct {
-	CA         string // file of the authorities that have signed the servers' certificates; empty: the system's
-	Cert, Key  string // files of the client's own certificate and its key, where servers ask for one [hbase.server.netty.tls.client.auth.mode]
-	ServerName string // that the servers' certificates must hold; empty: the name or address by which each is dialled
-	ZooKeeper  bool   // whether sessions with ZooKeeper are encrypted too, by the same files [zookeeper.client.secure]
-	MinVersion uint16 // tls.VersionTLS12, the default and all that servers take unless set otherwise, or tls.VersionTLS13
+	CA         string // file of the CAs that signed the servers' certificates; empty: the system's
+	Cert, Key  string // client certificate and key files, for servers that ask for one [hbase.server.netty.tls.client.auth.mode]
+	ServerName string // name that the servers' certificates must have; empty: the name or address dialled
+	ZooKeeper  bool   // encrypt ZooKeeper sessions too, with the same files [zookeeper.client.secure]
+	MinVersion uint16 // tls.VersionTLS12 (the default, and all that servers accept by default) or tls.VersionTLS13
 }
 
-// defaults are HBase's own, except where it has no such bound.
+// defaults are HBase's own, except for limits that HBase does not have.
 var defaults = Options{
 	Pause:                 100 * time.Millisecond,
 	PauseServerOverloaded: 500 * time.Millisecond,
@@ -112,7 +112,7 @@ var defaults = Options{
 	Compression:           wire.None.String(),
 }
 
-// EnsureDefaults sets what is zero to its default. Open calls it.
+// EnsureDefaults sets zero fields to their defaults. Open calls it.
 func (o *Options) EnsureDefaults() {
 	o.Pause = cmp.Or(o.Pause, defaults.Pause)
 	o.PauseServerOverloaded = cmp.Or(o.PauseServerOverloaded, defaults.PauseServerOverloaded)
@@ -140,8 +140,8 @@ func (o *Options) EnsureDefaults() {
 	o.Hooks.ensureDefaults()
 }
 
-// tcpDial dials as Options.TCPKeepAlive and TCPDelay say. It sets no TCP_USER_TIMEOUT: Linux would count it against a server, too,
-// that is up and only reads slowly.
+// tcpDial returns a dial function with the settings Options.TCPKeepAlive and TCPDelay. It does not set TCP_USER_TIMEOUT, because on Linux
+// that would also end connections to a server that is up and only reads slowly.
 func tcpDial(keepAlive time.Duration, delay bool) func(context.Context, string, string) (net.Conn, error) {
 	const probes = 3
 	d := &net.Dialer{KeepAlive: -1}
@@ -157,7 +157,7 @@ func tcpDial(keepAlive time.Duration, delay bool) func(context.Context, string, 
 	}
 }
 
-// rpc returns what connections need of the options, without TLS.
+// rpc returns the options of the connections, without TLS.
 func (o *Options) rpc() rpc.Options {
 	compression, _ := wire.ParseCompression(o.Compression) // checked by Validate
 	return rpc.Options{
@@ -166,7 +166,7 @@ func (o *Options) rpc() rpc.Options {
 	}
 }
 
-// encrypted returns Dial with what TLS asks for on top. It reads the files.
+// encrypted returns Dial with TLS on top. It reads the files.
 func (o *Options) encrypted() (func(context.Context, string, string) (net.Conn, error), error) {
 	files := certs.Files{CA: o.TLS.CA, Cert: o.TLS.Cert, Key: o.TLS.Key}
 	store, err := certs.Open(files, func(err error) { o.Hooks.Certificates(CertificatesInfo{err}) })
@@ -175,7 +175,7 @@ func (o *Options) encrypted() (func(context.Context, string, string) (net.Conn, 
 	}
 	client := &certs.Client{Store: store, ServerName: o.TLS.ServerName, MinVersion: o.TLS.MinVersion, Section: "hbase.tls",
 		Connect: "hbase.connect"}
-	dial, most := o.Dial, o.DialTimeout-o.DialTimeout/10 // who waits is to know why it failed, and has DialTimeout
+	dial, most := o.Dial, o.DialTimeout-o.DialTimeout/10 // less than DialTimeout, so that a caller that waits that long gets the reason
 	return func(ctx context.Context, network, addr string) (net.Conn, error) {
 		ctx, cancel := context.WithTimeout(ctx, most)
 		defer cancel()
@@ -187,7 +187,7 @@ func (o *Options) encrypted() (func(context.Context, string, string) (net.Conn, 
 	}, nil
 }
 
-// pipeline returns what the write path needs of the options.
+// pipeline returns the options of the write path.
 func (o *Options) pipeline() pipeline.Options {
 	return pipeline.Options{
 		MaxRequestRows: o.MaxRequestRows, MaxRequestBytes: o.MaxRequestBytes, MaxBufferedBytes: o.MaxBufferedBytes,
@@ -195,7 +195,7 @@ func (o *Options) pipeline() pipeline.Options {
 	}
 }
 
-// pause is how long to wait after that many earlier failures (0 for the first).
+// pause returns how long to wait after the given number of earlier failures (0 for the first).
 func (o *Options) pause(d remote.Diagnosis, failures int) time.Duration {
 	return remote.Pauses{Pause: o.Pause, Overloaded: o.PauseServerOverloaded, Patience: o.Patience}.For(d, failures)
 }
@@ -210,7 +210,7 @@ func processUser() string {
 	return "brine"
 }
 
-// Validate reports every fault at once, each with the field, its value and its bound. It expects EnsureDefaults to have run.
+// Validate reports all faults together, each with the field, its value and its bounds. Call EnsureDefaults first.
 func (o *Options) Validate() error {
 	var errs []error
 	if _, err := parseConnect(o.Connect); err != nil {
@@ -246,7 +246,7 @@ func (o *Options) Validate() error {
 			errs = append(errs, fmt.Errorf("hbase: Options.%s is %v, must be at least %v", d.name, d.value, d.min))
 		}
 	}
-	const maxFrame = 1 << 30 // the wire's lengths are int32
+	const maxFrame = 1 << 30 // lengths on the wire are int32
 	for _, n := range []struct {
 		name            string
 		value, min, max int
@@ -266,7 +266,7 @@ func (o *Options) Validate() error {
 	return errors.Join(errs...)
 }
 
-// leastAnswer is how long an answer to a scan may be that keeps to its size, give or take a cell.
+// leastAnswer is the length of an answer to a scan that keeps to its size limit, give or take a cell.
 func (o *Options) leastAnswer() int { return 2*defaultMaxResultBytes + o.MaxCellBytes }
 
 const (
@@ -279,13 +279,13 @@ const (
 
 // connect is a parsed connect string.
 type connect struct {
-	zooKeeper bool // else addrs are masters
+	zooKeeper bool // otherwise addrs are masters
 	addrs     []string
 	znode     string
 }
 
 func parseConnect(s string) (connect, error) {
-	scheme, rest, ok := strings.Cut(strings.TrimPrefix(s, "hbase+"), "://") // as HBase 3 writes them
+	scheme, rest, ok := strings.Cut(strings.TrimPrefix(s, "hbase+"), "://") // HBase 3 writes them with this prefix
 	port := defaultMasterPort
 	var to connect
 	switch {

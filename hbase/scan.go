@@ -17,36 +17,36 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// Scan asks for rows from Start (inclusive) to Stop (exclusive). For a reverse scan Start is the greater row; nil means the
+// Scan describes a read of the rows from Start (inclusive) to Stop (exclusive). In a reverse scan, Start is the greater row. Nil means the
 // end of the table in the scan's direction.
 type Scan struct {
 	Start, Stop    []byte
 	Reverse        bool
 	Limit          int // rows; 0 means all
-	Caching        int // rows per call; 0 means as many as fit into MaxResultBytes
+	Caching        int // rows per call; 0 means as many as fit in MaxResultBytes
 	Columns        []Column
 	MaxVersions    int   // 0 means 1
 	From, To       int64 // time range [From, To); both 0 means all
-	Raw            bool  // delete markers and deleted cells too
+	Raw            bool  // include delete markers and deleted cells
 	MaxResultBytes int   // per call; 0 means 2 MiB
 	Filter         Filter
-	Cursors        bool         // also give a Result without Cells whenever a server says how far it has looked, finding nothing: see Result
-	Renew          bool         // keep the open scanner's lease while the caller takes its time: the view of the region stays the same
-	Metrics        *ScanMetrics // counted up while the scan goes; nil: not counted
-	Consistency    Consistency  // with Timeline each region's scanner may be opened on a replica, where the rest of that region is read
+	Cursors        bool         // also yield a Result without Cells when a server reports how far it has looked in vain: see Result
+	Renew          bool         // renew the open scanner's lease while the caller is busy, so that the view of the region stays the same
+	Metrics        *ScanMetrics // incremented during the scan; nil: not counted
+	Consistency    Consistency  // with Timeline, a region's scanner may be opened on a replica, which then serves the rest of that region
 }
 
-// ScanMetrics are what a scan cost. They may be read whenever the scan's loop body runs, and after it.
+// ScanMetrics is the cost of a scan. It may be read in the scan's loop body and after the scan.
 type ScanMetrics struct {
-	Rows    int // given to the caller
-	Calls   int // answered
-	Regions int // scanners opened
-	Lost    int // calls that failed: the scanner was opened again
+	Rows    int // yielded to the caller
+	Calls   int // answered calls
+	Regions int // opened scanners
+	Lost    int // failed calls, after which the scanner was reopened
 
-	// As the servers count; older ones than 2.0 do not. Scanned ÷ given is 1 when no row was read for nothing.
+	// Counts by the servers, from HBase 2.0. RowsScanned ÷ Rows is 1 if no row was read in vain.
 	RowsScanned, RowsFiltered int64
 
-	Seen map[string]bool // the encoded names of the regions that were read are set, unless it is nil
+	Seen map[string]bool // if not nil, set to true for the encoded name of every region read
 }
 
 const (
@@ -54,10 +54,10 @@ const (
 	closeTimeout          = 5 * time.Second // for closing a scanner on a server
 )
 
-// Scan reads rows in order. The sequence ends after the first error. A Result is the caller's to keep.
+// Scan reads rows in order. The sequence ends after the first error. The caller may keep a Result.
 //
-// Rows come by one scanner after another, one per region. A scanner that is lost (its region moved, its lease ran out while
-// the caller took its time) is opened again behind the last whole row, so no row is missed or seen twice.
+// Rows come from one scanner after another, one per region. A scanner that is lost (because its region moved, or its lease expired while
+// the caller was busy) is reopened after the last complete row, so no row is missed or seen twice.
 func (c *Client) Scan(ctx context.Context, table string, s Scan) iter.Seq2[Result, error] {
 	return func(yield func(Result, error) bool) {
 		ctx, cancel := c.joined(ctx)
@@ -77,7 +77,7 @@ func (c *Client) Scan(ctx context.Context, table string, s Scan) iter.Seq2[Resul
 	}
 }
 
-// give hands rows to the caller, who may take as long as it likes.
+// give yields rows to the caller, which may take as long as it likes.
 func (s *scanner) give(ctx context.Context, rows []Result, yield func(Result, error) bool) bool {
 	defer s.keepLease(ctx)()
 	for _, r := range rows {
@@ -91,8 +91,8 @@ func (s *scanner) give(ctx context.Context, rows []Result, yield func(Result, er
 	return true
 }
 
-// keepLease renews the open scanner's lease, if the scan wants that, until the function that it returns is called. Until then
-// the scanner is its goroutine's.
+// keepLease renews the open scanner's lease, if the scan wants that, until the returned function is called. Until then, its goroutine owns
+// the scanner.
 func (s *scanner) keepLease(ctx context.Context) (stop func()) {
 	if !s.scan.Renew || s.region == nil || s.lease <= 0 {
 		return func() {}
@@ -107,11 +107,12 @@ func (s *scanner) keepLease(ctx context.Context) (stop func()) {
 	}()
 	return func() {
 		cancel()
-		<-done // a renewal under way is waited for: cut off, it would cost the scanner
+		<-done // wait for a renewal in progress: cutting it off would lose the scanner
 	}
 }
 
-// renew makes one call to keep the lease. It counts in the order of calls; when it fails it is not known whether it did.
+// renew makes one call to keep the lease. The call counts in the sequence of calls; if it fails, it is unknown whether the server counted
+// it.
 func (s *scanner) renew(ctx context.Context) {
 	in := s.nextRequest()
 	in.NumberOfRows, in.Renew = proto.Uint32(0), proto.Bool(true)
@@ -130,13 +131,13 @@ type scanner struct {
 	done  bool
 	left  int // rows still wanted; meaningless without scan.Limit
 
-	// Where to go on if the scanner is lost.
+	// Where to continue if the scanner is lost.
 	start     []byte
 	inclusive bool
 
 	region *Region // nil: no scanner is open
 	id     uint64
-	seq    uint64 // of the next call to the open scanner
+	seq    uint64 // sequence number of the next call to the open scanner
 	lease  time.Duration
 	torn   *Result // an incomplete row
 }
@@ -152,7 +153,7 @@ func (c *Client) newScanner(table string, s Scan) *scanner {
 	return &scanner{c: c, table: table, scan: s, left: s.Limit, start: s.Start, inclusive: true}
 }
 
-// next makes one call, with its retries, and returns the rows that it completed: often none.
+// next makes one call, with its retries, and returns the rows that it completed, often none.
 func (s *scanner) next(ctx context.Context) (rows []Result, err error) {
 	t := s.c.newTries("scan", s.table)
 	err = t.run(ctx, func(ctx context.Context) (*Region, error) {
@@ -184,7 +185,7 @@ func (s *scanner) call(ctx context.Context) (*Region, *hbasepb.ScanResponse, []r
 	return region, a.out, a.pieces, nil
 }
 
-// open opens a scanner where the next rows are.
+// open opens a scanner at the next rows.
 func (s *scanner) open(ctx context.Context) (*Region, *hbasepb.ScanResponse, []rpc.Piece, error) {
 	region, err := s.locate(ctx)
 	if err != nil {
@@ -206,8 +207,8 @@ func (s *scanner) open(ctx context.Context) (*Region, *hbasepb.ScanResponse, []r
 	return at, a.out, a.pieces, nil
 }
 
-// openHedged opens a scanner on a region or one of its replicas. A call that comes too late is not cut off, but its scanner is closed:
-// the server would keep it until its lease ends.
+// openHedged opens a scanner on a region or one of its replicas. A late call is not cancelled; its scanner is closed, because the server
+// would otherwise keep it until its lease expires.
 func (s *scanner) openHedged(ctx context.Context, region *Region) (scanAnswer, *Region, error) {
 	c := s.c
 	h := hedge.Read[scanAnswer]{Region: region, Delay: c.opts.ReplicaDelayScan, Locator: c.locator, Go: c.wg.Go}
@@ -225,7 +226,7 @@ func (s *scanner) openHedged(ctx context.Context, region *Region) (scanAnswer, *
 	return h.Run(ctx)
 }
 
-// openAt returns the call that opens a scanner on a region or a replica. The call itself touches nothing of the scan.
+// openAt returns a function that opens a scanner on a region or a replica. That function does not touch the state of the scan.
 func (s *scanner) openAt(at *Region) func(context.Context) (scanAnswer, error) {
 	c := s.c
 	in, err := s.openRequest(at)
@@ -329,8 +330,8 @@ func (s *scanner) request() *hbasepb.ScanRequest {
 	return in
 }
 
-// take puts torn rows together and reads from the answer what comes next: more of this scanner, another region, or the end.
-// After a heartbeat, which has no rows, it is more of this scanner.
+// take joins partial rows and derives from the answer what comes next: more of this scanner, the next region, or the end. After a
+// heartbeat, which has no rows, more of this scanner follows.
 func (s *scanner) take(out *hbasepb.ScanResponse, pieces []rpc.Piece) (rows []Result) {
 	for _, p := range pieces {
 		if len(p.Cells) == 0 {
@@ -361,7 +362,7 @@ func (s *scanner) take(out *hbasepb.ScanResponse, pieces []rpc.Piece) (rows []Re
 	case s.scan.Limit > 0 && s.left <= 0:
 		s.done = true
 		if endOfScan || endOfRegion {
-			s.region = nil // the server has closed it
+			s.region = nil // the server has closed the scanner
 		}
 	case endOfScan:
 		s.region, s.done = nil, true
@@ -371,7 +372,7 @@ func (s *scanner) take(out *hbasepb.ScanResponse, pieces []rpc.Piece) (rows []Re
 	return rows
 }
 
-// looked notes that everything before this row has been seen, and says so to a caller who wants to know.
+// looked records that everything before row has been seen, and adds a cursor to rows if the caller wants that.
 func (s *scanner) looked(rows []Result, row []byte) []Result {
 	ahead := bytes.Compare(row, s.start)
 	if s.scan.Reverse {
@@ -387,7 +388,7 @@ func (s *scanner) looked(rows []Result, row []byte) []Result {
 	return rows
 }
 
-// complete notes that everything up to this row has been seen.
+// complete records that everything up to this row has been seen.
 func (s *scanner) complete(rows []Result, r Result) []Result {
 	s.torn = nil
 	s.start, s.inclusive = r.Row, false
@@ -400,7 +401,7 @@ func (s *scanner) complete(rows []Result, r Result) []Result {
 	return append(rows, r)
 }
 
-// nextRegion goes on behind the region that is done, or ends the scan.
+// nextRegion moves on to the next region, or ends the scan.
 func (s *scanner) nextRegion() {
 	r := s.region
 	s.region = nil
@@ -413,10 +414,10 @@ func (s *scanner) nextRegion() {
 	s.start, s.inclusive = r.End, true
 }
 
-// lose forgets the open scanner, and with it the beginning of a row whose rest it had.
+// lose forgets the open scanner and the part of a row that it had returned.
 func (s *scanner) lose() { s.region, s.id, s.torn = nil, 0, nil }
 
-// close closes an open scanner on the server, which would otherwise keep it until the lease ends.
+// close closes an open scanner on the server, which would otherwise keep it until its lease expires.
 func (s *scanner) close() {
 	if s.region == nil {
 		return
@@ -429,5 +430,5 @@ func (c *Client) closeScanner(at *Region, id uint64) {
 	ctx, cancel := context.WithTimeout(c.ctx, min(closeTimeout, c.opts.RPCTimeout))
 	defer cancel()
 	in := &hbasepb.ScanRequest{ScannerId: proto.Uint64(id), NumberOfRows: proto.Uint32(0), CloseScanner: proto.Bool(true)}
-	_, _ = c.servers.Call(ctx, rpc.ClientService.At(at.Server), "Scan", in, new(hbasepb.ScanResponse)) // else its lease ends it
+	_, _ = c.servers.Call(ctx, rpc.ClientService.At(at.Server), "Scan", in, new(hbasepb.ScanResponse)) // if it fails, the lease expires
 }

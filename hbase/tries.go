@@ -13,8 +13,8 @@ import (
 	"brine/internal/backoff"
 )
 
-// tries is a read's or an admin call's way through its failures: it applies remedies and waits, until the call succeeds,
-// cannot succeed, or has spent both its retries and its time; or, where the client has Patience, only that.
+// tries retries a read or an admin call: it applies remedies and waits until the call succeeds, cannot succeed, or has used up both its
+// retries and its time. If the client has Patience, only the time counts.
 type tries struct {
 	c        *Client
 	op       string
@@ -22,32 +22,32 @@ type tries struct {
 	admin    bool // a call to the master, not to a region
 	deadline time.Time
 	tried    int
-	failures int     // that counted
-	region   *Region // that was called last, and failed
-	last     error   // of the last try that failed by itself; nil: none did
-	doubt    bool    // a try of a change may have been taken
+	failures int     // number of failures that count
+	region   *Region // last region that was called and failed
+	last     error   // error of the last try that failed by itself; nil: none did
+	doubt    bool    // a try of a change may have been applied
 
 	retries int
 }
 
-// CallOptions are how operations made with a context differ from the client's Options; see WithCallOptions.
+// CallOptions override the client's Options for operations made with a context; see WithCallOptions.
 type CallOptions = rpc.CallOptions
 
-// WithCallOptions returns a context by which reads, admin calls and changes of one row have a priority, time-outs and retries of their own.
-// A deadline of the context itself holds as well, and servers hear of it: they do not begin what nobody waits for. Batches go together with
-// others', by the client's Options.
+// WithCallOptions returns a context that gives reads, admin calls and changes of one row their own priority, time-outs and retries. A
+// deadline of the context also applies, and is sent to the servers, so that they do not start work that nobody waits for. Batches share
+// calls with others', so they use the client's Options.
 func WithCallOptions(ctx context.Context, o CallOptions) context.Context {
 	return rpc.WithCallOptions(ctx, o)
 }
 
-// Tracer makes spans of what a client does, for OpenTelemetry or another kind of tracing: see the example of Options.
+// Tracer makes spans of what a client does, for OpenTelemetry or another tracing system: see the example of Options.
 type Tracer = rpc.Tracer
 
 func (c *Client) newTries(op, table string) *tries {
 	return &tries{c: c, op: op, table: table, deadline: time.Now().Add(c.opts.OperationTimeout), retries: c.opts.Retries}
 }
 
-// run tries until once succeeds. once names the region that it called, if it got that far.
+// run calls once until it succeeds. once returns the region that it called, if it got that far.
 func (t *tries) run(ctx context.Context, once func(context.Context) (*Region, error)) (err error) {
 	if tracer := t.c.opts.Tracer; tracer != nil {
 		var end func(error)
@@ -72,7 +72,7 @@ func (t *tries) run(ctx context.Context, once func(context.Context) (*Region, er
 	}
 }
 
-// own is ctx with the time-out that its CallOptions ask for; its retries are the tries'.
+// own returns ctx with the time-out in its CallOptions, and applies their retries to t.
 func (t *tries) own(ctx context.Context) (context.Context, context.CancelFunc) {
 	o := rpc.CallOptionsOf(ctx)
 	if o.Retries != 0 {
@@ -85,7 +85,7 @@ func (t *tries) own(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeoutCause(ctx, o.OperationTimeout, &remote.Impatience{After: o.OperationTimeout})
 }
 
-// patient is ctx that ends when the client's patience does.
+// patient returns a context that ends when the client's Patience does.
 func (c *Client) patient(ctx context.Context) (context.Context, context.CancelFunc) {
 	if c.opts.Patience == 0 {
 		return ctx, func() {}
@@ -93,7 +93,7 @@ func (c *Client) patient(ctx context.Context) (context.Context, context.CancelFu
 	return context.WithTimeoutCause(ctx, c.opts.Patience, &remote.Impatience{After: c.opts.Patience})
 }
 
-// failed applies the remedy of err and waits, or returns the error to end with.
+// failed applies the remedy for err and waits. It returns the error to end with, or nil to try again.
 func (t *tries) failed(ctx context.Context, r *Region, err error) error {
 	if ctx.Err() != nil {
 		return t.interrupted(ctx, r, err)
@@ -123,7 +123,8 @@ func (t *tries) failed(ctx context.Context, r *Region, err error) error {
 	return nil
 }
 
-// interrupted returns why ctx ended, and what failed last: a try that the end cut off counts as failed only if no other did.
+// interrupted returns why ctx ended and what failed last. A try that was cut off by the end counts as a failure only if no other try
+// failed.
 func (t *tries) interrupted(ctx context.Context, r *Region, err error) error {
 	if t.last == nil {
 		t.region, t.last = r, err
@@ -131,7 +132,7 @@ func (t *tries) interrupted(ctx context.Context, r *Region, err error) error {
 	return t.end(t.region, remote.Interrupted(ctx, t.last))
 }
 
-// end wraps the last error in what the caller needs to know.
+// end wraps the last error in an Error for the caller.
 func (t *tries) end(r *Region, err error) error {
 	e := &Error{Op: t.op, Table: t.table, Attempts: max(t.tried, 1), Err: err}
 	if r != nil {
