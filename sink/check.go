@@ -14,14 +14,14 @@ type cell struct {
 	qualifier, value []byte
 	id               uint64 // column.id
 	pack             bool
-	field            int  // that fills it, in the schema; -1: several, or a member
-	null             bool // it has no value, and its column's older ones are to go
+	field            int  // the field that fills it, in the schema; -1: several fields, or a member
+	null             bool // it has no value, and older values of its column are deleted
 }
 
 // span is a part of one of the draft's lists.
 type span struct{ from, to int }
 
-// check makes the event's row keys and cells, and checks the cells against the limit: what passes becomes rows in all tables.
+// check makes the event's row keys and cells, and checks the cells against the limit. An event that passes becomes rows in all tables.
 func (d *draft) check(ev *event.Event) *event.Error {
 	d.rows, d.ends, d.cells, d.value = d.rows[:0], d.ends[:0], d.cells[:0], d.value[:0]
 	d.members.Reset()
@@ -74,7 +74,7 @@ func (d *draft) makeCells(p *part, ev *event.Event) *event.Error {
 	return nil
 }
 
-// cell returns what the column's cell holds of an event, or that it has none. It is valid until the next event.
+// cell returns the value of the column's cell for an event, and whether it has one. The value is valid until the next event.
 func (d *draft) cell(c *column, ev *event.Event) (value []byte, ok bool) {
 	start := len(d.value)
 	if c.pack != nil {
@@ -89,10 +89,10 @@ func (d *draft) cell(c *column, ev *event.Event) (value []byte, ok bool) {
 	return d.value[start:], true
 }
 
-// keyValueBytes is what a KeyValue has beside its row, family, qualifier and value: their lengths, the timestamp, the type.
+// keyValueBytes is the size of a KeyValue without its row, family, qualifier and value: their lengths, the timestamp and the type.
 const keyValueBytes = 20
 
-// checkCells refuses a cell that HBase would: its client and its servers count the whole KeyValue.
+// checkCells refuses a cell that HBase would refuse: its client and its servers count the whole KeyValue.
 func (d *draft) checkCells(p *part, row int) *event.Error {
 	most := d.sink.opts.MaxCellBytes - keyValueBytes - row
 	for i := p.cells.from; i < p.cells.to; i++ {
@@ -119,13 +119,13 @@ func (d *draft) tooLarge(p *part, c *cell, size int) *event.Error {
 	return e
 }
 
-// keyError names the field by its path in the record, and the table.
+// keyError adds the path of the field in the record and the table to an error of the key.
 func (d *draft) keyError(p *part, err error) *event.Error {
 	reject := &event.Error{Reason: event.BadKey, Detail: err.Error()}
 	if named := (*event.Error)(nil); errors.As(err, &named) {
 		*reject = *named
 	}
-	keyed := &p.makers[0] // all have the fields at the same places
+	keyed := &p.makers[0] // all have the fields at the same positions
 	if i := keyed.position(reject.Field); i >= 0 && reject.Field != "" {
 		reject.Field = fieldPath(keyed.schema.Fields[i])
 	}

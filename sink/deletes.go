@@ -9,19 +9,19 @@ import (
 	"brine/hbase"
 )
 
-// removal is how rows of a target are deleted.
+// removal describes how rows of a target are deleted.
 type removal struct {
 	hard    bool
 	moves   bool   // events can leave rows behind
-	deleted int    // the field, in the schema, that says that an event is a delete; -1: none does
+	deleted int    // the field, in the schema, that marks an event as a delete; -1: none does
 	mark    int    // its column, in target.columns; -1: none
-	life    uint64 // stands for a column that says whether a row that is deleted hard is there; see living
+	life    uint64 // the id of a virtual column for whether a hard-deleted row exists; see living
 }
 
-// A Bool as a cell holds it.
+// The values of a Bool as a cell holds them.
 var is, isNot = event.AppendValue(nil, event.BoolValue(true)), event.AppendValue(nil, event.BoolValue(false))
 
-// newRemoval needs the target's columns.
+// newRemoval requires that the target has its columns.
 func (t *target) newRemoval(d Deletes, schema event.Schema) (removal, error) {
 	r := removal{hard: d.Hard, moves: t.entity && len(schema.Images.Before) > 0, deleted: -1, mark: -1, life: t.seen.column("", nil)}
 	if d.Field != "" {
@@ -50,7 +50,7 @@ func (t *target) newRemoval(d Deletes, schema event.Schema) (removal, error) {
 // deletes reports whether the event is a delete.
 func (t *target) deletes(ev *event.Event) bool { return t.deleted >= 0 && ev.Values[t.deleted].Bool() }
 
-// marks is the cell that marks a row as deleted.
+// marks returns the cell that marks a row as deleted.
 func (t *target) marks() Cell {
 	c := &t.columns[t.mark]
 	return Cell{string(t.families[c.family].name), string(c.qualifier), is}
@@ -62,19 +62,19 @@ func (d *draft) leave(ev *event.Event) {
 	for n := range d.parts {
 		p := &d.parts[n]
 		p.left = span{len(d.ends), len(d.ends)}
-		if held, err := former.Holds(p.when); p.moves && held && err == nil { // else the former values made no row
+		if held, err := former.Holds(p.when); p.moves && held && err == nil { // otherwise the former values made no row
 			d.leaveRows(p, &former)
 			p.left.to = len(d.ends)
 		}
 	}
 }
 
-// leaveRows adds the keys of a part's former rows but for those that are rows of the event still: another entry of the table may
-// have such a row, and both would be of one version.
+// leaveRows adds the keys of a part's former rows, except those that are still rows of the event: another entry of the table may have such
+// a row, and both would be of one version.
 func (d *draft) leaveRows(p *part, former *event.Event) {
 	first, start := len(d.ends), len(d.rows)
 	var err error
-	if d.rows, d.ends, err = p.appendKeys(d.rows, d.ends, former); err != nil { // then it never had rows
+	if d.rows, d.ends, err = p.appendKeys(d.rows, d.ends, former); err != nil { // it never had rows
 		d.rows, d.ends = d.rows[:start], d.ends[:first]
 		return
 	}
@@ -91,7 +91,7 @@ func (d *draft) leaveRows(p *part, former *event.Event) {
 	d.rows, d.ends = d.rows[:end], d.ends[:kept]
 }
 
-// holds reports whether the event has the row.
+// holds reports whether the row is one of the event's.
 func (d *draft) holds(table string, row []byte) bool {
 	for n := range d.parts {
 		p := &d.parts[n]
@@ -124,12 +124,12 @@ func (d *draft) remove(p *part, i int, ev *event.Event, row []byte) {
 		if first, ties := p.seen.tie(seen, c.id, ev.Version, is, placeOf(ev.Record)); ties {
 			d.tied(p, TieInfo{Row: row, Family: f.name, Qualifier: c.qualifier}, ev, first)
 		}
-		batch.TTL(p.ttl.ms) // not until a time that the event says: what it hides was to stay until another one
+		batch.TTL(p.ttl.ms) // not the time that the event names: what the marker hides may be kept until another time
 	}
 	p.into.mutated(i, wrote)
 }
 
-// living reports a tie of a change with a delete of the same version: the delete wins, whichever comes last.
+// living reports a tie between a change and a delete of the same version. The delete wins, whichever comes last.
 func (d *draft) living(p *part, seen sum, row []byte, ev *event.Event, lives bool) {
 	value := isNot
 	if lives {
@@ -140,7 +140,7 @@ func (d *draft) living(p *part, seen sum, row []byte, ev *event.Event, lives boo
 	}
 }
 
-// tied reports to the hook a tie of the event with what the record at first has written.
+// tied reports to the hook that the event ties with the record at first.
 func (d *draft) tied(p *part, t TieInfo, ev *event.Event, first place) {
 	t.Table, t.Version, t.Record, t.Partition, t.Offset = p.table.Name, ev.Version, ev.Record, first.partition(), first.offset()
 	d.sink.opts.Hooks.Tie(t)

@@ -8,47 +8,47 @@ import (
 	"brine/hbase"
 )
 
-// draft is the mutations of one flight, in buffers that the next one uses again. It belongs to the goroutine that submits,
-// then to the flight until it is done.
+// draft holds the mutations of one flight in reusable buffers. It belongs to the goroutine that submits, then to the flight until that is
+// done.
 type draft struct {
 	sink     *Sink
 	parts    []part // by target
 	rejected []event.Failure
 
 	// Of the current event:
-	rows    []byte // its row keys, one after another, by part; then those of the rows that it leaves, by part
-	ends    []int  // of each in rows
+	rows    []byte // its row keys, concatenated, by part; then those of the rows that it leaves, by part
+	ends    []int  // the end of each key in rows
 	cells   []cell // by part
-	value   []byte // of the cells that are not cut from the record, one after another
+	value   []byte // the cells that are not slices of the record, concatenated
 	members event.Members
 }
 
-// part is the mutations of one entry.
+// part holds the mutations of one entry.
 type part struct {
 	*target
 	makers []keyMaker // by table.Keys
 	rows   span       // of the current event, in draft.ends
-	left   span       // those that the current event leaves
+	left   span       // the rows that the current event leaves
 	cells  span       // of the current event, in draft.cells
-	act    act        // what the current event does to rows
+	act    act        // what the current event does to its rows
 
-	into   *part // the first entry's of the table: it takes the mutations of all of them, in the order of the events
+	into   *part // the first entry of the same table, which takes the mutations of all its entries, in the order of the events
 	batch  *hbase.Batch
 	events []int    // by mutation: the event's position in the batch
 	wrote  []uint64 // by mutation: the set of families it has cells in
-	ends   []int    // by mutation: the size of the batch with it; only where the table counts buckets
-	spread []Bucket // of the flight that is settled; empty where the table does not count buckets
+	ends   []int    // by mutation: the size of the batch up to and including it; only if the table counts buckets
+	spread []Bucket // of the settled flight; empty unless the table counts buckets
 
-	flight Flight // nil when there is no mutation
+	flight Flight // nil if there is no mutation
 	errs   []hbase.MutationError
 	done   bool
 
-	// Of a flight that has stalled; see pending.go.
-	from   []int32  // by mutation: its index in the batch that was submitted
-	before []uint64 // the sets of families of the mutations that were durable by then
+	// For a flight that has stalled; see pending.go.
+	from   []int32  // by mutation: its index in the submitted batch
+	before []uint64 // the sets of families of the mutations that were durable at that point
 }
 
-// draft takes an empty draft.
+// draft returns an empty draft.
 func (s *Sink) draft() *draft {
 	if d, ok := s.drafts.Get().(*draft); ok {
 		return d
@@ -61,9 +61,9 @@ func (s *Sink) draft() *draft {
 	return d
 }
 
-// release empties the draft for the next flight. The client must be done with its batches.
+// release empties the draft for the next flight. The client must no longer use its batches.
 func (d *draft) release() {
-	d.rejected = nil // the flight's now
+	d.rejected = nil // now owned by the flight
 	for i := range d.parts {
 		p := &d.parts[i]
 		p.batch.Reset(p.table.Name)
@@ -76,7 +76,7 @@ func (d *draft) release() {
 	d.sink.drafts.Put(d)
 }
 
-// add makes the mutations of event number i, or rejects it whole.
+// add makes the mutations of the event at index i, or rejects it whole.
 func (d *draft) add(i int, ev *event.Event, now time.Time) {
 	if ev.LeftOut != "" {
 		return
@@ -103,7 +103,7 @@ func (d *draft) add(i int, ev *event.Event, now time.Time) {
 	}
 }
 
-// row is the key number k of the current event.
+// row returns key k of the current event.
 func (d *draft) row(k int) []byte {
 	start := 0
 	if k > 0 {
@@ -112,13 +112,13 @@ func (d *draft) row(k int) []byte {
 	return d.rows[start:d.ends[k]]
 }
 
-// mutate adds one row of an event to one table's batch.
+// mutate adds one row of an event to the batch of its table.
 func (d *draft) mutate(p *part, i int, ev *event.Event, row []byte, now time.Time) {
 	batch := p.into.batch
 	batch.Mutate(row)
 	seen := p.seen.row(row)
 	var wrote uint64
-	if p.nulls == NullsReplace && ev.Version > 0 { // else nothing is older
+	if p.nulls == NullsReplace && ev.Version > 0 { // otherwise nothing is older
 		for _, f := range p.families {
 			batch.Delete(hbase.DeleteFamily, f.name, nil, ev.Version-1)
 		}
@@ -155,7 +155,7 @@ func (d *draft) mutate(p *part, i int, ev *event.Event, row []byte, now time.Tim
 	d.expired(p, wrote, ttl, ev, now)
 }
 
-// mutated notes that the batch has a mutation more, of event number i.
+// mutated records that the batch has one more mutation, made by the event at index i.
 func (p *part) mutated(i int, wrote uint64) {
 	p.events = append(p.events, i)
 	p.wrote = append(p.wrote, wrote)
@@ -164,7 +164,8 @@ func (p *part) mutated(i int, wrote uint64) {
 	}
 }
 
-// expired reports to the hook each family that hides the event as it is written. Only the server's clock decides that in the end.
+// expired reports to the hook each family in which the event is hidden as soon as it is written. This is an estimate: the server's clock
+// decides.
 func (d *draft) expired(p *part, wrote uint64, ttl int64, ev *event.Event, now time.Time) {
 	over := func(ms int64) bool { return ms > 0 && ev.Version < now.UnixMilli()-ms }
 	for _, f := range p.families {

@@ -12,8 +12,8 @@ import (
 // flight is a batch of events until all of their rows are settled.
 type flight struct {
 	sink     *Sink
-	draft    *draft // nil once its buffers have been given back
-	parts    []part // that are not judged yet: the draft's, or, once the flight has stalled, its own; nil when the flight is settled
+	draft    *draft // nil once its buffers have been released
+	parts    []part // not judged yet: the draft's parts or, once the flight has stalled, its own; nil once the flight is settled
 	failures []event.Failure
 }
 
@@ -33,7 +33,7 @@ func (f *flight) Wait(ctx context.Context, until event.Until) (event.Outcome, er
 	return event.Outcome{Failures: f.failures}, nil
 }
 
-// settle judges what failed, one failure an event, and releases the buffers.
+// settle judges what failed, keeps one failure per event, and releases the buffers.
 func (f *flight) settle() {
 	if f.parts == nil {
 		return
@@ -51,7 +51,7 @@ func (f *flight) settle() {
 	f.parts = nil
 }
 
-// reportDurable reports the rows of a part, those that have failed too: they may have been applied.
+// reportDurable reports the rows of a part, including failed ones, because they may have been applied.
 func (s *Sink) reportDurable(p *part) {
 	if hook := s.opts.Hooks.Durable; hook != nil && p.batch != nil && p.batch.Len() > 0 {
 		hook(DurableInfo{Table: p.table.Name, Rows: p.batch})
@@ -84,8 +84,8 @@ func (p *part) wait(ctx context.Context) error {
 	return nil
 }
 
-// worst keeps one failure for each event, in order of events. Halt comes before Retry, since retrying cannot help, and Retry
-// before Reject, so that every table that takes the event has it before it is a dead letter.
+// worst keeps one failure per event, in order of events. Halt precedes Retry, because retrying cannot help. Retry precedes Reject, so that
+// every table that accepts the event has it before it becomes a dead letter.
 func worst(failures []event.Failure) []event.Failure {
 	rank := func(v event.Verdict) int {
 		return slices.Index([]event.Verdict{event.Halt, event.Retry, event.Reject}, v)
@@ -96,7 +96,8 @@ func worst(failures []event.Failure) []event.Failure {
 	return slices.CompactFunc(failures, func(a, b event.Failure) bool { return a.Index == b.Index })
 }
 
-// The verdicts and reasons of the kinds of failure that one mutation alone decides; hbase.Refused is decided by its neighbours.
+// verdicts holds the verdict and reason for each kind of failure that depends on one mutation alone. For hbase.Refused the neighbours
+// decide.
 var verdicts = map[hbase.Kind]struct {
 	verdict event.Verdict
 	reason  event.Reason

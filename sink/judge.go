@@ -11,7 +11,7 @@ import (
 	"brine/rowkey"
 )
 
-// judge turns what became of one table's mutations into failures of their events.
+// judge turns the mutations of one table that failed into failures of their events.
 func (s *Sink) judge(p *part, now time.Time) []event.Failure {
 	durable := append(p.durable(), p.before...)
 	p.remember(durable, now)
@@ -30,10 +30,10 @@ func (s *Sink) judge(p *part, now time.Time) []event.Failure {
 	return failures
 }
 
-// refused decides what a server's bare refusal of one mutation means. If the server took a neighbour, a mutation of the same
-// table and families, this one is at fault and is rejected; up to a bound, since a table that refuses many is mis-set and
-// must not drain a topic into dead letters. If it refused all neighbours the table is at fault. If no neighbour was
-// answered, the next try decides.
+// refused decides what a server's bare refusal of one mutation means. If the server accepted a neighbour, which is a mutation of the same
+// table and families, this one is at fault and is rejected. The number of rejects is bounded, because a table that refuses many mutations
+// is misconfigured and must not drain a topic into dead letters. If the server refused every neighbour, the table is at fault. If no
+// neighbour has an answer, the next attempt decides.
 func (s *Sink) refused(p *part, index int, durable []uint64, now time.Time) event.Verdict {
 	wrote := p.wrote[index]
 	covers := func(set uint64) bool { return set&wrote == wrote }
@@ -54,7 +54,7 @@ func (s *Sink) refused(p *part, index int, durable []uint64, now time.Time) even
 	return event.Reject
 }
 
-// durable returns the different sets of families of the mutations that the server took.
+// durable returns the distinct sets of families of the mutations that the server accepted.
 func (p *part) durable() []uint64 {
 	var sets []uint64
 	errs := p.errs
@@ -70,7 +70,7 @@ func (p *part) durable() []uint64 {
 	return sets
 }
 
-// alone reports whether the mutation has no neighbour in its flight, so that only other flights can tell.
+// alone reports whether the mutation has no neighbour in its flight, so that only other flights can decide.
 func (p *part) alone(index int, covers func(uint64) bool) bool {
 	for i, set := range p.wrote {
 		if i != index && covers(set) {
@@ -86,9 +86,9 @@ func (p *part) allRefused(covers func(uint64) bool) bool {
 	})
 }
 
-const lately = time.Minute // that a success of another flight speaks for the table
+const lately = time.Minute // for how long a success of another flight counts for the table
 
-// remember notes which families have just been written.
+// remember records which families have just been written.
 func (p *part) remember(durable []uint64, now time.Time) {
 	for _, set := range durable {
 		for ; set != 0; set &= set - 1 {
@@ -107,7 +107,7 @@ func (p *part) wroteLately(set uint64, now time.Time) bool {
 	return true
 }
 
-// describe words a failure for people.
+// describe returns the failure with the table, row, server, attempt and class that it concerns.
 func (p *part) describe(e hbase.MutationError) error {
 	where := fmt.Sprintf("table %s, row %s", p.table.Name, rowkey.Binary(p.batch.Row(e.Index)))
 	if e.Server != "" {

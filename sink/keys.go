@@ -10,8 +10,8 @@ import (
 	"brine/rowkey/eventkey"
 )
 
-// addKeys makes the keying of each of the table's keys. Rows of an entity under two keys are read as one: a delete marker under the newer
-// would not hide what is under the older.
+// addKeys makes the keying of each of the table's keys. Rows of one entity under two keys are read as one row, so a delete marker under the
+// newer key would not hide cells under the older.
 func (t *target) addKeys(rows Rows, schema event.Schema) error {
 	keys := rows.Table.Keys
 	if err := keys.Validate(); err != nil {
@@ -38,13 +38,13 @@ func (t *target) addKeys(rows Rows, schema event.Schema) error {
 	return nil
 }
 
-// keying is how the row keys of an entry are made. A key that takes all of its fields from the event as they are called there
-// has the event's own schema; for another one the event's values are followed by what As and Each add.
+// keying describes how the row keys of an entry are made. A key that takes all of its fields from the event, under the event's names, uses
+// the event's own schema. For any other key, what As and Each add follows the event's values.
 type keying struct {
 	key    *rowkey.Key
 	schema event.Schema
-	as     []int         // positions in the event's schema of what follows it
-	each   *event.Tokens // of the last of what follows; nil: there is one row
+	as     []int         // positions, in the event's schema, of the fields that follow it
+	each   *event.Tokens // of the last field that follows; nil: there is one row
 	events event.Schema
 }
 
@@ -96,7 +96,7 @@ type keyMaker struct {
 	*keying
 	encoder *eventkey.Encoder
 	cutter  *event.Cutter // nil: there is one row
-	keyed   event.Event   // the event with what the key needs beside its values
+	keyed   event.Event   // the event with the additional values that the key needs
 }
 
 func (t *target) makers() []keyMaker {
@@ -107,7 +107,7 @@ func (t *target) makers() []keyMaker {
 	return out
 }
 
-// appendKeys makes the keys of the event's rows by the key of its version, as keyMaker.append does.
+// appendKeys appends the keys of the event's rows, made by the key of its version; see keyMaker.append.
 func (p *part) appendKeys(rows []byte, ends []int, ev *event.Event) ([]byte, []int, error) {
 	return p.makers[p.table.Keys.At(ev.Version)].append(rows, ends, ev)
 }
@@ -124,7 +124,7 @@ func (k *keying) maker() keyMaker {
 	return m
 }
 
-// append makes the keys of the event's rows behind one another, and adds where each ends to ends.
+// append appends the keys of the event's rows to rows, and the end of each to ends.
 func (m *keyMaker) append(rows []byte, ends []int, ev *event.Event) ([]byte, []int, error) {
 	if len(m.schema.Fields) == len(m.events.Fields) {
 		rows, err := m.encoder.Append(rows, ev)

@@ -7,15 +7,15 @@ import (
 	"brine/event"
 )
 
-// memberColumns are columns that are named after members of an object.
+// memberColumns describes columns that are named after the members of an object.
 type memberColumns struct {
 	except map[string]bool
 	limit  int
 }
 
-const maxNameBytes = 1 << 10 // of a member; it is part of each of its cells
+const maxNameBytes = 1 << 10 // of a member; each of its cells repeats the name
 
-// newMembers passes over the members that fields are, beside those that the column excepts.
+// newMembers skips the members that fields hold, and those that the column excepts.
 func newMembers(m *Members, fields []event.Field) (*memberColumns, error) {
 	if m.Limit < 1 {
 		return nil, fmt.Errorf("at most %d members become columns; allow one at least", m.Limit)
@@ -61,7 +61,7 @@ func (d *draft) addMembers(p *part, c *column, ev *event.Event) *event.Error {
 	return err
 }
 
-// check refuses a name that is no qualifier, and one more column than there may be.
+// check refuses a name that cannot be a qualifier, and a column beyond the limit.
 func (m *memberColumns) check(name []byte, columns int) *event.Error {
 	switch {
 	case len(name) == 0:
@@ -75,7 +75,7 @@ func (m *memberColumns) check(name []byte, columns int) *event.Error {
 	return nil
 }
 
-// addMember makes one cell, unless its column is one of the entry's, or was made of another member.
+// addMember makes one cell. It returns an error if its column is one of the entry's, or already holds another member.
 func (d *draft) addMember(p *part, c *column, name, value []byte) *event.Error {
 	qualifier := name
 	if len(c.qualifier) > 0 {

@@ -9,17 +9,17 @@ import (
 	"brine/event"
 )
 
-// Options configure a sink.
+// Options configures a sink.
 type Options struct {
 	Schema event.Schema
 	Rows   []Rows
 	Hooks  Hooks
 
 	MaxCellBytes int              // [hbase.client.keyvalue.maxsize] a larger cell is rejected; default 10 MiB
-	Now          func() time.Time // the clock that TTLs and the bound on refusals are held against; default time.Now
+	Now          func() time.Time // the clock for TTLs and for the bound on refusals; default time.Now
 }
 
-// EnsureDefaults sets what is zero to its default. New calls it.
+// EnsureDefaults sets zero fields to their defaults. New calls it.
 func (o *Options) EnsureDefaults() {
 	o.MaxCellBytes = cmp.Or(o.MaxCellBytes, 10<<20)
 	if o.Now == nil {
@@ -28,8 +28,8 @@ func (o *Options) EnsureDefaults() {
 	o.Hooks.ensureDefaults()
 }
 
-// Validate reports every fault of the options themselves. Whether Rows fit Schema is found while New compiles them. It expects
-// EnsureDefaults to have run.
+// Validate reports every fault of the options themselves. It does not check that Rows fit Schema, which New does. It expects EnsureDefaults
+// to have run.
 func (o *Options) Validate() error {
 	var errs []error
 	if err := o.Schema.Validate(); err != nil {

@@ -9,8 +9,8 @@ import (
 	"brine/hbase"
 )
 
-// stall blocks until every row is settled or waits for a failing region. In the second case what is durable is settled, only what is not is
-// kept of the draft, and the outcome has pending events.
+// stall blocks until every row is settled or waits for a failing region. If rows wait, it settles those that are durable, keeps only the
+// rest, and returns an outcome with pending events.
 func (f *flight) stall(ctx context.Context) (event.Outcome, error) {
 	var rest []part
 	for i := range f.parts {
@@ -32,7 +32,7 @@ func (f *flight) stall(ctx context.Context) (event.Outcome, error) {
 	return f.keep(rest), nil
 }
 
-// keep settles what is durable and lets all go but the rest, whose events are pending.
+// keep settles what is durable and releases everything but rest, whose events are pending.
 func (f *flight) keep(rest []part) (o event.Outcome) {
 	now := f.sink.opts.Now()
 	unjudged := rest
@@ -62,7 +62,7 @@ func (f *flight) keep(rest []part) (o event.Outcome) {
 	return o
 }
 
-// divide parts what is left of p from what is durable, and settles that.
+// divide separates left, which is still pending, from the durable mutations of p, and settles those.
 func (s *Sink) divide(p, left *part, now time.Time) {
 	start := 0
 	for _, i := range left.from {
@@ -76,7 +76,7 @@ func (s *Sink) divide(p, left *part, now time.Time) {
 			start += size
 			left.ends = append(left.ends, start)
 		}
-		p.errs = append(p.errs, hbase.MutationError{Index: int(i)}) // not durable for now
+		p.errs = append(p.errs, hbase.MutationError{Index: int(i)}) // not durable yet
 	}
 	s.reportDurable(p)
 	left.before = p.durable()

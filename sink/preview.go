@@ -2,7 +2,7 @@ package sink
 
 import "brine/event"
 
-// Preview makes the rows that events would become, and writes nothing. It is used by one goroutine.
+// Preview makes the rows that events would become, without writing them. It must be used by one goroutine only.
 type Preview struct{ draft *draft }
 
 // Cell is one cell of a row that a Preview made.
@@ -11,7 +11,7 @@ type Cell struct {
 	Value             []byte
 }
 
-// NewPreview makes a preview. Its errors are those of New.
+// NewPreview returns a preview. Its errors are those of New.
 func NewPreview(opts Options) (*Preview, error) {
 	s, err := New(nil, opts)
 	if err != nil {
@@ -20,8 +20,8 @@ func NewPreview(opts Options) (*Preview, error) {
 	return &Preview{draft: s.draft()}, nil
 }
 
-// Rows returns each row that the event would become, and each that it would mark as deleted, or the *event.Error for which it would be
-// rejected. What row holds lasts until row returns; cells, which are asked for when they are needed, last until the next event.
+// Rows calls row for each row that the event would become and each that it would mark as deleted, or returns the *event.Error for which it
+// would be rejected. key is valid until row returns. cells, which makes the cells on demand, is valid until the next event.
 func (p *Preview) Rows(ev *event.Event, row func(table string, key []byte, cells func() []Cell)) error {
 	d := p.draft
 	if ev.LeftOut != "" {
@@ -65,7 +65,7 @@ func (d *draft) shown(p *part) (out []Cell) {
 	return out
 }
 
-// marked is the family of the empty cell of a row that has no other: that of its first column.
+// marked returns the family of the empty cell of a row that has no other: that of the first column.
 func (t *target) marked() int {
 	if len(t.columns) == 0 {
 		return 0

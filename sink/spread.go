@@ -1,6 +1,6 @@
 package sink
 
-// counted is how many salt buckets of a table are counted.
+// counted returns the number of salt buckets to count for a table, or 0 if none are counted.
 func (s *Sink) counted(t *target) int {
 	n := t.salt.Buckets()
 	if s.opts.Hooks.Spread == nil || n > MaxBuckets {
@@ -9,7 +9,7 @@ func (s *Sink) counted(t *target) int {
 	return n
 }
 
-// reportSpread reports to the hook what of a part is durable.
+// reportSpread passes the durable rows of a part to the hook.
 func (s *Sink) reportSpread(p *part) {
 	if len(p.ends) == 0 {
 		return
@@ -21,7 +21,7 @@ func (s *Sink) reportSpread(p *part) {
 	s.opts.Hooks.Spread(SpreadInfo{p.table.Name, p.spread})
 }
 
-// countBuckets sets p.spread to what is durable of the flight.
+// countBuckets sets p.spread to the durable rows of the flight.
 func (p *part) countBuckets() {
 	clear(p.spread)
 	errs := p.errs

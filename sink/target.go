@@ -11,7 +11,7 @@ import (
 	"brine/rowkey"
 )
 
-// target is the rows of one entry: what events become in one table.
+// target describes the rows of one entry: what events become in one table.
 type target struct {
 	table    Table
 	entity   bool // Table.Row is RowEntity
@@ -20,39 +20,39 @@ type target struct {
 	families []*family
 	columns  []column
 	ttl      ttl
-	salt     rowkey.Salt // that all keys begin with
+	salt     rowkey.Salt // which all keys begin with
 	when     int         // the condition, in the schema; -1: none
-	hides    bool        // an event for which it does not hold deletes its row
+	hides    bool        // an event for which the condition does not hold deletes its row
 	removal
 	*shared
 }
 
 // shared is what all entries of one table have in common.
 type shared struct {
-	seen   *memory   // whichever of them wrote
-	places []*family // of all of them; a set of families is a bit each, in this order
+	seen   *memory   // of writes by all entries
+	places []*family // the families of all entries; a set of families has one bit for each, in this order
 }
 
-// family is a column family that is written to.
+// family is a column family that the entry writes to.
 type family struct {
 	name    []byte
 	bit     int           // in shared.places
 	ttl     time.Duration // 0: forever
-	written atomic.Int64  // ms since 1970 at which a mutation with cells in it was last known to be durable
+	written atomic.Int64  // when a mutation with cells in it was last known to be durable, in ms since 1970
 }
 
 type column struct {
 	family    int // in target.families
 	qualifier []byte
-	id        uint64        // of family and qualifier, among all columns of the table
-	field     int           // in the schema; -1 with a pack, and for members of the record itself
+	id        uint64        // hash of family and qualifier, as memory.column returns it
+	field     int           // in the schema; -1 for a pack, and for members of the record itself
 	pack      *event.Packer // of the fields that share the cell; nil for one field
 	members   *memberColumns
 }
 
 const (
-	maxFamilies    = 64  // as many as a set holds; HBase's own advice is two or three
-	maxFamilyBytes = 127 // as a cell's layout allows
+	maxFamilies    = 64  // the size of a set; HBase recommends two or three
+	maxFamilyBytes = 127 // limited by the layout of a cell
 )
 
 func (s *Sink) addTargets() error {
@@ -140,7 +140,7 @@ func (t *target) addColumns(columns []Column, schema event.Schema) error {
 	return nil
 }
 
-// newColumn resolves what fills a column.
+// newColumn resolves the source of a column.
 func newColumn(c Column, schema event.Schema) (column, error) {
 	out := column{qualifier: []byte(c.Qualifier), field: -1}
 	var err error
@@ -164,7 +164,7 @@ func newColumn(c Column, schema event.Schema) (column, error) {
 	return out, err
 }
 
-// family finds or adds a family.
+// family returns the index of a family, which it adds if it is missing.
 func (t *target) family(name string) int {
 	is := func(f *family) bool { return string(f.name) == name }
 	if i := slices.IndexFunc(t.families, is); i >= 0 {

@@ -9,8 +9,8 @@ import (
 
 // ttl is how long a mutation's cells are kept, in ms from its version on.
 type ttl struct {
-	ms    int64 // 0: as long as their families say
-	until int   // a field in the schema, instead; -1: none
+	ms    int64 // 0: as long as their families keep them
+	until int   // the field in the schema that holds the end instead; -1: none
 }
 
 func newTTL(rows Rows, schema event.Schema, nulls NullPolicy) (ttl, error) {
@@ -42,7 +42,8 @@ func newTTL(rows Rows, schema event.Schema, nulls NullPolicy) (ttl, error) {
 	return t, nil
 }
 
-// of is the TTL of an event's cells in ms; 0: they have none of their own. One that is over is the shortest that there is.
+// of returns the TTL of an event's cells in ms, or 0 if they have none of their own. If it has already passed, of returns 1, the shortest
+// TTL.
 func (t *ttl) of(ev *event.Event) int64 {
 	if t.until < 0 {
 		return t.ms

@@ -7,7 +7,7 @@ import (
 	"brine/event"
 )
 
-// Conditions are those of the rows.
+// Conditions returns the conditions of the rows.
 func (o *Options) Conditions() []event.Condition {
 	var of, fields []string
 	for i := range o.Rows {
@@ -16,7 +16,7 @@ func (o *Options) Conditions() []event.Condition {
 	return o.Schema.Conditions(of, fields)
 }
 
-// addCondition needs the target's removal.
+// addCondition requires that the target has its removal.
 func (t *target) addCondition(rows Rows, schema event.Schema) error {
 	t.when, t.hides = -1, rows.Otherwise == Delete
 	if rows.When == "" {
@@ -37,7 +37,7 @@ func (t *target) addCondition(rows Rows, schema event.Schema) error {
 	return nil
 }
 
-// makeKeys adds the keys of the event's rows of a part, and notes whether it writes, deletes or passes over them.
+// makeKeys adds the keys of the event's rows in a part, and records whether the event writes, deletes or skips them.
 func (d *draft) makeKeys(p *part, ev *event.Event) *event.Error {
 	p.left, p.cells, p.act = span{}, span{}, writes
 	p.rows = span{len(d.ends), len(d.ends)}
@@ -52,7 +52,7 @@ func (d *draft) makeKeys(p *part, ev *event.Event) *event.Error {
 		p.act = passes
 		return nil
 	case !holds:
-		p.act = passes // its key says which row it has not left
+		p.act = passes // its key shows which row it has not left
 	}
 	var err error
 	if d.rows, d.ends, err = p.appendKeys(d.rows, d.ends, ev); err != nil && holds {
@@ -64,7 +64,7 @@ func (d *draft) makeKeys(p *part, ev *event.Event) *event.Error {
 	return nil
 }
 
-// act is what an event does to its rows of a part.
+// act is what an event does to its rows in a part.
 type act uint8
 
 const (
