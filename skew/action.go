@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// act finds what helps against a cause, with what it would have made of the rows that were seen.
+// act adds the actions that help against a cause, with the effect that each would have had on the sampled rows.
 func (e *evidence) act(h *HotSpot, i int, in inside) {
 	if h.Cause == Unknown {
 		h.Actions = []Action{{Kind: Split, Table: e.table, Region: e.regions[i].Region.Name, Text: "split the region where the servers choose"}}
@@ -27,11 +27,11 @@ func (e *evidence) act(h *HotSpot, i int, in inside) {
 	}
 }
 
-// leastRelief is the largest part of a region's rows that the larger half of a split may keep: above, it is not worth it.
+// leastRelief is the largest part of a region's rows that the larger half of a split may keep. Above it, a split is not worth its cost.
 const leastRelief = 0.75
 
-// split finds the row at which a split shares the region's rows out best. Where new rows all lie on one side none does: that side
-// would take all of them.
+// split finds the row at which a split divides the region's rows most evenly. There is none if new rows all lie on one side, because that
+// side would take all of them.
 func (e *evidence) split(i int, in inside) (Action, bool) {
 	if in.newer < 0.15 || in.newer > 0.85 {
 		return Action{}, false
@@ -50,7 +50,7 @@ func (e *evidence) split(i int, in inside) (Action, bool) {
 	return a, true
 }
 
-// bestSplit returns the shortest key that parts the rows the most evenly, and the part of them that lies before it.
+// bestSplit returns the shortest key that divides the rows most evenly, and the part of them before it.
 func bestSplit(rows []drawn, weight float64) (at Key, before float64) {
 	sorted := slices.SortedFunc(slices.Values(rows), func(a, b drawn) int { return bytes.Compare(a.row, b.row) })
 	sum, best := 0.0, 1.0
@@ -64,7 +64,7 @@ func bestSplit(rows []drawn, weight float64) (at Key, before float64) {
 	return at, before
 }
 
-// separator is the shortest key behind a and not behind b; a < b.
+// separator returns the shortest key that is greater than a and at most b; a < b.
 func separator(a, b []byte) Key {
 	n := 0
 	for n < len(a) && a[n] == b[n] {
@@ -73,11 +73,11 @@ func separator(a, b []byte) Key {
 	return bytes.Clone(b[:n+1])
 }
 
-// saltBuckets is how many buckets are advised at least.
+// saltBuckets is the least number of buckets that is advised.
 const saltBuckets = 16
 
-// salt foresees a table whose key begins with a salt over all of its fields, with a region for each bucket: the rows that were
-// seen are dealt out by a hash.
+// salt simulates a table whose key begins with a salt over all of its fields, with one region per bucket: a hash distributes the sampled
+// rows.
 func (e *evidence) salt(why Cause) Action {
 	n := max(saltBuckets, e.shape.Buckets)
 	for n < len(e.now) && n < 256 {
@@ -86,10 +86,10 @@ func (e *evidence) salt(why Cause) Action {
 	counts := make([]float64, n)
 	for _, d := range e.rows {
 		h := fnv.New64a()
-		_, _ = h.Write(d.row) // it has no errors
+		_, _ = h.Write(d.row) // never fails
 		counts[mixed(h.Sum64())%uint64(n)] += d.weight
 	}
-	// What chance makes of the sample goes, what it makes of the rows themselves comes.
+	// Take off what chance makes of the sample, and add what it makes of the rows themselves.
 	after := Measure(counts).MaxMean - Chance(n, float64(len(e.rows))).MaxMean
 	after = max(0, after) + Chance(n, e.total).MaxMean
 	b := Measure(e.now).MaxMean
@@ -106,14 +106,14 @@ func (e *evidence) salt(why Cause) Action {
 	return a
 }
 
-// mixed spreads a hash over its low bits (splitmix64's last step).
+// mixed spreads a hash over its low bits (the last step of splitmix64).
 func mixed(h uint64) uint64 {
 	h = (h ^ h>>30) * 0xbf58476d1ce4e5b9
 	h = (h ^ h>>27) * 0x94d049bb133111eb
 	return h ^ h>>31
 }
 
-// ownTable foresees the table without the rows of one value.
+// ownTable simulates the table without the rows of one value.
 func (e *evidence) ownTable(i int, g group, heavy *Heavy) Action {
 	after := slices.Clone(e.now)
 	after[i] *= 1 - g.share

@@ -7,39 +7,39 @@ import (
 	"time"
 )
 
-// Cause is why a place is hot.
+// Cause is the reason why a place is hot.
 type Cause string
 
 // The causes.
 const (
-	Monotonic    Cause = "monotonic key"   // new rows all lie behind (or before) the older ones
-	HeavyRow     Cause = "one heavy row"   // one row is written again and again
+	Monotonic    Cause = "monotonic key"   // new rows all lie after (or before) the older ones
+	HeavyRow     Cause = "one heavy row"   // one row is written over and over
 	HeavyKey     Cause = "one heavy key"   // most rows begin with the same value
-	FewBuckets   Cause = "too few buckets" // what the salt is made of has few values, so few of its buckets get rows
-	UnevenSplits Cause = "uneven splits"   // the region's range holds more of the keys than others
-	LoadedServer Cause = "loaded server"   // none of its regions is hot, but they are many or warm
-	Unknown      Cause = "unknown"         // too few of its rows were seen to tell
+	FewBuckets   Cause = "too few buckets" // the salt's input has few values, so few of its buckets get rows
+	UnevenSplits Cause = "uneven splits"   // the region's range holds more of the keys than others do
+	LoadedServer Cause = "loaded server"   // none of its regions is hot, but it has many or warm ones
+	Unknown      Cause = "unknown"         // too few of its rows were sampled
 )
 
-// HotSpot is a region, or a server, that takes much more than the mean, with the cause and what helps.
+// HotSpot is a region or server that takes much more than the mean, with the cause and the actions that help.
 type HotSpot struct {
 	Table    string    `json:"table,omitempty"` // of a region
 	Region   *Region   `json:"region,omitempty"`
 	Server   string    `json:"server"`
 	Since    time.Time `json:"since"`
-	Seconds  float64   `json:"seconds"`         // since then
-	Severity string    `json:"severity"`        // notice; warning from 2 times the mean on; critical from 4 on
+	Seconds  float64   `json:"seconds"`         // since Since
+	Severity string    `json:"severity"`        // notice; warning from 2 times the mean; critical from 4 times
 	Rate     float64   `json:"rows_per_second"` // now
 	Times    float64   `json:"times_mean"`
 	Share    float64   `json:"share"` // of all rows
 	Cause    Cause     `json:"cause"`
 	Why      string    `json:"why"`
 	Heavy    *Heavy    `json:"heavy,omitempty"`
-	Sampled  int       `json:"sampled_rows"` // what cause and effects are derived from
-	Actions  []Action  `json:"actions"`      // the best one first
+	Sampled  int       `json:"sampled_rows"` // number of rows from which cause and effects are derived
+	Actions  []Action  `json:"actions"`      // best first
 }
 
-// ActionKind is a kind of action. brine can do splits and moves by itself.
+// ActionKind is a kind of action. brine itself can carry out splits and moves.
 type ActionKind string
 
 // The kinds of action.
@@ -50,20 +50,20 @@ const (
 	OwnTable ActionKind = "own table"
 )
 
-// Action is something that helps, and what is foreseen of it.
+// Action is something that helps, with its expected effect.
 type Action struct {
 	Kind    ActionKind `json:"kind"`
 	Table   string     `json:"table"`
 	Region  string     `json:"region,omitempty"` // to be split or moved
-	At      Key        `json:"at,omitempty"`     // first row of the second half; empty: the servers choose
+	At      Key        `json:"at,omitempty"`     // first row of the second half; empty if the servers choose
 	To      string     `json:"to,omitempty"`     // server
 	Buckets int        `json:"buckets,omitempty"`
-	Key     Key        `json:"key,omitempty"` // what rows begin with that get a table of their own
+	Key     Key        `json:"key,omitempty"` // prefix of the rows that get a table of their own
 	Text    string     `json:"text"`
-	Effect  *Effect    `json:"effect,omitempty"` // nil: too few rows were seen to tell
+	Effect  *Effect    `json:"effect,omitempty"` // nil if too few rows were sampled
 }
 
-// String returns the action with what is foreseen of it.
+// String returns the action with its expected effect.
 func (a Action) String() string {
 	if a.Effect == nil {
 		return a.Text
@@ -76,7 +76,7 @@ func (a Action) String() string {
 		a.Effect.Before, a.Effect.After, 100*a.Effect.LargestBefore, 100*a.Effect.LargestAfter)
 }
 
-// Effect is how rows lie over the places of a kind (regions; servers for a move), before and after.
+// Effect is how evenly rows lie over places of one kind (regions; servers for a move), before and after an action.
 type Effect struct {
 	Before        float64 `json:"before_max_mean"`
 	After         float64 `json:"after_max_mean"`
@@ -100,26 +100,26 @@ func severity(times float64) string {
 	return "notice"
 }
 
-// evidence is what the cause of a table's hot spots is derived from.
+// evidence is the data from which the causes of a table's hot spots are derived.
 type evidence struct {
 	table   string
 	shape   Shape
 	regions []Load
-	now     []float64 // rows of the last seconds, by region
+	now     []float64 // rows of the last seconds, per region
 	total   float64
 	began   time.Time
-	rows    []drawn // of the whole table, in the order in which they came
+	rows    []drawn // of the whole table, in order of arrival
 	heads   []Heavy
 }
 
-// Sampled rows that a cause is derived from: the newest enoughRows of the whole table are taken, or more where the region has fewer than
-// fewRows of them; fewer than these say nothing.
+// These are the numbers of sampled rows from which a cause is derived: the newest enoughRows of the whole table, or more if fewer than
+// fewRows of them lie in the region. Fewer than fewRows prove nothing.
 const (
-	enoughRows = 4500 // and so for a salt of 1,024 buckets, see usedBuckets
+	enoughRows = 4500 // enough for a salt of 1,024 buckets too, see usedBuckets
 	fewRows    = 48
 )
 
-// Advise finds the cause of each hot region, and what helps.
+// Advise returns each hot region with its cause and the actions that help.
 func (c *Counter) Advise(table string) []HotSpot {
 	e := c.evidence(table)
 	if e.total == 0 {
@@ -137,7 +137,7 @@ func (c *Counter) Advise(table string) []HotSpot {
 	return spots
 }
 
-// evidence gathers what the causes of the hot regions are derived from; nothing when none is hot.
+// evidence gathers the data from which the causes of the hot regions are derived; it gathers nothing if no region is hot.
 func (c *Counter) evidence(table string) evidence {
 	c.mu.Lock()
 	shape := c.shape
@@ -158,7 +158,7 @@ func (c *Counter) evidence(table string) evidence {
 	return e
 }
 
-// hottest are the hot regions, those first that take most.
+// hottest returns the hot regions, hottest first.
 func (e *evidence) hottest() (hot []int) {
 	for i, l := range e.regions {
 		if l.HotSince != nil {
@@ -169,7 +169,7 @@ func (e *evidence) hottest() (hot []int) {
 	return hot
 }
 
-// Heavy are the values of the first field that rows hold whole that one row in a hundred has at least.
+// Heavy returns the values of the first field that is whole in the row which at least 1 % of the rows have.
 func (c *Counter) Heavy() []Heavy {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -183,7 +183,7 @@ func (c *Counter) Heavy() []Heavy {
 
 const leastShare = 0.01
 
-// HeavyFields are the values of declared fields that one event in a hundred has at least, by field.
+// HeavyFields returns the values of declared fields that at least 1 % of the events have, by field.
 func (c *Counter) HeavyFields() map[string][]Heavy {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -206,7 +206,7 @@ func (s *Shape) text(beginning []byte) string {
 	return Printable([]byte(s.Text(beginning)))
 }
 
-// explained says why region i is hot, and returns the evidence for it.
+// explained returns why region i is hot, and the evidence for it.
 func (e *evidence) explained(i int) (h HotSpot, of evidence, in inside) {
 	l := e.regions[i]
 	h = HotSpot{Table: e.table, Region: &l.Region, Server: l.Region.Server, Since: *l.HotSince, Rate: e.now[i] / nowSpan,

@@ -8,24 +8,24 @@ import (
 	"time"
 )
 
-// inside is the sample's rows of one region.
+// inside is the sampled rows of one region.
 type inside struct {
 	rows   []drawn
 	weight float64
 	share  float64 // of the table's rows
-	row    group   // the row that is written most
-	head   group   // the head that most rows have
-	newer  float64 // fraction of (older, newer) pairs in which the newer key sorts last: 0.5 when time does not matter
+	row    group   // the most written row
+	head   group   // the most frequent head
+	newer  float64 // fraction of (older, newer) pairs in which the newer key sorts last: 0.5 if time does not matter
 }
 
-// group is the rows that have something in common.
+// group is a set of rows with something in common.
 type group struct {
 	key   []byte
 	share float64 // of the region's rows
 }
 
-// since keeps the rows that came while region i was hot, without what was written before. Only the tail of the first span may have been
-// hot.
+// since keeps only the rows that were written while region i was hot. The region may have been hot only at the end of the first span, so
+// the rows of that span are dropped.
 func (e *evidence) since(hot time.Time, i int) (evidence, inside) {
 	from := hot.Add(hotSpan * time.Second).Sub(e.began)
 	first, _ := slices.BinarySearchFunc(e.rows, from, func(d drawn, from time.Duration) int { return cmp.Compare(d.at, from) })
@@ -66,7 +66,7 @@ func (s *Shape) head(row []byte) int {
 	return min(s.Head(row), len(row))
 }
 
-// largest finds what most rows have in common; an empty key is nothing.
+// largest returns the key that most rows have in common. It ignores empty keys.
 func (in *inside) largest(of func(row []byte) []byte) group {
 	weights := make(map[string]float64)
 	for _, d := range in.rows {
@@ -114,8 +114,8 @@ func newer(rows []drawn) float64 {
 }
 
 const (
-	oneSided = 0.95 // newer, from which on (or 1 − which, down to which) new rows lie on one side
-	most     = 0.5  // share of a region's rows that is the cause of its heat
+	oneSided = 0.95 // value of newer from which (or 1 − value, down to which) new rows lie on one side
+	most     = 0.5  // share of a region's rows that causes its heat
 )
 
 func (in *inside) monotonic() bool { return in.newer >= oneSided || in.newer <= 1-oneSided }
@@ -150,9 +150,9 @@ func (e *evidence) explain(h *HotSpot, in inside) {
 	}
 }
 
-// usedBuckets returns how many salt buckets get rows worth mention; 0 of 0 when there is no salt, or there are too few rows.
+// usedBuckets returns how many salt buckets get a considerable number of rows. It returns 0, 0 if there is no salt, or too few rows.
 func (e *evidence) usedBuckets() (used, of int) {
-	const rows, rowsForEach, mention = 64, 4, 0.1 // chance leaves no half of the buckets empty with so many
+	const rows, rowsForEach, mention = 64, 4, 0.1 // with so many rows, chance does not leave half of the buckets empty
 	n := e.shape.Buckets
 	if n < 2 || e.shape.Bucket == nil || len(e.rows) < rows+rowsForEach*n {
 		return 0, 0
@@ -172,7 +172,7 @@ func (e *evidence) usedBuckets() (used, of int) {
 	return used, n
 }
 
-// heavyOf returns what the sketch knows of a group, else what the sample does.
+// heavyOf returns what the sketch knows of a group, or else what the sample knows.
 func (e *evidence) heavyOf(g group, in inside) *Heavy {
 	for _, k := range e.heads {
 		if bytes.Equal(k.Key, g.key) {
@@ -182,5 +182,5 @@ func (e *evidence) heavyOf(g group, in inside) *Heavy {
 	return &Heavy{Key: g.key, Text: e.shape.text(g.key), Share: g.share * in.share}
 }
 
-// name shows the key to people: its fields, else its bytes.
+// name returns the key as people read it: its fields, or else its bytes.
 func (h *Heavy) name() string { return cmp.Or(h.Text, h.Key.String()) }

@@ -5,20 +5,20 @@ import (
 	"time"
 )
 
-// causes are the hot regions by cause, as they were last found. To find them costs milliseconds, and each scrape asks.
+// causes caches the hot regions by cause, because each scrape asks for them and finding them takes milliseconds.
 type causes struct {
 	regions map[Cause]int
-	hot     int // regions in all
+	hot     int // number of hot regions
 	at      time.Duration
 }
 
 const (
-	causesAge     = 10 * time.Second // for which they are returned again, unless as many regions are hot no longer
-	mostExplained = 32               // hot regions whose cause a scrape returns
+	causesAge     = 10 * time.Second // how long they stay valid, unless the number of hot regions changes
+	mostExplained = 32               // most hot regions whose cause a scrape returns
 )
 
-// Causes counts the hot regions by cause, as they were at most ten seconds ago. When Advise has not been called meanwhile, those behind
-// the hottest mostExplained count as Unknown.
+// Causes returns the number of hot regions by cause, at most ten seconds old. If Advise was not called in that time, those after the
+// hottest mostExplained count as Unknown.
 func (c *Counter) Causes() map[Cause]int {
 	if known, ok := c.known(); ok {
 		return known
@@ -37,7 +37,7 @@ func (c *Counter) Causes() map[Cause]int {
 	return known
 }
 
-// keep remembers the causes of all hot regions.
+// keep caches the causes of all hot regions.
 func (c *Counter) keep(spots []HotSpot) {
 	regions := make(map[Cause]int)
 	for i := range spots {
@@ -48,7 +48,7 @@ func (c *Counter) keep(spots []HotSpot) {
 	c.causes = causes{regions, len(spots), c.at}
 }
 
-// known returns what is remembered, and whether it is current.
+// known returns the cached causes, and whether they are current.
 func (c *Counter) known() (regions map[Cause]int, current bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -2,8 +2,8 @@ package skew
 
 import "math"
 
-// Chance is what the indices of an even spread are expected to be when that many rows fall at random on n places: with few rows for
-// each, chance alone looks uneven. The rows of a place are then as good as Poisson.
+// Chance returns the expected indices of an even spread if that many rows fall at random on n places. With few rows per place, chance alone
+// looks uneven. The rows of a place are then Poisson-distributed, to a good approximation.
 func Chance(n int, rows float64) Indices {
 	even := Measure(make([]float64, n))
 	if n < 2 || rows <= 0 {
@@ -26,7 +26,7 @@ func Chance(n int, rows float64) Indices {
 	}
 }
 
-// Beyond is what is left of the indices when what chance explains is taken off. Nothing is below even.
+// Beyond returns the indices without the part that chance explains. No index gets better than even.
 func (x Indices) Beyond(chance Indices) Indices {
 	return Indices{
 		MaxMean: 1 + max(0, x.MaxMean-chance.MaxMean), CV: max(0, x.CV-chance.CV), Gini: max(0, x.Gini-chance.Gini),
@@ -35,7 +35,7 @@ func (x Indices) Beyond(chance Indices) Indices {
 	}
 }
 
-// deviation is the expected standard deviation of n normal values, of which that of the population is 1.
+// deviation returns the expected standard deviation of n normally distributed values whose population has 1.
 func deviation(n float64) float64 {
 	if n > 100 {
 		return math.Sqrt(1 - 1/n)
@@ -45,16 +45,16 @@ func deviation(n float64) float64 {
 	return math.Sqrt(2/n) * math.Exp(a-b)
 }
 
-// extremes returns the expected maximum of n places of a Poisson mean, the expected sum of their top 1 %, and their 99th percentile.
-// An expectation is the sum over k of the probability of more than k; far from the mean that is 1 or 0.
+// extremes returns the expected maximum of n places of a Poisson mean, the expected sum of their top 1 %, and their 99th percentile. An
+// expectation is the sum over k of the probability of more than k, which far from the mean is 1 or 0.
 func extremes(n int, mean float64) (most, top, p float64) {
 	const sigmas = 12
 	k := max(0, math.Floor(mean-sigmas*math.Sqrt(mean)))
 	end := mean + sigmas*math.Sqrt(mean) + 40
 	places, first := float64(n), float64(top1(n))
-	below := 0.0 // the probability of at most k
+	below := 0.0 // probability of at most k
 	most, top, p = k, k*first, -1
-	step := max(1, math.Floor(math.Sqrt(mean)/500)) // for large means the sums need no more than some thousand steps
+	step := max(1, math.Floor(math.Sqrt(mean)/500)) // for large means, some thousand steps are enough
 	for ; k < end; k += step {
 		below = poissonBelow(mean, k, below, step)
 		more := 1 - math.Pow(below, places)
@@ -67,7 +67,7 @@ func extremes(n int, mean float64) (most, top, p float64) {
 	return most, top, p
 }
 
-// poissonBelow is the probability of at most k, of which that of at most k−step is known. Large means are as good as normal.
+// poissonBelow returns the probability of at most k, given that of at most k−step. For large means, it uses the normal distribution.
 func poissonBelow(mean, k, before, step float64) float64 {
 	if mean > 1000 || step > 1 {
 		return 0.5 * math.Erfc(-(k+0.5-mean)/math.Sqrt(2*mean))
@@ -80,7 +80,7 @@ func poisson(mean, k float64) float64 {
 	return math.Exp(k*math.Log(mean) - mean - gamma)
 }
 
-// giniOfPoisson is exp(−2λ)(I0(2λ)+I1(2λ)), which is the mean difference of two places over twice the mean.
+// giniOfPoisson returns exp(−2λ)(I0(2λ)+I1(2λ)), the mean difference of two places over twice the mean.
 func giniOfPoisson(mean float64) float64 {
 	if mean > 50 {
 		return 1 / math.Sqrt(math.Pi*mean)
@@ -95,8 +95,8 @@ func giniOfPoisson(mean float64) float64 {
 	return math.Exp(-2*mean) * (i0 + i1)
 }
 
-// entropyOfPoisson is 1 − H/ln n: H misses the entropy of an even spread by E[x ln x]/mean − ln mean, less what is sure since the
-// sum of all places is.
+// entropyOfPoisson returns 1 − H/ln n. H falls short of the entropy of an even spread by E[x ln x]/mean − ln mean, less what is certain
+// because the sum of all places is.
 func entropyOfPoisson(n int, mean float64) float64 {
 	sure := 1 - 1/float64(n)
 	if mean > 1000 {

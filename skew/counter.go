@@ -5,35 +5,35 @@ import (
 	"time"
 )
 
-// Shape is what is known of the keys of a table. All of it may be missing.
+// Shape is what is known about the keys of a table. Any of it may be missing.
 type Shape struct {
-	Buckets int                           // of the salt that the key begins with
-	Bucket  func(row []byte) int          // of a row; -1: none
-	Head    func(row []byte) int          // where the first field ends that rows hold whole; 0: nowhere
-	Text    func(beginning []byte) string // the fields that a row, or the beginning of one, holds whole; empty: none
-	Fields  []string                      // that the key is made of
-	Timed   bool                          // the first field that rows hold whole is a time
+	Buckets int                           // number of buckets of the salt with which the key begins
+	Bucket  func(row []byte) int          // bucket of a row; -1: none
+	Head    func(row []byte) int          // end of the first field that is whole in the row; 0: none is
+	Text    func(beginning []byte) string // fields that a row, or the beginning of one, holds whole; empty: none
+	Fields  []string                      // fields of the key
+	Timed   bool                          // the first field that is whole in the row is a time
 }
 
 // Batch is what one region acknowledged in one call.
 type Batch struct {
 	Region Region
 	Count  Count
-	Rows   Rows // nil: not known
+	Rows   Rows // nil: unknown
 }
 
-// Rows are the row keys of a batch, Count.Rows of them, or all of them nil where they are not known.
+// Rows are the row keys of a batch: Count.Rows of them, all nil if they are unknown.
 type Rows interface{ Row(i int) []byte }
 
-// Counter counts the writes of one table. It is safe for concurrent use; Add is called once for each region of each answered
-// call, and looks at row keys: at all of them up to everyKey a second.
+// Counter counts the writes to one table. It is safe for concurrent use. Add is called once per region of each answered call. It looks at
+// all row keys up to everyKey per second, and at a sample of them above that.
 type Counter struct {
 	now   func() time.Time
 	began time.Time
 
 	mu      sync.Mutex
 	shape   Shape
-	at      time.Duration // since began; does not go back, wherever a clock is set
+	at      time.Duration // since began; monotonic, whatever happens to the clock
 	regions regions
 	buckets []counts
 	sample  *sample
@@ -47,13 +47,13 @@ type Counter struct {
 	causes  causes
 }
 
-// The heavy hitters of a table are those of half a minute to a minute.
+// A table's heavy hitters cover the last half minute to minute.
 const (
 	sketchSpan     = 30 * time.Second
 	sketchCounters = 512
 )
 
-// NewCounter makes a counter of a table whose keys are of this shape.
+// NewCounter returns a counter for a table whose keys have this shape.
 func NewCounter(shape Shape, now func() time.Time) *Counter {
 	c := &Counter{now: now, began: now(), shape: shape, buckets: make([]counts, shape.Buckets), sample: newSample(),
 		fields: map[string]*[2]*sketch{}, writers: newWriters()}
@@ -63,8 +63,8 @@ func NewCounter(shape Shape, now func() time.Time) *Counter {
 	return c
 }
 
-// Reshape gives the keys another shape of as many buckets, and forgets which keys and fields were written, and by whom: what the shape
-// before named.
+// Reshape gives the keys another shape with the same number of buckets. It forgets which keys and fields were written, and by whom, because
+// the old shape named them.
 func (c *Counter) Reshape(shape Shape) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -77,7 +77,7 @@ func newSketches() [2]*sketch {
 	return [2]*sketch{newSketch(sketchCounters), newSketch(sketchCounters)}
 }
 
-// tick brings everything that slides to now. c.mu is held.
+// tick advances everything that slides to now. The caller holds c.mu.
 func (c *Counter) tick() time.Duration {
 	c.at = max(c.at, c.now().Sub(c.began))
 	c.sample.advance(c.at)
@@ -101,8 +101,8 @@ func (c *Counter) turn(s *[2]*sketch, half int64) {
 	}
 }
 
-// SetRegions makes the counter know the table's regions, so that those without writes count as zero. What regions were given
-// that are no longer listed goes over to those in their place.
+// SetRegions sets the table's regions, so that those without writes count as zero. What was written to regions that are no longer listed
+// moves to those in their place.
 func (c *Counter) SetRegions(list []Region) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -112,7 +112,7 @@ func (c *Counter) SetRegions(list []Region) {
 	}
 }
 
-// advance brings the counts of all places to now. c.mu is held.
+// advance brings the counts of all places to now. The caller holds c.mu.
 func (c *Counter) advance() {
 	at := c.tick()
 	for _, t := range c.regions.sorted {
@@ -123,7 +123,8 @@ func (c *Counter) advance() {
 	}
 }
 
-// share is the part of a region's rows that lies within a part of it: as in the sample, or half when that holds too few.
+// share returns the part of a region's rows that lies within a part of the region: the sampled part, or half if the sample has too few
+// rows.
 func (c *Counter) share(within, whole Region) float64 {
 	const enough = 16
 	in, of := 0, 0
@@ -143,7 +144,7 @@ func (c *Counter) share(within, whole Region) float64 {
 	return float64(in) / float64(of)
 }
 
-// Regions is the number of regions that the counter knows.
+// Regions returns the number of known regions.
 func (c *Counter) Regions() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -182,7 +183,7 @@ func (c *Counter) AddRetries(region string, mutations int64) {
 	}
 }
 
-// AddBucket counts rows that were written into one salt bucket.
+// AddBucket counts rows that were written to one salt bucket.
 func (c *Counter) AddBucket(bucket int, rows, bytes int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -191,7 +192,7 @@ func (c *Counter) AddBucket(bucket int, rows, bytes int64) {
 	}
 }
 
-// AddField counts the values of a field of n events that were handed over to be written; an empty value is none.
+// AddField counts the values of a field in n events that were handed over to be written. Empty values are not counted.
 func (c *Counter) AddField(field string, n int, value func(i int) []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

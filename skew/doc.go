@@ -1,7 +1,7 @@
-// Package skew says where the writes of a table go: how evenly over its regions, servers and salt buckets, which regions are hot, why,
-// and what helps. It turns counts and row keys into indices, a history of key space over time, and advice whose effect it simulates
-// on rows that it has seen. It imports nothing of ours.
+// Package skew shows where the writes to a table go: how evenly over its regions, servers and salt buckets, which regions are hot, why, and
+// what helps. It turns counts and row keys into indices, a history of key space over time, and advice whose effect it simulates on rows
+// that it has sampled. It imports none of our packages.
 //
-// The invariant: a region without writes counts as zero; what regions were given goes over to those that they are split or merged
-// into, so sums never change; what chance explains is no heat; and memory is bounded by the number of regions, whatever the keys.
+// The invariant: a region without writes counts as zero. The counts of a region that is split or merged move to its successors, so sums
+// never change. What chance explains is no heat. The number of regions bounds the memory, whatever the keys.
 package skew

@@ -6,17 +6,17 @@ import (
 	"time"
 )
 
-// HeatMap is the rows a second of key ranges over time.
+// HeatMap is the rows per second of key ranges over time.
 type HeatMap struct {
 	Starts []Key       `json:"starts"` // of the key ranges, in order
-	Times  []time.Time `json:"times"`  // when the columns end
-	Rows   [][]float64 `json:"rows"`   // a second: by range, then by time
+	Times  []time.Time `json:"times"`  // ends of the columns
+	Rows   [][]float64 `json:"rows"`   // per second: by range, then by time
 	Bytes  [][]float64 `json:"bytes"`
-	Most   float64     `json:"most"` // of Rows: what the brightest colour means
+	Most   float64     `json:"most"` // largest of Rows: the value of the brightest colour
 }
 
-// HeatMap draws the history of a span of time up to now on so many key ranges and columns at most; neighbours are added up. Its ranges
-// are those of the newest column; what an older one has for a wider range is shared out evenly.
+// HeatMap draws the history of the last span of time on at most so many key ranges and columns; neighbours are added up. The ranges are
+// those of the newest column. What an older column has for a wider range is divided evenly.
 func (c *Counter) HeatMap(span time.Duration, ranges, columns int) HeatMap {
 	c.mu.Lock()
 	c.advance()
@@ -37,7 +37,7 @@ func (c *Counter) HeatMap(span time.Duration, ranges, columns int) HeatMap {
 	return m
 }
 
-// thinned keeps so many of the starts, as evenly as it goes.
+// thinned keeps at most most of the starts, evenly distributed.
 func thinned(starts []Key, most int) []Key {
 	if len(starts) <= most {
 		return starts
@@ -49,11 +49,11 @@ func thinned(starts []Key, most int) []Key {
 	return out
 }
 
-// grouped puts neighbouring columns together until there are not too many.
+// grouped joins neighbouring columns until there are few enough.
 func grouped(all []Column, most int) (groups [][]Column) {
 	n := (len(all) + most - 1) / most
 	for len(all) > 0 {
-		first := max(1, len(all)%n) // so that the newest group is whole
+		first := max(1, len(all)%n) // keeps the newest group whole
 		if len(all)%n == 0 {
 			first = n
 		}
@@ -92,8 +92,7 @@ func (m *HeatMap) addColumn(group []Column) {
 	}
 }
 
-// Within returns the ranges that hold rows of a span of keys, up to end, which is none of them where nothing is its end: from one to before
-// another.
+// Within returns the ranges [from, to) that hold rows from start up to end, or up to the last if end is empty.
 func (m *HeatMap) Within(start, end Key) (from, to int) {
 	from, to = m.rangeOf(start), len(m.Starts)
 	if len(end) > 0 {
@@ -111,7 +110,7 @@ func (m *HeatMap) rangeOf(row Key) int {
 	return max(0, i)
 }
 
-// firstFrom returns the first range that begins at a row or behind it.
+// firstFrom returns the first range that begins at or after a row.
 func (m *HeatMap) firstFrom(row Key) int {
 	i, _ := slices.BinarySearchFunc(m.Starts, row, func(a, b Key) int { return bytes.Compare(a, b) })
 	return i

@@ -6,17 +6,17 @@ import (
 	"slices"
 )
 
-// Heavy is a key that was written often: between Rows − Error and Rows times, as far as every key was looked at. At high rates one key
-// in so many is, and stands for as many (stride): then these are estimates.
+// Heavy is a key that was written often: between Rows − Error and Rows times, if every key was looked at. At high rates only one key in
+// several is looked at and stands for the others (stride), so that these numbers are estimates.
 type Heavy struct {
 	Key   Key     `json:"key"`
-	Text  string  `json:"text,omitempty"` // the fields that it holds
+	Text  string  `json:"text,omitempty"` // fields that are whole in the key
 	Rows  int64   `json:"rows"`
 	Error int64   `json:"error"`
-	Share float64 `json:"share"` // Rows of all rows of the same time
+	Share float64 `json:"share"` // Rows over all rows of the same time
 }
 
-// heavy is what the sketches of two spans of time have most of together, in that order, down to a share.
+// heavy returns the keys that the sketches of two spans of time have most of together, most first, down to a least share.
 func heavy(a, b *sketch, least float64) []Heavy {
 	sums := make(map[string]*Heavy)
 	for _, s := range []*sketch{a, b} {
@@ -35,7 +35,7 @@ func heavy(a, b *sketch, least float64) []Heavy {
 			h.Error += bound
 		}
 		h.Share = float64(h.Rows) / total
-		if float64(h.Rows-h.Error) >= least*total { // for certain
+		if float64(h.Rows-h.Error) >= least*total { // certainly
 			out = append(out, *h)
 		}
 	}

@@ -6,29 +6,29 @@ import (
 	"time"
 )
 
-// history is what was written over key space and time: a column for each minute, with a bucket for each region. A table of more
-// regions than buckets has those that take the most by themselves, and the others joined with their neighbours.
+// history is what was written over key space and time: one column per minute, with one bucket per region. If a table has more regions than
+// buckets, those that take the most keep their own and the others are joined with their neighbours.
 type history struct {
 	columns []Column // a ring
 	next    int
-	minute  int64         // of the clock, in which the open column is
-	last    time.Duration // when the newest column ended
+	minute  int64         // minute of the clock that the open column covers
+	last    time.Duration // end of the newest column
 }
 
 const columnsKept = 8 * 60
 
-// MostRanges is how many key ranges the history keeps of a minute at most.
+// MostRanges is the most key ranges that the history keeps per minute.
 const MostRanges = 1536
 
 // Column is what was written in one span of time, by key range.
 type Column struct {
 	From, To    time.Time
-	Starts      []Key // of the ranges, in order; shared with the column before when it has the same
+	Starts      []Key // of the ranges, in order; shared with the column before if they are the same
 	Rows, Bytes []float32
-	MB          int64 // of the table, in files and in memory, as the cluster reports it; 0: not known
+	MB          int64 // of the table, in files and in memory, as the cluster reports it; 0: unknown
 }
 
-// keep closes a column at the end of each minute of the clock, so that the columns of several members lie on one another.
+// keep closes a column at the end of each minute of the clock, so that the columns of several members coincide.
 func (h *history) keep(at time.Duration, now time.Time, sorted []*tally) {
 	minute := minuteOf(now)
 	if minute == h.minute || at == h.last {
@@ -57,7 +57,7 @@ func (h *history) newest() *Column {
 	return &h.columns[(h.next+columnsKept-1)%columnsKept%len(h.columns)]
 }
 
-// ordered returns the columns, the oldest first.
+// ordered returns the columns, oldest first.
 func (h *history) ordered() []Column {
 	if len(h.columns) < columnsKept {
 		return slices.Clone(h.columns)
@@ -65,7 +65,7 @@ func (h *history) ordered() []Column {
 	return append(slices.Clone(h.columns[h.next:]), h.columns[:h.next]...)
 }
 
-// Columns returns what the history has of the time after a moment, the oldest first, and what has been written since its newest column.
+// Columns returns the columns after a moment, oldest first, and what was written since the newest of them.
 func (c *Counter) Columns(after time.Time) (closed []Column, open Column) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -74,7 +74,7 @@ func (c *Counter) Columns(after time.Time) (closed []Column, open Column) {
 	return closed, c.open()
 }
 
-// open is the column that is not closed yet. c.mu is held.
+// open returns the column that is still open. The caller holds c.mu.
 func (c *Counter) open() Column {
 	col := newColumn(c.regions.sorted, c.past.newest())
 	col.From, col.To = c.now().Add(c.past.last-c.at), c.now()
@@ -103,7 +103,7 @@ func newColumn(sorted []*tally, before *Column) Column {
 	return col
 }
 
-// fewest is the least number of rows that joined regions may have so that there are not too many buckets; −1: none are joined.
+// fewest returns the smallest number of rows that joined regions may have without exceeding the number of buckets; −1: none are joined.
 func fewest(sorted []*tally) int64 {
 	if len(sorted) <= MostRanges {
 		return -1
@@ -112,7 +112,7 @@ func fewest(sorted []*tally) int64 {
 	for _, t := range sorted {
 		total += t.column.Rows
 	}
-	from, to := int64(0), total // the answer lies in (from−1, to]
+	from, to := int64(0), total // the answer is in (from−1, to]
 	for from < to {
 		most := (from + to) / 2
 		if bucketsAt(sorted, most) <= MostRanges {

@@ -5,27 +5,27 @@ import (
 	"time"
 )
 
-// A region is hot when over each of some spans of seconds that follow one another it took much more than the mean, more than chance
-// explains, and more than a floor; so a backlog that comes at once after a pause makes none. It is hot no longer once it took
-// little more than the mean for longer.
+// A region becomes hot if, in each of several consecutive spans of seconds, it took much more than the mean, more than chance explains, and
+// more than a floor. So a backlog that arrives at once after a pause makes no region hot. A region cools once it has taken little more than
+// the mean for longer.
 const (
-	hotTimes    = 1.5  // the mean, from which on a region is hot
-	coolTimes   = 1.25 // the mean, up to which it is hot no longer
-	hotFloor    = 50   // rows a second: less is no burden for any region
-	hotSpans    = 3    // that follow one another
-	hotSpan     = 2    // seconds of each
+	hotTimes    = 1.5  // multiple of the mean from which a region is hot
+	coolTimes   = 1.25 // multiple of the mean up to which it cools
+	hotFloor    = 50   // rows per second: less is no burden for any region
+	hotSpans    = 3    // number of consecutive spans
+	hotSpan     = 2    // seconds per span
 	coolSpan    = 10   // seconds
-	unexplained = 10   // −ln of the largest probability of one span that chance is believed
+	unexplained = 10   // −ln of the largest probability of a span that is still put down to chance
 )
 
-// hotState is since when a place is hot.
+// hotState is the time since which a place is hot.
 type hotState struct {
-	since time.Time // zero: it is not
+	since time.Time // zero: not hot
 }
 
-// place is the rows that a region or a server took over the spans that count.
+// place is the rows that a region or a server took in the spans that count.
 type place struct {
-	spans [hotSpans]int64 // the newest first
+	spans [hotSpans]int64 // newest first
 	long  int64           // over coolSpan
 	state *hotState
 }
@@ -47,7 +47,7 @@ func (p *place) tooMuch(all *place, places float64) bool {
 	return true
 }
 
-// observe looks for places that have become hot, and for those that are hot no longer; it reports whether any is.
+// observe updates which places are hot, and reports whether any is.
 func observe(places []place, now time.Time) (hot bool) {
 	var all place
 	for _, p := range places {
@@ -69,13 +69,13 @@ func observe(places []place, now time.Time) (hot bool) {
 	return hot
 }
 
-// tooMuch reports whether chance does not make so many rows of this mean (Chernoff's bound).
+// tooMuch reports whether chance cannot explain so many rows for this mean (Chernoff's bound).
 func tooMuch(rows int64, mean float64) bool {
 	x := float64(rows) / mean
 	return rows >= hotFloor*hotSpan && x >= hotTimes && mean*(x*math.Log(x)-x+1) >= unexplained
 }
 
-// observe finds regions that become hot, keeps the history, and adds what servers took of the table.
+// observe updates which regions are hot, keeps the history, and adds up what each server took of the table.
 func (c *Counter) observe(servers map[string]*place) (hot bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

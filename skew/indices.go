@@ -6,12 +6,12 @@ import (
 )
 
 type Indices struct {
-	MaxMean   float64 `json:"max_mean"`   // the largest share over the mean share; 1 is even, n is all in one place
+	MaxMean   float64 `json:"max_mean"`   // largest share over mean share; 1 is even, n is all in one place
 	CV        float64 `json:"cv"`         // coefficient of variation: population standard deviation over mean
 	Gini      float64 `json:"gini"`       // Σ|xi−xj| / (2 n² mean): 0 is even, 1−1/n is all in one place
 	Entropy   float64 `json:"entropy"`    // 1 − H/ln n: 0 is even, 1 is all in one place
 	P99Mean   float64 `json:"p99_mean"`   // the 99th percentile (nearest rank) over the mean
-	TopShare  float64 `json:"top_share"`  // what the top 1 % of the places, one at least, take of all
+	TopShare  float64 `json:"top_share"`  // share of the top 1 % of the places (at least one)
 	HBaseCost float64 `json:"hbase_cost"` // the deviation that HBase's stochastic balancer scales to 0…1; it acts above 0.025
 }
 
@@ -41,7 +41,7 @@ func Measure(counts []float64) Indices {
 	return Indices{
 		MaxMean:   sorted[len(sorted)-1] / mean,
 		CV:        math.Sqrt(squares/n) / mean,
-		Gini:      max(0, weighted/(n*total)-1), // the sorted form of the definition above
+		Gini:      max(0, weighted/(n*total)-1), // sorted form of the definition above
 		Entropy:   max(0, 1-entropy/math.Log(n)),
 		P99Mean:   sorted[p99(len(sorted))] / mean,
 		TopShare:  top / total,

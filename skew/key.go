@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// Key is a row key. As text it is what HBase's shell prints: printable ASCII as it is, any other byte and the backslash as \xHH.
+// Key is a row key. Its text is what HBase's shell prints: printable ASCII as it is, any other byte and the backslash as \xHH.
 type Key []byte
 
 // MarshalText implements encoding.TextMarshaler.
@@ -45,11 +45,11 @@ func (k *Key) UnmarshalText(text []byte) error {
 }
 
 func (k Key) String() string {
-	text, _ := k.MarshalText() // it has no errors
+	text, _ := k.MarshalText() // never fails
 	return string(text)
 }
 
-// Start shows the key as the row that a region begins with; the first region of a table has none.
+// Start returns the key as the start of a region, which is empty for the first region of a table.
 func (k Key) Start() string {
 	if len(k) == 0 {
 		return "(first)"
@@ -57,8 +57,8 @@ func (k Key) Start() string {
 	return k.String()
 }
 
-// Printable shows a text as it is, and anything else (control characters, bytes that are no UTF-8) as Key does; so what is read from
-// records does no harm in a terminal.
+// Printable returns text as it is, but with everything else (control characters, bytes that are not UTF-8) escaped as in Key. So what is
+// read from records cannot harm a terminal.
 func Printable(text []byte) string {
 	if !utf8.Valid(text) || bytes.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) {
 		return Key(text).String()

@@ -5,27 +5,27 @@ import (
 	"time"
 )
 
-// RegionLoad is what a cluster reports of one region. Requests are counted since the region was opened where it is.
+// RegionLoad is what a cluster reports about one region. Requests are counted since the region was opened on its server.
 type RegionLoad struct {
 	Region        string // encoded name
 	MB            int64  // in files and in memory
 	Reads, Writes uint64
 }
 
-// loads are the cluster's last loads of a table's regions.
+// loads are the last loads that the cluster reported for a table's regions.
 type loads struct {
-	at      time.Duration // since the counter began; 0: there were none
-	servers []string      // of the cluster, by their addresses
+	at      time.Duration // since the counter began; 0: never
+	servers []string      // addresses of the cluster's servers
 }
 
-// regionLoad is what the cluster last reported of one region.
+// regionLoad is what the cluster last reported about one region.
 type regionLoad struct {
 	known         bool
 	mb            int64
 	reads, writes rate
 }
 
-// rate is requests a second, the newer ones with more weight: after a minute they are two thirds of it.
+// rate is requests per second, weighted towards the newest: the last minute makes up two thirds.
 type rate struct {
 	last  uint64
 	per   float64
@@ -38,7 +38,7 @@ func (r *rate) observe(now uint64, span time.Duration) {
 		return
 	}
 	n := now - r.last
-	if now < r.last { // the region was opened again
+	if now < r.last { // the region was reopened
 		n = now
 	}
 	r.last = now
@@ -49,7 +49,7 @@ func (r *rate) observe(now uint64, span time.Duration) {
 	r.per += weight * (float64(n)/span.Seconds() - r.per)
 }
 
-// SetLoads takes what a cluster of these servers reports of the table's regions; regions that it does not report keep what they had.
+// SetLoads takes what a cluster of these servers reports about the table's regions. Regions that it does not report keep their loads.
 func (c *Counter) SetLoads(servers []string, list []RegionLoad) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -6,16 +6,16 @@ import (
 	"time"
 )
 
-// Region identifies a region and says where it lies.
+// Region identifies a region and its range.
 type Region struct {
 	Name   string `json:"name"` // encoded name
-	ID     int64  `json:"-"`    // grows from a region to those that it is split or merged into; 0: newer than any other
+	ID     int64  `json:"-"`    // a region's successors have larger ones; 0: newer than any other
 	Start  Key    `json:"start"`
 	End    Key    `json:"end"`
 	Server string `json:"server"`
 }
 
-// tally is what one region was given.
+// tally is what was written to one region.
 type tally struct {
 	region Region
 	*counts
@@ -23,15 +23,15 @@ type tally struct {
 	hot  hotState
 }
 
-// regions are the regions of a table as far as they are known: their ranges do not overlap. What a region was given goes over to
-// those that it is split or merged into, so the sums never change.
+// regions are the known regions of a table. Their ranges do not overlap. If a region is split or merged, what was written to it moves to
+// its successors, so the sums never change.
 type regions struct {
 	sorted []*tally // by start
 	named  map[string]*tally
 }
 
-// of returns the tally of a region, and makes it known when it is not: it then takes over from the older ones in its range. A
-// region that is older itself, of which an answer came late, returns the newer one that holds its first row.
+// of returns the tally of a region. If the region is new, it takes over from the older ones in its range. If it is itself an older one,
+// whose answer came late, of returns the newer region that holds its first row.
 func (rs *regions) of(r Region, at time.Duration, share func(within, whole Region) float64) *tally {
 	if t := rs.named[r.Name]; t != nil {
 		if t.region.Server != r.Server {
@@ -64,7 +64,7 @@ func (rs *regions) of(r Region, at time.Duration, share func(within, whole Regio
 	return t
 }
 
-// takeOver moves what an older region was given in t's range to t, and returns what is left of the older one on either side.
+// takeOver moves what was written to an older region within t's range to t, and returns what is left of the older one on either side.
 func (t *tally) takeOver(o *tally, share func(within, whole Region) float64) (left []*tally) {
 	name := o.region.Name
 	if bytes.Compare(o.region.Start, t.region.Start) < 0 {
@@ -95,8 +95,8 @@ func (rs *regions) overlap(r Region) (from, to int) {
 	return from, to
 }
 
-// reaches reports whether the region ends behind a row.
+// reaches reports whether the region ends after a row.
 func (r *Region) reaches(row []byte) bool { return len(r.End) == 0 || bytes.Compare(row, r.End) < 0 }
 
-// holds reports whether a row lies in the region.
+// holds reports whether the row is in the region.
 func (r *Region) holds(row []byte) bool { return bytes.Compare(r.Start, row) <= 0 && r.reaches(row) }

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Load is what one region or one salt bucket was given.
+// Load is what was written to one region or one salt bucket.
 type Load struct {
 	Region      Region `json:"region,omitzero"` // of a region's load
 	Bucket      int    `json:"bucket"`          // of a bucket's load
@@ -18,27 +18,27 @@ type Load struct {
 
 	Rate     float64      `json:"rows_per_second"` // now
 	HotSince *time.Time   `json:"hot_since,omitempty"`
-	Cluster  *ClusterLoad `json:"cluster,omitempty"` // nil: not known
+	Cluster  *ClusterLoad `json:"cluster,omitempty"` // nil: unknown
 
-	Own Count `json:"-"` // of Total, what was counted under this name: without what was taken over in a split or a merge
+	Own Count `json:"-"` // the part of Total that was counted under this name, without what it took over in a split or merge
 	now int64 // rows of the last nowSpan seconds
 }
 
-// ClusterLoad is what the cluster reports of a region: what all of its clients do.
+// ClusterLoad is what the cluster reports about a region, for all of its clients.
 type ClusterLoad struct {
 	MB     int64   `json:"mb"` // in files and in memory
 	Reads  float64 `json:"reads_per_second"`
 	Writes float64 `json:"writes_per_second"`
 }
 
-// Server is what one server has of a table: nothing, when the cluster reports it and no region is on it.
+// Server is a server's part of a table. It is zero if the cluster reports the server but none of the table's regions are on it.
 type Server struct {
 	Name    string `json:"server"`
 	Regions int    `json:"regions"`
 	Recent  Count  `json:"recent"`
 }
 
-// Report is the state of one table. Indices are of rows over regions, if nothing else is said.
+// Report is the state of one table. Indices are over regions and of rows unless stated otherwise.
 type Report struct {
 	Regions []Load   `json:"regions"` // in key order
 	Buckets []Load   `json:"buckets,omitempty"`
@@ -48,15 +48,15 @@ type Report struct {
 	Recent       Indices `json:"recent"` // in the last Window
 	FiveMinutes  Indices `json:"five_minutes"`
 	Hour         Indices `json:"hour"`
-	Now          Indices `json:"now"`           // in the last seconds: what effects are foreseen of
-	Chance       Indices `json:"chance"`        // what chance makes of as many rows as Recent's
-	BeyondChance Indices `json:"beyond_chance"` // Recent without that
+	Now          Indices `json:"now"`           // in the last seconds; effects are simulated on it
+	Chance       Indices `json:"chance"`        // what chance makes of as many rows as in Recent
+	BeyondChance Indices `json:"beyond_chance"` // Recent without Chance
 	BucketsTotal Indices `json:"buckets_total"`
 
 	ServerRegions Indices `json:"server_regions"` // regions over servers
 	ServerWrites  Indices `json:"server_writes"`  // rows of the last Window over servers
 
-	Cluster *ClusterIndices `json:"cluster,omitempty"` // nil: the cluster's loads are not known
+	Cluster *ClusterIndices `json:"cluster,omitempty"` // nil: the cluster's loads are unknown
 
 	RowsTotal      int64    `json:"rows_total"`
 	RowsRecent     int64    `json:"rows_recent"`
@@ -64,7 +64,7 @@ type Report struct {
 	Warnings       []string `json:"warnings,omitempty"`
 }
 
-// ClusterIndices are of what the cluster reports, over the regions.
+// ClusterIndices are the indices of what the cluster reports, over the regions.
 type ClusterIndices struct {
 	Age    float64 `json:"age_seconds"` // of the loads
 	Data   Indices `json:"data"`        // of sizes
@@ -72,10 +72,10 @@ type ClusterIndices struct {
 	Writes Indices `json:"writes"`
 }
 
-// nowSpan is the seconds that the present rates are taken over.
+// nowSpan is the number of seconds over which the present rates are taken.
 const nowSpan = 10
 
-// Report measures the counts as they are now.
+// Report measures the present counts.
 func (c *Counter) Report() Report {
 	rep := c.Recent()
 	rep.Total = Measure(rows(rep.Regions, func(l *Load) Count { return l.Total }))
@@ -87,7 +87,7 @@ func (c *Counter) Report() Report {
 	return rep
 }
 
-// Recent is a Report that measures the last Window alone, which is quicker: of the indices over regions it has Recent only.
+// Recent returns a Report of the last Window alone, which is faster. Of the indices over regions, it has only Recent.
 func (c *Counter) Recent() Report {
 	rep := c.read()
 	rep.WindowsSeconds = Window.Seconds()
@@ -159,7 +159,7 @@ func clusterIndices(regions []Load, age time.Duration) *ClusterIndices {
 	}
 }
 
-// measureServers sums up by server. Those of the cluster that have none of the table's regions are there already, and count as zero.
+// measureServers adds up the loads by server. Servers of the cluster with none of the table's regions are already there, and count as zero.
 func (r *Report) measureServers() {
 	at := map[string]int{}
 	for i := range r.Servers {
@@ -192,7 +192,7 @@ func rows(loads []Load, which func(*Load) Count) []float64 {
 	return out
 }
 
-// Top splits loads into the k with the most rows, largest first, and the sum of the others with their number.
+// Top returns the k loads with the most rows, largest first, and the sum and number of the others.
 func Top(loads []Load, k int) (top []Load, other Count, others int) {
 	top = slices.Clone(loads)
 	slices.SortStableFunc(top, func(a, b Load) int { return int(min(1, max(-1, b.Total.Rows-a.Total.Rows))) })

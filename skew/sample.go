@@ -7,35 +7,35 @@ import (
 	"time"
 )
 
-// sample keeps rows drawn evenly from each of the last spans of time: what splits, moves and other keys would change is
-// simulated on them.
+// sample keeps rows drawn evenly from each of the last spans of time. The effects of splits, moves and other keys are simulated on them.
 type sample struct {
 	slots  [sampleSlots]sampleSlot
 	rnd    *rand.Rand
-	seen   int64 // rows in all
+	seen   int64 // total number of rows
 	newest int64
-	at     time.Duration // as far as it was advanced
+	at     time.Duration // time to which it has advanced
 }
 
-// sampleSlot is a reservoir of one span of time (Li's algorithm L: random numbers are drawn for the rows that are taken, not for each).
+// sampleSlot is the reservoir of one span of time (Li's algorithm L: random numbers are drawn for the rows that are taken, not for each
+// row).
 type sampleSlot struct {
 	rows []sampled
 	seen int64
-	skip int64   // rows until the next that is taken, once the slot is full
-	w    float64 // the largest of the numbers drawn for the rows that are in it; 0: not full yet
+	skip int64   // rows until the next one that is taken, once the slot is full
+	w    float64 // largest of the numbers drawn for the rows in it; 0: not full yet
 }
 
 type sampled struct {
 	row []byte
-	nth int64 // of all rows
+	nth int64 // number among all rows
 	at  time.Duration
 }
 
 const (
 	sampleSlots = 6
 	sampleSpan  = 10 * time.Second
-	sampleRows  = 2048 // of a slot
-	maxSampled  = 128  // bytes of a row that are kept
+	sampleRows  = 2048 // per slot
+	maxSampled  = 128  // bytes kept of a row
 )
 
 func newSample() *sample { return &sample{rnd: rand.New(rand.NewPCG(1, 2))} }
@@ -51,7 +51,7 @@ func (s *sample) advance(at time.Duration) {
 	s.newest = max(s.newest, now)
 }
 
-// place returns the next row's place in the sample, which must have been advanced; −1: it has none.
+// place returns the next row's position in the sample, or −1 if it is not taken. The sample must have been advanced.
 func (s *sample) place() int {
 	slot := &s.slots[s.newest%sampleSlots]
 	slot.seen++
@@ -71,13 +71,13 @@ func (s *sample) place() int {
 	return s.rnd.IntN(sampleRows)
 }
 
-// draw draws how many rows are left out now.
+// draw draws the number of rows to skip.
 func (s *sampleSlot) draw(rnd *rand.Rand) {
 	s.w *= math.Exp(math.Log(1-rnd.Float64()) / sampleRows)
 	s.skip = int64(math.Log(1-rnd.Float64()) / math.Log1p(-s.w))
 }
 
-// put puts the row that was seen last into its place.
+// put stores the last row at its position.
 func (s *sample) put(i int, row []byte) {
 	slot := &s.slots[s.newest%sampleSlots]
 	switch {
@@ -90,7 +90,7 @@ func (s *sample) put(i int, row []byte) {
 	slot.rows[i] = sampled{append(slot.rows[i].row[:0], row[:min(len(row), maxSampled)]...), s.seen, s.at}
 }
 
-// drawn is a row of the sample. It stands for weight rows.
+// drawn is a sampled row. It stands for weight rows.
 type drawn struct {
 	row    []byte
 	nth    int64
@@ -98,10 +98,10 @@ type drawn struct {
 	weight float64
 }
 
-// all returns copies of the rows, the oldest first.
+// all returns copies of the rows, oldest first.
 func (s *sample) all() []drawn {
 	var out []drawn
-	var rows []byte // of all, so that they are allocated together
+	var rows []byte // of all, in one allocation
 	for i := s.newest; i >= 0 && i > s.newest-sampleSlots; i-- {
 		slot := &s.slots[i%sampleSlots]
 		for _, r := range slot.rows {

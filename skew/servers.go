@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// Advise finds the causes of all hot regions of all tables and of hot servers, and what helps, the hottest first.
+// Advise returns the hot regions of all tables and the hot servers, each with its cause and the actions that help, hottest first.
 func (t *Tables) Advise() []HotSpot {
 	var spots []HotSpot
 	var all []placed
@@ -17,7 +17,7 @@ func (t *Tables) Advise() []HotSpot {
 			all = append(all, placed{name, l})
 		}
 	}
-	hot := make(map[string]bool) // servers that have a hot region, which explains them
+	hot := make(map[string]bool) // servers with a hot region, which explains their heat
 	for _, s := range spots {
 		hot[s.Server] = true
 	}
@@ -33,7 +33,7 @@ func (t *Tables) Advise() []HotSpot {
 	return spots
 }
 
-// LoadedServers is the number of servers that are hot although none of their regions is, by the reports.
+// LoadedServers returns the number of servers that are hot although, according to reports, none of their regions is.
 func (t *Tables) LoadedServers(reports map[string]Report) int {
 	explained := make(map[string]bool)
 	for _, rep := range reports {
@@ -48,7 +48,7 @@ func (t *Tables) LoadedServers(reports map[string]Report) int {
 	return len(t.loaded(explained))
 }
 
-// loaded are the hot servers without those that a hot region explains. t.mu is held.
+// loaded returns the hot servers whose heat is not explained by a hot region. The caller holds t.mu.
 func (t *Tables) loaded(explained map[string]bool) (names []string) {
 	for _, name := range slices.Sorted(maps.Keys(t.servers)) {
 		if !t.servers[name].since.IsZero() && !explained[name] {
@@ -64,7 +64,7 @@ type placed struct {
 	Load
 }
 
-// loadedServer says what helps a server that takes much more than the others.
+// loadedServer returns what helps a server that takes much more than the others.
 func loadedServer(name string, all []placed, live []string) HotSpot {
 	sums := make(map[string]float64)
 	for _, server := range live {
@@ -91,7 +91,7 @@ func loadedServer(name string, all []placed, live []string) HotSpot {
 	return s
 }
 
-// bestMove finds the region whose move to the server with the least leaves the two the most even.
+// bestMove finds the region whose move to the least loaded server leaves the two most even.
 func bestMove(from string, all []placed, sums map[string]float64) (Action, bool) {
 	names := slices.Sorted(maps.Keys(sums))
 	to := slices.MinFunc(names, func(a, b string) int { return cmp.Compare(sums[a], sums[b]) })

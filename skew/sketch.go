@@ -5,37 +5,36 @@ import (
 	"hash/maphash"
 )
 
-// sketch counts the heaviest of any number of keys in bounded memory: Space-Saving (Metwally, Agrawal, El Abbadi 2005). A key that
-// has no counter takes over the smallest one with its count, which becomes the bound of its error: so a count is never too small,
-// and too large by its error at most; and a key of more than total/len(counters) has a counter.
+// sketch counts the heaviest of any number of keys in bounded memory: Space-Saving (Metwally, Agrawal, El Abbadi 2005). A key without a
+// counter takes over the smallest counter with its count, which becomes the bound of its error. So a count is never too small, and too
+// large by at most its error; and a key with more than total/len(counters) has a counter.
 type sketch struct {
 	seed     maphash.Seed
 	total    int64
 	counters []counter
 	table    []int32 // by hash, with linear probing: the counter's position + 1; 0 is free
 
-	// The counters in the order of their counts, in runs of equal ones, so that counting one more moves a counter to the end of
-	// its run and no further.
+	// The counters in order of their counts, in runs of equal counts, so that counting one more moves a counter only to the end of its run.
 	order []int32
 	runs  []run
-	free  []int32 // of runs
+	free  []int32 // free runs
 }
 
 type counter struct {
 	hash  uint64
 	error int64
 	run   int32
-	pos   int32 // in order
+	pos   int32 // position in order
 	key   []byte
 }
 
-// run is the counters of one count.
+// run is the counters with the same count.
 type run struct {
 	count       int64
 	first, last int32 // in order
 }
 
-// maxHeavyKey is how much of a key is kept; keys that begin so are one.
+// maxHeavyKey is the number of bytes kept of a key. Keys that share these count as one.
 const maxHeavyKey = 128
 
 func newSketch(counters int) *sketch {
@@ -50,7 +49,7 @@ func newSketch(counters int) *sketch {
 // add counts a key once more.
 func (s *sketch) add(key []byte) { s.addTimes(key, 1) }
 
-// addTimes counts a key so many times more.
+// addTimes counts a key so many more times.
 func (s *sketch) addTimes(key []byte, times int64) {
 	key = key[:min(len(key), maxHeavyKey)]
 	h := maphash.Bytes(s.seed, key)
@@ -72,7 +71,7 @@ func (s *sketch) addTimes(key []byte, times int64) {
 	s.increment(&s.counters[i], times)
 }
 
-// find returns the counter of a hash, else −1 and the slot to put it in.
+// find returns the counter of a hash, or −1 and the slot to put it in.
 func (s *sketch) find(h uint64) (slot uint64, i int32) {
 	mask := uint64(len(s.table) - 1)
 	for slot = h & mask; s.table[slot] != 0; slot = (slot + 1) & mask {
@@ -83,7 +82,7 @@ func (s *sketch) find(h uint64) (slot uint64, i int32) {
 	return slot, -1
 }
 
-// forget frees the slot of a hash, and moves up those that were put behind it because of it.
+// forget frees the slot of a hash, and moves up the entries that were put after it because it was taken.
 func (s *sketch) forget(h uint64) {
 	mask := uint64(len(s.table) - 1)
 	hole, _ := s.find(h)
@@ -97,12 +96,12 @@ func (s *sketch) forget(h uint64) {
 	s.table[hole] = 0
 }
 
-// fresh makes a counter of 0, which is counted at once. It is the only one of its run.
+// fresh returns a new counter of 0, alone in its run. The caller counts it at once.
 func (s *sketch) fresh(h uint64, key []byte) int32 {
 	i := int32(len(s.counters))
 	s.counters = append(s.counters, counter{hash: h, pos: i, key: bytes.Clone(key)})
 	s.order = append(s.order, i)
-	for pos := i; pos > 0; { // to the front: each run's first goes to its end
+	for pos := i; pos > 0; { // move it to the front: the first of each run moves to the run's end
 		r := &s.runs[s.counters[s.order[pos-1]].run]
 		s.swap(pos, r.first)
 		pos = r.first
@@ -123,7 +122,7 @@ func (s *sketch) newRun(r run) int32 {
 	return int32(len(s.runs) - 1)
 }
 
-// increment counts c's key n times more: it goes to the end of its run, and past those whose counts it comes to exceed.
+// increment counts c's key n more times: c moves to the end of its run, and past the counters that it now exceeds.
 func (s *sketch) increment(c *counter, n int64) {
 	count := s.runs[c.run].count + n
 	for {
@@ -158,7 +157,7 @@ func (s *sketch) swap(i, j int32) {
 	s.counters[s.order[i]].pos, s.counters[s.order[j]].pos = i, j
 }
 
-// missing is how often a key without a counter was counted at most.
+// missing returns the most times that a key without a counter can have been counted.
 func (s *sketch) missing() int64 {
 	if len(s.counters) < cap(s.counters) {
 		return 0

@@ -7,16 +7,16 @@ import (
 	"strings"
 )
 
-// State is all that is reported of the tables at one moment.
+// State is everything that is reported about the tables at one moment.
 type State struct {
 	Tables map[string]TableState `json:"tables"`
-	Hot    []HotSpot             `json:"hot"` // the hottest first
+	Hot    []HotSpot             `json:"hot"` // hottest first
 }
 
-// TableState is the state of one table with what is written most in it.
+// TableState is the state of one table with what is written to it most.
 type TableState struct {
 	Report
-	Heavy       []Heavy            `json:"heavy_keys"`             // by the first field that rows hold whole
+	Heavy       []Heavy            `json:"heavy_keys"`             // by the first field that is whole in the row
 	HeavyFields map[string][]Heavy `json:"heavy_fields,omitempty"` // by declared field
 	Writers     []HeavyWriter      `json:"writers,omitempty"`      // who writes most
 }
@@ -30,7 +30,7 @@ func (t *Tables) State() State {
 	return s
 }
 
-// Of keeps of the state what is of one table, which is named whole or by the part behind its namespace.
+// Of returns the state of one table, named in full or without its namespace.
 func (s State) Of(name string) (State, error) {
 	if _, ok := s.Tables[name]; ok {
 		return s.of(name), nil

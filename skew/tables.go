@@ -7,22 +7,22 @@ import (
 	"time"
 )
 
-// Tables holds a counter for each table. It is safe for concurrent use.
+// Tables holds one counter per table. It is safe for concurrent use.
 type Tables struct {
 	now func() time.Time
 
 	mu      sync.RWMutex
 	tables  map[string]*Counter
 	servers map[string]*hotState // by name
-	live    []string             // the cluster's servers; nil: not known
+	live    []string             // the cluster's servers; nil: unknown
 }
 
-// NewTables makes an empty set.
+// NewTables returns an empty set.
 func NewTables(now func() time.Time) *Tables {
 	return &Tables{now: now, tables: make(map[string]*Counter), servers: make(map[string]*hotState)}
 }
 
-// Counter returns a table's counter; the first call for a table makes it, with keys of this shape.
+// Counter returns a table's counter. The first call for a table creates it with this shape of keys.
 func (t *Tables) Counter(table string, shape Shape) *Counter {
 	t.mu.RLock()
 	c := t.tables[table]
@@ -39,7 +39,7 @@ func (t *Tables) Counter(table string, shape Shape) *Counter {
 	return c
 }
 
-// Names are the tables, sorted.
+// Names returns the tables, sorted.
 func (t *Tables) Names() []string {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
@@ -61,15 +61,15 @@ func (t *Tables) all() map[string]*Counter {
 	return maps.Clone(t.tables)
 }
 
-// SetServers makes the live servers of the cluster known, so that those without regions count.
+// SetServers sets the live servers of the cluster, so that those without regions count.
 func (t *Tables) SetServers(names []string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.live = names
 }
 
-// Observe is to be called once a second: it finds regions and servers that become hot, and keeps the history. It reports whether any
-// is hot.
+// Observe must be called once per second. It updates which regions and servers are hot, and keeps the history. It reports whether any is
+// hot.
 func (t *Tables) Observe() (hot bool) {
 	sums := make(map[string]*place)
 	for _, c := range t.all() {

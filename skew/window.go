@@ -6,8 +6,8 @@ import "time"
 type Count struct {
 	Rows    int64         `json:"rows"`
 	Bytes   int64         `json:"bytes"`
-	Time    time.Duration `json:"nanoseconds,omitempty"` // from sending the calls to their answers; a call of several regions counts for each
-	Retries int64         `json:"retries,omitempty"`     // mutations that had to be sent again
+	Time    time.Duration `json:"nanoseconds,omitempty"` // from sending a call to its answer; a call to several regions counts for each
+	Retries int64         `json:"retries,omitempty"`     // mutations sent again
 }
 
 func (c *Count) add(n Count) {
@@ -17,7 +17,7 @@ func (c *Count) add(n Count) {
 	c.Retries += n.Retries
 }
 
-// take moves a part of c out of it.
+// take removes a part from c and returns it.
 func (c *Count) take(part float64) Count {
 	n := Count{scaled(c.Rows, part), scaled(c.Bytes, part), scaled(c.Time, part), scaled(c.Retries, part)}
 	c.Rows -= n.Rows
@@ -29,7 +29,7 @@ func (c *Count) take(part float64) Count {
 
 func scaled[T ~int64](n T, part float64) T { return T(float64(n) * part) }
 
-// The sliding windows. Each is a ring of slots, so what a window holds is as old as itself at most, and a slot less at least.
+// The sliding windows. Each is a ring of slots, so it covers its own length, or up to one slot less.
 const (
 	overMinute = iota
 	overFiveMinutes
@@ -37,10 +37,10 @@ const (
 	windows
 )
 
-// Window is the span of time that Load.Recent covers.
+// Window is the time that Load.Recent covers.
 const Window = time.Minute
 
-// spans are the windows' slots; those of all windows lie behind one another in counts.slots.
+// spans are the windows' slots. Those of all windows follow one another in counts.slots.
 var spans = [windows]struct {
 	slot    time.Duration
 	from, n int
@@ -52,17 +52,17 @@ var spans = [windows]struct {
 
 const allSlots = 12 + 10 + 12
 
-// counts are what one place (a region or a bucket) was given: in all, and over each window. Times are those since the counter
-// was made, and do not go back.
+// counts are what was written to one place (a region or a bucket): in total, and in each window. Times are since the counter was made, and
+// monotonic.
 type counts struct {
 	total  Count
 	slots  [allSlots]Count
-	newest [windows]int64 // the slot of time that was written last
+	newest [windows]int64 // the last written slot
 
-	burst       [bursts]uint32 // rows by second
+	burst       [bursts]uint32 // rows per second
 	burstNewest int64
 
-	column Count // since the history's last column
+	column Count // since the last column of the history
 
 	own Count // without what it took over
 }
@@ -96,7 +96,7 @@ func (c *counts) advance(at time.Duration) {
 	c.burstNewest = max(c.burstNewest, now)
 }
 
-// over sums up a window. The counts must have been advanced.
+// over returns the sum of a window. The counts must have been advanced.
 func (c *counts) over(window int) (sum Count) {
 	s := spans[window]
 	for _, n := range c.slots[s.from : s.from+s.n] {
@@ -105,7 +105,7 @@ func (c *counts) over(window int) (sum Count) {
 	return sum
 }
 
-// seconds returns the rows of whole seconds: from so many seconds ago to so many. The counts must have been advanced.
+// seconds returns the rows of whole seconds, between from and to seconds ago. The counts must have been advanced.
 func (c *counts) seconds(from, to int) (rows int64) {
 	for ago := from; ago > to; ago-- {
 		if i := c.burstNewest - int64(ago); i >= 0 {
@@ -128,7 +128,7 @@ func (c *counts) take(part float64) *counts {
 	return n
 }
 
-// join adds o, advanced to the same time, to c.
+// join adds o, which is advanced to the same time, to c.
 func (c *counts) join(o *counts) {
 	c.total.add(o.total)
 	c.column.add(o.column)

@@ -5,16 +5,16 @@ import (
 	"slices"
 )
 
-// Writer is who writes into a table, as far as records say it.
+// Writer identifies who writes to a table, from what records carry.
 type Writer struct {
 	Pipeline  string `json:"pipeline"`
 	Topic     string `json:"topic"`
 	Partition int    `json:"partition"`
-	Producer  int64  `json:"producer"`       // the id that Kafka has given the producer; −1: its batches carry none
-	Name      string `json:"name,omitempty"` // what the configured header says
+	Producer  int64  `json:"producer"`       // id that Kafka gave the producer; −1: its batches carry none
+	Name      string `json:"name,omitempty"` // value of the configured header
 }
 
-// HeavyWriter is a writer with the records that came from it: between Records − Error and Records.
+// HeavyWriter is a writer with the number of its records: between Records − Error and Records.
 type HeavyWriter struct {
 	Writer
 	Records int64   `json:"records"`
@@ -22,19 +22,19 @@ type HeavyWriter struct {
 	Share   float64 `json:"share"` // of all records of the same time
 }
 
-// writers counts records by their writers, in bounded memory.
+// writers counts records by writer, in bounded memory.
 type writers struct {
 	counts [2]*sketch // of this half minute and of the one before
-	ways   []way      // have numbers, by which they are counted
+	ways   []way      // the index of each is its number in the keys of counts
 	key    []byte
 }
 
-// way is what records come through.
+// way is the pipeline and topic that records come through.
 type way struct{ pipeline, topic string }
 
 const (
 	mostWays = 1 << 10
-	mostName = 64 // bytes of a name that are kept
+	mostName = 64 // bytes kept of a name
 
 	// A key of the counts is the way's number, the partition, the producer's id, and the name.
 	partitionAt, producerAt, nameAt = 4, 8, 16
@@ -44,7 +44,7 @@ func newWriters() writers {
 	return writers{counts: newSketches(), key: make([]byte, nameAt, nameAt+mostName)}
 }
 
-// add counts n records. Those of more ways than anybody configures are not counted.
+// add counts n records. If there are more ways than anybody configures, those of the rest are not counted.
 func (w *writers) add(of *Writer, n int64) {
 	number := slices.Index(w.ways, way{of.Pipeline, of.Topic})
 	if number < 0 {
@@ -73,7 +73,7 @@ func (c *Counter) AddWriter(of Writer, n int) {
 	c.writers.add(&of, int64(n))
 }
 
-// Writers are those of one record in a hundred at least, of the last half to whole minute.
+// Writers returns the writers of at least 1 % of the records of the last half minute to minute.
 func (c *Counter) Writers() []HeavyWriter {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -1,7 +1,7 @@
-// Package display writes what skew knows for people: how the rows of a table lie over its regions and servers, what is hot, and the map
-// of its key ranges over time.
+// Package display formats skew's results for people: how the rows of a table lie over its regions and servers, what is hot, and the map of
+// its key ranges over time.
 //
-// Texts of rows and servers stay within their lines, as term keeps them.
+// Texts from rows and servers stay within their lines: term escapes them.
 package display
 
 import (
@@ -12,7 +12,7 @@ import (
 	"brine/skew"
 )
 
-// Hot shows what is hot, why, and what helps.
+// Hot prints what is hot, why, and what helps.
 func Hot(out io.Writer, spots []skew.HotSpot) {
 	for _, h := range spots {
 		fmt.Fprintln(out)
@@ -25,7 +25,7 @@ func Hot(out io.Writer, spots []skew.HotSpot) {
 	}
 }
 
-// Place names what is hot: a region or a server.
+// Place returns the name of what is hot: a region or a server.
 func Place(h skew.HotSpot) string {
 	if h.Region == nil {
 		return "server " + h.Server + " is hot"

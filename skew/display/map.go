@@ -11,7 +11,7 @@ import (
 	"brine/skew"
 )
 
-// The size of a heat map in a terminal of 100 columns.
+// The size of a heat map in a terminal with 100 columns.
 const (
 	MapRanges  = 40
 	MapColumns = 60
@@ -19,7 +19,7 @@ const (
 
 var shades = []rune(" ·░▒▓█")
 
-// shade draws a value between nothing and the most; a little is not nothing.
+// shade returns the character for a value from zero to most. Only zero is blank.
 func shade(value, most float64) rune {
 	if value <= 0 || most <= 0 {
 		return shades[0]
@@ -27,8 +27,7 @@ func shade(value, most float64) rune {
 	return shades[max(1, int(math.Round(value/most*float64(len(shades)-1))))]
 }
 
-// Map draws time from left to right and keys from top to bottom, each as wide as the others whatever it holds, with what the
-// darkest shade means.
+// Map draws time from left to right and keys from top to bottom, all ranges equally high, with the value of the darkest shade.
 func Map(out io.Writer, table string, m skew.HeatMap) {
 	if len(m.Times) == 0 {
 		term.Println(out, "%s: nothing is known yet", table)

@@ -5,7 +5,7 @@ import (
 	"brine/skew"
 )
 
-// Start shows where a region begins: its start key, and the fields that it holds whole.
+// Start returns the start key of a region, and the fields that are whole in it.
 func Start(keys rowkey.Keys, at skew.Key) string {
 	if len(at) == 0 {
 		return at.Start()

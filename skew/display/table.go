@@ -12,7 +12,7 @@ import (
 	"brine/skew"
 )
 
-// Table shows a table's regions in the order of their keys, then its salt buckets, servers and heaviest keys.
+// Table prints a table's regions in key order, then its salt buckets, servers and heaviest keys.
 func Table(out io.Writer, table string, r skew.TableState) {
 	term.Wrapped(out, "", fmt.Sprintf("%s: %s written to %s, %s of them in the last %.0f s",
 		table, term.Count(int(r.RowsTotal), "row"), term.Count(len(r.Regions), "region"), term.Thousands(r.RowsRecent), r.WindowsSeconds))
@@ -48,7 +48,7 @@ func indices(x skew.Indices) string {
 		x.MaxMean, x.CV, x.Gini, x.Entropy, x.HBaseCost, x.P99Mean, 100*x.TopShare)
 }
 
-// printHottest names the region with the most rows of the last minute, or of all when that brought none.
+// printHottest prints the region with the most rows of the last minute, or of all time if the last minute has none.
 func printHottest(out io.Writer, r skew.Report) {
 	when, all, rows := "in the last minute", r.RowsRecent, func(l skew.Load) int64 { return l.Recent.Rows }
 	if r.RowsRecent == 0 {
@@ -63,7 +63,7 @@ func printHottest(out io.Writer, r skew.Report) {
 		when, term.Clip(hottest.Region.Start.Start(), 40), 100*share, share*float64(len(r.Regions))))
 }
 
-// printServers shows the spread over servers, and what the cluster reports of all its clients.
+// printServers prints the spread over servers, and what the cluster reports for all of its clients.
 func printServers(out io.Writer, r skew.Report) {
 	term.Wrapped(out, "  ", fmt.Sprintf("over %s: regions max/mean %.3f, writes max/mean %.3f", term.Count(len(r.Servers), "server"),
 		r.ServerRegions.MaxMean, r.ServerWrites.MaxMean))
@@ -116,7 +116,7 @@ func writerName(w *skew.Writer) string {
 
 func heavyName(h skew.Heavy) string { return term.Clip(cmp.Or(h.Text, h.Key.String()), 60) }
 
-// printLoads prints a line for each region or bucket, named by the columns in titles.
+// printLoads prints one line per region or bucket, named by the columns in titles.
 func printLoads(out io.Writer, titles []string, loads []skew.Load, name func(skew.Load) []string) {
 	total, largest := int64(0), int64(0)
 	for _, l := range loads {

@@ -9,18 +9,18 @@ import (
 	"brine/skew"
 )
 
-// A stored bucket: the format, how many ranges there are, the table's MB; then for each range how many bytes its start has in common with
-// the start before, how many follow, these bytes, and rows and bytes a second. Numbers are uvarints, but for the last two: float32 of IEEE
-// 754, big-endian.
+// A stored bucket is: the format, the number of ranges, the table's MB; then, per range, the number of bytes that its start has in common
+// with the start before, the number of bytes that follow, these bytes, and rows and bytes per second. Numbers are uvarints except for the
+// last two, which are IEEE 754 float32, big-endian.
 const format = 1
 
-// ErrFormat is a stored bucket that is none.
+// ErrFormat is the error for a stored bucket that cannot be decoded.
 var ErrFormat = errors.New("it is no bucket of a map, or one of a newer brine")
 
-// mostKey is how long a key may be: HBase has none that are longer.
+// mostKey is the longest possible key: HBase has no longer ones.
 const mostKey = math.MaxInt16
 
-// Encode returns the bucket as it is stored; its time stands elsewhere.
+// Encode returns the bucket as it is stored, without its time, which is stored elsewhere.
 func (b *Bucket) Encode() []byte {
 	out := binary.AppendUvarint([]byte{format}, uint64(len(b.Starts)))
 	out = binary.AppendUvarint(out, uint64(max(0, b.MB)))
@@ -44,7 +44,7 @@ func common(a, b skew.Key) (n int) {
 	return n
 }
 
-// Decode reads a bucket that was stored of a time.
+// Decode decodes a bucket that was stored for a time.
 func Decode(at time.Time, text []byte) (Bucket, error) {
 	d := decoder{text: text}
 	if d.byte() != format {
@@ -68,7 +68,7 @@ func Decode(at time.Time, text []byte) (Bucket, error) {
 	return b, nil
 }
 
-// decoder reads off a text; bad is set once there is not what is read.
+// decoder reads values from a text. It sets bad if a value is missing or wrong.
 type decoder struct {
 	text []byte
 	bad  bool
@@ -94,10 +94,10 @@ func (d *decoder) number(most uint64) uint64 {
 	return v
 }
 
-// most is more than anybody writes in a second: sums stay numbers.
+// most is more than anybody writes per second. It keeps sums finite.
 const most = 1e18
 
-// float reads a number from 0 on.
+// float reads a number of at least 0.
 func (d *decoder) float() float32 {
 	f := math.Float32frombits(binary.BigEndian.Uint32(d.take(4)))
 	if d.bad = d.bad || !(f >= 0 && f <= most); d.bad {

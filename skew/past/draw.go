@@ -7,16 +7,16 @@ import (
 	"brine/skew"
 )
 
-// Draw draws buckets, which are in the order of their times and each so long, as a map of so many ranges and columns at most. Time goes
-// from the first of them until an end without gaps: where nothing was kept nothing was written, as far as is known. Buckets that share a
-// column are shown by the most of each range.
+// Draw draws buckets of length long, which are sorted by time, as a map of at most so many ranges and columns. Time goes without gaps from
+// the first bucket to until: where no bucket was kept, nothing is known to have been written. If several buckets share a column, it shows
+// the largest value of each range.
 func Draw(list []Bucket, long time.Duration, until time.Time, ranges, columns int) skew.HeatMap {
 	if len(list) == 0 || ranges < 1 || columns < 1 {
 		return skew.HeatMap{}
 	}
 	first := list[0].At
 	n := max(1, int((until.Sub(first)+long-1)/long))
-	share := (n + columns - 1) / columns // buckets of a column
+	share := (n + columns - 1) / columns // buckets per column
 	each := time.Duration(share) * long
 	cells := make([]Bucket, (n+share-1)/share)
 	for len(list) > 0 {
@@ -50,7 +50,7 @@ func Draw(list []Bucket, long time.Duration, until time.Time, ranges, columns in
 	return m
 }
 
-// axisOf are the ranges of the map: those of all columns, the hottest by themselves.
+// axisOf returns the ranges of the map: those of all columns, of which the hottest stay separate.
 func axisOf(cells []Bucket, ranges int) []skew.Key {
 	some := slices.DeleteFunc(slices.Clone(cells), func(b Bucket) bool { return len(b.Starts) == 0 })
 	if len(some) == 0 {

@@ -1,7 +1,7 @@
-// Package past is what the map of a table shows of time that is over: buckets as they are stored, added up over the members of a group,
-// made coarser, and drawn. It is pure, and imports of ours what it is the past of.
+// Package past is the history of a table's map: buckets as they are stored, added up over the members of a group, made coarser, and drawn.
+// It is pure, and imports only packages of ours whose history it is.
 //
-// The invariant: a bucket that is made of others has in each range of keys the most that one of them had there, so that no hot range
+// The invariant: a bucket made of others has, in each key range, the largest value that any of them had there, so that no hot range
 // disappears, whatever becomes of the others.
 package past
 
@@ -13,22 +13,22 @@ import (
 	"brine/skew"
 )
 
-// Minute is how long the finest buckets are.
+// Minute is the length of the finest buckets.
 const Minute = time.Minute
 
-// Bucket is what was written in a bucket of time, by key range: rows and bytes a second.
+// Bucket is what was written in a span of time, by key range: rows and bytes per second.
 type Bucket struct {
 	At          time.Time  // when it begins
 	Starts      []skew.Key // of the ranges, in order
 	Rows, Bytes []float32
-	MB          int64 // of the table; 0: not known
+	MB          int64 // of the table; 0: unknown
 }
 
-// Of makes the minute's bucket of a column. A column is a minute long, or shorter where a process began or ended: what it has is of all of
-// least, a minute, all the same, so that two processes that share a minute add up. Of a column that is still open least is less.
+// Of returns the minute's bucket for a column. A column is a minute long, or shorter where a process began or ended. Its rates are over at
+// least least, a minute, so that two processes that share a minute add up. For a column that is still open, least is less.
 func Of(c *skew.Column, least time.Duration) Bucket {
 	n := len(c.Rows)
-	middle := c.From.Add(c.To.Sub(c.From) / 2) // it may begin a moment before its minute
+	middle := c.From.Add(c.To.Sub(c.From) / 2) // a column may begin a moment before its minute
 	b := Bucket{At: middle.Truncate(Minute), Starts: c.Starts, Rows: make([]float32, n), Bytes: make([]float32, n), MB: c.MB}
 	seconds := float32(max(least, c.To.Sub(c.From)).Seconds())
 	for i := range c.Rows {
@@ -37,17 +37,17 @@ func Of(c *skew.Column, least time.Duration) Bucket {
 	return b
 }
 
-// Sum adds up what several members have of one bucket of time.
+// Sum adds up what several members have for the same span of time.
 func Sum(list []Bucket) Bucket {
 	return combined(list, func(a, b float32) float32 { return a + b })
 }
 
-// Most makes one bucket, which begins with the first, of several that follow one another.
+// Most returns one bucket for several consecutive ones. It begins with the first.
 func Most(list []Bucket) Bucket {
 	return combined(list, func(a, b float32) float32 { return max(a, b) })
 }
 
-// combined has the ranges of all, up to skew.MostRanges; what a bucket has for a wider range is shared out evenly.
+// combined returns a bucket with the ranges of all, up to skew.MostRanges. What a bucket has for a wider range is divided evenly.
 func combined(list []Bucket, by func(a, b float32) float32) Bucket {
 	if len(list) == 1 {
 		return list[0]
@@ -70,7 +70,7 @@ func combined(list []Bucket, by func(a, b float32) float32) Bucket {
 	return out
 }
 
-// union are the starts of all buckets, in order.
+// union returns the starts of all buckets, in order.
 func union(list []Bucket) []skew.Key {
 	starts := list[0].Starts
 	for i := 1; i < len(list); i++ {
@@ -88,7 +88,7 @@ func equal(a, b skew.Key) bool  { return bytes.Equal(a, b) }
 
 func same(a, b []skew.Key) bool { return slices.EqualFunc(a, b, equal) }
 
-// spread gives what the bucket has to ranges that begin at starts, which are in order.
+// spread divides the bucket's values over ranges that begin at starts, which are sorted.
 func (b *Bucket) spread(starts []skew.Key, give func(r int, rows, bytes float32)) {
 	from := 0
 	for i, start := range b.Starts {
@@ -106,7 +106,7 @@ func (b *Bucket) spread(starts []skew.Key, give func(r int, rows, bytes float32)
 	}
 }
 
-// rangeOf returns which range holds a row; those before the first are in that.
+// rangeOf returns the range that holds a row. Rows before the first range count as in it.
 func rangeOf(starts []skew.Key, row skew.Key) int {
 	i, found := slices.BinarySearchFunc(starts, row, compare)
 	if !found {
@@ -115,19 +115,19 @@ func rangeOf(starts []skew.Key, row skew.Key) int {
 	return max(0, i)
 }
 
-// join gives the bucket fewer ranges: what those have that become one is added up.
+// join reduces the bucket to fewer ranges, and adds up those that become one.
 func (b *Bucket) join(starts []skew.Key) {
 	rows, bytes := make([]float32, len(starts)), make([]float32, len(starts))
 	b.spread(starts, func(r int, n, m float32) { rows[r] += n; bytes[r] += m })
 	b.Starts, b.Rows, b.Bytes = starts, rows, bytes
 }
 
-// axis keeps at most so many of the starts: ranges that took most stay by themselves, and others are joined with their neighbours.
+// axis keeps at most most of the starts: the ranges with the most stay separate, the others are joined with their neighbours.
 func axis(starts []skew.Key, weights []float32, most int) []skew.Key {
 	if len(starts) <= most {
 		return starts
 	}
-	from, to := 0.0, 0.0 // at to few enough are left, at from not
+	from, to := 0.0, 0.0 // with to, few enough are left; with from, too many
 	for _, w := range weights {
 		to += float64(w)
 	}
@@ -142,7 +142,7 @@ func axis(starts []skew.Key, weights []float32, most int) []skew.Key {
 	return joined(starts, weights, to)
 }
 
-// joined are the starts that are left when neighbours become one while they have no more than a weight together.
+// joined returns the starts that remain if neighbours are joined while their sum is at most a weight.
 func joined(starts []skew.Key, weights []float32, most float64) (left []skew.Key) {
 	sum := 0.0
 	for i, w := range weights {

@@ -1,4 +1,4 @@
-// Package skewtest makes the skew of tables for tests of what reads it.
+// Package skewtest makes skewed tables for tests of their readers.
 package skewtest
 
 import (
@@ -11,8 +11,8 @@ import (
 	"brine/skew"
 )
 
-// HotTables are those of a brine that has written for five minutes into the regions given, and for the last twenty seconds half of it
-// into one courier's rows, some of them with bytes that a terminal must not see.
+// HotTables returns the tables of a brine that has written for five minutes to the regions given, and in the last twenty seconds half of it
+// to one courier's rows, some of which have bytes that a terminal must not see.
 func HotTables(table string, regions []skew.Region) *skew.Tables {
 	clock := time.Unix(1_700_000_000, 0)
 	tables := skew.NewTables(func() time.Time { return clock })
