@@ -17,19 +17,19 @@ import (
 	"brine/ingest"
 )
 
-// The histogram of ages counts every record, and records come by the thousand. So it counts those in a row that fall into one cell
-// together, which a histogram of client_golang cannot. The cells are cut by the bounds of its classic and of its native form, and are
-// summed up to both at each scrape.
+// The histogram of ages counts every record, and records arrive by the thousand. So it counts consecutive ones that fall into one cell
+// together, which a histogram of client_golang cannot do. The bounds of its classic and its native form delimit the cells, and each scrape
+// adds them up to both.
 var (
 	ageBuckets = []float64{.01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300, 3600}
-	nativeAges = makeNativeAges() // upper bounds in whole ms of the native buckets from ageFrom on
-	ageCells   = makeAgeCells()   // upper bounds of the cells in ms: the first is 0, and the last cell, which has none, is behind them
+	nativeAges = makeNativeAges() // upper bounds in whole ms of the native buckets from ageFrom
+	ageCells   = makeAgeCells()   // upper bounds of the cells in ms: the first is 0, and the last cell, which follows them, has none
 )
 
 const (
-	ageSchema = 3       // native buckets grow by 2^(1/8), which is 9 %
+	ageSchema = 3       // native buckets grow by 2^(1/8), or 9 %
 	ageFrom   = -10 * 8 // the native bucket that ends at 2^-10 s
-	ageTo     = 30 * 8  // and at 34 years
+	ageTo     = 30 * 8  // and the one at 34 years
 	ageZero   = 1. / 2048
 )
 
@@ -55,7 +55,7 @@ type ages struct {
 	desc      *prometheus.Desc
 	labels    []string
 	cells     []atomic.Uint64
-	millis    atomic.Int64 // the sum
+	millis    atomic.Int64 // sum
 	exemplars []atomic.Pointer[dto.Exemplar]
 }
 
@@ -64,8 +64,8 @@ func newAges(desc *prometheus.Desc, labels ...string) *ages {
 		exemplars: make([]atomic.Pointer[dto.Exemplar], len(ageBuckets)+1)}
 }
 
-// observe enters how old records are at now. One without a timestamp has no age; one from the future is of age 0.
-// Mostly all of a flight are of one cell, as their times show.
+// observe counts how old records are at now. A record without a timestamp has no age; one from the future has age 0. Usually all records of
+// a flight are in one cell, as their times show.
 func (a *ages) observe(ctx context.Context, now time.Time, records []event.Record, times ingest.Times) {
 	at := now.UnixMilli()
 	if youngest := at - times.Last; times.Count > 0 && times.Last <= at {
@@ -78,7 +78,7 @@ func (a *ages) observe(ctx context.Context, now time.Time, records []event.Recor
 		}
 	}
 	cell, n, sum, last := 0, uint64(0), int64(0), int64(-1)
-	above, most := int64(-1), int64(-1) // the cell's bounds; nothing lies within these
+	above, most := int64(-1), int64(-1) // bounds of the cell; nothing lies within these
 	for i := range records {
 		if records[i].Timestamp <= 0 {
 			continue
@@ -104,7 +104,7 @@ func cellOf(age int64) int {
 	return cell
 }
 
-// cellBounds are the age above which the cell begins and the one with which it ends.
+// cellBounds returns the age above which the cell begins and the age with which it ends.
 func cellBounds(cell int) (above, most int64) {
 	above, most = -1, math.MaxInt64
 	if cell > 0 {
@@ -116,7 +116,7 @@ func cellBounds(cell int) (above, most int64) {
 	return above, most
 }
 
-// exemplify keeps the trace of a sampled flight as the exemplar of its age.
+// exemplify stores the trace of a sampled flight as the exemplar of its age.
 func (a *ages) exemplify(ctx context.Context, now time.Time, age int64) {
 	span := trace.SpanContextFromContext(ctx)
 	if !span.IsSampled() {
@@ -133,7 +133,7 @@ func (a *ages) exemplify(ctx context.Context, now time.Time, age int64) {
 // Desc implements prometheus.Metric.
 func (a *ages) Desc() *prometheus.Desc { return a.desc }
 
-// Write implements prometheus.Metric: the native form, with the classic one's buckets beside it.
+// Write implements prometheus.Metric: the native form, along with the classic buckets.
 func (a *ages) Write(out *dto.Metric) error {
 	counts := make([]uint64, len(a.cells))
 	total := uint64(0)
@@ -158,7 +158,7 @@ func (a *ages) Write(out *dto.Metric) error {
 		}
 		exemplar := a.exemplars[i].Load()
 		if math.IsInf(bound, 1) && exemplar == nil {
-			break // the count says as much
+			break // the count includes it
 		}
 		out.Histogram.Bucket = append(out.Histogram.Bucket, &dto.Bucket{UpperBound: proto.Float64(bound),
 			CumulativeCount: proto.Uint64(below), Exemplar: exemplar})
@@ -166,7 +166,7 @@ func (a *ages) Write(out *dto.Metric) error {
 	return nil
 }
 
-// nativeCounts returns the counts of the cells but the first by native bucket.
+// nativeCounts returns the counts of all cells except the first, by native bucket.
 func nativeCounts(counts []uint64) map[int]int64 {
 	out := map[int]int64{}
 	for i, n := range counts {

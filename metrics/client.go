@@ -9,8 +9,8 @@ import (
 	"brine/hbase"
 )
 
-// topServers is how many region servers have series of their own: those with the most calls out and lanes waiting. The others
-// are summed as "other".
+// topServers is the number of region servers with series of their own: those with the most pending calls and waiting lanes. The others are
+// added up as "other".
 const topServers = 48
 
 var (
@@ -26,7 +26,7 @@ var (
 		"Regions that could send and wait until one of their server's calls is answered.", []string{"server"}, nil)
 )
 
-// Lanes collects at each scrape what an HBase client holds and has under way.
+// Lanes collects, at each scrape, what an HBase client holds and has under way.
 type Lanes struct{ Stats func() hbase.Stats }
 
 // Describe implements prometheus.Collector.
@@ -52,7 +52,7 @@ func (l Lanes) Collect(ch chan<- prometheus.Metric) {
 	}
 }
 
-// bounded keeps the busiest servers and sums up the others.
+// bounded keeps the busiest servers and adds up the others.
 func bounded(all []hbase.ServerStats) []hbase.ServerStats {
 	if len(all) <= topServers {
 		return all

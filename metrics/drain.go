@@ -8,8 +8,8 @@ import (
 	"brine/ingest"
 )
 
-// rates are how fast a loop settles and how fast its partitions grow, in offsets a second, the newer moves with more weight: after a
-// minute they are two thirds of it. They are taken from one scrape to the next, by any scraper.
+// rates are the speeds at which a loop settles and its partitions grow, in offsets per second, weighted towards the newest moves: the last
+// minute makes up two thirds. They are taken from one scrape to the next, by any scraper.
 type rates struct {
 	mu      sync.Mutex
 	at      time.Time
@@ -19,15 +19,15 @@ type rates struct {
 	known   bool
 }
 
-// atLeast is between two looks that rates are taken from: shorter spans show single batches.
+// atLeast is the shortest span over which rates are taken: shorter ones show single batches.
 const atLeast = time.Second
 
-// Flow is how fast a loop's partitions move, by about the last minute.
+// Flow is how fast a loop's partitions move, over about the last minute.
 type Flow struct {
-	Settled, Arrived float64 // offsets a second
-	Known            bool    // these are
-	Drain            float64 // seconds until nothing is left; +Inf: it does not become less
-	Drains           bool    // that is known
+	Settled, Arrived float64 // offsets per second
+	Known            bool    // whether Settled and Arrived are known
+	Drain            float64 // seconds until nothing is left; +Inf: it does not shrink
+	Drains           bool    // whether Drain is known
 }
 
 func (r *rates) flow(now time.Time, parts []ingest.PartitionStatus) (f Flow) {
@@ -38,11 +38,11 @@ func (r *rates) flow(now time.Time, parts []ingest.PartitionStatus) (f Flow) {
 	return f
 }
 
-// drain returns the seconds until nothing is left, if they are known.
+// drain returns the number of seconds until nothing is left, if it is known.
 func (r *rates) drain(now time.Time, parts []ingest.PartitionStatus) (seconds float64, known bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if now.Sub(r.at) >= atLeast || now.Before(r.at) { // a clock that was set back begins again
+	if now.Sub(r.at) >= atLeast || now.Before(r.at) { // start over if the clock was set back
 		r.observe(now, parts)
 	}
 	lag := int64(0)
@@ -61,13 +61,13 @@ func (r *rates) drain(now time.Time, parts []ingest.PartitionStatus) (seconds fl
 	}
 }
 
-// partitionOf names a partition of a topic.
+// partitionOf identifies a partition of a topic.
 type partitionOf struct {
 	topic     string
 	partition int
 }
 
-// observe takes the moves of the partitions that were ours before, too.
+// observe takes the moves of only those partitions that were ours before, too.
 func (r *rates) observe(now time.Time, parts []ingest.PartitionStatus) {
 	span, before := now.Sub(r.at).Seconds(), r.last
 	r.at, r.last = now, make(map[partitionOf]ingest.PartitionStatus, len(parts))

@@ -7,7 +7,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// The stages at which the age of a record counts.
+// The stages at which the age of a record is measured.
 const (
 	durable    = "durable"    // it is settled, in the store or in the dead letters
 	searchable = "searchable" // a search finds its document
@@ -28,7 +28,7 @@ func newFreshness() *freshness {
 		[]string{"pipeline", "half", "stage"}, nil)}
 }
 
-// of returns the histogram of a stage of a loop; the first call makes it.
+// of returns the histogram of a stage of a loop. The first call creates it.
 func (f *freshness) of(labels ...string) *ages {
 	f.mu.Lock()
 	defer f.mu.Unlock()

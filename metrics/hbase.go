@@ -1,7 +1,7 @@
 // Package metrics adapts the hooks of the other packages to Prometheus collectors.
 //
-// The invariant: label values come from closed sets or are bounded by the configuration (tables, pipelines, servers);
-// never from a key, an error's text or a region without a bound.
+// The invariant: label values come from closed sets or are bounded by the configuration (tables, pipelines, servers). They never come from
+// a key, an error's text or a region without a bound.
 package metrics
 
 //go:generate go test -run TestReferenceIsCurrent . -update
@@ -55,7 +55,7 @@ func HBase(reg prometheus.Registerer, tables *skew.Tables) hbase.Hooks {
 	}, []string{"outcome"})
 	waited := prometheus.NewHistogram(timing("brine_hbase_send_wait_seconds",
 		"Time from the submission of a call's oldest mutation to the call: gathering, waiting for the region's last call, pauses after failures.",
-		// From a lane that is free (0.1 ms) to pauses that have grown (20 s) and more.
+		// From a free lane (0.1 ms) to long backoffs (20 s) and more.
 		[]float64{.0001, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 5, 20, 60}))
 	zeroClient(retries, flushes, dials)
 	reg.MustRegister(servers.vec, callRows, waited, duration, sent, retries, retried, rows, bytes, flushes, perCall, buffered, dials)
@@ -94,7 +94,7 @@ func HBase(reg prometheus.Registerer, tables *skew.Tables) hbase.Hooks {
 	}
 }
 
-// Region is a region as the skew counters know it.
+// Region converts a region to the form of the skew counters.
 func Region(r *hbase.Region) skew.Region {
 	return skew.Region{Name: r.Encoded, ID: r.ID, Start: r.Start, End: r.End, Server: r.Server}
 }

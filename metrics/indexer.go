@@ -16,7 +16,7 @@ type Indexer struct {
 	fresh                                    *freshness
 }
 
-// NewIndexer registers the metrics of the index writers. The freshness of the loops' records goes on in them: from durable to searchable.
+// NewIndexer registers the metrics of the index writers. They continue the freshness of the loops' records from durable to searchable.
 func NewIndexer(reg prometheus.Registerer, loops *Ingest) *Indexer {
 	m := &Indexer{
 		fresh: loops.fresh,
@@ -76,7 +76,7 @@ func (m *Indexer) Hooks(pipeline string) indexer.Hooks {
 	}
 }
 
-// probe returns the hook that measures how soon documents are searchable.
+// probe returns the hook that measures how soon documents become searchable.
 func (m *Indexer) probe(pipeline string) func(indexer.ProbeInfo) {
 	age := m.fresh.of(pipeline, "documents", searchable)
 	return func(i indexer.ProbeInfo) {

@@ -71,9 +71,9 @@ func NewIngest(reg prometheus.Registerer) *Ingest {
 	return m
 }
 
-// Watch makes the positions and states of a loop's partitions part of every scrape, replacing a loop of the same name, and its
-// budget, where its time goes and what the topics keep unless those are nil. It returns what says how fast the partitions move, at the
-// rates that scrapes see too.
+// Watch adds the positions and states of a loop's partitions to every scrape, and replaces a loop of the same name. It also adds the loop's
+// budget, where its time goes and what the topics keep, unless those are nil. It returns a function that reports how fast the partitions
+// move, at the same rates as the scrapes.
 func (m *Ingest) Watch(pipeline, half string, status func() ingest.Status, budget *ingest.Budget, meter *pressure.Meter,
 	left func() (Left, bool),
 ) (flow func() Flow) {
@@ -82,10 +82,10 @@ func (m *Ingest) Watch(pipeline, half string, status func() ingest.Status, budge
 	return func() Flow { return w.rates.flow(time.Now(), status().Partitions) }
 }
 
-// Forget has scrapes show no more where a loop is. What it has counted stays.
+// Forget removes a loop's positions from scrapes. Its counters stay.
 func (m *Ingest) Forget(pipeline, half string) { m.positions.forget(pipeline, half) }
 
-// Hooks returns the hooks of one loop. The labels' counters are looked up once, not per call.
+// Hooks returns the hooks of one loop. It looks up the labels' counters once, not per call.
 func (m *Ingest) Hooks(pipeline, half string, conditions ...event.Condition) ingest.Hooks {
 	plain := func(v *prometheus.CounterVec) prometheus.Counter { return v.WithLabelValues(pipeline, half) }
 	fetched, fetchedBytes, decoded, submitted, settled := plain(m.fetched), plain(m.fetchedBytes), plain(m.decoded),

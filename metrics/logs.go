@@ -7,7 +7,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Logs registers the count of log lines that were left out, and returns the hook that feeds it.
+// Logs registers the counter of omitted log lines, and returns the hook that feeds it.
 func Logs(reg prometheus.Registerer) func(level slog.Level, lines int) {
 	leftOut := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "brine_log_lines_left_out_total",
@@ -18,7 +18,7 @@ func Logs(reg prometheus.Registerer) func(level slog.Level, lines int) {
 		leftOut.WithLabelValues(strings.ToLower(level.String()))
 	}
 	return func(level slog.Level, lines int) {
-		name, _, _ := strings.Cut(strings.ToLower(level.String()), "+") // ERROR+2 is an error
+		name, _, _ := strings.Cut(strings.ToLower(level.String()), "+") // ERROR+2 counts as error
 		leftOut.WithLabelValues(name).Add(float64(lines))
 	}
 }

@@ -57,9 +57,9 @@ var (
 
 var states = []ingest.State{ingest.Starting, ingest.Running, ingest.Retrying, ingest.Waiting, ingest.Halted, ingest.Draining}
 
-// positions collects at each scrape how far the loops are. It asks them, since a gauge that is set when something settles
-// would stand still when nothing does, which is when it is looked at. A partition that is taken away loses its series:
-// another process reports it from then on.
+// positions collects at each scrape how far the loops have come. It asks the loops because a gauge that is set when something settles would
+// stand still when nothing does, which is when people look at it. A partition that is revoked loses its series: another process reports it
+// from then on.
 type positions struct {
 	mu    sync.Mutex
 	loops []*watched
@@ -68,19 +68,19 @@ type positions struct {
 type watched struct {
 	pipeline, half string
 	status         func() ingest.Status
-	budget         *ingest.Budget // nil: not known
+	budget         *ingest.Budget // nil: unknown
 	meter          *pressure.Meter
-	left           func() (left Left, known bool) // nil: not known
+	left           func() (left Left, known bool) // nil: unknown
 	rates          rates
 }
 
-// Left is what topics still keep of the oldest record that is not settled.
+// Left is how much of their retention topics still leave to the oldest record that is not settled.
 type Left struct {
-	Time  time.Duration // until it may be deleted
-	Ratio float64       // as a part of how long they keep records
+	Time  time.Duration // until the record may be deleted
+	Ratio float64       // as a fraction of the retention
 }
 
-// add adds a loop, which replaces one of the same name.
+// add adds a loop, and replaces one of the same name.
 func (p *positions) add(w *watched) {
 	p.forget(w.pipeline, w.half)
 	p.mu.Lock()
@@ -128,7 +128,7 @@ func (l *watched) collect(now time.Time, gauge func(d *prometheus.Desc, v float6
 	gauge(yieldsDesc, status.Yields)
 	for _, part := range parts {
 		count[part.State]++
-		if part.Watermark < 0 { // not known yet where it starts
+		if part.Watermark < 0 { // its start is not known yet
 			continue
 		}
 		id := strconv.Itoa(part.Partition)

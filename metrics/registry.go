@@ -9,7 +9,7 @@ import (
 	"brine/registry"
 )
 
-// cached is the result of a schema that was read from the folder of registry.cache.
+// cached is the result for a schema that was read from the folder registry.cache.
 const cached = "cached"
 
 // Registry registers the metrics of a client of the schema registry, and returns the hooks that feed them.
@@ -57,12 +57,12 @@ func Registry(reg prometheus.Registerer) registry.Hooks {
 	}
 }
 
-// outage knows since when nothing was answered.
+// outage is the time since which the registry has not answered.
 type outage struct {
 	now func() time.Time
 
 	mu    sync.Mutex
-	since time.Time // guarded by mu; zero: the last request had an answer
+	since time.Time // guarded by mu; zero: the last request was answered
 }
 
 func (o *outage) answered(ok bool) {

@@ -12,7 +12,7 @@ type Reload struct {
 	successful, last prometheus.Gauge
 }
 
-// What comes of a reload, as service/reload has it. One that was only previewed counts too.
+// The results of a reload, as in service/reload. A reload that was only previewed counts too.
 const (
 	reloadApplied   = "applied"
 	reloadUnchanged = "unchanged"
@@ -20,7 +20,7 @@ const (
 	reloadPreview   = "preview"
 )
 
-// NewReload registers the metrics of reloads. The configuration was loaded first at the time at.
+// NewReload registers the metrics of reloads. The configuration was first loaded at at.
 func NewReload(reg prometheus.Registerer, at time.Time) *Reload {
 	m := &Reload{
 		reloads: prometheus.NewCounterVec(prometheus.CounterOpts{

@@ -17,7 +17,7 @@ type Serve struct {
 	cached   *prometheus.CounterVec
 }
 
-// NewServe registers the metrics of the HTTP API. Routes are those of the configuration.
+// NewServe registers the metrics of the HTTP API, whose routes come from the configuration.
 func NewServe(reg prometheus.Registerer) *Serve {
 	m := &Serve{
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "brine_serve_requests_total",

@@ -6,19 +6,19 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// byServer is a histogram with a series for each of the servers used last, at most topServers. Servers come and go with other
-// addresses for as long as a process runs.
+// byServer is a histogram with one series for each of the last used servers, at most topServers. As long as a process runs, servers come
+// and go with new addresses.
 type byServer struct {
 	vec *prometheus.HistogramVec // by server
 
 	mu    sync.Mutex
 	known map[string]*serverSeries
-	used  int64 // counts the uses
+	used  int64 // number of uses
 }
 
 type serverSeries struct {
 	prometheus.Observer
-	last int64 // of the uses
+	last int64 // number of the last use
 }
 
 func newByServer() *byServer {
@@ -27,7 +27,7 @@ func newByServer() *byServer {
 		[]float64{.001, .0025, .005, .01, .025, .1, .5, 5}), []string{"server"})}
 }
 
-// of returns a server's series; the one that was not used for longest makes room.
+// of returns a server's series. The series that was unused for longest makes room for a new one.
 func (b *byServer) of(server string) prometheus.Observer {
 	b.mu.Lock()
 	defer b.mu.Unlock()

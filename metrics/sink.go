@@ -47,7 +47,7 @@ func (m *Sink) Hooks(pipeline string, rows ...sink.Rows) sink.Hooks {
 	}
 }
 
-// Build is the constant 1, labelled with what runs.
+// Build returns the constant 1, labelled with the running version.
 func Build(version string) prometheus.Collector {
 	g := prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "brine_build_info", Help: "The constant 1, labelled with the version that runs.",

@@ -13,12 +13,12 @@ import (
 	"brine/skew"
 )
 
-// How many series of their own there may be. Tables of 50 to 100 regions, which HBase advises, show whole; where there are many tables,
-// each shows the regions that are written most.
+// How many places have series of their own. Tables of 50 to 100 regions, which HBase recommends, are shown whole. If there are many tables,
+// each shows its most written regions.
 const (
-	topRegions = 128 // of a table
-	allRegions = 512 // of all tables, each with three series
-	allBuckets = 256 // of all tables
+	topRegions = 128 // per table
+	allRegions = 512 // for all tables, each with three series
+	allBuckets = 256 // for all tables
 
 	maxStart = 80 // runes of a start key as a label
 )
@@ -74,13 +74,13 @@ var (
 // Skew collects the skew of every table at each scrape.
 type Skew struct {
 	Tables *skew.Tables
-	Start  func(table string, start []byte) string // the fields that a start key holds, or nothing; nil: shows bytes
+	Start  func(table string, start []byte) string // fields in a start key, or empty; nil: shows bytes
 
 	mu               sync.Mutex
 	regions, buckets rankings
 }
 
-// rankings are those of the tables.
+// rankings are the rankings of the tables.
 type rankings map[string]*ranking
 
 func (r *rankings) of(table string) *ranking {
@@ -160,7 +160,7 @@ func (s *Skew) collectBuckets(t *sent, loads []skew.Load, k int) {
 	}
 }
 
-// startOf shows a start key.
+// startOf returns a start key as people read it.
 func (s *Skew) startOf(table string, start skew.Key) string {
 	if s.Start != nil {
 		if text := s.Start(table, start); text != "" {
@@ -170,7 +170,7 @@ func (s *Skew) startOf(table string, start skew.Key) string {
 	return label(start.String())
 }
 
-// label makes a label's value of any bytes: printable, and not endless.
+// label makes any bytes a label value: printable and of bounded length.
 func label(text string) string {
 	text = skew.Printable([]byte(text))
 	if utf8.RuneCountInString(text) > maxStart {
@@ -179,7 +179,7 @@ func label(text string) string {
 	return text
 }
 
-// sent is one table's metrics on their way out.
+// sent is the metrics of one table while they are collected.
 type sent struct {
 	ch    chan<- prometheus.Metric
 	table string
@@ -210,7 +210,7 @@ func (t *sent) indices(rep *skew.Report) {
 	t.gauge(regionsDesc, float64(len(rep.Regions)))
 }
 
-// hot reports how much of the table's rows goes to hot regions, if there are any.
+// hot reports how many of the table's rows go to hot regions, if there are any.
 func (t *sent) hot(rep *skew.Report) bool {
 	hot, rows := 0, int64(0)
 	for i := range rep.Regions {

@@ -8,8 +8,8 @@ import (
 	"brine/skew"
 )
 
-// byTable keeps what counts the writes of each table at hand: every region of every call asks for it, and to look labels up costs more
-// than to count. It is safe for concurrent use.
+// byTable caches the counters of the writes to each table: every region of every call asks for them, and looking up labels costs more than
+// counting. It is safe for concurrent use.
 type byTable struct {
 	rows, bytes *prometheus.CounterVec // by table
 	tables      *skew.Tables

@@ -8,22 +8,22 @@ import (
 	"brine/skew"
 )
 
-// ranking deals out what the places of a table (regions, or salt buckets) were given to series: the places that are written most have
-// one each, and one is for all the others.
+// ranking assigns what was written to the places of a table (regions or salt buckets) to series: the most written places have one each, and
+// all others share one.
 //
-// The invariant: no series ever goes down, and their sum is what the table was given. So what a place was given counts for the series that
-// stands for it at the time of the scrape, and stays there when the place goes to another.
+// The invariant: no series ever goes down, and their sum is what was written to the table. So what was written to a place counts for the
+// series that stands for it at the time of the scrape, and stays there when the place changes to another.
 type ranking struct {
 	places   map[string]*placed
-	looks    int        // at them
-	reported skew.Count // by series of their own, those that are gone included
+	looks    int        // number of looks at the places
+	reported skew.Count // by series of their own, including series that are gone
 }
 
 type placed struct {
-	look     int        // when it was there last
-	own      skew.Count // when it was looked at last
+	look     int        // the last look that had it
+	own      skew.Count // at the last look
 	reported skew.Count // by its own series
-	top      bool       // it has one
+	top      bool       // whether it has one
 }
 
 // shown is one series.
@@ -32,12 +32,12 @@ type shown struct {
 	reported skew.Count
 }
 
-// stays is how much more than another a place must have been given to take its series: places that are nearly even do not change
-// all the time.
+// stays is how many times as much as another must have been written to a place before it takes over the other's series, so that places that
+// are nearly even do not keep changing.
 const stays = 1.25
 
-// update takes what the places were given by now, and returns the series of at most k of them, and that of the others. A place whose
-// name is not known is one of the others.
+// update takes what was written to the places so far. It returns the series of at most k of them, and the series of the others, which
+// include places without a known name.
 func (r *ranking) update(loads []skew.Load, name func(*skew.Load) string, k int) (top []shown, other skew.Count) {
 	if r.places == nil {
 		r.places = make(map[string]*placed, len(loads))
@@ -64,7 +64,7 @@ func (r *ranking) update(loads []skew.Load, name func(*skew.Load) string, k int)
 	return top, skew.Count{Rows: other.Rows - r.reported.Rows, Bytes: other.Bytes - r.reported.Bytes}
 }
 
-// of returns what is known of a place, to which so much was given by now.
+// of returns the state of a place to which own was written so far.
 func (r *ranking) of(name string, own skew.Count) *placed {
 	if name == "" {
 		return &placed{}
@@ -74,14 +74,14 @@ func (r *ranking) of(name string, own skew.Count) *placed {
 		p = &placed{}
 		r.places[name] = p
 	}
-	if own.Rows < p.own.Rows { // another of the same name
+	if own.Rows < p.own.Rows { // another place of the same name
 		p.own = skew.Count{}
 	}
 	p.look = r.looks
 	return p
 }
 
-// order returns the places, those first that were written most in the last hour, and those without a name last.
+// order returns the places, most written in the last hour first, and those without a name last.
 func order(loads []skew.Load, places []*placed, k int) []int {
 	order := make([]int, len(loads))
 	weight := make([]float64, len(loads))
@@ -102,7 +102,8 @@ func order(loads []skew.Load, places []*placed, k int) []int {
 	return order
 }
 
-// deal returns the most series that a table may have so that all tables together, each with no more than it wants, have at most total.
+// deal returns the largest number of series per table for which all tables together have at most total, given that no table has more than
+// it wants.
 func deal(wants []int, total int) int {
 	wants = slices.Sorted(slices.Values(wants))
 	for i, want := range wants {

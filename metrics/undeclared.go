@@ -8,7 +8,7 @@ import (
 	"brine/event"
 )
 
-// undeclared collects what records hold beside the declared fields. Its series are bounded by event.MostUndeclared.
+// undeclared collects which fields records have beside the declared ones. event.MostUndeclared bounds its series.
 type undeclared struct {
 	looked, fields *prometheus.Desc
 
@@ -27,7 +27,7 @@ func newUndeclared() *undeclared {
 	}
 }
 
-// Undeclared makes what a loop's records hold beside the declared fields part of every scrape. Of one loop the last call counts.
+// Undeclared adds the undeclared fields of a loop's records to every scrape. A later call for the same loop replaces an earlier one.
 func (m *Ingest) Undeclared(pipeline, half string, counts func() event.UndeclaredCounts) {
 	m.undeclared.mu.Lock()
 	defer m.undeclared.mu.Unlock()
@@ -44,7 +44,7 @@ func (u *undeclared) Collect(ch chan<- prometheus.Metric) {
 	for of, counts := range u.all {
 		c := counts()
 		ch <- prometheus.MustNewConstMetric(u.looked, prometheus.CounterValue, float64(c.Looked), of[0], of[1])
-		sums := map[string]int64{} // names may be the same once they are shortened
+		sums := map[string]int64{} // names may coincide once they are shortened
 		if c.Others > 0 {
 			sums["(others)"] = c.Others
 		}

@@ -18,7 +18,7 @@ type Verify struct {
 	last                  prometheus.Gauge
 	proved                *prometheus.GaugeVec
 	lastMS                atomic.Int64
-	tables                sync.Map // that were compared
+	tables                sync.Map // tables that were compared
 }
 
 // NewVerify registers the metrics of verifications.
@@ -58,21 +58,21 @@ func (m *Verify) Hooks() verify.Hooks {
 	}
 }
 
-// Verified notes that a verification is done, whatever it found.
+// Verified records a completed verification, whatever it found.
 func (m *Verify) Verified(at time.Time) {
 	m.lastMS.Store(at.UnixMilli())
 	m.last.Set(float64(at.UnixMilli()) / 1000)
 }
 
-// Proved notes the time through which what came into the topics is verified, or a sample of it.
+// Proved records the time through which what arrived in the topics is verified, in whole or by a sample.
 func (m *Verify) Proved(through time.Time, sampled bool) {
 	m.proved.WithLabelValues(strconv.FormatBool(sampled)).Set(float64(through.UnixMilli()) / 1000)
 }
 
-// Failed notes that one could not be done.
+// Failed records a verification that could not be completed.
 func (m *Verify) Failed() { m.failed.Inc() }
 
-// Healthy reports whether a verification was done within so long.
+// Healthy reports whether a verification was completed within the given time.
 func (m *Verify) Healthy(now time.Time, within time.Duration) bool {
 	return now.UnixMilli()-m.lastMS.Load() < within.Milliseconds()
 }

@@ -8,8 +8,8 @@ import (
 	"brine/ingest"
 )
 
-// A counter by reason that comes to be with the first event of its kind begins at 1: rate and increase do not see the step from
-// nothing to there, and what burns a budget is missed. So those of closed sets are 0 from the start.
+// A counter by reason that appears with the first event of its kind starts at 1: rate and increase miss the step from nothing to 1, and an
+// alert on the budget misses the event. So the counters of closed sets start at 0.
 var (
 	retryReasons = []event.Reason{event.Unavailable, event.Awaited, event.Refused, event.Unknown}
 	waitReasons  = []event.Reason{event.Unavailable, event.Denied, ingest.OffsetGone, ingest.CorruptData, ingest.DeadLettersDown}
@@ -17,7 +17,7 @@ var (
 		ingest.TopicRecreated, ingest.AllRejected, event.BreakingSchema}
 )
 
-// byReason returns the counters of a loop by reason: those of the reasons named are there at once, another when it comes.
+// byReason returns the counters of a loop by reason. Those of the given reasons exist at once, others when they first count.
 func byReason[R ~string](v *prometheus.CounterVec, pipeline, half string, reasons []R) func(R) prometheus.Counter {
 	of := func(r R) prometheus.Counter { return v.WithLabelValues(pipeline, half, string(r)) }
 	for _, r := range reasons {
