@@ -16,7 +16,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Role says what an account may do. Each may do what those before it may.
+// Role is what an account may do. Each role may do what those before it may.
 type Role string
 
 // The roles.
@@ -27,16 +27,16 @@ const (
 	Admin    Role = "admin"    // administrates accounts
 )
 
-// Roles are all roles, the least first.
+// Roles are all roles, least first.
 var Roles = []Role{Customer, Support, Operator, Admin}
 
-// AtLeast reports whether a role may do what another may. A role that is none may nothing.
+// AtLeast reports whether a role may do what another may. An unknown role may do nothing.
 func (r Role) AtLeast(other Role) bool {
 	has, needs := slices.Index(Roles, r), slices.Index(Roles, other)
 	return has >= 0 && needs >= 0 && has >= needs
 }
 
-// lesser is that of two roles which may do less.
+// lesser returns the one of two roles that may do less.
 func lesser(a, b Role) Role {
 	if a.AtLeast(b) {
 		return b
@@ -47,7 +47,7 @@ func lesser(a, b Role) Role {
 // Account is one account.
 type Account struct {
 	ID      int64
-	Name    string // normalised
+	Name    string // normalized
 	Owner   string // whose rows a customer sees: the value of a table's owner field
 	Role    Role
 	Enabled bool
@@ -55,7 +55,7 @@ type Account struct {
 	Changed time.Time
 }
 
-// Errors that callers tell apart.
+// Errors that callers distinguish.
 var (
 	ErrNotFound = errors.New("there is no such account")
 	ErrTaken    = errors.New("there is an account of this name already")
@@ -70,12 +70,12 @@ type RuleError struct {
 
 func (e *RuleError) Error() string { return e.Arg + " " + e.Msg + "; " + e.Fix }
 
-// Advice returns the fix, with which the error's text ends.
+// Advice returns the fix, which ends the error's text.
 func (e *RuleError) Advice() string { return e.Fix }
 
 const maxName = 190
 
-// Normalise returns the form of a name that accounts are known by: two that look alike in width or case are one.
+// Normalise returns the form in which accounts store a name: names that look alike in width or case are the same.
 func Normalise(name string) (string, error) {
 	n := norm.NFKC.String(cases.Fold().String(norm.NFKC.String(name)))
 	odd := func(c rune) bool {
@@ -104,7 +104,7 @@ func checkRole(role Role, owner string) error {
 	return nil
 }
 
-// Add makes an account.
+// Add creates an account.
 func (s *Store) Add(ctx context.Context, name, owner string, role Role, password string) (Account, error) {
 	n, err := Normalise(name)
 	if err == nil {
@@ -120,7 +120,7 @@ func (s *Store) Add(ctx context.Context, name, owner string, role Role, password
 	return s.insert(ctx, n, owner, role, hash, true)
 }
 
-// Import makes an account of a hash that another system made of its password; Check of the hash's form comes before.
+// Import creates an account with a password hash from another system. It checks the form of the hash first.
 func (s *Store) Import(ctx context.Context, name, owner string, role Role, enabled bool, hash string) (Account, error) {
 	n, err := Normalise(name)
 	if err == nil {
@@ -132,7 +132,7 @@ func (s *Store) Import(ctx context.Context, name, owner string, role Role, enabl
 	return s.insert(ctx, n, owner, role, hash, enabled)
 }
 
-// hashed waits its turn among the sign-ins.
+// hashed hashes a password after waiting its turn among the sign-ins.
 func (s *Store) hashed(ctx context.Context, password string) (string, error) {
 	leave, err := s.hasher.enter()
 	if err != nil {
@@ -165,7 +165,7 @@ func scanAccount(row interface{ Scan(...any) error }, more ...any) (a Account, e
 	return a, err
 }
 
-// Get is the account of a name.
+// Get returns the account with a name.
 func (s *Store) Get(ctx context.Context, name string) (Account, error) {
 	a, _, err := s.withHash(ctx, name)
 	return a, err
@@ -183,7 +183,7 @@ func (s *Store) withHash(ctx context.Context, name string) (a Account, hash stri
 	return a, hash, err
 }
 
-// List returns up to limit accounts in the order of their names, behind a name.
+// List returns up to limit accounts in name order, after a name.
 func (s *Store) List(ctx context.Context, behind string, limit int) ([]Account, error) {
 	rows, err := s.db.QueryContext(ctx, "SELECT "+accountColumns+" FROM accounts a WHERE a.name > ? ORDER BY a.name LIMIT ?", behind, limit)
 	if err != nil {
@@ -201,14 +201,14 @@ func (s *Store) List(ctx context.Context, behind string, limit int) ([]Account, 
 	return out, rows.Err()
 }
 
-// Change is what an administrator changes of an account; nil leaves it.
+// Change is what an administrator changes of an account; nil leaves a field as it is.
 type Change struct {
 	Role    *Role
 	Owner   *string
 	Enabled *bool
 }
 
-// Change changes an account, and ends its sessions: they begin again with what it is now.
+// Change changes an account, and ends its sessions, so that new ones begin with its new state.
 func (s *Store) Change(ctx context.Context, name string, c Change) (Account, error) {
 	defer s.changing()
 	var out Account
@@ -248,7 +248,7 @@ func (s *Store) Change(ctx context.Context, name string, c Change) (Account, err
 	return out, err
 }
 
-// SetPassword gives an account another password, and ends its sessions.
+// SetPassword changes an account's password, and ends its sessions.
 func (s *Store) SetPassword(ctx context.Context, name, password string) error {
 	defer s.changing()
 	n, err := Normalise(name)
@@ -283,7 +283,7 @@ func (s *Store) SetPassword(ctx context.Context, name, password string) error {
 	return err
 }
 
-// inTx has do work in a transaction, once more if the database has ended it because of another.
+// inTx runs do in a transaction, and once more if the database ended it in favour of another.
 func (s *Store) inTx(ctx context.Context, do func(*sql.Tx) error) (err error) {
 	for range 5 {
 		if err = s.tryTx(ctx, do); !deadlocked(err) {
@@ -299,13 +299,13 @@ func (s *Store) tryTx(ctx context.Context, do func(*sql.Tx) error) error {
 		return err
 	}
 	if err := do(tx); err != nil {
-		_ = tx.Rollback() // the error says more
+		_ = tx.Rollback() // err has the cause
 		return err
 	}
 	return tx.Commit()
 }
 
-// deadlocked reports whether InnoDB has chosen a transaction to give way to another.
+// deadlocked reports whether InnoDB chose a transaction as the victim of a deadlock.
 func deadlocked(err error) bool {
 	const deadlock = 1213
 	e, ok := errors.AsType[*mysql.MySQLError](err)

@@ -9,33 +9,33 @@ import (
 	"unicode/utf8"
 )
 
-// Entry is one entry of the audit: who did what to what, and why.
+// Entry is one audit entry: who did what to what, and why.
 type Entry struct {
 	ID      int64
 	At      time.Time
 	Account string
 	Role    Role
 	Action  string // such as read, sign-in, account.disable
-	Object  string // of it, without what is masked from anybody
+	Object  string // of Action, without what is masked for everybody
 	Reason  string
 	Address string
 	Request string // its id, as in the log
 }
 
-// ErrClosed is the audit of a store that is closed.
+// ErrClosed is returned for an audit whose store is closed.
 var ErrClosed = errors.New("the accounts are closed")
 
-// MaxObject is how many bytes of an entry's object are kept.
+// MaxObject is the number of bytes kept of an entry's object.
 const MaxObject = 60_000
 
-// Lengths that the other columns hold.
+// Lengths of the other columns.
 const (
 	maxReason = 1000
 	maxText   = 180
 	maxShort  = 64
 )
 
-// Audit returns when the entry is committed. Entries that come at the same time are committed together.
+// Audit returns once the entry is committed. Entries that arrive at the same time are committed together.
 func (s *Store) Audit(ctx context.Context, e Entry) error {
 	e.At = s.opts.Now()
 	e.Account, e.Action = cut(e.Account, maxText), cut(e.Action, maxText)
@@ -55,7 +55,7 @@ func cut(text string, most int) string {
 	return text[:most]
 }
 
-// Entries lists the audit backwards from an id (0: from its end), of all accounts or of one.
+// Entries returns the audit backwards from an id (0: from its end), of all accounts or of one.
 func (s *Store) Entries(ctx context.Context, before int64, account string, limit int) ([]Entry, error) {
 	where, args := []string{"1 = 1"}, []any{}
 	if before > 0 {
@@ -87,7 +87,7 @@ func (s *Store) Entries(ctx context.Context, before int64, account string, limit
 	return out, rows.Err()
 }
 
-// committer writes what comes at the same time together. Its goroutine ends with close.
+// committer writes items that arrive at the same time together. close stops its goroutine.
 type committer[T any] struct {
 	write func(context.Context, []T) error
 	queue chan *waiting[T]
@@ -98,7 +98,7 @@ type committer[T any] struct {
 
 type waiting[T any] struct {
 	what   T
-	result chan error // of one place
+	result chan error // buffered for one
 }
 
 const maxGroup = 100
@@ -162,7 +162,7 @@ func (c *committer[T]) run() {
 	}
 }
 
-// group writes one with all that wait.
+// group writes first with all items that wait.
 func (c *committer[T]) group(first *waiting[T]) {
 	group := []*waiting[T]{first}
 	for len(group) < maxGroup && len(c.queue) > 0 {

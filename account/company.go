@@ -7,12 +7,12 @@ import (
 	"errors"
 )
 
-// noPassword is the hash of accounts that their company's provider signs in.
+// noPassword is the hash of accounts whose company's provider signs them in.
 const noPassword = ""
 
-// Company is the account of whom a company's provider has signed in, by the issuer and the subject, with the role and owner that it has
-// now: where these were others, its sessions end. Who comes for the first time gets an account of that name, without a password. A name
-// that is another account's is ErrTaken, and a disabled account ErrRefused.
+// Company returns the account of somebody whom a company's provider signed in, by issuer and subject, with the present role and owner. If
+// these have changed, it ends the account's sessions. On the first sign-in it creates an account of that name, without a password. It
+// returns ErrTaken if another account has the name, and ErrRefused if the account is disabled.
 func (s *Store) Company(ctx context.Context, issuer, subject, name, owner string, role Role) (Account, error) {
 	defer s.changing()
 	n, err := Normalise(name)
@@ -54,8 +54,8 @@ func (s *Store) Company(ctx context.Context, issuer, subject, name, owner string
 	return out, err
 }
 
-// Left ends the sessions and the API tokens of somebody for whom a provider's claims hold no role any more. Nobody is left where nobody
-// was.
+// Left ends the sessions and API tokens of somebody whose provider's claims no longer hold a role. It does nothing if there is no such
+// account.
 func (s *Store) Left(ctx context.Context, issuer, subject string) error {
 	defer s.changing()
 	id := sha256.Sum256([]byte(issuer + "\x00" + subject))
@@ -79,7 +79,7 @@ func (s *Store) Left(ctx context.Context, issuer, subject string) error {
 	return err
 }
 
-// first makes the account of an identity that comes for the first time.
+// first creates the account of an identity that signs in for the first time.
 func (s *Store) first(ctx context.Context, tx *sql.Tx, id []byte, issuer, subject string, a Account) (Account, error) {
 	var taken int
 	if err := tx.QueryRowContext(ctx, "SELECT COUNT(*) FROM accounts WHERE name = ?", a.Name).Scan(&taken); err != nil {

@@ -19,31 +19,31 @@ import (
 	"brine/internal/datadir"
 )
 
-// ErrDamaged is what Open returns for a folder whose database is not what was written; the error names the file.
+// ErrDamaged is returned by Open for a folder whose database is not what was written. The error names the file.
 var ErrDamaged = datadir.ErrDamaged
 
-// The files in the folder of embedded:DIR, beside SQLite's own and datadir's inventory.
+// The files in the folder of embedded:DIR, apart from SQLite's own and datadir's inventory.
 const (
 	file     = "accounts.db"
 	walFile  = file + "-wal"
 	lockFile = "LOCK" // locked while the database is opened, closed or migrated
-	openFile = "OPEN" // locked, shared, by each process that has the database open; an extent is in it while SQLite's log must be there
+	openFile = "OPEN" // locked, shared, by each process that has the database open; it holds an extent while SQLite's log must exist
 )
 
-// folderLayout is what the inventory of a closed folder holds.
+// folderLayout is what the inventory of a closed folder lists.
 var folderLayout = datadir.Layout{file}
 
-// folder is the folder of embedded:DIR. Whoever opens it while nobody else has it open checks it: SQLite takes a missing file for a new
-// database, and the first frame of its log that it cannot read for the log's end.
+// folder is the folder of embedded:DIR. A process that opens it while nobody else has it open checks it, because SQLite takes a missing
+// file for a new database, and the first frame of its log that it cannot read for the log's end.
 type folder struct {
 	dir  string
 	open *os.File
-	log  *os.File // SQLite's, where it keeps one
+	log  *os.File // SQLite's, if it has one
 }
 
 func (f *folder) path(name string) string { return filepath.Join(f.dir, name) }
 
-// openFolder opens the database of a folder, which is made where there is none.
+// openFolder opens the database of a folder, and creates the folder if there is none.
 func openFolder(ctx context.Context, dir string) (_ *folder, db *sql.DB, err error) {
 	if dir == "" {
 		return nil, nil, errors.New("embedded: names no folder; write embedded:./data/accounts")
@@ -68,8 +68,8 @@ func openFolder(ctx context.Context, dir string) (_ *folder, db *sql.DB, err err
 	return f, db, nil
 }
 
-// take makes the database's file where there is none, locks the folder as open, and checks it where nobody else has it open. A folder that
-// is damaged stays as it is.
+// take creates the database's file if there is none, locks the folder as open, and checks it if nobody else has it open. It leaves a
+// damaged folder as it is.
 func (f *folder) take(ctx context.Context) error {
 	_, errOpen := os.Stat(f.path(openFile))
 	info, err := os.Stat(f.path(file))
@@ -103,7 +103,7 @@ func (f *folder) take(ctx context.Context) error {
 	return nil
 }
 
-// alone reports whether nobody else has the database open; then nobody can open it until the lock file is unlocked.
+// alone reports whether nobody else has the database open. If so, nobody can open it until the lock file is unlocked.
 func (f *folder) alone() (bool, error) {
 	err := syscall.Flock(int(f.open.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {
@@ -112,8 +112,8 @@ func (f *folder) alone() (bool, error) {
 	return err == nil, err
 }
 
-// check holds the database against the inventory, or, where the folder was not closed in order, looks whether what SQLite goes on from is
-// there and whole.
+// check compares the database with the inventory. If the folder was not closed in order, check looks whether the files from which SQLite
+// continues exist and are whole.
 func (f *folder) check(ctx context.Context, size int64) error {
 	if sealed, err := datadir.Unseal(f.dir); sealed || err != nil {
 		return err
@@ -136,7 +136,7 @@ func (f *folder) check(ctx context.Context, size int64) error {
 	return f.checkPages(ctx)
 }
 
-// checkPages reads the database through. It writes nothing, where an open for writing would bring the log into the pages as it closes.
+// checkPages reads the whole database. It writes nothing, whereas an open for writing would move the log into the pages on close.
 func (f *folder) checkPages(ctx context.Context) (err error) {
 	db, err := readOnly(f.path(file), "0")
 	if err != nil {
@@ -153,12 +153,12 @@ func (f *folder) checkPages(ctx context.Context) (err error) {
 	return nil
 }
 
-// begin opens SQLite's log, and notes that it must be there.
+// begin opens SQLite's log, and records that it must exist.
 func (f *folder) begin(ctx context.Context, db *sql.DB, n *noter) (err error) {
 	if _, err := db.ExecContext(ctx, "SELECT count(*) FROM sqlite_master"); err != nil { // the first read opens the log
 		return f.damaged(err)
 	}
-	if f.log, err = os.Open(f.path(walFile)); errors.Is(err, fs.ErrNotExist) { // where files cannot be shared in memory
+	if f.log, err = os.Open(f.path(walFile)); errors.Is(err, fs.ErrNotExist) { // there is none where files cannot be shared in memory
 		return nil
 	} else if err != nil {
 		return err
@@ -166,7 +166,7 @@ func (f *folder) begin(ctx context.Context, db *sql.DB, n *noter) (err error) {
 	return n.begin(f.log)
 }
 
-// damaged returns what SQLite says of a file as a damage, if it is one.
+// damaged wraps an error of SQLite as damage, if it means that a file is damaged.
 func (f *folder) damaged(err error) error {
 	if is, ok := errors.AsType[*sqlite.Error](err); ok {
 		switch is.Code() & 0xff {
@@ -177,7 +177,7 @@ func (f *folder) damaged(err error) error {
 	return err
 }
 
-// close closes the database, and takes the folder's inventory if nobody else has it open.
+// close closes the database, and writes the folder's inventory if nobody else has it open.
 func (f *folder) close(db *sql.DB) (err error) {
 	defer func() {
 		err = errors.Join(err, f.open.Close())
@@ -188,7 +188,7 @@ func (f *folder) close(db *sql.DB) (err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	unlock, err := lockFolder(ctx, f.path(lockFile))
-	if err != nil { // whoever opens it next reads it through
+	if err != nil { // the next process that opens it reads all of it
 		return db.Close()
 	}
 	defer unlock()
@@ -208,7 +208,7 @@ func (f *folder) close(db *sql.DB) (err error) {
 	return folderLayout.Seal(f.dir)
 }
 
-// openSQLite opens a database whose commits are noted.
+// openSQLite opens a database whose commits are reported to n.
 func openSQLite(path string, n *noter) *sql.DB {
 	c := &connector{dsn: uri(path, url.Values{
 		"_pragma": {"busy_timeout(5000)", "journal_mode(WAL)", "foreign_keys(1)", "synchronous(FULL)"}, "_txlock": {"immediate"}})}
@@ -217,7 +217,7 @@ func openSQLite(path string, n *noter) *sql.DB {
 		return nil
 	})
 	db := sql.OpenDB(c)
-	db.SetMaxOpenConns(16) // each has a cache of pages
+	db.SetMaxOpenConns(16) // each has a page cache
 	db.SetMaxIdleConns(16)
 	return db
 }
@@ -231,7 +231,7 @@ type connector struct {
 func (c *connector) Connect(context.Context) (driver.Conn, error) { return c.driver.Open(c.dsn) }
 func (c *connector) Driver() driver.Driver                        { return &c.driver }
 
-// readOnly opens a database without changing it. immutable is "1" to pass over its log and locks, "0" to mind them.
+// readOnly opens a database without changing it. If immutable is "1" it ignores the database's log and locks, if "0" it respects them.
 func readOnly(path, immutable string) (*sql.DB, error) {
 	return sql.Open("sqlite", uri(path, url.Values{"mode": {"ro"}, "immutable": {immutable}}))
 }

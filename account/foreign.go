@@ -16,7 +16,7 @@ import (
 	"golang.org/x/crypto/bcrypt"
 )
 
-// How much work a hash of another system may be: an import of costlier ones would slow down every sign-in.
+// The largest cost of a hash from another system: importing costlier ones would slow down every sign-in.
 const (
 	maxMemoryKiB  = 64 << 10
 	maxPasses     = 10
@@ -26,7 +26,7 @@ const (
 	maxSumBytes   = 128
 )
 
-// form is a hash of a password taken apart.
+// form is the parsed form of a password hash.
 type form struct {
 	kind       string // argon2id, pbkdf2, bcrypt
 	salt, sum  []byte
@@ -36,10 +36,10 @@ type form struct {
 	iterations int              // pbkdf2
 	digest     func() hash.Hash // pbkdf2
 	text       []byte           // bcrypt: the whole hash
-	hexed      bool             // bcrypt of the hex SHA-256, as Django has it
+	hexed      bool             // bcrypt of the hex SHA-256, as in Django
 }
 
-// CheckHash returns why a hash of another system cannot be imported.
+// CheckHash returns the reason why a hash from another system cannot be imported, or nil.
 func CheckHash(text string) error {
 	if _, err := parseHash(text); err != nil {
 		return err
@@ -47,12 +47,12 @@ func CheckHash(text string) error {
 	return nil
 }
 
-// noHash never quotes the hash.
+// noHash returns an error that never quotes the hash.
 func noHash(format string, args ...any) error {
 	return &RuleError{"hash", fmt.Sprintf(format, args...), "bcrypt ($2b$…), argon2id and PBKDF2 are known, in PHC's form or Django's"}
 }
 
-// parseHash reads bcrypt's form, PHC's ($argon2id$…, $pbkdf2-sha256$…) and Django's (argon2$argon2id$…, pbkdf2_sha256$…, bcrypt$…,
+// parseHash parses bcrypt's form, PHC's ($argon2id$…, $pbkdf2-sha256$…) and Django's (argon2$argon2id$…, pbkdf2_sha256$…, bcrypt$…,
 // bcrypt_sha256$…).
 func parseHash(text string) (*form, error) {
 	if len(text) > 512 {
@@ -105,7 +105,7 @@ func parseBcrypt(text string, hexed bool) (*form, error) {
 	return &form{kind: "bcrypt", text: []byte(text), hexed: hexed}, nil
 }
 
-// parseArgon2 reads v=19$m=19456,t=2,p=1$SALT$SUM.
+// parseArgon2 parses v=19$m=19456,t=2,p=1$SALT$SUM.
 func parseArgon2(rest string) (*form, error) {
 	parts := strings.Split(rest, "$")
 	if len(parts) != 4 || parts[0] != "v=19" {
@@ -135,7 +135,7 @@ func parseArgon2(rest string) (*form, error) {
 	return f.decoded(parts[2], parts[3])
 }
 
-// parsePHC reads i=29000,l=32$SALT$SUM, or 29000$SALT$SUM with dots for plus signs, as Python's passlib writes it.
+// parsePHC parses i=29000,l=32$SALT$SUM, or 29000$SALT$SUM with dots for plus signs, as Python's passlib writes it.
 func parsePHC(digest, rest string) (*form, error) {
 	parts := strings.Split(rest, "$")
 	f := &form{kind: "pbkdf2", digest: digestOf(digest)}
@@ -182,7 +182,7 @@ func decode(text string) ([]byte, error) {
 	return b, nil
 }
 
-// ours reports whether the hash is made as new ones are.
+// ours reports whether the hash has the parameters of new ones.
 func (f *form) ours() bool {
 	return f.kind == "argon2id" && f.mem == memoryKiB && f.passes == passes && f.lanes == lanes &&
 		len(f.sum) == hashBytes && len(f.salt) == saltBytes

@@ -11,7 +11,7 @@ import (
 	"io"
 )
 
-// Imported is an account of another system: a line of what ImportAll reads.
+// Imported is an account from another system: one line of ImportAll's input.
 type Imported struct {
 	Name     string `json:"name"`
 	Owner    string `json:"owner"`
@@ -21,12 +21,13 @@ type Imported struct {
 }
 
 const (
-	maxImported = 8 << 10 // bytes of a line
-	importGroup = 500     // accounts of a transaction
+	maxImported = 8 << 10 // bytes per line
+	importGroup = 500     // accounts per transaction
 )
 
-// ImportAll makes an account of each line of JSON, and returns how many it has made, and how many were there already and stay as they are.
-// Lines that cannot be imported are reported by their numbers, and the others go on; nothing of a line is in what is reported.
+// ImportAll creates an account for each line of JSON. It returns the number of accounts that it created, and of those that already existed,
+// which it leaves as they are. It reports lines that cannot be imported by their numbers, without quoting them, and continues with the
+// others.
 func (s *Store) ImportAll(ctx context.Context, r io.Reader, wrong func(line int, err error)) (made, there int, err error) {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, maxImported)

@@ -14,15 +14,15 @@ import (
 )
 
 // SQLite's write-ahead log is a header of 32 bytes and frames, each a header of 24 bytes and a page. Both end with a checksum of two words,
-// which goes on from the frame before. A frame whose second word is not zero ends a transaction, after which the log is synced. Frames of
-// other salts than the header's are what is left of an earlier log.
+// which continues from the frame before. A frame whose second word is not zero ends a transaction, after which the log is synced. Frames
+// whose salts differ from the header's are left over from an earlier log.
 const (
-	logMagic    = 0x377f0682 // with the lowest bit set checksums are of words that begin with their highest byte
+	logMagic    = 0x377f0682 // with the lowest bit set, checksums are over big-endian words
 	logHeader   = 32
 	frameHeader = 24
 )
 
-// checksum is SQLite's, which goes on from what came before.
+// checksum is SQLite's running checksum.
 type checksum struct{ a, b uint32 }
 
 func (c checksum) over(order binary.ByteOrder, bytes []byte) checksum {
@@ -33,13 +33,13 @@ func (c checksum) over(order binary.ByteOrder, bytes []byte) checksum {
 	return c
 }
 
-// checksumAt reads a checksum, which is stored with its highest byte first.
+// checksumAt reads a checksum, which is stored big-endian.
 func checksumAt(bytes []byte) checksum {
 	return checksum{binary.BigEndian.Uint32(bytes), binary.BigEndian.Uint32(bytes[4:])}
 }
 
-// extent is how far a log with these salts has transactions. It is what the file OPEN holds while the database is open: "open", the salts,
-// the end with its highest byte first, and a checksum.
+// extent is how far a log with these salts has transactions. The file OPEN holds it while the database is open: "open", the salts, the
+// big-endian end, and a checksum.
 type extent struct {
 	salts [8]byte
 	end   int64
@@ -53,7 +53,7 @@ func (e extent) encode() []byte {
 	return binary.BigEndian.AppendUint32(b, crc32.ChecksumIEEE(b))
 }
 
-// decodeExtent reads what encode made. What a failure of power has torn says nothing of the end.
+// decodeExtent decodes the result of encode. If a power failure tore it, the extent has no end.
 func decodeExtent(b []byte) (e extent) {
 	if len(b) != 24 || binary.BigEndian.Uint32(b[20:]) != crc32.ChecksumIEEE(b[:20]) {
 		return extent{}
@@ -63,20 +63,20 @@ func decodeExtent(b []byte) (e extent) {
 	return e
 }
 
-// frames follows a log from frame to frame.
+// frames reads a log frame by frame.
 type frames struct {
 	log   io.ReaderAt
 	order binary.ByteOrder
 	salts [8]byte
-	at    int64    // of the frame that comes next
-	sum   checksum // of all in front of it
+	at    int64    // of the next frame
+	sum   checksum // of everything before it
 	frame []byte
 }
 
-// errNoLog is the error of a file that does not begin as a log of SQLite's.
+// errNoLog is the error for a file that does not begin like a log of SQLite.
 var errNoLog = fmt.Errorf("its first %d bytes are not those of a log of SQLite", logHeader)
 
-// readFrames reads a log's header. It is io.EOF when that is not all there.
+// readFrames reads a log's header. It returns io.EOF if the header is incomplete.
 func readFrames(log io.ReaderAt) (frames, error) {
 	header := make([]byte, logHeader)
 	if n, err := log.ReadAt(header, 0); n < len(header) {
@@ -94,8 +94,8 @@ func readFrames(log io.ReaderAt) (frames, error) {
 	return f, nil
 }
 
-// next reads the next frame: whether it is what was written behind the one before, and whether it ends a transaction. It is io.EOF when
-// that is not all there.
+// next reads the next frame, and reports whether it was written after the one before, and whether it ends a transaction. It returns io.EOF
+// if the frame is incomplete.
 func (f *frames) next() (whole, commits bool, err error) {
 	if n, err := f.log.ReadAt(f.frame, f.at); n < len(f.frame) {
 		return false, false, err
@@ -105,17 +105,17 @@ func (f *frames) next() (whole, commits bool, err error) {
 	return sum == f.sum && [8]byte(f.frame[8:]) == f.salts, binary.BigEndian.Uint32(f.frame[4:]) != 0, nil
 }
 
-// noter notes how far the log has come, whenever a transaction is to be committed: then those before it are on disk. SQLite lets one
-// commit at a time, in whatever process.
+// noter records how far the log has come whenever a transaction is about to commit: at that time, those before it are on disk. SQLite lets
+// only one process and connection commit at a time.
 type noter struct {
-	mu   sync.Mutex // connections of one process
+	mu   sync.Mutex // among the connections of one process
 	log  *os.File
 	to   *os.File
-	past frames // behind the last transaction
+	past frames // after the last transaction
 	last extent
 }
 
-// begin notes how far a log is that was opened, and that it must be there.
+// begin records how far a newly opened log has come, and that it must exist.
 func (n *noter) begin(log *os.File) (err error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -126,7 +126,8 @@ func (n *noter) begin(log *os.File) (err error) {
 	return errors.Join(err, n.to.Sync())
 }
 
-// note is a commit hook of SQLite. It lets the transaction through though nothing can be noted: then the older note asks for less.
+// note is a commit hook of SQLite. It lets the transaction through even if it cannot record anything: the older record then only demands
+// less.
 func (n *noter) note() int32 {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -141,12 +142,12 @@ func (n *noter) note() int32 {
 	return 0
 }
 
-// advance follows the log from where it was to its last transaction. What lies behind that may be of one that was torn, and looks whole but
-// for its checksums.
+// advance follows the log from its last position to its last transaction. What lies after that may be from a torn transaction, and may look
+// whole except for its checksums.
 func (n *noter) advance() (extent, error) {
 	f, err := readFrames(n.log)
 	switch {
-	case errors.Is(err, io.EOF): // nothing is in it yet
+	case errors.Is(err, io.EOF): // it is still empty
 		return n.last, nil
 	case err != nil:
 		return n.last, err
@@ -170,8 +171,8 @@ func (n *noter) advance() (extent, error) {
 	return extent{salts: n.past.salts, end: n.past.at}, nil
 }
 
-// checkLog finds what SQLite would take for the end of its log, and is not: one before what was noted, or a frame that cannot be read,
-// behind which there is one of a later transaction, which began only once that frame was on disk. The last transaction may be torn.
+// checkLog finds what SQLite would wrongly take for the end of its log: an end before the recorded one, or an unreadable frame followed by
+// a frame of a later transaction, which began only once the unreadable one was on disk. The last transaction may be torn.
 func checkLog(path string, noted extent) error {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -199,7 +200,7 @@ func checkLog(path string, noted extent) error {
 		return err
 	}
 	broken, ended := int64(-1), false // where it cannot be read, and whether a transaction has ended since
-	end := read.at                    // of the last transaction before that
+	end := read.at                    // of the last transaction before broken
 	for {
 		at := read.at
 		whole, commits, err := read.next()

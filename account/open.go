@@ -22,30 +22,30 @@ import (
 	"github.com/pressly/goose/v3/database"
 )
 
-// Dialect is the SQL that the database speaks.
+// Dialect is the SQL dialect of the database.
 type Dialect string
 
-// The dialects. MariaDB speaks MySQL here.
+// The dialects. MariaDB counts as MySQL here.
 const (
 	SQLite Dialect = "sqlite"
 	MySQL  Dialect = "mysql"
 )
 
-// Options say where accounts are kept, and for how long a sign-in holds.
+// Options configure where accounts are stored, and how long a session lasts.
 type Options struct {
 	Connect  string      // embedded:DIR, or mysql://host:port/database
 	User     string      // of MySQL
 	Password string      // of MySQL
 	TLS      *tls.Config // of MySQL; nil: none
 
-	SessionIdle time.Duration // a session that was not used for so long is over; 30 min
-	SessionMax  time.Duration // and any is after so long; 12 h
+	SessionIdle time.Duration // a session ends after so long without use; 30 min
+	SessionMax  time.Duration // any session ends after so long; 12 h
 
 	Now func() time.Time // nil: time.Now
-	Log *slog.Logger     // nil: slog's own
+	Log *slog.Logger     // nil: slog's default
 }
 
-// EnsureDefaults sets what is not set.
+// EnsureDefaults sets unset options to their defaults.
 func (o *Options) EnsureDefaults() {
 	o.SessionIdle = cmp.Or(o.SessionIdle, 30*time.Minute)
 	o.SessionMax = cmp.Or(o.SessionMax, 12*time.Hour)
@@ -57,26 +57,26 @@ func (o *Options) EnsureDefaults() {
 	}
 }
 
-// patience is for one answer of the database.
+// patience is the timeout for one answer of the database.
 const patience = 2 * time.Second
 
 // Store is an open database of accounts. It is safe for concurrent use, and several processes may have the same database open.
 type Store struct {
 	opts    Options
 	db      *sql.DB
-	folder  *folder // of SQLite
+	folder  *folder // for SQLite
 	dialect Dialect
 	hasher  *hasher
-	dummy   string // what the passwords of nobody are compared with
+	dummy   string // hash against which the passwords of unknown accounts are checked
 	audit   *committer[Entry]
 	uses    *committer[use]
 	fresh   verified
 	seal    cipher.AEAD
 	changes atomic.Uint64
-	forgot  atomic.Int64 // when tries were last forgotten
+	forgot  atomic.Int64 // when tries were last deleted
 }
 
-// Open opens the database, and brings its tables up to date.
+// Open opens the database, and migrates its tables.
 func Open(ctx context.Context, opts Options) (*Store, error) {
 	opts.EnsureDefaults()
 	s := &Store{opts: opts, hasher: newHasher()}
@@ -104,7 +104,7 @@ func Open(ctx context.Context, opts Options) (*Store, error) {
 	return s, nil
 }
 
-// Close ends the store, after what was handed to Audit.
+// Close closes the store after committing what was passed to Audit.
 func (s *Store) Close() error {
 	s.audit.close()
 	s.uses.close()
@@ -118,14 +118,14 @@ func (s *Store) closeDB() error {
 	return s.db.Close()
 }
 
-// Changes moves on whenever this Store may have ended somebody's session or token, or changed an account: who knows an identity for a while
-// asks again then. What others do to the database does not move it.
+// Changes returns a number that grows whenever this Store may have ended a session or token, or changed an account. A caller that caches an
+// identity must look it up again then. What other processes do to the database does not change the number.
 func (s *Store) Changes() uint64 { return s.changes.Load() }
 
-// changing moves Changes on once something was tried: after an error it may have been done.
+// changing increments Changes after an attempt: even after an error, the change may have been made.
 func (s *Store) changing() { s.changes.Add(1) }
 
-// damaged returns what the database says as a damage, if it is one of a file of ours.
+// damaged wraps an error of the database as damage, if it means that one of our files is damaged.
 func (s *Store) damaged(err error) error {
 	if s.folder != nil {
 		return s.folder.damaged(err)
@@ -133,10 +133,10 @@ func (s *Store) damaged(err error) error {
 	return err
 }
 
-// DB is the database, for what other packages keep beside the accounts.
+// DB returns the database, for what other packages store next to the accounts.
 func (s *Store) DB() *sql.DB { return s.db }
 
-// Dialect is what the database speaks.
+// Dialect returns the database's dialect.
 func (s *Store) Dialect() Dialect { return s.dialect }
 
 func openMySQL(o *Options) (*sql.DB, error) {
@@ -151,7 +151,7 @@ func openMySQL(o *Options) (*sql.DB, error) {
 	c.ParseTime, c.Loc, c.Collation = true, time.UTC, "utf8mb4_bin"
 	c.TLS = o.TLS
 	c.AllowCleartextPasswords = false
-	c.Logger = &mysql.NopLogger{} // what goes wrong is returned
+	c.Logger = &mysql.NopLogger{} // errors are returned
 	connector, err := mysql.NewConnector(c)
 	if err != nil {
 		return nil, err
@@ -166,8 +166,8 @@ func openMySQL(o *Options) (*sql.DB, error) {
 //go:embed migrations
 var migrations embed.FS
 
-// Migrate brings tables up to date: files has a folder migrations/DIALECT for each dialect, and versions names the table that remembers
-// which of them have run. Processes that start at the same time wait for each other.
+// Migrate migrates tables: files has a folder migrations/DIALECT for each dialect, and versions names the table that records which
+// migrations have run. Processes that start at the same time wait for each other.
 func (s *Store) Migrate(ctx context.Context, files fs.FS, versions string) error {
 	folder, err := fs.Sub(files, "migrations/"+string(s.dialect))
 	if err != nil {
@@ -209,12 +209,12 @@ func (s *Store) lock(ctx context.Context) (unlock func(), err error) {
 		return nil, errors.Join(err, c.Close())
 	}
 	return func() {
-		_, _ = c.ExecContext(context.WithoutCancel(ctx), "DO RELEASE_LOCK('brine_migrations')") // or it goes with the connection
-		_ = c.Close()                                                                           // the pool makes another
+		_, _ = c.ExecContext(context.WithoutCancel(ctx), "DO RELEASE_LOCK('brine_migrations')") // else it is released with the connection
+		_ = c.Close()                                                                           // the pool opens another
 	}, nil
 }
 
-// ms is a time as it is stored.
+// ms returns a time as it is stored.
 func ms(t time.Time) int64 {
 	if t.IsZero() {
 		return 0

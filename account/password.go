@@ -15,7 +15,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// What passwords are hashed with: OWASP's least for argon2id, some 33 ms of a core.
+// The parameters of password hashes: OWASP's minimum for argon2id, which takes some 33 ms on one core.
 const (
 	memoryKiB = 19 << 10
 	passes    = 2
@@ -24,16 +24,16 @@ const (
 	hashBytes = 32
 )
 
-// Passwords are held to a length, and to being none that people and programs try first. There are no rules of composition.
+// Passwords must have a minimum length, and must not be among those that people and programs try first. There are no rules of composition.
 const (
 	minPassword = 15
 	maxPassword = 1024 // bytes
 )
 
-// ErrBusy says that as many passwords are being hashed as the machine does at a time, and as many wait.
+// ErrBusy is returned while as many passwords are being hashed as the machine can do at a time, and as many wait.
 var ErrBusy = errors.New("too many passwords are being checked; try again in a few seconds")
 
-// CheckPassword returns why a password may not be an account's.
+// CheckPassword returns the reason why an account may not have a password, or nil.
 func CheckPassword(name, password string) error {
 	p := norm.NFKC.String(password)
 	switch {
@@ -49,17 +49,17 @@ func CheckPassword(name, password string) error {
 	return nil
 }
 
-// triedFirst are what long passwords are commonly made of.
+// triedFirst are the common parts of long passwords.
 var triedFirst = []string{"password", "passw0rd", "p@ssw0rd", "p@ssword", "correcthorsebatterystaple", "letmein", "welcome", "changeme",
 	"iloveyou", "qwerty", "qwertz", "azerty", "administrator", "admin", "football", "baseball", "dragon", "monkey", "sunshine", "princess",
 	"superman", "trustno1", "master", "secret", "login", "brine", "default", "guest", "hello", "abc123", "woaini", "q1w2e3r4t5y6",
 	"1qaz2wsx3edc4rfv", "zaq12wsx"}
 
-// rows of keys, and of what is counted, forwards; backwards is tried too.
+// Rows of keys and of letters and digits, forwards; they are also tried backwards.
 const rowsOfKeys = "qwertyuiopasdfghjklzxcvbnm qwertzuiopasdfghjklyxcvbnm azertyuiopqsdfghjklmwxcvbn qwertyuiop[]asdfghjkl;'zxcvbnm,./ " +
 	"12345678901234567890 01234567890123456789 abcdefghijklmnopqrstuvwxyz 1qaz2wsx3edc4rfv5tgb6yhn7ujm8ik,9ol.0p;/"
 
-// common reports whether little is left of a password when all that is tried first is taken out of it.
+// common reports whether little is left of a password without everything that is tried first.
 func common(name, p string) bool {
 	for _, word := range append([]string{name}, triedFirst...) {
 		if len(word) > 2 {
@@ -67,7 +67,7 @@ func common(name, p string) bool {
 		}
 	}
 	left, last := 0, ""
-	for _, c := range p { // what goes on from the two characters before it says nothing more
+	for _, c := range p { // a character that continues the two before it adds nothing
 		next := last + string(c)
 		if r := []rune(next); len(r) > 3 {
 			next = string(r[len(r)-3:])
@@ -82,7 +82,7 @@ func common(name, p string) bool {
 	return left < 8 || period(p) <= 4
 }
 
-// period is after how many bytes a text repeats itself; its length if it does not.
+// period returns the number of bytes after which a text repeats itself, or its length if it does not.
 func period(p string) int {
 	for n := 1; n < len(p); n++ {
 		if strings.HasPrefix(p, p[n:]) {
@@ -92,7 +92,7 @@ func period(p string) int {
 	return len(p)
 }
 
-// hasher makes one hash a core at a time. More wait, but not many: further ones are refused, so that a storm of sign-ins takes a
+// hasher computes one hash per core at a time. A few more callers wait; beyond that they are refused, so that a storm of sign-ins takes a
 // bounded part of memory and time.
 type hasher struct {
 	cores   chan struct{}
@@ -104,7 +104,7 @@ func newHasher() *hasher {
 	return &hasher{cores: make(chan struct{}, n), waiting: make(chan struct{}, 8*n)}
 }
 
-// enter takes one of the places of those whose password is checked or made, which whoever does takes before asking the database anything.
+// enter takes one of the places for passwords that are being checked or hashed. Callers enter before they query the database.
 func (h *hasher) enter() (leave func(), err error) {
 	select {
 	case h.waiting <- struct{}{}:
@@ -114,7 +114,7 @@ func (h *hasher) enter() (leave func(), err error) {
 	}
 }
 
-// turn has do run with a core of its own.
+// turn runs do with a core to itself.
 func (h *hasher) turn(ctx context.Context, do func()) error {
 	select {
 	case h.cores <- struct{}{}:
@@ -126,7 +126,7 @@ func (h *hasher) turn(ctx context.Context, do func()) error {
 	return nil
 }
 
-// hash makes the hash of a password, in PHC's form.
+// hash returns the hash of a password, in PHC's form.
 func (h *hasher) hash(ctx context.Context, password string) (out string, err error) {
 	err = h.turn(ctx, func() {
 		salt := make([]byte, saltBytes)
@@ -139,7 +139,7 @@ func (h *hasher) hash(ctx context.Context, password string) (out string, err err
 	return out, err
 }
 
-// verify reports whether a password has a hash, and whether the hash is made as new ones are.
+// verify reports whether a password matches a hash, and whether the hash has the parameters of new ones.
 func (h *hasher) verify(ctx context.Context, hash, password string) (ok, ours bool, err error) {
 	f, err := parseHash(hash)
 	if err != nil {
@@ -147,10 +147,10 @@ func (h *hasher) verify(ctx context.Context, hash, password string) (ok, ours bo
 	}
 	long := len(password) > maxPassword
 	if long {
-		password = password[:maxPassword] // it costs what any costs, and is none
+		password = password[:maxPassword] // too long to be right, but it must cost as much as any other
 	}
 	err = h.turn(ctx, func() {
-		if ok = f.matches([]byte(password)); !ok { // ours are of the normal form; those of others may be of either
+		if ok = f.matches([]byte(password)); !ok { // our hashes are of the normalized form; those of others may be of either
 			if n := norm.NFKC.String(password); n != password {
 				ok = f.matches([]byte(n))
 			}

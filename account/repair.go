@@ -9,17 +9,17 @@ import (
 	"strings"
 )
 
-// ErrInUse is what Repair returns while a process has the database open.
+// ErrInUse is returned by Repair while a process has the database open.
 var ErrInUse = errors.New("another process has the accounts open")
 
-// Damaged is a database that Repair set aside.
+// Damaged describes a database that Repair moved aside.
 type Damaged struct {
 	Err  error    // names the file
-	Lost []string // what was in it, as far as that can be read
+	Lost []string // its contents, as far as they can be read
 }
 
-// Repair moves a folder of embedded:DIR whose database is damaged to aside, which must not exist. Nothing of it is saved: what may have
-// been changed must not say who somebody is, nor what they may do. It returns nil when nothing is damaged.
+// Repair moves a folder of embedded:DIR whose database is damaged to aside, which must not exist. It saves nothing of it: data that may
+// have been changed must not decide who somebody is, or what they may do. It returns nil if nothing is damaged.
 func Repair(ctx context.Context, dir, aside string) (*Damaged, error) {
 	if _, err := os.Stat(dir); errors.Is(err, os.ErrNotExist) {
 		return nil, nil
@@ -48,7 +48,7 @@ func Repair(ctx context.Context, dir, aside string) (*Damaged, error) {
 	return &Damaged{err, contents(ctx, filepath.Join(aside, file))}, nil
 }
 
-// contents says how many rows each table of a damaged database has, as far as that can be read. It changes nothing there.
+// contents returns the number of rows in each table of a damaged database, as far as they can be read. It changes nothing.
 func contents(ctx context.Context, path string) (lost []string) {
 	db, err := readOnly(path, "1")
 	if err != nil {
@@ -85,5 +85,5 @@ func contents(ctx context.Context, path string) (lost []string) {
 	return lost
 }
 
-// unreadable is what a database had of which nothing can be read.
+// unreadable is the contents of a database of which nothing can be read.
 var unreadable = []string{"accounts, sessions, API tokens, the audit, commands that were not published yet, jobs: how many cannot be read"}

@@ -8,7 +8,7 @@ import (
 	"encoding/base64"
 )
 
-// sealer makes the cipher of this database: all processes that have it open have the same.
+// sealer returns the cipher of this database, which all processes that have it open share.
 func (s *Store) sealer(ctx context.Context) (cipher.AEAD, error) {
 	key := make([]byte, secretBytes)
 	_, _ = rand.Read(key) // never fails
@@ -29,7 +29,7 @@ func (s *Store) sealer(ctx context.Context) (cipher.AEAD, error) {
 	return cipher.NewGCMWithRandomNonce(block)
 }
 
-// Seal makes a text of what only the same bearer is to bring back, and nobody to read: a place in an answer, for one.
+// Seal encrypts a text that only the same bearer can bring back and nobody can read, such as a position in an answer.
 func (s *Store) Seal(bearer, text string) string {
 	return base64.RawURLEncoding.EncodeToString(s.seal.Seal(nil, nil, []byte(text), []byte(bearer)))
 }

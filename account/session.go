@@ -18,22 +18,22 @@ import (
 	"unicode/utf8"
 )
 
-// Identity is the caller: an account, as it is now, and the role that it acts in.
+// Identity is the caller: an account in its present state, and the role in which it acts.
 type Identity struct {
 	Account Account
-	Role    Role // no more than the account's; a token's may be less
+	Role    Role // at most the account's; a token's may be less
 	Token   int64
-	Stale   bool // the database is away; the session was verified a short while before
+	Stale   bool // the database is away; the session was verified shortly before
 }
 
-// ErrUnknown is a session or a token that is none: it never was, is over, or its account is disabled.
+// ErrUnknown is returned for a session or token that never existed or is over, or whose account is disabled.
 var ErrUnknown = errors.New("the session or token is not valid")
 
 const (
 	secretBytes = 32
-	touched     = time.Minute // a session's last use is kept this exactly
-	maxSessions = 50          // of an account; the oldest goes
-	maxTokens   = 50          // of an account
+	touched     = time.Minute // precision with which a session's last use is stored
+	maxSessions = 50          // per account; the oldest is dropped
+	maxTokens   = 50          // per account
 	staleFor    = 30 * time.Second
 	tokenPrefix = "brine_"
 )
@@ -50,8 +50,8 @@ func sumOf(text string) []byte {
 	return sum[:]
 }
 
-// Begin begins a session of an account whose password was checked, and returns its token: it is kept nowhere. An account that was changed
-// meanwhile is ErrRefused: who disables one, or changes its password, ends what began before.
+// Begin starts a session for an account whose password was checked, and returns its token, which is not stored. It returns ErrRefused if
+// the account has changed since: whoever disables it or changes its password also ends sign-ins that began before.
 func (s *Store) Begin(ctx context.Context, a Account) (string, error) {
 	defer s.changing()
 	token, sum := newSecret()
@@ -76,7 +76,7 @@ func (s *Store) Begin(ctx context.Context, a Account) (string, error) {
 		} else if same == 0 {
 			return ErrRefused
 		}
-		var oldest sql.NullInt64 // that is kept
+		var oldest sql.NullInt64 // oldest session to keep
 		err := tx.QueryRowContext(ctx, "SELECT created FROM sessions WHERE account = ? ORDER BY created DESC LIMIT 1 OFFSET ?",
 			a.ID, maxSessions-1).Scan(&oldest)
 		if errors.Is(err, sql.ErrNoRows) {
@@ -90,7 +90,7 @@ func (s *Store) Begin(ctx context.Context, a Account) (string, error) {
 	return token, err
 }
 
-// Session is who has begun a session. With the database away, it is for 30 s who it was, marked Stale.
+// Session returns the identity that began a session. While the database is away, it returns the last known identity for 30 s, marked Stale.
 func (s *Store) Session(ctx context.Context, token string) (Identity, error) {
 	sum := sumOf(token)
 	now := s.now()
@@ -117,15 +117,15 @@ func (s *Store) Session(ctx context.Context, token string) (Identity, error) {
 	return Identity{Account: a, Role: a.Role}, nil
 }
 
-// use is that of a session or a token. Hundreds may come in the same second, and one by one each would wait for the disk.
+// use is a use of a session or token. Hundreds may arrive within a second, and one by one each would wait for the disk.
 type use struct {
-	session []byte // of its token; nil: of an API token
+	session []byte // hash of its token; nil: an API token
 	token   int64
 	at      int64
 }
 
 func (s *Store) writeUses(ctx context.Context, uses []use) error {
-	slices.SortFunc(uses, func(a, b use) int { // so that processes do not lock each other out
+	slices.SortFunc(uses, func(a, b use) int { // so that processes do not deadlock each other
 		return cmp.Or(bytes.Compare(a.session, b.session), cmp.Compare(a.token, b.token))
 	})
 	return s.inTx(ctx, func(tx *sql.Tx) error {
@@ -151,7 +151,7 @@ func (s *Store) End(ctx context.Context, token string) error {
 	return err
 }
 
-// verified are sessions that were verified a short while ago: what is answered by when the database is away.
+// verified are recently verified sessions, which are used to answer while the database is away.
 type verified struct {
 	mu  sync.Mutex
 	has map[[32]byte]seen
@@ -177,7 +177,7 @@ func (v *verified) put(sum [32]byte, a Account, now int64) {
 			}
 		}
 		if len(v.has) >= maxVerified {
-			return // then it does without
+			return // full: the session is not remembered
 		}
 	}
 	v.has[sum] = seen{a, now}
@@ -210,14 +210,14 @@ func (v *verified) forget(account int64) {
 // Token is an API token as it is listed.
 type Token struct {
 	ID      int64
-	Name    string // what it is for
+	Name    string // its purpose
 	Role    Role
 	Created time.Time
 	Expires time.Time
 	Used    time.Time // zero: never
 }
 
-// NewToken makes a token of an account, and returns it: it is kept nowhere. Its role is not more than the account's.
+// NewToken creates a token for an account, and returns it; it is not stored. Its role must not exceed the account's.
 func (s *Store) NewToken(ctx context.Context, a Account, name string, role Role, expires time.Time) (string, Token, error) {
 	now := s.now()
 	switch {
@@ -250,7 +250,7 @@ func (s *Store) NewToken(ctx context.Context, a Account, name string, role Role,
 	return text, t, err
 }
 
-// Bearer is who presents a token.
+// Bearer returns the identity of a token's bearer.
 func (s *Store) Bearer(ctx context.Context, token string) (Identity, error) {
 	if !strings.HasPrefix(token, tokenPrefix) {
 		return Identity{}, ErrUnknown
@@ -276,7 +276,7 @@ func (s *Store) Bearer(ctx context.Context, token string) (Identity, error) {
 	return id, nil
 }
 
-// Tokens lists the tokens of an account.
+// Tokens returns the tokens of an account.
 func (s *Store) Tokens(ctx context.Context, a Account) ([]Token, error) {
 	rows, err := s.db.QueryContext(ctx, "SELECT id, name, role, created, expires, used FROM tokens WHERE account = ? ORDER BY id", a.ID)
 	if err != nil {
@@ -296,7 +296,7 @@ func (s *Store) Tokens(ctx context.Context, a Account) ([]Token, error) {
 	return out, rows.Err()
 }
 
-// Revoke ends a token of an account; another's is ErrNotFound.
+// Revoke ends a token of an account. It returns ErrNotFound for a token of another account.
 func (s *Store) Revoke(ctx context.Context, a Account, id int64) error {
 	defer s.changing()
 	res, err := s.db.ExecContext(ctx, "DELETE FROM tokens WHERE id = ? AND account = ?", id, a.ID)

@@ -8,18 +8,18 @@ import (
 	"time"
 )
 
-// ErrRefused is a sign-in with a name and a password that are not those of an account that is enabled: it says no more.
+// ErrRefused is a sign-in whose name and password do not match an enabled account. It gives no further reason.
 var ErrRefused = errors.New("name or password is wrong")
 
-// Delay refuses a sign-in before its password is looked at.
+// Delay is the error that refuses a sign-in before its password is checked.
 type Delay struct{ Until time.Time }
 
 func (d *Delay) Error() string {
 	return "after several wrong passwords there is a pause until " + d.Until.Format(time.RFC3339)
 }
 
-// Wrong passwords that are free, and the longest pause that more of them cost. An account's is short: a longer one would keep its owner
-// out.
+// The number of wrong passwords that are free, and the longest pause after more of them. An account's pause is short: a longer one would
+// lock its owner out.
 const (
 	freeOfAccount  = 5
 	freeOfAddress  = 20
@@ -31,12 +31,12 @@ const (
 func accountKey(name string) string    { return "account " + name }
 func addressKey(address string) string { return "address " + address }
 
-// Check is the account of a name and a password. Each try counts for the account and for the address before its password is looked at, so
-// that many at a time are no way around the pauses.
+// Check returns the account with a name and a password. Each try counts for the account and the address before its password is checked, so
+// that concurrent tries cannot evade the pauses.
 func (s *Store) Check(ctx context.Context, name, password, address string) (Account, error) {
 	n, err := Normalise(name)
 	if err != nil {
-		n = "" // it costs what any name costs
+		n = "" // an unknown name must cost as much as any other
 	}
 	leave, err := s.hasher.enter()
 	if err != nil {
@@ -65,7 +65,7 @@ func (s *Store) Check(ctx context.Context, name, password, address string) (Acco
 		if hash, err = s.hasher.hash(ctx, password); err != nil {
 			return Account{}, err
 		}
-		// Another sign-in, or a new password, may have come first: then that hash stays.
+		// If another sign-in or a new password came first, its hash stays.
 		_, err = s.db.ExecContext(ctx, "UPDATE accounts SET hash = ? WHERE id = ? AND changed = ?", hash, a.ID, ms(a.Changed))
 		if err != nil {
 			return Account{}, err
@@ -94,8 +94,8 @@ func (s *Store) tried(ctx context.Context, name, address string) error {
 	})
 }
 
-// forget deletes tries that count no more, at most once a minute. It does so outside the transactions that count: InnoDB locks every row
-// that it looks at for this, and tries at the same time would end in deadlocks.
+// forget deletes tries that no longer count, at most once a minute. It does so outside the transactions that count: InnoDB locks every row
+// that the DELETE reads, and concurrent tries would end in deadlocks.
 func (s *Store) forget(ctx context.Context, now int64) error {
 	last := s.forgot.Load()
 	if now-last < time.Minute.Milliseconds() && now >= last || !s.forgot.CompareAndSwap(last, now) {
@@ -108,8 +108,8 @@ func (s *Store) forget(ctx context.Context, now int64) error {
 }
 
 func (s *Store) count(ctx context.Context, tx *sql.Tx, who string, now int64, free int, longest time.Duration) error {
-	// One statement locks the row for writing from here on: of tries at the same time each sees what the one before it has counted. Two
-	// that had locked it for reading first could not go on, either of them.
+	// A single statement locks the row for writing from here on, so that each of several concurrent tries sees what the one before it counted.
+	// Two tries that first locked it for reading would deadlock.
 	upsert := "INSERT INTO delays (who, failures, until, changed) VALUES (?, 1, 0, ?) "
 	if s.dialect == MySQL {
 		upsert += "ON DUPLICATE KEY UPDATE failures = failures + 1"
@@ -134,7 +134,7 @@ func (s *Store) count(ctx context.Context, tx *sql.Tx, who string, now int64, fr
 	return err
 }
 
-// passed takes back what a sign-in that succeeded has counted. An address keeps its others: an account of one's own does not make up for
+// passed undoes the counts of a successful sign-in. The address keeps its other counts: signing in to one's own account does not clear
 // them.
 func (s *Store) passed(ctx context.Context, name, address string) error {
 	return s.inTx(ctx, func(tx *sql.Tx) error {
@@ -147,7 +147,7 @@ func (s *Store) passed(ctx context.Context, name, address string) error {
 	})
 }
 
-// Confirm checks the password of an account that is signed in, as Check does.
+// Confirm checks the password of a signed-in account, as Check does.
 func (s *Store) Confirm(ctx context.Context, name, password, address string) error {
 	if _, err := s.Check(ctx, name, password, address); err != nil {
 		return fmt.Errorf("the password as it is: %w", err)

@@ -1,8 +1,8 @@
-// Package oidc signs people in by the OpenID provider of their company: in a browser, by an authorization code with PKCE (OpenID Connect
-// Core 1.0, RFC 7636). What people are here follows from the claims of the ID token that the provider hands over for the code.
+// Package oidc signs people in through their company's OpenID provider: in a browser, by an authorization code with PKCE (OpenID Connect
+// Core 1.0, RFC 7636). Their account follows from the claims of the ID token that the provider returns for the code.
 //
-// The invariants: the person who signs in is the issuer and subject of a token that this provider has signed for this client, for this
-// sign-in and for now; who has no role by the configuration has none here; and an unverified address is nobody's name.
+// The invariants: the person who signs in is the issuer and subject of a token that this provider signed for this client, for this sign-in,
+// and that is valid now. Nobody has a role here unless the configuration gives it. An unverified address is nobody's name.
 package oidc
 
 import (
@@ -25,25 +25,25 @@ import (
 	"brine/account"
 )
 
-// Options say whose sign-ins are taken, and what people are by them.
+// Options configure the provider, and how its claims become accounts.
 type Options struct {
 	Issuer       string
 	ClientID     string
 	ClientSecret string
-	Redirect     string   // the whole URL of the route that the provider sends browsers back to
-	Scopes       []string // beside openid; profile
-	Name         string   // of the provider, for people; its host
+	Redirect     string   // full URL of the route to which the provider sends browsers back
+	Scopes       []string // besides openid; profile
+	Name         string   // of the provider, as shown to people; its host
 
-	RoleClaim  string                  // whose values say the role: a name, or a path with dots; groups
-	Roles      map[string]account.Role // by value; of several the greatest
-	NameClaim  string                  // the account's name; preferred_username
-	OwnerClaim string                  // whose rows a customer reads; empty: there are no customers
+	RoleClaim  string                  // claim whose values determine the role: a name, or a path with dots; groups
+	Roles      map[string]account.Role // by value; the greatest counts if there are several
+	NameClaim  string                  // claim of the account's name; preferred_username
+	OwnerClaim string                  // claim of the owner whose rows a customer reads; empty: there are no customers
 
-	TLS *tls.Config      // of the provider; nil: the system's
+	TLS *tls.Config      // for the provider; nil: the system's
 	Now func() time.Time // nil: time.Now
 }
 
-// EnsureDefaults sets what is not set.
+// EnsureDefaults sets unset options to their defaults.
 func (o *Options) EnsureDefaults() {
 	o.RoleClaim = cmp.Or(o.RoleClaim, "groups")
 	o.NameClaim = cmp.Or(o.NameClaim, "preferred_username")
@@ -55,13 +55,13 @@ func (o *Options) EnsureDefaults() {
 	}
 }
 
-// ErrAway is wrapped by errors about a provider that gave no answer.
+// ErrAway is wrapped by errors about a provider that did not answer.
 var ErrAway = errors.New("the provider gave no answer")
 
-// RefusedError is a sign-in that is none. It holds nothing secret.
+// RefusedError is a refused sign-in. It holds nothing secret.
 type RefusedError struct {
 	Msg  string
-	Left *Person // who it was, where the provider has shown that, and who has no role any more; else nil
+	Left *Person // the person, if the provider identified somebody who no longer has a role; else nil
 }
 
 func (e *RefusedError) Error() string { return e.Msg }
@@ -72,29 +72,29 @@ func refuse(format string, args ...any) error {
 
 const (
 	patience  = 5 * time.Second // for one answer of the provider
-	maxAnswer = 1 << 20         // bytes of it
-	fresh     = time.Hour       // then the provider is asked again where it is asked what
-	pause     = 5 * time.Second // after an answer that did not come
+	maxAnswer = 1 << 20         // bytes per answer
+	fresh     = time.Hour       // lifetime of the provider's metadata
+	pause     = 5 * time.Second // after a missing answer
 	maxClaim  = 1_000           // values of the claim of roles
-	beside    = 16              // sign-ins that wait for the provider at a time; for one more it is away
+	beside    = 16              // sign-ins that may wait for the provider at a time; any more get ErrAway
 )
 
-// Provider is one provider. It is safe for concurrent use, and asks nothing before somebody signs in.
+// Provider is one provider. It is safe for concurrent use, and sends no request before somebody signs in.
 type Provider struct {
 	opts   Options
 	client *http.Client
-	turns  chan struct{} // has one for each sign-in that waits for the provider: it may be slow, and holds up no more than these
+	turns  chan struct{} // one for each sign-in that waits for the provider: a slow provider holds up only these
 
-	mu     sync.Mutex // held while the provider is asked who it is: others wait for the same answer
+	mu     sync.Mutex // held while the provider's metadata is fetched: others wait for the same answer
 	known  *openid.Provider
 	since  time.Time
 	failed error
-	until  time.Time // failed is the answer
+	until  time.Time // until then, failed is the answer
 
-	ended once // the states of sign-ins that have ended
+	ended once // the states of completed sign-ins
 }
 
-// New makes a provider of whole options.
+// New returns a provider with opts, which must be complete.
 func New(opts Options) *Provider {
 	opts.EnsureDefaults()
 	transport := http.DefaultTransport.(*http.Transport).Clone()
@@ -104,17 +104,17 @@ func New(opts Options) *Provider {
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
 }
 
-// Close closes connections to the provider.
+// Close closes the connections to the provider.
 func (p *Provider) Close() { p.client.CloseIdleConnections() }
 
-// Name is what people call the provider.
+// Name returns the provider's name as people know it.
 func (p *Provider) Name() string {
 	_, host, _ := strings.Cut(p.opts.Issuer, "://")
 	host, _, _ = strings.Cut(host, "/")
 	return cmp.Or(p.opts.Name, host)
 }
 
-// bounded bounds what answers may have.
+// bounded bounds the size of answers.
 type bounded struct{ *http.Transport }
 
 func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -137,7 +137,7 @@ func (p *Provider) enter() (leave func(), err error) {
 	}
 }
 
-// provider is what the provider says of itself, an hour old at most if it answers.
+// provider returns the provider's metadata, at most an hour old if it answers.
 func (p *Provider) provider(ctx context.Context) (*openid.Provider, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -164,7 +164,7 @@ func (p *Provider) provider(ctx context.Context) (*openid.Provider, error) {
 }
 
 func (p *Provider) discover(ctx context.Context) (*openid.Provider, error) {
-	// Who asked first may go away: the answer is for all.
+	// The first caller may go away, but the answer is for all.
 	found, err := openid.NewProvider(openid.ClientContext(context.WithoutCancel(ctx), p.client), p.opts.Issuer)
 	if err != nil {
 		return nil, err
@@ -189,7 +189,7 @@ func (p *Provider) oauth(found *openid.Provider) *oauth2.Config {
 		Endpoint: found.Endpoint(), Scopes: append([]string{openid.ScopeOpenID}, p.opts.Scopes...)}
 }
 
-// Started is what has to be known again when the browser comes back: by nobody but it.
+// Started is what the browser, and nobody else, must bring back to finish the sign-in.
 type Started struct {
 	State    string    `json:"state"`
 	Nonce    string    `json:"nonce"`
@@ -197,10 +197,10 @@ type Started struct {
 	Until    time.Time `json:"until"`
 }
 
-// startedFor is how long somebody may take at the provider.
+// startedFor is how long somebody may spend at the provider.
 const startedFor = 10 * time.Minute
 
-// Begin begins a sign-in, and returns where the browser goes.
+// Begin begins a sign-in, and returns the URL to which to send the browser.
 func (p *Provider) Begin(ctx context.Context) (to string, s Started, err error) {
 	leave, err := p.enter()
 	if err != nil {
@@ -218,17 +218,17 @@ func (p *Provider) Begin(ctx context.Context) (to string, s Started, err error) 
 // Returned is what the browser brings back.
 type Returned struct {
 	Code, State, Error string
-	Issuer             string // RFC 9207; empty: the provider does not say
+	Issuer             string // RFC 9207; empty: the provider does not send it
 }
 
-// Person is who has signed in.
+// Person is somebody who has signed in.
 type Person struct {
 	Issuer, Subject string
 	Name, Owner     string
 	Role            account.Role
 }
 
-// Finish ends a sign-in that was begun. Its errors are *RefusedError, or wrap ErrAway.
+// Finish completes a sign-in. Its errors are *RefusedError, or wrap ErrAway.
 func (p *Provider) Finish(ctx context.Context, s Started, got Returned) (Person, error) {
 	switch {
 	case s.State == "" || subtle.ConstantTimeCompare([]byte(s.State), []byte(got.State)) != 1:
@@ -258,7 +258,7 @@ func (p *Provider) Finish(ctx context.Context, s Started, got Returned) (Person,
 	case errors.As(err, &answered) && answered.Response != nil && answered.Response.StatusCode < http.StatusInternalServerError:
 		return Person{}, refuse("the provider takes the code for none of its own")
 	case answered != nil:
-		return Person{}, fmt.Errorf("%w: its token endpoint failed", ErrAway) // what it says may quote secrets
+		return Person{}, fmt.Errorf("%w: its token endpoint failed", ErrAway) // the provider's text may quote secrets
 	case err != nil:
 		return Person{}, fmt.Errorf("%w: %w", ErrAway, err)
 	}
@@ -269,11 +269,11 @@ func (p *Provider) Finish(ctx context.Context, s Started, got Returned) (Person,
 	return p.verified(ctx, found, text, s.Nonce)
 }
 
-// verified is who an ID token is of.
+// verified returns the person whom an ID token identifies.
 func (p *Provider) verified(ctx context.Context, found *openid.Provider, text, nonce string) (Person, error) {
 	token, err := found.Verifier(&openid.Config{ClientID: p.opts.ClientID, Now: p.opts.Now}).Verify(ctx, text)
 	switch {
-	case err != nil && strings.Contains(err.Error(), "fetching keys"): // as the library words it
+	case err != nil && strings.Contains(err.Error(), "fetching keys"): // the library's wording
 		return Person{}, fmt.Errorf("%w: its keys did not come", ErrAway)
 	case err != nil:
 		return Person{}, refuse("the ID token is not valid: %s", reason(err))
@@ -291,10 +291,10 @@ func (p *Provider) verified(ctx context.Context, found *openid.Provider, text, n
 	case named && party != p.opts.ClientID, !named && len(token.Audience) > 1:
 		return Person{}, refuse("the ID token was given to another client")
 	}
-	return p.person(p.opts.Issuer, token.Subject, claims) // not as the token spells it: the same issuer is one
+	return p.person(p.opts.Issuer, token.Subject, claims) // not as the token spells it, so that one issuer has one spelling
 }
 
-// reason words why a token is not valid without quoting it.
+// reason describes why a token is not valid, without quoting it.
 func reason(err error) string {
 	if _, over := errors.AsType[*openid.TokenExpiredError](err); over {
 		return "it has expired"
@@ -310,7 +310,7 @@ func reason(err error) string {
 	return "it cannot be read"
 }
 
-// person is who has such claims.
+// person returns the person with these claims.
 func (p *Provider) person(issuer, subject string, claims map[string]any) (Person, error) {
 	out := Person{Issuer: issuer, Subject: subject}
 	var err error
@@ -325,13 +325,13 @@ func (p *Provider) person(issuer, subject string, claims map[string]any) (Person
 	if out.Role == "" {
 		return out, &RefusedError{Msg: fmt.Sprintf("none of the values of the claim %s has a role here", p.opts.RoleClaim), Left: &out}
 	}
-	if out.Role == account.Customer { // nobody owns rows by a name that he may have chosen
+	if out.Role == account.Customer { // nobody owns rows by a name that he may have chosen himself
 		out.Owner, err = text(claims, p.opts.OwnerClaim)
 	}
 	return out, err
 }
 
-// text is the text of a claim. An address of e-mail counts if the provider has verified it.
+// text returns the text of a claim. An e-mail address counts only if the provider has verified it.
 func text(claims map[string]any, name string) (string, error) {
 	s, _ := at(claims, name).(string)
 	switch {
@@ -343,7 +343,7 @@ func text(claims map[string]any, name string) (string, error) {
 	return s, nil
 }
 
-// values are the texts of a claim: it is one, or a list.
+// values returns the texts of a claim, which is one text or a list.
 func values(claims map[string]any, name string) (out []string) {
 	switch v := at(claims, name).(type) {
 	case string:
@@ -358,7 +358,7 @@ func values(claims map[string]any, name string) (out []string) {
 	return out
 }
 
-// at is a claim by its name, or by a path with dots.
+// at returns a claim by its name, or by a path with dots.
 func at(claims map[string]any, name string) any {
 	if v, ok := claims[name]; ok {
 		return v

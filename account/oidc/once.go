@@ -6,16 +6,16 @@ import (
 	"time"
 )
 
-// mostEnded bounds how many states are remembered. While so many sign-ins end within ten minutes, further ones are refused.
+// mostEnded bounds the number of remembered states. If that many sign-ins end within ten minutes, further ones are refused.
 const mostEnded = 100_000
 
-// once knows which sign-ins have ended, as long as their cookies would be taken: a cookie that somebody kept begins none again.
+// once remembers which sign-ins have ended for as long as their cookies are valid, so that a saved cookie cannot be used again.
 type once struct {
 	mu    sync.Mutex
 	until map[string]time.Time
 }
 
-// first reports whether a state is seen for the first time, and remembers it until then.
+// first reports whether a state is new, and remembers it until until.
 func (o *once) first(state string, until, now time.Time) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
