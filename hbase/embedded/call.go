@@ -11,27 +11,27 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// call is one request being handled. Cells of the request are read from in, those of the answer are appended to out.
+// call is one request in progress. Cells of the request are read from in; cells of the answer are appended to out.
 type call struct {
 	node   *node
 	conn   *conn
 	method string
 	in     []byte
 	out    []byte
-	held   int      // bytes of the answer that are counted
-	fresh  int      // bytes of the answer that are not counted yet
-	full   bool     // the answer must not grow: the client has to read first
+	held   int      // bytes of the answer counted so far
+	fresh  int      // bytes of the answer not counted yet
+	full   bool     // the answer must not grow until the client has read more
 	size   int      // bytes of the cells in results, for Options.MaxResult
-	faults *Outcome // of single regions and rows; nil: none
+	faults *Outcome // for single regions and rows; nil: none
 }
 
-// method is how a method is decoded and handled.
+// method is how the parameter of a method is decoded and its call handled.
 type method struct {
 	param  func() proto.Message
 	handle func(ctx context.Context, c *call, param proto.Message) (proto.Message, error)
 }
 
-// on returns the method of a handler that has its own parameter and result types.
+// on returns the method of a handler with its own parameter and result types.
 func on[P any, M interface {
 	*P
 	proto.Message
@@ -48,8 +48,8 @@ func on[P any, M interface {
 	}
 }
 
-// services are the methods by service and name, those of each family from its rpc_*.go. What is not here is answered as
-// unsupported. It is filled by init, since handlers lead to connections, and those to it.
+// services maps service and method names to methods, merged from the families in rpc_*.go. A method that is missing here is answered as
+// unsupported. init fills it, because handlers refer to connections and connections to services.
 var services map[string]map[string]method
 
 func init() {
@@ -57,11 +57,11 @@ func init() {
 		regionMethods, balancerMethods, tableMethods, schemaMethods, catalogueMethods,
 		namespaceMethods, snapshotMethods, accessMethods, peerMethods, statusMethods, procedureMethods, registryMethods)
 	for _, name := range []string{"RegionServerStatusService", "LockService", "BootstrapNodeService", "HbckService"} {
-		services[name] = map[string]method{} // a connection may name it; none of its methods is served
+		services[name] = map[string]method{} // a connection may name it, but none of its methods is served
 	}
 }
 
-// merge merges families of methods, which are named Service.Method. Each method is in one of them only.
+// merge merges families of methods, whose keys are Service.Method. It panics if two families have the same method.
 func merge(families ...map[string]method) map[string]map[string]method {
 	all := make(map[string]map[string]method)
 	for _, family := range families {
@@ -79,7 +79,7 @@ func merge(families ...map[string]method) map[string]map[string]method {
 	return all
 }
 
-// run handles a request and answers it, unless a control function wants no answer.
+// run handles a request and answers it, unless a control function suppresses the answer.
 func (c *conn) run(ctx context.Context, r wire.Request) {
 	id := r.Header.GetCallId()
 	name := r.Header.GetMethodName()
@@ -115,8 +115,8 @@ func (c *conn) run(ctx context.Context, r wire.Request) {
 	}
 }
 
-// handle runs the handler, or returns what a control function wants instead. A panic of the handler is answered as an exception
-// with its stack: one bad request must not end the others.
+// handle runs the handler, or returns what a control function wants instead. If the handler panics, the answer is an exception with its
+// stack: one bad request must not end the others.
 func (k *call) handle(ctx context.Context, m method, param proto.Message, o *Outcome) (result proto.Message, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -131,7 +131,7 @@ func (k *call) handle(ctx context.Context, m method, param proto.Message, o *Out
 	}
 }
 
-// answer runs the handler, unless the node as a whole refuses.
+// answer runs the handler, unless the node as a whole refuses the call.
 func (k *call) answer(ctx context.Context, m method, param proto.Message) (proto.Message, error) {
 	switch service := k.conn.header.GetServiceName(); {
 	case k.node.stopping.Load() && (service == "ClientService" || service == "AdminService"):
@@ -142,7 +142,7 @@ func (k *call) answer(ctx context.Context, m method, param proto.Message) (proto
 	return m.handle(ctx, k, param)
 }
 
-// cell takes the next cell of the request's cell block.
+// cell returns the next cell of the request's cell block.
 func (k *call) cell() (wire.Cell, error) {
 	if len(k.in) == 0 {
 		return wire.Cell{}, final(classDoNotRetry, "the cell block ends before the cells that the request announces")

@@ -23,8 +23,8 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// cluster is the catalogue and what all nodes share. The catalogue's records say which tables there are; hbase:meta, a
-// table like any other, says which regions, and is read when the server starts.
+// cluster is the catalogue and what all nodes share. The catalogue's records list the tables; hbase:meta, a table like any other, lists the
+// regions and is read when the server starts.
 type cluster struct {
 	opts     Options
 	store    *store.Store
@@ -39,28 +39,28 @@ type cluster struct {
 	limiter  *sockets.Limiter // of all connections of all nodes
 	reading  gauge            // scans
 	tls      *tls.Config      // nil: plain text
-	kerberos *authenticator   // nil: everybody is let in
+	kerberos *authenticator   // nil: no authentication
 
-	zookeeper *zkserver.Server // nil: there is none
+	zookeeper *zkserver.Server // nil: none
 
 	ctx       context.Context // done when the server is closed
 	cancel    context.CancelFunc
 	wg        sync.WaitGroup // procedures, and the waits until the master notices a death
 	lastStart atomic.Int64   // start code
 	unnormal  atomic.Bool    // the normalizer is off
-	waiting   atomic.Int32   // how many callers of HoldMaster keep the master initializing
+	waiting   atomic.Int32   // number of HoldMaster callers that keep the master initializing
 
-	masterPort atomic.Uint32 // that the master listened on first
+	masterPort atomic.Uint32 // the port of the master's first listener
 
 	change sync.Mutex // one change of the catalogue at a time; taken before mu
-	idle   *sync.Cond // of change: regions came out of a transition
-	turn   int        // under change: of the node that gets the next region
+	idle   *sync.Cond // on change: signals that regions left a transition
+	turn   int        // under change: index of the node that gets the next region
 
 	mu         sync.RWMutex // guards what follows
 	namespaces map[string]*hbasepb.NamespaceDescriptor
 	tables     map[tableName]*table
 	lastSpace  store.Space
-	lastID     int64 // of a region
+	lastID     int64 // of regions
 	balancing  bool
 }
 
@@ -127,7 +127,7 @@ func metaSchema(three bool) (*hbasepb.TableSchema, store.Schema) {
 
 func (c *cluster) now() int64 { return millis(c.opts.Clock()) }
 
-// secure returns a connection as Options.TLS wants it, after its handshake.
+// secure returns the connection after the handshake that Options.TLS requires.
 func (c *cluster) secure(conn net.Conn) (net.Conn, error) {
 	if c.tls == nil {
 		return conn, nil
@@ -135,7 +135,7 @@ func (c *cluster) secure(conn net.Conn) (net.Conn, error) {
 	return certs.Accept(conn, c.tls, c.opts.TLS.PlainText)
 }
 
-// openTLS reads the files of Options.TLS.
+// openTLS loads the files of Options.TLS.
 func (c *cluster) openTLS() error {
 	o := c.opts.TLS
 	if o == nil {
@@ -153,7 +153,7 @@ func (c *cluster) openTLS() error {
 	return nil
 }
 
-// listen makes the cluster's places and begins their first lives.
+// listen creates the cluster's nodes and begins their first lives.
 func (c *cluster) listen() error {
 	alone := c.opts.Servers == 1
 	c.master = &Node{cluster: c, index: -1, master: true, regions: alone}
@@ -182,7 +182,7 @@ func (c *cluster) listen() error {
 	return nil
 }
 
-// openZooKeeper serves Options.ZooKeeper, when the catalogue is there.
+// openZooKeeper serves Options.ZooKeeper. The catalogue must be loaded.
 func (c *cluster) openZooKeeper() error {
 	if c.opts.ZooKeeper == "" {
 		return nil
@@ -195,7 +195,7 @@ func (c *cluster) openZooKeeper() error {
 	return nil
 }
 
-// end ends the nodes and what runs for them, and closes the store.
+// end stops the nodes and the goroutines that run for them, and closes the store.
 func (c *cluster) end() error {
 	c.cancel()
 	if c.zookeeper != nil {
@@ -208,7 +208,7 @@ func (c *cluster) end() error {
 	return c.store.Close()
 }
 
-// lives returns the newest life of every node, the master's first; of a start that failed those that there are.
+// lives returns the newest life of every node, the master's first. After a failed start it returns those that exist.
 func (c *cluster) lives() (ns []*node) {
 	for _, p := range append([]*Node{c.master}, c.places.all()...) {
 		if n := p.life.Load(); n != nil && !slices.Contains(ns, n) {
@@ -218,7 +218,7 @@ func (c *cluster) lives() (ns []*node) {
 	return ns
 }
 
-// load reads the catalogue, assigns the regions of enabled tables to the nodes in turn and writes that to hbase:meta.
+// load reads the catalogue, assigns the regions of enabled tables to the nodes in turn and writes the assignment to hbase:meta.
 func (c *cluster) load() error {
 	b := c.store.NewBatch()
 	if err := c.loadID(b); err != nil {
@@ -267,7 +267,7 @@ func (c *cluster) loadTables() error {
 	return c.loadSnapshots()
 }
 
-// place assigns a region to the node whose turn it is.
+// place assigns a region to the next node in turn.
 func (c *cluster) place(r *region) placement { return placement{r, c.pick()} }
 
 func (c *cluster) loadID(b *store.Batch) error {
@@ -334,7 +334,7 @@ func (c *cluster) putTable(b *store.Batch, t *table, state hbasepb.TableState_St
 	return c.putState(b, t.name, state)
 }
 
-// find returns a table, or the exception that there is none.
+// find returns a table, or an exception if it does not exist.
 func (c *cluster) find(name tableName) (*table, error) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
@@ -344,7 +344,7 @@ func (c *cluster) find(name tableName) (*table, error) {
 	return nil, final(classTableNotFound, "%s", name)
 }
 
-// sorted returns the tables in the order of their names.
+// sorted returns the tables ordered by name.
 func (c *cluster) sorted() []*table {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
@@ -356,7 +356,7 @@ func (c *cluster) sorted() []*table {
 	return ts
 }
 
-// regionID returns an id for a new region: the time, but greater than any before.
+// regionID returns an id for a new region: the current time, but always greater than the last id.
 func (c *cluster) regionID() int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -22,18 +22,18 @@ import (
 
 const (
 	maxHeader        = 64 << 10         // bytes of a connection header
-	maxPending       = 128              // calls of one connection that are handled at once; more wait unread
+	maxPending       = 128              // calls of one connection that are handled at once; further ones stay unread
 	writeTimeout     = 60 * time.Second // for a client that does not read its answers
-	handshakeTimeout = 30 * time.Second // from the connection to its first call
-	noCall           = math.MaxUint32   // the call id -1 of answers to no call
-	firstRead        = 1 << 20          // bytes that are allocated for a frame before any has arrived
+	handshakeTimeout = 30 * time.Second // from accepting the connection to its first call
+	noCall           = math.MaxUint32   // the call id -1, for answers that belong to no call
+	firstRead        = 1 << 20          // bytes allocated for a frame before any has arrived
 )
 
-// conn is one client's connection. serve reads; each call runs in its own goroutine and answers under mu.
+// conn is one client's connection. serve reads it; each call runs in its own goroutine and writes its answer under mu.
 type conn struct {
 	node   *node
-	net    gatedConn // what ends with a Close
-	stream net.Conn  // what is read and written: net, or what protects it; serve sets it before any call
+	net    gatedConn // the connection to close
+	stream net.Conn  // the connection to read and write: net or a layer that protects it; serve sets it before any call
 	header *hbasepb.ConnectionHeader
 	cells  bool // the client reads cell blocks
 
@@ -49,7 +49,7 @@ func newConn(n *node, c net.Conn) *conn {
 	return &conn{node: n, net: gatedConn{c, n}, member: n.cluster.limiter.Join(c), room: newRoom(n.cluster.opts.MaxHeld / share)}
 }
 
-// serve handles the connection until either side ends it, and returns when all its calls have.
+// serve handles the connection until either side ends it, and returns once all its calls have returned.
 func (c *conn) serve(ctx context.Context) {
 	defer c.member.Leave()
 	defer c.net.Close()
@@ -68,7 +68,7 @@ func (c *conn) serve(ctx context.Context) {
 			return
 		}
 		if frame == nil {
-			continue // too big: answered
+			continue // too big and already answered
 		}
 		request, err := wire.DecodeRequest(*frame)
 		if err != nil {
@@ -87,10 +87,10 @@ func (c *conn) serve(ctx context.Context) {
 	}
 }
 
-// readAhead is how many bytes are read from a connection at once.
+// readAhead is the size of a connection's read buffer in bytes.
 const readAhead = 16 << 10
 
-// greet runs the handshakes within their time limit, and returns where calls follow; nil if none do.
+// greet runs the handshakes within handshakeTimeout and returns the reader of the calls, or nil if there will be none.
 func (c *conn) greet() *bufio.Reader {
 	err := c.net.SetDeadline(time.Now().Add(handshakeTimeout))
 	if err == nil {
@@ -106,9 +106,9 @@ func (c *conn) greet() *bufio.Reader {
 	return in
 }
 
-// handshake reads preamble and connection header, and what authenticates the client between them. It returns where calls follow; nil if
-// none do. It answers the registry's preamble, after which the connection ends as with HBase, and the one that asks for a Kerberos
-// principal, after which another preamble follows.
+// handshake reads the preamble, the authentication exchange if there is one, and the connection header. It returns the reader of the calls,
+// or nil if there will be none. After the registry's preamble it answers and ends the connection, as HBase does; after the preamble that
+// asks for a Kerberos principal it answers and reads another preamble.
 func (c *conn) handshake(in *bufio.Reader) (calls *bufio.Reader, err error) {
 	kerberos := c.node.cluster.kerberos
 	for {
@@ -145,7 +145,7 @@ func (c *conn) handshake(in *bufio.Reader) (calls *bufio.Reader, err error) {
 	}
 }
 
-// principal answers the preamble that asks for the server's.
+// principal answers the preamble that asks for the server's Kerberos principal.
 func (c *conn) principal(a *authenticator) error {
 	if a == nil {
 		return c.refuse(classSecurityNotEnabled, "security is not enabled")
@@ -153,13 +153,13 @@ func (c *conn) principal(a *authenticator) error {
 	return c.answer(noCall, &hbasepb.SecurityPreamableResponse{ServerPrincipal: proto.String(a.acceptor.Principal())}, nil)
 }
 
-// authenticator is what Options.Kerberos says.
+// authenticator is Options.Kerberos, opened.
 type authenticator struct {
 	acceptor *gssapi.Acceptor
 	offered  gssapi.QOP
 }
 
-// authenticate lets the client prove itself, and returns where everything after that is read.
+// authenticate authenticates the client and returns the reader of everything that follows.
 func (c *conn) authenticate(in *bufio.Reader, a *authenticator) (*bufio.Reader, error) {
 	exchange := gssapi.NewServer(a.acceptor, a.offered)
 	for !exchange.Done() {
@@ -169,7 +169,7 @@ func (c *conn) authenticate(in *bufio.Reader, a *authenticator) (*bufio.Reader, 
 		}
 		challenge, err := exchange.Step(token)
 		switch {
-		case err != nil && challenge != nil: // a token that says why
+		case err != nil && challenge != nil: // the token carries the reason
 			_, failed := c.stream.Write(wire.AppendSASLChallenge(nil, challenge))
 			return nil, errors.Join(err, failed)
 		case err != nil:
@@ -215,7 +215,7 @@ func (c *conn) readHeader(in *bufio.Reader) (bool, error) {
 		return false, c.refuse(classUnsupportedCrypto, "%s: connections are not encrypted here", h.GetRpcCryptoCipherTransformation())
 	}
 	c.header, c.cells = h, h.GetCellBlockCodecClass() != ""
-	if c.cells { // else there is nothing to compress, and a name is not looked at
+	if c.cells { // otherwise there is nothing to compress, and the compressor's name is ignored
 		var known bool
 		if c.packing, known = wire.CompressionOf(h.GetCellBlockCompressorClass()); !known {
 			return false, c.refuse(classUnsupportedCompr, "%s", h.GetCellBlockCompressorClass())
@@ -224,7 +224,7 @@ func (c *conn) readHeader(in *bufio.Reader) (bool, error) {
 	return true, nil
 }
 
-// readFrame reads one frame, without its length. It returns nil for one that is too long, which it skips and answers.
+// readFrame reads one frame without its length. It answers and skips a frame that is too long, and returns nil for it.
 func (c *conn) readFrame(in *bufio.Reader) (*[]byte, error) {
 	var prefix [wire.PrefixLen]byte
 	if _, err := io.ReadFull(in, prefix[:]); err != nil {
@@ -244,13 +244,13 @@ func (c *conn) readFrame(in *bufio.Reader) (*[]byte, error) {
 	return readBytes(in, n, c.member.Hold)
 }
 
-// release returns the frame of a request that is done.
+// release returns the frame of a finished request to the pool.
 func (c *conn) release(frame *[]byte) {
-	_ = c.member.Hold(-len(*frame)) // nothing more is held
+	_ = c.member.Hold(-len(*frame)) // releasing cannot fail
 	putFrame(frame)
 }
 
-// skipTooBig reads a frame's header for its call id, answers and discards the rest.
+// skipTooBig reads the call id from a frame's header, answers the call and discards the rest.
 func (c *conn) skipTooBig(in *bufio.Reader, n int) error {
 	head, err := in.Peek(min(n, 4096))
 	if err != nil {
@@ -267,18 +267,18 @@ func (c *conn) skipTooBig(in *bufio.Reader, n int) error {
 		c.node.cluster.opts.MaxRequest))
 }
 
-// refuse answers no call with a fatal exception; the caller ends the connection.
+// refuse sends a fatal exception that belongs to no call; the caller ends the connection.
 func (c *conn) refuse(class, format string, args ...any) error {
 	return c.answerException(noCall, &Exception{Class: class, Message: fmt.Sprintf(format, args...), DoNotRetry: true})
 }
 
-// fatal refuses and returns the error that ends the connection.
+// fatal sends a fatal exception and returns the error that ends the connection.
 func (c *conn) fatal(class, format string, args ...any) error {
 	return errors.Join(c.refuse(class, format, args...), fmt.Errorf(format, args...))
 }
 
-// reply answers a call with its result or its error. When that fails it ends the connection: the client must not wait for an
-// answer that will never arrive.
+// reply answers a call with its result or its error. If that fails it ends the connection, so that the client does not wait for an answer
+// that never arrives.
 func (c *conn) reply(id uint32, result proto.Message, cells []byte, err error) {
 	if err != nil {
 		err = c.answerException(id, asException(err))
@@ -304,7 +304,7 @@ func (c *conn) answer(id uint32, result proto.Message, cells []byte) error {
 	return c.write(&hbasepb.ResponseHeader{CallId: &id}, result, cells)
 }
 
-// expand expands a request's cell block, or answers that it cannot be read.
+// expand expands a request's cell block. If that fails it answers the call and returns false.
 func (c *conn) expand(r *wire.Request) bool {
 	cells, err := c.packing.Expand(r.Cells, c.node.cluster.opts.MaxRequest)
 	if err != nil {
@@ -327,20 +327,20 @@ func (c *conn) write(h *hbasepb.ResponseHeader, result proto.Message, cells []by
 		return err
 	}
 	if _, err = c.stream.Write(*frame); err != nil {
-		c.net.Close() // half a frame may have been sent: nothing can follow it
+		c.net.Close() // half a frame may have been sent, and nothing can follow it
 		return err
 	}
 	c.member.Progress()
 	return nil
 }
 
-// maxKept is the largest buffer that is kept for reuse.
+// maxKept is the size of the largest buffer kept for reuse.
 const maxKept = 1 << 20
 
 var frames = sync.Pool{New: func() any { b := make([]byte, 0, 4096); return &b }}
 
-// readBytes reads n bytes into a pooled buffer. The buffer grows as bytes arrive, so that a length alone allocates little; hold is
-// called with each step before it is allocated.
+// readBytes reads n bytes into a pooled buffer. The buffer grows as bytes arrive, so that a length alone allocates little. readBytes calls
+// hold before it allocates each step.
 func readBytes(in io.Reader, n int, hold func(int) error) (*[]byte, error) {
 	frame := frames.Get().(*[]byte)
 	b := (*frame)[:0]
@@ -369,7 +369,7 @@ func putFrame(frame *[]byte) {
 	}
 }
 
-// callID finds the call id (field 1) in the first bytes of a frame, whose header may be cut off behind it.
+// callID returns the call id (field 1) from the first bytes of a frame, whose header may be truncated after it.
 func callID(head []byte) (uint32, error) {
 	if _, n := protowire.ConsumeVarint(head); n >= 0 {
 		number, typ, m := protowire.ConsumeTag(head[n:])

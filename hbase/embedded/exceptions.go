@@ -13,20 +13,20 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// Exception is an exception as HBase's clients read it: a Java class, a message, and what a client may conclude.
+// Exception is an exception as HBase's clients read it: a Java class, a message, and hints for the client.
 type Exception struct {
 	Class            string // org.apache.hadoop.hbase.…
 	Message          string
 	DoNotRetry       bool
 	ServerOverloaded bool
-	Bare             bool   // the message is sent alone, not as a printed stack trace, as by HBase before a call begins
-	Host             string // where the region is now, with RegionMovedException
+	Bare             bool   // send the message alone, not as a printed stack trace, as HBase does before a call begins
+	Host             string // for RegionMovedException: where the region is now
 	Port             int32
 }
 
 func (e *Exception) Error() string { return e.Class + ": " + e.Message }
 
-// stack is what Java's clients pass to their exception's constructor: a printed stack trace.
+// stack is a printed stack trace, which Java clients pass to the constructor of the exception.
 func (e *Exception) stack() string { return e.Error() + "\n\tat brine.hbase.embedded\n" }
 
 func (e *Exception) response() *hbasepb.ExceptionResponse {
@@ -44,7 +44,7 @@ func (e *Exception) response() *hbasepb.ExceptionResponse {
 	return r
 }
 
-// pair is the exception inside a Multi's response.
+// pair returns the exception as it appears inside a Multi's response.
 func (e *Exception) pair() *hbasepb.NameBytesPair {
 	return &hbasepb.NameBytesPair{Name: &e.Class, Value: []byte(e.stack())}
 }
@@ -96,7 +96,7 @@ const (
 	classIO                 = "java.io.IOException"
 )
 
-// final makes an exception that a client must not retry.
+// final returns an exception that clients must not retry.
 func final(class, format string, args ...any) *Exception {
 	return &Exception{Class: class, Message: fmt.Sprintf(format, args...), DoNotRetry: true}
 }
@@ -105,7 +105,7 @@ func notServing(message string) *Exception {
 	return &Exception{Class: classNotServing, Message: message}
 }
 
-// unsupported is the answer to what LIMITS.md lists.
+// unsupported returns the exception for a feature that LIMITS.md lists as missing.
 func unsupported(format string, args ...any) *Exception {
 	return final(classDoNotRetry, "the embedded HBase server does not support "+format, args...)
 }
@@ -130,10 +130,10 @@ func asException(err error) *Exception {
 	}
 }
 
-// Exceptions returns every exception by which HBase's servers tell a client what to do, by the class's simple name, each with a
-// message as the server writes it: what Outcome.Exception, Outcome.Regions and Outcome.Rows take. Each call returns new ones,
-// so a test may set another message. Those that only a client makes (CallTimeoutException, ConnectionClosedException,
-// FailedServerException …) are not answers: drop, silence or kill for them.
+// Exceptions returns every exception with which HBase's servers direct a client, by simple class name, each with a message as the server
+// writes it, for use in Outcome.Exception, Outcome.Regions and Outcome.Rows. Each call returns new ones, so a test may change the message.
+// Exceptions that only a client raises (CallTimeoutException, ConnectionClosedException, FailedServerException …) are not answers: use
+// drop, silence or Kill to provoke them.
 func Exceptions() map[string]*Exception {
 	all := make(map[string]*Exception, len(thrown))
 	for _, e := range thrown {
@@ -144,7 +144,7 @@ func Exceptions() map[string]*Exception {
 	return all
 }
 
-// RegionMoved returns the exception that names where a region went: clients read it out of the message.
+// RegionMoved returns the exception that names a region's new location, which clients parse from the message.
 func RegionMoved(host string, port int32, startCode, seqNum int64) *Exception {
 	return &Exception{
 		Class:   hbasePackage + "exceptions.RegionMovedException",
@@ -153,13 +153,13 @@ func RegionMoved(host string, port int32, startCode, seqNum int64) *Exception {
 	}
 }
 
-// Throttled is a quota's answer: wait so long. Clients read the time out of the message.
+// Throttled returns the exception of an exceeded quota, which asks the client to wait. Clients parse the time from the message.
 func Throttled(wait time.Duration) *Exception {
 	return &Exception{Class: hbasePackage + "quotas.RpcThrottlingException",
 		Message: "number of write requests exceeded - wait " + javaWait(wait)}
 }
 
-// javaWait writes a time as RpcThrottlingException does: 1hr, 2mins, 3sec, 4ms; what is 0 is left out, but for the ms.
+// javaWait formats a duration as RpcThrottlingException does: 1hr, 2mins, 3sec, 4ms. It omits zero units except ms.
 func javaWait(d time.Duration) string {
 	var b strings.Builder
 	unit := func(size time.Duration, one, more string) {
@@ -181,8 +181,8 @@ func javaWait(d time.Duration) string {
 
 const exampleServer, exampleRegion = "127.0.0.1,16020,1", "t,,1.d41d8cd98f00b204e9800998ecf8427e."
 
-// thrown are the exceptions that need no more than an example: first those that are retried, then scanners', then those
-// that are not retried, last those that end a connection.
+// thrown lists the exceptions for which an example is enough: first those that are retried, then those of scanners, then those that are not
+// retried, and last those that end a connection.
 var thrown = []Exception{
 	{Class: classNotServing, Message: exampleRegion + " is not online on " + exampleServer},
 	{Class: classOpening, Message: "Region " + exampleRegion + " is opening on " + exampleServer},

@@ -12,10 +12,10 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// Request is a request as a control function sees it. Param is the method's message (a *hbasepb.MultiRequest for "Multi");
-// neither it nor Cells may be changed, nor kept after the function returned.
+// Request is a request as a control function sees it. Param is the method's message (a *hbasepb.MultiRequest for "Multi"). The function
+// must not change Param or Cells, nor keep them after it returns.
 type Request struct {
-	Node            int // index in Server.Nodes; -1: the master by itself
+	Node            int // index in Server.Nodes; -1: the separate master
 	Service, Method string
 	Param           proto.Message
 	Cells           []byte // its cell block
@@ -25,11 +25,11 @@ type Request struct {
 	keep bool
 }
 
-// Keep keeps the control function registered also after this request.
+// Keep keeps the control function registered after this request.
 func (r *Request) Keep() { r.keep = true }
 
-// Tables returns the names of the tables that the request is about: of its regions, of the scanner that it goes on with, or that its
-// message names.
+// Tables returns the names of the tables that the request concerns: those of its regions, of the scanner that it continues, and those named
+// in its message.
 func (r *Request) Tables() (names []string) {
 	add := func(name string) {
 		if name != "" && !slices.Contains(names, name) {
@@ -52,7 +52,7 @@ func (r *Request) Tables() (names []string) {
 	return names
 }
 
-// Rows returns the rows that the request is about: those that it reads or changes, and where a scan begins.
+// Rows returns the rows that the request reads or changes, and the start row of a scan.
 func (r *Request) Rows() (rows [][]byte) {
 	switch p := r.Param.(type) {
 	case *hbasepb.GetRequest:
@@ -77,7 +77,7 @@ func (r *Request) Rows() (rows [][]byte) {
 	return rows
 }
 
-// mentioned calls add with the tables that a message names by themselves or by their regions.
+// mentioned calls add with each table that a message names directly or by a region.
 func (c *cluster) mentioned(m protoreflect.Message, add func(table string)) {
 	switch p := m.Interface().(type) {
 	case *hbasepb.TableName:
@@ -101,7 +101,7 @@ func (c *cluster) mentioned(m protoreflect.Message, add func(table string)) {
 	})
 }
 
-// tableOf returns the table of a region, which is named by its name or encoded name; empty when there is none.
+// tableOf returns the table of a region, given by its name or encoded name, or "" if there is no such region.
 func (c *cluster) tableOf(region string) string {
 	if isMeta(region) {
 		return metaName.String()
@@ -117,10 +117,10 @@ func (c *cluster) tableOf(region string) string {
 	return ""
 }
 
-// TableOf returns the table of a region, which is named by its name or encoded name; empty when there is none.
+// TableOf returns the table of a region, given by its name or encoded name, or "" if there is no such region.
 func (s *Server) TableOf(region string) string { return s.cluster.tableOf(region) }
 
-// Serves reports whether there is a method of that name, which Control can wait for.
+// Serves reports whether the server has a method of that name, which Control can intercept.
 func Serves(method string) bool {
 	for _, methods := range services {
 		if _, ok := methods[method]; ok {
@@ -130,28 +130,28 @@ func Serves(method string) bool {
 	return false
 }
 
-// FillDisk has the server answer as one whose disk is full, in memory too, until it is called with false: every call that reads or writes
-// gets an IOException that may be retried, and what was acknowledged is there afterwards.
+// FillDisk(true) makes the server behave as if its disk were full, even in memory, until FillDisk(false): every call that reads or writes
+// gets an IOException that may be retried. Acknowledged writes are there afterwards.
 func (s *Server) FillDisk(full bool) { s.cluster.store.Fill(full) }
 
-// Outcome is what a control function makes of a request. The zero Outcome handles it as usual.
+// Outcome is what a control function does with a request. The zero Outcome handles it as usual.
 type Outcome struct {
 	Delay time.Duration   // wait before anything else
-	Until <-chan struct{} // and until this is closed
+	Until <-chan struct{} // and wait until this is closed
 
 	Exception *Exception    // answer with it
 	Answer    proto.Message // answer with it
 	Drop      bool          // close the connection instead of answering
 	Silent    bool          // never answer
-	Apply     bool          // handle the request nonetheless: the client cannot know that it was applied
+	Apply     bool          // also handle the request, so that the client cannot know whether it was applied
 
-	// Regions fails the named regions of a Multi (by name or encoded name) and leaves the others alone; Rows fails
-	// single mutations and gets by their row. What fails so is not applied.
+	// Regions fails the named regions of a Multi (by name or encoded name) and leaves the others alone. Rows fails single mutations and gets
+	// by their row. What fails this way is not applied.
 	Regions map[string]*Exception
 	Rows    map[string]*Exception
 }
 
-// controls are the registered control functions, oldest first.
+// controls holds the registered control functions, oldest first.
 type controls struct {
 	mu  sync.Mutex
 	all []*control
@@ -162,11 +162,11 @@ type control struct {
 	f      func(*Request) *Outcome
 }
 
-// Control registers a function for the requests of a method ("Multi", "Scan", "Get", "CreateTable" …; "" means all). It is
-// called before the request is handled and may seize it by returning an Outcome: once, after which it is forgotten, unless it
-// calls the request's Keep. Returning nil leaves the request to others, and the function registered: so it can observe, or wait
-// for the one request it is meant for. Functions are called one at a time and must not block: an Outcome with Until does.
-// The returned function removes the registration.
+// Control registers a function for the requests of a method ("Multi", "Scan", "Get", "CreateTable" …; "" means all). The server calls it
+// before it handles a request. By returning an Outcome the function seizes the request and is removed, unless it called the request's Keep.
+// By returning nil it leaves the request to other functions and stays registered, so that it can observe, or wait for the one request that
+// it is meant for. Functions are called one at a time and must not block; use an Outcome with Until to block. The returned function removes
+// the registration.
 func (s *Server) Control(method string, f func(*Request) *Outcome) (remove func()) {
 	c := &control{method: method, f: f}
 	s.controls.mu.Lock()
@@ -183,7 +183,7 @@ func (cs *controls) drop(c *control) {
 	cs.all = slices.DeleteFunc(cs.all, func(o *control) bool { return o == c })
 }
 
-// ask returns the outcome of the first function that seizes the request, nil when none does.
+// ask returns the outcome of the first function that seizes the request, or nil if none does.
 func (cs *controls) ask(r *Request) *Outcome {
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
@@ -202,7 +202,7 @@ func (cs *controls) ask(r *Request) *Outcome {
 	return nil
 }
 
-// before waits as the outcome says and reports whether the server is still there.
+// before waits as the outcome demands and reports whether the server is still running.
 func (o *Outcome) before(ctx context.Context) bool {
 	if o == nil {
 		return true
@@ -229,7 +229,7 @@ func (o *Outcome) before(ctx context.Context) bool {
 func (o *Outcome) dropped() bool { return o != nil && o.Drop }
 func (o *Outcome) silent() bool  { return o != nil && o.Silent }
 
-// handle returns the outcome's answer, after the handler's work when the request is applied nonetheless.
+// handle returns the outcome's answer. If the outcome has Apply, the handler runs first.
 func (o *Outcome) handle(ctx context.Context, k *call, m method, param proto.Message) (proto.Message, error) {
 	seized := o.Exception != nil || o.Answer != nil || o.Drop || o.Silent
 	if !seized || o.Apply {
@@ -246,7 +246,7 @@ func (o *Outcome) handle(ctx context.Context, k *call, m method, param proto.Mes
 	return o.Answer, nil
 }
 
-// region returns the exception that a control function wants for a region of a Multi.
+// region returns the exception that the outcome has for a region of a Multi, if any.
 func (o *Outcome) region(r *region) *Exception {
 	if o == nil {
 		return nil
@@ -257,7 +257,7 @@ func (o *Outcome) region(r *region) *Exception {
 	return o.Regions[r.encoded]
 }
 
-// action returns the exception that a control function wants for one action.
+// action returns the exception that the outcome has for one action, if any.
 func (o *Outcome) action(a *hbasepb.Action) *Exception {
 	if o == nil || o.Rows == nil {
 		return nil
@@ -268,7 +268,7 @@ func (o *Outcome) action(a *hbasepb.Action) *Exception {
 	return o.Rows[string(a.GetMutation().GetRow())]
 }
 
-// CutMeta makes hbase:meta unreachable: calls of its region are never answered, until fix is called.
+// CutMeta makes hbase:meta unreachable: calls to its region are never answered until fix is called.
 func (s *Server) CutMeta() (fix func()) {
 	return s.Control("", func(r *Request) *Outcome {
 		p, ok := r.Param.(interface {
@@ -282,7 +282,7 @@ func (s *Server) CutMeta() (fix func()) {
 	})
 }
 
-// HoldMaster makes the master answer PleaseHoldException, as one that has just started, until release is called.
+// HoldMaster makes the master answer PleaseHoldException, as if it had just started, until release is called.
 func (s *Server) HoldMaster() (release func()) {
 	s.cluster.waiting.Add(1)
 	return sync.OnceFunc(func() { s.cluster.waiting.Add(-1) })

@@ -9,15 +9,15 @@ import (
 	"time"
 )
 
-// gate stands between a node and the bytes of its connections: open, shut while the node is frozen, or narrow.
+// gate controls the bytes of a node's connections: it is open, shut while the node is frozen, or narrow.
 type gate struct{ state atomic.Pointer[gateState] } // nil: open
 
 type gateState struct {
-	thawed chan struct{} // not nil: shut until it is closed
-	rate   int           // bytes a second of each connection, each way; 0: no limit
+	thawed chan struct{} // if not nil, shut until it is closed
+	rate   int           // bytes per second of each connection, each way; 0: no limit
 }
 
-// set gives the gate a new state; nil opens it. Those that wait for the old one look again.
+// set gives the gate a new state; nil opens it. Goroutines that wait on the old state check again.
 func (g *gate) set(s *gateState) {
 	if old := g.state.Swap(s); old != nil && old.thawed != nil {
 		close(old.thawed)
@@ -48,7 +48,7 @@ type gatedConn struct {
 	node *node
 }
 
-// Read holds back what came while the gate was shut: a frozen process has not read it.
+// Read holds back bytes that arrived while the gate was shut: a frozen process has not read them.
 func (c gatedConn) Read(b []byte) (int, error) {
 	rate, err := c.node.gate.pass(c.node.ctx)
 	if err != nil {
@@ -91,7 +91,7 @@ func (c gatedConn) Write(b []byte) (written int, err error) {
 	}
 }
 
-// CloseWrite says that nothing more comes from this side.
+// CloseWrite closes this side for writing.
 func (c gatedConn) CloseWrite() error {
 	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
 		return half.CloseWrite()
@@ -99,10 +99,10 @@ func (c gatedConn) CloseWrite() error {
 	return errors.ErrUnsupported
 }
 
-// portion is what passes a narrow gate at once: a tenth of a second's bytes.
+// portion returns the number of bytes that pass a narrow gate at once: a tenth of a second's worth.
 func portion(rate int) int { return max(1, rate/10) }
 
-// trickle waits as long as n bytes take.
+// trickle waits as long as n bytes take at the rate.
 func (c gatedConn) trickle(n, rate int) error {
 	if rate == 0 {
 		return nil
@@ -117,10 +117,11 @@ func (c gatedConn) trickle(n, rate int) error {
 	}
 }
 
-// share: the answers of one connection may hold 1/share of Options.MaxHeld. Beyond that its calls stop where they are, and new ones wait.
+// share limits what the answers of one connection may hold to 1/share of Options.MaxHeld. Beyond that its calls stop growing, and new ones
+// wait.
 const share = 8
 
-// handlers is how many scans are read at once; others wait. Each has buffers of its own, and clients may send thousands.
+// handlers is the number of scans read at once; others wait. Each scan has its own buffers, and clients may send thousands.
 const handlers = 32
 
 // gauge is a semaphore.
@@ -135,19 +136,19 @@ func (g gauge) enter(ctx context.Context) (leave func(), err error) {
 	}
 }
 
-// counted is the size of the steps in which an answer is counted.
+// counted is the step, in bytes, in which an answer is counted.
 const counted = 32 << 10
 
-// maxConns is how many connections a server has. For one more, the one that was answered the longest ago is cut off.
+// maxConns is the maximum number of connections of a server. One more cuts off the connection whose last answer is the oldest.
 const maxConns = 1024
 
-// room is what a connection's answers hold, from their first cell until the client has them.
+// room counts the bytes of a connection's answers, from their first cell until the client has read them.
 type room struct {
 	mu    sync.Mutex
 	freed sync.Cond
 	held  int
 	limit int
-	gone  bool // the connection is cut off: no answer of it grows any more
+	gone  bool // the connection is cut off: its answers stop growing
 }
 
 func newRoom(limit int) *room {
@@ -156,7 +157,7 @@ func newRoom(limit int) *room {
 	return r
 }
 
-// add counts n bytes more, or fewer.
+// add adds n bytes, which may be negative.
 func (r *room) add(n int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -165,7 +166,7 @@ func (r *room) add(n int) {
 	}
 }
 
-// full reports whether the client has to read before it gets more.
+// full reports whether the client must read before it gets more.
 func (r *room) full() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -180,7 +181,7 @@ func (r *room) leave() {
 	r.freed.Broadcast()
 }
 
-// wait waits until the client has read enough, or is cut off.
+// wait blocks until the client has read enough or is cut off.
 func (r *room) wait() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -189,7 +190,7 @@ func (r *room) wait() {
 	}
 }
 
-// grow notes n bytes more of the call's answer, and counts them a portion at a time.
+// grow adds n bytes to the call's answer and counts them in steps of at least counted bytes.
 func (k *call) grow(n int) {
 	if k.fresh += n; k.fresh >= counted {
 		k.hold(k.fresh)
@@ -198,7 +199,7 @@ func (k *call) grow(n int) {
 	}
 }
 
-// hold counts n bytes more of the call's answer, for its connection and for all.
+// hold counts n more bytes of the call's answer, against its connection and against the limit of all connections.
 func (k *call) hold(n int) {
 	k.held += n
 	k.conn.room.add(n)
@@ -207,7 +208,7 @@ func (k *call) hold(n int) {
 	}
 }
 
-// release counts the call's answer off.
+// release uncounts the call's answer.
 func (k *call) release() {
 	if k.held != 0 {
 		k.hold(-k.held)

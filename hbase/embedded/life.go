@@ -17,20 +17,20 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// node is one life of a Node, from its start until it is killed or stopped: a listener, its connections, the regions that it
-// has and their scanners.
+// node is one life of a Node, from its start until it is killed or stopped: a listener with its connections, and the open regions with
+// their scanners.
 type node struct {
 	cluster   *cluster
 	place     *Node
 	listener  net.Listener
-	addr      string // host:port that it listens on
-	host      string // by which clients reach it, as port
+	addr      string // host:port of the listener
+	host      string // host at which clients reach it, as is port
 	port      uint32
-	startCode int64 // ms when it started: a node started again is another
+	startCode int64 // start time in ms; a restarted node is a different server
 
 	ctx      context.Context // done when the life ends
 	cancel   context.CancelFunc
-	stopping atomic.Bool // it answers only that it stops
+	stopping atomic.Bool // every call is answered with RegionServerStoppedException
 	noticed  atomic.Bool // the cluster knows that it has ended
 	gate     gate
 
@@ -62,7 +62,7 @@ func (p *Node) begin(addr string) (*node, error) {
 	return n, nil
 }
 
-// reachedBy returns the host and port by which clients reach a listener; see Options.Advertise. The master's is the first.
+// reachedBy returns the host and port at which clients reach a listener; see Options.Advertise. The master's listener must come first.
 func (c *cluster) reachedBy(addr string, master bool) (host string, port uint32, err error) {
 	host, text, err := net.SplitHostPort(addr)
 	if err != nil {
@@ -87,8 +87,8 @@ func (n *node) run() {
 	go n.serve()
 }
 
-// serve accepts connections until the listener is closed. It owns the goroutine of the lease sweeper, and each connection
-// owns those of its calls; end joins all.
+// serve accepts connections until the listener is closed. It owns the goroutine of the lease sweeper, and each connection owns those of its
+// calls; end joins all of them.
 func (n *node) serve() {
 	defer n.wg.Done()
 	go n.sweepLeases()
@@ -117,13 +117,13 @@ func (n *node) serve() {
 	}
 }
 
-// end ends listener and connections, waits for their goroutines and closes the scanners: afterwards nothing is done by this
-// life any more. abrupt resets the connections, so that what is unsent is lost.
+// end closes the listener and the connections, waits for their goroutines and closes the scanners. Afterwards this life does nothing more.
+// If abrupt is set, end resets the connections, so that unsent data is lost.
 func (n *node) end(abrupt bool) {
 	n.mu.Lock()
 	n.ended = true
 	n.cancel()
-	_ = n.listener.Close() // it is closed, whatever the error
+	_ = n.listener.Close() // it is closed whatever the error
 	for c := range n.conns {
 		if tcp, ok := c.net.Conn.(*net.TCPConn); ok && abrupt {
 			_ = tcp.SetLinger(0) // it is about to be closed either way
@@ -135,7 +135,7 @@ func (n *node) end(abrupt bool) {
 	n.scanners.closeAll()
 }
 
-// alive reports whether the node takes regions.
+// alive reports whether regions may be opened on the node.
 func (n *node) alive() bool { return n.ctx.Err() == nil && !n.stopping.Load() }
 
 func (n *node) sweepLeases() {
@@ -152,25 +152,25 @@ func (n *node) sweepLeases() {
 	}
 }
 
-// clock is the node's time: the cluster's, and how far it is off.
+// clock returns the node's time: the cluster's plus the node's skew.
 func (n *node) clock() time.Time {
 	return n.cluster.opts.Clock().Add(time.Duration(n.place.skew.Load()))
 }
 
-// serverName is the node as messages name it.
+// serverName returns the node's name in messages.
 func (n *node) serverName() *hbasepb.ServerName {
 	return &hbasepb.ServerName{HostName: proto.String(n.host), Port: proto.Uint32(n.port), StartCode: proto.Uint64(uint64(n.startCode))}
 }
 
-// reached is the host:port by which clients reach the node.
+// reached returns the host:port at which clients reach the node.
 func (n *node) reached() string { return net.JoinHostPort(n.host, strconv.Itoa(int(n.port))) }
 
-// String is the node as HBase writes it in hbase:meta and in messages: host,port,startcode.
+// String returns the node as HBase writes it in hbase:meta and in messages: host,port,startcode.
 func (n *node) String() string {
 	return n.host + "," + strconv.Itoa(int(n.port)) + "," + strconv.FormatInt(n.startCode, 10)
 }
 
-// region returns the online region of that name or encoded name.
+// region returns the online region with that name or encoded name.
 func (n *node) region(spec *hbasepb.RegionSpecifier) (*region, error) {
 	if r, ok := n.online.Load(string(spec.GetValue())); ok {
 		return r.(*region), nil
@@ -187,7 +187,7 @@ func (n *node) open(r *region) {
 	n.online.Store(r.encoded, r)
 }
 
-// take closes a region: when it returns no call works on it any more and its scanners are gone.
+// take closes a region. When it returns, no call uses the region any more and its scanners are closed.
 func (n *node) take(r *region) {
 	n.online.Delete(string(r.name))
 	n.online.Delete(r.encoded)
@@ -197,10 +197,10 @@ func (n *node) take(r *region) {
 	n.scanners.closeRegion(r)
 }
 
-// movedFor is how long a region server remembers where a region went, as HBase's.
+// movedFor is how long a region server remembers where a region went. It is the same as HBase's.
 const movedFor = 2 * time.Minute
 
-// absent is what a node knows of regions that are not open here: where one went, or that it is about to open.
+// absent records regions that are not open on the node: where a region went, or that it is about to open.
 type absent struct {
 	mu      sync.Mutex
 	regions map[string]absence // by encoded name
@@ -208,7 +208,7 @@ type absent struct {
 
 type absence struct {
 	to    *node // nil: it opens here
-	seq   int64 // when to is set: the region's sequence number as it closed
+	seq   int64 // if to is set: the region's sequence number when it closed
 	until time.Time
 }
 
@@ -227,7 +227,7 @@ func (a *absent) forget(encoded string) {
 	delete(a.regions, encoded)
 }
 
-// absence is the exception for a region that is not online here, named by its name or encoded name.
+// absence returns the exception for a region, given by its name or encoded name, that is not online on the node.
 func (n *node) absence(name string) *Exception {
 	encoded := strings.TrimSuffix(name, ".")
 	encoded = encoded[strings.LastIndexByte(encoded, '.')+1:]
@@ -248,12 +248,12 @@ func (n *node) absence(name string) *Exception {
 	return notServing(name + " is not online on " + n.String())
 }
 
-// isMeta reports whether a name or encoded name is that of the region of hbase:meta.
+// isMeta reports whether a name or encoded name belongs to the region of hbase:meta.
 func isMeta(region string) bool {
 	return region == metaEncoded || strings.HasPrefix(region, metaName.String()+",")
 }
 
-// regions returns the node's regions, hbase:meta's first, then by table and start key.
+// regions returns the node's regions: hbase:meta's first, then by table and start key.
 func (n *node) regions() []*region {
 	var rs []*region
 	for _, t := range append([]*table{n.cluster.meta}, n.cluster.sorted()...) {

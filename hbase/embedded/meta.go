@@ -25,12 +25,12 @@ import (
 //	info:state              OPEN, CLOSED …
 //	info:server_0001 …      of replicas: see replicas.go
 //
-// A region that was split keeps its row until the next start, or until its table is deleted, with info:splitA and info:splitB, the
-// descriptions of its daughters, and in its own description that it is offline and split. A merged region has its parents'
-// descriptions in info:merge0000 and so on until the next start; their rows are deleted at once.
+// The row of a split region stays until the next start or until its table is deleted. It has the descriptions of the daughters in
+// info:splitA and info:splitB, and its own description says that it is offline and split. A merged region has the descriptions of its
+// parents in info:merge0000 and so on until the next start; the parents' rows are deleted at once.
 //
-// A table's row is its name, and table:state a TableState. As HBase 3 (Options.Release) a namespace's row is its name, and ns:d a
-// NamespaceDescriptor.
+// A table's row is its name, and table:state a TableState. When the server answers as HBase 3 (Options.Release), a namespace's row is its
+// name, and ns:d a NamespaceDescriptor.
 const (
 	metaMagic      = "PBUF"
 	metaInfo       = "info"
@@ -42,8 +42,8 @@ const (
 	metaNamespace  = "ns"
 )
 
-// putRegion adds a region's row to a batch: where it is open or, without a server's address, where it will be. The server's
-// columns of a region that is not open stay as they are. The region of hbase:meta has no row: only the registry knows it.
+// putRegion adds a region's row to a batch: its location if it is open, otherwise where it will open. The server columns of a region that
+// is not open stay unchanged. The region of hbase:meta has no row: only the registry knows it.
 func (c *cluster) putRegion(b *store.Batch, r *region, state hbasepb.RegionState_State, n *node) error {
 	if r.table == c.meta {
 		return nil
@@ -62,7 +62,7 @@ func (c *cluster) putRegion(b *store.Batch, r *region, state hbasepb.RegionState
 	return w.err
 }
 
-// putSplit marks a region's row as that of a parent.
+// putSplit marks a region's row as a split parent.
 func (c *cluster) putSplit(b *store.Batch, parent, low, high *region) error {
 	w := metaRow{c: c, b: b, row: parent.name}
 	info := proto.Clone(parent.info).(*hbasepb.RegionInfo)
@@ -74,7 +74,7 @@ func (c *cluster) putSplit(b *store.Batch, parent, low, high *region) error {
 	return w.err
 }
 
-// putMerged names a merged region's parents in its row and drops theirs.
+// putMerged records a merged region's parents in its row and drops their rows.
 func (c *cluster) putMerged(b *store.Batch, merged *region, parents []*region) error {
 	w := metaRow{c: c, b: b, row: merged.name}
 	for i, p := range parents {
@@ -86,7 +86,7 @@ func (c *cluster) putMerged(b *store.Batch, merged *region, parents []*region) e
 	return w.err
 }
 
-// metaRow adds columns of info to a row of hbase:meta, until the first error.
+// metaRow adds columns of info to a row of hbase:meta, and stops at the first error.
 type metaRow struct {
 	c   *cluster
 	b   *store.Batch
@@ -106,7 +106,7 @@ func (w *metaRow) describe(qualifier string, info *hbasepb.RegionInfo) {
 	w.put(qualifier, append([]byte(metaMagic), raw...))
 }
 
-// putNamespace adds a namespace's row to a batch, as HBase 3 has it: ns:d, a NamespaceDescriptor; nil removes it.
+// putNamespace adds a namespace's row to a batch in HBase 3's format: ns:d, a NamespaceDescriptor. If d is nil it removes the row.
 func (c *cluster) putNamespace(b *store.Batch, name string, d *hbasepb.NamespaceDescriptor) error {
 	if d == nil {
 		return b.DropRow(store.MetaSpace, []byte(name))
@@ -130,8 +130,8 @@ func (c *cluster) putState(b *store.Batch, name tableName, state hbasepb.TableSt
 	return b.Add(store.MetaSpace, []byte(name.String()), []byte(metaTable), []byte(metaState), c.now(), store.Put, raw)
 }
 
-// loadRegions reads hbase:meta and calls load with each row, which adds the region to its table. It compacts hbase:meta first: each
-// start writes new versions. What is left of splits and merges it drops, as HBase's catalogue janitor does.
+// loadRegions reads hbase:meta and calls load with each row; load adds the region to its table. loadRegions first compacts hbase:meta,
+// because each start writes new versions. It drops what splits and merges left behind, as HBase's catalogue janitor does.
 func (c *cluster) loadRegions(b *store.Batch, load func(*store.Batch, *store.Row) error) (err error) {
 	ctx := context.Background()
 	schema := *c.meta.families.Load()
@@ -181,7 +181,7 @@ func (c *cluster) loadRegion(b *store.Batch, row *store.Row) error {
 		}
 	}
 	if !described {
-		return nil // a client's own cells
+		return nil // cells written by a client
 	}
 	c.lastID = max(c.lastID, int64(info.GetRegionId()))
 	if info.GetSplit() || left {
@@ -196,7 +196,7 @@ func (c *cluster) loadRegion(b *store.Batch, row *store.Row) error {
 	r := regionOf(t, info)
 	r.seq = seq
 	for i := range replicas {
-		r.replicas = append(r.replicas, replicaOf(r, i+1)) // closed; they open with the region, if they still are to
+		r.replicas = append(r.replicas, replicaOf(r, i+1)) // closed; it opens with the region, if it is still wanted
 	}
 	t.regions = append(t.regions, r)
 	slices.SortFunc(t.regions, func(a, b *region) int { return bytes.Compare(a.info.StartKey, b.info.StartKey) })

@@ -14,17 +14,17 @@ import (
 	"brine/hbase/internal/wire"
 )
 
-// mutation is a decoded change of one row. Its cells are views into the request.
+// mutation is a decoded change of one row. Its cells are views of the request.
 type mutation struct {
 	row   []byte
 	kind  hbasepb.MutationProto_MutationType
 	cells []wire.Cell
-	ttl   int64 // store.NoTTL: none of its own
+	ttl   int64 // store.NoTTL: no TTL of its own
 	proto *hbasepb.MutationProto
 }
 
-// mutation decodes a mutation, taking its cells from the cell block or from the message. It always takes all of its
-// cells, so that the next one finds its own; what is wrong with one of them is the error.
+// mutation decodes a mutation, taking its cells from the cell block or from the message. It always consumes all of the mutation's cells,
+// even if it returns an error for one of them, so that the next mutation finds its own.
 func (k *call) mutation(p *hbasepb.MutationProto, cells []wire.Cell) (m mutation, err error) {
 	m = mutation{row: p.GetRow(), kind: p.GetMutateType(), ttl: store.NoTTL, proto: p, cells: cells[len(cells):]}
 	for _, a := range p.Attribute {
@@ -55,7 +55,7 @@ func (k *call) mutation(p *hbasepb.MutationProto, cells []wire.Cell) (m mutation
 	return m, nil
 }
 
-// setTTL takes the TTL of a mutation: a long.
+// setTTL sets the mutation's TTL from an attribute's value, an int64.
 func (m *mutation) setTTL(value []byte) error {
 	switch {
 	case m.kind == hbasepb.MutationProto_INCREMENT, m.kind == hbasepb.MutationProto_APPEND:
@@ -67,11 +67,11 @@ func (m *mutation) setTTL(value []byte) error {
 	return nil
 }
 
-// skip takes the cells of a mutation that is not applied.
+// skip consumes the cells of a mutation that is not applied.
 func (k *call) skip(p *hbasepb.MutationProto) {
 	for range p.GetAssociatedCellCount() {
 		if _, err := k.cell(); err != nil {
-			return // the mutations after it find nothing either, and fail
+			return // the following mutations find no cells either, and fail
 		}
 	}
 }
@@ -100,8 +100,7 @@ func protoCell(p *hbasepb.MutationProto, family []byte, q *hbasepb.MutationProto
 	return c
 }
 
-// checkSizes returns the exception for a cell that is too large. As in HBase it is an exception of all mutations that are
-// applied together with this one.
+// checkSizes returns an exception if a cell is too large. As in HBase, it fails all mutations that are applied together with this one.
 func (m *mutation) checkSizes(limit int) error {
 	for i := range m.cells {
 		c := &m.cells[i]
@@ -113,7 +112,7 @@ func (m *mutation) checkSizes(limit int) error {
 	return nil
 }
 
-// check returns the exception of this mutation alone.
+// check returns the exception for this mutation alone, if any.
 func (m *mutation) check(r *region) error {
 	if len(m.row) > wire.MaxRowLen {
 		return final(classIllegalArgument, "Row length %d is > %d", len(m.row), wire.MaxRowLen)
@@ -138,7 +137,7 @@ func (m *mutation) check(r *region) error {
 	return nil
 }
 
-// readsFirst reports whether the mutation needs to read what is there: then no other write may come between.
+// readsFirst reports whether the mutation reads existing cells first, so that no other write may come in between.
 func (m *mutation) readsFirst() bool {
 	if m.kind == hbasepb.MutationProto_INCREMENT || m.kind == hbasepb.MutationProto_APPEND {
 		return true
@@ -151,18 +150,18 @@ func (m *mutation) readsFirst() bool {
 	return false
 }
 
-// writer applies mutations of one region that are checked, all or none.
+// writer applies checked mutations of one region, all or none.
 type writer struct {
 	k   *call
 	r   *region
 	b   *store.Batch
 	now int64
 
-	results []store.Cell // of increments and appends
+	results []store.Cell // results of increments and appends
 }
 
-// apply applies the mutations and returns the cells that increments and appends made. If condition is given it is asked
-// first, with other writers kept out, and may refuse: then applied is false.
+// apply applies the mutations and returns the cells that increments and appends produced. If condition is not nil, apply calls it first,
+// with other writers locked out; if it returns false, nothing is applied and applied is false.
 func (k *call) apply(ctx context.Context, r *region, ms []mutation, condition func() (bool, error)) (applied bool,
 	results []store.Cell, err error) {
 	if err := r.writable(); err != nil {
@@ -237,7 +236,7 @@ func (w *writer) add(ctx context.Context, m *mutation) error {
 	return nil
 }
 
-// addDeleteRow deletes all families of a row: a delete that names none.
+// addDeleteRow deletes all families of a row, for a delete that names none.
 func (w *writer) addDeleteRow(m *mutation) error {
 	ts := w.now
 	if t := m.proto.Timestamp; t != nil && *t != store.LatestTimestamp {
@@ -251,8 +250,8 @@ func (w *writer) addDeleteRow(m *mutation) error {
 	return nil
 }
 
-// latest returns the timestamp of the version that a delete of the newest version means; of several such deletes of one
-// column in a mutation the first means the newest, the next the one before.
+// latest returns the timestamp that a delete of the newest version refers to. If a mutation has several such deletes of one column, the
+// first refers to the newest version, the next to the one before, and so on.
 func (w *writer) latest(ctx context.Context, m *mutation, i int) (int64, error) {
 	c := &m.cells[i]
 	nth := 0
@@ -281,8 +280,8 @@ func (w *writer) read(ctx context.Context, row []byte, columns []store.FamilyCol
 	return found.Cells, nil
 }
 
-// addDelta adds the cells of an increment or an append, in the order of their columns as its answer has them: the newest value
-// of each column, if there is one, and the new part.
+// addDelta adds the cells of an increment or an append, ordered by column as in its answer. Each combines the newest value of the column,
+// if there is one, with the new part.
 func (w *writer) addDelta(ctx context.Context, m *mutation) error {
 	slices.SortStableFunc(m.cells, func(a, b wire.Cell) int {
 		return cmp.Or(bytes.Compare(a.Family, b.Family), bytes.Compare(a.Qualifier, b.Qualifier))
@@ -301,7 +300,7 @@ func (w *writer) addDelta(ctx context.Context, m *mutation) error {
 		var before []byte
 		if len(old) > 0 {
 			before = old[0].Value
-			ts = max(ts, old[0].Timestamp) // not hidden behind what it builds on
+			ts = max(ts, old[0].Timestamp) // so that the value it is based on does not hide it
 		}
 		value, err := combine(m.kind, c, before)
 		if err != nil {
@@ -336,7 +335,7 @@ func combine(kind hbasepb.MutationProto_MutationType, c *wire.Cell, before []byt
 	return binary.BigEndian.AppendUint64(nil, sum), nil
 }
 
-// wantsResults reports whether an increment's or append's client asked for the new cells, which is the default.
+// wantsResults reports whether the client wants the new cells of an increment or append, which is the default.
 func wantsResults(p *hbasepb.MutationProto) bool {
 	for _, a := range p.Attribute {
 		if a.GetName() == "_rr_" {
@@ -346,8 +345,9 @@ func wantsResults(p *hbasepb.MutationProto) bool {
 	return true
 }
 
-// deltas remembers the increments and appends that were done, by nonce: one that is sent again because its answer was lost
-// is answered with what its columns hold now, and not done twice. HBase remembers them for half an hour; here keptDeltas are.
+// deltas remembers the nonces of applied increments and appends. A request that is sent again because its answer was lost is answered with
+// the current values of its columns and is not applied twice. HBase remembers nonces for half an hour; deltas remembers the last
+// keptDeltas.
 type deltas struct {
 	mu   sync.Mutex
 	done map[nonce]struct{}
@@ -357,7 +357,7 @@ type deltas struct {
 
 const keptDeltas = 100_000
 
-// deltaOf returns the nonce of the mutations, which are of one request; ok is false when there is none.
+// deltaOf returns the nonce of the mutations, which belong to one request; ok is false if there is none.
 func deltaOf(ms []mutation, group uint64) (n nonce, ok bool) {
 	for i := range ms {
 		switch ms[i].kind {
@@ -370,7 +370,7 @@ func deltaOf(ms []mutation, group uint64) (n nonce, ok bool) {
 	return n, false
 }
 
-// again reports whether the mutations were done before, and returns what their columns hold.
+// again reports whether the mutations were applied before, and returns the current cells of their columns.
 func (k *call) again(ctx context.Context, r *region, ms []mutation, group uint64) (bool, []store.Cell, error) {
 	n, ok := deltaOf(ms, group)
 	if !ok || !k.node.cluster.deltas.has(n) {
@@ -396,7 +396,7 @@ func (k *call) again(ctx context.Context, r *region, ms []mutation, group uint64
 	return true, cells, nil
 }
 
-// remember notes that the mutations are done.
+// remember records the mutations as applied.
 func (k *call) remember(ms []mutation, group uint64) {
 	if n, ok := deltaOf(ms, group); ok {
 		k.node.cluster.deltas.add(n)

@@ -12,15 +12,15 @@ import (
 	"brine/hbase/hbasepb"
 )
 
-// Node is one server of the cluster, through all its restarts: a region server, the master, or both when Options.Servers is 1. Its
-// methods are for tests and for chaos on purpose; they are safe for concurrent use, but must not be called by a control
-// function nor by Applied: most wait for the calls in work.
+// Node is one server of the cluster across its restarts: a region server, the master, or both if Options.Servers is 1. Its methods are for
+// tests and for deliberate chaos. They are safe for concurrent use, but must not be called from a control function or from Applied, because
+// most wait for calls in progress.
 type Node struct {
 	cluster *cluster
-	index   int // in Server.Nodes; -1: the master by itself
+	index   int // in Server.Nodes; -1: the separate master
 	master  bool
 	regions bool
-	life    atomic.Pointer[node] // the newest; it may have ended
+	life    atomic.Pointer[node] // the newest life; it may have ended
 	skew    atomic.Int64         // time.Duration by which its clock is ahead
 }
 
@@ -42,47 +42,46 @@ func (p *places) add(n *Node) {
 	p.nodes = append(slices.Clone(p.nodes), n)
 }
 
-// ErrRunning is returned by Restart of a node that is running.
+// ErrRunning is returned by Restart if the node is running.
 var ErrRunning = errors.New("embedded: the node is running")
 
-// Addr is the host:port that the node listens on, or listened on when it is down.
+// Addr returns the host:port that the node listens on, or last listened on if it is down.
 func (p *Node) Addr() string { return p.life.Load().addr }
 
-// Advertised is the host:port by which clients reach the node: Addr, unless Options.Advertise says otherwise.
+// Advertised returns the host:port at which clients reach the node: Addr, unless Options.Advertise is set.
 func (p *Node) Advertised() string { return p.life.Load().reached() }
 
-// ServerName is the node's life as HBase writes it: host,port,startcode.
+// ServerName returns the node's newest life as HBase writes it: host,port,startcode.
 func (p *Node) ServerName() string { return p.life.Load().String() }
 
-// Index is the node's place in Server.Nodes; -1 when it is only the master.
+// Index returns the node's index in Server.Nodes, or -1 if it is only the master.
 func (p *Node) Index() int { return p.index }
 
-// Up reports whether the node runs.
+// Up reports whether the node is running.
 func (p *Node) Up() bool { return p.life.Load().ctx.Err() == nil }
 
-// Regions is how many regions the node has, hbase:meta's included.
+// Regions returns the number of regions open on the node, including hbase:meta's.
 func (p *Node) Regions() int { return len(p.life.Load().regions()) }
 
-// Kill ends the node as kill -9 does: connections are reset, calls in work are never answered (whether they were applied is
-// open), scanners are gone. Its regions are on no node until the master notices, Options.DetectAfter later, or at once when the
-// node is started again; then they go to the other nodes. Without a master they stay where they were.
+// Kill ends the node as kill -9 does: connections are reset, calls in progress are never answered (they may or may not have been applied),
+// and scanners are lost. Its regions are on no node until the master notices, which it does after Options.DetectAfter or as soon as the
+// node is restarted; then they move to the other nodes. Without a master they stay where they were.
 func (p *Node) Kill() {
 	n := p.life.Load()
 	n.end(true)
 	p.cluster.died(n)
 }
 
-// Stop ends the node as an operator does: it answers RegionServerStoppedException while its regions go to the others, and
-// then ends.
+// Stop ends the node as an operator does: it answers RegionServerStoppedException while its regions move to the others, and then ends.
 func (p *Node) Stop() {
 	n := p.life.Load()
 	n.stopping.Store(true)
-	_ = p.cluster.recover(func(at *node) bool { return at == n }) // what could not be saved is tried again when it is noticed
+	_ = p.cluster.recover(func(at *node) bool { return at == n }) // what could not be saved is retried when the death is noticed
 	n.end(false)
 	p.cluster.died(n)
 }
 
-// Restart starts the node again, with a new start code: at its old address, or at addr when that is not empty.
+// Restart starts the node again with a new start code, at addr, or at its old address if addr is empty.
 func (p *Node) Restart(addr string) error {
 	if p.Up() {
 		return fmt.Errorf("%w: %s", ErrRunning, p.Addr())
@@ -93,21 +92,21 @@ func (p *Node) Restart(addr string) error {
 	return p.cluster.start(p, addr)
 }
 
-// Freeze stops the node as SIGSTOP does: it accepts connections and bytes and answers nothing, until Thaw.
+// Freeze stops the node as SIGSTOP does: it accepts connections and bytes but answers nothing until Thaw.
 func (p *Node) Freeze() { p.life.Load().gate.set(&gateState{thawed: make(chan struct{})}) }
 
-// Thaw lets a frozen or slow node go on at full speed.
+// Thaw resumes a frozen or slow node at full speed.
 func (p *Node) Thaw() { p.life.Load().gate.set(nil) }
 
-// Slow limits each connection to so many bytes a second, each way.
+// Slow limits each connection to a number of bytes per second, each way.
 func (p *Node) Slow(bytesPerSecond int) {
 	p.life.Load().gate.set(&gateState{rate: max(1, bytesPerSecond)})
 }
 
-// SetClock puts the node's clock ahead of Options.Clock, or behind it.
+// SetClock sets the node's clock ahead of Options.Clock, or behind it if ahead is negative.
 func (p *Node) SetClock(ahead time.Duration) { p.skew.Store(int64(ahead)) }
 
-// Add starts another region server, on a free port of the master's host. It has only regions that were on no node: see Balance.
+// Add starts another region server on a free port of the master's host. It gets only regions that were on no node; see Balance.
 func (s *Server) Add() (*Node, error) {
 	c := s.cluster
 	host, _, err := net.SplitHostPort(c.master.Addr())
@@ -128,7 +127,7 @@ func (s *Server) Add() (*Node, error) {
 	return p, c.recover(func(at *node) bool { return !at.alive() })
 }
 
-// serves reports whether the node has such a service.
+// serves reports whether the node has the service.
 func (n *node) serves(service string) bool {
 	switch service {
 	case "MasterService", "RegionServerStatusService", "LockService", "HbckService":
@@ -137,8 +136,7 @@ func (n *node) serves(service string) bool {
 	return services[service] != nil
 }
 
-// start begins a life of the place. The master then notices that the life before has ended; one that starts itself notices
-// all that are dead.
+// start begins a life of the node. The master then notices that the previous life has ended; a master that starts notices all dead nodes.
 func (c *cluster) start(p *Node, addr string) error {
 	before := p.life.Load()
 	n, err := p.begin(addr)
@@ -147,7 +145,7 @@ func (c *cluster) start(p *Node, addr string) error {
 	}
 	p.life.Store(n)
 	if before == nil {
-		return nil // the cluster's start runs it, when the catalogue is there
+		return nil // the cluster's start runs it once the catalogue is loaded
 	}
 	n.run()
 	c.announce()
@@ -157,7 +155,7 @@ func (c *cluster) start(p *Node, addr string) error {
 	return c.recover(func(at *node) bool { return !at.alive() && (p.master || at.place == p) })
 }
 
-// startCode returns a start code: the time, but greater than any before.
+// startCode returns a start code: the current time, but always greater than the last one.
 func (c *cluster) startCode() int64 {
 	for {
 		last := c.lastStart.Load()
@@ -168,7 +166,7 @@ func (c *cluster) startCode() int64 {
 	}
 }
 
-// live returns the lives that take regions.
+// live returns the lives on which regions may be opened.
 func (c *cluster) live() []*node {
 	var up []*node
 	for _, p := range c.places.all() {
@@ -179,7 +177,7 @@ func (c *cluster) live() []*node {
 	return up
 }
 
-// masterLife is the master's life, nil when there is none.
+// masterLife returns the master's life, or nil if it is down.
 func (c *cluster) masterLife() *node {
 	if n := c.master.life.Load(); n.ctx.Err() == nil {
 		return n
@@ -187,7 +185,8 @@ func (c *cluster) masterLife() *node {
 	return nil
 }
 
-// died has a death noticed after Options.DetectAfter: from then on it is known, and the master, if there is one, moves the regions.
+// died marks a node's death as noticed after Options.DetectAfter. From then on the cluster knows it, and the master, if there is one, moves
+// the regions.
 func (c *cluster) died(n *node) {
 	c.wg.Go(func() {
 		t := time.NewTimer(c.opts.DetectAfter)
@@ -197,14 +196,14 @@ func (c *cluster) died(n *node) {
 			n.noticed.Store(true)
 			c.announce()
 			if c.masterLife() != nil {
-				_ = c.recover(func(at *node) bool { return at == n }) // the store is broken: all calls report it
+				_ = c.recover(func(at *node) bool { return at == n }) // the store is broken, which all calls report
 			}
 		case <-c.ctx.Done():
 		}
 	})
 }
 
-// knownMaster returns the master's life as the cluster knows it: a dead one until that is noticed.
+// knownMaster returns the master's life as the cluster knows it: a dead one until its death is noticed.
 func (c *cluster) knownMaster() *node { return c.master.life.Load().unlessNoticed() }
 
 // known returns the lives of region servers as the cluster knows them.
@@ -218,7 +217,7 @@ func (c *cluster) known() []*node {
 	return ns
 }
 
-// unlessNoticed returns the node, or nil when it is known to be dead.
+// unlessNoticed returns the node, or nil if its death was noticed.
 func (n *node) unlessNoticed() *node {
 	if n.noticed.Load() {
 		return nil
@@ -226,7 +225,7 @@ func (n *node) unlessNoticed() *node {
 	return n
 }
 
-// deadServers names the lives that are known to be over and were not followed by another one.
+// deadServers returns the names of lives known to have ended and not followed by another one.
 func (c *cluster) deadServers() (dead []*hbasepb.ServerName) {
 	for _, p := range c.places.all() {
 		if n := p.life.Load(); n.noticed.Load() {

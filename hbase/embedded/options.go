@@ -16,87 +16,87 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 )
 
-// Errors of Start that callers test with errors.Is.
+// Errors of Start, for use with errors.Is.
 var (
-	ErrInUse       = store.ErrInUse       // another server, of this process or another one, has the data folder open
+	ErrInUse       = store.ErrInUse       // another server, in this process or another, has the data folder open
 	ErrNewerFormat = store.ErrNewerFormat // the data folder was written by a newer version
-	ErrDamaged     = store.ErrDamaged     // a file of the data folder, which the error names, is not what was written
+	ErrDamaged     = store.ErrDamaged     // a file of the data folder, named by the error, is not what was written
 )
 
-// Options are where the server listens and stores, and its limits. The zero value is a server in memory on a free loopback port.
+// Options configure where the server listens and stores, and its limits. The zero value is an in-memory server on a free loopback port.
 type Options struct {
-	Dir  string // data folder, made when it does not exist; empty: in memory, until Close
+	Dir  string // data folder, created if missing; empty: in memory, until Close
 	Addr string // host:port to listen on; default 127.0.0.1:0, a free port
 
 	// Listen opens the listeners, for networks other than the machine's own; default net.Listen.
 	Listen func(network, addr string) (net.Listener, error)
 
-	// TLS is what all listeners speak; nil: plain text.
+	// TLS is the encryption of all listeners; nil: plain text.
 	TLS *TLS
 
-	// Kerberos lets in only clients with a ticket for the server; nil: everybody is let in.
+	// Kerberos admits only clients with a ticket for the server; nil: no authentication.
 	Kerberos *Kerberos
 
-	// Release is the HBase as which the server answers: 2.6, the default, or 3.0, where namespaces are rows of hbase:meta and servers report
-	// reads and writes.
+	// Release is the HBase release whose behaviour the server shows: 2.6, the default, or 3.0, where namespaces are rows of hbase:meta and
+	// servers report reads and writes.
 	Release string
 
-	// Servers is how many region servers there are; default 1, on Addr together with the master. When there are more, Addr is
-	// the master's and registry's, and they listen on Ports of its host, or on free ones.
+	// Servers is the number of region servers; default 1, on Addr together with the master. If there are more, Addr belongs to the master and
+	// registry, and the region servers listen on Ports of its host, or on free ones.
 	Servers int
-	Ports   []int // of the region servers when there are several, one for each; default free ones
+	Ports   []int // of the region servers if there are several, one each; default free ones
 
-	// Advertise is the host, or host:port, by which clients reach Addr where that is another one: behind a port-forward, in a container.
-	// Region servers with ports of their own are reached at ports that are as far from it as theirs are from Addr's. It is required when
-	// Addr is every address of the machine, since a server is known by one name.
+	// Advertise is the host, or host:port, at which clients reach Addr if that differs from Addr: behind a port-forward, in a container.
+	// Region servers on ports of their own are reached at the same distance from the advertised port as their ports have from Addr's.
+	// Advertise is required if Addr is every address of the machine, because a server has only one name.
 	Advertise string
 
-	ZooKeeper string // host:port of a ZooKeeper of the server's own, by which older clients find it; empty: none
+	ZooKeeper string // host:port for the server's own ZooKeeper, with which older clients find it; empty: none
 
 	DetectAfter  time.Duration // from a node's death until the master notices; default 100 ms
-	InTransition time.Duration // how long regions that move, split, merge or are assigned stay closed; see also Server.Hold
+	InTransition time.Duration // how long regions stay closed when they move, split, merge or are assigned; see also Server.Hold
 
-	// Fsync makes an acknowledgement wait until the disk has the write. Without it the acknowledgement waits for the
-	// operating system: what was acknowledged survives a kill -9 of the process, but not a failure of power.
+	// Fsync makes an acknowledgement wait until the write is on disk. Without it the acknowledgement waits only for the operating system:
+	// acknowledged writes survive a kill -9 of the process, but not a power failure.
 	Fsync bool
 
 	Clock        func() time.Time // the server's time; default time.Now
-	ScannerLease time.Duration    // how long a scanner waits for its next call; default 60 s, as HBase
-	Heartbeat    int              // rows that a filter leaves out before a scan is answered without any; default 100,000 (HBase: by time)
+	ScannerLease time.Duration    // how long a scanner waits for its next call; default 60 s, as in HBase
+	Heartbeat    int              // rows that a filter may drop before a scan is answered without any; default 100,000 (HBase: by time)
 	MaxHeld      int              // bytes of pending requests and answers; clients that do not read are cut off first; default 64 MiB
-	MaxRequest   int              // bytes of a request; more is a RequestTooBigException; default half of MaxHeld (HBase: 256 MiB)
-	MaxResult    int              // bytes of an answer's cells, give or take a row; default 16 MiB (HBase: 100), for the whole process has 200
-	MaxCell      int              // bytes of a cell; default 10 MiB, as HBase's hbase.server.keyvalue.maxsize
+	MaxRequest   int              // bytes of a request; a larger one gets a RequestTooBigException; default half of MaxHeld (HBase: 256 MiB)
+	MaxResult    int              // bytes of an answer's cells, give or take a row; default 16 MiB (HBase: 100), as the process has 200 in all
+	MaxCell      int              // bytes of a cell; default 10 MiB, like HBase's hbase.server.keyvalue.maxsize
 
-	// Applied, when set, is called with every mutation in the order in which they are applied, region by region. It makes
-	// writers of one region wait for each other, so it is for tests. It must not block or call the server.
+	// Applied, if set, is called with every mutation in the order in which they are applied, region by region. It makes writers of one region
+	// wait for each other, so it is for tests. It must not block or call the server.
 	Applied func(Applied)
 
-	// Damaged, when set, is called once, with an ErrDamaged that names the file, when what is stored turns out to be damaged while it is
-	// read: from then on the server may answer exceptions forever. It must not block or call the server.
+	// Damaged, if set, is called once, with an ErrDamaged that names the file, when a read finds that stored data is damaged. From then on the
+	// server may answer exceptions forever. Damaged must not block or call the server.
 	Damaged func(error)
 
-	Warn   func(error)   // called with what fails outside of calls and is retried; it must not block; default: silent
+	Warn   func(error)   // called with errors that occur outside of calls and are retried; must not block; default: silent
 	Logger pebble.Logger // of the storage engine; default: silent
 }
 
-// TLS is how the server's connections are encrypted, by files in PEM that are read again for each of them. What is wrong with files that
-// have changed goes to Options.Warn, and those before stay.
+// TLS configures the encryption of the server's connections, with PEM files that are read again for each connection. Errors in changed
+// files go to Options.Warn, and the previous contents stay in use.
 type TLS struct {
-	Cert, Key  string     // files of the server's certificate and its key
-	CA         string     // file of the authorities that clients' certificates are signed by
-	ClientAuth ClientAuth // default: no certificate is asked for
+	Cert, Key  string     // files of the server's certificate and key
+	CA         string     // file of the authorities that sign clients' certificates
+	ClientAuth ClientAuth // default: no certificate is requested
 	MinVersion uint16     // default tls.VersionTLS12
-	PlainText  bool       // the same port takes plain text as well [hbase.server.netty.tls.supportplaintext, there true unless set]
+	PlainText  bool       // accept plain text on the same port [hbase.server.netty.tls.supportplaintext, which defaults to true]
 }
 
-// ClientAuth is what the server wants of clients' certificates [hbase.server.netty.tls.client.auth.mode].
+// ClientAuth is what the server requires of clients' certificates [hbase.server.netty.tls.client.auth.mode].
 type ClientAuth string
 
-// The words are HBase's, whose default is Need.
+// The values are HBase's, whose default is Need.
 const (
 	None ClientAuth = "none"
-	Want ClientAuth = "want" // one that is shown must be good
+	Want ClientAuth = "want" // a certificate is optional, but must be valid
 	Need ClientAuth = "need"
 )
 
@@ -119,10 +119,10 @@ func (t *TLS) validate() error {
 	return errors.Join(faults...)
 }
 
-// Kerberos is how clients are authenticated. Who they are is not asked for any further: all may do everything.
+// Kerberos configures how clients are authenticated. There is no authorization: every client may do everything.
 type Kerberos struct {
-	Keytab string   // file with the keys of the server's principal; it is read at the start
-	QOP    []string // qualities of protection that are offered [hbase.rpc.protection]: auth, auth-int, auth-conf; default all
+	Keytab string   // file with the keys of the server's principal, read at the start
+	QOP    []string // qualities of protection to offer [hbase.rpc.protection]: auth, auth-int, auth-conf; default all
 }
 
 // open reads the keytab.
@@ -145,17 +145,17 @@ func (k *Kerberos) open() (*authenticator, error) {
 	return &a, nil
 }
 
-// Applied is one mutation that was applied.
+// Applied is a mutation that was applied.
 type Applied struct {
 	Node   int    // index in Server.Nodes
 	Table  string // namespace:name, or name in the default namespace
 	Region string // encoded name
 	Row    []byte
 	Cells  int
-	Values [][]byte // of the cells, in their order
+	Values [][]byte // of the cells, in order
 }
 
-// EnsureDefaults sets what is left out.
+// EnsureDefaults sets the defaults of fields that are unset.
 func (o *Options) EnsureDefaults() {
 	o.Addr = cmp.Or(o.Addr, "127.0.0.1:0")
 	if o.Listen == nil {
@@ -175,7 +175,7 @@ func (o *Options) EnsureDefaults() {
 	o.MaxCell = cmp.Or(o.MaxCell, 10<<20)
 }
 
-// Validate returns all faults of the options, joined.
+// Validate returns all errors in the options, joined.
 func (o *Options) Validate() error {
 	faults := []error{o.validateAddresses()}
 	if o.TLS != nil {
@@ -228,7 +228,7 @@ func (o *Options) validateAddresses() error {
 	return errors.Join(faults...)
 }
 
-// advertised returns what Advertise says; port 0: as the listeners'.
+// advertised returns the host and port of Advertise; port 0 means the listeners' own.
 func (o *Options) advertised() (host string, port uint16, err error) {
 	if !strings.Contains(o.Advertise, ":") || net.ParseIP(o.Advertise) != nil {
 		return o.Advertise, 0, nil

@@ -16,16 +16,16 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// table is one table of the catalogue. Its fields but space and name change under the cluster's mu; schema and families
-// are replaced, never written to.
+// table is a table of the catalogue. All fields except space and name change under the cluster's mu; schema and families are replaced,
+// never modified.
 type table struct {
 	name     tableName
 	space    store.Space
 	schema   *hbasepb.TableSchema
 	families atomic.Pointer[store.Schema]
 	state    hbasepb.TableState_State
-	regions  []*region // in key order; replaced, never written to
-	parents  []*region // regions that were split and still have a row in hbase:meta
+	regions  []*region // in key order; replaced, never modified
+	parents  []*region // split regions that still have a row in hbase:meta
 }
 
 func (t *table) setSchema(s *hbasepb.TableSchema, f store.Schema) {
@@ -33,8 +33,8 @@ func (t *table) setSchema(s *hbasepb.TableSchema, f store.Schema) {
 	t.families.Store(&f)
 }
 
-// region is a range of a table's rows. Ordinary writers hold mu shared, since Pebble orders their commits; what reads
-// before it writes, compactions, and opening and closing hold it exclusively.
+// region is a range of a table's rows. Ordinary writers hold mu shared, because Pebble orders their commits. Writers that read first,
+// compactions, and opening and closing hold it exclusively.
 type region struct {
 	table   *table
 	info    *hbasepb.RegionInfo
@@ -42,24 +42,23 @@ type region struct {
 	encoded string
 
 	mu   sync.RWMutex
-	node atomic.Pointer[node] // where it is open, nil: nowhere; changed with mu held
+	node atomic.Pointer[node] // where it is open; nil: nowhere; changed with mu held
 
-	// Of the catalogue: seq, moving and unassigned are guarded by the cluster's change; host and state are written with its mu
-	// held too.
-	seq        int64 // the sequence number that clients order locations by: grows with each opening and closing
+	// Part of the catalogue: the cluster's change guards seq, moving and unassigned; writing host and state additionally requires its mu.
+	seq        int64 // sequence number by which clients order locations; grows with each opening and closing
 	moving     bool  // in a transition
-	unassigned bool  // closed by an operator, until assigned
-	host       *node // where hbase:meta has it
+	unassigned bool  // closed by an operator until assigned
+	host       *node // its location according to hbase:meta
 	state      hbasepb.RegionState_State
-	replicas   []*region // its read-only replicas, by number from 1; replaced, never written to
+	replicas   []*region // its read-only replicas, ordered by number from 1; replaced, never modified
 
 	reads, writes, filtered atomic.Int64
-	lastMajor               atomic.Int64 // ms; when the last major compaction ended
+	lastMajor               atomic.Int64 // end of the last major compaction, in ms
 }
 
 const metaEncoded = "1588230740"
 
-// newRegion makes the region of a range; id is the time of its creation in ms, unique within the cluster.
+// newRegion returns a new region for a range; id is its creation time in ms, unique within the cluster.
 func newRegion(t *table, start, end []byte, id int64) *region {
 	return regionOf(t, &hbasepb.RegionInfo{
 		RegionId: proto.Uint64(uint64(id)), TableName: t.name.message(),
@@ -75,8 +74,8 @@ func notNil(b []byte) []byte {
 	return b
 }
 
-// regionOf names a region: table,start,id, of a replica its number behind that, and, but for hbase:meta, the MD5 of that, which is the
-// encoded name.
+// regionOf returns a region with its names. The name is table,start,id, followed by the number if it is a replica. Except for hbase:meta,
+// the encoded name is the MD5 of that, and the name ends with it.
 func regionOf(t *table, info *hbasepb.RegionInfo) *region {
 	r := &region{table: t, info: info, seq: 1}
 	r.name = append(r.name, t.name.String()+","...)
@@ -114,10 +113,10 @@ func (r *region) check(row []byte, op string) error {
 	return nil
 }
 
-// at returns the node that has the region open, nil when none has.
+// at returns the node on which the region is open, or nil if there is none.
 func (r *region) at() *node { return r.node.Load() }
 
-// enter holds the region open on the node, shared or exclusively, until the returned function is called.
+// enter keeps the region open on the node, shared or exclusively, until the returned function is called.
 func (r *region) enter(n *node, exclusive bool) (leave func(), err error) {
 	lock, leave := r.mu.RLock, r.mu.RUnlock
 	if exclusive {
@@ -131,7 +130,7 @@ func (r *region) enter(n *node, exclusive bool) (leave func(), err error) {
 	return leave, nil
 }
 
-// clip cuts a range of rows to the region.
+// clip restricts a range of rows to the region.
 func (r *region) clip(rows store.Range) store.Range {
 	if bytes.Compare(rows.Start, r.info.StartKey) < 0 {
 		rows.Start, rows.StartExclusive = r.info.StartKey, false
@@ -142,7 +141,7 @@ func (r *region) clip(rows store.Range) store.Range {
 	return rows
 }
 
-// named returns the region of that name or encoded name.
+// named returns the region with that name or encoded name.
 func (c *cluster) named(name string) (*region, error) {
 	for _, t := range c.sorted() {
 		c.mu.RLock()
@@ -157,7 +156,7 @@ func (c *cluster) named(name string) (*region, error) {
 	return nil, final(classUnknownRegion, "%s", name)
 }
 
-// steady returns a region that is open, of a table that is enabled, and not in transition. The caller holds c.change.
+// steady returns an open region of an enabled table that is not in transition. The caller holds c.change.
 func (c *cluster) steady(name string) (*region, error) {
 	r, err := c.named(name)
 	switch {
@@ -171,12 +170,12 @@ func (c *cluster) steady(name string) (*region, error) {
 	return r, nil
 }
 
-// before reports whether the other region begins where this one ends.
+// before reports whether the other region starts where this one ends.
 func (r *region) before(other *region) bool {
 	return len(r.info.EndKey) > 0 && bytes.Equal(r.info.EndKey, other.info.StartKey)
 }
 
-// replace replaces regions with others. The caller holds the cluster's mu; the old slice is not changed.
+// replace replaces regions with others. The caller holds the cluster's mu; the old slice is not modified.
 func (t *table) replace(old []*region, fresh ...*region) {
 	i := slices.Index(t.regions, old[0])
 	t.regions = slices.Concat(t.regions[:i], fresh, t.regions[i+len(old):])

@@ -12,20 +12,20 @@ import (
 	"brine/hbase/hbasepb"
 )
 
-// Repaired is what Repair did.
+// Repaired is the result of Repair.
 type Repaired struct {
 	Damage error // nil: nothing was damaged, and nothing was done
 
-	Rows, Cells int      // that were saved
-	Lost        []string // what could not be, a line for each damaged file or table
+	Rows, Cells int      // saved
+	Lost        []string // what could not be saved, a line for each damaged file or table
 }
 
-// IsFolder reports whether a folder is a server's data folder, whatever of it is damaged.
+// IsFolder reports whether dir is a server's data folder, even if parts of it are damaged.
 func IsFolder(dir string) bool { return store.IsFolder(dir) }
 
-// Repair reads a data folder through. A damaged one it moves to aside, which must not exist, and makes a new one of what can be read: no
-// file is changed or deleted. The newest that can be read of each cell counts, so that a cell may have an older value, or one that was
-// deleted may be back, where the newer is lost.
+// Repair reads a whole data folder. If the folder is damaged, Repair moves it to aside, which must not exist, and creates a new one from
+// everything readable; it changes and deletes no file of the old one. For each cell the newest readable version counts, so if a newer one
+// is lost, a cell may have an older value, or a deleted one may reappear.
 func Repair(dir, aside string) (r Repaired, err error) {
 	r.Damage = store.Verify(dir)
 	if !errors.Is(r.Damage, ErrDamaged) {
@@ -44,7 +44,7 @@ func Repair(dir, aside string) (r Repaired, err error) {
 	return r, err
 }
 
-// spaceOf returns the space of the table or snapshot that a record of the catalogue describes.
+// spaceOf returns the space of the table or snapshot described by a record of the catalogue.
 func spaceOf(name string, value []byte) (store.Space, bool) {
 	var rec tableRecord
 	if !strings.HasPrefix(name, recordTable) && !strings.HasPrefix(name, recordSnapshot) || json.Unmarshal(value, &rec) != nil {
@@ -53,8 +53,8 @@ func spaceOf(name string, value []byte) (store.Space, bool) {
 	return rec.Space, true
 }
 
-// repairCatalogue makes hbase:meta agree with the catalogue's records again: regions of no table go, and a table whose regions do not
-// cover each key exactly once gets a single one.
+// repairCatalogue makes hbase:meta agree with the catalogue's records again. It drops regions of no table. A table whose regions
+// do not cover each key exactly once gets a single region.
 func repairCatalogue(dir string) (lost []string, err error) {
 	st, err := store.Open(store.Options{Dir: dir})
 	if err != nil {
@@ -95,7 +95,7 @@ func repairCatalogue(dir string) (lost []string, err error) {
 	return lost, b.Commit()
 }
 
-// covers reports whether regions, in the order of their keys, hold every row once.
+// covers reports whether regions, in key order, contain every row exactly once.
 func covers(regions []*region) bool {
 	var next []byte
 	for i, r := range regions {

@@ -14,16 +14,16 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// A table whose attribute REGION_REPLICATION is n has n-1 replicas of each of its regions, which are read only, on other nodes as far as
-// there are any. They read the store that the region writes to, so they never lag; that an answer may be stale they say all the same. A
-// replica is open while its region's table is enabled, also while the region itself is on its way to another node.
+// A table whose attribute REGION_REPLICATION is n has n-1 read-only replicas of each region, on other nodes if there are enough. They read
+// the store that the region writes to, so they never lag; they mark their answers as possibly stale all the same. A replica is open while
+// its region's table is enabled, even while the region itself moves to another node.
 //
-// In hbase:meta a replica has no row, but columns in its region's: server_0001, serverstartcode_0001, seqnumDuringOpen_0001, sn_0001 and
-// state_0001.
+// A replica has no row in hbase:meta, but columns in its region's row: server_0001, serverstartcode_0001, seqnumDuringOpen_0001, sn_0001
+// and state_0001.
 
-const maxReplication = 64 // more than that HBase would take, too, but nobody means it
+const maxReplication = 64 // HBase would accept more, but nobody means it
 
-// replication is how many servers may answer reads of a region of the table, itself included.
+// replication returns how many servers may answer reads of a region of the table, the region's own included.
 func (t *table) replication() int {
 	n, _ := replicationOf(t.schema)
 	return n
@@ -41,7 +41,7 @@ func replicationOf(s *hbasepb.TableSchema) (int, error) {
 	return n, nil
 }
 
-// replicaOf makes a region's replica of a number.
+// replicaOf returns a new replica of a region, with the given number.
 func replicaOf(r *region, number int) *region {
 	info := proto.Clone(r.info).(*hbasepb.RegionInfo)
 	info.ReplicaId = proto.Int32(int32(number))
@@ -50,7 +50,7 @@ func replicaOf(r *region, number int) *region {
 
 func (r *region) isReplica() bool { return r.info.GetReplicaId() > 0 }
 
-// writable is the exception that a replica answers to a write.
+// writable returns an exception if the region is a replica, which rejects writes.
 func (r *region) writable() error {
 	if r.isReplica() {
 		return final(classDoNotRetry, "region is read only")
@@ -58,8 +58,8 @@ func (r *region) writable() error {
 	return nil
 }
 
-// replicate plans the replicas of a region that is on a node, or about to be, and adds their columns to a batch. Those that are on a living
-// node other than the region's stay where they are. The caller holds c.change.
+// replicate plans the replicas of a region that is on a node, or about to be, and adds their columns to a batch. Replicas on a live node
+// other than the region's stay where they are. The caller holds c.change.
 func (c *cluster) replicate(b *store.Batch, r *region, at *node) (change replicaChange, err error) {
 	if r.table == c.meta {
 		return change, nil
@@ -98,7 +98,7 @@ func (c *cluster) replicasOf(r *region) []*region {
 	return r.replicas
 }
 
-// hasReplica reports whether a name or encoded name is that of a replica of a table's region.
+// hasReplica reports whether a name or encoded name belongs to a replica of one of the table's regions.
 func (c *cluster) hasReplica(t *table, name string) bool {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
@@ -107,7 +107,7 @@ func (c *cluster) hasReplica(t *table, name string) bool {
 	})
 }
 
-// pickBeside returns a living node that is none of those, nil if there is none.
+// pickBeside returns a live node that is not in taken, or nil if there is none.
 func (c *cluster) pickBeside(taken []*node) *node {
 	up := c.live()
 	for i := range up {
@@ -118,7 +118,7 @@ func (c *cluster) pickBeside(taken []*node) *node {
 	return nil
 }
 
-// replicaChange is what becomes of a region's replicas once it is committed.
+// replicaChange is a change of a region's replicas, to be carried out once it is committed.
 type replicaChange struct {
 	r     *region
 	now   []*region
@@ -143,14 +143,14 @@ func (c *cluster) doReplicas(change replicaChange) {
 	}
 }
 
-// shut closes a replica, if it is open.
+// shut closes a replica if it is open.
 func (r *region) shut() {
 	if n := r.at(); n != nil {
 		n.take(r)
 	}
 }
 
-// shutReplicas closes the replicas of a region that does not open again, and returns where they were.
+// shutReplicas closes the replicas of a region that does not reopen, and returns where they were.
 func (r *region) shutReplicas() (from []placement) {
 	for _, p := range r.replicas {
 		if n := p.at(); n != nil {
@@ -161,7 +161,7 @@ func (r *region) shutReplicas() (from []placement) {
 	return from
 }
 
-// replicateAll makes the replicas of open regions what they are to be: after their number was changed, or a node has ended.
+// replicateAll opens and closes replicas of open regions as needed after their number changed or a node ended.
 func (c *cluster) replicateAll(tables ...*table) error {
 	var changes []replicaChange
 	b := c.store.NewBatch()
@@ -169,7 +169,7 @@ func (c *cluster) replicateAll(tables ...*table) error {
 		for _, r := range t.regions {
 			at := r.at()
 			if at == nil || r.moving {
-				continue // when it opens
+				continue // done when it opens
 			}
 			change, err := c.replicate(b, r, at)
 			if err != nil {
@@ -192,7 +192,7 @@ func (c *cluster) replicateAll(tables ...*table) error {
 	return nil
 }
 
-// replicaColumns are those that a replica has in its region's row.
+// replicaColumns are the columns of a replica in its region's row.
 var replicaColumns = []string{"server", "serverstartcode", metaSeqNum, "sn", metaState}
 
 func replicaColumn(name string, number int) string { return fmt.Sprintf("%s_%04X", name, number) }

@@ -13,13 +13,13 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// accessMethods keep books of who may do what, and how much: Grant, Revoke, GetUserPermissions, and SetQuota, which writes hbase:quota.
+// accessMethods record who may do what, and how much: Grant, Revoke, GetUserPermissions, and SetQuota, which writes hbase:quota.
 //
 // What they do not do:
-//   - nothing is refused by them: everybody may do everything, and as much as they like; see Server.Control for refusals;
+//   - they enforce nothing: everyone may do everything, without limits; use Server.Control for refusals;
 //   - there is no table hbase:acl, and superusers are not listed among permissions;
-//   - hbase:quota is there once a quota was set; quotas of region servers, exceeding and switching throttles, sizes and states of space
-//     quotas are not served, nor is HasUserPermissions.
+//   - hbase:quota exists once a quota was set; quotas of region servers, the switches for throttles and for exceeding them, and sizes and
+//     states of space quotas are not served, nor is HasUserPermissions.
 var accessMethods = map[string]method{
 	"MasterService.Grant":              on(grant),
 	"MasterService.Revoke":             on(revoke),
@@ -27,11 +27,10 @@ var accessMethods = map[string]method{
 	"MasterService.SetQuota":           on(setQuota),
 }
 
-// recordPermission begins the record of a user's permission: then follow what it is for and the user, as hex, and the value is a
-// UserPermission.
+// recordPermission begins the name of a user's permission record. The scope and the user, in hex, follow; the value is a UserPermission.
 const recordPermission = "permission/"
 
-// scopeOf names what a permission is for: records of one table have its name in front.
+// scopeOf returns the scope of a permission. The scopes of one table begin with its name.
 func scopeOf(p *hbasepb.Permission) string {
 	switch p.GetType() {
 	case hbasepb.Permission_Table:
@@ -45,7 +44,7 @@ func scopeOf(p *hbasepb.Permission) string {
 
 func tableScope(t tableName) string { return "t/" + hex.EncodeToString([]byte(t.String())) + "/" }
 
-// actionsOf is where a permission has its actions.
+// actionsOf returns a pointer to the actions of a permission.
 func actionsOf(p *hbasepb.Permission) *[]hbasepb.Permission_Action {
 	switch {
 	case p.GetTablePermission() != nil:
@@ -58,7 +57,7 @@ func actionsOf(p *hbasepb.Permission) *[]hbasepb.Permission_Action {
 	return new([]hbasepb.Permission_Action)
 }
 
-// permission returns the record's name of a user's permission, and what it is now.
+// permission returns the record name of a user's permission and its current actions.
 func (c *cluster) permission(p *hbasepb.UserPermission) (record string, now []hbasepb.Permission_Action, err error) {
 	record = recordPermission + scopeOf(p.GetPermission()) + hex.EncodeToString(p.GetUser())
 	raw, err := c.store.Record(record)
@@ -70,7 +69,7 @@ func (c *cluster) permission(p *hbasepb.UserPermission) (record string, now []hb
 	return record, *actionsOf(m.GetPermission()), err
 }
 
-// write sets records in one commit; nil removes one.
+// write sets records in one commit; a nil value removes a record.
 func (c *cluster) write(records map[string][]byte) error {
 	b := c.store.NewBatch()
 	for name, value := range records {
@@ -123,7 +122,7 @@ func revoke(ctx context.Context, k *call, q *hbasepb.RevokeRequest) (*hbasepb.Re
 		case len(gone) == 0:
 			return c.write(map[string][]byte{record: nil}) // all
 		case len(of.GetFamily()) > 0:
-			return nil // HBase takes no single action from it
+			return nil // HBase revokes no single action of it
 		}
 		now = slices.DeleteFunc(now, func(a hbasepb.Permission_Action) bool { return slices.Contains(gone, a) })
 		return c.setPermission(record, p, now)
@@ -157,7 +156,7 @@ func getUserPermissions(_ context.Context, k *call, q *hbasepb.GetUserPermission
 	return response, err
 }
 
-// forgetPermissions adds to a batch that the permissions of a table end.
+// forgetPermissions adds the removal of a table's permissions to a batch.
 func (c *cluster) forgetPermissions(b *store.Batch, t tableName) error {
 	var names []string
 	err := c.store.Records(recordPermission+tableScope(t), func(name string, _ []byte) error {
@@ -170,12 +169,12 @@ func (c *cluster) forgetPermissions(b *store.Batch, t tableName) error {
 	return err
 }
 
-// recordQuota begins the record of what a quota is: then follow the row and column of hbase:quota, as hex, and the value is a Quotas.
+// recordQuota begins the name of a quota's record. The row and column of hbase:quota follow, in hex; the value is a Quotas.
 const recordQuota = "quota/"
 
 var quotaName = tableName{systemNamespace, "quota"}
 
-// quotaCell is the row and the column of hbase:quota of what is asked for.
+// quotaCell returns the row and column of hbase:quota for the subject of a request.
 func quotaCell(q *hbasepb.SetQuotaRequest) (row, qualifier string, err error) {
 	switch {
 	case q.UserName != nil && q.TableName != nil:
@@ -232,7 +231,7 @@ func (c *cluster) setQuota(q *hbasepb.SetQuotaRequest, row, qualifier string) er
 	return b.CommitSurely(c.ctx)
 }
 
-// quotas returns the table hbase:quota, which it makes when there is none. The caller holds c.change.
+// quotas returns the table hbase:quota, which it creates if missing. The caller holds c.change.
 func (c *cluster) quotas() (*table, error) {
 	if t, err := c.settled(quotaName); err == nil {
 		return t, nil
@@ -246,7 +245,7 @@ func (c *cluster) quotas() (*table, error) {
 	return c.settled(quotaName)
 }
 
-// apply changes quotas as a request asks for.
+// apply changes quotas as a request demands.
 func apply(quotas *hbasepb.Quotas, q *hbasepb.SetQuotaRequest) {
 	if q.GetRemoveAll() {
 		proto.Reset(quotas)
@@ -271,7 +270,7 @@ func throttle(quotas *hbasepb.Quotas, r *hbasepb.ThrottleRequest) {
 	}
 	t := cmp.Or(quotas.Throttle, new(hbasepb.Throttle))
 	if r.Type == nil {
-		t = new(hbasepb.Throttle) // all end
+		t = new(hbasepb.Throttle) // all are removed
 	}
 	if limit := r.TimedQuota; r.Type != nil {
 		switch r.GetType() {

@@ -10,12 +10,12 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// balancerMethods even out regions: Balance, and the balancer's switch with SetBalancerRunning and IsBalancerEnabled; Normalize, and the
-// normalizer's with SetNormalizerRunning and IsNormalizerEnabled.
+// balancerMethods even out regions: Balance, with the switch SetBalancerRunning and IsBalancerEnabled; and Normalize, with the switch
+// SetNormalizerRunning and IsNormalizerEnabled.
 //
 // What they do not do:
-//   - the balancer runs only when it is called, and evens out only the numbers of regions, without thresholds or load;
-//   - the normalizer finds every region of the right size: it reports that it ran, and changes nothing;
+//   - the balancer runs only on request, and evens out only the numbers of regions, without thresholds or load;
+//   - the normalizer considers every region to be of the right size: it reports that it ran, and changes nothing;
 //   - the switches are on again after each start of the server.
 var balancerMethods = map[string]method{
 	"MasterService.Balance":            on(balance),
@@ -61,8 +61,8 @@ func isBalancerEnabled(_ context.Context, k *call, _ *hbasepb.IsBalancerEnabledR
 	return &hbasepb.IsBalancerEnabledResponse{Enabled: proto.Bool(c.balancing)}, nil
 }
 
-// balance moves regions from the nodes that have most to those that have least, and returns how many. A dry one only counts; a
-// region that cannot be moved any more, since something else has happened to it, is left out.
+// balance moves regions from the nodes with the most to those with the fewest, and returns the number of moves. If dry is set it only
+// counts. It skips a region that can no longer be moved because something else happened to it.
 func (c *cluster) balance(dry bool) (planned, moved int) {
 	for _, m := range c.plan() {
 		planned++
@@ -73,7 +73,7 @@ func (c *cluster) balance(dry bool) (planned, moved int) {
 	return planned, moved
 }
 
-// plan returns the moves after which no node has two regions more than another.
+// plan returns the moves after which the numbers of regions per node, not counting hbase:meta's, differ by at most one.
 func (c *cluster) plan() (moves []placement) {
 	c.change.Lock()
 	defer c.change.Unlock()

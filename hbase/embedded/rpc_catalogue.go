@@ -13,9 +13,9 @@ import (
 // ListTableNamesByNamespace.
 //
 // What they do not do:
-//   - a regular expression is Go's: what its syntax has in common with Java's means the same;
-//   - hbase:meta is the only system table, until a quota is set: there is no hbase:namespace or hbase:acl;
-//   - the calls that list tables by their state are not served.
+//   - regular expressions are Go's: the syntax that Go and Java share means the same;
+//   - hbase:meta is the only system table until a quota is set: there is no hbase:namespace or hbase:acl;
+//   - the calls that list tables by state are not served.
 var catalogueMethods = map[string]method{
 	"MasterService.GetTableDescriptors":             on(getTableDescriptors),
 	"MasterService.GetTableNames":                   on(getTableNames),
@@ -24,8 +24,8 @@ var catalogueMethods = map[string]method{
 	"MasterService.ListTableNamesByNamespace":       on(listTableNamesByNamespace),
 }
 
-// match returns the tables whose name the Java regular expression matches as a whole: nil matches all, the empty one none. The
-// common part of Java's and Go's syntax is understood.
+// match returns the tables whose whole name the regular expression matches: nil matches all, the empty one none. It supports the syntax
+// that Java and Go share.
 func (c *cluster) match(expression *string, namespace string, system bool) ([]*table, error) {
 	if expression == nil {
 		expression = proto.String(".*")
@@ -75,7 +75,7 @@ func getTableDescriptors(_ context.Context, k *call, q *hbasepb.GetTableDescript
 		}
 	}
 	for _, n := range q.TableNames {
-		if t, err := c.find(nameOf(n)); err == nil { // a missing one is left out, as by HBase
+		if t, err := c.find(nameOf(n)); err == nil { // a missing one is left out, as in HBase
 			ts = append(ts, t)
 		}
 	}

@@ -11,26 +11,25 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// multiMethods handle actions of many regions in one call: Multi, with gets, puts, deletes, increments, appends, and atomic or
-// conditional actions of one row. What Get and Mutate do not do its actions do not do either.
+// multiMethods handle actions on many regions in one call: Multi, with gets, puts, deletes, increments, appends, and atomic or conditional
+// actions on one row. What Get and Mutate do not do, its actions do not do either.
 //
 // What they do not do:
 //   - coprocessor calls: an action's service call fails that action; ExecService and ExecRegionServerService are not served;
-//   - MultiActionResultTooLarge comes when results pass Options.MaxResult, and counts no blocks that were read; the atomic actions
-//     of a region are not cut;
-//   - answers hold no load statistics of regions.
+//   - MultiActionResultTooLarge is answered when results exceed Options.MaxResult, without counting the blocks read; the atomic actions of
+//     a region are not cut;
+//   - answers have no load statistics of regions.
 var multiMethods = map[string]method{
 	"ClientService.Multi": on(multi),
 }
 
-// multi handles many actions of many regions. Each region has its own result, each action of it its own, unless the
-// region's actions are atomic or the region as a whole failed. Puts and deletes of a region that follow each other are
-// applied together, in their order; each of them is atomic by itself. Once the results are too large the
-// remaining actions are refused: their client retries them at once.
+// multi handles many actions on many regions. Each region has its own result, and so has each of its actions, unless the actions are atomic
+// or the region as a whole failed. Consecutive puts and deletes of a region are applied together, in order; each of them is atomic by
+// itself. Once the results are too large, multi refuses the remaining actions, which clients retry at once.
 func multi(ctx context.Context, k *call, q *hbasepb.MultiRequest) (*hbasepb.MultiResponse, error) {
 	response := &hbasepb.MultiResponse{}
 	if q.Condition != nil && len(q.RegionAction) > 0 && q.RegionAction[0].Condition == nil {
-		q.RegionAction[0].Condition = q.Condition // where clients before 2.4 put it
+		q.RegionAction[0].Condition = q.Condition // where clients before 2.4 put the condition
 	}
 	for _, a := range q.RegionAction {
 		w := regionWork{k: k, ctx: ctx, group: q.GetNonceGroup(), result: &hbasepb.RegionActionResult{}}
@@ -53,13 +52,12 @@ type regionWork struct {
 	group  uint64
 	result *hbasepb.RegionActionResult
 
-	batch   []mutation        // puts and deletes, gathered to be applied together
+	batch   []mutation        // puts and deletes, collected to be applied together
 	actions []*hbasepb.Action // of batch
 	cells   []wire.Cell       // of batch
 }
 
-// do handles a region's actions; an error is one of all of them. However it ends, it has taken the cells of all actions
-// from the cell block.
+// do handles a region's actions; an error applies to all of them. In any case it consumes the cells of all actions from the cell block.
 func (w *regionWork) do(a *hbasepb.RegionAction) error {
 	r, err := w.k.node.region(a.Region)
 	if err == nil {
@@ -84,7 +82,7 @@ func (w *regionWork) do(a *hbasepb.RegionAction) error {
 	return nil
 }
 
-// atomic applies all mutations of the region, which are of one row, as one.
+// atomic applies all mutations of the region, which must be of one row, as one.
 func (w *regionWork) atomic(a *hbasepb.RegionAction) error {
 	var ms []mutation
 	var wrong error
@@ -124,7 +122,7 @@ func (w *regionWork) atomic(a *hbasepb.RegionAction) error {
 	return nil
 }
 
-// action handles one action; puts and deletes are only gathered.
+// action handles one action; it only collects puts and deletes.
 func (w *regionWork) action(a *hbasepb.Action) {
 	switch {
 	case w.k.size > w.k.node.cluster.opts.MaxResult, w.k.full:
@@ -165,8 +163,8 @@ func (w *regionWork) gather(a *hbasepb.Action) {
 	w.batch, w.actions = append(w.batch, m), append(w.actions, a)
 }
 
-// flush applies what was gathered. A cell that is too large fails all of it, as HBase does; what is wrong otherwise with a
-// mutation fails that one.
+// flush applies the collected mutations. A cell that is too large fails all of them, as in HBase; any other error fails only its own
+// mutation.
 func (w *regionWork) flush() {
 	defer func() { w.batch, w.actions, w.cells = w.batch[:0], w.actions[:0], w.cells[:0] }()
 	for i := range w.batch {

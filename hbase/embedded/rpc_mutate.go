@@ -13,10 +13,10 @@ import (
 //
 // What they do not do:
 //   - cells have no tags, so there are no visibility labels and no cell ACLs: a mutation with tags is refused;
-//   - durability is always that of Options.Fsync, whatever the mutation asks for;
-//   - attributes are ignored, but for _rr_ and _ttl; a TTL of an increment or an append is refused;
-//   - the nonces of increments and appends are known of the last 100,000 of this run, not of half an hour;
-//   - a condition compares or filters with what internal/filter has;
+//   - durability is always that of Options.Fsync, whatever the mutation requests;
+//   - attributes are ignored, except _rr_ and _ttl; a TTL on an increment or an append is refused;
+//   - the nonces of the last 100,000 increments and appends of this run are remembered, not those of half an hour;
+//   - conditions have the comparators and filters of internal/filter;
 //   - bulk loads (PrepareBulkLoad, BulkLoadHFile, CleanupBulkLoad) are not served.
 var mutateMethods = map[string]method{
 	"ClientService.Mutate": on(mutate),
@@ -47,7 +47,7 @@ func mutate(ctx context.Context, k *call, q *hbasepb.MutateRequest) (*hbasepb.Mu
 	return response, nil
 }
 
-// mutateRow applies mutations of one row as one, if the condition (nil: none) holds.
+// mutateRow applies mutations of one row as one, if the condition holds; nil means no condition.
 func (k *call) mutateRow(ctx context.Context, r *region, ms []mutation, c *hbasepb.Condition, group uint64) (bool, []store.Cell, error) {
 	for i := range ms {
 		if err := ms[i].check(r); err != nil {
@@ -79,7 +79,7 @@ func (k *call) mutateRow(ctx context.Context, r *region, ms []mutation, c *hbase
 	return applied, cells, err
 }
 
-// condition returns the check of a checkAndMutate: whether a column of its row compares so to a value, or whether a filter passes
+// condition returns the check of a checkAndMutate: whether a column of its row compares to a value as demanded, or whether a filter accepts
 // the row.
 func (k *call) condition(ctx context.Context, r *region, c *hbasepb.Condition) (func() (bool, error), error) {
 	if err := r.check(c.GetRow(), "checkAndMutate"); err != nil {
@@ -119,7 +119,7 @@ func (k *call) condition(ctx context.Context, r *region, c *hbasepb.Condition) (
 	}, nil
 }
 
-// holds compares as HBase does: an empty value equals a missing cell, or one whose value is empty.
+// holds compares as HBase does: an empty value equals a missing cell, or one with an empty value.
 func holds(op hbasepb.CompareType, cells []store.Cell, value []byte, compare filter.Comparator) bool {
 	equal := op != hbasepb.CompareType_NOT_EQUAL
 	switch {
@@ -130,10 +130,10 @@ func holds(op hbasepb.CompareType, cells []store.Cell, value []byte, compare fil
 	case len(value) == 0:
 		return (len(cells[0].Value) == 0) == equal
 	}
-	return filter.Holds(op, -compare(cells[0].Value)) // here HBase says "value op cell", unlike in filters
+	return filter.Holds(op, -compare(cells[0].Value)) // here HBase evaluates "value op cell", unlike in filters
 }
 
-// checkRows makes sure that all mutations of one atomic request are of one row.
+// checkRows returns an exception unless all mutations of an atomic request are of one row.
 func checkRows(row []byte, ms []mutation) error {
 	for i := range ms {
 		if !bytes.Equal(ms[i].row, row) {

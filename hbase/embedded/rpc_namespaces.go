@@ -14,9 +14,9 @@ import (
 // ListNamespaceDescriptors.
 //
 // What they do not do:
-//   - the configuration of a namespace is kept and not acted on: no quota holds and there are no region server groups;
-//   - there is no table hbase:namespace: they are records of the catalogue, and as HBase 3 also rows of hbase:meta, whose changes
-//     by clients change no namespace.
+//   - a namespace's configuration is stored but has no effect: no quotas are enforced and there are no region server groups;
+//   - there is no table hbase:namespace: namespaces are records of the catalogue and, in HBase 3 mode, also rows of hbase:meta; when
+//     clients change those rows, no namespace changes.
 var namespaceMethods = map[string]method{
 	"MasterService.CreateNamespace":          on(createNamespace),
 	"MasterService.ModifyNamespace":          on(modifyNamespace),

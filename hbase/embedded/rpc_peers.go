@@ -10,12 +10,12 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// peerMethods keep books of replication peers: AddReplicationPeer, RemoveReplicationPeer, EnableReplicationPeer, DisableReplicationPeer,
+// peerMethods record replication peers: AddReplicationPeer, RemoveReplicationPeer, EnableReplicationPeer, DisableReplicationPeer,
 // GetReplicationPeerConfig and ListReplicationPeers.
 //
 // What they do not do:
-//   - nothing is sent to a peer, nor kept for it, and its cluster key and endpoint are not looked at;
-//   - UpdateReplicationPeerConfig, the switch of peers' changes and synchronous replication are not served.
+//   - nothing is sent to a peer or kept for it, and its cluster key and endpoint are not checked;
+//   - UpdateReplicationPeerConfig, the switch for changes of peers, and synchronous replication are not served.
 var peerMethods = map[string]method{
 	"MasterService.AddReplicationPeer":       on(addReplicationPeer),
 	"MasterService.RemoveReplicationPeer":    on(removeReplicationPeer),

@@ -9,19 +9,18 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// procedureMethods ask for the results of the master's procedures: getProcedureResult.
+// procedureMethods return the results of the master's procedures: getProcedureResult.
 //
 // What they do not do:
-//   - a procedure is done when the call that began it is answered, but for a split or a merge, which are answered when they have begun;
-//   - at most the last 10,000 procedures of this run are known; what one had begun goes on when the master is killed;
-//   - procedures and locks cannot be listed or aborted, and those of operators' own (ExecProcedure) are not served.
+//   - a procedure is done when the call that began it is answered, except for a split or a merge, which is answered once it has begun;
+//   - at most the last 10,000 procedures of this run are remembered; a procedure goes on when the master is killed;
+//   - procedures and locks cannot be listed or aborted, and operators' own procedures (ExecProcedure) are not served.
 var procedureMethods = map[string]method{
 	"MasterService.getProcedureResult": on(getProcedureResult),
 }
 
-// procedures are the master's changes of the catalogue. Each runs in its own goroutine, so that it ends even when the call
-// that began it is gone; clients fetch its result afterwards by its id. A change that is sent again with the same nonce is the
-// same one, unless it failed.
+// procedures are the master's changes of the catalogue. Each runs in its own goroutine, so that it completes even if the call that began it
+// is gone; clients fetch its result by its id. A change sent again with the same nonce is the same procedure, unless that one failed.
 type procedures struct {
 	mu     sync.Mutex
 	last   uint64
@@ -33,18 +32,18 @@ type procedure struct {
 	id      uint64
 	started int64         // ms
 	begun   chan struct{} // closed when all checks have passed
-	done    chan struct{} // closed at the end; what follows may then be read
+	done    chan struct{} // closed at the end; the fields below may then be read
 	ended   int64
 	err     error
 }
 
 type nonce struct{ group, nonce uint64 }
 
-// keptProcedures bounds what is remembered.
+// keptProcedures limits the number of procedures remembered.
 const keptProcedures = 10_000
 
-// changes runs f as the only change of the catalogue and returns its procedure's id when it is done. A failure is answered at
-// once, as HBase does for what it can check before it begins.
+// changes runs f as the only change of the catalogue and returns its procedure's id when f is done. An error of f is returned at once, as
+// HBase does for checks that it makes before it begins.
 func (c *cluster) changes(ctx context.Context, group, number uint64, f func() error) (*uint64, error) {
 	return c.begins(ctx, group, number, func(func()) error {
 		c.change.Lock()
@@ -53,8 +52,8 @@ func (c *cluster) changes(ctx context.Context, group, number uint64, f func() er
 	})
 }
 
-// begins runs f as a procedure and returns its id when it is done, or when f has called begun: then how it ends is for
-// getProcedureResult.
+// begins runs f as a procedure and returns its id once f is done or has called begun. In the latter case getProcedureResult returns how it
+// ended.
 func (c *cluster) begins(ctx context.Context, group, number uint64, f func(begun func()) error) (*uint64, error) {
 	p := c.procs.submit(c, nonce{group, number}, f)
 	select {
@@ -69,7 +68,7 @@ func (c *cluster) begins(ctx context.Context, group, number uint64, f func(begun
 	return &p.id, nil
 }
 
-// submit begins a procedure, or returns the one of that nonce.
+// submit begins a procedure, or returns the one with that nonce.
 func (ps *procedures) submit(c *cluster, key nonce, f func(begun func()) error) *procedure {
 	ps.mu.Lock()
 	defer ps.mu.Unlock()

@@ -16,10 +16,10 @@ import (
 //
 // What they do not do:
 //   - nothing splits or moves by itself, and there are no switches for it;
-//   - the middle of a region, where it splits by itself, is counted in cells;
+//   - the default split point, the middle of a region, is determined by the number of cells;
 //   - any region can be split or merged: HBase refuses one that still has files of its parents;
 //   - regions that are not adjacent do not merge, forcible or not;
-//   - a move whose destination is no living region server's name, start code included, goes to another one;
+//   - if a move's destination is not the name of a live region server, start code included, the region goes to another one;
 //   - a parent's row and the merge columns in hbase:meta stay until the next start, not until a compaction;
 //   - OfflineRegion, TruncateRegion and the calls of the normalizer and of the catalogue janitor are not served.
 var regionMethods = map[string]method{
@@ -81,7 +81,7 @@ func unassignRegion(ctx context.Context, k *call, q *hbasepb.UnassignRegionReque
 	return &hbasepb.UnassignRegionResponse{}, err
 }
 
-// split makes two regions of one, at a row or, when that is nil, in the middle of its data. It returns their encoded names.
+// split splits a region at a row or, if at is nil, in the middle of its data. It returns the encoded names of the daughters.
 func (c *cluster) split(name string, at []byte, begun func()) (names [2]string, err error) {
 	c.change.Lock()
 	defer c.change.Unlock()
@@ -109,7 +109,7 @@ func (c *cluster) split(name string, at []byte, begun func()) (names [2]string, 
 	})
 }
 
-// splitRow checks a row to split at, or finds one.
+// splitRow checks the row to split at, or chooses one.
 func (c *cluster) splitRow(r *region, at []byte) ([]byte, error) {
 	if r.table == c.meta {
 		return nil, final(classDoNotRetry, "%s NOT splittable", r.encoded)
@@ -134,7 +134,7 @@ func (c *cluster) splitRow(r *region, at []byte) ([]byte, error) {
 	return at, nil
 }
 
-// merge makes one region of adjacent ones and returns its encoded name.
+// merge merges adjacent regions and returns the encoded name of the result.
 func (c *cluster) merge(names []string, begun func()) (string, error) {
 	c.change.Lock()
 	defer c.change.Unlock()
@@ -159,7 +159,7 @@ func (c *cluster) merge(names []string, begun func()) (string, error) {
 	return merged.encoded, c.transfer(t)
 }
 
-// mergeable returns the regions in the order of their keys, if they can be merged: each must lie beside the one named before it.
+// mergeable returns the regions in key order if they can be merged: each must be adjacent to the one named before it.
 func (c *cluster) mergeable(names []string) ([]*region, error) {
 	var rs []*region
 	for _, name := range names {
@@ -190,7 +190,7 @@ func (c *cluster) mergeable(names []string) ([]*region, error) {
 	return rs, nil
 }
 
-// move takes a region to a node, or to any other one when to is nil.
+// move moves a region to a node, or to any other node if to is nil.
 func (c *cluster) move(name string, to *node) error {
 	c.change.Lock()
 	defer c.change.Unlock()
@@ -212,7 +212,7 @@ func (c *cluster) move(name string, to *node) error {
 		to = c.pick()
 	}
 	if to == nil || to == here {
-		return nil // as HBase: nowhere else to go
+		return nil // as in HBase: there is nowhere else to go
 	}
 	return c.transfer(transition{
 		Transition: Transition{Kind: "move", Table: r.table.name.String(), Regions: []string{r.encoded}},
@@ -220,7 +220,7 @@ func (c *cluster) move(name string, to *node) error {
 	})
 }
 
-// assign opens a region that is closed, unassign closes one that then stays so.
+// assign opens a closed region or, if open is false, closes a region, which then stays closed.
 func (c *cluster) assign(name string, open bool) error {
 	c.change.Lock()
 	defer c.change.Unlock()

@@ -10,14 +10,14 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// regionServerMethods are what operators ask of a region server: its regions (GetRegionInfo, GetOnlineRegion, GetRegionLoad), itself
-// (GetServerInfo) and its slow calls (GetLogEntries), and to flush and compact a region (FlushRegion, CompactRegion).
+// regionServerMethods are the operators' requests to a region server: to list its regions (GetRegionInfo, GetOnlineRegion, GetRegionLoad),
+// to describe itself (GetServerInfo) and its slow calls (GetLogEntries), and to flush and compact a region (FlushRegion, CompactRegion).
 //
 // What they do not do:
-//   - a flush writes all regions to disk, since they share one store, and drops nothing;
+//   - a flush writes all regions to disk, because they share one store, and drops nothing;
 //   - a minor compaction does nothing; a major one is done when its call is answered, so that none is ever seen running;
 //   - sizes of regions are estimates of what is on disk; store files and memstores are reported as 0;
-//   - no call is ever slow or its answer large: the logs are empty;
+//   - no call is ever slow and no answer large: the logs are empty;
 //   - the rest of the AdminService is not served: opening and closing regions, rolling the WAL, replication, configuration,
 //     compaction switches.
 var regionServerMethods = map[string]method{
@@ -70,7 +70,7 @@ func getRegionLoad(_ context.Context, k *call, q *hbasepb.GetRegionLoadRequest) 
 	return response, nil
 }
 
-// load is what the statistics say of a region. Sizes are the store's estimates of what is on disk.
+// load returns a region's statistics. Sizes are the store's estimates of what is on disk.
 func (n *node) load(r *region) *hbasepb.RegionLoad {
 	size := uint32(n.cluster.store.Bytes(r.table.space, r.info.StartKey, r.info.EndKey) >> 20)
 	return &hbasepb.RegionLoad{
@@ -86,7 +86,7 @@ func (n *node) load(r *region) *hbasepb.RegionLoad {
 	}
 }
 
-// flushRegion writes everything to disk: regions share one store.
+// flushRegion writes everything to disk, because regions share one store.
 func flushRegion(_ context.Context, k *call, q *hbasepb.FlushRegionRequest) (*hbasepb.FlushRegionResponse, error) {
 	if _, err := k.node.region(q.Region); err != nil {
 		return nil, err
@@ -98,8 +98,8 @@ func flushRegion(_ context.Context, k *call, q *hbasepb.FlushRegionRequest) (*hb
 		WroteFlushWalMarker: proto.Bool(false)}, nil
 }
 
-// compactRegion does a major compaction before it answers. A minor one has nothing to do: the store compacts its files by
-// itself, and only a major one may drop delete markers.
+// compactRegion runs a major compaction before it answers. A minor one has nothing to do: the store compacts its files by itself, and only
+// a major one may drop delete markers.
 func compactRegion(ctx context.Context, k *call, q *hbasepb.CompactRegionRequest) (*hbasepb.CompactRegionResponse, error) {
 	r, err := k.node.region(q.Region)
 	if err != nil {
@@ -118,7 +118,7 @@ func compactRegion(ctx context.Context, k *call, q *hbasepb.CompactRegionRequest
 	return &hbasepb.CompactRegionResponse{}, nil
 }
 
-// compact goes through a region step by step, keeping writers out of each step only.
+// compact compacts a region step by step, and locks writers out only during each step.
 func (n *node) compact(ctx context.Context, r *region, family []byte) error {
 	rows := r.clip(store.Range{})
 	for {
@@ -135,7 +135,7 @@ func (n *node) compact(ctx context.Context, r *region, family []byte) error {
 	}
 }
 
-// getLogEntries answers what a Java client decodes by the class that it names.
+// getLogEntries answers with a message that a Java client decodes by the class it names.
 func getLogEntries(_ context.Context, _ *call, q *hbasepb.LogRequest) (*hbasepb.LogEntry, error) {
 	if !strings.HasSuffix(q.GetLogClassName(), "$SlowLogResponseRequest") {
 		return nil, unsupported("log entries for %s", q.GetLogClassName())

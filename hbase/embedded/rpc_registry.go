@@ -9,12 +9,12 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// registryMethods are the whole ClientMetaService, by which a client that knows one address finds the cluster: GetClusterId,
+// registryMethods are the whole ClientMetaService, with which a client that knows one address finds the cluster: GetClusterId,
 // GetActiveMaster, GetMasters, GetMetaRegionLocations, GetBootstrapNodes. Every node answers them.
 //
 // What they do not do:
-//   - a master that was killed is still named until that is noticed, then none is; there are no backup masters;
-//   - hbase:meta has one location: there are no replicas.
+//   - a killed master is named until its death is noticed, and then none is; there are no backup masters;
+//   - hbase:meta has one location: it has no replicas.
 var registryMethods = map[string]method{
 	"ClientMetaService.GetClusterId":           on(getClusterID),
 	"ClientMetaService.GetActiveMaster":        on(getActiveMaster),
@@ -64,11 +64,11 @@ func getBootstrapNodes(_ context.Context, k *call, _ *hbasepb.GetBootstrapNodesR
 	return r, nil
 }
 
-// znodeParent is where HBase keeps its znodes unless it is set otherwise [zookeeper.znode.parent].
+// znodeParent is where HBase keeps its znodes by default [zookeeper.znode.parent].
 const znodeParent = "/hbase"
 
-// znodes are what clients that know no registry but ZooKeeper find below znodeParent; see Options.ZooKeeper. They say what the methods
-// above answer. The others of HBase's znodes are not there: those of tables, replication, permissions and procedures.
+// znodes returns the znodes below znodeParent for clients whose registry is ZooKeeper; see Options.ZooKeeper. They have the same content as
+// the answers of the methods above. HBase's other znodes are missing: those of tables, replication, permissions and procedures.
 func (c *cluster) znodes() map[string][]byte {
 	all := map[string][]byte{
 		znodeParent + "/hbaseid":        znode(&hbasepb.ClusterId{ClusterId: &c.id}),
@@ -91,18 +91,18 @@ func (c *cluster) znodes() map[string][]byte {
 	return all
 }
 
-// znode is a message as HBase's processes write it: 0xff, the length and the name of the process, and then the message behind the magic.
+// znode encodes a message as HBase's processes do: 0xff, the length and the name of the process, the magic, and the message.
 func znode(m proto.Message) []byte {
 	const writer = "master:brine"
 	raw, err := proto.Marshal(m)
 	if err != nil {
-		panic("BUG: " + err.Error()) // no message of ours lacks a field
+		panic("BUG: " + err.Error()) // none of our messages lacks a required field
 	}
 	b := binary.BigEndian.AppendUint32([]byte{0xff}, uint32(len(writer)))
 	return append(append(b, writer+metaMagic...), raw...)
 }
 
-// announce has ZooKeeper's clients see what has changed. It must not be called with c.mu held.
+// announce notifies ZooKeeper's clients of changes. It must not be called with c.mu held.
 func (c *cluster) announce() {
 	if c.zookeeper != nil {
 		c.zookeeper.Changed()

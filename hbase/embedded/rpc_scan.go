@@ -11,15 +11,15 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// scanMethods read the rows of a region in turn: Scan, which opens, reads, renews and closes scanners.
+// scanMethods read the rows of a region in order: Scan, which opens, reads, renews and closes scanners.
 //
 // What they do not do:
-//   - heartbeats come when a filter has left out Options.Heartbeat rows one after the other, not by time;
-//   - a row is read whole before it is cut into partial results; a response holds at most Options.MaxResult, give or take a row;
+//   - a heartbeat is sent when a filter has dropped Options.Heartbeat rows in succession, not by time;
+//   - a row is read whole before it is cut into partial results; a response has at most Options.MaxResult bytes, give or take a row;
 //   - max_result_size counts the bytes of cells, not Java's heap;
-//   - a filter's hint to seek is taken as "skip"; filters are those of internal/filter;
-//   - of attributes only _raw_ is looked at; small, caching, cache_blocks, load_column_families_on_demand, consistency, readType and
-//     mvcc_read_point are ignored: a scanner sees its region as it was when it was opened;
+//   - a filter's seek hint is treated as "skip"; filters are those of internal/filter;
+//   - _raw_ is the only attribute used; small, caching, cache_blocks, load_column_families_on_demand, consistency, readType and
+//     mvcc_read_point are ignored: a scanner sees its region as it was when the scanner was opened;
 //   - scan metrics are ROWS_SCANNED and ROWS_FILTERED.
 var scanMethods = map[string]method{
 	"ClientService.Scan": on(scan),
@@ -32,7 +32,7 @@ var scanMethods = map[string]method{
 //	renew              only keep the lease
 //	close_scanner      close after reading
 //
-// A scanner also ends by itself, when its region has no more rows, and when limit_of_rows is reached.
+// A scanner also ends by itself when its region has no more rows or limit_of_rows is reached.
 func scan(ctx context.Context, k *call, q *hbasepb.ScanRequest) (*hbasepb.ScanResponse, error) {
 	response := &hbasepb.ScanResponse{}
 	done, err := k.node.cluster.reading.enter(ctx)
@@ -65,8 +65,8 @@ func scan(ctx context.Context, k *call, q *hbasepb.ScanRequest) (*hbasepb.ScanRe
 	return response, err
 }
 
-// scanner returns the scanner that the request opens or names. ended reports that it ended by itself before, so that the answer
-// is empty.
+// scanner returns the scanner that the request opens or names. ended reports that the scanner ended by itself earlier, in which case the
+// answer is empty.
 func (k *call) scanner(q *hbasepb.ScanRequest, response *hbasepb.ScanResponse) (s *scanner, ended bool, err error) {
 	if q.ScannerId != nil {
 		response.ScannerId = q.ScannerId
@@ -115,8 +115,8 @@ func (k *call) openScanner(r *region, p *hbasepb.Scan) (*scanner, error) {
 	return s, nil
 }
 
-// scanRows returns the rows of a scan in ascending order: a reverse scan starts at its greater row. Of clients that are too
-// old to say whether the stop row is included, a scan whose start and stop are the same row is a get.
+// scanRows returns the rows of a scan in ascending order; a reverse scan starts at the greater row. If a client is too old to say whether
+// the stop row is included, a scan with the same start and stop row is a get.
 func scanRows(p *hbasepb.Scan) store.Range {
 	start, stop := p.GetStartRow(), p.GetStopRow()
 	includeStart := p.GetIncludeStartRow()
@@ -205,7 +205,7 @@ func (s *scanner) fill(ctx context.Context, o *scanOutput) (more bool, err error
 	for {
 		if len(s.rest) == 0 {
 			if !o.k.conn.cells {
-				s.row = store.Row{} // the results before are messages that point into it
+				s.row = store.Row{} // earlier results are messages that point into it
 			}
 			ok, err := s.reader.Next(ctx, &s.row)
 			if !ok || err != nil {
@@ -227,7 +227,7 @@ func (s *scanner) fill(ctx context.Context, o *scanOutput) (more bool, err error
 	}
 }
 
-// beat makes an answer that ends though there may be more rows a heartbeat, and says how far the scan is if that is asked for.
+// beat turns an answer that ends although there may be more rows into a heartbeat, with the scan's position if the client asked for it.
 func (s *scanner) beat(o *scanOutput, more bool) {
 	if !more {
 		return
@@ -238,15 +238,15 @@ func (s *scanner) beat(o *scanOutput, more bool) {
 	}
 }
 
-// scanOutput gathers results within limits.
+// scanOutput collects results within limits.
 type scanOutput struct {
 	k        *call
 	response *hbasepb.ScanResponse
-	partials bool // the client puts rows together
+	partials bool // the client reassembles rows
 	limit    int  // bytes
-	size     int  // bytes taken
-	left     int  // results that the request has room for
-	rowsLeft int  // rows that the scan has left
+	size     int  // bytes used
+	left     int  // results left for the request
+	rowsLeft int  // rows left for the scan
 	results  int
 }
 
@@ -254,8 +254,8 @@ func (o *scanOutput) full() bool {
 	return o.left <= 0 || o.rowsLeft <= 0 || o.size >= o.limit || o.k.full
 }
 
-// take adds a result of the first of the cells of a row: batch of them when that is set, as many as the limit allows when
-// the client handles partial rows, else all. It returns their number.
+// take adds a result with the first cells of a row and returns their number. It takes batch cells if batch is set, as many as the limit
+// allows if the client handles partial rows, and all cells otherwise.
 func (o *scanOutput) take(cells []store.Cell, batch int) int {
 	n := 0
 	for n < len(cells) && (batch == 0 || n < batch) {

@@ -10,13 +10,13 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// schemaMethods alter tables: ModifyTable, AddColumn, ModifyColumn, DeleteColumn, and GetSchemaAlterStatus, which asks how far that is.
+// schemaMethods alter tables: ModifyTable, AddColumn, ModifyColumn, DeleteColumn, and GetSchemaAlterStatus, which returns the progress.
 //
 // What they do not do:
-//   - regions are not closed for it, so that scanners stay open, and GetSchemaAlterStatus always reports that all regions have it;
+//   - regions are not closed, so scanners stay open, and GetSchemaAlterStatus always reports that all regions are up to date;
 //   - hbase:meta cannot be altered;
-//   - of a family's settings those that familyOf reads are acted on; KEEP_DELETED_CELLS TTL and NEW_VERSION_BEHAVIOR are refused, the
-//     others are kept and mean nothing;
+//   - only the settings of a family that familyOf reads have an effect; KEEP_DELETED_CELLS TTL and NEW_VERSION_BEHAVIOR are refused, the
+//     others are stored and ignored;
 //   - changes of store file trackers are not served.
 var schemaMethods = map[string]method{
 	"MasterService.ModifyTable":          on(modifyTable),
@@ -26,8 +26,8 @@ var schemaMethods = map[string]method{
 	"MasterService.GetSchemaAlterStatus": on(getSchemaAlterStatus),
 }
 
-// alter replaces a table's description. Regions are not reopened for it: every call looks the families up. The cells of a
-// removed family are removed before the call is answered: they must not reappear when a family of its name is added.
+// alter replaces a table's description. It does not reopen regions, because every call looks up the families. It removes the cells of a
+// removed family before the call is answered: they must not reappear when a family with that name is added.
 func (c *cluster) alter(name tableName, change func(*hbasepb.TableSchema) (*hbasepb.TableSchema, error)) error {
 	t, err := c.find(name)
 	if err != nil {
@@ -72,7 +72,7 @@ func (c *cluster) alter(name tableName, change func(*hbasepb.TableSchema) (*hbas
 	return nil
 }
 
-// dropFamily waits for the writers that still knew the family and removes its cells.
+// dropFamily waits for the writers that may still use the family and removes its cells.
 func (c *cluster) dropFamily(t *table, family []byte) error {
 	for _, r := range t.regions {
 		r.mu.Lock()
@@ -138,7 +138,7 @@ func deleteColumn(ctx context.Context, k *call, q *hbasepb.DeleteColumnRequest) 
 	return &hbasepb.DeleteColumnResponse{ProcId: id}, err
 }
 
-// getSchemaAlterStatus reports that all regions have a change: Java's clients ask after each.
+// getSchemaAlterStatus reports that all regions have the change. Java clients call it after each one.
 func getSchemaAlterStatus(_ context.Context, k *call,
 	q *hbasepb.GetSchemaAlterStatusRequest) (*hbasepb.GetSchemaAlterStatusResponse, error) {
 	c := k.node.cluster

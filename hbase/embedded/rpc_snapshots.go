@@ -16,14 +16,14 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// snapshotMethods keep tables as they were: Snapshot, GetCompletedSnapshots, IsSnapshotDone, DeleteSnapshot and RestoreSnapshot, which also
-// clones one to a new table.
+// snapshotMethods keep copies of tables: Snapshot, GetCompletedSnapshots, IsSnapshotDone, DeleteSnapshot and RestoreSnapshot, which also
+// clones a snapshot to a new table.
 //
 // What they do not do:
-//   - a snapshot is a copy of the cells, made while no other change of the catalogue is, not a list of files: it costs time and space;
-//   - all kinds are alike: what was acknowledged before the call is in it, flushed or not;
-//   - a restored table has regions of new names; the old ones' are gone from hbase:meta at once;
-//   - TTLs of snapshots are kept and listed, and none is deleted by them; permissions are not in a snapshot.
+//   - a snapshot is a copy of the cells, made while the catalogue does not change, not a list of files: it costs time and space;
+//   - all kinds of snapshot are the same: a snapshot has everything acknowledged before the call, flushed or not;
+//   - the regions of a restored table have new names; the old ones are removed from hbase:meta at once;
+//   - TTLs of snapshots are stored and listed, but never expire a snapshot; snapshots have no permissions.
 var snapshotMethods = map[string]method{
 	"MasterService.Snapshot":              on(takeSnapshot),
 	"MasterService.GetCompletedSnapshots": on(getCompletedSnapshots),
@@ -32,19 +32,19 @@ var snapshotMethods = map[string]method{
 	"MasterService.RestoreSnapshot":       on(restoreSnapshot),
 }
 
-// The records of snapshots. A copy is under a pending record, which names its space, until the record of whose it is takes its place in one
-// commit: what a crash leaves of it is dropped at the next start.
+// The records of snapshots. While a copy is made, a pending record names its space; one commit then replaces that with the record of the
+// snapshot or table that the copy belongs to. The next start drops what a crash leaves of a copy.
 const (
 	recordSnapshot = "snapshot/" // + name: snapshotRecord
 	recordPending  = "pending/"  // + space
 )
 
-// snapshotRecord is a snapshot: its description, and the table as it was.
+// snapshotRecord is a snapshot: its description, and the table at that time.
 type snapshotRecord struct {
 	Space       store.Space
 	Description []byte   // SnapshotDescription
 	Schema      []byte   // TableSchema
-	Splits      [][]byte // where regions but the first began
+	Splits      [][]byte // start keys of all regions but the first
 }
 
 func (c *cluster) snapshotNamed(name string) (*snapshotRecord, error) {
@@ -67,8 +67,8 @@ func (r *snapshotRecord) description() (*hbasepb.SnapshotDescription, error) {
 	return d, proto.Unmarshal(r.Description, d)
 }
 
-// takeSnapshot answers a client that gave a nonce with the id of a procedure, else with the time within which the snapshot is
-// done: it is when the call is answered.
+// takeSnapshot answers a client that sent a nonce with the id of a procedure, and any other with the time within which the snapshot will be
+// done. The snapshot is already done when the call is answered.
 func takeSnapshot(ctx context.Context, k *call, q *hbasepb.SnapshotRequest) (*hbasepb.SnapshotResponse, error) {
 	c := k.node.cluster
 	id, err := c.changes(ctx, q.GetNonceGroup(), q.GetNonce(), func() error { return c.takeSnapshot(q.Snapshot) })
@@ -127,7 +127,7 @@ func (c *cluster) takeSnapshot(d *hbasepb.SnapshotDescription) error {
 	})
 }
 
-// tableNamed is the name of "namespace:qualifier" or "qualifier".
+// tableNamed parses a table name, "namespace:qualifier" or "qualifier".
 func tableNamed(s string) tableName {
 	if namespace, qualifier, ok := strings.Cut(s, ":"); ok {
 		return tableName{namespace, qualifier}
@@ -135,7 +135,7 @@ func tableNamed(s string) tableName {
 	return tableName{defaultNamespace, s}
 }
 
-// copied copies a space to a fresh one and calls use, whose batch says what it is for, and commits it.
+// copied copies a space to a new one and calls use, which adds the record of the copy to the batch and commits it.
 func (c *cluster) copied(from store.Space, use func(b *store.Batch, space store.Space) error) error {
 	c.mu.Lock()
 	c.lastSpace++
@@ -172,7 +172,7 @@ func (c *cluster) dropPending(record string, space store.Space) error {
 	return errors.Join(err, b.Close())
 }
 
-// loadSnapshots drops what is left of copies that were cut off, and keeps the spaces of the others.
+// loadSnapshots drops what is left of interrupted copies, and reserves the spaces of the snapshots.
 func (c *cluster) loadSnapshots() error {
 	left := map[string]store.Space{}
 	err := c.store.Records(recordPending, func(name string, _ []byte) error {
@@ -248,7 +248,7 @@ func restoreSnapshot(ctx context.Context, k *call, q *hbasepb.RestoreSnapshotReq
 	return &hbasepb.RestoreSnapshotResponse{ProcId: id}, err
 }
 
-// restoreSnapshot makes a table what it was in a snapshot: one that is there, and disabled, which it stays, or a new one.
+// restoreSnapshot restores a table from a snapshot. The table is either new, or exists and is disabled; then it stays disabled.
 func (c *cluster) restoreSnapshot(snapshot string, name tableName) error {
 	rec, err := c.snapshotNamed(snapshot)
 	if err != nil {
@@ -292,7 +292,7 @@ func (c *cluster) restoreSnapshot(snapshot string, name tableName) error {
 	})
 }
 
-// installClosed is install of a table that stays disabled.
+// installClosed is install for a table that stays disabled.
 func (c *cluster) installClosed(b *store.Batch, t *table, splits [][]byte) error {
 	t.state = hbasepb.TableState_DISABLED
 	id, start := c.regionID(), []byte(nil)

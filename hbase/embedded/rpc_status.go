@@ -13,21 +13,21 @@ import (
 // statusMethods report the state of the cluster: GetClusterStatus and IsMasterRunning.
 //
 // What they do not do:
-//   - heap sizes and requests per second are reported as 0, and so are store files and memstores; sizes of regions are estimates;
-//   - there are no backup masters, coprocessors, tasks or ports of web pages to report;
+//   - heap sizes, requests per second, store files and memstores are reported as 0; sizes of regions are estimates;
+//   - there are no backup masters, coprocessors, tasks or web page ports to report;
 //   - decommissioning, region server groups, and shutting down a master or the cluster are not served.
 var statusMethods = map[string]method{
 	"MasterService.GetClusterStatus": on(getClusterStatus),
 	"MasterService.IsMasterRunning":  on(isMasterRunning),
 }
 
-// releases are the versions of the HBases whose behaviour this is, by Options.Release.
+// releases are the HBase versions that the server reports, by Options.Release.
 var releases = map[string]string{"2.6": "2.6.4", "3.0": "3.0.0"}
 
-// three reports whether the server answers as HBase 3.
+// three reports whether the server behaves as HBase 3.
 func (o *Options) three() bool { return o.Release == "3.0" }
 
-// getClusterStatus returns the parts of the status that the request names; none means all.
+// getClusterStatus returns the parts of the status that the request names, or all if it names none.
 func getClusterStatus(_ context.Context, k *call, q *hbasepb.GetClusterStatusRequest) (*hbasepb.GetClusterStatusResponse, error) {
 	c := k.node.cluster
 	s := &hbasepb.ClusterStatus{}
@@ -79,7 +79,7 @@ func (n *node) serverLoad() *hbasepb.ServerLoad {
 		l.RegionLoads = append(l.RegionLoads, n.load(r))
 		reads, writes = reads+r.reads.Load(), writes+r.writes.Load()
 	}
-	if n.cluster.opts.three() { // read_requests_count and write_requests_count; HBase 2.6 has a map as field 13
+	if n.cluster.opts.three() { // read_requests_count and write_requests_count; in HBase 2.6 field 13 is a map
 		more := protowire.AppendVarint(protowire.AppendTag(nil, 13, protowire.VarintType), uint64(reads))
 		more = protowire.AppendVarint(protowire.AppendTag(more, 14, protowire.VarintType), uint64(writes))
 		l.ProtoReflect().SetUnknown(more)

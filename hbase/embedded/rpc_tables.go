@@ -10,12 +10,13 @@ import (
 	"brine/hbase/hbasepb"
 )
 
-// tableMethods make, remove and switch tables: CreateTable, DeleteTable, truncateTable, EnableTable, DisableTable, FlushTable.
+// tableMethods create, delete, enable and disable tables: CreateTable, DeleteTable, truncateTable, EnableTable, DisableTable, FlushTable.
 //
 // What they do not do:
-//   - attributes of a table such as MAX_FILESIZE are kept and not acted on;
-//   - FlushTable writes all tables to disk, since they share one store, and drops nothing;
-//   - see snapshotMethods for snapshots; accessMethods and peerMethods for permissions, quotas and replication, of which books are kept.
+//   - attributes of a table such as MAX_FILESIZE are stored but have no effect;
+//   - FlushTable writes all tables to disk, because they share one store, and drops nothing;
+//   - see snapshotMethods for snapshots, and accessMethods and peerMethods for permissions, quotas and replication, which are only
+//     recorded.
 var tableMethods = map[string]method{
 	"MasterService.CreateTable":   on(createTable),
 	"MasterService.DeleteTable":   on(deleteTable),
@@ -73,7 +74,7 @@ func sortSplits(splits [][]byte) ([][]byte, error) {
 	return splits, nil
 }
 
-// install makes the regions of a table and commits all that with what the batch holds already; only then is the table visible.
+// install creates the regions of a table and commits them together with what the batch already holds. Only then is the table visible.
 func (c *cluster) install(b *store.Batch, t *table, splits [][]byte) error {
 	t.state = hbasepb.TableState_ENABLED
 	t.regions = nil
@@ -100,7 +101,7 @@ func (c *cluster) install(b *store.Batch, t *table, splits [][]byte) error {
 	return nil
 }
 
-// disabled returns a table, or the exception that it is not disabled.
+// disabled returns a table, or an exception if it is not disabled.
 func (c *cluster) disabled(name tableName) (*table, error) {
 	t, err := c.settled(name)
 	if err != nil {
@@ -134,7 +135,7 @@ func deleteTable(ctx context.Context, k *call, q *hbasepb.DeleteTableRequest) (*
 	return &hbasepb.DeleteTableResponse{ProcId: id}, err
 }
 
-// remove adds the removal of a table to a batch: its cells, its regions' rows, its own row and its record.
+// remove adds the removal of a table to a batch: of its cells, its regions' rows, its own row and its record.
 func (c *cluster) remove(b *store.Batch, t *table) error {
 	if err := b.DropSpace(t.space); err != nil {
 		return err
@@ -206,7 +207,7 @@ func enableTable(ctx context.Context, k *call, q *hbasepb.EnableTableRequest) (*
 	return &hbasepb.EnableTableResponse{ProcId: id}, err
 }
 
-// setState enables or disables a table: its regions open or close.
+// setState enables or disables a table, which opens or closes its regions.
 func (c *cluster) setState(t *table, state hbasepb.TableState_State) error {
 	change := transition{
 		Transition: Transition{Kind: "disable", Table: t.name.String()},

@@ -17,29 +17,28 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// scanner is an open scan of one region. It sees the region as it was when it was opened.
+// scanner is an open scan of one region. It sees the region as it was when the scanner was opened.
 type scanner struct {
 	id     uint64
 	region *region
 	query  *store.Query
-	batch  int // cells of one result; 0 means all
-	limit  int // bytes of a response that the scan asks for; 0 means the server's
+	batch  int // cells per result; 0 means all
+	limit  int // bytes per response that the scan requests; 0 means the server's limit
 
-	cursors bool // a heartbeat says how far the scan is
+	cursors bool // heartbeats carry the scan's position
 
-	mu      sync.Mutex // guards what follows: one call at a time
+	mu      sync.Mutex // guards the fields below: one call at a time
 	reader  *store.Reader
 	nextSeq uint64
-	row     store.Row    // the last one read
-	rest    []store.Cell // of it, not yet sent
+	row     store.Row    // the last row read
+	rest    []store.Cell // cells of row not yet sent
 
 	lost    bool      // under scanners.mu: its region was closed
 	expires time.Time // under scanners.mu
-	busy    bool      // under scanners.mu: a call works on it, its lease does not run
+	busy    bool      // under scanners.mu: in use by a call, so its lease does not run
 }
 
-// scanners are a node's open scanners and, for a while, the numbers of those that ended by themselves: a client may still
-// close such a one.
+// scanners holds a node's open scanners and, for a while, the ids of those that ended by themselves, because a client may still close them.
 type scanners struct {
 	mu    sync.Mutex
 	open  map[uint64]*scanner
@@ -52,7 +51,7 @@ type ended struct {
 	expires time.Time
 }
 
-// add registers a scanner, busy, under a new number: different from those of an earlier server on the same port.
+// add registers a scanner, as busy, under a new id. The ids start at random, to differ from those of an earlier server on the same port.
 func (ss *scanners) add(s *scanner) {
 	ss.mu.Lock()
 	defer ss.mu.Unlock()
@@ -65,8 +64,8 @@ func (ss *scanners) add(s *scanner) {
 	ss.open[s.id] = s
 }
 
-// take returns a scanner for a call and stops its lease. ended reports that it ended by itself and the call is its client's
-// next one in order, seq.
+// take returns a scanner for a call and stops its lease. ended reports that the scanner ended by itself and that seq, if given, is the next
+// in order.
 func (ss *scanners) take(id uint64, seq *uint64, now time.Time) (s *scanner, ended bool, err error) {
 	ss.mu.Lock()
 	defer ss.mu.Unlock()
@@ -91,7 +90,7 @@ func (ss *scanners) take(id uint64, seq *uint64, now time.Time) (s *scanner, end
 const unknownScannerReasons = "This can happen due to any of the following reasons: a) Scanner id given is wrong, b) Scanner lease " +
 	"expired because of long wait between consecutive client checkins, c) Server may be closing down, d) RegionServer restart during upgrade."
 
-// release returns a scanner after a call; its lease runs again.
+// release returns a scanner after a call and restarts its lease.
 func (ss *scanners) release(s *scanner, expires time.Time) {
 	ss.mu.Lock()
 	defer ss.mu.Unlock()
@@ -116,7 +115,7 @@ func (s *scanner) close() {
 	}
 }
 
-// expire closes the scanners whose lease has ended.
+// expire closes the scanners whose lease has expired.
 func (ss *scanners) expire(now time.Time) {
 	ss.closeWhere(func(s *scanner) bool { return !s.busy && !now.Before(s.expires) }, true)
 	ss.mu.Lock()
@@ -128,7 +127,7 @@ func (ss *scanners) expire(now time.Time) {
 	}
 }
 
-// closeRegion closes the scanners of a region that is closed. As with HBase the next call of one is answered so, and ends it.
+// closeRegion closes the scanners of a closed region. As in HBase, the next call of such a scanner gets an exception and removes it.
 func (ss *scanners) closeRegion(r *region) {
 	ss.closeWhere(func(s *scanner) bool {
 		s.lost = s.lost || s.region == r
@@ -155,7 +154,7 @@ func (ss *scanners) closeWhere(which func(*scanner) bool, forget bool) {
 	}
 }
 
-// table returns the table that an open scanner reads; empty when there is none.
+// table returns the table that an open scanner reads, or "" if there is no such scanner.
 func (ss *scanners) table(id uint64) string {
 	ss.mu.Lock()
 	defer ss.mu.Unlock()
@@ -174,7 +173,7 @@ type question interface {
 	GetMaxVersions() uint32
 }
 
-// query makes the store's query of a Get or Scan, without its rows.
+// query returns the store's query for a Get or Scan, without its rows.
 func (k *call) query(p question, limit, offset *uint32) (*store.Query, error) {
 	q := &store.Query{
 		MaxVersions: int(min(p.GetMaxVersions(), math.MaxInt32)), Times: timeRange(p.GetTimeRange()),
@@ -218,7 +217,7 @@ func timeRange(t *hbasepb.TimeRange) store.TimeRange {
 	return r
 }
 
-// readRow returns a region's row. The caller has entered the region.
+// readRow returns a row of the region. The caller has entered the region.
 func (r *region) readRow(ctx context.Context, st *store.Store, row []byte, q *store.Query) (found *store.Row, err error) {
 	q.Rows = store.RowRange(row)
 	reader, err := st.NewReader(r.table.space, r.schema(), q)
@@ -234,7 +233,7 @@ func (r *region) readRow(ctx context.Context, st *store.Store, row []byte, q *st
 	return found, err
 }
 
-// result makes a Result of cells: in the answer's cell block when the client reads those, else in the message.
+// result returns a Result with the cells, or appends them to the answer's cell block if the client reads those.
 func (k *call) result(cells []store.Cell) *hbasepb.Result {
 	for i := range cells {
 		k.size += cells[i].Size()

@@ -13,8 +13,8 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// familyDefaults are the attributes that HBase's Java client gives a family, in its order. A family made by a client that
-// leaves some out gets them, so that every client reads the same description.
+// familyDefaults are the attributes that HBase's Java client gives a family, in its order. A family created by a client that omits some
+// gets them too, so that every client reads the same description.
 var familyDefaults = []struct{ key, value string }{
 	{"VERSIONS", "1"}, {"MIN_VERSIONS", "0"}, {"TTL", "2147483647"}, {"KEEP_DELETED_CELLS", "FALSE"}, {"BLOCKSIZE", "65536"},
 	{"COMPRESSION", "NONE"}, {"BLOOMFILTER", "ROW"}, {"DATA_BLOCK_ENCODING", "NONE"}, {"INDEX_BLOCK_ENCODING", "NONE"},
@@ -23,7 +23,7 @@ var familyDefaults = []struct{ key, value string }{
 
 const ttlForever = 1<<31 - 1 // seconds
 
-// attribute finds a family's or table's attribute or configuration value.
+// attribute returns an attribute or configuration value of a family or table.
 func attribute(attributes []*hbasepb.BytesBytesPair, configuration []*hbasepb.NameStringPair, key string) (string, bool) {
 	for _, a := range attributes {
 		if string(a.First) == key {
@@ -38,7 +38,7 @@ func attribute(attributes []*hbasepb.BytesBytesPair, configuration []*hbasepb.Na
 	return "", false
 }
 
-// withDefaults completes and sorts the families of a schema; s is not changed.
+// withDefaults returns a schema with completed and sorted families; it does not change s.
 func withDefaults(s *hbasepb.TableSchema) *hbasepb.TableSchema {
 	s = proto.Clone(s).(*hbasepb.TableSchema)
 	slices.SortFunc(s.ColumnFamilies, func(a, b *hbasepb.ColumnFamilySchema) int { return bytes.Compare(a.Name, b.Name) })
@@ -52,7 +52,7 @@ func withDefaults(s *hbasepb.TableSchema) *hbasepb.TableSchema {
 	return s
 }
 
-// checkSchema returns the families of a schema as the store wants them, or what is wrong with it.
+// checkSchema returns the families of a schema for the store, or an exception if the schema is invalid.
 func checkSchema(s *hbasepb.TableSchema) (store.Schema, error) {
 	if len(s.GetColumnFamilies()) == 0 {
 		return nil, final(classDoNotRetry, "Table should have at least one column family.")
@@ -114,8 +114,8 @@ func familyOf(c *hbasepb.ColumnFamilySchema) (*store.Family, error) {
 	return f, nil
 }
 
-// legalFamily reports whether HBase takes the name: not empty, no dot in front, nothing unprintable, no colon, slash or
-// backslash, not the folder of recovered edits.
+// legalFamily reports whether HBase accepts the name: not empty, no leading dot, nothing unprintable, no colon, slash or backslash, and not
+// the folder of recovered edits.
 func legalFamily(name []byte) bool {
 	if len(name) == 0 || len(name) > 127 || name[0] == '.' || string(name) == "recovered.edits" {
 		return false
@@ -128,7 +128,7 @@ func legalFamily(name []byte) bool {
 	return true
 }
 
-// legalTable returns what is wrong with a table's name, empty when nothing is.
+// legalTable returns what is wrong with a table's name, or "" if nothing is.
 func legalTable(t tableName) string {
 	word := func(s, more string) bool {
 		const usual = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"
@@ -143,12 +143,12 @@ func legalTable(t tableName) string {
 	return ""
 }
 
-// nameOf returns a message's table.
+// nameOf returns the table name of a message.
 func nameOf(t *hbasepb.TableName) tableName {
 	return tableName{namespace: string(t.GetNamespace()), qualifier: string(t.GetQualifier())}
 }
 
-// tableName names a table.
+// tableName is the name of a table.
 type tableName struct{ namespace, qualifier string }
 
 const defaultNamespace = "default"
@@ -160,7 +160,7 @@ func (t tableName) String() string {
 	return fmt.Sprintf("%s:%s", t.namespace, t.qualifier)
 }
 
-// parseTableName reads namespace:name, or name in the default namespace.
+// parseTableName parses namespace:name, or name in the default namespace.
 func parseTableName(s string) tableName {
 	if namespace, name, ok := strings.Cut(s, ":"); ok {
 		return tableName{namespace, name}

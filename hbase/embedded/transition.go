@@ -10,24 +10,24 @@ import (
 	"brine/hbase/hbasepb"
 )
 
-// transition is one change of where regions are: some close, hbase:meta says what becomes of them, and the same or others
-// open. In between they are open nowhere, and calls get HBase's exceptions: see absent in life.go.
+// transition is one change of the locations of regions: some close, hbase:meta records what becomes of them, and the same or others open.
+// In between they are open nowhere, and calls get HBase's exceptions: see absent in life.go.
 type transition struct {
 	Transition
 	close  []*region
 	open   []placement
-	record func(b *store.Batch) error // more for hbase:meta and the catalogue, in the one commit that decides
-	decide func()                     // after that commit: the same in memory, with the cluster's mu held; may be nil
+	record func(b *store.Batch) error // adds more for hbase:meta and the catalogue to the one commit that decides
+	decide func()                     // makes the same change in memory after that commit, with the cluster's mu held; may be nil
 }
 
-// placement is a region and the node that is to open it; nil: it stays closed.
+// placement is a region and the node that is to open it; nil means that it stays closed.
 type placement struct {
 	r  *region
 	to *node
 }
 
-// transfer carries out a transition. The caller holds c.change, which is unlocked while the regions stay closed; other changes
-// of the same regions are kept out by their field moving. When it fails before its commit all is as it was.
+// transfer carries out a transition. The caller holds c.change, which transfer unlocks while the regions stay closed; their moving field
+// keeps out other changes of the same regions. If transfer fails before its commit, everything is as it was.
 func (c *cluster) transfer(t transition) error {
 	touched := slices.Clone(t.close)
 	for _, p := range t.open {
@@ -60,7 +60,7 @@ func (c *cluster) transfer(t transition) error {
 	return c.openAll(t.open)
 }
 
-// shut closes the regions and returns where they were. A node remembers where one goes.
+// shut closes the regions and returns where they were. Each node remembers where its regions go.
 func (c *cluster) shut(t transition) (from []placement) {
 	for _, r := range t.close {
 		if !slices.ContainsFunc(t.open, func(p placement) bool { return p.r == r && p.to != nil }) {
@@ -117,12 +117,13 @@ func (c *cluster) decide(t transition) error {
 	return nil
 }
 
-// openAll opens regions where they are to be: on another node if that one has ended, and on none if all have, until one is started.
+// openAll opens regions at their placements. If a node has ended, another one opens the region; if all have, the region stays closed until
+// a node is started.
 func (c *cluster) openAll(ps []placement) error {
 	return c.whenAvailable(func() error { return c.openIn(c.store.NewBatch(), ps) })
 }
 
-// whenAvailable retries do until the store is available: no client would send it again.
+// whenAvailable retries do until the store is available, because no client would send the change again.
 func (c *cluster) whenAvailable(do func() error) error {
 	for {
 		err := do()
@@ -132,7 +133,7 @@ func (c *cluster) whenAvailable(do func() error) error {
 	}
 }
 
-// openIn is openAll in one commit with what the batch holds.
+// openIn is openAll in one commit with the contents of the batch.
 func (c *cluster) openIn(b *store.Batch, ps []placement) error {
 	var open []placement
 	var replicas []replicaChange
@@ -170,7 +171,7 @@ func (c *cluster) openIn(b *store.Batch, ps []placement) error {
 	return nil
 }
 
-// pick returns the node whose turn it is to get a region, nil when there is none.
+// pick returns the next node in turn for a region, or nil if there is none.
 func (c *cluster) pick() *node {
 	up := c.live()
 	if len(up) == 0 {
@@ -180,7 +181,7 @@ func (c *cluster) pick() *node {
 	return up[c.turn%len(up)]
 }
 
-// settled returns a table when none of its regions is in transition. The caller holds c.change.
+// settled returns a table once none of its regions is in transition. The caller holds c.change.
 func (c *cluster) settled(name tableName) (*table, error) {
 	for {
 		t, err := c.find(name)
@@ -191,8 +192,8 @@ func (c *cluster) settled(name tableName) (*table, error) {
 	}
 }
 
-// recover moves to live nodes the regions that are on no node or on a lost one. A node that starts while regions are on their way
-// to none finds them in transition: they are moved to it afterwards.
+// recover moves the regions that are on no node or on a lost one to live nodes. If there is no live node, the regions are in transition to
+// none; a node that starts meanwhile gets them afterwards.
 func (c *cluster) recover(lost func(*node) bool) error {
 	c.change.Lock()
 	defer c.change.Unlock()
@@ -210,7 +211,7 @@ func (c *cluster) recover(lost func(*node) bool) error {
 	}
 }
 
-// lost returns the transition that moves regions which are on no node or on a lost one to live nodes, or to none while there is none.
+// lost returns the transition that moves regions on no node or on a lost one to live nodes, or to none if there are no live nodes.
 func (c *cluster) lost(lost func(*node) bool) transition {
 	t := transition{Transition: Transition{Kind: "recover"}}
 	for _, table := range append([]*table{c.meta}, c.sorted()...) {
@@ -231,7 +232,7 @@ func (c *cluster) lost(lost func(*node) bool) transition {
 	return t
 }
 
-// dwell keeps regions in transition as long as Options.InTransition and the functions registered with Server.Hold want.
+// dwell keeps regions in transition for as long as Options.InTransition and the functions registered with Server.Hold demand.
 func (c *cluster) dwell(t Transition) {
 	wait := func(until <-chan struct{}) {
 		select {
@@ -254,17 +255,17 @@ func (c *cluster) dwell(t Transition) {
 	}
 }
 
-// Transition is a change of where regions are, as a function given to Server.Hold sees it.
+// Transition is a change of the locations of regions, as passed to a function given to Server.Hold.
 type Transition struct {
 	Kind    string // move, split, merge, assign, unassign, enable, disable, recover
 	Table   string // empty for recover
 	Regions []string
 }
 
-// Hold registers a function that is called in every transition, while its regions are closed: they stay so until the channel
-// that it returns is closed, and clients get NotServingRegionException where they were, RegionMovedException from the node that
-// they leave, and RegionOpeningException from the one that they go to. With nil the transition goes on. The returned function
-// removes the registration.
+// Hold registers a function that is called in every transition while its regions are closed. They stay closed until the channel that it
+// returns is closed; meanwhile clients get NotServingRegionException where the regions were, RegionMovedException from the node that they
+// leave, and RegionOpeningException from the node that they go to. If the function returns nil, the transition goes on. The returned
+// function removes the registration.
 func (s *Server) Hold(f func(Transition) (until <-chan struct{})) (remove func()) {
 	return s.cluster.holds.add(f)
 }
