@@ -6,7 +6,7 @@ import (
 	"brine/event"
 )
 
-// list notes the record of each event of a flight. It reports false when the partition goes away first.
+// list notes the record of each event of a flight. It returns false if the partition is taken away first.
 func (s *stream) list(f *flight) bool {
 	all := make([]*event.Record, len(f.records))
 	for i := range f.records {
@@ -26,8 +26,8 @@ func recordsOf(batch *event.Batch) []*event.Record {
 	return records
 }
 
-// decodeAgain returns the events of records that were decoded before, in a batch of their own. It reports false when the partition goes
-// away first.
+// decodeAgain returns the events of records that were decoded before, in a new batch. It returns false if the partition is taken away
+// first.
 func (s *stream) decodeAgain(records []*event.Record) (*event.Batch, bool) {
 	batch := &event.Batch{}
 	decoder := event.NewDecoder(s.readingOf(s.eras.Of(records[0])).Schema) // the stream's own is in use by submit
@@ -41,21 +41,21 @@ func (s *stream) decodeAgain(records []*event.Record) (*event.Batch, bool) {
 			}
 			return batch, false
 		}
-		_ = decoder.Decode(rec, batch) // what cannot be decoded is a dead letter already
+		_ = decoder.Decode(rec, batch) // a record that cannot be decoded already has its dead letter
 	}
 	return batch, true
 }
 
-// keep filters a list in place down to what failed.
+// keep filters a list in place, down to the failed events.
 func keep[T any](list []T, failed []event.Failure) []T {
 	for i, failure := range failed {
-		list[i] = list[failure.Index] // i ≤ Index, since they ascend
+		list[i] = list[failure.Index] // i ≤ Index because the indexes ascend
 	}
 	return list[:len(failed)]
 }
 
-// resubmit submits what is left of a flight: all events of a record of which one is left, since writing some of them twice does no harm. It
-// reports false when the partition goes away first.
+// resubmit submits what is left of a flight. If any event of a record is left, it submits all of that record's events; writing some of them
+// twice does no harm. It returns false if the partition is taken away first.
 func (s *stream) resubmit(f *flight) bool {
 	batch, ok := s.decodeAgain(f.left)
 	if !ok {

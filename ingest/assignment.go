@@ -8,21 +8,21 @@ import (
 	"time"
 )
 
-// assignment is the partitions that are ours for a while, and what has been committed of them. Only its committer touches
+// assignment is a set of partitions that this process owns for a while, with what it has committed of them. Only its committer touches
 // committed and doubt.
 type assignment struct {
 	*runner
 	generation int
-	mu         sync.Mutex                                              // guards the field; the slice itself is replaced; see parts
-	partitions []*partition                                            // see parts
-	commit     func(offsets map[int]int64, rejected map[int]int) error // fenced: fails when the partitions are no longer ours
+	mu         sync.Mutex                                              // guards the field; the slice itself is replaced, never changed
+	partitions []*partition                                            // read through parts
+	commit     func(offsets map[int]int64, rejected map[int]int) error // fenced: fails when we no longer own the partitions
 	committed  map[int]int64
-	rejected   map[int]int // as committed beside them
-	doubt      time.Time   // when a commit failed last
+	rejected   map[int]int // the reject counts committed with them
+	doubt      time.Time   // when a commit last failed
 }
 
-// run works on the partitions until all are done, revoked ends (they are taken away) or stop ends (we want to go). It then
-// settles what is pending for a bounded time and commits. When it returns, every goroutine of it has ended.
+// run works on the partitions until all are done, revoked ends (they are taken away) or stop ends (we want to leave). It then settles what
+// is pending, for a bounded time, and commits. When it returns, all of its goroutines have ended.
 func (a *assignment) run(revoked, stop context.Context) {
 	work, stopWork := context.WithCancel(revoked)
 	drain, abandon := context.WithCancel(context.Background())
@@ -48,11 +48,11 @@ func (a *assignment) run(revoked, stop context.Context) {
 	a.Hooks.Revoked(RevokedInfo{Generation: a.generation, Partitions: a.ids(), Abandoned: abandoned(a.parts())})
 }
 
-// hurryEvery is how often the writer is hurried, and how long a pause of the loop lasts, while little time is left.
+// hurryEvery is how often the writer is hurried, and the longest pause of the loop, once time is short.
 const hurryEvery = time.Second
 
-// abandonAtDeadline gives up what is still pending StopTimeout after a stop, or drainTime after the partitions were taken away; at once
-// where the waiting was given up. Until then it hurries the writer.
+// abandonAtDeadline gives up what is still pending StopTimeout after a stop, or drainTime after the partitions were taken away, or at once
+// if a replay has lost its patience. Until then it hurries the writer.
 func (a *assignment) abandonAtDeadline(revoked, stop, drain context.Context, abandon func()) {
 	for _, p := range a.parts() {
 		p.progress.state(Draining, "", nil)
@@ -86,10 +86,10 @@ func (a *assignment) abandonAtDeadline(revoked, stop, drain context.Context, aba
 	}
 }
 
-// assignments are those of a generation, topic by topic.
+// assignments are the assignments of one generation, one per topic.
 type assignments []*assignment
 
-// run works on all of them; see assignment.run.
+// run runs all of them; see assignment.run.
 func (all assignments) run(revoked, stop context.Context) {
 	var topics sync.WaitGroup
 	for _, a := range all {
@@ -145,7 +145,7 @@ func abandoned(partitions []*partition) int {
 	return int(n)
 }
 
-// parts are the partitions that are ours now.
+// parts returns the partitions that we own now.
 func (a *assignment) parts() []*partition {
 	a.mu.Lock()
 	defer a.mu.Unlock()

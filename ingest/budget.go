@@ -7,9 +7,9 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// Budget bounds the bytes of records in memory, over all partitions of the Runs that share it. A quarter of it is for
-// fetches under way, the rest for records from decoding to settle. The two are kept apart so that a fetched chunk that
-// waits for room never waits for other fetched chunks: only for the writer, which makes progress by itself.
+// Budget bounds the bytes of records in memory over all partitions of the Runs that share it. A quarter is for fetches in progress, the
+// rest for records from decoding to settle. The two parts are separate so that a fetched chunk waiting for room never waits for other
+// fetched chunks, only for the writer, which makes progress by itself.
 type Budget struct {
 	size           int64
 	fetches, holds share
@@ -22,7 +22,7 @@ type share struct {
 	used atomic.Int64
 }
 
-// NewBudget makes a budget of that many bytes.
+// NewBudget returns a budget of that many bytes.
 func NewBudget(bytes int64) *Budget {
 	b := &Budget{size: bytes}
 	b.fetches.init(bytes / 4)
@@ -30,10 +30,10 @@ func NewBudget(bytes int64) *Budget {
 	return b
 }
 
-// Size is the number of bytes the budget was made with.
+// Size returns the number of bytes that the budget was made with.
 func (b *Budget) Size() int64 { return b.size }
 
-// InUse is the number of bytes charged now.
+// InUse returns the number of bytes charged now.
 func (b *Budget) InUse() int64 { return b.fetches.used.Load() + b.holds.used.Load() }
 
 func (s *share) init(bytes int64) {
@@ -41,8 +41,8 @@ func (s *share) init(bytes int64) {
 	s.sem = semaphore.NewWeighted(bytes)
 }
 
-// acquire waits for n bytes and returns what was charged: n, or the whole share when n is more. (One record may be larger
-// than any budget; it then travels alone.)
+// acquire waits for n bytes and returns the number charged: n, or the whole share if n is larger. (A single record may exceed any budget;
+// it then travels alone.)
 func (s *share) acquire(ctx context.Context, n int64) (charged int64, err error) {
 	n = min(n, s.size)
 	if err := s.sem.Acquire(ctx, n); err != nil {
@@ -52,7 +52,7 @@ func (s *share) acquire(ctx context.Context, n int64) (charged int64, err error)
 	return n, nil
 }
 
-// tryAcquire is acquire of exactly n that does not wait.
+// tryAcquire acquires exactly n bytes if it can do so without waiting.
 func (s *share) tryAcquire(n int64) bool {
 	ok := s.sem.TryAcquire(n)
 	if ok {

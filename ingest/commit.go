@@ -10,7 +10,7 @@ import (
 	"brine/ingest/internal/broker"
 )
 
-// commitUntil has commits made at every interval, until done. Those that fail are made again.
+// commitUntil commits at every interval until done is closed. A commit that fails is repeated.
 func (a *assignment) commitUntil(done <-chan struct{}, commit func()) {
 	tick := time.NewTicker(a.CommitInterval)
 	defer tick.Stop()
@@ -24,15 +24,15 @@ func (a *assignment) commitUntil(done <-chan struct{}, commit func()) {
 	}
 }
 
-// doubtful is for how long commits are repeated after one that failed: it may have been sent all the same, and arrive after later
-// ones. The coordinator takes what comes last, which would move it back.
+// doubtful is how long commits are repeated after one has failed. The failed one may have been sent all the same and arrive after later
+// ones; the coordinator keeps what arrives last, which would move the offset back.
 const doubtful = 30 * time.Second
 
-// commitNow commits the watermarks that have risen above what was committed, and reports the error, which it returns. Only the goroutine of
-// run calls it, or one at a time that holds held.committing.
+// commitNow commits the watermarks that have risen above what was committed, reports an error and returns it. Only the goroutine of run
+// calls it, or, one at a time, a goroutine that holds held.committing.
 //
-// The starts of a new group's partitions are committed together (see startOf), so it waits for the last of them, unless it
-// is called for the last time.
+// The starts of a new group's partitions are committed together (see startOf), so commitNow waits for the last of them, unless this is the
+// last call.
 func (a *assignment) commitNow(last bool) error {
 	offsets, rejected := map[int]int64{}, map[int]int{}
 	again := time.Since(a.doubt) < doubtful
@@ -74,7 +74,7 @@ func (a *assignment) commitNow(last bool) error {
 	return nil
 }
 
-// noted are the commits of offsets, with what a generation keeps beside them.
+// noted returns the commits of offsets, with the notes that accompany them.
 func noted(offsets map[int]int64, rejected map[int]int, topic broker.Topic) map[int]broker.Commit {
 	commits := make(map[int]broker.Commit, len(offsets))
 	for partition, offset := range offsets {
@@ -83,8 +83,8 @@ func noted(offsets map[int]int64, rejected map[int]int, topic broker.Topic) map[
 	return commits
 }
 
-// note is what a commit carries beside its offset: how many records were rejected since one was written, unless none was, and the
-// topic's mark. The mark stands last, so that a version that knows no count takes neither for another topic's mark.
+// note is the metadata of a commit: how many records were rejected since the last one written, if any, and the topic's mark. The mark comes
+// last, so that a version that does not know the count does not take the two for another topic's mark.
 func note(rejected int, mark string) string {
 	if rejected == 0 {
 		return mark
@@ -94,7 +94,7 @@ func note(rejected int, mark string) string {
 
 const rejectedMark = "rejected="
 
-// readNote takes it apart. What other programs have written is all mark.
+// readNote parses a note. What other programs have written is all mark.
 func readNote(text string) (rejected int, mark string) {
 	if rest, ok := strings.CutPrefix(text, rejectedMark); ok {
 		count, mark, _ := strings.Cut(rest, " ")

@@ -12,7 +12,7 @@ import (
 	"brine/internal/backoff"
 )
 
-// consumeByBrokers is a member by the consumer protocol: brokers move partitions one by one, and no other stops for it.
+// consumeByBrokers is a member by the consumer protocol: the brokers move partitions one by one, and no other partition stops meanwhile.
 func (l *Loop) consumeByBrokers(ctx context.Context) error {
 	m, err := l.cluster.Consumer(*l.membership())
 	if err != nil {
@@ -30,16 +30,16 @@ func (l *Loop) consumeByBrokers(ctx context.Context) error {
 	return nil
 }
 
-// keeper works on what the group assigns, topic by topic. All but what is said of a release runs on the member's goroutine.
+// keeper works on what the group assigns, topic by topic. Everything except a release runs on the member's goroutine.
 type keeper struct {
 	*Loop
 	member *broker.Consumer
 	stop   context.Context
 	topics []*held
-	reads  map[string]broker.Topic // what we subscribe to, also where nothing of it is held
+	reads  map[string]broker.Topic // what we subscribe to, even where we hold nothing of it
 	going  sync.WaitGroup          // releases
 
-	ours, all int // partitions, as the pace knows them
+	ours, all int // numbers of partitions, as the pace last got them
 }
 
 // Joined implements broker.Holder.
@@ -63,12 +63,12 @@ func (h *keeper) Take(t *broker.Tenure, of broker.Held) {
 	if to == nil {
 		to = h.hold(t, of)
 	}
-	h.Hooks.Assigned(AssignedInfo{Generation: to.generation, Partitions: of.Partitions}) // before Status says so
+	h.Hooks.Assigned(AssignedInfo{Generation: to.generation, Partitions: of.Partitions}) // before Status reports it
 	to.take(of.Partitions)
 	h.changed()
 }
 
-// of returns what is held of a topic; nil: nothing has been yet.
+// of returns what is held of a topic, or nil if nothing has been held yet.
 func (h *keeper) of(of broker.Held) *held {
 	if i := slices.IndexFunc(h.topics, func(t *held) bool { return t.Topic == of.Name && t.topic.Is(of.Topic) }); i >= 0 {
 		return h.topics[i]
@@ -76,7 +76,7 @@ func (h *keeper) of(of broker.Held) *held {
 	return nil
 }
 
-// hold begins to hold partitions of a topic.
+// hold starts to hold partitions of a topic.
 func (h *keeper) hold(t *broker.Tenure, of broker.Held) *held {
 	r := h.topic(of.Name)
 	h.mu.Lock()
@@ -92,13 +92,13 @@ func (h *keeper) hold(t *broker.Tenure, of broker.Held) *held {
 	return to
 }
 
-// changed has Status and the pace know what is held, and of what.
+// changed passes what is held, and the number of all partitions, to Status and the pace.
 func (h *keeper) changed() {
 	all, partitions, holds := assignments{}, 0, map[string]bool{}
 	for _, t := range h.topics {
 		all = append(all, t.assignment)
 		holds[t.Topic] = true
-		if _, reads := h.reads[t.Topic]; !reads { // it is gone, or has just come
+		if _, reads := h.reads[t.Topic]; !reads { // it is gone, or was just created
 			partitions += t.topic.Partitions
 		}
 	}
@@ -151,7 +151,7 @@ func (h *keeper) end() {
 	h.parted()
 }
 
-// held is the partitions of one topic that are ours by the consumer protocol. They come and go while the others run.
+// held is the partitions of one topic that we own by the consumer protocol. They come and go while the others run.
 type held struct {
 	*assignment
 	topic     broker.Topic
@@ -159,24 +159,24 @@ type held struct {
 	committer sync.WaitGroup
 	done      chan struct{} // ends the committer
 
-	// committing is held for a commit, and for taking partitions out: none is committed that was released.
+	// committing is held during a commit and while partitions are taken out, so that none is committed after its release.
 	committing turn
 }
 
-// turn is held by one at a time. Unlike a sync.Mutex, time goes on in a test's bubble while others wait for it.
+// turn is a lock. Unlike with a sync.Mutex, time goes on in a synctest bubble while goroutines wait for it.
 type turn chan struct{}
 
 func (t turn) Lock()   { t <- struct{}{} }
 func (t turn) Unlock() { <-t }
 
-// worker is one partition at work.
+// worker is one partition being worked on.
 type worker struct {
 	*partition
 	stop, abandon context.CancelFunc
 	ended         chan struct{}
 }
 
-// take begins work on partitions.
+// take starts work on partitions.
 func (h *held) take(ids []int) {
 	commits := &lookedUp{held: h, ids: ids, turn: make(chan struct{}, 1)}
 	var more []*partition
@@ -211,7 +211,7 @@ func (h *held) set(by func([]*partition) []*partition) {
 	h.partitions = parts
 }
 
-// beginning is where a partition begins: at what its last member has committed, which was before we got it.
+// beginning returns where a partition begins: at what its last member committed before we got it.
 func (h *held) beginning(ctx context.Context, id int, commits *lookedUp, fresh bool) (int64, error) {
 	c, ok, err := commits.of(ctx, id)
 	switch {
@@ -223,7 +223,7 @@ func (h *held) beginning(ctx context.Context, id int, commits *lookedUp, fresh b
 	return h.resumeAt(ctx, id, c, h.topic)
 }
 
-// lookedUp are the commits of partitions that were taken together. The first that begins asks for all of them.
+// lookedUp are the commits of partitions that were taken together. The first partition to begin asks for all of them.
 type lookedUp struct {
 	held    *held
 	ids     []int
@@ -263,15 +263,15 @@ func (h *held) begun(ids []int, commits map[int]broker.Commit) {
 	}
 }
 
-// commitHeld commits while nothing is taken out.
+// commitHeld commits while nothing is being taken out.
 func (h *held) commitHeld() {
 	h.committing.Lock()
 	defer h.committing.Unlock()
 	_ = h.commitNow(false)
 }
 
-// release ends work on partitions: what is pending is settled, for a bounded time, and committed. Then nothing of them is touched any more.
-// At a stop they are kept as they end, for Status to say what became of them.
+// release ends work on partitions: it settles what is pending, for a bounded time, and commits. After that nothing touches them any more.
+// At a stop their final state is kept for Status.
 func (h *held) release(ids []int, stop context.Context) {
 	last := stop.Err() != nil
 	workers := h.ending(ids)
@@ -299,7 +299,7 @@ func (h *held) release(ids []int, stop context.Context) {
 	})
 }
 
-// patienceOf is for how long partitions may settle: until a stop must be over, or the group would not wait any longer.
+// patienceOf returns how long partitions may settle: until a stop must be over, or until the group would not wait any longer.
 func (h *held) patienceOf(stop context.Context) time.Duration {
 	if stop.Err() != nil {
 		return h.StopTimeout
@@ -307,7 +307,7 @@ func (h *held) patienceOf(stop context.Context) time.Duration {
 	return h.RebalanceTimeout / 3
 }
 
-// ending has workers take up nothing more.
+// ending stops workers from taking up more.
 func (h *held) ending(ids []int) (workers []*worker) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -321,14 +321,14 @@ func (h *held) ending(ids []int) (workers []*worker) {
 	return workers
 }
 
-// atWork returns those of workers that have not been taken out.
+// atWork returns the workers that have not been taken out.
 func (h *held) atWork(workers []*worker) []*worker {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return slices.DeleteFunc(workers, func(w *worker) bool { return h.workers[w.id] != w })
 }
 
-// drop gives all partitions up: they are others' already, and nothing of them is committed.
+// drop gives up all partitions: others own them already, and nothing of them is committed.
 func (h *held) drop() {
 	workers := h.ending(h.ids())
 	for _, w := range workers {
@@ -340,9 +340,9 @@ func (h *held) drop() {
 	h.takeOut(context.Background(), workers, false, func() bool { return false })
 }
 
-// takeOut ends our having partitions that nobody works on any more, after a last commit, which is made again within ctx if it must be:
-// one in doubt might come after the next member's. Those that were taken out meanwhile, by a release that a drop waits for, are left alone.
-// With keep, what is known of them stays.
+// takeOut gives up partitions that nobody works on any more, after a last commit. It repeats the commit within ctx if it must, because one
+// in doubt might arrive after the next member's. It leaves alone those taken out meanwhile, by a release that a drop waits for. With keep,
+// what is known of them stays.
 func (h *held) takeOut(ctx context.Context, workers []*worker, keep bool, commit func() (again bool)) {
 	h.committing.Lock()
 	defer h.committing.Unlock()
@@ -367,7 +367,7 @@ func (h *held) takeOut(ctx context.Context, workers []*worker, keep bool, commit
 	h.Hooks.Revoked(RevokedInfo{Generation: h.generation, Partitions: idsOf(gone), Abandoned: abandoned(gone)})
 }
 
-// forget has nothing known of partitions any more.
+// forget drops all that is known of partitions.
 func (h *held) forget(gone []*partition) {
 	for _, p := range gone {
 		delete(h.committed, p.id)

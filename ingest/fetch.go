@@ -10,8 +10,8 @@ import (
 	"brine/internal/backoff"
 )
 
-// fetch gets chunks from the watermark on and hands them to submit, one waiting while the next is under way. It returns
-// nil when work ends or s.until is reached.
+// fetch gets chunks from the watermark on and hands them to submit; one waits while the next is being fetched. It returns nil when work
+// ends or s.until is reached.
 func (s *stream) fetch() error {
 	s.fetcher = s.cluster.Fetcher(broker.Fetcher{Topic: s.Topic, Partition: s.id, Until: s.until, Aim: s.MaxFetchBytes,
 		Largest: min(max(s.Budget.size, s.MaxFetchBytes), broker.MaxFetchBytes), Answer: s.Budget.size})
@@ -57,10 +57,10 @@ func (s *stream) fetch() error {
 	return nil
 }
 
-// pausedLook is how often the end of a partition is asked for while its loop is paused, for its lag.
+// pausedLook is how often the end of a partition is looked up for its lag while its loop is paused.
 const pausedLook = 15 * time.Second
 
-// lookAtEnd notes how far the partition has grown, and how old what it has not read is.
+// lookAtEnd notes how far the partition has grown, and how old its unread records are.
 func (s *stream) lookAtEnd() {
 	end, err := s.cluster.Offset(s.work, s.Topic, s.id, broker.Newest)
 	if err == nil {
@@ -72,7 +72,7 @@ func (s *stream) lookAtEnd() {
 	}
 }
 
-// lookAtNext notes the timestamp of the first record that has not been read, once for each watermark: retention deletes by it.
+// lookAtNext notes the timestamp of the first unread record, once per watermark: retention deletes by it.
 func (s *stream) lookAtNext(end int64) error {
 	next := s.mark.edge()
 	if _, pending := s.mark.oldest(); pending || next >= end || s.progress.knowsNext(next) {
@@ -90,7 +90,7 @@ func (s *stream) lookAtNext(end int64) error {
 	return err
 }
 
-// fetchChunk makes one fetch. The chunk comes with its bytes charged to the budget.
+// fetchChunk makes one fetch. It charges the chunk's bytes to the budget.
 func (s *stream) fetchChunk(offset int64) (*broker.Chunk, error) {
 	began := time.Now()
 	reserved, err := s.Budget.fetches.acquire(s.work, s.fetcher.Needs())

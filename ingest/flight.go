@@ -13,42 +13,42 @@ import (
 	"brine/internal/backoff"
 )
 
-// flight is records of one chunk on their way: decoded, submitted, until they are settled. There are Window of them.
+// flight is a group of records of one chunk that are decoded and submitted together, until they are settled. There are Window of them.
 //
-// It keeps no event: the writer has encoded them, and decoded events are many times the size of their records. If some were not
-// written, their records are decoded again for each time that they are submitted, to the same events: decoding is pure.
+// It keeps no events: the writer has encoded them, and decoded events are many times the size of their records. If some were not written,
+// their records are decoded again before each retry, to the same events, because decoding is pure.
 type flight struct {
 	chunk   *broker.Chunk
-	number  int // in the watermark
-	count   int // of records
+	number  int // its number in the watermark
+	count   int // number of records
 	records []event.Record
 	times   Times               // of records
 	letters []deadletter.Letter // of records that could not be decoded
 	out     event.Flight        // nil when there is no event
-	left    []*event.Record     // of events that are not settled, one for each; nil as long as nothing has failed
-	buried  []*event.Record     // that are dead letters though other events of theirs may be written; see plural
-	impeded bool                // it has reported that it is retried
-	parked  bool                // it has given its place in the window away; see park.go
-	charge  int64               // of the budget, for being parked
+	left    []*event.Record     // one for each event that is not settled; nil until something has failed
+	buried  []*event.Record     // dead letters whose other events may still be written; see plural
+	impeded bool                // it has reported that it is being retried
+	parked  bool                // it has given up its place in the window; see park.go
+	charge  int64               // bytes of the budget that it holds while parked
 
-	events    int                   // submitted the last time, without those that write nothing
+	events    int                   // submitted the last time, except those that write nothing
 	plural    bool                  // some of its records have several events
-	passed    int                   // records that are left out: of other keys than are asked for, or whose events all write nothing
-	silent    map[event.LeftOut]int // events that write nothing; nil until there is one
+	passed    int                   // records left out: their keys were not asked for, or all their events write nothing
+	silent    map[event.LeftOut]int // events that write nothing, by reason; nil until there is one
 	filtered  map[string]int        // events for which a condition fails, by Condition.Of; nil until there is one
 	rejected  int                   // records that are dead letters
 	written   bool                  // at least one record is known to be written
 	undecided bool                  // it counts in rejects
-	order     int                   // in which it took off, among all of the Loop
+	order     int                   // in which it took off, over the whole Loop
 
-	ctx       context.Context // of the hooks and the writer
+	ctx       context.Context // for the hooks and the writer
 	landed    func(settled bool)
 	submitted time.Time
-	stored    time.Duration // for which the writer has had it
+	stored    time.Duration // how long the writer has had it
 }
 
-// submit cuts a chunk into flights and submits each when the window has room. It returns early when work ends: what comes behind records
-// that were not submitted must not be settled, not even a chunk that has none.
+// submit cuts a chunk into flights and submits each once the window has room. It returns early if work ends: then nothing behind the
+// unsubmitted records may be settled, not even a chunk without records.
 func (s *stream) submit(c *broker.Chunk) {
 	defer c.Release()
 	if s.work.Err() != nil {
@@ -75,7 +75,7 @@ func (s *stream) submit(c *broker.Chunk) {
 // cut returns the end of the batch that begins at record from.
 func (s *stream) cut(records []event.Record, from int) int {
 	bytes, most := int64(0), min(s.MaxBatchRecords, s.Pace.Most())
-	_, until := s.eras.At(s.id, records[from].Offset) // a flight is of one era
+	_, until := s.eras.At(s.id, records[from].Offset) // a flight belongs to one era
 	for i := from; i < len(records); i++ {
 		bytes += int64(records[i].Size())
 		if i > from && (bytes > s.MaxBatchBytes || i-from == most || records[i].Offset >= until) {
@@ -85,8 +85,8 @@ func (s *stream) cut(records []event.Record, from int) int {
 	return len(records)
 }
 
-// takeOff makes a flight of the records, which end before offset end, and submits it. It returns how many of them have taken off: those
-// before the first one that cannot be decoded yet, which then waits, or halts, alone; 0: work has ended, or the partition halts.
+// takeOff makes a flight of records, which end before offset end, and submits it. It returns how many of them have taken off: those before
+// the first that cannot be decoded yet, which then waits or halts alone. It returns 0 if work has ended or the partition halts.
 func (s *stream) takeOff(c *broker.Chunk, records []event.Record, end int64) int {
 	began := time.Now()
 	var f *flight
@@ -137,9 +137,9 @@ func (s *stream) abandon(f *flight) {
 	s.free <- f
 }
 
-// decode fills the stream's batch with the flight's events, and the flight's dead letters with what can never be decoded. It returns how
-// many records come before one that cannot be decoded yet; of the first one it waits until it can, and returns 0 when the partition goes
-// away, or halts. All is well if the result is the number of records.
+// decode fills the stream's batch with the flight's events, and the flight's dead letters with records that can never be decoded. It
+// returns how many records precede one that cannot be decoded yet: all of them, in the normal case. If that is the first record, decode
+// waits until it can be decoded, and returns 0 if the partition goes away or halts.
 func (s *stream) decode(f *flight) int {
 	era := s.eras.Of(&f.records[0])
 	reading := s.readingOf(era)
@@ -191,14 +191,14 @@ func (s *stream) decode(f *flight) int {
 	return len(f.records)
 }
 
-// haltBehind halts once all that has taken off is settled.
+// haltBehind halts once everything that has taken off is settled.
 func (s *stream) haltBehind(h *haltError) {
 	s.Writer.Release()
 	s.flights.Wait()
 	s.halt(h)
 }
 
-// writing counts the events that write something.
+// writing returns the number of events that write something.
 func writing(events []event.Event) (n int) {
 	for i := range events {
 		if events[i].LeftOut == "" {
@@ -235,7 +235,7 @@ func (f *flight) filter(conditions []event.Condition, events []event.Event) {
 	}
 }
 
-// resolve waits until a record can be decoded. It returns an error when ctx ends first, or a *haltError.
+// resolve waits until a record can be decoded. It returns an error if ctx ends first, or a *haltError.
 func (s *stream) resolve(ctx context.Context, d *event.Decoder, rec *event.Record) error {
 	err := d.Resolve(ctx, rec)
 	if err == nil {
@@ -263,7 +263,7 @@ func (s *stream) resolve(ctx context.Context, d *event.Decoder, rec *event.Recor
 	return nil
 }
 
-// letter makes the dead letter of a record that cannot be written.
+// letter returns the dead letter of a record that cannot be written.
 func (s *stream) letter(rec *event.Record, reason event.Reason, err error) deadletter.Letter {
 	return deadletter.New(rec, reason, err, s.Group)
 }
@@ -283,8 +283,8 @@ func (s *stream) note(records []event.Record, end int64) {
 	}
 }
 
-// settle sees a flight to its end and frees its place in the window. One goroutine per flight: a flight that waits
-// holds up the watermark, not the flights behind it.
+// settle sees a flight to its end and frees its place in the window. It runs in one goroutine per flight, so that a flight that waits holds
+// up the watermark but not the flights behind it.
 func (s *stream) settle(f *flight) {
 	defer s.flights.Done()
 	settled := s.land(f)
@@ -318,11 +318,11 @@ func (s *stream) settled(number, records int) {
 	}
 }
 
-// land waits until all records of the flight are durable, in the store or in the dead letters. It reports false when the
-// partition goes away first, or halts.
+// land waits until all records of the flight are durable, in the store or in the dead letters. It returns false if the partition is taken
+// away first, or halts.
 //
-// Dead letters that may be too many are held back until it is known whether anything of the flight is written; until then it keeps its
-// records.
+// It holds back dead letters that may be too many until it is known whether anything of the flight is written. Until then the flight keeps
+// its records.
 func (s *stream) land(f *flight) bool {
 	defer s.decide(f, false)
 	held := f.letters
@@ -386,7 +386,7 @@ func (s *stream) land(f *flight) bool {
 	return s.reject(f, held)
 }
 
-// wait pauses before another attempt, for a second at most once there is little time left.
+// wait pauses before another attempt, for at most a second once time is short.
 func (s *stream) wait(p *backoff.Pauses) error {
 	began, pause := time.Now(), p.Next()
 	if backoff.Wait(s.work, pause) == nil {
@@ -404,7 +404,7 @@ func (s *stream) impede(f *flight, reason event.Reason, err error) {
 	s.progress.impeded(Retrying, reason, err)
 }
 
-// triage sorts what was not written by verdict. A verdict that is none of the three is a retry: unknown is retried.
+// triage sorts what was not written by verdict. A verdict that is none of the three means retry.
 func (s *stream) triage(f *flight, failures []event.Failure) (retry []event.Failure, letters []deadletter.Letter, halt error) {
 	for _, failure := range failures {
 		switch failure.Verdict {
@@ -428,7 +428,7 @@ func (s *stream) triage(f *flight, failures []event.Failure) (retry []event.Fail
 	return retry, letters, halt
 }
 
-// bury writes dead letters until they are durable. It reports false when the partition goes away first.
+// bury writes dead letters until they are durable. It returns false if the partition is taken away first.
 func (s *stream) bury(letters []deadletter.Letter) bool {
 	if len(letters) == 0 {
 		return true

@@ -7,70 +7,70 @@ import (
 	"brine/event"
 )
 
-// Hooks are called as records pass, from the workers' goroutines and so at the same time: they must be quick and safe for
-// concurrent use. Any may be nil.
+// Hooks are called as records pass, from the workers' goroutines and therefore concurrently: they must be quick and safe for concurrent
+// use. Any may be nil.
 type Hooks struct {
-	Fetched      func(FetchedInfo)      // an answer of a broker
+	Fetched      func(FetchedInfo)      // a broker answered
 	Decoded      func(DecodedInfo)      // records became events
 	Submitted    func(SubmittedInfo)    // events were handed to the Writer for the first time
 	Retried      func(RetriedInfo)      // events were submitted again after a retry verdict
 	Settled      func(SettledInfo)      // records are durable in the store or in the dead letters, or left out
-	Wrote        func(WroteInfo)        // what became of a flight that is settled
-	DeadLettered func(DeadLetteredInfo) // records are durable in the dead letters
-	Waiting      func(WaitingInfo)      // an attempt at a broker or at the dead letters failed and will be made again
+	Wrote        func(WroteInfo)        // a flight was settled, with what became of its records
+	DeadLettered func(DeadLetteredInfo) // records became durable in the dead letters
+	Waiting      func(WaitingInfo)      // an attempt to reach a broker or the dead letters failed and will be repeated
 	Halted       func(HaltedInfo)       // an attempt ended in a halt of the partition
 	Position     func(PositionInfo)     // the watermark moved
 	Committed    func(CommittedInfo)    // an offset was committed
 	CommitFailed func(CommitFailedInfo) // a commit of offsets failed
-	JoinFailed   func(JoinFailedInfo)   // an attempt to join the group failed and will be made again
-	Assigned     func(AssignedInfo)     // a rebalance: partitions are ours from now on
-	Revoked      func(RevokedInfo)      // the end of what was assigned
-	Redelivered  func(RedeliveredInfo)  // records came that this process has submitted before
-	Skipped      func(SkippedInfo)      // offsets that were gone were passed by policy
+	JoinFailed   func(JoinFailedInfo)   // an attempt to join the group failed and will be repeated
+	Assigned     func(AssignedInfo)     // a rebalance gave us partitions
+	Revoked      func(RevokedInfo)      // what was assigned is over
+	Redelivered  func(RedeliveredInfo)  // records arrived that this process has submitted before
+	Skipped      func(SkippedInfo)      // the policy passed offsets that were gone
 	Took         func(TookInfo)         // a batch took a step
-	Awaited      func(AwaitedInfo)      // a partition's worker had waited for records
-	Durable      func(DurableInfo)      // records are durable in the store or in the dead letters, each once
+	Awaited      func(AwaitedInfo)      // a partition's worker has waited for records
+	Durable      func(DurableInfo)      // records became durable in the store or in the dead letters; each is reported once
 
-	// Flight reports records that are about to be decoded and submitted together. The context that it returns goes to the Writer, and
-	// landed is called when they are settled, or given up. Neither may be nil.
+	// Flight reports records that are about to be decoded and submitted together. The Writer gets the context that it returns; landed is
+	// called when the records are settled or given up. It must return neither as nil.
 	Flight func(context.Context, FlightInfo) (_ context.Context, landed func(settled bool))
 }
 
-// FetchedInfo is one answer of a broker.
+// FetchedInfo describes one answer of a broker.
 type FetchedInfo struct {
 	Partition int
-	Records   int // those of aborted transactions left out
+	Records   int // without those of aborted transactions
 	Bytes     int // as sent
 }
 
-// DecodedInfo is how many records of a flight became events.
+// DecodedInfo is the number of events that a flight's records became.
 type DecodedInfo struct{ Partition, Events int }
 
-// SubmittedInfo is one batch that the Writer got.
+// SubmittedInfo is one batch that the Writer received.
 type SubmittedInfo struct{ Partition, Events int }
 
-// RetriedInfo is the events of one flight that the Writer got again.
+// RetriedInfo is the events of one flight that the Writer received again.
 type RetriedInfo struct {
 	Partition int
 	Events    int
 	Reason    event.Reason // of the first
 }
 
-// SettledInfo is how many records are settled.
+// SettledInfo is the number of records settled.
 type SettledInfo struct{ Partition, Records int }
 
-// WroteInfo is what became of one flight's records. Those that are neither are dead letters.
+// WroteInfo is what became of one flight's records. Those that are in neither count are dead letters.
 type WroteInfo struct {
 	Partition int
 	Records   int // in the store
-	LeftOut   int // since their events write nothing, or their keys were not asked for
-	// Events are those that write nothing, by reason; nil: there are none. It is the loop's again when the hook returns.
+	LeftOut   int // because their events write nothing, or their keys were not asked for
+	// Events counts the events that write nothing, by reason; nil if there are none. The loop reuses it after the hook returns.
 	Events map[event.LeftOut]int
-	// Filtered are events that write something perhaps, but not in one place, since its condition fails, by Condition.Of; also one by one.
+	// Filtered counts, by Condition.Of, events that one place does not write because its condition fails. The loop reuses it as well.
 	Filtered map[string]int
 }
 
-// DeadLetteredInfo is how many records are durable in the dead letters.
+// DeadLetteredInfo is the number of records that became durable in the dead letters.
 type DeadLetteredInfo struct {
 	Partition int
 	Records   int
@@ -84,17 +84,17 @@ type WaitingInfo struct {
 	Err       error
 }
 
-// HaltedInfo is one halt. The next attempt is made after Options.HaltPause at most.
+// HaltedInfo is one halt. The next attempt follows within Options.HaltPause.
 type HaltedInfo struct {
 	Partition int
 	Reason    event.Reason
 	Err       error
 }
 
-// PositionInfo is how far a partition is. End − Watermark is its lag in offsets.
+// PositionInfo is the position of a partition. End − Watermark is its lag in offsets.
 type PositionInfo struct {
 	Partition int
-	Watermark int64 // the offset before which all is settled
+	Watermark int64 // the offset before which everything is settled
 	End       int64 // of the log, as last seen
 }
 
@@ -104,10 +104,10 @@ type CommittedInfo struct {
 	Offset    int64 // next to read
 }
 
-// CommitFailedInfo is one commit, of all partitions, that failed.
+// CommitFailedInfo is one failed commit, of all partitions.
 type CommitFailedInfo struct{ Err error }
 
-// JoinFailedInfo is one attempt to join the group that failed.
+// JoinFailedInfo is one failed attempt to join the group.
 type JoinFailedInfo struct{ Err error }
 
 // AssignedInfo is what a generation of the group assigns to this process.
@@ -116,14 +116,14 @@ type AssignedInfo struct {
 	Partitions []int
 }
 
-// RevokedInfo is what a generation had assigned.
+// RevokedInfo is what a generation had assigned to this process.
 type RevokedInfo struct {
 	Generation int
 	Partitions []int
 	Abandoned  int // flights that were given up at the end
 }
 
-// RedeliveredInfo is how many records of a flight came again.
+// RedeliveredInfo is the number of records of a flight that arrived again.
 type RedeliveredInfo struct{ Partition, Records int }
 
 // SkippedInfo is a range of offsets that were gone.
@@ -135,35 +135,35 @@ type SkippedInfo struct {
 
 // TookInfo is one step of a batch.
 type TookInfo struct {
-	Flight    context.Context // as Hooks.Flight has made it, where the step belongs to a flight
-	Partition int             // 0 for StepCommit, which is for all of them
+	Flight    context.Context // as returned by Hooks.Flight, if the step belongs to a flight
+	Partition int             // 0 for StepCommit, which covers all partitions
 	Step      Step
 	Duration  time.Duration
-	Stored    time.Duration // of StepSettle: how much of it the Writer had the flight
+	Stored    time.Duration // of StepSettle: how long the Writer had the flight
 }
 
 // AwaitedInfo is how long a partition's worker had nothing to do.
 type AwaitedInfo struct {
 	Partition int
 	Duration  time.Duration
-	Room      time.Duration // of that: there was no room in the budget for records
+	Room      time.Duration // the part of it in which the budget had no room for records
 }
 
-// DurableInfo is records that are durable. They are the loop's again when the hook returns.
+// DurableInfo is records that became durable. The loop reuses them after the hook returns.
 type DurableInfo struct {
-	Flight    context.Context // as Hooks.Flight has made it
+	Flight    context.Context // as returned by Hooks.Flight
 	Partition int
 	Records   []event.Record
 	Times     Times // of Records
 }
 
-// FlightInfo is the records of one flight. They are the loop's again when the hook returns.
+// FlightInfo is the records of one flight. The loop reuses them after the hook returns.
 type FlightInfo struct {
 	Partition int
 	Records   []event.Record
 }
 
-// ensureDefaults puts a no-op where a hook is nil.
+// ensureDefaults replaces nil hooks by no-ops.
 func (h *Hooks) ensureDefaults() {
 	orNothing(&h.Fetched)
 	orNothing(&h.Decoded)

@@ -17,24 +17,24 @@ import (
 
 // Loop reads topics as a member of one consumer group and hands their records to a Writer.
 type Loop struct {
-	*runner // of the topic, where there is but one; else what its topics have in common
+	*runner // of the topic, if there is only one; otherwise what its topics have in common
 	started atomic.Bool
-	topics  topics // only Run's goroutine, and what it waits for, touch it
+	topics  topics // touched only by Run's goroutine and the goroutines it waits for
 
 	mu      sync.Mutex
 	current assignments // nil until the group has been joined
-	joined  bool        // current is not drained yet
-	apart   time.Time   // when current was drained, or, before the first one, when Run began
+	joined  bool        // current has not been drained yet
+	apart   time.Time   // when current was drained, or, before the first assignment, when Run began
 	failed  error       // the error of the last attempt to join; nil once one succeeded
-	waiting time.Time   // since when a join waits for other members; zero: none does
-	noTopic bool        // there was no topic when it was last looked for
-	epoch   int         // of the member, by the consumer protocol
+	waiting time.Time   // since when a join has been waiting for other members; zero if none is
+	noTopic bool        // the topic was missing when last looked for
+	epoch   int         // the member's epoch, by the consumer protocol
 
 	alone     uint64 // see Alone
-	releasing int    // times that partitions are being given away
+	releasing int    // number of releases in progress
 }
 
-// New checks the options and makes a loop of them. It connects to nothing yet.
+// New validates the options and returns a loop. It does not connect yet.
 func New(o Options) (*Loop, error) {
 	o.EnsureDefaults()
 	if err := o.Validate(); err != nil {
@@ -57,7 +57,7 @@ func newRunner(o *Options) *runner {
 	return r
 }
 
-// Run is New and Loop.Run.
+// Run makes a Loop and runs it.
 func Run(ctx context.Context, o Options) error {
 	l, err := New(o)
 	if err != nil {
@@ -66,9 +66,9 @@ func Run(ctx context.Context, o Options) error {
 	return l.Run(ctx)
 }
 
-// Run ingests until ctx ends; it then settles what is pending, commits, leaves the group and returns nil, all within about
-// StopTimeout. It returns an error when it cannot begin (ErrUnreachable, ErrNoTopic, ErrDenied) or the group refuses it, unless it is
-// Patient; everything else it waits for, and Status says what. A Loop runs once.
+// Run ingests until ctx ends. It then settles what is pending, commits, leaves the group and returns nil, all within about StopTimeout. It
+// returns an error if it cannot begin (ErrUnreachable, ErrNoTopic, ErrDenied) or the group refuses it, unless it is Patient. It waits out
+// everything else, and Status reports the reason. A Loop runs only once.
 func (l *Loop) Run(ctx context.Context) error {
 	if l.started.Swap(true) {
 		return errors.New("ingest: a Loop runs once")
@@ -93,7 +93,7 @@ func (l *Loop) Run(ctx context.Context) error {
 	}
 }
 
-// begin connects, again and again while the topic is missing and waited for, or for whatever reason if the loop is patient.
+// begin connects. It retries while the topic is missing and waited for, or on any failure if the loop is patient.
 func (l *Loop) begin(ctx context.Context) error {
 	for pauses := (backoff.Pauses{Base: l.RetryMin, Limit: l.HaltPause}); ; {
 		err := l.open(ctx)
@@ -115,7 +115,7 @@ func (l *Loop) begin(ctx context.Context) error {
 
 func ended(ctx context.Context) bool { return ctx.Err() != nil }
 
-// connect finds the topic, the group's offsets and the topic for dead letters, before anything starts.
+// connect finds the topic, the group's offsets and the dead-letter topic, before anything starts.
 func (r *runner) connect(ctx context.Context) error {
 	err := r.cluster.Patiently(ctx, func() error {
 		if err := r.cluster.LearnVersions(ctx); err != nil {
@@ -142,7 +142,7 @@ func (r *runner) connect(ctx context.Context) error {
 	return nil
 }
 
-// consume is a member by the protocol that was chosen, until ctx ends or the group refuses us.
+// consume runs a member of the chosen protocol until ctx ends or the group refuses us.
 func (l *Loop) consume(ctx context.Context) error {
 	if l.GroupProtocol == Classic {
 		return l.meet(ctx)
@@ -158,7 +158,7 @@ func (l *Loop) consume(ctx context.Context) error {
 	return fmt.Errorf("ingest: group %q: %w; write group_protocol: auto or classic", l.Group, err)
 }
 
-// meet is a member by the classic protocol: it works through generation after generation.
+// meet is a member by the classic protocol. It works through one generation after another.
 func (l *Loop) meet(ctx context.Context) error {
 	m := l.cluster.Member(*l.membership())
 	defer m.Leave()
@@ -178,11 +178,11 @@ func (l *Loop) meet(ctx context.Context) error {
 		}
 		pauses.Failures = 0
 		all := l.assign(m, g)
-		l.Hooks.Assigned(AssignedInfo{Generation: int(g.ID), Partitions: all.ids()}) // before Status says so
+		l.Hooks.Assigned(AssignedInfo{Generation: int(g.ID), Partitions: all.ids()}) // before Status reports it
 		l.inside(all, g.Partitions())
 		why := m.Attend(g, func(revoked context.Context) {
 			all.run(revoked, ctx)
-			untilEither(revoked, ctx) // without partitions we stay a member, and do not ask for them again and again
+			untilEither(revoked, ctx) // without partitions we stay a member instead of rejoining over and over
 		})
 		l.parted()
 		switch {
@@ -195,7 +195,7 @@ func (l *Loop) meet(ctx context.Context) error {
 	}
 }
 
-// membership says which group the loop is a member of, and how.
+// membership returns the group that the loop joins, and how.
 func (l *Loop) membership() *broker.Membership {
 	return &broker.Membership{Group: l.Group, Topics: l.now, Watch: l.watchEvery(), InstanceID: l.InstanceID,
 		SessionTimeout: l.SessionTimeout, RebalanceTimeout: l.RebalanceTimeout, Heartbeat: l.Heartbeat,
@@ -217,7 +217,7 @@ func (l *Loop) refusal(err error) error {
 	return fmt.Errorf("ingest: group %q: %w", l.Group, err)
 }
 
-// Reads returns the topics of which the loop knows, as it last joined its group.
+// Reads returns the topics that the loop knew of when it last joined its group.
 func (l *Loop) Reads() (topics []string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -227,7 +227,7 @@ func (l *Loop) Reads() (topics []string) {
 	return topics
 }
 
-// inside notes that the loop is a member of the group, with an assignment of so many partitions.
+// inside notes that the loop is a member of the group, with an assignment out of so many partitions.
 func (l *Loop) inside(all assignments, of int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -235,7 +235,7 @@ func (l *Loop) inside(all assignments, of int) {
 	l.has(len(all.ids()), of)
 }
 
-// waits notes since when the loop waits for other members.
+// waits notes since when the loop has been waiting for other members.
 func (l *Loop) waits(since time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -249,7 +249,7 @@ func (l *Loop) absent(err error) {
 	l.noTopic, l.failed = errors.Is(err, ErrNoTopic), err
 }
 
-// parted records that the loop is outside the group, until the next generation. One that was outside already has been so since then.
+// parted notes that the loop is outside the group until the next generation. If it was outside already, the earlier time stands.
 func (l *Loop) parted() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -259,7 +259,7 @@ func (l *Loop) parted() {
 	}
 }
 
-// outside records and reports why the loop could not become a member.
+// outside notes and reports why the loop could not become a member.
 func (l *Loop) outside(err error) {
 	l.mu.Lock()
 	l.failed = err
@@ -268,7 +268,7 @@ func (l *Loop) outside(err error) {
 	l.Logger.Warn("joining the group failed", "group", l.Group, "error", err)
 }
 
-// Status is what the loop is doing now.
+// Status returns what the loop is doing now.
 func (l *Loop) Status() Status {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -286,12 +286,12 @@ func (l *Loop) Status() Status {
 	return s
 }
 
-// terms counts the times that loops of this process have come to have all partitions of their topics.
+// terms counts how often loops of this process came to own all partitions of their topics.
 var terms atomic.Uint64
 
-// Alone returns a number while the loop has all partitions of its topics, as far as its group says, and 0 while it has not: another
-// number each time that this begins, in any loop of the process. It is taken back before the loop gives any of them away. A loop that the
-// group has taken for dead learns of that by its next heartbeat, and others may have its partitions by then.
+// Alone returns a non-zero number while the loop owns all partitions of its topics, as far as its group has reported, and 0 otherwise. The
+// number differs each time such a term begins, in any loop of the process. The term ends before the loop gives away any partition. A loop
+// that the group has declared dead learns of it by its next heartbeat; by then others may own its partitions.
 func (l *Loop) Alone() uint64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -301,7 +301,7 @@ func (l *Loop) Alone() uint64 {
 	return l.alone
 }
 
-// has notes how many partitions are ours, of how many. A term goes on while they are all. The loop's mutex is held.
+// has notes how many partitions we own, and of how many. A term lasts while we own all. The caller holds the loop's mutex.
 func (l *Loop) has(ours, of int) {
 	switch {
 	case ours != of || of == 0 || l.releasing > 0:
@@ -311,7 +311,7 @@ func (l *Loop) has(ours, of int) {
 	}
 }
 
-// releases notes that partitions are about to be given away; what it returns, that they have been.
+// releases notes that partitions are about to be given away. The function it returns notes that they have been.
 func (l *Loop) releases() (done func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

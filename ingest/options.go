@@ -18,11 +18,11 @@ import (
 // Kafka is how to reach the brokers.
 type Kafka = broker.Kafka
 
-// Errors of a Run's start, and others; they are in the chain of what is returned.
+// Errors from the start of a Run, and others; they are in the chain of what is returned.
 var (
 	ErrUnreachable = broker.ErrUnreachable
 	ErrNoTopic     = broker.ErrNoTopic
-	ErrDenied      = broker.ErrDenied // for one of the three below, where it is no topic's
+	ErrDenied      = broker.ErrDenied // for one of the three below if it is not about a topic
 	ErrCredentials = error(broker.ErrCredentials)
 	ErrMechanism   = error(broker.ErrMechanism)
 	ErrNoSASL      = error(broker.ErrNoSASL)
@@ -30,104 +30,103 @@ var (
 	ErrOtherReplay = errors.New("the name of this replay is taken")
 )
 
-// WantsTLS reports whether an error is of a port that speaks TLS, asked without it.
+// WantsTLS reports whether an error came from a port that speaks TLS and was addressed without it.
 func WantsTLS(err error) bool { return broker.WantsTLS(err) }
 
 // DeadLetters keeps records that cannot be written, whole and with the reason. It is safe for concurrent use.
 type DeadLetters interface {
-	// Write returns nil only when all dead letters are durable. It is called again with the same dead letters after an error: a
-	// dead letter's identity is its record's (topic, partition, offset) and the group, and readers ignore repeats. The dead letters'
-	// records are valid until it returns.
+	// Write returns nil only when all dead letters are durable. After an error it is called again with the same dead letters: a dead letter is
+	// identified by its record (topic, partition, offset) and the group, and readers ignore repeats. The dead letters' records are valid until
+	// Write returns.
 	Write(ctx context.Context, letters []deadletter.Letter) error
 }
 
-// Policy says what to do when a partition's next offset is not in its log any more: retention has removed it, or the log
-// is shorter than what was committed (the topic was recreated, or a broker lost its tail).
+// Policy is what to do when a partition's next offset is no longer in its log: retention has removed it, or the log is shorter than what
+// was committed (the topic was recreated, or a broker lost its tail).
 type Policy string
 
 // The policies for offsets out of range.
 const (
-	StopAndSay   Policy = "stop"     // the partition halts and says which offsets are gone
-	FromEarliest Policy = "earliest" // goes on with the oldest record, after saying what was skipped
-	FromLatest   Policy = "latest"   // goes on with the newest, after saying what was skipped
+	StopAndSay   Policy = "stop"     // the partition halts and reports which offsets are gone
+	FromEarliest Policy = "earliest" // goes on with the oldest record, after reporting what was skipped
+	FromLatest   Policy = "latest"   // goes on with the newest, after reporting what was skipped
 )
 
 // GroupProtocol is how a Loop is a member of its group.
 type GroupProtocol string
 
-// The protocols. A group may have members of both, so that it is moved from one to the other member by member.
+// The protocols. A group may have members of both, so that it can move from one to the other member by member.
 const (
 	Classic  GroupProtocol = "classic"  // all members meet at each change, and all partitions pause
 	Consumer GroupProtocol = "consumer" // KIP-848: the brokers move partitions one by one; Kafka 4.0, better 4.3, and later
-	Auto     GroupProtocol = "auto"     // Consumer where the brokers have it
+	Auto     GroupProtocol = "auto"     // Consumer if the brokers support it
 )
 
 // Options are the settings of one Run: its topics, one group, one writer.
 type Options struct {
 	Kafka  Kafka
 	Topic  string
-	Topics *Topics      // what a Loop reads in place of Topic; nil: Topic
+	Topics *Topics      // what a Loop reads instead of Topic; nil: Topic
 	Group  string       // the consumer group, e.g. brine.scans.rows
 	Schema event.Schema // what the pipeline declares of its records
 	Writer event.Writer // where batches go; safe for concurrent use
 
-	// Conditions are those that the writer's places ask of the schema's fields: how many events each fails for is reported.
+	// Conditions are the conditions that the writer's places put on the schema's fields. The number of events that fail each is reported.
 	Conditions []event.Condition
 
-	// Start is where a group without committed offsets begins; default Earliest. A partition that is added to a topic
-	// the group already reads always begins at its first record.
+	// Start is where a group without committed offsets begins; default Earliest. A partition added to a topic that the group already reads
+	// always begins at its first record.
 	Start Position
 	// OutOfRange is what to do about offsets that are gone; default StopAndSay.
 	OutOfRange Policy
 
-	// InstanceID makes the membership static (Kafka 2.3 and later): the group keeps the partitions of a member that stops, for
-	// SessionTimeout, and gives them back without a rebalance when one of the same id comes. Each process needs its own.
+	// InstanceID makes the membership static (Kafka 2.3 and later): the group keeps the partitions of a member that stops for SessionTimeout,
+	// and returns them without a rebalance if a member with the same id joins. Each process needs its own.
 	InstanceID string
 
-	// GroupProtocol is how the loop is a member; default Classic. By the other one the brokers decide about SessionTimeout and Heartbeat.
+	// GroupProtocol is how the loop is a member; default Classic. In the other, the brokers decide about SessionTimeout and Heartbeat.
 	GroupProtocol GroupProtocol
 
-	SessionTimeout   time.Duration // default 30 s; the broker gives our partitions away when no heartbeat came for that long
+	SessionTimeout   time.Duration // default 30 s; without a heartbeat for that long, the broker gives our partitions away
 	RebalanceTimeout time.Duration // default 60 s; how long the group waits for its members at a rebalance
 	Heartbeat        time.Duration // default 3 s, at most a third of SessionTimeout
 
 	MaxBatchRecords int   // per Submit; default 1,000
 	MaxBatchBytes   int64 // per Submit, as event.Record.Size counts; default 1 MiB. A larger record goes alone
-	MaxFetchBytes   int64 // per fetch, after decompression, as near as can be estimated; default 1 MiB
-	// pending flights per partition, at most; default 8. Those that are retried for a few events of theirs are not counted, the Budget
-	// bounds them
+	MaxFetchBytes   int64 // per fetch, after decompression, as closely as it can be estimated; default 1 MiB
+	// flights pending per partition, at most; default 8. Flights that are retried for a few of their events are not counted; the Budget bounds
+	// them
 	Window int
 
-	// Budget bounds the bytes of records in memory from fetch to settle; default NewBudget(64 MiB). Runs may share one,
-	// but then a store that hangs takes the room of the others: give each store its own.
+	// Budget bounds the bytes of records in memory from fetch to settle; default NewBudget(64 MiB). Runs may share one, but then a store that
+	// hangs uses up the others' room: give each store its own.
 	Budget *Budget
 	// RecordsPerSecond limits what is submitted, over all partitions; 0 means no limit.
 	RecordsPerSecond float64
-	// Pace pauses and limits the Loop while it runs; default one that holds nothing up. A Replay takes no notice of it.
+	// Pace pauses and limits the Loop while it runs; by default nothing is held up. A Replay ignores it.
 	Pace *pace.Pace
 
 	CommitInterval time.Duration // default 1 s
-	StopTimeout    time.Duration // default 30 s; after it a stop leaves the flights that are still pending to be redelivered
+	StopTimeout    time.Duration // default 30 s; after it, a stop leaves flights that are still pending to be redelivered
 	RequestTimeout time.Duration // default 10 s; for one answer of a broker, and for reaching one at the start
 
-	RetryMin  time.Duration // default 100 ms; the first pause after a retry verdict; then doubled, with jitter
+	RetryMin  time.Duration // default 100 ms; the first pause after a retry verdict; doubled each time, with jitter
 	RetryMax  time.Duration // default 15 s
-	HaltPause time.Duration // default 30 s; between the attempts of a halted partition, at most
+	HaltPause time.Duration // default 30 s; the longest time between the attempts of a halted partition
 
-	// AwaitTopic is called when the topic is missing, which Status says by then. Run looks for it again once AwaitTopic has
-	// returned nil, and else fails with the error. nil: Run fails at once.
+	// AwaitTopic is called when the topic is missing; Status reports that already. If it returns nil, Run looks for the topic again; otherwise
+	// Run fails with the error. If AwaitTopic is nil, Run fails at once.
 	AwaitTopic func(ctx context.Context, missing error) error
 
-	// Patient has Run try again, for as long as it takes, when it cannot begin or the group refuses it, and Status says why. Else Run
-	// fails, as it always does when another process joins with the same InstanceID.
+	// Patient makes Run retry for as long as it takes when it cannot begin or the group refuses it; Status reports why. Otherwise Run fails,
+	// as it always does when another process joins with the same InstanceID.
 	Patient bool
 
-	// HaltAfterRejects halts the partitions of a topic when that many records in a row were rejected, over all of them, and none written:
-	// none of those beyond is buried or committed until something is written. 0: never. A Replay does not use it.
+	// HaltAfterRejects halts the partitions of a topic after that many consecutive rejects over all of them, with none written between: none
+	// beyond is buried or committed until something is written. 0: never. A Replay does not use it.
 	HaltAfterRejects int
 
-	// DeadLetters keeps the records that cannot be written. Default: the topic DeadLetterTopic on the same brokers,
-	// which is made when it is missing.
+	// DeadLetters keeps the records that cannot be written. Default: the topic DeadLetterTopic on the same brokers, created if missing.
 	DeadLetters     DeadLetters
 	DeadLetterTopic string // default: the record's topic + ".dead"
 
@@ -135,7 +134,7 @@ type Options struct {
 	Logger *slog.Logger // default slog.Default()
 }
 
-// EnsureDefaults sets what is zero to its default. New calls it.
+// EnsureDefaults sets zero fields to their defaults. New calls it.
 func (o *Options) EnsureDefaults() {
 	o.Kafka.EnsureDefaults()
 	o.OutOfRange = cmp.Or(o.OutOfRange, StopAndSay)
@@ -168,13 +167,13 @@ func (o *Options) EnsureDefaults() {
 	o.Hooks.ensureDefaults()
 }
 
-// DeadLetterTopicOptions say where the dead letters of these options are, when they are in a topic.
+// DeadLetterTopicOptions returns where the dead letters of these options are if they are in a topic.
 func (o Options) DeadLetterTopicOptions() deadletter.Options {
 	o.EnsureDefaults()
 	return deadletter.Options{Kafka: o.Kafka, RequestTimeout: o.RequestTimeout, Source: o.Topic, Topic: o.DeadLetterTopic}
 }
 
-// Validate reports every fault at once, each with the field, its value and its bound. It expects EnsureDefaults to have run.
+// Validate reports all faults at once, each with the field, its value and its bound. It expects EnsureDefaults to have run.
 func (o *Options) Validate() error {
 	var faults []error
 	fault := func(bad bool, format string, args ...any) {
@@ -232,6 +231,6 @@ func (o *Options) Validate() error {
 	return errors.Join(faults...)
 }
 
-// drainTime is how long a partition that is taken away may settle and commit: heartbeats have stopped by then, and the
-// group gives the partition to another member when the shorter of the two time-outs is over.
+// drainTime is how long a partition that is taken away may settle and commit. By then heartbeats have stopped, and the group gives the
+// partition to another member once the shorter of the two timeouts is over.
 func (o *Options) drainTime() time.Duration { return min(o.SessionTimeout, o.RebalanceTimeout) / 3 }

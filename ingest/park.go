@@ -7,13 +7,13 @@ import (
 	"brine/event"
 )
 
-// A flight that waits for a failing region takes no place in the window from the others, only room, which the
-// budget bounds: it is parked. Its records that are not durable are copied, so that its chunk's memory returns to the budget.
+// A flight that waits for a failing region is parked: it gives up its place in the window and takes only room, which the budget bounds. Its
+// records that are not durable are copied, so that its chunk's memory returns to the budget.
 
-// parkedCost is what a parked flight takes beside its records, about: a goroutine, and what the writer keeps for it.
+// parkedCost is roughly what a parked flight takes beside its records: a goroutine, and what the writer keeps for it.
 const parkedCost = 4 << 10
 
-// park frees the flight's place in the window, unless the budget is spent: then the workers wait.
+// park frees the flight's place in the window, unless the budget is spent; then the workers wait.
 func (s *stream) park(f *flight) {
 	if f.parked || !s.Budget.holds.tryAcquire(parkedCost) {
 		return
@@ -24,10 +24,10 @@ func (s *stream) park(f *flight) {
 
 var errFailing = errors.New("part of the store is failing and holds up its events")
 
-// await waits until the flight is settled and returns what has failed, by the indexes of the events of its records. If it may keep
-// fewer of these, it is parked as soon as all that is not durable waits for a part of the store that fails.
+// await waits until the flight is settled and returns what has failed, by the indexes of the events of its records. With mayPark, it parks
+// the flight as soon as everything that is not durable waits for a failing part of the store.
 func (s *stream) await(f *flight, mayPark bool) ([]event.Failure, error) {
-	if !mayPark || f.plural || f.left != nil { // of what is left the flight holds no more than its copies
+	if !mayPark || f.plural || f.left != nil { // of what is left, the flight holds only its copies
 		return event.Settle(s.drain, f.out)
 	}
 	outcome, err := f.out.Wait(s.drain, event.Stalled)
@@ -48,8 +48,8 @@ func (s *stream) await(f *flight, mayPark bool) ([]event.Failure, error) {
 	return failures, err
 }
 
-// recordsOfSome returns the records of some of a flight's events, which are the records in their order, without those that were not asked
-// for and those that could not be decoded: no record has several.
+// recordsOfSome returns the records of some of a flight's events. No record has several events, so the events are the records in order,
+// without those that were not asked for and those that could not be decoded.
 func (s *stream) recordsOfSome(f *flight, events []int) []*event.Record {
 	records := make([]*event.Record, 0, len(events))
 	letters := f.letters

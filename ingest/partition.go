@@ -22,13 +22,13 @@ type runner struct {
 	letters DeadLetters
 	limit   *rate.Limiter // nil: none
 	fresh   atomic.Bool   // the group has not committed anything yet
-	first   broker.Topic  // as the topic was then
+	first   broker.Topic  // the topic as it was then
 	rejects *rejects
-	keys    [][]byte   // of a replay: the records that are written; nil: all
-	eras    *eras.Eras // of a replay: how records were read before; nil: as they are now
+	keys    [][]byte   // of a replay: the keys of records to write; nil: all
+	eras    *eras.Eras // of a replay: how records were read in the past; nil: as they are now
 
 	mu      sync.Mutex
-	reached map[int]int64 // per partition, the offset after the last record this process has submitted
+	reached map[int]int64 // per partition, the offset after the last record that this process has submitted
 }
 
 // partition is one assigned partition, for as long as it is assigned.
@@ -39,10 +39,10 @@ type partition struct {
 	until int64                                // where to end, −1: never
 
 	mark      watermark
-	out       bool // by the consumer protocol: it was ours when we stopped, and is committed no more; guarded by held.committing
+	out       bool // by the consumer protocol: we owned it when we stopped, and it is no longer committed; guarded by held.committing
 	progress  progress
 	rewound   atomic.Bool  // the log itself went back: the next commit may be lower
-	abandoned atomic.Int64 // flights that were not settled when the partition went away
+	abandoned atomic.Int64 // flights not settled when the partition was taken away
 }
 
 func (r *runner) partition(id int, until int64, begin func(context.Context) (int64, error)) *partition {
@@ -61,8 +61,8 @@ type haltError struct {
 func (h *haltError) Error() string { return string(h.reason) + ": " + h.err.Error() }
 func (h *haltError) Unwrap() error { return h.err }
 
-// run works on the partition until work ends, or until p.until is settled. What is pending when work ends it settles until
-// drain ends. It returns with no goroutine of its own left.
+// run works on the partition until work ends or p.until is settled. When work ends, it settles what is pending until drain ends. When it
+// returns, all of its goroutines have ended.
 //
 // A halted partition drops everything past its watermark and starts again there after a pause.
 func (p *partition) run(work, drain context.Context) {
@@ -122,7 +122,7 @@ func (p *partition) start(work context.Context) error {
 	}
 }
 
-// waiting reports a request to a broker that failed and will be retried.
+// waiting reports that a request to a broker failed and will be retried.
 func (p *partition) waiting(reason event.Reason, err error) {
 	p.progress.waits(reason, err)
 	p.Hooks.Waiting(WaitingInfo{Partition: p.id, Reason: reason, Err: err})
@@ -139,16 +139,16 @@ type stream struct {
 	halt  func(error)     // ends both, before it returns
 
 	chunks  chan *broker.Chunk // from fetch, which closes it, to submit
-	free    chan *flight       // flights not in use; empty means that the window is full
+	free    chan *flight       // flights not in use; when empty, the window is full
 	flights sync.WaitGroup
-	decoder *event.Decoder // of the reading that follows
+	decoder *event.Decoder // for the era in reading
 	reading int
 	batch   event.Batch // of the flight that is being submitted
 	fetcher *broker.Fetcher
 }
 
-// stream runs until work ends (nil, or a *haltError), p.until is settled (nil), a flight halts (a *haltError), or the log
-// has gone back (errMoved). It leaves nothing behind past the watermark.
+// stream runs until work ends (nil, or a *haltError), p.until is settled (nil), a flight halts (a *haltError), or the log has gone back
+// (errMoved). It leaves nothing behind past the watermark.
 func (p *partition) stream(work, drain context.Context) error {
 	drain, halt := context.WithCancelCause(drain)
 	defer halt(nil)
@@ -190,7 +190,7 @@ func (p *partition) stream(work, drain context.Context) error {
 	return err
 }
 
-// readingOf is how the records of an era become events.
+// readingOf returns how the records of an era become events.
 func (r *runner) readingOf(i int) eras.Reading {
 	if i != eras.Present {
 		return r.eras.Readings[i]
@@ -198,7 +198,7 @@ func (r *runner) readingOf(i int) eras.Reading {
 	return eras.Reading{Schema: r.Schema, Conditions: r.Conditions}
 }
 
-// pauses starts the pauses between attempts to write or to fetch.
+// pauses returns new pauses between attempts to write or to fetch.
 func (r *runner) pauses() *backoff.Pauses {
 	return &backoff.Pauses{Base: r.RetryMin, Limit: r.RetryMax}
 }

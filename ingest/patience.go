@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// impatience is why a replay is given up: nothing was settled for so long, while something waited for an answer.
+// impatience is why a replay was given up: nothing was settled for that long while something waited for an answer.
 type impatience struct {
 	after time.Duration
-	last  string // what the waiting is for; empty: not known
+	last  string // what it waited for; empty if not known
 }
 
 func (i *impatience) Error() string {
@@ -21,17 +21,17 @@ func (i *impatience) Error() string {
 	return text
 }
 
-// Unwrap makes it an error of time.
+// Unwrap makes it a timeout error.
 func (i *impatience) Unwrap() error { return context.DeadlineExceeded }
 
-// gaveUp reports whether what stopped an assignment is impatience: then what is pending has been waited for long enough.
+// gaveUp reports whether impatience stopped an assignment. What is pending has then been waited for long enough.
 func gaveUp(stop context.Context) bool {
 	_, is := errors.AsType[*impatience](context.Cause(stop))
 	return is
 }
 
-// patiently is ctx that ends when the replay's patience does. The time counts only while a partition waits for something, and begins again
-// with whatever is settled.
+// patiently returns a ctx that ends when the replay's patience does. Time counts only while a partition waits for something, and starts
+// over whenever something is settled.
 func (r *Replay) patiently(ctx context.Context, a *assignment) (patient context.Context, stop func()) {
 	if r.asked.Patience <= 0 {
 		return ctx, func() {}
@@ -67,7 +67,7 @@ func (a *assignment) waits() bool {
 	return false
 }
 
-// waitsFor says what keeps an assignment waiting: what its partitions say, or, while a first try is pending, its store.
+// waitsFor returns what keeps an assignment waiting: the detail of a partition or, while a first try is pending, of its store.
 func (r *Replay) waitsFor(a *assignment) string {
 	for _, p := range a.parts() {
 		if s := p.progress.snapshot(); s.Detail != "" && s.Detail != errFailing.Error() {

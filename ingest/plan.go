@@ -17,30 +17,30 @@ type Plan struct {
 	Partitions []PartitionPlan `json:"partitions"` // ascending
 }
 
-// PartitionPlan is the part of one partition: offsets From up to, and without, To. Those below Next are done.
+// PartitionPlan is the plan of one partition: offsets From to To, without To. Those below Next are done.
 type PartitionPlan struct {
 	Partition int   `json:"partition"`
 	From      int64 `json:"from"`
 	To        int64 `json:"to"`
 	Next      int64 `json:"next"`
 
-	// Bytes is about how much is left, uncompressed: the size of the first records, times the number of offsets. 0 while unknown.
+	// Bytes estimates how much is left, uncompressed: the size of the first records times the number of offsets. 0 while unknown.
 	Bytes int64 `json:"bytes,omitempty"`
 
 	Gone   Range `json:"gone,omitzero"`   // asked for, and no longer in the log
 	Beyond Range `json:"beyond,omitzero"` // asked for, and not written yet
-	// Doubtful says that the replay begins by time and at the log's very beginning, while older records have left the log:
-	// they may have belonged to the range.
+	// Doubtful is set if the replay begins by time and at the log's very beginning, while older records have left the log: they may have
+	// belonged to the range.
 	Doubtful bool `json:"doubtful,omitempty"`
 }
 
-// Range is the offsets from From up to, and without, To.
+// Range is the offsets From to To, without To.
 type Range struct {
 	From int64 `json:"from"`
 	To   int64 `json:"to"`
 }
 
-// rangeOf is From to To, or the zero Range when that is empty.
+// rangeOf returns the range from from to to, or the zero Range if that is empty.
 func rangeOf(from, to int64) Range {
 	if from >= to {
 		return Range{}
@@ -51,10 +51,10 @@ func rangeOf(from, to int64) Range {
 func (r Range) empty() bool    { return r.From >= r.To }
 func (r Range) String() string { return fmt.Sprintf("%d to %d", r.From, r.To-1) }
 
-// Left is the number of offsets still to be read, an upper bound of the records.
+// Left returns the number of offsets still to be read, an upper bound of the records.
 func (p PartitionPlan) Left() int64 { return max(0, p.To-p.Next) }
 
-// Left is the number of offsets still to be read, an upper bound of the records.
+// Left returns the number of offsets still to be read, an upper bound of the records.
 func (p Plan) Left() (n int64) {
 	for _, part := range p.Partitions {
 		n += part.Left()
@@ -62,7 +62,7 @@ func (p Plan) Left() (n int64) {
 	return n
 }
 
-// Done is the number of offsets that were replayed before.
+// Done returns the number of offsets that were replayed before.
 func (p Plan) Done() (n int64) {
 	for _, part := range p.Partitions {
 		n += min(part.Next, part.To) - part.From
@@ -70,7 +70,7 @@ func (p Plan) Done() (n int64) {
 	return n
 }
 
-// Missing says in words what was asked for and the plan lacks; none when it has all.
+// Missing describes what was asked for and is not in the plan, one text each; nil if nothing is missing.
 func (p Plan) Missing() []string {
 	var missing []string
 	for _, part := range p.Partitions {
@@ -88,7 +88,7 @@ func (p Plan) Missing() []string {
 	return missing
 }
 
-// starts is where each partition goes on.
+// starts returns where each partition goes on.
 func (p Plan) starts() map[int]int64 {
 	next := map[int]int64{}
 	for _, part := range p.Partitions {
@@ -97,7 +97,7 @@ func (p Plan) starts() map[int]int64 {
 	return next
 }
 
-// plan finds the offsets of the range, or goes on with what is saved of it.
+// plan finds the offsets of the range, or resumes from its saved plan.
 func (r *Replay) plan(ctx context.Context) (Plan, error) {
 	plan := Plan{Topic: r.Topic, Group: r.progressGroup()}
 	topic, err := r.cluster.Topic(ctx, r.Topic)
@@ -129,7 +129,7 @@ func (r *Replay) plan(ctx context.Context) (Plan, error) {
 	return plan, nil
 }
 
-// known makes sure that the topic has the partitions that are asked for.
+// known returns an error unless the topic has the partitions that were asked for.
 func (r *Replay) known(topic broker.Topic) error {
 	for _, id := range r.asked.Partitions {
 		if id < 0 || id >= topic.Partitions {
@@ -144,7 +144,7 @@ func (r *Replay) planPartition(ctx context.Context, id int, saved map[int]broker
 	for _, ask := range []struct {
 		at Position
 		to *int64
-	}{{Earliest, &low}, {r.asked.From, &from}, {r.asked.To, &to}, {Latest, &high}} { // the end last: else what comes meanwhile is beyond it
+	}{{Earliest, &low}, {r.asked.From, &from}, {r.asked.To, &to}, {Latest, &high}} { // the end last: else what arrives meanwhile is beyond it
 		offset, err := ask.at.in(ctx, r.cluster, r.Topic, id)
 		if err != nil {
 			return PartitionPlan{}, err
@@ -163,7 +163,7 @@ func (r *Replay) planPartition(ctx context.Context, id int, saved map[int]broker
 	return p, nil
 }
 
-// savedPlan is kept with every commit of a replay, so that a resumed one reads what it was begun for.
+// savedPlan is stored with every commit of a replay, so that a resumed replay reads the range it began with.
 type savedPlan struct {
 	Asked string `json:"asked"`
 	From  int64  `json:"from"`
@@ -183,7 +183,7 @@ func readSaved(metadata, asked string) (savedPlan, error) {
 	return s, nil
 }
 
-// saved is the commit that says that all below next is done.
+// saved returns the commit which records that everything below next is done.
 func (p PartitionPlan) saved(asked string, next int64) (broker.Commit, error) {
 	b, err := json.Marshal(savedPlan{asked, p.From, p.To})
 	return broker.Commit{Offset: next, Metadata: string(b)}, err

@@ -21,19 +21,19 @@ type Position struct {
 	offsets map[int]int64
 }
 
-// Earliest and Latest are the ends of what is in the log when it is asked for.
+// Earliest and Latest are the ends of the log at the time of asking.
 var (
 	Earliest = Position{}
 	Latest   = Position{latest: true}
 )
 
-// At is the first record whose timestamp is t or later.
+// At returns the position of the first record whose timestamp is t or later.
 func At(t time.Time) Position { return Position{at: t} }
 
-// Offsets is an offset for each of these partitions, and none for others.
+// Offsets returns a position with an offset for each of these partitions, and none for others.
 func Offsets(byPartition map[int]int64) Position { return Position{offsets: maps.Clone(byPartition)} }
 
-// String is the position in words that stay the same as time goes on.
+// String returns the position in words that stay the same as time goes on.
 func (p Position) String() string {
 	switch {
 	case p.offsets != nil:
@@ -50,7 +50,7 @@ func (p Position) String() string {
 	return "earliest"
 }
 
-// ParsePosition reads earliest, latest, a time, how long ago that is, or offsets such as 0:1200,1:900.
+// ParsePosition parses earliest, latest, a time, how long ago that is, or offsets such as 0:1200,1:900.
 func ParsePosition(text string, now time.Time) (Position, error) {
 	text = strings.TrimSpace(text)
 	switch text {
@@ -63,7 +63,7 @@ func ParsePosition(text string, now time.Time) (Position, error) {
 		if t.UnixMilli() < 0 {
 			return Position{}, errors.New("before 1970")
 		}
-		return At(t.Truncate(time.Millisecond)), nil // as exact as Kafka's own
+		return At(t.Truncate(time.Millisecond)), nil // Kafka's own resolution
 	}
 	parsed, err := offsets.Parse(text)
 	if err != nil {
@@ -73,13 +73,13 @@ func ParsePosition(text string, now time.Time) (Position, error) {
 	return Offsets(parsed), nil
 }
 
-// Span is a part of a topic as it is asked for: from a position up to, and without, another. A Range is the offsets that this comes to.
+// Span is a part of a topic as the user asks for it: from a position to another, without the latter. A Range is the offsets that result.
 type Span struct {
 	From, To   Position
 	Partitions []int // ascending; nil: all
 }
 
-// NewSpan returns a span of these partitions; where none are named, those of the offsets of from, else of to.
+// NewSpan returns a span of these partitions; if none are named, of those in the offsets of from, or else of to.
 func NewSpan(from, to Position, partitions []int) Span {
 	s := Span{from, to, slices.Clone(partitions)}
 	for _, p := range []Position{from, to} {
@@ -92,7 +92,7 @@ func NewSpan(from, to Position, partitions []int) Span {
 	return s
 }
 
-// in asks for the position in one partition.
+// in asks the brokers for the position in one partition.
 func (p Position) in(ctx context.Context, c *broker.Cluster, topic string, partition int) (int64, error) {
 	switch {
 	case p.offsets != nil:
@@ -109,7 +109,7 @@ func (p Position) in(ctx context.Context, c *broker.Cluster, topic string, parti
 	return c.Offset(ctx, topic, partition, broker.Oldest)
 }
 
-// Ordered makes sure that a span has something in it, as far as that is known without asking.
+// Ordered returns an error if a span is known to be empty without asking the brokers.
 func (s Span) Ordered() error {
 	from, to := s.From, s.To
 	if !from.at.IsZero() && !to.at.IsZero() && !from.at.Before(to.at) {

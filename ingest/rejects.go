@@ -9,40 +9,40 @@ import (
 	"brine/ingest/deadletter"
 )
 
-// AllRejected is why a partition halts when too many records in a row were rejected: the pipeline is likely wrong, not its records.
+// AllRejected is why a partition halts after too many rejects in a row: the pipeline is probably wrong, not its records.
 const AllRejected event.Reason = "all_rejected"
 
-// rejects counts the records that were rejected since the last one that was written, over the partitions of a Loop, and lets no more
-// pass once they are Options.HaltAfterRejects. Each commit carries the count of its partition, so that it survives a restart; a crash
-// may count some of them twice.
+// rejects counts, over the partitions of a Loop, the records rejected since the last one written, and lets no more pass once the count
+// reaches Options.HaltAfterRejects. Each commit carries the count of its partition, so that it survives a restart; a crash may count some
+// rejects twice.
 //
-// Flights land in any order. So while one may still turn out to be written, none counts as the last of too many: it waits. And what took
-// off before one that is written is not counted, however late it lands.
+// Flights land in any order. So while a flight may still turn out to be written, no reject counts as the last of too many: it waits. And
+// rejects of flights that took off before one that is written do not count, however late they land.
 type rejects struct {
 	limit int // 0: none
 
 	mu        sync.Mutex
 	counts    map[int]int   // by partition
-	flights   int           // that have taken off
-	written   int           // the last of them, in that order, with something written
-	undecided int           // flights with nothing known to be written yet
-	waiting   int           // callers of admit
+	flights   int           // number that have taken off
+	written   int           // the latest of them, in that order, of which something was written
+	undecided int           // flights of which nothing is known to be written yet
+	waiting   int           // number of callers of admit
 	changed   chan struct{} // closed when a flight is decided and somebody waits
-	halted    error         // why the Loop is halted; nil: it is not
+	halted    error         // why the Loop is halted; nil if it is not
 }
 
 func newRejects(limit int) *rejects {
 	return &rejects{limit: limit, counts: map[int]int{}, changed: make(chan struct{})}
 }
 
-// reset begins with the counts of other partitions.
+// reset starts over with the counts of other partitions.
 func (r *rejects) reset(counts map[int]int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.counts, r.halted = counts, nil
 }
 
-// begin begins with the count of one more partition, and forget without one.
+// begin adds the count of another partition; forget removes it.
 func (r *rejects) begin(partition, count int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -53,10 +53,10 @@ func (r *rejects) forget(partition int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.counts, partition)
-	r.halted = nil // a partition that still has a reason finds it again
+	r.halted = nil // a partition that still has a reason to halt finds it again
 }
 
-// of is the count of a partition.
+// of returns the count of a partition.
 func (r *rejects) of(partition int) int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -70,14 +70,14 @@ func (r *rejects) sum() (n int) {
 	return n
 }
 
-// why is the error of admit that applies; nil: none does.
+// why returns the error of admit in force, or nil.
 func (r *rejects) why() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.halted
 }
 
-// takeOff returns the number of a flight, which may be written or not.
+// takeOff returns the order of a flight. mayBeWritten reports whether the flight may still be written.
 func (r *rejects) takeOff(mayBeWritten bool) int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -88,7 +88,7 @@ func (r *rejects) takeOff(mayBeWritten bool) int {
 	return r.flights
 }
 
-// decided notes whether something of a flight that might be written was.
+// decided notes whether anything was written of a flight that might be.
 func (r *rejects) decided(flight int, written bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -103,7 +103,7 @@ func (r *rejects) decided(flight int, written bool) {
 	}
 }
 
-// room counts n rejected records of a flight, if they are not too many.
+// room counts n rejected records of a flight unless that makes too many.
 func (r *rejects) room(partition, flight, n int) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -121,7 +121,7 @@ func (r *rejects) add(partition, flight, n int) bool {
 	return true
 }
 
-// admit counts rejected records of a flight with nothing written. If they are too many it waits until no other flight can be
+// admit counts rejected records of a flight of which nothing was written. If they are too many, it waits until no other flight can be
 // written, or ctx ends, and then returns an error.
 func (r *rejects) admit(ctx context.Context, partition, flight int, letters []deadletter.Letter) error {
 	r.mu.Lock()
@@ -152,7 +152,7 @@ func (r *rejects) wait(ctx context.Context) error {
 	return ctx.Err()
 }
 
-const maxShownDetail = 200 // bytes of what a dead letter says
+const maxShownDetail = 200 // bytes of a dead letter's detail
 
 func tooManyRejects(n int, l *deadletter.Letter) error {
 	why := fmt.Sprintf("partition %d, offset %d: %s", l.Record.Partition, l.Record.Offset, l.Reason)
@@ -165,7 +165,7 @@ func tooManyRejects(n int, l *deadletter.Letter) error {
 		"and start again, or let it go on with halt_after_rejects", n, why)
 }
 
-// decide records what is finally known of the flight: that something of it is written, or that nothing more will be.
+// decide notes what is finally known of the flight: something of it is written, or nothing more will be.
 func (s *stream) decide(f *flight, written bool) {
 	f.written = f.written || written
 	if f.undecided {
@@ -174,7 +174,7 @@ func (s *stream) decide(f *flight, written bool) {
 	}
 }
 
-// reject buries what is rejected of a flight that is decided, if it is not too much.
+// reject buries the rejected records of a decided flight, unless they are too many.
 func (s *stream) reject(f *flight, letters []deadletter.Letter) bool {
 	if len(letters) > 0 && !f.written {
 		if err := s.rejects.admit(s.drain, s.id, f.order, letters); err != nil {

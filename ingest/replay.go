@@ -18,33 +18,33 @@ import (
 	"brine/ingest/offsets"
 )
 
-// ReplayOptions say what to read again. Of Options, what concerns membership of a group, and Start, is not used;
-// Group names the live group, which is not touched; Writer may be nil for a Replay that only plans.
+// ReplayOptions say what to read again. Of Options, Start and the settings of group membership are not used. Group names the live group,
+// which is left alone. Writer may be nil for a Replay that only plans.
 type ReplayOptions struct {
 	Options
-	Name       string   // progress is kept in the group Options.Group + ".replay." + Name; the same name goes on where it was
+	Name       string   // progress is kept in the group Options.Group + ".replay." + Name; the same name resumes
 	From       Position // default Earliest
-	To         Position // up to, and without; default Latest, as it is when the replay is planned
+	To         Position // up to, and without; default Latest, at the time of planning
 	Partitions []int    // nil: all
-	Keys       [][]byte // only records of these keys are written; nil: all. The whole range is read
+	Keys       [][]byte // only records with these keys are written; nil: all. The whole range is read
 	Into       string   // where Writer writes to, if not where the live group does: part of what Name identifies
-	Again      bool     // begin again, whatever is kept under Name
-	Untracked  bool     // keep no progress: the replay changes nothing in Kafka, and has no Name; a partition may have nothing in its range
+	Again      bool     // begin again, whatever is stored under Name
+	Untracked  bool     // keep no progress: the replay changes nothing in Kafka and has no Name; a partition may be empty in its range
 
-	Eras *eras.Eras // by which records are read, and counted, instead of by Schema and Conditions; nil: none. Writer knows them too
+	Eras *eras.Eras // how records are read and counted, instead of by Schema and Conditions; nil: none. Writer knows them too
 
-	Patience time.Duration // Run gives up when nothing was settled for so long; 0: never
-	Cause    func() string // what the Writer's store fails with while a first try is pending; empty: not known. nil: never known
+	Patience time.Duration // Run gives up if nothing was settled for that long; 0: never
+	Cause    func() string // returns the error of the Writer's store while a first try is pending; empty if not known. nil: never known
 }
 
-// ReplayProgress is how far a Run is.
+// ReplayProgress is the progress of a Run.
 type ReplayProgress struct {
 	Elapsed    time.Duration // since Run began to read
 	Partitions []PartitionProgress
 }
 
-// PartitionProgress is how far a Run is in one partition, in offsets: an upper bound of the records. Done counts from the
-// Run's begin, not from that of the replay.
+// PartitionProgress is the progress of a Run in one partition, in offsets: an upper bound of the records. Done counts from the start of the
+// Run, not of the replay.
 type PartitionProgress struct {
 	Partition  int
 	Done, Left int64
@@ -53,26 +53,25 @@ type PartitionProgress struct {
 	Detail     string       // the same in words
 }
 
-// Replay reads a range of a topic again, on the same path as the live loop: the same decoding, the same writer, the same
-// dead letters. Since every write means the same however often it is applied, it may run beside the live loop, be killed
-// and resumed, and be run twice.
+// Replay reads a range of a topic again, on the same path as the live loop: the same decoding, writer and dead letters. Since every write
+// is idempotent, a replay may run beside the live loop, be killed and resumed, and run twice.
 //
-// It is no member of a group. Two processes that run a replay of one name at the same time do no harm to the data, but
-// each moves the other's progress.
+// It is not a member of a group. Two processes that run a replay of the same name at once do no harm to the data, but each moves the
+// other's progress.
 type Replay struct {
 	*runner
 	asked   ReplayOptions
 	current atomic.Pointer[replaying]
 }
 
-// replaying is a Run under way, or ended.
+// replaying is a Run in progress, or ended.
 type replaying struct {
 	*assignment
 	plan  Plan
 	began time.Time
 }
 
-// NewReplay checks the options.
+// NewReplay validates the options.
 func NewReplay(o ReplayOptions) (*Replay, error) {
 	o.OutOfRange = cmp.Or(o.OutOfRange, FromEarliest) // the plan, or Hooks.Skipped, reports what is gone
 	o.HaltAfterRejects = 0
@@ -91,15 +90,15 @@ func NewReplay(o ReplayOptions) (*Replay, error) {
 	return r, nil
 }
 
-// takes reports whether a record is to be written.
+// takes reports whether a record should be written.
 func (r *runner) takes(rec *event.Record) bool {
 	return r.keys == nil || slices.ContainsFunc(r.keys, func(key []byte) bool { return bytes.Equal(key, rec.Key) })
 }
 
-// planOnly stands in for the Writer of a Replay that has none. Run refuses it.
+// planOnly is the Writer of a Replay that has none. Run refuses it.
 type planOnly struct{ event.Writer }
 
-// Validate reports every fault at once, as that of Options does.
+// Validate reports all faults at once, as Options.Validate does.
 func (o *ReplayOptions) Validate() error {
 	faults := []error{o.Options.Validate()}
 	if o.Topics != nil {
@@ -114,7 +113,7 @@ func (o *ReplayOptions) Validate() error {
 	return errors.Join(faults...)
 }
 
-// RangeName returns a Name made of what the replay reads and where it writes: the same range finds its progress again.
+// RangeName returns a Name made of what the replay reads and where it writes, so that the same range finds its progress again.
 func (o *ReplayOptions) RangeName() string {
 	text := o.From.String() + "_" + o.To.String()
 	if o.Partitions != nil {
@@ -131,10 +130,10 @@ func (o *ReplayOptions) RangeName() string {
 
 func (r *Replay) progressGroup() string { return r.Group + ".replay." + r.asked.Name }
 
-// maxRangeText bounds what is kept of the range with each commit: brokers take 4 KiB of metadata.
+// maxRangeText bounds how much of the range is stored with each commit: brokers accept 4 KiB of metadata.
 const maxRangeText = 1 << 10
 
-// rangeText is the range as the user worded it. A very long one ends in a digest of the whole.
+// rangeText returns the range as the user worded it. A very long one ends in a digest of the whole.
 func (r *Replay) rangeText() string {
 	s := r.asked.From.String() + " to " + r.asked.To.String()
 	if r.asked.Partitions != nil {
@@ -167,9 +166,9 @@ func (r *Replay) Plan(ctx context.Context) (Plan, error) {
 	return plan, err
 }
 
-// Run replays what Plan has found until it is settled. When ctx ends first it settles what is pending, saves the progress and
-// returns ctx's error; Plan and Run of the same name then go on. So it does when Patience ends, with an error of time
-// (context.DeadlineExceeded) that says what was waited for; what is pending by then is left. A Replay runs once.
+// Run replays what Plan has found until it is settled. If ctx ends first, Run settles what is pending, saves the progress and returns ctx's
+// error; Plan and Run of the same name then resume. The same happens when Patience runs out, with a timeout error
+// (context.DeadlineExceeded) that names what it waited for; what is pending by then is abandoned. A Replay runs once.
 func (r *Replay) Run(ctx context.Context, plan Plan) error {
 	if _, none := r.Writer.(planOnly); none {
 		return errors.New("ingest: Writer is nil")
@@ -224,7 +223,7 @@ func (r *Replay) assign(ctx context.Context, plan Plan) *assignment {
 	return a
 }
 
-// Progress is how far Run is; nothing before it has begun to read. It may be called at any time, from any goroutine.
+// Progress returns the progress of Run, or the zero value before it has begun to read. It may be called at any time, from any goroutine.
 func (r *Replay) Progress() ReplayProgress {
 	run := r.current.Load()
 	if run == nil {
@@ -240,7 +239,7 @@ func (r *Replay) Progress() ReplayProgress {
 	return out
 }
 
-// Left is the number of offsets that are not settled yet.
+// Left returns the number of offsets that are not settled yet.
 func (p ReplayProgress) Left() (n int64) {
 	for _, part := range p.Partitions {
 		n += part.Left

@@ -7,9 +7,9 @@ import (
 	"brine/ingest/internal/broker"
 )
 
-// shrink lets a flight that is being retried keep only the records that are left of it, copied, so that the memory of its
-// chunk returns to the budget when the chunk's other flights are settled or shrunk as well: a failing region holds on
-// to its own events alone. A flight whose records have several events keeps them all.
+// shrink reduces a flight that is being retried to copies of the records that are left of it, so that its chunk's memory returns to the
+// budget once the chunk's other flights are settled or shrunk as well: a failing region holds only its own events. A flight whose records
+// have several events keeps them all.
 func (s *stream) shrink(f *flight) {
 	if f.plural || !s.narrow(f, f.left) {
 		return
@@ -19,8 +19,8 @@ func (s *stream) shrink(f *flight) {
 	}
 }
 
-// narrow lets a flight keep only some of its records, copied, and reports the others as durable. It reports false, and does nothing,
-// when little would be gained, or when there is no room for the copies.
+// narrow reduces a flight to copies of some of its records and reports the others as durable. If that gains little, or there is no room for
+// the copies, it changes nothing and returns false.
 func (s *stream) narrow(f *flight, records []*event.Record) bool {
 	size := int64(0)
 	for _, rec := range records {

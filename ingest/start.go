@@ -9,7 +9,7 @@ import (
 	"brine/ingest/internal/broker"
 )
 
-// assign makes what a generation assigns of each topic.
+// assign makes an assignment of what a generation assigns, for each topic.
 func (l *Loop) assign(m *broker.Member, g *broker.Generation) (all assignments) {
 	for _, name := range slices.Sorted(maps.Keys(g.Topics)) {
 		all = append(all, l.topic(name).assigned(m, g))
@@ -18,7 +18,7 @@ func (l *Loop) assign(m *broker.Member, g *broker.Generation) (all assignments) 
 	return all
 }
 
-// assigned makes the partitions that a generation assigns of the topic, each with where it begins.
+// assigned makes the partitions of the topic that a generation assigns, each with where it begins.
 func (r *runner) assigned(m *broker.Member, g *broker.Generation) *assignment {
 	share := g.Topics[r.Topic]
 	a := &assignment{runner: r, generation: int(g.ID), committed: map[int]int64{}, rejected: map[int]int{}}
@@ -39,7 +39,7 @@ func (r *runner) assigned(m *broker.Member, g *broker.Generation) *assignment {
 	return a
 }
 
-// resumeAt resumes at a commit, unless that is of an earlier topic of the same name.
+// resumeAt resumes at a commit, unless the commit belongs to an earlier topic of the same name.
 func (r *runner) resumeAt(ctx context.Context, partition int, c broker.Commit, topic broker.Topic) (int64, error) {
 	_, mark := readNote(c.Metadata)
 	if !topic.Recreated(mark) {
@@ -49,10 +49,9 @@ func (r *runner) resumeAt(ctx context.Context, partition int, c broker.Commit, t
 		fmt.Errorf("the topic was deleted and recreated since offset %d was committed (%s; now %s)", c.Offset, c.Metadata, topic.Mark()))
 }
 
-// startOf says where to begin a partition for which nothing is committed. What it says is committed at once, so that the
-// next start does not depend on the time again. Once the group has committed anything such a partition is a new one, as is one that
-// the topic did not have when we first looked, and begins at its first record: from "latest" it would lose what was written before we
-// knew of it.
+// startOf returns where to begin a partition for which nothing is committed. The result is committed at once, so that the next start does
+// not depend on the time again. Once the group has committed anything, such a partition is a new one, and so is one that the topic did not
+// have when we first looked. A new partition begins at its first record: with "latest" it would lose what was written before we knew of it.
 func (r *runner) startOf(ctx context.Context, partition int, topic broker.Topic, fresh bool) (int64, error) {
 	if fresh && partition < r.first.Partitions && topic.Is(r.first) {
 		return r.Start.in(ctx, r.cluster, r.Topic, partition)

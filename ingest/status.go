@@ -15,21 +15,21 @@ type State string
 
 // The states of a partition.
 const (
-	Starting State = "starting" // finding out where to begin
+	Starting State = "starting" // it finds out where to begin
 	Running  State = "running"
-	Retrying State = "retrying" // the writer said retry: some flight is being submitted again
-	Waiting  State = "waiting"  // a broker or the dead letters do not answer
-	Halted   State = "halted"   // nothing is written until an operator acts; tried again every HaltPause
-	Draining State = "draining" // the partition is going away: settling what is pending
+	Retrying State = "retrying" // after a retry verdict: some flight is being submitted again
+	Waiting  State = "waiting"  // a broker or the dead letters do not respond
+	Halted   State = "halted"   // it writes nothing until an operator acts; retried every HaltPause
+	Draining State = "draining" // it is going away, and settles what is pending
 )
 
 // Reasons for which a partition waits or halts, besides those of its Writer and AllRejected.
 const (
-	OffsetGone     event.Reason = "offset_gone"  // the next offset is not in the log
+	OffsetGone     event.Reason = "offset_gone"  // the log does not have the next offset
 	TopicRecreated event.Reason = "topic_anew"   // the topic was deleted and recreated since the last commit
-	CorruptData    event.Reason = "corrupt_data" // the broker sends bytes that are no records
+	CorruptData    event.Reason = "corrupt_data" // the broker sends bytes that are not records
 
-	DeadLettersDown event.Reason = "dead_letters_down" // rejected records cannot be kept
+	DeadLettersDown event.Reason = "dead_letters_down" // rejected records cannot be stored
 )
 
 // PartitionStatus is the progress of one partition.
@@ -40,22 +40,22 @@ type PartitionStatus struct {
 	Reason    event.Reason `json:"reason,omitempty"` // why it is retrying, waiting or halted
 	Detail    string       `json:"detail,omitempty"` // the same in words
 	Watermark int64        `json:"watermark"`        // everything below is settled; −1 until the start is known
-	Committed int64        `json:"committed"`        // by us; −1 before the first commit
-	End       int64        `json:"end"`              // last stable offset when last asked: where committed records end
+	Committed int64        `json:"committed"`        // by this process; −1 before the first commit
+	End       int64        `json:"end"`              // last stable offset as last seen: where committed records end
 	Since     time.Time    `json:"since"`            // when the watermark last moved, or last had nothing before it
 
-	caughtUp time.Time // when it last had nothing before it; zero: never
-	oldest   int64     // timestamp of the first record that is not settled, or, unless out, of one settled last; 0: not known
+	caughtUp time.Time // when the watermark last had nothing before it; zero: never
+	oldest   int64     // timestamp of the first unsettled record if out, otherwise of one settled last; 0: not known
 	out      bool
-	next     int64 // timestamp of the record at the offset nextAt, which was looked at while nothing was read; 0: none was
+	next     int64 // timestamp of the record at offset nextAt, looked up while nothing was read; 0: not known
 	nextAt   int64
 }
 
-// Lag is the number of offsets before the watermark. Markers and compacted records count, as in every lag tool.
+// Lag returns the number of offsets before the watermark. Like every lag tool, it counts markers and compacted records.
 func (p PartitionStatus) Lag() int64 { return max(0, p.End-max(p.Watermark, 0)) }
 
-// Age is how old the oldest unsettled record is, by its own timestamp; 0 when all are. Of a record that has not been fetched
-// yet no more is known than that it came after the last one that was settled, and after the watermark last had nothing before it.
+// Age returns how old the oldest unsettled record is, by its own timestamp; 0 if all are settled. Of a record that has not been fetched, it
+// is only known that it came after the last settled one, and after the watermark last had nothing before it.
 func (p PartitionStatus) Age(now time.Time) time.Duration {
 	if p.Lag() == 0 || p.Watermark < 0 {
 		return 0
@@ -79,28 +79,28 @@ func (p PartitionStatus) Age(now time.Time) time.Duration {
 // Status is what a Loop is doing now.
 type Status struct {
 	Joined     bool              `json:"joined"`             // a member of the group, with an assignment (which may be empty)
-	Apart      time.Time         `json:"apart,omitzero"`     // since when it is no member, and should be one; zero while it is
-	Detail     string            `json:"detail,omitempty"`   // why the last attempt to become one failed, or waits
-	NoTopic    bool              `json:"no_topic,omitempty"` // nothing can begin before the topic is made
+	Apart      time.Time         `json:"apart,omitzero"`     // since when it should be a member but is not; zero while it is one
+	Detail     string            `json:"detail,omitempty"`   // why the last attempt to join failed, or waits
+	NoTopic    bool              `json:"no_topic,omitempty"` // nothing can begin until the topic is created
 	Generation int               `json:"generation"`
-	Partitions []PartitionStatus `json:"partitions"` // ours, in ascending order, topic by topic
+	Partitions []PartitionStatus `json:"partitions"` // owned by us, in ascending order, topic by topic
 
-	// AllRejected says why partitions are halted for AllRejected; empty when none does.
+	// AllRejected explains why partitions are halted for AllRejected; empty if none is.
 	AllRejected string `json:"all_rejected,omitempty"`
 
-	// Paused and Limit are what people ask of the loop; see pace.Order. Share is the part of the group's partitions that is ours.
+	// Paused and Limit are what people asked of the loop; see pace.Order. Share is our part of the group's partitions.
 	Paused  bool      `json:"paused,omitempty"`
 	Why     string    `json:"paused_for,omitempty"`
 	Limit   float64   `json:"limit,omitempty"`
 	Share   float64   `json:"share,omitempty"`
-	Resumed time.Time `json:"resumed,omitzero"` // when it was last paused no more
-	// Yields is how many records a second the loop is held to in this process, since it gives way to others; 0: it is not.
+	Resumed time.Time `json:"resumed,omitzero"` // when its last pause ended
+	// Yields is the rate, in records per second, that this process holds the loop to in favour of other loops; 0: none.
 	Yields float64 `json:"yields,omitempty"`
 
-	several bool // topics are read
+	several bool // the loop reads several topics
 }
 
-// pace adds what is asked of the loop.
+// pace adds what was asked of the loop.
 func (s *Status) pace(asked pace.State) {
 	s.Paused, s.Why, s.Limit, s.Resumed = asked.Paused && !asked.Unread, asked.Why, asked.Limit, asked.Resumed
 	s.Yields = asked.Bound
@@ -109,7 +109,7 @@ func (s *Status) pace(asked pace.State) {
 	}
 }
 
-// Name names a partition, with its topic where several are read.
+// Name returns the name of a partition, with its topic if the loop reads several.
 func (s Status) Name(p PartitionStatus) string {
 	if s.several {
 		return fmt.Sprintf("topic %s, partition %d", p.Topic, p.Partition)
@@ -127,8 +127,8 @@ func (s Status) Of(topic string) (of []PartitionStatus) {
 	return of
 }
 
-// Problems names every partition that makes no progress: halted, or with records before it and its watermark standing
-// still for longer than stall; and a loop that has been outside its group for that long, or has no topic. None means healthy.
+// Problems describes every partition that makes no progress: it is halted, or it has records before it while its watermark has stood still
+// for longer than stall. It also describes a loop that has been outside its group for that long, or has no topic. None means healthy.
 func (s Status) Problems(now time.Time, stall time.Duration) []string {
 	var problems []string
 	if s.NoTopic {
@@ -143,7 +143,7 @@ func (s Status) Problems(now time.Time, stall time.Duration) []string {
 	}
 	for _, p := range s.Partitions {
 		still := now.Sub(p.Since)
-		if !s.Resumed.IsZero() { // before that it was asked to
+		if !s.Resumed.IsZero() { // before that it was paused
 			still = min(still, now.Sub(s.Resumed))
 		}
 		waits := s.Paused || s.Limit > 0 // to be resumed, or for its turn; one that yields is never held up for long
@@ -174,7 +174,7 @@ type progress struct {
 	status   PartitionStatus // its Reason and Detail are those of a halt
 	broker   trouble         // why nothing can be fetched
 	flights  trouble         // why some flight is not settled yet
-	troubled int             // how many such flights there are
+	troubled int             // number of such flights
 }
 
 type trouble struct {
@@ -187,7 +187,7 @@ func (p *progress) init(topic string, partition int) {
 	p.status = PartitionStatus{Topic: topic, Partition: partition, State: Starting, Watermark: -1, Committed: -1, Since: time.Now()}
 }
 
-// snapshot is the status, with what impedes a running partition in place of Running.
+// snapshot returns the status, with what impedes a running partition instead of Running.
 func (p *progress) snapshot() PartitionStatus {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -205,7 +205,7 @@ func (p *progress) snapshot() PartitionStatus {
 	return s
 }
 
-// moved records a new watermark and returns the end.
+// moved notes a new watermark and returns the end.
 func (p *progress) moved(watermark int64) (end int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -215,7 +215,7 @@ func (p *progress) moved(watermark int64) (end int64) {
 	return p.status.End
 }
 
-// fetched records the end of the log, as a broker just reported it.
+// fetched notes the end of the log, as a broker has just reported it.
 func (p *progress) fetched(end int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -227,26 +227,26 @@ func (p *progress) fetched(end int64) {
 	}
 }
 
-// grown is fetched while nothing is to be: what stands still by itself is no stall of what follows.
+// grown is fetched for a time without fetches: it never lowers the end.
 func (p *progress) grown(end int64) {
 	p.fetched(max(end, p.snapshot().End))
 }
 
-// knowsNext reports whether the timestamp of the record at an offset, or behind it, was looked at.
+// knowsNext reports whether the timestamp of the record at or behind an offset was looked up.
 func (p *progress) knowsNext(offset int64) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.status.next > 0 && p.status.nextAt == offset
 }
 
-// nextIs records that timestamp.
+// nextIs notes that timestamp.
 func (p *progress) nextIs(offset, at int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.status.next, p.status.nextAt = at, offset
 }
 
-// waits records that no broker returns what we ask for.
+// waits notes that no broker returns what we ask for.
 func (p *progress) waits(reason event.Reason, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -259,14 +259,14 @@ func (p *progress) committed(offset int64) {
 	p.status.Committed = offset
 }
 
-// state records what the partition does, with the reason when it is halted.
+// state notes what the partition does, with the reason if it is halted.
 func (p *progress) state(s State, reason event.Reason, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.status.State, p.status.Reason, p.status.Detail = s, reason, errorText(err)
 }
 
-// impede counts one more flight that cannot settle yet; free undoes that.
+// impede counts another flight that cannot settle yet; free undoes that.
 func (p *progress) impede() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -279,7 +279,7 @@ func (p *progress) free() {
 	p.troubled--
 }
 
-// impeded records why a flight cannot settle: Retrying by the writer, or Waiting for the dead letters.
+// impeded notes why a flight cannot settle: Retrying because of the writer, or Waiting for the dead letters.
 func (p *progress) impeded(s State, reason event.Reason, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -7,20 +7,20 @@ import (
 	"brine/event"
 )
 
-// Step is a part of a batch's way through the loop.
+// Step is one part of a batch's path through the loop.
 type Step string
 
 // The steps.
 const (
-	StepFetch  Step = "fetch"  // a broker's answer that holds records
+	StepFetch  Step = "fetch"  // a broker's answer with records
 	StepRoom   Step = "room"   // waiting for the window and the rate
-	StepDecode Step = "decode" // records to events
+	StepDecode Step = "decode" // records become events
 	StepSubmit Step = "submit" // the Writer's own part: keys, mutations, documents, and waiting for room there
-	StepSettle Step = "settle" // from there until all is durable
-	StepCommit Step = "commit" // of offsets, for all partitions of a generation
+	StepSettle Step = "settle" // from there until everything is durable
+	StepCommit Step = "commit" // committing offsets, for all partitions of a generation
 )
 
-// took reports a step to the hook, and returns the time at which it ended.
+// took reports a step to the hook and returns the time at which it ended.
 func (s *stream) took(ctx context.Context, step Step, began time.Time) time.Time {
 	now := time.Now()
 	s.Hooks.Took(TookInfo{Flight: ctx, Partition: s.id, Step: step, Duration: now.Sub(began)})
@@ -32,7 +32,7 @@ func (s *stream) settledStep(f *flight) {
 	s.Hooks.Took(TookInfo{Flight: f.ctx, Partition: s.id, Step: StepSettle, Duration: time.Since(f.submitted), Stored: f.stored})
 }
 
-// durable reports all records of the flight to the hook except those that are left in it.
+// durable reports all records of the flight to the hook, except those left in it.
 func (s *stream) durable(f *flight, left []*event.Record) {
 	from := 0
 	for i := range f.records {
@@ -52,15 +52,15 @@ func (s *stream) durable(f *flight, left []*event.Record) {
 	s.Hooks.Durable(DurableInfo{Flight: f.ctx, Partition: s.id, Records: f.records[from:], Times: times})
 }
 
-// Times are the timestamps of records, in milliseconds, of those that have one. A flight's are taken while its records are at hand:
-// once they are durable, reading them again would fetch each from memory.
+// Times sums up the timestamps of records, in milliseconds, without those that have none. A flight's Times are taken while its records are
+// in cache: reading them after they are durable would fetch each from memory again.
 type Times struct {
 	Count       int
 	First, Last int64
 	Sum         int64
 }
 
-// TimesOf returns the timestamps of records.
+// TimesOf returns the Times of records.
 func TimesOf(records []event.Record) (t Times) {
 	for i := range records {
 		at := records[i].Timestamp

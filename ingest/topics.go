@@ -14,19 +14,19 @@ import (
 	"brine/ingest/internal/broker"
 )
 
-// DeadLetterSuffix ends the name of a topic of dead letters, behind that of the topic whose records they hold, unless options name it.
+// DeadLetterSuffix is appended to a topic's name to name its dead-letter topic, unless options name another.
 const DeadLetterSuffix = ".dead"
 
-// Topics are several topics that one Loop reads: those of Names, each of which must be there, or those that Match takes.
+// Topics are several topics that one Loop reads: those in Names, all of which must exist, or those that Match accepts.
 //
-// A group that has committed nothing in any topic begins in all of them at Options.Start. A topic that it comes to later is new: it
-// begins at its first record, since from "latest" what was written before we knew of it would be lost.
+// A group that has committed nothing in any topic begins in all of them at Options.Start. A topic that appears later begins at its first
+// record: with "latest", what was written before we knew of it would be lost.
 type Topics struct {
 	Names []string
-	Start map[string]Position // where some of Names begin, while the group has committed nothing of them; for others see above
+	Start map[string]Position // where some of Names begin while the group has committed nothing of them; for others see above
 
 	Match   func(topic string) bool
-	Refresh time.Duration // how often topics are looked for that match; default 30 s
+	Refresh time.Duration // how often to look for topics that match; default 30 s
 }
 
 func (t *Topics) ensureDefaults() {
@@ -37,13 +37,13 @@ func (t *Topics) ensureDefaults() {
 
 // topics is what a Loop knows of its topics.
 type topics struct {
-	runners map[string]*runner      // by topic; nil where there is but one
-	late    map[string]bool         // those that were missing when they were first looked for
-	known   map[string]broker.Topic // that match
-	looked  time.Time               // for others that match
+	runners map[string]*runner      // by topic; nil if there is only one
+	late    map[string]bool         // topics that were missing when first looked for
+	known   map[string]broker.Topic // topics that match
+	looked  time.Time               // when matching topics were last looked for
 }
 
-// watchEvery is how often the topics are looked at.
+// watchEvery returns how often to look at the topics.
 func (l *Loop) watchEvery() time.Duration {
 	const most = 5 * time.Second
 	if l.Topics != nil && l.Topics.Match != nil {
@@ -52,7 +52,7 @@ func (l *Loop) watchEvery() time.Duration {
 	return most
 }
 
-// names are the topics that a cluster will be asked about; none: any.
+// names returns the topics that a cluster will be asked about; none: any.
 func (r *runner) names() []string {
 	if r.Topics == nil {
 		return []string{r.Topic, r.DeadLetterTopic}
@@ -71,13 +71,13 @@ func (r *runner) deadLettersOf(topic string) string {
 	return topic + DeadLetterSuffix
 }
 
-// open finds the topics, the group's offsets and the topics for dead letters, before anything starts.
+// open finds the topics, the group's offsets and the dead-letter topics, before anything starts.
 func (l *Loop) open(ctx context.Context) error {
 	var err error
 	if l.Topics == nil {
 		err = l.connect(ctx)
 		if errors.Is(err, ErrNoTopic) {
-			l.Start = Earliest // it was not there before: "latest" would lose what comes until it is found
+			l.Start = Earliest // it did not exist before: "latest" would lose what is written until it is found
 		}
 		return err
 	}
@@ -128,7 +128,7 @@ func (l *Loop) openAll(ctx context.Context) error {
 	return nil
 }
 
-// allThere makes sure that all topics are there that are named, and notes those that are not.
+// allThere returns an error unless all named topics exist, and notes those that do not.
 func (l *Loop) allThere(ctx context.Context) (missing error) {
 	for _, name := range l.Topics.Names {
 		_, err := l.cluster.Topic(ctx, name)
@@ -148,7 +148,7 @@ func (l *Loop) allThere(ctx context.Context) (missing error) {
 	return missing
 }
 
-// now asks for the state of the topics that are to be read.
+// now asks for the state of the topics to read.
 func (l *Loop) now(ctx context.Context) (found map[string]broker.Topic, err error) {
 	switch {
 	case l.Topics == nil:
@@ -168,7 +168,7 @@ func (l *Loop) now(ctx context.Context) (found map[string]broker.Topic, err erro
 	return found, err
 }
 
-// topic is the runner of a topic. One that is not known yet has come since Run began: its first records are its earliest.
+// topic returns the runner of a topic. A topic not yet known was created after Run began: its first records are its earliest.
 func (l *Loop) topic(name string) *runner {
 	if l.Topics == nil {
 		return l.runner
@@ -187,13 +187,13 @@ func (l *Loop) topic(name string) *runner {
 	return r
 }
 
-// lateLetters opens the dead letters of a topic with the first of them, so that one that cannot be made holds up nothing but the partition
-// that needs it.
+// lateLetters opens a topic's dead letters when the first is written, so that a dead-letter topic that cannot be created holds up only the
+// partition that needs it.
 type lateLetters struct {
 	of *runner
 
 	mu   sync.Mutex
-	open DeadLetters // nil until then
+	open DeadLetters // nil until the first is written
 }
 
 // Write implements DeadLetters.
@@ -224,7 +224,7 @@ func (l *lateLetters) opened(ctx context.Context) (DeadLetters, error) {
 	return opened, nil
 }
 
-// rejected is why one of the topics is halted since all of its records were rejected; nil: none is.
+// rejected returns why one of the topics is halted because all its records were rejected, or nil.
 func (all assignments) rejected() error {
 	for _, a := range all {
 		if err := a.rejects.why(); err != nil {
@@ -234,20 +234,20 @@ func (all assignments) rejected() error {
 	return nil
 }
 
-// TopicReader reads records of a topic without a group, as for samples.
+// TopicReader reads records of a topic without a group, for samples.
 type TopicReader struct {
 	cluster *broker.Cluster
 	topic   string
 }
 
-// NewTopicReader makes a reader of the options' topic. It connects to nothing yet.
+// NewTopicReader returns a reader of the options' topic. It does not connect yet.
 func NewTopicReader(o Options) *TopicReader {
 	o.EnsureDefaults()
 	return &TopicReader{broker.New(o.Kafka, o.RequestTimeout, o.Topic), o.Topic}
 }
 
-// Records reads offsets from up to, and without, to of a partition, as the loop does: those of aborted transactions are left out. A
-// record is valid until the next.
+// Records reads offsets from to to, without to, of a partition. Like the loop, it leaves out records of aborted transactions. A record is
+// valid until the next.
 func (r *TopicReader) Records(ctx context.Context, partition int, from, to int64) iter.Seq2[*event.Record, error] {
 	return r.cluster.Records(ctx, r.topic, partition, from, to)
 }

@@ -2,23 +2,23 @@ package ingest
 
 import "sync"
 
-// watermark follows which flights of a partition are settled. Below its low edge everything is. It numbers the flights
-// itself, since Kafka's offsets have holes: compaction, transaction markers.
+// watermark tracks which flights of a partition are settled. Below its low edge everything is. It numbers flights itself because Kafka's
+// offsets have holes (compaction, transaction markers).
 type watermark struct {
 	mu    sync.Mutex
-	low   int64  // next offset to read for a successor: everything below is settled
+	low   int64  // where a successor starts to read: everything below is settled
 	first int    // number of marks[0]
 	marks []mark // of the flights from the oldest unsettled one on
-	at    int64  // of the newest mark below low that has one
+	at    int64  // timestamp of the newest mark below low that has one
 }
 
 type mark struct {
-	end     int64 // the offset after the flight, holes behind it included
+	end     int64 // the offset after the flight, with the holes behind it
 	at      int64 // timestamp of its first record; 0: none
 	settled bool
 }
 
-// reset begins again at an offset, forgetting all flights.
+// reset starts over at an offset and forgets all flights.
 func (w *watermark) reset(offset int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -27,7 +27,7 @@ func (w *watermark) reset(offset int64) {
 	w.marks = w.marks[:0]
 }
 
-// open adds the next flight, which ends before offset end and whose first record is of the time at, and returns its number.
+// open adds the next flight, which ends before offset end and whose first record has the timestamp at, and returns its number.
 func (w *watermark) open(end, at int64) int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -35,7 +35,7 @@ func (w *watermark) open(end, at int64) int {
 	return w.first + len(w.marks) - 1
 }
 
-// settle marks a flight as settled and returns the low edge, and whether that moved it.
+// settle marks a flight as settled. It returns the low edge, and whether it moved.
 func (w *watermark) settle(number int) (low int64, moved bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -56,8 +56,8 @@ func (w *watermark) settle(number int) (low int64, moved bool) {
 	return w.low, n > 0
 }
 
-// oldest returns the timestamp of the first record that is not settled; if none is pending, out is false and it is that of one
-// that was settled last.
+// oldest returns the timestamp of the first unsettled record. If none is pending, out is false and the timestamp is that of one settled
+// last.
 func (w *watermark) oldest() (at int64, out bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -69,7 +69,7 @@ func (w *watermark) oldest() (at int64, out bool) {
 	return w.at, false
 }
 
-// edge is the low edge.
+// edge returns the low edge.
 func (w *watermark) edge() int64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()

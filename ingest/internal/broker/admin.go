@@ -9,7 +9,7 @@ import (
 	"github.com/segmentio/kafka-go"
 )
 
-// Found asks for a topic by any broker's metadata, in the brokers' own words when it is missing.
+// Found asks any broker for a topic's metadata. If the topic is missing, the error is the broker's own.
 func (c *Cluster) Found(ctx context.Context, topic string) (Topic, error) {
 	m, err := c.client.Metadata(ctx, &kafka.MetadataRequest{Topics: []string{topic}})
 	if err != nil {
@@ -40,7 +40,7 @@ func (c *Cluster) TopicNames(ctx context.Context) ([]string, error) {
 // Groups returns the names of all groups, sorted.
 func (c *Cluster) Groups(ctx context.Context) ([]string, error) {
 	if _, err := c.client.Metadata(ctx, &kafka.MetadataRequest{}); err != nil {
-		return nil, err // where no broker answers, kafka-go lists no groups without an error
+		return nil, err // if no broker answers, kafka-go lists no groups without an error
 	}
 	r, err := c.client.ListGroups(ctx, &kafka.ListGroupsRequest{})
 	if err == nil {
@@ -57,7 +57,7 @@ func (c *Cluster) Groups(ctx context.Context) ([]string, error) {
 	return names, nil
 }
 
-// CommittedTopics returns the topics in which a group has committed offsets: none of a group that is not known.
+// CommittedTopics returns the topics in which a group has committed offsets: none if the group is not known.
 func (c *Cluster) CommittedTopics(ctx context.Context, group string) (map[string]struct{}, error) {
 	r, err := c.client.OffsetFetch(ctx, &kafka.OffsetFetchRequest{GroupID: group})
 	if err == nil && !errors.Is(r.Error, kafka.GroupIdNotFound) {
@@ -76,10 +76,10 @@ func (c *Cluster) CommittedTopics(ctx context.Context, group string) (map[string
 // GroupMember is one of a group's members, as its coordinator describes it.
 type GroupMember struct {
 	ID, Client, Host string
-	Partitions       []int // of the topic that was asked for, ascending; of all, if none was
+	Partitions       []int // of the topic that was asked for, ascending; of all topics if none was
 }
 
-// Members returns the members of a group, and what they have of a topic. A group that is not known has none.
+// Members returns the members of a group with their partitions of a topic. A group that is not known has none.
 func (c *Cluster) Members(ctx context.Context, group, topic string) ([]GroupMember, error) {
 	r, err := c.client.DescribeGroups(ctx, &kafka.DescribeGroupsRequest{GroupIDs: []string{group}})
 	if err == nil && len(r.Groups) == 1 && !errors.Is(r.Groups[0].Error, kafka.GroupIdNotFound) {
@@ -107,8 +107,8 @@ func (c *Cluster) Members(ctx context.Context, group, topic string) ([]GroupMemb
 	return members, nil
 }
 
-// consumersOf is Members of a group of the consumer protocol, which the older request takes for one that is not known. Brokers that do not
-// know the protocol have none.
+// consumersOf is Members for groups of the consumer protocol, which the older request reports as not known. Brokers without the protocol
+// have none.
 func (c *Cluster) consumersOf(ctx context.Context, group, topic string) ([]GroupMember, error) {
 	if _, version, err := c.versions(ctx); err != nil || version == noConsumers {
 		return nil, err

@@ -7,14 +7,14 @@ import (
 	"sync"
 )
 
-// buffer is memory that records point into: what a broker sent, or what that inflates to. It belongs to one chunk at a time.
+// buffer is memory that records point into: what a broker sent, or its decompressed form. It belongs to one chunk at a time.
 type buffer struct{ b []byte }
 
 var buffers = sync.Pool{New: func() any { return &buffer{} }}
 
 const bufferSlack = 16 << 10
 
-// newBuffer takes n bytes from the pool: of memory that is at most twice that and a little, since all of it is charged to the budget.
+// newBuffer takes n bytes from the pool, in memory of little more than twice that at most, because all of it is charged to the budget.
 func newBuffer(n int) *buffer {
 	b := buffers.Get().(*buffer)
 	if cap(b.b) < n || cap(b.b) > 2*n+bufferSlack {
@@ -26,7 +26,7 @@ func newBuffer(n int) *buffer {
 
 func (b *buffer) free() { buffers.Put(b) }
 
-// scratch is where records are inflated before their size is known. It grows by doubling, so it is not what they stay in.
+// scratch is where records are decompressed before their size is known. It grows by doubling, so records do not stay in it.
 var scratch = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
 var errInflated = errors.New("too many bytes after decompression")

@@ -12,32 +12,32 @@ import (
 	"brine/event"
 )
 
-// Chunk is the records of one fetch and the memory they point into. Several may share it; releasing the last hold returns it to
-// the pool, and its bytes to whom they are charged.
+// Chunk is the records of one fetch and the memory they point into. It has holds. Releasing the last one returns the chunk to the pool, and
+// its bytes to the account they are charged to.
 type Chunk struct {
 	Records []event.Record // valid until the last hold is released
-	Next    int64          // the offset to read next: after everything in it, aborted records and markers included
-	End     int64          // the partition's end when it was fetched: the last stable offset
-	Cost    int64          // of the records, as event.Record.Size counts
-	Sent    int            // how many bytes of record batches the broker sent
-	Took    time.Duration  // until its answer was there
-	Blocked time.Duration  // how long the fetch waited for room for it
+	Next    int64          // the offset to read next: after everything in the chunk, aborted records and markers included
+	End     int64          // the partition's end at the time of the fetch: the last stable offset
+	Cost    int64          // of the records, as counted by event.Record.Size
+	Sent    int            // bytes of record batches that the broker sent
+	Took    time.Duration  // time until the answer had arrived
+	Blocked time.Duration  // time that the fetch waited for room
 
 	topic     string
 	partition int
 
-	answer   *buffer // what the broker sent; nil when no record points into it
-	inAnswer bool    // a record does
+	answer   *buffer // what the broker sent; nil if no record points into it
+	inAnswer bool    // a record points into answer
 	inflated []*buffer
 	headers  []event.Header
 	names    names
 
 	charged int64
-	account Account // nil as long as nothing is charged
+	account Account // nil until something is charged
 	holds   atomic.Int32
 }
 
-// Account is what bytes of memory are charged to.
+// Account is what memory is charged to.
 type Account interface{ Release(bytes int64) }
 
 var chunks = sync.Pool{New: func() any { return &Chunk{names: names{}} }}
@@ -50,20 +50,20 @@ func NewChunk(topic string, partition int) *Chunk {
 	return c
 }
 
-// NewGap returns a chunk without records: all before next has left the log.
+// NewGap returns a chunk without records: everything before next has left the log.
 func NewGap(topic string, partition int, next, end int64) *Chunk {
 	c := NewChunk(topic, partition)
 	c.Next, c.End = next, end
 	return c
 }
 
-// Charge notes that bytes were charged for the chunk; they are released with its last hold.
+// Charge notes that bytes were charged for the chunk. They are released with its last hold.
 func (c *Chunk) Charge(to Account, bytes int64) { c.account, c.charged = to, bytes }
 
-// Hold takes one more hold.
+// Hold adds a hold.
 func (c *Chunk) Hold() { c.holds.Add(1) }
 
-// Release releases one hold.
+// Release releases a hold.
 func (c *Chunk) Release() {
 	if c.holds.Add(-1) > 0 {
 		return
@@ -91,7 +91,7 @@ func (c *Chunk) freeAnswer() {
 	}
 }
 
-// Memory is what c keeps from others, in bytes: its buffers whole, and records where it has room for them.
+// Memory returns the bytes that c occupies: its whole buffers, and the capacity of its records.
 func (c *Chunk) Memory() int64 {
 	n := int64(cap(c.Records))*recordBytes + int64(cap(c.headers))*headerBytes
 	if c.answer != nil {
@@ -108,7 +108,7 @@ const (
 	headerBytes = int64(unsafe.Sizeof(event.Header{}))
 )
 
-// fit gives up what is not needed: the answer when no record points into it, room for records that an earlier, larger fetch had.
+// fit gives up what is not needed: the answer if no record points into it, and room for records left from an earlier, larger fetch.
 func (c *Chunk) fit() {
 	if !c.inAnswer {
 		c.freeAnswer()
@@ -120,7 +120,7 @@ func (c *Chunk) fit() {
 
 const recordSlack = 128
 
-// take reads what a broker has answered into c, up to the offset until (−1: all of it).
+// take reads a broker's answer into c, up to the offset until (−1: all of it).
 func (c *Chunk) take(a *fetchAnswer, offset, until int64) error {
 	if a.err != nil {
 		return a.err
@@ -140,8 +140,8 @@ func (c *Chunk) take(a *fetchAnswer, offset, until int64) error {
 	return nil
 }
 
-// read fills c from the record batches of an answer, from the offset on, leaving out control records and those of aborted
-// transactions. A faulty batch is an error only when it comes first; else c ends before it.
+// read fills c from the record batches of an answer, from an offset on, without control records and records of aborted transactions. A
+// corrupt batch is an error only if it comes first; otherwise c ends before it.
 func (c *Chunk) read(batches []byte, from int64, aborted aborts) error {
 	c.Next = from
 	for len(batches) > 0 {
@@ -152,7 +152,7 @@ func (c *Chunk) read(batches []byte, from int64, aborted aborts) error {
 		switch {
 		case err == nil:
 			c.Next = max(c.Next, info.last+1)
-		case errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, ErrCorrupt): // the answer's end
+		case errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, ErrCorrupt): // the end of the answer
 			return nil
 		case c.Next > from:
 			return nil
@@ -164,7 +164,7 @@ func (c *Chunk) read(batches []byte, from int64, aborted aborts) error {
 	return nil
 }
 
-// readRecords reads one batch's records.
+// readRecords reads the records of one batch.
 func (c *Chunk) readRecords(info *batchInfo, records []byte, from int64, aborted aborts) error {
 	if aborted.skip(info, records) {
 		return nil
@@ -194,7 +194,7 @@ func (a *aborts) add(producer, first int64) {
 	a.begin[producer] = append(a.begin[producer], first)
 }
 
-// skip reports whether the batch has nothing for us, and follows the transactions' ends.
+// skip reports whether the batch has nothing for us, and tracks the ends of transactions.
 func (a *aborts) skip(info *batchInfo, records []byte) bool {
 	for first := a.begin[info.producer]; len(first) > 0 && first[0] <= info.last; first = first[1:] {
 		a.open[info.producer] = true

@@ -21,19 +21,19 @@ import (
 
 // Kafka is how to reach the brokers.
 type Kafka struct {
-	Brokers  []string       // host:port of one or more; the others are learnt from them
+	Brokers  []string       // host:port of one or more; brine learns the others from them
 	TLS      *tls.Config    // nil: no TLS
 	SASL     sasl.Mechanism // nil: no authentication
-	ClientID string         // what brokers log us as; default "brine"
+	ClientID string         // the name in the brokers' logs; default "brine"
 
 	// Dial opens the connections, for proxies and tests; default a net.Dialer.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
-	// Failed is called when a connection could not be made or broke: so many times since a broker last answered. It must be quick and safe
-	// for concurrent use; nil means nothing is called.
+	// Failed is called when a connection could not be made or broke. failures is the number of times since a broker last answered. It must be
+	// quick and safe for concurrent use; nil: no call.
 	Failed func(address string, failures int, err error)
 }
 
-// EnsureDefaults fills what is unset.
+// EnsureDefaults sets zero fields to their defaults.
 func (k *Kafka) EnsureDefaults() {
 	k.ClientID = cmp.Or(k.ClientID, "brine")
 	if k.Dial == nil {
@@ -41,35 +41,35 @@ func (k *Kafka) EnsureDefaults() {
 	}
 }
 
-// Cluster is our way to the brokers. It knows every connection it has opened, so that an end can be made of all of them.
+// Cluster is our access to the brokers. It knows every connection that it has opened, so that Close can end them all.
 type Cluster struct {
 	kafka     Kafka
 	timeout   time.Duration
 	transport *kafka.Transport
 	client    *kafka.Client
-	topicIDs  bool  // topics have ids on these brokers
-	consumers int16 // version of the consumer protocol's heartbeats that we and these brokers speak, or noConsumers
+	topicIDs  bool  // these brokers have topic ids
+	consumers int16 // version of the consumer protocol's heartbeats that we share with these brokers, or noConsumers
 
 	mu       sync.Mutex
 	conns    map[*trackedConn]struct{}
 	closed   bool
-	failures int   // connections that could not be made or broke, since a broker answered
+	failures int   // connections that could not be made or broke since a broker last answered
 	fault    error // of the last of them, with its address
 	faulty   string
 }
 
-// New makes a cluster that connects to nothing yet. An answer may take as long as timeout; of the topics' leaders' moves it learns early.
+// New returns a cluster that is not connected yet. An answer may take up to timeout. It learns early when a leader of the topics moves.
 func New(k Kafka, timeout time.Duration, topics ...string) *Cluster {
 	k.EnsureDefaults()
 	c := &Cluster{kafka: k, timeout: timeout, conns: map[*trackedConn]struct{}{}}
 	c.transport = k.transport(c.dial, c.failed)
-	c.transport.MetadataTTL = 2 * time.Second // how soon we learn of a leader's move
+	c.transport.MetadataTTL = 2 * time.Second // how soon we learn that a leader moved
 	c.transport.MetadataTopics = topics
 	c.client = &kafka.Client{Addr: kafka.TCP(k.Brokers...), Transport: c, Timeout: timeout}
 	return c
 }
 
-// RoundTrip makes a request. One that time or its caller ended says what failed last.
+// RoundTrip makes a request. If its deadline or its caller ended it, the error includes what failed last.
 func (c *Cluster) RoundTrip(ctx context.Context, addr net.Addr, request kafka.Request) (kafka.Response, error) {
 	response, err := c.transport.RoundTrip(ctx, addr, request)
 	c.mu.Lock()
@@ -96,13 +96,13 @@ func (c *Cluster) RoundTrip(ctx context.Context, addr net.Addr, request kafka.Re
 	return response, err
 }
 
-// ended reports whether a connection ended where something was to be read.
+// ended reports whether a connection ended where more was to be read.
 func ended(err error) bool { return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) }
 
-// WantsTLS reports whether kafka-go has recognized an alert of TLS in what came before the end. Its error has no type.
+// WantsTLS reports whether kafka-go recognized a TLS alert in what came before the end. Its error has no type.
 func WantsTLS(err error) bool { return err != nil && strings.Contains(err.Error(), "expecting TLS") }
 
-// failed notes what befell a connection, with its address.
+// failed notes the failure of a connection, with its address.
 func (c *Cluster) failed(address string, err error) {
 	c.mu.Lock()
 	c.failures++
@@ -114,7 +114,7 @@ func (c *Cluster) failed(address string, err error) {
 	}
 }
 
-// trackedConn leaves the cluster's list as it is closed.
+// trackedConn leaves the cluster's list when it is closed.
 type trackedConn struct {
 	net.Conn
 	cluster *Cluster
@@ -154,7 +154,7 @@ func (c *Cluster) dial(ctx context.Context, network, address string) (net.Conn, 
 	return t, nil
 }
 
-// Close cuts every connection and refuses new ones; what was waiting for an answer fails at once.
+// Close cuts every connection and refuses new ones. Calls that wait for an answer fail at once.
 func (c *Cluster) Close() {
 	c.mu.Lock()
 	c.closed = true

@@ -14,17 +14,17 @@ import (
 	"brine/internal/backoff"
 )
 
-// ErrNoConsumers says that the brokers do not have the consumer protocol, or have it turned off.
+// ErrNoConsumers means that the brokers do not have the consumer protocol, or have it turned off.
 var ErrNoConsumers = errors.New("the brokers do not speak the consumer protocol (Kafka 4.0 and later do)")
 
-// How long what the coordinator does not say may last.
+// Durations that the coordinator does not communicate.
 const (
-	firstInterval = 5 * time.Second  // between heartbeats, until the coordinator says how long
-	silence       = 45 * time.Second // of a coordinator, after which it must have removed us; the brokers' default for a session
-	unreleasedFor = 75 * time.Second // of an instance id that may be a killed process's: longer than any default session
+	firstInterval = 5 * time.Second  // between heartbeats, until the coordinator sends its own
+	silence       = 45 * time.Second // from the coordinator, after which it must have removed us; the brokers' default session
+	unreleasedFor = 75 * time.Second // for an instance id that may be a killed process's: longer than any default session
 )
 
-// Held is partitions of one topic that a consumer has.
+// Held is partitions of one topic that a consumer owns.
 type Held struct {
 	Topic      Topic
 	Name       string
@@ -33,22 +33,21 @@ type Held struct {
 
 // Holder works on the partitions of a Consumer. Its methods are called one at a time.
 type Holder interface {
-	// Take begins work on partitions, beside the work that goes on. It returns at once.
+	// Take starts work on partitions, beside the work in progress. It returns at once.
 	Take(t *Tenure, of Held)
-	// Release ends work on partitions for good, settled and committed. It returns at once; done is called when none of them is touched any
-	// more.
+	// Release ends work on partitions for good, settled and committed. It returns at once and calls done when nothing touches them any more.
 	Release(of []Held, done func())
-	// Drop ends work on all partitions at once, with nothing committed, and returns when none is touched any more.
+	// Drop ends work on all partitions at once, without a commit, and returns when nothing touches them any more.
 	Drop()
-	// Joined is called when the group has answered, with the member's epoch and the topics that we subscribe to, also where nothing of them is
-	// ours; Parted when it did not take us, and will be asked again.
+	// Joined is called when the group has answered, with the member's epoch and the topics that we subscribe to, even those of which we own
+	// nothing. Parted is called when the group did not accept us; we will ask again.
 	Joined(epoch int, topics map[string]Topic)
 	Parted(why error)
 }
 
-// Consumer is our membership of a consumer group by the consumer protocol (KIP-848): the coordinator assigns, and moves one partition after
-// another while the others run on. What it takes away is settled and committed, then missing from what our next heartbeat says we own; only
-// then does another member get it. One goroutine runs it; Commit may be called from any.
+// Consumer is our membership of a consumer group by the consumer protocol (KIP-848). The coordinator assigns partitions, and moves them one
+// by one while the others run on. What it takes away we settle and commit, then leave out of what our next heartbeat reports as owned; only
+// then does another member get it. One goroutine runs the Consumer; Commit may be called from any.
 //
 //	join ──▶ heartbeat ◀──────────────────────────────┐
 //	           │ target: take what is new ─────────────┤
@@ -66,18 +65,18 @@ type Consumer struct {
 	interval time.Duration
 	heard    time.Time
 
-	owned, releasing, target held      // of this life: what the holder has, what of that it releases, what it should have
+	owned, releasing, target held      // of this life: what the holder has, what of that it is releasing, what it should have
 	released                 chan held // of this life
 	life                     context.Context
 	endLife                  context.CancelFunc
-	stopping                 bool // this life is ending: nothing is taken any more
+	stopping                 bool // this life is ending: nothing more is taken
 
-	unanswered bool // the last attempt to join was, by the coordinator
-	everything bool // the next heartbeat says all: the last answer was none, or there are other topics
-	report     bool // it says what we own
+	unanswered bool // the last attempt to join was not answered
+	everything bool // the next heartbeat reports everything: the last one was not answered, or the topics have changed
+	report     bool // the next heartbeat reports what we own
 
-	asking chan struct{} // held by the one goroutine that asks for topics
-	look   chan struct{} // for topics, now
+	asking chan struct{} // held by the goroutine that asks for topics
+	look   chan struct{} // look for topics now
 	seen   chan map[string]Topic
 	nudges chan struct{} // send a heartbeat now
 
@@ -91,8 +90,8 @@ type Consumer struct {
 	commits    coordinator
 }
 
-// Consumer makes a consumer, which joins nothing yet. Its error is ErrNoConsumers where the brokers, as LearnVersions found them, do not
-// speak the protocol.
+// Consumer returns a consumer that has not joined yet. It returns ErrNoConsumers if the brokers, as LearnVersions found them, do not speak
+// the protocol.
 func (c *Cluster) Consumer(m Membership) (*Consumer, error) {
 	if c.consumers == noConsumers {
 		return nil, ErrNoConsumers
@@ -106,15 +105,15 @@ func (c *Cluster) Consumer(m Membership) (*Consumer, error) {
 	return k, nil
 }
 
-// newMemberID is a UUID as Kafka writes it.
+// newMemberID returns a UUID in Kafka's notation.
 func newMemberID() string {
 	var id [16]byte
 	_, _ = rand.Read(id[:])
 	return base64.RawURLEncoding.EncodeToString(id[:])
 }
 
-// Run is a member until stop ends, which has the holder release all, or the group refuses us. ErrNoConsumers is returned before anything
-// was assigned.
+// Run is a member until stop ends, when the holder releases everything, or until the group refuses us. It returns ErrNoConsumers only
+// before anything was assigned.
 func (m *Consumer) Run(stop context.Context, h Holder) error {
 	m.holder = h
 	ctx, end := context.WithCancel(context.Background())
@@ -149,13 +148,13 @@ func (m *Consumer) Run(stop context.Context, h Holder) error {
 			_ = pauses.Wait(stop)
 		}
 	}
-	if m.unanswered { // the group may have us for a member, and wait for its session's end
+	if m.unanswered { // the group may count us as a member, and wait for the end of our session
 		m.leave()
 	}
 	return nil
 }
 
-// unspoken is ErrNoConsumers for brokers that list the protocol and have it turned off.
+// unspoken returns ErrNoConsumers for brokers that list the protocol but have it turned off.
 func unspoken(err error) error {
 	if errors.Is(err, kafka.UnsupportedVersion) {
 		return fmt.Errorf("%w: %w", ErrNoConsumers, err)
@@ -163,7 +162,7 @@ func unspoken(err error) error {
 	return err
 }
 
-// renew has the next join be another member's.
+// renew makes the next join that of a new member.
 func (m *Consumer) renew() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -172,7 +171,7 @@ func (m *Consumer) renew() {
 	}
 }
 
-// join makes us a member who has nothing yet.
+// join makes us a member who owns nothing yet.
 func (m *Consumer) join(ctx context.Context) error {
 	topics, err := m.askTopics(ctx)
 	if err != nil {
@@ -200,7 +199,7 @@ func (m *Consumer) join(ctx context.Context) error {
 	return nil
 }
 
-// stay sends heartbeats until stop has ended and all is released (nil), or the group has dropped us.
+// stay sends heartbeats until stop has ended and everything is released (nil), or the group has dropped us.
 func (m *Consumer) stay(stop context.Context) error {
 	defer m.endLife()
 	beat := time.NewTimer(m.interval)
@@ -237,7 +236,7 @@ func (m *Consumer) stay(stop context.Context) error {
 	}
 }
 
-// release has the holder end its work on partitions, and notes when it has.
+// release makes the holder end its work on partitions, and notes when it has.
 func (m *Consumer) release(parts held) {
 	m.releasing.add(parts)
 	released, life := m.released, m.life
@@ -249,7 +248,7 @@ func (m *Consumer) release(parts held) {
 	})
 }
 
-// beat sends a heartbeat and does what its answer asks for. Its error says that the group has dropped us, or will not have us.
+// beat sends a heartbeat and does what the answer asks for. An error means that the group has dropped or refused us.
 func (m *Consumer) beat() error {
 	q := &consumerBeat{instance: m.InstanceID}
 	if m.everything {
@@ -282,7 +281,7 @@ func (m *Consumer) beat() error {
 	return nil
 }
 
-// send makes one call to the coordinator as the member that we are.
+// send makes one call to the coordinator as the current member.
 func (m *Consumer) send(ctx context.Context, q *consumerBeat) (*consumerAnswer, error) {
 	m.mu.Lock()
 	q.version, q.group, q.member = m.version, m.Group, m.id
@@ -304,7 +303,7 @@ func (m *Consumer) send(ctx context.Context, q *consumerBeat) (*consumerAnswer, 
 	return a, nil
 }
 
-// learn takes over what an answer says, the assignment before the epoch.
+// learn adopts what an answer contains, the assignment before the epoch.
 func (m *Consumer) learn(a *consumerAnswer) {
 	if a.assigned != nil {
 		m.target = a.assigned
@@ -327,8 +326,8 @@ func (m *Consumer) setEpoch(epoch int32) {
 	}
 }
 
-// reconcile has the holder take and release what lies between what it has and what the coordinator wants us to have. What is being released
-// and is ours again is taken when it has been.
+// reconcile makes the holder take and release the difference between what it has and what the coordinator assigns to us. A partition that
+// is assigned to us again while it is being released is taken afterwards.
 func (m *Consumer) reconcile() {
 	if m.stopping {
 		return
@@ -356,14 +355,14 @@ func (m *Consumer) reconcile() {
 	}
 }
 
-// less notes what has been released, and reports whether all of it has: that is said at once.
+// less notes what has been released, and reports whether that was all of it, which is then reported at once.
 func (m *Consumer) less(parts held) (all bool) {
 	m.owned, m.releasing, m.report = without(m.owned, parts), without(m.releasing, parts), true
-	m.reconcile() // what is ours again by now
+	m.reconcile() // what was assigned to us again meanwhile
 	return len(m.releasing) == 0
 }
 
-// drop has the holder end everything, since the group has given it to others.
+// drop makes the holder end everything, because the group has given it to others.
 func (m *Consumer) drop(why error) {
 	m.mu.Lock()
 	m.tenure.over = true
@@ -373,7 +372,7 @@ func (m *Consumer) drop(why error) {
 	m.Logger.Warn("the group has dropped us; joining again", "group", m.Group, "reason", why)
 }
 
-// leave says that we are gone: for good, or as a static member that comes back within the session.
+// leave reports that we leave: for good, or as a static member that returns within the session.
 func (m *Consumer) leave() {
 	m.mu.Lock()
 	if m.tenure != nil {
@@ -391,7 +390,7 @@ func (m *Consumer) leave() {
 	}
 }
 
-// nudge has a heartbeat sent now.
+// nudge makes a heartbeat go out now.
 func (m *Consumer) nudge() {
 	select {
 	case m.nudges <- struct{}{}:

@@ -8,16 +8,16 @@ import (
 	"github.com/segmentio/kafka-go"
 )
 
-// ErrLost is the error of a commit for what the group has taken from us. Another try does not change it.
+// ErrLost is the error of a commit for what the group has taken from us. A retry does not help.
 var ErrLost = errors.New("the group has given these partitions to others")
 
-// Tenure is the time from one join to when the group drops us. What is committed in it fails when it is over, also if we have joined again.
+// Tenure is the time from a join until the group drops us. Its commits fail once it is over, even if we have joined again.
 type Tenure struct {
 	over bool // guarded by the consumer's mu
 }
 
-// Commit commits offsets of a topic, of partitions that were taken in a tenure and are not released yet. While the coordinator says that
-// our epoch is an older one it waits for the new one. It fails once the tenure is over, whoever we are by then.
+// Commit commits offsets of a topic, of partitions that were taken in a tenure and are not released yet. While the coordinator rejects our
+// epoch as old, it waits for the new one. It fails once the tenure is over, even if we have joined again.
 func (m *Consumer) Commit(t *Tenure, topic string, commits map[int]Commit) error {
 	ctx, cancel := context.WithTimeout(context.Background(), m.CommitTimeout)
 	defer cancel()

@@ -10,14 +10,14 @@ import (
 	"brine/internal/backoff"
 )
 
-// know takes over the state of the topics, and reports whether there are others than before.
+// know adopts the state of the topics, and reports whether the set of topics has changed.
 func (m *Consumer) know(topics map[string]Topic) (others bool) {
 	others = !slices.Equal(slices.Sorted(maps.Keys(topics)), slices.Sorted(maps.Keys(m.topics)))
 	if m.names == nil {
 		m.names = map[topicID]string{}
 	}
 	for name, t := range topics {
-		m.names[t.id] = name // ids of before stay: what is owned of a topic that was deleted is released by them
+		m.names[t.id] = name // earlier ids stay: partitions of a deleted topic are released by them
 	}
 	m.topics = topics
 	return others
@@ -31,7 +31,7 @@ func (m *Consumer) subscribed() []string {
 	return names
 }
 
-// watch asks for the topics now and then, and when an id is not known.
+// watch asks for the topics at intervals, and when an id is not known.
 func (m *Consumer) watch(ctx context.Context) {
 	tick := time.NewTicker(m.watchEvery())
 	defer tick.Stop()
@@ -41,7 +41,7 @@ func (m *Consumer) watch(ctx context.Context) {
 			return
 		case <-tick.C:
 		case <-m.look:
-			if backoff.Wait(ctx, 100*time.Millisecond) != nil { // brokers learn of a topic one after the other
+			if backoff.Wait(ctx, 100*time.Millisecond) != nil { // brokers learn of a topic one after another
 				return
 			}
 		}
@@ -57,7 +57,7 @@ func (m *Consumer) watch(ctx context.Context) {
 	}
 }
 
-// askTopics asks for the topics, once a request that is under way has ended.
+// askTopics asks for the topics, after a request in progress has ended.
 func (m *Consumer) askTopics(ctx context.Context) (map[string]Topic, error) {
 	select {
 	case m.asking <- struct{}{}:
@@ -68,7 +68,7 @@ func (m *Consumer) askTopics(ctx context.Context) (map[string]Topic, error) {
 	return m.Topics(ctx)
 }
 
-// namedHeld are partitions with their topics as they are known.
+// namedHeld returns partitions with their topics as far as they are known.
 func (m *Consumer) namedHeld(parts held) (out []Held) {
 	for id, partitions := range parts {
 		of := Held{Name: m.names[id], Topic: Topic{id: id}}
@@ -88,7 +88,7 @@ func (m *Consumer) namedHeld(parts held) (out []Held) {
 	return out
 }
 
-// without returns what a has and b has not.
+// without returns what is in a but not in b.
 func without(a, b held) held {
 	out := held{}
 	for id, partitions := range a {

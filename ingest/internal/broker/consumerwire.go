@@ -10,37 +10,36 @@ import (
 	"github.com/segmentio/kafka-go/protocol"
 )
 
-// The requests of the consumer protocol (KIP-848), which kafka-go does not know, and commits in the first version that knows epochs. All
-// are flexible: strings and arrays are compact (their length plus one is a uvarint, 0 is null), and each structure ends with tagged
-// fields.
+// The requests of the consumer protocol (KIP-848), which kafka-go does not know, and commits in the first version with epochs. All are
+// flexible: strings and arrays are compact (their length plus one is a uvarint, 0 is null), and each structure ends with tagged fields.
 const (
 	consumerBeatKey     protocol.ApiKey = 68
 	consumerDescribeKey protocol.ApiKey = 69
 
-	consumerVersion    = 1  // of heartbeats: since then members choose their ids
-	noConsumers        = -1 // brokers that do not have the protocol
+	consumerVersion    = 1  // of heartbeats: the first in which members choose their ids
+	noConsumers        = -1 // brokers without the protocol
 	epochCommitVersion = 9
 )
 
-// Errors of the consumer protocol, which kafka-go has no names for.
+// Errors of the consumer protocol that kafka-go has no names for.
 const (
-	fencedEpoch         kafka.Error = 110 // the member's epoch is not the group's: it has nothing any more
-	unreleasedInstance  kafka.Error = 111 // another member has the instance id, and has not left
+	fencedEpoch         kafka.Error = 110 // the member's epoch is not the group's: it owns nothing any more
+	unreleasedInstance  kafka.Error = 111 // another member has the instance id and has not left
 	unsupportedAssignor kafka.Error = 112
-	staleEpoch          kafka.Error = 113 // of a commit: there is a newer epoch of the member, which it will learn
+	staleEpoch          kafka.Error = 113 // of a commit: the member has a newer epoch, which it will learn
 	invalidRegex        kafka.Error = 128
 )
 
-// flexible is a request that is written and read here, in one version.
+// flexible is a request that is encoded and decoded here, in one version.
 type flexible interface {
 	protocol.Message
 	fixed() int16                              // the version
-	body(b []byte) []byte                      // adds the request behind its header
-	answer(r *reader) (protocol.Message, bool) // reads the answer behind its header; false: it is none
+	body(b []byte) []byte                      // appends the request, after its header
+	answer(r *reader) (protocol.Message, bool) // reads the answer, after its header; false if it is malformed
 }
 
-// exchangeFlexible writes length int32 · key int16 · version int16 · correlation id int32 · client id · tags · body; and reads, behind
-// length and correlation id, tags · body.
+// exchangeFlexible writes length int32 · key int16 · version int16 · correlation id int32 · client id · tags · body. It reads, after length
+// and correlation id, tags · body.
 func exchangeFlexible(rw io.ReadWriter, m flexible, client string) (protocol.Message, error) {
 	b := m.body(append(newRequest(m.ApiKey(), m.fixed(), client), 0))
 	return exchange(rw, m.ApiKey(), b, func(answer []byte) (protocol.Message, error) { return parseFlexible(m, answer) })
@@ -67,11 +66,11 @@ func appendCompactOrNull(b []byte, s string) []byte {
 	return appendCompact(b, s)
 }
 
-// held are partitions by the ids of their topics.
+// held are partitions by topic id.
 type held map[topicID][]int32
 
-// consumerBeat joins a group (epoch 0), stays in it, or leaves (−1, or −2 as a static member that comes back). What is nil or zero of the
-// last four is unchanged.
+// consumerBeat joins a group (epoch 0), stays in it, or leaves it (−1, or −2 for a static member that returns). A nil or zero value of the
+// last four fields means no change.
 type consumerBeat struct {
 	version       int16
 	group, member string
@@ -82,7 +81,7 @@ type consumerBeat struct {
 	owned         held // empty and nil differ
 }
 
-// consumerAnswer is what the coordinator says of a member.
+// consumerAnswer is the coordinator's answer to a member.
 type consumerAnswer struct {
 	code     int16
 	message  string
@@ -96,7 +95,7 @@ func (*consumerBeat) ApiKey() protocol.ApiKey   { return consumerBeatKey }
 func (*consumerAnswer) ApiKey() protocol.ApiKey { return consumerBeatKey }
 func (q *consumerBeat) fixed() int16            { return q.version }
 
-// body is: group · member · epoch int32 · instance, null for none · rack, null · rebalance timeout int32, −1: unchanged · topics, null:
+// body writes: group · member · epoch int32 · instance, null for none · rack, null · rebalance timeout int32, −1: unchanged · topics, null:
 // unchanged · from version 1 on a regular expression, null · assignor, null · owned, null: unchanged · tags.
 func (q *consumerBeat) body(b []byte) []byte {
 	b = appendCompact(appendCompact(b, q.group), q.member)
@@ -134,8 +133,8 @@ func (q *consumerBeat) body(b []byte) []byte {
 	return append(b, 0)
 }
 
-// answer reads: throttle time int32 · error int16 · message · member · epoch int32 · interval int32 · assignment, one byte before it: −1
-// for null · tags.
+// answer reads: throttle time int32 · error int16 · message · member · epoch int32 · interval int32 · assignment, after one byte, which is
+// −1 for null · tags.
 func (*consumerBeat) answer(r *reader) (protocol.Message, bool) {
 	r.skip(4)
 	a := &consumerAnswer{code: r.int16(), message: string(r.bytes(r.length())), member: string(r.bytes(r.length())), epoch: r.int32()}
@@ -148,7 +147,7 @@ func (*consumerBeat) answer(r *reader) (protocol.Message, bool) {
 	return a, true
 }
 
-// readHeld reads partitions, each once.
+// readHeld reads partitions, without duplicates.
 func readHeld(r *reader) held {
 	h, all := held{}, map[topicID]map[int32]bool{}
 	for n := r.length(); n > 0 && !r.bad; n-- {
@@ -177,14 +176,14 @@ type epochCommit struct {
 	commits map[int]Commit
 }
 
-// epochCommitAnswer is what became of each partition.
+// epochCommitAnswer is the result for each partition.
 type epochCommitAnswer struct{ codes map[int]int16 }
 
 func (*epochCommit) ApiKey() protocol.ApiKey       { return protocol.OffsetCommit }
 func (*epochCommitAnswer) ApiKey() protocol.ApiKey { return protocol.OffsetCommit }
 func (*epochCommit) fixed() int16                  { return epochCommitVersion }
 
-// body is: group · epoch int32 · member · instance, null for none · topics (name, partitions (index int32, offset int64, leader epoch
+// body writes: group · epoch int32 · member · instance, null for none · topics (name, partitions (index int32, offset int64, leader epoch
 // int32, metadata, tags), tags) · tags.
 func (q *epochCommit) body(b []byte) []byte {
 	b = appendCompact(b, q.claim.Group)
@@ -218,10 +217,10 @@ func (*epochCommit) answer(r *reader) (protocol.Message, bool) {
 	return a, true
 }
 
-// describeConsumers asks for the members of one group of the consumer protocol.
+// describeConsumers asks for the members of a group of the consumer protocol.
 type describeConsumers struct{ group string }
 
-// describedConsumers are a group's members. The partitions are those that members have, of topics by name.
+// describedConsumers are a group's members. Partitions are those that the members own, by topic name.
 type describedConsumers struct {
 	code    int16
 	members []describedConsumer
@@ -236,7 +235,7 @@ func (*describeConsumers) ApiKey() protocol.ApiKey  { return consumerDescribeKey
 func (*describedConsumers) ApiKey() protocol.ApiKey { return consumerDescribeKey }
 func (*describeConsumers) fixed() int16             { return 0 }
 
-// body is: groups · include operations bool · tags.
+// body writes: groups · include operations bool · tags.
 func (q *describeConsumers) body(b []byte) []byte {
 	return append(appendCompact(append(b, 2), q.group), 0, 0)
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/segmentio/kafka-go/protocol"
 )
 
-// groupCall is a request to a group's coordinator, in no higher version than last: kafka-go does not write the flexible versions
-// of the group's requests as brokers read them, and sends some of them to any broker. None of what they add is needed.
+// groupCall is a request to a group's coordinator, in version last at most: kafka-go does not write the flexible versions of the group's
+// requests as brokers read them, and sends some of them to any broker. We need nothing that they add.
 type groupCall struct {
 	protocol.Message
 	last        int16
@@ -36,7 +36,7 @@ func (g *groupCall) Required(versions map[protocol.ApiKey]int16) bool {
 	return true
 }
 
-// RawExchange is kafka-go's own, in our version.
+// RawExchange does what kafka-go does, in our version.
 func (g *groupCall) RawExchange(rw io.ReadWriter) (protocol.Message, error) {
 	switch m := g.Message.(type) {
 	case *beatRequest:
@@ -49,7 +49,7 @@ func (g *groupCall) RawExchange(rw io.ReadWriter) (protocol.Message, error) {
 	return protocol.RoundTrip(rw, g.version, int32(g.ApiKey()), g.client, g.Message)
 }
 
-// coordinator sends calls to the broker that coordinates a group, and finds that broker. One goroutine at a time uses it.
+// coordinator sends calls to the broker that coordinates a group, and finds that broker. Only one goroutine at a time may use it.
 type coordinator struct {
 	*Cluster
 	group string
@@ -57,7 +57,7 @@ type coordinator struct {
 	known bool
 }
 
-// call makes a call and waits that long for its answer.
+// call makes a call and waits for the answer, for at most wait.
 func (c *coordinator) call(ctx context.Context, request protocol.Message, last int16, wait time.Duration) (protocol.Message, error) {
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
@@ -86,8 +86,8 @@ func (c *coordinator) find(ctx context.Context) error {
 	return nil
 }
 
-// failure is the error that an answer's code stands for. After one that says that the broker does not coordinate the group, it is
-// looked for again.
+// failure returns the error for an answer's code. After one which means that the broker does not coordinate the group, the next call looks
+// for the coordinator again.
 func (c *coordinator) failure(code int16) error {
 	switch err := kafka.Error(code); err {
 	case 0:

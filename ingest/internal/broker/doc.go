@@ -1,5 +1,5 @@
-// Package broker speaks Kafka's protocol, over kafka-go's Transport: it finds topics, is a member of a consumer group, fetches
-// records, looks up and commits offsets, and produces. What a record means, and when an offset may be committed, is its callers'.
+// Package broker speaks Kafka's protocol over kafka-go's Transport. It finds topics, is a member of a consumer group, fetches records,
+// looks up and commits offsets, and produces. Its callers decide what a record means and when an offset may be committed.
 //
 //	cluster.go     Cluster: the connections to the brokers        errors.go   what their errors mean
 //	topic.go       Topic: partitions and id of a topic
@@ -13,6 +13,6 @@
 //	produce.go     produce, create a topic, a topic's settings      admin.go    what commands ask: topics, groups
 //	wire.go        integers and frames, for the answers that are read here
 //
-// Fetch answers and a few requests are read and written here, since kafka-go reads them wrongly or does not know them: each
-// file says why. See docs/adr/0007, 0015, 0030 and 0090.
+// Fetch answers and a few requests are encoded and decoded here because kafka-go gets them wrong or does not know them: each file explains
+// why. See docs/adr/0007, 0015, 0030 and 0090.
 package broker

@@ -21,17 +21,17 @@ var (
 
 // Answers of brokers that decide how to continue.
 const (
-	ErrOutOfRange    = kafka.OffsetOutOfRange   // the log has no such offset
+	ErrOutOfRange    = kafka.OffsetOutOfRange   // the log does not have the offset
 	ErrFenced        = kafka.FencedInstanceID   // another process has joined with our instance id
-	ErrUnknownMember = kafka.UnknownMemberId    // of a commit: the group has members, and we are not one of them
+	ErrUnknownMember = kafka.UnknownMemberId    // of a commit: the group has members, and we are not one
 	ErrOldCommit     = kafka.UnsupportedVersion // of a commit: the same, and they speak the consumer protocol
 
-	ErrCredentials = kafka.SASLAuthenticationFailed // SASL: no such user, or another password
-	ErrMechanism   = kafka.UnsupportedSASLMechanism // SASL: none of those that the broker takes
-	ErrNoSASL      = kafka.IllegalSASLState         // the listener takes everybody, and nobody's credentials
+	ErrCredentials = kafka.SASLAuthenticationFailed // SASL: unknown user or wrong password
+	ErrMechanism   = kafka.UnsupportedSASLMechanism // SASL: the broker accepts other mechanisms
+	ErrNoSASL      = kafka.IllegalSASLState         // the listener accepts everybody, and no credentials
 )
 
-// unreachable is the error that no broker answers at all, or lets us ask.
+// unreachable returns the error for when no broker answers, or lets us ask.
 func (c *Cluster) unreachable(err error) error {
 	if errors.Is(err, ErrDenied) {
 		return fmt.Errorf("kafka brokers %v: %w", c.kafka.Brokers, err)
@@ -39,12 +39,12 @@ func (c *Cluster) unreachable(err error) error {
 	return fmt.Errorf("kafka brokers %v: %w: %w", c.kafka.Brokers, ErrUnreachable, err)
 }
 
-// refusesUs reports whether a broker lets nobody with our credentials ask.
+// refusesUs reports whether a broker refuses our credentials altogether.
 func refusesUs(err error) bool {
 	return errors.Is(err, ErrCredentials) || errors.Is(err, ErrMechanism) || errors.Is(err, ErrNoSASL)
 }
 
-// topicError turns what a broker says of a topic into an error with its fix; nil when the topic is there.
+// topicError turns a broker's answer about a topic into an error with its fix; nil if the topic exists.
 func (c *Cluster) topicError(topic string, err error, partitions int) error {
 	switch {
 	case errors.Is(err, kafka.UnknownTopicOrPartition), err == nil && partitions == 0:
@@ -57,7 +57,7 @@ func (c *Cluster) topicError(topic string, err error, partitions int) error {
 	return nil
 }
 
-// Patiently repeats an attempt while no broker answers, or one says that this may pass, until the request time-out is over.
+// Patiently repeats an attempt while no broker answers, or the error may pass, until the request timeout is over.
 func (c *Cluster) Patiently(ctx context.Context, attempt func() error) error {
 	for end, pauses := time.Now().Add(c.timeout), (backoff.Pauses{Base: 50 * time.Millisecond, Limit: time.Second}); ; {
 		err := attempt()
@@ -70,42 +70,42 @@ func (c *Cluster) Patiently(ctx context.Context, attempt func() error) error {
 	}
 }
 
-// mayPass reports whether an error is that of a broker that is stopping or has just started.
+// mayPass reports whether an error may come from a broker that is stopping or has just started.
 func mayPass(err error) bool {
-	var answer kafka.Error // which is a net.Error too
+	var answer kafka.Error // also a net.Error
 	var network net.Error
 	switch {
 	case errors.Is(err, ErrUnreachable), errors.Is(err, ErrNoTopic), errors.Is(err, ErrDenied):
 		return false
 	case errors.As(err, &answer):
-		return answer.Temporary() || answer == kafka.BrokerNotAvailable // which is what kafka-go says when it knows of no broker yet
+		return answer.Temporary() || answer == kafka.BrokerNotAvailable // kafka-go returns the latter while it does not know any broker
 	}
 	return ended(err) || errors.As(err, &network)
 }
 
-// Answered reports whether an error is a broker's answer, rather than the lack of one.
+// Answered reports whether an error is a broker's answer, as opposed to the lack of one.
 func Answered(err error) bool {
 	answer, ok := errors.AsType[kafka.Error](err)
 	return ok && answer != kafka.BrokerNotAvailable
 }
 
-// NoTopic reports whether an error says that a topic, or a partition of it, is missing.
+// NoTopic reports whether an error means that a topic, or a partition of it, is missing.
 func NoTopic(err error) bool {
 	return errors.Is(err, kafka.UnknownTopicOrPartition) || errors.Is(err, ErrNoTopic)
 }
 
-// Denied reports whether a broker refuses us access to a topic, or at all.
+// Denied reports whether a broker refuses us access to a topic, or altogether.
 func Denied(err error) bool {
 	return errors.Is(err, kafka.TopicAuthorizationFailed) || errors.Is(err, kafka.SASLAuthenticationFailed)
 }
 
-// Temporary reports whether a broker's error is one that passes, as while a leader is elected.
+// Temporary reports whether a broker's error will pass, for example one during a leader election.
 func Temporary(err error) bool {
 	answer, ok := errors.AsType[kafka.Error](err)
 	return ok && answer.Temporary()
 }
 
-// Refused reports whether an error is a group's answer that another try will not change.
+// Refused reports whether an error is a group's final answer, which a retry does not change.
 func Refused(err error) bool {
 	for _, final := range []kafka.Error{
 		kafka.GroupAuthorizationFailed, kafka.TopicAuthorizationFailed, kafka.SASLAuthenticationFailed,

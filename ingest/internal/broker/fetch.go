@@ -10,23 +10,22 @@ import (
 	fetchapi "github.com/segmentio/kafka-go/protocol/fetch"
 )
 
-// Bounds of a fetch.
+// Limits of a fetch.
 const (
-	MinFetchBytes  = 64 << 10           // the fewest bytes that a fetch asks for
+	MinFetchBytes  = 64 << 10           // the fewest bytes that a fetch requests
 	MaxFetchBytes  = maxAnswerBytes / 2 // the most
 	maxAnswerBytes = 1 << 30
-	// An answer may be longer than what was asked for by a record batch, which brokers send whole; 20 MiB are the longest that are usual.
+	// An answer may exceed the request by a record batch, because brokers send batches whole; 20 MiB is the largest usual batch.
 	spareAnswerBytes = 32 << 20
-	FetchMaxWait     = 500 * time.Millisecond // how long a broker waits for records to come
-	// We read fetch answers of versions 4 (the first with the isolation level) to 11 (the last that kafka-go writes).
+	FetchMaxWait     = 500 * time.Millisecond // how long a broker waits for records to arrive
+	// We read fetch answers of versions 4 (the first with isolation levels) to 11 (the last that kafka-go writes).
 	minFetchVersion, maxFetchVersion = 4, 11
 )
 
-// fetchCall is one fetch of one partition, sent by kafka-go's Transport to the partition's leader. It reads its answer
-// itself (protocol.RawExchanger), into the chunk that it was made with.
+// fetchCall is one fetch of one partition, which kafka-go's Transport sends to the partition's leader. It reads its answer itself
+// (protocol.RawExchanger), into the chunk that it was made with.
 //
-// The exchange runs on a goroutine of the Transport, and goes on when the caller has given up: the chunk then is not used
-// again.
+// The exchange runs on a goroutine of the Transport, and goes on when the caller has given up. The chunk is then never reused.
 type fetchCall struct {
 	topic     string
 	partition int
@@ -34,17 +33,17 @@ type fetchCall struct {
 	maxBytes  int32
 	client    string
 	into      *Chunk
-	limit     int64 // of the answer's bytes
+	limit     int64 // on the answer, in bytes
 
 	version int16
 }
 
-// fetchAnswer is what a broker said. batches points into the chunk's answer.
+// fetchAnswer is a broker's answer. batches points into the chunk's answer.
 type fetchAnswer struct {
 	err           error
 	highWatermark int64
 	stable        int64 // the last stable offset: readers of committed records get nothing from here on
-	logStart      int64 // −1 when the broker does not say
+	logStart      int64 // −1 if the broker does not send it
 	aborted       aborts
 	batches       []byte
 }
@@ -55,7 +54,7 @@ func (*fetchAnswer) ApiKey() protocol.ApiKey { return protocol.Fetch }
 // Broker routes the call to the partition's leader.
 func (f *fetchCall) Broker(c protocol.Cluster) (protocol.Broker, error) { return f.request().Broker(c) }
 
-// Required takes note of the version that the connection has negotiated.
+// Required notes the version that the connection has negotiated.
 func (f *fetchCall) Required(versions map[protocol.ApiKey]int16) bool {
 	f.version = min(versions[protocol.Fetch], maxFetchVersion)
 	return true
@@ -82,12 +81,12 @@ func (f *fetchCall) request() *fetchapi.Request {
 	}
 }
 
-// RawExchange writes the request and reads the answer whole.
+// RawExchange writes the request and reads the whole answer.
 func (f *fetchCall) RawExchange(rw io.ReadWriter) (_ protocol.Message, err error) {
 	if f.version < minFetchVersion {
 		return nil, fmt.Errorf("the broker's fetch version is %d; at least %d is needed (Kafka 0.11)", f.version, minFetchVersion)
 	}
-	id := int32(f.offset) // one call at a time is pending on a connection; any number will do
+	id := int32(f.offset) // a connection has only one pending call, so any number will do
 	if err := protocol.WriteRequest(rw, f.version, id, f.client, f.request()); err != nil {
 		return nil, err
 	}

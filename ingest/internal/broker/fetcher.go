@@ -7,33 +7,33 @@ import (
 	"time"
 )
 
-// Fetcher fetches one partition, and adapts how much it asks for to what comes. One goroutine at a time uses it.
+// Fetcher fetches one partition and adapts the size of its requests to what arrives. Only one goroutine at a time may use it.
 type Fetcher struct {
 	Topic     string
 	Partition int
 	Until     int64 // the offset to end before; −1: none
-	Aim       int64 // bytes that the records of one fetch are to take in memory, about
-	Largest   int64 // bytes that are asked for at most, for a record batch that is larger than Aim
-	Answer    int64 // bytes that an answer may have beyond what was asked for because of its last batch; at least 0
+	Aim       int64 // approximate memory in bytes for the records of one fetch
+	Largest   int64 // the most bytes to request, for a record batch larger than Aim
+	Answer    int64 // bytes by which an answer may exceed the request because of its last batch; at least 0
 
 	cluster *Cluster
-	ask     int64   // bytes asked for next
+	ask     int64   // bytes to request next
 	ratio   float64 // bytes in memory per byte fetched, at least 1
 }
 
-// ErrMore says that not even one record batch fitted: the next Fetch asks for twice as much.
+// ErrMore means that not even one record batch fitted. The next Fetch requests twice as much.
 var ErrMore = errors.New("the record batch is larger than what was asked for")
 
-// Fetcher completes a fetcher. It begins with few bytes.
+// Fetcher completes a fetcher. Its first requests are small.
 func (c *Cluster) Fetcher(f Fetcher) *Fetcher {
 	f.cluster, f.ask, f.ratio = c, MinFetchBytes, 1
 	return &f
 }
 
-// Needs is how much memory the next Fetch takes, about, in bytes.
+// Needs returns the approximate memory in bytes that the next Fetch takes.
 func (f *Fetcher) Needs() int64 { return int64(float64(f.ask) * f.ratio) }
 
-// Fetch makes one fetch. A chunk whose Next is offset says that there is nothing yet. An error is ErrMore, ErrOutOfRange, or passes.
+// Fetch makes one fetch. A chunk whose Next is offset means that there is nothing yet. An error is ErrMore, ErrOutOfRange, or temporary.
 func (f *Fetcher) Fetch(ctx context.Context, offset int64) (*Chunk, error) {
 	ctx, cancel := context.WithTimeout(ctx, FetchMaxWait+f.cluster.timeout)
 	defer cancel()
@@ -43,7 +43,7 @@ func (f *Fetcher) Fetch(ctx context.Context, offset int64) (*Chunk, error) {
 		limit: max(f.ask, f.Answer) + spareAnswerBytes,
 	})
 	if err != nil {
-		return nil, err // c may still be written to by the call: it is not used again
+		return nil, err // the call may still write to c: it is not reused
 	}
 	answer := m.(*fetchAnswer)
 	c.Took = time.Since(began)
@@ -64,8 +64,8 @@ func (f *Fetcher) Fetch(ctx context.Context, offset int64) (*Chunk, error) {
 	return nil, ErrMore
 }
 
-// learn adapts the size of the next fetch: more when answers come full, less when they do not, and so that what a fetch
-// becomes in memory stays within Aim.
+// learn adapts the size of the next fetch: larger when answers come full, smaller when they do not, and such that the memory of a fetch
+// stays within Aim.
 func (f *Fetcher) learn(c *Chunk) {
 	if c.Sent > 0 {
 		f.ratio = max(1, float64(c.Cost)/float64(c.Sent))

@@ -14,27 +14,27 @@ import (
 	"github.com/segmentio/kafka-go"
 )
 
-// ErrNotKafka is the error of a connection on which something else than a Kafka broker answers.
+// ErrNotKafka is the error of a connection whose other side is not a Kafka broker.
 var ErrNotKafka = errors.New("what answers is not a Kafka broker")
 
-// An answer is its length in four bytes, and so many bytes. kafka-go believes what it reads: it makes room for an array of as many elements
-// as four bytes of an answer say, up to 2³¹, and goes through all of them even if the connection has ended: gigabytes and minutes of
-// processor time for what another server answers.
+// An answer is its length in four bytes, then that many bytes. kafka-go trusts what it reads: it allocates an array of as many elements as
+// four bytes of an answer say, up to 2³¹, and walks all of them even if the connection has ended. The answer of another kind of server can
+// cost gigabytes and minutes of processor time.
 const (
-	maxFrame   = 0x20000000 // the longest answer that is read; a text makes a greater length, as a space is 0x20
-	wholeFrame = 16 << 10   // up to here an answer is handed on only once all of it is here
+	maxFrame   = 0x20000000 // the longest answer that is read; text reads as a greater length, because a space is 0x20
+	wholeFrame = 16 << 10   // answers up to this size are handed on only once complete
 )
 
-// tlsAlert is the length of an alert that a server of TLS answers with in plain text, and what it begins with. kafka-go knows it.
+// tlsAlert is the length of the plain-text alert that a TLS server answers with; the others are its first bytes. kafka-go knows it.
 const tlsAlert, tlsAlertType, tlsMajor = 7, 0x15, 3
 
-// Transport returns a way to the brokers. The caller ends its connections with CloseIdleConnections.
+// Transport returns a transport to the brokers. The caller ends its connections with CloseIdleConnections.
 func (k Kafka) Transport() *kafka.Transport {
 	k.EnsureDefaults()
 	return k.transport(k.Dial, func(string, error) {})
 }
 
-// transport is one that fails, and calls wrong, where what is read cannot be an answer of a broker's.
+// transport returns a transport that fails, and calls wrong, when what it reads cannot be a broker's answer.
 func (k Kafka) transport(
 	dial func(ctx context.Context, network, address string) (net.Conn, error), wrong func(address string, err error),
 ) *kafka.Transport {
@@ -46,7 +46,7 @@ func (k Kafka) transport(
 			if err != nil {
 				return nil, err
 			}
-			if k.TLS != nil { // not kafka-go, which would have it between us and the answers
+			if k.TLS != nil { // not kafka-go, which would put TLS between us and the answers
 				config := k.TLS
 				if host, _, err := net.SplitHostPort(address); err == nil && config.ServerName == "" {
 					config = config.Clone()
@@ -59,14 +59,14 @@ func (k Kafka) transport(
 	}
 }
 
-// framedConn hands on what can be answers of a broker's. It is read by one goroutine at a time.
+// framedConn hands on what can be a broker's answers. Only one goroutine at a time may read it.
 type framedConn struct {
 	net.Conn
 	wrong func(error)
 	from  *bufio.Reader
-	frame []byte // room for an answer
-	ready []byte // part of frame that is handed on next
-	left  int    // bytes of a long answer that follow what is ready
+	frame []byte // memory for an answer
+	ready []byte // part of frame to hand on next
+	left  int    // bytes of a long answer after ready
 	err   error  // why nothing more is read
 }
 
@@ -96,7 +96,7 @@ func (f *framedConn) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// next reads the length of the next answer, and a short answer whole.
+// next reads the length of the next answer, and all of a short answer.
 func (f *framedConn) next() error {
 	f.frame = slices.Grow(f.frame[:0], 4)[:4]
 	if _, err := io.ReadFull(f.from, f.frame); err != nil {

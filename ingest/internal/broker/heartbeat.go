@@ -12,8 +12,8 @@ import (
 	"github.com/segmentio/kafka-go/protocol"
 )
 
-// sendHeartbeats calls revoke when the group rebalances, when it has removed us, and when no answer has come for so long that it must
-// have. A coordinator that is away for a shorter time costs nothing.
+// sendHeartbeats calls revoke when the group rebalances, when it has removed us, and when no answer has come for so long that it must have.
+// If the coordinator is away for less than that, it costs nothing.
 func (m *Member) sendHeartbeats(ctx context.Context, g *Generation, revoke context.CancelCauseFunc) {
 	tick := time.NewTicker(m.Heartbeat)
 	defer tick.Stop()
@@ -50,7 +50,7 @@ func (m *Member) beat(ctx context.Context, g *Generation) error {
 	return m.at.failure(answer.(*beatAnswer).code)
 }
 
-// beatRequest is a heartbeat. kafka-go has one too, and mistakes the error of an answer for its throttle time.
+// beatRequest is a heartbeat. kafka-go has one too, but takes the error of an answer for its throttle time.
 type beatRequest struct {
 	group      string
 	generation int32
@@ -63,8 +63,8 @@ type beatAnswer struct{ code int16 }
 func (*beatRequest) ApiKey() protocol.ApiKey { return protocol.Heartbeat }
 func (*beatAnswer) ApiKey() protocol.ApiKey  { return protocol.Heartbeat }
 
-// exchange writes length int32 · key int16 · version int16 · correlation id int32 · client id · group · generation int32 · member ·
-// from version 3 on the instance, null for none; and reads, from version 1 on, throttle time int32 · error int16.
+// exchange writes length int32 · key int16 · version int16 · correlation id int32 · client id · group · generation int32 · member · from
+// version 3 on the instance, null for none. It reads, from version 1 on, throttle time int32 · error int16.
 func (h *beatRequest) exchange(rw io.ReadWriter, version int16, client string) (*beatAnswer, error) {
 	b := appendString(newRequest(protocol.Heartbeat, version, client), h.group)
 	b = binary.BigEndian.AppendUint32(b, uint32(h.generation))

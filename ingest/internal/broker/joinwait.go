@@ -6,14 +6,14 @@ import (
 	"time"
 )
 
-// A join waits until all members that the group knows have come, or have been silent for their session: so after a process was killed, the
-// next one waits for the rest of the dead one's session. That is reported after joinPatience, and then every joinRepeat.
+// A join waits until every member that the group knows has joined or has been silent for its session. So after a process was killed, the
+// next one waits for the rest of the dead one's session. The wait is reported after joinPatience, and then every joinRepeat.
 const (
 	joinPatience = 3 * time.Second
 	joinRepeat   = 15 * time.Second
 )
 
-// waitAloud reports that a join waits, until the function that it returns is called.
+// waitAloud reports that a join waits, until the returned function is called.
 func (m *Member) waitAloud() (done func()) {
 	began, stop := time.Now(), make(chan struct{})
 	var reporter sync.WaitGroup
@@ -38,7 +38,7 @@ func (m *Member) waitAloud() (done func()) {
 	}
 }
 
-// JoinWait says what a join waits for, and for how long at most.
+// JoinWait describes what a join waits for, and for how long at most.
 func (r *Membership) JoinWait(waited time.Duration) string {
 	what, limit, name := "a process that was killed keeps its partitions until its session ends", r.SessionTimeout, "session_timeout"
 	if waited >= limit {

@@ -13,12 +13,11 @@ import (
 	"brine/internal/backoff"
 )
 
-// logAim is how much memory one fetch of a range should take, about.
+// logAim is roughly how much memory one fetch of a range should take.
 const logAim = 1 << 20
 
-// Records reads the records of offsets from up to, and without, to of one partition, those of aborted transactions left out. What has
-// left the log is skipped. Requests that fail are retried until nothing has come for the request time-out. A record is valid
-// until the next.
+// Records reads the records of one partition from offset from to to, without to, and without those of aborted transactions. It skips what
+// has left the log. It retries failed requests until nothing has arrived for the request timeout. A record is valid until the next.
 func (c *Cluster) Records(ctx context.Context, topic string, partition int, from, to int64) iter.Seq2[*event.Record, error] {
 	return func(yield func(*event.Record, error) bool) {
 		f := c.Fetcher(Fetcher{Topic: topic, Partition: partition, Until: to, Aim: logAim, Largest: MaxFetchBytes})
@@ -54,7 +53,7 @@ func (c *Cluster) Records(ctx context.Context, topic string, partition int, from
 
 var errNothingCame = errors.New("no records came")
 
-// each yields the chunk's records, and releases it when no more are wanted.
+// each yields the chunk's records. It releases the chunk if no more are wanted.
 func (c *Chunk) each(yield func(*event.Record, error) bool) bool {
 	for i := range c.Records {
 		if !yield(&c.Records[i], nil) {
@@ -65,7 +64,7 @@ func (c *Chunk) each(yield func(*event.Record, error) bool) bool {
 	return true
 }
 
-// pastGap returns where to continue when offsets have left the log since the range was asked for.
+// pastGap returns where to continue when offsets have left the log since the range was requested.
 func (c *Cluster) pastGap(ctx context.Context, topic string, partition int, from, to int64) (int64, error) {
 	low, _, err := c.Ends(ctx, topic, partition)
 	switch {
@@ -77,7 +76,7 @@ func (c *Cluster) pastGap(ctx context.Context, topic string, partition int, from
 	return min(low, to), nil
 }
 
-// TimeAt returns the timestamp in ms of the first record at or behind an offset; found is false while there is none.
+// TimeAt returns the timestamp in ms of the first record at or after an offset; found is false if there is none yet.
 func (c *Cluster) TimeAt(ctx context.Context, topic string, partition int, offset int64) (ms int64, found bool, err error) {
 	f := c.Fetcher(Fetcher{Topic: topic, Partition: partition, Until: -1, Aim: MinFetchBytes, Largest: MaxFetchBytes})
 	for {
@@ -100,8 +99,8 @@ func (c *Cluster) TimeAt(ctx context.Context, topic string, partition int, offse
 	}
 }
 
-// BytesPerOffset estimates how much of a range of a partition there is: bytes of keys and values, uncompressed, per offset, in its first
-// records. 0 when they cannot be read, since an estimate is not worth failing for.
+// BytesPerOffset estimates the bytes of keys and values, uncompressed, per offset in a range of a partition, from its first records. It
+// returns 0 if they cannot be read: an estimate is not worth an error.
 func (c *Cluster) BytesPerOffset(ctx context.Context, topic string, partition int, from, to int64) float64 {
 	if from >= to {
 		return 0
@@ -117,7 +116,7 @@ func (c *Cluster) BytesPerOffset(ctx context.Context, topic string, partition in
 		if err != nil || record.Offset >= to {
 			break
 		}
-		if record.Offset < from { // a batch is answered whole
+		if record.Offset < from { // brokers answer with whole batches
 			continue
 		}
 		for _, b := range []kafka.Bytes{record.Key, record.Value} {

@@ -18,49 +18,49 @@ import (
 	"github.com/segmentio/kafka-go/protocol/syncgroup"
 )
 
-// The last versions of the group's requests that are not flexible; the first ones with static members.
+// The last versions of the group's requests that are not flexible. They are also the first with static members.
 const (
 	joinVersion, syncVersion, beatVersion, leaveVersion = 5, 3, 3, 3
 )
 
-// Membership says which group to be a member of, and how.
+// Membership says which group to join, and how.
 type Membership struct {
 	Group      string
-	Topics     func(context.Context) (map[string]Topic, error) // what to read, as it is now: asked at each join, and every Watch after it
+	Topics     func(context.Context) (map[string]Topic, error) // what to read, as it is now: called at each join, and every Watch after it
 	Watch      time.Duration                                   // default 5 s
-	InstanceID string                                          // makes the membership static: partitions stay ours for SessionTimeout
+	InstanceID string                                          // makes the membership static: we keep our partitions for SessionTimeout
 
-	SessionTimeout   time.Duration // the broker gives our partitions away when no heartbeat came for that long
+	SessionTimeout   time.Duration // without a heartbeat for that long, the broker gives our partitions away
 	RebalanceTimeout time.Duration // how long the group waits for its members at a rebalance
 	Heartbeat        time.Duration
-	CommitTimeout    time.Duration // of Commit, which must come through while a rebalance waits for us, or not at all
+	CommitTimeout    time.Duration // of Commit, which must get through while a rebalance waits for us, or not at all
 	LeaveTimeout     time.Duration
 
-	Waits  func(since time.Time) // called when a join has long waited for others, and with zero when it ends
+	Waits  func(since time.Time) // called when a join has waited for others for long, and with zero when that ends
 	Logger *slog.Logger
 }
 
-// watchEvery is how often the topics are asked for.
+// watchEvery returns how often to ask for the topics.
 func (m *Membership) watchEvery() time.Duration { return cmp.Or(m.Watch, 5*time.Second) }
 
-// Member is our membership of a consumer group, by the classic protocol: to join, wait until all members have; one of them
-// assigns the partitions; heartbeats until the coordinator starts a rebalance. One goroutine at a time uses it.
+// Member is our membership of a consumer group by the classic protocol. We join and wait until all members have; one of them assigns the
+// partitions; then we send heartbeats until the coordinator starts a rebalance. Only one goroutine at a time may use it.
 type Member struct {
 	Membership
 	cluster *Cluster
 	at      coordinator
-	id      string // given by the coordinator; empty before
+	id      string // assigned by the coordinator; empty before
 }
 
-// Generation is the time between two rebalances, as far as it concerns us.
+// Generation is the time between two rebalances, from our point of view.
 type Generation struct {
 	ID     int32
-	Topics map[string]Share // those that we subscribe to, also where nothing of them is ours
+	Topics map[string]Share // topics that we subscribe to, even those of which we own nothing
 
 	member string
 }
 
-// Partitions is how many the topics have, whosever they are.
+// Partitions returns the number of partitions of the topics, whoever owns them.
 func (g *Generation) Partitions() (n int) {
 	for _, share := range g.Topics {
 		n += share.Topic.Partitions
@@ -68,19 +68,19 @@ func (g *Generation) Partitions() (n int) {
 	return n
 }
 
-// Share is what is ours of a topic.
+// Share is our part of a topic.
 type Share struct {
-	Topic      Topic // at the generation's begin
+	Topic      Topic // at the start of the generation
 	Partitions []int
-	Commits    map[int]Commit // of these, where the group has committed anything
+	Commits    map[int]Commit // of Partitions, where the group has committed anything
 }
 
-// Member makes a member, which joins nothing yet.
+// Member returns a member that has not joined yet.
 func (c *Cluster) Member(m Membership) *Member {
 	return &Member{Membership: m, cluster: c, at: coordinator{Cluster: c, group: m.Group}}
 }
 
-// joinTries is how often a join is retried at once when the rebalance begins again in its middle.
+// joinTries is how often a join is retried at once if another rebalance begins during it.
 const joinTries = 3
 
 // Join takes part in a rebalance and returns its outcome.
@@ -94,7 +94,7 @@ func (m *Member) Join(ctx context.Context) (*Generation, error) {
 		switch {
 		case tries > joinTries:
 			return g, err
-		case errors.Is(err, kafka.UnknownMemberId) && m.id != "": // it has not heard from us for too long
+		case errors.Is(err, kafka.UnknownMemberId) && m.id != "": // the group has not heard from us for too long
 			m.id = ""
 		case errors.Is(err, kafka.RebalanceInProgress), errors.Is(err, kafka.MemberIDRequired):
 		default:
@@ -142,7 +142,7 @@ func (m *Member) rendezvous(ctx context.Context, topics map[string]Topic) (*Gene
 		return nil, err
 	}
 	g := &Generation{ID: joined.GenerationID, Topics: map[string]Share{}, member: m.id}
-	for name, topic := range topics { // no other: what a former subscription of ours was assigned is not read any more
+	for name, topic := range topics { // only these: what an earlier subscription of ours was assigned is no longer read
 		share := Share{Topic: topic, Partitions: ours[name]}
 		if share.Commits, err = m.cluster.Commits(ctx, m.Group, name, share.Partitions); err != nil {
 			return nil, fmt.Errorf("topic %q: %w", name, err)
@@ -152,11 +152,11 @@ func (m *Member) rendezvous(ctx context.Context, topics map[string]Topic) (*Gene
 	return g, nil
 }
 
-// protocolName is what members of a group must agree on. Only the leader assigns, so that a group's versions may do it differently.
+// protocolName is what the members of a group must agree on. Only the leader assigns, so different versions may do it differently.
 const protocolName = "range"
 
-// assign spreads the partitions over all members, as the leader, chosen by the coordinator. Of our own topics it assigns what the
-// generation will watch for changes. Of topics that only others read, or that have more partitions by what they know, it believes them:
+// assign distributes the partitions over all members, as the leader that the coordinator has chosen. For our own topics it uses the state
+// that the generation will watch for changes. For topics that only others read, or of which others know more partitions, it believes them:
 // our broker may be behind, and nobody would ask again.
 func (m *Member) assign(ctx context.Context, topics map[string]Topic, members []joingroup.ResponseMember) (
 	[]syncgroup.RequestAssignment, error) {
@@ -189,7 +189,7 @@ func (m *Member) assign(ctx context.Context, topics map[string]Topic, members []
 	return assignments, nil
 }
 
-// lookUp raises the partitions of topics to what the brokers say of them.
+// lookUp raises the partitions of topics to the numbers that the brokers report.
 func (m *Member) lookUp(ctx context.Context, topics []string, partitions map[string]int) error {
 	if len(topics) == 0 {
 		return nil
@@ -207,9 +207,9 @@ func (m *Member) lookUp(ctx context.Context, topics []string, partitions map[str
 	return nil
 }
 
-// spread gives each topic's partitions to its subscribers in ranges, the first of them one more where they do not come out even, as Kafka's
-// own range assignor does. Each topic begins with the member behind the last that got one more, so that many topics of few partitions do
-// not all go to the same members.
+// spread assigns each topic's partitions to its subscribers in ranges, with one extra for the first ones if they do not divide evenly, as
+// Kafka's own range assignor does. Each topic starts with the member after the last that got an extra one, so that many topics with few
+// partitions do not all go to the same members.
 func spread(partitions map[string]int, subscribers map[string][]string) map[string]map[string][]int {
 	out, turn := map[string]map[string][]int{}, 0
 	for _, name := range slices.Sorted(maps.Keys(subscribers)) {
@@ -232,8 +232,8 @@ func spread(partitions map[string]int, subscribers map[string][]string) map[stri
 	return out
 }
 
-// Attend runs work while heartbeats go out. The context that work gets ends when the partitions must be given back, for the reason
-// that Attend returns. Heartbeats go on until work has returned, so that what it settles meanwhile can be committed.
+// Attend runs work while it sends heartbeats. The context of work ends when the partitions must be given up, for the reason that Attend
+// returns. Heartbeats go on until work has returned, so that what it settles meanwhile can be committed.
 func (m *Member) Attend(g *Generation, work func(revoked context.Context)) error {
 	alive, done := context.WithCancel(context.Background())
 	revoked, revoke := context.WithCancelCause(context.Background())
@@ -247,8 +247,8 @@ func (m *Member) Attend(g *Generation, work func(revoked context.Context)) error
 	return context.Cause(revoked)
 }
 
-// watchTopics calls revoke when there are other topics than at the generation's begin, or one has other partitions, or is another topic of
-// its name.
+// watchTopics calls revoke when the topics differ from those at the start of the generation: others, other partitions, or a recreated topic
+// of the same name.
 func (m *Member) watchTopics(ctx context.Context, g *Generation, revoke context.CancelCauseFunc) {
 	tick := time.NewTicker(m.watchEvery())
 	defer tick.Stop()
@@ -267,7 +267,7 @@ func (m *Member) watchTopics(ctx context.Context, g *Generation, revoke context.
 	}
 }
 
-// changed says how the topics differ from those of the generation; empty when they do not.
+// changed describes how the topics differ from those of the generation; empty if they do not.
 func (g *Generation) changed(now map[string]Topic) string {
 	var changes []string
 	for name, topic := range now {
@@ -287,7 +287,7 @@ func (g *Generation) changed(now map[string]Topic) string {
 	return strings.Join(changes, "; ")
 }
 
-// Leave informs the group that we are leaving for good, which a static member never is.
+// Leave reports to the group that we leave for good. A static member never does.
 func (m *Member) Leave() {
 	if m.id == "" || m.InstanceID != "" {
 		return
@@ -298,7 +298,7 @@ func (m *Member) Leave() {
 	}
 }
 
-// Commit commits for a generation, of one topic.
+// Commit commits offsets of one topic for a generation.
 func (m *Member) Commit(g *Generation, topic string, commits map[int]Commit) error {
 	ctx, cancel := context.WithTimeout(context.Background(), m.CommitTimeout)
 	defer cancel()

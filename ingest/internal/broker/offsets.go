@@ -8,22 +8,22 @@ import (
 	"github.com/segmentio/kafka-go"
 )
 
-// Times that stand for the ends of a log.
+// Timestamps that stand for the ends of a log.
 const (
 	Oldest = kafka.FirstOffset
 	Newest = kafka.LastOffset
 )
 
-// Level says whether the records of open transactions count.
+// Level decides whether records of open transactions count.
 type Level = kafka.IsolationLevel
 
-// The levels. At Committed a log ends before the first record of a transaction that is still open.
+// The levels. At Committed, a log ends before the first record of a transaction that is still open.
 const (
 	Uncommitted Level = kafka.ReadUncommitted
 	Committed   Level = kafka.ReadCommitted
 )
 
-// Offset is Offsets of one partition, at the level Committed. When there is no record at that time or later it is the newest.
+// Offset is Offsets for one partition, at the level Committed. It returns the newest offset if there is no record at that time or later.
 func (c *Cluster) Offset(ctx context.Context, topic string, partition int, at int64) (int64, error) {
 	offsets, err := c.Offsets(ctx, topic, []int{partition}, at, Committed)
 	if err != nil {
@@ -36,8 +36,8 @@ func (c *Cluster) Offset(ctx context.Context, topic string, partition int, at in
 	return offset, nil
 }
 
-// Offsets returns, for each of these partitions, the offset of the first record at or after a time in ms since 1970, −1 where there
-// is none; or the end of the log that Oldest or Newest stands for.
+// Offsets returns, for each of these partitions, the offset of the first record at or after a time in ms since 1970, or −1 if there is
+// none. For Oldest or Newest it returns that end of the log.
 func (c *Cluster) Offsets(ctx context.Context, topic string, partitions []int, at int64, level Level) (map[int]int64, error) {
 	asked := make([]kafka.OffsetRequest, len(partitions))
 	for i, p := range partitions {
@@ -70,13 +70,13 @@ func offsetOf(p *kafka.PartitionOffsets, at int64) int64 {
 	case Newest:
 		return p.LastOffset
 	}
-	for offset := range p.Offsets { // of the one time
+	for offset := range p.Offsets { // of the only timestamp
 		return offset
 	}
 	return -1
 }
 
-// Ends returns the first offset of a partition's log and the one after its last record.
+// Ends returns the first offset of a partition's log and the offset after its last record.
 func (c *Cluster) Ends(ctx context.Context, topic string, partition int) (low, high int64, err error) {
 	if low, err = c.Offset(ctx, topic, partition, Oldest); err != nil {
 		return 0, 0, err
@@ -85,13 +85,13 @@ func (c *Cluster) Ends(ctx context.Context, topic string, partition int) (low, h
 	return low, high, err
 }
 
-// Commit is what a group has committed for a partition: the offset that is read next, and what the program wrote beside it.
+// Commit is what a group has committed for a partition: the offset to read next, and the metadata stored with it.
 type Commit struct {
 	Offset   int64
 	Metadata string
 }
 
-// Commits returns what the group has committed for each of these partitions of the topic; no entry is nothing.
+// Commits returns what the group has committed for each of these partitions of the topic; no entry means nothing.
 func (c *Cluster) Commits(ctx context.Context, group, topic string, partitions []int) (map[int]Commit, error) {
 	commits := map[int]Commit{}
 	if len(partitions) == 0 {
@@ -118,7 +118,7 @@ func (c *Cluster) Commits(ctx context.Context, group, topic string, partitions [
 	return commits, nil
 }
 
-// Claim is what a commit is made for: a group without members, or a generation of one, which the coordinator holds it to.
+// Claim is on whose behalf a commit is made: a group without members, or a member of a generation, which the coordinator checks.
 type Claim struct {
 	Group      string
 	Generation int // −1 without members
@@ -126,7 +126,7 @@ type Claim struct {
 	Instance   string
 }
 
-// Nobody claims to commit for a group that has no members.
+// Nobody returns the claim for a group without members.
 func Nobody(group string) Claim { return Claim{Group: group, Generation: -1} }
 
 // Commit commits for a group.

@@ -13,11 +13,11 @@ import (
 	"brine/event"
 )
 
-// ErrTooLarge is in the chain of Produce's error when the topic refuses records for their size.
+// ErrTooLarge is in the chain of Produce's error if the topic refuses records because of their size.
 var ErrTooLarge = errors.New("too large for the topic")
 
-// Produce appends records to a partition, in one request, and returns nil once all in-sync replicas have them. Of a record its
-// timestamp, key, value and headers go there. The request has memory of its own: kafka-go may send it after the caller has given it up.
+// Produce appends records to a partition in one request and returns nil once all in-sync replicas have them. It sends a record's timestamp,
+// key, value and headers. The request has its own memory: kafka-go may still send it after the caller has given up.
 func (c *Cluster) Produce(ctx context.Context, topic string, partition int, records []event.Record) error {
 	copies := make([]kafka.Record, len(records))
 	for i := range records {
@@ -43,7 +43,7 @@ func copyOf(rec *event.Record) kafka.Record {
 	return kafka.Record{Time: time.UnixMilli(rec.Timestamp), Key: ownBytes(rec.Key), Value: ownBytes(rec.Value), Headers: headers}
 }
 
-// ownBytes copies b; nil is null.
+// ownBytes copies b; nil becomes null.
 func ownBytes(b []byte) kafka.Bytes {
 	if b == nil {
 		return nil
@@ -51,7 +51,7 @@ func ownBytes(b []byte) kafka.Bytes {
 	return kafka.NewBytes(bytes.Clone(b))
 }
 
-// Create makes a topic, with the brokers' number of replicas (−1) or another; it is no error when it exists.
+// Create creates a topic, with the given number of replicas (−1: the brokers' default). It is not an error if the topic exists.
 func (c *Cluster) Create(ctx context.Context, topic string, partitions, replicas int, settings map[string]string) error {
 	t := kafka.TopicConfig{Topic: topic, NumPartitions: partitions, ReplicationFactor: replicas}
 	for name, value := range settings {
@@ -64,7 +64,7 @@ func (c *Cluster) Create(ctx context.Context, topic string, partitions, replicas
 	return err
 }
 
-// Settings returns some of a topic's settings, by name. Those that the brokers do not return are missing.
+// Settings returns some of a topic's settings, by name, without those that the brokers do not return.
 func (c *Cluster) Settings(ctx context.Context, topic string, names ...string) (map[string]string, error) {
 	r, err := c.client.DescribeConfigs(ctx, &kafka.DescribeConfigsRequest{Resources: []kafka.DescribeConfigRequestResource{
 		{ResourceType: kafka.ResourceTypeTopic, ResourceName: topic, ConfigNames: names},
@@ -84,7 +84,7 @@ func (c *Cluster) Settings(ctx context.Context, topic string, names ...string) (
 	return settings, nil
 }
 
-// LargestBatch returns the size in bytes of the largest record batch that a topic takes.
+// LargestBatch returns the size in bytes of the largest record batch that a topic accepts.
 func (c *Cluster) LargestBatch(ctx context.Context, topic string) (int, error) {
 	const name = "max.message.bytes"
 	settings, err := c.Settings(ctx, topic, name)

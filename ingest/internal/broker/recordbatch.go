@@ -36,16 +36,16 @@ const (
 	control         = 0x20
 )
 
-// maxInflated bounds the inflated size of one batch.
+// maxInflated bounds the decompressed size of one batch.
 const maxInflated = 512 << 20
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// ErrCorrupt is in the chain of every error about bytes that are no record batch.
+// ErrCorrupt is in the chain of every error about bytes that are not a record batch.
 var ErrCorrupt = errors.New("corrupt record batch")
 
 type batchInfo struct {
-	base, last    int64 // offsets of the first and last record it was written with
+	base, last    int64 // offsets of the first and last record when it was written
 	attributes    int16
 	baseTimestamp int64
 	maxTimestamp  int64
@@ -53,8 +53,8 @@ type batchInfo struct {
 	count         int32
 }
 
-// readBatch checks the batch that b begins with and returns what follows it. A batch that is cut off at the end of b, as
-// brokers do, is io.ErrUnexpectedEOF.
+// readBatch checks the batch at the start of b and returns what follows it. For a batch that is cut off at the end of b, which brokers may
+// send, it returns io.ErrUnexpectedEOF.
 func readBatch(b []byte) (info batchInfo, records, rest []byte, err error) {
 	if len(b) < batchPrefix {
 		return info, nil, nil, io.ErrUnexpectedEOF
@@ -87,7 +87,7 @@ func readBatch(b []byte) (info batchInfo, records, rest []byte, err error) {
 	return info, b[batchHeader:], rest, nil
 }
 
-// inflate returns the batch's records uncompressed.
+// inflate returns the batch's records decompressed.
 func (info *batchInfo) inflate(records []byte) (*buffer, error) {
 	codec := compress.Compression(info.attributes & compressionBits).Codec()
 	if codec == nil {
@@ -102,7 +102,7 @@ func (info *batchInfo) inflate(records []byte) (*buffer, error) {
 	return b, nil
 }
 
-// appendRecords reads a batch's records into c, those before offset from left out. On error nothing was appended.
+// appendRecords reads a batch's records from offset from on into c. On error it appends nothing.
 func (c *Chunk) appendRecords(info *batchInfo, b []byte, from int64) error {
 	had, hadHeaders, cost, r := len(c.Records), len(c.headers), c.Cost, reader{b: b}
 	for range info.count {
@@ -146,7 +146,7 @@ func (c *Chunk) appendRecord(info *batchInfo, b []byte, from int64) error {
 	return nil
 }
 
-// names makes each header's name a string once.
+// names makes a string of each header name only once.
 type names map[string]string
 
 func (n names) of(b []byte) string {

@@ -19,8 +19,8 @@ import (
 
 var errForeign = errors.New("what a member sent to the group cannot be read; is there another program in it?")
 
-// subscription is what a member wants. Its user data says what it knows of each topic: the coordinator readmits a member without a
-// rebalance only when nothing of this has changed, and a leader whose broker does not know a topic yet takes its partitions from there.
+// subscription encodes what a member wants. Its user data is what the member knows of each topic. The coordinator readmits a member without
+// a rebalance only if none of this has changed, and a leader whose broker does not know a topic yet takes the partitions from there.
 func subscription(topics map[string]Topic) []byte {
 	b := binary.BigEndian.AppendUint32([]byte{0, 0}, uint32(len(topics)))
 	var knows []byte
@@ -32,7 +32,7 @@ func subscription(topics map[string]Topic) []byte {
 	return append(b, knows...)
 }
 
-// subscribed reads a subscription: its topics, each with the partitions that its member knows of, 0 where it does not say.
+// subscribed decodes a subscription: its topics, each with the partitions that the member knows of, or 0 if it does not say.
 func subscribed(b []byte) (map[string]int, error) {
 	r := reader{b: b}
 	r.skip(2)
@@ -59,7 +59,7 @@ func subscribed(b []byte) (map[string]int, error) {
 // maxPartitions is more than any topic has.
 const maxPartitions = 1 << 20
 
-// appointment writes a member's assignment.
+// appointment encodes a member's assignment.
 func appointment(partitions map[string][]int) []byte {
 	b := binary.BigEndian.AppendUint32([]byte{0, 0}, uint32(len(partitions)))
 	for topic, ids := range partitions {
@@ -72,7 +72,7 @@ func appointment(partitions map[string][]int) []byte {
 	return append(b, 0, 0, 0, 0)
 }
 
-// appointed reads the partitions of an assignment. No bytes are no partitions.
+// appointed decodes the partitions of an assignment. No bytes mean no partitions.
 func appointed(b []byte) (map[string][]int, error) {
 	ours := map[string][]int{}
 	if len(b) == 0 {

@@ -14,16 +14,16 @@ import (
 	"github.com/segmentio/kafka-go/protocol"
 )
 
-// topicID is Kafka's own id of a topic (2.8 and later): a topic that is deleted and recreated has the same name and
-// another id. Zero where brokers do not say.
+// topicID is Kafka's own id of a topic (2.8 and later). A topic that is deleted and recreated has the same name and a different id. Zero if
+// the brokers do not send it.
 type topicID [16]byte
 
 func (id topicID) String() string { return base64.RawURLEncoding.EncodeToString(id[:]) }
 
-// Topic is the state of a topic: what makes an assignment of its partitions out of date when it changes.
+// Topic is the state of a topic. When it changes, an assignment of the topic's partitions is out of date.
 type Topic struct {
 	id         topicID
-	Partitions int // how many; they are numbered from 0
+	Partitions int // the number of them; they are numbered from 0
 }
 
 // IDs returns the partitions' numbers.
@@ -35,12 +35,12 @@ func (t Topic) IDs() []int {
 	return ids
 }
 
-const topicForm = "%d partitions" // how String begins, which other members read
+const topicForm = "%d partitions" // the start of String, which other members read
 
 func (t Topic) String() string { return fmt.Sprintf(topicForm+", id %v", t.Partitions, t.id) }
 
-// Mark is what the commits of a topic carry as their metadata, so that a topic that was recreated is not taken for the one
-// that was read. Empty when the brokers have no topic ids.
+// Mark returns what commits of a topic carry as metadata, so that a recreated topic is not taken for the one that was read. It is empty if
+// the brokers have no topic ids.
 func (t Topic) Mark() string {
 	if t.id == (topicID{}) {
 		return ""
@@ -50,25 +50,25 @@ func (t Topic) Mark() string {
 
 const topicMark = "topic-id="
 
-// Is reports whether both are states of one topic, as far as brokers tell.
+// Is reports whether both are states of the same topic, as far as the brokers reveal.
 func (t Topic) Is(other Topic) bool { return t.id == other.id }
 
-// Recreated reports whether a mark is that of an earlier topic of this name.
+// Recreated reports whether a mark belongs to an earlier topic of this name.
 func (t Topic) Recreated(mark string) bool {
 	return strings.HasPrefix(mark, topicMark) && t.id != (topicID{}) && mark != t.Mark()
 }
 
-// metadataVersion is the first one with topic ids. kafka-go stops at version 8.
+// metadataVersion is the first version with topic ids. kafka-go stops at version 8.
 const metadataVersion = 10
 
-// Topic asks for the state of a topic. It never makes the topic, as older look-ups do on some brokers. Its errors say what is
-// missing and how it is fixed.
+// Topic asks for the state of a topic. It never creates the topic, unlike older lookups on some brokers. Its errors name what is missing
+// and the fix.
 func (c *Cluster) Topic(ctx context.Context, name string) (Topic, error) {
 	topics, err := c.Topics(ctx, []string{name})
 	return topics[name], err
 }
 
-// Topics is Topic of several at once. Its error is of the first, by name, that has one.
+// Topics is Topic for several topics at once. It returns the error of the first, by name, that has one.
 func (c *Cluster) Topics(ctx context.Context, names []string) (map[string]Topic, error) {
 	if len(names) == 0 {
 		return map[string]Topic{}, nil
@@ -88,8 +88,8 @@ func (c *Cluster) Topics(ctx context.Context, names []string) (map[string]Topic,
 	return topics, nil
 }
 
-// Matching asks for the state of all topics that match, Kafka's own left out. Of one that is known and of which a broker cannot say
-// anything now, it is what it was; any other such is left out until it can.
+// Matching asks for the state of all topics that match, except Kafka's own. If a broker cannot describe a topic now, its known state
+// stands; a topic without a known state is left out until it can.
 func (c *Cluster) Matching(ctx context.Context, match func(name string) bool, known map[string]Topic) (map[string]Topic, error) {
 	found, err := c.describe(ctx, nil)
 	if err != nil {
@@ -104,7 +104,7 @@ func (c *Cluster) Matching(ctx context.Context, match func(name string) bool, kn
 	return topics, nil
 }
 
-// Still is Matching of what is known: those of it that are there.
+// Still is Matching for the known topics: it returns those that still exist.
 func (c *Cluster) Still(ctx context.Context, known map[string]Topic) (map[string]Topic, error) {
 	topics := map[string]Topic{}
 	if len(known) == 0 {
@@ -120,7 +120,7 @@ func (c *Cluster) Still(ctx context.Context, known map[string]Topic) (map[string
 	return topics, nil
 }
 
-// add adds a topic unless it is missing, or nothing is known of it.
+// add adds a topic unless it is missing or nothing is known of it.
 func (d described) add(name string, topics, known map[string]Topic) {
 	former, was := known[name]
 	switch {
@@ -132,14 +132,14 @@ func (d described) add(name string, topics, known map[string]Topic) {
 	}
 }
 
-// described is what a broker says of a topic.
+// described is a broker's description of a topic.
 type described struct {
 	state    Topic
 	internal bool // Kafka's own
 	err      error
 }
 
-// describe asks any broker for the metadata of topics; nil: of all.
+// describe asks any broker for the metadata of topics; nil means all.
 func (c *Cluster) describe(ctx context.Context, names []string) (map[string]described, error) {
 	if !c.topicIDs {
 		m, err := c.client.Metadata(ctx, &kafka.MetadataRequest{Topics: names})
@@ -161,13 +161,13 @@ func (c *Cluster) describe(ctx context.Context, names []string) (map[string]desc
 	return m.(*topicAnswer).topics, nil
 }
 
-// LearnVersions finds out whether the brokers have topic ids and the consumer protocol; Topic has none before.
+// LearnVersions finds out whether the brokers have topic ids and the consumer protocol. Before that, a Topic has no id.
 func (c *Cluster) LearnVersions(ctx context.Context) (err error) {
 	c.topicIDs, c.consumers, err = c.versions(ctx)
 	return err
 }
 
-// HasConsumers reports whether the brokers have the consumer protocol; that it is turned off only a member learns.
+// HasConsumers reports whether the brokers have the consumer protocol. Only a member learns that it is turned off.
 func (c *Cluster) HasConsumers(ctx context.Context) (bool, error) {
 	_, consumers, err := c.versions(ctx)
 	return consumers != noConsumers, err
@@ -199,7 +199,7 @@ func (c *Cluster) versions(ctx context.Context) (topicIDs bool, consumers int16,
 	return topicIDs, consumers, nil
 }
 
-// topicCall asks any broker for the metadata of topics, nil: of all, in a version that kafka-go does not speak.
+// topicCall asks any broker for the metadata of topics (nil: all), in a version that kafka-go does not speak.
 type topicCall struct {
 	topics []string
 	client string
@@ -211,14 +211,14 @@ func (*topicCall) ApiKey() protocol.ApiKey                 { return protocol.Met
 func (*topicAnswer) ApiKey() protocol.ApiKey               { return protocol.Metadata }
 func (*topicCall) Required(map[protocol.ApiKey]int16) bool { return true }
 
-// RawExchange writes the request and reads its answer.
+// RawExchange writes the request and reads the answer.
 func (t *topicCall) RawExchange(rw io.ReadWriter) (protocol.Message, error) {
 	return exchange(rw, protocol.Metadata, t.request(), parseTopics)
 }
 
-// request is: length int32 · key int16 · version int16 · correlation id int32 · client id string · tags; then an array of
-// topics, null: all (id uuid, nullable name, tags) · make it bool · include its operations, the cluster's bool · tags. Arrays and strings
-// of the body are compact: their length plus one is a uvarint.
+// request encodes: length int32 · key int16 · version int16 · correlation id int32 · client id string · tags; then an array of topics,
+// null: all (id uuid, nullable name, tags) · create it bool · include its operations, the cluster's bool · tags. Arrays and strings of the
+// body are compact: their length plus one is a uvarint.
 func (t *topicCall) request() []byte {
 	b := append(newRequest(protocol.Metadata, metadataVersion, t.client), 0)
 	if t.topics == nil {
@@ -235,7 +235,7 @@ func (t *topicCall) request() []byte {
 	return append(b, 0, 0, 0, 0)
 }
 
-// parseTopics reads a metadata answer of version 10: tags · throttle time int32 · brokers (id int32, host, port int32, rack, tags) ·
+// parseTopics decodes a metadata answer of version 10: tags · throttle time int32 · brokers (id int32, host, port int32, rack, tags) ·
 // cluster id · controller int32 · topics (error int16, name, id uuid, internal bool, partitions (error int16, index, leader and leader
 // epoch int32, three arrays of int32, tags), operations int32, tags) · more.
 func parseTopics(b []byte) (*topicAnswer, error) {

@@ -12,8 +12,8 @@ import (
 	fetchapi "github.com/segmentio/kafka-go/protocol/fetch"
 )
 
-// Trim deletes the records of a partition that lie before an offset, and returns the first offset that is left. A call whose answer was
-// lost is made again without harm.
+// Trim deletes the records of a partition before an offset and returns the first offset left. If the answer to a call is lost, repeating
+// the call does no harm.
 func (c *Cluster) Trim(ctx context.Context, topic string, partition int, before int64) (low int64, err error) {
 	err = c.Patiently(ctx, func() error {
 		ctx, cancel := context.WithTimeout(ctx, c.timeout)
@@ -33,7 +33,7 @@ func (c *Cluster) Trim(ctx context.Context, topic string, partition int, before 
 }
 
 const (
-	deleteRecords = protocol.ApiKey(21) // of which kafka-go knows the name alone
+	deleteRecords = protocol.ApiKey(21) // kafka-go only knows its name
 	trimVersion   = 1                   // the last that is not flexible
 )
 
@@ -56,7 +56,7 @@ type trimAnswer struct {
 func (*trimCall) ApiKey() protocol.ApiKey   { return deleteRecords }
 func (*trimAnswer) ApiKey() protocol.ApiKey { return deleteRecords }
 
-// Broker routes the call to the partition's leader, as that of a fetch is.
+// Broker routes the call to the partition's leader, like a fetch.
 func (t *trimCall) Broker(c protocol.Cluster) (protocol.Broker, error) {
 	return (&fetchapi.Request{Topics: []fetchapi.RequestTopic{{Topic: t.topic,
 		Partitions: []fetchapi.RequestPartition{{Partition: int32(t.partition)}}}}}).Broker(c)
@@ -68,12 +68,12 @@ func (t *trimCall) Required(versions map[protocol.ApiKey]int16) bool {
 	return true
 }
 
-// RawExchange writes the request and reads its answer.
+// RawExchange writes the request and reads the answer.
 func (t *trimCall) RawExchange(rw io.ReadWriter) (protocol.Message, error) {
 	return exchange(rw, deleteRecords, t.request(), parseTrim)
 }
 
-// request is: length int32 · key int16 · version int16 · correlation id int32 · client id; then an array of topics (name, array of
+// request encodes: length int32 · key int16 · version int16 · correlation id int32 · client id; then an array of topics (name, array of
 // partitions (partition int32, offset int64)) · timeout int32.
 func (t *trimCall) request() []byte {
 	b := newRequest(deleteRecords, t.version, t.client)
@@ -85,8 +85,8 @@ func (t *trimCall) request() []byte {
 	return binary.BigEndian.AppendUint32(b, uint32(t.timeout))
 }
 
-// parseTrim reads: throttle time int32 · an array of topics (name, array of partitions (partition int32, low watermark int64, error
-// int16)); there is one of each.
+// parseTrim decodes: throttle time int32 · an array of topics (name, array of partitions (partition int32, low watermark int64, error
+// int16)), with one of each.
 func parseTrim(b []byte) (*trimAnswer, error) {
 	r := reader{b: b}
 	r.skip(4)

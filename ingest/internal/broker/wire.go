@@ -10,7 +10,7 @@ import (
 	"github.com/segmentio/kafka-go/protocol"
 )
 
-// reader reads big-endian integers and zigzag varints. Once it has run out, it is bad and returns zeros.
+// reader reads big-endian integers and zigzag varints. Once it runs out of bytes, bad is set and it returns zeros.
 type reader struct {
 	b   []byte
 	bad bool
@@ -28,7 +28,7 @@ func (r *reader) bytes(n int) []byte {
 
 func (r *reader) skip(n int) { r.bytes(n) }
 
-// nullable is a varint length, −1 for null, and its bytes. Null is nil, empty is not.
+// nullable reads a varint length, −1 for null, and that many bytes. Null is nil; empty is not.
 func (r *reader) nullable() []byte {
 	n := r.varint()
 	if n == -1 {
@@ -68,7 +68,7 @@ func (r *reader) int64() int64 {
 	return 0
 }
 
-// length is a uvarint of a length plus one; 0 is null.
+// length reads a uvarint of a length plus one; 0 is null.
 func (r *reader) length() int {
 	n := r.uvarint()
 	if n > maxAnswerBytes {
@@ -78,7 +78,7 @@ func (r *reader) length() int {
 	return max(0, int(n)-1)
 }
 
-// tags skips the tagged fields at the end of a structure: their number, and of each its tag and its size, are uvarints.
+// tags skips the tagged fields at the end of a structure: their number, and the tag and size of each, are uvarints.
 func (r *reader) tags() {
 	for n := r.uvarint(); n > 0 && !r.bad; n-- {
 		r.uvarint()
@@ -106,7 +106,7 @@ func sender(r io.Reader) string {
 
 var errLongAnswer = errors.New("an answer is longer than what is read")
 
-// readAnswer reads a whole answer of at most that many bytes, length int32 and correlation id int32 before it.
+// readAnswer reads a whole answer of at most limit bytes, after its length int32 and correlation id int32.
 func readAnswer(r io.Reader, id int32, limit int64) (*buffer, error) {
 	var prefix [8]byte
 	if _, err := io.ReadFull(r, prefix[:]); err != nil {
@@ -124,8 +124,8 @@ func readAnswer(r io.Reader, id int32, limit int64) (*buffer, error) {
 	return b, err
 }
 
-// newRequest begins a request of the protocol: room for its length int32 · key int16 · version int16 · correlation id int32 · client id.
-// One call at a time is pending on a connection, so that any number will do for the id: it is the key.
+// newRequest starts a request of the protocol: room for its length int32 · key int16 · version int16 · correlation id int32 · client id. A
+// connection has only one pending call, so any number will do for the id: it is the key.
 func newRequest(key protocol.ApiKey, version int16, client string) []byte {
 	b := make([]byte, 4, 256)
 	b = binary.BigEndian.AppendUint16(b, uint16(key))
@@ -134,7 +134,7 @@ func newRequest(key protocol.ApiKey, version int16, client string) []byte {
 	return appendString(b, client)
 }
 
-// exchange sends a request that newRequest has begun, and returns what parse makes of its answer, which it must not keep.
+// exchange sends a request started by newRequest and returns what parse makes of the answer. parse must not keep the answer's bytes.
 func exchange[T any](rw io.ReadWriter, key protocol.ApiKey, request []byte, parse func([]byte) (T, error)) (none T, err error) {
 	binary.BigEndian.PutUint32(request, uint32(len(request)-4))
 	if _, err := rw.Write(request); err != nil {
