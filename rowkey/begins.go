@@ -5,14 +5,14 @@ import (
 	"slices"
 )
 
-// makes reports whether row is one of the key's.
+// makes reports whether the key could have made row.
 func (k *Key) makes(row []byte) bool {
 	_, err := k.Decode(row)
 	return err == nil
 }
 
-// begins reports whether these bytes look like the beginning of the key's rows: each part that they hold whole can be read. What is
-// computed from other parts is not compared with them, since split points are also made by hand.
+// begins reports whether row looks like the beginning of one of the key's rows: every part that it holds whole can be read. Computed parts
+// are not compared with what they are computed from, because split points are also made by hand.
 func (k *Key) begins(row []byte) bool {
 	values := make([]Value, len(k.fields))
 	for i := range k.slots {
@@ -29,7 +29,7 @@ func (k *Key) begins(row []byte) bool {
 	return len(row) == 0
 }
 
-// beginsPart reports whether the bytes, which are not all of a part, are its beginning.
+// beginsPart reports whether b, which is shorter than the part, is the beginning of one.
 func beginsPart(p part, b []byte) bool {
 	if l, ok := p.(literal); ok {
 		return bytes.HasPrefix(l, b)
@@ -38,7 +38,7 @@ func beginsPart(p part, b []byte) bool {
 	if p.width() == 0 {
 		return true // its separator may follow
 	}
-	for _, filling := range []byte{0, '0'} { // the least of numbers and buckets, and of digits
+	for _, filling := range []byte{0, '0'} { // the lowest byte of numbers and buckets, and of digits
 		if missing <= 0 {
 			break
 		}

@@ -16,19 +16,19 @@ const (
 	argString
 )
 
-// arg is one argument of a call: a name, a number that may have a unit, or a string.
+// arg is one argument of a call: a name, a number with an optional unit, or a string.
 type arg struct {
 	token
 	kind argKind
 	unit string
 }
 
-// call is a function call whose arguments are being taken, left to right.
+// call is a function call whose arguments are taken from left to right.
 type call struct {
 	*parser
 	*function
 	offset int
-	args   []arg // what is left, then argEnd at the closing parenthesis
+	args   []arg // the arguments left, then argEnd at the closing parenthesis
 	taken  int   // offset of the argument last taken
 }
 
@@ -95,10 +95,10 @@ func (c *call) take() arg {
 	return a
 }
 
-// wrong is an error at the argument last taken.
+// wrong returns an error at the argument last taken.
 func (c *call) wrong(msg, fix string) error { return syntaxError(c.taken, msg, fix) }
 
-// missing is an error at the next argument.
+// missing returns an error at the next argument.
 func (c *call) missing(what string) error {
 	return syntaxError(c.args[0].offset, c.Name+" lacks "+what, c.usageFix())
 }
@@ -128,7 +128,7 @@ func joinTypes(types []Type) string {
 	return strings.Join(names, ", ")
 }
 
-// unit is the unit of the number that comes next.
+// unit returns the unit of the next argument, a number.
 func (c *call) unit() string { return c.args[0].unit }
 
 // number takes a number within bounds.
@@ -151,7 +151,7 @@ func (c *call) number(what string, least, most int) (int, error) {
 // string takes a string.
 func (c *call) string() string { return c.take().text }
 
-// takeWord takes the name that comes next when it is word.
+// takeWord takes the next argument if it is the name word.
 func (c *call) takeWord(word string) bool {
 	if c.nextIs(argName) && c.args[0].text == word {
 		c.take()

@@ -5,8 +5,7 @@ import (
 	"slices"
 )
 
-// descText is a field's bytes, each as 255 minus it, of any length. Unless it is the key's last part, sep is the string that
-// follows it.
+// descText is a field's bytes, each as 255 minus it, of any length. sep is the string that follows it, empty for the key's last part.
 type descText struct {
 	field
 	sep []byte
@@ -52,8 +51,9 @@ func (t *descText) decode(b []byte, values []Value) error {
 	return nil
 }
 
-// ranges: what differs from a bound within its length sorts as the complements do. The values that a bound begins are above
-// it, and their keys begin with its complement; those that begin a bound are below it, wherever their keys are.
+// ranges returns the key intervals of a range of values. A value that differs from a bound within the bound's length sorts as the
+// complements do. Values that begin with a bound are above it, and their keys begin with its complement. Values that are a prefix of a
+// bound are below it, wherever their keys are.
 func (t *descText) ranges(from, to Value) ([]Range, error) {
 	low, high := from.Text, to.Text
 	if !to.Null() && bytes.Compare(low, high) >= 0 {
@@ -79,8 +79,8 @@ func (t *descText) ranges(from, to Value) ([]Range, error) {
 	return ranges, nil
 }
 
-// keysOf are the keys that hold x: those that begin with its complement and the separator, or the one that ends with it. None
-// when the key cannot hold x.
+// keysOf returns the keys that hold x: those that begin with its complement and the separator, or the one that ends with its complement.
+// The range is empty if the key cannot hold x.
 func (t *descText) keysOf(x []byte) Range {
 	start := appendComplement(nil, x)
 	switch {

@@ -2,9 +2,9 @@
 //
 //	md5(waybill, 4) + waybill + "|" + desc(at, ms) + "|" + action
 //
-// and encodes, decodes, ranges over, splits by, explains and lints it. Anyone can import it who wants
-// salted, designed row keys and nothing else of ours. It imports nothing of ours and is pure: a key is a function of
-// the named values alone, never of a clock, an offset or chance, so a replay finds the row that the first run wrote.
+// and encodes, decodes, ranges over, splits by, explains and lints it. It imports nothing else of brine, so a program can use it alone for
+// salted, designed row keys. It is pure: a key is a function of the named values alone, never of a clock, an offset or chance, so a replay
+// finds the row that the first run wrote.
 //
 // The invariant: what Append encodes, Decode returns; and the byte order of keys is the order that the expression states.
 //
@@ -20,13 +20,13 @@
 //	word   = "text" | "left" | "right" | "us" | "ms" | "s" | "min" | "hour" | "day" .
 //	unit   = "hex" | "bytes" | "byte" .
 //
-// A name before "(" is a function, any other name at the place of a part is a field. A bare field is its text, of any
-// length: it must be the last part or be followed by a string, its separator, which its values may then not contain.
-// Functions take fields and constants, not other functions. The functions, their sizes and their orders are listed in
-// docs/rowkeys.md, which is generated from the table in functions.go.
+// A name before "(" is a function; any other name in the position of a part is a field. A bare field is its text, of any length. It must be
+// the last part or be followed by a string, its separator, which its values must not contain. Functions take fields and constants, not
+// other functions. The functions, their sizes and their orders are listed in docs/rowkeys.md, which is generated from the table in
+// functions.go.
 //
-// A field may be held by more than one part (a day, and later the exact time): it is read back from the most exact one, and
-// the others are checked against it. HBase compares rows as unsigned bytes, left to right; all orders here are meant so.
+// More than one part may hold the same field (a day, and later the exact time). The field is read back from the most exact part, and the
+// others are checked against it. HBase compares rows as unsigned bytes from left to right; all orders here refer to that comparison.
 package rowkey
 
 //go:generate go test -run TestReference -update

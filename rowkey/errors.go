@@ -12,7 +12,7 @@ type SyntaxError struct {
 	Offset int    // byte offset in the expression
 	Msg    string // what is wrong
 	Fix    string // what to write instead
-	Rule   string // ambiguous or random for these designs, as Lint names its findings; else empty
+	Rule   string // ambiguous or random, as Lint names its findings, for designs that match one of these; otherwise empty
 }
 
 func syntaxError(offset int, msg, fix string) *SyntaxError {
@@ -21,14 +21,14 @@ func syntaxError(offset int, msg, fix string) *SyntaxError {
 
 func (e *SyntaxError) Error() string { return e.Msg + "; " + e.Fix }
 
-// Advice returns the fix, with which the error's text ends.
+// Advice returns the fix, which also ends the error's text.
 func (e *SyntaxError) Advice() string { return e.Fix }
 
 // ValueError is a value that the key cannot hold.
 type ValueError struct {
 	Field   string
 	Missing bool // the value is null
-	TooLong bool // the key would pass HBase's 32,767 bytes
+	TooLong bool // the key would exceed HBase's 32,767 bytes
 	Msg     string
 }
 
@@ -38,7 +38,7 @@ func (e *ValueError) Error() string { return "key field " + e.Field + ": " + e.M
 type DecodeError struct {
 	Row    []byte
 	Offset int    // of the part that does not fit, in Row
-	Part   string // that part, such as desc(at, ms); empty when the row as a whole is meant
+	Part   string // that part, such as desc(at, ms); empty if the error concerns the whole row
 	Msg    string
 }
 
@@ -50,16 +50,16 @@ func (e *DecodeError) Error() string {
 	return "row " + Binary(clip(e.Row)) + ": " + where + e.Msg
 }
 
-// UsageError says that the key cannot serve what is asked of it.
+// UsageError reports that the key cannot serve a request.
 type UsageError struct {
-	Field string // the field that is missing or wrongly bound; empty when none is
+	Field string // the field that is missing or wrongly bound; empty if no field is
 	Msg   string
 	Fix   string
 }
 
 func (e *UsageError) Error() string { return e.Msg + "; " + e.Fix }
 
-// Advice returns the fix, with which the error's text ends.
+// Advice returns the fix, which also ends the error's text.
 func (e *UsageError) Advice() string { return e.Fix }
 
 func countError(want, got int) error {
@@ -80,7 +80,7 @@ func (k *Key) lengthError(n int, values []Value) error {
 	return &ValueError{Field: longest.name, TooLong: true, Msg: fmt.Sprintf("the row key would have %d bytes, HBase takes %d", n, MaxRow)}
 }
 
-// Binary shows a row as HBase's shell does: printable ASCII as it is, other bytes and the backslash as \xNN.
+// Binary formats a row as HBase's shell does: printable ASCII as it is, other bytes and the backslash as \xNN.
 func Binary(row []byte) string {
 	var b strings.Builder
 	for _, c := range row {
@@ -93,7 +93,7 @@ func Binary(row []byte) string {
 	return b.String()
 }
 
-// ParseBinary reads a row as Binary writes it; any other text stands for its own bytes.
+// ParseBinary parses a row as Binary formats it; any other text stands for its own bytes.
 func ParseBinary(s string) ([]byte, error) {
 	var out []byte
 	for s != "" {
@@ -114,7 +114,7 @@ func ParseBinary(s string) ([]byte, error) {
 	return slices.Clip(out), nil
 }
 
-// clip shortens what an error shows of a long row.
+// clip shortens a long row for an error.
 func clip(row []byte) []byte {
 	const most = 120
 	if len(row) <= most {
@@ -123,7 +123,7 @@ func clip(row []byte) []byte {
 	return append(row[:most:most], "..."...)
 }
 
-// count is a number of things.
+// count formats a number of things.
 func count(n int, one string) string {
 	if n == 1 {
 		return "1 " + one

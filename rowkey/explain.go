@@ -11,10 +11,10 @@ type Part struct {
 	Width int    // bytes; 0 = variable
 	Doc   string // what it does and how it orders, in one sentence
 	Bytes []byte // this part of the row explained; nil when no row was given
-	Value string // the decoded value for people; empty when it holds a hash or no row was given
+	Value string // the decoded value for people; empty for a hash or if no row was given
 }
 
-// MarshalJSON writes a part with its bytes as Binary writes them.
+// MarshalJSON writes a part with its bytes as Binary formats them.
 func (p Part) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {
 		Expr  string `json:"expr"`
@@ -25,8 +25,8 @@ func (p Part) MarshalJSON() ([]byte, error) {
 	}{p.Expr, p.Width, p.Doc, Binary(p.Bytes), p.Value})
 }
 
-// Explain describes the key part by part; row may be nil. For a row that the key could not have made it returns the error of
-// Decode beside the parts, of which those before the error still have their bytes.
+// Explain describes the key part by part; row may be nil. For a row that the key could not have made, Explain returns the error of Decode
+// together with the parts, of which those before the error have their bytes.
 func (k *Key) Explain(row []byte) ([]Part, error) {
 	parts := make([]Part, len(k.slots))
 	for i, s := range k.slots {

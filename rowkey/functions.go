@@ -5,11 +5,11 @@ import "fmt"
 // Function describes a function of the language, for help texts and the reference page.
 type Function struct {
 	Name  string
-	Usage []string // its forms; what is in brackets can be left out
+	Usage []string // its forms; what is in brackets is optional
 	Doc   string
 }
 
-// Functions are all functions of the language.
+// Functions returns all functions of the language.
 func Functions() []Function {
 	all := make([]Function, len(functions))
 	for i, f := range functions {
@@ -18,13 +18,13 @@ func Functions() []Function {
 	return all
 }
 
-// function is a Function and how its calls become parts.
+// function is a Function and the way its calls become parts.
 type function struct {
 	Function
 	build func(*call) (part, error)
 }
 
-// functions is the whole language beside bare fields and strings.
+// functions is the whole language, except bare fields and strings.
 var functions = []function{
 	{
 		Function: Function{"md5",
@@ -234,7 +234,7 @@ func buildNumber(c *call, desc bool) (part, error) {
 	return n, nil
 }
 
-// size fixes the width and the greatest ordinal of the number's bits.
+// size sets the width and the greatest ordinal for the number's bits.
 func (n *number) size() {
 	n.n = n.bits / 8
 	switch {
@@ -246,7 +246,7 @@ func (n *number) size() {
 			n.n = len(fmt.Sprint(n.top))
 		}
 	default:
-		n.top = 1<<n.bits - 1 // 2^64 − 1 for 64, since 1<<64 is 0
+		n.top = 1<<n.bits - 1 // 2^64 − 1 for 64 bits, because 1<<64 is 0
 	}
 }
 

@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// GeohashBound is the name under which Ranges takes the prefix of a geohash, unless a field has it.
+// GeohashBound is the name under which Ranges accepts the prefix of a geohash, unless a field has that name.
 const GeohashBound = "geohash"
 
-// geohash is the cell of a place, in base 32: each digit holds five bits, which halve the longitudes and the latitudes in
-// turn, the longitudes first. The cells whose geohashes begin alike lie within one.
+// geohash is the cell of a place, in base 32. Each digit holds five bits, which halve the longitude and the latitude in turn, starting with
+// the longitude. Cells whose geohashes share a prefix lie within one larger cell.
 type geohash struct {
 	fields [2]field // latitude and longitude, in degrees
 	n      int      // digits
@@ -26,15 +26,15 @@ func (g *geohash) doc() string {
 	return fmt.Sprintf("the geohash of %s in %d digits: places that are near each other mostly side by side", joinNames(g.fields[:]), g.n)
 }
 
-// halves is what is left of an axis.
+// halves is the remaining interval of an axis.
 type halves struct{ low, high float64 }
 
-// axes are those of the fields of a geohash.
+// axes holds the full intervals of a geohash's fields.
 var axes = [2]halves{{-90, 90}, {-180, 180}}
 
 func (h halves) middle() float64 { return (h.low + h.high) / 2 } // exact: 45 degrees halved at most 30 times
 
-// side is the half in which x lies.
+// side returns the half that x lies in: 1 for the upper.
 func (h halves) side(x float64) int {
 	if x >= h.middle() {
 		return 1
@@ -59,7 +59,7 @@ func (g *geohash) append(dst []byte, values []Value) ([]byte, error) {
 			return dst, err
 		}
 		place[i] = v.Float()
-		if most := axes[i].high; !(math.Abs(place[i]) <= most) { // NaN is not
+		if most := axes[i].high; !(math.Abs(place[i]) <= most) { // false for NaN
 			return dst, f.refuse("is %s, no degrees between -%g and %g", v, most, most)
 		}
 		if f.kept != nil {
@@ -99,7 +99,7 @@ func checkGeohash(b []byte) error {
 	return nil
 }
 
-// decode returns the middle of the cell.
+// decode sets the fields to the middle of the cell.
 func (g *geohash) decode(b []byte, values []Value) error {
 	left, bit := axes, 0
 	for _, c := range b {
@@ -132,7 +132,7 @@ func (g *geohash) round(f *field, v Value) (Value, error) {
 	return FloatValue(left.middle()), nil
 }
 
-// geohash finds the part whose prefix Ranges takes; nil when there is none.
+// geohash returns the part whose prefix Ranges accepts, or nil if there is none.
 func (k *Key) geohash() *geohash {
 	for _, f := range k.fields {
 		if f.name == GeohashBound {

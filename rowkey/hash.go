@@ -11,14 +11,14 @@ import (
 	"github.com/twmb/murmur3"
 )
 
-// algorithm is a hash function; digest returns its bytes, most significant first.
+// algorithm is a hash function; sum computes its digest, most significant byte first.
 type algorithm struct {
 	name string
 	size int // bytes of the digest
 	says string
 }
 
-// The algorithms of hash prefixes. Their names are the functions of the language.
+// The algorithms of hash prefixes. Their names are functions of the language.
 var (
 	md5Hash     = &algorithm{"md5", md5.Size, "md5"}
 	murmur3Hash = &algorithm{"murmur3", 4, "murmur3 (x86, 32 bits, seed 0)"}
@@ -40,11 +40,11 @@ func (a *algorithm) sum(d *digest, text []byte) {
 	}
 }
 
-// hash is the first digits or bytes of the hash of one or several fields' texts, one after the other.
+// hash is the first digits or bytes of the hash of the concatenated texts of one or more fields.
 type hash struct {
 	*algorithm
 	fields []field
-	plain  bool // of one text field
+	plain  bool // the hash of a single text field
 	n      int  // hex digits, or bytes when raw
 	raw    bool // bytes of the digest instead of lower-case hex digits
 }
@@ -87,7 +87,7 @@ func (h *hash) append(dst []byte, values []Value) ([]byte, error) {
 }
 
 func (h *hash) digest(d *digest, values []Value) error {
-	if h.plain { // its bytes are what is hashed
+	if h.plain { // the bytes of the field are hashed as they are
 		v, err := h.fields[0].of(values)
 		if err == nil {
 			h.sum(d, v.Text)
@@ -134,10 +134,10 @@ func (h *hash) mismatch(got []byte, values []Value, want []byte) error {
 	return fmt.Errorf("is %s, but %s %s hashes to %s", Binary(got), joinNames(h.fields), Binary(clip(text)), Binary(want))
 }
 
-// hashBuffer is how many bytes of several fields' texts are hashed without allocating.
+// hashBuffer is the number of bytes of several fields' texts that are hashed without allocating.
 const hashBuffer = 128
 
-// fieldsText appends the texts of fields, one after the other.
+// fieldsText appends the texts of fields to buf.
 func fieldsText(buf []byte, fields []field, values []Value) ([]byte, error) {
 	for i := range fields {
 		v, err := fields[i].of(values)
@@ -157,11 +157,11 @@ func fieldsText(buf []byte, fields []field, values []Value) ([]byte, error) {
 	return buf, nil
 }
 
-// maxBuckets is as many as two bytes hold.
+// maxBuckets is the number of values of two bytes.
 const maxBuckets = 1 << 16
 
-// salt is the bucket of one or several fields: the murmur3 of their texts, modulo the number of buckets, big-endian. It is
-// computed, never drawn by chance: a replay, a reader and a second writer must all find the same row.
+// salt is the bucket of one or more fields: the murmur3 of their texts, modulo the number of buckets, big-endian. It is computed, never
+// random, because a replay, a reader and a second writer must all find the same row.
 type salt struct {
 	fields  []field
 	buckets int

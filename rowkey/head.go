@@ -2,8 +2,8 @@ package rowkey
 
 import "slices"
 
-// Head returns the end of the first field that a row holds whole, with the constants behind it: rows that begin so have its value in
-// common. It is 0 when no part of the key holds a field, or row is none of the key's.
+// Head returns the end of the first field that a row holds whole, including the constants that follow it. All rows that begin with these
+// bytes have the same value of that field. It returns 0 if no part of the key holds a field, or the key could not have made row.
 func (k *Key) Head(row []byte) int {
 	at, whole := 0, false
 	for i := range k.slots {

@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// Keys are the keys of a table, each for the events whose versions are from its From on and before the next one's. The first is
-// from 0 on. Most tables have one.
+// Keys holds the keys of a table in ascending order. Each applies to events whose version is at least its From and below the next key's.
+// The first From is 0. Most tables have one key.
 type Keys []KeyFrom
 
 // KeyFrom is a key and the first version whose events have it.
@@ -17,10 +17,10 @@ type KeyFrom struct {
 	Key  *Key
 }
 
-// One is the keys of a table that has always had the same one.
+// One returns the keys of a table that has always had the same one.
 func One(k *Key) Keys { return Keys{{Key: k}} }
 
-// Validate finds what is wrong with the list.
+// Validate reports what is wrong with the list.
 func (ks Keys) Validate() error {
 	if len(ks) == 0 || ks[0].Key == nil {
 		return errors.New("it has no key")
@@ -37,7 +37,7 @@ func (ks Keys) Validate() error {
 	return nil
 }
 
-// At is the place of the key that an event of this version has.
+// At returns the index of the key for events of this version.
 func (ks Keys) At(version int64) int {
 	i := len(ks) - 1
 	for i > 0 && version < ks[i].From {
@@ -46,7 +46,7 @@ func (ks Keys) At(version int64) int {
 	return i
 }
 
-// First is the key of the oldest events; nil of no keys.
+// First returns the key of the oldest events, or nil if there are no keys.
 func (ks Keys) First() *Key {
 	if len(ks) == 0 {
 		return nil
@@ -54,7 +54,7 @@ func (ks Keys) First() *Key {
 	return ks[0].Key
 }
 
-// Newest is the key of the newest events, which new rows have; nil of no keys.
+// Newest returns the key of the newest events, which new rows have, or nil if there are no keys.
 func (ks Keys) Newest() *Key {
 	if len(ks) == 0 {
 		return nil
@@ -62,7 +62,7 @@ func (ks Keys) Newest() *Key {
 	return ks[len(ks)-1].Key
 }
 
-// Fields are the names that any of the keys reads, those of the first key first.
+// Fields returns the names that any of the keys reads, those of the first key first.
 func (ks Keys) Fields() []string {
 	var all []string
 	for _, k := range ks {
@@ -75,7 +75,7 @@ func (ks Keys) Fields() []string {
 	return all
 }
 
-// Bindable are the fields that any of the keys takes bounds on.
+// Bindable returns the fields on which any of the keys accepts bounds.
 func (ks Keys) Bindable() []Field {
 	var all []Field
 	for _, k := range ks {
@@ -88,7 +88,7 @@ func (ks Keys) Bindable() []Field {
 	return all
 }
 
-// Salt returns the salt that all of the keys begin with; the zero Salt when they do not begin with the same.
+// Salt returns the salt that all of the keys begin with, or the zero Salt if they do not begin with the same one.
 func (ks Keys) Salt() Salt {
 	if len(ks) == 0 {
 		return Salt{}
@@ -102,8 +102,9 @@ func (ks Keys) Salt() Salt {
 	return salt
 }
 
-// Fit is the newest key that could have made row, or, when none could, the newest of whose rows it looks like the beginning, as the
-// start keys of regions do. It is nil when no key fits. Bytes alone do not decide it: two keys can make the same ones.
+// Fit returns the newest key that could have made row. If none could, it returns the newest key for which row looks like the beginning of
+// one of its rows, as the start keys of regions do. It returns nil if no key fits. Bytes alone are ambiguous: two keys can make the same
+// ones.
 func (ks Keys) Fit(row []byte) *Key {
 	for _, fits := range []func(*Key, []byte) bool{(*Key).makes, (*Key).begins} {
 		for i := len(ks) - 1; i >= 0; i-- {
@@ -115,7 +116,8 @@ func (ks Keys) Fit(row []byte) *Key {
 	return nil
 }
 
-// Versions are those of the key's events, from inclusive and to exclusive; both 0 of a table's only key, which has all.
+// Versions returns the versions of the key's events, from inclusive and to exclusive. Both are 0 if the table has only this key, which then
+// has all versions.
 func (ks Keys) Versions(i int) (from, to int64) {
 	if len(ks) == 1 {
 		return 0, 0

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// tokenKind is a kind of token of an expression.
+// tokenKind is the kind of a token of an expression.
 type tokenKind uint8
 
 const (
@@ -21,13 +21,13 @@ const (
 
 type token struct {
 	kind   tokenKind
-	text   string // of a string, its bytes
+	text   string // for a string, its bytes
 	offset int
 }
 
 func (t token) is(mark string) bool { return t.kind == tokMark && t.text == mark }
 
-// shown is the token as an error names it.
+// shown returns the token as an error names it.
 func (t token) shown() string {
 	switch t.kind {
 	case tokEnd:
@@ -84,7 +84,7 @@ func lexString(expr string, at int) (token, int, error) {
 	return token{tokString, s, at}, len(quoted), nil
 }
 
-// span is the length of the characters at the start of s that satisfy in.
+// span returns the length of the longest prefix of s whose characters satisfy in.
 func span(s string, in func(rune) bool) int {
 	if n := strings.IndexFunc(s, func(c rune) bool { return !in(c) }); n >= 0 {
 		return n

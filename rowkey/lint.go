@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Severity says how bad a finding is.
+// Severity grades a finding.
 type Severity string
 
 // A Warning will lose, mix or slow something; an Advice costs bytes.
@@ -15,7 +15,7 @@ const (
 	Advice  Severity = "advice"
 )
 
-// Finding is something about a key that works, but not as one would wish.
+// Finding is something about a key that works, but has a drawback.
 type Finding struct {
 	Rule     string // such as not-unique
 	Severity Severity
@@ -24,16 +24,16 @@ type Finding struct {
 	Fix      string
 }
 
-// LintOptions are what is known of the table; the zero value is a row: entity table of unknown size.
+// LintOptions describe the table as far as it is known. The zero value means a row: entity table of unknown size.
 type LintOptions struct {
 	EventRows   bool           // each event is its own row: two different events must not share a key
 	Servers     int            // region servers; 0 = unknown
-	Regions     int            // regions that the table begins with; 0 = unknown
-	TextLengths map[string]int // typical bytes of text fields, as measured on a sample; absent ones count 0
-	Queries     []Query        // what the table is to answer
+	Regions     int            // regions that the table starts with; 0 = unknown
+	TextLengths map[string]int // typical bytes of text fields, as measured on a sample; absent ones count as 0
+	Queries     []Query        // the queries that the table has to answer
 }
 
-// Lint looks for designs of keys that are known to end badly, as far as the key alone shows them.
+// Lint looks for key designs that are known to fail, as far as the key alone shows them.
 func (k *Key) Lint(o LintOptions) []Finding {
 	var found []Finding
 	for _, rule := range []func(LintOptions) []Finding{k.lintLead, k.lintWholeHash, k.lintNotHeld, k.lintNotUnique, k.lintQueries,
@@ -43,13 +43,13 @@ func (k *Key) Lint(o LintOptions) []Finding {
 	return found
 }
 
-// lead is the first part that is no constant.
+// lead returns the first part that is not a constant.
 func (k *Key) lead() slot {
 	i := slices.IndexFunc(k.slots, func(s slot) bool { return len(s.reads()) > 0 })
 	return k.slots[i]
 }
 
-// firstHeld is the first field of a type that the key gives back.
+// firstHeld returns the first field of a type that can be read back from the key.
 func (k *Key) firstHeld(typ Type) (field, bool) {
 	for _, s := range k.slots {
 		if i := slices.IndexFunc(held(s.part), func(f field) bool { return f.typ == typ }); i >= 0 {
@@ -59,7 +59,7 @@ func (k *Key) firstHeld(typ Type) (field, bool) {
 	return field{}, false
 }
 
-// lintWholeHash: a hash of what a scan ranges over scatters the rows that the scan wants side by side.
+// lintWholeHash finds a hash of what a scan ranges over: it scatters the rows that the scan wants side by side.
 func (k *Key) lintWholeHash(LintOptions) []Finding {
 	lead := k.lead()
 	h, ok := lead.part.(*hash)
@@ -91,7 +91,7 @@ func reads(p part, f field) bool {
 	return slices.ContainsFunc(p.reads(), func(r field) bool { return r.pos == f.pos })
 }
 
-// lintNotHeld: a field that is only hashed cannot be read back, and two values of one hash share their rows.
+// lintNotHeld finds fields that are only hashed: they cannot be read back, and two values with the same hash share their rows.
 func (k *Key) lintNotHeld(LintOptions) []Finding {
 	var found []Finding
 	for _, f := range k.fields {
@@ -108,7 +108,7 @@ func (k *Key) lintNotHeld(LintOptions) []Finding {
 
 const lettersAndDigits = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
-// lintSeparators: values are likely to hold a separator of letters or digits, and are then refused.
+// lintSeparators finds separators of letters or digits: values are likely to contain them, and are then refused.
 func (k *Key) lintSeparators(LintOptions) []Finding {
 	var found []Finding
 	for i, s := range k.slots[1:] {
@@ -124,7 +124,7 @@ func (k *Key) lintSeparators(LintOptions) []Finding {
 	return found
 }
 
-// lint2038: 32 bits of seconds are full on 19 January 2038.
+// lint2038 finds seconds in 32 bits, which overflow on 19 January 2038.
 func (k *Key) lint2038(LintOptions) []Finding {
 	var found []Finding
 	for _, s := range k.slots {
@@ -139,7 +139,7 @@ func (k *Key) lint2038(LintOptions) []Finding {
 	return found
 }
 
-// lintLength: every cell of a row repeats the key.
+// lintLength finds long keys: every cell of a row repeats the key.
 func (k *Key) lintLength(o LintOptions) []Finding {
 	bytes, fixedWidth := 0, true
 	for _, s := range k.slots {

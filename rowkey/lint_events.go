@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// lintNotUnique: a time alone does not tell two events apart. What does is held after it (a message's id); fields before it
-// are often what the events have in common.
+// lintNotUnique finds keys in which only a time distinguishes two events. What distinguishes them is held after the time (a message's id);
+// fields before it are often common to the events.
 func (k *Key) lintNotUnique(o LintOptions) []Finding {
 	if !o.EventRows {
 		return nil
@@ -53,7 +53,8 @@ func (k *Key) lintNotUnique(o LintOptions) []Finding {
 	return []Finding{f}
 }
 
-// lintCoarse: what follows a time distinguishes events that are seldom at one time. Within a second or an hour they are not so seldom.
+// lintCoarse finds keys in which a coarse time has to distinguish events. What follows a time distinguishes events that seldom coincide,
+// but within one second or hour they often do.
 func (k *Key) lintCoarse(at *number, others []string) []Finding {
 	if at.unit.div == 1 {
 		return nil
@@ -73,17 +74,18 @@ func (k *Key) lintCoarse(at *number, others []string) []Finding {
 	return []Finding{f}
 }
 
-// inMilliseconds is a coarser time as the part that holds it whole; false when it is held in fewer than 64 bits, or whole.
+// inMilliseconds returns the part that holds a coarser time in milliseconds, and false if the part has fewer than 64 bits or already holds
+// milliseconds.
 func (n *number) inMilliseconds() (string, bool) {
 	fine := *n
 	fine.unit = milliseconds
 	return fine.expr(), n.unit.div > 1 && n.bits == 64
 }
 
-// one is the unit in the singular.
+// one returns the unit in the singular.
 func (u *unit) one() string { return strings.TrimSuffix(u.says, "s") }
 
-// proposal is a declared field of a type that the key does not read, as the part to append.
+// proposal returns a declared field of a type that the key does not read, as the part to append.
 func (k *Key) proposal(typ Type) string {
 	example := map[Type]string{Text: "event_id", Time: "desc(at, ms)"}[typ]
 	for _, f := range k.declared {
@@ -98,7 +100,7 @@ func (k *Key) proposal(typ Type) string {
 	return example
 }
 
-// asPart is how a field of a type is put into a key.
+// asPart returns a field as a part of a key, by its type.
 func asPart(name string, typ Type) string {
 	switch typ {
 	case Text:

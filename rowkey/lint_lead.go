@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// lintLead: whatever only grows leads all writes to one region, at the end of the table (or its start, counted down).
+// lintLead finds a lead that only grows: it sends all writes to one region, at the end of the table (or at its start, if counted down).
 func (k *Key) lintLead(LintOptions) []Finding {
 	lead := k.lead()
 	if _, ok := spreadOf(lead.part); ok {
@@ -22,18 +22,18 @@ func (k *Key) lintLead(LintOptions) []Finding {
 			k.fixLead(16)}}
 	}
 	fix := fmt.Sprintf("begin it with md5(%s, 4), or find split points from a sample", f.name)
-	if _, ok := lead.part.(*geohash); ok { // a hash would take the cells apart
+	if _, ok := lead.part.(*geohash); ok { // a hash would scatter the cells
 		fix = "find split points from a sample"
 	}
 	return []Finding{{"uneven-lead", Advice, lead.offset,
 		fmt.Sprintf("the key begins with %s: rows spread only as its values do, and split points cannot be computed", lead.expr()), fix}}
 }
 
-// slow is the unit of time, in milliseconds, from which on a hash of it stays the same for too long: a minute.
+// slow is the unit of time, in milliseconds, from which a hash of it stays the same for too long: a minute.
 const slow = 60_000
 
-// lintSlowLead: a hash or salt of nothing but a time that the key holds in minutes or coarser is the same for all writes of a
-// minute. Of a key without other fields these are one row, which nothing spreads.
+// lintSlowLead finds a hash or salt of nothing but a time that the key holds in minutes or coarser: it is the same for all writes of a
+// minute. In a key without other fields these writes go to one row, which nothing can spread.
 func (k *Key) lintSlowLead(lead slot) []Finding {
 	var finest *unit
 	for _, f := range lead.reads() {
@@ -54,7 +54,7 @@ func (k *Key) lintSlowLead(lead slot) []Finding {
 		"make it of what differs within one: " + spreadOver(lead.part, by)}}
 }
 
-// spreadsBehind reports whether a hash or salt stands right behind the lead: regions are cut in it, too.
+// spreadsBehind reports whether a hash or salt directly follows the lead, because regions can be cut in it, too.
 func (k *Key) spreadsBehind(lead slot) bool {
 	i := slices.IndexFunc(k.slots, func(s slot) bool { return s.part == lead.part }) + 1
 	if i == len(k.slots) {
@@ -64,7 +64,7 @@ func (k *Key) spreadsBehind(lead slot) bool {
 	return ok
 }
 
-// spreadOver writes a hash or salt of another field.
+// spreadOver returns the expression of the same hash or salt over another field.
 func spreadOver(p part, f field) string {
 	switch p := p.(type) {
 	case *hash:
@@ -79,7 +79,7 @@ func spreadOver(p part, f field) string {
 	return f.name
 }
 
-// fixLead says what to begin the key with, so that its rows spread over n regions.
+// fixLead returns the advice on what to put in front of the key so that its rows spread over n regions.
 func (k *Key) fixLead(n int) string {
 	by, order := k.spreadBy(), "time"
 	if by.typ == Time {
@@ -91,12 +91,12 @@ func (k *Key) fixLead(n int) string {
 	return fmt.Sprintf("begin it with md5(%s, 4), or with salt(%d, %s) when scans go over all rows by %s", by.name, n, by.name, order)
 }
 
-// saltTimes spreads a key that holds nothing but times: a hash would scatter what scans want side by side.
+// saltTimes returns the advice for a key that holds only times: a hash would scatter what scans want side by side.
 func saltTimes(n int, at field) string {
 	return fmt.Sprintf("salt(%d, %s): a range of %s is then one scan in each bucket", n, at.name, at.name)
 }
 
-// spreadBy is what a hash or salt before the key is best made of: its first text, or else a number rather than a time.
+// spreadBy returns the best field to hash or salt by: the key's first text, otherwise a number rather than a time.
 func (k *Key) spreadBy() field {
 	if text, ok := k.firstHeld(Text); ok {
 		return text

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// lintQueries: what the table is meant to answer, and no scan of it does; or does only by asking every bucket.
+// lintQueries finds the queries that no scan of the table answers, and those that need a scan of every bucket.
 func (k *Key) lintQueries(o LintOptions) []Finding {
 	var found []Finding
 	for _, q := range o.Queries {

@@ -2,7 +2,7 @@ package rowkey
 
 import "fmt"
 
-// lintBuckets: a bucket is written by one server at a time, unless a hash follows it that it can be cut at.
+// lintBuckets finds too few buckets for the servers: one server at a time writes a bucket, unless a hash follows it at which it can be cut.
 func (k *Key) lintBuckets(o LintOptions) []Finding {
 	lead := k.lead()
 	s, ok := lead.part.(*salt)
@@ -25,7 +25,7 @@ func (k *Key) lintBuckets(o LintOptions) []Finding {
 
 func uneven(s *salt, regions int) bool { return regions%s.buckets != 0 && s.buckets%regions != 0 }
 
-// lintBeginnings: a table cannot be cut into more regions than its hash has values.
+// lintBeginnings finds a hash that is too short for the servers: a table cannot be cut into more regions than its hash has values.
 func (k *Key) lintBeginnings(o LintOptions) []Finding {
 	lead := k.lead()
 	h, ok := lead.part.(*hash)
@@ -41,7 +41,7 @@ func (k *Key) lintBeginnings(o LintOptions) []Finding {
 		fmt.Sprintf("use a longer hash: write %s and regions: %d, and never change the hash once rows are there", longer.expr(), 2*o.Servers)}}
 }
 
-// tooFew says that what the key spreads by has fewer values than there are servers.
+// tooFew reports whether what the key spreads by has fewer values than there are servers.
 func (k *Key) tooFew(servers int) bool {
 	if servers < 2 {
 		return false
@@ -50,8 +50,8 @@ func (k *Key) tooFew(servers int) bool {
 	return err != nil
 }
 
-// lintRegions: a region is written by one server, so some of more servers stand idle. Where too few buckets or beginnings are
-// the reason, their own finding says so.
+// lintRegions finds fewer regions than servers: one server writes a region, so the others stand idle. If too few buckets or beginnings are
+// the reason, their own finding reports it.
 func (k *Key) lintRegions(o LintOptions) []Finding {
 	if o.Servers <= max(o.Regions, 1) || len(k.lintBuckets(LintOptions{Servers: o.Servers}))+len(k.lintBeginnings(o)) > 0 {
 		return nil
@@ -61,7 +61,7 @@ func (k *Key) lintRegions(o LintOptions) []Finding {
 		k.fixRegions(o.Servers)}}
 }
 
-// fixRegions proposes a number of regions that Splits takes and that goes evenly into the buckets: two for each server, or fewer.
+// fixRegions proposes a number of regions that Splits accepts and that divides evenly into the buckets: two per server, or fewer.
 func (k *Key) fixRegions(servers int) string {
 	s, salted := k.lead().part.(*salt)
 	for n := 2 * servers; n >= servers; n-- {

@@ -17,9 +17,9 @@ var md5Table = func() (t [64]uint32) {
 	return t
 }()
 
-// md5Block is the md5 of a text of at most oneBlock bytes, which nearly every key's is. crypto/md5 spends a seventh of its time
-// on the state that it keeps for texts which come in pieces, a third of what all the rest of a key costs. What depends on
-// the step before is added last, since each step waits for it.
+// md5Block computes the md5 of a text of at most oneBlock bytes, as nearly every key's is. crypto/md5 spends a seventh of its time on the
+// state for texts that arrive in pieces, which is a third of what the rest of a key costs. The operand that depends on the previous step is
+// added last, because each step waits for it.
 func md5Block(sum *digest, text []byte) {
 	var block [64]byte
 	n := copy(block[:oneBlock], text)

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// number is an integer, float, bool or time whose bytes sort as its values do, or the other way round. Every value has an
-// ordinal from 0 to top, in ascending order; the key holds the ordinal, or top minus it when desc:
+// number is an integer, float, bool or time whose bytes sort as its values do, or in reverse. Every value has an ordinal from 0 to top, in
+// ascending order; the key holds the ordinal, or top minus it if desc:
 //
 //	int      n + 2^(bits−1)             top = 2^bits − 1         so desc is MAX − n, asc flips the sign bit
 //	float    the bits, all flipped when negative, else the sign  top = 2^bits − 1
@@ -23,7 +23,7 @@ type number struct {
 	field
 	form string // the function that made it: asc, desc or fixed
 	desc bool
-	unit *unit  // of a time
+	unit *unit  // for a time
 	bits int    // 8, 16, 32 or 64
 	n    int    // width in bytes
 	text bool   // decimal digits
@@ -104,7 +104,7 @@ func (n *number) append(dst []byte, values []Value) ([]byte, error) {
 	return n.appendOrdinal(dst, o), nil
 }
 
-// noPlace says why a value has no ordinal.
+// noPlace returns the error for a value that has no ordinal.
 func (n *number) noPlace(x int64, where int) error {
 	v := Value{Type: n.typ, Int: x}
 	switch {
@@ -118,7 +118,7 @@ func (n *number) noPlace(x int64, where int) error {
 	return n.refuse("%s is out of the range of %s", v, n.expr())
 }
 
-// place is the ordinal of a value's Int when where is 0; else the value lies below (−1) or above (+1) all that have one.
+// place returns the ordinal of a value's Int if where is 0. Otherwise the value lies below (−1) or above (+1) all values that have one.
 func (n *number) place(x int64) (o uint64, where int) {
 	switch {
 	case n.unit != nil:
@@ -133,7 +133,7 @@ func (n *number) place(x int64) (o uint64, where int) {
 		}
 		o = uint64(x)
 	default:
-		bias := int64(1) << (n.bits - 1) // for 64 bits this is MinInt64, and no value is out
+		bias := int64(1) << (n.bits - 1) // for 64 bits this is MinInt64, and every value is in range
 		if n.bits < 64 && x < -bias {
 			return 0, -1
 		}
@@ -145,7 +145,7 @@ func (n *number) place(x int64) (o uint64, where int) {
 	return o, 0
 }
 
-// placeFloat has no place for NaN, and in 32 bits none for what would round to an infinity.
+// placeFloat returns the ordinal of f. NaN has none, nor does a value that rounds to an infinity in 32 bits.
 func (n *number) placeFloat(f float64) (o uint64, where int) {
 	switch infinite := n.bits == 32 && math.IsInf(float64(float32(f)), 0) && !math.IsInf(f, 0); {
 	case math.IsNaN(f) || infinite && f < 0:
@@ -160,7 +160,7 @@ func (n *number) placeTime(ms int64) (o uint64, where int) {
 	if ms < 0 {
 		return 0, -1
 	}
-	if n.unit.mul > 1 { // spares milliseconds the divisions, which take longer than all the rest
+	if n.unit.mul > 1 { // spares milliseconds the divisions, which dominate the cost
 		if ms > math.MaxInt64/n.unit.mul {
 			return 0, 1
 		}
@@ -235,7 +235,7 @@ func (n *number) decode(b []byte, values []Value) error {
 	return err
 }
 
-// value is the Int of the value of an ordinal.
+// value returns the Int of the value with ordinal o.
 func (n *number) value(o uint64) (int64, error) {
 	switch {
 	case n.unit != nil:
@@ -262,7 +262,7 @@ func (n *number) round(_ *field, v Value) (Value, error) {
 	return Value{Type: n.typ, Int: x}, err
 }
 
-// ms is the time at which a count of units begins.
+// ms returns the time at which a count of units begins.
 func (u *unit) ms(count int64) (int64, error) {
 	if u.div > 1 {
 		if count > math.MaxInt64/u.div {
@@ -279,8 +279,8 @@ func (u *unit) ms(count int64) (int64, error) {
 	return count, nil
 }
 
-// floatOrdinal orders floats as integers: IEEE 754 bits sort as sign and magnitude, so negatives are flipped whole and the
-// others lose their sign to 1. −0 comes right before 0.
+// floatOrdinal orders floats as integers: IEEE 754 bits sort as sign and magnitude, so all bits of negatives are flipped, and the others
+// get the sign bit set. −0 comes right before 0.
 func floatOrdinal(f float64, bits int) uint64 {
 	if bits == 32 {
 		b := math.Float32bits(float32(f))

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// ranges of a number: the ordinals of From and of the value before To, which change places when the key holds them counted
-// down. A bound outside of what the key holds is moved to its edge.
+// ranges returns the interval of ordinals from From to the value before To, with its ends swapped if the key holds them in reverse. A bound
+// outside of what the key holds is moved to its edge.
 func (n *number) ranges(from, to Value) ([]Range, error) {
 	first, last := uint64(0), n.top
 	if !from.Null() {
@@ -53,7 +53,7 @@ func (n *number) isNaN(x int64) bool {
 	return n.typ == Float && math.IsNaN(math.Float64frombits(uint64(x)))
 }
 
-// placeBound is the place of a bound; one beyond a 32-bit float is as good as infinite.
+// placeBound returns the place of a bound. A bound beyond a 32-bit float counts as infinite.
 func (n *number) placeBound(v Value) (uint64, int) {
 	if n.typ == Float {
 		return floatOrdinal(v.Float(), n.bits), 0
@@ -61,7 +61,7 @@ func (n *number) placeBound(v Value) (uint64, int) {
 	return n.place(v.Int)
 }
 
-// placeBefore is the place of the value right before v.
+// placeBefore returns the place of the value right before v.
 func (n *number) placeBefore(v Value) (uint64, int) {
 	if n.typ != Float && n.typ != Bool {
 		if v.Int == math.MinInt64 {
@@ -77,8 +77,8 @@ func (n *number) placeBefore(v Value) (uint64, int) {
 	return o - 1, 0
 }
 
-// ranges of a text. In the key, x stands as x·sep, so the keys of all x ≥ from lie at or after from; but so may those of an x
-// that from begins with (A| > AB). These have to be cut out, and likewise those that to begins with to be put in.
+// ranges returns the key intervals of a range of texts. The key holds x as x·sep, so the keys of all x ≥ from lie at or after from. But so
+// may those of an x that is a prefix of from (A| > AB): these are cut out. Likewise, those that are a prefix of to are put in.
 func (t *text) ranges(from, to Value) ([]Range, error) {
 	low, high := from.Text, to.Text
 	if !to.Null() && bytes.Compare(low, high) >= 0 {
@@ -108,14 +108,14 @@ func (t *text) ranges(from, to Value) ([]Range, error) {
 	return ranges, nil
 }
 
-// keysOf are the keys that begin with x·sep.
+// keysOf returns the keys that begin with x·sep.
 func (t *text) keysOf(x []byte) Range {
 	start := append(slices.Clone(x), t.sep...)
 	return Range{start, next(start)}
 }
 
-// ranges of a text in a fixed width. With the pad 0 its order is the text's own; another pad would put a value that begins
-// another elsewhere, so only that one can be ranged over.
+// ranges returns the key interval of a range of texts in a fixed width. With the pad 0 on the right, the key order is that of the texts.
+// Another pad would sort a value elsewhere than right after its prefixes, so no scan can range over it.
 func (f *fixed) ranges(from, to Value) ([]Range, error) {
 	if f.left || f.pad != 0 {
 		return nil, &UsageError{f.name, f.expr() + " is not in the order of " + f.name + ", so no scan ranges over it",
@@ -136,16 +136,16 @@ func (f *fixed) ranges(from, to Value) ([]Range, error) {
 	return []Range{r}, nil
 }
 
-// edge is where the values ≥ b begin; nil when there are none.
+// edge returns the key at which the values ≥ b begin, or nil if there are none.
 func (f *fixed) edge(b []byte) []byte {
 	padded := appendPad(slices.Clone(b), 0, f.n-len(b))
 	if len(b) <= f.n && !bytes.HasSuffix(b, []byte{0}) {
 		return padded
 	}
-	return next(padded[:f.n]) // b itself cannot be held: it comes right after the value of these bytes
+	return next(padded[:f.n]) // b itself does not fit: its successors come right after the value of these bytes
 }
 
-// cut takes the rows of c out of ranges, which are apart from each other and ascending; so is the result.
+// cut removes the rows of c from ranges, which are disjoint and ascending; so is the result.
 func cut(ranges []Range, c Range) []Range {
 	var left []Range
 	for _, r := range ranges {
@@ -162,7 +162,7 @@ func cut(ranges []Range, c Range) []Range {
 	return left
 }
 
-// join puts the rows of c into ranges, as cut takes them out.
+// join adds the rows of c to ranges, with the same conditions as cut.
 func join(ranges []Range, c Range) []Range {
 	all := append(cut(ranges, c), c)
 	slices.SortFunc(all, func(a, b Range) int { return bytes.Compare(a.Start, b.Start) })
@@ -180,7 +180,7 @@ func join(ranges []Range, c Range) []Range {
 
 func (r Range) empty() bool { return r.Stop != nil && bytes.Compare(r.Start, r.Stop) >= 0 }
 
-// least is the smaller of two stops, where nil is the end of everything.
+// least returns the smaller of two stops; nil is the end of the table.
 func least(a, b []byte) []byte {
 	if a == nil || b != nil && bytes.Compare(b, a) < 0 {
 		return b
@@ -195,9 +195,9 @@ func greatest(a, b []byte) []byte {
 	return b
 }
 
-// Ordered returns the field by whose values the rows of each bucket are ordered, where the fields of bound have one value each, and
-// whether the greatest comes first. It is false where no field is, as behind a hash, or where one value may begin another and the
-// separator decides.
+// Ordered returns the field whose values order the rows within each bucket if the fields of bound have one value each, and whether the
+// greatest value comes first. ok is false if no field does: behind a hash, or if one value may be a prefix of another and the separator
+// decides.
 func (k *Key) Ordered(bound func(name string) bool) (by string, desc, ok bool) {
 	for _, s := range k.slots {
 		fields := s.reads()

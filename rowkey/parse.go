@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// maxExpr bounds what Parse reads.
+// maxExpr is the limit on the bytes of an expression.
 const maxExpr = 4096
 
-// Parse reads an expression over the given fields. Its errors are *SyntaxError with the position and the fix.
+// Parse parses an expression over the given fields. Its errors are *SyntaxError with the position and the fix.
 func Parse(expr string, fields []Field) (*Key, error) {
 	if len(expr) > maxExpr {
 		return nil, syntaxError(maxExpr, fmt.Sprintf("the expression has %d bytes, at most %d are read", len(expr), maxExpr),
@@ -31,7 +31,7 @@ func Parse(expr string, fields []Field) (*Key, error) {
 
 // parser turns tokens into the slots of key.
 type parser struct {
-	tokens []token // what is left
+	tokens []token // the tokens left
 	key    *Key
 }
 
@@ -43,7 +43,7 @@ func (p *parser) next() token {
 	return t
 }
 
-// parts reads part { "+" part }.
+// parts parses part { "+" part }.
 func (p *parser) parts() error {
 	for {
 		offset := p.tokens[0].offset
@@ -63,7 +63,7 @@ func (p *parser) parts() error {
 	}
 }
 
-// add appends a part; strings side by side become one.
+// add appends a part; adjacent strings become one.
 func (p *parser) add(part part, offset int) error {
 	slots := p.key.slots
 	if lit, ok := part.(literal); ok && len(slots) > 0 {
@@ -97,7 +97,7 @@ func (p *parser) part() (part, error) {
 	}
 }
 
-// bare is a field's text.
+// bare returns the part of a bare field, its text.
 func (p *parser) bare(t token) (part, error) {
 	f, err := p.field(t)
 	if err != nil {
@@ -116,7 +116,7 @@ func (p *parser) bare(t token) (part, error) {
 	return &text{field: f}, nil
 }
 
-// field finds the field that a token names, and adds it to those that the key reads.
+// field returns the field that a token names, and adds it to those that the key reads.
 func (p *parser) field(t token) (field, error) {
 	for _, f := range p.key.fields {
 		if f.name == t.text {
@@ -171,7 +171,7 @@ func (p *parser) findFunction(name token) (*function, error) {
 	return nil, e
 }
 
-// finish assigns variable parts their separators, chooses where each field is read back from, and writes the normal form.
+// finish assigns variable parts their separators, chooses the part from which each field is read back, and builds the normal form.
 func (p *parser) finish() error {
 	k := p.key
 	if err := p.separate(); err != nil {
@@ -195,10 +195,10 @@ func (p *parser) finish() error {
 	return nil
 }
 
-// place says what decoding takes from slot i, and what it compares it with.
+// place sets what decoding reads from slot i and what it checks there.
 func (k *Key) place(i int, holders []int) {
 	s := &k.slots[i]
-	known := true // whether all that it is computed from can be read back
+	known := true // whether everything that it is computed from can be read back
 	reads := s.reads()
 	for j, f := range reads {
 		holder := holders[f.pos]
@@ -231,7 +231,7 @@ func (k *Key) holders() []int {
 	return holders
 }
 
-// separate sets for every part of variable width the string that ends it.
+// separate sets, for every part of variable width, the string that ends it.
 func (p *parser) separate() error {
 	slots := p.key.slots
 	for i, s := range slots[:len(slots)-1] {
@@ -265,7 +265,7 @@ func (p *parser) separate() error {
 	return nil
 }
 
-// held are the fields that a part can give back.
+// held returns the fields that can be read back from a part.
 func held(p part) []field {
 	switch p.(type) {
 	case literal, *hash, *salt:
@@ -274,13 +274,13 @@ func held(p part) []field {
 	return p.reads()
 }
 
-// loss is how much of its field a part loses: 0 when it gives the value back exactly.
+// loss returns how much of its field a part loses; 0 means that it holds the exact value.
 func loss(p part) int64 {
 	n, ok := p.(*number)
 	_, place := p.(*geohash)
 	switch {
 	case place:
-		return 100 - int64(p.width()) // more than a float of 32 bits, and the less the longer it is
+		return 100 - int64(p.width()) // more than a float of 32 bits, and less the longer it is
 	case ok && n.unit != nil:
 		return n.unit.div - 1
 	case ok && n.typ == Float && n.bits == 32:

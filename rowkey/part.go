@@ -7,11 +7,11 @@ import (
 	"strconv"
 )
 
-// maxParts bounds the parts of a key, so that decoding keeps their ends on the stack.
+// maxParts is the limit on the parts of a key, so that decoding keeps their ends on the stack.
 const maxParts = 32
 
-// part is one part of a key. Parts are immutable. Their errors while decoding are sentences about the part's bytes; the
-// key adds the row and the place.
+// part is one part of a key. Parts are immutable. Their errors while decoding are sentences about the part's bytes; the key adds the row
+// and the position.
 type part interface {
 	expr() string   // normal form
 	doc() string    // what it does and how it orders, in one sentence
@@ -21,36 +21,36 @@ type part interface {
 	append(dst []byte, values []Value) ([]byte, error) // errors are *ValueError
 	measure(row []byte) (int, error)                   // the length of the part that row begins with
 	decode(b []byte, values []Value) error             // sets the values of the fields that it holds
-	verify(b []byte, values []Value) error             // whether b is what append gives for values
+	verify(b []byte, values []Value) error             // checks that b is what append appends for values
 }
 
-// ordered is a part that a scan can range over. ranges gives the key intervals, relative to the part's start, of the values
-// from From (inclusive) to To (exclusive) in the field's own order; not both are null.
+// ordered is a part that a scan can range over. ranges returns the key intervals, relative to the part's start, of the values from From
+// (inclusive) to To (exclusive) in the field's own order. At most one of the two is null.
 type ordered interface {
 	part
 	ranges(from, to Value) ([]Range, error)
 }
 
-// field is a field of the key's reads.
+// field is a field that the key reads.
 type field struct {
 	name string
 	typ  Type
 	pos  int // in the values of Append and Decode
 
-	// kept is, in the fields of a hash or salt, the part that holds the field coarser than it is: what is hashed is then the
-	// value as it is read back, so that a row can be checked, and found by any value that it holds.
+	// kept is set in the fields of a hash or salt: it is the part that holds the field less exactly. The hash is then that of the value as it
+	// is read back, so that a row can be checked, and found by any value that it holds.
 	kept rounder
 
 	elsewhere bool // in the fields of a geohash: another part holds the field more exactly
 }
 
-// rounder is a part that holds its fields coarser than they are.
+// rounder is a part that holds its fields less exactly.
 type rounder interface {
 	part
 	round(f *field, v Value) (Value, error) // v as it is read back
 }
 
-// of takes the field's value from values.
+// of returns the field's value from values.
 func (f *field) of(values []Value) (*Value, error) {
 	v := &values[f.pos]
 	if v.Type != f.typ {
@@ -78,7 +78,7 @@ func measureFixed(row []byte, width int) (int, error) {
 	return width, nil
 }
 
-// measureUntil measures a variable part, which goes to the separator, or to the row's end when it is the last.
+// measureUntil measures a variable part, which extends to the separator or, for the last part, to the end of the row.
 func measureUntil(row, sep []byte) (int, error) {
 	if len(sep) == 0 {
 		return len(row), nil
@@ -101,7 +101,7 @@ func verifyAgain(p part, b []byte, values []Value) error {
 	return err
 }
 
-// literal is a string of the expression: a separator, or a constant.
+// literal is a string of the expression: a separator or a constant.
 type literal []byte
 
 func (l literal) expr() string   { return quote(l) }
@@ -110,7 +110,7 @@ func (l literal) reads() []field { return nil }
 func (l literal) doc() string    { return "the constant " + quote(l) }
 
 func (l literal) append(dst []byte, _ []Value) ([]byte, error) {
-	if len(l) == 1 { // most are
+	if len(l) == 1 { // the usual case
 		return append(dst, l[0]), nil
 	}
 	return append(dst, l...), nil

@@ -7,14 +7,13 @@ import (
 	"strings"
 )
 
-// Query is a kind of question that a table is meant to answer by one scan.
+// Query is a kind of question that a table has to answer with one scan.
 type Query struct {
 	Equal []string // fields bound to one value each
-	Range string   // the field that is bound from one value to another; empty when none is
+	Range string   // the field that ranges from one value to another; empty if none does
 }
 
-// ParseQuery reads a query as people write it: the names of its fields, with ".." behind the one that is ranged over, as in
-// "waybill at..".
+// ParseQuery parses a query as people write it: the names of its fields, with ".." after the one that is ranged over, as in "waybill at..".
 func ParseQuery(s string) (Query, error) {
 	var q Query
 	for _, name := range strings.FieldsFunc(s, func(c rune) bool { return c == ' ' || c == ',' }) {
@@ -44,8 +43,8 @@ func (q Query) String() string {
 	return strings.Join(names, " ")
 }
 
-// Serves reports how many scans answer a query: 1, or one for each bucket of a salt that the query does not determine. The
-// error (*UsageError) says why none does.
+// Serves returns the number of scans that answer a query: 1, or one per bucket of a salt that the query does not determine. The error
+// (*UsageError) explains why no scan does.
 func (k *Key) Serves(q Query) (scans int, err error) {
 	ranges, err := k.Ranges(k.sampleOf(q))
 	if err != nil {
@@ -54,10 +53,10 @@ func (k *Key) Serves(q Query) (scans int, err error) {
 	return max(1, min(len(ranges), k.Salt().Buckets())), nil
 }
 
-// TailOf is Tail of any bounds that a query is asked with.
+// TailOf is Tail for bounds that fit the query.
 func (k *Key) TailOf(q Query) (Tail, error) { return k.Tail(k.sampleOf(q)) }
 
-// sampleOf are bounds that the query may be asked with.
+// sampleOf returns bounds that fit the query.
 func (k *Key) sampleOf(q Query) map[string]Bound {
 	bounds := map[string]Bound{}
 	for _, name := range q.Equal {
@@ -69,7 +68,7 @@ func (k *Key) sampleOf(q Query) map[string]Bound {
 	return bounds
 }
 
-// sample is a value that the key holds, of a field or of its geohash.
+// sample returns a value that the key can hold, of a field or of its geohash.
 func (k *Key) sample(name string) Value {
 	i := slices.IndexFunc(k.fields, func(f field) bool { return f.name == name })
 	if i < 0 {
@@ -81,7 +80,7 @@ func (k *Key) sample(name string) Value {
 	return Value{Type: k.fields[i].typ, Int: 1}
 }
 
-// freeCharacter is one that no separator and no pad of the key is.
+// freeCharacter returns a character that is not part of any separator or pad of the key.
 func (k *Key) freeCharacter() string {
 	taken := []byte{}
 	for _, s := range k.slots {

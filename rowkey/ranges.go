@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Bound limits one field of a range. Equal binds the field to one value; From and To bound the field after the last bound
-// one: From is inclusive and To exclusive, unless Through is set, in the field's own order whatever the key's; null means open.
+// Bound limits one field of a range. Equal binds the field to one value. From and To bound the field after the last one bound by Equal:
+// From is inclusive and To exclusive, unless Through is set, in the field's own order whatever the key's. Null means open.
 type Bound struct {
 	Equal    Value
 	From, To Value
@@ -20,7 +20,7 @@ func (b Bound) bindsOne() bool { return !b.Equal.Null() }
 func (b Bound) ranges() bool   { return !b.From.Null() || !b.To.Null() }
 func (b Bound) open() bool     { return !b.bindsOne() && !b.ranges() }
 
-// Range is rows from Start (inclusive) to Stop (exclusive; nil means the end of the table).
+// Range is the rows from Start (inclusive) to Stop (exclusive; nil means the end of the table).
 type Range struct{ Start, Stop []byte }
 
 // Contains reports whether row lies in the range.
@@ -28,16 +28,16 @@ func (r Range) Contains(row []byte) bool {
 	return string(row) >= string(r.Start) && (r.Stop == nil || string(row) < string(r.Stop))
 }
 
-// Ranges returns the row ranges that hold exactly the rows whose fields satisfy bounds, in ascending order: one range, or one
-// for each salt bucket when the salt cannot be computed from the bound fields, or several for the From and To of a text
-// whose separator sorts among its values; none when no value satisfies them. Bounds must bind a left-most set of the key's
-// fields, the last one possibly to From and To; otherwise the error (*UsageError) names the field that is missing.
+// Ranges returns the row ranges that hold exactly the rows whose fields satisfy bounds, in ascending order. There is one range; or one per
+// salt bucket if the salt cannot be computed from the bound fields; or several for the From and To of a text whose separator sorts among
+// its values; or none if no value satisfies the bounds. Bounds must bind a left-most set of the key's fields, the last one possibly to From
+// and To. Otherwise the error (*UsageError) names the missing field.
 //
-// Where the key holds a geohash, its first digits may be bound by the name geohash, instead of the fields of it: the rows of
-// all places in that cell.
+// If the key holds a geohash, the name geohash may bind its first digits instead of its fields: the range is then the rows of all places in
+// that cell.
 //
-// Where the key holds a time in a coarser unit, the rows of the units that From and To−1 ms fall into are in the ranges, so
-// none is missed. Where it holds a float in 32 bits, bounds are rounded as values are.
+// If the key holds a time in a coarser unit, the ranges include the rows of the units that From and To−1 ms fall into, so that none is
+// missed. If it holds a float in 32 bits, bounds are rounded as values are.
 func (k *Key) Ranges(bounds map[string]Bound) ([]Range, error) {
 	w, err := k.walk(bounds)
 	if err != nil {
@@ -63,24 +63,24 @@ func (k *Key) walk(bounds map[string]Bound) (*walk, error) {
 	}
 	w.ranges = []Range{{}}
 	if !w.stopped && k.slots[len(k.slots)-1].width() == 0 {
-		w.ranges = []Range{{Stop: []byte{0}}} // all is bound and the key ends in a text: this row, not those it begins
+		w.ranges = []Range{{Stop: []byte{0}}} // all fields are bound and the key ends in a text: this row only, not those that begin with it
 	}
 	return w, nil
 }
 
-// walk goes through a key's parts from the left for as long as they are bound.
+// walk visits a key's parts from the left for as long as they are bound.
 type walk struct {
 	key      *Key
-	prefixes [][]byte        // of the parts so far: one, or one for each bucket
+	prefixes [][]byte        // of the parts so far: one, or one per bucket
 	values   []Value         // of the fields bound to one value
 	open     map[string]bool // bound fields that no part has used yet
-	cell     []byte          // the beginning of the geohash; nil when it is not bound
+	cell     []byte          // the beginning of the geohash; nil if it is not bound
 	stopped  bool            // at a part that is not bound
 	passed   int             // parts in the prefixes
-	ranges   []Range         // under each prefix, at the walk's end
+	ranges   []Range         // relative to each prefix, at the walk's end
 }
 
-// take checks the bounds, and sorts out those that bind one value.
+// take checks the bounds, and picks those that bind one value.
 func (w *walk) take(bounds map[string]Bound) error {
 	for _, name := range slices.Sorted(maps.Keys(bounds)) {
 		i := slices.IndexFunc(w.key.fields, func(f field) bool { return f.name == name })
@@ -134,7 +134,7 @@ func (w *walk) takeCell(g *geohash, bounds map[string]Bound) error {
 	return nil
 }
 
-// step adds one part to the prefixes. It ends the walk by giving the ranges of a From and To, or by setting stopped.
+// step adds one part to the prefixes. It ends the walk by returning the ranges of a From and To, or by setting stopped.
 func (w *walk) step(p part, bounds map[string]Bound) ([]Range, error) {
 	if g, ok := p.(*geohash); ok && w.cell != nil {
 		return w.stepInto(g)
@@ -163,7 +163,7 @@ func (w *walk) step(p part, bounds map[string]Bound) ([]Range, error) {
 		}
 		ranges, err := o.ranges(b.From, to)
 		if ranges == nil {
-			ranges = []Range{} // no value satisfies the bound: the walk ends with no range
+			ranges = []Range{} // no value satisfies the bound: the walk ends without a range
 		}
 		return ranges, err
 	}
@@ -181,7 +181,7 @@ func (w *walk) step(p part, bounds map[string]Bound) ([]Range, error) {
 	return nil, nil
 }
 
-// after is the least value above v, as far as p distinguishes values; null when there is none.
+// after returns the least value above v that p distinguishes from it, or null if there is none.
 func after(p part, v Value) Value {
 	n, isNumber := p.(*number)
 	switch {
@@ -193,7 +193,7 @@ func after(p part, v Value) Value {
 		}
 		return Value{}
 	case v.Type == Float:
-		return v // which is refused
+		return v // ranges refuses it
 	case v.Type == Bool && v.Int != 0 || v.Int == math.MaxInt64:
 		return Value{}
 	}
@@ -209,7 +209,7 @@ func notOrdered(p part, field string) error {
 	return e
 }
 
-// stepInto ends the walk within the cell that the bound on the geohash names, or steps over it when that is a whole geohash.
+// stepInto ends the walk within the cell that the bound on the geohash names, or steps over the cell if the bound is a whole geohash.
 func (w *walk) stepInto(g *geohash) ([]Range, error) {
 	delete(w.open, GeohashBound)
 	if len(w.cell) < g.n {
@@ -221,7 +221,7 @@ func (w *walk) stepInto(g *geohash) ([]Range, error) {
 	return nil, nil
 }
 
-// firstUnbound is the first field that p reads and that is not bound to one value.
+// firstUnbound returns the first field that p reads and that is not bound to one value, or nil.
 func (w *walk) firstUnbound(p part) *field {
 	for _, f := range p.reads() {
 		if w.values[f.pos].Null() {
@@ -241,7 +241,7 @@ func (w *walk) fanOut(s *salt) {
 	w.prefixes = prefixes
 }
 
-// unused is the error for bounds that lie to the right of the part at which the walk ends.
+// unused returns the error for bounds to the right of the part at which the walk ends, or nil if there are none.
 func (w *walk) unused(p part, missing string) error {
 	if len(w.open) == 0 {
 		return nil
@@ -252,12 +252,12 @@ func (w *walk) unused(p part, missing string) error {
 		fmt.Sprintf("bind %s to one value, or ask a table or an index that leads with %s", missing, rest)}
 }
 
-// gives reports whether f can be read back from the key, which does not only hash it.
+// gives reports whether f can be read back from the key, instead of only being hashed.
 func (k *Key) gives(f field) bool {
 	return !slices.Contains(k.hashed, f.pos)
 }
 
-// under puts the ranges, which are relative to the walk's end, under each of its prefixes.
+// under prepends each of the walk's prefixes to the ranges, which are relative to the walk's end.
 func (w *walk) under(ranges []Range) []Range {
 	if len(ranges) == 0 {
 		return nil
@@ -276,7 +276,7 @@ func (w *walk) under(ranges []Range) []Range {
 	return all
 }
 
-// next is the first row after all rows that begin with prefix: prefix + 1. It is nil when there is none.
+// next returns the first row after all rows that begin with prefix, which is prefix + 1, or nil if there is none.
 func next(prefix []byte) []byte {
 	for i := len(prefix) - 1; i >= 0; i-- {
 		if prefix[i] < 0xff {

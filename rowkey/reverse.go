@@ -10,10 +10,10 @@ import (
 	"unicode/utf8"
 )
 
-// reversedText is a text from its last character to its first, or from its last label to its first, of any length.
+// reversedText is a text of any length, from its last character to its first, or from its last label to its first.
 type reversedText struct {
 	field
-	labels string // what divides labels; empty to reverse characters
+	labels string // the string that divides labels; empty to reverse characters
 	sep    []byte // as in text
 }
 
@@ -81,8 +81,8 @@ func (r *reversedText) decode(b []byte, values []Value) error {
 	return nil
 }
 
-// reversedInt is the decimal digits of a non-negative integer, last one first: of any length, or in a fixed number of
-// digits with the missing leading zeros at the end.
+// reversedInt is the decimal digits of a non-negative integer, last one first: of any length, or in a fixed number of digits with the
+// missing leading zeros at the end.
 type reversedInt struct {
 	field
 	digits int    // 0 = any length
@@ -150,7 +150,7 @@ func (r *reversedInt) decode(b []byte, values []Value) error {
 	return nil
 }
 
-// parseDigits reads a non-negative decimal number that fits in 63 bits.
+// parseDigits parses a non-negative decimal number that fits in 63 bits.
 func parseDigits(b []byte) (uint64, error) {
 	n := uint64(0)
 	for _, c := range b {

@@ -5,10 +5,10 @@ import (
 	"fmt"
 )
 
-// Type is the type of a field a key may name.
+// Type is the type of a field that a key may name.
 type Type uint8
 
-// The field types. A Time is milliseconds since 1970; the key says in which unit it is stored.
+// The field types. A Time is in milliseconds since 1970; the key determines the unit that it is stored in.
 const (
 	Text Type = iota + 1
 	Int
@@ -25,7 +25,7 @@ func (t Type) String() string {
 	return names[t]
 }
 
-// ParseType reads the name of a type that fields have.
+// ParseType parses the name of a field's type.
 func ParseType(name string) (Type, error) {
 	for t := Text; t <= Time; t++ {
 		if t.String() == name {
@@ -35,7 +35,7 @@ func ParseType(name string) (Type, error) {
 	return 0, errors.New("the types are text, int, float, bool and time")
 }
 
-// one is a value of the type, with its article.
+// one returns the name of the type with its article.
 func (t Type) one() string {
 	if t == Int {
 		return "an int"
@@ -49,30 +49,30 @@ type Field struct {
 	Type Type
 }
 
-// MaxRow is the longest row key that HBase takes, in bytes.
+// MaxRow is the longest row key that HBase accepts, in bytes.
 const MaxRow = 32767
 
 // Key is a parsed expression. It is immutable and safe for concurrent use.
 type Key struct {
 	expr     string // normal form
 	slots    []slot
-	fields   []field // those that the key reads, in order of appearance
-	hashed   []int   // positions of those that no part holds
-	declared []Field // all that Parse was given, for the fixes of Lint
+	fields   []field // the fields that the key reads, in order of appearance
+	hashed   []int   // positions of the fields that no part holds
+	declared []Field // all fields passed to Parse, for the fixes of Lint
 }
 
-// slot is one part in its place in the key.
+// slot is one part in its position in the key.
 type slot struct {
 	part
 	offset int  // of the part in the expression as written
-	holds  bool // decoding takes a field's value from here
-	checks bool // decoding compares it with what the decoded values encode to
+	holds  bool // decoding reads a field's value from here
+	checks bool // decoding compares it with the encoding of the decoded values
 }
 
-// String is the expression in its normal form: parsing it gives the same key, and equal keys have equal forms.
+// String returns the expression in its normal form. Parsing it returns the same key, and equal keys have equal forms.
 func (k *Key) String() string { return k.expr }
 
-// Fields are the names that the key reads, in the order in which Append takes their values.
+// Fields returns the names that the key reads, in the order in which Append takes their values.
 func (k *Key) Fields() []string {
 	names := make([]string, len(k.fields))
 	for i, f := range k.fields {
@@ -81,7 +81,7 @@ func (k *Key) Fields() []string {
 	return names
 }
 
-// Bindable are the fields that Ranges takes bounds on: those of Fields, and GeohashBound where the key holds a geohash.
+// Bindable returns the fields on which Ranges accepts bounds: those of Fields, and GeohashBound if the key holds a geohash.
 func (k *Key) Bindable() []Field {
 	var all []Field
 	for _, f := range k.fields {
@@ -93,8 +93,8 @@ func (k *Key) Bindable() []Field {
 	return all
 }
 
-// Append appends the row key of values (one for each of Fields, in that order) to dst. Its errors are *ValueError; dst is
-// then returned as it was. It does not allocate when dst has room.
+// Append appends the row key of values (one for each of Fields, in that order) to dst. Its errors are *ValueError, and it then returns dst
+// unchanged. It does not allocate if dst has room.
 func (k *Key) Append(dst []byte, values []Value) ([]byte, error) {
 	if len(values) != len(k.fields) {
 		return dst, countError(len(k.fields), len(values))
@@ -112,9 +112,9 @@ func (k *Key) Append(dst []byte, values []Value) ([]byte, error) {
 	return row, nil
 }
 
-// Decode reads a row key back into one value for each of Fields. Fields that the key holds only hashed are null, and a
-// time, float or place comes back as exactly as the key holds it. The values' Text may alias row. Bytes that no values
-// encode to are a *DecodeError that shows where: what Decode accepts, Append writes again byte for byte.
+// Decode decodes a row key into one value for each of Fields. Fields that the key only hashes are null. A time, float or place is as exact
+// as the key holds it. The Text of values may alias row. For bytes that no values encode to, Decode returns a *DecodeError with the
+// position. If Decode accepts a row, Append writes it again byte for byte.
 func (k *Key) Decode(row []byte) ([]Value, error) {
 	values := make([]Value, len(k.fields))
 	if err := k.DecodeInto(values, row); err != nil {
@@ -123,7 +123,7 @@ func (k *Key) Decode(row []byte) ([]Value, error) {
 	return values, nil
 }
 
-// DecodeInto is Decode into the caller's values, as many as there are Fields. With an error what they hold means nothing.
+// DecodeInto is Decode into the caller's values, one for each of Fields. If it returns an error, their contents are undefined.
 func (k *Key) DecodeInto(values []Value, row []byte) error {
 	if len(values) != len(k.fields) {
 		return countError(len(k.fields), len(values))

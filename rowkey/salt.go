@@ -1,12 +1,12 @@
 package rowkey
 
-// Salt says where the salt that a key begins with lies in its rows. The zero Salt is that of a key without one.
+// Salt locates the salt at the beginning of a key's rows. The zero Salt stands for a key without one.
 type Salt struct {
 	at, width int // bytes
 	buckets   int
 }
 
-// Salt returns the salt that the key begins with; constants may stand before it.
+// Salt returns the salt that the key begins with; constants may precede it.
 func (k *Key) Salt() Salt {
 	at := 0
 	for _, s := range k.slots {
@@ -22,10 +22,10 @@ func (k *Key) Salt() Salt {
 	return Salt{}
 }
 
-// Buckets is the number of buckets, 0 without a salt.
+// Buckets returns the number of buckets, or 0 without a salt.
 func (s Salt) Buckets() int { return s.buckets }
 
-// Bucket is the bucket of one of the key's rows, from 0 to Buckets − 1; −1 without a salt, or when row is none of the key's.
+// Bucket returns the bucket of one of the key's rows, from 0 to Buckets − 1, or −1 without a salt or if the key could not have made row.
 func (s Salt) Bucket(row []byte) int {
 	if len(row) < s.at+s.width {
 		return -1
@@ -43,8 +43,8 @@ func (s Salt) Bucket(row []byte) int {
 	return bucket
 }
 
-// SaltWidth is the number of bytes up to the end of the salt that the key begins with, 0 when it does not: rows of different
-// buckets are in the order of what follows these bytes.
+// SaltWidth returns the number of bytes up to the end of the salt that the key begins with, or 0 if it begins with none. Without these
+// bytes, rows of different buckets compare in the order of the fields that follow.
 func (k *Key) SaltWidth() int {
 	s := k.Salt()
 	return s.at + s.width

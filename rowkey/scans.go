@@ -6,13 +6,13 @@ import (
 	"fmt"
 )
 
-// Scan is a range that is read of one of a table's keys, and the versions of which it is read.
+// Scan is a range to read of one of a table's keys, and the versions to read in it.
 type Scan struct {
 	Range
-	From, To int64 // as Keys.Versions gives them
+	From, To int64 // as Keys.Versions returns them
 }
 
-// Scans returns what is read of each key for the rows whose fields satisfy bounds, as Key.Ranges does for one.
+// Scans returns the scans of each key that read the rows whose fields satisfy bounds; see Key.Ranges.
 func (ks Keys) Scans(bounds map[string]Bound) ([]Scan, error) {
 	scans := []Scan{}
 	for i, k := range ks {
@@ -28,7 +28,7 @@ func (ks Keys) Scans(bounds map[string]Bound) ([]Scan, error) {
 	return scans, nil
 }
 
-// String shows the scan to people, its rows as Binary writes them.
+// String formats the scan for people, with its rows as Binary formats them.
 func (s Scan) String() string {
 	text := Binary(s.Start) + " → " + cmp.Or(Binary(s.Stop), "end")
 	if s.To > 0 {
@@ -37,7 +37,7 @@ func (s Scan) String() string {
 	return text
 }
 
-// MarshalJSON writes the scan with its rows as Binary writes them.
+// MarshalJSON writes the scan with its rows as Binary formats them.
 func (s Scan) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {
 		Start string `json:"start"`

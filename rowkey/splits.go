@@ -7,9 +7,9 @@ import (
 	"strconv"
 )
 
-// Splits returns the n−1 split points that cut the key space into n regions of equal expected load, on salt, hash and hex
-// boundaries: a salt's buckets, and when n is more than those, inside the hash that follows; never between bytes that are no
-// hex digits. It is an error (*UsageError) when the key's first part does not spread (no hash or salt) and n > 1.
+// Splits returns the n−1 split points that cut the key space into n regions of equal expected load, on salt, hash and hex boundaries:
+// between a salt's buckets and, if n exceeds their number, inside the hash that follows. It never splits between bytes that are not hex
+// digits. It returns an error (*UsageError) if the key's first part does not spread (no hash or salt) and n > 1.
 func (k *Key) Splits(n int) ([][]byte, error) {
 	if n < 1 {
 		return nil, &UsageError{Msg: fmt.Sprintf("a table cannot have %d regions", n), Fix: "ask for 1 or more"}
@@ -34,7 +34,7 @@ func (k *Key) Splits(n int) ([][]byte, error) {
 	return points, nil
 }
 
-// spreading returns the constants that the key begins with and as many of the parts after them as make n different values.
+// spreading returns the constants that the key begins with, and as many of the parts after them as are needed for n different values.
 func (k *Key) spreading(n int) (prefix []byte, spreads []spread, err error) {
 	values := big.NewInt(1)
 	enough := big.NewInt(int64(n))
@@ -55,7 +55,7 @@ func (k *Key) spreading(n int) (prefix []byte, spreads []spread, err error) {
 		by := k.spreadBy()
 		fix := fmt.Sprintf("begin it with md5(%s, 4), or leave regions out and let brine tables plan --sample … --regions %d find split points",
 			by.name, n)
-		if lead := k.lead(); lead.isTime() { // split points of a time are none for the rows to come
+		if lead := k.lead(); lead.isTime() { // split points of a time are useless for future rows
 			fix = k.fixLead(n)
 		}
 		return nil, nil, &UsageError{by.name,
@@ -68,7 +68,7 @@ func (k *Key) spreading(n int) (prefix []byte, spreads []spread, err error) {
 	return prefix, spreads, nil
 }
 
-// moreSpread says how the key makes enough beginnings for n regions.
+// moreSpread returns the advice on how to get enough beginnings for n regions.
 func (k *Key) moreSpread(n int) string {
 	if s, ok := k.lead().part.(*salt); ok && n <= maxBuckets {
 		more := *s
@@ -109,7 +109,7 @@ func (s spread) size() *big.Int {
 
 const hexDigits = "0123456789abcdef"
 
-// spreadOf describes a part that spreads rows.
+// spreadOf returns the spread of a part, and whether it spreads rows.
 func spreadOf(p part) (spread, bool) {
 	appendDigit := func(dst []byte, d int) []byte { return append(dst, hexDigits[d]) }
 	switch p := p.(type) {
@@ -120,7 +120,7 @@ func spreadOf(p part) (spread, bool) {
 		return spread{base: 16, digits: p.n, write: appendDigit, whole: true}, true
 	case *salt:
 		return spread{base: p.buckets, digits: 1, write: p.appendBucket, whole: true}, true
-	case *reversedInt: // the last digits of counted numbers are even; a shorter number sorts first, so 5 and not 5000
+	case *reversedInt: // the last digits of counted numbers are evenly distributed; a shorter number sorts first, so 5 and not 5000
 		digits := p.digits
 		if digits == 0 {
 			digits = len(strconv.Itoa(1 << 30))
@@ -130,7 +130,7 @@ func spreadOf(p part) (spread, bool) {
 	return spread{}, false
 }
 
-// splitPoint writes at as a number whose digits are those of spreads, without the parts at its end that are all zero.
+// splitPoint writes at as a number whose digits are those of spreads, without trailing parts that are all zero.
 func splitPoint(spreads []spread, at *big.Int) []byte {
 	parts := make([][]byte, len(spreads))
 	rest := new(big.Int).Set(at)

@@ -2,9 +2,9 @@ package rowkey
 
 import "slices"
 
-// suggest proposes the name that was probably meant; without one it says otherwise.
+// suggest proposes the name that was probably meant, or returns otherwise if there is none.
 func suggest(got string, names []string, otherwise string) string {
-	best, least := "", 3 // two slips of the hand at most
+	best, least := "", 3 // two typos at most
 	for _, name := range names {
 		if d := distance(got, name); d < least && d < len(name) {
 			best, least = name, d
@@ -16,7 +16,7 @@ func suggest(got string, names []string, otherwise string) string {
 	return "did you mean " + best + "?"
 }
 
-// distance is the number of bytes to insert, delete or replace to turn a into b (Levenshtein).
+// distance returns the number of bytes to insert, delete or replace to turn a into b (Levenshtein).
 func distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {
@@ -37,7 +37,7 @@ func distance(a, b string) int {
 	return row[len(b)]
 }
 
-// anyField is a declared field for the fixes of mistakes that name none: a text, if there is one.
+// anyField returns a declared field for the fixes of mistakes that name none: a text, if there is one.
 func anyField(all []Field) string {
 	if i := slices.IndexFunc(all, func(f Field) bool { return f.Type == Text }); i >= 0 {
 		return all[i].Name

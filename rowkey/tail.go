@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// Tail is what orders the rows of an answer: the parts of a key behind those that the bounds, or a salt bucket, hold fast.
+// Tail is what orders the rows of an answer: the parts of a key behind those that the bounds, or a salt bucket, fix.
 type Tail struct {
-	At    int      // the bytes before it, which are the same in all rows of a bucket
+	At    int      // the number of bytes before it, which are the same in all rows of a bucket
 	parts []string // as written
 }
 
@@ -24,31 +24,30 @@ func (k *Key) Tail(bounds map[string]Bound) (Tail, error) {
 	return t, nil
 }
 
-// Agrees reports whether rows of both can be merged, byte by byte: the one has the parts with which the other begins.
+// Agrees reports whether rows of both can be merged byte by byte, because the parts of one are a prefix of the other's.
 func (t Tail) Agrees(o Tail) bool {
 	n := min(len(t.parts), len(o.parts))
 	return slices.Equal(t.parts[:n], o.parts[:n])
 }
 
-// Same reports whether rows under two keys whose tails are equal bytes are of the same event or entity: both keys hold the same
-// fields, and as exactly.
+// Same reports whether rows under two keys whose tails are equal bytes belong to the same event or entity: both keys hold the same fields,
+// equally exactly.
 func (t Tail) Same(k, other *Key, o Tail) bool {
 	return slices.Equal(t.parts, o.parts) && k.HoldsAs(other)
 }
 
-// HoldsAs reports whether both keys hold the same fields, and each as exactly, so that their rows tell the same events and entities
-// apart.
+// HoldsAs reports whether both keys hold the same fields, equally exactly, so that their rows tell the same events and entities apart.
 func (k *Key) HoldsAs(other *Key) bool {
 	return len(k.hashed) == 0 && maps.Equal(k.holdings(), other.holdings())
 }
 
-// Gives reports whether Decode returns the values of a field just as Append took them.
+// Gives reports whether Decode returns the values of a field exactly as Append took them.
 func (k *Key) Gives(field string) bool {
 	loses, read := k.holdings()[field]
 	return read && loses == 0
 }
 
-// holdings says of each field how much of it the key loses, −1 for all.
+// holdings returns how much of each field the key loses; −1 means all of it.
 func (k *Key) holdings() map[string]int64 {
 	out := map[string]int64{}
 	for _, f := range k.fields {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// text is a field's bytes, of any length. Unless it is the key's last part, sep is the string that follows it.
+// text is a field's bytes, of any length. sep is the string that follows it, empty for the key's last part.
 type text struct {
 	field
 	sep []byte
@@ -65,7 +65,7 @@ func (t *text) decode(b []byte, values []Value) error {
 	return nil
 }
 
-// fixed is a field's bytes in a fixed width: padded on the right (or left), so no value may end (or begin) with the pad.
+// fixed is a field's bytes in a fixed width, padded on the right (or left), so no value may end (or begin) with the pad.
 type fixed struct {
 	field
 	n    int

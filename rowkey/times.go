@@ -1,7 +1,7 @@
 package rowkey
 
-// HoldsTime reports whether the first n bytes of a row hold some of a time. A split point that does is none for the rows to come:
-// those of the values before the time all fall to one side of it.
+// HoldsTime reports whether the first n bytes of a row hold part of a time. A split point for which it is true is useless for future rows:
+// those of any one prefix before the time all fall on one side of it.
 func (k *Key) HoldsTime(row []byte, n int) bool {
 	at := 0
 	for i := range k.slots {
@@ -11,7 +11,7 @@ func (k *Key) HoldsTime(row []byte, n int) bool {
 		s := &k.slots[i]
 		width, err := s.measure(row[at:])
 		if err != nil {
-			return false // no row of the key
+			return false // not a row of the key
 		}
 		if s.isTime() {
 			return true

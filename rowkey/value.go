@@ -7,23 +7,23 @@ import (
 	"time"
 )
 
-// Value is one field's value for encoding, or as decoded. The zero Value is null.
+// Value is the value of one field, to encode or as decoded. The zero Value is null.
 type Value struct {
 	Type Type
 	Int  int64 // Int; Time in ms since 1970; Bool as 0 or 1; Float as IEEE 754 bits
 	Text []byte
 }
 
-// TextValue makes a Text.
+// TextValue returns a Text.
 func TextValue(s string) Value { return Value{Type: Text, Text: []byte(s)} }
 
-// IntValue makes an Int.
+// IntValue returns an Int.
 func IntValue(n int64) Value { return Value{Type: Int, Int: n} }
 
-// FloatValue makes a Float.
+// FloatValue returns a Float.
 func FloatValue(f float64) Value { return Value{Type: Float, Int: int64(math.Float64bits(f))} }
 
-// BoolValue makes a Bool.
+// BoolValue returns a Bool.
 func BoolValue(b bool) Value {
 	if b {
 		return Value{Type: Bool, Int: 1}
@@ -31,13 +31,13 @@ func BoolValue(b bool) Value {
 	return Value{Type: Bool}
 }
 
-// TimeValue makes a Time from milliseconds since 1970.
+// TimeValue returns a Time from milliseconds since 1970.
 func TimeValue(ms int64) Value { return Value{Type: Time, Int: ms} }
 
-// Null reports whether v is no value.
+// Null reports whether v has no value.
 func (v Value) Null() bool { return v.Type == 0 }
 
-// Float is the number of a Float.
+// Float returns the number of a Float.
 func (v Value) Float() float64 { return math.Float64frombits(uint64(v.Int)) }
 
 // Equal reports whether v and w are the same value of the same type.
@@ -45,10 +45,10 @@ func (v Value) Equal(w Value) bool {
 	return v.Type == w.Type && v.Int == w.Int && bytes.Equal(v.Text, w.Text)
 }
 
-// timeForm is how times are shown: RFC 3339 in UTC, to the millisecond.
+// timeForm is the layout of times: RFC 3339 in UTC, to the millisecond.
 const timeForm = "2006-01-02T15:04:05.000Z07:00"
 
-// String shows v to people.
+// String formats v for people.
 func (v Value) String() string {
 	switch v.Type {
 	case 0:
@@ -62,7 +62,7 @@ func (v Value) String() string {
 	return string(appendText(nil, v))
 }
 
-// JSON is v as encoding/json takes it, a time as String shows it; nil for null.
+// JSON returns v as encoding/json takes it, a time as String formats it; nil for null.
 func (v Value) JSON() any {
 	switch v.Type {
 	case Text, Time:
@@ -77,8 +77,8 @@ func (v Value) JSON() any {
 	return nil
 }
 
-// appendText appends the text of v, which hashes and salts are taken of: a text's own bytes, an int in decimal, a time as
-// decimal milliseconds since 1970, a float in its shortest form, true or false.
+// appendText appends the text of v from which hashes and salts are computed: a text's own bytes, an int in decimal, a time as decimal
+// milliseconds since 1970, a float in its shortest form, true or false.
 func appendText(dst []byte, v Value) []byte {
 	switch v.Type {
 	case Text:

@@ -1,8 +1,7 @@
-// Package eventkey binds a row key to the fields of a pipeline's events, so that every part that needs an event's row makes
-// the same one. It is where the two pure packages event and rowkey, which know nothing of each
-// other, meet.
+// Package eventkey binds a row key to the fields of a pipeline's events, so that every package that needs an event's row makes the same
+// one. It connects the pure packages event and rowkey, which do not know each other.
 //
-// The invariant: one event has one row key, for every caller.
+// The invariant: an event has one row key, whichever caller makes it.
 package eventkey
 
 import (
@@ -14,14 +13,14 @@ import (
 	"brine/rowkey"
 )
 
-// Encoder makes the row keys of a pipeline's events. It keeps a buffer, so each goroutine has its own.
+// Encoder makes the row keys of a pipeline's events. It keeps a buffer, so each goroutine needs its own.
 type Encoder struct {
 	key    *rowkey.Key
-	at     []int // position of each of the key's fields among the event's values
+	at     []int // the position of each of the key's fields among the event's values
 	values []rowkey.Value
 }
 
-// Parse parses a key over the fields of a schema, and more that are none of an event's, such as a word of one of its texts.
+// Parse parses a key over the fields of a schema and more, which are not fields of an event, such as a word of one of its texts.
 func Parse(expr string, schema event.Schema, more ...rowkey.Field) (*rowkey.Key, error) {
 	fields := slices.Clone(more)
 	for _, f := range schema.Fields {
@@ -30,7 +29,7 @@ func Parse(expr string, schema event.Schema, more ...rowkey.Field) (*rowkey.Key,
 	return rowkey.Parse(expr, fields)
 }
 
-// New binds a key to a schema. It is an error when the key names a field that the schema lacks.
+// New binds a key to a schema. It returns an error if the key names a field that the schema lacks.
 func New(key *rowkey.Key, schema event.Schema) (*Encoder, error) {
 	e := &Encoder{key: key}
 	for _, name := range key.Fields() {
@@ -44,8 +43,8 @@ func New(key *rowkey.Key, schema event.Schema) (*Encoder, error) {
 	return e, nil
 }
 
-// Append appends the row key of ev to dst, without an allocation when dst has room. Its error is an *event.Error: this
-// event can have no row.
+// Append appends the row key of ev to dst. It does not allocate if dst has room. Its error is an *event.Error, which means that the event
+// cannot have a row.
 func (e *Encoder) Append(dst []byte, ev *event.Event) ([]byte, error) {
 	for i, at := range e.at {
 		e.values[i] = Value(ev.Values[at])
@@ -57,7 +56,7 @@ func (e *Encoder) Append(dst []byte, ev *event.Event) ([]byte, error) {
 	return row, nil
 }
 
-// reject says why an event can have no row.
+// reject returns the reason that an event cannot have a row.
 func reject(err error) *event.Error {
 	var fault *rowkey.ValueError
 	if !errors.As(err, &fault) {
@@ -73,7 +72,7 @@ func reject(err error) *event.Error {
 	return &event.Error{Reason: reason, Field: fault.Field, Detail: fault.Msg}
 }
 
-// Value is an event's value as a key takes it.
+// Value converts an event's value to a key's.
 func Value(v event.Value) rowkey.Value {
 	switch v.Type {
 	case event.Text:
@@ -90,7 +89,7 @@ func Value(v event.Value) rowkey.Value {
 	return rowkey.Value{}
 }
 
-// FieldValue is a key's value as an event holds it: the inverse of Value.
+// FieldValue converts a key's value to an event's. It is the inverse of Value.
 func FieldValue(v rowkey.Value) event.Value {
 	switch v.Type {
 	case rowkey.Text:
@@ -107,12 +106,12 @@ func FieldValue(v rowkey.Value) event.Value {
 	return event.Value{}
 }
 
-// Type is the key's type of an event's field.
+// Type returns the key's type for an event's type.
 func Type(t event.Type) rowkey.Type {
 	switch t {
 	case event.Text:
 		return rowkey.Text
-	case event.Int, event.Date, event.TimeUS, event.TimeNS: // the whole numbers that they count
+	case event.Int, event.Date, event.TimeUS, event.TimeNS: // as the whole numbers that they count
 		return rowkey.Int
 	case event.TimeMS, event.TimeS, event.Time:
 		return rowkey.Time
