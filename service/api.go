@@ -15,7 +15,7 @@ import (
 	"brine/tracing"
 )
 
-// Accounts opens who may ask, once; nil where the configuration has no accounts. The service closes them.
+// Accounts opens the account store once, and returns nil if the configuration has no accounts. The service closes the store.
 func (s *Service) Accounts(ctx context.Context) (*account.Store, error) {
 	if !s.Config().HasAccounts() || s.accounts != nil {
 		return s.accounts, nil
@@ -29,7 +29,8 @@ func (s *Service) Accounts(ctx context.Context) (*account.Store, error) {
 	return s.accounts, err
 }
 
-// API opens the HTTP API over the service's stores. It is the caller's, who runs and closes it before the service; it is opened once.
+// API opens the HTTP API over the service's stores. The caller runs the server, and closes it before the service. API must be called only
+// once.
 func (s *Service) API(ctx context.Context) (*serve.Server, error) {
 	o, err := s.api(ctx)
 	if err != nil {
@@ -50,14 +51,14 @@ func (s *Service) API(ctx context.Context) (*serve.Server, error) {
 	return api, err
 }
 
-// Operations are what operators see and do. Open begins what needs accounts, and Close ends what goes on.
+// Operations are what operators can see and do. Open starts the parts that need accounts, and Close stops background work.
 type Operations interface {
 	serve.Operations
 	Open(ctx context.Context) error
 	Close()
 }
 
-// OpsAPI opens the operators' listener, as API does, with operations on the service, which it closes before its stores.
+// OpsAPI opens the operators' listener, as API opens the users'. The service closes operations before its stores.
 func (s *Service) OpsAPI(ctx context.Context, operations Operations) (*serve.Server, error) {
 	s.operations = operations
 	o, err := s.api(ctx)
@@ -80,7 +81,7 @@ func (s *Service) OpsAPI(ctx context.Context, operations Operations) (*serve.Ser
 	return api, err
 }
 
-// api is what is served, of the service's stores.
+// api returns the options of an API over the service's stores.
 func (s *Service) api(ctx context.Context) (serve.Options, error) {
 	o, err := s.Config().API()
 	if err != nil {
@@ -113,7 +114,8 @@ func (s *Service) api(ctx context.Context) (serve.Options, error) {
 	return o, nil
 }
 
-// alone names since when this process alone writes a table, as far as the groups of its pipelines say; empty: others may, or nobody does.
+// alone returns a string that changes with the terms since which this process has been the only writer of a table, according to the
+// consumer groups of its pipelines. It returns "" if other processes may write to the table, or if nobody does.
 func (s *Service) alone(table string) string {
 	var since []byte
 	for _, p := range s.Config().Pipelines {
@@ -133,7 +135,7 @@ func (s *Service) alone(table string) string {
 	return string(since)
 }
 
-// question begins a question as a part of its asker's trace, if that is sampled and spans have a place to go to.
+// question starts a span for a question as part of the client's trace, if that trace is sampled and spans are exported.
 func (s *Service) question(ctx context.Context, traceparent, name string) (context.Context, func(error)) {
 	if s.tracer == nil || !tracing.Sampled(traceparent) {
 		return ctx, func(error) {}

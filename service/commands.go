@@ -13,8 +13,8 @@ import (
 	"brine/service/brokers"
 )
 
-// Desk makes what accepts commands, which are kept in an outbox. It is the caller's to run, and to stop before the service is closed; close
-// ends its connections.
+// Desk returns a desk that accepts commands and keeps them in the outbox. The caller runs the desk and stops it before the service is
+// closed; closeAll closes the desk's connections.
 func (s *Service) Desk(outbox *command.Outbox) (d *command.Desk, closeAll func()) {
 	k := &s.Config().Kafka
 	lookUps := brokers.Open(k)
@@ -30,7 +30,7 @@ func (s *Service) Desk(outbox *command.Outbox) (d *command.Desk, closeAll func()
 	}
 }
 
-// commands opens what accepts commands, once, and has it work until the service is closed; nil where nobody could give any.
+// commands opens the command desk once and runs it until the service is closed. It returns nil if nobody can send commands.
 func (s *Service) commands(ctx context.Context) (*command.Desk, error) {
 	if s.accounts == nil || s.desk != nil || len(s.Config().Machines()) == 0 {
 		return s.desk, nil
@@ -57,7 +57,7 @@ func (s *Service) commands(ctx context.Context) (*command.Desk, error) {
 	return d, nil
 }
 
-// commandPublisher publishes commands as the pipelines' brokers want them.
+// commandPublisher publishes commands through the pipelines' brokers.
 type commandPublisher struct {
 	sender  *publish.Sender
 	lookUps *offsets.Client
@@ -80,7 +80,8 @@ func (p commandPublisher) Publish(ctx context.Context, topic string, partition i
 	return offset, err
 }
 
-// settledAt knows how far pipelines are: those of this process at once, those of another by what their groups have committed.
+// settledAt returns how far pipelines have settled: from the loop if it runs in this process, and otherwise from the commits of the
+// pipeline's group.
 type settledAt struct {
 	service *Service
 	lookUps *offsets.Client
@@ -94,14 +95,14 @@ type groupPartition struct {
 	partition    int
 }
 
-// committedAt is what a group has committed, for a moment.
+// committedAt caches what a group has committed.
 type committedAt struct {
-	mu     sync.Mutex // held while the brokers are asked
+	mu     sync.Mutex // held during the request to the brokers
 	offset int64
 	asked  time.Time
 }
 
-// committedFor is for how long what the brokers have said is believed: however many wait, they are asked so often.
+// committedFor is how long an answer of the brokers is cached. It bounds the request rate, however many callers wait.
 const committedFor = 100 * time.Millisecond
 
 func (a *settledAt) settled(ctx context.Context, pipeline, topic string, partition int) (int64, error) {

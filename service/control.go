@@ -18,25 +18,25 @@ import (
 	"brine/service/former"
 )
 
-// What people ask of pipelines that run.
+// What people can ask of running pipelines.
 const (
 	Pause  = "pause"
 	Resume = "resume"
-	Limit  = "limit" // to records a second of the whole group; 0: no limit any more
+	Limit  = "limit" // records per second for the whole group; 0 removes the limit
 )
 
 const mostLimit = 1e9
 
-// Ask is one thing that somebody asks of a pipeline.
+// Ask is a request to pause, resume or limit a pipeline.
 type Ask struct {
 	What     string // Pause, Resume or Limit
 	Pipeline string
-	Half     string // Rows, Documents or empty: what the pipeline has of them
+	Half     string // Rows, Documents, or empty for every half of the pipeline
 	Limit    float64
-	By       string // who asked
+	By       string // who asks
 }
 
-// Asked is what is asked of one half now.
+// Asked is the current order for one half.
 type Asked struct {
 	Half   string    `json:"pipeline"` // pipeline.half
 	Paused bool      `json:"paused"`
@@ -45,14 +45,14 @@ type Asked struct {
 	At     time.Time `json:"at,omitzero"`
 }
 
-// Control asks things of pipelines that run, wherever they do: their members read the same topic. It is safe for concurrent use.
+// Control sends orders to running pipelines, in whatever process they run: all members read the same topic. It is safe for concurrent use.
 type Control struct {
 	config func() *config.Config
 	topic  *control.Topic
 	log    *slog.Logger
 }
 
-// NewControl makes a Control of the pipelines of a configuration. It connects to nothing yet.
+// NewControl returns a Control for the pipelines of a configuration. It does not connect yet.
 func NewControl(cfg *config.Config, log *slog.Logger) *Control {
 	return &Control{func() *config.Config { return cfg }, openControl(cfg, log), log}
 }
@@ -62,7 +62,7 @@ func openControl(cfg *config.Config, log *slog.Logger) *control.Topic {
 	return control.Open(control.Options{Kafka: k.Options(), RequestTimeout: k.RequestTimeout, Topic: k.Control(), Logger: log})
 }
 
-// Former returns how the halves were configured before, as reloads have noted it; nil where brine may not read that.
+// Former returns how the halves were configured before, as recorded by reloads. It returns nil if brine is not allowed to read those notes.
 func Former(ctx context.Context, cfg *config.Config, log *slog.Logger) (*former.Notes, error) {
 	topic := openControl(cfg, log)
 	defer topic.Close()
@@ -78,11 +78,11 @@ func Former(ctx context.Context, cfg *config.Config, log *slog.Logger) (*former.
 	return notes, nil
 }
 
-// Close ends all requests.
+// Close cancels all requests.
 func (c *Control) Close() { c.topic.Close() }
 
-// Control returns the service's own, which the service closes. One that was not opened ToRun makes it with the first call, which is for
-// one goroutine.
+// Control returns the service's own Control, which the service closes. If the service was not opened ToRun, the first call creates it; that
+// call is not safe for concurrent use.
 func (s *Service) Control() *Control {
 	if s.control == nil {
 		s.control = openControl(s.Config(), s.log)
@@ -90,7 +90,7 @@ func (s *Service) Control() *Control {
 	return &Control{s.Config, s.control, s.log}
 }
 
-// Asked returns what is asked of halves now, by their names; nothing is asked of those that are not there.
+// Asked returns the current orders by name of half. A half without an order is absent.
 func (c *Control) Asked(ctx context.Context) (map[string]Asked, error) {
 	state, err := c.topic.Read(ctx)
 	if err != nil {
@@ -105,14 +105,14 @@ func (c *Control) Asked(ctx context.Context) (map[string]Asked, error) {
 	return out, nil
 }
 
-// Ask has the pipeline do what is asked, and returns what is asked of its halves since. It is durable then, and all members do it within
-// seconds. A half keeps its limit while it is paused.
+// Ask sends an order to a pipeline's halves and returns their orders as they are now. When Ask returns, the order is durable, and all
+// members follow it within seconds. A half keeps its limit while it is paused.
 func (c *Control) Ask(ctx context.Context, a Ask) ([]Asked, error) {
 	halves, err := askedHalves(c.config(), a.Pipeline, a.Half)
 	if err != nil {
 		return nil, err
 	}
-	if a.Limit != 0 && !(a.Limit >= 1 && a.Limit <= mostLimit) { // no NaN either
+	if a.Limit != 0 && !(a.Limit >= 1 && a.Limit <= mostLimit) { // also rejects NaN
 		return nil, fault.Misused(fmt.Errorf("a limit of %g; it is from 1 to %g records a second, or 0 for none", a.Limit, mostLimit))
 	}
 	c.topic.Asking.Lock()
@@ -148,7 +148,7 @@ func (c *Control) Ask(ctx context.Context, a Ask) ([]Asked, error) {
 	return out, nil
 }
 
-// controlError gives an error of the control topic its kind.
+// controlError wraps an error of the control topic in its fault kind.
 func controlError(err error, topic string) error {
 	if errors.Is(err, ingest.ErrDenied) {
 		return fault.New(fault.Failed, fmt.Errorf("what is asked of pipelines: %w", err),
@@ -157,7 +157,7 @@ func controlError(err error, topic string) error {
 	return brokers.Error(err)
 }
 
-// askedHalves are those that are meant.
+// askedHalves returns the halves that an Ask selects.
 func askedHalves(cfg *config.Config, pipeline, half string) ([]config.Half, error) {
 	p := cfg.Pipeline(pipeline)
 	if p == nil {
@@ -179,15 +179,15 @@ func askedHalves(cfg *config.Config, pipeline, half string) ([]config.Half, erro
 	return halves, nil
 }
 
-// order is what is asked of a half that runs, as it was read last.
+// order is the last order read for a running half.
 type order struct{ entry atomic.Pointer[control.Entry] }
 
-// unread is the order of a half before it is known what is asked of it.
+// unread returns the order of a half until the control topic has been read.
 func unread(topic, why string) pace.Order {
 	return pace.Order{Paused: true, Unread: true, Why: "whether it is paused is not known before topic " + topic + " is read" + why}
 }
 
-// followControl has the halves do what is asked of them, until ctx ends.
+// followControl applies orders to the halves until ctx is done.
 func (s *Service) followControl(ctx context.Context) {
 	name := s.control.Name()
 	s.control.Follow(ctx, func(asked map[string]control.Entry) {
@@ -205,9 +205,9 @@ func (s *Service) followControl(ctx context.Context) {
 	})
 }
 
-// obey has a half do what is asked of it, as far as that is known.
+// obey applies the latest order to a half, if the control topic has been read.
 func (s *Service) obey(h *Half) {
-	s.obeying.Lock() // who asked last is obeyed last
+	s.obeying.Lock() // the latest order wins
 	defer s.obeying.Unlock()
 	asked := s.asked.Load()
 	if asked == nil {

@@ -9,10 +9,10 @@ import (
 	"brine/service/admin"
 )
 
-// ControlPath is where the admin port takes what is asked of a pipeline, behind it the pipeline's name, a slash and Pause, Resume or Limit.
+// ControlPath is the path on the admin port that takes orders, followed by the pipeline's name, a slash, and Pause, Resume or Limit.
 const ControlPath = "/control/pipelines/"
 
-// handleControl takes what is asked of pipelines.
+// handleControl serves ControlPath.
 func (s *Service) handleControl() {
 	s.admin.Handle("POST "+ControlPath+"{pipeline}/{what}", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		limit, err := 0., error(nil)
@@ -30,19 +30,19 @@ func (s *Service) handleControl() {
 	}))
 }
 
-// asker names who sends a request: as the client says, and the address that the port knows.
+// asker returns who sent a request: the name that the client gives, and the remote address.
 func asker(r *http.Request) string {
 	by := r.FormValue("by")
 	if len(by) > 100 {
 		by = by[:100]
 	}
-	if r.RemoteAddr == "" || r.RemoteAddr == "@" { // the socket in the file system
+	if r.RemoteAddr == "" || r.RemoteAddr == "@" { // a Unix socket
 		return by
 	}
 	return by + " from " + r.RemoteAddr
 }
 
-// answer writes a value or an error, with its status.
+// answer writes v, or err with its HTTP status.
 func answer(w http.ResponseWriter, v any, err error) {
 	if err == nil {
 		admin.WriteJSON(w, http.StatusOK, v)

@@ -6,23 +6,23 @@ import (
 	"sync"
 )
 
-// crew runs the loops of halves, which come and go while it works. The first loop that fails ends all of them.
+// crew runs the loops of halves, which may start and stop while it runs. The first loop that fails stops all of them.
 type crew struct {
-	ctx    context.Context // that the loops work within
+	ctx    context.Context // parent of the loops' contexts
 	cancel context.CancelFunc
 
 	mu     sync.Mutex
 	shifts map[*Half]*shift
-	over   bool // no other begins
+	over   bool // no loop may start any more
 	failed error
 	loops  sync.WaitGroup
 }
 
-// shift is one half at work.
+// shift is one running half.
 type shift struct {
 	stop      context.CancelFunc
 	ended     chan struct{}
-	abandoned bool // its errors no longer count
+	abandoned bool // its error is ignored
 }
 
 func newCrew(ctx context.Context) *crew {
@@ -31,7 +31,7 @@ func newCrew(ctx context.Context) *crew {
 	return c
 }
 
-// start starts a half, unless all are to end.
+// start starts a half's loop, unless the crew is stopping.
 func (c *crew) start(h *Half) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -62,12 +62,12 @@ func (c *crew) fail(s *shift, err error) {
 	c.cancel()
 }
 
-// stop has a half settle, commit and leave its group, and returns what is closed when that is done.
+// stop stops a half, which settles, commits and leaves its group. The returned channel is closed when the half has stopped.
 func (c *crew) stop(h *Half) <-chan struct{} {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s := c.shifts[h]
-	if s == nil { // it never began
+	if s == nil { // never started
 		done := make(chan struct{})
 		close(done)
 		return done
@@ -76,7 +76,7 @@ func (c *crew) stop(h *Half) <-chan struct{} {
 	return s.ended
 }
 
-// forget has a half's loop be nobody's any more; one that has not ended fails nobody.
+// forget removes a half from the crew. If its loop has not stopped yet, its error is ignored.
 func (c *crew) forget(h *Half) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -86,7 +86,7 @@ func (c *crew) forget(h *Half) {
 	}
 }
 
-// wait waits until all are to end and have ended, and returns the first failure.
+// wait waits until the crew's context is done and all loops have stopped, and returns the first failure.
 func (c *crew) wait() error {
 	<-c.ctx.Done()
 	c.mu.Lock()

@@ -7,8 +7,8 @@ import (
 	"brine/ingest/deadletter"
 )
 
-// DeadLetterTarget returns where dead letters of a half are written again: to the half's store, as its loop does, for as long as patience
-// lasts (0: forever). What fails again and again is logged, once a minute. The service was opened ToWrite.
+// DeadLetterTarget returns a target that writes dead letters of a half to the half's store again, as its loop would. A write is retried
+// until patience has passed (0: forever). Repeated failures are logged at most once a minute. The service must have been opened ToWrite.
 func (s *Service) DeadLetterTarget(half string, patience time.Duration) deadletter.Target {
 	h := s.Half(half)
 	o := h.Ingest()

@@ -16,7 +16,7 @@ import (
 	"brine/service/former"
 )
 
-// Explain says what became of a record in the pipelines that read its topic. The service was opened for all of their halves.
+// Explain reports what became of a record in the pipelines that read its topic. The service must have been opened for all of their halves.
 func (s *Service) Explain(ctx context.Context, topic string, partition int, offset int64) (*explain.Report, error) {
 	k := &s.Config().Kafka
 	asks := brokers.Offsets{Client: brokers.Open(k)}
@@ -45,8 +45,8 @@ func (s *Service) Explain(ctx context.Context, topic string, partition int, offs
 	return report, IngestError(err)
 }
 
-// Seek looks for the records that a cell comes from, in the topics of halves, each of one topic, that write its table. What is sought, and
-// how much is read at most, stands in o.
+// Seek looks for the records that a cell comes from. It reads the topics of the given halves, each of a single topic, which write the
+// cell's table. o says what to look for and how much to read at most.
 func (s *Service) Seek(ctx context.Context, cfg *config.Config, o explain.SeekOptions, halves []config.Half) (*explain.Sought, error) {
 	k := &cfg.Kafka
 	asks := brokers.Offsets{Client: brokers.Open(k)}
@@ -61,10 +61,10 @@ func (s *Service) Seek(ctx context.Context, cfg *config.Config, o explain.SeekOp
 	return sought, IngestError(err)
 }
 
-// explained is a pipeline as explain needs it, as it was configured when the record came: twice if its halves were configured differently
-// then.
+// explained returns a pipeline as explain reads it, in the configuration that was in force when the record arrived. It returns two sources
+// if the pipeline's halves were configured differently at that time.
 func (s *Service) explained(notes *former.Notes, p *config.Pipeline, partition int, offset int64) (out []explain.Source) {
-	var cfgs []*config.Config // by source
+	var cfgs []*config.Config // parallel to out
 	for _, h := range p.Halves() {
 		cfg, was, known := notes.Of(h).As(partition, offset)
 		by := explain.Configured("")
@@ -84,7 +84,7 @@ func (s *Service) explained(notes *former.Notes, p *config.Pipeline, partition i
 	return out
 }
 
-// explainedBy is a pipeline, without its halves.
+// explainedBy returns the explain source of a pipeline, without its halves.
 func (s *Service) explainedBy(p *config.Pipeline, by explain.Configured) explain.Source {
 	src := explain.Source{Pipeline: p.Name, Configured: by, Schema: p.Schema(), Letters: s.Config().Ingest(p, p.RowsGroup()),
 		Through: through(p, s.Client),
@@ -106,7 +106,8 @@ func explainHalf(src *explain.Source, h config.Half) {
 	}
 }
 
-// Reading are the halves of the pipelines that read a topic, and of these only the one that is named, unless the name is empty.
+// Reading returns the names of the halves of the pipelines that read a topic. If pipeline is not empty, it returns only that pipeline's
+// halves.
 func Reading(cfg *config.Config, topic, pipeline string) (halves []string, err error) {
 	var topics []string
 	for _, p := range cfg.Pipelines {

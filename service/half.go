@@ -12,7 +12,7 @@ import (
 	"brine/pressure"
 )
 
-// The kinds of halves.
+// Kinds of halves.
 const (
 	Rows      = "rows"
 	Documents = "documents"
@@ -21,12 +21,12 @@ const (
 // Half is one of a pipeline's two loops: its rows or its documents.
 type Half struct {
 	name     string         // pipeline.kind
-	cfg      *config.Config // that it is of
+	cfg      *config.Config // the configuration it belongs to
 	pipeline *config.Pipeline
 	kind     string
 	group    string
-	opts     ingest.Options  // Writer, Hooks and Logger are set when the writer is open
-	loop     *ingest.Loop    // nil unless the service is opened to run
+	opts     ingest.Options  // openWriter sets Writer, Hooks and Logger
+	loop     *ingest.Loop    // nil unless the service is opened ToRun
 	docs     *indexer.Writer // nil for rows
 	ties     *tieWarnings    // nil for documents
 	order    order
@@ -35,14 +35,14 @@ type Half struct {
 	undeclared event.Undeclared
 
 	meter pressure.Meter
-	flow  func() metrics.Flow // nil unless the service is opened to run
+	flow  func() metrics.Flow // nil unless the service is opened ToRun
 	way   way
 
 	settled, batches, retries, dead atomic.Int64
 	retried                         atomic.Value // event.Reason of the last retry
 }
 
-// chosen are the halves that the options name, pipeline by pipeline, rows before documents.
+// chosen returns the halves that the options select, pipeline by pipeline, rows before documents.
 func (s *Service) chosen(cfg *config.Config) (halves []*Half) {
 	s.watchSchemas(cfg)
 	for _, h := range cfg.Halves() {
@@ -53,14 +53,14 @@ func (s *Service) chosen(cfg *config.Config) (halves []*Half) {
 	return halves
 }
 
-// newHalf is a half that has nothing opened yet.
+// newHalf returns a half that has opened nothing yet.
 func newHalf(cfg *config.Config, h config.Half) *Half {
 	half := &Half{name: h.Name(), cfg: cfg, pipeline: h.Pipeline, kind: h.Kind, group: h.Group(), opts: cfg.Ingest(h.Pipeline, h.Group())}
 	half.opts.Schema.Undeclared = &half.undeclared
 	return half
 }
 
-// inherit takes over the counts of the half in whose place it comes, which has ended.
+// inherit takes over the counts of the half that h replaces, which has stopped.
 func (h *Half) inherit(from *Half) {
 	h.settled.Store(from.settled.Load())
 	h.batches.Store(from.batches.Load())
@@ -75,7 +75,7 @@ func (h *Half) inherit(from *Half) {
 	h.became.inherit(&from.became)
 }
 
-// pipelinesOf are the pipelines that halves of these names belong to.
+// pipelinesOf returns the pipelines that the named halves belong to.
 func pipelinesOf(cfg *config.Config, halves []string) (pipelines []*config.Pipeline) {
 	for _, p := range cfg.Pipelines {
 		if slices.ContainsFunc(p.Halves(), func(h config.Half) bool { return slices.Contains(halves, h.Name()) }) {
@@ -85,13 +85,13 @@ func pipelinesOf(cfg *config.Config, halves []string) (pipelines []*config.Pipel
 	return pipelines
 }
 
-// Half returns the half of a name, such as orders.rows; nil when it was not asked for.
+// Half returns the named half, such as orders.rows, or nil if it was not selected.
 func (s *Service) Half(name string) *Half {
 	return s.halfWhere(func(h *Half) bool { return h.name == name })
 }
 
 func (s *Service) halfWhere(is func(*Half) bool) *Half {
-	all := s.all() // once: a reload may drop one meanwhile
+	all := s.all() // load once, because a reload may drop a half
 	if i := slices.IndexFunc(all, is); i >= 0 {
 		return all[i]
 	}
@@ -104,13 +104,13 @@ type Pipeline struct {
 	name    string
 }
 
-// Pipeline returns the pipeline of a name.
+// Pipeline returns the named pipeline.
 func (s *Service) Pipeline(name string) Pipeline { return Pipeline{s, name} }
 
-// Rows returns the half that writes rows; nil when it was not asked for.
+// Rows returns the half that writes rows, or nil if it was not selected.
 func (p Pipeline) Rows() *Half { return p.half(Rows) }
 
-// Documents returns the half that writes documents; nil when it was not asked for.
+// Documents returns the half that writes documents, or nil if it was not selected.
 func (p Pipeline) Documents() *Half { return p.half(Documents) }
 
 func (p Pipeline) half(kind string) *Half {
@@ -120,14 +120,14 @@ func (p Pipeline) half(kind string) *Half {
 // Name returns the half's name: pipeline.rows or pipeline.documents.
 func (h *Half) Name() string { return h.name }
 
-// Ingest returns the options of the half's loop, with the half's Writer, Hooks and Logger: what a replay that writes as the half does is
-// made of. The service was opened ToWrite.
+// Ingest returns the options of the half's loop, including the half's Writer, Hooks and Logger. A replay that writes as the half does
+// starts from them. The service must have been opened ToWrite.
 func (h *Half) Ingest() ingest.Options { return h.opts }
 
-// Writer returns what the half writes with. The service was opened ToWrite, or OpenWriters was called.
+// Writer returns the half's writer. The service must have been opened ToWrite, or OpenWriters called.
 func (h *Half) Writer() event.Writer { return h.opts.Writer }
 
-// Running returns what the half's loop is doing; ok is false when the service was not opened ToRun, and nothing runs.
+// Running returns the status of the half's loop. ok is false if the service was not opened ToRun.
 func (h *Half) Running() (status ingest.Status, ok bool) {
 	if h.loop == nil {
 		return status, false
@@ -135,16 +135,16 @@ func (h *Half) Running() (status ingest.Status, ok bool) {
 	return h.loop.Status(), true
 }
 
-// Counts is what a half has done since it was opened.
+// Counts are the counters of a half since it was opened.
 type Counts struct {
-	Settled int64 // records that are durable in the store or in the dead letters, or left out
-	LeftOut int64 // of those
+	Settled int64 // records that are durable in the store or as dead letters, or left out
+	LeftOut int64 // the part of Settled that was left out
 	Batches int64
 	Retries int64 // events that the loop submitted again
 	Dead    int64 // dead letters
 }
 
-// Counts returns what the half has done so far.
+// Counts returns the half's counters.
 func (h *Half) Counts() Counts {
 	return Counts{
 		Settled: h.settled.Load(), LeftOut: h.became.leftOut.Load(), Batches: h.batches.Load(),
@@ -152,7 +152,7 @@ func (h *Half) Counts() Counts {
 	}
 }
 
-// count adds the half's counters to the hooks.
+// count wraps the hooks to update the half's counters.
 func (h *Half) count(hooks ingest.Hooks) ingest.Hooks {
 	settled, submitted, retried, dead, wrote := hooks.Settled, hooks.Submitted, hooks.Retried, hooks.DeadLettered, hooks.Wrote
 	hooks.Settled = func(i ingest.SettledInfo) {

@@ -17,7 +17,7 @@ import (
 	"brine/service/stores"
 )
 
-// makeLoops makes each half a member of its group to be.
+// makeLoops creates the loop of each half.
 func (s *Service) makeLoops() error {
 	s.control = openControl(s.Config(), s.log)
 	for _, h := range s.all() {
@@ -29,8 +29,8 @@ func (s *Service) makeLoops() error {
 	return nil
 }
 
-// observe makes the metrics show where a half is, replacing one of the same name. It returns a function that says how fast its partitions
-// move.
+// observe registers the half's metrics, replacing those of a half of the same name. The returned function reports how fast the half's
+// partitions move.
 func (s *Service) observe(h *Half) func() metrics.Flow {
 	s.ingest.Undeclared(h.pipeline.Name, h.kind, h.undeclared.Counts)
 	return s.ingest.Watch(h.pipeline.Name, h.kind, h.loop.Status, h.opts.Budget, &h.meter, func() (metrics.Left, bool) {
@@ -38,7 +38,7 @@ func (s *Service) observe(h *Half) func() metrics.Flow {
 	})
 }
 
-// makeLoop makes a half a member to be, which waits until it is known what is asked of it.
+// makeLoop creates a half's loop. The loop starts paused, until the control topic has been read.
 func (s *Service) makeLoop(h *Half) error {
 	h.opts.AwaitTopic = s.awaitTopic(h)
 	h.opts.Pace = pace.New(unread(s.control.Name(), ""))
@@ -51,18 +51,18 @@ func (s *Service) makeLoop(h *Half) error {
 	return nil
 }
 
-// closeHalf ends what a half's loop does not.
+// closeHalf closes what a half's loop leaves open.
 func (s *Service) closeHalf(h *Half) {
 	if h.docs != nil {
 		stores.Close("the indexer", h.docs, s.log)
 	}
 }
 
-// CreatesTopic is what fixes a topic that is missing.
+// CreatesTopic is the fix for a missing topic.
 const CreatesTopic = "create the topic, or correct pipelines.*.topic"
 
-// awaitTopic has a half whose topic is missing look for it again, slowly, for as long as another half has found its own. A pipeline that
-// purges deletes is then held to what the topic keeps, as at the start.
+// awaitTopic returns a function that makes a half whose topic is missing look for it again, slowly, as long as another half has found its
+// topic. Once the topic may exist, a pipeline that purges deletes is checked against the topic's retention, as at startup.
 func (s *Service) awaitTopic(h *Half) func(context.Context, error) error {
 	var once sync.Once
 	return func(ctx context.Context, missing error) error {
@@ -80,7 +80,7 @@ func (s *Service) awaitTopic(h *Half) func(context.Context, error) error {
 	}
 }
 
-// IngestError gives the error of a loop or a replay its kind.
+// IngestError wraps an error of a loop or a replay in its fault kind.
 func IngestError(err error) error {
 	switch {
 	case errors.Is(err, ingest.ErrNoTopic):

@@ -11,14 +11,14 @@ import (
 	"brine/service/brokers"
 )
 
-// Shown is what the admin port shows of a half: its Status and, where PipelinesPath?members asks for them, the members of its group.
+// Shown is what the admin port shows of a half: its Status and, for PipelinesPath?members, the members of its group.
 type Shown struct {
 	Status
 	Members []offsets.Member `json:"members,omitempty"`
-	Unknown string           `json:"members_unknown,omitempty"` // why the brokers did not say who they are
+	Unknown string           `json:"members_unknown,omitempty"` // why the brokers did not list the members
 }
 
-// membersPatience is for what brokers say of all groups.
+// membersPatience is the timeout of the broker requests for all groups together.
 const membersPatience = 3 * time.Second
 
 func (s *Service) showPipelines(w http.ResponseWriter, r *http.Request) {
@@ -33,7 +33,7 @@ func (s *Service) showPipelines(w http.ResponseWriter, r *http.Request) {
 	admin.WriteJSON(w, http.StatusOK, shown)
 }
 
-// addMembers asks the brokers who is in the halves' groups.
+// addMembers fetches the members of the halves' groups from the brokers.
 func (s *Service) addMembers(ctx context.Context, halves []*Half, shown []Shown) {
 	ctx, cancel := context.WithTimeout(ctx, membersPatience)
 	defer cancel()

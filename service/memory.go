@@ -10,22 +10,22 @@ import (
 	"brine/internal/backoff"
 )
 
-// The garbage collector alone lets the heap grow to twice what lives. Nearly all of that would be idle pages here: a loop at full rate
-// uses its buffers again, and allocates little.
+// The garbage collector alone lets the heap grow to twice the live heap. Nearly all of that would be idle pages here, because a loop at
+// full rate reuses its buffers and allocates little.
 const (
-	heapAboveMemory = 12 << 20               // what brine needs besides memory: its own tables, stacks, room for the collector
-	heapOverhead    = 8 << 20                // of the runtime
-	heapRoom        = 4                      // at least a quarter of what lives is left to the collector, or it would run all the time
-	notHeap         = 6 << 20                // of the process that the runtime does not count: data of the executable that is written
-	heapStep        = 4 << 20                // a smaller change of the limit is not worth stopping the world
-	heapPoll        = 500 * time.Millisecond //
-	heapLive        = "/gc/heap/live:bytes"  // after the last collection
+	heapAboveMemory = 12 << 20 // what brine needs besides memory: tables, stacks, room for the collector
+	heapOverhead    = 8 << 20  // runtime overhead
+	heapRoom        = 4        // the collector gets at least a quarter of the live heap, or it would run all the time
+	notHeap         = 6 << 20  // process memory that the runtime does not count: written data pages of the executable
+	heapStep        = 4 << 20  // a smaller change of the limit is not worth stopping the world
+	heapPoll        = 500 * time.Millisecond
+	heapLive        = "/gc/heap/live:bytes" // after the last collection
 )
 
-// HoldHeap keeps the process near memory until ctx ends: the collector runs early enough for a heap of memory and 12 MiB, however little it
-// would find there. Nothing is refused when more lives than that; the limit then moves up with it, but never above process, which is what
-// the process may take; 0: as much as it needs. A GOMEMLIMIT in the environment is the operator's word and stays. What only the start
-// needed of the executable is given back first.
+// HoldHeap keeps the process near memory until ctx is done, by running the collector early enough for a heap of memory and 12 MiB, however
+// little it frees. If more than that is live, nothing is refused: the limit grows with the live heap, but never above process, which is
+// what the process may use (0: no bound). A GOMEMLIMIT in the environment takes precedence. HoldHeap first releases the pages of the
+// executable that only startup needed.
 func HoldHeap(ctx context.Context, memory, process int64) {
 	releaseProgram()
 	if os.Getenv("GOMEMLIMIT") != "" {
@@ -44,7 +44,7 @@ func HoldHeap(ctx context.Context, memory, process int64) {
 	}
 }
 
-// heapLimit is the limit for what lives now.
+// heapLimit returns the memory limit for the given size of the live heap.
 func heapLimit(memory, process, live int64) int64 {
 	limit := max(memory+heapAboveMemory, live+live/heapRoom+heapOverhead)
 	if process > 0 {

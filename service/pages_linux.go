@@ -8,14 +8,14 @@ import (
 	"syscall"
 )
 
-// releaseProgram gives back the pages of the executable that are mapped. A start touches most of them, since every package prepares itself,
-// those of the embedded servers, the index engine and the accounts too. Nothing is lost: the pages are the file's and never written, and
-// one that is used again is found in the system's cache, where Linux maps it with those around it.
+// releaseProgram releases the mapped pages of the executable. Startup touches most of them, because every package initializes itself,
+// including the embedded servers, the index engine and the accounts. Nothing is lost: the pages are backed by the file and never written. A
+// page that is used again is read from the page cache, and Linux maps its neighbors with it.
 func releaseProgram() { adviseProgram(syscall.MADV_DONTNEED) }
 
-// adviseProgram advises the system of all pages of the executable that are read and were never written; where that is refused they stay as
-// they are. A part that cannot be written now may have been when the dynamic linker set its pointers, which its file does not have: such a
-// part has pages of its own (Anonymous), and is left alone.
+// adviseProgram calls madvise for all pages of the executable that are readable and were never written. If the kernel refuses, the pages
+// stay mapped. A mapping that is read-only now may have been written when the dynamic linker set its pointers, which the file does not
+// contain. Such a mapping has pages of its own (Anonymous) and is skipped.
 func adviseProgram(advice uintptr) {
 	self, err := os.Readlink("/proc/self/exe")
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"brine/internal/term"
 )
 
-// waitsFor says why a half stands still that is asked to; empty: it is not.
+// waitsFor returns why a half is paused or held, or "" if it is not.
 func (h *Half) waitsFor(loop *ingest.Status) string {
 	e := h.order.entry.Load()
 	switch {
@@ -21,7 +21,7 @@ func (h *Half) waitsFor(loop *ingest.Status) string {
 	return loop.Why
 }
 
-// PrintAsked prints what is asked of halves, for people or as JSON.
+// PrintAsked prints the orders of halves, as text or as JSON.
 func PrintAsked(out io.Writer, asked []Asked, asJSON bool) error {
 	if asJSON {
 		for _, a := range asked {

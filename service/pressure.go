@@ -13,11 +13,12 @@ import (
 	"brine/service/yield"
 )
 
-// stepOf are the loop's steps as the meter has them. That of fetch is how long workers wait, not how long brokers take.
+// stepOf maps the loop's steps to the meter's. The fetch step is absent: Awaited counts how long the workers wait, not how long the brokers
+// take.
 var stepOf = map[ingest.Step]pressure.Step{ingest.StepRoom: pressure.Room, ingest.StepDecode: pressure.Decode,
 	ingest.StepSubmit: pressure.Submit, ingest.StepCommit: pressure.Commit}
 
-// measure adds the half's meter to the hooks of its loop.
+// measure wraps the loop's hooks to update the half's meter.
 func (h *Half) measure(hooks ingest.Hooks) ingest.Hooks {
 	m, took, fetched, flight := &h.meter, hooks.Took, hooks.Fetched, hooks.Flight
 	hooks.Took = func(i ingest.TookInfo) {
@@ -45,7 +46,8 @@ func (h *Half) measure(hooks ingest.Hooks) ingest.Hooks {
 	return hooks
 }
 
-// measureCalls adds the meters of those whose mutations they carry to the hooks of HBase's client. A call counts for the first of them.
+// measureCalls wraps the HBase client's hooks to update the meters of the halves whose mutations a call carries. A call counts for the
+// first of them only.
 func measureCalls(hooks hbase.Hooks) hbase.Hooks {
 	sent, blocked := hooks.Sent, hooks.Blocked
 	hooks.Sent = func(i *hbase.SentInfo) {
@@ -69,7 +71,7 @@ func measureCalls(hooks hbase.Hooks) hbase.Hooks {
 	return hooks
 }
 
-// measureIndex adds the half's meter to the hooks of its index's writer.
+// measureIndex wraps the index writer's hooks to update the half's meter.
 func (h *Half) measureIndex(hooks indexer.Hooks) indexer.Hooks {
 	call, blocked := hooks.Call, hooks.Blocked
 	hooks.Call = func(i *indexer.CallInfo) {
@@ -86,14 +88,14 @@ func (h *Half) measureIndex(hooks indexer.Hooks) indexer.Hooks {
 	return hooks
 }
 
-// way is how a half gives way to others, or they to it. It belongs to the goroutine of giveWay.
+// way is how a half gives way to others, or they to it. The goroutine of giveWay owns it.
 type way struct {
 	yield   yield.Half
 	settled int64 // at the last look
 	looked  time.Time
 }
 
-// giveWay holds those halves back that give way while others are behind and the machine is busy, until ctx ends.
+// giveWay slows down the halves that give way, while others are behind and the machine is busy, until ctx is done.
 func (s *Service) giveWay(ctx context.Context) {
 	busy := s.opts.Busy
 	if busy == nil {
@@ -104,7 +106,7 @@ func (s *Service) giveWay(ctx context.Context) {
 	}
 }
 
-// yieldOnce takes a look at all halves.
+// yieldOnce looks at all halves once.
 func (s *Service) yieldOnce(now time.Time, busy float64) {
 	cfg := s.Config()
 	first, loads := false, map[*Half]yield.Load{}
@@ -135,7 +137,7 @@ func (s *Service) yieldOnce(now time.Time, busy float64) {
 	}
 }
 
-// hold has a half keep to another limit than before.
+// hold applies a changed limit to a half.
 func (s *Service) hold(h *Half, before, limit float64) {
 	if limit == before {
 		return
@@ -151,7 +153,7 @@ func (s *Service) hold(h *Half, before, limit float64) {
 
 const nobody = "nobody" // gives way
 
-// loadOf is what a half has before it, and how fast it has gone since the last look. The first look shows nothing.
+// loadOf returns how far a half is behind and how fast it has moved since the last look. It returns known false on the first look.
 func (s *Service) loadOf(h *Half, now time.Time) (l yield.Load, known bool) {
 	status := h.loop.Status()
 	for _, p := range status.Partitions {
@@ -177,19 +179,19 @@ func (s *Service) loadOf(h *Half, now time.Time) (l yield.Load, known bool) {
 	return l, known
 }
 
-// Pressure is where the half's time went in about the last minute, and which step holds up the others.
+// Pressure returns how the half spent its time over about the last minute, and which step holds up the others.
 func (h *Half) Pressure() pressure.Reading { return h.meter.Read(time.Now()) }
 
-// Backlog is what a half has before it.
+// Backlog is what a half has yet to process.
 type Backlog struct {
-	Bytes   int64    `json:"lag_bytes"`               // of the records that lag, as long as those that came were on average
-	Seconds float64  `json:"lag_seconds"`             // age of the oldest record that is not settled
-	Drain   *float64 `json:"drain_seconds,omitempty"` // until nothing is left, at the rates of the last minute; −1: it grows; nil: not known
-	Rate    *float64 `json:"rate,omitempty"`          // offsets a second that are settled, in about the last minute; nil: not known
-	Arrives *float64 `json:"arrives,omitempty"`       // offsets a second that are written to the topics
+	Bytes   int64    `json:"lag_bytes"`               // of the lagging records, estimated from the average size of records so far
+	Seconds float64  `json:"lag_seconds"`             // age of the oldest unsettled record
+	Drain   *float64 `json:"drain_seconds,omitempty"` // until the lag is 0, at the rates of the last minute; −1: it grows; nil: unknown
+	Rate    *float64 `json:"rate,omitempty"`          // settled offsets per second, over about the last minute; nil: unknown
+	Arrives *float64 `json:"arrives,omitempty"`       // offsets per second written to the topics
 }
 
-// Backlog returns what the half has before it. The service was opened ToRun.
+// Backlog returns the half's backlog. The service must have been opened ToRun.
 func (h *Half) Backlog(now time.Time) (b Backlog) {
 	lag := int64(0)
 	for _, p := range h.loop.Status().Partitions {

@@ -15,7 +15,7 @@ import (
 	"brine/search"
 )
 
-// ReindexHalves are the halves whose stores building an index takes: of the pipelines that write it.
+// ReindexHalves returns the halves whose stores are needed to build an index: those of the pipelines that write it.
 func ReindexHalves(cfg *config.Config, index string, from reindex.From) (halves []string, err error) {
 	for _, p := range cfg.Pipelines {
 		if !slices.ContainsFunc(p.Documents, func(d config.Documents) bool { return d.Index == index }) {
@@ -41,8 +41,8 @@ func ReindexHalves(cfg *config.Config, index string, from reindex.From) (halves 
 		strings.Join(names, ", ")))
 }
 
-// OpenReindex opens what building an index takes, and no more, and adds it to o; opts need name neither purpose nor halves. The service is
-// to be closed after the run.
+// OpenReindex opens what building an index needs, and no more, and adds it to o. It sets opts.For and opts.Halves itself. The caller closes
+// the service after the run.
 func OpenReindex(ctx context.Context, cfg *config.Config, opts Options, o reindex.Options) (*Service, *reindex.Run, error) {
 	var err error
 	if opts.Halves, err = ReindexHalves(cfg, o.Index, o.From); err != nil {
@@ -69,7 +69,7 @@ func OpenReindex(ctx context.Context, cfg *config.Config, opts Options, o reinde
 	return s, run, nil
 }
 
-// ReindexError gives an error of a reindex its kind, and says what fixes it.
+// ReindexError wraps an error of a reindex in its fault kind, with the fix.
 func ReindexError(err error) error {
 	for _, known := range []struct {
 		is   error

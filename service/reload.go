@@ -21,25 +21,25 @@ import (
 	"brine/service/reload"
 )
 
-// The bounds of a reload. A half that settles has kafka.stop_timeout for it, as at a stop.
+// Time limits of a reload. A half gets kafka.stop_timeout to settle, as at a stop.
 const (
-	checkTime  = 30 * time.Second // for what is asked of brokers and stores
-	recordTime = 10 * time.Second // for what is written about it
-	graceTime  = 30 * time.Second // beyond stop_timeout: for commits, and for leaving the group
+	checkTime  = 30 * time.Second // for queries to brokers and stores
+	recordTime = 10 * time.Second // for writing the marks
+	graceTime  = 30 * time.Second // in addition to stop_timeout: for commits, and for leaving the group
 )
 
-// Reloading is one request for a reload.
+// Reloading is a request to reload.
 type Reloading struct {
 	By      string // who asked, and how
 	Preview bool   // only report what would be done
-	Meant   bool   // of a preview: what it reports is done next, so that one that is refused is a reload that was
-	After   string // of a preview: only if the configuration still says what it said then; empty: whatever it says
+	Meant   bool   // a preview that precedes the reload itself, so that a refused one counts as a reload
+	After   string // of a preview: the digest that the configuration must still have; empty: any
 }
 
-// Reload loads the configuration again, checks it as a whole, against its servers too, and has what runs be as it says: halves that it
-// changes settle, commit and go on from there, others start or stop, and those that it leaves as they are notice nothing. Where that cannot
-// be done the error says why and how it is done, nothing changes, and the result is Refused. One reload is done at a time; others wait for
-// it, as long as ctx lasts. The service was opened ToRun with a Source, and Run runs.
+// Reload loads the configuration again, checks it as a whole and against the servers, and applies it. Halves that it changes settle, commit
+// and continue from there; others start or stop; unchanged halves are not disturbed. If the configuration cannot be applied, nothing
+// changes, the result is Refused, and the error gives the reason and the fix. Reloads are serialized; a caller waits for its turn until ctx
+// is done. The service must have been opened ToRun with a Source, and Run must be running.
 func (s *Service) Reload(ctx context.Context, asked Reloading) (*reload.Result, error) {
 	c := s.crew.Load()
 	switch {
@@ -67,14 +67,14 @@ func (s *Service) Reload(ctx context.Context, asked Reloading) (*reload.Result, 
 		}
 	}
 	if asked.Preview && !asked.Meant {
-		s.reloads.Done(string(reload.Previewed), r.At) // whatever it says, nobody has asked for a reload
+		s.reloads.Done(string(reload.Previewed), r.At) // whatever the outcome, nobody asked for a reload
 	} else {
 		s.reloaded(r)
 	}
 	return r, err
 }
 
-// digest names a configuration by what it says.
+// digest returns a short hash of a configuration's text.
 func digest(cfg *config.Config) string {
 	text, err := cfg.Written()
 	if err != nil {
@@ -98,7 +98,7 @@ func (s *Service) reload(ctx context.Context, c *crew, asked Reloading, r *reloa
 		next = Only(next, pipelinesOf(next, s.opts.Halves)...)
 	}
 	r.After, r.Plan = digest(next), reload.New(s.Config(), next)
-	if s.opts.Halves != nil { // the plan is of whole pipelines
+	if s.opts.Halves != nil { // the plan covers whole pipelines
 		r.Halves = slices.DeleteFunc(r.Halves, func(h reload.Half) bool { return !slices.Contains(s.opts.Halves, h.Name) })
 	}
 	if s.serving != nil {
@@ -135,7 +135,8 @@ func (s *Service) reload(ctx context.Context, c *crew, asked Reloading, r *reloa
 	return nil
 }
 
-// record keeps in the control topic, beside the log, from where on a half writes otherwise, and how it did before.
+// record stores in the control topic from which offsets on a half writes differently, and how it was configured before. The audit log has
+// the offsets too.
 func (s *Service) record(before, after *Half, r *reload.Result, at []reload.Offset) error {
 	if len(at) == 0 {
 		return nil
@@ -154,7 +155,8 @@ func (s *Service) record(before, after *Half, r *reload.Result, at []reload.Offs
 	if err == nil {
 		err = within(func(ctx context.Context) error { return s.control.Keep(ctx, []control.Configuration{kept}) })
 	}
-	// Also where it could not be kept: what nobody knows any more is not judged, and without a mark it would be by what is new.
+	// Mark even if the configuration could not be kept: what is unknown is not judged, but without a mark it would be judged by the new
+	// configuration.
 	marked := within(func(ctx context.Context) error { return s.control.Mark(ctx, marks) })
 	if err := errors.Join(err, marked); err != nil {
 		return controlError(err, s.control.Name())
@@ -162,8 +164,8 @@ func (s *Service) record(before, after *Half, r *reload.Result, at []reload.Offs
 	return nil
 }
 
-// checkServers makes sure that no pipeline forgets deletes too early, not even one that goes on as it is, and that what these halves need
-// is there, as at the start.
+// checkServers checks that no pipeline purges deletes too early, including unchanged ones, and that whatever the given halves need exists,
+// as at startup.
 func (s *Service) checkServers(ctx context.Context, cfg *config.Config, halves []string) error {
 	for _, p := range cfg.Pipelines {
 		if err := schema.CheckDeletes(ctx, cfg, p, brokers.Topics{Config: cfg}); err != nil {
@@ -180,7 +182,7 @@ func (s *Service) checkServers(ctx context.Context, cfg *config.Config, halves [
 		return err
 	}
 	for _, p := range pipelines {
-		for _, topic := range p.Named() { // what matches a pattern may come later
+		for _, topic := range p.Named() { // topics that match a pattern may appear later
 			if _, err := asks.Ends(ctx, topic); err != nil {
 				return fmt.Errorf("pipeline %s: %w", p.Name, err)
 			}
@@ -196,7 +198,7 @@ func (s *Service) checkServers(ctx context.Context, cfg *config.Config, halves [
 	return checkIndexes(ctx, only, s.engine)
 }
 
-// checkIndexes makes sure that the indexes are there, with all their fields.
+// checkIndexes checks that the indexes exist, with all their fields.
 func checkIndexes(ctx context.Context, cfg *config.Config, engine indexer.Engine) error {
 	steps, err := schema.PlanIndexes(ctx, cfg, engine)
 	if err != nil {
@@ -214,7 +216,7 @@ func checkIndexes(ctx context.Context, cfg *config.Config, engine indexer.Engine
 	return missingTables(missing, "brine tables apply -c FILE makes indexes and fields that are missing")
 }
 
-// build makes the halves of these names, with their writers. None runs yet, and after an error none is left.
+// build creates the named halves with their writers. It starts none of them, and if it fails, it closes them all.
 func (s *Service) build(ctx context.Context, cfg *config.Config, names []string) (fresh map[string]*Half, err error) {
 	fresh = map[string]*Half{}
 	s.watchSchemas(cfg)
@@ -253,8 +255,8 @@ func (s *Service) build(ctx context.Context, cfg *config.Config, names []string)
 	return fresh, nil
 }
 
-// swap has what runs be what is planned, and notes where halves go on that write otherwise from there, before they do. It waits for those
-// that settle, a bounded time, and for all at once.
+// swap applies the plan. Before a half continues that writes differently from its offsets on, swap records those offsets. It waits for the
+// halves to settle, all at once and for a bounded time.
 func (s *Service) swap(c *crew, cfg *config.Config, r *reload.Result, fresh map[string]*Half) {
 	running := s.cfg.Swap(cfg)
 	var changing sync.WaitGroup
@@ -296,11 +298,11 @@ func (s *Service) swap(c *crew, cfg *config.Config, r *reload.Result, fresh map[
 		}
 	}
 	changing.Wait()
-	s.maskSkew(running, cfg) // once nothing counts any more by what was configured
+	s.maskSkew(running, cfg) // once nothing counts by the old configuration any more
 	slices.SortFunc(r.Onward, reload.Offset.Compare)
 }
 
-// retire has a half settle, commit and end, and closes it.
+// retire stops a half, which settles and commits, and closes it.
 func (s *Service) retire(c *crew, h *Half) {
 	select {
 	case <-c.stop(h):
@@ -311,10 +313,10 @@ func (s *Service) retire(c *crew, h *Half) {
 	s.closeHalf(h)
 }
 
-// committedBy are the offsets from which on a half that has ended has committed nothing.
+// committedBy returns the offsets from which on a stopped half has committed nothing.
 func committedBy(h *Half) (at []reload.Offset) {
 	for _, p := range h.loop.Status().Partitions {
-		if p.Committed < 0 { // nothing came, so it stands where it began
+		if p.Committed < 0 { // no record arrived, so it is where it began
 			p.Committed = p.Watermark
 		}
 		if p.Committed >= 0 {
@@ -324,7 +326,7 @@ func committedBy(h *Half) (at []reload.Offset) {
 	return at
 }
 
-// put adds a half that is about to work, replacing one of the same name.
+// put adds a half that is about to run, replacing one of the same name.
 func (s *Service) put(cfg *config.Config, h *Half) {
 	h.flow = s.observe(h)
 	s.edit(func(halves []*Half) []*Half {
@@ -335,12 +337,12 @@ func (s *Service) put(cfg *config.Config, h *Half) {
 		}
 		order := map[string]int{}
 		for i, of := range cfg.Halves() {
-			order[of.Name()] = i - len(cfg.Halves()) // those that stop are behind all
+			order[of.Name()] = i - len(cfg.Halves()) // halves that stop sort before all others
 		}
 		slices.SortStableFunc(halves, func(a, b *Half) int { return order[a.name] - order[b.name] })
 		return halves
 	})
-	s.obey(h) // what was asked since it was made
+	s.obey(h) // orders that arrived since it was created
 }
 
 func (s *Service) drop(h *Half) {
@@ -349,7 +351,7 @@ func (s *Service) drop(h *Half) {
 	})
 }
 
-// edit changes which halves there are.
+// edit changes the list of halves.
 func (s *Service) edit(change func([]*Half) []*Half) {
 	s.editing.Lock()
 	defer s.editing.Unlock()
@@ -357,7 +359,7 @@ func (s *Service) edit(change func([]*Half) []*Half) {
 	s.halves.Store(&halves)
 }
 
-// reloaded reports what has come of a reload: in the log, whose line is the audit of it, in the metrics, and beside the health.
+// reloaded reports the result of a reload: in the log, as its audit line, in the metrics, and in the notes of the health checks.
 func (s *Service) reloaded(r *reload.Result) {
 	s.reloads.Done(string(r.Outcome), r.At)
 	if r.Outcome == reload.Previewed {

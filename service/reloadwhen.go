@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// ReloadWhen reloads whenever something comes from signals, and whenever a file, unless it is nil, holds something else than before, until
-// ctx ends. What comes before Run or while a reload is done makes one more. What has become of each is in the log.
+// ReloadWhen reloads on each signal, and each time the content of file changes unless file is nil, until ctx is done. Signals that arrive
+// before Run or during a reload cause one more reload. The log has the result of each.
 func (s *Service) ReloadWhen(ctx context.Context, signals <-chan os.Signal, file *WatchedFile) {
 	select {
 	case <-s.running:
@@ -36,22 +36,22 @@ func (s *Service) ReloadWhen(ctx context.Context, signals <-chan os.Signal, file
 		if by == "" {
 			continue
 		}
-		if r, err := s.Reload(ctx, Reloading{By: by}); r == nil && ctx.Err() == nil { // else it is in the log
+		if r, err := s.Reload(ctx, Reloading{By: by}); r == nil && ctx.Err() == nil { // otherwise Reload has logged it
 			s.log.Warn("the configuration was not reloaded", "by", by, "error", err)
 		}
 	}
 }
 
-// watchEvery is how often a file is looked at.
+// watchEvery is how often a file is checked.
 const watchEvery = 2 * time.Second
 
-// WatchedFile is a file whose changes ReloadWhen follows.
+// WatchedFile is a file that ReloadWhen watches.
 type WatchedFile struct {
 	name       string
-	used, last [sha256.Size]byte // sums of what was reloaded, and of what was there at the last look
+	used, last [sha256.Size]byte // sums of the content last reloaded, and at the last look
 }
 
-// WatchFile begins to watch a file. What changes from then on counts, so it comes before the file is loaded.
+// WatchFile starts watching a file. Changes from then on count, so it must be called before the file is loaded.
 func WatchFile(name string) *WatchedFile {
 	f := &WatchedFile{name: name}
 	f.used, _ = f.sum()
@@ -64,9 +64,9 @@ func (f *WatchedFile) sum() (sum [sha256.Size]byte, ok bool) {
 	return sha256.Sum256(text), err == nil
 }
 
-// changed reports whether the file holds something else than the last time, and the same as at the look before: an editor that is still
-// writing is let finish. The content counts: two changes can have one time, and a mounted one changes the link above the file. A file that
-// cannot be read is one that is about to be replaced.
+// changed reports whether the file has content that differs from the last reload and is the same as at the previous look, so that an editor
+// can finish writing. The content counts, because two changes can have the same time, and a mounted file changes by a link above it. A file
+// that cannot be read is taken to be in the middle of a replacement.
 func (f *WatchedFile) changed() bool {
 	now, ok := f.sum()
 	if !ok {

@@ -13,20 +13,21 @@ import (
 	"brine/service/former"
 )
 
-// Replay writes a range of a pipeline's topic again, as one of its halves does. It is planned first, then opened with others, then run.
+// Replay writes a range of a pipeline's topic again, as one of its halves does. A replay is planned first, then opened together with
+// others, then run.
 type Replay struct {
 	Name    string // of the half
 	Options ingest.ReplayOptions
 	Plan    ingest.Plan
-	Former  *former.Half  // how the half was configured before; nil: never otherwise, or it does not matter
-	Took    time.Duration // by the last Run
+	Former  *former.Half  // how the half was configured before; nil: always the same, or not relevant
+	Took    time.Duration // duration of the last Run
 
-	half *Half // nil until it is open
+	half *Half // nil until opened
 	run  *ingest.Replay
 	gone atomic.Int64
 }
 
-// PlanReplay asks the brokers what a replay of a half would read. Nothing is opened or written.
+// PlanReplay asks the brokers what a replay of a half would read. It opens and writes nothing.
 func PlanReplay(ctx context.Context, name string, o ingest.ReplayOptions, before *former.Half) (*Replay, error) {
 	if before != nil {
 		o.Eras = &before.Eras
@@ -42,7 +43,7 @@ func PlanReplay(ctx context.Context, name string, o ingest.ReplayOptions, before
 	return r, nil
 }
 
-// OpenReplays opens what replays write to, and no other store; opts need name neither purpose nor halves.
+// OpenReplays opens the stores that replays write to, and no others. It sets opts.For and opts.Halves itself.
 func OpenReplays(ctx context.Context, cfg *config.Config, opts Options, replays []*Replay) (*Service, error) {
 	opts.For, opts.Halves = ToWrite, nil
 	for _, r := range replays {
@@ -61,10 +62,10 @@ func OpenReplays(ctx context.Context, cfg *config.Config, opts Options, replays 
 	return s, nil
 }
 
-// open makes the replay that writes as the half does.
+// open creates the replay, which writes as the half does.
 func (r *Replay) open(s *Service, half *Half) (err error) {
 	o, like := r.Options, half.Ingest()
-	own := &Half{name: half.name, pipeline: half.pipeline, kind: half.kind} // another replay of the half may be of another topic
+	own := &Half{name: half.name, pipeline: half.pipeline, kind: half.kind} // a copy: another replay of the half may read another topic
 	o.Hooks, o.Logger = own.count(like.Hooks), like.Logger
 	if o.Writer, err = s.FormerWriter(like.Writer, r.Former); err != nil {
 		return err
@@ -79,8 +80,8 @@ func (r *Replay) open(s *Service, half *Half) (err error) {
 	return err
 }
 
-// RunReplays replays until all is settled, or ctx ends, and returns an error or nil for each replay. They do not wait for each other, nor
-// does one end the other. Run them within Guard.
+// RunReplays runs the replays until all is settled or ctx is done, and returns an error or nil for each. They neither wait for each other
+// nor stop each other. Call it within Guard.
 func RunReplays(ctx context.Context, replays []*Replay) []error {
 	errs := make([]error, len(replays))
 	var running sync.WaitGroup
@@ -95,11 +96,11 @@ func RunReplays(ctx context.Context, replays []*Replay) []error {
 	return errs
 }
 
-// Progress returns how far each partition is.
+// Progress returns the progress of each partition.
 func (r *Replay) Progress() ingest.ReplayProgress { return r.run.Progress() }
 
-// Counts returns what the replay has done so far.
+// Counts returns the counters of the replay.
 func (r *Replay) Counts() Counts { return r.half.Counts() }
 
-// Gone returns how many offsets have left the topic since the plan was made.
+// Gone returns the number of offsets that have left the topic since the plan was made.
 func (r *Replay) Gone() int64 { return r.gone.Load() }

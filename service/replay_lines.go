@@ -7,12 +7,12 @@ import (
 	"brine/internal/term"
 )
 
-// ReplayPlan is the plan of a replay as a line of JSON.
+// ReplayPlan is the JSON line of a replay's plan.
 type ReplayPlan struct {
 	Pipeline string      `json:"pipeline"` // pipeline.half
 	Plan     ingest.Plan `json:"plan"`
 	Left     int64       `json:"left"`              // offsets, an upper bound of the records
-	Seconds  float64     `json:"seconds,omitempty"` // expected, at the rate that is set
+	Seconds  float64     `json:"seconds,omitempty"` // expected, at the configured rate
 	Missing  []string    `json:"missing"`
 }
 
@@ -25,14 +25,14 @@ func (r *Replay) PlanLine() ReplayPlan {
 	return line
 }
 
-// ReplayReading is the progress of one partition, or of all of a half together (Partition −1).
+// ReplayReading is the progress of one partition, or of all partitions of a half together (Partition −1).
 type ReplayReading struct {
 	Pipeline  string       `json:"pipeline"` // pipeline.half
 	Partition int          `json:"partition"`
-	Done      int64        `json:"done"` // offsets since this process began, an upper bound of the records
+	Done      int64        `json:"done"` // offsets since this process started, an upper bound of the records
 	Left      int64        `json:"left"`
-	PerSec    float64      `json:"records_per_second"` // since the reading before, which the caller keeps and sets it from
-	ETA       float64      `json:"eta_seconds"`        // at the mean rate since this process began; −1 while unknown
+	PerSec    float64      `json:"records_per_second"` // since the previous reading; the caller computes and sets it
+	ETA       float64      `json:"eta_seconds"`        // at the mean rate since this process started; −1: unknown
 	Waiting   string       `json:"waiting,omitempty"`
 	Retries   int64        `json:"retries"`      // of all partitions
 	Dead      int64        `json:"dead_letters"` // of all partitions
@@ -42,7 +42,7 @@ type ReplayReading struct {
 // replayed is the state of a partition whose range is settled.
 const replayed ingest.State = "done"
 
-// Readings returns how far each partition is, and all together.
+// Readings returns the progress of each partition, and of all together.
 func (r *Replay) Readings() []ReplayReading {
 	progress := r.Progress()
 	counts := r.Counts()
@@ -68,19 +68,19 @@ func (r *Replay) Readings() []ReplayReading {
 	return append(out, all)
 }
 
-// ReplayResult is the JSON line of a replay that is done.
+// ReplayResult is the JSON line of a finished replay.
 type ReplayResult struct {
 	Pipeline string  `json:"pipeline"` // pipeline.half
 	Read     int64   `json:"read"`     // records settled by this process
-	Replayed int64   `json:"replayed"` // those of them that were meant: of the keys, if some are given
+	Replayed int64   `json:"replayed"` // those of them that were selected, by key if keys are given
 	Retries  int64   `json:"retries"`
 	Dead     int64   `json:"dead_letters"`
-	Gone     int64   `json:"gone"` // left the topic after the plan was made
+	Gone     int64   `json:"gone"` // offsets that left the topic after the plan was made
 	Seconds  float64 `json:"seconds"`
 	Finished bool    `json:"finished"`
 }
 
-// Result returns what the replay has done, once it has ended without an error.
+// Result returns the result of the replay after it has ended without an error.
 func (r *Replay) Result() ReplayResult {
 	n := r.Counts()
 	return ReplayResult{r.Name, n.Settled, n.Settled - n.LeftOut, n.Retries, n.Dead, r.Gone(), r.Took.Seconds(), true}

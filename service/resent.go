@@ -7,7 +7,7 @@ import (
 	"brine/hbase"
 )
 
-// resent counts what the HBase client sends again, by table: tables, not pipelines, are what it knows.
+// resent counts what the HBase client sends again. It counts by table, because the client knows no pipelines.
 type resent struct {
 	mu     sync.Mutex
 	tables map[string]*resentTable
@@ -16,11 +16,11 @@ type resent struct {
 
 type resentTable struct {
 	mutations int64
-	reason    string // of the last
-	last      int    // in times
+	reason    string // of the last retry
+	last      int    // value of times at the last retry
 }
 
-// watch adds the counting to the client's hooks.
+// watch wraps the client's hooks to count retries.
 func (r *resent) watch(hooks hbase.Hooks) hbase.Hooks {
 	next := hooks.Retry
 	hooks.Retry = func(i hbase.RetryInfo) {
@@ -41,12 +41,12 @@ func (r *resent) count(i hbase.RetryInfo) {
 		t = new(resentTable)
 		r.tables[i.Table] = t
 	}
-	t.mutations += int64(max(i.Mutations, 1)) // a look-up has none
+	t.mutations += int64(max(i.Mutations, 1)) // a lookup has none
 	r.times++
 	t.reason, t.last = i.Reason(), r.times
 }
 
-// of sums up the tables that a pipeline writes, with the reason of the last retry.
+// of returns the sum over the tables that a pipeline writes, and the reason of the last retry.
 func (r *resent) of(p *config.Pipeline) (mutations int64, reason string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

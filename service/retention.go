@@ -11,15 +11,15 @@ import (
 	"brine/schema"
 )
 
-// A pipeline that is paused, or too slow, loses the records that retention deletes before they are read. How long topics keep records is
-// asked where something has waited for keptFrom, and again after keptHolds.
+// A pipeline that is paused or too slow loses records that retention deletes before they are read. The retention of a topic is queried once
+// a record has waited for keptFrom, and again after keptHolds.
 const (
 	keptLook  = 10 * time.Second
 	keptFrom  = time.Minute
 	keptHolds = 10 * time.Minute
 )
 
-// kept is how long topics keep their records, as the brokers said last. The zero kept is ready.
+// kept caches the retention of topics. The zero value is ready to use.
 type kept struct {
 	mu sync.Mutex
 	of map[string]keptFor // by topic
@@ -27,10 +27,10 @@ type kept struct {
 
 type keptFor struct {
 	asked time.Time
-	time  time.Duration // 0: no record is deleted for its age, or it is not known
+	time  time.Duration // 0: unknown, or no record is deleted by age
 }
 
-// followRetention asks for how long topics keep what halves have before them, until ctx ends.
+// followRetention queries the retention of topics in which halves lag, until ctx is done.
 func (s *Service) followRetention(ctx context.Context) {
 	for backoff.Wait(ctx, keptLook) == nil {
 		for _, h := range s.all() {
@@ -43,7 +43,7 @@ func (s *Service) followRetention(ctx context.Context) {
 	}
 }
 
-// askRetention asks for a topic's retention, unless that was done a while ago.
+// askRetention queries a topic's retention, unless the cached one is recent.
 func (s *Service) askRetention(ctx context.Context, topic string) {
 	before, known := s.kept.get(topic)
 	if known && time.Since(before.asked) < keptHolds {
@@ -81,7 +81,8 @@ func (k *kept) set(topic string, f keptFor) {
 	k.of[topic] = f
 }
 
-// left returns what the topics still keep of the oldest record that a half has not settled, if they delete by age and that is known.
+// left returns how long the topics will still keep the oldest record that a half has not settled. known is false if no topic deletes by
+// age, or the retention is unknown.
 func (k *kept) left(parts []ingest.PartitionStatus, now time.Time) (left metrics.Left, known bool) {
 	for _, p := range parts {
 		f, _ := k.get(p.Topic)

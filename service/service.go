@@ -1,10 +1,10 @@
-// Package service is the pipelines of a configuration at work.
+// Package service runs the pipelines of a configuration.
 //
-// Open connects to what the pipelines write to and prepares what the caller's purpose needs: loops that run, writers that a replay writes
-// with, or only the stores, for readers. Run works until its context ends. A Service owns its clients, writers, loops and admin port, and
-// Close ends them; between the two it reports the status, the health and the summary of each half.
+// Open connects to the stores that the pipelines write to and prepares what the caller's purpose needs: loops to run, writers for a replay,
+// or only the stores for readers. Run runs the loops until its context is done. A Service owns its clients, writers, loops and admin port,
+// which Close releases. In between, the Service reports the status, health and summary of each half.
 //
-// A pipeline has two halves, its rows and its documents. They are two loops with two consumer groups, and neither waits for the other.
+// A pipeline has two halves, rows and documents. They are two loops with two consumer groups, and neither waits for the other.
 package service
 
 import (
@@ -42,86 +42,86 @@ import (
 	"brine/tracing"
 )
 
-// Purpose is what a service is opened for. Each includes those before it.
+// Purpose is what a service is opened for. Each purpose includes the ones before it.
 type Purpose int
 
 const (
 	ToRead  Purpose = iota // the stores: Client and Engine
-	ToWrite                // a writer for each half as well, which ends nothing that is over by its age: a replay's
-	ToRun                  // a loop for each half, the admin port and tracing: what Run needs
+	ToWrite                // also a writer for each half, as for a replay; the writers drop nothing that has expired
+	ToRun                  // also a loop for each half, the admin port and tracing, as Run needs
 )
 
-// Options say what of a configuration is opened, and for what.
+// Options select what Open opens of a configuration, and for what purpose.
 type Options struct {
 	For     Purpose
-	Halves  []string     // names of halves, such as orders.rows; nil: all of the pipelines
+	Halves  []string     // names of halves, such as orders.rows; nil: every half of every pipeline
 	Log     *slog.Logger // required
-	Version string       // of this program, for metrics and traces
-	Servers []Server     // further servers in this process, whose health is the service's
-	Stores  *Service     // whose stores are used, since this process has them open; it is closed later. nil: they are opened
+	Version string       // program version, for metrics and traces
+	Servers []Server     // further servers in this process, included in the service's health
+	Stores  *Service     // stores that this process already has open; closed after this service; nil: open them
 
-	// Source loads the configuration again, for Reload; nil: it cannot be. The problems are those of the configuration that it returns, or
-	// would have.
+	// Source loads the configuration again for Reload; nil: Reload always fails. The problems are those of the loaded configuration, even if
+	// it is invalid.
 	Source func() (*config.Config, config.Problems, error)
 
-	// Busy says how busy the machine is, from 0 to 1, when halves give way to others; nil: as Linux says.
+	// Busy returns how busy the machine is, from 0 to 1, to decide when halves give way to others; nil: measured on Linux.
 	Busy func() float64
 
-	Users, Operators fs.FS // the console of either listener of the API; nil: there is none
+	Users, Operators fs.FS // consoles of the two API listeners; nil: none
 }
 
-// Server is one in this process, which may be unable to write its folder.
+// Server is a server in this process that may be unable to write to its folder.
 type Server struct {
 	Name   string
-	Broken func() error // why it cannot write; nil: it can
+	Broken func() error // returns why it cannot write, or nil if it can
 }
 
-// Service is the halves of a configuration's pipelines, as far as they were asked for.
+// Service runs the selected halves of a configuration's pipelines.
 type Service struct {
-	cfg     atomic.Pointer[config.Config] // Reload changes what is of pipelines in it
+	cfg     atomic.Pointer[config.Config] // Reload replaces its pipelines
 	opts    Options
-	topics  schema.Topics // what is asked of the brokers before a pipeline that forgets deletes writes
+	topics  schema.Topics // queried before a pipeline that purges deletes writes
 	log     *slog.Logger
-	hbase   *stores.HBase           // nil when nothing that was asked for needs it
-	engine  indexer.Engine          // nil when no half writes documents
-	halves  atomic.Pointer[[]*Half] // Reload changes them
-	former  []*Half                 // of earlier configurations, whose writers a replay or a repair writes with
-	control *control.Topic          // nil unless opened ToRun, or asked for
+	hbase   *stores.HBase           // nil if no selected half needs it
+	engine  indexer.Engine          // nil if no half writes documents
+	halves  atomic.Pointer[[]*Half] // Reload replaces them
+	former  []*Half                 // halves of earlier configurations, whose writers a replay or a repair uses
+	control *control.Topic          // nil unless opened ToRun or requested
 
-	asked   atomic.Pointer[map[string]control.Entry] // by consumer group; nil until it is known
+	asked   atomic.Pointer[map[string]control.Entry] // by consumer group; nil until first read
 	kept    kept
-	obeying sync.Mutex // held while a half is had do what is asked
+	obeying sync.Mutex // held while an order is applied to a half
 
 	crew      atomic.Pointer[crew]          // nil before Run
-	running   chan struct{}                 // closed once Run has a crew
-	reloading chan struct{}                 // holds one while a reload is done
-	editing   sync.Mutex                    // held while halves change
-	refused   atomic.Pointer[reload.Result] // nil: the last reload was done
+	running   chan struct{}                 // closed once Run has set crew
+	reloading chan struct{}                 // holds one element during a reload
+	editing   sync.Mutex                    // held while halves changes
+	refused   atomic.Pointer[reload.Result] // nil if the last reload succeeded
 
 	registry  *prometheus.Registry
 	tables    *skew.Tables
-	maps      *mapstore.Store // nil: what maps show is not kept
+	maps      *mapstore.Store // nil if map history is not kept
 	ingest    *metrics.Ingest
 	sinks     *metrics.Sink
 	indexes   *metrics.Indexer
 	reloads   *metrics.Reload
-	schemas   registry.Hooks // of metrics
-	written   *written.Rows  // what this process writes
+	schemas   registry.Hooks // registry metrics
+	written   *written.Rows  // the rows that this process writes
 	resent    resent
 	outages   *stores.Outages
 	admin     *admin.Port
-	tracer    *tracing.Tracer // nil: no record is followed
-	servers   []Server        // in this process
-	desk      *command.Desk   // nil while no API was opened that gives commands
+	tracer    *tracing.Tracer // nil if tracing is off
+	servers   []Server        // servers in this process
+	desk      *command.Desk   // nil until an API that takes commands is opened
 	closeDesk func()
-	company   *oidc.Provider // nil where people sign in by their passwords alone
-	accounts  *account.Store // nil while nobody has asked for them, and where there are none
-	serving   *metrics.Serve // nil while nothing is served
+	company   *oidc.Provider // nil if people sign in only with passwords
+	accounts  *account.Store // nil until first used, or if there are none
+	serving   *metrics.Serve // nil until an API is opened
 
-	operations Operations // nil while no operators' listener was opened
+	operations Operations // nil until the operators' listener is opened
 }
 
-// Open opens what the options name; nothing is read from Kafka yet. What the error is about is closed again.
+// Open opens what opts select. It does not read from Kafka yet. If Open fails, it closes what it has opened.
 func Open(ctx context.Context, cfg *config.Config, opts Options) (*Service, error) {
 	s := prepare(cfg, opts)
 	if err := s.open(ctx); err != nil {
@@ -131,7 +131,7 @@ func Open(ctx context.Context, cfg *config.Config, opts Options) (*Service, erro
 	return s, nil
 }
 
-// prepare makes a service that has opened nothing yet.
+// prepare returns a service that has opened nothing yet.
 func prepare(cfg *config.Config, opts Options) *Service {
 	if opts.Halves != nil {
 		cfg = Only(cfg, pipelinesOf(cfg, opts.Halves)...)
@@ -141,7 +141,7 @@ func prepare(cfg *config.Config, opts Options) *Service {
 		tables: skew.NewTables(time.Now), outages: stores.NewOutages(opts.Log), servers: slices.Clone(opts.Servers),
 		running: make(chan struct{}), reloading: make(chan struct{}, 1), written: &written.Rows{},
 	}
-	if opts.Stores != nil { // whose hooks report what fails in them, and who serves what is written
+	if opts.Stores != nil { // its hooks report store failures, and it serves what is written
 		s.outages, s.written = opts.Stores.outages, opts.Stores.written
 	}
 	s.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
@@ -183,7 +183,7 @@ func (s *Service) open(ctx context.Context) error {
 	return s.openPort()
 }
 
-// openPort opens the admin port of the configuration.
+// openPort opens the configured admin port.
 func (s *Service) openPort() (err error) {
 	if s.admin, err = s.Port(s.Config().HTTP.Listen, "http.listen (brine dev: --http-port)", s.healthy, s.ready); err != nil {
 		return err
@@ -194,8 +194,8 @@ func (s *Service) openPort() (err error) {
 	return nil
 }
 
-// Port opens a port that serves the service's metrics, what it knows of skew, and these checks of health; setting is where addr was chosen.
-// The service's own port is opened by Open.
+// Port opens an admin port that serves the service's metrics, its skew data and the given health checks. setting names the setting that
+// addr comes from. Open opens the service's own port.
 func (s *Service) Port(addr, setting string, healthy, ready admin.Health) (*admin.Port, error) {
 	http := &s.Config().HTTP
 	l, err := admin.ListenTLS(addr, setting, "http.tls", http.TLS.Port(), s.log)
@@ -210,8 +210,8 @@ func (s *Service) Port(addr, setting string, healthy, ready admin.Health) (*admi
 	return p, nil
 }
 
-// Run works until ctx ends, and then settles and commits what was fetched; or until a loop fails or an embedded store is found damaged.
-// The service was opened ToRun, and runs once.
+// Run runs the loops until ctx is done, then settles and commits what was fetched. It returns early if a loop fails or an embedded store is
+// found damaged. The service must have been opened ToRun, and Run must be called only once.
 func (s *Service) Run(ctx context.Context) error {
 	ctx, end := s.Guard(ctx)
 	g, ctx := errgroup.WithContext(ctx)
@@ -221,11 +221,11 @@ func (s *Service) Run(ctx context.Context) error {
 	}
 	s.crew.Store(loops)
 	close(s.running)
-	adminCtx, stopAdmin := context.WithCancel(context.WithoutCancel(ctx)) // the port stays while the loops drain
+	adminCtx, stopAdmin := context.WithCancel(context.WithoutCancel(ctx)) // the port keeps serving while the loops drain
 	g.Go(func() error {
 		defer stopAdmin()
 		err := loops.wait()
-		s.reloading <- struct{}{} // a reload that was begun is seen to its end, and none comes after it
+		s.reloading <- struct{}{} // waits for a running reload, and blocks later ones
 		return err
 	})
 	g.Go(func() error { return s.admin.Run(adminCtx) })
@@ -263,8 +263,8 @@ func (s *Service) Run(ctx context.Context) error {
 	return end(g.Wait())
 }
 
-// Guard returns a context that ends when an embedded store is found damaged. What was done within it ends with end, which takes its error
-// and returns the damage instead of it if there is one. Run guards itself; who writes without it calls Guard.
+// Guard returns a context that is canceled when an embedded store is found damaged. The caller passes the error of its work to end, which
+// returns the damage instead if there is any. Run guards itself; a caller that writes without Run calls Guard.
 func (s *Service) Guard(ctx context.Context) (guarded context.Context, end func(error) error) {
 	if s.hbase == nil {
 		return ctx, func(err error) error { return err }
@@ -272,7 +272,7 @@ func (s *Service) Guard(ctx context.Context) (guarded context.Context, end func(
 	return s.hbase.Guard(ctx)
 }
 
-// Close ends what Run does not: writers, clients and embedded servers.
+// Close closes what Run leaves open: writers, clients and embedded servers.
 func (s *Service) Close() {
 	if s.operations != nil {
 		s.operations.Close()
@@ -281,7 +281,7 @@ func (s *Service) Close() {
 		s.closeDesk()
 	}
 	if s.admin != nil {
-		_ = s.admin.Close() // Run has closed it already, unless it never ran
+		_ = s.admin.Close() // already closed, unless Run was never called
 	}
 	for _, h := range append(s.former, s.all()...) {
 		s.closeHalf(h)
@@ -305,7 +305,7 @@ func (s *Service) Close() {
 	s.closeTracing()
 }
 
-// Client returns the client of HBase; nil when no half needs it.
+// Client returns the HBase client, or nil if no half needs it.
 func (s *Service) Client() *hbase.Client {
 	if s.hbase == nil {
 		return nil
@@ -313,34 +313,34 @@ func (s *Service) Client() *hbase.Client {
 	return s.hbase.Client
 }
 
-// Engine returns the search engine; nil when no half writes documents.
+// Engine returns the search engine, or nil if no half writes documents.
 func (s *Service) Engine() indexer.Engine { return s.engine }
 
-// Config returns the configuration, cut down to the pipelines that were asked for.
+// Config returns the configuration, reduced to the selected pipelines.
 func (s *Service) Config() *config.Config { return s.cfg.Load() }
 
-// all are the halves of now.
+// all returns the current halves.
 func (s *Service) all() []*Half { return *s.halves.Load() }
 
-// Tables returns what is known of how rows lie over regions, servers and keys.
+// Tables returns how rows are distributed over regions, servers and keys.
 func (s *Service) Tables() *skew.Tables { return s.tables }
 
-// Maps returns where what maps show is kept; nil: nowhere.
+// Maps returns the store of map history, or nil if none is kept.
 func (s *Service) Maps() *mapstore.Store { return s.maps }
 
-// Registry returns where the metrics are registered.
+// Registry returns the metrics registry.
 func (s *Service) Registry() *prometheus.Registry { return s.registry }
 
-// Addr returns where the admin port listens. The service was opened ToRun.
+// Addr returns the address of the admin port. The service must have been opened ToRun.
 func (s *Service) Addr() string { return s.admin.Addr() }
 
-// URL is where the paths of the admin port begin.
+// URL returns the base URL of the admin port.
 func (s *Service) URL() string { return s.admin.URL() }
 
-// Handle adds a path to the admin port, before Run; see admin.Port.Handle.
+// Handle adds a path to the admin port. It must be called before Run; see admin.Port.Handle.
 func (s *Service) Handle(pattern string, h http.Handler) { s.admin.Handle(pattern, h) }
 
-// Only returns the configuration cut down to some pipelines and the tables that they write.
+// Only returns cfg reduced to the given pipelines and the tables that they write.
 func Only(cfg *config.Config, pipelines ...*config.Pipeline) *config.Config {
 	only := *cfg
 	only.Pipelines = pipelines

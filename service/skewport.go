@@ -11,18 +11,18 @@ import (
 	"brine/skew"
 )
 
-// Where the admin port serves what is known of skew.
+// Paths on the admin port for skew data.
 const (
 	SkewPath    = "/debug/skew"     // skew.State
-	SkewMapPath = "/debug/skew/map" // the heat map of ?table=, of the last ?minutes=, in ?ranges= by ?columns=
+	SkewMapPath = "/debug/skew/map" // the heat map of ?table= over the last ?minutes=, ?ranges= by ?columns=
 )
 
-// Handlers is the admin port, or a test's server.
+// Handlers registers handlers: the admin port, or a test's server.
 type Handlers interface {
 	Handle(pattern string, h http.Handler)
 }
 
-// HandleSkew serves what is known of the tables: all of it, and the heat map of one.
+// HandleSkew serves the state of all tables, and the heat map of one.
 func HandleSkew(mux Handlers, tables *skew.Tables) {
 	mux.Handle("GET "+SkewPath, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		admin.WriteJSON(w, http.StatusOK, tables.State())

@@ -23,8 +23,7 @@ const loadsEvery = 15 * time.Second
 
 const adviseEvery = 5 * time.Second
 
-// watchSkew looks for hot regions every second, says so when one comes up, and asks the cluster what it knows of its regions. It
-// ends with ctx.
+// watchSkew looks for hot regions every second, logs new ones, and queries the cluster for its regions and loads, until ctx is done.
 func (s *Service) watchSkew(ctx context.Context) {
 	asked := make(chan struct{})
 	go func() {
@@ -34,7 +33,7 @@ func (s *Service) watchSkew(ctx context.Context) {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	said := map[string]time.Time{}
-	var looked time.Time // for causes, which is dearer than to see that something is hot
+	var looked time.Time // for causes, which costs more than detecting that something is hot
 	for ctx.Err() == nil {
 		select {
 		case <-ctx.Done():
@@ -48,7 +47,7 @@ func (s *Service) watchSkew(ctx context.Context) {
 	<-asked
 }
 
-// warnHot logs each hot spot as it comes up, or with another cause than before, and none more than once in ten minutes.
+// warnHot logs each hot spot when it appears or its cause changes, at most once per ten minutes.
 func (s *Service) warnHot(said map[string]time.Time) {
 	const pause = 10 * time.Minute
 	maps.DeleteFunc(said, func(_ string, at time.Time) bool { return time.Since(at) > pause })
@@ -65,7 +64,7 @@ func (s *Service) warnHot(said map[string]time.Time) {
 	}
 }
 
-// watchLoads asks at once and then every so often. That the cluster does not answer makes the loads old, which reports say.
+// watchLoads queries at once, and then every loadsEvery. If the cluster does not answer, the loads become old, and reports show their age.
 func (s *Service) watchLoads(ctx context.Context) {
 	tick := time.NewTicker(loadsEvery)
 	defer tick.Stop()
@@ -86,7 +85,7 @@ func (s *Service) watchLoads(ctx context.Context) {
 	}
 }
 
-// TakeLoads takes the regions of all tables, and what the cluster reports about them. Run does it again and again.
+// TakeLoads fetches the regions of all tables and the loads that the cluster reports for them. Run calls it periodically.
 func (s *Service) TakeLoads(ctx context.Context) error {
 	status, err := s.hbase.Client.ClusterStatus(ctx)
 	if err != nil {
@@ -130,7 +129,7 @@ func loadsOf(status hbase.ClusterStatus) map[string][]skew.RegionLoad {
 	return loads
 }
 
-// SkewRegions returns regions as the skew counters know them.
+// SkewRegions converts regions for the skew counters.
 func SkewRegions(regions []hbase.Region) []skew.Region {
 	known := make([]skew.Region, len(regions))
 	for i := range regions {
@@ -139,8 +138,8 @@ func SkewRegions(regions []hbase.Region) []skew.Region {
 	return known
 }
 
-// countSubmitted returns the hook that counts who writes into a pipeline's tables, and the values of its hot fields, these with the first
-// table that it writes.
+// countSubmitted returns a hook that counts the writers to a pipeline's tables, and the values of its hot fields. Hot fields are counted
+// with the first table that the pipeline writes.
 func (s *Service) countSubmitted(cfg *config.Config, p *config.Pipeline) func(sink.SubmitInfo) {
 	schema, rules := p.Schema(), cfg.Mask()
 	names := slices.DeleteFunc(slices.Clone(p.HotFields), func(name string) bool { return rules.MasksField(p.Name, name) })
@@ -169,14 +168,15 @@ func (s *Service) countSubmitted(cfg *config.Config, p *config.Pipeline) func(si
 	}
 }
 
-// writersOf says who wrote the records of events that write something: of each run of one writer a record, and how many there are.
+// writersOf calls say for each run of events with the same writer, with a record of the run and the number of records. Events that write
+// nothing are skipped.
 func writersOf(events []event.Event, header string, say func(r *event.Record, name []byte, n int)) {
 	var of *event.Record
 	var by []byte
 	n := 0
 	for i := range events {
 		e := &events[i]
-		if e.LeftOut != "" || e.Record == of { // several events of one record are one
+		if e.LeftOut != "" || e.Record == of { // several events of one record count once
 			continue
 		}
 		name := headerOf(e.Record, header)
@@ -192,7 +192,7 @@ func writersOf(events []event.Event, header string, say func(r *event.Record, na
 	}
 }
 
-// headerOf is the value of a header, of several ones of a name the last; nil: there is none.
+// headerOf returns the value of a header, the last one if it repeats, or nil if there is none.
 func headerOf(r *event.Record, name string) []byte {
 	if name == "" {
 		return nil
@@ -205,7 +205,8 @@ func headerOf(r *event.Record, name string) []byte {
 	return nil
 }
 
-// ShapeOf returns, for the skew counters, what a table's key is made of, the newest if it has several; none: not known.
+// ShapeOf returns the shape of a table's key for the skew counters, of the newest key if there are several. It returns the zero Shape if
+// the key is unknown.
 func ShapeOf(keys rowkey.Keys) skew.Shape {
 	key, salt := keys.Newest(), keys.Salt()
 	if key == nil {
@@ -221,7 +222,7 @@ func ShapeOf(keys rowkey.Keys) skew.Shape {
 	return shape
 }
 
-// describeStart describes the start key of a region by the fields that it holds.
+// describeStart describes a region's start key by the fields that it holds.
 func (s *Service) describeStart(table string, start []byte) string {
 	if t := s.Config().Table(table); t != nil && !s.Config().Mask().MasksKey(table) {
 		return t.RowKeys().Describe(start)

@@ -20,8 +20,8 @@ import (
 	"brine/verify"
 )
 
-// VerifySource returns a half of a pipeline as verify reads it: all of its topic, of which all is expected. client is asked for where the
-// half looks keys up, once the stores are open.
+// VerifySource returns a half of a pipeline as verify reads it: its whole topic, with every record expected in the store. If the half looks
+// keys up, client is called once the stores are open.
 func VerifySource(cfg *config.Config, h config.Half, log *slog.Logger, client func() *hbase.Client) verify.Source {
 	p := h.Pipeline
 	s := verify.Source{Name: h.Name(), Through: through(p, client), Ingest: cfg.Ingest(p, h.Group())}
@@ -42,7 +42,7 @@ func VerifySource(cfg *config.Config, h config.Half, log *slog.Logger, client fu
 	return s
 }
 
-// VerifyFormer has a source know how its half was configured before: what records became is judged by what was in force.
+// VerifyFormer adds to a source how its half was configured before, so that each record is judged by the configuration that was in force.
 func VerifyFormer(s *verify.Source, h *former.Half, client func() *hbase.Client) {
 	if h == nil {
 		return
@@ -73,7 +73,7 @@ func VerifyFormer(s *verify.Source, h *former.Half, client func() *hbase.Client)
 	}
 }
 
-// formerly is what became of records by a half.
+// formerly returns a former configuration of a half for verify.
 func formerly(h config.Half, client func() *hbase.Client) verify.Former {
 	f := verify.Former{Through: through(h.Pipeline, client)}
 	if h.Kind == Rows {
@@ -86,8 +86,8 @@ func formerly(h config.Half, client func() *hbase.Client) verify.Former {
 	return f
 }
 
-// VerifiesWhole makes sure that the sources, each a half of a pipeline, are all that writes their tables and indexes: what the others write
-// would count as extra.
+// VerifiesWhole checks that the sources, each a half of a pipeline, include every writer of their tables and indexes. What other pipelines
+// write would count as extra.
 func VerifiesWhole(cfg *config.Config, sources []verify.Source) error {
 	var others []verify.Source
 	for _, p := range cfg.Pipelines {
@@ -113,7 +113,7 @@ func VerifiesWhole(cfg *config.Config, sources []verify.Source) error {
 	return fmt.Errorf("--full: %s is also written by pipeline %s, whose rows would count as extra; leave --pipeline out", what+t.Name, by.Name)
 }
 
-// ReindexSource returns a pipeline as reindex reads it for an index that it writes.
+// ReindexSource returns a pipeline as reindex reads it for one of its indexes.
 func (s *Service) ReindexSource(p *config.Pipeline, index string) reindex.Source {
 	src := reindex.Source{Pipeline: p.Name, Ingest: s.Config().Ingest(p, p.DocumentsGroup()), Documents: p.Indexer(), Rows: p.Sink(),
 		Through: through(p, s.Client)}
@@ -128,7 +128,7 @@ func (s *Service) ReindexSource(p *config.Pipeline, index string) reindex.Source
 	return src
 }
 
-// settled asks the brokers for the offsets before which a group has settled all, by partition.
+// settled returns the committed offset of each partition of a topic, as the brokers report it for a group.
 func (s *Service) settled(ctx context.Context, group, topic string) (map[int]int64, error) {
 	client := brokers.Open(&s.Config().Kafka)
 	defer client.Close()
@@ -142,12 +142,12 @@ func (s *Service) settled(ctx context.Context, group, topic string) (map[int]int
 	}
 	done := make(map[int]int64, len(ends))
 	for i := range ends {
-		done[i] = committed[i] // 0 says more than no entry: it has been asked for
+		done[i] = committed[i] // an explicit 0 tells a partition that was queried apart from an unknown one
 	}
 	return done, nil
 }
 
-// through returns the Writer that looks keys up before the one that writes; nil for a pipeline that looks none up.
+// through returns a function that wraps a Writer in one that looks keys up first, or nil if the pipeline looks none up.
 func through(p *config.Pipeline, client func() *hbase.Client) func(event.Writer) (event.Writer, error) {
 	opts, looksUp := p.Lookup()
 	if !looksUp {

@@ -18,44 +18,44 @@ import (
 	"brine/skew"
 )
 
-// PipelinesPath is where the admin port serves Status as JSON.
+// PipelinesPath is the path on the admin port that serves Status as JSON.
 const PipelinesPath = "/debug/pipelines"
 
-// Status is how one half of a pipeline is; the counts are since the start.
+// Status is the state of one half of a pipeline. Counts are since the start.
 type Status struct {
 	Name    string `json:"pipeline"` // pipeline.half
 	Events  int64  `json:"events"`   // settled
 	Batches int64  `json:"batches"`
-	Lag     int64  `json:"lag"`               // offsets, an upper bound of the records; −1 while unknown
-	Retries int64  `json:"retries"`           // mutations or events that were written again
-	Retried string `json:"retried,omitempty"` // why, the last time: exception class or reason
-	Cause   string `json:"cause,omitempty"`   // of retries that go on: the server, and what it said
+	Lag     int64  `json:"lag"`               // offsets, an upper bound of the records; −1: unknown
+	Retries int64  `json:"retries"`           // mutations or events written again
+	Retried string `json:"retried,omitempty"` // reason of the last one: exception class or reason
+	Cause   string `json:"cause,omitempty"`   // of retries that go on: the server and its error
 	Dead    int64  `json:"dead_letters"`
-	Ties    int64  `json:"ties"`              // cells of which two changes of one version say different things; of rows
-	Waiting string `json:"waiting,omitempty"` // why a partition stands still
+	Ties    int64  `json:"ties"`              // cells with two different changes of one version; of rows
+	Waiting string `json:"waiting,omitempty"` // why a partition has stopped
 	Regions int    `json:"regions,omitempty"`
 
-	State      string `json:"state"`      // running, paused, limited, yielding, joining, or the worst that a partition is in
-	Group      string `json:"group"`      // its consumer group
-	Partitions int    `json:"partitions"` // that this process has
-	// Kept is how long until its topic may delete the oldest record that is not settled, in seconds; nil: never, or not known.
+	State      string `json:"state"`      // running, paused, limited, yielding, joining, or the worst state of a partition
+	Group      string `json:"group"`      // the consumer group
+	Partitions int    `json:"partitions"` // owned by this process
+	// Kept is the number of seconds until the topic may delete the oldest unsettled record; nil: never, or unknown.
 	Kept *float64 `json:"retention_seconds,omitempty"`
 
 	Paused    bool    `json:"paused,omitempty"`     // somebody has paused it
-	RateLimit float64 `json:"rate_limit,omitempty"` // records a second that the whole group is asked to keep to; 0: none
+	RateLimit float64 `json:"rate_limit,omitempty"` // records per second asked of the whole group; 0: no limit
 
 	Backlog
 	Limit string          `json:"limit,omitempty"` // the step that holds up the others; see package pressure
-	Time  pressure.Shares `json:"time,omitzero"`   // where it went in about the last minute
+	Time  pressure.Shares `json:"time,omitzero"`   // how the half spent about the last minute
 }
 
-// Same reports whether nothing has happened since old, whatever time has passed.
+// Same reports whether nothing has happened since old, other than time passing.
 func (s Status) Same(old Status) bool {
 	s.Backlog, s.Limit, s.Time, s.Kept = old.Backlog, old.Limit, old.Time, old.Kept
 	return s == old
 }
 
-// Status returns the state of every half. The service was opened ToRun.
+// Status returns the state of each half. The service must have been opened ToRun.
 func (s *Service) Status() []Status {
 	halves := s.all()
 	out := make([]Status, len(halves))
@@ -65,7 +65,7 @@ func (s *Service) Status() []Status {
 	return out
 }
 
-// StatusOf returns the state of one half. The service was opened ToRun.
+// StatusOf returns the state of one half. The service must have been opened ToRun.
 func (s *Service) StatusOf(h *Half) Status {
 	loop := h.loop.Status()
 	st := Status{Name: h.name, Events: h.settled.Load(), Batches: h.batches.Load(), Dead: h.dead.Load(), Lag: -1}
@@ -77,7 +77,7 @@ func (s *Service) StatusOf(h *Half) Status {
 	if h.ties != nil {
 		st.Ties = h.ties.count()
 	}
-	if loop.Joined || len(loop.Partitions) > 0 { // what it had when it left its group is what is known
+	if loop.Joined || len(loop.Partitions) > 0 { // after it left its group, its last partitions still count
 		st.Lag = 0
 	}
 	st.Paused, st.RateLimit = loop.Paused, loop.Limit
@@ -99,7 +99,7 @@ func (s *Service) StatusOf(h *Half) Status {
 	return st
 }
 
-// stateOf is what a loop is doing, in one word.
+// stateOf returns the state of a loop in one word.
 func stateOf(loop *ingest.Status) string {
 	if !loop.Joined || loop.NoTopic {
 		return "joining"
@@ -124,7 +124,7 @@ func stateOf(loop *ingest.Status) string {
 	return string(ingest.Running)
 }
 
-// regionsOf is the number of regions that a half writes to; 0 for documents.
+// regionsOf returns the number of regions that a half writes to; 0 for documents.
 func (s *Service) regionsOf(h *Half) (n int) {
 	if h.kind == Rows {
 		for _, r := range h.pipeline.Rows {
@@ -134,7 +134,7 @@ func (s *Service) regionsOf(h *Half) (n int) {
 	return n
 }
 
-// retriesOf is what a half wrote again, the store's client by itself or the loop, and why it did so last.
+// retriesOf returns the number of writes that the loop or the store's client repeated, and the reason of the last retry.
 func (s *Service) retriesOf(h *Half) (n int64, reason string) {
 	n = h.retries.Load()
 	if r, ok := h.retried.Load().(event.Reason); ok {
@@ -147,7 +147,7 @@ func (s *Service) retriesOf(h *Half) (n int64, reason string) {
 	return n, reason
 }
 
-// CauseOf is what a half's store fails with again and again, and at which address.
+// CauseOf returns the error that a half's store keeps failing with, and the address that it comes from.
 func (s *Service) CauseOf(h *Half) string {
 	of := []string{h.pipeline.Name}
 	if h.kind == Rows {
@@ -162,7 +162,7 @@ func (s *Service) CauseOf(h *Half) string {
 	return ""
 }
 
-// healthy is the health of the whole process: watermarks that move, not a process that is there.
+// healthy checks the health of the process by its progress: watermarks must move.
 func (s *Service) healthy() (any, error) {
 	var problems []error
 	detail := map[string]any{}
@@ -187,7 +187,7 @@ func (s *Service) healthy() (any, error) {
 	return detail, errors.Join(problems...)
 }
 
-// ready is healthy, and every loop a member of its group.
+// ready requires that the service is healthy and every loop is a member of its group.
 func (s *Service) ready() (any, error) {
 	detail, err := s.healthy()
 	for _, h := range s.all() {

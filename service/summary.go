@@ -18,11 +18,11 @@ type became struct {
 
 	mu     sync.Mutex
 	dead   map[event.Reason]int64
-	silent map[event.LeftOut]int64 // events
-	passed map[string]int64        // events, by the table or index whose condition failed
+	silent map[event.LeftOut]int64 // number of events
+	passed map[string]int64        // number of events, by the table or index whose condition failed
 }
 
-// inherit takes over what another has counted.
+// inherit takes over the counts of from.
 func (b *became) inherit(from *became) {
 	b.written.Store(from.written.Load())
 	b.leftOut.Store(from.leftOut.Load())
@@ -31,7 +31,7 @@ func (b *became) inherit(from *became) {
 	b.dead, b.silent, b.passed = maps.Clone(from.dead), maps.Clone(from.silent), maps.Clone(from.passed)
 }
 
-// filter counts events for which conditions of rows or documents fail.
+// filter counts events for which a condition of rows or documents failed.
 func (b *became) filter(events map[string]int) {
 	if len(events) == 0 {
 		return
@@ -78,19 +78,19 @@ type Summary struct {
 	Dead    int64            `json:"dead_letters"`
 	Reasons map[string]int64 `json:"dead_letters_by_reason"`
 	LeftOut int64            `json:"left_out"`
-	// Why events write nothing; absent: all do. A record can have several.
+	// Number of events that write nothing, by reason; absent if there are none. A record can have several.
 	LeftOutBy map[string]int64 `json:"left_out_by_reason,omitempty"`
-	// Events for which the when of a row or document does not hold, by table or index; absent: there are none.
+	// Number of events for which the when of a row or document failed, by table or index; absent if there are none.
 	Filtered map[string]int64 `json:"filtered,omitempty"`
 	Ties     int64            `json:"ties"`
-	// Of the records that were looked at, one in 64, those that hold a field which is not declared, by its path; absent: there are none.
+	// Of the records that were looked at, one in 64, the number that hold an undeclared field, by its path; absent if there are none.
 	Undeclared map[string]int64 `json:"undeclared,omitempty"`
 	LookedAt   int64            `json:"looked_at,omitempty"`
-	Halted     string           `json:"halted,omitempty"` // why
+	Halted     string           `json:"halted,omitempty"` // reason
 }
 
-// Summaries returns what became of the records of every half, and an error when a half stands still because all of its records are
-// rejected. The service was opened ToRun.
+// Summaries returns the summary of each half, and an error if a half has halted because all of its records are rejected. The service must
+// have been opened ToRun.
 func (s *Service) Summaries() (all []Summary, halted error) {
 	var standing []error
 	for _, h := range s.all() {
@@ -134,7 +134,7 @@ func (h *Half) summary() Summary {
 	return s
 }
 
-// Line is the summary as a line for people.
+// Line returns the summary as a line for people.
 func (s *Summary) Line() string {
 	line := fmt.Sprintf("%s: %s written, %s%s, %s left out%s", s.Name, term.Count(int(s.Written), "record"),
 		term.Count(int(s.Dead), "dead letter"),

@@ -19,7 +19,8 @@ import (
 	"brine/skew"
 )
 
-// openStores opens the stores that the halves write to or look keys up in, and no others. Who runs always has a client of HBase.
+// openStores opens the stores that the halves write to or look keys up in, and no others. A service opened ToRun always has an HBase
+// client.
 func (s *Service) openStores(ctx context.Context) error {
 	looksUp := func(h *Half) bool { _, ok := h.pipeline.Lookup(); return ok }
 	if s.opts.For == ToRun || slices.ContainsFunc(s.all(), func(h *Half) bool { return h.kind == Rows || looksUp(h) }) {
@@ -33,7 +34,7 @@ func (s *Service) openStores(ctx context.Context) error {
 	return nil
 }
 
-// openSearch opens the search engine. One that does not answer holds up nothing but the halves that write to it.
+// openSearch opens the search engine. An engine that does not answer blocks only the halves that write to it.
 func (s *Service) openSearch() (err error) {
 	if with := s.opts.Stores; with != nil && with.engine != nil {
 		s.engine = with.engine
@@ -48,7 +49,7 @@ func (s *Service) openSearch() (err error) {
 	return nil
 }
 
-// openTables connects to HBase and makes sure that the tables are there.
+// openTables connects to HBase and checks that the tables exist.
 func (s *Service) openTables(ctx context.Context) (err error) {
 	if with := s.opts.Stores; with != nil && with.hbase != nil {
 		s.hbase = with.hbase
@@ -71,7 +72,7 @@ func (s *Service) openTables(ctx context.Context) (err error) {
 	return s.knowTables(ctx)
 }
 
-// knowTables makes sure that the tables are there, and makes their skew counters.
+// knowTables checks that the tables exist, and creates their skew counters.
 func (s *Service) knowTables(ctx context.Context) error {
 	cfg := s.Config()
 	if err := s.checkTables(ctx, cfg); err != nil {
@@ -85,7 +86,7 @@ func (s *Service) knowTables(ctx context.Context) error {
 	return nil
 }
 
-// findTables is checkTables without a master: from hbase:meta it is known which tables there are, but not their families.
+// findTables is checkTables without a master: hbase:meta lists the tables, but not their families.
 func (s *Service) findTables(ctx context.Context, cfg *config.Config) error {
 	var missing []error
 	for _, t := range cfg.Tables {
@@ -98,7 +99,7 @@ func (s *Service) findTables(ctx context.Context, cfg *config.Config) error {
 	return missingTables(missing, createsTables)
 }
 
-// checkTables makes sure that every table and family of a configuration is there, before a record is read by it.
+// checkTables checks that every table and family of a configuration exists, before any record is read by it.
 func (s *Service) checkTables(ctx context.Context, cfg *config.Config) error {
 	if _, err := s.hbase.Client.Master(ctx); errors.Is(err, hbase.ErrNoMaster) {
 		s.log.Warn("whether the tables are as configured is not checked", "reason", err)
@@ -130,7 +131,7 @@ func (s *Service) checkTables(ctx context.Context, cfg *config.Config) error {
 
 const createsTables = "brine tables apply -c FILE creates tables that are missing"
 
-// missingTables is the error of what is missing, if anything is.
+// missingTables returns an error for what is missing, or nil.
 func missingTables(missing []error, fixes ...string) error {
 	if len(missing) == 0 {
 		return nil
@@ -139,7 +140,7 @@ func missingTables(missing []error, fixes ...string) error {
 	return fault.New(fault.Missing, errors.Join(missing...), strings.Join(slices.Compact(fixes), "; "))
 }
 
-// learnRegions makes the skew counter of a table, which then knows all regions and salt buckets.
+// learnRegions creates the skew counter of a table with its regions and salt buckets.
 func (s *Service) learnRegions(ctx context.Context, cfg *config.Config, table string) error {
 	regions, err := s.hbase.Client.Regions(ctx, table)
 	if err != nil {
@@ -149,19 +150,19 @@ func (s *Service) learnRegions(ctx context.Context, cfg *config.Config, table st
 	return nil
 }
 
-// shapeOf is what the skew counter of a table may know of its keys.
+// shapeOf returns what the skew counter of a table may know of its keys.
 func shapeOf(cfg *config.Config, table string) skew.Shape {
 	shape := ShapeOf(cfg.Table(table).RowKeys())
-	if cfg.Mask().MasksKey(table) { // then no key is counted by what it says, nor named
+	if cfg.Mask().MasksKey(table) { // then keys are neither counted by content nor shown
 		shape.Head, shape.Text = func([]byte) int { return 0 }, func([]byte) string { return "" }
 	}
 	return shape
 }
 
-// maskSkew has the skew counters of tables of which another configuration masks other things forget what they know of keys and fields.
+// maskSkew resets what the skew counters know of keys and fields, for tables whose masking has changed.
 func (s *Service) maskSkew(before, cfg *config.Config) {
 	for _, name := range s.tables.Names() {
-		if cfg.Table(name) == nil { // written no more
+		if cfg.Table(name) == nil { // no longer written
 			continue
 		}
 		if before.Table(name) == nil || !slices.Equal(maskedInSkew(before, name), maskedInSkew(cfg, name)) {
@@ -170,8 +171,8 @@ func (s *Service) maskSkew(before, cfg *config.Config) {
 	}
 }
 
-// maskedInSkew are the masked ones of what the skew counter of a table counts: its key, as an empty name, hot fields, and headers that
-// name who writes.
+// maskedInSkew returns what is masked of the things that a table's skew counter counts: its key (as an empty name), hot fields, and headers
+// that name the writer.
 func maskedInSkew(cfg *config.Config, table string) (names []string) {
 	if cfg.Mask().MasksKey(table) {
 		names = append(names, "")

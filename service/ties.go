@@ -14,7 +14,7 @@ import (
 
 const tieWarningEvery = time.Minute
 
-// tieWarnings warns of changes that tie, of each table once a minute: with how many cells do, and an example.
+// tieWarnings logs changes that tie, once a minute per table, with the number of cells and an example.
 type tieWarnings struct {
 	pipeline string
 	log      *slog.Logger
@@ -23,7 +23,7 @@ type tieWarnings struct {
 	mu     sync.Mutex
 	tables map[string]*tieCount
 	cells  int64
-	before int64 // of the half in whose place this one came
+	before int64 // of the half that this one replaced
 }
 
 func newTieWarnings(pipeline string, masks *mask.Rules, log *slog.Logger) *tieWarnings {
@@ -35,7 +35,7 @@ type tieCount struct {
 	since  int // ties since then
 }
 
-// watch adds the warnings to the counting hook.
+// watch wraps the counting hook to log the warnings.
 func (w *tieWarnings) watch(hooks sink.Hooks) sink.Hooks {
 	counted := hooks.Tie
 	hooks.Tie = func(t sink.TieInfo) {
@@ -70,12 +70,12 @@ func (w *tieWarnings) seen(t sink.TieInfo) {
 	of.warned, of.since = time.Now(), 0
 }
 
-// tiedRecords names two records of a topic by partition:offset, the one that was applied last behind.
+// tiedRecords names two records of a topic by partition:offset, the one applied last in second place.
 func tiedRecords(partition int, offset int64, last *event.Record) string {
 	return fmt.Sprintf("%d:%d and %d:%d", partition, offset, last.Partition, last.Offset)
 }
 
-// count is the number of cells seen so far.
+// count returns the number of cells seen so far.
 func (w *tieWarnings) count() int64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -12,7 +12,7 @@ import (
 	"brine/tracing"
 )
 
-// openTracing makes the tracer if the configuration asks for one.
+// openTracing creates the tracer if the configuration asks for one.
 func (s *Service) openTracing() (err error) {
 	if s.Config().Tracing.To == "" {
 		return nil
@@ -27,7 +27,7 @@ func (s *Service) openTracing() (err error) {
 	return nil
 }
 
-// traceCalls adds the spans of calls to the client's hooks.
+// traceCalls wraps the client's hooks to record spans of calls.
 func (s *Service) traceCalls(hooks hbase.Hooks) hbase.Hooks {
 	if s.tracer == nil {
 		return hooks
@@ -40,7 +40,7 @@ func (s *Service) traceCalls(hooks hbase.Hooks) hbase.Hooks {
 	return hooks
 }
 
-// traceIndex adds the spans of calls to an index writer's hooks.
+// traceIndex wraps an index writer's hooks to record spans of calls.
 func (s *Service) traceIndex(hooks indexer.Hooks) indexer.Hooks {
 	if s.tracer == nil {
 		return hooks
@@ -53,7 +53,7 @@ func (s *Service) traceIndex(hooks indexer.Hooks) indexer.Hooks {
 	return hooks
 }
 
-// closeTracing delivers the last spans, if the collector takes them soon.
+// closeTracing delivers the last spans, if the collector accepts them in time.
 func (s *Service) closeTracing() {
 	if s.tracer == nil {
 		return
@@ -63,7 +63,7 @@ func (s *Service) closeTracing() {
 	}
 }
 
-// EndTracing delivers a tracer's last spans, and gives up without an error when that takes long.
+// EndTracing delivers a tracer's last spans. It gives up after a few seconds, without an error.
 func EndTracing(t *tracing.Tracer) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
 	defer cancel()

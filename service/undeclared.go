@@ -14,12 +14,12 @@ import (
 	"brine/registry"
 )
 
-// undeclaredEvery is how often it is looked for names that records have come to hold.
+// undeclaredEvery is how often undeclared names are checked.
 const undeclaredEvery = time.Minute
 
-// watchUndeclared logs names that records have come to hold and that no field is declared of, each once. It ends with ctx.
+// watchUndeclared logs each undeclared field name once, when it first appears in records, until ctx is done.
 func (s *Service) watchUndeclared(ctx context.Context) {
-	said := map[string]bool{} // pipeline and name: both halves of it see the same records
+	said := map[string]bool{} // pipeline and name: both halves of a pipeline see the same records
 	for backoff.Wait(ctx, undeclaredEvery) == nil {
 		for _, h := range s.all() {
 			if line := newNames(h.pipeline.Name, h.undeclared.Counts(), said); line != "" {
@@ -30,7 +30,8 @@ func (s *Service) watchUndeclared(ctx context.Context) {
 	}
 }
 
-// newNames are the names that nobody has said yet, with how many of the records that were looked at hold them; it notes them.
+// newNames returns the names that have not been logged yet, each with the number of examined records that hold it, and marks them as
+// logged.
 func newNames(pipeline string, c event.UndeclaredCounts, said map[string]bool) string {
 	var out []string
 	for _, name := range slices.Sorted(maps.Keys(c.Names)) {
@@ -42,14 +43,14 @@ func newNames(pipeline string, c event.UndeclaredCounts, said map[string]bool) s
 	return strings.Join(out, ", ")
 }
 
-// watchSchemas has the registry of a configuration counted, and each schema logged that records are read by from now on.
+// watchSchemas counts the registry's requests for a configuration, and logs each schema that is read for the first time.
 func (s *Service) watchSchemas(cfg *config.Config) {
 	hooks := s.schemas
 	fetched := hooks.Fetched
 	hooks.Fetched = func(i registry.FetchedInfo) {
 		fetched(i)
 		if i.Schema != nil {
-			// The name is of the message, so that no line of several schemas is taken for a repeat of another's.
+			// The schema's name is in the message, so that lines of different schemas are not taken for repeats.
 			s.log.Info("records come of "+i.Schema.String()+", a schema that was not read before", "from_cache", i.FromDir)
 		}
 	}

@@ -11,18 +11,19 @@ import (
 	"brine/internal/fault"
 )
 
-// Offsets asks the brokers for offsets.
+// Offsets queries the brokers for offsets.
 type Offsets interface {
-	// Ends returns the next offset of each partition of a topic. Its error has its kind.
+	// Ends returns the next offset of each partition of a topic. Its error has a fault kind.
 	Ends(ctx context.Context, topic string) ([]int64, error)
-	// Committed returns what a group has committed of partitions of a topic, with no entry where that is nothing.
+	// Committed returns a group's committed offsets of partitions of a topic. A partition without a commit is absent.
 	Committed(ctx context.Context, group, topic string, partitions []int) (map[int]int64, error)
 }
 
-// UntilEnd waits until every record that the topics hold now is settled: by this process in the partitions that it owns, and as the
-// group's commits say in those of other members. A member that was killed keeps its partitions until its session ends; only then are they
-// ours. It asks where the topics end once the loops are members of their groups: brokers that do not answer are the loops' to report. A
-// topic that is missing holds up nothing else, and is the error at the end. The service was opened ToRun, and Run runs meanwhile.
+// UntilEnd waits until every record that the topics hold now is settled: by this process in its own partitions, and according to the
+// group's commits in those of other members. A member that was killed keeps its partitions until its session expires; only then do they
+// become ours. UntilEnd queries the ends of topics once the loops are members of their groups, because the loops report brokers that do not
+// answer. A missing topic does not hold up the others; it is reported as the error at the end. The service must have been opened ToRun, and
+// Run must be running.
 func (s *Service) UntilEnd(ctx context.Context, offsets Offsets) error {
 	if err := poll(ctx, s.joined); err != nil {
 		return err
@@ -62,7 +63,7 @@ func (s *Service) UntilEnd(ctx context.Context, offsets Offsets) error {
 	return err
 }
 
-// poll asks until so returns true.
+// poll calls so until it returns true or ctx is done.
 func poll(ctx context.Context, so func() bool) error {
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
@@ -84,20 +85,20 @@ func (s *Service) joined() bool {
 	})
 }
 
-// unsettled reports whether a half has yet to settle a topic to its end. One that is no member now, as after a reload, has: which topics it
-// reads is known once it is.
+// unsettled reports whether a half has yet to settle a topic to its end. It reports true for a half that is not a member now, as after a
+// reload, because the topics that it reads are not known yet.
 func (h *Half) unsettled(ctx context.Context, offsets Offsets, ends map[string][]int64) bool {
 	if status := h.loop.Status(); !status.Joined {
 		return !status.NoTopic
 	}
 	return slices.ContainsFunc(h.loop.Reads(), func(topic string) bool {
-		end := ends[topic] // nil: the topic came since, and is not waited for
+		end := ends[topic] // nil: the topic appeared later and is not waited for
 		return end != nil && !h.rejectsAll(topic, end) && !h.settledTo(ctx, offsets, topic, end)
 	})
 }
 
-// settledTo reports whether all partitions of a half are settled in a topic to their ends. Brokers that do not answer now will be
-// asked again.
+// settledTo reports whether a half has settled all partitions of a topic to their ends. If the brokers do not answer, the caller asks
+// again.
 func (h *Half) settledTo(ctx context.Context, offsets Offsets, topic string, ends []int64) bool {
 	status := h.loop.Status()
 	if !status.Joined {
@@ -111,8 +112,8 @@ func (h *Half) settledTo(ctx context.Context, offsets Offsets, topic string, end
 	return err == nil && !slices.ContainsFunc(others, func(p int) bool { return committed[p] < ends[p] })
 }
 
-// rejectsAll reports whether all of the half's own partitions of a topic that are not settled to their ends stand still since all
-// records were rejected.
+// rejectsAll reports whether every partition of the topic that the half owns and has not settled to its end has halted because all records
+// were rejected.
 func (h *Half) rejectsAll(topic string, ends []int64) bool {
 	status := h.loop.Status()
 	return status.AllRejected != "" && !slices.ContainsFunc(status.Of(topic), func(p ingest.PartitionStatus) bool {
@@ -120,12 +121,12 @@ func (h *Half) rejectsAll(topic string, ends []int64) bool {
 	})
 }
 
-// elsewhere returns the partitions with records that are not ours, and whether all of ours are settled to their ends.
+// elsewhere returns the non-empty partitions that are not ours, and whether all of ours are settled to their ends.
 func elsewhere(ends []int64, ours []ingest.PartitionStatus) (others []int, settled bool) {
 	own := make([]bool, len(ends))
 	for _, p := range ours {
 		if p.Partition >= len(ends) {
-			continue // added after the ends were asked for
+			continue // added after the ends were queried
 		}
 		if p.Watermark < ends[p.Partition] {
 			return nil, false

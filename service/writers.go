@@ -19,8 +19,8 @@ import (
 	"brine/sink"
 )
 
-// OpenWriters makes the writers of a service that was opened ToRead, which then writes as one that was opened ToWrite. It refuses a
-// pipeline whose deletes are forgotten while its topic still has what they deleted. Writers that are open stay.
+// OpenWriters creates the writers of a service that was opened ToRead, which then can write like one opened ToWrite. It refuses a pipeline
+// that purges deletes while its topic still holds what they deleted. Writers that are already open are kept.
 func (s *Service) OpenWriters(ctx context.Context) error {
 	var checked []*config.Pipeline
 	for _, h := range s.all() {
@@ -40,7 +40,7 @@ func (s *Service) OpenWriters(ctx context.Context) error {
 	return nil
 }
 
-// openWriter makes the writer of a half: the store's, behind one that looks keys up where the pipeline does.
+// openWriter creates the writer of a half: the store's writer, wrapped in one that looks keys up if the pipeline does.
 func (s *Service) openWriter(h *Half) (err error) {
 	var w event.Writer
 	if h.kind == Rows {
@@ -66,8 +66,8 @@ func (s *Service) openWriter(h *Half) (err error) {
 	return nil
 }
 
-// FormerWriter returns a writer of records as their half was configured when they came: present is that of now. It closes with the service.
-// What nobody knows how it was written is left as it is.
+// FormerWriter returns a writer that writes each record as its half was configured when the record arrived. present is the half's current
+// writer. The service closes the former writers. Records whose configuration is unknown are left as they are.
 func (s *Service) FormerWriter(present event.Writer, of *former.Half) (event.Writer, error) {
 	if of == nil {
 		return present, nil
@@ -88,7 +88,7 @@ func (s *Service) FormerWriter(present event.Writer, of *former.Half) (event.Wri
 	return w, nil
 }
 
-// writesNothing is a writer that takes everything for settled.
+// writesNothing is a writer that settles everything without writing it.
 type writesNothing struct{}
 
 func (writesNothing) Submit(context.Context, *event.Batch) event.Flight { return event.Done(nil) }
@@ -113,7 +113,7 @@ func (s *Service) rowsWriter(h *Half) (event.Writer, error) {
 func (s *Service) documentsWriter(h *Half) (event.Writer, error) {
 	p := h.pipeline
 	opts := p.Indexer()
-	if s.opts.For != ToRun { // what is over by its age is ended where pipelines run, and nowhere else
+	if s.opts.For != ToRun { // only a running pipeline drops what has expired
 		opts = opts.Endless()
 	}
 	opts.Hooks = h.measureIndex(s.traceIndex(s.WatchIndex(p.Name, s.indexes.Hooks(p.Name))))
@@ -145,13 +145,13 @@ func (s *Service) documentsWriter(h *Half) (event.Writer, error) {
 	return writer, nil
 }
 
-// WatchIndex adds to the hooks of a writer of a pipeline's documents that an index which fails again and again is logged, and is the cause
-// that the status shows.
+// WatchIndex wraps the hooks of a pipeline's document writer, so that an index that keeps failing is logged and its error is the cause that
+// the status shows.
 func (s *Service) WatchIndex(pipeline string, hooks indexer.Hooks) indexer.Hooks {
 	return s.outages.Index(pipeline, hooks)
 }
 
-// warnOnce adds to the counting hooks a warning that names the first event of each kind that will not be found again.
+// warnOnce wraps the counting hooks to log the first event of each kind that cannot be found again.
 func (s *Service) warnOnce(pipeline string, hooks sink.Hooks) sink.Hooks {
 	expired, collision := hooks.Expired, hooks.Collision
 	var saidExpired, saidCollision sync.Map
