@@ -30,7 +30,7 @@ func atText(t time.Time) string {
 	return timeText(t)
 }
 
-// askedNow is what is asked of halves by now, as it was read a moment ago.
+// askedNow returns the current orders for halves, cached for a moment.
 func (o *Operations) askedNow(ctx context.Context) (map[string]service.Asked, error) {
 	o.reading.Lock()
 	defer o.reading.Unlock()
@@ -38,7 +38,7 @@ func (o *Operations) askedNow(ctx context.Context) (map[string]service.Asked, er
 		within, cancel := context.WithTimeout(ctx, brokersPatience)
 		defer cancel()
 		o.askedOf, o.askedErr = o.control.Asked(within)
-		if o.readAt = now; o.askedErr != nil { // silent brokers are not asked again at once
+		if o.readAt = now; o.askedErr != nil { // do not ask silent brokers again at once
 			o.readAt = now.Add(silenceHolds)
 		}
 	}
@@ -51,7 +51,7 @@ func (o *Operations) forgetAsked() {
 	o.readAt = time.Time{}
 }
 
-// askedOf adds what is asked of a half.
+// addAsked adds a half's order to out.
 func (o *Operations) addAsked(ctx context.Context, out *client.Half) {
 	asked, err := o.askedNow(ctx)
 	if err != nil {

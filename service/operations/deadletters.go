@@ -15,7 +15,7 @@ import (
 	"brine/service/letters"
 )
 
-// scan is the scan of the dead letters that are meant, for a caller who sees what rules do not mask.
+// scan returns a scan of the selected dead letters, for a caller who sees what rules do not mask.
 func (o *Operations) scan(ctx context.Context, of client.DeadLettersOf, rules *mask.Rules) (*brokers.DeadLetters, error) {
 	filter, err := o.filter(&of, rules)
 	if err != nil {
@@ -24,7 +24,7 @@ func (o *Operations) scan(ctx context.Context, of client.DeadLettersOf, rules *m
 	return brokers.NewDeadLetters(ctx, o.cfg(), of.Pipeline, of.Half, filter)
 }
 
-// filter reads which dead letters are meant, for a caller who sees what rules do not mask.
+// filter parses which dead letters are selected, for a caller who sees what rules do not mask.
 func (o *Operations) filter(of *client.DeadLettersOf, rules *mask.Rules) (out deadletter.Filter, err error) {
 	if of.Pipeline != "" {
 		if _, err := o.pipeline(of.Pipeline); err != nil {
@@ -76,7 +76,7 @@ func (o *Operations) DeadLetters(ctx context.Context, of client.DeadLettersOf, a
 	return out, nil
 }
 
-// letter is a dead letter as it may be shown; headers, value and fix only of one that is asked for whole.
+// letter returns a dead letter as it may be shown. Headers, value and fix are included only if whole is set.
 func letter(scan *brokers.DeadLetters, rules *mask.Rules, l *deadletter.Kept, whole bool) client.DeadLetter {
 	out := client.DeadLetter{Pipeline: scan.Name(l.Group), Topic: l.Record.Topic, Partition: l.Record.Partition, Offset: l.Record.Offset,
 		Time: when.Text(l.Record.Timestamp), Reason: string(l.Reason), Field: l.Field, Detail: l.Detail, Written: timeText(l.Time),
@@ -107,7 +107,7 @@ func letter(scan *brokers.DeadLetters, rules *mask.Rules, l *deadletter.Kept, wh
 	return out
 }
 
-// shown is a text as it is, and other bytes as \xNN.
+// shown returns b as text if it is UTF-8, and otherwise with \xNN escapes.
 func shown(b []byte) string {
 	if utf8.Valid(b) {
 		return string(b)

@@ -16,7 +16,7 @@ import (
 	"brine/service/jobs"
 )
 
-// Open implements service.Operations: where there are accounts, it opens the jobs beside them.
+// Open implements service.Operations. If there are accounts, it opens the jobs, which are stored with them.
 func (o *Operations) Open(ctx context.Context) error {
 	accounts, err := o.service.Accounts(ctx)
 	if err != nil || accounts == nil {
@@ -47,7 +47,7 @@ func (o *Operations) StartJob(ctx context.Context, s serve.JobStart) (job client
 	return job, again, err
 }
 
-// work is what a job does that is asked for so. Faults of what is asked are found at once.
+// work returns the work of a job from its request. It reports mistakes in the request at once.
 func (o *Operations) work(of any) (jobs.Work, error) {
 	switch of := of.(type) {
 	case *client.ReplayJob:
@@ -94,12 +94,12 @@ func (o *Operations) CancelJob(ctx context.Context, id string) (client.Job, erro
 	return o.jobs.Cancel(ctx, id)
 }
 
-// options are those of a service that a job opens on the stores that are open.
+// options returns the options of a service that a job opens on the stores that are already open.
 func (o *Operations) options() service.Options {
 	return service.Options{Log: o.log, Stores: o.service}
 }
 
-// meant finds the pipeline that is meant: the only one, where none is named.
+// meant returns the named pipeline, or the only one if name is empty.
 func (o *Operations) meant(name string) (*config.Pipeline, error) {
 	if name == "" && len(o.cfg().Pipelines) == 1 {
 		return o.cfg().Pipelines[0], nil
@@ -114,10 +114,10 @@ func (o *Operations) meant(name string) (*config.Pipeline, error) {
 	return o.pipeline(name)
 }
 
-// flag is one of a command's. Each is a field of a job's body, but for the hyphens.
+// flag matches a command-line flag. Each is a field of a job's body, except for the hyphens.
 var flag = regexp.MustCompile(`--[a-z]+(-[a-z]+)*`)
 
-// asFields names what is asked as the bodies of jobs do, where the rooms below name it as the commands' flags do.
+// asFields rewrites an error that names command-line flags to name the fields of a job's body instead.
 func asFields(err error) error {
 	if err == nil {
 		return nil

@@ -16,10 +16,10 @@ import (
 	"brine/service/letters"
 )
 
-// mostListed is how many dead letters a scan lists.
+// mostListed is the most dead letters that a scan lists.
 const mostListed = 500
 
-// scanLetters is what brine deadletters ls --summary does, and lists some.
+// scanLetters does the work of brine deadletters ls --summary, and also lists some dead letters.
 func (o *Operations) scanLetters(of *client.DeadLetterScanJob) (jobs.Work, error) {
 	if err := within("list", of.List, mostListed); err != nil {
 		return nil, err
@@ -61,10 +61,10 @@ func (o *Operations) scanLetters(of *client.DeadLetterScanJob) (jobs.Work, error
 	}, nil
 }
 
-// mostPreview is of how many dead letters a preview shows what would be written.
+// mostPreview is the most dead letters that a preview shows the effects of.
 const mostPreview = 100
 
-// replayLetters is what brine deadletters replay does.
+// replayLetters does the work of brine deadletters replay.
 func (o *Operations) replayLetters(of *client.DeadLetterReplayJob) (jobs.Work, error) {
 	if of.All {
 		return nil, misused("all: dead letters that have been replayed are not replayed again; a replay reads records again by their offsets")
@@ -110,7 +110,7 @@ func (o *Operations) replayLetters(of *client.DeadLetterReplayJob) (jobs.Work, e
 	}, nil
 }
 
-// scanned is a scan whose progress is the job's.
+// scanned returns a scan that reports its progress to the job.
 func scanned(ctx context.Context, cfg *config.Config, pipeline, half string, filter deadletter.Filter,
 	out *jobs.Output) (*brokers.DeadLetters, error) {
 	scan, err := brokers.NewDeadLetters(ctx, cfg, pipeline, half, filter)
@@ -122,7 +122,7 @@ func scanned(ctx context.Context, cfg *config.Config, pipeline, half string, fil
 	return scan, nil
 }
 
-// showProgress has a job say how many of something are done, and how many are left.
+// showProgress makes a job report how much is done and how much is left.
 func showProgress(out *jobs.Output, what string, read func() (done, left int64)) {
 	began := time.Now()
 	out.Progress(func() []client.JobProgress {
@@ -166,7 +166,7 @@ func (o *Operations) writeLetters(ctx context.Context, cfg *config.Config, repla
 	return end(err)
 }
 
-// purgeLetters is what brine deadletters purge does.
+// purgeLetters does the work of brine deadletters purge.
 func (o *Operations) purgeLetters(of *client.DeadLetterPurgeJob) (jobs.Work, error) {
 	if of.OlderThan == "" {
 		return nil, misused("older_than: is missing; write a time, or how long ago (30d)")

@@ -18,7 +18,7 @@ import (
 	"brine/service/jobs"
 )
 
-// Records that are read for a cell, unless it is said how many, and at most.
+// Records read in search of a cell's source: the default and the maximum.
 const (
 	readForCell     = 5_000_000
 	mostReadForCell = 100_000_000
@@ -81,7 +81,7 @@ func (o *Operations) seek(of *client.SeekJob) (jobs.Work, error) {
 	}, nil
 }
 
-// version reads a cell's timestamp.
+// version parses a cell's timestamp.
 func (o *Operations) version(kind config.VersionKind, text string) (int64, error) {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil && kind == config.Milliseconds {
@@ -95,7 +95,7 @@ func (o *Operations) version(kind config.VersionKind, text string) (int64, error
 	return n, nil
 }
 
-// versionTime is the time that a version stands for; zero: it is no time.
+// versionTime returns the time that a version stands for, or the zero time if it is not a time.
 func versionTime(kind config.VersionKind, version int64) time.Time {
 	switch kind {
 	case config.Milliseconds:
@@ -106,7 +106,7 @@ func versionTime(kind config.VersionKind, version int64) time.Time {
 	return time.Time{}
 }
 
-// explain is what brine explain says, a result for each thing that the record becomes.
+// explain does the work of brine explain, with a result for each thing that the record becomes.
 func (o *Operations) explain(of *client.ExplainJob) (jobs.Work, error) {
 	if of.Topic == "" {
 		return nil, misused("topic: say which")

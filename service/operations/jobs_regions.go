@@ -17,16 +17,16 @@ import (
 	"brine/service/jobs"
 )
 
-// changed is what was done to a region, or would be.
+// changed describes what was done to a region, or would be.
 type changed struct {
 	Table  string `json:"table"`
-	Region string `json:"region"`       // its encoded name, by which the same region is meant whatever was asked with
-	Is     string `json:"is,omitempty"` // it, described
+	Region string `json:"region"`       // encoded name, which identifies the region however the request named it
+	Is     string `json:"is,omitempty"` // description of the region
 	What   string `json:"what"`
 	Done   bool   `json:"done"`
 }
 
-// splitRegion is what brine regions split does.
+// splitRegion does the work of brine regions split.
 func (o *Operations) splitRegion(of *client.RegionSplitJob) (jobs.Work, error) {
 	if _, err := rowkey.ParseBinary(of.At); err != nil {
 		return nil, misused("at: %v", err)
@@ -54,7 +54,7 @@ func (o *Operations) splitRegion(of *client.RegionSplitJob) (jobs.Work, error) {
 	})
 }
 
-// moveRegion is what brine regions move does.
+// moveRegion does the work of brine regions move.
 func (o *Operations) moveRegion(of *client.RegionMoveJob) (jobs.Work, error) {
 	return o.onRegion(of.Table, of.Region, func(ctx context.Context, t *regions.Table, r hbase.Region, out *jobs.Output) error {
 		if of.To != "" && of.To == r.Server {
@@ -75,7 +75,7 @@ func (o *Operations) moveRegion(of *client.RegionMoveJob) (jobs.Work, error) {
 		case server == r.Server:
 			return fault.New(fault.Failed, fmt.Errorf("region %s is still on %s", r.Encoded, r.Server),
 				"the master has chosen the same server: is there another one? Name it with to")
-		case server != "": // else it was split or merged meanwhile
+		case server != "": // otherwise it was split or merged meanwhile
 			where = server
 		}
 		out.Result("region", changed{t.Name, r.Encoded, "", "moved to " + where, true})
@@ -83,10 +83,11 @@ func (o *Operations) moveRegion(of *client.RegionMoveJob) (jobs.Work, error) {
 	})
 }
 
-// encoded is a region's name, or the beginning of it: where there is no such region any more, it is not taken for a row key.
+// encoded matches a region's name or a prefix of it. If no such region exists any more, the text is not taken for a row key.
 var encoded = regexp.MustCompile(`^[0-9a-f]{4,32}$`)
 
-// onRegion does something to the region of a table that is meant. It is found when its turn has come: until then it may have been split.
+// onRegion returns work that calls do with the selected region of a table. The region is looked up when the job starts, because it may be
+// split before that.
 func (o *Operations) onRegion(
 	table, region string, do func(context.Context, *regions.Table, hbase.Region, *jobs.Output) error,
 ) (jobs.Work, error) {
@@ -117,7 +118,7 @@ func (o *Operations) onRegion(
 			err = do(ctx, t, r, out)
 		}
 		_, misnamed := errors.AsType[*regions.NameError](err)
-		if masked && (misnamed || !found) { // it names keys
+		if masked && (misnamed || !found) { // the error names keys
 			err = errors.New("which region is meant is not clear, or the row does not lie within it")
 		}
 		if misnamed {
@@ -127,7 +128,7 @@ func (o *Operations) onRegion(
 	}, nil
 }
 
-// described names a region to people, without keys that are masked.
+// described describes a region to people, without masked keys.
 func (o *Operations) described(t *regions.Table, r hbase.Region) string {
 	if o.masksKey(t.Name, nil) {
 		return fmt.Sprintf("region %s of %s, %s on %s", r.Encoded, t.Name, t.Size(r.Encoded), r.Server)

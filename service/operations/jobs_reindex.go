@@ -13,10 +13,10 @@ import (
 	"brine/service/jobs"
 )
 
-// mostWorkers is how many ranges of a table a reindex may read at the same time.
+// mostWorkers is the most table ranges that a reindex may read in parallel.
 const mostWorkers = 64
 
-// reindex is what brine reindex does.
+// reindex does the work of brine reindex.
 func (o *Operations) reindex(of *client.ReindexJob) (jobs.Work, error) {
 	cfg := o.cfg()
 	from := reindex.From(of.From)

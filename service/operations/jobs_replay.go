@@ -12,12 +12,12 @@ import (
 	"brine/service/replays"
 )
 
-// mostDiff is how many records a diff may be of.
+// mostDiff is the most records that a diff may cover.
 const mostDiff = 100_000
 
-// replay is what brine replay does.
+// replay does the work of brine replay.
 func (o *Operations) replay(of *client.ReplayJob) (jobs.Work, error) {
-	cfg := o.cfg() // that of all of the job, whatever is loaded meanwhile
+	cfg := o.cfg() // kept for the whole job, even if another is loaded meanwhile
 	p, err := o.meant(of.Pipeline)
 	if err != nil {
 		return nil, err
@@ -45,7 +45,7 @@ func (o *Operations) replay(of *client.ReplayJob) (jobs.Work, error) {
 	}, nil
 }
 
-// within holds a number of a job's body to a range from 0 on.
+// within checks that a number of a job's body is from 0 to most.
 func within(name string, n int, most float64) error {
 	if n < 0 || float64(n) > most {
 		return misused("%s: %d is not from 0 to %.0f", name, n, most)
@@ -96,7 +96,7 @@ func (o *Operations) runReplays(ctx context.Context, cfg *config.Config, set *re
 	return end(errors.Join(errs...))
 }
 
-// replayProgress is how far a replay is in all of its partitions.
+// replayProgress returns the progress of a replay over all its partitions.
 func replayProgress(r *service.Replay) client.JobProgress {
 	readings := r.Readings()
 	all := readings[len(readings)-1]

@@ -16,7 +16,7 @@ import (
 	"brine/verify"
 )
 
-// verify is what brine verify does.
+// verify does the work of brine verify.
 func (o *Operations) verify(of *client.VerifyJob) (jobs.Work, error) {
 	cfg := o.cfg()
 	if of.Pipeline != "" {
@@ -60,7 +60,7 @@ func (o *Operations) verify(of *client.VerifyJob) (jobs.Work, error) {
 	}, nil
 }
 
-// phase says how far a part of the work is that began then.
+// phase returns a function that reports the progress of a phase.
 func phase(i verify.PhaseInfo, began time.Time) func() []client.JobProgress {
 	return func() []client.JobProgress {
 		at, of := i.Done()
@@ -69,7 +69,7 @@ func phase(i verify.PhaseInfo, began time.Time) func() []client.JobProgress {
 	}
 }
 
-// found says in a sentence what a verification has found.
+// found returns in one sentence what a verification has found.
 func found(r *verify.Report) string {
 	n := r.Problems()
 	if n == 0 {
@@ -78,7 +78,7 @@ func found(r *verify.Report) string {
 	return term.Thousands(n) + " findings are left"
 }
 
-// verified has a job's results be what brine verify prints as JSON.
+// verified returns a Shown that makes a job's results what brine verify prints as JSON.
 func verified(out *jobs.Output, rules *mask.Rules) *verifications.Shown {
 	report := func(r *verify.Report) {
 		r.Hide(rules)

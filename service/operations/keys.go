@@ -22,7 +22,7 @@ func (o *Operations) Key(_ context.Context, of client.KeyOf, rules *mask.Rules) 
 	}
 	out.Findings = append(out.Findings, found...)
 	key := keys.Newest()
-	if key == nil { // the findings say why
+	if key == nil { // the findings give the reason
 		return out, nil
 	}
 	out.Key = key.String()
@@ -43,7 +43,7 @@ func (o *Operations) Key(_ context.Context, of client.KeyOf, rules *mask.Rules) 
 	return out, nil
 }
 
-// keysOf are the keys that are meant, none of an expression with mistakes, and what is found of them.
+// keysOf returns the requested keys, or none if the expression has mistakes, and the lint findings.
 func (o *Operations) keysOf(of client.KeyOf) (rowkey.Keys, []client.KeyFinding, error) {
 	lint := rowkey.LintOptions{EventRows: !of.Entity, Servers: of.Servers, Regions: of.Regions}
 	for _, text := range of.Queries {
@@ -104,7 +104,7 @@ func keyFields(list []string) (fields []rowkey.Field, err error) {
 	return fields, nil
 }
 
-// describeRow shows the parts of the key, with those of a row if there is one.
+// describeRow adds the parts of the key to out, with the bytes of a row if one is given.
 func describeRow(out *client.KeyDesign, keys rowkey.Keys, of client.KeyOf, hidden bool) {
 	key, row, err := keyRow(keys, of)
 	if err != nil {
@@ -124,12 +124,12 @@ func describeRow(out *client.KeyDesign, keys rowkey.Keys, of client.KeyOf, hidde
 		}
 		out.Parts = append(out.Parts, shown)
 	}
-	if hidden && of.Row != "" { // what was typed in may be shown, and what it means not
+	if hidden && of.Row != "" { // the caller may see what was typed in, but not what it means
 		out.RowWrong = ""
 	}
 }
 
-// keyRow is the row that was given, or the one of the values; nil: none. The key is the one that fits it.
+// keyRow returns the given row, or the row made of the given values, or nil, and the key that fits it.
 func keyRow(keys rowkey.Keys, of client.KeyOf) (*rowkey.Key, []byte, error) {
 	key := keys.Newest()
 	switch {
@@ -175,5 +175,5 @@ func describeScans(out *client.KeyDesign, keys rowkey.Keys, where []string) {
 	}
 }
 
-// mostScans is how many ranges are shown.
+// mostScans is the most ranges that are shown.
 const mostScans = 1024

@@ -13,7 +13,7 @@ import (
 	"brine/skew"
 )
 
-// counted is how far back maps go of what one process has counted.
+// counted is how far back the maps of one process's own counters go.
 const counted = 8 * time.Hour
 
 // HeatMap implements serve.Operations.
@@ -60,7 +60,8 @@ func (o *Operations) HeatMap(ctx context.Context, table string, of client.HeatMa
 	return out, nil
 }
 
-// hotRanges are where on a map the regions lie that are hot. It is found by keys, which may be masked from who sees the map.
+// hotRanges returns where on a map the hot regions lie. It works on the server because it needs the keys, which may be masked for the
+// caller.
 func hotRanges(m *skew.HeatMap, regions []skew.Load) (out []client.HotRange) {
 	for i := range regions {
 		if r := &regions[i].Region; regions[i].HotSince != nil && len(m.Starts) > 0 {
@@ -71,10 +72,10 @@ func hotRanges(m *skew.HeatMap, regions []skew.Load) (out []client.HotRange) {
 	return out
 }
 
-// mapsPatience is how long a map is waited for, before what this process has counted is shown instead.
+// mapsPatience is how long to wait for a stored map before showing this process's own counters instead.
 const mapsPatience = 3 * time.Second
 
-// keptMap draws the map that is kept. That of an earlier time has as long as the request: nothing can be shown instead.
+// keptMap draws the stored map. A map of an earlier time may take as long as the request, because there is nothing to show instead.
 func keptMap(ctx context.Context, maps *mapstore.Store, table string, span mapstore.Span) (skew.HeatMap, error) {
 	if !span.Until.IsZero() {
 		return maps.Map(ctx, table, span)
@@ -88,7 +89,7 @@ func keptMap(ctx context.Context, maps *mapstore.Store, table string, span mapst
 	return maps.Map(within, table, span)
 }
 
-// span is the part of a map that is meant.
+// span parses the part of the map that is requested.
 func (o *Operations) span(of client.HeatMapOf) (mapstore.Span, error) {
 	now := o.now()
 	span := mapstore.Span{Ranges: min(cmp.Or(of.Ranges, skew.MostRanges), skew.MostRanges), Columns: cmp.Or(of.Columns, 480)}

@@ -14,7 +14,7 @@ import (
 	"brine/service/brokers"
 )
 
-// halves finds the halves that are meant.
+// halves returns the selected halves.
 func (o *Operations) halves(of client.HalvesOf) ([]config.Half, error) {
 	if of.Pipeline != "" {
 		if _, err := o.pipeline(of.Pipeline); err != nil {
@@ -45,7 +45,7 @@ func halfKind(kind string) error {
 
 func misused(format string, args ...any) error { return fault.Misused(fmt.Errorf(format, args...)) }
 
-// groupsOf looks up the groups that are meant, as they are now.
+// groupsOf returns the current state of the selected groups.
 func (o *Operations) groupsOf(ctx context.Context, of client.HalvesOf) ([]*brokers.Group, error) {
 	halves, err := o.halves(of)
 	if err != nil {
@@ -115,7 +115,7 @@ func (o *Operations) SetOffsets(ctx context.Context, to client.SetOffsets) (clie
 	return out, nil
 }
 
-// moves says what would change for a group.
+// moves returns what would change for a group.
 func (o *Operations) moves(ctx context.Context, g *brokers.Group, to client.SetOffsets) ([]offsets.Move, error) {
 	then, err := o.brokers.Target(ctx, g.Group, to.To, o.now())
 	switch {

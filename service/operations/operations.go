@@ -1,15 +1,16 @@
-// Package operations is what the operators' API shows of pipelines and their stores, and does about them: what the commands say and do, of
-// a service that runs pipelines (brine dev) or has only their stores open (brine serve).
+// Package operations implements the operators' API: it shows and changes pipelines and their stores as the commands do. The service behind
+// it runs pipelines (brine dev) or only has their stores open (brine serve).
 //
-//	pipelines.go    pipelines with their halves and partitions: what this process knows of its own, and the brokers of all
-//	tables.go       tables with their regions, their skew and its map; the configuration
-//	offsets.go      where groups are in their topics, and moved to
+//	pipelines.go    pipelines with their halves and partitions: this process's own state, and the brokers' view of all
+//	tables.go       tables with their regions, skew and heat map; the configuration
+//	offsets.go      positions of groups in their topics, and moving them
 //	deadletters.go  records that could not be written
-//	control.go      what is asked of pipelines that run
-//	jobs*.go        what takes long: what each kind of job does is what the command does
-//	rates.go        how fast a number grows, from one question to the next
+//	control.go      orders for running pipelines
+//	jobs*.go        long-running work: each kind of job does what the command does
+//	rates.go        how fast a number grows between two requests
 //
-// The invariant: nothing is reached but what the configuration names. Other members of a group are known from the brokers; none is dialled.
+// The invariant: Operations reaches nothing but what the configuration names. It learns about other members of a group from the brokers,
+// and never connects to them.
 package operations
 
 import (
@@ -26,21 +27,21 @@ import (
 	"brine/service/jobs"
 )
 
-// Operations are the operations on one service. Close ends them.
+// Operations are the operations on one service. Close stops them.
 type Operations struct {
 	service *service.Service
-	cfg     func() *config.Config // as it is now: it may be loaded again
+	cfg     func() *config.Config // the current configuration, which may be reloaded
 	brokers *offsets.Client
 	log     *slog.Logger
 	now     func() time.Time
-	hold    time.Duration // what the brokers say of a group holds so long, however many ask
+	hold    time.Duration // how long a broker answer about a group is cached
 
-	asking sync.Mutex // held while the brokers are asked about groups
+	asking sync.Mutex // held during broker requests about groups
 	groups map[string]asked
-	silent asked // what the brokers did not answer last
+	silent asked // the last request that the brokers did not answer
 
 	control  *service.Control
-	reading  sync.Mutex // held while it is asked
+	reading  sync.Mutex // held while orders are read
 	readAt   time.Time
 	askedOf  map[string]service.Asked
 	askedErr error
@@ -48,17 +49,17 @@ type Operations struct {
 	jobs  *jobs.Jobs // nil without accounts, and before Open
 	rates rates
 
-	loading sync.Mutex // held while the cluster is asked for the loads of regions
+	loading sync.Mutex // held while the loads of regions are fetched from the cluster
 	loaded  time.Time
 }
 
-// New returns the operations on a service, which has to stay open until Close.
+// New returns the operations on a service, which must stay open until Close.
 func New(s *service.Service, log *slog.Logger) *Operations {
 	return &Operations{service: s, cfg: s.Config, brokers: brokers.Open(&s.Config().Kafka), log: log, now: time.Now,
 		hold: time.Second, groups: map[string]asked{}, control: s.Control()}
 }
 
-// Close ends what goes on: jobs as interrupted.
+// Close stops running work; jobs end as interrupted.
 func (o *Operations) Close() {
 	if o.jobs != nil {
 		o.jobs.Close()
@@ -66,7 +67,7 @@ func (o *Operations) Close() {
 	o.brokers.Close()
 }
 
-// pipeline finds a pipeline by its name.
+// pipeline returns the named pipeline.
 func (o *Operations) pipeline(name string) (*config.Pipeline, error) {
 	if p := o.cfg().Pipeline(name); p != nil {
 		return p, nil

@@ -17,13 +17,13 @@ import (
 	"brine/service/stores"
 )
 
-// The brokers have so long to say something of a group: what is known here is shown without.
+// Timeouts of broker requests about a group. After them, only the local state is shown.
 const (
 	brokersPatience = 3 * time.Second
-	silenceHolds    = 5 * time.Second // brokers that were silent about one group are not asked about the next
+	silenceHolds    = 5 * time.Second // after silence about one group, the next is not asked about for this long
 )
 
-// asked is what the brokers said of a half's group, one for each of its topics.
+// asked is the brokers' answer about a half's group, with one entry per topic.
 type asked struct {
 	at     time.Time
 	groups []*brokers.Group
@@ -55,7 +55,7 @@ func (o *Operations) Pipeline(ctx context.Context, name string) (client.Pipeline
 	return o.state(ctx, p)
 }
 
-// state is a pipeline as it is now.
+// state returns the current state of a pipeline.
 func (o *Operations) state(ctx context.Context, p *config.Pipeline) (client.Pipeline, error) {
 	out := client.Pipeline{Name: p.Name, Topics: slices.Clone(p.Named()), Pattern: p.TopicPattern, Tables: []string{}, Indexes: []string{},
 		Halves: []client.Half{}}
@@ -79,7 +79,7 @@ func (o *Operations) state(ctx context.Context, p *config.Pipeline) (client.Pipe
 	return out, nil
 }
 
-// half is a half as it is now: as the brokers see its group, and as this process sees its own part.
+// half returns the current state of a half: its group as the brokers see it, and this process's own part.
 func (o *Operations) half(ctx context.Context, h config.Half) client.Half {
 	out := client.Half{Name: h.Name(), Kind: h.Kind, Group: h.Group(), State: "unknown", Lag: -1, Members: []string{}}
 	known := o.ask(ctx, h)
@@ -122,7 +122,7 @@ func (o *Operations) half(ctx context.Context, h config.Half) client.Half {
 	return out
 }
 
-// here adds what this process knows of a half that it runs.
+// here adds the state of a half that this process runs.
 func (o *Operations) here(out *client.Half, h *service.Half) {
 	if h == nil {
 		return
@@ -174,13 +174,13 @@ func (o *Operations) here(out *client.Half, h *service.Half) {
 	}
 }
 
-// worse reports whether a partition's state is worse than another.
+// worse reports whether state a is worse than b.
 func worse(a, b ingest.State) bool {
 	order := []ingest.State{ingest.Running, ingest.Draining, ingest.Starting, ingest.Retrying, ingest.Waiting, ingest.Halted}
 	return slices.Index(order, a) > slices.Index(order, b)
 }
 
-// ask asks the brokers where a half's group is in its topics, unless they said so a moment ago.
+// ask returns where a half's group is in its topics, from the brokers or from the cache.
 func (o *Operations) ask(ctx context.Context, h config.Half) asked {
 	o.asking.Lock()
 	defer o.asking.Unlock()
@@ -200,7 +200,7 @@ func (o *Operations) ask(ctx context.Context, h config.Half) asked {
 	known := asked{}
 	known.groups, known.err = brokers.Groups(within, o.brokers, o.cfg(), []config.Half{h}, "")
 	known.at = o.now()
-	if ctx.Err() != nil { // an asker who is gone says nothing about the brokers
+	if ctx.Err() != nil { // a canceled request says nothing about the brokers
 		return known
 	}
 	if o.silent = (asked{}); within.Err() != nil && known.err != nil {
@@ -210,5 +210,5 @@ func (o *Operations) ask(ctx context.Context, h config.Half) asked {
 	return known
 }
 
-// shortly is an error for people.
+// shortly formats an error for people.
 func shortly(err error) string { return term.Clip(wording.Plain(fmt.Sprint(err)), stores.ShownCause) }

@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// Rates are over this long at most, and between readings that are at least so far apart.
+// Rates cover at most rateOver, and compare readings at least rateEvery apart.
 const (
 	rateOver  = 30 * time.Second
 	rateEvery = time.Second
 )
 
-// rates are how fast numbers grow, each known by a key. The zero rates are ready.
+// rates measures how fast numbers grow, each identified by a key. The zero value is ready to use.
 type rates struct {
 	mu sync.Mutex
 	of map[string][]reading
@@ -22,7 +22,7 @@ type reading struct {
 	n  int64
 }
 
-// observe takes a number as it is now, and returns by how much it grew a second; nil: that is not known yet.
+// observe records the current value of a number, and returns its growth per second, or nil if that is unknown yet.
 func (r *rates) observe(key string, n int64, now time.Time) *float64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -33,7 +33,7 @@ func (r *rates) observe(key string, n int64, now time.Time) *float64 {
 	for len(list) > 0 && now.Sub(list[0].at) > rateOver {
 		list = list[1:]
 	}
-	if len(list) > 0 && n < list[len(list)-1].n { // offsets were set, or a topic was made again
+	if len(list) > 0 && n < list[len(list)-1].n { // offsets were set, or the topic was created again
 		list = nil
 	}
 	var out *float64

@@ -15,7 +15,7 @@ func (o *Operations) PlanReload(ctx context.Context, of client.ReloadAsk, by str
 	return o.reload(ctx, service.Reloading{By: by, Preview: true, Meant: !of.DryRun, After: of.After})
 }
 
-// Reload implements serve.Operations. A reload that was begun is seen to its end, whether who asked is still there or not.
+// Reload implements serve.Operations. The reload is completed even if the client disconnects.
 func (o *Operations) Reload(ctx context.Context, after, by string) (client.Reload, error) {
 	return o.reload(ctx, service.Reloading{By: by, After: after})
 }
@@ -29,7 +29,7 @@ func (o *Operations) reload(ctx context.Context, asked service.Reloading) (clien
 	case err == nil:
 	case ok && f.Kind == fault.Unreachable:
 		return client.Reload{}, err
-	case !asked.Preview: // whatever is wrong is wrong of the file, and not of how it is asked
+	case !asked.Preview: // any error is the file's fault, not the request's
 		return client.Reload{}, fault.New(fault.Failed, errors.New(r.Error), r.Fix)
 	}
 	return shownReload(r), nil

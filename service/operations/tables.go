@@ -18,10 +18,10 @@ import (
 	"brine/skew"
 )
 
-// loadsHold is how long the loads of regions hold where nothing else asks the cluster for them.
+// loadsHold is how long region loads are cached if nothing else fetches them.
 const loadsHold = 15 * time.Second
 
-// table finds a table of the configuration by its name.
+// table returns the named table of the configuration.
 func (o *Operations) table(name string) (*config.Table, error) {
 	if t := o.cfg().Table(name); t != nil {
 		return t, nil
@@ -50,7 +50,7 @@ func (o *Operations) Tables(ctx context.Context) (client.StoredTables, error) {
 	return out, nil
 }
 
-// stored fills in what the cluster has of a table.
+// stored fills in what the cluster knows of a table.
 func (o *Operations) stored(ctx context.Context, t *config.Table, shown *client.StoredTable) error {
 	all, err := regions.Open(ctx, o.service.Client(), t.Name, t.RowKeys())
 	if err != nil {
@@ -100,12 +100,12 @@ func (o *Operations) Regions(ctx context.Context, name string, rules *mask.Rules
 	return out, nil
 }
 
-// masksKey reports whether the keys of a table are masked, from the caller or from everybody.
+// masksKey reports whether the keys of a table are masked, for the caller or for everybody.
 func (o *Operations) masksKey(table string, rules *mask.Rules) bool {
 	return rules.MasksKey(table) || o.cfg().Mask().MasksKey(table)
 }
 
-// key is a row key as it may be shown; the first region begins, and the last ends, with none.
+// key returns a row key as it may be shown. The first region has no start key, and the last no end key.
 func key(k skew.Key, hidden bool) string { return mask.If(hidden && len(k) > 0, k.String()) }
 
 // Skew implements serve.Operations.
@@ -124,7 +124,7 @@ func (o *Operations) Skew(ctx context.Context, table string, rules *mask.Rules) 
 			return out, nil //nolint:nilerr // nothing writes it: nothing is known
 		}
 	}
-	for _, t := range o.cfg().Tables { // in their order
+	for _, t := range o.cfg().Tables { // in the configured order
 		if s, ok := state.Tables[t.Name]; ok {
 			out.Tables = append(out.Tables, skewOf(t.Name, &s, o.masksKey(t.Name, rules)))
 		}
@@ -173,7 +173,7 @@ func indices(x skew.Indices) client.SkewIndices {
 		Cost: x.HBaseCost}
 }
 
-// hotSpot is a hot spot; where keys are masked, without the reasons and the advice that name some.
+// hotSpot converts a hot spot. If keys are masked, it omits the reasons and advice, which may name keys.
 func (o *Operations) hotSpot(h *skew.HotSpot, rules *mask.Rules) client.HotSpot {
 	out := client.HotSpot{Table: h.Table, Server: h.Server, Since: timeText(h.Since), Severity: h.Severity, Rate: h.Rate, Times: h.Times,
 		Share: h.Share, Cause: string(h.Cause), Advice: []string{}, Actions: []client.HotAction{}}
@@ -211,8 +211,8 @@ func running(h *service.Half) bool {
 	return ok
 }
 
-// refresh asks the cluster for the loads of regions, unless pipelines run here and do that. That it does not answer makes them old, which
-// is seen.
+// refresh fetches the loads of regions from the cluster, unless pipelines that run here do. If the cluster does not answer, the loads
+// become old, which reports show.
 func (o *Operations) refresh(ctx context.Context) {
 	o.loading.Lock()
 	defer o.loading.Unlock()
