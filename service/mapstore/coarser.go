@@ -8,25 +8,25 @@ import (
 	"brine/skew/past"
 )
 
-// layered names a kind of buckets of a table.
+// layered identifies a layer of a table.
 type layered struct {
 	table string
 	layer int
 }
 
-// progress is how far the coarser buckets of a table are made.
+// progress is how far the coarser buckets of a table have been made.
 type progress struct {
-	next   time.Time // those before it are there
-	forced time.Time // those before it are made although they are there: something has come of their time since
+	next   time.Time // buckets before it exist
+	forced time.Time // buckets before it are made even if they exist: data of their time has arrived since
 }
 
-// settles is how long after a bucket's end what belongs to it may come, without its having to be made twice.
+// settles is how long after a bucket's end data of its time may arrive without the bucket having to be made twice.
 const settles = 2 * time.Minute
 
-// coarsen makes the next bucket of each coarser kind, if it is due and missing: one a minute, so that a brine that was away for a day has
-// caught up before the finer ones are gone.
+// coarsen makes the next bucket of each coarser layer, if it is due and missing. It makes one per minute, so that a brine that was down for
+// a day has caught up before the finer buckets are removed.
 func (s *Store) coarsen(ctx context.Context, table string) error {
-	due := s.opts.Now().Add(-settles) // the finer buckets are whole up to then
+	due := s.opts.Now().Add(-settles) // the finer buckets are complete up to then
 	for l := 1; l < len(layers); l++ {
 		p, err := s.progress(ctx, table, l)
 		if err != nil {
@@ -41,7 +41,7 @@ func (s *Store) coarsen(ctx context.Context, table string) error {
 	return nil
 }
 
-// progress is how far a kind is; where this process does not know, the store does.
+// progress returns the progress of a layer, from the store if this process does not know it yet.
 func (s *Store) progress(ctx context.Context, table string, l int) (*progress, error) {
 	of := layered{table, l}
 	if p := s.made[of]; p != nil {
@@ -62,7 +62,7 @@ func (s *Store) progress(ctx context.Context, table string, l int) (*progress, e
 	return p, nil
 }
 
-// again has coarser buckets made again that somebody may have made before this minute was written.
+// again marks coarser buckets to be made again if somebody may have made them before this minute was written.
 func (s *Store) again(ctx context.Context, table string, at time.Time) error {
 	now := s.opts.Now()
 	if at.Add(past.Minute + settles).After(now) {
@@ -81,7 +81,7 @@ func (s *Store) again(ctx context.Context, table string, at time.Time) error {
 	return nil
 }
 
-// makeNext makes the first bucket before due for which there is something, unless it is there.
+// makeNext makes the first bucket before due for which there is data, unless it exists.
 func (s *Store) makeNext(ctx context.Context, table string, l int, p *progress, due time.Time) error {
 	long := layers[l].long
 	for p.next.Before(due) {
@@ -118,7 +118,7 @@ func (s *Store) makeNext(ctx context.Context, table string, l int, p *progress, 
 	return nil
 }
 
-// first is when the first bucket of a kind begins in a span of time; zero: there is none.
+// first returns when the first bucket of a layer in a time span begins, or the zero time if there is none.
 func (s *Store) first(ctx context.Context, table string, l int, from, to time.Time) (at time.Time, err error) {
 	scan := hbase.Scan{Start: rowOf(table, from), Stop: rowOf(table, to), Limit: 1, Columns: columnsOf(l)}
 	for r, err := range s.opts.Client.Scan(ctx, s.opts.Table, scan) {

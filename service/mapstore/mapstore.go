@@ -1,18 +1,18 @@
-// Package mapstore keeps what the maps of tables show in a table of HBase that is brine's own, so that it outlives every process and has
-// what all members of a group have written.
+// Package mapstore stores the heat maps of tables in an HBase table of brine's own. They outlive every process and include the writes of
+// all members of a group.
 //
 //	mapstore.go   the table, its rows, and what is written once a minute
-//	coarser.go    what becomes of minutes: quarters of an hour, and of these hours
-//	read.go       the map and the sizes of a table, of a span of time
+//	coarser.go    combining minutes into quarters of an hour, and those into hours
+//	read.go       the map and the sizes of a table over a time span
 //
-// A row is a bucket of time of one table: the table's name, a zero byte, and the seconds since 1970 at which the bucket begins. Minutes
-// have a row for each member, with its number and the time at which what it has begins behind that; their sum is what was written. Coarser
-// buckets are made of finer ones that are in the table, by the member that finds one missing: they come out the same whichever makes them,
-// and a restart in between loses none. Each kind of bucket is a column family, from which the servers remove it by its TTL.
+// A row is a time bucket of one table. Its key is the table's name, a zero byte, and the seconds since 1970 at which the bucket begins.
+// Minutes have one row per member; its number and the time at which its data begins follow in the key, and the sum of the rows is what was
+// written. Coarser buckets are made from finer ones in the table, by any member that finds one missing. The result is the same whichever
+// member makes it, and a restart in between loses none. Each layer is a column family, from which the servers remove buckets by its TTL.
 //
-// The invariant: nothing of it is on a record's path. It is one goroutine that makes a bounded number of calls a minute, one after the
-// other, and one that fails ends what is done in that minute. What could not be written stays in the counters, which have eight hours, and
-// is written later.
+// The invariant: nothing here is on a record's path. A single goroutine makes a bounded number of calls per minute, one after the other,
+// and a call that fails ends that minute's work. What could not be written stays in the counters, which cover eight hours, and is written
+// later.
 package mapstore
 
 import (
@@ -34,7 +34,7 @@ import (
 	"brine/skew/past"
 )
 
-// Client is what is asked of HBase; *hbase.Client is one.
+// Client is the part of HBase's client that a Store uses; *hbase.Client implements it.
 type Client interface {
 	Get(ctx context.Context, table string, g hbase.Get) (hbase.Result, error)
 	Scan(ctx context.Context, table string, s hbase.Scan) iter.Seq2[hbase.Result, error]
@@ -44,44 +44,44 @@ type Client interface {
 	CreateTable(ctx context.Context, t hbase.Table, splits [][]byte) error
 }
 
-// Options say what is kept, and where.
+// Options configure what is stored, and where.
 type Options struct {
 	Client Client
-	Table  string           // brine's own; made with the first bucket
-	Tables *skew.Tables     // what this process counts
+	Table  string           // brine's own; created with the first bucket
+	Tables *skew.Tables     // the counters of this process
 	Log    *slog.Logger     // required
-	Now    func() time.Time // nil: the clock
+	Now    func() time.Time // nil: time.Now
 	Hooks  Hooks
 }
 
 // Hooks are called by the goroutine that writes. Both may be nil.
 type Hooks struct {
-	Written func() // a bucket of this process's, or a coarser one, is in the table
-	Failed  func() // what was to be done in a minute was not, or not all of it
+	Written func() // a bucket, of this process or a coarser one, was written
+	Failed  func() // a minute's work failed, at least in part
 }
 
-// Store keeps maps. It is safe for concurrent use.
+// Store stores maps. It is safe for concurrent use.
 type Store struct {
 	opts    Options
-	member  uint64 // of this process
+	member  uint64 // number of this process
 	made    map[layered]*progress
 	failing bool
 
-	reading chan struct{} // holds one while a map is read, which takes some memory
-	drawn   []drawn       // guarded by reading: what others may be given, too
+	reading chan struct{} // holds one element while a map is read, which needs some memory
+	drawn   []drawn       // guarded by reading; recent maps to share
 
-	mu      sync.Mutex           // never held while HBase is asked
-	written map[string]time.Time // by table: up to when this process's columns are in the store
+	mu      sync.Mutex           // never held during a request to HBase
+	written map[string]time.Time // by table: the time up to which this process's columns are stored
 }
 
-// layer is a kind of buckets.
+// layer is a kind of bucket.
 type layer struct {
 	family string
-	long   time.Duration // of a bucket
+	long   time.Duration // duration of a bucket
 	kept   time.Duration
 }
 
-// layers are the kinds of buckets, the finest first. Each begins where one of the next begins.
+// layers lists the layers, finest first. A bucket of each begins where one of the next begins.
 var layers = []layer{
 	{"m", past.Minute, 24 * time.Hour},
 	{"q", 15 * time.Minute, 7 * 24 * time.Hour},
@@ -90,13 +90,13 @@ var layers = []layer{
 
 const (
 	qualifier = "b"
-	each      = time.Minute // how often there is something to do
+	each      = time.Minute // interval between turns
 	within    = 30 * time.Second
 	atEnd     = 3 * time.Second
-	mostLate  = 30 // columns of a table that are written in a minute, where earlier ones could not be
+	mostLate  = 30 // columns of a table written per minute when catching up
 )
 
-// Open makes a store. Nothing is asked of HBase yet.
+// Open returns a store. It makes no request to HBase yet.
 func Open(o Options) *Store {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -111,9 +111,9 @@ func Open(o Options) *Store {
 		written: map[string]time.Time{}}
 }
 
-// Run writes until ctx ends, and then what is not written yet. It is called once.
+// Run writes until ctx is done, and then writes the rest. It must be called only once.
 func (s *Store) Run(ctx context.Context) {
-	lag := time.Duration(rand.Int64N(int64(each / 4))) // the members do not all come at once
+	lag := time.Duration(rand.Int64N(int64(each / 4))) // spreads the members' requests
 	for {
 		now := s.opts.Now()
 		next := now.Truncate(each).Add(each + 2*time.Second + lag) // counters close their columns in the first second of a minute
@@ -125,7 +125,7 @@ func (s *Store) Run(ctx context.Context) {
 	s.turn(context.WithoutCancel(ctx), atEnd, true)
 }
 
-// turn does what is to be done in a minute; at the end, columns that are not closed are written too, and nothing is made of others.
+// turn does one minute's work. At the end, it also writes open columns, and makes no coarser buckets.
 func (s *Store) turn(ctx context.Context, most time.Duration, end bool) {
 	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
@@ -161,7 +161,7 @@ func (s *Store) work(ctx context.Context, end bool) error {
 	return nil
 }
 
-// write writes the columns of a table that are not in the store yet.
+// write writes the columns of a table that are not stored yet.
 func (s *Store) write(ctx context.Context, table string, end bool) error {
 	s.mu.Lock()
 	since := s.written[table]
@@ -190,7 +190,7 @@ func (s *Store) write(ctx context.Context, table string, end bool) error {
 	return nil
 }
 
-// put writes a bucket, and makes the table if it is missing.
+// put writes a bucket, and creates the table if it is missing.
 func (s *Store) put(ctx context.Context, in layer, table string, b *past.Bucket, tail []byte) error {
 	batch := hbase.NewBatch(s.opts.Table)
 	batch.Mutate(append(rowOf(table, b.At), tail...))
@@ -207,7 +207,7 @@ func (s *Store) put(ctx context.Context, in layer, table string, b *past.Bucket,
 	return err
 }
 
-// create makes the table, with its namespace if that is missing. Another member may do the same.
+// create creates the table, and its namespace if that is missing. Another member may do so at the same time.
 func (s *Store) create(ctx context.Context) error {
 	if namespace, _, ok := strings.Cut(s.opts.Table, ":"); ok && !s.hasNamespace(ctx, namespace) {
 		if err := s.opts.Client.CreateNamespace(ctx, namespace); err != nil && !s.hasNamespace(ctx, namespace) {
@@ -239,17 +239,17 @@ func (s *Store) hasNamespace(ctx context.Context, name string) bool {
 	return false
 }
 
-// rowOf is the row at which a bucket's rows begin.
+// rowOf returns the prefix of a bucket's rows.
 func rowOf(table string, at time.Time) []byte {
 	return binary.BigEndian.AppendUint64(append([]byte(table), 0), uint64(max(0, at.Unix())))
 }
 
-// tailOf is what stands behind that in a row of minutes: whose it is, and when what it has begins.
+// tailOf returns the rest of a minute's row: the member, and the time at which its data begins.
 func tailOf(member uint64, from time.Time) []byte {
 	return binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(nil, member), uint64(max(0, from.UnixMilli())))
 }
 
-// timeOf is when the bucket of a row of the table begins.
+// timeOf returns when the bucket of a row of the table begins.
 func timeOf(table string, row []byte) (time.Time, bool) {
 	n := len(table) + 1
 	if len(row) < n+8 {

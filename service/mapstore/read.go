@@ -12,41 +12,41 @@ import (
 	"brine/skew/past"
 )
 
-// Span says which part of a map is meant, and how finely.
+// Span selects a part of a map, and its resolution.
 type Span struct {
-	From, Until     time.Time // until now, where Until is zero or later
+	From, Until     time.Time // Until is now if zero or later than now
 	Ranges, Columns int       // at most
 }
 
-// Kept is how far back maps go.
+// Kept returns how far back maps go.
 func Kept() time.Duration { return layers[len(layers)-1].kept }
 
-// finest is the finest kind of buckets that goes back to a time, and has no more than some hundred of them in a span.
+// finest returns the finest layer that goes back to from, and has at most some hundred buckets in the span.
 func (s *Store) finest(from, until time.Time) int {
 	age, span := s.opts.Now().Sub(from), until.Sub(from)
 	for l, layer := range layers[:len(layers)-1] {
-		if most := layer.kept + layer.long; age <= most && span <= most { // a request for all that is kept comes a moment later
+		if most := layer.kept + layer.long; age <= most && span <= most { // a request for all that is kept arrives a moment later
 			return l
 		}
 	}
 	return len(layers) - 1
 }
 
-// drawn is a map as it was drawn some moments ago.
+// drawn is a map that was drawn a moment ago.
 type drawn struct {
 	table string
-	of    Span // From cut to what its buckets begin with
+	of    Span // From is truncated to the start of a bucket
 	at    time.Time
 	heat  skew.HeatMap
 }
 
 const (
-	young     = 2 * time.Second // for which a map is given again: all who look at it cost one reading
-	mostCells = 1 << 20         // of all maps that are kept so long
+	young     = 2 * time.Second // age up to which a map is reused: all viewers cost one read
+	mostCells = 1 << 20         // of all maps kept for reuse
 )
 
-// Map draws a table's map. What this process has written in the last minute, and has not stored, is on it. It is not the caller's alone,
-// who must not modify it.
+// Map draws a table's map. It includes what this process has written in the last minute and not stored yet. The map may be shared, and must
+// not be modified.
 func (s *Store) Map(ctx context.Context, table string, of Span) (skew.HeatMap, error) {
 	done, err := s.alone(ctx)
 	if err != nil {
@@ -72,7 +72,7 @@ func (s *Store) Map(ctx context.Context, table string, of Span) (skew.HeatMap, e
 	return heat, nil
 }
 
-// keep keeps a map for others, and as many of the newest before it as there is room for.
+// keep keeps a map for reuse, and as many of the newest earlier ones as there is room for.
 func (s *Store) keep(fresh drawn) {
 	s.drawn = append(s.drawn, fresh)
 	cells := 0
@@ -84,17 +84,17 @@ func (s *Store) keep(fresh drawn) {
 	}
 }
 
-// forget drops maps that are not given again.
+// forget drops the maps kept for reuse.
 func (s *Store) forget() {
 	select {
 	case s.reading <- struct{}{}:
 		s.drawn = nil
 		<-s.reading
-	default: // who reads drops them
+	default: // the current reader drops them
 	}
 }
 
-// alone waits until nobody else reads; done ends that.
+// alone waits until nobody else reads. done lets the next reader in.
 func (s *Store) alone(ctx context.Context) (done func(), err error) {
 	select {
 	case s.reading <- struct{}{}:
@@ -104,7 +104,7 @@ func (s *Store) alone(ctx context.Context) (done func(), err error) {
 	}
 }
 
-// end is when a span ends.
+// end returns when a span ends.
 func (of *Span) end(now time.Time) time.Time {
 	if of.Until.IsZero() || of.Until.After(now) {
 		return now
@@ -112,13 +112,13 @@ func (of *Span) end(now time.Time) time.Time {
 	return of.Until
 }
 
-// Size is how large a table was.
+// Size is the size of a table at a time.
 type Size struct {
 	At time.Time
 	MB int64
 }
 
-// Sizes are those of a table over a span of time, where they were known.
+// Sizes returns the sizes of a table over a time span, where they were known.
 func (s *Store) Sizes(ctx context.Context, table string, of Span) ([]Size, error) {
 	sizes := []Size{}
 	done, err := s.alone(ctx)
@@ -137,14 +137,14 @@ func (s *Store) Sizes(ctx context.Context, table string, of Span) ([]Size, error
 	return sizes, err
 }
 
-// read reads the buckets of a kind that begin in a span of time.
+// read reads the buckets of a layer that begin in a time span.
 func (s *Store) read(ctx context.Context, table string, l int, from, until time.Time) (list []past.Bucket, err error) {
-	// What this process has not stored comes from its counters, and nothing of it from the store, where it may be by the time that is read.
+	// What this process has not stored comes from its counters. It is skipped in the store, where it may arrive before the read is over.
 	fresh, since := s.unwritten(table)
 	own := tailOf(s.member, since)
 	counted := func(tail []byte) bool { return bytes.HasPrefix(tail, own[:8]) && bytes.Compare(tail, own) >= 0 }
 	var minutes []past.Bucket
-	next := from // what is not made yet of a kind is read of the finer one
+	next := from // what is missing of a layer is read from the finer one
 	for k := l; k >= 0; k-- {
 		into := &list
 		if k == 0 {
@@ -157,7 +157,7 @@ func (s *Store) read(ctx context.Context, table string, l int, from, until time.
 			}
 			*into = append(*into, b)
 		})
-		if err != nil && !errors.Is(err, hbase.ErrNoTable) { // nothing was written yet
+		if err != nil && !errors.Is(err, hbase.ErrNoTable) { // ErrNoTable: nothing was written yet
 			return nil, err
 		}
 	}
@@ -166,7 +166,7 @@ func (s *Store) read(ctx context.Context, table string, l int, from, until time.
 	return slices.DeleteFunc(list, func(b past.Bucket) bool { return b.At.Before(from) || !b.At.Before(until) }), nil
 }
 
-// byTime makes one bucket of all that lie within one of so long.
+// byTime combines all buckets that lie within the same interval of length long.
 func byTime(list []past.Bucket, long time.Duration, one func([]past.Bucket) past.Bucket) (out []past.Bucket) {
 	slices.SortStableFunc(list, func(a, b past.Bucket) int { return a.At.Compare(b.At) })
 	for len(list) > 0 {
@@ -181,10 +181,10 @@ func byTime(list []past.Bucket, long time.Duration, one func([]past.Bucket) past
 	return out
 }
 
-// soon is over how much time what was written in the open minute is shown at least.
+// soon is the least duration over which the writes of the open minute are shown.
 const soon = 5 * time.Second
 
-// unwritten are the buckets of what this process has counted and not stored yet: what has come since a time.
+// unwritten returns the buckets that this process has counted and not stored, and the time since when.
 func (s *Store) unwritten(table string) (list []past.Bucket, since time.Time) {
 	s.mu.Lock()
 	since = s.written[table]
@@ -196,15 +196,15 @@ func (s *Store) unwritten(table string) (list []past.Bucket, since time.Time) {
 	for i := range closed {
 		list = append(list, past.Of(&closed[i], past.Minute))
 	}
-	// A process that writes nothing closes no columns: what it has open is of no minute.
+	// A process that writes nothing closes no columns, so its open column does not cover a minute.
 	if open.To.After(open.From) && open.To.Sub(open.From) <= 2*past.Minute {
 		list = append(list, past.Of(&open, soon))
 	}
 	return slices.DeleteFunc(list, func(b past.Bucket) bool { return len(b.Starts) == 0 }), since
 }
 
-// buckets reads those of a kind that begin in a span of time, in order; what members have of one is added up, but for what except says of
-// what stands behind a bucket in its row.
+// buckets reads the buckets of a layer that begin in a time span, in order. It adds up the members' rows of a bucket, and skips rows whose
+// key tail satisfies except.
 func (s *Store) buckets(
 	ctx context.Context, table string, l int, from, to time.Time, except func(tail []byte) bool, take func(past.Bucket),
 ) error {
@@ -226,7 +226,7 @@ func (s *Store) buckets(
 		}
 		b, err := past.Decode(at, r.Cells[0].Value)
 		if err != nil {
-			continue // a newer brine's: the map is without it
+			continue // written by a newer brine; the map omits it
 		}
 		if len(one) > 0 && !one[0].At.Equal(at) {
 			give()
@@ -241,7 +241,7 @@ func nothing([]byte) bool { return false }
 
 func columnsOf(l int) []hbase.Column { return []hbase.Column{{Family: []byte(layers[l].family)}} }
 
-// shared is the second of two lists of keys, in the first one's memory where they are the same.
+// shared returns now, or before if it holds the same keys, to save memory.
 func shared(before, now []skew.Key) []skew.Key {
 	if slices.EqualFunc(before, now, func(a, b skew.Key) bool { return bytes.Equal(a, b) }) {
 		return before
