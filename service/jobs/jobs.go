@@ -25,20 +25,20 @@ import (
 	"brine/serve/client"
 )
 
-// Options say where jobs are kept, and within what bounds.
+// Options configure where jobs are stored, and their limits.
 type Options struct {
-	Accounts *account.Store // keeps the jobs beside its own, and the audit of their ends
-	AtOnce   int            // jobs that run at the same time; default 2
-	Waiting  int            // jobs that wait behind them; default 8
+	Accounts *account.Store // stores the jobs, and the audit of their ends
+	AtOnce   int            // running jobs at a time; default 2
+	Waiting  int            // jobs waiting to run; default 8
 	Keep     int            // ended jobs that are kept; default 200
-	KeepFor  time.Duration  // for how long; default 30 days
-	Beat     time.Duration  // how often a process says that its jobs run; default 2 s
-	Lease    time.Duration  // after how much silence a job counts as interrupted; default 15 s
+	KeepFor  time.Duration  // how long jobs are kept; default 30 days
+	Beat     time.Duration  // heartbeat interval of jobs; default 2 s
+	Lease    time.Duration  // silence after which a job counts as interrupted; default 15 s
 	Now      func() time.Time
 	Log      *slog.Logger // required
 }
 
-// EnsureDefaults sets what is zero to its default. Open calls it.
+// EnsureDefaults replaces zero fields by their defaults. Open calls it.
 func (o *Options) EnsureDefaults() {
 	o.AtOnce, o.Waiting, o.Keep = cmp.Or(o.AtOnce, 2), cmp.Or(o.Waiting, 8), cmp.Or(o.Keep, 200)
 	o.KeepFor = cmp.Or(o.KeepFor, 30*24*time.Hour)
@@ -48,7 +48,7 @@ func (o *Options) EnsureDefaults() {
 	}
 }
 
-// Validate reports every fault at once. It expects EnsureDefaults to have run.
+// Validate reports all faults at once. It expects EnsureDefaults to have run.
 func (o *Options) Validate() error {
 	var errs []error
 	if o.Accounts == nil {
@@ -64,34 +64,34 @@ func (o *Options) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Jobs are the jobs of this process, and those of others that the database knows. They are safe for concurrent use.
+// Jobs are the jobs of this process, and those of others that are in the database. They are safe for concurrent use.
 type Jobs struct {
 	opts  Options
 	store *store
-	owner string // this process
+	owner string // identifies this process
 	base  context.Context
 	stop  context.CancelCauseFunc
 	work  sync.WaitGroup
 	beats sync.WaitGroup
 
 	mu      sync.Mutex
-	own     map[string]*job // of this process, until the database has their end
-	waiting []*job          // of them, in their turn
-	working int             // of them
+	own     map[string]*job // of this process, until their end is in the database
+	waiting []*job          // the waiting ones, in order
+	working int             // the number of running ones
 	closed  bool
 }
 
-// Start is who starts what.
+// Start is a request to start a job.
 type Start struct {
 	Kind  string
-	Asked []byte // JSON of what it is started with, as it may be shown
-	Exact []byte // what it is started with in full, by which it is known again; nil: Asked
-	Key   string // the same starts it once; empty: none
+	Asked []byte // the request as JSON, as it may be shown
+	Exact []byte // the full request, which identifies a repeated one; nil: Asked
+	Key   string // idempotency key; empty: none
 	By    account.Entry
 	Work  Work
 }
 
-// job is one of this process.
+// job is a job of this process.
 type job struct {
 	id, kind, owner, key, print string
 	asked                       []byte
@@ -99,26 +99,26 @@ type job struct {
 	created                     time.Time
 	out                         Output
 	cancel                      context.CancelCauseFunc
-	turn                        chan struct{} // closed when it may work
+	turn                        chan struct{} // closed when it may run
 
 	mu      sync.Mutex
 	state   string
 	started time.Time
 }
 
-// What ends a job before it is done.
+// Causes that end a job before it is done.
 var (
 	errCanceled = errors.New("it was canceled")
 	errClosed   = errors.New("brine was stopped")
 )
 
-// What is answered instead of a job.
+// Errors that Start returns instead of a job.
 var (
 	ErrFull      = errors.New("as many jobs as may be are running or waiting")
 	ErrKeyReused = errors.New("the key was sent with another job")
 )
 
-// Open brings the tables of jobs up to date. What it returns is to be closed before the accounts.
+// Open migrates the tables of jobs. The caller closes the Jobs before the accounts.
 func Open(ctx context.Context, opts Options) (*Jobs, error) {
 	opts.EnsureDefaults()
 	if err := opts.Validate(); err != nil {
@@ -134,7 +134,7 @@ func Open(ctx context.Context, opts Options) (*Jobs, error) {
 	return j, nil
 }
 
-// Close ends the jobs of this process as interrupted, and returns when none runs any more.
+// Close interrupts the jobs of this process, and returns when none is running any more.
 func (j *Jobs) Close() {
 	j.mu.Lock()
 	j.closed = true
@@ -144,7 +144,7 @@ func (j *Jobs) Close() {
 	j.beats.Wait()
 }
 
-// Start starts a job, or returns the one that the key has started.
+// Start starts a job, or returns the one that was started with the same key; again reports the latter.
 func (j *Jobs) Start(ctx context.Context, s Start) (_ client.Job, again bool, err error) {
 	now := j.opts.Now()
 	sum := sha256.Sum256(append([]byte(s.Kind+"\n"), cmp.Or(string(s.Exact), string(s.Asked))...))
@@ -171,7 +171,7 @@ func (j *Jobs) Start(ctx context.Context, s Start) (_ client.Job, again bool, er
 	if err := j.insert(ctx, one); err != nil {
 		j.forget(one)
 		j.work.Done()
-		if s.Key != "" { // the same request may have come at the same time
+		if s.Key != "" { // the same request may have arrived at the same time
 			if out, found, reused := j.byKey(ctx, one); found {
 				return out, reused == nil, reused
 			}
@@ -205,7 +205,7 @@ func (j *Jobs) forget(one *job) {
 	j.admitLocked()
 }
 
-// admitLocked lets those work for which there is room, in their turn.
+// admitLocked lets waiting jobs run, in order, while there is room.
 func (j *Jobs) admitLocked() {
 	for len(j.waiting) > 0 && j.working < j.opts.AtOnce {
 		close(j.waiting[0].turn)
@@ -213,7 +213,7 @@ func (j *Jobs) admitLocked() {
 	}
 }
 
-// byKey finds the job that somebody's key has started.
+// byKey finds the job that an account started with a key.
 func (j *Jobs) byKey(ctx context.Context, one *job) (_ client.Job, found bool, err error) {
 	k, err := j.store.get(ctx, "account = ? AND idem_key = ?", one.by.Account, one.key)
 	switch {
@@ -227,7 +227,7 @@ func (j *Jobs) byKey(ctx context.Context, one *job) (_ client.Job, found bool, e
 	return j.current(&k, true), true, nil
 }
 
-// run waits for its turn and works.
+// run waits for the job's turn and runs it.
 func (j *Jobs) run(ctx context.Context, one *job, work Work) {
 	select {
 	case <-one.turn:
@@ -239,11 +239,11 @@ func (j *Jobs) run(ctx context.Context, one *job, work Work) {
 		j.opts.Log.Info("a job begins", "job", one.id, "kind", one.kind, "by", one.by.Account)
 		err = j.do(ctx, one, work)
 	}
-	one.out.Progress(nil) // what it asks may be gone
+	one.out.Progress(nil) // the function may use what no longer exists
 	j.end(ctx, one, err)
 }
 
-// do works; a panic is the job's own problem.
+// do calls work, and turns a panic into the job's error.
 func (j *Jobs) do(ctx context.Context, one *job, work Work) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -254,7 +254,7 @@ func (j *Jobs) do(ctx context.Context, one *job, work Work) (err error) {
 	return work(ctx, &one.out)
 }
 
-// end records what has become of a job: in the audit first. It tries until the database takes it, or Close waits.
+// end records the end of a job, in the audit first. It retries until the database accepts it or Close is called.
 func (j *Jobs) end(ctx context.Context, one *job, err error) {
 	state, detail, fix := ending(ctx, err)
 	j.opts.Log.Info("a job has ended", "job", one.id, "kind", one.kind, "state", state, "detail", detail)
@@ -283,12 +283,12 @@ func (j *Jobs) end(ctx context.Context, one *job, err error) {
 		cancel()
 		j.opts.Log.Warn("the database of accounts does not take the end of a job", "job", one.id, "state", state, "error", err)
 		if backoff.Wait(j.base, j.opts.Beat) != nil {
-			return // shown as interrupted, since nobody says that it runs
+			return // it will be shown as interrupted, because its heartbeat stops
 		}
 	}
 }
 
-// ending is what a job's error says of it.
+// ending returns the final state of a job, and what its error says.
 func ending(ctx context.Context, err error) (state, detail, fix string) {
 	if err == nil {
 		return client.JobDone, "", ""
@@ -306,7 +306,7 @@ func ending(ctx context.Context, err error) (state, detail, fix string) {
 	return state, term.Clip(wording.Plain(err.Error()), mostDetail), fix
 }
 
-// beat says of the jobs of this process that they run, and ends those that another one was asked to cancel, until all have ended.
+// beat sends the heartbeats of this process's jobs, and cancels those whose cancellation another process requested, until Close is called.
 func (j *Jobs) beat() {
 	for backoff.Wait(j.base, j.opts.Beat) == nil {
 		j.mu.Lock()
@@ -345,7 +345,7 @@ func (j *Jobs) ours(id string) *job {
 	return j.own[id]
 }
 
-// List returns jobs, the newest first, behind one (empty: from the newest), without their results.
+// List returns jobs without their results, newest first, starting after the job with the given id (empty: from the newest).
 func (j *Jobs) List(ctx context.Context, behind string, most int) ([]client.Job, error) {
 	list, err := j.store.list(ctx, behind, most)
 	out := make([]client.Job, len(list))
@@ -355,7 +355,7 @@ func (j *Jobs) List(ctx context.Context, behind string, most int) ([]client.Job,
 	return out, err
 }
 
-// Get returns a job, whole with its results.
+// Get returns a job, with its results if whole is set.
 func (j *Jobs) Get(ctx context.Context, id string, whole bool) (client.Job, error) {
 	if one := j.ours(id); one != nil {
 		return one.shown(whole), nil
@@ -367,7 +367,7 @@ func (j *Jobs) Get(ctx context.Context, id string, whole bool) (client.Job, erro
 	return j.current(k, whole), nil
 }
 
-// kept is a job as the database has it.
+// kept returns a job from the database.
 func (j *Jobs) kept(ctx context.Context, id string) (*kept, error) {
 	k, err := j.store.get(ctx, "id = ?", id)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -376,7 +376,7 @@ func (j *Jobs) kept(ctx context.Context, id string) (*kept, error) {
 	return &k, err
 }
 
-// Cancel asks for a job's end, and returns how it is then. What it has done by then stays.
+// Cancel requests a job's end, and returns its current state. What the job has done by then is kept.
 func (j *Jobs) Cancel(ctx context.Context, id string) (client.Job, error) {
 	if one := j.ours(id); one != nil {
 		one.cancelNow()
@@ -387,14 +387,14 @@ func (j *Jobs) Cancel(ctx context.Context, id string) (client.Job, error) {
 		return client.Job{}, err
 	}
 	now := j.current(k, true)
-	if k.HasEnded() { // one that is only silent may be at work on a machine whose clock differs
+	if k.HasEnded() { // a job that is only silent may be running on a machine with a different clock
 		return now, fault.New(fault.Failed, fmt.Errorf("the job has ended: it is %s", now.State), "")
 	}
 	now.State = client.JobCanceling
 	return now, j.store.cancel(ctx, id)
 }
 
-// current is a job of the database as it is now.
+// current returns the current state of a job from the database.
 func (j *Jobs) current(k *kept, whole bool) client.Job {
 	if one := j.ours(k.ID); one != nil {
 		return one.shown(whole)
@@ -414,7 +414,7 @@ func (j *Jobs) current(k *kept, whole bool) client.Job {
 	return out
 }
 
-// cancelNow has the job end.
+// cancelNow cancels the job.
 func (one *job) cancelNow() {
 	one.cancel(errCanceled)
 	one.mu.Lock()
@@ -440,7 +440,7 @@ func (one *job) startedAt() int64 {
 	return one.started.UnixMilli()
 }
 
-// shown is the job as it is now.
+// shown returns the current state of the job.
 func (one *job) shown(whole bool) client.Job {
 	progress, started := one.out.now(), one.startedAt()
 	one.mu.Lock()

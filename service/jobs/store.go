@@ -15,10 +15,10 @@ import (
 //go:embed migrations
 var migrations embed.FS
 
-// versions is the table that remembers which of the migrations have run.
+// versions is the table of applied migrations.
 const versions = "jobs_versions"
 
-// patience is for one answer of the database.
+// patience is the timeout of one database request.
 const patience = 5 * time.Second
 
 // store is the jobs in the database.
@@ -50,7 +50,7 @@ func (s *store) insert(ctx context.Context, j *job) error {
 	return err
 }
 
-// beat says that a job is alive, and how far it is.
+// beat records that a job is alive, and its progress.
 func (s *store) beat(ctx context.Context, j *client.Job, started, now int64) error {
 	progress, err := json.Marshal(j.Progress)
 	if err != nil {
@@ -72,13 +72,13 @@ func (s *store) end(ctx context.Context, j *client.Job, started, ended int64) er
 	return err
 }
 
-// cancel asks the process that runs a job for its end.
+// cancel asks the process that runs a job to end it.
 func (s *store) cancel(ctx context.Context, id string) error {
 	_, err := s.db.ExecContext(ctx, "UPDATE jobs SET cancel = 1 WHERE id = ? AND ended = 0", id)
 	return err
 }
 
-// canceled are the jobs of an owner whose end is asked for.
+// canceled returns the jobs of an owner whose cancellation is requested.
 func (s *store) canceled(ctx context.Context, owner string) (ids []string, err error) {
 	rows, err := s.db.QueryContext(ctx, "SELECT id FROM jobs WHERE owner = ? AND cancel = 1 AND ended = 0", owner)
 	if err != nil {
@@ -97,7 +97,7 @@ func (s *store) canceled(ctx context.Context, owner string) (ids []string, err e
 
 const columns = "id, kind, account, fingerprint, asked, owner, state, cancel, created, started, ended, seen, progress, detail, fix, cut"
 
-// get reads a job with its results; sql.ErrNoRows: there is none.
+// get reads a job with its results, or returns sql.ErrNoRows.
 func (s *store) get(ctx context.Context, where string, args ...any) (k kept, err error) {
 	row := s.db.QueryRowContext(ctx, "SELECT "+columns+", results FROM jobs WHERE "+where, args...)
 	var results string
@@ -107,7 +107,7 @@ func (s *store) get(ctx context.Context, where string, args ...any) (k kept, err
 	return k, json.Unmarshal([]byte(results), &k.Results)
 }
 
-// list reads jobs backwards from one, without their results.
+// list reads jobs without their results, newest first, from before the given one.
 func (s *store) list(ctx context.Context, before string, most int) (out []kept, err error) {
 	where, args := "1 = 1", []any{}
 	if before != "" {
@@ -142,7 +142,7 @@ func (k *kept) scan(from interface{ Scan(into ...any) error }, more ...any) erro
 	return json.Unmarshal([]byte(progress), &k.Progress)
 }
 
-// timeText is a time of the database as answers have it; 0 is none.
+// timeText formats a database time for answers; 0 is no time.
 func timeText(ms int64) string {
 	if ms == 0 {
 		return ""
@@ -150,7 +150,7 @@ func timeText(ms int64) string {
 	return time.UnixMilli(ms).UTC().Format(time.RFC3339Nano)
 }
 
-// prune forgets ended jobs beyond a number of the newest, and all that were last heard of before a time.
+// prune deletes ended jobs beyond the newest keep, and all jobs last heard of before a time.
 func (s *store) prune(ctx context.Context, keep int, before int64) error {
 	if _, err := s.db.ExecContext(ctx, "DELETE FROM jobs WHERE seen < ?", before); err != nil {
 		return err

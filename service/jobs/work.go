@@ -8,11 +8,10 @@ import (
 	"brine/serve/client"
 )
 
-// Work is what a job does, until ctx ends. Its error says why it ended before it was done, and is shown with its fix if it is a
-// *fault.Error.
+// Work is what a job does, until ctx is done. Its error says why the job ended early, and is shown with its fix if it is a *fault.Error.
 type Work func(ctx context.Context, out *Output) error
 
-// What a job may say.
+// Limits of a job's output.
 const (
 	mostResults = 1000
 	mostBytes   = 256 << 10
@@ -30,8 +29,8 @@ type Output struct {
 	last     []client.JobProgress
 }
 
-// Result adds a result. Those for which there is no room are counted; unless it is one of those of which there are many, it takes room
-// that is kept for it.
+// Result adds a result. Results without room are only counted. Half of the room is reserved for results other than Finding, Effect and
+// DeadLetter, which may be many.
 func (o *Output) Result(what string, value any) {
 	text, err := json.Marshal(value)
 	o.mu.Lock()
@@ -47,14 +46,15 @@ func (o *Output) Result(what string, value any) {
 	o.results, o.bytes = append(o.results, client.JobResult{What: what, Value: text}), o.bytes+len(text)
 }
 
-// Those results of which a job may have many.
+// Kinds of results that a job may have many of.
 const (
 	Finding    = "finding"
 	Effect     = "effect"
 	DeadLetter = "dead_letter"
 )
 
-// Progress sets what is asked how far the work is, from any goroutine; for the last time when it is set again, or the work has returned.
+// Progress sets the function that returns the progress. It may be called from any goroutine, for the last time when Progress is called
+// again or the work has returned.
 func (o *Output) Progress(ask func() []client.JobProgress) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -62,7 +62,7 @@ func (o *Output) Progress(ask func() []client.JobProgress) {
 	o.progress = ask
 }
 
-// Found says in a sentence what came out, where that is more than that it is done.
+// Found sets a sentence that describes the result, if there is more to say than that the job is done.
 func (o *Output) Found(detail string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -75,7 +75,7 @@ func (o *Output) renewLocked() {
 	}
 }
 
-// now is how far the work is.
+// now returns the current progress.
 func (o *Output) now() []client.JobProgress {
 	o.mu.Lock()
 	defer o.mu.Unlock()
