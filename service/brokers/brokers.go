@@ -11,15 +11,15 @@ import (
 	"brine/internal/fault"
 )
 
-// Open makes a client that asks the brokers of a configuration for offsets; it connects to nothing yet.
+// Open returns a client for offsets on the brokers of a configuration. It does not connect yet.
 func Open(k *config.Kafka) *offsets.Client { return offsets.Open(k.Options(), k.RequestTimeout) }
 
-// NewReader makes a reader of a topic's records without a group, those of aborted transactions left out.
+// NewReader returns a reader of a topic's records that belongs to no group and skips aborted transactions.
 func NewReader(k *config.Kafka, topic string) *ingest.TopicReader {
 	return ingest.NewTopicReader(ingest.Options{Kafka: k.Options(), RequestTimeout: k.RequestTimeout, Topic: topic})
 }
 
-// Error gives the error of a request its kind: brokers that answered, but with an error, are reachable.
+// Error wraps an error of a request in its fault kind. Brokers that answered, even with an error, are reachable.
 func Error(err error) error {
 	switch {
 	case err == nil, errors.Is(err, context.Canceled):
@@ -34,10 +34,10 @@ func Error(err error) error {
 	return fault.New(fault.Unreachable, fmt.Errorf("kafka.brokers: %w", err), Fix(err))
 }
 
-// Offsets is a client whose errors have their kinds.
+// Offsets is a client whose errors have fault kinds.
 type Offsets struct{ *offsets.Client }
 
-// CheckProtocol returns an error where the brokers do not have the protocol that members are to speak.
+// CheckProtocol returns an error if the brokers do not support the configured group protocol.
 func (o Offsets) CheckProtocol(ctx context.Context, protocol string) error {
 	if protocol != string(ingest.Consumer) {
 		return nil
@@ -60,7 +60,7 @@ func (o Offsets) Ends(ctx context.Context, topic string) ([]int64, error) {
 	return ends, Error(err)
 }
 
-// StableEnds returns how far each partition of a topic can be read now.
+// StableEnds returns the offset up to which each partition of a topic can be read now.
 func (o Offsets) StableEnds(ctx context.Context, topic string) ([]int64, error) {
 	ends, err := o.Client.StableEnds(ctx, topic)
 	return ends, Error(err)
@@ -72,7 +72,7 @@ func (o Offsets) Starts(ctx context.Context, topic string) ([]int64, error) {
 	return starts, Error(err)
 }
 
-// Committed returns what a group has committed of partitions of a topic, with no entry where nothing is committed.
+// Committed returns a group's committed offsets of partitions of a topic. A partition without a commit is absent.
 func (o Offsets) Committed(ctx context.Context, group, topic string, partitions []int) (map[int]int64, error) {
 	committed, err := o.Client.Committed(ctx, group, topic, partitions)
 	return committed, Error(err)

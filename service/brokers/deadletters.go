@@ -15,19 +15,19 @@ import (
 	"brine/registry"
 )
 
-// DeadLetters is a scan of the dead letters of pipelines, and knows which half has rejected a record.
+// DeadLetters is a scan of the dead letters of pipelines that knows which half rejected each record.
 type DeadLetters struct {
 	deadletter.Scan
-	Several    bool // a pipeline reads several topics
+	Several    bool // whether a pipeline reads several topics
 	cfg        *config.Config
-	undeclared bool // no configuration declares the pipelines: what dead letters say of theirs is all that is known
+	undeclared bool // whether the pipelines are known only from their dead letters, not from a configuration
 
-	schemas map[string]registry.ID // by what Schema has called them
-	silent  bool                   // the registry has not answered in time
+	schemas map[string]registry.ID // by the name that Schema returned
+	silent  bool                   // whether the registry timed out
 }
 
-// NewDeadLetters returns a scan of the dead letters of a pipeline (empty: of all) and of one kind of its halves (empty: of both) that a
-// filter takes. A configuration that has no pipelines gets those whose dead letters the brokers hold.
+// NewDeadLetters returns a scan of the dead letters of a pipeline (empty: all) and of one kind of its halves (empty: both) that match a
+// filter. A configuration without pipelines gets those whose dead letters the brokers hold.
 func NewDeadLetters(ctx context.Context, cfg *config.Config, pipeline, kind string, filter deadletter.Filter) (*DeadLetters, error) {
 	d := &DeadLetters{Scan: deadletter.Scan{Filter: filter}, cfg: cfg, undeclared: len(cfg.Pipelines) == 0}
 	if d.undeclared {
@@ -50,7 +50,7 @@ func NewDeadLetters(ctx context.Context, cfg *config.Config, pipeline, kind stri
 	return d, nil
 }
 
-// add adds the topics of a pipeline's dead letters. Where topics come and go, those count whose dead letters are there.
+// add adds the dead-letter topics of a pipeline. If the pipeline reads a topic pattern, the topics are those that have a dead-letter topic.
 func (d *DeadLetters) add(ctx context.Context, p *config.Pipeline) error {
 	d.Several = d.Several || p.Several()
 	sources := p.Named()
@@ -76,10 +76,10 @@ func (d *DeadLetters) add(ctx context.Context, p *config.Pipeline) error {
 	return nil
 }
 
-// Half returns the half of a group; ok is false when the configuration has none such.
+// Half returns the half of a group. ok is false if the configuration has no such group.
 func (d *DeadLetters) Half(group string) (h config.Half, ok bool) {
 	for _, p := range d.cfg.Pipelines {
-		for _, kind := range []string{"rows", "documents"} { // those too that the pipeline has no more
+		for _, kind := range []string{"rows", "documents"} { // including a half that the pipeline no longer has
 			if h := (config.Half{Pipeline: p, Kind: kind}); h.Group() == group {
 				return h, true
 			}
@@ -91,7 +91,7 @@ func (d *DeadLetters) Half(group string) (h config.Half, ok bool) {
 	return config.Half{}, false
 }
 
-// Name is pipeline.half, or the group when the configuration has none such.
+// Name returns pipeline.half, or the group if the configuration has no such group.
 func (d *DeadLetters) Name(group string) string {
 	if h, ok := d.Half(group); ok {
 		return h.Name()
@@ -99,10 +99,10 @@ func (d *DeadLetters) Name(group string) string {
 	return group
 }
 
-// Mask says what the configuration masks.
+// Mask returns the masking rules of the configuration.
 func (d *DeadLetters) Mask() *mask.Rules { return d.cfg.Mask() }
 
-// Schema is the id of the schema that a dead letter's record was written with; empty: its framing has none, or none that can be read.
+// Schema returns the id of the schema that a dead letter's record was written with, or "" if its framing has no readable id.
 func (d *DeadLetters) Schema(l *deadletter.Letter) string {
 	h, ok := d.Half(l.Group)
 	if !ok {
@@ -122,7 +122,7 @@ func (d *DeadLetters) Schema(l *deadletter.Letter) string {
 	return name
 }
 
-// SchemaName adds to an id of Schema the subject that it is registered for, if the registry, or the cache of its answers, says so soon.
+// SchemaName adds to an id from Schema the subject that it is registered for, if the registry or its cache answers in time.
 func (d *DeadLetters) SchemaName(ctx context.Context, schema string) string {
 	id, ok := d.schemas[schema]
 	if !ok || d.silent {
@@ -132,19 +132,19 @@ func (d *DeadLetters) SchemaName(ctx context.Context, schema string) string {
 	defer stop()
 	found, err := d.cfg.RegisteredSchema(ctx, id)
 	if err != nil {
-		d.silent = ctx.Err() != nil // it would be as silent for the next
+		d.silent = ctx.Err() != nil // it would not answer the next one either
 		return schema
 	}
 	return found.String()
 }
 
-// nameWithin is how long a registry has to name a schema: names only make an answer easier to read.
+// nameWithin is the timeout of the registry for a name, which only makes an answer easier to read.
 const nameWithin = 5 * time.Second
 
-// deadSuffix ends the names of topics of dead letters, where the configuration does not say otherwise.
+// deadSuffix is the default suffix of the names of dead-letter topics.
 const deadSuffix = ingest.DeadLetterSuffix
 
-// findDeadLetters adds the topics whose dead letters the brokers hold to a configuration that has no pipelines.
+// findDeadLetters adds the dead-letter topics that the brokers hold to a configuration without pipelines.
 func findDeadLetters(ctx context.Context, cfg *config.Config) error {
 	client := Open(&cfg.Kafka)
 	defer client.Close()

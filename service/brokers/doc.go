@@ -1,10 +1,10 @@
-// Package brokers is what the brokers of a configuration know of its pipelines: their topics, where their groups are in them, and their
-// dead letters. It says of an error which kind it is, and what fixes it.
+// Package brokers is what the brokers of a configuration know of its pipelines: their topics, the positions of their groups, and their dead
+// letters. Its errors have a fault kind and a fix.
 //
-// A configuration that has no pipelines, for nothing but the brokers is known, gets those that the brokers know.
+// A configuration without pipelines, for which only the brokers are known, gets the pipelines that the brokers know.
 //
 //	brokers.go      clients, and the kinds of their errors
 //	topics.go       Topics: records, settings and samples of topics
-//	groups.go       Group: where a half of a pipeline is in its topic
+//	groups.go       Group: the position of a half in its topic
 //	deadletters.go  DeadLetters: the dead letters of pipelines
 package brokers

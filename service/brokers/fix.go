@@ -11,8 +11,8 @@ import (
 	"brine/internal/kafkaauth"
 )
 
-// Fix says what to do about brokers that could not be asked: about what refused the connection where that is known. A denial of
-// something else says itself what is lacking.
+// Fix returns what to do about brokers that could not be queried, according to what refused the connection if that is known. Other denials
+// name what is missing themselves.
 func Fix(err error) string {
 	var authority x509.UnknownAuthorityError
 	var host x509.HostnameError

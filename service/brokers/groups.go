@@ -19,10 +19,10 @@ import (
 type Group struct {
 	*offsets.Group
 	Half    config.Half
-	Session time.Duration // for how long brokers list a member that was killed
+	Session time.Duration // how long brokers list a member that was killed
 }
 
-// Groups looks up the groups of halves, one for each topic, or for the one that is named.
+// Groups looks up the groups of halves, one per topic, or only those of the given topic.
 func Groups(ctx context.Context, client *offsets.Client, cfg *config.Config, halves []config.Half, topic string) ([]*Group, error) {
 	halves, err := EachHalf(ctx, client, halves, topic)
 	if err != nil {
@@ -39,7 +39,7 @@ func Groups(ctx context.Context, client *offsets.Client, cfg *config.Config, hal
 	return out, nil
 }
 
-// HalvesOf are the halves of groups.
+// HalvesOf returns the halves of groups.
 func HalvesOf(groups []*Group) (halves []config.Half) {
 	for _, g := range groups {
 		halves = append(halves, g.Half)
@@ -47,7 +47,7 @@ func HalvesOf(groups []*Group) (halves []config.Half) {
 	return halves
 }
 
-// LookUp asks the brokers where the group is now.
+// LookUp fetches the group's current state from the brokers.
 func (g *Group) LookUp(ctx context.Context, client *offsets.Client) error {
 	found, err := client.Group(ctx, g.Half.Group(), g.Half.Pipeline.Topic)
 	if err != nil {
@@ -57,7 +57,7 @@ func (g *Group) LookUp(ctx context.Context, client *offsets.Client) error {
 	return nil
 }
 
-// FindPipelines adds the pipelines whose groups the brokers know to a configuration that has none.
+// FindPipelines adds the pipelines whose groups the brokers know to a configuration without any.
 func FindPipelines(ctx context.Context, client *offsets.Client, cfg *config.Config) error {
 	groups, err := client.Groups(ctx)
 	if err != nil {
@@ -84,21 +84,21 @@ func FindPipelines(ctx context.Context, client *offsets.Client, cfg *config.Conf
 	return nil
 }
 
-// Position is where a group is in a partition, as JSON. Positions that were kept are read again by Saved.
+// Position is the JSON form of a group's position in a partition. Saved reads stored positions.
 type Position struct {
 	Pipeline  string   `json:"pipeline"` // pipeline.half
 	Group     string   `json:"group"`
 	Topic     string   `json:"topic"`
 	Partition int      `json:"partition"`
 	Earliest  int64    `json:"earliest"`
-	Committed *int64   `json:"committed"` // null: nothing
+	Committed *int64   `json:"committed"` // null: no commit
 	Latest    int64    `json:"latest"`
 	Lag       int64    `json:"lag"`             // offsets, an upper bound of the records
-	Members   []string `json:"members"`         // of the group, and those that were killed until their sessions end
-	Session   float64  `json:"session_seconds"` // for how long at most
+	Members   []string `json:"members"`         // of the group, including killed ones until their sessions expire
+	Session   float64  `json:"session_seconds"` // how long that takes at most
 }
 
-// Positions are where the group is, by partition.
+// Positions returns the group's position in each partition.
 func (g *Group) Positions() []Position {
 	out := make([]Position, len(g.Ends))
 	for p := range out {
@@ -111,8 +111,8 @@ func (g *Group) Positions() []Position {
 	return out
 }
 
-// Saved reads what was committed of a half, and of a topic unless that is empty, from its positions as JSON, among those of others.
-// Partitions without a commit are left out; found reports whether any position is of the half.
+// Saved reads the committed offsets of a half from JSON positions that may include those of other halves. If topic is not empty, only that
+// topic counts. Partitions without a commit are absent. found reports whether any position belongs to the half.
 func Saved(positions io.Reader, half, topic string) (committed map[int]int64, found bool, err error) {
 	committed = map[int]int64{}
 	objects := json.NewDecoder(positions)
@@ -137,24 +137,24 @@ func Saved(positions io.Reader, half, topic string) (committed map[int]int64, fo
 	}
 }
 
-// Move is what would become of one partition of a group, as JSON.
+// Move is the JSON form of the change to one partition of a group.
 type Move struct {
 	Pipeline  string `json:"pipeline"` // pipeline.half
 	Topic     string `json:"topic"`
 	Partition int    `json:"partition"`
-	Now       *int64 `json:"now"` // null: nothing is committed
+	Now       *int64 `json:"now"` // null: no commit
 	Then      int64  `json:"then"`
-	Again     int64  `json:"again"`   // offsets that are read again: an upper bound of the records, here and below
-	Skipped   int64  `json:"skipped"` // offsets that are never read
+	Again     int64  `json:"again"`   // offsets read again: an upper bound of the records, as below
+	Skipped   int64  `json:"skipped"` // offsets never read
 	Done      bool   `json:"done"`
 }
 
-// Move returns a move of the group's as JSON.
+// Move returns the JSON form of one of the group's moves.
 func (g *Group) Move(m offsets.Move, done bool) Move {
 	return Move{g.Half.Name(), g.Topic, m.Partition, m.Now, m.Then, m.Again, m.Skipped, done}
 }
 
-// Idle fails when a group has members: they would not notice that it was moved, and commit over that.
+// Idle returns an error if a group has members. They would not notice new offsets, and would commit over them.
 func Idle(groups []*Group) error {
 	var members []string
 	for _, g := range groups {
@@ -169,7 +169,7 @@ func Idle(groups []*Group) error {
 		"stop these, or use brine replay, which works beside them; a member that was killed is gone once kafka.session_timeout is over")
 }
 
-// SavedIn returns what a file that was made of the output of brine offsets show --json holds of a half; --to file:FILE names it.
+// SavedIn reads what a file of output of brine offsets show --json holds of a half; --to file:FILE names it.
 func SavedIn(file string, h config.Half) (map[int]int64, error) {
 	half, topic := h.Name(), ""
 	if h.Pipeline.Part() {
@@ -191,7 +191,7 @@ func SavedIn(file string, h config.Half) (map[int]int64, error) {
 	return committed, nil
 }
 
-// SetAll has groups go on elsewhere, each with its moves, and returns how many of them were set; with an error too, which names those.
+// SetAll sets the offsets of groups, each with its moves, and returns the number of groups that were set. An error names them, too.
 func SetAll(ctx context.Context, client *offsets.Client, groups []*Group, moves [][]offsets.Move) (done int, err error) {
 	var set []string
 	for i, g := range groups {
@@ -208,7 +208,7 @@ func SetAll(ctx context.Context, client *offsets.Client, groups []*Group, moves 
 	return len(groups), nil
 }
 
-// Set has the group go on elsewhere.
+// Set sets the group's offsets.
 func (g *Group) Set(ctx context.Context, client *offsets.Client, moves []offsets.Move) error {
 	err := client.Set(ctx, g.Group, moves)
 	switch {

@@ -15,11 +15,11 @@ import (
 	"brine/internal/fault"
 )
 
-// Topics asks the brokers of a configuration about topics.
+// Topics queries the brokers of a configuration about topics.
 type Topics struct{ Config *config.Config }
 
-// Each returns a pipeline as it is on each of the topics that it reads now, by name. It is where all that reads several topics learns which
-// they are. None match a pattern: that is an error.
+// Each returns a pipeline as it is on each of the topics that it reads now, sorted by topic. Everything that reads several topics learns
+// their names here. Each returns an error if no topic matches the pattern.
 func Each(ctx context.Context, client *offsets.Client, p *config.Pipeline) ([]*config.Pipeline, error) {
 	if !p.Several() {
 		return []*config.Pipeline{p}, nil
@@ -42,7 +42,7 @@ func Each(ctx context.Context, client *offsets.Client, p *config.Pipeline) ([]*c
 	return parts, nil
 }
 
-// EachHalf is Each of halves, or what of them reads the topic that is named.
+// EachHalf is Each for halves. If topic is not empty, it returns only the halves that read it.
 func EachHalf(ctx context.Context, client *offsets.Client, halves []config.Half, topic string) (out []config.Half, err error) {
 	if topic != "" {
 		return onTopic(halves, topic)
@@ -59,7 +59,7 @@ func EachHalf(ctx context.Context, client *offsets.Client, halves []config.Half,
 	return out, nil
 }
 
-// onTopic are those of the halves that read a topic, as they are on it.
+// onTopic returns the halves that read a topic, as they are on it.
 func onTopic(halves []config.Half, topic string) (on []config.Half, err error) {
 	for _, h := range halves {
 		if h.Pipeline.Reads(topic) {
@@ -72,7 +72,7 @@ func onTopic(halves []config.Half, topic string) (on []config.Half, err error) {
 	return on, err
 }
 
-// OfOneTopic makes sure that partitions and offsets, which a flag names, are those of one topic of a pipeline.
+// OfOneTopic checks that partitions and offsets given in a flag belong to a single topic of a pipeline.
 func OfOneTopic(halves []config.Half, flag string) error {
 	for i, h := range halves {
 		if slices.ContainsFunc(halves[:i], func(other config.Half) bool { return other.Name() == h.Name() }) {
@@ -84,14 +84,14 @@ func OfOneTopic(halves []config.Half, flag string) error {
 	return nil
 }
 
-// Each is Each of a configuration's brokers.
+// Each is the function Each on the configuration's brokers.
 func (t Topics) Each(ctx context.Context, p *config.Pipeline) ([]*config.Pipeline, error) {
 	client := Open(&t.Config.Kafka)
 	defer client.Close()
 	return Each(ctx, client, p)
 }
 
-// EachHalf is EachHalf of a configuration's brokers.
+// EachHalf is the function EachHalf on the configuration's brokers.
 func (t Topics) EachHalf(ctx context.Context, halves []config.Half, topic string) ([]config.Half, error) {
 	client := Open(&t.Config.Kafka)
 	defer client.Close()
@@ -122,7 +122,7 @@ func (t Topics) Latest(ctx context.Context, topic string, n int) ([]event.Record
 	return out, nil
 }
 
-// Settings returns settings of a topic by their names.
+// Settings returns the named settings of a topic.
 func (t Topics) Settings(ctx context.Context, topic string, names ...string) (map[string]string, error) {
 	client := Open(&t.Config.Kafka)
 	defer client.Close()
@@ -130,7 +130,7 @@ func (t Topics) Settings(ctx context.Context, topic string, names ...string) (ma
 	return settings, missingOr(err)
 }
 
-// missingOr is ErrNoTopic where an error says so, and else the error with its kind.
+// missingOr returns ErrNoTopic if the topic does not exist, and otherwise the error with its fault kind.
 func missingOr(err error) error {
 	if offsets.NoTopic(err) {
 		return ingest.ErrNoTopic
@@ -138,12 +138,12 @@ func missingOr(err error) error {
 	return Error(err)
 }
 
-// DeadLetterRoom returns how large a record the pipeline's topic of dead letters takes, and how large a one it should.
+// DeadLetterRoom returns the size of the largest record that the pipeline's dead-letter topic accepts, and the size that it should accept.
 func (t Topics) DeadLetterRoom(ctx context.Context, p *config.Pipeline) (takes, should int, err error) {
 	return deadletter.Room(ctx, t.Config.Ingest(p, p.RowsGroup()).DeadLetterTopicOptions())
 }
 
-// Sample returns a sample of n records of a topic, from all over it.
+// Sample returns a sample of n records from all over a topic.
 func (t Topics) Sample(ctx context.Context, topic string, n int64) (forecast.Sample, error) {
 	k := &t.Config.Kafka
 	client := Open(k)
