@@ -12,10 +12,10 @@ import (
 	"brine/internal/guard"
 )
 
-// strangersMay are the paths that anyone is served who can reach the port.
+// strangersMay are the paths served to anyone who can reach the port.
 var strangersMay = []string{"/metrics", "/healthz", "/readyz"}
 
-// serve lets a request through to its path, or says why not and what to do.
+// serve passes a request to its handler, or answers why it is refused and what to do.
 func (p *Port) serve(w http.ResponseWriter, r *http.Request) {
 	wanted := p.opts.Follow()
 	token, shown := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
@@ -37,7 +37,7 @@ func (p *Port) serve(w http.ResponseWriter, r *http.Request) {
 		refuse(w, "beyond loopback this takes the token of this brine (http.token)")
 		return
 	}
-	if err := p.origin.Check(r); err != nil { // a page of the web has a browser send it, from this machine
+	if err := p.origin.Check(r); err != nil { // a web page may make a browser on this machine send it
 		http.Error(w, "this is asked by no page of the web: "+err.Error(), http.StatusForbidden)
 		return
 	}
@@ -49,13 +49,13 @@ func refuse(w http.ResponseWriter, why string) {
 	http.Error(w, why, http.StatusUnauthorized)
 }
 
-// same compares two secrets in a time that reveals nothing about them or their lengths.
+// same compares two secrets in a time that reveals neither them nor their lengths.
 func same(a, b string) bool {
 	x, y := sha256.Sum256([]byte(a)), sha256.Sum256([]byte(b))
 	return subtle.ConstantTimeCompare(x[:], y[:]) == 1
 }
 
-// fromLoopback reports whether the caller is on this machine. What a proxy forwards may come from anywhere.
+// fromLoopback reports whether the request comes from this machine. A request forwarded by a proxy may come from anywhere.
 func fromLoopback(r *http.Request) bool {
 	if guard.Forwarded(r) != "" {
 		return false

@@ -13,20 +13,20 @@ import (
 	"time"
 )
 
-// Client asks a running brine through its admin port.
+// Client sends requests to the admin port of a running brine.
 type Client struct {
 	Addr, Token string
-	Timeout     time.Duration // of one answer; 0: ShortTimeout
+	Timeout     time.Duration // per request; 0: ShortTimeout
 	TLS         *tls.Config   // of an encrypted port; nil: plain text, unless Addr begins with https://
 }
 
-// ShortTimeout is for one answer of a brine that is asked again and again.
+// ShortTimeout is the timeout of requests that are repeated.
 const ShortTimeout = 10 * time.Second
 
-// maxAnswer is more than a brine has to say of all its tables.
+// maxAnswer is larger than any answer, even with many tables.
 const maxAnswer = 64 << 20
 
-// UnreachableError says that no brine has answered.
+// UnreachableError reports that no brine answered.
 type UnreachableError struct{ Err error }
 
 func (e *UnreachableError) Error() string { return e.Err.Error() }
@@ -34,21 +34,21 @@ func (e *UnreachableError) Error() string { return e.Err.Error() }
 // Unwrap returns the cause.
 func (e *UnreachableError) Unwrap() error { return e.Err }
 
-// StatusError is an answer that is none.
+// StatusError is an answer with a status other than 200.
 type StatusError struct {
 	URL    string
 	Status int
-	Why    string // the beginning of what the server said
+	Why    string // the beginning of the body
 }
 
 func (e *StatusError) Error() string { return fmt.Sprintf("%s answers %d: %s", e.URL, e.Status, e.Why) }
 
-// Get reads what the brine answers at a path.
+// Get sends a GET request and decodes the answer.
 func (c Client) Get(ctx context.Context, path string, answer any) error {
 	return c.Call(ctx, http.MethodGet, path, answer)
 }
 
-// way is the URL of a path, and the client that asks it.
+// way returns the URL of a path, and the HTTP client to use.
 func (c Client) way(path string) (target string, by *http.Client) {
 	addr, secure := strings.CutPrefix(c.Addr, "https://")
 	socket, local := strings.CutPrefix(addr, unixPrefix)
@@ -69,7 +69,7 @@ func (c Client) way(path string) (target string, by *http.Client) {
 	return target + addr + path, http.DefaultClient
 }
 
-// Call reads what the brine answers to a request. Its errors are an UnreachableError, a StatusError, or of an answer that is no JSON.
+// Call sends a request and decodes the answer. It returns an UnreachableError, a StatusError, or the error of an answer that is not JSON.
 func (c Client) Call(ctx context.Context, method, path string, answer any) error {
 	ctx, cancel := context.WithTimeout(ctx, cmp.Or(c.Timeout, ShortTimeout))
 	defer cancel()
@@ -88,7 +88,7 @@ func (c Client) Call(ctx context.Context, method, path string, answer any) error
 	defer resp.Body.Close()
 	body := io.LimitReader(resp.Body, maxAnswer)
 	if resp.StatusCode != http.StatusOK {
-		why, _ := io.ReadAll(io.LimitReader(body, 2000)) // what there is of it
+		why, _ := io.ReadAll(io.LimitReader(body, 2000)) // as much as there is
 		return &StatusError{target, resp.StatusCode, strings.TrimSpace(string(why))}
 	}
 	if err := json.NewDecoder(body).Decode(answer); err != nil {

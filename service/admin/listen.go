@@ -14,11 +14,11 @@ import (
 	"brine/internal/sockets"
 )
 
-// unixPrefix begins the address of a socket in the file system: unix:/run/brine/admin.sock.
+// unixPrefix begins the address of a Unix socket: unix:/run/brine/admin.sock.
 const unixPrefix = "unix:"
 
-// Listen opens a port that goes on accepting after errors, which are logged; one that is in use is an error that names the setting. After
-// unix: addr is the path of a socket, which nobody but the process's user may connect to.
+// Listen opens a listener that keeps accepting after errors, which it logs. If the port is in use, the error names the setting. An addr
+// with the prefix unix: is the path of a socket, to which only the process's user may connect.
 func Listen(addr, setting string, log *slog.Logger) (net.Listener, error) {
 	l, err := listen(addr)
 	if err != nil {
@@ -47,7 +47,7 @@ func listen(addr string) (net.Listener, error) {
 	return l, nil
 }
 
-// abandoned reports whether a path is a socket that a process has left behind which ended without closing it.
+// abandoned reports whether path is a socket left behind by a process that ended without closing it.
 func abandoned(path string) bool {
 	info, err := os.Lstat(path)
 	if err != nil || info.Mode().Type() != os.ModeSocket {
@@ -55,12 +55,12 @@ func abandoned(path string) bool {
 	}
 	c, err := net.Dial("unix", path)
 	if err == nil {
-		_ = c.Close() // somebody is there
+		_ = c.Close() // a process is listening
 	}
 	return errors.Is(err, syscall.ECONNREFUSED)
 }
 
-// ListenTLS is Listen for a port that may be encrypted, by files that the section names: http.tls.
+// ListenTLS is Listen for a port that may be encrypted, with the files that section names, such as http.tls.
 func ListenTLS(addr, setting, section string, how certs.Port, log *slog.Logger) (net.Listener, error) {
 	plain, err := Listen(addr, setting, log)
 	if err != nil {
@@ -80,13 +80,14 @@ func ListenTLS(addr, setting, section string, how certs.Port, log *slog.Logger) 
 	return l, nil
 }
 
-// InvalidPort reports whether an address was refused because its port is none.
+// InvalidPort reports whether an address was refused because of an invalid port.
 func InvalidPort(err error) bool {
 	address, is := errors.AsType[*net.AddrError](err)
 	return is && address.Err == "invalid port"
 }
 
-// PortError distinguishes a port in use, and what is none, from other errors of opening one; setting is where it was chosen.
+// PortError returns the error of opening a port with its fault kind, if the port is in use or invalid. setting names the setting that the
+// port comes from.
 func PortError(err error, setting string) error {
 	if errors.Is(err, syscall.EADDRINUSE) {
 		return fault.New(fault.Port, fmt.Errorf("%s: the port is in use by another process: %w", setting, err),

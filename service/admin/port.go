@@ -1,8 +1,7 @@
-// Package admin is a process's HTTP port for operators: metrics, health, what is known of its pipelines, and profiles.
+// Package admin is a process's HTTP port for operators: metrics, health, the state of its pipelines, and profiles.
 //
-// The invariant: however many clients there are, and however many of them read nothing, the port holds at most maxConnections connections,
-// makes one scrape at a time, and answers a stranger only metrics and health. A stranger is any caller from beyond loopback without the
-// token.
+// The invariant: however many clients there are, and however slowly they read, the port holds at most maxConnections connections, makes one
+// scrape at a time, and serves strangers only metrics and health. A stranger is any caller from beyond loopback without the token.
 package admin
 
 import (
@@ -23,35 +22,35 @@ import (
 	"brine/internal/guard"
 )
 
-// A client that is slower than these is given up. A profile may take longer by the seconds that it was asked for.
+// Timeouts of connections. A profile may take longer, by the seconds it was requested for.
 const (
 	headerTimeout = 5 * time.Second
 	readTimeout   = 10 * time.Second
 	writeTimeout  = 30 * time.Second
-	idleTimeout   = 90 * time.Second // more than most spans between two scrapes
+	idleTimeout   = 90 * time.Second // more than most scrape intervals
 	maxHeader     = 16 << 10
 )
 
-// maxConnections is far more than probes, Prometheus and a few people need, and far less than the descriptors of a process.
+// maxConnections is far more than probes, Prometheus and a few people need, and far below a process's limit of file descriptors.
 const maxConnections = 32
 
-// Health is one check: a nil error means healthy, detail is for people and machines either way.
+// Health is one check. A nil error means healthy; detail is for people and machines in either case.
 type Health func() (detail any, err error)
 
-// Options say what the port serves, and to whom.
+// Options configure what the port serves, and to whom.
 type Options struct {
 	Metrics *prometheus.Registry
 	Healthy Health
 	Ready   Health
-	Notes   func() []string // what is worth a look beside the checks, and fails none of them; nil: nothing ever is
-	Hosts   []string        // names that requests may call the port by, beside loopback's, its own and IP addresses; *.NAME is all below NAME
-	Token   string          // who shows it is served everything; empty: nobody can
-	Follow  func() string   // the token of the moment, where it may change; nil: Token
+	Notes   func() []string // notes that accompany the checks without failing them; nil: none
+	Hosts   []string        // allowed Host names besides loopback's, the port's own and IP addresses; *.NAME allows all below NAME
+	Token   string          // grants access to everything; empty: no token does
+	Follow  func() string   // returns the current token, which may change; nil: Token
 	Pprof   bool            // whether profiles are served
-	Log     *slog.Logger    // what goes wrong with a connection; nil: slog's own
+	Log     *slog.Logger    // connection errors; nil: slog.Default
 }
 
-// Port serves at a listener.
+// Port serves on a listener.
 type Port struct {
 	listener net.Listener
 	opts     Options
@@ -61,7 +60,7 @@ type Port struct {
 	server   *http.Server
 }
 
-// New makes a port at l, which it owns from then on. Nothing is served before Run. addr is what l was asked for.
+// New returns a port that serves on l, which it owns from then on. It serves nothing before Run. addr is the configured address of l.
 func New(l net.Listener, addr string, opts Options) *Port {
 	if opts.Log == nil {
 		opts.Log = slog.Default()
@@ -92,16 +91,16 @@ func New(l net.Listener, addr string, opts Options) *Port {
 	return p
 }
 
-// Handle adds a path, before Run. Strangers do not get there.
+// Handle adds a path that strangers cannot reach. It must be called before Run.
 func (p *Port) Handle(pattern string, h http.Handler) { p.mux.Handle(pattern, h) }
 
-// Addr is where the port listens.
+// Addr returns the address that the port listens on.
 func (p *Port) Addr() string { return p.listener.Addr().String() }
 
-// local reports whether the port is a socket in the file system: who may connect is on this machine.
+// local reports whether the port is a Unix socket, which only processes on this machine can connect to.
 func (p *Port) local() bool { return p.listener.Addr().Network() == "unix" }
 
-// URL is where the port's paths begin, or for a socket in the file system its address.
+// URL returns the base URL of the port, or the address of a Unix socket.
 func (p *Port) URL() string {
 	if p.local() {
 		return unixPrefix + p.Addr()
@@ -112,7 +111,7 @@ func (p *Port) URL() string {
 	return "http://" + p.Addr()
 }
 
-// Run serves until ctx ends.
+// Run serves until ctx is done.
 func (p *Port) Run(ctx context.Context) error {
 	stop := context.AfterFunc(ctx, func() {
 		if err := p.server.Close(); err != nil {
@@ -126,7 +125,7 @@ func (p *Port) Run(ctx context.Context) error {
 	return nil
 }
 
-// Close closes a port that may never have run.
+// Close closes a port, even if Run was never called.
 func (p *Port) Close() error { return p.listener.Close() }
 
 func serveHealth(check Health, notes func() []string) http.HandlerFunc {
@@ -149,5 +148,5 @@ func WriteJSON(w http.ResponseWriter, code int, v any) {
 	w.WriteHeader(code)
 	enc := json.NewEncoder(w)
 	enc.SetIndent("", "  ")
-	_ = enc.Encode(v) // the client is gone: nobody is left to tell
+	_ = enc.Encode(v) // an error means that the client is gone
 }

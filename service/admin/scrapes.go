@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// scrapes makes one scrape at a time. Those who ask while one is made in the form that they take share its answer, so that many readers
-// cost as much as one.
+// scrapes makes one scrape at a time. Requests for the same form that arrive during a scrape share its answer, so that many clients cost as
+// much as one.
 type scrapes struct {
 	metrics http.Handler
 	making  sync.Mutex
@@ -21,7 +21,7 @@ type scrapes struct {
 // form is what an answer depends on.
 type form struct{ query, accept, encoding string }
 
-// scrape is an answer: whole once done is closed. It is an http.ResponseWriter.
+// scrape is an answer, which is complete once done is closed. It is an http.ResponseWriter.
 type scrape struct {
 	done   chan struct{}
 	code   int
@@ -42,10 +42,10 @@ func (s *scrapes) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	maps.Copy(w.Header(), answer.header)
 	w.WriteHeader(answer.code)
-	_, _ = w.Write(answer.body.Bytes()) // the client is gone: nobody is left to tell
+	_, _ = w.Write(answer.body.Bytes()) // an error means that the client is gone
 }
 
-// answer returns the scrape that is being made in a form, or begins one.
+// answer returns the pending scrape of a form, or starts one.
 func (s *scrapes) answer(f form) *scrape {
 	s.mu.Lock()
 	defer s.mu.Unlock()
