@@ -11,14 +11,14 @@ import (
 // SampleUser is the customer of the bundled shop who has an account.
 const SampleUser = "u00042"
 
-// Account is an account of the bundled shop; its password is known to nobody else.
+// Account is an account of the bundled shop. Its password exists nowhere else.
 type Account struct {
 	Name, Password, Owner string
 	Role                  account.Role
 }
 
-// Accounts makes the bundled shop's accounts: one of its customers, somebody of its support and an administrator, each with a password of
-// its own. It returns those that were not there yet.
+// Accounts creates the bundled shop's accounts: one customer, one support agent and one administrator, each with its own password. It
+// returns those that did not exist yet.
 func Accounts(ctx context.Context, s *account.Store) (made []Account, err error) {
 	for _, a := range []Account{
 		{Name: "customer", Role: account.Customer, Owner: SampleUser},

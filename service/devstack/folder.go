@@ -14,13 +14,13 @@ import (
 	"brine/service/stores"
 )
 
-// dataFormat is the form of what a data folder holds: which servers, under which names, what each of them keeps beside a form of its own.
+// dataFormat is the version of the layout of a data folder: its servers, their names, and what each keeps next to its own format.
 const dataFormat = 1
 
-// layout is what is in a data folder.
+// layout lists what a data folder may contain.
 var layout = datadir.Layout{"FORMAT", "kafka", "hbase", "search", "accounts", "accounts/*", "damaged-*"}
 
-// lock takes a data folder for this process. The lock goes with the process, however it ends.
+// lock locks a data folder for this process. The lock is released when the process ends, however it ends.
 func lock(dir string) (unlock func(), err error) {
 	if err := layout.Make(dir); err != nil {
 		return nil, fmt.Errorf("--data: %w", err)
@@ -38,7 +38,7 @@ func lock(dir string) (unlock func(), err error) {
 	return func() { _ = lock.Close() }, nil
 }
 
-// checkFormat refuses a folder that a newer brine wrote, and marks one that has no mark yet.
+// checkFormat refuses a folder that a newer brine wrote, and marks a folder without a mark.
 func checkFormat(dir string) error {
 	name := filepath.Join(dir, "FORMAT")
 	text, err := os.ReadFile(name)

@@ -11,7 +11,7 @@ import (
 	"brine/service/admin"
 )
 
-// NodesPath is where HandleNodes lists HBase's region servers.
+// NodesPath is the path on which HandleNodes lists HBase's region servers.
 const NodesPath = "/dev/nodes"
 
 // Node is a region server of a stack.
@@ -22,7 +22,7 @@ type Node struct {
 	Regions int    `json:"regions"`
 }
 
-// HandleNodes has an admin port list HBase's region servers, and stop, start or add one.
+// HandleNodes adds handlers that list, stop, start and add HBase's region servers to an admin port.
 func (s *Stack) HandleNodes(mux service.Handlers) {
 	hbase := s.hbase
 	mux.Handle("GET "+NodesPath, nodesHandler(hbase, func(*embedded.Node) error { return nil }))
@@ -49,7 +49,7 @@ func (s *Stack) HandleNodes(mux service.Handlers) {
 
 var errNoNode = errors.New("no such node")
 
-// nodesHandler does something with the node that a request names, if it names one, and answers with all of them.
+// nodesHandler calls do with the node that a request names, or nil, and answers with all nodes.
 func nodesHandler(hbase *embedded.Server, do func(*embedded.Node) error) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet && r.Header.Get("Origin") != "" {
@@ -71,7 +71,7 @@ func nodesHandler(hbase *embedded.Server, do func(*embedded.Node) error) http.Ha
 	})
 }
 
-// nodeOf is the node of a number; nil for none.
+// nodeOf returns the node with the given number, or nil if number is empty.
 func nodeOf(hbase *embedded.Server, number string) (*embedded.Node, error) {
 	if number == "" {
 		return nil, nil

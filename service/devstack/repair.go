@@ -20,17 +20,17 @@ import (
 	"brine/internal/term"
 )
 
-// Finding is a damage, what was saved, and what was not.
+// Finding is one damage, what was saved, and what was lost.
 type Finding struct {
 	Damage error // names the file
 	Saved  string
 	Lost   []string // nil: nothing
 }
 
-// Repair saves what it can of a data folder that Start refuses as damaged, and calls found for each damage. What was damaged is set aside
-// in a folder beside the rest; it is empty, and not there, when nothing is damaged. The groups that feed what lost rows or documents read
-// their topics from the start then. A folder that is an embedded HBase's alone is set aside whole, beside itself. What is not there is not
-// made.
+// Repair saves what it can of a data folder that Start refuses as damaged, and calls found for each damage. It moves what was damaged to a
+// new folder inside dir, and returns that folder, or "" if nothing is damaged. The groups that feed what lost rows or documents will read
+// their topics from the start. A folder of an embedded HBase alone is moved as a whole to a sibling folder. Repair does not create what is
+// missing.
 func Repair(ctx context.Context, dir string, log *slog.Logger, found func(Finding)) (aside string, err error) {
 	r := repair{dir: dir, log: log, found: found}
 	switch {
@@ -64,7 +64,7 @@ func Repair(ctx context.Context, dir string, log *slog.Logger, found func(Findin
 	return r.aside, nil
 }
 
-// alone repairs a folder that is an embedded HBase's alone.
+// alone repairs the folder of an embedded HBase alone.
 func (r *repair) alone() (aside string, err error) {
 	if aside, err = freeName(filepath.Clean(r.dir) + ".damaged"); err != nil {
 		return "", err
@@ -82,7 +82,7 @@ func (r *repair) alone() (aside string, err error) {
 	return aside, nil
 }
 
-// has reports whether the folder has a file or folder of this name.
+// has reports whether the folder contains the named file or folder.
 func (r *repair) has(name string) bool {
 	_, err := os.Lstat(filepath.Join(r.dir, name))
 	return err == nil
@@ -101,13 +101,13 @@ func freeName(name string) (string, error) {
 	}
 }
 
-// repair is a repair at work.
+// repair is the state of a running repair.
 type repair struct {
 	dir, aside string
 	log        *slog.Logger
 	found      func(Finding)
 	damaged    bool
-	again      []string // the ends of the names of groups that are to read everything again
+	again      []string // suffixes of the names of groups that must read everything again
 }
 
 func (r *repair) report(damage error, saved string, lost []string) {
@@ -115,15 +115,15 @@ func (r *repair) report(damage error, saved string, lost []string) {
 	r.found(Finding{damage, saved, lost})
 }
 
-// place makes room to set a folder aside.
+// place creates the folder for damaged data, and returns the path for name in it.
 func (r *repair) place(name string) (string, error) {
 	return filepath.Join(r.aside, name), os.MkdirAll(r.aside, 0o700)
 }
 
-// drop removes the folder for what is set aside while it is empty.
+// drop removes the folder for damaged data if it is empty.
 func (r *repair) drop() { _ = os.Remove(r.aside) }
 
-// format sets a mark aside that cannot be read.
+// format moves an unreadable format mark to the folder for damaged data.
 func (r *repair) format() error {
 	err := checkFormat(r.dir)
 	if is, ok := errors.AsType[*fault.Error](err); !ok || is.Kind != fault.Damaged {
@@ -185,7 +185,7 @@ func (r *repair) search() error {
 	return err
 }
 
-// accounts sets damaged accounts aside: nothing of them is taken over, and nothing makes them again.
+// accounts moves damaged accounts to the folder for damaged data. Nothing is taken over from them, and nothing can restore them.
 func (r *repair) accounts(ctx context.Context) error {
 	to, err := r.place("accounts")
 	if err != nil {
@@ -204,7 +204,7 @@ func (r *repair) accounts(ctx context.Context) error {
 	return err
 }
 
-// readAgain has the groups that feed what was damaged read their topics from the start: they forget what they have committed.
+// readAgain deletes the commits of the groups that feed what was damaged, so that they read their topics from the start.
 func (r *repair) readAgain(ctx context.Context) error {
 	if len(r.again) == 0 || !r.has("kafka") {
 		return nil

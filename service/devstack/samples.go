@@ -11,13 +11,13 @@ import (
 	"brine/service"
 )
 
-// How much of the samples is generated; it comes after what is real.
+// The number of generated samples, which follow the real ones.
 const (
 	trails = 500
 	orders = 2000
 )
 
-// samples are the bundled events, each kind for its topic.
+// samples are the bundled events, each kind with its topic.
 var samples = []struct {
 	topic, key string
 	events     func() iter.Seq[[]byte]
@@ -38,13 +38,13 @@ func scans() iter.Seq[[]byte] {
 	}
 }
 
-// PublishSamples puts the bundled events into their topics, those that are not there yet, and returns how many there are and how many it
-// put. A full disk is waited for, and reported in log.
+// PublishSamples publishes the bundled events that are missing from their topics, and returns how many there are and how many it published.
+// On a full disk it waits, and reports that to log.
 func (s *Stack) PublishSamples(ctx context.Context, offsets service.Offsets, log io.Writer) (total, fresh int, err error) {
-	patience := publish.Patience{Limit: 24 * time.Hour, Log: log} // its disk may be full until somebody makes room
+	patience := publish.Patience{Limit: 24 * time.Hour, Log: log} // the broker's disk may be full until somebody makes room
 	for _, of := range samples {
 		ends := func(ctx context.Context) ([]int64, error) { return offsets.Ends(ctx, of.topic) }
-		// Shared: somebody who tries brine out may publish before it does.
+		// Shared: somebody trying brine out may publish before brine does.
 		a := publish.Appender{Kafka: s.broker(), RequestTimeout: requestTimeout, Topic: of.topic, Ends: ends, Shared: true}
 		n, err := a.Publish(ctx, publish.Keyed(certain(of.events()), of.key))
 		for err != nil {
@@ -67,7 +67,7 @@ func (s *Stack) PublishSamples(ctx context.Context, offsets service.Offsets, log
 	return total, fresh, nil
 }
 
-// certain makes a sequence that may fail of one that does not.
+// certain adapts a sequence that cannot fail to one that can.
 func certain(events iter.Seq[[]byte]) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		for event := range events {

@@ -1,6 +1,6 @@
-// Package devstack is the servers of brine dev in one process: Kafka, HBase and the search index on one data folder, which one process
-// has at a time, with sample data to publish. It starts, fills, repairs and closes them; the pipelines that read and write them are a
-// service's.
+// Package devstack runs the servers of brine dev in one process: Kafka, HBase and the search index on one data folder, which only one
+// process can use at a time, with sample data to publish. It starts, fills, repairs and closes the servers; the pipelines that use them
+// belong to a service.
 package devstack
 
 import (
@@ -27,20 +27,20 @@ import (
 	"brine/service/stores"
 )
 
-// Partitions is how many partitions the topics of a stack have.
+// Partitions is the number of partitions of a stack's topics.
 const Partitions = 4
 
-// held bounds what the embedded HBase holds for its clients, since all of brine dev is to do with 256 MiB.
+// held limits what the embedded HBase holds for its clients, because all of brine dev must fit into 256 MiB.
 const held = 16 << 20
 
-// Options say where a stack keeps its data and listens. Port 0 is a free one.
+// Options configure the data folder and ports of a stack. Port 0 is a free port.
 type Options struct {
-	Dir          string // empty: a temporary one, which goes with Close
+	Dir          string // empty: a temporary folder, which Close removes
 	KafkaPort    int
 	HBasePort    int
 	HTTPPort     int           // of the service's admin port
 	ServePort    int           // of the HTTP API
-	HBaseNodes   int           // region servers
+	HBaseNodes   int           // number of region servers
 	ScannerLease time.Duration // of HBase
 	Log          *slog.Logger  // required
 }
@@ -53,10 +53,10 @@ type Stack struct {
 
 	kafka  *brokers.Broker
 	hbase  *embedded.Server
-	damage stores.Damage // of HBase's folder, found while it is read
+	damage stores.Damage // to HBase's folder, found while it is read
 }
 
-// Start takes the folder for this process and starts the servers. An error says its kind: a folder in use, newer or damaged, a port in use.
+// Start locks the folder and starts the servers. Its errors have fault kinds: a folder in use, newer or damaged, or a port in use.
 func Start(o Options) (_ *Stack, err error) {
 	s := &Stack{opts: o, dir: o.Dir, damage: stores.NewDamage()}
 	if o.Dir == "" {
@@ -82,9 +82,9 @@ func Start(o Options) (_ *Stack, err error) {
 	return s, err
 }
 
-// startKafka runs a broker in this process. It keeps records and group offsets in a folder across restarts.
+// startKafka starts a broker in this process. The broker keeps records and group offsets in a folder across restarts.
 func startKafka(port int, dir string, log *slog.Logger) (*brokers.Broker, error) {
-	var refused error // why the port cannot be had; the broker's own error does not wrap it
+	var refused error // why the port could not be opened; the broker's own error does not wrap it
 	listen := func(_, addr string) (net.Listener, error) {
 		_, p, err := net.SplitHostPort(addr)
 		if err != nil {
@@ -118,15 +118,15 @@ func (s *Stack) KafkaAddr() string { return s.kafka.ListenAddrs()[0] }
 // HBaseAddr returns the address of HBase's master.
 func (s *Stack) HBaseAddr() string { return s.hbase.Addr() }
 
-// requestTimeout is for one answer of the broker, whose disk may be slow.
+// requestTimeout is the timeout of requests to the broker, whose disk may be slow.
 const requestTimeout = time.Minute
 
 func (s *Stack) broker() ingest.Kafka { return ingest.Kafka{Brokers: []string{s.KafkaAddr()}} }
 
-// Offsets returns a client that asks the broker for offsets. The caller closes it.
+// Offsets returns a client for offsets. The caller closes it.
 func (s *Stack) Offsets() *offsets.Client { return offsets.Open(s.broker(), requestTimeout) }
 
-// Getenv is an environment that lays the addresses of the servers over a configuration.
+// Getenv looks up environment variables that override a configuration with the addresses of the servers.
 func (s *Stack) Getenv(name string) (string, bool) {
 	v, ok := map[string]string{
 		config.EnvPrefix + "KAFKA_BROKERS":  s.KafkaAddr(),
@@ -142,22 +142,22 @@ func (s *Stack) Getenv(name string) (string, bool) {
 	return v, ok
 }
 
-// Servers are the servers whose health is that of a service on the stack.
+// Servers returns the servers whose health counts for a service on the stack.
 func (s *Stack) Servers() []service.Server {
 	return []service.Server{{Name: "the embedded Kafka", Broken: s.kafka.Broken}, {Name: "the embedded HBase", Broken: s.hbase.Broken}}
 }
 
-// Guard returns a context that ends when HBase's folder is found damaged; see stores.Damage.Guard.
+// Guard returns a context that is canceled when HBase's folder is found damaged; see stores.Damage.Guard.
 func (s *Stack) Guard(ctx context.Context) (context.Context, func(error) error) {
 	return s.damage.Guard(ctx)
 }
 
-// Prepare makes the topics, tables and indexes of a configuration that are missing.
+// Prepare creates the missing topics, tables and indexes of a configuration.
 func (s *Stack) Prepare(ctx context.Context, cfg *config.Config) error {
 	client := s.Offsets()
 	defer client.Close()
 	for _, p := range cfg.Pipelines {
-		for _, topic := range p.Named() { // those that a pattern will match come by themselves
+		for _, topic := range p.Named() { // topics that match a pattern appear by themselves
 			if err := client.CreateTopic(ctx, topic, Partitions); err != nil {
 				return err
 			}
@@ -166,7 +166,7 @@ func (s *Stack) Prepare(ctx context.Context, cfg *config.Config) error {
 	return CreateMissing(ctx, cfg, s.opts.Log)
 }
 
-// CreateMissing makes the tables and indexes of a configuration that are missing in its stores, whatever these are.
+// CreateMissing creates the missing tables and indexes of a configuration in its stores.
 func CreateMissing(ctx context.Context, cfg *config.Config, log *slog.Logger) error {
 	cluster, err := stores.OpenHBase(ctx, cfg, cfg.HBase(), log)
 	if err != nil {
@@ -186,7 +186,7 @@ func CreateMissing(ctx context.Context, cfg *config.Config, log *slog.Logger) er
 	return changes.Create(ctx, in)
 }
 
-// Close stops the servers; a temporary folder goes.
+// Close stops the servers and removes a temporary folder.
 func (s *Stack) Close() {
 	if s.hbase != nil {
 		stores.Close("the embedded HBase", s.hbase, s.opts.Log)
@@ -204,7 +204,7 @@ func (s *Stack) Close() {
 	}
 }
 
-// closer makes an io.Closer of what cannot fail to close.
+// closer is an io.Closer for a function that cannot fail.
 type closer func()
 
 func (c closer) Close() error { c(); return nil }
