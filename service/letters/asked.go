@@ -13,17 +13,17 @@ import (
 	"brine/rowkey"
 )
 
-// Asked says which dead letters are meant, but for the pipeline and its half. Faults name it as the commands' flags do.
+// Asked selects dead letters, apart from the pipeline and its half. Errors name its fields as the commands' flags.
 type Asked struct {
 	Reasons      []string
-	Since, Until string // times, or how long ago; empty: no bound
-	Partitions   []int  // of the records' own topic
+	Since, Until string // times, or how long ago; empty: unbounded
+	Partitions   []int  // of the records' original topic
 	Key          *string
 	Text         string
-	All          bool // those too that have been replayed
+	All          bool // include those already replayed
 }
 
-// Filter reads what is asked.
+// Filter parses the selection.
 func (a *Asked) Filter(now time.Time) (out deadletter.Filter, err error) {
 	out = deadletter.Filter{Partitions: a.Partitions, Text: a.Text, Replayed: a.All}
 	if out.Since, err = Moment("--since", a.Since, now); err != nil {
@@ -54,7 +54,7 @@ func rejectReasons() string {
 	return strings.Join(all, ", ")
 }
 
-// Moment reads a time, or how long ago that is; empty is the zero time.
+// Moment parses a time, or how long ago; empty is the zero time.
 func Moment(flag, text string, now time.Time) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
@@ -66,7 +66,7 @@ func Moment(flag, text string, now time.Time) (time.Time, error) {
 	return t, nil
 }
 
-// Before reads what --older-than means.
+// Before parses --older-than.
 func Before(text string, now time.Time) (time.Time, error) {
 	before, err := Moment("--older-than", text, now)
 	if err == nil && !before.Before(now) {

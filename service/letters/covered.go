@@ -8,26 +8,26 @@ import (
 	"brine/service/fixes"
 )
 
-// Covered is what may be shown of a letter of a pipeline that masks fields: no part of the record as it is, but its fields one by one.
+// Covered is what may be shown of a dead letter of a pipeline that masks fields: no part of the raw record, but its fields one by one.
 type Covered struct {
 	Key    string
 	Value  string
 	Detail string
-	Fields []CoveredField // as the record holds them, of its first event; nil: the record cannot be taken apart
+	Fields []CoveredField // as in the record's first event; nil: the record cannot be parsed
 }
 
-// CoveredField is a field, mask.Text for what is masked; empty: null.
+// CoveredField is a field: mask.Text if masked, empty if null.
 type CoveredField struct {
 	Name, Text string
 }
 
-// Cover returns what may be shown of a letter; nil: the letter as it is.
+// Cover returns what may be shown of a dead letter, or nil if all of it may be shown.
 func Cover(d *brokers.DeadLetters, rules *mask.Rules, l *deadletter.Kept) *Covered {
 	h, ok := d.Half(l.Group)
 	if !ok && rules.Nothing() {
 		return nil
 	}
-	if !ok { // of a group that was renamed: nobody knows what it masked
+	if !ok { // of a renamed group, whose masking is unknown
 		return &Covered{Key: mask.Bytes(l.Record.Key), Value: mask.Bytes(l.Record.Value), Detail: mask.Text}
 	}
 	p := h.Pipeline
@@ -66,7 +66,7 @@ func Cover(d *brokers.DeadLetters, rules *mask.Rules, l *deadletter.Kept) *Cover
 	return out
 }
 
-// Hide covers a letter as JSON; nil leaves it as it is.
+// Hide covers a dead letter's JSON. It does nothing if c is nil.
 func (c *Covered) Hide(o *deadletter.Object) {
 	if c == nil {
 		return

@@ -22,22 +22,22 @@ import (
 	"brine/verify"
 )
 
-// Preview says what would become of dead letters of one half if they were replayed now. It is used by one goroutine.
+// Preview shows what would become of dead letters of one half if they were replayed now. It is not safe for concurrent use.
 type Preview struct {
 	half     config.Half
-	fixed    []event.Field // that the fix is of
+	fixed    []event.Field // fields that the fix replaces
 	decoder  *event.Decoder
-	asIs     *event.Decoder // of the fixed fields as records hold them; nil: nothing is fixed
+	asIs     *event.Decoder // reads the fixed fields unchanged; nil: nothing is fixed
 	batch    event.Batch
-	rows     *sink.Preview    // nil: of documents
-	docs     *indexer.Preview // nil: of rows
+	rows     *sink.Preview    // nil for documents
+	docs     *indexer.Preview // nil for rows
 	client   verify.Getter
 	engine   indexer.Engine
-	Effects  int                  // letters that would be written
-	Rejected map[event.Reason]int // letters that would be rejected again
+	Effects  int                  // dead letters that would be written
+	Rejected map[event.Reason]int // dead letters that would be rejected again
 }
 
-// NewPreview makes a preview of a half's letters. Without a service, whose stores are asked what stands there, it says no more than Judge.
+// NewPreview returns a preview of a half's dead letters. s provides the stores that Show reads; without it, only Judge may be called.
 func NewPreview(half config.Half, fix *fixes.Fix, s *service.Service) (*Preview, error) {
 	p := &Preview{half: half, Rejected: map[event.Reason]int{}}
 	schema := half.Pipeline.Schema()
@@ -64,7 +64,7 @@ func NewPreview(half config.Half, fix *fixes.Fix, s *service.Service) (*Preview,
 	return p, err
 }
 
-// asIs is a schema that reads the fixed fields as they stand, and holds no other to anything.
+// asIs returns a schema that reads the fixed fields unchanged, and checks no other field.
 func asIs(s event.Schema, fix *fixes.Fix) (event.Schema, error) {
 	as := &fixes.Fix{Of: &event.Fix{Fields: fix.Of.Fields}}
 	s.Fields = as.Of.Declared(s.Fields)
@@ -79,15 +79,15 @@ func asIs(s event.Schema, fix *fixes.Fix) (event.Schema, error) {
 	return as.Apply(s), nil
 }
 
-// Effect is what would become of one letter.
+// Effect is what would become of one dead letter.
 type Effect struct {
 	Pipeline string       `json:"pipeline"`
 	Record   string       `json:"record"`
 	Reason   event.Reason `json:"reason"` // why it is a dead letter
 	Field    string       `json:"field,omitempty"`
 	Fixed    []FixedField `json:"fixed,omitempty"`
-	Rejected string       `json:"rejected,omitempty"` // why it would be one again
-	LeftOut  int          `json:"left_out,omitempty"` // of its events
+	Rejected string       `json:"rejected,omitempty"` // why it would be rejected again
+	LeftOut  int          `json:"left_out,omitempty"` // number of its events
 	Version  int64        `json:"version,omitempty"`
 	Places   []Change     `json:"changes"` // never nil
 }
@@ -99,9 +99,9 @@ type FixedField struct {
 	After  string `json:"after,omitempty"`
 }
 
-// Change is what would become of a cell of a row or a field of a document. Row and values of cells are written as HBase's shell does.
+// Change is what would become of a cell of a row or a field of a document. Rows and cell values are formatted as in HBase's shell.
 type Change struct {
-	In      string `json:"in"` // the table or the index
+	In      string `json:"in"` // table or index
 	Row     string `json:"row"`
 	Column  string `json:"column"`
 	Action  string `json:"action"`
@@ -111,16 +111,16 @@ type Change struct {
 	Version int64  `json:"version"`
 }
 
-// What becomes of what stands there.
+// Effects of a change on what is there.
 const (
-	Adds     = "adds"     // nothing stands there
-	Replaces = "replaces" // something older does
-	Stays    = "stays"    // something newer does, and is not overwritten
-	Same     = "same"     // the same does
-	Ties     = "ties"     // another value of the same version: the one written last wins
+	Adds     = "adds"     // nothing is there
+	Replaces = "replaces" // something older is there
+	Stays    = "stays"    // something newer is there, and is not overwritten
+	Same     = "same"     // the same is there
+	Ties     = "ties"     // another value of the same version is there: the one written last wins
 )
 
-// Judge counts a letter: it would be written, or be rejected once more. It asks no store, whose own refusals it does not know.
+// Judge counts a dead letter as written or rejected again. It makes no request to a store, so it does not know the stores' own refusals.
 func (p *Preview) Judge(ctx context.Context, l *deadletter.Kept) (rejected *event.Error, err error) {
 	p.decoder.Reset(&p.batch)
 	if err := p.decoder.Resolve(ctx, l.Record); err != nil {
@@ -143,7 +143,8 @@ func (p *Preview) Judge(ctx context.Context, l *deadletter.Kept) (rejected *even
 	return nil, failed
 }
 
-// draft makes what an event would become. write is called for each cell and field, with the table or index and its part that holds it.
+// draft computes what an event would write. It calls write for each cell and field, with the table or index, and the part of it that holds
+// the cell.
 func (p *Preview) draft(ev *event.Event, write func(in, part string, key []byte, column string, value []byte, version int64)) error {
 	if ev.LeftOut != "" {
 		return nil
@@ -174,7 +175,7 @@ func (p *Preview) draft(ev *event.Event, write func(in, part string, key []byte,
 	return &event.Error{Reason: failure.Reason, Detail: fmt.Sprint(failure.Err)}
 }
 
-// Show says all that is known of a letter that Judge counts.
+// Show judges a dead letter, and returns all that is known of it.
 func (p *Preview) Show(ctx context.Context, l *deadletter.Kept) (*Effect, error) {
 	e := &Effect{Pipeline: p.half.Name(), Record: l.Origin().Among(p.half.Pipeline.Several()), Reason: l.Reason, Field: l.Field,
 		Places: []Change{}}
@@ -208,7 +209,7 @@ func (p *Preview) Show(ctx context.Context, l *deadletter.Kept) (*Effect, error)
 	return e, nil
 }
 
-// before are the fixed fields as the record holds them, of its first event; empty where that cannot be read.
+// before returns the fixed fields as in the record's first event, empty if it cannot be read.
 func (p *Preview) before(rec *event.Record) []string {
 	out := make([]string, len(p.fixed))
 	if p.asIs == nil {
@@ -249,7 +250,7 @@ func textOf(v event.Value) string {
 	return string(v.Text())
 }
 
-// compare adds what an event would write beside what stands there now.
+// compare adds to e what an event would write, and what is there now.
 func (p *Preview) compare(ctx context.Context, ev *event.Event, e *Effect) error {
 	var in, key string
 	var there []Change
@@ -288,7 +289,7 @@ func (p *Preview) written(value []byte) string {
 	return string(value)
 }
 
-// standing are the cells of a row, or the fields of a document, as they stand now in a table or a part of an index.
+// standing returns the current cells of a row in a table, or fields of a document in a part of an index.
 func (p *Preview) standing(ctx context.Context, in string, key []byte) (out []Change, err error) {
 	if p.rows != nil {
 		found, err := p.client.GetAll(ctx, in, []hbase.Get{{Row: bytes.Clone(key)}})

@@ -20,13 +20,13 @@ import (
 	"brine/service/fixes"
 )
 
-// Previews are those of all halves whose letters are to be replayed. They are used by one goroutine.
+// Previews are the previews of all halves whose dead letters are to be replayed. They are not safe for concurrent use.
 type Previews struct {
 	halves []config.Half
 	of     map[string]*Preview // by group
 }
 
-// NewPreviews makes a preview for each half; see NewPreview.
+// NewPreviews returns a preview for each half; see NewPreview.
 func NewPreviews(halves []config.Half, fix *fixes.Fix, s *service.Service) (*Previews, error) {
 	p := &Previews{halves: halves, of: map[string]*Preview{}}
 	for _, h := range halves {
@@ -39,7 +39,7 @@ func NewPreviews(halves []config.Half, fix *fixes.Fix, s *service.Service) (*Pre
 	return p, nil
 }
 
-// Judge judges all letters, and hands the effects of the first so many to each, with what rules mask hidden.
+// Judge judges all dead letters, and calls each with the effects of the first shown ones, masked by rules.
 func (p *Previews) Judge(ctx context.Context, all iter.Seq2[*deadletter.Kept, error], shown int, rules *mask.Rules,
 	each func(*Effect) error) error {
 	for l, err := range all {
@@ -68,7 +68,7 @@ func (p *Previews) Judge(ctx context.Context, all iter.Seq2[*deadletter.Kept, er
 	return nil
 }
 
-// Print says how many letters of each half would be written, and why the others would be rejected again.
+// Print prints how many dead letters of each half would be written, and why the others would be rejected again.
 func (p *Previews) Print(out io.Writer, asJSON bool) error {
 	for _, h := range p.halves {
 		if err := p.of[h.Group()].print(out, asJSON); err != nil {
@@ -78,7 +78,7 @@ func (p *Previews) Print(out io.Writer, asJSON bool) error {
 	return nil
 }
 
-// Line is how many letters of a half a replay would write, as a line of JSON.
+// Line is the JSON line of how many dead letters of a half a replay would write.
 type Line struct {
 	Pipeline string               `json:"pipeline"`
 	Letters  int                  `json:"letters"`
@@ -86,7 +86,7 @@ type Line struct {
 	Rejected map[event.Reason]int `json:"rejected"`
 }
 
-// Lines are those of all halves.
+// Lines returns the lines of all halves.
 func (p *Previews) Lines() (out []Line) {
 	for _, h := range p.halves {
 		out = append(out, p.of[h.Group()].line())
@@ -119,7 +119,7 @@ func (p *Preview) print(out io.Writer, asJSON bool) error {
 	return err
 }
 
-// Print prints the letter before and after its fix, and what stands where it would be written.
+// Print prints the dead letter before and after its fix, and what is there where it would be written.
 func (e *Effect) Print(out io.Writer, asJSON bool) error {
 	if asJSON {
 		enc := json.NewEncoder(out)
@@ -159,5 +159,5 @@ func (e *Effect) Print(out io.Writer, asJSON bool) error {
 	return nil
 }
 
-// mostShown is how much of a value is printed.
+// mostShown is the most columns of a value that are printed.
 const mostShown = 80

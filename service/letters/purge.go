@@ -7,13 +7,13 @@ import (
 	"brine/service"
 )
 
-// Purged is what a purge does of a topic, as a line of JSON.
+// Purged is the JSON line of what a purge does to a topic.
 type Purged struct {
 	deadletter.Purge
 	Deleted bool `json:"deleted"`
 }
 
-// RunPurge deletes what was planned, and hands over each topic once that is done; a dry run only hands them over.
+// RunPurge runs the plans, and calls each after each topic. A dry run only calls each.
 func RunPurge(ctx context.Context, plans []deadletter.Purge, dryRun bool, each func(Purged) error) error {
 	for i := range plans {
 		if !dryRun {

@@ -21,7 +21,8 @@ import (
 	"brine/service/fixes"
 )
 
-// Fixed compiles what --let says of a pipeline's records. What moves a row or its version is refused unless alterIdentity allows it.
+// Fixed compiles the --let expressions for a pipeline's records. It refuses one that moves a row or its version, unless alterIdentity
+// allows it.
 func Fixed(p *config.Pipeline, let []string, alterIdentity bool) (*fixes.Fix, error) {
 	fix, err := fixes.New(p, let)
 	if err != nil {
@@ -34,16 +35,16 @@ func Fixed(p *config.Pipeline, let []string, alterIdentity bool) (*fixes.Fix, er
 	return fix, nil
 }
 
-// Replay is dead letters that are to be written again: what is meant, once they are counted.
+// Replay is a replay of dead letters. Count fills in what there is to replay.
 type Replay struct {
 	Scan    *brokers.DeadLetters
-	Fix     *fixes.Fix     // nil: records are written as they are
+	Fix     *fixes.Fix     // nil: records are written unchanged
 	Letters map[string]int // by group
-	Halves  []config.Half  // that have some, by name
-	Unknown []string       // groups that have some, and that the configuration does not have: theirs are left out
+	Halves  []config.Half  // halves that have some, by name
+	Unknown []string       // groups that have some but are not in the configuration; they are left out
 }
 
-// Count counts the dead letters that are meant.
+// Count counts the selected dead letters.
 func (r *Replay) Count(ctx context.Context) (err error) {
 	if r.Letters, err = deadletter.CountByGroup(r.Scan.Letters(ctx, deadletter.Place{})); err != nil {
 		return service.IngestError(err)
@@ -52,7 +53,7 @@ func (r *Replay) Count(ctx context.Context) (err error) {
 	return nil
 }
 
-// Sort sorts out whose the letters are.
+// Sort assigns the dead letters to halves.
 func (r *Replay) Sort() {
 	for _, group := range slices.Sorted(maps.Keys(r.Letters)) {
 		if h, ok := r.Scan.Half(group); ok && slices.Contains(h.Pipeline.Halves(), h) {
@@ -64,7 +65,7 @@ func (r *Replay) Sort() {
 	slices.SortFunc(r.Halves, func(a, b config.Half) int { return cmp.Compare(a.Name(), b.Name()) })
 }
 
-// All is how many there are.
+// All returns the number of dead letters.
 func (r *Replay) All() (n int) {
 	for _, of := range r.Letters {
 		n += of
@@ -72,7 +73,7 @@ func (r *Replay) All() (n int) {
 	return n
 }
 
-// Names are those of the halves.
+// Names returns the names of the halves.
 func (r *Replay) Names() (names []string) {
 	for _, h := range r.Halves {
 		names = append(names, h.Name())
@@ -80,8 +81,8 @@ func (r *Replay) Names() (names []string) {
 	return names
 }
 
-// Preview says what a replay would do, and does nothing of it. It hands over the effects of so many, for which it asks the stores of s,
-// with what rules mask hidden; s may be nil where that is none. What it returns says what is known even with an error.
+// Preview reports what a replay would do, without doing it. It calls each with the first shown effects, masked by rules, for which it reads
+// the stores of s; s may be nil if shown is 0. The result is valid even with an error.
 func (r *Replay) Preview(ctx context.Context, s *service.Service, shown int, rules *mask.Rules,
 	each func(*Effect) error) (*Previews, error) {
 	previews, err := NewPreviews(r.Halves, r.Fix, s)
@@ -91,7 +92,7 @@ func (r *Replay) Preview(ctx context.Context, s *service.Service, shown int, rul
 	return previews, service.IngestError(previews.Judge(ctx, r.Scan.Letters(ctx, deadletter.Place{}), shown, rules, each))
 }
 
-// Outcome is what became of the dead letters of a half, as a line of JSON.
+// Outcome is the JSON line of what became of the dead letters of a half.
 type Outcome struct {
 	Pipeline string               `json:"pipeline"`
 	Letters  int                  `json:"letters"`
@@ -99,11 +100,11 @@ type Outcome struct {
 	Rejected map[event.Reason]int `json:"rejected"`
 
 	last    *deadletter.Letter
-	several bool // its pipeline reads several topics
+	several bool // whether its pipeline reads several topics
 }
 
-// Run writes the dead letters again by a service that was opened ToWrite, for as long as patience lasts with nothing settled (0: forever).
-// The outcomes, one for each of the halves, are what was done even with an error.
+// Run writes the dead letters again through a service that was opened ToWrite. It gives up when nothing has settled for patience (0:
+// never). It returns one outcome per half, which are valid even with an error.
 func (r *Replay) Run(ctx context.Context, s *service.Service, rate int, patience time.Duration) (out []Outcome, err error) {
 	var targets []deadletter.Target
 	for _, name := range r.Names() {
@@ -119,7 +120,7 @@ func (r *Replay) Run(ctx context.Context, s *service.Service, rate int, patience
 	return out, service.IngestError(err)
 }
 
-// Reasons says how many are still rejected, and why.
+// Reasons returns how many are still rejected, and why.
 func (o *Outcome) Reasons() (n int, why string) {
 	var reasons []string
 	for _, reason := range slices.Sorted(maps.Keys(o.Rejected)) {
@@ -129,8 +130,8 @@ func (o *Outcome) Reasons() (n int, why string) {
 	return n, strings.Join(reasons, ", ")
 }
 
-// Err is the error of dead letters that can still not be written; nil: all are. Without whole it leaves out what the last of them says,
-// which may be of a masked field.
+// Err returns an error if some dead letters still cannot be written. Unless whole is set, it omits the detail of the last one, which may
+// hold a masked field.
 func (o *Outcome) Err(whole bool) error {
 	rejected, why := o.Reasons()
 	if rejected == 0 {

@@ -1,4 +1,4 @@
-// Package display shows dead letters to people: no more of a masked one than what covers it.
+// Package display shows dead letters to people. Of a masked one it shows no more than its cover.
 package display
 
 import (
@@ -18,13 +18,13 @@ import (
 	"brine/service/letters"
 )
 
-// Columns name what Row returns, SumColumns what SumRow does.
+// Columns are the headers of Row, SumColumns those of SumRow.
 var (
 	Columns    = []string{"WRITTEN", "PIPELINE", "RECORD", "REASON", "FIELD", "KEY", "DETAIL"}
 	SumColumns = []string{"PIPELINE", "REASON", "FIELD", "SCHEMA", "LETTERS", "FIRST", "LAST", "THE LAST RECORD"}
 )
 
-// Row is a letter in a line; the covered one may be nil.
+// Row returns the table row of a dead letter. c may be nil.
 func Row(scan *brokers.DeadLetters, l *deadletter.Kept, c *letters.Covered) []string {
 	detail, key := l.Detail, bytesText(l.Record.Key)
 	if c != nil {
@@ -38,7 +38,7 @@ func Row(scan *brokers.DeadLetters, l *deadletter.Kept, c *letters.Covered) []st
 		term.Clip(cmp.Or(l.Field, "-"), 40), term.Clip(key, 40), detail}
 }
 
-// SumRow is a line of a summary.
+// SumRow returns the table row of a summary.
 func SumRow(s deadletter.SumObject) []string {
 	if s.Other {
 		s.Pipeline = "other"
@@ -47,7 +47,7 @@ func SumRow(s deadletter.SumObject) []string {
 		term.Thousands(int64(s.Letters)), when.Text(s.First.UnixMilli()), when.Text(s.Last.UnixMilli()), s.Example}
 }
 
-// Letter prints all of a letter; the covered one may be nil.
+// Letter prints a whole dead letter. covered may be nil.
 func Letter(out io.Writer, l *deadletter.Kept, pipeline string, covered *letters.Covered) error {
 	state := "open"
 	if !l.Replayed.IsZero() {
@@ -102,7 +102,7 @@ func printCovered(out io.Writer, table *term.Table, c *letters.Covered) error {
 	return err
 }
 
-// valueOf shows a value: JSON indented, other text as it is, other bytes as \xNN.
+// valueOf formats a value: JSON indented, other text unchanged, other bytes with \xNN escapes.
 func valueOf(value []byte) string {
 	var b bytes.Buffer
 	if json.Indent(&b, value, "", "  ") == nil {
@@ -114,7 +114,7 @@ func valueOf(value []byte) string {
 	return bytesText(value)
 }
 
-// Bytes prints bytes as they are, to a terminal as any other text: escaped by what stands before it.
+// Bytes prints raw bytes. On a terminal they are escaped by the terminal's writer, as any other text.
 func Bytes(out io.Writer, b []byte) error {
 	if term.IsTerminal(out) {
 		_, err := out.Write(b)
@@ -123,7 +123,7 @@ func Bytes(out io.Writer, b []byte) error {
 	return term.Draw(out, string(b))
 }
 
-// bytesText shows bytes as text where they are, else those that are not as \xNN; - for null.
+// bytesText formats bytes as text, with \xNN escapes where they are not text; null is -.
 func bytesText(b []byte) string {
 	if b == nil {
 		return "-"
