@@ -1,7 +1,7 @@
-// Package fixes compiles what dead letters are fixed by on their way back: expressions that replace what records hold of some fields. It
-// stands below service, which verifies what such replays have written, and service/letters, which makes them.
+// Package fixes compiles the fixes of dead letters: expressions that replace some fields of a record when it is replayed. Both service,
+// which verifies what such replays wrote, and service/letters, which runs them, import it.
 //
-// The invariant: a text that was compiled once is compiled to the same fix again, as long as the pipeline's fields are the same.
+// The invariant: a text always compiles to the same fix, as long as the pipeline's fields are the same.
 package fixes
 
 import (
@@ -16,17 +16,17 @@ import (
 	"brine/event"
 )
 
-// Fix is what records of a pipeline are fixed by.
+// Fix is a fix for records of a pipeline.
 type Fix struct {
 	Of    *event.Fix
 	texts []string
-	// Moves says what the fixed fields are part of that rows, documents and their versions are known by, as "at: the version".
+	// Moves says which identifying parts of rows, documents and versions the fixed fields belong to, such as "at: the version".
 	Moves []string
 }
 
 var assignment = regexp.MustCompile(`(?s)^\s*([A-Za-z_]\w*)\s*=([^=].*)$`)
 
-// New compiles fixes: each a field of the pipeline, =, and an expression as those of let, in which fixed fields are texts.
+// New compiles fixes of the form FIELD = EXPRESSION. The expressions are those of let, but fixed fields are texts in them.
 func New(p *config.Pipeline, texts []string) (*Fix, error) {
 	fields := p.Schema().Fields
 	byField := map[int]string{}
@@ -74,7 +74,7 @@ func names(fields []event.Field) string {
 	return strings.Join(out, ", ")
 }
 
-// Apply returns the schema of a pipeline's records with the fix; nil changes nothing.
+// Apply returns the schema of a pipeline's records with the fix. A nil Fix changes nothing.
 func (x *Fix) Apply(s event.Schema) event.Schema {
 	if x != nil {
 		s.Fix = x.Of
@@ -82,7 +82,7 @@ func (x *Fix) Apply(s event.Schema) event.Schema {
 	return s
 }
 
-// Text is the fix as marks have it; empty of nil.
+// Text returns the text of the fix, as marks record it, or "" for a nil Fix.
 func (x *Fix) Text() string {
 	if x == nil {
 		return ""
@@ -90,7 +90,7 @@ func (x *Fix) Text() string {
 	return strings.Join(x.texts, "\n")
 }
 
-// Again compiles a fix of the text that marks have of it.
+// Again compiles a fix from the text that marks record.
 func Again(p *config.Pipeline, text string) (*Fix, error) {
 	var texts []string
 	for line := range strings.SplitSeq(text, "\n") {

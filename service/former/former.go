@@ -1,14 +1,14 @@
-// Package former is how halves of pipelines were configured before they were reloaded: from which offset on another filter, say, decides
-// what becomes of records, and which one did before. Reloads note it (Note), in the topic of what is asked of pipelines; whoever reads
-// records again asks for it (Read, Halves.Of).
+// Package former knows how halves of pipelines were configured before they were reloaded: from which offset on another filter, say, decides
+// what becomes of records, and which one did before. Reloads record this in the control topic (Note). Code that reads records again asks
+// for it (Read, Notes.Of).
 //
 // The invariants:
-//   - What is answered is what was in force, or that it is not known: a configuration that is loaded again counts only if it still means
-//     what it meant, whatever has become of variables, files and brine since.
-//   - Where two notes do not follow on each other, since a process was restarted otherwise or a partition was another member's between
-//     them, what is between them is not known.
-//   - An earlier configuration agrees with that of now on keys, tables and indexes. One that does not is not known: nothing is written, or
-//     judged, by it.
+//   - An answer is what was in force, or unknown: an earlier configuration that is loaded counts only if it still means what it
+//     meant, however variables, files and brine have changed since.
+//   - Where two notes do not follow each other, because a process was restarted with another configuration or another member
+//     owned the partition in between, what lies between them is unknown.
+//   - An earlier configuration agrees with the current one on keys, tables and indexes. One that does not is unknown: nothing is
+//     written or judged by it.
 package former
 
 import (
@@ -24,7 +24,7 @@ import (
 	"brine/service/reload"
 )
 
-// Note adds to marks what the pipeline means and has meant, by a configuration, and returns what is to be kept of that.
+// Note sets in marks what the pipeline means now and meant before, and returns the earlier configuration to store.
 func Note(marks []control.Mark, before, after *config.Pipeline, cfg *config.Config) (control.Configuration, error) {
 	was, is := reload.Meaning(before), reload.Meaning(after)
 	for i := range marks {
@@ -34,15 +34,15 @@ func Note(marks []control.Mark, before, after *config.Pipeline, cfg *config.Conf
 	return control.Configuration{Name: was, Pipeline: before.Name, Written: written}, err
 }
 
-// Notes are what reloads have noted.
+// Notes are the notes of reloads.
 type Notes struct {
 	cfg    *config.Config
 	marks  []control.Mark
 	kept   map[string]control.Configuration
-	loaded map[string]*config.Config // by name; nil: what was in force is not known any more
+	loaded map[string]*config.Config // by name; nil: it is no longer known what was in force
 }
 
-// Read reads the notes, for the halves of a configuration.
+// Read reads the notes for the halves of a configuration.
 func Read(ctx context.Context, topic *control.Topic, cfg *config.Config) (*Notes, error) {
 	n := &Notes{cfg: cfg, loaded: map[string]*config.Config{}}
 	var err error
@@ -53,16 +53,16 @@ func Read(ctx context.Context, topic *control.Topic, cfg *config.Config) (*Notes
 // Half is how a half was configured before.
 type Half struct {
 	eras.Eras
-	// Halves are what it was, by reading, each on the half's topic; without a Pipeline where that is not known. Records are then read as they
-	// are now, and every event is kept.
+	// Halves are the earlier halves, by reading, each on the half's topic. An unknown one has no Pipeline; its records are read as they are
+	// now, and every event is kept.
 	Halves  []config.Half
-	Configs []*config.Config // that these are of; nil where it is not known
+	Configs []*config.Config // their configurations; nil: unknown
 }
 
-// Known reports whether a reading is that of a configuration that is known.
+// Known reports whether a reading is of a known configuration.
 func (h *Half) Known(reading int) bool { return h.Configs[reading] != nil }
 
-// Unknown is how many offsets of a partition, from one up to another, were written by a configuration that is not known.
+// Unknown returns the number of offsets of a partition in [from, to) that were written by an unknown configuration.
 func (h *Half) Unknown(partition int, from, to int64) int64 {
 	if h == nil {
 		return 0
@@ -70,7 +70,7 @@ func (h *Half) Unknown(partition int, from, to int64) int64 {
 	return h.Within(partition, from, to, func(i int) bool { return !h.Known(i) })
 }
 
-// Ends are where the eras end, by partition.
+// Ends returns the eras of each partition, which say where they end.
 func (h *Half) Ends() map[int][]eras.Era {
 	if h == nil {
 		return nil
@@ -78,8 +78,8 @@ func (h *Half) Ends() map[int][]eras.Era {
 	return h.Parts
 }
 
-// As returns the configuration that a record came under, and the half by it; nil if it is that of now. known is false where nobody knows
-// which one it was.
+// As returns the configuration under which a record arrived, and its half, or nil if that is the current one. known is false if it is
+// unknown.
 func (h *Half) As(partition int, offset int64) (cfg *config.Config, half *config.Half, known bool) {
 	if h == nil {
 		return nil, nil, true
@@ -91,7 +91,7 @@ func (h *Half) As(partition int, offset int64) (cfg *config.Config, half *config
 	return h.Configs[i], &h.Halves[i], h.Known(i)
 }
 
-// Of returns how the half, which is of one topic, was configured before; nil: never otherwise, as far as was noted.
+// Of returns how a half of a single topic was configured before, or nil if no note says that it ever was different.
 func (n *Notes) Of(h config.Half) *Half {
 	if n == nil {
 		return nil
@@ -108,21 +108,21 @@ func (n *Notes) Of(h config.Half) *Half {
 		out.Add(partition, eras.Era{Until: until, Reading: i})
 	}
 	byPartition := map[int][]control.Mark{}
-	for _, m := range n.marks { // by offset and time
+	for _, m := range n.marks { // sorted by offset and time
 		if m.Group == h.Group() && m.Topic == h.Pipeline.Topic {
 			byPartition[m.Partition] = append(byPartition[m.Partition], m)
 		}
 	}
-	for _, partition := range slices.Sorted(maps.Keys(byPartition)) { // readings have the same numbers each time
+	for _, partition := range slices.Sorted(maps.Keys(byPartition)) { // sorted, so that readings always get the same numbers
 		marks := byPartition[partition]
 		for i, m := range marks {
 			was := m.Was
 			if i > 0 && marks[i-1].Is != was {
-				was = unknown // they do not follow on each other
+				was = unknown // they do not follow each other
 			}
 			add(partition, was, m.Offset)
 		}
-		if last := marks[len(marks)-1]; last.Is != now && wasInForce(marks, now) { // what is asked about is an earlier one itself
+		if last := marks[len(marks)-1]; last.Is != now && wasInForce(marks, now) { // the configuration asked about is itself an earlier one
 			add(partition, unknown, math.MaxInt64)
 		}
 	}
@@ -158,8 +158,8 @@ func (h *Half) add(cfg *config.Config, now config.Half) {
 	h.Halves, h.Configs = append(h.Halves, half), append(h.Configs, cfg)
 }
 
-// agreeing loads an earlier configuration; nil where it is not known, or has other keys, tables or indexes than that of now, as after a
-// restart.
+// agreeing loads an earlier configuration. It returns nil if the configuration is unknown, or has other keys, tables or indexes than the
+// current one, as after a restart.
 func (n *Notes) agreeing(name string, h config.Half) *config.Config {
 	cfg := n.load(name, h.Pipeline.Name)
 	if cfg == nil || !reload.Agree(cfg, n.cfg, h.Name()) {
@@ -168,7 +168,7 @@ func (n *Notes) agreeing(name string, h config.Half) *config.Config {
 	return cfg
 }
 
-// load loads an earlier configuration; nil where it is not known what it was.
+// load loads an earlier configuration, or returns nil if it is no longer known.
 func (n *Notes) load(name, pipeline string) *config.Config {
 	if cfg, done := n.loaded[name]; done {
 		return cfg
@@ -189,7 +189,7 @@ func (n *Notes) load(name, pipeline string) *config.Config {
 	return cfg
 }
 
-// Renamed has the earlier configurations write other tables, as config.Config.Rename does.
+// Renamed makes the earlier configurations write to other tables; see config.Config.Rename.
 func (n *Notes) Renamed(into map[string]string) {
 	if n == nil || len(into) == 0 {
 		return

@@ -8,21 +8,21 @@ import (
 	"brine/config"
 )
 
-// Effect is what it takes for a changed setting to count in a brine that runs.
+// Effect is what it takes for a changed setting to take effect in a running brine.
 type Effect string
 
-// The effects, the mildest first.
+// Effects, mildest first.
 const (
-	Elsewhere Effect = "serve"   // it is of brine serve, which takes it up as it starts; brine run has no use for it
-	Live      Effect = "live"    // it counts at once, and nothing stops
-	Drain     Effect = "drain"   // the pipelines that it concerns settle, commit, and go on with it from their commit
-	Onward    Effect = "onward"  // drain as well; what was written before stays as it is, so the offset where it begins to count is recorded
-	Restart   Effect = "restart" // it is of the whole process
-	Replay    Effect = "replay"  // it is part of what rows and documents are known by, or of what those that are written mean
+	Elsewhere Effect = "serve"   // it belongs to brine serve, which reads it at startup; brine run does not use it
+	Live      Effect = "live"    // it takes effect at once, and nothing stops
+	Drain     Effect = "drain"   // the affected pipelines settle, commit, and continue with it from their commit
+	Onward    Effect = "onward"  // as Drain; what was written before is kept, so the offset where it takes effect is recorded
+	Restart   Effect = "restart" // it belongs to the whole process
+	Replay    Effect = "replay"  // it identifies rows and documents, or determines what stored ones mean
 )
 
-// effects are those of all settings, by section and within that by name; + and - (config.Comes, config.Goes) are an element that
-// comes or goes. A test holds that each setting has one.
+// effects are the effects of all settings, by section and effect. + and - (config.Comes, config.Goes) are an element that is added or
+// removed. A test checks that each setting has one effect.
 var effects = map[string]map[Effect]string{
 	"": {Restart: "memory process_memory"},
 	"kafka": {Restart: "brokers group client_id control_topic instance_id request_timeout",
@@ -78,7 +78,7 @@ var effects = map[string]map[Effect]string{
 	"pipelines.<name>.topics[]":        {Drain: "name start"},
 	"pipelines.<name>.csv":             {Replay: "columns separator"},
 	"pipelines.<name>.envelope":        {Replay: "form unwrapped before key", Onward: "truncate message ties"},
-	"pipelines.<name>.fields":          {Onward: "+ -"}, // those of keys and versions: Replay, see Differences
+	"pipelines.<name>.fields":          {Onward: "+ -"}, // fields of keys and versions: Replay, see Differences
 	"pipelines.<name>.fields.<name>":   {Replay: "type scale", Onward: "path format zone from trim case else default value"},
 	"pipelines.<name>.let":             {Onward: "+ -"},
 	"pipelines.<name>.let.<name>":      {Onward: "value", Replay: "type"},
@@ -117,7 +117,7 @@ var effects = map[string]map[Effect]string{
 	"pipelines.<name>.commands.transitions.<name>.set.<name>": {Elsewhere: "value"},
 }
 
-// effectsByName are effects turned about: section and name to effect.
+// effectsByName maps section and name to effect.
 var effectsByName = sync.OnceValue(func() map[string]map[string]Effect {
 	out := map[string]map[string]Effect{}
 	for section, of := range effects {
@@ -134,7 +134,7 @@ var effectsByName = sync.OnceValue(func() map[string]map[string]Effect {
 	return out
 })
 
-// effectOf is the effect of a setting, or of an element that comes or goes. One that nobody has thought about takes a restart.
+// effectOf returns the effect of a setting, or of an element that is added or removed. An unlisted setting needs a restart.
 func effectOf(section, name string) Effect {
 	if e := effectsByName()[section][name]; e != "" {
 		return e
@@ -142,13 +142,13 @@ func effectOf(section, name string) Effect {
 	return Restart
 }
 
-// described are the effects as the table of docs/live.md has them.
+// described names the effects in the table of docs/live.md.
 var described = map[Effect]string{
 	Live: "live", Drain: "drain", Onward: "drain, from a recorded offset on", Restart: "restart", Replay: "restart, and replay",
 	Elsewhere: "of `brine serve`",
 }
 
-// effectsTable is the table of docs/live.md: what it takes for each setting to count.
+// effectsTable returns the table of docs/live.md, which lists the effect of each setting.
 func effectsTable() string {
 	var b strings.Builder
 	b.WriteString("| section | setting | effect |\n|---|---|---|\n")

@@ -9,8 +9,8 @@ import (
 	"brine/config"
 )
 
-// Agree reports whether two configurations agree on everything of a half that rows and documents are known by, or that those that are
-// written mean: records of the earlier one may then be written, or judged, as it says beside the later one.
+// Agree reports whether two configurations agree on everything that identifies a half's rows and documents or determines what stored ones
+// mean. If so, records may still be written and judged by the earlier configuration.
 func Agree(earlier, later *config.Config, half string) bool {
 	was, is := find(earlier.Halves(), half), find(later.Halves(), half)
 	if was < 0 || is < 0 {
@@ -22,8 +22,8 @@ func Agree(earlier, later *config.Config, half string) bool {
 	})
 }
 
-// Meaning names what a pipeline makes of records: two configurations of it with one name make the same. It is the beginning of a SHA-256
-// over all settings that what is written follows from, ${…} filled in, and over the schema's file.
+// Meaning returns a name for what a pipeline makes of records. Two configurations of the pipeline with the same name make the same of them.
+// The name is the start of a SHA-256 over all settings that affect what is written, with ${…} expanded, and over the schema's file.
 func Meaning(p *config.Pipeline) string {
 	var lines []string
 	p.EachMeant(func(section, name, setting, value string) {

@@ -1,5 +1,5 @@
-// Package reload is what a reload of the configuration does, as it follows from two configurations: which halves of pipelines start, stop,
-// change and stay, by which settings, and what keeps it from being done. It is pure: it asks no server, and starts nothing.
+// Package reload derives from two configurations what a reload does: which halves of pipelines start, stop, change and stay, because of
+// which settings, and what prevents the reload. It is pure: it makes no requests and starts nothing.
 package reload
 
 import (
@@ -14,33 +14,33 @@ import (
 	"brine/internal/fault"
 )
 
-// Action is what becomes of a half.
+// Action is what a reload does to a half.
 type Action string
 
-// The actions.
+// Actions.
 const (
 	Starts  Action = "starts"
-	Stops   Action = "stops"   // it settles what it has begun, and commits
-	Changes Action = "changes" // it settles, commits, and goes on from there as it is configured then
-	Stays   Action = "stays"   // nothing of it stops
+	Stops   Action = "stops"   // it settles what it has started, and commits
+	Changes Action = "changes" // it settles, commits, and continues from there with the new configuration
+	Stays   Action = "stays"   // it is not stopped
 )
 
-// Half is one half of a pipeline.
+// Half is one half of a pipeline in a plan.
 type Half struct {
 	Name     string   `json:"pipeline"` // pipeline.half
 	Does     Action   `json:"does"`
-	Settings []string `json:"settings,omitempty"` // that change it
-	Onward   bool     `json:"onward,omitempty"`   // what was written before stays as it is, though it would be written otherwise now
+	Settings []string `json:"settings,omitempty"` // the settings that change it
+	Onward   bool     `json:"onward,omitempty"`   // what was written before is kept, although it would be written differently now
 }
 
-// Refusal is a setting that cannot change while brine runs.
+// Refusal is a changed setting that cannot change while brine runs.
 type Refusal struct {
 	Setting string `json:"setting"`
 	Message string `json:"message"`
 	Fix     string `json:"fix"`
 }
 
-// Setting is one that changes.
+// Setting is a changed setting.
 type Setting struct {
 	config.Difference
 	Effect Effect `json:"effect"`
@@ -48,12 +48,12 @@ type Setting struct {
 
 // Plan is what a reload does.
 type Plan struct {
-	Halves   []Half    `json:"pipelines"` // those of the new configuration in its order, behind them those that stop
+	Halves   []Half    `json:"pipelines"` // the new configuration's halves in order, then those that stop
 	Settings []Setting `json:"settings"`
-	Refusals []Refusal `json:"refusals,omitempty"` // none: it can be done
+	Refusals []Refusal `json:"refusals,omitempty"` // none: the plan can be carried out
 }
 
-// New plans the way from one configuration to another.
+// New returns the plan that leads from the old configuration to the new one.
 func New(old, new *config.Config) *Plan {
 	p := &Plan{Halves: []Half{}, Settings: []Setting{}}
 	for _, d := range config.Differences(old, new) {
@@ -85,8 +85,8 @@ func find(halves []config.Half, name string) int {
 	return slices.IndexFunc(halves, func(h config.Half) bool { return h.Name() == name })
 }
 
-// judge says what it takes for a setting to count, and refuses what cannot change. A half that goes as a whole leaves what it has written
-// as it is, and nothing goes on differently.
+// judge returns the effect of a change, and refuses a setting that cannot change. A half that is removed as a whole keeps what it has
+// written, and nothing is written differently.
 func (p *Plan) judge(d config.Difference, new *config.Config) Setting {
 	s := Setting{d, effectOf(d.Section, d.Name)}
 	of := halfOf(&d)
@@ -111,8 +111,8 @@ func (p *Plan) refuse(d *config.Difference, message, fix string) {
 	p.Refusals = append(p.Refusals, Refusal{d.Setting, message, fix})
 }
 
-// Served refuses what a process that serves too cannot change while it runs: what it serves, and what it hides from whom, is as it was at
-// its start.
+// Served refuses what cannot change while the process also serves: what it serves, and what it masks from whom, stay as they were at its
+// start.
 func (p *Plan) Served(old, new *config.Config) {
 	for i := range p.Settings {
 		if d := &p.Settings[i]; d.Effect == Elsewhere {
@@ -127,7 +127,7 @@ func (p *Plan) Served(old, new *config.Config) {
 	}
 }
 
-// halfOf is the half whose only rows or documents a difference may be.
+// halfOf returns the name of the half whose only rows or documents a difference may be.
 func halfOf(d *config.Difference) string {
 	if kind, ok := strings.CutPrefix(d.Section, "pipelines.<name>."); ok && (kind == "rows" || kind == "documents") {
 		return d.Names[0] + "." + kind
@@ -135,7 +135,7 @@ func halfOf(d *config.Difference) string {
 	return ""
 }
 
-// concerns reports whether a half has to change for a setting to count.
+// concerns reports whether a half must change for a setting to take effect.
 func concerns(d *Setting, h config.Half) bool {
 	if d.Effect == Live || d.Effect == Elsewhere {
 		return false
@@ -164,7 +164,7 @@ func concerns(d *Setting, h config.Half) bool {
 	return false
 }
 
-// Err is what keeps the plan from being done; nil: nothing does.
+// Err returns what prevents the plan, or nil if nothing does.
 func (p *Plan) Err() error {
 	if len(p.Refusals) == 0 {
 		return nil
@@ -180,7 +180,7 @@ func (p *Plan) Err() error {
 	return fault.New(fault.Usage, errors.Join(all...), strings.Join(fixes, "; "))
 }
 
-// Names are those of the halves that do something.
+// Names returns the names of the halves with the given action.
 func (p *Plan) Names(does Action) (names []string) {
 	for i := range p.Halves {
 		if p.Halves[i].Does == does {
@@ -190,38 +190,38 @@ func (p *Plan) Names(does Action) (names []string) {
 	return names
 }
 
-// Outcome is what has come of a reload.
+// Outcome is the outcome of a reload.
 type Outcome string
 
-// The outcomes.
+// Outcomes.
 const (
 	Applied   Outcome = "applied"
-	Unchanged Outcome = "unchanged" // the configuration says what it said before
-	Previewed Outcome = "preview"   // it could be applied, and was not asked to be
-	Refused   Outcome = "refused"   // what ran before goes on
+	Unchanged Outcome = "unchanged" // the configuration means the same as before
+	Previewed Outcome = "preview"   // only checked, as requested; it could be applied
+	Refused   Outcome = "refused"   // what ran before continues
 )
 
-// Outcomes are all of them.
+// Outcomes lists all outcomes.
 var Outcomes = []Outcome{Applied, Unchanged, Previewed, Refused}
 
-// Result is what has come of a reload.
+// Result is the result of a reload.
 type Result struct {
 	Outcome Outcome   `json:"result"`
 	By      string    `json:"by"` // who asked, and how
 	At      time.Time `json:"at"`
-	Before  string    `json:"before"`          // the beginning of the configuration's SHA-256, without secrets and comments
-	After   string    `json:"after,omitempty"` // nothing: it could not be read
+	Before  string    `json:"before"`          // start of the configuration's SHA-256, without secrets and comments
+	After   string    `json:"after,omitempty"` // empty if it could not be read
 
-	*Plan           // nil when there was no configuration to compare
-	Error  string   `json:"error,omitempty"` // of what was refused
+	*Plan           // nil if there was no configuration to compare
+	Error  string   `json:"error,omitempty"` // of a refused reload
 	Fix    string   `json:"fix,omitempty"`
 	Warned []string `json:"warnings,omitempty"`
 
-	Onward     []Offset `json:"onward,omitempty"`     // where what is Onward begins
-	Unrecorded string   `json:"unrecorded,omitempty"` // why Onward is in the log alone
+	Onward     []Offset `json:"onward,omitempty"`     // where Onward settings take effect
+	Unrecorded string   `json:"unrecorded,omitempty"` // why Onward is only in the log
 }
 
-// Offset is where a half goes on in a partition.
+// Offset is where a half continues in a partition.
 type Offset struct {
 	Half      string `json:"pipeline"`
 	Topic     string `json:"topic"`
@@ -229,7 +229,7 @@ type Offset struct {
 	Offset    int64  `json:"offset"` // the first record that is written by the new configuration
 }
 
-// Compare sorts by half, topic and partition.
+// Compare orders offsets by half, topic and partition.
 func (o Offset) Compare(other Offset) int {
 	return cmp.Or(cmp.Compare(o.Half, other.Half), cmp.Compare(o.Topic, other.Topic), cmp.Compare(o.Partition, other.Partition))
 }

@@ -9,13 +9,13 @@ import (
 	"brine/internal/term"
 )
 
-// effectWords are the effects for people.
+// effectWords describes the effects for people.
 var effectWords = map[Effect]string{
 	Live: "counts at once", Drain: "drains", Onward: "drains; rows before stay as they are",
 	Restart: "needs a restart", Replay: "needs a restart and a replay", Elsewhere: "of brine serve",
 }
 
-// Print prints what has come of a reload, for people or as JSON.
+// Print prints the result of a reload, as text or as JSON.
 func (r *Result) Print(out io.Writer, asJSON bool) error {
 	if asJSON {
 		term.Println(out, "%s", term.JSON(r))
@@ -40,7 +40,7 @@ func (r *Result) Print(out io.Writer, asJSON bool) error {
 		term.Println(out, "nothing has changed: configuration %s", r.Before)
 	case Previewed:
 		term.Println(out, "this could be applied; nothing was changed")
-	case Refused: // the error says it
+	case Refused: // the error has the reason
 	}
 	return nil
 }
@@ -59,7 +59,7 @@ func (p *Plan) print(out io.Writer) {
 	settings.Flush()
 }
 
-// Lines are the settings with what they were and become.
+// Lines returns the changed settings, with their old and new values.
 func (p *Plan) Lines() (lines []string) {
 	for i := range p.Settings {
 		lines = append(lines, line(&p.Settings[i]))
@@ -67,7 +67,7 @@ func (p *Plan) Lines() (lines []string) {
 	return lines
 }
 
-// LinesOf are those of the settings that change a half.
+// LinesOf returns the lines of the settings that change a half.
 func (p *Plan) LinesOf(half string) (lines []string) {
 	at := slices.IndexFunc(p.Halves, func(h Half) bool { return h.Name == half })
 	for i := range p.Settings {

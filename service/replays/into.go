@@ -14,8 +14,8 @@ import (
 	"brine/service"
 )
 
-// redirect has the pipeline's rows go to the tables of --into: all of them, so that none goes to a live table by accident. Documents
-// have no such place: only the rows are replayed.
+// redirect makes the pipeline's rows go to the tables of --into. It redirects all of them, so that none goes to a live table by accident.
+// Documents have no such target, so only the rows are replayed.
 func (s *Set) redirect() error {
 	if len(s.asked.Into) == 0 {
 		return nil
@@ -42,7 +42,7 @@ func (s *Set) redirect() error {
 	return nil
 }
 
-// renames reads --into: other tables by the pipeline's own.
+// renames parses --into: other tables by the pipeline's own.
 func renames(cfg *config.Config, p *config.Pipeline, own map[string]bool, texts []string) (map[string]string, error) {
 	into := map[string]string{}
 	for _, text := range texts {
@@ -62,8 +62,8 @@ func renames(cfg *config.Config, p *config.Pipeline, own map[string]bool, texts 
 	return into, nil
 }
 
-// CreateShadows makes the tables of --into that are missing, with the families and regions that the configuration gives the pipeline's own,
-// and returns those that it has made.
+// CreateShadows creates the missing tables of --into, with the families and regions that the configuration defines for the pipeline's own
+// tables, and returns the tables that it created.
 func (s *Set) CreateShadows(ctx context.Context, cluster *hbase.Client) (made []schema.TableStep, err error) {
 	only := service.Only(s.cfg, s.pipeline)
 	stores := schema.Stores{Cluster: cluster}

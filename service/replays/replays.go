@@ -1,7 +1,7 @@
-// Package replays is a replay of a pipeline as it is asked for, by brine replay or over HTTP: what that means, what it would do, and how it
-// ends. The replays of single halves are package service's.
+// Package replays runs the replay of a pipeline that brine replay or an HTTP client asks for: it parses the request, plans it, and reports
+// how it ended. The replays of single halves belong to package service.
 //
-// Faults name what is asked as the command's flags do.
+// Errors name what was asked for by the command's flags.
 package replays
 
 import (
@@ -26,26 +26,26 @@ import (
 	"brine/verify"
 )
 
-// Asked is what is asked for. The zero value of a field is as if it was left out; From is required.
+// Asked is a request for a replay. The zero value of a field means that it is not given; From is required.
 type Asked struct {
-	Topic       string   // only this one of the topics that the pipeline reads
+	Topic       string   // only this topic of the pipeline
 	Half        string   // rows or documents; empty: both
 	From, To    string   // empty To: latest
-	Partitions  []int    // nil: those of the offsets, else all
-	Keys        []string // only records of these
+	Partitions  []int    // nil: those of the offsets, or else all
+	Keys        []string // only records with these keys
 	Into        []string // TABLE or OWN=OTHER
-	Rate        int      // records a second; 0: the pipeline's own
-	Name        string   // that progress is kept under; empty: made of the range
+	Rate        int      // records per second; 0: the pipeline's own limit
+	Name        string   // name under which progress is stored; empty: derived from the range
 	Again       bool
 	SkipMissing bool
-	Diff        int // only what so many records would change; 0: no diff
-	// AsConfigured writes all records as the configuration says, also those that came when another was in force.
+	Diff        int // only compare this many records; 0: no diff
+	// AsConfigured writes all records as configured now, including those that arrived under another configuration.
 	AsConfigured bool
 }
 
-// Set is the replays of the halves that are meant, one for each topic.
+// Set is the replays of the selected halves, one per topic.
 type Set struct {
-	Replays []*service.Replay // once they are planned
+	Replays []*service.Replay // set by Plan
 
 	asked    Asked
 	cfg      *config.Config
@@ -56,7 +56,7 @@ type Set struct {
 	keys     [][]byte
 }
 
-// New finds out what is meant, and asks nobody. With Into the configuration's tables are renamed.
+// New parses the request, without contacting any server. With Into, it renames the tables of cfg.
 func New(cfg *config.Config, p *config.Pipeline, asked Asked, now time.Time) (*Set, error) {
 	s := &Set{asked: asked, cfg: cfg, pipeline: p}
 	if err := s.redirect(); err != nil {
@@ -80,7 +80,7 @@ func New(cfg *config.Config, p *config.Pipeline, asked Asked, now time.Time) (*S
 	return s, nil
 }
 
-// Plan asks the brokers what the replays would read, and hands over each as it is planned.
+// Plan asks the brokers what the replays would read, and calls planned for each.
 func (s *Set) Plan(ctx context.Context, planned func(*service.Replay)) error {
 	halves, err := (brokers.Topics{Config: s.cfg}).EachHalf(ctx, s.halves, s.asked.Topic)
 	if err != nil {
@@ -106,7 +106,7 @@ func (s *Set) Plan(ctx context.Context, planned func(*service.Replay)) error {
 	return nil
 }
 
-// former are the configurations that records came under, with the tables of --into.
+// former returns the configurations under which records arrived, with the tables of --into.
 func (s *Set) former(ctx context.Context) (*former.Notes, error) {
 	if s.asked.AsConfigured {
 		return nil, nil
@@ -116,7 +116,7 @@ func (s *Set) former(ctx context.Context) (*former.Notes, error) {
 	return notes, err
 }
 
-// unknown is an error where nobody knows any more how a part of a replay was written.
+// unknown returns an error if part of a replay's range was written by an unknown configuration.
 func unknown(r *service.Replay) error {
 	n := int64(0)
 	for _, p := range r.Plan.Partitions {
@@ -139,12 +139,12 @@ func (s *Set) options(half ingest.Options) ingest.ReplayOptions {
 	o.OutOfRange = ingest.FromEarliest // what leaves the topic meanwhile is counted and reported
 	if s.asked.Rate > 0 {
 		o.RecordsPerSecond = float64(s.asked.Rate)
-		o.MaxBatchRecords = max(1, min(o.MaxBatchRecords, s.asked.Rate/10)) // so that a low rate does not come in bursts
+		o.MaxBatchRecords = max(1, min(o.MaxBatchRecords, s.asked.Rate/10)) // prevents bursts at a low rate
 	}
 	return o
 }
 
-// Left are the replays that have something left to do. It fails when part of a range is missing, unless that was allowed.
+// Left returns the replays that have something left to do. It returns an error if part of a range is missing, unless that was allowed.
 func (s *Set) Left() ([]*service.Replay, error) {
 	for _, r := range s.Replays {
 		if len(r.Plan.Missing()) > 0 && !s.asked.SkipMissing {
@@ -158,7 +158,7 @@ func (s *Set) Left() ([]*service.Replay, error) {
 	return slices.DeleteFunc(slices.Clone(s.Replays), func(r *service.Replay) bool { return r.Plan.Left() == 0 }), nil
 }
 
-// Run runs replays that were opened, until all is settled or ctx ends, and returns a worded error or nil for each.
+// Run runs opened replays until all is settled or ctx is done, and returns an error for people, or nil, for each.
 func (s *Set) Run(ctx context.Context, replays []*service.Replay) []error {
 	errs := service.RunReplays(ctx, replays)
 	for i, r := range replays {
@@ -167,7 +167,7 @@ func (s *Set) Run(ctx context.Context, replays []*service.Replay) []error {
 	return errs
 }
 
-// outcome words how a replay has ended.
+// outcome returns the error of a replay for people.
 func (s *Set) outcome(ctx context.Context, r *service.Replay, err error) error {
 	switch gone := r.Gone(); {
 	case err != nil && ctx.Err() != nil:
@@ -184,7 +184,7 @@ func (s *Set) outcome(ctx context.Context, r *service.Replay, err error) error {
 	return nil
 }
 
-// resume says how to go on. A time of so long ago is another one by then.
+// resume returns how to continue. It replaces relative times, which would mean another time by then.
 func (s *Set) resume(r *service.Replay) string {
 	var fixed []string
 	for _, end := range []struct {
@@ -201,13 +201,13 @@ func (s *Set) resume(r *service.Replay) string {
 	return "the same command with " + strings.Join(fixed, " ") + " goes on from there"
 }
 
-// Diff is what a replay would change, as a line of JSON.
+// Diff is the JSON line of what a replay would change.
 type Diff struct {
 	Pipeline string `json:"pipeline"` // pipeline.rows
 	verify.DiffReport
 }
 
-// DiffOf returns the replay whose sample is compared, or why there is none.
+// DiffOf returns the replay whose sample is compared, or an error that says why there is none.
 func (s *Set) DiffOf() (*service.Replay, error) {
 	i := slices.IndexFunc(s.Replays, func(r *service.Replay) bool { return r.Options.Group == s.pipeline.RowsGroup() })
 	if i < 0 {
@@ -220,7 +220,7 @@ func (s *Set) DiffOf() (*service.Replay, error) {
 	return s.Replays[i], nil
 }
 
-// Diff compares a sample of the range with the tables, and hides what is masked. It writes nothing.
+// Diff compares a sample of the range with the tables, and masks the result. It writes nothing.
 func (s *Set) Diff(ctx context.Context, rows verify.Getter, r *service.Replay) (*Diff, error) {
 	if err := unknown(r); err != nil {
 		return nil, err

@@ -9,7 +9,7 @@ import (
 	"brine/internal/fault"
 )
 
-// Span reads --from, --to and --partitions. Offsets name the partitions, unless they are named by themselves.
+// Span parses --from, --to and --partitions. Offsets imply their partitions, unless --partitions is given.
 func Span(from, to string, partitions []int, now time.Time) (ingest.Span, error) {
 	begin, err1 := position("--from", from, now)
 	end, err2 := position("--to", to, now)

@@ -8,27 +8,27 @@ import (
 	"brine/internal/fault"
 )
 
-// Damaged is the error of a data folder that is not what was written.
+// Damaged returns the error of a damaged data folder.
 func Damaged(what string, err error) error {
 	return fault.New(fault.Damaged, fmt.Errorf("%s: %w", what, err),
 		"brine dev --data DIR --repair saves what it can of a folder of brine dev or of an embedded HBase, and says what is lost; or delete the "+
 			"folder and write it again")
 }
 
-// DamagedAccounts is the error of an accounts.connect of embedded:DIR that is not what was written.
+// DamagedAccounts returns the error of damaged accounts in a folder of embedded:DIR.
 func DamagedAccounts(err error) error {
 	return fault.New(fault.Damaged, err, "move the contents of its folder away and put accounts.db of a backup there; without a backup, "+
 		"begin with an empty folder: nothing restores accounts, tokens and the audit (brine dev --data DIR --repair sets those of a folder "+
 		"of brine dev aside)")
 }
 
-// Damage carries the first damage that the embedded HBase finds in its folder while it reads it, to the process that has to end then.
+// Damage passes the first damage that the embedded HBase finds in its folder to the process, which must stop then.
 type Damage struct{ found chan error }
 
-// NewDamage returns a Damage of which nothing is reported yet.
+// NewDamage returns a Damage without a report.
 func NewDamage() Damage { return Damage{make(chan error, 1)} }
 
-// Report takes a damage; it is what embedded.Options.Damaged calls. Only the first one counts.
+// Report reports a damage, as embedded.Options.Damaged. Only the first one counts.
 func (d Damage) Report(err error) {
 	select {
 	case d.found <- err:
@@ -36,21 +36,21 @@ func (d Damage) Report(err error) {
 	}
 }
 
-// Guard returns a context that ends when damage is reported. What was done within it ends with end, which takes its error, returns the
-// damage instead of it if there is one, and releases the context.
+// Guard returns a context that is canceled when damage is reported. The caller passes the error of its work to end, which returns the
+// damage instead if there is any, and releases the context.
 func (d Damage) Guard(ctx context.Context) (guarded context.Context, end func(error) error) {
 	guarded, cancel := context.WithCancelCause(ctx)
 	go func() {
 		select {
 		case err := <-d.found:
-			d.Report(err) // for those who guard something after this
+			d.Report(err) // for later guards
 			cancel(Damaged("embedded HBase", err))
 		case <-guarded.Done():
 		}
 	}()
 	return guarded, func(err error) error {
 		select {
-		case damage := <-d.found: // just now
+		case damage := <-d.found: // reported just now
 			d.Report(damage)
 			cancel(Damaged("embedded HBase", damage))
 		default:

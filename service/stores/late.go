@@ -9,7 +9,7 @@ import (
 	"brine/search"
 )
 
-// LateSearch is the search engine of a configuration, which the first query opens: a command without queries needs none.
+// LateSearch is the search engine of a configuration, opened by the first query: a command without queries needs none.
 type LateSearch struct {
 	Config *config.Config
 
@@ -17,7 +17,7 @@ type LateSearch struct {
 	engine indexer.Engine
 }
 
-// Search asks the engine.
+// Search sends a query to the engine.
 func (l *LateSearch) Search(ctx context.Context, q search.Query) (search.Page, error) {
 	engine, err := l.open()
 	if err != nil {
@@ -35,7 +35,7 @@ func (l *LateSearch) open() (_ indexer.Engine, err error) {
 	return l.engine, err
 }
 
-// Close closes what was opened.
+// Close closes the engine if it was opened.
 func (l *LateSearch) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -13,22 +13,22 @@ import (
 )
 
 const (
-	warnFrom   = 3                // failures in a row
-	warnEvery  = time.Minute      // of one table, one index, or one broker
-	outageLast = 90 * time.Second // after its last failure: a try may take a minute, and the pause before it 20 s
+	warnFrom   = 3                // consecutive failures
+	warnEvery  = time.Minute      // per table, index or broker
+	outageLast = 90 * time.Second // after the last failure: a try may take a minute, and the pause before it 20 s
 )
 
-// Outages are what fails in the stores, or in Kafka, again and again, without an end of its own. Each is warned of from its third failure
-// in a row on, then once a minute, with the last cause, which names the server.
+// Outages tracks repeated failures in the stores and in Kafka. Each is logged from its third consecutive failure on, at most once a minute,
+// with the last error, which names the server.
 type Outages struct {
 	log *slog.Logger
 
 	mu     sync.Mutex
-	failed map[string]*outage   // by region of HBase, or by pipeline
+	failed map[string]*outage   // by HBase region, or by pipeline
 	warned map[string]time.Time // by outage.of
 }
 
-// ShownCause is how many columns of a cause are shown: a server may say whole pages.
+// ShownCause is the most columns of a cause that are shown: a server may send whole pages.
 const ShownCause = 500
 
 type outage struct {
@@ -40,12 +40,12 @@ type outage struct {
 
 const kindBroker = "broker"
 
-// NewOutages returns outages that warn in log.
+// NewOutages returns Outages that log to log.
 func NewOutages(log *slog.Logger) *Outages {
 	return &Outages{log: log, failed: map[string]*outage{}, warned: map[string]time.Time{}}
 }
 
-// fail notes a failure, which is so many in a row; 0: one more than before.
+// fail records a failure. now.failures is the number of consecutive failures; 0 means one more than before.
 func (o *Outages) fail(key string, now outage) {
 	o.mu.Lock()
 	before := o.failed[key]
@@ -71,7 +71,7 @@ func (o *Outages) fail(key string, now outage) {
 	}
 }
 
-// pass notes that what failed does so no longer.
+// pass records that what failed works again.
 func (o *Outages) pass(keys ...string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -80,7 +80,7 @@ func (o *Outages) pass(keys ...string) {
 	}
 }
 
-// Cause returns why something of these tables, or of this pipeline, fails again and again; nil if nothing does.
+// Cause returns the latest error of what keeps failing of the given tables or pipeline, or nil.
 func (o *Outages) Cause(of ...string) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -99,7 +99,7 @@ func (o *Outages) Cause(of ...string) error {
 	return latest.last
 }
 
-// HBase adds them to the hooks of a client.
+// HBase wraps the hooks of a client.
 func (o *Outages) HBase(hooks hbase.Hooks) hbase.Hooks {
 	retry, applied := hooks.Retry, hooks.Applied
 	hooks.Retry = func(i hbase.RetryInfo) {
@@ -117,12 +117,12 @@ func (o *Outages) HBase(hooks hbase.Hooks) hbase.Hooks {
 	return hooks
 }
 
-// Kafka notes a failure of a broker; it is what ingest.Kafka.Failed calls.
+// Kafka records a failure of a broker, as ingest.Kafka.Failed.
 func (o *Outages) Kafka(address string, failures int, err error) {
 	o.fail(address, outage{kind: kindBroker, of: address, failures: failures, last: err})
 }
 
-// Index adds them to the hooks of a pipeline's documents.
+// Index wraps the hooks of a pipeline's documents.
 func (o *Outages) Index(pipeline string, hooks indexer.Hooks) indexer.Hooks {
 	retry, items := hooks.Retry, hooks.Items
 	hooks.Retry = func(i indexer.RetryInfo) {

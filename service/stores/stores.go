@@ -1,5 +1,5 @@
-// Package stores opens the stores that a configuration names: a client of HBase and a search engine, each with the server in this process
-// where the configuration asks for one. It reports what fails in them again and again, and what is found damaged.
+// Package stores opens the stores that a configuration names: an HBase client and a search engine, each with its server in this process if
+// the configuration asks for that. It reports repeated failures in them, and damage.
 package stores
 
 import (
@@ -23,7 +23,7 @@ import (
 	"brine/service/admin"
 )
 
-// HBase is a client of a cluster, with the server in this process where the configuration asks for one.
+// HBase is a client of a cluster, with the embedded server if the configuration asks for one.
 type HBase struct {
 	Client *hbase.Client
 	Server *embedded.Server // nil unless embedded
@@ -32,8 +32,8 @@ type HBase struct {
 	log    *slog.Logger
 }
 
-// OpenHBase connects to the cluster of a configuration; embedded:DIR starts it first. Where opts has no Retry hook, servers that fail again
-// and again are logged.
+// OpenHBase connects to the cluster of a configuration; embedded:DIR starts it first. If opts has no Retry hook, servers that fail
+// repeatedly are logged.
 func OpenHBase(ctx context.Context, cfg *config.Config, opts hbase.Options, log *slog.Logger) (*HBase, error) {
 	h := &HBase{damage: NewDamage(), log: log}
 	if dir, ok := cfg.Cluster.Embedded(); ok {
@@ -71,7 +71,7 @@ func OpenHBase(ctx context.Context, cfg *config.Config, opts hbase.Options, log 
 	return h, nil
 }
 
-// readAgain says what became of certificates that have changed.
+// readAgain logs the result of reading changed certificates.
 func readAgain(log *slog.Logger, section string, err error) {
 	if err != nil {
 		log.Warn(section+": its files have changed and cannot be used", "error", err)
@@ -80,12 +80,12 @@ func readAgain(log *slog.Logger, section string, err error) {
 	log.Info(section + ": its files have changed, and new connections use them")
 }
 
-// working says what is waited for while the master works on a change.
+// working describes a change that the master is working on.
 func working(i hbase.ProcedureInfo) string {
 	return fmt.Sprintf("%s %s: the master has worked on it for %v, as procedure %d", i.Op, i.Table, i.For.Round(time.Second), i.ID)
 }
 
-// fixOf is what to do about an HBase that could not be opened; empty when the error says it.
+// fixOf returns what to do about an HBase that could not be opened, or "" if the error says so.
 func fixOf(err error, connect string) string {
 	var says interface{ Advice() string }
 	if errors.As(err, &says) {
@@ -94,7 +94,7 @@ func fixOf(err error, connect string) string {
 	return connectFix(connect)
 }
 
-// connectFix says what to look at when no HBase answers where hbase.connect says.
+// connectFix returns what to check if no HBase answers at hbase.connect.
 func connectFix(connect string) string {
 	if strings.HasPrefix(strings.TrimPrefix(connect, "hbase+"), "zk://") {
 		return "start HBase, or name its ZooKeepers in hbase.connect (port 2181 unless set otherwise), with HBase's zookeeper.znode.parent as " +
@@ -103,18 +103,18 @@ func connectFix(connect string) string {
 	return "start HBase, or name servers of it in hbase.connect: masters (port 16000 unless set otherwise) or region servers (16020)"
 }
 
-// Untested words the client's warning of a cluster's release.
+// Untested returns the warning about a cluster's release.
 func Untested(version string) string {
 	return fmt.Sprintf("the cluster runs HBase %s, which this brine is not tested with; it is with %s", version,
 		strings.Join(hbase.TestedVersions(), ", "))
 }
 
-// Guard returns a context that ends when the server in this process finds its folder damaged; see Damage.Guard.
+// Guard returns a context that is canceled when the embedded server finds its folder damaged; see Damage.Guard.
 func (h *HBase) Guard(ctx context.Context) (context.Context, func(error) error) {
 	return h.damage.Guard(ctx)
 }
 
-// Close closes the client and then the server.
+// Close closes the client, then the server.
 func (h *HBase) Close() {
 	if h.Client != nil {
 		Close("the HBase client", h.Client, h.log)
@@ -124,11 +124,11 @@ func (h *HBase) Close() {
 	}
 }
 
-// StartHBase starts the embedded server. What goes wrong beside its calls is logged.
+// StartHBase starts the embedded server. Errors outside of calls are logged.
 func StartHBase(opts embedded.Options, log *slog.Logger) (*embedded.Server, error) {
 	opts.Warn = func(err error) { log.Warn("the embedded HBase", "error", err) }
 	server, err := embedded.Start(opts)
-	if known, is := errors.AsType[*fault.Error](err); is { // of the process that listens on it
+	if known, is := errors.AsType[*fault.Error](err); is { // from the listen function of the process
 		return nil, known
 	}
 	switch {
@@ -147,7 +147,7 @@ func StartHBase(opts embedded.Options, log *slog.Logger) (*embedded.Server, erro
 	return server, nil
 }
 
-// OpenSearch opens the search engine of a configuration: a client, or the engine in this process.
+// OpenSearch opens the search engine of a configuration: a client, or the embedded engine.
 func OpenSearch(cfg *config.Config) (indexer.Engine, error) {
 	if dir, ok := cfg.Search.Embedded(); ok {
 		engine, err := bleve.Open(bleve.Options{Dir: dir})
@@ -166,10 +166,10 @@ func OpenSearch(cfg *config.Config) (indexer.Engine, error) {
 	return engine, nil
 }
 
-// Registry is a client of the schema registry whose errors have their kinds.
+// Registry is a client of the schema registry whose errors have fault kinds.
 type Registry struct{ *registry.Client }
 
-// OpenRegistry opens the schema registry of a configuration, and asks it nothing; nil when the configuration names none.
+// OpenRegistry opens the schema registry of a configuration without connecting, or returns nil if none is configured.
 func OpenRegistry(cfg *config.Config) (*Registry, error) {
 	o, ok := cfg.Registry()
 	if !ok {
@@ -182,12 +182,12 @@ func OpenRegistry(cfg *config.Config) (*Registry, error) {
 	return &Registry{client}, nil
 }
 
-// Check asks the registry whether it is there and lets us in.
+// Check checks that the registry answers and accepts the credentials.
 func (r *Registry) Check(ctx context.Context) error {
 	return registryError(r.Client.Check(ctx))
 }
 
-// Newest returns the newest schema of a subject; nil where there is no such subject.
+// Newest returns the newest schema of a subject, or nil if there is no such subject.
 func (r *Registry) Newest(ctx context.Context, subject string) (*registry.Schema, error) {
 	s, err := r.Client.Newest(ctx, subject)
 	return s, registryError(err)
@@ -204,10 +204,10 @@ func registryError(err error) error {
 	return err
 }
 
-// closeTime bounds how long one thing may take to close: a disk or a peer may answer nothing any more.
+// closeTime is the longest time to wait for one Close: a disk or a peer may not respond any more.
 const closeTime = 15 * time.Second
 
-// Close closes what is no longer used, and waits for that a bounded time. An error loses nothing that was acknowledged, but is logged.
+// Close closes c, and waits at most closeTime. An error loses nothing that was acknowledged, but is logged.
 func Close(what string, c io.Closer, log *slog.Logger) {
 	closed := make(chan error, 1)
 	go func() { closed <- c.Close() }()

@@ -1,7 +1,7 @@
-// Package testhbase is what brine hbase runs: an embedded HBase alone, for the tests of any project in any language, on ports that were
-// chosen, with faults over HTTP for callers with a token. docs/test-hbase.md is its page.
+// Package testhbase implements brine hbase: an embedded HBase alone, for the tests of any project in any language, on configured ports,
+// with fault injection over HTTP for clients with a token. It is documented in docs/test-hbase.md.
 //
-// The invariant: nothing listens beyond loopback unless it was asked for, and the faults' port answers nobody without the token.
+// The invariant: nothing listens beyond loopback unless asked to, and the port for faults answers nobody without the token.
 package testhbase
 
 import (
@@ -25,7 +25,7 @@ import (
 	"brine/service/stores"
 )
 
-// Options say where the server listens and stores, and what it wants of its clients. The tags are the flags of brine hbase.
+// Options configure where the server listens and stores data, and what it requires of clients. The tags define the flags of brine hbase.
 type Options struct {
 	Port      int    `xor:"ports" placeholder:"N" help:"Port of the one server, which is master too (default 16000; 0 is a free one)." default:"16000"`
 	Ports     string `xor:"ports" placeholder:"A-B" help:"Several region servers: the master on port A, they on the others up to B."`
@@ -47,26 +47,26 @@ type Options struct {
 	Faults          string `placeholder:"HOST:PORT" help:"Make faults over HTTP here, for callers with the token."`
 	FaultsTokenFile string `type:"path" placeholder:"FILE" help:"File that holds the token of --faults (else BRINE_HBASE_FAULTS_TOKEN)."`
 
-	FaultsToken string `kong:"-"` // what the file or the environment says
+	FaultsToken string `kong:"-"` // from the file or the environment
 }
 
 // TokenVariable is the environment variable of Options.FaultsToken.
 const TokenVariable = "BRINE_HBASE_FAULTS_TOKEN"
 
-// held bounds what the server holds for its clients, so that it stays small.
+// held limits what the server holds for its clients, so that it stays small.
 const held = 32 << 20
 
-// Server is an HBase that runs.
+// Server is a running HBase.
 type Server struct {
 	hbase  *embedded.Server
 	data   string
 	damage stores.Damage
-	faults net.Listener // nil: there are none
+	faults net.Listener // nil without faults
 	http   *http.Server
 	log    *slog.Logger
 }
 
-// Addresses are where a server is reached. It is what brine hbase --json prints.
+// Addresses are where clients reach a server. brine hbase --json prints them.
 type Addresses struct {
 	Connect   string   `json:"connect"` // rpc://HOST:PORT
 	Servers   []string `json:"servers"` // HOST:PORT of the region servers
@@ -75,7 +75,7 @@ type Addresses struct {
 	Data      string   `json:"data,omitempty"`
 }
 
-// String is the addresses for people.
+// String formats the addresses for people.
 func (a Addresses) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "HBase on %s", a.Connect)
@@ -94,7 +94,7 @@ func (a Addresses) String() string {
 	return b.String() + "; tables are in " + a.Data + "\n"
 }
 
-// Start starts a server. An error says its kind: a port or a folder in use, a flag that is wrong.
+// Start starts a server. Its errors have fault kinds: a port or a folder in use, or a wrong flag.
 func Start(o Options, log *slog.Logger) (_ *Server, err error) {
 	how, err := o.embedded()
 	if err != nil {
@@ -129,7 +129,7 @@ func Start(o Options, log *slog.Logger) (_ *Server, err error) {
 	return s, nil
 }
 
-// Limits of the faults' port.
+// Limits of the port for faults.
 const (
 	maxFaultConns  = 32
 	maxFaultHeader = 16 << 10
@@ -171,7 +171,7 @@ func (o *Options) embedded() (e embedded.Options, err error) {
 	return e, e.Validate()
 }
 
-// setting is the flag by which an address was chosen.
+// setting returns the flag that an address comes from.
 func (o *Options) setting(addr, zookeeper string) string {
 	switch {
 	case addr == zookeeper:
@@ -187,7 +187,7 @@ func everyAddress(host string) bool {
 	return host == "" || ip != nil && ip.IsUnspecified()
 }
 
-// parsePorts reads A-B.
+// parsePorts parses A-B.
 func parsePorts(s string) (first int, others []int, err error) {
 	a, b, _ := strings.Cut(s, "-")
 	from, err1 := strconv.ParseUint(a, 10, 16)
@@ -223,7 +223,7 @@ func (o *Options) tls() (*embedded.TLS, error) {
 	return t, nil
 }
 
-// listenFaults opens the port of the faults, for which there must be a token.
+// listenFaults opens the port for faults, which requires a token.
 func (o *Options) listenFaults(log *slog.Logger) (net.Listener, error) {
 	if o.FaultsTokenFile != "" {
 		text, err := os.ReadFile(o.FaultsTokenFile)
@@ -238,7 +238,7 @@ func (o *Options) listenFaults(log *slog.Logger) (net.Listener, error) {
 	return admin.Listen(o.Faults, "--faults", log)
 }
 
-// Addresses returns where the server is reached.
+// Addresses returns where clients reach the server.
 func (s *Server) Addresses() Addresses {
 	a := Addresses{Connect: "rpc://" + s.hbase.Master().Advertised(), ZooKeeper: s.hbase.ZooKeeper(), Data: s.data}
 	for _, n := range s.hbase.Nodes() {
@@ -250,7 +250,7 @@ func (s *Server) Addresses() Addresses {
 	return a
 }
 
-// Run serves until ctx ends, or the data folder is found damaged.
+// Run serves until ctx is done or the data folder is found damaged.
 func (s *Server) Run(ctx context.Context) error {
 	ctx, end := s.damage.Guard(ctx)
 	var ended chan struct{}
@@ -265,16 +265,16 @@ func (s *Server) Run(ctx context.Context) error {
 	}
 	<-ctx.Done()
 	if s.http != nil {
-		_ = s.http.Close() // a fault that is being made ends with the server
+		_ = s.http.Close() // a fault in progress ends with the server
 		<-ended
 	}
 	return end(nil)
 }
 
-// Close ends the server.
+// Close stops the server.
 func (s *Server) Close() {
 	if s.faults != nil {
-		_ = s.faults.Close() // Run has closed it already, unless it never ran
+		_ = s.faults.Close() // already closed, unless Run was never called
 	}
 	if s.hbase != nil {
 		stores.Close("HBase", s.hbase, s.log)

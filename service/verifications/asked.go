@@ -1,7 +1,7 @@
-// Package verifications is a verification of pipelines' halves as it is asked for, by brine verify or over HTTP: what that means, what is
-// opened for it, what is expected, and what is fixed. Comparing is package verify's.
+// Package verifications runs the verification of pipelines' halves that brine verify or an HTTP client asks for: it parses the request,
+// opens the stores, determines what is expected, and fixes what differs. Package verify does the comparison.
 //
-// Faults name what is asked as the command's flags do.
+// Errors name what was asked for by the command's flags.
 package verifications
 
 import (
@@ -20,17 +20,17 @@ import (
 	"brine/service/replays"
 )
 
-// Asked is what is asked for. The zero value of a field is as if it was left out.
+// Asked is a request for a verification. The zero value of a field means that it is not given.
 type Asked struct {
-	From, To    string // empty: earliest, and latest
-	Partitions  []int  // nil: those of the offsets, else all
+	From, To    string // empty: earliest and latest
+	Partitions  []int  // nil: those of the offsets, or else all
 	Full        bool
 	Sample      string // share of the rows, such as 1%; empty: all
 	Ahead       bool
 	Repair      bool
 	DeleteExtra bool
-	Rate        int // records a second that are read from each topic; 0: no limit
-	// AsConfigured judges all records by the configuration, also those that came when another was in force.
+	Rate        int // records per second read from each topic; 0: unlimited
+	// AsConfigured judges all records by the current configuration, including those that arrived under another one.
 	AsConfigured bool
 	Temp         string // folder of the temporary file; empty: the system's
 
@@ -38,7 +38,7 @@ type Asked struct {
 	share float64
 }
 
-// Check says what is wrong with what is asked, and reads it.
+// Check parses and validates the request.
 func (a *Asked) Check(now time.Time) (err error) {
 	from, to := cmp.Or(a.From, "earliest"), cmp.Or(a.To, "latest")
 	if a.span, err = replays.Span(from, to, a.Partitions, now); err != nil {
@@ -50,7 +50,7 @@ func (a *Asked) Check(now time.Time) (err error) {
 		a.share /= 100
 	}
 	switch {
-	case err != nil || !(a.share > 0 && a.share <= 1): // no NaN either
+	case err != nil || !(a.share > 0 && a.share <= 1): // also rejects NaN
 		err = fmt.Errorf("--sample %q: give a share of the rows, such as 1%%", a.Sample)
 	case a.Full && !a.Whole():
 		err = errors.New("--full is of all that is in the topics; leave --from, --to and --partitions out")
@@ -71,12 +71,12 @@ func (a *Asked) Check(now time.Time) (err error) {
 	return nil
 }
 
-// Whole reports whether all of the topics is meant.
+// Whole reports whether the request covers all of the topics.
 func (a *Asked) Whole() bool {
 	return cmp.Or(a.From, "earliest") == "earliest" && cmp.Or(a.To, "latest") == "latest" && a.Partitions == nil
 }
 
-// Halves are those of a configuration that are of a pipeline (empty: of any) and of a kind (empty: of both).
+// Halves returns the halves of a pipeline (empty: any) and kind (empty: both).
 func Halves(cfg *config.Config, pipeline, kind string) ([]config.Half, error) {
 	halves := slices.DeleteFunc(cfg.Halves(), func(h config.Half) bool {
 		return pipeline != "" && pipeline != h.Pipeline.Name || kind != "" && kind != h.Kind

@@ -8,7 +8,7 @@ import (
 	"brine/verify"
 )
 
-// searched is a search index, whose engine's errors say whether it is there at all.
+// searched is a search index. The engine's errors get their fault kinds, which say whether the index exists.
 type searched struct{ verify.Store }
 
 func (s searched) Get(ctx context.Context, keys [][]byte) ([][]verify.Cell, error) {

@@ -18,32 +18,32 @@ import (
 	"brine/verify"
 )
 
-// Verification is one with its stores open. It is used by one goroutine.
+// Verification is a verification with its stores open. It is not safe for concurrent use.
 type Verification struct {
 	Service *service.Service
-	Options verify.Options // whose Hooks are the caller's to set
+	Options verify.Options // the caller sets its Hooks
 
 	asked   Asked
 	cfg     *config.Config
 	brokers *offsets.Client
 	halves  []*brokers.Group
 	former  []*former.Half // by half
-	writers []event.Writer // by half; nil until something is repaired
+	writers []event.Writer // by half; nil until the first repair
 }
 
-// Shown takes how a verification goes and what it finds. All fields are required.
+// Shown receives the progress and findings of a verification. All fields are required.
 type Shown struct {
 	Note     func(format string, args ...any)
 	Report   func(*verify.Report)
 	Repaired func(records int64, err error)
 	Deleted  func(rows int64, err error)
-	Again    func(*verify.Report)    // what is found after a fix
-	During   func(do func())         // does a part of the work
-	Confirm  func(extra int64) error // asks before what is extra is deleted
+	Again    func(*verify.Report)    // findings after a fix
+	During   func(do func())         // runs a part of the work
+	Confirm  func(extra int64) error // asks before extra rows are deleted
 }
 
-// Open opens the stores that the groups' halves write to, and no others. What was asked has passed its Check; opts need name neither
-// purpose nor halves. The client of offsets stays the caller's, and is used until the verification has ended.
+// Open opens the stores that the groups' halves write to, and no others. asked must have passed Check. Open sets opts.For and opts.Halves
+// itself. The caller still owns the offsets client, which is used until the verification ends.
 func Open(ctx context.Context, cfg *config.Config, asked Asked, client *offsets.Client, groups []*brokers.Group,
 	opts service.Options) (*Verification, error) {
 	v := &Verification{asked: asked, cfg: cfg, brokers: client, halves: groups}
@@ -79,8 +79,8 @@ func Open(ctx context.Context, cfg *config.Config, asked Asked, client *offsets.
 	return v, nil
 }
 
-// lookBack finds out how the halves were configured before. A reload may come while a verification goes on, and what it has changed since
-// is then not what this configuration says.
+// lookBack finds out how the halves were configured before. A reload may happen during a verification, and what it has changed since then
+// does not follow this configuration.
 func (v *Verification) lookBack(ctx context.Context, log *slog.Logger) error {
 	if v.asked.AsConfigured {
 		return nil
@@ -104,7 +104,7 @@ func (v *Verification) lookBack(ctx context.Context, log *slog.Logger) error {
 	return nil
 }
 
-// source is one half of a pipeline, of which all of the range is expected.
+// source returns the source of a half, whose whole range is expected.
 func (v *Verification) source(h config.Half, opts service.Options) verify.Source {
 	s := service.VerifySource(v.cfg, h, opts.Log, func() *hbase.Client { return v.Service.Client() })
 	s.From, s.To, s.Partitions = v.asked.span.From, v.asked.span.To, v.asked.span.Partitions
@@ -113,7 +113,7 @@ func (v *Verification) source(h config.Half, opts service.Options) verify.Source
 	return s
 }
 
-// Expect has only what the groups have committed by now be expected to be there.
+// Expect limits what is expected to what the groups have committed by now.
 func (v *Verification) Expect(ctx context.Context, note func(format string, args ...any)) error {
 	committed, _, err := v.Round(ctx)
 	if err != nil || v.asked.Ahead {
@@ -129,7 +129,7 @@ func (v *Verification) Expect(ctx context.Context, note func(format string, args
 	return nil
 }
 
-// Committed asks where the groups go on and where the partitions end, by half and partition.
+// Committed queries the committed offsets of the groups and the ends of the partitions, by half and partition.
 func (v *Verification) Committed(ctx context.Context) (next, ends []map[int]int64, err error) {
 	next, ends = make([]map[int]int64, len(v.halves)), make([]map[int]int64, len(v.halves))
 	for i, h := range v.halves {
@@ -145,17 +145,17 @@ func (v *Verification) Committed(ctx context.Context) (next, ends []map[int]int6
 	return next, ends, nil
 }
 
-// Round is Committed for a verify.Follower with these Options: what a reload has changed meanwhile counts from then on.
+// Round is Committed for a verify.Follower with these Options: changes by a reload in the meantime count from then on.
 func (v *Verification) Round(ctx context.Context) (next, ends []map[int]int64, err error) {
 	next, ends, err = v.Committed(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	// Behind it: what was committed by a half that was reloaded stands behind a mark that is there by now.
+	// lookBack runs after Committed, because the mark of a reload precedes what the reloaded half has committed.
 	return next, ends, v.lookBack(ctx, slog.New(slog.DiscardHandler))
 }
 
-// Writers are what a repair writes with, by half.
+// Writers returns the writers of a repair, by half.
 func (v *Verification) Writers(ctx context.Context) ([]event.Writer, error) {
 	if err := v.Service.OpenWriters(ctx); err != nil {
 		return nil, err
@@ -178,7 +178,7 @@ func (v *Verification) Writers(ctx context.Context) ([]event.Writer, error) {
 	return out, ctx.Err()
 }
 
-// Once verifies, and fixes what was asked to be. It returns what is left in the end.
+// Once verifies, and fixes what was requested. It returns what is left in the end.
 func (v *Verification) Once(ctx context.Context, shown *Shown) (*verify.Report, error) {
 	check, err := verify.New(v.Options)
 	if err != nil {
@@ -197,7 +197,7 @@ func (v *Verification) Once(ctx context.Context, shown *Shown) (*verify.Report, 
 	return report, nil
 }
 
-// fix repairs what is damaged and removes what is extra, as far as was asked for, and looks again.
+// fix repairs damage and removes extra rows, if requested, and verifies again.
 func (v *Verification) fix(ctx context.Context, check *verify.Check, report *verify.Report, shown *Shown) (*verify.Report, error) {
 	fixed := false
 	if v.asked.Repair && report.Fixable(verify.ByRepair) > 0 {
@@ -237,7 +237,7 @@ func (v *Verification) fix(ctx context.Context, check *verify.Check, report *ver
 	return again, err
 }
 
-// Failure gives the error of a verification its kind.
+// Failure wraps the error of a verification in its fault kind.
 func Failure(ctx context.Context, err error) error {
 	switch {
 	case ctx.Err() != nil:

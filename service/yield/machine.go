@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Machine says how busy the machine is: by what Linux says of all its processors, and by what the process takes of those that it may use.
-// It belongs to one goroutine.
+// Machine measures how busy the machine is: from Linux's counters of all processors, and from the process's use of those available to it.
+// It is not safe for concurrent use.
 type Machine struct {
 	stat      string  // default /proc/stat
 	idle, all float64 // in ticks
@@ -17,15 +17,15 @@ type Machine struct {
 	at        time.Time
 }
 
-// NewMachine makes one. What it says first is of the time until then.
+// NewMachine returns a Machine. Its first measurement starts now.
 func NewMachine() *Machine {
 	m := &Machine{stat: "/proc/stat"}
 	m.Busy()
 	return m
 }
 
-// Busy is the share of the machine, or of what the process may use of it, that was in use since the look before; 1 where that is not known,
-// so that who comes first keeps what it has.
+// Busy returns the share of the machine, or of what the process may use of it, that was in use since the last call. It returns 1 if that is
+// unknown, so that the halves that come first keep what they have.
 func (m *Machine) Busy() float64 {
 	return max(m.ofAll(), m.ofProcess())
 }
@@ -37,7 +37,7 @@ func (m *Machine) ofAll() float64 {
 	}
 	idle, all, ok := times(text)
 	if !ok {
-		return 1 // and the next look is compared with the last that could be read
+		return 1 // the next call compares with the last successful read
 	}
 	wasIdle, wasAll := m.idle, m.all
 	m.idle, m.all = idle, all
@@ -47,8 +47,8 @@ func (m *Machine) ofAll() float64 {
 	return 1 - min(1, max(0, idle-wasIdle)/(all-wasAll))
 }
 
-// times are the idle and all ticks of the first line of /proc/stat: user nice system idle iowait irq softirq steal. What virtual machines
-// take is in user already.
+// times returns the idle and all ticks of the first line of /proc/stat: user nice system idle iowait irq softirq steal. The guest fields
+// are left out because user includes them.
 func times(stat []byte) (idle, all float64, ok bool) {
 	line, _, _ := bytes.Cut(stat, []byte("\n"))
 	fields := bytes.Fields(line)
@@ -68,7 +68,7 @@ func times(stat []byte) (idle, all float64, ok bool) {
 	return idle, all, true
 }
 
-// ofProcess is of the processors that Go may use, which a container may have fewer of than the machine has.
+// ofProcess returns the share of the processors that Go may use, which may be fewer in a container than in the machine.
 func (m *Machine) ofProcess() float64 {
 	now, used := time.Now(), processTime()
 	was, span := m.used, now.Sub(m.at).Seconds()

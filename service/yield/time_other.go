@@ -2,5 +2,5 @@
 
 package yield
 
-// processTime is not known: what the machine says counts alone.
+// processTime is unknown; only the machine's load counts.
 func processTime() float64 { return 0 }

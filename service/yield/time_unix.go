@@ -4,7 +4,7 @@ package yield
 
 import "syscall"
 
-// processTime is what the process has used of processors, in seconds.
+// processTime returns the processor time of this process, in seconds.
 func processTime() float64 {
 	var u syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {

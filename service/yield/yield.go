@@ -1,12 +1,12 @@
-// Package yield decides how fast halves of pipelines may go that give way to others: documents to rows, as a rule. Both run in one process,
-// and often beside the servers that they write to, so that what one takes of a machine the other lacks.
+// Package yield decides how fast halves of pipelines may run that give way to others: usually documents give way to rows. Both run in one
+// process, often on the same machine as the servers that they write to, so they compete for it.
 //
-// The rule is that of networks: while those who come first are behind and the machine is busy, the others are cut to a half again and
-// again; while not, they are let go faster by a little, until nothing holds them. So the first keep what they have alone, and the others
-// take what is left. One thing counts more: records that a topic is about to delete. A half that would not be done before half of its time
-// is over is not cut below what it takes to be done by then.
+// The rule is that of congestion control in networks: while a half that comes first is behind and the machine is busy, the others' rate is
+// halved again and again; otherwise it grows slowly until there is no limit. So the first halves run as fast as they would alone, and the
+// others get what is left. One thing counts more: records that a topic is about to delete. A half's rate is not cut below what it needs to
+// finish before half of the remaining time has passed.
 //
-// It is given numbers and imports none of those that it is about.
+// The package works on numbers and does not import the packages that it controls.
 package yield
 
 import (
@@ -14,35 +14,35 @@ import (
 	"time"
 )
 
-// Load is what is known of a half, by one look.
+// Load is the state of a half at one look.
 type Load struct {
-	Lag     int64         // records before it
-	Settled float64       // records a second, since the look before
-	Arrives float64       // records a second
-	Asked   float64       // records a second that somebody asks it to keep to; 0: none
-	Left    time.Duration // until the topic may delete the oldest record before it; 0: never, or not known
+	Lag     int64         // records behind
+	Settled float64       // records per second since the previous look
+	Arrives float64       // records per second
+	Asked   float64       // limit set by people, in records per second; 0: none
+	Left    time.Duration // until the topic may delete the oldest unsettled record; 0: never, or unknown
 }
 
-// Every is how often a Half takes a look.
+// Every is the interval of looks at a Half.
 const Every = time.Second
 
 const (
-	least    = 100  // records a second that a half always has
-	enough   = 1000 // records that do not make a half be behind: less than a moment's work
+	least    = 100  // records per second that are always allowed
+	enough   = 1000 // a lag below this many records is less than a moment's work
 	cut      = 0.5
 	grow     = 1.25
-	beyond   = 4   // times the fastest that it went: it is held no more
-	forgets  = 0.9 // of the fastest, a look
-	mostBusy = 0.9 // share of a machine that is as good as all of it
+	beyond   = 4   // a limit of this many times the fastest rate is removed
+	forgets  = 0.9 // decay of the fastest rate, per look
+	mostBusy = 0.9 // share of the machine that counts as all of it
 )
 
-// Behind reports whether a half has more before it than it does in a second, and is as fast as it can: not one that stands still, which
-// would take no more of a machine, nor one that has what it asked for.
+// Behind reports whether a half is behind by more than it settles in a second and runs as fast as it can. A half that has stopped is not
+// behind, because it would not use more of the machine, and neither is one that runs at the rate asked of it.
 func (l Load) Behind() bool {
 	return l.Lag > enough && l.Settled > 0 && float64(l.Lag) > l.Settled*Every.Seconds() && (l.Asked == 0 || l.Settled < 0.9*l.Asked)
 }
 
-// needs is the rate by which the half is done before half of the time is over that its topic keeps what is before it; 0: it need not hurry.
+// needs returns the rate at which the half catches up before half of the remaining retention has passed; 0: it need not hurry.
 func (l Load) needs() float64 {
 	if l.Left <= 0 {
 		return 0
@@ -50,17 +50,17 @@ func (l Load) needs() float64 {
 	return l.Arrives + float64(l.Lag)/(l.Left.Seconds()/2)
 }
 
-// Half is one that gives way. The zero Half is held by nothing.
+// Half is a half that gives way. The zero Half has no limit.
 type Half struct {
-	limit   float64 // records a second; 0: none
-	fastest float64 // that it went lately
+	limit   float64 // records per second; 0: none
+	fastest float64 // recent highest rate
 	pressed bool
 }
 
-// Free lets the half go.
+// Free removes the limit.
 func (h *Half) Free() { *h = Half{} }
 
-// Limit is how many records a second the half may write; +Inf: as many as it can.
+// Limit returns the limit in records per second, or +Inf if there is none.
 func (h *Half) Limit() float64 {
 	if h.limit == 0 {
 		return math.Inf(1)
@@ -68,11 +68,11 @@ func (h *Half) Limit() float64 {
 	return h.limit
 }
 
-// Pressed reports whether the half is not held further down, since its topic would delete records before it has read them.
+// Pressed reports whether the limit is not lowered further because the topic would delete records before the half has read them.
 func (h *Half) Pressed() bool { return h.pressed }
 
-// Look takes a look at the half, and says whether one of those that come first is behind and how busy the machine is, from 0 to 1. It
-// returns the limit until the next one.
+// Look updates the limit from the half's load, whether a half that comes first is behind, and how busy the machine is, from 0 to 1. It
+// returns the limit until the next look.
 func (h *Half) Look(of Load, first bool, busy float64) (limit float64) {
 	h.fastest = max(of.Settled, h.fastest*forgets)
 	switch {
