@@ -7,8 +7,9 @@ import (
 	"brine/ingest/deadletter"
 )
 
-// DeadLetterTarget returns a target that writes dead letters of a half to the half's store again, as its loop would. A write is retried
-// until patience has passed (0: forever). Repeated failures are logged at most once a minute. The service must have been opened ToWrite.
+// DeadLetterTarget returns a target that writes dead letters of a half to the half's store again, as its loop would. It gives up once no
+// dead letter has settled for patience (0: never). Repeated failures are logged at most once a minute. The service must have been opened
+// ToWrite.
 func (s *Service) DeadLetterTarget(half string, patience time.Duration) deadletter.Target {
 	h := s.Half(half)
 	o := h.Ingest()
