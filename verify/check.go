@@ -14,10 +14,10 @@ import (
 	"brine/ingest/eras"
 )
 
-// Check is one verification. Run is called once, then Repair and DeleteExtra as often as wanted, then Close.
+// Check is one verification. Call Run once, then Repair and DeleteExtra any number of times, then Close.
 type Check struct {
 	opts    Options
-	shards  []shard // of all tables, each table's in the order of keys
+	shards  []shard // of all tables; those of one table in the order of keys
 	sorter  *sorter
 	began   time.Time
 	plans   []ingest.Plan // by source
@@ -25,9 +25,9 @@ type Check struct {
 	cancel  context.CancelCauseFunc
 
 	rejected atomic.Int64
-	unplaced atomic.Int64   // records of which nobody knows what they made, nor where
-	unknown  []atomic.Int64 // by source: offsets of which nobody knows what they made
-	// unknownFixes are records that were fixed on their way back by what this configuration cannot repeat.
+	unplaced atomic.Int64   // records for which neither what they made nor where is known
+	unknown  []atomic.Int64 // by source: offsets for which it is not known what they made
+	// unknownFixes is the number of records that a replay fixed in a way that this configuration cannot repeat.
 	unknownFixes int
 	mu           sync.Mutex
 	tallies      []tally // by table
@@ -44,7 +44,7 @@ type silent struct {
 	filtered map[string]int64 // by the table or index whose condition fails
 }
 
-// leaveOut counts events that make nothing, or not everywhere.
+// leaveOut counts events that make nothing, or nothing in some tables.
 func (c *Check) leaveOut(source int, i ingest.WroteInfo) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -68,9 +68,9 @@ type shard struct {
 	from, to []byte // empty: open
 }
 
-const maxShards = 60_000 // a sorter has two bytes for them
+const maxShards = 60_000 // a sorter stores the shard in two bytes
 
-// New checks the options.
+// New returns a Check of valid options.
 func New(o Options) (*Check, error) {
 	o.EnsureDefaults()
 	if err := o.Validate(); err != nil {
@@ -123,7 +123,7 @@ func everyOther(splits [][]byte) [][]byte {
 	return out
 }
 
-// shardOf is where a key belongs.
+// shardOf returns the shard of a key.
 func (c *Check) shardOf(table int, key []byte) int {
 	i, found := slices.BinarySearchFunc(c.shards, key, func(s shard, key []byte) int {
 		if s.table != table {
@@ -137,7 +137,7 @@ func (c *Check) shardOf(table int, key []byte) int {
 	return i
 }
 
-// letterShard holds what is known of dead letters.
+// letterShard returns the index of the shard for dead letters.
 func (c *Check) letterShard() int { return len(c.shards) }
 
 // wanted reports whether a key belongs to the sample.
@@ -145,7 +145,7 @@ func (c *Check) wanted(key []byte) bool {
 	return c.opts.Sample == 1 || float64(hash(key)>>11)/(1<<53) < c.opts.Sample
 }
 
-// suspect reports whether something was found at the key.
+// suspect reports whether there is a finding at the key.
 func (c *Check) suspect(table int, key []byte) bool { return c.named[hash(key)+uint64(table)] }
 
 // abort ends Run with an error.
@@ -156,7 +156,7 @@ func (c *Check) read(source, records int) {
 	c.opts.Hooks.Read(ReadInfo{c.opts.Sources[source].Name, records})
 }
 
-// Run verifies. Its error says that it could not be done; what was found is in the report.
+// Run verifies. It returns an error if the verification could not be done; findings are in the report.
 func (c *Check) Run(ctx context.Context) (*Report, error) {
 	ctx, c.cancel = context.WithCancelCause(ctx)
 	defer c.cancel(nil)

@@ -9,7 +9,8 @@ import (
 	"brine/ingest/deadletter"
 )
 
-// DeadLetters returns the open dead letters of one group, for a Source; none where there has never been one.
+// DeadLetters returns, for a Source, a function that iterates over the open dead letters of one group. It yields nothing if the dead-letter
+// topic does not exist.
 func DeadLetters(o ingest.Options) func(context.Context) iter.Seq2[Letter, error] {
 	return func(ctx context.Context) iter.Seq2[Letter, error] {
 		return func(yield func(Letter, error) bool) {
@@ -28,7 +29,7 @@ func DeadLetters(o ingest.Options) func(context.Context) iter.Seq2[Letter, error
 					yield(Letter{}, err)
 					return
 				case kept.Group != o.Group || kept.Record.Topic != o.Topic || !kept.Replayed.IsZero() && kept.Let == "":
-					// What was fixed on its way back is rejected by the pipeline still, and not lost.
+					// The pipeline still rejects a record that a replay fixed, but the record is not lost.
 				default:
 					l := Letter{Partition: kept.Record.Partition, Offset: kept.Record.Offset, Reason: string(kept.Reason)}
 					if !kept.Replayed.IsZero() {

@@ -18,24 +18,24 @@ import (
 )
 
 const (
-	diffSlices   = 8   // places of each partition that a sample is taken from
-	diffRows     = 500 // rows that are read at once
+	diffSlices   = 8   // places in each partition from which a sample is taken
+	diffRows     = 500 // rows per read
 	diffExamples = 10
 )
 
-// DiffOptions say what part of a replay a Diff looks at.
+// DiffOptions select the part of a replay that a Diff looks at.
 type DiffOptions struct {
 	Ingest  ingest.Options
 	Plan    ingest.Plan // of the replay
-	Keys    [][]byte    // only records of these; nil: of all
+	Keys    [][]byte    // only records with these keys; nil: all
 	Rows    sink.Options
-	Records int // about so many, from all over the range
+	Records int // the approximate number of records, spread over the range
 
-	Eras   *eras.Eras // as a Source has them
+	Eras   *eras.Eras // see Source
 	Former []Former
 }
 
-// DiffReport is what some records of a replay's range would change of the rows that are there.
+// DiffReport is what a sample of records from a replay's range would change in existing rows.
 type DiffReport struct {
 	Records  int        `json:"records"`
 	Rejected int        `json:"dead_letters"`
@@ -43,7 +43,7 @@ type DiffReport struct {
 	New      int        `json:"new_rows"`
 	Changed  int        `json:"changed_rows"`
 	Same     int        `json:"same_cells"`
-	Added    int        `json:"added_cells"`    // to rows that are there
+	Added    int        `json:"added_cells"`    // to existing rows
 	Replaced int        `json:"replaced_cells"` // older ones
 	Tied     int        `json:"tied_cells"`     // of the same version with another value: the one written last stays
 	Kept     int        `json:"kept_cells"`     // newer ones, which stay
@@ -54,7 +54,7 @@ type DiffReport struct {
 	Filtered map[string]int64 `json:"filtered,omitempty"`           // events for which the when of a row fails, by table
 }
 
-// DiffCell is a cell that would change. Row and values are written as HBase's shell does.
+// DiffCell is a cell that would change. Row and values are formatted as HBase's shell does.
 type DiffCell struct {
 	Table   string `json:"table"`
 	Row     string `json:"row"`
@@ -76,12 +76,12 @@ func (d *DiffReport) Hide(rules *mask.Rules) {
 	}
 }
 
-// Getter reads rows; *hbase.Client is one.
+// Getter reads rows; *hbase.Client implements it.
 type Getter interface {
 	GetAll(ctx context.Context, table string, gets []hbase.Get) ([]hbase.Result, error)
 }
 
-// Diff compares what records of a replay would write with the rows that are there. It writes nothing.
+// Diff compares what records of a replay would write with the existing rows. It writes nothing.
 func Diff(ctx context.Context, rows Getter, o DiffOptions) (*DiffReport, error) {
 	d := differ{client: rows, opts: &o, missing: map[string]bool{}, pending: map[string][]wantedRow{}, by: map[int]*diffReading{}}
 	d.out.Examples = []DiffCell{}
@@ -95,7 +95,7 @@ func Diff(ctx context.Context, rows Getter, o DiffOptions) (*DiffReport, error) 
 	return &d.out, nil
 }
 
-// differ takes records and looks up the rows that they would become.
+// differ reads records and looks up the rows that they would become.
 type differ struct {
 	client  Getter
 	opts    *DiffOptions
@@ -114,7 +114,7 @@ type diffReading struct {
 	conditions []event.Condition
 }
 
-// of returns what makes rows of a record.
+// of returns the diffReading for a record.
 func (d *differ) of(rec *event.Record) (*diffReading, error) {
 	i := d.opts.Eras.Of(rec)
 	if r := d.by[i]; r != nil {
@@ -139,7 +139,8 @@ type wantedRow struct {
 	cells   []sink.Cell
 }
 
-// sample takes records from all over the plan's range. With keys it looks at as many records for those that have one of them.
+// sample reads records from all over the plan's range. With keys it reads the same number of records, and uses those that have one of the
+// keys.
 func (d *differ) sample(ctx context.Context, reader *ingest.TopicReader) error {
 	total := d.opts.Plan.Left()
 	for _, part := range d.opts.Plan.Partitions {
@@ -168,7 +169,7 @@ func (d *differ) chosen(rec *event.Record) bool {
 	return d.opts.Keys == nil || slices.ContainsFunc(d.opts.Keys, func(key []byte) bool { return bytes.Equal(key, rec.Key) })
 }
 
-// add makes the rows of a record, or counts it as a dead letter to be.
+// add makes the rows of a record, or counts it as a future dead letter.
 func (d *differ) add(ctx context.Context, rec *event.Record) error {
 	d.out.Records++
 	r, err := d.of(rec)
@@ -194,7 +195,7 @@ func (d *differ) add(ctx context.Context, rec *event.Record) error {
 	return d.compare(ctx)
 }
 
-// want notes the rows that an event becomes.
+// want adds the rows that an event becomes to the pending ones.
 func (d *differ) want(r *diffReading, ev *event.Event) error {
 	if ev.LeftOut != "" {
 		d.out.LeftOut[string(ev.LeftOut)]++
@@ -216,7 +217,7 @@ func (d *differ) want(r *diffReading, ev *event.Event) error {
 	})
 }
 
-// compare reads the pending rows and counts what differs.
+// compare reads the pending rows and counts the differences.
 func (d *differ) compare(ctx context.Context) error {
 	for _, table := range slices.Sorted(maps.Keys(d.pending)) {
 		rows := d.pending[table]
@@ -269,7 +270,7 @@ func (d *differ) row(table string, want *wantedRow, found []hbase.Cell) {
 	}
 }
 
-// cell counts what becomes of a cell of a row that is there. It returns the cell in its place, nil for none, and whether that changes.
+// cell counts what happens to one cell of an existing row. It returns the existing cell, or nil if there is none, and whether it changes.
 func (d *differ) cell(want *wantedRow, cell sink.Cell, found []hbase.Cell) (at *hbase.Cell, changes bool) {
 	i := slices.IndexFunc(found, func(c hbase.Cell) bool {
 		return string(c.Family) == cell.Family && string(c.Qualifier) == cell.Qualifier

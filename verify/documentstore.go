@@ -9,7 +9,8 @@ import (
 	"brine/search"
 )
 
-// Index is the Store of a search index. Where the engine keeps it in parts, part names that of a document's id; it may be nil.
+// Index returns the Store of a search index. If the engine keeps the index in parts, part returns the part that holds a document, by its
+// id; it may be nil.
 func Index(engine indexer.Engine, index string, part func(id []byte) string) Store {
 	if _, parted := engine.(indexer.Partitioned); part == nil || !parted {
 		part = func([]byte) string { return index }
@@ -27,7 +28,7 @@ func (documentStore) Splits(context.Context) ([][]byte, error) { return nil, nil
 
 func (s documentStore) Get(ctx context.Context, keys [][]byte) ([][]Cell, error) {
 	if len(keys) == 0 {
-		return nil, nil // servers refuse to be asked for nothing
+		return nil, nil // servers refuse an empty request
 	}
 	refs, docs := make([]indexer.Ref, len(keys)), make([]indexer.Stored, len(keys))
 	for i, key := range keys {
@@ -54,8 +55,8 @@ func (s documentStore) Get(ctx context.Context, keys [][]byte) ([][]Cell, error)
 
 const documentPage = 1000
 
-// Scan finds the ids by search, in pages, and reads the documents by their ids, since search does not give all that is in them. A
-// document that was written a moment ago may not be found.
+// Scan finds the ids by search, in pages, and reads the documents by their ids, because search does not return all of their contents. It
+// may miss a document that was written a moment ago.
 func (s documentStore) Scan(ctx context.Context, _, _ []byte) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
 		query := search.Query{Index: s.index, Size: documentPage, Deleted: true}
@@ -90,7 +91,7 @@ func (s documentStore) Scan(ctx context.Context, _, _ []byte) iter.Seq2[Row, err
 	}
 }
 
-// Remove removes fields as they were found, and the document when it has no others.
+// Remove removes fields whose version and value are as found, and the document if it has no others.
 func (s documentStore) Remove(ctx context.Context, key []byte, cells []Cell) error {
 	refs, docs := []indexer.Ref{{Index: s.part(key), ID: key}}, make([]indexer.Stored, 1)
 	if err := s.engine.Get(ctx, refs, docs); err != nil || !docs[0].Found {

@@ -7,21 +7,21 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// origin is where a record lies.
+// origin is the position of a record.
 type origin struct {
 	source    int // in Options.Sources
 	partition int
 	offset    int64
-	fixed     bool // as a replay has fixed it: no dead letter explains that what this wrote is not there
+	fixed     bool // as fixed by a replay: a dead letter does not explain that its writes are missing
 }
 
-// flags of an entry.
+// The flags of an entry.
 const (
-	may      = 1 << iota // its record lies beyond the watermark: it may have been written
-	probe                // asks to look at the key, and expects nothing
-	rejected             // of the letters' shard: the record cannot be written
-	lettered             // of the letters' shard: the record is a dead letter
-	asFixed              // it is what a replay of dead letters has written of the record, with a fix
+	may      = 1 << iota // the record lies beyond the watermark: it may have been written
+	probe                // requests a look at the key, and expects nothing
+	rejected             // in the letters' shard: the record cannot be written
+	lettered             // in the letters' shard: the record is a dead letter
+	asFixed              // a replay of dead letters wrote this for the record, with a fix
 )
 
 // An entry is what one record does to one key:
@@ -60,7 +60,7 @@ func readEntry(b []byte) (e entry, err error) {
 	return e, nil
 }
 
-// opKind is what an op does to a row, or a document.
+// opKind is what an op does to a row or a document.
 type opKind byte
 
 const (
@@ -68,7 +68,7 @@ const (
 	deleteColumn        // the column's cells up to the version
 	deleteFamily        // all cells of the family up to the version
 	replace             // a whole document: all fields of older versions
-	anything            // nobody knows what: cells of the version, and what these may hide
+	anything            // not known: cells of the version, and what these may hide
 )
 
 // An op is one cell, or one delete:
@@ -129,17 +129,17 @@ func nextUvarint(b []byte) (uint64, []byte, error) {
 	return v, b[n:], nil
 }
 
-// hash is of values and of keys. It is the same in every process: samples and digests can be compared.
+// hash hashes values and keys. It is the same in every process, so samples and digests can be compared.
 func hash(b []byte) uint64 { return xxhash.Sum64(b) }
 
-// cellHash is a cell's share of a digest, which is the sum over all cells.
+// cellHash returns a cell's contribution to a digest, which is the sum over all cells.
 func cellHash(key, column []byte, version int64, value uint64) uint64 {
 	var d xxhash.Digest
 	var b [8]byte
 	d.Reset()
 	write := func(part []byte) {
 		binary.LittleEndian.PutUint64(b[:], uint64(len(part)))
-		_, _ = d.Write(b[:]) // a hash takes everything
+		_, _ = d.Write(b[:]) // a hash's Write never fails
 		_, _ = d.Write(part)
 	}
 	write(key)

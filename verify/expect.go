@@ -13,17 +13,17 @@ import (
 	"brine/ingest/eras"
 )
 
-// expecter is the Writer of a source: it sorts what its events would write. Its goroutines are the replay's.
+// expecter is the Writer of a source: it sorts what the source's events would write. The replay's goroutines call it.
 type expecter struct {
 	check     *Check
 	source    int
-	reading   int  // of the records
-	tail      bool // what came after the range: it may be there
-	fixed     bool // what replays of dead letters have fixed
+	reading   int  // the reading of the records
+	tail      bool // for records after the range, which may be in the store
+	fixed     bool // for records that replays of dead letters have fixed
 	recorders sync.Pool
 }
 
-// of is an expecter of the records of another reading.
+// of returns an expecter of the records of another reading.
 func (x *expecter) of(reading int) *expecter {
 	if reading == x.reading {
 		return x
@@ -31,7 +31,7 @@ func (x *expecter) of(reading int) *expecter {
 	return &expecter{check: x.check, source: x.source, reading: reading, tail: x.tail, fixed: x.fixed}
 }
 
-// writer chains what the source writes through, and to, of the records of each reading.
+// writer returns, for the records of each reading, the chain of the source's writers that ends in to.
 func (s *Source) writer(to func(reading int) event.Writer) (event.Writer, error) {
 	chain := func(reading int) (w event.Writer, err error) {
 		w = to(reading)
@@ -55,13 +55,13 @@ func (s *Source) writer(to func(reading int) event.Writer) (event.Writer, error)
 	return w, nil
 }
 
-// unknown reports whether nobody knows what became of a record.
+// unknown reports whether it is not known what became of a record.
 func (s *Source) unknown(rec *event.Record) bool {
 	i := s.Eras.Of(rec)
 	return i != eras.Present && s.Former[i].Unknown
 }
 
-// countUnknown counts the offsets of a plan of which nobody knows what they made.
+// countUnknown counts the offsets of a plan for which it is not known what they made.
 func (c *Check) countUnknown(source int, plan ingest.Plan) {
 	s := &c.opts.Sources[source]
 	for _, p := range plan.Partitions {
@@ -69,14 +69,15 @@ func (c *Check) countUnknown(source int, plan ingest.Plan) {
 	}
 }
 
-// recorder makes the ops of events. It is used by one goroutine.
+// recorder makes the ops of events. Only one goroutine may use it.
 type recorder interface {
-	// record returns, for each key that the event changes, the table, the key and the ops, or why the event is not written.
+	// record collects, for each key that the event changes, the table, the key and the ops in changes. It returns a failure if the event is
+	// not written.
 	record(ctx context.Context, ev *event.Event) ([]event.Failure, error)
 	changes() *changes
 }
 
-// changes are what one event does: its ops, one change behind the other.
+// changes holds what one event does; its ops are concatenated, change by change.
 type changes struct {
 	list []change
 	buf  []byte // keys and ops
@@ -93,7 +94,7 @@ func (c *changes) reset() { c.list, c.buf = c.list[:0], c.buf[:0] }
 
 func (c *changes) bytes(s span) []byte { return c.buf[s.from:s.to] }
 
-// Submit implements event.Writer. The flight is done when it returns.
+// Submit implements event.Writer. The flight is done when Submit returns.
 func (x *expecter) Submit(ctx context.Context, batch *event.Batch) event.Flight {
 	r, err := x.recorder()
 	if err != nil {
@@ -124,7 +125,7 @@ func (x *expecter) Submit(ctx context.Context, batch *event.Batch) event.Flight 
 			return event.Done(nil)
 		}
 	}
-	if !x.fixed { // else its record is counted among the rejected ones
+	if !x.fixed { // otherwise its record counts as rejected
 		x.check.read(x.source, len(batch.Events))
 	}
 	return failures
@@ -141,10 +142,10 @@ func (x *expecter) recorder() (recorder, error) {
 	return newDocumentRecorder(&x.check.opts, s.Documents)
 }
 
-// unknown reports whether nobody knows what became of the records.
+// unknown reports whether it is not known what became of the records.
 func (x *expecter) unknown() bool { return x.check.opts.Sources[x.source].at(x.reading).Unknown }
 
-// sort adds an entry for each key. What one record does to one key is one entry, whichever entries of the pipeline's rows do it.
+// sort adds one entry for each key: all that one record does to one key is one entry, even if several entries of the pipeline's rows do it.
 func (x *expecter) sort(c *changes, rec *event.Record, version int64, payload []byte) ([]byte, error) {
 	for i := range c.list {
 		ch := &c.list[i]
@@ -169,7 +170,7 @@ func (x *expecter) sort(c *changes, rec *event.Record, version int64, payload []
 	return payload, nil
 }
 
-// first is the place of the first change of the same key.
+// first returns the index of the first change of the same key.
 func (c *changes) first(i int) int {
 	for j := range i {
 		if c.list[j].table == c.list[i].table && bytes.Equal(c.bytes(c.list[j].key), c.bytes(c.list[i].key)) {
@@ -191,7 +192,7 @@ func (x *expecter) flags(rec *event.Record) (flags byte) {
 	return flags
 }
 
-// inRange reports whether a record is among those that are verified.
+// inRange reports whether a record is in the verified range.
 func (c *Check) inRange(source int, rec *event.Record) bool {
 	return slices.ContainsFunc(c.plans[source].Partitions, func(p ingest.PartitionPlan) bool {
 		return p.Partition == rec.Partition && p.From <= rec.Offset && rec.Offset < p.To
@@ -224,15 +225,15 @@ func (x *expecter) Write(_ context.Context, letters []deadletter.Letter) error {
 	return nil
 }
 
-// key sorts origins.
+// key returns a key that sorts origins.
 func (o origin) key() []byte {
 	b := binary.BigEndian.AppendUint16(nil, uint16(o.source))
 	b = binary.BigEndian.AppendUint32(b, uint32(o.partition))
 	return binary.BigEndian.AppendUint64(b, uint64(o.offset))
 }
 
-// Release implements event.Writer: nothing is held back.
+// Release implements event.Writer. It does nothing, because nothing is held back.
 func (x *expecter) Release() {}
 
-// Hurry implements event.Writer: nothing waits.
+// Hurry implements event.Writer. It does nothing, because nothing waits.
 func (x *expecter) Hurry() {}

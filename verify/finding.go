@@ -4,21 +4,21 @@ import "brine/mask"
 
 // Finding is one thing that is wrong.
 type Finding struct {
-	Table    string // or index; of Lost the topic
+	Table    string // or index; for Lost the topic
 	Document bool
-	Key      []byte // of the row; of a document the id; of Lost nothing
-	Column   string // family:qualifier, or the document's field; empty when the whole row is meant
+	Key      []byte // of the row; for a document its id; empty for Lost
+	Column   string // family:qualifier, or the document's field; empty for the whole row
 	Kind     Kind
 	Expected int64 // version; −1: none
 	Found    int64 // version; −1: none
 	Reason   string
-	Records  []Record // that expect it
+	Records  []Record // the records that expect it
 
 	from  []origin
-	cells []Cell // of an Extra: what is there, for its removal
+	cells []Cell // for Extra: what is there, so that it can be removed
 }
 
-// Record is where a record lies.
+// Record is the position of a record.
 type Record struct {
 	Pipeline  string `json:"pipeline"` // Source.Name
 	Topic     string `json:"topic"`
@@ -26,7 +26,7 @@ type Record struct {
 	Offset    int64  `json:"offset"`
 }
 
-// Hide masks what a report shows of keys.
+// Hide masks the keys that a report shows.
 func (r *Report) Hide(rules *mask.Rules) {
 	for i := range r.Findings {
 		if f := &r.Findings[i]; rules.MasksKey(f.Table) {

@@ -5,35 +5,35 @@ import (
 	"slices"
 )
 
-// fold is what the records of one key come to: of each cell the greatest version, less what deletes hide. Its outcome does not depend on
-// the order of its entries. Equal versions with different values all stand, since the last applied won and nobody knows which that was.
+// fold is the result of all records of one key: of each cell the greatest version, less what deletes hide. It does not depend on the order
+// of its entries. Different values of the same version all stay, because the one applied last won and it is not known which that was.
 type fold struct {
 	key      []byte
 	columns  []column
-	byName   map[string]int // of columns, once there are many
+	byName   map[string]int // index into columns, once there are many
 	families []family
 	may      []later // in no order
-	arena    []byte  // names of columns, which entries do not keep
+	arena    []byte  // names of columns, because entries are not retained
 
-	must    bool // some record must be here
+	must    bool // a record of the key must be in the store
 	probed  bool
 	records int64
 
 	first    origin
 	content  uint64 // of the first record
-	other    origin // another record with another content
+	other    origin // another record with other content
 	collides bool
 }
 
 // column is a cell as the records leave it.
 type column struct {
 	name      []byte
-	best      op // its kind is 0 as long as there is no put
+	best      op // its kind is 0 until there is a put
 	from      origin
 	ties      []tie
-	deleted   int64 // −1: not
+	deleted   int64 // the version of the delete; −1: none
 	deletedBy origin
-	met       bool // the store has a cell of it
+	met       bool // the store has a cell in it
 }
 
 // tie is another value of the best version.
@@ -42,7 +42,7 @@ type tie struct {
 	from  origin
 }
 
-// family is what deletes a whole family, or replaces a whole document.
+// family is a delete of a whole family, or a replacement of a whole document.
 type family struct {
 	name    []byte
 	deleted int64
@@ -90,7 +90,7 @@ func (f *fold) add(e entry) error {
 	return nil
 }
 
-// count notes a record that must be here, and whether it is another one than the first.
+// count counts a record that must be in the store, and detects one that differs from the first.
 func (f *fold) count(from origin, content uint64) {
 	f.records++
 	switch {
@@ -113,7 +113,7 @@ func (f *fold) apply(o op, from origin, content uint64) {
 		fam := f.family(o.column)
 		version := o.version
 		if o.kind == replace {
-			version-- // the document's own fields are of the version
+			version-- // the document's own fields have the version
 		}
 		switch {
 		case version > fam.deleted:
@@ -134,9 +134,9 @@ func (c *column) put(o op, from origin) {
 	}
 }
 
-const manyColumns = 32 // that are not gone through one by one
+const manyColumns = 32 // the most columns that are searched linearly
 
-// find returns a column's place; −1 when no record names it.
+// find returns a column's index, or −1 if no record names it.
 func (f *fold) find(name []byte) int {
 	if len(f.columns) <= manyColumns {
 		return slices.IndexFunc(f.columns, func(c column) bool { return bytes.Equal(c.name, name) })
@@ -147,7 +147,7 @@ func (f *fold) find(name []byte) int {
 	return -1
 }
 
-// column finds or adds a column.
+// column returns a column, which it adds if it is missing.
 func (f *fold) column(name []byte) *column {
 	if i := f.find(name); i >= 0 {
 		return &f.columns[i]
@@ -161,7 +161,7 @@ func (f *fold) column(name []byte) *column {
 	return &f.columns[len(f.columns)-1]
 }
 
-// number keeps byName, when there are many columns.
+// number maintains byName once there are many columns.
 func (f *fold) number() {
 	first := len(f.columns) - 1
 	switch {
@@ -185,7 +185,7 @@ func (f *fold) family(name []byte) *family {
 	return &f.families[len(f.families)-1]
 }
 
-// name keeps a name in the arena.
+// name copies a name into the arena.
 func (f *fold) name(b []byte) []byte {
 	start := len(f.arena)
 	f.arena = append(f.arena, b...)

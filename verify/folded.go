@@ -2,7 +2,7 @@ package verify
 
 import "bytes"
 
-// familyOf is the family of a column; empty for a document's field.
+// familyOf returns the family of a column; it is empty for a document's field.
 func familyOf(name []byte) []byte {
 	if i := bytes.IndexByte(name, ':'); i >= 0 {
 		return name[:i]
@@ -10,7 +10,7 @@ func familyOf(name []byte) []byte {
 	return name
 }
 
-// hidden is the version up to which deletes hide the column's cells, −1 for none, and the record that does.
+// hidden returns the version up to which deletes hide the column's cells, or −1 if none do, and the record that deletes them.
 func (f *fold) hidden(c *column) (int64, origin) {
 	version, by := c.deleted, c.deletedBy
 	for i := range f.families {
@@ -63,7 +63,7 @@ func (f *fold) mayHold(c *Cell) bool {
 	return false
 }
 
-// holds reports whether the cell is what the records leave, with one of the values of a tie.
+// holds reports whether the records leave this value in the cell, or the cell's tie includes it.
 func (c *column) holds(value uint64) bool {
 	if c.best.value == value {
 		return true
@@ -76,7 +76,7 @@ func (c *column) holds(value uint64) bool {
 	return false
 }
 
-// tied reports whether the field is of one of several documents of one version, any of which may have come last.
+// tied reports whether the field belongs to one of several documents of one version, any of which may have come last.
 func (f *fold) tied(c *column) bool {
 	for i := range f.families {
 		if fam := &f.families[i]; fam.tied && c.best.version == fam.deleted+1 && bytes.Equal(fam.name, familyOf(c.name)) {

@@ -11,31 +11,31 @@ import (
 	"brine/internal/backoff"
 )
 
-// Follower verifies, round by round, what the groups of its sources have committed since the round before.
+// Follower verifies, round by round, what the groups of its sources have committed since the previous round.
 type Follower struct {
-	Options Options // of every round; it sets From, To and Settled of the sources
+	Options Options // for every round, which sets From, To and Settled of the sources
 	Every   time.Duration
 
-	// Committed returns, by source and partition, the offset from which its group goes on, and where the partition ended when that was asked.
+	// Committed returns, by source and partition, the next offset of its group, and the end of the partition at the time of the call.
 	Committed func(ctx context.Context) (next, ends []map[int]int64, err error)
-	// Writers returns what repairs a source, by source. Nil: nothing is repaired.
+	// Writers returns the writer that repairs each source. If it is nil, nothing is repaired.
 	Writers func(ctx context.Context) ([]event.Writer, error)
 
-	// What follows is called by Run between its own steps; none may be nil.
+	// Run calls the following functions between its own steps; none may be nil.
 
-	Started  func()                             // from now on
+	Started  func()                             // Run begins to follow
 	Work     func(work func())                  // runs a part of the work, and shows its progress
 	Verified func(r *Report)                    // a round is done; nil: nothing was committed
-	Repaired func(records int64, again *Report) // what the round found was written again
+	Repaired func(records int64, again *Report) // the findings of the round were written again
 	Failed   func(err error)                    // a round failed; the next one covers its range too
-	// Proved is called after a round that left nothing wrong: everything that came into the topics between Started and a time is verified.
-	// Once a round has left something wrong it is not called any more, since no later round looks there again.
+	// Proved is called after a round that left nothing wrong: everything received by the topics between Started and through is verified. After
+	// a round has left something wrong, Proved is never called again, because no later round returns to that range.
 	Proved func(through time.Time)
 
 	proof proof
 }
 
-// Run follows from where the groups are now until ctx ends. It returns an error if that cannot be found out.
+// Run follows from the groups' current positions until ctx is done. It returns an error if it cannot determine those positions.
 func (f *Follower) Run(ctx context.Context) error {
 	at, err := f.committed(ctx)
 	if err != nil {
@@ -52,7 +52,7 @@ func (f *Follower) Run(ctx context.Context) error {
 	return nil
 }
 
-// committed is where the groups are, and notes where the topics end.
+// committed returns the groups' positions, and records the ends of the topics.
 func (f *Follower) committed(ctx context.Context) ([]map[int]int64, error) {
 	asked := time.Now()
 	next, ends, err := f.Committed(ctx)
@@ -62,7 +62,7 @@ func (f *Follower) committed(ctx context.Context) ([]map[int]int64, error) {
 	return next, err
 }
 
-// round verifies what was committed between at and now, and returns where now is.
+// round verifies what was committed between at and now, and returns the current positions.
 func (f *Follower) round(ctx context.Context, at []map[int]int64) ([]map[int]int64, error) {
 	next, err := f.committed(ctx)
 	if err != nil {
@@ -75,7 +75,7 @@ func (f *Follower) round(ctx context.Context, at []map[int]int64) ([]map[int]int
 			continue
 		}
 		for partition := range next[i] {
-			if _, known := at[i][partition]; !known { // it came since, and is verified from its beginning
+			if _, known := at[i][partition]; !known { // it is new, and is verified from its beginning
 				at[i][partition] = 0
 			}
 		}
@@ -92,7 +92,7 @@ func (f *Follower) round(ctx context.Context, at []map[int]int64) ([]map[int]int
 	return next, nil
 }
 
-// prove notes that a round has come to its end, and how much that is wrong it has left.
+// prove records that a round has ended, and how many problems it has left.
 func (f *Follower) prove(next []map[int]int64, left int64) {
 	f.proof.broken = f.proof.broken || left > 0
 	before := f.proof.through
@@ -101,7 +101,7 @@ func (f *Follower) prove(next []map[int]int64, left int64) {
 	}
 }
 
-// verify verifies the sources that have moved, and repairs them if that is wanted. It returns how much that is wrong is left.
+// verify verifies the sources that have moved, and repairs them if Writers is set. It returns the number of problems left.
 func (f *Follower) verify(ctx context.Context, o Options, moved []int) (left int64, err error) {
 	check, err := New(o)
 	if err != nil {

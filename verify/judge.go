@@ -8,11 +8,11 @@ import (
 	"brine/indexer"
 )
 
-// judge holds what is in a store against what is expected there. It belongs to one goroutine.
+// judge compares the contents of a store with what is expected there. It belongs to one goroutine.
 type judge struct {
 	table *Table
 	full  bool
-	blind bool // some records, nobody knows what they made, nor where: what no other record accounts for may be theirs
+	blind bool // for some records neither what they made nor where is known: cells that no other record accounts for may be theirs
 	now   int64
 	tally tally
 	out   func(Finding)
@@ -20,17 +20,17 @@ type judge struct {
 
 // tally counts what a judge saw.
 type tally struct {
-	Rows     int64 // that are expected
+	Rows     int64 // expected rows
 	Cells    int64
-	Compared int64 // keys that were looked at
-	Repeats  int64 // records beyond the first of a row of a table whose rows are events
-	Expired  int64 // rows with cells that their TTL allows to be gone
+	Compared int64 // keys compared
+	Repeats  int64 // records beyond the first of a row, in a table whose rows are events
+	Expired  int64 // rows with cells that may be gone because of their TTL
 	Unjudged int64 // cells that no known record accounts for
-	Newer    int64 // rows with cells that are newer than expected, for a reason that is known or, in window mode, taken for granted
+	Newer    int64 // rows with cells that are newer than expected, for a known reason or, in window mode, presumed to have one
 	Ties     int64 // rows that depend on the order in which changes of one version were applied
-	tie      *Tie  // of the first of them, by key
+	tie      *Tie  // the first of them, by key
 
-	Digest, Expected uint64 // sums of cellHash, of what is there and of what is expected
+	Digest, Expected uint64 // sums of cellHash, of the actual and of the expected cells
 }
 
 func (t *tally) add(o *tally) {
@@ -42,7 +42,7 @@ func (t *tally) add(o *tally) {
 
 const clockSlack = time.Minute // by which a server's clock may be ahead of ours
 
-// key judges one key. Without records it is one that the scan met.
+// key judges one key. f without records means that only the scan found the key.
 func (j *judge) key(f *fold, cells []Cell) {
 	j.tally.Compared++
 	for i := range cells {
@@ -143,7 +143,7 @@ func (j *judge) newer(f *fold, c *Cell) Finding {
 		Reason: "no record has this version"})
 }
 
-// undeleted is a cell that a delete of the version hides; of a document one that the next version does not have.
+// undeleted returns the finding for a cell that a delete of the version hides or, in a document, that the next version does not have.
 func (j *judge) undeleted(f *fold, c *Cell, version int64, by origin) Finding {
 	if j.table.Documents {
 		version++
@@ -152,7 +152,7 @@ func (j *judge) undeleted(f *fold, c *Cell, version int64, by origin) Finding {
 		Reason: "a newer change, which is not there, deletes it", from: []origin{by}})
 }
 
-// absent judges a column that records write: whether it is there.
+// absent judges whether a column that records write is missing.
 func (j *judge) absent(f *fold, e *column, seen *outcome) {
 	if !f.visible(e) {
 		return
@@ -173,7 +173,7 @@ func (j *judge) absent(f *fold, e *column, seen *outcome) {
 	}
 }
 
-// origins are the records that wrote the best version.
+// origins returns the records that wrote the best version.
 func origins(e *column) []origin {
 	out := []origin{e.from}
 	for _, t := range e.ties {
@@ -182,13 +182,13 @@ func origins(e *column) []origin {
 	return out
 }
 
-// finding fills in what all findings of a key have.
+// finding fills in what all findings of a key have in common.
 func (j *judge) finding(f *fold, of Finding) Finding {
 	of.Table, of.Document, of.Key = j.table.Name, j.table.Documents, bytes.Clone(f.key)
 	return of
 }
 
-// close reports what of the key is missing, in one finding when nothing of it is there.
+// close reports what is missing of the key, in one finding if nothing of it is there.
 func (j *judge) close(f *fold, cells []Cell, seen *outcome) {
 	t := &j.tally
 	if seen.expected > 0 {
@@ -220,7 +220,7 @@ func (j *judge) close(f *fold, cells []Cell, seen *outcome) {
 	j.out(whole)
 }
 
-// expired reports whether a cell's TTL allows it to be gone.
+// expired reports whether a cell may be gone because of its TTL.
 func (j *judge) expired(o *op) bool {
 	ttl := o.ttl
 	if family := j.table.TTL[string(familyOf(o.column))].Milliseconds(); family > 0 && (ttl == 0 || family < ttl) {
@@ -229,7 +229,7 @@ func (j *judge) expired(o *op) bool {
 	return ttl > 0 && o.version+ttl < j.now+clockSlack.Milliseconds()
 }
 
-// purged reports whether the document is one that was deleted so long ago that it may be gone.
+// purged reports whether the document was deleted so long ago that it may be gone.
 func (j *judge) purged(f *fold) bool {
 	if j.table.Purge == 0 {
 		return false

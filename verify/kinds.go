@@ -8,7 +8,7 @@ import (
 // Kind is what is wrong. Its text is its name in outputs, and the label of its metric.
 type Kind string
 
-// The kinds of findings; the table below says what each means.
+// The kinds of findings; the table below gives the meaning of each.
 const (
 	Missing   Kind = "missing"
 	Stale     Kind = "stale"
@@ -24,19 +24,19 @@ type Fix byte
 
 // The fixes.
 const (
-	NoFix         Fix = iota // nothing that verify could do
+	NoFix         Fix = iota // nothing that verify can do
 	ByRepair                 // Check.Repair
 	ByDeleteExtra            // Check.DeleteExtra
 )
 
-// kinds are all kinds, in the order in which they are reported. What depends on a kind, other than how it is found, is derived from its
-// line here; go generate ./verify writes the table of docs/verify.md.
+// kinds holds all kinds in the order in which they are reported. Everything that depends on a kind, except how it is found, is derived from
+// its line here; go generate ./verify writes the table of docs/verify.md.
 var kinds = []struct {
 	kind    Kind
-	full    bool // it is found in full mode only
+	full    bool // found in full mode only
 	meaning string
 	fix     Fix
-	note    string // on the fix
+	note    string // about the fix
 }{
 	{Missing, false, "an event is not there, as a whole or a cell of it", ByRepair, ""},
 	{Stale, false, "an older cell is there, or one that a change deletes", ByRepair, ""},
@@ -49,7 +49,7 @@ var kinds = []struct {
 	{Lost, false, "a record cannot be written, and no dead letter holds it", ByRepair, "writes the dead letter"},
 }
 
-// Kinds are all kinds, in the order in which they are reported.
+// Kinds holds all kinds in the order in which they are reported.
 var Kinds = func() (all []Kind) {
 	for i := range kinds {
 		all = append(all, kinds[i].kind)

@@ -10,14 +10,14 @@ import (
 	"brine/ingest/eras"
 )
 
-// letterCounts are what became of records that are not in the stores.
+// letterCounts counts records that are not in the stores, by what became of them.
 type letterCounts struct {
-	rejected int64 // that cannot be written, and are dead letters
+	rejected int64 // cannot be written, and are dead letters
 	excused  int64 // findings that a dead letter explains
-	lost     int64 // that cannot be written, and are no dead letters
+	lost     int64 // cannot be written, and are not dead letters
 }
 
-// readLetters sorts what fixed records have become, and the dead letters beside the records that must be among them.
+// readLetters sorts what fixed records have become, and sorts the dead letters together with the records that must be among them.
 func (c *Check) readLetters(ctx context.Context) error {
 	for i := range c.opts.Sources {
 		if c.opts.Sources[i].Letters == nil {
@@ -41,8 +41,8 @@ func (c *Check) readLetters(ctx context.Context) error {
 	return nil
 }
 
-// expectFixed sorts what a record would write as it was fixed on its way back. A fix that this configuration cannot repeat is counted: what
-// it has written cannot be known.
+// expectFixed sorts what a record would write as a replay fixed it. It counts a fix that this configuration cannot repeat, because what
+// that has written cannot be known.
 func (c *Check) expectFixed(ctx context.Context, source int, l *Letter) error {
 	s := &c.opts.Sources[source]
 	if s.Fixed == nil {
@@ -63,7 +63,7 @@ func (c *Check) expectFixed(ctx context.Context, source int, l *Letter) error {
 	return err
 }
 
-// writeFixed writes a record as it was fixed on its way back. It reports false where this configuration cannot repeat the fix.
+// writeFixed writes a record as a replay fixed it. known is false if this configuration cannot repeat the fix.
 func (s *Source) writeFixed(ctx context.Context, l *Letter, w event.Writer) (known bool, err error) {
 	schema, err := s.Fixed(l.Let)
 	if err != nil {
@@ -87,12 +87,13 @@ func (s *Source) writeFixed(ctx context.Context, l *Letter, w event.Writer) (kno
 	return len(failures) == 0, nil
 }
 
-// resolve goes through the letters: findings whose records are dead letters are accounted for, and what cannot be written must be one.
+// resolve goes through the dead letters: it accounts for findings whose records are dead letters, and checks that every record that cannot
+// be written is one.
 func (c *Check) resolve(context.Context) error {
 	if err := c.sorter.flush(); err != nil {
 		return err
 	}
-	wanted := map[origin]string{} // reason, once known
+	wanted := map[origin]string{} // the reason, once known
 	for i := range c.suspects {
 		for _, o := range c.suspects[i].from {
 			wanted[o] = ""
@@ -144,8 +145,8 @@ func (c *Check) settle(r *record, wanted map[origin]string) {
 	}
 }
 
-// excuse takes out what is missing or stale because all of its records are dead letters. What a replay has written with a fix is none of
-// these: its origin is not that of a dead letter.
+// excuse drops missing and stale findings if all of their records are dead letters. It keeps those that a replay has written with a fix,
+// because their origin is not that of a dead letter.
 func (c *Check) excuse(wanted map[origin]string) {
 	left := c.suspects[:0]
 	for _, f := range c.suspects {

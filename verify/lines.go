@@ -14,7 +14,7 @@ type FindingLine struct {
 	Index    string   `json:"index,omitempty"`
 	Row      string   `json:"row,omitempty"` // as HBase's shell shows it
 	Document string   `json:"document,omitempty"`
-	Column   string   `json:"column,omitempty"` // family:qualifier, or the document's field; absent: all of it
+	Column   string   `json:"column,omitempty"` // family:qualifier, or the document's field; absent for all of it
 	Expected *int64   `json:"expected_version,omitempty"`
 	Found    *int64   `json:"found_version,omitempty"`
 	Reason   string   `json:"reason"`
@@ -49,7 +49,7 @@ type ReportLine struct {
 	Sources      []SourceLine `json:"sources"`
 	Tables       []TableLine  `json:"tables"`
 	Rejected     int64        `json:"rejected"`      // records that cannot be written, and are dead letters
-	DeadLettered int64        `json:"dead_lettered"` // what would be missing, but for dead letters
+	DeadLettered int64        `json:"dead_lettered"` // what would be missing without the dead letters
 	Lost         int64        `json:"lost"`          // records that are neither written nor dead letters
 }
 
@@ -59,13 +59,13 @@ type SourceLine struct {
 	Topic    string `json:"topic"`
 	Records  int64  `json:"records"`
 	Ahead    int64  `json:"ahead"`                    // offsets that are not committed yet
-	Unknown  int64  `json:"unknown_filter,omitempty"` // offsets that were written by a configuration that is not known any more
+	Unknown  int64  `json:"unknown_filter,omitempty"` // offsets written by a configuration that is no longer known
 
 	LeftOut  map[event.LeftOut]int64 `json:"left_out_by_reason,omitempty"` // events that make nothing
 	Filtered map[string]int64        `json:"filtered,omitempty"`           // events whose condition fails, by table or index
 }
 
-// TableLine is what was seen in a table, or an index.
+// TableLine is what was seen in a table or an index.
 type TableLine struct {
 	Table    string         `json:"table,omitempty"`
 	Index    string         `json:"index,omitempty"`
@@ -83,7 +83,7 @@ type TableLine struct {
 	Expected string         `json:"expected_digest"`
 }
 
-// TieLine is a row, or a document, that depends on the order in which two records of one version were applied.
+// TieLine is a row or a document that depends on the order in which two records of one version were applied.
 type TieLine struct {
 	Key     string   `json:"key"` // as HBase's shell shows it
 	Column  string   `json:"column,omitempty"`

@@ -10,11 +10,11 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// look goes once over the shards. It reads all of each, or just the keys that it asks for.
+// look is one pass over the shards. It reads all of each shard, or only the keys that have entries.
 type look struct {
 	check *Check
-	all   bool // scan: what no entry names is met too
-	again bool // suspects alone
+	all   bool // scan: also find keys without an entry
+	again bool // only the suspects
 	seen  atomic.Int64
 }
 
@@ -51,13 +51,13 @@ type worker struct {
 	ctx   context.Context
 	table *Table
 	judge judge
-	names []Finding // what the judge found
+	names []Finding // the findings of the judge
 
-	folds []*fold // waiting to be asked for; the last one is being filled
+	folds []*fold // the folds that wait for their rows; entries go to the last one
 	n     int
 
-	pull func() (Row, error, bool) // of a scan; nil: keys are asked for
-	row  Row                       // the scan's next
+	pull func() (Row, error, bool) // of a scan; nil: rows are read by key
+	row  Row                       // the next row of the scan
 	more bool
 }
 
@@ -120,11 +120,11 @@ func (w *worker) next(key []byte) error {
 	return nil
 }
 
-// folded does with the last fold, which is complete, what is next.
+// folded processes the last fold, which is complete.
 func (w *worker) folded() error {
 	f := w.folds[w.n-1]
 	switch {
-	case w.again: // it was counted at the first look
+	case w.again: // the first look counted it
 	case w.table.Events:
 		w.collision(f)
 	default:
@@ -151,7 +151,7 @@ func (w *worker) collision(f *fold) {
 	}
 }
 
-// alike reports whether two records of a source were read in one way: else one event may have become two things.
+// alike reports whether two records of a source had the same reading: otherwise one event may have become two things.
 func (c *Check) alike(a, b origin) bool {
 	e := c.opts.Sources[a.source].Eras
 	first, _ := e.At(a.partition, a.offset)
@@ -159,7 +159,7 @@ func (c *Check) alike(a, b origin) bool {
 	return first == second
 }
 
-// ask gets the rows of all folds.
+// ask gets the rows of all folds, and judges them.
 func (w *worker) ask() error {
 	keys := make([][]byte, w.n)
 	for i, f := range w.folds[:w.n] {
@@ -177,7 +177,7 @@ func (w *worker) ask() error {
 	return nil
 }
 
-// advance goes to the scan's next row.
+// advance moves to the scan's next row in the sample.
 func (w *worker) advance() error {
 	for {
 		row, err, more := w.pull()
@@ -191,7 +191,7 @@ func (w *worker) advance() error {
 	}
 }
 
-// meet judges what the scan gives up to the fold's key, and the fold.
+// meet judges the scan's rows up to the fold's key, and the fold.
 func (w *worker) meet(f *fold) error {
 	if err := w.extras(f.key); err != nil {
 		return err
@@ -205,7 +205,7 @@ func (w *worker) meet(f *fold) error {
 	return w.advance()
 }
 
-// extras judges the rows before a key, nil for all, which no entry names.
+// extras judges the rows before a key (nil: all), for which there is no entry.
 func (w *worker) extras(before []byte) error {
 	var none fold
 	for w.more && (before == nil || bytes.Compare(w.row.Key, before) < 0) {

@@ -10,8 +10,8 @@ import (
 	"io"
 )
 
-// each returns the entries of a shard in the order of their keys, with buffers of so many bytes together. Key and payload last
-// until f returns. Several shards may be read at the same time.
+// each calls f with the entries of a shard in the order of their keys; buffers is the total size of its read buffers in bytes. key and
+// payload are valid until f returns. Several shards may be read at the same time.
 func (s *sorter) each(shard int, buffers int64, f func(key, payload []byte) error) error {
 	var h cursors
 	size := int(max(4<<10, min(256<<10, buffers/int64(max(1, len(s.runs))))))
@@ -42,14 +42,14 @@ func (s *sorter) each(shard int, buffers int64, f func(key, payload []byte) erro
 	return nil
 }
 
-// cursor is at one entry of a shard's part of a run.
+// cursor is a position in one shard's part of a run.
 type cursor struct {
 	in           *bufio.Reader
 	body         []byte
 	key, payload []byte
 }
 
-// next goes to the next entry; io.EOF says that there is none.
+// next moves to the next entry; it returns io.EOF if there is none.
 func (c *cursor) next() error {
 	var head [entryHead]byte
 	if _, err := io.ReadFull(c.in, head[:]); err != nil {
@@ -74,7 +74,7 @@ func (c *cursor) next() error {
 	return nil
 }
 
-// cursors is a heap, the least key first.
+// cursors is a heap with the least key first.
 type cursors []*cursor
 
 func (h cursors) Len() int { return len(h) }

@@ -17,20 +17,20 @@ import (
 	"brine/sink"
 )
 
-// Options say what to verify.
+// Options select what to verify.
 type Options struct {
 	Sources []Source
-	Tables  []Table // every one that the sources write
+	Tables  []Table // all that the sources write
 
-	// Full reads all of the tables, and so finds what no record accounts for. The sources must be all that writes them, from their
+	// Full reads all of the tables, and so finds what no record accounts for. The sources must then be all that write the tables, from their
 	// first record on.
 	Full bool
-	// Sample is the share of keys that is verified, always the same ones; default 1.
+	// Sample is the share of keys to verify, always the same ones; default 1.
 	Sample float64
 
 	Dir         string           // of the temporary file; default: the system's
-	Memory      int64            // for sorting, default 32 MiB, and as much again for reading what is sorted
-	MaxFindings int              // that are reported one by one, and looked at twice; default 100,000. The others are counted
+	Memory      int64            // for sorting, default 32 MiB, and the same again for reading what is sorted
+	MaxFindings int              // findings that are reported one by one and looked at twice; default 100,000. The others are counted
 	Workers     int              // ranges that are read at the same time; default 4
 	Now         func() time.Time // default time.Now
 	Hooks       Hooks
@@ -44,28 +44,28 @@ type Source struct {
 	To         ingest.Position // default ingest.Latest
 	Partitions []int           // nil: all
 
-	// Settled is, by partition, the offset before which all is settled: the live group's. Records from there on may have been written
-	// or not. Nil: all are.
+	// Settled is, by partition, the offset before which the live group has settled everything. Records from there on may have been written or
+	// not. Nil means that all have been.
 	Settled map[int]int64
 
 	Rows      *sink.Options    // what is written: rows,
 	Documents *indexer.Options // or documents
-	// Through returns the Writer that stands before the one that writes, and completes events for it; nil: none does.
+	// Through returns the Writer in front of the one that writes, which completes events for it; nil: there is none.
 	Through func(event.Writer) (event.Writer, error)
 
-	// Eras say by what records were read before, instead of by Ingest.Schema, and Former, by reading, what became of them. Nil: there are
-	// none.
+	// Eras says which readings of earlier configurations apply to which records, instead of Ingest.Schema, and Former, by reading, what became
+	// of these records. Nil: there are none.
 	Eras   *eras.Eras
 	Former []Former
 
-	// Patience is for how long the reading, or a repair, may go on with nothing settled while something waits for an answer; 0: forever.
+	// Patience is how long the reading, or a repair, may settle nothing while it waits for an answer; 0: forever.
 	Patience time.Duration
-	// Cause returns what the store fails with while a first try of a repair is pending; empty: not known. nil: never known.
+	// Cause returns the store's error while the first try of a repair is pending, or "" if it is not known. nil: it is never known.
 	Cause func() string
 
 	// Letters returns the topic's dead letters; nil: there are none.
 	Letters func(ctx context.Context) iter.Seq2[Letter, error]
-	// Fixed returns the schema by which a replay has read a record that it fixed on its way back by Let; nil: no replay fixes.
+	// Fixed returns the schema with which a replay has read a record that it fixed by Let; nil: no replay fixes.
 	Fixed func(let string) (event.Schema, error)
 }
 
@@ -74,8 +74,8 @@ type Former struct {
 	Rows      *sink.Options
 	Documents *indexer.Options
 	Through   func(event.Writer) (event.Writer, error)
-	// Unknown: nobody knows any more. Rows or Documents, without conditions, only say which keys the records may have changed: whatever they
-	// made of these is taken for right.
+	// Unknown means that this is no longer known. Rows or Documents, without conditions, then only determine which keys the records may have
+	// changed: whatever is there is accepted.
 	Unknown bool
 }
 
@@ -87,28 +87,28 @@ func (s *Source) at(reading int) Former {
 	return s.Former[reading]
 }
 
-// Letter is a dead letter that is not replayed, or was replayed with a fix, so that the pipeline rejects its record still: where that was.
+// Letter is the position of a dead letter that was not replayed, or was replayed with a fix, so that the pipeline still rejects its record.
 type Letter struct {
 	Partition int
 	Offset    int64
 	Reason    string
 
-	Let    string        // the fix; empty: it is not replayed
-	Record *event.Record // that was fixed, valid until the next letter; nil without a fix
+	Let    string        // the fix; empty: it was not replayed
+	Record *event.Record // the fixed record, valid until the next letter; nil without a fix
 }
 
-// Table is a table, or an index, that is verified.
+// Table is a table or an index to verify.
 type Table struct {
 	Name      string
 	Store     Store
 	Documents bool
-	Whole     bool                     // its documents are replaced, not changed field by field
+	Whole     bool                     // documents are replaced, not changed field by field
 	Events    bool                     // each row is an event, so two on one key collide
-	TTL       map[string]time.Duration // by family; of documents by ""
-	Purge     time.Duration            // documents that were deleted so long ago, by their version, may be gone; 0: never
+	TTL       map[string]time.Duration // by family; for documents by ""
+	Purge     time.Duration            // documents deleted so long ago, by their version, may be gone; 0: never
 }
 
-// Hooks report how it goes; any may be nil. They must be safe for concurrent use.
+// Hooks report the progress; any may be nil. They must be safe for concurrent use.
 type Hooks struct {
 	Read     func(ReadInfo)     // records were read from the topic
 	Compared func(ComparedInfo) // keys were compared with the store
@@ -116,19 +116,19 @@ type Hooks struct {
 	Phase    func(PhaseInfo)    // a part of the work begins
 }
 
-// ReadInfo is records that were read.
+// ReadInfo reports records that were read.
 type ReadInfo struct {
 	Source  string // its name
-	Records int    // since the last time
+	Records int    // since the previous call
 }
 
-// ComparedInfo is rows, or documents, that were compared.
+// ComparedInfo reports rows or documents that were compared.
 type ComparedInfo struct {
 	Table string
-	Keys  int // since the last time
+	Keys  int // since the previous call
 }
 
-// FoundInfo is what was found in a table of one kind.
+// FoundInfo is the number of findings of one kind in a table.
 type FoundInfo struct {
 	Table string
 	Kind  Kind
@@ -138,10 +138,10 @@ type FoundInfo struct {
 // PhaseInfo is a part of the work.
 type PhaseInfo struct {
 	Name string                // for people
-	Done func() (at, of int64) // how far it is; it may be called until the next phase begins
+	Done func() (at, of int64) // its progress; it may be called until the next phase begins
 }
 
-// EnsureDefaults sets what is zero to its default. New calls it.
+// EnsureDefaults sets zero fields to their defaults. New calls it.
 func (o *Options) EnsureDefaults() {
 	o.Sample = cmp.Or(o.Sample, 1)
 	o.Memory = cmp.Or(o.Memory, 32<<20)
@@ -190,7 +190,7 @@ func (o *Options) Validate() error {
 	return errors.Join(errs...)
 }
 
-// tables are the names of what the source writes.
+// tables returns the names of what the source writes.
 func (s *Source) tables() (names []string) {
 	if s.Rows != nil {
 		for _, r := range s.Rows.Rows {
@@ -204,7 +204,7 @@ func (s *Source) tables() (names []string) {
 	return names
 }
 
-// table finds a table's place, −1 for none.
+// table returns a table's index, or −1 if there is none.
 func (o *Options) table(name string, documents bool) int {
 	return slices.IndexFunc(o.Tables, func(t Table) bool { return t.Name == name && t.Documents == documents })
 }

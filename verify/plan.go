@@ -9,7 +9,7 @@ import (
 	"brine/sink"
 )
 
-// Tables returns all tables and indexes that the sources write, each once. A client or engine that no source writes through may be nil.
+// Tables returns all tables and indexes that the sources write, each once. client or engine may be nil if no source writes through it.
 func Tables(sources []Source, client *hbase.Client, engine indexer.Engine) []Table {
 	var out []Table
 	for i := range sources {
@@ -32,7 +32,7 @@ func Tables(sources []Source, client *hbase.Client, engine indexer.Engine) []Tab
 	return once(out)
 }
 
-// once leaves out what stands before already.
+// once drops tables that occur earlier in the list.
 func once(tables []Table) (out []Table) {
 	for _, t := range tables {
 		if !slices.ContainsFunc(out, func(o Table) bool { return o.Name == t.Name && o.Documents == t.Documents }) {
@@ -42,7 +42,8 @@ func once(tables []Table) (out []Table) {
 	return out
 }
 
-// partOf names the part of an index that holds a document, by the time in its row key; nil where there are no parts.
+// partOf returns a function that names the part of an index that holds a document, by the time in its row key, or nil if there are no
+// parts.
 func partOf(d *indexer.Document) func(id []byte) string {
 	at := slices.Index(d.Key.Fields(), d.Time)
 	if d.Every == "" || at < 0 {
@@ -61,8 +62,8 @@ func partOf(d *indexer.Document) func(id []byte) string {
 	}
 }
 
-// Shared returns the first table or index that one of the sources and one of the others both write, and which of the others. Options.Full
-// would count what those others write as extra.
+// Shared returns the first table or index that both one of the sources and one of the others write, and which of the others. Options.Full
+// would report what those others write as extra.
 func Shared(sources, others []Source) (t Table, by *Source) {
 	for i := range sources {
 		for _, name := range sources[i].tables() {

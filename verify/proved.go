@@ -2,26 +2,26 @@ package verify
 
 import "time"
 
-// mostLooks bounds what a proof remembers of a lag: with a look a minute each of four hours, and of longer lags as many looks, farther
-// apart.
+// mostLooks is the most looks that a proof remembers during a lag. With one look per minute they cover four hours; for longer lags the same
+// number of looks is spaced farther apart.
 const mostLooks = 256
 
-// proof finds the time before which everything that had come into the topics is verified. It goes by when the ends of the topics were
-// looked at and not by the times of records, which are their producers' and need not rise.
+// proof determines the time before which everything received by the topics is verified. It uses the times at which the ends of the topics
+// were looked up, not the times of records, which their producers set and which need not increase.
 type proof struct {
 	known   []known       // at ends that are not proved yet, the oldest first
-	apart   time.Duration // at least, of two that are known; the newest may be nearer
+	apart   time.Duration // the minimum between two of known; the newest may be closer
 	through time.Time
 	broken  bool // something wrong was left: no later round proves what is before it
 }
 
-// known is where the partitions of the sources ended, or later, at a time.
+// known is where the partitions of the sources ended at a time, or later.
 type known struct {
 	at   time.Time
 	ends []map[int]int64
 }
 
-// looked notes where the partitions end.
+// looked records where the partitions end.
 func (p *proof) looked(at time.Time, ends []map[int]int64) {
 	n := len(p.known)
 	switch {
@@ -37,7 +37,7 @@ func (p *proof) looked(at time.Time, ends []map[int]int64) {
 	p.known = append(p.known, known{at, ends})
 }
 
-// verified notes that everything before the offsets is verified, with nothing wrong left.
+// verified records that everything before the offsets is verified, with nothing wrong left.
 func (p *proof) verified(next []map[int]int64) {
 	if p.broken {
 		return

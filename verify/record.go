@@ -10,7 +10,7 @@ import (
 	"brine/sink"
 )
 
-// rowRecorder is a sink whose client keeps what it is to send.
+// rowRecorder is a sink whose client records mutations instead of sending them.
 type rowRecorder struct {
 	opts *Options
 	sink *sink.Sink
@@ -39,10 +39,10 @@ func (r *rowRecorder) record(ctx context.Context, ev *event.Event) ([]event.Fail
 	return failures, err
 }
 
-// Release implements sink.Client: nothing is held back.
+// Release implements sink.Client. It does nothing, because nothing is held back.
 func (r *rowRecorder) Release() {}
 
-// Hurry implements sink.Client: nothing waits.
+// Hurry implements sink.Client. It does nothing, because nothing waits.
 func (r *rowRecorder) Hurry() {}
 
 // Submit implements sink.Client.
@@ -89,7 +89,7 @@ func (r *rowRecorder) add(c *hbase.Cell, ttl int64) {
 	r.made.buf = appendOp(r.made.buf, o)
 }
 
-// written is the flight of mutations that are all kept.
+// written is the flight of mutations that are all recorded.
 type written struct{}
 
 func (written) Wait(context.Context) ([]hbase.MutationError, error) { return nil, nil }

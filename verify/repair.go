@@ -12,9 +12,9 @@ import (
 	"brine/ingest/eras"
 )
 
-// Repair writes the records of what it can fix again, through the writers of the sources, in their order. What is newer stays, since a
-// write means the same whenever it is applied. Records that cannot be written become dead letters. It returns how many records were
-// settled, also with an error: those stay written. Again says what came of it.
+// Repair writes the records of the findings that it can fix again, through the writers of the sources, in the order of the sources. Newer
+// cells stay, because a write means the same whenever it is applied. Records that cannot be written become dead letters. Repair returns the
+// number of records settled, also with an error: those stay written. Again reports the result.
 func (c *Check) Repair(ctx context.Context, writers []event.Writer) (records int64, err error) {
 	for i := range c.opts.Sources {
 		only := c.damaged(i)
@@ -31,10 +31,10 @@ func (c *Check) Repair(ctx context.Context, writers []event.Writer) (records int
 	return records, nil
 }
 
-// damaged are the offsets of a source's records that are not in the store, by partition and ascending.
+// damaged returns the offsets of a source's records that are not in the store, by partition and ascending.
 func (c *Check) damaged(source int) map[int][]int64 {
 	only := map[int][]int64{}
-	if len(c.uncounted) > 0 { // more than is known one by one: everything
+	if len(c.uncounted) > 0 { // more than the listed findings: everything
 		for _, p := range c.plans[source].Partitions {
 			only[p.Partition] = nil
 		}
@@ -48,7 +48,7 @@ func (c *Check) damaged(source int) map[int][]int64 {
 		for _, o := range f.from {
 			as := o
 			as.fixed = true
-			if o.source == source && !slices.Contains(f.from, as) { // else it is written as it was fixed
+			if o.source == source && !slices.Contains(f.from, as) { // otherwise it is written as it was fixed
 				only[o.partition] = append(only[o.partition], o.offset)
 			}
 		}
@@ -60,7 +60,8 @@ func (c *Check) damaged(source int) map[int][]int64 {
 	return only
 }
 
-// fixAgain writes records again that replays of dead letters have fixed and that are not in the store. It returns how many were settled.
+// fixAgain writes again the records that replays of dead letters have fixed and that are not in the store. It returns the number of records
+// settled.
 func (c *Check) fixAgain(ctx context.Context, source int, w event.Writer) (n int64, err error) {
 	s := &c.opts.Sources[source]
 	wanted := map[origin]bool{}
@@ -71,10 +72,10 @@ func (c *Check) fixAgain(ctx context.Context, source int, w event.Writer) (n int
 			}
 		}
 	}
-	if of, ok := w.(*eras.Writer); ok { // what is fixed is read as records are now
+	if of, ok := w.(*eras.Writer); ok { // fixed records have the present reading
 		w = of.Present
 	}
-	all := len(c.uncounted) > 0 // more than is known one by one
+	all := len(c.uncounted) > 0 // more than the listed findings
 	if s.Letters == nil || s.Fixed == nil || !all && len(wanted) == 0 {
 		return 0, nil
 	}
@@ -98,7 +99,7 @@ func (c *Check) fixAgain(ctx context.Context, source int, w event.Writer) (n int
 	return n, nil
 }
 
-// writeAgain replays the part of a source that holds the offsets, and writes just those. It returns how many records were settled.
+// writeAgain replays the part of a source that contains the offsets, and writes only those. It returns the number of records settled.
 func (c *Check) writeAgain(ctx context.Context, source int, w event.Writer, only map[int][]int64) (int64, error) {
 	if len(only) == 0 {
 		return 0, nil
@@ -141,7 +142,7 @@ func (c *Check) writeAgain(ctx context.Context, source int, w event.Writer, only
 	return whole.Load() + settled(plan, replay.Progress(), only), err
 }
 
-// unknowns are the offsets of which nobody knows what they made.
+// unknowns returns the number of offsets for which it is not known what they made.
 func (c *Check) unknowns() (n int64) {
 	for i := range c.unknown {
 		n += c.unknown[i].Load()
@@ -149,7 +150,7 @@ func (c *Check) unknowns() (n int64) {
 	return n
 }
 
-// formers are the offsets that are judged by a configuration of before.
+// formers returns the number of offsets that are judged by an earlier configuration.
 func (c *Check) formers() (n int64) {
 	for i := range c.opts.Sources {
 		for _, p := range c.plans[i].Partitions {
@@ -159,7 +160,7 @@ func (c *Check) formers() (n int64) {
 	return n
 }
 
-// settled counts the listed offsets before which all is settled.
+// settled returns the number of listed offsets before which everything is settled.
 func settled(plan ingest.Plan, progress ingest.ReplayProgress, only map[int][]int64) (n int64) {
 	for i, p := range progress.Partitions {
 		before, _ := slices.BinarySearch(only[p.Partition], plan.Partitions[i].Next+p.Done)
@@ -168,7 +169,7 @@ func settled(plan ingest.Plan, progress ingest.ReplayProgress, only map[int][]in
 	return n
 }
 
-// chosen is a Writer of some records only; of a partition without a list it writes all.
+// chosen is a Writer of some records only; in a partition without a list it writes all.
 type chosen struct {
 	event.Writer
 	only map[int][]int64
@@ -191,7 +192,7 @@ func (w *chosen) Submit(ctx context.Context, batch *event.Batch) event.Flight {
 	return event.Part{Flight: w.Writer.Submit(ctx, &some), At: at}
 }
 
-// MayDelete is an error where what is extra is not known for sure, so that DeleteExtra deletes nothing.
+// MayDelete returns an error if it is not certain what is extra. DeleteExtra then deletes nothing.
 func (c *Check) MayDelete() error {
 	if c.unknownFixes > 0 {
 		return fmt.Errorf("verify: %d records were fixed by a replay in a way that this configuration cannot repeat, so that nobody knows "+
@@ -209,9 +210,9 @@ func (c *Check) MayDelete() error {
 	return nil
 }
 
-// DeleteExtra deletes what no record accounts for, and no other cell, unless MayDelete has something against it. It returns how many rows
-// and documents had some deleted, also with an error. Other rows go on when one cannot be deleted, unless its store has not answered in
-// time.
+// DeleteExtra deletes the cells that no record accounts for, and no others, unless MayDelete returns an error. It returns the number of
+// rows and documents with deleted cells, also with an error. If a row cannot be deleted, it continues with the others, unless the store has
+// not answered in time.
 func (c *Check) DeleteExtra(ctx context.Context) (rows int64, err error) {
 	if err := c.MayDelete(); err != nil {
 		return 0, err
@@ -241,10 +242,10 @@ func (c *Check) DeleteExtra(ctx context.Context) (rows int64, err error) {
 	return rows, err
 }
 
-// shownFailures is how many rows that could not be deleted are named.
+// shownFailures is the number of rows that could not be deleted and are named.
 const shownFailures = 10
 
-// Again looks at what was found once more, after a repair.
+// Again looks at the findings once more, after a repair.
 func (c *Check) Again(ctx context.Context) (*Report, error) {
 	ctx, c.cancel = context.WithCancelCause(ctx)
 	defer c.cancel(nil)

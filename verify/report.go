@@ -13,7 +13,7 @@ import (
 // ErrIncomplete is wrapped by errors about records that have left the topic.
 var ErrIncomplete = errors.New("part of the range is not in the topic")
 
-// Report is what a Run has found.
+// Report is the result of a Run.
 type Report struct {
 	Sources  []SourceReport
 	Tables   []TableReport
@@ -21,44 +21,44 @@ type Report struct {
 	Took     time.Duration
 
 	Rejected     int64 // records that cannot be written, and are dead letters
-	DeadLettered int64 // what would be missing or stale, but for dead letters
-	Lost         int64 // records that cannot be written, and are no dead letters
+	DeadLettered int64 // what would be missing or stale without the dead letters
+	Lost         int64 // records that cannot be written, and are not dead letters
 }
 
 // SourceReport is what was read of a source.
 type SourceReport struct {
 	Name    string
 	Topic   string
-	Offsets int64 // of the range: an upper bound of the records
+	Offsets int64 // in the range: an upper bound of the records
 	Records int64
 	Ahead   int64 // offsets from the watermark on: what they make may be there or not
-	Unknown int64 // offsets of which nobody knows any more by which configuration they were written: whatever they made is right
+	Unknown int64 // offsets written by a configuration that is no longer known: whatever they made is accepted
 
 	LeftOut  map[event.LeftOut]int64 // events that make nothing, by reason
-	Filtered map[string]int64        // events that make nothing in one table or index, whose condition fails
+	Filtered map[string]int64        // events that make nothing in a table or index because its condition fails
 }
 
-// TableReport is what was seen in a table, or an index.
+// TableReport is what was seen in a table or an index.
 type TableReport struct {
 	Name      string
 	Documents bool
 	Rows      int64 // expected
 	Cells     int64
 	Compared  int64
-	Repeats   int64 // records beyond the first of a row of a table whose rows are events
+	Repeats   int64 // records beyond the first of a row, in a table whose rows are events
 	Expired   int64
 	Newer     int64
-	Unjudged  int64 // cells that no known record accounts for, which one may that was written by a configuration that is not known
+	Unjudged  int64 // cells that no known record accounts for, but that a record of an unknown configuration may
 	Ties      int64 // rows that depend on the order in which changes of one version were applied
-	Tie       *Tie  // of the first of them, by key; nil: there is none
+	Tie       *Tie  // the first of them, by key; nil: there is none
 	Found     map[Kind]int64
 
-	// Digest is the sum of the hashes of all cells that were read, the same for the same cells whatever their order; Expected is that
-	// of what was expected. They are equal in full mode unless something was found, has expired, or was newer.
+	// Digest is the sum of the hashes of all cells that were read, whatever their order; Expected is that of the expected cells. In full mode
+	// they are equal unless something was found, has expired, or was newer.
 	Digest, Expected uint64
 }
 
-// Problems is how much was found, whether it is among Findings or not.
+// Problems returns the number of findings, including those that are not in Findings.
 func (r *Report) Problems() (n int64) {
 	for i := range r.Tables {
 		for _, found := range r.Tables[i].Found {
@@ -68,7 +68,7 @@ func (r *Report) Problems() (n int64) {
 	return n + r.Lost
 }
 
-// unproved is what is wrong, and what nobody knows whether it is.
+// unproved returns the number of problems and of offsets for which it is not known whether they are problems.
 func (r *Report) unproved() int64 {
 	n := r.Problems()
 	for i := range r.Sources {
@@ -77,7 +77,7 @@ func (r *Report) unproved() int64 {
 	return n
 }
 
-// Count returns how many findings of a kind there are, whether they are among Findings or not.
+// Count returns the number of findings of a kind, including those that are not in Findings.
 func (r *Report) Count(kind Kind) (n int64) {
 	if kind == Lost {
 		return r.Lost
@@ -88,7 +88,7 @@ func (r *Report) Count(kind Kind) (n int64) {
 	return n
 }
 
-// Fixable returns how many findings a fix can fix, whether they are among Findings or not.
+// Fixable returns the number of findings that by fixes, including those that are not in Findings.
 func (r *Report) Fixable(by Fix) (n int64) {
 	for _, kind := range Kinds {
 		if kind.Fix() == by {

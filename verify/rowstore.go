@@ -8,7 +8,7 @@ import (
 	"brine/hbase"
 )
 
-// HBase is the Store of an HBase table.
+// HBase returns the Store of an HBase table.
 func HBase(client *hbase.Client, table string) Store { return rowStore{client, table} }
 
 type rowStore struct {
@@ -60,7 +60,7 @@ func (s rowStore) Scan(ctx context.Context, from, to []byte) iter.Seq2[Row, erro
 	}
 }
 
-// appendCells takes over the newest cell of each column. Of several with one version a reader gets the one that comes first.
+// appendCells appends the newest cell of each column. If several have the same version, a reader gets the first.
 func appendCells(dst []Cell, names []byte, cells []hbase.Cell) ([]Cell, []byte) {
 	for i := range cells {
 		c := &cells[i]
@@ -78,14 +78,14 @@ func appendColumn(dst, family, qualifier []byte) []byte {
 	return append(append(append(dst, family...), ':'), qualifier...)
 }
 
-// hider is a Store that can say what hides a cell.
+// hider is a Store that can find what hides a cell.
 type hider interface {
-	// hiding returns the version of a delete marker that hides a column's cells up to and with a version; of any column when that is
-	// empty. It is −1 when there is none.
+	// hiding returns the version of a delete marker that hides a column's cells up to and including version, or any column's cells if column
+	// is empty. It returns −1 if there is none.
 	hiding(ctx context.Context, key, column []byte, version int64) (int64, error)
 }
 
-// Hiding returns the version of a delete marker that hides a column's cells up to and with a version; −1 when there is none.
+// Hiding returns the version of a delete marker that hides a column's cells up to and including version, or −1 if there is none.
 func Hiding(ctx context.Context, client *hbase.Client, table string, row []byte, column string, version int64) (int64, error) {
 	return rowStore{client, table}.hiding(ctx, row, []byte(column), version)
 }
@@ -122,7 +122,7 @@ func hides(c *hbase.Cell, column []byte, version int64) bool {
 	return false
 }
 
-// Remove deletes up to the versions that are there: what is written later with a greater one stays.
+// Remove deletes up to the versions that are there: later writes with greater versions stay.
 func (s rowStore) Remove(ctx context.Context, key []byte, cells []Cell) error {
 	b := hbase.NewBatch(s.table)
 	b.Mutate(key)

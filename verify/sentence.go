@@ -38,7 +38,7 @@ func (f *Finding) String() string {
 	return text
 }
 
-// Tied says how much of the table depends on the order in which changes were applied, with an example; there are Ties.
+// Tied describes how much of the table depends on the order in which changes were applied, with an example. It requires that Ties is not 0.
 func (t *TableReport) Tied() string {
 	what, key, have := "row", fmt.Sprint(rowkey.Binary(t.Tie.Key)), "have"
 	if t.Documents {

@@ -12,10 +12,10 @@ import (
 	"sync"
 )
 
-// sorter sorts entries by shard and key. What does not fit into its buffer is sorted and written to a temporary file, run after
-// run; reading a shard merges its parts of the runs. Entries may be added again after reading.
+// sorter sorts entries by shard and key. What does not fit into its buffer is sorted and written to a temporary file, run by run; reading a
+// shard merges its parts of the runs. Entries may be added again after reading.
 //
-// An entry lies in buffer and file as:
+// The layout of an entry in buffer and file:
 //
 //	uint32  length of what follows
 //	uint16  shard
@@ -34,7 +34,7 @@ type sorter struct {
 	runs [][]int64 // where each shard begins in the file, and where the last one ends
 }
 
-// item is an entry in the buffer. Its prefix is the shard and the first bytes of the key, which mostly decide the order.
+// item is an entry in the buffer. Its prefix is the shard and the first bytes of the key, which usually decide the order.
 type item struct {
 	prefix uint64
 	at     int
@@ -45,18 +45,18 @@ const (
 	prefixBytes = 6
 )
 
-// newSorter makes its file in dir; "" means the system's folder for such.
+// newSorter creates its file in dir; "" means the system's directory for temporary files.
 func newSorter(dir string, memory int64, shards int) (*sorter, error) {
 	file, err := os.CreateTemp(dir, "brine-verify-*")
 	if err != nil {
 		return nil, fmt.Errorf("verify: a temporary file: %w", err)
 	}
-	_ = os.Remove(file.Name()) // it has no name while it is in use, and so ends with the process; where that cannot be, close removes it
+	_ = os.Remove(file.Name()) // the open file has no name, so it ends with the process; if that is not possible, close removes it
 	return &sorter{shards: shards, buf: make([]byte, 0, memory), file: file}, nil
 }
 
 func (s *sorter) close() {
-	_ = s.file.Close() // nothing of it is needed any more
+	_ = s.file.Close() // nothing in it is needed any more
 	_ = os.Remove(s.file.Name())
 }
 
@@ -81,7 +81,7 @@ func (s *sorter) add(shard int, key, payload []byte) error {
 	return nil
 }
 
-// flush writes what is in the buffer, so that it can be read.
+// flush writes the buffer, so that its entries can be read.
 func (s *sorter) flush() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -100,7 +100,7 @@ func (s *sorter) spill() error {
 		if c := bytes.Compare(s.key(a.at), s.key(b.at)); c != 0 {
 			return c
 		}
-		return bytes.Compare(s.entry(a.at)[entryHead:], s.entry(b.at)[entryHead:]) // so that the same is reported each time
+		return bytes.Compare(s.entry(a.at)[entryHead:], s.entry(b.at)[entryHead:]) // so that the same entry is reported each time
 	})
 	out := bufio.NewWriterSize(io.NewOffsetWriter(s.file, s.size), 256<<10)
 	starts := make([]int64, 0, s.shards+1)
@@ -129,7 +129,7 @@ func (s *sorter) key(at int) []byte {
 	return s.buf[at+entryHead:][:n]
 }
 
-// entry is what lies at a place of the buffer.
+// entry returns the entry at a position in the buffer.
 func (s *sorter) entry(at int) []byte {
 	return s.buf[at:][:4+binary.BigEndian.Uint32(s.buf[at:])]
 }

@@ -8,15 +8,15 @@ import (
 	"strings"
 )
 
-// Store is a table, or an index, as it is read. It is safe for concurrent use.
+// Store reads a table or an index. It is safe for concurrent use.
 type Store interface {
-	// Splits are keys that cut the store into ranges of work, ascending.
+	// Splits returns keys that cut the store into ranges of work, ascending.
 	Splits(ctx context.Context) ([][]byte, error)
-	// Get returns the cells of each key; none where there is no such row.
+	// Get returns the cells of each key, and none for a row that does not exist.
 	Get(ctx context.Context, keys [][]byte) ([][]Cell, error)
-	// Scan returns the rows from a key up to another, in order; an empty end is the store's. A row lasts until the next one.
+	// Scan returns the rows from one key up to another, in order; an empty key means the end of the store. A row is valid until the next one.
 	Scan(ctx context.Context, from, to []byte) iter.Seq2[Row, error]
-	// Remove deletes cells, each with what is older of its column.
+	// Remove deletes cells, each with the older ones of its column.
 	Remove(ctx context.Context, key []byte, cells []Cell) error
 }
 
@@ -50,5 +50,5 @@ func clone(cells []Cell) []Cell {
 	return out
 }
 
-// columnText is a column for people.
+// columnText formats a column for people.
 func columnText(column []byte) string { return strings.TrimPrefix(string(column), ":") }

@@ -24,8 +24,8 @@ func (c *Check) keep(table int, w *worker, again bool) {
 	}
 }
 
-// secondLook holds the suspects against what has come into the topics since the first look, and reads them again: a range may end before
-// the change that explains them, and a store that is written goes on while it is compared.
+// secondLook checks the suspects against what has come into the topics since the first look, and reads them again: a range may end before
+// the change that explains them, and a store may be written while it is compared.
 func (c *Check) secondLook(ctx context.Context) error {
 	if !slices.ContainsFunc(c.suspects, func(f Finding) bool { return f.Kind != Collided }) {
 		return nil
@@ -46,7 +46,7 @@ func (c *Check) secondLook(ctx context.Context) error {
 	return c.lookAgain(ctx)
 }
 
-// name notes the keys of the suspects, and has each looked at though nothing is expected there.
+// name records the keys of the suspects, and adds a probe for each, because nothing may be expected there.
 func (c *Check) name() error {
 	c.named = map[uint64]bool{}
 	for i := range c.suspects {
@@ -63,7 +63,7 @@ func (c *Check) name() error {
 	return nil
 }
 
-// lookAgain finds out which suspects still are. Collisions are the topic's and stay.
+// lookAgain finds out which suspects remain. Collisions depend only on the topic and remain.
 func (c *Check) lookAgain(ctx context.Context) error {
 	before := c.suspects
 	c.suspects = nil
@@ -75,9 +75,9 @@ func (c *Check) lookAgain(ctx context.Context) error {
 	return c.look(ctx, &look{check: c, again: true})
 }
 
-const explained = 1000 // findings whose rows are read once more for a reason
+const explained = 1000 // the number of findings whose rows are read once more for a reason
 
-// explain says of what is missing whether a delete marker hides it.
+// explain adds to each missing finding whether a delete marker hides it.
 func (c *Check) explain(ctx context.Context) error {
 	for i := range c.suspects[:min(len(c.suspects), explained)] {
 		f := &c.suspects[i]

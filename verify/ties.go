@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// Tie is two changes of one version that say different things of one column, none newer: the one applied last wins.
+// Tie is two changes of one version that disagree about one column, with none newer: the one applied last wins.
 type Tie struct {
-	Key     []byte // of the row; of a document the id
+	Key     []byte // of the row; for a document its id
 	Column  string // family:qualifier, or the document's field; empty: whole documents
 	Version int64
 	Records []Record // two of those that tie
@@ -15,8 +15,8 @@ type Tie struct {
 	from [2]origin
 }
 
-// tie returns a tie of the key's changes, or nil: what the key comes to then depends on them alone, and not on their order. Changes
-// that say the same tie with nothing, and neither do those that a newer change, or a delete, hides.
+// tie returns a tie of the key's changes. It returns nil if there is none, and the result then depends on the changes alone, not on their
+// order. Equal changes do not tie, and neither do those that a newer change or a delete hides.
 func (f *fold) tie() *Tie {
 	for i := range f.families {
 		if fam := &f.families[i]; fam.tied && f.stands(fam) {
@@ -37,7 +37,7 @@ func (f *fold) tie() *Tie {
 	return nil
 }
 
-// stands reports whether a document's fields are of those that replaced it last.
+// stands reports whether a document's fields are those of the last replacement.
 func (f *fold) stands(fam *family) bool {
 	for i := range f.columns {
 		if c := &f.columns[i]; f.visible(c) && c.best.version == fam.deleted+1 && bytes.Equal(fam.name, familyOf(c.name)) {
@@ -61,7 +61,7 @@ func (w *worker) tie(f *fold) {
 	}
 }
 
-// firstTie is that of the smaller key.
+// firstTie returns the tie with the smaller key.
 func firstTie(a, b *Tie) *Tie {
 	if a == nil || b != nil && bytes.Compare(b.Key, a.Key) < 0 {
 		return b
@@ -69,7 +69,7 @@ func firstTie(a, b *Tie) *Tie {
 	return a
 }
 
-// shown is a tie with its records, the earlier one first.
+// shown returns a tie with its records, the earlier one first.
 func (c *Check) shown(t *Tie) *Tie {
 	if t == nil {
 		return nil

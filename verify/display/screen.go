@@ -1,4 +1,4 @@
-// Package display shows how a verification goes and what it found, for people or as JSON lines.
+// Package display shows the progress and the findings of a verification, for people or as JSON lines.
 package display
 
 import (
@@ -14,7 +14,7 @@ import (
 	"brine/verify"
 )
 
-// Screen prints how a verification goes and what it found, for people or as JSON lines.
+// Screen prints the progress and the findings of a verification, for people or as JSON lines.
 type Screen struct {
 	term.Screen
 	json  bool
@@ -27,12 +27,12 @@ type Screen struct {
 	began time.Time
 }
 
-// NewScreen prints to out, and shows of records what masks leave. A quiet one shows no progress.
+// NewScreen returns a Screen that prints to out and masks records by masks. If quiet, it shows no progress.
 func NewScreen(out io.Writer, asJSON, quiet bool, masks *mask.Rules) *Screen {
 	return &Screen{Screen: term.NewScreen(out, asJSON), json: asJSON, quiet: quiet, masks: masks}
 }
 
-// Note prints a line that belongs to no report, in plain words.
+// Note prints a line outside of the report, in plain words.
 func (s *Screen) Note(format string, args ...any) {
 	text := wording.Plain(fmt.Sprintf(format, args...))
 	if s.json {
@@ -50,7 +50,7 @@ func (s *Screen) Phase(i verify.PhaseInfo) {
 	s.what, s.done, s.began = i.Name, i.Done, time.Now()
 }
 
-// reading is how far a part of the work is.
+// reading is the progress of a part of the work.
 type reading struct {
 	What   string  `json:"working_on"`
 	Done   int64   `json:"done"`
@@ -72,14 +72,14 @@ func (s *Screen) reading() (r reading, ok bool) {
 	return r, true
 }
 
-// Draw shows how far the part of the work that goes on is.
+// Draw shows the progress of the current part of the work.
 func (s *Screen) Draw() {
 	if r, ok := s.reading(); ok && !s.quiet {
 		s.Show(s.line(r))
 	}
 }
 
-// Proved prints through when everything that came in is verified.
+// Proved prints the time up to which everything received is verified.
 func (s *Screen) Proved(through time.Time, sampled bool) {
 	if s.json {
 		s.JSON(map[string]any{"proved_through": through.UTC().Format(time.RFC3339Nano), "sampled": sampled})
@@ -93,12 +93,12 @@ func (s *Screen) Proved(through time.Time, sampled bool) {
 	fmt.Fprintf(s.Out, "%s that came in before %s is verified\n", what, when.Text(through.UnixMilli()))
 }
 
-// Repaired prints how much a repair has written; one that failed says what it did before.
+// Repaired prints the number of records that a repair has written, with err if it failed after that.
 func (s *Screen) Repaired(records int64, err error) {
 	s.fixed("repaired_records", records, err, "written again: %s records", term.Thousands(records))
 }
 
-// Deleted prints in how many rows and documents something extra was deleted, in the same form.
+// Deleted prints the number of rows and documents from which something extra was deleted, in the same form.
 func (s *Screen) Deleted(rows int64, err error) {
 	s.fixed("deleted_extra", rows, err, "what was extra is deleted in %s rows and documents", term.Thousands(rows))
 }
@@ -180,7 +180,7 @@ func (s *Screen) table(t *verify.TableReport) {
 	}
 }
 
-// Again prints what was found, and no more.
+// Again prints the findings only.
 func (s *Screen) Again(r *verify.Report, most int) {
 	r.Hide(s.masks)
 	if s.json {
