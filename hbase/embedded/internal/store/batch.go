@@ -8,17 +8,17 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 )
 
-// Batch gathers changes that become visible and durable together. It is used by one goroutine.
+// Batch collects changes that become visible and durable together. It must be used by one goroutine only.
 type Batch struct {
 	store *Store
-	life  *life // nil: err says why
+	life  *life // nil: err is the reason
 	err   error
 	b     *pebble.Batch
 	key   []byte
 	tail  [ttlBytes + 1]byte
 }
 
-// NewBatch begins a batch; it must be committed or closed. That of a store that is not available returns why at every use.
+// NewBatch begins a batch, which must be committed or closed. If the store is not available, every use of the batch returns the reason.
 func (s *Store) NewBatch() *Batch {
 	l, err := s.enter()
 	if err != nil {
@@ -32,7 +32,7 @@ func (b *Batch) Add(s Space, row, family, qualifier []byte, timestamp int64, t T
 	return b.AddTTL(s, row, family, qualifier, timestamp, t, value, NoTTL)
 }
 
-// AddTTL adds a cell that expires so many milliseconds after its timestamp.
+// AddTTL adds a cell that expires ttl milliseconds after its timestamp.
 func (b *Batch) AddTTL(s Space, row, family, qualifier []byte, timestamp int64, t Type, value []byte, ttl int64) error {
 	if b.err != nil {
 		return b.err
@@ -52,7 +52,7 @@ func (b *Batch) AddTTL(s Space, row, family, qualifier []byte, timestamp int64, 
 	return op.Finish()
 }
 
-// SetRecord writes a record of the catalogue; nil removes it.
+// SetRecord writes a record of the catalogue; a nil value removes it.
 func (b *Batch) SetRecord(name string, value []byte) error {
 	if b.err != nil {
 		return b.err
@@ -71,7 +71,7 @@ func (b *Batch) DropSpace(s Space) error {
 	return b.b.DeleteRange(appendHead(nil, s), appendHead(nil, s+1), nil)
 }
 
-// DropRow removes every cell of a row at once and without delete markers; for hbase:meta only.
+// DropRow removes every cell of a row at once, without delete markers. It is for hbase:meta only.
 func (b *Batch) DropRow(s Space, row []byte) error {
 	if b.err != nil {
 		return b.err
@@ -80,11 +80,11 @@ func (b *Batch) DropRow(s Space, row []byte) error {
 	return b.b.DeleteRange(k, append(append([]byte{}, k...), afterAll), nil)
 }
 
-// Empty reports whether nothing was added.
+// Empty reports whether the batch has no changes.
 func (b *Batch) Empty() bool { return b.b == nil || b.b.Empty() }
 
-// Commit applies the batch and returns when it is durable; it closes the batch even when it fails. After ErrUnavailable it is not known
-// whether it was applied.
+// Commit applies the batch and returns once it is durable. It closes the batch even if it fails. After ErrUnavailable it is unknown whether
+// the batch was applied.
 func (b *Batch) Commit() error {
 	if b.err != nil {
 		return b.err
@@ -101,8 +101,8 @@ func (b *Batch) Commit() error {
 	return errors.Join(err, b.Close())
 }
 
-// CommitSurely is Commit for what must not be left unknown: a batch that may have been applied is committed again, until that succeeds or
-// ctx ends.
+// CommitSurely is Commit for changes whose outcome must be known: it commits a batch that may have been applied again until that succeeds
+// or ctx is done.
 func (b *Batch) CommitSurely(ctx context.Context) error {
 	if b.err != nil {
 		return b.err
@@ -123,7 +123,7 @@ func (b *Batch) CommitSurely(ctx context.Context) error {
 	}
 }
 
-// Close drops a batch that was not committed. It may be called again.
+// Close drops a batch that was not committed. It may be called more than once.
 func (b *Batch) Close() error {
 	if b.b == nil {
 		return nil

@@ -5,15 +5,16 @@ import (
 	"hash/crc32"
 )
 
-// Pebble's logs and manifests are blocks of 32 KiB of chunks; a record is one chunk or several:
+// Pebble's logs and manifests consist of blocks of 32 KiB, and those of chunks; a record is one or more chunks:
 //
-//	checksum, 4 bytes | bytes of the payload, 2 | encoding, 1 | in logs: number of the log, 4 | in some: synced offset, 8 | payload
+//	checksum, 4 bytes | length of the payload, 2 | encoding, 1 | in logs: number of the log, 4 | in some: synced offset, 8 | payload
 //
-// in little endian. The checksum is of what is behind the bytes of the payload. A block's last bytes, where no header has room, are 0.
-// A log that was closed ends with a header that has neither checksum nor payload, and the number of the next log.
+// All numbers are little endian. The checksum covers everything after the length. The last bytes of a block, if too few for a header, are
+// 0. A closed log ends with a header that has neither checksum nor payload, and the number of the next log.
 const blockBytes = 32 << 10
 
-// chunkHeads are the bytes of a header by encoding: four each without a log's number, with it, and with an offset too.
+// chunkHeads are the lengths of a header in bytes by encoding: four encodings without a log number, four with one, and four with an offset
+// too.
 var chunkHeads = [...]int{0, 7, 7, 7, 7, 11, 11, 11, 11, 19, 19, 19, 19}
 
 const (
@@ -21,7 +22,7 @@ const (
 	endBytes    = 11
 )
 
-// readableTo returns how far the chunks of a log or manifest, from its beginning, are what was written.
+// readableTo returns the length of the leading part of a log or manifest whose chunks are as they were written.
 func readableTo(file []byte) int {
 	at := 0
 	for at < len(file) {
@@ -40,7 +41,7 @@ func readableTo(file []byte) int {
 	return at
 }
 
-// chunkBytes returns the bytes of the chunk that b begins with, 0 when there is no whole one.
+// chunkBytes returns the length of the chunk at the start of b, or 0 if there is no whole one.
 func chunkBytes(b []byte) int {
 	if len(b) < 7 || b[6] == 0 || int(b[6]) >= len(chunkHeads) {
 		return 0
@@ -55,7 +56,7 @@ func chunkBytes(b []byte) int {
 	return n
 }
 
-// masked is how Pebble stores a checksum, so that a checksum of checksums is none.
+// masked returns a checksum as Pebble stores it, so that the checksum of data with checksums in it is sound.
 func masked(sum uint32) uint32 { return (sum>>15 | sum<<17) + 0xa282ead8 }
 
 func allZero(b []byte) bool {

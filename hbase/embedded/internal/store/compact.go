@@ -9,13 +9,13 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 )
 
-// compactChunk is how many cells one step of a compaction looks at, give or take a row.
+// compactChunk is the approximate number of cells that one step of a compaction reads; the step ends with a whole row.
 const compactChunk = 4096
 
-// CompactStep does one part of a major compaction of rows: from start on it drops delete markers and what they hide,
-// expired and surplus versions, of about 4096 cells, whole rows only; of one family if that is not nil. It returns the row to
-// go on from, nil at the end. The caller must keep writers of these rows out while it runs: a cell written again between reading and
-// dropping would be lost.
+// CompactStep does one step of a major compaction: in about 4096 cells from the start of rows, whole rows only, it drops delete markers and
+// what they hide, and expired and surplus versions. If family is not nil, it compacts only that family. It returns the row to continue
+// with, or nil at the end. The caller must keep out writers of these rows, because a cell written again between reading and dropping would
+// be lost.
 func (s *Store) CompactStep(ctx context.Context, space Space, schema Schema, rows Range, now int64,
 	family []byte) (next []byte, err error) {
 	l, err := s.enter()
@@ -67,7 +67,7 @@ func (s *Store) CompactStep(ctx context.Context, space Space, schema Schema, row
 	return next, b.Commit(pebble.Sync)
 }
 
-// DropFamily removes every cell of a family of a space.
+// DropFamily removes every cell of a family from a space.
 func (s *Store) DropFamily(space Space, family []byte) (err error) {
 	l, err := s.enter()
 	if err != nil {
@@ -105,7 +105,7 @@ func (s *Store) DropFamily(space Space, family []byte) (err error) {
 	return errors.Join(it.Error(), b.Commit(pebble.Sync))
 }
 
-// dropChunk is about how many bytes one commit of DropFamily has.
+// dropChunk is the approximate size of a commit of DropFamily in bytes.
 const dropChunk = 1 << 20
 
 type compaction struct {
@@ -114,7 +114,7 @@ type compaction struct {
 	row    []byte
 	plan   plan
 	m      matcher
-	passed bool // the rest of the column goes, markers too: a put in it was deleted with all that is older, or is surplus
+	passed bool // drop the rest of the column, markers too: a put was deleted along with everything older, or is surplus
 }
 
 // keeps reports whether the cell survives the compaction. Cells of a family that the table no longer has do not.
@@ -156,6 +156,6 @@ func (c *compaction) keeps(k []byte, p parsedKey, ttl int64) bool {
 	if v == Include {
 		v = c.m.anyColumn(p.timestamp, p.typ)
 	}
-	c.passed = v == NextColumn && len(column) > 2 // where the qualifier is empty a family's markers are too
+	c.passed = v == NextColumn && len(column) > 2 // the column with the empty qualifier also holds the family's markers
 	return v == Include
 }

@@ -8,11 +8,11 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 )
 
-// copyChunk is about how many bytes one commit of Copy holds.
+// copyChunk is the approximate size of a commit of Copy in bytes.
 const copyChunk = 1 << 20
 
-// Copy writes all cells of a space, as they are when it begins, into another, which must be empty. Until it returns nil the copy is not
-// whole: a caller that fails or dies drops the space.
+// Copy copies all cells of a space, as they are when it begins, into another, which must be empty. Until it returns nil the copy is
+// incomplete: a caller that fails or dies must drop the space.
 func (s *Store) Copy(ctx context.Context, from, to Space) (err error) {
 	l, err := s.enter()
 	if err != nil {

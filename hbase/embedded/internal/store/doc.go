@@ -1,8 +1,8 @@
-// Package store keeps HBase cells in Pebble and answers reads with HBase's semantics: versions, time to live, delete
-// markers, time ranges. It knows no protobuf, no wire and no region servers.
+// Package store keeps HBase cells in Pebble and reads them with HBase's semantics: versions, time to live, delete markers, time ranges. It
+// does not know protobuf, the wire protocol or region servers.
 //
-// A table is a space of cells, named by a number that is never used twice. Regions do not show in the keys, so that a
-// split, a merge or a move writes nothing but hbase:meta. The keys of one cell and of one record of the catalogue:
+// A table is a space of cells, identified by a number that is never reused. Regions do not appear in the keys, so a split, a merge or a
+// move writes only hbase:meta. The keys of a cell and of a record of the catalogue:
 //
 //	0x02 | space, 4 bytes big endian | row | family 0x00 | qualifier | timestamp, 8 bytes | type, 1 byte   → value | TTL
 //	0x01 | name                                                                                           → record
@@ -14,13 +14,13 @@
 //	type             inverted: of one timestamp, delete markers before puts
 //	TTL              0x00 for none; else 8 bytes big endian, in milliseconds, and 0x01. A folder of format 1 has values alone
 //
-// Iterating the keys in byte order is HBase's cell order. A cell applied twice with the same coordinates is one key: the
-// last applied wins. What must be atomic is committed as one Pebble batch, and a commit returns when the operating system
-// has the log record (with Options.Fsync: when the disk has it); concurrent commits share one write.
+// The byte order of the keys is HBase's cell order. Two cells with the same coordinates have the same key: the one applied last wins.
+// Changes that must be atomic are committed as one Pebble batch, and a commit returns once the operating system has the log record (with
+// Options.Fsync: once the disk has it); concurrent commits share one write.
 //
-// A folder is held against what is known of it before Pebble opens it: the inventory of one that was closed (internal/datadir), and the
-// lengths of logs and manifests (lengths.go). Salvage makes a new one of what can be read of one that is damaged.
+// Before Pebble opens a folder, the store checks it against what is known of it: the inventory if it was closed (internal/datadir), and the
+// lengths of logs and manifests (lengths.go). Salvage makes a new folder from the readable parts of a damaged one.
 //
-// Nothing is written behind a write or sync that failed: a fence cuts Pebble off from the folder (fence.go), every call is answered with
-// ErrUnavailable and the cause, and the folder is opened again, for another life of the store, as soon as that succeeds (life.go).
+// Nothing is written after a failed write or sync: a fence cuts Pebble off from the folder (fence.go), every call returns ErrUnavailable
+// and the cause, and the folder is opened again, for another life of the store, as soon as that succeeds (life.go).
 package store

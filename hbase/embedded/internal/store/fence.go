@@ -14,17 +14,17 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// fence stands between one life of the store and its folder. After the first write or sync that fails nothing goes through any more, and
-// Pebble sees success: it must neither go on writing behind what failed, nor end the process or wait forever, as it does on errors.
-// A commit asks the fence before it is acknowledged.
+// fence stands between one life of the store and its folder. After the first failed write or sync it lets nothing through, but reports
+// success to Pebble: Pebble must neither continue to write after the failure, nor end the process or wait forever, as it does on errors. A
+// commit checks the fence before it is acknowledged.
 type fence struct {
 	failed func()       // called once, by a goroutine that may hold any of Pebble's locks
-	opened atomic.Bool  // until then errors go back to Pebble, which reports them
-	writes sync.RWMutex // held shared by each operation that goes through
+	opened atomic.Bool  // until then errors are returned to Pebble, which reports them
+	writes sync.RWMutex // held shared by each operation in progress
 	err    atomic.Pointer[error]
 }
 
-// cause returns why the fence is shut, nil while it is not.
+// cause returns why the fence is shut, or nil if it is not.
 func (f *fence) cause() error {
 	if f == nil {
 		return nil
@@ -35,13 +35,13 @@ func (f *fence) cause() error {
 	return nil
 }
 
-// drain returns when nothing is on its way through a fence that is shut.
+// drain waits for the operations in progress. The fence must be shut.
 func (f *fence) drain() {
 	f.writes.Lock()
 	defer f.writes.Unlock()
 }
 
-// pass does an operation on a file unless the fence is shut, and shuts it when that fails.
+// pass runs an operation on a file unless the fence is shut, and shuts the fence if the operation fails.
 func (f *fence) pass(name string, operation func() error) error {
 	f.writes.RLock()
 	defer f.writes.RUnlock()
@@ -68,13 +68,13 @@ func (f *fence) shut(name string, err error) {
 	}
 }
 
-// fencedFS is a file system behind a fence. The folder's lock is the store's, so that it is held from life to life.
+// fencedFS is a file system behind a fence. The folder's lock belongs to the store, which holds it from life to life.
 type fencedFS struct {
 	vfs.FS
 	fence *fence
 }
 
-// create passes an operation that makes a file; behind a shut fence the file is nowhere.
+// create runs an operation that creates a file. If the fence is shut it returns a nowhere.
 func (fs fencedFS) create(name string, operation func() (vfs.File, error)) (vfs.File, error) {
 	made := vfs.File(nowhere{name: name})
 	err := fs.fence.pass(name, func() error {
@@ -122,7 +122,7 @@ func (fs fencedFS) MkdirAll(dir string, perm os.FileMode) error {
 	return fs.fence.pass(dir, func() error { return fs.FS.MkdirAll(dir, perm) })
 }
 
-// Remove and RemoveAll lose no more than room when they fail: they pass their errors on.
+// Remove and RemoveAll pass their errors on, because a failure wastes only space.
 func (fs fencedFS) Remove(name string) error {
 	return fs.remove(func() error { return fs.FS.Remove(name) })
 }
@@ -145,7 +145,7 @@ func (fs fencedFS) Lock(string) (io.Closer, error) { return io.NopCloser(nil), n
 // Unwrap is for vfs.Root.
 func (fs fencedFS) Unwrap() vfs.FS { return fs.FS }
 
-// fencedFile is a file that is written, or a folder.
+// fencedFile is a file open for writing, or a folder.
 type fencedFile struct {
 	vfs.File
 	name  string
@@ -179,13 +179,13 @@ func (f fencedFile) SyncTo(n int64) (full bool, err error) {
 
 func (f fencedFile) Close() error {
 	if f.fence.cause() != nil {
-		_ = f.File.Close() // nothing that matters can be lost
+		_ = f.File.Close() // no data can be lost
 		return nil         //nolint:nilerr // the cause was said by what failed
 	}
 	return f.pass(f.File.Close)
 }
 
-// nowhere is a file that was made behind a shut fence.
+// nowhere is a file created behind a shut fence.
 type nowhere struct {
 	vfs.File
 	name string
@@ -214,7 +214,7 @@ func (emptyFile) IsDir() bool            { return false }
 func (emptyFile) Sys() any               { return nil }
 func (emptyFile) DeviceID() vfs.DeviceID { return vfs.DeviceID{} }
 
-// fencedLog lets Pebble live on when it would end the process over a folder that is behind a shut fence.
+// fencedLog keeps Pebble from ending the process because of a folder behind a shut fence.
 type fencedLog struct {
 	pebble.Logger
 	fence *fence

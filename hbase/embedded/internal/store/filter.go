@@ -1,9 +1,9 @@
 package store
 
-// Verdict is a filter's answer about one cell.
+// Verdict is a filter's decision about a cell.
 type Verdict uint8
 
-// The verdicts, by how far they go on.
+// The verdicts, ordered by how far they advance.
 const (
 	Include Verdict = iota
 	Skip
@@ -13,48 +13,47 @@ const (
 	NextRow           // of this family
 )
 
-// Includes reports whether the cell is taken.
+// Includes reports whether the verdict includes the cell.
 func (v Verdict) Includes() bool {
 	return v == Include || v == IncludeAndNextColumn || v == IncludeAndNextRow
 }
 
-// Filter decides about rows and cells as HBase's filters do. It has state: one filter serves one scan of one region. For
-// each row the calls are Reset, SkipRow, Cell for the cells that versions and delete markers leave, Transform for those
-// that are taken, and DropRow.
+// Filter decides about rows and cells as HBase's filters do. It has state: a filter serves one scan of one region. The calls for each row
+// are Reset, SkipRow, Cell for the cells that remain after versions and delete markers, Transform for those included, and DropRow.
 type Filter interface {
 	Reset()
-	Done() bool              // nothing more is wanted
-	SkipRow(row []byte) bool // by the row key alone
+	Done() bool              // the scan needs nothing more
+	SkipRow(row []byte) bool // decides by the row key alone
 	Cell(c *Cell) Verdict
 	Transform(c *Cell)
-	DropCells(cells []Cell) []Cell // when the row is complete
-	DropRow() bool                 // when the row is complete
-	WholeRow() bool                // DropCells or DropRow need the whole row: no partial results
+	DropCells(cells []Cell) []Cell // called once the row is complete
+	DropRow() bool                 // called once the row is complete
+	WholeRow() bool                // DropCells or DropRow need the whole row, so there are no partial results
 }
 
-// FilterBase answers all calls of Filter with "take it"; filters embed it.
+// FilterBase is a Filter that includes everything; filters embed it.
 type FilterBase struct{}
 
 // Reset does nothing.
 func (FilterBase) Reset() {}
 
-// Done is false.
+// Done returns false.
 func (FilterBase) Done() bool { return false }
 
-// SkipRow is false.
+// SkipRow returns false.
 func (FilterBase) SkipRow([]byte) bool { return false }
 
-// Cell includes.
+// Cell returns Include.
 func (FilterBase) Cell(*Cell) Verdict { return Include }
 
-// Transform leaves the cell as it is.
+// Transform does nothing.
 func (FilterBase) Transform(*Cell) {}
 
-// DropCells keeps all.
+// DropCells returns all cells.
 func (FilterBase) DropCells(cells []Cell) []Cell { return cells }
 
-// DropRow is false.
+// DropRow returns false.
 func (FilterBase) DropRow() bool { return false }
 
-// WholeRow is false.
+// WholeRow returns false.
 func (FilterBase) WholeRow() bool { return false }

@@ -9,12 +9,12 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// folderFS is Pebble's file system for a data folder. It keeps the lengths of logs and manifests.
+// folderFS is Pebble's file system for a data folder. It records the lengths of logs and manifests.
 //
-// It makes a synced commit wait for the operating system's write of the log, not for the disk, unless fsync is set. Pebble's own
-// NoSync would not do: it acknowledges before the write. Only log files are treated so; tables and manifests are always synced.
+// A synced commit waits only until the operating system has written the log, not until the disk has, unless fsync is set. Pebble's own
+// NoSync would not do, because it acknowledges before the write. This applies only to log files; tables and manifests are always synced.
 //
-// A log has neither room for what may come nor what another log held before, so that behind what was written there is nothing.
+// Logs are neither preallocated nor recycled, so that nothing follows what was written.
 type folderFS struct {
 	vfs.FS
 	fsync   bool
@@ -52,12 +52,12 @@ func (fs folderFS) Remove(name string) error {
 // Unwrap is for vfs.Root.
 func (fs folderFS) Unwrap() vfs.FS { return fs.FS }
 
-// appended is a log or manifest that is being written.
+// appended is a log or manifest open for writing.
 type appended struct {
 	vfs.File
 	name    string
 	lengths *lengths
-	lazy    bool // the disk is not waited for
+	lazy    bool // do not wait for the disk
 	written atomic.Int64
 }
 

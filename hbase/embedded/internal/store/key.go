@@ -13,26 +13,26 @@ const (
 	endByte    = 0x01 // after escape: the end of a row or qualifier
 	partByte   = 0x02 // after escape: the end of a part of a row of hbase:meta
 	literal    = 0xFF // after escape: a 0x00 of the data
-	afterAll   = 0xFF // greater than any first byte of what may follow a row (a family's first byte is printable)
+	afterAll   = 0xFF // greater than any byte that can follow a row (a family's first byte is printable)
 	headLen    = 5    // prefix and space
 	tailLen    = 9    // timestamp and type
 	familyEnd  = 0x00
-	familyNext = 0x01 // after a family's name: greater than every key of that family
+	familyNext = 0x01 // after a family's name: greater than every key of the family
 )
 
-// Space names the cells of one table.
+// Space identifies the cells of one table.
 type Space uint32
 
 // MetaSpace is the space of hbase:meta, the only one whose rows are compared part by part.
 const MetaSpace Space = 1
 
-// appendHead begins a key of the space.
+// appendHead appends the start of a key of the space.
 func appendHead(k []byte, s Space) []byte {
 	k = append(k, cellPrefix)
 	return binary.BigEndian.AppendUint32(k, uint32(s))
 }
 
-// appendRowKey begins a key of the row: greater than every key of the rows before, a prefix of all keys of the row.
+// appendRowKey appends the start of a key of the row: greater than every key of the preceding rows, and a prefix of all keys of the row.
 func appendRowKey(k []byte, s Space, row []byte) []byte {
 	k = appendHead(k, s)
 	if s == MetaSpace {
@@ -41,8 +41,8 @@ func appendRowKey(k []byte, s Space, row []byte) []byte {
 	return appendEscaped(k, row)
 }
 
-// appendMetaRow writes table, start key and id as parts that compare one after the other, as HBase's comparator of
-// hbase:meta does: a start key may hold bytes smaller than the comma, and commas.
+// appendMetaRow appends table, start key and id as parts that are compared one after the other, like HBase's comparator of hbase:meta: a
+// start key may contain commas and bytes smaller than the comma.
 func appendMetaRow(k, row []byte) []byte {
 	first := bytes.IndexByte(row, ',')
 	if first < 0 {
@@ -75,13 +75,13 @@ func appendEscapedOpen(k, b []byte) []byte {
 	}
 }
 
-// appendTail ends a key.
+// appendTail appends the end of a key.
 func appendTail(k []byte, timestamp int64, t Type) []byte {
 	k = binary.BigEndian.AppendUint64(k, ^(uint64(timestamp) ^ 1<<63))
 	return append(k, ^byte(t))
 }
 
-// appendCellKey is the whole key of a cell.
+// appendCellKey appends the whole key of a cell.
 func appendCellKey(k []byte, s Space, row, family, qualifier []byte, timestamp int64, t Type) []byte {
 	k = appendRowKey(k, s, row)
 	k = append(k, family...)
@@ -90,15 +90,15 @@ func appendCellKey(k []byte, s Space, row, family, qualifier []byte, timestamp i
 	return appendTail(k, timestamp, t)
 }
 
-// parsedKey holds the offsets of a cell's key: key[:rowEnd] is the row's prefix, key[:familyAt] the family's (with its
-// end), key[:columnEnd] the column's.
+// parsedKey has the parts of a cell's key as offsets: key[:rowEnd] is the row's prefix, key[:familyEnd] the family's, with its end byte,
+// and key[:columnEnd] the column's.
 type parsedKey struct {
 	rowEnd, familyEnd, columnEnd int
 	timestamp                    int64
 	typ                          Type
 }
 
-// endOfEscaped finds where a row or qualifier that begins at i ends, behind its end bytes.
+// endOfEscaped returns the end of a row or qualifier that begins at i, after its end bytes.
 func endOfEscaped(k []byte, i int) (int, bool) {
 	for i < len(k) {
 		j := bytes.IndexByte(k[i:], escape)
@@ -113,7 +113,7 @@ func endOfEscaped(k []byte, i int) (int, bool) {
 	return 0, false
 }
 
-// parse splits a cell's key.
+// parse parses a cell's key.
 func parse(k []byte) (p parsedKey, ok bool) {
 	if len(k) < headLen+tailLen || k[0] != cellPrefix {
 		return p, false
@@ -134,7 +134,7 @@ func parse(k []byte) (p parsedKey, ok bool) {
 	return p, true
 }
 
-// appendUnescaped writes back what appendEscaped wrote; k is without the end bytes.
+// appendUnescaped reverses appendEscaped; k must not have the end bytes.
 func appendUnescaped(dst, k []byte) []byte {
 	for {
 		i := bytes.IndexByte(k, escape)

@@ -15,15 +15,15 @@ import (
 	"brine/internal/datadir"
 )
 
-// lengths says how long the files that Pebble appends to, its logs and manifests, must at least be. Pebble takes the place where
-// one of them stops being readable for its end; here it is known how much was acknowledged.
+// lengths records the minimum lengths of the files that Pebble appends to: its logs and manifests. Pebble takes the place where one of them
+// becomes unreadable for its end; lengths knows how much was acknowledged.
 //
-// The file has two slots, written in turn, so that one is whole whenever the process ends. A slot is
+// The file has two slots, written in turn, so that one of them is whole whenever the process ends. A slot is
 //
 //	checksum of the rest, 4 bytes | bytes of the rest, 4 | number of the write, 8 | for each file: length, 8 | bytes of its name, 1 | name
 //
-// in big endian. A note waits for the operating system only: it survives kill -9, and after a failure of power it is at worst too
-// small, where Options.Fsync is set.
+// in big endian. A write waits only for the operating system: it survives kill -9. After a power failure a recorded length is at worst too
+// small if Options.Fsync is set.
 type lengths struct {
 	mu   sync.Mutex
 	f    *os.File
@@ -45,7 +45,7 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// openLengths opens the file of a folder, or makes one that names no file.
+// openLengths opens the file of a folder, or creates one without entries.
 func openLengths(dir string) (*lengths, error) {
 	path := filepath.Join(dir, lengthsFile)
 	text, err := os.ReadFile(path)
@@ -53,7 +53,7 @@ func openLengths(dir string) (*lengths, error) {
 		return nil, err
 	}
 	l := &lengths{buf: make([]byte, 0, 512)}
-	if err == nil && len(text) > 0 && !l.decode(text) { // an empty one is from a start that did not get further
+	if err == nil && len(text) > 0 && !l.decode(text) { // an empty file is left by a start that was interrupted
 		return nil, datadir.Damaged(path, "neither half of it is whole")
 	}
 	if l.f, err = os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600); err != nil {
@@ -65,7 +65,7 @@ func openLengths(dir string) (*lengths, error) {
 	return l, nil
 }
 
-// follows reports whether the lengths of such a file are kept.
+// follows reports whether lengths are recorded for a file of that name.
 func follows(name string) bool {
 	return strings.HasSuffix(name, ".log") || strings.HasPrefix(name, "MANIFEST-")
 }
@@ -86,7 +86,7 @@ func (l *lengths) note(name string, n int64) error {
 	return l.write()
 }
 
-// drop forgets a file that is about to be removed, for good.
+// drop removes the entry of a file that is about to be removed for good.
 func (l *lengths) drop(name string) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -104,7 +104,7 @@ func (l *lengths) find(name string) int {
 
 func (l *lengths) write() error {
 	l.turn++
-	b := binary.BigEndian.AppendUint64(l.buf[:0], 0) // of the checksum and the size, below
+	b := binary.BigEndian.AppendUint64(l.buf[:0], 0) // room for the checksum and the size, set below
 	b = binary.BigEndian.AppendUint64(b, l.turn)
 	for _, o := range l.of {
 		b = binary.BigEndian.AppendUint64(b, uint64(o.bytes))
@@ -121,7 +121,7 @@ func (l *lengths) write() error {
 	return err
 }
 
-// decode reads the newer of the slots that are whole, and reports whether there is one.
+// decode reads the newer of the whole slots, and reports whether there is one.
 func (l *lengths) decode(text []byte) bool {
 	for _, slot := range [][]byte{text[:min(slotBytes, len(text))], text[min(slotBytes, len(text)):]} {
 		if turn, of, ok := decodeSlot(slot); ok && turn > l.turn {

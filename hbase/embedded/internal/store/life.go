@@ -14,32 +14,32 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 )
 
-// ErrUnavailable is in the error of whatever is asked of a store whose folder could not be written, until it could be opened again.
+// ErrUnavailable is wrapped by the errors of all calls from the time a write to the folder fails until the folder could be opened again.
 var ErrUnavailable = errors.New("the data folder cannot be written")
 
-// How long a store waits before it opens its folder again, at first and at most.
+// How long a store waits before it opens its folder again, initially and at most.
 const (
 	firstWait = 50 * time.Millisecond
 	longWait  = 2 * time.Second
 
-	settledAfter = 10 * time.Second // a life that lasted so long shows that the folder can be written
+	settledAfter = 10 * time.Second // a life of that length shows that the folder can be written
 )
 
-// life is a store from one opening of its folder until something could not be written.
+// life is a store from one opening of its folder until a write fails.
 type life struct {
 	db      *pebble.DB
-	tails   bool     // values have TTLs behind them
+	tails   bool     // values are followed by TTLs
 	lengths *lengths // nil in memory
 	fence   *fence   // nil in memory
 
 	began time.Time
-	wait  time.Duration // before it began
+	wait  time.Duration // the wait before it began
 
-	// refs are the store's own, until it abandons this life, and those of calls, batches and readers. The last ends it.
+	// refs counts the references of the store, until it abandons this life, and of calls, batches and readers. The last one to leave ends it.
 	refs    atomic.Int64
 	abandon func()
-	ended   chan struct{} // closed when the database is
-	end     error         // the error of closing it
+	ended   chan struct{} // closed once the database is closed
+	end     error         // the error of closing the database
 }
 
 func (l *life) begin() *life {
@@ -49,7 +49,7 @@ func (l *life) begin() *life {
 	return l
 }
 
-// enter reports whether a life may be used; it must then be left.
+// enter reports whether the life may be used; if so, the caller must leave it.
 func (l *life) enter() bool {
 	for {
 		n := l.refs.Load()
@@ -74,7 +74,7 @@ func (l *life) leave() {
 	}
 }
 
-// named returns the error of a call; once the fence is shut that is why it is.
+// named returns the error of a call, which is the fence's cause if the fence is shut.
 func (l *life) named(err error) error {
 	if cause := l.fence.cause(); cause != nil {
 		return unavailable(cause)
@@ -89,10 +89,10 @@ func unavailable(cause error) error {
 	return fmt.Errorf("%w: %w", ErrUnavailable, cause)
 }
 
-// Fill has the store answer as one whose disk is full, in memory too, until it is called with false.
+// Fill makes the store behave as if its disk were full, even in memory, until it is called with false.
 func (s *Store) Fill(full bool) { s.full.Store(full) }
 
-// filled returns the error of a store that Fill has filled.
+// filled returns an error if Fill has filled the store.
 func (s *Store) filled() error {
 	if !s.full.Load() {
 		return nil
@@ -100,7 +100,7 @@ func (s *Store) filled() error {
 	return unavailable(&fs.PathError{Op: "write", Path: cmp.Or(s.opts.Dir, "memory"), Err: syscall.ENOSPC})
 }
 
-// enter returns the newest life, which must be left.
+// enter returns the newest life, which the caller must leave.
 func (s *Store) enter() (*life, error) {
 	if err := s.filled(); err != nil {
 		return nil, err
@@ -121,8 +121,8 @@ func (s *Store) enter() (*life, error) {
 
 var errClosed = errors.New("the store is closed")
 
-// Broken returns why the store answers nothing, nil when it does. A fence that has just been shut is asked too: the store may not have
-// heard of it yet.
+// Broken returns why the store is unavailable, or nil if it is not. It also checks the fence, which may have been shut before the store
+// learned of it.
 func (s *Store) Broken() error {
 	if err := s.filled(); err != nil {
 		return err
@@ -136,7 +136,7 @@ func (s *Store) Broken() error {
 	return nil
 }
 
-// Wait waits while the folder cannot be written, until ctx ends.
+// Wait waits while the folder cannot be written, or until ctx is done.
 func (s *Store) Wait(ctx context.Context) error {
 	for s.Broken() != nil {
 		select {
@@ -156,7 +156,7 @@ func (s *Store) begin(wait time.Duration) (*life, error) {
 	f.failed = func() { s.failed(f) }
 	l, err := openDir(s.opts, f)
 	if cause := f.cause(); err != nil && cause != nil {
-		return nil, fmt.Errorf("data folder %s: %w", s.opts.Dir, cause) // what came after it misleads
+		return nil, fmt.Errorf("data folder %s: %w", s.opts.Dir, cause) // errors after the cause are misleading
 	}
 	if err != nil {
 		return nil, err
@@ -166,10 +166,10 @@ func (s *Store) begin(wait time.Duration) (*life, error) {
 	return l.begin(), nil
 }
 
-// install makes a life the newest, unless something could not be written in it already, or the store was closed.
+// install makes a life the newest, unless one of its writes has already failed or the store was closed.
 func (s *Store) install(l *life) error {
 	err := s.adopt(l)
-	if err != nil { // without the lock: what fails while the life is closed shuts its fence, which takes it
+	if err != nil { // without s.mu, which a fence locks when it is shut, as by a failure while the life closes
 		l.abandon()
 		<-l.ended
 	}
@@ -190,18 +190,18 @@ func (s *Store) adopt(l *life) error {
 	return nil
 }
 
-// failed has the store opened again after the life whose fence is shut.
+// failed starts reopening the store after the life whose fence was shut.
 func (s *Store) failed(f *fence) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if l := s.life.Load(); !s.closed && l != nil && l.fence == f { // else nobody has used that life yet, or will
+	if l := s.life.Load(); !s.closed && l != nil && l.fence == f { // otherwise nobody has used that life yet, or ever will
 		cause := f.cause()
 		s.broken.Store(&cause)
 		s.wg.Go(func() { s.reopen(l) })
 	}
 }
 
-// reopen leaves a life behind and opens the folder again as soon as that can be written. Lives that end soon begin ever more slowly.
+// reopen abandons a life and opens the folder again as soon as it can be written. After short lives it waits longer and longer.
 func (s *Store) reopen(old *life) {
 	began := time.Now()
 	s.opts.Warn(s.Broken())

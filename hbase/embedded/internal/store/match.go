@@ -2,10 +2,9 @@ package store
 
 import "bytes"
 
-// matcher decides about the cells of one family of one row, which come to it in key order: delete markers first hide
-// what follows them, then time range, columns and versions are looked at, then the filter. It follows HBase's
-// ScanQueryMatcher with its trackers of deletes and columns, in their default (not "new version") behaviour: a marker
-// hides older cells also when they were put after it.
+// matcher decides about the cells of one family of one row, which it gets in key order. Delete markers first hide what follows them; then
+// come time range, columns and versions, and then the filter. It follows HBase's ScanQueryMatcher and its trackers of deletes and columns,
+// in their default (not "new version") behaviour: a marker hides older cells even if they were put after it.
 type matcher struct {
 	plan *plan
 
@@ -13,13 +12,13 @@ type matcher struct {
 	familyDeleteTS int64
 	versionDeletes []int64 // timestamps of DeleteFamilyVersion
 
-	column     []byte // the current one, as in the key
-	columnMark Type   // Delete or DeleteColumn seen in the current column; 0 when none
+	column     []byte // the current column, as in the key
+	columnMark Type   // Delete or DeleteColumn seen in the current column; 0: none
 	columnTS   int64  // its timestamp
-	versions   int    // looked at in the current column
-	given      int    // of them included after the filter
-	wanted     int    // index of the next of plan.columns
-	inRow      int    // cells of this family and row, for store limit and offset
+	versions   int    // versions checked in the current column
+	given      int    // versions of these included after the filter
+	wanted     int    // index of the next column in plan.columns
+	inRow      int    // cells of this family and row so far, for store limit and offset
 }
 
 func (m *matcher) begin(p *plan) {
@@ -28,7 +27,7 @@ func (m *matcher) begin(p *plan) {
 	m.columnMark, m.versions, m.given, m.wanted, m.inRow = 0, 0, 0, 0, 0
 }
 
-// enter notices a change of column.
+// enter resets the state of the column if the column changes.
 func (m *matcher) enter(column []byte) {
 	if !bytes.Equal(column, m.column) {
 		m.column = append(m.column[:0], column...)
@@ -36,7 +35,7 @@ func (m *matcher) enter(column []byte) {
 	}
 }
 
-// match decides about a cell without regard to the filter.
+// match decides about a cell without the filter.
 func (m *matcher) match(column []byte, ts int64, t Type, ttl int64) Verdict {
 	p := m.plan
 	m.enter(column)
@@ -73,7 +72,7 @@ func (m *matcher) match(column []byte, ts int64, t Type, ttl int64) Verdict {
 	return m.wantedColumn(ts)
 }
 
-// mark remembers a delete marker.
+// mark records a delete marker.
 func (m *matcher) mark(ts int64, t Type) {
 	if m.familyDeleted && ts <= m.familyDeleteTS {
 		return
@@ -90,7 +89,7 @@ func (m *matcher) mark(ts int64, t Type) {
 	}
 }
 
-// deleted says what a put of the current column becomes under the markers seen so far.
+// deleted returns the verdict on a put of the current column under the markers seen so far.
 func (m *matcher) deleted(ts int64) Verdict {
 	if m.familyDeleted && ts <= m.familyDeleteTS {
 		return NextColumn
@@ -106,11 +105,11 @@ func (m *matcher) deleted(ts int64) Verdict {
 	case m.columnMark == Delete && m.columnTS == ts:
 		return Skip
 	}
-	m.columnMark = 0 // a Delete of a newer version is past
+	m.columnMark = 0 // the Delete was for a newer version
 	return Include
 }
 
-// anyColumn counts versions when all columns are wanted. Delete markers of a raw scan do not count.
+// anyColumn counts versions if all columns are wanted. Delete markers of a raw scan do not count.
 func (m *matcher) anyColumn(ts int64, t Type) Verdict {
 	if !t.IsDelete() {
 		m.versions++
@@ -121,7 +120,7 @@ func (m *matcher) anyColumn(ts int64, t Type) Verdict {
 	return Include
 }
 
-// wantedColumn counts versions when columns are named.
+// wantedColumn counts versions if columns are named.
 func (m *matcher) wantedColumn(ts int64) Verdict {
 	p := m.plan
 	for {
@@ -174,14 +173,14 @@ func (m *matcher) filtered(v, filter Verdict) Verdict {
 	return v
 }
 
-// leaveColumn moves on to the next wanted column when the filter, not the count of versions, ended this one.
+// leaveColumn moves on to the next wanted column if the filter, not the number of versions, ended this one.
 func (m *matcher) leaveColumn(v Verdict) {
 	if v == Include && m.plan.columns != nil && m.wanted < len(m.plan.columns) {
 		m.wanted++
 	}
 }
 
-// excluded is the verdict that goes as far without taking the cell.
+// excluded returns the verdict that advances equally far without including the cell.
 func (v Verdict) excluded() Verdict {
 	switch v {
 	case IncludeAndNextColumn:

@@ -6,10 +6,10 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 )
 
-// middleSamples bounds what MiddleRow remembers: of n cells it then is off by about n/middleSamples.
+// middleSamples limits the samples of MiddleRow: with n cells its result is off by about n/middleSamples cells.
 const middleSamples = 1024
 
-// MiddleRow returns the row in the middle of the cells of some rows, nil when there are not two rows.
+// MiddleRow returns the row in the middle of the cells of a range, or nil if there are fewer than two rows.
 func (s *Store) MiddleRow(space Space, rows Range) (row []byte, err error) {
 	l, err := s.enter()
 	if err != nil {

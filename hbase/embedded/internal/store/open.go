@@ -16,27 +16,28 @@ import (
 	"brine/internal/datadir"
 )
 
-// Errors of Open that callers test with errors.Is.
+// Errors of Open, for use with errors.Is.
 var (
 	ErrInUse       = errors.New("data folder is in use")
 	ErrNewerFormat = errors.New("data folder was written by a newer version")
 	ErrDamaged     = datadir.ErrDamaged
 )
 
-// format is the version of the layout in doc.go. A folder with a greater one is refused.
+// format is the version of the layout in doc.go. Open refuses a folder with a greater one.
 const format = 3
 
 const (
-	formatWithoutTTLs    = 1 // stays as it is
-	formatWithoutLengths = 2 // becomes the newest
+	formatWithoutTTLs    = 1 // is kept
+	formatWithoutLengths = 2 // is upgraded to the newest
 )
 
 const formatFile = "BRINE-FORMAT"
 
-// folderLayout is Pebble's files and ours.
+// folderLayout is the names of Pebble's files and ours.
 var folderLayout = datadir.Layout{"*.sst", "*.log", "MANIFEST-*", "OPTIONS-*", "marker.*", "*.dbtmp", "BRINE-*"}
 
-// openDir opens a folder that is locked. Pebble sees it only when nothing is missing: it deletes what its manifest does not name.
+// openDir opens a locked folder. Pebble gets the folder only if nothing is missing, because it deletes files that its manifest does not
+// name.
 func openDir(o Options, f *fence) (_ *life, err error) {
 	n, err := readFormat(o.Dir)
 	if err != nil {
@@ -75,7 +76,7 @@ func openDir(o Options, f *fence) (_ *life, err error) {
 	return &life{db: db, lengths: lengths, tails: n > formatWithoutTTLs, fence: f}, nil
 }
 
-// IsFolder reports whether a folder has what only a store's has. Any of it may be missing.
+// IsFolder reports whether a folder has any of the files that only a store's folder has.
 func IsFolder(dir string) bool {
 	for _, name := range []string{formatFile, lengthsFile, "MANIFEST-*", "marker.manifest.*"} {
 		if found, _ := filepath.Glob(filepath.Join(datadir.EscapeGlob(dir), name)); len(found) > 0 {
@@ -85,7 +86,7 @@ func IsFolder(dir string) bool {
 	return false
 }
 
-// readFormat returns a folder's format, 0 when it has none yet.
+// readFormat returns a folder's format, or 0 if it has none yet.
 func readFormat(dir string) (int, error) {
 	name := filepath.Join(dir, formatFile)
 	text, err := os.ReadFile(name)
@@ -109,7 +110,7 @@ func writeFormat(dir string) error {
 	return datadir.Replace(dir, formatFile, []byte(strconv.Itoa(format)+"\n"))
 }
 
-// checkFolder holds the files of a folder that nobody has sealed against what is known of them.
+// checkFolder checks the files of an unsealed folder against what is known of them.
 func checkFolder(dir string, n int, l *lengths) error {
 	desc, err := pebble.Peek(dir, vfs.Default)
 	if err != nil {
@@ -134,7 +135,7 @@ func checkFolder(dir string, n int, l *lengths) error {
 	return nil
 }
 
-// hasLog reports whether there is a log, and so a manifest before it.
+// hasLog reports whether there is a log, which implies that there was a manifest.
 func (l *lengths) hasLog() bool {
 	for _, o := range l.of {
 		if strings.HasSuffix(o.name, ".log") {
@@ -144,7 +145,7 @@ func (l *lengths) hasLog() bool {
 	return false
 }
 
-// check holds a log or manifest against its length.
+// check checks a log or manifest against its recorded length.
 func (o length) check(dir string) error {
 	name := filepath.Join(dir, o.name)
 	file, err := os.ReadFile(name)
@@ -163,7 +164,7 @@ func (o length) check(dir string) error {
 	return nil
 }
 
-// checkManifest holds a manifest whose length is not known against itself.
+// checkManifest checks that all of a manifest without a recorded length is readable.
 func checkManifest(name string) error {
 	file, err := os.ReadFile(name)
 	if err != nil {
@@ -175,7 +176,7 @@ func checkManifest(name string) error {
 	return nil
 }
 
-// openError names what is wrong when Pebble cannot open a folder: what the system refuses, a newer format, or else damage.
+// openError returns the reason why Pebble cannot open a folder: an error of the system, a newer format, or otherwise damage.
 func openError(dir string, err error) error {
 	var refused syscall.Errno
 	switch {

@@ -7,14 +7,14 @@ import (
 	"slices"
 )
 
-// Range is rows in ascending order: from Start to Stop; nil means the end of the space.
+// Range is a range of rows in ascending order, from Start to Stop; a nil Stop means the end of the space.
 type Range struct {
 	Start, Stop    []byte
 	StartExclusive bool
 	StopInclusive  bool
 }
 
-// RowRange is the range of one row.
+// RowRange returns the range of one row.
 func RowRange(row []byte) Range { return Range{Start: row, Stop: row, StopInclusive: true} }
 
 func (r Range) lower(s Space) []byte {
@@ -39,22 +39,22 @@ func (r Range) upper(s Space) []byte {
 	return k
 }
 
-// TimeRange is the timestamps [From, To).
+// TimeRange is the range of timestamps [From, To).
 type TimeRange struct{ From, To int64 }
 
-// AllTime is the range of every timestamp.
+// AllTime is the range of all timestamps.
 var AllTime = TimeRange{From: math.MinInt64, To: math.MaxInt64}
 
-// holds reports whether ts is in the range; the range of all time holds MaxInt64 too.
+// holds reports whether ts is in the range; AllTime includes MaxInt64.
 func (t TimeRange) holds(ts int64) bool { return ts >= t.From && (ts < t.To || t.To == math.MaxInt64) }
 
-// FamilyColumns asks for a family: for the given qualifiers, or for all when there is none.
+// FamilyColumns selects a family: the given qualifiers, or all if there are none.
 type FamilyColumns struct {
 	Family     []byte
 	Qualifiers [][]byte
 }
 
-// Query says which cells of which rows are wanted.
+// Query selects cells of rows.
 type Query struct {
 	Rows        Range
 	Reverse     bool
@@ -62,12 +62,12 @@ type Query struct {
 	MaxVersions int             // at least 1
 	Times       TimeRange
 	FamilyTimes map[string]TimeRange // instead of Times, by family
-	Raw         bool                 // delete markers, and what they hide, too
+	Raw         bool                 // include delete markers and the cells they hide
 	StoreLimit  int                  // cells of one family of one row; negative means all
-	StoreOffset int                  // cells of one family of one row to leave out
+	StoreOffset int                  // cells of one family of one row to skip
 	Filter      Filter               // may be nil
-	MaxSkipped  int                  // rows without cells after which Next returns though there may be more; 0: it goes on
-	Now         int64                // milliseconds since 1970; decides what has expired
+	MaxSkipped  int                  // rows without cells after which Next returns although there may be more; 0: no limit
+	Now         int64                // ms since 1970; decides what has expired
 }
 
 // ErrNoFamily is returned for a family that the schema does not have.
@@ -75,17 +75,17 @@ type ErrNoFamily struct{ Family []byte }
 
 func (e *ErrNoFamily) Error() string { return fmt.Sprintf("no such column family %q", e.Family) }
 
-// plan is what a query wants of one family.
+// plan is the part of a query that concerns one family.
 type plan struct {
 	family      *Family
-	columns     [][]byte // as in keys, ascending; nil means all
+	columns     [][]byte // as in keys, ascending; nil: all
 	times       TimeRange
-	checked     int // versions that are looked at
-	given       int // versions that are returned when a filter decides too
+	checked     int // versions to check
+	given       int // versions to return if a filter decides too
 	oldest      int64
 	now         int64
 	raw         bool
-	trackBehind bool // delete markers count only inside the time range
+	trackBehind bool // delete markers count only within the time range
 }
 
 func (q *Query) plans(schema Schema) ([]plan, error) {

@@ -8,36 +8,36 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 )
 
-// Row is one row as read. Its cells live until it is filled again.
+// Row is one row as read. Its cells are valid until it is filled again.
 type Row struct {
 	Key   []byte
 	Cells []Cell
 	buf   []byte
 }
 
-// keep copies b into the row's buffer. The buffer may move; what was kept before stays valid.
+// keep copies b into the row's buffer. The buffer may move; earlier copies stay valid.
 func (r *Row) keep(b []byte) []byte {
 	n := len(r.buf)
 	r.buf = append(r.buf, b...)
 	return r.buf[n:len(r.buf):len(r.buf)]
 }
 
-// Reader reads the rows of a query from the state that the store had when it was made. It is used by one goroutine at a
-// time and must be closed.
+// Reader reads the rows of a query from the state that the store had when the Reader was created. It must be used by one goroutine at a
+// time, and must be closed.
 type Reader struct {
 	life     *life
 	it       *pebble.Iterator
 	q        *Query
 	plans    []plan
 	m        matcher
-	row      []byte // the current row's prefix of its keys
+	row      []byte // the prefix of the current row's keys
 	bound    []byte // scratch for seeks
 	column   []byte // scratch
 	scanned  int
 	filtered int
 }
 
-// NewReader opens a reader of a space; the error is an *ErrNoFamily when the query names a family that is not there.
+// NewReader returns a reader of a space. The error is an *ErrNoFamily if the query names a family that does not exist.
 func (s *Store) NewReader(space Space, schema Schema, q *Query) (*Reader, error) {
 	plans, err := q.plans(schema)
 	if err != nil {
@@ -62,23 +62,23 @@ func (s *Store) NewReader(space Space, schema Schema, q *Query) (*Reader, error)
 	return r, nil
 }
 
-// Close ends the reader.
+// Close closes the reader.
 func (r *Reader) Close() error {
 	defer r.life.leave()
 	return r.it.Close()
 }
 
-// Scanned is the number of rows looked at, and how many were left out as a whole. As HBase counts, a row that a filter refuses by its
-// key and is then done with the scan is left out without having been looked at.
+// Scanned returns the number of rows read and the number of those dropped as a whole. As in HBase, a row that a filter rejects by its key,
+// ending the scan, counts as dropped but not as read.
 func (r *Reader) Scanned() (rows, filtered int) { return r.scanned, r.filtered }
 
-// More reports whether there may be more rows: false means that Next would find none.
+// More reports whether there may be more rows: if not, Next would find none.
 func (r *Reader) More() bool { return r.it.Valid() && !r.FilterDone() }
 
-// FilterDone reports whether the filter wants nothing more.
+// FilterDone reports whether the filter has ended the scan.
 func (r *Reader) FilterDone() bool { return r.q.Filter != nil && r.q.Filter.Done() }
 
-// At returns the row that Next looks at next, nil at the end.
+// At returns the row that Next reads next, or nil at the end.
 func (r *Reader) At() []byte {
 	if !r.it.Valid() {
 		return nil
@@ -91,8 +91,8 @@ func (r *Reader) At() []byte {
 	return appendUnescaped([]byte{}, k[headLen:end-2])
 }
 
-// Next fills row with the next row that has cells and says whether there was one; see Query.MaxSkipped. It ends with the life of the store
-// in which the reader was made: what could not be written may be in what it would read.
+// Next fills row with the next row that has cells and reports whether there was one; see Query.MaxSkipped. It fails once the life of the
+// store in which the reader was created has ended, because it might read something that could not be written.
 func (r *Reader) Next(ctx context.Context, row *Row) (bool, error) {
 	ok, err := r.next(ctx, row)
 	if err = r.life.named(err); err != nil {
@@ -142,7 +142,7 @@ func (r *Reader) beginRow(row *Row) error {
 	return nil
 }
 
-// toRowStart goes from the last key of a row to its first one.
+// toRowStart moves from the last key of a row to the first.
 func (r *Reader) toRowStart() {
 	if !r.it.Valid() {
 		return
@@ -156,7 +156,7 @@ func (r *Reader) toRowStart() {
 	r.it.SeekGE(r.bound)
 }
 
-// readRow reads the current row and leaves the iterator behind it.
+// readRow reads the current row and moves the iterator past it.
 func (r *Reader) readRow(row *Row) error {
 	f := r.q.Filter
 	if f != nil {
@@ -235,7 +235,7 @@ func (r *Reader) readCell(row *Row, k []byte, p parsedKey) error {
 	return nil
 }
 
-// valueOf returns the value under an iterator, and the cell's TTL.
+// valueOf returns the value under an iterator and the cell's TTL.
 func valueOf(it *pebble.Iterator, tails bool) (value []byte, ttl int64, err error) {
 	value, err = it.ValueAndErr()
 	if err != nil || !tails {
@@ -244,7 +244,7 @@ func valueOf(it *pebble.Iterator, tails bool) (value []byte, ttl int64, err erro
 	return cutTTL(value)
 }
 
-// take asks the filter, and keeps the cell when it is included.
+// take passes the cell to the filter and keeps it if it is included.
 func (r *Reader) take(row *Row, c *Cell, v Verdict) Verdict {
 	if f := r.q.Filter; f != nil {
 		if f.Done() {
@@ -267,8 +267,8 @@ func (r *Reader) take(row *Row, c *Cell, v Verdict) Verdict {
 	return v
 }
 
-// advance goes as far as the verdict allows. In the column with the empty qualifier it only steps: the markers that
-// delete a family are there.
+// advance moves as far as the verdict allows. In the column with the empty qualifier it only steps, because the family's delete markers are
+// there.
 func (r *Reader) advance(k []byte, p parsedKey, v Verdict) {
 	switch v {
 	case NextRow, IncludeAndNextRow:
@@ -299,7 +299,7 @@ func (r *Reader) leaveRow() {
 	r.forward()
 }
 
-// forward goes to the first key that is not less than r.bound: by a few steps when it is near, else by a seek.
+// forward moves to the first key that is not less than r.bound: in a few steps if it is near, otherwise by a seek.
 func (r *Reader) forward() {
 	for range 8 {
 		if !r.it.Next() || bytes.Compare(r.it.Key(), r.bound) >= 0 {

@@ -23,13 +23,13 @@ import (
 	"brine/internal/datadir"
 )
 
-// Salvaged is what Salvage saved and what it did not.
+// Salvaged is what Salvage saved and what it could not save.
 type Salvaged struct {
-	Rows, Cells int      // of tables that the catalogue knows
-	Lost        []string // a line for each file that could not be read as a whole, and for what belongs to no table
+	Rows, Cells int      // of tables in the catalogue
+	Lost        []string // a line for each file that could not be read completely, and one for cells that belong to no table
 }
 
-// Verify opens a folder, reads all that is in it, and closes it. The error is an ErrDamaged when something cannot be read.
+// Verify opens a folder, reads everything in it and closes it. The error is an ErrDamaged if something cannot be read.
 func Verify(dir string) (err error) {
 	var damage error
 	s, err := Open(Options{Dir: dir, Damaged: func(err error) { damage = err }})
@@ -57,8 +57,8 @@ func Verify(dir string) (err error) {
 	return err
 }
 
-// Salvage reads what can be read of the tables and logs of a folder, whatever its manifest says, into a new one. Of a key that is found
-// several times the newest counts. spaceOf says which table a record of the catalogue is about: cells of others are left out.
+// Salvage reads the readable parts of the tables and logs of a folder, regardless of its manifest, into a new one. If it finds a key more
+// than once, the newest counts. spaceOf returns the space that a record of the catalogue describes; Salvage drops cells of other spaces.
 func Salvage(from, to string, spaceOf func(name string, value []byte) (Space, bool)) (saved Salvaged, err error) {
 	scratch := filepath.Join(from, "REPAIR")
 	db, err := pebble.Open(scratch, &pebble.Options{Logger: quiet{}, DisableWAL: true, MemTableSize: 16 << 20})
@@ -75,8 +75,8 @@ func Salvage(from, to string, spaceOf func(name string, value []byte) (Space, bo
 	return saved, g.write(to, spaceOf, &saved)
 }
 
-// gathering puts what is found into a scratch database: under its key the number of the write, 8 bytes big endian, whether it
-// is a value, 1, and the value.
+// gathering puts what it finds into a scratch database. The value of a key there is the number of the write, 8 bytes big endian, whether it
+// has a value, 1 byte, and the value.
 type gathering struct {
 	db      *pebble.DB
 	from    string
@@ -84,7 +84,7 @@ type gathering struct {
 	removed []removedRange
 }
 
-// removedRange is a range of keys that was deleted by one write.
+// removedRange is a range of keys deleted by one write.
 type removedRange struct {
 	start, end []byte
 	seq        uint64
@@ -125,7 +125,7 @@ func (g *gathering) gather() error {
 	return nil
 }
 
-// missingLogs names the logs that must be longer, or there.
+// missingLogs records the logs that are missing or too short as lost.
 func (g *gathering) missingLogs() {
 	for _, o := range writtenLengths(g.from).of {
 		if !strings.HasSuffix(o.name, ".log") {
@@ -139,7 +139,7 @@ func (g *gathering) missingLogs() {
 	}
 }
 
-// writtenLengths reads the lengths of a folder; none where they are damaged too.
+// writtenLengths returns the lengths of a folder, or none if they are damaged too.
 func writtenLengths(dir string) *lengths {
 	l := &lengths{}
 	if text, err := os.ReadFile(filepath.Join(dir, lengthsFile)); err != nil || !l.decode(text) {
@@ -148,8 +148,7 @@ func writtenLengths(dir string) *lengths {
 	return l
 }
 
-// liveTables returns the names of the tables that the manifest names, nil when it is damaged itself. The error is about one that is
-// missing.
+// liveTables returns the tables that the manifest names, or nil if the manifest is damaged. The error is for a missing table.
 func liveTables(dir string) ([]string, error) {
 	desc, err := pebble.Peek(dir, vfs.Default)
 	if err != nil || !desc.Exists {
@@ -157,7 +156,7 @@ func liveTables(dir string) ([]string, error) {
 	}
 	l := writtenLengths(dir)
 	if i := l.find(filepath.Base(desc.ManifestFilename)); i < 0 || l.of[i].check(dir) != nil {
-		return nil, nil // it may be short
+		return nil, nil // it may be truncated
 	}
 	db, err := pebble.Open(dir, &pebble.Options{Logger: quiet{}, ReadOnly: true, DisableConsistencyCheck: true})
 	if err != nil {
@@ -177,7 +176,7 @@ func liveTables(dir string) ([]string, error) {
 	return names, nil
 }
 
-// put keeps a write unless a newer one of its key is there.
+// put keeps a write unless there is a newer one of its key.
 func (g *gathering) put(key []byte, seq uint64, kind pebble.InternalKeyKind, value []byte) error {
 	isValue := byte(0)
 	switch kind {
@@ -188,7 +187,7 @@ func (g *gathering) put(key []byte, seq uint64, kind pebble.InternalKeyKind, val
 		return nil
 	case pebble.InternalKeyKindDelete, pebble.InternalKeyKindSingleDelete, pebble.InternalKeyKindDeleteSized:
 	default:
-		return nil // what this store does not write
+		return nil // this store does not write other kinds
 	}
 	had, closer, err := g.db.Get(key)
 	if err == nil {
@@ -203,10 +202,10 @@ func (g *gathering) put(key []byte, seq uint64, kind pebble.InternalKeyKind, val
 	return g.db.Set(key, append(entry, value...), pebble.NoSync)
 }
 
-// table reads a table from both its ends, up to what is damaged.
+// table reads a table from both ends, up to the damaged part.
 func (g *gathering) table(name string) (err error) {
 	defer func() {
-		if p := recover(); p != nil { // of a reader that trusts what it reads
+		if p := recover(); p != nil { // from a reader that trusts its input
 			g.lose(name, "it cannot be read: %v", p)
 			err = nil
 		}
@@ -232,14 +231,14 @@ func (g *gathering) table(name string) (err error) {
 	return g.cells(ctx, name, r)
 }
 
-// cells reads a table's cells, from both its ends.
+// cells reads a table's cells from both ends.
 func (g *gathering) cells(ctx context.Context, name string, r *sstable.Reader) error {
 	it, err := r.NewIter(sstable.NoTransforms, nil, nil, sstable.AssertNoBlobHandles)
 	if err != nil {
 		g.lose(name, "none of it can be read: %v", err)
 		return nil
 	}
-	defer func() { _ = it.Close() }() // what is wrong is known from Error
+	defer func() { _ = it.Close() }() // Error reports the faults
 	read, err := g.half(it, true)
 	damage := it.Error()
 	if err != nil || damage == nil {
@@ -254,7 +253,7 @@ func (g *gathering) cells(ctx context.Context, name string, r *sstable.Reader) e
 	return err
 }
 
-// half reads cells, from the first on or from the last back, up to one that cannot be read, and returns how many.
+// half reads cells, forward from the first or backward from the last, until one cannot be read. It returns the number of cells.
 func (g *gathering) half(it sstable.Iterator, forward bool) (n int, err error) {
 	first, next := it.First, it.Next
 	if !forward {
@@ -273,7 +272,7 @@ func (g *gathering) half(it sstable.Iterator, forward bool) (n int, err error) {
 	return n, nil
 }
 
-// ranges reads a table's deletions of ranges.
+// ranges reads a table's range deletions.
 func (g *gathering) ranges(ctx context.Context, r *sstable.Reader) error {
 	it, err := r.NewRawRangeDelIter(ctx, sstable.NoFragmentTransforms, sstable.ReadEnv{Block: block.NoReadEnv})
 	if err != nil || it == nil {
@@ -290,7 +289,7 @@ func (g *gathering) ranges(ctx context.Context, r *sstable.Reader) error {
 	}
 }
 
-// log reads the records of a log; behind one that is damaged it goes on with the next block.
+// log reads the records of a log. After a damaged one it continues with the next block.
 func (g *gathering) log(name string) error {
 	file, err := os.ReadFile(name)
 	if err != nil {
@@ -314,7 +313,7 @@ func (g *gathering) log(name string) error {
 	return nil
 }
 
-// newRecords calls Pebble's constructor, whose type of a log's number has no name here.
+// newRecords calls Pebble's constructor, whose type of log numbers cannot be named here.
 func newRecords[N ~uint64](reader func(io.Reader, N) *record.Reader, r io.Reader, number uint64) *record.Reader {
 	return reader(r, N(number))
 }
@@ -342,7 +341,7 @@ func (g *gathering) records(r *record.Reader) error {
 	}
 }
 
-// write makes a store of what was gathered.
+// write makes a store from what was gathered.
 func (g *gathering) write(to string, spaceOf func(string, []byte) (Space, bool), saved *Salvaged) (err error) {
 	if err := folderLayout.Make(to); err != nil {
 		return err
@@ -390,16 +389,16 @@ func (g *gathering) write(to string, spaceOf func(string, []byte) (Space, bool),
 	return errors.Join(it.Error(), b.Commit(pebble.Sync), b.Close())
 }
 
-// filling counts what a store is made of. It sees the records of the catalogue first, as their keys come first.
+// filling counts what a store is filled with. It sees the records of the catalogue first, because their keys come first.
 type filling struct {
 	spaceOf func(name string, value []byte) (Space, bool)
 	known   map[Space]bool
-	nobodys int // cells of no table
+	nobodys int // cells that belong to no table
 	row     []byte
 	saved   *Salvaged
 }
 
-// takes reports whether a key is to be kept.
+// takes reports whether to keep a key.
 func (f *filling) takes(key, value []byte) bool {
 	if key[0] == recordPrefix {
 		if space, ok := f.spaceOf(string(key[1:]), value); ok {
@@ -428,7 +427,7 @@ func (f *filling) takes(key, value []byte) bool {
 	return true
 }
 
-// isRemoved reports whether a key was deleted, with a range, after a write.
+// isRemoved reports whether a range deletion removed the key after the write with number seq.
 func (g *gathering) isRemoved(key []byte, seq uint64) bool {
 	for _, r := range g.removed {
 		if r.seq > seq && bytes.Compare(key, r.start) >= 0 && bytes.Compare(key, r.end) < 0 {

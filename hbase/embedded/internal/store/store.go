@@ -15,28 +15,28 @@ import (
 	"brine/internal/datadir"
 )
 
-// Options say where the store is.
+// Options configure a store.
 type Options struct {
 	Dir   string // empty: in memory
 	Fsync bool   // commits wait for the disk, not only for the operating system
 	Log   pebble.Logger
 
-	// Damaged, when set, is called with an ErrDamaged that names the file, when a table is found damaged while it is read, or the folder
-	// while it is opened again. It must not block or call the store.
+	// Damaged, if set, is called with an ErrDamaged that names the file, when a read finds a table damaged, or reopening finds the folder
+	// damaged. It must not block or call the store.
 	Damaged func(error)
 
-	// Warn, when set, is called when the folder cannot be written, why, and when it can be again. It must not call the store.
+	// Warn, if set, is called with the reason when the folder cannot be written, and again when it can. It must not call the store.
 	Warn func(error)
 
-	// BeforeCommit, when set, is asked before each commit of a Batch, which fails with its error: for tests of what a crash
-	// leaves.
+	// BeforeCommit, if set, is called before each commit of a Batch; if it returns an error, the commit fails with it. It is for tests of what
+	// a crash leaves.
 	BeforeCommit func() error
 
 	FS vfs.FS // of the folder, for tests; default the system's
 }
 
-// Store is an open store. It is safe for concurrent use. When something cannot be written it answers with ErrUnavailable, and opens its
-// folder again until that succeeds: see life and fence.
+// Store is an open store. It is safe for concurrent use. If a write fails, calls return ErrUnavailable, and the store opens its folder
+// again until that succeeds: see life and fence.
 type Store struct {
 	opts    Options
 	lock    *pebble.Lock // of the folder; nil in memory
@@ -44,9 +44,9 @@ type Store struct {
 	broken  atomic.Pointer[error] // why the newest life must not be used
 	full    atomic.Bool           // see Fill
 	closing chan struct{}
-	wg      sync.WaitGroup // reopening
+	wg      sync.WaitGroup // goroutines that reopen
 
-	mu     sync.Mutex // guards closed, and which life is the newest
+	mu     sync.Mutex // guards closed, and life against replacement
 	closed bool
 }
 
@@ -105,7 +105,7 @@ func (o Options) pebble(fs vfs.FS, f *fence) *pebble.Options {
 func damageListener(damaged func(error), f *fence) *pebble.EventListener {
 	var once sync.Once
 	return &pebble.EventListener{DataCorruption: func(i pebble.DataCorruptionInfo) {
-		if f.cause() == nil { // else it was not written as a whole
+		if f.cause() == nil { // otherwise the file is incomplete because of a failed write
 			once.Do(func() { damaged(datadir.Damaged(i.Path, "%v", i.Details)) })
 		}
 	}}
@@ -127,7 +127,7 @@ func lockDir(dir string, fs vfs.FS) (*pebble.Lock, error) {
 	}
 }
 
-// rootOf returns err when it is about a path: then EACCES means a forbidden folder, not a lock that is held.
+// rootOf returns err if it concerns a path: in that case EACCES means a forbidden folder, not a held lock.
 func rootOf(err error) error {
 	var path *os.PathError
 	if errors.As(err, &path) {
@@ -136,7 +136,7 @@ func rootOf(err error) error {
 	return nil
 }
 
-// Close closes the store; readers must be closed before. A folder that is closed without an error is sealed.
+// Close closes the store; all readers must be closed. A folder closed without an error is sealed.
 func (s *Store) Close() error {
 	s.mu.Lock()
 	s.closed = true
@@ -166,7 +166,7 @@ func (s *Store) Flush() error {
 	return l.named(l.db.Flush())
 }
 
-// Record returns the catalogue's record of that name, nil when there is none.
+// Record returns the catalogue's record with that name, or nil if there is none.
 func (s *Store) Record(name string) ([]byte, error) {
 	l, err := s.enter()
 	if err != nil {
@@ -184,7 +184,7 @@ func (s *Store) Record(name string) ([]byte, error) {
 	return append([]byte{}, v...), nil
 }
 
-// Records passes all records whose name begins with prefix, in order, to f.
+// Records calls f with all records whose names begin with prefix, in order.
 func (s *Store) Records(prefix string, f func(name string, value []byte) error) error {
 	l, err := s.enter()
 	if err != nil {
@@ -204,7 +204,7 @@ func (s *Store) Records(prefix string, f func(name string, value []byte) error) 
 	return it.Close()
 }
 
-// Bytes estimates the disk space of the rows [start, stop) of a space; nil bounds mean its ends.
+// Bytes returns an estimate of the disk space of the rows [start, stop) of a space; nil bounds mean its ends.
 func (s *Store) Bytes(space Space, start, stop []byte) uint64 {
 	l, err := s.enter()
 	if err != nil {
@@ -214,14 +214,14 @@ func (s *Store) Bytes(space Space, start, stop []byte) uint64 {
 	r := Range{Start: start, Stop: stop}
 	n, err := l.db.EstimateDiskUsage(r.lower(space), r.upper(space))
 	if err != nil {
-		return 0 // an estimate for statistics; the reads of the data report a broken store
+		return 0 // an estimate for statistics; reads of the data report a broken store
 	}
 	return n
 }
 
 func recordKey(name string) []byte { return append([]byte{recordPrefix}, name...) }
 
-// quiet drops Pebble's chatter; a fatal message still ends the process.
+// quiet drops Pebble's messages; a fatal one still ends the process.
 type quiet struct{}
 
 func (quiet) Infof(string, ...any)  {}

@@ -6,13 +6,13 @@ import (
 	"math"
 )
 
-// NoTTL is the TTL of a cell that has none of its own.
+// NoTTL is the TTL of a cell that has none.
 const NoTTL = math.MaxInt64
 
-// ErrNoTTLs is returned for a cell with a TTL where the data folder has no room for it.
+// ErrNoTTLs is returned for a cell with a TTL if the format of the data folder cannot store it.
 var ErrNoTTLs = errors.New("the data folder was made by an older version, whose cells have no TTL of their own; begin a new folder")
 
-// What may stand in the last byte of a value.
+// The last byte of a stored value.
 const (
 	noTTL    = 0x00
 	hasTTL   = 0x01
@@ -21,7 +21,7 @@ const (
 
 var errBadValue = errors.New("store: a value is not of a known layout: the data folder is damaged")
 
-// appendTTL ends a value.
+// appendTTL appends the TTL to a value.
 func appendTTL(v []byte, ttl int64) []byte {
 	if ttl == NoTTL {
 		return append(v, noTTL)
@@ -29,7 +29,7 @@ func appendTTL(v []byte, ttl int64) []byte {
 	return append(binary.BigEndian.AppendUint64(v, uint64(ttl)), hasTTL)
 }
 
-// cutTTL takes apart what appendTTL ended.
+// cutTTL reverses appendTTL.
 func cutTTL(stored []byte) (value []byte, ttl int64, err error) {
 	n := len(stored) - 1
 	switch {
@@ -42,5 +42,5 @@ func cutTTL(stored []byte) (value []byte, ttl int64, err error) {
 	return nil, 0, errBadValue
 }
 
-// over reports whether a cell's own TTL is over at now.
+// over reports whether a cell's own TTL has expired at now.
 func over(timestamp, ttl, now int64) bool { return ttl != NoTTL && timestamp < now-ttl }

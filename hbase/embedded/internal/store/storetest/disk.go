@@ -1,4 +1,4 @@
-// Package storetest has a disk that fails for tests of the store, and of the server over it.
+// Package storetest is a failing disk for tests of the store and of the server on top of it.
 package storetest
 
 import (
@@ -9,11 +9,11 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 )
 
-// Disk is the system's file system, on which nothing can be written while Full is set.
+// Disk is the system's file system, except that nothing can be written while Full is set.
 type Disk struct {
 	vfs.FS
 	Full   atomic.Bool
-	FailAt atomic.Int64 // that many writes on from now Full is set; 0: never
+	FailAt atomic.Int64 // number of writes after which Full is set; 0: never
 	err    error
 }
 
