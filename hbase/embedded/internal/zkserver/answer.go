@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// What clients ask for.
+// Operations that clients request.
 const (
 	opCreate       = 1
 	opDelete       = 2
@@ -25,7 +25,7 @@ const (
 	opClose        = -11
 )
 
-// What is answered, beside 0.
+// Error codes of answers; 0 is success.
 const (
 	codeMarshalling   = -5
 	codeUnimplemented = -6
@@ -42,11 +42,11 @@ const (
 	eventChildrenChanged = 4
 )
 
-// kind is what a watch was left for.
+// kind is the kind of a watch.
 type kind int
 
 const (
-	ofData kind = iota // by getData, or by exists of a znode that is there
+	ofData kind = iota // set by getData, or by exists on an existing znode
 	ofExistence
 	ofChildren
 )
@@ -56,10 +56,10 @@ type watch struct {
 	name string
 }
 
-// watches are those that one connection has left.
+// watches are the watches of one connection.
 type watches map[watch]struct{}
 
-// take takes away the watches that an event is for, and reports whether there were any.
+// take removes the watches that an event fires, and reports whether there were any.
 func (w watches) take(event int32, name string) (found bool) {
 	kinds := map[int32][]kind{
 		eventCreated: {ofExistence}, eventDataChanged: {ofData, ofExistence},
@@ -74,7 +74,7 @@ func (w watches) take(event int32, name string) (found bool) {
 	return found
 }
 
-// leave leaves a watch; too many are refused.
+// leave adds a watch; it returns false if there are too many.
 func (w watches) leave(k kind, name string) bool {
 	if len(w) >= maxWatches {
 		return false
@@ -83,10 +83,10 @@ func (w watches) leave(k kind, name string) bool {
 	return true
 }
 
-// answer does what a request asks for. The caller holds s.mu.
+// answer executes a request. The caller holds s.mu.
 func (s *Server) answer(c *conn, q *request) (code int32, body []byte) {
 	switch q.op {
-	case opPing, opAuth, opClose: // authenticating gives no further rights
+	case opPing, opAuth, opClose: // authentication grants no further rights
 		return 0, nil
 	case opExists, opGetData, opGetChildren, opGetChildren2:
 		return s.read(c, q)
@@ -101,7 +101,7 @@ func (s *Server) answer(c *conn, q *request) (code int32, body []byte) {
 	case opSetWatches:
 		return s.resume(c, q), nil
 	case opCreate, opCreate2, opDelete, opSetData, opSetACL, opMulti:
-		return codeNoAuth, nil // the cluster alone writes
+		return codeNoAuth, nil // only the cluster writes
 	}
 	return codeUnimplemented, nil
 }
@@ -139,7 +139,7 @@ func (s *Server) read(c *conn, q *request) (code int32, body []byte) {
 	return 0, body
 }
 
-// acl answers that everybody may read a znode.
+// acl answers that everyone may read a znode.
 func (s *Server) acl(q *request) (code int32, body []byte) {
 	name := q.string()
 	z := s.tree[name]
@@ -154,7 +154,7 @@ func (s *Server) acl(q *request) (code int32, body []byte) {
 	return 0, s.appendStat(body, name, z)
 }
 
-// resume leaves the watches of a session that has come by a new connection, and sends the events that it has missed.
+// resume sets the watches of a session that continues on a new connection, and sends the events that it missed.
 func (s *Server) resume(c *conn, q *request) int32 {
 	seen := q.long()
 	var names [3][]string
@@ -176,7 +176,7 @@ func (s *Server) resume(c *conn, q *request) int32 {
 	return 0
 }
 
-// missed returns the event of a watch since a zxid, 0 when there was none.
+// missed returns the event that a watch missed since a zxid, or 0 if there was none.
 func (s *Server) missed(k kind, name string, seen int64) int32 {
 	z := s.tree[name]
 	switch {
@@ -194,5 +194,5 @@ func (s *Server) missed(k kind, name string, seen int64) int32 {
 	return 0
 }
 
-// timeoutMillis is a time-out as messages have it.
+// timeoutMillis returns a timeout as it appears in messages.
 func timeoutMillis(d time.Duration) int32 { return int32(d / time.Millisecond) }

@@ -11,16 +11,16 @@ import (
 	"brine/internal/sockets"
 )
 
-// queued is how many messages wait for a client that does not read, before its connection ends.
+// queued is the number of messages that may wait for a client that does not read, before its connection is ended.
 const queued = 256
 
-// conn is one client's connection. serve reads and answers; write sends what was put into out.
+// conn is one client's connection. serve reads and answers requests; a second goroutine writes the messages in out.
 type conn struct {
 	server *Server
 	net    net.Conn
 	member *sockets.Member
 
-	out     chan []byte // under server.mu; nil once the connection has ended
+	out     chan []byte // under server.mu; nil after the connection has ended
 	watches watches     // under server.mu
 }
 
@@ -28,7 +28,7 @@ func newConn(s *Server, n net.Conn) *conn {
 	return &conn{server: s, net: n, member: s.limiter.Join(n), out: make(chan []byte, queued), watches: watches{}}
 }
 
-// send puts a message into the queue. The caller holds server.mu.
+// send queues a message. The caller holds server.mu.
 func (c *conn) send(message []byte) {
 	if c.out == nil {
 		return
@@ -36,11 +36,11 @@ func (c *conn) send(message []byte) {
 	select {
 	case c.out <- message:
 	default:
-		c.net.Close() // it does not read
+		c.net.Close() // the client does not read
 	}
 }
 
-// serve answers until either side ends the connection, or nothing has come for the session's time-out.
+// serve answers until either side ends the connection, or nothing arrives within the session's timeout.
 func (c *conn) serve() {
 	defer c.member.Leave()
 	out := c.out
@@ -54,7 +54,7 @@ func (c *conn) serve() {
 			}
 		}
 		c.net.Close()
-		for range out { // until serve has seen it
+		for range out { // until serve notices
 		}
 	})
 	in := bufio.NewReader(c.net)
@@ -63,7 +63,7 @@ func (c *conn) serve() {
 	c.server.leave(c, n, closed)
 }
 
-// greet begins the connection's session; nil if there is none.
+// greet begins the connection's session, or returns nil if there is none.
 func (c *conn) greet(in *bufio.Reader) *session {
 	if c.net.SetReadDeadline(time.Now().Add(leastTimeout)) != nil {
 		return nil
@@ -83,7 +83,7 @@ func (c *conn) greet(in *bufio.Reader) *session {
 	return n
 }
 
-// answers reports whether the client closed its session.
+// answers answers requests until the connection ends, and reports whether the client closed its session.
 func (c *conn) answers(in *bufio.Reader, n *session) (closed bool) {
 	for {
 		if c.net.SetReadDeadline(time.Now().Add(n.timeout)) != nil {

@@ -9,15 +9,15 @@ import (
 const (
 	passwordLen   = 16
 	xidEvent      = -1
-	stateSynced   = 3 // of an event: the connection is well
+	stateSynced   = 3 // state in an event: the connection is well
 	noCode        = 0
 	noVersion     = 0
-	leastElements = 4 // bytes that a string takes at least
+	leastElements = 4 // minimum bytes of a string
 )
 
 var errShort = errors.New("a message ends too early")
 
-// request is read from front to back; err is set once it has ended too early.
+// request is read from front to back; err is set if it ends too early.
 type request struct {
 	xid, op int32
 	rest    []byte
@@ -53,7 +53,7 @@ func (q *request) bool() bool {
 	return len(b) == 1 && b[0] != 0
 }
 
-// bytes reads what has its length before it; -1 stands for nothing.
+// bytes reads bytes preceded by their length; length -1 stands for nil.
 func (q *request) bytes() []byte {
 	if n := q.int(); n > 0 {
 		return q.take(int(n))
@@ -77,25 +77,25 @@ func (q *request) strings() (all []string) {
 	return all
 }
 
-// hello is a connection's first message.
+// hello is the first message of a connection.
 type hello struct {
 	timeout  time.Duration
 	session  int64 // 0: a new one
 	password []byte
-	readOnly bool // the client knows of read-only members, and wants to hear of them
+	readOnly bool // the client knows read-only members and expects the server to say whether it is one
 }
 
 func parseHello(frame []byte) (h hello, err error) {
 	q := request{rest: frame}
 	q.int()  // protocol version
-	q.long() // the last change that the client has seen
+	q.long() // the last change seen by the client
 	h.timeout = time.Duration(q.int()) * time.Millisecond
 	h.session, h.password = q.long(), q.bytes()
 	h.readOnly = len(q.rest) > 0
 	return h, q.err
 }
 
-// appendWelcome appends the answer to a hello; no session is one that has expired.
+// appendWelcome appends the answer to a hello; a nil session means that it has expired.
 func appendWelcome(b []byte, n *session, readOnly bool) []byte {
 	if n == nil {
 		n = &session{password: make([]byte, passwordLen)}
@@ -125,8 +125,8 @@ func appendEvent(b []byte, event int32, name string) []byte {
 func (s *Server) appendStat(b []byte, name string, z *znode) []byte {
 	b = appendLong(appendLong(b, z.created), z.changed)
 	b = appendLong(appendLong(b, z.ctime), z.mtime)
-	b = appendInt(appendInt(appendInt(b, z.version), z.childVersion), 0) // of ACLs
-	b = appendLong(b, 0)                                                 // no session's own
+	b = appendInt(appendInt(appendInt(b, z.version), z.childVersion), 0) // version of the ACL
+	b = appendLong(b, 0)                                                 // owner of an ephemeral znode: none
 	b = appendInt(appendInt(b, int32(len(z.data))), int32(len(s.list(name))))
 	return appendLong(b, z.children)
 }

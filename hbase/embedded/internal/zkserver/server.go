@@ -1,7 +1,7 @@
-// Package zkserver is the little of ZooKeeper by which HBase's clients find a cluster: znodes that are read, watched and listed, in
-// sessions that outlive a connection. The cluster writes them; clients cannot. It shares no code with our client's package zk.
+// Package zkserver is the part of ZooKeeper that HBase's clients need to find a cluster: znodes that can be read, watched and listed, in
+// sessions that outlive a connection. Only the cluster writes them. The package shares no code with our client's package zk.
 //
-// The invariant: what one connection is sent has one order, and a watch's event comes before any answer that shows the change.
+// The invariant: the messages to one connection have one order, and a watch's event precedes any answer that shows the change.
 package zkserver
 
 import (
@@ -18,7 +18,7 @@ import (
 	"brine/internal/sockets"
 )
 
-// Limits. HBase's clients hold one connection with a handful of watches.
+// Limits. HBase's clients hold one connection with a few watches.
 const (
 	maxConns    = 256
 	maxHeld     = 4 << 20
@@ -30,33 +30,33 @@ const (
 	mostTimeout  = 40 * time.Second
 )
 
-// znode is what is stored under one path, with what its Stat says.
+// znode is the data stored under one path, with the fields of its Stat.
 type znode struct {
 	data             []byte
 	created, changed int64 // zxid
-	children         int64 // zxid of the last change of its children
+	children         int64 // zxid of the last change of the children
 	ctime, mtime     int64 // ms
 	version          int32
 	childVersion     int32
 }
 
-// session is a client's, from connection to connection.
+// session is a client's session, which may outlive its connections.
 type session struct {
 	id       int64
 	password []byte
 	timeout  time.Duration
-	until    time.Time // while no connection has it
-	conn     *conn     // that has it
+	until    time.Time // expiry while it has no connection
+	conn     *conn     // current connection, if any
 }
 
-// Server answers on a listener.
+// Server serves znodes on a listener.
 type Server struct {
 	listener net.Listener
 	znodes   func() map[string][]byte
 	limiter  *sockets.Limiter
 	wg       sync.WaitGroup
 
-	mu       sync.Mutex // guards what follows, and the conns' watches and queues
+	mu       sync.Mutex // guards the fields below, and the conns' watches and queues
 	closed   bool
 	tree     map[string]*znode
 	zxid     int64
@@ -64,8 +64,8 @@ type Server struct {
 	conns    map[*conn]struct{}
 }
 
-// New serves the znodes that a function returns, by their paths, on a listener until Close. Those above them are made. Each call of Changed
-// asks the function again.
+// New serves the znodes that a function returns, by path, on a listener until Close. It adds missing parents. Each call of Changed calls
+// the function again.
 func New(l net.Listener, znodes func() map[string][]byte, warn func(error)) *Server {
 	s := &Server{
 		listener: sockets.Listener(l, warn), znodes: znodes, limiter: sockets.NewLimiter(maxConns, maxHeld, warn),
@@ -76,7 +76,7 @@ func New(l net.Listener, znodes func() map[string][]byte, warn func(error)) *Ser
 	return s
 }
 
-// Addr is the host:port that the server listens on.
+// Addr returns the host:port of the listener.
 func (s *Server) Addr() string { return s.listener.Addr().String() }
 
 // Close ends all connections and waits for their goroutines.
@@ -87,7 +87,7 @@ func (s *Server) Close() {
 		c.net.Close()
 	}
 	s.mu.Unlock()
-	_ = s.listener.Close() // it is closed, whatever the error
+	_ = s.listener.Close() // it is closed whatever the error
 	s.wg.Wait()
 }
 
@@ -111,7 +111,7 @@ func (s *Server) accept() {
 	}
 }
 
-// Changed brings the znodes up to date and sends the events of those that are watched.
+// Changed updates the znodes and sends the events of those that are watched.
 func (s *Server) Changed() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -136,7 +136,7 @@ func (s *Server) Changed() {
 	}
 }
 
-// withParents returns the znodes with those above them.
+// withParents returns the znodes with their parents added.
 func withParents(znodes map[string][]byte) map[string][]byte {
 	all := map[string][]byte{"/": nil}
 	for name, data := range znodes {
@@ -174,7 +174,7 @@ func (s *Server) touchParent(name string) {
 	}
 }
 
-// fire sends an event to the sessions that watch for it, once.
+// fire sends an event, once, to the connections that watch for it.
 func (s *Server) fire(event int32, name string) {
 	for c := range s.conns {
 		if c.watches.take(event, name) {
@@ -194,7 +194,7 @@ func (s *Server) list(name string) (names []string) {
 	return names
 }
 
-// begin returns the session that a connection asks for: a new one, or the one that it had. It returns nil when that has expired.
+// begin returns the session that a connection requests, new or existing, or nil if it has expired.
 func (s *Server) begin(c *conn, id int64, password []byte, timeout time.Duration) *session {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -205,7 +205,7 @@ func (s *Server) begin(c *conn, id int64, password []byte, timeout time.Duration
 			return nil
 		}
 		if had.conn != nil {
-			had.conn.net.Close() // its client has come by another one
+			had.conn.net.Close() // its client now uses another connection
 		}
 		had.conn = c
 		return had
@@ -214,12 +214,13 @@ func (s *Server) begin(c *conn, id int64, password []byte, timeout time.Duration
 	var raw [8]byte
 	rand.Read(raw[:])
 	rand.Read(n.password)
-	n.id = int64(binary.BigEndian.Uint64(raw[:])>>1 | 1) // positive, and not 0
+	n.id = int64(binary.BigEndian.Uint64(raw[:])>>1 | 1) // positive
 	s.sessions[n.id] = n
 	return n
 }
 
-// expire forgets the sessions that no connection had for their time-out, and when there are too many, the one that ends first.
+// expire removes the sessions without a connection for longer than their timeout and, if there are too many, the one that would expire
+// first.
 func (s *Server) expire() {
 	now := time.Now()
 	var first *session
@@ -238,7 +239,7 @@ func (s *Server) expire() {
 	}
 }
 
-// leave takes a connection out; its session lives on for its time-out, unless it was closed.
+// leave removes a connection. Its session stays until its timeout, unless the client closed it.
 func (s *Server) leave(c *conn, n *session, closed bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
