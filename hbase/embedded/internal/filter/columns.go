@@ -9,7 +9,7 @@ import (
 	"brine/hbase/hbasepb"
 )
 
-// columnPrefixes takes the columns that begin with one of some prefixes.
+// columnPrefixes includes columns that begin with one of several prefixes.
 type columnPrefixes struct {
 	store.FilterBase
 	prefixes [][]byte
@@ -29,7 +29,7 @@ func (f *columnPrefixes) Cell(c *store.Cell) store.Verdict {
 	return store.NextColumn
 }
 
-// columnRange takes the columns of a range.
+// columnRange includes the columns of a range.
 type columnRange struct {
 	store.FilterBase
 	m *hbasepb.ColumnRangeFilter
@@ -49,7 +49,7 @@ func (f *columnRange) Cell(c *store.Cell) store.Verdict {
 	return store.Include
 }
 
-// columnCount takes the first columns of a row; it is made for gets, and ends a scan in the first row that has more.
+// columnCount includes the first columns of a row. It is meant for gets: it ends a scan at the first row that has more.
 type columnCount struct {
 	store.FilterBase
 	limit, count int
@@ -64,7 +64,7 @@ func (f *columnCount) Cell(*store.Cell) store.Verdict {
 	return store.IncludeAndNextColumn
 }
 
-// pagination takes limit columns of a row from the offset on, or from a named column on.
+// pagination includes up to limit columns of a row, starting at an offset or at a named column.
 type pagination struct {
 	store.FilterBase
 	limit, offset, count int
@@ -101,7 +101,7 @@ func (f *pagination) Cell(c *store.Cell) store.Verdict {
 	return store.IncludeAndNextColumn
 }
 
-// timestamps takes the cells of some timestamps.
+// timestamps includes cells with one of several timestamps.
 type timestamps struct {
 	store.FilterBase
 	wanted []int64

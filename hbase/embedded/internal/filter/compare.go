@@ -9,11 +9,10 @@ import (
 	"brine/hbase/hbasepb"
 )
 
-// Comparator returns the order of its own value against the given one, as HBase's comparators do: negative when its own is
-// smaller.
+// Comparator compares its own value to the given one, as HBase's comparators do: the result is negative if its own is smaller.
 type Comparator func(given []byte) int
 
-// NewComparator returns the comparator that a message names. Its error is an *UnsupportedError or an *InvalidError.
+// NewComparator returns the comparator that a message describes. The error is an *UnsupportedError or an *InvalidError.
 func NewComparator(m *hbasepb.Comparator) (Comparator, error) {
 	value, err := Operand(m)
 	if err != nil {
@@ -39,7 +38,7 @@ func NewComparator(m *hbasepb.Comparator) (Comparator, error) {
 	return nil, &UnsupportedError{"the comparator " + m.GetName()}
 }
 
-// Operand returns the bytes that most comparators hold in their first field.
+// Operand returns the operand that most comparators have in their first field.
 func Operand(m *hbasepb.Comparator) ([]byte, error) {
 	switch name, _ := strings.CutPrefix(m.GetName(), javaPackage); name {
 	case "BinaryComparator", "BinaryPrefixComparator", "LongComparator":
@@ -85,7 +84,7 @@ func substringComparator(m *hbasepb.Comparator) (Comparator, error) {
 	}, nil
 }
 
-// Holds reports whether "cell op value" holds when value.compareTo(cell) gave order, in HBase's way round.
+// Holds reports whether "cell op value" is true if value.compareTo(cell) returned order, which is HBase's way round.
 func Holds(op hbasepb.CompareType, order int) bool {
 	switch op {
 	case hbasepb.CompareType_LESS:
@@ -104,7 +103,7 @@ func Holds(op hbasepb.CompareType, order int) bool {
 	return false
 }
 
-// comparison is an operator and what it compares with.
+// comparison is an operator with its operand.
 type comparison struct {
 	op      hbasepb.CompareType
 	compare Comparator
@@ -117,7 +116,7 @@ func newComparison(op hbasepb.CompareType, m *hbasepb.Comparator) (comparison, e
 
 func (c comparison) holds(given []byte) bool { return Holds(c.op, c.compare(given)) }
 
-// compareFilter builds the filters whose message is one CompareFilter; their four messages have the same fields.
+// comparing returns a builder of filters whose message is one CompareFilter; their four messages have the same fields.
 func comparing(build func(comparison) store.Filter) builder {
 	return func(raw []byte, _ int) (store.Filter, error) {
 		m := new(hbasepb.RowFilter)
@@ -132,12 +131,12 @@ func comparing(build func(comparison) store.Filter) builder {
 	}
 }
 
-// comparingPart builds a filter that compares a part of each cell; miss is its verdict about a cell of which it does not hold.
+// comparingPart returns a builder of a filter that compares a part of each cell; miss is its verdict if the comparison is false.
 func comparingPart(part func(*store.Cell) []byte, miss store.Verdict) builder {
 	return comparing(func(c comparison) store.Filter { return &cellCompare{c: c, part: part, miss: miss} })
 }
 
-// rowCompare takes the rows whose key compares so.
+// rowCompare includes rows whose key satisfies the comparison.
 type rowCompare struct {
 	store.FilterBase
 	c    comparison
@@ -154,7 +153,7 @@ func (f *rowCompare) Cell(*store.Cell) store.Verdict {
 	return store.Include
 }
 
-// cellCompare takes the cells of which a part compares so.
+// cellCompare includes cells of which a part satisfies the comparison.
 type cellCompare struct {
 	store.FilterBase
 	c    comparison
@@ -165,7 +164,7 @@ type cellCompare struct {
 func familyOfCell(c *store.Cell) []byte    { return c.Family }
 func qualifierOfCell(c *store.Cell) []byte { return c.Qualifier }
 
-// valueOfCell returns a value that is not nil: to a NullComparator an empty one is not null.
+// valueOfCell returns the cell's value, which is never nil, because to a NullComparator an empty value is not null.
 func valueOfCell(c *store.Cell) []byte {
 	if c.Value == nil {
 		return []byte{}
@@ -180,7 +179,7 @@ func (f *cellCompare) Cell(c *store.Cell) store.Verdict {
 	return f.miss
 }
 
-// columnValue takes the rows in which a column's value compares so, and leaves that column out if exclude is set.
+// columnValue includes rows in which a column's value satisfies the comparison. If exclude is set it drops that column.
 type columnValue struct {
 	store.FilterBase
 	m              *hbasepb.SingleColumnValueFilter

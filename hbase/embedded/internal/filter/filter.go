@@ -1,5 +1,5 @@
-// Package filter has the filters and comparators of HBase that the embedded server serves, made of the messages in which clients
-// send them; internal/store asks a filter about rows and cells. LIMITS.md lists what is not here.
+// Package filter has the HBase filters and comparators that the embedded server supports, built from the messages in which clients send
+// them. internal/store applies a filter to rows and cells. LIMITS.md lists what is missing.
 package filter
 
 import (
@@ -15,11 +15,11 @@ import (
 
 const (
 	javaPackage     = "org.apache.hadoop.hbase.filter."
-	maxDepth        = 32 // of lists in lists
+	maxDepth        = 32 // of nested lists
 	keyOnlyLenBytes = 4
 )
 
-// UnsupportedError is returned for a filter or comparator that is not served.
+// UnsupportedError is returned for a filter or comparator that is not supported.
 type UnsupportedError struct{ Name string } // "the filter org.apache.hadoop.hbase.filter.FuzzyRowFilter"
 
 func (e *UnsupportedError) Error() string { return e.Name + " is not supported" }
@@ -31,7 +31,7 @@ func (e *InvalidError) Error() string { return e.Reason }
 
 func invalid(format string, args ...any) error { return &InvalidError{fmt.Sprintf(format, args...)} }
 
-// New returns the filter that a message names. Its error is an *UnsupportedError or an *InvalidError.
+// New returns the filter that a message describes. The error is an *UnsupportedError or an *InvalidError.
 func New(f *hbasepb.Filter) (store.Filter, error) { return decode(f, 0) }
 
 // decode is New inside depth other filters.
@@ -49,7 +49,7 @@ func decode(f *hbasepb.Filter, depth int) (store.Filter, error) {
 
 type builder func(raw []byte, depth int) (store.Filter, error)
 
-// kinds are the filters by their class names. New needs it, and so do filters of filters: init fills it.
+// kinds are the filters by class name. init fills it, because New and the builders of nested filters refer to each other.
 var kinds map[string]builder
 
 func init() {
@@ -127,13 +127,13 @@ func nested(message func() nester, build func(store.Filter) store.Filter) builde
 	}
 }
 
-// all takes nothing.
+// all includes nothing.
 type all struct{ store.FilterBase }
 
 func (*all) Done() bool          { return true }
 func (*all) SkipRow([]byte) bool { return true }
 
-// firstKeyOnly takes the first cell of each row.
+// firstKeyOnly includes the first cell of each row.
 type firstKeyOnly struct {
 	store.FilterBase
 	found bool
@@ -148,7 +148,7 @@ func (f *firstKeyOnly) Cell(*store.Cell) store.Verdict {
 	return store.Include
 }
 
-// keyOnly empties values, or puts their length in their place.
+// keyOnly empties values or replaces them with their length.
 type keyOnly struct {
 	store.FilterBase
 	length bool
@@ -162,7 +162,7 @@ func (f *keyOnly) Transform(c *store.Cell) {
 	c.Value = nil
 }
 
-// page ends the scan of a region after so many rows.
+// page ends the scan of a region after size rows.
 type page struct {
 	store.FilterBase
 	size, rows int64
@@ -172,7 +172,7 @@ func (f *page) Done() bool     { return f.rows >= f.size }
 func (f *page) DropRow() bool  { f.rows++; return f.rows > f.size }
 func (f *page) WholeRow() bool { return true }
 
-// prefix takes the rows with a prefix and ends behind them.
+// prefix includes rows with a prefix and ends the scan after them.
 type prefix struct {
 	store.FilterBase
 	prefix []byte
@@ -188,7 +188,7 @@ func (f *prefix) SkipRow(row []byte) bool {
 	return !bytes.HasPrefix(row, f.prefix)
 }
 
-// inclusiveStop ends behind a row.
+// inclusiveStop ends the scan after a row.
 type inclusiveStop struct {
 	store.FilterBase
 	stop []byte
@@ -201,7 +201,7 @@ func (f *inclusiveStop) SkipRow(row []byte) bool {
 	return f.done
 }
 
-// skipRow leaves out a row of which the inner filter leaves out a cell.
+// skipRow drops a row if the inner filter drops one of its cells.
 type skipRow struct {
 	store.Filter
 	drop bool
@@ -216,7 +216,7 @@ func (f *skipRow) Cell(c *store.Cell) store.Verdict {
 func (f *skipRow) DropRow() bool  { return f.drop }
 func (f *skipRow) WholeRow() bool { return true }
 
-// whileMatch ends with the first thing that the inner filter leaves out.
+// whileMatch ends the scan at the first row or cell that the inner filter drops.
 type whileMatch struct {
 	store.Filter
 	done bool

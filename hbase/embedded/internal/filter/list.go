@@ -27,7 +27,7 @@ func newList(raw []byte, depth int) (store.Filter, error) {
 	return &allOf{l}, nil
 }
 
-// list is what both kinds of list have in common.
+// list is the common part of both kinds of list.
 type list []store.Filter
 
 func (l list) Reset() {
@@ -52,8 +52,8 @@ func (l list) WholeRow() bool {
 	return false
 }
 
-// allOf passes what all its filters pass. The others are not asked about a cell that one of them leaves out, so that they
-// do not count it; all are asked about a row.
+// allOf includes what all its filters include. Once a filter excludes a cell, the remaining ones are not called for it, so that they do not
+// count it; for a row all are called.
 type allOf struct{ list }
 
 func (l *allOf) Done() bool {
@@ -91,7 +91,7 @@ func (l *allOf) Cell(c *store.Cell) store.Verdict {
 	return v
 }
 
-// farther merges two verdicts: excluded if one excludes, as far as the farther one goes.
+// farther merges two verdicts: it excludes if one excludes, and advances as far as the farther one.
 func farther(a, b store.Verdict) store.Verdict {
 	reach := max(reachOf(a), reachOf(b))
 	if a.Includes() && b.Includes() {
@@ -125,8 +125,8 @@ func (l *allOf) DropRow() bool {
 	return false
 }
 
-// anyOf passes what one of its filters passes. A filter that wanted to go to the next column or row is not asked again
-// before that is reached, although another one made the scan go slower.
+// anyOf includes what any of its filters includes. A filter that wanted to advance to the next column or row is not called again before
+// that is reached, even if another filter made the scan advance less.
 type anyOf struct {
 	list
 	last []lastVerdict
@@ -190,7 +190,7 @@ func (l *anyOf) Cell(c *store.Cell) store.Verdict {
 	return []store.Verdict{store.Skip, store.NextColumn, store.NextRow}[reach]
 }
 
-// again returns the verdict that still holds from an earlier cell of the row, Include when none does.
+// again returns the verdict from an earlier cell of the row that still applies, or Include if none does.
 func (p *lastVerdict) again(c *store.Cell) store.Verdict {
 	sameFamily := string(p.family) == string(c.Family)
 	switch {
