@@ -13,15 +13,15 @@ import (
 	"brine/hbase/embedded"
 )
 
-// nodeInfo is a region server, or the master by itself, as the port shows it.
+// nodeInfo describes a region server, or the separate master.
 type nodeInfo struct {
-	Node    int    `json:"node"` // -1: the master by itself
+	Node    int    `json:"node"` // -1: the separate master
 	Address string `json:"address"`
 	Up      bool   `json:"up"`
 	Regions int    `json:"regions"`
 }
 
-// statusInfo is the cluster as the port shows it.
+// statusInfo describes the cluster.
 type statusInfo struct {
 	Broken string     `json:"broken,omitempty"` // why nothing can be read or written
 	Nodes  []nodeInfo `json:"nodes"`
@@ -47,7 +47,7 @@ func (p *port) status(*http.Request) (any, error) {
 	return info, nil
 }
 
-// reset takes away all that was done on this port but changes of regions, and starts the nodes that are down.
+// reset undoes everything done on this port except changes of regions, and starts the nodes that are down.
 func (p *port) reset(r *http.Request) (any, error) {
 	p.faults.drop(func(int) bool { return true })
 	p.server.FillDisk(false)
@@ -61,14 +61,14 @@ func (p *port) reset(r *http.Request) (any, error) {
 	return p.status(r)
 }
 
-// regionInfo is a region as the port shows it. Keys that are not text stand in base64.
+// regionInfo describes a region. Keys that are not text are in base64.
 type regionInfo struct {
 	Region      string `json:"region"` // encoded name
 	Start       string `json:"start"`
 	End         string `json:"end"`
 	StartBase64 string `json:"start_base64,omitempty"`
 	EndBase64   string `json:"end_base64,omitempty"`
-	Node        int    `json:"node"` // -1: it is open nowhere
+	Node        int    `json:"node"` // -1: not open
 }
 
 // key returns a key as text or in base64.
@@ -94,7 +94,7 @@ func (p *port) listRegions(r *http.Request) (any, error) {
 	return regions, nil
 }
 
-// place names a region by its encoded name, or by a table and a row in it.
+// place identifies a region by its encoded name, or by a table and a row.
 type place struct {
 	Region    string `json:"region"`
 	Table     string `json:"table"`
@@ -125,7 +125,7 @@ func (p *port) find(at place) (region string, row []byte, err error) {
 	return regions[i].Encoded, row, nil
 }
 
-// split splits a region at the row, or in the middle of its data without one.
+// split splits a region at the row, or in the middle of its data if there is no row.
 func (p *port) split(r *http.Request) (any, error) {
 	var at place
 	if err := read(r, &at); err != nil {
@@ -185,7 +185,7 @@ func (p *port) addNode(r *http.Request) (any, error) {
 	return p.status(r)
 }
 
-// nodeOf is the node of a number, or the master.
+// nodeOf returns the node with a number, or the master.
 func (p *port) nodeOf(number string) (*embedded.Node, error) {
 	if number == "master" {
 		return p.server.Master(), nil
@@ -198,9 +198,9 @@ func (p *port) nodeOf(number string) (*embedded.Node, error) {
 	return nodes[n], nil
 }
 
-// how says more about what is done to a node.
+// how has the parameters of an action on a node.
 type how struct {
-	BytesPerSecond int    `json:"bytes_per_second"` // slow: of each connection, each way
+	BytesPerSecond int    `json:"bytes_per_second"` // slow: per connection, each way
 	Ahead          string `json:"ahead"`            // clock: a duration, which may be negative
 }
 
@@ -221,7 +221,7 @@ func (p *port) node(r *http.Request) (any, error) {
 
 var errDown = errors.New("the node is down")
 
-// act does something to a node.
+// act runs an action on a node.
 func act(n *embedded.Node, do string, more how) error {
 	switch do {
 	case "start":

@@ -20,33 +20,33 @@ const (
 	maxDelay  = time.Hour
 )
 
-// Fault says which requests meet what. Requests are those that all of the first group's fields fit.
+// Fault describes what happens to which requests. It matches requests that match all fields of the first group.
 type Fault struct {
 	ID int `json:"id"`
 
 	Call      string `json:"call,omitempty"`       // HBase's method (Get, Scan, Mutate, Multi, CreateTable …), or read, write, admin
 	Table     string `json:"table,omitempty"`      // namespace:name, or name
-	Row       string `json:"row,omitempty"`        // that is read or changed, or where a scan begins
+	Row       string `json:"row,omitempty"`        // read or changed, or the start row of a scan
 	RowBase64 string `json:"row_base64,omitempty"` // the same, for rows that are not text
 	RowPrefix string `json:"row_prefix,omitempty"`
-	Node      *int   `json:"node,omitempty"` // number of the region server; -1: the master by itself
+	Node      *int   `json:"node,omitempty"` // number of the region server; -1: the separate master
 
-	After  int  `json:"after,omitempty"`  // so many of them pass first
-	Count  int  `json:"count,omitempty"`  // then so many meet it; default 1
-	Always bool `json:"always,omitempty"` // until it is deleted, instead of Count
+	After  int  `json:"after,omitempty"`  // number of matching requests to let pass first
+	Count  int  `json:"count,omitempty"`  // number of requests then affected; default 1
+	Always bool `json:"always,omitempty"` // affect requests until the fault is deleted, instead of Count
 
-	Delay   string `json:"delay,omitempty"`   // wait so long before anything else
-	Fail    string `json:"fail,omitempty"`    // answer with this exception; of a Multi only to the rows and tables that fit
+	Delay   string `json:"delay,omitempty"`   // wait before anything else
+	Fail    string `json:"fail,omitempty"`    // answer with this exception; in a Multi only for the rows and tables that match
 	Message string `json:"message,omitempty"` // of the exception; default as HBase writes it
 	Drop    bool   `json:"drop,omitempty"`    // close the connection instead of answering
 	Silent  bool   `json:"silent,omitempty"`  // never answer
-	Apply   bool   `json:"apply,omitempty"`   // with fail, drop or silent: do the whole request nonetheless
+	Apply   bool   `json:"apply,omitempty"`   // with fail, drop or silent: execute the whole request nonetheless
 
-	Hits int  `json:"hits"` // requests that have met it
-	Done bool `json:"done"` // no further one will
+	Hits int  `json:"hits"` // number of requests affected
+	Done bool `json:"done"` // no further request will be affected
 }
 
-// fault is one that is registered.
+// fault is a registered Fault.
 type fault struct {
 	server *embedded.Server
 	row    []byte
@@ -59,14 +59,14 @@ type fault struct {
 	seen int
 }
 
-// faults are those that are there, in their order.
+// faults are the registered faults in order.
 type faults struct {
 	mu   sync.Mutex
 	all  []*fault
 	last int
 }
 
-// newFault checks a fault.
+// newFault returns a fault, or an error if say is invalid.
 func newFault(server *embedded.Server, say Fault) (*fault, error) {
 	f := &fault{server: server, say: say, row: []byte(say.Row)}
 	var err error
@@ -110,7 +110,7 @@ func newFault(server *embedded.Server, say Fault) (*fault, error) {
 	return f, nil
 }
 
-// seize is the control function.
+// seize is the control function of the fault.
 func (f *fault) seize(r *embedded.Request) *embedded.Outcome {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -161,7 +161,7 @@ func (f *fault) fitsRow(row []byte) bool {
 	return (len(f.row) == 0 || bytes.Equal(row, f.row)) && bytes.HasPrefix(row, []byte(f.say.RowPrefix))
 }
 
-// outcome is what becomes of a request that fits.
+// outcome returns the outcome for a matching request.
 func (f *fault) outcome(r *embedded.Request) *embedded.Outcome {
 	o := &embedded.Outcome{Delay: f.delay, Drop: f.say.Drop, Silent: f.say.Silent, Apply: f.say.Apply}
 	m, multi := r.Param.(*hbasepb.MultiRequest)
@@ -208,7 +208,7 @@ func (p *port) addFault(r *http.Request) (any, error) {
 func (fs *faults) add(f *fault) (any, error) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
-	if len(fs.all) >= maxFaults { // those that are over make room
+	if len(fs.all) >= maxFaults { // finished faults make room
 		fs.all = slices.DeleteFunc(fs.all, func(f *fault) bool { return f.said().Done })
 	}
 	if len(fs.all) >= maxFaults {
@@ -247,7 +247,7 @@ func (p *port) dropFault(r *http.Request) (any, error) {
 	return p.faults.list(), nil
 }
 
-// drop takes away faults by their ids and returns how many it took.
+// drop removes faults by id and returns the number removed.
 func (fs *faults) drop(which func(id int) bool) int {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()

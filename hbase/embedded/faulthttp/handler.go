@@ -1,8 +1,8 @@
-// Package faulthttp is the faults of an embedded HBase over HTTP, for tests in other languages and processes: calls that fail, wait, lose
-// their connection or are never answered; regions that split, merge and move; servers that die; a disk that is full. It stands over
-// embedded.Server's own methods, and adds only what is said by JSON. docs/test-hbase.md describes the routes.
+// Package faulthttp offers the faults of an embedded HBase over HTTP, for tests in other languages and processes: calls that fail, wait,
+// lose their connection or are never answered; regions that split, merge and move; servers that die; a full disk. It is a JSON layer over
+// embedded.Server's own methods and adds nothing else. docs/test-hbase.md describes the routes.
 //
-// The invariant: without the token nothing is answered but that it is missing.
+// The invariant: without the token, the only answer is that the token is missing.
 package faulthttp
 
 import (
@@ -18,10 +18,10 @@ import (
 	"brine/hbase/embedded"
 )
 
-// maxBody bounds a request's JSON.
+// maxBody limits the size of a request's JSON in bytes.
 const maxBody = 64 << 10
 
-// errorStatus is an error with the status that it is answered with.
+// errorStatus is an error with its HTTP status.
 type errorStatus struct {
 	status int
 	err    error
@@ -37,7 +37,7 @@ func notFound(format string, args ...any) error {
 	return &errorStatus{http.StatusNotFound, fmt.Errorf(format, args...)}
 }
 
-// Handler returns the routes of a server, for callers that send the token as a bearer. The token must not be empty.
+// Handler returns the routes of a server, for callers that send the token as a bearer token. The token must not be empty.
 func Handler(server *embedded.Server, token string) (http.Handler, error) {
 	if token == "" {
 		return nil, errors.New("faulthttp: the token is empty")
@@ -62,13 +62,13 @@ func Handler(server *embedded.Server, token string) (http.Handler, error) {
 	return guarded(mux, token), nil
 }
 
-// port is what the routes work on.
+// port is the state behind the routes.
 type port struct {
 	server *embedded.Server
 	faults faults
 }
 
-// guarded lets requests through that show the token.
+// guarded admits only requests that present the token.
 func guarded(h http.Handler, token string) http.Handler {
 	want := sha256.Sum256([]byte(token))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -86,7 +86,7 @@ func guarded(h http.Handler, token string) http.Handler {
 func write(w http.ResponseWriter, answer any, err error) {
 	status := http.StatusOK
 	if err != nil {
-		status = http.StatusConflict // the server says what is in the way
+		status = http.StatusConflict // the state of the server prevents it
 		if own, ok := errors.AsType[*errorStatus](err); ok {
 			status = own.status
 		}
@@ -94,10 +94,10 @@ func write(w http.ResponseWriter, answer any, err error) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(answer) // who asked is gone
+	_ = json.NewEncoder(w).Encode(answer) // the caller is gone
 }
 
-// read reads a request's JSON, of which nothing may be unknown or left over. An empty body leaves into as it is.
+// read decodes a request's JSON, which must not have unknown fields or trailing data. If the body is empty, into is unchanged.
 func read(r *http.Request, into any) error {
 	d := json.NewDecoder(r.Body)
 	d.DisallowUnknownFields()
