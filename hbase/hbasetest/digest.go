@@ -10,9 +10,9 @@ import (
 	"brine/hbase"
 )
 
-// Digest reads a whole table and returns "rows=N cells=N sha256=HEX": SHA-256 over every version of every cell in scan order,
-// each as row, family, qualifier (32-bit length and bytes), timestamp (64 bits), type (8 bits), value (length and bytes), all
-// big-endian. java/RowDigest.java prints the same: two tables with one digest are equal, cell for cell.
+// Digest reads a whole table and returns "rows=N cells=N sha256=HEX". The SHA-256 covers every version of every cell in scan order, each as
+// row, family, qualifier (32-bit length and bytes), timestamp (64 bits), type (8 bits), value (length and bytes), all big-endian.
+// java/RowDigest.java prints the same: two tables with equal digests are equal, cell for cell.
 func Digest(ctx context.Context, client *hbase.Client, table string) (string, error) {
 	sha := sha256.New()
 	rows, cells := 0, 0

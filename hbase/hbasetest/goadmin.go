@@ -23,7 +23,7 @@ func (r *runner) create(name string, words []string) error {
 	return r.ok(r.client.CreateTable(r.ctx, table, splits))
 }
 
-// parseFamily reads FAMILY;KEY=VALUE….
+// parseFamily parses FAMILY;KEY=VALUE….
 func parseFamily(word string) hbase.Family {
 	parts := strings.Split(word, ";")
 	family := hbase.Family{Name: parts[0], Values: map[string]string{}}
@@ -91,7 +91,7 @@ func (r *runner) regions(name string) error {
 	return nil
 }
 
-// snapshot takes one of a table: NAME [flush | skipflush].
+// snapshot takes a snapshot of a table: NAME [flush | skipflush].
 func (r *runner) snapshot(table string, words []string) error {
 	s := hbase.Snapshot{Table: table, Name: r.prefix + words[0]}
 	if len(words) > 1 {

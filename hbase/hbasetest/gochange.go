@@ -7,7 +7,7 @@ import (
 	"brine/hbase"
 )
 
-// compareOps are the words for how what is stored compares to what is given.
+// compareOps are the words for comparisons of the stored value with the given one.
 var compareOps = map[string]hbase.CompareOp{
 	"less": hbase.Less, "at-most": hbase.LessOrEqual, "is": hbase.Equal,
 	"is-not": hbase.NotEqual, "at-least": hbase.GreaterOrEqual, "greater": hbase.Greater,
@@ -22,7 +22,7 @@ func (r *runner) mutateRow(table string, more [][]string) error {
 	return r.ok(r.client.MutateRow(r.ctx, b))
 }
 
-// check applies mutations of one row if it meets "ROW COLUMN OP [VALUE]".
+// check applies mutations of one row if it satisfies "ROW COLUMN OP [VALUE]".
 func (r *runner) check(table string, words []string, more [][]string) error {
 	b, err := batchOf(table, more)
 	if err != nil {
@@ -62,7 +62,7 @@ func (r *runner) increment(table string, words []string) error {
 	return nil
 }
 
-// append puts bytes behind values: "ROW COLUMN=VALUE…".
+// append appends bytes to values: "ROW COLUMN=VALUE…".
 func (r *runner) append(table string, words []string) error {
 	var suffixes []hbase.Suffix
 	for _, word := range words[1:] {
@@ -78,7 +78,7 @@ func (r *runner) append(table string, words []string) error {
 	return nil
 }
 
-// values is get for cells whose times the server set: it prints none.
+// values is get without timestamps, for cells whose timestamps the server set.
 func (r *runner) values(table string, words []string) error {
 	g, err := parseGet(words)
 	if err != nil {

@@ -13,12 +13,12 @@ import (
 	"brine/hbase"
 )
 
-// Go is our own client. The scripts run side by side, each with its own tables.
+// Go is our own client. It runs the scripts concurrently, each with its own tables.
 func Go(t *testing.T, connect, prefix string, scripts []*Script) []Answers {
 	return GoWith(hbase.Options{})(t, connect, prefix, scripts)
 }
 
-// GoWith is our own client with options of its own, such as TLS and Kerberos.
+// GoWith is our own client with other options, such as TLS and Kerberos.
 func GoWith(o hbase.Options) Client {
 	o.Retries, o.Pause = 20, 20*time.Millisecond
 	return func(t *testing.T, connect, prefix string, scripts []*Script) []Answers {
@@ -39,7 +39,7 @@ func runScripts(t *testing.T, o hbase.Options, prefix string, scripts []*Script)
 	}()
 	all := make([]Answers, len(scripts))
 	var side errgroup.Group
-	side.SetLimit(6) // mostly waiting for the master
+	side.SetLimit(6) // they mostly wait for the master
 	for i, s := range scripts {
 		side.Go(func() error {
 			all[i] = Answers{}
@@ -49,7 +49,7 @@ func runScripts(t *testing.T, o hbase.Options, prefix string, scripts []*Script)
 			return nil
 		})
 	}
-	_ = side.Wait() // no script gives an error: an answer may be one
+	_ = side.Wait() // scripts return no errors: an answer may be one
 	return all
 }
 
@@ -69,7 +69,7 @@ func answer(t *testing.T, client *hbase.Client, prefix string, op Op) []string {
 	return r.lines
 }
 
-// runner gathers one operation's answer.
+// runner collects the answer of one operation.
 type runner struct {
 	ctx    context.Context
 	client *hbase.Client
@@ -104,7 +104,7 @@ func (r *runner) ok(err error) error {
 
 func simple(class string) string { return class[strings.LastIndexByte(class, '.')+1:] }
 
-// class returns the name of the exception behind an error, without its package. Some of hbase's errors stand for one.
+// class returns the name of the exception behind an error, without its package. Some of hbase's errors stand for an exception.
 func class(err error) string {
 	if e := (*hbase.Error)(nil); errors.As(err, &e) && e.Class != "" {
 		return simple(e.Class)

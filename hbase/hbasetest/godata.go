@@ -106,7 +106,7 @@ func (r *runner) gets(table string, more [][]string) error {
 	return nil
 }
 
-// scan reads a range; a further line "N OPERATION…" is done behind N rows, while the scanner is open.
+// scan reads a range. Further lines "N OPERATION…" run after N rows, while the scanner is open.
 func (r *runner) scan(table string, words []string, more [][]string) error {
 	s, err := parseScan(words)
 	if err != nil {
@@ -163,7 +163,7 @@ func (r *runner) cells(result hbase.Result, head string) {
 	}
 }
 
-// parseGet reads a row and the options of a get.
+// parseGet parses a row and the options of a get.
 func parseGet(words []string) (hbase.Get, error) {
 	s, err := parseScan(words[1:])
 	return hbase.Get{Row: parseBytes(words[0]), Columns: s.Columns, MaxVersions: s.MaxVersions, From: s.From, To: s.To}, err
@@ -192,7 +192,7 @@ func parseScan(words []string) (hbase.Scan, error) {
 			s.Filter = hbase.PrefixFilter{Prefix: parseBytes(value)}
 		case "until":
 			s.Filter = hbase.InclusiveStopFilter{Stop: parseBytes(value)}
-		case "metrics": // said by scan
+		case "metrics": // handled by scan
 		case "versions":
 			s.MaxVersions = int(parseInt(value))
 		case "times":
@@ -202,7 +202,7 @@ func parseScan(words []string) (hbase.Scan, error) {
 			for _, word := range strings.Split(value, ",") {
 				family, qualifier := parseColumn(word)
 				if len(qualifier) == 0 {
-					qualifier = nil // all of the family
+					qualifier = nil // the whole family
 				}
 				s.Columns = append(s.Columns, hbase.Column{Family: family, Qualifier: qualifier})
 			}

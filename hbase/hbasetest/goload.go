@@ -10,12 +10,12 @@ import (
 	"brine/hbase"
 )
 
-// lastRound is the version that a load leaves behind, however many rounds it had.
+// lastRound is the version that a load leaves, whatever the number of rounds.
 const lastRound = 1_000_000
 
-// load writes and reads rows in batches, one after the other, while the operations of the further lines are done. Each round
-// puts e:q at the round's version and deletes what is older, puts e:p at version 1 as all rounds do, and reads both back.
-// Operations and load go side by side; their answers do not mix.
+// load writes and reads rows in batches, one after the other, while the operations of the further lines run. Each round puts e:q at the
+// round's version and deletes the previous one, puts e:p at version 1 like all rounds, and reads both back. Operations and load run
+// concurrently, but their answers do not mix.
 func (r *runner) load(table string, rows []string, more [][]string) error {
 	rounds := &runner{ctx: r.ctx, client: r.client, prefix: r.prefix}
 	begun, ended := make(chan struct{}), make(chan error, 1)
@@ -36,7 +36,7 @@ func (r *runner) load(table string, rows []string, more [][]string) error {
 	return err
 }
 
-// during runs operations one after the other, each answer behind its operation.
+// during runs operations one after the other; each answer follows its operation.
 func (r *runner) during(more [][]string) error {
 	for _, words := range more {
 		if err := r.inner(words); err != nil {
@@ -78,7 +78,7 @@ func (r *runner) rounds(table string, rows []string, begun chan<- struct{}, done
 	}
 }
 
-// round writes and reads all rows once, and says what is not as it was written: that is the last round then.
+// round writes and reads all rows once. It fails if anything read differs from what was written, and prints the differences.
 func (r *runner) round(table string, rows []string, round int) error {
 	version := strconv.Itoa(round)
 	var mutations [][]string

@@ -2,13 +2,13 @@ package hbasetest
 
 import "brine/hbase"
 
-// operation runs one on the table or namespace of that name.
+// operation runs an operation on the table or namespace with that name.
 type operation func(r *runner, name string, words []string, more [][]string) error
 
-// operations by their words; tables and peers have no name and stand apart.
+// operations by their words. The operations on tables and peers, which take no such name, are separate.
 var operations map[string]operation
 
-func init() { // not where it is declared: some of them run others
+func init() { // not at the declaration, because some operations run others
 	operations = map[string]operation{
 		"create-namespace": func(r *runner, name string, _ []string, _ [][]string) error {
 			return r.ok(r.client.CreateNamespace(r.ctx, name))

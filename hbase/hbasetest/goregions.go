@@ -24,7 +24,7 @@ func (r *runner) region(table, row string) (hbase.Region, error) {
 	return regions[i], nil
 }
 
-// split splits the region that has the key there.
+// split splits the region that has the key, at the key.
 func (r *runner) split(table, key string) error {
 	region, err := r.region(table, key)
 	if err != nil {
@@ -33,7 +33,7 @@ func (r *runner) split(table, key string) error {
 	return r.ok(r.client.SplitRegion(r.ctx, region, parseBytes(key)))
 }
 
-// merge makes one region of those that have the rows.
+// merge merges the regions that have the rows.
 func (r *runner) merge(table string, rows []string) error {
 	var regions []hbase.Region
 	for _, row := range rows {
@@ -46,7 +46,7 @@ func (r *runner) merge(table string, rows []string) error {
 	return r.ok(r.client.MergeRegions(r.ctx, regions...))
 }
 
-// move takes the region that has a row to another server. Where there is only one it stays, as the master has it.
+// move moves the region that has a row to another server. If there is only one server the region stays, as the master decides.
 func (r *runner) move(table, row string) error {
 	before, err := r.region(table, row)
 	if err != nil {
@@ -66,7 +66,7 @@ func (r *runner) move(table, row string) error {
 	return r.ok(err)
 }
 
-// alter changes a family's attributes; the server then opens all regions again, where they are.
+// alter changes a family's attributes; the server then reopens all regions where they are.
 func (r *runner) alter(table, word string) error {
 	description, err := r.client.Describe(r.ctx, table)
 	if err != nil {
@@ -85,7 +85,7 @@ func (r *runner) alter(table, word string) error {
 	return hbase.ErrNoFamily
 }
 
-// compact flushes, starts a major compaction and returns when no region says that it is at it.
+// compact flushes, starts a major compaction, and returns once no region reports one.
 func (r *runner) compact(table string) error {
 	if err := r.client.FlushTable(r.ctx, table); err != nil {
 		return err

@@ -10,7 +10,7 @@ import (
 	"brine/hbase"
 )
 
-// permission reads USER ACTIONS [COLUMN] of a table, where - is all actions.
+// permission parses USER ACTIONS [COLUMN] for a table; - means all actions.
 func permission(table string, words []string) hbase.Permission {
 	p := hbase.Permission{Table: table, User: words[0], Actions: strings.Trim(words[1], "-")}
 	if len(words) > 2 && words[2] != "merge" {
@@ -27,7 +27,7 @@ func (r *runner) permissions(table string) error {
 	}
 	n := 0
 	for _, p := range found {
-		if strings.HasPrefix(p.User, "user") { // else it is who made the table
+		if strings.HasPrefix(p.User, "user") { // otherwise it is the creator of the table
 			r.say("%s %s:%s %s", p.User, p.Family, p.Qualifier, p.Actions)
 			n++
 		}
@@ -36,7 +36,7 @@ func (r *runner) permissions(table string) error {
 	return nil
 }
 
-// throttle reads [USER] KIND LIMIT UNIT of a table.
+// throttle parses [USER] KIND LIMIT UNIT for a table.
 func (r *runner) throttle(table string, words []string) error {
 	of := hbase.QuotaOf{Table: table}
 	if len(words) > 3 {
@@ -75,7 +75,7 @@ func formatLimit(t hbase.Throttle) string {
 	return fmt.Sprintf("%d %s", t.Limit, units[t.Per])
 }
 
-// addPeer reads [disabled] [serial] [bandwidth=N] [tables=TABLE,…]. Its endpoint is one that asks no other cluster.
+// addPeer parses [disabled] [serial] [bandwidth=N] [tables=TABLE,…]. The peer's endpoint contacts no other cluster.
 func (r *runner) addPeer(id string, words []string) error {
 	p := hbase.Peer{ID: id, ClusterKey: "127.0.0.1:1:/none", Endpoint: quietEndpoint}
 	for _, word := range words {

@@ -11,7 +11,7 @@ import (
 type Script struct {
 	Path     string
 	OnlyJava bool
-	Needs    string // what a server must have been set up for; empty: nothing
+	Needs    string // the setup that a server needs; empty: none
 	Ops      []Op
 	lines    []string
 }
@@ -25,7 +25,7 @@ type Op struct {
 	More  [][]string // words of the lines that begin with "+ "
 }
 
-// Answers are the lines that a client returned for the operation of each line.
+// Answers are the lines that a client returned for the operations, by the line of the operation.
 type Answers map[int][]string
 
 // Load reads all scripts that match a pattern.
@@ -66,16 +66,16 @@ func parse(path, text string) *Script {
 	return s
 }
 
-// Name is the file's name.
+// Name returns the file's name.
 func (s *Script) Name() string { return filepath.Base(s.Path) }
 
-// prefix is what stands before the names of this script's tables in a run.
+// prefix returns the prefix of the names of this script's tables in a run.
 func (s *Script) prefix(run string) string { return run + strings.TrimSuffix(s.Name(), ".txt") + "_" }
 
-// Text is the script as it is in its file.
+// Text returns the script as it is in its file.
 func (s *Script) Text() string { return strings.Join(s.lines, "\n") + "\n" }
 
-// With is the script's text with other answers.
+// With returns the script's text with other answers.
 func (s *Script) With(answers Answers) string {
 	var out []string
 	for i := 0; i < len(s.lines); i++ {

@@ -8,10 +8,10 @@ import (
 	"brine/hbase/embedded"
 )
 
-// Server is an HBase in the test's process. Its own methods and those of its nodes make faults.
+// Server is an HBase in the test's process. Its own methods and those of its nodes cause faults.
 type Server struct{ *embedded.Server }
 
-// Run starts an HBase for a test, in memory on a free loopback port unless a function sets its options otherwise. It ends with the test.
+// Run starts an HBase for a test, by default in memory on a free loopback port; set may change its options. It ends with the test.
 func Run(t testing.TB, set ...func(*embedded.Options)) *Server {
 	t.Helper()
 	var o embedded.Options
@@ -30,15 +30,15 @@ func Run(t testing.TB, set ...func(*embedded.Options)) *Server {
 	return &Server{s}
 }
 
-// Connect is what hbase.Options.Connect takes.
+// Connect returns the address for hbase.Options.Connect.
 func (s *Server) Connect() string { return "rpc://" + s.Master().Advertised() }
 
-// Options are those of a client for a test: it tries again soon.
+// Options returns the options of a client for tests, which retries soon.
 func (s *Server) Options() hbase.Options {
 	return hbase.Options{Connect: s.Connect(), Pause: 10 * time.Millisecond, PauseServerOverloaded: 20 * time.Millisecond}
 }
 
-// Client opens a client of the server that is closed when the test ends.
+// Client opens a client of the server, and closes it when the test ends.
 func (s *Server) Client(t testing.TB) *hbase.Client {
 	t.Helper()
 	c, err := hbase.Open(t.Context(), s.Options())

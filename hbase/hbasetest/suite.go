@@ -13,11 +13,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Client runs scripts against the server at connect ("rpc://host:port"), with prefix before every name of a table or
-// namespace, and returns the answers of each.
+// Client runs scripts against the server at connect ("rpc://host:port"), with prefix before every table or namespace name, and returns the
+// answers of each.
 type Client func(t *testing.T, connect, prefix string, scripts []*Script) []Answers
 
-// Program is a client that is another program: start makes the command that runs it with connect, the prefix and the scripts' paths.
+// Program is a client in another program: start returns the command that runs it with connect, the prefix and the scripts' paths.
 func Program(start func(t *testing.T, args ...string) *exec.Cmd) Client {
 	return func(t *testing.T, connect, prefix string, scripts []*Script) []Answers {
 		args := []string{connect, prefix}
@@ -36,11 +36,11 @@ func Program(start func(t *testing.T, args ...string) *exec.Cmd) Client {
 	}
 }
 
-// stack matches the lines of a stack trace of Java's.
+// stack matches the lines of a Java stack trace.
 var stack = regexp.MustCompile(`(?m)^\s+(at|\.\.\.) .*\n`)
 
-// Conform runs the scripts with a client against a server and compares the answers with those in the files, one subtest for
-// each script. With update it writes them into the files instead.
+// Conform runs the scripts with a client against a server and compares the answers with those in the files, in one subtest per script. If
+// update is set, it writes the answers to the files instead.
 func Conform(t *testing.T, client Client, connect, prefix string, scripts []*Script, update bool) {
 	answers := client(t, connect, prefix, scripts)
 	for i, s := range scripts {
@@ -59,7 +59,7 @@ func Conform(t *testing.T, client Client, connect, prefix string, scripts []*Scr
 	}
 }
 
-// ReadAnswers reads what a client in another process printed: "== script line", then the answer.
+// ReadAnswers parses the output of a client in another process: "== script line", then the answer.
 func ReadAnswers(t *testing.T, out []byte, scripts []*Script) []Answers {
 	all := make([]Answers, len(scripts))
 	index := map[string]int{}

@@ -10,12 +10,12 @@ import (
 	"brine/hbase"
 )
 
-// now is what scripts mean by it: when this program started, in ms.
+// now is the time that scripts call now: the start of this program, in ms.
 var now = time.Now().UnixMilli()
 
 const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-|"
 
-// parseBytes returns the bytes of a word.
+// parseBytes returns the bytes that a word stands for.
 func parseBytes(word string) []byte {
 	if i := strings.LastIndexByte(word, '*'); i >= 0 {
 		return []byte(strings.Repeat(string(parseBytes(word[:i])), int(parseInt(word[i+1:]))))
@@ -36,7 +36,7 @@ func parseBytes(word string) []byte {
 	return out
 }
 
-// formatBytes returns the word of bytes in an answer.
+// formatBytes returns bytes as a word of an answer.
 func formatBytes(b []byte) string {
 	if len(b) > 64 {
 		return fmt.Sprintf("%d bytes %x", len(b), sha256.Sum256(b))[:len(strconv.Itoa(len(b)))+len(" bytes ")+16]
@@ -82,12 +82,12 @@ func formatTime(t int64) string {
 	return fmt.Sprintf("now%+d", d)
 }
 
-// kinds are the words for the delete markers.
+// kinds are the words for delete markers.
 var kinds = map[string]hbase.CellType{
 	"version": hbase.Delete, "column": hbase.DeleteColumn, "family": hbase.DeleteFamily, "family-version": hbase.DeleteFamilyVersion,
 }
 
-// parseCell reads family:qualifier@time=value or family:qualifier@time/kind.
+// parseCell parses family:qualifier@time=value or family:qualifier@time/kind.
 func parseCell(word string) (hbase.Cell, error) {
 	c := hbase.Cell{Type: hbase.Put}
 	head, value, put := strings.Cut(word, "=")
@@ -107,7 +107,7 @@ func parseCell(word string) (hbase.Cell, error) {
 	return c, nil
 }
 
-// parseColumn reads family:qualifier.
+// parseColumn parses family:qualifier.
 func parseColumn(word string) (family, qualifier []byte) {
 	f, q, _ := strings.Cut(word, ":")
 	return parseBytes(f), parseBytes(q)

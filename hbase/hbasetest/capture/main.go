@@ -1,12 +1,12 @@
-// Command capture records what an HBase client and a real standalone server say to each other, frame by frame, for the test
-// data of hbase/internal/wire. Nothing imports it; it is run by hand, as that folder's README says:
+// Command capture records the messages between an HBase client and a real standalone server, frame by frame, for the test data of
+// hbase/internal/wire. Nothing imports it; it is run by hand, as the README of that folder describes:
 //
 //	go run ./hbase/hbasetest/capture -master 127.0.0.1:16000 -region 127.0.0.1:16020 -out DIR -- COMMAND… rpc://CONNECT …
 //
-// It stands between the two as a proxy for the master's and the region server's port, runs the command with rpc://CONNECT
-// replaced by the proxy's address, and writes every frame as it was sent into a file of its own.
+// It is a proxy for the ports of the master and the region server. It runs the command with rpc://CONNECT replaced by the proxy's address,
+// and writes every frame, as it was sent, to a file of its own.
 //
-// The invariant: what is recorded is what one side sent, before the proxy puts its own port where the server named its own.
+// The invariant: what is recorded is what one side sent, before the proxy replaces the server's port with its own.
 package main
 
 import (

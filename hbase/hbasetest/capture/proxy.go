@@ -17,18 +17,18 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// proxy passes connections on, recording their frames. Each connection has two goroutines, one for each direction; they end
-// with the connection, the last of them with the program.
+// proxy forwards connections and records their frames. Each connection has two goroutines, one per direction; they end with the connection,
+// or at the latest with the program.
 type proxy struct {
 	recorder recorder
-	swap     *strings.Replacer // in what servers say: their ports to the proxy's
+	swap     *strings.Replacer // applied to servers' messages: replaces their ports with the proxy's
 
 	mu  sync.Mutex
 	err error // the first one
 }
 
-// newSwap replaces ports where a server names itself: as a protobuf field (tag 2, varint) and as host:port in hbase:meta. The
-// ports' varints have three bytes each, and their decimals five digits, so no length in the frame changes.
+// newSwap returns a replacer of the ports with which a server names itself: as a protobuf field (tag 2, varint) and as host:port in
+// hbase:meta. The ports' varints have three bytes each, and their decimals five digits, so no length in the frame changes.
 func newSwap(pairs ...[2]string) *strings.Replacer {
 	var words []string
 	for _, pair := range pairs {
@@ -51,7 +51,7 @@ func (p *proxy) serve(l net.Listener, server string) {
 	for {
 		client, err := l.Accept()
 		if err != nil {
-			return // the listener was closed: the command has ended
+			return // the listener was closed because the command has ended
 		}
 		upstream, err := net.DialTimeout("tcp", server, 5*time.Second)
 		if err != nil {
@@ -65,7 +65,7 @@ func (p *proxy) serve(l net.Listener, server string) {
 	}
 }
 
-// requests passes on the preamble, the connection header and then request frames.
+// requests forwards the preamble, the connection header and then request frames.
 func (p *proxy) requests(client, server net.Conn, methods *sync.Map) {
 	defer server.Close()
 	preamble := make([]byte, 6)
@@ -73,7 +73,7 @@ func (p *proxy) requests(client, server net.Conn, methods *sync.Map) {
 		return
 	}
 	opening := preamble
-	if string(preamble[:4]) == "HBas" { // the other preambles have no header behind them
+	if string(preamble[:4]) == "HBas" { // other preambles are not followed by a header
 		header, err := readFrame(client)
 		if err != nil {
 			return
@@ -170,7 +170,7 @@ func requestHeader(frame []byte) (id uint64, method string) {
 	return id, method
 }
 
-// recorder writes each frame into a file of its own, numbered in the order seen.
+// recorder writes each frame to a file of its own, numbered in the order seen.
 type recorder struct {
 	dir string
 	mu  sync.Mutex
