@@ -14,26 +14,26 @@ import (
 	"brine/ingest/offsets"
 )
 
-// Appender puts a fixed sequence of records into a topic that nobody else publishes to, each exactly once however often it is begun
-// again. It can, because the sequence and the partition of each record are always the same: the end offset of a partition says how
-// many of its records are there.
+// Appender appends a fixed sequence of records to a topic that nobody else publishes to, each exactly once however often it is restarted.
+// It can, because the sequence and the partition of each record never change: the end offset of a partition shows how many of its records
+// are there.
 type Appender struct {
 	Kafka          ingest.Kafka
 	RequestTimeout time.Duration // for one answer of a broker
 	Topic          string
-	Ends           func(ctx context.Context) ([]int64, error) // the next offset of each partition of Topic; nil: the brokers are asked
+	Ends           func(ctx context.Context) ([]int64, error) // returns the next offset of each partition of Topic; nil: ask the brokers
 	Pause          func(ctx context.Context) error            // called before each request; nil means none
-	Sent           func(n int)                                // called after each acknowledged request; nil means nothing is
-	Shared         bool                                       // others may have published there: as many records as theirs are passed over
+	Sent           func(n int)                                // called after each acknowledged request; nil: no call
+	Shared         bool                                       // others may have published there: as many records as theirs are skipped
 
-	client *kafka.Client // of one Publish, as is ends
+	client *kafka.Client // of one Publish, like ends
 	ends   func(ctx context.Context) ([]int64, error)
 }
 
-// AppendBatch is how many records an Appender puts into one request.
+// AppendBatch is the number of records that an Appender puts into one request.
 const AppendBatch = 500
 
-// Publish puts the records that are not there yet, and returns how many it put.
+// Publish appends the records that are not there yet and returns their number.
 func (a *Appender) Publish(ctx context.Context, records iter.Seq2[Record, error]) (int, error) {
 	transport := a.Kafka.Transport()
 	defer transport.CloseIdleConnections()
@@ -87,8 +87,8 @@ func (a *Appender) Publish(ctx context.Context, records iter.Seq2[Record, error]
 	return n, nil
 }
 
-// same makes sure that the last record that a partition holds is the one that belongs there: were it someone else's, records that are not
-// there would be passed over.
+// same returns an error unless the last record of a partition is the one that belongs there: if it were someone else's, missing records
+// would be skipped.
 func (a *Appender) same(ctx context.Context, part int, offset int64, want Record) error {
 	reader := ingest.NewTopicReader(ingest.Options{Kafka: a.Kafka, RequestTimeout: a.RequestTimeout, Topic: a.Topic})
 	defer reader.Close()
@@ -104,7 +104,7 @@ func (a *Appender) same(ctx context.Context, part int, offset int64, want Record
 	return nil
 }
 
-// send puts records at the end of a partition. After an unclear answer the end offset says whether they are there.
+// send appends records to a partition. After an ambiguous answer, the end offset shows whether they are there.
 func (a *Appender) send(ctx context.Context, part int, end *int64, records []Record) error {
 	if len(records) == 0 {
 		return nil

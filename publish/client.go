@@ -22,7 +22,7 @@ type Options struct {
 	RequestTimeout time.Duration // longest wait for one answer of a broker
 }
 
-// mechanism is one of kafka-go, as franz-go takes it.
+// mechanism adapts a mechanism of kafka-go to franz-go.
 type mechanism struct{ of sasl.Mechanism }
 
 func (m mechanism) Name() string { return m.of.Name() }
@@ -43,10 +43,10 @@ func (m mechanism) Authenticate(ctx context.Context, broker string) (kgosasl.Ses
 	return &session{state, ctx, cancel}, first, nil
 }
 
-// authenticateWithin bounds an exchange with a broker, and what is asked elsewhere for it.
+// authenticateWithin bounds an authentication exchange with a broker, including requests to other servers.
 const authenticateWithin = 20 * time.Second
 
-// session is an exchange with a broker.
+// session is an authentication exchange with a broker.
 type session struct {
 	of     sasl.StateMachine
 	ctx    context.Context //nolint:containedctx // of this exchange, which franz-go goes on with without one
@@ -67,8 +67,8 @@ func newClient(o *Options, transactions string) (*kgo.Client, error) {
 		kgo.SeedBrokers(o.Kafka.Brokers...), kgo.ClientID(o.Kafka.ClientID), kgo.TransactionalID(transactions),
 		kgo.TransactionTimeout(txnTimeout),
 		kgo.RequiredAcks(kgo.AllISRAcks()), kgo.ProduceRequestTimeout(o.RequestTimeout),
-		kgo.RetryTimeout(o.RequestTimeout), // then the publisher says what it waits for: see Patience
-		kgo.MaxVersions(kversion.V3_6_0()), // offsets are added to transactions by a request of its own: later brokers take both ways
+		kgo.RetryTimeout(o.RequestTimeout), // then the publisher reports what it waits for: see Patience
+		kgo.MaxVersions(kversion.V3_6_0()), // offsets are added to transactions by a separate request: later brokers accept both ways
 	}
 	if o.Kafka.TLS != nil {
 		opts = append(opts, kgo.DialTLSConfig(o.Kafka.TLS))

@@ -13,7 +13,7 @@ import (
 	"brine/event"
 )
 
-// csvColumn is a column of a CSV file: where its values go in the object, and what they are.
+// csvColumn is a column of a CSV file: where its values go in the object, and their type.
 type csvColumn struct {
 	name string
 	path []string
@@ -21,7 +21,7 @@ type csvColumn struct {
 	time *event.TimeFormat // of an event.Time
 }
 
-// columns reads the first row. A column has the type that the pipeline declares of the field of its name; others are text.
+// columns reads the first row. A column has the type that the pipeline declares for the field of its name; others are text.
 func (s *Source) columns(names []string) ([]csvColumn, error) {
 	out := make([]csvColumn, len(names))
 	seen := map[string]bool{}
@@ -43,13 +43,13 @@ func (s *Source) columns(names []string) ([]csvColumn, error) {
 	return out, nil
 }
 
-// overlap reports whether two paths are one, or one goes through the other.
+// overlap reports whether two paths are equal, or one runs through the other.
 func overlap(a, b []string) bool {
 	n := min(len(a), len(b))
 	return slices.Equal(a[:n], b[:n])
 }
 
-// csvObject makes a JSON object of a row. An empty value is left out.
+// csvObject makes a JSON object of a row. Empty values are left out.
 func csvObject(columns []csvColumn, row []string) ([]byte, error) {
 	object := map[string]any{}
 	for i, text := range row {
@@ -72,10 +72,10 @@ func csvObject(columns []csvColumn, row []string) ([]byte, error) {
 		}
 		at[c.path[len(c.path)-1]] = v
 	}
-	return json.Marshal(object) // with its keys in order: the same row gives the same bytes
+	return json.Marshal(object) // with sorted keys: the same row always yields the same bytes
 }
 
-// value is a text as the declared type has it in JSON.
+// value returns a text in the JSON form of the declared type.
 func (c *csvColumn) value(text string) (any, error) {
 	switch c.typ {
 	case event.Text:
@@ -123,7 +123,7 @@ func (c *csvColumn) value(text string) (any, error) {
 	return t.UnixMilli(), worded(err, "no time such as 2013-01-31T08:00:00Z, and no whole number of milliseconds since 1970")
 }
 
-// worded says in our own words why a value cannot be read.
+// worded explains in our own words why a value cannot be parsed.
 func worded(err error, words string) error {
 	switch {
 	case err == nil:

@@ -12,21 +12,21 @@ import (
 	"brine/ingest/offsets"
 )
 
-// Job publishes a source to a topic, and begins again where it stopped while that may help.
+// Job publishes a source to a topic, and resumes where it stopped while that may help.
 type Job struct {
 	Options
 	Topic      string
 	Partitions int           // of the topic, if it is created
-	Group      string        // what the names of groups and transactions begin with
-	Name       string        // what progress is kept under; empty: made of the topic and the files' names
-	Rate       int           // most records per second; 0: no limit
-	Again      bool          // publish everything again, though it has been done or begun
-	Alone      bool          // nothing else is published to the topic: an Appender does it, without transactions or Name
-	Log        io.Writer     // says what is waited for
-	Sent       func(n int64) // called whenever so many more records are there; nil means nothing is
+	Group      string        // prefix of the names of groups and transactions
+	Name       string        // where progress is kept; empty: made of the topic and the files' names
+	Rate       int           // maximum records per second; 0: no limit
+	Again      bool          // publish everything again, even if it is done or begun
+	Alone      bool          // nothing else publishes to the topic: an Appender does it, without transactions or Name
+	Log        io.Writer     // receives what it waits for
+	Sent       func(n int64) // called with the number of records added; nil: no call
 }
 
-// Create makes the topic if it is missing. Brokers that cannot be reached at all are not waited for: their address may be wrong.
+// Create creates the topic if it is missing. It does not wait for brokers that cannot be reached at all: their address may be wrong.
 func (j *Job) Create(ctx context.Context) error {
 	client := offsets.Open(j.Kafka, j.RequestTimeout)
 	defer client.Close()
@@ -41,7 +41,7 @@ func (j *Job) Create(ctx context.Context) error {
 	}
 }
 
-// Publish puts the source's records into the topic, and returns how many were there before and how many it put.
+// Publish puts the source's records into the topic, and returns how many were there before and how many it added.
 func (j *Job) Publish(ctx context.Context, source *Source) (before, n int64, err error) {
 	p := Patience{Limit: MaxWait, Log: j.Log}
 	sent := func(n int64) {
@@ -77,7 +77,7 @@ func (j *Job) appender(sent func(int64)) *Appender {
 	return a
 }
 
-// nameOf is what progress is kept under when no name is given: the same files find it again.
+// nameOf returns the name under which progress is kept if none is given: the same files find it again.
 func nameOf(topic string, files []string) string {
 	for _, file := range files {
 		topic += "_" + filepath.Base(file)

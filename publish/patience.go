@@ -14,22 +14,22 @@ import (
 	"brine/internal/backoff"
 )
 
-// MaxWait is how long a publishing waits for brokers, from the last record that was published.
+// MaxWait is how long publishing waits for brokers, from the last published record.
 const MaxWait = 5 * time.Minute
 
-// Patience bounds how often and for how long what failed is begun again. It says on Log what is waited for.
+// Patience bounds how often and for how long failed work is retried. It reports on Log what it waits for.
 type Patience struct {
 	Limit time.Duration
 	Log   io.Writer
 
-	since    time.Time // of the first failure after the last success; zero: there is none
+	since    time.Time // the first failure after the last success; zero: none
 	failures int
 }
 
-// Moved says that something was done: Limit counts from here.
+// Moved notes progress: Limit counts from here.
 func (p *Patience) Moved() { p.since, p.failures = time.Time{}, 0 }
 
-// Wait waits before another try, and says for what. It returns err if that will not pass, or took too long to.
+// Wait waits before another attempt and reports why. It returns err if the error will not pass, or has lasted too long.
 func (p *Patience) Wait(ctx context.Context, err error) error {
 	if !passing(err) || ctx.Err() != nil {
 		return err
@@ -50,7 +50,7 @@ func (p *Patience) Wait(ctx context.Context, err error) error {
 	return nil
 }
 
-// passing reports whether an error is of brokers that are away or elect a leader or coordinator, not of what was asked of them.
+// passing reports whether an error means that brokers are away, or elect a leader or coordinator, as opposed to a faulty request.
 func passing(err error) bool {
 	if code, ok := errors.AsType[*kerr.Error](err); ok {
 		return code.Retriable
@@ -62,8 +62,8 @@ func passing(err error) bool {
 	return unreachable || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, context.DeadlineExceeded)
 }
 
-// Attempts makes attempts until one succeeds or patience ends. Each returns how many records were there before it and how many it added. An
-// attempt that publishes everything again is followed by one that goes on, if anything was published.
+// Attempts repeats an attempt until one succeeds or patience ends. Each returns how many records were there before it and how many it
+// added. After an attempt to publish everything again, the next one resumes if anything was published.
 func (p *Patience) Attempts(ctx context.Context, again bool,
 	attempt func(again bool) (before, n int64, err error)) (before, n int64, err error) {
 	for first := true; ; {
@@ -77,7 +77,7 @@ func (p *Patience) Attempts(ctx context.Context, again bool,
 		}
 		again = again && added == 0
 		if again && errors.Is(err, errUnclearEnd) {
-			return before, n, err // what was published before and what is published again cannot be distinguished
+			return before, n, err // cannot distinguish what was published before from what is published again
 		}
 		if err := p.Wait(ctx, err); err != nil {
 			return before, n, err

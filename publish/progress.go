@@ -12,7 +12,7 @@ import (
 	"brine/internal/backoff"
 )
 
-// errNoPartition is of an answer that might stand for progress which was not kept, or for none at all: records would be published twice.
+// errNoPartition is for an answer that may stand for progress that was not kept, or for none: records would be published twice.
 var errNoPartition = errors.New("the answer does not have the partition that was asked about")
 
 // remember commits the progress within the open transaction.
@@ -55,7 +55,7 @@ func (p *Transactions) remember(ctx context.Context, at int64, digest string) er
 	return nil
 }
 
-// progress reads what was published under the name before. It waits for the end of a transaction that is being aborted.
+// progress reads what was published under the name before. It waits until a transaction that is being aborted has ended.
 func (p *Transactions) progress(ctx context.Context) (n int64, digest string, err error) {
 	ask := kmsg.NewPtrOffsetFetchRequest()
 	ask.Group, ask.RequireStable = p.Name, true
@@ -66,7 +66,7 @@ func (p *Transactions) progress(ctx context.Context) (n int64, digest string, er
 			return err
 		}
 		switch err := kerr.ErrorForCode(resp.ErrorCode); {
-		case errors.Is(err, kerr.GroupIDNotFound): // nothing was published under the name
+		case errors.Is(err, kerr.GroupIDNotFound): // nothing was published under this name
 			return nil
 		case err != nil:
 			return err
@@ -89,7 +89,7 @@ func (p *Transactions) progress(ctx context.Context) (n int64, digest string, er
 	return n, digest, nil
 }
 
-// retried makes a request again while the broker says that this may help, for as long as a transaction may last.
+// retried repeats a request while the broker's errors are retriable, for as long as a transaction may last.
 func retried(ctx context.Context, request func() error) error {
 	ctx, cancel := context.WithTimeout(ctx, txnTimeout)
 	defer cancel()

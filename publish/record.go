@@ -16,16 +16,16 @@ import (
 // Record is one record to publish.
 type Record struct {
 	Key, Value []byte
-	Time       time.Time // zero: when it is published
+	Time       time.Time // zero: the time of publishing
 }
 
-// recordReader makes records of objects. It reads them as pipelines do: what is no object to those is none here.
+// recordReader makes records of objects. It reads them as pipelines do: what they do not accept as an object, it does not either.
 type recordReader struct {
 	decoder *event.Decoder
 	batch   event.Batch
 	key     place
 	time    place
-	formats []*event.TimeFormat // of the time; nil: records have none of their own
+	formats []*event.TimeFormat // of the time; nil: records have no times of their own
 }
 
 // place is where an object holds a field, and the position of its value.
@@ -73,7 +73,7 @@ func (r *recordReader) read(object []byte) (Record, error) {
 	return rec, err
 }
 
-// keyOf is the key that a field's JSON means.
+// keyOf returns the key that a field's JSON stands for.
 func (r *recordReader) keyOf(json []byte) ([]byte, error) {
 	switch kind := jsontext.Value(json).Kind(); kind {
 	case '"', '0':
@@ -84,7 +84,7 @@ func (r *recordReader) keyOf(json []byte) ([]byte, error) {
 	return nil, fmt.Errorf("--key: field %s is neither text nor number", r.key.path)
 }
 
-// timeOf is the time that a field's JSON means.
+// timeOf returns the time that a field's JSON stands for.
 func (r *recordReader) timeOf(json []byte) (time.Time, error) {
 	if len(json) == 0 {
 		return time.Time{}, fmt.Errorf("--time: the record has no field %s", r.time.path)
@@ -98,7 +98,7 @@ func (r *recordReader) timeOf(json []byte) (time.Time, error) {
 	return time.Time{}, fmt.Errorf("--time: field %s is %s; %s is expected", r.time.path, event.Quoted(text), r.formats[0].Expects())
 }
 
-// unquoted copies what a string says, or other JSON as it stands.
+// unquoted returns a copy of a string's text, or of other JSON as it is.
 func unquoted(json []byte) []byte {
 	if json[0] != '"' {
 		return slices.Clone(json)
@@ -110,7 +110,7 @@ func unquoted(json []byte) []byte {
 	return text
 }
 
-// Keyed makes records of JSON objects, each with the text of one of its fields as its key: records of one key stay in order.
+// Keyed makes records of JSON objects, with the text of one field as the key, so that records with the same key stay in order.
 func Keyed(objects iter.Seq2[[]byte, error], field string) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		for value, err := range objects {

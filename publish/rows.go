@@ -7,16 +7,16 @@ import (
 	"fmt"
 )
 
-// rows reads CSV: the first row names the fields, and each other one becomes an object. It keeps what csv has read of the current row,
-// so that a fault is named where it stands.
+// rows reads CSV: the first row names the fields, and each other row becomes an object. It keeps what csv has read of the current row, to
+// report where a fault is.
 type rows struct {
 	source  *Source
 	text    *text
 	csv     *csv.Reader
 	columns []csvColumn // nil before the first row
 
-	raw  []byte // read, from the end of the last row on
-	done int    // bytes of raw that belong to rows before
+	raw  []byte // bytes read since the end of the last row
+	done int    // bytes of raw that belong to earlier rows
 	end  int64  // csv's offset of raw[done]
 	line int    // lines before raw[done]
 }
@@ -28,7 +28,7 @@ func newRows(t *text, s *Source) *rows {
 	return r
 }
 
-// keeping is the input of csv: what is read is kept.
+// keeping is the input of csv. It keeps what is read.
 type keeping struct{ *rows }
 
 func (k keeping) Read(p []byte) (int, error) {
@@ -70,20 +70,20 @@ func (r *rows) next() (Object, error) {
 	}
 }
 
-// take returns the row that csv has read, and the number of its first line.
+// take returns the row that csv has read and the number of its first line.
 func (r *rows) take() (line int, row []byte) {
 	end := r.csv.InputOffset()
 	row = r.raw[r.done : r.done+int(end-r.end)]
 	r.done, r.end = r.done+len(row), end
 	first := r.line + 1
 	r.line += bytes.Count(row, newline)
-	full := bytes.TrimLeft(row, "\r\n") // csv passes over empty lines
+	full := bytes.TrimLeft(row, "\r\n") // csv skips empty lines
 	return first + bytes.Count(row[:len(row)-len(full)], newline), bytes.TrimRight(full, "\r\n")
 }
 
 var newline = []byte{'\n'}
 
-// faults says why no object can be made of a row that begins at line; of a byte that is no text, line becomes its own.
+// faults explains why a row that begins at line cannot become an object. For a byte that is not text, it sets line to that byte's line.
 func (r *rows) faults(line *int, row []byte, fields []string, parse *csv.ParseError) error {
 	if i := r.text.fault(row); i >= 0 {
 		start := bytes.LastIndexByte(row[:i], '\n') + 1

@@ -12,21 +12,21 @@ import (
 	"brine/ingest"
 )
 
-// Sender puts single records at the end of partitions, at least once: what becomes of a request without an answer is its caller's. It is
-// safe for concurrent use.
+// Sender appends single records to partitions, at least once: the caller decides about a request without an answer. It is safe for
+// concurrent use.
 type Sender struct {
 	client    *kafka.Client
 	transport *kafka.Transport
 }
 
-// ErrNever is the error of records that the brokers have answered they do not take, now or later.
+// ErrNever is the error of records that the brokers will not accept, now or later.
 var ErrNever = errors.New("the brokers do not take it")
 
-// never are the answers after which none of a request's records is there.
+// never are the answers after which none of a request's records has been stored.
 var never = []kafka.Error{kafka.MessageSizeTooLarge, kafka.InvalidRecord, kafka.TopicAuthorizationFailed, kafka.ClusterAuthorizationFailed,
 	kafka.InvalidTopic, kafka.PolicyViolation}
 
-// NewSender makes a sender; it connects to nothing yet.
+// NewSender returns a sender that is not connected yet.
 func NewSender(k ingest.Kafka, requestTimeout time.Duration) *Sender {
 	transport := k.Transport()
 	return &Sender{transport: transport, client: &kafka.Client{Addr: kafka.TCP(k.Brokers...), Timeout: requestTimeout, Transport: transport}}
@@ -35,7 +35,7 @@ func NewSender(k ingest.Kafka, requestTimeout time.Duration) *Sender {
 // Close ends its connections.
 func (s *Sender) Close() { s.transport.CloseIdleConnections() }
 
-// Send puts records at the end of a partition, and returns the offset of the first. Each may have one header, of this name; empty: none.
+// Send appends records to a partition and returns the offset of the first. Each may have one header with this name; empty: none.
 func (s *Sender) Send(ctx context.Context, topic string, partition int, records []Record, header string, values []string) (int64, error) {
 	list := kafkaRecords(records)
 	for i := range list {

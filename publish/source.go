@@ -16,30 +16,30 @@ import (
 	"brine/event"
 )
 
-// Source makes records of files, always the same ones in the same order.
+// Source makes records of files: always the same ones in the same order.
 type Source struct {
 	Files    []string
-	Format   string            // json or csv; empty: by the name of each file
+	Format   string            // json or csv; empty: from the name of each file
 	Encoding encoding.Encoding // of the files' text; nil: UTF-8
-	Fields   []event.Field     // of the pipeline that reads the topic; none when no pipeline does
+	Fields   []event.Field     // of the pipeline that reads the topic; none if no pipeline does
 	Key      string            // name or path of the field that becomes a record's key
-	Time     string            // of the one that becomes its time; empty: when it is published
-	SkipBad  bool              // lines that no record can be made of are skipped; otherwise the first one ends the records
+	Time     string            // of the field that becomes its time; empty: the time of publishing
+	SkipBad  bool              // skip lines that cannot become records; otherwise the first one ends the records
 
 	Skipped Skipped // since Records began
 }
 
-// BadLine says why no record can be made of a line or row of a file.
+// BadLine explains why a line or row of a file cannot become a record.
 type BadLine struct {
 	File string
-	Line int // from 1; of a row, its first
+	Line int // from 1; of a row, its first line
 	Err  error
 }
 
 func (b *BadLine) Error() string { return fmt.Sprintf("%s, line %d: %v", b.File, b.Line, b.Err) }
 func (b *BadLine) Unwrap() error { return b.Err }
 
-// Skipped is the lines that were skipped.
+// Skipped are the lines that were skipped.
 type Skipped struct {
 	N     int
 	First []*BadLine // at most 10
@@ -94,7 +94,7 @@ func (s *Source) bad(file string, line int, err error) error {
 	return nil
 }
 
-// Objects yields the objects of a file, each the caller's to keep.
+// Objects yields the objects of a file; the caller may keep them.
 func (s *Source) Objects(file string) iter.Seq2[Object, error] {
 	return func(yield func(Object, error) bool) {
 		in, err := os.Open(file)
@@ -124,7 +124,8 @@ func (s *Source) Objects(file string) iter.Seq2[Object, error] {
 
 var errNoGzip = errors.New("it is no gzip file, or was cut off; make it again, or leave .gz out of the name of one that is not compressed")
 
-// unzipped is the text of a gzip file. That the file ends too early is no end of a connection, which is waited for.
+// unzipped is the text of a gzip file. It replaces every error, because one for a file that ends early would look like a broken connection,
+// which is retried.
 type unzipped struct{ zip *gzip.Reader }
 
 func (u unzipped) Read(to []byte) (int, error) {
@@ -135,7 +136,8 @@ func (u unzipped) Read(to []byte) (int, error) {
 	return n, err
 }
 
-// open begins a file. What it returns reads the next object; its error is a *BadLine where what follows can be read, and io.EOF at the end.
+// open starts reading a file. The returned function reads the next object. Its error is a *BadLine if reading may go on, and io.EOF at the
+// end.
 func (s *Source) open(name string, file io.Reader) (next func() (Object, error), err error) {
 	plain, zipped := strings.CutSuffix(name, ".gz")
 	if zipped {
@@ -155,7 +157,7 @@ func (s *Source) open(name string, file io.Reader) (next func() (Object, error),
 	return newLines(text).next, nil
 }
 
-// timeFormat is how a field declared time is written; nil for other fields.
+// timeFormat returns the format of a time field, or nil for other fields.
 func timeFormat(f *event.Field) *event.TimeFormat {
 	if f.Type != event.Time {
 		return nil
@@ -167,8 +169,8 @@ func timeFormat(f *event.Field) *event.TimeFormat {
 	return format
 }
 
-// timeFormatsOf are the formats of a field that becomes the records' time: the one that the pipeline declares, or those that explain
-// themselves.
+// timeFormatsOf returns the formats of a field that becomes the records' time: the one that the pipeline declares, or those that are
+// unambiguous by themselves.
 func (s *Source) timeFormatsOf(path []string) []*event.TimeFormat {
 	number := event.Field{Type: event.Time, Format: "epoch_ms"}
 	for i := range s.Fields {
@@ -183,7 +185,7 @@ func (s *Source) timeFormatsOf(path []string) []*event.TimeFormat {
 	return []*event.TimeFormat{timeFormat(&event.Field{Type: event.Time}), timeFormat(&number)}
 }
 
-// find returns the path of a field: that of the pipeline's field of this name, else the name's own parts.
+// find returns the path of a field: that of the pipeline's field of this name, otherwise the name split into parts.
 func (s *Source) find(name string) []string {
 	for _, f := range s.Fields {
 		if f.Name == name && f.OfValue() {

@@ -13,10 +13,10 @@ import (
 	"golang.org/x/text/encoding/htmlindex"
 )
 
-// MaxLine bounds a line or row of a file: more than any record that a broker takes.
+// MaxLine bounds a line or row of a file: more than any record that a broker accepts.
 const MaxLine = 64 << 20
 
-// ParseEncoding finds an encoding by one of the names that browsers know, as latin1 or gb18030; nil is UTF-8.
+// ParseEncoding finds an encoding by one of the names that browsers know, such as latin1 or gb18030; nil is UTF-8.
 func ParseEncoding(name string) (encoding.Encoding, error) {
 	e, err := htmlindex.Get(name)
 	if err != nil || e == encoding.Replacement {
@@ -29,7 +29,7 @@ func ParseEncoding(name string) (encoding.Encoding, error) {
 	return e, nil
 }
 
-// text is a file's text as UTF-8, without the mark that it may begin with.
+// text is a file's text as UTF-8, without the byte order mark.
 type text struct {
 	*bufio.Reader
 	decoded bool // from another encoding
@@ -42,19 +42,19 @@ func newText(file io.Reader, from encoding.Encoding) (*text, error) {
 	if from != nil {
 		t.Reset(from.NewDecoder().Reader(bufio.NewReader(file)))
 	}
-	start, _ := t.Peek(len(byteOrderMark)) // an error is the first Read's too
+	start, _ := t.Peek(len(byteOrderMark)) // the first Read returns the error again
 	for mark, name := range map[string]string{"\xff\xfe": "utf-16le", "\xfe\xff": "utf-16be"} {
 		if from == nil && bytes.HasPrefix(start, []byte(mark)) {
 			return nil, fmt.Errorf("its first bytes % x mark it as %s, not UTF-8; write --encoding %s", mark, strings.ToUpper(name), name)
 		}
 	}
 	if string(start) == byteOrderMark {
-		_, _ = t.Discard(len(byteOrderMark)) // they were peeked at
+		_, _ = t.Discard(len(byteOrderMark)) // they were peeked
 	}
 	return t, nil
 }
 
-// fault finds the first byte that is no text; −1 where there is none. A decoder puts U+FFFD in place of what it cannot decode.
+// fault returns the position of the first byte that is not text, or −1. A decoder puts U+FFFD in place of what it cannot decode.
 func (t *text) fault(b []byte) int {
 	if t.decoded {
 		return bytes.IndexRune(b, utf8.RuneError)
@@ -72,7 +72,7 @@ func (t *text) fault(b []byte) int {
 	return -1
 }
 
-// explain says what is wrong with the byte at i of a line.
+// explain describes what is wrong with the byte at i of a line.
 func (t *text) explain(line []byte, i int) error {
 	if t.decoded {
 		return fmt.Errorf("character %d cannot be decoded; is --encoding that of the file?", utf8.RuneCount(line[:i])+1)
@@ -84,8 +84,8 @@ func (t *text) explain(line []byte, i int) error {
 // lines reads JSON lines.
 type lines struct {
 	text *text
-	line int    // number of the last one
-	buf  []byte // of a line that is longer than what the text reads at once
+	line int    // number of the last line read
+	buf  []byte // for a line longer than the reader's buffer
 }
 
 func newLines(t *text) *lines { return &lines{text: t} }
@@ -106,7 +106,7 @@ func (l *lines) next() (Object, error) {
 	}
 }
 
-// read reads a line, which lasts until the next.
+// read reads a line, which is valid until the next.
 func (l *lines) read() ([]byte, error) {
 	l.line++
 	part, err := l.text.ReadSlice('\n')

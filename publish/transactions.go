@@ -18,41 +18,41 @@ import (
 	"brine/internal/backoff"
 )
 
-// Transactions publishes a fixed sequence of records in transactions. Each commits, together with its records, how many have been
-// published: as the group's offset of partition 0, with a digest of them. So what is committed and what is remembered are always the same,
+// Transactions publishes a fixed sequence of records in transactions. Each one commits, together with its records, how many have been
+// published, as the group's offset of partition 0, with a digest of them. So the committed records and the stored progress always agree,
 // whatever else is published there and whenever the process ends.
 type Transactions struct {
 	Topic string
-	Name  string        // of the transactions and of the group
+	Name  string        // of the transactions and the group
 	Limit *rate.Limiter // nil: none
-	Sent  func(n int64) // called after each transaction; nil means nothing is
+	Sent  func(n int64) // called after each transaction; nil: no call
 
 	client *kgo.Client
-	batch  int64     // most records in one transaction; 0 means txnRecords
-	began  time.Time // of the open transaction; zero: none is open
-	fault  error     // of the first record of it that failed
-	open   int64     // records in it
+	batch  int64     // most records in one transaction; 0: txnRecords
+	began  time.Time // start of the open transaction; zero: none is open
+	fault  error     // of its first record that failed
+	open   int64     // number of records in it
 }
 
-// A transaction is short: readers of committed records see nothing behind its first record before it ends.
+// A transaction is short, because readers of committed records see nothing after its first record until it ends.
 const (
 	txnTime    = 200 * time.Millisecond
 	txnRecords = 20_000
 	txnTimeout = 30 * time.Second // after which brokers abort the transaction of a process that is gone
 )
 
-// errUnclearEnd says that a transaction may have been committed or not. Only reading the progress again shows which.
+// errUnclearEnd means that a transaction may or may not have been committed. Only reading the progress again shows which.
 var errUnclearEnd = errors.New("the end of a transaction")
 
 var (
-	// ErrOtherRecords says that a name stands for other records than these.
+	// ErrOtherRecords means that other records were published under the name.
 	ErrOtherRecords = errors.New("under this name other records were published")
-	// ErrOptions says that no client can be made of the options.
+	// ErrOptions means that no client can be made of the options.
 	ErrOptions = errors.New("kafka")
 )
 
-// Publish puts the records behind those that are there already, and returns how many were and how many it put. When ctx ends, what is
-// pending is committed first.
+// Publish appends the records that are not there yet, and returns how many were there and how many it added. If ctx ends, it first commits
+// what is pending.
 func (p *Transactions) Publish(ctx context.Context, o Options, records iter.Seq2[Record, error], again bool) (before, n int64, err error) {
 	if p.client, err = newClient(&o, p.Name); err != nil {
 		return 0, 0, err
@@ -62,7 +62,7 @@ func (p *Transactions) Publish(ctx context.Context, o Options, records iter.Seq2
 }
 
 func (p *Transactions) publish(ctx context.Context, records iter.Seq2[Record, error], again bool) (before, n int64, err error) {
-	if _, _, err := p.client.ProducerID(ctx); err != nil { // ends the transaction of a process before this one
+	if _, _, err := p.client.ProducerID(ctx); err != nil { // ends the transaction of an earlier process
 		return 0, 0, fmt.Errorf("beginning transactions: %w", err)
 	}
 	digest := ""
@@ -86,7 +86,7 @@ func (p *Transactions) publish(ctx context.Context, records iter.Seq2[Record, er
 		if err := p.pace(ctx, at, sum); err != nil {
 			return before, at - before - p.open, err
 		}
-		feed(sum, r) // now: what pace commits is without it
+		feed(sum, r) // now, because what pace commits is without it
 		at++
 		p.put(ctx, r)
 		if p.open == cmp.Or(p.batch, txnRecords) || time.Since(p.began) >= txnTime || p.fault != nil || ctx.Err() != nil {
@@ -114,7 +114,7 @@ func feed(sum hash.Hash, r Record) {
 
 func digestOf(sum hash.Hash) string { return hex.EncodeToString(sum.Sum(nil)[:16]) }
 
-// pace waits until the rate allows another record. No transaction stays open meanwhile for longer than it should.
+// pace waits until the rate allows another record. It commits an open transaction that would stay open for too long.
 func (p *Transactions) pace(ctx context.Context, at int64, sum hash.Hash) error {
 	if p.Limit == nil {
 		return nil
@@ -134,7 +134,7 @@ func (p *Transactions) pace(ctx context.Context, at int64, sum hash.Hash) error 
 	return nil
 }
 
-// put hands a record to the client, in a transaction.
+// put hands a record to the client, within a transaction.
 func (p *Transactions) put(ctx context.Context, r Record) {
 	if p.began.IsZero() {
 		p.began, p.fault, p.open = time.Now(), p.client.BeginTransaction(), 0
@@ -143,12 +143,12 @@ func (p *Transactions) put(ctx context.Context, r Record) {
 	rec := &kgo.Record{Topic: p.Topic, Key: r.Key, Value: r.Value, Timestamp: r.Time}
 	p.client.Produce(context.WithoutCancel(ctx), rec, func(_ *kgo.Record, err error) {
 		if err != nil && p.fault == nil {
-			p.fault = err // seen after a flush
+			p.fault = err // checked after a flush
 		}
 	})
 }
 
-// commit ends the open transaction, if there is one: its records, and that at records have been published, are there or neither is.
+// commit ends the open transaction, if there is one: its records and the progress at are stored together or not at all.
 func (p *Transactions) commit(at int64, sum hash.Hash) error {
 	if p.began.IsZero() {
 		return nil
@@ -173,7 +173,7 @@ func (p *Transactions) commit(at int64, sum hash.Hash) error {
 	return nil
 }
 
-// abort takes the open transaction back.
+// abort undoes the open transaction.
 func (p *Transactions) abort() error {
 	if p.began.IsZero() {
 		return nil

@@ -1,10 +1,9 @@
-// Package control keeps what people ask of pipelines that run, that they pause or keep to a limit, in a compacted topic: it outlives
-// every process, and all members of a group read the same.
+// Package control keeps what people ask of running pipelines (to pause, or to observe a limit) in a compacted topic. So it outlives every
+// process, and all members of a group read the same.
 //
-// The topic has one partition, so that what is asked has one order, and a record for each consumer group: its key is the group's name, its
-// value an Entry as JSON, null where nothing is asked any more. It is made with the first thing that is asked; as long as it is missing
-// nothing is. Beside them stand Marks
-// and Configurations, which ask for nothing.
+// The topic has one partition, so that requests are ordered, and one record per consumer group: the key is the group's name, the value an
+// Entry as JSON, or null if nothing is asked any more. The first request creates the topic; while it is missing, nothing is asked. The
+// topic also holds Marks and Configurations, which ask for nothing.
 package control
 
 import (
@@ -26,7 +25,7 @@ import (
 // Entry is what is asked of one consumer group.
 type Entry struct {
 	Paused bool      `json:"paused,omitempty"`
-	Limit  float64   `json:"limit,omitempty"` // records a second of the whole group; 0: none
+	Limit  float64   `json:"limit,omitempty"` // records per second of the whole group; 0: no limit
 	By     string    `json:"by,omitempty"`    // who asked
 	At     time.Time `json:"at"`
 }
@@ -34,31 +33,31 @@ type Entry struct {
 // nothing reports whether an entry asks for nothing.
 func (e Entry) nothing() bool { return !e.Paused && e.Limit == 0 }
 
-// Options name the topic and say how to reach it.
+// Options name the topic and how to reach it.
 type Options struct {
 	Kafka          broker.Kafka
 	RequestTimeout time.Duration // for one answer of a broker; default 10 s
 	Topic          string        // required
-	Every          time.Duration // how often it is looked at; default 1 s
+	Every          time.Duration // how often to look at it; default 1 s
 	Logger         *slog.Logger  // default slog.Default()
 }
 
-// Topic is the topic of what is asked. It is safe for concurrent use.
+// Topic is the topic that holds what is asked. It is safe for concurrent use.
 type Topic struct {
 	opts    Options
 	cluster *broker.Cluster
 
-	// Asking is held by a caller that changes something, from reading what is asked to having written it: of two at once none undoes what the
-	// other asks. Two processes are not held apart.
+	// Asking is held by a caller that changes something, from reading what is asked until the change is written, so that of two concurrent
+	// callers neither undoes the other's change. It does not separate two processes.
 	Asking sync.Mutex
 
 	mu    sync.Mutex
 	state map[string]Entry // as far as it has been read
 	next  int64            // the offset to read next
-	as    broker.Topic     // what was read
+	as    broker.Topic     // the topic that was read
 }
 
-// Open makes a client of the topic. It connects to nothing yet.
+// Open returns a client of the topic. It does not connect yet.
 func Open(o Options) *Topic {
 	if o.RequestTimeout == 0 {
 		o.RequestTimeout = 10 * time.Second
@@ -78,7 +77,7 @@ func (t *Topic) Close() { t.cluster.Close() }
 // Name returns the topic's name.
 func (t *Topic) Name() string { return t.opts.Topic }
 
-// Put asks something of a group, instead of what was asked of it before. It returns nil once that is durable.
+// Put replaces what is asked of a group. It returns nil once that is durable.
 func (t *Topic) Put(ctx context.Context, group string, e Entry) error {
 	rec := event.Record{Timestamp: e.At.UnixMilli(), Key: []byte(group)}
 	if !e.nothing() {
@@ -91,7 +90,7 @@ func (t *Topic) Put(ctx context.Context, group string, e Entry) error {
 	return t.write(ctx, []event.Record{rec})
 }
 
-// write makes the topic if it is missing, and returns nil once the records are durable.
+// write creates the topic if it is missing, and returns nil once the records are durable.
 func (t *Topic) write(ctx context.Context, records []event.Record) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -109,13 +108,13 @@ func (t *Topic) write(ctx context.Context, records []event.Record) error {
 		if err == nil {
 			return nil
 		}
-		if errors.Is(err, broker.ErrDenied) || pauses.Wait(ctx) != nil { // a topic that was just made has no leader yet
+		if errors.Is(err, broker.ErrDenied) || pauses.Wait(ctx) != nil { // a topic that was just created has no leader yet
 			return fmt.Errorf("topic %q: %w", t.opts.Topic, err)
 		}
 	}
 }
 
-// Read reads what the topic holds by now and returns what is asked, by consumer group. A topic that is missing asks for nothing.
+// Read reads the topic up to its current end and returns what is asked, by consumer group. A missing topic asks for nothing.
 func (t *Topic) Read(ctx context.Context) (map[string]Entry, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -169,10 +168,10 @@ func (t *Topic) apply(rec *event.Record) {
 	t.state[group] = e
 }
 
-// Follow calls asked with what is asked, by consumer group, at first and whenever that has changed, and failed with why it cannot be
-// read, until ctx ends. A topic that brine may not read asks for nothing, and that is reported too.
+// Follow calls asked with what is asked, by consumer group, at first and after every change, and failed with the reason while the topic
+// cannot be read, until ctx ends. A topic that brine may not read asks for nothing; that is reported too.
 func (t *Topic) Follow(ctx context.Context, asked func(map[string]Entry), failed func(error)) {
-	var last map[string]Entry // nil until it is known
+	var last map[string]Entry // nil until known
 	pauses := backoff.Pauses{Base: t.opts.Every, Limit: max(t.opts.Every, 15*time.Second)}
 	for {
 		now, err := t.Read(ctx)

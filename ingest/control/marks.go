@@ -14,31 +14,31 @@ import (
 	"brine/ingest/internal/broker"
 )
 
-// Mark is a record that a configuration was changed while it ran: records of the partition from an offset on are written otherwise than
-// those before. Each mark has a key of its own, so that none takes the place of another.
+// Mark records that a configuration was changed while it ran: records of the partition from an offset on are written differently from those
+// before. Each mark has its own key, so that none replaces another.
 type Mark struct {
 	Group     string    `json:"group"`
 	Topic     string    `json:"topic"`
-	Of        string    `json:"of,omitempty"` // Kafka's id of the topic, as Mark found it
+	Of        string    `json:"of,omitempty"` // Kafka's id of the topic when Mark wrote it
 	Partition int       `json:"partition"`
-	Offset    int64     `json:"offset"`   // the first that is written as configured since
-	Settings  []string  `json:"settings"` // that have changed, with what they were and became
+	Offset    int64     `json:"offset"`   // the first that is written with the new configuration
+	Settings  []string  `json:"settings"` // that changed, with their old and new values
 	Before    string    `json:"before"`   // names of the two configurations
 	After     string    `json:"after"`
-	Was       string    `json:"was,omitempty"` // names of what the two mean for the half: those of Configurations
+	Was       string    `json:"was,omitempty"` // names of what the two mean for the half, as in Configurations
 	Is        string    `json:"is,omitempty"`
 	By        string    `json:"by"`
 	At        time.Time `json:"at"`
 }
 
-// Configuration is one that was in force before a mark, as far as it says what records become.
+// Configuration is a configuration that was in force before a mark, as far as it determines what records become.
 type Configuration struct {
-	Name     string `json:"name"`     // that marks have
-	Pipeline string `json:"pipeline"` // that it is of
+	Name     string `json:"name"`     // as in marks
+	Pipeline string `json:"pipeline"` // that it belongs to
 	Written  string `json:"written"`  // without secrets
 }
 
-// markKey and configurationKey begin the keys of marks and configurations, which are no consumer group's.
+// markKey and configurationKey begin the keys of marks and configurations. No consumer group has such a name.
 const (
 	markKey          = "reload "
 	configurationKey = "configuration "
@@ -57,13 +57,13 @@ func (t *Topic) Keep(ctx context.Context, configurations []Configuration) error 
 	return t.write(ctx, records)
 }
 
-// Mark writes marks, and returns nil once they are durable.
+// Mark writes marks and returns nil once they are durable.
 func (t *Topic) Mark(ctx context.Context, marks []Mark) error {
 	records, topics := make([]event.Record, len(marks)), map[string]broker.Topic{}
 	for i := range marks {
 		m := &marks[i]
 		if _, asked := topics[m.Topic]; !asked {
-			topics[m.Topic], _ = t.cluster.Topic(ctx, m.Topic) // a mark without an id counts for whatever has the name
+			topics[m.Topic], _ = t.cluster.Topic(ctx, m.Topic) // a mark without an id applies to any topic of the name
 		}
 		m.Of = topics[m.Topic].Mark()
 		value, err := json.Marshal(m)
@@ -76,8 +76,8 @@ func (t *Topic) Mark(ctx context.Context, marks []Mark) error {
 	return t.write(ctx, records)
 }
 
-// Marks reads all marks, by group, topic, partition, offset and time, and the configurations that are kept, by name; none where there is no
-// topic. Marks of a topic that was deleted and made again since are left out.
+// Marks reads all marks, by group, topic, partition, offset and time, and the stored configurations, by name; none if there is no topic. It
+// leaves out marks of a topic that was recreated since.
 func (t *Topic) Marks(ctx context.Context) (marks []Mark, kept map[string]Configuration, err error) {
 	if err := t.cluster.LearnVersions(ctx); err != nil {
 		return nil, nil, err

@@ -1,9 +1,9 @@
-// Package deadletter keeps records that can never be written, whole and with the reason, in a topic of their own; it reads them,
-// and writes them again once what they failed for is fixed.
+// Package deadletter keeps records that can never be written in a topic of their own, whole and with the reason. It reads them, and writes
+// them again once their cause is fixed.
 //
-// A dead letter's identity is the place of its record (topic, partition, offset) and the group whose writer did not take it. Dead letters
-// of one identity lie in one partition, in which the last one counts: the others are repeats, since a write whose answer was lost is made
-// again. A mark behind a dead letter says that its record has been written since: see docs/adr/0017.
+// A dead letter is identified by the place of its record (topic, partition, offset) and the group whose writer rejected it. Dead letters
+// with the same identity are in one partition, and the last one counts. The others are repeats: a write whose answer was lost is repeated.
+// A mark after a dead letter records that its record has been written since: see docs/adr/0017.
 //
 //	letter.go   Letter: a record that could not be written; Kept: a dead letter in its topic
 //	topic.go    the topic: made when it is missing, written     record.go  how a letter and a mark look in Kafka

@@ -2,7 +2,7 @@ package deadletter
 
 import "brine/event"
 
-// Fix returns what helps against a reason; empty: nothing is known.
+// Fix returns what helps against a reason, or an empty text if nothing is known.
 func Fix(reason event.Reason) string { return fixes[reason] }
 
 var fixes = map[event.Reason]string{

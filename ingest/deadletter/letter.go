@@ -15,16 +15,16 @@ import (
 type Letter struct {
 	Record *event.Record
 	Reason event.Reason
-	Field  string // path of the field in the record, empty when the record as a whole is meant
+	Field  string // path of the field in the record; empty if the whole record is meant
 	Detail string // for humans
-	Group  string // the consumer group whose writer did not take it
+	Group  string // the consumer group whose writer rejected it
 	Time   time.Time
 
-	Replayed time.Time // of a mark, and of a dead letter that one closes: when the record was written after all
-	Let      string    // of these: what the record was fixed by; empty: the pipeline takes it as it is
+	Replayed time.Time // of a mark, and of a dead letter that one closes: when the record was written
+	Let      string    // of these: what the record was fixed by; empty: the pipeline accepts it as it is
 }
 
-// Origin is the place of the record in its own topic.
+// Origin returns the place of the record in its own topic.
 func (l *Letter) Origin() Place { return Place{l.Record.Topic, l.Record.Partition, l.Record.Offset} }
 
 // New returns the dead letter of a record that cannot be written.
@@ -61,10 +61,10 @@ type Place struct {
 	Offset    int64
 }
 
-// InTopic is the place within its topic: PARTITION:OFFSET.
+// InTopic returns the place within its topic: PARTITION:OFFSET.
 func (p Place) InTopic() string { return fmt.Sprintf("%d:%d", p.Partition, p.Offset) }
 
-// Among is InTopic, behind the topic where a pipeline reads several of them.
+// Among returns InTopic, after the topic if a pipeline reads several.
 func (p Place) Among(several bool) string {
 	if several {
 		return p.String()
@@ -74,7 +74,7 @@ func (p Place) Among(several bool) string {
 
 func (p Place) String() string { return fmt.Sprintf("%s/%d:%d", p.Topic, p.Partition, p.Offset) }
 
-// ParsePlace reads TOPIC/PARTITION:OFFSET; the topic may be left out.
+// ParsePlace parses TOPIC/PARTITION:OFFSET; the topic may be omitted.
 func ParsePlace(text string) (p Place, err error) {
 	at := strings.LastIndex(text, "/")
 	p.Topic = text[:max(at, 0)]

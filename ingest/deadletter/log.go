@@ -10,8 +10,8 @@ import (
 	"brine/ingest/internal/broker"
 )
 
-// Log is a topic of dead letters as it was when it was opened. Each partition is read twice, to know the last dead letter of each identity
-// and whether it is marked; the identities of one partition are in memory, about 100 bytes each.
+// Log is a topic of dead letters as it was when opened. Letters reads each partition twice, to know the last dead letter of each identity
+// and whether it is marked. The identities of one partition are held in memory, about 100 bytes each.
 type Log struct {
 	Topic   string
 	Scanned Counts // by Letters, so far
@@ -19,19 +19,19 @@ type Log struct {
 	cluster *broker.Cluster
 	writer  *Topic
 	ends    []ends // by partition
-	meter   *Meter // nil: nobody asks
+	meter   *Meter // nil: none
 }
 
 type ends struct{ from, to int64 }
 
-// Counts are of records of a topic of dead letters.
+// Counts are numbers of records in a topic of dead letters.
 type Counts struct {
-	Records int64 // dead letters and marks, Repeats included
+	Records int64 // dead letters and marks, including Repeats
 	Repeats int64
-	Foreign int64 // that are neither
+	Foreign int64 // records that are neither
 }
 
-// Open finds the topic. ErrNoTopic is in the chain of its error when there is none.
+// Open finds the topic. If it does not exist, ErrNoTopic is in the chain of the error.
 func Open(ctx context.Context, o Options) (*Log, error) {
 	l := &Log{Topic: o.Topic, cluster: o.cluster(o.Topic)}
 	if err := l.cluster.Patiently(ctx, func() error { return l.open(ctx) }); err != nil {
@@ -59,7 +59,7 @@ func (l *Log) open(ctx context.Context) error {
 // Close ends all requests.
 func (l *Log) Close() { l.cluster.Close() }
 
-// identity is what makes two dead letters the same.
+// identity is what two repeats of a dead letter have in common.
 type identity struct {
 	group, topic string
 	partition    int
@@ -70,7 +70,7 @@ func (l *Letter) identity(names map[string]string) identity {
 	return identity{one(names, l.Group), one(names, l.Record.Topic), l.Record.Partition, l.Record.Offset}
 }
 
-// one is one string for all dead letters that have it: each would keep its own.
+// one interns a string, so that dead letters do not each keep their own copy.
 func one(names map[string]string, s string) string {
 	if known, ok := names[s]; ok {
 		return known
@@ -79,15 +79,15 @@ func one(names map[string]string, s string) string {
 	return s
 }
 
-// state is the last records of an identity in a partition: offsets, −1 for none.
+// state is the last records of an identity in a partition, as offsets; −1 for none.
 type state struct {
 	letter, mark int64
 	replayed     time.Time
 	let          string
 }
 
-// Letters returns each dead letter once, partition by partition in the order of their offsets, from a partition on and, in that one, from
-// an offset on. Replayed says when a closed one was replayed.
+// Letters returns each dead letter once, partition by partition in offset order, starting at an offset of a partition. Replayed is when a
+// closed one was replayed.
 func (l *Log) Letters(ctx context.Context, partition int, offset int64) iter.Seq2[Kept, error] {
 	return func(yield func(Kept, error) bool) {
 		for p := partition; p < len(l.ends); p++ {
@@ -102,7 +102,7 @@ func (l *Log) Letters(ctx context.Context, partition int, offset int64) iter.Seq
 	}
 }
 
-// partition yields the dead letters of one partition that count. It reports false when no more are wanted, or after an error.
+// partition yields the dead letters of one partition that count. It returns false if no more are wanted, or after an error.
 func (l *Log) partition(ctx context.Context, p int, from int64, yield func(Kept, error) bool) bool {
 	if from >= l.ends[p].to {
 		return true
@@ -114,7 +114,7 @@ func (l *Log) partition(ctx context.Context, p int, from int64, yield func(Kept,
 		return false
 	}
 	foreign := l.Scanned.Foreign
-	defer func() { l.Scanned.Foreign = foreign }() // the second reading counts nothing
+	defer func() { l.Scanned.Foreign = foreign }() // the second reading does not count
 	for letter, err := range l.read(ctx, p, from) {
 		if err != nil {
 			yield(Kept{}, err)
@@ -134,7 +134,7 @@ func (l *Log) partition(ctx context.Context, p int, from int64, yield func(Kept,
 	return true
 }
 
-// states reads a partition for the last dead letter and the last mark of each identity, and counts.
+// states reads a partition, finds the last dead letter and the last mark of each identity, and counts.
 func (l *Log) states(ctx context.Context, p int, from int64, names map[string]string) (map[identity]state, error) {
 	states := map[identity]state{}
 	for letter, err := range l.read(ctx, p, from) {
@@ -160,7 +160,7 @@ func (l *Log) states(ctx context.Context, p int, from int64, names map[string]st
 	return states, nil
 }
 
-// read returns the dead letters and marks of a partition. What is neither is counted.
+// read returns the dead letters and marks of a partition. It counts records that are neither.
 func (l *Log) read(ctx context.Context, p int, from int64) iter.Seq2[Kept, error] {
 	return func(yield func(Kept, error) bool) {
 		at := from
@@ -184,7 +184,7 @@ func (l *Log) read(ctx context.Context, p int, from int64) iter.Seq2[Kept, error
 	}
 }
 
-// offsets is how many Letters reads, from a place on: each partition twice.
+// offsets returns how many offsets Letters reads, from a place on: each partition twice.
 func (l *Log) offsets(partition int, offset int64) (n int64) {
 	for p := partition; p < len(l.ends); p++ {
 		from := l.ends[p].from
@@ -196,7 +196,7 @@ func (l *Log) offsets(partition int, offset int64) (n int64) {
 	return n
 }
 
-// mark closes dead letters. Once it returns nil that is durable.
+// mark closes dead letters. Once it returns nil, that is durable.
 func (l *Log) mark(ctx context.Context, letters []*Kept, let string) error {
 	byPartition := map[int][]*Letter{}
 	for _, letter := range letters {

@@ -5,10 +5,10 @@ import (
 	"sync/atomic"
 )
 
-// Meter says how far a scan is, to anyone who asks while it runs: in offsets that are read, each twice.
+// Meter is the progress of a scan, readable while it runs. It counts offsets read; each is read twice.
 type Meter struct{ done, total atomic.Int64 }
 
-// Read returns what is done and what is left. Both are 0 before it is known how much there is.
+// Read returns what is done and what is left. Both are 0 until the total is known.
 func (m *Meter) Read() (done, left int64) {
 	done = m.done.Load()
 	return done, max(0, m.total.Load()-done)
@@ -20,7 +20,7 @@ func (m *Meter) pass(offsets int64) {
 	}
 }
 
-// measure sets how much the meter has to read behind a place, so that what is left is known from the start.
+// measure sets how many offsets lie after a place, so that what is left is known from the start.
 func (s *Scan) measure(ctx context.Context, after Place) error {
 	if s.Meter == nil {
 		return nil

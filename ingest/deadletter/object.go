@@ -7,9 +7,9 @@ import (
 	"brine/event"
 )
 
-// Object is a dead letter as JSON. Bytes that are no text are in the fields that end in base64.
+// Object is a dead letter as JSON. Bytes that are not text go into the fields ending in base64.
 type Object struct {
-	Pipeline  string       `json:"pipeline"` // of whose writer did not take it
+	Pipeline  string       `json:"pipeline"` // whose writer rejected it
 	Group     string       `json:"group"`
 	Topic     string       `json:"topic"`
 	Partition int          `json:"partition"`
@@ -27,7 +27,7 @@ type Object struct {
 	Headers   []Header     `json:"headers,omitempty"`
 	Value     *string      `json:"value,omitempty"`
 
-	// Instead of key, headers and value, where the pipeline masks fields.
+	// Instead of key, headers and value, if the pipeline masks fields.
 	KeyHidden   string         `json:"key_hidden,omitempty"`
 	ValueHidden string         `json:"value_hidden,omitempty"`
 	Fields      map[string]any `json:"fields,omitempty"`
@@ -42,7 +42,7 @@ type Header struct {
 	Bytes []byte  `json:"value_base64,omitempty"`
 }
 
-// Object returns the dead letter of a pipeline as JSON; the record's value and headers only when it is asked for whole.
+// Object returns the dead letter of a pipeline as JSON, with the record's value and headers only if whole is set.
 func (k *Kept) Object(pipeline string, whole bool) Object {
 	o := Object{Pipeline: pipeline, Group: k.Group, Topic: k.Record.Topic, Partition: k.Record.Partition, Offset: k.Record.Offset,
 		Timestamp: k.Record.Timestamp, Reason: k.Reason, Field: k.Field, Detail: k.Detail, Written: k.Time.UTC(),
@@ -61,7 +61,7 @@ func (k *Kept) Object(pipeline string, whole bool) Object {
 	return o
 }
 
-// textOrBytes returns the text, or the bytes where they are none; neither for null.
+// textOrBytes returns b as text, or as bytes if it is not text; neither for null.
 func textOrBytes(b []byte) (*string, []byte) {
 	switch {
 	case b == nil:
@@ -84,10 +84,10 @@ type SumObject struct {
 	Replayed int          `json:"replayed,omitempty"`
 	First    time.Time    `json:"first"`
 	Last     time.Time    `json:"last"`
-	Example  string       `json:"example"` // where the last one's record is
+	Example  string       `json:"example"` // the place of the last one's record
 }
 
-// Object returns the total of a pipeline's dead letters of one kind as JSON; several: of several topics.
+// Object returns the total of a pipeline's dead letters of one kind as JSON. several reports whether the pipeline reads several topics.
 func (s *Sum) Object(pipeline string, several bool) SumObject {
 	return SumObject{pipeline, s.Reason, s.Field, s.Schema, s.Other, s.Letters, s.Replayed, s.First, s.Last, s.Example.Among(several)}
 }

@@ -7,20 +7,20 @@ import (
 	"brine/event"
 )
 
-// Purge is what would be deleted of a topic of dead letters.
+// Purge is what would be deleted from a topic of dead letters.
 type Purge struct {
 	Topic      string           `json:"topic"`
-	Letters    int              `json:"letters"` // that go: open ones and replayed ones
+	Letters    int              `json:"letters"` // to delete: open ones and replayed ones
 	Open       int              `json:"open"`
-	First      time.Time        `json:"first,omitzero"` // of the letters that go
+	First      time.Time        `json:"first,omitzero"` // of the letters to delete
 	Last       time.Time        `json:"last,omitzero"`
-	Records    int64            `json:"records"` // that go: letters, their repeats and marks
+	Records    int64            `json:"records"` // to delete: letters, their repeats and marks
 	Partitions []PurgePartition `json:"partitions"`
 
 	options Options
 }
 
-// PurgePartition is what would be deleted of a partition: the records from From on and before Before.
+// PurgePartition is what would be deleted from a partition: the records from From on and before Before.
 type PurgePartition struct {
 	Partition int   `json:"partition"`
 	From      int64 `json:"from"`
@@ -28,11 +28,11 @@ type PurgePartition struct {
 	Letters   int   `json:"letters"`
 }
 
-// PlanPurge finds, in each partition of the scan's topics, the records before the first one that is not older than a time: only such
-// can be deleted, since a log is cut off at its beginning. With keepOpen the cut is before the first open letter too.
+// PlanPurge finds, in each partition of the scan's topics, the records before the first one that is not older than a time. Only those can
+// be deleted, because a log can only be cut off at its start. With keepOpen, the cut is also before the first open letter.
 //
-// No letter changes its state by that: what closes a letter lies behind it, so a mark that goes closes none that stays, and of a letter
-// that was written several times the last counts.
+// No remaining letter changes its state. What closes a letter lies after it, so a deleted mark closes no letter that stays; and of a letter
+// that was written several times, the last one counts.
 func (s *Scan) PlanPurge(ctx context.Context, olderThan time.Time, keepOpen bool) ([]Purge, error) {
 	if err := s.measure(ctx, Place{}); err != nil {
 		return nil, err
@@ -104,8 +104,8 @@ func (p *Purge) take(k *Kept, open bool) {
 	}
 }
 
-// cut is the offset of the first record of a partition that is not older than a time; the partition's end, if all are. Nothing is said of a
-// record by the broker's clock alone: a letter that was written later than the topic has it stays too.
+// cut returns the offset of the first record of a partition that is not older than a time, or the partition's end if all are older. It does
+// not rely on Kafka's timestamps alone: a letter whose own time is not older stays too.
 func (l *Log) cut(ctx context.Context, partition int, olderThan time.Time) (int64, error) {
 	e := l.ends[partition]
 	for rec, err := range l.cluster.Records(ctx, l.Topic, partition, e.from, e.to) {
@@ -126,7 +126,8 @@ func older(rec *event.Record, than time.Time) bool {
 	return rec.Timestamp < than.UnixMilli()
 }
 
-// Run deletes what the plan says, partition by partition. What has been deleted meanwhile is no error, and a second run deletes no more.
+// Run deletes what the plan contains, partition by partition. It is not an error if records are already gone, and a second run deletes no
+// more.
 func (p *Purge) Run(ctx context.Context) error {
 	c := p.options.cluster(p.Topic)
 	defer c.Close()

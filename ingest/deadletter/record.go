@@ -9,27 +9,27 @@ import (
 	"brine/event"
 )
 
-// Names of the headers that a dead letter carries behind the record's own. All values are UTF-8 text, numbers in decimal.
-// The record's key, value and headers are unchanged, so that a dead letter is replayed by taking these away.
+// Names of the headers that a dead letter carries after the record's own. All values are UTF-8 text, numbers in decimal. The record's key,
+// value and headers are unchanged, so replaying a dead letter only removes these.
 const (
-	HeaderTopic     = "brine.topic"     // where the record was: with partition and offset the dead letter's identity
+	HeaderTopic     = "brine.topic"     // the record's topic: with partition and offset the dead letter's identity
 	HeaderPartition = "brine.partition" //
 	HeaderOffset    = "brine.offset"    //
 	HeaderTimestamp = "brine.timestamp" // the record's, ms since 1970
-	HeaderGroup     = "brine.group"     // the consumer group whose writer did not take it
-	HeaderReason    = "brine.reason"    // one of event's reasons
-	HeaderField     = "brine.field"     // path of the field; absent when the record as a whole is meant
+	HeaderGroup     = "brine.group"     // the consumer group whose writer rejected it
+	HeaderReason    = "brine.reason"    // one of the reasons of package event
+	HeaderField     = "brine.field"     // path of the field; absent if the whole record is meant
 	HeaderDetail    = "brine.detail"    // for humans
 	HeaderTime      = "brine.time"      // when the dead letter was written, ms since 1970
 
-	// HeaderReplayed makes a record a mark: null key, null value, and of the headers only the identity and this one. It says that
-	// the dead letters of this identity before it in its partition have been written since; ms since 1970.
+	// HeaderReplayed makes a record a mark: null key, null value, and of the headers only the identity and this one. It records that the dead
+	// letters of this identity before it in its partition have been written since; ms since 1970.
 	HeaderReplayed = "brine.replayed"
-	// HeaderLet is, of a mark, what the record was fixed by when it was written: the pipeline rejects it as before.
+	// HeaderLet is, in a mark, what the record was fixed by when it was written: the pipeline itself still rejects it.
 	HeaderLet = "brine.let"
 )
 
-// record is the dead letter as Kafka keeps it.
+// record returns the dead letter as Kafka stores it.
 func (l *Letter) record() event.Record {
 	rec := l.Record
 	headers := append(make([]event.Header, 0, len(rec.Headers)+9), rec.Headers...)
@@ -52,7 +52,7 @@ func (l *Letter) record() event.Record {
 	return event.Record{Timestamp: l.Time.UnixMilli(), Key: rec.Key, Value: rec.Value, Headers: headers}
 }
 
-// mark is the record that closes the dead letter, whose record was fixed by let, if that is not empty.
+// mark returns the record that closes the dead letter. let is what its record was fixed by, or empty.
 func (l *Letter) mark(let string) event.Record {
 	now := time.Now().UnixMilli()
 	header := func(key, value string) event.Header { return event.Header{Key: key, Value: []byte(value)} }
@@ -67,8 +67,8 @@ func (l *Letter) mark(let string) event.Record {
 	return out
 }
 
-// Read takes a record of a dead-letter topic apart: the original record, where it was, and why it is here. The
-// dead letter shares rec's key and value. A mark comes with Replayed set, and only the identity of the dead letter that it closes.
+// Read decodes a record of a dead-letter topic: the original record, its place, and why it is here. The dead letter shares rec's key and
+// value. For a mark, Replayed is set, and otherwise only the identity of the dead letter that it closes.
 func Read(rec *event.Record) (Letter, error) {
 	original := &event.Record{Key: rec.Key, Value: rec.Value}
 	l := Letter{Record: original}

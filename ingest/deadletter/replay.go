@@ -11,27 +11,27 @@ import (
 
 // Target is where the dead letters of one group are written again.
 type Target struct {
-	Name   string // in errors, as that of the pipeline
+	Name   string // for errors, such as the pipeline's name
 	Group  string
 	Schema event.Schema // with its Fix, if there is one
-	Let    string       // what that is, for marks
+	Let    string       // describes the Fix, for marks
 	Writer event.Writer
 
-	RetryMin, RetryMax time.Duration // pauses between tries
+	RetryMin, RetryMax time.Duration // pauses between attempts
 
-	// Patience is for how long what is retried may go on with no dead letter settled; 0: forever.
+	// Patience is how long retries may go on while no dead letter is settled; 0: forever.
 	Patience time.Duration
-	// Retried is called after each try that failed, with how many have failed in a row. nil: it is not.
+	// Retried is called after each failed attempt with the number of consecutive failures. nil: no call.
 	Retried func(tries int, failure event.Failure)
-	// Cause returns what the store fails with while a first try is pending; empty: not known. nil: never known.
+	// Cause returns the store's error while a first attempt is pending; empty if not known. nil: never known.
 	Cause func() string
 }
 
-// Outcome is what became of dead letters that were replayed.
+// Outcome is what became of replayed dead letters.
 type Outcome struct {
 	Written  int                  // durable in the store, and marked
-	Rejected map[event.Reason]int // that can still not be written
-	Last     *Letter              // one of those, with its new reason
+	Rejected map[event.Reason]int // still rejected
+	Last     *Letter              // one of the rejected, with its new reason
 }
 
 func (o *Outcome) add(more Outcome) {
@@ -44,12 +44,12 @@ func (o *Outcome) add(more Outcome) {
 	}
 }
 
-// Replay writes the records of dead letters again on the path of the loop: decoded again, submitted, retried for as long as ctx and
+// Replay writes the records of dead letters again on the path of the loop: it decodes and submits them, and retries for as long as ctx and
 // Patience last. The version of each write is the event's own, so nothing newer is overwritten. A dead letter is marked once its record is
-// durable in the store; one that is rejected stays open, and is written again if the reason has changed. A halt ends it with an
-// error; what is durable by then is marked.
+// durable in the store. A rejected one stays open, and is written again as a dead letter if the reason has changed. A halt ends the replay
+// with an error; what is durable by then is marked.
 //
-// All dead letters are those of the target's group. They must be copies.
+// All dead letters must belong to the target's group, and must be copies.
 func (l *Log) Replay(ctx context.Context, to *Target, letters []Kept) (Outcome, error) {
 	r := replay{to: to, decoder: event.NewDecoder(to.Schema)}
 	for i := range letters {
@@ -84,26 +84,26 @@ func (l *Log) Replay(ctx context.Context, to *Target, letters []Kept) (Outcome, 
 	return outcome, unsettled
 }
 
-// replay is some dead letters being replayed.
+// replay is a group of dead letters being replayed.
 type replay struct {
 	to      *Target
 	decoder *event.Decoder
 	batch   event.Batch
-	pending []*replayed // of the batch's events
+	pending []*replayed // for each of the batch's events
 
 	written  []*Kept
 	rejected []Letter // with the new reason
-	changed  []Letter // those of them whose reason has changed
+	changed  []Letter // the rejected ones whose reason has changed
 }
 
-// replayed is one dead letter on its way; its record may have several events.
+// replayed is one dead letter being replayed; its record may have several events.
 type replayed struct {
 	letter   *Kept
-	events   int  // that are not settled
-	rejected bool // one of those that are
+	events   int  // not yet settled
+	rejected bool // at least one of the settled events is rejected
 }
 
-// settled notes that one of its events is, and reports whether the record is written.
+// settled notes that one of its events is settled, and reports whether the record is written.
 func (l *replayed) settled() bool {
 	l.events--
 	return l.events == 0 && !l.rejected
@@ -140,15 +140,15 @@ func (r *replay) write(ctx context.Context) error {
 	return nil
 }
 
-// patience ends a context once nothing was settled for that long.
+// patience ends a context when nothing was settled for limit.
 type patience struct {
 	ctx     context.Context
 	stop    context.CancelFunc
 	limit   time.Duration
 	timer   *time.Timer
-	pending int            // events, after the last try
-	last    *event.Failure // of the last try; nil: none has ended
-	cause   func() string  // of one that has not; may be nil
+	pending int            // events not settled after the last attempt
+	last    *event.Failure // of the last attempt; nil until one has ended
+	cause   func() string  // of an attempt that has not ended; may be nil
 }
 
 func newPatience(ctx context.Context, to *Target) *patience {
@@ -171,7 +171,7 @@ func (p *patience) again() {
 	}
 }
 
-// ended describes what ended the replay of that many dead letters, with the cause of the last try.
+// ended describes why the replay of that many dead letters ended, with the cause of the last attempt.
 func (p *patience) ended(pending int, err error) error {
 	if p.ctx.Err() == nil {
 		return err // the writer's own
@@ -187,7 +187,7 @@ func (p *patience) ended(pending int, err error) error {
 	return fmt.Errorf("%w; %d records wait, the last time because of %s: %w", err, pending, p.last.Reason, p.last.Err)
 }
 
-// triage sorts out what was written and what never will be, and leaves the rest in the batch.
+// triage separates what was written and what never will be, and leaves the rest in the batch.
 func (r *replay) triage(failures []event.Failure) (retry []event.Failure, halt error) {
 	next := 0
 	settle := func(to int) {
@@ -215,7 +215,7 @@ func (r *replay) triage(failures []event.Failure) (retry []event.Failure, halt e
 		}
 	}
 	settle(len(r.pending))
-	for i, f := range retry { // i ≤ Index, since they ascend
+	for i, f := range retry { // i ≤ Index because the indexes ascend
 		r.batch.Events[i], r.pending[i] = r.batch.Events[f.Index], r.pending[f.Index]
 	}
 	r.batch.Events, r.pending = r.batch.Events[:len(retry)], r.pending[:len(retry)]

@@ -15,7 +15,7 @@ import (
 	"brine/event"
 )
 
-// Filter selects dead letters. The zero Filter takes those that are open.
+// Filter selects dead letters. The zero Filter selects those that are open.
 type Filter struct {
 	Groups     func(group string) bool // nil: all
 	Reasons    []event.Reason          // nil: all
@@ -24,11 +24,11 @@ type Filter struct {
 	Since      time.Time               // written at this time or later; zero: all
 	Until      time.Time               // written before this time; zero: all
 	Key        []byte                  // of the record; nil: all
-	Text       string                  // somewhere in the record, or in the dead letter's field or detail
-	Replayed   bool                    // also those that have been replayed
+	Text       string                  // contained in the record, or in the dead letter's field or detail
+	Replayed   bool                    // include those that have been replayed
 }
 
-// Takes reports whether the filter takes a dead letter.
+// Takes reports whether the filter selects a dead letter.
 func (f *Filter) Takes(l *Letter) bool {
 	switch {
 	case !f.Replayed && !l.Replayed.IsZero(),
@@ -44,7 +44,7 @@ func (f *Filter) Takes(l *Letter) bool {
 	return f.Text == "" || l.holds(f.Text)
 }
 
-// holds reports whether a text is in the dead letter.
+// holds reports whether the dead letter contains a text.
 func (l *Letter) holds(text string) bool {
 	if strings.Contains(l.Field, text) || strings.Contains(l.Detail, text) {
 		return true
@@ -54,17 +54,17 @@ func (l *Letter) holds(text string) bool {
 		slices.ContainsFunc(l.Record.Headers, func(h event.Header) bool { return strings.Contains(h.Key, text) || in(h.Value) })
 }
 
-// Scan reads the dead letters of several topics that a filter takes.
+// Scan reads the dead letters of several topics that a filter selects.
 type Scan struct {
 	Topics []Options
 	Filter Filter
-	Meter  *Meter // nil: nobody asks how far it is
+	Meter  *Meter // nil: none
 
 	Scanned Counts   // so far
-	Read    []string // the topics that are there
+	Read    []string // the topics that exist
 }
 
-// Letters returns them topic by topic and partition by partition, behind a place (zero: from the first on). Each is valid until the next.
+// Letters returns them topic by topic and partition by partition, after a place (zero: from the start). Each is valid until the next.
 func (s *Scan) Letters(ctx context.Context, after Place) iter.Seq2[*Kept, error] {
 	return func(yield func(*Kept, error) bool) {
 		if err := s.measure(ctx, after); err != nil {
@@ -85,14 +85,14 @@ func (s *Scan) Letters(ctx context.Context, after Place) iter.Seq2[*Kept, error]
 	}
 }
 
-// opened is a topic of a scan that is there.
+// opened is an existing topic of a scan.
 type opened struct {
 	*Log
 	options Options
 	from    Place // the first to be read
 }
 
-// opened opens the scan's topics behind a place, each until the next.
+// opened opens the scan's topics after a place. Each stays open until the next.
 func (s *Scan) opened(ctx context.Context, after Place) iter.Seq2[opened, error] {
 	return func(yield func(opened, error) bool) {
 		skip := after
@@ -121,8 +121,8 @@ func (s *Scan) opened(ctx context.Context, after Place) iter.Seq2[opened, error]
 	}
 }
 
-// letters returns the dead letters of one topic. The first error is the last. A topic that is deleted while it is read ends there, as one
-// that was deleted before would not have been read at all.
+// letters returns the dead letters of one topic, up to the first error. If the topic is deleted meanwhile, its letters end there, just as a
+// topic deleted earlier has none.
 func (s *Scan) letters(ctx context.Context, o opened) iter.Seq2[*Kept, error] {
 	return func(yield func(*Kept, error) bool) {
 		o.meter = s.Meter
@@ -142,7 +142,7 @@ func (s *Scan) letters(ctx context.Context, o opened) iter.Seq2[*Kept, error] {
 	}
 }
 
-// gone reports whether the brokers have no such topic any more.
+// gone reports whether the topic no longer exists.
 func gone(ctx context.Context, o Options) bool {
 	log, err := Open(ctx, o)
 	if err == nil {
@@ -162,8 +162,8 @@ const (
 	replayBatchBytes = 4 << 20
 )
 
-// Replay writes the scan's dead letters of these groups again, at most that many a second (0: no limit), and returns the outcome of each
-// target. It ends with the first error; what is durable by then is marked, and in the outcomes.
+// Replay writes the scan's dead letters of the targets' groups again, at most perSecond a second (0: no limit), and returns the outcome of
+// each target. It ends at the first error; what is durable by then is marked and included in the outcomes.
 func (s *Scan) Replay(ctx context.Context, perSecond int, targets []Target) ([]Outcome, error) {
 	r := replayer{batches: make([]batch, len(targets))}
 	for i := range targets {
@@ -213,13 +213,13 @@ type batch struct {
 	to      *Target
 	letters []Kept
 	bytes   int
-	outcome Outcome // of those before
+	outcome Outcome // of earlier batches
 }
 
 func (r *replayer) add(ctx context.Context, log *Log, kept *Kept) error {
 	i := slices.IndexFunc(r.batches, func(b batch) bool { return b.to.Group == kept.Group })
 	if i < 0 {
-		return nil // not one of those asked for, or rejected since they were counted
+		return nil // not asked for, or rejected after they were counted
 	}
 	b := &r.batches[i]
 	b.letters, b.bytes = append(b.letters, kept.Clone()), b.bytes+kept.Record.Size()
@@ -229,7 +229,7 @@ func (r *replayer) add(ctx context.Context, log *Log, kept *Kept) error {
 	return r.write(ctx, log, b)
 }
 
-// flush writes what has been gathered.
+// flush writes what was gathered.
 func (r *replayer) flush(ctx context.Context, log *Log) error {
 	for i := range r.batches {
 		if err := r.write(ctx, log, &r.batches[i]); err != nil {

@@ -10,7 +10,7 @@ import (
 	"brine/event"
 )
 
-// Kind is what a summary counts dead letters by. Other marks the one sum of all kinds for which there was no room.
+// Kind is what a summary counts dead letters by. Other marks the sum of all kinds for which there was no room.
 type Kind struct {
 	Group  string
 	Reason event.Reason
@@ -23,20 +23,20 @@ type Kind struct {
 type Sum struct {
 	Kind
 	Letters     int
-	Replayed    int // of them
+	Replayed    int // of these
 	First, Last time.Time
-	Example     Place // of the last one's record, in its own topic
+	Example     Place // place of the last one's record, in its own topic
 }
 
-// MaxKinds is how many kinds a summary tells apart. Paths of fields and ids of schemas come from records, which may hold any number.
+// MaxKinds is how many kinds a summary distinguishes. Field paths and schema ids come from records, which may contain any number of them.
 const MaxKinds = 1000
 
-// By says what a summary tells apart, beside the groups.
+// By says what a summary distinguishes, besides the groups.
 type By struct {
 	Reason, Field bool
-	// Schema names the schema that a record was written with; empty: none is known. nil: schemas are not told apart.
+	// Schema returns the name of the schema that a record was written with; empty if not known. nil: schemas are not distinguished.
 	Schema func(*Letter) string
-	// Most kinds that are told apart, the first to be seen; 0: MaxKinds.
+	// Most is the number of kinds to distinguish, in the order seen; 0: MaxKinds.
 	Most int
 }
 
@@ -54,7 +54,7 @@ func (b *By) kind(l *Letter) Kind {
 	return k
 }
 
-// Summarize counts dead letters by kind: those of one group together, the most frequent first, and what had no room at the end.
+// Summarize counts dead letters by kind, grouped by group, the most frequent first, with the kinds that had no room last.
 func Summarize(letters iter.Seq2[*Kept, error], by By) ([]*Sum, error) {
 	sums, most := map[Kind]*Sum{}, cmp.Or(by.Most, MaxKinds)
 	for l, err := range letters {
@@ -71,7 +71,7 @@ func Summarize(letters iter.Seq2[*Kept, error], by By) ([]*Sum, error) {
 		sums[kind].add(&l.Letter)
 	}
 	return slices.SortedFunc(maps.Values(sums), func(a, b *Sum) int {
-		if a.Other || b.Other { // of which there is one
+		if a.Other || b.Other { // there is only one
 			return map[bool]int{true: 1, false: -1}[a.Other]
 		}
 		return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(b.Letters, a.Letters), cmp.Compare(a.Reason, b.Reason),
@@ -92,7 +92,7 @@ func (s *Sum) add(l *Letter) {
 	}
 }
 
-// CountByGroup returns how many dead letters each group has.
+// CountByGroup returns the number of dead letters per group.
 func CountByGroup(letters iter.Seq2[*Kept, error]) (map[string]int, error) {
 	n := map[string]int{}
 	for l, err := range letters {

@@ -12,19 +12,19 @@ import (
 )
 
 const (
-	extra        = 64 << 10  // bytes that a dead letter may be longer than its record
-	maxBatchSize = 512 << 10 // bytes of records in one produce request, unless a single one is longer
+	extra        = 64 << 10  // bytes by which a dead letter may exceed its record
+	maxBatchSize = 512 << 10 // bytes of records in one produce request, unless a single record is larger
 )
 
-// ErrNoTopic is in the chain of errors about a topic that is missing, as when there has never been a dead letter.
+// ErrNoTopic is in the chain of errors about a missing topic, for example if there has never been a dead letter.
 var ErrNoTopic = broker.ErrNoTopic
 
-// Options name a topic of dead letters and say how to reach it.
+// Options name a topic of dead letters and how to reach it.
 type Options struct {
 	Kafka          broker.Kafka
 	RequestTimeout time.Duration // for one answer of a broker; default 10 s
 	Source         string        // the topic whose records are kept
-	Topic          string        // of the dead letters
+	Topic          string        // that holds the dead letters
 }
 
 func (o *Options) cluster(topics ...string) *broker.Cluster {
@@ -34,15 +34,15 @@ func (o *Options) cluster(topics ...string) *broker.Cluster {
 	return broker.New(o.Kafka, o.RequestTimeout, topics...)
 }
 
-// Topic writes dead letters to a topic. A dead letter goes to the partition of its record (modulo the topic's number), so that the
-// dead letters of one partition keep their order. It is safe for concurrent use.
+// Topic writes dead letters to a topic. A dead letter goes to the partition of its record (modulo the topic's number of partitions), so
+// that the dead letters of one partition keep their order. It is safe for concurrent use.
 type Topic struct {
 	cluster    *broker.Cluster
 	name       string
 	partitions int
 }
 
-// OpenTopic finds the topic, or makes it with as many partitions as its source has and room for the source's largest records.
+// OpenTopic finds the topic, or creates it with as many partitions as its source and room for the source's largest records.
 func OpenTopic(ctx context.Context, c *broker.Cluster, name, source string, partitions int) (*Topic, error) {
 	found, err := c.Topic(ctx, name)
 	if errors.Is(err, ErrNoTopic) {
@@ -65,8 +65,8 @@ func create(ctx context.Context, c *broker.Cluster, name, source string, partiti
 	return c.Create(ctx, name, partitions, -1, settings)
 }
 
-// Room returns the size of the largest dead letter that the topic takes, and the size that it should take: the largest record of the source
-// and 64 KiB. ErrNoTopic is in the chain of its error when one of the topics is missing.
+// Room returns the size of the largest dead letter that the topic accepts, and the size that it should accept: the source's largest record
+// plus 64 KiB. If one of the topics is missing, ErrNoTopic is in the chain of the error.
 func Room(ctx context.Context, o Options) (takes, should int, err error) {
 	c := o.cluster(o.Source, o.Topic)
 	defer c.Close()
@@ -81,8 +81,8 @@ func Room(ctx context.Context, o Options) (takes, should int, err error) {
 	return takes, should + extra, err
 }
 
-// Write returns nil only when all dead letters are durable. It may be called again with the same dead letters after an error: readers
-// ignore repeats.
+// Write returns nil only when all dead letters are durable. After an error, call it again with the same dead letters: readers ignore
+// repeats.
 func (t *Topic) Write(ctx context.Context, letters []Letter) error {
 	byPartition := map[int][]*Letter{}
 	for i := range letters {
@@ -113,8 +113,8 @@ func (t *Topic) write(ctx context.Context, byPartition map[int][]*Letter, form f
 	return nil
 }
 
-// produce writes one batch, compressed, as records that only just fit their own topic may be. When this topic refuses the batch
-// for its size, each half goes by itself.
+// produce writes one batch, compressed, because records that barely fit their own topic may be compressed there. If this topic refuses the
+// batch because of its size, it sends each half separately.
 func (t *Topic) produce(ctx context.Context, partition int, letters []*Letter, form func(*Letter) event.Record) error {
 	records := make([]event.Record, len(letters))
 	for i, l := range letters {
@@ -137,7 +137,7 @@ func (t *Topic) produce(ctx context.Context, partition int, letters []*Letter, f
 	return fmt.Errorf("dead letters to topic %q, partition %d: %w", t.name, partition, err)
 }
 
-// tooLarge says how the topic is to be changed, to take the dead letter of a record.
+// tooLarge describes how to change the topic so that it accepts the dead letter of a record.
 func (t *Topic) tooLarge(rec *event.Record, err error) error {
 	need := rec.Size() + extra
 	return fmt.Errorf("the dead letter of partition %d, offset %d is too large: %w; raise the topic's max.message.bytes to %d at least "+

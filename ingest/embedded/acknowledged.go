@@ -21,18 +21,18 @@ import (
 	"brine/internal/datadir"
 )
 
-// A process that was killed leaves no inventory, and a partition's own files do not say that the last of them is gone. So a file outside
-// the partition's folder says which offsets were acknowledged: it is written before the answer to a producer is, after the records are on
-// disk, and so never says more than must be there. It is not synced: an older one asks for less.
+// A killed process leaves no inventory, and a partition's own files do not show that the last of them is missing. So a file outside the
+// partition's folder records which offsets were acknowledged. It is written after the records are on disk and before the producer is
+// answered, so it never claims more than must exist. It is not synced: an older version claims less.
 //
-// So are the markers of a transaction that its producer ends: without one its records would count as those of a process that was killed.
-// Markers of transactions that time ends, and what retention has removed, are noted within lookEvery. Topics that are compacted have gaps,
-// and are not held against it.
+// The same holds for the markers of a transaction that its producer ends: without a marker its records would count as those of a killed
+// process. Markers of transactions that time out, and what retention has removed, are noted within lookEvery. Compacted topics have gaps
+// and are not checked.
 
-// acknowledgedDir is the folder of those files, which have the names of the partitions' folders.
+// acknowledgedDir is the folder of those files, which are named like the partitions' folders.
 const acknowledgedDir = "acknowledged"
 
-// extent is a range of offsets that a partition must have, from the first up to end.
+// extent is the range of offsets that a partition must have, from from up to end.
 type extent struct{ from, end int64 }
 
 // acknowledgements are the extents of a folder's partitions.
@@ -40,8 +40,8 @@ type acknowledgements struct {
 	dir  string
 	fail func(error)
 
-	ends    chan chan struct{} // of transactions, closed once their markers are noted
-	stopped chan struct{}      // nobody notes any longer
+	ends    chan chan struct{} // of transactions; closed once their markers are noted
+	stopped chan struct{}      // closed when nobody notes any longer
 
 	mu    sync.Mutex
 	parts map[string]extent // by the name of the partition's folder
@@ -59,7 +59,7 @@ func partitionName(topic string, p int32) string {
 	return url.PathEscape(topic) + "-" + strconv.Itoa(int(p))
 }
 
-// extentFormat has numbers of fixed width: a file is written over in place.
+// extentFormat has numbers of fixed width, because files are overwritten in place.
 const extentFormat = "offsets %019d to %019d\n"
 
 func (e extent) encode() []byte {
@@ -72,7 +72,7 @@ func decodeExtent(text []byte) (e extent, ok bool) {
 	return e, err == nil && string(e.encode()) == string(text)
 }
 
-// readExtents reads the extents of a folder. A file that is empty or has only zeros was not on disk yet when the machine ended.
+// readExtents reads the extents of a folder. A file that is empty or all zeros was not on disk yet when the machine went down.
 func readExtents(dir string) (map[string]extent, error) {
 	parts := map[string]extent{}
 	entries, err := os.ReadDir(filepath.Join(dir, acknowledgedDir))
@@ -106,7 +106,7 @@ func allZero(b []byte) bool {
 	return true
 }
 
-// acknowledge notes that the partition has the batch that begins at an offset.
+// acknowledge notes that the partition has the batch that begins at offset base.
 func (a *acknowledgements) acknowledge(topic string, p int32, base int64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -116,13 +116,13 @@ func (a *acknowledgements) acknowledge(topic string, p int32, base int64) {
 		e.from = base
 	}
 	if known && base < e.end {
-		return // answers of two connections come in any order
+		return // answers of two connections arrive in any order
 	}
 	e.end = base + 1
 	a.write(name, e)
 }
 
-// write writes an extent. a.mu is held.
+// write writes an extent. The caller holds a.mu.
 func (a *acknowledgements) write(name string, e extent) {
 	a.parts[name] = e
 	f, err := os.OpenFile(filepath.Join(a.dir, acknowledgedDir, name), os.O_CREATE|os.O_WRONLY, 0o600)
@@ -135,7 +135,7 @@ func (a *acknowledgements) write(name string, e extent) {
 	}
 }
 
-// forget drops what is known of partitions whose records may go.
+// forget drops the extents of partitions whose records may be removed.
 func (a *acknowledgements) forget(which func(topic string, p int32) bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -149,7 +149,7 @@ func (a *acknowledgements) forget(which func(topic string, p int32) bool) {
 	}
 }
 
-// look notes what retention has removed, and markers of transactions.
+// look notes what retention has removed, and the markers of transactions.
 func (a *acknowledgements) look(c *kfake.Cluster) {
 	a.mu.Lock()
 	names := slices.Collect(maps.Keys(a.parts))
@@ -162,7 +162,7 @@ func (a *acknowledgements) look(c *kfake.Cluster) {
 	}
 }
 
-// noteEnds notes the markers of transactions that end, until ctx does.
+// noteEnds notes the markers of transactions as they end, until ctx is done.
 func (a *acknowledgements) noteEnds(ctx context.Context, c *kfake.Cluster) {
 	defer close(a.stopped)
 	for {
@@ -176,7 +176,7 @@ func (a *acknowledgements) noteEnds(ctx context.Context, c *kfake.Cluster) {
 	}
 }
 
-// ended returns when the markers of a transaction that has ended are noted. It is not called by kfake's own goroutine, which is asked.
+// ended returns once the markers of an ended transaction are noted. It must not be called on kfake's own goroutine, which has to answer.
 func (a *acknowledgements) ended() {
 	noted := make(chan struct{})
 	select {
@@ -209,7 +209,7 @@ func (a *acknowledgements) request(q kmsg.Request, body []byte) {
 	switch q := q.(type) {
 	case *kmsg.DeleteTopicsRequest:
 		for _, t := range q.Topics {
-			a.forget(func(topic string, _ int32) bool { return t.Topic == nil || *t.Topic == topic }) // an id may be any topic's
+			a.forget(func(topic string, _ int32) bool { return t.Topic == nil || *t.Topic == topic }) // an id may belong to any topic
 		}
 		a.forget(func(topic string, _ int32) bool { return slices.Contains(q.TopicNames, topic) })
 	case *kmsg.DeleteRecordsRequest:
@@ -221,7 +221,7 @@ func (a *acknowledgements) request(q kmsg.Request, body []byte) {
 	}
 }
 
-// produced notes what the answer to a producer acknowledges, before it is sent.
+// produced notes what an answer to a producer acknowledges, before the answer is sent.
 func (a *acknowledgements) produced(r *kmsg.ProduceResponse) {
 	for _, t := range r.Topics {
 		for _, p := range t.Partitions {
@@ -232,7 +232,7 @@ func (a *acknowledgements) produced(r *kmsg.ProduceResponse) {
 	}
 }
 
-// missing returns the first offset of e that is in none of a partition's batches, which are in order, and reports whether there is one.
+// missing returns the first offset of e that is in none of a partition's batches, which are in order, and whether there is one.
 func (e extent) missing(batches []batch) (first int64, missing bool) {
 	next := e.from
 	for _, b := range batches {
@@ -244,8 +244,8 @@ func (e extent) missing(batches []batch) (first int64, missing bool) {
 	return next, next < e.end
 }
 
-// checkAcknowledged holds the batches of the partitions, by the names of their folders, against what was acknowledged. Of topics that are
-// compacted any may be gone, and so may those of topics that were deleted.
+// checkAcknowledged compares the batches of the partitions, by folder name, with what was acknowledged. Batches of compacted topics may be
+// gone, and so may those of deleted topics.
 func checkAcknowledged(dir string, parts map[string][]batch) error {
 	extents, err := readExtents(dir)
 	if err != nil || len(extents) == 0 {
@@ -268,16 +268,17 @@ func checkAcknowledged(dir string, parts map[string][]batch) error {
 	return nil
 }
 
-// asked is a request to produce, or to end a transaction, whose answer has not been sent.
+// asked is a request to produce, or to end a transaction, that is not answered yet.
 type asked struct {
 	correlation  uint32
 	key, version int16
 }
 
-// mostAsked is more requests of a connection than kfake takes before it answers. Those that want no answer go when others come.
+// mostAsked exceeds the number of requests that kfake takes from a connection before it answers. Requests that want no answer are dropped
+// when others arrive.
 const mostAsked = 16
 
-// ask notes a request that was checked.
+// ask notes a checked request.
 func (c *guarded) ask(frame []byte, q kmsg.Request, body []byte) {
 	if key := kmsg.Key(q.Key()); key != kmsg.Produce && key != kmsg.EndTxn {
 		c.guard.acks.request(q, body)
@@ -313,7 +314,7 @@ func (c *guarded) acknowledge(frame []byte) {
 	}
 }
 
-// answers returns the request that a frame answers, and reports whether there is one.
+// answers returns the request that a frame answers, if any.
 func (c *guarded) answers(frame []byte) (q asked, ok bool) {
 	if len(frame) < 8 {
 		return q, false

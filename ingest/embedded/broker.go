@@ -11,7 +11,7 @@ import (
 	"brine/internal/datadir"
 )
 
-// Broker is a Kafka of one or more brokers in this process.
+// Broker is a Kafka cluster of one or more brokers in this process.
 type Broker struct {
 	*kfake.Cluster
 	client  *kgo.Client
@@ -21,19 +21,19 @@ type Broker struct {
 	acks    *acknowledgements // nil in memory
 }
 
-// Listen is how a broker listens: net.Listen, or what takes its place.
+// Listen is how a broker listens: net.Listen or a substitute.
 type Listen func(network, addr string) (net.Listener, error)
 
-// ErrDamaged is what StartIn returns for a folder whose records are not those that were acknowledged; the error names the file.
+// ErrDamaged is returned by StartIn for a folder whose records are not those that were acknowledged; the error names the file.
 var ErrDamaged = datadir.ErrDamaged
 
 const (
 	lookEvery = 500 * time.Millisecond
-	callTime  = 30 * time.Second // longer than clients wait for an answer beyond the time of a rebalance
+	callTime  = 30 * time.Second // longer than clients wait for an answer, beyond the time of a rebalance
 )
 
-// StartIn starts a Kafka that keeps what it acknowledges in a folder, which must be this process's alone. warn is called with why the
-// folder cannot be written, and when it can be again; it must not block.
+// StartIn starts a Kafka that keeps what it acknowledges in a folder, which no other process may use. It calls warn with the reason when
+// the folder cannot be written, and when it can be again; warn must not block.
 func StartIn(dir string, listen Listen, warn func(error), opts ...kfake.Opt) (*Broker, error) {
 	if err := open(dir); err != nil {
 		return nil, err
@@ -47,7 +47,7 @@ func StartIn(dir string, listen Listen, warn func(error), opts ...kfake.Opt) (*B
 	return start(d, acks, opts)
 }
 
-// Start starts a Kafka. The caller must close it.
+// Start starts a Kafka in memory. The caller must close it.
 func Start(opts ...kfake.Opt) (*Broker, error) {
 	return start(nil, nil, append([]kfake.Opt{ListenFn(net.Listen)}, opts...))
 }
@@ -74,7 +74,7 @@ func start(d *disk, acks *acknowledgements, opts []kfake.Opt) (*Broker, error) {
 	return b, nil
 }
 
-// keep has the groups forget members that are gone.
+// keep removes members that are gone from their groups.
 func (b *Broker) keep(ctx context.Context, members *Members) {
 	defer close(b.stopped)
 	ticker := time.NewTicker(lookEvery)
@@ -95,7 +95,7 @@ func (b *Broker) keep(ctx context.Context, members *Members) {
 	}
 }
 
-// Broken returns why the broker takes nothing that it would have to write, nil while it does.
+// Broken returns why the broker refuses everything that it would have to write, or nil if it does not.
 func (b *Broker) Broken() error {
 	if b.disk == nil {
 		return nil
@@ -103,16 +103,16 @@ func (b *Broker) Broken() error {
 	return b.disk.err()
 }
 
-// Close ends the brokers. What a data folder is to keep is on disk when it returns.
+// Close ends the brokers. When it returns, everything that the data folder must keep is on disk.
 func (b *Broker) Close() {
 	b.stop()
-	<-b.stopped // kfake answers no question once it is closed
+	<-b.stopped // kfake does not respond once it is closed
 	if b.acks != nil {
 		<-b.acks.stopped
 	}
 	b.client.Close()
 	b.Cluster.Close()
 	if b.disk != nil && b.disk.err() == nil {
-		_ = folderLayout.Seal(b.disk.dir) // a folder without an inventory is read through by the next start
+		_ = folderLayout.Seal(b.disk.dir) // the next start reads a folder without an inventory through
 	}
 }

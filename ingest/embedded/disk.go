@@ -17,23 +17,23 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// disk keeps a broker from acknowledging what its folder cannot take, and knows why it cannot: kfake reports it only in its log, goes on
-// behind a half-written entry of its state's logs, and acknowledges commits and topics that it could not write.
+// disk keeps a broker from acknowledging what its folder cannot take, and knows the reason. kfake itself reports it only in its log,
+// appends after a half-written entry of its state logs, and acknowledges commits and topics that it could not write.
 type disk struct {
 	dir  string
 	warn func(error)
 
 	mu     sync.Mutex
-	cause  error // nil while all is well
+	cause  error // nil if all is well
 	failed time.Time
 }
 
 const (
-	freeBytes  = 1 << 20     // with less there may be no room for the next batch
+	freeBytes  = 1 << 20     // with less, the next batch may not fit
 	retryAfter = time.Second // after something could not be written
 )
 
-// Logf implements kfake.Logger. kfake calls it before it goes on.
+// Logf implements kfake.Logger. kfake calls it before it continues.
 func (d *disk) Logf(_ kfake.LogLevel, format string, args ...any) {
 	if !strings.HasPrefix(format, "persist") && !strings.HasPrefix(format, "save") {
 		return
@@ -51,7 +51,7 @@ func (d *disk) Logf(_ kfake.LogLevel, format string, args ...any) {
 	}
 }
 
-// cutTorn cuts off what a write that failed left at the end of a log of the state.
+// cutTorn cuts off what a failed write left at the end of a state log.
 func cutTorn(path string) error {
 	log, err := os.ReadFile(path)
 	if err != nil {
@@ -71,7 +71,7 @@ func (d *disk) fail(err error) {
 	}
 }
 
-// full returns an error while there is too little space.
+// full returns an error if there is too little space.
 func (d *disk) full() error {
 	var is syscall.Statfs_t
 	if err := syscall.Statfs(d.dir, &is); err != nil || is.Bavail*uint64(is.Bsize) >= freeBytes {
@@ -80,7 +80,7 @@ func (d *disk) full() error {
 	return &fs.PathError{Op: "write", Path: d.dir, Err: syscall.ENOSPC}
 }
 
-// refuses returns why nothing is to be written now, nil when it is.
+// refuses returns why nothing should be written now, or nil.
 func (d *disk) refuses() error {
 	if err := d.full(); err != nil {
 		d.fail(err)
@@ -93,7 +93,7 @@ func (d *disk) refuses() error {
 	return nil
 }
 
-// look forgets the cause when there is space again and a while has passed: the next write shows whether it is gone.
+// look clears the cause once there is space again and retryAfter has passed; the next write shows whether it is gone.
 func (d *disk) look() {
 	d.mu.Lock()
 	again := d.cause != nil && time.Since(d.failed) >= retryAfter && d.full() == nil
@@ -112,7 +112,7 @@ func (d *disk) err() error {
 	return d.cause
 }
 
-// refuse has the cluster answer what it would have to write with errors that clients retry, while the folder cannot be written.
+// refuse makes the cluster answer requests that need a write with errors that clients retry, while the folder cannot be written.
 func (d *disk) refuse(c *kfake.Cluster) {
 	for _, key := range []kmsg.Key{kmsg.Produce, kmsg.OffsetCommit, kmsg.CreateTopics, kmsg.InitProducerID, kmsg.EndTxn} {
 		c.ControlKey(key.Int16(), func(q kmsg.Request) (kmsg.Response, error, bool) {

@@ -14,7 +14,7 @@ import (
 	"brine/internal/datadir"
 )
 
-// A data folder of kfake: the cluster's state in files of JSON and in two logs, and a folder of segments for each partition.
+// A data folder of kfake: the cluster's state in JSON files and two logs, and a folder of segments for each partition.
 const (
 	metaFile       = "meta.json"
 	topicsFile     = "topics.json"
@@ -33,8 +33,8 @@ var (
 var folderLayout = datadir.Layout{"*.json", "*.log", "*.tmp", partitionsDir, partitionsDir + "/*", partitionsDir + "/*/*",
 	acknowledgedDir, acknowledgedDir + "/*"}
 
-// open readies a folder for kfake, which reads a log up to the first byte that it does not understand and cuts off the rest. What was
-// acknowledged must be there; what a process that was killed had not finished is taken away.
+// open prepares a folder for kfake, which reads a log up to the first byte that it does not understand and cuts off the rest. open verifies
+// that everything acknowledged is there, and removes what a killed process had not finished.
 func open(dir string) error {
 	if err := folderLayout.Make(dir); err != nil {
 		return err
@@ -101,7 +101,7 @@ func checkState(dir string) error {
 	return checkTopics(dir)
 }
 
-// checkTopics holds the folders of partitions against the topics: kfake passes over one that belongs to none.
+// checkTopics compares the partitions' folders with the topics: kfake ignores a folder that belongs to none.
 func checkTopics(dir string) error {
 	entries, err := os.ReadDir(filepath.Join(dir, partitionsDir))
 	if len(entries) == 0 {
@@ -132,7 +132,7 @@ func checkTopics(dir string) error {
 	return nil
 }
 
-// topicState is what kfake keeps of a topic.
+// topicState is what kfake stores of a topic.
 type topicState struct {
 	Name       string
 	ID         []byte
@@ -144,7 +144,7 @@ func (t topicState) compacted() bool {
 	return strings.Contains(t.Configs["cleanup.policy"], "compact")
 }
 
-// readTopics returns the topics by their names. There are none in a folder that is new.
+// readTopics returns the topics by name. A new folder has none.
 func readTopics(dir string) (map[string]topicState, error) {
 	path := filepath.Join(dir, topicsFile)
 	text, err := os.ReadFile(path)
@@ -165,7 +165,7 @@ func readTopics(dir string) (map[string]topicState, error) {
 	return topics, nil
 }
 
-// partitionFiles returns the segments of all partitions, each as its path without a suffix, in the order of their offsets.
+// partitionFiles returns the segments of all partitions as paths without a suffix, in offset order.
 func partitionFiles(dir string) (segments []string, err error) {
 	for _, suffix := range []string{segmentSuffix, indexSuffix} {
 		paths, err := filepath.Glob(filepath.Join(datadir.EscapeGlob(dir), partitionsDir, partitionsEach, "*"+suffix))
@@ -185,22 +185,22 @@ func partitionFiles(dir string) (segments []string, err error) {
 	return slices.Compact(segments), nil
 }
 
-// baseOf is the first offset of a segment.
+// baseOf returns the first offset of a segment.
 func baseOf(segment string) int64 {
-	n, _ := strconv.ParseInt(filepath.Base(segment), 10, 64) // kfake passes over others
+	n, _ := strconv.ParseInt(filepath.Base(segment), 10, 64) // kfake ignores others
 	return n
 }
 
-// segment is what there is of a segment.
+// segment is the contents of a segment.
 type segment struct {
 	path    string // without a suffix
 	batches []batch
-	to      int  // bytes that the batches have
-	torn    bool // there are more, of a batch that was not finished
+	to      int  // bytes of the complete batches
+	torn    bool // an incomplete batch follows
 	index   []byte
 }
 
-// readSegment reads a segment through. Its index says how many batches were acknowledged.
+// readSegment reads a segment through. Its index has one entry per acknowledged batch.
 func readSegment(path string) (segment, error) {
 	file, err := os.ReadFile(path + segmentSuffix)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -223,7 +223,7 @@ func readSegment(path string) (segment, error) {
 	return segment{path: path, batches: batches, to: to, torn: then == torn, index: index}, nil
 }
 
-// complete cuts off what lacks of a batch behind those that were acknowledged, and completes an index that has come less far.
+// complete cuts off an incomplete batch after the acknowledged ones, and completes an index that lags behind.
 func (s *segment) complete() error {
 	if s.torn {
 		if err := os.Truncate(s.path+segmentSuffix, int64(s.to)); err != nil {
@@ -236,7 +236,7 @@ func (s *segment) complete() error {
 	return nil
 }
 
-// checkSnapshots holds what kfake noted about a partition when it last ended in order against its segments, where it would believe it.
+// checkSnapshots compares kfake's notes about a partition from its last orderly end with the segments, where kfake would trust the notes.
 func checkSnapshots(dir string) error {
 	paths, err := filepath.Glob(filepath.Join(datadir.EscapeGlob(dir), partitionsDir, partitionsEach, snapshotFile))
 	if err != nil {
@@ -260,7 +260,7 @@ func checkSnapshots(dir string) error {
 		last := is.Segments[len(is.Segments)-1]
 		segment, err := os.ReadFile(filepath.Join(filepath.Dir(path), strconv.FormatInt(last.Base, 10)+segmentSuffix))
 		if err != nil || int64(len(segment)) != last.Size {
-			continue // it is older than they are
+			continue // the snapshot is older than the segments
 		}
 		batches, _, _ := readBatches(segment, last.Base)
 		if n := len(batches); n > 0 && is.HighWatermark != batches[n-1].last+1 {

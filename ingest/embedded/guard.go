@@ -18,20 +18,20 @@ import (
 	"brine/internal/sockets"
 )
 
-// What a client may ask for at most, and all clients together.
+// Limits of one client's requests, and of all clients together.
 const (
 	maxConns      = 512
-	maxHeld       = 24 << 20 // of requests, and of answers
-	maxProduce    = 12 << 20 // of a request that brings records
-	maxRequest    = 1 << 20  // of any other
+	maxHeld       = 24 << 20 // of requests and answers
+	maxProduce    = 12 << 20 // of a request with records
+	maxRequest    = 1 << 20  // of any other request
 	maxFetch      = 1 << 20  // of records in an answer, or one batch
 	maxPartitions = 10_000   // of a topic
-	firstRead     = 64 << 10 // of a request, before its bytes have come
+	firstRead     = 64 << 10 // of a request, before its bytes have arrived
 	frameTime     = 30 * time.Second
 )
 
-// ListenFn is kfake's, with a guard on every connection: kfake allocates what a client announces, and a request that it cannot
-// decode ends the process. The guard hands on whole requests only, which kfake decodes, and bounds what all of them take.
+// ListenFn is kfake's, with a guard on every connection: kfake allocates what a client announces, and a request that it cannot decode ends
+// the process. The guard passes on only whole requests that kfake can decode, and bounds the memory of all of them.
 func ListenFn(listen Listen) kfake.Opt { return listenFn(listen, nil) }
 
 func listenFn(listen Listen, acks *acknowledgements) kfake.Opt {
@@ -45,20 +45,20 @@ func listenFn(listen Listen, acks *acknowledgements) kfake.Opt {
 	})
 }
 
-// versions are those of a broker of a release, but for Produce: in version 13, where topics go by their ids, kfake ends with the
-// process when a request has one partition of two topics that it does not know.
+// versions returns the versions of a released broker, except for Produce: in version 13, where topics go by id, a request with a partition
+// of each of two unknown topics ends kfake and the process.
 func versions() *kversion.Versions {
 	v := kversion.Stable()
 	v.SetMaxKeyVersion(int16(kmsg.Produce), 12)
 	return v
 }
 
-// guard is a listener whose connections hand on only requests that kfake can decode.
+// guard is a listener whose connections pass on only requests that kfake can decode.
 type guard struct {
 	net.Listener
 	limiter *sockets.Limiter
-	warn    func(error)       // of a connection that was closed for what it sent
-	acks    *acknowledgements // nil: nothing is kept
+	warn    func(error)       // called for a connection that was closed because of what it sent
+	acks    *acknowledgements // nil in memory
 }
 
 func (g *guard) Accept() (net.Conn, error) {
@@ -69,18 +69,18 @@ func (g *guard) Accept() (net.Conn, error) {
 	return &guarded{Conn: c, guard: g, member: g.limiter.Join(c)}, nil
 }
 
-// guarded is a connection of which kfake reads only what was checked. It counts for the limiter what kfake holds for it: the requests that
-// are not answered, at most two, and the buffer of its largest answer, which kfake keeps.
+// guarded is a connection from which kfake reads only checked requests. It charges the limiter for what kfake holds for it: the unanswered
+// requests, at most two, and the buffer of its largest answer, which kfake keeps.
 type guarded struct {
 	net.Conn
 	guard  *guard
 	member *sockets.Member
-	frame  []byte // checked, for kfake to read
+	frame  []byte // a checked request, for kfake to read
 
-	mu      sync.Mutex // guards what follows: kfake writes while it reads
+	mu      sync.Mutex // guards the fields below: kfake writes while it reads
 	pending []int      // bytes of the requests without an answer
 	kept    int        // bytes of the largest answer
-	asked   []asked    // requests that acknowledged.go waits for the answers of, the oldest first
+	asked   []asked    // requests whose answers acknowledged.go waits for, oldest first
 }
 
 func (c *guarded) Read(b []byte) (int, error) {
@@ -96,9 +96,9 @@ func (c *guarded) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// next reads a request, and refuses the connection when kfake could not decode it.
+// next reads a request, and refuses the connection if kfake could not decode it.
 func (c *guarded) next() error {
-	c.settle(1) // kfake reads on when it has answered all but the last
+	c.settle(1) // kfake reads on once it has answered all but the last
 	frame, err := c.read()
 	if err == nil {
 		frame, err = c.check(frame)
@@ -114,7 +114,7 @@ func (c *guarded) next() error {
 	return nil
 }
 
-// read reads a request with its length. It grows as the bytes come.
+// read reads a request with its length. The buffer grows as the bytes arrive.
 func (c *guarded) read() ([]byte, error) {
 	head := make([]byte, headLen)
 	if _, err := io.ReadFull(c.Conn, head[:1]); err != nil {
@@ -145,7 +145,7 @@ func (c *guarded) read() ([]byte, error) {
 	return frame, c.SetReadDeadline(time.Time{})
 }
 
-// begin counts a request, and grow the bytes of the one that began last.
+// begin counts a new request; grow counts bytes of the latest one.
 func (c *guarded) begin() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -159,17 +159,17 @@ func (c *guarded) grow(n int) error {
 	return c.member.Hold(n)
 }
 
-// settle counts off the oldest requests, all but the given number.
+// settle releases the oldest requests, all but left.
 func (c *guarded) settle(left int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for len(c.pending) > left {
-		_ = c.member.Hold(-c.pending[0]) // nothing more is held
+		_ = c.member.Hold(-c.pending[0]) // cannot fail: it only releases
 		c.pending = c.pending[1:]
 	}
 }
 
-// Write writes an answer whole: kfake does not write parts.
+// Write writes a whole answer: kfake does not write parts.
 func (c *guarded) Write(b []byte) (int, error) {
 	if err := c.keep(len(b)); err != nil {
 		return 0, err
@@ -205,17 +205,17 @@ func (c *guarded) Close() error {
 	return c.Conn.Close()
 }
 
-// headLen is the length, the key, the version and the correlation id of a request.
+// headLen is the size of a request's length, key, version and correlation id.
 const headLen = 4 + 2 + 2 + 4
 
-// refusal is why a request is not handed on.
+// refusal is why a request is not passed on.
 type refusal string
 
 func (r refusal) Error() string { return string(r) }
 
 func refuse(format string, args ...any) error { return refusal(fmt.Sprintf(format, args...)) }
 
-// frameLen is the length of a request, the one that it announces included, by its head.
+// frameLen returns the size of a request, including its length field, from its head.
 func frameLen(head []byte) (int, error) {
 	size, key := binary.BigEndian.Uint32(head), int16(binary.BigEndian.Uint16(head[4:]))
 	q, err := request(head)
@@ -235,8 +235,8 @@ func frameLen(head []byte) (int, error) {
 	return int(size) + 4, nil
 }
 
-// request is an empty request of the key and version that are asked for. A version of ApiVersions that is not known yet is handed on: the
-// answer says which are.
+// request returns an empty request of the head's key and version. An ApiVersions request of an unknown version is passed on: the answer
+// lists the known ones.
 func request(head []byte) (kmsg.Request, error) {
 	key, version := int16(binary.BigEndian.Uint16(head[4:])), int16(binary.BigEndian.Uint16(head[6:]))
 	q := kmsg.RequestForKey(key)
@@ -250,7 +250,7 @@ func request(head []byte) (kmsg.Request, error) {
 	return q, nil
 }
 
-// check refuses a request that kfake would decode wrongly or at any price, and limits what one asks for.
+// check refuses a request that kfake would decode wrongly or at any cost, and limits what a request asks for.
 func (c *guarded) check(frame []byte) ([]byte, error) {
 	q, err := request(frame)
 	if err != nil {
@@ -258,7 +258,7 @@ func (c *guarded) check(frame []byte) ([]byte, error) {
 	}
 	header := layout{{kind: text}}
 	b := &body{src: frame[headLen:]}
-	err = b.walk(header) // the client's id: it has a length of two bytes in all versions
+	err = b.walk(header) // the client id: its length has two bytes in all versions
 	if b.flexible = q.IsFlexible(); err == nil && b.flexible {
 		err = b.tags()
 	}
@@ -307,9 +307,10 @@ func limit(frame []byte, at int, q kmsg.Request) ([]byte, error) {
 
 // shareOut lowers the bytes that a fetch asks for to what this process has room for, and reports whether it changed the request.
 //
-// An answer that is full as a whole lacks the aborted transactions of the partition that filled it, whose records a reader of committed
-// records would then take for committed. kfake leaves them out there, but not where a partition's own share is full. So such a reader
-// gets the room shared out among its partitions, and no session, which has partitions that the request does not name.
+// If an answer reaches the limit of the whole request, it lacks the aborted transactions of the partition that filled it, whose records a
+// reader of committed records would then take for committed. kfake omits them in that case, but not when a partition reaches its own limit.
+// So such a reader gets the room divided among its partitions, and no session, because a session has partitions that the request does not
+// name.
 func shareOut(q *kmsg.FetchRequest) (changed bool) {
 	room := min(q.MaxBytes, maxFetch)
 	partitions := 0
@@ -336,7 +337,7 @@ const (
 	noSession     = -1 // a session epoch
 )
 
-// lower makes a number of partitions that is too high one that is refused in the answer.
+// lower replaces a number of partitions that is too high by one that the answer refuses.
 func lower(partitions *int32) bool {
 	if *partitions <= maxPartitions {
 		return false

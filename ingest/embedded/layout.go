@@ -11,15 +11,15 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// layout is how the body of a request lies in bytes, in one version. kmsg allocates arrays, and counts tags, as their lengths come; check
-// walks over a body first, and so finds lengths that lie without allocating anything.
+// layout is the byte layout of a request's body in one version. kmsg allocates arrays and counts tags by their announced lengths. check
+// walks over a body first, and so finds false lengths without allocating anything.
 type layout []part
 
 // part is one field of a layout.
 type part struct {
 	kind   kind
 	size   int    // of a fixed part
-	within layout // of an array's element, or of an optional structure
+	within layout // of an array's elements, or of an optional structure
 }
 
 type kind uint8
@@ -29,23 +29,24 @@ const (
 	text
 	blob
 	array
-	optional // a structure behind a byte that says whether it is there
+	optional // a structure after a byte that marks its presence
 	tags
 )
 
-// maxElements bounds the arrays of one request, nested ones together: an answer has as many, and each takes more than it took to ask.
+// maxElements bounds the arrays of one request, nested ones included: an answer has as many elements, and each takes more memory than in
+// the request.
 const maxElements = 4096
 
 var errShort = errors.New("it ends before what it announces")
 
-// body is what check has yet to read of a request's body.
+// body is the part of a request's body that check has not read yet.
 type body struct {
 	src      []byte
 	flexible bool
 	elements int
 }
 
-// check reports whether b has the layout, and nothing else.
+// check reports whether b has the layout and nothing else.
 func (l layout) check(b []byte, flexible bool) error {
 	in := &body{src: b, flexible: flexible}
 	if err := in.walk(l); err != nil {
@@ -93,7 +94,7 @@ func (b *body) skip(n int) error {
 	return nil
 }
 
-// length reads a length, of width bytes where the version has none of variable width. −1 stands for null.
+// length reads a length, of width bytes unless the version has variable lengths. −1 stands for null.
 func (b *body) length(width int) (int, error) {
 	if b.flexible {
 		n, err := b.uvarint()
@@ -147,7 +148,7 @@ func (b *body) optional(within layout) error {
 	return b.walk(within)
 }
 
-// tags refuses tagged fields: no client sends one in a request, and what is in them is not looked at here.
+// tags refuses tagged fields: no client sends any in a request, and their contents are not checked here.
 func (b *body) tags() error {
 	n, err := b.uvarint()
 	if err == nil && n > 0 {
@@ -156,13 +157,13 @@ func (b *body) tags() error {
 	return err
 }
 
-// layouts are those that were asked for, by key and version.
+// layouts are the layouts in use, by key and version.
 var layouts sync.Map
 
-// layoutOf is the layout of a request in its version. kmsg does not expose it, so it is found by what changes in the bytes when a field
+// layoutOf returns the layout of a request in its version. kmsg does not expose it, so it is derived from how the bytes change when a field
 // does.
 func layoutOf(q kmsg.Request) layout {
-	id := [2]int16{q.Key(), min(q.GetVersion(), q.MaxVersion())} // later versions lie as the last that is known
+	id := [2]int16{q.Key(), min(q.GetVersion(), q.MaxVersion())} // later versions have the layout of the last known one
 	if l, ok := layouts.Load(id); ok {
 		return l.(layout)
 	}
@@ -172,12 +173,12 @@ func layoutOf(q kmsg.Request) layout {
 	return l
 }
 
-// prober finds the layout of a request.
+// prober derives the layout of a request.
 type prober struct{ request kmsg.Request }
 
 var tagsType = reflect.TypeFor[kmsg.Tags]()
 
-// structure is the layout of s, which is a part of the request.
+// structure returns the layout of s, which is a part of the request.
 func (p prober) structure(s reflect.Value) (l layout) {
 	for i := range s.NumField() {
 		if f := s.Type().Field(i); f.Type != tagsType && (f.Name != "Version" || s.Addr().Interface() != any(p.request)) {
@@ -190,7 +191,7 @@ func (p prober) structure(s reflect.Value) (l layout) {
 	return l
 }
 
-// field is what f adds to the layout: nothing when it is not in this version, or is a tagged field.
+// field returns what f adds to the layout: nothing if this version does not have it, or if it is a tagged field.
 func (p prober) field(f reflect.Value) layout {
 	before := reflect.ValueOf(f.Interface())
 	defer f.Set(before)
@@ -214,7 +215,7 @@ func (p prober) field(f reflect.Value) layout {
 	return p.scalar(f, before)
 }
 
-// variable is a part with a length, which is 0 with the first value and 2 with the second.
+// variable returns a part with a length, which is 0 for the first value and 2 for the second.
 func (p prober) variable(k kind, f, empty, two reflect.Value) layout {
 	if p.size(f, two)-p.size(f, empty) != 2 {
 		return nil
@@ -222,7 +223,7 @@ func (p prober) variable(k kind, f, empty, two reflect.Value) layout {
 	return layout{{kind: k}}
 }
 
-// scalar is a part of one size. A tagged field adds more than its size when it has not its default.
+// scalar returns a part of fixed size. A tagged field adds more than its size when it differs from its default.
 func (p prober) scalar(f, byDefault reflect.Value) layout {
 	other := reflect.New(f.Type()).Elem()
 	switch {
@@ -276,7 +277,7 @@ func (p prober) pointer(f reflect.Value) layout {
 	return layout{{kind: optional, within: p.structure(f.Elem())}}
 }
 
-// size is how many bytes the request has when f is v.
+// size returns the size of the request in bytes when f is v.
 func (p prober) size(f, v reflect.Value) int {
 	f.Set(v)
 	return len(p.request.AppendTo(nil))

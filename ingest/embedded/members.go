@@ -10,11 +10,11 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// Members removes members that have not been heard of for longer than a broker would wait from a cluster's groups.
+// Members removes members from a cluster's groups once they have been silent for longer than a broker would wait.
 //
-// It does so too with all members of a rebalance that does not end: kfake may count one joining member too few, when members time out and
-// come again while the group changes its state (seen once in thousands of simulated runs: three members asked to join for nine
-// minutes, each again, which puts off the end for the others). They come again.
+// It also removes all members of a rebalance that does not end. kfake may count one joining member too few when members time out and return
+// while the group changes its state (seen once in thousands of simulated runs: three members tried to join for nine minutes, and each retry
+// put off the end for the others). They rejoin.
 type Members struct {
 	cluster  *kfake.Cluster
 	by       Requester
@@ -24,12 +24,12 @@ type Members struct {
 	groups map[string]*group
 }
 
-// Requester sends a request to the broker that is to have it: a *kgo.Client.
+// Requester sends a request to the broker responsible for it. A *kgo.Client is one.
 type Requester interface {
 	Request(context.Context, kmsg.Request) (kmsg.Response, error)
 }
 
-// group is what is known of a group's members: when each was heard of last, and the longest times any of them asked for.
+// group is what is known of a group's members: when each was last heard of, and the longest timeouts that any of them asked for.
 type group struct {
 	session, rebalance time.Duration
 	heard              map[string]time.Time
@@ -45,11 +45,11 @@ type phase struct {
 
 const (
 	stable = "Stable"
-	slack  = time.Second // beyond a session, which kfake ends itself as a rule
+	slack  = time.Second // beyond a session, which kfake normally ends itself
 )
 
-// WatchMembers notes from now on what members ask for. callTime is how long one may wait for an answer, beyond the time of a rebalance,
-// before it asks again. Members are removed by a request to leave.
+// WatchMembers starts noting what members ask for. callTime is how long a member may wait for an answer, beyond the time of a rebalance,
+// before it asks again. Members are removed with a leave request.
 func WatchMembers(c *kfake.Cluster, by Requester, callTime time.Duration) *Members {
 	m := &Members{cluster: c, by: by, callTime: callTime, groups: map[string]*group{}}
 	see := func(key kmsg.Key, f func(kmsg.Request)) {
@@ -83,7 +83,7 @@ func (m *Members) hear(group, member string) {
 	}
 }
 
-// Expire takes the silent members out of all groups, and all members out of a rebalance that does not end.
+// Expire removes silent members from all groups, and all members from a rebalance that does not end.
 func (m *Members) Expire(ctx context.Context) {
 	m.mu.Lock()
 	names := make([]string, 0, len(m.groups))
@@ -91,7 +91,7 @@ func (m *Members) Expire(ctx context.Context) {
 		names = append(names, name)
 	}
 	m.mu.Unlock()
-	slices.Sort(names) // a simulation is to run the same way each time
+	slices.Sort(names) // a simulation must run the same way each time
 	for _, name := range names {
 		if gone := m.gone(m.cluster.GroupInfo(name), name); len(gone) > 0 {
 			m.leave(ctx, name, gone)
@@ -109,7 +109,7 @@ func (m *Members) gone(info *kfake.GroupInfo, name string) (gone []string) {
 	g := m.groups[name]
 	limit := g.session + slack
 	if info.State != stable {
-		limit += g.rebalance + m.callTime // one that waits for the others asks again once its call times out
+		limit += g.rebalance + m.callTime // a member that waits for the others asks again once its call times out
 	}
 	g.phase.see(info)
 	endless := g.phase.unrest() > g.rebalance+2*m.callTime
@@ -132,7 +132,7 @@ func (m *Members) gone(info *kfake.GroupInfo, name string) (gone []string) {
 	return gone
 }
 
-// see notes what state a group is in.
+// see notes the state of a group.
 func (p *phase) see(info *kfake.GroupInfo) {
 	now := phase{epoch: info.Epoch, stable: info.State == stable, since: time.Now()}
 	if p.since.IsZero() || p.epoch != now.epoch || p.stable != now.stable {
@@ -140,7 +140,7 @@ func (p *phase) see(info *kfake.GroupInfo) {
 	}
 }
 
-// unrest is how long a rebalance has lasted; 0 while there is none.
+// unrest returns how long a rebalance has lasted, or 0 if there is none.
 func (p *phase) unrest() time.Duration {
 	if p.stable {
 		return 0
@@ -148,7 +148,7 @@ func (p *phase) unrest() time.Duration {
 	return time.Since(p.since)
 }
 
-// leave takes members out of a group as if they left it. Expire asks again a moment later for those whose request failed.
+// leave removes members from a group as if they had left it. Expire retries soon if the request failed.
 func (m *Members) leave(ctx context.Context, group string, gone []string) {
 	q := kmsg.NewPtrLeaveGroupRequest()
 	q.Group = group
@@ -158,8 +158,8 @@ func (m *Members) leave(ctx context.Context, group string, gone []string) {
 	_, _ = m.by.Request(ctx, q)
 }
 
-// Bury takes a process that is known to have ended out of a group that it was just joining, by its client id, without waiting for the end
-// of a session that it does not have.
+// Bury removes a process that is known to have ended while it was joining a group, by its client id, without waiting for the end of a
+// session that it does not have.
 func (m *Members) Bury(ctx context.Context, group, client string) {
 	info := m.cluster.GroupInfo(group)
 	if info == nil || info.State == stable {

@@ -17,17 +17,17 @@ import (
 	"brine/internal/datadir"
 )
 
-// Repaired is what Repair did.
+// Repaired is the result of Repair.
 type Repaired struct {
-	Damage error // nil: nothing was damaged, and nothing was done
+	Damage error // nil: nothing was damaged, and Repair did nothing
 
-	Records int64    // that were saved, with the markers of transactions
-	Lost    []string // what could not be, a line for each damaged file
+	Records int64    // saved, including markers of transactions
+	Lost    []string // what could not be saved, a line per damaged file
 }
 
-// Repair reads a data folder through. A damaged one it moves to aside, which must not exist, and makes a new one of what can be read: no
-// file is changed or deleted. Records keep their offsets. The offsets that groups have committed are left behind, since new records may
-// come to have the offsets of lost ones: groups begin where those begin that have committed none.
+// Repair reads a data folder through. If it is damaged, Repair moves it to aside, which must not exist, and makes a new one of what can be
+// read. It changes or deletes no file. Records keep their offsets. Committed offsets of groups are left behind, because new records may get
+// the offsets of lost ones: groups start as if they had committed nothing.
 func Repair(dir, aside string) (r Repaired, err error) {
 	if r.Damage = open(dir); r.Damage == nil {
 		return r, folderLayout.Seal(dir)
@@ -74,7 +74,7 @@ func (s *salvage) all() error {
 	if err != nil {
 		return err
 	}
-	saved := map[string]extent{} // of the partitions, by the names of their folders
+	saved := map[string]extent{} // by the names of the partitions' folders
 	for _, path := range segments {
 		if err := s.segment(path, saved); err != nil {
 			return err
@@ -83,7 +83,7 @@ func (s *salvage) all() error {
 	if err := s.ends(saved); err != nil {
 		return err
 	}
-	// kfake takes a folder for its own when this is there
+	// kfake takes a folder for its own if this file exists
 	return s.json(metaFile, map[string]any{"version": entryFormat, "cluster_id": "brine"})
 }
 
@@ -160,14 +160,14 @@ func newID() []byte {
 	return id
 }
 
-// isID reports whether a topic's id is one, in base64.
+// isID reports whether v is a topic's id, in base64.
 func isID(v any) bool {
 	text, _ := v.(string)
 	id, err := base64.StdEncoding.DecodeString(text)
 	return err == nil && len(id) == idBytes
 }
 
-// partitionOf reads the name of a partition's folder.
+// partitionOf parses the name of a partition's folder.
 func partitionOf(name string) (topic string, p int, ok bool) {
 	i := strings.LastIndexByte(name, '-')
 	if i < 0 {
@@ -178,7 +178,7 @@ func partitionOf(name string) (topic string, p int, ok bool) {
 	return topic, p, err == nil && errP == nil && p >= 0
 }
 
-// segment copies the batches of a segment that can be read.
+// segment copies the readable batches of a segment.
 func (s *salvage) segment(path string, parts map[string]extent) error {
 	segment, err := os.ReadFile(path + segmentSuffix)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -209,7 +209,8 @@ func (s *salvage) segment(path string, parts map[string]extent) error {
 		datadir.Replace(to, filepath.Base(path)+indexSuffix, completeIndex(nil, batches)))
 }
 
-// batches returns the batches of a segment from offset next on, which it raises: behind bytes that are no batch it looks for the next.
+// batches returns the batches of a segment from offset next on, and advances next. After bytes that are not a batch it looks for the next
+// one.
 func (s *salvage) batches(path string, segment []byte, next *int64) (saved []byte, batches []batch) {
 	for at := 0; at < len(segment); {
 		b, is := nextBatch(segment[at:])
@@ -227,7 +228,7 @@ func (s *salvage) batches(path string, segment []byte, next *int64) (saved []byt
 	return saved, batches
 }
 
-// ends names the offsets that are known to have been there, before the first and behind the last that is saved.
+// ends names the offsets that are known to have existed before the first and after the last saved one.
 func (s *salvage) ends(saved map[string]extent) error {
 	acknowledged, err := readExtents(s.from)
 	if err != nil && !errors.Is(err, ErrDamaged) {
@@ -248,7 +249,7 @@ func (s *salvage) ends(saved map[string]extent) error {
 		if text, err := os.ReadFile(path); err == nil && json.Unmarshal(text, &is) == nil {
 			had, ok := acknowledged[name]
 			if !ok {
-				had.from = saved[name].from // where it began is not known
+				had.from = saved[name].from // its beginning is not known
 			}
 			acknowledged[name] = extent{had.from, max(had.end, is.HighWatermark)}
 		}
@@ -260,7 +261,7 @@ func (s *salvage) ends(saved map[string]extent) error {
 	return nil
 }
 
-// loseOutside names the offsets of a partition that are not between those that are saved.
+// loseOutside names the offsets of a partition outside the saved range.
 func (s *salvage) loseOutside(dir string, had, saved extent) {
 	if had.from < min(saved.from, had.end) {
 		s.lose(dir, "offsets %d to %d", had.from, min(saved.from, had.end)-1)

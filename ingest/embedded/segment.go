@@ -35,16 +35,16 @@ type batch struct {
 	bytes       int
 }
 
-// state is what became of the bytes at a place of a segment.
+// state is the condition of the bytes at a position of a segment.
 type state int
 
 const (
 	whole  state = iota
 	torn         // the file ends before the batch does
-	broken       // they are no batch
+	broken       // they are not a batch
 )
 
-// nextBatch reads the batch that b begins with.
+// nextBatch reads the batch at the start of b.
 func nextBatch(b []byte) (batch, state) {
 	if len(b) < 12 {
 		return batch{}, torn
@@ -66,8 +66,8 @@ func nextBatch(b []byte) (batch, state) {
 	}, whole
 }
 
-// readBatches reads the batches of a segment up to the first that is not whole, or does not come after the one before it. It returns
-// them with the bytes that they have, and what comes then: whole when it is the end.
+// readBatches reads the batches of a segment up to the first that is not whole, or does not follow the one before it. It returns them with
+// their size in bytes, and the state of what follows: whole at the end.
 func readBatches(segment []byte, base int64) (batches []batch, to int, then state) {
 	for next := base; to < len(segment); {
 		b, is := nextBatch(segment[to:])
@@ -82,7 +82,7 @@ func readBatches(segment []byte, base int64) (batches []batch, to int, then stat
 	return batches, to, whole
 }
 
-// entry is the entry of a batch in the index of its segment.
+// entry returns the index entry of a batch.
 func (b batch) entry() []byte {
 	e := make([]byte, entryBytes)
 	e[0] = entryFormat
@@ -94,7 +94,7 @@ func (b batch) entry() []byte {
 	return e
 }
 
-// completeIndex returns the index of a segment with an entry for each of its batches: those that are whole as they are, and new ones.
+// completeIndex returns the index of a segment with an entry for each of its batches. It keeps entries that are whole and adds new ones.
 func completeIndex(index []byte, batches []batch) []byte {
 	done := make([]byte, 0, len(batches)*entryBytes)
 	for i, b := range batches {
@@ -109,8 +109,8 @@ func completeIndex(index []byte, batches []batch) []byte {
 	return done
 }
 
-// readableTo returns how far a log of framed entries is what was written, and whether it only lacks its end. An entry is its length,
-// 4 bytes, the checksum of the rest, 4, and the rest, in little endian.
+// readableTo returns up to where a log of framed entries is as it was written, and whether it is only incomplete at its end. An entry is
+// its length, 4 bytes, the checksum of the rest, 4, and the rest, in little endian.
 func readableTo(log []byte) (to int, then state) {
 	for to < len(log) {
 		rest := log[to:]

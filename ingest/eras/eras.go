@@ -1,5 +1,5 @@
-// Package eras says which of several schemas the records of a topic are read by, where a filter or a field was changed while they were
-// written: those before an offset by another than those from there on. A partition's records before an offset are an era.
+// Package eras holds by which of several schemas the records of a topic are read, if a filter or a field was changed while they were
+// written: records before an offset by one schema, those from the offset on by another. A partition's records before an offset are an era.
 package eras
 
 import (
@@ -11,28 +11,28 @@ import (
 	"brine/event"
 )
 
-// Present is the reading of records that no era holds.
+// Present is the reading of records that belong to no era.
 const Present = -1
 
 // Reading is how the records of an era become events.
 type Reading struct {
 	Schema     event.Schema
-	Conditions []event.Condition // that are counted
+	Conditions []event.Condition // to count
 }
 
-// Eras are those of a topic. Nil: there are none.
+// Eras are the eras of a topic. Nil means none.
 type Eras struct {
 	Readings []Reading
 	Parts    map[int][]Era // by partition
 }
 
-// Era is the records of a partition before Until that no other era holds.
+// Era is the records of a partition before Until that do not belong to an earlier era.
 type Era struct {
 	Until   int64
 	Reading int // in Readings
 }
 
-// Add notes an era of a partition.
+// Add adds an era of a partition.
 func (e *Eras) Add(partition int, era Era) {
 	if e.Parts == nil {
 		e.Parts = map[int][]Era{}
@@ -42,7 +42,7 @@ func (e *Eras) Add(partition int, era Era) {
 	e.Parts[partition] = list
 }
 
-// At returns the reading of a record, Present for that of now, and the offset before which it holds.
+// At returns the reading of a record, or Present, and the offset before which it applies.
 func (e *Eras) At(partition int, offset int64) (reading int, until int64) {
 	if e != nil {
 		for _, era := range e.Parts[partition] {
@@ -54,13 +54,13 @@ func (e *Eras) At(partition int, offset int64) (reading int, until int64) {
 	return Present, math.MaxInt64
 }
 
-// Of returns the reading of a record as At does.
+// Of returns the reading of a record, as At does.
 func (e *Eras) Of(rec *event.Record) (reading int) {
 	reading, _ = e.At(rec.Partition, rec.Offset)
 	return reading
 }
 
-// Within reports how many offsets from one up to another are of an era whose reading is one that is asked for.
+// Within returns the number of offsets between two that belong to an era whose reading asked accepts.
 func (e *Eras) Within(partition int, from, to int64, asked func(reading int) bool) (n int64) {
 	for from < to {
 		reading, until := e.At(partition, from)
@@ -73,7 +73,7 @@ func (e *Eras) Within(partition int, from, to int64, asked func(reading int) boo
 	return n
 }
 
-// Writer writes events by the writer of the era of their record. All events of a batch are of one era, as a loop hands them over.
+// Writer writes events with the writer of their record's era. All events of a batch belong to one era; the loop ensures that.
 type Writer struct {
 	*Eras
 	Present event.Writer

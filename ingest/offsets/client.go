@@ -10,11 +10,11 @@ import (
 	"brine/ingest/internal/broker"
 )
 
-// Client asks the brokers. Each call is one try; a broker that does not answer is waited for as long as the request time-out. It is safe
-// for concurrent use.
+// Client asks the brokers. Each call is one attempt, which waits for a broker for at most the request timeout. It is safe for concurrent
+// use.
 type Client struct{ cluster *broker.Cluster }
 
-// Open makes a client that connects to nothing yet.
+// Open returns a client that is not connected yet.
 func Open(k broker.Kafka, requestTimeout time.Duration) *Client {
 	return &Client{broker.New(k, requestTimeout)}
 }
@@ -22,19 +22,19 @@ func Open(k broker.Kafka, requestTimeout time.Duration) *Client {
 // Close ends all requests.
 func (c *Client) Close() { c.cluster.Close() }
 
-// Answered reports whether an error is a broker's answer, rather than the lack of one.
+// Answered reports whether an error is a broker's answer, as opposed to the lack of one.
 func Answered(err error) bool { return broker.Answered(err) }
 
-// NoTopic reports whether an error says that a topic, or a partition of it, is missing.
+// NoTopic reports whether an error means that a topic, or a partition of it, is missing.
 func NoTopic(err error) bool { return broker.NoTopic(err) }
 
-// Temporary reports whether a broker's error is one that passes, as while a leader is elected.
+// Temporary reports whether a broker's error will pass, for example one during a leader election.
 func Temporary(err error) bool { return broker.Temporary(err) }
 
-// HasConsumers reports whether the brokers have the consumer protocol (KIP-848), turned on or not.
+// HasConsumers reports whether the brokers have the consumer protocol (KIP-848), even if turned off.
 func (c *Client) HasConsumers(ctx context.Context) (bool, error) { return c.cluster.HasConsumers(ctx) }
 
-// Ends returns the next offset of each partition of a topic, records of open transactions counted.
+// Ends returns the next offset of each partition of a topic, counting records of open transactions.
 func (c *Client) Ends(ctx context.Context, topic string) ([]int64, error) {
 	return c.everywhere(ctx, topic, broker.Newest, broker.Uncommitted)
 }
@@ -49,7 +49,7 @@ func (c *Client) Starts(ctx context.Context, topic string) ([]int64, error) {
 	return c.everywhere(ctx, topic, broker.Oldest, broker.Uncommitted)
 }
 
-// At returns the offset of the first record at or after a time in each partition of a topic; −1 where there is none.
+// At returns the offset of the first record at or after a time in each partition of a topic, or −1 if there is none.
 func (c *Client) At(ctx context.Context, topic string, at time.Time) ([]int64, error) {
 	return c.everywhere(ctx, topic, at.UnixMilli(), broker.Uncommitted)
 }
@@ -70,7 +70,7 @@ func (c *Client) everywhere(ctx context.Context, topic string, at int64, level b
 	return out, nil
 }
 
-// Committed returns what a group has committed of partitions of a topic, with no entry where nothing is committed.
+// Committed returns what a group has committed for partitions of a topic. There is no entry where nothing is committed.
 func (c *Client) Committed(ctx context.Context, group, topic string, partitions []int) (map[int]int64, error) {
 	commits, err := c.cluster.Commits(ctx, group, topic, partitions)
 	if err != nil {
@@ -83,12 +83,12 @@ func (c *Client) Committed(ctx context.Context, group, topic string, partitions 
 	return committed, nil
 }
 
-// CommittedAll is Committed of all partitions of a topic with that many.
+// CommittedAll is Committed for all partitions of a topic that has that many.
 func (c *Client) CommittedAll(ctx context.Context, group, topic string, partitions int) (map[int]int64, error) {
 	return c.Committed(ctx, group, topic, broker.Topic{Partitions: partitions}.IDs())
 }
 
-// Groups returns the names of all groups that the brokers know, sorted.
+// Groups returns the sorted names of all groups that the brokers know.
 func (c *Client) Groups(ctx context.Context) ([]string, error) { return c.cluster.Groups(ctx) }
 
 // Topics returns the topics in which a group has committed offsets, sorted.
@@ -100,7 +100,7 @@ func (c *Client) Topics(ctx context.Context, group string) ([]string, error) {
 	return slices.Sorted(maps.Keys(topics)), nil
 }
 
-// Forget deletes groups, with all that they have committed. None of them may have members.
+// Forget deletes groups with all that they have committed. None of them may have members.
 func (c *Client) Forget(ctx context.Context, groups ...string) error {
 	return c.cluster.DeleteGroups(ctx, groups)
 }

@@ -1,5 +1,5 @@
-// Package offsets looks up where topics begin and end and where consumer groups are in them, and moves groups. Commands and
-// tools ask Kafka through it; the loop commits by itself. It knows nothing of pipelines.
+// Package offsets looks up where topics begin and end and where consumer groups are in them, and moves groups. Commands and tools ask Kafka
+// through it; the loop makes its own commits. It does not know pipelines.
 //
 //	client.go   Client: the ends of a topic, what a group has committed, which groups there are
 //	group.go    Group: a group in a topic, its Moves and how they are made

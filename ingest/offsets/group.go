@@ -15,7 +15,7 @@ type Group struct {
 	Group, Topic string
 	Starts, Ends []int64       // of the topic, by partition
 	Committed    map[int]int64 // by partition; no entry: nothing
-	Members      []string      // who they are and what they have; brokers list one that was killed until its session ends
+	Members      []string      // each with what it owns; brokers list a killed one until its session ends
 }
 
 // Errors of moves.
@@ -57,7 +57,7 @@ type Member struct {
 	Partitions int    `json:"partitions"`
 }
 
-// Members returns the members of a group; none of one that is not known. A process that was killed is listed until its session ends.
+// Members returns the members of a group, or none if the group is not known. A killed process is listed until its session ends.
 func (c *Client) Members(ctx context.Context, group string) ([]Member, error) {
 	found, err := c.cluster.Members(ctx, group, "")
 	if err != nil {
@@ -71,7 +71,7 @@ func (c *Client) Members(ctx context.Context, group string) ([]Member, error) {
 	return members, nil
 }
 
-// Next returns where the group goes on in a partition, and whether it has committed that; else it begins there, at the earliest record.
+// Next returns where the group resumes in a partition, and whether it has committed that offset; otherwise it is the earliest record.
 func (g *Group) Next(partition int) (offset int64, committed bool) {
 	if offset, ok := g.Committed[partition]; ok {
 		return offset, true
@@ -79,23 +79,23 @@ func (g *Group) Next(partition int) (offset int64, committed bool) {
 	return g.Starts[partition], false
 }
 
-// Lag returns how many offsets of a partition are left to read, an upper bound of the records.
+// Lag returns the number of offsets of a partition left to read, an upper bound of the records.
 func (g *Group) Lag(partition int) int64 {
 	next, _ := g.Next(partition)
 	return max(0, g.Ends[partition]-max(next, g.Starts[partition]))
 }
 
-// Move is what would become of one partition.
+// Move is the effect of a move on one partition.
 type Move struct {
 	Partition int
-	Now       *int64 // nil: nothing is committed
+	Now       *int64 // nil if nothing is committed
 	Then      int64
-	Again     int64 // offsets that are read again: an upper bound of the records, here and below
-	Skipped   int64 // offsets that are never read
+	Again     int64 // offsets read again: an upper bound of the records, here and below
+	Skipped   int64 // offsets never read
 }
 
-// Moves returns what would change if the group went on at these offsets, in the partitions that are named; nil: in all of them.
-// ErrNoPartition or ErrOutside is in the chain of its error.
+// Moves returns what would change if the group continued at these offsets, in the named partitions (nil: all). ErrNoPartition or ErrOutside
+// is in the chain of its error.
 func (g *Group) Moves(to map[int]int64, partitions []int) ([]Move, error) {
 	for _, p := range partitions {
 		if p < 0 || p >= len(g.Ends) {
@@ -129,13 +129,13 @@ func (g *Group) noPartition(p int) error {
 	return fmt.Errorf("topic %q has no partition %d; it has %d%w", g.Topic, p, len(g.Ends), silent{ErrNoPartition})
 }
 
-// silent is an error that a message already words itself.
+// silent is an error that the message has already put into words.
 type silent struct{ error }
 
 func (silent) Error() string   { return "" }
 func (s silent) Unwrap() error { return s.error }
 
-// Set commits the moves, without being a member: brokers refuse that while there are any, which is ErrMembers.
+// Set commits the moves without being a member. Brokers refuse that while the group has members; the error is then ErrMembers.
 func (c *Client) Set(ctx context.Context, g *Group, moves []Move) error {
 	if len(moves) == 0 {
 		return nil

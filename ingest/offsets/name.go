@@ -6,8 +6,7 @@ import (
 	"strings"
 )
 
-// PlainName makes a part of a group's name of any text: the characters are those that are plain in a shell, and a long one ends in a
-// digest.
+// PlainName turns any text into a part of a group's name, with only characters that are plain in a shell. A long name ends in a digest.
 func PlainName(text string) string {
 	plain := strings.Map(func(r rune) rune {
 		if r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || strings.ContainsRune("._-", r) {

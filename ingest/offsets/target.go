@@ -14,7 +14,7 @@ import (
 // ErrSyntax is in the chain of errors about a text that does not name offsets.
 var ErrSyntax = errors.New("not offsets")
 
-// Target returns the offset that a text means, for each partition that it means: earliest, latest, a time or how long ago, offsets such as
+// Target returns the offsets that a text stands for, by partition. The text is earliest, latest, a time or how long ago, offsets such as
 // 0:1200,1:900, or +N or -N offsets from where the group is, within the log.
 func (c *Client) Target(ctx context.Context, g *Group, text string, now time.Time) (map[int]int64, error) {
 	switch {
@@ -41,7 +41,7 @@ func (c *Client) Target(ctx context.Context, g *Group, text string, now time.Tim
 	return c.since(ctx, g, at)
 }
 
-// since is the first record at or after a time, or the end if there is none.
+// since returns the first record at or after a time, or the end if there is none.
 func (c *Client) since(ctx context.Context, g *Group, at time.Time) (map[int]int64, error) {
 	found, err := c.At(ctx, g.Topic, at)
 	if err != nil {
@@ -56,7 +56,7 @@ func (c *Client) since(ctx context.Context, g *Group, at time.Time) (map[int]int
 	return out, nil
 }
 
-// shifted is a number of offsets behind or before where the group is, within the log.
+// shifted returns the offsets so many after or before where the group is, within the log.
 func (g *Group) shifted(by string) (map[int]int64, error) {
 	n, err := strconv.ParseInt(by, 10, 64)
 	if err != nil {
@@ -78,7 +78,7 @@ func byPartition(offsets []int64) map[int]int64 {
 	return out
 }
 
-// Parse reads partition:offset,partition:offset,….
+// Parse parses partition:offset,partition:offset,….
 func Parse(text string) (map[int]int64, error) {
 	offsets := map[int]int64{}
 	for part := range strings.SplitSeq(text, ",") {

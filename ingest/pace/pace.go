@@ -1,4 +1,4 @@
-// Package pace is how fast a loop may go, as people ask of it while it runs.
+// Package pace controls how fast a loop may go, as people ask while it runs.
 package pace
 
 import (
@@ -8,37 +8,37 @@ import (
 	"time"
 )
 
-// Pace is how fast an ingest.Loop may go. People change it while the loop runs: pause, resume, limit. It stands outside of the assignment,
-// so that no rebalance forgets it, and holds up nothing but what has not been submitted yet: what is pending settles and is committed, and
-// heartbeats go on. It is safe for concurrent use; the zero value holds nothing up.
+// Pace is how fast an ingest.Loop may go. People change it while the loop runs: pause, resume, limit. It exists outside of the assignment,
+// so that no rebalance loses it. It holds up only what has not been submitted yet: what is pending settles and is committed, and heartbeats
+// go on. It is safe for concurrent use; the zero value holds nothing up.
 type Pace struct {
 	mu      sync.Mutex
 	order   Order
-	bound   float64       // records a second of this process, beside what people ask; 0: none
-	share   float64       // of the group's partitions that are ours
-	resumed time.Time     // when it was last paused no more; zero: never
+	bound   float64       // records per second of this process, besides what people ask; 0: none
+	share   float64       // our part of the group's partitions
+	resumed time.Time     // when its last pause ended; zero: never
 	next    time.Time     // when the next records may go
-	changed chan struct{} // closed at the next change; nil: nobody waits for it
+	changed chan struct{} // closed at the next change; nil if nobody waits for it
 }
 
-// Order is what a Pace keeps to.
+// Order is what a Pace must observe.
 type Order struct {
 	Paused bool
-	Unread bool    // paused only until it is known what people ask: nothing ramps up after it, and standing still for long is a problem
+	Unread bool    // paused only until it is known what people ask: no ramp follows, and a long standstill is a problem
 	Why    string  // of a pause, for Status
-	Limit  float64 // records a second of the whole group, of which each member takes its partitions' share; 0: as fast as it can
+	Limit  float64 // records per second of the whole group, shared by its members' partitions; 0: unlimited
 }
 
-// The ramp of a loop that is resumed: its rate begins at rampStart records a second, doubles every second, and is free after rampTime.
+// The ramp after a pause: the rate starts at rampStart records per second, doubles every second, and is unlimited after rampTime.
 const (
 	rampStart = 1000
 	rampTime  = 10 * time.Second
 )
 
-// New returns a pace that begins with an order.
+// New returns a pace that starts with an order.
 func New(o Order) *Pace { return &Pace{order: o} }
 
-// Set changes the order. What waits for its turn waits for the new one.
+// Set changes the order. Callers in Wait observe the new one.
 func (p *Pace) Set(o Order) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -49,8 +49,8 @@ func (p *Pace) Set(o Order) {
 	p.changedLocked()
 }
 
-// Bound has the pace keep to so many records a second in this process, beside what people ask; +Inf: to none. What waits for its turn waits
-// for that all the same, unless it may go faster by half.
+// Bound limits the pace to a number of records per second in this process, besides what people ask; +Inf: no limit. Callers already in Wait
+// keep their turn, unless they may go faster by half.
 func (p *Pace) Bound(rate float64) {
 	if math.IsInf(rate, 1) {
 		rate = 0
@@ -63,14 +63,14 @@ func (p *Pace) Bound(rate float64) {
 	}
 }
 
-// Order returns what the pace keeps to.
+// Order returns the order in force.
 func (p *Pace) Order() Order {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.order
 }
 
-// Hold sets how many of the group's partitions are ours.
+// Hold sets how many of the group's partitions we own.
 func (p *Pace) Hold(ours, all int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -86,7 +86,7 @@ func (p *Pace) changedLocked() {
 	}
 }
 
-// rateLocked is how many records a second may go now; +Inf: as many as can.
+// rateLocked returns how many records per second may go now; +Inf: unlimited.
 func (p *Pace) rateLocked(now time.Time) float64 {
 	rate := math.Inf(1)
 	if since := now.Sub(p.resumed); !p.resumed.IsZero() && since < rampTime {
@@ -96,12 +96,12 @@ func (p *Pace) rateLocked(now time.Time) float64 {
 		rate = min(rate, p.bound)
 	}
 	if p.order.Limit > 0 {
-		rate = min(rate, max(p.order.Limit*p.share, 1e-3)) // nothing is held where the share is 0
+		rate = min(rate, max(p.order.Limit*p.share, 1e-3)) // nothing is owned if the share is 0
 	}
 	return rate
 }
 
-// Most is how many records may go at once: those of a tenth of a second, and at least one.
+// Most returns how many records may go at once: those of a tenth of a second, and at least one.
 func (p *Pace) Most() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -111,7 +111,7 @@ func (p *Pace) Most() int {
 	return math.MaxInt32
 }
 
-// Wait returns once n records may go, or with an error once ctx has ended.
+// Wait returns nil once n records may go, or an error once ctx has ended.
 func (p *Pace) Wait(ctx context.Context, n int) error {
 	for {
 		p.mu.Lock()
@@ -154,7 +154,7 @@ func (p *Pace) waitersLocked() chan struct{} {
 	return p.changed
 }
 
-// WhilePaused calls look now and then for as long as the pace is paused, and returns when it is not, or ctx has ended.
+// WhilePaused calls look at intervals while the pace is paused. It returns when the pace is not paused or ctx has ended.
 func (p *Pace) WhilePaused(ctx context.Context, every time.Duration, look func()) {
 	for {
 		p.mu.Lock()
@@ -175,15 +175,15 @@ func (p *Pace) WhilePaused(ctx context.Context, every time.Duration, look func()
 	}
 }
 
-// State is what a pace keeps to now.
+// State is what a pace observes now.
 type State struct {
 	Order
-	Share   float64   // of the group's partitions that is ours
-	Resumed time.Time // when it was last paused no more; zero: never
+	Share   float64   // our part of the group's partitions
+	Resumed time.Time // when its last pause ended; zero: never
 	Bound   float64   // see Pace.Bound; 0: none
 }
 
-// State returns what the pace keeps to now.
+// State returns what the pace observes now.
 func (p *Pace) State() State {
 	p.mu.Lock()
 	defer p.mu.Unlock()
