@@ -95,7 +95,7 @@ type (
 // The reasons for a flush.
 const (
 	FlushAuto   = pipeline.FlushAuto   // by Submit itself
-	FlushFull   = pipeline.FlushFull   // WriteBuffer was reached, or a Submit waited for room within the client's byte limit
+	FlushFull   = pipeline.FlushFull   // WriteBuffer was reached, or a Submit waited for room in the client's byte bound
 	FlushLinger = pipeline.FlushLinger // Linger had passed
 	FlushCalled = pipeline.FlushCalled // by Flush
 	FlushDrain  = pipeline.FlushDrain  // by Release

@@ -52,7 +52,7 @@ func (o *MutatorOptions) Validate(client *Options) error {
 }
 
 // Mutator is a handle for writing. Its options say when mutations are sent and how they are retried. All mutators of a client share its
-// lanes, calls and byte limit. Two mutations of one row are applied in the order of their Submits, even if they come through different
+// lanes, calls and byte bound. Two mutations of one row are applied in the order of their Submits, even if they come through different
 // mutators. A Mutator is safe for concurrent use. It needs no closing: call Flush and drop it.
 //
 // Without Autoflush, an empty lane is held back when a mutation joins it, until the mutator flushes. Whatever must be sent earlier takes
@@ -78,9 +78,9 @@ func (c *Client) newMutator(o MutatorOptions) *Mutator {
 }
 
 // Submit queues the mutations of a batch in order in the lanes of their regions and returns their flight. It blocks only while the client's
-// byte limit (Options.MaxBufferedBytes) is used up, and then sends what is held back. A batch larger than the limit is sent when nothing
-// else is buffered. Each mutation's result frees its bytes, although the batch's buffer lives as long as its flight. If ctx ends while
-// Submit blocks, every mutation fails as Transient, unsent.
+// byte bound (Options.MaxBufferedBytes) is used up, and then sends what is held back. A batch larger than the bound is sent when nothing
+// else is buffered. Bytes return to the bound with each mutation's result, although the batch's buffer lives as long as its flight. If ctx
+// ends while Submit blocks, every mutation fails as Transient, unsent.
 func (m *Mutator) Submit(ctx context.Context, b *Batch) *Flight { return m.m.Submit(ctx, b) }
 
 // Flush sends what is held back and waits until every mutation submitted before has its result, which its flight reports. If ctx ends
