@@ -14,27 +14,27 @@ import (
 //	b.Mutate(row)                                  // begins a mutation: an atomic change of one row
 //	b.Put(family, qualifier, timestamp, value)     // adds a cell to it
 //
-// The puts and deletes of a mutation are applied as one. A Batch is used by one goroutine; after Submit it belongs to the client
-// until its flight is done, and may then be Reset and used again.
+// The puts and deletes of a mutation are applied atomically. Only one goroutine may use a Batch. After Submit, it belongs to the client
+// until its flight is done; then it may be Reset and used again.
 type Batch struct {
 	table     string
-	cells     []byte // of all mutations, in the order and the layout of the wire's cell block
-	rows      []byte // the row of each mutation, one behind the other
+	cells     []byte // cells of all mutations, in order and in the format of the wire's cell block
+	rows      []byte // rows of the mutations, concatenated
 	mutations []mutation
 }
 
-// mutation is where one mutation's parts lie in the buffers of its batch.
+// mutation locates one mutation's parts in the buffers of its batch.
 type mutation struct {
 	cells, cellsEnd int
 	row, rowEnd     int
-	count           int32 // of cells
+	count           int32 // number of cells
 	largest         int32 // KeyValue bytes of the largest cell
-	ttl             int64 // of its cells, in ms; 0: none of its own
-	delete          bool  // of nothing but deletes; what holds a put is a put to HBase, which takes delete markers in it
+	ttl             int64 // of its cells, in ms; 0: not set
+	delete          bool  // only deletes; to HBase, a mutation with a put is a put, which may contain delete markers
 	fault           fault
 }
 
-// fault is why a mutation can never be written; Submit reports it as the mutation's result.
+// fault is why a mutation can never be written. Submit reports it as the mutation's result.
 type fault uint8
 
 const (
@@ -52,13 +52,13 @@ var faults = map[fault]error{
 	noMutation: errors.New("the mutation has no cells"),
 }
 
-// NewBatch makes an empty batch for a table ("namespace:name", or "name" in the default namespace).
+// NewBatch returns an empty batch for a table ("namespace:name", or "name" in the default namespace).
 func NewBatch(table string) *Batch { return &Batch{table: table} }
 
-// Table is the table that the batch is for.
+// Table returns the batch's table.
 func (b *Batch) Table() string { return b.table }
 
-// Mutate begins a mutation of row; the cells that follow belong to it.
+// Mutate begins a mutation of row. The cells added next belong to it.
 func (b *Batch) Mutate(row []byte) {
 	m := mutation{cells: len(b.cells), cellsEnd: len(b.cells), row: len(b.rows)}
 	switch {
@@ -72,13 +72,13 @@ func (b *Batch) Mutate(row []byte) {
 	b.mutations = append(b.mutations, m)
 }
 
-// Put adds a cell to the current mutation. The bytes are copied.
+// Put adds a cell to the current mutation. It copies the bytes.
 func (b *Batch) Put(family, qualifier []byte, timestamp int64, value []byte) {
 	b.add(wire.Cell{Family: family, Qualifier: qualifier, Timestamp: timestamp, Type: byte(rpc.Put), Value: value})
 }
 
-// TTL makes all cells of the current mutation vanish that many milliseconds after their timestamps, if their family's TTL does not have
-// them vanish before; 0 leaves it to the family. Delete markers end with it too, and what they hid shows again.
+// TTL makes all cells of the current mutation expire the given number of milliseconds after their timestamps, unless their family's TTL is
+// shorter; 0 means the family's TTL. Delete markers expire too, and what they hid reappears.
 func (b *Batch) TTL(ms int64) {
 	if n := len(b.mutations); n > 0 {
 		b.mutations[n-1].ttl = ms
@@ -92,7 +92,7 @@ func (b *Batch) Delete(t rpc.CellType, family, qualifier []byte, timestamp int64
 
 func (b *Batch) add(c wire.Cell) {
 	if len(b.mutations) == 0 {
-		b.Mutate(nil) // cells before the first Mutate: a mutation with an empty row, which Submit refuses
+		b.Mutate(nil) // cells before the first Mutate: a mutation with an empty row, which Submit rejects
 	}
 	m := &b.mutations[len(b.mutations)-1]
 	isDelete := rpc.CellType(c.Type) != rpc.Put
@@ -110,24 +110,24 @@ func (b *Batch) add(c wire.Cell) {
 	m.cellsEnd = len(b.cells)
 }
 
-// Len is the number of mutations.
+// Len returns the number of mutations.
 func (b *Batch) Len() int { return len(b.mutations) }
 
-// Bytes is the encoded size of the cells.
+// Bytes returns the encoded size of the cells.
 func (b *Batch) Bytes() int { return len(b.cells) }
 
-// Row is the row of mutation i.
+// Row returns the row of mutation i.
 func (b *Batch) Row(i int) []byte {
 	m := &b.mutations[i]
 	return b.rows[m.row:m.rowEnd:m.rowEnd]
 }
 
-// size is what mutation i counts against the byte bounds.
+// size returns what mutation i counts against the byte bounds.
 func (b *Batch) size(i int) int { return b.mutations[i].cellsEnd - b.mutations[i].cells }
 
 func (b *Batch) cellsOf(i int) []byte { return b.cells[b.mutations[i].cells:b.mutations[i].cellsEnd] }
 
-// check says why mutation i can never be written, or nil.
+// check returns why mutation i can never be written, or nil.
 func (b *Batch) check(i, maxCellBytes int) error {
 	m := &b.mutations[i]
 	switch {
@@ -141,7 +141,7 @@ func (b *Batch) check(i, maxCellBytes int) error {
 	return nil
 }
 
-// only returns a batch of some mutations, in buffers of its own.
+// only returns a batch of the given mutations with its own buffers.
 func (b *Batch) only(indexes []int32) *Batch {
 	to := &Batch{table: b.table, mutations: make([]mutation, 0, len(indexes))}
 	for _, i := range indexes {
@@ -155,7 +155,7 @@ func (b *Batch) only(indexes []int32) *Batch {
 	return to
 }
 
-// Reset empties the batch, keeping its buffer.
+// Reset empties the batch and keeps its buffers.
 func (b *Batch) Reset(table string) {
 	b.table = table
 	b.cells, b.rows, b.mutations = b.cells[:0], b.rows[:0], b.mutations[:0]

@@ -13,7 +13,7 @@ import (
 	"brine/hbase/internal/wire"
 )
 
-// Cells returns the cells of mutation i as they were added. What they hold lasts as long as the batch.
+// Cells returns the cells of mutation i as they were added. They are valid as long as the batch.
 func (b *Batch) Cells(i int) iter.Seq[rpc.Cell] {
 	return func(yield func(rpc.Cell) bool) {
 		for block := b.cellsOf(i); len(block) > 0; {
@@ -32,10 +32,10 @@ func (b *Batch) Cells(i int) iter.Seq[rpc.Cell] {
 	}
 }
 
-// TTLOf is what TTL has set for mutation i, in ms; 0: nothing.
+// TTLOf returns the TTL of mutation i in ms, or 0 if not set.
 func (b *Batch) TTLOf(i int) int64 { return b.mutations[i].ttl }
 
-// RowAction returns a batch as one atomic action of its row, and the cells, which follow in the cell block.
+// RowAction returns a batch as one atomic action on its row, and the cells for the cell block.
 func RowAction(b *Batch, maxCellBytes int) (action *hbasepb.RegionAction, cells []byte, err error) {
 	if b.Len() == 0 {
 		return nil, nil, errors.New("the batch is empty")

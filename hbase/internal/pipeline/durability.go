@@ -6,16 +6,16 @@ import (
 	"brine/hbase/hbasepb"
 )
 
-// Durability is what a region server does with its write-ahead log before it acknowledges a mutation. All but the Unsafe ones
-// keep what is acknowledged when a server dies.
+// Durability is what a region server does with its write-ahead log before it acknowledges a mutation. With all but the Unsafe ones,
+// acknowledged mutations survive the death of a server.
 type Durability uint8
 
 // The kinds of durability.
 const (
-	TableDurability Durability = iota // as the table says; if it does not, the log has reached other machines' file systems (SYNC_WAL)
+	TableDurability Durability = iota // the table's setting; if it has none, the log has reached other machines' file systems (SYNC_WAL)
 	FsyncWAL                          // the log has reached their disks (FSYNC_WAL)
 	UnsafeAsyncWAL                    // the log is written later: a server that dies loses its last second of acknowledged writes (ASYNC_WAL)
-	UnsafeSkipWAL                     // there is no log: a server that dies loses all that it has not flushed, up to hours of it (SKIP_WAL)
+	UnsafeSkipWAL                     // there is no log: a server that dies loses everything not yet flushed, up to hours of writes (SKIP_WAL)
 )
 
 var durabilities = [...]struct {
@@ -28,7 +28,7 @@ var durabilities = [...]struct {
 	UnsafeSkipWAL:   {"unsafe_skip_wal", hbasepb.MutationProto_SKIP_WAL},
 }
 
-// ParseDurability reads table, fsync_wal, unsafe_async_wal or unsafe_skip_wal.
+// ParseDurability parses table, fsync_wal, unsafe_async_wal or unsafe_skip_wal.
 func ParseDurability(s string) (Durability, error) {
 	for d, known := range durabilities {
 		if known.name == s {

@@ -1,13 +1,13 @@
 package pipeline
 
-// fifo is a queue of entries that gives its memory back to itself: what has left at the front is room for what goes back
-// there, or for what comes in behind.
+// fifo is a queue of entries that reuses its memory: the space of entries that have left the front is used for entries that return to the
+// front or join at the back.
 type fifo struct {
 	all  []entry
-	head int // all[:head] has left
+	head int // all[:head] have left
 }
 
-const keptEntries = 1 << 14 // memory of an empty queue
+const keptEntries = 1 << 14 // memory kept by an empty queue
 
 func (q *fifo) len() int        { return len(q.all) - q.head }
 func (q *fifo) items() []entry  { return q.all[q.head:] }
@@ -20,7 +20,7 @@ func (q *fifo) push(e entry) {
 	q.all = append(q.all, e)
 }
 
-// pushFront puts entries back before everything that has queued meanwhile.
+// pushFront puts entries back in front of everything queued meanwhile.
 func (q *fifo) pushFront(es []entry) {
 	if len(es) > q.head {
 		rest := q.items()
@@ -32,10 +32,10 @@ func (q *fifo) pushFront(es []entry) {
 	copy(q.all[q.head:], es)
 }
 
-// cut appends the first n entries to dst and takes them off.
+// cut removes the first n entries and appends them to dst.
 func (q *fifo) cut(dst []entry, n int) []entry {
 	dst = append(dst, q.items()[:n]...)
-	clear(q.items()[:n]) // their flights are not the queue's to keep
+	clear(q.items()[:n]) // do not keep their flights alive
 	if q.head += n; q.head == len(q.all) {
 		q.all, q.head = q.all[:0], 0
 		if cap(q.all) > keptEntries {
@@ -45,7 +45,7 @@ func (q *fifo) cut(dst []entry, n int) []entry {
 	return dst
 }
 
-// replace leaves only es, some of the queue's entries in their order.
+// replace leaves only es, which must be entries of the queue in their order.
 func (q *fifo) replace(es []entry) {
 	n := copy(q.all, es)
 	clear(q.all[n:])

@@ -16,36 +16,36 @@ import (
 
 // Flight is a submitted batch until each of its mutations has its result.
 type Flight struct {
-	ctx       context.Context // of the Submit, for the Sent hook alone
+	ctx       context.Context // of the Submit, only for the Sent hook
 	mutator   *Mutator
 	batch     *Batch
-	table     string // as hbase:meta knows it
+	table     string // name in hbase:meta
 	submitted time.Time
 	deadline  time.Time
 	done      chan struct{}
 
-	// The Writer's mutex guards these; submit.go says what they are for.
-	turn   int   // its place among all that were submitted
-	claims *lane // that it waits for
+	// Guarded by the Writer's mutex; see submit.go.
+	turn   int   // position among all submitted flights
+	claims *lane // lane that the flight waits for
 
-	// And these; pending.go says what they are for.
-	pending   int           // mutations without a result that wait in lanes that fail
-	waited    []int32       // those that ever did; nil once the flight has stalled
-	kept      []int32       // by mutation of batch: its index in the batch that was submitted; nil: the same
+	// Also guarded by the Writer's mutex; see pending.go.
+	pending   int           // number of mutations without a result that wait in failing lanes
+	waited    []int32       // mutations that ever did; nil once the flight has stalled
+	kept      []int32       // index in the submitted batch of each mutation in batch; nil: the same
 	stallable bool          // WaitPending was called
 	stalled   chan struct{} // closed when the flight stalls
-	mayStall  atomic.Bool   // something of it has been pending
+	mayStall  atomic.Bool   // some mutation has been pending
 
 	mu        sync.Mutex
-	unsettled int // mutations without a result
+	unsettled int // number of mutations without a result
 	failed    []MutationError
-	excess    int // bytes above the client's bound, see weigh
+	excess    int // bytes above the client's bound; see weigh
 }
 
-// MutationError is what became of one mutation that is not known to be durable.
+// MutationError is the failure of a mutation that is not known to be durable.
 type MutationError struct {
-	Index    int    // in the batch
-	Class    string // HBase's exception class, empty for a connection's error
+	Index    int    // index in the batch
+	Class    string // HBase's exception class; empty for a connection error
 	Kind     remote.Kind
 	Attempts int
 	Server   string
@@ -74,8 +74,8 @@ func newFlight(ctx context.Context, m *Mutator, b *Batch, now time.Time) *Flight
 	return f
 }
 
-// Wait blocks until every mutation is durable or has finally failed, and returns nil or the failed ones in ascending order
-// of Index. When ctx ends first it returns why, with what the flight waits for; the flight goes on and may be waited for again.
+// Wait blocks until every mutation is durable or has finally failed. It returns nil, or the failed mutations in ascending order of Index.
+// If ctx ends first, it returns why, and what the flight is waiting for; the flight continues, and Wait may be called again.
 func (f *Flight) Wait(ctx context.Context) ([]MutationError, error) {
 	select {
 	case <-f.done:
@@ -85,15 +85,15 @@ func (f *Flight) Wait(ctx context.Context) ([]MutationError, error) {
 	}
 }
 
-// interrupted is why ctx ended, with what keeps the flight.
+// interrupted returns why ctx ended, and what is holding up the flight.
 func (f *Flight) interrupted(ctx context.Context) error {
 	return remote.Interrupted(ctx, f.mutator.w.obstacle(f))
 }
 
-// Done is closed when every mutation has its result: Wait then returns at once.
+// Done returns a channel that is closed when every mutation has its result: Wait then returns at once.
 func (f *Flight) Done() <-chan struct{} { return f.done }
 
-// settle notes the results of n mutations: those in errs have finally failed, the others are durable.
+// settle records the results of n mutations: those in errs have finally failed, the others are durable.
 func (f *Flight) settle(n int, errs ...MutationError) {
 	if n == 0 {
 		return
@@ -121,8 +121,8 @@ func (f *Flight) weigh(size int) int {
 	return size - free
 }
 
-// report passes what was applied to the hook, and results to flights: in this order, since a flight's rows are its submitter's again
-// once it is done.
+// report passes the applied mutations to the hook, and then results to the flights. The order matters, because a flight's rows belong to
+// its submitter again once it is done.
 func (w *Writer) report(o *outcome, took time.Duration) {
 	if len(o.applied) > 0 {
 		bytes := 0
@@ -146,8 +146,8 @@ func (w *Writer) report(o *outcome, took time.Duration) {
 	}
 }
 
-// settle passes results to the flight of mutations that have one in common: those in errs have failed, the others are durable.
-// Their bytes return to the bound.
+// settle passes results to the flight that all of es belong to: those in errs have failed, the others are durable. Their bytes return to
+// the bound.
 func (w *Writer) settle(es []entry, errs ...MutationError) {
 	if len(es) == 0 {
 		return
@@ -157,7 +157,7 @@ func (w *Writer) settle(es []entry, errs ...MutationError) {
 		size += e.size()
 	}
 	f := es[0].flight
-	w.account(-size) // first, so that the count never shows more than the bound
+	w.account(-size) // first, so that the count never exceeds the bound
 	w.budget.Release(int64(f.weigh(size)))
 	f.settle(len(es), errs...)
 	if f.mayStall.Load() {
@@ -174,7 +174,7 @@ func (w *Writer) account(delta int) {
 	}
 }
 
-// failures are those of mutations whose last error is not the server's.
+// failures returns the errors of mutations whose last error is not from the server.
 func failures(es []entry, err error) []MutationError {
 	errs := make([]MutationError, len(es))
 	for i, e := range es {

@@ -6,26 +6,26 @@ import (
 	"time"
 )
 
-// serverQueue is a server's lanes that are ready to send, in the order in which they became so.
+// serverQueue holds a server's lanes that are ready to send, in the order in which they became ready.
 type serverQueue struct {
 	addr         string
 	shared       turns
 	alone        turns // lanes that must ride alone
 	pace         pace
-	overdueTimer *time.Timer // begins again when a call may have become overdue; nil until one was waited for
-	watcher      *time.Timer // looks after the calls that are unanswered: see watch.go
-	watched      bool        // it is set
+	overdueTimer *time.Timer // dispatches again when a call may have become overdue; nil until first needed
+	watcher      *time.Timer // checks the unanswered calls: see watch.go
+	watched      bool        // watcher is set
 }
 
-// turns is the lanes of a server that wait for a call, and the calls that are unanswered.
+// turns are a server's lanes that wait for a call, and its unanswered calls.
 type turns struct {
 	ready      []*lane
 	unanswered []*multi
-	lanesOut   int // in the unanswered calls
+	lanesOut   int // number of lanes in the unanswered calls
 }
 
-// schedule starts lanes that have something to send and nothing to wait for: located ones join their server's queue,
-// others are looked up. Then calls to the servers of those that joined are dispatched. w.mu is held.
+// schedule starts lanes that have something to send and nothing to wait for: located ones join their server's queue, others are looked up.
+// Then it dispatches calls to the servers whose queues grew. The caller holds w.mu.
 func (w *Writer) schedule(ls ...*lane) {
 	if w.closed {
 		return
@@ -66,7 +66,7 @@ func (s *serverQueue) turnsOf(l *lane) *turns {
 	return &s.shared
 }
 
-// dispatch sends calls to a server while it may have more and there is something to send. w.mu is held.
+// dispatch sends calls to a server while the server may have more and there is something to send. The caller holds w.mu.
 func (w *Writer) dispatch(s *serverQueue) {
 	now := time.Now()
 	for _, q := range []*turns{&s.shared, &s.alone} {
@@ -80,8 +80,8 @@ func (w *Writer) dispatch(s *serverQueue) {
 	w.watch(s)
 }
 
-// gather takes the next call's mutations from the front of a queue: of a lane that must ride alone only its own, else of at
-// most a quarter of the lanes that are busy, so that no call waits for all of them. w.mu is held.
+// gather takes the mutations of the next call from the front of a queue. A lane that must ride alone gets its own call; otherwise the call
+// takes at most a quarter of the busy lanes, so that no call makes all of them wait. The caller holds w.mu.
 func (w *Writer) gather(s *serverQueue, q *turns, now time.Time) *multi {
 	if len(q.ready) == 0 || w.full(s, q, now) {
 		return nil
@@ -100,7 +100,7 @@ func (w *Writer) gather(s *serverQueue, q *turns, now time.Time) *multi {
 		if l.state != dead {
 			p := m.part()
 			if !l.take(p, rows, size, len(m.parts) == 0) {
-				break // first in the next call
+				break // it is first in the next call
 			}
 			m.parts = append(m.parts, p)
 			rows, size = rows-len(p.entries), size-p.bytes
@@ -120,8 +120,8 @@ func (w *Writer) gather(s *serverQueue, q *turns, now time.Time) *multi {
 	return m
 }
 
-// full reports whether no more calls may be sent. A call unanswered for far longer than the others does not count, so that they do
-// not wait for it; but at most as many again.
+// full reports whether no more calls may be sent. A call that is unanswered for far longer than the others does not count, so that they do
+// not wait for it. At most MaxServerCalls calls are exempt in this way.
 func (w *Writer) full(s *serverQueue, q *turns, now time.Time) bool {
 	most := w.opts.MaxServerCalls
 	if q == &s.shared && len(q.unanswered) >= most {
@@ -135,7 +135,7 @@ func (w *Writer) full(s *serverQueue, q *turns, now time.Time) bool {
 	return len(q.unanswered) >= most
 }
 
-// awaitOverdue dispatches again when the oldest unanswered call becomes overdue and so makes room. w.mu is held.
+// awaitOverdue dispatches again when the oldest unanswered call becomes overdue and so makes room. The caller holds w.mu.
 func (w *Writer) awaitOverdue(s *serverQueue, now time.Time) {
 	limit := s.pace.overdue()
 	for _, m := range s.shared.unanswered {
@@ -154,6 +154,6 @@ func (w *Writer) awaitOverdue(s *serverQueue, now time.Time) {
 		} else {
 			s.overdueTimer.Reset(limit - age)
 		}
-		return // in the order in which they were sent
+		return // unanswered is in the order of sending
 	}
 }

@@ -19,40 +19,40 @@ type Hooks struct {
 	Blocked  func(BlockedInfo)
 }
 
-// BlockedInfo is one Submit that had to wait for room.
+// BlockedInfo is a Submit that had to wait for room.
 type BlockedInfo struct {
 	Context  context.Context // of the Submit
 	Duration time.Duration
 }
 
-// BufferedInfo is what the client holds.
-type BufferedInfo struct{ Bytes int } // of mutations that have no result yet
+// BufferedInfo is what the client has in memory.
+type BufferedInfo struct{ Bytes int } // of mutations without a result
 
-// SendInfo is one call of mutations that leaves.
+// SendInfo is a call of mutations about to be sent.
 type SendInfo struct {
 	Server  string
 	Regions int
 	Rows    int
-	Bytes   int           // of their cells
-	Waited  time.Duration // since the Submit of the one that waited longest
-	Out     int           // calls of mutations that are pending at the server, with this one
+	Bytes   int           // of the cells
+	Waited  time.Duration // since the Submit of the mutation that waited longest
+	Out     int           // calls of mutations pending at the server, including this one
 }
 
-// SentInfo is one finished call of mutations. It is valid while the hook runs.
+// SentInfo is a finished call of mutations. It is valid only while the hook runs.
 type SentInfo struct {
 	Server   string
 	Regions  int
 	Rows     int
 	Left     time.Time     // when it was sent
-	Waited   time.Duration // before that, since the Submit of the one that waited longest
-	Duration time.Duration // from then to its answer
-	Again    int           // mutations that are sent once more
-	Err      error         // of the call as a whole
+	Waited   time.Duration // before that, since the Submit of the mutation that waited longest
+	Duration time.Duration // from then until the answer
+	Again    int           // number of mutations to send again
+	Err      error         // error of the call as a whole
 
 	parts []*part
 }
 
-// Contexts returns the contexts of the Submits whose mutations the call carried, one for each flight and region.
+// Contexts yields the contexts of the Submits whose mutations the call carried, once per flight and region.
 func (s *SentInfo) Contexts(yield func(context.Context) bool) {
 	for _, p := range s.parts {
 		var last *Flight
@@ -69,21 +69,21 @@ func (s *SentInfo) Contexts(yield func(context.Context) bool) {
 // RetryInfo is one retry of one region's mutations, or of a read.
 type RetryInfo struct {
 	Table, Region, Server string
-	// Class is an exception's (NoServerForRegionException: hbase:meta has the region on no server), or "timeout", "connection" or
-	// "invalid response"; see Reason.
+	// Class is the class of an exception (NoServerForRegionException: in hbase:meta, the region is on no server), or "timeout", "connection"
+	// or "invalid response"; see Reason.
 	Class     string
 	Remedy    string // wait, relocate, reconnect, split, isolate, reopen
 	Pause     time.Duration
 	Mutations int
-	Failures  int   // in a row, of the region or the read
-	Err       error // of the last; it names the server
+	Failures  int   // consecutive failures of the region or the read
+	Err       error // the last error; it names the server
 }
 
-// Reason is Class in few words out of a closed set, as labels of metrics need it: the exception's simple name if the table of
-// remedies has it, "connection", "timeout", "invalid_response", or "other".
+// Reason returns a short form of Class from a closed set, suitable as a metrics label: the exception's simple name if it is in the table of
+// remedies, or "connection", "timeout", "invalid_response" or "other".
 func (r RetryInfo) Reason() string { return remote.Reason(r.Class) }
 
-// NewRetryInfo describes a retry in a region, which may be nil.
+// NewRetryInfo describes a retry in region r, which may be nil.
 func NewRetryInfo(table string, r *locate.Region, d remote.Diagnosis, pause time.Duration, mutations, failures int, err error) RetryInfo {
 	info := RetryInfo{
 		Table: table, Class: d.Class, Remedy: d.Remedy.String(), Pause: pause, Mutations: mutations, Failures: failures, Err: err,
@@ -94,18 +94,18 @@ func NewRetryInfo(table string, r *locate.Region, d remote.Diagnosis, pause time
 	return info
 }
 
-// AppliedInfo is what one region acknowledged in one call. It is valid while the hook runs.
+// AppliedInfo is what one region acknowledged in one call. It is valid only while the hook runs.
 type AppliedInfo struct {
 	Table    string
 	Region   *locate.Region
 	Rows     int
 	Bytes    int
-	Duration time.Duration // from sending the call to its answer
+	Duration time.Duration // from sending the call until its answer
 
 	applied []entry
 }
 
-// Row is the row key of the mutation at i, less than Rows; nil in an AppliedInfo that is not the client's.
+// Row returns the row key of mutation i, which must be less than Rows. It returns nil if the client did not make the AppliedInfo.
 func (a *AppliedInfo) Row(i int) []byte {
 	if a.applied == nil {
 		return nil
@@ -113,7 +113,7 @@ func (a *AppliedInfo) Row(i int) []byte {
 	return a.applied[i].row()
 }
 
-// announceSend calls the hook for a call that leaves.
+// announceSend calls the hook for a call about to be sent.
 func (w *Writer) announceSend(m *multi, server string) {
 	i := SendInfo{Server: server, Regions: len(m.parts), Out: m.nth}
 	for _, p := range m.parts {
@@ -124,7 +124,7 @@ func (w *Writer) announceSend(m *multi, server string) {
 	w.hooks.Send(i)
 }
 
-// announceSent calls the hook for a call that is answered, or failed.
+// announceSent calls the hook for a call that was answered or failed.
 func (w *Writer) announceSent(m *multi, server string, took time.Duration, err error) {
 	m.info = SentInfo{Server: server, Regions: len(m.parts), Left: m.left, Duration: took, Err: err, parts: m.parts}
 	for _, p := range m.parts {
@@ -137,7 +137,7 @@ func (w *Writer) announceSent(m *multi, server string, took time.Duration, err e
 	w.hooks.Sent(&m.info)
 }
 
-// announceRetry calls the hook if something will be sent again.
+// announceRetry calls the hook if mutations will be sent again.
 func (w *Writer) announceRetry(o *outcome) {
 	if len(o.back) > 0 {
 		w.hooks.Retry(NewRetryInfo(o.part.region.Table, o.part.region, o.cure, o.pause, len(o.back), o.part.failed+1, o.cause))

@@ -9,52 +9,52 @@ import (
 	"brine/hbase/internal/locate"
 )
 
-// entry is one mutation on its way: the index-th of its flight.
+// entry is one mutation on its way: mutation index of its flight.
 type entry struct {
 	flight   *Flight
 	index    int32
-	attempts int16 // calls that it was part of and that count against its retries
-	trials   int16 // calls that failed because of it or of another one: see isolation
+	attempts int16 // number of its calls that count against its retries
+	trials   int16 // number of calls that failed because of it or of another mutation: see isolation
 }
 
-const MaxRetries = 30000 // what an entry can count, with its trials
+const MaxRetries = 30000 // what an entry can count, its trials included
 
-// tries is all calls that it was part of.
+// tries returns the number of calls that e was part of.
 func (e entry) tries() int { return int(e.attempts) + int(e.trials) }
 
 func (e entry) row() []byte   { return e.flight.batch.Row(e.position()) }
 func (e entry) size() int     { return e.flight.batch.size(e.position()) }
 func (e entry) cells() []byte { return e.flight.batch.cellsOf(e.position()) }
 
-// lane is the queue of a key range that is, or was when last looked up, one region. The Writer's mutex guards it.
+// lane is the queue of a key range that is, or was at the last look-up, one region. The Writer's mutex guards it.
 type lane struct {
 	table      string
 	start, end []byte
-	region     *locate.Region // nil: to be located
-	wide       bool           // its range has not been seen as one region, and may be many
+	region     *locate.Region // nil: unknown
+	wide       bool           // the range was never seen as one region, and may be many
 	queue      fifo
-	bytes      int           // of the queue and of the lane's own parts that are unanswered
-	coming     int           // bytes, while a Submit sees whether its batch fits
-	room       chan struct{} // closed when a Submit may look again whether the lane takes more; nil: nobody waits
-	claims     []*Flight     // that wait for room here
+	bytes      int           // of the queue and of the lane's own unanswered parts
+	coming     int           // bytes, while a Submit checks whether its batch fits
+	room       chan struct{} // closed when a Submit may check for room again; nil: nobody waits
+	claims     []*Flight     // flights that wait for room here
 
-	// unanswered are the parts of calls that must come back before this lane may send: its own, and those of lanes whose range it
-	// took over. So two mutations of one row are never on their way together.
+	// unanswered are the parts of calls that must come back before this lane may send: its own, and those of lanes whose range it took over.
+	// So two mutations of one row are never in calls at the same time.
 	unanswered []*part
 
 	state  laneState
-	holder *Mutator    // that makes it linger
-	timer  *time.Timer // of its pause; nil unless it is paused
+	holder *Mutator    // mutator that makes it linger
+	timer  *time.Timer // of its pause; nil unless paused
 
-	failures  int   // since something was last applied
-	why       error // the last of them
-	failing   bool  // what is in its queue counts as pending: see pending.go
-	limit     int   // mutations per call, after one was too big; 0: none
-	isolation       // of a mutation that makes calls fail
-	slow      bool  // its calls take far longer than its server's others
+	failures  int   // number since something was last applied
+	why       error // the last failure
+	failing   bool  // the mutations in its queue are pending: see pending.go
+	limit     int   // mutations per call after a call was too big; 0: none
+	isolation       // search for a mutation that makes calls fail
+	slow      bool  // its calls take far longer than those of the server's other lanes
 }
 
-// laneState is what a lane does. Whether a call must be answered before it may send is beside that: see unanswered.
+// laneState is what a lane is doing. Whether it must wait for a call's answer is independent of that: see unanswered.
 type laneState uint8
 
 const (
@@ -62,42 +62,42 @@ const (
 	lingering                  // its holder makes the queue wait for more: see linger.go
 	locating                   // its region is being looked up: see locate.go
 	ready                      // in its server's queue: see gather.go
-	paused                     // waits after a failure: see requeue.go
-	dead                       // others have taken over its range
+	paused                     // waiting after a failure: see requeue.go
+	dead                       // other lanes have taken over its range
 )
 
-// part is what one call carries of one lane.
+// part is what one call carries from one lane.
 type part struct {
-	lane    *lane // that sent it; may be dead by the time of the answer
+	lane    *lane // that sent it; may be dead when the answer arrives
 	region  *locate.Region
 	entries []entry
 	bytes   int
 	failed  int       // the lane's failures when it sent
-	search  isolation // the lane's when it sent
-	heirs   []*lane   // that have it in their unanswered
+	search  isolation // the lane's isolation when it sent
+	heirs   []*lane   // lanes that have it in unanswered
 }
 
-// mayGo reports whether the lane has something to send, and nothing keeps it from being sent or located.
+// mayGo reports whether the lane has something to send and may be sent or located.
 func (l *lane) mayGo() bool {
 	return l.state == idle && l.queue.len() > 0 && len(l.unanswered) == 0
 }
 
-// leave ends a state, unless the lane is already in another one.
+// leave ends state s; it does nothing if the lane is in another state.
 func (l *lane) leave(s laneState) {
 	if l.state == s {
 		l.state = idle
 	}
 }
 
-// overlaps reports whether some row of the lane could lie in the region. A lane's range never changes.
+// overlaps reports whether the lane and the region can have a row in common. A lane's range never changes.
 func (l *lane) overlaps(r *locate.Region) bool {
 	return locate.Before(l.start, r.End) && locate.Before(r.Start, l.end)
 }
 
-// alone reports whether the lane must not share a call with others: it fails, or holds them up.
+// alone reports whether the lane must not share a call with others, because it fails or holds them up.
 func (l *lane) alone() bool { return l.failures > 0 || l.suspects > 0 || l.slow }
 
-// push adds a mutation.
+// push adds a mutation to the queue.
 func (l *lane) push(e entry) {
 	l.queue.push(e)
 	l.bytes += e.size()
@@ -106,7 +106,7 @@ func (l *lane) push(e entry) {
 	}
 }
 
-// take cuts off as much of the queue's front as fits, at least one mutation if first is set.
+// take cuts as much as fits off the front of the queue, and at least one mutation if first is set.
 func (l *lane) take(p *part, rows, size int, first bool) bool {
 	rows = min(rows, l.maxRows())
 	n, bytes := 0, 0
@@ -130,7 +130,7 @@ func (l *lane) take(p *part, rows, size int, first bool) bool {
 	return true
 }
 
-// maxRows is the lane's own bound of mutations per call.
+// maxRows returns the lane's own bound on mutations per call.
 func (l *lane) maxRows() int {
 	rows := math.MaxInt
 	if l.limit > 0 {
@@ -142,7 +142,7 @@ func (l *lane) maxRows() int {
 	return rows
 }
 
-// recover notes that something was applied: after a split the bound grows back as it shrank.
+// recover records that something was applied. After a split, the bound grows back the way it shrank.
 func (l *lane) recover() {
 	l.failures, l.why = 0, nil
 	l.unmarkFailing()
@@ -151,13 +151,13 @@ func (l *lane) recover() {
 	}
 }
 
-// bind makes a lane wait for the part's answer.
+// bind makes lane l wait for the part's answer.
 func (p *part) bind(l *lane) {
 	p.heirs = append(p.heirs, l)
 	l.unanswered = append(l.unanswered, p)
 }
 
-// unbind frees the lanes that waited for the part, since it is answered.
+// unbind frees the lanes that waited for the part's answer.
 func (p *part) unbind() {
 	for _, l := range p.heirs {
 		l.unanswered = slices.DeleteFunc(l.unanswered, func(o *part) bool { return o == p })
@@ -168,7 +168,7 @@ func (p *part) unbind() {
 	}
 }
 
-// pushFront puts entries back before everything that has queued meanwhile.
+// pushFront puts entries back in front of everything queued meanwhile.
 func (l *lane) pushFront(es []entry) {
 	l.queue.pushFront(es)
 	for _, e := range es {
@@ -195,10 +195,10 @@ func (l *lane) endPause() {
 	}
 }
 
-// lanes are those of one table.
+// lanes are the lanes of one table.
 //
-// Invariant: in key order they cover every key exactly once. A table begins as one lane without a region; each region that
-// is found is carved out of the lanes that it overlaps.
+// Invariant: in key order, they cover every key exactly once. A table starts as one lane without a region; each region found is carved out
+// of the lanes that it overlaps.
 type lanes struct{ all []*lane }
 
 func newLanes(table string) *lanes { return &lanes{all: []*lane{{table: table, wide: true}}} }
@@ -214,11 +214,11 @@ func (ls *lanes) of(row []byte) *lane {
 	return ls.all[i]
 }
 
-// ahead is how many lanes behind one that is located are looked up with it.
+// ahead is the number of following lanes that are looked up together with one.
 const ahead = 100
 
-// lostBehind returns where the last of the lanes that follow begins that has something to send and is to be located too, and how
-// many lanes it is away; nil and 0 if there is none.
+// lostBehind returns the start of the last following lane that has something to send and must be located too, and its distance in lanes;
+// nil and 0 if there is none.
 func (ls *lanes) lostBehind(l *lane) (start []byte, away int) {
 	i, _ := slices.BinarySearchFunc(ls.all, l.start, byLaneStart)
 	next := ls.all[i+1:]
@@ -230,9 +230,9 @@ func (ls *lanes) lostBehind(l *lane) (start []byte, away int) {
 	return start, away
 }
 
-// carve makes a lane for a region's range, to be located again if the region is on no server, and returns the lanes that are
-// new. Queues are dealt out in order, and unanswered parts of the old lanes hold up every lane that took over a part of their
-// range. What lingered is sent.
+// carve makes a lane for a region's range and returns the new lanes. If the region is on no server, its lane must be located again. Queues
+// are dealt out in order, and unanswered parts of the old lanes hold up every lane that took over part of their range. Lingering mutations
+// are sent.
 func (ls *lanes) carve(r *locate.Region) (fresh []*lane) {
 	from := slices.IndexFunc(ls.all, func(l *lane) bool { return locate.Before(r.Start, l.end) })
 	to := from
@@ -267,11 +267,11 @@ func (ls *lanes) carve(r *locate.Region) (fresh []*lane) {
 	return fresh
 }
 
-// inherit deals a dead lane's queue and outstanding parts out to those that took over its range.
+// inherit deals a dead lane's queue and unanswered parts out to the lanes that took over its range.
 func inherit(fresh []*lane, o *lane) {
 	for _, l := range fresh {
 		if !locate.Before(l.start, o.end) || !locate.Before(o.start, l.end) {
-			continue // they share no key
+			continue // no key in common
 		}
 		l.failures, l.slow = max(l.failures, o.failures), l.slow || o.slow
 		for _, p := range o.unanswered {

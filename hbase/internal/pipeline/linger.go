@@ -2,7 +2,7 @@ package pipeline
 
 import "time"
 
-// linger makes a mutation of size bytes wait in its lane, which is empty or lingers already. w.mu is held.
+// linger makes a mutation of size bytes wait in its lane, which must be empty or lingering. The caller holds w.mu.
 func (w *Writer) linger(l *lane, m *Mutator, size int) {
 	if l.state != lingering || l.holder != m {
 		l.state, l.holder = lingering, m
@@ -17,8 +17,8 @@ func (w *Writer) linger(l *lane, m *Mutator, size int) {
 	}
 }
 
-// lingerOver flushes when the first mutation that lingers has waited for as long as it may. A timer that comes too late,
-// when its mutations have left and others wait, does nothing.
+// lingerOver flushes when the first lingering mutation has waited for its maximum time. A late timer, whose mutations have left while
+// others wait, does nothing.
 func (w *Writer) lingerOver(m *Mutator, round int) {
 	w.mu.Lock()
 	bytes := 0
@@ -29,7 +29,7 @@ func (w *Writer) lingerOver(m *Mutator, round int) {
 	m.announce(FlushInfo{FlushLinger, bytes})
 }
 
-// endLinger frees the lanes that linger for a mutator, and returns how many bytes it had gathered. w.mu is held.
+// endLinger frees the lanes that linger for a mutator and returns the number of bytes it had gathered. The caller holds w.mu.
 func (w *Writer) endLinger(m *Mutator) (bytes int) {
 	if m.timer == nil {
 		return 0
@@ -47,8 +47,8 @@ func (w *Writer) endLinger(m *Mutator) (bytes int) {
 	return bytes
 }
 
-// suspendLinger keeps every lane from lingering until the function that it returns is called: while a Submit waits for room,
-// nothing that takes room may wait for anything but the servers.
+// suspendLinger keeps every lane from lingering until the returned function is called: while a Submit waits for room, whatever takes room
+// may wait only for the servers.
 func (w *Writer) suspendLinger() (end func()) {
 	type flushed struct {
 		m     *Mutator

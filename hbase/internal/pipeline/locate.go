@@ -12,8 +12,8 @@ import (
 	"brine/internal/backoff"
 )
 
-// locate finds the region of a row in a lane, however long that takes, and carves the lane accordingly. In a long pause it looks now
-// and then; that counts against no retries.
+// locate finds the region of a row in a lane, however long that takes, and carves the lane accordingly. In a long pause it looks now and
+// then, which does not count against any retries.
 func (w *Writer) locate(l *lane) {
 	for failures := 0; ; failures++ {
 		e, to, ok := w.nextTarget(l)
@@ -47,13 +47,13 @@ func (w *Writer) locate(l *lane) {
 // target is what to look up for a lane.
 type target struct {
 	locate.Wanted
-	wide    bool // the lane may be of many regions
-	failing bool // its region fails
+	wide    bool // the lane may have many regions
+	failing bool // the lane's region fails
 }
 
-// nextTarget returns the first mutation of a lane that is being located, and the row to look up, unless there is nothing to locate
-// it for any more. That is the mutation's own row, but in a lane of many regions the greatest that is queued: a look-up brings
-// what lies before it. Lanes behind that are to be located as well, because they fail together, have their regions read with this one's.
+// nextTarget returns the first mutation of a lane that is being located and the row to look up; ok is false if there is nothing left to
+// locate the lane for. The row is the mutation's own, or the greatest queued row if the lane has many regions, because a look-up also reads
+// what precedes the row. Following lanes that must be located too are read in the same look-up, because lanes fail together.
 func (w *Writer) nextTarget(l *lane) (e entry, to target, ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -80,7 +80,8 @@ func (w *Writer) nextTarget(l *lane) (e entry, to target, ok bool) {
 	return e, to, true
 }
 
-// locateOnce looks up a lane and places it. Of many regions any one will do: the others do not wait for one that is on no server.
+// locateOnce looks up a lane and places it. In a lane of many regions, any region will do: the others do not wait for one that is on no
+// server.
 func (w *Writer) locateOnce(l *lane, to target, suspect bool) error {
 	found, err := w.find(l.table, to, suspect)
 	if err != nil && (!to.wide || !slices.ContainsFunc(found, l.overlaps)) {
@@ -90,7 +91,7 @@ func (w *Writer) locateOnce(l *lane, to target, suspect bool) error {
 	return nil
 }
 
-// find looks up a row, and makes sure that a failing region's table has not been disabled.
+// find looks up a row. If the region is failing, it first checks that the table is not disabled.
 func (w *Writer) find(table string, to target, suspect bool) ([]*locate.Region, error) {
 	ctx, cancel := context.WithTimeout(w.env.Ctx, w.opts.OperationTimeout)
 	defer cancel()
@@ -102,7 +103,7 @@ func (w *Writer) find(table string, to target, suspect bool) ([]*locate.Region, 
 	return w.env.FindAround(ctx, table, to.Wanted)
 }
 
-// assign carves a lane by the regions that were found for it, the first of them last: it contains the row that was looked up.
+// assign carves a lane by the regions found for it, the first region last: it contains the row that was looked up.
 func (w *Writer) assign(l *lane, found []*locate.Region) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -124,8 +125,8 @@ func (w *Writer) assign(l *lane, found []*locate.Region) {
 	w.schedule(awake...)
 }
 
-// failLocating fails what a look-up's failure is final for: everything in the lane if the remedy is to give up, else those
-// whose retries and time are spent. It reports whether nothing is left to look up.
+// failLocating fails the mutations for which a failed look-up is final: all of the lane if the remedy is to give up, otherwise those whose
+// retries and time are used up. It reports whether nothing is left to look up.
 func (w *Writer) failLocating(l *lane, err error, d remote.Diagnosis, failures int, pause time.Duration) (gone bool) {
 	final := d.Final()
 	var out, left []entry

@@ -9,25 +9,25 @@ import (
 	"brine/hbase/internal/wire"
 )
 
-// outcome is what became of one part: each mutation is applied, goes back, or has finally failed.
+// outcome is the result of one part: each mutation is applied, goes back, or has finally failed.
 type outcome struct {
 	part *part
-	err  error   // of the whole part
-	errs []error // by mutation; nil if all were applied
+	err  error   // of the part as a whole
+	errs []error // by mutation; nil if no mutation has its own error
 
-	applied []entry // all of the part's, unless something failed
-	back    []entry // in their order
+	applied []entry // all entries of the part unless something failed
+	back    []entry // mutations to send again, in order
 	failed  []MutationError
-	refused []entry // whose failures are failed
-	search  bool    // for the one of back that is at fault
+	refused []entry // entries with an error in failed
+	search  bool    // search back for the mutation at fault
 	cure    remote.Diagnosis
-	cause   error // that the cure is for
+	cause   error // error that cure is for
 	pause   time.Duration
 	moved   *locate.Region
-	info    AppliedInfo // to the hook
+	info    AppliedInfo // for the Applied hook
 }
 
-// read reads the answer into the outcomes. The parts that it does not mention, and the mutations, were not answered.
+// read decodes the answer into outcomes. Parts and mutations that it does not mention count as unanswered.
 func (m *multi) read(server string, response []byte, err error) {
 	s := scratches.Get().(*scratch)
 	defer scratches.Put(s)
@@ -50,7 +50,7 @@ func (m *multi) read(server string, response []byte, err error) {
 	}
 }
 
-// read reads one region's results.
+// read decodes the results of one region.
 func (o *outcome) read(server string, r wire.RegionResult, s *scratch) {
 	if e := r.Exception; e.Class != "" {
 		o.err = &remote.Exception{Server: server, Class: remote.Clip(e.Class), Text: e.Text}
@@ -113,12 +113,12 @@ func (w *Writer) judge(o *outcome, m *multi) {
 	}
 	single := len(m.parts) == 1
 	alone := single && len(p.entries) == 1
-	together := !alone && (o.err != nil || o.count(remote.Isolate) > 1) // what is refused like this may be another's fault
-	again := make(map[string]bool)                                      // rows with something that goes back
+	together := !alone && (o.err != nil || o.count(remote.Isolate) > 1) // the refusal may be another mutation's fault
+	again := make(map[string]bool)                                      // rows with a mutation that goes back
 	for i, e := range p.entries {
 		err := o.errorOf(i)
 		if err == nil {
-			// Later mutations of a row go back with one that does, so that they are applied after it.
+			// Later mutations of a row go back together with an earlier one, so that they are applied after it.
 			if again[string(e.row())] {
 				o.back = append(o.back, e)
 			} else {
@@ -152,10 +152,10 @@ func (w *Writer) judge(o *outcome, m *multi) {
 	o.moved = w.env.Correct(p.region, o.cure)
 }
 
-// suspected reports whether a lane whose call ended with the connection has had enough of them to search for the cause.
+// suspected reports whether enough of the lane's calls ended with the connection to search for the cause.
 func (p *part) suspected() bool { return p.search.suspects > 0 || p.search.cuts+1 >= cutsBefore }
 
-// count returns how many mutations have a remedy.
+// count returns the number of mutations with the given remedy.
 func (o *outcome) count(r remote.Remedy) (n int) {
 	for _, err := range o.errs {
 		if err != nil && remote.Diagnose(err).Remedy == r {

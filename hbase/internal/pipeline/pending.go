@@ -6,15 +6,16 @@ import (
 	"slices"
 )
 
-// A flight one of whose regions fails may take long to settle, while all else in it is durable. Its batch would be held for the
-// few mutations that are left. So when all that is left of a flight is pending, which is to say that it waits in lanes that fail,
-// the writer copies that into a small batch of the flight's own, and the caller has the submitted one again: the flight has
-// stalled. Nothing of it is in a call then, so only the holder of the Writer's mutex reads the batch.
+// If a region of a flight fails, the flight may take long to settle while everything else in it is durable, and its whole batch would be
+// held for the few remaining mutations. So when all that remains of a flight is pending, that is, waits in failing lanes, the writer copies
+// it to a small batch of the flight's own and returns the submitted batch to the caller: the flight has stalled. None of its mutations is
+// in a call then, so only the holder of the Writer's mutex reads the batch.
 //
-// A lane fails, in this sense, from its second failure in a row on: many regions are back before that.
+// A lane counts as failing from its second consecutive failure: many regions are back before that.
 const failingFrom = 2
 
-// markFailing marks a lane that fails: what is in its queue is pending. back is what has just come back to it. w.mu is held.
+// markFailing marks a lane as failing: the mutations in its queue are pending. back holds the ones that have just returned to it. The
+// caller holds w.mu.
 func (w *Writer) markFailing(l *lane, back []entry) {
 	if !l.failing {
 		l.failing = true
@@ -52,7 +53,7 @@ func removePending(es []entry) {
 	}
 }
 
-// stall releases a flight's batch if its caller asked for that and all that has no result is pending. w.mu is held.
+// stall releases a flight's batch if its caller asked for that and all mutations without a result are pending. The caller holds w.mu.
 func (w *Writer) stall(f *Flight) {
 	if !f.stallable || f.pending == 0 || f.kept != nil || w.closed {
 		return
@@ -74,7 +75,7 @@ func (w *Writer) stall(f *Flight) {
 	close(f.stalled)
 }
 
-// position is where the mutation is in its flight's batch.
+// position returns the mutation's index in its flight's batch.
 func (e entry) position() int {
 	if e.flight.kept == nil {
 		return int(e.index)
@@ -83,10 +84,10 @@ func (e entry) position() int {
 	return i
 }
 
-// WaitPending blocks until every mutation has its result, and then returns nil; or until nothing holds the others up but regions
-// that fail, which may take long. Then it returns a batch of all mutations that are not known to be durable, and their indexes in
-// the one that was submitted, ascending. The submitted batch is the caller's again; the new one is the client's until the flight
-// is settled, and may be read. When ctx ends first it returns why, with what the flight waits for.
+// WaitPending blocks until every mutation has its result, and then returns nil; or until only failing regions, which may take long, hold up
+// the others. In the latter case, it returns a batch of all mutations that are not known to be durable, and their indexes in the submitted
+// batch in ascending order. The submitted batch then belongs to the caller again. The new batch belongs to the client until the flight is
+// settled, but may be read. If ctx ends first, WaitPending returns why, and what the flight is waiting for.
 func (f *Flight) WaitPending(ctx context.Context) (pending *Batch, indexes []int32, err error) {
 	select {
 	case <-f.done:
@@ -104,7 +105,7 @@ func (f *Flight) WaitPending(ctx context.Context) (pending *Batch, indexes []int
 	}
 }
 
-// allowStall lets the writer release the flight's batch as soon as it can. Nothing is copied for callers that do not ask.
+// allowStall allows the writer to release the flight's batch as soon as it can. Nothing is copied for callers that do not ask for it.
 func (f *Flight) allowStall() {
 	w := f.mutator.w
 	w.mu.Lock()
@@ -113,8 +114,8 @@ func (f *Flight) allowStall() {
 	w.stall(f)
 }
 
-// obstacle is why a flight has mutations without a result: the last failure of a lane that holds some, or a server that has not answered.
-// It is nil when they only wait for their turn.
+// obstacle returns why a flight has mutations without a result: the last failure of a lane that holds some of them, or a server that has
+// not answered. It returns nil if they only wait for their turn.
 func (w *Writer) obstacle(f *Flight) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -136,7 +137,7 @@ func (w *Writer) obstacle(f *Flight) error {
 	return silent
 }
 
-// among reports whether some entry is the flight's.
+// among reports whether es has an entry of the flight.
 func (f *Flight) among(es []entry) bool {
 	return slices.ContainsFunc(es, func(e entry) bool { return e.flight == f })
 }

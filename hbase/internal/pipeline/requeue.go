@@ -9,8 +9,8 @@ import (
 	"brine/hbase/internal/remote"
 )
 
-// requeue returns what was not applied to the front of its lanes, which wait and are looked up as the remedy demands, and
-// frees the lanes that waited for the answer. w.mu is held. It returns what a closed client cannot take back.
+// requeue returns the mutations that were not applied to the front of their lanes, applies the remedy to these lanes, and frees the lanes
+// that waited for the answer. It returns what a closed client cannot take back. The caller holds w.mu.
 func (w *Writer) requeue(o *outcome) (lost []entry) {
 	p := o.part
 	p.unbind()
@@ -48,7 +48,7 @@ func (w *Writer) requeue(o *outcome) (lost []entry) {
 	return nil
 }
 
-// applyRemedy applies the remedy to a lane that n mutations go back to. w.mu is held.
+// applyRemedy applies the remedy to a lane that n mutations have returned to. The caller holds w.mu.
 func (w *Writer) applyRemedy(l *lane, o *outcome, n int) {
 	l.why = o.cause
 	if !o.cure.Uncounted {
@@ -79,24 +79,24 @@ func (w *Writer) applyRemedy(l *lane, o *outcome, n int) {
 	w.pause(l, o.pause, failed)
 }
 
-// isolation is a lane's search for the mutation that makes its calls fail, when the answer does not say which it is: the
-// server refuses all mutations of a call with one bare exception, or ends the connection instead of an answer. Half of the
-// suspects is sent, then half of those that are left, until one mutation is alone in its call: what fails then is its own
-// fault. All others are written on the way, n of them with about log2 n failing calls.
+// isolation is a lane's search for the mutation that makes its calls fail, for when the answer does not identify it: the server refuses all
+// mutations of a call with a single exception, or ends the connection instead of answering. The lane sends half of the suspects, then half
+// of those that are left, until one mutation is alone in its call: if that call fails, the mutation is at fault. All others are written on
+// the way, n of them with about log2 n failing calls.
 //
-// While nothing at all is taken, the mutations behind the guilty one go one by one: a table that refuses everything shows
-// after each mutation, not after each search.
+// While nothing at all is accepted, the mutations after the guilty one go one by one: a table that refuses everything then shows that after
+// each mutation, not after each search.
 type isolation struct {
-	suspects int  // this many at the queue's front, one of which is at fault; 0: no search
+	suspects int  // number of mutations at the queue's front, one of which is at fault; 0: no search
 	spared   bool // something was applied since the search began
-	cuts     int  // calls in a row that had the connection's end as their answer
+	cuts     int  // consecutive calls that ended with the connection instead of an answer
 }
 
-// cutsBefore is how many calls of a lane alone must end with the connection before the lane's mutations are suspected:
-// one may always be the server's own end.
+// cutsBefore is the number of calls of a lane alone that must end with the connection before its mutations are suspected: a single one may
+// be due to the server itself.
 const cutsBefore = 2
 
-// suspect narrows the search down to n mutations, or begins one.
+// suspect starts a search among n mutations, or narrows it down to them.
 func (s *isolation) suspect(n int) {
 	if s.suspects == 0 {
 		s.spared = false
@@ -104,7 +104,7 @@ func (s *isolation) suspect(n int) {
 	s.suspects, s.cuts = n, 0
 }
 
-// resolved notes that n mutations at the front have their results.
+// resolved records that mutations at the front have their results.
 func (s *isolation) resolved(applied, refused int) {
 	if applied > 0 {
 		s.spared, s.cuts = true, 0
@@ -118,12 +118,12 @@ func (s *isolation) resolved(applied, refused int) {
 	}
 }
 
-// lookAfter is how long a lane waits before it looks whether its region is back, and again before it looks the next time. HBase's
-// pauses grow to 20 s, and most regions of a server that died are open elsewhere long before.
+// lookAfter is how long a paused lane waits before it checks whether its region is back, and between further checks. HBase's pauses grow to
+// 20 s, and most regions of a server that died are open elsewhere long before.
 const lookAfter = time.Second
 
-// pause lets a lane wait: for the pause, or, when the region that failed is given, only until hbase:meta shows another opening of it.
-// Looking is not a try: it sends no mutation and counts against no retries. w.mu is held.
+// pause makes a lane wait. If failed, the region that failed, is not nil, the wait ends early when hbase:meta shows another opening of it.
+// Looking is not a try: it sends no mutation and does not count against any retries. The caller holds w.mu.
 func (w *Writer) pause(l *lane, pause time.Duration, failed *locate.Region) {
 	l.endPause()
 	slice := pause
@@ -147,8 +147,8 @@ func (w *Writer) pause(l *lane, pause time.Duration, failed *locate.Region) {
 	l.timer, l.state = t, paused
 }
 
-// checkReopened ends a lane's pause when its region has been opened again; else what is left of the pause goes on. Meanwhile the lane's
-// timer stays t, which has run out: only stopping that timer frees the lane.
+// checkReopened ends a lane's pause if its region has been opened again; otherwise the rest of the pause continues. Meanwhile the lane's
+// timer stays t, which has expired: only stopping that timer frees the lane.
 func (w *Writer) checkReopened(l *lane, t *time.Timer, left time.Duration, failed *locate.Region, row []byte) {
 	began := time.Now()
 	ctx, cancel := context.WithTimeout(w.env.Ctx, left)
@@ -156,7 +156,7 @@ func (w *Writer) checkReopened(l *lane, t *time.Timer, left time.Duration, faile
 	r, err := w.env.Find(ctx, l.table, row)
 	back := err == nil && r.NewerThan(failed)
 	if err == nil && !back {
-		w.env.Forget(r) // or the next look would find it there
+		w.env.Forget(r) // otherwise the next look would find it in the cache
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -11,13 +11,13 @@ import (
 	"brine/hbase/internal/wire"
 )
 
-// multi is one call of mutations to one server. It and its parts are used again when its answer has been dealt with.
+// multi is one call of mutations to one server. It and its parts are reused after its answer has been handled.
 type multi struct {
-	encoder  rpc.Encoder // its encode, made once
+	encoder  rpc.Encoder // encode as a method value, created once
 	server   *serverQueue
 	turns    *turns
 	left     time.Time // when it was sent
-	nth      int       // of those that are unanswered
+	nth      int       // number of unanswered calls, this one included
 	ctx      context.Context
 	giveUp   context.CancelCauseFunc // ends ctx
 	followed bool                    // its regions are being looked up
@@ -39,7 +39,7 @@ func newMulti(s *serverQueue, q *turns, now time.Time) *multi {
 	return m
 }
 
-// part returns an empty part, which is the call's when it is appended to its parts.
+// part returns an empty part. It becomes the call's when it is appended to parts.
 func (m *multi) part() *part {
 	n := len(m.parts)
 	if n == len(m.spare) {
@@ -48,7 +48,7 @@ func (m *multi) part() *part {
 	return m.spare[n]
 }
 
-// recycle returns the call to its pool. No lane may wait for a part of it any more.
+// recycle returns the call to its pool. No lane may be waiting for any of its parts.
 func (m *multi) recycle() {
 	for _, p := range m.parts {
 		clear(p.entries)
@@ -61,7 +61,7 @@ func (m *multi) recycle() {
 	multis.Put(m)
 }
 
-// send makes the call and ensures that every one of its mutations gets a result or goes back into its lane.
+// send makes the call and ensures that every one of its mutations gets a result or returns to its lane.
 func (w *Writer) send(m *multi) {
 	server := m.parts[0].region.Server
 	w.announceSend(m, server)
@@ -98,18 +98,18 @@ func (w *Writer) send(m *multi) {
 	m.recycle()
 }
 
-// scratch is what encoding and decoding a Multi needs beside the frame.
+// scratch is the memory for encoding and decoding a Multi, except for the frame.
 type scratch struct {
 	param     []byte
-	cells     []byte // only to be compressed
+	cells     []byte // only used for compression
 	mutations []wire.Mutation
 	seen      []bool
 }
 
 var scratches = sync.Pool{New: func() any { return new(scratch) }}
 
-// encode writes the frame: actions by region in the message, the cells of all of them in the same order behind it, copied
-// from the batches as they lie there.
+// encode writes the frame: the actions by region in the message, followed by the cells of all of them in the same order, copied unchanged
+// from the batches.
 func (m *multi) encode(dst []byte, c wire.Call) ([]byte, error) {
 	s := scratches.Get().(*scratch)
 	defer scratches.Put(s)
@@ -146,8 +146,8 @@ func (m *multi) appendCells(dst []byte) []byte {
 	return dst
 }
 
-// finish frees what the call kept busy and returns to its lanes what was not applied. w.mu is held. It returns what a closed
-// client cannot take back.
+// finish frees what the call kept busy and returns to its lanes what was not applied. It returns what a closed client cannot take back. The
+// caller holds w.mu.
 func (w *Writer) finish(m *multi, took time.Duration) (lost []entry) {
 	q := m.turns
 	q.unanswered = slices.DeleteFunc(q.unanswered, func(o *multi) bool { return o == m })
@@ -166,8 +166,8 @@ func (w *Writer) finish(m *multi, took time.Duration) (lost []entry) {
 	return lost
 }
 
-// relocateAll has all lanes of a server looked up again, since it has gone: none waits for a call that only shows this again. What
-// is unanswered comes back by itself. w.mu is held.
+// relocateAll locates all lanes of a dead server again, so that none waits for a call that only fails again. What is unanswered returns by
+// itself. The caller holds w.mu.
 func (w *Writer) relocateAll(s *serverQueue) {
 	for _, q := range []*turns{&s.shared, &s.alone} {
 		for _, l := range q.ready {

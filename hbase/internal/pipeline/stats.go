@@ -5,24 +5,24 @@ import (
 	"slices"
 )
 
-// Stats is what a client holds and has under way at one moment.
+// Stats is what a client holds and has in progress at one moment.
 type Stats struct {
 	Buffered int           // bytes of mutations without a result
-	Blocked  int           // Submits that wait for room
-	Lanes    int           // regions' lanes that have mutations, queued or in a call
-	Resting  int           // of these, lanes that wait out a pause after a failure
-	Fullest  int           // bytes of the lane that holds most; a lane takes a quarter of MaxBufferedBytes
-	Servers  []ServerStats // by address; those that mutations have gone to
+	Blocked  int           // Submits waiting for room
+	Lanes    int           // lanes with mutations, queued or in a call
+	Resting  int           // of these, lanes waiting out a pause after a failure
+	Fullest  int           // bytes in the fullest lane; a lane may hold a quarter of MaxBufferedBytes
+	Servers  []ServerStats // by address; servers that mutations have been sent to
 }
 
-// ServerStats is what is under way to one region server.
+// ServerStats is what is in progress at one region server.
 type ServerStats struct {
 	Addr  string
-	Calls int // of mutations that are unanswered
-	Lanes int // that could send and wait for a call's turn
+	Calls int // unanswered calls of mutations
+	Lanes int // lanes that are ready and wait for a call
 }
 
-// Stats reads all lanes, which takes some microseconds for a thousand: for a scrape or a live line, not for each batch.
+// Stats reads all lanes, which takes some microseconds per thousand lanes. Call it per scrape or status line, not per batch.
 func (w *Writer) Stats() Stats {
 	s := Stats{Buffered: int(w.buffered.Load())}
 	w.mu.Lock()

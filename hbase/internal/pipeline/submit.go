@@ -10,10 +10,10 @@ import (
 	"brine/hbase/internal/remote"
 )
 
-// Submit queues the batch's mutations in order into the lanes of their regions and returns their flight. It blocks only
-// while the client's byte bound (Options.MaxBufferedBytes) is spent, and then sends what is held back; a batch larger
-// than the bound goes when nothing else is buffered. Bytes return to the bound with each mutation's result, though the batch's
-// buffer lives as long as its flight. If ctx ends while it blocks, every mutation fails as Transient, unsent.
+// Submit queues the mutations of a batch in order in the lanes of their regions and returns their flight. It blocks only while the client's
+// byte bound (Options.MaxBufferedBytes) is used up, and then sends what is held back. A batch larger than the bound is sent when nothing
+// else is buffered. Bytes return to the bound with each mutation's result, although the batch's buffer lives as long as its flight. If ctx
+// ends while Submit blocks, every mutation fails as Transient, unsent.
 func (m *Mutator) Submit(ctx context.Context, b *Batch) *Flight {
 	f := newFlight(ctx, m, b, time.Now())
 	w := m.w
@@ -33,7 +33,7 @@ func (m *Mutator) Submit(ctx context.Context, b *Batch) *Flight {
 	return f
 }
 
-// entryLists are lists of a batch's mutations, needed until they are in their lanes.
+// entryLists are lists of a batch's mutations, used until they are in their lanes.
 var entryLists = sync.Pool{New: func() any { return new([]entry) }}
 
 func putEntries(list *[]entry) {
@@ -41,7 +41,7 @@ func putEntries(list *[]entry) {
 	entryLists.Put(list)
 }
 
-// check sorts out the mutations that can never be written: the good ones are appended to dst.
+// check separates the mutations that can never be written. It appends the good ones to dst.
 func (w *Writer) check(dst []entry, f *Flight) (good []entry, bad []MutationError) {
 	for i := range f.batch.Len() {
 		if err := f.batch.check(i, w.opts.MaxCellBytes); err != nil {
@@ -53,8 +53,8 @@ func (w *Writer) check(dst []entry, f *Flight) (good []entry, bad []MutationErro
 	return dst, bad
 }
 
-// admit queues a flight's mutations as soon as there is room for them, in the byte bound and in each of their lanes, and
-// returns how many bytes they take. While it waits it holds none of that room, and nothing is held back.
+// admit queues a flight's mutations as soon as there is room for them in the byte bound and in each of their lanes, and returns the number
+// of their bytes. While it waits, it holds none of that room, and nothing lingers.
 func (w *Writer) admit(ctx context.Context, f *Flight, es []entry) (size int, err error) {
 	for _, e := range es {
 		size += e.size()
@@ -97,7 +97,7 @@ func (w *Writer) reserve(ctx context.Context, f *Flight, size int) error {
 	return nil
 }
 
-// blockedSince reports a wait for room that is over.
+// blockedSince reports the end of a wait for room.
 func (w *Writer) blockedSince(ctx context.Context, began time.Time) {
 	w.hooks.Blocked(BlockedInfo{ctx, time.Since(began)})
 }
@@ -107,7 +107,7 @@ func (w *Writer) unreserve(f *Flight, size int) {
 	w.budget.Release(int64(size - f.excess))
 }
 
-// awaitRoom waits until a lane that was full may take more.
+// awaitRoom waits until a full lane may accept more.
 func (w *Writer) awaitRoom(ctx context.Context, room <-chan struct{}) error {
 	defer w.suspendLinger()()
 	defer w.blockedSince(ctx, time.Now())
@@ -121,8 +121,8 @@ func (w *Writer) awaitRoom(ctx context.Context, room <-chan struct{}) error {
 	}
 }
 
-// enqueue deals a flight's entries out to their lanes and lets servers begin when all are there, unless the mutator lets them
-// wait. If a lane is full it only returns what to wait for.
+// enqueue deals a flight's entries out to their lanes. When all are queued, it schedules the lanes, unless the mutator holds them back. If
+// a lane is full, enqueue only returns the channel to wait for.
 func (w *Writer) enqueue(f *Flight, es []entry) (room <-chan struct{}, err error) {
 	w.mu.Lock()
 	if w.closed {
@@ -148,7 +148,7 @@ func (w *Writer) enqueue(f *Flight, es []entry) (room <-chan struct{}, err error
 	for _, e := range es {
 		l := ls.of(e.row())
 		switch free := l.state == lingering || l.state == idle && l.queue.len() == 0; {
-		case !free: // an unanswered call, or a pause, will wake it
+		case !free: // an unanswered call or a pause will wake it
 		case hold:
 			w.linger(l, m, e.size())
 		default:
@@ -170,11 +170,11 @@ func (w *Writer) enqueue(f *Flight, es []entry) (room <-chan struct{}, err error
 	return nil, nil
 }
 
-// laneBytes is what one lane may hold: a quarter of the byte bound, so that a region that does not move leaves the other
-// tables and pipelines their room. A batch with more than that for one lane goes when the lane is empty.
+// laneBytes returns the bound on one lane's bytes: a quarter of the byte bound, so that a stuck region leaves room for the other tables and
+// pipelines. A batch with more than that for one lane is queued when the lane is empty.
 func (w *Writer) laneBytes() int { return w.opts.MaxBufferedBytes / 4 }
 
-// fullLane returns a lane that has no room for what is to come, or nil. w.mu is held.
+// fullLane returns a lane that has no room for its new mutations, or nil. The caller holds w.mu.
 func (w *Writer) fullLane(f *Flight, ls *lanes, es []entry) (full *lane) {
 	most := w.laneBytes()
 	if int(w.buffered.Load()) <= most && w.blocked == 0 {
@@ -198,9 +198,9 @@ func (w *Writer) fullLane(f *Flight, ls *lanes, es []entry) (full *lane) {
 	return full
 }
 
-// claim has a flight wait for room in the lane, or, without one, in none any more. A later caller does not overtake it there, else
-// a large batch would wait for as long as small ones come. A flight claims one lane at a time, and waits for earlier ones only: so
-// the earliest of all waits for nobody. w.mu is held.
+// claim makes a flight wait for room in lane l, or ends its claim if l is nil. Later callers do not overtake it there; otherwise a large
+// batch would wait as long as small ones arrive. A flight claims one lane at a time and waits only for earlier flights, so the earliest of
+// all waits for nobody. The caller holds w.mu.
 func (w *Writer) claim(f *Flight, l *lane) (room <-chan struct{}) {
 	if old := f.claims; old != nil && old != l {
 		old.claims = slices.DeleteFunc(old.claims, func(o *Flight) bool { return o == f })
@@ -220,7 +220,7 @@ func (w *Writer) claim(f *Flight, l *lane) (room <-chan struct{}) {
 	return l.room
 }
 
-// claimed reports whether somebody waits for the lane since before f came.
+// claimed reports whether a flight that is earlier than f waits for the lane.
 func (l *lane) claimed(f *Flight) bool {
 	return slices.ContainsFunc(l.claims, func(o *Flight) bool { return o.turn < f.turn })
 }

@@ -10,14 +10,14 @@ import (
 	"brine/internal/backoff"
 )
 
-// A server that hangs keeps its calls, while the master takes it for dead and opens its regions elsewhere. So a call that
-// stays unanswered for long is checked against hbase:meta: once all of its regions are open on other servers it is given up, instead
-// of waiting for RPCTimeout. Its outcome is unknown then. But where it is, nothing of it can be applied any more: a region is
-// opened elsewhere only when its last server can no longer write to it. So what is sent again keeps its order.
+// A server that hangs keeps its calls, while the master considers it dead and opens its regions elsewhere. So a call that stays unanswered
+// for long is checked against hbase:meta: once all of its regions are open on other servers, the writer gives it up instead of waiting for
+// RPCTimeout. Its outcome is then unknown, but nothing of it can be applied any more on the old server: a region is opened elsewhere only
+// when its last server can no longer write to it. So what is sent again keeps its order.
 
 var errElsewhere = errors.New("it does not answer, and the regions of the call are open on other servers")
 
-// watch checks a server's calls after a while, if any are unanswered. w.mu is held.
+// watch checks a server's calls after a while if any are unanswered. The caller holds w.mu.
 func (w *Writer) watch(s *serverQueue) {
 	switch {
 	case s.watched || len(s.shared.unanswered)+len(s.alone.unanswered) == 0:
@@ -38,7 +38,7 @@ func (w *Writer) watch(s *serverQueue) {
 	s.watched = true
 }
 
-// followSlow starts to watch the calls that have been unanswered for long. w.mu is held.
+// followSlow starts following the calls that have been unanswered for long. The caller holds w.mu.
 func (w *Writer) followSlow(s *serverQueue) {
 	now := time.Now()
 	for _, q := range []*turns{&s.shared, &s.alone} {
@@ -47,7 +47,7 @@ func (w *Writer) followSlow(s *serverQueue) {
 				continue
 			}
 			m.followed = true
-			ctx, giveUp := m.ctx, m.giveUp // the call itself may be another by the time of the answer
+			ctx, giveUp := m.ctx, m.giveUp // m may be reused for another call meanwhile
 			var regions []*locate.Region
 			for _, p := range m.parts {
 				regions = append(regions, p.region)
@@ -67,7 +67,7 @@ func (w *Writer) follow(ctx context.Context, giveUp context.CancelCauseFunc, reg
 	giveUp(&remote.ConnError{Server: regions[0].Server, Class: "timeout", Dead: true, Err: errElsewhere})
 }
 
-// elsewhere reports whether each region has been opened on another server, or on another life of its own, since it was located.
+// elsewhere reports whether, since it was located, every region has been opened on another server or by a new process of the same server.
 func (w *Writer) elsewhere(ctx context.Context, regions []*locate.Region) bool {
 	for _, r := range regions {
 		now, err := w.env.Read(ctx, r)

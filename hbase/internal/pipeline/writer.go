@@ -18,17 +18,17 @@ type Writer struct {
 	budget   *semaphore.Weighted // MaxBufferedBytes
 	buffered atomic.Int64
 
-	mu        sync.Mutex // guards all below, and all lanes
+	mu        sync.Mutex // guards everything below, and all lanes
 	tables    map[string]*lanes
 	servers   map[string]*serverQueue
-	lingering map[*Mutator]struct{} // mutators that have lanes linger
-	blocked   int                   // Submits that wait for room: meanwhile nothing lingers
-	turns     int                   // that have been given to flights
-	touched   []*lane               // by the Submit that has the mutex
+	lingering map[*Mutator]struct{} // mutators with lingering lanes
+	blocked   int                   // number of Submits waiting for room; while there are any, nothing lingers
+	turns     int                   // number of turns given to flights
+	touched   []*lane               // scratch of the Submit that holds the mutex
 	closed    bool
 }
 
-// New returns an empty pipeline; it must be closed.
+// New returns an empty pipeline. The caller must close it.
 func New(env Env, opts Options, hooks Hooks) *Writer {
 	return &Writer{
 		env: env, opts: opts, hooks: hooks, budget: semaphore.NewWeighted(int64(opts.MaxBufferedBytes)),
@@ -36,7 +36,7 @@ func New(env Env, opts Options, hooks Hooks) *Writer {
 	}
 }
 
-// Close fails what is queued; what is unanswered fails when its connections close.
+// Close fails everything queued. Unanswered calls fail when their connections close.
 func (w *Writer) Close() {
 	w.mu.Lock()
 	w.closed = true
