@@ -7,9 +7,9 @@ import (
 	"sync"
 )
 
-// regionCache is what is known of where rows are.
+// regionCache holds the known locations of rows.
 //
-// Invariant: the regions of one table are in order of their start keys and no two overlap.
+// Invariant: the regions of a table are ordered by start key, and no two overlap.
 type regionCache struct {
 	mu     sync.RWMutex
 	tables map[string][]*Region
@@ -26,7 +26,7 @@ func (c *regionCache) find(table string, row []byte) *Region {
 	return nil
 }
 
-// findBefore returns the region of the greatest rows less than row, or nil; nil as row is the end of the table.
+// findBefore returns the region of the greatest rows less than row, or nil. A nil row means the end of the table.
 func (c *regionCache) findBefore(table string, row []byte) *Region {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
@@ -41,8 +41,8 @@ func (c *regionCache) findBefore(table string, row []byte) *Region {
 	return rs[i-1]
 }
 
-// add replaces the regions that this one overlaps, unless one of them is newer, or is the same: then that one stays. It
-// returns the one that is known from now on.
+// add replaces the regions that r overlaps, unless one of them is newer or the same: then that one stays. It returns the region that is now
+// in the cache.
 func (c *regionCache) add(r *Region) *Region {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -61,12 +61,12 @@ func (c *regionCache) add(r *Region) *Region {
 		}
 		to++
 	}
-	// A copy, because readers may hold what find looked through.
+	// A copy, because readers may still use the old slice.
 	c.tables[r.Table] = slices.Concat(rs[:from], []*Region{r}, rs[to:])
 	return r
 }
 
-// addAll adds regions of one table that are in the order of their starts and do not overlap.
+// addAll adds regions of one table, which must be ordered by start key and not overlap.
 func (c *regionCache) addAll(table string, rs []*Region) {
 	c.mu.Lock()
 	if c.tables == nil {
@@ -85,7 +85,7 @@ func (c *regionCache) addAll(table string, rs []*Region) {
 	}
 }
 
-// drop forgets a region, if it is still the one that is known.
+// drop forgets a region if it is still the cached one.
 func (c *regionCache) drop(r *Region) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -95,7 +95,7 @@ func (c *regionCache) drop(r *Region) {
 	}
 }
 
-// dropServer forgets all regions that are on a server.
+// dropServer forgets all regions on a server.
 func (c *regionCache) dropServer(addr string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -106,7 +106,7 @@ func (c *regionCache) dropServer(addr string) {
 	}
 }
 
-// servers returns the servers that have a region.
+// servers returns the servers that have a cached region.
 func (c *regionCache) servers() []string {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
@@ -126,7 +126,7 @@ func (c *regionCache) dropTable(table string) {
 	delete(c.tables, table)
 }
 
-// after is the index of the first region that starts behind row.
+// after returns the index of the first region that starts after row.
 func after(rs []*Region, row []byte) int {
 	i, found := slices.BinarySearchFunc(rs, row, byStart)
 	if found {

@@ -1,9 +1,9 @@
-// Package locate finds the region of a row: in its cache, else in hbase:meta. Cached regions of one table never overlap, and
-// concurrent look-ups of one table are one.
+// Package locate finds the region of a row in its cache or in hbase:meta. Cached regions of one table never overlap. Concurrent look-ups in
+// one table are merged.
 //
-// Three verbs look up a region. Find (locator.go) returns what is known of a row, and has it read if nothing is. Read (read.go,
-// and rounds.go for many rows at once) asks hbase:meta. Correct (locator.go) acts on what a server answered instead: it forgets
-// the location, or follows the region to where the server says it went.
+// Three verbs look up a region. Find (locator.go) returns the cached region of a row, or reads it if there is none. Read (read.go, and
+// rounds.go for many rows at once) asks hbase:meta. Correct (locator.go) acts on a server's answer instead: it forgets the location, or
+// follows the region to where the server says it moved.
 package locate
 
 import (
@@ -22,12 +22,12 @@ import (
 	"golang.org/x/sync/singleflight"
 )
 
-// prefetch is how many regions one look-up brings besides those that others wait for: the one that was asked for and those
-// before it [hbase.client.locate.prefetch.limit].
+// prefetch is the number of regions that one look-up reads besides those that other callers wait for: the requested one and those before it
+// [hbase.client.locate.prefetch.limit].
 const prefetch = 10
 
-// New returns a locator that asks a ZooKeeper where hbase:meta and the master are, or if that is nil the servers at addrs. Its
-// reads go on when the caller has left, and end with ctx; each server has patience to answer.
+// New returns a locator that asks ZooKeeper for the locations of hbase:meta and the master, or the servers at addrs if zooKeeper is nil.
+// Its reads continue when their caller leaves, and end with ctx. Each server has patience to answer.
 func New(ctx context.Context, s *rpc.Servers, patience time.Duration, zooKeeper Registry, addrs []string) *Locator {
 	l := &Locator{ctx: ctx, servers: s, patience: patience, registry: zooKeeper}
 	if zooKeeper == nil {
@@ -36,21 +36,21 @@ func New(ctx context.Context, s *rpc.Servers, patience time.Duration, zooKeeper 
 	return l
 }
 
-// Locator finds the region of a row: in the cache, else in hbase:meta. Its errors are those of one try; callers retry.
+// Locator finds the region of a row in the cache or in hbase:meta. Its errors are those of one try; callers retry.
 type Locator struct {
-	ctx      context.Context // the client's life
-	patience time.Duration   // that a server has to say where rows are
+	ctx      context.Context // ends with the client
+	patience time.Duration   // time for a server to answer a look-up
 	servers  *rpc.Servers
 	registry Registry
 	cache    regionCache
 	rounds   rounds
 	reads    singleflight.Group
-	states   singleflight.Group // of tables
-	enabled  sync.Map           // by table: when it was last seen not to be disabled
+	states   singleflight.Group // of table states
+	enabled  sync.Map           // by table: when it was last seen not disabled
 
 	metaMu     sync.Mutex
-	meta       *Region // nil until asked for
-	metaServer string  // where hbase:meta was last
+	meta       *Region // nil if unknown
+	metaServer string  // last known server of hbase:meta
 }
 
 // Find returns the region that contains row.
@@ -65,24 +65,24 @@ func (l *Locator) Find(ctx context.Context, table string, row []byte) (*Region, 
 	return found[0], nil
 }
 
-// Learn caches regions of one table as a scan of hbase:meta has them, in order.
+// Learn caches regions of one table, in the order of a scan of hbase:meta.
 func (l *Locator) Learn(table string, regions []*Region) {
 	known := make([]*Region, 0, len(regions))
 	for _, r := range regions {
 		if r.damage != nil || r.Server == "" || r.Offline || len(known) > 0 && known[len(known)-1].overlaps(r) {
-			continue // what is left out is looked up when it is needed
+			continue // looked up when needed
 		}
 		known = append(known, r)
 	}
 	l.cache.addAll(table, known)
 }
 
-// Cached returns the region that contains row if it is known, else nil.
+// Cached returns the cached region that contains row, or nil.
 func (l *Locator) Cached(table string, row []byte) *Region { return l.cache.find(table, row) }
 
-// FindAround returns the region that contains a row and, when it has to be looked up, also others before it: descending, and some
-// may be on no server. It returns what it found also with remote.ErrNoServer, when the first is on none, and with remote.ErrHole,
-// when there is none that contains the row.
+// FindAround returns the region that contains a row and, if it had to look it up, others before it, in descending order; some of them may
+// be on no server. It returns what it found even with the errors remote.ErrNoServer, if the first region is on no server, and
+// remote.ErrHole, if no region contains the row.
 func (l *Locator) FindAround(ctx context.Context, table string, w Wanted) ([]*Region, error) {
 	if table == MetaTable {
 		r, err := l.FindMeta(ctx)
@@ -104,7 +104,7 @@ func (l *Locator) FindAround(ctx context.Context, table string, w Wanted) ([]*Re
 	return readable(found), nil
 }
 
-// readable leaves out the regions whose end is not known.
+// readable leaves out the regions whose end is unknown.
 func readable(found []*Region) []*Region {
 	damaged := func(r *Region) bool { return r.damage != nil }
 	if !slices.ContainsFunc(found, damaged) {
@@ -113,7 +113,7 @@ func readable(found []*Region) []*Region {
 	return slices.DeleteFunc(slices.Clone(found), damaged)
 }
 
-// lack is what hbase:meta lacks of a region that was looked up, the first that was found if that is the right one.
+// lack returns what is wrong in hbase:meta with a region that was looked up. The region is found[0] if right accepts it.
 func lack(found []*Region, right func(*Region) bool) error {
 	switch {
 	case len(found) == 0 || !right(found[0]):
@@ -126,7 +126,7 @@ func lack(found []*Region, right func(*Region) bool) error {
 	return nil
 }
 
-// FindBefore returns the region of the greatest rows less than row, where nil is the end of the table.
+// FindBefore returns the region of the greatest rows less than row. A nil row means the end of the table.
 func (l *Locator) FindBefore(ctx context.Context, table string, row []byte) (*Region, error) {
 	if table == MetaTable {
 		return l.FindMeta(ctx)
@@ -136,9 +136,9 @@ func (l *Locator) FindBefore(ctx context.Context, table string, row []byte) (*Re
 	}
 	start := MetaKey(table, row, leastID)
 	if row == nil {
-		start = append([]byte(table), 0) // behind the table's last region
+		start = append([]byte(table), 0) // after the table's last region
 	}
-	row = bytes.Clone(row) // the look-up goes on when the caller leaves
+	row = bytes.Clone(row) // the look-up continues if the caller leaves
 	return l.readOnce(ctx, "before\x00"+string(start), func() (*Region, error) {
 		found, err := l.readBack(table, start, prefetch)
 		if err == nil {
@@ -151,7 +151,7 @@ func (l *Locator) FindBefore(ctx context.Context, table string, row []byte) (*Re
 	})
 }
 
-// unanswered is the error of a look-up that a caller does not wait for any longer: its time is over, or it goes away.
+// unanswered returns the error for a caller that stops waiting for a look-up because its time is up or it was cancelled.
 func (l *Locator) unanswered(ctx context.Context) error {
 	l.metaMu.Lock()
 	addr := cmp.Or(l.metaServer, "the cluster")
@@ -163,19 +163,19 @@ func (l *Locator) unanswered(ctx context.Context) error {
 	return fmt.Errorf("%s has not said yet where it is: %w", addr, context.Cause(ctx))
 }
 
-// Correct acts on a failed call to a region: it forgets the location, or corrects it if the server said where the region went.
-// It returns the new location, or nil.
+// Correct handles a failed call to a region. It forgets the location, or corrects it if the server said where the region moved. It returns
+// the new location, or nil.
 func (l *Locator) Correct(r *Region, d remote.Diagnosis) *Region {
 	switch {
 	case r == nil || d.Remedy != remote.Relocate && d.Remedy != remote.Reconnect && d.Remedy != remote.Reopen:
 		return nil
 	}
 	l.Forget(r)
-	if r.Table == MetaTable || r.Replica > 0 { // a replica is never known as the region: reads that must see every write would go to it
+	if r.Table == MetaTable || r.Replica > 0 { // never cache a replica as the region: reads that must see every write would go to it
 		return nil
 	}
-	// A server remembers for minutes where it gave a region to. What is not newer than the location known is of an earlier stay:
-	// two servers between which a region went back and forth, and that then split, would send us to each other until we give up.
+	// A server remembers for minutes where it moved a region. A location that is not newer than the known one is from an earlier stay: two
+	// servers between which a region moved back and forth before it split would send us to each other until we give up.
 	if d.Moved.Addr == "" || d.Moved.Addr == r.Server || d.Moved.Seq <= r.seq {
 		return nil
 	}
@@ -185,7 +185,7 @@ func (l *Locator) Correct(r *Region, d remote.Diagnosis) *Region {
 	return &moved
 }
 
-// Forget drops a region's location, hbase:meta's own included, if it is still the one that is known.
+// Forget drops the location of a region, including hbase:meta's own, if it is still the cached one.
 func (l *Locator) Forget(r *Region) {
 	if r.Table == MetaTable {
 		l.dropMeta(r)
@@ -194,13 +194,13 @@ func (l *Locator) Forget(r *Region) {
 	l.cache.drop(r)
 }
 
-// ForgetServer drops the locations of all regions that are on a server.
+// ForgetServer drops the locations of all regions on a server.
 func (l *Locator) ForgetServer(addr string) { l.cache.dropServer(addr) }
 
 // ForgetTable drops the locations of a table's regions.
 func (l *Locator) ForgetTable(table string) { l.cache.dropTable(table) }
 
-// Master returns the address of the active master, asking the registry.
+// Master asks the registry for the active master and returns its address.
 func (l *Locator) Master(ctx context.Context) (addr string, err error) {
 	s, err := l.registry.Master(ctx)
 	if err != nil {

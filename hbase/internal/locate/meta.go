@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// FindMeta returns where hbase:meta is: as last known, else as the registry says.
+// FindMeta returns the location of hbase:meta: the last known one, or else the registry's.
 func (l *Locator) FindMeta(ctx context.Context) (*Region, error) {
 	l.metaMu.Lock()
 	meta := l.meta

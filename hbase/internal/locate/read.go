@@ -12,18 +12,18 @@ import (
 	"brine/hbase/internal/rpc"
 )
 
-// maxMetaBytes is how much hbase:meta answers at once.
+// maxMetaBytes is the maximum size of an answer from hbase:meta.
 const maxMetaBytes = 2 << 20
 
-// MetaKey is the row of hbase:meta of a region with this start and id.
+// MetaKey returns the row key in hbase:meta of a region with this start key and id.
 func MetaKey(table string, start []byte, id string) []byte {
 	return bytes.Join([][]byte{[]byte(table), start, []byte(id)}, []byte(","))
 }
 
-// readBack reads that many rows of hbase:meta backwards from start. It returns the regions that are neither split nor offline, in
+// readBack reads the given number of rows of hbase:meta backwards from start. It returns the regions that are neither split nor offline, in
 // this order, and caches those that are on a server.
 func (l *Locator) readBack(table string, start []byte, rows int) ([]*Region, error) {
-	// hbase:meta is small and in memory: a server that needs longer for it than a connection may take is treated as silent.
+	// hbase:meta is small and in memory, so a server that needs longer than the connect time-out counts as silent.
 	ctx, cancel := context.WithTimeout(l.ctx, l.patience)
 	defer cancel()
 	meta, err := l.FindMeta(ctx)
@@ -37,7 +37,7 @@ func (l *Locator) readBack(table string, start []byte, rows int) ([]*Region, err
 	return found, err
 }
 
-// readRegions is readBack where hbase:meta is known to be.
+// readRegions is readBack with a known location of hbase:meta.
 func (l *Locator) readRegions(ctx context.Context, meta *Region, table string, start []byte, rows int) (found []*Region, err error) {
 	scanned, err := l.readRows(ctx, meta, start, MetaKey(table, nil, ""), rows)
 	if err != nil {
@@ -70,7 +70,7 @@ func (l *Locator) readRegions(ctx context.Context, meta *Region, table string, s
 	return found, nil
 }
 
-// readRows reads up to that many rows backwards from start in one call.
+// readRows reads up to the given number of rows backwards from start in one call.
 func (l *Locator) readRows(ctx context.Context, meta *Region, start, stop []byte, rows int) ([]rpc.Result, error) {
 	in := &hbasepb.ScanRequest{
 		Region: Specifier(meta),
@@ -99,7 +99,7 @@ func (l *Locator) readRows(ctx context.Context, meta *Region, start, stop []byte
 	return results, nil
 }
 
-// readOnce merges concurrent reads of one thing. The read goes on when the caller leaves.
+// readOnce merges concurrent reads with the same key. The read continues if the caller leaves.
 func (l *Locator) readOnce(ctx context.Context, key string, read func() (*Region, error)) (*Region, error) {
 	done := l.reads.DoChan(key, func() (any, error) { return read() })
 	select {
@@ -113,9 +113,9 @@ func (l *Locator) readOnce(ctx context.Context, key string, read func() (*Region
 	}
 }
 
-// Read returns what hbase:meta has at the start of a region that is known, whatever is cached; nil if that is on no server. A
-// newer region takes the known one's place in the cache. That hbase:meta does not answer is no reason to forget where it is,
-// since it may be over the connection that is looked after; that the registry says another place is.
+// Read returns what hbase:meta has at the start of a known region, bypassing the cache, or nil if that region is on no server. A newer
+// region replaces the known one in the cache. If hbase:meta does not answer, Read keeps its location, because the connection to it may be
+// the one under suspicion; it drops the location if the registry names another one.
 func (l *Locator) Read(ctx context.Context, r *Region) (*Region, error) {
 	return l.readOnce(ctx, "at\x00"+string(r.Name), func() (*Region, error) {
 		ctx, cancel := context.WithTimeout(l.ctx, l.patience)

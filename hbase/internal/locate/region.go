@@ -14,50 +14,50 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// Region is one region of a table as hbase:meta has it. Regions are never changed once made.
+// Region is one region of a table as hbase:meta describes it. Regions are immutable.
 type Region struct {
 	Table      string
 	Name       []byte // full region name: table,start,id.encoded.
 	Encoded    string
 	ID         int64
 	Start, End []byte
-	Server     string // host:port; empty when not assigned
-	StartCode  int64  // of the server
+	Server     string // host:port; empty if not assigned
+	StartCode  int64  // start code of the server
 	Offline    bool
 	Split      bool
-	State      string // OPEN, OPENING, SPLITTING …; empty when meta has none; Unreadable
+	State      string // OPEN, OPENING, SPLITTING …; empty if hbase:meta has none; Unreadable
 
-	Replica  int       // 0: the region itself; else the number of a replica, which is read only
-	Replicas []*Region // of the region itself: those that are on a server
+	Replica  int       // 0: the region itself; otherwise the number of a read-only replica
+	Replicas []*Region // of the region itself: its replicas that are on a server
 
-	seq    int64 // of its opening: greater is newer
-	damage error // why the row of hbase:meta cannot be read; the region's name and start are known
+	seq    int64 // of this opening: greater is newer
+	damage error // why the row in hbase:meta cannot be read; the region's name and start are known
 }
 
-// Unreadable is the state of a region whose row of hbase:meta cannot be read. It is on no server that is known, and ends where
-// the next begins.
+// Unreadable is the state of a region whose row in hbase:meta cannot be read. Its server is unknown, and it ends where the next region
+// begins.
 const Unreadable = "UNREADABLE"
 
-// contains reports whether row lies in [Start, End).
+// contains reports whether row is in [Start, End).
 func (r *Region) contains(row []byte) bool {
 	return bytes.Compare(r.Start, row) <= 0 && Before(row, r.End)
 }
 
-// reaches reports whether a region that starts before row holds the greatest rows less than row, where nil is the end of the table.
+// reaches reports whether a region that starts before row holds the greatest rows less than row. A nil row means the end of the table.
 func (r *Region) reaches(row []byte) bool {
 	return len(r.End) == 0 || row != nil && bytes.Compare(r.End, row) >= 0
 }
 
-// overlaps reports whether some row could lie in both.
+// overlaps reports whether the regions can have a row in common.
 func (r *Region) overlaps(o *Region) bool {
 	return Before(r.Start, o.End) && Before(o.Start, r.End)
 }
 
-// Before reports whether a row lies before the end of a range, where an empty end is the end of the table.
+// Before reports whether row is before the end of a range. An empty end means the end of the table.
 func Before(row, end []byte) bool { return len(end) == 0 || bytes.Compare(row, end) < 0 }
 
-// NewerThan reports whether r is the later one of two that overlap: daughters and merged regions have greater ids than
-// those they came from; the same region opened again has a greater sequence number.
+// NewerThan reports whether r is the later of two overlapping regions. Daughters and merged regions have greater ids than the regions they
+// came from; a region that was opened again has a greater sequence number.
 func (r *Region) NewerThan(o *Region) bool {
 	if r.ID != o.ID {
 		return r.ID > o.ID
@@ -65,17 +65,17 @@ func (r *Region) NewerThan(o *Region) bool {
 	return r.seq > o.seq
 }
 
-// sameAs reports whether both are one opening of one region.
+// sameAs reports whether both are the same opening of the same region.
 func (r *Region) sameAs(o *Region) bool {
 	return bytes.Equal(r.Name, o.Name) && r.seq == o.seq && r.Server == o.Server && r.StartCode == o.StartCode
 }
 
-// Specifier names a region in a call.
+// Specifier returns the name of a region as calls encode it.
 func Specifier(r *Region) *hbasepb.RegionSpecifier {
 	return &hbasepb.RegionSpecifier{Type: hbasepb.RegionSpecifier_REGION_NAME.Enum(), Value: r.Name}
 }
 
-// SameLife reports whether both may be on one life of one server: a RegionMovedException does not say which.
+// SameLife reports whether both may be on the same process of the same server. A RegionMovedException does not have the start code.
 func (r *Region) SameLife(o *Region) bool {
 	return r.Server == o.Server && (o.StartCode == 0 || r.StartCode == o.StartCode)
 }
@@ -86,12 +86,12 @@ const (
 	metaRegionName  = "hbase:meta,,1"
 	defaultNS       = "default"
 	protobufMagic   = "PBUF"
-	greatestID      = "99999999999999" // sorts behind every region id
+	greatestID      = "99999999999999" // sorts after every region id
 	leastID         = "00000000000000"
 	SystemNamespace = "hbase"
 )
 
-// TableKey is the name by which hbase:meta and our caches know a table: without the default namespace.
+// TableKey returns the name under which hbase:meta and our caches know a table: without the default namespace.
 func TableKey(name string) string { return strings.TrimPrefix(name, defaultNS+":") }
 
 func TableName(name string) *hbasepb.TableName {
@@ -113,7 +113,7 @@ func ServerAddr(s *hbasepb.ServerName) string {
 	return net.JoinHostPort(s.GetHostName(), strconv.Itoa(int(s.GetPort())))
 }
 
-// FromMeta reads a row of hbase:meta; nil when the row is no region's:
+// FromMeta decodes a row of hbase:meta. It returns nil if the row does not describe a region:
 //
 //	row                      table,start,id.encoded.
 //	info:regioninfo          "PBUF", RegionInfo
@@ -121,9 +121,9 @@ func ServerAddr(s *hbasepb.ServerName) string {
 //	info:serverstartcode     int64, big-endian
 //	info:seqnumDuringOpen    int64, big-endian
 //	info:state               RegionState's name
-//	info:server_0001         as the last four, of a replica: its number has four hexadecimal digits
+//	info:server_0001         like the last four, of a replica: its number in four hexadecimal digits
 //
-// One whose region info cannot be read is a damaged region, with what the row's name says.
+// If the region info cannot be read, FromMeta returns a damaged region with what its name says.
 func FromMeta(row rpc.Result) *Region {
 	var r *Region
 	for _, c := range row.Cells {
@@ -152,7 +152,7 @@ func FromMeta(row rpc.Result) *Region {
 	return r
 }
 
-// set reads a column that says where a region or a replica is.
+// set decodes a column of the location of a region or a replica.
 func (r *Region) set(column, value []byte) {
 	switch string(column) {
 	case "server":
@@ -166,17 +166,17 @@ func (r *Region) set(column, value []byte) {
 	}
 }
 
-// damagedRegion is what a region's name says of it.
+// damagedRegion returns a region with what its name says.
 func damagedRegion(name []byte, why error) *Region {
 	table, rest, _ := bytes.Cut(name, []byte(","))
 	comma := bytes.LastIndexByte(rest, ',')
 	if comma < 0 {
-		return nil // nor is it a region's name
+		return nil // not a region name either
 	}
 	id, _, _ := strings.Cut(string(rest[comma+1:]), ".")
 	r := &Region{Table: string(table), Name: name, Encoded: EncodedName(name), Start: rest[:comma], State: Unreadable,
 		damage: fmt.Errorf("row %q of hbase:meta: %w", name, why)}
-	r.ID, _ = strconv.ParseInt(id, 10, 64) // 0: as old as can be
+	r.ID, _ = strconv.ParseInt(id, 10, 64) // if not a number: 0, older than all others
 	return r
 }
 
@@ -200,13 +200,13 @@ func regionOfInfo(info *hbasepb.RegionInfo, name []byte) *Region {
 	return r
 }
 
-// EncodedName is what stands between the last two dots of a region's name.
+// EncodedName returns the part between the last two dots of a region's name.
 func EncodedName(name []byte) string {
 	s := strings.TrimSuffix(string(name), ".")
 	return s[strings.LastIndexByte(s, '.')+1:]
 }
 
-// metaRegion is the one region of hbase:meta, where the registry says it is.
+// metaRegion returns the only region of hbase:meta at the location that the registry reports.
 func metaRegion(l *hbasepb.RegionLocation) *Region {
 	r := regionOfInfo(l.GetRegionInfo(), []byte(metaRegionName))
 	r.Table, r.Encoded = MetaTable, metaEncoded

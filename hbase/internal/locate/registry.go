@@ -15,20 +15,20 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// Registry answers the two questions that nobody else can: who is the active master, and where is hbase:meta. Both know the second
-// without a master, too. Its errors are those of one try; callers retry.
+// Registry answers the two questions that nothing else can answer: which master is active, and where hbase:meta is. Both implementations
+// can answer the second one without a master. The errors are those of one try; callers retry.
 type Registry interface {
 	Master(ctx context.Context) (*hbasepb.ServerName, error)
 	Meta(ctx context.Context) (*hbasepb.RegionLocation, error)
 	Close()
 }
 
-// rpcRegistry asks the masters and region servers that the user named. When none of them answers it asks region servers that the
-// client knows: since HBase 2.5 each answers as a master does.
+// rpcRegistry asks the masters and region servers that the user named. If none of them answers, it asks region servers that the client
+// knows: since HBase 2.5, each of them answers like a master.
 type rpcRegistry struct {
 	addrs    []string
 	known    func() []string
-	patience time.Duration // that each of them has
+	patience time.Duration // time for each of them
 	servers  *rpc.Servers
 }
 
@@ -59,11 +59,11 @@ func (g *rpcRegistry) Meta(ctx context.Context) (meta *hbasepb.RegionLocation, e
 	return meta, err
 }
 
-// mostKnown bounds how many servers are asked that the user did not name.
+// mostKnown bounds the number of servers asked that the user did not name.
 const mostKnown = 3
 
-// ask asks until take finds in out what it needs. Its error is that of the servers that the user named: what another one answers
-// instead, an HBase before 2.5 for one, says nothing of the cluster.
+// ask asks servers until take accepts out. Its error is from the servers that the user named: the answers of others, for example of an
+// HBase before 2.5, say nothing about the cluster.
 func (g *rpcRegistry) ask(ctx context.Context, method string, in, out proto.Message, take func() error) error {
 	err := g.askEach(ctx, g.addrs, method, in, out, take)
 	if _, away := errors.AsType[*remote.ConnError](err); !away || ctx.Err() != nil {
@@ -77,8 +77,8 @@ func (g *rpcRegistry) ask(ctx context.Context, method string, in, out proto.Mess
 	return err
 }
 
-// askEach asks one server after the other in a random order, each once; the error says what became of each. They know the answers
-// by heart: one that takes longer than a connection may take is treated as absent.
+// askEach asks each server once, one after the other in random order. The error says what happened with each. The servers have the answers
+// in memory, so one that takes longer than the connect time-out counts as absent.
 func (g *rpcRegistry) askEach(ctx context.Context, addrs []string, method string, in, out proto.Message, take func() error) error {
 	var answers, silent []error
 	for _, i := range rand.Perm(len(addrs)) {
@@ -103,7 +103,7 @@ func (g *rpcRegistry) askEach(ctx context.Context, addrs []string, method string
 	if len(answers) == 0 {
 		return fmt.Errorf("no master answered %s: %w", method, errors.Join(silent...))
 	}
-	err := errors.Join(answers...) // what to do is theirs to say: the cluster starts, or its master is away
+	err := errors.Join(answers...) // these decide the remedy: the cluster is starting, or its master is away
 	if len(silent) > 0 {
 		err = fmt.Errorf("%w (no answer of %s)", err, errors.Join(silent...).Error())
 	}

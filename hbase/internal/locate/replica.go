@@ -12,14 +12,14 @@ import (
 	"brine/hbase/internal/remote"
 )
 
-// maxReplicas bounds how many replicas of a region are known.
+// maxReplicas bounds the number of known replicas of a region.
 const maxReplicas = 64
 
-// replicaDigits is how a column of hbase:meta ends that is a replica's: server_0001.
+// replicaDigits is the length of the suffix of a replica's column in hbase:meta, as in server_0001.
 const replicaDigits = len("_0001")
 
-// replicaColumn returns the name of a column of hbase:meta without the replica that it is of: 0, the region itself, unless it ends in
-// an underscore and four hexadecimal digits.
+// replicaColumn splits the name of a column of hbase:meta into the name and the replica number. The number is 0, the region itself, unless
+// the name ends in an underscore and four hexadecimal digits.
 func replicaColumn(qualifier []byte) (name []byte, replica int) {
 	at := len(qualifier) - replicaDigits
 	if at < 0 || qualifier[at] != '_' {
@@ -32,7 +32,7 @@ func replicaColumn(qualifier []byte) (name []byte, replica int) {
 	return qualifier[:at], int(n)
 }
 
-// replica returns the region's replica of a number, which it adds if need be; nil if there are too many.
+// replica returns the region's replica with the given number and adds it if necessary. It returns nil if there are too many.
 func (r *Region) replica(number int) *Region {
 	for _, p := range r.Replicas {
 		if p.Replica == number {
@@ -48,12 +48,12 @@ func (r *Region) replica(number int) *Region {
 	return p
 }
 
-// dropAbsent leaves out the replicas that are on no server.
+// dropAbsent removes the replicas that are on no server.
 func (r *Region) dropAbsent() {
 	r.Replicas = slices.DeleteFunc(r.Replicas, func(p *Region) bool { return p.Server == "" })
 }
 
-// replicaName is table,start,id_0001.encoded., with the MD5 of what is before it as the encoded name.
+// replicaName returns table,start,id_0001.encoded., where the encoded name is the MD5 of what precedes it.
 func replicaName(region []byte, replica int) []byte {
 	name := bytes.TrimSuffix(region, []byte("."))
 	name = bytes.Clone(name[:max(0, bytes.LastIndexByte(name, '.'))])
@@ -61,7 +61,7 @@ func replicaName(region []byte, replica int) []byte {
 	return fmt.Appendf(name, ".%x.", md5.Sum(name))
 }
 
-// FindReadable is Find for a reader who asks replicas, too: a region that is on no server is found if replicas of it are on some.
+// FindReadable is Find for readers that may use replicas: it also finds a region on no server if it has replicas that are on one.
 func (l *Locator) FindReadable(ctx context.Context, table string, row []byte) (*Region, error) {
 	found, err := l.FindAround(ctx, table, Wanted{Row: row})
 	if err != nil && (!errors.Is(err, remote.ErrNoServer) || len(found) == 0 || len(found[0].Replicas) == 0) {

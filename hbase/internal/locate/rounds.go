@@ -7,15 +7,15 @@ import (
 	"sync"
 )
 
-// rounds keep look-ups few when many regions of a table are looked for at once. A table has one round of look-ups at a time:
-// callers that come meanwhile are in the next round, which reads hbase:meta backwards from the greatest row that is asked for, as many
-// regions as are asked for and some more, and again only for those whose region was not among them.
+// rounds limit the number of look-ups when many regions of a table are looked up at once. A table has one round of look-ups at a time.
+// Callers that arrive meanwhile join the next round, which reads hbase:meta backwards from the greatest requested row. It reads as many
+// regions as there are requests and some more, and reads again only for rows whose region was not among them.
 type rounds struct {
 	mu   sync.Mutex
-	next map[string][]*question // by table; a table that is listed has a round under way
+	next map[string][]*question // by table; a listed table has a round in progress
 }
 
-// question is one row whose region is looked for. The answer may be read when done is closed: the regions found, descending from the row.
+// question is a row whose region is looked up. The answer may be read once done is closed: the regions found, descending from the row.
 type question struct {
 	Wanted
 	done  chan struct{}
@@ -23,17 +23,17 @@ type question struct {
 	err   error
 }
 
-// Wanted is a row to look up, and what else hbase:meta is asked for in the same read.
+// Wanted is a row to look up, and what else to read from hbase:meta in the same call.
 type Wanted struct {
 	Row  []byte
-	From []byte // behind row, where the read begins, backwards; nil: at the row
-	More int    // regions from there on that are wanted as well
+	From []byte // after Row: where the backward read starts; nil: at Row
+	More int    // number of further regions wanted from there on
 }
 
-// MaxPrefetch bounds what one read of hbase:meta brings.
+// MaxPrefetch bounds the number of regions per read of hbase:meta.
 const MaxPrefetch = 1000
 
-// readTogether looks up a row's region together with those of all other callers. The look-up goes on when the caller leaves.
+// readTogether looks up a row's region together with those of all other callers. The look-up continues if the caller leaves.
 func (l *Locator) readTogether(ctx context.Context, table string, w Wanted) ([]*Region, error) {
 	a := &question{Wanted: w, done: make(chan struct{})}
 	a.Row = bytes.Clone(w.Row)
@@ -45,7 +45,7 @@ func (l *Locator) readTogether(ctx context.Context, table string, w Wanted) ([]*
 	l.rounds.next[table] = append(waiting, a)
 	l.rounds.mu.Unlock()
 	if !busy {
-		go l.readRounds(table) // ends with its last asker's answer, and its calls with the client
+		go l.readRounds(table) // ends when all questions are answered; its calls end with the client
 	}
 	select {
 	case <-a.done:
@@ -55,7 +55,7 @@ func (l *Locator) readTogether(ctx context.Context, table string, w Wanted) ([]*
 	}
 }
 
-// readRounds answers round after round until nobody asks.
+// readRounds runs rounds until there are no more questions.
 func (l *Locator) readRounds(table string) {
 	for {
 		l.rounds.mu.Lock()
@@ -71,10 +71,10 @@ func (l *Locator) readRounds(table string) {
 	}
 }
 
-// readRound is one round. What keeps hbase:meta from being read is the answer to all that are left.
+// readRound runs one round. If reading hbase:meta fails, the remaining questions get that error.
 func (l *Locator) readRound(table string, questions []*question) {
 	slices.SortFunc(questions, func(a, b *question) int { return bytes.Compare(b.Row, a.Row) })
-	var found []*Region // by the round's last look-up, from the row on
+	var found []*Region // by the last look-up of the round, from the current row on
 	var failed error
 	for i, a := range questions {
 		found = startingAt(found, a.Row)
@@ -82,7 +82,7 @@ func (l *Locator) readRound(table string, questions []*question) {
 		switch {
 		case r != nil:
 			a.found = []*Region{r}
-		case len(found) > 0: // it is on no server, or in none of them
+		case len(found) > 0: // the region is on no server, or none of them contains the row
 			a.found = found
 		case failed != nil:
 			a.err = failed
@@ -94,19 +94,19 @@ func (l *Locator) readRound(table string, questions []*question) {
 	}
 }
 
-// readWanted looks up what is wanted, and as many regions before it as others want.
+// readWanted looks up a row's region, and as many regions before it as others wait for.
 func (l *Locator) readWanted(table string, w Wanted, others int) (found []*Region, err error) {
 	rows := min(prefetch+w.More+others, MaxPrefetch)
 	if w.From != nil {
 		found, err = l.readBack(table, MetaKey(table, w.From, greatestID), rows)
 		if found = startingAt(found, w.Row); err != nil || len(found) > 0 {
 			return found, err
-		} // else the read ended before the row: regions have been split
+		} // otherwise the read stopped before the row, because regions were split
 	}
 	return l.readBack(table, MetaKey(table, w.Row, greatestID), rows)
 }
 
-// startingAt cuts off descending regions that start behind a row.
+// startingAt removes the regions from the front of a descending list that start after row.
 func startingAt(found []*Region, row []byte) []*Region {
 	for len(found) > 0 && bytes.Compare(found[0].Start, row) > 0 {
 		found = found[1:]

@@ -12,12 +12,12 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// enabledFor is for how long a table that was seen not to be disabled is assumed to be so still.
+// enabledFor is how long a table that was seen not disabled is assumed to be so.
 const enabledFor = 100 * time.Millisecond
 
-// Disabled asks hbase:meta whether a table is disabled: its regions are then nowhere, and waiting for them is pointless. A caller that asks
-// while the same question is pending takes its answer, and a table that was not disabled a moment ago is not asked about: many
-// regions may fail at once.
+// Disabled asks hbase:meta whether a table is disabled: then its regions are on no server, and waiting for them is pointless. Callers that
+// ask while the same question is pending share its answer, and a table that was not disabled a moment ago is not checked again, because
+// many regions may fail at once.
 func (l *Locator) Disabled(ctx context.Context, table string) (bool, error) {
 	if at, ok := l.enabled.Load(table); ok && time.Since(at.(time.Time)) < enabledFor {
 		return false, nil
