@@ -11,7 +11,7 @@ import (
 	"brine/hbase/internal/wire"
 )
 
-// packing is how the cell blocks of a service's connections are compressed. Only region servers' have any.
+// packing returns the compression of cell blocks on a service's connections. Only ClientService has any.
 func (o *Options) packing(service Service) wire.Compression {
 	if service != ClientService {
 		return wire.None
@@ -19,7 +19,7 @@ func (o *Options) packing(service Service) wire.Compression {
 	return o.Compression
 }
 
-// expand returns an answer's cell block.
+// expand returns the cell block of an answer uncompressed.
 func (c *conn) expand(cells []byte) ([]byte, error) {
 	cells, err := c.packing.Expand(cells, c.opts.MaxAnswerBytes)
 	if err != nil {
@@ -30,12 +30,11 @@ func (c *conn) expand(cells []byte) ([]byte, error) {
 
 const unsupportedCodec = remote.Package + "ipc.UnsupportedCompressionCodecException"
 
-// maxProbeAnswer is more than the answer to a probe has, an exception with its stack.
+// maxProbeAnswer exceeds the size of the answer to a probe, an exception with its stack.
 const maxProbeAnswer = 1 << 20
 
-// probe makes the server expand a cell block that belongs to nothing, before anyone else uses the connection. A server that knows
-// the name of a codec but lacks its library takes the connection all the same; it would then answer writes with exceptions
-// that look like others, and reads not at all.
+// probe makes the server expand a cell block that belongs to nothing before the connection is used. A server that knows a codec's name but
+// lacks its library accepts the connection all the same; it would later answer writes with misleading exceptions, and reads not at all.
 func probe(socket net.Conn, addr string, c wire.Compression) error {
 	if c == wire.None {
 		return nil
@@ -67,7 +66,7 @@ func probe(socket net.Conn, addr string, c wire.Compression) error {
 	return probeError(remote.NewException(addr, answer.Exception), c)
 }
 
-// probeError distinguishes a server that lacks the codec from one that does not answer for another reason.
+// probeError distinguishes a server that lacks the codec from one that fails for another reason.
 func probeError(e *remote.Exception, c wire.Compression) error {
 	text, _, _ := strings.Cut(e.Text, "\n")
 	if e.Class != unsupportedCodec && !strings.Contains(text, "unable to read call parameter") {

@@ -1,10 +1,9 @@
-// Package rpc makes calls to HBase's servers: a pipelined connection for each service of each server, dialled when it is first
-// needed, and the rows and cells of their answers. Its errors are those of one try, as package remote diagnoses them; callers try
-// again.
+// Package rpc makes calls to HBase's servers and decodes the rows and cells of their answers. It has one pipelined connection per service
+// of each server, dialled when first needed. Its errors are those of one try, as package remote diagnoses them; callers retry.
 //
-// The way of a call: Servers.RoundTrip (servers.go) has the connection dialled, conn.roundTrip (conn.go) sends the frame and
-// waits, conn.read checks the length of each answer against Options.MaxAnswerBytes before there is room for it and hands it to
-// its call.
+// The path of a call: Servers.RoundTrip (servers.go) gets the connection dialled, and conn.roundTrip (conn.go) sends the frame and waits.
+// conn.read checks the length of each answer against Options.MaxAnswerBytes before allocating memory for it, and delivers the answer to its
+// call.
 package rpc
 
 import (
@@ -30,16 +29,16 @@ import (
 const (
 	idleTimeout = 2 * time.Minute // [hbase.ipc.client.connection.minIdleTimeBeforeClose]
 	writeBuffer = 64 << 10
-	maxCallID   = 1<<31 - 1 // Java reads it as an int; a negative one is no call's
+	maxCallID   = 1<<31 - 1 // Java reads it as an int; negative ids belong to no call
 )
 
-// errIdle ends a connection that nobody used. A call that was just about to use it goes to a new one.
+// errIdle ends an unused connection. A call that was just about to use it goes to a new one.
 var errIdle = errors.New("connection was closed for being idle")
 
-// conn is one connection to one service of one server. Calls are pipelined: each has an id, answers come in any order.
+// conn is one connection to one service of one server. Calls are pipelined: each has an id, and answers arrive in any order.
 //
-// Two goroutines live as long as it does. write alone writes to the socket, taking calls from send; read alone reads,
-// handing each answer to its call. send is never closed: life ends, and then everyone leaves.
+// Two goroutines live as long as the connection. Only write writes to the socket; it takes calls from send. Only read reads from it and
+// delivers each answer to its call. send is never closed: when life ends, everyone leaves.
 type conn struct {
 	addr    string
 	opts    *Options
@@ -50,17 +49,17 @@ type conn struct {
 	end     context.CancelFunc
 	failed  func(*conn) // called once, by the pool
 	onClose sync.Once
-	large   *semaphore.Weighted // bytes of large answers that the client reads
+	large   *semaphore.Weighted // bytes of large answers being read by the client
 
-	mu      sync.Mutex // guards what follows, and the socket's read deadline
+	mu      sync.Mutex // guards the fields below, and the socket's read deadline
 	pending map[uint32]*call
-	waiting bool // an answer must come by the read deadline, though the caller may have gone
-	heard   bool // an answer has come
+	waiting bool // an answer must arrive by the read deadline, even if the caller has gone
+	heard   bool // an answer has arrived
 	nextID  uint32
 	err     error // why life has ended
 }
 
-// call is one request until its answer. Its frame is the writer's until written is set.
+// call is one request until its answer. The writer owns frame until written is set.
 type call struct {
 	frame    []byte
 	written  atomic.Bool
@@ -69,8 +68,8 @@ type call struct {
 	err      error
 }
 
-// newConn shakes hands on a connected socket and starts its two goroutines. Nothing is answered to the handshake
-// unless it is refused; Kerberos has an exchange of its own in front of it.
+// newConn performs the handshake on a connected socket and starts the two goroutines. The server answers the handshake only to refuse it.
+// Kerberos precedes it with its own exchange.
 func (s *Servers) newConn(ctx context.Context, socket net.Conn, to Endpoint) (*conn, error) {
 	opts, packing := &s.opts, s.opts.packing(to.service)
 	if err := socket.SetDeadline(time.Now().Add(opts.DialTimeout)); err != nil {
@@ -106,7 +105,7 @@ func (s *Servers) newConn(ctx context.Context, socket net.Conn, to Endpoint) (*c
 	return c, nil
 }
 
-// connectionHeader carries a version because servers answer parts of a Multi only to clients newer than 1.2.
+// connectionHeader has a version because servers send partial answers to a Multi only to clients newer than 1.2.
 func connectionHeader(user *hbasepb.UserInformation, service Service, c wire.Compression) *hbasepb.ConnectionHeader {
 	h := &hbasepb.ConnectionHeader{
 		UserInfo:            user,
@@ -126,10 +125,10 @@ func connectionHeader(user *hbasepb.UserInformation, service Service, c wire.Com
 // Encoder appends a request frame with the call's id to dst.
 type Encoder func(dst []byte, c wire.Call) ([]byte, error)
 
-// frames are buffers for request frames. One comes back only when the writer is done with it.
+// frames are buffers for request frames. A buffer is returned only when the writer is done with it.
 var frames = sync.Pool{New: func() any { return new([]byte) }}
 
-// roundTrip sends a request and waits for its answer, an exception of the server's being an error.
+// roundTrip sends a request and waits for its answer. An exception from the server is returned as an error.
 func (c *conn) roundTrip(ctx context.Context, method string, priority uint32, encode Encoder) (r wire.Response, err error) {
 	start := time.Now()
 	trace, end := c.opts.traced(ctx, c.addr, method)
@@ -189,7 +188,7 @@ func (c *conn) await(ctx context.Context, id uint32, q *call) (wire.Response, er
 	}
 }
 
-// interrupted distinguishes a call's time-out, which is the server's doing, from a caller that went away.
+// interrupted distinguishes a call's time-out, for which the server is responsible, from a caller that went away.
 func (c *conn) interrupted(ctx context.Context) error {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return &remote.ConnError{Server: c.addr, Class: "timeout", Err: fmt.Errorf("no answer in time: %w", ctx.Err())}
@@ -211,8 +210,8 @@ func (c *conn) register(q *call) (id uint32, err error) {
 	return c.nextID, nil
 }
 
-// forget drops a call that nobody waits for; its answer will find nobody. That it must come remains: else a peer that has
-// stopped answering would be asked again and again, each time with a new deadline.
+// forget drops a call that nobody waits for; its answer will be discarded. The answer is still due: otherwise a peer that has stopped
+// answering would be called again and again, each time with a new deadline.
 func (c *conn) forget(id uint32) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -229,18 +228,18 @@ func (c *conn) withdraw(id uint32) {
 	}
 }
 
-// armRead says by when the next byte must come: while calls are pending, within the time of one call, so that a half-open
-// connection is noticed; else the connection is idle. c.mu is held.
+// armRead sets the deadline of the next byte: the time of one call while calls are pending, so that a half-open connection is noticed;
+// otherwise the idle time-out. The caller holds c.mu.
 func (c *conn) armRead() {
 	limit := idleTimeout
 	c.waiting = len(c.pending) > 0
 	if c.waiting {
 		limit = c.opts.RPCTimeout
 	}
-	_ = c.socket.SetReadDeadline(time.Now().Add(limit)) // fails only on a closed socket, which read notices itself
+	_ = c.socket.SetReadDeadline(time.Now().Add(limit)) // fails only on a closed socket, which read notices
 }
 
-// write puts frames on the wire; small ones that wait together leave together. It returns the error that stopped it.
+// write writes frames to the socket; small ones that wait together are sent together. It returns the error that stopped it.
 func (c *conn) write() error {
 	w := bufio.NewWriterSize(c.socket, writeBuffer)
 	for {
@@ -272,7 +271,7 @@ func (c *conn) writeBurst(w *bufio.Writer, q *call) error {
 	}
 }
 
-// read hands answers to their calls. It returns the error that stopped it.
+// read delivers answers to their calls. It returns the error that stopped it.
 func (c *conn) read() error {
 	r := bufio.NewReaderSize(c.socket, writeBuffer)
 	for {
@@ -284,7 +283,7 @@ func (c *conn) read() error {
 		if err != nil {
 			return c.readError(err)
 		}
-		if h.CallID > maxCallID && h.Exception != nil { // the answer to no call: the server ends the connection
+		if h.CallID > maxCallID && h.Exception != nil { // an answer to no call: the server ends the connection
 			return c.opts.refusal(c.addr, h.Exception)
 		}
 		if err := c.readBody(r, h); err != nil {
@@ -302,18 +301,18 @@ func (c *conn) readPrefix(r *bufio.Reader) (int, error) {
 	if err != nil && alert(prefix) {
 		return 0, errors.New("the port speaks TLS; set hbase.tls, or correct hbase.connect")
 	}
-	if err == nil && n > r.Buffered() { // what follows has a call's time of its own
+	if err == nil && n > r.Buffered() { // the rest gets the time of one call
 		err = c.socket.SetReadDeadline(time.Now().Add(c.opts.RPCTimeout))
 	}
 	return n, err
 }
 
-// alert reports whether the first bytes of an answer are a TLS record that says that what we sent is none: its type, and 3 as the major
-// version.
+// alert reports whether the first bytes of an answer are a TLS alert record, which means that what we sent is not TLS: the record type, and
+// major version 3.
 func alert(prefix [wire.PrefixLen]byte) bool { return prefix[0] == 21 && prefix[1] == 3 }
 
-// unanswered says what may be wrong with a connection that has ended before anything came over it: a server that wants another kind of
-// connection closes it so.
+// unanswered adds a likely cause to the error of a connection that ended before anything was received on it: a server that requires another
+// kind of connection closes it this way.
 func (o *Options) unanswered(err error) error {
 	if !certs.Ended(err) {
 		return err
@@ -325,8 +324,8 @@ func (o *Options) unanswered(err error) error {
 	return fmt.Errorf("the server ended the connection before it answered anything, as one does that wants TLS (hbase.tls): %w", err)
 }
 
-// readBody reads what follows the header of an answer, and delivers it. Over all connections, as many large answers are read at once
-// as are together no longer than the longest one may be.
+// readBody reads what follows the header of an answer, and delivers it. The large answers being read at the same time on all connections
+// are together no longer than the longest permitted answer.
 func (c *conn) readBody(r *bufio.Reader, h wire.ResponseHeader) error {
 	body, err := readBytes(r, min(h.Rest, believed))
 	if err != nil {
@@ -349,7 +348,7 @@ func (c *conn) readBody(r *bufio.Reader, h wire.ResponseHeader) error {
 	return nil
 }
 
-// readLarge continues with an answer that may have waited for others: it has a call's time again.
+// readLarge reads the rest of an answer that may have waited for others: it gets the time of one call again.
 func (c *conn) readLarge(r *bufio.Reader, first []byte, n int) ([]byte, error) {
 	if err := c.socket.SetReadDeadline(time.Now().Add(c.opts.RPCTimeout)); err != nil {
 		return nil, err
@@ -357,10 +356,10 @@ func (c *conn) readLarge(r *bufio.Reader, first []byte, n int) ([]byte, error) {
 	return readOn(r, first, n)
 }
 
-// believed is how many bytes are made room for on the word of a length, before any has come.
+// believed is the number of bytes allocated on the strength of an announced length, before any have arrived.
 const believed = 1 << 20
 
-// readBytes reads n bytes. It makes room for all of them once, when the first have come.
+// readBytes reads n bytes. It allocates memory for all of them once, after the first ones have arrived.
 func readBytes(r io.Reader, n int) ([]byte, error) {
 	b := make([]byte, min(n, believed))
 	if _, err := io.ReadFull(r, b); err != nil || n <= believed {
@@ -369,7 +368,7 @@ func readBytes(r io.Reader, n int) ([]byte, error) {
 	return readOn(r, b, n)
 }
 
-// readOn reads what is behind the first of n bytes, and returns all of them.
+// readOn reads the rest of n bytes after first, and returns all of them.
 func readOn(r io.Reader, first []byte, n int) ([]byte, error) {
 	whole := make([]byte, n)
 	_, err := io.ReadFull(r, whole[copy(whole, first):])
@@ -410,7 +409,7 @@ func (c *conn) deliver(r wire.Response) {
 	close(q.answered)
 }
 
-// fail ends the connection: the first reason counts, and every pending call gets it.
+// fail ends the connection. The first reason counts, and every pending call gets it.
 func (c *conn) fail(err error) {
 	c.onClose.Do(func() {
 		if err == nil {
@@ -430,7 +429,7 @@ func (c *conn) fail(err error) {
 		c.pending = nil
 		c.mu.Unlock()
 		c.end()
-		_ = c.socket.Close() // the reason is known already
+		_ = c.socket.Close() // the reason is already known
 		c.failed(c)
 		for _, q := range out {
 			q.err = err

@@ -19,21 +19,21 @@ import (
 // Kerberos is how connections are authenticated.
 type Kerberos struct {
 	Login  *gssapi.Login
-	Server string // the servers' principal: service/_HOST[@REALM]
+	Server string // principal of the servers: service/_HOST[@REALM]
 	QOP    gssapi.QOP
 }
 
-// protectedOverhead is more than wrapping adds to an answer.
+// protectedOverhead exceeds what wrapping adds to an answer.
 const protectedOverhead = 64 << 10
 
-// authenticate writes the preamble, proves both sides to each other, and returns what everything after it goes over: the socket, or what
-// protects it. The ticket is got first, since the server waits only for so long.
+// authenticate writes the preamble, authenticates both sides to each other, and returns the connection for everything that follows: the
+// socket, or a protecting layer on it. It gets the ticket first, because the server waits only for a limited time.
 func (o *Options) authenticate(ctx context.Context, socket net.Conn, addr string) (net.Conn, error) {
 	k, by := o.Kerberos, time.Now().Add(o.DialTimeout)
 	if d, ok := ctx.Deadline(); ok {
 		by = d
 	}
-	by = by.Add(-time.Until(by) / 10) // who waits for the connection is to learn why there is none
+	by = by.Add(-time.Until(by) / 10) // leaves time to report the reason to whoever waits for the connection
 	ctx, cancel := context.WithDeadline(ctx, by)
 	defer cancel()
 	if err := socket.SetDeadline(by); err != nil {
@@ -49,7 +49,7 @@ func (o *Options) authenticate(ctx context.Context, socket net.Conn, addr string
 	}
 	layer, err := o.exchange(socket, gssapi.NewClient(ticket, k.QOP))
 	if err != nil {
-		k.Login.Forget(server) // its keys may have been changed: the next try has another ticket
+		k.Login.Forget(server) // its keys may have changed: the next try gets another ticket
 		return nil, exchangeError(addr, server, err)
 	}
 	if layer == nil {
@@ -58,7 +58,7 @@ func (o *Options) authenticate(ctx context.Context, socket net.Conn, addr string
 	return layer.Conn(socket, socket, o.MaxAnswerBytes+protectedOverhead), nil
 }
 
-// exchange has the client's tokens answered until it is done.
+// exchange sends the client's tokens and reads the server's answers until the client is done.
 func (o *Options) exchange(socket net.Conn, client *gssapi.Client) (*gssapi.Layer, error) {
 	var challenge []byte
 	for first := true; ; first = false {
@@ -82,7 +82,7 @@ func (o *Options) exchange(socket net.Conn, client *gssapi.Client) (*gssapi.Laye
 	}
 }
 
-// exchangeError words what ended an exchange.
+// exchangeError explains why an exchange failed.
 func exchangeError(addr, server string, err error) error {
 	refused, isRefusal := errors.AsType[*wire.SASLError](err)
 	other, isOther := errors.AsType[*wire.OtherAnswer](err)
@@ -99,7 +99,7 @@ func exchangeError(addr, server string, err error) error {
 	return fmt.Errorf("Kerberos with %s: %w", server, err)
 }
 
-// refusal is an exception to no call, by which a server ends the connection; it is said where Kerberos is what it wants.
+// refusal returns the error for an exception to no call, by which a server ends the connection. It says so if the server wants Kerberos.
 func (o *Options) refusal(addr string, m *hbasepb.ExceptionResponse) error {
 	e := remote.NewException(addr, m)
 	if o.Kerberos == nil && e.Class == remote.Package+"security.AccessDeniedException" && strings.Contains(e.Text,
@@ -109,10 +109,10 @@ func (o *Options) refusal(addr string, m *hbasepb.ExceptionResponse) error {
 	return e
 }
 
-// userInfo says who calls, where nothing else does: the server believes it.
+// userInfo returns the calling user if nothing else identifies it: the server trusts it.
 func (o *Options) userInfo() *hbasepb.UserInformation {
 	if o.Kerberos != nil {
-		return nil // any other user than the ticket's would be one to act for
+		return nil // any user other than the ticket's would mean impersonation
 	}
 	return &hbasepb.UserInformation{EffectiveUser: proto.String(o.User)}
 }

@@ -7,10 +7,10 @@ import (
 	"brine/hbase/internal/wire"
 )
 
-// CellType says what a cell does; the numbers are KeyValue's type codes.
+// CellType is what a cell does. The numbers are the type codes of KeyValue.
 type CellType uint8
 
-// The types of cells.
+// The cell types.
 const (
 	Put                 CellType = 4
 	Delete              CellType = 8  // exactly this version of a column
@@ -19,21 +19,21 @@ const (
 	DeleteFamily        CellType = 14 // this and all older versions of all columns of a family
 )
 
-// Cell is one cell as read.
+// Cell is a cell as read.
 type Cell struct {
 	Row, Family, Qualifier, Value []byte
 	Timestamp                     int64
 	Type                          CellType
 }
 
-// Result is the cells of one row in HBase's order; Cells is empty when the row does not exist.
+// Result is the cells of one row in HBase's order; Cells is empty if the row does not exist.
 type Result struct {
 	Row   []byte
 	Cells []Cell
-	Stale bool // a replica of the region answered, which may lack what was written lately: only where Timeline was asked for
+	Stale bool // from a replica, which may lack recent writes; only with Timeline
 }
 
-// DecodeResult returns the cells of a result, which are in the message or next in the cell block, and what is left of the block.
+// DecodeResult returns the cells of a result, which are in the message or next in the cell block, and the rest of the block.
 func DecodeResult(m *hbasepb.Result, block []byte) (r Result, rest []byte, err error) {
 	r, rest, err = decodeCells(m, block)
 	r.Stale = m.GetStale()
@@ -56,7 +56,7 @@ func decodeCells(m *hbasepb.Result, block []byte) (r Result, rest []byte, err er
 	return takeCells(block, int(m.GetAssociatedCellCount()))
 }
 
-// takeCells reads a row's n cells off a cell block.
+// takeCells decodes a row's n cells from the front of a cell block.
 func takeCells(block []byte, n int) (r Result, rest []byte, err error) {
 	if n <= 0 {
 		return r, block, nil
@@ -79,7 +79,7 @@ func takeCells(block []byte, n int) (r Result, rest []byte, err error) {
 	return r, block, nil
 }
 
-// Piece is a row of a scan's answer, or a part of one.
+// Piece is a row or a part of a row in a scan's answer.
 type Piece struct {
 	Result
 	Partial bool // more cells of the row follow
@@ -90,7 +90,7 @@ func DecodeScan(m *hbasepb.ScanResponse, block []byte) ([]Piece, error) {
 	if len(m.CellsPerResult) == 0 {
 		return scanResultMessages(m, block)
 	}
-	// A row without cells, which HBase does not send, would be a piece for one byte of the answer.
+	// HBase does not send rows without cells; each would cost a Piece for one byte of the answer.
 	pieces := make([]Piece, 0, min(len(m.CellsPerResult), len(block)/wire.CellSize(0, 0, 0, 0)))
 	for i, n := range m.CellsPerResult {
 		if n == 0 {

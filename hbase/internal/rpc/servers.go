@@ -15,10 +15,10 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// Service is what a connection's header asks for.
+// Service is the service that a connection header requests.
 type Service string
 
-// The services of region servers, and of masters.
+// The services of region servers and masters.
 const (
 	ClientService   Service = "ClientService"
 	AdminService    Service = "AdminService"
@@ -35,15 +35,15 @@ type Endpoint struct {
 // At returns the service's Endpoint at a server's address.
 func (s Service) At(addr string) Endpoint { return Endpoint{addr, s} }
 
-// Options are what connections need of a client's options.
+// Options are the client's options for connections.
 type Options struct {
 	User           string    // effective user of SIMPLE authentication
 	Kerberos       *Kerberos // nil: SIMPLE
 	Compression    wire.Compression
-	RPCTimeout     time.Duration // of one call
+	RPCTimeout     time.Duration // per call
 	DialTimeout    time.Duration
 	MaxAnswerBytes int
-	TLS            bool // what Dial returns is encrypted
+	TLS            bool // Dial returns encrypted connections
 	Dial           func(ctx context.Context, network, addr string) (net.Conn, error)
 	Called         func(CallInfo) // after every call; may be nil
 	Dialled        func(DialInfo) // after every attempt to connect; may be nil
@@ -65,16 +65,16 @@ type DialInfo struct {
 	Err    error
 }
 
-// failedExpiry is for how long a server that refused a connection is assumed to do so still [hbase.ipc.client.failed.servers.expiry].
+// failedExpiry is how long a server that refused a connection is assumed to refuse others [hbase.ipc.client.failed.servers.expiry].
 const failedExpiry = 2 * time.Second
 
-// Servers are a client's connections by server and service, made when they are first needed.
+// Servers are a client's connections by server and service, made when first needed.
 type Servers struct {
 	opts Options
-	ctx  context.Context // the client's life
-	wg   *sync.WaitGroup // the client's goroutines
+	ctx  context.Context // ends with the client
+	wg   *sync.WaitGroup // goroutines of the client
 
-	large *semaphore.Weighted // bytes of large answers that are being read over all connections
+	large *semaphore.Weighted // bytes of large answers being read on all connections
 
 	mu     sync.Mutex
 	conns  map[Endpoint]*dialling
@@ -87,14 +87,14 @@ type failure struct {
 	err error
 }
 
-// dialling is a connection made or being made: conn and err may be read when ready is closed.
+// dialling is a connection that is made or being made: conn and err may be read once ready is closed.
 type dialling struct {
 	ready chan struct{}
 	conn  *conn
 	err   error
 }
 
-// New returns a client's servers, whose connections and goroutines end with ctx and Close; the goroutines are in wg.
+// New returns a client's servers. Their connections and goroutines end with ctx and Close; wg counts the goroutines.
 func New(ctx context.Context, opts Options, wg *sync.WaitGroup) *Servers {
 	return &Servers{
 		opts: opts, ctx: ctx, wg: wg, large: semaphore.NewWeighted(int64(opts.MaxAnswerBytes)),
@@ -116,7 +116,7 @@ func (s *Servers) Call(ctx context.Context, to Endpoint, method string, param, o
 	return r.Cells, nil
 }
 
-// RoundTrip sends one request over the connection to a server, which it makes if need be.
+// RoundTrip sends one request over the connection to a server, which it makes if necessary.
 func (s *Servers) RoundTrip(ctx context.Context, to Endpoint, method string, encode Encoder) (wire.Response, error) {
 	own := CallOptionsOf(ctx)
 	timeout := s.opts.RPCTimeout
@@ -138,14 +138,13 @@ func (s *Servers) RoundTrip(ctx context.Context, to Endpoint, method string, enc
 	}
 }
 
-// Connect makes the connection to a server that a call would need, if there is none.
+// Connect makes the connection that a call to the server would need, if there is none.
 func (s *Servers) Connect(ctx context.Context, to Endpoint) error {
 	_, err := s.get(ctx, to)
 	return err
 }
 
-// get returns the connection to a server. The first caller has it made, the others wait for it; that the first one goes
-// away does not disturb them.
+// get returns the connection to a server. The first caller starts the dial, and the others wait for it, even if the first one leaves.
 func (s *Servers) get(ctx context.Context, to Endpoint) (*conn, error) {
 	s.mu.Lock()
 	if s.closed {
@@ -186,7 +185,7 @@ func (s *Servers) dial(to Endpoint, d *dialling) {
 	}
 }
 
-// dialled notes how a dial ended, and reports whether the client was closed meanwhile.
+// dialled records how a dial ended, and reports whether the client was closed meanwhile.
 func (s *Servers) dialled(to Endpoint, d *dialling, c *conn, err error) (closed bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -199,7 +198,7 @@ func (s *Servers) dialled(to Endpoint, d *dialling, c *conn, err error) (closed 
 	}
 	delete(s.failed, to.addr)
 	select {
-	case <-c.life.Done(): // before forget could see it
+	case <-c.life.Done(): // it ended before forget could see it
 		delete(s.conns, to)
 	default:
 	}
@@ -229,13 +228,13 @@ func (s *Servers) forget(to Endpoint, c *conn) {
 	}
 }
 
-// Close ends all connections; their goroutines, and dials under way, end with the client's WaitGroup.
+// Close ends all connections. Their goroutines, and dials in progress, end with the client's WaitGroup.
 func (s *Servers) Close() {
 	s.mu.Lock()
 	s.closed = true
 	var open []*conn
 	for _, d := range s.conns {
-		if d.conn != nil { // else its dial sees closed
+		if d.conn != nil { // otherwise its dial sees closed
 			open = append(open, d.conn)
 		}
 	}
