@@ -12,7 +12,7 @@ import (
 	"brine/hbase/internal/wire"
 )
 
-// Errors that callers test with errors.Is.
+// Errors to test for with errors.Is.
 var (
 	ErrNoTable     = errors.New("no such table")
 	ErrNoFamily    = errors.New("no such column family")
@@ -30,7 +30,7 @@ var (
 	ErrUnknownOutcome = errors.New("whether it was applied is unknown")
 )
 
-// Errors that only hbase knows: for each there is a remedy, or a text that says all.
+// Errors that are internal to hbase: each has a remedy, or a text that says it all.
 var (
 	ErrInvalid         = errors.New("invalid answer")
 	ErrMissing         = errors.New("neither a result nor an exception")
@@ -42,7 +42,7 @@ var (
 	ErrNoNamespace     = errors.New("no such namespace")
 )
 
-// Kind sorts failures by what the caller can do.
+// Kind classifies failures by what the caller can do.
 type Kind uint8
 
 // The kinds of failure.
@@ -59,16 +59,16 @@ func (k Kind) String() string {
 	return [...]string{"no failure", "transient", "refused", "bad row", "no table", "denied", "closed"}[k]
 }
 
-// Exception is an exception that a server answered.
+// Exception is a server's exception.
 type Exception struct {
 	Server     string
 	Class      string
-	Text       string // message and stack as the server sent them
+	Text       string // message and stack as sent by the server
 	DoNotRetry bool
 	overloaded bool
 }
 
-// NewException is the exception that a call as a whole was answered with.
+// NewException returns the exception that answered a call as a whole.
 func NewException(server string, e *hbasepb.ExceptionResponse) *Exception {
 	return &Exception{
 		Server: server, Class: e.GetExceptionClassName(), Text: e.GetStackTrace(),
@@ -76,12 +76,12 @@ func NewException(server string, e *hbasepb.ExceptionResponse) *Exception {
 	}
 }
 
-// ExceptionOf is the exception of a part of a call.
+// ExceptionOf returns the exception that answered a part of a call.
 func ExceptionOf(server string, e *hbasepb.NameBytesPair) *Exception {
 	return &Exception{Server: server, Class: Clip(e.GetName()), Text: Clip(string(e.GetValue()))}
 }
 
-// Clip cuts off a long text. What it was cut from is not kept in memory.
+// Clip truncates a long text. It does not keep the rest in memory.
 func Clip(s string) string {
 	if len(s) <= wire.MaxText {
 		return s
@@ -89,7 +89,7 @@ func Clip(s string) string {
 	return strings.Clone(s[:wire.MaxText])
 }
 
-// Invalid returns the error of an answer that is neither a result nor an exception, or that cannot be read.
+// Invalid returns the error for an answer that is neither a result nor an exception, or that cannot be decoded.
 func Invalid(server string, why error) error {
 	return fmt.Errorf("%s: %w: %w", server, ErrInvalid, why)
 }
@@ -105,24 +105,24 @@ func (e *Exception) Error() string {
 	return fmt.Sprintf("%s answered %s: %s", e.Server, short, message)
 }
 
-// Is makes a remote exception one of the package's errors, by the table in remedy.go.
+// Is matches a remote exception to the package's errors by the table in remedy.go.
 func (e *Exception) Is(target error) bool {
 	r, ok := ruleOf(e.Class)
 	return ok && r.err != nil && r.err == target
 }
 
-// interruption is a context that ended while something was tried, or waited for its next try. It Is both why the context ended and
-// what failed last.
+// interruption reports that a context ended during a try or the wait for the next one. It wraps both the reason for the end and the last
+// failure.
 type interruption struct {
 	ended error // the context's Err
-	why   error // and its Cause
+	why   error // the context's Cause
 	last  error
 }
 
 func (e *interruption) Error() string   { return e.why.Error() + "; last: " + e.last.Error() }
 func (e *interruption) Unwrap() []error { return []error{e.ended, e.why, e.last} }
 
-// Interrupted returns why ctx ended, with what failed last before.
+// Interrupted returns why ctx ended, together with the last failure before that.
 func Interrupted(ctx context.Context, last error) error {
 	why := context.Cause(ctx)
 	if last == nil || errors.Is(why, ErrClosed) || last == why || last == ctx.Err() { //nolint:errorlint // an error that says more is kept
@@ -131,33 +131,33 @@ func Interrupted(ctx context.Context, last error) error {
 	return &interruption{ctx.Err(), why, last}
 }
 
-// Impatience is the end of Options.Patience.
+// Impatience is the error when Options.Patience or an operation's time-out is over.
 type Impatience struct{ After time.Duration }
 
 func (e *Impatience) Error() string        { return fmt.Sprintf("no answer within %v", e.After) }
 func (e *Impatience) Is(target error) bool { return target == context.DeadlineExceeded }
 
-// ConnError is a connection that could not be made, broke, or did not answer in time: whether the server has done what it
-// was asked is unknown, unless it could not be made.
+// ConnError reports a connection that could not be made, broke, or was silent for too long. It is unknown whether the server did what it
+// was asked, unless no connection was made.
 type ConnError struct {
 	Server string
 	Class  string // "connection" or "timeout"
 	Err    error
 	Unsent bool // there was no connection to send anything on
 	Cut    bool // an established connection ended while calls were pending
-	Dead   bool // the server takes no connection, or all of its calls are silent
+	Dead   bool // the server accepts no connection, or answers none of its calls
 }
 
 func (e *ConnError) Error() string {
 	//nolint:errorlint // what is around one says more
 	if op, is := e.Err.(*net.OpError); is && op.Addr != nil && op.Addr.String() == e.Server {
-		return e.Server + ": " + op.Err.Error() // it names the server itself
+		return e.Server + ": " + op.Err.Error() // op's own text repeats the address
 	}
 	return e.Server + ": " + e.Err.Error()
 }
 func (e *ConnError) Unwrap() error { return e.Err }
 
-// Permanent is an error that is not to be remedied, whatever it is: Diagnose returns the remedy to give up.
+// Permanent is an error without a remedy: Diagnose returns GiveUp, whatever Err is.
 type Permanent struct{ Err error }
 
 func (e *Permanent) Error() string { return e.Err.Error() }

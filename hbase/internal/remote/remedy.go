@@ -1,6 +1,6 @@
-// Package remote says what can become of a call to a server besides a result, and what to do about it: exceptions, connections that broke,
-// answers that make no sense. Diagnose turns the error of one try into a remedy, by one table of exceptions; the caller
-// applies it. Remedies stay within hbase: its callers see a Kind, and errors that they can test with errors.Is.
+// Package remote describes what a call to a server can result in besides an answer, and what to do about it: exceptions, broken
+// connections, answers that make no sense. Diagnose turns the error of one try into a remedy by a table of exceptions, and the caller
+// applies the remedy. Remedies are internal to hbase: its callers see a Kind, and errors to test with errors.Is.
 package remote
 
 import (
@@ -15,7 +15,7 @@ import (
 	"brine/internal/backoff"
 )
 
-// Remedy is what to do about a failed call before trying again.
+// Remedy is what to do about a failed call before the next try.
 type Remedy uint8
 
 // The remedies.
@@ -23,34 +23,34 @@ const (
 	GiveUp    Remedy = iota
 	Wait             // same region, same server, after a pause
 	Relocate         // drop the region's location and look it up again
-	Reconnect        // the connection broke: the server may be dead, so the location is dropped as well
-	Split            // the request was too big: send it in smaller ones
-	Reopen           // the scanner is gone: open another behind the last row; without a scanner, give up
-	Isolate          // refused without saying which mutation is at fault: send fewer until one is alone, then give it up
+	Reconnect        // the connection broke: the server may be dead, so drop the location as well
+	Split            // the request was too big: send smaller ones
+	Reopen           // the scanner is gone: open another after the last row; without a scanner, give up
+	Isolate          // refused without naming the mutation at fault: send fewer until one is alone, then give that one up
 )
 
 func (r Remedy) String() string {
 	return [...]string{"give up", "wait", "relocate", "reconnect", "split", "reopen", "isolate"}[r]
 }
 
-// rule is what one exception class asks for.
+// rule is what one exception class requires.
 type rule struct {
 	Remedy     Remedy
-	Kind       Kind  // for mutations, if it ends in giving up
-	err        error // which of the package's errors it is
+	Kind       Kind  // of mutations that are given up in the end
+	err        error // the matching error of this package
 	overloaded bool  // pause as for an overloaded server
-	Uncounted  bool  // no fault of anyone's: again at once, not counted as an attempt
-	Dead       bool  // the server has gone, and all regions that were on it
+	Uncounted  bool  // nobody's fault: try again at once, not counted as an attempt
+	Dead       bool  // the server and all regions on it are gone
 }
 
-// Package begins the class of every exception of HBase's own.
+// Package is the prefix of the class of each of HBase's own exceptions.
 const Package = "org.apache.hadoop.hbase."
 
-// rules are the exceptions that HBase 2.6 sends, by class without Package, with the remedies of its own client. Those
-// that extend DoNotRetryIOException must all be here: inside a Multi they travel without the flag that says so.
+// rules are the exceptions of HBase 2.6 by class without Package, with the remedies of HBase's own client. All that extend
+// DoNotRetryIOException must be listed, because inside a Multi they are sent without the flag for that.
 var rules = map[string]rule{
 	"NotServingRegionException":                 {Remedy: Relocate},
-	"exceptions.RegionMovedException":           {Remedy: Relocate}, // says where to: see movedTo
+	"exceptions.RegionMovedException":           {Remedy: Relocate}, // names the new server: see movedTo
 	"exceptions.RegionOpeningException":         {Remedy: Relocate},
 	"regionserver.WrongRegionException":         {Remedy: Relocate},
 	"client.RegionOfflineException":             {Remedy: Relocate},
@@ -102,7 +102,7 @@ var rules = map[string]rule{
 	"ipc.BadAuthException":                      {Kind: Denied, err: ErrDenied},
 	"ipc.WrongVersionException":                 {Kind: Refused},
 	"ipc.UnsupportedCellCodecException":         {Kind: Refused},
-	"ipc.UnsupportedCompressionCodecException":  {Kind: Denied}, // to all alike: no mutation is at fault
+	"ipc.UnsupportedCompressionCodecException":  {Kind: Denied}, // the same for all: no mutation is at fault
 	"ipc.UnsupportedCryptoException":            {Kind: Refused},
 	"ipc.UnknownServiceException":               {Kind: Refused},
 	"ipc.EmptyServiceNameException":             {Kind: Refused},
@@ -113,7 +113,7 @@ var rules = map[string]rule{
 	"snapshot.RestoreSnapshotException":         {Kind: Refused},
 }
 
-// Known reports whether the table has an exception class.
+// Known reports whether an exception class is in the table.
 func Known(class string) bool {
 	_, ok := ruleOf(class)
 	return ok
@@ -124,8 +124,8 @@ func ruleOf(class string) (rule, bool) {
 	return r, ok
 }
 
-// Reason is a class in few words out of a closed set, as labels of metrics need it: the exception's simple name if the table of
-// remedies has it, "connection", "timeout", "invalid_response", or "other".
+// Reason returns a short form of class from a closed set, suitable as a metrics label: the exception's simple name if it is in the table of
+// remedies, or "connection", "timeout", "invalid_response" or "other".
 func Reason(class string) string {
 	switch class {
 	case "connection", "timeout":
@@ -143,18 +143,18 @@ func Reason(class string) string {
 type Diagnosis struct {
 	rule
 	Class   string
-	exactly time.Duration // the server said how long to wait
-	Moved   Location      // the server said where the region is now
-	Cut     bool          // the connection ended, or what came over it made no sense: perhaps because of what was sent
+	exactly time.Duration // wait requested by the server
+	Moved   Location      // new location of the region, from the server
+	Cut     bool          // the connection ended, or its data made no sense: possibly because of what was sent
 }
 
-// Final reports whether the remedy leaves nothing to try with one mutation alone, or one read.
+// Final reports whether there is nothing left to try with one mutation alone, or with one read.
 func (d Diagnosis) Final() bool {
 	return d.Remedy == GiveUp || d.Remedy == Split || d.Remedy == Isolate || d.Remedy == Reopen
 }
 
-// Diagnose turns the error of a try into a diagnosis. A server's exception that no rule knows is retried at a freshly
-// looked-up location, unless the server says that it is not to be retried.
+// Diagnose turns the error of a try into a diagnosis. A server's exception without a rule is retried at a freshly looked-up location,
+// unless the server marks it do-not-retry.
 func Diagnose(err error) Diagnosis {
 	if _, ok := errors.AsType[*Permanent](err); ok {
 		return Diagnosis{rule: rule{Kind: Transient}, Class: "connection"}
@@ -169,7 +169,7 @@ func Diagnose(err error) Diagnosis {
 	case errors.Is(err, ErrInvalid):
 		return Diagnosis{rule: rule{Remedy: Relocate, Kind: Transient}, Class: "invalid response", Cut: true}
 	case errors.Is(err, ErrNoServer), errors.Is(err, ErrHole):
-		return diagnoseException(&Exception{Class: Package + "client.NoServerForRegionException"}) // HBase's client's word for it
+		return diagnoseException(&Exception{Class: Package + "client.NoServerForRegionException"}) // as HBase's client calls it
 	case errors.Is(err, ErrNoActiveMaster), errors.Is(err, ErrNoZnode):
 		return diagnoseException(&Exception{Class: Package + "MasterNotRunningException"})
 	case errors.Is(err, ErrNoTable), errors.Is(err, ErrDisabled), errors.Is(err, ErrNoFamily):
@@ -208,12 +208,12 @@ func diagnoseException(e *Exception) Diagnosis {
 
 // Pauses are how long a client waits between tries.
 type Pauses struct {
-	Pause      time.Duration // the first; later ones grow by HBase's own steps
-	Overloaded time.Duration // the first for a server that says it is overloaded
-	Patience   time.Duration // the time of all tries together; 0: no bound
+	Pause      time.Duration // first pause; later ones grow in HBase's own steps
+	Overloaded time.Duration // first pause for an overloaded server
+	Patience   time.Duration // bound on all tries together; 0: none
 }
 
-// For returns how long to wait after that many earlier failures (0 for the first).
+// For returns how long to wait after the given number of earlier failures (0 for the first).
 func (p Pauses) For(d Diagnosis, failures int) time.Duration {
 	switch {
 	case d.Uncounted:
@@ -227,7 +227,7 @@ func (p Pauses) For(d Diagnosis, failures int) time.Duration {
 	}
 }
 
-// bounded leaves enough of the patience to see that the server is back.
+// bounded limits a pause so that enough of Patience is left to see that the server is back.
 func (p Pauses) bounded(pause time.Duration) time.Duration {
 	if p.Patience == 0 {
 		return pause
@@ -237,13 +237,13 @@ func (p Pauses) bounded(pause time.Duration) time.Duration {
 
 var movedPattern = regexp.MustCompile(`hostname=(\S+) port=(\d{1,5}) startCode=(\d+)\. As of locationSeqNum=(-?\d+)\.`)
 
-// Location is where a region is, and since which opening of it.
+// Location is a region's server and the sequence number of its opening there.
 type Location struct {
 	Addr string // host:port
 	Seq  int64
 }
 
-// movedTo reads the new server out of a RegionMovedException's message; the zero Location if it does not say.
+// movedTo extracts the new server from the message of a RegionMovedException. It returns the zero Location if there is none.
 func movedTo(text string) Location {
 	m := movedPattern.FindStringSubmatch(text)
 	if m == nil {
@@ -255,7 +255,8 @@ func movedTo(text string) Location {
 
 var throttlePattern = regexp.MustCompile(` - wait (?:(\d+)hrs?, )?(?:(\d+)mins?, )?(?:(\d+)sec[, ]{0,2})?(?:(\d+)ms)?`)
 
-// throttleWait reads "… - wait 1hr, 2mins, 3sec, 4ms" out of a RpcThrottlingException's message; 0 if it does not say.
+// throttleWait extracts the time from "… - wait 1hr, 2mins, 3sec, 4ms" in the message of an RpcThrottlingException. It returns 0 if there
+// is none.
 func throttleWait(text string) time.Duration {
 	m := throttlePattern.FindStringSubmatch(text)
 	if m == nil {

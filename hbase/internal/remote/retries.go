@@ -5,12 +5,11 @@ import (
 	"slices"
 )
 
-// Retry is why something was sent again, as RetryInfo reports it.
+// Retry is the reason and the remedy of a retry, as RetryInfo reports them.
 type Retry struct{ Reason, Remedy string }
 
-// Retries are those that there are: each exception of the table of remedies with its own, what befalls connections and answers,
-// and exceptions that the table does not have. An exception that the server marks as not to be retried is isolated besides,
-// whatever the table says.
+// Retries returns all possible retries: each exception in the table of remedies with its remedy, failures of connections and answers, and
+// exceptions that are not in the table. An exception that the server marks do-not-retry may also be isolated, whatever the table says.
 func Retries() []Retry {
 	all := []Retry{
 		{"connection", Reconnect.String()}, {"timeout", Reconnect.String()}, {"invalid_response", Relocate.String()},
