@@ -6,24 +6,24 @@ import (
 	"math"
 )
 
-// Codec is the Java class that a connection header names for the cell layout below: KeyValues without tags.
+// Codec is the Java class that a connection header names for the cell format below: KeyValues without tags.
 const Codec = "org.apache.hadoop.hbase.codec.KeyValueCodec"
 
-// The bounds of the layout's length fields.
+// Limits of the format's length fields.
 const (
 	MaxRowLen    = math.MaxInt16
 	MaxFamilyLen = math.MaxInt8
 )
 
-// Cell is one cell of a cell block. Type is KeyValue's type code (Put 4, Delete 8, DeleteFamilyVersion 10, DeleteColumn 12,
-// DeleteFamily 14).
+// Cell is one cell of a cell block. Type is a type code of KeyValue (Put 4, Delete 8, DeleteFamilyVersion 10, DeleteColumn 12, DeleteFamily
+// 14).
 type Cell struct {
 	Row, Family, Qualifier, Value []byte
 	Timestamp                     int64
 	Type                          byte
 }
 
-// A cell block is a run of cells, nothing before, between or behind them. All numbers are big-endian.
+// A cell block is a sequence of cells with nothing before, between or after them. All numbers are big-endian.
 //
 //	int32 n                 length of what follows: a KeyValue
 //	├ int32 k               length of the key
@@ -44,13 +44,13 @@ const (
 	cellFixed   = cellPrefix + keyValueLen + keyFixed
 )
 
-// CellSize is the number of bytes that AppendCell adds.
+// CellSize returns the number of bytes that AppendCell appends.
 func CellSize(row, family, qualifier, value int) int {
 	return cellFixed + row + family + qualifier + value
 }
 
-// AppendCell appends c in the layout above. The row must not be longer than MaxRowLen, the family not than MaxFamilyLen:
-// callers check what users give them, since only they can name it.
+// AppendCell appends c in the format above. The row must not be longer than MaxRowLen, nor the family longer than MaxFamilyLen. Callers
+// check user input, because only they can name it in an error.
 func AppendCell(dst []byte, c Cell) []byte {
 	key := keyFixed + len(c.Row) + len(c.Family) + len(c.Qualifier)
 	dst = binary.BigEndian.AppendUint32(dst, uint32(keyValueLen+key+len(c.Value)))
@@ -66,7 +66,7 @@ func AppendCell(dst []byte, c Cell) []byte {
 	return append(dst, c.Value...)
 }
 
-// NextCell decodes the first cell of a block and returns what follows it. The cell's slices are views into block.
+// NextCell decodes the first cell of a block and returns the rest. The cell's slices are views into block.
 func NextCell(block []byte) (c Cell, rest []byte, err error) {
 	if len(block) < cellFixed {
 		return c, nil, fmt.Errorf("%w: %d bytes of cell block left, a cell has at least %d", ErrMalformed, len(block), cellFixed)

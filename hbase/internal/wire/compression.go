@@ -10,11 +10,11 @@ import (
 	"github.com/pierrec/lz4/v4"
 )
 
-// Compression is how the cell blocks of a connection are compressed, in both directions: its connection header names it for
-// good, and the length in a frame's header is that of the compressed block.
+// Compression is how the cell blocks of a connection are compressed in both directions. The connection header sets it for the connection's
+// lifetime. The length in a frame's header is that of the compressed block.
 type Compression byte
 
-// The compressions. The zero Compression is none.
+// The compressions. The zero value is None.
 const (
 	None   Compression = iota
 	Gzip               // a gzip stream
@@ -30,7 +30,7 @@ const hadoopCodecs = "org.apache.hadoop.io.compress."
 var compressionClasses = [...]string{None: "", Gzip: hadoopCodecs + "GzipCodec", Snappy: hadoopCodecs + "SnappyCodec",
 	LZ4: hadoopCodecs + "Lz4Codec", Zstd: hadoopCodecs + "ZStandardCodec"}
 
-// ParseCompression finds a compression by its name; no name is none.
+// ParseCompression returns the compression with the given name. The empty name means None.
 func ParseCompression(name string) (Compression, error) {
 	if name == "" {
 		return None, nil
@@ -41,7 +41,7 @@ func ParseCompression(name string) (Compression, error) {
 	return None, fmt.Errorf("no compression %q; write one of %s", name, strings.Join(compressionNames[:], ", "))
 }
 
-// CompressionOf finds a compression by the Java class that a connection header names.
+// CompressionOf returns the compression with the given Java class, as a connection header names it.
 func CompressionOf(class string) (Compression, bool) {
 	i := slices.Index(compressionClasses[:], class)
 	return Compression(max(i, 0)), i >= 0
@@ -49,7 +49,7 @@ func CompressionOf(class string) (Compression, bool) {
 
 func (c Compression) String() string { return compressionNames[c] }
 
-// Class is the Java class that a connection header names; empty for None.
+// Class returns the Java class that a connection header names; empty for None.
 func (c Compression) Class() string { return compressionClasses[c] }
 
 // Compress appends the compressed block to dst. An empty block stays empty.
@@ -65,7 +65,7 @@ func (c Compression) Compress(dst, block []byte) ([]byte, error) {
 	return c.appendBlocks(dst, block), nil
 }
 
-// Expand returns the block that was compressed, which is block itself with None. More than max bytes are an error.
+// Expand returns the uncompressed block, which is block itself for None. More than max bytes are an error.
 func (c Compression) Expand(block []byte, max int) (expanded []byte, err error) {
 	switch {
 	case c == None || len(block) == 0:
@@ -83,14 +83,14 @@ func (c Compression) Expand(block []byte, max int) (expanded []byte, err error) 
 	return expanded, nil
 }
 
-// Hadoop's blocks, one after another; numbers are big-endian. A block of length 0 ends them, and so does the end.
+// Hadoop's block format: blocks one after another, with big-endian numbers. A block of length 0, or the end of the data, ends them.
 //
 //	int32 n          length of the block before compression
 //	├ int32 k        length of the compressed chunk
 //	└ chunk          k bytes; further chunks follow until they make n bytes
 const (
-	hadoopBlock = 128 << 10 // what is written: a half of what Hadoop's decompressors hold by default
-	maxRatio    = 256       // no chunk of either algorithm expands more
+	hadoopBlock = 128 << 10 // size of written blocks: half the default buffer of Hadoop's decompressors
+	maxRatio    = 256       // neither algorithm expands a chunk by more
 )
 
 func (c Compression) appendBlocks(dst, block []byte) []byte {
@@ -133,7 +133,7 @@ func (c Compression) expandBlocks(b []byte, max int) ([]byte, error) {
 		case n > maxRatio*len(rest):
 			return nil, fmt.Errorf("%w: a block of %d bytes in %d", ErrMalformed, n, len(rest))
 		}
-		if out == nil { // usually all blocks are alike
+		if out == nil { // usually all blocks have the same size
 			out = make([]byte, 0, min(max, n*(1+len(rest)/hadoopBlock)))
 		}
 		out = slices.Grow(out, n)
@@ -155,7 +155,7 @@ func (c Compression) expandBlocks(b []byte, max int) ([]byte, error) {
 	return out, nil
 }
 
-// expandChunk fills dst from its start.
+// expandChunk expands chunk to the start of dst.
 func (c Compression) expandChunk(dst, chunk []byte) (made int, err error) {
 	if c == LZ4 {
 		if made, err = lz4.UncompressBlock(chunk, dst); err != nil {

@@ -18,20 +18,20 @@ const PreambleLen = 6
 // Auth is the authentication byte of a preamble.
 type Auth byte
 
-// The ways of authentication.
+// The authentication methods.
 const (
 	AuthSimple   Auth = 80
 	AuthKerberos Auth = 81
 	AuthDigest   Auth = 82
 )
 
-// Preamble is what a preamble asks for. Auth means something with Calls only.
+// Preamble is a decoded preamble. Auth is meaningful only with Calls.
 type Preamble struct {
 	Kind PreambleKind
 	Auth Auth
 }
 
-// PreambleKind is which of the three preambles it is.
+// PreambleKind says which of the three preambles it is.
 type PreambleKind byte
 
 // The kinds of preamble.
@@ -55,7 +55,7 @@ func AppendPreamble(dst []byte, p Preamble) []byte {
 	}
 }
 
-// DecodePreamble returns what the first 6 bytes of a connection ask for.
+// DecodePreamble decodes the first 6 bytes of a connection.
 func DecodePreamble(b [PreambleLen]byte) (Preamble, error) {
 	switch s := string(b[:]); {
 	case s == "Regist":
@@ -80,7 +80,7 @@ func AppendConnectionHeader(dst []byte, h *hbasepb.ConnectionHeader) ([]byte, er
 	return endFrame(dst, start, 0)
 }
 
-// DecodeConnectionHeader decodes that frame, given without its length prefix.
+// DecodeConnectionHeader decodes that frame without its length prefix.
 func DecodeConnectionHeader(frame []byte) (*hbasepb.ConnectionHeader, error) {
 	h := new(hbasepb.ConnectionHeader)
 	if err := proto.Unmarshal(frame, h); err != nil {

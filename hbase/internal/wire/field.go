@@ -6,7 +6,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// field is one field of an encoded message: bytes for a nested message, string or bytes, varint for numbers.
+// field is one field of an encoded message. bytes is for nested messages, strings and bytes, varint for numbers.
 type field struct {
 	number protowire.Number
 	typ    protowire.Type
@@ -16,7 +16,8 @@ type field struct {
 
 func (f *field) is(n protowire.Number, t protowire.Type) bool { return f.number == n && f.typ == t }
 
-// nextField cuts the first field off an encoded message. Fields of types that HBase does not use are skipped whole.
+// nextField decodes the first field of an encoded message and returns the rest. Fields of types that HBase does not use are skipped as a
+// whole.
 func nextField(b []byte) (f field, rest []byte, err error) {
 	number, typ, n := protowire.ConsumeTag(b)
 	if n < 0 {

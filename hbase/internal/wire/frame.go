@@ -10,7 +10,7 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// Errors of decoders. Both mean that the connection is unusable: where the next frame begins is no longer known for sure.
+// Errors of decoders. Both mean that the connection is unusable, because it is no longer certain where the next frame begins.
 var (
 	ErrMalformed = errors.New("malformed bytes on the wire")
 	ErrTooLong   = errors.New("frame is longer than the limit")
@@ -19,8 +19,8 @@ var (
 // PrefixLen is the length of a frame's length prefix.
 const PrefixLen = 4
 
-// FrameLen reads the length prefix of a frame: how many bytes follow it. More than max, or a negative length, is an error,
-// so that nothing is allocated on a stranger's word.
+// FrameLen decodes the length prefix of a frame: the number of bytes that follow it. More than max, or a negative length, is an error, so
+// that nothing is allocated on a stranger's word.
 func FrameLen(prefix [PrefixLen]byte, max int) (int, error) {
 	n := int32(binary.BigEndian.Uint32(prefix[:]))
 	if n < 0 {
@@ -32,7 +32,7 @@ func FrameLen(prefix [PrefixLen]byte, max int) (int, error) {
 	return int(n), nil
 }
 
-// beginFrame leaves room for the prefix that endFrame fills in; extra bytes are to be appended by the caller afterwards.
+// beginFrame leaves room for the prefix that endFrame fills in. The caller appends extra more bytes after that.
 func beginFrame(dst []byte) (frame []byte, start int) {
 	return append(dst, 0, 0, 0, 0), len(dst)
 }
@@ -46,13 +46,13 @@ func endFrame(dst []byte, start, extra int) ([]byte, error) {
 	return dst, nil
 }
 
-// appendDelimited appends a message behind its length as a varint.
+// appendDelimited appends a message, preceded by its length as a varint.
 func appendDelimited(dst []byte, m proto.Message) ([]byte, error) {
 	dst = protowire.AppendVarint(dst, uint64(proto.Size(m)))
 	return proto.MarshalOptions{UseCachedSize: true}.MarshalAppend(dst, m)
 }
 
-// delimited cuts a message behind its length off the front of b.
+// delimited cuts a message, preceded by its length, off the front of b.
 func delimited(b []byte, what string) (msg, rest []byte, err error) {
 	msg, n := protowire.ConsumeBytes(b)
 	if n < 0 {

@@ -8,11 +8,11 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// message is an encoded message that is read field by field as its bytes come. Its methods return ErrMalformed where the message is
-// wrong, and the reader's error where it cannot be read.
+// message is an encoded message that is read field by field as its bytes arrive. Its methods return ErrMalformed if the message is
+// malformed, and the reader's error if reading fails.
 type message struct {
 	in   *bufio.Reader
-	left int // bytes that have not been read
+	left int // unread bytes
 }
 
 func (m *message) readByte() (byte, error) {
@@ -43,7 +43,7 @@ func (m *message) varint() (v uint64, err error) {
 	return 0, fmt.Errorf("%w: a number of more than 64 bits", ErrMalformed)
 }
 
-// tagOf is what stands before a field of this number and type.
+// tagOf returns the tag of a field with this number and type.
 func tagOf(n protowire.Number, t protowire.Type) uint64 { return protowire.EncodeTag(n, t) }
 
 func (m *message) tag() (uint64, error) {
@@ -57,7 +57,7 @@ func (m *message) tag() (uint64, error) {
 	return tag, nil
 }
 
-// nested takes the message that follows, behind its length, out of m; the caller reads all of it before it continues with m.
+// nested returns the nested message that follows, preceded by its length. The caller must read all of it before it continues with m.
 func (m *message) nested() (message, error) {
 	n, err := m.length()
 	if err != nil {
@@ -78,7 +78,7 @@ func (m *message) length() (int, error) {
 	return int(n), nil
 }
 
-// text reads a text, of which it keeps the first MaxText bytes.
+// text reads a string and keeps its first MaxText bytes.
 func (m *message) text() (*string, error) {
 	n, err := m.length()
 	if err != nil {
@@ -102,7 +102,7 @@ func (m *message) discard(n int) error {
 	return err
 }
 
-// skip passes over a field. HBase has none of the types that it refuses.
+// skip skips a field. HBase uses none of the types that it rejects.
 func (m *message) skip(tag uint64) error {
 	switch _, typ := protowire.DecodeTag(tag); typ {
 	case protowire.VarintType:

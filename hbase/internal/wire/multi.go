@@ -8,24 +8,24 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// Mutation is one action of a Multi whose cells travel in the cell block: the next Cells of it.
+// Mutation is one action of a Multi whose cells are in the cell block: the next Cells cells of it.
 type Mutation struct {
 	Row    []byte
-	Delete bool // else a put
+	Delete bool // otherwise a put
 	Cells  int
 
 	Durability hbasepb.MutationProto_Durability
-	TTL        int64 // of its cells in ms; 0: none of its own
+	TTL        int64 // of its cells in ms; 0: not set
 }
 
-// ttlAttribute is the name of the attribute that holds the TTL, 8 bytes big-endian.
+// ttlAttribute is the name of the attribute that holds the TTL: 8 bytes, big-endian.
 const ttlAttribute = "_ttl"
 
-// ttlSize is the size of that attribute as a message, name 1 and value 2.
+// ttlSize is the size of that attribute as a message: name 1 and value 2.
 const ttlSize = 1 + 1 + len(ttlAttribute) + 1 + 1 + 8
 
-// AppendRegionAction appends one region's mutations to an encoded MultiRequest, in their order, without an allocation.
-// Action i is mutation i; the same bytes come out of hbasepb:
+// AppendRegionAction appends one region's mutations, in order, to an encoded MultiRequest without an allocation. Action i is mutation i.
+// The bytes are the same as from hbasepb:
 //
 //	MultiRequest { regionAction 1: {
 //	    region 1: { type 1: REGION_NAME, value 2 }
@@ -91,19 +91,19 @@ func appendMessageHead(dst []byte, field protowire.Number, size int) []byte {
 	return protowire.AppendVarint(dst, uint64(size))
 }
 
-// Exception is an exception inside a Multi's response: Class empty means none.
+// Exception is an exception in a Multi's response. An empty Class means none.
 type Exception struct {
 	Class string
-	Text  string // its message and stack, as Java prints them
+	Text  string // message and stack, as printed by Java
 }
 
-// RegionResult is what became of one RegionAction: an exception that befell all of it, or outcomes to be read with Next.
+// RegionResult is the result of one RegionAction: an exception for all of it, or outcomes to be read with Next.
 type RegionResult struct {
 	Exception Exception
-	rest      []byte // fields not yet read by Next
+	rest      []byte // fields that Next has not read yet
 }
 
-// Outcome is what became of one action. With neither HasResult nor an exception the server has not answered it.
+// Outcome is the result of one action. Without HasResult and without an exception, the server has not answered the action.
 type Outcome struct {
 	Index     uint32
 	HasResult bool
@@ -111,8 +111,8 @@ type Outcome struct {
 	Exception Exception
 }
 
-// NextRegionResult reads the first regionActionResult (field 1) of an encoded MultiResponse and returns what follows it;
-// ok is false when there is none left.
+// NextRegionResult decodes the first regionActionResult (field 1) of an encoded MultiResponse and returns the rest; ok is false if there is
+// none left.
 func NextRegionResult(b []byte) (r RegionResult, rest []byte, ok bool, err error) {
 	for len(b) > 0 {
 		var f field
@@ -129,7 +129,7 @@ func NextRegionResult(b []byte) (r RegionResult, rest []byte, ok bool, err error
 	return r, nil, false, nil
 }
 
-// regionException finds field 2 of a RegionActionResult; it comes after the outcomes, if there are both.
+// regionException finds field 2 of a RegionActionResult. It follows the outcomes if there are both.
 func regionException(b []byte) (e Exception, err error) {
 	for len(b) > 0 {
 		var f field
@@ -145,7 +145,7 @@ func regionException(b []byte) (e Exception, err error) {
 	return e, nil
 }
 
-// Next reads the next outcome; ok is false when there is none left.
+// Next decodes the next outcome; ok is false if there is none left.
 func (r *RegionResult) Next() (o Outcome, ok bool, err error) {
 	for len(r.rest) > 0 {
 		var f field
@@ -160,7 +160,7 @@ func (r *RegionResult) Next() (o Outcome, ok bool, err error) {
 	return o, false, nil
 }
 
-// decodeOutcome reads a ResultOrException: index 1, result 2, exception 3.
+// decodeOutcome decodes a ResultOrException: index 1, result 2, exception 3.
 func decodeOutcome(b []byte) (o Outcome, err error) {
 	for len(b) > 0 {
 		var f field
@@ -181,7 +181,7 @@ func decodeOutcome(b []byte) (o Outcome, err error) {
 	return o, nil
 }
 
-// decodeException reads a NameBytesPair: name 1, value 2. An exception without a name is still one.
+// decodeException decodes a NameBytesPair: name 1, value 2. A pair without a name is still an exception.
 func decodeException(b []byte) (e Exception, err error) {
 	e.Class = "unnamed exception"
 	for len(b) > 0 {

@@ -9,19 +9,19 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// A request frame; a response has the same shape.
+// A request frame; a response has the same structure.
 //
 //	int32 n        length of what follows
 //	├ varint, RequestHeader
 //	├ varint, parameter        the method's message, if the header says so
 //	└ cell block               as long as the header says
 
-// Call is what a client says about a request.
+// Call is the client's part of a request header.
 type Call struct {
 	ID       uint32
 	Method   string
-	Timeout  uint32 // ms that the client will wait; 0: not said
-	Priority uint32 // 0: not said
+	Timeout  uint32 // ms that the client will wait; 0: not set
+	Priority uint32 // 0: not set
 	Trace    []byte // encoded RPCTInfo; nil: none
 
 	Compression Compression // of the connection
@@ -60,8 +60,8 @@ func (c Call) compress(cells []byte) ([]byte, error) {
 	return c.Compression.Compress(nil, cells)
 }
 
-// BeginRequest appends a request frame up to its cell block, which is not compressed: the caller appends exactly cells bytes
-// more. param is the encoded message.
+// BeginRequest appends a request frame up to its cell block, which is not compressed: the caller must append exactly cells more bytes.
+// param is the encoded message.
 func BeginRequest(dst []byte, c Call, param []byte, cells int) ([]byte, error) {
 	dst, start := beginFrame(dst)
 	dst = appendRequestHeader(dst, c, cells)
@@ -69,8 +69,8 @@ func BeginRequest(dst []byte, c Call, param []byte, cells int) ([]byte, error) {
 	return endFrame(dst, start, cells)
 }
 
-// appendRequestHeader writes a delimited RequestHeader by its field numbers, without building a message:
-// call_id 1, trace_info 2, method_name 3, request_param 4, cell_block_meta 5 { length 1 }, priority 6, timeout 7.
+// appendRequestHeader appends a delimited RequestHeader by its field numbers, without building a message: call_id 1, trace_info 2,
+// method_name 3, request_param 4, cell_block_meta 5 { length 1 }, priority 6, timeout 7.
 func appendRequestHeader(dst []byte, c Call, cells int) []byte {
 	size := 1 + protowire.SizeVarint(uint64(c.ID)) + 1 + protowire.SizeBytes(len(c.Method)) + 2
 	meta := 1 + protowire.SizeVarint(uint64(cells))
@@ -114,14 +114,14 @@ func appendVarintField(dst []byte, field protowire.Number, v uint64) []byte {
 	return protowire.AppendVarint(dst, v)
 }
 
-// Request is a request as a server reads it. Param and Cells are views into the frame; Param is nil if there is none.
+// Request is a request as decoded by a server. Param and Cells are views into the frame; Param is nil if there is none.
 type Request struct {
 	Header *hbasepb.RequestHeader
 	Param  []byte
 	Cells  []byte
 }
 
-// DecodeRequest decodes a frame given without its length prefix.
+// DecodeRequest decodes a frame without its length prefix.
 func DecodeRequest(frame []byte) (Request, error) {
 	head, rest, err := delimited(frame, "request header")
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// AppendResponse appends a whole response frame. param is nil beside an exception. The header's cell block length is set
-// here, from cells.
+// AppendResponse appends a whole response frame. param is nil if there is an exception. AppendResponse sets the cell block length in the
+// header from cells.
 func AppendResponse(dst []byte, h *hbasepb.ResponseHeader, param proto.Message, cells []byte) ([]byte, error) {
 	if len(cells) > 0 {
 		h.CellBlockMeta = &hbasepb.CellBlockMeta{Length: proto.Uint32(uint32(len(cells)))}
@@ -30,7 +30,7 @@ func AppendResponse(dst []byte, h *hbasepb.ResponseHeader, param proto.Message, 
 	return endFrame(append(dst, cells...), start, 0)
 }
 
-// Response is a response as a client reads it. Param and Cells are views into the frame; Param is nil if there is none.
+// Response is a response as decoded by a client. Param and Cells are views into the frame; Param is nil if there is none.
 type Response struct {
 	CallID    uint32
 	Exception *hbasepb.ExceptionResponse // nil: none
@@ -38,19 +38,19 @@ type Response struct {
 	Cells     []byte
 }
 
-// ResponseHeader is what stands before the result of a response.
+// ResponseHeader is the part of a response that precedes the result.
 type ResponseHeader struct {
 	CallID    uint32
 	Exception *hbasepb.ExceptionResponse // nil: none
-	Rest      int                        // bytes of the frame behind the header
-	cells     uint64                     // of them the cell block
+	Rest      int                        // bytes of the frame after the header
+	cells     uint64                     // of these, bytes of the cell block
 }
 
-// MaxText is how much is kept of an exception's class, and of its message and stack.
+// MaxText is the number of bytes kept of an exception's class, and of its message and stack.
 const MaxText = 16 << 10
 
-// ReadResponseHeader reads the header of a response whose frame has n bytes. However long an exception's texts are, no more than
-// MaxText of each is ever in memory. It allocates only for an exception.
+// ReadResponseHeader reads the header of a response whose frame has n bytes. It never has more than MaxText of each of an exception's texts
+// in memory, however long they are. It allocates only for an exception.
 func ReadResponseHeader(in *bufio.Reader, n int) (ResponseHeader, error) {
 	frame := message{in, n}
 	head, err := frame.nested()
@@ -67,7 +67,7 @@ func ReadResponseHeader(in *bufio.Reader, n int) (ResponseHeader, error) {
 	return h, nil
 }
 
-// read reads call_id 1, exception 2, cell_block_meta 3.
+// read decodes call_id 1, exception 2, cell_block_meta 3.
 func (h *ResponseHeader) read(m *message) error {
 	for m.left > 0 {
 		tag, err := m.tag()
@@ -93,8 +93,8 @@ func (h *ResponseHeader) read(m *message) error {
 	return nil
 }
 
-// readException reads exception_class_name 1, stack_trace 2, hostname 3, port 4, do_not_retry 5, server_overloaded 6, and
-// merges them into e if there is one.
+// readException decodes exception_class_name 1, stack_trace 2, hostname 3, port 4, do_not_retry 5, server_overloaded 6, and merges them
+// into e if it is not nil.
 func readException(in *message, e *hbasepb.ExceptionResponse) (*hbasepb.ExceptionResponse, error) {
 	m, err := in.nested()
 	if err != nil {
@@ -135,7 +135,7 @@ func readException(in *message, e *hbasepb.ExceptionResponse) (*hbasepb.Exceptio
 	return e, nil
 }
 
-// readCellBlockMeta reads length 1; length as it is if there is none.
+// readCellBlockMeta decodes length 1, or returns length unchanged if there is none.
 func readCellBlockMeta(in *message, length uint64) (uint64, error) {
 	m, err := in.nested()
 	for err == nil && m.left > 0 {
@@ -153,7 +153,7 @@ func readCellBlockMeta(in *message, length uint64) (uint64, error) {
 	return length, err
 }
 
-// Response returns the response whose header h is and whose Rest bytes are body.
+// Response returns the response with header h whose Rest bytes are body.
 func (h *ResponseHeader) Response(body []byte) (Response, error) {
 	cut := len(body) - int(h.cells)
 	r := Response{CallID: h.CallID, Exception: h.Exception, Cells: body[cut:]}
@@ -171,7 +171,7 @@ func (h *ResponseHeader) Response(body []byte) (Response, error) {
 	return r, nil
 }
 
-// DecodeResponse decodes a frame given without its length prefix.
+// DecodeResponse decodes a frame without its length prefix.
 func DecodeResponse(frame []byte) (Response, error) {
 	h, err := ReadResponseHeader(bufio.NewReaderSize(bytes.NewReader(frame), 0), len(frame))
 	if err != nil {

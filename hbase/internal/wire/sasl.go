@@ -7,32 +7,32 @@ import (
 	"io"
 )
 
-// MaxSASLToken is the longest token of an authentication's exchange, HBase's own limit.
+// MaxSASLToken is the length of the longest token of an authentication exchange. It is HBase's own limit.
 const MaxSASLToken = 1 << 20
 
-// Between the preamble and the connection header both sides exchange tokens of SASL, integers being int32:
+// Between the preamble and the connection header, both sides exchange SASL tokens. Integers are int32:
 //
 //	client   length │ token
 //	server   0 │ length │ token
 //	         1 │ length │ exception's class │ length │ its message      the connection ends
 //	         0 │ −88                                                  "go on without authentication"
 //
-// The client's last token is answered by nothing. If a quality of protection was agreed, everything behind it is length │ wrapped bytes.
+// Nothing answers the client's last token. If a quality of protection was agreed, everything that follows is length │ wrapped bytes.
 const (
 	saslSuccess        = 0
 	saslError          = 1
 	switchToSimpleAuth = -88
 )
 
-// ErrNoAuthentication is a server's offer to go on without authentication.
+// ErrNoAuthentication is a server's offer to continue without authentication.
 var ErrNoAuthentication = errors.New("the server asks for no authentication")
 
-// SASLError is why a server refuses a client.
+// SASLError is a server's reason for refusing a client.
 type SASLError struct{ Class, Message string }
 
 func (e *SASLError) Error() string { return e.Class + ": " + e.Message }
 
-// OtherAnswer is what a server says who speaks no SASL: the frame of an answer to no call.
+// OtherAnswer is what a server without SASL sends: a response frame to no call.
 type OtherAnswer struct{ Response Response }
 
 func (e *OtherAnswer) Error() string {
@@ -61,7 +61,7 @@ func AppendSASLError(dst []byte, e *SASLError) []byte {
 // ReadSASLToken reads a client's token.
 func ReadSASLToken(r io.Reader) ([]byte, error) { return readSASL(r, MaxSASLToken) }
 
-// ReadSASLChallenge reads a server's token. The error may be a *SASLError, an *OtherAnswer, or Is ErrNoAuthentication.
+// ReadSASLChallenge reads a server's token. The error may be a *SASLError or an *OtherAnswer, or wrap ErrNoAuthentication.
 func ReadSASLChallenge(r io.Reader) ([]byte, error) {
 	status, err := readInt32(r)
 	if err != nil {
@@ -94,7 +94,7 @@ func ReadSASLChallenge(r io.Reader) ([]byte, error) {
 	return nil, &OtherAnswer{answer}
 }
 
-// readSASL reads bytes behind their length.
+// readSASL reads bytes preceded by their length.
 func readSASL(r io.Reader, most int) ([]byte, error) {
 	n, err := readInt32(r)
 	switch {

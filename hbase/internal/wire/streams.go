@@ -11,7 +11,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// The coders are pooled, since each holds tables of its own. All take the fastest level: what costs time here is the CPU.
+// The coders are pooled because each has its own tables. All use the fastest level: the bottleneck here is the CPU.
 var (
 	gzipWriters = sync.Pool{New: func() any {
 		w, err := gzip.NewWriterLevel(nil, gzip.BestSpeed)
@@ -35,7 +35,7 @@ func orBug[T any](v T, err error) T {
 	return v
 }
 
-// appending is a slice that is written to.
+// appending is a Writer that appends to a slice.
 type appending struct{ bytes []byte }
 
 func (a *appending) Write(p []byte) (int, error) {
@@ -80,7 +80,7 @@ func appendZstd(dst, block []byte) []byte {
 	return e.EncodeAll(block, dst)
 }
 
-// expandZstd tries with ever larger buffers, since a stream need not say how much is in it.
+// expandZstd tries ever larger buffers, because a stream need not have its content's size.
 func expandZstd(block []byte, max int) ([]byte, error) {
 	d := zstdDecoders.Get().(*zstd.Decoder)
 	defer zstdDecoders.Put(d)
