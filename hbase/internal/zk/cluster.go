@@ -1,5 +1,5 @@
-// Package zk reads from ZooKeeper where an HBase's master and hbase:meta are. All clusters of a process that name the same
-// servers share one session, which is open only while something is asked; see quorums in quorum.go.
+// Package zk reads the locations of HBase's master and hbase:meta from ZooKeeper. All clusters of a process that name the same servers
+// share one session, which is open only while there are requests; see quorums in quorum.go.
 package zk
 
 import (
@@ -21,33 +21,33 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// Cluster is an HBase cluster as its znodes describe it. It sets no watches: a location that has become wrong is noticed by
-// its user, and asked for again.
+// Cluster is an HBase cluster as its znodes describe it. It sets no watches: its user notices that a location has become wrong, and asks
+// again.
 type Cluster struct {
 	quorum   *quorum
 	parent   string // zookeeper.znode.parent
 	patience time.Duration
 }
 
-// Dialler connects to a server, as net.Dialer.DialContext does.
+// Dialler connects to a server like net.Dialer.DialContext.
 type Dialler func(ctx context.Context, network, addr string) (net.Conn, error)
 
-// Access is how an ensemble is reached. The zero value is what clusters share a session by.
+// Access is how to reach an ensemble. Only clusters with the zero value share a session.
 type Access struct {
-	Dial Dialler // nil: the system's
-	Auth string  // user:password of scheme digest; empty: nobody's
+	Dial Dialler // nil: the operating system's
+	Auth string  // user:password for the digest scheme; empty: none
 }
 
-// Open returns the cluster whose znodes are below parent; it must be closed. Every server has patience to answer. Clusters that name the
-// same addrs share one session, unless they have a dialler or a user of their own. It connects when it is first asked.
+// Open returns the cluster whose znodes are below parent. The caller must close it. Every server has patience to answer. Clusters that name
+// the same addrs share one session, unless they have their own dialler or user. Open does not connect; the first request does.
 func Open(addrs []string, parent string, patience time.Duration, by Access) *Cluster {
 	return &Cluster{quorum: joinQuorum(addrs, by), parent: parent, patience: patience}
 }
 
-// Close releases the session, which the last one to close ends.
+// Close releases the session. The last cluster to release it ends it.
 func (c *Cluster) Close() { c.quorum.leave() }
 
-// What a master keeps below the parent. One of them is enough to know it by.
+// Znodes that a master keeps below the parent. Any one of them identifies an HBase cluster.
 const (
 	znodeMaster = "master"
 	znodeMeta   = "meta-region-server"
@@ -57,7 +57,7 @@ var hbaseZnodes = []string{znodeMaster, znodeMeta, "hbaseid", "rs", "backup-mast
 
 const mustBeParent = "it must be the cluster's zookeeper.znode.parent"
 
-// errZnode is a parent that is not HBase's: waiting does not help.
+// errZnode reports a parent that is not HBase's. Waiting does not help.
 var errZnode = errors.New("not HBase's znode")
 
 // Master returns the active master.
@@ -69,7 +69,7 @@ func (c *Cluster) Master(ctx context.Context) (*hbasepb.ServerName, error) {
 	return m.GetMaster(), nil
 }
 
-// Meta returns where hbase:meta is.
+// Meta returns the location of hbase:meta.
 func (c *Cluster) Meta(ctx context.Context) (*hbasepb.RegionLocation, error) {
 	var m hbasepb.MetaRegionServer
 	if err := c.read(ctx, znodeMeta, &m); err != nil {
@@ -83,7 +83,7 @@ func (c *Cluster) Meta(ctx context.Context) (*hbasepb.RegionLocation, error) {
 	return &hbasepb.RegionLocation{RegionInfo: &hbasepb.RegionInfo{RegionId: proto.Uint64(1), TableName: meta}, ServerName: m.Server}, nil
 }
 
-// read reads a znode of HBase's. That it is not there means that HBase is starting, unless the parent is not HBase's at all.
+// read decodes one of HBase's znodes. A missing znode means that HBase is starting, unless the parent is not HBase's at all.
 func (c *Cluster) read(ctx context.Context, name string, m proto.Message) error {
 	return c.quorum.use(ctx, c.patience, func(ctx context.Context, s *session) error {
 		data, err := s.data(ctx, path.Join(c.parent, name))
@@ -100,8 +100,8 @@ func (c *Cluster) read(ctx context.Context, name string, m proto.Message) error 
 	})
 }
 
-// explain says why a znode is missing. An empty parent, or no parent where nothing else is either, is an HBase that starts
-// for the first time.
+// explain returns why a znode is missing. An empty parent, or a missing parent with nothing else beside it, means an HBase that starts for
+// the first time.
 func (c *Cluster) explain(ctx context.Context, s *session, name string) error {
 	names, err := s.children(ctx, c.parent)
 	if err == nil {
@@ -117,7 +117,7 @@ func (c *Cluster) explain(ctx context.Context, s *session, name string) error {
 	if names, err = s.children(ctx, above); err != nil && !errors.Is(err, noNode) {
 		return err
 	}
-	names = slices.DeleteFunc(names, func(n string) bool { return n == "zookeeper" }) // its own
+	names = slices.DeleteFunc(names, func(n string) bool { return n == "zookeeper" }) // ZooKeeper's own
 	if len(names) == 0 {
 		return fmt.Errorf("%w: znode %s is not there (yet)", remote.ErrNoZnode, c.parent)
 	}
@@ -135,14 +135,14 @@ func list(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// znodeMagic begins a znode's data, before its writer's name.
+// znodeMagic is the first byte of a znode's data, before its writer's name.
 const znodeMagic = 0xff
 
-// parseZnode reads what HBase keeps in a znode:
+// parseZnode decodes what HBase keeps in a znode:
 //
 //	0xff | int32 length | name of the process that wrote it | "PBUF" | message
 //
-// All before "PBUF" may be missing.
+// Everything before "PBUF" may be missing.
 func parseZnode(data []byte, m proto.Message) error {
 	rest := data
 	if len(rest) > 0 && rest[0] == znodeMagic {

@@ -15,11 +15,11 @@ import (
 	"brine/internal/sockets"
 )
 
-// idleFor is for how long a session stays open after its last use. Regions and masters move in bunches: one session serves
-// the questions after such a move, and none is open while nothing is asked, which is nearly always.
+// idleFor is how long a session stays open after its last use. Regions and masters move in bunches: one session serves the requests after
+// such a move, and none is open while there are no requests, which is nearly always.
 const idleFor = 5 * time.Second
 
-// quorum is a ZooKeeper ensemble and the one session to it, if one is open. turn holds one token: its holder may use session.
+// quorum is a ZooKeeper ensemble and the session to it, if one is open. turn holds one token, whose holder may use session.
 type quorum struct {
 	addrs []string
 	dial  Dialler
@@ -29,19 +29,19 @@ type quorum struct {
 	session *session
 	idle    *time.Timer // closes session
 
-	users int // under quorums.mu
+	users int // guarded by quorums.mu
 }
 
-// quorums are the ensembles that this process has open, by their addresses. It is the package's only state that
-// outlives a call without belonging to a Cluster: ZooKeeper's operators bound sessions by host (maxClientCnxns), so however
-// many clusters a process opens, the ensemble sees at most one session of it. The last one that closes ends it.
+// quorums are the ensembles that this process has open, by their addresses. It is the package's only state that outlives a call without
+// belonging to a Cluster. ZooKeeper's operators limit sessions per host (maxClientCnxns), so the ensemble sees at most one session of a
+// process, however many clusters it opens. Closing the last cluster ends the session.
 var quorums = struct {
 	mu   sync.Mutex
 	open map[string]*quorum
 }{open: make(map[string]*quorum)}
 
-// joinQuorum returns the process's quorum of these addresses; it must be left. A client with a dialler or a user of its own has a quorum of
-// its own.
+// joinQuorum returns the process's quorum for these addresses. The caller must leave it. A client with its own dialler or user gets its own
+// quorum.
 func joinQuorum(addrs []string, by Access) *quorum {
 	fresh := func() *quorum {
 		q := &quorum{addrs: addrs, dial: by.Dial, auth: by.Auth, turn: make(chan struct{}, 1), users: 1}
@@ -67,7 +67,7 @@ func joinQuorum(addrs []string, by Access) *quorum {
 
 func quorumKey(addrs []string) string { return strings.Join(slices.Sorted(slices.Values(addrs)), ",") }
 
-// leave ends one use; the last one closes the session.
+// leave ends one use. The last one closes the session.
 func (q *quorum) leave() {
 	quorums.mu.Lock()
 	q.users--
@@ -77,15 +77,15 @@ func (q *quorum) leave() {
 	}
 	quorums.mu.Unlock()
 	if last {
-		q.turn <- struct{}{} // its users have gone or will go: its calls end with their client
+		q.turn <- struct{}{} // its users have left or will: their calls end with their client
 		q.drop()
 		<-q.turn
 	}
 }
 
-// use calls f with the session, one caller at a time: the session that is open, else, or if that one has died, one to each
-// server of the ensemble in a random order until one answers. The error says what became of each. Every server has at most
-// patience: one that takes longer is treated as absent.
+// use calls f with the session, one caller at a time. If no session is open, or the open one has died, use tries a new one to each server
+// of the ensemble in random order until one answers. The error says what happened with each. Every server has at most patience: one that
+// takes longer counts as absent.
 func (q *quorum) use(ctx context.Context, patience time.Duration, f func(context.Context, *session) error) error {
 	select {
 	case q.turn <- struct{}{}:
@@ -118,7 +118,7 @@ func (q *quorum) use(ctx context.Context, patience time.Duration, f func(context
 	return &remote.ConnError{Server: "ZooKeeper", Class: "connection", Err: errors.Join(errs...)}
 }
 
-// isAnswer reports whether err is what a working server answered, not a failure to ask it.
+// isAnswer reports whether err is the answer of a working server and not a failure to ask it.
 func isAnswer(err error) bool {
 	_, answered := errors.AsType[serverError](err)
 	return answered || errors.Is(err, remote.ErrNoServer) || errors.Is(err, remote.ErrNoZnode) ||
@@ -141,7 +141,7 @@ func (q *quorum) attempt(ctx context.Context, patience time.Duration, f func(con
 	defer cancel()
 	err := f(ctx, q.session)
 	if err != nil && !isAnswer(err) {
-		_ = q.session.conn.Close() // it has failed already
+		_ = q.session.conn.Close() // it has already failed
 		q.session = nil
 		return err
 	}
@@ -154,7 +154,7 @@ func (q *quorum) attempt(ctx context.Context, patience time.Duration, f func(con
 	return err
 }
 
-// expire closes the session that has not been used for a while. Its current user, if any, resets the timer.
+// expire closes a session that has not been used for a while. If it is in use, its user resets the timer.
 func (q *quorum) expire() {
 	select {
 	case q.turn <- struct{}{}:
@@ -164,7 +164,7 @@ func (q *quorum) expire() {
 	}
 }
 
-// drop closes the session. The caller has the turn.
+// drop closes the session. The caller holds the turn.
 func (q *quorum) drop() {
 	if q.idle != nil {
 		q.idle.Stop()

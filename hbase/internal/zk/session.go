@@ -12,8 +12,8 @@ import (
 	"brine/hbase/internal/wire"
 )
 
-// ZooKeeper's wire, as far as reading a few znodes needs it. Numbers are big-endian; a string or buffer is its int32 length
-// and its bytes. Every message has its int32 length before it.
+// The part of ZooKeeper's protocol that reading a few znodes needs. Numbers are big-endian; a string or buffer is its int32 length and its
+// bytes. Every message is preceded by its int32 length.
 //
 //	connect    protocol int32 0 | last zxid int64 | timeout ms int32 | session int64 | password buffer | read-only byte
 //	connected  protocol int32   | timeout ms int32 | session int64 | password buffer | read-only byte
@@ -30,10 +30,10 @@ const (
 	authXID      = -4
 
 	sessionTimeout = 30 * time.Second
-	maxMessage     = 4 << 20 // a znode is at most 1 MiB, unless the servers are configured otherwise
+	maxMessage     = 4 << 20 // a znode is at most 1 MiB unless the servers are configured otherwise
 )
 
-// serverError is an error that a ZooKeeper server answered.
+// serverError is an error from a ZooKeeper server.
 type serverError int32
 
 const (
@@ -54,17 +54,17 @@ func (e serverError) Error() string {
 	return fmt.Sprintf("ZooKeeper's error %d", int32(e))
 }
 
-// session is a session on one connection. It ends with its connection: another one will do, since it has neither watches
-// nor ephemeral znodes. It sends no pings, so it must not stay unused for long: see timeout. It is used by one goroutine at a
-// time, and has none of its own.
+// session is a session on one connection. It ends with its connection, and any other session can replace it, because it has no watches and
+// no ephemeral znodes. It sends no pings, so it must not stay unused for long: see timeout. One goroutine at a time uses it; it has none of
+// its own.
 type session struct {
 	conn    net.Conn
 	addr    string
-	timeout time.Duration // after so long without a word the server ends it
+	timeout time.Duration // silence after which the server ends it
 	xid     int32
 }
 
-// connect opens a session on a connection, which is closed if that fails, and authenticates unless auth is empty.
+// connect opens a session on a connection, and authenticates unless auth is empty. If it fails, it closes the connection.
 func connect(ctx context.Context, conn net.Conn, addr, auth string) (*session, error) {
 	s := &session{conn: conn, addr: addr}
 	b := binary.BigEndian.AppendUint32(nil, 0)
@@ -95,11 +95,11 @@ func connect(ctx context.Context, conn net.Conn, addr, auth string) (*session, e
 	return s, nil
 }
 
-// authorize authenticates by scheme digest: the password travels as it is.
+// authorize authenticates with the digest scheme, which sends the password unencrypted.
 func (s *session) authorize(ctx context.Context, auth string) error {
 	b := appendBytes(binary.BigEndian.AppendUint32(nil, 0), []byte("digest"))
 	next := s.xid
-	s.xid = authXID - 1 // which request counts up
+	s.xid = authXID - 1 // request increments it
 	_, err := s.request(ctx, setAuth, appendBytes(b, []byte(auth)))
 	s.xid = next
 	return err
@@ -135,8 +135,8 @@ func (s *session) children(ctx context.Context, path string) (names []string, er
 	return names, nil
 }
 
-// request sends one request and reads up to its reply. What the server answered with is a serverError, and leaves the session
-// usable; after any other error it is not.
+// request sends one request and returns the body of its reply. If the server answers with an error, request returns a serverError, and the
+// session stays usable; after any other error it is not.
 func (s *session) request(ctx context.Context, op int32, body []byte) ([]byte, error) {
 	s.xid++
 	b := binary.BigEndian.AppendUint32(nil, uint32(s.xid))
@@ -158,9 +158,9 @@ func (s *session) request(ctx context.Context, op int32, body []byte) ([]byte, e
 	return reply[head:], nil
 }
 
-// exchange sends one message and reads one, until ctx ends.
+// exchange sends one message and reads one, until ctx is done.
 func (s *session) exchange(ctx context.Context, message []byte) ([]byte, error) {
-	deadline, _ := ctx.Deadline() // the zero time is none
+	deadline, _ := ctx.Deadline() // the zero time means no deadline
 	if err := s.conn.SetDeadline(deadline); err != nil {
 		return nil, err
 	}
@@ -177,20 +177,20 @@ func (s *session) exchange(ctx context.Context, message []byte) ([]byte, error) 
 	if err != nil {
 		return nil, err
 	}
-	b, err := io.ReadAll(io.LimitReader(s.conn, int64(n))) // makes room as bytes come, whatever the length says
+	b, err := io.ReadAll(io.LimitReader(s.conn, int64(n))) // allocates memory as bytes arrive, whatever the length says
 	if err == nil && len(b) < n {
 		err = io.ErrUnexpectedEOF
 	}
 	return b, err
 }
 
-// close ends the session, so that the server need not wait for its time-out. Its answer is not waited for.
+// close ends the session, so that the server need not wait for its time-out. It does not wait for the answer.
 func (s *session) close() {
 	b := binary.BigEndian.AppendUint32(nil, uint32(s.xid+1))
 	close := int32(closeSession)
 	b = binary.BigEndian.AppendUint32(b, uint32(close))
 	_ = s.conn.SetDeadline(time.Now().Add(time.Second))
-	_, _ = s.conn.Write(appendBytes(nil, b)) // at worst the server waits
+	_, _ = s.conn.Write(appendBytes(nil, b)) // if this fails, the server waits
 	_ = s.conn.Close()
 }
 

@@ -1,4 +1,4 @@
-// Package zktest is a ZooKeeper ensemble in a test, for the few requests that package zk makes. It shares no code with it.
+// Package zktest is a ZooKeeper ensemble for tests. It serves the few requests that package zk makes, and shares no code with it.
 package zktest
 
 import (
@@ -28,7 +28,7 @@ const (
 	helloLength  = 45
 )
 
-// Ensemble is a ZooKeeper ensemble in the test: what its members answer is in its fields, which are read and set within Do.
+// Ensemble is a ZooKeeper ensemble for tests. Its fields determine what its members answer; access them within Do.
 type Ensemble struct {
 	t  testing.TB
 	wg sync.WaitGroup
@@ -36,10 +36,10 @@ type Ensemble struct {
 	mu     sync.Mutex
 	Znodes map[string][]byte
 	Down   map[string]bool // members that refuse connections
-	Refuse bool            // sessions
-	Auth   string          // user:password that a session must have shown to read; empty: none
-	Mute   bool            // requests are not answered
-	Cut    int             // this many requests end their connection instead
+	Refuse bool            // refuse sessions
+	Auth   string          // user:password that a session must present to read; empty: none
+	Mute   bool            // do not answer requests
+	Cut    int             // number of requests that end their connection instead
 	conns  []net.Conn
 
 	listener net.Listener // set by Listen
@@ -50,7 +50,7 @@ type Ensemble struct {
 	SessionTimeoutSecs int
 }
 
-// New has what an HBase at peer.example:16000 keeps below parent.
+// New returns an ensemble with the znodes of an HBase at peer.example:16000 below parent.
 func New(t testing.TB, parent string) *Ensemble {
 	z := &Ensemble{t: t, Znodes: map[string][]byte{"/zookeeper": nil}, Down: map[string]bool{}, SessionTimeoutSecs: 30}
 	server := &hbasepb.ServerName{HostName: proto.String("peer.example"), Port: proto.Uint32(16000), StartCode: proto.Uint64(1)}
@@ -60,7 +60,7 @@ func New(t testing.TB, parent string) *Ensemble {
 	return z
 }
 
-// Set writes a message to a znode, as a master does, and makes the znodes above it.
+// Set writes a message to a znode, like a master, and creates the znodes above it.
 func (z *Ensemble) Set(name string, m proto.Message) {
 	b, err := proto.Marshal(m)
 	if err != nil {
@@ -69,7 +69,7 @@ func (z *Ensemble) Set(name string, m proto.Message) {
 	z.SetRaw(name, append([]byte("\xff\x00\x00\x00\x07master:PBUF"), b...))
 }
 
-// SetRaw writes a znode's bytes, and makes the znodes above it.
+// SetRaw writes the bytes of a znode and creates the znodes above it.
 func (z *Ensemble) SetRaw(name string, data []byte) {
 	z.mu.Lock()
 	defer z.mu.Unlock()
@@ -88,7 +88,7 @@ func (z *Ensemble) Do(f func()) {
 	f()
 }
 
-// Stop ends all connections and waits for its goroutines.
+// Stop ends all connections and waits for the ensemble's goroutines.
 func (z *Ensemble) Stop() {
 	if z.listener != nil {
 		_ = z.listener.Close() // the accepting goroutine sees it
@@ -124,7 +124,7 @@ func (z *Ensemble) serve(conn net.Conn) {
 	})
 }
 
-// Serve answers on a connection of whatever kind until it ends; what is no session's beginning ends it.
+// Serve serves a connection of any kind until it ends. It ends the connection if it does not start a session.
 func (z *Ensemble) Serve(conn net.Conn) {
 	defer conn.Close()
 	if hello, err := readMessage(conn); err == nil && len(hello) == helloLength && z.begin(conn) {
@@ -148,7 +148,7 @@ func (z *Ensemble) welcome(conn net.Conn) bool {
 	return z.begin(conn)
 }
 
-// begin answers to a session's beginning.
+// begin answers the start of a session.
 func (z *Ensemble) begin(conn net.Conn) bool {
 	z.mu.Lock()
 	timeout := z.SessionTimeoutSecs * 1000
@@ -204,7 +204,7 @@ func (z *Ensemble) answer(conn net.Conn, shown *string) bool {
 	return err == nil
 }
 
-// authorize notes who the client is.
+// authorize records the client's user and password.
 func (z *Ensemble) authorize(xid int32, request []byte, shown *string) {
 	scheme, rest, err := cutBytes(request[4:])
 	auth, rest, err2 := cutBytes(rest)
@@ -275,7 +275,7 @@ func (z *Ensemble) Listen() string {
 	return z.listener.Addr().String()
 }
 
-// Finish waits until every client has ended its connections by itself.
+// Finish waits until every client has closed its connections by itself.
 func (z *Ensemble) Finish() {
 	_ = z.listener.Close() // the accepting goroutine sees it
 	z.wg.Wait()
