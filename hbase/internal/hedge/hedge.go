@@ -1,5 +1,5 @@
-// Package hedge reads from a region and its replicas: the region is asked first, its replicas after a delay or as soon as it has failed,
-// and the first answer counts. The caller gets at most one answer; the other calls end soon after.
+// Package hedge reads from a region and its replicas. It asks the region first and its replicas after a delay or as soon as the region has
+// failed; the first answer counts. The caller gets at most one answer; the other calls end soon after.
 package hedge
 
 import (
@@ -12,22 +12,22 @@ import (
 	"brine/hbase/internal/remote"
 )
 
-// Read is one read. A Read is used once.
+// Read is one read. It must not be reused.
 type Read[T any] struct {
 	Region  *locate.Region
 	Delay   time.Duration
-	Locator *locate.Locator // forgets locations that were wrong
-	Go      func(func())    // starts a goroutine of the client's
+	Locator *locate.Locator // forgets wrong locations
+	Go      func(func())    // starts a goroutine of the client
 
-	// Call returns the call to the region or to a replica. It is called by the reader's own goroutine; what it returns runs in another
-	// one, and must end soon after its context.
+	// Call returns the call to the region or to a replica. The goroutine of Run calls it; the returned function runs in another goroutine and
+	// must end soon after its context is done.
 	Call func(at *locate.Region) func(context.Context) (T, error)
 
-	Late func(at *locate.Region, answer T) // is given an answer that came too late; nil: it is dropped
+	Late func(at *locate.Region, answer T) // receives an answer that came too late; nil: drop it
 
 	answers chan answer[T]
 	pending int
-	failed  error // of the region, or of the replica that failed first
+	failed  error // error of the region, or of the replica that failed first
 }
 
 type answer[T any] struct {
@@ -36,7 +36,7 @@ type answer[T any] struct {
 	err   error
 }
 
-// Run returns the first answer and who gave it. The contexts of the other calls end then.
+// Run returns the first answer and the region or replica that it came from. It then cancels the contexts of the other calls.
 func (r *Read[T]) Run(ctx context.Context) (value T, at *locate.Region, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -87,8 +87,8 @@ func (r *Read[T]) begin(ctx context.Context, servers []*locate.Region) {
 	}
 }
 
-// note acts on a failed call: a location that was wrong is forgotten, that of the replicas together with the region's. It reports
-// whether the others need not be asked, since they would answer the same.
+// note handles a failed call: it forgets a wrong location; locations of replicas are forgotten together with the region's. It reports
+// whether asking the others is pointless because they would answer the same.
 func (r *Read[T]) note(a answer[T]) (final bool) {
 	d := remote.Diagnose(a.err)
 	switch {
