@@ -1,7 +1,7 @@
-// Package tabledump writes an HBase table as lines of JSON and makes a table of them again, byte for byte: for tests, and for what is
-// looked at and changed with a text editor. It works on any HBase, by our client.
+// Package tabledump writes an HBase table as lines of JSON and makes a table from them again, byte for byte. It is for tests, and for
+// viewing and editing tables with a text editor. It works on any HBase, using our client.
 //
-// The first line is the table, each further one a cell, with its timestamp and type:
+// The first line describes the table. Each further line is a cell with its timestamp and type:
 //
 //	{"table":"orders","families":[{"name":"f","values":{"VERSIONS":"3"}}],"splits":["m"]}
 //	{"row":"o-1","family":"f","qualifier":"state","timestamp":1700000000000,"type":"put","value":"paid"}
@@ -10,6 +10,6 @@
 // Bytes that are text are a string, all others {"base64": …}. Types are put, delete, delete-column, delete-family and
 // delete-family-version.
 //
-// The invariant: what Dump writes of a table, Load makes into cells that are the same; what cannot be read ends Load with its line, and
-// nothing that is missing is filled in.
+// The invariant: Load makes the same cells from what Dump writes of a table. A line that cannot be parsed ends Load with an error that
+// names it, and nothing missing is filled in.
 package tabledump

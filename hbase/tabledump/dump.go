@@ -11,8 +11,9 @@ import (
 	"brine/hbase"
 )
 
-// Dump writes a table, and returns how many cells it wrote. It reads all versions, delete markers and what they hide; with live only what
-// readers see. Writes that go on while it reads may be in it or not. The TTL of a single cell cannot be read, and is not in it.
+// Dump writes a table and returns the number of cells written. It writes all versions, delete markers and the cells they hide; if live is
+// true, only what readers see. It may or may not include writes made while it reads. The TTL of a single cell cannot be read and is not
+// included.
 func Dump(ctx context.Context, client *hbase.Client, table string, live bool, to io.Writer) (cells int, err error) {
 	described, err := client.Describe(ctx, table)
 	if err != nil {

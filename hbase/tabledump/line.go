@@ -11,7 +11,7 @@ import (
 	"brine/hbase"
 )
 
-// text is bytes: a JSON string where that is the same bytes and can be read, else {"base64": …}.
+// text is bytes. In JSON it is a string if that is readable and preserves the bytes, and {"base64": …} otherwise.
 type text []byte
 
 type inBase64 struct {
@@ -30,7 +30,7 @@ func (b text) MarshalJSON() ([]byte, error) {
 	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), err
 }
 
-// readable reports whether bytes are text without control characters, but for tabs and ends of lines.
+// readable reports whether b is text without control characters other than tabs and line ends.
 func readable(b []byte) bool {
 	for len(b) > 0 {
 		r, n := utf8.DecodeRune(b)
@@ -59,7 +59,7 @@ func (b *text) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// strictly decodes JSON without anything unknown or left over.
+// strictly decodes JSON and rejects unknown fields and trailing data.
 func strictly(raw []byte, into any) error {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.DisallowUnknownFields()
@@ -99,7 +99,7 @@ func (h *header) described() (hbase.Table, [][]byte) {
 	return t, splits
 }
 
-// cell is each further line. Pointers are required.
+// cell is one of the further lines. Its pointer fields are required.
 type cell struct {
 	Row       *text  `json:"row"`
 	Family    *text  `json:"family"`
@@ -122,7 +122,7 @@ var typesByName = func() map[string]hbase.CellType {
 	return all
 }()
 
-// parseCell reads a line. A delete marker may leave out its value.
+// parseCell decodes a line. A delete marker need not have a value.
 func parseCell(line []byte) (c cell, kind hbase.CellType, err error) {
 	if err := strictly(line, &c); err != nil {
 		return c, 0, err

@@ -10,16 +10,16 @@ import (
 	"brine/hbase"
 )
 
-// Bounds of Load.
+// Limits of Load.
 const (
-	maxLine    = 64 << 20 // bytes: a cell of 10 MiB in base64 or in escapes, and what is around it
+	maxLine    = 64 << 20 // bytes: a cell of 10 MiB in base64 or with escapes, and the rest of its line
 	batchBytes = 2 << 20
 	batchRows  = 2000
 )
 
-// Load makes cells of the lines of a dump, and returns how many are in the table. The table is the one that the dump names, or as when that
-// is not empty; one that does not exist is created, with the dump's families and splits. An error names the line; what came before it may
-// be in the table. To load a dump twice is to load it once.
+// Load writes the cells in the lines of a dump to a table and returns the number of cells written. The table is as, or the dump's table if
+// as is empty. If it does not exist, Load creates it with the dump's families and splits. An error names the line; cells before that line
+// may be in the table. Loading a dump twice has the same effect as loading it once.
 func Load(ctx context.Context, client *hbase.Client, as string, from io.Reader) (cells int, err error) {
 	lines := bufio.NewScanner(from)
 	lines.Buffer(nil, maxLine)
@@ -47,7 +47,7 @@ func Load(ctx context.Context, client *hbase.Client, as string, from io.Reader) 
 	return l.cells, l.flush(ctx)
 }
 
-// loader gathers cells into batches: a mutation for cells of one row that are all puts or all delete markers.
+// loader gathers cells into batches. A mutation has the cells of one row that are all puts or all delete markers.
 type loader struct {
 	client  *hbase.Client
 	line    int
@@ -55,7 +55,7 @@ type loader struct {
 	batch   *hbase.Batch
 	row     string
 	deletes bool
-	pending int // cells of the batch
+	pending int // number of cells in the batch
 	cells   int
 }
 

@@ -1,5 +1,5 @@
-// Command gen writes the Go code of every .proto file in the working directory, without a protoc binary: protocompile
-// parses, protoc-gen-go's own generator writes.
+// Command gen generates the Go code of every .proto file in the working directory without a protoc binary: protocompile parses the files,
+// and protoc-gen-go's generator writes the code.
 package main
 
 import (
@@ -39,7 +39,7 @@ func run(dir string) error {
 	return nil
 }
 
-// Generate returns the content of each .pb.go file by its name.
+// Generate returns the content of each .pb.go file, keyed by file name.
 func Generate(ctx context.Context, dir string) (map[string][]byte, error) {
 	request, err := compile(ctx, dir)
 	if err != nil {
@@ -63,7 +63,7 @@ func Generate(ctx context.Context, dir string) (map[string][]byte, error) {
 	return out, nil
 }
 
-// compile parses the files with their comments and puts them in the order that plugins demand: imports first.
+// compile parses the files with their comments and orders them as plugins require: imports first.
 func compile(ctx context.Context, dir string) (*pluginpb.CodeGeneratorRequest, error) {
 	paths, err := filepath.Glob(filepath.Join(dir, "*.proto"))
 	if err != nil {
