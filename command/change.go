@@ -12,7 +12,7 @@ import (
 	"brine/event"
 )
 
-// write makes the record of a change, and makes sure that it is read as it is meant.
+// write encodes a change, and checks that it decodes to what it means.
 func (m *Machine) write(change *Change, fields map[string]event.Value, now int64) error {
 	object := map[string]any{}
 	for i := range m.Schema.Fields {
@@ -28,7 +28,7 @@ func (m *Machine) write(change *Change, fields map[string]event.Value, now int64
 		put(object, f.Keys(), text)
 	}
 	var err error
-	if change.Value, err = json.Marshal(object); err != nil { // members in the order of their names: the same change is the same bytes
+	if change.Value, err = json.Marshal(object); err != nil { // members are sorted by name, so that the same change is the same bytes
 		return err
 	}
 	if key := fields[m.RecordKey]; !key.Null() {
@@ -37,7 +37,7 @@ func (m *Machine) write(change *Change, fields map[string]event.Value, now int64
 	return m.check(change, fields, now)
 }
 
-// put sets what lies at a path of an object.
+// put sets the value at a path of an object.
 func put(object map[string]any, path []string, v any) {
 	for _, key := range path[:len(path)-1] {
 		below, ok := object[key].(map[string]any)
@@ -50,7 +50,7 @@ func put(object map[string]any, path []string, v any) {
 	object[path[len(path)-1]] = v
 }
 
-// written is a value as records hold it.
+// written returns a value in the form that records have.
 func written(f *event.Field, v event.Value) (any, error) {
 	switch f.Type {
 	case event.Text:
@@ -85,7 +85,7 @@ func written(f *event.Field, v event.Value) (any, error) {
 	return nil, fmt.Errorf("a time as %s cannot be written", f.Format)
 }
 
-// Writes reports why changes cannot hold a field; nil: they can.
+// Writes returns nil if changes can hold a field, or else the reason why they cannot.
 func Writes(f *event.Field) error {
 	switch {
 	case f.Made:
@@ -108,7 +108,8 @@ func keyText(v event.Value) []byte {
 	return slices.Clone(v.Text())
 }
 
-// check decodes a change as the pipeline will: a command that would become a dead letter, or say something else, is refused.
+// check decodes a change as the pipeline will. It refuses a command that would become a dead letter, or whose change would have another
+// meaning.
 func (m *Machine) check(change *Change, fields map[string]event.Value, now int64) error {
 	var b event.Batch
 	rec := event.Record{Topic: m.Topic, Timestamp: now, Key: change.Key, Value: change.Value}

@@ -21,45 +21,45 @@ import (
 	"brine/query"
 )
 
-// Publisher puts records into topics.
+// Publisher publishes records to topics.
 type Publisher interface {
 	Partitions(ctx context.Context, topic string) (int, error)
-	// Publish puts records at the end of a partition, and returns the offset of the first. An error that is ErrRefused says that none of
-	// them is there, nor will be; after any other they may be.
+	// Publish appends records to a partition, and returns the offset of the first. ErrRefused means that none of them was or will be appended;
+	// after any other error they may have been.
 	Publish(ctx context.Context, topic string, partition int, records []Record) (offset int64, err error)
 }
 
-// Record is what is published.
+// Record is a record to be published.
 type Record struct {
 	Key, Value []byte
 	Time       time.Time
-	Command    string // the id of the command, for the header Header
+	Command    string // the command's id, for the header Header
 }
 
-// Header names the header of records that are commands, which holds the command's id.
+// Header is the name of the header that marks records as commands, and holds the command's id.
 const Header = "brine-command"
 
-// ErrRefused is of records that the brokers will never take.
+// ErrRefused is returned for records that the brokers will never take.
 var ErrRefused = errors.New("the brokers refuse the record")
 
-// Options say what a desk works with.
+// Options are the options of a Desk.
 type Options struct {
 	Machines  []Machine
 	Outbox    *Outbox
 	Rows      query.Client
 	Publisher Publisher
-	// Settled returns the offset of a partition below which the pipeline has settled all in the store of rows.
+	// Settled returns the offset of a partition below which the pipeline has settled everything in the row store.
 	Settled func(ctx context.Context, pipeline, topic string, partition int) (int64, error)
 
-	PublishWithin time.Duration // how long an answer waits for its command to be published; 1 s
-	Wait          time.Duration // how long a read waits for what it wants to see; 2 s
-	Keep          time.Duration // how long what ended is kept; 7 d
+	PublishWithin time.Duration // longest wait of an answer for its command to be published; 1 s
+	Wait          time.Duration // longest wait of a read for what it wants to see; 2 s
+	Keep          time.Duration // how long commands are kept after they end; 7 d
 
 	Now func() time.Time // nil: time.Now
-	Log *slog.Logger     // nil: slog's own
+	Log *slog.Logger     // nil: slog's default
 }
 
-// EnsureDefaults sets what is not set.
+// EnsureDefaults sets unset options to their defaults.
 func (o *Options) EnsureDefaults() {
 	o.PublishWithin = cmp.Or(o.PublishWithin, time.Second)
 	o.Wait = cmp.Or(o.Wait, 2*time.Second)
@@ -78,10 +78,10 @@ type Desk struct {
 	relay *relay
 
 	mu         sync.Mutex
-	partitions map[string]int // of topics
+	partitions map[string]int // by topic
 }
 
-// NewDesk makes a desk. What it accepts is published while Run runs.
+// NewDesk returns a desk. What it accepts is published while Run runs.
 func NewDesk(o Options) *Desk {
 	o.EnsureDefaults()
 	d := &Desk{opts: o, partitions: map[string]int{}}
@@ -89,20 +89,20 @@ func NewDesk(o Options) *Desk {
 	return d
 }
 
-// Ask is a command as it was asked for.
+// Ask is a request for a command.
 type Ask struct {
 	Account string
 	Role    string
-	May     func(*query.Row) bool // whether the row is one that the caller may see; nil: any
+	May     func(*query.Row) bool // reports whether the caller may see the row; nil: any
 	Table   string
 	Row     []byte
 	Command string
-	Key     string // of idempotency
+	Key     string // idempotency key
 	IfMatch string
 	Fields  map[string]json.RawMessage
 }
 
-// Machine is that of a table; nil: it has none.
+// Machine returns the machine of a table, or nil if it has none.
 func (d *Desk) Machine(table string) *Machine {
 	if i := slices.IndexFunc(d.opts.Machines, func(m Machine) bool { return m.Table.Name == table }); i >= 0 {
 		return &d.opts.Machines[i]
@@ -112,8 +112,8 @@ func (d *Desk) Machine(table string) *Machine {
 
 func (d *Desk) now() int64 { return d.opts.Now().UnixMilli() }
 
-// Do accepts a command, and returns when it is stored and, unless that takes too long, published. Asked with the same key for the same
-// again, it returns what has become of the first. An error that is a *Refusal is the caller's; any other is that of a store.
+// Do accepts a command, and returns once it is stored and, unless that takes too long, published. If the same request was made before with
+// the same key, Do returns the present state of the first. If the error is a *Refusal, the caller caused it; any other comes from a store.
 func (d *Desk) Do(ctx context.Context, a *Ask) (e Entry, replayed bool, err error) {
 	m := d.Machine(a.Table)
 	if m == nil || m.Find(a.Command) == nil {
@@ -136,7 +136,7 @@ func (d *Desk) Do(ctx context.Context, a *Ask) (e Entry, replayed bool, err erro
 	}
 	e.Print = print
 	switch err := d.opts.Outbox.Add(ctx, &e); {
-	case errors.Is(err, errKeyTaken): // by a request that came at the same time
+	case errors.Is(err, errKeyTaken): // by a concurrent request
 		e, _, err := d.first(ctx, a, print)
 		return e, true, err
 	case errors.Is(err, errHeld):
@@ -160,9 +160,9 @@ func checkKey(key string) error {
 	return nil
 }
 
-// print is what two requests with the same key must have alike.
+// print returns what two requests with the same key must have in common.
 func (a *Ask) print() string {
-	body, _ := json.Marshal(a.Fields) // members in the order of their names
+	body, _ := json.Marshal(a.Fields) // members are sorted by name
 	h := sha256.New()
 	for _, part := range []string{a.Table, string(a.Row), a.Command, a.IfMatch, string(body)} {
 		fmt.Fprintf(h, "%d:%s", len(part), part)
@@ -170,7 +170,7 @@ func (a *Ask) print() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// running is for how long the first request of a key may be worked on.
+// running is the longest time for which the first request with a key may be in progress.
 const running = 10 * time.Second
 
 // first returns the command that was accepted with the key of a request.
@@ -228,7 +228,7 @@ func (d *Desk) read(ctx context.Context, m *Machine, a *Ask) (*Order, error) {
 	return &o, nil
 }
 
-// parseMatch reads If-Match: the ETag of a read of the row, whose first number is the version of the row's state.
+// parseMatch parses If-Match: the ETag from a read of the row, whose first number is the version of the row's state.
 func parseMatch(text string) (int64, error) {
 	if text == "" {
 		return 0, refuse(NoVersion, "a command needs the header If-Match: the ETag of the row that it is for")
@@ -241,9 +241,9 @@ func parseMatch(text string) (int64, error) {
 	return n, nil
 }
 
-const maxText = 4 << 10 // of a field that a caller gives
+const maxText = 4 << 10 // longest field that a caller may give
 
-// Given reads what a caller gives; its errors are *Refusal.
+// Given decodes the fields that a caller gives. Its errors are *Refusal.
 func (m *Machine) Given(c *Command, fields map[string]json.RawMessage) (map[string]event.Value, error) {
 	out := map[string]event.Value{}
 	for name, raw := range fields {
@@ -268,7 +268,7 @@ func (m *Machine) Given(c *Command, fields map[string]json.RawMessage) (map[stri
 	return out, nil
 }
 
-// exactOf is a value of a type that JSON has none for, as answers show it, or a number.
+// exactOf decodes a value of a type that JSON lacks, in the form that answers use, or a number.
 func exactOf(t event.Type, raw json.RawMessage) (event.Value, bool) {
 	text := string(raw)
 	if err := json.Unmarshal(raw, &text); err != nil && t == event.Bytes {
@@ -319,7 +319,7 @@ func valueOf(t event.Type, raw json.RawMessage) (event.Value, error) {
 	return event.Value{}, fmt.Errorf("is no %s", t)
 }
 
-// partitionsOf is how many partitions a topic has. It is asked once: a topic that grows moves its keys for all who publish.
+// partitionsOf returns the number of partitions of a topic. It asks for it only once: if a topic grows, its keys move for all publishers.
 func (d *Desk) partitionsOf(ctx context.Context, topic string) (int, error) {
 	d.mu.Lock()
 	n := d.partitions[topic]
@@ -340,7 +340,7 @@ func (d *Desk) partitionsOf(ctx context.Context, topic string) (int, error) {
 	return n, nil
 }
 
-// published hands an entry to the relay, and waits for a while until it is in its topic.
+// published passes an entry to the relay, and waits a while until it is in its topic.
 func (d *Desk) published(ctx context.Context, e Entry) Entry {
 	done := d.relay.take(e)
 	wait := time.NewTimer(d.opts.PublishWithin)
@@ -353,7 +353,7 @@ func (d *Desk) published(ctx context.Context, e Entry) Entry {
 	return e
 }
 
-// Get returns what has become of a command of an account.
+// Get returns the present state of an account's command.
 func (d *Desk) Get(ctx context.Context, account, table, id string) (Entry, error) {
 	e, ok, err := d.opts.Outbox.Get(ctx, id)
 	if err != nil {
@@ -368,7 +368,7 @@ func (d *Desk) Get(ctx context.Context, account, table, id string) (Entry, error
 	return e, err
 }
 
-// Token is what a reader gives who wants to see a command applied; empty while the command is not known to be published.
+// Token returns what a reader passes to see a command applied. It is empty while the command is not known to be published.
 func (e *Entry) Token() string {
 	if e.Offset < 0 {
 		return ""
@@ -376,7 +376,7 @@ func (e *Entry) Token() string {
 	return Token{Topic: e.Topic, Partition: e.Part, Offset: e.Offset + 1}.String()
 }
 
-// Wait waits until what a token names is applied. It is stale if that takes longer than Options.Wait, or cannot be known.
+// Wait waits until the record that a token names is applied. It reports stale if that takes longer than Options.Wait, or cannot be known.
 func (d *Desk) Wait(ctx context.Context, text string) (stale bool, err error) {
 	t, err := ParseToken(text)
 	if err != nil {

@@ -12,20 +12,20 @@ import (
 
 // Machine is the states of a table's rows, and the commands that lead from one to another.
 type Machine struct {
-	Pipeline string // that applies the changes
+	Pipeline string // pipeline that applies the changes
 	Table    query.Table
 
-	Topic       string // that changes are published to
+	Topic       string // topic to which changes are published
 	Elsewhere   bool   // the pipeline does not read Topic: its reader answers with changes of its own
 	Partitioner Partitioner
-	RecordKey   string // the field whose value is the key of records
+	RecordKey   string // field whose value is the key of records
 
-	State   string   // the field that holds the state
-	Version string   // the field of a change's version, a time
-	Carried []string // the fields that every change carries as the row has them
+	State   string   // field of the state
+	Version string   // field of a change's version, a time
+	Carried []string // fields that every change copies from the row
 
 	Commands []Command
-	Schema   event.Schema // of the pipeline: how changes are written, and checked before they are stored
+	Schema   event.Schema // the pipeline's: used to encode changes, and to check them before they are stored
 
 	Purged time.Duration // how long after a delete it may be forgotten somewhere; 0: never
 }
@@ -37,10 +37,10 @@ type Command struct {
 	To    string
 	Roles []string
 	Set   []Setting
-	Take  []string // the fields that the caller may give
+	Take  []string // fields that the caller may give
 }
 
-// Setting is a field and what a command sets it to.
+// Setting is a field and the value to which a command sets it.
 type Setting struct {
 	Field string
 	Value event.Value
@@ -50,12 +50,12 @@ type Setting struct {
 type Order struct {
 	Row     []byte
 	State   string
-	Version int64 // the newest of its state and of its mark of deletion
+	Version int64 // newest version of its state and of its deletion mark
 	Deleted bool
 	Fields  map[string]event.Value
 }
 
-// orderOf is a row that was read whole; ok is false where there is none.
+// orderOf converts a row that was read whole; ok is false if the row does not exist.
 func (m *Machine) orderOf(r *query.Row) (o Order, ok bool) {
 	if len(r.Fields) == 0 {
 		return o, false
@@ -70,7 +70,7 @@ func (m *Machine) orderOf(r *query.Row) (o Order, ok bool) {
 	return o, true
 }
 
-// Find is the command of a name; nil: there is none.
+// Find returns the command with a name, or nil.
 func (m *Machine) Find(name string) *Command {
 	if i := slices.IndexFunc(m.Commands, func(c Command) bool { return c.Name == name }); i >= 0 {
 		return &m.Commands[i]
@@ -78,7 +78,7 @@ func (m *Machine) Find(name string) *Command {
 	return nil
 }
 
-// marks is what a command does to the mark of deletion.
+// marks reports how a command changes the deletion mark.
 func (m *Machine) marks(c *Command) (deletes, restores bool) {
 	for _, s := range c.Set {
 		if s.Field == m.Table.Deleted && m.Table.Deleted != "" {
@@ -94,7 +94,7 @@ func (m *Machine) Restores(c *Command) bool {
 	return restores
 }
 
-// OnlyDeleted reports whether rows in a state are deleted: only commands lead to it, and all that do delete.
+// OnlyDeleted reports whether all rows in a state are deleted: only commands lead to it, and all of these delete.
 func (m *Machine) OnlyDeleted(state string, others []string) bool {
 	led := false
 	for i := range m.Commands {
@@ -117,8 +117,8 @@ type Change struct {
 	Value []byte
 }
 
-// Decide returns the change that a command makes of a row, or a *Refusal. It looks at nothing but its arguments: now is in ms since 1970,
-// expected the version that the caller has seen.
+// Decide returns the change that a command makes to a row, or a *Refusal. It depends only on its arguments: now is in ms since 1970,
+// expected is the version that the caller has seen.
 func (m *Machine) Decide(c *Command, o *Order, expected int64, given map[string]event.Value, now int64) (Change, error) {
 	deletes, restores := m.marks(c)
 	switch {
@@ -149,10 +149,10 @@ func (m *Machine) Decide(c *Command, o *Order, expected int64, given map[string]
 	return change, m.write(&change, fields, now)
 }
 
-// purgeMargin is how long before a delete may be purged it is too late to undo it: the change has to be applied yet.
+// purgeMargin is how long before its purge a delete can no longer be undone, because the change must still be applied.
 const purgeMargin = 10 * time.Minute
 
-// Reachable returns the states that commands can lead to from these ones, these among them.
+// Reachable returns the states to which commands can lead from the given ones, which it includes.
 func Reachable(from []string, commands []Command) []string {
 	out := slices.Clone(from)
 	for grown := true; grown; {

@@ -13,49 +13,49 @@ import (
 	"time"
 )
 
-// Migrations has a folder migrations/DIALECT for each dialect, as goose reads them; see account.Store.Migrate.
+// Migrations has one folder migrations/DIALECT per dialect, as goose reads them; see account.Store.Migrate.
 //
 //go:embed migrations
 var Migrations embed.FS
 
-// Versions is the table that remembers which of the Migrations have run.
+// Versions is the table that records which of the Migrations have run.
 const Versions = "commands_versions"
 
-// State is what has become of an accepted command.
+// State is the state of an accepted command.
 type State string
 
 // The states of a command.
 const (
-	Accepted  State = "accepted"  // stored, and not known to be published
+	Accepted  State = "accepted"  // stored, but not known to be published
 	Published State = "published" // in the topic
-	Applied   State = "applied"   // the row is as the command made it, or was when another command was accepted upon it
-	Overtaken State = "overtaken" // a newer change has set the row's state or deleted it
-	Failed    State = "failed"    // for good, without an effect
+	Applied   State = "applied"   // the row is as the command made it, or was when another command was accepted on top of it
+	Overtaken State = "overtaken" // a newer change set the row's state or deleted it
+	Failed    State = "failed"    // permanently, without an effect
 )
 
 // Entry is a command in the outbox.
 type Entry struct {
 	ID       string
 	Account  string
-	Key      string // of idempotency, within the account
-	Print    string // of all that the caller asked for
+	Key      string // idempotency key, unique per account
+	Print    string // of everything that the caller asked for
 	Table    string
 	Command  string
 	Row      []byte
-	Expected int64 // the version that it was accepted upon
+	Expected int64 // version on which it was accepted
 	Change   Change
 	State    State
 	Detail   string // why it failed
 	Topic    string
 	Part     int
-	Offset   int64 // −1: not known
+	Offset   int64 // −1: unknown
 	Created  int64 // ms since 1970
 }
 
-// Outbox is the commands in a database. It is safe for concurrent use, and by several processes.
+// Outbox is the commands in a database. It is safe for concurrent use, also by several processes.
 //
-// Everything is written by one goroutine, which commits what comes at the same time together: a database that has one writer is waited for
-// once.
+// One goroutine writes everything, and commits what arrives at the same time together, so that callers wait only once for a database with a
+// single writer.
 type Outbox struct {
 	db     *sql.DB
 	writes chan *write
@@ -67,25 +67,25 @@ type Outbox struct {
 type write struct {
 	do     func(context.Context, *sql.Tx) error
 	err    error
-	result chan error // of one place
+	result chan error // buffered for one
 }
 
 const (
-	together     = 100              // writes that are committed at once, at most
-	answerWithin = 10 * time.Second // of the database
+	together     = 100              // most writes per commit
+	answerWithin = 10 * time.Second // timeout of the database
 )
 
-// ErrClosed is the error of an outbox that is closed.
+// ErrClosed is returned once the outbox is closed.
 var ErrClosed = errors.New("the outbox is closed")
 
-// NewOutbox makes an outbox of a database that the Migrations were applied to.
+// NewOutbox returns an outbox on a database to which the Migrations were applied.
 func NewOutbox(db *sql.DB) *Outbox {
 	o := &Outbox{db: db, writes: make(chan *write, together), done: make(chan struct{}), ended: make(chan struct{})}
 	go o.run()
 	return o
 }
 
-// Close ends the outbox; the database stays open.
+// Close closes the outbox; the database stays open.
 func (o *Outbox) Close() {
 	o.once.Do(func() { close(o.done) })
 	<-o.ended
@@ -104,7 +104,7 @@ func (o *Outbox) run() {
 			}
 			if o.commit(group) != nil && len(group) > 1 {
 				for i := range group {
-					_ = o.commit(group[i : i+1]) // each has its error
+					_ = o.commit(group[i : i+1]) // each gets its own error
 				}
 			}
 			for _, w := range group {
@@ -114,8 +114,8 @@ func (o *Outbox) run() {
 	}
 }
 
-// commit does all writes in one transaction. If one of them fails, but for a place or key that is taken, none is done: a database that
-// has given up the transaction, to end a deadlock say, would take the others by themselves.
+// commit does all writes in one transaction. If any of them fails, other than because its place or key is taken, it does none: a database
+// that has rolled back the transaction, for example to end a deadlock, would commit the others separately.
 func (o *Outbox) commit(group []*write) error {
 	ctx, cancel := context.WithTimeout(context.Background(), answerWithin)
 	defer cancel()
@@ -132,7 +132,7 @@ func (o *Outbox) commit(group []*write) error {
 	case err == nil:
 		err = tx.Commit()
 	case tx != nil:
-		_ = tx.Rollback() // err says more
+		_ = tx.Rollback() // err has the cause
 	}
 	if err != nil {
 		for _, w := range group {
@@ -142,7 +142,7 @@ func (o *Outbox) commit(group []*write) error {
 	return err
 }
 
-// write returns when do is committed, or has failed. If ctx ends before, it may be committed yet.
+// write returns once do is committed or has failed. If ctx ends first, do may still be committed.
 func (o *Outbox) write(ctx context.Context, do func(context.Context, *sql.Tx) error) error {
 	w := &write{do: do, result: make(chan error, 1)}
 	select {
@@ -167,7 +167,7 @@ func (o *Outbox) write(ctx context.Context, do func(context.Context, *sql.Tx) er
 	}
 }
 
-// orderKey is what a row of a table is called in the index, whose keys are short.
+// orderKey returns the key of a table's row in the index, whose keys are short.
 func orderKey(table string, row []byte) string {
 	h := sha256.New()
 	fmt.Fprintf(h, "%d:%s", len(table), table)
@@ -227,12 +227,12 @@ func notNil(b []byte) []byte {
 	return b
 }
 
-// Find returns the command of a key; ok is false where there is none.
+// Find returns the command with a key; ok is false if there is none.
 func (o *Outbox) Find(ctx context.Context, account, key string) (e Entry, ok bool, err error) {
 	return found(scan(o.db.QueryRowContext(ctx, "SELECT "+columns+" FROM commands WHERE account = ? AND idem_key = ?", account, key)))
 }
 
-// Get returns the command of an id.
+// Get returns the command with an id.
 func (o *Outbox) Get(ctx context.Context, id string) (e Entry, ok bool, err error) {
 	return found(scan(o.db.QueryRowContext(ctx, "SELECT "+columns+" FROM commands WHERE id = ?", id)))
 }
@@ -244,7 +244,7 @@ func found(e Entry, err error) (Entry, bool, error) {
 	return e, err == nil, err
 }
 
-// Follows reports whether a command was accepted upon a version of a row.
+// Follows reports whether a command was accepted on a version of a row.
 func (o *Outbox) Follows(ctx context.Context, e *Entry) (bool, error) {
 	var n int
 	err := o.db.QueryRowContext(ctx, "SELECT COUNT(*) FROM commands WHERE order_key = ? AND expected_version = ?",
@@ -252,8 +252,8 @@ func (o *Outbox) Follows(ctx context.Context, e *Entry) (bool, error) {
 	return n > 0, err
 }
 
-// Left lists commands that are not known to be published and were accepted before a time. From then on they are published by whoever
-// finds them, so that nobody can be certain any more that one is not.
+// Left returns commands that are not known to be published and were accepted before a time. From then on, any process that finds them
+// publishes them, so that nobody can be certain any more that one is not published.
 func (o *Outbox) Left(ctx context.Context, before int64, limit int) (out []Entry, err error) {
 	err = o.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, "UPDATE commands SET swept = 1 WHERE state = ? AND swept = 0 AND created < ?", Accepted, before)
@@ -265,7 +265,7 @@ func (o *Outbox) Left(ctx context.Context, before int64, limit int) (out []Entry
 	return o.list(ctx, "state = ? AND created < ?", limit, Accepted, before)
 }
 
-// In lists commands in a state, the oldest first.
+// In returns the commands in a state, oldest first.
 func (o *Outbox) In(ctx context.Context, s State, limit int) ([]Entry, error) {
 	return o.list(ctx, "state = ?", limit, s)
 }
@@ -287,7 +287,7 @@ func (o *Outbox) list(ctx context.Context, where string, limit int, args ...any)
 	return out, rows.Err()
 }
 
-// Publish says where commands were published: their Part and Offset. Only the first time counts.
+// Publish stores where commands were published: their Part and Offset. Only the first call per command counts.
 func (o *Outbox) Publish(ctx context.Context, entries []*Entry, now int64) error {
 	return o.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		for _, e := range entries {
@@ -300,8 +300,8 @@ func (o *Outbox) Publish(ctx context.Context, entries []*Entry, now int64) error
 	})
 }
 
-// Refused ends a command that the brokers refused, and frees its place. It is false, and nothing changes, where the command may have been
-// published by somebody else meanwhile.
+// Refused ends a command that the brokers refused, and frees its place. It returns false and changes nothing if another process may have
+// published the command in the meantime.
 func (o *Outbox) Refused(ctx context.Context, id, detail string, now int64) (freed bool, err error) {
 	err = o.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		res, err := tx.ExecContext(ctx, "UPDATE commands SET state = ?, detail = ?, changed = ?, expected_version = NULL "+
@@ -316,7 +316,7 @@ func (o *Outbox) Refused(ctx context.Context, id, detail string, now int64) (fre
 	return freed, err
 }
 
-// End says what has become of published commands: their State and Detail. Those that failed free their places.
+// End stores the final state of published commands: their State and Detail. Failed commands free their places.
 func (o *Outbox) End(ctx context.Context, entries []*Entry, now int64) error {
 	return o.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		for _, e := range entries {
@@ -330,7 +330,7 @@ func (o *Outbox) End(ctx context.Context, entries []*Entry, now int64) error {
 	})
 }
 
-// Forget deletes what ended before a time.
+// Forget deletes commands that ended before a time.
 func (o *Outbox) Forget(ctx context.Context, before int64) error {
 	return o.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, "DELETE FROM commands WHERE changed < ? AND state IN (?, ?, ?)", before, Applied, Overtaken, Failed)

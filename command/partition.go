@@ -5,20 +5,20 @@ import (
 	"hash/fnv"
 )
 
-// Partitioner says to which partition a key belongs.
+// Partitioner maps keys to partitions.
 type Partitioner string
 
-// The partitioners: the record's partition has to be the one that the shop's own records of the same key have.
+// The partitioners. A command's record must go to the same partition as the shop's own records of that key.
 const (
-	Murmur2 Partitioner = "murmur2" // of Kafka's Java clients
-	CRC32   Partitioner = "crc32"   // of librdkafka (consistent)
-	FNV1a   Partitioner = "fnv1a"   // of Sarama
+	Murmur2 Partitioner = "murmur2" // Kafka's Java clients
+	CRC32   Partitioner = "crc32"   // librdkafka (consistent)
+	FNV1a   Partitioner = "fnv1a"   // Sarama
 )
 
-// Partitioners are all of them.
+// Partitioners are all partitioners.
 var Partitioners = []Partitioner{Murmur2, CRC32, FNV1a}
 
-// Partition is that of a key among n.
+// Partition returns the partition of a key among n.
 func (p Partitioner) Partition(key []byte, n int) int {
 	switch p {
 	case CRC32:

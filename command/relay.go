@@ -11,22 +11,22 @@ import (
 	"brine/query"
 )
 
-// relay publishes what a desk accepts, and finds out what becomes of it.
+// relay publishes what a desk accepts, and finds out the result.
 type relay struct {
 	*Desk
-	wake chan struct{} // of one place: something was taken
+	wake chan struct{} // buffered for one: something was taken
 
 	mu     sync.Mutex
 	queued map[lane][]pending
 	busy   map[lane]bool
 	here   map[string]bool   // ids that are queued or being published
-	open   map[string]*Entry // published by this process, or found so; by id
+	open   map[string]*Entry // published by this process, or found to be; by id
 
-	unsure   map[string]bool    // ids whose storing had no answer
-	unmarked map[string]pending // published, and not known to be kept as such; they are here, too
+	unsure   map[string]bool    // ids whose storing was not answered
+	unmarked map[string]pending // published, but not known to be recorded as such; they are in here, too
 }
 
-// lane is a partition: a broker that is slow holds up none but its own.
+// lane is a partition. A slow broker holds up only its own lanes.
 type lane struct {
 	topic string
 	part  int
@@ -35,15 +35,15 @@ type lane struct {
 type pending struct {
 	Entry
 	fresh bool       // accepted by this process, which is the first to publish it
-	done  chan Entry // of one place; nil: nobody waits
+	done  chan Entry // buffered for one; nil: nobody waits
 }
 
 const (
-	batch      = 100             // records of one request
-	publishFor = 5 * time.Second // until a request is given up; more would be running
-	sweepEvery = 5 * time.Second // what this process has not published by then is published again, whichever process accepted it
+	batch      = 100             // records per request
+	publishFor = 5 * time.Second // timeout of a request; more would be running
+	sweepEvery = 5 * time.Second // by then, what this process has not published is published again, whichever process accepted it
 	settleTick = 200 * time.Millisecond
-	sweeps     = 1000 // commands of one sweep
+	sweeps     = 1000 // commands per sweep
 )
 
 func newRelay(d *Desk) *relay {
@@ -51,7 +51,7 @@ func newRelay(d *Desk) *relay {
 		open: map[string]*Entry{}, unsure: map[string]bool{}, unmarked: map[string]pending{}}
 }
 
-// take takes over a command that is stored. The channel has it when it is published.
+// take takes over a stored command. The channel receives it once it is published.
 func (r *relay) take(e Entry) <-chan Entry {
 	done := make(chan Entry, 1)
 	r.queue(pending{Entry: e, fresh: true, done: done})
@@ -72,7 +72,7 @@ func (r *relay) queue(p pending) {
 	}
 }
 
-// Run publishes what is accepted, and what processes that ended before left behind, until ctx ends.
+// Run publishes what is accepted, and what ended processes left behind, until ctx is done.
 func (d *Desk) Run(ctx context.Context) error {
 	r := d.relay
 	var lanes sync.WaitGroup
@@ -98,8 +98,8 @@ func (d *Desk) Run(ctx context.Context) error {
 	}
 }
 
-// doubt remembers a command whose storing had no answer. If it is stored, it is published as soon as the database says so, and not only by
-// a sweep: until then a repeat of the request with the same key is answered that it is being worked on.
+// doubt remembers a command whose storing was not answered. If it is stored, it is published as soon as the database reports it, and not
+// only by a sweep. Until then, a repeat of the request with the same key is answered that the first is still in progress.
 func (r *relay) doubt(id string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -108,7 +108,7 @@ func (r *relay) doubt(id string) {
 	}
 }
 
-// findUnsure takes over those of doubt that are stored.
+// findUnsure takes over the commands of doubt that are stored.
 func (r *relay) findUnsure(ctx context.Context) {
 	r.mu.Lock()
 	ids := slices.Collect(maps.Keys(r.unsure))
@@ -116,7 +116,7 @@ func (r *relay) findUnsure(ctx context.Context) {
 	for _, id := range ids {
 		e, stored, err := r.opts.Outbox.Get(ctx, id)
 		if err != nil {
-			return // the next time
+			return // try again next time
 		}
 		r.mu.Lock()
 		delete(r.unsure, id)
@@ -127,17 +127,17 @@ func (r *relay) findUnsure(ctx context.Context) {
 	}
 }
 
-// markAgain tries once more to keep where commands were published.
+// markAgain retries to record where commands were published.
 func (r *relay) markAgain(ctx context.Context) {
 	r.mu.Lock()
 	group := slices.Collect(maps.Values(r.unmarked))
 	r.mu.Unlock()
 	if len(group) > 0 {
-		_ = r.mark(ctx, group) // it was logged when it failed first
+		_ = r.mark(ctx, group) // mark logged it when it first failed
 	}
 }
 
-// sweep takes over what is not published, or whose end is not known.
+// sweep takes over commands that are not published, or whose result is unknown.
 func (r *relay) sweep(ctx context.Context, before int64) {
 	left, err := r.opts.Outbox.Left(ctx, before, sweeps)
 	r.warn(ctx, err, "the outbox cannot be read; accepted commands wait")
@@ -160,7 +160,7 @@ func (r *relay) warn(ctx context.Context, err error, what string) {
 	}
 }
 
-// start gives each lane that has something and nobody at work a goroutine.
+// start starts a goroutine for each lane that has work and no goroutine.
 func (r *relay) start(ctx context.Context, lanes *sync.WaitGroup) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -172,7 +172,7 @@ func (r *relay) start(ctx context.Context, lanes *sync.WaitGroup) {
 	}
 }
 
-// work publishes what a lane has until it has nothing, or fails: then the next sweep finds what is left.
+// work publishes the commands of a lane until it is empty or fails. After a failure, the next sweep finds the rest.
 func (r *relay) work(ctx context.Context, at lane) {
 	for {
 		r.mu.Lock()
@@ -197,7 +197,7 @@ func (r *relay) work(ctx context.Context, at lane) {
 	}
 }
 
-// publish publishes a group together; one that is refused is published one by one, to find out which.
+// publish publishes a group together. If the group is refused, it publishes the records one by one to find out which are refused.
 func (r *relay) publish(ctx context.Context, at lane, group []pending) {
 	records := make([]Record, len(group))
 	for i := range group {
@@ -221,8 +221,8 @@ func (r *relay) publish(ctx context.Context, at lane, group []pending) {
 	}
 }
 
-// note keeps where a group was published, and says so to those who wait. If it cannot be kept now it is tried until it can be; if the
-// process ends before that, the commands are published again.
+// note records where a group was published, and wakes those who wait. If recording fails, it is retried until it succeeds; if the process
+// ends before that, the commands are published again.
 func (r *relay) note(ctx context.Context, group []pending, offset int64) {
 	for i := range group {
 		e := &group[i].Entry
@@ -238,7 +238,7 @@ func (r *relay) note(ctx context.Context, group []pending, offset int64) {
 	}
 }
 
-// mark keeps that commands were published.
+// mark records that commands were published.
 func (r *relay) mark(ctx context.Context, group []pending) error {
 	entries := make([]*Entry, len(group))
 	for i := range group {
@@ -269,7 +269,7 @@ func (p *pending) say() {
 	}
 }
 
-// refused ends a command that the brokers never take.
+// refused ends a command that the brokers will never take.
 func (r *relay) refused(ctx context.Context, p *pending, why error) {
 	freed, err := r.opts.Outbox.Refused(ctx, p.ID, "the brokers refused it", r.now())
 	r.warn(ctx, errors.Join(why, err), "a command cannot be published")
@@ -279,7 +279,7 @@ func (r *relay) refused(ctx context.Context, p *pending, why error) {
 	}
 }
 
-// settleOpen finds out what became of published commands.
+// settleOpen finds out the results of published commands.
 func (r *relay) settleOpen(ctx context.Context) {
 	r.mu.Lock()
 	entries := make([]*Entry, 0, len(r.open))
@@ -292,7 +292,7 @@ func (r *relay) settleOpen(ctx context.Context) {
 	}
 }
 
-// settle finds out what became of published commands, as far as that is known. The entries are the caller's.
+// settle finds out the known results of published commands. The caller owns the entries.
 func (r *relay) settle(ctx context.Context, entries []*Entry) error {
 	settled := map[lane]int64{}
 	by := map[*Machine][]*Entry{}
@@ -300,7 +300,7 @@ func (r *relay) settle(ctx context.Context, entries []*Entry) error {
 		m := r.Machine(e.Table)
 		at := lane{e.Topic, e.Part}
 		if m == nil {
-			continue // of a table that has no commands any more
+			continue // the table no longer has commands
 		}
 		if _, known := settled[at]; !known && !m.Elsewhere {
 			n, err := r.opts.Settled(ctx, m.Pipeline, e.Topic, e.Part)
@@ -335,7 +335,7 @@ func (r *relay) settle(ctx context.Context, entries []*Entry) error {
 	return nil
 }
 
-// compare reads the rows of commands that the pipeline has settled, and returns those that ended.
+// compare reads the rows of commands that the pipeline has settled, and returns the commands that ended.
 func (r *relay) compare(ctx context.Context, m *Machine, entries []*Entry) (ended []*Entry, err error) {
 	keys := make([][]byte, len(entries))
 	for i, e := range entries {
@@ -361,13 +361,13 @@ func (r *relay) compare(ctx context.Context, m *Machine, entries []*Entry) (ende
 	return ended, nil
 }
 
-// became is what has become of a command whose change is settled, by the row as it is now; followed says that another command was
-// accepted upon it.
+// became returns the result of a command whose change is settled, given the present row. followed reports whether another command was
+// accepted on top of it.
 func (m *Machine) became(e *Entry, o *Order, followed bool) (State, string) {
 	at := e.Change.At
 	switch {
 	case m.Elsewhere && o.Version <= e.Expected:
-		return Published, "" // no answer yet
+		return Published, "" // unknown so far
 	case m.Elsewhere && o.State == e.Change.State, o.Version == at && o.State == e.Change.State, o.Version > at && followed:
 		return Applied, ""
 	case o.Version >= at, m.Elsewhere:

@@ -7,13 +7,13 @@ import (
 	"hash/crc32"
 )
 
-// Token says behind which record a reader wants to be: one that was published by a command. It is no permission, and no secret.
+// Token names a record, published by a command, that a reader wants to see applied. It is no permission, and no secret.
 //
 //	token   base64url of: byte 1 │ CRC-32 of what follows │ uint32 partition │ uint64 offset │ topic
 type Token struct {
 	Topic     string
 	Partition int
-	Offset    int64 // that is to be read next, when the record is settled
+	Offset    int64 // the offset to be read next once the record is settled
 }
 
 const (
@@ -22,7 +22,7 @@ const (
 	maxTopic  = 249
 )
 
-// String is the token as it is handed out.
+// String returns the encoded token.
 func (t Token) String() string {
 	b := append(make([]byte, 0, tokenHead+len(t.Topic)), tokenKind, 0, 0, 0, 0)
 	b = binary.BigEndian.AppendUint32(b, uint32(t.Partition))
@@ -34,7 +34,7 @@ func (t Token) String() string {
 
 var errToken = errors.New("is not whole, or of another brine; take it from the answer to a command as it stands")
 
-// ParseToken reads a token.
+// ParseToken decodes a token.
 func ParseToken(text string) (Token, error) {
 	b, err := base64.RawURLEncoding.Strict().DecodeString(text)
 	if err != nil || len(b) <= tokenHead || len(b) > tokenHead+maxTopic || b[0] != tokenKind ||
