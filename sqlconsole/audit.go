@@ -7,11 +7,11 @@ import (
 	"brine/mask"
 )
 
-// Audited is a statement as an audit keeps it: written from what it says, without comments, and without the values that are compared
-// with what the catalog masks, or with what it does not know.
+// Audited returns a statement as the audit stores it: regenerated from its meaning, without comments, and without the values that are
+// compared with masked or unknown columns.
 func (c *Catalog) Audited(s *Statement) string {
 	var out strings.Builder
-	t, _ := c.table(s.From) // of a table that is not known no column is
+	t, _ := c.table(s.From) // no column of an unknown table is known
 	if s.Explain {
 		out.WriteString("EXPLAIN ")
 	}
@@ -51,7 +51,7 @@ func (c *Catalog) Audited(s *Statement) string {
 	return out.String()
 }
 
-// hides reports whether values of a column are not to be kept.
+// hides reports whether values of a column must not be stored.
 func (c *Catalog) hides(t *Table, r Ref) bool {
 	if t == nil {
 		return true

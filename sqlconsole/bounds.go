@@ -12,7 +12,7 @@ import (
 	"brine/rowkey/eventkey"
 )
 
-// compare orders two values of one type: texts by their bytes, false before true.
+// compare compares two values of one type: texts by their bytes, false before true.
 func compare(a, b event.Value) int {
 	switch a.Type {
 	case event.Float:
@@ -33,7 +33,7 @@ func compare(a, b event.Value) int {
 	return cmp.Compare(a.Int(), b.Int())
 }
 
-// after is the least value above v; false when there is none.
+// after returns the least value above v, and false if there is none.
 func after(v event.Value) (event.Value, bool) {
 	switch v.Type {
 	case event.Text, event.Nested:
@@ -49,7 +49,7 @@ func after(v event.Value) (event.Value, bool) {
 	return v, false
 }
 
-// behind is the least text above all that begin with a prefix; false when there is none.
+// behind returns the least text above all those with a prefix, and false if there is none.
 func behind(prefix []byte) (event.Value, bool) {
 	for i := len(prefix) - 1; i >= 0; i-- {
 		if prefix[i] < 0xff {
@@ -59,7 +59,7 @@ func behind(prefix []byte) (event.Value, bool) {
 	return event.Value{}, false
 }
 
-// interval is what conditions leave of a column: some values, or all from one to another. Null means open.
+// interval is what conditions leave of a column: some values, or all between two bounds. Null means unbounded.
 type interval struct {
 	listed   bool
 	values   []event.Value
@@ -67,7 +67,7 @@ type interval struct {
 	none     bool
 }
 
-// add narrows the interval by a condition. It is false of one that says nothing of the values' order.
+// add narrows the interval by a condition. It returns false if the condition does not concern the values' order.
 func (i *interval) add(t *test) bool {
 	switch t.op {
 	case Eq, In:
@@ -107,7 +107,7 @@ func (i *interval) only(values []event.Value) {
 
 func (i *interval) least(v event.Value) {
 	if v.Type == event.Float && v.Float() == 0 {
-		v = event.FloatValue(math.Copysign(0, -1)) // which keys have right before 0
+		v = event.FloatValue(math.Copysign(0, -1)) // which sorts right before 0 in keys
 	}
 	if i.from.Null() || compare(v, i.from) > 0 {
 		i.from = v
@@ -126,7 +126,7 @@ func (i *interval) most(v event.Value, ok bool) {
 	}
 }
 
-// settle leaves the values that lie within the ends, each once and in order.
+// settle keeps only the values within the bounds, sorted and without duplicates.
 func (i *interval) settle() {
 	if !i.listed {
 		i.none = i.none || !i.from.Null() && !i.to.Null() && compare(i.from, i.to) >= 0
@@ -140,34 +140,34 @@ func (i *interval) settle() {
 	i.none = i.none || len(i.values) == 0
 }
 
-// bounds are the interval as a key takes it, one for each value.
+// bounds returns the interval as a key takes it, one bound per value.
 func (i *interval) bounds() (out []rowkey.Bound) {
 	if !i.listed {
 		return []rowkey.Bound{{From: eventkey.Value(i.from), To: eventkey.Value(i.to)}}
 	}
 	for _, v := range i.values {
 		out = append(out, rowkey.Bound{Equal: eventkey.Value(v)})
-		if v.Type == event.Float && v.Float() == 0 { // −0 is another value of the key
+		if v.Type == event.Float && v.Float() == 0 { // −0 is another value in the key
 			out = append(out, rowkey.Bound{Equal: rowkey.FloatValue(-v.Float())})
 		}
 	}
 	return out
 }
 
-// What a plan may consist of.
+// The limits of a plan.
 const (
 	maxWays   = 1_000 // combinations of values, each of which has a range
-	maxFields = 8     // of the key, in whose subsets a plan is looked for
+	maxFields = 8     // of the key, whose subsets are searched for a plan
 )
 
-// access is the part of the conditions by which the key is asked.
+// access is the part of the conditions that becomes ranges of the key.
 type access struct {
-	fields map[string]int // the number of values that each is bound to; 0 of one that is bound to a range
+	fields map[string]int // number of values to which each is bound; 0 if it is bound to a range
 	any    []map[string]rowkey.Bound
 }
 
-// choose finds the largest set of fields of which the key makes ranges. Where several are as large, it is that of the fields which the
-// key reads first.
+// choose finds the largest set of fields for which the key makes ranges. Among sets of the same size, it prefers the fields that come first
+// in the key.
 func choose(t *Table, limits map[string]*interval) access {
 	var names []string
 	for _, name := range t.Keys.Fields() {
@@ -197,7 +197,7 @@ func (a *access) bind(name string, l *interval) {
 	if a.fields[name] = 0; l.listed {
 		a.fields[name] = len(bounds)
 	}
-	if len(a.any)*len(bounds) > maxWays { // too many to be chosen
+	if len(a.any)*len(bounds) > maxWays { // too many combinations
 		a.any = make([]map[string]rowkey.Bound, maxWays+1)
 		return
 	}
@@ -214,14 +214,14 @@ func (a *access) bind(name string, l *interval) {
 	a.any = all
 }
 
-// serves reports whether the key makes ranges of the fields. A value that no key can hold does not speak against it.
+// serves reports whether the key makes ranges of the fields. A value that no key can hold is no obstacle.
 func (a *access) serves(t *Table) bool {
 	var value *rowkey.ValueError
 	err := t.CheckToken(a.any[0], "")
 	return err == nil || errors.As(err, &value)
 }
 
-// possible leaves out what no row can have, since no key holds it.
+// possible drops values that no row can have because no key can hold them.
 func (a *access) possible(t *Table) {
 	if len(a.fields) == 0 {
 		return
@@ -232,7 +232,7 @@ func (a *access) possible(t *Table) {
 	})
 }
 
-// bound reports whether a field has one value in each of the ranges; of several values only where the ranges are merged.
+// bound reports whether a field has a single value in each of the ranges, or several if the ranges are merged.
 func (a *access) bound(name string, merged bool) bool {
 	n := a.fields[name]
 	return n == 1 || merged && n > 1

@@ -18,23 +18,23 @@ import (
 // Catalog is what statements may name.
 type Catalog struct {
 	Tables []Table
-	Views  []query.View // errors name those that answer what a table cannot
-	Masks  *mask.Rules  // what is shown to nobody; nil: nothing
+	Views  []query.View // errors name the views that answer what a table cannot
+	Masks  *mask.Rules  // what nobody is shown; nil: nothing
 }
 
-// Table is a table with what its cells' times are.
+// Table is a table with the meaning of its cells' times.
 type Table struct {
 	query.Table
-	Numbers bool // they are versions that are no times
+	Numbers bool // they are versions, but not times
 
 	Kept   map[string]Kept // what is kept of earlier cells, by family
 	Erases string          // what may hide earlier cells before their time; empty: nothing
 }
 
-// KeyName is the row key as HBase's shell writes it.
+// KeyName is the name of the row key, which is written as in HBase's shell.
 const KeyName = "_key"
 
-// table finds a table by its name, or by what follows its namespace.
+// table finds a table by its name, with or without the namespace.
 func (c *Catalog) table(n Name) (*Table, error) {
 	var names, short []string
 	var found *Table
@@ -73,7 +73,7 @@ type column struct {
 	ref    Ref
 	kind   columnKind
 	typ    event.Type       // of its values
-	of     *query.Column    // that holds it; nil of a field that the key alone holds, and of a column that is not declared
+	of     *query.Column    // the column that holds it; nil for a field that only the key holds, and for an undeclared column
 	cell   query.ColumnName // of a cell
 	inKey  bool
 	twice  bool // several columns hold the field
@@ -86,10 +86,10 @@ const (
 	ofKey   columnKind = iota // _key
 	ofField                   // a field of the key or of a column
 	ofCell                    // family:qualifier
-	ofTime                    // the time of a field's or column's cell
+	ofTime                    // the time of the cell of a field or column
 )
 
-// names are all that a statement may name in the table.
+// names returns everything that a statement may name in the table.
 func (t *Table) names() (out []string) {
 	out = append(out, t.Keys.Fields()...)
 	for i := range t.Columns {
@@ -102,7 +102,7 @@ func (t *Table) names() (out []string) {
 	return out
 }
 
-// fieldsOf are the fields that a column holds.
+// fieldsOf returns the fields that a column holds.
 func fieldsOf(c *query.Column) []event.PackedField {
 	switch {
 	case c.Pack != nil:
@@ -176,7 +176,7 @@ func (t *Table) field(out *column) error {
 	}
 	for _, f := range t.KeyFields() {
 		if f.Name == name {
-			if out.inKey = true; eventkey.Type(out.typ) != f.Type { // a column may know better what a whole number counts
+			if out.inKey = true; eventkey.Type(out.typ) != f.Type { // a column may know the unit of an integer better
 				out.typ = keyTypes[f.Type]
 			}
 		}
@@ -188,7 +188,7 @@ func (t *Table) field(out *column) error {
 	return nil
 }
 
-// timeOf makes the column the time of its cell.
+// timeOf turns the column into the time of its cell.
 func (t *Table) timeOf(out *column) error {
 	if out.of == nil && out.kind != ofCell {
 		return wrong(out.ref.Pos, "name a column, such as _time(\"family:qualifier\")",
@@ -201,7 +201,7 @@ func (t *Table) timeOf(out *column) error {
 	return nil
 }
 
-// declared is the column that a cell belongs to; nil of one that nobody has declared.
+// declared returns the column to which a cell belongs, or nil if none is declared.
 func (t *Table) declared(cell query.ColumnName) *query.Column {
 	var member *query.Column
 	for i := range t.Columns {
@@ -222,7 +222,7 @@ func (c *Catalog) masksCell(t *Table, cell query.ColumnName) bool {
 	return c.Masks.MasksPlace(t.Name, cell.String()) || of != nil && of.Field != "" && c.Masks.MasksPlace(t.Name, of.Field)
 }
 
-// value reads a literal as a value of the column.
+// value parses a literal as a value of the column.
 func (c *column) value(l Literal, now time.Time) (event.Value, error) {
 	bad := func(fix string) (event.Value, error) {
 		return event.Value{}, wrong(l.Pos, fix, "%s is %s, and %s is no such value", c.ref, article(c.typ), cut(l.text))

@@ -7,10 +7,10 @@ import (
 	"brine/event"
 )
 
-// Described is a column that statements may name, for people.
+// Described describes, for people, a column that statements may name.
 type Described struct{ Name, Type, HeldBy string }
 
-// Describe lists the columns of a table.
+// Describe returns the columns of a table.
 func (c *Catalog) Describe(table string) (out []Described, err error) {
 	t, err := c.table(Name{Text: table, Pos: Pos{1, 1}})
 	if err != nil {
@@ -36,7 +36,7 @@ func (c *Catalog) Describe(table string) (out []Described, err error) {
 	return append(out, Described{KeyName, TypeName(event.Text), "the row's key as it is written in answers"}), nil
 }
 
-// TypeName is what a type is called where people read it.
+// TypeName returns the name by which people know a type.
 func TypeName(t event.Type) string {
 	if t == event.TimeMS {
 		return "time"
@@ -44,7 +44,7 @@ func TypeName(t event.Type) string {
 	return t.String()
 }
 
-// Words are all words that a statement may have, for completion: the language's, tables and columns.
+// Words returns all words that a statement may have, for completion: the language's, tables and columns.
 func (c *Catalog) Words() (out []string) {
 	for _, clause := range clauses() {
 		out = append(out, clause.words...)

@@ -11,10 +11,10 @@ import (
 	"brine/internal/when"
 )
 
-// shownRanges is how many ranges EXPLAIN lists.
+// shownRanges is the number of ranges that EXPLAIN lists.
 const shownRanges = 20
 
-// explain answers with the plan. Of the stores it asks where the table's regions are.
+// explain returns the plan as the answer. It asks the store only for the locations of the table's regions.
 func (p *Plan) explain(ctx context.Context, s Store, l Limits) (*Answer, error) {
 	a := &Answer{Columns: []Column{{"what", event.Text}, {"plan", event.Text}}, Explain: true}
 	add := func(what, format string, args ...any) {
@@ -64,7 +64,7 @@ func (p *Plan) explain(ctx context.Context, s Store, l Limits) (*Answer, error) 
 	return a, nil
 }
 
-// explainRows says what is made of the rows.
+// explainRows describes what is computed from the rows.
 func (p *Plan) explainRows(add func(what, format string, args ...any)) {
 	add("order", "%s%s", p.order, map[bool]string{true: ", read backwards"}[p.Selection.Reverse])
 	add("columns", "%s", p.columnsText())
@@ -111,7 +111,7 @@ func (p *Plan) columnsText() string {
 	return strings.Join(out, ", ")
 }
 
-// estimate says how many rows are read, as far as the key says it: HBase counts none.
+// estimate describes how many rows are read, if the key determines it: HBase has no row counts.
 func (p *Plan) estimate(ranges int) string {
 	bound := 0
 	fields := p.Table.Keys.Newest().Fields()

@@ -9,16 +9,17 @@ import (
 
 //go:generate go test -run TestGrammarIsCurrent . -update
 
-// clause is a part of a statement. The parser goes through them in their order; what people read of the grammar is made of them too.
+// clause is a part of a statement. The parser goes through the clauses in order; the documentation of the grammar is generated from them
+// too.
 type clause struct {
-	words []string // with which it begins
+	words []string // its first words
 	form  string   // what follows them
 	must  bool
 	parse func(*parser) error
 	about string
 }
 
-// clauses are a function, since those that they name use them for their errors.
+// clauses is a function because the parsers that it lists use it for their errors.
 func clauses() []clause {
 	return []clause{
 		{[]string{"EXPLAIN"}, "", false, parseExplain, "Say what would be read, and read nothing."},
@@ -36,7 +37,7 @@ func clauses() []clause {
 	}
 }
 
-// comparison is what a condition may say of a column.
+// comparison is an operator that a condition may apply to a column.
 type comparison struct {
 	op    Op
 	form  string // what follows
@@ -59,7 +60,7 @@ var comparisons = []comparison{
 
 const matchForm = "MATCH(column, 'words')"
 
-// function is of many rows.
+// function is an aggregate function.
 type function struct {
 	name, form string
 	ofRows     bool // * may stand in it
@@ -74,7 +75,7 @@ var functions = []function{
 	{"AVG", "AVG(column)", false, "Their mean."},
 }
 
-// refusals are words of SQL that are not of this one, where a person may look for them.
+// refusals are words of SQL that this language lacks, but that people may look for.
 var refusals = []struct{ words, msg, fix string }{
 	{"OR", "conditions are joined by AND alone", "write IN for several values of one column, or ask twice"},
 	{"NOT", "NOT stands in IS NOT NULL alone", "ask for what is wanted"},
@@ -97,7 +98,7 @@ var refusals = []struct{ words, msg, fix string }{
 	{"DROP", "statements read, and change nothing", "brine drops no table"},
 }
 
-// forms is the shape of a statement, on one line.
+// forms returns the syntax of a statement, on one line.
 func forms() string {
 	var out []string
 	for _, c := range clauses() {
@@ -125,7 +126,7 @@ func functionNames() (out []string) {
 	return out
 }
 
-// Grammar is the language as documentation shows it, in Markdown.
+// Grammar returns the language's documentation in Markdown.
 func Grammar() string {
 	var b strings.Builder
 	var items, conditions []string

@@ -11,7 +11,7 @@ import (
 	"brine/query"
 )
 
-// result is the type of what a function of a column returns.
+// result returns the type of a function of a column.
 func (i *Item) result(c *column) event.Type {
 	switch i.Func {
 	case "COUNT":
@@ -25,20 +25,20 @@ func (i *Item) result(c *column) event.Type {
 	return c.typ
 }
 
-// groups gathers what functions make of rows.
+// groups collects the results of functions over rows.
 type groups struct {
 	plan  *Plan
 	all   map[string]*group // by the type and bytes of the value
-	order []*group          // as they came
+	order []*group          // in order of arrival
 }
 
 // group is the rows with one value of the column of GROUP BY, or all rows.
 type group struct {
 	value event.Value
-	folds []fold // one for each item
+	folds []fold // one per item
 }
 
-// fold is a function under way.
+// fold is the state of a function.
 type fold struct {
 	n        int64 // rows, or values
 	min, max event.Value
@@ -46,7 +46,7 @@ type fold struct {
 	whole    int64
 	overflow bool
 	exact    *big.Rat // of decimals
-	places   int      // behind the point, of the decimal with the most
+	places   int      // after the point, of the decimal with the most
 }
 
 func newGroups(p *Plan) *groups {
@@ -59,7 +59,7 @@ func newGroups(p *Plan) *groups {
 
 func (g *groups) of(v event.Value) *group {
 	key := string(event.AppendValue([]byte{byte(v.Type)}, v))
-	if v.Type == event.Decimal && bytes.IndexByte(v.Text(), '.') >= 0 { // 1.5 and 1.50 are one number
+	if v.Type == event.Decimal && bytes.IndexByte(v.Text(), '.') >= 0 { // 1.5 and 1.50 are the same number
 		key = "decimal " + string(bytes.TrimRight(bytes.TrimRight(v.Text(), "0"), "."))
 	} else if v.Type == event.Decimal {
 		key = "decimal " + string(v.Text())
@@ -73,7 +73,7 @@ func (g *groups) of(v event.Value) *group {
 	return found
 }
 
-// cut forgets the groups that came behind the first n.
+// cut drops the groups after the first n.
 func (g *groups) cut(n int) { g.order = g.order[:n] }
 
 func (g *groups) add(row *query.Selected) error {
@@ -126,10 +126,10 @@ func (f *fold) addDecimal(number string) {
 	}
 }
 
-// meanPlaces is how many more places a mean of decimals has than they have.
+// meanPlaces is how many more decimal places a mean has than its values.
 const meanPlaces = 6
 
-// decimal is the exact sum, or the mean, rounded to some places more than its values have, and to 38 digits.
+// decimal returns the exact sum, or the mean, rounded to some more places than its values have, and to 38 digits.
 func (f *fold) decimal(i *Item) (event.Value, error) {
 	if i.Func == "SUM" {
 		if v, ok := event.DecimalValue(f.exact.FloatString(f.places)); ok {
@@ -148,7 +148,7 @@ func (f *fold) decimal(i *Item) (event.Value, error) {
 	return v, nil
 }
 
-// rows are the answer: the groups in the order of their values, null first.
+// rows returns the answer: the groups sorted by value, null first.
 func (g *groups) rows(limit int) (out [][]event.Value, err error) {
 	slices.SortFunc(g.order, func(a, b *group) int {
 		switch {
@@ -178,7 +178,7 @@ func (g *groups) rows(limit int) (out [][]event.Value, err error) {
 	return out, nil
 }
 
-// value is what the function has come to; null of no value.
+// value returns the function's result; null if there were no values.
 func (f *fold) value(i *Item, c *column) (v event.Value, err error) {
 	switch {
 	case i.Func == "COUNT":

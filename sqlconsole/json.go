@@ -8,7 +8,7 @@ import (
 	"brine/query"
 )
 
-// JSONValues are the values of a row as encoding/json takes them: times as RFC 3339, nil where there is none.
+// JSONValues returns the values of a row for encoding/json: times as RFC 3339, nil for nulls.
 func JSONValues(row []event.Value) []any {
 	values := make([]any, len(row))
 	for i, v := range row {
@@ -17,7 +17,7 @@ func JSONValues(row []event.Value) []any {
 		}
 		values[i] = query.JSONValue(v)
 		if f, ok := values[i].(float64); ok && (math.IsNaN(f) || math.IsInf(f, 0)) {
-			values[i] = fmt.Sprint(f) // which JSON has no number for
+			values[i] = fmt.Sprint(f) // JSON has no number for it
 		}
 	}
 	return values

@@ -7,14 +7,14 @@ import (
 	"unicode/utf8"
 )
 
-// Pos is a place in a text of statements, its columns counted in characters. Both begin with 1.
+// Pos is a position in a text of statements. Both numbers begin with 1; columns count characters.
 type Pos struct{ Line, Column int }
 
-// Error is a statement that is not run, for the person who wrote it.
+// Error is the error for a statement that is not run, addressed to its author.
 type Error struct {
 	Pos
 	Msg string // what is wrong
-	Fix string // empty when Msg says it
+	Fix string // empty if Msg implies it
 }
 
 func (e *Error) Error() string {
@@ -36,22 +36,22 @@ type kind uint8
 
 const (
 	end    kind = iota
-	word        // a name or a word of the language
+	word        // a name or keyword
 	quoted      // a name in double quotes
 	text        // a literal in single quotes
 	number
 	sign // = < <= > >= ( ) , * ;
 )
 
-// token is a word of a statement. Its text is without quotes.
+// token is a token of a statement. Its text is without quotes.
 type token struct {
 	kind   kind
 	text   string
 	pos    Pos
-	at, to int // in the text, in bytes
+	at, to int // byte positions in the text
 }
 
-// is reports whether the token is a word of the language, or a sign.
+// is reports whether the token is a keyword or sign.
 func (t token) is(what string) bool {
 	return t.kind == sign && t.text == what || t.kind == word && strings.EqualFold(t.text, what)
 }
@@ -68,7 +68,7 @@ func (t token) shown() string {
 	return cut(t.text)
 }
 
-// cut keeps what errors quote short.
+// cut shortens text that errors quote.
 func cut(s string) string {
 	const most = 60
 	if utf8.RuneCountInString(s) <= most {
@@ -77,7 +77,7 @@ func cut(s string) string {
 	return string([]rune(s)[:most]) + "…"
 }
 
-// lexer takes a text apart.
+// lexer splits a text into tokens.
 type lexer struct {
 	text string
 	at   int
@@ -99,7 +99,7 @@ func (l *lexer) step() {
 	}
 }
 
-// blank passes over spaces and comments, which go from -- to the end of their line.
+// blank skips spaces and comments, which go from -- to the end of the line.
 func (l *lexer) blank() {
 	for !l.ended() {
 		switch {
@@ -145,7 +145,7 @@ func (l *lexer) next() (token, error) {
 	return t, err
 }
 
-// begins and continues say what names are made of, columns as family:qualifier and tables as namespace:name among them.
+// begins and continues report which runes names consist of, including columns as family:qualifier and tables as namespace:name.
 func begins(r rune) bool { return r == '_' || unicode.IsLetter(r) }
 
 func continues(r rune) bool {
@@ -165,7 +165,7 @@ func (l *lexer) digitFollows() bool {
 	return rest != "" && (rest[0] >= '0' && rest[0] <= '9' || l.text[l.at] == '-' && rest[0] == '.')
 }
 
-// number takes what looks like one; what it is worth is said by the type of what it is compared with.
+// number reads anything that looks like a number. The type of what it is compared with determines its value.
 func (l *lexer) number() string {
 	from := l.at
 	l.step()
@@ -193,7 +193,7 @@ func (l *lexer) sign() string {
 	return s
 }
 
-// quoted takes a text up to its closing quote; the quote twice is one of the text.
+// quoted reads a text up to its closing quote. Two quotes in a row stand for one in the text.
 func (l *lexer) quoted(quote rune) (string, error) {
 	open := l.pos
 	var out strings.Builder

@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// What a statement may have.
+// The limits of a statement.
 const (
 	MaxStatement = 10_000 // bytes
-	maxItems     = 200    // columns, conditions
+	maxItems     = 200    // columns or conditions
 	maxList      = 1_000  // values of IN
 	MaxVersions  = 1_000
 )
 
-// Parse reads a statement; a semicolon may end it. Its errors are *Error.
+// Parse parses a statement, which may end with a semicolon. Its errors are *Error.
 func Parse(statement string) (*Statement, error) { return parseAt(statement, Pos{1, 1}) }
 
 func parseAt(statement string, at Pos) (*Statement, error) {
@@ -50,16 +50,16 @@ func parseAt(statement string, at Pos) (*Statement, error) {
 	return p.out, nil
 }
 
-// Source is a statement of a text of several, and where it begins.
+// Source is one of several statements in a text, and its position.
 type Source struct {
 	Text string
 	Pos  Pos
 }
 
-// Parse reads the statement; places in its errors are those of the whole text.
+// Parse parses the statement. Positions in its errors are those in the whole text.
 func (s Source) Parse() (*Statement, error) { return parseAt(s.Text, s.Pos) }
 
-// Split takes a text of statements apart at its semicolons. Whole is false when the last of them lacks its own: more may follow.
+// Split splits a text of statements at its semicolons. Whole is false if the last one has no semicolon: more may follow.
 func Split(all string) (out []Source, whole bool) {
 	l := lexer{text: all, pos: Pos{1, 1}}
 	l.blank()
@@ -67,7 +67,7 @@ func Split(all string) (out []Source, whole bool) {
 	for {
 		t, err := l.next()
 		switch {
-		case err != nil: // what follows is for the parser to refuse
+		case err != nil: // the parser will refuse the rest
 			return append(out, Source{all[begin:], at}), false
 		case t.kind == end:
 			rest := strings.TrimSpace(all[begin:])
@@ -85,7 +85,7 @@ func Split(all string) (out []Source, whole bool) {
 	}
 }
 
-// parser reads one statement, a token ahead.
+// parser parses one statement with one token of lookahead.
 type parser struct {
 	lex   lexer
 	token token
@@ -123,7 +123,7 @@ func (p *parser) take(n int) error {
 	return nil
 }
 
-// accept passes over a word or sign, if it is next.
+// accept skips a word or sign, if it is next.
 func (p *parser) accept(what string) (bool, error) {
 	if !p.token.is(what) {
 		return false, nil
@@ -131,7 +131,7 @@ func (p *parser) accept(what string) (bool, error) {
 	return true, p.next()
 }
 
-// expect passes over a word or sign.
+// expect skips a word or sign, and fails if it is not next.
 func (p *parser) expect(what, fix string) error {
 	if ok, err := p.accept(what); ok || err != nil {
 		return err
@@ -148,7 +148,7 @@ func (p *parser) expected(what string) error {
 	return wrong(p.token.pos, "a statement is "+forms(), "%s is expected, and %s stands here", what, p.token.shown())
 }
 
-// unexpected is what follows a whole statement.
+// unexpected returns the error for tokens after a whole statement.
 func (p *parser) unexpected() error {
 	if err := p.known(); err != nil {
 		return err
@@ -156,7 +156,7 @@ func (p *parser) unexpected() error {
 	return wrong(p.token.pos, "the clauses come in this order: "+forms(), "%s has no place here", p.token.shown())
 }
 
-// known says why what SQL has elsewhere is not there.
+// known returns the reason why a feature of SQL is missing here, if the next words name one.
 func (p *parser) known() error {
 	for _, r := range refusals {
 		if p.has(strings.Fields(r.words)...) {
@@ -166,7 +166,7 @@ func (p *parser) known() error {
 	return nil
 }
 
-// reserved are words that are no names unless they are quoted.
+// reserved are the words that are names only if quoted.
 var reserved = []string{"SELECT", "FROM", "WHERE", "GROUP", "ORDER", "LIMIT", "ALLOW", "AND", "OR", "NOT", "NULL", "TRUE", "FALSE",
 	"IN", "IS",
 	"LIKE", "BETWEEN", "BY", "EXPLAIN", "AS", "JOIN", "UNION", "HAVING", "DISTINCT", "MATCH"}
@@ -186,7 +186,7 @@ func (p *parser) name(what string) (Name, error) {
 	return Name{t.text, t.kind == quoted, t.pos}, p.next()
 }
 
-// ref reads a column, or _time(column).
+// ref parses a column, or _time(column).
 func (p *parser) ref() (Ref, error) {
 	n, err := p.name("a column")
 	if err != nil {
@@ -321,7 +321,7 @@ func (p *parser) condition() (Condition, error) {
 	return Condition{}, wrong(p.token.pos, "write one of "+comparisonForms(), "a comparison is expected, and %s stands here", p.token.shown())
 }
 
-// match reads MATCH(column, 'words').
+// match parses MATCH(column, 'words').
 func (p *parser) match() (Condition, error) {
 	const form = "write MATCH(column, 'words')"
 	if err := p.take(2); err != nil {

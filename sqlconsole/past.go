@@ -8,14 +8,14 @@ import (
 	"brine/query"
 )
 
-// Kept is what HBase keeps of what a family's cells have held.
+// Kept is how much HBase keeps of earlier cells in a family.
 type Kept struct {
-	Versions int           // of a cell
-	TTL      time.Duration // a cell that is older is gone; 0: none is
+	Versions int           // per cell
+	TTL      time.Duration // older cells are dropped; 0: none are
 }
 
-// past has rows read as they were, if the statement says so. What the table does not keep is refused: an answer would leave out what was
-// there, and nobody would see it.
+// past makes the plan read rows as they were, if the statement asks for it. It refuses what the table does not keep: the answer would
+// silently omit what was there.
 func (p *Plan) past(now time.Time) error {
 	s := p.Statement
 	if p.Selection.Splits = s.Versions; s.AsOf == nil {
@@ -56,7 +56,7 @@ func (p *Plan) past(now time.Time) error {
 	return nil
 }
 
-// split says why rows cannot be shown by their versions.
+// split returns the reason why the versions of rows cannot be shown.
 func (p *Plan) split() error {
 	s := p.Statement
 	if s.Versions > 0 && len(p.Table.Keys) > 1 {
@@ -65,7 +65,7 @@ func (p *Plan) split() error {
 	return nil
 }
 
-// refused words what a cell did not keep, and what the index says of its question; other errors stay as they are.
+// refused describes what a cell did not keep, and the index's objection to its query. It returns other errors unchanged.
 func (p *Plan) refused(err error) error {
 	if fault, ok := errors.AsType[*query.Fault](err); ok && len(p.words) > 0 {
 		return wrong(p.words[0].ref.Pos, fault.Fix, "%s", fault.Msg)

@@ -11,36 +11,36 @@ import (
 	"brine/rowkey"
 )
 
-// MaxRows is the most rows that a statement may ask for, and DefaultRows what it has without LIMIT. With a limit of at most freeRows a
-// table may be read from its beginning without ALLOW FULL SCAN, where no condition has it read on and on.
+// MaxRows is the most rows that a statement may ask for, and DefaultRows the number without LIMIT. With a limit of at most freeRows, a
+// table may be read from its beginning without ALLOW FULL SCAN, unless a condition could make the read go on and on.
 const (
 	MaxRows     = 10_000
 	DefaultRows = 1_000
 	freeRows    = 1_000
 )
 
-// Plan is a statement with what is done for it: the ranges that are read, in which order, what HBase leaves out, what is left out
-// of its rows, and what is made of them. No store was asked for it.
+// Plan is a statement and how it is carried out: the ranges that are read, in which order, what HBase filters out, what is filtered out
+// here, and what is computed from the rows. Making a plan uses no store.
 type Plan struct {
 	Statement *Statement
 	Table     *Table
 	Selection query.Selection
 	Full      bool // the whole table is read
 
-	columns []*column // of the items; nil of those that are all columns, or rows
+	columns []*column // of the items; nil for all columns, and for rows
 	group   *column
-	tests   []*test // that brine makes
-	pushed  []*test // that HBase makes
-	keyed   []*test // that the ranges make
-	none    bool    // no row can answer
-	words   []*test // that the index makes: rows are found by them
-	indexed []*test // that it makes beside them, and brine again
+	tests   []*test // tests that brine makes
+	pushed  []*test // tests that HBase makes
+	keyed   []*test // tests that the ranges make
+	none    bool    // no row can match
+	words   []*test // tests that the index makes: it finds rows by them
+	indexed []*test // tests that the index makes in addition, and brine again
 	limit   int
-	order   string // how the rows are ordered, for people
+	order   string // order of the rows, for people
 	masks   *Catalog
 }
 
-// test is a condition with the column and the values that it means.
+// test is a condition with its resolved column and values.
 type test struct {
 	*column
 	op     Op
@@ -48,7 +48,7 @@ type test struct {
 	text   string
 }
 
-// Plan says how a statement is answered. Its errors are *Error; now is what times such as '2h' count from.
+// Plan returns how a statement is answered. Its errors are *Error; times such as '2h' count from now.
 func (c *Catalog) Plan(s *Statement, now time.Time) (*Plan, error) {
 	t, err := c.table(s.From)
 	if err != nil {
@@ -70,14 +70,14 @@ func (c *Catalog) Plan(s *Statement, now time.Time) (*Plan, error) {
 	}
 	if !p.grouped() && len(p.tests) == 0 && s.Versions == 0 && s.AsOf == nil {
 		if p.Selection.Limit = p.limit; s.Limit < 0 {
-			p.Selection.Limit++ // says whether there are more
+			p.Selection.Limit++ // to detect whether there are more
 		}
 	}
 	p.none = p.none || len(p.Selection.Any) == 0 && len(p.words) == 0 || p.limit == 0
 	return p, nil
 }
 
-// reads says what is read: by the index where words are asked for, else by the key.
+// reads determines what is read: through the index if the statement asks for words, else by the key.
 func (p *Plan) reads(c *Catalog, tests []*test, now time.Time) error {
 	p.words, tests = apart(tests)
 	if len(p.words) > 0 {
@@ -137,7 +137,7 @@ func (p *Plan) tested(c *Catalog, now time.Time) (out []*test, err error) {
 	return out, nil
 }
 
-// used resolves a column that is not only shown: what is masked can be nothing else.
+// used resolves a column that is not only shown: a masked one may only be shown.
 func (p *Plan) used(c *Catalog, r Ref, why string) (*column, error) {
 	col, err := c.resolve(p.Table, r)
 	if err == nil && col.masked {
@@ -156,7 +156,7 @@ func (t *test) check(w *Condition) error {
 	return nil
 }
 
-// pattern reads what LIKE compares with: the beginning of a text, or, without %, the text.
+// pattern parses the operand of LIKE: a prefix, or the whole text if there is no %.
 func pattern(l Literal) (prefix string, op Op, err error) {
 	var out strings.Builder
 	rest := l.text
@@ -194,7 +194,7 @@ func (w *Condition) said() string {
 	return strings.TrimSpace(fmt.Sprintf("%s %s %s", w.Ref, w.Op, strings.Join(values, " AND ")))
 }
 
-// grouped reports whether rows are made of many.
+// grouped reports whether the answer aggregates rows.
 func (p *Plan) grouped() bool {
 	return p.Statement.Group != nil || slices.ContainsFunc(p.Statement.Items, func(i Item) bool { return i.Func != "" })
 }
@@ -244,7 +244,7 @@ func (i *Item) fits(c *column) error {
 	return nil
 }
 
-// access finds the ranges of the key, and leaves to others the conditions that these do not make.
+// access finds the ranges of the key, and leaves the conditions that they do not cover to others.
 func (p *Plan) access(tests []*test) access {
 	limits := map[string]*interval{}
 	rows := interval{}
@@ -278,7 +278,7 @@ func (p *Plan) access(tests []*test) access {
 	return a
 }
 
-// held reports whether the ranges of a field hold no rows but those with its values: the key holds it, as exactly as anything does.
+// held reports whether the ranges of a field hold only rows that satisfy the test: the key holds the field, as exactly as anything does.
 func (p *Plan) held(t *test) bool {
 	if t.of == nil {
 		return true
@@ -286,7 +286,7 @@ func (p *Plan) held(t *test) bool {
 	return !slices.ContainsFunc(p.Table.Keys, func(k rowkey.KeyFrom) bool { return !k.Key.Gives(t.ref.Text) })
 }
 
-// allowed refuses to read a whole table unless the statement says so.
+// allowed refuses to read a whole table unless the statement allows it.
 func (p *Plan) allowed(c *Catalog, a *access) error {
 	s := p.Statement
 	p.Full = len(a.fields) == 0 && len(p.Selection.Within.Start) == 0 && p.Selection.Within.Stop == nil && !p.none
@@ -308,7 +308,7 @@ func (p *Plan) allowed(c *Catalog, a *access) error {
 		p.Table.Keys.Newest())
 }
 
-// serving names views that are asked by columns of the conditions.
+// serving returns the advice to query the first view all of whose fields the statement compares with =, or an empty text.
 func (c *Catalog) serving(t *Table, s *Statement) string {
 	for i := range c.Views {
 		v := &c.Views[i]
@@ -323,7 +323,7 @@ func (c *Catalog) serving(t *Table, s *Statement) string {
 	return ""
 }
 
-// sorted has the rows come in the order that the statement wants.
+// sorted makes the rows arrive in the order that the statement wants.
 func (p *Plan) sorted(c *Catalog, a *access) error {
 	o := p.Statement.Order
 	p.order = "the key's"
@@ -346,7 +346,7 @@ func (p *Plan) sorted(c *Catalog, a *access) error {
 		p.Selection.Reverse = o.Desc
 		return nil
 	case col.kind == ofField && a.bound(o.Text, false):
-		return nil // all rows have the same
+		return nil // all rows have the same value
 	case col.kind == ofField && col.inKey:
 		for _, merge := range []bool{false, true} {
 			if desc, ok := p.ordered(o.Text, a, merge); ok {
@@ -359,7 +359,7 @@ func (p *Plan) sorted(c *Catalog, a *access) error {
 		p.Table.Keys.Newest())
 }
 
-// ordered reports whether every key of the table has rows in the order of a field, once the conditions hold others fast.
+// ordered reports whether, given the values that the conditions fix, every key of the table sorts rows by a field.
 func (p *Plan) ordered(name string, a *access, merged bool) (desc, ok bool) {
 	for i, k := range p.Table.Keys {
 		by, d, ok := k.Key.Ordered(func(name string) bool { return a.bound(name, merged) })

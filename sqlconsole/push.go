@@ -8,7 +8,7 @@ import (
 	"brine/rowkey"
 )
 
-// rows are the bounds that conditions on _key leave.
+// rows returns the bounds that conditions on _key leave.
 func (i *interval) rows() (r rowkey.Range) {
 	switch {
 	case i.none:
@@ -21,10 +21,10 @@ func (i *interval) rows() (r rowkey.Range) {
 	return r
 }
 
-// push has HBase make the tests of columns whose bytes sort as their values do. One that HBase makes only in part is made here too.
+// push moves tests to HBase if the column's bytes sort like its values. A test that HBase can make only in part is made here too.
 func (p *Plan) push() {
 	if len(p.Table.Keys) > 1 {
-		return // the cells of a row may lie under several keys, and HBase sees some of them at a time
+		return // the cells of a row may be under several keys, of which HBase sees only some at a time
 	}
 	var left []*test
 	for _, t := range p.tests {
@@ -39,7 +39,7 @@ func (p *Plan) push() {
 	p.tests = left
 }
 
-// made is the test as HBase makes it; whole reports whether that is all of it.
+// made returns the test as HBase makes it; whole reports whether that is all of it.
 func (t *test) made() (out []query.Test, whole bool) {
 	alone := t.kind == ofCell && (t.of == nil || t.of.Pack == nil) ||
 		t.kind == ofField && !t.inKey && !t.twice && t.of.Pack == nil && !t.of.Members
@@ -48,11 +48,11 @@ func (t *test) made() (out []query.Test, whole bool) {
 	case t.typ == event.Text:
 		return t.madeOfText()
 	case t.op != Eq && t.op != Ge && t.op != Gt && t.op != Between:
-	case t.typ == event.Bool && t.values[0].Bool(): // any byte but 0 is true
+	case t.typ == event.Bool && t.values[0].Bool(): // any byte except 0 is true
 		return []query.Test{t.as(query.NotEqual, event.BoolValue(false))}, true
 	case t.op == Eq && (t.typ == event.Bool || t.typ == event.Bytes || counts(t.typ)):
 		return []query.Test{t.as(query.Equal, t.values[0])}, true
-	case counts(t.typ) && t.values[0].Int() >= 0: // negative ones sort behind these: they pass too
+	case counts(t.typ) && t.values[0].Int() >= 0: // negative ones sort after these and pass too
 		out = append(out, t.as(query.GreaterOrEqual, t.values[0]))
 		if t.op == Between {
 			return append(out, t.as(query.LessOrEqual, t.values[1])), t.values[1].Int() >= 0
@@ -61,14 +61,14 @@ func (t *test) made() (out []query.Test, whole bool) {
 	return out, false
 }
 
-// counts reports whether cells of the type are whole numbers of 8 bytes.
+// counts reports whether cells of the type are integers of 8 bytes.
 func counts(t event.Type) bool { return t == event.Int || t.TakesTimes() }
 
 func (t *test) as(op query.CompareOp, v event.Value) query.Test {
 	return query.Test{Column: t.cell, Op: op, Value: event.AppendValue(nil, v)}
 }
 
-// madeOfText is of texts, which sort as their bytes.
+// madeOfText returns the test of texts, which sort like their bytes.
 func (t *test) madeOfText() ([]query.Test, bool) {
 	ops := map[Op]query.CompareOp{Eq: query.Equal, Lt: query.Less, Le: query.LessOrEqual, Gt: query.Greater, Ge: query.GreaterOrEqual}
 	switch op, plain := ops[t.op]; {
@@ -89,7 +89,7 @@ func (t *test) madeOfText() ([]query.Test, bool) {
 	return nil, false
 }
 
-// needs are the columns that the plan looks at, but for those of *.
+// needs returns the columns that the plan uses, except for those of *.
 func (p *Plan) needs() (out []*column) {
 	out = append(out, p.columns...)
 	out = append(out, p.group)
@@ -101,8 +101,8 @@ func (p *Plan) needs() (out []*column) {
 	return slices.DeleteFunc(out, func(c *column) bool { return c == nil })
 }
 
-// project has no more columns read than are needed. A row is found by any of its cells, so that columns may be left out only where a
-// row that has none of the others cannot answer: where a condition needs a column that has a value.
+// project limits the columns that are read to those that are needed. Any cell makes a row exist, so columns may be left out only if a row
+// with none of the others cannot match: if a condition requires a value in one of the columns.
 func (p *Plan) project() {
 	s := &p.Selection
 	all := slices.ContainsFunc(p.Statement.Items, func(i Item) bool { return i.All && i.Func == "" })

@@ -23,16 +23,16 @@ type Store interface {
 	Regions(ctx context.Context, s *query.Selection) (touched, all int, err error)
 }
 
-// Limits bound one statement. An answer that reaches one is not whole, and says so.
+// Limits bound one statement. An answer that reaches a limit is incomplete, and says so.
 type Limits struct {
-	Read   int           // rows that HBase hands over; 1,000,000
-	Bytes  int64         // of these; 256 MiB
+	Read   int           // rows from HBase; 1,000,000
+	Bytes  int64         // of these rows; 256 MiB
 	Held   int64         // bytes of what the answer shows; 32 MiB
 	Groups int           // 1,000
 	Time   time.Duration // 30 s
 }
 
-// EnsureDefaults sets what is not set.
+// EnsureDefaults sets unset limits to their defaults.
 func (l *Limits) EnsureDefaults() {
 	l.Read = cmp.Or(l.Read, 1_000_000)
 	l.Bytes = cmp.Or(l.Bytes, 256<<20)
@@ -41,14 +41,14 @@ func (l *Limits) EnsureDefaults() {
 	l.Time = cmp.Or(l.Time, 30*time.Second)
 }
 
-// maxColumns bounds what * shows of columns that nobody has declared.
+// maxColumns bounds the number of undeclared columns that * shows.
 const maxColumns = 1_000
 
-// Answer is what a statement has returned.
+// Answer is the result of a statement.
 type Answer struct {
 	Columns []Column
-	Rows    [][]event.Value // a value for each column; nulls where there is none
-	Reached string          // the bound at which reading has ended, for people; empty when the answer is whole
+	Rows    [][]event.Value // one value per column; null if there is none
+	Reached string          // limit at which reading ended, for people; empty if the answer is complete
 	Stats   Stats
 	Explain bool // the rows are the plan
 }
@@ -59,15 +59,15 @@ type Column struct {
 	Type event.Type
 }
 
-// Stats are what an answer has cost.
+// Stats are the costs of an answer.
 type Stats struct {
-	HBase, Total   time.Duration // waited for rows; until the answer was whole
-	Read, Returned int           // rows: read by the servers, as they count; of the answer
-	Regions        int           // that were read
+	HBase, Total   time.Duration // waiting for rows; until the answer was complete
+	Read, Returned int           // rows: read by the servers, as they count; in the answer
+	Regions        int           // number of regions read
 	Calls          int
 }
 
-// Run answers a plan. An error is a store's, or that of ctx; what ends at a bound of the limits is no error.
+// Run answers a plan. Its error comes from a store or ctx; reaching a limit is no error.
 func Run(ctx context.Context, s Store, p *Plan, l Limits) (*Answer, error) {
 	l.EnsureDefaults()
 	began := time.Now()
@@ -84,15 +84,15 @@ func Run(ctx context.Context, s Store, p *Plan, l Limits) (*Answer, error) {
 	return r.answer, nil
 }
 
-// run is one statement under way. It belongs to one goroutine.
+// run is the state of one statement. It belongs to one goroutine.
 type run struct {
 	plan   *Plan
 	limits Limits
 	answer *Answer
 	cost   query.Cost
-	seen   int            // rows that HBase handed over
+	seen   int            // rows from HBase
 	held   int64          // bytes of the answer
-	at     map[string]int // columns of the answer by their names, of *
+	at     map[string]int // columns of the answer by name, for *
 	groups *groups
 }
 
@@ -124,7 +124,7 @@ func (r *run) read(ctx context.Context, s Store) error {
 			break
 		}
 	}
-	if late != nil && r.seen == 0 && r.cost.Calls == 0 { // it has not ended at a bound: nothing has answered at all
+	if late != nil && r.seen == 0 && r.cost.Calls == 0 { // it was not stopped by a limit: nothing answered at all
 		return late
 	}
 	return r.finish()
@@ -134,7 +134,7 @@ var errTime = errors.New("the time of the statement has passed")
 
 func (r *run) reached(format string, args ...any) { r.answer.Reached = fmt.Sprintf(format, args...) }
 
-// take looks at a row. It is false when no more is wanted.
+// take processes a row. It returns false once no more rows are wanted.
 func (r *run) take(row *query.Selected) (more bool, err error) {
 	r.seen++
 	if r.plan.matches(row) {
@@ -206,7 +206,7 @@ func (t *test) matches(v event.Value) bool {
 	return false
 }
 
-// in is what a row has in the column.
+// in returns a row's value in the column.
 func (c *column) in(row *query.Selected) (v event.Value) {
 	switch c.kind {
 	case ofKey:
@@ -227,7 +227,7 @@ func (c *column) in(row *query.Selected) (v event.Value) {
 			}
 		case c.kind == ofCell:
 			parsed, err := event.ParseValue(c.typ, cell.Value)
-			if err != nil { // nobody has said that it would be of the type
+			if err != nil { // the column is undeclared, so it may have another type
 				return event.Value{}
 			}
 			return parsed
@@ -236,12 +236,12 @@ func (c *column) in(row *query.Selected) (v event.Value) {
 	return v
 }
 
-// member reports whether a cell holds a part of the field whose time is asked.
+// member reports whether a cell holds a part of the field whose time is asked for.
 func (c *column) member(cell query.ColumnName) bool {
 	return c.kind == ofTime && c.of != nil && c.of.Members && cell.Family == c.of.Family && strings.HasPrefix(cell.Qualifier, c.of.Qualifier)
 }
 
-// heads are the columns that are known before a row is.
+// heads sets the columns that are known before the first row.
 func (r *run) heads() {
 	p := r.plan
 	for i := range p.Statement.Items {
@@ -263,14 +263,14 @@ func (r *run) heads() {
 	}
 }
 
-// typeOf is the type of a field that the table has.
+// typeOf returns the type of a field that the table has.
 func (t *Table) typeOf(name string) event.Type {
 	c := &column{ref: Ref{Name: Name{Text: name}}}
-	_ = t.field(c) // it has the field
+	_ = t.field(c) // never fails: it has the field
 	return c.typ
 }
 
-// place is where * shows a column.
+// place returns the position at which * shows a column.
 func (r *run) place(name string, typ event.Type) int {
 	at, known := r.at[name]
 	if !known {
@@ -322,7 +322,7 @@ func (r *run) show(row *query.Selected) error {
 	return nil
 }
 
-// owned is a value that keeps no more of what was read than itself.
+// owned returns a copy of a value, so that the value does not keep the memory of what was read.
 func owned(v event.Value) event.Value {
 	return v.Owned()
 }
@@ -339,7 +339,7 @@ func hide(masked bool, v event.Value) event.Value {
 	return v
 }
 
-// fieldOf is the field's value: that of the key, or of the first column that has one.
+// fieldOf returns the field's value: from the key, or from the first column that has one.
 func fieldOf(row *query.Row, name string) (v event.Value) {
 	for i := range row.Fields {
 		if row.Fields[i].Name == name && !row.Fields[i].Value.Null() {
@@ -349,12 +349,12 @@ func fieldOf(row *query.Row, name string) (v event.Value) {
 	return v
 }
 
-// shown is what the answer shows of the row in the column.
+// shown returns what the answer shows for the row in the column.
 func (c *column) shown(row *query.Selected) event.Value {
 	return hide(c.masked, c.asShown(c.in(row)))
 }
 
-// asShown is a value of the column as answers have it: a row key as HBase's shell writes it.
+// asShown returns a value of the column in the form of answers: a row key as HBase's shell writes it.
 func (c *column) asShown(v event.Value) event.Value {
 	if c.kind == ofKey && !v.Null() {
 		return event.TextValue(rowkey.Binary(v.Text()))
@@ -362,7 +362,7 @@ func (c *column) asShown(v event.Value) event.Value {
 	return v
 }
 
-// finish makes the answer whole.
+// finish completes the answer.
 func (r *run) finish() error {
 	if r.groups != nil {
 		rows, err := r.groups.rows(r.plan.limit)

@@ -1,22 +1,22 @@
-// Package sqlconsole answers SQL over the rows that brine writes: SELECT from one table, by conditions that are joined with AND.
+// Package sqlconsole answers SQL over the rows that brine writes: SELECT from one table, with conditions joined by AND.
 //
-// A statement goes three steps. Parse reads it. A Catalog plans it: which ranges of the key are read, in which order, what HBase leaves
-// out and what is left out here; that is pure, and refuses what the table cannot answer. Run reads through package query, the only reader
-// of the stores, and makes the answer.
+// A statement takes three steps. Parse parses it. A Catalog plans it: which ranges of the key are read, in which order, what HBase filters
+// out, and what is filtered out here. Planning is pure, and refuses what the table cannot answer. Run reads through package query, the only
+// reader of the stores, and makes the answer.
 //
-// The invariants: no statement changes anything, names a file or a host, or evaluates what somebody else wrote; a table is read whole only
-// where the statement allows it; and what is read, held and returned is bounded by Limits, whatever the statement, and the answer says
-// which bound it has reached.
+// The invariants: no statement changes anything, names a file or a host, or evaluates what somebody else wrote. A table is read whole only
+// if the statement allows it. Limits bound what is read, held and returned, whatever the statement, and the answer says which limit it
+// reached.
 package sqlconsole
 
-// Statement is one SELECT as it is written.
+// Statement is one parsed SELECT.
 type Statement struct {
 	Explain  bool
-	Items    []Item // what is selected
+	Items    []Item // selected items
 	From     Name
 	AsOf     *Literal    // a time; nil: now
 	Versions int         // 0: rows as they are
-	Where    []Condition // all hold
+	Where    []Condition // all must hold
 	Group    *Ref
 	Order    *Order
 	Limit    int // −1: none
@@ -37,7 +37,7 @@ type Ref struct {
 	Time bool // _time(NAME)
 }
 
-// String is the name of the column in an answer.
+// String returns the name of the column in an answer.
 func (r Ref) String() string {
 	if r.Time {
 		return "_time(" + r.Text + ")"
@@ -45,10 +45,10 @@ func (r Ref) String() string {
 	return r.Text
 }
 
-// Item is something that is selected.
+// Item is a selected item.
 type Item struct {
 	Ref
-	Func string // COUNT, MIN, MAX, SUM, AVG or, of a column itself, empty
+	Func string // COUNT, MIN, MAX, SUM, AVG, or empty for a column itself
 	All  bool   // *, or COUNT(*)
 }
 
@@ -63,16 +63,16 @@ func (i Item) String() string {
 	return i.Func + "(" + inner + ")"
 }
 
-// Order is what ORDER BY says.
+// Order is the ORDER BY clause.
 type Order struct {
 	Ref
 	Desc bool
 }
 
-// Op is a comparison.
+// Op is a comparison operator.
 type Op string
 
-// The comparisons. Those with two letters or more take values of another number than one.
+// The comparison operators. Between takes two values, In any number, IsNull and NotNull none, and the others one.
 const (
 	Eq      Op = "="
 	Lt      Op = "<"
@@ -84,7 +84,7 @@ const (
 	Like    Op = "LIKE" // a text that ends in %
 	IsNull  Op = "IS NULL"
 	NotNull Op = "IS NOT NULL"
-	Match   Op = "MATCH" // a text whose words are all in the column's
+	Match   Op = "MATCH" // a text whose words must all be in the column's
 )
 
 // Condition compares a column with values.

@@ -10,7 +10,7 @@ import (
 	"brine/search"
 )
 
-// apart takes the conditions that are words from the others.
+// apart separates the conditions on words from the others.
 func apart(tests []*test) (words, others []*test) {
 	for _, t := range tests {
 		if t.op == Match {
@@ -22,7 +22,7 @@ func apart(tests []*test) (words, others []*test) {
 	return words, others
 }
 
-// matchable says why words of a column cannot be asked for.
+// matchable returns the reason why the words of a column cannot be searched, or nil.
 func (p *Plan) matchable(c *Catalog, t *test) error {
 	x := p.Table.Index
 	if x == nil {
@@ -39,7 +39,7 @@ func (p *Plan) matchable(c *Catalog, t *test) error {
 	return nil
 }
 
-// fieldIn is the field of the index that is written from the column; nil: there is none.
+// fieldIn returns the field of the index that is written from the column, or nil.
 func fieldIn(x *query.Index, c *column) *query.IndexField {
 	if c.kind != ofField {
 		return nil
@@ -51,8 +51,8 @@ func fieldIn(x *query.Index, c *column) *query.IndexField {
 	return &x.Fields[i]
 }
 
-// byIndex has the index find the rows: by the words, and by what else it knows. Brine makes the other conditions, and those once more: a
-// document may be ahead of its row or behind it.
+// byIndex makes the index find the rows: by the words, and by what else it can test. brine makes the other tests, and repeats the index's,
+// because a document may be ahead of or behind its row.
 func (p *Plan) byIndex(c *Catalog, tests []*test) error {
 	x := p.Table.Index
 	p.Selection = query.Selection{Table: p.Table.Table}
@@ -81,19 +81,19 @@ func (p *Plan) byIndex(c *Catalog, tests []*test) error {
 	return p.sortedByIndex(c)
 }
 
-// alike reports whether a document has what a row has in the column of a test. Documents that hold the newest change whole have no value of
-// an earlier one, which the row may have kept; and what a row was at an earlier version no document has.
+// alike reports whether the document and the row have the same value in the column of a test. A document that holds only the whole newest
+// change lacks an earlier value that the row may have kept, and no document has what a row was at an earlier version.
 func (p *Plan) alike(t *test) bool {
 	return t.inKey || !p.Table.Index.Replaced && p.Statement.Versions == 0
 }
 
-// readable reports whether a row says what it has in the column of a test.
+// readable reports whether the row shows its value in the column of a test.
 func (p *Plan) readable(t *test) bool {
 	return t.kind != ofField || t.of != nil ||
 		!slices.ContainsFunc(p.Table.Keys, func(k rowkey.KeyFrom) bool { return !k.Key.Gives(t.ref.Text) })
 }
 
-// clause is the test as the index makes it; false: it does not.
+// clause returns the test as the index makes it, or false if the index cannot.
 func (t *test) clause(x *query.Index) (search.Clause, bool) {
 	f := fieldIn(x, t.column)
 	if f == nil || f.Words {
@@ -128,13 +128,13 @@ func (t *test) clause(x *query.Index) (search.Clause, bool) {
 		}
 		*end.to = one
 	}
-	return r, r.From != nil || r.To != nil // a limit that no value of the type is beyond, or that cannot be said, is none
+	return r, r.From != nil || r.To != nil // a bound that no value of the type exceeds, or that cannot be expressed, is no bound
 }
 
-// longKeyword is what engines index of a keyword: one that is longer may not be found.
+// longKeyword is the length up to which search engines index a keyword; a longer one may not be found.
 const longKeyword = 256
 
-// indexValue is a value as the index has it, where both have it alike.
+// indexValue returns a value in the index's form, if both compare equally.
 func indexValue(f *query.IndexField, v event.Value) (any, bool) {
 	switch {
 	case f.Type == rowkey.Text && v.Type == event.Text && len(v.Text()) <= longKeyword:
@@ -149,7 +149,7 @@ func indexValue(f *query.IndexField, v event.Value) (any, bool) {
 	return nil, false
 }
 
-// sortedByIndex has documents come by the date that the index orders by, the newest first unless the statement says so.
+// sortedByIndex sorts documents by the index's date, newest first unless the statement says otherwise.
 func (p *Plan) sortedByIndex(c *Catalog) error {
 	x, o := p.Table.Index, p.Statement.Order
 	i := slices.IndexFunc(x.Fields, func(f query.IndexField) bool { return f.Name == x.Newest })

@@ -14,14 +14,14 @@ import (
 	"brine/sqlconsole"
 )
 
-// Format is how answers are printed.
+// Format is the output format of answers.
 type Format string
 
 // The formats.
 const (
-	Table    Format = "table"    // for people: a line a row
-	Vertical Format = "vertical" // for people: a line a value
-	JSON     Format = "json"     // an object a statement: columns, rows, stats, and reached where the answer is not whole
+	Table    Format = "table"    // for people: a line per row
+	Vertical Format = "vertical" // for people: a line per value
+	JSON     Format = "json"     // an object per statement: columns, rows, stats, and reached if the answer is incomplete
 	CSV      Format = "csv"      // with a header; what a spreadsheet would take for a formula is quoted with '
 )
 
@@ -52,7 +52,7 @@ func (s *Shell) print(a *sqlconsole.Answer) error {
 	return nil
 }
 
-// costs says what an answer has cost, for people.
+// costs prints the costs of an answer, for people.
 func (s *Shell) costs(a *sqlconsole.Answer) {
 	if a.Explain {
 		return
@@ -64,7 +64,7 @@ func (s *Shell) costs(a *sqlconsole.Answer) {
 	}
 }
 
-// text is a value for people; null is what tables show for none.
+// text returns a value for people, or null for null.
 func text(v event.Value, null string) string {
 	switch {
 	case v.Null():
@@ -130,7 +130,7 @@ func printCSV(out io.Writer, a *sqlconsole.Answer) error {
 	return err
 }
 
-// unformula has a spreadsheet show a text as it stands, instead of working it out.
+// unformula makes a spreadsheet show a text instead of evaluating it.
 func unformula(s string) string {
 	if s != "" && strings.ContainsRune("=+-@\t\r", rune(s[0])) {
 		return "'" + s
@@ -138,7 +138,7 @@ func unformula(s string) string {
 	return s
 }
 
-// printed is an answer as JSON.
+// printed is the JSON form of an answer.
 type printed struct {
 	Columns []printedColumn `json:"columns"`
 	Rows    [][]any         `json:"rows"`

@@ -1,5 +1,5 @@
-// Package shell runs statements of package sqlconsole for a person or a script: from a text, or one after the other from a terminal, with
-// the commands that begin with a backslash.
+// Package shell runs statements of package sqlconsole for a person or a script: from a text, or one by one from a terminal, along with the
+// commands that begin with a backslash.
 package shell
 
 import (
@@ -22,9 +22,9 @@ type Shell struct {
 	Limits  sqlconsole.Limits
 	Format  Format
 	Out     io.Writer // answers
-	Notes   io.Writer // what is said beside answers whose form has no place for it
+	Notes   io.Writer // what answers have no place for
 
-	asked bool // an answer has been printed
+	asked bool // an answer was printed
 }
 
 // Run runs the statements of a text, up to the first that fails.
@@ -54,14 +54,14 @@ func (s *Shell) one(ctx context.Context, source sqlconsole.Source) error {
 	return s.print(answer)
 }
 
-// Prompts of a line that begins a statement, and of one that goes on with it.
+// The prompts for the first line of a statement, and for further lines.
 const (
 	Prompt = "brine> "
 	More   = "   ... "
 )
 
-// Interact runs the lines that read returns until it returns io.EOF, which is no error; what is wrong with a statement is printed, and the
-// next one is read. Each statement has a context of its own, which statement makes: it ends when the person has had enough of it.
+// Interact runs the lines that read returns until it returns io.EOF, which is no error. It prints the error of a statement, and continues
+// with the next. Each statement has its own context, which statement makes and the person can cancel.
 func (s *Shell) Interact(read func(prompt string) (string, error), statement func() (context.Context, context.CancelFunc)) error {
 	var text strings.Builder
 	for {
@@ -96,7 +96,7 @@ func (s *Shell) Interact(read func(prompt string) (string, error), statement fun
 	}
 }
 
-// said words an error: a statement that was given up is none.
+// said returns the text of an error: that a statement was cancelled is no error.
 func said(ctx context.Context, err error) string {
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return "canceled"
@@ -104,7 +104,7 @@ func said(ctx context.Context, err error) string {
 	return err.Error()
 }
 
-// command does what begins with a backslash. It is false of \q.
+// command runs a command that begins with a backslash. It returns false for \q.
 func (s *Shell) command(line string) (more bool) {
 	name, arg, _ := strings.Cut(line, " ")
 	switch name {
@@ -130,7 +130,7 @@ func (s *Shell) command(line string) (more bool) {
 	return true
 }
 
-// Describe lists the tables, or the columns of one.
+// Describe prints the tables, or the columns of one.
 func (s *Shell) Describe(table string) error {
 	w := term.Table{Out: s.Out}
 	if table == "" {
@@ -154,8 +154,8 @@ func (s *Shell) Describe(table string) error {
 	return nil
 }
 
-// Complete returns the line with the word that ends at pos completed as far as one of the language's words, tables or columns allows; ok
-// is false when there is nothing to add.
+// Complete returns the line with the word that ends at pos completed as far as it is unambiguous among the language's words, tables and
+// columns. ok is false if there is nothing to add.
 func (s *Shell) Complete(line string, pos int) (completed string, at int, ok bool) {
 	begin := pos
 	for begin > 0 && !strings.ContainsRune(" ,(=<>", rune(line[begin-1])) {
