@@ -17,7 +17,7 @@ import (
 type Client struct {
 	o      Options
 	api    *sr.Client
-	own    *sr.Client // Apicurio's own API, nil where the URLs are not those of its ccompat
+	own    *sr.Client // Apicurio's own API; nil if the URLs are not those of its ccompat API
 	memory memory
 	dir    dir
 	now    func() time.Time
@@ -32,18 +32,18 @@ type Client struct {
 	failed map[ID]*failure // guarded by mu
 }
 
-// failure is what is known of an id that could not be had.
+// failure is what is known about an id whose schema could not be fetched.
 type failure struct {
 	err     *Error
-	until   time.Time // before then it is not asked for again
-	missing time.Time // when it was not found first, since anything else was answered; zero if the last answer was another
-	tries   int       // in a row
+	until   time.Time // no request for it before then
+	missing time.Time // when it was first not found, without any other answer since; zero if the last answer was another
+	tries   int       // consecutive failures
 }
 
-// maxFailures bounds how many ids are remembered that could not be had.
+// maxFailures bounds the number of remembered failures.
 const maxFailures = 10_000
 
-// New returns a client. It asks the registry nothing, and makes the folder of the cache.
+// New returns a client. It sends no request, and creates the folder of the cache.
 func New(o Options) (*Client, error) {
 	o.EnsureDefaults()
 	if err := o.Validate(); err != nil {
@@ -61,7 +61,7 @@ func New(o Options) (*Client, error) {
 	return c, nil
 }
 
-// Close ends what is being fetched and waits for it. Lookup goes on to answer.
+// Close cancels running fetches and waits for them. Lookup still works afterwards.
 func (c *Client) Close() {
 	c.mu.Lock()
 	c.closed = true
@@ -73,17 +73,17 @@ func (c *Client) Close() {
 	}
 }
 
-// Framing is how records name their schemas, as the options say.
+// Framing returns how records name their schemas, as set in the options.
 func (c *Client) Framing() Framing { return c.o.Framing }
 
-// Lookup returns the schema if it is in memory. It asks nobody and allocates nothing.
+// Lookup returns the schema if it is in memory. It sends no request and allocates nothing.
 func (c *Client) Lookup(id ID) (*Schema, bool) { return c.memory.get(id) }
 
-// Resolve has all of the ids in memory when it returns nil. Its error is the gravest *Error of all ids, or that of ctx; if it is Unknown,
-// every other id is in memory, and Schema returns for each unknown one its own error without asking.
+// Resolve loads the schemas of all ids into memory, or returns an error: the gravest *Error of all ids, or ctx's error. If the error is
+// Unknown, the schemas of all other ids are in memory, and Schema returns each unknown id's own error without a request.
 //
-// It asks the registry once for each id that is neither in memory nor in the cache, however many callers ask for it; it does not wait and
-// try again: the caller does, whose pauses its operators know. Soon after a failure the same error is returned without asking.
+// It sends one request per id that is neither in memory nor in the cache, however many callers ask for it. It does not wait and retry: that
+// is up to the caller, whose operators know its backoff. Soon after a failure, it returns the same error without a request.
 func (c *Client) Resolve(ctx context.Context, ids ...ID) error {
 	lacking, seen := []ID(nil), map[ID]bool{}
 	for _, id := range ids {
@@ -95,7 +95,7 @@ func (c *Client) Resolve(ctx context.Context, ids ...ID) error {
 	if len(lacking) == 0 {
 		return nil
 	}
-	// One that must be waited for ends the asking: the others of a registry that is away would wait as long.
+	// Any error but "not found" ends the requests: if the registry is away, the others would wait as long.
 	group, within := errgroup.WithContext(ctx)
 	group.SetLimit(c.o.Calls)
 	var mu sync.Mutex
@@ -116,7 +116,7 @@ func (c *Client) Resolve(ctx context.Context, ids ...ID) error {
 				gravest = e
 			}
 			if e.Outcome == Unknown || e.Status == http.StatusNotFound {
-				return nil // the time of each begins when it is asked for first
+				return nil // go on: each id's Options.UnknownAfter begins with its first request
 			}
 			return e
 		})
@@ -131,7 +131,7 @@ func (c *Client) Resolve(ctx context.Context, ids ...ID) error {
 	return err
 }
 
-// Schema returns the schema of an id, from memory, the cache or the registry. Its error is an *Error or that of ctx.
+// Schema returns the schema of an id, from memory, the cache or the registry. Its error is an *Error or ctx's error.
 func (c *Client) Schema(ctx context.Context, id ID) (*Schema, error) {
 	if s, ok := c.memory.get(id); ok {
 		return s, nil
@@ -142,9 +142,9 @@ func (c *Client) Schema(ctx context.Context, id ID) (*Schema, error) {
 	if err := c.recent(id); err != nil {
 		return nil, err
 	}
-	// The fetch is for everybody who asks, so it does not end when the first caller gives up.
+	// The fetch is for all callers, so it continues when the first caller gives up.
 	answer := c.flights.DoChan(id.String(), func() (any, error) {
-		if s, ok := c.memory.get(id); ok { // by a fetch that has ended meanwhile
+		if s, ok := c.memory.get(id); ok { // by a fetch that has just ended
 			return s, nil
 		}
 		return c.fetch(id)
@@ -158,7 +158,7 @@ func (c *Client) Schema(ctx context.Context, id ID) (*Schema, error) {
 	}
 }
 
-// Check asks the registry whether it is there and lets us in.
+// Check checks that the registry answers and accepts the credentials.
 func (c *Client) Check(ctx context.Context) error {
 	var types []string
 	if err := c.get(ctx, c.api, "/schemas/types", &types); err != nil {
@@ -174,8 +174,8 @@ func (c *Client) Check(ctx context.Context) error {
 	return nil
 }
 
-// Newest returns the newest schema of a subject; nil where the registry knows no such subject. It is asked each time, and its answer is not
-// kept. The error is an *Error, or that of ctx.
+// Newest returns the newest schema of a subject, or nil if the registry does not know the subject. It sends a request each time, and does
+// not cache the answer. The error is an *Error or ctx's error.
 func (c *Client) Newest(ctx context.Context, subject string) (*Schema, error) {
 	s, err := c.at(ctx, ID{}, "/subjects/"+url.PathEscape(subject)+"/versions/latest")
 	if err == nil {
@@ -185,13 +185,13 @@ func (c *Client) Newest(ctx context.Context, subject string) (*Schema, error) {
 		return nil, ctx.Err()
 	}
 	e := c.explain(ID{}, err)
-	if e.Code/100 == http.StatusNotFound { // 40401: a registry's own
+	if e.Code/100 == http.StatusNotFound { // 40401: from a registry itself
 		return nil, nil //nolint:nilnil // as documented
 	}
 	return nil, e
 }
 
-// recent returns the error of an id that is not to be asked for yet.
+// recent returns the error of an id that must not be requested yet.
 func (c *Client) recent(id ID) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -201,7 +201,7 @@ func (c *Client) recent(id ID) error {
 	return nil
 }
 
-// fetch finds a schema that is not in memory. It runs once for each id at a time.
+// fetch fetches a schema that is not in memory. It runs at most once per id at a time.
 func (c *Client) fetch(id ID) (*Schema, error) {
 	c.mu.Lock()
 	if c.closed {
@@ -219,7 +219,7 @@ func (c *Client) fetch(id ID) (*Schema, error) {
 	}
 	info := FetchedInfo{ID: id, FromDir: s != nil}
 	if s == nil {
-		// A registry that answers each of many requests late must not hold a fetch forever.
+		// A registry that answers many requests, each of them late, must not hold up a fetch forever.
 		ctx, cancel := context.WithTimeout(c.ctx, fetchTimeouts*c.o.Timeout)
 		defer cancel()
 		if s, err = c.ask(ctx, id); err != nil {
@@ -240,10 +240,10 @@ func (c *Client) fetch(id ID) (*Schema, error) {
 	return s, nil
 }
 
-// fetchTimeouts is how many times Options.Timeout a schema may take with its references.
+// fetchTimeouts is how many times Options.Timeout a schema with its references may take.
 const fetchTimeouts = 4
 
-// keep writes the schema into the cache. That it cannot be written is reported, and no reason to have no schema.
+// keep writes the schema to the cache. It reports a failed write, but the schema is returned all the same.
 func (c *Client) keep(s *Schema) {
 	if c.o.Cache != "" {
 		c.o.Hooks.Kept(KeptInfo{ID: s.ID, Path: c.dir.path(s.ID), Written: true, Err: c.dir.write(s)})

@@ -15,10 +15,9 @@ import (
 	"strings"
 )
 
-// dir keeps schemas in files, one each, below a folder for the registry's URLs: another registry's client gets none of the old
-// one's.
+// dir stores schemas in files, one each, below a folder for the registry's URLs, so that a client of another registry gets none of them.
 //
-// A file is a line, "brine-schema 1" and the SHA-256 of what follows in hex, and the Schema as JSON. It is written beside its place and
+// A file is a line, "brine-schema 1" and the hex SHA-256 of the rest, followed by the Schema as JSON. It is written next to its place and
 // renamed, so that it is there whole or not at all.
 type dir struct{ folder string } // empty: none
 
@@ -36,7 +35,7 @@ func (d *dir) open(folder string, urls []string) error {
 	return nil
 }
 
-// path is the file of an id.
+// path returns the file of an id.
 func (d *dir) path(id ID) string {
 	number := strconv.FormatInt(id.Number, 10)
 	switch id.Kind {
@@ -50,7 +49,8 @@ func (d *dir) path(id ID) string {
 	return filepath.Join(d.folder, "guid-"+id.guid()+".json")
 }
 
-// read returns the schema that is kept, nil if there is none. An error is of a file that cannot be used, as if there were none.
+// read returns the stored schema, or nil if there is none. After an error, the file cannot be used, and the caller proceeds as if there
+// were none.
 func (d *dir) read(id ID, most int64) (*Schema, error) {
 	if d.folder == "" {
 		return nil, nil
@@ -62,7 +62,7 @@ func (d *dir) read(id ID, most int64) (*Schema, error) {
 		return nil, err
 	}
 	defer f.Close()
-	// What is text in an answer may be longer in the file, where it is escaped again and bytes are base64.
+	// Text may be longer in the file than in the answer, because it is escaped again and bytes are base64.
 	text, err := io.ReadAll(io.LimitReader(f, 8*most))
 	if err != nil {
 		return nil, err

@@ -1,13 +1,13 @@
-// Package registry finds the schema that a record was written with: it reads the record's framing and asks a schema registry for the
-// schema of the id that it holds.
+// Package registry finds the schema with which a record was written: it reads the record's framing and requests the schema of its id from a
+// schema registry.
 //
-// Frame (frame.go, message.go) is pure and reads bytes only. A Client keeps every schema that it has seen, in memory and on disk, since
-// what an id names never changes: a registry that is away stops only records of ids that were never seen.
+// Frame (frame.go, message.go) is pure and reads only bytes. A Client keeps every schema that it has seen, in memory and on disk, because
+// what an id names never changes: if a registry is away, only records with new ids must wait.
 //
-// The invariant: a schema is returned for an id only if the registry, or the cache of that registry's URL, answered for exactly that id
-// and kind of id. Anything else is an Error whose Outcome says what to do with the record: wait, dead-letter it, or halt.
+// The invariant: a schema is returned for an id only if the registry, or the cache of that registry's URL, answered for exactly that id and
+// kind of id. Anything else is an Error whose Outcome determines what to do with the record: wait, dead-letter it, or halt.
 //
-// It speaks Confluent's API, which Karapace and Redpanda have too, and Apicurio below /apis/ccompat/v7. There a number is a contentId,
-// unless the server runs in its legacy id mode, which is not supported; a globalId is first looked up in Apicurio's own API, beside
+// It speaks Confluent's API, which Karapace and Redpanda also have, and Apicurio below /apis/ccompat/v7. There, a number is a contentId,
+// unless the server runs in its legacy id mode, which is not supported. A globalId is first looked up in Apicurio's own API, next to
 // ccompat.
 package registry

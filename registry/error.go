@@ -6,16 +6,16 @@ import (
 	"time"
 )
 
-// Outcome says what an Error means for the record that needed the schema.
+// Outcome is what an Error means for the record that needs the schema.
 type Outcome uint8
 
-// The outcomes. A greater one is graver.
+// The outcomes. The greater, the graver.
 const (
-	// Unknown: the registry has no such id, and has had time for it. The record is a dead letter.
+	// Unknown means that the registry has no such id, and has had time to get it. The record is a dead letter.
 	Unknown Outcome = iota + 1
-	// Retry: nobody knows yet. The record waits.
+	// Retry means that it is not known yet. The record waits.
 	Retry
-	// Denied: the registry does not let us read. The partition halts, or a whole topic would become dead letters.
+	// Denied means that the registry denies access. The partition halts, because otherwise a whole topic would become dead letters.
 	Denied
 )
 
@@ -31,18 +31,19 @@ func (o Outcome) String() string {
 	return "found"
 }
 
-// Error is why a schema could not be had. It holds no password and no token, and of what the registry answered only the beginning.
+// Error is the reason why a schema could not be fetched. It holds no password and no token, and only the beginning of the registry's
+// answer.
 type Error struct {
 	Outcome Outcome
-	ID      ID            // the zero ID when the registry as a whole was asked
-	URL     string        // what was asked
-	Status  int           // of HTTP; 0 if there was no answer
-	Code    int           // the registry's own error_code; 0 if it gave none
-	Cause   string        // the last cause, escaped and cut
+	ID      ID            // the zero ID if the request concerned the registry as a whole
+	URL     string        // URL of the request
+	Status  int           // HTTP status; 0 if there was no answer
+	Code    int           // the registry's own error_code; 0 if there was none
+	Cause   string        // last cause, escaped and truncated
 	Fix     string        // what to do about it
-	Wait    time.Duration // how long the registry is not asked for this id again, since it was asked; until then the same Error is returned
+	Wait    time.Duration // pause after the request in which this id is not requested again, but the same Error is returned
 
-	err error // what Unwrap returns: a context's error or the network's
+	err error // returned by Unwrap: a context's error or the network's
 }
 
 func (e *Error) Error() string {
@@ -75,5 +76,5 @@ func (e *Error) Error() string {
 // Advice returns the fix.
 func (e *Error) Advice() string { return e.Fix }
 
-// Unwrap returns the network's error or a context's, nil if the registry answered.
+// Unwrap returns the network's or a context's error, or nil if the registry answered.
 func (e *Error) Unwrap() error { return e.err }

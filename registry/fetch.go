@@ -14,18 +14,18 @@ import (
 )
 
 const (
-	maxReferences = 256 // of one schema, with those of its references
-	maxDepth      = 32  // of references of references
-	maxSubjects   = 16  // of one schema that are kept for messages
+	maxReferences = 256 // of one schema, including those of its references
+	maxDepth      = 32  // depth of references of references
+	maxSubjects   = 16  // number of a schema's subjects kept for messages
 )
 
-// Paths of the two APIs of an Apicurio.
+// The paths of Apicurio's two APIs.
 const (
 	ccompatPath  = "/apis/ccompat/v"
 	apicurioPath = "/apis/registry/v3"
 )
 
-// connect makes the clients of the APIs.
+// connect creates the clients of the APIs.
 func (c *Client) connect() error {
 	if c.o.Transport == nil {
 		t := http.DefaultTransport.(*http.Transport).Clone()
@@ -36,7 +36,7 @@ func (c *Client) connect() error {
 	plain := &http.Client{
 		Transport: &bounded{base: c.o.Transport, most: c.o.MaxAnswerBytes},
 		Timeout:   c.o.Timeout,
-		// A redirection would carry the password to where nobody wrote that it may go.
+		// A redirect would carry the password to a place that nobody configured.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	options := []sr.ClientOpt{sr.HTTPClient(plain), sr.UserAgent("brine"), sr.PreReq(c.authorize)}
@@ -57,7 +57,7 @@ func (c *Client) connect() error {
 	return err
 }
 
-// authorize adds the credentials.
+// authorize adds the credentials to a request.
 func (c *Client) authorize(r *http.Request) error {
 	password, token := c.o.now()
 	if token != "" {
@@ -68,7 +68,7 @@ func (c *Client) authorize(r *http.Request) error {
 	return nil
 }
 
-// requestError is the error of one request, and what it asked.
+// requestError is the error of one request, and its URL.
 type requestError struct {
 	url string
 	err error
@@ -95,7 +95,7 @@ func (c *Client) get(ctx context.Context, api *sr.Client, path string, into any)
 	return &requestError{url: at, err: err}
 }
 
-// answer is a schema as the API describes it. The type is a text here: one that sr does not know is the decoder's to refuse.
+// answer is a schema as the API returns it. The type is a string, so that the decoder can refuse one that sr does not know.
 type answer struct {
 	ID         int64   `json:"id"` // of a version of a subject
 	Schema     *string `json:"schema"`
@@ -111,7 +111,7 @@ type answer struct {
 
 var errNoSchema = errors.New("the answer holds no schema")
 
-// schema asks for a schema at a path.
+// schema requests a schema at a path.
 func (c *Client) schema(ctx context.Context, path string) (*answer, error) {
 	a := new(answer)
 	if err := c.get(ctx, c.api, path, a); err != nil {
@@ -123,7 +123,7 @@ func (c *Client) schema(ctx context.Context, path string) (*answer, error) {
 	return a, nil
 }
 
-// ask has the registry answer for an id.
+// ask requests the schema of an id from the registry.
 func (c *Client) ask(ctx context.Context, id ID) (*Schema, error) {
 	path, err := c.pathOf(ctx, id)
 	if err != nil {
@@ -132,7 +132,7 @@ func (c *Client) ask(ctx context.Context, id ID) (*Schema, error) {
 	return c.at(ctx, id, path)
 }
 
-// at asks for the schema at a path, with all that it needs. Without an id the answer has it.
+// at requests the schema at a path, with everything that it needs. If no id is given, the answer has it.
 func (c *Client) at(ctx context.Context, id ID, path string) (*Schema, error) {
 	a, err := c.schema(ctx, path)
 	if err != nil {
@@ -157,7 +157,7 @@ func (c *Client) at(ctx context.Context, id ID, path string) (*Schema, error) {
 	return s, nil
 }
 
-// pathOf is where the API has the schema of an id.
+// pathOf returns the API's path of an id's schema.
 func (c *Client) pathOf(ctx context.Context, id ID) (string, error) {
 	number := id.Number
 	switch id.Kind {
@@ -172,13 +172,13 @@ func (c *Client) pathOf(ctx context.Context, id ID) (string, error) {
 	return "/schemas/ids/" + strconv.FormatInt(number, 10), nil
 }
 
-// descriptor asks for the compiled form of a Protobuf schema; nil if the registry has none.
+// descriptor requests the compiled form of a Protobuf schema; nil if the registry has none.
 func (c *Client) descriptor(ctx context.Context, path string, left *int64) []byte {
 	a, err := c.schema(sr.WithParams(ctx, sr.Format("serialized"), sr.ShowDeleted), path)
 	if err != nil {
 		return nil
 	}
-	// A registry that does not know the format answers with the text, whose blanks and semicolons are not of base64.
+	// A registry that does not know the format answers with the text, whose spaces and semicolons are not base64.
 	b, err := base64.StdEncoding.DecodeString(*a.Schema)
 	if err != nil || len(b) == 0 || int64(len(b)) > *left {
 		return nil
@@ -187,7 +187,7 @@ func (c *Client) descriptor(ctx context.Context, path string, left *int64) []byt
 	return b
 }
 
-// subjects asks where a schema is registered. They are for messages: without an answer there are none.
+// subjects requests the subjects under which a schema is registered. They are only for messages, so a failed request returns none.
 func (c *Client) subjects(ctx context.Context, path string, a *answer) []Subject {
 	if a.Subject != "" {
 		return []Subject{{Name: a.Subject, Version: a.Version}}
@@ -202,15 +202,15 @@ func (c *Client) subjects(ctx context.Context, path string, a *answer) []Subject
 	return subjects[:min(len(subjects), maxSubjects)]
 }
 
-// references walks what a schema needs.
+// references collects the schemas that a schema needs.
 type references struct {
 	client *Client
 	schema *Schema
 	seen   map[string]bool // by name: the first of a name counts, as in Confluent's own clients
-	left   int64           // bytes that they may have
+	left   int64           // bytes still allowed
 }
 
-// add adds the references of a schema, each behind its own.
+// add adds the references of a schema, each after its own references.
 func (r *references) add(ctx context.Context, a *answer, depth int) error {
 	for _, needed := range a.References {
 		if r.seen[needed.Name] {
@@ -225,7 +225,7 @@ func (r *references) add(ctx context.Context, a *answer, depth int) error {
 			return &requestError{url: r.client.o.URLs[0] + path, err: fmt.Errorf("the schema has more than %d references, or they go deeper than %d",
 				maxReferences, maxDepth)}
 		}
-		// Others may still need a version of a subject that was deleted.
+		// Other schemas may still need a deleted version of a subject.
 		b, err := r.client.schema(sr.WithParams(ctx, sr.ShowDeleted), path)
 		if err != nil {
 			return err
@@ -247,7 +247,7 @@ func (r *references) add(ctx context.Context, a *answer, depth int) error {
 
 var errNoGlobal = errors.New("registry.url is none of an Apicurio's ccompat API")
 
-// contentID asks Apicurio's own API for the contentId of a globalId, since its ccompat API knows no other.
+// contentID requests the contentId of a globalId from Apicurio's own API, because its ccompat API does not know globalIds.
 func (c *Client) contentID(ctx context.Context, global int64) (int64, error) {
 	const path = "/search/versions"
 	if c.own == nil {

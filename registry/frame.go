@@ -6,26 +6,26 @@ import (
 	"strconv"
 )
 
-// Framing is how a record says which schema it was written with.
+// Framing is how a record names the schema with which it was written.
 type Framing string
 
 const (
-	// Confluent: the header __value_schema_id or __key_schema_id (01 and a GUID of 16 bytes, or 00 and an id of 4), else the value's own
-	// first bytes: 00 and an id of 4 bytes, or 01 and a GUID.
+	// Confluent is the header __value_schema_id or __key_schema_id (01 and a GUID of 16 bytes, or 00 and an id of 4), or else the first bytes
+	// of the value itself: 00 and an id of 4 bytes, or 01 and a GUID.
 	Confluent Framing = "confluent"
-	// Apicurio: the header apicurio.value.contentId or apicurio.value.globalId (8 bytes), else 00 and a contentId of 4 bytes.
+	// Apicurio is the header apicurio.value.contentId or apicurio.value.globalId (8 bytes), or else 00 and a contentId of 4 bytes.
 	Apicurio Framing = "apicurio"
-	// Apicurio8 is Apicurio with a contentId of 8 bytes, as its older serializers write.
+	// Apicurio8 is Apicurio with a contentId of 8 bytes, which its older serializers write.
 	Apicurio8 Framing = "apicurio8"
-	// ApicurioGlobal and Apicurio8Global are the same with a globalId behind the 00, of serializers whose use-id is globalId.
+	// ApicurioGlobal and Apicurio8Global have a globalId instead after the 00, from serializers whose use-id is globalId.
 	ApicurioGlobal  Framing = "apicurio_global"
 	Apicurio8Global Framing = "apicurio8_global"
 )
 
-// Framings are all of them.
+// Framings are all framings.
 var Framings = []Framing{Confluent, Apicurio, Apicurio8, ApicurioGlobal, Apicurio8Global}
 
-// Part is the part of a record that is framed; headers have other names for each.
+// Part is the part of a record that is framed. Each has its own header names.
 type Part uint8
 
 // The parts of a record.
@@ -41,18 +41,18 @@ func (p Part) String() string {
 	return "value"
 }
 
-// Kind is what an ID is.
+// Kind is the kind of an ID.
 type Kind uint8
 
-// The kinds of ids. No number of one kind is the number of another.
+// The kinds of ids. Numbers of different kinds never mean the same.
 const (
-	Number    Kind = iota + 1 // of Confluent's API
-	GUID                      // of Confluent's API, since 8.0
-	ContentID                 // Apicurio's: one for each text
-	GlobalID                  // Apicurio's: one for each version of an artifact
+	Number    Kind = iota + 1 // Confluent's API
+	GUID                      // Confluent's API, since 8.0
+	ContentID                 // Apicurio's: one per text
+	GlobalID                  // Apicurio's: one per version of an artifact
 )
 
-// ID names a schema at a registry. It is comparable; the zero ID names none.
+// ID identifies a schema in a registry. It is comparable; the zero ID identifies none.
 type ID struct {
 	Kind   Kind
 	Number int64    // unless Kind is GUID
@@ -73,7 +73,7 @@ func (id ID) String() string {
 	return "no id"
 }
 
-// guid is the GUID as the API writes it.
+// guid returns the GUID as the API writes it.
 func (id ID) guid() string {
 	h := hex.EncodeToString(id.GUID[:])
 	return h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:]
@@ -82,12 +82,12 @@ func (id ID) guid() string {
 // Framed is a record's value or key without its framing.
 type Framed struct {
 	ID       ID
-	Data     []byte // what follows the frame: of Protobuf the message indexes or name may come first, see Message
-	InHeader bool   // the id came in a header, and Data is the whole value
-	Indexes  []byte // Protobuf's message indexes, if a header brought the id
+	Data     []byte // the bytes after the frame; for Protobuf, the message indexes or name may come first, see Message
+	InHeader bool   // the id came from a header, and Data is the whole value
+	Indexes  []byte // Protobuf's message indexes, if the id came from a header
 }
 
-// FrameError is a value or key whose framing cannot be read. No later try can read it: it is a dead letter.
+// FrameError is the error for a value or key whose framing cannot be read. No retry can read it: it is a dead letter.
 type FrameError struct {
 	Msg string
 	Fix string
@@ -103,8 +103,8 @@ const (
 	gluePrefix      = 1 + 1 + 16
 )
 
-// Frame returns the id that the data was written with, and the data. header returns the last header of a name; it may be nil. What is
-// returned shares the memory of data and headers. Frame allocates only for an error.
+// Frame returns the id with which the data was written, and the data. header returns the last header with a name; it may be nil. The result
+// shares the memory of data and headers. Frame allocates only for an error.
 func (f Framing) Frame(part Part, data []byte, header func(name string) ([]byte, bool)) (Framed, error) {
 	if header != nil {
 		framed, found, err := f.inHeader(part, data, header)
@@ -123,7 +123,7 @@ func (f Framing) Frame(part Part, data []byte, header func(name string) ([]byte,
 	return Framed{ID: id, Data: data[n:]}, nil
 }
 
-// prefix reads the id before the data and returns its length with the magic byte, 0 if there is none.
+// prefix reads the id before the data and returns its length including the magic byte, or 0 if there is none.
 func (f Framing) prefix(b []byte) (id ID, n int) {
 	if len(b) < confluentPrefix {
 		return ID{}, 0
@@ -147,18 +147,18 @@ func (f Framing) prefix(b []byte) (id ID, n int) {
 	return ID{}, 0
 }
 
-// names of the headers by part.
+// The names of the headers by part.
 var (
 	confluentHeader = [...]string{Value: "__value_schema_id", Key: "__key_schema_id"}
 	contentHeader   = [...]string{Value: "apicurio.value.contentId", Key: "apicurio.key.contentId"}
 	globalHeader    = [...]string{Value: "apicurio.value.globalId", Key: "apicurio.key.globalId"}
 )
 
-// inHeader reads the id that a header brings, if there is such a header.
+// inHeader reads the id from a header, if there is one.
 func (f Framing) inHeader(part Part, data []byte, header func(string) ([]byte, bool)) (framed Framed, found bool, err error) {
 	if f == Confluent {
 		h, ok := header(confluentHeader[part])
-		if !ok || h == nil { // a null header counts for none, as in Confluent's own reader
+		if !ok || h == nil { // a null header counts as none, as in Confluent's own reader
 			return Framed{}, false, nil
 		}
 		id, n := f.prefix(h)
@@ -186,7 +186,7 @@ func badHeader(name string, h []byte, form string) error {
 		Fix: "write it as a registry's serializer does: " + form}
 }
 
-// fault says why data has no id.
+// fault returns the reason why data has no id.
 func (f Framing) fault(part Part, data []byte, header func(string) ([]byte, bool)) error {
 	what := "the " + part.String()
 	if header != nil {
@@ -207,7 +207,7 @@ func (f Framing) fault(part Part, data []byte, header func(string) ([]byte, bool
 		Fix: "write with a registry's serializer, or declare the format that it has"}
 }
 
-// other returns the framing, other than f, whose header there is.
+// other returns the framing, other than f, whose header is present.
 func (f Framing) other(part Part, header func(string) ([]byte, bool)) (Framing, string) {
 	if f != Confluent {
 		if _, ok := header(confluentHeader[part]); ok {
@@ -223,7 +223,7 @@ func (f Framing) other(part Part, header func(string) ([]byte, bool)) (Framing, 
 	return "", ""
 }
 
-// shown is the beginning of bytes, for people.
+// shown returns the beginning of bytes, for people.
 func shown(b []byte) string {
 	const most = 8
 	switch {

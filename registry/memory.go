@@ -5,12 +5,12 @@ import (
 	"sync/atomic"
 )
 
-// memory holds the schemas used last. A look-up writes nothing that others read, but once between two changes.
+// memory holds the last used schemas. A lookup writes shared memory at most once between two changes.
 type memory struct {
 	mu         sync.RWMutex
 	entries    map[ID]*entry
 	bytes      int64
-	tick       atomic.Int64 // counts changes
+	tick       atomic.Int64 // number of changes
 	maxEntries int
 	maxBytes   int64
 }
@@ -18,7 +18,7 @@ type memory struct {
 type entry struct {
 	schema *Schema
 	size   int64
-	used   atomic.Int64 // the tick at the last use
+	used   atomic.Int64 // tick at the last use
 }
 
 func (m *memory) init(entries int, bytes int64) {
@@ -38,7 +38,7 @@ func (m *memory) get(id ID) (*Schema, bool) {
 	return e.schema, true
 }
 
-// put adds a schema and lets those go that were not used for longest, until the rest fits; the new one stays in any case.
+// put adds a schema and evicts the least recently used ones until the rest fits. The new one always stays.
 func (m *memory) put(s *Schema) (schemas int, bytes int64, evicted int) {
 	e := &entry{schema: s, size: s.size()}
 	m.mu.Lock()
@@ -56,8 +56,7 @@ func (m *memory) put(s *Schema) (schemas int, bytes int64, evicted int) {
 	return len(m.entries), m.bytes, evicted
 }
 
-// evict lets the entry go that was not used for longest, other than keep. It looks at all of them, which costs less than the fetch before
-// it.
+// evict evicts the least recently used entry other than keep. It looks at all entries, which costs less than the preceding fetch.
 func (m *memory) evict(keep ID) {
 	var oldest ID
 	var e *entry

@@ -5,12 +5,12 @@ import (
 	"unicode/utf8"
 )
 
-// maxNesting is how deep a message may be declared within others: more than any compiler of Protobuf takes.
+// maxNesting is the largest depth of messages declared within others: more than any Protobuf compiler takes.
 const maxNesting = 64
 
-// Message returns which message of the schema Data is, as Confluent's framing says it, and the bytes of the message. The path is the place
-// of the message in the file, then within that message, and so on; it is appended to into[:0], so that a caller who brings room for it
-// allocates nothing.
+// Message returns which message of the schema Data is, as given by Confluent's framing, and the bytes of the message. The path is the
+// position of the message in the file, then within that message, and so on. It is appended to into[:0], so that a caller who provides the
+// capacity allocates nothing.
 func (f *Framed) Message(into []int) (path []int, data []byte, err error) {
 	if f.InHeader {
 		path, _, err = MessageIndexes(f.Indexes, into)
@@ -19,8 +19,8 @@ func (f *Framed) Message(into []int) (path []int, data []byte, err error) {
 	return MessageIndexes(f.Data, into)
 }
 
-// MessageIndexes reads the message indexes that b begins with: zigzag varints, how many and then each; a count of 0 stands for [0]. The
-// path is appended to into[:0]; rest is what follows.
+// MessageIndexes reads the message indexes with which b begins: zigzag varints, first the count and then each index; a count of 0 stands
+// for [0]. The path is appended to into[:0]; rest is what follows.
 func MessageIndexes(b []byte, into []int) (path []int, rest []byte, err error) {
 	path = into[:0]
 	count, b, ok := zigzag(b)
@@ -43,7 +43,7 @@ func MessageIndexes(b []byte, into []int) (path []int, rest []byte, err error) {
 var errIndexes = &FrameError{Msg: "the message indexes behind the schema's id cannot be read",
 	Fix: "write with the registry's Protobuf serializer; another format needs a format of its own"}
 
-// zigzag reads one number that is not negative, as Kafka writes its varints of 32 bits.
+// zigzag reads one non-negative number, in the form of Kafka's 32-bit varints.
 func zigzag(b []byte) (n int, rest []byte, ok bool) {
 	u, size := binary.Uvarint(b)
 	if size <= 0 || size > 5 || u > 1<<32-1 || u&1 != 0 { // odd ones are negative
@@ -52,19 +52,18 @@ func zigzag(b []byte) (n int, rest []byte, ok bool) {
 	return int(u >> 1), b[size:], true
 }
 
-// typeHeader names the header in which Apicurio's serializer writes the message's name, without its package, when ids come in headers.
+// typeHeader is the header in which Apicurio's serializer writes the message's name, without its package, if ids are in headers.
 var typeHeader = [...]string{Value: "apicurio.protobuf.type", Key: "apicurio.protobuf.type.key"}
 
-// MessageHeader returns the name of the message that Apicurio's header brings, if there is one. A name in Data, see MessageName, comes
-// beside it.
+// MessageHeader returns the message name in Apicurio's header, if there is one. Data may have a name in addition, see MessageName.
 func MessageHeader(part Part, header func(name string) ([]byte, bool)) (name []byte, ok bool) {
 	name, ok = header(typeHeader[part])
 	return name, ok && messageName(name)
 }
 
-// MessageName reads the name that Apicurio's Protobuf serializer may write before the message: a message of its own behind its length,
-// whose field 1 is the name. A message may begin with such bytes by chance: only a name that the schema declares counts, and if it
-// declares none the data is the schema's first message as it stands.
+// MessageName reads the name that Apicurio's Protobuf serializer may write before the message: a length-prefixed message of its own, whose
+// field 1 is the name. A message may begin with such bytes by chance, so a name counts only if the schema declares it. Otherwise the whole
+// data is the schema's first message.
 func MessageName(b []byte) (name, rest []byte, ok bool) {
 	size, n := binary.Uvarint(b)
 	if n <= 0 || size < 2 || size > uint64(len(b)-n) {

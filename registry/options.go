@@ -11,35 +11,35 @@ import (
 	"time"
 )
 
-// Options say where the registry is, how it is asked and how much of it is kept.
+// Options configure where the registry is, how it is queried, and how much of it is cached.
 type Options struct {
-	// URLs of the registry's servers, with the path before /schemas, if any. The first that answers is asked. They hold no password.
+	// URLs of the registry's servers, with the path before /schemas, if any. The first that answers is used. They hold no password.
 	URLs    []string
 	Framing Framing // how records name their schemas; default Confluent
 
-	Username, Password string // basic authentication, unless empty
+	Username, Password string // for basic authentication, unless empty
 	Token              string // bearer token instead, unless empty
-	// Secrets returns the password and the token of the moment, before each request, where they may change; nil: those above.
+	// Secrets returns the current password and token before each request, if they may change; nil: those above.
 	Secrets func() (password, token string)
-	TLS     *tls.Config // of https URLs; nil: the system's certificates
+	TLS     *tls.Config // for https URLs; nil: the system's certificates
 
-	// Cache is a folder in which schemas are kept over restarts. Empty: in memory only. Several processes may share it.
+	// Cache is a folder in which schemas survive restarts. Empty: in memory only. Several processes may share it.
 	Cache string
 
-	Timeout      time.Duration // longest wait for one answer, its body included; 10 s
+	Timeout      time.Duration // for one answer, including its body; 10 s
 	UnknownAfter time.Duration // how long after the first "not found" an id counts as unknown; 1 min, negative: at once
 
-	MaxSchemas     int   // schemas in memory; 10,000
-	MaxBytes       int64 // bytes of schemas in memory; 64 MiB. The one used last stays, however large
-	MaxAnswerBytes int64 // longest answer that is read, and most bytes of one schema with its references; 8 MiB
-	Calls          int   // requests of one Resolve at a time; 4
+	MaxSchemas     int   // in memory; 10,000
+	MaxBytes       int64 // in memory; 64 MiB. The last used schema stays, however large
+	MaxAnswerBytes int64 // of the longest answer that is read, and of one schema with its references; 8 MiB
+	Calls          int   // concurrent requests of one Resolve; 4
 
-	// Transport carries requests; default one of its own, with TLS as above and the environment's proxy.
+	// Transport carries requests. By default it is the client's own, with TLS as above and the environment's proxy.
 	Transport http.RoundTripper
 	Hooks     Hooks
 }
 
-// now returns the password and the token of the moment.
+// now returns the current password and token.
 func (o *Options) now() (password, token string) {
 	if o.Secrets == nil {
 		return o.Password, o.Token
@@ -47,7 +47,7 @@ func (o *Options) now() (password, token string) {
 	return o.Secrets()
 }
 
-// EnsureDefaults sets what is zero to its default. New calls it.
+// EnsureDefaults sets zero options to their defaults. New calls it.
 func (o *Options) EnsureDefaults() {
 	o.Framing = cmp.Or(o.Framing, Confluent)
 	o.Timeout = cmp.Or(o.Timeout, 10*time.Second)
@@ -59,7 +59,7 @@ func (o *Options) EnsureDefaults() {
 	o.Hooks.ensureDefaults()
 }
 
-// Validate finds what is wrong with options that have their defaults. Its text holds no secret.
+// Validate returns all faults of options that have their defaults. The text holds no secret.
 func (o *Options) Validate() error {
 	var faults []error
 	fault := func(format string, args ...any) {

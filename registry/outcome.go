@@ -16,15 +16,15 @@ import (
 	"brine/internal/backoff"
 )
 
-// Pauses in which an id is not asked for again.
+// The pauses in which an id is not requested again.
 const (
-	firstPause   = 100 * time.Millisecond // after a failure; it doubles
+	firstPause   = 100 * time.Millisecond // after a failure; doubles
 	longestPause = 5 * time.Second
-	missingPause = time.Second      // after "not found", while that may still change; it doubles
+	missingPause = time.Second      // after "not found", while that may still change; doubles
 	unknownPause = 10 * time.Second // after that
 )
 
-// fail makes the Error of an id that could not be had and remembers it.
+// fail returns the Error for an id that could not be fetched, and remembers it.
 func (c *Client) fail(ctx context.Context, id ID, err error) *Error {
 	e := c.explain(id, err)
 	missing := e.Status == http.StatusNotFound
@@ -39,7 +39,7 @@ func (c *Client) fail(ctx context.Context, id ID, err error) *Error {
 	now := c.now()
 	switch {
 	case !missing:
-		f.missing = time.Time{} // what comes up again may not have read all of its schemas yet
+		f.missing = time.Time{} // a registry that comes up again may not have read all of its schemas yet
 	case f.missing.IsZero():
 		f.missing, f.tries = now, 0
 	}
@@ -57,7 +57,7 @@ func (c *Client) fail(ctx context.Context, id ID, err error) *Error {
 	switch {
 	case e.Outcome == Unknown:
 		e.Wait = unknownPause
-	case missing: // and asked once more when the time is over
+	case missing: // request it once more when the time is over
 		e.Wait = min(backoff.Exponential(missingPause, longestPause, f.tries-1), f.missing.Add(c.o.UnknownAfter).Sub(now))
 		e.Wait = max(e.Wait, firstPause)
 	default:
@@ -67,7 +67,7 @@ func (c *Client) fail(ctx context.Context, id ID, err error) *Error {
 	return e
 }
 
-// forget makes room for one more failure: the one that was asked for longest ago goes.
+// forget makes room for one more failure by dropping the one requested longest ago.
 func (c *Client) forget() {
 	if len(c.failed) < maxFailures {
 		return
@@ -82,15 +82,16 @@ func (c *Client) forget() {
 	delete(c.failed, oldest)
 }
 
-// notThere reports whether a "not found" is none of a registry, but of whatever else is at its address: then every id would be unknown.
+// notThere reports whether a "not found" comes not from a registry but from something else at its address, for which every id would be
+// unknown.
 func (c *Client) notThere(ctx context.Context, e *Error) bool {
-	if e.Code/100 == http.StatusNotFound { // 40401, 40403, …: a registry's own
+	if e.Code/100 == http.StatusNotFound { // 40401, 40403, …: from a registry itself
 		return false
 	}
 	return c.Check(ctx) != nil
 }
 
-// explain makes an Error of what a request came to. Nobody but fail makes it Unknown.
+// explain returns the Error for the result of a request. Only fail makes it Unknown.
 func (c *Client) explain(id ID, err error) *Error {
 	e := &Error{Outcome: Retry, ID: id, URL: c.o.URLs[0], Cause: err.Error()}
 	var request *requestError
@@ -121,7 +122,7 @@ const notThereFix = "the registry's API is not there: write registry.url up to w
 
 const garbageFix = "look at what answers at registry.url: a proxy, or another server"
 
-// answered explains an answer that is an error.
+// answered explains an error that the registry returned.
 func (c *Client) answered(e *Error, a *sr.ResponseError) {
 	e.Status, e.Code = a.StatusCode, a.ErrorCode
 	e.Cause = "it answered nothing"
@@ -146,7 +147,7 @@ func (c *Client) answered(e *Error, a *sr.ResponseError) {
 	}
 }
 
-// unanswered explains that there is no answer, or none that can be read.
+// unanswered explains that there was no answer, or none that can be read.
 func (c *Client) unanswered(e *Error, err error) {
 	e.Fix = "see that the registry runs, and that registry.url names it; brine goes on to ask"
 	var timeout interface{ Timeout() bool }
@@ -154,7 +155,7 @@ func (c *Client) unanswered(e *Error, err error) {
 	var network *url.Error
 	switch {
 	case errors.As(err, &network):
-		e.err, e.Cause, e.URL = network.Err, network.Err.Error(), network.URL // of several, the last that was tried
+		e.err, e.Cause, e.URL = network.Err, network.Err.Error(), network.URL // of several, the last one tried
 	case strings.Contains(err.Error(), "unable to decode"):
 		e.Cause, e.Fix = "its answer is not the JSON of a registry", garbageFix
 	case errors.Is(err, context.Canceled):
@@ -171,7 +172,7 @@ func (c *Client) unanswered(e *Error, err error) {
 	}
 }
 
-// most runes of a text from elsewhere that a message shows.
+// mostShown is the number of runes that messages show of text from elsewhere.
 const mostShown = 200
 
 func cut(text string) string {
@@ -184,7 +185,7 @@ func cut(text string) string {
 	return text
 }
 
-// clean takes the secrets out of a text and escapes what is not printable: what answers may repeat what it was sent.
+// clean removes secrets from a text and escapes what is not printable: an answer may repeat what it was sent.
 func (c *Client) clean(text string) string {
 	password, token := c.o.now()
 	basic := base64.StdEncoding.EncodeToString([]byte(c.o.Username + ":" + password))

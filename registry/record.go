@@ -7,7 +7,7 @@ import (
 	"brine/event"
 )
 
-// Of reads the framing of a part of a record. It is pure, and allocates only for an error, which is the record's reject.
+// Of reads the framing of a part of a record. It is pure, and allocates only for an error, with which the record is rejected.
 func (f Framing) Of(rec *event.Record, part Part) (Framed, *event.Error) {
 	data := rec.Value
 	if part == Key {
@@ -24,7 +24,7 @@ func (f Framing) Of(rec *event.Record, part Part) (Framed, *event.Error) {
 	return framed, nil
 }
 
-// LastHeader returns the last header of a name.
+// LastHeader returns the last header with a name.
 func LastHeader(rec *event.Record, name string) ([]byte, bool) {
 	for i := len(rec.Headers) - 1; i >= 0; i-- {
 		if rec.Headers[i].Key == name {
@@ -34,8 +34,9 @@ func LastHeader(rec *event.Record, name string) ([]byte, bool) {
 	return nil, false
 }
 
-// Judge turns the error of a schema that a record needs into what an event.Resolver says: an *event.Unresolved with the verdict over the
-// record that waits or, where no schema will ever come, the *event.Error that is the record's reject. Any other error stays as it is.
+// Judge converts the error of a schema that a record needs to what an event.Resolver returns: an *event.Unresolved with the verdict on the
+// waiting record or, if no schema will ever come, the *event.Error with which the record is rejected. Judge returns any other error
+// unchanged.
 func Judge(err error) error {
 	e, ok := errors.AsType[*Error](err)
 	switch {
@@ -49,8 +50,8 @@ func Judge(err error) error {
 	return &event.Unresolved{Verdict: event.Retry, Reason: event.Unavailable, Err: e}
 }
 
-// Unframed is the format of records that a registry's serializer has framed and that can be read without their schema, as JSON can: what
-// follows the frame is read as in, and no registry is asked.
+// Unframed returns the format of records that a registry's serializer framed but that can be read without their schema, such as JSON: what
+// follows the frame is read as in, and no request is sent to a registry.
 func Unframed(f Framing, in event.Format) event.Format { return unframed{f, in} }
 
 type unframed struct {
@@ -68,8 +69,8 @@ func (u unframed) NewReader(root *event.Node) event.Reader {
 type unframedReader struct {
 	framing  Framing
 	in       event.Reader
-	resolver event.Resolver // nil: in needs nothing else
-	rec      event.Record   // the one at hand, without its frame
+	resolver event.Resolver // nil: in needs no resolving
+	rec      event.Record   // the current record, without its frame
 }
 
 // Read implements event.Reader.
@@ -88,7 +89,7 @@ func (r *unframedReader) Resolve(ctx context.Context, rec *event.Record) error {
 	return r.resolver.Resolve(ctx, &r.rec)
 }
 
-// open takes a record out of its frame.
+// open removes the frame from a record.
 func (r *unframedReader) open(rec *event.Record) *event.Error {
 	framed, err := r.framing.Of(rec, Value)
 	if err != nil {

@@ -6,14 +6,14 @@ import (
 	"net/http"
 )
 
-// errTooLong is the error of an answer that is longer than this.
+// errTooLong is the error for an answer longer than this.
 type errTooLong int64
 
 func (e errTooLong) Error() string {
 	return fmt.Sprintf("the answer is longer than %d bytes", int64(e))
 }
 
-// bounded is a transport whose answers are cut at a length, as they are read: after their compression was taken off.
+// bounded is a transport that limits the length of answers, after decompression.
 type bounded struct {
 	base http.RoundTripper
 	most int64
@@ -38,7 +38,7 @@ func (b *boundedBody) Read(p []byte) (int, error) {
 		return 0, errTooLong(b.most)
 	}
 	if int64(len(p)) > b.left+1 {
-		p = p[:b.left+1] // the byte too many says that there is more
+		p = p[:b.left+1] // one byte more, to detect that there is more
 	}
 	n, err := b.ReadCloser.Read(p)
 	if b.left -= int64(n); b.left < 0 {
