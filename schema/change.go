@@ -16,21 +16,21 @@ import (
 // Change is an attribute in which a table differs from the configuration, or a family that it lacks. Attributes that the configuration does
 // not set are left alone.
 type Change struct {
-	Family    string `json:"family,omitempty"`    // none: the table's own
-	Attribute string `json:"attribute,omitempty"` // none: the family is missing
-	Is        string `json:"is,omitempty"`        // none: not set
+	Family    string `json:"family,omitempty"`    // empty: the table's own
+	Attribute string `json:"attribute,omitempty"` // empty: the family is missing
+	Is        string `json:"is,omitempty"`        // empty: not set
 	Becomes   string `json:"becomes,omitempty"`
-	Loses     string `json:"loses,omitempty"` // what is gone once it is changed
-	Allow     string `json:"allow,omitempty"` // the flag of brine tables apply that allows it
+	Loses     string `json:"loses,omitempty"` // what the change deletes
+	Allow     string `json:"allow,omitempty"` // flag of brine tables apply that allows it
 }
 
-// The flags of brine tables apply that allow changes which lose cells.
+// The flags of brine tables apply that allow changes that lose cells.
 const (
 	AllowShorterTTL    = "--allow-shorter-ttl"
 	AllowFewerVersions = "--allow-fewer-versions"
 )
 
-// String says what differs, in the units of the configuration.
+// String describes the difference in the units of the configuration.
 func (c Change) String() string {
 	switch {
 	case c.MissingFamily():
@@ -44,14 +44,14 @@ func (c Change) String() string {
 // MissingFamily reports whether the table lacks a family, without which it cannot be written.
 func (c Change) MissingFamily() bool { return c.Attribute == "" }
 
-// defaultAttributes are what HBase takes for attributes that are not set.
+// defaultAttributes are HBase's defaults of attributes.
 var defaultAttributes = map[string]string{
 	"VERSIONS": "1", "MIN_VERSIONS": "0", "TTL": config.Forever, "BLOCKSIZE": "65536", "COMPRESSION": "NONE", "BLOOMFILTER": "ROW",
 	"DATA_BLOCK_ENCODING": "NONE", "IN_MEMORY": "false", "BLOCKCACHE": "true", "REPLICATION_SCOPE": "0", "IS_MOB": "false",
 	"MOB_THRESHOLD": "102400",
 }
 
-// changes lists what differs from what is wanted.
+// changes returns the differences between what is wanted and what exists.
 func changes(want, have hbase.Table) []Change {
 	out := attributeChanges("", want.Values, have.Values)
 	for _, f := range want.Families {
@@ -82,7 +82,7 @@ func attributeChanges(family string, want, have map[string]string) (out []Change
 	return out
 }
 
-// sameAttribute compares values as HBase reads them: case does not matter, and FOREVER is the largest TTL.
+// sameAttribute compares values as HBase reads them: it ignores case, and FOREVER is the largest TTL.
 func sameAttribute(name, a, b string) bool {
 	if name == "TTL" {
 		a, b = strings.ReplaceAll(a, "FOREVER", config.Forever), strings.ReplaceAll(b, "FOREVER", config.Forever)
@@ -90,9 +90,9 @@ func sameAttribute(name, a, b string) bool {
 	return strings.EqualFold(a, b)
 }
 
-// lose says what is gone once the change is made, for those that shorten what is kept.
+// lose sets what the change deletes, if it shortens what is kept.
 func (c *Change) lose(have map[string]string) {
-	is, _ := strconv.ParseInt(strings.ReplaceAll(c.Is, "FOREVER", config.Forever), 10, 64) // what is no number loses nothing that we know
+	is, _ := strconv.ParseInt(strings.ReplaceAll(c.Is, "FOREVER", config.Forever), 10, 64) // not a number: no known loss
 	becomes, _ := strconv.ParseInt(c.Becomes, 10, 64)
 	if becomes >= is {
 		return
@@ -110,7 +110,7 @@ func (c *Change) lose(have map[string]string) {
 	}
 }
 
-// merged returns the table as it is, with what is wanted of it changed.
+// merged returns the table as it is, changed to what is wanted.
 func merged(have, want hbase.Table) hbase.Table {
 	out := have
 	out.Values = union(have.Values, want.Values)
@@ -126,7 +126,7 @@ func merged(have, want hbase.Table) hbase.Table {
 	return out
 }
 
-// union returns the values of both. Of an attribute that both have it takes the one of over, unless they mean the same.
+// union returns the values of both. If both have an attribute, the value of over counts, unless both mean the same.
 func union(under, over map[string]string) map[string]string {
 	out := maps.Clone(under)
 	if out == nil {
@@ -140,7 +140,7 @@ func union(under, over map[string]string) map[string]string {
 	return out
 }
 
-// Text writes a value of the attribute as the configuration does.
+// Text returns a value of the attribute as the configuration writes it.
 func (c Change) Text(value string) string {
 	if value == "" {
 		return "not set"
@@ -156,7 +156,7 @@ func (c Change) Text(value string) string {
 	return value
 }
 
-// ttlText writes a number of seconds as the configuration does.
+// ttlText returns a number of seconds as the configuration writes it.
 func ttlText(seconds string) string {
 	n, err := strconv.ParseInt(seconds, 10, 64)
 	switch {

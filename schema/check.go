@@ -16,7 +16,7 @@ import (
 	"brine/registry"
 )
 
-// The codes of problems that only the servers show.
+// The codes of problems that only the servers reveal.
 const (
 	codeMissing  config.Code = "missing-on-server"
 	codeDiffers  config.Code = "differs-on-server"
@@ -26,36 +26,38 @@ const (
 	codeSchema   config.Code = "newest-schema"
 )
 
-// Topics is what is asked of the brokers. Where a topic does not exist, ingest.ErrNoTopic is in the chain of the error.
+// Topics queries the brokers. If a topic does not exist, the chain of the error contains ingest.ErrNoTopic.
 type Topics interface {
-	// Each returns a pipeline as it is on each topic that it reads now. That none matches its pattern is an error of the kind fault.Missing.
+	// Each returns a copy of the pipeline for each topic that it reads now. If no topic matches its pattern, the error has the kind
+	// fault.Missing.
 	Each(ctx context.Context, p *config.Pipeline) ([]*config.Pipeline, error)
 	// Latest returns about n of a topic's latest records.
 	Latest(ctx context.Context, topic string, n int) ([]event.Record, error)
-	// Settings returns settings of a topic by their names.
+	// Settings returns settings of a topic by name.
 	Settings(ctx context.Context, topic string, names ...string) (map[string]string, error)
-	// DeadLetterRoom returns how large a record the pipeline's topic of dead letters takes, and how large a one it should.
+	// DeadLetterRoom returns the size of the largest record that the pipeline's dead-letter topic takes, and of the largest that it should
+	// take.
 	DeadLetterRoom(ctx context.Context, p *config.Pipeline) (takes, should int, err error)
 }
 
-// Registry is what is asked of the schema registry.
+// Registry queries the schema registry.
 type Registry interface {
-	// Check asks whether it is there and lets us in.
+	// Check checks that the registry answers and accepts the credentials.
 	Check(ctx context.Context) error
-	// Newest returns the newest schema of a subject; nil where there is no such subject.
+	// Newest returns the newest schema of a subject, or nil if there is no such subject.
 	Newest(ctx context.Context, subject string) (*registry.Schema, error)
 }
 
-// Servers are all those that a configuration names.
+// Servers are all servers that a configuration names.
 type Servers struct {
 	Stores
 	Topics   Topics
 	Registry Registry // nil: the configuration names none
-	Untested string   // what is to be said of a cluster of a release that brine is not tested with; empty: nothing
+	Untested string   // warning about a cluster of a release with which brine is not tested; empty: none
 }
 
-// Check compares a configuration, which was read from file, with its servers, and forecasts what would become of the latest records of each
-// topic. Nothing is changed.
+// Check compares a configuration, which was read from file, with its servers, and forecasts the outcome of each topic's latest records. It
+// changes nothing.
 func Check(ctx context.Context, cfg *config.Config, file string, servers Servers) (config.Problems, error) {
 	c := &checker{cfg: cfg, file: file, servers: servers}
 	if servers.Untested != "" {
@@ -85,7 +87,7 @@ func Check(ctx context.Context, cfg *config.Config, file string, servers Servers
 	return c.found, nil
 }
 
-// checker collects what differs on the servers.
+// checker collects the differences on the servers.
 type checker struct {
 	cfg     *config.Config
 	file    string
@@ -97,7 +99,7 @@ func (c *checker) say(severity config.Severity, code config.Code, setting, messa
 	c.found = append(c.found, config.Problem{Code: code, Severity: severity, File: c.file, Setting: setting, Message: message, Fix: fix})
 }
 
-// tables checks what tables are, and whether each gives all of the servers something to write: one that exists by its regions as they are.
+// tables checks tables, and whether each spreads its writes over all servers. For a table that exists, it uses the present regions.
 func (c *checker) tables(ctx context.Context, steps []TableStep) error {
 	for _, s := range steps {
 		setting := "tables." + s.Table
@@ -137,7 +139,7 @@ func (c *checker) index(s IndexStep) {
 	}
 }
 
-// topics checks each of the topics that a pipeline reads now.
+// topics checks each topic that a pipeline reads now.
 func (c *checker) topics(ctx context.Context, p *config.Pipeline) error {
 	parts, err := c.servers.Topics.Each(ctx, p)
 	if missing, ok := errors.AsType[*fault.Error](err); ok && missing.Kind == fault.Missing {
@@ -164,7 +166,7 @@ func (c *checker) topic(ctx context.Context, p *config.Pipeline) error {
 	return err
 }
 
-// newest compares a pipeline's fields with the newest schema of its topic, where records name their schemas.
+// newest compares a pipeline's fields with the newest schema of its topic, if records name their schemas.
 func (c *checker) newest(ctx context.Context, p *config.Pipeline) error {
 	if c.servers.Registry == nil || !p.Registered() {
 		return nil
@@ -193,10 +195,10 @@ func (c *checker) newest(ctx context.Context, p *config.Pipeline) error {
 	return nil
 }
 
-// latestRecords is how many of a topic's latest records a forecast is made of.
+// latestRecords is the number of a topic's latest records on which a forecast is based.
 const latestRecords = 2000
 
-// records forecasts what would become of a topic's latest records.
+// records forecasts the outcome of a topic's latest records.
 func (c *checker) records(ctx context.Context, p *config.Pipeline) error {
 	setting := "pipelines." + p.Name
 	records, err := c.servers.Topics.Latest(ctx, p.Topic, latestRecords)
@@ -236,8 +238,9 @@ func (c *checker) warn(setting string, r *forecast.Report, w plan.Advice) {
 	c.say(config.Warning, code, setting, w.Msg, w.Fix)
 }
 
-// deadLetters checks whether the topic of dead letters takes whatever the pipeline's topic may hold. One that does not exist is created so,
-// with the first dead letter. Brokers that do not tell the topics' settings leave the question open.
+// deadLetters checks whether the dead-letter topic takes everything that the pipeline's topic may hold. If it does not exist, it is created
+// with the right settings when the first dead letter is written. If the brokers do not report the topics' settings, the question stays
+// open.
 func (c *checker) deadLetters(ctx context.Context, p *config.Pipeline) {
 	takes, should, err := c.servers.Topics.DeadLetterRoom(ctx, p)
 	if err != nil || takes >= should {

@@ -14,17 +14,17 @@ import (
 	"brine/internal/fault"
 )
 
-// purgeDeletes is how long HBase keeps delete markers: where hard deletes need it, it must be set.
+// purgeDeletes is how long HBase keeps delete markers. It must be set if hard deletes need it.
 const purgeDeletes = "hbase.hstore.time.to.purge.deletes"
 
 // noEnd is longer than any table or index keeps what is deleted.
 const noEnd = 100 * 365 * 24 * time.Hour
 
-// slack is for the time between two clean-ups of a broker, and for clocks that differ.
+// slack allows for the time between two cleanups of a broker, and for clocks that differ.
 const slack = time.Hour
 
-// CheckDeletes returns an error if the tables or indexes of a pipeline forget deletes while its topic still has what they deleted, so
-// that a record that is read late would restore it. Of a pipeline that forgets no deletes nothing is asked.
+// CheckDeletes returns an error if the tables or indexes of a pipeline forget deletes while its topic still has what they deleted, so that
+// a record that is read late would restore it. If the pipeline forgets no deletes, CheckDeletes makes no requests.
 func CheckDeletes(ctx context.Context, cfg *config.Config, p *config.Pipeline, topics Topics) error {
 	found, err := checkDeletes(ctx, cfg, "", p, topics)
 	if err != nil {
@@ -62,7 +62,7 @@ func checkDeletes(ctx context.Context, cfg *config.Config, file string, p *confi
 	}
 	kept, err := retentionOf(ctx, topics, p.Topic)
 	if errors.Is(err, ingest.ErrNoTopic) {
-		return nil, nil // the check of the topic itself says so
+		return nil, nil // the check of the topic itself reports it
 	}
 	if err != nil {
 		return nil, fmt.Errorf("asking for the settings of topic %s: %w", p.Topic, err)
@@ -102,8 +102,8 @@ func (d *deletes) rows(i int) {
 	}
 }
 
-// check reports deletes that are kept for less time than older changes can be read; instead is what to do instead of keeping them longer.
-// A purge of 0 keeps them forever.
+// check reports deletes that are kept for less time than older changes can be read. instead is the alternative to keeping them longer. A
+// purge of 0 keeps them forever.
 func (d *deletes) check(purge time.Duration, setting, what, instead string) {
 	p, k := d.pipeline, &d.kept
 	last := k.readable(p.AllowedLateness)
@@ -126,13 +126,13 @@ func (d *deletes) check(purge time.Duration, setting, what, instead string) {
 
 // retention is how long a topic keeps its records.
 type retention struct {
-	appendTime bool // a record's timestamp is when the broker got it
+	appendTime bool // a record's timestamp is the time when the broker received it
 	kept       time.Duration
-	segment    time.Duration // a segment of the log is deleted as a whole, after its last record was kept
+	segment    time.Duration // a segment of the log is deleted as a whole, once its last record expires
 }
 
-// readable returns how long after a version an older change can still be read from a topic of append times. In the worst case such a change
-// is appended as late as is allowed, is the first of its segment, and is deleted with the last of it.
+// readable returns how long after a version an older change can still be read from a topic with append times. In the worst case, such a
+// change is appended as late as is allowed, is the first of its segment, and is deleted with the last of it.
 func (k *retention) readable(late time.Duration) time.Duration {
 	if k.kept == noEnd || k.segment == noEnd {
 		return noEnd
@@ -146,13 +146,14 @@ func retentionOf(ctx context.Context, topics Topics, topic string) (retention, e
 		return retention{}, err
 	}
 	k := retention{appendTime: values["message.timestamp.type"] == "LogAppendTime", kept: noEnd, segment: milliseconds(values["segment.ms"])}
-	if values["cleanup.policy"] == "delete" { // a compaction joins segments, which then last for longer
+	if values["cleanup.policy"] == "delete" { // compaction merges segments, which then last longer
 		k.kept = milliseconds(values["retention.ms"])
 	}
 	return k, nil
 }
 
-// Kept returns for how long a topic keeps its records at least, by their timestamps; ends is false of one that deletes none for its age.
+// Kept returns the minimum time for which a topic keeps its records, by their timestamps. ends is false if the topic never deletes records
+// because of their age.
 func Kept(ctx context.Context, topics Topics, topic string) (kept time.Duration, ends bool, err error) {
 	values, err := topics.Settings(ctx, topic, "retention.ms", "cleanup.policy")
 	if err != nil || !strings.Contains(values["cleanup.policy"], "delete") {
@@ -162,7 +163,7 @@ func Kept(ctx context.Context, topics Topics, topic string) (kept time.Duration,
 	return kept, kept != noEnd, nil
 }
 
-// milliseconds reads a duration of a topic's settings; −1, or none, means forever.
+// milliseconds parses a duration in a topic's settings; −1, or none, means forever.
 func milliseconds(text string) time.Duration {
 	ms, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || ms < 0 || ms >= noEnd.Milliseconds() {

@@ -12,21 +12,21 @@ import (
 	"brine/search"
 )
 
-// IndexStep is what is to be done for one index.
+// IndexStep is the step for one index.
 type IndexStep struct {
 	Index    string            `json:"index"`
 	Action   Action            `json:"action"`
-	Fields   []string          `json:"fields,omitempty"`   // that are missing
-	Settings []indexer.Setting `json:"settings,omitempty"` // that are to be changed, also where fields are missing
+	Fields   []string          `json:"fields,omitempty"`   // missing fields
+	Settings []indexer.Setting `json:"settings,omitempty"` // settings to be changed, also if fields are missing
 
 	mapping indexer.Mapping
 }
 
-// lookTime is how long a search engine may take at most to say what the indexes are; search.call_timeout may be shorter.
+// lookTime is the most that a search engine may take to describe the indexes; search.call_timeout may be shorter.
 const lookTime = 10 * time.Second
 
-// PlanIndexes compares the configuration with the search engine. A field of another type or analyzer than declared is an error: it cannot
-// be changed in place. The number of shards is not compared: an index has its own, and so may each of its parts.
+// PlanIndexes compares the configuration with the search engine. It fails if a field has another type or analyzer than declared, because
+// that cannot be changed in place. It does not compare the number of shards: each index has its own, and each of its parts may have, too.
 func PlanIndexes(ctx context.Context, cfg *config.Config, engine indexer.Engine) ([]IndexStep, error) {
 	ctx, cancel := context.WithTimeout(ctx, min(lookTime, cfg.Search.CallTimeout))
 	defer cancel()
@@ -49,7 +49,7 @@ func PlanIndexes(ctx context.Context, cfg *config.Config, engine indexer.Engine)
 	return steps, nil
 }
 
-// compare turns the step that creates an index into the one that is needed, if the index exists.
+// compare turns the step that creates an index into the one that is needed if the index exists.
 func (s *IndexStep) compare(ctx context.Context, engine indexer.Engine) error {
 	have, err := engine.Mapping(ctx, s.Index)
 	if errors.Is(err, search.ErrNoIndex) {
@@ -101,15 +101,15 @@ func (c *Changes) applyIndexes(ctx context.Context, engine indexer.Engine) error
 	return nil
 }
 
-// begun marks a step that the engine has not answered in time: it may have done it.
+// begun marks a step that the engine has not answered in time and so may have done.
 func (s *IndexStep) begun(err error) {
 	if errors.Is(err, context.DeadlineExceeded) {
 		s.Action = Begun
 	}
 }
 
-// SearchError returns the error of a call to the search engine with its kind: a server that refuses is there, one that does not answer
-// is not.
+// SearchError adds the kind to the error of a call to the search engine: a server that refuses is available, one that does not answer is
+// not.
 func SearchError(err error) error {
 	named := fmt.Errorf("search.connect: %w", err)
 	if _, refused := errors.AsType[*indexer.RequestError](err); refused {

@@ -10,7 +10,7 @@ import (
 	"brine/rowkey"
 )
 
-// CheckKey returns the findings about a table's key that depend on how many servers and regions there are.
+// CheckKey returns the findings about a table's key that depend on the numbers of servers and regions.
 func CheckKey(t *config.Table, file string, servers, regions int) config.Problems {
 	var found config.Problems
 	key := t.RowKeys().Newest()
@@ -26,7 +26,7 @@ func CheckKey(t *config.Table, file string, servers, regions int) config.Problem
 	return found
 }
 
-// LintKey returns the findings about a key that is no table's yet, as those of a file of one line.
+// LintKey returns the findings about a key that is not yet in any table, as findings in a file of one line.
 func LintKey(file, key string, fields []rowkey.Field, o rowkey.LintOptions) config.Problems {
 	problem := func(f rowkey.Finding) config.Problem {
 		return config.Problem{Code: config.Code("key-" + f.Rule), Severity: config.Severity(f.Severity), File: file, Line: 1,

@@ -1,8 +1,8 @@
-// Package schema compares the tables and indexes of a configuration with those that the stores have: it plans what to change, changes it,
-// and checks what else the servers must be for the configuration to work.
+// Package schema compares the tables and indexes of a configuration with those in the stores: it plans changes, makes them, and checks what
+// else the configuration requires of the servers.
 //
-// Invariants: nothing is ever dropped or truncated; attributes, families and regions that the configuration does not name stay as they are;
-// and a change that shortens how long cells or versions are kept says so, with the flag that allows it.
+// Invariants: nothing is ever dropped or truncated. Attributes, families and regions that the configuration does not name stay as they are.
+// A change that shortens how long cells or versions are kept says so, with the flag that allows it.
 package schema
 
 import (
@@ -16,7 +16,7 @@ import (
 	"brine/indexer"
 )
 
-// Cluster is what is asked of HBase; *hbase.Client is one.
+// Cluster is the part of HBase's client that is used; *hbase.Client implements it.
 type Cluster interface {
 	Describe(ctx context.Context, table string) (hbase.Table, error)
 	Regions(ctx context.Context, table string) ([]hbase.Region, error)
@@ -34,13 +34,13 @@ type Stores struct {
 	Search  indexer.Engine // nil: indexes are left out
 }
 
-// Changes are what it takes to make tables and indexes as configured: one step for each of them.
+// Changes are the steps that make tables and indexes match the configuration, one for each.
 type Changes struct {
 	Tables  []TableStep
 	Indexes []IndexStep
 }
 
-// Plan compares a configuration with its stores, and changes nothing.
+// Plan compares a configuration with its stores. It changes nothing.
 func Plan(ctx context.Context, cfg *config.Config, s Stores) (*Changes, error) {
 	c, err := PlanOffline(cfg)
 	if err != nil {
@@ -70,7 +70,7 @@ func PlanOffline(cfg *config.Config) (*Changes, error) {
 	return c, nil
 }
 
-// Altered returns the steps that are to alter a table.
+// Altered returns the steps that alter a table.
 func (c *Changes) Altered() (out []TableStep) {
 	for _, s := range c.Tables {
 		if s.Action == Alter {
@@ -80,7 +80,7 @@ func (c *Changes) Altered() (out []TableStep) {
 	return out
 }
 
-// Losses returns an error for each change that would lose cells and that none of the flags allows.
+// Losses returns an error for each change that would lose cells and that no flag allows.
 func (c *Changes) Losses(allowed ...string) error {
 	var all []error
 	for _, s := range c.Altered() {
@@ -93,7 +93,7 @@ func (c *Changes) Losses(allowed ...string) error {
 	return errors.Join(all...)
 }
 
-// Apply does all that was planned, and says in each step what was done.
+// Apply carries out the plan, and records in each step what was done.
 func (c *Changes) Apply(ctx context.Context, s Stores) error {
 	if err := c.createTables(ctx, s.Cluster); err != nil {
 		return err
@@ -106,14 +106,14 @@ func (c *Changes) Apply(ctx context.Context, s Stores) error {
 	return c.applyIndexes(ctx, s.Search)
 }
 
-// Done reports whether an Apply that failed has done something, or begun it.
+// Done reports whether a failed Apply did something, or began to.
 func (c *Changes) Done() bool {
 	did := []Action{Created, Extended, Altered, Begun}
 	return slices.ContainsFunc(c.Tables, func(s TableStep) bool { return slices.Contains(did, s.Action) }) ||
 		slices.ContainsFunc(c.Indexes, func(s IndexStep) bool { return slices.Contains(did, s.Action) })
 }
 
-// Create does what was planned but for tables that exist: they stay as they are.
+// Create carries out the plan except for tables that exist, which stay as they are.
 func (c *Changes) Create(ctx context.Context, s Stores) error {
 	if err := c.createTables(ctx, s.Cluster); err != nil {
 		return err

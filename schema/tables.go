@@ -16,7 +16,7 @@ import (
 // Action is what a step does, or has done.
 type Action string
 
-// The actions. Extend and Extended are those of indexes that lack fields.
+// The actions. Extend and Extended are for indexes that lack fields.
 const (
 	Create   Action = "create"
 	Created  Action = "created"
@@ -24,24 +24,24 @@ const (
 	Extended Action = "extended"
 	Alter    Action = "alter"
 	Altered  Action = "altered"
-	Begun    Action = "begun" // not seen to its end: it may still be done, or was in part
+	Begun    Action = "begun" // the end was not observed: it may still be done, or was done in part
 	Nothing  Action = "nothing"
 )
 
-// TableStep is what is to be done for one table.
+// TableStep is the step for one table.
 type TableStep struct {
 	Table      string   `json:"table"`
 	Action     Action   `json:"action"`
 	Regions    int      `json:"regions"`
-	Configured int      `json:"configured_regions"` // a table that exists may have more, once they split, or fewer
-	Splits     []string `json:"splits,omitempty"`   // of a table that is to be created, as the HBase shell prints them
+	Configured int      `json:"configured_regions"` // an existing table may have more, after splits, or fewer
+	Splits     []string `json:"splits,omitempty"`   // of a table to be created, as the HBase shell prints them
 	Changes    []Change `json:"changes,omitempty"`
 
-	table  hbase.Table // as it is to be
+	table  hbase.Table // the desired table
 	splits [][]byte
 }
 
-// newTable is the step that creates a table.
+// newTable returns the step that creates a table.
 func newTable(t *config.Table) (TableStep, error) {
 	splits, err := t.SplitPoints()
 	if err != nil {
@@ -54,14 +54,14 @@ func newTable(t *config.Table) (TableStep, error) {
 	return s, nil
 }
 
-// compare turns the step that creates a table into the one that is needed, if the table exists.
+// compare turns the step that creates a table into the one that is needed if the table exists.
 func (s *TableStep) compare(ctx context.Context, cluster Cluster) error {
 	have, err := cluster.Describe(ctx, s.Table)
 	if errors.Is(err, hbase.ErrNoTable) {
 		return nil
 	}
 	if err != nil {
-		return err // it names the table
+		return err // err names the table
 	}
 	regions, err := cluster.Regions(ctx, s.Table)
 	if err != nil {
@@ -87,7 +87,7 @@ func (c *Changes) createTables(ctx context.Context, cluster Cluster) error {
 			}
 		}
 		err := cluster.CreateTable(ctx, s.table, s.splits)
-		if errors.Is(err, hbase.ErrTableExists) { // another brine was quicker
+		if errors.Is(err, hbase.ErrTableExists) { // another brine was faster
 			s.Action = Nothing
 			continue
 		}
@@ -100,8 +100,8 @@ func (c *Changes) createTables(ctx context.Context, cluster Cluster) error {
 	return nil
 }
 
-// alter changes what differs. Families are changed one by one: a description of the whole table would delete a family that somebody else
-// has added meanwhile.
+// alter makes the changes. It changes families one by one, because a description of the whole table would delete a family that somebody
+// else has added in the meantime.
 func (s *TableStep) alter(ctx context.Context, cluster Cluster) error {
 	if s.Action != Alter {
 		return nil
@@ -115,10 +115,10 @@ func (s *TableStep) alter(ctx context.Context, cluster Cluster) error {
 			s.begun(err)
 			return s.refused(err)
 		}
-		s.Action = Begun // as long as not all is done
+		s.Action = Begun // until everything is done
 	}
 	if slices.ContainsFunc(s.Changes, func(c Change) bool { return c.Family == "" }) {
-		have, err := cluster.Describe(ctx, s.Table) // as it is now, with all of its families
+		have, err := cluster.Describe(ctx, s.Table) // current description, with all families
 		if err != nil {
 			return fmt.Errorf("table %s: %w", s.Table, err)
 		}
@@ -139,17 +139,17 @@ func (s *TableStep) alterFamily(ctx context.Context, cluster Cluster, f hbase.Fa
 	return cluster.AlterFamily(ctx, s.Table, f)
 }
 
-// begun marks a step whose end was not seen.
+// begun marks a step whose end was not observed.
 func (s *TableStep) begun(err error) {
 	if _, is := errors.AsType[*hbase.BegunError](err); is {
 		s.Action = Begun
 	}
 }
 
-// codecNames are what servers call the codecs that they may lack, besides their own names.
+// codecNames are other names that servers have for codecs that they may lack.
 var codecNames = map[string]string{"zstd": "zstandard"}
 
-// refused adds the fix where a server lacks a codec.
+// refused adds the fix if a server lacks a codec.
 func (s *TableStep) refused(err error) error {
 	text := strings.ToLower(strings.ReplaceAll(err.Error(), s.Table, ""))
 	for _, f := range s.table.Families {

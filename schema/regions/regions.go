@@ -1,7 +1,7 @@
-// Package regions finds, lists and changes the regions of one table, as a person names them: by the beginning of a region's name, or by a
-// row that it holds.
+// Package regions finds, lists and changes the regions of one table, as a person names them: by a prefix of a region's name, or by a row
+// that it holds.
 //
-// The invariant: what a name could mean twice is refused, since a region that was not meant is not split or merged.
+// The invariant: an ambiguous name is refused, so that no region is split or merged by mistake.
 package regions
 
 import (
@@ -18,7 +18,7 @@ import (
 	"brine/skew"
 )
 
-// Client is what is asked of HBase; *hbase.Client is one.
+// Client is the part of HBase's client that is used; *hbase.Client implements it.
 type Client interface {
 	Regions(ctx context.Context, table string) ([]hbase.Region, error)
 	RegionLoads(ctx context.Context, table string) ([]hbase.RegionLoad, error)
@@ -27,17 +27,17 @@ type Client interface {
 	MoveRegion(ctx context.Context, r hbase.Region, to string) error
 }
 
-// Table is a table's regions as they were when it was opened.
+// Table is a table's regions at the time when it was opened.
 type Table struct {
 	Name    string
-	Keys    rowkey.Keys // none: the fields of its keys are not known
+	Keys    rowkey.Keys // none: the fields of its keys are unknown
 	Regions []hbase.Region
 
 	client Client
 	loads  map[string]hbase.RegionLoad // by encoded name
 }
 
-// Open asks for the regions of a table and their loads. The error of a table that does not exist is hbase.ErrNoTable.
+// Open fetches the regions of a table and their loads. It returns hbase.ErrNoTable if the table does not exist.
 func Open(ctx context.Context, client Client, name string, keys rowkey.Keys) (*Table, error) {
 	t := &Table{Name: name, Keys: keys, client: client, loads: map[string]hbase.RegionLoad{}}
 	var err error
@@ -54,21 +54,21 @@ func Open(ctx context.Context, client Client, name string, keys rowkey.Keys) (*T
 	return t, nil
 }
 
-// NameError is a name, or a row, that does not say which region is meant, or that no region can be.
+// NameError is the error for a name, or a row, that does not identify a region.
 type NameError struct{ msg string }
 
 func (e *NameError) Error() string { return e.msg }
 
 func notMeant(format string, args ...any) error { return &NameError{fmt.Sprintf(format, args...)} }
 
-// ShortName is how many characters of an encoded name are enough to show it, and to name it where it could be a row too.
+// ShortName is the number of characters of an encoded name that suffice to display it, and to identify it where it might also be a row.
 const ShortName = 8
 
-// leastPrefix is how many characters of an encoded name stand for it where no row is meant.
+// leastPrefix is the number of characters of an encoded name that identify it where no row can be meant.
 const leastPrefix = 4
 
-// Find finds the region that a person named: by the encoded name or the beginning of it, or by a row as rowkey.Binary writes it, which
-// "key:" says for certain.
+// Find returns the region that a person named: by its encoded name or a prefix of it, or by a row as rowkey.Binary writes it. The prefix
+// "key:" marks a row unambiguously.
 func (t *Table) Find(name string) (hbase.Region, error) {
 	row, isKey := strings.CutPrefix(name, "key:")
 	key, err := rowkey.ParseBinary(row)
@@ -103,7 +103,7 @@ func holds(r hbase.Region, key []byte) bool {
 	return bytes.Compare(r.Start, key) <= 0 && (len(r.End) == 0 || bytes.Compare(key, r.End) < 0)
 }
 
-// FindOrAll finds the region that is named, or returns all when none is.
+// FindOrAll returns the named region, or all regions if name is empty.
 func (t *Table) FindOrAll(name string) ([]hbase.Region, error) {
 	if name == "" {
 		return t.Regions, nil
@@ -112,7 +112,7 @@ func (t *Table) FindOrAll(name string) ([]hbase.Region, error) {
 	return []hbase.Region{r}, err
 }
 
-// Neighbours finds two regions that lie beside each other, in the order of their keys.
+// Neighbours returns two adjacent regions, in key order.
 func (t *Table) Neighbours(nameA, nameB string) (a, b hbase.Region, err error) {
 	if a, err = t.Find(nameA); err != nil {
 		return a, b, err
@@ -132,7 +132,7 @@ func (t *Table) Neighbours(nameA, nameB string) (a, b hbase.Region, err error) {
 	return a, b, err
 }
 
-// SplitPoint reads the row, as rowkey.Binary writes it, at which a region is to be split; nil for none.
+// SplitPoint parses the row, as rowkey.Binary writes it, at which to split a region; nil if there is none.
 func (t *Table) SplitPoint(r hbase.Region, row string) ([]byte, error) {
 	at, err := rowkey.ParseBinary(row)
 	switch {
@@ -144,8 +144,8 @@ func (t *Table) SplitPoint(r hbase.Region, row string) ([]byte, error) {
 	return at, nil
 }
 
-// Move moves a region, to the server that the master chooses if none is given. It returns the server that has it then; empty when the
-// region was split or merged meanwhile.
+// Move moves a region, to a server that the master chooses if to is empty. It returns the region's new server, or an empty string if the
+// region was split or merged in the meantime.
 func (t *Table) Move(ctx context.Context, r hbase.Region, to string) (server string, err error) {
 	if err := t.client.MoveRegion(ctx, r, to); err != nil {
 		return "", err
@@ -161,7 +161,7 @@ func (t *Table) Move(ctx context.Context, r hbase.Region, to string) (server str
 	return after[i].Server, nil
 }
 
-// Apply splits or moves a region as was advised.
+// Apply splits or moves a region as advised.
 func Apply(ctx context.Context, client Client, a skew.Action) error {
 	regions, err := client.Regions(ctx, a.Table)
 	if err != nil {
@@ -177,8 +177,8 @@ func Apply(ctx context.Context, client Client, a skew.Action) error {
 	return client.SplitRegion(ctx, regions[i], a.At)
 }
 
-// Each does something to regions, one after the other, and returns those that it was done to. A region that fails does not keep it from the
-// others, but it ends where a server has not answered in time: so would the others.
+// Each calls do for each region in turn, and returns the regions for which it succeeded. It continues with the others if a region fails,
+// but stops if a server has not answered in time, because the others would fail likewise.
 func Each(some []hbase.Region, do func(hbase.Region) error) (done []hbase.Region, err error) {
 	tried := 0
 	for _, r := range some {
@@ -199,7 +199,7 @@ func Each(some []hbase.Region, do func(hbase.Region) error) (done []hbase.Region
 	return done, err
 }
 
-// Describe names a region to people: by its keys, size and server.
+// Describe describes a region for people: its keys, size and server.
 func (t *Table) Describe(r hbase.Region) string {
 	end := "the end"
 	if len(r.End) > 0 {
@@ -209,7 +209,7 @@ func (t *Table) Describe(r hbase.Region) string {
 	return fmt.Sprintf("region %s of %s, from %s to %s, %s on %s", r.Encoded, t.Name, begin, end, t.Size(r.Encoded), r.Server)
 }
 
-// Size writes what a region holds in files and memory; servers report it in MB.
+// Size returns the size of a region in files and memory; servers report it in MB.
 func (t *Table) Size(encoded string) string {
 	l := t.loads[encoded]
 	return term.Thousands(int64(l.StoreFileMB+l.MemStoreMB)) + " MB"
@@ -220,7 +220,7 @@ type Region struct {
 	Name   string   `json:"name"` // encoded
 	Start  skew.Key `json:"start"`
 	End    skew.Key `json:"end"`
-	Fields string   `json:"start_fields,omitempty"` // those that the start key holds whole
+	Fields string   `json:"start_fields,omitempty"` // fields that are whole in the start key
 	Server string   `json:"server"`
 	State  string   `json:"state,omitempty"`
 	FileMB int      `json:"files_mb"`
@@ -228,7 +228,7 @@ type Region struct {
 	Files  int      `json:"files"`
 	Reads  uint64   `json:"reads"` // since the region was opened
 	Writes uint64   `json:"writes"`
-	Local  float32  `json:"locality"` // part of the files that lies on the region's server
+	Local  float32  `json:"locality"` // fraction of the files that is on the region's server
 }
 
 // List returns all regions with their loads.
