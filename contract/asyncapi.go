@@ -9,11 +9,11 @@ import (
 var media = map[string]string{JSON: "application/json", JSONArray: "application/json", CSV: "text/csv", Raw: "application/octet-stream",
 	Avro: "application/vnd.apache.avro", Protobuf: "application/x-protobuf"}
 
-// security are the types of AsyncAPI's security schemes by SASL's mechanisms.
+// security are the types of AsyncAPI's security schemes by SASL mechanism.
 var security = map[string]string{"plain": "plain", "scram-sha-256": "scramSha256", "scram-sha-512": "scramSha512",
 	"gssapi": "gssapi"}
 
-// AsyncAPI describes the topics, their brokers and their records as an AsyncAPI 3.0 document, in JSON.
+// AsyncAPI returns an AsyncAPI 3.0 document in JSON of the topics, their brokers and their records.
 func (t *Terms) AsyncAPI() ([]byte, error) {
 	payload, err := t.payload()
 	if err != nil {
@@ -53,8 +53,8 @@ func (t *Terms) AsyncAPI() ([]byte, error) {
 	}), nil
 }
 
-// channels describes each topic as a channel, and its receiving as an operation. Where a pattern says the topics, the one channel has no
-// address, as AsyncAPI has it of addresses that are known only at run time.
+// channels describes each topic as a channel, and receiving from it as an operation. If a pattern selects the topics, the only channel has
+// no address, as AsyncAPI requires for addresses that are known only at run time.
 func (t *Terms) channels(servers []any) (channels, operations object) {
 	add := func(name string, address any, bindings object) {
 		channels = channels.with(name, object{{"address", address}, {"servers", servers},
@@ -75,7 +75,7 @@ func (t *Terms) channels(servers []any) (channels, operations object) {
 	return channels, operations
 }
 
-// payload describes records' values in the language of their format; nil: none can.
+// payload describes the records' values in the language of their format; nil: none can.
 func (t *Terms) payload() (any, error) {
 	switch t.Format {
 	case Avro:
@@ -90,7 +90,7 @@ func (t *Terms) payload() (any, error) {
 	return object{{"schemaFormat", "application/schema+json;version=draft-07"}, {"schema", t.plain(value)}}, nil
 }
 
-// plain is a schema without what draft 07 has by another name.
+// plain returns a schema without keywords that draft 07 names differently.
 func (t *Terms) plain(v any) any {
 	switch v := v.(type) {
 	case object:
@@ -112,7 +112,7 @@ func (t *Terms) plain(v any) any {
 	return v
 }
 
-// foreign is a schema in another language than JSON Schema; nothing where it cannot be made of the fields.
+// foreign returns a schema in a language other than JSON Schema, or nothing if it cannot be made from the fields.
 func (t *Terms) foreign(media string, made func() ([]byte, error)) (any, error) {
 	text, err := made()
 	switch {
@@ -131,7 +131,7 @@ type rawJSON []byte
 // MarshalJSON implements json.Marshaler.
 func (r rawJSON) MarshalJSON() ([]byte, error) { return r, nil }
 
-// servers describes the brokers, and how a publisher proves who it is.
+// servers describes the brokers, and how publishers authenticate.
 func (t *Terms) servers() (servers, schemes object) {
 	for i, s := range t.Servers {
 		protocol := "kafka"

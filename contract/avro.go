@@ -7,10 +7,10 @@ import (
 	"brine/event"
 )
 
-// avroName is what names in Avro and in Protobuf are.
+// avroName matches valid names in Avro and Protobuf.
 var avroName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-// described says whether a schema of the records' own language can be made of the fields.
+// described returns nil if a schema in the records' own language can be made from the fields.
 func (t *Terms) described(format, flag string) error {
 	switch {
 	case t.Format != format:
@@ -22,7 +22,8 @@ func (t *Terms) described(format, flag string) error {
 	return nil
 }
 
-// Avro is the smallest Avro schema that the pipeline takes: the fields that it declares. Where all records are of one file it is that file.
+// Avro returns the smallest Avro schema that the pipeline takes: the fields that it declares. If a schema file applies to all records, it
+// returns that file.
 func (t *Terms) Avro() ([]byte, error) {
 	if err := t.described(Avro, "avro"); err != nil {
 		return nil, err
@@ -37,7 +38,7 @@ func (t *Terms) Avro() ([]byte, error) {
 	return document(schema), nil
 }
 
-// typeName makes the name of a type of a name.
+// typeName turns a name into the name of a type.
 func typeName(name string) (out string) {
 	for part := range strings.FieldsFuncSeq(name, func(r rune) bool {
 		return (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
@@ -75,7 +76,7 @@ func (t *Terms) avroRecord(n *tree, name string) (object, error) {
 	return object{{"type", "record"}, {"name", name}, {"fields", fields}}, nil
 }
 
-// avroType is the type of what is at n.
+// avroType returns the type of n.
 func (t *Terms) avroType(n *tree, name string) (any, error) {
 	switch {
 	case n.field != nil:
@@ -87,7 +88,7 @@ func (t *Terms) avroType(n *tree, name string) (any, error) {
 	return t.avroRecord(n, name)
 }
 
-// merged is one element that has what any of those below n has.
+// merged returns one element that has everything that any element below n has.
 func merged(n *tree) *tree {
 	out := &tree{}
 	for _, element := range n.children {

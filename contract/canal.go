@@ -7,13 +7,13 @@ import (
 	"brine/event"
 )
 
-// packets reports whether records are packets of Canal's own messages, which are Protobuf whatever the pipeline takes of them.
+// packets reports whether records are packets of Canal's own messages, which are Protobuf whatever the pipeline takes from them.
 func (t *Terms) packets() bool {
 	return t.Schema.Envelope != nil && t.Schema.Envelope.Form == event.CanalProtobuf
 }
 
-// packet is what is read of Canal's messages, as a .proto file: names and numbers are Canal's. What columns the rows have, no message
-// says, so it stands before them.
+// packet returns the part of Canal's messages that is read, as a .proto file with Canal's names and numbers. No message declares the
+// columns of the rows, so they are listed before the messages.
 func (t *Terms) packet() []byte {
 	root := t.part(event.InValue)
 	var b strings.Builder
@@ -35,7 +35,7 @@ func (t *Terms) packet() []byte {
 	return []byte(b.String())
 }
 
-// kind is what the text of a column says, for people.
+// kind describes, for people, the text of a column.
 func (t *Terms) kind(n *tree) string {
 	if n.field == nil {
 		return "JSON"
@@ -81,7 +81,7 @@ message Entry {
 message Header {
 `
 
-// canalHeader are the fields of the header, by the names that brine.yaml has for them.
+// canalHeader are the fields of the header, by their names in brine.yaml.
 var canalHeader = []struct{ key, declared string }{
 	{"file", "string logfileName = 2"}, {"pos", "int64 logfileOffset = 3"}, {"server", "int64 serverId = 4"},
 	{"es", "int64 executeTime = 6"}, {"database", "string schemaName = 8"}, {"table", "string tableName = 9"},

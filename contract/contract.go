@@ -1,8 +1,8 @@
-// Package contract says what a publisher must send for a pipeline to take its records: as JSON Schema, as AsyncAPI, as an Avro schema, as a
-// Protobuf message. It is pure: what a pipeline declares of its records goes in, a document comes out.
+// Package contract describes what a publisher must send for a pipeline to take its records: as JSON Schema, as AsyncAPI, as an Avro schema,
+// or as a Protobuf message. It is pure: it turns what a pipeline declares about its records into a document.
 //
-// A document is never wider than the pipeline in what it requires: what it accepts is not refused for a field that is missing or of another
-// type, as far as the language of the document can say so. It may be narrower, since it says what to send rather than all that is read.
+// A document never requires less than the pipeline: no record that it accepts is refused for a missing field or a wrong type, as far as the
+// language of the document can express that. It may require more, because it describes what to send rather than everything that is read.
 package contract
 
 import (
@@ -26,41 +26,41 @@ const (
 // Terms are what a pipeline expects of a publisher.
 type Terms struct {
 	Pipeline string
-	Topic    string   // its topic, or what says its topics, for people
-	Topics   []string // their names; nil: a pattern says them
+	Topic    string   // its topic, or the description of its topics, for people
+	Topics   []string // their names; nil: a pattern selects them
 	Format   string
-	Framing  string // what stands before each record; empty: nothing
+	Framing  string // what precedes each record; empty: nothing
 	Schema   event.Schema
 	Needs    []Need   // fields without which an event is rejected
-	Columns  []string // of CSV, in their order
-	Between  string   // what stands between values of CSV
-	File     string   // the name of the schema's file that all records are of; empty: there is none
-	Text     []byte   // that file
+	Columns  []string // of CSV, in order
+	Between  string   // separator of values in CSV
+	File     string   // name of the schema file that applies to all records; empty: there is none
+	Text     []byte   // contents of File
 	Servers  []Server
 }
 
-// Need is a field that an event cannot do without.
+// Need is a field that an event must have.
 type Need struct {
 	Field string
-	Why   string // as "part of the key of table scans"
+	Why   string // for example "part of the key of table scans"
 }
 
-// Server is a broker as it may be published: how to reach it, and nothing that is secret.
+// Server is the publishable part of a broker: how to reach it, and nothing secret.
 type Server struct {
 	Address   string // host:port
 	Encrypted bool
-	Mechanism string // of SASL, as brine.yaml names it; empty: none
+	Mechanism string // SASL mechanism, as brine.yaml names it; empty: none
 }
 
-// ErrFormat says that records of the pipeline cannot be described in a language.
+// ErrFormat means that a language cannot describe the pipeline's records.
 var ErrFormat = errors.New("")
 
-// unfit makes an error that is ErrFormat.
+// unfit returns an error that is ErrFormat.
 func unfit(format string, args ...any) error {
 	return fmt.Errorf("%w"+format, append([]any{ErrFormat}, args...)...)
 }
 
-// needs reports why an event cannot do without a field; empty: it can.
+// needs returns why an event must have a field, or an empty string if it need not.
 func (t *Terms) needs(f *event.Field) string {
 	if !f.Default.Null() {
 		return ""
@@ -74,17 +74,17 @@ func (t *Terms) needs(f *event.Field) string {
 	return strings.Join(why, ", ")
 }
 
-// tree is what records hold, by their keys.
+// tree is the contents of records, by key.
 type tree struct {
 	key      string
-	field    *event.Field // nil: on the way to fields
-	why      string       // the field is needed; empty: it is not
+	field    *event.Field // nil: an inner node
+	why      string       // why the field is needed; empty: it is not
 	children []*tree
-	texts    bool // a text that says the value is taken too
-	column   bool // of a row, whose value a publisher may be unable to send
+	texts    bool // a text in place of the value is taken too
+	column   bool // of a row; a publisher may be unable to send its value
 }
 
-// part returns the tree of the fields that lie in one part of a record.
+// part returns the tree of the fields in one part of a record.
 func (t *Terms) part(place event.Place) *tree {
 	root := &tree{}
 	for i := range t.Schema.Fields {
@@ -99,7 +99,7 @@ func (t *Terms) part(place event.Place) *tree {
 	return root
 }
 
-// at finds or adds what is at a path.
+// at returns the node at a path, and adds it if necessary.
 func (n *tree) at(path []string) *tree {
 	for _, key := range path {
 		m := n.child(key)
@@ -134,7 +134,7 @@ func (n *tree) needed() bool {
 	return false
 }
 
-// elements reports whether all keys below n are indexes of an array.
+// elements reports whether all keys below n are array indexes.
 func (n *tree) elements() bool {
 	for _, m := range n.children {
 		if _, ok := index(m.key); !ok {
@@ -144,7 +144,7 @@ func (n *tree) elements() bool {
 	return len(n.children) > 0
 }
 
-// index reads a key that may be one of an array.
+// index parses a key that may be an array index.
 func index(key string) (i int, ok bool) {
 	if len(key) == 0 || len(key) > 4 || len(key) > 1 && key[0] == '0' {
 		return 0, false
@@ -158,7 +158,7 @@ func index(key string) (i int, ok bool) {
 	return i, true
 }
 
-// each calls f for n and all below it.
+// each calls f for n and everything below it.
 func (n *tree) each(f func(*tree)) {
 	f(n)
 	for _, m := range n.children {
@@ -177,8 +177,8 @@ const (
 	ProtoLanguage      Language = "proto"
 )
 
-// In describes the records in a language; empty: in that of their format. An error is ErrFormat where that language does not describe
-// them.
+// In describes the records in a language; if it is empty, in the language of their format. The error is ErrFormat if the language cannot
+// describe them.
 func (t *Terms) In(l Language) ([]byte, error) {
 	if l == "" {
 		l = JSONSchemaLanguage

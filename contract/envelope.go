@@ -6,7 +6,7 @@ import (
 	"brine/event"
 )
 
-// record describes one object of a record: a row, or what stands around one.
+// record describes one object of a record: a row, or the envelope of one.
 func (t *Terms) record(root *tree) object {
 	e, images := t.Schema.Envelope, t.Schema.Images
 	switch {
@@ -32,7 +32,7 @@ func mark(root *tree, images event.Images, f func(*tree)) {
 	})
 }
 
-// unwrapped describes a row that stands alone; a delete may lack all but its key.
+// unwrapped describes a row without an envelope; a delete may lack everything except its key.
 func (t *Terms) unwrapped(root *tree) object {
 	for _, n := range root.children {
 		if len(n.key) > 2 && n.key[:2] == "__" {
@@ -44,7 +44,7 @@ func (t *Terms) unwrapped(root *tree) object {
 	return t.branch(root, true)
 }
 
-// imaged describes a record that holds what was before a change and what is after it. One without the latter is a delete, whose fields are
+// imaged describes a record that holds the row before a change and after it. A record without the latter is a delete, whose fields are
 // those of the former.
 func (t *Terms) imaged(root *tree) object {
 	images := t.Schema.Images
@@ -55,7 +55,7 @@ func (t *Terms) imaged(root *tree) object {
 	after := root.at(images.After)
 	row, optional := t.branch(after, true), t.branch(&tree{children: optionals(after)}, false)
 	name, before := images.After[0], images.Before[0]
-	if len(images.After) > 1 || len(images.Before) > 1 { // deep ones are described one by one only
+	if len(images.After) > 1 || len(images.Before) > 1 { // deep images are described only one by one
 		return t.branch(&tree{children: optionals(root)}, true)
 	}
 	outer := &tree{children: slices.DeleteFunc(slices.Clone(root.children), func(n *tree) bool { return n == after })}
@@ -71,7 +71,7 @@ func (t *Terms) imaged(root *tree) object {
 	return out.with("anyOf", []any{change, gone})
 }
 
-// optionals are copies of what is below n of which nothing is needed.
+// optionals returns copies of what is below n, with nothing needed.
 func optionals(n *tree) (out []*tree) {
 	for _, m := range n.children {
 		c := *m
@@ -81,7 +81,7 @@ func optionals(n *tree) (out []*tree) {
 	return out
 }
 
-// debezium adds what Debezium says of a change, and the form that has its schema with it.
+// debezium adds Debezium's metadata of a change, and the form that includes the schema.
 func (t *Terms) debezium(change object) object {
 	properties, _ := change.get("properties").(object)
 	required, _ := change.get("required").([]string)
@@ -102,7 +102,7 @@ func (t *Terms) debezium(change object) object {
 	return object{{"anyOf", []any{out, wrapped}}}
 }
 
-// logged describes records of Canal and Maxwell, whose rows stand at data.
+// logged describes records of Canal and Maxwell, which have rows at data.
 func (t *Terms) logged(root *tree, form event.EnvelopeForm) object {
 	data := root.child("data")
 	if data == nil {

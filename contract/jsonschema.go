@@ -8,8 +8,7 @@ import (
 	"brine/event"
 )
 
-// JSONSchema describes the records' values, and under $defs their keys and headers where fields lie in these, as JSON Schema
-// (draft 2020-12).
+// JSONSchema describes the records' values as JSON Schema (draft 2020-12), and their keys and headers under $defs if fields are in these.
 func (t *Terms) JSONSchema() ([]byte, error) {
 	value, err := t.value()
 	if err != nil {
@@ -31,7 +30,7 @@ func (t *Terms) JSONSchema() ([]byte, error) {
 	return document(out), nil
 }
 
-// about is what a publisher should know beside the fields.
+// about returns what a publisher should know besides the fields.
 func (t *Terms) about() string {
 	said := []string{"What pipeline " + t.Pipeline + " of brine takes. Members that are not listed are passed over."}
 	if t.Framing != "" {
@@ -60,7 +59,7 @@ func must(b []byte, err error) []byte {
 	return b
 }
 
-// value describes records' values.
+// value describes the records' values.
 func (t *Terms) value() (object, error) {
 	root := t.part(event.InValue)
 	switch t.Format {
@@ -83,7 +82,7 @@ func (t *Terms) value() (object, error) {
 	return record, nil
 }
 
-// row describes a row of CSV as a list.
+// row describes a row of CSV as an array.
 func (t *Terms) row(root *tree) object {
 	var items []any
 	for _, name := range t.Columns {
@@ -109,7 +108,7 @@ func (t *Terms) text(n *tree) object {
 	return leaf
 }
 
-// onlyTexts leaves of a leaf what it says of texts.
+// onlyTexts returns the part of a leaf that concerns texts.
 func onlyTexts(leaf object) object {
 	var out object
 	for _, m := range leaf {
@@ -158,7 +157,7 @@ func anyText(leaf object) bool {
 	return true
 }
 
-// branch describes an object, or an array where the keys are its indexes.
+// branch describes an object, or an array if the keys are its indexes.
 func (t *Terms) branch(n *tree, needed bool) object {
 	var properties object
 	var required []string
@@ -190,7 +189,7 @@ func (t *Terms) branch(n *tree, needed bool) object {
 	return out
 }
 
-// items describes the elements of an array that are declared.
+// items describes the declared elements of an array.
 func (t *Terms) items(n *tree) []any {
 	var out []any
 	for i := range n.last() + 1 {
@@ -205,7 +204,7 @@ func (t *Terms) items(n *tree) []any {
 	return out
 }
 
-// last is the highest index below n; least is how many elements there must be.
+// last returns the highest index below n, and least the smallest number of elements that satisfies the needed ones.
 func (n *tree) last() (last int) {
 	for _, m := range n.children {
 		i, _ := index(m.key)
@@ -230,7 +229,7 @@ func oneOrAll(kinds []string) any {
 	return kinds
 }
 
-// nullable takes null too.
+// nullable returns a leaf that also takes null.
 func nullable(leaf object) object {
 	out := slices.Clone(leaf)
 	for i, m := range out {
@@ -256,7 +255,7 @@ func nullable(leaf object) object {
 	return out
 }
 
-// leaf describes a field that is there.
+// leaf describes a field that is present.
 func (t *Terms) leaf(n *tree) object {
 	f := n.field
 	leaf := t.typed(f, n.texts || f.Convert.FromText)
@@ -272,7 +271,7 @@ func (t *Terms) leaf(n *tree) object {
 	return leaf
 }
 
-// said is a value of the configuration as JSON has it.
+// said returns a value of the configuration as JSON.
 func said(v event.Value) any {
 	switch v.Type {
 	case event.Int, event.TimeMS:
@@ -289,7 +288,7 @@ func said(v event.Value) any {
 	}
 }
 
-// says is what a publisher should know of a field.
+// says returns what a publisher should know about a field.
 func (t *Terms) says(n *tree) string {
 	f := n.field
 	var parts []string
@@ -333,7 +332,7 @@ func sorted(table map[string]string) (keys []string) {
 	return keys
 }
 
-// enum are the only values of a field; nil: there are others, or it says so in another case or with space around.
+// enum returns the only values of a field, or nil if there are others, or if they may have another case or spaces around them.
 func enum(f *event.Field) (values []any) {
 	if c := &f.Convert; c.Enum == nil || c.Else != "" || c.Trim || c.Case != event.AnyCase {
 		return nil
@@ -356,7 +355,7 @@ const (
 	datePattern   = `^[0-9]{4}-[0-9]{2}-[0-9]{2}$`
 )
 
-// typed describes the type of a field; texts says that a text which says the value is taken too.
+// typed describes the type of a field; if texts is set, a text in place of the value is taken too.
 func (t *Terms) typed(f *event.Field, texts bool) object {
 	spaced := func(pattern string) string {
 		if f.Convert.Trim {
@@ -423,7 +422,7 @@ func (t *Terms) typed(f *event.Field, texts bool) object {
 	}
 }
 
-// versionName is the field that orders changes; empty: none does by itself.
+// versionName returns the field that orders changes, or an empty string if none does by itself.
 func (t *Terms) versionName() string {
 	if v := t.Schema.Version; v >= 0 {
 		return t.Schema.Fields[v].Name
@@ -444,7 +443,7 @@ func (t *Terms) textual(f *event.Field) object {
 	return object{{"type", "string"}}
 }
 
-// timed describes a time in a format of its own.
+// timed describes a time with its own format.
 func timed(f *event.Field) object {
 	format, err := event.ParseTimeFormat(f.Format, f.Zone)
 	if err != nil {
@@ -459,7 +458,7 @@ func timed(f *event.Field) object {
 	return object{{"type", "string"}, {"pattern", format.Pattern()}}
 }
 
-// key describes records' keys; nil: no field lies in them.
+// key describes the records' keys; nil: no field is in them.
 func (t *Terms) key() object {
 	if whole := t.part(event.WholeKey); whole.field != nil {
 		return t.asText(whole)
@@ -477,7 +476,7 @@ func (t *Terms) asText(n *tree) object {
 	return onlyTexts(t.leaf(n))
 }
 
-// headers describes records' headers; nil: no field is one.
+// headers describes the records' headers; nil: no field is one.
 func (t *Terms) headers() object {
 	root := t.part(event.InHeader)
 	if len(root.children) == 0 {

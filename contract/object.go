@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 )
 
-// object is a JSON object that keeps its members in the order in which they were added.
+// object is a JSON object that keeps its members in insertion order.
 type object []member
 
 type member struct {
@@ -16,7 +16,7 @@ type member struct {
 // with returns the object with one more member.
 func (o object) with(name string, value any) object { return append(o, member{name, value}) }
 
-// get returns a member's value; nil: there is none.
+// get returns a member's value, or nil if there is none.
 func (o object) get(name string) any {
 	for _, m := range o {
 		if m.name == name {
@@ -54,7 +54,7 @@ func marshal(v any) ([]byte, error) {
 	return bytes.TrimRight(b.Bytes(), "\n"), err
 }
 
-// document is a value as a file of JSON.
+// document returns a value as a JSON file.
 func document(v any) []byte {
 	raw, err := marshal(v)
 	var b bytes.Buffer

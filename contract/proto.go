@@ -7,8 +7,8 @@ import (
 	"brine/event"
 )
 
-// Proto is the smallest Protobuf message that the pipeline takes, as a .proto file. Where all records are of one file it is that file,
-// and where they are Canal's packets it is those.
+// Proto returns the smallest Protobuf message that the pipeline takes, as a .proto file. If a schema file applies to all records, it
+// returns that file; if they are Canal's packets, it returns those messages.
 func (t *Terms) Proto() ([]byte, error) {
 	if t.packets() {
 		return t.packet(), nil
@@ -30,7 +30,7 @@ func (t *Terms) Proto() ([]byte, error) {
 	return []byte(b.String()), nil
 }
 
-// message writes a message, with those of its fields within it.
+// message writes a message, with the messages of its fields nested.
 func (t *Terms) message(b *strings.Builder, n *tree, name, indent string) error {
 	fmt.Fprintf(b, "%smessage %s {\n", indent, name)
 	for i, m := range n.children {
