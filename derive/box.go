@@ -9,9 +9,9 @@ import (
 	"brine/event"
 )
 
-// box holds a field's value as CEL takes it. A value in an interface is memory of its own, which Go takes for each value again: a box keeps
-// the memory and the interfaces that point to it, and overwrites the one for the next event. So what an evaluation returns
-// is read before the next one begins, and CEL, which keeps nothing of an event beyond an evaluation, never sees two values in one.
+// box holds a field's value for CEL. Putting a value in an interface allocates memory each time. A box instead keeps the memory and the
+// interfaces that point to it, and overwrites it for the next event. So the result of an evaluation must be read before the next one
+// begins, and CEL, which keeps nothing of an event beyond an evaluation, never sees two values in one box.
 type box struct {
 	name  string
 	field int // position
@@ -21,10 +21,10 @@ type box struct {
 	float  types.Double
 	at     types.Timestamp
 
-	boxed [event.TimeMS + 1]any // by type: points to the above
+	boxed [event.TimeMS + 1]any // by type: point to the above
 }
 
-// open makes the box ready. It must not be moved afterwards.
+// open prepares the box, which must not be moved afterwards.
 func (b *box) open(name string, field int) {
 	b.name, b.field = name, field
 	b.boxed[event.Text] = pointed(types.String(""), unsafe.Pointer(&b.text))
@@ -33,7 +33,7 @@ func (b *box) open(name string, field int) {
 	b.boxed[event.TimeMS] = pointed(types.Timestamp{}, unsafe.Pointer(&b.at))
 }
 
-// pointed is an interface of like's type, which must be none that is a pointer, whose value is what data points to.
+// pointed returns an interface of like's type, which must not be a pointer type, whose value is what data points to.
 func pointed(like any, data unsafe.Pointer) any {
 	(*[2]unsafe.Pointer)(unsafe.Pointer(&like))[1] = data // an interface is its type and a pointer to its value
 	return like

@@ -13,13 +13,13 @@ import (
 // Builder compiles the expressions of a pipeline in the order in which they are written.
 type Builder struct {
 	env    *cel.Env
-	fields []event.Field // of the record, then those that were made
+	fields []event.Field // the record's, followed by the derived ones
 	broken error         // why there is no env
-	wrong  []string      // names of lets whose own expressions are wrong
+	wrong  []string      // names of lets with a faulty expression
 	rules  Rules
 }
 
-// New begins with the fields of the record, whose names and types must be valid.
+// New returns a builder with the fields of the record, whose names and types must be valid.
 func New(fields []event.Field) *Builder {
 	b := &Builder{fields: slices.Clone(fields)}
 	b.env, b.broken = language()
@@ -30,7 +30,7 @@ func New(fields []event.Field) *Builder {
 	return b
 }
 
-// declare makes a field known to the expressions that follow.
+// declare makes a field known to later expressions.
 func (b *Builder) declare(f event.Field) {
 	if b.broken == nil && unnamed(f) == "" {
 		b.env, b.broken = b.env.Extend(cel.Variable(f.Name, variables[f.Type.Stored()]))
@@ -41,8 +41,8 @@ func (b *Builder) position(name string) int {
 	return slices.IndexFunc(b.fields, func(f event.Field) bool { return f.Name == name })
 }
 
-// Let adds a field of this type; 0: of the type that the expression makes. Expressions after it may name the field. It is the type, or
-// a *Fault. After a fault the others can still be checked, but Rules must not be asked for.
+// Let adds a field of this type, or, if it is 0, of the type that the expression has. Later expressions may name the field. Let returns the
+// type, or a *Fault. After a fault, other expressions can still be checked, but Rules must not be called.
 func (b *Builder) Let(name string, typ event.Type, setting, text string) (event.Type, error) {
 	if b.position(name) >= 0 {
 		return 0, &Fault{Text: "field " + name + " is declared already; choose another name"}
@@ -63,7 +63,7 @@ func (b *Builder) Let(name string, typ event.Type, setting, text string) (event.
 	return e.typ, nil
 }
 
-// distrust lets expressions name a field of which nobody knows what it is.
+// distrust lets expressions name a field of unknown type.
 func (b *Builder) distrust(name string) {
 	b.wrong = append(b.wrong, name)
 	if b.broken == nil {
@@ -71,8 +71,8 @@ func (b *Builder) distrust(name string) {
 	}
 }
 
-// Condition adds a bool field that is never null, for what an event becomes in one place: see event.Event.Holds. Where it has no answer,
-// only that place has none of the event: the field is then a text that says why. No expression can name it.
+// Condition adds a bool field that is never null, which decides about one destination of an event: see event.Event.Holds. If it has no
+// answer, only that destination does not get the event, and the field is a text with the reason. No expression can name it.
 func (b *Builder) Condition(name, setting, text string) error {
 	e, err := b.question(setting, text)
 	if err != nil {
@@ -83,7 +83,7 @@ func (b *Builder) Condition(name, setting, text string) error {
 	return nil
 }
 
-// Fix adds what a field of this name and type is fixed to: see event.Fix. No expression can name the result.
+// Fix adds the value to which a field of this name and type is fixed: see event.Fix. No expression can name the result.
 func (b *Builder) Fix(name string, typ event.Type, setting, text string) error {
 	e, err := b.try(setting, text)
 	if err != nil {
@@ -96,7 +96,7 @@ func (b *Builder) Fix(name string, typ event.Type, setting, text string) error {
 	return nil
 }
 
-// When says which events are kept. It may name every field that was made, before it or after.
+// When sets which events are kept. It may name every derived field, whether added before or after it.
 func (b *Builder) When(setting, text string) error {
 	e, err := b.question(setting, text)
 	if err != nil {
@@ -135,7 +135,7 @@ func (b *Builder) try(setting, text string) (expression, error) {
 	return e, nil
 }
 
-// explain says of a field that is there and cannot be named why it cannot.
+// explain adds to a fault why a field that exists cannot be named.
 func (b *Builder) explain(f *Fault) *Fault {
 	if name, ok := strings.CutPrefix(f.Text, "there is no field and no function "); ok {
 		if i := b.position(name); i >= 0 {
@@ -145,10 +145,10 @@ func (b *Builder) explain(f *Fault) *Fault {
 	return f
 }
 
-// Fields are those of the record and, behind them, those that were made: a schema's.
+// Fields returns the fields of the record, followed by the derived ones: the fields of a schema.
 func (b *Builder) Fields() []event.Field { return slices.Clone(b.fields) }
 
-// Rules are what was compiled so far.
+// Rules returns what was compiled so far.
 func (b *Builder) Rules() *Rules {
 	r := b.rules
 	r.fields = b.Fields()

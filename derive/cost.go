@@ -6,15 +6,15 @@ import (
 	"cel.dev/cel-go/common/types"
 )
 
-// maxText is the longest text that an expression looks at; one that is longer is an error of the event that has it. It bounds what an
-// event can cost, together with maxCost.
+// maxText is the longest text that an expression may look at. A longer one is an error of its event. With maxCost, it bounds what an event
+// can cost.
 const maxText = 64 << 10 // bytes
 
-// maxCost is the most that one expression may cost, in CEL's units: one is a comparison, or ten bytes that are looked at or copied. It
-// leaves room for a text of two dozen others, each as long as can be.
+// maxCost is the largest cost of one expression, in CEL's units: one is a comparison, or ten bytes that are read or copied. It allows a
+// text made of two dozen others of maximum length.
 const maxCost = 2_000_000
 
-// estimator knows what CEL does not: how long a field can be, and what conversions and our functions make.
+// estimator knows what CEL does not: how long fields can be, and the results of conversions and our functions.
 type estimator struct{}
 
 func (estimator) EstimateSize(n cost.AstNode) *cost.SizeEstimate {
@@ -27,13 +27,13 @@ func (estimator) EstimateSize(n cost.AstNode) *cost.SizeEstimate {
 	return &cost.SizeEstimate{Min: 1, Max: 1}
 }
 
-// printed is how long the texts are that conversions make of what has no length of its own.
+// printed is the length of the texts to which conversions turn values that have no length of their own.
 var printed = map[string]uint64{
 	"bool_to_string": 5, "int64_to_string": 20, "uint64_to_string": 20, "double_to_string": 24, "timestamp_to_string": 48,
 	"duration_to_string": 32,
 }
 
-// scanned are overloads that look at each byte of their texts once, and what they make of them is no longer.
+// scanned are overloads that read each byte of their texts once, and return texts that are no longer.
 var scanned = map[string]bool{
 	"contains_string": true, "string_lowerAscii": true, "string_upperAscii": true, "string_trim": true, "string_substring": true,
 	"string_substring_from": true, "string_to_timestamp": true, "string_to_duration": true, "string_to_int64": true,
@@ -69,7 +69,7 @@ func (e estimator) EstimateCallCost(_, overload string, target *cost.AstNode, ar
 	return &cost.CallEstimate{CostEstimate: read.MultiplyByCostFactor(0.1).Add(cost.FixedCostEstimate(1)), ResultSize: &made}
 }
 
-// sizeOf is the size of a text; nil where it is none, or nobody knows.
+// sizeOf returns the size of a text, or nil if it is no text or of unknown size.
 func (e estimator) sizeOf(n cost.AstNode) *cost.SizeEstimate {
 	if !isText(n.Type()) {
 		return nil

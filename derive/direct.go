@@ -8,7 +8,7 @@ import (
 	"brine/event"
 )
 
-// Expressions of the usual forms are answered directly from an event's values, and CEL is not asked:
+// Expressions of the usual forms are evaluated directly from an event's values, without CEL:
 //
 //	answer    = operand | operand + operand + … | condition | condition ? answer : answer
 //	condition = condition && condition | condition || condition | !condition | a bool field | true | false
@@ -16,24 +16,24 @@ import (
 //	          | operand.startsWith(operand), and endsWith, contains
 //	operand   = a field | a constant
 //
-// What is answered is what CEL would answer. Whatever else there is, above all a null where CEL wants a value, is for CEL, which also says
-// what is wrong; FuzzExpression holds the two together.
+// The results are those of CEL. Everything else, above all a null where CEL needs a value, is left to CEL, which also reports errors.
+// FuzzExpression checks that the two agree.
 
-// answerer answers an expression; ok is false where CEL must be asked.
+// answerer evaluates an expression; ok is false if CEL must evaluate it.
 type answerer interface {
 	answer(values []event.Value) (v event.Value, ok bool)
 }
 
-// condition is what is true or false of an event.
+// condition is a condition on an event.
 type condition interface {
 	holds(values []event.Value) truth
 }
 
-// truth is what a condition comes to.
+// truth is the result of a condition.
 type truth uint8
 
 const (
-	unsure truth = iota // CEL must be asked
+	unsure truth = iota // CEL must evaluate it
 	isFalse
 	isTrue
 )
@@ -47,14 +47,14 @@ func truthOf(b bool) truth {
 
 // operand is a field or a constant. A null has type 0.
 type operand struct {
-	field int // position; constant: none
+	field int // position; of a constant: none
 	typ   event.Type
 	fixed event.Value
 }
 
 const constant = -1
 
-// of returns the operand's value for an event, which may be null; nil: CEL must be asked.
+// of returns the operand's value for an event, which may be null, or nil if CEL must evaluate it.
 func (o *operand) of(values []event.Value) *event.Value {
 	if o.field == constant {
 		return &o.fixed
@@ -84,7 +84,7 @@ func (o *operand) holds(values []event.Value) truth {
 	return truthOf(v.Bool())
 }
 
-// joined is several texts, one behind the other.
+// joined concatenates several texts.
 type joined []operand
 
 func (j joined) answer(values []event.Value) (v event.Value, ok bool) {
@@ -103,7 +103,7 @@ func (j joined) answer(values []event.Value) (v event.Value, ok bool) {
 	return event.TextOf(text), true
 }
 
-// either is one of two answers.
+// either is one of two results.
 type either struct {
 	when            condition
 	then, otherwise answerer
@@ -119,7 +119,7 @@ func (e *either) answer(values []event.Value) (v event.Value, ok bool) {
 	return v, false
 }
 
-// asked is the answer that a condition is.
+// asked returns the result of a condition.
 type asked struct{ condition }
 
 func (a asked) answer(values []event.Value) (v event.Value, ok bool) {
@@ -127,7 +127,7 @@ func (a asked) answer(values []event.Value) (v event.Value, ok bool) {
 	return event.BoolValue(t == isTrue), t != unsure
 }
 
-// all and any join conditions by && and ||. They end at the first one that CEL must be asked about, even where CEL would find that another
+// all and any join conditions by && and ||. They stop at the first condition that CEL must evaluate, even if CEL would find that another
 // one decides.
 type all []condition
 
@@ -166,8 +166,8 @@ func (n not) holds(values []event.Value) truth {
 // comparison compares two operands of one type.
 type comparison struct {
 	left, right operand
-	wants       [3]bool // whether it holds where left is less, equal, greater
-	ordered     bool    // nulls cannot be compared by it
+	wants       [3]bool // whether it holds if left is less, equal, greater
+	ordered     bool    // it cannot compare nulls
 }
 
 func (c *comparison) holds(values []event.Value) truth {
@@ -201,7 +201,7 @@ func (c *comparison) holds(values []event.Value) truth {
 	return truthOf(c.wants[order+1])
 }
 
-// looking looks into a text for another one.
+// looking searches a text for another one.
 type looking struct {
 	text, part operand
 	finds      func(text, part []byte) bool
@@ -215,7 +215,7 @@ func (l *looking) holds(values []event.Value) truth {
 	return truthOf(l.finds(text.Text(), part.Text()))
 }
 
-// member is one of a few constants of its type.
+// member reports whether a value is one of a few constants of its type.
 type member struct {
 	operand
 	list []event.Value

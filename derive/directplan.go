@@ -10,10 +10,10 @@ import (
 	"brine/event"
 )
 
-// direct returns what answers a checked expression without CEL; nil: it is of no such form.
+// direct returns an answerer that evaluates a checked expression without CEL, or nil if the expression does not have such a form.
 func (b *Builder) direct(tree *ast.AST) answerer { return planner{b, tree}.answerer(tree.Expr()) }
 
-// planner makes answerers of an expression's tree.
+// planner makes answerers from an expression's tree.
 type planner struct {
 	builder *Builder
 	tree    *ast.AST
@@ -46,12 +46,12 @@ func (p planner) answerer(e ast.Expr) answerer {
 	return nil
 }
 
-// simple reports whether values of a type are compared, and answered, directly.
+// simple reports whether values of a type are compared, and returned, directly.
 func simple(t event.Type) bool {
 	return t == event.Text || t == event.Int || t == event.Float || t == event.Bool
 }
 
-// operand is a field, or a constant. One that is null has type 0.
+// operand returns a field or constant. A null constant has type 0.
 func (p planner) operand(e ast.Expr) (o operand, ok bool) {
 	switch e.Kind() {
 	case ast.IdentKind:
@@ -82,7 +82,7 @@ func (p planner) operand(e ast.Expr) (o operand, ok bool) {
 	return o, false
 }
 
-// texts appends the operands of a chain of +; nil: they are not all texts.
+// texts appends the operands of a chain of +, or returns nil if they are not all texts.
 func (p planner) texts(out []operand, e ast.Expr) []operand {
 	if e.Kind() == ast.CallKind && e.AsCall().FunctionName() == operators.Add {
 		for _, arg := range e.AsCall().Args() {
@@ -132,7 +132,7 @@ func (p planner) condition(e ast.Expr) condition {
 	return nil
 }
 
-// conditions are all of them; nil: one of them is none.
+// conditions returns all conditions, or nil if one of the arguments is not a condition.
 func (p planner) conditions(args []ast.Expr) (out []condition) {
 	for _, arg := range args {
 		c := p.condition(arg)
@@ -144,7 +144,7 @@ func (p planner) conditions(args []ast.Expr) (out []condition) {
 	return out
 }
 
-// comparisons say whether they hold where the left operand is less, equal, greater.
+// comparisons say whether they hold if the left operand is less, equal, greater.
 var comparisons = map[string][3]bool{
 	operators.Equals: {false, true, false}, operators.NotEquals: {true, false, true},
 	operators.Less: {true, false, false}, operators.LessEquals: {true, true, false},
@@ -174,7 +174,7 @@ func (p planner) looking(text, part ast.Expr, finds func(text, part []byte) bool
 	return &looking{in, sought, finds}
 }
 
-// maxMembers are as many as are looked through; CEL has a table for more.
+// maxMembers is the largest number of constants that are searched linearly; for more, CEL has a table.
 const maxMembers = 16
 
 func (p planner) member(e, list ast.Expr) condition {

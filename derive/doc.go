@@ -1,13 +1,13 @@
-// Package derive makes fields of an event from its other fields, and decides which events are kept: expressions in CEL, the Common
+// Package derive computes fields of an event from its other fields, and decides which events are kept, by expressions in CEL, the Common
 // Expression Language.
 //
-// A [Builder] compiles expressions against the fields of a schema, one after another; its [Rules] are what a decoder asks. The
-// invariant: what an expression answers is a function of the event's values alone. There is no clock, no offset, no state, and no
-// table but what the expression holds itself, so a replay decides as the first run did.
+// A [Builder] compiles expressions against the fields of a schema, one after another; a decoder uses the resulting [Rules]. The invariant:
+// the result of an expression is a function of the event's values alone. There is no clock, no offset, no state, and no table other than
+// what the expression itself contains, so a replay decides as the first run did.
 //
-// Work is bounded before anything runs: an expression has no loops (macros are off), so its cost follows from its text and from
-// maxText, the longest text that it may look at; one that could cost more than maxCost is refused by [Builder]. What is left
-// to fail while events come, an overflow, a division by zero, a null where a value is needed, is an *event.Error: a dead letter.
+// Work is bounded before anything runs: an expression has no loops (macros are off), so its cost follows from its text and from maxText,
+// the longest text that it may look at. [Builder] refuses expressions that could cost more than maxCost. What can still fail at run time
+// (an overflow, a division by zero, a null where a value is needed) is an *event.Error: a dead letter.
 //
-// An evaluator belongs to one goroutine: the values that it hands to CEL are its own and are used again for the next event.
+// An evaluator belongs to one goroutine: it owns the values that it passes to CEL, and reuses them for the next event.
 package derive

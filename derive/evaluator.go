@@ -13,15 +13,15 @@ import (
 	"brine/event"
 )
 
-// Evaluator asks rules about events. It belongs to one goroutine.
+// Evaluator applies rules to events. It belongs to one goroutine.
 type Evaluator struct {
 	rules *Rules
-	boxes [][]box // by let, and of when behind them: the fields that it names
+	boxes [][]box // the fields that it names, by let, with those of when last
 	scope scope
 	frame *interpreter.ExecutionFrame // over the scope
 }
 
-// Evaluator makes an evaluator.
+// Evaluator returns a new evaluator.
 func (r *Rules) Evaluator() event.Evaluator { return r.evaluator() }
 
 func (r *Rules) evaluator() *Evaluator {
@@ -47,8 +47,8 @@ func (r *Rules) evaluator() *Evaluator {
 	return e
 }
 
-// Derive fills the fields that are made, which lie behind those of the record, and reports whether the event is kept. If it is not,
-// fields that were not needed to know that stay null.
+// Derive fills the derived fields, which follow those of the record, and reports whether the event is kept. If it is not, fields that were
+// not needed to decide stay null.
 func (e *Evaluator) Derive(values []event.Value) (keep bool, err *event.Error) {
 	r := e.rules
 	if err := e.make(r.before, values); err != nil {
@@ -94,7 +94,7 @@ func (e *Evaluator) make(lets []int, values []event.Value) *event.Error {
 	return nil
 }
 
-// eval returns what expression number i, x, answers.
+// eval returns the result of x, which is expression number i.
 func (e *Evaluator) eval(i int, x *expression, values []event.Value) (event.Value, *event.Error) {
 	if x.direct != nil {
 		if v, ok := x.direct.answer(values); ok && (!x.question || !v.Null()) {
@@ -116,7 +116,7 @@ func (e *Evaluator) eval(i int, x *expression, values []event.Value) (event.Valu
 	return v, nil
 }
 
-// failed words why an expression has no answer.
+// failed returns the error of an expression without a result.
 func (e *Evaluator) failed(x *expression, fault string) *event.Error {
 	fault = plain(fault)
 	var null []string
@@ -138,7 +138,7 @@ func isOrAre(names []string) string {
 	return strings.Join(names, ", ") + " are"
 }
 
-// unbox is what a result says as a value; fault says why it cannot be one. A text aliases the event's or memory of its own.
+// unbox converts a result to a value; fault is the reason why it cannot be one. A text aliases the event's memory or its own.
 func unbox(v ref.Val) (out event.Value, fault string) {
 	switch v := v.(type) {
 	case types.Bool:

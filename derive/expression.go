@@ -16,12 +16,12 @@ import (
 type expression struct {
 	setting string // for people
 	program cel.Program
-	direct  answerer // nil: CEL is always asked
+	direct  answerer // nil: CEL always evaluates it
 	typ     event.Type
-	names   []int // the fields that it names, by position
+	names   []int // positions of the fields that it names
 
-	question bool // null is no answer
-	local    bool // what is made where it has no answer says why
+	question bool // null is no result
+	local    bool // if it has no result, its field holds the reason
 }
 
 // compile checks a text and bounds its cost.
@@ -64,17 +64,17 @@ func costly(most uint64) string {
 	return fmt.Sprintf("it could cost %d for one event whose texts are %d bytes long, more than %d; %s", most, maxText, maxCost, fix)
 }
 
-// outputs are the field types that results have.
+// outputs are the field types of results.
 var outputs = map[string]event.Type{
 	"string": event.Text, "int": event.Int, "double": event.Float, "bool": event.Bool, "google.protobuf.Timestamp": event.TimeMS,
 }
 
-// unwrapped is a type's name without the null that it may be.
+// unwrapped returns a type's name without its nullability.
 func unwrapped(t *types.Type) string {
 	return wrapped.ReplaceAllString(t.String(), "$1")
 }
 
-// refusedNode finds what CEL takes and nobody should have: messages of Protocol Buffers, and regular expressions that come from events.
+// refusedNode finds what CEL allows and we do not: Protocol Buffers messages, and regular expressions that come from events.
 func refusedNode(tree *ast.AST) (found *Fault) {
 	ast.PostOrderVisit(tree.Expr(), ast.NewExprVisitor(func(e ast.Expr) {
 		switch {
@@ -102,7 +102,7 @@ func faultAt(tree *ast.AST, e ast.Expr, text string) *Fault {
 	return &Fault{Line: at.Line(), Column: at.Column() + 1, Text: text}
 }
 
-// named are the fields that an expression names.
+// named returns the fields that an expression names.
 func (b *Builder) named(tree *ast.AST) []int {
 	var out []int
 	for _, name := range names(tree) {
@@ -114,12 +114,12 @@ func (b *Builder) named(tree *ast.AST) []int {
 	return out
 }
 
-// namesWrong reports whether an expression names a let that is wrong itself.
+// namesWrong reports whether an expression names a let whose own expression is wrong.
 func (b *Builder) namesWrong(tree *ast.AST) bool {
 	return slices.ContainsFunc(names(tree), func(name string) bool { return slices.Contains(b.wrong, name) })
 }
 
-// names are those of an expression, as often as they are there.
+// names returns the names in an expression, with repetitions.
 func names(tree *ast.AST) (out []string) {
 	ast.PostOrderVisit(tree.Expr(), ast.NewExprVisitor(func(e ast.Expr) {
 		if e.Kind() == ast.IdentKind {

@@ -8,13 +8,13 @@ import (
 	"cel.dev/cel-go/cel"
 )
 
-// Fault is what is wrong with an expression.
+// Fault is an error in an expression.
 type Fault struct {
-	Line, Column int // where in its text, from 1; 0: all of it
+	Line, Column int // position in its text, from 1; 0: all of it
 	Text         string
 }
 
-// ErrUnchecked is the fault of an expression in which nothing is known to be wrong but a let that it names.
+// ErrUnchecked is the fault of an expression whose only known fault is that it names a faulty let.
 var ErrUnchecked = &Fault{Text: "it names a field whose own expression is wrong"}
 
 func (f *Fault) Error() string {
@@ -27,7 +27,7 @@ func (f *Fault) Error() string {
 	return fmt.Sprintf("at its line %d, character %d: %s", f.Line, f.Column, f.Text)
 }
 
-// faultOf is the first of what CEL found.
+// faultOf returns the first issue that CEL found.
 func faultOf(issues *cel.Issues) *Fault {
 	all := issues.Errors()
 	if len(all) == 0 {
@@ -49,10 +49,10 @@ var (
 	arguments = regexp.MustCompile(`^found no matching overload for '(\w+)' applied to '(.*)'`)
 )
 
-// fieldTypes are what a configuration calls CEL's types.
+// fieldTypes are the configuration's names of CEL's types.
 var fieldTypes = strings.NewReplacer("string", "text", "double", "float", "timestamp", "time")
 
-// mismatch words that an operator or a function does not take what it is given.
+// mismatch rewords that an operator or a function does not take its operands.
 func mismatch(message string) string {
 	if m := operands.FindStringSubmatch(message); m != nil {
 		return fieldTypes.Replace(m[1]+" takes no "+m[2]+" with "+m[3]) + "; convert one with double(), int() or string()"
@@ -63,10 +63,10 @@ func mismatch(message string) string {
 	return message
 }
 
-// most is as much as is said of a fault: CEL lists all that a text might have gone on with.
+// most is the length to which a fault is truncated: CEL lists everything with which a text could have continued.
 const most = 400
 
-// plain is CEL's message in the words of a configuration.
+// plain returns CEL's message in the terms of a configuration.
 func plain(message string) string {
 	message = wrapped.ReplaceAllString(container.ReplaceAllString(message, ""), "$1")
 	message = strings.NewReplacer("google.protobuf.Timestamp", "timestamp", "google.protobuf.Duration", "duration").Replace(message)

@@ -14,7 +14,7 @@ import (
 	"brine/event"
 )
 
-// Bounds of an expression's text, as it is compiled.
+// The bounds of an expression's text, as it is compiled.
 const (
 	maxSource  = 4096 // characters
 	maxNodes   = 500  // names, values and calls
@@ -22,13 +22,13 @@ const (
 	maxRegex   = 500  // instructions of a compiled regular expression
 )
 
-// unstable says why a field of the record's place must not decide anything.
+// unstable is the reason why a field of the record's position must not decide anything.
 const unstable = "says where a record lies, which is another place after a mirror or a restore; a replay would decide otherwise"
 
-// refused are sources of fields that no expression may name.
+// refused are the sources of fields that no expression may name.
 var refused = map[string]bool{"$partition": true, "$offset": true}
 
-// variables are the types that the fields have in expressions. A field that no expression can name has none.
+// variables are the types of fields in expressions. A field that no expression can name has none.
 var variables = map[event.Type]*cel.Type{
 	event.Text: cel.NullableType(cel.StringType), event.Int: cel.NullableType(cel.IntType), event.Float: cel.NullableType(cel.DoubleType),
 	event.Bool: cel.NullableType(cel.BoolType), event.TimeMS: cel.NullableType(cel.TimestampType),
@@ -36,7 +36,7 @@ var variables = map[event.Type]*cel.Type{
 	event.Date: cel.NullableType(cel.TimestampType),
 }
 
-// unnamed says why no expression can name the field; empty if one can.
+// unnamed returns the reason why no expression can name the field, or an empty string if one can.
 func unnamed(f event.Field) string {
 	switch {
 	case refused[f.Where()]:
@@ -51,7 +51,7 @@ func unnamed(f event.Field) string {
 	return ""
 }
 
-// language is CEL without macros and without what has no bound, and a few functions of ours.
+// language returns CEL without macros and without anything unbounded, but with a few functions of ours.
 func language() (*cel.Env, error) {
 	return cel.NewCustomEnv(
 		cel.StdLib(cel.StdLibSubset(&env.LibrarySubset{DisableMacros: true, ExcludeFunctions: []*env.Function{
@@ -72,17 +72,17 @@ func language() (*cel.Env, error) {
 	)
 }
 
-// onText declares a function of a text that makes another, no longer one: of ASCII alone, so that it means the same in every version
-// of Unicode.
+// onText declares a function from a text to one that is no longer. Such functions handle only ASCII, so that they mean the same in every
+// version of Unicode.
 func onText(name string, f func(string) string) cel.EnvOption {
 	return cel.Function(name, cel.MemberOverload("string_"+name, []*cel.Type{cel.StringType}, cel.StringType,
 		cel.UnaryBinding(func(text ref.Val) ref.Val { return types.String(f(string(text.(types.String)))) })))
 }
 
-// substring cuts characters from, and up to but without to, out of a text; to nil means its end.
+// substring returns the characters of a text from from up to, but not including, to. If to is nil, it returns all after from.
 func substring(text, from, to ref.Val) ref.Val {
 	s, start := string(text.(types.String)), int64(from.(types.Int))
-	end := int64(len(s)) // no fewer than its characters
+	end := int64(len(s)) // at least its number of characters
 	if to != nil {
 		end = int64(to.(types.Int))
 	}
@@ -97,7 +97,7 @@ func substring(text, from, to ref.Val) ref.Val {
 	return types.String(s[first:last])
 }
 
-// byteOf is where character n of s begins; its end, where there are n. There is none beyond.
+// byteOf returns the byte at which character n of s begins, or the end of s if it has n characters. If it has fewer, ok is false.
 func byteOf(s string, n int64) (at int, ok bool) {
 	for i := range s {
 		if n == 0 {
@@ -112,7 +112,7 @@ func lower(s string) string { return mapped(s, 'A', 'Z') }
 
 func upper(s string) string { return mapped(s, 'a', 'z') }
 
-// mapped changes the case of the letters of ASCII from first to last; it copies only what changes.
+// mapped changes the case of the ASCII letters from first to last; it copies only if something changes.
 func mapped(s string, first, last byte) string {
 	const other = 'a' - 'A'
 	var out []byte
@@ -130,5 +130,5 @@ func mapped(s string, first, last byte) string {
 	return string(out)
 }
 
-// trim drops the blanks of ASCII around a text.
+// trim removes ASCII whitespace around a text.
 func trim(s string) string { return strings.Trim(s, " \t\r\n\v\f") }

@@ -6,20 +6,20 @@ import (
 	"brine/event"
 )
 
-// Rules are the compiled expressions of a pipeline. They do not change, and any number of evaluators may share them.
+// Rules are the compiled expressions of a pipeline. They are immutable, so any number of evaluators may share them.
 type Rules struct {
 	fields []event.Field
-	record int          // fields of the record; what lets[i] makes is field record+i
-	lets   []expression // conditions among them
+	record int          // number of the record's fields; lets[i] makes field record+i
+	lets   []expression // including conditions
 	when   *expression  // nil: every event is kept
 
-	before, after []int // lets that when needs, and the others: one that fails for events which when leaves out does no harm
+	before, after []int // lets that when needs, and the others, which cannot fail for events that when drops
 
-	beside     []int // lets of nothing that lies in a record's value: those that a tombstone has
-	whenBeside bool  // when names nothing that does
+	beside     []int // lets that depend on nothing in a record's value: those of a tombstone
+	whenBeside bool  // when names nothing in a record's value
 }
 
-// KeepAll are the rules without when: every event is kept, and all of it is made.
+// KeepAll returns the rules without when: every event is kept, and all derived fields are made.
 func (r *Rules) KeepAll() event.Deriver {
 	all := *r
 	all.when, all.whenBeside = nil, false
@@ -56,22 +56,22 @@ func (r *Rules) plan() {
 	r.whenBeside = r.when != nil && r.lies(r.when)
 }
 
-// lies reports whether nothing that an expression follows from lies in a record's value.
+// lies reports whether an expression depends on nothing in a record's value.
 func (r *Rules) lies(e *expression) bool {
 	return !slices.ContainsFunc(r.sources(e, nil, nil), func(f int) bool { return !r.fields[f].OfTombstone() })
 }
 
-// Beside reports whether the let that makes a field follows from nothing that lies in a record's value.
+// Beside reports whether the let of a field depends on nothing in a record's value.
 func (r *Rules) Beside(field string) bool {
 	i := slices.IndexFunc(r.fields, func(f event.Field) bool { return f.Name == field })
 	return i >= r.record && r.lies(&r.lets[i-r.record])
 }
 
-// When is the name under which Sources knows it.
+// When is the name of when in Sources.
 const When = ""
 
-// Sources are the fields that an answer follows from, by position: of the let or condition that makes a field, or of When. A field that
-// is made is replaced by those that it is made of, unless it is one of those at which to stop.
+// Sources returns, by position, the fields on which a result depends: that of the let or condition that makes field, or that of When.
+// Derived fields are replaced by those from which they are made, except for the fields in stop.
 func (r *Rules) Sources(field string, stop ...string) []int {
 	if field == When {
 		if r.when == nil {
@@ -98,7 +98,7 @@ func (r *Rules) sources(e *expression, stop []string, out []int) []int {
 	return out
 }
 
-// Named are the fields that any expression names, by position.
+// Named returns the positions of the fields that any expression names.
 func (r *Rules) Named() (out []int) {
 	if r.when != nil {
 		out = append(out, r.when.names...)
