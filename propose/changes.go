@@ -13,19 +13,19 @@ import (
 	"brine/registry"
 )
 
-// changes are what a sample of a database's log says of it.
+// changes is what a sample of a database's log shows about the log.
 type changes struct {
 	form  event.EnvelopeForm
-	key   []string // columns of the primary key, as the records or their keys have them
-	whole bool     // it is known what a row was before each update and delete
-	log   logPlace // which place in the database's log each change says
-	at    string   // the field of the time of a change
-	row   string   // the field of the row's index in its record, which tells apart changes of one time; empty: there is none
-	gone  string   // the field that says that a change is a delete
-	place []string // the fields of the place in the log
+	key   []string // columns of the primary key, from the records or their keys
+	whole bool     // every update and delete has the whole row before it
+	log   logPlace // which kind of position in the database's log each change has
+	at    string   // field of the time of a change
+	row   string   // field of the row's index in its record, which orders changes of the same time; empty: there is none
+	gone  string   // field that marks a change as a delete
+	place []string // fields of the position in the log
 }
 
-// logPlace is how a change says its place in the database's log.
+// logPlace is the form in which a change gives its position in the database's log.
 type logPlace int
 
 const (
@@ -34,7 +34,7 @@ const (
 	filePlace          // MySQL and MariaDB: source.file and source.pos
 )
 
-// placeOf returns the place that source has, by what it says of its members.
+// placeOf returns the kind of position in source, given a function that reports whether it has a member of a type.
 func placeOf(has func(member string, t event.Type) bool) logPlace {
 	switch {
 	case has("lsn", event.Int):
@@ -45,7 +45,7 @@ func placeOf(has func(member string, t event.Type) bool) logPlace {
 	return noPlace
 }
 
-// placeIn returns the place that a record's source has.
+// placeIn returns the kind of position in a record's source.
 func placeIn(source json.RawMessage) logPlace {
 	var s struct {
 		LSN, Pos *int64
@@ -59,14 +59,14 @@ func placeIn(source json.RawMessage) logPlace {
 	})
 }
 
-// change is a record of Debezium's.
+// change is a record of Debezium.
 type change struct {
 	Op            string
 	Before, After json.RawMessage
 	Source        json.RawMessage
 }
 
-// row is what a record says of a row; nil: nothing.
+// row returns the row in a record, or nil if there is none.
 func (c *change) row() []byte {
 	if len(c.After) > 0 && c.After[0] == '{' {
 		return c.After
@@ -77,7 +77,7 @@ func (c *change) row() []byte {
 	return nil
 }
 
-// wrapped is what stands around JSON that Kafka Connect writes with its schema.
+// wrapped is the envelope of JSON that Kafka Connect writes with its schema.
 type wrapped struct {
 	Schema  *connect
 	Payload json.RawMessage
@@ -97,7 +97,7 @@ func unwrap(value []byte) (schema *connect, inner []byte) {
 	return nil, value
 }
 
-// debezium reads a record; false: it is no change of a row.
+// debezium parses a record; ok is false if it is not a change of a row.
 func debezium(value []byte) (c change, ok bool) {
 	_, inner := unwrap(value)
 	if json.Unmarshal(inner, &c) != nil {
@@ -106,7 +106,7 @@ func debezium(value []byte) (c change, ok bool) {
 	return c, c.Op != "" && c.row() != nil && len(c.Source) > 0
 }
 
-// findChanges finds out whether the records are changes as Debezium writes them.
+// findChanges determines whether the records are changes as Debezium writes them.
 func (e *encoding) findChanges(ctx context.Context, o *Options, raw []event.Record) error {
 	within := func(key string) bool {
 		return slices.ContainsFunc(e.fields, func(f event.Field) bool { return f.Path[0] == key })
@@ -139,7 +139,7 @@ func (e *encoding) findChanges(ctx context.Context, o *Options, raw []event.Reco
 	}
 	for i := range raw {
 		if e.changes.form != event.Debezium {
-			break // its records say themselves
+			break // its records are self-describing
 		}
 		if key := e.keyOf(ctx, &raw[i]); key != nil {
 			e.changes.key = key
@@ -153,8 +153,8 @@ func (e *encoding) findChanges(ctx context.Context, o *Options, raw []event.Reco
 	return nil
 }
 
-// read sees whether rows before changes are whole and all changes say their place in the log, and takes the columns' types of the
-// schema where each record has one.
+// read determines whether all rows before changes are whole, and whether all changes have their position in the log. If each record has a
+// schema, read takes the columns' types from there.
 func (e *encoding) read(raw []event.Record) {
 	updates, fields, first := 0, []event.Field(nil), true
 	for i := range raw {
@@ -179,11 +179,11 @@ func (e *encoding) read(raw []event.Record) {
 	}
 	e.changes.whole = e.changes.whole && updates > 0
 	if fields == nil {
-		e.fields = nil // some records say nothing of their types
+		e.fields = nil // some records lack types
 	}
 }
 
-// members counts those of an object.
+// members returns the number of an object's members.
 func members(object []byte) int {
 	var m map[string]json.RawMessage
 	if json.Unmarshal(object, &m) != nil {
@@ -192,7 +192,7 @@ func members(object []byte) int {
 	return len(m)
 }
 
-// connectTypes are the types of columns by what Kafka Connect calls them.
+// connectTypes are the types of columns by their names in Kafka Connect.
 var connectTypes = map[string]event.Type{
 	"io.debezium.time.Date": event.Date, "io.debezium.time.Timestamp": event.TimeMS, "io.debezium.time.MicroTimestamp": event.TimeUS,
 	"io.debezium.time.NanoTimestamp": event.TimeNS, "io.debezium.time.ZonedTimestamp": event.TimeUS,
@@ -201,7 +201,7 @@ var connectTypes = map[string]event.Type{
 	"float32": event.Float, "float64": event.Float, "boolean": event.Bool, "string": event.Text, "bytes": event.Bytes,
 }
 
-// rowFields are the columns that a schema has below after.
+// rowFields returns the columns that a schema has below after.
 func rowFields(schema *connect) (out []event.Field) {
 	if schema == nil {
 		return nil
@@ -224,7 +224,7 @@ func rowFields(schema *connect) (out []event.Field) {
 	return out
 }
 
-// keyOf are the columns of the primary key that a record's key has, in their order; nil: it has none.
+// keyOf returns the columns of the primary key in a record's key, in order, or nil if it has none.
 func (e *encoding) keyOf(ctx context.Context, rec *event.Record) (out []string) {
 	if e.client == nil {
 		return keyOf(rec.Key)
@@ -249,7 +249,7 @@ func (e *encoding) keyOf(ctx context.Context, rec *event.Record) (out []string) 
 	return out
 }
 
-// keyOf are the members of a record's key, in their order; nil: it is no object.
+// keyOf returns the members of a record's key, in order, or nil if it is not an object.
 func keyOf(key []byte) (out []string) {
 	_, inner := unwrap(key)
 	d := json.NewDecoder(bytes.NewReader(inner))
@@ -304,12 +304,12 @@ func (c *changes) extend(fields []Field) []Field {
 		Field{Field: event.Field{Name: c.gone, Type: event.Bool}, Note: "made, not read: true in a delete"})
 }
 
-// orders reports whether a field is there only to order changes of one time.
+// orders reports whether a field only serves to order changes of the same time.
 func (c *changes) orders(name string) bool {
 	return c != nil && (name == c.row || slices.Contains(c.place, name))
 }
 
-// positions are the fields of the primary key.
+// positions returns the positions of the primary key's fields.
 func (c *changes) positions(fields []Field) (out []int) {
 	for _, name := range c.key {
 		at := slices.IndexFunc(fields, func(f Field) bool { return len(f.Keys()) == 1 && f.Keys()[0] == name })
@@ -321,7 +321,7 @@ func (c *changes) positions(fields []Field) (out []int) {
 	return out
 }
 
-// namesOf are the names of some fields.
+// namesOf returns the names of some fields.
 func namesOf(fields []Field, at []int) (out []string) {
 	for _, i := range at {
 		out = append(out, fields[i].Name)
@@ -329,7 +329,7 @@ func namesOf(fields []Field, at []int) (out []string) {
 	return out
 }
 
-// envelope is the setting envelope, and what it means.
+// envelope returns the setting envelope, and its meaning.
 func (c *changes) envelope(fields []Field) (setting string, e *event.Envelope) {
 	e = &event.Envelope{Form: c.form}
 	switch c.form {
@@ -345,7 +345,7 @@ func (c *changes) envelope(fields []Field) (setting string, e *event.Envelope) {
 	return "envelope: { form: debezium, before: key, key: [" + strings.Join(e.Keys, ", ") + "] }", e
 }
 
-// changeKeys are the proposals for rows of a database: of the primary key first.
+// changeKeys returns the proposals for rows of a database, the one of the primary key first.
 func (s *sample) changeKeys(key []int, whole bool) (out []Key) {
 	parts := []part{s.salt(key[0])}
 	for _, f := range key {

@@ -18,16 +18,16 @@ import (
 	"brine/registry"
 )
 
-// encoding is how the records of a sample are encoded, and what there is to say of it in brine.yaml.
+// encoding is how the records of a sample are encoded, and what brine.yaml needs for it.
 type encoding struct {
 	name     string        // the pipeline's format
-	format   event.Format  // nil: one JSON object a record
-	fields   []event.Field // that a schema has; nil: the values say
+	format   event.Format  // nil: one JSON object per record
+	fields   []event.Field // from a schema; nil: the values determine them
 	texts    bool          // values are texts whatever they mean
 	objects  func(value []byte, each func([]byte))
-	lines    []string // of the pipeline
-	sections []string // of the file
-	changes  *changes // of a database's log; nil: records are no changes of rows
+	lines    []string // for the pipeline
+	sections []string // for the file
+	changes  *changes // of a database's log; nil: records are not changes of rows
 	client   *registry.Client
 }
 
@@ -37,10 +37,10 @@ func (e *encoding) close() {
 	}
 }
 
-// itself is a record that is one object.
+// itself passes a record that is one object.
 func itself(value []byte, each func([]byte)) { each(value) }
 
-// encoding finds out how the records are encoded.
+// encoding determines how the records are encoded.
 func (o *Options) encoding(ctx context.Context, raw []event.Record) (*encoding, error) {
 	e := &encoding{name: "json", texts: o.Texts, objects: itself}
 	var err error
@@ -89,7 +89,7 @@ func elements(value []byte, each func([]byte)) {
 	}
 }
 
-// byFile takes the fields of a schema's file.
+// byFile takes the fields of a schema file.
 func (e *encoding) byFile(o *Options) error {
 	path := o.SchemaAs
 	if path == "" {
@@ -171,7 +171,7 @@ func (e *encoding) byRegistry(ctx context.Context, o *Options, raw []event.Recor
 	return nil
 }
 
-// unframed is a value without the id before it.
+// unframed returns a value without the id before it.
 func unframed(value []byte) []byte {
 	framed, wrong := registry.Confluent.Of(&event.Record{Value: value}, registry.Value)
 	if wrong != nil {
@@ -194,7 +194,7 @@ func (e *encoding) byMessage(s *registry.Schema, framed *registry.Framed) error 
 	return nil
 }
 
-// byRows tries whether records are rows of CSV: of the separator by which most have the same number of values, two at least.
+// byRows tries to read records as rows of CSV, with the separator for which most have the same number of values, at least two.
 func (e *encoding) byRows(o *Options, raw []event.Record) {
 	for _, separator := range []byte{',', ';', '\t', '|'} {
 		counts, most := map[int]int{}, 0
@@ -226,7 +226,7 @@ func (e *encoding) byRows(o *Options, raw []event.Record) {
 	}
 }
 
-// rowOf reads a row; nil: it is none.
+// rowOf parses a row, or returns nil if value is not one.
 func rowOf(value []byte, separator byte) []string {
 	r := csv.NewReader(bytes.NewReader(value))
 	r.Comma = rune(separator)
@@ -237,7 +237,7 @@ func rowOf(value []byte, separator byte) []string {
 	return row
 }
 
-// objectOf is a row as a JSON object of texts; what is empty is absent.
+// objectOf returns a row as a JSON object of texts, without empty values.
 func objectOf(columns, row []string) []byte {
 	if len(row) != len(columns) {
 		return nil
@@ -271,7 +271,7 @@ func (e *encoding) declare() (out []Field) {
 	return out
 }
 
-// columnsOf is what a sample knows of fields by their values alone.
+// columnsOf returns what a sample shows about fields by their values alone.
 func columnsOf(fields []Field, events []event.Event) []*column {
 	out := make([]*column, len(fields))
 	for f := range fields {

@@ -13,7 +13,7 @@ import (
 // Field is a field as it would be declared.
 type Field struct {
 	event.Field
-	Note string // what the sample says of it
+	Note string // what the sample shows about it
 }
 
 func integer(text []byte) (int64, bool) {
@@ -25,7 +25,7 @@ func integer(text []byte) (int64, bool) {
 	return i, err == nil && text[0] != '+'
 }
 
-// number reports whether a text is a JSON number in plain digits: 007 is none, for its zeros mean something.
+// number reports whether a text is a JSON number in plain digits. 007 is not, because its zeros mean something.
 func number(text []byte) bool {
 	whole, fraction, ok := bytes.Cut(bytes.TrimPrefix(text, []byte("-")), []byte("."))
 	if len(whole) == 0 || len(whole) > 1 && whole[0] == '0' || ok && len(fraction) == 0 {
@@ -34,7 +34,7 @@ func number(text []byte) bool {
 	return len(bytes.Trim(whole, "0123456789")) == 0 && len(bytes.Trim(fraction, "0123456789")) == 0
 }
 
-// infer declares a field for each column. texts says that all values are texts whatever they mean, as those of CSV are.
+// infer declares a field for each column. texts means that all values are texts whatever they mean, as in CSV.
 func (p *profile) infer(texts bool) []Field {
 	columns := p.fields()
 	var paths [][]string
@@ -57,7 +57,7 @@ func (p *profile) infer(texts bool) []Field {
 	return out
 }
 
-// typ is the narrowest type that takes all values of the sample.
+// typ returns the narrowest type that takes all values of the sample.
 func (c *column) typ(texts bool) (t event.Type, format string) {
 	name := strings.ToLower(c.path[len(c.path)-1])
 	switch {
@@ -81,8 +81,8 @@ func (c *column) typ(texts bool) (t event.Type, format string) {
 	return event.Nested, ""
 }
 
-// Times that the proposals believe in: of the years 1990 to 2100. A number of seconds must have a name that says time, since many other
-// numbers are as large.
+// Plausible times: of the years 1990 to 2100. A number of seconds must also have a name that suggests a time, because many other numbers
+// are as large.
 const (
 	firstSecond = 631_152_000
 	lastSecond  = 4_102_444_800
@@ -90,7 +90,7 @@ const (
 
 var timeNames = []string{"at", "ts", "time", "date", "created", "updated", "modified", "when", "stamp", "since", "until", "clock"}
 
-// time is the type of integers in this range.
+// time returns the type of integers in this range.
 func (e *evidence) time(name string) event.Type {
 	named := slices.ContainsFunc(timeNames, func(part string) bool {
 		return name == part || strings.HasSuffix(name, "_"+part) || len(part) > 2 && strings.Contains(name, part)
@@ -104,7 +104,7 @@ func (e *evidence) time(name string) event.Type {
 	return event.Int
 }
 
-// share says how many records have the field, where not all do.
+// share returns how many records have the field, if not all do.
 func (c *column) share(records int) string {
 	if c.seen == records {
 		return ""
@@ -116,7 +116,7 @@ func (c *column) share(records int) string {
 	return fmt.Sprintf("in %d %% of the sample", percent)
 }
 
-// names are legal and different names, the last key of a path where that is enough.
+// names returns distinct valid names: the last key of each path if that suffices.
 func names(paths [][]string) []string {
 	last := map[string]int{}
 	for _, path := range paths {
@@ -137,7 +137,7 @@ func names(paths [][]string) []string {
 	return out
 }
 
-// legal makes a field's name of an object key.
+// legal turns an object key into a valid field name.
 func legal(key string) string {
 	name := strings.Map(func(r rune) rune {
 		if r < 0x80 && (r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z') {

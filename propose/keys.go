@@ -13,14 +13,14 @@ import (
 type Key struct {
 	Expr   string   `json:"key"`
 	Row    string   `json:"row"`        // event or entity
-	Reads  string   `json:"reads"`      // what one scan or get answers
+	Reads  string   `json:"reads"`      // what one scan or get reads
 	Spread float64  `json:"spread"`     // largest share of the sample's rows in one of 16 equal regions; 0.0625 is even
-	Rows   int      `json:"rows"`       // that the sample becomes
-	Clash  int      `json:"collisions"` // records that would overwrite a different one, where each record is to be a row of its own
-	fields []string // in it
+	Rows   int      `json:"rows"`       // number of rows that the sample becomes
+	Clash  int      `json:"collisions"` // records that would overwrite a different one, if each record is to be a row
+	fields []string // fields in it
 }
 
-// keys are the proposals, the one that fits the sample best first.
+// keys returns the proposals, best for the sample first.
 func (s *sample) keys(entity, owner, birth int, version string) []Key {
 	var out []Key
 	add := func(k Key, parts ...part) {
@@ -54,13 +54,13 @@ func (s *sample) keys(entity, owner, birth int, version string) []Key {
 		}
 		add(Key{Row: row, Reads: reads}, append(parts, id)...)
 	}
-	if s.partial(entity) { // changes that meet in one row first
+	if s.partial(entity) { // partial changes of an entity should share a row
 		slices.SortStableFunc(out, func(a, b Key) int { return rank(a) - rank(b) })
 	}
 	return out
 }
 
-// rank puts rows in which partial changes meet before those that hold one change.
+// rank sorts rows that collect partial changes before rows of one change each.
 func rank(k Key) int {
 	if k.Row == "entity" {
 		return 0
@@ -68,7 +68,7 @@ func rank(k Key) int {
 	return 1
 }
 
-// part is one part of a key; its text is followed by a separator unless it is the last one or of a fixed width.
+// part is one part of a key. A separator follows its text unless it is the last or has a fixed width.
 type part struct {
 	text, field string
 	open        bool // of any length
@@ -97,7 +97,7 @@ func (s *sample) salt(f int) part {
 	return part{text: fmt.Sprintf("md5(%s, 4)", s.fields[f].Name), field: s.fields[f].Name}
 }
 
-// part is a field as it stands in a key.
+// part returns a field as a part of a key.
 func (s *sample) part(f int) part {
 	p := part{text: s.fields[f].Name, field: s.fields[f].Name, open: true, separator: `"|"`}
 	switch t := s.fields[f].Type; {
@@ -115,17 +115,17 @@ func (s *sample) part(f int) part {
 	return p
 }
 
-// newest is a time, or a number that grows, so that the latest comes first.
+// newest returns a time, or a growing number, as a part that sorts the latest first.
 func (s *sample) newest(f int) part {
 	p := part{field: s.fields[f].Name, text: fmt.Sprintf("desc(%s, ms)", s.fields[f].Name)}
-	if t := s.fields[f].Type; !t.IsTime() { // a whole number to keys
+	if t := s.fields[f].Type; !t.IsTime() { // an integer to keys
 		p.text = "desc(" + s.fields[f].Name + ")"
 	}
 	return p
 }
 
-// tieBreaker is what sets the records of one entity and time apart: the field that does it in the sample, of the fewest values. Where
-// nothing has to be told apart a short one that varies is taken too: what does not tie in the sample may later.
+// tieBreaker returns the field that best distinguishes the sample's records with the same entity and time, preferring fields with few
+// values. If there are no such records, it takes a short field that varies: later records may tie where the sample does not.
 func (s *sample) tieBreaker(entity, at int) []part {
 	best, bestSame := -1, s.same([]int{entity, at})
 	for f := range s.fields {
@@ -144,7 +144,7 @@ func (s *sample) tieBreaker(entity, at int) []part {
 	return []part{{text: `"|"`}, s.part(best)}
 }
 
-// same counts the records that differ from an earlier one with the same values of these fields.
+// same returns the number of records that differ from an earlier one with the same values of these fields.
 func (s *sample) same(fields []int) (n int) {
 	seen := map[string]contents{}
 	for i := range s.events {
@@ -160,7 +160,7 @@ func (s *sample) same(fields []int) (n int) {
 	return n
 }
 
-// measure makes the rows of the sample. It is an error when the key cannot be, or when a record has no row.
+// measure makes the rows of the sample. It fails if the key is invalid, or if a record has no row.
 func (s *sample) measure(k *Key) error {
 	schema := s.schema()
 	key, err := eventkey.Parse(k.Expr, schema)
@@ -192,7 +192,7 @@ func (s *sample) measure(k *Key) error {
 	return nil
 }
 
-// hex is the value of the digit that a salt begins with; -1: it is none.
+// hex returns the value of the digit with which a salt begins, or -1 if it is not one.
 func hex(digit byte) int {
 	switch {
 	case digit >= '0' && digit <= '9':

@@ -8,7 +8,7 @@ import (
 	"brine/event"
 )
 
-// canalRecord is a record as Canal writes flat JSON.
+// canalRecord is a record of Canal's flat JSON.
 type canalRecord struct {
 	Type      string
 	IsDdl     *bool
@@ -18,7 +18,7 @@ type canalRecord struct {
 	Data      []json.RawMessage
 }
 
-// canal reads a record; false: it is no change of rows.
+// canal parses a record; ok is false if it is not a change of rows.
 func canal(value []byte) (r canalRecord, ok bool) {
 	if json.Unmarshal(value, &r) != nil {
 		return canalRecord{}, false
@@ -26,7 +26,7 @@ func canal(value []byte) (r canalRecord, ok bool) {
 	return r, r.IsDdl != nil && r.Es > 0 && len(r.Data) > 0 && slices.Contains([]string{"INSERT", "UPDATE", "DELETE"}, r.Type)
 }
 
-// ofCanal takes rows out of the records, and the types of their columns where the records say them.
+// ofCanal extracts rows from the records, and the types of their columns if the records have them.
 func (e *encoding) ofCanal(raw []event.Record) {
 	e.changes, e.texts = &changes{form: event.Canal, whole: true}, true
 	e.objects = func(value []byte, each func([]byte)) {
@@ -52,17 +52,17 @@ func (e *encoding) ofCanal(raw []event.Record) {
 	}
 }
 
-// mysqlTypes are the types of columns by what MySQL calls them; of any other a text is taken.
+// mysqlTypes are the types of columns by their names in MySQL; columns of other types are texts.
 var mysqlTypes = map[string]event.Type{
 	"tinyint": event.Int, "smallint": event.Int, "mediumint": event.Int, "int": event.Int, "integer": event.Int, "bigint": event.Int,
 	"year": event.Int, "decimal": event.Decimal, "numeric": event.Decimal, "float": event.Float, "double": event.Float, "real": event.Float,
 	"date": event.Date, "datetime": event.Time, "timestamp": event.Time, "json": event.Nested,
 }
 
-// mysqlTime is how MySQL writes a time, with or without a fraction.
+// mysqlTime is the format of times in MySQL, with or without a fraction.
 const mysqlTime = "%Y-%m-%d %H:%M:%S"
 
-// mysqlFields are columns by their types, as {"id":"bigint(20)"} has them; nil: it is no such object.
+// mysqlFields returns the columns of types, such as {"id":"bigint(20)"}, or nil if it is not such an object.
 func mysqlFields(types json.RawMessage) (out []event.Field) {
 	var by map[string]string
 	if json.Unmarshal(types, &by) != nil {
@@ -70,7 +70,7 @@ func mysqlFields(types json.RawMessage) (out []event.Field) {
 	}
 	for _, name := range keyOf(types) {
 		kind, _, _ := strings.Cut(strings.ToLower(by[name]), "(")
-		kind, _, _ = strings.Cut(kind, " ") // unsigned
+		kind, _, _ = strings.Cut(kind, " ") // for example unsigned
 		f := event.Field{Path: []string{name}, Type: event.Text}
 		if t, ok := mysqlTypes[kind]; ok {
 			f.Type = t
@@ -83,14 +83,14 @@ func mysqlFields(types json.RawMessage) (out []event.Field) {
 	return out
 }
 
-// maxwellRecord is a record as Maxwell writes it.
+// maxwellRecord is a record of Maxwell.
 type maxwellRecord struct {
 	Database, Table, Type string
 	Ts                    int64
 	Data                  json.RawMessage
 }
 
-// maxwell reads a record; false: it is no change of a row.
+// maxwell parses a record; ok is false if it is not a change of a row.
 func maxwell(value []byte) (r maxwellRecord, ok bool) {
 	if json.Unmarshal(value, &r) != nil {
 		return maxwellRecord{}, false
@@ -99,7 +99,7 @@ func maxwell(value []byte) (r maxwellRecord, ok bool) {
 		slices.Contains([]string{"insert", "update", "delete", "bootstrap-insert"}, r.Type)
 }
 
-// ofMaxwell takes rows out of the records, and the primary key of the records' keys.
+// ofMaxwell extracts rows from the records, and the primary key from the records' keys.
 func (e *encoding) ofMaxwell(raw []event.Record) {
 	e.changes = &changes{form: event.Maxwell, whole: true}
 	e.objects = func(value []byte, each func([]byte)) {
@@ -119,7 +119,8 @@ func (e *encoding) ofMaxwell(raw []event.Record) {
 	}
 }
 
-// versions are what orders the changes of rows that an entity's field names: their place in the log, which is exact, before their time.
+// versions returns what orders the changes of rows that an entity's field identifies: their position in the log, which is exact, before
+// their time.
 func (c *changes) versions(s *sample, entity int) (out []Version) {
 	ties := func(text string, of func(i int) int64) {
 		out = append(out, Version{Field: text, Of: len(s.events), Ties: s.ties(entity, of)})
@@ -143,7 +144,7 @@ func (c *changes) versions(s *sample, entity int) (out []Version) {
 		ties(c.at, func(i int) int64 { return s.events[i].Values[at].Int() })
 		return out
 	}
-	const most = 1000 // that seq counts in a millisecond
+	const most = 1000 // that seq counts per millisecond
 	row := s.field(c.row)
 	ties("seq("+c.at+", "+c.row+")", func(i int) int64 { return s.events[i].Values[at].Int()*most + s.events[i].Values[row].Int() })
 	return out

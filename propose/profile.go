@@ -11,18 +11,18 @@ import (
 	"brine/event"
 )
 
-// What a profile keeps: records of more fields or levels are read no deeper.
+// The limits of a profile: of larger records, it reads only this many fields and levels.
 const (
-	maxFields   = 500 // different paths
-	maxDepth    = 4   // object keys on a path
+	maxFields   = 500 // distinct paths
+	maxDepth    = 4   // object keys per path
 	maxDistinct = 1 << 20
-	wideObject  = 40 // members, from which on an object is data (a map) rather than a record with fields
+	wideObject  = 40 // members from which an object is data (a map) rather than a record with fields
 )
 
-// profile is what a sample's records hold.
+// profile is the contents of a sample's records.
 type profile struct {
 	records int
-	bad     int // records that are no JSON object
+	bad     int // records that are not JSON objects
 	paths   map[string]*column
 	order   []*column
 }
@@ -30,14 +30,14 @@ type profile struct {
 // column is one path of the records.
 type column struct {
 	path    []string
-	seen    int // records with a value here that is not null
+	seen    int // records with a non-null value here
 	kinds   map[jsontext.Kind]int
 	texts   evidence // of strings
 	numbers evidence // of numbers
 	hashes  map[uint64]struct{}
 	longest int  // bytes of a string
 	barred  bool // a string holds "|"
-	inner   int  // members of objects here, at most
+	inner   int  // most members of an object here
 }
 
 func newProfile() *profile {
@@ -95,7 +95,7 @@ func (p *profile) member(d *jsontext.Decoder, path []string) error {
 	return nil
 }
 
-// column finds or adds a path; nil: there are too many.
+// column returns the column of a path, and adds it if necessary; nil: there are too many.
 func (p *profile) column(path []string) *column {
 	key := joined(path)
 	c := p.paths[key]
@@ -110,7 +110,7 @@ func (p *profile) column(path []string) *column {
 
 func joined(path []string) string { return strings.Join(path, "\x00") }
 
-// value notes a value that is no object.
+// value records a value that is not an object.
 func (c *column) value(kind jsontext.Kind, raw jsontext.Value, hash uint64) {
 	if len(c.hashes) < maxDistinct {
 		c.hashes[hash] = struct{}{}
@@ -129,7 +129,8 @@ func (c *column) value(kind jsontext.Kind, raw jsontext.Value, hash uint64) {
 	}
 }
 
-// fields are the leaves: columns that are declared, in the order of the records, without those whose values are objects of fields.
+// fields returns the leaves, which become fields: the columns in the order of the records, without those whose values are objects with
+// fields.
 func (p *profile) fields() []*column {
 	var out []*column
 	for _, c := range p.order {
@@ -145,7 +146,7 @@ func (c *column) branch() bool {
 	return c.kinds['{'] == c.seen && len(c.path) < maxDepth && c.inner < wideObject
 }
 
-// within reports whether a column lies within one that is taken as a whole.
+// within reports whether a column is within one that is taken as a whole.
 func (p *profile) within(c *column) bool {
 	for n := 1; n < len(c.path); n++ {
 		if above := p.paths[joined(c.path[:n])]; above != nil && !above.branch() {
@@ -158,22 +159,22 @@ func (p *profile) within(c *column) bool {
 // evidence is what values that were written as texts may be.
 type evidence struct {
 	n        int
-	integers int // decimal integers that fit 64 bits, without zeros before them
+	integers int // decimal integers that fit 64 bits, without leading zeros
 	floats   int // numbers
 	truths   int // true or false
 	low      int64
 	high     int64
-	formats  []*timeGuess // that all have fitted
+	formats  []*timeGuess // formats that have fitted all values so far
 }
 
-// timeGuess is one format of times.
+// timeGuess is one time format.
 type timeGuess struct {
 	name   string
 	format *event.TimeFormat
 }
 
-// patterns are the time formats that texts are tried for, the most telling first. Where days and months cannot be told apart both stay,
-// and the first one is taken.
+// patterns are the time formats that are tried on texts, most specific first. If days and months cannot be distinguished, both formats stay
+// and the first is taken.
 var patterns = []string{event.RFC3339, "%Y-%m-%d %H:%M:%S%z", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M", "%Y-%m-%d",
 	"%Y/%m/%d %H:%M:%S", "%Y/%m/%d %H:%M", "%Y/%m/%d", "%d.%m.%Y %H:%M:%S", "%d.%m.%Y", "%m/%d/%Y %H:%M:%S",
 	"%m/%d/%Y %I:%M:%S %p", "%m/%d/%Y %H:%M",

@@ -12,47 +12,47 @@ import (
 	"brine/registry"
 )
 
-// Options says of what a configuration is proposed.
+// Options describe the sample for which a configuration is proposed.
 type Options struct {
 	Topic   string
 	Brokers []string
 	HBase   string // hbase.connect
-	Source  string // what the sample is, for people
-	Records int    // of the sample that are read, at most
-	// Open opens the sample; of a file of CSV with the fields of its columns, nil at first.
+	Source  string // description of the sample, for people
+	Records int    // most records of the sample to read
+	// Open opens the sample. For a CSV file, it gets the fields of the columns, which are nil at first.
 	Open func(fields []event.Field) (forecast.Sample, error)
-	// Texts: all values are texts whatever they mean, until fields say what; so it is with CSV.
+	// Texts means that all values are texts whatever they mean, until fields declare them, as in CSV.
 	Texts bool
-	// Schema is the file of a schema, .proto or .avsc, that all records are of, and SchemaAs its path as it is written; Message names the
-	// message where the file has several.
+	// Schema is the schema file, .proto or .avsc, of all records, and SchemaAs its path as it is written; Message names the message if the
+	// file has several.
 	Schema, SchemaAs, Message string
-	// Registry is how the schema registry is asked whose ids the records name; nil: they name none. RegistryUser is its user as the
-	// configuration is to have it; empty: credentials come from the environment, if there are any.
+	// Registry configures the schema registry whose ids the records name; nil: they name none. RegistryUser is the user that the configuration
+	// will have; empty: credentials come from the environment, if there are any.
 	Registry     *registry.Options
 	RegistryUser string
-	Columns      []string // of records that are CSV; those that lack are c1, c2, …
-	// Keyed: the records have keys and times of their own, as those of a topic have.
+	Columns      []string // of CSV records; columns without a name are c1, c2, …
+	// Keyed means that the records have their own keys and times, as records in a topic have.
 	Keyed bool
 }
 
-// Proposal is a configuration, and what there is to choose from.
+// Proposal is a configuration, and the alternatives to it.
 type Proposal struct {
-	Records  int       `json:"records"`           // of the sample
-	Bad      int       `json:"bad"`               // that are no JSON objects
-	Entity   string    `json:"entity,omitempty"`  // the field that says what a record is about
-	Partial  bool      `json:"partial,omitempty"` // changes lack fields of which others of their entity have
-	Keys     []Key     `json:"keys"`              // the first is taken
-	Versions []Version `json:"versions"`          // the first is taken
+	Records  int       `json:"records"`           // in the sample
+	Bad      int       `json:"bad"`               // records that are not JSON objects
+	Entity   string    `json:"entity,omitempty"`  // the field that identifies what a record is about
+	Partial  bool      `json:"partial,omitempty"` // changes lack fields that others of their entity have
+	Keys     []Key     `json:"keys"`              // the first is used
+	Versions []Version `json:"versions"`          // the first is used
 	Fields   []Field   `json:"-"`
 
 	opts     Options
 	encoding *encoding
 }
 
-// ErrSample is the error of a sample of which nothing can be proposed.
+// ErrSample is returned if nothing can be proposed for a sample.
 var ErrSample = errors.New("nothing can be proposed of this sample")
 
-// Of makes a proposal.
+// Of returns the proposal for a sample.
 func Of(ctx context.Context, o Options) (*Proposal, error) {
 	raw, err := o.read(ctx, nil)
 	if err != nil {
@@ -80,7 +80,7 @@ func Of(ctx context.Context, o Options) (*Proposal, error) {
 	return p, p.weigh(newSample(p.Fields, columns, events))
 }
 
-// declare makes the fields: of a schema, or of the values, of which the columns are what there is to know then.
+// declare makes the fields from a schema, or from the values, which the columns describe.
 func (p *Proposal) declare(raw []event.Record) ([]*column, error) {
 	e := p.encoding
 	if e.fields != nil {
@@ -136,7 +136,7 @@ func (p *Proposal) weigh(s *sample) error {
 	return nil
 }
 
-// errEnough ends the reading of a sample.
+// errEnough stops the reading of a sample.
 var errEnough = errors.New("enough")
 
 // read returns copies of the sample's records.
@@ -159,7 +159,7 @@ func (o *Options) read(ctx context.Context, fields []event.Field) ([]event.Recor
 	return out, nil
 }
 
-// schema is how the records are read.
+// schema returns how the records are read.
 func (p *Proposal) schema() event.Schema {
 	e := p.encoding
 	out := event.Schema{Version: -1, Format: e.format}
@@ -174,7 +174,7 @@ func (p *Proposal) schema() event.Schema {
 	return envelope.Wrap(out)
 }
 
-// decode reads the records by the fields; those that cannot be read, and those that say nothing, are left out.
+// decode decodes the records by the fields. It leaves out records that cannot be read, and those that contain nothing.
 func (p *Proposal) decode(ctx context.Context, raw []event.Record) ([]event.Event, error) {
 	schema := p.schema()
 	if p.opts.Texts {
@@ -205,7 +205,7 @@ func (p *Proposal) decode(ctx context.Context, raw []event.Record) ([]event.Even
 	return events, nil
 }
 
-// name is a word for a pipeline: what a topic's name ends with.
+// name returns a word as the pipeline's name: the last part of the topic's name.
 func name(topic string) string {
 	word := topic[strings.LastIndexAny(topic, ".")+1:]
 	word = strings.Trim(legal(word), "_")

@@ -16,8 +16,8 @@ type sample struct {
 	events  []event.Event
 	cells   [][]string // by field, then by event: the bytes of the value; empty is null
 	hashes  []uint64   // of the records
-	counts  []int      // different values of each field that are not null
-	whole   bool       // a record has all fields of its schema, and what is null there is none
+	counts  []int      // number of distinct non-null values of each field
+	whole   bool       // a record has all fields of its schema, so that an absent value is null
 }
 
 func newSample(fields []Field, columns []*column, events []event.Event) *sample {
@@ -43,7 +43,7 @@ func newSample(fields []Field, columns []*column, events []event.Event) *sample 
 // complete reports whether every event has the field.
 func (s *sample) complete(f int) bool { return !slices.Contains(s.cells[f], "") }
 
-// decides reports whether each value of field a goes with one value of b alone.
+// decides reports whether each value of field a occurs with only one value of b.
 func (s *sample) decides(a, b int) bool {
 	with := map[string]string{}
 	for i, cell := range s.cells[a] {
@@ -70,7 +70,7 @@ func (s *sample) keyed(f int) bool {
 	return len(s.events) > 0
 }
 
-// Names that say what a field identifies.
+// Names that show what a field identifies.
 var (
 	idNames = []string{"id", "no", "number", "num", "key", "uuid", "guid", "code", "waybill", "order", "sku",
 		"parcel", "tracking", "shipment", "ref"}
@@ -86,13 +86,13 @@ func (s *sample) named(f int, words []string) bool {
 	})
 }
 
-// identifies reports whether a field can stand in a key as what identifies something.
+// identifies reports whether a field can be the part of a key that identifies something.
 func (s *sample) identifies(f int) bool {
 	t := s.fields[f].Type
 	return (t == event.Text && s.columns[f].longest <= 64 || t == event.Int) && s.complete(f) && s.counts[f] > 1
 }
 
-// best is the field of the highest score; -1: all are 0.
+// best returns the field with the highest score, or -1 if all are 0.
 func (s *sample) best(score func(f int) float64) int {
 	best, most := -1, 0.0
 	for f := range s.fields {
@@ -103,7 +103,7 @@ func (s *sample) best(score func(f int) float64) int {
 	return best
 }
 
-// entity is the field that says what a record is about; -1: none does.
+// entity returns the field that identifies what a record is about, or -1 if none does.
 func (s *sample) entity() int {
 	n := float64(len(s.events))
 	return s.best(func(f int) float64 {
@@ -123,7 +123,7 @@ func (s *sample) entity() int {
 	})
 }
 
-// owner is the field that says whom an entity belongs to, and there are several entities to one; -1: none does.
+// owner returns the field that identifies to whom an entity belongs, with several entities per owner, or -1 if there is none.
 func (s *sample) owner(entity int) int {
 	return s.best(func(f int) float64 {
 		if f == entity || !s.identifies(f) || s.counts[f] >= s.counts[entity] || !s.decides(entity, f) || !s.named(f, ownerNames) {
@@ -133,7 +133,7 @@ func (s *sample) owner(entity int) int {
 	})
 }
 
-// birth is a time that each entity has one of; -1: none.
+// birth returns a time of which each entity has only one, or -1 if there is none.
 func (s *sample) birth(entity, version int) int {
 	return s.best(func(f int) float64 {
 		if f == version || !s.fields[f].Type.TakesTimes() || !s.complete(f) || !s.decides(entity, f) {

@@ -8,7 +8,7 @@ import (
 	"brine/event"
 )
 
-// Version is a field by which the changes of one entity can be put in order.
+// Version is a field that can order the changes of one entity.
 type Version struct {
 	Field string `json:"field"` // empty: the time of the Kafka record
 	Ties  int    `json:"ties"`  // records that differ from another one of their entity with the same version
@@ -17,12 +17,12 @@ type Version struct {
 
 const dayMS = 24 * 60 * 60 * 1000
 
-// versions are the candidates, the best first: fewest ties, then most different values.
+// versions returns the candidates, best first: fewest ties, then most distinct values.
 func (s *sample) versions(entity int) []Version {
 	var out []Version
 	for f := range s.fields {
 		if s.orders(f) {
-			// A time that never changes says when the entity began, not in which order its changes came.
+			// A time that never changes shows when the entity began, not in which order its changes came.
 			if s.counts[entity] < len(s.events) && s.decides(entity, f) {
 				continue
 			}
@@ -52,7 +52,7 @@ func (s *sample) orders(f int) bool {
 	return true
 }
 
-// ties counts the records that differ from an earlier one of their entity with the same version.
+// ties returns the number of records that differ from an earlier one of their entity with the same version.
 func (s *sample) ties(entity int, version func(i int) int64) (n int) {
 	type place struct {
 		entity  string
@@ -69,15 +69,15 @@ func (s *sample) ties(entity int, version func(i int) int64) (n int) {
 	return n
 }
 
-// field is the position of a field; -1: there is none of the name.
+// field returns the position of a field, or -1 if there is none of that name.
 func (s *sample) field(name string) int {
 	return slices.IndexFunc(s.fields, func(f Field) bool { return f.Name == name })
 }
 
-// contents are the hashes of the different records at one place; most places have one.
+// contents are the hashes of the distinct records at one place; most places have one.
 type contents []uint64
 
-// differ reports whether a record is another one than those that are there: one that came twice is not.
+// differ reports whether a record differs from all that are there: one that came twice does not.
 func (c contents) differ(hash uint64) bool { return len(c) > 0 && !slices.Contains(c, hash) }
 
 func (c contents) and(hash uint64) contents {
@@ -87,5 +87,5 @@ func (c contents) and(hash uint64) contents {
 	return append(c, hash)
 }
 
-// maxContents bounds what is compared where all records are at one place.
+// maxContents bounds the comparisons if all records are at one place.
 const maxContents = 16

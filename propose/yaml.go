@@ -9,7 +9,7 @@ import (
 	"brine/internal/term"
 )
 
-// YAML writes the configuration with key number choice, from 0, and says of the others what they would be.
+// YAML returns the configuration with key number choice, from 0, and describes the others in comments.
 func (p *Proposal) YAML(choice int) []byte {
 	w := &writer{}
 	k, topic := &p.Keys[choice], name(p.opts.Topic)
@@ -78,7 +78,7 @@ func rowNote(row string) string {
 	return "                  # each record is a row of its own"
 }
 
-// measured is what the sample says of a key.
+// measured returns what the sample shows about a key.
 func (p *Proposal) measured(k *Key) string {
 	text := fmt.Sprintf("In the sample: %s, at most %.0f %% of them in one of 16 equal regions", term.Count(k.Rows, "row"), 100*k.Spread)
 	switch {
@@ -124,7 +124,7 @@ func (p *Proposal) pipeline(w *writer, k *Key, table string) {
 	}
 }
 
-// columns are the fields that are not read back from the key: at least one, since a row has a cell.
+// columns returns the fields that cannot be read back from the key, but at least one, because a row needs a cell.
 func (p *Proposal) columns(k *Key) []Field {
 	out := slices.DeleteFunc(slices.Clone(p.Fields), func(f Field) bool {
 		return slices.Contains(k.fields, f.Name) || p.encoding.changes.orders(f.Name)
@@ -135,7 +135,7 @@ func (p *Proposal) columns(k *Key) []Field {
 	return out
 }
 
-// version writes the version, and what else could be one.
+// version writes the version, and the alternatives to it.
 func (p *Proposal) version(w *writer) {
 	best := p.Versions[0]
 	if best.Field == "" {
@@ -150,7 +150,7 @@ func (p *Proposal) version(w *writer) {
 		what := "version: " + v.Field
 		if v.Field == "" {
 			if what = "none, for the time of the Kafka record"; !p.opts.Keyed {
-				continue // of a file: when it is published
+				continue // of a file: the time when it is published
 			}
 		}
 		w.line(2, "# Or %s: %s.", what, strings.TrimPrefix(tied(v), "; "))
@@ -164,7 +164,7 @@ func tied(v Version) string {
 	return fmt.Sprintf("; %s of the sample tie, and which of them wins depends on the order they are applied in", records(v.Ties))
 }
 
-// declaration is a field in the mapping of fields.
+// declaration returns a field as an entry of the mapping of fields.
 func declaration(f Field) string {
 	text := f.Type.String()
 	var more []string
@@ -187,7 +187,7 @@ func declaration(f Field) string {
 	return text
 }
 
-// writer writes lines, two spaces a level.
+// writer writes lines, with two spaces per level.
 type writer struct{ strings.Builder }
 
 func (w *writer) line(depth int, format string, args ...any) {
@@ -206,7 +206,7 @@ func quoted(texts []string) []string {
 	return out
 }
 
-// quote writes a text so that YAML reads it as this text.
+// quote returns a text quoted so that YAML reads it as this text.
 func quote(text string) string {
 	plain := text != "" && strings.Trim(text, "0123456789.+-eE_") != "" && strings.IndexFunc(text, func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("._-/", r)
