@@ -31,7 +31,7 @@ func (s *search) absent(w *want) {
 	}
 }
 
-// wait notes that an event begins to wait. Those of revoked partitions are forgotten in time.
+// wait records that an event begins to wait. It eventually drops the events of revoked partitions.
 func (s *search) wait(at place) {
 	now := s.opts.Now()
 	if len(s.since) >= maxYoung {

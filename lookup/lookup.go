@@ -1,9 +1,9 @@
-// Package lookup completes events that lack fields of their rows' keys: it reads the fields in another table, where the event's own
-// fields say which row, before a writer gets the events.
+// Package lookup completes events that lack fields of their rows' keys. Before a writer gets the events, it reads the fields in another
+// table, where the event's own fields determine the row.
 //
-// The invariant: what is looked up never changes. An order's user and time of creation stay the same, whenever and however often they
-// are looked up; so a completed event is as pure a function of its record as any other, and a value that was found once, or that
-// another event carried, need not be read again.
+// The invariant: what is looked up never changes. An order's user and time of creation stay the same, whenever and however often they are
+// looked up. So a completed event is as pure a function of its record as any other, and a value that was found once, or that another event
+// carried, need not be read again.
 package lookup
 
 import (
@@ -19,18 +19,18 @@ import (
 	"brine/rowkey/eventkey"
 )
 
-// Client is what look-ups need from HBase; *hbase.Client is one.
+// Client is what look-ups need from HBase; *hbase.Client implements it.
 type Client interface {
 	GetAll(ctx context.Context, table string, gets []hbase.Get) ([]hbase.Result, error)
 }
 
-// Options say what is looked up where.
+// Options describe what to look up, and where.
 type Options struct {
 	Schema event.Schema
 	Table  string
-	Keys   rowkey.Keys // of Table, of fields that each event has; a row may be under any, by the version that it came with
+	Keys   rowkey.Keys // of Table, made of fields that each event has; a row may be under any of them, by the version that it was written with
 	Fields []Field
-	Wait   time.Duration    // how long an event waits for its row to come, before it is rejected
+	Wait   time.Duration    // how long an event waits for its row before it is rejected
 	Now    func() time.Time // nil means time.Now
 }
 
@@ -42,7 +42,7 @@ type Writer struct {
 	client  Client
 	to      event.Writer
 	opts    Options
-	at      []int // of the fields, in the schema
+	at      []int // the positions of the fields in the schema
 	columns []hbase.Column
 	pool    sync.Pool // of *search
 
@@ -57,7 +57,7 @@ type place struct {
 	offset    int64
 }
 
-// New makes a writer. Its errors name the field that is wrong, and the fix.
+// New returns a Writer. Its errors name the field that is wrong, and the fix.
 func New(client Client, to event.Writer, o Options) (*Writer, error) {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -98,8 +98,8 @@ func (w *Writer) newSearch() (*search, error) {
 	return s, nil
 }
 
-// Submit completes the batch's events, reading what no event has carried yet, and hands them on. An event whose row has not come
-// fails: it is to be retried until Wait is over, and then rejected.
+// Submit completes the batch's events, reads what no event has carried yet, and passes them on. An event whose row does not exist yet
+// fails: it is retried until Wait is over, and then rejected.
 func (w *Writer) Submit(ctx context.Context, batch *event.Batch) event.Flight {
 	s := w.pool.Get().(*search)
 	defer s.release()
@@ -134,7 +134,7 @@ func (w *Writer) Release() { w.to.Release() }
 // Hurry implements event.Writer.
 func (w *Writer) Hurry() { w.to.Hurry() }
 
-// memory is what was found or carried, by the names of rows: the last few thousand. It forgets the older half at a time.
+// memory holds what was found or carried, by the names of rows: the last few thousand. It drops the older half at a time.
 type memory struct{ young, old map[string][]event.Value }
 
 const maxYoung = 10_000

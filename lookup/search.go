@@ -25,13 +25,13 @@ type search struct {
 	failures []event.Failure
 }
 
-// want is a row that is to be read, and the events that want it.
+// want is a row to read, and the events that want it.
 type want struct {
 	rows   [][]byte // under each key
 	events []int
 }
 
-// row is a row's name in messages: as new rows are called, and not at all where their keys have a masked field.
+// row returns a row's name for messages: its name under the newest key, or event.Hidden if the keys have a masked field.
 func (s *search) row(w *want) string {
 	names := s.opts.Keys.Fields()
 	for _, at := range s.opts.Schema.Masked {
@@ -49,8 +49,7 @@ func (s *search) release() {
 	s.pool.Put(s)
 }
 
-// begin learns from the events that have all fields, then completes those that lack some, and notes which rows are to be read
-// for the rest.
+// begin learns from the events that have all fields, completes those that lack some, and collects the rows to read for the rest.
 func (s *search) begin(batch *event.Batch) {
 	s.batch = batch
 	s.mu.Lock()
@@ -79,7 +78,7 @@ func (s *search) begin(batch *event.Batch) {
 	}
 }
 
-// lacks returns the first field that the event lacks, in opts.Fields; -1 if it has all.
+// lacks returns the index in opts.Fields of the first field that the event lacks, or -1 if it has all.
 func (s *search) lacks(ev *event.Event) int {
 	for n, at := range s.at {
 		if ev.Values[at].Null() {
@@ -89,8 +88,8 @@ func (s *search) lacks(ev *event.Event) int {
 	return -1
 }
 
-// key makes s.name of the event's row in the table: its name under each key and, to separate those, where all but the
-// last end. Under the only key it is the row itself.
+// key sets s.name for the event's row in the table: the row under each key, followed by the ends of all but the last, which separate them.
+// If there is only one key, it is the row itself.
 func (s *search) key(ev *event.Event) (err error) {
 	s.name, s.ends = s.name[:0], s.ends[:0]
 	for _, k := range s.keys {
@@ -105,7 +104,7 @@ func (s *search) key(ev *event.Event) (err error) {
 	return nil
 }
 
-// want returns the row of s.name among those that are to be read.
+// want returns the entry of s.name in wanted, which it adds if it is missing.
 func (s *search) want() *want {
 	w := s.wanted[string(s.name)]
 	if w == nil {
@@ -128,7 +127,7 @@ func (s *search) valuesOf(ev *event.Event) []event.Value {
 	return values
 }
 
-// complete sets what the event lacks.
+// complete sets the fields that the event lacks.
 func (s *search) complete(ev *event.Event, values []event.Value) {
 	for n, at := range s.at {
 		if ev.Values[at].Null() {
@@ -138,7 +137,7 @@ func (s *search) complete(ev *event.Event, values []event.Value) {
 	delete(s.since, place{ev.Record.Partition, ev.Record.Offset})
 }
 
-// read reads the rows that are wanted: of each, under each key, the cells whose version belongs to that key.
+// read reads the wanted rows: under each key, the cells whose version belongs to that key.
 func (s *search) read(ctx context.Context) {
 	keys := len(s.keys)
 	gets, names := make([]hbase.Get, 0, len(s.wanted)*keys), make([]string, 0, len(s.wanted))
@@ -174,7 +173,7 @@ func (s *search) read(ctx context.Context) {
 	}
 }
 
-// values reads the fields of what one row is under each key; nil if it lacks one. What is under a newer key is newer.
+// values parses the fields from the cells of one row under each key, or returns nil if one is missing. Cells under a newer key are newer.
 func (s *search) values(under []hbase.Result) ([]event.Value, error) {
 	values := make([]event.Value, len(s.at))
 	for n, f := range s.opts.Fields {
@@ -194,7 +193,7 @@ func (s *search) values(under []hbase.Result) ([]event.Value, error) {
 	return values, nil
 }
 
-// in finds the field's cell; nil if it is not there.
+// in returns the field's cell, or nil if there is none.
 func (f Field) in(cells []hbase.Cell) *hbase.Cell {
 	i := slices.IndexFunc(cells, func(c hbase.Cell) bool { return string(c.Family) == f.Family && string(c.Qualifier) == f.Qualifier })
 	if i < 0 {

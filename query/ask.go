@@ -12,41 +12,41 @@ import (
 	"brine/search"
 )
 
-// Request is one question as people write it: with a command's flags, or a URL's parameters. View.Question and Table.Question validate it.
+// Request is one question as people write it, with a command's flags or a URL's parameters. View.Question and Table.Question validate it.
 type Request struct {
 	Args    []string // the arguments: field=value, field=from..to, field=a,b, field=words
-	Given   []Given  // of a view: more of them, as programs have them
-	Limit   int      // rows; 0 means a view's page, and all of a table's. Of a view at most MaxPage
-	After   Cursor   // go on where an answer to the same arguments ended
-	Deleted bool     // also rows that are marked deleted
+	Given   []Given  // for a view: further arguments, in the form that programs have them
+	Limit   int      // the number of rows; 0 means a view's page, or all rows of a table. At most MaxPage for a view
+	After   Cursor   // continue where an answer to the same arguments ended
+	Deleted bool     // include rows that are marked deleted
 
-	Whole bool // of a view: read all families of each row, though the view reads some
+	Whole bool // for a view: read all families of each row, even if the view reads only some
 
-	Families []string // of a table that the key answers: read only these
-	Get      *Table   // of a table that the key answers: show its rows instead, found by the fields of these
+	Families []string // for a table, if the key answers: read only these
+	Get      *Table   // for a table, if the key answers: show the rows of Get instead, found by the fields of the table's rows
 }
 
-// Question is a Request that is understood: who answers it is known, and no store was asked yet.
+// Question is a validated Request. It is known whether the key or the index answers it, but no store has been asked yet.
 type Question struct {
-	where map[string]rowkey.Bound // what the key answers; nil when the index is asked
-	docs  search.Query            // what the index is asked
+	where map[string]rowkey.Bound // the conditions that the key answers; nil if the index is asked
+	docs  search.Query            // the query for the index
 	after string                  // the place behind which the answer begins
 	sum   uint32                  // of the view and the conditions: a cursor holds it
-	view  *View                   // nil: it is a table's, whose cursors are the places themselves
+	view  *View                   // nil: the question is a table's, whose cursors are the places themselves
 
-	table   Table // with the columns that are read
+	table   Table // with the columns to read
 	get     *Table
 	limit   int // rows; 0 means all
 	deleted bool
 }
 
-// ByIndex reports whether the index answers the question; else the key does.
+// ByIndex reports whether the index answers the question; otherwise the key does.
 func (q *Question) ByIndex() bool { return q.where == nil }
 
-// Gets reports whether the rows of another table are shown, each of which is a get.
+// Gets reports whether the answer shows rows of another table, each of which is a get.
 func (q *Question) Gets() bool { return q.get != nil }
 
-// Shows is the table whose rows the answer shows.
+// Shows returns the table whose rows the answer shows.
 func (q *Question) Shows() string {
 	if q.get != nil {
 		return q.get.Name
@@ -54,8 +54,8 @@ func (q *Question) Shows() string {
 	return q.table.Name
 }
 
-// Highlights are where the words that the question asks for stand in a row, by the names of its fields. They are found in the row as it is
-// given: what is masked in it has none, and what its document said otherwise none either.
+// Highlights returns where the words of the question occur in a row, by field name. It searches the row as it is given, so it finds nothing
+// in masked values, and nothing that only the document contains.
 func (q *Question) Highlights(row *Row) map[string][]search.Span {
 	var out map[string][]search.Span
 	for _, c := range q.docs.Filter {
@@ -81,7 +81,7 @@ func (q *Question) Highlights(row *Row) map[string][]search.Span {
 	return out
 }
 
-// Question reads a question of the view. Its errors are *Fault.
+// Question validates a question of the view. Its errors are *Fault.
 func (v *View) Question(ask Request) (*Question, error) {
 	switch {
 	case ask.Limit < 0 || ask.Limit > MaxPage:
@@ -112,7 +112,7 @@ func (v *View) Question(ask Request) (*Question, error) {
 	return q, nil
 }
 
-// reads says which columns a page reads: those of the view's families, unless all are wanted.
+// reads sets the columns that a page reads: those of the view's families, or all if whole.
 func (v *View) reads(q *Question, whole bool) error {
 	q.view, q.table, q.get = v, v.Table, v.Get
 	if whole || len(v.Families) == 0 {
@@ -127,7 +127,8 @@ func (v *View) reads(q *Question, whole bool) error {
 	return err
 }
 
-// Question reads a question of any fields of the table: the key answers it where it can, else the index. Its errors are or wrap a *Fault.
+// Question validates a question about any fields of the table. The key answers it if it can, otherwise the index. Its errors are or wrap a
+// *Fault.
 func (t Table) Question(ask Request) (*Question, error) {
 	q := &Question{table: t, limit: max(0, ask.Limit), deleted: ask.Deleted, after: string(ask.After)}
 	where, err := parseWhere(t.keyTypes(), ask.Args)
@@ -153,7 +154,7 @@ func (t Table) Question(ask Request) (*Question, error) {
 	return q, q.checkDocs()
 }
 
-// refine takes what only the key's answers know.
+// refine applies what only answers of the key support.
 func (t Table) refine(q *Question, ask *Request) error {
 	shown := &q.table
 	if ask.Get != nil {
@@ -176,23 +177,23 @@ func (t Table) refine(q *Question, ask *Request) error {
 	return nil
 }
 
-// checkDocs holds what the index is asked to its rules.
+// checkDocs validates the query for the index.
 func (q *Question) checkDocs() error {
 	q.docs.After, q.docs.Deleted = search.Cursor(q.after), q.deleted
 	return asFault(q.docs.Validate())
 }
 
-// Answer is the rows of one question, from Rows, which can be gone through once.
+// Answer holds the rows of one question. Rows can be iterated once.
 type Answer struct {
 	Rows    iter.Seq2[Found, error]
-	ByIndex bool // the index has found them; else the key
-	Cost    Cost // of an answer of the key; whole when Rows has ended
+	ByIndex bool // the index found them; otherwise the key
+	Cost    Cost // of an answer of the key; complete when Rows has ended
 
 	limit, given int
 	last         Cursor
 }
 
-// Next is where the answer goes on, when Rows has ended; empty when nothing can follow.
+// Next returns where the answer continues, once Rows has ended, or "" if nothing can follow.
 func (a *Answer) Next() Cursor {
 	if a.limit == 0 || a.given < a.limit {
 		return ""
@@ -200,7 +201,8 @@ func (a *Answer) Next() Cursor {
 	return a.last
 }
 
-// Ask answers the question; docs may be nil unless ByIndex. Of the stores nothing is asked before Rows is. Each row's After is a Cursor.
+// Ask answers the question; docs may be nil unless ByIndex. It does not access the stores before the caller iterates over Rows. The After
+// of each row is a Cursor.
 func (q *Question) Ask(ctx context.Context, rows Client, docs search.Searcher) (*Answer, error) {
 	a := &Answer{ByIndex: q.ByIndex(), limit: q.limit}
 	switch {
@@ -220,7 +222,7 @@ func (q *Question) Ask(ctx context.Context, rows Client, docs search.Searcher) (
 
 var errNoIndex = errors.New("the index answers this, and there is no search engine to ask")
 
-// Scan returns Rows as Search gives those of the index: behind each is its token.
+// Scan returns Rows in the form of Search: each row has its token.
 func Scan(ctx context.Context, c Client, t Table, where map[string]rowkey.Bound, o Options) iter.Seq2[Found, error] {
 	return func(yield func(Found, error) bool) {
 		for row, err := range Rows(ctx, c, t, where, o) {
@@ -235,7 +237,7 @@ func Scan(ctx context.Context, c Client, t Table, where map[string]rowkey.Bound,
 	}
 }
 
-// marked gives rows the cursors of the view, and keeps the last one.
+// marked sets the cursors of the view on rows, and keeps the last one.
 func (a *Answer) marked(q *Question, rows iter.Seq2[Found, error]) iter.Seq2[Found, error] {
 	return func(yield func(Found, error) bool) {
 		for f, err := range rows {
@@ -251,7 +253,7 @@ func (a *Answer) marked(q *Question, rows iter.Seq2[Found, error]) iter.Seq2[Fou
 	}
 }
 
-// refused makes an error about a question a Fault.
+// refused turns an error about a question into a Fault.
 func refused(err error) error {
 	if err == nil {
 		return nil
@@ -259,7 +261,7 @@ func refused(err error) error {
 	return &Fault{Msg: err.Error()}
 }
 
-// asFault returns what the index says of the question as a Fault, and other errors as they are.
+// asFault turns what the index says about the question into a Fault, and returns other errors as they are.
 func asFault(err error) error {
 	if fault, ok := errors.AsType[*search.Error](err); ok {
 		return &Fault{Arg: fault.Field, Msg: fault.Msg}

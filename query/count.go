@@ -6,20 +6,20 @@ import (
 	"brine/search"
 )
 
-// Tally is how many rows answer a question.
+// Tally is the number of rows that answer a question.
 type Tally struct {
 	Rows    int64
-	ByIndex bool          // as its documents stand; else the rows themselves were read
-	Values  []ValueCounts // of each field that is counted by
+	ByIndex bool          // counted by its documents; otherwise by reading the rows themselves
+	Values  []ValueCounts // for each field that is counted by
 }
 
-// ValueCounts is how many rows hold each value of a field, the most frequent first.
+// ValueCounts is the number of rows with each value of a field, the most frequent first.
 type ValueCounts struct {
 	Field  string
 	Counts []search.Count
 }
 
-// Count counts what answers a question, whatever its Limit and After: the index where it can, since it reads no rows.
+// Count counts the rows that answer a question, whatever its Limit and After. It uses the index if it can, because that reads no rows.
 func (r *Reader) Count(ctx context.Context, ask Request) (Tally, error) {
 	q, served, err := r.view.counting(&ask)
 	switch {
@@ -31,8 +31,8 @@ func (r *Reader) Count(ctx context.Context, ask Request) (Tally, error) {
 	return r.view.tally(ctx, r.docs, q, r.view.Counts, search.MaxFacet)
 }
 
-// Facets counts what answers a question, whatever its Limit and After, by values of some of the view's Counts, up to so many of each. Only
-// the index counts: what it does not answer is a *Fault.
+// Facets counts the rows that answer a question, whatever its Limit and After, by the values of fields, which are some of the view's
+// Counts. It returns up to values counts per field. Only the index counts: a question that the index does not answer is a *Fault.
 func (v *View) Facets(ctx context.Context, docs search.Searcher, ask Request, fields []string, values int) (Tally, error) {
 	q, served, err := v.counting(&ask)
 	switch {
@@ -46,10 +46,10 @@ func (v *View) Facets(ctx context.Context, docs search.Searcher, ask Request, fi
 	return v.tally(ctx, docs, q, fields, values)
 }
 
-// counting is what the index is asked to count; served says why it does not answer such a question.
+// counting returns the query that the index counts; served is the reason if the index cannot answer the question.
 func (v *View) counting(ask *Request) (q search.Query, served, err error) {
 	counted := *v
-	counted.Get = nil // it shows other rows, and as many
+	counted.Get = nil // it shows other rows, but the same number
 	conditions, err := counted.conditions(ask.Args, ask.Given)
 	if err != nil {
 		return q, nil, err
@@ -89,7 +89,7 @@ func (v *View) tally(ctx context.Context, docs search.Searcher, q search.Query, 
 	return t, nil
 }
 
-// Counted are the fields of the index by whose values the view counts, by the names that Counts has for them.
+// Counted returns the fields of the index by whose values the view counts, keyed by their names in Counts.
 func (v *View) Counted() map[string]IndexField {
 	out := map[string]IndexField{}
 	for _, name := range v.Counts {
@@ -100,7 +100,7 @@ func (v *View) Counted() map[string]IndexField {
 	return out
 }
 
-// countRows reads them all, one page's columns of each.
+// countRows reads all rows, with the columns of a page.
 func (r *Reader) countRows(ctx context.Context, ask Request) (t Tally, err error) {
 	q, err := r.view.question(&ask)
 	switch {

@@ -6,8 +6,8 @@ import (
 	"hash/crc32"
 )
 
-// Cursor is a place in a view's answer: behind one row. It stays good while rows and documents are written and removed, since it
-// names the row, or the values that the index sorts by, and no count.
+// Cursor is a place in a view's answer: behind one row. It stays valid while rows and documents are written and removed, because it names
+// the row, or the values that the index sorts by, instead of a count.
 //
 //	cursor   base64url of: byte 1 │ CRC-32 of the view and its arguments │ CRC-32 of the place │ byte 0 key, 1 index │ place
 //	place    a Token, or the index's own cursor
@@ -18,7 +18,7 @@ const (
 	cursorHeader  = 1 + 4 + 4 + 1
 )
 
-// cursor is behind a place in the answer.
+// cursor returns the cursor for a place in the answer.
 func (q *Question) cursor(place string) Cursor {
 	if q.view == nil {
 		return Cursor(place)
@@ -30,7 +30,7 @@ func (q *Question) cursor(place string) Cursor {
 	return Cursor(base64.RawURLEncoding.EncodeToString(b))
 }
 
-// open returns the place that a cursor is behind; empty of an empty one.
+// open returns the place of a cursor, or "" for an empty cursor.
 func (q *Question) open(c Cursor) (place string, err error) {
 	if c == "" {
 		return "", nil

@@ -12,7 +12,7 @@ import (
 	"brine/rowkey/eventkey"
 )
 
-// UnreadableError is the error of a row whose bytes are none that brine writes into its table: its key, or a cell. Reading it again does
+// UnreadableError is the error for a row with bytes that brine never writes into its table, in the key or in a cell. Reading it again does
 // not help.
 type UnreadableError struct {
 	Table string
@@ -30,7 +30,7 @@ func (e *UnreadableError) Unwrap() error { return e.Err }
 // decoder turns the rows of a table into fields. It belongs to one goroutine.
 type decoder struct {
 	table     Table
-	unpackers []*event.Unpacker // by column; nil where it holds one field
+	unpackers []*event.Unpacker // by column; nil for a column of one field
 }
 
 func newDecoder(t Table) *decoder {
@@ -43,7 +43,7 @@ func newDecoder(t Table) *decoder {
 	return d
 }
 
-// joined is the row that what was read under each key makes; without Fields when that is nothing.
+// joined returns the row made of what was read under each key. It has no Fields if nothing was read.
 func (d *decoder) joined(first []byte, results []hbase.Result) (Row, error) {
 	all := joinResults(results)
 	if all.key < 0 {
@@ -52,7 +52,7 @@ func (d *decoder) joined(first []byte, results []hbase.Result) (Row, error) {
 	return d.row(all.Result, all.key)
 }
 
-// joinResults is what was read of a row under each key as one; its key is less than 0 when that is nothing.
+// joinResults merges what was read of a row under each key; key is negative if nothing was read.
 func joinResults(results []hbase.Result) raw {
 	newest := -1
 	var all hbase.Result
@@ -68,7 +68,7 @@ func joinResults(results []hbase.Result) raw {
 	return raw{all, newest}
 }
 
-// row turns cells into fields, by the key that found them. Bytes that no value is written as are an error that names row and column.
+// row turns cells into fields, by the key that found them. If bytes are not a valid value, the error names row and column.
 func (d *decoder) row(r hbase.Result, at int) (Row, error) {
 	row := Row{Key: r.Row, From: d.table.Keys[at].From}
 	key := d.table.Keys[at].Key
@@ -93,7 +93,7 @@ func (d *decoder) row(r hbase.Result, at int) (Row, error) {
 		}
 		for _, f := range fields {
 			row.Deleted = row.Deleted || f.Name == d.table.Deleted && f.Value.Bool()
-			if !inKey[f.Name] { // else the key has shown it
+			if !inKey[f.Name] { // otherwise the key has shown it
 				row.Fields = append(row.Fields, f)
 			}
 		}
@@ -101,7 +101,7 @@ func (d *decoder) row(r hbase.Result, at int) (Row, error) {
 	return row, nil
 }
 
-// column returns the fields of one column, null where its cell is absent, and the cell's timestamp.
+// column returns the fields of one column, null if its cell is absent, and the cell's timestamp.
 func (d *decoder) column(i int, cells []hbase.Cell) (fields []Field, version int64, err error) {
 	c := &d.table.Columns[i]
 	if c.Members {
@@ -136,7 +136,7 @@ func (d *decoder) column(i int, cells []hbase.Cell) (fields []Field, version int
 	return fields, version, nil
 }
 
-// members returns the field whose members have a cell each, as JSON of texts; null where there is none.
+// members returns the field whose members have a cell each, as JSON with text values, or null if there is none.
 func (d *decoder) members(c *Column, cells []hbase.Cell) (fields []Field, version int64, err error) {
 	var object []byte
 	for i := range cells {
@@ -144,7 +144,7 @@ func (d *decoder) members(c *Column, cells []hbase.Cell) (fields []Field, versio
 		if string(cell.Family) != c.Family {
 			continue
 		}
-		version = max(version, cell.Timestamp) // of the empty cell too
+		version = max(version, cell.Timestamp) // includes the empty cell
 		name, ok := strings.CutPrefix(string(cell.Qualifier), c.Qualifier)
 		if !ok || d.named(cell) {
 			continue
@@ -167,7 +167,7 @@ func (d *decoder) members(c *Column, cells []hbase.Cell) (fields []Field, versio
 	return []Field{f}, version, nil
 }
 
-// named reports whether the cell is of a column that the table has by its name, or the empty cell.
+// named reports whether the cell belongs to a column that the table declares by name, or is the empty cell.
 func (d *decoder) named(cell *hbase.Cell) bool {
 	return len(cell.Qualifier) == 0 || slices.ContainsFunc(d.table.Columns, func(c Column) bool {
 		return !c.Members && string(cell.Family) == c.Family && string(cell.Qualifier) == c.Qualifier

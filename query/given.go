@@ -10,16 +10,16 @@ import (
 	"brine/rowkey"
 )
 
-// The parameters of pages where views are asked over HTTP: no argument of a view has these names.
+// The parameters for pages when views are asked over HTTP: no argument of a view has these names.
 const (
 	PageSize  = "page_size"
 	PageToken = "page_token"
 )
 
-// Given is an argument of a view as a program has it: nothing in a value is syntax, neither dots, commas nor signs of equality.
+// Given is an argument of a view as a program has it: nothing in a value is syntax, neither dots nor commas nor equal signs.
 type Given struct {
 	Field    string
-	Values   []string // one, or several where a list may be given
+	Values   []string // one, or several if the argument takes a list
 	From, To string   // instead of Values: the ends of a range, from inclusive and to exclusive, either possibly empty
 }
 
@@ -35,7 +35,7 @@ func quoted(texts []string) []string {
 	return out
 }
 
-// given reads one argument.
+// given validates one argument.
 func (v *View) given(a Arg, g *Given) (condition, error) {
 	c := condition{arg: a, values: g.Values, from: g.From, to: g.To, ranged: g.From+g.To != ""}
 	if len(g.From)+len(g.To)+len(strings.Join(g.Values, "")) > maxCondition {
@@ -61,16 +61,16 @@ func (v *View) given(a Arg, g *Given) (condition, error) {
 	return c, nil
 }
 
-// Parameter is an argument of a view with what is known of its values.
+// Parameter is an argument of a view with the properties of its values.
 type Parameter struct {
 	Arg
 	Required bool
 	Type     rowkey.Type
 	Words    bool // found by its words
-	List     bool // several values may be given
+	List     bool // several values are allowed
 }
 
-// Parameters are the arguments of the view, those that every question gives first.
+// Parameters returns the arguments of the view, starting with those that every question gives.
 func (v *View) Parameters() []Parameter {
 	var out []Parameter
 	types := v.Table.keyTypes()
@@ -91,7 +91,7 @@ func (v *View) Parameters() []Parameter {
 	return out
 }
 
-// KeyFields are the fields that a row of the table is found by.
+// KeyFields returns the fields that identify a row of the table.
 func (t Table) KeyFields() []rowkey.Field {
 	var out []rowkey.Field
 	types := t.keyTypes()
@@ -101,7 +101,8 @@ func (t Table) KeyFields() []rowkey.Field {
 	return out
 }
 
-// RowsOf returns what the table's keys call the row with these fields: all that the keys hold, and no others. Its errors are *Fault.
+// RowsOf returns the row key under each of the table's keys for these fields, which must be exactly those that the keys hold. Its errors
+// are *Fault.
 func (t Table) RowsOf(fields map[string]string) ([][]byte, error) {
 	values := map[string]rowkey.Value{}
 	for _, f := range t.KeyFields() {
@@ -124,8 +125,8 @@ func (t Table) RowsOf(fields map[string]string) ([][]byte, error) {
 	return keys, refused(err)
 }
 
-// ByRow reads rows by the keys that answers show. A table may call a row otherwise in other versions: what was found under one of its keys
-// is read under all of them. A row that is not there has no Fields.
+// ByRow reads rows by the keys that answers show. A table may use another key for a row in other versions, so ByRow reads a row that it
+// found under one key under all of them. A row that does not exist has no Fields.
 func ByRow(ctx context.Context, c Client, t Table, rows [][]byte) ([]Row, error) {
 	several := len(t.Keys)
 	keys := make([][]byte, 0, several*len(rows))
@@ -159,8 +160,8 @@ func ByRow(ctx context.Context, c Client, t Table, rows [][]byte) ([]Row, error)
 	return found, nil
 }
 
-// PageSize is how many rows a page has unless the question says so.
+// PageSize returns the number of rows per page by default.
 func (v *View) PageSize() int { return v.page() }
 
-// Shown is the table whose rows the view shows.
+// Shown returns the table whose rows the view shows.
 func (v *View) Shown() *Table { return v.shown() }

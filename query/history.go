@@ -12,16 +12,16 @@ import (
 	"brine/search"
 )
 
-// maxVersions bounds the versions that are read of a cell.
+// maxVersions is the most versions of a cell that are read.
 const maxVersions = 1_000
 
-// AsOf says as of when rows are read, of a table whose cells' versions are times.
+// AsOf is the time as of which rows are read, for a table whose versions are times.
 type AsOf struct {
-	At   int64          // a version: cells that are newer are not there yet
-	Kept map[string]int // how many versions of a cell HBase keeps, by family
+	At   int64          // a version: newer cells do not exist yet
+	Kept map[string]int // the number of versions of a cell that HBase keeps, by family
 }
 
-// GoneError is a cell that was written so often since the time of an AsOf that what it held then is not kept.
+// GoneError reports a cell that was written so often since the time of an AsOf that HBase no longer keeps its value of that time.
 type GoneError struct {
 	Column ColumnName
 	Kept   int // versions
@@ -31,7 +31,7 @@ func (e *GoneError) Error() string {
 	return fmt.Sprintf("a cell of %s was written %d times since, and no more of its versions are kept", e.Column, e.Kept)
 }
 
-// versions are how many are read of a cell; 0: the newest.
+// versions returns the number of versions to read per cell; 0: only the newest.
 func (s *Selection) versions() int {
 	switch {
 	case s.AsOf != nil:
@@ -46,7 +46,7 @@ func (s *Selection) versions() int {
 	return 0
 }
 
-// rowsOf are the rows that a selection gives of one that was read: none if it is marked as deleted.
+// rowsOf returns the rows that a selection makes of one row that was read; none if it is marked as deleted.
 func (s *Selection) rowsOf(d *decoder, r raw) ([]Selected, error) {
 	all := r.Cells
 	switch {
@@ -77,7 +77,7 @@ func (s *Selection) rowsOf(d *decoder, r raw) ([]Selected, error) {
 	return out, nil
 }
 
-// split is the cells of a row by their versions, the newest first.
+// split returns the cells of a row grouped by version, the newest first.
 func (s *Selection) split(cells []hbase.Cell) (out [][]hbase.Cell) {
 	var times []int64
 	for i := range cells {
@@ -98,7 +98,7 @@ func (s *Selection) split(cells []hbase.Cell) (out [][]hbase.Cell) {
 	return out
 }
 
-// newest are the first of each column's cells, which come the newest first.
+// newest returns the first cell of each column; cells are sorted newest first within a column.
 func newest(cells []hbase.Cell) (out []hbase.Cell) {
 	for i := range cells {
 		if i == 0 || !sameColumn(&cells[i], &cells[i-1]) {
@@ -112,7 +112,7 @@ func sameColumn(a, b *hbase.Cell) bool {
 	return bytes.Equal(a.Family, b.Family) && bytes.Equal(a.Qualifier, b.Qualifier)
 }
 
-// cells are those that were the newest then.
+// cells returns the cells that were the newest at that time.
 func (a *AsOf) cells(cells []hbase.Cell) (out []hbase.Cell, err error) {
 	for i := 0; i < len(cells); {
 		from, found := i, -1
@@ -126,21 +126,21 @@ func (a *AsOf) cells(cells []hbase.Cell) (out []hbase.Cell, err error) {
 		switch {
 		case found >= 0:
 			out = append(out, cells[found])
-		case known && i-from >= kept: // of other families nobody has said what they keep
+		case known && i-from >= kept: // for other families the number of kept versions is not known
 			return nil, &GoneError{ColumnName{string(cells[from].Family), string(cells[from].Qualifier)}, kept}
 		}
 	}
 	return out, nil
 }
 
-// CheckWords says what is wrong with Words and Sort, as far as every index says it.
+// CheckWords reports what is wrong with Words and Sort, by the rules that hold for every index.
 func (s *Selection) CheckWords() error {
 	q := search.Query{Index: s.Table.Index.Name, Filter: s.Words, Sort: s.Sort}
 	return q.Validate()
 }
 
-// found reads the rows of the documents that match, a page of documents at a time. A document whose row is not there, or marked as
-// deleted, gives none.
+// found reads the rows of the documents that match, one page of documents at a time. It skips documents whose row does not exist or is
+// marked as deleted.
 func (s *Selection) found(ctx context.Context, docs search.Searcher, c Client) iter.Seq2[Selected, error] {
 	return func(yield func(Selected, error) bool) {
 		if docs == nil {

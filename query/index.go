@@ -9,13 +9,13 @@ import (
 	"brine/search"
 )
 
-// Index is the search index whose documents stand beside a table's rows.
+// Index is the search index with the documents of a table's rows.
 type Index struct {
 	Name   string
 	Fields []IndexField
 	Newest string // the date field by which answers are sorted, the newest first; empty: in the order of the row keys
 
-	Replaced bool // by each change, as whole ones do: a field that was null is not in the document, though its row may keep an older value
+	Replaced bool // each change replaces the whole document: a null field is not in the document, though the row may keep an older value
 }
 
 // IndexField is a field of an index and the field it was written from.
@@ -26,17 +26,17 @@ type IndexField struct {
 	Words bool        // a Text that is found by its words, not as a whole
 }
 
-// fills reports whether a field of the index is written from one of the event's.
+// fills reports whether an event's field from is written to the index's field name.
 func (x *Index) fills(name, from string) bool {
 	return slices.ContainsFunc(x.Fields, func(f IndexField) bool { return f.Name == name && f.Field == from })
 }
 
-// anyWords is the condition on the one field that is found by its words, whatever its name.
+// anyWords is the name, in a condition, of the only field that is found by its words, whatever its real name.
 const anyWords = "text"
 
-// Query makes a query of conditions as people write them: field=value, field=a,b for several values (\, is a comma), field==value and
-// field=from..to as parseWhere has them, and words for a field that is found by its words; text=words is on the only such field. Its
-// errors are *Fault.
+// Query builds a query from conditions as people write them: field=value, field=a,b for several values (\, is a comma), field==value and
+// field=from..to as in parseWhere, and words for a field that is found by its words; text=words is for the only such field. Its errors are
+// *Fault.
 func (x *Index) Query(conditions []string) (search.Query, error) {
 	q := search.Query{Index: x.Name}
 	if x.Newest != "" {
@@ -65,7 +65,7 @@ func (x *Index) Query(conditions []string) (search.Query, error) {
 	return q, nil
 }
 
-// field finds a field by the name in a condition.
+// field returns the field for a name in a condition.
 func (x *Index) field(name string) (*IndexField, error) {
 	var names, words []string
 	var word *IndexField
@@ -145,7 +145,7 @@ func (f *IndexField) values(text string) ([]any, error) {
 	return out, nil
 }
 
-// value is one value in a query's form.
+// value parses one value into the form of a query.
 func (f *IndexField) value(text string) (any, error) {
 	v, err := ParseValue(f.Type, text)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"brine/search"
 )
 
-// WriteJSON writes an answer as it comes, a JSON object a line; of each row only the named fields, or all if none is named.
+// WriteJSON writes an answer as it arrives, one JSON object per line, with only the named fields of each row, or all if none is named.
 func WriteJSON(w io.Writer, rows iter.Seq2[Found, error], fields ...string) error {
 	lines := json.NewEncoder(w)
 	lines.SetEscapeHTML(false)
@@ -29,7 +29,7 @@ func WriteJSON(w io.Writer, rows iter.Seq2[Found, error], fields ...string) erro
 	return nil
 }
 
-// Only returns the row with none but the named fields; with all if none is named.
+// Only returns the row with only the named fields, or all if none is named.
 func (f Found) Only(fields ...string) Found {
 	if len(fields) > 0 {
 		f.Fields = slices.DeleteFunc(slices.Clone(f.Fields), func(x Field) bool { return !slices.Contains(fields, x.Name) })
@@ -37,7 +37,7 @@ func (f Found) Only(fields ...string) Found {
 	return f
 }
 
-// Masked are rows with mask.Text instead of what a table masks, for callers that show them.
+// Masked returns rows with mask.Text in place of what a table masks, for callers that show them.
 func Masked(rows iter.Seq2[Found, error], rules *mask.Rules, table string) iter.Seq2[Found, error] {
 	return func(yield func(Found, error) bool) {
 		for row, err := range rows {
@@ -51,7 +51,7 @@ func Masked(rows iter.Seq2[Found, error], rules *mask.Rules, table string) iter.
 	}
 }
 
-// Masked is the row with mask.Text instead of what its table masks.
+// Masked returns the row with mask.Text in place of what its table masks.
 func (r Row) Masked(rules *mask.Rules, table string) Row {
 	if rules.MasksKey(table) {
 		r.Key = []byte(mask.Text)
@@ -65,7 +65,7 @@ func (r Row) Masked(rules *mask.Rules, table string) Row {
 	return r
 }
 
-// Masked is the tally with mask.Text instead of the values of fields that an index masks.
+// Masked returns the tally with mask.Text in place of the values of fields that an index masks.
 func (t Tally) Masked(rules *mask.Rules, index string) Tally {
 	t.Values = slices.Clone(t.Values)
 	for i := range t.Values {
@@ -83,9 +83,9 @@ func (t Tally) Masked(rules *mask.Rules, index string) Tally {
 
 // rowJSON is a row as JSON.
 type rowJSON struct {
-	After   search.Cursor  `json:"after,omitempty"` // where the answer goes on behind the row
-	Fields  map[string]any `json:"fields"`          // times as RFC 3339, what is nested as it is, null where there is no value
-	Row     string         `json:"row"`             // its key, as HBase's shell writes it
+	After   search.Cursor  `json:"after,omitempty"` // where the answer continues after the row
+	Fields  map[string]any `json:"fields"`          // times as RFC 3339, nested values as they are, null if there is no value
+	Row     string         `json:"row"`             // its key, as HBase's shell formats it
 	State   State          `json:"state,omitempty"`
 	Version int64          `json:"version"`
 }
@@ -98,18 +98,18 @@ func (f Found) MarshalJSON() ([]byte, error) {
 	}
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
-	enc.SetEscapeHTML(false) // the caller that marshals the row decides
+	enc.SetEscapeHTML(false) // the caller of Marshal decides
 	err := enc.Encode(o)
 	return out.Bytes(), err
 }
 
-// JSONValue is a value as encoding/json takes it; nil for a null.
+// JSONValue returns a value as encoding/json takes it; nil for a null.
 func JSONValue(v event.Value) any {
 	switch v.Type {
 	case event.Text:
 		return string(v.Text())
 	case event.Nested:
-		if !json.Valid(v.Text()) { // someone else wrote it
+		if !json.Valid(v.Text()) { // brine did not write it
 			return string(v.Text())
 		}
 		return json.RawMessage(bytes.ToValidUTF8(v.Text(), []byte("\ufffd")))
@@ -128,7 +128,7 @@ func JSONValue(v event.Value) any {
 	return nil
 }
 
-// MarshalJSON writes the number of rows, and by field how many hold each value.
+// MarshalJSON writes the number of rows and, by field, the number with each value.
 func (t Tally) MarshalJSON() ([]byte, error) {
 	o := map[string]any{"rows": t.Rows}
 	for _, v := range t.Values {

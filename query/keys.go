@@ -10,8 +10,8 @@ import (
 	"brine/rowkey"
 )
 
-// bucket is what is to be read of one key under one salt: ranges in ascending order, which all begin with the same lead bytes.
-// The rows of an answer are in the order of what follows those.
+// bucket is what to read of one key under one salt: ranges in ascending order, which all begin with the same lead bytes. What follows these
+// bytes orders the rows of an answer.
 type bucket struct {
 	key    int // in Table.Keys
 	lead   int
@@ -20,8 +20,8 @@ type bucket struct {
 
 func (b *bucket) prefix() []byte { return b.ranges[0].Start[:b.lead] }
 
-// buckets returns what is to be read for where behind a token. Rows that are equal behind the lead are given in the order of their
-// buckets: those of the newest key first, by salt. Joins says that such rows of two keys are one.
+// buckets returns what to read for where after a token. Rows that are equal behind the lead are returned in the order of their buckets:
+// those of the newest key first, by salt. joins reports whether such rows of two keys are one row.
 func (t Table) buckets(where map[string]rowkey.Bound, after Token) (out []bucket, joins bool, err error) {
 	tails, joins, err := t.tails(func(k *rowkey.Key) (rowkey.Tail, error) { return k.Tail(where) })
 	if err != nil {
@@ -30,7 +30,7 @@ func (t Table) buckets(where map[string]rowkey.Bound, after Token) (out []bucket
 	for key := len(t.Keys) - 1; key >= 0; key-- {
 		ranges, err := t.Keys[key].Key.Ranges(where)
 		if err != nil {
-			return nil, false, err // of the only key: tails has asked each of several
+			return nil, false, err // for the only key: tails has checked each of several
 		}
 		out = append(out, divide(key, tails[key], ranges)...)
 	}
@@ -46,8 +46,8 @@ func (t Table) buckets(where map[string]rowkey.Bound, after Token) (out []bucket
 	return out, joins, nil
 }
 
-// tails returns, per key, how many leading bytes do not order its rows: a salt, and of several keys all that the conditions hold fast; of
-// returns a key's tail under them. It refuses to merge rows of keys that do not order them alike.
+// tails returns, per key, the number of leading bytes that do not order its rows: a salt and, with several keys, all that the conditions
+// fix. of returns a key's tail under the conditions. tails returns an error if the keys do not order their rows alike.
 func (t Table) tails(of func(*rowkey.Key) (rowkey.Tail, error)) (leads []int, joins bool, err error) {
 	if len(t.Keys) == 1 {
 		return []int{t.Keys[0].Key.SaltWidth()}, false, nil
@@ -72,7 +72,7 @@ func (t Table) tails(of func(*rowkey.Key) (rowkey.Tail, error)) (leads []int, jo
 	return leads, joins, nil
 }
 
-// divide parts ranges by the bytes that they begin with.
+// divide groups ranges by the bytes that they begin with.
 func divide(key, lead int, ranges []rowkey.Range) (out []bucket) {
 	for i, r := range ranges {
 		if i == 0 || !bytes.Equal(r.Start[:lead], ranges[i-1].Start[:lead]) {
@@ -84,13 +84,13 @@ func divide(key, lead int, ranges []rowkey.Range) (out []bucket) {
 	return out
 }
 
-// place is where a row lies.
+// place is the position of a row.
 type place struct {
 	key int // in Table.Keys
 	row []byte
 }
 
-// goOn cuts buckets to what comes behind a row in an answer.
+// goOn cuts buckets to what follows a row in an answer.
 func goOn(buckets []bucket, at place, joins bool) ([]bucket, error) {
 	holds := func(b bucket) bool {
 		return b.key == at.key && slices.ContainsFunc(b.ranges, func(r rowkey.Range) bool { return r.Contains(at.row) })
@@ -113,7 +113,7 @@ func goOn(buckets []bucket, at place, joins bool) ([]bucket, error) {
 	return left, nil
 }
 
-// cut returns what of ranges is from start on.
+// cut returns the part of ranges from start on.
 func cut(ranges []rowkey.Range, start []byte) (left []rowkey.Range) {
 	for _, r := range ranges {
 		if bytes.Compare(start, r.Start) > 0 {
@@ -126,7 +126,7 @@ func cut(ranges []rowkey.Range, start []byte) (left []rowkey.Range) {
 	return left
 }
 
-// joinCells adds to cells those of an older row whose columns they lack. Both are in the order of families and qualifiers.
+// joinCells adds to cells those cells of an older row whose columns are missing. Both are in the order of families and qualifiers.
 func joinCells(cells, older []hbase.Cell) []hbase.Cell {
 	out := make([]hbase.Cell, 0, len(cells)+len(older))
 	for len(cells) > 0 && len(older) > 0 {

@@ -11,8 +11,8 @@ import (
 	"brine/rowkey/eventkey"
 )
 
-// CheckLookup says which field keeps rows of t from leading to rows of other: each of its keys must be in t's, or be
-// filled by a column.
+// CheckLookup returns an error that names the field, if any, that prevents rows of t from leading to rows of other: each field of other's
+// keys must be in all of t's keys, or be filled by a column.
 func (t Table) CheckLookup(other Table) error {
 	for _, to := range other.Keys {
 		for _, name := range to.Key.Fields() {
@@ -26,9 +26,9 @@ func (t Table) CheckLookup(other Table) error {
 	return nil
 }
 
-// Lookup gives, for each row of an answer, the row of another table whose key is made of its fields: with one batched get
-// for up to searchPage of them. A row that is not there is given as NoRow, with the fields of its key; one that is marked
-// deleted only if that is wanted.
+// Lookup returns, for each row of an answer, the row of another table whose key is made of its fields, with one batched get per up to
+// searchPage rows. A row that does not exist has the state NoRow and only the fields of its key. Rows that are marked deleted are included
+// only if deleted.
 func Lookup(ctx context.Context, c Client, other Table, answer iter.Seq2[Found, error], deleted bool) iter.Seq2[Found, error] {
 	return func(yield func(Found, error) bool) {
 		l := &lookup{client: c, table: other, deleted: deleted}
@@ -50,13 +50,13 @@ func Lookup(ctx context.Context, c Client, other Table, answer iter.Seq2[Found, 
 	}
 }
 
-// lookup gathers keys until they are read.
+// lookup collects keys until they are read.
 type lookup struct {
 	client  Client
 	table   Table
 	deleted bool
 	from    []Found
-	keys    [][]byte // of each its keys under all of the table's
+	keys    [][]byte // for each row, its keys under all of the table's
 }
 
 func (l *lookup) add(f Found) error {
@@ -73,7 +73,7 @@ func (l *lookup) add(f Found) error {
 	return nil
 }
 
-// appendKeys adds the row key that fields make under each of some keys.
+// appendKeys appends the row key that fields make under each of keys.
 func appendKeys(rows [][]byte, keys rowkey.Keys, value func(name string) rowkey.Value) ([][]byte, error) {
 	for _, k := range keys {
 		names := k.Key.Fields()
@@ -90,7 +90,7 @@ func appendKeys(rows [][]byte, keys rowkey.Keys, value func(name string) rowkey.
 	return rows, nil
 }
 
-// give reads and yields what has been gathered. It is false when no more is wanted.
+// give reads and yields what has been collected. It returns false if the caller wants no more.
 func (l *lookup) give(ctx context.Context, yield func(Found, error) bool) bool {
 	if len(l.from) == 0 {
 		return true

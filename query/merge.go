@@ -12,37 +12,37 @@ import (
 	"brine/hbase"
 )
 
-// What a merge may hold and have open, however many buckets there are.
+// The limits of a merge, whatever the number of buckets.
 const (
-	mergeCalls = 64      // pages being read at a time, and so scanners that are open
+	mergeCalls = 64      // pages read at the same time, which limits the open scanners
 	mergeRows  = 8192    // in the pages of all buckets
-	mergeBytes = 8 << 20 // the same, but for a row of a page that passes its share
-	firstRows  = 4       // in the first page of a bucket; pages double
+	mergeBytes = 8 << 20 // likewise, except that a page's last row may exceed the page's share
+	firstRows  = 4       // in the first page of a bucket; the size of pages doubles
 
-	leastAnswer = 64 << 10 // bytes: less would have servers cut rows
+	leastAnswer = 64 << 10 // bytes: with less, servers would cut rows
 )
 
-// merge reads buckets side by side and gives their rows in the order of what follows their leads. Every bucket is read in
-// order, page by page, so the least of their next rows is the next row of all. Between pages no scanner is open: the loop
-// may take its time, and no lease runs out.
+// merge reads buckets in parallel and yields their rows in the order of what follows their leads. It reads every bucket in order, page by
+// page, so the least of their next rows is the next row overall. No scanner is open between pages, so the caller's loop may take its time
+// and no lease expires.
 type merge struct {
 	*reading
-	ctx   context.Context // of the pages
+	ctx   context.Context // for the pages
 	pages errgroup.Group  // a goroutine reads one page and ends
-	share int             // of a bucket in the buckets' number
-	heads []*head         // a heap of those that have rows
+	share int             // the number of buckets, by which the limits are divided
+	heads []*head         // a heap of the heads with rows
 }
 
-// head is the next rows of one bucket.
+// head holds the next rows of one bucket.
 type head struct {
-	index int // of the bucket: equal rows behind the lead are in this order
+	index int // of the bucket: orders rows that are equal behind the lead
 	key   int // of the bucket
 	lead  int
 	rest  bucket
 	rows  []hbase.Result
-	size  int       // rows of the last page that was asked for
-	asked bool      // a page is being read, or lies in page
-	page  chan page // has room for it
+	size  int       // rows of the last requested page
+	asked bool      // a page is being read, or is in the channel
+	page  chan page // has a buffer of one page
 }
 
 // page is what was read of a bucket, and what is left of it.
@@ -98,7 +98,7 @@ func (m *merge) give(yield func(raw, error) bool) {
 	}
 }
 
-// older takes out the heads whose next rows are the first head's under older keys, the newest of them first.
+// older removes the heads whose next rows are the first head's row under older keys, the newest of them first.
 func (m *merge) older(first *head) (out []*head) {
 	for m.joins && len(m.heads) > 1 {
 		second := 1
@@ -113,7 +113,7 @@ func (m *merge) older(first *head) (out []*head) {
 	return out
 }
 
-// pass goes on behind the row that was given.
+// pass moves past the row that was yielded.
 func (m *merge) pass(first *head, older []*head) error {
 	first.rows = first.rows[1:]
 	if err := m.fill(first); err != nil {
@@ -136,8 +136,8 @@ func (m *merge) pass(first *head, older []*head) error {
 	return nil
 }
 
-// fill waits for a page if the head has no rows, and asks for the next one when half of a page is left. An answer that is
-// limited asks for none before it needs it: who wants ten rows has no use for the eleventh.
+// fill waits for a page if the head has no rows, and requests the next one when at most half of a page is left. An answer with a limit
+// requests a page only when it needs one: a caller of ten rows has no use for the eleventh.
 func (m *merge) fill(h *head) error {
 	for len(h.rows) == 0 && (h.asked || len(h.rest.ranges) > 0) {
 		if !h.asked {
@@ -156,7 +156,7 @@ func (m *merge) fill(h *head) error {
 	return nil
 }
 
-// ask has a head's next page read. It waits while mergeCalls others are.
+// ask requests a head's next page. It blocks while mergeCalls other pages are being read.
 func (m *merge) ask(h *head) {
 	h.size = min(2*h.size, max(1, mergeRows/m.share))
 	rows, rest := h.size, h.rest
@@ -170,7 +170,7 @@ func (m *merge) ask(h *head) {
 	})
 }
 
-// read reads at most so many rows of a bucket, and no more when they have so many bytes.
+// read reads rows of a bucket, at most rows, and stops once they have size bytes.
 func (r *reading) read(ctx context.Context, b bucket, rows, size int) (p page) {
 	if r.spent.Seen != nil {
 		p.spent.Seen = map[string]bool{}
@@ -207,9 +207,9 @@ func sizeOf(r hbase.Result) (n int) {
 	return n
 }
 
-// settle waits for the pages that are still being read, and counts what they cost. The context has ended.
+// settle waits for the pages that are still being read, and counts their costs. The context is canceled.
 func (m *merge) settle(all []*head) {
-	_ = m.pages.Wait() // none gives an error: it is in the page
+	_ = m.pages.Wait() // the goroutines return no error: it is in the page
 	for _, h := range all {
 		if h.asked {
 			m.spend((<-h.page).spent)
@@ -217,7 +217,7 @@ func (m *merge) settle(all []*head) {
 	}
 }
 
-// tail is what the head's next row is ordered by.
+// tail returns what orders the head's next row.
 func (h *head) tail() []byte { return h.rows[0].Row[h.lead:] }
 
 func (m *merge) Len() int      { return len(m.heads) }

@@ -10,12 +10,12 @@ import (
 	"brine/search"
 )
 
-// Fault is a question that cannot be asked so, for the person who asked; any other error is a store's.
+// Fault is an invalid question, to be reported to the person who asked; any other error comes from a store.
 type Fault struct {
-	Arg    string // that is at fault; empty when the question as a whole is meant
+	Arg    string // the argument at fault; empty if it is the whole question
 	Option bool   // Arg is a field of Request: limit, after, families or get
 	Msg    string // what is wrong
-	Fix    string // empty when Msg says it
+	Fix    string // empty if Msg contains it
 
 	named bool // Msg names Arg
 }
@@ -34,26 +34,25 @@ func (f *Fault) Error() string {
 // Advice returns the fix.
 func (f *Fault) Advice() string { return f.Fix }
 
-// named returns the Fault of an argument that its message names.
+// named returns the Fault of an argument that the message itself names.
 func named(arg, format string, args ...any) *Fault {
 	return &Fault{Arg: arg, Msg: fmt.Sprintf(format, args...), named: true}
 }
 
-// condition is an argument as it is given.
+// condition is an argument as it was given.
 type condition struct {
 	arg      Arg
-	text     string // behind the first "=", as people write it
+	text     string // after the first "=", as people write it
 	ranged   bool   // from and to are given
 	words    bool   // text is words
-	from, to string // of a range; to with "=" before it goes through
+	from, to string // of a range; "=" in front of to makes it inclusive
 	values   []string
 }
 
-// maxCondition bounds one argument: no key is longer, and no clause of a query.
+// maxCondition is the most bytes of one argument: no key and no clause of a query is longer.
 const maxCondition = search.MaxText
 
-// conditions reads what a question gives, by the view's arguments: each once, none that the view does not take, and all that it
-// needs.
+// conditions parses the arguments of a question. Each must be one of the view's, and given once; all that the view requires must be there.
 func (v *View) conditions(texts []string, given []Given) (out []condition, err error) {
 	for _, text := range texts {
 		name, text, ok := strings.Cut(text, "=")
@@ -77,7 +76,7 @@ func (v *View) conditions(texts []string, given []Given) (out []condition, err e
 	return out, nil
 }
 
-// adds appends the condition on an argument of the view, which is not there yet.
+// adds appends the condition on an argument of the view, which must not be there yet.
 func (v *View) adds(to []condition, name string, read func(Arg) (condition, error)) ([]condition, error) {
 	i := slices.IndexFunc(v.args(), func(a Arg) bool { return a.Field == name })
 	if i < 0 {
@@ -93,7 +92,8 @@ func (v *View) adds(to []condition, name string, read func(Arg) (condition, erro
 	return append(to, c), nil
 }
 
-// condition reads one argument: words where the index finds the field by them, else a range where dots are in it, else values.
+// condition parses one argument: as words if the index finds the field by them, otherwise as a range if it contains dots, otherwise as
+// values.
 func (v *View) condition(a Arg, text string) (condition, error) {
 	c := condition{arg: a, text: text}
 	exact, isExact := strings.CutPrefix(text, "=")
@@ -122,7 +122,7 @@ func (v *View) condition(a Arg, text string) (condition, error) {
 	return c, nil
 }
 
-// wordsOf reports whether the argument is words: only the index can find them, and only by the field that has them.
+// wordsOf reports whether the argument is words: only the index can find them, and only in a field that is indexed by words.
 func (v *View) wordsOf(a Arg) bool {
 	if v.Table.Index == nil || v.Table.keyTypes()[a.Field] != 0 {
 		return false
@@ -131,7 +131,7 @@ func (v *View) wordsOf(a Arg) bool {
 	return err == nil && f.Words
 }
 
-// splitList takes a list apart at its commas; "\," is one in a value.
+// splitList splits a list at its commas; "\," is a comma in a value.
 func splitList(text string) (list []string) {
 	var value []byte
 	for i := 0; i < len(text); i++ {
@@ -148,7 +148,7 @@ func splitList(text string) (list []string) {
 	return append(list, string(value))
 }
 
-// question takes the key where it can answer, else the index.
+// question uses the key if it can answer, otherwise the index.
 func (v *View) question(ask *Request) (*Question, error) {
 	conditions, err := v.conditions(ask.Args, ask.Given)
 	if err != nil {
@@ -172,7 +172,7 @@ func (v *View) question(ask *Request) (*Question, error) {
 	return q, v.byIndex(q, conditions)
 }
 
-// byKey makes the bounds by which the key answers.
+// byKey sets the bounds with which the key answers.
 func (v *View) byKey(q *Question, conditions []condition) error {
 	q.where = make(map[string]rowkey.Bound, len(conditions))
 	types := v.Table.keyTypes()
@@ -208,7 +208,7 @@ func (c *condition) bound(typ rowkey.Type) (b rowkey.Bound, err error) {
 	return b, err
 }
 
-// byIndex makes the query by which the index answers.
+// byIndex sets the query with which the index answers.
 func (v *View) byIndex(q *Question, conditions []condition) error {
 	x := v.Table.Index
 	q.docs = search.Query{Index: x.Name}
@@ -249,7 +249,7 @@ func (c *condition) clause(f *IndexField) (search.Clause, error) {
 	return search.Terms{Field: f.Name, Values: values}, nil
 }
 
-// newestFirst is the order of the index's answers: the view's, else that of the key.
+// newestFirst reports whether the index's answers begin with the newest: by the view's order, otherwise by that of the key.
 func (v *View) newestFirst() bool {
 	if v.Order != "" {
 		return v.Order == Newest
@@ -257,7 +257,7 @@ func (v *View) newestFirst() bool {
 	return v.Table.keyTime() == "" || keyOrder(v.Table.key(), v.Table.keyTime(), v.Where) != Oldest
 }
 
-// sum is of the view's name and the conditions in any order.
+// sum returns a checksum of the view's name and the conditions, whatever their order.
 func (v *View) sum(ask *Request) uint32 {
 	sorted := slices.Clone(ask.Args)
 	for i := range ask.Given {

@@ -9,25 +9,25 @@ import (
 	"brine/rowkey"
 )
 
-// reading is one answer of the key under way. It belongs to the goroutine of the answer's loop.
+// reading is one answer of the key in progress. It belongs to the goroutine of the answer's loop.
 type reading struct {
 	client  Client
 	table   Table
 	columns []hbase.Column
-	joins   bool // rows of two keys that are equal behind their leads are one
-	reverse bool // each bucket's ranges are in descending order, and so are the rows of each
+	joins   bool // rows of two keys that are equal behind their leads are one row
+	reverse bool // each bucket's ranges, and the rows in each, are in descending order
 	filter  hbase.Filter
 
 	versions int // of each cell; 0 means the newest
-	limit    int // rows to give; 0 means all
+	limit    int // rows to return; 0 means all
 	given    int
 	spent    hbase.ScanMetrics
 }
 
-// left is the number of rows still to give; 0 means all.
+// left returns the number of rows still to return; 0 means all.
 func (r *reading) left() int { return r.limit - min(r.given, r.limit) }
 
-// raw is a row as it was read, and the key, in Table.Keys, that it was found by: it says what the row's bytes mean.
+// raw is a row as it was read, and the index in Table.Keys of the key that found it, which gives the row's bytes their meaning.
 type raw struct {
 	hbase.Result
 	key int
@@ -48,8 +48,8 @@ func (r *reading) results(ctx context.Context, buckets []bucket) iter.Seq2[raw, 
 	}
 }
 
-// straight reads one range. A scan asks for no more rows than are still to be given, so that the server closes it with the
-// answer; as many as turned out to be hidden are asked for again behind it. It is false when nothing more is wanted.
+// straight reads one range. A scan requests only as many rows as are still to be returned, so that the server closes it with the answer. If
+// some turn out to be hidden, straight requests as many again after the last row. It returns false if the caller wants no more.
 func (r *reading) straight(ctx context.Context, key int, x rowkey.Range, yield func(raw, error) bool) bool {
 	for {
 		want, got := r.left(), 0
@@ -67,15 +67,15 @@ func (r *reading) straight(ctx context.Context, key int, x rowkey.Range, yield f
 	}
 }
 
-// rows reads one range. HBase's reverse scans begin with the row at which the range stops, and end before the range's first row where
-// nothing says which row comes before it: what is not in the range is left out.
+// rows reads one range, and drops rows outside of it. A reverse scan of HBase begins with the row at which the range stops. It has to end
+// before the range's first row, but the row right before that is not known.
 func (r *reading) rows(ctx context.Context, x rowkey.Range, scan hbase.Scan) iter.Seq2[hbase.Result, error] {
 	all := r.client.Scan(ctx, r.table.Name, scan)
 	if !r.reverse {
 		return all
 	}
 	return func(yield func(hbase.Result, error) bool) {
-		left := scan.Limit - 1 // as scan has one more
+		left := scan.Limit - 1 // scan has one more
 		for row, err := range all {
 			switch {
 			case err == nil && bytes.Compare(row.Row, x.Start) < 0:
@@ -90,7 +90,7 @@ func (r *reading) rows(ctx context.Context, x rowkey.Range, scan hbase.Scan) ite
 	}
 }
 
-// behind is what is left of a range behind a row of it.
+// behind returns the part of a range after one of its rows.
 func (r *reading) behind(x rowkey.Range, row []byte) rowkey.Range {
 	if r.reverse {
 		return rowkey.Range{Start: x.Start, Stop: row}
@@ -98,7 +98,7 @@ func (r *reading) behind(x rowkey.Range, row []byte) rowkey.Range {
 	return rowkey.Range{Start: behindRow(row), Stop: x.Stop}
 }
 
-// before is a row less than row, with few or none between them; nil of the first one.
+// before returns a row less than row, with few or none between them, or nil for the first row.
 func before(row []byte) []byte {
 	if len(row) == 0 {
 		return nil
@@ -118,13 +118,13 @@ func (r *reading) scan(key int, x rowkey.Range, limit int, spent *hbase.ScanMetr
 	if r.reverse {
 		s.Reverse, s.Start, s.Stop = true, x.Stop, before(x.Start)
 		if limit > 0 {
-			s.Limit++ // the row at which the range stops may be given
+			s.Limit++ // the scan may return the row at which the range stops
 		}
 	}
 	return s
 }
 
-// behindRow is the least row greater than row.
+// behindRow returns the least row greater than row.
 func behindRow(row []byte) []byte { return append(row[:len(row):len(row)], 0) }
 
 func (r *reading) spend(m hbase.ScanMetrics) {

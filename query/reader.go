@@ -10,14 +10,14 @@ import (
 	"brine/search"
 )
 
-// Reader answers the questions of one view. It is safe for concurrent use as far as its stores are.
+// Reader answers the questions of one view. It is safe for concurrent use if its stores are.
 type Reader struct {
 	view View
 	rows Client
 	docs search.Searcher
 }
 
-// Open makes a view answer from its stores; docs may be nil where no question is the index's.
+// Open returns a Reader that answers a view from its stores; docs may be nil if no question needs the index.
 func Open(v View, rows Client, docs search.Searcher) (*Reader, error) {
 	if err := v.Check(); err != nil {
 		return nil, fmt.Errorf("view %s: %w", v.Name, err)
@@ -25,7 +25,7 @@ func Open(v View, rows Client, docs search.Searcher) (*Reader, error) {
 	return &Reader{view: v, rows: rows, docs: docs}, nil
 }
 
-// Ask answers a question. An error that is a *Fault is its own, any other a store's.
+// Ask answers a question. An error that is a *Fault concerns the question, any other comes from a store.
 func (r *Reader) Ask(ctx context.Context, ask Request) (*Answer, error) {
 	q, err := r.view.Question(ask)
 	if err != nil {
@@ -37,11 +37,11 @@ func (r *Reader) Ask(ctx context.Context, ask Request) (*Answer, error) {
 // Page is one page of an answer.
 type Page struct {
 	Rows    []Found
-	Next    Cursor // where the next one begins; empty when nothing follows
+	Next    Cursor // where the next page begins; empty if nothing follows
 	ByIndex bool
 }
 
-// Page answers a question whole.
+// Page returns one whole page of the answer to a question.
 func (r *Reader) Page(ctx context.Context, ask Request) (Page, error) {
 	a, err := r.Ask(ctx, ask)
 	if err != nil {
@@ -58,8 +58,8 @@ func (r *Reader) Page(ctx context.Context, ask Request) (Page, error) {
 	return p, nil
 }
 
-// Whole reads rows that a page has shown in all their families, in one batched get: what a page leaves out is read when someone
-// opens a row. A row that is not there any more has no Fields.
+// Whole reads rows that a page has shown with all their families, in one batched get: what a page leaves out is read when someone opens a
+// row. A row that no longer exists has no Fields.
 func (r *Reader) Whole(ctx context.Context, rows ...Row) ([]Row, error) {
 	shown := r.view.shown()
 	keys := make([][]byte, 0, len(rows)*len(shown.Keys))
@@ -72,7 +72,7 @@ func (r *Reader) Whole(ctx context.Context, rows ...Row) ([]Row, error) {
 	return ByKey(ctx, r.rows, *shown, keys)
 }
 
-// keysOfRow adds what a row is called under each of the table's keys.
+// keysOfRow appends the row's key under each of the table's keys.
 func (t Table) keysOfRow(keys [][]byte, row *Row) ([][]byte, error) {
 	if len(t.Keys) == 1 {
 		return append(keys, row.Key), nil
@@ -80,7 +80,7 @@ func (t Table) keysOfRow(keys [][]byte, row *Row) ([][]byte, error) {
 	return appendKeys(keys, t.Keys, func(name string) rowkey.Value {
 		at := slices.IndexFunc(row.Fields, func(f Field) bool { return f.Name == name })
 		if at < 0 {
-			return rowkey.Value{} // a key that needs it says so
+			return rowkey.Value{} // a key that needs it returns an error
 		}
 		return eventkey.Value(row.Fields[at].Value)
 	})

@@ -1,9 +1,9 @@
-// Package query reads what brine has written, decoded back into fields: rows by the fields of their key, and rows whose
-// documents a search index finds; and views, which are kinds of question that are known to have an answer before anyone asks.
-// A service that wants to read the same tables can import it.
+// Package query reads what brine has written, decoded back into fields: rows by the fields of their key, and rows whose documents a search
+// index finds. It also has views, which are kinds of question that are known to have an answer before anyone asks. A service can import it
+// to read the same tables.
 //
-// The invariant: a query reads no row that it does not return, but for those that are marked deleted. Which rows to read
-// follows from the key, or from the index; what neither can answer is refused with the field that is missing.
+// The invariant: a query reads no row that it does not return, except those that are marked deleted. The key or the index determines which
+// rows to read. A question that neither can answer is refused, with the missing field.
 package query
 
 import (
@@ -19,32 +19,32 @@ import (
 	"brine/rowkey"
 )
 
-// Client is what reading needs of HBase; *hbase.Client is one.
+// Client is what reading needs of HBase; *hbase.Client implements it.
 type Client interface {
 	Scan(ctx context.Context, table string, s hbase.Scan) iter.Seq2[hbase.Result, error]
 	GetAll(ctx context.Context, table string, gets []hbase.Get) ([]hbase.Result, error)
 }
 
-// Table is how a table's rows are read back.
+// Table describes how to read a table's rows back.
 type Table struct {
 	Name    string
-	Keys    rowkey.Keys // a row is read by the key of its cells' versions
+	Keys    rowkey.Keys // a row is read by the key for its cells' versions
 	Columns []Column
-	Deleted string // the Bool field that marks a row as deleted when it is true; empty: none does
-	State   string // the field that holds the state of rows, for commands; empty: they have none
-	Index   *Index // nil: no documents stand beside the rows
+	Deleted string // the Bool field that marks a row as deleted if true; empty: none does
+	State   string // the field that holds the state of rows, for commands; empty: none does
+	Index   *Index // nil: the rows have no documents
 
-	Whole []Column // the Columns of a table that Families has made narrow; nil of any other
+	Whole []Column // all Columns of a table that Families has narrowed; otherwise nil
 }
 
-// Column is a column and the field, or fields, that it was written from. One without a Qualifier is the empty cell of rows that
-// say all by their keys: it gives no field.
+// Column is a column and the field or fields that it was written from. A Column without a Qualifier is the empty cell of rows that consist
+// only of their keys: it has no field.
 type Column struct {
 	Family, Qualifier string
 	Field             string
 	Type              event.Type
 	Pack              *event.Pack // instead of Field and Type: the fields that share the cell
-	Members           bool        // all other columns of the family whose names begin with Qualifier: the members of Field, a text each
+	Members           bool        // all other columns of the family whose names begin with Qualifier: the members of Field, one text each
 }
 
 // Row is one decoded row.
@@ -52,42 +52,42 @@ type Row struct {
 	Key     []byte
 	From    int64   // of its key, in the table's Keys
 	Version int64   // the newest cell's timestamp
-	Fields  []Field // the key's fields in the key's order, then the columns in the table's, a packed one as its fields
+	Fields  []Field // the key's fields in the key's order, then the columns in the table's order, a packed one as its fields
 	Deleted bool    // it is marked deleted
 
-	StateVersion int64 // of a table with a State: the newest cell of it and of what marks rows as deleted
+	StateVersion int64 // in a table with a State: the newest version of that and of the mark for deleted rows
 }
 
-// Field is a named value; a null value is a column without a cell, or a field that the key holds only hashed.
+// Field is a named value. It is null for a column without a cell, and for a field that the key only hashes.
 type Field struct {
 	Name  string
 	Value event.Value
 }
 
-// Options say how much of an answer is wanted.
+// Options limit an answer.
 type Options struct {
-	Limit   int   // most rows; 0 means all
-	Deleted bool  // also rows that are marked deleted
-	After   Token // go on behind this row
-	Cost    *Cost // counted up; nil: not counted
+	Limit   int   // the most rows; 0 means all
+	Deleted bool  // include rows that are marked deleted
+	After   Token // continue after this row
+	Cost    *Cost // is increased by the cost; nil: not counted
 }
 
-// Cost is what an answer of the key has cost. It is whole when the loop over the answer has ended.
+// Cost is what an answer of the key has cost. It is complete when the loop over the answer has ended.
 type Cost struct {
-	Rows     int // given
-	Read     int // by the servers, as they count: no more than Rows, but for rows that are hidden, or read ahead and not taken
+	Rows     int // returned
+	Read     int // by the servers, as they count: at most Rows, plus rows that are hidden, or read ahead and not used
 	Calls    int // answered
-	Scanners int // opened, at least one in each region
+	Scanners int // opened, at least one per region
 
-	// Of a Selection only.
+	// Only for a Selection.
 	Regions int           // that were read
 	Bytes   int64         // of the rows that were read
 	Waited  time.Duration // for rows
 }
 
-// Rows returns the rows whose key fields satisfy where, in key order. Where must bind a left-most set of the key's fields.
-// With a salt that where does not decide, the buckets are read side by side and merged. So are the rows of several keys, in the order
-// of what where leaves open, which each key must have alike; an entity that has a row under each is one row, whose newest cells are given.
+// Rows returns the rows whose key fields satisfy where, in key order. where must bind a left-most set of the key's fields. If where does
+// not determine the salt, the buckets are read in parallel and merged. So are the rows of several keys, in the order of what where leaves
+// open, which must be the same for each key. An entity with a row under each key is one row, with the newest cells.
 func Rows(ctx context.Context, c Client, t Table, where map[string]rowkey.Bound, o Options) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
 		buckets, joins, err := t.buckets(where, o.After)
@@ -115,8 +115,8 @@ func Rows(ctx context.Context, c Client, t Table, where map[string]rowkey.Bound,
 	}
 }
 
-// ByKey reads rows by their keys in one batched get: of each row its keys under all of Table.Keys, one behind the other. A row
-// that is not there has no Fields; one that is there under several keys has the newest cells of all.
+// ByKey reads rows by their keys in one batched get. keys holds, row by row, the keys of the row under all of Table.Keys. A row that does
+// not exist has no Fields; a row under several keys has the newest cells of all.
 func ByKey(ctx context.Context, c Client, t Table, keys [][]byte) ([]Row, error) {
 	gets, columns := make([]hbase.Get, len(keys)), t.columns()
 	for i, k := range keys {
@@ -137,8 +137,8 @@ func ByKey(ctx context.Context, c Client, t Table, keys [][]byte) ([]Row, error)
 	return rows, nil
 }
 
-// Families is the table with no columns but those of some families, the one that marks rows as deleted and that of their state: a list
-// reads less than what shows a row whole. Rows that have nothing in these columns are not found.
+// Families returns the table with only the columns of some families, the one that marks rows as deleted, and the one with their state: a
+// list reads less than a view of the whole row. Rows without cells in these columns are not found.
 func (t Table) Families(names []string) (Table, error) {
 	var columns []Column
 	var has []string
@@ -162,7 +162,7 @@ func (t Table) Families(names []string) (Table, error) {
 	return t, nil
 }
 
-// stands reports whether a column says how a row stands: in which state, and whether it is deleted.
+// stands reports whether a column holds the state of a row, or whether it is deleted.
 func (t Table) stands(c Column) bool {
 	return t.Deleted != "" && c.holds(t.Deleted) || t.State != "" && c.holds(t.State)
 }

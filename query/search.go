@@ -12,14 +12,14 @@ import (
 	"brine/search"
 )
 
-// Found is a row whose document matched. Of one that HBase lacks, only the fields in its key are given, and the document's version.
+// Found is a row whose document matched. If HBase lacks the row, it has only the fields of its key, and the document's version.
 type Found struct {
 	Row
 	State State
-	After search.Cursor // where the answer goes on behind this row; the key's answers have their Token here
+	After search.Cursor // where the answer continues after this row; in answers of the key, the row's Token
 }
 
-// State is how a document stands to its row. Both are written on their own, so that either may be ahead for a while.
+// State compares a document with its row. Both are written independently, so either may be ahead for a while.
 type State string
 
 // The states of a document.
@@ -31,12 +31,12 @@ const (
 	Differs State = "index and row differ" // in a value, but not in the version
 )
 
-// searchPage is the most documents that are asked for, and rows that are read, at a time.
+// searchPage is the most documents to request, and rows to read, at a time.
 const searchPage = 500
 
-// Search returns the rows of the documents that q finds, in q's order, at most limit (0 means all): it asks the index for a
-// page of keys and reads their rows in one batched get. Q.Size is not looked at. Rows that are marked deleted are left out
-// unless q.Deleted, though their documents may not say so yet.
+// Search returns the rows of the documents that q finds, in q's order, at most limit (0 means all). It asks the index for a page of keys
+// and reads their rows in one batched get. It ignores Q.Size. It drops rows that are marked deleted unless q.Deleted, even if their
+// documents are not marked yet.
 func Search(ctx context.Context, s search.Searcher, c Client, t Table, q search.Query, limit int) iter.Seq2[Found, error] {
 	return func(yield func(Found, error) bool) {
 		for n := 0; ; {
@@ -104,8 +104,8 @@ func join(ctx context.Context, c Client, t Table, hits []search.Hit) ([]Found, e
 	return found, nil
 }
 
-// keysOf returns for each hit its row under each of the table's keys. A document is named by its row under the first; the others are
-// made of the fields that this one holds, and of the document's.
+// keysOf returns for each hit its row under each of the table's keys. A document is named by its row under the first key; the other keys
+// are made of the fields that this row holds, and of the document's.
 func (t Table) keysOf(hits []search.Hit) (rows [][]byte, err error) {
 	first, later := t.Keys[0].Key, t.Keys[1:]
 	for i := range hits {
@@ -130,7 +130,7 @@ func (t Table) keysOf(hits []search.Hit) (rows [][]byte, err error) {
 	return rows, nil
 }
 
-// valueOf is a field of a document as a key takes it; null when the document has none.
+// valueOf returns a field of a document as a key takes it, or null if the document has none.
 func (x *Index) valueOf(hit *search.Hit, name string) rowkey.Value {
 	for _, f := range x.Fields {
 		if f.Field != name {
@@ -153,7 +153,8 @@ func (x *Index) valueOf(hit *search.Hit, name string) rowkey.Value {
 	return rowkey.Value{}
 }
 
-// state compares a document with its row, in the fields that both have. Those of the key are equal, or the document would be another's.
+// state compares a document with its row, in the fields that both have. The fields of the key are equal, otherwise the document would
+// belong to another row.
 func (t Table) state(row *Row, hit *search.Hit) State {
 	if len(row.Fields) == 0 {
 		return NoRow

@@ -18,7 +18,7 @@ type Selector struct {
 	Docs   search.Searcher // nil: no selection has Words
 }
 
-// Select reads the rows of a selection, those that are marked deleted left out.
+// Select reads the rows of a selection, except those that are marked deleted.
 func (r Selector) Select(ctx context.Context, s *Selection) iter.Seq2[Selected, error] {
 	if len(s.Words) > 0 {
 		return s.found(ctx, r.Docs, r.Client)
@@ -26,46 +26,46 @@ func (r Selector) Select(ctx context.Context, s *Selection) iter.Seq2[Selected, 
 	return s.Select(ctx, r.Client)
 }
 
-// Regions says in how many of the table's regions a selection reads.
+// Regions returns the number of the table's regions that a selection reads, and the number of all its regions.
 func (r Selector) Regions(ctx context.Context, s *Selection) (touched, all int, err error) {
 	return s.Regions(ctx, r.Client)
 }
 
-// Selection says what is read of a table by its key, for a caller that plans its own questions: package sqlconsole. Unlike a view's
-// question it may name the whole table. Making its ranges asks no store.
+// Selection describes what to read of a table by its key, for a caller that plans its own questions: package sqlconsole. Unlike a view's
+// question it may cover the whole table. Computing its ranges does not access a store.
 type Selection struct {
 	Table   Table
-	Any     []map[string]rowkey.Bound // rows whose key satisfies one of these; an empty one: all rows. None: no row
-	Within  rowkey.Range              // only rows whose keys lie here; the zero Range has all
-	Merge   bool                      // rows come in the order of what each of Any leaves open; else in that of the key behind its salt
-	Reverse bool                      // in the opposite order
-	Limit   int                       // rows to ask HBase for, those that are marked deleted included; 0 means all
+	Any     []map[string]rowkey.Bound // rows whose key satisfies one of these; an empty map: all rows. No map: no row
+	Within  rowkey.Range              // only rows whose keys lie in it; the zero Range contains all
+	Merge   bool                      // order rows by what each of Any leaves open; otherwise by the key without its salt
+	Reverse bool                      // in reverse order
+	Limit   int                       // the number of rows to request from HBase, including those that are marked deleted; 0 means all
 	Whole   bool                      // read all columns, declared or not
-	Also    []ColumnName              // columns that are read beside the table's
-	Tests   []Test                    // HBase leaves out the rows that fail one of them
-	Cells   bool                      // give the cells too
-	Cost    *Cost                     // counted up while rows are given; nil: not counted
+	Also    []ColumnName              // columns to read in addition to the table's
+	Tests   []Test                    // HBase drops the rows that fail any of these
+	Cells   bool                      // return the cells, too
+	Cost    *Cost                     // increased while rows are returned; nil: not counted
 
 	Words  []search.Clause // instead of Any: rows whose documents match these, in the order of Sort
 	Sort   []search.Order  // of documents
-	Splits int             // each row as it was at each of the last so many versions of its cells: a row for each; 0: as it is
-	AsOf   *AsOf           // rows as they were; nil: as they are
+	Splits int             // return each row as it was at each of the last Splits versions of its cells, one row per version; 0: as it is now
+	AsOf   *AsOf           // rows as they were then; nil: as they are now
 }
 
-// ColumnName is a column as HBase has it.
+// ColumnName is a column of HBase.
 type ColumnName struct{ Family, Qualifier string }
 
 func (c ColumnName) String() string { return c.Family + ":" + c.Qualifier }
 
-// Test compares the bytes of a column with a value, byte by byte. A row without the column fails.
+// Test compares the bytes of a column with a value. A row without the column fails.
 type Test struct {
 	Column ColumnName
 	Op     hbase.CompareOp
 	Value  []byte
-	Prefix bool // only the first bytes are compared, as many as Value has
+	Prefix bool // compare only the first bytes, as many as Value has
 }
 
-// CompareOp is how the bytes of a column must compare; its values are for callers that do not import package hbase.
+// CompareOp is a comparison of the bytes of a column. It lets callers do without package hbase.
 type CompareOp = hbase.CompareOp
 
 // The comparisons of a Test.
@@ -78,7 +78,7 @@ const (
 	GreaterOrEqual = hbase.GreaterOrEqual
 )
 
-// Selected is a row with its cells, if they are asked for.
+// Selected is a row with its cells, if they are requested.
 type Selected struct {
 	Row
 	Cells []Cell
@@ -91,7 +91,7 @@ type Cell struct {
 	Time   int64
 }
 
-// Select reads the rows of a selection, those that are marked deleted left out.
+// Select reads the rows of a selection, except those that are marked deleted.
 func (s *Selection) Select(ctx context.Context, c Client) iter.Seq2[Selected, error] {
 	return func(yield func(Selected, error) bool) {
 		buckets, joins, err := s.buckets()
@@ -149,7 +149,7 @@ func (s *Selection) selected(row Row, r hbase.Result) Selected {
 	return out
 }
 
-// columns are those that are read; nil means all.
+// columns returns the columns to read; nil means all.
 func (s *Selection) columns() []hbase.Column {
 	if s.Whole {
 		return nil
@@ -180,7 +180,7 @@ func (s *Selection) filter() hbase.Filter {
 	return hbase.FilterList{Filters: all}
 }
 
-// buckets returns what is read, as Table.buckets does for a view. The ranges of several conditions are joined where they meet.
+// buckets returns what to read, like Table.buckets for a view. It joins adjacent ranges of several conditions.
 func (s *Selection) buckets() (out []bucket, joins bool, err error) {
 	switch {
 	case len(s.Any) == 0:
@@ -204,7 +204,7 @@ func (s *Selection) buckets() (out []bucket, joins bool, err error) {
 	return out, joins, err
 }
 
-// within is what of buckets lies in a range.
+// within returns the part of buckets that lies in a range.
 func within(buckets []bucket, r rowkey.Range) (left []bucket) {
 	for _, b := range buckets {
 		ranges := b.ranges
@@ -227,7 +227,7 @@ func within(buckets []bucket, r rowkey.Range) (left []bucket) {
 	return left
 }
 
-// joined is the buckets of a table with one key.
+// joined returns the buckets of a table with one key.
 func (s *Selection) joined() (out []bucket, err error) {
 	key := s.Table.Keys[0].Key
 	var leads []string
@@ -260,7 +260,7 @@ func (s *Selection) joined() (out []bucket, err error) {
 	return out, nil
 }
 
-// united is the rows of all ranges, as ranges that are apart and ascending.
+// united returns the union of ranges as disjoint ranges in ascending order.
 func united(ranges []rowkey.Range) []rowkey.Range {
 	slices.SortFunc(ranges, func(a, b rowkey.Range) int { return bytes.Compare(a.Start, b.Start) })
 	out := ranges[:1]
@@ -276,7 +276,7 @@ func united(ranges []rowkey.Range) []rowkey.Range {
 	return out
 }
 
-// Scans are the ranges that are read.
+// Scans returns the ranges to read.
 func (s *Selection) Scans() ([]rowkey.Scan, error) {
 	buckets, _, err := s.buckets()
 	var out []rowkey.Scan
@@ -289,8 +289,8 @@ func (s *Selection) Scans() ([]rowkey.Scan, error) {
 	return out, err
 }
 
-// Regions says in how many of the table's regions the selection reads. It asks HBase where they are, and knows none of a client that
-// cannot say.
+// Regions returns the number of the table's regions that the selection reads, and of all its regions. It asks HBase for them, and returns 0
+// for a client that cannot report regions.
 func (s *Selection) Regions(ctx context.Context, c Client) (touched, all int, err error) {
 	client, ok := c.(interface {
 		Regions(ctx context.Context, table string) ([]hbase.Region, error)

@@ -9,7 +9,8 @@ import (
 	"brine/rowkey"
 )
 
-// keyServes says why the key does not answer what gives these arguments; ranges count as such, the harder case.
+// keyServes returns the reason that the key does not answer questions with these arguments, or nil. It treats arguments that may be ranges
+// as ranges, the harder case.
 func (t Table) keyServes(asked []Arg) error {
 	var q rowkey.Query
 	for _, a := range asked {
@@ -33,7 +34,7 @@ func (t Table) keyServes(asked []Arg) error {
 	return err
 }
 
-// indexServes says why the index does not.
+// indexServes returns the reason that the index does not answer them, or nil.
 func (t Table) indexServes(asked []Arg) error {
 	if t.Index == nil {
 		return refuse("bind the key's fields from the left, or add an index", "no pipeline writes documents beside table %s", t.Name)
@@ -50,7 +51,7 @@ func (t Table) indexServes(asked []Arg) error {
 	return nil
 }
 
-// of finds the index's field that is filled from one of the event's, or else has the name.
+// of returns the index's field that is filled from the event's field name or, if there is none, the one with that name.
 func (x *Index) of(name string) (*IndexField, error) {
 	for _, is := range []func(IndexField) bool{
 		func(f IndexField) bool { return f.Field == name },
@@ -67,7 +68,7 @@ func (x *Index) of(name string) (*IndexField, error) {
 	return nil, refuse("set it in documents, or leave it out", "index %s holds no %s, only %s", x.Name, name, strings.Join(has, ", "))
 }
 
-// checkKeyOrder says why rows that the key gives for these arguments are not in the view's order.
+// checkKeyOrder returns the reason that the key's rows for these arguments are not in the view's order, or nil.
 func (v *View) checkKeyOrder(asked []Arg) error {
 	if v.Order == "" {
 		return nil
@@ -77,7 +78,7 @@ func (v *View) checkKeyOrder(asked []Arg) error {
 		return refuse("remove order", "the key %s holds no time to order by", v.Table.key())
 	}
 	if slices.Contains(asked, Arg{Field: at}) {
-		return nil // all of one time
+		return nil // all rows have the same time
 	}
 	for _, k := range v.Table.Keys {
 		switch got := keyOrder(k.Key, at, asked); {
@@ -94,7 +95,7 @@ func (v *View) checkKeyOrder(asked []Arg) error {
 
 var turned = map[TimeOrder]string{Newest: "desc", Oldest: "asc"}
 
-// keyTime is the first time that rows of the newest key are ordered by.
+// keyTime returns the first time that orders rows of the newest key.
 func (t Table) keyTime() string {
 	for _, f := range t.key().Bindable() {
 		if f.Type == rowkey.Time {
@@ -104,15 +105,15 @@ func (t Table) keyTime() string {
 	return ""
 }
 
-// keyOrder compares where a key puts an early and a late row of those that give these arguments, by their time at; empty when their
-// times do not decide.
+// keyOrder compares where a key puts an early and a late row with these arguments, by their time at. It returns "" if their times do not
+// determine it.
 func keyOrder(key *rowkey.Key, at string, asked []Arg) TimeOrder {
 	bounds, types := map[string]rowkey.Bound{}, typesOf(key.Bindable())
 	for _, a := range asked {
 		switch {
 		case a.Field == at:
 		case a.Range:
-			return "" // rows are in the order of that field first
+			return "" // that field orders the rows first
 		default:
 			bounds[a.Field] = rowkey.Bound{Equal: sampleOf(types[a.Field])}
 		}
@@ -136,7 +137,7 @@ func keyOrder(key *rowkey.Key, at string, asked []Arg) TimeOrder {
 	return ""
 }
 
-// sampleOf is a value that keys hold, whatever their separators.
+// sampleOf returns a value that keys can hold, whatever their separators.
 func sampleOf(typ rowkey.Type) rowkey.Value {
 	if typ == rowkey.Text {
 		return rowkey.TextValue("0")
@@ -144,10 +145,10 @@ func sampleOf(typ rowkey.Type) rowkey.Value {
 	return rowkey.Value{Type: typ, Int: 1}
 }
 
-// key is the one that new rows have, for what all of them have in common.
+// key returns the key of new rows, for what all keys have in common.
 func (t Table) key() *rowkey.Key { return t.Keys.Newest() }
 
-// keyTypes are the types of what the keys can be asked by: one that lacks a field says so when it is asked.
+// keyTypes returns the types of the fields that the keys can be asked by. A key that lacks a field reports that when asked.
 func (t Table) keyTypes() map[string]rowkey.Type { return typesOf(t.Keys.Bindable()) }
 
 func typesOf(fields []rowkey.Field) map[string]rowkey.Type {

@@ -6,8 +6,8 @@ import (
 	"brine/search"
 )
 
-// states says how documents stand to their rows. Of a table that was made narrow, rows that differ are read again, whole: what is
-// newer may lie in the families that were not read, and so may all that there is of a row.
+// states compares documents with their rows. In a narrowed table, it reads rows that differ again, whole: the newer value, or even all
+// cells of a row, may be in the families that were not read.
 func (t Table) states(ctx context.Context, c Client, hits []search.Hit, keys [][]byte, rows []Row) ([]State, error) {
 	states := make([]State, len(hits))
 	var unclear []int

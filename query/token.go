@@ -11,9 +11,9 @@ import (
 	"brine/rowkey"
 )
 
-// Token is a place in an answer of the key: behind one row. It stays good while rows are written and removed, that row
-// among them, since it holds the row's key and no count of rows: what follows neither repeats a row nor passes one over. It stays
-// good too when the table gets another key, for the rows that have the one that they had.
+// Token is a place in an answer of the key: behind one row. It stays valid while rows are written and removed, including that row, because
+// it holds the row's key instead of a count: what follows neither repeats nor skips a row. It also stays valid when the table gets another
+// key, for the rows that keep their key.
 //
 //	token   base64url of: byte 1 │ CRC-32 of the table's first key, as it is written, and the row │ row
 //	        or of: byte 2 │ CRC-32 of the row's key, as it is written, its From and the row │ uint64 From │ row
@@ -26,7 +26,7 @@ const (
 	fromBytes   = 8
 )
 
-// Token is the place behind one of the table's rows.
+// Token returns the place behind one of the table's rows.
 func (t Table) Token(row Row) Token {
 	at := t.Keys.At(row.From)
 	body := row.Key
@@ -66,7 +66,7 @@ func (t Table) sum(key int, body []byte) uint32 {
 	return crc32.Update(crc32.ChecksumIEEE([]byte(t.Keys[key].Key.String())), crc32.IEEETable, body)
 }
 
-// CheckToken says what keeps an answer to where from going on behind a token, or, when that is empty, from being given.
+// CheckToken returns the reason that an answer to where cannot continue after a token or, if the token is empty, that there is no answer.
 func (t Table) CheckToken(where map[string]rowkey.Bound, after Token) error {
 	_, _, err := t.buckets(where, after)
 	return err

@@ -8,30 +8,29 @@ import (
 	"strings"
 )
 
-// View is a kind of question with a name: what it must and may be asked by is known before anyone asks. Open makes one that
-// answers.
+// View is a named kind of question: the arguments that it requires and accepts are known in advance. Open returns a Reader that answers it.
 type View struct {
 	Name     string
 	Table    Table
-	Where    []Arg     // every question gives these
-	Optional []Arg     // any of these may be given besides
-	Order    TimeOrder // of its rows; empty: as the key has them
-	Limit    int       // rows of a page, unless the question says how many; 0 means DefaultPage
-	Families []string  // all that a page reads; nil: everything. The others are read when one row is opened
-	Get      *Table    // its rows are shown instead, found by the fields of Table's
+	Where    []Arg     // required in every question
+	Optional []Arg     // optional arguments
+	Order    TimeOrder // of its rows; empty: as in the key
+	Limit    int       // rows per page by default; 0 means DefaultPage
+	Families []string  // the families that a page reads; nil: all. The others are read when one row is opened
+	Get      *Table    // show its rows instead, found by the fields of Table's rows
 	Counts   []string  // fields of the index by whose values Count counts
 }
 
-// Pages of a view.
+// The sizes of a view's pages.
 const (
 	DefaultPage = 100
 	MaxPage     = 10_000
 )
 
-// maxOptional bounds the combinations that Check goes through.
+// maxOptional is the most optional arguments, because Check tries all combinations.
 const maxOptional = 10
 
-// TimeOrder says how rows are ordered by the time in their key.
+// TimeOrder is the order of rows by the time in their key.
 type TimeOrder string
 
 // The orders of a view.
@@ -43,10 +42,10 @@ const (
 // Arg is a field that a view is asked by.
 type Arg struct {
 	Field string
-	Range bool // from..to too, instead of a value
+	Range bool // from..to is allowed, too
 }
 
-// ParseArg reads an Arg as people write it: a field's name, with ".." behind it when it may be limited.
+// ParseArg parses an Arg as people write it: a field's name, with ".." after it if it may have a range.
 func ParseArg(s string) (Arg, error) {
 	name, ranged := strings.CutSuffix(s, "..")
 	if name == "" || strings.ContainsAny(name, "=. \t\n") {
@@ -62,12 +61,12 @@ func (a Arg) String() string {
 	return a.Field
 }
 
-// args are all that a question may give.
+// args returns all arguments that a question may give.
 func (v *View) args() []Arg { return slices.Concat(v.Where, v.Optional) }
 
 func (v *View) page() int { return cmp.Or(v.Limit, DefaultPage) }
 
-// shown is the table whose rows are shown.
+// shown returns the table whose rows are shown.
 func (v *View) shown() *Table {
 	if v.Get != nil {
 		return v.Get
@@ -83,7 +82,7 @@ type ViewError struct {
 
 func (e *ViewError) Error() string { return e.Msg + "; " + e.Fix }
 
-// Advice returns the fix, with which the error's text ends.
+// Advice returns the fix, which also ends the error's text.
 func (e *ViewError) Advice() string { return e.Fix }
 
 // refuse returns a ViewError whose message is made of format and args.
@@ -91,7 +90,7 @@ func refuse(fix, format string, args ...any) error {
 	return &ViewError{Msg: fmt.Sprintf(format, args...), Fix: fix}
 }
 
-// Check returns why the view cannot be served; its error says what would help.
+// Check returns the reason that the view cannot be served, with the fix, or nil.
 func (v *View) Check() error {
 	if err := v.checkArgs(); err != nil {
 		return err
@@ -140,7 +139,7 @@ func (v *View) checkArgs() error {
 	return nil
 }
 
-// combinations are the sets of arguments that a question may give.
+// combinations returns the sets of arguments that a question may give.
 func (v *View) combinations() [][]Arg {
 	all := [][]Arg{v.Where}
 	for _, a := range v.Optional {
@@ -151,7 +150,7 @@ func (v *View) combinations() [][]Arg {
 	return all
 }
 
-// checkAsked says why questions that give just these arguments have no answer.
+// checkAsked returns the reason that questions with exactly these arguments have no answer, or nil.
 func (v *View) checkAsked(asked []Arg) error {
 	byKey := v.Table.keyServes(asked)
 	if byKey == nil {
@@ -188,7 +187,7 @@ func (v *View) checkCounts() error {
 	return nil
 }
 
-// adviceOf returns the fix that an error has; empty if it has none.
+// adviceOf returns the fix of an error, or "" if it has none.
 func adviceOf(err error) string {
 	var advised interface{ Advice() string }
 	if !errors.As(err, &advised) {
@@ -197,7 +196,7 @@ func adviceOf(err error) string {
 	return advised.Advice()
 }
 
-// said returns what an error says is wrong, without its fix.
+// said returns the text of an error without its fix.
 func said(err error) string { return strings.TrimSuffix(err.Error(), "; "+adviceOf(err)) }
 
 func names(args []Arg) string {

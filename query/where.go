@@ -13,10 +13,10 @@ import (
 	"brine/rowkey"
 )
 
-// parseWhere reads conditions as people write them: field=value binds a field, and field=from..to limits one, from inclusive
-// and to exclusive (from..=to: inclusive), either side possibly empty; field==value binds it to exactly what stands there, also
-// when ".." is in it or "=" before it. Times are as when.Time reads them; an end that is a bare date means the beginning of
-// that day, UTC. Its errors are *Fault.
+// parseWhere parses conditions as people write them. field=value binds a field, and field=from..to limits one, from inclusive and to
+// exclusive (from..=to: inclusive), either side possibly empty. field==value binds it to exactly the rest of the text, even if that
+// contains ".." or begins with "=". Times are in the formats of when.Time; an end that is a bare date means the beginning of that day, UTC.
+// Its errors are *Fault.
 func parseWhere(fields map[string]rowkey.Type, conditions []string) (map[string]rowkey.Bound, error) {
 	where := make(map[string]rowkey.Bound, len(conditions))
 	for _, c := range conditions {
@@ -40,7 +40,7 @@ func parseWhere(fields map[string]rowkey.Type, conditions []string) (map[string]
 	return where, nil
 }
 
-// ParseKeyWhere reads conditions on what keys hold, as parseWhere does.
+// ParseKeyWhere parses conditions on the fields of keys, like parseWhere.
 func ParseKeyWhere(keys rowkey.Keys, conditions []string) (map[string]rowkey.Bound, error) {
 	types := map[string]rowkey.Type{}
 	for _, f := range keys.Bindable() {
@@ -49,8 +49,8 @@ func ParseKeyWhere(keys rowkey.Keys, conditions []string) (map[string]rowkey.Bou
 	return parseWhere(types, conditions)
 }
 
-// ParseKeyValues reads field=value for the fields of a key, and returns their values in its order, null where none is given. A value to
-// encode is no range, whatever is in it.
+// ParseKeyValues parses field=value for the fields of a key, and returns their values in its order, null for missing ones. A value to
+// encode is never a range, whatever it contains.
 func ParseKeyValues(key *rowkey.Key, values []string) ([]rowkey.Value, error) {
 	exact := make([]string, len(values))
 	for i, v := range values {
@@ -87,7 +87,7 @@ func parseBound(typ rowkey.Type, text string) (b rowkey.Bound, err error) {
 	return parseRange(typ, from, to)
 }
 
-// parseRange reads the ends of a range, either possibly empty; to with "=" before it goes through.
+// parseRange parses the ends of a range, either possibly empty; "=" in front of to makes it inclusive.
 func parseRange(typ rowkey.Type, from, to string) (b rowkey.Bound, err error) {
 	if from != "" {
 		if b.From, err = ParseValue(typ, from); err != nil {
@@ -101,7 +101,7 @@ func parseRange(typ rowkey.Type, from, to string) (b rowkey.Bound, err error) {
 	return b, err
 }
 
-// ParseValue reads one value of a key field as people write it.
+// ParseValue parses one value of a key field as people write it.
 func ParseValue(typ rowkey.Type, text string) (rowkey.Value, error) {
 	switch typ {
 	case rowkey.Text:

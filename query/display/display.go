@@ -1,4 +1,4 @@
-// Package display shows what questions have been answered with, for people, and what questions there are.
+// Package display prints answers to questions for people, and the questions that can be asked.
 package display
 
 import (
@@ -18,16 +18,16 @@ import (
 	"brine/rowkey"
 )
 
-// Cost says what an answer of the key has cost.
+// Cost prints what an answer of the key has cost.
 func Cost(out io.Writer, cost query.Cost, gets bool) {
 	fmt.Fprintf(out, "rows %d, read by the servers %d, calls %d, scanners %d", cost.Rows, cost.Read, cost.Calls, cost.Scanners)
-	if gets { // one for each row, of the other table
+	if gets { // one per row, of the other table
 		fmt.Fprintf(out, ", gets %d", cost.Rows)
 	}
 	fmt.Fprintln(out)
 }
 
-// Tally prints how many rows there are, and how many with each value.
+// Tally prints the number of rows, and the number with each value.
 func Tally(out io.Writer, t query.Tally) {
 	fmt.Fprintf(out, "%s rows\n", term.Thousands(t.Rows))
 	w := term.Table{Out: out}
@@ -41,18 +41,18 @@ func Tally(out io.Writer, t query.Tally) {
 
 // Rows prints rows with a column per field.
 type Rows struct {
-	Keys   bool               // row keys too
-	Counts config.VersionKind // what versions count
-	Fields []string           // only these; nil means all
+	Keys   bool               // include row keys
+	Counts config.VersionKind // the kind of versions
+	Fields []string           // only these fields; nil means all
 }
 
-// Print prints them, and those before an error too.
+// Print prints the rows, including those before an error.
 func (p *Rows) Print(out io.Writer, rows iter.Seq2[query.Found, error]) error {
 	w := term.Table{Out: out}
 	n := 0
 	for row, err := range rows {
 		if err != nil {
-			w.Flush() // the rows before the error are shown; the error is what counts
+			w.Flush() // print the rows before the error, then return it
 			return err
 		}
 		row = row.Only(p.Fields...)
@@ -101,7 +101,7 @@ func (p *Rows) texts(row query.Found) []string {
 	return out
 }
 
-// versionText shows a version as the time that it is, if it is one, and the number within its millisecond.
+// versionText formats a version: as a time if it is one, with the number within its millisecond.
 func versionText(v int64, counts config.VersionKind) string {
 	switch counts {
 	case config.Sequence:
@@ -112,7 +112,7 @@ func versionText(v int64, counts config.VersionKind) string {
 	return when.Text(v)
 }
 
-// Views prints what views there are and what they are asked by, for people or as JSON lines.
+// Views prints the views and their arguments, for people or as JSON lines.
 func Views(out io.Writer, cfg *config.Config, asJSON bool) error {
 	if asJSON {
 		enc := json.NewEncoder(out)
