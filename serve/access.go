@@ -12,34 +12,34 @@ import (
 	"brine/rowkey"
 )
 
-// Access says who reads a table's rows. Who reads the rows of others gives a reason, unless all customers may. The zero Access: support and
-// the roles above it.
+// Access says who may read a table's rows. Reading other people's rows requires a reason, unless all customers may read them. The zero
+// Access allows support and the roles above it.
 type Access struct {
-	Owner  string         // customers read the rows in which this field is their account's owner; empty: none are theirs
-	Roles  []account.Role // these read all rows; empty: support and the roles above it
-	Public bool           // anybody reads by a whole key, or by all of it that is before its first time; the rate is limited
+	Owner  string         // customers read the rows in which this field is their account's owner; empty: customers own none
+	Roles  []account.Role // these roles read all rows; empty: support and the roles above it
+	Public bool           // anybody may read by a whole key, or by all of it before its first time, at a limited rate
 }
 
-// scope is what somebody may do on a route, and which rows of its answer may be shown. The zero scope: nothing.
+// scope is what a caller may do on a route, and which rows of the answer may be shown. The zero scope allows nothing.
 type scope struct {
 	open  bool
-	byKey bool // only what a whole key leads to, and only so often
+	byKey bool // only what a whole key leads to, at a limited rate
 	owned bool // only rows whose owner is the account's
 }
 
-// subject is what a route reads: the rows of a table, or those of another that they lead to.
+// subject is what a route reads: the rows of a table, or rows of another table that they lead to.
 type subject struct {
 	source, shown *query.Table
-	exact         bool     // it is asked by a whole key, or all of it that is before its first time
-	fields        []string // that every request asks by, the field of its order among them
-	optional      []string // that a request may ask by
-	words         []string // of these, those that are found by words
-	key           bool     // it asks by a whole key
-	many          bool     // it has several questions
-	counts        bool     // it counts rows, and shows none of them
+	exact         bool     // every request has a whole key, or all of it before its first time
+	fields        []string // fields that every request asks by, including the field of its order
+	optional      []string // fields that a request may ask by
+	words         []string // those of them that are searched by words
+	key           bool     // requests ask by a whole key
+	many          bool     // a request has several questions
+	counts        bool     // the route counts rows and shows none
 }
 
-// may is the one place that says what an account may do: with a nil identity, what anybody may. on is nil for routes that read no rows.
+// may is the only place that decides what an account may do, or anybody if id is nil. on is nil for routes that read no rows.
 func (s *Server) may(id *account.Identity, least account.Role, on *subject) scope {
 	switch {
 	case s.opts.Accounts == nil, on == nil && least == anybody:
@@ -53,18 +53,18 @@ func (s *Server) may(id *account.Identity, least account.Role, on *subject) scop
 	case s.asksMasked(id, on):
 		return scope{}
 	case got.owned && !on.exact && !on.key && s.forced(on) == "":
-		return scope{} // it would go through the rows of others to find one's own
+		return scope{} // it would read other people's rows to find one's own
 	case source.owned && !shown.owned && s.forced(on) == "":
-		return scope{} // whose row led to what is shown cannot be seen by it
+		return scope{} // the shown row does not say whose row led to it
 	case on.counts && (got.byKey || got.owned && s.forced(on) == ""):
-		return scope{} // it would count the rows of others
+		return scope{} // it would count other people's rows
 	case got.byKey && (on.many || !on.exact && !on.key):
 		return scope{}
 	}
 	return got
 }
 
-// reads is which rows of a table somebody may read.
+// reads returns which rows of a table a caller may read.
 func (s *Server) reads(id *account.Identity, t *query.Table) scope {
 	a := s.opts.Access[t.Name]
 	named, staff := id != nil && slices.Contains(a.Roles, id.Role), id != nil && id.Role.AtLeast(account.Support)
@@ -79,8 +79,8 @@ func (s *Server) reads(id *account.Identity, t *query.Table) scope {
 	return scope{}
 }
 
-// forced is the argument that a customer's questions are given; empty: the questions have none. One that finds by words is none: "Ann"
-// would find the rows of "Ann Lee" too.
+// forced returns the field that is always set to the owner in a customer's questions, or "" if there is none. A field that is searched by
+// words does not qualify: "Ann" would also find the rows of "Ann Lee".
 func (s *Server) forced(on *subject) string {
 	owner := s.opts.Access[on.source.Name].Owner
 	if owner != "" && !slices.Contains(on.words, owner) && (slices.Contains(on.fields, owner) || slices.Contains(on.optional, owner)) {
@@ -89,7 +89,7 @@ func (s *Server) forced(on *subject) string {
 	return ""
 }
 
-// masks are what is masked from somebody.
+// masks returns the masking rules for a caller.
 func (s *Server) masks(id *account.Identity) *mask.Rules {
 	if id != nil {
 		if rules, ok := s.opts.RoleMasks[id.Role]; ok {
@@ -104,20 +104,20 @@ func masked(rules *mask.Rules, t *query.Table, field string) bool {
 	return rules.MasksPlace(t.Name, field) || rules.MasksKeyField(t.Name, field) || t.Index != nil && rules.MasksPlace(t.Index.Name, field)
 }
 
-// asksMasked reports whether every request of a route asks by what is masked: who could, would find the value by trying.
+// asksMasked reports whether every request of a route asks by something masked. A caller allowed to do so could find the value by trying.
 func (s *Server) asksMasked(id *account.Identity, on *subject) bool {
 	if s.opts.Accounts == nil {
 		return false
 	}
 	rules, mine := s.masks(id), ""
 	if s.reads(id, on.source).owned {
-		mine = s.forced(on) // which the caller cannot choose
+		mine = s.forced(on) // the caller cannot choose it
 	}
 	return on.key && rules.MasksKey(on.source.Name) ||
 		slices.ContainsFunc(on.fields, func(f string) bool { return f != mine && masked(rules, on.source, f) })
 }
 
-// viewSubject is what a view reads.
+// viewSubject returns the subject of a view.
 func viewSubject(v *query.View, many bool) *subject {
 	on := &subject{source: &v.Table, shown: v.Shown(), many: many}
 	exact := map[string]bool{}
@@ -147,12 +147,12 @@ func viewSubject(v *query.View, many bool) *subject {
 	return on
 }
 
-// tableSubject is what the routes of a table read.
+// tableSubject returns the subject of a table's routes.
 func tableSubject(t *query.Table, many bool) *subject {
 	return &subject{source: t, shown: t, key: true, many: many}
 }
 
-// permit says why a request goes no further, or what of its answer may be shown.
+// permit returns an error if the request is not allowed, and sets what of its answer may be shown.
 func (c *call) permit() error {
 	e := c.endpoint
 	c.scope = c.may(c.id, e.role, e.on)
@@ -175,7 +175,7 @@ func (c *call) permit() error {
 	return c.reasoned()
 }
 
-// bearer is the caller: the account, or the address.
+// bearer names the caller by account or, without one, by address.
 func (c *call) bearer() string {
 	if c.id != nil {
 		return "account " + c.id.Account.Name
@@ -183,7 +183,7 @@ func (c *call) bearer() string {
 	return "address " + c.network
 }
 
-// reasoned holds the reading of rows that belong to others to a reason, and to an entry of the audit before its answer.
+// reasoned requires a reason, and an audit entry before the answer, for reading other people's rows.
 func (c *call) reasoned() error {
 	if !c.ofOthers() {
 		return nil
@@ -192,13 +192,13 @@ func (c *call) reasoned() error {
 	if c.reason, err = c.givenReason(); err != nil {
 		return err
 	}
-	if c.owes = c.endpoint.body != nil; c.owes { // what is asked stands there
+	if c.owes = c.endpoint.body != nil; c.owes { // the body says what is asked
 		return nil
 	}
 	return c.audit("read", c.asked(), c.reason)
 }
 
-// givenReason is why rows of others are read.
+// givenReason returns the reason for reading other people's rows.
 func (c *call) givenReason() (string, error) {
 	reason := strings.TrimSpace(c.r.Header.Get(reasonHeader))
 	if reason == "" || len(reason) > maxReason {
@@ -208,7 +208,7 @@ func (c *call) givenReason() (string, error) {
 	return reason, nil
 }
 
-// record audits what the body of a request asks, if that is to be.
+// record writes the audit entry of a request whose body says what is asked, if it is still due.
 func (c *call) record(asked string) error {
 	if !c.owes {
 		return nil
@@ -220,7 +220,7 @@ func (c *call) record(asked string) error {
 	return c.audit("read", asked, c.reason)
 }
 
-// ofOthers reports whether the rows that the route reads are not the asker's own, and not for all to see either.
+// ofOthers reports whether the route reads rows that are neither the caller's own nor readable by every customer.
 func (c *call) ofOthers() bool {
 	on := c.endpoint.on
 	customer := &account.Identity{Role: account.Customer}
@@ -233,7 +233,7 @@ const (
 	maxReason    = 1000
 )
 
-// asked is what a request asks, without what is masked from anybody.
+// asked returns what a request asks, without what is masked for anybody.
 func (c *call) asked() string {
 	on := c.endpoint.on
 	var out strings.Builder
@@ -250,7 +250,7 @@ func (c *call) asked() string {
 	return out.String()
 }
 
-// audit commits an entry of what the request does. Without one it is not done.
+// audit commits an audit entry for what the request is about to do. If it fails, the request must not be carried out.
 func (c *call) audit(action, object, reason string) error {
 	e := account.Entry{Action: action, Object: object, Reason: reason, Address: c.address, Request: requestID(c.r)}
 	if c.id != nil {
@@ -262,13 +262,13 @@ func (c *call) audit(action, object, reason string) error {
 	return nil
 }
 
-// owns reports whether a row may be shown: where it has to be the asker's own, its field says that it is.
+// owns reports whether a row may be shown: if only the caller's own rows may, the row's owner field must match.
 func (c *call) owns(row *query.Row) bool {
 	if !c.scope.owned {
 		return true
 	}
 	shown := c.endpoint.on.shown
-	if !c.reads(c.id, shown).owned { // then the question has asked for the asker's own
+	if !c.reads(c.id, shown).owned { // the question has selected the caller's own rows
 		return true
 	}
 	field := c.opts.Access[shown.Name].Owner
@@ -285,7 +285,7 @@ func (c *call) owns(row *query.Row) bool {
 	return mine > 0
 }
 
-// closed reports whether a field that may be asked by is closed to the caller: it is taken from the account, or is masked.
+// closed reports whether the caller may not ask by a field, because it is set from the account or masked.
 func (c *call) closed(field string) bool {
 	on := c.endpoint.on
 	if on == nil || c.opts.Accounts == nil {
@@ -294,7 +294,7 @@ func (c *call) closed(field string) bool {
 	return c.scope.owned && field == c.forced(on) || slices.Contains(on.optional, field) && masked(c.masks(c.id), on.source, field)
 }
 
-// own adds what a customer's question is given from the account.
+// own adds the owner, from the account, to a customer's question.
 func (c *call) own(given []query.Given) []query.Given {
 	if !c.scope.owned {
 		return given

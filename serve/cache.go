@@ -13,27 +13,27 @@ import (
 	"brine/rowkey"
 )
 
-// Cache says how old an answer may be that is given again without asking the stores.
+// Cache says how old a cached answer may be.
 type Cache struct {
-	MaxAge time.Duration // 0: none is given again
-	Own    time.Duration // the same, if it is longer, of what was read by keys in tables that this process alone writes
-	Bytes  int           // of all that are kept; 64 MiB
+	MaxAge time.Duration // 0: no caching
+	Own    time.Duration // the same, if longer, for what was read by key from tables that only this process writes
+	Bytes  int           // total size of cached answers; 64 MiB
 }
 
-// cache keeps answers of GET routes for a while. A key names the caller, and with it all that the caller may see, so that nobody gets what
-// another got; what permits and audits a request comes before it. It is bounded in bytes: what was used last stays. An answer is marked by
-// what it was read from before that is read, and its mark is looked at whenever it is given again: a reading that a row overtakes leaves
-// nothing that is given after the row was settled.
+// cache caches answers of GET routes for a while. A key includes the caller, and so all that the caller may see, so that nobody gets
+// another caller's answer. Permission checks and the audit come before the cache. The cache is bounded in bytes and evicts the least
+// recently used answers. Before an answer is read, what it reads is marked, and the mark is checked whenever the answer is reused: an
+// answer that a write overtakes is never reused after the row was settled.
 type cache struct {
 	opts Cache
 
 	mu    sync.Mutex
 	of    map[string]*list.Element
-	order *list.List // of *kept, the one used last at the front
+	order *list.List // of *kept, most recently used first
 	bytes int
 }
 
-// kept is an answer.
+// kept is a cached answer.
 type kept struct {
 	key  string
 	body []byte
@@ -46,7 +46,7 @@ func newCache(o Cache) *cache {
 	return &cache{opts: o, of: map[string]*list.Element{}, order: list.New()}
 }
 
-// size is what an answer takes, with what keeps it.
+// size returns the memory that a cached answer takes.
 func (k *kept) size() int {
 	size := len(k.key) + len(k.body) + 256
 	if k.of != nil {
@@ -55,13 +55,13 @@ func (k *kept) size() int {
 	return size
 }
 
-// perPlace is what a mark takes for each prefix of keys.
+// perPlace is the memory that a mark takes per key prefix.
 const perPlace = 256
 
-// overtaken reports whether this process has written a row that may be of the answer, since before it was read.
+// overtaken reports whether, since before the answer was read, this process has written a row that may belong to it.
 func (k *kept) overtaken() bool { return k.of != nil && k.of.mark.Hit() }
 
-// get returns an answer that is young enough, and was not overtaken.
+// get returns the cached answer for key if it is fresh and not overtaken, and nil otherwise.
 func (c *cache) get(key string, now time.Time) *kept {
 	var out dropped
 	defer out.close()
@@ -80,7 +80,7 @@ func (c *cache) get(key string, now time.Time) *kept {
 	return k
 }
 
-// maxAge is how old an answer may be, as things are.
+// maxAge returns how old an answer may be at present.
 func (c *cache) maxAge(k *kept) time.Duration {
 	if c.opts.Own > c.opts.MaxAge && k.of.alone() {
 		return c.opts.Own
@@ -88,7 +88,7 @@ func (c *cache) maxAge(k *kept) time.Duration {
 	return c.opts.MaxAge
 }
 
-// put keeps an answer and what it was read through, unless it may not be given again, or is too large to be one of several.
+// put caches an answer and what it was read through, unless the answer may not be reused or is too large.
 func (c *cache) put(k *kept) {
 	if c.maxAge(k) == 0 || k.size() > c.opts.Bytes/largest {
 		k.of.close()
@@ -107,7 +107,7 @@ func (c *cache) put(k *kept) {
 	}
 }
 
-// drop takes an answer out. What it was read through is to be closed.
+// drop removes an answer. The caller closes the reading.
 func (c *cache) drop(e *list.Element) *reading {
 	k := c.order.Remove(e).(*kept)
 	delete(c.of, k.key)
@@ -115,8 +115,8 @@ func (c *cache) drop(e *list.Element) *reading {
 	return k.of
 }
 
-// dropped is what answers that were taken out were read through. It is closed once the cache's mutex is free: a mark is taken away between
-// two flights of rows, and nobody else is to wait for that.
+// dropped are the readings of removed answers. They are closed after the cache's mutex is released, because closing a mark waits for a
+// moment between two flights of rows, and nobody else should wait for that.
 type dropped []*reading
 
 func (d *dropped) add(r *reading) { *d = append(*d, r) }
@@ -127,11 +127,11 @@ func (d *dropped) close() {
 	}
 }
 
-// largest is the part of the cache that one answer may take: so many of them fit.
+// largest is the least number of answers that the cache has room for.
 const largest = 8
 
-// cached is the key of the request's answer, if that may be one of a moment ago: of rows, to a question that is all in its URL, of which
-// nobody says that it is to show a change, and which asks the same a moment later.
+// cached returns the cache key of the request's answer. ok reports whether a cached answer may be sent: for rows, asked for entirely by the
+// URL, without a change that the answer must show, and without relative times.
 func (c *call) cached() (key string, ok bool) {
 	e, h := c.endpoint, c.r.Header
 	ok = max(c.opts.Cache.MaxAge, c.opts.Cache.Own) > 0 && e.method == http.MethodGet && e.on != nil && !e.events && !c.lines &&
@@ -139,7 +139,7 @@ func (c *call) cached() (key string, ok bool) {
 	return c.seenBy() + "\x00" + c.r.URL.EscapedPath() + "?" + c.values.Encode(), ok
 }
 
-// relative reports whether a time of the question is so long before now.
+// relative reports whether the question has a time relative to now.
 func (c *call) relative() bool {
 	for _, p := range c.endpoint.params {
 		if p.kind == rowkey.Time && slices.ContainsFunc(c.values[p.name], when.Ago) {
@@ -149,7 +149,7 @@ func (c *call) relative() bool {
 	return false
 }
 
-// answered runs the route, or answers as it did a moment ago.
+// answered runs the route, or sends a cached answer.
 func (c *call) answered() error {
 	key, ok := c.cached()
 	if !ok {
@@ -167,7 +167,7 @@ func (c *call) answered() error {
 		if k.etag != "" {
 			h.Set("ETag", k.etag)
 		}
-		_, _ = c.w.Write(k.body) // the asker is gone: nobody is left to answer
+		_, _ = c.w.Write(k.body) // an error means that the client is gone
 		return nil
 	}
 	out := &copied{ResponseWriter: c.w, left: c.opts.Cache.Bytes / largest}
@@ -185,7 +185,7 @@ func (c *call) answered() error {
 	return err
 }
 
-// copied keeps what is written, as far as it is not too much.
+// copied copies what is written, up to a limit.
 type copied struct {
 	http.ResponseWriter
 	code int // 0: 200
@@ -211,5 +211,5 @@ func (w *copied) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// Unwrap is for http.ResponseController.
+// Unwrap implements http.ResponseController's unwrapping.
 func (w *copied) Unwrap() http.ResponseWriter { return w.ResponseWriter }

@@ -26,27 +26,27 @@ const (
 	linesType     = "application/x-ndjson"
 )
 
-// call is one request of a route. It belongs to the request's goroutine.
+// call is a request to a route. The request's goroutine owns it.
 type call struct {
 	*Server
 	endpoint *endpoint
 	w        http.ResponseWriter
 	r        *http.Request
 	ctx      context.Context //nolint:containedctx // of the request, with its deadline
-	lines    bool            // the asker wants a line a row
+	lines    bool            // the client wants one line per row
 	values   url.Values      // of the query
-	reading  *reading        // what it is read through; nil: nothing of it is kept or watched
-	leave    func()          // gives its place to another request, before its end if called then
+	reading  *reading        // what it reads through; nil: the answer is neither cached nor watched
+	leave    func()          // releases its place early
 
 	id               *account.Identity // the caller; nil: nobody in particular
 	session          string            // the token of the cookie
 	scope            scope
 	address, network string // where the request comes from
-	reason           string // why rows of others are read
-	owes             bool   // the audit still lacks what the body asks
+	reason           string // why other people's rows are read
+	owes             bool   // the audit entry, which includes the body, is still due
 }
 
-// cleanID is the id of a request: the caller's where it is one, else a new one.
+// cleanID returns the caller's request id if it is valid, and otherwise a random one.
 func cleanID(given string) string {
 	odd := func(c rune) bool {
 		return !strings.ContainsRune("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_.", c)
@@ -59,7 +59,7 @@ func cleanID(given string) string {
 
 func requestID(r *http.Request) string { return r.Header.Get(requestHeader) }
 
-// negotiate chooses the form of the answer.
+// negotiate chooses the format of the answer.
 func (c *call) negotiate() error {
 	accepted := c.r.Header.Get("Accept")
 	if accepted == "" {
@@ -86,7 +86,7 @@ func (c *call) negotiate() error {
 	return refuse(notAcceptable, "the route answers as "+strings.Join(c.endpoint.forms(), " or "))
 }
 
-// query reads the query; each parameter is one of the route's.
+// query parses the query. Each parameter must belong to the route.
 func (c *call) query() (url.Values, error) {
 	values, err := url.ParseQuery(c.r.URL.RawQuery)
 	if err != nil {
@@ -108,7 +108,7 @@ func (c *call) query() (url.Values, error) {
 	return values, nil
 }
 
-// body reads the body into v.
+// body decodes the body into v.
 func (c *call) body(v any) error {
 	if name, _, err := mime.ParseMediaType(c.r.Header.Get("Content-Type")); err != nil || name != jsonType {
 		return refuse(badType, "the body is to be "+jsonType)
@@ -133,17 +133,17 @@ func (c *call) body(v any) error {
 	return nil
 }
 
-// json answers.
+// json sends v as the answer.
 func (c *call) json(v any) error {
 	if c.owes {
 		return refuse(internal, "BUG: the audit lacks what is answered")
 	}
 	c.w.Header().Set("Content-Type", jsonType)
-	_ = encode(c.w, v) // the asker is gone: nobody is left to answer
+	_ = encode(c.w, v) // an error means that the client is gone
 	return nil
 }
 
-// pageSize reads page_size: too large a one means the largest.
+// pageSize parses page_size. A value that is too large means the maximum.
 func pageSize(text string) (int, error) {
 	if text == "" {
 		return 0, nil
@@ -160,9 +160,9 @@ func pageSize(text string) (int, error) {
 	return min(n, maxPage), nil
 }
 
-// problemLine is the last line of a streamed answer that broke.
+// problemLine writes the last line of a streamed answer that failed.
 func (c *call) problemLine(err error) {
 	if p := c.problem(c.r, err); p != nil {
-		_ = encode(c.w, client.Line{Error: p}) // the asker is gone: nobody is left to answer
+		_ = encode(c.w, client.Line{Error: p}) // an error means that the client is gone
 	}
 }

@@ -16,13 +16,13 @@ import (
 )
 
 const (
-	afterHeader    = "Brine-After" // of a request: the token of a command that the answer is to show
-	staleHeader    = "Brine-Stale" // of an answer that may not
+	afterHeader    = "Brine-After" // of a request: the token of a command whose effect the answer must show
+	staleHeader    = "Brine-Stale" // of an answer that may not show it
 	keyHeader      = "Idempotency-Key"
 	replayedHeader = "Idempotency-Replayed"
 )
 
-// Why a command is refused. Two kinds of one status have different fixes.
+// Why a command is refused. Two kinds with the same status have different fixes.
 var (
 	withoutAccounts = kind{"accounts", http.StatusForbidden, "Commands need accounts",
 		"Without accounts nobody knows who gives a command, and the API is read-only. The section accounts of the configuration has them."}
@@ -48,7 +48,7 @@ var commandKind = map[command.Kind]kind{
 	command.NoVersion:  needsMatch, command.Stale: outdated, command.NotAllowed: notAllowed, command.Held: held, command.Gone: purged,
 }
 
-// commandRoutes are those of one table's commands.
+// commandRoutes returns the routes of a table's commands.
 func commandRoutes(m *command.Machine) []*endpoint {
 	path, name := tablePath(m.Table.Name), strings.ReplaceAll(m.Table.Name, ":", "_")
 	routes := []*endpoint{{
@@ -80,7 +80,7 @@ func commandRoutes(m *command.Machine) []*endpoint {
 	return routes
 }
 
-// giver is who gives a command.
+// giver is the account that sends a command.
 type giver struct{ account, role string }
 
 // command accepts a command.
@@ -102,7 +102,7 @@ func (c *call) command(m *command.Machine, of *command.Command) error {
 		}
 	}
 	object := m.Table.Name + " " + of.Name + " key=" + mask.If(c.opts.Masks.MasksKey(m.Table.Name), c.r.PathValue("key"))
-	c.owes = false // the entry of the command is that of the read, too
+	c.owes = false // the command's audit entry also covers the read
 	if err := c.audit("command", object, c.reason); err != nil {
 		return err
 	}
@@ -139,7 +139,7 @@ func shownCommand(e *command.Entry) client.Command {
 		State: string(e.State), Detail: e.Detail, Token: e.Token()}
 }
 
-// refused words why a command is not accepted.
+// refused converts the error of a command that is not accepted.
 func (c *call) refused(m *command.Machine, err error) error {
 	r, ok := errors.AsType[*command.Refusal](err)
 	switch {
@@ -163,7 +163,8 @@ func (c *call) refused(m *command.Machine, err error) error {
 	return out
 }
 
-// await waits until what the request wants to see is applied, for half of its time at most; the answer says if that was too short.
+// await waits, for half of the request's time at most, until the command that the request wants to see is applied. A header of the answer
+// says if that was too short.
 func (c *call) await() error {
 	token := c.r.Header.Get(afterHeader)
 	if token == "" || !c.endpoint.waits {
@@ -185,7 +186,8 @@ func (c *call) await() error {
 	return c.ctx.Err()
 }
 
-// giver is who gives a command, or why nobody may. That he sees the row is decided as for any route that reads it.
+// giver returns who sends a command, or why the caller may not. Whether the caller may see the row is decided as for any route that reads
+// it.
 func (c *call) giver(m *command.Machine) (giver, error) {
 	switch {
 	case c.opts.Accounts == nil || c.opts.Commands == nil:

@@ -13,16 +13,16 @@ import (
 	"brine/serve/client"
 )
 
-// The routes of sign-ins by a company's provider: browsers begin at the one, and come back to the other.
+// Routes for sign-ins by a company's provider. Browsers start at the first and come back to the second.
 const (
 	companyPath = sessionPath + "/oidc"
-	// CompanyReturn is where the provider sends browsers back to, behind the URL of the users' listener.
+	// CompanyReturn is the path that the provider sends browsers back to, on the users' listener.
 	CompanyReturn = companyPath + "/return"
 )
 
-// What browsers keep sealed.
+// Cookies with sealed contents.
 const (
-	startedCookie = "__Host-brine-oidc"         // a sign-in that was begun, in the browser that has begun it
+	startedCookie = "__Host-brine-oidc"         // a sign-in that this browser has started
 	refusedCookie = "__Host-brine-oidc-refused" // why one was refused, until the console has shown it
 )
 
@@ -31,8 +31,8 @@ const (
 	signInPage = "/signin"
 )
 
-// companyRoutes are on the users' listener alone: the provider knows one address. The session that begins there is good for the operators'
-// of the same host.
+// companyRoutes returns routes of the users' listener only, because the provider knows only one address. A session that starts there is
+// also valid on the operators' listener of the same host.
 func (s *Server) companyRoutes() []*endpoint {
 	if s.opts.Company == nil || s.ops {
 		return nil
@@ -63,8 +63,8 @@ func (c *call) signInWays() error {
 	return c.json(out)
 }
 
-// inConsole runs a route that people come to in a browser: what it refuses is shown by the console, where there is one, and else a problem
-// as any other. What is shown goes by a cookie that is sealed, since anyone could put anything into a URL.
+// inConsole runs a route that people visit in a browser. If the route refuses, the console, if there is one, shows why; otherwise the
+// answer is a problem as any other. The text travels in a sealed cookie, because anyone could put text into a URL.
 func (c *call) inConsole(handle func(*call) error) error {
 	err := handle(c)
 	if err == nil || c.opts.Console == nil || !strings.Contains(c.r.Header.Get("Accept"), "text/html") {
@@ -72,7 +72,7 @@ func (c *call) inConsole(handle func(*call) error) error {
 	}
 	p := c.problem(c.r, err)
 	if p == nil {
-		return err // nobody waits for it
+		return err // nobody waits for the answer
 	}
 	text, err := json.Marshal(client.RefusedSignIn{Status: p.Status, Detail: p.Detail, Request: p.Request})
 	if err != nil {
@@ -83,7 +83,7 @@ func (c *call) inConsole(handle func(*call) error) error {
 	return nil
 }
 
-// refusedBefore is why this browser has come back without a session, which is said once.
+// refusedBefore returns why this browser came back without a session. It returns it only once.
 func (c *call) refusedBefore() *client.RefusedSignIn {
 	var refused client.RefusedSignIn
 	if !c.unsealed(refusedCookie, &refused) {
@@ -111,7 +111,7 @@ func (c *call) companySignIn() error {
 	return nil
 }
 
-// companyReturn begins the session of a person who comes back from the provider. Where it leads does not depend on the request.
+// companyReturn starts the session of a person who comes back from the provider. Where it leads to does not depend on the request.
 func (c *call) companyReturn() error {
 	if err := c.companyRate(); err != nil {
 		return err
@@ -120,7 +120,7 @@ func (c *call) companyReturn() error {
 	if err != nil {
 		return err
 	}
-	c.dropSealed(startedCookie) // it counts once
+	c.dropSealed(startedCookie) // valid only once
 	person, err := c.opts.Company.Finish(c.ctx, started, oidc.Returned{Code: c.values.Get("code"), State: c.values.Get("state"),
 		Error: c.values.Get("error"), Issuer: c.values.Get("iss")})
 	if err != nil {
@@ -145,7 +145,7 @@ func (c *call) companyReturn() error {
 	return nil
 }
 
-// started is the sign-in that this browser has begun.
+// started returns the sign-in that this browser has started.
 func (c *call) started() (s oidc.Started, err error) {
 	if !c.unsealed(startedCookie, &s) {
 		return s, c.companyRefused("the sign-in was not begun in this browser")
@@ -153,7 +153,7 @@ func (c *call) started() (s oidc.Started, err error) {
 	return s, nil
 }
 
-// unsealed reads a cookie that keepSealed has set.
+// unsealed decodes a cookie set by keepSealed.
 func (c *call) unsealed(name string, v any) bool {
 	cookies := c.r.CookiesNamed(name)
 	if len(cookies) != 1 {
@@ -163,7 +163,7 @@ func (c *call) unsealed(name string, v any) bool {
 	return ok && json.Unmarshal([]byte(text), v) == nil
 }
 
-// companyRate bounds what somebody who shows nothing may ask of the provider, and write into the audit.
+// companyRate limits what a caller without credentials can ask of the provider and write into the audit.
 func (c *call) companyRate() error {
 	if !c.public.allow("sign-in " + c.network) {
 		return refuse(tooMany, "more sign-ins were tried from here than anybody may try")
@@ -184,7 +184,7 @@ func (c *call) companyError(err error) error {
 	return refuse(noCompany, "the company's OpenID provider gave no answer; the log of brine says why")
 }
 
-// companyRefused refuses a sign-in, and has it in the audit.
+// companyRefused refuses a sign-in, and audits it.
 func (c *call) companyRefused(why string) error {
 	if err := c.audit("sign-in.refused", "by the company's provider: "+why, ""); err != nil {
 		return err
@@ -192,7 +192,7 @@ func (c *call) companyRefused(why string) error {
 	return refuse(unsigned, why+"; begin again at "+companyPath)
 }
 
-// keepSealed keeps something in the browser that only brine reads, for so many seconds; 0: as long as the browser runs.
+// keepSealed stores text in the browser that only brine can read, for age seconds; 0: until the browser is closed.
 func (c *call) keepSealed(name, text string, age int) {
 	c.setCookie(name, c.opts.Accounts.Seal(name, text), age)
 }
@@ -204,7 +204,7 @@ func (c *call) setCookie(name, value string, age int) {
 		SameSite: http.SameSiteLaxMode})
 }
 
-// lead sends the browser on.
+// lead redirects the browser.
 func (c *call) lead(to string) {
 	c.w.Header().Set("Location", to)
 	c.w.WriteHeader(http.StatusSeeOther)

@@ -13,31 +13,31 @@ import (
 	"strings"
 )
 
-// consolePolicy is what pages of the console may do: run and look as their own files say, and ask the API. No text becomes a script or
-// markup: browsers that know trusted types refuse it wherever it is tried.
+// consolePolicy restricts the console's pages to scripts and styles from their own files, and to requests to the API. No text becomes a
+// script or markup: browsers that support trusted types refuse it.
 const consolePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; " +
 	"form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 
 const (
 	consoleIndex  = "index.html"
-	consolePages  = "pages.txt" // the paths that are pages, a line each: what of them is shown is decided in the browser
+	consolePages  = "pages.txt" // paths of pages, one per line; the browser decides what a page shows
 	consoleAssets = "assets"
 )
 
-// fileTypes are the media types of files of the console; it has no others.
+// fileTypes are the media types of the console's files, which have no other extensions.
 var fileTypes = map[string]string{
 	".css": "text/css; charset=utf-8", ".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml",
 }
 
-// file is one of the console's, made to be sent.
+// file is a file of the console, ready to send.
 type file struct {
 	kind, tag   string
-	plain, gzip []byte // gzip: empty where it is not smaller
-	forever     bool   // its name changes with what it holds
+	plain, gzip []byte // gzip: empty unless it is smaller
+	forever     bool   // its name changes with its content
 }
 
-// console has the mux serve Options.Console. What it serves is known beforehand, and looked up by its whole name: no request leads to a
-// path. Its files are the same for everybody, and hold nothing of anybody's.
+// console registers Options.Console with the mux. The files are read in advance and looked up by their full names, so that no request leads
+// to a file-system path. They are the same for everybody and contain nobody's data.
 func (s *Server) console() error {
 	if s.opts.Console == nil {
 		return nil
@@ -131,10 +131,10 @@ func (f *file) serve(w http.ResponseWriter, r *http.Request) {
 		body = f.gzip
 	}
 	h.Set("Content-Type", f.kind)
-	_, _ = w.Write(body) // the asker is gone: nobody is left to answer
+	_, _ = w.Write(body) // an error means that the client is gone
 }
 
-// acceptsGzip reports whether gzip is named without refusing it.
+// acceptsGzip reports whether gzip is listed with a quality above zero.
 func acceptsGzip(accepted string) bool {
 	for part := range strings.SplitSeq(accepted, ",") {
 		name, params, _ := strings.Cut(strings.TrimSpace(part), ";")

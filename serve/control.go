@@ -8,7 +8,7 @@ import (
 	"brine/serve/client"
 )
 
-// controlRoutes are those that ask something of pipelines that run, wherever they do.
+// controlRoutes returns the routes that control running pipelines, in whatever process they run.
 func controlRoutes() []*endpoint {
 	pipeline := []param{{in: "path", name: "pipeline", about: "Of the configuration.", kind: rowkey.Text, required: true}}
 	var routes []*endpoint
@@ -25,7 +25,7 @@ func controlRoutes() []*endpoint {
 	return routes
 }
 
-// askPipeline asks something of a pipeline.
+// askPipeline sends an order to a pipeline.
 func (c *call) askPipeline(what string) error {
 	var of client.PipelineAsk
 	if c.r.ContentLength != 0 || what == "limit" {

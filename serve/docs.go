@@ -19,7 +19,7 @@ var docsStyle string
 
 var docsPage = template.Must(template.New("docs").Parse(docsText))
 
-// pages are the routes that describe the others: made once, of their table.
+// pages returns the routes that describe the other routes. Their answers are made once, from the table of routes.
 func (s *Server) pages() ([]*endpoint, error) {
 	openAPI, page := []byte(nil), bytes.Buffer{}
 	sum := sha256.Sum256([]byte(docsStyle))
@@ -77,9 +77,9 @@ type docsKind struct {
 	Title, About string
 }
 
-// made answers with what was made beforehand.
+// made sends a prepared answer.
 func (c *call) made(form string, text []byte) error {
 	c.w.Header().Set("Content-Type", form)
-	_, _ = c.w.Write(text) // the asker is gone: nobody is left to answer
+	_, _ = c.w.Write(text) // an error means that the client is gone
 	return nil
 }

@@ -19,37 +19,38 @@ import (
 	"brine/serve/live"
 )
 
-// What watching costs is bounded: so often an answer is asked for, so many at a time, and so many rows each.
+// Limits on the cost of watching: how often an answer is renewed, how many at a time, and how many rows each has.
 const (
 	watchEvery  = time.Second
-	watchSoon   = 50 * time.Millisecond // where this process has written what is watched
+	watchSoon   = 50 * time.Millisecond // after this process has written what is watched
 	watchBeside = 16
-	maxWatched  = 100 // rows of a page
-	maxBearer   = 32  // streams of an account, or of an address without one
+	maxWatched  = 100 // rows per page
+	maxBearer   = 32  // streams per account, or per address without one
 
-	heartbeat    = 15 * time.Second // so that what stands between does not take the stream for dead
-	sureFor      = 5 * time.Second  // the caller is looked up again after so long, and at once when this process has changed an account
-	writeTimeout = 10 * time.Second // of one event: who reads slower is given up, and asks again
+	heartbeat    = 15 * time.Second // keeps proxies from taking the stream for dead
+	sureFor      = 5 * time.Second  // the caller is checked again after this time, and at once if this process has changed an account
+	writeTimeout = 10 * time.Second // per event: a slower client is disconnected, and connects again
 	reconnect    = time.Second
 	eventsType   = "text/event-stream"
 )
 
-// watching are the bounds of the server's hub.
+// watching returns the options of the server's hub.
 func (o *Options) watching() live.Options {
 	return live.Options{Every: watchEvery, Soonest: watchSoon, Timeout: o.Timeout, Beside: watchBeside, Answers: o.Streams, Streams: o.Streams,
 		Log: o.Log}
 }
 
-// events streams a view's first page, and again whenever it changes, as server-sent events. All who ask the same are served by one asking
-// a second. A stream ends with its request, or with the server.
+// events streams a view's first page as server-sent events, once at the start and again whenever it changes. All clients that ask the same
+// share one query per second. A stream ends with its request, or with the server.
 func (c *call) events(v *query.View) error {
 	if _, err := c.question(v, maxWatched); err != nil {
-		return err // a problem as any other
+		return err // as an ordinary problem
 	}
 	return c.keep("page", v.Name+"?"+c.values.Encode(), c.watched(v))
 }
 
-// keep streams an answer as it is, and again whenever it changes, as events of a name. What names the answer among all that are watched.
+// keep streams an answer as events of the given name, once at the start and again whenever it changes. what identifies the answer among all
+// that are watched.
 func (c *call) keep(event, what string, ask live.Ask) error {
 	if c.r.Method == http.MethodHead {
 		c.streamed()
@@ -74,12 +75,12 @@ func (c *call) keep(event, what string, ask live.Ask) error {
 	c.streamed()
 	f := &follower{stream: s, name: event, last: c.r.Header.Get("Last-Event-Id"), request: requestID(c.r), still: c.still()}
 	conn, _, err := http.NewResponseController(c.w).Hijack()
-	if err != nil { // there is no connection to take
+	if err != nil { // the connection cannot be taken over
 		defer end()
 		defer s.Close()
 		c.leave()
 		f.out = &response{c.w, http.NewResponseController(c.w)}
-		f.follow(c.r.Context()) // without the deadline of answers
+		f.follow(c.r.Context()) // without the deadline of ordinary answers
 		return nil
 	}
 	f.head = head(c.w.Header())
@@ -91,55 +92,55 @@ func (c *call) keep(event, what string, ask live.Ask) error {
 	return nil
 }
 
-// streamed says what the answer is.
+// streamed sets the headers of an event stream.
 func (c *call) streamed() {
 	c.w.Header().Set("Content-Type", eventsType)
-	c.w.Header().Set("X-Accel-Buffering", "no") // a proxy passes on each event as it comes
+	c.w.Header().Set("X-Accel-Buffering", "no") // makes a proxy pass on each event at once
 }
 
-// head begins an answer on a connection that nothing else will be asked on.
+// head returns the head of an answer on a connection that will serve no other request.
 func head(h http.Header) string {
 	var text strings.Builder
 	text.WriteString("HTTP/1.1 200 OK\r\n")
 	h = h.Clone()
 	h.Set("Connection", "close")
 	h.Set("Date", time.Now().UTC().Format(http.TimeFormat))
-	_ = h.Write(&text) // a Builder takes everything
+	_ = h.Write(&text) // a Builder never fails
 	return text.String() + "\r\n"
 }
 
-// follower sends the states of one stream to one client. It holds nothing of the request that began it but what it needs: there may be ten
-// thousand of them.
+// follower sends the states of one stream to one client. It keeps no more of its request than it needs, because there may be ten thousand
+// followers.
 type follower struct {
 	stream  *live.Stream
 	out     feed
-	head    string      // what comes before the first event
-	name    string      // of the events that hold the answer
-	last    string      // the id of what the client has
-	request string      // the id of the request, for problems
-	still   func() bool // whether the caller is still who it was; nil: nobody in particular
+	head    string      // sent before the first event
+	name    string      // of events with the answer
+	last    string      // id of what the client has
+	request string      // request id, for problems
+	still   func() bool // whether the caller is unchanged; nil: nobody in particular
 }
 
-// feed sends a text now, or fails.
+// feed sends a text at once, or fails.
 type feed interface{ send(text string) error }
 
-// alone follows on a connection of the follower's own, until its client is gone or says anything.
+// alone follows on a hijacked connection, until the client is gone or sends anything.
 func (f *follower) alone(conn net.Conn) {
 	ctx, gone := context.WithCancel(context.Background())
 	var reading sync.WaitGroup
 	defer reading.Wait()
-	defer conn.Close() // ends the reading
+	defer conn.Close() // ends the read
 	defer gone()
 	reading.Go(func() {
 		defer gone()
 		var one [1]byte
-		_, _ = conn.Read(one[:]) // whatever comes, no stream is wanted any more
+		_, _ = conn.Read(one[:]) // whatever arrives, the stream ends
 	})
 	f.out = &taken{conn}
 	f.follow(ctx)
 }
 
-// follow returns when the client is gone, when the server ends, or when the caller is no longer who it was.
+// follow returns when the client is gone, the server stops, or the caller has changed.
 func (f *follower) follow(ctx context.Context) {
 	if f.out.send(fmt.Sprintf("%sretry: %d\n\n", f.head, reconnect.Milliseconds())) != nil {
 		return
@@ -150,13 +151,13 @@ func (f *follower) follow(ctx context.Context) {
 		beat := errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil
 		switch {
 		case (err == nil || beat) && f.still != nil && !f.still():
-			return // it connects again, and is answered as whom it is then
+			return // the client connects again, and is identified again
 		case beat:
 			err = f.out.send(": still here\n\n")
 		case err != nil:
 			return
 		case state.Err != nil:
-			f.last, err = "", f.problem() // the next page is sent in any case: it says that the outage is over
+			f.last, err = "", f.problem() // the next page is always sent: it says that the outage is over
 		default:
 			err = f.state(state.Data)
 		}
@@ -166,14 +167,14 @@ func (f *follower) follow(ctx context.Context) {
 	}
 }
 
-// next waits for a state until it is time for a heartbeat.
+// next waits for a state, until the next heartbeat is due.
 func next(ctx context.Context, s *live.Stream) (live.State, error) {
 	ctx, cancel := context.WithTimeout(ctx, heartbeat)
 	defer cancel()
 	return s.Next(ctx)
 }
 
-// watched asks for a view's first page, each time by a question of its own: an argument may say how long ago.
+// watched returns a function that reads a view's first page. It makes a new question each time, because an argument may be a relative time.
 func (c *call) watched(v *query.View) live.Ask {
 	asked := *c
 	asked.w, asked.r = nil, nil // the answer outlives the request
@@ -188,13 +189,14 @@ func (c *call) watched(v *query.View) live.Ask {
 	})
 }
 
-// renewed asks for an answer that is watched. An outage is logged when it begins. It may be called when the request has ended.
+// renewed returns a function that reads a watched answer. It logs the start of an outage. The function may be called after the request has
+// ended.
 func (c *call) renewed(ask func(ctx context.Context, through *reading) (any, error)) live.Ask {
 	s, log, path, failing := c.Server, c.opts.Log, c.endpoint.path, false
 	return func(ctx context.Context, wake func()) ([]byte, func(), error) {
 		through, asked := s.newReading(wake), false
 		defer func() {
-			if !asked { // it has panicked
+			if !asked { // ask has panicked
 				through.close()
 			}
 		}()
@@ -212,7 +214,7 @@ func (c *call) renewed(ask func(ctx context.Context, through *reading) (any, err
 	}
 }
 
-// seenBy names all that an answer depends on besides the question: the caller, its role, and whose rows are its own.
+// seenBy names what an answer depends on besides the question: the caller, its role, and its owner.
 func (c *call) seenBy() string {
 	if c.id == nil {
 		return ""
@@ -220,9 +222,9 @@ func (c *call) seenBy() string {
 	return fmt.Sprintf("%s, %q: ", c.sealedFor(), c.id.Account.Owner)
 }
 
-// still returns a function that reports whether the caller is still who it was when the stream began: a session that is over, a token that
-// was revoked and an account that was disabled or changed end their streams with the next event or heartbeat. What another process has
-// changed shows once sureFor is over.
+// still returns a function that reports whether the caller is the same as at the start of the stream. An expired session, a revoked token,
+// and a disabled or changed account end their streams with the next event or heartbeat. Changes by another process take effect after
+// sureFor.
 func (c *call) still() func() bool {
 	if c.id == nil {
 		return nil
@@ -239,12 +241,12 @@ func (c *call) still() func() bool {
 	})
 }
 
-// sure asks again where it did not for sureFor, or changes has moved since. It is for one goroutine.
+// sure calls ask if the last call was sureFor ago or changes has moved since. The returned function is not safe for concurrent use.
 func sure(changes func() uint64, ask func() bool) func() bool {
 	var asked time.Time
 	var before uint64
 	return func() bool {
-		now, n := time.Now(), changes() // before it is asked: what changes meanwhile is seen the next time
+		now, n := time.Now(), changes() // read before ask, so that changes in between are seen the next time
 		if !asked.IsZero() && now.Sub(asked) < sureFor && n == before {
 			return true
 		}
@@ -253,14 +255,14 @@ func sure(changes func() uint64, ask func() bool) func() bool {
 	}
 }
 
-// nowhere is where a cookie is taken back from a client that has its answer.
+// nowhere discards a cookie for a client that already has its answer.
 type nowhere struct{}
 
 func (nowhere) Header() http.Header         { return http.Header{} }
 func (nowhere) Write(b []byte) (int, error) { return len(b), nil }
 func (nowhere) WriteHeader(int)             {}
 
-// state sends an answer, unless it is the one that the client has already.
+// state sends an answer, unless the client already has it.
 func (f *follower) state(data []byte) error {
 	sum := sha256.Sum256(data)
 	id := hex.EncodeToString(sum[:8])
@@ -271,7 +273,7 @@ func (f *follower) state(data []byte) error {
 	return f.out.send("id: " + id + "\nevent: " + f.name + "\ndata: " + string(data) + "\n\n")
 }
 
-// problem says that the answer that was sent last may be old. The stream goes on.
+// problem sends that the last answer may be stale. The stream continues.
 func (f *follower) problem() error {
 	var text strings.Builder
 	p := client.Problem{Type: docsPath + "#" + unavailable.name, Title: unavailable.title, Status: unavailable.status,

@@ -10,13 +10,13 @@ import (
 	"brine/serve/client"
 )
 
-// maxFacetValues are listed of a field.
+// maxFacetValues is the most values that are listed per field.
 const maxFacetValues = 100
 
-// hasFacets reports whether a view counts what answers it by values of fields.
+// hasFacets reports whether a view counts its matching rows by values of fields.
 func hasFacets(v *query.View) bool { return len(v.Counts) > 0 && v.Table.Index != nil }
 
-// facetRoute counts what the view would show.
+// facetRoute returns the route that counts what the view would show.
 func facetRoute(v *query.View, params []param) *endpoint {
 	on := viewSubject(v, false)
 	on.counts = true
@@ -26,7 +26,7 @@ func facetRoute(v *query.View, params []param) *endpoint {
 		params: params, answer: client.Facets{}, on: on, handle: func(c *call) error { return c.facets(v) }}
 }
 
-// facetsOf are the fields that a view counts by for the caller: none that are masked.
+// facetsOf returns the fields that a view counts by for the caller, without masked ones.
 func (c *call) facetsOf(v *query.View) []string {
 	out := []string{}
 	on := viewSubject(v, false)
@@ -61,9 +61,9 @@ func (c *call) facets(v *query.View) error {
 	return c.json(out)
 }
 
-// sizeOf is about how many bytes of JSON a row has: no fewer of its texts, which are what is large.
+// sizeOf returns about how many bytes of JSON a row has, and not less than its texts have, which are the large part.
 func sizeOf(r *client.Row) int {
-	const rest = 150 // names and signs around them, and numbers
+	const rest = 150 // names and punctuation around them, and numbers
 	n := rest + textSize(r.Row)
 	for name, v := range r.Fields {
 		n += len(name) + 30
@@ -82,7 +82,7 @@ func sizeOf(r *client.Row) int {
 	return n
 }
 
-// textSize is how many bytes a text has as JSON.
+// textSize returns the number of bytes of a text in JSON.
 func textSize(s string) int {
 	n := len(s)
 	for i, r := range s {
@@ -91,7 +91,7 @@ func textSize(s string) int {
 			n++
 		case r < ' ' || r == '\u2028' || r == '\u2029':
 			n += 5
-		case r == utf8.RuneError && s[i] != '\xef': // a byte that is none
+		case r == utf8.RuneError && s[i] != '\xef': // an invalid byte
 			n += 5
 		}
 	}

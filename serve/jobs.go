@@ -21,7 +21,7 @@ const (
 	maxKey   = 255 // bytes of an Idempotency-Key
 )
 
-// The kinds of jobs.
+// Kinds of jobs.
 const (
 	ReplayJob           = "replay"
 	VerifyJob           = "verify"
@@ -35,22 +35,22 @@ const (
 	ExplainJob          = "explain"
 )
 
-// Why Operations start no job.
+// Why Operations do not start a job.
 var (
 	ErrJobsFull     = errors.New("as many jobs as may be are running or waiting")
 	ErrJobKeyReused = errors.New("the Idempotency-Key is another job's")
 )
 
-// JobStart is a job that somebody starts.
+// JobStart is a request to start a job.
 type JobStart struct {
 	Kind  string
-	Of    any           // what it is started with: a pointer to one of client's types
-	Shown []byte        // the same as JSON, without what is masked from anybody
-	Key   string        // the same key of one account starts one job; empty: each request starts one
+	Of    any           // the request: a pointer to one of client's types
+	Shown []byte        // the same as JSON, without what is masked for anybody
+	Key   string        // the same key of one account starts only one job; empty: each request starts one
 	By    account.Entry // who starts it, for the audit of its end
 }
 
-// jobRoutes are those of long work. They need accounts: a job is somebody's, and is kept beside them.
+// jobRoutes returns the routes of jobs. They need accounts, because a job belongs to an account and is stored with the accounts.
 func jobRoutes() []*endpoint {
 	id := []param{{in: "path", name: "id", about: "Of the job, as it was answered.", kind: rowkey.Text, required: true}}
 	job := func(c *call, whole bool) func(context.Context) (client.Job, error) {
@@ -128,7 +128,7 @@ func startDeadLetterScan(c *call) error {
 	})
 }
 
-// hideIn hides what may be of masked fields.
+// hideIn hides what may hold values of masked fields.
 func (c *call) hideIn(of *client.DeadLettersOf) {
 	if !c.opts.Masks.Nothing() {
 		of.Key, of.Text = mask.If(of.Key != "", of.Key), mask.If(of.Text != "", of.Text)
@@ -187,15 +187,15 @@ func startExplain(c *call) error {
 	return c.startJob(ExplainJob, &of, func() (any, bool) { return &of, false })
 }
 
-// hiddenKey is a row key of a table, as everybody may see it.
+// hiddenKey returns a row key of a table as everybody may see it.
 func (c *call) hiddenKey(table, key string) string {
 	return mask.If(key != "" && c.opts.Masks.MasksKey(table), key)
 }
 
-// regionName is a region's name written in full. What is shorter may be a row key.
+// regionName matches a full region name. A shorter text may be a row key.
 var regionName = regexp.MustCompile(`^[0-9a-f]{32}$`)
 
-// hiddenRegion is what names a region of a table, as everybody may see it.
+// hiddenRegion returns the text that names a region of a table as everybody may see it.
 func (c *call) hiddenRegion(table, region string) string {
 	if regionName.MatchString(region) {
 		return region
@@ -203,7 +203,7 @@ func (c *call) hiddenRegion(table, region string) string {
 	return c.hiddenKey(table, region)
 }
 
-// hidden are texts that may hold values of masked fields, as everybody may see them.
+// hidden returns texts that may hold values of masked fields as everybody may see them.
 func (c *call) hidden(texts []string) []string {
 	if c.opts.Masks.Nothing() {
 		return texts
@@ -215,8 +215,8 @@ func (c *call) hidden(texts []string) []string {
 	return out
 }
 
-// startJob starts a job with the request's body, read into of. show returns the body without what is masked from anybody, and whether the
-// job deletes for good: only administrators may have that.
+// startJob decodes the request's body into of, and starts a job with it. show returns the body without what is masked for anybody, and
+// whether the job deletes for good, which only administrators may do.
 func (c *call) startJob(kind string, of any, show func() (shown any, deletes bool)) error {
 	if err := c.body(of); err != nil {
 		return err
@@ -252,7 +252,7 @@ func (c *call) startJob(kind string, of any, show func() (shown any, deletes boo
 	return c.accepted(job)
 }
 
-// idempotencyKey is what the header says; empty: it is not sent.
+// idempotencyKey returns the header's key, or "" if there is none.
 func (c *call) idempotencyKey() (string, error) {
 	key := c.r.Header.Get(keyHeader)
 	for i := range len(key) {
@@ -266,7 +266,7 @@ func (c *call) idempotencyKey() (string, error) {
 	return key, nil
 }
 
-// accepted answers with a job that goes on.
+// accepted answers with a job that is not done yet.
 func (c *call) accepted(job client.Job) error {
 	c.w.Header().Set("Location", jobsPath+"/"+job.ID)
 	c.w.Header().Set("Content-Type", jsonType)
@@ -286,7 +286,7 @@ func (c *call) cancelJob() error {
 	return c.accepted(job)
 }
 
-// watchJob answers with events, once it is known that there is such a job.
+// watchJob answers with events, after it has checked that the job exists.
 func (c *call) watchJob(ask func(context.Context) (client.Job, error)) error {
 	if _, err := ask(c.ctx); err != nil {
 		return c.operation(err)

@@ -8,10 +8,10 @@ import (
 	"brine/serve/client"
 )
 
-// mostSplits is how many regions a key's split points are shown for.
+// mostSplits is the most regions for which a key's split points are shown.
 const mostSplits = 4096
 
-// keyRoutes are those about row keys, of tables and of none: nothing of a store is asked.
+// keyRoutes returns the routes about row keys, of a table or of an expression. They make no request to a store.
 func keyRoutes() []*endpoint {
 	text := func(name, about string) param { return param{in: "query", name: name, about: about, kind: rowkey.Text} }
 	list := func(name, about string) param { p := text(name, about); p.list = true; return p }

@@ -14,7 +14,7 @@ import (
 // object is a JSON object. Its members are written in the order of their names.
 type object = map[string]any
 
-// OpenAPI is the document that describes the routes (3.1).
+// OpenAPI returns the OpenAPI 3.1 document of the routes.
 func (s *Server) OpenAPI() ([]byte, error) {
 	schemas := schemas{}
 	paths := object{}
@@ -126,7 +126,7 @@ func (s *Server) operation(e *endpoint, known schemas) object {
 	return o
 }
 
-// guarded describes who may ask a route.
+// guarded describes who may use a route.
 func (s *Server) guarded(e *endpoint, o object) {
 	answers, problem := o["responses"].(object), object{"$ref": "#/components/responses/Problem"}
 	any := e.role == anybody || e.on != nil && s.may(nil, e.role, e.on).open
@@ -170,10 +170,10 @@ func (p *param) described() object {
 	return o
 }
 
-// schemas are those of Go types, by name.
+// schemas are the schemas of Go types, by name.
 type schemas map[string]any
 
-// of is the schema of a type: of a struct, a reference to what it adds.
+// of returns the schema of a type. For a struct, it adds the schema and returns a reference.
 func (s schemas) of(t reflect.Type) object {
 	switch t.Kind() {
 	case reflect.Pointer:
@@ -204,7 +204,7 @@ func (s schemas) of(t reflect.Type) object {
 	return object{} // any value
 }
 
-// add describes a struct by its tags.
+// add describes a struct from its tags.
 func (s schemas) add(t reflect.Type) {
 	if s[t.Name()] != nil {
 		return

@@ -17,49 +17,50 @@ import (
 	"brine/serve/client"
 )
 
-// Operations are what operators see of pipelines and their stores, and do about them. They are safe for concurrent use. An error that is a
-// *fault.Error is answered by its kind and shown with its fix, as a command shows it; any other is one of the stores.
+// Operations are what operators can see of pipelines and their stores, and do with them. They are safe for concurrent use. An error that is
+// a *fault.Error is answered according to its kind and shown with its fix, as by a command; any other is an error of the stores.
 type Operations interface {
-	// Pipelines are all pipelines of the configuration.
+	// Pipelines returns all pipelines of the configuration.
 	Pipelines(ctx context.Context) (client.Pipelines, error)
-	// Pipeline is one of them with its partitions.
+	// Pipeline returns one of them with its partitions.
 	Pipeline(ctx context.Context, name string) (client.Pipeline, error)
 
-	// Tables are those of the configuration, as the cluster has them; what shows keys and records hides what rules mask, here and below.
+	// Tables returns the configured tables as the cluster has them. Here and below, methods that return keys or records mask them by rules.
 	Tables(ctx context.Context) (client.StoredTables, error)
 	Regions(ctx context.Context, table string, rules *mask.Rules) (client.Regions, error)
-	// Skew is of one table, or of all without a name.
+	// Skew covers one table, or all if table is empty.
 	Skew(ctx context.Context, table string, rules *mask.Rules) (client.Skew, error)
 	HeatMap(ctx context.Context, table string, of client.HeatMapOf, rules *mask.Rules) (client.HeatMap, error)
 	TableSizes(ctx context.Context, table string, of client.HeatMapOf) (client.TableSizes, error)
-	// Configuration is what runs, without secrets.
+	// Configuration returns the running configuration, without secrets.
 	Configuration(ctx context.Context) (client.Configuration, error)
-	// Key is a row key, of a table or of none, and what it makes of what is asked of it.
+	// Key describes a row key, of a table or of an expression, and what it makes of the request.
 	Key(ctx context.Context, of client.KeyOf, rules *mask.Rules) (client.KeyDesign, error)
 
 	Offsets(ctx context.Context, of client.HalvesOf) (client.Offsets, error)
-	// SetOffsets moves groups that have no members, as brine offsets set does; a dry run changes nothing.
+	// SetOffsets sets the offsets of groups without members, as brine offsets set does. A dry run changes nothing.
 	SetOffsets(ctx context.Context, to client.SetOffsets) (client.OffsetMoves, error)
 
-	// DeadLetters is a page behind the token of the page before.
+	// DeadLetters returns a page that follows the page with the token after.
 	DeadLetters(ctx context.Context, of client.DeadLettersOf, after string, most int, rules *mask.Rules) (client.DeadLetters, error)
-	// DeadLetter are all of one record, whole.
+	// DeadLetter returns all dead letters of one record, whole.
 	DeadLetter(ctx context.Context, record, pipeline string, rules *mask.Rules) (client.DeadLetters, error)
 	DeadLetterSums(ctx context.Context, of client.DeadLettersOf, rules *mask.Rules) (client.DeadLetterSums, error)
 
-	// Ask pauses, resumes or limits a running pipeline, and returns what is asked of its halves since. by names the caller.
+	// Ask pauses, resumes or limits a running pipeline, and returns the new orders of its halves. by names the caller.
 	Ask(ctx context.Context, what, pipeline string, of client.PipelineAsk, by string) (client.PipelineAsked, error)
 
-	// PlanReload returns what Reload would do, or why not, which is no error. Unless it is a dry run, one that is refused counts as a reload
-	// that was.
+	// PlanReload returns what Reload would do, or why it would be refused, which is not an error. Unless it is a dry run, a refused plan
+	// counts as a refused reload.
 	PlanReload(ctx context.Context, of client.ReloadAsk, by string) (client.Reload, error)
-	// Reload has this process load its configuration again, if it says what it said when it was planned, and returns what it has done.
+	// Reload makes this process load its configuration again, if it is still the one that was planned, and returns what was done.
 	Reload(ctx context.Context, after, by string) (client.Reload, error)
 
-	// StartJob starts long work, and returns it before it has begun; again: it is the one that the same key started before. It fails
-	// with ErrJobsFull, with ErrJobKeyReused, or as what it is asked does.
+	// StartJob starts a job, and returns it before it runs. again reports that the same key started the job earlier. StartJob returns
+	// ErrJobsFull, ErrJobKeyReused, or the error of a faulty request.
 	StartJob(ctx context.Context, s JobStart) (job client.Job, again bool, err error)
-	// Jobs is a page behind a job, Job one of them, whole with its results; CancelJob asks for its end. None is called without accounts.
+	// Jobs returns a page of jobs that follows the given job, Job returns one job, with its results if whole is set, and CancelJob requests
+	// its end. None is called without accounts.
 	Jobs(ctx context.Context, behind string, most int) (client.Jobs, error)
 	Job(ctx context.Context, id string, whole bool) (client.Job, error)
 	CancelJob(ctx context.Context, id string) (client.Job, error)
@@ -67,11 +68,11 @@ type Operations interface {
 
 const pipelinesPath = opsPath + "/pipelines"
 
-// refused is the kind of what the commands refuse too.
+// refused is the kind of problem that commands report, too.
 var refused = kind{"refused", http.StatusConflict, "It is not done as things are",
 	"detail says what stands in the way, and what helps. Nothing was changed."}
 
-// operationRoutes are those of Operations: who reads is an operator, and who changes something too.
+// operationRoutes returns the routes of Operations. Reading them requires the operator role, and so does changing something.
 func operationRoutes() []*endpoint {
 	routes := slices.Concat(pipelineRoutes(), controlRoutes(), tableOperations(), keyRoutes(), offsetRoutes(), deadLetterRoutes(), jobRoutes(),
 		reloadRoutes())
@@ -101,7 +102,7 @@ func pipelineRoutes() []*endpoint {
 	}
 }
 
-// tableOperations are the routes about tables as the cluster has them.
+// tableOperations returns the routes about tables as the cluster has them.
 func tableOperations() []*endpoint {
 	const path = opsPath + "/tables"
 	table := param{in: "path", name: "table", about: "Of the configuration.", kind: rowkey.Text, required: true}
@@ -136,10 +137,10 @@ func (c *call) skew() error {
 	})
 }
 
-// mostMinutes is how far back a map may be asked for: a month.
+// mostMinutes is how far back a map may go: a month.
 const mostMinutes = 31 * 24 * 60
 
-// heatMapOf reads which part of a map is meant.
+// heatMapOf parses which part of a map is requested.
 func (c *call) heatMapOf() (of client.HeatMapOf, err error) {
 	for _, n := range []struct {
 		name string
@@ -174,7 +175,7 @@ func (c *call) heatMap() error {
 	})
 }
 
-// number reads a parameter from 1 on; 0: it is not given. More than most means most.
+// number parses a parameter that is at least 1, and returns 0 if it is absent. Values above most mean most.
 func (c *call) number(name string, most int) (int, error) {
 	text := c.values.Get(name)
 	if text == "" {
@@ -187,7 +188,7 @@ func (c *call) number(name string, most int) (int, error) {
 	return min(n, most), nil
 }
 
-// halfParams are those that say which halves of pipelines are meant.
+// halfParams select halves of pipelines.
 var halfParams = []param{
 	{in: "query", name: "pipeline", about: "Only this pipeline.", kind: rowkey.Text},
 	{in: "query", name: "half", about: "rows or documents: only this half.", kind: rowkey.Text},
@@ -221,7 +222,7 @@ func (c *call) setOffsets() error {
 	return answer(c, func(ctx context.Context) (client.OffsetMoves, error) { return c.opts.Operations.SetOffsets(ctx, to) })
 }
 
-// changes records what an operator is about to do.
+// changes audits what an operator is about to do.
 func (c *call) changes(action string, what any) error {
 	text, err := json.Marshal(what)
 	if err != nil {
@@ -235,7 +236,7 @@ func (c *call) changes(action string, what any) error {
 
 const deadLettersPage = 100
 
-// deadLettersPath is where dead letters are listed.
+// deadLettersPath is the path that lists dead letters.
 const deadLettersPath = opsPath + "/dead-letters"
 
 func deadLetterRoutes() []*endpoint {
@@ -267,7 +268,7 @@ func deadLetterRoutes() []*endpoint {
 	}
 }
 
-// deadLettersOf reads which dead letters are meant.
+// deadLettersOf parses which dead letters are selected.
 func (c *call) deadLettersOf() (client.DeadLettersOf, error) {
 	v := c.values
 	of := client.DeadLettersOf{Pipeline: v.Get("pipeline"), Half: v.Get("half"), Reasons: v["reason"],
@@ -310,7 +311,7 @@ func (c *call) deadLetterSums() error {
 	})
 }
 
-// answer answers with what is asked of Operations.
+// answer answers with the result of an operation.
 func answer[T any](c *call, ask func(context.Context) (T, error)) error {
 	out, err := ask(c.ctx)
 	if err != nil {
@@ -319,13 +320,13 @@ func answer[T any](c *call, ask func(context.Context) (T, error)) error {
 	return c.json(out)
 }
 
-// watch answers with events: what is asked of Operations, and again whenever it has changed.
+// watch answers with events: the result of an operation, once at the start and again whenever it has changed.
 func watch[T any](c *call, ask func(context.Context) (T, error)) error {
 	return c.keep("state", c.r.URL.Path+"?"+c.values.Encode(),
 		c.renewed(func(ctx context.Context, _ *reading) (any, error) { return ask(ctx) }))
 }
 
-// operation words an error of Operations.
+// operation converts an error of Operations to a problem.
 func (c *call) operation(err error) error {
 	f, ok := errors.AsType[*fault.Error](err)
 	if !ok {

@@ -13,7 +13,7 @@ import (
 	"brine/serve/client"
 )
 
-// The paths of the routes that only the operators' listener has.
+// Paths of routes that only the operators' listener has.
 const (
 	opsPath      = root + "/ops"
 	accountsPath = opsPath + "/accounts"
@@ -22,7 +22,7 @@ const (
 
 const opsPage = 100
 
-// opsTable is all routes of the operators' listener but the pages that describe them.
+// opsTable returns all routes of the operators' listener except the pages that describe them.
 func (s *Server) opsTable() []*endpoint {
 	routes := s.ownRoutes()
 	if s.opts.Accounts != nil {
@@ -39,7 +39,7 @@ func (s *Server) opsTable() []*endpoint {
 	return append(routes, s.sqlRoutes()...)
 }
 
-// accountRoutes are those about all accounts, and of the audit.
+// accountRoutes returns the routes of all accounts, and of the audit.
 func accountRoutes() []*endpoint {
 	name := param{in: "path", name: "name", about: "Of the account.", kind: rowkey.Text, required: true}
 	page := param{in: "query", name: "page_token", about: "next_page_token of the page before.", kind: rowkey.Text}

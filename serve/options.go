@@ -1,16 +1,16 @@
 // Package serve is brine's HTTP API for users: views and rows, read through package query.
 //
-// One table, made of the configuration by New, says what there is: each route with its handler, its parameters and its answers. The
-// handlers are registered from it, the OpenAPI document and the documentation page are written from it, and a test walks it. No route
-// takes a path, a host or anything that is evaluated.
+// A single table, which New makes from the configuration, lists the routes, each with its handler, parameters and answers. The handlers are
+// registered from it, the OpenAPI document and the documentation page are generated from it, and a test walks it. No route takes a path, a
+// host or anything that is evaluated.
 //
-// With accounts each request is somebody's: the table says which role a route needs and whose rows it reads, and Server.may, alone, decides
-// by both. A route that says neither is nobody's. Operators have a listener of their own, NewOps. Without accounts the API changes nothing,
-// and is for loopback only.
+// With accounts, each request has a caller: the table says which role a route needs and whose rows it reads, and only Server.may decides by
+// them. A route with neither is forbidden to everybody. Operators have their own listener, NewOps. Without accounts the API changes
+// nothing, and listens on loopback only.
 //
-// The invariant: a request holds one place of Options.InFlight from its route's beginning to its end, and ends within Options.Timeout,
-// whatever the stores do; one that finds no place is refused at once. Event streams leave their place once they are admitted: they are
-// bounded by Options.Streams, and what they cost the stores does not depend on how many ask the same (package live).
+// The invariant: a request holds one place of Options.InFlight from the start of its route to the end, and ends within Options.Timeout,
+// whatever the stores do; a request that finds no place is refused at once. Event streams release their place once they are admitted: they
+// are bounded by Options.Streams, and their cost to the stores does not depend on how many clients ask the same (package live).
 package serve
 
 import (
@@ -33,72 +33,73 @@ import (
 	"brine/serve/written"
 )
 
-// DefaultListen is where the API listens unless it is set.
+// DefaultListen is the default address of the API.
 const DefaultListen = "127.0.0.1:8090"
 
-// Options say what is served, and within what bounds.
+// Options configure what is served, and its limits.
 type Options struct {
-	Listen   string        // the address that was asked for: its host may be named by requests; DefaultListen
-	Hosts    []string      // names that requests may call the API by, beside those of loopback; *.NAME is all below NAME
-	Timeout  time.Duration // until an answer is whole, or refused; 5 s
-	InFlight int           // requests that are worked on at a time; 256
-	// PageBytes are about how many of JSON the rows of a page have at most: a page with more ends early, behind the row that has them, and
-	// its token goes on. 8 MiB
+	Listen   string        // the configured address, whose host requests may use; DefaultListen
+	Hosts    []string      // allowed Host names besides loopback's; *.NAME allows all below NAME
+	Timeout  time.Duration // until an answer is complete or refused; 5 s
+	InFlight int           // concurrent requests; 256
+	// PageBytes is about the most bytes of JSON that the rows of a page have. A page ends early, after the row that exceeds it, and its token
+	// continues from there. 8 MiB
 	PageBytes int
-	Streams   int // event streams at a time, each of which may be of another answer; 512
+	Streams   int // concurrent event streams, each possibly of a different answer; 512
 
-	// SQL answers statements; without a Catalog there is no such route. Its masks are the caller's.
+	// SQL configures statements; without a Catalog there is no such route. The masks are those of the caller.
 	SQL SQL
 
-	// Connections are how many are kept beside those of event streams: a new one too many closes the one that has been idle for longest, else
-	// the one that has owed its request for longest, else the one whose request has taken longest. 1,024
+	// Connections is the most connections besides those of event streams. One more closes the connection that has been idle longest, or else
+	// the one that has owed its request longest, or else the one whose request has taken longest. 1,024
 	Connections int
 
-	Version string // of this program, for the OpenAPI document
+	Version string // program version, for the OpenAPI document
 
-	// Console is the web console of the listener, which asks the API and nothing else: index.html and files below assets, whose names
-	// change with what they hold. nil: there is none.
+	// Console is the web console of the listener, which sends requests only to the API: index.html, and files below assets, whose names change
+	// with their content. nil: none
 	Console fs.FS
 
-	// Accounts are who may ask; nil: nobody is asked who he is, and only loopback is listened to. They are the caller's, who closes them.
+	// Accounts are the accounts of callers; nil: callers are not identified, and only loopback is allowed. The caller of New closes them.
 	Accounts *account.Store
-	// Company signs people in beside their passwords; nil: nobody. It is the caller's, who closes it.
+	// Company is a provider for signing in besides passwords; nil: none. The caller of New closes it.
 	Company *oidc.Provider
-	Access  map[string]Access // who reads which table besides support, by the table's name; nothing without Accounts
-	// RoleMasks are what is masked from a role; who has none of them gets Masks.
+	Access  map[string]Access // who reads which table besides support, by table name; unused without Accounts
+	// RoleMasks are the masking rules of roles. Roles not listed get Masks.
 	RoleMasks map[account.Role]*mask.Rules
 	Encrypted bool           // the listener speaks TLS
-	Proxies   []netip.Prefix // who may forward requests of others, and is believed about their addresses
-	PerSecond float64        // requests for public rows that one account or address may send; 10
+	Proxies   []netip.Prefix // proxies that may forward requests, and whose client addresses are believed
+	PerSecond float64        // requests per second for public rows, per account or address; 10
 
-	Masks  *mask.Rules // what is shown to nobody without a role; nil: nothing
+	Masks  *mask.Rules // what is masked for callers without a role of RoleMasks; nil: nothing
 	Views  []query.View
 	Tables []query.Table
 	Rows   query.Client
-	Docs   search.Searcher // nil where no view or table asks an index
+	Docs   search.Searcher // nil if no view or table uses an index
 
-	// Commands are what tables with a state are changed by; nil: nothing is changed. Its creator runs it.
+	// Commands changes tables with a state; nil: commands are refused. Its creator runs it.
 	Commands *command.Desk
 	Machines []command.Machine // of the tables, for the routes
 
-	// Operations are what the operators' listener shows and does beside accounts; nil: nothing. They are the caller's, who closes them.
+	// Operations are what the operators' listener provides besides accounts; nil: nothing. The caller of NewOps closes them.
 	Operations Operations
 
-	// Cache has answers to GET requests be given again.
+	// Cache configures the cache of answers to GET requests.
 	Cache Cache
-	// Written are the rows that this process writes: what was read of them is not given again, and who watches them is shown them at once.
-	// nil: it writes none.
+	// Written tracks the rows that this process writes: cached answers that they overtake are not reused, and watchers see them at once. nil:
+	// it writes none.
 	Written *written.Rows
-	// Alone names since when this process alone writes a table; empty: others may write it too. nil: they may write all.
+	// Alone returns a string that changes with the term since which only this process writes a table, or "" if others may write it. nil:
+	// others may write all tables.
 	Alone func(table string) string
 
 	Hooks Hooks
-	// Question begins what a request asks as a part of its caller's trace; what it returns ends it. nil: nothing is followed.
+	// Question starts a span for a request as part of its caller's trace. The returned function ends it. nil: no tracing
 	Question func(ctx context.Context, traceparent, name string) (context.Context, func(error))
-	Log      *slog.Logger // nil: slog's own
+	Log      *slog.Logger // nil: slog.Default
 }
 
-// EnsureDefaults sets what is not set.
+// EnsureDefaults replaces zero fields by their defaults.
 func (o *Options) EnsureDefaults() {
 	o.Listen = cmp.Or(o.Listen, DefaultListen)
 	o.Timeout = cmp.Or(o.Timeout, 5*time.Second)
@@ -115,7 +116,7 @@ func (o *Options) EnsureDefaults() {
 	}
 }
 
-// Validate returns all that is wrong; EnsureDefaults came before.
+// Validate returns all errors at once. It expects EnsureDefaults to have run.
 func (o *Options) Validate() error {
 	var errs []error
 	switch {
@@ -170,7 +171,7 @@ func (o *Options) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Loopback reports whether an address is reached from this machine only.
+// Loopback reports whether an address can be reached only from this machine.
 func Loopback(addr string) bool {
 	host, _, err := net.SplitHostPort(addr)
 	if err != nil {
@@ -180,18 +181,18 @@ func Loopback(addr string) bool {
 	return host == "localhost" || err == nil && ip.Unmap().IsLoopback()
 }
 
-// Hooks are called for requests, by many goroutines; nil ones are not. None may block.
+// Hooks are called for requests, by many goroutines. A hook may be nil. A hook must not block.
 type Hooks struct {
-	Begun    func()             // a request has its place
-	Ended    func()             // and has left it
-	Shed     func()             // a request has found no place
-	Cached   func(hit bool)     // an answer that may be old was looked for; not without Options.Cache
-	Answered func(AnsweredInfo) // any request, those refused before a route was found included
+	Begun    func()             // a request has got its place
+	Ended    func()             // it has released it
+	Shed     func()             // a request found no place
+	Cached   func(hit bool)     // a cache lookup; only with Options.Cache
+	Answered func(AnsweredInfo) // any request, including those refused before routing
 }
 
-// AnsweredInfo is a request that was answered.
+// AnsweredInfo describes an answered request.
 type AnsweredInfo struct {
-	Route  string // such as /api/v1/views/NAME; empty: of none
+	Route  string // such as /api/v1/views/NAME; empty: no route
 	Status int
 	Took   time.Duration
 }

@@ -14,7 +14,7 @@ import (
 	"brine/serve/client"
 )
 
-// kind is a kind of problem: its name is its place in the documentation page.
+// kind is a kind of problem. Its name is its anchor in the documentation page.
 type kind struct {
 	name   string
 	status int
@@ -22,7 +22,7 @@ type kind struct {
 	about  string // for the page
 }
 
-// The kinds, of which nothing but a test and the page needs the list.
+// The kinds. Only a test and the page need the list.
 var (
 	badRequest = kind{"invalid", http.StatusBadRequest, "The request is not valid",
 		"errors names each argument that is at fault, and what helps. The same request fails again."}
@@ -62,7 +62,7 @@ var (
 		unsigned, forbidden, crossSite, tooMany, refused, noAccounts, noCompany, overloaded, unavailable, unreadable, internal}, commandKinds...)
 )
 
-// refusal is an answer that is a problem.
+// refusal is an error that is answered with a problem.
 type refusal struct {
 	kind   kind
 	detail string
@@ -82,10 +82,10 @@ func wrong(location, message, fix string) error {
 	return refuse(badRequest, location+": "+message, client.Wrong{Location: location, Message: message, Fix: fix})
 }
 
-// optionNames are what a question's options are called here.
+// optionNames maps a question's options to their names in the API.
 var optionNames = map[string]string{"limit": "page_size", "cursor": "page_token", "after": "page_token"}
 
-// faultAt words a question's fault; at is where its arguments are: query, or a place in the body.
+// faultAt converts a question's fault. at is the location of its arguments: query, or a place in the body.
 func faultAt(at string, f *query.Fault) error {
 	name := f.Arg
 	if renamed, ok := optionNames[name]; ok && (f.Option || name == "cursor") {
@@ -98,10 +98,10 @@ func faultAt(at string, f *query.Fault) error {
 	return wrong(location, f.Msg, f.Fix)
 }
 
-// retryAfter is how many seconds a client is asked to wait.
+// retryAfter is the number of seconds that a client is asked to wait.
 const retryAfter = 1
 
-// fail answers with a problem. What a store says goes to the log and not to the asker.
+// fail answers with a problem. The text of a store's error goes to the log, not to the client.
 func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	p := s.problem(r, err)
 	if p == nil {
@@ -117,10 +117,10 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 		h.Set("Retry-After", strconv.Itoa(retryAfter))
 	}
 	w.WriteHeader(p.Status)
-	_ = encode(w, p) // the asker is gone: nobody is left to answer
+	_ = encode(w, p) // an error means that the client is gone
 }
 
-// problem is an error as the asker sees it; nil when nobody waits for it any more.
+// problem converts an error for the client. It returns nil if nobody waits for the answer any more.
 func (s *Server) problem(r *http.Request, err error) *client.Problem {
 	var known *refusal
 	var fault *query.Fault
@@ -147,7 +147,7 @@ func (s *Server) problem(r *http.Request, err error) *client.Problem {
 	}
 }
 
-// missingStore names what the store does not have, and nothing else of what it said.
+// missingStore names the missing table or index, and nothing else of the store's error.
 func missingStore(err error) string {
 	of, ok := errors.AsType[*hbase.Error](err)
 	switch {
@@ -159,7 +159,7 @@ func missingStore(err error) string {
 	return "the search engine has not the index that is asked"
 }
 
-// route is the path of the route that a request has found.
+// route returns the path of the route that matched a request.
 func route(r *http.Request) string {
 	_, path, _ := strings.Cut(r.Pattern, " ")
 	return path
@@ -171,7 +171,7 @@ func encode(w interface{ Write([]byte) (int, error) }, v any) error {
 	return enc.Encode(v)
 }
 
-// atPlace words the fault of a question that stands somewhere in a body.
+// atPlace converts the fault of a question located in a body.
 func atPlace(at string, err error) error {
 	if fault, ok := errors.AsType[*query.Fault](err); ok {
 		return faultAt(at, fault)

@@ -10,20 +10,20 @@ import (
 	"brine/serve/written"
 )
 
-// reading is what an answer is read through: it marks the rows that are read, before they are, so that a row which this process writes from
-// then on is known to be none of the answer's. What an index finds is not marked: it finds later what is written now.
+// reading is what an answer is read through. It marks rows before they are read, so that a later write by this process is known to be
+// missing from the answer. What an index finds is not marked, because the index finds later what is written now.
 type reading struct {
 	rows  query.Client
 	since func(table string) string // Options.Alone
 
-	mu     sync.Mutex // several ranges are read at a time
+	mu     sync.Mutex // several ranges may be read at a time
 	mark   *written.Mark
-	tables map[string]string // that are read, with since when this process alone writes them
+	tables map[string]string // tables that were read; the value of since for each
 	shared bool              // something was read that others may write
 }
 
-// newReading returns a reading whose first row that is written calls woken, if that is not nil; nil where this process writes no rows. It
-// is to be closed.
+// newReading returns a reading that calls woken, unless it is nil, on the first write to a marked row. It returns nil if this process
+// writes no rows. The caller closes the reading.
 func (s *Server) newReading(woken func()) *reading {
 	if s.opts.Written == nil {
 		return nil
@@ -31,7 +31,7 @@ func (s *Server) newReading(woken func()) *reading {
 	return &reading{rows: s.opts.Rows, since: s.opts.Alone, mark: s.opts.Written.Mark(woken), tables: map[string]string{}}
 }
 
-// reads notes that a table is about to be read. The mutex is held.
+// reads records that a table is about to be read. The caller holds the mutex.
 func (r *reading) reads(table string) {
 	if _, known := r.tables[table]; known || r.shared {
 		return
@@ -43,7 +43,7 @@ func (r *reading) reads(table string) {
 	}
 }
 
-// marks marks what of a table is about to be read. A panic leaves no lock behind.
+// marks marks what of a table is about to be read. It releases the mutex even on a panic.
 func (r *reading) marks(table string, mark func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -51,7 +51,7 @@ func (r *reading) marks(table string, mark func()) {
 	mark()
 }
 
-// finds notes that an index is asked.
+// finds records that an index is queried.
 func (r *reading) finds() {
 	if r != nil {
 		r.mu.Lock()
@@ -60,7 +60,7 @@ func (r *reading) finds() {
 	}
 }
 
-// alone reports whether all that was read is of tables that nobody but this process has written since before they were read.
+// alone reports whether all that was read comes from tables that only this process has written since before they were read.
 func (r *reading) alone() bool {
 	if r == nil {
 		return false
@@ -95,7 +95,7 @@ func (r *reading) GetAll(ctx context.Context, table string, gets []hbase.Get) ([
 	return r.rows.GetAll(ctx, table, gets)
 }
 
-// close takes the marks away.
+// close removes the marks.
 func (r *reading) close() {
 	if r != nil {
 		r.mu.Lock()
@@ -104,7 +104,7 @@ func (r *reading) close() {
 	}
 }
 
-// rows is what the answer is read from.
+// rows returns the client that the answer is read from.
 func (c *call) rows() query.Client {
 	if c.reading != nil {
 		return c.reading

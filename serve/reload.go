@@ -10,7 +10,7 @@ import (
 	"brine/serve/client"
 )
 
-// reloadWithin is for a reload that waits for another one, and for pipelines to settle.
+// reloadWithin allows for a reload that waits for another one, and for pipelines to settle.
 const reloadWithin = 5 * time.Minute
 
 func reloadRoutes() []*endpoint {
@@ -19,7 +19,7 @@ func reloadRoutes() []*endpoint {
 		body:  client.ReloadAsk{}, bare: true, answer: client.Reload{}, within: reloadWithin, refuses: []kind{refused}, handle: (*call).reload}}
 }
 
-// reload plans first, so that the audit has what is done before it is, and then does exactly that.
+// reload plans first, so that the audit has what will be done, and then does exactly that.
 func (c *call) reload() error {
 	var of client.ReloadAsk
 	if c.r.ContentLength != 0 {
@@ -54,7 +54,7 @@ func (c *call) reloadRefused(planned *client.Reload) error {
 	return refuse(refused, detail)
 }
 
-// reloadObject is what the audit has of a reload: as much of it as an entry takes.
+// reloadObject returns the audit text of a reload, with as many settings as an entry has room for.
 func reloadObject(r *client.Reload) string {
 	of := struct {
 		Before   string                 `json:"before"`

@@ -11,7 +11,7 @@ import (
 	"brine/serve/client"
 )
 
-// The paths of the routes that are not a view's or a table's.
+// Paths of the routes that do not belong to a view or a table.
 const (
 	root        = "/api/v1"
 	viewsPath   = root + "/views"
@@ -23,37 +23,37 @@ const (
 // anybody is the role of routes for every caller, signed in or not.
 const anybody account.Role = "anybody"
 
-// endpoint is a route: all that is known of it, in one place.
+// endpoint is a route, with all that is known of it.
 type endpoint struct {
 	method, path string
 	id           string // of the operation
 	about        string // one sentence
 	params       []param
-	body         any // a value of the type of the body; nil: none
-	answer       any // a value of the type of the answer
+	body         any // a value of the body's type; nil: none
+	answer       any // a value of the answer's type
 	streams      bool
-	line         any           // of a streamed answer; nil: client.Line
-	within       time.Duration // its own deadline; 0: that of all
-	events       bool          // it goes on until the asker has enough: once it is admitted it gives its place up, and has no deadline
-	conditional  bool          // it has an ETag, and answers 304
+	line         any           // a value of the type of a streamed line; nil: client.Line
+	within       time.Duration // its own deadline; 0: the common one
+	events       bool          // it streams events until the client leaves: once admitted it releases its place, and has no deadline
+	conditional  bool          // it has an ETag, and may answer 304
 	missing      bool          // it may answer 404
 	waits        bool          // it reads rows, and may wait for a command to be applied
-	bare         bool          // it takes a body, and needs none
-	free         bool          // it is made beforehand, asks no store and takes no place
+	bare         bool          // its body is optional
+	free         bool          // its answer is prepared: it needs no store and no place
 
-	aside   bool   // its path is not to be read by the route whose wildcard it would be for GET
-	accepts string // what an answer with 202, which it has then, says
-	refuses []kind // the kinds of problems that only such routes have
-	state   any    // of a route with events: a value of the type that those named state hold; nil: they are a view's pages
+	aside   bool   // its path must not match a GET route's wildcard
+	accepts string // meaning of its 202 answer; empty: it answers 200
+	refuses []kind // kinds of problems that only such routes have
+	state   any    // of a route with events: a value of the type of the state events; nil: the events are a view's pages
 
-	role     account.Role // the least that may ask, where accounts are, or anybody; empty: what on says, and without it nobody
+	role     account.Role // the least role, with accounts, or anybody; empty: on decides, and without on nobody may
 	on       *subject     // whose rows it reads; nil: none
-	reasons  bool         // it reads rows of others, whatever it is on: it takes a reason
-	signedIn bool         // it takes a session, and no API token
+	reasons  bool         // it reads other people's rows, whatever on says: it requires a reason
+	signedIn bool         // it requires a session, not an API token
 	signsIn  bool         // the caller need not be signed in
-	foreign  bool         // another server chooses its parameters: those that the route does not know are passed over
-	leads    string       // where its answer leads a browser, for people; empty: nowhere
-	secret   bool         // its body holds what no problem quotes
+	foreign  bool         // another server chooses its parameters: unknown ones are ignored
+	leads    string       // where it redirects a browser to, for people; empty: nowhere
+	secret   bool         // its body must not be quoted in problems
 	handle   func(*call) error
 }
 
@@ -66,7 +66,7 @@ type param struct {
 	list     bool
 }
 
-// forms are the media types of the answer.
+// forms returns the media types of the answer.
 func (e *endpoint) forms() []string {
 	switch {
 	case e.streams:
@@ -90,7 +90,7 @@ func (e *endpoint) queryNames() string {
 	return strings.Join(names, ", ")
 }
 
-// table is all routes that answer with data.
+// table returns all routes that answer with data.
 func (s *Server) table() []*endpoint {
 	routes := []*endpoint{
 		{method: http.MethodGet, path: viewsPath, id: "views", about: "The views that may be asked, with what they are asked by.",

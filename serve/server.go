@@ -22,18 +22,18 @@ import (
 	"brine/serve/live"
 )
 
-// A client that is slower than these is given up.
+// Timeouts of connections, and limits of requests.
 const (
 	headerTimeout = 5 * time.Second
 	bodyTimeout   = 10 * time.Second
-	readSlack     = 10 * time.Second // to read an answer, beyond Options.Timeout
+	readSlack     = 10 * time.Second // to read an answer, in addition to Options.Timeout
 	idleTimeout   = 90 * time.Second
 	maxHeader     = 64 << 10
 	maxURI        = 16 << 10
 	maxBody       = 1 << 20
 )
 
-// Server serves the API at a listener.
+// Server serves the API on a listener.
 type Server struct {
 	opts     Options
 	listener net.Listener
@@ -48,17 +48,17 @@ type Server struct {
 	hub      *live.Hub     // of event streams
 	streams  *streams
 	cache    *cache
-	answer   http.Handler // the mux, compressing
+	answer   http.Handler // the mux, with compression
 	ops      bool         // it is the operators' listener
 	public   rates        // of readers of public rows
 	origin   http.CrossOriginProtection
 }
 
-// New makes a server at l, which it owns from then on. Nothing is served before Run.
+// New returns a server that serves on l, which it owns from then on. It serves nothing before Run.
 func New(l net.Listener, opts Options) (*Server, error) { return newServer(l, opts, false) }
 
-// NewOps makes the operators' server at l: it has the routes that only they need, which are not there for users. Without Accounts it has
-// those of Operations that change nothing.
+// NewOps returns the operators' server on l, with routes that users do not have. Without Accounts it has only those of Operations that
+// change nothing.
 func NewOps(l net.Listener, opts Options) (*Server, error) {
 	if opts.Accounts == nil && opts.Operations == nil {
 		return nil, errors.New("serve: Options.Accounts and Options.Operations: without both there is nothing for operators")
@@ -84,7 +84,7 @@ func newServer(l net.Listener, opts Options, ops bool) (*Server, error) {
 		return nil, err
 	}
 	if opts.Accounts != nil {
-		s.streams.most = maxBearer // else all that ask are of one machine
+		s.streams.most = maxBearer // otherwise all callers are on one machine
 	}
 	if err := s.register(); err != nil {
 		return nil, err
@@ -95,28 +95,28 @@ func newServer(l net.Listener, opts Options, ops bool) (*Server, error) {
 		ReadHeaderTimeout: headerTimeout, ReadTimeout: bodyTimeout, WriteTimeout: opts.Timeout + readSlack, IdleTimeout: idleTimeout,
 		ErrorLog: slog.NewLogLogger(opts.Log.With("port", "serve").Handler(), slog.LevelWarn),
 	}
-	s.server.RegisterOnShutdown(s.hub.Close) // streams end by themselves then, and Shutdown waits for them
+	s.server.RegisterOnShutdown(s.hub.Close) // streams then end by themselves, and Shutdown waits for them
 	return s, nil
 }
 
-// URL is where the paths of the routes begin.
+// URL returns the base URL of the routes.
 func (s *Server) URL() string {
 	return map[bool]string{true: "https://", false: "http://"}[s.opts.Encrypted] + s.Addr()
 }
 
-// Addr is where the server listens.
+// Addr returns the address that the server listens on.
 func (s *Server) Addr() string { return s.listener.Addr().String() }
 
-// Run serves until ctx ends, and then until what is under way is answered.
+// Run serves until ctx is done, and then until the running requests are answered.
 func (s *Server) Run(ctx context.Context) error {
 	ended := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
 		defer close(ended)
-		within, cancel := context.WithTimeout(context.Background(), s.opts.Timeout+time.Second) // a statement that takes longer is cut off
+		within, cancel := context.WithTimeout(context.Background(), s.opts.Timeout+time.Second) // a longer statement is cut off
 		defer cancel()
 		if err := s.server.Shutdown(within); err != nil {
 			s.opts.Log.Warn("requests were cut off at the end", "error", err)
-			_ = s.server.Close() // who is still there reads too slowly
+			_ = s.server.Close() // the remaining clients read too slowly
 		}
 		s.streams.wait(within)
 	})
@@ -125,20 +125,20 @@ func (s *Server) Run(ctx context.Context) error {
 		<-ended
 	}
 	s.hub.Close()
-	s.streams.wait(context.Background()) // where there was no Shutdown
+	s.streams.wait(context.Background()) // if there was no Shutdown
 	if !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("serve.listen: %w", err)
 	}
 	return nil
 }
 
-// Close closes a server that may never have run.
+// Close closes a server, even if Run was never called.
 func (s *Server) Close() error {
 	s.hub.Close()
 	return s.listener.Close()
 }
 
-// register makes the mux of the table of routes.
+// register fills the mux from the table of routes.
 func (s *Server) register() error {
 	s.routes = s.table()
 	if s.ops {
@@ -163,7 +163,7 @@ func (s *Server) register() error {
 	return nil
 }
 
-// unknown says why there is no route for a request.
+// unknown returns the error for a request without a route.
 func (s *Server) unknown(w http.ResponseWriter, r *http.Request) error {
 	var allowed []string
 	for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPatch, http.MethodDelete} {
@@ -180,7 +180,7 @@ func (s *Server) unknown(w http.ResponseWriter, r *http.Request) error {
 	return refuse(notThere, "there is no such route; GET "+viewsPath+" lists the views, and "+openAPIPath+" has all routes")
 }
 
-// ServeHTTP answers a request, or says why not.
+// ServeHTTP answers a request, or refuses it.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	began := time.Now()
 	s.conns.Begun(r.Context())
@@ -189,7 +189,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set(requestHeader, requestID(r))
 	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Cache-Control", "no-store") // rows are somebody's
+	h.Set("Cache-Control", "no-store") // rows belong to somebody
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 	h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
@@ -203,7 +203,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// admit says why a request gets no further, whatever it asks.
+// admit refuses requests that are not served, whatever their route.
 func (s *Server) admit(r *http.Request) error {
 	escaped := r.URL.EscapedPath()
 	switch by := guard.Forwarded(r); {
@@ -226,13 +226,13 @@ func (s *Server) admit(r *http.Request) error {
 	return nil
 }
 
-// behindProxies reports whether the listener is for proxies alone.
+// behindProxies reports whether the listener is only for proxies.
 func (s *Server) behindProxies() bool { return !s.opts.Encrypted && len(s.opts.Proxies) > 0 }
 
-// handler does for a route what all have in common.
+// handler returns the handler of a route, which does what all routes have in common.
 func (s *Server) handler(e *endpoint) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		if e.free && s.opts.Accounts == nil { // made beforehand: it costs nothing
+		if e.free && s.opts.Accounts == nil { // prepared: it costs nothing
 			_ = e.handle(&call{Server: s, w: w, r: r})
 			return
 		}
@@ -251,7 +251,7 @@ func (s *Server) handler(e *endpoint) http.HandlerFunc {
 		defer leave()
 		if e.within > 0 {
 			to := http.NewResponseController(w)
-			_ = to.SetReadDeadline(time.Now().Add(e.within + bodyTimeout)) // what cannot have another deadline keeps that of all
+			_ = to.SetReadDeadline(time.Now().Add(e.within + bodyTimeout)) // a connection that cannot change its deadline keeps the common one
 			_ = to.SetWriteDeadline(time.Now().Add(e.within + readSlack))
 		}
 		ctx, cancel := context.WithTimeout(r.Context(), cmp.Or(e.within, s.opts.Timeout))
@@ -266,7 +266,7 @@ func called(hook func()) {
 	}
 }
 
-// work runs a route's handler; a panic is the route's own problem.
+// work runs a route's handler, and turns a panic into the route's error.
 func (s *Server) work(ctx context.Context, c *call) {
 	e, w, r := c.endpoint, c.w, c.r
 	answered := func(error) {}
@@ -310,7 +310,7 @@ func (s *Server) work(ctx context.Context, c *call) {
 	}
 }
 
-// recorder keeps the status of an answer.
+// recorder records the status of an answer.
 type recorder struct {
 	http.ResponseWriter
 	code int
@@ -321,15 +321,15 @@ func (r *recorder) WriteHeader(code int) {
 	r.ResponseWriter.WriteHeader(code)
 }
 
-// Unwrap is for http.ResponseController.
+// Unwrap implements http.ResponseController's unwrapping.
 func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
 
-// Hijack is for what compresses, which hands the connection on by it.
+// Hijack passes the connection to the compressing writer.
 func (r *recorder) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	return http.NewResponseController(r.ResponseWriter).Hijack()
 }
 
-// Flush is for handlers that look for it.
+// Flush implements http.Flusher, for handlers that look for it.
 func (r *recorder) Flush() {
 	if f, ok := r.ResponseWriter.(http.Flusher); ok {
 		f.Flush()
@@ -343,7 +343,7 @@ func (r *recorder) status() int {
 	return r.code
 }
 
-// Paths are those of all routes, with their methods.
+// Paths returns the methods and paths of all routes.
 func (s *Server) Paths() []string {
 	var out []string
 	for _, e := range s.routes {

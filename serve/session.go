@@ -13,13 +13,13 @@ import (
 	"brine/serve/client"
 )
 
-// The paths of the routes about the caller.
+// Paths of the routes about the caller.
 const (
 	sessionPath = root + "/session"
 	mePath      = root + "/me"
 )
 
-// ownRoutes are those about the caller: signing in and out, the caller's account, its password and its tokens.
+// ownRoutes returns the routes about the caller: signing in and out, the account, its password and its tokens.
 func (s *Server) ownRoutes() []*endpoint {
 	if s.opts.Accounts == nil {
 		return nil
@@ -63,7 +63,7 @@ func (c *call) signIn() error {
 	return c.begin(a, "sign-in")
 }
 
-// begin begins a session, and says who has.
+// begin starts a session, and answers with its caller.
 func (c *call) begin(a account.Account, action string) error {
 	if err := c.begins(a, action, ""); err != nil {
 		return err
@@ -71,7 +71,7 @@ func (c *call) begin(a account.Account, action string) error {
 	return c.me()
 }
 
-// begins begins a session instead of the one that the request came with.
+// begins starts a session in place of the one that the request came with.
 func (c *call) begins(a account.Account, action, object string) error {
 	c.id = &account.Identity{Account: a, Role: a.Role}
 	if err := c.audit(action, object, ""); err != nil {
@@ -183,7 +183,7 @@ func (c *call) revokeToken() error {
 	return c.json(client.Done{Done: true})
 }
 
-// accountError is the problem of what package account refuses.
+// accountError converts an error of package account to a problem.
 func (c *call) accountError(err error) error {
 	rule, isRule := errors.AsType[*account.RuleError](err)
 	pause, isPause := errors.AsType[*account.Delay](err)
@@ -208,7 +208,7 @@ func shownToken(t *account.Token) client.Token {
 		Created: timeText(t.Created), Expires: timeText(t.Expires), Used: timeText(t.Used)}
 }
 
-// timeText is a time as answers have it; empty for none.
+// timeText formats a time for answers; the zero time is empty.
 func timeText(t time.Time) string {
 	if t.IsZero() {
 		return ""

@@ -15,14 +15,14 @@ import (
 
 const sqlPath = root + "/sql"
 
-// SQL says what statements may name, and their bounds beside those of package sqlconsole.
+// SQL configures what statements may name, and their limits in addition to those of package sqlconsole.
 type SQL struct {
-	Catalog  *sqlconsole.Catalog // nil: there are no statements
-	Timeout  time.Duration       // of one; 30 s
-	InFlight int                 // at a time; 4
+	Catalog  *sqlconsole.Catalog // nil: no statements
+	Timeout  time.Duration       // per statement; 30 s
+	InFlight int                 // concurrent statements; 4
 }
 
-// sqlRoutes are those of statements, which both listeners have.
+// sqlRoutes returns the routes of statements, which both listeners have.
 func (s *Server) sqlRoutes() []*endpoint {
 	if s.opts.SQL.Catalog == nil {
 		return nil
@@ -39,7 +39,7 @@ func (s *Server) sqlRoutes() []*endpoint {
 	}}
 }
 
-// sqlNames says what statements may name. No row is read for it.
+// sqlNames answers with what statements may name. It reads no row.
 func (c *call) sqlNames() error {
 	catalog := c.catalog()
 	out := client.SQLNames{Tables: []client.SQLTable{}, Words: (&sqlconsole.Catalog{}).Words()}
@@ -57,8 +57,8 @@ func (c *call) sqlNames() error {
 	return c.json(out)
 }
 
-// statement answers a statement. It is in the audit before anything is read for it; of one that is refused the audit has that there was
-// one, since it may say anything.
+// statement answers a statement. The statement is in the audit before anything is read for it. For a refused statement, the audit records
+// only that there was one, because its text may be anything.
 func (c *call) statement() error {
 	if err := c.mustSay(); err != nil {
 		return err
@@ -101,7 +101,7 @@ func (c *call) statement() error {
 	return nil
 }
 
-// mustSay takes the reason for which rows of others are read.
+// mustSay takes the reason for reading other people's rows.
 func (c *call) mustSay() (err error) {
 	if c.opts.Accounts != nil {
 		c.reason, err = c.givenReason()
@@ -109,7 +109,7 @@ func (c *call) mustSay() (err error) {
 	return err
 }
 
-// recordSQL audits a statement, if anybody is known to ask.
+// recordSQL audits a statement, if callers are known.
 func (c *call) recordSQL(action, object string) error {
 	if c.opts.Accounts == nil {
 		return nil
@@ -117,7 +117,7 @@ func (c *call) recordSQL(action, object string) error {
 	return c.audit(action, object, c.reason)
 }
 
-// wrongSQL words why a statement has no answer.
+// wrongSQL converts the error of a statement that has no answer.
 func wrongSQL(err error) error {
 	fault, ok := errors.AsType[*sqlconsole.Error](err)
 	if !ok {
@@ -127,7 +127,7 @@ func wrongSQL(err error) error {
 		Line: fault.Line, Column: fault.Column})
 }
 
-// catalog is what the caller's statements may name: tables that it may read whole, without what is masked from it.
+// catalog returns what the caller's statements may name: the tables that the caller may read completely, with its masking rules.
 func (c *call) catalog() *sqlconsole.Catalog {
 	all := c.opts.SQL.Catalog
 	out := &sqlconsole.Catalog{Masks: c.masks(c.id)}
@@ -147,7 +147,7 @@ func (c *call) catalog() *sqlconsole.Catalog {
 	return out
 }
 
-// answerSQL sends an answer, row by row: it may be long, and is not held twice.
+// answerSQL sends an answer row by row, because it may be long and should not be held twice.
 func (c *call) answerSQL(a *sqlconsole.Answer) {
 	columns := []client.SQLColumn{}
 	for _, col := range a.Columns {
@@ -187,7 +187,7 @@ func (c *call) answerSQL(a *sqlconsole.Answer) {
 
 func milliseconds(d time.Duration) float64 { return d.Seconds() * 1000 }
 
-// sender sends the parts of an answer, until its asker is gone: then nobody is left to answer.
+// sender sends the parts of an answer. After an error it sends nothing more, because the client is gone.
 type sender struct {
 	w   http.ResponseWriter
 	buf bytes.Buffer

@@ -14,24 +14,24 @@ import (
 	"brine/serve/live"
 )
 
-// streams are the event streams of all bearers. What HTTP has them begun by is kept for none of them: each that can takes its connection,
-// and is a goroutine that writes, one that waits for its client to leave, and what package live keeps of it.
+// streams are the event streams of all bearers. If possible, a stream takes over its connection, so that nothing of its HTTP request is
+// kept. It then costs a goroutine that writes, one that waits for the client to leave, and its state in package live.
 type streams struct {
-	most int // of a bearer
+	most int // per bearer
 	log  *slog.Logger
 
 	mu    sync.Mutex
 	open  map[string]int        // by bearer
-	conns map[net.Conn]struct{} // that were taken
-	done  sync.WaitGroup        // of their goroutines
-	ended bool                  // none begins any more
+	conns map[net.Conn]struct{} // hijacked ones
+	done  sync.WaitGroup        // their goroutines
+	ended bool                  // none may begin any more
 }
 
 func newStreams(log *slog.Logger) *streams {
 	return &streams{most: math.MaxInt, log: log, open: map[string]int{}, conns: map[net.Conn]struct{}{}}
 }
 
-// begin counts one more, unless the bearer has as many as may be, and returns what ends it.
+// begin counts a stream, unless the bearer has too many, and returns the function that ends it.
 func (s *streams) begin(bearer string) (end func(), err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -53,7 +53,7 @@ func (s *streams) begin(bearer string) (end func(), err error) {
 	}, nil
 }
 
-// take has a goroutine of its own work on a connection. A panic ends this stream, as it ends a request, and not the process.
+// take runs work on a connection in a new goroutine. A panic ends the stream, as it ends a request, but not the process.
 func (s *streams) take(conn net.Conn, work func()) {
 	s.mu.Lock()
 	s.conns[conn] = struct{}{}
@@ -73,8 +73,8 @@ func (s *streams) take(conn net.Conn, work func()) {
 	})
 }
 
-// wait waits until all have ended, as they do by themselves once nothing is watched any more. Those whose clients read too slowly for that
-// are cut off when ctx ends.
+// wait waits until all streams have ended, which they do once nothing is watched any more. When ctx is done, it cuts off those whose
+// clients read too slowly.
 func (s *streams) wait(ctx context.Context) {
 	s.mu.Lock()
 	s.ended = true
@@ -90,7 +90,7 @@ func (s *streams) wait(ctx context.Context) {
 	s.done.Wait()
 }
 
-// taken writes to a connection that is the stream's alone.
+// taken writes to a hijacked connection.
 type taken struct{ conn net.Conn }
 
 func (o *taken) send(text string) error {

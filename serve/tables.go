@@ -15,10 +15,10 @@ import (
 	"brine/serve/client"
 )
 
-// maxRow is the longest row key that HBase takes.
+// maxRow is the length of the longest row key that HBase accepts.
 const maxRow = 1<<15 - 1
 
-// listedTables is the list of tables that the caller may read.
+// listedTables returns the tables that the caller may read.
 func (c *call) listedTables() client.Tables {
 	out := client.Tables{Tables: []client.Table{}}
 	for i := range c.opts.Tables {
@@ -41,7 +41,7 @@ func (c *call) listedTables() client.Tables {
 	return out
 }
 
-// machine adds the commands that the caller may give; none where the state is masked from the caller, who would learn it by trying.
+// machine adds the commands that the caller may send. It adds none if the state is masked for the caller, who could find it by trying.
 func (c *call) machine(t *client.Table, m *command.Machine) {
 	if masked(c.masks(c.id), &m.Table, m.State) {
 		return
@@ -60,7 +60,7 @@ func (c *call) machine(t *client.Table, m *command.Machine) {
 	}
 }
 
-// tableRoutes are those of one table.
+// tableRoutes returns the routes of a table.
 func tableRoutes(t *query.Table) []*endpoint {
 	path := tablePath(t.Name) + "/rows"
 	name := strings.ReplaceAll(t.Name, ":", "_")
@@ -110,7 +110,7 @@ func (c *call) rowByFields(t *query.Table) error {
 	return c.row(t, &rows[0])
 }
 
-// row answers with one row, unless the asker has it in this version.
+// row answers with one row, unless the client has this version.
 func (c *call) row(t *query.Table, r *query.Row) error {
 	if absent(r) || !c.owns(r) {
 		return refuse(notThere, "there is no such row")
@@ -127,8 +127,8 @@ func (c *call) row(t *query.Table, r *query.Row) error {
 	return c.json(shownRow(r))
 }
 
-// etag changes with any of the row's cells. Of a table with commands it begins with the version that they are accepted upon, which is all
-// of it unless another cell is newer.
+// etag returns a tag that changes with any of the row's cells. In a table with commands it starts with the version that commands are
+// accepted on, and is nothing more unless another cell is newer.
 func etag(r *query.Row) string {
 	tag := strconv.FormatInt(cmp.Or(r.StateVersion, r.Version), 10)
 	if r.StateVersion > 0 && r.Version > r.StateVersion {
@@ -137,7 +137,7 @@ func etag(r *query.Row) string {
 	return strconv.Quote(tag)
 }
 
-// absent reports whether a row is not there, or marked as deleted, which is the same to readers.
+// absent reports whether a row does not exist or is marked as deleted, which is the same to readers.
 func absent(r *query.Row) bool { return len(r.Fields) == 0 || r.Deleted }
 
 func (c *call) rowsByKeys(t *query.Table) error {
@@ -174,7 +174,7 @@ func (c *call) rowsByKeys(t *query.Table) error {
 	return c.json(out)
 }
 
-// parseRow reads a row key as answers show it.
+// parseRow parses a row key as answers show it.
 func parseRow(at, text string) ([]byte, error) {
 	row, err := rowkey.ParseBinary(text)
 	switch {

@@ -22,12 +22,12 @@ import (
 
 const (
 	maxPage  = query.MaxPage
-	maxBatch = 1000 // keys or questions of one request
-	beside   = 16   // questions of one request that are asked at a time
-	flushed  = 100  // rows of a streamed answer that are sent together
+	maxBatch = 1000 // keys or questions per request
+	beside   = 16   // questions of one request that run in parallel
+	flushed  = 100  // rows of a streamed answer per flush
 )
 
-// listed is the list of views that the caller may ask.
+// listed returns the views that the caller may use.
 func (c *call) listed() client.Views {
 	out := client.Views{Views: []client.View{}}
 	for i := range c.opts.Views {
@@ -56,7 +56,7 @@ func (c *call) listed() client.Views {
 	return out
 }
 
-// viewRoutes are those of one view.
+// viewRoutes returns the routes of a view.
 func viewRoutes(v *query.View) []*endpoint {
 	var params []param
 	for _, p := range v.Parameters() {
@@ -108,7 +108,7 @@ func (c *call) view(v *query.View) error {
 	return c.json(page)
 }
 
-// question is what the request asks a view, for a page of at most so many rows.
+// question returns the question that a request asks of a view, for a page of at most most rows.
 func (c *call) question(v *query.View, most int) (*query.Question, error) {
 	limit, err := pageSize(c.values.Get(query.PageSize))
 	if err != nil {
@@ -128,7 +128,7 @@ func (c *call) question(v *query.View, most int) (*query.Question, error) {
 	return q, err
 }
 
-// given are the arguments of parameters: NAME.from and NAME.to are the ends of a range.
+// given converts parameters to arguments: NAME.from and NAME.to are the ends of a range.
 func given(values url.Values) (out []query.Given) {
 	at := map[string]int{}
 	for _, name := range slices.Sorted(maps.Keys(values)) {
@@ -150,7 +150,7 @@ func given(values url.Values) (out []query.Given) {
 	return out
 }
 
-// page reads an answer whole, or up to the first row with which it has so many bytes.
+// page reads an answer to its end, or to the first row with which it has left bytes.
 func (c *call) page(ctx context.Context, q *query.Question, left int) (client.Page, error) {
 	page := client.Page{Rows: []client.Row{}}
 	if q.ByIndex() {
@@ -166,7 +166,7 @@ func (c *call) page(ctx context.Context, q *query.Question, left int) (client.Pa
 		}
 		row := found(q, &f)
 		page.Rows = append(page.Rows, row)
-		if left -= sizeOf(&row); left <= 0 { // the page is short, and goes on
+		if left -= sizeOf(&row); left <= 0 { // the page is short, and its token continues
 			page.Next = c.token(query.Cursor(f.After))
 			return page, nil
 		}
@@ -175,7 +175,7 @@ func (c *call) page(ctx context.Context, q *query.Question, left int) (client.Pa
 	return page, nil
 }
 
-// stream sends an answer row by row. Until the first one nothing is sent, so that an error then is a problem as any other.
+// stream sends an answer row by row. It sends nothing before the first row, so that an error until then is an ordinary problem.
 func (c *call) stream(q *query.Question) error {
 	a, err := q.Ask(c.ctx, c.opts.Rows, c.opts.Docs)
 	if err != nil {
@@ -196,14 +196,14 @@ func (c *call) stream(q *query.Question) error {
 		}
 		row := found(q, &f)
 		if encode(c.w, client.Line{Row: &row}) != nil {
-			return nil // the asker is gone: nobody is left to answer
+			return nil // the client is gone
 		}
 		if n%flushed == 0 {
-			_ = out.Flush() // the next write says what is wrong
+			_ = out.Flush() // the next write reports the error
 		}
 	}
 	c.w.Header().Set("Content-Type", linesType)
-	_ = encode(c.w, client.Line{End: &client.End{Next: c.token(a.Next())}}) // as above
+	_ = encode(c.w, client.Line{End: &client.End{Next: c.token(a.Next())}}) // an error means that the client is gone
 	return nil
 }
 
@@ -252,7 +252,7 @@ func (c *call) questions(v *query.View) error {
 	return c.json(client.Answers{Answers: pages})
 }
 
-// valid are the parameters of one of several questions.
+// valid returns the parameters of one of several questions.
 func (c *call) valid(v *query.View, q map[string]client.Values, at string) (url.Values, error) {
 	values := url.Values{}
 	for name, list := range q {
@@ -271,7 +271,7 @@ func (c *call) valid(v *query.View, q map[string]client.Values, at string) (url.
 	return values, nil
 }
 
-// shown are the rows of an answer that may be shown, without what is masked.
+// shown returns the rows of an answer that may be shown, masked.
 func (c *call) shown(rows iter.Seq2[query.Found, error], table string) iter.Seq2[query.Found, error] {
 	return query.Masked(func(yield func(query.Found, error) bool) {
 		for f, err := range rows {
@@ -285,7 +285,7 @@ func (c *call) shown(rows iter.Seq2[query.Found, error], table string) iter.Seq2
 	}, c.masks(c.id), table)
 }
 
-// token is a place in an answer as it is handed out. Where there are accounts it says nothing, and is nobody else's: it holds a key.
+// token returns the token of a place in an answer. With accounts, it is sealed for the caller, because it contains a key.
 func (c *call) token(at query.Cursor) string {
 	if c.opts.Accounts == nil || at == "" {
 		return string(at)
@@ -293,7 +293,7 @@ func (c *call) token(at query.Cursor) string {
 	return c.opts.Accounts.Seal(c.sealedFor(), string(at))
 }
 
-// place is the place of a token.
+// place returns the place of a token.
 func (c *call) place(token string) (query.Cursor, error) {
 	if c.opts.Accounts == nil || token == "" {
 		return query.Cursor(token), nil
@@ -312,7 +312,7 @@ func (c *call) sealedFor() string {
 	return fmt.Sprintf("account %d, %s", c.id.Account.ID, c.id.Role)
 }
 
-// askedBody is what questions ask, without what is masked from anybody.
+// askedBody returns what questions ask, without what is masked for anybody.
 func (c *call) askedBody(questions []map[string]client.Values) string {
 	var out strings.Builder
 	for i, q := range questions {
@@ -330,7 +330,7 @@ func (c *call) askedBody(questions []map[string]client.Values) string {
 	return out.String()
 }
 
-// found is a row as it is shown.
+// found returns a row as it is shown.
 func found(q *query.Question, f *query.Found) client.Row {
 	row := shownRow(&f.Row)
 	row.State = string(f.State)
@@ -351,7 +351,7 @@ func shownRow(r *query.Row) client.Row {
 	for _, f := range r.Fields {
 		v := query.JSONValue(f.Value)
 		if number, ok := v.(float64); ok && (math.IsNaN(number) || math.IsInf(number, 0)) {
-			v = fmt.Sprint(number) // which JSON has no number for
+			v = fmt.Sprint(number) // JSON has no such number
 		}
 		out.Fields[f.Name] = v
 	}

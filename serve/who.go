@@ -16,13 +16,13 @@ import (
 	"brine/account"
 )
 
-// cookieName is the session's: by its prefix browsers take it over TLS or from this machine only, for this host and no other.
+// cookieName is the session cookie. Because of its prefix, browsers accept it only over TLS or from this machine, and only for this host.
 const cookieName = "__Host-brine"
 
-// accountsPatience is for one answer of the database of accounts.
+// accountsPatience is the timeout of one request to the database of accounts.
 const accountsPatience = time.Second
 
-// identify identifies the caller. Nobody in particular is nil; an invalid session or token is refused.
+// identify identifies the caller. It leaves c.id nil for nobody in particular, and refuses an invalid session or token.
 func (c *call) identify() error {
 	s := c.opts.Accounts
 	if s == nil {
@@ -51,7 +51,7 @@ func (c *call) identify() error {
 	}
 	switch {
 	case errors.Is(err, account.ErrUnknown) && c.endpoint.signsIn:
-		return nil // who signs in need not be signed in
+		return nil // signing in needs no valid session
 	case errors.Is(err, account.ErrUnknown):
 		if c.session != "" {
 			c.forget()
@@ -66,13 +66,13 @@ func (c *call) identify() error {
 	return nil
 }
 
-// away is the problem of a database that did not answer.
+// away converts the error of a database that did not answer.
 func (c *call) away(err error) error {
 	c.opts.Log.Warn("the database of accounts did not answer", "request", requestID(c.r), "error", err)
 	return refuse(noAccounts, "the database of accounts gave no answer; the log of brine says why")
 }
 
-// remember sets the cookie of a session; forget takes it back.
+// remember sets the session cookie, and forget deletes it.
 func (c *call) remember(session string) { c.cookie(session, 0) }
 
 func (c *call) forget() { c.cookie("", -1) }
@@ -82,8 +82,8 @@ func (c *call) cookie(value string, age int) {
 		SameSite: http.SameSiteLaxMode})
 }
 
-// from says where a request comes from: its address, and the network that pauses and rates are counted by. A proxy that is trusted names
-// the address that it has it from; what others say of that is refused before.
+// from returns the address of a request, and the network by which pauses and rates are counted. A trusted proxy names the address that it
+// got the request from; forwarding by others is refused before.
 func (s *Server) from(r *http.Request) (address, network string) {
 	peer := peerOf(r)
 	if s.trusted(peer) {
@@ -103,7 +103,7 @@ func (s *Server) from(r *http.Request) (address, network string) {
 	}
 	bits := 32
 	if peer.Is6() {
-		bits = 64 // the holder of one address has all of these
+		bits = 64 // one host has all of these addresses
 	}
 	p, err := peer.WithZone("").Prefix(bits)
 	if err != nil {
@@ -128,7 +128,7 @@ func (s *Server) trusted(peer netip.Addr) bool {
 	return peer.IsValid() && slices.ContainsFunc(s.opts.Proxies, func(p netip.Prefix) bool { return p.Contains(peer.WithZone("")) })
 }
 
-// rates are how often each of many may ask.
+// rates limits how often each of many callers may ask.
 type rates struct {
 	perSecond float64
 	mu        sync.Mutex
@@ -140,7 +140,7 @@ const (
 	burst    = 20
 )
 
-// allow reports whether this one may ask now. Of more than maxRates some begin again.
+// allow reports whether the caller may ask now. Beyond maxRates callers, some start over.
 func (r *rates) allow(who string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
