@@ -1,12 +1,12 @@
 package client
 
-// SignIn is a name and its password.
+// SignIn is a request to sign in with a password.
 type SignIn struct {
 	Name     string `json:"name"`
 	Password string `json:"password"`
 }
 
-// SignInWays are how one signs in.
+// SignInWays are the ways to sign in.
 type SignInWays struct {
 	Password  bool      `json:"password" doc:"By name and password."`
 	Companies []Company `json:"companies,omitempty" doc:"By the OpenID provider of a company, in a browser."`
@@ -14,7 +14,7 @@ type SignInWays struct {
 	Refused *RefusedSignIn `json:"refused,omitempty" doc:"Why the last sign-in by a company has failed in this browser; it is said once."`
 }
 
-// RefusedSignIn is why a browser comes back from a company's provider without a session.
+// RefusedSignIn is why a browser came back from a company's provider without a session.
 type RefusedSignIn struct {
 	Status  int    `json:"status" doc:"Of the problem that a program would be answered with."`
 	Detail  string `json:"detail"`
@@ -34,12 +34,12 @@ type Me struct {
 	Owner string `json:"owner,omitempty" doc:"Whose rows a customer reads."`
 }
 
-// Done is the answer of what has nothing more to say.
+// Done is an answer without content.
 type Done struct {
 	Done bool `json:"done"`
 }
 
-// NewPassword is another password for one's own account.
+// NewPassword is a request to change one's own password.
 type NewPassword struct {
 	Old      string `json:"old"`
 	Password string `json:"password" doc:"At least 15 characters, and none of those that are tried first."`
@@ -50,7 +50,7 @@ type Tokens struct {
 	Tokens []Token `json:"tokens"`
 }
 
-// Token is an API token, without what makes it one.
+// Token describes an API token, without its secret.
 type Token struct {
 	ID      int64  `json:"id"`
 	Name    string `json:"name" doc:"What it is for."`
@@ -60,14 +60,14 @@ type Token struct {
 	Used    string `json:"used" doc:"To the minute; empty: never."`
 }
 
-// NewToken asks for an API token.
+// NewToken is a request for an API token.
 type NewToken struct {
 	Name    string `json:"name" doc:"What it is for."`
 	Role    string `json:"role" doc:"The account's, or a lesser one."`
 	Expires string `json:"expires" doc:"RFC 3339, within a year."`
 }
 
-// MadeToken is a new API token: Token is shown this once.
+// MadeToken is a new API token. Token is shown only this once.
 type MadeToken struct {
 	Token string `json:"token" doc:"For the header Authorization: Bearer TOKEN. It is stored nowhere."`
 	About Token  `json:"about"`
@@ -83,13 +83,13 @@ type Account struct {
 	Changed string `json:"changed"`
 }
 
-// Accounts is a page of accounts, in the order of their names.
+// Accounts is a page of accounts, sorted by name.
 type Accounts struct {
 	Accounts []Account `json:"accounts"`
 	Next     string    `json:"next_page_token" doc:"What page_token takes to go on; empty at the end."`
 }
 
-// NewAccount is an account that is to be.
+// NewAccount is a request to create an account.
 type NewAccount struct {
 	Name     string `json:"name"`
 	Role     string `json:"role"`
@@ -97,25 +97,25 @@ type NewAccount struct {
 	Password string `json:"password"`
 }
 
-// ChangedAccount is what is changed of an account; what is left out stays.
+// ChangedAccount is a request to change an account. Absent fields stay unchanged.
 type ChangedAccount struct {
 	Role    *string `json:"role,omitempty"`
 	Owner   *string `json:"owner,omitempty"`
 	Enabled *bool   `json:"enabled,omitempty"`
 }
 
-// AccountPassword is another password for an account.
+// AccountPassword is a request to set an account's password.
 type AccountPassword struct {
 	Password string `json:"password"`
 }
 
-// Audit is a page of the audit, the newest entry first.
+// Audit is a page of the audit, newest entry first.
 type Audit struct {
 	Entries []AuditEntry `json:"entries"`
 	Next    string       `json:"next_page_token" doc:"What page_token takes to go on; empty at the end."`
 }
 
-// AuditEntry is who did what to what, and why.
+// AuditEntry says who did what to what, and why.
 type AuditEntry struct {
 	ID      int64  `json:"id"`
 	At      string `json:"at"`

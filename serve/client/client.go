@@ -12,20 +12,20 @@ import (
 	"strconv"
 )
 
-// Client asks one brine. It is safe for concurrent use.
+// Client is a client of one brine. It is safe for concurrent use.
 type Client struct {
 	Base string       // such as http://127.0.0.1:8090
 	HTTP *http.Client // nil: http.DefaultClient
 
-	// After is the token of a command that reads are to see; empty: none. Stale is called for answers that may not show it; nil: nothing is.
+	// After is the token of a command that reads must see; empty: none. Stale, unless nil, is called for answers that may not show it.
 	After string
 	Stale func()
 }
 
-// ErrNotModified is the error of a row that has not changed.
+// ErrNotModified is returned for a row that has not changed.
 var ErrNotModified = errors.New("the row has not changed")
 
-// maxAnswer is more than the API answers.
+// maxAnswer is larger than any answer of the API.
 const maxAnswer = 256 << 20
 
 // Views lists the views.
@@ -33,18 +33,18 @@ func (c *Client) Views(ctx context.Context) (out Views, err error) {
 	return out, c.get(ctx, "/api/v1/views", nil, &out)
 }
 
-// Ask asks a view for a page.
+// Ask returns a page of a view.
 func (c *Client) Ask(ctx context.Context, view string, params url.Values) (out Page, err error) {
 	return out, c.get(ctx, viewPath(view), params, &out)
 }
 
-// Facets counts what answers a question of a view, whatever its page, by values of the fields that the view counts.
+// Facets counts all rows that match a question of a view, by values of the fields that the view counts.
 func (c *Client) Facets(ctx context.Context, view string, params url.Values) (out Facets, err error) {
 	return out, c.get(ctx, viewPath(view)+"/facets", params, &out)
 }
 
-// Stream asks a view, and hands over its rows as they come. It returns the token of the next page. An answer that broke is a *Problem,
-// or io.ErrUnexpectedEOF.
+// Stream queries a view, and calls row for each row as it arrives. It returns the token of the next page. If the answer fails midway, the
+// error is a *Problem or io.ErrUnexpectedEOF.
 func (c *Client) Stream(ctx context.Context, view string, params url.Values, row func(Row) error) (next string, err error) {
 	resp, err := c.do(ctx, http.MethodGet, viewPath(view), params, nil, "Accept", "application/x-ndjson")
 	if err != nil {
@@ -70,7 +70,7 @@ func (c *Client) Stream(ctx context.Context, view string, params url.Values, row
 	}
 }
 
-// AskAll asks a view many questions.
+// AskAll asks many questions of a view.
 func (c *Client) AskAll(ctx context.Context, view string, q Questions) (out Answers, err error) {
 	return out, c.post(ctx, viewPath(view)+":batch", q, &out)
 }
@@ -85,7 +85,7 @@ func (c *Client) Row(ctx context.Context, table, key string) (out Row, err error
 	return out, c.get(ctx, tablePath(table)+"/rows/"+url.PathEscape(key), nil, &out)
 }
 
-// Newer reads a row by its key unless it still has a version; then the error is ErrNotModified.
+// Newer reads a row by its key, or returns ErrNotModified if the row still has the given version.
 func (c *Client) Newer(ctx context.Context, table, key string, than int64) (out Row, err error) {
 	return out, c.get(ctx, tablePath(table)+"/rows/"+url.PathEscape(key), nil, &out,
 		"If-None-Match", strconv.Quote(strconv.FormatInt(than, 10)))
@@ -96,7 +96,7 @@ func (c *Client) Rows(ctx context.Context, table string, keys ...string) (out Fo
 	return out, c.post(ctx, tablePath(table)+"/rows:batch", Keys{Keys: keys}, &out)
 }
 
-// Give gives a command upon a version of a row: the row's StateVersion. Key is new for each command, and the same to ask again.
+// Give sends a command on a version of a row, its StateVersion. Use a new key for each command, and the same key to repeat one.
 func (c *Client) Give(ctx context.Context, table, row, command string, upon int64, key string,
 	fields map[string]any) (out Command, err error) {
 	body, err := json.Marshal(Fields{Fields: fields})
@@ -111,7 +111,7 @@ func (c *Client) Give(ctx context.Context, table, row, command string, upon int6
 	return out, read(resp, &out)
 }
 
-// Given reads what has become of a command.
+// Given returns the state of a command.
 func (c *Client) Given(ctx context.Context, table, id string) (out Command, err error) {
 	return out, c.get(ctx, tablePath(table)+"/commands/"+url.PathEscape(id), nil, &out)
 }
@@ -148,7 +148,7 @@ func read(resp *http.Response, out any) error {
 	return json.NewDecoder(io.LimitReader(resp.Body, maxAnswer)).Decode(out)
 }
 
-// do sends a request; an answer that is none is a *Problem.
+// do sends a request. An error status becomes a *Problem.
 func (c *Client) do(ctx context.Context, method, path string, params url.Values, body []byte, header ...string) (*http.Response, error) {
 	target := c.Base + path
 	if len(params) > 0 {

@@ -5,18 +5,18 @@ import (
 	"net/url"
 )
 
-// PipelineAsk says of which half something is asked.
+// PipelineAsk selects the halves that an order is for.
 type PipelineAsk struct {
 	Half  string   `json:"half,omitempty" doc:"rows or documents; left out: what the pipeline has of them."`
 	Limit *float64 `json:"limit,omitempty" doc:"Of limit alone: records a second of the whole group, 1 or more; 0: none."`
 }
 
-// PipelineAsked is what is asked of the halves of a pipeline now.
+// PipelineAsked is the current orders of a pipeline's halves.
 type PipelineAsked struct {
 	Halves []HalfAsked `json:"halves"`
 }
 
-// HalfAsked is what is asked of one half, in all processes and across restarts.
+// HalfAsked is the order of one half, which holds in all processes and across restarts.
 type HalfAsked struct {
 	Name   string  `json:"name" doc:"Such as orders.rows."`
 	Paused bool    `json:"paused"`
@@ -25,17 +25,17 @@ type HalfAsked struct {
 	At     string  `json:"at,omitempty"`
 }
 
-// Pause has a pipeline, or one half of it, stand still until Resume.
+// Pause pauses a pipeline, or one half of it, until Resume.
 func (c *Client) Pause(ctx context.Context, pipeline, half string) (out PipelineAsked, err error) {
 	return out, c.post(ctx, askPath(pipeline, "pause"), PipelineAsk{Half: half}, &out)
 }
 
-// Resume has a pipeline, or one half of it, go on.
+// Resume resumes a pipeline, or one half of it.
 func (c *Client) Resume(ctx context.Context, pipeline, half string) (out PipelineAsked, err error) {
 	return out, c.post(ctx, askPath(pipeline, "resume"), PipelineAsk{Half: half}, &out)
 }
 
-// Limit has a pipeline, or one half of it, keep to so many records a second; 0: to none.
+// Limit limits a pipeline, or one half of it, to perSecond records per second; 0 removes the limit.
 func (c *Client) Limit(ctx context.Context, pipeline, half string, perSecond float64) (out PipelineAsked, err error) {
 	return out, c.post(ctx, askPath(pipeline, "limit"), PipelineAsk{Half: half, Limit: &perSecond}, &out)
 }

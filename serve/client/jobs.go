@@ -8,15 +8,15 @@ import (
 	"net/url"
 )
 
-// The states of a job. It has ended in any but the first three.
+// States of a job. A job has ended in any but the first three.
 const (
 	JobQueued      = "queued"
 	JobRunning     = "running"
-	JobCanceling   = "canceling" // it is asked to end, and still settles what it has begun
+	JobCanceling   = "canceling" // its end is requested, and it still settles what it has started
 	JobDone        = "done"
 	JobFailed      = "failed"
 	JobCanceled    = "canceled"
-	JobInterrupted = "interrupted" // its brine was stopped, or says nothing of it any more
+	JobInterrupted = "interrupted" // its brine was stopped, or its heartbeat has stopped
 )
 
 // Jobs is a page of jobs.
@@ -25,7 +25,7 @@ type Jobs struct {
 	Next string `json:"next_page_token" doc:"What page_token takes to go on; empty at the end."`
 }
 
-// Job is long work that goes on after it was answered, and what has become of it.
+// Job is long-running work that outlives its request, and its outcome.
 type Job struct {
 	ID       string          `json:"id"`
 	Kind     string          `json:"kind" doc:"replay, verify, dead-letter-scan, dead-letter-replay, dead-letter-purge, reindex, region-split, region-move, seek or explain."`
@@ -42,12 +42,12 @@ type Job struct {
 	Cut      int             `json:"results_cut,omitempty" doc:"How many further results there was no room for."`
 }
 
-// HasEnded reports whether nothing more becomes of the job.
+// HasEnded reports whether the job has ended.
 func (j *Job) HasEnded() bool {
 	return j.State != JobQueued && j.State != JobRunning && j.State != JobCanceling
 }
 
-// JobProgress is how far a part of a job is.
+// JobProgress is the progress of a part of a job.
 type JobProgress struct {
 	Of      string  `json:"of" doc:"The half of a pipeline, or the part of the work."`
 	Done    int64   `json:"done" doc:"In offsets, mostly: an upper bound of the records."`
@@ -63,7 +63,7 @@ type JobResult struct {
 	Value json.RawMessage `json:"value" doc:"An object, whose fields are those of the line that the command prints with --json."`
 }
 
-// ReplayJob asks for what brine replay does.
+// ReplayJob requests what brine replay does.
 type ReplayJob struct {
 	Pipeline     string   `json:"pipeline,omitempty" doc:"May be left out where there is only one."`
 	Topic        string   `json:"topic,omitempty" doc:"Only this one of the topics that the pipeline reads."`
@@ -81,7 +81,7 @@ type ReplayJob struct {
 	Diff         int      `json:"diff,omitempty" doc:"Only the plan, and what so many records from all over the range would change of the rows that are there."`
 }
 
-// VerifyJob asks for what brine verify does.
+// VerifyJob requests what brine verify does.
 type VerifyJob struct {
 	HalvesOf
 	From         string `json:"from,omitempty" doc:"earliest (left out), a time, how long ago (2h), or offsets (0:1200,1:900)."`
@@ -96,13 +96,13 @@ type VerifyJob struct {
 	AsConfigured bool   `json:"as_configured,omitempty" doc:"Judge all records by the configuration as it is now, also those that came before a reload changed a filter."`
 }
 
-// DeadLetterScanJob asks for what brine deadletters ls --summary does, where that takes longer than an answer may.
+// DeadLetterScanJob requests what brine deadletters ls --summary does, if that takes longer than a request may.
 type DeadLetterScanJob struct {
 	DeadLettersOf
 	List int `json:"list,omitempty" doc:"Also the first so many of them, up to 500, each as a DeadLetter."`
 }
 
-// DeadLetterReplayJob asks for what brine deadletters replay does.
+// DeadLetterReplayJob requests what brine deadletters replay does.
 type DeadLetterReplayJob struct {
 	DeadLettersOf
 	Let           []string `json:"let,omitempty" doc:"Fixes, each FIELD = EXPRESSION; they need a pipeline."`
@@ -112,7 +112,7 @@ type DeadLetterReplayJob struct {
 	Preview       int      `json:"preview,omitempty" doc:"Only what would be written of so many, up to 100, and what stands there now; then as dry_run."`
 }
 
-// DeadLetterPurgeJob asks for what brine deadletters purge does.
+// DeadLetterPurgeJob requests what brine deadletters purge does.
 type DeadLetterPurgeJob struct {
 	Pipeline  string `json:"pipeline,omitempty" doc:"Only the topic of this pipeline's dead letters."`
 	OlderThan string `json:"older_than" doc:"Delete what was written before this time, or longer ago than this (30d)."`
@@ -120,7 +120,7 @@ type DeadLetterPurgeJob struct {
 	DryRun    bool   `json:"dry_run,omitempty" doc:"Only what would be deleted; without it administrators only."`
 }
 
-// ReindexJob asks for what brine reindex does.
+// ReindexJob requests what brine reindex does.
 type ReindexJob struct {
 	Index       string `json:"index"`
 	From        string `json:"from" doc:"hbase or topic: what it is built from."`
@@ -133,7 +133,7 @@ type ReindexJob struct {
 	DryRun      bool   `json:"dry_run,omitempty" doc:"Only the plan."`
 }
 
-// RegionSplitJob asks for what brine regions split does.
+// RegionSplitJob requests what brine regions split does.
 type RegionSplitJob struct {
 	Table  string `json:"table" doc:"Of the configuration."`
 	Region string `json:"region" doc:"Its encoded name, the beginning of that, or a row key that it holds; key:ROW is one for certain."`
@@ -141,7 +141,7 @@ type RegionSplitJob struct {
 	DryRun bool   `json:"dry_run,omitempty" doc:"Only which region is meant, and where it would be split."`
 }
 
-// RegionMoveJob asks for what brine regions move does.
+// RegionMoveJob requests what brine regions move does.
 type RegionMoveJob struct {
 	Table  string `json:"table" doc:"Of the configuration."`
 	Region string `json:"region" doc:"Its encoded name, the beginning of that, or a row key that it holds; key:ROW is one for certain."`
@@ -149,7 +149,7 @@ type RegionMoveJob struct {
 	DryRun bool   `json:"dry_run,omitempty" doc:"Only which region is meant, and where it would go."`
 }
 
-// SeekJob asks for the record that a cell comes from.
+// SeekJob requests a search for the record that a cell comes from.
 type SeekJob struct {
 	Table   string `json:"table" doc:"Of the configuration."`
 	Row     string `json:"row" doc:"The cell's row, as HBase's shell prints keys."`
@@ -158,7 +158,7 @@ type SeekJob struct {
 	Most    int64  `json:"most,omitempty" doc:"Records that are read at most, up to 100000000; left out: 5000000."`
 }
 
-// ExplainJob asks for what brine explain says: a record's rows and documents, and what became of it.
+// ExplainJob requests what brine explain reports: a record's rows and documents, and what became of it.
 type ExplainJob struct {
 	Topic     string `json:"topic"`
 	Partition int    `json:"partition"`
@@ -168,7 +168,7 @@ type ExplainJob struct {
 
 const jobsPath = opsPath + "/jobs"
 
-// StartJob starts a job of a kind, with a body such as a ReplayJob. The same key, if it is not empty, starts it once.
+// StartJob starts a job of a kind, with a body such as a ReplayJob. Repeated with the same non-empty key, it starts only one job.
 func (c *Client) StartJob(ctx context.Context, kind string, of any, key string) (out Job, err error) {
 	return out, c.send(ctx, http.MethodPost, jobsPath+"/"+url.PathEscape(kind), of, &out, "Idempotency-Key", key)
 }
@@ -187,20 +187,20 @@ func (c *Client) Job(ctx context.Context, id string) (out Job, err error) {
 	return out, c.get(ctx, jobsPath+"/"+url.PathEscape(id), nil, &out)
 }
 
-// CancelJob has a job end; what it has done by then stays.
+// CancelJob requests the end of a job. What the job has done by then is kept.
 func (c *Client) CancelJob(ctx context.Context, id string) (out Job, err error) {
 	return out, c.post(ctx, jobsPath+"/"+url.PathEscape(id)+"/cancel", nil, &out)
 }
 
-// errEnough ends a watch whose job has ended.
+// errEnough ends a watch after its job has ended.
 var errEnough = errors.New("the job has ended")
 
-// WatchJob hands over a job, and again whenever it has changed, without its results, until it has ended, ctx ends or see returns an
-// error. Lost connections are made again.
+// WatchJob calls see with a job, without its results, once at the start and again whenever it has changed, until the job has ended, ctx is
+// done or see returns an error. It reconnects after a lost connection.
 func (c *Client) WatchJob(ctx context.Context, id string, see func(Job) error) error {
 	err := c.watch(ctx, jobsPath+"/"+url.PathEscape(id)+"/events", nil, "state", func(data []byte, _ *Problem) error {
 		var job Job
-		if data == nil { // not renewed for a moment
+		if data == nil { // the state may be stale
 			return nil
 		}
 		if err := json.Unmarshal(data, &job); err != nil {

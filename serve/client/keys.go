@@ -6,21 +6,21 @@ import (
 	"strconv"
 )
 
-// KeyOf says which key is meant, and what is asked of it.
+// KeyOf selects a key, and what to compute with it.
 type KeyOf struct {
-	Table   string   // of the configuration; empty: a key that is no table's yet
-	Key     string   // its expression
+	Table   string   // of the configuration; empty: use Key
+	Key     string   // a key expression
 	Fields  []string // NAME:TYPE of the expression's fields
 	Entity  bool     // of an expression: a row is an entity, and not an event
-	Regions int      // that the table begins with; 0: not known
-	Servers int      // of the cluster; 0: not known
-	Queries []string // that the table is for, such as "waybill at.."
-	Values  []string // FIELD=VALUE, of the row that is shown
-	Where   []string // FIELD=VALUE or FIELD=FROM..TO, of the rows whose ranges are shown
-	Row     string   // a row key that is taken apart; empty: that of Values
+	Regions int      // initial number of regions; 0: unknown
+	Servers int      // number of servers in the cluster; 0: unknown
+	Queries []string // queries that the table is for, such as "waybill at.."
+	Values  []string // FIELD=VALUE, of the row to show
+	Where   []string // FIELD=VALUE or FIELD=FROM..TO, of the rows whose ranges to show
+	Row     string   // a row key to take apart; empty: that of Values
 }
 
-// KeyDesign is a key, part by part, and what it makes of what was asked.
+// KeyDesign is a key, part by part, and what was computed with it.
 type KeyDesign struct {
 	Key      string       `json:"key,omitempty" doc:"As brine writes it; absent: the expression is none, as findings say."`
 	Fields   []KeyField   `json:"fields"`
@@ -44,7 +44,7 @@ type KeyPart struct {
 	Value string `json:"value,omitempty" doc:"That the row's bytes mean; absent of a hash."`
 }
 
-// KeyScan is a range that is read, with the versions that are read of it where a table has several keys.
+// KeyScan is a range to read, with the versions to read in it if the table has several keys.
 type KeyScan struct {
 	Start string `json:"start"`
 	Stop  string `json:"stop,omitempty" doc:"Absent: to the end of the table."`
@@ -52,7 +52,7 @@ type KeyScan struct {
 	To    int64  `json:"to_version,omitempty"`
 }
 
-// KeyFinding is something about a key that is wrong, or will not go as one would wish.
+// KeyFinding is a mistake or a weakness of a key.
 type KeyFinding struct {
 	Rule     string `json:"rule"`
 	Severity string `json:"severity" doc:"error, warning or advice."`
@@ -61,7 +61,7 @@ type KeyFinding struct {
 	Fix      string `json:"fix,omitempty"`
 }
 
-// Key returns what a key is, and makes of what is asked.
+// Key returns what a key is, and what is computed with it.
 func (c *Client) Key(ctx context.Context, of KeyOf) (out KeyDesign, err error) {
 	params := url.Values{}
 	for name, value := range map[string]string{"table": of.Table, "key": of.Key, "row_key": of.Row} {

@@ -22,7 +22,7 @@ type Pipeline struct {
 	Halves  []Half   `json:"halves" doc:"Its rows and its documents, neither of which waits for the other."`
 }
 
-// Half is what writes a pipeline's rows, or its documents.
+// Half is a half of a pipeline: its rows or its documents.
 type Half struct {
 	Name    string   `json:"name" doc:"Such as orders.rows."`
 	Kind    string   `json:"kind" doc:"rows or documents."`
@@ -49,7 +49,7 @@ type Half struct {
 	Partitions []Partition `json:"partitions,omitempty" doc:"In the list of all pipelines they are left out."`
 }
 
-// HalfCounts are what a half has done since the brine that answers was started.
+// HalfCounts are the counters of a half since the start of the brine that answers.
 type HalfCounts struct {
 	Events      int64  `json:"events" doc:"Records that were settled."`
 	Batches     int64  `json:"batches"`
@@ -60,7 +60,7 @@ type HalfCounts struct {
 	Ties        int64  `json:"ties" doc:"Cells of which two changes of one version say different things."`
 }
 
-// Partition is where a half is in a partition.
+// Partition is the position of a half in a partition.
 type Partition struct {
 	Topic     string   `json:"topic"`
 	Partition int      `json:"partition"`
@@ -77,7 +77,7 @@ type Partition struct {
 	Age       *float64 `json:"age_seconds,omitempty"`
 }
 
-// The operators' routes. Base is that of their listener.
+// opsPath begins the operators' routes. For them, Base is the URL of the operators' listener.
 const opsPath = "/api/v1/ops"
 
 // Pipelines lists the pipelines.
@@ -114,7 +114,7 @@ type StoredFamily struct {
 	Settings map[string]string `json:"settings" doc:"By HBase's own names, such as TTL in seconds."`
 }
 
-// Regions are those of a table, in the order of their keys.
+// Regions are the regions of a table, sorted by key.
 type Regions struct {
 	Table   string   `json:"table"`
 	Regions []Region `json:"regions"`
@@ -136,14 +136,14 @@ type Region struct {
 	Locality float64 `json:"locality" doc:"Part of the files that lies on the region's server."`
 }
 
-// Skew is how unevenly tables lie.
+// Skew is how unevenly tables are distributed.
 type Skew struct {
 	Here   bool        `json:"here" doc:"The brine that answers writes the tables: else their rows are not counted, and what the cluster reports is all that is known."`
 	Tables []SkewTable `json:"tables"`
 	Hot    []HotSpot   `json:"hot" doc:"The hottest first."`
 }
 
-// SkewTable is how unevenly one table lies.
+// SkewTable is how unevenly one table is distributed.
 type SkewTable struct {
 	Table       string       `json:"table"`
 	Rows        int64        `json:"rows" doc:"Written since the start."`
@@ -160,7 +160,7 @@ type SkewTable struct {
 	Warnings    []string     `json:"warnings"`
 }
 
-// SkewIndices say how uneven counts are.
+// SkewIndices measure how uneven counts are.
 type SkewIndices struct {
 	MaxMean  float64 `json:"max_mean" doc:"The largest over the mean: 1 is even."`
 	CV       float64 `json:"cv" doc:"Standard deviation over mean: 0 is even."`
@@ -171,7 +171,7 @@ type SkewIndices struct {
 	Cost     float64 `json:"hbase_cost" doc:"What HBase's balancer makes of it: it acts above 0.025."`
 }
 
-// SkewRegion is what a region was given.
+// SkewRegion is the load of a region.
 type SkewRegion struct {
 	Name     string   `json:"name"`
 	Start    string   `json:"start"`
@@ -186,7 +186,7 @@ type SkewRegion struct {
 	Writes   *float64 `json:"writes_per_second,omitempty"`
 }
 
-// HeavyKey is what many rows begin with.
+// HeavyKey is a prefix of many rows.
 type HeavyKey struct {
 	Key   string  `json:"key"`
 	Text  string  `json:"text,omitempty" doc:"The fields that it holds."`
@@ -195,7 +195,7 @@ type HeavyKey struct {
 	Share float64 `json:"share"`
 }
 
-// SkewWriter is who writes into a table, as far as records say it.
+// SkewWriter is a writer to a table, as far as records name it.
 type SkewWriter struct {
 	Pipeline  string  `json:"pipeline"`
 	Topic     string  `json:"topic"`
@@ -207,7 +207,7 @@ type SkewWriter struct {
 	Share     float64 `json:"share"`
 }
 
-// HotSpot is a region, or a server, that takes much more than the mean.
+// HotSpot is a region or a server with much more load than the mean.
 type HotSpot struct {
 	Table    string   `json:"table,omitempty"`
 	Region   string   `json:"region,omitempty"`
@@ -224,7 +224,7 @@ type HotSpot struct {
 	Actions []HotAction `json:"actions" doc:"Those of the advice that a job does: region-split and region-move."`
 }
 
-// HotAction is something that helps against a hot spot.
+// HotAction is an action that helps against a hot spot.
 type HotAction struct {
 	Job    string `json:"job" doc:"The kind of job that does it; its body has the other fields but for text."`
 	Text   string `json:"text" doc:"What it does, and what is foreseen of it."`
@@ -234,7 +234,7 @@ type HotAction struct {
 	To     string `json:"to,omitempty"`
 }
 
-// HeatMap is rows and bytes a second by key range and time.
+// HeatMap is rows and bytes per second by key range and time.
 type HeatMap struct {
 	Table  string      `json:"table"`
 	Starts []string    `json:"starts" doc:"Of the key ranges, in order."`
@@ -248,42 +248,42 @@ type HeatMap struct {
 	Detail string      `json:"detail,omitempty" doc:"Why it shows no more than what this process has written: the history does not answer."`
 }
 
-// HotRange is where on a map a hot region lies: from a range to another, which is not of it.
+// HotRange is where a hot region lies on a map: the key ranges in [From, To).
 type HotRange struct {
 	Region string `json:"region"`
 	From   int64  `json:"from"`
 	To     int64  `json:"to"`
 }
 
-// HeatMapOf says how much of a heat map is meant; 0: as much as there is.
+// HeatMapOf selects a part of a heat map; 0: the default.
 type HeatMapOf struct {
 	Minutes, Ranges, Columns int
 	Until                    string // a time; empty: now
 }
 
-// TableSizes is how large a table was over time.
+// TableSizes is the size of a table over time.
 type TableSizes struct {
 	Table string      `json:"table"`
 	Sizes []TableSize `json:"sizes" doc:"The oldest first; nothing where map.history is not set."`
 }
 
-// TableSize is how large a table was at a time.
+// TableSize is the size of a table at a time.
 type TableSize struct {
 	At string `json:"at"`
 	MB int64  `json:"mb" doc:"In files and in memory, of all regions."`
 }
 
-// Configuration is the configuration that runs.
+// Configuration is the running configuration.
 type Configuration struct {
 	YAML string `json:"yaml" doc:"As it was written, environment variables and files by their names, and without secrets. What is not in it has its default."`
 }
 
-// Offsets are where groups are in their topics.
+// Offsets are the positions of groups in their topics.
 type Offsets struct {
 	Positions []GroupPosition `json:"positions"`
 }
 
-// GroupPosition is where a group is in a partition.
+// GroupPosition is the position of a group in a partition.
 type GroupPosition struct {
 	Pipeline  string   `json:"pipeline" doc:"Its half, such as orders.rows."`
 	Group     string   `json:"group"`
@@ -296,14 +296,14 @@ type GroupPosition struct {
 	Members   []string `json:"members" doc:"One that was killed is one until its session ends."`
 }
 
-// HalvesOf says which halves of pipelines are meant.
+// HalvesOf selects halves of pipelines.
 type HalvesOf struct {
 	Pipeline string `json:"pipeline,omitempty" doc:"Left out: all."`
 	Half     string `json:"half,omitempty" doc:"rows or documents; left out: both."`
 	Topic    string `json:"topic,omitempty" doc:"Of the topics that a pipeline reads; left out: all."`
 }
 
-// SetOffsets has groups that have no members go on elsewhere.
+// SetOffsets requests new offsets for groups without members.
 type SetOffsets struct {
 	HalvesOf
 	To         string `json:"to" doc:"earliest, latest, a time, how long ago (2h), offsets (0:1200,1:900), or +N or -N offsets from where it is."`
@@ -311,14 +311,14 @@ type SetOffsets struct {
 	DryRun     bool   `json:"dry_run,omitempty" doc:"Only say what would change."`
 }
 
-// OffsetMoves are what is changed, or would be.
+// OffsetMoves are the changes that were made, or would be.
 type OffsetMoves struct {
 	Moves []OffsetMove `json:"moves" doc:"Of the partitions that go on elsewhere; the others are there already."`
 	Done  bool         `json:"done"`
 	InUse string       `json:"in_use,omitempty" doc:"Of a dry run: why it would be refused."`
 }
 
-// OffsetMove is what becomes of one partition of a group.
+// OffsetMove is the change to one partition of a group.
 type OffsetMove struct {
 	Pipeline  string `json:"pipeline"`
 	Topic     string `json:"topic"`
@@ -329,7 +329,7 @@ type OffsetMove struct {
 	Skipped   int64  `json:"skipped" doc:"Offsets that are never read."`
 }
 
-// DeadLettersOf says which dead letters are meant.
+// DeadLettersOf selects dead letters.
 type DeadLettersOf struct {
 	Pipeline   string   `json:"pipeline,omitempty" doc:"Left out: all."`
 	Half       string   `json:"half,omitempty" doc:"rows or documents; left out: both."`
@@ -376,12 +376,12 @@ type DeadHeader struct {
 	Value string `json:"value"`
 }
 
-// DeadLetterSums are how many dead letters there are of each kind.
+// DeadLetterSums are the numbers of dead letters by kind.
 type DeadLetterSums struct {
 	Sums []DeadLetterSum `json:"sums"`
 }
 
-// DeadLetterSum is how many dead letters there are of one kind.
+// DeadLetterSum is the number of dead letters of one kind.
 type DeadLetterSum struct {
 	Pipeline string `json:"pipeline,omitempty"`
 	Reason   string `json:"reason,omitempty"`
@@ -404,7 +404,7 @@ func (c *Client) Regions(ctx context.Context, table string) (out Regions, err er
 	return out, c.get(ctx, opsPath+"/tables/"+url.PathEscape(table)+"/regions", nil, &out)
 }
 
-// Skew returns how unevenly a table lies; without a name, all of them.
+// Skew returns how unevenly a table is distributed, or all tables if the name is empty.
 func (c *Client) Skew(ctx context.Context, table string) (out Skew, err error) {
 	path := opsPath + "/skew"
 	if table != "" {
@@ -413,12 +413,12 @@ func (c *Client) Skew(ctx context.Context, table string) (out Skew, err error) {
 	return out, c.get(ctx, path, nil, &out)
 }
 
-// HeatMap returns rows and bytes a second of a table's key ranges over time.
+// HeatMap returns rows and bytes per second of a table's key ranges over time.
 func (c *Client) HeatMap(ctx context.Context, table string, of HeatMapOf) (out HeatMap, err error) {
 	return out, c.get(ctx, opsPath+"/tables/"+url.PathEscape(table)+"/heat", of.params(), &out)
 }
 
-// TableSizes returns how large a table was over a span of time.
+// TableSizes returns the sizes of a table over a time span.
 func (c *Client) TableSizes(ctx context.Context, table string, of HeatMapOf) (out TableSizes, err error) {
 	return out, c.get(ctx, opsPath+"/tables/"+url.PathEscape(table)+"/sizes", of.params(), &out)
 }
@@ -436,12 +436,12 @@ func (of HeatMapOf) params() url.Values {
 	return params
 }
 
-// Configuration returns the configuration that runs, without secrets.
+// Configuration returns the running configuration, without secrets.
 func (c *Client) Configuration(ctx context.Context) (out Configuration, err error) {
 	return out, c.get(ctx, opsPath+"/configuration", nil, &out)
 }
 
-// Offsets returns where groups are in their topics.
+// Offsets returns the positions of groups in their topics.
 func (c *Client) Offsets(ctx context.Context, of HalvesOf) (out Offsets, err error) {
 	params := url.Values{}
 	for name, value := range map[string]string{"pipeline": of.Pipeline, "half": of.Half, "topic": of.Topic} {
@@ -452,7 +452,7 @@ func (c *Client) Offsets(ctx context.Context, of HalvesOf) (out Offsets, err err
 	return out, c.get(ctx, opsPath+"/offsets", params, &out)
 }
 
-// SetOffsets has groups go on elsewhere.
+// SetOffsets sets the offsets of groups.
 func (c *Client) SetOffsets(ctx context.Context, to SetOffsets) (out OffsetMoves, err error) {
 	return out, c.post(ctx, opsPath+"/offsets", to, &out)
 }
@@ -477,7 +477,7 @@ func (of *DeadLettersOf) params() url.Values {
 	return params
 }
 
-// DeadLetters lists dead letters; after is the Next of the page before.
+// DeadLetters lists dead letters. after is the Next of the previous page.
 func (c *Client) DeadLetters(ctx context.Context, of DeadLettersOf, after string) (out DeadLetters, err error) {
 	params := of.params()
 	if after != "" {
@@ -486,12 +486,12 @@ func (c *Client) DeadLetters(ctx context.Context, of DeadLettersOf, after string
 	return out, c.get(ctx, opsPath+"/dead-letters", params, &out)
 }
 
-// DeadLetterSums returns how many dead letters there are of each kind.
+// DeadLetterSums returns the numbers of dead letters by kind.
 func (c *Client) DeadLetterSums(ctx context.Context, of DeadLettersOf) (out DeadLetterSums, err error) {
 	return out, c.get(ctx, opsPath+"/dead-letters/summary", of.params(), &out)
 }
 
-// DeadLetter returns the dead letters of one record, PARTITION:OFFSET, whole; without a pipeline, those of all.
+// DeadLetter returns all dead letters of one record, PARTITION:OFFSET, whole. Without a pipeline, it looks in all of them.
 func (c *Client) DeadLetter(ctx context.Context, record, pipeline string) (out DeadLetters, err error) {
 	params := url.Values{}
 	if pipeline != "" {

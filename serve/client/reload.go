@@ -2,13 +2,13 @@ package client
 
 import "context"
 
-// ReloadAsk asks for a reload of the configuration.
+// ReloadAsk requests a reload of the configuration.
 type ReloadAsk struct {
 	DryRun bool   `json:"dry_run,omitempty" doc:"Only say what it would do, or why it would be refused."`
 	After  string `json:"after,omitempty" doc:"Of a dry run: only if the file still says what it said then. Left out: whatever it says."`
 }
 
-// Reload is what a reload does, or would do.
+// Reload is what a reload did, or would do.
 type Reload struct {
 	Result string `json:"result" doc:"applied; unchanged: the file says what it said before; preview, or refused: of a dry run."`
 	By     string `json:"by"`
@@ -27,7 +27,7 @@ type Reload struct {
 	Unrecorded string         `json:"unrecorded,omitempty" doc:"Why onward is in the log and in this answer alone."`
 }
 
-// ReloadHalf is what becomes of a half of a pipeline.
+// ReloadHalf is what a reload does to a half of a pipeline.
 type ReloadHalf struct {
 	Name     string   `json:"pipeline" doc:"Such as orders.rows."`
 	Does     string   `json:"does" doc:"starts; stops and changes: it settles what it has begun, and commits; stays: nothing of it stops."`
@@ -35,7 +35,7 @@ type ReloadHalf struct {
 	Onward   bool     `json:"onward,omitempty" doc:"What was written before stays as it is, though it would be written otherwise now."`
 }
 
-// ReloadSetting is a setting that the file has otherwise.
+// ReloadSetting is a changed setting.
 type ReloadSetting struct {
 	Setting string `json:"setting" doc:"Such as pipelines.scans.read.window."`
 	Was     string `json:"was,omitempty" doc:"Absent: it was not there."`
@@ -50,7 +50,7 @@ type ReloadRefusal struct {
 	Fix     string `json:"fix"`
 }
 
-// ReloadOffset is where a half goes on in a partition.
+// ReloadOffset is where a half continues in a partition.
 type ReloadOffset struct {
 	Half      string `json:"pipeline"`
 	Topic     string `json:"topic"`
@@ -58,8 +58,8 @@ type ReloadOffset struct {
 	Offset    int64  `json:"offset" doc:"The first record that is written as the file says."`
 }
 
-// Reload has the brine that answers load its configuration again, or says what that would do. It runs the pipelines: other processes are
-// reloaded each by itself.
+// Reload makes the brine that answers load its configuration again, or reports what that would do. That brine runs the pipelines; every
+// other process must be reloaded by itself.
 func (c *Client) Reload(ctx context.Context, of ReloadAsk) (out Reload, err error) {
 	return out, c.post(ctx, opsPath+"/reload", of, &out)
 }

@@ -19,7 +19,7 @@ type SQLAnswer struct {
 	Stats   SQLStats `json:"stats"`
 }
 
-// SQLNames are what statements may name, for editors that complete words.
+// SQLNames are what statements may name, for completion in editors.
 type SQLNames struct {
 	Tables []SQLTable `json:"tables"`
 	Words  []string   `json:"words" doc:"Of the language."`
@@ -37,13 +37,13 @@ type SQLColumn struct {
 	Type string `json:"type" doc:"text, int, float, bool, time or nested"`
 }
 
-// SQLEnd is the last line of a streamed answer: what it has cost, and whether it is whole.
+// SQLEnd is the last line of a streamed answer: its cost, and whether it is complete.
 type SQLEnd struct {
 	Reached string   `json:"reached,omitempty" doc:"The bound at which reading has ended; absent when the answer is whole."`
 	Stats   SQLStats `json:"stats"`
 }
 
-// SQLStats are what an answer has cost.
+// SQLStats are the cost of an answer.
 type SQLStats struct {
 	HBase    float64 `json:"hbase_ms" doc:"Waited for rows."`
 	Total    float64 `json:"total_ms"`
@@ -52,14 +52,14 @@ type SQLStats struct {
 	Regions  int     `json:"regions" doc:"That were read."`
 }
 
-// SQLLine is a line of a streamed answer: the columns, each row, and its end.
+// SQLLine is a line of a streamed answer: the columns, a row, or the end.
 type SQLLine struct {
 	Columns []SQLColumn `json:"columns,omitempty" doc:"In the first line."`
 	Row     []any       `json:"row,omitempty"`
 	End     *SQLEnd     `json:"end,omitempty" doc:"In the last line. An answer without it has broken off."`
 }
 
-// SQL runs a statement. Reason says why rows of others are read; it is needed where there are accounts.
+// SQL runs a statement. reason says why other people's rows are read; it is required with accounts.
 func (c *Client) SQL(ctx context.Context, statement, reason string) (out SQLAnswer, err error) {
 	return out, c.send(ctx, http.MethodPost, "/api/v1/sql", SQL{Statement: statement}, &out, "Brine-Reason", reason)
 }

@@ -1,5 +1,5 @@
-// Package client asks a brine's HTTP API, and holds the types of its answers: the server writes them, its OpenAPI document describes them,
-// and programs read them. It needs nothing else of brine.
+// Package client is a client of a brine's HTTP API. It defines the types of the answers: the server writes them, its OpenAPI document
+// describes them, and programs read them. It imports nothing else of brine.
 package client
 
 import (
@@ -7,11 +7,11 @@ import (
 	"fmt"
 )
 
-// Row is one row.
+// Row is a row.
 type Row struct {
 	Row     string `json:"row" doc:"The row's key, as HBase's shell writes it."`
 	Version int64  `json:"version" doc:"The newest version among the cells that were read."`
-	// StateVersion is 0 of rows of tables without commands.
+	// StateVersion is 0 in tables without commands.
 	StateVersion int64 `json:"state_version,omitempty" doc:"The version that commands on the row are accepted upon (If-Match)."`
 
 	State  string         `json:"state,omitempty" doc:"How the row and its document differ, where the index has found it and they do."`
@@ -26,20 +26,20 @@ type Span struct {
 	To   int `json:"to" doc:"Behind the last one."`
 }
 
-// Facets say how many rows answer a question, and how many of them have each value of some fields.
+// Facets are the number of rows that match a question, and how many of them have each value of some fields.
 type Facets struct {
 	Rows   int64   `json:"rows" doc:"That answer, as the index knows them."`
 	Facets []Facet `json:"facets"`
 }
 
-// Facet is how many rows have each value of a field.
+// Facet is the number of rows with each value of a field.
 type Facet struct {
 	Field  string       `json:"field"`
 	Values []FacetValue `json:"values" doc:"The most frequent first."`
 	More   bool         `json:"more" doc:"There are values that are not listed."`
 }
 
-// FacetValue is how many rows have a value.
+// FacetValue is the number of rows with a value.
 type FacetValue struct {
 	Value any   `json:"value"`
 	Rows  int64 `json:"rows"`
@@ -51,44 +51,44 @@ type Page struct {
 	Next string `json:"next_page_token" doc:"What page_token takes to go on with the same parameters; empty at the end."`
 }
 
-// Line is one of a streamed answer: a row, or, as the last one, its end or why it broke.
+// Line is a line of a streamed answer: a row, or at the end either End or Error.
 type Line struct {
 	Row   *Row     `json:"row,omitempty"`
 	End   *End     `json:"end,omitempty" doc:"The answer is whole."`
 	Error *Problem `json:"error,omitempty" doc:"The answer broke off here."`
 }
 
-// End is the last line of a streamed answer that is whole.
+// End is the last line of a complete streamed answer.
 type End struct {
 	Next string `json:"next_page_token"`
 }
 
-// Keys are what a batched get asks for.
+// Keys is a request for many rows.
 type Keys struct {
 	Keys []string `json:"keys" doc:"Keys of rows, as answers show them."`
 }
 
-// Found are the rows of a batched get, in the order of their keys.
+// Found is the answer to Keys, in the order of the keys.
 type Found struct {
 	Rows    []Row    `json:"rows"`
 	Missing []string `json:"missing" doc:"Keys of rows that are not there."`
 }
 
-// Questions are many questions of one view.
+// Questions is a request with many questions of one view.
 type Questions struct {
 	Questions []map[string]Values `json:"questions" doc:"Of each its parameters, named as in the view's query, without those of pages."`
 	PageSize  int                 `json:"page_size,omitempty" doc:"Rows of each answer; without it, the view's page."`
 }
 
-// Answers are those of Questions, in their order.
+// Answers are the answers to Questions, in the same order.
 type Answers struct {
 	Answers []Page `json:"answers"`
 }
 
-// Values are what a parameter is given: in JSON a text, or a list of them.
+// Values are the values of a parameter: in JSON, a text or a list of texts.
 type Values []string
 
-// UnmarshalJSON reads a text or a list of texts.
+// UnmarshalJSON decodes a text or a list of texts.
 func (v *Values) UnmarshalJSON(b []byte) error {
 	var one string
 	if err := json.Unmarshal(b, &one); err == nil && string(b) != "null" {
@@ -108,7 +108,7 @@ type Views struct {
 	Views []View `json:"views"`
 }
 
-// View is a question that the configuration declares.
+// View is a query that the configuration declares.
 type View struct {
 	Name       string      `json:"view"`
 	Path       string      `json:"path"`
@@ -128,7 +128,7 @@ type Tables struct {
 	Tables []Table `json:"tables"`
 }
 
-// Table is one whose rows may be read by their keys.
+// Table is a table whose rows may be read by key.
 type Table struct {
 	Name   string     `json:"table"`
 	Path   string     `json:"path"`
@@ -140,7 +140,7 @@ type Table struct {
 	Commands []Transition `json:"commands" doc:"Those that the asker's role may give."`
 }
 
-// KeyField is a field that row keys are made of.
+// KeyField is a field of row keys.
 type KeyField struct {
 	Name string `json:"name"`
 	Type string `json:"type" doc:"text, int, float, bool or time"`
@@ -154,7 +154,7 @@ type Transition struct {
 	Take []string `json:"take" doc:"Fields that the caller may give."`
 }
 
-// Parameter is what a view is asked by.
+// Parameter is a parameter of a view.
 type Parameter struct {
 	Name     string `json:"name"`
 	Type     string `json:"type" doc:"text, int, float, bool, time or words"`
@@ -175,7 +175,7 @@ type Problem struct {
 	Current *Current `json:"current,omitempty" doc:"Of a command that the row does not allow: how the row is."`
 }
 
-// Current is how a row is that a command was refused upon.
+// Current is the state of a row on which a command was refused.
 type Current struct {
 	State        string `json:"state"`
 	StateVersion int64  `json:"state_version"`
@@ -184,7 +184,7 @@ type Current struct {
 
 func (p *Problem) Error() string { return fmt.Sprintf("%d %s: %s", p.Status, p.Title, p.Detail) }
 
-// Wrong is an argument that is at fault.
+// Wrong is a faulty argument.
 type Wrong struct {
 	Location string `json:"location" doc:"query.NAME, path.NAME or body.PATH"`
 	Message  string `json:"message"`
@@ -205,7 +205,7 @@ type Command struct {
 	Token   string `json:"token,omitempty" doc:"For the header Brine-After of reads that are to see it; absent until it is published."`
 }
 
-// Fields are what a command takes beside its name.
+// Fields are the arguments of a command.
 type Fields struct {
 	Fields map[string]any `json:"fields,omitempty" doc:"Those that the command takes, by name."`
 }

@@ -13,13 +13,14 @@ import (
 )
 
 const (
-	watchAgain = time.Second // after a connection that was lost
+	watchAgain = time.Second // delay after a lost connection
 	maxEvent   = 16 << 20    // bytes
 )
 
-// Watch hands over a view's first page, and again each time it has changed, until ctx ends or see returns an error; either is returned.
-// stale says why the page handed over last may be old; then page is empty. A lost connection, and a refusal for a while (503), are tried
-// again each second, and what has changed meanwhile is handed over. Any other refusal ends it as a *Problem.
+// Watch calls see with a view's first page, once at the start and again each time it has changed, until ctx is done or see returns an
+// error, and returns either error. stale says why the last page may be out of date; page is empty then. After a lost connection or a
+// temporary refusal (503), Watch tries again each second, and delivers what has changed meanwhile. Any other refusal ends it with a
+// *Problem.
 func (c *Client) Watch(ctx context.Context, view string, params url.Values, see func(page Page, stale *Problem) error) error {
 	return c.watch(ctx, viewPath(view)+"/events", params, "page", func(data []byte, stale *Problem) error {
 		var page Page
@@ -32,7 +33,7 @@ func (c *Client) Watch(ctx context.Context, view string, params url.Values, see 
 	})
 }
 
-// watch hands over what events of a name hold, and problems; see Watch.
+// watch calls see with the data of the named events, and with problems; see Watch.
 func (c *Client) watch(ctx context.Context, path string, params url.Values, event string,
 	see func(data []byte, stale *Problem) error) error {
 	w := watch{event: event, see: see}
@@ -58,15 +59,15 @@ func (c *Client) watch(ctx context.Context, path string, params url.Values, even
 	}
 }
 
-// watch is what is kept from one connection to the next.
+// watch is the state that outlives a connection.
 type watch struct {
-	event string // what events are named that are handed over
+	event string // name of the events to deliver
 	see   func([]byte, *Problem) error
-	seen  error  // that see has returned
-	last  string // id of the event that was handed over
+	seen  error  // error returned by see
+	last  string // id of the last delivered event
 }
 
-// read hands over the events of one connection.
+// read delivers the events of one connection.
 func (w *watch) read(r io.Reader) error {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, maxEvent)
