@@ -1,6 +1,6 @@
-// Package live keeps answers fresh for those who watch them: an answer that a thousand clients wait for is asked for once a second, not a
-// thousand times, and each of them is handed the newest state, whatever it has missed. So a slow reader costs nobody else anything, and
-// itself only states in between. What is known to have changed is asked for at once.
+// Package live keeps watched answers fresh. An answer that a thousand clients watch is requested once per interval, not a thousand times,
+// and each client gets the newest state, even if it missed earlier ones. So a slow reader costs nobody else anything, and itself only
+// states in between. An answer that is known to have changed is requested at once.
 package live
 
 import (
@@ -14,33 +14,33 @@ import (
 )
 
 var (
-	// ErrFull is returned when as many streams or answers are watched as may be.
+	// ErrFull is returned if the limit of streams or answers is reached.
 	ErrFull = errors.New("as many answers are watched as may be")
-	// ErrClosed ends the streams of a hub that is closed.
+	// ErrClosed is returned by the streams of a closed hub.
 	ErrClosed = errors.New("the server ends")
-	// ErrPanicked ends the streams of an answer whose asking has panicked.
+	// ErrPanicked is returned by the streams of an answer whose Ask has panicked.
 	ErrPanicked = errors.New("asking for the answer has panicked")
 )
 
-// Options bound a hub. All are needed.
+// Options configure a hub. All are required.
 type Options struct {
-	Every   time.Duration // from the end of one asking for an answer to the next
-	Soonest time.Duration // the same where it is woken; twice as long each time that it has been woken for nothing, up to Every
-	Timeout time.Duration // of one asking
-	Beside  int           // askings at a time; what waits for its turn is asked less often than Every
-	Answers int           // that are watched at a time
-	Streams int           // of all answers
+	Every   time.Duration // from the end of one Ask for an answer to the start of the next
+	Soonest time.Duration // the same after a wake; doubles, up to Every, each time a wake was for nothing
+	Timeout time.Duration // per Ask
+	Beside  int           // concurrent Asks; those that wait for a turn run less often than Every
+	Answers int           // watched answers
+	Streams int           // streams of all answers
 	Log     *slog.Logger
 }
 
-// Ask returns an answer as it is now. Equal bytes are the same answer. wake has it be asked for again before its time, since it may have
-// changed; it returns at once. release, which may be nil, is called once what was returned is watched no more.
+// Ask returns the current answer. Equal bytes are the same answer. wake requests another Ask before the interval is over, because the
+// answer may have changed; it returns at once. release, which may be nil, is called once what was returned is no longer watched.
 type Ask func(ctx context.Context, wake func()) (data []byte, release func(), err error)
 
-// State is what is known of an answer.
+// State is the state of an answer.
 type State struct {
 	Data []byte // the newest answer; nil before the first
-	Err  error  // why it may be old: the last asking failed
+	Err  error  // why Data may be stale: the last Ask failed
 }
 
 // Hub watches answers. It is safe for concurrent use.
@@ -56,25 +56,25 @@ type Hub struct {
 	streams int
 }
 
-// watcher asks for one answer while it has streams. Its fields are the hub's mutex's, but for what never changes.
+// watcher requests one answer while it has streams. The hub's mutex guards its fields, except those that never change.
 type watcher struct {
 	key     string
 	ask     Ask
 	stop    context.CancelFunc
 	streams int
 	state   State
-	broken  bool          // its asking has panicked: it is asked for no more
-	changes uint64        // of state
-	changed chan struct{} // closed with the next change
+	broken  bool          // its Ask has panicked, and is not called again
+	changes uint64        // number of changes of state
+	changed chan struct{} // closed on the next change
 }
 
-// New returns a hub that watches nothing yet.
+// New returns a hub without watchers.
 func New(opts Options) *Hub {
 	ctx, end := context.WithCancel(context.Background())
 	return &Hub{opts: opts, ctx: ctx, end: end, turns: make(chan struct{}, opts.Beside), watched: map[string]*watcher{}}
 }
 
-// Close ends all streams, and returns once nothing is asked any more. Watching afterwards is refused with ErrClosed.
+// Close ends all streams, and returns once no Ask is running. Watch then returns ErrClosed.
 func (h *Hub) Close() {
 	h.mu.Lock()
 	h.end()
@@ -89,8 +89,8 @@ type Stream struct {
 	seen uint64
 }
 
-// Watch returns a stream of the answer of this key, which all watchers of the key share: a key names all that the answer depends on, who
-// may see what included. ask is called while there are streams, as often as the options say. The stream is to be closed.
+// Watch returns a stream of the answer with this key, which all watchers of the key share. The key must name all that the answer depends
+// on, including who may see what. ask is called while the answer has streams, as often as the options say. The caller closes the stream.
 func (h *Hub) Watch(key string, ask Ask) (*Stream, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -112,7 +112,7 @@ func (h *Hub) Watch(key string, ask Ask) (*Stream, error) {
 	return &Stream{hub: h, w: w}, nil
 }
 
-// Close gives the stream up; a second call does nothing.
+// Close closes the stream. It may be called again.
 func (s *Stream) Close() {
 	h := s.hub
 	h.mu.Lock()
@@ -128,8 +128,8 @@ func (s *Stream) Close() {
 	s.w = nil
 }
 
-// Next waits for a state that the stream has not returned yet, and returns the newest one. It ends with ctx's cause, with ErrClosed, or
-// with ErrPanicked.
+// Next waits for a state that the stream has not returned yet, and returns the newest one. Its error is ctx's cause, ErrClosed or
+// ErrPanicked.
 func (s *Stream) Next(ctx context.Context) (State, error) {
 	for {
 		s.hub.mu.Lock()
@@ -152,13 +152,13 @@ func (s *Stream) Next(ctx context.Context) (State, error) {
 	}
 }
 
-// run asks for a watcher's answer until ctx ends. It is the only one that changes the watcher's state.
+// run requests a watcher's answer until ctx is done. It is the only goroutine that changes the watcher's state.
 func (h *Hub) run(ctx context.Context, w *watcher) {
 	woken := make(chan struct{}, 1)
 	wake := func() {
 		select {
 		case woken <- struct{}{}:
-		default: // it is woken already
+		default: // already woken
 		}
 	}
 	release := func() {}
@@ -172,7 +172,7 @@ func (h *Hub) run(ctx context.Context, w *watcher) {
 		}
 		data, then, err := h.askOnce(ctx, w, wake)
 		<-h.turns
-		release() // only now: until then what was watched before wakes it
+		release() // not before: until then, what was watched before still wakes it
 		if release = then; then == nil {
 			release = func() {}
 		}
@@ -195,7 +195,7 @@ func (h *Hub) run(ctx context.Context, w *watcher) {
 	}
 }
 
-// wait waits until it is time to ask again, and reports whether that is before its time.
+// wait waits until the next Ask is due, and reports whether a wake made it early.
 func (h *Hub) wait(ctx context.Context, woken <-chan struct{}, soonest time.Duration) (early bool) {
 	began := time.Now()
 	timer := time.NewTimer(h.opts.Every)
@@ -207,19 +207,19 @@ func (h *Hub) wait(ctx context.Context, woken <-chan struct{}, soonest time.Dura
 		return false
 	case <-woken:
 	}
-	timer.Reset(soonest - time.Since(began)) // at once, if it is less than 0
+	timer.Reset(soonest - time.Since(began)) // at once, if negative
 	select {
 	case <-ctx.Done():
 	case <-timer.C:
 	}
 	select {
-	case <-woken: // what has woken it meanwhile is seen by the same asking
+	case <-woken: // the next Ask also sees what has woken it meanwhile
 	default:
 	}
 	return true
 }
 
-// askOnce asks. A panic ends the streams of this answer, and neither the others nor the process.
+// askOnce calls ask. A panic ends the streams of this answer, but neither other streams nor the process.
 func (h *Hub) askOnce(ctx context.Context, w *watcher, wake func()) (data []byte, release func(), err error) {
 	ctx, cancel := context.WithTimeout(ctx, h.opts.Timeout)
 	defer cancel()
@@ -232,7 +232,7 @@ func (h *Hub) askOnce(ctx context.Context, w *watcher, wake func()) (data []byte
 	return w.ask(ctx, wake)
 }
 
-// breaks ends the streams of a watcher. The next watcher of its key asks again.
+// breaks ends the streams of a watcher. The next stream of its key gets a new watcher.
 func (h *Hub) breaks(w *watcher) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -241,15 +241,15 @@ func (h *Hub) breaks(w *watcher) {
 	h.forget(w)
 }
 
-// forget has the next stream of the key be another watcher's. The mutex is held.
+// forget removes a watcher, so that the next stream of its key gets a new one. The caller holds the mutex.
 func (h *Hub) forget(w *watcher) {
 	if h.watched[w.key] == w {
 		delete(h.watched, w.key)
 	}
 }
 
-// note keeps what an asking returned, and wakes the streams where that is new, which it reports: another answer, the first failure, or the
-// end of failing.
+// note stores the result of an Ask, and wakes the streams if the state has changed, which it reports: another answer, the first failure, or
+// the end of failures.
 func (h *Hub) note(w *watcher, data []byte, err error) (changed bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

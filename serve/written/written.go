@@ -1,10 +1,9 @@
-// Package written joins those who write rows in this process with those who show them: what was shown of rows is marked by the ranges of
-// keys that it was read from, and a row that is written hits the marks whose ranges may hold it.
+// Package written connects the writers of rows in this process with those who show them. What was shown is marked by the key ranges that it
+// was read from, and a row that is written hits the marks whose ranges may hold it.
 //
-// The invariant: a row that anybody knows to be settled has hit every mark that was set on it before it was written, or while it was. Who
-// reads sets its mark first and reads then; who writes calls Wrote once the row is durable, and before saying so. Whatever of the two
-// comes first, either the reader has read the row, or its mark is hit. A mark may be hit by a row that is none of its ranges': ranges are
-// known by what their keys begin with.
+// The invariant: a row that anybody knows to be settled has hit every mark that was set before or while it was written. A reader sets its
+// mark first and then reads; a writer calls Wrote once the row is durable, and before it reports that. So either the reader has read the
+// row, or its mark is hit. A mark may also be hit by a row outside its ranges, because ranges are known only by their common prefixes.
 package written
 
 import (
@@ -13,32 +12,33 @@ import (
 )
 
 const (
-	// maxPrefix bounds what a range is known by, and so for how many lengths a row is looked up.
+	// maxPrefix limits the prefix of a range, and so the number of lengths for which a row is looked up.
 	maxPrefix = 32
-	// maxRanges bounds the ranges that a mark is on one by one; more of a table are the whole of it.
+	// maxRanges limits the ranges of a mark in a table; beyond it, the mark covers the whole table.
 	maxRanges = 64
 )
 
-// Rows are the rows that this process writes. The zero value is ready, and a nil *Rows is nobody's. They are safe for concurrent use.
+// Rows tracks the rows that this process writes. The zero value is ready to use, and a nil *Rows ignores writes. It is safe for concurrent
+// use.
 type Rows struct {
-	marks atomic.Int64 // that are set
+	marks atomic.Int64 // the number of places with marks
 
 	mu     sync.RWMutex
 	tables map[string]*table
 }
 
-// table is the marks on a table, by the prefixes that they are on. The mutex of Rows holds it.
+// table is the marks on a table, by prefix. The mutex of Rows guards it.
 type table struct {
 	at      [maxPrefix + 1]map[string]*marks
-	lengths [maxPrefix + 1]int // prefixes of each length
+	lengths [maxPrefix + 1]int // number of prefixes of each length
 }
 
-// marks are those on a prefix, but for some that are hit already.
+// marks are the marks on a prefix, except some that are already hit.
 //
-// hit says that all of them are, and so that another row has nobody to tell: what is known to be old costs a writer one look, however much
-// of it there is. It is set with the mutex of Rows held for reading, at the end of a walk, and taken back with that held for writing, where
-// a mark is added. So no mark can come between the walk and hit: one that is set before the walk is taken by it, and one that is set after
-// it has taken hit back, and waits for the next row. Who sees hit may rely on each mark being hit, since it is set after the last of them.
+// hit says that all of them are hit, so that another row need not visit them: once a prefix is stale, each further row costs the writer one
+// load. hit is set with the mutex of Rows held for reading, at the end of a walk, and cleared with the mutex held for writing, when a mark
+// is added. So no mark can be added between the walk and setting hit: a mark added before the walk is visited by it, and a mark added after
+// it clears hit and waits for the next row. Whoever sees hit can rely on each mark being hit, because hit is set after the last of them.
 type marks struct {
 	of  map[*Mark]struct{}
 	hit atomic.Bool
@@ -50,7 +50,7 @@ type Keys interface {
 	Row(i int) []byte
 }
 
-// Wrote reports that rows of a table are durable, or may be. It costs a few nanoseconds while no mark is set, and allocates nothing.
+// Wrote reports that rows of a table are durable, or may be. Without any mark it takes a few nanoseconds, and it does not allocate.
 func (r *Rows) Wrote(name string, keys Keys) {
 	if r == nil || r.marks.Load() == 0 {
 		return
@@ -82,10 +82,10 @@ func (t *table) hit(row []byte) {
 	}
 }
 
-// Mark is on ranges of keys. Its methods are for one goroutine, but for Hit.
+// Mark is a mark on ranges of keys. Its methods, except Hit, are not safe for concurrent use.
 type Mark struct {
 	rows   *Rows
-	call   func() // nil: nobody is called
+	call   func() // may be nil
 	hit    atomic.Bool
 	on     []place
 	closed bool
@@ -94,11 +94,11 @@ type Mark struct {
 // place is a prefix of keys of a table.
 type place struct{ table, prefix string }
 
-// Mark returns a mark that is on nothing yet. The first row that hits it calls call, if it is not nil, on the goroutine that wrote the row:
-// it returns at once, and calls nothing of this package. The mark is to be closed.
+// Mark returns a mark without ranges. The first row that hits it calls call, unless it is nil, on the goroutine that wrote the row. call
+// must return at once, and must not call this package. The caller closes the mark.
 func (r *Rows) Mark(call func()) *Mark { return &Mark{rows: r, call: call} }
 
-// Hit reports whether a row was written that may be of the ranges, since they were added.
+// Hit reports whether a row that may be in the ranges was written after they were added.
 func (m *Mark) Hit() bool { return m.hit.Load() }
 
 func (m *Mark) take() {
@@ -107,10 +107,10 @@ func (m *Mark) take() {
 	}
 }
 
-// Places is on how many prefixes the mark is.
+// Places returns the number of prefixes that the mark is on.
 func (m *Mark) Places() int { return len(m.on) }
 
-// Range adds the keys from start up to stop, which is not among them; an empty stop is the end of the table. They are read afterwards.
+// Range adds the keys in [start, stop); an empty stop is the end of the table. The caller reads them afterwards.
 func (m *Mark) Range(name string, start, stop []byte) { m.add(name, common(start, stop)) }
 
 // Row adds one key.
@@ -136,14 +136,14 @@ func (m *Mark) add(name string, prefix []byte) {
 	m.rows.set(m, p)
 }
 
-// common is what all keys of a range begin with.
+// common returns the common prefix of all keys of a range.
 func common(start, stop []byte) []byte {
 	n := 0
 	for n < len(start) && n < len(stop) && start[n] == stop[n] {
 		n++
 	}
 	if n < len(start) && n+1 == len(stop) && stop[n] == start[n]+1 {
-		n++ // up to the next prefix
+		n++ // stop is the next prefix
 	}
 	return start[:n]
 }
@@ -170,14 +170,14 @@ func (r *Rows) set(m *Mark, p place) {
 		t.lengths[length]++
 	}
 	if on.hit.Load() {
-		clear(on.of) // they are hit, and need no telling again
+		clear(on.of) // they are hit, and need no further visit
 		on.hit.Store(false)
 	}
 	on.of[m] = struct{}{}
 	r.marks.Add(1)
 }
 
-// Close takes the mark away. Hit says afterwards what it said before.
+// Close removes the mark. Hit keeps its value.
 func (m *Mark) Close() {
 	m.closed = true
 	if len(m.on) == 0 {
@@ -190,7 +190,7 @@ func (m *Mark) Close() {
 		t, length := r.tables[p.table], len(p.prefix)
 		r.marks.Add(-1)
 		on := t.at[length][p.prefix]
-		if on == nil { // the mark was hit, and is forgotten with those that were there
+		if on == nil { // the mark was hit, and was cleared with the others
 			continue
 		}
 		if delete(on.of, m); len(on.of) == 0 {
