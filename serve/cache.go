@@ -17,7 +17,7 @@ import (
 type Cache struct {
 	MaxAge time.Duration // 0: no caching
 	Own    time.Duration // the same, if longer, for what was read by key from tables that only this process writes
-	Bytes  int           // total size of cached answers; 64 MiB
+	Bytes  int           // total size of cached answers; default 64 MiB
 }
 
 // cache caches answers of GET routes for a while. A key includes the caller, and so all that the caller may see, so that nobody gets
@@ -116,7 +116,7 @@ func (c *cache) drop(e *list.Element) *reading {
 }
 
 // dropped are the readings of removed answers. They are closed after the cache's mutex is released, because closing a mark waits for a
-// moment between two flights of rows, and nobody else should wait for that.
+// gap between two flights of rows, and nobody else should wait for that.
 type dropped []*reading
 
 func (d *dropped) add(r *reading) { *d = append(*d, r) }

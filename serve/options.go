@@ -38,20 +38,20 @@ const DefaultListen = "127.0.0.1:8090"
 
 // Options configure what is served, and its limits.
 type Options struct {
-	Listen   string        // the configured address, whose host requests may use; DefaultListen
+	Listen   string        // the configured address, whose host requests may use; default DefaultListen
 	Hosts    []string      // allowed Host names besides loopback's; *.NAME allows all below NAME
-	Timeout  time.Duration // until an answer is complete or refused; 5 s
-	InFlight int           // concurrent requests; 256
-	// PageBytes is about the most bytes of JSON that the rows of a page have. A page ends early, after the row that exceeds it, and its token
-	// continues from there. 8 MiB
+	Timeout  time.Duration // until an answer is complete or refused; default 5 s
+	InFlight int           // concurrent requests; default 256
+	// PageBytes roughly limits the JSON of a page's rows. A page ends early, after the row that exceeds it, and its token continues from there.
+	// The default is 8 MiB.
 	PageBytes int
-	Streams   int // concurrent event streams, each possibly of a different answer; 512
+	Streams   int // concurrent event streams, each possibly of a different answer; default 512
 
 	// SQL configures statements; without a Catalog there is no such route. The masks are those of the caller.
 	SQL SQL
 
 	// Connections is the most connections besides those of event streams. One more closes the connection that has been idle longest, or else
-	// the one that has owed its request longest, or else the one whose request has taken longest. 1,024
+	// the one that has owed its request longest, or else the one whose request has taken longest. The default is 1,024.
 	Connections int
 
 	Version string // program version, for the OpenAPI document
@@ -69,7 +69,7 @@ type Options struct {
 	RoleMasks map[account.Role]*mask.Rules
 	Encrypted bool           // the listener speaks TLS
 	Proxies   []netip.Prefix // proxies that may forward requests, and whose client addresses are believed
-	PerSecond float64        // requests per second for public rows, per account or address; 10
+	PerSecond float64        // requests per second for public rows, per account or address; default 10
 
 	Masks  *mask.Rules // what is masked for callers without a role of RoleMasks; nil: nothing
 	Views  []query.View

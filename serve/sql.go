@@ -18,8 +18,8 @@ const sqlPath = root + "/sql"
 // SQL configures what statements may name, and their limits in addition to those of package sqlconsole.
 type SQL struct {
 	Catalog  *sqlconsole.Catalog // nil: no statements
-	Timeout  time.Duration       // per statement; 30 s
-	InFlight int                 // concurrent statements; 4
+	Timeout  time.Duration       // per statement; default 30 s
+	InFlight int                 // concurrent statements; default 4
 }
 
 // sqlRoutes returns the routes of statements, which both listeners have.
