@@ -42,8 +42,8 @@ type Options struct {
 	Hosts    []string      // allowed Host names besides loopback's; *.NAME allows all below NAME
 	Timeout  time.Duration // until an answer is complete or refused; default 5 s
 	InFlight int           // concurrent requests; default 256
-	// PageBytes roughly limits the JSON of a page's rows. A page ends early, after the row that exceeds it, and its token continues from there.
-	// The default is 8 MiB.
+	// PageBytes roughly limits the JSON of a page's rows. A page ends early, after the row that exceeds it, and its token continues from
+	// there. The default is 8 MiB.
 	PageBytes int
 	Streams   int // concurrent event streams, each possibly of a different answer; default 512
 
