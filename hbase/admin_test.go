@@ -128,7 +128,7 @@ func TestTruncateKeepsOrDropsSplits(t *testing.T) {
 	})
 }
 
-// A scan goes on through a split, a merge and a move under it, and a region that is no more is named.
+// A scan continues while regions split, merge and move under it, and a region that no longer exists is named.
 func TestRegionsSplitMergeAndMoveUnderAScan(t *testing.T) {
 	onBoth(t, func(t *testing.T, c *hbase.Client, name string) {
 		ctx := t.Context()
@@ -251,7 +251,7 @@ func TestFlushCompactAndLoads(t *testing.T) {
 }
 
 func TestClusterStatusAndBalancer(t *testing.T) {
-	var balancer sync.Mutex // real and zookeeper are one cluster
+	var balancer sync.Mutex // real and zookeeper are the same cluster
 	onBoth(t, func(t *testing.T, c *hbase.Client, name string) {
 		ctx := t.Context()
 		table(t, c, name)
@@ -283,7 +283,7 @@ func TestClusterStatusAndBalancer(t *testing.T) {
 	})
 }
 
-// However the master fails in whichever call of a change, it is made once, and its end is waited for.
+// However the master fails in any call of a change, the change is made once, and the client waits for its end.
 func TestMasterFailsWhileAChangeIsMade(t *testing.T) {
 	class := func(name string) func() *embedded.Outcome {
 		return func() *embedded.Outcome {
@@ -316,7 +316,7 @@ func TestMasterFailsWhileAChangeIsMade(t *testing.T) {
 	}
 }
 
-// An admin call ends with its context, also while it waits for a procedure.
+// An admin call ends with its context, even while it waits for a procedure.
 func TestAdminHeedsItsContext(t *testing.T) {
 	s, c := start(t, embedded.Options{})
 	asked := make(chan struct{}, 1000)

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// silentRegion is a peer of two regions of which the second, from "m" on, answers nothing until the gate is closed.
+// silentRegion returns a peer with two regions. The second one, from "m" on, answers nothing until the gate is closed.
 func silentRegion(t *testing.T, gate <-chan struct{}) *peer {
 	p := newPeer(t, "m")
 	_, silent := p.region(1)
@@ -31,13 +31,12 @@ func silentRegion(t *testing.T, gate <-chan struct{}) *peer {
 	return p
 }
 
-// wide is a row of about 100 bytes with its cell.
+// wide returns a row that takes about 100 bytes with its cell.
 func wide(prefix string, i int) string {
 	return fmt.Sprintf("%s%05d%s", prefix, i, strings.Repeat("-", 30))
 }
 
-// A region that takes nothing holds a quarter of the bound and no more: writers to it wait then, writers to
-// others goes on, also in the other table.
+// A region that accepts nothing holds a quarter of the bound and no more: then writers to it wait, while writers to others continue.
 func TestLaneHoldsAQuarterOfTheBound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		gate := make(chan struct{})
@@ -84,7 +83,7 @@ func TestLaneHoldsAQuarterOfTheBound(t *testing.T) {
 		if d := time.Since(start); d > 0 {
 			t.Errorf("the other region waited %v", d)
 		}
-		// A batch over both lanes waits as a whole, and takes no room meanwhile.
+		// A batch for both lanes waits as a whole and takes no room meanwhile.
 		both := make(chan *Flight)
 		go func() { both <- c.Submit(t.Context(), puts("a", wide("z", n))) }()
 		synctest.Wait()
@@ -106,7 +105,7 @@ func TestLaneHoldsAQuarterOfTheBound(t *testing.T) {
 	})
 }
 
-// A batch with more for one lane than it may hold goes when the lane is empty; what is held back lets it.
+// A batch with more for one lane than the lane may hold is sent when the lane is empty; what is held back does not block it.
 func TestBatchLargerThanALaneGoesAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPeer(t)
@@ -139,7 +138,7 @@ func TestBatchLargerThanALaneGoesAlone(t *testing.T) {
 	})
 }
 
-// Close wakes who waits for room in a lane.
+// Close wakes callers that wait for room in a lane.
 func TestCloseEndsTheWaitForALane(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		gate := make(chan struct{})
@@ -172,7 +171,7 @@ func TestCloseEndsTheWaitForALane(t *testing.T) {
 	})
 }
 
-// A batch of more than a lane may hold waits for an empty lane, and small ones that keep coming do not overtake it.
+// A batch of more than a lane may hold waits for an empty lane, and small ones that keep arriving do not overtake it.
 func TestLargeBatchIsNotOvertakenForEver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPeer(t)

@@ -1,6 +1,6 @@
 //go:build !race
 
-// The race detector allocates, and has pools forget.
+// The race detector allocates, and makes pools drop their contents.
 
 package hbase
 
@@ -20,17 +20,17 @@ import (
 	"brine/hbase/internal/wire"
 )
 
-// quietConn is a connection to a server that says yes to every Multi and allocates nothing once its buffers have grown: it
-// reads no more of a call than its id and how many mutations each region has.
+// quietConn is a connection to a server that acknowledges every Multi and allocates nothing once its buffers have grown: of a call, it
+// reads only the id and the number of mutations of each region.
 type quietConn struct {
 	mu     sync.Mutex
-	wake   *sync.Cond // guards all below, and is woken by its changes
-	in     []byte     // written and not yet understood
+	wake   *sync.Cond // guards everything below; signalled when it changes
+	in     []byte     // written and not yet parsed
 	out    []byte     // to be read
-	read   int        // of out
+	read   int        // bytes of out already read
 	param  []byte
 	result []byte
-	greet  bool // preamble and connection header have come
+	greet  bool // preamble and connection header have arrived
 	closed bool
 }
 
@@ -67,7 +67,7 @@ func (c *quietConn) Write(b []byte) (int, error) {
 // answer appends an acknowledgement of all mutations of a Multi.
 func (c *quietConn) answer(frame []byte) {
 	header, n := protowire.ConsumeBytes(frame)
-	id, _ := protowire.ConsumeVarint(header[1:]) // the first field of a RequestHeader is its call id
+	id, _ := protowire.ConsumeVarint(header[1:]) // the first field of a RequestHeader is the call id
 	request, _ := protowire.ConsumeBytes(frame[n:])
 	c.param = c.param[:0]
 	for len(request) > 0 { // MultiRequest.regionAction is field 1, and RegionAction.action field 3
@@ -128,7 +128,7 @@ func (*quietConn) SetDeadline(time.Time) error      { return nil }
 func (*quietConn) SetReadDeadline(time.Time) error  { return nil }
 func (*quietConn) SetWriteDeadline(time.Time) error { return nil }
 
-// turning is a connection to a peer that turns into a quiet one.
+// turning is a connection to a peer that becomes a quiet one.
 type turning struct {
 	net.Conn
 	quiet  *quietConn
@@ -158,7 +158,7 @@ func (c *turning) Close() error {
 func (*turning) SetReadDeadline(time.Time) error  { return nil }
 func (*turning) SetWriteDeadline(time.Time) error { return nil }
 
-// quiet opens a client that has found all regions of a table, and whose region server is quiet from now on.
+// quiet opens a client that has located all regions of a table, and whose region server is quiet from then on.
 func quiet(t testing.TB) *Client {
 	p := newPeer(t, sixteen()...)
 	var turned atomic.Bool
@@ -171,7 +171,7 @@ func quiet(t testing.TB) *Client {
 		defer mu.Unlock()
 		conns = append(conns, conn)
 		q := newQuietConn()
-		q.greet = true // it has come to the peer
+		q.greet = true // the peer has received it
 		return &turning{conn, q, &turned}, err
 	}
 	c := p.open(opts)
@@ -182,15 +182,15 @@ func quiet(t testing.TB) *Client {
 	mu.Lock()
 	defer mu.Unlock()
 	for _, conn := range conns {
-		conn.Close() // its readers turn to the quiet one
+		conn.Close() // makes its readers switch to the quiet one
 	}
 	return c
 }
 
-// BenchmarkSubmitQuiet is BenchmarkSubmit with a peer that costs little and allocates nothing: what is reported is the client's.
+// BenchmarkSubmitQuiet is BenchmarkSubmit with a peer that costs little and allocates nothing: the reported allocations are the client's.
 func BenchmarkSubmitQuiet(b *testing.B) { benchmarkSubmit(b, quiet(b)) }
 
-// A mutation allocates nothing once buffers have grown; what is left is of batches and calls: a flight, a frame, goroutines.
+// A mutation allocates nothing once buffers have grown; the remaining allocations are per batch and call: a flight, a frame, goroutines.
 func TestMutationsDoNotAllocate(t *testing.T) {
 	const size, window = 500, 8
 	c := quiet(t)

@@ -8,7 +8,7 @@ import (
 	"testing/synctest"
 )
 
-// allocated returns the bytes that f allocates, those of goroutines that run beside it included.
+// allocated returns the number of bytes that f allocates, including those of concurrent goroutines.
 func allocated(f func()) uint64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -17,7 +17,8 @@ func allocated(f func()) uint64 {
 	return after.TotalAlloc - before.TotalAlloc
 }
 
-// Servers that announce the longest answers allowed and then send nothing, one connection after the other, are not believed.
+// The client does not allocate memory for servers that announce the longest permitted answers and then send nothing, one connection after
+// the other.
 func TestAnnouncedAnswersTakeNoMemory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPeer(t)
@@ -36,7 +37,7 @@ func TestAnnouncedAnswersTakeNoMemory(t *testing.T) {
 		if err == nil || answered < 3 {
 			t.Errorf("%d lies: %v", answered, err)
 		}
-		const believed = 1 << 20 // of a length, before anything has come
+		const believed = 1 << 20 // of an announced length, before any data has arrived
 		if most := uint64(answered) * 2 * believed; took > most {
 			t.Errorf("%d bytes for %d answers that never came, want at most %d", took, answered, most)
 		}

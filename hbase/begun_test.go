@@ -13,8 +13,9 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// A change that the master works on when the waiting ends says that it was begun, as which procedure, and that it may still complete; one that
-// was sent and never answered that it may have been; one that was refused, or never sent, says neither.
+// If the waiting ends while the master works on a change, the error says that the change was begun, as which procedure, and that it may
+// still complete. If the change was sent and never answered, it may have been begun. If it was refused or never sent, the error says
+// neither.
 func TestAChangeThatWasBegunSaysSo(t *testing.T) {
 	running := &hbasepb.GetProcedureResultResponse{State: hbasepb.GetProcedureResultResponse_RUNNING.Enum()}
 	region := Region{Table: "t", ID: 1, Encoded: "e1"}
@@ -24,7 +25,7 @@ func TestAChangeThatWasBegunSaysSo(t *testing.T) {
 		do     func(context.Context, *Client) error
 		answer map[string]*reply // by method
 		begun  BegunError
-		text   string // of the error; "-": it is no BegunError
+		text   string // of the error; "-": not a BegunError
 	}{
 		{"a merge goes on and nobody waits", merge, map[string]*reply{
 			"MergeTableRegions": {param: &hbasepb.MergeTableRegionsResponse{ProcId: proto.Uint64(17)}}, "getProcedureResult": {param: running},
@@ -85,7 +86,7 @@ func compactFirst(ctx context.Context, c *Client) error {
 	return c.CompactRegion(ctx, *r, true)
 }
 
-// A change that takes long is reported every few seconds, with what is waited for.
+// A change that takes long is reported every few seconds.
 func TestAChangeThatTakesLongIsReported(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPeer(t)
@@ -105,7 +106,7 @@ func TestAChangeThatTakesLongIsReported(t *testing.T) {
 		}
 		var reports []ProcedureInfo
 		opts := p.options()
-		opts.Patience = time.Second // for one answer
+		opts.Patience = time.Second // per answer
 		opts.Hooks.Running = func(i ProcedureInfo) { reports = append(reports, i) }
 		c := p.open(opts)
 		if err := c.MergeRegions(t.Context(), Region{Table: "t", Encoded: "a"}, Region{Table: "t", Encoded: "b"}); err != nil {

@@ -12,7 +12,7 @@ import (
 	"brine/internal/testenv"
 )
 
-// scanEvents fills b with n mutations of one row and three cells each, as an order's scans have them: about 200 bytes.
+// scanEvents fills b with n mutations of one row and three cells each, like the scans of an order: about 200 bytes.
 func scanEvents(b *Batch, n, from int) {
 	family, value := []byte("e"), []byte("上海转运中心 0123456789")
 	qualifiers := [][]byte{[]byte("s"), []byte("a"), []byte("c")}
@@ -41,8 +41,8 @@ func perMutation(b *testing.B, n int) {
 	b.ReportMetric(float64(b.N*n)/b.Elapsed().Seconds(), "mutations/s")
 }
 
-// BenchmarkSubmit writes through lanes, calls and frames to a peer that only counts and says yes. The peer decodes with
-// hbasepb, so most of the allocations reported are its.
+// BenchmarkSubmit writes through lanes, calls and frames to a peer that only counts and acknowledges. The peer decodes with hbasepb, so it
+// causes most of the reported allocations.
 func BenchmarkSubmit(b *testing.B) {
 	var splits []string
 	for i := 1; i < 16; i++ {
@@ -70,8 +70,8 @@ func BenchmarkSubmitEmbedded(b *testing.B) {
 	benchmarkSubmit(b, c)
 }
 
-// BenchmarkTLS writes to two servers in turn, to one in plain text and to the other by TLS, and reports how much longer a round by TLS
-// takes, as a median. What is reported is what client and server pay together: they share this machine.
+// BenchmarkTLS writes to two servers in turn, to one in plain text and to the other over TLS, and reports the median of the extra time of a
+// round over TLS. It includes the costs of both client and server, which share this machine.
 func BenchmarkTLS(b *testing.B) {
 	b.Run("embedded", func(b *testing.B) {
 		a := certstest.New(b, "servers")
@@ -109,7 +109,7 @@ func benchmarkTLS(b *testing.B, plain, encrypted string, how *TLS) {
 		}
 		return float64(time.Since(start))
 	}
-	for range 3 { // warm
+	for range 3 { // warm up
 		round(clients[0])
 		round(clients[1])
 	}

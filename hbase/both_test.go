@@ -12,8 +12,8 @@ import (
 	"brine/internal/testenv"
 )
 
-// onBoth runs a test on the embedded server, on a real HBase and on the same found through its ZooKeeper, each with a table
-// name of its own, which is removed afterwards.
+// onBoth runs a test on the embedded server, on a real HBase, and on the same HBase found through its ZooKeeper. Each run has its own table
+// name, and the table is deleted afterwards.
 func onBoth(t *testing.T, f func(t *testing.T, c *hbase.Client, table string)) {
 	for name, connect := range map[string]func(*testing.T) string{
 		"embedded":  func(t *testing.T) string { s, _ := start(t, embedded.Options{}); return "rpc://" + s.Addr() },
@@ -21,7 +21,7 @@ func onBoth(t *testing.T, f func(t *testing.T, c *hbase.Client, table string)) {
 		"zookeeper": func(t *testing.T) string { return testenv.HBaseZooKeeper(t) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel() // the time goes into waiting for masters
+			t.Parallel() // most of the time is spent waiting for masters
 			c := dial(t, connect(t))
 			table := testenv.Name(t)
 			t.Cleanup(func() { drop(t, c, table) })
@@ -53,7 +53,7 @@ func create(t testing.TB, c *hbase.Client, table string, splits ...string) {
 	}
 }
 
-// put writes cells given as "row family:qualifier timestamp value", each a mutation.
+// put writes cells given as "row family:qualifier timestamp value", one mutation each.
 func put(t testing.TB, c *hbase.Client, table string, cells ...string) {
 	t.Helper()
 	failed, err := c.Submit(t.Context(), batch(t, table, cells...)).Wait(t.Context())

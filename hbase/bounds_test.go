@@ -10,11 +10,11 @@ import (
 	"time"
 )
 
-// However much is queued, no call carries more rows, more bytes or more lanes than it may, and no more calls are unanswered. A mutation
-// that is larger than a call may be goes alone.
+// However much is queued, no call exceeds its bounds on rows, bytes and lanes, and no more calls than permitted are unanswered. A mutation
+// larger than a call's bound is sent alone.
 func TestCallsKeepTheirBounds(t *testing.T) {
 	for name, tt := range map[string]struct {
-		rows, bytes int // of a call
+		rows, bytes int // per call
 		large       bool
 	}{
 		"rows":             {7, 1 << 20, false},
@@ -54,10 +54,10 @@ func TestCallsKeepTheirBounds(t *testing.T) {
 	}
 }
 
-// writeMuch writes to each of sixteen regions, in one batch, and returns the rows in their order.
+// writeMuch writes to each of sixteen regions in one batch and returns the rows in order.
 func writeMuch(t *testing.T, c *Client, large bool) (rows []string) {
 	rows = strings.Split("0123456789abcdef", "")
-	if failed := land(t, c, puts(rows...)); failed != nil { // all regions are known now
+	if failed := land(t, c, puts(rows...)); failed != nil { // now all regions are known
 		t.Fatal(failed)
 	}
 	b := NewBatch("t")

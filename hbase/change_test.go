@@ -11,7 +11,7 @@ import (
 	"brine/hbase/embedded"
 )
 
-// A hard delete that a replayed older put must not undo: the family is cleared below the version, and put at it, as one.
+// A hard delete that the replay of an older put must not undo: the family is deleted below the version and put at it, atomically.
 func TestMutateRowIsAtomic(t *testing.T) {
 	onBoth(t, func(t *testing.T, c *hbase.Client, table string) {
 		create(t, c, table)
@@ -21,7 +21,7 @@ func TestMutateRowIsAtomic(t *testing.T) {
 		b.Delete(hbase.DeleteFamily, []byte("e"), nil, 9)
 		b.Mutate([]byte("r"))
 		b.Put([]byte("e"), []byte("a"), 10, []byte("new"))
-		for range 2 { // applied twice it means the same
+		for range 2 { // applying it twice has the same effect
 			if err := c.MutateRow(t.Context(), b); err != nil {
 				t.Fatal(err)
 			}
@@ -138,8 +138,8 @@ func counter(c hbase.Cell) int64 {
 	return int64(binary.BigEndian.Uint64(c.Value))
 }
 
-// An answer that is lost after the change was made: increments and row mutations are sent again and done once; a checked
-// mutation is not sent again, and says so.
+// An answer is lost after the change was applied: increments and row mutations are sent again and applied once; a checked mutation is not
+// sent again, and the error says so.
 func TestLostAnswers(t *testing.T) {
 	s, c := start(t, embedded.Options{})
 	create(t, c, "t")
@@ -172,7 +172,7 @@ func TestLostAnswers(t *testing.T) {
 	}
 }
 
-// What the server answers before it does anything is retried, whatever the change.
+// Exceptions that a server answers before it does anything are retried, whatever the change.
 func TestChangesAreRetriedWhenNothingWasDone(t *testing.T) {
 	s, c := start(t, embedded.Options{})
 	create(t, c, "t")
@@ -194,7 +194,7 @@ func TestChangesAreRetriedWhenNothingWasDone(t *testing.T) {
 	}
 }
 
-// The server that got the region by a move has not heard of the increment whose answer was lost: nobody may send it there.
+// A server that received the region by a move does not know the increment whose answer was lost, so it must not be sent there.
 func TestIncrementIsNotRepeatedOnAnotherServer(t *testing.T) {
 	s, mover := start(t, embedded.Options{Servers: 2})
 	create(t, mover, "t")

@@ -14,7 +14,7 @@ import (
 	"brine/internal/testenv"
 )
 
-// counted is a connection whose bytes are counted.
+// counted is a connection that counts its bytes.
 type counted struct {
 	net.Conn
 	sent, received *atomic.Int64
@@ -32,7 +32,7 @@ func (c counted) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// compressed opens a client with a compression and counts its bytes.
+// compressed opens a client with the given compression and counts its bytes.
 func compressed(t testing.TB, connect, compression string) (c *hbase.Client, sent, received *atomic.Int64) {
 	t.Helper()
 	sent, received = new(atomic.Int64), new(atomic.Int64)
@@ -48,9 +48,9 @@ func compressed(t testing.TB, connect, compression string) (c *hbase.Client, sen
 	return c, sent, received
 }
 
-const stations = 3000 // rows of a test
+const stations = 3000 // rows per test
 
-// stationsBatch is rows that are as alike as scans are.
+// stationsBatch returns rows that resemble each other like scans.
 func stationsBatch(table string) *hbase.Batch {
 	b := hbase.NewBatch(table)
 	for i := range stations {
@@ -61,7 +61,7 @@ func stationsBatch(table string) *hbase.Batch {
 	return b
 }
 
-// roundTrip writes the rows and reads them back, by a scan and by gets.
+// roundTrip writes the rows and reads them back with a scan and with gets.
 func roundTrip(t *testing.T, c *hbase.Client, table string) {
 	t.Helper()
 	if failed, err := c.Submit(t.Context(), stationsBatch(table)).Wait(t.Context()); err != nil || failed != nil {
@@ -101,7 +101,7 @@ func testCompressions(t *testing.T, connect string, compressions ...string) {
 			t.Logf("%d bytes sent, %d received", s, r)
 			if name == "none" {
 				plainSent, plainReceived = s, r
-			} else if s > plainSent*3/4 || r > plainReceived/2 { // what is sent has the mutations uncompressed beside the cells
+			} else if s > plainSent*3/4 || r > plainReceived/2 { // besides the cells, requests contain the uncompressed mutations
 				t.Errorf("%d bytes sent and %d received; without compression %d and %d", s, r, plainSent, plainReceived)
 			}
 		})
@@ -118,12 +118,12 @@ func TestCompressedCellBlocks(t *testing.T) {
 		testCompressions(t, "rpc://"+s.Addr(), "none", "gzip", "snappy", "lz4", "zstd")
 	})
 	t.Run("real", func(t *testing.T) {
-		testCompressions(t, testenv.HBase(t), "none", "gzip", "snappy") // HBase 2.6 comes with the libraries of no more
+		testCompressions(t, testenv.HBase(t), "none", "gzip", "snappy") // HBase 2.6 does not include the other libraries
 	})
 }
 
-// A server that lacks a codec says so for good: at once where it does not know the name, and by a probe where it knows the
-// name and lacks the library, as the real one does of lz4.
+// A server without a codec says so for good: at once if it does not know the name, and in answer to a probe if it knows the name and lacks
+// the library, as the real server does for lz4.
 func TestServerLacksTheCodec(t *testing.T) {
 	c, _, _ := compressed(t, testenv.HBase(t), "lz4")
 	table := testenv.Name(t)

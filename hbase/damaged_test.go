@@ -13,7 +13,7 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// A row of hbase:meta that cannot be read fails the rows of its region alone: its neighbours, read with it, are written.
+// An unreadable row of hbase:meta fails only the rows of its region: its neighbours, read together with it, are written.
 func TestOneUnreadableRowOfMeta(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPeer(t, "h", "p")
@@ -64,7 +64,7 @@ func TestOneUnreadableRowOfMeta(t *testing.T) {
 	})
 }
 
-// Cells that cannot be read, of hbase:meta or of a table, are a failed try as any other, and their server is named.
+// Unreadable cells of hbase:meta or of a table are a failed try like any other, and the error names their server.
 func TestMalformedCellsAreTriedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPeer(t)

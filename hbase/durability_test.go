@@ -7,7 +7,7 @@ import (
 	"brine/hbase/hbasepb"
 )
 
-// What goes over the wire is what the mutator says; nothing unless it says something.
+// The durability on the wire is the mutator's, and absent if the mutator has none.
 func TestDurabilityIsTheMutators(t *testing.T) {
 	for d, want := range map[Durability]hbasepb.MutationProto_Durability{
 		TableDurability: hbasepb.MutationProto_USE_DEFAULT,

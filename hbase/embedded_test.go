@@ -33,7 +33,7 @@ func dial(t testing.TB, connect string) *hbase.Client {
 	return c
 }
 
-// table makes a table of rows r00 … r99, each with cells e:a and e:b, split at r25, r50 and r75.
+// table creates a table of rows r00 … r99, each with cells e:a and e:b, split at r25, r50 and r75.
 func table(t testing.TB, c *hbase.Client, name string) {
 	t.Helper()
 	splits := [][]byte{[]byte("r25"), []byte("r50"), []byte("r75")}
@@ -104,7 +104,7 @@ func TestScanCrossesRegions(t *testing.T) {
 	}
 }
 
-// Whatever call of a scan fails in whatever way, no row is missed, seen twice or torn.
+// Whichever call of a scan fails, and however, no row is missed, seen twice or torn.
 func TestScanGoesOnBehindTheLastRow(t *testing.T) {
 	for _, class := range []string{
 		"NotServingRegionException", "UnknownScannerException", "exceptions.ScannerResetException",
@@ -136,7 +136,7 @@ func TestScanGoesOnBehindTheLastRow(t *testing.T) {
 	}
 }
 
-// A consumer that stops early has its scanner closed.
+// When a consumer stops early, its scanner is closed.
 func TestScannerIsClosedWhenTheConsumerStops(t *testing.T) {
 	s, c := start(t, embedded.Options{})
 	table(t, c, "t")

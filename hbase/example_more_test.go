@@ -27,7 +27,7 @@ func written(ctx context.Context, c *hbase.Client, row, value string) {
 	}
 }
 
-// A snapshot keeps a table as it is before something is tried on it.
+// A snapshot preserves a table before an experiment.
 func ExampleClient_TakeSnapshot() {
 	ctx := context.Background()
 	c, done := example(ctx)
@@ -90,7 +90,7 @@ func ExampleClient_RestoreSnapshot() {
 	// Output: arrived
 }
 
-// Many rows are asked for while something else is done; one that cannot be read spoils no other.
+// Gets reads many rows in the background; one that cannot be read does not affect the others.
 func ExampleClient_Gets() {
 	ctx := context.Background()
 	c, done := example(ctx)
@@ -117,7 +117,7 @@ func ExampleClient_Gets() {
 	// 1 org.apache.hadoop.hbase.regionserver.NoSuchColumnFamilyException
 }
 
-// A program that is about to answer requests learns where all rows are first.
+// A program that is about to serve requests locates all rows first.
 func ExampleClient_Warm() {
 	ctx := context.Background()
 	c, done := example(ctx)
@@ -130,7 +130,7 @@ func ExampleClient_Warm() {
 	// Output: 2 regions
 }
 
-// A read for somebody who waits: ahead of others in the servers' queues, and over after a second.
+// An urgent read: it goes ahead of others in the servers' queues, and gives up after a second.
 func ExampleWithCallOptions() {
 	ctx := context.Background()
 	c, done := example(ctx)
@@ -146,7 +146,7 @@ func ExampleWithCallOptions() {
 	// Output: arrived
 }
 
-// openTelemetry is a Tracer that makes OpenTelemetry's spans. Package hbase itself does not import OpenTelemetry.
+// openTelemetry is a Tracer that makes OpenTelemetry spans. Package hbase itself does not import OpenTelemetry.
 type openTelemetry struct{ tracer trace.Tracer }
 
 func (o openTelemetry) Operation(ctx context.Context, op, table string) (context.Context, func(error)) {
@@ -168,7 +168,7 @@ func end(span trace.Span, err error) {
 	span.End()
 }
 
-// Reads become spans with their calls within them; region servers that trace go on with them.
+// Reads become spans that contain their calls; region servers with tracing continue them.
 func ExampleTracer() {
 	ctx := context.Background()
 	spans := tracetest.NewSpanRecorder()
@@ -196,7 +196,7 @@ func ExampleTracer() {
 	// Output: Get in get scans
 }
 
-// A user may read a table, and write one family of it.
+// A user may read a table and write one of its families.
 func ExampleClient_Grant() {
 	ctx := context.Background()
 	c, done := example(ctx)
@@ -224,7 +224,7 @@ func ExampleClient_Grant() {
 	// ann "e" RW
 }
 
-// A report that reads much is kept from taking the cluster from others.
+// A report that reads much is kept from overloading the cluster.
 func ExampleClient_SetThrottle() {
 	ctx := context.Background()
 	c, done := example(ctx)
@@ -253,7 +253,7 @@ func ExampleClient_SetThrottle() {
 	// reports scans READ_SIZE 52428800 1s
 }
 
-// A second cluster gets one table, once it is ready for it.
+// A second cluster receives one table once it is ready for it.
 func ExampleClient_AddPeer() {
 	ctx := context.Background()
 	c, done := example(ctx)
@@ -309,7 +309,7 @@ func ExampleClient_SlowLog() {
 	// Output: 0 slow calls
 }
 
-// Where an answer that is a little old is better than a late one, replicas of a region are asked when it does not answer at once.
+// If a slightly old answer is better than a late one, a region's replicas are asked when the region does not answer at once.
 func ExampleConsistency() {
 	ctx := context.Background()
 	server, err := embedded.Start(embedded.Options{Servers: 2})
@@ -329,7 +329,7 @@ func ExampleConsistency() {
 	written(ctx, c, "waybill-1", "arrived")
 
 	region := server.Regions("scans")[0]
-	server.Nodes()[region.Node].Freeze() // it answers nothing any more
+	server.Nodes()[region.Node].Freeze() // it stops answering
 	row, err := c.Get(ctx, "scans", hbase.Get{Row: []byte("waybill-1"), Consistency: hbase.Timeline})
 	if err != nil {
 		log.Fatal(err)

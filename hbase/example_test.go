@@ -11,8 +11,8 @@ import (
 	"brine/hbase/embedded"
 )
 
-// example opens a client of a server in this process; a real one is named by
-// rpc://master1:16000,master2:16000 or zk://zk1:2181,zk2:2181/hbase.
+// example opens a client of a server in this process. A real one has a name like rpc://master1:16000,master2:16000 or
+// zk://zk1:2181,zk2:2181/hbase.
 func example(ctx context.Context) (c *hbase.Client, close func()) {
 	server, err := embedded.Start(embedded.Options{})
 	if err != nil {
@@ -32,7 +32,7 @@ func example(ctx context.Context) (c *hbase.Client, close func()) {
 	}
 }
 
-// exampleServer is the server of an example that opens a client of its own.
+// exampleServer starts the server of an example that opens its own client.
 func exampleServer() (connect string, close func()) {
 	server, err := embedded.Start(embedded.Options{})
 	if err != nil {
@@ -64,7 +64,7 @@ func ExampleClient_Submit() {
 
 	failed, err := c.Submit(ctx, b).Wait(ctx)
 	if err != nil {
-		log.Fatal(err) // ctx ended; the flight goes on
+		log.Fatal(err) // ctx ended; the flight continues
 	}
 	for _, f := range failed {
 		fmt.Printf("%s: %v\n", b.Row(f.Index), f.Kind)
@@ -131,7 +131,7 @@ func ExampleClient_Scan() {
 	// k: value of k
 }
 
-// A delete of older versions and a put at this one, as one: no reader sees the row without both.
+// A delete of older versions and a put of this one, applied atomically: every reader sees both or neither.
 func ExampleClient_MutateRow() {
 	ctx := context.Background()
 	c, done := example(ctx)

@@ -19,40 +19,40 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// What becomes of the location of a region that failed.
+// What happens to the cached location of a region that failed.
 const (
-	kept     = "kept"     // the same is used again
+	kept     = "kept"     // used again
 	dropped  = "dropped"  // looked up again
-	replaced = "replaced" // the exception said where the region is
-	deserted = "deserted" // dropped, with all other regions of the server
+	replaced = "replaced" // the exception named the new location
+	deserted = "deserted" // dropped together with all other regions of the server
 )
 
-// The pauses before the first retry, as these tests set them: the jitter is up to 1 %.
+// The pauses before the first retry in these tests, with up to 1 % jitter.
 const (
 	pauseTable      = 2 * time.Millisecond
 	pauseOverloaded = 5 * time.Millisecond
-	pauseThrottled  = 13 * time.Millisecond // as the server says
+	pauseThrottled  = 13 * time.Millisecond // requested by the server
 	noPause         = time.Duration(0)
 )
 
-// exceptionCase is one exception of HBase's and what the client does about it.
+// exceptionCase is one of HBase's exceptions and what the client does about it.
 type exceptionCase struct {
 	class      string
 	message    string
-	overloaded bool // the flag in the answer
-	doNotRetry bool // the flag in the answer
+	overloaded bool // flag in the answer
+	doNotRetry bool // flag in the answer
 
 	remedy    string
 	pause     time.Duration
 	uncounted bool   // does not use up retries
 	location  string // kept, dropped, replaced, deserted
-	final     Kind   // given up at once, as this; 0: tried again
-	reads     string // for a scan that gets it: "" as for others, "reopened" though it is final for others
-	callOnly  bool   // answers a whole call only
-	regional  bool   // inside a Multi only
+	final     Kind   // fails at once with this kind; 0: retried
+	reads     string // for a scan: "" like other calls, "reopened" although it is final for others
+	callOnly  bool   // only answers a whole call
+	regional  bool   // only occurs inside a Multi
 }
 
-// exceptionCases are all rows of HBase's exceptions that a region server answers to a call on a region.
+// exceptionCases are all of HBase's exceptions that a region server answers to a call on a region.
 var exceptionCases = []exceptionCase{
 	{class: "NotServingRegionException", remedy: "relocate", pause: pauseTable, location: dropped},
 	{class: "exceptions.RegionMovedException", message: "Region moved to: hostname=$HOST port=$PORT startCode=1. As of locationSeqNum=7.",
@@ -105,8 +105,8 @@ func (e *exceptionCase) name() string {
 	return n
 }
 
-// exceptionBench is an embedded server with a table of three regions and the log of what was applied to it, and a client that knows
-// the regions' locations and notes its retries.
+// exceptionBench is an embedded server with a table of three regions and a log of the mutations applied to it, and a client that knows the
+// regions' locations and records its retries.
 type exceptionBench struct {
 	*embedded.Server
 	c       *Client
@@ -114,10 +114,10 @@ type exceptionBench struct {
 	applied map[string]int
 	mu      sync.Mutex
 	retries []RetryInfo
-	places  []string // of the regions in the cache at the first retry; "" is unknown
+	places  []string // servers of the regions in the cache at the first retry; "" is unknown
 }
 
-var benchRows = []string{"a", "h", "z"} // one in each region; h is the one that fails
+var benchRows = []string{"a", "h", "z"} // one in each region; the region of h fails
 
 func newExceptionBench(t *testing.T, retries int) *exceptionBench {
 	b := &exceptionBench{applied: map[string]int{}}
@@ -156,7 +156,7 @@ func (b *exceptionBench) cached() (places []string) {
 	return places
 }
 
-// fail makes the next n calls of a method that h's region is part of fail with the exception.
+// fail makes the next n calls of a method that include h's region fail with the exception.
 func (b *exceptionBench) fail(t *testing.T, method string, e *exceptionCase, whole bool, n int) {
 	host, port, err := net.SplitHostPort(b.Addr())
 	if err != nil {
@@ -181,7 +181,7 @@ func (b *exceptionBench) fail(t *testing.T, method string, e *exceptionCase, who
 	}))
 }
 
-// checkLocation holds what the cache held at the first retry against what the exception asks for.
+// checkLocation compares the cache at the first retry with what the exception requires.
 func (b *exceptionBench) checkLocation(t *testing.T, want string) {
 	t.Helper()
 	here := b.Addr()
@@ -194,7 +194,7 @@ func (b *exceptionBench) checkLocation(t *testing.T, want string) {
 	}
 }
 
-// Every exception, answered once to a Multi: for one region of three, or for a call of that region.
+// Every exception, answered once to a Multi: for one of three regions, or for a whole call to that region.
 func TestExceptionsOfAMulti(t *testing.T) {
 	for i := range exceptionCases {
 		e := &exceptionCases[i]
@@ -216,8 +216,8 @@ func TestExceptionsOfAMulti(t *testing.T) {
 	}
 }
 
-// A server that applies a Multi and has an empty answer for one region of three is asked again: that region's
-// mutation is sent twice, those of the others once.
+// A server that applies a Multi and has an empty answer for one of three regions is called again: that region's mutation is sent twice,
+// those of the others once.
 func TestAnswersOfAMultiThatSayNothing(t *testing.T) {
 	for name, nothing := range map[string]*hbasepb.RegionActionResult{
 		"no answer for the mutation":   {},
@@ -294,7 +294,7 @@ func (b *exceptionBench) checkOutcome(t *testing.T, e *exceptionCase, whole bool
 	b.checkLocation(t, e.location)
 }
 
-// Answered again and again, an exception uses up the retries, unless it is nobody's fault.
+// If it is answered again and again, an exception uses up the retries, unless it is nobody's fault.
 func TestExceptionsThatCount(t *testing.T) {
 	for i := range exceptionCases {
 		e := &exceptionCases[i]
@@ -363,7 +363,7 @@ func (b *exceptionBench) checkRead(t *testing.T, e *exceptionCase, final bool, f
 	}
 }
 
-// A server that refuses the handshake for good is reported at once, in its own words.
+// If a server refuses the handshake for good, the error is reported at once, in the server's words.
 func TestFatalAnswersToTheHandshake(t *testing.T) {
 	for _, tt := range []struct {
 		class  string
@@ -377,7 +377,7 @@ func TestFatalAnswersToTheHandshake(t *testing.T) {
 		{"ipc.UnsupportedCellCodecException", func(_ []byte, h *hbasepb.ConnectionHeader) { h.CellBlockCodecClass = proto.String("no.Codec") }, Refused},
 		{"ipc.UnsupportedCompressionCodecException", func(_ []byte, h *hbasepb.ConnectionHeader) {
 			h.CellBlockCompressorClass = proto.String("no.Compressor")
-		}, Denied}, // no mutation's fault: only the setting fixes it
+		}, Denied}, // not a mutation's fault: only the setting fixes it
 	} {
 		t.Run(tt.class, func(t *testing.T) {
 			s := startEmbedded(t, embedded.Options{})
@@ -399,7 +399,7 @@ func TestFatalAnswersToTheHandshake(t *testing.T) {
 	}
 }
 
-// changedHello changes the handshake of connections for the ClientService.
+// changedHello modifies the handshake of connections to the ClientService.
 type changedHello struct {
 	net.Conn
 	change func(preamble []byte, h *hbasepb.ConnectionHeader)

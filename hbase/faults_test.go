@@ -15,7 +15,7 @@ import (
 	"brine/hbase/embedded"
 )
 
-// faultyConn fails the n-th read or write of all connections together, and breaks with it.
+// faultyConn fails the n-th read or write over all connections, and breaks with it.
 type faultyConn struct {
 	net.Conn
 	left *atomic.Int64
@@ -54,13 +54,13 @@ func startEmbedded(t testing.TB, o embedded.Options) *embedded.Server {
 	return s
 }
 
-// patient are options for quick tests against a server on this machine.
+// patient returns options for quick tests against a server on this machine.
 func patient(connect string) Options {
 	return Options{Connect: connect, Pause: time.Millisecond, PauseServerOverloaded: time.Millisecond, Retries: 1000}
 }
 
-// Call 0 fails, then call 1, then 2 … until a run meets no failure: whatever breaks, every mutation gets one result, and
-// everything that was submitted is in the table, and is read back.
+// Call 0 fails, then call 1, then 2 …, until a run has no failure. Whatever breaks, every mutation gets one result, and everything
+// submitted is in the table and can be read back.
 func TestEveryFailedReadOrWriteIsSurvived(t *testing.T) {
 	t.Run("autoflush", func(t *testing.T) { failEachCall(t, MutatorOptions{Autoflush: true}) })
 	t.Run("buffered", func(t *testing.T) { failEachCall(t, MutatorOptions{WriteBuffer: 150}) })
@@ -85,7 +85,7 @@ func failEachCall(t *testing.T, o MutatorOptions) {
 		}
 		c, err := Open(t.Context(), opts)
 		if err != nil && left.Load() <= 0 {
-			continue // that the cluster cannot be reached is reported at once
+			continue // an unreachable cluster is reported at once
 		}
 		if err != nil {
 			t.Fatalf("call %d: %v", n, err)
@@ -170,7 +170,7 @@ func createTable(t testing.TB, c *Client, name string, splits ...string) {
 	}
 }
 
-// A server that accepts and then says nothing is noticed by the time of one call; the call fails with its address.
+// A server that accepts connections and is then silent is noticed within the time of one call; the call's error names its address.
 func TestSilentServerTimesOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPeer(t)
@@ -221,7 +221,7 @@ func TestIdleConnectionIsReplacedUnseen(t *testing.T) {
 	})
 }
 
-// An address that refused is not dialled again for two seconds.
+// An address that refused a connection is not dialled again for two seconds.
 func TestFailedServerFailsFast(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var dials atomic.Int32
@@ -240,7 +240,7 @@ func TestFailedServerFailsFast(t *testing.T) {
 	})
 }
 
-// Answers come in any order; each goes to its call.
+// Answers arrive in any order; each goes to its call.
 func TestAnswersOutOfOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPeer(t)
@@ -270,8 +270,7 @@ func TestAnswersOutOfOrder(t *testing.T) {
 	})
 }
 
-// A server that goes away and comes back on its address, with its folder, is found again: what was submitted meanwhile
-// arrives.
+// A server that stops and restarts with its address and directory is found again: what was submitted meanwhile arrives.
 func TestServerRestartLosesNothing(t *testing.T) {
 	o := embedded.Options{Dir: t.TempDir()}
 	s, err := embedded.Start(o)

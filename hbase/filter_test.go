@@ -78,7 +78,7 @@ func TestFilters(t *testing.T) {
 	})
 }
 
-// hasNot says that a server lacks a filter: the embedded one names those that it has not.
+// hasNot returns the error if a server lacks a filter, or "". Only the embedded server lacks any, and its error names the filter.
 func hasNot(t *testing.T, c *hbase.Client, table string, f hbase.Filter) string {
 	for _, err := range c.Scan(t.Context(), table, hbase.Scan{Filter: f, Limit: 1}) {
 		var e *hbase.Error

@@ -8,17 +8,17 @@ import (
 	"time"
 )
 
-// A server keeps a call of four regions. As long as hbase:meta has one of them there, the call is left alone, however long it
-// takes; once all are open elsewhere it is given up within two seconds, and everything is written there.
+// A server keeps a call of four regions. While hbase:meta has one of them there, the client leaves the call alone, however long it takes.
+// Once all are open elsewhere, the client gives it up within two seconds and writes everything there.
 func TestCallIsGivenUpOnceAllItsRegionsAreElsewhere(t *testing.T) {
 	for _, tt := range []struct {
-		moved int // of the four regions
+		moved int // number of the four regions
 		at    string
 		again bool
 	}{
 		{4, "other.example:16000", true},
 		{3, "other.example:16000", false},
-		{4, peerAddr, false}, // opened again where they were
+		{4, peerAddr, false}, // reopened where they were
 	} {
 		t.Run(fmt.Sprint(tt.moved, " regions at ", tt.at), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) { keptCall(t, tt.moved, tt.at, tt.again) })
@@ -31,7 +31,7 @@ func keptCall(t *testing.T, moved int, at string, again bool) {
 	rows := strings.Split("0123456789abcdef", "")
 	p := newPeer(t, sixteen()...)
 	var kept *reply
-	var regions []string // of the call that is kept
+	var regions []string // of the call that the server keeps
 	keep := false
 	p.answer = func(c *peerCall) *reply {
 		if c.method != "Multi" || !keep || kept != nil {
@@ -80,12 +80,12 @@ func keptCall(t *testing.T, moved int, at string, again bool) {
 	p.stop()
 }
 
-// A server hangs, and its regions move to others: the load goes on there, in order, long before the server does. What
-// the server applied and did not answer comes twice; what it finds when it goes on is refused.
+// A server hangs, and its regions move to others: the load continues there, in order, long before the server does. What the server applied
+// and did not answer is applied twice; when the server continues, it refuses the rest.
 func TestFrozenServerWithoutItsRegionsUnderLoad(t *testing.T) {
 	l := newLoad(t, 3, func(o *Options) { o.RPCTimeout, o.DialTimeout = 20*time.Second, time.Second })
 	l.during(func() {
-		l.pause() // the client knows where regions are
+		l.pause() // the client knows where the regions are
 		l.node(1).Freeze()
 		for _, r := range l.s.Regions("t") {
 			if r.Node == 1 {
@@ -99,7 +99,7 @@ func TestFrozenServerWithoutItsRegionsUnderLoad(t *testing.T) {
 			}
 		}
 		l.pause()
-		l.node(1).Thaw() // what it was sent is refused now
+		l.node(1).Thaw() // now it refuses the calls it has received
 		l.pause()
 	})
 	l.check(false)

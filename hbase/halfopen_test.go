@@ -11,12 +11,12 @@ import (
 	"time"
 )
 
-// halfOpen is a connection whose other side can go dumb: from then on it says nothing, and may not even read.
+// halfOpen is a connection whose peer can go dumb: from then on it sends nothing, and may not even read.
 type halfOpen struct {
 	net.Conn
 	dumb   *atomic.Bool
 	reads  bool
-	born   bool // dumb is not for it: it was made later
+	born   bool // made later, so dumb does not apply
 	closed chan struct{}
 	until  atomic.Pointer[time.Time]
 }
@@ -46,8 +46,8 @@ func (c *halfOpen) Close() error {
 	return c.Conn.Close()
 }
 
-// A peer that goes dumb under a load of writes costs one time-out of a call, whether it still reads or not, and however many
-// calls are unanswered: the connection is given up with the first, and everything goes over a new one.
+// A peer that goes dumb under a load of writes costs one time-out of a call, whether it still reads or not and however many calls are
+// unanswered: the first time-out ends the connection, and everything goes over a new one.
 func TestDumbPeerCostsOneTimeout(t *testing.T) {
 	for _, regions := range []int{1, 16} {
 		for _, reads := range []bool{true, false} {
@@ -96,7 +96,7 @@ func dumbUnderLoad(t *testing.T, regions int, reads bool) {
 	time.Sleep(5 * time.Second)
 	dumb.Store(true)
 	for range regions {
-		if d := <-slowest; d < opts.RPCTimeout/2 || d > opts.RPCTimeout*3/2 { // with pauses, look-ups and turns, less than two
+		if d := <-slowest; d < opts.RPCTimeout/2 || d > opts.RPCTimeout*3/2 { // with pauses, look-ups and turns, less than two time-outs
 			t.Errorf("the slowest mutation took %v, one call may take %v", d, opts.RPCTimeout)
 		}
 	}
@@ -104,7 +104,7 @@ func dumbUnderLoad(t *testing.T, regions int, reads bool) {
 	p.stop()
 }
 
-// Callers who are less patient than a call may take do not keep a dumb peer's connection alive by asking again and again.
+// Callers with less patience than a call's time-out do not keep a dumb peer's connection alive by calling again and again.
 func TestImpatientCallersDoNotKeepADumbPeer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPeer(t)

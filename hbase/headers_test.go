@@ -14,14 +14,14 @@ import (
 	"brine/hbase/internal/wire"
 )
 
-// headers is a server and a client whose requests are noted on their way.
+// headers is a server and a client, and records the headers of the client's requests.
 type headers struct {
 	server *embedded.Server
 	client *hbase.Client
 	proxy  string
 
 	mu   sync.Mutex
-	seen map[string]*hbasepb.RequestHeader // the last of each method
+	seen map[string]*hbasepb.RequestHeader // the last one of each method
 }
 
 func newHeaders(t *testing.T) *headers {
@@ -62,7 +62,7 @@ func (l *notingListener) Accept() (net.Conn, error) {
 	return &notingConn{c, pw}, nil
 }
 
-// notingConn hands what is read on to the reader of headers, before the server has it.
+// notingConn passes what is read to the reader of headers before the server gets it.
 type notingConn struct {
 	net.Conn
 	copy *io.PipeWriter
@@ -79,7 +79,7 @@ func (c *notingConn) Close() error {
 	return c.Conn.Close()
 }
 
-// read notes the headers of a connection's requests.
+// read records the headers of a connection's requests.
 func (h *headers) read(from *io.PipeReader) {
 	defer func() { _, _ = io.Copy(io.Discard, from) }()
 	r := bufio.NewReader(from)
@@ -96,7 +96,7 @@ func (h *headers) read(from *io.PipeReader) {
 			return
 		}
 		q, err := wire.DecodeRequest(frame)
-		if first || err != nil { // the connection header is no request
+		if first || err != nil { // the connection header is not a request
 			continue
 		}
 		h.mu.Lock()

@@ -17,12 +17,12 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// announced is a frame that announces length bytes and carries only come of them.
+// announced returns a frame that announces length bytes and contains only come of them.
 func announced(length uint32, come int) []byte {
 	return append(binary.BigEndian.AppendUint32(nil, length), make([]byte, come)...)
 }
 
-// hostile are the ways in which a server answers calls of rows that make no sense, by what the error must say of them.
+// hostile are nonsensical answers of a server to calls on rows, with what the error must say about them.
 var hostile = []struct {
 	name  string
 	reply func(c *peerCall) *reply
@@ -72,8 +72,8 @@ func ofMeta(c *peerCall) bool {
 	return c.method != "Scan" || proto.Unmarshal(c.Param, in) != nil || string(in.GetRegion().GetValue()) == "hbase:meta,,1"
 }
 
-// Whatever a server answers, reads and writes end in time, with its address and what is wrong with its answers, in a text of a
-// bearable length.
+// Whatever a server answers, reads and writes end in time. Their errors name its address and what is wrong with its answers, in a text of
+// reasonable length.
 func TestAHostileServerIsLeftInTime(t *testing.T) {
 	const patience = 10 * time.Second
 	for _, h := range hostile {
@@ -115,7 +115,7 @@ func TestAHostileServerIsLeftInTime(t *testing.T) {
 	}
 }
 
-// rowCalls are a read and a write of each kind.
+// rowCalls returns reads and writes, one of each kind.
 func rowCalls(c *Client) map[string]func(context.Context) error {
 	return map[string]func(context.Context) error{
 		"get": func(ctx context.Context) error { _, err := c.Get(ctx, "t", Get{Row: []byte("a")}); return err },
@@ -139,11 +139,11 @@ func rowCalls(c *Client) map[string]func(context.Context) error {
 	}
 }
 
-// Gets whose answer together is too long come in parts.
+// Gets whose joint answer is too long are retried in parts.
 func TestGetsWhoseAnswerIsTooLongComeInParts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPeer(t)
-		const most = 3 // gets whose answer fits
+		const most = 3 // number of gets whose answer fits
 		p.answer = func(c *peerCall) *reply {
 			if c.method != "Multi" {
 				return nil

@@ -15,11 +15,11 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// poisoned is a server that cannot bear mutations of rows with "bad" in them.
+// poisoned is a server that fails on mutations of rows with "bad" in them.
 type poisoned struct {
 	*peer
 	refuse func(c *peerCall) *reply
-	calls  atomic.Int32 // Multis
+	calls  atomic.Int32 // number of Multis
 }
 
 func newPoisoned(t *testing.T, refuse func(*peerCall) *reply) *poisoned {
@@ -38,9 +38,9 @@ func isBad(ra *hbasepb.RegionAction) bool {
 	return slices.ContainsFunc(ra.Action, func(a *hbasepb.Action) bool { return strings.Contains(string(a.GetMutation().GetRow()), "bad") })
 }
 
-// The ways in which a server refuses a batch without saying which mutation is at fault.
+// The ways in which a server refuses a batch without identifying the mutation at fault.
 var refusals = map[string]func(p **poisoned, c *peerCall) *reply{
-	// as HBase does it when a cell is too large: every mutation of the region's has the exception
+	// like HBase if a cell is too large: every mutation of the region gets the exception
 	"every mutation": func(p **poisoned, c *peerCall) *reply {
 		m := c.multi()
 		out := acknowledgement(m)
@@ -77,7 +77,7 @@ var refusals = map[string]func(p **poisoned, c *peerCall) *reply{
 	},
 }
 
-// note remembers the rows of a region's mutations as applied.
+// note records the rows of a region's mutations as applied.
 func (p *peer) note(ra *hbasepb.RegionAction) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -87,7 +87,7 @@ func (p *peer) note(ra *hbasepb.RegionAction) {
 	}
 }
 
-// rowsOf is n rows of both regions, those in bad among them.
+// rowsOf returns n rows of both regions, including those in bad.
 func rowsOf(n int, bad ...int) (rows []string, good []string) {
 	for i := range n {
 		row := fmt.Sprintf("%c%04d", 'a'+byte(i%2)*'m'-byte(i%2)*'a', i)
@@ -149,14 +149,14 @@ func TestPoisonedMutationsAreIsolated(t *testing.T) {
 	}
 }
 
-// What comes back in the search keeps its place: equal versions would show it.
+// Mutations that return during the search keep their order: equal versions would reveal a change.
 func TestIsolationKeepsTheOrderOfARow(t *testing.T) {
 	var p *poisoned
 	p = newPoisoned(t, func(c *peerCall) *reply { return refusals["every mutation"](&p, c) })
 	b := NewBatch("t")
 	for i, row := range []string{"a", "x", "a", "bad", "a", "y", "a", "x", "z", "a"} {
 		b.Mutate([]byte(row))
-		for q := range i + 1 { // the server sees by their number which mutation it is
+		for q := range i + 1 { // the server identifies the mutation by the number
 			b.Put([]byte("e"), fmt.Append(nil, q), 1, []byte("value"))
 		}
 	}
@@ -175,8 +175,8 @@ func TestIsolationKeepsTheOrderOfARow(t *testing.T) {
 	}
 }
 
-// A mutation at which the server, or something between, cuts the connection off, or that it answers with nonsense, is alone
-// in the end: the rest is written. Its own outcome stays unknown, so it is never refused.
+// If the server, or something in between, cuts the connection at a mutation or answers it with nonsense, that mutation is alone in the end,
+// and the rest is written. Its own outcome stays unknown, so it is never refused.
 func TestMutationThatCutsTheConnectionIsIsolated(t *testing.T) {
 	for name, answer := range map[string]func() *reply{
 		"cut":      func() *reply { return &reply{drop: true} },

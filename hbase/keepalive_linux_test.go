@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// The TCP options are passed on to the system.
+// The TCP options are passed to the operating system.
 func TestSettingsOfTCP(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

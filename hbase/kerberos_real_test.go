@@ -30,7 +30,7 @@ func TestRealKerberos(t *testing.T) {
 			name := testenv.Name(t)
 			table(t, c, name)
 			t.Cleanup(func() { dropTable(t, c, name) })
-			large := bytes.Repeat([]byte("0123456789abcdef"), 1<<15) // longer than what HBase says it takes at once
+			large := bytes.Repeat([]byte("0123456789abcdef"), 1<<15) // longer than HBase says it accepts at once
 			b := hbase.NewBatch(name)
 			b.Mutate([]byte("large"))
 			b.Put([]byte("e"), []byte("large"), 1, large)
@@ -93,7 +93,7 @@ func TestRealKerberosRefusals(t *testing.T) {
 	}
 }
 
-// changed writes a file with another text in one place.
+// changed writes a copy of a file with one text replaced.
 func changed(t testing.TB, file, from, to string) string {
 	t.Helper()
 	b, err := os.ReadFile(file)
@@ -110,7 +110,7 @@ func changed(t testing.TB, file, from, to string) string {
 	return file
 }
 
-// Tickets of a few seconds, connections that are cut all the time, and writers that go on: nothing is lost.
+// Tickets live for a few seconds, connections are cut all the time, and writers continue: nothing is lost.
 func TestRealKerberosRenewalUnderLoad(t *testing.T) {
 	o := realKerberos(t, "auth-conf")
 	o.Kerberos.Krb5Conf = changed(t, o.Kerberos.Krb5Conf, "[libdefaults]\n", "[libdefaults]\n  ticket_lifetime = 3s\n")
@@ -122,7 +122,7 @@ func TestRealKerberosRenewalUnderLoad(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { dropTable(t, c, name) })
-	end := time.Now().Add(7 * time.Second) // two lives and more
+	end := time.Now().Add(7 * time.Second) // more than two ticket lives
 	var wg sync.WaitGroup
 	written := make([]int, 4)
 	for w := range written {

@@ -21,7 +21,7 @@ const (
 	krbServer = "hbase/localhost"
 )
 
-// secured is a KDC and what a server and a client need of it.
+// secured is a KDC and what a server and a client need from it.
 type secured struct {
 	*gssapitest.KDC
 	addr   string
@@ -37,7 +37,7 @@ func secure(t testing.TB) *secured {
 		hbase.Kerberos{Principal: "brine", Keytab: kdc.Keytab(t, "brine"), Krb5Conf: kdc.Conf(t, addr)}}
 }
 
-// options are a client's, patient enough for the time that a machine which is busy takes.
+// options returns client options with enough patience for a busy machine.
 func (s *secured) options(connect string) hbase.Options {
 	k := s.client
 	return hbase.Options{Connect: connect, Kerberos: &k, Pause: 2 * time.Millisecond, PauseServerOverloaded: 2 * time.Millisecond}
@@ -53,7 +53,7 @@ func open(t testing.TB, o hbase.Options) *hbase.Client {
 	return c
 }
 
-// Every quality of protection carries every kind of call, cells of several wrapped messages included.
+// Every quality of protection carries every kind of call, including cells in several wrapped messages.
 func TestKerberos(t *testing.T) {
 	for _, qop := range []string{"", "auth", "auth-int", "auth-conf"} {
 		t.Run("qop "+qop, func(t *testing.T) {
@@ -87,7 +87,7 @@ func TestKerberos(t *testing.T) {
 	}
 }
 
-// A client that is not let in learns why, at once.
+// A client that is rejected gets the reason at once.
 func TestKerberosRefusals(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -147,13 +147,13 @@ func TestKerberosRefusals(t *testing.T) {
 	}
 }
 
-// Servers that do not keep to the exchange: the error says what they did, and comes while the time to connect is not over, or when it is.
+// Servers that violate the exchange: the error says what they did, and arrives before the time to connect is over, or when it is.
 func TestKerberosHostileServers(t *testing.T) {
 	frame := func(b []byte) []byte { return append(binary.BigEndian.AppendUint32(nil, uint32(len(b))), b...) }
 	success := []byte{0, 0, 0, 0}
 	for _, c := range []struct {
 		name   string
-		answer []byte // to the first token; nil: nothing, and the connection stays open
+		answer []byte // answer to the first token; nil: none, and the connection stays open
 		want   string
 	}{
 		{"no authentication", append(success, 0xff, 0xff, 0xff, 0xa8), "without authentication, which is refused"},
@@ -179,7 +179,7 @@ func TestKerberosHostileServers(t *testing.T) {
 			if c.answer == nil {
 				o.DialTimeout = 500 * time.Millisecond
 			}
-			for ; ; o.DialTimeout *= 2 { // on a busy machine the time may be over before the exchange begins
+			for ; ; o.DialTimeout *= 2 { // on a busy machine, the time may be over before the exchange begins
 				client, err := hbase.Open(t.Context(), o)
 				if err == nil {
 					client.Close()
@@ -196,8 +196,8 @@ func TestKerberosHostileServers(t *testing.T) {
 	}
 }
 
-// answerOnce reads preamble and first token of each connection, and answers those. Without an answer it holds the connection until the
-// client gives it up.
+// answerOnce reads the preamble and the first token of each connection, and answers them. Without an answer, it holds the connection until
+// the client gives it up.
 func answerOnce(l net.Listener, answer []byte) {
 	for {
 		c, err := l.Accept()
@@ -210,17 +210,18 @@ func answerOnce(l net.Listener, answer []byte) {
 			if _, err := io.ReadFull(c, head[:]); err != nil {
 				return
 			}
-			_, _ = io.CopyN(io.Discard, c, int64(binary.BigEndian.Uint32(head[6:]))) // whatever it was
+			_, _ = io.CopyN(io.Discard, c, int64(binary.BigEndian.Uint32(head[6:]))) // whatever it is
 			if answer != nil {
-				_, _ = c.Write(answer) // the client sees what is missing
+				_, _ = c.Write(answer) // the client notices what is missing
 				return
 			}
-			_, _ = io.Copy(io.Discard, c) // until it ends
+			_, _ = io.Copy(io.Discard, c) // until the connection ends
 		}()
 	}
 }
 
-// Tickets of two seconds, and connections that are cut all the time: what was acknowledged is there, and the KDC was asked again and again.
+// Tickets live for two seconds, and connections are cut all the time: everything acknowledged is there, and the KDC was called again and
+// again.
 func TestKerberosRenewalUnderLoad(t *testing.T) {
 	s := secure(t)
 	s.Set(func(f *gssapitest.Faults) { f.Life = 2 * time.Second })

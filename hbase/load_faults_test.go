@@ -15,14 +15,14 @@ import (
 	"brine/hbase/internal/remote"
 )
 
-// must reports an error of a fault that could not be done.
+// must fails the test if a fault could not be injected.
 func (l *load) must(err error) {
 	if err != nil {
 		l.t.Error(err)
 	}
 }
 
-// until lets the load run on until something has come of a fault; a test that fails waits for long.
+// until lets the load run until a fault has had its effect; a failing test waits for long.
 func (l *load) until(what string, holds func() bool) {
 	for end := time.Now().Add(20 * time.Second); !holds(); time.Sleep(ms) {
 		if time.Now().After(end) {
@@ -32,13 +32,13 @@ func (l *load) until(what string, holds func() bool) {
 	}
 }
 
-// pause lets the load run on for a moment, as long as the machine needs for some calls.
+// pause lets the load run for a moment: as long as the machine needs for some calls.
 func (l *load) pause() {
 	before := l.last.Load()
 	l.until("something is acknowledged", func() bool { return l.last.Load() != before })
 }
 
-// retried lets the load run on until so much more was sent again.
+// retried lets the load run until the given number of further retries.
 func (l *load) retried(times int64) {
 	before := l.retries.Load()
 	l.until("what failed is sent again", func() bool { return l.retries.Load() >= before+times })
@@ -61,13 +61,12 @@ func (l *load) region(row string) embedded.Region {
 
 func (l *load) node(i int) *embedded.Node { return l.s.Nodes()[i] }
 
-// elsewhere is a node that has not got the region.
+// elsewhere returns a node that does not have the region.
 func (l *load) elsewhere(r embedded.Region) *embedded.Node {
 	return l.node((r.Node + 1) % len(l.s.Nodes()))
 }
 
-// What is done to a cluster under load. None of it leaves a call's outcome unknown, so everything is applied exactly once,
-// in order.
+// Faults in a cluster under load. None of them leaves a call's outcome unknown, so everything is applied exactly once, in order.
 var answeredFaults = map[string]func(l *load){
 	"split": func(l *load) {
 		for _, at := range []string{"2", "6", "9", "a", "e"} {
@@ -192,8 +191,8 @@ func TestAnsweredFaultsUnderLoad(t *testing.T) {
 	}
 }
 
-// A plan of faults drawn at random, the same for a seed: regions split, merge and move, rows and regions are refused, all
-// at the same time.
+// A plan of random faults, the same for the same seed: regions split, merge and move, and rows and regions are refused, all at the same
+// time.
 func TestRandomFaultsKeepTheOrder(t *testing.T) {
 	for seed := range uint64(8) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -216,10 +215,10 @@ func TestRandomFaultsKeepTheOrder(t *testing.T) {
 type odds struct {
 	calls       int // one call in this many
 	of          int // and then, of this many region actions,
-	region, row int // this many whole ones, and some row in this many
+	region, row int // this many as a whole, and a row in this many
 }
 
-// refuse has the servers refuse regions and rows at random, with any of the exceptions after which the client tries again.
+// refuse makes the servers refuse regions and rows at random, with any of the exceptions that the client retries.
 func (l *load) refuse(rnd *rand.Rand, o odds) (remove func()) {
 	classes := []string{
 		"NotServingRegionException", "RegionTooBusyException", "exceptions.RegionOpeningException", "CallQueueTooBigException",
@@ -244,7 +243,7 @@ func (l *load) refuse(rnd *rand.Rand, o odds) (remove func()) {
 	})
 }
 
-// someFault splits, merges or moves some region.
+// someFault splits, merges or moves a region.
 func (l *load) someFault(rnd *rand.Rand) {
 	rs := l.s.Regions("t")
 	i := rnd.IntN(len(rs))
@@ -265,8 +264,8 @@ func (l *load) someFault(rnd *rand.Rand) {
 	}
 }
 
-// What leaves the outcome of calls unknown: they are sent again, so mutations may be applied twice, but the last that was
-// applied is the last that was submitted, and none is missing.
+// Faults that leave the outcome of calls unknown: the calls are sent again, so mutations may be applied twice, but the last one applied is
+// the last one submitted, and none is missing.
 func TestUnknownOutcomesUnderLoad(t *testing.T) {
 	for name, faults := range map[string]func(l *load){
 		"killed, and back": func(l *load) {
@@ -344,7 +343,7 @@ func TestUnknownOutcomesUnderLoad(t *testing.T) {
 	}
 }
 
-// A table that is disabled gives its mutations back; enabled again it takes them. One that is dropped gives them back too.
+// A disabled table returns its mutations as failed, and accepts them when it is enabled again. A dropped table also returns them.
 func TestTableDisabledEnabledAndDroppedUnderLoad(t *testing.T) {
 	l := newLoad(t, 3, func(o *Options) { o.Retries = 5 })
 	l.during(func() {})
@@ -360,7 +359,7 @@ func TestTableDisabledEnabledAndDroppedUnderLoad(t *testing.T) {
 				return
 			}
 			if failed == nil {
-				b = l.batch() // before the table was disabled
+				b = l.batch() // batch made before the table was disabled
 			}
 		}
 	}
@@ -374,7 +373,7 @@ func TestTableDisabledEnabledAndDroppedUnderLoad(t *testing.T) {
 	refused(ErrNoTable)
 }
 
-// A name that does not resolve for a while is waited out.
+// The client waits for a name that does not resolve for a while.
 func TestNameThatDoesNotResolveUnderLoad(t *testing.T) {
 	var down atomic.Bool
 	var refused atomic.Int64
@@ -397,11 +396,11 @@ func TestNameThatDoesNotResolveUnderLoad(t *testing.T) {
 	l.check(false)
 }
 
-// flippedConn changes one byte of the n-th read of all connections together.
+// flippedConn changes one byte of the n-th read over all connections.
 type flippedConn struct {
 	net.Conn
 	left *atomic.Int64
-	at   int // which byte of the read
+	at   int // index of the byte in the read
 }
 
 func (f flippedConn) Read(b []byte) (int, error) {
@@ -412,8 +411,8 @@ func (f flippedConn) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// A byte of each answer in turn is flipped: in its length, which then lies, its header, or what follows. The server has
-// applied what it was asked, so whatever the client makes of it, each mutation gets one result and the last one wins.
+// One byte of each answer in turn is flipped: in its length, which is then wrong, in its header, or in the rest. The server has applied the
+// call, so whatever the client makes of the answer, each mutation gets one result, and the last one wins.
 func TestFlippedBytesAreSurvived(t *testing.T) {
 	for _, at := range []int{0, 1, 2, 3, 4, 5, 7, 9, 13} {
 		t.Run(fmt.Sprint("byte ", at), func(t *testing.T) {
@@ -423,7 +422,8 @@ func TestFlippedBytesAreSurvived(t *testing.T) {
 			l := newLoad(t, 1, func(o *Options) {
 				badNetwork(func(c net.Conn) net.Conn { return flippedConn{c, &left, at} })(o)
 				o.RPCTimeout = 2 * time.Second
-				// A second call on the connection that the client gives up may be applied after it was sent again, and these cells have one time.
+				// A second call on the connection that the client gives up may be applied after it was sent again, and these cells have the same
+				// timestamp.
 				o.MaxServerCalls = 1
 			})
 			l.during(func() {
@@ -438,7 +438,7 @@ func TestFlippedBytesAreSurvived(t *testing.T) {
 	}
 }
 
-// The n-th RPC of all, whatever it is, fails in some way, for n from 0 until a run meets no failure.
+// The n-th RPC, whatever it is, fails in some way, for n from 0 until a run has no failure.
 func TestEveryFailedRPCIsSurvived(t *testing.T) {
 	for name, fault := range map[string]embedded.Outcome{
 		"dropped before":  {Drop: true},
@@ -459,7 +459,7 @@ func TestEveryFailedRPCIsSurvived(t *testing.T) {
 					return &fault
 				})
 				c, err := Open(t.Context(), patient("rpc://"+s.Addr()))
-				if err != nil && seen.Load() == int64(n+1) { // that the cluster cannot be reached is reported at once
+				if err != nil && seen.Load() == int64(n+1) { // an unreachable cluster is reported at once
 					c, err = Open(t.Context(), patient("rpc://"+s.Addr()))
 				}
 				if err != nil {
@@ -480,7 +480,7 @@ func TestEveryFailedRPCIsSurvived(t *testing.T) {
 	}
 }
 
-// The answers of calls come in any order, under load.
+// Under load, the answers to calls arrive in any order.
 func TestAnswersOutOfOrderUnderLoad(t *testing.T) {
 	l := newLoad(t, 1, nil)
 	rnd := rand.New(rand.NewPCG(3, 4))

@@ -13,9 +13,9 @@ import (
 	"brine/hbase/embedded"
 )
 
-// load writes to a few rows again and again, with equal versions: the n-th mutation of a row has tag(n) cells, so that the
-// server's log of what it applied shows the order, and what is missing or came twice. It goes on while faults are done to
-// the server, and then holds the log against what was submitted.
+// load writes to a few rows again and again with equal versions. The n-th mutation of a row has tag(n) cells, so that the server's log of
+// applied mutations shows the order, and what is missing or was applied twice. The load continues while faults are injected into the
+// server, and then compares the log with what was submitted.
 type load struct {
 	t    *testing.T
 	s    *embedded.Server
@@ -23,12 +23,12 @@ type load struct {
 	rows []string
 
 	mu      sync.Mutex
-	applied map[string][]int // by row, as the server applied them: cells of each mutation
+	applied map[string][]int // by row, as applied by the server: the number of cells of each mutation
 
-	submitted int // of each row
+	submitted int // per row
 	most      atomic.Int64
-	last      atomic.Int64 // when something was acknowledged, in ns since 1970
-	stall     atomic.Int64 // the longest time without
+	last      atomic.Int64 // time of the last acknowledgement, in ns since 1970
+	stall     atomic.Int64 // longest time without one
 	retries   atomic.Int64
 }
 
@@ -36,7 +36,7 @@ const tags = 17
 
 func tag(n int) int { return 1 + n%tags }
 
-// newLoad starts a cluster with a table of four regions, and a client with these options on top of patient ones.
+// newLoad starts a cluster with a table of four regions and a client with patient options, modified by change.
 func newLoad(t *testing.T, servers int, change func(*Options)) *load {
 	l := &load{t: t, applied: make(map[string][]int)}
 	for i := range 16 {
@@ -68,13 +68,13 @@ func newLoad(t *testing.T, servers int, change func(*Options)) *load {
 	return l
 }
 
-// raise keeps the greatest of all that are given, by however many goroutines.
+// raise sets most to the maximum of itself and n; it may be called by several goroutines.
 func raise(most *atomic.Int64, n int64) {
 	for old := most.Load(); n > old && !most.CompareAndSwap(old, n); old = most.Load() {
 	}
 }
 
-// batch is the next mutation of each row.
+// batch returns the next mutation of each row.
 func (l *load) batch() *Batch {
 	b := NewBatch("t")
 	for _, row := range l.rows {
@@ -87,8 +87,7 @@ func (l *load) batch() *Batch {
 	return b
 }
 
-// during writes with a window of eight flights until the faults are done, and eight flights more; then all must be
-// acknowledged.
+// during writes with a window of eight flights until faults returns, and then eight flights more; then all must be acknowledged.
 func (l *load) during(faults func()) {
 	l.t.Helper()
 	done := make(chan struct{})
@@ -121,7 +120,7 @@ func (l *load) during(faults func()) {
 	}
 }
 
-// report logs what the load went through, and holds its memory against the bound.
+// report logs the course of the load, and compares its memory with the bound.
 func (l *load) report() {
 	l.t.Helper()
 	l.t.Logf("%d mutations, %d retries, longest stall %v, at most %d bytes", l.submitted*len(l.rows), l.retries.Load(), time.Duration(l.stall.Load()), l.most.Load())
@@ -130,8 +129,8 @@ func (l *load) report() {
 	}
 }
 
-// checkPresent requires only that everything was applied, in whatever order: where calls that nobody waits for any
-// more are carried out late, as they may when a server was frozen, only versions order the mutations of a row.
+// checkPresent requires only that everything was applied, in any order: if calls that nobody waits for any more are applied late, as they
+// may be after a server was frozen, only versions order the mutations of a row.
 func (l *load) checkPresent() {
 	l.t.Helper()
 	l.report()
@@ -153,12 +152,12 @@ func (l *load) checkPresent() {
 	}
 }
 
-// check holds the log, and what can be read, against what was submitted. once: nothing came twice.
+// check compares the log, and what can be read, with what was submitted. If once is true, nothing may be applied twice.
 func (l *load) check(once bool) {
 	l.t.Helper()
 	l.report()
 	for _, row := range l.rows {
-		l.mu.Lock() // and not over the Get: what the server still carries out takes it too
+		l.mu.Lock() // not held during the Get: what the server still applies needs it too
 		applied := slices.Clone(l.applied[row])
 		l.mu.Unlock()
 		if err := inOrder(applied, l.submitted, once); err != nil {
@@ -171,12 +170,12 @@ func (l *load) check(once bool) {
 	}
 }
 
-// inOrder returns what is wrong with the log of a row of which n mutations were acknowledged: after mutation i comes i+1, or,
-// where a call's outcome was unknown, an earlier one that was applied already. From that one on all others may come again; or
-// it came late, carried out by the server when nobody waited for it any more, and the order goes on as if it had not.
+// inOrder returns what is wrong with the log of a row with n acknowledged mutations. Mutation i is followed by i+1 or, after a call with an
+// unknown outcome, by an earlier one that was applied before. In the latter case, either all following ones may come again; or it was late,
+// applied by the server when nobody waited for it any more, and the order continues without it.
 func inOrder(log []int, n int, once bool) error {
 	seen := 0
-	ats := []int{-1} // the mutations that may have been the last, late ones aside
+	ats := []int{-1} // the mutations that may have been the last, apart from late ones
 	for i, cells := range log {
 		var next []int
 		for _, at := range ats {
@@ -217,9 +216,9 @@ func TestInOrderSeesWhatIsWrong(t *testing.T) {
 		{[]int{1, 2}, 3, false, false},
 		{[]int{1, 2, 2, 3}, 3, true, false},
 		{[]int{1, 2, 1, 2, 3}, 3, false, true},
-		{[]int{1, 2, 3, 2}, 3, false, false}, // the last applied is not the last
+		{[]int{1, 2, 3, 2}, 3, false, false}, // the last one applied is not the last one submitted
 		{[]int{1, 2, 3, 2, 3}, 3, false, true},
-		{[]int{1, 2, 3, 2, 4}, 4, false, true}, // 2 came late
+		{[]int{1, 2, 3, 2, 4}, 4, false, true}, // 2 is late
 		{[]int{1, 2, 3, 2, 5}, 5, false, false},
 		{[]int{1, 2, 3, 2, 4}, 4, true, false},
 	} {
@@ -229,7 +228,7 @@ func TestInOrderSeesWhatIsWrong(t *testing.T) {
 	}
 }
 
-// badNetwork wraps the client's connections.
+// badNetwork returns an option that wraps the client's connections.
 func badNetwork(wrap func(net.Conn) net.Conn) func(*Options) {
 	return func(o *Options) {
 		o.Dial = func(ctx context.Context, network, addr string) (net.Conn, error) {

@@ -12,14 +12,14 @@ import (
 	"time"
 )
 
-// lab is a client of a scripted peer in a bubble of fake time, which notes what arrives when and why it left.
+// lab is a client of a scripted peer in a synctest bubble. It records what arrives when, and why it was sent.
 type lab struct {
 	*peer
 	c     *Client
 	start time.Time
 
 	mu      sync.Mutex
-	arrived []time.Duration // of each Multi, since the start
+	arrived []time.Duration // times of the Multis since the start
 	flushes []FlushReason
 }
 
@@ -64,7 +64,7 @@ func mutator(t testing.TB, c *Client, o MutatorOptions) *Mutator {
 	return m
 }
 
-// expect waits until nothing moves any more, and compares what has happened so far.
+// expect waits until nothing happens any more, and compares what has happened so far.
 func (l *lab) expect(t *testing.T, arrived []time.Duration, flushes ...FlushReason) {
 	t.Helper()
 	synctest.Wait()
@@ -90,7 +90,7 @@ func TestAutoflushSendsAtOnce(t *testing.T) {
 	})
 }
 
-// The first mutation that waits sets the linger; what comes meanwhile goes with it.
+// The first mutation that waits starts the linger; those that arrive meanwhile are sent with it.
 func TestLingerIsExact(t *testing.T) {
 	inLab(t, nil, func(t *testing.T, l *lab) {
 		m := l.mutator(t, MutatorOptions{Linger: 50 * ms})
@@ -123,13 +123,13 @@ func TestFullWriteBufferIsSentAtOnce(t *testing.T) {
 		time.Sleep(10 * ms)
 		m.Submit(t.Context(), puts("c"))
 		l.expect(t, []time.Duration{10 * ms}, FlushFull)
-		m.Submit(t.Context(), puts("d")) // the linger begins again
+		m.Submit(t.Context(), puts("d")) // the linger starts again
 		time.Sleep(time.Second)
 		l.expect(t, []time.Duration{10 * ms, 60 * ms}, FlushFull, FlushLinger)
 	})
 }
 
-// Flush waits for what was submitted before it, and for nothing else.
+// Flush waits for everything submitted before it, and for nothing else.
 func TestFlushIsABarrier(t *testing.T) {
 	inLab(t, nil, func(t *testing.T, l *lab) {
 		if err := l.mutator(t, MutatorOptions{}).Flush(t.Context()); err != nil {
@@ -169,7 +169,7 @@ func TestFlushIsABarrier(t *testing.T) {
 		if time.Since(l.start) != time.Second {
 			t.Errorf("took %v", time.Since(l.start))
 		}
-		<-other.Done() // it had joined the lane, and left with what stood there
+		<-other.Done() // it had joined the lane, and was sent with the mutations there
 		l.expect(t, nil, FlushCalled, FlushCalled)
 	})
 }
@@ -194,11 +194,11 @@ func TestReleaseSendsAndReturns(t *testing.T) {
 	})
 }
 
-// What one mutator holds back must not keep another from the room that it takes.
+// What one mutator holds back must not block the room that another one needs.
 func TestSubmitThatWaitsForRoomLetsGoWhatIsHeldBack(t *testing.T) {
 	change := func(o *Options) { o.MaxBufferedBytes = 1 << 10 }
 	inLab(t, change, func(t *testing.T, l *lab) {
-		big := func(row string) *Batch { return puts(row + strings.Repeat("-", 400)) } // row and value: 800 bytes and more
+		big := func(row string) *Batch { return puts(row + strings.Repeat("-", 400)) } // row and value: more than 800 bytes
 		holding := l.mutator(t, MutatorOptions{Linger: time.Hour})
 		first := holding.Submit(t.Context(), big("a"))
 		l.expect(t, nil)
@@ -215,7 +215,7 @@ func TestSubmitThatWaitsForRoomLetsGoWhatIsHeldBack(t *testing.T) {
 	})
 }
 
-// However often the bound is met by however many, none waits for a linger.
+// However often and by however many callers the bound is reached, none waits for a linger.
 func TestTightByteBoundNeverWaitsForTheLinger(t *testing.T) {
 	change := func(o *Options) { o.MaxBufferedBytes = 1 << 10 }
 	inLab(t, change, func(t *testing.T, l *lab) {
@@ -238,14 +238,14 @@ func TestTightByteBoundNeverWaitsForTheLinger(t *testing.T) {
 	})
 }
 
-// Each mutator's mutations are sent again as often, and as soon, as its own options say.
+// Each mutator's options determine how often and how soon its mutations are retried.
 func TestRetriesAndPauseAreTheMutators(t *testing.T) {
 	inLab(t, nil, func(t *testing.T, l *lab) {
 		l.answer = tooBusy
 		m := l.mutator(t, MutatorOptions{Autoflush: true, Retries: 1, Pause: 10 * time.Second})
 		failed, err := m.Submit(t.Context(), puts("a")).Wait(t.Context())
 		if err != nil || len(failed) != 1 || failed[0].Attempts != 1 {
-			t.Fatalf("%+v %v", failed, err) // the pause is over the client's OperationTimeout
+			t.Fatalf("%+v %v", failed, err) // the pause exceeds the client's OperationTimeout
 		}
 		m = l.mutator(t, MutatorOptions{Autoflush: true, Retries: 2, Pause: 100 * ms})
 		start := time.Now()

@@ -17,7 +17,7 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// masterless starts two region servers with a table, and kills their master, which is noticed after so long.
+// masterless starts two region servers with a table and kills their master, which is noticed after the given time.
 func masterless(t *testing.T, notice time.Duration) *embedded.Server {
 	t.Helper()
 	s, err := embedded.Start(embedded.Options{Servers: 2, DetectAfter: notice})
@@ -30,14 +30,14 @@ func masterless(t *testing.T, notice time.Duration) *embedded.Server {
 	return s
 }
 
-// soon ends a test that waits for a master.
+// soon returns a context for a test that waits for a master.
 func soon(t *testing.T) context.Context {
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	t.Cleanup(cancel)
 	return ctx
 }
 
-// works opens, writes and reads, and gets an error that there is no master.
+// works opens a client, writes and reads, and expects an error that there is no master.
 func works(t *testing.T, connect string) {
 	t.Helper()
 	ctx := soon(t)
@@ -59,8 +59,8 @@ func works(t *testing.T, connect string) {
 	}
 }
 
-// A client that is given region servers, alone or beside the masters, needs no master: neither when there is none nor when the region
-// servers still hold a dead one for alive.
+// A client with region servers in its connect string, alone or beside masters, needs no master: neither when there is none, nor while the
+// region servers still consider a dead one alive.
 func TestOpensWithoutMasterByRegionServers(t *testing.T) {
 	for name, notice := range map[string]time.Duration{"none": time.Nanosecond, "one of which nobody knows that it is dead": time.Hour} {
 		t.Run(name, func(t *testing.T) {
@@ -85,7 +85,7 @@ func nameOf(t *testing.T, n *embedded.Node) *hbasepb.ServerName {
 	return &hbasepb.ServerName{HostName: &host, Port: proto.Uint32(uint32(number)), StartCode: proto.Uint64(1)}
 }
 
-// In ZooKeeper is where hbase:meta is; that of the master is missing, or names a dead one.
+// ZooKeeper has the location of hbase:meta; that of the master is missing, or names a dead one.
 func TestOpensWithoutMasterByZooKeeper(t *testing.T) {
 	s := masterless(t, time.Nanosecond)
 	z := zktest.New(t, "/hbase")
@@ -99,7 +99,7 @@ func TestOpensWithoutMasterByZooKeeper(t *testing.T) {
 	z.Finish()
 }
 
-// A client configured with only the master's address finds hbase:meta again by the region servers that it has met since.
+// A client configured with only the master's address finds hbase:meta again through region servers that it has used since.
 func TestFindsMetaAgainWithoutMaster(t *testing.T) {
 	s, err := embedded.Start(embedded.Options{Servers: 2, DetectAfter: time.Nanosecond})
 	if err != nil {
@@ -118,7 +118,7 @@ func TestFindsMetaAgainWithoutMaster(t *testing.T) {
 	}
 }
 
-// A master that starts is there: it is not for the caller to go on without what only it knows.
+// A starting master counts as present: callers must not continue without what only it knows.
 func TestStartingMasterIsNotAway(t *testing.T) {
 	s, err := embedded.Start(embedded.Options{})
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// A mutation is given up when its retries are spent, or before the pause that its time does not allow.
+// A mutation fails when its retries are used up, or before a pause that would exceed its time.
 func TestTransientFailureEndsAfterRetriesOrTime(t *testing.T) {
 	tests := []struct {
 		name     string
@@ -41,7 +41,7 @@ func TestTransientFailureEndsAfterRetriesOrTime(t *testing.T) {
 	}
 }
 
-// tooBusy is the answer of a region that takes nothing.
+// tooBusy is the answer of a region that accepts nothing.
 func tooBusy(c *peerCall) *reply {
 	if c.method == "Multi" {
 		return exception("RegionTooBusyException", "")
@@ -49,7 +49,7 @@ func tooBusy(c *peerCall) *reply {
 	return nil
 }
 
-// The pauses of a lane are those of HBase's table, to 1 %, and exactly what a throttled server says.
+// The pauses of a lane follow HBase's table to within 1 %, and are exactly what a throttled server requests.
 func TestPausesFollowTheTable(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPeer(t)

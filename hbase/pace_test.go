@@ -10,7 +10,7 @@ import (
 	"brine/hbase/hbasepb"
 )
 
-// sixteen are the splits of a table of 16 regions, by the first hex digit.
+// sixteen returns the splits of a table of 16 regions, by the first hex digit.
 func sixteen() (splits []string) {
 	for i := 1; i < 16; i++ {
 		splits = append(splits, fmt.Sprintf("%x", i))
@@ -18,7 +18,7 @@ func sixteen() (splits []string) {
 	return splits
 }
 
-// slowPeer answers each Multi after the time of its slowest region.
+// slowPeer answers each Multi after the time that its slowest region takes.
 func slowPeer(t *testing.T, takes func(region int, since time.Duration) time.Duration) *peer {
 	p := newPeer(t, sixteen()...)
 	start := time.Now()
@@ -44,9 +44,9 @@ func slowPeer(t *testing.T, takes func(region int, since time.Duration) time.Dur
 	return p
 }
 
-// rates writes to each region as fast as its answers come, for so long in each of two spans, and returns the mutations per
-// region and span. The late one begins a second before the second span: so in both spans the calls to the others are of as
-// many lanes, whose number a quarter of the busy ones is.
+// rates writes to each region as fast as its answers arrive, during two spans of the given length, and returns the mutations per region and
+// span. Writes to region late begin a second before the second span, so that in both spans the calls to the other regions have the same
+// number of lanes, which is a quarter of the busy ones.
 func rates(t *testing.T, c *Client, span time.Duration, late int) (n [2][16]int) {
 	done := make(chan struct{})
 	start := time.Now()
@@ -76,8 +76,8 @@ func rates(t *testing.T, c *Client, span time.Duration, late int) (n [2][16]int)
 	return n
 }
 
-// otherRegions compares what all regions but the failing one, and as many as may suffer with it, reached in both spans: one
-// region may by chance have a little less than all together.
+// otherRegions compares the rates of the other regions in both spans, except for the failing region and the number of mates that may suffer
+// with it. A single region may by chance be a little slower than all of them together.
 func otherRegions(t *testing.T, n [2][16]int, failing, mates int, least float64) {
 	t.Helper()
 	var lost []int
@@ -100,7 +100,7 @@ func otherRegions(t *testing.T, n [2][16]int, failing, mates int, least float64)
 	}
 }
 
-// A region whose calls take 40 times as long as the others' does not hold them up: it rides alone, and comes back later.
+// A region whose calls take 40 times as long as the others' does not hold them up: it rides alone, and returns to them later.
 func TestSlowLaneRidesAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := slowPeer(t, func(k int, since time.Duration) time.Duration {
@@ -144,7 +144,7 @@ func TestWhenAllAreSlowNoneRidesAlone(t *testing.T) {
 	})
 }
 
-// Of a call that hangs only the lanes that ride in it wait, at most a quarter.
+// A call that hangs delays only the lanes in it, at most a quarter.
 func TestHangingRegionHoldsUpOnlyItsCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := slowPeer(t, func(k int, since time.Duration) time.Duration {
@@ -162,7 +162,7 @@ func TestHangingRegionHoldsUpOnlyItsCall(t *testing.T) {
 	})
 }
 
-// One region of 16 that is too busy, or not served, for a long time costs the others nothing.
+// A region out of 16 that is too busy, or not served, for a long time costs the others nothing.
 func TestFailingRegionCostsTheOthersNothing(t *testing.T) {
 	for _, class := range []string{"RegionTooBusyException", "NotServingRegionException"} {
 		t.Run(class, func(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// garbled answers a call of rows with bytes that are no answer.
+// garbled answers a call on rows with bytes that are not an answer.
 func garbled(c *peerCall) *reply {
 	if c.method == "Get" || c.method == "Multi" {
 		return &reply{raw: []byte{0, 0, 0, 3, 0xff, 0xff, 0xff}}
@@ -17,7 +17,7 @@ func garbled(c *peerCall) *reply {
 	return nil
 }
 
-// An error of time or of the caller's going away says what failed last, and where.
+// The error for a time-out or a cancelled caller says what failed last, and where.
 func TestTheLastCauseStaysInTheError(t *testing.T) {
 	gone := errors.New("asked to stop")
 	for _, tt := range []struct {
@@ -67,7 +67,7 @@ func TestTheLastCauseStaysInTheError(t *testing.T) {
 					start := time.Now()
 					err := do(ctx, c)
 					mutation := &MutationError{}
-					if errors.As(err, &mutation) { // it was given up with its last error, not interrupted
+					if errors.As(err, &mutation) { // it failed with its last error, and was not interrupted
 						tt.why, tt.is = "connection", nil
 					}
 					if took := time.Since(start); took > 8*time.Second {
@@ -89,7 +89,7 @@ func TestTheLastCauseStaysInTheError(t *testing.T) {
 	}
 }
 
-// A server that never answers is named, too.
+// A server that never answers is named as well.
 func TestASilentServerIsNamed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPeer(t)
@@ -119,7 +119,7 @@ func TestASilentServerIsNamed(t *testing.T) {
 	})
 }
 
-// Patience is for one answer: a scan takes as long as it takes, if each of its answers comes in time.
+// Patience is per answer: a scan may take any time if each of its answers arrives in time.
 func TestPatienceIsForOneAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPeer(t)
@@ -149,7 +149,7 @@ func TestPatienceIsForOneAnswer(t *testing.T) {
 	})
 }
 
-// A server that died is asked again while there is patience, often enough to go on soon after it is back.
+// A dead server is tried again while there is patience, often enough to continue soon after it is back.
 func TestGoesOnWhenTheServerIsBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPeer(t)
@@ -163,7 +163,7 @@ func TestGoesOnWhenTheServerIsBack(t *testing.T) {
 		opts := p.options()
 		opts.Pause, opts.Retries, opts.OperationTimeout, opts.Patience = 100*ms, 15, 20*time.Minute, 30*time.Second
 		began := back
-		back = time.Now() // it is there while the client connects
+		back = time.Now() // it is back while the client connects
 		c := p.open(opts)
 		back = began
 		if _, err := c.Get(t.Context(), "t", Get{Row: []byte("a")}); err != nil {

@@ -16,10 +16,10 @@ import (
 
 const (
 	peerRegionID = "7"
-	noRow        = "-" // the address of a region that has no row in hbase:meta
+	noRow        = "-" // address of a region that has no row in hbase:meta
 )
 
-// region is the k-th of the table.
+// region returns the k-th region of the table.
 func (p *peer) region(k int) (info *hbasepb.RegionInfo, name []byte) {
 	info = &hbasepb.RegionInfo{RegionId: proto.Uint64(7), TableName: locate.TableName("t")}
 	if k > 0 {
@@ -31,8 +31,8 @@ func (p *peer) region(k int) (info *hbasepb.RegionInfo, name []byte) {
 	return info, fmt.Appendf(nil, "t,%s,%s.%032d.", info.StartKey, peerRegionID, k)
 }
 
-// scanMeta answers a look-up, which reads hbase:meta backwards: the last region that does not lie behind the row that the scan
-// starts from, and those before it, as many as it wants.
+// scanMeta answers a look-up, which reads hbase:meta backwards: the last region that does not start after the scan's start row, and as many
+// before it as the scan requests.
 func (p *peer) scanMeta(c *peerCall) *reply {
 	in := new(hbasepb.ScanRequest)
 	if err := proto.Unmarshal(c.Param, in); err != nil {
@@ -64,13 +64,13 @@ func (p *peer) scanMeta(c *peerCall) *reply {
 	return &reply{param: out, cells: cells}
 }
 
-// lastFrom is which region a reversed scan of hbase:meta from this row meets first, less than 0 if none.
+// lastFrom returns the first region that a reversed scan of hbase:meta from this row meets, less than 0 if none.
 func (p *peer) lastFrom(start string) int {
 	last := -1
 	table, rest, _ := strings.Cut(start, ",")
 	switch table {
 	case "t":
-	case "t\x00": // behind the table's last region
+	case "t\x00": // after the table's last region
 		return len(p.splits)
 	default:
 		return last
@@ -86,7 +86,7 @@ func (p *peer) lastFrom(start string) int {
 	return last
 }
 
-// metaRow is a region's row of hbase:meta; without an address it is on no server.
+// metaRow returns a region's row in hbase:meta; without an address, the region is on no server.
 func metaRow(p *peer, name []byte, info *hbasepb.RegionInfo, addr string, seq uint64) (row []wire.Cell) {
 	message, err := proto.Marshal(info)
 	if err != nil {
@@ -103,7 +103,7 @@ func metaRow(p *peer, name []byte, info *hbasepb.RegionInfo, addr string, seq ui
 	return row
 }
 
-// forgetMeta has a client ask again where hbase:meta is.
+// forgetMeta makes a client look up hbase:meta again.
 func forgetMeta(t testing.TB, c *Client) {
 	t.Helper()
 	meta, err := c.locator.FindMeta(t.Context())

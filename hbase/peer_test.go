@@ -17,20 +17,22 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// peer is a scripted cluster of one server without a socket: what it is asked goes to answer, and to the tame defaults below
-// when that gives nothing. It has one table, "t", of as many regions as splits make.
+// peer is a scripted cluster of one server without a socket. Requests go to answer, and to the well-behaved defaults below if that returns
+// nil. It has one table, "t", with as many regions as splits make.
 type peer struct {
-	t       testing.TB
-	splits  []string
-	answer  func(*peerCall) *reply // may be nil
-	opened  uint64                 // sequence number of the regions' opening, 2 if none is given; mu guards it
-	moved   map[string]string      // regions, by name, that hbase:meta has at another address than peerAddr, which is the peer's too; on no server if it is empty, not at all if it is noRow; mu guards it
-	damaged map[int]bool           // regions whose rows of hbase:meta cannot be read; mu guards it
+	t      testing.TB
+	splits []string
+	answer func(*peerCall) *reply // may be nil
+	opened uint64                 // sequence number of the regions' opening, 2 if zero; guarded by mu
+	// moved has, by region name, the addresses in hbase:meta that are not peerAddr; the peer answers there too. Empty: on no server; noRow:
+	// no row. Guarded by mu.
+	moved   map[string]string
+	damaged map[int]bool // regions whose rows in hbase:meta cannot be read; guarded by mu
 
 	mu    sync.Mutex
 	calls []string // methods, in order of arrival
 	rows  []string // of the mutations of answered Multis, in order
-	cells []int32  // how many each of them has
+	cells []int32  // number of cells of each of them
 	wg    sync.WaitGroup
 	conns []net.Conn
 }
@@ -38,7 +40,7 @@ type peer struct {
 type peerCall struct {
 	wire.Request
 	method string
-	nth    int // of this method, from 0
+	nth    int // number of this call among those of its method, from 0
 }
 
 // multi decodes a Multi.
@@ -50,7 +52,7 @@ func (c *peerCall) multi() *hbasepb.MultiRequest {
 	return m
 }
 
-// reply is an answer; silent and drop are none, but for what is raw before the connection ends.
+// reply is an answer. With silent or drop there is none, apart from raw before the connection ends.
 type reply struct {
 	exception *hbasepb.ExceptionResponse
 	param     proto.Message
@@ -105,7 +107,7 @@ func (p *peer) options() Options {
 	}
 }
 
-// open opens a client that is closed with the test.
+// open opens a client that is closed at the end of the test.
 func (p *peer) open(opts Options) *Client {
 	p.t.Helper()
 	c, err := Open(context.Background(), opts)
@@ -116,7 +118,7 @@ func (p *peer) open(opts Options) *Client {
 	return c
 }
 
-// serve answers requests one after the other, but for those that wait.
+// serve answers requests one after the other, except for those that wait.
 func (p *peer) serve(conn net.Conn) {
 	r := bufio.NewReader(conn)
 	if _, err := io.CopyN(io.Discard, r, wire.PreambleLen); err != nil {
@@ -171,7 +173,7 @@ func (p *peer) reply(conn net.Conn, write *sync.Mutex, c *peerCall, r *reply) {
 	_, _ = conn.Write(b) // a client that has gone does not read
 }
 
-// mostCalls is more than any test makes. In a bubble no deadline ends a client that asks again without a pause.
+// mostCalls is more than any test makes. In a synctest bubble, no deadline ends a client that calls again without a pause.
 const mostCalls = 200_000
 
 func (p *peer) ask(c *peerCall) *reply {
@@ -223,7 +225,7 @@ func (p *peer) multi(c *peerCall) *reply {
 	return &reply{param: acknowledgement(m)}
 }
 
-// acknowledgement is the answer to a Multi that was applied.
+// acknowledgement returns the answer to a Multi that was applied.
 func acknowledgement(m *hbasepb.MultiRequest) *hbasepb.MultiResponse {
 	out := new(hbasepb.MultiResponse)
 	for _, ra := range m.RegionAction {
@@ -244,7 +246,7 @@ func failedWith(i uint32, class, text string) *hbasepb.ResultOrException {
 	return &hbasepb.ResultOrException{Index: &i, Exception: &hbasepb.NameBytesPair{Name: proto.String(remote.Package + class), Value: []byte(text)}}
 }
 
-// appliedRows are the rows of all mutations that were acknowledged by the tame answer, in order.
+// appliedRows returns the rows of all mutations that the default answer acknowledged, in order.
 func (p *peer) appliedRows() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -265,7 +267,7 @@ func readPeerFrame(r *bufio.Reader) ([]byte, error) {
 	return frame, err
 }
 
-// puts makes a batch with a put of each row.
+// puts returns a batch with a put of each row.
 func puts(rows ...string) *Batch {
 	b := NewBatch("t")
 	for i, r := range rows {
@@ -275,7 +277,7 @@ func puts(rows ...string) *Batch {
 	return b
 }
 
-// land submits and waits.
+// land submits a batch and waits for it.
 func land(t testing.TB, c *Client, b *Batch) []MutationError {
 	t.Helper()
 	failed, err := c.Submit(t.Context(), b).Wait(t.Context())
@@ -285,5 +287,5 @@ func land(t testing.TB, c *Client, b *Batch) []MutationError {
 	return failed
 }
 
-// lookAfter is how often the client looks whether a region that fails, or whose call stays without an answer, is open elsewhere.
+// lookAfter is the interval at which the client checks whether a region that fails, or whose call stays unanswered, is open elsewhere.
 const lookAfter = time.Second

@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// stalling is during with flights that may stall: as soon as one has, its batch is overwritten. It returns how many did.
+// stalling is during with flights that may stall: as soon as one has stalled, its batch is overwritten. It returns the number of stalled
+// flights.
 func (l *load) stalling(faults func()) (stalled int64) {
 	done := make(chan struct{})
 	go func() { defer close(done); faults() }()
@@ -37,7 +38,7 @@ func (l *load) stalling(faults func()) (stalled int64) {
 	return n.Load()
 }
 
-// land sees a flight to its end, and reports whether it stalled.
+// land waits for a flight to end, and reports whether it stalled.
 func (l *load) land(b *Batch, f *Flight) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
@@ -64,8 +65,8 @@ func (l *load) land(b *Batch, f *Flight) bool {
 	return left != nil
 }
 
-// Flights stall while regions split, merge and move and rows and regions are refused at random: all is applied once and in order, though
-// their batches are overwritten, and nothing stays behind in the client.
+// Flights stall while regions split, merge and move, and rows and regions are refused at random: everything is applied once and in order,
+// although the batches are overwritten, and nothing remains in the client.
 func TestRandomFaultsOverStalledFlights(t *testing.T) {
 	for seed := range uint64(6) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 	"brine/hbase/hbasepb"
 )
 
-// failingPeer has three regions, of which the one from "g" to "p" is too busy until it is cured, and refuses the row "bad" of the first.
+// failingPeer has three regions. The one from "g" to "p" is too busy until it is cured; the first one refuses the row "bad".
 func failingPeer(t *testing.T) (p *peer, cured *atomic.Bool) {
 	p = newPeer(t, "g", "p")
 	cured = new(atomic.Bool)
@@ -45,8 +45,8 @@ func failingPeer(t *testing.T) (p *peer, cured *atomic.Bool) {
 	return p, cured
 }
 
-// While one region fails, flights keep copies of what is left for it, their callers have their batches back, and what was given
-// is what is written, in its order.
+// While one region fails, flights keep copies of their remaining mutations for it, their callers get their batches back, and everything
+// submitted is written, in order.
 func TestFlightsStallWhileARegionFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, cured := failingPeer(t)
@@ -103,7 +103,7 @@ func TestFlightsStallWhileARegionFails(t *testing.T) {
 	})
 }
 
-// What is given up after a flight has stalled is reported by its index in the batch that was submitted.
+// A failure after a flight has stalled is reported by the index in the submitted batch.
 func TestStalledFlightFailsByTheSubmittedIndexes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, _ := failingPeer(t)
@@ -126,7 +126,7 @@ func TestStalledFlightFailsByTheSubmittedIndexes(t *testing.T) {
 	})
 }
 
-// A flight of a region that fails once does not stall: the region is mostly back at once.
+// A flight does not stall if its region fails once: usually the region is back at once.
 func TestOneFailureStallsNothing(t *testing.T) {
 	p := newPeer(t)
 	p.answer = func(c *peerCall) *reply {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// The first that a region server hears on a connection with compression is the probe, and a refusal of it is the end.
+// The first message on a connection with compression is the probe, and a refusal of it is final.
 func TestProbeIsRefused(t *testing.T) {
 	p := newPeer(t)
 	p.answer = func(c *peerCall) *reply {

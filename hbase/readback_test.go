@@ -11,8 +11,7 @@ import (
 	"brine/internal/testenv"
 )
 
-// onServers runs a test on the embedded server and, where there is one, on a real one, with a table of its own that is split
-// at "m".
+// onServers runs a test on the embedded server and on a real one, if there is one, with its own table that is split at "m".
 func onServers(t *testing.T, test func(t *testing.T, c *Client, table string)) {
 	t.Run("embedded", func(t *testing.T) {
 		c := open(t, patient("rpc://"+startEmbedded(t, embedded.Options{}).Addr()))
@@ -34,7 +33,7 @@ func onServers(t *testing.T, test func(t *testing.T, c *Client, table string)) {
 	})
 }
 
-// cell makes a batch of one cell, whose timestamp is always the same: of two writes the one that was applied last is seen.
+// cell returns a batch of one cell, always with the same timestamp: of two writes, readers see the one applied last.
 func cell(table, row, value string) *Batch {
 	b := NewBatch(table)
 	b.Mutate([]byte(row))
@@ -55,7 +54,8 @@ func read(t *testing.T, c *Client, table, row string) string {
 	return string(r.Cells[0].Value)
 }
 
-// With autoflush, what a flight says is done can be read. Without, nothing can be read until the flush, and then everything.
+// With autoflush, everything that a flight reports as done can be read. Without it, nothing can be read before the flush, and everything
+// afterwards.
 func TestReadBack(t *testing.T) {
 	onServers(t, func(t *testing.T, c *Client, table string) {
 		auto := mutator(t, c, MutatorOptions{Autoflush: true})
@@ -89,7 +89,7 @@ func TestReadBack(t *testing.T) {
 	})
 }
 
-// Mutators of both modes write the same rows with the same timestamp: what was submitted last must be what is read.
+// Mutators of both modes write the same rows with the same timestamp: readers must see what was submitted last.
 func TestOrderInARowHoldsAcrossMutators(t *testing.T) {
 	onServers(t, func(t *testing.T, c *Client, table string) {
 		one := cell(table, "a", "0000").Bytes()

@@ -22,7 +22,7 @@ func gets(keys ...string) (out []hbase.Get) {
 	return out
 }
 
-// Of many gets each has its row or its own error, whatever becomes of the others.
+// Each of many gets has its row or its own error, whatever happens to the others.
 func TestGetsFailOneByOne(t *testing.T) {
 	s, c := start(t, embedded.Options{})
 	table(t, c, "t")
@@ -33,7 +33,7 @@ func TestGetsFailOneByOne(t *testing.T) {
 	})()
 	wanted := gets("r10", "r60", "none", "r99", "r20")
 	wanted[4].Columns[0].Family = []byte("nofamily")
-	bad := hbase.Get{Row: []byte("r30"), Filter: hbase.RowFilter{}} // a comparator is missing
+	bad := hbase.Get{Row: []byte("r30"), Filter: hbase.RowFilter{}} // no comparator
 	reads := c.Gets(t.Context(), "t", append(wanted, bad))
 	<-reads.Done()
 	rows, failed, err := reads.Wait(t.Context())
@@ -61,7 +61,7 @@ func TestGetsFailOneByOne(t *testing.T) {
 	}
 }
 
-// A region on no server keeps only its own rows waiting: the others are there when the time is over.
+// A region on no server delays only its own rows: the others are there when the time is over.
 func TestGetsOfARegionThatIsAwayWaitAlone(t *testing.T) {
 	s, c := start(t, embedded.Options{})
 	table(t, c, "t")
@@ -85,7 +85,7 @@ func TestGetsOfARegionThatIsAwayWaitAlone(t *testing.T) {
 	}
 }
 
-// A scan whose filter finds nothing says how far it is, and goes on from there when its scanner is lost.
+// A scan whose filter finds nothing reports its position, and continues from there when its scanner is lost.
 func TestScanCursors(t *testing.T) {
 	s, c := start(t, embedded.Options{Heartbeat: 10})
 	table(t, c, "t")
@@ -131,7 +131,7 @@ func TestScanCursors(t *testing.T) {
 	}
 }
 
-// A priority and time-outs of one call's own reach the server.
+// A call's own priority and time-outs reach the server.
 func TestCallOptions(t *testing.T) {
 	p := newHeaders(t)
 	c := p.client
@@ -164,7 +164,7 @@ func TestCallOptions(t *testing.T) {
 	}
 }
 
-// spans is a Tracer that notes what begins within what.
+// spans is a Tracer that records the nesting of spans.
 type spans struct {
 	mu  sync.Mutex
 	all []string
@@ -187,7 +187,7 @@ func (s *spans) note(format string, args ...any) {
 	s.all = append(s.all, fmt.Sprintf(format, args...))
 }
 
-// A tracer sees operations, the calls within them, and what both end with; its headers reach the server.
+// A tracer sees operations, the calls within them, and the errors of both; its headers reach the server.
 func TestTracer(t *testing.T) {
 	p := newHeaders(t)
 	tracer := new(spans)

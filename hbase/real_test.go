@@ -13,7 +13,7 @@ import (
 	"brine/internal/testenv"
 )
 
-// splitAt splits the region that holds a row.
+// splitAt splits the region that contains a row.
 func splitAt(ctx context.Context, c *Client, table, row string) error {
 	regions, err := c.Regions(ctx, table)
 	i := slices.IndexFunc(regions, func(r Region) bool { return string(r.Start) <= row && (len(r.End) == 0 || row < string(r.End)) })
@@ -32,8 +32,8 @@ func mergeLast(ctx context.Context, c *Client, table string) error {
 	return c.MergeRegions(ctx, regions[len(regions)-2:]...)
 }
 
-// On a real server, four writers write the versions 1 to n of every row, each row by one writer and in order, while two
-// regions are split and two merged. In the end every row holds all its versions, and scans in between see every row.
+// On a real server, four writers write the versions 1 to n of every row, each row by one writer and in order, while two regions are split
+// and two are merged. In the end, every row has all its versions, and scans in between see every row.
 func TestSplitsAndMergesUnderLoadLoseNothing(t *testing.T) {
 	c := open(t, Options{Connect: testenv.HBase(t)})
 	table := testenv.Name(t)
@@ -124,8 +124,8 @@ func count(t *testing.T, c *Client, table string) (n int) {
 	return n
 }
 
-// A real server is of a release that the client takes for tested, and of the one that was to be started. BRINE_REAL_HBASE_VERSION
-// says which.
+// The real server's release is one that the client considers tested, and the one that should have been started, according to
+// BRINE_REAL_HBASE_VERSION.
 func TestRealRelease(t *testing.T) {
 	var untested []string
 	c := open(t, Options{Connect: testenv.HBase(t), Hooks: Hooks{Untested: func(i UntestedInfo) { untested = append(untested, i.Version) }}})
@@ -139,7 +139,7 @@ func TestRealRelease(t *testing.T) {
 	t.Logf("HBase %s", version)
 }
 
-// How fast one client writes and reads on the real server; the figures go to the log.
+// Measures how fast one client writes to and reads from the real server; the results are logged.
 func TestRealThroughput(t *testing.T) {
 	c := open(t, Options{Connect: testenv.HBase(t)})
 	table := testenv.Name(t)

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// A master that accepts and then says nothing is given up after the time that a connection may take, not that of a call: a user who
-// starts brine with a wrong address gets an error at once.
+// A master that accepts connections and is then silent is given up after the connect time-out, not that of a call: a user who starts brine
+// with a wrong address gets an error at once.
 func TestSilentMasterIsNotWaitedForLong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPeer(t)

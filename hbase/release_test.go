@@ -7,7 +7,7 @@ import (
 	"brine/hbase/embedded"
 )
 
-// As HBase 3 the server reports reads and writes in fields that HBase 2.6 has a map in, and has namespaces as rows of hbase:meta.
+// As HBase 3, the server reports reads and writes in fields that are a map in HBase 2.6, and has namespaces as rows of hbase:meta.
 func TestReleases(t *testing.T) {
 	for release, want := range map[string]struct {
 		version string
@@ -36,7 +36,7 @@ func TestReleases(t *testing.T) {
 		if regions, err := c.Regions(t.Context(), "t"); err != nil || len(regions) != 4 {
 			t.Errorf("%q: %v, %v", release, regions, err)
 		}
-		// The folder may be opened as the other.
+		// The directory may be opened as the other release.
 		c.Close()
 		if err := s.Close(); err != nil {
 			t.Fatal(err)

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// A server goes, its name stands for nothing for a while and then for another address: the client asks for the name again,
-// whether the old address cut its connections off or has fallen silent with them, and everything is written there.
+// A server stops, and its name has no address for a while and then another one. The client resolves the name again, whether the old address
+// cut its connections or went silent, and everything is written.
 func TestServerBackUnderItsNameAtAnotherAddress(t *testing.T) {
 	for name, tt := range map[string]struct {
 		silent  bool
@@ -34,14 +34,14 @@ func TestServerBackUnderItsNameAtAnotherAddress(t *testing.T) {
 const (
 	nameless  = 3 * time.Second
 	callTime  = 10 * time.Second
-	dialAgain = 2 * time.Second // after a server that refused a connection
+	dialAgain = 2 * time.Second // after a server refused a connection
 )
 
-// backElsewhere returns how long the first write takes after the server has gone.
+// backElsewhere returns the duration of the first write after the server has gone.
 func backElsewhere(t *testing.T, silent bool) time.Duration {
 	was, is := newPeer(t), newPeer(t)
-	var named atomic.Pointer[peer] // what the name stands for
-	var dumb atomic.Bool           // the old address
+	var named atomic.Pointer[peer] // server that the name stands for
+	var dumb atomic.Bool           // of the old address
 	named.Store(was)
 	opts := was.options()
 	opts.Pause, opts.Retries, opts.RPCTimeout, opts.OperationTimeout = 100*ms, 15, callTime, time.Hour

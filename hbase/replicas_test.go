@@ -15,7 +15,7 @@ import (
 	"brine/internal/testenv"
 )
 
-// replicated makes the table of table with two replicas of each region.
+// replicated creates the table of function table with two replicas of each region.
 func replicated(t *testing.T, c *hbase.Client, name string) {
 	t.Helper()
 	splits := [][]byte{[]byte("r25"), []byte("r50"), []byte("r75")}
@@ -33,7 +33,7 @@ func replicated(t *testing.T, c *hbase.Client, name string) {
 	}
 }
 
-// hedging is a client whose replicas are asked after a moment.
+// hedging returns a client that asks replicas after the given delay.
 func hedging(t *testing.T, s *embedded.Server, delay time.Duration) *hbase.Client {
 	t.Helper()
 	c, err := hbase.Open(t.Context(), hbase.Options{Connect: "rpc://" + s.Addr(), Pause: time.Millisecond, ReplicaDelayGet: delay, ReplicaDelayScan: delay})
@@ -44,7 +44,7 @@ func hedging(t *testing.T, s *embedded.Server, delay time.Duration) *hbase.Clien
 	return c
 }
 
-// ofReplica reports whether a call is to a replica, or goes on with a scanner that is open there or elsewhere.
+// ofReplica reports whether a call is to a replica, or continues any open scanner.
 func ofReplica(r *embedded.Request) bool {
 	if q, ok := r.Param.(*hbasepb.ScanRequest); ok && q.Scan == nil {
 		return true
@@ -55,7 +55,7 @@ func ofReplica(r *embedded.Request) bool {
 	return ok && bytes.Contains(p.GetRegion().GetValue(), []byte("_000"))
 }
 
-// asked counts the calls to regions and to replicas of a method, until the test ends.
+// asked counts the calls of a method to regions and to replicas until the test ends.
 type asked struct {
 	mu                sync.Mutex
 	regions, replicas int
@@ -82,7 +82,7 @@ func (a *asked) seen() (regions, replicas int) {
 	return a.regions, a.replicas
 }
 
-// silent keeps the regions of t themselves from answering a method, until fix is called.
+// silent keeps the regions of t themselves from answering a method until fix is called.
 func silent(s *embedded.Server, method string) (fix func()) {
 	return s.Control(method, func(r *embedded.Request) *embedded.Outcome {
 		if ofReplica(r) || !slices.Contains(r.Tables(), "t") {
@@ -95,7 +95,7 @@ func silent(s *embedded.Server, method string) (fix func()) {
 
 func timeline(row string) hbase.Get { return hbase.Get{Row: []byte(row), Consistency: hbase.Timeline} }
 
-// A strong read never goes to a replica, however long its region takes.
+// A strong read never goes to a replica, however long the region takes.
 func TestAStrongReadNeverGoesToAReplica(t *testing.T) {
 	s, c := start(t, embedded.Options{Servers: 3})
 	replicated(t, c, "t")
@@ -127,7 +127,7 @@ func TestAStrongReadNeverGoesToAReplica(t *testing.T) {
 	}
 }
 
-// A region that answers in time is the only one that is asked.
+// If a region answers in time, nothing else is asked.
 func TestATimelineReadAsksTheRegionFirst(t *testing.T) {
 	s, c := start(t, embedded.Options{Servers: 3})
 	replicated(t, c, "t")
@@ -150,7 +150,7 @@ func TestATimelineReadAsksTheRegionFirst(t *testing.T) {
 	}
 }
 
-// Where a region does not answer, or is on no server, a replica does, and the answer says so.
+// If a region does not answer, or is on no server, a replica answers, and the answer says so.
 func TestATimelineReadIsAnsweredByAReplica(t *testing.T) {
 	s, c := start(t, embedded.Options{Servers: 3})
 	replicated(t, c, "t")
@@ -201,8 +201,8 @@ func TestATimelineReadIsAnsweredByAReplica(t *testing.T) {
 	})
 }
 
-// Where replicas are asked almost at once, sometimes a region answers first and sometimes its replica, which says so, on the embedded server and on a
-// real HBase. There a replica sees what was flushed before it was opened.
+// If replicas are asked almost at once, sometimes a region answers first and sometimes its replica, which says so, on the embedded server
+// and on a real HBase. There, a replica sees what was flushed before it was opened.
 func TestReplicasAnswerTimelineReads(t *testing.T) {
 	for name, connect := range map[string]func(*testing.T) string{
 		"embedded": func(t *testing.T) string { s, _ := start(t, embedded.Options{Servers: 2}); return "rpc://" + s.Addr() },
@@ -257,7 +257,7 @@ func TestReplicasAnswerTimelineReads(t *testing.T) {
 	}
 }
 
-// What a region refuses for good its replicas would, too: they are not asked.
+// What a region refuses for good, its replicas would refuse too: they are not asked.
 func TestATimelineReadEndsWithARefusal(t *testing.T) {
 	s, c := start(t, embedded.Options{Servers: 3})
 	replicated(t, c, "t")
@@ -274,7 +274,7 @@ func TestATimelineReadEndsWithARefusal(t *testing.T) {
 	}
 }
 
-// While neither region nor replicas answer a read goes on trying, and ends when its caller does, or with the client.
+// While neither the region nor its replicas answer, a read keeps trying, and ends with its caller or with the client.
 func TestATimelineReadEndsWithItsCaller(t *testing.T) {
 	s, c := start(t, embedded.Options{Servers: 3})
 	replicated(t, c, "t")
@@ -309,7 +309,7 @@ func TestATimelineReadEndsWithItsCaller(t *testing.T) {
 	}
 }
 
-// The scanner that opens too late is closed, and does not wait for its lease to end.
+// A scanner that opens too late is closed; it is not left to its lease.
 func TestALateScannerIsClosed(t *testing.T) {
 	s, c := start(t, embedded.Options{Servers: 3})
 	replicated(t, c, "t")
@@ -333,12 +333,12 @@ func TestALateScannerIsClosed(t *testing.T) {
 		}
 		break
 	}
-	<-closed // the one that was in use
+	<-closed // the one in use
 	close(goOn)
 	<-closed
 }
 
-// A replica that has gone is looked for again.
+// A replica that has gone is looked up again.
 func TestAReplicaThatMovedIsFound(t *testing.T) {
 	s, c := start(t, embedded.Options{Servers: 4})
 	replicated(t, c, "t")

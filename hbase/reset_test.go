@@ -10,16 +10,16 @@ import (
 	"brine/hbase/embedded"
 )
 
-// resetAt resets one connection, once: as soon as that many bytes have passed one way, of all connections together.
+// resetAt resets one connection, once: as soon as the given number of bytes has passed in one direction over all connections.
 type resetAt struct {
-	answers bool         // else requests
-	left    atomic.Int64 // bytes; from 0 on nothing more happens
+	answers bool         // otherwise requests
+	left    atomic.Int64 // bytes; from 0 on, nothing more happens
 }
 
-// arm has the connection reset that carries the n-th byte from now.
+// arm resets the connection that carries the n-th byte from now on.
 func (r *resetAt) arm(n int) { r.left.Store(int64(n)) }
 
-// pass returns how many of n bytes may go, and whether the connection ends behind them.
+// pass returns how many of n bytes may pass, and whether the connection ends after them.
 func (r *resetAt) pass(n int) (most int, end bool) {
 	for {
 		left := r.left.Load()
@@ -36,7 +36,7 @@ func (r *resetAt) pass(n int) (most int, end bool) {
 type resetConn struct {
 	net.Conn
 	at    *resetAt
-	ended bool // what was read up to the reset has been given
+	ended bool // everything read before the reset has been returned
 }
 
 func (c *resetConn) Read(b []byte) (int, error) {
@@ -67,14 +67,14 @@ func (c *resetConn) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// reset closes without a farewell.
+// reset closes the connection with a reset.
 func (c *resetConn) reset() {
-	_ = c.Conn.(*net.TCPConn).SetLinger(0) // or it is closed politely
+	_ = c.Conn.(*net.TCPConn).SetLinger(0) // otherwise it closes normally
 	_ = c.Close()
 }
 
-// The connection is reset behind the first byte of the frames of a write and of the read after it, then behind the second, and so
-// on: in the length, the header, the message, the cells and between frames. Each time everything is written and read.
+// The connection is reset after the first byte of the frames of a write and the following read, then after the second byte, and so on: in
+// the length, the header, the message, the cells and between frames. Each time, everything is written and read.
 func TestConnectionResetBehindEachByte(t *testing.T) {
 	for name, answers := range map[string]bool{"answers": true, "requests": false} {
 		t.Run(name, func(t *testing.T) {
@@ -110,7 +110,7 @@ func TestConnectionResetBehindEachByte(t *testing.T) {
 	}
 }
 
-// versioned puts a version into each row.
+// versioned returns a batch with a version in each row.
 func versioned(rows []string, version int) *Batch {
 	b := NewBatch("t")
 	for _, row := range rows {
@@ -120,7 +120,7 @@ func versioned(rows []string, version int) *Batch {
 	return b
 }
 
-// valuesOf reads the rows' only cells.
+// valuesOf returns the values of the rows' only cells.
 func valuesOf(t *testing.T, c *Client, rows []string) (out []string) {
 	t.Helper()
 	var gets []Get

@@ -7,18 +7,18 @@ import (
 	"time"
 )
 
-// A region that is open again after 10 s gets its mutations within a second of that, though its lane's pause goes on for 8 s more;
-// and looking costs no retries.
+// A region that is open again after 10 s gets its mutations within a second of that, although its lane's pause continues for 8 s more; and
+// looking uses no retries.
 func TestLaneLooksForItsRegionInALongPause(t *testing.T) {
 	const away = 10 * time.Second
 	for _, tt := range []struct {
 		name   string
 		method string
 		reply  *reply
-		multis int // at most: those of HBase's pauses, and the one that is applied
+		multis int // limit: those of HBase's pauses, and the one that is applied
 	}{
 		{"region closed", "Multi", exception("NotServingRegionException", "t,,7 is not online"), 9},
-		{"server gone", "Multi", &reply{drop: true}, 10}, // once on the idle connection, which counts as none
+		{"server gone", "Multi", &reply{drop: true}, 10}, // one on the idle connection, which does not count
 		{"hbase:meta closed too", "Scan", exception("NotServingRegionException", "hbase:meta,,1 is not online"), 1},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -55,7 +55,7 @@ func TestLaneLooksForItsRegionInALongPause(t *testing.T) {
 	}
 }
 
-// A caller with little time left need not wait for the end of a pause that the server asked for.
+// A caller with little time left need not wait for the end of a pause that the server requested.
 func TestHurryEndsAPause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPeer(t, "m")
@@ -76,7 +76,7 @@ func TestHurryEndsAPause(t *testing.T) {
 		}
 		f := m.Submit(t.Context(), puts("a", "z"))
 		time.Sleep(10 * time.Second)
-		m.Hurry() // no use: the server is still busy
+		m.Hurry() // in vain: the server is still busy
 		time.Sleep(time.Second)
 		busy.Store(false)
 		began := time.Now()

@@ -16,7 +16,7 @@ import (
 	"brine/hbase/internal/remote"
 )
 
-// A thousand regions that leave their server at once cost few reads of hbase:meta; none at all when the server says whither.
+// A thousand regions that leave their server at once cause few reads of hbase:meta, and none if the server says where they went.
 func TestThousandRegionsThatMoveCostFewLookUps(t *testing.T) {
 	const regions = 1000
 	var splits, rows []string
@@ -31,11 +31,12 @@ func TestThousandRegionsThatMoveCostFewLookUps(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		class, text string
-		failures    int // of each region
-		most        int // look-ups
+		failures    int // per region
+		most        int // limit on look-ups
 	}{
 		{"NotServingRegionException", "", 1, 40},
-		{"NotServingRegionException", "", 4, 40 + 2*regions}, // from its second failure on a region rides alone: how many others wait when it is looked up is the machine's doing
+		// From its second failure on, a region rides alone: how many others wait when it is looked up depends on the machine.
+		{"NotServingRegionException", "", 4, 40 + 2*regions},
 		{"exceptions.RegionMovedException", "Region moved to: hostname=" + strings.Replace(host, "127.0.0.1", "localhost", 1) + " port=" + port + " startCode=1. As of locationSeqNum=9.", 1, 0},
 	} {
 		t.Run(fmt.Sprint(tt.class, tt.failures), func(t *testing.T) {
@@ -45,7 +46,7 @@ func TestThousandRegionsThatMoveCostFewLookUps(t *testing.T) {
 				switch i.Method {
 				case "Scan":
 					lookups.Add(1)
-				case "Get": // of the table's state
+				case "Get": // of the table state
 					states.Add(1)
 				}
 			}
@@ -81,11 +82,12 @@ func TestThousandRegionsThatMoveCostFewLookUps(t *testing.T) {
 			}
 			t.Logf("%d look-ups for a table of %d regions, %d and %d of its state when all failed %d times", first, regions, lookups.Load(), states.Load(), tt.failures)
 			took := time.Since(start)
-			most := tt.most + 4*int(took/lookAfter) // as with late: a slow machine's call of a second is watched, four may be unanswered
+			// Like late above: on a slow machine, calls that take a second are watched, and four may be unanswered.
+			most := tt.most + 4*int(took/lookAfter)
 			if n := int(lookups.Load()); len(moved) != regions || n > most {
 				t.Errorf("%d regions moved; %d look-ups, want at most %d", len(moved), n, most)
 			}
-			const believed = 100 * time.Millisecond          // a table that was seen not to be disabled
+			const believed = 100 * time.Millisecond          // time for which a table counts as not disabled
 			if int(states.Load()) > 2*int(1+took/believed) { // a caller that did not see the last answer in time asks again
 				t.Errorf("the table's state was asked for %d times in %v, want about once in %v", states.Load(), took, believed)
 			}
@@ -93,10 +95,10 @@ func TestThousandRegionsThatMoveCostFewLookUps(t *testing.T) {
 	}
 }
 
-// Regions that fail again and again are looked up together, though each has a pause of its own: a look-up brings those behind
-// that wait for theirs.
+// Regions that fail again and again are looked up together, although each has its own pause: a look-up includes following regions that wait
+// for theirs.
 func TestRegionsThatKeepFailingAreLookedUpTogether(t *testing.T) {
-	const regions, times, most = 300, 4, 60 // about 26 are seen, without that 220
+	const regions, times, most = 300, 4, 60 // about 26 are seen, otherwise 220
 	synctest.Test(t, func(t *testing.T) {
 		var rows []string
 		for i := range regions {
@@ -142,7 +144,7 @@ func TestRegionsThatKeepFailingAreLookedUpTogether(t *testing.T) {
 	})
 }
 
-// What keeps hbase:meta from being read fails all who wait, at once: not each after a try of its own.
+// If reading hbase:meta fails, all waiting callers fail at once, not each after its own try.
 func TestRoundFailsTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPeer(t)

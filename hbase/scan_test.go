@@ -12,7 +12,7 @@ import (
 	"brine/hbase/embedded"
 )
 
-// A consumer that takes longer than the lease goes on behind the last row.
+// A consumer that takes longer than the lease continues after the last row.
 func TestScanOutlivesItsLease(t *testing.T) {
 	var ahead atomic.Int64
 	clock := func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }
@@ -39,8 +39,8 @@ func TestScanOutlivesItsLease(t *testing.T) {
 	}
 }
 
-// With Renew the same scanner goes on however long the consumer takes. The server's clock goes on by a third of the lease with
-// each renewal that is sent, and not by itself: however slow the machine, it is the renewals that keep the scanner.
+// With Renew, the same scanner continues however long the consumer takes. The server's clock advances by a third of the lease with each
+// renewal sent, and not by itself: even on a slow machine, it is the renewals that keep the scanner.
 func TestScanRenewsItsLease(t *testing.T) {
 	const lease = 300 * time.Millisecond
 	var ahead atomic.Int64

@@ -12,7 +12,7 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// Stats show what waits where: unanswered calls, lanes that wait for their turn, one that rests after a failure.
+// Stats show what waits where: unanswered calls, lanes that wait for their turn, a lane that rests after a failure.
 func TestStats(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPeer(t, sixteen()...)
@@ -36,14 +36,14 @@ func TestStats(t *testing.T) {
 		opts := p.options()
 		opts.MaxServerCalls, opts.Pause = 1, opts.RPCTimeout/2
 		c := p.open(opts)
-		if failed := land(t, c, puts("0")); failed != nil { // all regions are known now
+		if failed := land(t, c, puts("0")); failed != nil { // now all regions are known
 			t.Fatal(failed)
 		}
 		if got := c.Stats(); got.Buffered != 0 || got.Lanes != 0 || got.Fullest != 0 || !slices.Equal(got.Servers, []ServerStats{{Addr: peerAddr}}) {
 			t.Errorf("at rest %+v", got)
 		}
 		busy := c.Submit(t.Context(), puts("5"))
-		synctest.Wait() // answered too busy
+		synctest.Wait() // answered as too busy
 		waiting := c.Submit(t.Context(), puts("0", "1", "1", "2"))
 		synctest.Wait()
 		one := puts("1").Bytes()
@@ -60,7 +60,7 @@ func TestStats(t *testing.T) {
 	})
 }
 
-// For each call of mutations the hook Send reports how much leaves, how long it has waited at most, and how many calls are unanswered.
+// For each call of mutations, the Send hook reports how much is sent, how long it waited at most, and how many calls are unanswered.
 func TestSendReportsWhatWaited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPeer(t)
@@ -80,14 +80,14 @@ func TestSendReportsWhatWaited(t *testing.T) {
 		opts.OperationTimeout = time.Minute
 		opts.Hooks.Send = func(i SendInfo) { sent = append(sent, i) }
 		c := p.open(opts)
-		if failed := land(t, c, puts("a")); failed != nil { // the region is known now
+		if failed := land(t, c, puts("a")); failed != nil { // now the region is known
 			t.Fatal(failed)
 		}
 		first := c.Submit(t.Context(), puts("a"))
 		time.Sleep(time.Second)
 		second := c.Submit(t.Context(), puts("a", "b")) // waits for the lane, 2 s more
 		time.Sleep(500 * time.Millisecond)
-		third := c.Submit(t.Context(), puts("c")) // leaves with it
+		third := c.Submit(t.Context(), puts("c")) // sent together with it
 		for _, f := range []*Flight{first, second, third} {
 			if failed, err := f.Wait(t.Context()); failed != nil || err != nil {
 				t.Fatal(failed, err)

@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// tap keeps what its connections send, and can cut them.
+// tap records what its connections send, and can cut them.
 type tap struct {
 	mu    sync.Mutex
 	sent  bytes.Buffer
@@ -26,7 +26,7 @@ func (p *tap) dial(ctx context.Context, network, addr string) (net.Conn, error) 
 	return &tapped{c, p}, nil
 }
 
-// bytes are those that were sent so far.
+// bytes returns what has been sent so far.
 func (p *tap) bytes() []byte {
 	p.mu.Lock()
 	defer p.mu.Unlock()

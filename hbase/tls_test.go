@@ -27,7 +27,7 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// network is who signs for whom in a test: the servers' authority, the clients' and one that nobody knows.
+// network is the certificate authorities of a test: the servers', the clients' and one that nobody knows.
 type network struct {
 	t                         testing.TB
 	servers, clients, unknown *certstest.Authority
@@ -37,14 +37,14 @@ func newNetwork(t testing.TB) network {
 	return network{t, certstest.New(t, "servers"), certstest.New(t, "clients"), certstest.New(t, "unknown")}
 }
 
-// server returns the options of a server whose certificate its authority signs as the leaf says.
+// server returns the options of a server with a certificate for the leaf, signed by the servers' authority.
 func (n network) server(l certstest.Leaf) *embedded.TLS {
 	o := &embedded.TLS{CA: n.clients.CA}
 	o.Cert, o.Key = n.servers.Issue(n.t, l)
 	return o
 }
 
-// client returns the options of a client with a certificate as the leaf says, signed by the given authority.
+// client returns the options of a client with a certificate for the leaf, signed by the given authority.
 func (n network) client(by *certstest.Authority, l certstest.Leaf) *hbase.TLS {
 	l.Name = "client"
 	o := &hbase.TLS{CA: n.servers.CA}
@@ -54,15 +54,15 @@ func (n network) client(by *certstest.Authority, l certstest.Leaf) *hbase.TLS {
 
 func with[T any](o *T, change func(*T)) *T { change(o); return o }
 
-// tlsCases are what servers and clients may bring together. Empty says: they work; else the error of Open has each of its texts. They are the
-// rows of the matrix in docs/security.md.
+// tlsCases are the combinations of servers and clients. If says is empty, they work together; otherwise the error of Open contains each of
+// its texts. They are the rows of the matrix in docs/security.md.
 var tlsCases = []struct {
 	name     string
 	server   func(network) *embedded.TLS // nil: plain text
 	client   func(network) *hbase.TLS    // nil: plain text
 	says     []string
-	real     realHBase // on which of the real ones it runs too
-	realSays []string  // where that one says something else
+	real     realHBase // real server on which it runs too
+	realSays []string  // where that server's texts differ
 }{
 	{name: "a certificate of the authority in `ca`", server: serving(certstest.Leaf{}), client: trusting},
 	{name: "the same, `min_version: TLSv1.3`", server: serving(certstest.Leaf{}), client: newest, real: realTLS,
@@ -110,8 +110,8 @@ type realHBase int
 
 const (
 	realNone  realHBase = iota
-	realTLS             // which wants certificates of clients, for their addresses
-	realPlain           // which knows no TLS
+	realTLS             // requires certificates of clients, for their addresses
+	realPlain           // has no TLS
 )
 
 func serving(l certstest.Leaf) func(network) *embedded.TLS {
@@ -148,7 +148,7 @@ func both(n network) *embedded.TLS {
 	return with(n.server(certstest.Leaf{}), func(o *embedded.TLS) { o.PlainText = true })
 }
 
-// options are those of a client that has little patience.
+// options returns the options of a client with little patience.
 func options(addr string, o *hbase.TLS) hbase.Options {
 	return hbase.Options{Connect: "rpc://" + addr, TLS: o, Pause: 2 * time.Millisecond, PauseServerOverloaded: 2 * time.Millisecond}
 }
@@ -157,7 +157,7 @@ func TestTLS(t *testing.T) {
 	for _, c := range tlsCases {
 		t.Run(c.name, func(t *testing.T) {
 			n := newNetwork(t)
-			o := embedded.Options{Servers: 2} // the master's port and those of region servers
+			o := embedded.Options{Servers: 2} // the ports of the master and of region servers
 			if c.server != nil {
 				o.TLS = c.server(n)
 			}
@@ -171,7 +171,7 @@ func TestTLS(t *testing.T) {
 	}
 }
 
-// The same with real servers, where what they do is not ours.
+// The same with real servers, whose behaviour is not ours.
 func TestTLSReal(t *testing.T) {
 	for _, c := range tlsCases {
 		if c.real == realNone {
@@ -195,7 +195,7 @@ func TestTLSReal(t *testing.T) {
 	}
 }
 
-// tryTLS opens a client, which works or is refused with all that says has.
+// tryTLS opens a client, which works if says is empty, or is refused with all of its texts.
 func tryTLS(t *testing.T, connect string, client func(network) *hbase.TLS, n network, says []string) {
 	t.Helper()
 	o := options(strings.TrimPrefix(connect, "rpc://"), nil)
@@ -221,7 +221,7 @@ func tryTLS(t *testing.T, connect string, client func(network) *hbase.TLS, n net
 	}
 }
 
-// A cluster is found by sessions with ZooKeeper that are encrypted too, and by no others.
+// Encrypted sessions with ZooKeeper, and no others, find the cluster.
 func TestTLSToZooKeeper(t *testing.T) {
 	n := newNetwork(t)
 	s, err := embedded.Start(embedded.Options{TLS: needing(n)})
@@ -276,7 +276,7 @@ func TestTLSToZooKeeper(t *testing.T) {
 
 var update = flag.Bool("update", false, "write the matrix of docs/security.md again")
 
-// TestSecurityMatrix holds the page to the tables of the tests.
+// TestSecurityMatrix compares the page with the tables of the tests.
 func TestSecurityMatrix(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("| who shows what | embedded | HBase 2.6.4 | brine says |\n|---|---|---|---|\n")
@@ -315,7 +315,7 @@ func wantText(t *testing.T, err error, texts ...string) {
 	}
 }
 
-// A server that accepts, and then answers nothing, closes, or sends what nobody can read, is given up within the time of a connection.
+// A server that accepts a connection and then answers nothing, closes it, or sends garbage is given up within the connect time-out.
 func TestTLSHandshakeThatComesToNothing(t *testing.T) {
 	n := newNetwork(t)
 	for _, c := range []struct {
@@ -342,7 +342,7 @@ func TestTLSHandshakeThatComesToNothing(t *testing.T) {
 	}
 }
 
-// answering listens until the test ends, and gives each connection to answer, then closes it.
+// answering listens until the test ends, passes each connection to answer, and then closes it.
 func answering(t *testing.T, answer func(net.Conn)) string {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -362,7 +362,7 @@ func answering(t *testing.T, answer func(net.Conn)) string {
 	return l.Addr().String()
 }
 
-// copied puts what one file holds into another.
+// copied copies the content of one file to another.
 func copied(t *testing.T, from, to string) {
 	t.Helper()
 	b, err := os.ReadFile(from)
@@ -372,7 +372,7 @@ func copied(t *testing.T, from, to string) {
 	replaced(t, to, b)
 }
 
-// replaced gives a file other contents at once, as who renews certificates does: a connection that is made meanwhile reads a whole file.
+// replaced replaces the content of a file atomically, as certificate renewal does: a connection made meanwhile reads a whole file.
 func replaced(t *testing.T, file string, b []byte) {
 	t.Helper()
 	if err := errors.Join(os.WriteFile(file+".new", b, 0o600), os.Rename(file+".new", file)); err != nil {
@@ -380,8 +380,8 @@ func replaced(t *testing.T, file string, b []byte) {
 	}
 }
 
-// What the files hold when a connection is made counts, on both sides: who is trusted no longer is refused from the next connection on, who
-// is renewed is let in, and files that are not whole leave things as they were.
+// The files' content at the time of connecting counts, on both sides: a peer that is no longer trusted is refused from the next connection
+// on, one with a renewed certificate is accepted, and incomplete files change nothing.
 func TestTLSFilesAreReadAgain(t *testing.T) {
 	n := newNetwork(t)
 	server, opts := needing(n), n.client(n.clients, certstest.Leaf{})
@@ -408,7 +408,7 @@ func TestTLSFilesAreReadAgain(t *testing.T) {
 	}
 	defer c.Close()
 	table(t, c, "t")
-	// reconnected gets a row over new connections, at addresses that have not refused one a moment ago.
+	// reconnected gets a row over new connections, at addresses that have not just refused one.
 	reconnected := func() error {
 		for _, node := range s.Nodes() {
 			node.Kill()
@@ -469,7 +469,7 @@ func TestTLSFilesAreReadAgain(t *testing.T) {
 	}
 }
 
-// newsOf collects what a hook is called with.
+// newsOf collects the arguments of a hook's calls.
 type newsOf struct {
 	mu  sync.Mutex
 	all []string
@@ -493,7 +493,7 @@ func (n *newsOf) take() []string {
 	return all
 }
 
-// What cannot be opened is refused at once, with the option that is wrong.
+// What cannot be opened is refused at once, and the error names the wrong option.
 func TestTLSOptionsAreChecked(t *testing.T) {
 	n := newNetwork(t)
 	cert, key := n.clients.Issue(t, certstest.Leaf{Name: "client"})
@@ -520,7 +520,7 @@ func TestTLSOptionsAreChecked(t *testing.T) {
 	}
 }
 
-// The error of a handshake can be taken apart.
+// The error of a handshake wraps a *certs.Error with its fix.
 func TestTLSErrorHasItsFix(t *testing.T) {
 	n := newNetwork(t)
 	s, err := embedded.Start(embedded.Options{})

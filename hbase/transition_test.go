@@ -15,8 +15,8 @@ import (
 	"brine/hbase/internal/remote"
 )
 
-// inTransition is a peer of three regions whose middle one, from "g" to "p", hbase:meta has at an address of noRow, or of none,
-// for so long.
+// inTransition returns a peer of three regions. For the given time, hbase:meta has the middle one, from "g" to "p", at noRow or at no
+// address.
 func inTransition(t *testing.T, at string, away time.Duration) *peer {
 	p := newPeer(t, "g", "p")
 	_, name := p.region(1)
@@ -29,14 +29,14 @@ func inTransition(t *testing.T, at string, away time.Duration) *peer {
 	return p
 }
 
-// A client that has just begun, and whose table has a region that is on no server, or that hbase:meta does not have: that
-// region's mutations and reads wait, reported by HBase's name for it, and nobody waits with them.
+// A new client uses a table with a region that is on no server, or that hbase:meta does not have. That region's mutations and reads wait,
+// reported by HBase's name for it, and nothing else waits with them.
 func TestRegionInTransitionWaitsAlone(t *testing.T) {
 	const away = 10 * time.Second
 	for _, tt := range []struct {
 		name, at string
 		first    []string      // rows, of which "h" is the region's
-		later    time.Duration // that others, submitted after five seconds, may take
+		later    time.Duration // time that others, submitted after five seconds, may take
 	}{
 		{"on no server", "", []string{"a", "h", "z"}, 0},
 		{"on no server, and the only one asked for", "", []string{"h"}, 0},
@@ -143,7 +143,7 @@ func (p *peer) count(method string) (n int) {
 	return n
 }
 
-// Where its retries end, the error says what hbase:meta has.
+// When its retries end, the error says what hbase:meta has.
 func TestRegionInTransitionIsNamedInTheEnd(t *testing.T) {
 	for at, text := range map[string]string{
 		"":    `row "h" of table t: the region is on no server just now`,
@@ -163,14 +163,14 @@ func TestRegionInTransitionIsNamedInTheEnd(t *testing.T) {
 	}
 }
 
-// A scan backwards does not go on before what hbase:meta lacks just now: rows would be left out.
+// A reverse scan does not continue past a region that hbase:meta lacks just now: rows would be left out.
 func TestRegionBeforeIsNotBeyondAHole(t *testing.T) {
 	p := newPeer(t, "g", "p")
 	_, middle := p.region(1)
 	_, last := p.region(2)
 	c := p.open(p.options())
 	for _, tt := range []struct {
-		name   []byte // of the region that is missing
+		name   []byte // of the missing region
 		before []byte
 	}{{middle, []byte("p")}, {middle, []byte("m")}, {last, nil}, {last, []byte("z")}} {
 		p.mu.Lock()
@@ -183,7 +183,7 @@ func TestRegionBeforeIsNotBeyondAHole(t *testing.T) {
 	}
 }
 
-// A row of hbase:meta that cannot be found, since no server says where hbase:meta is, comes with no region.
+// A row of hbase:meta that cannot be found, because no server knows where hbase:meta is, has no region.
 func TestUnknownPlaceOfMeta(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPeer(t)

@@ -10,7 +10,7 @@ import (
 	"brine/hbase/hbasepb"
 )
 
-// All regions of a table are known after one scan of hbase:meta, and their servers connected: what follows asks hbase:meta nothing.
+// One scan of hbase:meta finds all regions of a table and connects to their servers: what follows does not read hbase:meta.
 func TestWarm(t *testing.T) {
 	const regions = 2000
 	s, c := start(t, embedded.Options{Servers: 3})
@@ -54,7 +54,7 @@ func warmTable(tb testing.TB, c *hbase.Client, regions int) {
 	}
 }
 
-// BenchmarkWarm warms a client for a table of 10,000 regions. The bound is 2 s.
+// BenchmarkWarm warms up a client for a table of 10,000 regions. The bound is 2 s.
 func BenchmarkWarm(b *testing.B) {
 	s, c := start(b, embedded.Options{Servers: 3})
 	warmTable(b, c, 10_000)

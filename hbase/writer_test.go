@@ -129,7 +129,7 @@ func TestRemediesEndWithEverythingApplied(t *testing.T) {
 	}
 }
 
-// A mutation that goes back takes those of its row that came after it along, so that it is applied before them.
+// A mutation that goes back takes along the later ones of its row, so that it is applied before them.
 func TestLaterMutationsOfARowGoBackWithIt(t *testing.T) {
 	p := newPeer(t)
 	p.answer = once(&reply{param: &hbasepb.MultiResponse{RegionActionResult: []*hbasepb.RegionActionResult{
@@ -176,7 +176,7 @@ func TestFinalFailuresSayWhy(t *testing.T) {
 	}
 }
 
-// The server's word that something is not to be retried counts also for unknown classes.
+// The server's do-not-retry flag also counts for unknown classes.
 func TestDoNotRetryFlagCounts(t *testing.T) {
 	p := newPeer(t)
 	r := exception("some.NewException", "no")
@@ -188,7 +188,7 @@ func TestDoNotRetryFlagCounts(t *testing.T) {
 	}
 }
 
-// A request that is too big is halved until it fits; a mutation that is too big by itself is a bad row, alone.
+// A request that is too big is halved until it fits; only a mutation that is too big by itself is a bad row.
 func TestRequestTooBigIsSplitDownToTheOneMutation(t *testing.T) {
 	p := newPeer(t)
 	p.answer = func(c *peerCall) *reply {
@@ -214,7 +214,7 @@ func TestRequestTooBigIsSplitDownToTheOneMutation(t *testing.T) {
 	}
 }
 
-// A region that fails for a long time does not hold up its neighbours on the same server.
+// A region that fails for a long time does not delay its neighbours on the same server.
 func TestFailingRegionWaitsAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPeer(t, "g", "p")
@@ -247,7 +247,7 @@ func TestFailingRegionWaitsAlone(t *testing.T) {
 	})
 }
 
-// While a lane's call is unanswered its mutations gather, and go together.
+// While a lane's call is unanswered, its mutations gather, and are sent together.
 func TestGroupCommit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPeer(t)
@@ -311,7 +311,7 @@ func TestSubmitBlocksWhileTheByteBoundIsSpent(t *testing.T) {
 	var buffered atomic.Int64
 	opts.Hooks.Buffered = func(i BufferedInfo) { buffered.Store(int64(i.Bytes)) }
 	c := p.open(opts)
-	first := c.Submit(t.Context(), puts(strings.Repeat("r", 2000))) // larger than the bound: goes alone
+	first := c.Submit(t.Context(), puts(strings.Repeat("r", 2000))) // larger than the bound: sent alone
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
 	failed, err := c.Submit(ctx, puts("a")).Wait(t.Context())

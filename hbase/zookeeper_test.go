@@ -17,7 +17,7 @@ import (
 
 const zkConnectString = "zk://z1,z2,z3/hbase"
 
-// inZooKeeper runs f in a bubble with an ensemble of three beside one HBase server.
+// inZooKeeper runs f in a synctest bubble with an ensemble of three and an HBase server.
 func inZooKeeper(t *testing.T, f func(t *testing.T, z *zktest.Ensemble, opts Options)) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPeer(t)
@@ -30,7 +30,7 @@ func inZooKeeper(t *testing.T, f func(t *testing.T, z *zktest.Ensemble, opts Opt
 	})
 }
 
-// dialBeside returns a dialler that goes to p for the HBase server, and to z for all else.
+// dialBeside returns a dialler that connects to p for the HBase server, and to z for everything else.
 func dialBeside(z *zktest.Ensemble, p *peer) func(context.Context, string, string) (net.Conn, error) {
 	return func(ctx context.Context, network, addr string) (net.Conn, error) {
 		if addr == peerAddr {
@@ -113,7 +113,7 @@ func TestZooKeeperErrorsNameTheCause(t *testing.T) {
 	}
 }
 
-// An HBase that is starting is waited for: no parent in an empty ensemble, an empty parent, no master, hbase:meta opening.
+// The client waits for an HBase that is starting: no parent in an empty ensemble, an empty parent, no master, hbase:meta opening.
 func TestZooKeeperWaitsForHBase(t *testing.T) {
 	inZooKeeper(t, func(t *testing.T, z *zktest.Ensemble, opts Options) {
 		there := z.Znodes
@@ -151,7 +151,7 @@ func TestZooKeeperWaitsForHBase(t *testing.T) {
 	})
 }
 
-// While ZooKeeper is away, writing goes on; what must be looked up waits until it is back.
+// While ZooKeeper is away, writing continues; look-ups wait until it is back.
 func TestZooKeeperGoneAndBack(t *testing.T) {
 	inZooKeeper(t, func(t *testing.T, z *zktest.Ensemble, opts Options) {
 		opts.OperationTimeout, opts.RPCTimeout = time.Hour, time.Second
@@ -178,7 +178,7 @@ func TestZooKeeperGoneAndBack(t *testing.T) {
 	})
 }
 
-// The same against a real ZooKeeper: the cluster is found, a wrong parent is named.
+// The same with a real ZooKeeper: the cluster is found, a wrong parent is named.
 func TestRealZooKeeper(t *testing.T) {
 	connect := testenv.HBaseZooKeeper(t)
 	c := open(t, Options{Connect: connect})

@@ -17,7 +17,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// fill makes a table with cells of all types, of bytes that are text and of bytes that are not.
+// fill creates a table with cells of all types, some with bytes that are text and some with bytes that are not.
 func fill(t *testing.T, client *hbase.Client) {
 	t.Helper()
 	table := hbase.Table{Name: "t", Families: []hbase.Family{{Name: "f", Values: map[string]string{"VERSIONS": "3", "KEEP_DELETED_CELLS": "TRUE"}}, {Name: "g"}}}
@@ -67,8 +67,8 @@ func dump(t *testing.T, client *hbase.Client, table string, live bool) string {
 	return out.String()
 }
 
-// TestDumpsBecomeTheSameTable: in another server, and beside itself under another name; loading twice changes nothing. The dump of what was loaded
-// is the dump that was loaded, and readers see the same.
+// TestDumpsBecomeTheSameTable loads a dump into another server, and into the same one under another name. Loading twice changes nothing. A
+// dump of the loaded table equals the original dump, and readers see the same.
 func TestDumpsBecomeTheSameTable(t *testing.T) {
 	one, two := hbasetest.Run(t).Client(t), hbasetest.Run(t).Client(t)
 	fill(t, one)
@@ -98,7 +98,7 @@ func TestDumpsBecomeTheSameTable(t *testing.T) {
 	}
 }
 
-// TestLinesAreReadable: text is written as text.
+// TestLinesAreReadable checks that text is written as text.
 func TestLinesAreReadable(t *testing.T) {
 	client := hbasetest.Run(t).Client(t)
 	want := `{"table":"t","families":[{"name":"f"}],"splits":["m",{"base64":"gP8="}]}
@@ -147,7 +147,7 @@ func TestLinesThatAreRefused(t *testing.T) {
 	}
 }
 
-// TestManyRowsAreLoadedInBatches: more than one batch holds.
+// TestManyRowsAreLoadedInBatches loads more than one batch holds.
 func TestManyRowsAreLoadedInBatches(t *testing.T) {
 	client := hbasetest.Run(t).Client(t)
 	var lines strings.Builder

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// FuzzBytes: all bytes survive being written and read.
+// FuzzBytes checks that all bytes survive being written and read.
 func FuzzBytes(f *testing.F) {
 	for _, seed := range []string{"", "a", "\x00", "\xff", "中", "\ufffd", "\"\\\n\t\r", "\x7f", "<&>\u2028", "{\"base64\":\"\"}"} {
 		f.Add([]byte(seed))
@@ -23,7 +23,7 @@ func FuzzBytes(f *testing.F) {
 	})
 }
 
-// FuzzLines: no line makes the reader panic, and a cell that is read has all of its parts.
+// FuzzLines checks that no line makes the reader panic, and that a decoded cell has all of its parts.
 func FuzzLines(f *testing.F) {
 	f.Add([]byte(`{"row":"r","family":"f","qualifier":{"base64":"AA=="},"timestamp":1,"type":"put","value":""}`))
 	f.Add([]byte(`{"row":null,"type":"delete"}`))

@@ -18,8 +18,7 @@ func anyRegion(t *rapid.T, table string, id int64) *Region {
 	return &Region{Table: table, ID: id, Start: []byte(keys[i]), End: []byte(end), Server: fmt.Sprint("s", id)}
 }
 
-// Whatever is added and dropped, in whatever order of age, no two cached regions overlap, and find gives a region that
-// contains the row.
+// Whatever is added and dropped, in whatever order of age, no two cached regions overlap, and find returns a region that contains the row.
 func TestCachedRegionsNeverOverlap(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var c regionCache

@@ -7,7 +7,7 @@ import (
 	"brine/hbase/internal/remote"
 )
 
-// A server's word on where a region went is followed when it is newer than what is known; else hbase:meta is asked.
+// A location that a server reports is used if it is newer than the known one; otherwise the client asks hbase:meta.
 func TestMovedIsFollowedForwardsOnly(t *testing.T) {
 	for seq, follow := range map[int64]bool{-1: false, 55: false, 56: false, 57: true} {
 		r := &Region{Table: "t", Encoded: "e", Server: "a:1", seq: 56}
@@ -24,7 +24,7 @@ func TestMovedIsFollowedForwardsOnly(t *testing.T) {
 	}
 }
 
-// A replica that has moved is looked up again: it never becomes what is known of the region, whose reads must see every write.
+// A replica that moved is looked up again. It is never cached as the region, because the region's reads must see every write.
 func TestAReplicaIsNeverTheRegion(t *testing.T) {
 	var l Locator
 	r := &Region{Table: "t", Name: []byte("t,,1_0001.x."), Server: "a:1", Replica: 1, seq: 5}

@@ -10,7 +10,7 @@ import (
 	"brine/hbase/internal/rpc"
 )
 
-// A replica's name as HBase 2.6.4 makes it.
+// The name of a replica, as made by HBase 2.6.4.
 func TestReplicaName(t *testing.T) {
 	const region, want = "t,r.25,1700000000000.1d3f4b7a0c2e4d6f8a9b0c1d2e3f4a5b.", "t,r.25,1700000000000_0001.fbad34294158add659705f1bf585b9b0."
 	if got := string(replicaName([]byte(region), 1)); got != want {
@@ -59,7 +59,7 @@ func FuzzReplicaColumn(f *testing.F) {
 	})
 }
 
-// More replicas than anybody has are not kept, and those that are on no server are none.
+// Excess replicas are dropped, and those on no server do not count.
 func TestReplicasAreBounded(t *testing.T) {
 	r := &Region{Table: "t", Name: []byte("t,,1.x.")}
 	for n := 1; n <= 2*maxReplicas; n++ {

@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Whatever is put in at either end and cut off, a fifo holds what a plain slice would.
+// Whatever is added at either end and cut off, a fifo holds the same as a plain slice.
 func TestFifoIsASlice(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var q fifo
@@ -59,7 +59,7 @@ func indexes(es []entry) []int32 {
 	return out
 }
 
-// In a steady state nothing is allocated.
+// In a steady state, a fifo allocates nothing.
 func TestFifoKeepsItsMemory(t *testing.T) {
 	var q fifo
 	var cut []entry

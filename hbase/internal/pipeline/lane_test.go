@@ -13,8 +13,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Regions are carved in any order, overlapping at will, while calls are unanswered. The lanes always cover every key once; every
-// mutation stays in the lane of its row, in its order; a lane does not send while a part of its range is unanswered elsewhere.
+// Regions are carved in any order, with any overlaps, while calls are unanswered. The lanes always cover every key once; every mutation
+// stays in the lane of its row, in order; a lane does not send while part of its range is unanswered elsewhere.
 func TestLanesCoverEveryKeyOnceAndKeepOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		ls := newLanes("t")
@@ -36,13 +36,13 @@ func TestLanesCoverEveryKeyOnceAndKeepOrder(t *testing.T) {
 				l := ls.of([]byte(row))
 				l.push(entry{flight: f})
 				l.push(entry{flight: f, index: 1})
-			case 2: // send from any lane that may
+			case 2: // send from any lane that may send
 				for _, l := range ls.all {
 					if l.mayGo() {
 						out = append(out, takeOf(l, rapid.IntRange(1, 3).Draw(t, "rows")))
 					}
 				}
-			case 3: // a call fails and everything of it comes back
+			case 3: // a call fails and all its mutations return
 				if len(out) > 0 {
 					p := out[0]
 					out = out[1:]
@@ -101,7 +101,7 @@ func version(e entry) int64 {
 	panic("a mutation without cells")
 }
 
-// A merged region waits for what its parts had out.
+// A merged region waits for the unanswered calls of its parts.
 func TestMergedLaneWaitsForItsParts(t *testing.T) {
 	ls := newLanes("t")
 	ls.carve(&locate.Region{Table: "t", ID: 1, End: []byte("m")})
@@ -122,7 +122,7 @@ func TestMergedLaneWaitsForItsParts(t *testing.T) {
 	}
 }
 
-// A region that changes lets go what lingered in its old range: its holder looks for it in the old lane.
+// When a region changes, mutations that lingered in its old range are sent, because their holder would look for them in the old lane.
 func TestCarvedLaneIsNotHeldBack(t *testing.T) {
 	ls := newLanes("t")
 	ls.carve(&locate.Region{Table: "t", ID: 1})
@@ -164,7 +164,7 @@ func anyRegion(t *rapid.T, table string, id int64) *locate.Region {
 	return &locate.Region{Table: table, ID: id, Start: []byte(keys[i]), End: []byte(end), Server: fmt.Sprint("s", id)}
 }
 
-// puts makes a batch with a put of each row.
+// puts returns a batch with a put of each row.
 func puts(rows ...string) *Batch {
 	b := NewBatch("t")
 	for i, r := range rows {

@@ -27,10 +27,10 @@ func TestPaceIsAMedian(t *testing.T) {
 		d         time.Duration
 		was, want bool
 	}{
-		{45 * time.Millisecond, false, false}, // not worth it
+		{45 * time.Millisecond, false, false}, // not worth riding alone
 		{79 * time.Millisecond, false, false},
 		{80 * time.Millisecond, false, true},
-		{79 * time.Millisecond, true, true}, // between the bounds it stays what it is
+		{79 * time.Millisecond, true, true}, // between the bounds, it stays as it is
 		{39 * time.Millisecond, true, false},
 	} {
 		if got := p.slow(tt.d, tt.was); got != tt.want {

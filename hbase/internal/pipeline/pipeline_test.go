@@ -19,7 +19,7 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// bench is an Env of two regions, below and from "m" on, each on a server of its own. fail decides what becomes of a row.
+// bench is an Env with two regions, one below "m" and one from "m" on, each on its own server. fail decides the result of a row.
 type bench struct {
 	mu      sync.Mutex
 	applied []string
@@ -87,7 +87,7 @@ func (b *bench) failing(row string) string {
 	return b.fail(row)
 }
 
-// onBench runs f with a mutator on a bench, in a bubble.
+// onBench runs f with a mutator on a bench in a synctest bubble.
 func onBench(t *testing.T, hooks Hooks, f func(t *testing.T, b *bench, m *Mutator)) {
 	hooks.Send, hooks.Sent, hooks.Applied = func(SendInfo) {}, func(*SentInfo) {}, func(*AppliedInfo) {}
 	hooks.Flush, hooks.Buffered = func(FlushInfo) {}, func(BufferedInfo) {}
@@ -120,7 +120,7 @@ func onBench(t *testing.T, hooks Hooks, f func(t *testing.T, b *bench, m *Mutato
 	})
 }
 
-// The whole way without a client: mutations are located, sent by region, and applied in the order given.
+// The whole path without a client: mutations are located, sent by region, and applied in the order given.
 func TestMutationsOfARowKeepTheirOrder(t *testing.T) {
 	onBench(t, Hooks{}, func(t *testing.T, b *bench, m *Mutator) {
 		rows := []string{"a", "z", "a", "b", "z", "a"}
@@ -135,7 +135,7 @@ func TestMutationsOfARowKeepTheirOrder(t *testing.T) {
 	})
 }
 
-// What fails for a while is tried again and applied, and its neighbours are not kept by it.
+// What fails for a while is retried and applied, and does not delay its neighbours.
 func TestFailingRegionDelaysOnlyItsLane(t *testing.T) {
 	var retries []RetryInfo
 	var mu sync.Mutex
@@ -166,7 +166,7 @@ func TestFailingRegionDelaysOnlyItsLane(t *testing.T) {
 	})
 }
 
-// A mutation that can never be written fails with its kind; what it came with is written.
+// A mutation that can never be written fails with its kind; the rest of its batch is written.
 func TestBadMutationFailsAlone(t *testing.T) {
 	onBench(t, Hooks{}, func(t *testing.T, b *bench, m *Mutator) {
 		batch := puts("a", "b", "c")

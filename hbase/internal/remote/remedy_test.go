@@ -62,7 +62,7 @@ func TestDiagnose(t *testing.T) {
 	}
 }
 
-// Rules that end in giving up must say as what.
+// Rules that end in giving up must have a kind.
 func TestEveryRuleIsComplete(t *testing.T) {
 	for class, r := range rules {
 		if d := (Diagnosis{rule: r}); d.Final() && r.Kind == 0 {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Whatever fails and is tried again is reported as one of the Retries.
+// Every failure that is retried is reported as one of the Retries.
 func TestRetriesAreThoseThatAreReported(t *testing.T) {
 	failures := []error{
 		&ConnError{Class: "connection", Err: errors.New("cut")}, &ConnError{Class: "timeout", Err: context.DeadlineExceeded},

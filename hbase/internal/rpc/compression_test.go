@@ -8,7 +8,7 @@ import (
 	"brine/hbase/internal/wire"
 )
 
-// A server without the codec, or without its library, is reported for good and by name; what it says otherwise means what it always does.
+// A server without the codec or its library is reported for good and by name; its other exceptions keep their usual meaning.
 func TestProbeError(t *testing.T) {
 	const fix = "s:1 answered UnsupportedCompressionCodecException: it cannot compress cell blocks with gzip (x.GzipCodec): " +
 		"set hbase.compression to none or to one that all region servers have, or give them the codec's library"

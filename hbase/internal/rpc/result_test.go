@@ -10,7 +10,7 @@ import (
 	"brine/hbase/hbasepb"
 )
 
-// allocatedBy returns the bytes that f allocates, those of goroutines that run beside it included.
+// allocatedBy returns the number of bytes that f allocates, including those of concurrent goroutines.
 func allocatedBy(f func()) uint64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -19,8 +19,8 @@ func allocatedBy(f func()) uint64 {
 	return after.TotalAlloc - before.TotalAlloc
 }
 
-// What is read is the same however long it is, and takes no more memory than it is long, and what is believed; what ends too early
-// before that takes only that.
+// readBytes returns the same data whatever its length, and takes no more memory than that plus believed; if the data ends early, only
+// believed.
 func TestReadBytes(t *testing.T) {
 	for _, n := range []int{0, 1, believed - 1, believed, believed + 1, 3*believed + 5} {
 		in := bytes.Repeat([]byte("0123456789a"), n/11+1)
@@ -39,7 +39,7 @@ func TestReadBytes(t *testing.T) {
 	}
 }
 
-// A byte of a scan's answer announces a row: a million without cells are none, and take none's memory.
+// One byte of a scan's answer announces a row: a million rows without cells yield no pieces and take no memory.
 func TestRowsWithoutCellsTakeNoMemory(t *testing.T) {
 	m := &hbasepb.ScanResponse{CellsPerResult: make([]uint32, 1_000_000)}
 	var pieces []Piece

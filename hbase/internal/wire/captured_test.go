@@ -17,7 +17,7 @@ import (
 	"google.golang.org/protobuf/testing/protocmp"
 )
 
-// capturedMessages are the messages of the captured calls: request, response.
+// capturedMessages are the message types of the captured calls: request, response.
 var capturedMessages = map[string][2]proto.Message{
 	"GetClusterId":           {&hbasepb.GetClusterIdRequest{}, &hbasepb.GetClusterIdResponse{}},
 	"GetActiveMaster":        {&hbasepb.GetActiveMasterRequest{}, &hbasepb.GetActiveMasterResponse{}},
@@ -56,7 +56,7 @@ func captured(t *testing.T, kind string, f func(t *testing.T, method string, fra
 	}
 }
 
-// decode decodes a message, fails on fields that our .proto files do not know, and hands it back for encoding.
+// decode decodes a message, fails on fields that our .proto files do not have, and returns it for encoding.
 func decode(t *testing.T, method string, side int, b []byte) proto.Message {
 	t.Helper()
 	pair, ok := capturedMessages[method]
@@ -71,7 +71,7 @@ func decode(t *testing.T, method string, side int, b []byte) proto.Message {
 	return m
 }
 
-// undeclared are the fields of Java's that our .proto files leave out: query metrics, which nobody asks for here.
+// undeclared are Java's fields that our .proto files leave out: query metrics, which nothing requests here.
 var undeclared = map[protoreflect.FullName]string{"hbase.pb.Scan": "c80100", "hbase.pb.Get": "7800"}
 
 func checkUnknown(t *testing.T, m protoreflect.Message) {
@@ -123,7 +123,7 @@ func TestCapturedRequestsDecodeAndEncodeToTheSameBytes(t *testing.T) {
 			t.Fatal(err)
 		}
 		header, n := protowire.ConsumeBytes(frame)
-		sameBytes(t, "header", header, marshal(t, r.Header)) // Java's has an empty trace and a priority of 0, which ours leaves out
+		sameBytes(t, "header", header, marshal(t, r.Header)) // Java's has an empty trace and a priority of 0, which ours omits
 		_, m := protowire.ConsumeBytes(again[PrefixLen:])
 		sameBytes(t, "parameter and cells", frame[n:], again[PrefixLen+m:])
 	})
@@ -152,7 +152,7 @@ func TestCapturedResponsesDecodeAndEncodeToTheSameBytes(t *testing.T) {
 	})
 }
 
-// The hand-written decoder of Multi's answers reads in the captured ones what protobuf reads.
+// The hand-written decoder of Multi responses decodes the captured ones like protobuf.
 func TestCapturedMultiByHand(t *testing.T) {
 	captured(t, "response", func(t *testing.T, method string, frame []byte) {
 		if method != "Multi" {

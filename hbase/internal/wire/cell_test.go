@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// One cell written out by hand from the layout.
+// One cell, written by hand from the layout.
 func TestCellLayout(t *testing.T) {
 	c := Cell{
 		Row: []byte("row1"), Family: []byte("e"), Qualifier: []byte("st"), Value: []byte("上海"),
@@ -51,7 +51,7 @@ func TestCellsRoundTrip(t *testing.T) {
 	}
 }
 
-// Every length of a valid cell is broken in turn, and the cell is cut at every byte.
+// Every length in a valid cell is corrupted in turn, and the cell is cut at every byte.
 func TestNextCellRefusesBrokenLengths(t *testing.T) {
 	good := AppendCell(nil, Cell{Row: []byte("row"), Family: []byte("fam"), Qualifier: []byte("q"), Value: []byte("value"), Type: 4})
 	for cut := range good {
@@ -70,7 +70,7 @@ func TestNextCellRefusesBrokenLengths(t *testing.T) {
 	}
 }
 
-// What decodes encodes to the same bytes: nothing is lost and nothing read that is not there.
+// Whatever decodes also encodes to the same bytes: nothing is lost and nothing invented.
 func FuzzNextCell(f *testing.F) {
 	f.Add(AppendCell(nil, Cell{Row: []byte("row"), Family: []byte("f"), Qualifier: []byte("q"), Value: []byte("v"), Timestamp: 7, Type: 4}))
 	f.Add(AppendCell(nil, Cell{Row: []byte("row"), Family: []byte("f"), Type: 14}))

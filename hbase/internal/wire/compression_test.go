@@ -14,7 +14,7 @@ import (
 
 var allCompressions = []Compression{None, Gzip, Snappy, LZ4, Zstd}
 
-// someCells is a cell block of about n bytes as scans make it.
+// someCells returns a cell block of about n bytes that resembles scans.
 func someCells(n int) []byte {
 	var block []byte
 	r := rand.New(rand.NewPCG(1, 1))
@@ -55,7 +55,7 @@ func TestCompressedBlocksComeBack(t *testing.T) {
 	}
 }
 
-// A bomb is recognized by its first bytes, or while it expands, and never makes more than what is allowed.
+// A compression bomb is recognized by its first bytes or during expansion, and never produces more than permitted.
 func TestBombs(t *testing.T) {
 	for _, c := range allCompressions[1:] {
 		bomb, err := c.Compress(nil, make([]byte, 64<<20))
@@ -75,7 +75,7 @@ func TestBombs(t *testing.T) {
 	}
 }
 
-// The files were written by the codecs of Hadoop 3.4.2, as a region server writes.
+// The files were written by the codecs of Hadoop 3.4.2, like a region server writes them.
 func TestBlocksOfHadoop(t *testing.T) {
 	for _, c := range []Compression{Gzip, Snappy, LZ4} {
 		block, err := os.ReadFile(filepath.Join("testdata", "hadoop", c.String()))
@@ -134,7 +134,7 @@ func TestCompressionNames(t *testing.T) {
 	}
 }
 
-// FuzzExpand holds that any bytes expand to no more than what is allowed, and that it can be compressed again.
+// FuzzExpand checks that any bytes expand to no more than permitted, and that the result can be compressed again.
 func FuzzExpand(f *testing.F) {
 	for _, c := range allCompressions {
 		packed, err := c.Compress(nil, someCells(1000))

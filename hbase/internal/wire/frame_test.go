@@ -80,7 +80,7 @@ func TestConnectionHeaderRoundTrip(t *testing.T) {
 	}
 }
 
-// The hand-written header must be the one that hbasepb writes.
+// The hand-written header must equal hbasepb's.
 func TestRequestRoundTrip(t *testing.T) {
 	for _, c := range []Call{
 		{ID: 0, Method: "Get"},
@@ -198,7 +198,7 @@ func FuzzDecodeRequest(f *testing.F) {
 	})
 }
 
-// The hand-written decoder must accept no header that hbasepb refuses, and read the same from it, however its bytes come.
+// The hand-written decoder must accept no header that hbasepb rejects, and decode the same from it, however its bytes arrive.
 func FuzzDecodeResponse(f *testing.F) {
 	for _, h := range []*hbasepb.ResponseHeader{
 		{CallId: proto.Uint32(3)},
@@ -208,7 +208,7 @@ func FuzzDecodeResponse(f *testing.F) {
 		frame, _ := AppendResponse(nil, h, &hbasepb.GetResponse{}, []byte("cells"))
 		f.Add(frame[PrefixLen:])
 	}
-	f.Add([]byte("\x06\x80\xff\xff\xff00")) // a field whose number is larger than a number of a field may be
+	f.Add([]byte("\x06\x80\xff\xff\xff00")) // a field number above the maximum
 	f.Fuzz(func(t *testing.T, b []byte) {
 		r, err := DecodeResponse(b)
 		slow, slowErr := ReadResponseHeader(bufio.NewReaderSize(iotest.OneByteReader(bytes.NewReader(b)), 16), len(b))
@@ -255,7 +255,7 @@ func sameException(t *testing.T, got, whole *hbasepb.ExceptionResponse) {
 	}
 }
 
-// What stands behind a long stack is read, and the stack takes no memory beyond what is kept of it.
+// What follows a long stack is decoded, and the stack takes no memory beyond the part that is kept.
 func TestALongStackIsPassedOver(t *testing.T) {
 	long := strings.Repeat("x", 16<<20)
 	e := &hbasepb.ExceptionResponse{
@@ -279,7 +279,7 @@ func TestALongStackIsPassedOver(t *testing.T) {
 	sameException(t, h.Exception, e)
 }
 
-// A frame that ends before its header does is a connection cut off; a header that ends before its fields do is malformed.
+// A frame that ends before its header is a broken connection; a header that ends before its fields is malformed.
 func TestShortHeaders(t *testing.T) {
 	e := &hbasepb.ExceptionResponse{ExceptionClassName: proto.String("E"), StackTrace: proto.String("at x"), Port: proto.Int32(300)}
 	frame, err := AppendResponse(nil, &hbasepb.ResponseHeader{CallId: proto.Uint32(900), Exception: e}, nil, nil)

@@ -61,7 +61,7 @@ func regionAction(region string, ms []Mutation) *hbasepb.RegionAction {
 	return ra
 }
 
-// decodeMulti reads a whole response into hbasepb's message, as far as the hand-written decoder knows it.
+// decodeMulti decodes a whole response into hbasepb's message, but only what the hand-written decoder knows.
 func decodeMulti(b []byte) (*hbasepb.MultiResponse, error) {
 	m := new(hbasepb.MultiResponse)
 	for {

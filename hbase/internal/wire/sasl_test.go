@@ -57,7 +57,7 @@ func TestSASLRefusals(t *testing.T) {
 	}
 }
 
-// FuzzSASLChallenge reads any bytes as a server's.
+// FuzzSASLChallenge decodes any bytes as a server's token.
 func FuzzSASLChallenge(f *testing.F) {
 	f.Add(AppendSASLChallenge(nil, []byte("token")))
 	f.Add(AppendSASLError(nil, &SASLError{"class", "message"}))

@@ -13,7 +13,7 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// inEnsemble runs f in a bubble with an ensemble of three.
+// inEnsemble runs f in a synctest bubble with an ensemble of three.
 func inEnsemble(t *testing.T, f func(t *testing.T, z *zktest.Ensemble, c *Cluster)) {
 	synctest.Test(t, func(t *testing.T) {
 		z := zktest.New(t, "/hbase")
@@ -31,7 +31,7 @@ func ask(t *testing.T, c *Cluster) {
 	}
 }
 
-// Nothing is asked of ZooKeeper while nothing moves, and then no session is open.
+// Nothing is read from ZooKeeper while nothing moves, and then no session is open.
 func TestZooKeeperSessionClosesWhenIdle(t *testing.T) {
 	inEnsemble(t, func(t *testing.T, z *zktest.Ensemble, c *Cluster) {
 		ask(t, c)
@@ -58,7 +58,7 @@ func TestZooKeeperSessionClosesWhenIdle(t *testing.T) {
 	})
 }
 
-// A session of a server that grants less time is closed before the server ends it.
+// A session with a server that grants less time is closed before the server ends it.
 func TestZooKeeperSessionEndsBeforeItsTimeout(t *testing.T) {
 	inEnsemble(t, func(t *testing.T, z *zktest.Ensemble, c *Cluster) {
 		z.Do(func() { z.SessionTimeoutSecs = 4 })
@@ -73,7 +73,7 @@ func TestZooKeeperSessionEndsBeforeItsTimeout(t *testing.T) {
 	})
 }
 
-// Whatever happens to sessions and members, a look-up finds one that answers.
+// Whatever happens to sessions and members, a look-up finds a member that answers.
 func TestZooKeeperSurvivesFaults(t *testing.T) {
 	for name, fault := range map[string]func(z *zktest.Ensemble){
 		"the session's connection breaks":     func(z *zktest.Ensemble) { z.Cut = 1 },
@@ -97,7 +97,8 @@ func TestZooKeeperSurvivesFaults(t *testing.T) {
 	}
 }
 
-// A session authenticates before it asks; without that, or with another, what not everybody may read is refused with the fix.
+// A session authenticates before its first request. Without a user, or with another one, reading a protected znode is refused, and the
+// error has the fix.
 func TestZooKeeperIsShownAUser(t *testing.T) {
 	z := zktest.New(t, "/hbase")
 	z.Do(func() { z.Auth = "brine:hunter2" })
@@ -111,7 +112,7 @@ func TestZooKeeperIsShownAUser(t *testing.T) {
 	}
 }
 
-// Ten clients of one process that all ask at once share one session; the last that closes ends it.
+// Ten clients of one process that all make requests at once share one session; closing the last client ends it.
 func TestZooKeeperSessionIsSharedByClients(t *testing.T) {
 	z := zktest.New(t, "/hbase")
 	addr := z.Listen()

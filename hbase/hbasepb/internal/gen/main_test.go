@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// The committed code must be what the committed .proto files make.
+// The committed code must match the committed .proto files.
 func TestGeneratedCodeIsUpToDate(t *testing.T) {
 	dir := filepath.Join("..", "..")
 	files, err := Generate(t.Context(), dir)
