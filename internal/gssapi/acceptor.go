@@ -16,18 +16,18 @@ import (
 	"github.com/jcmturner/gokrb5/v8/types"
 )
 
-// defaultSkew is how far two clocks may be apart.
+// defaultSkew is the maximum difference between two clocks.
 const defaultSkew = 5 * time.Minute
 
 // Acceptor accepts contexts with the keys of a keytab. It is safe for concurrent use.
 //
-// It remembers no requests: each context has a key that the acceptor has chosen, so that an attacker who replays a request can send nothing
-// after it.
+// It remembers no requests: the acceptor chooses a key for each context, so that an attacker who replays a request can send nothing after
+// it.
 type Acceptor struct {
 	keys *keytab.Keytab
 	now  func() time.Time
 
-	noSubkey bool // as Java's acceptor, for tests
+	noSubkey bool // like Java's acceptor, for tests
 }
 
 // NewAcceptor reads the keytab file.
@@ -39,7 +39,7 @@ func NewAcceptor(file string) (*Acceptor, error) {
 	return &Acceptor{keys: keys, now: time.Now}, nil
 }
 
-// Principal is the first one of the keytab, with its realm. Requests for the others are accepted too.
+// Principal returns the first principal of the keytab, with its realm. Requests for the others are accepted too.
 func (a *Acceptor) Principal() string {
 	if len(a.keys.Entries) == 0 {
 		return ""
@@ -47,7 +47,7 @@ func (a *Acceptor) Principal() string {
 	return a.keys.Entries[0].Principal.String()
 }
 
-// Accept answers an initiator's request. The answer to one that is refused is a KRB-ERROR, with the error.
+// Accept answers an initiator's request. If it refuses the request, it returns a KRB-ERROR as the reply, along with the error.
 func (a *Acceptor) Accept(token []byte) (reply []byte, c *Context, err error) {
 	id, message, err := decodeToken(token)
 	if err != nil {
@@ -66,7 +66,7 @@ func (a *Acceptor) Accept(token []byte) (reply []byte, c *Context, err error) {
 	return a.answer(&request)
 }
 
-// verify decrypts the ticket and the authenticator. The code is Kerberos's for what is wrong.
+// verify decrypts the ticket and the authenticator. If that fails, it also returns Kerberos's error code.
 func (a *Acceptor) verify(r *messages.APReq) (code int32, err error) {
 	t := &r.Ticket
 	if len(t.SName.NameString) == 0 {
@@ -113,7 +113,7 @@ func (a *Acceptor) verify(r *messages.APReq) (code int32, err error) {
 	return 0, nil
 }
 
-// answer makes the AP-REP and the context.
+// answer creates the AP-REP and the context.
 func (a *Acceptor) answer(r *messages.APReq) ([]byte, *Context, error) {
 	who, session := &r.Authenticator, r.Ticket.DecryptedEncPart.Key
 	part := messages.EncAPRepPart{CTime: who.CTime, Cusec: who.Cusec, SequenceNumber: int64(newNumber())}
@@ -145,7 +145,7 @@ func (a *Acceptor) answer(r *messages.APReq) ([]byte, *Context, error) {
 	return encodeToken(tokenReply, reply), c, err
 }
 
-// refusal is the token that says why there is no context; nil when it cannot be written.
+// refusal returns a token with the reason why there is no context, or nil if it cannot be encoded.
 func refusal(t messages.Ticket, code int32, now time.Time) []byte {
 	if len(t.SName.NameString) == 0 {
 		return nil

@@ -13,7 +13,7 @@ import (
 	"github.com/jcmturner/gokrb5/v8/types"
 )
 
-// maxFile is the longest keytab or ticket cache that is read.
+// maxFile is the maximum size of a keytab or ticket cache, in bytes.
 const maxFile = 4 << 20
 
 func readFile(name string) ([]byte, error) {
@@ -29,7 +29,7 @@ func readFile(name string) ([]byte, error) {
 	return b, err
 }
 
-// cacheFile is the file of a ticket cache as klist writes its name.
+// cacheFile returns the file of a ticket cache from its name as klist writes it.
 func cacheFile(name string) (string, error) {
 	kind, rest, ok := strings.Cut(name, ":")
 	switch {
@@ -41,7 +41,7 @@ func cacheFile(name string) (string, error) {
 	return "", fmt.Errorf("ticket cache %s: only files are read (kinit -c FILE)", name)
 }
 
-// readCache returns the ticket-granting ticket of a cache's owner.
+// readCache returns the ticket-granting ticket of the cache's owner.
 func readCache(file string) (Ticket, error) {
 	b, err := readFile(file)
 	if err != nil {
@@ -54,7 +54,7 @@ func readCache(file string) (Ticket, error) {
 	return t, nil
 }
 
-// decodeCache decodes a ticket cache, of which it looks for one ticket. Numbers are big-endian:
+// decodeCache decodes a ticket cache and returns the owner's ticket-granting ticket. Numbers are big-endian:
 //
 //	05 │ version 04 │ int16 length, header           version 03 has no header
 //	principal, the owner
@@ -92,7 +92,7 @@ func decodeCache(b []byte) (Ticket, error) {
 	return Ticket{}, errors.New("it holds no ticket-granting ticket (kinit gets one)")
 }
 
-// credential reads an entry. Those of configuration, whose realm begins with X-CACHECONF, hold no ticket and are passed over.
+// credential reads an entry. It skips configuration entries, whose realm begins with X-CACHECONF and which have no ticket.
 func (c *cursor) credential(version byte) (t Ticket, err error) {
 	t.client, t.realm = c.principal()
 	server, serverRealm := c.principal()
@@ -127,7 +127,7 @@ func (c *cursor) credential(version byte) (t Ticket, err error) {
 	})
 }
 
-// named refuses tickets that name nobody, which gokrb5 does not expect.
+// named rejects tickets without a server name, which gokrb5 does not expect.
 func named(t messages.Ticket) error {
 	if len(t.SName.NameString) == 0 {
 		return errors.New("it is for nobody")
@@ -135,7 +135,7 @@ func named(t messages.Ticket) error {
 	return nil
 }
 
-// cursor reads bytes; what is not there is zero, and failed.
+// cursor reads bytes. Reading beyond the end returns zeros and sets failed.
 type cursor struct {
 	rest   []byte
 	failed bool

@@ -16,8 +16,8 @@ import (
 	"github.com/jcmturner/gokrb5/v8/types"
 )
 
-// supported are the encryption types spoken here, the one that every KDC knows first. Type 20, AES-256 with SHA-384, is none of them:
-// gokrb5 takes its keys to have 24 bytes, where they have 32.
+// supported are the supported encryption types, beginning with the one that every KDC knows. Type 20, AES-256 with SHA-384, is missing,
+// because gokrb5 assumes that its keys have 24 bytes instead of 32.
 var supported = []int32{etypeID.AES256_CTS_HMAC_SHA1_96, etypeID.AES128_CTS_HMAC_SHA256_128, etypeID.AES128_CTS_HMAC_SHA1_96}
 
 // Key usages of wrap tokens (RFC 4121, 2).
@@ -26,18 +26,18 @@ const (
 	usageInitiator = 24
 )
 
-// sealer encrypts and checks what goes one way. gokrb5 derives the keys for each message; here they are derived once. It is used by one
-// goroutine at a time.
+// sealer encrypts and checks the messages of one direction. It derives the keys once; gokrb5 derives them for each message. It must be used
+// by one goroutine at a time.
 //
 //	sealed    CTS(Ke, confounder (16) │ message) │ HMAC(Ki, …)
 //	checksum  HMAC(Kc, message)
 //
-// The HMAC of a sealed message is over the plain text (RFC 3962), or over a zero block and the encrypted text (RFC 8009).
+// The HMAC of a sealed message covers the plain text (RFC 3962), or a zero block and the encrypted text (RFC 8009).
 type sealer struct {
 	block      cipher.Block
 	integrity  hash.Hash
 	checksum   hash.Hash
-	size       int // bytes of an HMAC that are sent
+	size       int // bytes of an HMAC that are transmitted
 	overSealed bool
 	sum        []byte // scratch
 }
@@ -51,7 +51,7 @@ func newSealer(key types.EncryptionKey, usage uint32) (*sealer, error) {
 		return nil, fmt.Errorf("%w: a key of %d bytes for encryption type %d", ErrToken, len(key.KeyValue), key.KeyType)
 	}
 	var derived [3][]byte
-	for i, kind := range []byte{0xaa, 0x55, 0x99} { // encryption, integrity, checksum
+	for i, kind := range []byte{0xaa, 0x55, 0x99} { // for encryption, integrity, checksum
 		if derived[i], err = et.DeriveKey(key.KeyValue, append(binary.BigEndian.AppendUint32(nil, usage), kind)); err != nil {
 			return nil, err
 		}
@@ -71,7 +71,7 @@ func isSupported(etype int32) bool { return slices.Contains(supported, etype) }
 
 const blockSize = aes.BlockSize
 
-// seal appends the sealed message, which is in two parts, to dst.
+// seal appends the sealed message, given in two parts, to dst.
 func (s *sealer) seal(dst, message, more []byte) []byte {
 	start := len(dst)
 	dst = append(dst, make([]byte, blockSize)...)
@@ -87,7 +87,7 @@ func (s *sealer) seal(dst, message, more []byte) []byte {
 	return append(dst, s.sum[:s.size]...)
 }
 
-// open returns the message of what was sealed, which it overwrites.
+// open returns the message in sealed, which it overwrites.
 func (s *sealer) open(sealed []byte) ([]byte, error) {
 	n := len(sealed) - s.size
 	if n < blockSize {
@@ -107,13 +107,13 @@ func (s *sealer) open(sealed []byte) ([]byte, error) {
 	return plain[blockSize:], nil
 }
 
-// sign appends the checksum of a message in two parts to dst.
+// sign appends the checksum of a message, given in two parts, to dst.
 func (s *sealer) sign(dst, message, more []byte) []byte {
 	s.sum = mac(s.checksum, s.sum, message, more)
 	return append(dst, s.sum[:s.size]...)
 }
 
-// signed reports whether that is the message's checksum.
+// signed reports whether sum is the message's checksum.
 func (s *sealer) signed(sum, message, more []byte) bool {
 	s.sum = mac(s.checksum, s.sum, message, more)
 	return subtle.ConstantTimeCompare(s.sum[:s.size], sum) == 1
@@ -132,7 +132,7 @@ func mac(h hash.Hash, sum []byte, parts ...[]byte) []byte {
 // encrypt encrypts b[start:], at least a block, in place: CBC with ciphertext stealing, the last two blocks always swapped (CS3).
 func (s *sealer) encrypt(b []byte, start int) []byte {
 	n := len(b) - start
-	last := (n-1)%blockSize + 1 // bytes of the last block
+	last := (n-1)%blockSize + 1 // bytes in the last block
 	b = append(b, zeroBlock[:blockSize-last]...)
 	text := b[start:]
 	cipher.NewCBCEncrypter(s.block, zeroBlock[:]).CryptBlocks(text, text)
@@ -148,7 +148,7 @@ func (s *sealer) decrypt(b []byte) []byte {
 	last := (n-1)%blockSize + 1
 	text := b
 	if n > blockSize {
-		if last < blockSize { // the rest of the block before the last one is what the last one decrypts to
+		if last < blockSize { // the decrypted last block ends with the rest of the block before it
 			text = append(make([]byte, 0, n+blockSize), b...)
 			at := n - last - blockSize
 			var whole [blockSize]byte

@@ -8,7 +8,7 @@ import (
 	"github.com/jcmturner/gokrb5/v8/types"
 )
 
-// Context is what two peers hold who have authenticated each other. One goroutine may Wrap while another one Unwraps.
+// Context is the state that two authenticated peers share. One goroutine may Wrap while another one Unwraps.
 //
 // A wrap token (RFC 4121, 4.2.6.2), numbers big-endian:
 //
@@ -18,24 +18,24 @@ import (
 //
 // The body is rotated to the right by RRC bytes.
 type Context struct {
-	peer  string // the principal at the other end
+	peer  string // the peer's principal
 	out   *sealer
 	in    *sealer
-	flags byte // of the tokens that are sent
+	flags byte // of outgoing tokens
 
-	sent     uint64 // the number of the next token
+	sent     uint64 // number of the next outgoing token
 	received uint64
 }
 
 const (
 	headerLen = 16
 
-	flagAcceptor = 1 // the acceptor has sent the token
+	flagAcceptor = 1 // the acceptor sent the token
 	flagSealed   = 2
-	flagSubkey   = 4 // the key is one that the acceptor has chosen
+	flagSubkey   = 4 // the acceptor chose the key
 )
 
-// newContext makes the context of one side.
+// newContext returns the context of one side.
 func newContext(peer string, key types.EncryptionKey, subkey, initiator bool, sent, received uint64) (*Context, error) {
 	theirs, ours := uint32(usageAcceptor), uint32(usageInitiator)
 	c := &Context{peer: peer, sent: sent, received: received}
@@ -54,10 +54,10 @@ func newContext(peer string, key types.EncryptionKey, subkey, initiator bool, se
 	return c, err
 }
 
-// Peer is the principal at the other end, with its realm.
+// Peer returns the peer's principal, with its realm.
 func (c *Context) Peer() string { return c.peer }
 
-// Wrap appends a token with the message to dst: sealed, or else signed.
+// Wrap appends a token with the message to dst. The message is sealed if seal is set, otherwise signed.
 func (c *Context) Wrap(dst, message []byte, seal bool) []byte {
 	var h [headerLen]byte
 	h[0], h[1], h[2], h[3] = 5, 4, c.flags, 0xff
@@ -72,11 +72,11 @@ func (c *Context) Wrap(dst, message []byte, seal bool) []byte {
 	return append(append(append(dst, h[:]...), message...), sum...)
 }
 
-// Overhead is how much longer a token is than its message, at most.
+// Overhead returns the maximum number of bytes that a token adds to its message.
 func (c *Context) Overhead() int { return headerLen + blockSize + headerLen + c.out.size }
 
-// Unwrap returns the message of a token, which must be the one behind the last; it overwrites the token. A token that is not sealed is
-// an error where seal is set.
+// Unwrap returns the message of a token, which must be the next one in order. It overwrites the token. If seal is set, a token that is not
+// sealed is an error.
 func (c *Context) Unwrap(token []byte, seal bool) ([]byte, error) {
 	if len(token) < headerLen {
 		return nil, fmt.Errorf("%w: a wrap token of %d bytes", ErrToken, len(token))
@@ -101,7 +101,7 @@ func (c *Context) Unwrap(token []byte, seal bool) ([]byte, error) {
 	return body, err
 }
 
-// check compares the header with what this side expects.
+// check checks the header against what this side expects.
 func (c *Context) check(h [headerLen]byte, seal bool) error {
 	switch seq := binary.BigEndian.Uint64(h[8:]); {
 	case h[0] != 5 || h[1] != 4 || h[3] != 0xff:

@@ -9,7 +9,7 @@ import (
 	"github.com/jcmturner/gokrb5/v8/messages"
 )
 
-// Causes of failures: errors of Login and of the exchange Is one of them where it is known.
+// Causes of failures. Errors of Login and of the exchange wrap one of them if the cause is known.
 var (
 	ErrClockSkew        = errors.New("the clocks are too far apart")
 	ErrUnknownPrincipal = errors.New("the KDC does not know the principal")
@@ -21,7 +21,7 @@ var (
 	ErrDowngrade        = errors.New("less protection is offered than was asked for")
 )
 
-// kdcError explains an answer of a KDC to a request about a principal.
+// kdcError explains the error that a KDC returned for a request about a principal.
 func kdcError(e messages.KRBError, kdc, client, server string, now time.Time) error {
 	text := errorcode.Lookup(e.ErrorCode)
 	if e.EText != "" {
@@ -51,16 +51,16 @@ func kdcError(e messages.KRBError, kdc, client, server string, now time.Time) er
 	return fmt.Errorf("KDC %s answered %s, asked about %s for %s", kdc, text, client, server)
 }
 
-// skewOf says how far this machine's clock is off, by the other's.
+// skewOf describes how far this machine's clock is from the other's.
 func skewOf(theirs, ours time.Time) string {
-	d := ours.Sub(theirs).Round(10 * time.Second) // theirs has no fractions of seconds
+	d := ours.Sub(theirs).Round(10 * time.Second) // theirs has no fractions of a second
 	if d < 0 {
 		return fmt.Sprintf("this machine's is %v behind; synchronize it (NTP)", -d)
 	}
 	return fmt.Sprintf("this machine's is %v ahead; synchronize it (NTP)", d)
 }
 
-// serverError explains a KRB-ERROR token of the server that a context was to be made with.
+// serverError explains the KRB-ERROR token of a server that refused a context.
 func serverError(server string, message []byte) error {
 	var e messages.KRBError
 	if err := guarded("KRB-ERROR", func() error { return e.Unmarshal(message) }); err != nil {
@@ -80,7 +80,7 @@ func serverError(server string, message []byte) error {
 	return fmt.Errorf("%s refuses the ticket: %s", server, text)
 }
 
-// clip cuts a text of others.
+// clip truncates a text from elsewhere.
 func clip(s string) string {
 	const most = 500
 	if len(s) > most {

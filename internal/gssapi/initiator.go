@@ -16,7 +16,7 @@ import (
 	"github.com/jcmturner/gokrb5/v8/types"
 )
 
-// Flags of a context (RFC 4121, 4.1.1.1) that the initiator asks for.
+// Flags of a context (RFC 4121, 4.1.1.1) that the initiator requests.
 const (
 	flagMutual       = 2
 	flagReplay       = 4
@@ -27,12 +27,12 @@ const (
 	initiatorFlags = flagMutual | flagReplay | flagSequence | flagConfidential | flagIntegrity
 )
 
-// Initiator makes a context with the server that its ticket is for.
+// Initiator creates a context with the server of its ticket.
 type Initiator struct {
 	ticket Ticket
 	now    func() time.Time
 
-	sent   time.Time // as the request says it, in microseconds
+	sent   time.Time // the time in the request, in microseconds
 	subkey types.EncryptionKey
 	number uint64
 }
@@ -40,8 +40,8 @@ type Initiator struct {
 // NewInitiator returns the initiator of one context.
 func NewInitiator(t Ticket) *Initiator { return &Initiator{ticket: t, now: time.Now} }
 
-// Request returns the first token, an AP-REQ that asks the server to prove itself too. It has a key of its own, so that no two contexts
-// under one ticket share one.
+// Request returns the first token, an AP-REQ that requires the server to prove itself too. It contains a new key, so that no two contexts
+// under one ticket share a key.
 func (i *Initiator) Request() ([]byte, error) {
 	key, err := newKey(i.ticket.key.KeyType)
 	if err != nil {
@@ -64,7 +64,8 @@ func (i *Initiator) Request() ([]byte, error) {
 	return encodeToken(tokenRequest, b), nil
 }
 
-// contextChecksum is what the authenticator says about the context: no channel binding, and the flags. Its numbers are little-endian.
+// contextChecksum returns the checksum of the authenticator, which describes the context: no channel binding, and the flags. Its numbers
+// are little-endian.
 func contextChecksum() []byte {
 	b := make([]byte, 24)
 	binary.LittleEndian.PutUint32(b, 16)
@@ -72,7 +73,7 @@ func contextChecksum() []byte {
 	return b
 }
 
-// Finish checks the server's answer to the request: only a server that could read the ticket can say when it was made.
+// Finish checks the server's answer to the request: only a server that could read the ticket can know the time of the request.
 func (i *Initiator) Finish(token []byte) (*Context, error) {
 	id, message, err := decodeToken(token)
 	if err != nil {
@@ -115,7 +116,7 @@ func decodeReply(message []byte, key types.EncryptionKey) (part messages.EncAPRe
 	return part, err
 }
 
-// decrypt decrypts a part of a message of Kerberos.
+// decrypt decrypts the encrypted part of a Kerberos message.
 func decrypt(part types.EncryptedData, key types.EncryptionKey, usage uint32) ([]byte, error) {
 	if !isSupported(key.KeyType) {
 		return nil, fmt.Errorf("encryption type %d is not one of AES", key.KeyType)
@@ -134,21 +135,21 @@ func newKey(etype int32) (types.EncryptionKey, error) {
 	return types.GenerateEncryptionKey(et)
 }
 
-// newNumber is the number of a side's first token. Java's are of 30 bits too, so that none is negative.
+// newNumber returns a random number for a side's first token. It has 30 bits, as Java's has, so that it is never negative.
 func newNumber() uint64 {
 	var b [4]byte
 	rand.Read(b[:]) // never fails
 	return uint64(binary.BigEndian.Uint32(b[:]) & 0x3fffffff)
 }
 
-// encodedReply is an AP-REP, which gokrb5 can read and not write.
+// encodedReply is an AP-REP for encoding; gokrb5 can only decode it.
 type encodedReply struct {
 	PVNO    int                 `asn1:"explicit,tag:0"`
 	MsgType int                 `asn1:"explicit,tag:1"`
 	EncPart types.EncryptedData `asn1:"explicit,tag:2"`
 }
 
-// appTag puts an application's tag around a DER value.
+// appTag wraps a DER value in an application tag.
 func appTag(tag byte, b []byte, err error) ([]byte, error) {
 	if err != nil {
 		return nil, err

@@ -24,7 +24,7 @@ import (
 	"github.com/jcmturner/gokrb5/v8/types"
 )
 
-// Ticket is a ticket for a server, with what its holder needs to use it.
+// Ticket is a ticket for a server, with everything its holder needs to use it.
 type Ticket struct {
 	client    types.PrincipalName
 	realm     string // of the client
@@ -33,22 +33,22 @@ type Ticket struct {
 	key       types.EncryptionKey
 	since     time.Time
 	until     time.Time
-	renewable time.Time // until then; zero: not at all
+	renewable time.Time // renewable until then; zero: not renewable
 }
 
-// Server is the principal that the ticket is for.
+// Server returns the principal that the ticket is for.
 func (t *Ticket) Server() string { return t.server }
 
-// Until is when it ends.
+// Until returns when the ticket expires.
 func (t *Ticket) Until() time.Time { return t.until }
 
-// old reports whether 5/6 of its life are over.
+// old reports whether 5/6 of the ticket's life have passed.
 func (t *Ticket) old(now time.Time) bool { return !now.Before(t.due()) }
 
-// due is when 5/6 of its life are over.
+// due returns when 5/6 of the ticket's life have passed.
 func (t *Ticket) due() time.Time { return t.until.Add(-t.until.Sub(t.since) / 6) }
 
-// kdcs speaks to the KDCs of realms, by TCP alone.
+// kdcs talks to the KDCs of realms, over TCP only.
 type kdcs struct {
 	conf *config.Config
 	dial func(ctx context.Context, network, addr string) (net.Conn, error)
@@ -56,12 +56,12 @@ type kdcs struct {
 }
 
 const (
-	kdcTimeout = 3 * time.Second // for one of them, so that another one has its turn
+	kdcTimeout = 3 * time.Second // for one KDC, so that the next one gets its turn
 	maxAnswer  = 1 << 20
-	hops       = 5 // referrals to other realms that are followed
+	hops       = 5 // maximum number of referrals to other realms
 )
 
-// login gets a ticket-granting ticket with a key of the keytab.
+// login requests a ticket-granting ticket with a key of the keytab.
 func (k *kdcs) login(ctx context.Context, client types.PrincipalName, realm string, keys *keytab.Keytab) (Ticket, error) {
 	name := client.PrincipalNameString() + "@" + realm
 	etypes, err := etypesOf(keys, client, realm)
@@ -115,7 +115,7 @@ func (k *kdcs) login(ctx context.Context, client types.PrincipalName, realm stri
 	return ticketOf(client, realm, reply.KDCRepFields), nil
 }
 
-// unverified explains why the answer to a login is none.
+// unverified explains why the answer to a login cannot be used.
 func (k *kdcs) unverified(name string, reply *messages.ASRep, err error) error {
 	part := &reply.DecryptedEncPart
 	if part.AuthTime.IsZero() {
@@ -128,8 +128,8 @@ func (k *kdcs) unverified(name string, reply *messages.ASRep, err error) error {
 	return err
 }
 
-// etypesOf are the encryption types to ask for: those of the principal's keys first, of which the KDC takes one for its answer, then the
-// others, which the KDC may take for the key of the ticket.
+// etypesOf returns the encryption types to request: first those of the principal's keys, one of which the KDC uses for its answer; then the
+// others, which the KDC may use for the key of the ticket.
 func etypesOf(keys *keytab.Keytab, client types.PrincipalName, realm string) ([]int32, error) {
 	var mine []int32
 	others := map[string]bool{}
@@ -154,7 +154,7 @@ func etypesOf(keys *keytab.Keytab, client types.PrincipalName, realm string) ([]
 	return append(usable, slices.DeleteFunc(slices.Clone(supported), has)...), nil
 }
 
-// proof is what a KDC asks for before it answers: the time, encrypted with the client's key.
+// proof returns the pre-authentication that a KDC requires: the time, encrypted with the client's key.
 func (k *kdcs) proof(e messages.KRBError, client types.PrincipalName, realm string, keys *keytab.Keytab,
 	etypes []int32) (types.PADataSequence, error) {
 	etypes = slices.DeleteFunc(slices.Clone(etypes), func(t int32) bool {
@@ -179,10 +179,10 @@ func (k *kdcs) proof(e messages.KRBError, client types.PrincipalName, realm stri
 	return types.PADataSequence{{PADataType: patype.PA_ENC_TIMESTAMP, PADataValue: b}}, err
 }
 
-// wanted is the KDC's choice among the encryption types, else the first of them.
+// wanted returns the KDC's choice among the encryption types, or the first of them if it made none.
 func wanted(e messages.KRBError, etypes []int32) int32 {
 	chosen := etypes[0]
-	_ = guarded("ETYPE-INFO2", func() error { // a KDC that does not say is asked with the first
+	_ = guarded("ETYPE-INFO2", func() error { // without a choice by the KDC, use the first
 		var data types.PADataSequence
 		if err := data.Unmarshal(e.EData); err != nil {
 			return err
@@ -207,12 +207,12 @@ func wanted(e messages.KRBError, etypes []int32) int32 {
 	return chosen
 }
 
-// renew has a ticket-granting ticket renewed.
+// renew renews a ticket-granting ticket.
 func (k *kdcs) renew(ctx context.Context, t Ticket) (Ticket, error) {
 	return k.exchange(ctx, t, t.realm, t.ticket.SName, true)
 }
 
-// service gets a ticket for a server, by way of other realms if its realm is another.
+// service requests a ticket for a server, through other realms if the server's realm is another.
 func (k *kdcs) service(ctx context.Context, granting Ticket, server types.PrincipalName, realm string) (Ticket, error) {
 	at := granting.realm
 	for range hops {
@@ -235,14 +235,14 @@ func (k *kdcs) service(ctx context.Context, granting Ticket, server types.Princi
 			break
 		}
 		if at == realm {
-			realm = parts[1] // a referral: the server is in another realm than was thought
+			realm = parts[1] // a referral: the server is in a different realm than expected
 		}
 		granting, at = t, parts[1]
 	}
 	return Ticket{}, fmt.Errorf("%w: no way leads from %s to %s@%s", ErrWrongRealm, granting.realm, server.PrincipalNameString(), realm)
 }
 
-// exchange asks a realm for a ticket.
+// exchange requests a ticket from a realm.
 func (k *kdcs) exchange(ctx context.Context, granting Ticket, realm string, server types.PrincipalName, renewal bool) (Ticket, error) {
 	request, err := messages.NewTGSReq(granting.client, realm, k.aes(), granting.ticket, granting.key, server, renewal)
 	if err != nil {
@@ -277,7 +277,7 @@ func (k *kdcs) exchange(ctx context.Context, granting Ticket, realm string, serv
 	return ticketOf(granting.client, granting.realm, reply.KDCRepFields), nil
 }
 
-// aes is the configuration with encryption types that contexts have.
+// aes returns the configuration limited to the encryption types of contexts.
 func (k *kdcs) aes() *config.Config {
 	c := *k.conf
 	c.LibDefaults.DefaultTGSEnctypeIDs = supported
@@ -296,7 +296,7 @@ func ticketOf(client types.PrincipalName, realm string, r messages.KDCRepFields)
 	}
 }
 
-// long refuses what is too short to be decrypted, which gokrb5 does not expect.
+// long rejects parts that are too short to decrypt, which gokrb5 does not expect.
 func long(part types.EncryptedData) error {
 	if len(part.Cipher) < 2*blockSize {
 		return fmt.Errorf("%d encrypted bytes", len(part.Cipher))
@@ -304,8 +304,8 @@ func long(part types.EncryptedData) error {
 	return nil
 }
 
-// ask sends a request to the KDCs of a realm, one after another until one answers. A refusal is an answer, unless that one says that it is
-// out of service; its error has a messages.KRBError.
+// ask sends a request to the KDCs of a realm, one after another, until one answers. A refusal is an answer, unless the KDC reports that it
+// is out of service; its error wraps a messages.KRBError.
 func (k *kdcs) ask(ctx context.Context, realm string, request []byte, client, server string) ([]byte, error) {
 	n, addrs, err := k.conf.GetKDCs(realm, true)
 	if err != nil || n == 0 {
@@ -339,7 +339,7 @@ func cmpError(err error) error {
 	return err
 }
 
-// refused is a KDC's refusal: explained, and as it was.
+// refused is a KDC's refusal: the explanation and the original.
 type refused struct {
 	error
 	code messages.KRBError
@@ -347,7 +347,7 @@ type refused struct {
 
 func (r *refused) Unwrap() []error { return []error{r.error, r.code} }
 
-// askOne sends a request to one KDC: int32 length │ message, both ways.
+// askOne sends a request to one KDC: int32 length │ message, in both directions.
 func (k *kdcs) askOne(ctx context.Context, addr string, request []byte) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, kdcTimeout)
 	defer cancel()

@@ -15,42 +15,41 @@ import (
 	"github.com/jcmturner/gokrb5/v8/types"
 )
 
-// Options say who logs in, and where.
+// Options configure who logs in, and where.
 type Options struct {
-	Principal   string // name[/instance][@REALM]; of a ticket cache: its owner's unless it is said
+	Principal   string // name[/instance][@REALM]; default with a ticket cache: its owner
 	Keytab      string // file with the principal's keys, or else:
-	TicketCache string // file that kinit, or its like, has written and writes again before the tickets end
-	Krb5Conf    string // default: what KRB5_CONFIG names, else /etc/krb5.conf
+	TicketCache string // file that kinit or the like writes, and writes again before the tickets expire
+	Krb5Conf    string // default: the file in KRB5_CONFIG, or /etc/krb5.conf
 
 	Dial   func(ctx context.Context, network, addr string) (net.Conn, error) // to the KDCs; default net.Dialer's
 	Lookup func(ctx context.Context, addr string) ([]string, error)          // names of an address; default the system's resolver
-	// Warn is called with what fails at renewal and is tried again. It must not block.
+	// Warn is called with failures of a renewal, which is retried. It must not block.
 	Warn func(error)
 }
 
 // Login holds a principal's ticket-granting ticket and its tickets for servers. It is safe for concurrent use.
 //
-// Its goroutine sees to it that there is a newer ticket when 5/6 of the life of one are over: with a keytab by logging in again, with a
-// ticket cache by reading it again, else by having the ticket renewed. Files are read whenever they are needed, so that others can be put
-// in their place.
+// Its goroutine replaces the ticket-granting ticket after 5/6 of its life: with a keytab by logging in again; with a ticket cache by
+// reading it again, or else by renewing the ticket. Files are read each time they are needed, so that they can be replaced.
 type Login struct {
 	opts  Options
 	kdcs  kdcs
 	named types.PrincipalName // empty: the ticket cache's owner
 	realm string
 
-	busy chan struct{} // holds a token while somebody asks a KDC
+	busy chan struct{} // holds a token while a goroutine talks to a KDC
 
 	mu       sync.Mutex
 	granting *Ticket
 	servers  map[string]Ticket
 
-	changed chan struct{} // there is another granting ticket
+	changed chan struct{} // signals a new granting ticket
 	cancel  context.CancelFunc
 	wg      sync.WaitGroup
 }
 
-// NewLogin reads krb5.conf and looks whether the files are there; a KDC is asked when the first ticket is needed. Close ends it.
+// NewLogin reads krb5.conf and checks that the files exist. It contacts no KDC; the first Ticket does. Close ends the login.
 func NewLogin(o Options) (*Login, error) {
 	if o.Dial == nil {
 		o.Dial = new(net.Dialer).DialContext
@@ -86,7 +85,7 @@ func NewLogin(o Options) (*Login, error) {
 	return l, nil
 }
 
-// readConf reads krb5.conf. Directives that gokrb5 does not have are passed over.
+// readConf reads krb5.conf. It ignores directives that gokrb5 does not support.
 func readConf(file string) (conf *config.Config, err error) {
 	b, err := readFile(file)
 	if err != nil {
@@ -105,7 +104,7 @@ func readConf(file string) (conf *config.Config, err error) {
 	return conf, nil
 }
 
-// check finds what no KDC needs to be asked for.
+// check checks what can be checked without a KDC.
 func (l *Login) check(conf string) error {
 	if l.opts.TicketCache != "" {
 		file, err := cacheFile(l.opts.TicketCache)
@@ -128,14 +127,14 @@ func (l *Login) check(conf string) error {
 	return nil
 }
 
-// Close ends the goroutine. Tickets that were handed out stay valid.
+// Close ends the goroutine. Tickets already returned stay valid.
 func (l *Login) Close() {
 	l.cancel()
 	l.wg.Wait()
 }
 
-// Ticket returns a ticket for a server, named service/host[@REALM]. One that was got before is used as long as 5/6 of its life are not
-// over, and beyond if no KDC answers.
+// Ticket returns a ticket for a server, named service/host[@REALM]. It reuses a ticket until 5/6 of its life have passed, and longer if no
+// KDC answers.
 func (l *Login) Ticket(ctx context.Context, server string) (Ticket, error) {
 	if t, ok := l.known(server); ok && !t.old(l.kdcs.now()) {
 		return t, nil
@@ -145,7 +144,7 @@ func (l *Login) Ticket(ctx context.Context, server string) (Ticket, error) {
 	}
 	defer l.leave()
 	before, ok := l.known(server)
-	if ok && !before.old(l.kdcs.now()) { // another one got it meanwhile
+	if ok && !before.old(l.kdcs.now()) { // another goroutine got it meanwhile
 		return before, nil
 	}
 	t, err := l.get(ctx, server)
@@ -161,7 +160,7 @@ func (l *Login) Ticket(ctx context.Context, server string) (Ticket, error) {
 	return t, nil
 }
 
-// Forget drops a server's ticket, which the server has refused: its keys may have been changed.
+// Forget drops the ticket of a server that refused it: the server's keys may have changed.
 func (l *Login) Forget(server string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -186,7 +185,7 @@ func (l *Login) enter(ctx context.Context) error {
 
 func (l *Login) leave() { <-l.busy }
 
-// get asks for a server's ticket. It is entered.
+// get requests a server's ticket. The caller has entered.
 func (l *Login) get(ctx context.Context, server string) (Ticket, error) {
 	granting, err := l.grant(ctx)
 	if err != nil {
@@ -199,7 +198,7 @@ func (l *Login) get(ctx context.Context, server string) (Ticket, error) {
 	return l.kdcs.service(ctx, granting, name, realm)
 }
 
-// grant returns a ticket-granting ticket that has not ended. It is entered.
+// grant returns a ticket-granting ticket that has not expired. The caller has entered.
 func (l *Login) grant(ctx context.Context) (Ticket, error) {
 	l.mu.Lock()
 	t := l.granting
@@ -210,7 +209,7 @@ func (l *Login) grant(ctx context.Context) (Ticket, error) {
 	return l.renew(ctx, nil)
 }
 
-// renew gets a ticket-granting ticket, which is newer than the one before. It is entered.
+// renew gets a ticket-granting ticket that is newer than before. The caller has entered.
 func (l *Login) renew(ctx context.Context, before *Ticket) (t Ticket, err error) {
 	if l.opts.Keytab != "" {
 		t, err = l.fromKeytab(ctx)
@@ -242,7 +241,7 @@ func (l *Login) fromKeytab(ctx context.Context) (Ticket, error) {
 	return t, nil
 }
 
-// fromCache returns the ticket that is in the cache, unless it is the one before: that is renewed.
+// fromCache returns the ticket in the cache, or renews it if it is the same as before.
 func (l *Login) fromCache(ctx context.Context, before *Ticket) (Ticket, error) {
 	t, err := readCache(l.opts.TicketCache)
 	now := l.kdcs.now()
@@ -266,7 +265,8 @@ func (l *Login) fromCache(ctx context.Context, before *Ticket) (Ticket, error) {
 	return l.kdcs.renew(ctx, *before)
 }
 
-// keep renews the ticket-granting ticket until ctx ends. Failures are tried again after a tenth of what is left, a second to a minute.
+// keep renews the ticket-granting ticket until ctx is done. After a failure it retries after a tenth of the remaining life, at least a
+// second and at most a minute.
 func (l *Login) keep(ctx context.Context) {
 	var failed bool
 	for {
@@ -287,7 +287,7 @@ func (l *Login) keep(ctx context.Context) {
 	}
 }
 
-// wait ends when a ticket is to be renewed, if there is one.
+// wait returns a channel that signals when the ticket is due for renewal, or nil if there is no ticket.
 func (l *Login) wait(t *Ticket, failed bool) <-chan time.Time {
 	switch {
 	case t == nil:
@@ -307,11 +307,11 @@ func (l *Login) again(ctx context.Context, t *Ticket) error {
 	return err
 }
 
-// host stands for the server's host in the name of a principal.
+// host is the placeholder for the server's host in the name of a principal.
 const host = "_HOST"
 
-// Server returns the principal of a server at host:port or host, by its pattern, service/_HOST[@REALM]. As Java does it, the host is the
-// one that its address is mapped to, unless krb5.conf says rdns = false; in small letters.
+// Server returns the principal of a server at host:port or host from a pattern, service/_HOST[@REALM]. As in Java, the host is the name
+// that its address maps to, in lower case, unless krb5.conf says rdns = false.
 func (l *Login) Server(ctx context.Context, pattern, addr string) string {
 	if !strings.Contains(pattern, host) {
 		return pattern

@@ -6,23 +6,23 @@ import (
 	"strings"
 )
 
-// QOP is a quality of protection, or, as a set of bits, several.
+// QOP is a quality of protection or, as a set of bits, several.
 type QOP byte
 
-// The qualities of protection: who the peers are, that nobody changes what they say, that nobody reads it.
+// The qualities of protection: authentication, integrity, and confidentiality.
 const (
 	Auth QOP = 1
 	Int  QOP = 2
 	Conf QOP = 4
 )
 
-// qops are the names, from the least protection on.
+// qops are the names, ordered from the least protection.
 var qops = []struct {
 	QOP
 	name string
 }{{Auth, "auth"}, {Int, "auth-int"}, {Conf, "auth-conf"}}
 
-// ParseQOP finds a quality of protection by its name.
+// ParseQOP returns the quality of protection with that name.
 func ParseQOP(name string) (QOP, error) {
 	for _, q := range qops {
 		if q.name == name {
@@ -45,17 +45,17 @@ func (q QOP) String() string {
 	return strings.Join(names, ", ")
 }
 
-// maxMessage is the longest wrapped message that either side says it can take, as much as the three bytes hold. HBase wraps longer ones.
+// maxMessage is the maximum wrapped message that either side announces: the largest number in three bytes. HBase wraps longer ones.
 const maxMessage = 1<<24 - 1
 
-// Layer is how what follows an exchange is protected.
+// Layer is the protection of the connection after an exchange.
 type Layer struct {
 	*Context
 	Seal bool
-	Max  int // the longest token that the peer has said it can take; 0: it has not
+	Max  int // the longest token that the peer announced; 0: none
 }
 
-// Client is the client's side of SASL's mechanism GSSAPI.
+// Client is the client's side of the SASL mechanism GSSAPI.
 type Client struct {
 	initiator *Initiator
 	qop       QOP
@@ -64,19 +64,20 @@ type Client struct {
 	layer     *Layer
 }
 
-// NewClient returns a client that asks for exactly that quality of protection.
+// NewClient returns a client that requires exactly that quality of protection.
 func NewClient(t Ticket, qop QOP) *Client { return &Client{initiator: NewInitiator(t), qop: qop} }
 
-// Done reports whether the server is proved and the protection agreed.
+// Done reports whether the server has proved its identity and the protection is negotiated.
 func (c *Client) Done() bool { return c.step == 3 }
 
-// Layer is the protection of what follows; nil for none.
+// Layer returns the protection of the rest of the connection, or nil if there is none.
 func (c *Client) Layer() *Layer { return c.layer }
 
-// Step answers a challenge; the first is empty. After the last answer it is Done. An answer may be empty and is to be sent all the same.
+// Step answers a challenge; the first one is empty. After the last answer Done returns true. An answer may be empty and must be sent all
+// the same.
 func (c *Client) Step(challenge []byte) (answer []byte, err error) {
 	step := c.step
-	c.step = -1 // until it has gone well
+	c.step = -1 // until the step has succeeded
 	switch step {
 	case 0:
 		answer, err = c.initiator.Request()
@@ -117,7 +118,7 @@ func (c *Client) choose(challenge []byte) ([]byte, error) {
 
 func size(b []byte) int { return int(b[1])<<16 | int(b[2])<<8 | int(b[3]) }
 
-// Server is the server's side.
+// Server is the server's side of the SASL mechanism GSSAPI.
 type Server struct {
 	acceptor *Acceptor
 	offered  QOP
@@ -126,19 +127,20 @@ type Server struct {
 	layer    *Layer
 }
 
-// NewServer returns a server that offers these qualities of protection.
+// NewServer returns a server that offers the given qualities of protection.
 func NewServer(a *Acceptor, offered QOP) *Server { return &Server{acceptor: a, offered: offered} }
 
-// Done reports whether the client is proved and the protection agreed.
+// Done reports whether the client has proved its identity and the protection is negotiated.
 func (s *Server) Done() bool { return s.step == 3 }
 
-// Layer is the protection of what follows; nil for none.
+// Layer returns the protection of the rest of the connection, or nil if there is none.
 func (s *Server) Layer() *Layer { return s.layer }
 
-// Peer is the client's principal, once it is Done.
+// Peer returns the client's principal, once Done returns true.
 func (s *Server) Peer() string { return s.context.Peer() }
 
-// Step returns the challenge that answers a token; none when it is Done. With an error there may be a challenge that says why.
+// Step returns the challenge that answers a token, or nil once Done returns true. If it fails, it may also return a challenge with the
+// reason.
 func (s *Server) Step(token []byte) (challenge []byte, err error) {
 	step := s.step
 	s.step = -1
@@ -161,7 +163,7 @@ func (s *Server) Step(token []byte) (challenge []byte, err error) {
 	return challenge, err
 }
 
-// chosen reads the client's choice. The name that may follow it, of a user to act for, is refused.
+// chosen reads the client's choice. It refuses a user name after the choice, which asks to act for that user.
 func (s *Server) chosen(token []byte) error {
 	choice, err := s.context.Unwrap(token, false)
 	if err != nil {

@@ -8,32 +8,32 @@ import (
 	"sync"
 )
 
-// Stream is a byte stream whose bytes travel wrapped:
+// Stream is a byte stream whose bytes are transmitted in wrapped form:
 //
-//	int32 length │ wrap token, again and again
+//	int32 length │ wrap token, repeated
 //
-// What one side writes at once need not be what the other one unwraps at once. One goroutine reads; any may write.
+// The boundaries of writes are not preserved. One goroutine reads; any may write.
 type Stream struct {
 	layer *Layer
 	in    io.Reader
-	limit int // the longest token that is read
+	limit int // the longest token to read
 	rest  []byte
-	token []byte // kept for the next one
+	token []byte // kept for reuse
 
-	mu    sync.Mutex // the order of sequence numbers is that on the wire
+	mu    sync.Mutex // keeps the sequence numbers in order on the wire
 	out   io.Writer
 	frame []byte
 }
 
-// written is how many bytes are wrapped at a time, so that what is written needs room once, and the peer can begin with it.
+// written is the number of bytes wrapped at a time, so that a write needs little extra memory and the peer can start early.
 const written = 64 << 10
 
-// NewStream returns what follows an exchange on a connection; limit is the longest token that is read.
+// NewStream returns the stream of a connection after an exchange; limit is the longest token that it reads.
 func NewStream(layer *Layer, in io.Reader, out io.Writer, limit int) *Stream {
 	return &Stream{layer: layer, in: in, out: out, limit: limit}
 }
 
-// Conn returns a connection whose bytes travel wrapped: those that were read ahead, or all, are read from in.
+// Conn returns a connection whose bytes are transmitted in wrapped form. It reads from in, which may have read ahead of c.
 func (l *Layer) Conn(c net.Conn, in io.Reader, limit int) net.Conn {
 	return &protected{c, NewStream(l, in, c, limit)}
 }
@@ -57,7 +57,7 @@ func (s *Stream) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// next reads a token. Room for a long one is made as its bytes come.
+// next reads a token. It allocates memory for a long one only as the bytes arrive.
 func (s *Stream) next() error {
 	var prefix [4]byte
 	if _, err := io.ReadFull(s.in, prefix[:]); err != nil {
@@ -78,7 +78,7 @@ func (s *Stream) next() error {
 	return err
 }
 
-// readAll reads n bytes into b's room, which grows as they come.
+// readAll reads n bytes and appends them to b, which grows as they arrive.
 func readAll(in io.Reader, b []byte, n int) ([]byte, error) {
 	for len(b) < n {
 		step := min(n-len(b), max(1<<20, len(b)))

@@ -10,10 +10,10 @@ import (
 // MaxToken is the longest token of an exchange. Tickets of Active Directory that list many groups have some 64 KiB.
 const MaxToken = 1 << 20
 
-// ErrToken is what a token is that cannot be read, or that is not the one expected.
+// ErrToken is returned for a token that is malformed or not the expected one.
 var ErrToken = errors.New("malformed Kerberos token")
 
-// tokenID says which message of Kerberos a token of the context's exchange holds.
+// tokenID is the type of the Kerberos message in a token of the context's exchange.
 type tokenID uint16
 
 const (
@@ -25,7 +25,7 @@ const (
 // mechanism is the object identifier of Kerberos 5, 1.2.840.113554.1.2.2, in DER.
 var mechanism = []byte{0x06, 0x09, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x12, 0x01, 0x02, 0x02}
 
-// encodeToken puts a message into the frame of the context's exchange:
+// encodeToken frames a message for the context's exchange:
 //
 //	60 length │ 06 09 … the mechanism │ token id (2) │ message
 func encodeToken(id tokenID, message []byte) []byte {
@@ -47,7 +47,7 @@ func derLength(n int) []byte {
 	return append([]byte{0x80 | byte(len(b))}, b...)
 }
 
-// decodeToken returns what a frame holds.
+// decodeToken returns the content of a frame.
 func decodeToken(b []byte) (tokenID, []byte, error) {
 	if len(b) > MaxToken {
 		return 0, nil, fmt.Errorf("%w: %d bytes, limit %d", ErrToken, len(b), MaxToken)
@@ -77,7 +77,7 @@ func decodeToken(b []byte) (tokenID, []byte, error) {
 	return tokenID(binary.BigEndian.Uint16(rest)), rest[2:], nil
 }
 
-// guarded runs a decoder of gokrb5's, some of which index what they have not measured.
+// guarded runs a decoder of gokrb5 and recovers from its panics: some index bytes without checking the length.
 func guarded(what string, decode func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -1,5 +1,5 @@
-// Package gssapitest is a KDC of one realm for tests: it hands out tickets by the messages of gokrb5, and shares no code with package
-// gssapi. Faults are its fields' doing. Tests of a real KDC are beside it.
+// Package gssapitest is a KDC of one realm for tests. It issues tickets with the messages of gokrb5 and shares no code with package gssapi.
+// Its fields cause faults. There are separate tests with a real KDC.
 package gssapitest
 
 import (
@@ -40,7 +40,7 @@ type KDC struct {
 	skew     time.Duration
 	etype    int32
 	down     bool
-	keys     map[string]*keytab.Keytab // by principal without its realm
+	keys     map[string]*keytab.Keytab // by principal, without the realm
 	versions map[string]uint8
 	logins   int
 	renewals int
@@ -55,7 +55,7 @@ func NewKDC(realm string) *KDC {
 	return k
 }
 
-// Set changes how it behaves from now on.
+// Set changes the KDC's behaviour from now on.
 func (k *KDC) Set(change func(*Faults)) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -64,23 +64,23 @@ func (k *KDC) Set(change func(*Faults)) {
 	k.life, k.renew, k.skew, k.down, k.etype = f.Life, f.Renew, f.Skew, f.Down, f.EType
 }
 
-// Faults are what a test may change.
+// Faults are the settings that a test may change.
 type Faults struct {
 	Life  time.Duration // of tickets
-	Renew time.Duration // for how long they can be renewed; 0: not
+	Renew time.Duration // how long tickets can be renewed; 0: not at all
 	Skew  time.Duration // how far its clock is ahead
 	Down  bool          // connections end without an answer
-	EType int32         // of keys that are made
+	EType int32         // of keys created from now on
 }
 
-// Counts returns how many logins, renewals and tickets for servers there were.
+// Counts returns the numbers of logins, renewals and tickets for servers.
 func (k *KDC) Counts() (logins, renewals, tickets int) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.logins, k.renewals, k.tickets
 }
 
-// Key gives a principal, named without its realm, another key.
+// Key gives a principal, named without its realm, a new key.
 func (k *KDC) Key(principal string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -92,7 +92,7 @@ func (k *KDC) Key(principal string) {
 	k.keys[principal] = keys
 }
 
-// Keytab writes the principals' keys, which it makes where there are none, into a file of the test.
+// Keytab writes the principals' keys, created if missing, to a file of the test, and returns its name.
 func (k *KDC) Keytab(t testing.TB, principals ...string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "keytab")
@@ -100,7 +100,7 @@ func (k *KDC) Keytab(t testing.TB, principals ...string) string {
 	return file
 }
 
-// WriteKeytab writes the same into that file.
+// WriteKeytab is Keytab with a given file.
 func (k *KDC) WriteKeytab(t testing.TB, file string, principals ...string) {
 	t.Helper()
 	all := keytab.New()
@@ -125,8 +125,8 @@ func (k *KDC) key(principal string) *keytab.Keytab {
 	return k.keys[principal]
 }
 
-// Conf writes a krb5.conf that names the KDC's address and returns the file. It says that the KDC is asked by TCP: Java begins with UDP
-// otherwise, and waits for minutes for an answer.
+// Conf writes a krb5.conf with the KDC's addresses and returns the file. It requires TCP, because Java would otherwise begin with UDP and
+// wait minutes for an answer.
 func (k *KDC) Conf(t testing.TB, addrs ...string) string {
 	t.Helper()
 	var kdcs strings.Builder
@@ -163,7 +163,7 @@ func (k *KDC) Listen(t testing.TB) string {
 	return l.Addr().String()
 }
 
-// Dial connects to it in memory, whatever the address.
+// Dial connects to the KDC in memory, whatever the address.
 func (k *KDC) Dial(context.Context, string, string) (net.Conn, error) {
 	ours, theirs := net.Pipe()
 	go k.serve(theirs)
@@ -187,7 +187,7 @@ func (k *KDC) serve(c net.Conn) {
 		return
 	}
 	b := k.Answer(request)
-	_, _ = c.Write(append(binary.BigEndian.AppendUint32(nil, uint32(len(b))), b...)) // a client that has gone needs no answer
+	_, _ = c.Write(append(binary.BigEndian.AppendUint32(nil, uint32(len(b))), b...)) // a client that is gone needs no answer
 }
 
 // Answer answers one request.
@@ -218,7 +218,7 @@ func (k *KDC) now() time.Time {
 	return time.Now().Add(k.skew)
 }
 
-// login answers an AS-REQ, once the client has proved that it has the key and the time.
+// login answers an AS-REQ, provided that the client has proved that it has the key and the right time.
 func (k *KDC) login(r *messages.ASReq) ([]byte, int32, []byte) {
 	body := &r.ReqBody
 	if body.Realm != k.Realm {
@@ -256,7 +256,7 @@ func (k *KDC) login(r *messages.ASReq) ([]byte, int32, []byte) {
 	return b, 0, nil
 }
 
-// readProof decrypts the time that a client has sent.
+// readProof decrypts the timestamp sent by a client.
 func readProof(b []byte, key types.EncryptionKey) (time.Time, error) {
 	var sealed types.EncryptedData
 	if err := sealed.Unmarshal(b); err != nil {
@@ -317,7 +317,7 @@ func (k *KDC) ticket(r *messages.TGSReq) ([]byte, int32) {
 	return b, 0
 }
 
-// make makes a ticket and the part of the answer that only its owner can read.
+// make creates a ticket and the part of the answer that only its owner can read.
 func (k *KDC) make(body *messages.KDCReqBody, client types.PrincipalName, kind int, authenticated time.Time, key types.EncryptionKey,
 	usage uint32) messages.KDCRepFields {
 	k.mu.Lock()
