@@ -8,10 +8,10 @@ import (
 	"testing"
 )
 
-// Classpath is HBase's Java client with its dependencies, and the classes compiled on top.
+// Classpath is HBase's Java client with its dependencies and the classes compiled on top.
 type Classpath struct{ path string }
 
-// hbaseFlags let HBase and Hadoop reach into Java 17.
+// hbaseFlags let HBase and Hadoop access internals of Java 17.
 var hbaseFlags = []string{
 	"-Djava.net.preferIPv4Stack=true",
 	"--add-exports=java.base/jdk.internal.misc=ALL-UNNAMED", "--add-exports=java.security.jgss/sun.security.krb5=ALL-UNNAMED",
@@ -20,7 +20,7 @@ var hbaseFlags = []string{
 	"--add-opens=java.base/java.util=ALL-UNNAMED", "--add-opens=java.base/java.util.concurrent=ALL-UNNAMED",
 }
 
-// Java returns the classpath of HBase 2.6's client as deploy/devcluster has fetched it.
+// Java returns the classpath of HBase 2.6's client as fetched by deploy/devcluster.
 func Java(t testing.TB) Classpath {
 	t.Helper()
 	if os.Getenv("BRINE_REAL") == "off" {
@@ -38,7 +38,7 @@ func Java(t testing.TB) Classpath {
 	return Classpath{filepath.Join(jars, "*")}
 }
 
-// Compile compiles Java sources against the classpath, into a folder of the test, and returns the classpath with them.
+// Compile compiles Java sources against the classpath, into a folder of the test, and returns the classpath with the result.
 func (c Classpath) Compile(t testing.TB, sources ...string) Classpath {
 	t.Helper()
 	classes := t.TempDir()
@@ -49,7 +49,7 @@ func (c Classpath) Compile(t testing.TB, sources ...string) Classpath {
 	return Classpath{classes + string(os.PathListSeparator) + c.path}
 }
 
-// With returns the classpath with settings ("name value") as the client's hbase-site.xml and core-site.xml.
+// With returns the classpath with settings ("name value") in the client's hbase-site.xml and core-site.xml.
 func (c Classpath) With(t testing.TB, settings ...string) Classpath {
 	t.Helper()
 	dir, xml := t.TempDir(), "<configuration>"
@@ -65,12 +65,12 @@ func (c Classpath) With(t testing.TB, settings ...string) Classpath {
 	return Classpath{dir + string(os.PathListSeparator) + c.path}
 }
 
-// And returns the classpath with the jars of a folder behind it.
+// And returns the classpath followed by the jars of a folder.
 func (c Classpath) And(dir string) Classpath {
 	return Classpath{c.path + string(os.PathListSeparator) + filepath.Join(dir, "*")}
 }
 
-// Conform returns the classpath with the programs of hbase/hbasetest/java, of which the class Conform runs the suite's scripts.
+// Conform returns the classpath with the programs of hbase/hbasetest/java; its class Conform runs the suite's scripts.
 func (c Classpath) Conform(t testing.TB) Classpath {
 	t.Helper()
 	sources, err := filepath.Glob(filepath.Join(root(t), "hbase", "hbasetest", "java", "*.java"))
@@ -80,8 +80,8 @@ func (c Classpath) Conform(t testing.TB) Classpath {
 	return c.Compile(t, sources...)
 }
 
-// Command makes the command that runs a class with what HBase needs of the JVM; it ends with the test at the latest. Its
-// log (warnings and errors) goes to standard error.
+// Command returns a command that runs a class with the JVM flags that HBase needs. It ends with the test at the latest. Its log (warnings
+// and errors) goes to standard error.
 func (c Classpath) Command(t testing.TB, class string, args ...string) *exec.Cmd {
 	t.Helper()
 	log := filepath.Join(t.TempDir(), "log4j.properties")

@@ -10,7 +10,7 @@ import (
 	"brine/ingest/embedded"
 )
 
-// KafkaFake starts the embedded Kafka, of one broker, on a free loopback port with the given topics; it ends with the test. Its
+// KafkaFake starts the embedded Kafka, with one broker and the given topics, on a free loopback port. It ends with the test. Its
 // ListenAddrs are the bootstrap addresses.
 func KafkaFake(t testing.TB, partitions int32, topics ...string) *embedded.Broker {
 	t.Helper()
@@ -22,8 +22,8 @@ func KafkaFake(t testing.TB, partitions int32, topics ...string) *embedded.Broke
 	return b
 }
 
-// Name returns a name for a topic, group, table or index that no other run has, with the test's name in it. It holds only
-// lower-case letters, digits and underscores, and starts with a letter.
+// Name returns a name for a topic, group, table or index that no other run uses, with the test's name in it. It has only lower-case
+// letters, digits and underscores, and starts with a letter.
 func Name(t testing.TB) string {
 	clean := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// KDC is a Kerberos KDC of the test's own, MIT's. Its realm is TEST.BRINE.
+// KDC is an MIT Kerberos KDC owned by the test. Its realm is TEST.BRINE.
 type KDC struct {
 	Realm    string
 	Krb5Conf string // file of the realm's settings
@@ -20,13 +20,13 @@ type KDC struct {
 	t       testing.TB
 	dir     string
 	addr    string // host:port
-	root    string // of packages that were unpacked; empty: the machine's own
+	root    string // of the unpacked packages; empty: the machine's own programs
 	process *exec.Cmd
 	log     bytes.Buffer
 	ended   chan error
 }
 
-// StartKDC starts one in a folder of the test. It ends with the test.
+// StartKDC starts a KDC in a folder of the test. It ends with the test.
 func StartKDC(t testing.TB) *KDC {
 	t.Helper()
 	if os.Getenv("BRINE_REAL") == "off" {
@@ -35,7 +35,7 @@ func StartKDC(t testing.TB) *KDC {
 	k := &KDC{Realm: "TEST.BRINE", t: t, dir: t.TempDir(), root: kdcPrograms(t)}
 	k.Krb5Conf = filepath.Join(k.dir, "krb5.conf")
 	t.Cleanup(k.Stop)
-	for tries := 0; ; tries++ { // another process may take a port that was free
+	for tries := 0; ; tries++ { // another process may take a free port
 		k.configure()
 		if tries == 0 {
 			k.run("kdb5_util", "create", "-s", "-r", k.Realm, "-P", "brine")
@@ -50,7 +50,7 @@ func StartKDC(t testing.TB) *KDC {
 	}
 }
 
-// kdcPrograms finds MIT's programs: the machine's, or those of deploy/devcluster.
+// kdcPrograms returns the root of MIT's programs: the machine's, or that of deploy/devcluster.
 func kdcPrograms(t testing.TB) (root string) {
 	if _, err := os.Stat("/usr/sbin/krb5kdc"); err == nil {
 		return ""
@@ -62,7 +62,7 @@ func kdcPrograms(t testing.TB) (root string) {
 	return root
 }
 
-// configure writes the settings of clients and of the KDC, with a port that is free.
+// configure writes the settings of clients and of the KDC, with a free port.
 func (k *KDC) configure() {
 	k.t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -70,7 +70,7 @@ func (k *KDC) configure() {
 		k.t.Fatal(err)
 	}
 	k.addr = l.Addr().String()
-	_ = l.Close() // its port is what was wanted
+	_ = l.Close() // only its port is needed
 	modules := ""
 	if found, _ := filepath.Glob(filepath.Join(k.root, "usr/lib/*/krb5/plugins/kdb")); k.root != "" && len(found) > 0 {
 		modules = "[dbmodules]\n  db_module_dir = " + found[0] + "\n"
@@ -89,7 +89,7 @@ func (k *KDC) configure() {
 	}
 }
 
-// command makes a command of one of the programs.
+// command returns a command that runs one of the programs.
 func (k *KDC) command(name string, args ...string) *exec.Cmd {
 	path := filepath.Join(k.root, "/usr/sbin", name)
 	if _, err := os.Stat(path); err != nil {
@@ -112,7 +112,7 @@ func (k *KDC) run(name string, args ...string) string {
 	return string(out)
 }
 
-// start starts the KDC and waits until it takes connections.
+// start starts the KDC and waits until it accepts connections.
 func (k *KDC) start() error {
 	k.log.Reset()
 	k.process = k.command("krb5kdc", "-n", "-r", k.Realm, "-P", filepath.Join(k.dir, "pid"))
@@ -139,7 +139,7 @@ func (k *KDC) start() error {
 	}
 }
 
-// Admin runs a query of kadmin, such as: addprinc -randkey brine.
+// Admin runs a kadmin query, such as: addprinc -randkey brine.
 func (k *KDC) Admin(query string) {
 	k.t.Helper()
 	if out := k.run("kadmin.local", "-r", k.Realm, "-q", query); strings.Contains(out, "kadmin.local: ") {
@@ -147,7 +147,7 @@ func (k *KDC) Admin(query string) {
 	}
 }
 
-// Keytab exports the keys of principals, as they are, into a file of the test.
+// Keytab exports the current keys of principals to a file of the test.
 func (k *KDC) Keytab(principals ...string) string {
 	k.t.Helper()
 	file := filepath.Join(k.t.TempDir(), "keytab")
@@ -157,7 +157,7 @@ func (k *KDC) Keytab(principals ...string) string {
 	return file
 }
 
-// Cache logs in with a keytab and returns the file of the ticket, as kinit writes it.
+// Cache logs in with a keytab and returns the ticket cache written by kinit.
 func (k *KDC) Cache(principal, keytab string, options ...string) string {
 	k.t.Helper()
 	file := filepath.Join(k.t.TempDir(), "cache")
@@ -165,7 +165,7 @@ func (k *KDC) Cache(principal, keytab string, options ...string) string {
 	return file
 }
 
-// Start starts it again, at the same address.
+// Start starts the KDC again at the same address.
 func (k *KDC) Start() {
 	k.t.Helper()
 	if err := k.start(); err != nil {
@@ -173,7 +173,7 @@ func (k *KDC) Start() {
 	}
 }
 
-// Stop ends it.
+// Stop ends the KDC.
 func (k *KDC) Stop() {
 	if k.process == nil {
 		return

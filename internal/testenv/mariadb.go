@@ -13,29 +13,29 @@ import (
 	"time"
 )
 
-// MariaDB is a MariaDB of the test's own, with an empty database brine that root needs no password for.
+// MariaDB is a MariaDB owned by the test, with an empty database brine. Its root has no password.
 type MariaDB struct {
 	Addr string // host:port
 
 	t       testing.TB
-	root    string // below which usr is
+	root    string // parent of usr
 	data    string
-	temp    string // its temporary files: a starting server deletes all that it finds, even another server's
+	temp    string // its temporary files: at its start a server deletes all that it finds, even another server's
 	socket  string
-	options []string // of the server, beside those that every one has
-	made    int      // databases, by Create
+	options []string // additional options of the server
+	made    int      // number of databases created by Create
 	process *exec.Cmd
 	log     bytes.Buffer
 	ended   chan error
 }
 
-// StartMariaDB starts one in a folder of the test. It ends with the test.
+// StartMariaDB starts a MariaDB in a folder of the test. It ends with the test.
 func StartMariaDB(t testing.TB) *MariaDB {
 	t.Helper()
 	return startMariaDB(t, "--skip-log-bin")
 }
 
-// StartMariaDBWithLog starts one whose log of whole rows can be read by others.
+// StartMariaDBWithLog starts a MariaDB with a binary log of whole rows for replication.
 func StartMariaDBWithLog(t testing.TB) *MariaDB {
 	t.Helper()
 	return startMariaDB(t, "--log-bin=binlog", "--binlog-format=ROW", "--binlog-row-image=FULL", "--server-id=1")
@@ -62,7 +62,7 @@ func startMariaDB(t testing.TB, options ...string) *MariaDB {
 	return m
 }
 
-// Successor ends it, and starts another server on a copy of what it held, whose log begins again.
+// Successor stops the server and starts another one on a copy of its data, with a new log.
 func (m *MariaDB) Successor() *MariaDB {
 	m.t.Helper()
 	m.Stop()
@@ -87,7 +87,7 @@ func (m *MariaDB) Successor() *MariaDB {
 func (m *MariaDB) open() {
 	m.t.Helper()
 	m.t.Cleanup(m.Stop)
-	for tries := 0; ; tries++ { // another process may take a port that was free
+	for tries := 0; ; tries++ { // another process may take a free port
 		err := m.start()
 		if err == nil {
 			return
@@ -98,7 +98,7 @@ func (m *MariaDB) open() {
 	}
 }
 
-// command makes a command of one of the programs, which finds the others and their libraries.
+// command returns a command that runs one of the programs and lets it find the others and their libraries.
 func (m *MariaDB) command(name string, args ...string) *exec.Cmd {
 	cmd := exec.Command(filepath.Join(m.root, name), args...)
 	path := filepath.Join(m.root, "usr/bin") + ":" + filepath.Join(m.root, "usr/sbin") + ":" + os.Getenv("PATH")
@@ -109,7 +109,7 @@ func (m *MariaDB) command(name string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// start starts the server on a free port, and waits until it answers.
+// start starts the server on a free port and waits until it answers.
 func (m *MariaDB) start() error {
 	if m.Addr == "" {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -126,12 +126,12 @@ func (m *MariaDB) start() error {
 		return err
 	}
 	m.log.Reset()
-	m.socket = filepath.Join(os.TempDir(), fmt.Sprintf("brine-mariadb-%d-%s", os.Getpid(), port)) // a folder of a test has too long a name
+	m.socket = filepath.Join(os.TempDir(), fmt.Sprintf("brine-mariadb-%d-%s", os.Getpid(), port)) // names of test folders are too long
 	m.t.Cleanup(func() { _ = os.Remove(m.socket) })
 	m.process = m.command("usr/sbin/mariadbd", append([]string{"--no-defaults", "--basedir=" + filepath.Join(m.root, "usr"),
 		"--lc-messages-dir=" + filepath.Join(m.root, "usr/share/mysql"), "--datadir=" + m.data, "--user=root", "--socket=" + m.socket,
 		"--port=" + port, "--bind-address=127.0.0.1", "--pid-file=" + filepath.Join(m.data, "pid"), "--innodb-buffer-pool-size=32M",
-		"--innodb-log-file-size=8M", "--innodb-flush-log-at-trx-commit=2"}, // what the kernel has survives a kill, and no test cuts the power
+		"--innodb-log-file-size=8M", "--innodb-flush-log-at-trx-commit=2"}, // the kernel's data survives a kill, and no test cuts the power
 		m.options...)...)
 	m.process.Stderr = &m.log
 	if err := m.process.Start(); err != nil {
@@ -155,7 +155,7 @@ func (m *MariaDB) start() error {
 	}
 }
 
-// Create makes another empty database, and returns its name.
+// Create creates another empty database and returns its name.
 func (m *MariaDB) Create() string {
 	m.t.Helper()
 	m.made++
@@ -166,7 +166,7 @@ func (m *MariaDB) Create() string {
 	return name
 }
 
-// SQL runs statements, each a transaction of its own unless they say otherwise, and returns what they answer, columns apart by tabs.
+// SQL runs statements, each in its own transaction unless they say otherwise, and returns their output with columns separated by tabs.
 func (m *MariaDB) SQL(statements string) string {
 	m.t.Helper()
 	cmd := m.command("usr/bin/mariadb", "--no-defaults", "--socket="+m.socket, "--user=root", "--batch", "--raw", "--skip-column-names")
@@ -179,12 +179,12 @@ func (m *MariaDB) SQL(statements string) string {
 	return out.String()
 }
 
-// run makes the command that runs a statement as root.
+// run returns a command that runs a statement as root.
 func (m *MariaDB) run(statement string) *exec.Cmd {
 	return m.command("usr/bin/mariadb", "--no-defaults", "--socket="+m.socket, "--user=root", "--execute="+statement)
 }
 
-// Kill ends it as a crash does. Again starts it on the same port, with what it had.
+// Kill ends the server as a crash does. Again starts it on the same port with its data.
 func (m *MariaDB) Kill() {
 	if m.process == nil {
 		return
@@ -195,7 +195,7 @@ func (m *MariaDB) Kill() {
 	m.process = nil
 }
 
-// Again starts one that was killed.
+// Again starts a killed server.
 func (m *MariaDB) Again() {
 	m.t.Helper()
 	if err := m.start(); err != nil {
@@ -203,7 +203,7 @@ func (m *MariaDB) Again() {
 	}
 }
 
-// Stop ends it.
+// Stop ends the server.
 func (m *MariaDB) Stop() {
 	if m.process == nil {
 		return

@@ -2,5 +2,5 @@
 
 package testenv
 
-// Race says that the race detector is on, under which everything takes many times as long: tests that hold brine to a time leave that out.
+// Race reports whether the race detector is on. It slows everything down many times, so tests skip their time limits.
 const Race = false

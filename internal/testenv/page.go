@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Section holds a part of a page, named from the module's root on, to what a test's table says: the part between the comments "NAME: begin"
-// and "NAME: end". With update it is written.
+// Section fails the test unless a section of a page, whose path is relative to the module's root, equals want. The section is the text
+// between the comments "NAME: begin" and "NAME: end". If update is set, Section writes it instead.
 func Section(t testing.TB, page, name, want string, update bool) {
 	t.Helper()
 	file := filepath.Join(root(t), page)

@@ -16,14 +16,14 @@ import (
 	"time"
 )
 
-// Debezium returns the classpath of Debezium's engine with its connector of Postgres, as deploy/devcluster has fetched it, with the program
+// Debezium returns the classpath of Debezium's engine with its Postgres connector, as fetched by deploy/devcluster, and the program
 // brine.devcluster.ChangeData.
 func Debezium(t testing.TB) Classpath {
 	t.Helper()
 	return debezium(t, "")
 }
 
-// DebeziumMySQL returns that with the connector of MySQL and MariaDB.
+// DebeziumMySQL is Debezium with the connector of MySQL and MariaDB.
 func DebeziumMySQL(t testing.TB) Classpath {
 	t.Helper()
 	return debezium(t, "mysql")
@@ -41,7 +41,7 @@ func debezium(t testing.TB, connector string) Classpath {
 	return Classpath{filepath.Join(jars, "classes") + string(os.PathListSeparator) + filepath.Join(jars, "*")}
 }
 
-// Postgres is a PostgreSQL of the test's own, whose log can be read by others. It forgets everything in a crash of the machine.
+// Postgres is a PostgreSQL owned by the test, with logical replication. It loses everything if the machine crashes.
 type Postgres struct {
 	Host, Port string
 
@@ -52,10 +52,10 @@ type Postgres struct {
 	ended   chan error
 }
 
-// nobody is who runs a server that refuses to be run by root.
+// nobody is the user that runs the server, which refuses to run as root.
 const nobody = 65534
 
-// StartPostgres starts one in a folder of the test. It ends with the test.
+// StartPostgres starts a PostgreSQL in a folder of the test. It ends with the test.
 func StartPostgres(t testing.TB) *Postgres {
 	t.Helper()
 	if os.Getenv("BRINE_REAL") == "off" {
@@ -74,7 +74,7 @@ func StartPostgres(t testing.TB) *Postgres {
 		t.Fatalf("initdb: %v\n%s", err, out)
 	}
 	t.Cleanup(p.Stop)
-	for tries := 0; ; tries++ { // another process may take a port that was free
+	for tries := 0; ; tries++ { // another process may take a free port
 		err := p.start(data)
 		if err == nil {
 			return p
@@ -85,10 +85,10 @@ func StartPostgres(t testing.TB) *Postgres {
 	}
 }
 
-// postgresPrograms finds the folder of the newest release.
+// postgresPrograms returns the program folder of the newest release.
 func postgresPrograms(t testing.TB) string {
 	t.Helper()
-	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb") // where Debian has it
+	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb") // Debian's path
 	slices.SortFunc(found, func(a, b string) int { return postgresRelease(a) - postgresRelease(b) })
 	if len(found) > 0 {
 		return filepath.Dir(found[len(found)-1])
@@ -105,7 +105,7 @@ func postgresRelease(initdb string) int {
 	return n
 }
 
-// command makes a command of one of the programs, by a user that is not root.
+// command returns a command that runs one of the programs, as a user other than root.
 func (p *Postgres) command(name string, args ...string) *exec.Cmd {
 	cmd := exec.Command(filepath.Join(p.bin, name), args...)
 	cmd.Dir = "/"
@@ -150,7 +150,7 @@ func (p *Postgres) start(data string) error {
 	}
 }
 
-// SQL runs statements, each a transaction of its own unless they say otherwise, and returns what they answer, columns apart by "|".
+// SQL runs statements, each in its own transaction unless they say otherwise, and returns their output with columns separated by "|".
 func (p *Postgres) SQL(statements string) string {
 	p.t.Helper()
 	out, err := p.run("psql", statements, "postgres", "-qAtX", "-v", "ON_ERROR_STOP=1")
@@ -160,7 +160,7 @@ func (p *Postgres) SQL(statements string) string {
 	return out
 }
 
-// Copy copies everything that the other database holds: rows, and how tables log. It copies no place in the log.
+// Copy copies everything in the other database: rows, and how tables log. It does not copy positions in the log.
 func (p *Postgres) Copy(from *Postgres) {
 	p.t.Helper()
 	dump, err := from.run("pg_dump", "", "postgres", "--no-publications")
@@ -170,7 +170,7 @@ func (p *Postgres) Copy(from *Postgres) {
 	p.SQL(dump)
 }
 
-// run runs a client's program.
+// run runs a client program.
 func (p *Postgres) run(name, stdin, database string, args ...string) (string, error) {
 	cmd := p.command(name, append([]string{"-h", p.Host, "-p", p.Port, "-U", "brine"}, append(args, database)...)...)
 	cmd.Stdin = strings.NewReader(stdin)
@@ -182,7 +182,7 @@ func (p *Postgres) run(name, stdin, database string, args ...string) (string, er
 	return out.String(), nil
 }
 
-// Stop ends it at once.
+// Stop ends the server at once.
 func (p *Postgres) Stop() {
 	if p.process == nil {
 		return

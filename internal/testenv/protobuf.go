@@ -6,7 +6,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// Protobuf writes a message of fields without a schema: alternating numbers and values. A value is an int, an int64, a text, or a message.
+// Protobuf encodes a message without a schema from alternating field numbers and values. A value is an int, an int64, a text, or a message.
 func Protobuf(fields ...any) (out []byte) {
 	for i := 0; i < len(fields); i += 2 {
 		number := protowire.Number(fields[i].(int))

@@ -23,15 +23,15 @@ func Kafka(t testing.TB) []string {
 	return addrs
 }
 
-// SecuredKafka is how a real broker is reached by those whom it knows.
+// SecuredKafka is how to reach a real broker that authenticates its clients.
 type SecuredKafka struct {
-	SCRAM, MTLS string // the addresses (host:port) of its listeners: SCRAM over TLS, and TLS that asks for the client's certificate
-	OAuth       string // OAUTHBEARER over TLS: unsigned tokens that are not over and have the scope kafka
-	CA          string // file of the authority (PEM) that signed its certificate and the client's
+	SCRAM, MTLS string // host:port of its listeners: SCRAM over TLS, and TLS with client certificates
+	OAuth       string // OAUTHBEARER over TLS: unsigned tokens that have not expired and have the scope kafka
+	CA          string // file of the authority (PEM) that signed the broker's and the client's certificates
 	Cert, Key   string // files of the client's certificate and key (PEM)
 }
 
-// KafkaSecured returns the listeners of the real broker that Kafka returns which let in only those whom it knows.
+// KafkaSecured returns the listeners with authentication of the broker that Kafka returns.
 func KafkaSecured(t testing.TB) SecuredKafka {
 	t.Helper()
 	k := SecuredKafka{SCRAM: address(t, "BRINE_REAL_KAFKA_SCRAM"), MTLS: address(t, "BRINE_REAL_KAFKA_MTLS"),
@@ -52,15 +52,14 @@ func HBase(t testing.TB) string {
 	return connect
 }
 
-// SecuredHBase is how a real HBase is reached that takes nobody without TLS and a certificate.
+// SecuredHBase is how to reach a real HBase that requires TLS and client certificates.
 type SecuredHBase struct {
 	Connect   string // rpc://host:port
-	CA, CAKey string // files of the authority (PEM) that signed its certificate and the client's, and of that one's key
+	CA, CAKey string // files of the authority (PEM) that signed the server's and the client's certificates, and of its key
 	Cert, Key string // files of the client's certificate and key (PEM)
 }
 
-// HBaseTLS returns a real HBase that takes nobody without TLS and a certificate. It speaks TLS 1.2 alone, as HBase does unless set
-// otherwise.
+// HBaseTLS returns a real HBase that requires TLS and client certificates. It supports only TLS 1.2, which is HBase's default.
 func HBaseTLS(t testing.TB) SecuredHBase {
 	t.Helper()
 	h := SecuredHBase{Connect: address(t, "BRINE_REAL_HBASE_TLS")}
@@ -71,7 +70,7 @@ func HBaseTLS(t testing.TB) SecuredHBase {
 	return h
 }
 
-// HBaseZooKeeper returns the connect string of the same HBase by its ZooKeeper, zk://host:port/parent.
+// HBaseZooKeeper returns the connect string of the same HBase with its ZooKeeper, zk://host:port/parent.
 func HBaseZooKeeper(t testing.TB) string {
 	t.Helper()
 	connect := address(t, "BRINE_REAL_HBASE_ZK")
@@ -80,7 +79,7 @@ func HBaseZooKeeper(t testing.TB) string {
 	return connect
 }
 
-// KerberosKafka is how a real broker is reached that takes nobody without a ticket.
+// KerberosKafka is how to reach a real broker that requires Kerberos.
 type KerberosKafka struct {
 	Broker    string // host:port
 	Krb5Conf  string // file of the realm's settings
@@ -88,7 +87,7 @@ type KerberosKafka struct {
 	Keytab    string // file of the client's keys
 }
 
-// KafkaKerberos returns the real broker that takes nobody without a ticket.
+// KafkaKerberos returns the real broker that requires Kerberos.
 func KafkaKerberos(t testing.TB) KerberosKafka {
 	t.Helper()
 	broker, kdc := address(t, "BRINE_REAL_KAFKA_KERBEROS"), address(t, "BRINE_REAL_KDC")
@@ -96,7 +95,7 @@ func KafkaKerberos(t testing.TB) KerberosKafka {
 	return KerberosKafka{broker, filepath.Join(kdc, "krb5.conf"), "brine", filepath.Join(kdc, "data", "brine.keytab")}
 }
 
-// KerberosHBase is how a real HBase is reached by those who have a ticket. Its qualities of protection are all there are.
+// KerberosHBase is how to reach a real HBase that requires Kerberos. It offers all qualities of protection.
 type KerberosHBase struct {
 	Connect   string // rpc://host:port of its master
 	Krb5Conf  string // file of the realm's settings
@@ -104,7 +103,7 @@ type KerberosHBase struct {
 	Keytab    string // file of the client's keys
 }
 
-// HBaseKerberos returns the real HBase that takes nobody without a ticket.
+// HBaseKerberos returns the real HBase that requires Kerberos.
 func HBaseKerberos(t testing.TB) KerberosHBase {
 	t.Helper()
 	connect, kdc := address(t, "BRINE_REAL_HBASE_KERBEROS"), address(t, "BRINE_REAL_KDC")
@@ -118,14 +117,14 @@ func Elasticsearch(t testing.TB) string {
 	return searchServer(t, "BRINE_REAL_ELASTICSEARCH")
 }
 
-// SecureSearch is how a real Elasticsearch is reached that takes nobody without TLS and a password or an API key.
+// SecureSearch is how to reach a real Elasticsearch that requires TLS and a password or an API key.
 type SecureSearch struct {
 	URL            string // https://host:port
-	CA             string // file of the authority (PEM) that signed its certificate
-	User, Password string // of somebody who may do everything
+	CA             string // file of the authority (PEM) that signed the server's certificate
+	User, Password string // of a user with all permissions
 }
 
-// ElasticsearchSecure returns the real Elasticsearch that takes nobody without TLS and a password or an API key.
+// ElasticsearchSecure returns the real Elasticsearch that requires TLS and a password or an API key.
 func ElasticsearchSecure(t testing.TB) SecureSearch {
 	t.Helper()
 	url := address(t, "BRINE_REAL_ELASTICSEARCH_SECURE")
@@ -183,7 +182,7 @@ func address(t testing.TB, name string) string {
 	return v
 }
 
-// lookup finds name in a file of NAME=value lines.
+// lookup returns the value of name in a file of NAME=value lines.
 func lookup(file, name string) (string, error) {
 	f, err := os.Open(file)
 	if err != nil {
@@ -207,7 +206,7 @@ func listens(t testing.TB, what, addr string) {
 	conn.Close()
 }
 
-// missing skips the test, or fails it when the real servers are required.
+// missing skips the test, or fails it if the real servers are required.
 func missing(t testing.TB, format string, args ...any) {
 	t.Helper()
 	if os.Getenv("BRINE_REAL") == "required" {
@@ -216,13 +215,13 @@ func missing(t testing.TB, format string, args ...any) {
 	t.Skipf(format, args...)
 }
 
-// devcluster returns the folder deploy/devcluster of the module that the test belongs to.
+// devcluster returns the folder deploy/devcluster of the test's module.
 func devcluster(t testing.TB) string {
 	t.Helper()
 	return filepath.Join(root(t), "deploy", "devcluster")
 }
 
-// root is the module's folder.
+// root returns the module's folder.
 func root(t testing.TB) string {
 	t.Helper()
 	dir, err := os.Getwd()

@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// Text is a text that is read while it is written, as a log is. The zero Text is ready.
+// Text is a text that can be read while it is written, such as a log. The zero Text is ready to use.
 type Text struct {
 	mu   sync.Mutex
 	text strings.Builder

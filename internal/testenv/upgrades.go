@@ -12,14 +12,14 @@ import (
 	"testing/fstest"
 )
 
-// Database is what migrations are applied to; *account.Store is one.
+// Database is a database that migrations can be applied to, such as *account.Store.
 type Database interface {
 	DB() *sql.DB
 	Migrate(ctx context.Context, files fs.FS, versions string) error
 }
 
-// UpgradesOnBoth is Upgrades in an embedded database and in a MariaDB, each new, for migrations of both dialects. open opens what connect
-// names, without them.
+// UpgradesOnBoth runs Upgrades on a new embedded database and on a new MariaDB, for migrations of both dialects. open opens the database at
+// connect without applying migrations.
 func UpgradesOnBoth(t *testing.T, files fs.FS, versions string, open func(t *testing.T, connect string) Database) {
 	t.Helper()
 	t.Run("sqlite", func(t *testing.T) {
@@ -33,9 +33,9 @@ func UpgradesOnBoth(t *testing.T, files fs.FS, versions string, open func(t *tes
 	})
 }
 
-// Upgrades holds migrations, as account.Store.Migrate takes them, to what they promise: from each older version, and from none, they lead
-// to the newest, and every row of every table that was there before is there afterwards as it was. Where the dialect has no transactions
-// of them, as MySQL has none, so they do for a process that died between two of their statements. open returns a database without them.
+// Upgrades tests migrations, in the form that account.Store.Migrate takes: they must lead to the newest version from each older one and
+// from none, and every existing row of every table must be unchanged afterwards. In a dialect without transactional migrations, such as
+// MySQL, that must also be true if a process died between two of their statements. open returns a database without them.
 func Upgrades(t *testing.T, files fs.FS, dialect, versions string, open func(*testing.T) Database) {
 	t.Helper()
 	folder := "migrations/" + dialect
@@ -84,7 +84,7 @@ func Upgrades(t *testing.T, files fs.FS, dialect, versions string, open func(*te
 	}
 }
 
-// statements are those that a migration runs on its way up.
+// statements returns the statements of a migration's up part.
 func statements(text string) (out []string) {
 	up, _, _ := strings.Cut(text, "-- +goose Down")
 	up = regexp.MustCompile(`(?m)--.*$`).ReplaceAllString(up, "")
@@ -96,7 +96,7 @@ func statements(text string) (out []string) {
 	return out
 }
 
-// upgrade is one database that is brought up to date.
+// upgrade is one database that is being upgraded.
 type upgrade struct {
 	t       *testing.T
 	db      Database
@@ -117,18 +117,18 @@ func (u *upgrade) exec(statement string, args ...any) {
 	}
 }
 
-// keeps fills what is there, migrates, and looks for it.
+// keeps fills the existing tables, migrates, and checks the rows.
 func (u *upgrade) keeps(files fs.FS, versions string) {
 	u.t.Helper()
 	before := map[string]map[string]string{}
 	for _, table := range u.tables() {
-		if !strings.HasSuffix(table, "_versions") { // goose's own
+		if !strings.HasSuffix(table, "_versions") { // other than goose's own tables
 			u.fill(table)
 			before[table] = u.row(table)
 		}
 	}
 	u.migrate(files, versions)
-	u.migrate(files, versions) // nothing is left to do
+	u.migrate(files, versions) // there is nothing left to do
 	for table, want := range before {
 		got := u.row(table)
 		for column, value := range want {
@@ -137,7 +137,7 @@ func (u *upgrade) keeps(files fs.FS, versions string) {
 			}
 		}
 	}
-	for _, table := range u.tables() { // the newest form takes rows, too
+	for _, table := range u.tables() { // the newest version must accept rows, too
 		if before[table] == nil && !strings.HasSuffix(table, "_versions") {
 			u.fill(table)
 			before[table] = u.row(table)
@@ -171,11 +171,11 @@ func (u *upgrade) tables() (out []string) {
 	return out
 }
 
-// fill puts a row into a table that is empty: 1 into numbers, so that what refers to another table refers to its row.
+// fill inserts a row into an empty table. Numbers are 1, so that references to other tables refer to their rows.
 func (u *upgrade) fill(table string) {
 	u.t.Helper()
 	names, types, rows := u.read(table)
-	if len(rows) > 0 { // made when the database was opened
+	if len(rows) > 0 { // created when the database was opened
 		return
 	}
 	var marks []string
@@ -192,7 +192,7 @@ func (u *upgrade) fill(table string) {
 		}
 	}
 	ctx := u.t.Context()
-	c, err := u.db.DB().Conn(ctx) // on which nothing refers to another table
+	c, err := u.db.DB().Conn(ctx) // without checks of references to other tables
 	if err != nil {
 		u.t.Fatal(err)
 	}
@@ -210,7 +210,7 @@ func (u *upgrade) fill(table string) {
 	}
 }
 
-// row is the one row of a table, as text.
+// row returns the only row of a table, as text.
 func (u *upgrade) row(table string) map[string]string {
 	u.t.Helper()
 	names, _, rows := u.read(table)
@@ -225,7 +225,7 @@ func (u *upgrade) row(table string) map[string]string {
 	return out
 }
 
-// read is all of a table: its columns, their types in the database, and its rows.
+// read returns a whole table: its columns, their types in the database, and its rows.
 func (u *upgrade) read(table string) (names, types []string, all [][]sql.NullString) {
 	u.t.Helper()
 	rows, err := u.db.DB().QueryContext(u.t.Context(), "SELECT * FROM "+table)
