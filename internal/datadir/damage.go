@@ -5,13 +5,13 @@ import (
 	"fmt"
 )
 
-// ErrDamaged is what every Damage is.
+// ErrDamaged matches every Damage with errors.Is.
 var ErrDamaged = errors.New("damaged data")
 
-// Damage is a file of a data folder that does not hold what it must.
+// Damage reports a file of a data folder with the wrong content.
 type Damage struct {
 	File string
-	What string // is wrong with it
+	What string // what is wrong with it
 }
 
 func (d *Damage) Error() string { return fmt.Sprintf("%s is damaged: %s", d.File, d.What) }
@@ -19,7 +19,7 @@ func (d *Damage) Error() string { return fmt.Sprintf("%s is damaged: %s", d.File
 // Is reports whether target is ErrDamaged.
 func (d *Damage) Is(target error) bool { return target == ErrDamaged }
 
-// Damaged returns the damage of a file, in words as fmt.Sprintf makes them.
+// Damaged returns the Damage of a file, with a text formatted by fmt.Sprintf.
 func Damaged(file, format string, args ...any) error {
 	return &Damage{File: file, What: fmt.Sprintf(format, args...)}
 }

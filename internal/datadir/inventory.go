@@ -15,21 +15,21 @@ import (
 // InventoryFile is the name of the inventory in its folder.
 const InventoryFile = "INVENTORY"
 
-// lockFile is the name of the file whose lock says that a folder is in use. It is in no inventory.
+// lockFile is the name of the file whose lock marks a folder as in use. No inventory lists it.
 const lockFile = "LOCK"
 
 const heading = "brine inventory 1\n"
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// item is one file of an inventory.
+// item is one file in an inventory.
 type item struct {
 	sum  uint32
 	size int64
 	name string // relative to the folder, with slashes
 }
 
-// Seal takes the inventory of a folder that nobody writes to, and makes it durable.
+// Seal writes the inventory of a folder and makes it durable. Nobody may be writing to the folder.
 func (l Layout) Seal(dir string) error {
 	items, err := l.take(dir)
 	if err != nil {
@@ -41,8 +41,8 @@ func (l Layout) Seal(dir string) error {
 	return nil
 }
 
-// Unseal holds a folder against its inventory and takes the inventory away, so that the folder may be written to. It reports
-// whether there was one. The error is a Damage when a file is missing or is not what it was; then nothing is changed.
+// Unseal checks a folder against its inventory and removes the inventory, so that the folder may be written to. It reports whether there
+// was an inventory. If a file is missing or has changed, the error is a Damage, and nothing is modified.
 func Unseal(dir string) (sealed bool, err error) {
 	name := filepath.Join(dir, InventoryFile)
 	text, err := os.ReadFile(name)
@@ -67,7 +67,7 @@ func Unseal(dir string) (sealed bool, err error) {
 	return true, syncDir(dir)
 }
 
-// check holds a file against the inventory.
+// check checks a file against the inventory.
 func (want item) check(dir string) error {
 	name := filepath.Join(dir, filepath.FromSlash(want.name))
 	is, err := look(name, want.name)
@@ -84,7 +84,7 @@ func (want item) check(dir string) error {
 	return nil
 }
 
-// take lists the files of a folder.
+// take returns the items of a folder's files.
 func (l Layout) take(dir string) (items []item, err error) {
 	err = l.walk(dir, func(name string, d fs.DirEntry) error {
 		if d.IsDir() {
@@ -97,7 +97,7 @@ func (l Layout) take(dir string) (items []item, err error) {
 	return items, err
 }
 
-// look reads a file through.
+// look reads a whole file and returns its item.
 func look(path, name string) (item, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -117,7 +117,7 @@ func encode(items []item) []byte {
 	return fmt.Appendf(text, "end %08x\n", crc32.Checksum(text, castagnoli))
 }
 
-// decode reads what encode made.
+// decode reverses encode.
 func decode(text []byte) (items []item, ok bool) {
 	end := bytes.LastIndex(text, []byte("\nend ")) + 1
 	if end == 0 || !bytes.Equal(text[end:], fmt.Appendf(nil, "end %08x\n", crc32.Checksum(text[:end], castagnoli))) {
@@ -134,7 +134,7 @@ func decode(text []byte) (items []item, ok bool) {
 	return items, ok
 }
 
-// Replace writes a file of a folder: it is there whole, or as it was, whenever the process or the machine ends.
+// Replace writes a file of a folder atomically: whenever the process or the machine ends, the file has either the old or the new content.
 func Replace(dir, name string, content []byte) error {
 	path := filepath.Join(dir, name)
 	f, err := os.OpenFile(path+".tmp", os.O_CREATE|os.O_TRUNC|os.O_WRONLY, fileMode)

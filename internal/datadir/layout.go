@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// Layout is the patterns, as path.Match has them, of the names of a store's files and folders in its data folder, with slashes. What
-// else is in the folder is somebody else's, and left alone.
+// Layout is the patterns, in the syntax of path.Match with slashes, of the names of a store's files and folders in its data folder. Other
+// files in the folder belong to somebody else and are left alone.
 type Layout []string
 
-// owns reports whether a file or folder, by its name in the data folder, is the store's.
+// owns reports whether a file or folder, given by its name in the data folder, belongs to the store.
 func (l Layout) owns(name string) bool {
 	if name == lockFile || name == InventoryFile {
 		return true
@@ -24,7 +24,7 @@ func (l Layout) owns(name string) bool {
 	return false
 }
 
-// walk calls f for the store's files and folders in a data folder, but for the lock and the inventory.
+// walk calls f for the store's files and folders in a data folder, except the lock and the inventory.
 func (l Layout) walk(dir string, f func(name string, d fs.DirEntry) error) error {
 	return filepath.WalkDir(dir, func(at string, d fs.DirEntry, err error) error {
 		if err != nil || at == dir {
@@ -45,7 +45,7 @@ func (l Layout) walk(dir string, f func(name string, d fs.DirEntry) error) error
 	})
 }
 
-// EscapeGlob makes of a path a pattern for filepath.Glob that matches it alone.
+// EscapeGlob returns a pattern for filepath.Glob that matches only path.
 func EscapeGlob(path string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
 }

@@ -9,10 +9,10 @@ import (
 	"syscall"
 )
 
-// ErrInUse is what Lock returns while another has the folder, in this process or in another one.
+// ErrInUse is returned by Lock while the folder is locked, by this process or another.
 var ErrInUse = errors.New("data folder is in use")
 
-// Lock takes a folder until the lock is closed, or the process ends.
+// Lock locks a folder until the lock is closed or the process ends.
 func Lock(dir string) (io.Closer, error) {
 	f, err := os.OpenFile(filepath.Join(dir, lockFile), os.O_CREATE|os.O_RDWR, fileMode)
 	if err != nil {

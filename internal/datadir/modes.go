@@ -7,14 +7,14 @@ import (
 	"path/filepath"
 )
 
-// What a data folder holds is its owner's alone.
+// Only the owner of a data folder may access its contents.
 const (
 	dirMode  fs.FileMode = 0o700
 	fileMode fs.FileMode = 0o600
 )
 
-// Make makes a data folder where there is none, and takes away what others may do with the store's files in it, and with the folder
-// itself where nothing else is in it.
+// Make creates a data folder if it is missing. It removes the permissions of other users from the store's files in it, and from the folder
+// itself if it contains nothing else.
 func (l Layout) Make(dir string) error {
 	if err := os.MkdirAll(dir, dirMode); err != nil {
 		return err
@@ -36,7 +36,7 @@ func (l Layout) Make(dir string) error {
 	return errors.Join(err, os.Chmod(dir, dirMode))
 }
 
-// tighten takes away what others may do with a file or folder.
+// tighten removes the permissions of other users from a file or folder.
 func tighten(path string, d fs.DirEntry) error {
 	mode := fileMode
 	if d.IsDir() {

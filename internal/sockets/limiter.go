@@ -8,27 +8,27 @@ import (
 	"sync"
 )
 
-// ErrCutOff is the error of a member whose connection was closed to make room for others.
+// ErrCutOff is returned to a member whose connection was closed to make room for others.
 var ErrCutOff = errors.New("cut off to make room for other connections")
 
-// Limiter bounds how many connections a server has, and how many bytes it holds for all of them. Where a bound is passed, the connection
-// that has made no progress for longest is closed: one that never asks, does not finish what it began, or does not read its answers goes
-// before one that does. Of too many connections, those that have made no progress yet may be a quarter, and else go first: a flood of them
-// takes nothing from those who wait for an answer.
+// Limiter limits the number of connections of a server, and the bytes that it holds for all of them. When a limit is exceeded, it closes
+// the connection that has made no progress for longest: one that never sends a request, does not finish what it began, or does not read its
+// answers goes before one that does. If there are too many connections, those that have not made any progress yet may be a quarter of them;
+// beyond that they go first, so that a flood of them takes nothing from clients that wait for an answer.
 type Limiter struct {
 	conns int
 	bytes int64
 	warn  func(error)
 
-	mu   sync.Mutex // guards what follows, and all members
+	mu   sync.Mutex // guards the fields below, and all members
 	held int64
-	// Of *Member, the longest without progress in front: those that have made none yet, and the others.
+	// The *Member values, the one longest without progress first: those without any progress yet, and the others.
 	fresh, proven list.List
 	clock         uint64
 }
 
-// NewLimiter returns a limiter of so many connections and bytes. The first connection of each minute that it closes goes to warn, which may
-// be nil and must not block.
+// NewLimiter returns a limiter for a number of connections and bytes. It reports the first connection of each minute that it closes to
+// warn, which may be nil and must not block.
 func NewLimiter(conns int, bytes int64, warn func(error)) *Limiter {
 	return &Limiter{conns: conns, bytes: bytes, warn: Seldom(warn)}
 }
@@ -37,13 +37,13 @@ func NewLimiter(conns int, bytes int64, warn func(error)) *Limiter {
 type Member struct {
 	limiter *Limiter
 	conn    net.Conn
-	since   uint64        // when it made progress last, or joined
+	since   uint64        // when it last made progress or joined
 	proven  bool          // it has made progress
-	place   *list.Element // nil once it has left
+	place   *list.Element // nil after it has left
 	held    int64
 }
 
-// Join counts a connection from now on. The caller has it Leave.
+// Join counts a connection. The caller must call Leave.
 func (l *Limiter) Join(c net.Conn) *Member {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -59,14 +59,14 @@ func (l *Limiter) Join(c net.Conn) *Member {
 	return m
 }
 
-// Leave ends the counting of a connection and of what it holds.
+// Leave stops counting a connection and what it holds.
 func (m *Member) Leave() {
 	m.limiter.mu.Lock()
 	defer m.limiter.mu.Unlock()
 	m.limiter.remove(m)
 }
 
-// Progress notes that the connection has asked a whole question or read a whole answer.
+// Progress records that the connection has sent a whole request or read a whole answer.
 func (m *Member) Progress() {
 	l := m.limiter
 	l.mu.Lock()
@@ -79,7 +79,7 @@ func (m *Member) Progress() {
 	m.place = m.list().PushBack(m)
 }
 
-// now counts what happens.
+// now returns the next tick of the limiter's logical clock.
 func (l *Limiter) now() uint64 {
 	l.clock++
 	return l.clock
@@ -92,7 +92,7 @@ func (m *Member) list() *list.List {
 	return &m.limiter.fresh
 }
 
-// longest is the member that has made no progress for longest among those that hold their share, of all that is held, or more.
+// longest returns the member that has made no progress for longest, among those that hold at least the average.
 func (l *Limiter) longest() (longest *Member) {
 	share := l.held / int64(l.fresh.Len()+l.proven.Len())
 	for _, members := range []*list.List{&l.fresh, &l.proven} {
@@ -108,7 +108,7 @@ func (l *Limiter) longest() (longest *Member) {
 	return longest
 }
 
-// Hold counts n bytes more that are held for the connection; fewer when n is negative. It fails when the connection is cut off.
+// Hold counts n more bytes held for the connection, or fewer if n is negative. It fails if the connection was cut off.
 func (m *Member) Hold(n int) error {
 	l := m.limiter
 	l.mu.Lock()
@@ -127,10 +127,10 @@ func (m *Member) Hold(n int) error {
 	return nil
 }
 
-// cutOff closes a connection. Who reads from it or writes to it fails, and so frees what it held.
+// cutOff closes a connection. Its readers and writers then fail and free what they hold.
 func (l *Limiter) cutOff(m *Member) {
 	defer l.remove(m)
-	_ = m.conn.Close() // it is closed, whatever it says
+	_ = m.conn.Close() // it is closed whatever the error
 	l.warn(fmt.Errorf("%v, of %d connections with %d MiB: %w", m.conn.RemoteAddr(), l.fresh.Len()+l.proven.Len(), l.held>>20, ErrCutOff))
 }
 

@@ -1,9 +1,9 @@
-// Package sockets keeps listeners accepting, bounds what a server's connections hold, and says what helps when a process has no descriptor
-// left.
+// Package sockets keeps listeners accepting, limits what a server's connections hold, and explains what to do when a process runs out of
+// descriptors.
 //
-// The invariants: a listener that Listener made is deaf only once it is closed. The servers built on one stop accepting at the first error,
-// but an accept fails also for reasons that pass: no descriptor is free, or a client gave up while it waited. And what a Limiter
-// counts never passes its bounds: who has made no progress for longest is cut off first.
+// The invariants: a listener made by Listener stops accepting only when it is closed. Servers stop accepting at the first error, but an
+// accept can also fail for temporary reasons: no descriptor is free, or a client gave up while it waited. And what a Limiter counts never
+// exceeds its limits: the connection that has made no progress for longest is cut off first.
 package sockets
 
 import (
@@ -16,20 +16,20 @@ import (
 	"time"
 )
 
-// How long an accept that failed waits before the next one, and how often at most a warning repeats.
+// How long to wait after a failed accept, and how often to repeat a warning at most.
 const (
 	firstWait  = 5 * time.Millisecond
 	longWait   = time.Second
 	warnWithin = time.Minute
 )
 
-// Listener returns l with an Accept that goes on after errors, ever more slowly, until it is closed. The first error of each minute goes
-// to warn, which may be nil.
+// Listener returns l with an Accept that retries after errors, with growing delays, until l is closed. It reports the first error of each
+// minute to warn, which may be nil.
 func Listener(l net.Listener, warn func(error)) net.Listener {
 	return &listener{Listener: l, warn: Seldom(warn), closed: make(chan struct{})}
 }
 
-// Seldom returns a function that hands the first error of each minute on to warn, which may be nil.
+// Seldom returns a function that passes the first error of each minute to warn, which may be nil.
 func Seldom(warn func(error)) func(error) {
 	var mu sync.Mutex
 	var warned time.Time
@@ -75,7 +75,7 @@ func (l *listener) Close() error {
 	return l.Listener.Close()
 }
 
-// Dial returns d's DialContext, with its errors explained.
+// Dial returns d's DialContext with explained errors.
 func Dial(d *net.Dialer) func(ctx context.Context, network, addr string) (net.Conn, error) {
 	return func(ctx context.Context, network, addr string) (net.Conn, error) {
 		c, err := d.DialContext(ctx, network, addr)
@@ -83,7 +83,7 @@ func Dial(d *net.Dialer) func(ctx context.Context, network, addr string) (net.Co
 	}
 }
 
-// Explain adds to the error of a process, or a machine, without free descriptors what can be done about it; others it returns as they are.
+// Explain adds advice to the error of a process or machine without free descriptors. It returns other errors unchanged.
 func Explain(err error) error {
 	switch {
 	case errors.Is(err, syscall.EMFILE):

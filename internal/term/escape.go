@@ -1,10 +1,9 @@
-// Package term prints texts whose origin is not ours to a terminal, a file or a pipe, and holds the one formatter of each kind of
-// number that people read: numbers, sizes, durations, rates, tables, colours, progress. What settings write, and read again, is
-// formatted by config.
+// Package term prints texts of foreign origin to a terminal, a file or a pipe, and has the only formatter of each kind of number that
+// people read: numbers, sizes, durations, rates, tables, colours, progress. Package config formats what settings write and read again.
 //
-// The invariant: of a text that comes from a record, a server, a file or a command line, no byte that a terminal acts on is written:
-// control characters, those of the C1 set among them, marks that turn the order of letters round, and what is no UTF-8. They are
-// written as \xNN or \uNNNN, within which JSON stays JSON. What brine itself draws with is written by Draw.
+// The invariant: of a text from a record, a server, a file or a command line, no byte that a terminal acts on is written: no control
+// characters, including the C1 set, no marks that change the direction of text, and nothing that is not UTF-8. They are written as \xNN or
+// \uNNNN, with which JSON stays JSON. Draw writes what brine draws itself.
 package term
 
 import (
@@ -13,7 +12,7 @@ import (
 	"unicode/utf8"
 )
 
-// Line is a text that stays within its line: what a terminal acts on is escaped, line breaks and tabs too.
+// Line returns a text that stays within its line: it escapes everything that a terminal acts on, including line breaks and tabs.
 func Line(text string) string {
 	if strings.IndexFunc(text, func(r rune) bool { return acts(r) || r == utf8.RuneError }) < 0 {
 		return text
@@ -21,11 +20,11 @@ func Line(text string) string {
 	return string(appendEscaped(nil, []byte(text), ""))
 }
 
-// acts reports whether a terminal does something on a character besides showing it.
+// acts reports whether a terminal does anything with a character besides showing it.
 func acts(r rune) bool {
 	switch {
 	case r < ' ', r >= 0x7f && r < 0xa0: // C0, DEL and C1
-	case r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x2069: // embeddings, overrides and isolates of direction
+	case r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x2069: // embeddings, overrides and isolates of text direction
 	case r == 0x2028, r == 0x2029: // line and paragraph separators
 	default:
 		return false
@@ -33,7 +32,7 @@ func acts(r rune) bool {
 	return true
 }
 
-// appendEscaped appends a text, escaped but for the characters of keep.
+// appendEscaped appends a text, escaped except for the characters in keep.
 func appendEscaped(to, text []byte, keep string) []byte {
 	for len(text) > 0 {
 		plain := 0
@@ -56,7 +55,7 @@ func appendEscaped(to, text []byte, keep string) []byte {
 			to = append(to, `\t`...)
 		case r < ' ':
 			to = fmt.Appendf(to, `\x%02x`, r)
-		default: // never below, so that the texts of JSON stay what they are
+		default: // never below, so that texts in JSON keep their meaning
 			to = fmt.Appendf(to, `\u%04x`, r)
 		}
 		text = text[n:]

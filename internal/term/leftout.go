@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// ByReason lists counts in brackets; none is an empty text.
+// ByReason lists counts in brackets; it returns "" if there are none.
 func ByReason(counts map[string]int64) string {
 	var reasons []string
 	for _, reason := range slices.Sorted(maps.Keys(counts)) {
@@ -18,7 +18,8 @@ func ByReason(counts map[string]int64) string {
 	return " (" + strings.Join(reasons, ", ") + ")"
 }
 
-// LeftOut words how many events are left out, and for how many the when of a row or document does not hold; empty: none.
+// LeftOut describes how many events are left out, and how many do not satisfy the when of a row or document. It returns "" if there are
+// none.
 func LeftOut[K ~string](reasons map[K]int64, filtered map[string]int64) (text string) {
 	if n, by := int64(0), map[string]int64{}; len(reasons) > 0 {
 		for reason, events := range reasons {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Thousands writes a number with a comma before every three digits.
+// Thousands formats a number with a comma before every three digits.
 func Thousands(n int64) string {
 	s := fmt.Sprint(n)
 	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
@@ -15,7 +15,7 @@ func Thousands(n int64) string {
 	return s
 }
 
-// Count writes a number of things with the plural where it belongs: "1 row", "2,000 rows".
+// Count formats a number of things, with a plural if needed: "1 row", "2,000 rows".
 func Count(n int, one string) string {
 	if n != 1 {
 		one += "s"
@@ -25,7 +25,7 @@ func Count(n int, one string) string {
 
 const kib = 1 << 10
 
-// Size writes a number of bytes in three digits: "1.59 MiB". A size of a setting, which is read again, is config.Bytes.
+// Size formats a number of bytes with three digits: "1.59 MiB". config.Bytes is for sizes in settings, which are read again.
 func Size(bytes float64) string {
 	if bytes < kib {
 		return fmt.Sprintf("%.0f bytes", bytes)
@@ -35,13 +35,13 @@ func Size(bytes float64) string {
 		n /= kib
 	}
 	text := fmt.Sprintf("%.3g", n)
-	if n >= 999.5 { // of which %g makes a power of ten
+	if n >= 999.5 { // %g would use an exponent
 		text = Thousands(int64(n + 0.5))
 	}
 	return text + " " + "KMGTP"[unit:unit+1] + "iB"
 }
 
-// Estimate writes a number of bytes that is not exact, rounded up to whole KiB or MiB: "~12 KiB", and "-" for none.
+// Estimate formats an inexact number of bytes, rounded up to whole KiB or MiB: "~12 KiB", or "-" for 0.
 func Estimate(bytes int64) string {
 	const mib = kib * kib
 	switch {
@@ -53,7 +53,7 @@ func Estimate(bytes int64) string {
 	return fmt.Sprintf("~%s MiB", Thousands((bytes+mib-1)/mib))
 }
 
-// Seconds rounds a number of seconds to what a person wants to know of it: tenths below ten seconds, else whole seconds.
+// Seconds rounds a number of seconds for people: to tenths below ten seconds, otherwise to whole seconds.
 func Seconds(seconds float64) time.Duration {
 	d := time.Duration(seconds * float64(time.Second))
 	if d < 10*time.Second {
@@ -62,7 +62,7 @@ func Seconds(seconds float64) time.Duration {
 	return d.Round(time.Second)
 }
 
-// Bar draws a value against the largest one.
+// Bar draws a value relative to the largest one.
 func Bar(value, largest float64) string {
 	const columns = 30
 	if largest <= 0 {

@@ -2,10 +2,10 @@ package term
 
 import xterm "golang.org/x/term"
 
-// Paint colours texts for Draw, where the output is a terminal that takes colours.
+// Paint colours texts for Draw if the output is a terminal that supports colours.
 type Paint bool
 
-// NewPaint returns the Paint of an output. Who sets NO_COLOR (https://no-color.org) has no colours, nor has a dumb terminal.
+// NewPaint returns the Paint of an output. There are no colours if NO_COLOR (https://no-color.org) is set or the terminal is dumb.
 func NewPaint(out any, getenv func(string) (string, bool)) Paint {
 	if none, ok := getenv("NO_COLOR"); ok && none != "" {
 		return false
@@ -20,10 +20,10 @@ func IsTerminal(stream any) bool {
 	return ok && xterm.IsTerminal(int(f.Fd()))
 }
 
-// Red colours a text red.
+// Red returns the text in red.
 func (p Paint) Red(text string) string { return p.wrap("31", text) }
 
-// Blue colours a text blue.
+// Blue returns the text in blue.
 func (p Paint) Blue(text string) string { return p.wrap("34", text) }
 
 func (p Paint) wrap(colour, text string) string {

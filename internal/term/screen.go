@@ -11,12 +11,12 @@ import (
 	"brine/internal/backoff"
 )
 
-// Screen shows lines that say how something goes: on a terminal each showing is drawn over the one before, elsewhere it follows it.
+// Screen shows lines of progress. On a terminal it draws them over the previous ones; elsewhere it appends them.
 type Screen struct {
 	Out      io.Writer
-	Terminal bool // lines are drawn over
+	Terminal bool // draw over the previous lines
 
-	drawn int // lines on the terminal that the next showing goes over
+	drawn int // lines on the terminal that the next Show replaces
 }
 
 // NewScreen returns a screen. JSON lines are never drawn over.
@@ -24,7 +24,7 @@ func NewScreen(out io.Writer, asJSON bool) Screen {
 	return Screen{Out: out, Terminal: !asJSON && IsTerminal(out)}
 }
 
-// Follow calls draw every so often until ctx ends.
+// Follow calls draw at regular intervals until ctx is done.
 func (s *Screen) Follow(ctx context.Context, draw func()) {
 	every := 2 * time.Second
 	if s.Terminal {
@@ -35,7 +35,7 @@ func (s *Screen) Follow(ctx context.Context, draw func()) {
 	}
 }
 
-// During calls draw every so often while work goes on; once it returns, nothing is drawn any more.
+// During calls draw at regular intervals while work runs. After work returns, draw is not called again.
 func (s *Screen) During(work, draw func()) {
 	ctx, stop := context.WithCancel(context.Background())
 	drawn := make(chan struct{})
@@ -65,16 +65,16 @@ func (s *Screen) Show(lines ...string) {
 		b.WriteString(Line(line))
 		b.WriteByte('\n')
 	}
-	_ = Draw(s.Out, b.String()) // progress that cannot be shown is not worth failing for
+	_ = Draw(s.Out, b.String()) // a failure to show progress is not worth failing for
 }
 
-// Keep leaves what is shown where it is: what is printed next follows it.
+// Keep leaves the current lines in place: the next output follows them.
 func (s *Screen) Keep() { s.drawn = 0 }
 
 // JSON prints a value as a line.
 func (s *Screen) JSON(v any) { _, _ = io.WriteString(s.Out, JSON(v)+"\n") }
 
-// JSON returns a struct of numbers and texts as a line of JSON, of which there is no error.
+// JSON returns a struct of numbers and texts as a line of JSON; encoding it cannot fail.
 func JSON(v any) string {
 	text, _ := json.Marshal(v)
 	return string(text)

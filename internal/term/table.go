@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// Table prints rows of texts, each column as wide as its widest text.
+// Table prints rows of texts, with each column as wide as its widest text.
 type Table struct {
 	Out io.Writer
 
 	rows   [][]string
-	colour map[int]func(string) string // of the last text of a row, where it has one
+	colour map[int]func(string) string // of the last text of a row, if it has one
 }
 
-// Row adds a row. What a terminal acts on in its texts is escaped.
+// Row adds a row. It escapes what a terminal acts on.
 func (t *Table) Row(texts ...string) {
 	row := make([]string, len(texts))
 	for i, text := range texts {
@@ -46,7 +46,7 @@ func (t *Table) Flush() {
 				line.WriteString(text)
 			}
 		}
-		_ = Draw(t.Out, line.String()+"\n") // as with fmt.Fprintln elsewhere, nobody asks whether it could be printed
+		_ = Draw(t.Out, line.String()+"\n") // errors of output are ignored, as with fmt.Fprintln elsewhere
 	}
 	t.rows, t.colour = nil, nil
 }

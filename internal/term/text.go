@@ -9,7 +9,7 @@ import (
 	xterm "golang.org/x/term"
 )
 
-// Width returns the number of terminal columns that a text takes: two for a Chinese, Japanese or Korean character, one for any other.
+// Width returns the width of a text in terminal columns: two for a Chinese, Japanese or Korean character, one for any other.
 func Width(text string) int {
 	n := 0
 	for _, r := range text {
@@ -22,7 +22,7 @@ func Width(text string) int {
 	return n
 }
 
-// Clip shortens a text to at most the given number of terminal columns; "…" marks where it was cut.
+// Clip shortens a text to at most the given number of terminal columns, with "…" at the cut.
 func Clip(text string, columns int) string {
 	if Width(text) <= columns {
 		return text
@@ -36,18 +36,18 @@ func Clip(text string, columns int) string {
 	return text
 }
 
-// Println prints a line that stays one, whatever the texts of records and servers in it.
+// Println prints a line that stays one line whatever texts of records and servers are in it.
 func Println(out io.Writer, format string, args ...any) {
 	fmt.Fprintln(out, Line(fmt.Sprintf(format, args...)))
 }
 
-// Wrapped prints a text behind a head: on a terminal in lines no wider than it and than 100 columns, those that follow indented as far
-// as the first; elsewhere in one line, which is easier to search.
+// Wrapped prints a text after a head. On a terminal it breaks the text into lines no wider than the terminal and than 100 columns, and
+// aligns further lines with the first; elsewhere it prints one line, which is easier to search.
 func Wrapped(out io.Writer, head, text string) {
 	text = Line(text)
 	columns := 0
 	if f, ok := File(out); ok {
-		columns, _, _ = xterm.GetSize(int(f.Fd())) // 0: it is no terminal
+		columns, _, _ = xterm.GetSize(int(f.Fd())) // 0: not a terminal
 	}
 	if columns == 0 {
 		fmt.Fprintln(out, head+text)
@@ -58,7 +58,7 @@ func Wrapped(out io.Writer, head, text string) {
 	}
 }
 
-// wrap breaks a text between words into lines of so many columns; a word that is wider has a line of its own.
+// wrap breaks a text between words into lines of at most the given number of columns; a wider word gets a line of its own.
 func wrap(head, text string, columns int) (lines []string) {
 	words := strings.Split(text, " ")
 	line := head + words[0]

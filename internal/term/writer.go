@@ -7,18 +7,18 @@ import (
 	"unicode/utf8"
 )
 
-// Writer escapes what is written to it, but for line breaks and tabs. It is safe for concurrent use.
+// Writer escapes what is written to it, except line breaks and tabs. It is safe for concurrent use.
 type Writer struct {
 	mu   sync.Mutex
 	out  io.Writer
-	text []byte // that is being written, before and after it is escaped
+	text []byte // buffers for the text being written, before and after escaping
 	made []byte
-	tail []byte // the beginning of a character whose rest the next write brings
+	tail []byte // start of a character that the next write completes
 
 	closed bool
 }
 
-// NewWriter makes a Writer to out; one that escapes already is returned as it is.
+// NewWriter returns a Writer to out. If out already escapes, it returns out itself.
 func NewWriter(out io.Writer) *Writer {
 	if w, ok := out.(*Writer); ok {
 		return w
@@ -26,7 +26,7 @@ func NewWriter(out io.Writer) *Writer {
 	return &Writer{out: out}
 }
 
-// Write writes a text escaped.
+// Write writes the escaped text.
 func (w *Writer) Write(p []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -39,8 +39,8 @@ func (w *Writer) Write(p []byte) (int, error) {
 	return len(p), w.escaped(w.text[:whole])
 }
 
-// Close writes what is left of a text that ended within a character. What is written to it afterwards is dropped: a goroutine
-// of a library may log after its command has ended. The writer below stays open.
+// Close writes the rest of a text that ended within a character. Later writes are dropped: a goroutine of a library may log after its
+// command has ended. The underlying writer stays open.
 func (w *Writer) Close() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -58,7 +58,7 @@ func (w *Writer) escaped(text []byte) error {
 	return err
 }
 
-// unfinished is how many bytes at the end of a text begin a character that is not whole.
+// unfinished returns the number of bytes at the end of a text that begin an incomplete character.
 func unfinished(text []byte) int {
 	for n := 1; n < utf8.UTFMax && n <= len(text); n++ {
 		if end := text[len(text)-n:]; utf8.RuneStart(end[0]) {
@@ -71,8 +71,7 @@ func unfinished(text []byte) int {
 	return 0
 }
 
-// Draw writes a text that brine has made itself as it is, colours and movements of the cursor included. What is put into it goes
-// through Line.
+// Draw writes a text made by brine itself unchanged, including colours and cursor movements. Foreign texts in it must go through Line.
 func Draw(out io.Writer, text string) error {
 	if w, ok := out.(*Writer); ok {
 		w.mu.Lock()
@@ -83,7 +82,7 @@ func Draw(out io.Writer, text string) error {
 	return err
 }
 
-// File is the file that a stream is, or that a Writer writes to.
+// File returns the file that a stream is, or that a Writer writes to.
 func File(stream any) (*os.File, bool) {
 	if w, ok := stream.(*Writer); ok {
 		stream = w.out

@@ -1,4 +1,4 @@
-// Package datadirtest damages data folders, and fills the disks that they are on: tests of the embedded stores import it.
+// Package datadirtest damages data folders and fills their disks, for tests of the embedded stores.
 package datadirtest
 
 import (
@@ -11,13 +11,13 @@ import (
 	"testing"
 )
 
-// Damage is what may become of a file.
+// Damage is a way to damage a file.
 type Damage struct {
 	Name string
-	Do   func(file []byte) []byte // nil: the file is gone
+	Do   func(file []byte) []byte // nil: remove the file
 }
 
-// Damages are the kinds of damage: none of them may go unnoticed where it loses something.
+// Damages are the kinds of damage. None of them may go unnoticed if it loses something.
 var Damages = []Damage{
 	Gone,
 	{"empty", func([]byte) []byte { return []byte{} }},
@@ -30,7 +30,7 @@ var Damages = []Damage{
 	{"flipped at its end", func(f []byte) []byte { return Flipped(f, len(f)-16) }},
 }
 
-// Three of them, for tests that take long.
+// Three of them, for slow tests.
 var (
 	Gone          = Damage{"gone", func([]byte) []byte { return nil }}
 	Half          = Damage{"half", func(f []byte) []byte { return f[:len(f)/2] }}
@@ -46,7 +46,7 @@ func Flipped(file []byte, at int) []byte {
 	return file
 }
 
-// Apply damages a file, and reports whether it is another one now.
+// Apply damages a file and reports whether that changed it.
 func (d Damage) Apply(t testing.TB, path string) bool {
 	t.Helper()
 	file, err := os.ReadFile(path)
@@ -65,8 +65,8 @@ func (d Damage) Apply(t testing.TB, path string) bool {
 	return damaged == nil || !bytes.Equal(damaged, file)
 }
 
-// Each damages each file of a folder in each way, every time in a copy of its own, and calls f with the copy and the file's name in
-// it, where the damage changes something.
+// Each damages each file of a folder in each way, every time in a new copy of the folder. If the damage changes the file, Each calls f with
+// the copy and the file's name in it.
 func Each(t *testing.T, dir string, damages []Damage, f func(t *testing.T, dir, name string)) {
 	t.Helper()
 	for _, name := range files(t, dir) {
@@ -95,7 +95,7 @@ func files(t testing.TB, dir string) (names []string) {
 	return names
 }
 
-// Copy copies a folder. When it is in use the copy is what a kill -9 would leave: it is made again until nothing changed meanwhile.
+// Copy copies a folder. If the folder is in use, the copy is what a kill -9 would leave: Copy repeats until nothing changed meanwhile.
 func Copy(t testing.TB, dir string) string {
 	t.Helper()
 	var err error
@@ -111,7 +111,7 @@ func Copy(t testing.TB, dir string) string {
 	return ""
 }
 
-// own makes a folder its owner's alone, as data folders are.
+// own restricts a folder to its owner, as data folders are.
 func own(t testing.TB, dir string) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -126,9 +126,9 @@ func own(t testing.TB, dir string) {
 	}
 }
 
-// look says what is in a folder, and when it was changed.
+// look returns a description of the files in a folder and their modification times.
 func look(dir string) (is string) {
-	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error { // what goes meanwhile makes it another one
+	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error { // a file that disappears meanwhile changes the description
 		if err == nil {
 			if info, err := d.Info(); err == nil {
 				is += fmt.Sprintln(path, info.Size(), info.ModTime().UnixNano())

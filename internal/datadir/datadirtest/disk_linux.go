@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// SmallDisk mounts a disk of 20 MB as long as a test takes, and returns where. Where the machine lets it mount none the test is skipped;
-// with BRINE_REAL=required it fails, as without any other server that it needs.
+// SmallDisk mounts a disk of 20 MB until the test ends, and returns its folder. If the machine does not permit mounting, the test is
+// skipped, or fails if BRINE_REAL=required, as with any other missing server.
 func SmallDisk(t testing.TB) string {
 	t.Helper()
 	return smallDisk(t, syscall.Mount)
