@@ -17,15 +17,15 @@ import (
 // Client encrypts connections to servers.
 type Client struct {
 	Store      *Store
-	ServerName string // that servers' certificates must hold; empty: the host that is dialled
+	ServerName string // name that servers' certificates must have; empty: the dialled host
 	MinVersion uint16 // 0: TLS 1.2
 
-	Section string // of the settings, for fixes: hbase.tls
-	Connect string // the setting of the servers' addresses: hbase.connect
+	Section string // section of the settings, for fixes: hbase.tls
+	Connect string // setting of the servers' addresses: hbase.connect
 }
 
-// Encrypt makes a connection to host:port encrypted, within ctx. If that fails, with an *Error, the connection is closed. What it returns
-// explains the alert that a server may send later: in TLS 1.3 it has read our certificate only when our side is done.
+// Encrypt encrypts a connection to host:port, within ctx. If that fails, it returns an *Error and closes the connection. The returned
+// connection explains an alert that the server may send later: in TLS 1.3 the server has read our certificate only after our side is done.
 func (c *Client) Encrypt(ctx context.Context, plain net.Conn, addr string) (net.Conn, error) {
 	began := time.Now()
 	held := c.Store.now()
@@ -37,22 +37,22 @@ func (c *Client) Encrypt(ctx context.Context, plain net.Conn, addr string) (net.
 		}
 		config.ServerName = host
 	}
-	if held.own != nil { // shown whatever authorities the server names, so that it says what is wrong with it
+	if held.own != nil { // shown whatever authorities the server names, so that the server reports what is wrong with it
 		config.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return held.own, nil }
 	}
 	conn := tls.Client(plain, config)
 	if err := conn.HandshakeContext(ctx); err != nil {
-		_ = plain.Close() // why the handshake failed says more
+		_ = plain.Close() // the error of the handshake says more
 		return nil, c.explain(ctx, err, held.own != nil, time.Since(began))
 	}
 	return &explained{Conn: conn, client: c, own: held.own != nil}, nil
 }
 
-// explained is a connection whose errors say what the server's alerts mean.
+// explained is a connection whose errors explain the server's alerts.
 type explained struct {
 	*tls.Conn
 	client *Client
-	own    bool // a certificate of ours was there to be shown
+	own    bool // we had a certificate to show
 }
 
 func (c *explained) Read(b []byte) (int, error) {
@@ -78,7 +78,7 @@ func (c *explained) alerted(err error) error {
 	return err
 }
 
-// Error is why a connection could not be encrypted, and what to do about it.
+// Error is the reason why a connection could not be encrypted, and the fix.
 type Error struct {
 	Msg, Fix string
 	Err      error
@@ -87,10 +87,10 @@ type Error struct {
 func (e *Error) Error() string { return e.Msg + "; " + e.Fix }
 func (e *Error) Unwrap() error { return e.Err }
 
-// Advice is the fix.
+// Advice returns the fix.
 func (e *Error) Advice() string { return e.Fix }
 
-// explain says why a handshake failed.
+// explain returns the reason why a handshake failed.
 func (c *Client) explain(ctx context.Context, err error, own bool, after time.Duration) error {
 	e := &Error{Err: err}
 	if verification, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
@@ -122,7 +122,7 @@ func (c *Client) explain(ctx context.Context, err error, own bool, after time.Du
 	return e
 }
 
-// Ended reports whether an error is that the other side ended the connection.
+// Ended reports whether an error means that the other side ended the connection.
 func Ended(err error) bool {
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
 }
@@ -132,8 +132,7 @@ func (c *Client) versions() (msg, fix string) {
 		"enable a newer one on the servers, or lower " + c.Section + ".min_version"
 }
 
-// alert explains what a server says before it ends a connection; nil if err is nothing of that kind. Alerts have no type that can be
-// asked for.
+// alert explains the alert with which a server ends a connection; it returns nil if err is not an alert. Alerts have no exported type.
 func (c *Client) alert(err error, own bool) error {
 	op, ok := errors.AsType[*net.OpError](err)
 	if !ok || op.Op != "remote error" {
@@ -159,7 +158,7 @@ func (c *Client) alert(err error, own bool) error {
 	return e
 }
 
-// refused says what is wrong with a server's certificate.
+// refused explains what is wrong with a server's certificate.
 func (c *Client) refused(err error) (msg, fix string) {
 	invalid, isInvalid := errors.AsType[x509.CertificateInvalidError](err)
 	host, isHost := errors.AsType[x509.HostnameError](err)
@@ -186,7 +185,7 @@ func (c *Client) refused(err error) (msg, fix string) {
 
 func subject(c *x509.Certificate) string { return quoted(c.Subject.String()) }
 
-// names are those that a certificate is for.
+// names lists the names that a certificate is for.
 func names(c *x509.Certificate) string {
 	all := c.DNSNames
 	for _, ip := range c.IPAddresses {
@@ -202,7 +201,7 @@ func names(c *x509.Certificate) string {
 	return strings.Map(printable, text)
 }
 
-const shown = 200 // bytes of what a server says of itself
+const shown = 200 // bytes of the server's own description to show
 
 func quoted(s string) string { return fmt.Sprintf("%q", s[:min(shown, len(s))]) }
 

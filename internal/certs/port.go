@@ -10,11 +10,11 @@ import (
 	"time"
 )
 
-// handshakeRecord begins every connection that speaks TLS: it is the type of a record that holds a message of the handshake.
+// handshakeRecord is the first byte of every TLS connection: the type of a record with a handshake message.
 const handshakeRecord = 0x16
 
-// Accept returns the stream of a connection that a port has accepted, after its handshake: encrypted, or as it is where plain text is taken
-// and the first byte is none of TLS. The caller has set a deadline. After an error the connection is the caller's to close.
+// Accept returns the stream of an accepted connection after its handshake. If plainText is set and the first byte is not that of TLS, the
+// stream is not encrypted. The caller has set a deadline. If Accept fails, the caller closes the connection.
 func Accept(conn net.Conn, config *tls.Config, plainText bool) (net.Conn, error) {
 	raw := conn
 	if plainText {
@@ -35,7 +35,7 @@ func Accept(conn net.Conn, config *tls.Config, plainText bool) (net.Conn, error)
 	return stream, nil
 }
 
-// begun is a connection of which something was read.
+// begun is a connection from which bytes were already read.
 type begun struct {
 	net.Conn
 	rest io.Reader
@@ -43,18 +43,18 @@ type begun struct {
 
 func (b *begun) Read(p []byte) (int, error) { return b.rest.Read(p) }
 
-// linger lets a client read the alert that it was sent: what it has sent itself meanwhile, unread, would have the system reset the
-// connection, and drop the alert.
+// linger lets a client read the alert that it was sent. Otherwise unread bytes from the client would make the system reset the connection
+// and drop the alert.
 func linger(conn net.Conn) {
 	const longest, most = time.Second, 64 << 10
 	if half, ok := conn.(interface{ CloseWrite() error }); ok && half.CloseWrite() == nil {
 		_ = conn.SetReadDeadline(time.Now().Add(longest))
-		_, _ = io.CopyN(io.Discard, conn, most) // it ends when the client closes
+		_, _ = io.CopyN(io.Discard, conn, most) // ends when the client closes
 	}
 }
 
-// Port is how a port of ours is encrypted. With Files.CA, clients must show a certificate that one of these authorities has signed; without
-// Files.Cert it speaks plain text.
+// Port configures the encryption of one of our ports. If Files.CA is set, clients must show a certificate signed by one of these
+// authorities. Without Files.Cert the port speaks plain text.
 type Port struct {
 	Files
 	MinVersion uint16 // 0: TLS 1.2
@@ -63,10 +63,10 @@ type Port struct {
 // Encrypted reports whether the port speaks TLS.
 func (p Port) Encrypted() bool { return p.Cert != "" }
 
-// Listener accepts connections that speak TLS and nothing else. Their handshakes are their readers' to wait for.
+// Listener accepts only TLS connections. It does not wait for the handshake, which happens at the first read.
 type Listener struct{ net.Listener }
 
-// Listen has a listener speak as the port is to. changed is as Open's.
+// Listen returns l with the port's encryption. changed is as in Open.
 func (p Port) Listen(l net.Listener, changed func(error)) (net.Listener, error) {
 	if !p.Encrypted() {
 		return l, nil
@@ -82,8 +82,8 @@ func (p Port) Listen(l net.Listener, changed func(error)) (net.Listener, error) 
 	return &Listener{tls.NewListener(l, store.Server(auth, cmp.Or(p.MinVersion, tls.VersionTLS12)))}, nil
 }
 
-// Client returns the configuration of a client that knows the port's own files, and takes the certificate that they hold by whatever name
-// it dials. It shows that certificate as its own where the port wants one.
+// Client returns the configuration of a client that has the port's own files. It accepts the certificate in them under any name, and shows
+// that certificate as its own if the port requires one.
 func (p Port) Client() (*tls.Config, error) {
 	store, err := Open(Files{Cert: p.Cert, Key: p.Key}, nil)
 	if err != nil {
@@ -91,7 +91,7 @@ func (p Port) Client() (*tls.Config, error) {
 	}
 	return &tls.Config{
 		MinVersion:         cmp.Or(p.MinVersion, tls.VersionTLS12),
-		InsecureSkipVerify: true, // VerifyConnection does it: the certificate itself is known
+		InsecureSkipVerify: true, // VerifyConnection verifies: the certificate itself is known
 		VerifyConnection: func(s tls.ConnectionState) error {
 			if len(s.PeerCertificates) == 0 || !s.PeerCertificates[0].Equal(store.now().own.Leaf) {
 				return errors.New("the port shows another certificate than the one in " + p.Cert)

@@ -1,14 +1,14 @@
-// Package certs is TLS by certificates in files, for whatever part of brine encrypts connections: those to HBase, those to the embedded
-// HBase, and the HTTP ports. A Store reads the files, and reads them again for each new connection, so that a certificate that was
-// renewed, or an authority that is trusted no longer, takes no restart. Connections that are open go on.
+// Package certs is TLS with certificates in files, for every part of brine that encrypts connections: to HBase, to the embedded HBase, and
+// on the HTTP ports. A Store reads the files again for each new connection, so a renewed certificate or an authority that is no longer
+// trusted needs no restart. Open connections continue.
 //
-// The side that dials has a Client, which encrypts a connection and explains in words why it failed. The side that listens has a Port: an
-// HTTP port's settings become one, and its Listen wraps the listener (http.tls; serve.tls is to be the same). Store.Server is its
-// tls.Config for others, and Accept is for a port that takes plain text as well.
+// The dialling side uses a Client, which encrypts a connection and explains why it failed. The listening side uses a Port: an HTTP port's
+// settings become one, and its Listen wraps the listener (http.tls; serve.tls is to be the same). Store.Server is its tls.Config for
+// others, and Accept is for a port that takes plain text as well.
 //
-// The invariants: a connection is made with a certificate and its own key, and with authorities that were read whole; while the files
-// hold something else, a key without its certificate for one, what they held last goes on being used and the fault is reported. No
-// session is resumed, so that each connection proves itself by what is in the files now. No error holds anything of a key.
+// The invariants: a connection uses a certificate with its own key, and authorities that were read completely. While the files have other
+// contents, such as a key without its certificate, their last good contents stay in use and the fault is reported. No session is resumed,
+// so each connection is verified with the current files. No error contains any part of a key.
 package certs
 
 import (
@@ -22,31 +22,31 @@ import (
 	"sync"
 )
 
-// Files name what a side of connections needs, each a file in PEM.
+// Files are the PEM files of one side of connections.
 type Files struct {
-	CA        string // authorities that have signed the other side's certificate; empty: a client takes the system's, a server asks for none
-	Cert, Key string // our own certificate, with those between it and the authority behind it, and its key; both or neither
+	CA        string // authorities that sign the other side's certificate; empty: a client uses the system's, a server requires no certificate
+	Cert, Key string // our own certificate, with the intermediate ones, and its key; both or neither
 }
 
-// Store is what the files held when they were last good.
+// Store holds the last good contents of the files.
 type Store struct {
 	files   Files
 	changed func(error)
 
 	mu     sync.Mutex
-	seen   [3][sha256.Size]byte // of the files as they were last read
+	seen   [3][sha256.Size]byte // of the files as last read
 	good   held
-	faulty string // the fault that was reported last; empty: the files are good
+	faulty string // the last reported fault; empty: the files are good
 }
 
-// held is what files hold.
+// held is the contents of the files.
 type held struct {
 	roots *x509.CertPool   // nil: the system's
 	own   *tls.Certificate // nil: none
 }
 
-// Open reads the files. changed, which may be nil, is called when they have changed: with nil when what they hold is used from now on, or
-// with why it is not. It is called where connections are made, and must not block.
+// Open reads the files. changed, which may be nil, is called after they changed: with nil if the new contents are in use from now on, or
+// with the reason why they are not. It is called while connections are made, and must not block.
 func Open(files Files, changed func(error)) (*Store, error) {
 	if (files.Cert == "") != (files.Key == "") {
 		return nil, errors.New("a certificate and its key go together: name both files, or neither")
@@ -66,7 +66,8 @@ func Open(files Files, changed func(error)) (*Store, error) {
 	return s, nil
 }
 
-// now returns what the files hold, or held when they were last good. They are compared by their bytes: two changes can have one time.
+// now returns the current contents of the files, or the last good ones. It compares contents by their bytes, because two changes can have
+// the same time.
 func (s *Store) now() held {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -91,7 +92,7 @@ func (s *Store) now() held {
 	return s.good
 }
 
-// contents are those of CA, Cert and Key; nil for a file that is not named.
+// contents are the contents of CA, Cert and Key; nil for a file that is not set.
 type contents [3][]byte
 
 func sumsOf(c contents) (sums [3][sha256.Size]byte) {
@@ -129,12 +130,12 @@ func (f Files) parse(c contents) (h held, err error) {
 	return h, nil
 }
 
-// maxFile is more than all authorities of a system take.
+// maxFile is larger than a file with all authorities of a system.
 const maxFile = 4 << 20
 
-// ReadPEM reads a file of certificates or of a key, which must be a regular one.
+// ReadPEM reads a file of certificates or a key. It must be a regular file.
 func ReadPEM(name string) ([]byte, error) {
-	info, err := os.Stat(name) // before it is opened: a pipe would block
+	info, err := os.Stat(name) // before opening it, because a pipe would block
 	if err == nil && !info.Mode().IsRegular() {
 		err = errors.New("no regular file")
 	}
@@ -154,7 +155,7 @@ func ReadPEM(name string) ([]byte, error) {
 	return content, nil
 }
 
-// Authorities returns the certificates of a file in PEM.
+// Authorities returns the certificates of a PEM file.
 func Authorities(pem []byte) (*x509.CertPool, error) {
 	pool := x509.NewCertPool()
 	if !pool.AppendCertsFromPEM(pem) {
@@ -172,8 +173,8 @@ func Pair(cert, key []byte) (tls.Certificate, error) {
 	return pair, nil
 }
 
-// Server returns the configuration of a port, which shows the certificate that the files hold when a connection is made, and takes clients'
-// certificates that their authorities have signed.
+// Server returns the configuration of a port. The port shows the certificate that is in the files when a connection is made, and accepts
+// client certificates signed by the authorities in the files.
 func (s *Store) Server(auth tls.ClientAuthType, minVersion uint16) *tls.Config {
 	return &tls.Config{
 		MinVersion: minVersion,
@@ -188,5 +189,5 @@ func (s *Store) Server(auth tls.ClientAuthType, minVersion uint16) *tls.Config {
 	}
 }
 
-// version is the name of a version of TLS.
+// version returns the name of a TLS version.
 func version(v uint16) string { return strings.TrimPrefix(tls.VersionName(v), "TLS ") }

@@ -11,11 +11,11 @@ import (
 	"github.com/twmb/franz-go/pkg/sasl/aws"
 )
 
-// AWSKeys are keys of AWS's IAM. Those of a role have a Session beside them, and end when it does.
+// AWSKeys are keys of AWS IAM. Those of a role also have a Session, and expire with it.
 type AWSKeys struct{ ID, Secret, Session string }
 
-// AWS returns the mechanism AWS_MSK_IAM, by which brokers of Amazon MSK are shown a request that the keys have signed. The keys are asked
-// for at each connection; the secret one stays here.
+// AWS returns the mechanism AWS_MSK_IAM, which shows the brokers of Amazon MSK a request signed with the keys. It calls keys for each
+// connection; the secret key is never sent.
 func AWS(keys func() AWSKeys) sasl.Mechanism {
 	return iam{aws.ManagedStreamingIAM(func(context.Context) (aws.Auth, error) {
 		k := keys()
@@ -23,7 +23,7 @@ func AWS(keys func() AWSKeys) sasl.Mechanism {
 	})}
 }
 
-// iam is a mechanism of franz-go's as kafka-go takes it.
+// iam adapts a mechanism of franz-go to kafka-go.
 type iam struct{ of kgosasl.Mechanism }
 
 func (m iam) Name() string { return m.of.Name() }
@@ -40,10 +40,10 @@ func (m iam) Start(ctx context.Context) (sasl.StateMachine, []byte, error) {
 	return signed{session}, first, nil
 }
 
-// signed is a request that a broker is looking at.
+// signed is a request that a broker is checking.
 type signed struct{ session kgosasl.Session }
 
-// Next reads what the broker answers whom it lets in; whom it refuses gets an error of Kafka's.
+// Next reads the broker's answer, which is a success; a refusal is an error of Kafka's.
 func (s signed) Next(_ context.Context, challenge []byte) (done bool, response []byte, err error) {
 	return s.session.Challenge(challenge)
 }

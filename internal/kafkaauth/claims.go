@@ -8,8 +8,7 @@ import (
 	"time"
 )
 
-// claims returns from when until when a token is valid, as it says itself if it is a JWT; nobody checks here who signed it. Zero times
-// are what it does not say.
+// claims returns the validity of a token as stated in the token if it is a JWT; the signature is not checked here. Missing times are zero.
 func claims(text string) (since, ends time.Time) {
 	_, rest, _ := strings.Cut(text, ".")
 	body, _, ok := strings.Cut(rest, ".")
@@ -31,7 +30,7 @@ func claims(text string) (since, ends time.Time) {
 	return at(math.Max(said.Nbf, said.Iat)), at(said.Exp)
 }
 
-// at is a time of a token: seconds since 1970.
+// at returns a time in a token, in seconds since 1970.
 func at(seconds float64) (t time.Time) {
 	const most = 1 << 40
 	if seconds <= 0 || seconds > most {

@@ -6,7 +6,7 @@ import (
 	"github.com/segmentio/kafka-go"
 )
 
-// refused is the answer of a server that does not accept our credentials. It is as final as a broker's refusal of a password.
+// refused is the answer of a server that rejects our credentials. It is as final as a broker's refusal of a password.
 type refused struct {
 	msg, fix string
 	cause    error
@@ -19,15 +19,15 @@ func (e *refused) Error() string {
 	return e.msg
 }
 
-// Advice returns what to do about it.
+// Advice returns the fix.
 func (e *refused) Advice() string { return e.fix }
 
 func (e *refused) Unwrap() error { return e.cause }
 
 func (e *refused) Is(target error) bool { return target == kafka.SASLAuthenticationFailed }
 
-// passing is what may be over at the next connection, such as a token that has ended, or a KDC that is away. To the callers it is an error
-// of the network, which they try again.
+// passing is a failure that may be gone at the next connection, such as an expired token or an unreachable KDC. To callers it is a network
+// error, which they retry.
 type passing struct {
 	cause error
 	fix   string
@@ -39,7 +39,7 @@ func (e *passing) Advice() string  { return e.fix }
 func (e *passing) Timeout() bool   { return false }
 func (e *passing) Temporary() bool { return true }
 
-// Advice returns what to do about an error, if it is one of this package that knows.
+// Advice returns the fix for an error of this package, or "" if it has none.
 func Advice(err error) string {
 	if e, ok := errors.AsType[*refused](err); ok {
 		return e.fix
@@ -50,7 +50,7 @@ func Advice(err error) string {
 	return ""
 }
 
-// clip cuts a text of others.
+// clip truncates a text from elsewhere.
 func clip(s string) string {
 	const most = 300
 	if len(s) > most {

@@ -14,13 +14,14 @@ import (
 	"brine/internal/gssapi"
 )
 
-// Kerberos says who logs in, and how the brokers are called.
+// Kerberos configures who logs in, and the principal of the brokers.
 type Kerberos struct {
 	gssapi.Options
 	Server string // the brokers' principal: service/_HOST[@REALM]
 }
 
-// Mechanism returns the mechanism GSSAPI. It logs in when a broker is connected to first, and its login ends when nobody has it any more.
+// Mechanism returns the mechanism GSSAPI. It logs in at the first connection to a broker, and its login ends when nothing refers to it any
+// more.
 func (k Kerberos) Mechanism() sasl.Mechanism { return &kerberos{from: k, unproved: map[string]bool{}} }
 
 type kerberos struct {
@@ -28,7 +29,7 @@ type kerberos struct {
 
 	mu       sync.Mutex
 	login    *gssapi.Login
-	unproved map[string]bool // servers whose ticket was sent and not accepted since: its keys may have been changed
+	unproved map[string]bool // servers that got a ticket and have not accepted one since: their keys may have changed
 }
 
 func (k *kerberos) Name() string { return "GSSAPI" }
@@ -55,7 +56,7 @@ func (k *kerberos) Start(ctx context.Context) (sasl.StateMachine, []byte, error)
 	return x, first, err
 }
 
-// loggedIn returns the login. Files that cannot be read may be there at the next try.
+// loggedIn returns the login. If files cannot be read, the next attempt may find them.
 func (k *kerberos) loggedIn() (*gssapi.Login, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -71,7 +72,7 @@ func (k *kerberos) loggedIn() (*gssapi.Login, error) {
 	return l, nil
 }
 
-// sent notes that a server is sent a ticket, and reports whether it has not accepted the one before.
+// sent records that a ticket is sent to a server, and reports whether the server has not accepted the previous one.
 func (k *kerberos) sent(server string) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -86,7 +87,7 @@ func (k *kerberos) accepted(server string) {
 	delete(k.unproved, server)
 }
 
-// failed says whether another try may help: a KDC that is away comes back, one that does not know us will not.
+// failed returns an error that says whether to retry: an unreachable KDC comes back, but one that does not know us will not.
 func (k *kerberos) failed(err error) error {
 	for _, cause := range []error{gssapi.ErrUnknownPrincipal, gssapi.ErrWrongKey, gssapi.ErrUnknownServer, gssapi.ErrWrongRealm} {
 		if errors.Is(err, cause) {
@@ -96,14 +97,14 @@ func (k *kerberos) failed(err error) error {
 	return &passing{err, "a KDC that is away, a clock that is off or a file that is not there is tried again"}
 }
 
-// exchange is one with a broker.
+// exchange is an authentication with a broker.
 type exchange struct {
 	kerberos *kerberos
 	server   string
 	client   *gssapi.Client
 }
 
-// Next answers a token of the broker, and is called once more after our last.
+// Next answers a token of the broker. It is called once more after our last token.
 func (x *exchange) Next(_ context.Context, challenge []byte) (done bool, response []byte, err error) {
 	if x.client.Done() {
 		x.kerberos.accepted(x.server)

@@ -20,17 +20,17 @@ import (
 	"golang.org/x/oauth2/clientcredentials"
 )
 
-// OAuth says where tokens come from: TokenURL and what it needs, or TokenFile.
+// OAuth configures the source of tokens: TokenURL with what it needs, or TokenFile.
 type OAuth struct {
 	TokenURL  string
 	ClientID  string
 	Secret    func() string // of the client; called for each request
 	Scopes    []string
-	Audience  string      // what the token is to be for, where the endpoint wants it said
+	Audience  string      // intended audience of the token, if the endpoint requires one
 	TLS       *tls.Config // to the endpoint; nil: the system's authorities
 	TokenFile string      // holds the token; read for each connection
 
-	Extensions map[string]string // told to the brokers beside the token (KIP-342)
+	Extensions map[string]string // sent to the brokers with the token (KIP-342)
 }
 
 // Mechanism returns the mechanism OAUTHBEARER.
@@ -38,40 +38,40 @@ func (o OAuth) Mechanism() sasl.Mechanism {
 	b := &bearer{from: o, now: time.Now, busy: make(chan struct{}, 1)}
 	transport := http.DefaultTransport.(*http.Transport).Clone() //nolint:forcetypeassert // it is one
 	transport.TLSClientConfig = o.TLS
-	transport.DisableKeepAlives = true // tokens are asked for rarely
+	transport.DisableKeepAlives = true // tokens are requested rarely
 	b.client = &http.Client{
 		Transport: transport, Timeout: askTimeout,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // the secret goes nowhere else
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // the secret must not go elsewhere
 	}
 	return b
 }
 
-// askTimeout is the longest wait for the token endpoint.
+// askTimeout is the maximum wait for the token endpoint.
 const askTimeout = 10 * time.Second
 
-// maxToken is the longest token that a file may hold; brokers take requests of 512 KiB before they know us.
+// maxToken is the maximum size of a token file in bytes; before authentication brokers accept requests of 512 KiB.
 const maxToken = 256 << 10
 
 type bearer struct {
 	from   OAuth
 	client *http.Client
 	now    func() time.Time
-	busy   chan struct{} // holds a token of its own while somebody asks the endpoint
+	busy   chan struct{} // holds an element while a goroutine asks the endpoint
 
 	mu   sync.Mutex
 	held token
 }
 
-// token is a bearer token, and when it is valid as far as it says so.
+// token is a bearer token with its validity, if known.
 type token struct {
 	text        string
 	got         time.Time
-	until       time.Time // zero: not known
+	until       time.Time // zero: unknown
 	origin      string    // where it came from, for errors
-	since, ends time.Time // what is written in the token itself; zero: nothing
+	since, ends time.Time // stated in the token itself; zero: not stated
 }
 
-// fresh reports whether a sixth of the token's life is left. One of unknown life is used once.
+// fresh reports whether more than a sixth of the token's life is left. A token of unknown life is used once.
 func (t *token) fresh(now time.Time) bool {
 	return t.text != "" && !t.until.IsZero() && t.until.Sub(now) > t.until.Sub(t.got)/6
 }
@@ -93,13 +93,13 @@ func (b *bearer) Start(ctx context.Context) (sasl.StateMachine, []byte, error) {
 	return &shown{b, t}, []byte(first + "\x01"), nil
 }
 
-// shown is a token that a broker is looking at.
+// shown is a token that a broker is checking.
 type shown struct {
 	bearer *bearer
 	token  token
 }
 
-// Next reads the broker's answer: nothing, or an object that says what is wrong with the token.
+// Next reads the broker's answer: empty, or an object that says what is wrong with the token.
 func (s *shown) Next(_ context.Context, challenge []byte) (done bool, response []byte, err error) {
 	if len(challenge) == 0 {
 		return true, nil, nil
@@ -112,7 +112,7 @@ func (s *shown) Next(_ context.Context, challenge []byte) (done bool, response [
 	return false, nil, &refused{said, "are its issuer, audience and scope those that the brokers take, and do their clocks agree?", nil}
 }
 
-// wrong says what this machine's clock finds wrong with the token, and what to do about its refusal; nothing if it finds nothing.
+// wrong returns what is wrong with the token by this machine's clock, and the fix. It returns "" if nothing is.
 func (t *token) wrong(now time.Time) (why, fix string) {
 	const skew = 10 * time.Second
 	switch {
@@ -127,7 +127,7 @@ func (t *token) wrong(now time.Time) (why, fix string) {
 	return "", ""
 }
 
-// token returns one that may be shown: that of the file, or one of the endpoint that has not ended.
+// token returns a token to show: that of the file, or one of the endpoint that has not expired.
 func (b *bearer) token(ctx context.Context) (token, error) {
 	if b.from.TokenFile != "" {
 		return b.read()
@@ -142,7 +142,7 @@ func (b *bearer) token(ctx context.Context) (token, error) {
 		return token{}, fmt.Errorf("token endpoint %s: %w", b.from.TokenURL, context.Cause(ctx))
 	}
 	before := b.last()
-	if before.fresh(b.now()) { // another one got it meanwhile
+	if before.fresh(b.now()) { // another goroutine got it meanwhile
 		return before, nil
 	}
 	t, err := b.ask(ctx)
@@ -178,7 +178,7 @@ const writes = "is what writes kafka.sasl.oauth.token_file running?"
 // read reads the file.
 func (b *bearer) read() (token, error) {
 	file := b.from.TokenFile
-	info, err := os.Stat(file) // before it is opened: a pipe would block
+	info, err := os.Stat(file) // before opening it, because a pipe would block
 	if err == nil && (!info.Mode().IsRegular() || info.Size() > maxToken) {
 		err = errors.New("it is no regular file of at most 256 KiB")
 	}
@@ -197,7 +197,7 @@ func (b *bearer) read() (token, error) {
 	return t, nil
 }
 
-// ask asks the endpoint.
+// ask requests a token from the endpoint.
 func (b *bearer) ask(ctx context.Context) (token, error) {
 	o, secret := &b.from, b.from.Secret()
 	c := clientcredentials.Config{TokenURL: o.TokenURL, ClientID: o.ClientID, ClientSecret: secret, Scopes: o.Scopes}
@@ -218,7 +218,7 @@ func (b *bearer) ask(ctx context.Context) (token, error) {
 	return t, nil
 }
 
-// askError words why the endpoint had no token. What it says is shown without the secret, which it may repeat.
+// askError explains why the endpoint returned no token. It removes the secret from the endpoint's text, which may repeat it.
 func (b *bearer) askError(err error, secret string) error {
 	answer, isAnswer := errors.AsType[*oauth2.RetrieveError](err)
 	if !isAnswer {
@@ -248,7 +248,7 @@ func (b *bearer) askError(err error, secret string) error {
 	return &refused{said, "correct kafka.sasl.oauth: token_url, scope and audience are as the endpoint wants them?", nil}
 }
 
-// shown is a text of the endpoint as it may be printed.
+// shown returns a text of the endpoint that is safe to print.
 func (b *bearer) shown(text, secret string) string {
 	for _, s := range []string{secret, url.QueryEscape(secret)} {
 		if s != "" {

@@ -1,4 +1,4 @@
-// Package certstest makes certificates for tests: authorities that live as long as their test, and what they sign, as files.
+// Package certstest makes certificates for tests, as files: authorities that live as long as their test, and what they sign.
 package certstest
 
 import (
@@ -28,15 +28,15 @@ type Authority struct {
 	key  crypto.Signer
 }
 
-// Leaf says what a certificate is to be. The zero value is one for this machine, as server and client, that is valid now.
+// Leaf describes a certificate. The zero value is a currently valid one for this machine, as server and client.
 type Leaf struct {
 	Name       string        // common name and name of the files; default leaf
 	Hosts      []string      // names and addresses; default localhost and 127.0.0.1
-	From, Till time.Duration // from now, when it is valid; default an hour ago to an hour from now
+	From, Till time.Duration // validity, relative to now; default an hour ago to an hour from now
 	Self       bool          // signed by its own key
 }
 
-// New makes an authority in a folder of the test.
+// New creates an authority in a folder of the test.
 func New(t testing.TB, name string) *Authority {
 	t.Helper()
 	a := &Authority{dir: t.TempDir()}
@@ -51,7 +51,7 @@ func New(t testing.TB, name string) *Authority {
 	return a
 }
 
-// Load takes an authority from its files, to sign in a folder of the test.
+// Load loads an authority from its files. It signs in a folder of the test.
 func Load(t testing.TB, ca, key string) *Authority {
 	t.Helper()
 	pair, err := tls.LoadX509KeyPair(ca, key)
@@ -61,7 +61,7 @@ func Load(t testing.TB, ca, key string) *Authority {
 	return &Authority{CA: ca, dir: t.TempDir(), cert: pair.Leaf, key: pair.PrivateKey.(crypto.Signer)}
 }
 
-// Issue makes a certificate and its key, and returns their files. One of the same name takes the place of an earlier one, as a renewal
+// Issue creates a certificate and its key, and returns their files. It replaces an earlier certificate with the same name, as a renewal
 // does.
 func (a *Authority) Issue(t testing.TB, l Leaf) (cert, key string) {
 	t.Helper()
