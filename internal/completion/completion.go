@@ -1,6 +1,6 @@
 // Package completion completes the words of a command line that kong parses, for bash, zsh and fish.
 //
-// It reads the model of the command line and nothing else, so that a tab is answered at once.
+// It reads only the model of the command line, so that a tab is answered at once.
 package completion
 
 import (
@@ -11,8 +11,9 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// Scripts, by shell, have it ask brine itself, by `brine complete-line WORD…`. What brine does not know, such as a file, the
-// shell completes. zsh reads its script when it is sourced, or as the body of _brine at the first tab, which is to be answered too.
+// Scripts are the completion scripts by shell. They call brine itself, with `brine complete-line WORD…`. The shell completes what brine
+// does not know, such as files. zsh runs its script when it is sourced, or as the body of _brine at the first tab, which must be answered
+// too.
 var Scripts = map[string]string{
 	"bash": `_brine() {
     local line word
@@ -48,10 +49,10 @@ complete -c brine -f -a '(__brine_complete)'
 `,
 }
 
-// Word is one that may stand in a command line.
+// Word is a possible word of a command line.
 type Word struct{ Text, Help string }
 
-// Words returns what the last word of a command line may become. None: the command line itself does not say.
+// Words returns the possible completions of the last word of a command line. If there are none, the command line does not determine them.
 func Words(app *kong.Node, words []string) []Word {
 	words = joined(words)
 	if len(words) == 0 {
@@ -78,7 +79,7 @@ func Words(app *kong.Node, words []string) []Word {
 	return slices.DeleteFunc(all, func(w Word) bool { return !strings.HasPrefix(w.Text, last) })
 }
 
-// joined puts the words together that bash takes apart at an equals sign.
+// joined rejoins words that bash splits at an equals sign.
 func joined(words []string) []string {
 	var out []string
 	for i, w := range words {
@@ -91,7 +92,7 @@ func joined(words []string) []string {
 	return out
 }
 
-// walk finds the command that the words before the last one name, and the flag whose value the last one is, if it is one.
+// walk returns the command that the words before the last one name, and the flag whose value the last one is, if any.
 func walk(node *kong.Node, words []string) (*kong.Node, *kong.Flag) {
 	var open *kong.Flag
 	for _, w := range words {
@@ -115,7 +116,7 @@ func walk(node *kong.Node, words []string) (*kong.Node, *kong.Flag) {
 	return node, open
 }
 
-// FlagOf finds a flag of a command, or of what it is part of, by --name or -short.
+// FlagOf returns the flag of a command or of its parents with the name --name or -short.
 func FlagOf(node *kong.Node, word string) *kong.Flag {
 	for n := flagged(node); n != nil; n = n.Parent {
 		for _, f := range n.Flags {
@@ -127,7 +128,7 @@ func FlagOf(node *kong.Node, word string) *kong.Flag {
 	return nil
 }
 
-// flagged is the command whose flags may follow a node: its default command, where it has one.
+// flagged returns the command whose flags may follow a node: its default command, if it has one.
 func flagged(node *kong.Node) *kong.Node {
 	return cmp.Or(node.DefaultCmd, node)
 }
@@ -143,7 +144,7 @@ func flagNames(node *kong.Node) (out []Word) {
 	return out
 }
 
-// commandNames are the commands below a node, or what its argument is chosen from.
+// commandNames returns the commands below a node, or the values of its argument.
 func commandNames(node *kong.Node) (out []Word) {
 	for _, child := range node.Children {
 		if !child.Hidden {
@@ -156,7 +157,7 @@ func commandNames(node *kong.Node) (out []Word) {
 	return out
 }
 
-// choices are the values that a flag or an argument is one of.
+// choices returns the values that a flag or an argument may have.
 func choices(v *kong.Value, before string) (out []Word) {
 	if v.Enum == "" {
 		return nil

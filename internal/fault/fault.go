@@ -1,12 +1,12 @@
-// Package fault is an error with its kind, which decides a command's exit code or an answer's status, and its fix.
+// Package fault is an error with its kind, which determines a command's exit code or a response's status, and its fix.
 package fault
 
 import "errors"
 
-// Kind is what sort of thing has gone wrong.
+// Kind is the kind of an error.
 type Kind int
 
-// The kinds, of which callers can each do something else about.
+// The kinds. Callers can handle each of them differently.
 const (
 	Failed      Kind = iota // it was tried and did not work
 	Usage                   // the command line or the configuration is wrong
@@ -18,20 +18,20 @@ const (
 	Rejected                // too many records in a row were rejected
 )
 
-// Error is an error with its kind and, for people, what fixes it.
+// Error is an error with its kind and, for people, its fix.
 type Error struct {
 	Kind Kind
 	Err  error
-	Fix  string // empty when Err says it
+	Fix  string // empty if Err contains it
 }
 
 func (e *Error) Error() string { return e.Err.Error() }
 func (e *Error) Unwrap() error { return e.Err }
 
-// New returns err with a kind and what fixes it.
+// New returns err with a kind and a fix.
 func New(kind Kind, err error, fix string) error { return &Error{kind, err, fix} }
 
-// Misused marks an error as one of the command line or the configuration, unless its kind is known already.
+// Misused marks an error as one of the command line or the configuration, unless it already has a kind.
 func Misused(err error) error {
 	if _, known := errors.AsType[*Error](err); known {
 		return err

@@ -8,48 +8,48 @@ import (
 	"sync"
 )
 
-// Connections keeps a server's connections few: a new one too many closes another, and what that costs does not grow with their number.
-// First goes the one that has been idle for longest, then the one that has owed the whole of its request's header for longest, and then
-// the one whose request has been worked on for longest. So a new client is always served, those who sit there make room, and who never ends
-// a header takes no place from those who have asked.
+// Connections limits the number of a server's connections. When there is one too many it closes another, at a cost that does not grow with
+// their number: first the one that has been idle for longest, then the one that has been sending its request's header for longest, and then
+// the one whose request has been handled for longest. So a new client is always served, idle connections make room, and clients that never
+// finish a header take no place from those that have.
 type Connections struct {
 	most int
 
 	mu   sync.Mutex
 	open map[net.Conn]*standing
-	by   [stages]list.List // of standings, the oldest first
+	by   [stages]list.List // by stage, the oldest first
 }
 
-// stage is what a connection does. The least is closed first.
+// stage is what a connection is doing. The lowest is closed first.
 type stage int
 
 const (
 	idle    stage = iota // between two requests
-	asking               // its request has not come
-	working              // its request has come, and is not answered
+	asking               // the request has not arrived
+	working              // the request has arrived and is not answered
 	stages
 )
 
-// standing is one connection. It is guarded by the mutex of the Connections.
+// standing is one connection. The mutex of the Connections guards it.
 type standing struct {
 	conn  net.Conn
 	stage stage
 	at    *list.Element
 }
 
-// NewConnections allows so many.
+// NewConnections returns a Connections that allows at most the given number.
 func NewConnections(most int) *Connections {
 	return &Connections{most: most, open: map[net.Conn]*standing{}}
 }
 
 type connKey struct{}
 
-// Context is the server's ConnContext. It is needed for Begun alone.
+// Context is the server's ConnContext. Only Begun needs it.
 func (c *Connections) Context(ctx context.Context, conn net.Conn) context.Context {
 	return context.WithValue(ctx, connKey{}, conn)
 }
 
-// Begun notes that the request with this context has come, up to its body.
+// Begun records that the request with this context has arrived, up to its body.
 func (c *Connections) Begun(ctx context.Context) {
 	conn, ok := ctx.Value(connKey{}).(net.Conn)
 	if !ok {
@@ -57,7 +57,7 @@ func (c *Connections) Begun(ctx context.Context) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if s := c.open[conn]; s != nil { // else it was closed here
+	if s := c.open[conn]; s != nil { // otherwise it was closed here
 		c.moveLocked(s, working)
 	}
 }
@@ -65,11 +65,11 @@ func (c *Connections) Begun(ctx context.Context) {
 // Changed is the server's ConnState.
 func (c *Connections) Changed(conn net.Conn, state http.ConnState) {
 	if surplus := c.changed(conn, state); surplus != nil {
-		cut(surplus) // nothing was said that could be lost
+		cut(surplus) // nothing was sent that could be lost
 	}
 }
 
-// changed notes a change, and returns the connection that is to make room.
+// changed records a change and returns the connection to close, if any.
 func (c *Connections) changed(conn net.Conn, state http.ConnState) (surplus net.Conn) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -82,7 +82,7 @@ func (c *Connections) changed(conn net.Conn, state http.ConnState) (surplus net.
 		s = &standing{conn: conn, stage: asking}
 		s.at = c.by[asking].PushBack(s)
 		c.open[conn] = s
-	case s == nil: // closed here, and its server has yet to see that
+	case s == nil: // closed here; its server has yet to notice
 	case state == http.StateClosed || state == http.StateHijacked:
 		c.forgetLocked(s)
 	case state == http.StateIdle:
@@ -103,7 +103,7 @@ func (c *Connections) forgetLocked(s *standing) {
 	delete(c.open, s.conn)
 }
 
-// oldestLocked forgets the connection that is to be closed, and returns it.
+// oldestLocked removes the next connection to close and returns it.
 func (c *Connections) oldestLocked() net.Conn {
 	for i := range c.by {
 		if first := c.by[i].Front(); first != nil {
@@ -115,7 +115,7 @@ func (c *Connections) oldestLocked() net.Conn {
 	return nil
 }
 
-// cut closes a connection at once: a proper close, as TLS has it, would wait for a peer that reads nothing.
+// cut closes a connection at once: a proper TLS close would wait for a peer that reads nothing.
 func cut(conn net.Conn) {
 	if encrypted, ok := conn.(interface{ NetConn() net.Conn }); ok {
 		conn = encrypted.NetConn()

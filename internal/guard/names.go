@@ -1,5 +1,5 @@
-// Package guard is what every HTTP port of brine holds its callers to: how many connections there are, by which names a port may be
-// called, and whether a request was forwarded. It knows nothing of what is served.
+// Package guard has the checks that every HTTP port of brine makes: the number of connections, the names by which a port may be called, and
+// whether a request was forwarded. It knows nothing of what is served.
 package guard
 
 import (
@@ -10,12 +10,12 @@ import (
 	"strings"
 )
 
-// Names are those that requests may call a port by, beside localhost. A page of the web can make a browser ask us, under a name whose
-// address its owner has changed to ours, and read the answer: such a name is none of these. It cannot do so by an address.
+// Names are the host names by which requests may call a port, besides localhost. A web page can make a browser call us under a name whose
+// owner has changed its address to ours, and read the answer; such a name is not among these. That does not work with an address.
 type Names struct {
-	Own       string   // the host that the listener was asked for
-	More      []string // *.NAME is all below NAME
-	Addresses bool     // any IP address and none at all may be named; else only loopback's
+	Own       string   // the host that the listener was configured with
+	More      []string // *.NAME stands for all names below NAME
+	Addresses bool     // allow any IP address and an empty host; otherwise only loopback addresses
 }
 
 // Known reports whether a request may call the port by this host.
@@ -36,7 +36,7 @@ func (n *Names) Known(host string) bool {
 	})
 }
 
-// HostOf is a request's host without its port, in lower case.
+// HostOf returns a request's host without its port, in lower case.
 func HostOf(host string) string {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
@@ -44,7 +44,7 @@ func HostOf(host string) string {
 	return strings.ToLower(strings.TrimSuffix(strings.Trim(host, "[]"), "."))
 }
 
-// Forwarded returns the name of the header by which a request says that it was forwarded, from anywhere; empty if none does.
+// Forwarded returns the name of a header which shows that the request was forwarded, or "" if there is none.
 func Forwarded(r *http.Request) string {
 	for name, values := range r.Header {
 		if (name == "Forwarded" || name == "Via" || strings.HasPrefix(name, "X-Forwarded-")) && strings.Join(values, "") != "" {

@@ -13,7 +13,7 @@ type link struct {
 	client, server *Place
 	up, down       *pipe // to the server, to the client
 
-	closes atomic.Int32 // of its two ends
+	closes atomic.Int32 // number of its two ends that are closed
 }
 
 func newLink(n *Network, client, server *Place) *link {
@@ -41,7 +41,7 @@ func (k *link) forget() {
 	delete(k.net.links, k)
 }
 
-// lag draws how long n bytes are on their way.
+// lag returns a random delay for n bytes.
 func (k *link) lag(n int) time.Duration {
 	k.net.mu.Lock()
 	defer k.net.mu.Unlock()
@@ -60,7 +60,7 @@ func (k *link) lag(n int) time.Duration {
 	return lag
 }
 
-// fate draws whether an answer comes twice, or is lost with its link.
+// fate decides randomly whether an answer arrives twice, or is lost with its link.
 func (k *link) fate() (twice, lost bool) {
 	k.net.mu.Lock()
 	defer k.net.mu.Unlock()
@@ -74,7 +74,7 @@ func (k *link) fate() (twice, lost bool) {
 	return k.server.repeats > 0 && k.net.rng.Float64() < k.server.repeats, false
 }
 
-// answer sends the server's bytes; each call is an answer, as the servers write them.
+// answer sends the server's bytes. Each call is one answer, as the servers write them.
 func (k *link) answer(b []byte) error {
 	twice, lost := k.fate()
 	if lost {
@@ -89,7 +89,7 @@ func (k *link) answer(b []byte) error {
 	return nil
 }
 
-// end is one side's view of a link.
+// end is one side of a link.
 type end struct {
 	link          *link
 	in, out       *pipe
@@ -126,7 +126,7 @@ func (e *end) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// Close ends both directions: the other side reads what was sent, and then the end.
+// Close ends both directions: the other side reads what was sent, and then EOF.
 func (e *end) Close() error {
 	if e.closed.Swap(true) {
 		return nil

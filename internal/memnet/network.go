@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Network is a network in memory. Servers listen on it, hosts dial over it, and faults are set on either.
+// Network is an in-memory network. Servers listen on it, hosts dial over it, and both can have faults.
 type Network struct {
 	mu    sync.Mutex
 	rng   *rand.Rand
@@ -20,30 +20,30 @@ type Network struct {
 	links map[*link]struct{}
 }
 
-// New makes a network; the seed draws its delays.
+// New returns a network; the seed determines its delays.
 func New(seed uint64) *Network {
 	return &Network{rng: rand.New(rand.NewPCG(seed, 1)), ports: map[int]*listener{}, next: 20_000, links: map[*link]struct{}{}}
 }
 
-// Place is an end of links: a server or a process, and what is wrong with its network.
+// Place is an end of links, a server or a process, with the faults of its network.
 type Place struct {
 	name  string
 	net   *Network
-	aside bool // a client that belongs to the test: no fault of a server's reaches it
+	aside bool // a client that belongs to the test: faults of servers do not affect it
 
-	// The network's mutex guards these.
+	// The network's mutex guards these fields.
 	down    bool // dials fail
 	frozen  bool // nothing passes
 	delay   time.Duration
-	rate    int     // bytes a second; 0: as they come
-	repeats float64 // of its answers, the part that comes twice
-	loses   int     // so many of its answers are lost, each with its link
+	rate    int     // bytes per second; 0: unlimited
+	repeats float64 // the share of its answers that arrive twice
+	loses   int     // number of its answers to lose, each with its link
 }
 
-// NewPlace makes an end that all is well with.
+// NewPlace returns an end without faults.
 func (n *Network) NewPlace(name string) *Place { return &Place{name: name, net: n} }
 
-// NewAside makes an end for the test's own clients: no fault reaches it.
+// NewAside returns an end for the test's own clients: faults do not affect it.
 func (n *Network) NewAside(name string) *Place { return &Place{name: name, net: n, aside: true} }
 
 // listener is one port of a server.
@@ -109,8 +109,8 @@ func (l *listener) Accept() (net.Conn, error) {
 func (l *listener) Close() error   { l.close(); return nil }
 func (l *listener) Addr() net.Addr { return portAddress(l.port) }
 
-// Dial connects a place with the server that listens on an address. A frozen server's system accepts connections still; a
-// frozen client's dial waits.
+// Dial connects a place to the server that listens on an address. The system of a frozen server still accepts connections; the dial of a
+// frozen client waits.
 func (p *Place) Dial(ctx context.Context, _, addr string) (net.Conn, error) {
 	port, err := portOf(addr)
 	if err != nil {
@@ -133,7 +133,7 @@ func (p *Place) Dial(ctx context.Context, _, addr string) (net.Conn, error) {
 	return &end{link: k, in: k.down, out: k.up, local: "127.0.0.1:1", remote: portAddress(port)}, ctx.Err()
 }
 
-// set changes a place and has all readers of its links look again.
+// set changes a place and makes all readers of its links check again.
 func (p *Place) set(change func()) {
 	p.net.mu.Lock()
 	change()
@@ -150,25 +150,25 @@ func (p *Place) set(change func()) {
 	}
 }
 
-// Freeze stops all bytes from and to the place; Thaw lets what waits go on.
+// Freeze stops all bytes from and to the place until Thaw.
 func (p *Place) Freeze() { p.set(func() { p.frozen = true }) }
 
 // Thaw ends a freeze.
 func (p *Place) Thaw() { p.set(func() { p.frozen = false }) }
 
-// Delay puts up to so much before the arrival of everything from and to the place.
+// Delay delays everything from and to the place by up to most.
 func (p *Place) Delay(most time.Duration) { p.set(func() { p.delay = most }) }
 
-// Narrow lets so many bytes a second pass on each link each way; 0 means as they come.
+// Narrow limits each direction of each link to a number of bytes per second; 0 means no limit.
 func (p *Place) Narrow(rate int) { p.set(func() { p.rate = rate }) }
 
-// Repeat has a part of the server's answers come twice.
+// Repeat makes a share of the server's answers arrive twice.
 func (p *Place) Repeat(part float64) { p.set(func() { p.repeats = part }) }
 
-// Lose cuts the links of the server's next answers, instead of those answers.
+// Lose cuts the links of the server's next answers instead of sending the answers.
 func (p *Place) Lose(answers int) { p.set(func() { p.loses += answers }) }
 
-// Heal makes all well again, but for links that are cut.
+// Heal removes all faults; links that were cut stay cut.
 func (p *Place) Heal() {
 	p.set(func() { p.down, p.frozen, p.delay, p.rate, p.repeats, p.loses = false, false, 0, 0, 0, 0 })
 }
@@ -182,7 +182,7 @@ func (p *Place) Down() {
 // Up lets dials through again.
 func (p *Place) Up() { p.set(func() { p.down = false }) }
 
-// Cut resets all links of the place. What was on its way is lost.
+// Cut resets all links of the place. Bytes in flight are lost.
 func (p *Place) Cut() {
 	p.net.mu.Lock()
 	var all []*link

@@ -8,16 +8,16 @@ import (
 	"time"
 )
 
-// pipe is one direction of a link: what was written, and when it arrives. It takes any amount, so a write never waits. One
-// goroutine reads at a time.
+// pipe is one direction of a link: the bytes written, and when they arrive. It takes any amount, so a write never waits. Only one goroutine
+// may read at a time.
 type pipe struct {
 	link *link
-	wake chan struct{} // holds a token when the reader should look again
+	wake chan struct{} // holds a token when the reader should check again
 
 	mu       sync.Mutex
 	queue    []segment
-	last     time.Time // when the newest segment arrives; bytes keep their order
-	ended    bool      // the writer closed: what is queued arrives, then EOF
+	last     time.Time // arrival of the newest segment; bytes keep their order
+	ended    bool      // the writer closed: queued bytes arrive, then EOF
 	reset    bool
 	deadline time.Time
 }
@@ -36,7 +36,7 @@ func (p *pipe) look() {
 	}
 }
 
-// push queues bytes that arrive after the delay.
+// push queues bytes, which arrive after the delay.
 func (p *pipe) push(b []byte, delay time.Duration) {
 	p.mu.Lock()
 	at := time.Now().Add(delay)
@@ -56,7 +56,7 @@ func (p *pipe) end() {
 	p.look()
 }
 
-// cut resets the direction; what has not been read is lost.
+// cut resets the direction. Unread bytes are lost.
 func (p *pipe) cut() {
 	p.mu.Lock()
 	p.reset, p.queue = true, nil
@@ -91,7 +91,7 @@ func (p *pipe) read(b []byte) (int, error) {
 	}
 }
 
-// take returns what can be read now, or until when to wait at most; zero means that there is no such time. p.mu is held.
+// take returns what can be read now, or else the time until which to wait at most; zero means no limit. p.mu is held.
 func (p *pipe) take(b []byte, stopped bool) (n int, until time.Time, err error) {
 	now := time.Now()
 	switch {

@@ -1,5 +1,5 @@
-// Package refusal bounds how many events a minute may become dead letters only because a store refused them: a table or an index
-// that refuses many is mis-set, and must not drain a topic into dead letters. sink and indexer ask it.
+// Package refusal limits how many events per minute may become dead letters only because a store refused them: a table or an index that
+// refuses many is misconfigured, and must not drain a topic into dead letters. sink and indexer use it.
 package refusal
 
 import (
@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// Bound is 100 a minute, and 1 % of what was settled, of which a few are always allowed so that one bad event does not halt a
-// quiet topic. The zero Bound is ready; it is safe for concurrent use.
+// Bound allows at most 100 rejections per minute, and at most 1 % of what was settled, but always a few, so that one bad event does not
+// halt a quiet topic. The zero Bound is ready to use. It is safe for concurrent use.
 type Bound struct {
 	mu   sync.Mutex
-	last [windows]window // a ring by time
+	last [windows]window // a ring, by time
 }
 
 const (
@@ -19,24 +19,24 @@ const (
 	interval = time.Minute / windows
 
 	maxRefused    = 100 // a minute
-	refusedShare  = 100 // one in so many
+	refusedShare  = 100 // one in this many
 	alwaysAllowed = 3   // a minute
 )
 
 // window counts one interval.
 type window struct {
-	number            int64 // of intervals since 1970
+	number            int64 // intervals since 1970
 	settled, rejected int
 }
 
-// Settled counts writes that have their result.
+// Settled counts writes that have a result.
 func (b *Bound) Settled(now time.Time, n int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.at(now).settled += n
 }
 
-// Allow counts one rejection, or says that there have been too many.
+// Allow counts one rejection, or returns false if there have been too many.
 func (b *Bound) Allow(now time.Time) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -1,7 +1,7 @@
-// Package repeat has a slog.Handler that does not let one line fill the log. cmd/brine puts it before its own handler.
+// Package repeat has a slog.Handler that keeps one repeated line from filling the log. cmd/brine puts it before its own handler.
 //
-// The invariant: no line is lost without being counted. A line is printed at once when it was not printed in the last interval; if it comes
-// again within one, the last of it is printed at the interval's end, and says how many before it were left out.
+// The invariant: every dropped line is counted. A line is printed at once if it was not printed within the last interval. If it is repeated
+// within an interval, its last repetition is printed at the end of the interval, with the number of repetitions dropped before it.
 package repeat
 
 import (
@@ -12,44 +12,44 @@ import (
 	"time"
 )
 
-// kinds is how many lines of one message, which differ in their attributes, are told apart within an interval; of more, all are taken
-// as one.
+// kinds is the number of lines with the same message but different attributes that are told apart within an interval; further ones count as
+// one.
 const kinds = 20
 
-// Handler prints lines through another one. It is safe for concurrent use.
+// Handler prints lines through another handler. It is safe for concurrent use.
 type Handler struct {
 	next  slog.Handler
-	attrs string // of WithAttrs and WithGroup
+	attrs string // from WithAttrs and WithGroup
 	all   *lines
 }
 
-// lines are those of the last interval, of all handlers that come from one.
+// lines are the lines of the last interval, shared by all handlers derived from one.
 type lines struct {
 	every   time.Duration
 	leftOut func(slog.Level, int)
 
 	mu     sync.Mutex
 	recent map[string]*line
-	kinds  map[string]int // of recent, by message
+	kinds  map[string]int // number of lines in recent, by message
 	closed bool
 }
 
-// line is one that was printed less than an interval ago.
+// line is a line that was printed less than an interval ago.
 type line struct {
 	message string
 	timer   *time.Timer
-	again   int // times that it came since it was printed
+	again   int // repetitions since it was printed
 	last    slog.Record
 	next    slog.Handler
 }
 
-// New makes a handler that prints through next, any line once in so long. Close it, or what waits is not printed.
+// New returns a handler that prints through next, each line at most once per interval. Close it, or the pending lines are not printed.
 func New(next slog.Handler, every time.Duration) *Handler {
 	return &Handler{next: next, all: &lines{every: every, leftOut: func(slog.Level, int) {}, recent: map[string]*line{},
 		kinds: map[string]int{}}}
 }
 
-// LeftOut sets the hook that reports lines that were left out, before the first of them.
+// LeftOut sets the hook that reports dropped lines. It must be called before the first line.
 func (h *Handler) LeftOut(hook func(slog.Level, int)) {
 	h.all.mu.Lock()
 	defer h.all.mu.Unlock()
@@ -91,7 +91,7 @@ func write(b *strings.Builder, a slog.Attr) {
 	b.WriteByte(0)
 }
 
-// holds reports whether the line was printed in the last interval, and keeps it if so.
+// holds reports whether the line was printed within the last interval, and if so keeps it.
 func (ls *lines) holds(h *Handler, r *slog.Record) bool {
 	var b strings.Builder
 	b.WriteString(r.Level.String() + " " + r.Message + "\x00")
@@ -122,11 +122,11 @@ func (ls *lines) holds(h *Handler, r *slog.Record) bool {
 	return true
 }
 
-// over ends a line's interval: what came again is printed, and a new interval begins; else the line is forgotten.
+// over ends a line's interval. If the line was repeated, over prints it and begins a new interval; otherwise it forgets the line.
 func (ls *lines) over(key string) {
 	ls.mu.Lock()
 	l := ls.recent[key]
-	if l == nil { // Close was quicker
+	if l == nil { // Close was faster
 		ls.mu.Unlock()
 		return
 	}
@@ -149,7 +149,7 @@ func (ls *lines) forget(key string, l *line) {
 	}
 }
 
-// print prints the last line that came again, and says how many did so before it.
+// print prints the last repetition of a line, with the number of repetitions before it.
 func (l *line) print(leftOut func(slog.Level, int)) {
 	if l.again == 0 {
 		return
@@ -158,10 +158,10 @@ func (l *line) print(leftOut func(slog.Level, int)) {
 		l.last.AddAttrs(slog.Int("left_out_before", n))
 		leftOut(l.last.Level, n)
 	}
-	_ = l.next.Handle(context.Background(), l.last) // where the log cannot be written, nothing can be reported
+	_ = l.next.Handle(context.Background(), l.last) // if the log cannot be written, nothing can be reported
 }
 
-// Close prints what waits. Lines that come later are printed at once.
+// Close prints the pending lines. Later lines are printed at once.
 func (h *Handler) Close() {
 	ls := h.all
 	ls.mu.Lock()

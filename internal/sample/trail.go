@@ -22,14 +22,14 @@ var stations = [...]string{
 	"重庆渝北转运中心", "郑州航空港转运中心", "沈阳浑南转运中心", "哈尔滨道里营业部", "厦门翔安转运中心", "乌鲁木齐新市营业部",
 }
 
-// random is a source of its own for every waybill and order, so that each is the same however many are asked for.
+// random is a separate source for every waybill and order, so that each is the same whatever the number requested.
 type random = *rand.Rand
 
 func seeded(kind, number uint64) random { return rand.New(rand.NewPCG(kind, number)) }
 
-// Trail returns the scan events of n generated waybills: each is picked up, loaded and arrives one to four times, goes out
-// for delivery (in one of five twice) and is signed for, 5 to 12 scans in all. One trail in ten has two scans in one
-// millisecond, most have two in one second; some events come late and some twice. Same form as Scans.
+// Trail returns the scan events of n generated waybills. Each is picked up, loaded and arrives one to four times, goes out for delivery
+// (one in five twice) and is signed for: 5 to 12 scans in all. One trail in ten has two scans in the same millisecond, most have two in the
+// same second; some events arrive late and some twice. The form is that of Scans.
 func Trail(n int) iter.Seq[[]byte] {
 	var topic []published
 	for i := range n {
@@ -41,7 +41,7 @@ func Trail(n int) iter.Seq[[]byte] {
 	return inOrder(topic)
 }
 
-// trail is what happens to waybill number i, by time.
+// trail returns the scans of waybill number i, ordered by time.
 func trail(i int, r random) []Scan {
 	at := int64(june2025) + int64(i)*20*second + r.Int64N(minute)
 	waybill := fmt.Sprintf("YD%012d", 310000000000+int64(i)*37)

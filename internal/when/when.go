@@ -1,4 +1,4 @@
-// Package when reads durations and points in time as people write them, and writes points in time: in configurations, on command lines
+// Package when parses durations and points in time as people write them, and formats points in time: in configurations, on command lines
 // and in queries.
 package when
 
@@ -16,8 +16,8 @@ const (
 	week = 7 * day
 )
 
-// Duration reads what time.ParseDuration does, and days and weeks before it: 92d, 1d12h, 10s, 5ms. A number without a
-// unit is an error, but 0 is not.
+// Duration parses what time.ParseDuration does, optionally preceded by weeks and days: 92d, 1d12h, 10s, 5ms. A number without a unit is an
+// error, except 0.
 func Duration(text string) (time.Duration, error) {
 	rest, total := text, time.Duration(0)
 	for _, u := range []struct {
@@ -53,8 +53,8 @@ func Duration(text string) (time.Duration, error) {
 	return total + d, nil
 }
 
-// Time reads a point in time: RFC 3339 (UTC where it names no zone), a date (its first moment, UTC), milliseconds since 1970,
-// or how long before now, such as 2h or 1d12h.
+// Time parses a point in time: RFC 3339 (UTC if it has no zone), a date (its first moment, UTC), milliseconds since 1970, or a duration
+// before now, such as 2h or 1d12h.
 func Time(text string, now time.Time) (time.Time, error) {
 	if ms, err := strconv.ParseInt(text, 10, 64); err == nil {
 		return time.UnixMilli(ms), nil
@@ -70,14 +70,14 @@ func Time(text string, now time.Time) (time.Time, error) {
 	return time.Time{}, fmt.Errorf("%q is not a time: write %s", text, Forms)
 }
 
-// Forms names what Time reads.
+// Forms describes the forms that Time parses.
 const Forms = "2013-01-31, 2013-01-31T08:00:00Z, milliseconds since 1970, or how long ago, such as 2h or 3d"
 
-// Ago reports whether Time reads a text as so long before now, and not as the same time whenever it is read.
+// Ago reports whether Time parses a text as a duration before now, so that its result depends on now.
 func Ago(text string) bool {
 	_, err := Duration(text)
 	return err == nil && text != "0"
 }
 
-// Text writes milliseconds since 1970 as Time reads them: RFC 3339 in UTC.
+// Text formats milliseconds since 1970 in a form that Time parses: RFC 3339 in UTC.
 func Text(ms int64) string { return time.UnixMilli(ms).UTC().Format("2006-01-02T15:04:05.000Z") }

@@ -1,5 +1,5 @@
-// Package wording says in plain words what Go's own libraries, and those that brine is made of, say in theirs: names of
-// functions and types, layouts of times and steps of a connection help nobody who runs brine.
+// Package wording rewrites texts of Go's libraries, and of those that brine uses, in plain words: names of functions and types, time
+// layouts and steps of a connection do not help the people who run brine.
 package wording
 
 import (
@@ -7,7 +7,7 @@ import (
 	"regexp"
 )
 
-const quoted = `("(?:[^"\\]|\\.)*"|\\"(?:[^"\\]|\\\\(?:\\")?)*\\")` // also as a log line quotes it once more
+const quoted = `("(?:[^"\\]|\\.)*"|\\"(?:[^"\\]|\\\\(?:\\")?)*\\")` // also matches a string that a log line quotes again
 
 // rules are applied in this order.
 var rules = []struct {
@@ -15,7 +15,7 @@ var rules = []struct {
 	to   string
 }{
 	{regexp.MustCompile(`\b(?:kafka|kgo|http|net|os|json|yaml)\.\(\*?\w+\)\.\w+: `), ``},
-	{regexp.MustCompile(`\[-?\d+\] (?:[A-Z]\w* ?)+: `), ``}, // what kafka-go calls an answer, before it says it in words
+	{regexp.MustCompile(`\[-?\d+\] (?:[A-Z]\w* ?)+: `), ``}, // kafka-go's name of an answer, before its description
 	{regexp.MustCompile(`\b(?:dial|read|write|listen|accept) (?:tcp|udp)[46]?:? (?:[^\s>]+->)?(\S)`), `$1`},
 	{regexp.MustCompile(`: (?:connect|read|write|bind|accept4?|getsockopt): `), `: `},
 	{regexp.MustCompile(`\blookup (\S+?)(?: on \S+)?: (?:no such host|server misbehaving|Temporary failure in name resolution)`),
@@ -23,7 +23,7 @@ var rules = []struct {
 	{regexp.MustCompile(`\blookup (tcp/\S+|\S+): (?:unknown port|invalid port)`), `$1 is not a port`},
 	{regexp.MustCompile(`\b(?:i/o timeout|(?:net/http: )?(?:request canceled|timeout awaiting response headers)|context deadline ` +
 		`exceeded)(?: \(Client\.Timeout exceeded[^)]*\))?`), `no answer in time`},
-	{regexp.MustCompile(`\bno answer in time(?:: no answer in time)+`), `no answer in time`}, // who said it in both words
+	{regexp.MustCompile(`\bno answer in time(?:: no answer in time)+`), `no answer in time`}, // from errors that say it in both ways
 	{regexp.MustCompile(`\bcontext canceled\b`), `stopped`},
 	{regexp.MustCompile(`\b(?:Get|Post|Put|Head|Delete|Patch) \\?"([^"\\]+)\\?": `), `$1: `},
 	{regexp.MustCompile(`\bhttp: server gave HTTP response to HTTPS client`), `the server speaks http, not https`},
@@ -53,7 +53,7 @@ var rules = []struct {
 	{regexp.MustCompile(`: EOF\b`), `: the connection was closed`},
 }
 
-// Plain is a text without the words of libraries.
+// Plain returns a text without the libraries' jargon.
 func Plain(text string) string {
 	for _, r := range rules {
 		text = r.from.ReplaceAllString(text, r.to)
@@ -61,7 +61,7 @@ func Plain(text string) string {
 	return text
 }
 
-// Writer passes on what is written in plain words. What belongs together is to be written at once.
+// Writer returns a writer that passes texts on in plain words. Texts that belong together must be written in one call.
 func Writer(out io.Writer) io.Writer { return writer{out} }
 
 type writer struct{ out io.Writer }

@@ -49,7 +49,7 @@ func fromTar(archive string, names ...string) ([][]byte, error) {
 	return found, nil
 }
 
-// fromZip reads one file of a zip.
+// fromZip reads a file of a zip archive.
 func fromZip(archive io.ReaderAt, size int64, name string) ([]byte, error) {
 	files, err := zip.NewReader(archive, size)
 	if err != nil {
@@ -58,7 +58,7 @@ func fromZip(archive io.ReaderAt, size int64, name string) ([]byte, error) {
 	return fs.ReadFile(files, name)
 }
 
-// fromWheel reads one file of a Python wheel, which is a zip.
+// fromWheel reads a file of a Python wheel, which is a zip archive.
 func fromWheel(archive, name string) (*bytes.Reader, error) {
 	file, err := os.Open(archive)
 	if err != nil {

