@@ -10,7 +10,7 @@ import (
 	"brine/query"
 )
 
-// row is a row of an answer by its fields.
+// row is a row of an answer, by field.
 type row map[string]event.Value
 
 func fields(f *query.Row) row {
@@ -42,22 +42,23 @@ func (r row) money(name string) float64 {
 	return 0
 }
 
-// tally counts what was asked of one view.
+// tally counts the requests to one view.
 type tally struct {
 	view            string
 	questions, rows int
-	took            time.Duration // of the views, without the comparing
+	took            time.Duration // by the views, without the comparison
 }
 
 func begin(view string) *tally { return &tally{view: view} }
 
-// clock counts the time until the function that it returns is called.
+// clock counts the time until the returned function is called.
 func (t *tally) clock() func() {
 	began := time.Now()
 	return func() { t.took += time.Since(began) }
 }
 
-// all asks a view page by page, to the end. A row that the index shows otherwise than HBase is wrong: nothing is being written.
+// all reads a view page by page to the end. It reports a row for which the index and HBase differ as wrong, because nothing is being
+// written.
 func (s *shop) all(ctx context.Context, t *tally, r *query.Reader, args ...string) ([]query.Found, error) {
 	t.questions++
 	defer t.clock()()
@@ -99,7 +100,7 @@ func same[T any](s *shop, view string, args []string, got []query.Found, want []
 	}
 }
 
-// kept are the ones that are.
+// kept returns the elements for which is reports true.
 func kept[T any](all []T, is func(T) bool) []T {
 	return slices.DeleteFunc(slices.Clone(all), func(x T) bool { return !is(x) })
 }

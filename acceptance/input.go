@@ -15,7 +15,7 @@ import (
 	"brine/internal/sample"
 )
 
-// What data/orders.jsonl.gz holds, and the size of the shop that our users describe.
+// The contents of data/orders.jsonl.gz, and the size of the shop that our users describe.
 const (
 	baseOrders = 155_848
 	baseUsers  = 2_469
@@ -25,7 +25,7 @@ const (
 	fullUsers  = 215_091
 )
 
-// order is what is known of an order after all its changes: taken from the input alone.
+// order is an order after all its changes, derived from the input alone.
 type order struct {
 	id, user                                        string
 	created, version                                int64
@@ -35,7 +35,7 @@ type order struct {
 	deleted                                         bool
 }
 
-// take applies a change; the input has those of one order by time.
+// take applies a change; the input has the changes of each order sorted by time.
 func (o *order) take(c *sample.Change) {
 	for _, f := range []struct {
 		to   *string
@@ -53,21 +53,21 @@ func (o *order) take(c *sample.Change) {
 	o.version = max(o.version, c.At)
 }
 
-// input is the orders of the file, and into how many they are multiplied: copy 0 is the file itself; later ones have ids with two
-// more digits, and users of their own until there are enough of those.
+// input is the orders of the file, and the number to which they are multiplied. Copy 0 is the file itself. Later copies have ids with two
+// more digits, and new users until there are enough of those.
 type input struct {
 	file    string
-	orders  []order  // by their first change
-	users   []string // by their first order
+	orders  []order  // in order of their first change
+	users   []string // in order of their first order
 	changes int
-	total   int // orders, with all copies
-	people  int // users, with all copies
+	total   int // orders, including all copies
+	people  int // users, including all copies
 
-	number map[string]int // of a user of the file
-	of     [][]int        // the orders of each
+	number map[string]int // position in users
+	of     [][]int        // orders of each user
 }
 
-// scaled makes an input as large as -scale says: a number of copies, or full.
+// scaled returns an input of the size of -scale: a number of copies, or full.
 func scaled(file, scale string) (*input, error) {
 	in := &input{file: file, number: map[string]int{}}
 	n, err := strconv.Atoi(scale)
@@ -130,10 +130,10 @@ func (in *input) lines() iter.Seq2[[]byte, error] {
 	}
 }
 
-// copies is how often an order of the file is there.
+// copies returns the number of copies of an order of the file, including itself.
 func (in *input) copies(i int) int { return (in.total - i + baseOrders - 1) / baseOrders }
 
-// id is of a copy of an order.
+// id returns the id of a copy of an order.
 func id(base string, n int) string {
 	if n == 0 {
 		return base
@@ -141,7 +141,7 @@ func id(base string, n int) string {
 	return fmt.Sprintf("%s%02d", base, n)
 }
 
-// userOf is the number of the user that has copy n of what user u of the file has, and userName what a user is called.
+// userOf returns the number of the user of copy n, given user u of the file; userName returns a user's name.
 func (in *input) userOf(u, n int) int { return (u + n*baseUsers) % in.people }
 
 func (in *input) userName(u int) string {
@@ -153,7 +153,7 @@ func (in *input) userName(u int) string {
 	return strconv.Itoa(base + apart*(u/baseUsers))
 }
 
-// ordersOf returns all orders of a user, the newest first, as views have them.
+// ordersOf returns all orders of a user, newest first, as views show them.
 func (in *input) ordersOf(u int) []order {
 	var out []order
 	for n := range in.copies(0) {
@@ -173,7 +173,7 @@ func (in *input) ordersOf(u int) []order {
 	return out
 }
 
-// write writes all changes, by time, each followed by its copies.
+// write writes all changes by time, each followed by its copies.
 func (in *input) write(w io.Writer) error {
 	place := map[string]int{}
 	for line, err := range in.lines() {
@@ -196,7 +196,7 @@ func (in *input) write(w io.Writer) error {
 	return nil
 }
 
-// writeCopies writes a change of order i once for each copy of the order.
+// writeCopies writes a change of order i once per copy of the order.
 func (in *input) writeCopies(w io.Writer, head *sample.Change, tail []byte, i int) error {
 	for n := range in.copies(i) {
 		user := in.userName(in.userOf(in.number[head.User], n))
@@ -207,7 +207,7 @@ func (in *input) writeCopies(w io.Writer, head *sample.Change, tail []byte, i in
 	return nil
 }
 
-// cut takes a line apart behind its order and user, which come first.
+// cut splits a line after its order and user, which come first.
 func cut(line []byte) (head sample.Change, tail []byte, err error) {
 	if err := json.Unmarshal(line, &head); err != nil {
 		return head, nil, err
@@ -219,5 +219,5 @@ func cut(line []byte) (head sample.Change, tail []byte, err error) {
 	return head, line[at:], nil
 }
 
-// round is what two ways of adding up the same money have in common.
+// round removes the difference between two ways to add up the same money.
 func round(f float64) float64 { return math.Round(f * 100) }

@@ -13,7 +13,7 @@ import (
 	"brine/bench/measure"
 )
 
-// load makes tables and indexes, publishes the input and runs brine until all of it is settled.
+// load creates tables and indexes, publishes the input, and runs brine until everything is settled.
 func (s *shop) load(ctx context.Context, scale string) error {
 	if err := s.command(ctx, "tables", "apply").Run(); err != nil {
 		return fmt.Errorf("brine tables apply: %w", err)
@@ -35,14 +35,14 @@ func (s *shop) load(ctx context.Context, scale string) error {
 	return nil
 }
 
-// command is brine with the shop's configuration on these servers.
+// command returns brine with the shop's configuration on these servers.
 func (s *shop) command(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, s.brine, append(args, "-c", configuration)...)
 	cmd.Env, cmd.Stdout, cmd.Stderr = s.set.Environ(), os.Stdout, os.Stderr
 	return cmd
 }
 
-// publishOrders publishes the file as it is, or its copies through a pipe that brine reads as a file: they would be many gigabytes.
+// publishOrders publishes the file as it is, or its copies through a pipe that brine reads as a file, because they would be many gigabytes.
 func (s *shop) publishOrders(ctx context.Context, scale string) error {
 	publish := func(file string) *exec.Cmd {
 		return s.command(ctx, "publish", "--topic", "centre.orders", "--key", "order", "--name", "shop-"+scale, file)
@@ -58,7 +58,7 @@ func (s *shop) publishOrders(ctx context.Context, scale string) error {
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	written := make(chan error, 1) // the goroutine ends when brine has read all, or has closed the pipe
+	written := make(chan error, 1) // the goroutine ends once brine has read everything or closed the pipe
 	go func() { written <- s.writeTo(pipe) }()
 	err := cmd.Wait()
 	if err != nil { // it may not have opened the pipe

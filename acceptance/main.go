@@ -1,11 +1,10 @@
-// Command acceptance writes the orders and scans of examples/shop.yaml into a real Kafka, HBase and Elasticsearch, as a user would, with
-// the built binary; then it asks every view, and compares each answer with what it has counted from the input itself. `make shop` runs
-// it.
+// Command acceptance writes the orders and scans of examples/shop.yaml to a real Kafka, HBase and Elasticsearch, as a user would, with the
+// built binary. Then it queries every view, and compares each answer with what it counted from the input itself. `make shop` runs it.
 //
-// --scale multiplies the orders: a number of copies, or full for 13,920,352 orders of 215,091 users. It prints how long the load took,
-// how the rows lie over the regions, and how long the questions took, keeps that in bench/results/shop.json, and exits with 1 when one
-// answer is wrong. With DEVCLUSTER_RUN in the environment the servers are those of that folder, and stay up: what is there already is
-// not written again, and is checked again.
+// --scale multiplies the orders: a number of copies, or full for 13,920,352 orders of 215,091 users. It prints how long the load took, how
+// the rows lie over the regions, and how long the queries took, stores that in bench/results/shop.json, and exits with 1 if any answer is
+// wrong. With DEVCLUSTER_RUN in the environment, it uses the servers of that folder, and leaves them up: what is already there is not
+// written again, but checked again.
 package main
 
 import (
@@ -32,10 +31,10 @@ const (
 	scansFile     = "internal/sample/scans-2013-01.jsonl.gz"
 )
 
-// shop is the servers, what they hold, and what they should hold.
+// shop is the servers, with their actual and expected contents.
 type shop struct {
 	*measure.Cluster
-	brine  string // our binary
+	brine  string // path of our binary
 	set    measure.Settings
 	in     *input
 	scans  *scans
@@ -146,7 +145,7 @@ func (s *shop) view(name string) (*query.Reader, error) {
 	return query.Open(v, s.hbase, s.engine)
 }
 
-// differs reports an answer that is not as in the input; the first few of them in full.
+// differs reports an answer that differs from the input; it prints the first few in full.
 func (s *shop) differs(view string, args []string, format string, of ...any) {
 	const most = 20
 	if s.wrong++; s.wrong <= most {

@@ -12,10 +12,10 @@ import (
 	"brine/query"
 )
 
-// sampled is how many users are asked for, beside those with the most and the fewest orders.
+// sampled is the number of users that are queried, in addition to those with the most and the fewest orders.
 const sampled = 150
 
-// people returns the numbers of users, always the same.
+// people returns the numbers of users, the same every time.
 func (s *shop) people() []int {
 	bySize := make([]int, len(s.in.users))
 	for u := range bySize {
@@ -30,7 +30,7 @@ func (s *shop) people() []int {
 	return out
 }
 
-// checkUsers asks for users' orders in every way that the views have, for orders by their ids, and for their details.
+// checkUsers queries users' orders in every way that the views offer, orders by id, and their details.
 func (s *shop) checkUsers(ctx context.Context) error {
 	users, err := s.view("user-orders")
 	if err != nil {
@@ -61,7 +61,7 @@ func (s *shop) checkUsers(ctx context.Context) error {
 
 func alive(o order) bool { return !o.deleted }
 
-// brief compares what a list shows.
+// brief compares the fields that a list shows.
 func brief(r row, o order) string {
 	got := fmt.Sprint(r.text("order"), r.int("created"), r.text("status"), r.text("brand"), r.int("lines"), r.money("total"))
 	want := fmt.Sprint(o.id, o.created, o.status, o.brand, o.lines, round(o.total))
@@ -71,7 +71,7 @@ func brief(r row, o order) string {
 	return ""
 }
 
-// whole compares all there is.
+// whole compares all fields.
 func whole(r row, o order) string {
 	got := fmt.Sprint(r.text("user"), r.text("items"), r.money("discount"), r.text("payment"), r.text("carrier"), r.text("reason"))
 	want := fmt.Sprint(o.user, o.items, round(o.discount), o.payment, o.carrier, o.because)
@@ -97,7 +97,7 @@ func (s *shop) checkUser(ctx context.Context, t *tally, r *query.Reader, user st
 	return nil
 }
 
-// question is arguments of user-orders, and which orders they mean.
+// question is arguments for user-orders, and the orders that they select.
 type question struct {
 	args []string
 	is   func(order) bool
@@ -126,8 +126,8 @@ func questions(user string, orders []order) []question {
 	return list
 }
 
-// wordOf is a word of the orders' items that stands nowhere in them as part of another: so that a search and a look at the text agree,
-// however text is cut into words.
+// wordOf returns a word of the orders' items that is nowhere in them a part of another word, so that a search and a look at the text agree,
+// however an engine cuts text into words.
 func wordOf(orders []order) string {
 	for _, word := range strings.Fields(orders[len(orders)/2].items) {
 		plain := len(word) >= 4 && strings.Trim(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
@@ -140,7 +140,7 @@ func wordOf(orders []order) string {
 	return ""
 }
 
-// checkCount compares what a view counts.
+// checkCount checks the counts of a view.
 func (s *shop) checkCount(ctx context.Context, t *tally, r *query.Reader, args []string, want []order) error {
 	t.questions++
 	stop := t.clock()
@@ -167,7 +167,7 @@ func (s *shop) checkCount(ctx context.Context, t *tally, r *query.Reader, args [
 	return nil
 }
 
-// checkIDs asks for some orders by their ids alone; one that is deleted is hidden.
+// checkIDs queries some orders by id alone; a deleted one is hidden.
 func (s *shop) checkIDs(ctx context.Context, t *tally, r *query.Reader, orders []order) error {
 	for i := 0; i < len(orders); i += 1 + len(orders)/10 {
 		want := orders[i : i+1]
@@ -184,7 +184,7 @@ func (s *shop) checkIDs(ctx context.Context, t *tally, r *query.Reader, orders [
 	return nil
 }
 
-// checkDetails opens the orders of a page: what the list did not read.
+// checkDetails opens the orders of a page, to check what the list did not read.
 func (s *shop) checkDetails(ctx context.Context, t *tally, r *query.Reader, user string, orders []order) error {
 	t.questions++
 	args := []string{"user=" + user}

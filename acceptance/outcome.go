@@ -7,8 +7,8 @@ import (
 	"brine/bench/measure"
 )
 
-// outcome is what a run has seen; each part is printed once it is known, and all of it is kept in bench/results/shop.json, or
-// shop-4.json at scale 4.
+// outcome is the result of a run. Each part is printed once it is known, and all of it is stored in bench/results/shop.json, or shop-4.json
+// at scale 4.
 type outcome struct {
 	Orders    int     `json:"orders"`
 	Users     int     `json:"users"`
@@ -23,12 +23,12 @@ type outcome struct {
 	Timed     []timed `json:"timed"`
 }
 
-// table is how the rows of a table lie.
+// table is how the rows of a table lie over its regions.
 type table struct {
 	Name    string  `json:"table"`
 	Rows    int     `json:"rows"`
 	Regions int     `json:"regions"`
-	Least   float64 `json:"least_percent"` // of the rows, in a region
+	Least   float64 `json:"least_percent"` // of the rows, in one region
 	Most    float64 `json:"most_percent"`
 }
 
@@ -40,7 +40,7 @@ type asked struct {
 	Each      float64 `json:"ms_a_question"`
 }
 
-// timed is how long answers took.
+// timed is how long queries took.
 type timed struct {
 	Question string  `json:"question"`
 	Asked    int     `json:"asked"`
@@ -70,7 +70,7 @@ func (o *outcome) addTimed(t timed) {
 	fmt.Printf("%-29s p50 %.2f ms   p99 %.2f ms   (%d questions)\n", t.Question, t.P50, t.P99, t.Asked)
 }
 
-// record keeps the outcome, and judges it: no answer may be wrong.
+// record stores the outcome, and returns an error if any answer was wrong.
 func (o *outcome) record(scale string, wrong int) error {
 	name := "shop"
 	if scale != "1" {

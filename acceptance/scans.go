@@ -13,10 +13,10 @@ import (
 	"brine/query"
 )
 
-// scans is the scans of the input, each list the newest first.
+// scans are the scans of the input, each list newest first.
 type scans struct {
 	count     int
-	waybills  []string // by their first scan
+	waybills  []string // in order of their first scan
 	byWaybill map[string][]sample.Scan
 	byStation map[string][]sample.Scan
 }
@@ -60,7 +60,7 @@ func scanned(r row, x sample.Scan) string {
 	return ""
 }
 
-// checkWaybills asks for timelines: whole, the newest alone, and by time.
+// checkWaybills queries timelines: whole, only the newest scan, and by time.
 func (s *shop) checkWaybills(ctx context.Context) error {
 	timeline, err := s.view("waybill")
 	if err != nil {
@@ -99,7 +99,7 @@ func (s *shop) checkWaybills(ctx context.Context) error {
 	return nil
 }
 
-// checkStations asks what passed each station on a day, and counts all of it.
+// checkStations queries what passed each station on a day, and counts all of it.
 func (s *shop) checkStations(ctx context.Context) error {
 	r, err := s.view("station-scans")
 	if err != nil {
@@ -145,8 +145,8 @@ func (s *shop) checkStations(ctx context.Context) error {
 	return nil
 }
 
-// newestFirst looks at the order that the view promises. An index has none among scans of one millisecond but that of their keys, which
-// the input does not have.
+// newestFirst checks the order that the view promises. An index orders scans of the same millisecond only by key, and the input does not
+// have the keys.
 func (s *shop) newestFirst(view string, args []string, got []query.Found) {
 	for i := 1; i < len(got); i++ {
 		if fields(&got[i-1].Row).int("at") < fields(&got[i].Row).int("at") {
@@ -156,7 +156,7 @@ func (s *shop) newestFirst(view string, args []string, got []query.Found) {
 	}
 }
 
-// byTimeAndWaybill orders scans as the input has them.
+// byTimeAndWaybill compares scans in the order of the input.
 func byTimeAndWaybill(a, b query.Found) int {
 	x, y := fields(&a.Row), fields(&b.Row)
 	return cmp.Or(cmp.Compare(y.int("at"), x.int("at")), cmp.Compare(x.text("waybill"), y.text("waybill")),

@@ -52,7 +52,7 @@ func (s *shop) checkTables(ctx context.Context) error {
 	return nil
 }
 
-// count counts the rows of a region, and adds up what one column of whole numbers holds.
+// count counts the rows of a region, and adds up one column of integers.
 func (s *shop) count(ctx context.Context, table string, r hbase.Region, columns []hbase.Column) (n int, sum int64, err error) {
 	scan := hbase.Scan{Start: r.Start, Stop: r.End, Columns: columns, Filter: hbase.FirstKeyOnlyFilter{}}
 	if len(scan.Stop) == 0 {

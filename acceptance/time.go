@@ -16,7 +16,7 @@ const (
 
 func requestOf(args ...string) query.Request { return query.Request{Args: args} }
 
-// time asks the four questions of the order centre one after the other, and prints how long their answers take.
+// time runs the four queries of the order centre one after the other, and prints how long they take.
 func (s *shop) time(ctx context.Context, asks int) error {
 	users, err := s.view("user-orders")
 	if err != nil {
@@ -65,7 +65,7 @@ func (s *shop) time(ctx context.Context, asks int) error {
 	})
 }
 
-// timed takes the time of the middle answer, and of the slowest in a hundred.
+// timed measures the median and the 99th percentile of a query's time.
 func (s *shop) timed(name string, n int, any func() []order, once func([]order) error) error {
 	var took measure.Milliseconds
 	for range n {
