@@ -1,5 +1,5 @@
-// Package console holds the web console: pages for browsers, which ask the HTTP API and nothing else. Their source is TypeScript in src,
-// from which `make console` builds the files of dist; they are committed, so that brine is built with Go alone.
+// Package console holds the web console: pages for browsers, which use only the HTTP API. Their source is TypeScript in src, from which
+// `make console` builds the files in dist. These are committed, so that Go alone builds brine.
 package console
 
 import (
@@ -10,16 +10,16 @@ import (
 //go:embed all:dist
 var dist embed.FS
 
-// Users is what the users' listener serves: the order centre, and where parcels are.
+// Users returns the files of the users' listener: the order centre and the parcel tracking.
 func Users() fs.FS { return below("dist/users") }
 
-// Operators is what the operators' listener serves. Nothing of it is among the files of users.
+// Operators returns the files of the operators' listener. The users' files include none of them.
 func Operators() fs.FS { return below("dist/operators") }
 
 func below(dir string) fs.FS {
 	files, err := fs.Sub(dist, dir)
 	if err != nil {
-		panic("BUG: " + err.Error()) // the name is ours
+		panic("BUG: " + err.Error()) // we chose the name
 	}
 	return files
 }
