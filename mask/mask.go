@@ -1,10 +1,9 @@
-// Package mask decides what of records, rows and documents may be shown: every command, page and message that shows some asks it.
+// Package mask decides what may be shown of records, rows and documents: every command, page and message that shows any asks it.
 //
-// A pipeline masks fields of its own (its setting mask). What is made of a masked field is masked with it: fields that expressions make,
-// columns, fields of documents, row keys. A record that cannot be taken apart is masked as a whole, as are words about it that may
-// quote it.
+// A pipeline masks some of its fields (its setting mask). Everything made from a masked field is masked too: fields that expressions make,
+// columns, fields of documents, row keys. A record that cannot be decoded is masked as a whole, as are messages that may quote it.
 //
-// The invariant: what a Rules does not know is shown, what it is asked about and masks is replaced by Text, whose length says nothing.
+// The invariant: what a Rules does not know is shown; what it masks is replaced by Text, whose length reveals nothing.
 package mask
 
 import (
@@ -16,26 +15,26 @@ import (
 	"brine/event"
 )
 
-// Text stands for what is masked.
+// Text replaces what is masked.
 const Text = event.Hidden
 
-// Unasked is said where something is left out that a flag would show.
+// Unasked is the note where something is omitted that a flag would show.
 const Unasked = "not shown, since the pipeline masks fields; --unmask shows it"
 
-// Rules say what is masked. The zero Rules, and nil, mask nothing.
+// Rules define what is masked. The zero Rules, and nil, mask nothing.
 type Rules struct {
 	fields map[[2]string]bool // pipeline, field
 	places map[[2]string]bool // table and column, or index and field
-	keys   map[[2]string]bool // table and field of its key; of an index its name and no field
+	keys   map[[2]string]bool // table and field of its key; for an index, its name and no field
 }
 
 // Field masks a field of a pipeline.
 func (r *Rules) Field(pipeline, field string) { add(&r.fields, pipeline, field) }
 
-// Place masks a column of a table, as family:qualifier, or by the name of what is packed in it; or a field of an index.
+// Place masks a column of a table, as family:qualifier or by the name of what is packed in it, or a field of an index.
 func (r *Rules) Place(in, name string) { add(&r.places, in, name) }
 
-// Key masks a field of the key of a table, and so the key as a whole; or, without a field, the ids of an index.
+// Key masks a field of a table's key, and thereby the key as a whole; or, without a field, the ids of an index.
 func (r *Rules) Key(in, field string) {
 	add(&r.keys, in, field)
 	add(&r.keys, in, "")
@@ -72,7 +71,7 @@ func (r *Rules) MasksField(pipeline, field string) bool {
 // MasksPlace reports whether a column of a table, or a field of an index, is masked.
 func (r *Rules) MasksPlace(in, name string) bool { return r != nil && r.places[[2]string{in, name}] }
 
-// MasksKey reports whether the key of a table, or the ids of an index, hold something that is masked.
+// MasksKey reports whether the key of a table, or the ids of an index, contain something masked.
 func (r *Rules) MasksKey(in string) bool { return r != nil && r.keys[[2]string{in, ""}] }
 
 // MasksKeyField reports whether a field of a table's key is masked.
@@ -80,7 +79,7 @@ func (r *Rules) MasksKeyField(table, field string) bool {
 	return r != nil && field != "" && r.keys[[2]string{table, field}]
 }
 
-// If returns Text instead of what is masked.
+// If returns Text if masked is true, and text otherwise.
 func If(masked bool, text string) string {
 	if masked {
 		return Text
@@ -88,10 +87,10 @@ func If(masked bool, text string) string {
 	return text
 }
 
-// secret keys the hashes of one process: a telephone number would be found by its plain hash.
+// secret is the key of this process's hashes: a plain hash would reveal a telephone number.
 var secret = func() []byte { b := make([]byte, 32); _, _ = rand.Read(b); return b }()
 
-// Bytes says of bytes that are not shown how many they are, and by a hash which of one process's answers are the same.
+// Bytes describes bytes that are not shown by their length, and by a hash that shows which of one process's answers are equal.
 func Bytes(b []byte) string {
 	if b == nil {
 		return "null"

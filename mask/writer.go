@@ -7,7 +7,7 @@ import (
 	"brine/event"
 )
 
-// Writer is a Writer whose failures do not quote what a schema masks: they become dead letters, log lines and states of health.
+// Writer returns a Writer whose failures do not quote what a schema masks, because they become dead letters, log lines and health states.
 func Writer(w event.Writer, s event.Schema) event.Writer {
 	if len(s.Masked) == 0 {
 		return w
@@ -31,9 +31,9 @@ type flight struct {
 
 func (f *flight) Wait(ctx context.Context, until event.Until) (event.Outcome, error) {
 	out, err := f.Flight.Wait(ctx, until)
-	out.Failures = slices.Clone(out.Failures) // the flight's are only read
+	out.Failures = slices.Clone(out.Failures) // the flight's must not be changed
 	for i := range out.Failures {
-		if x := &out.Failures[i]; x.Verdict == event.Reject { // the others are about servers and tables
+		if x := &out.Failures[i]; x.Verdict == event.Reject { // the others concern servers and tables
 			x.Err = f.schema.Hide(x.Err)
 		}
 	}
