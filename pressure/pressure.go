@@ -1,9 +1,10 @@
-// Package pressure finds where the time of one half of a pipeline goes, and which step holds up the others. It is given times by the hooks
-// of others and imports none of them.
+// Package pressure finds where the time of one half of a pipeline goes, and which step holds up the others. Other packages' hooks pass it
+// times; it imports none of them.
 //
-// A worker per partition waits for records (fetch), for a place in the window and for the writer's room (room), decodes (decode) and hands
-// over (submit). What it has handed over waits in a lane and is at a server at the same time; what is left until it is settled (settle) are
-// dead letters and attempts that are made again. Offsets are committed beside all that (commit).
+// A worker per partition waits for records (fetch), for a place in the window and for the writer's room (room), decodes (decode) and
+// submits (submit). What it has submitted then waits in a lane (lane) or is at a server (server), at the same time as the worker continues.
+// The rest of the time until it is settled (settle) goes to dead letters and repeated attempts. Offsets are committed independently
+// (commit).
 package pressure
 
 import (
@@ -16,18 +17,18 @@ import (
 	"time"
 )
 
-// Step is where a batch's time goes.
+// Step is a step in which a batch spends time.
 type Step uint8
 
 // The steps.
 const (
-	Fetch  Step = iota // the worker waits for records: the broker, or the topic has no more
+	Fetch  Step = iota // the worker waits for records: from the broker, or the topic has no more
 	Decode             // records to events
-	Room               // waiting for the window, the rate, memory and the writer's room
+	Room               // waiting for the window, the rate, memory, and the writer's room
 	Submit             // keys, mutations and documents
-	Lane               // of what was handed over: gathering, waiting for the region's last call, pauses after failures
-	Server             // calls of the store
-	Settle             // dead letters, and attempts that are made again
+	Lane               // after submitting: gathering, waiting for the region's last call, backoff after failures
+	Server             // calls to the store
+	Settle             // dead letters, and repeated attempts
 	Commit             // of offsets
 
 	steps
@@ -42,7 +43,7 @@ func (s Step) String() string {
 	return names[s]
 }
 
-// Steps are all of them, in the order of a batch's way.
+// Steps returns all steps, in the order in which a batch passes them.
 func Steps() [steps]Step {
 	return [steps]Step{Fetch, Decode, Room, Submit, Lane, Server, Settle, Commit}
 }
@@ -56,35 +57,35 @@ type Meter struct {
 	mu    sync.Mutex
 	at    time.Time
 	last  totals
-	rates totals // seconds a second, newer ones with more weight
+	rates totals // seconds per second, weighted towards the newest
 	known bool
 }
 
-// totals are the times of the steps, and behind them that in the store.
+// totals are the times of the steps, followed by the time in the store.
 type totals [steps + 1]float64
 
-// Add notes that a step took so long.
+// Add adds the duration of a step.
 func (m *Meter) Add(s Step, d time.Duration) { m.ns[s].Add(int64(d)) }
 
-// Blocked notes that so much of the time of submit was waiting for the writer's room.
+// Blocked counts time of submit as waiting for the writer's room.
 func (m *Meter) Blocked(d time.Duration) {
 	m.Add(Room, d)
 	m.Add(Submit, -d)
 }
 
-// Settled notes how long what has settled took, and for how much of it the store had it.
+// Settled adds the time that settled records took, and the part of it that they spent in the store.
 func (m *Meter) Settled(took, stored time.Duration) {
 	m.Add(Settle, took-stored)
 	m.stored.Add(int64(stored))
 }
 
-// Fetched notes what came.
+// Fetched counts fetched records.
 func (m *Meter) Fetched(records, bytes int) {
 	m.records.Add(int64(records))
 	m.bytes.Add(int64(bytes))
 }
 
-// RecordBytes is how long records are on average, as brokers send them; 0: none came yet.
+// RecordBytes returns the average length of records, as brokers send them, or 0 before the first.
 func (m *Meter) RecordBytes() float64 {
 	if n := m.records.Load(); n > 0 {
 		return float64(m.bytes.Load()) / float64(n)
@@ -94,26 +95,26 @@ func (m *Meter) RecordBytes() float64 {
 
 type meterKey struct{}
 
-// In returns a context by which At finds the meter.
+// In returns a context from which At returns the meter.
 func (m *Meter) In(ctx context.Context) context.Context { return context.WithValue(ctx, meterKey{}, m) }
 
-// At returns the meter of a context; nil if it has none.
+// At returns the meter of a context, or nil if it has none.
 func At(ctx context.Context) *Meter {
 	m, _ := ctx.Value(meterKey{}).(*Meter)
 	return m
 }
 
-// Reading is where the time went in about the last minute.
+// Reading is where the time of about the last minute went.
 type Reading struct {
 	Shares Shares
-	Limit  Step // that holds the others up; see Limits
-	Known  bool // there were two looks, with something between
+	Limit  Step // step that holds up the others; see Limits
+	Known  bool // there were two reads, with some time measured in between
 }
 
-// Shares are those of the steps, of the time of all. Their sum is 1, or 0 if nothing took any.
+// Shares are the steps' shares of the total time. Their sum is 1, or 0 if no step took any time.
 type Shares [steps]float64
 
-// MarshalJSON implements json.Marshaler: an object, by the names of the steps.
+// MarshalJSON implements json.Marshaler: it encodes an object by step name.
 func (s Shares) MarshalJSON() ([]byte, error) {
 	out := []byte{'{'}
 	for i, share := range s {
@@ -137,7 +138,7 @@ func (s *Shares) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// Limits returns the name of the step that holds the others up; empty if it is not known.
+// Limits returns the name of the step that holds up the others, or an empty string if it is unknown.
 func (r *Reading) Limits() string {
 	if !r.Known {
 		return ""
@@ -145,15 +146,15 @@ func (r *Reading) Limits() string {
 	return r.Limit.String()
 }
 
-// atLeast is between two looks that times are taken from: shorter spans show single batches.
+// atLeast is the shortest span between two reads that counts: shorter ones show single batches.
 const atLeast = time.Second
 
-// Read returns where the time went. The first look begins; later ones have the more weight, the longer they are apart: after a minute two
-// thirds.
+// Read returns where the time went. The first read only begins. Later ones have more weight the further they are apart: two thirds after a
+// minute.
 func (m *Meter) Read(now time.Time) Reading {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if now.Sub(m.at) >= atLeast || now.Before(m.at) { // a clock that was set back begins again
+	if now.Sub(m.at) >= atLeast || now.Before(m.at) { // start over if the clock was set back
 		m.observe(now)
 	}
 	if !m.known {
@@ -186,7 +187,8 @@ func (m *Meter) observe(now time.Time) {
 	m.known = m.known || moved > 0
 }
 
-// read makes shares of the times. The store's time is divided between lanes and servers as their calls' was, which overlap.
+// read converts times to shares. It divides the store's time between lanes and servers in proportion to the times of their calls, which
+// overlap.
 func read(t totals) Reading {
 	r := Reading{Known: true}
 	lane, server, stored := t[Lane], t[Server], t[steps]
@@ -208,9 +210,9 @@ func read(t totals) Reading {
 	return r
 }
 
-// limit is where back-pressure begins: what the workers do most. Where that is waiting for room, it is what keeps the room: the servers,
-// unless for most of the time no call is out; then the lanes wait for something else, such as a pause after failures. calls is how many
-// calls are pending on average.
+// limit returns the step where back-pressure begins: the one in which the workers spend the most time. If that is waiting for room, it is
+// whatever occupies the room: the servers, unless no call is pending most of the time; then the lanes wait for something else, such as a
+// backoff. calls is the average number of pending calls.
 func limit(t totals, calls float64) Step {
 	const hardlyAny = .5
 	most := Fetch
