@@ -5,13 +5,13 @@ import (
 	"slices"
 )
 
-// Facet asks how many of all matches hold each value of a field, the most frequent first, among equals the smallest.
+// Facet asks for the number of matches per value of a field, most frequent first, and smallest first among equals.
 type Facet struct {
 	Field string // a keyword, boolean or long field
 	Size  int    // values; 0 means DefaultFacet
 }
 
-// Limit is the number of values: Size, or its default.
+// Limit returns the number of values: Size, or its default.
 func (f Facet) Limit() int {
 	if f.Size == 0 {
 		return DefaultFacet
@@ -19,7 +19,7 @@ func (f Facet) Limit() int {
 	return f.Size
 }
 
-// Count is one value of a facet: a string (keyword), bool (boolean) or int64 (long), and how many matches hold it.
+// Count is one value of a facet: a string (keyword), bool (boolean) or int64 (long), and the number of matches that have it.
 type Count struct {
 	Value any
 	N     int64

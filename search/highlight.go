@@ -2,15 +2,15 @@ package search
 
 import "unicode"
 
-// Span is a part of a text, in characters: from the first to before the last.
+// Span is a part of a text, in characters: from From up to, but not including, To.
 type Span struct{ From, To int }
 
-// maxSpans bounds the words that Highlight looks for, and what it finds in one text.
+// maxSpans bounds the number of words that Highlight searches for, and the number of spans that it returns.
 const maxSpans = 100
 
-// Highlight finds where the words of a Match stand in a text, whatever their case: in order and apart, the first maxSpans of them. Words
-// are runs of letters and digits; of Chinese, Japanese and Korean, each two characters that stand together, or one that stands alone. An
-// engine may cut otherwise: then a document is found, and nothing of it is highlighted.
+// Highlight returns where the words of a Match are in a text, ignoring case: sorted, disjoint, and only the first maxSpans. Words are runs
+// of letters and digits; in Chinese, Japanese and Korean, they are pairs of adjacent characters, or a character that stands alone. An
+// engine may cut words differently: then it finds a document in which nothing is highlighted.
 func Highlight(text, words string) []Span {
 	wanted := map[string]bool{}
 	for r := range runs([]rune(words)) {
@@ -46,10 +46,10 @@ func Highlight(text, words string) []Span {
 type run struct {
 	at   int
 	text []rune // in lower case
-	wide bool   // of characters that words are not parted by spaces of
+	wide bool   // of characters in languages that do not separate words by spaces
 }
 
-// pairs adds the spans of a wide run; those that meet are one.
+// pairs adds the spans of a wide run, and joins those that touch.
 func (r *run) pairs(out []Span, wanted map[string]bool) []Span {
 	first := len(out)
 	for i := range r.text {

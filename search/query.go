@@ -1,8 +1,8 @@
-// Package search is what is asked of a search index and what it answers: Query, Hit, Page and the Searcher that turns the
-// one into the other. The engines below indexer implement Searcher.
+// Package search defines queries to a search index and their answers: Query, Hit, Page, and the Searcher that turns one into the other. The
+// engines below indexer implement Searcher.
 //
-// It is pure and imports nothing of ours. The invariant: a Query that Validate passes means the same to every engine, but
-// for how text is cut into words.
+// It is pure and imports nothing of ours. The invariant: a Query that Validate passes means the same to every engine, except for how text
+// is cut into words.
 package search
 
 import (
@@ -10,11 +10,11 @@ import (
 	"math"
 )
 
-// Bounds of a query.
+// The bounds of a query.
 const (
 	DefaultSize = 20
-	MaxSize     = 10_000  // hits of one page
-	MaxClauses  = 64      // over Must, Filter and MustNot
+	MaxSize     = 10_000  // hits per page
+	MaxClauses  = 64      // in Must, Filter and MustNot together
 	MaxValues   = 1_024   // of one Terms
 	MaxText     = 4 << 10 // bytes of one string value
 	MaxWords    = 1 << 10 // bytes of one Match's text: however it is cut, it has no more words than a server takes (1,024)
@@ -25,21 +25,21 @@ const (
 	MaxFacet     = 1_000 // values of one Facet
 )
 
-// Score is what Order.Field names to sort by relevance.
+// Score is the value of Order.Field that sorts by relevance.
 const Score = "_score"
 
-// Query asks one index for documents: all of Must and Filter match, none of MustNot does.
+// Query asks one index for the documents that match all of Must and Filter and none of MustNot.
 type Query struct {
 	Index   string
-	Must    []Clause // also counted towards Score
+	Must    []Clause // also counts towards Score
 	Filter  []Clause
 	MustNot []Clause
-	Sort    []Order // documents without the field come last; ties, and all when Sort is empty, go by row key
-	Size    int     // hits of a page, at most MaxSize; 0 means DefaultSize
+	Sort    []Order // documents without the field come last; ties, and everything if Sort is empty, are ordered by row key
+	Size    int     // hits per page, at most MaxSize; 0 means DefaultSize
 	After   Cursor  // the last hit's cursor; empty means from the start
-	Count   bool    // also count all matches, whatever Size and After say
-	Deleted bool    // also the documents that are marked deleted
-	Facets  []Facet // also count all matches by their values, whatever Size and After say
+	Count   bool    // also count all matches, regardless of Size and After
+	Deleted bool    // also return documents that are marked deleted
+	Facets  []Facet // also count all matches by value, regardless of Size and After
 }
 
 // Clause is one condition: Term, Terms, Match, Range or Prefix.
@@ -50,43 +50,43 @@ type Clause interface {
 	validate() error
 }
 
-// Term is true when the field holds Value.
+// Term matches if the field has Value.
 type Term struct {
 	Field string
 	Value any
 }
 
-// Terms is true when the field holds one of Values.
+// Terms matches if the field has one of Values.
 type Terms struct {
 	Field  string
 	Values []any
 }
 
-// Match is true when the text field holds all words of Text, in any order. How text is cut into words is the engine's.
+// Match matches if the text field has all words of Text, in any order. The engine decides how text is cut into words.
 type Match struct {
 	Field, Text string
 }
 
-// Range is true when From ≤ value < To. Nil means open; one of the two must be given, and both are of one type.
+// Range matches if From ≤ value < To. Nil means unbounded; at least one must be given, and both must have the same type.
 type Range struct {
 	Field    string
 	From, To any
 }
 
-// Prefix is true when the keyword field begins with Prefix.
+// Prefix matches if the keyword field begins with Prefix.
 type Prefix struct {
 	Field, Prefix string
 }
 
-// Order is one key to sort by.
+// Order is one sort key.
 type Order struct {
 	Field string // a keyword, boolean, long, date or double field, or Score
 	Desc  bool
 }
 
-// Error is a fault of a query, for the person who asked.
+// Error is a fault in a query, addressed to the person who wrote it.
 type Error struct {
-	Field string // empty when the query as a whole is meant
+	Field string // empty if the whole query is meant
 	Msg   string // what is wrong, and the fix
 }
 
@@ -97,7 +97,7 @@ func (e *Error) Error() string {
 	return "query: field " + e.Field + ": " + e.Msg
 }
 
-// FieldOf is the field that a clause is about.
+// FieldOf returns the field of a clause.
 func FieldOf(c Clause) string { return c.field() }
 
 // Clauses calls yield for every clause of the query.
@@ -111,7 +111,7 @@ func (q *Query) Clauses(yield func(Clause) bool) {
 	}
 }
 
-// Limit is the number of hits of a page: Size, or its default.
+// Limit returns the number of hits per page: Size, or its default.
 func (q *Query) Limit() int {
 	if q.Size == 0 {
 		return DefaultSize
@@ -119,7 +119,7 @@ func (q *Query) Limit() int {
 	return q.Size
 }
 
-// Validate finds the first fault that is one for every index. Its errors are *Error.
+// Validate returns the first fault that applies to every index. Its errors are *Error.
 func (q *Query) Validate() error {
 	if q.Index == "" {
 		return &Error{Msg: "no index named"}
