@@ -9,16 +9,16 @@ import (
 	"github.com/grafana/grafana-foundation-sdk/go/timeseries"
 )
 
-// board is a dashboard in the making. Panels stand from left to right, 24 columns wide, in the order in which they are added.
+// board is a dashboard under construction. Panels are placed from left to right, 24 columns wide, in the order in which they are added.
 type board struct{ *dashboard.DashboardBuilder }
 
-// query is a PromQL expression and the legend of its series, in which {{label}} is a label's value.
+// query is a PromQL expression and the legend of its series, in which {{label}} is replaced by the label's value.
 type query struct{ expr, legend string }
 
 // builder makes a panel.
 type builder = cog.Builder[dashboard.Panel]
 
-// source is whatever Prometheus the reader of the dashboard chooses.
+// source is whichever Prometheus the reader of the dashboard chooses.
 var source = common.DataSourceRef{Type: cog.ToPtr("prometheus"), Uid: cog.ToPtr("${datasource}")}
 
 func newBoard(uid, title, description string) *board {
@@ -30,7 +30,7 @@ func newBoard(uid, title, description string) *board {
 	return b.variable("instance", "brine_build_info", "A process of brine.")
 }
 
-// variable lets the reader choose among the values of a label of a metric; all of them at first.
+// variable lets the reader choose among the values of a metric's label; initially all are chosen.
 func (b *board) variable(label, metric, description string) *board {
 	b.WithVariable(dashboard.NewQueryVariableBuilder(label).Description(description).Datasource(source).
 		Query(dashboard.StringOrMap{String: cog.ToPtr("label_values(" + metric + ", " + label + ")")}).
@@ -52,7 +52,7 @@ func (b *board) panel(panels ...builder) {
 
 func (b *board) row(title string) { b.WithRow(dashboard.NewRowBuilder(title)) }
 
-// number shows one number as it is now, in the colors of colored or of plain; six stand side by side.
+// number shows the current value of one number, in the colors of colored or plain; six fit side by side.
 func number(title, unit, description string, steps []dashboard.Threshold, expr string) *stat.PanelBuilder {
 	return stat.NewPanelBuilder().Title(title).Description(description).Unit(unit).Span(4).Height(4).
 		Datasource(source).Orientation(common.VizOrientationAuto).
@@ -62,10 +62,10 @@ func number(title, unit, description string, steps []dashboard.Threshold, expr s
 		WithTarget(target(0, query{expr: expr}))
 }
 
-// plain is for numbers none of which is bad.
+// plain is for numbers that are never bad.
 var plain = colored("green")
 
-// colored returns the first color to small numbers, and others from a value on.
+// colored gives small numbers the color first, and larger ones the other colors from their values on.
 func colored(first string, next ...dashboard.Threshold) []dashboard.Threshold {
 	return append([]dashboard.Threshold{{Color: first}}, next...)
 }
@@ -77,7 +77,7 @@ func from(value float64, color string) dashboard.Threshold {
 // bad colors a number red from a value on.
 func bad(value float64) []dashboard.Threshold { return colored("green", from(value, "red")) }
 
-// graph shows lines over time; three graphs stand side by side.
+// graph shows lines over time; three graphs fit side by side.
 func graph(title, unit, description string, queries ...query) *timeseries.PanelBuilder {
 	p := timeseries.NewPanelBuilder().Title(title).Description(description).Unit(unit).Min(0).Span(8).Height(8).
 		Datasource(source).FillOpacity(10).ShowPoints(common.VisibilityModeNever).
@@ -90,7 +90,7 @@ func graph(title, unit, description string, queries ...query) *timeseries.PanelB
 	return p
 }
 
-// limits draws lines where a number is worth a look, and where it is bad.
+// limits draws lines at the values that deserve a look, and that are bad.
 func limits(p *timeseries.PanelBuilder, warning, critical float64) *timeseries.PanelBuilder {
 	return p.Thresholds(dashboard.NewThresholdsConfigBuilder().Mode(dashboard.ThresholdsModeAbsolute).
 		Steps(colored("green", from(warning, "orange"), from(critical, "red")))).

@@ -6,7 +6,7 @@ import (
 	"github.com/grafana/grafana-foundation-sdk/go/prometheus"
 )
 
-// bands is a heat map with a line for each series: time runs to the right, and the brighter a cell is, the larger its value.
+// bands is a heat map with one line per series: time runs to the right, and the brighter a cell, the larger its value.
 func bands(title, unit, description string, q query) *heatmap.PanelBuilder {
 	return heat(title, unit, description).
 		CellValues(heatmap.NewCellValuesBuilder().Unit(unit)).
@@ -14,7 +14,7 @@ func bands(title, unit, description string, q query) *heatmap.PanelBuilder {
 		WithTarget(target(0, q))
 }
 
-// spread is a heat map of a histogram: how many observations a second fell into each bucket.
+// spread is a heat map of a histogram: how many observations per second fell into each bucket.
 func spread(title, unit, description, metric, selector string) *heatmap.PanelBuilder {
 	q := target(0, query{sum("le", rate(metric+"_bucket", selector)), "{{le}}"})
 	return heat(title, unit, description).
@@ -24,7 +24,7 @@ func spread(title, unit, description, metric, selector string) *heatmap.PanelBui
 }
 
 func heat(title, unit, description string) *heatmap.PanelBuilder {
-	const exponent = .5 // so that little is seen beside much
+	const exponent = .5 // so that small values are visible next to large ones
 	return heatmap.NewPanelBuilder().Title(title).Description(description).Unit(unit).Span(8).Height(8).
 		Datasource(source).Calculate(false).CellGap(1).ShowLegend().
 		Color(heatmap.NewHeatmapColorOptionsBuilder().Mode(heatmap.HeatmapColorModeScheme).Scheme("Inferno").Steps(64).

@@ -1,6 +1,6 @@
 package main
 
-// index answers: what reaches the search index, how fast, and what it refuses.
+// index answers: what reaches the search index, how fast, and what does it refuse?
 func index() *board {
 	b := newBoard("brine-index", "Index", "What reaches the search index, how fast, and what it refuses.").
 		variable("pipeline", "brine_ingest_settled_records_total", "A pipeline of the configuration.")

@@ -1,6 +1,6 @@
 package main
 
-// kafka answers: how fast the topics grow, how far behind each partition is, and how the group is.
+// kafka answers: how fast do the topics grow, how far behind is each partition, and how is the group?
 func kafka() *board {
 	b := newBoard("brine-kafka", "Kafka", "How the topics are read, how far behind each partition is, and how the consumer groups are.").
 		variable("pipeline", "brine_ingest_settled_records_total", "A pipeline of the configuration.")

@@ -1,8 +1,8 @@
-// Command grafana writes brine's Grafana dashboards into dashboards/. Change a panel here, then run go generate; Grafana
-// reads what is written, through provisioning/ or by import. Nothing imports it.
+// Command grafana writes brine's Grafana dashboards to dashboards/. To change a panel, change it here and run go generate; Grafana reads
+// the output through provisioning/ or by import. Nothing imports it.
 //
-// The invariant: a dashboard's uid and the ids of its variables never change, so that links to it live; and every query
-// asks for metrics that package metrics registers (tested in deploy/prometheus against a running brine).
+// The invariant: a dashboard's uid and the ids of its variables never change, so that links to it stay valid; and every query uses metrics
+// that package metrics registers (tested in deploy/prometheus against a running brine).
 package main
 
 import (
@@ -15,10 +15,10 @@ import (
 
 //go:generate go run .
 
-// folder holds the written dashboards, one file for each, named by its uid.
+// folder holds the written dashboards, one file each, named by uid.
 const folder = "dashboards"
 
-// boards are all dashboards, each in a file of its own.
+// boards returns all dashboards.
 func boards() []*board {
 	return []*board{overview(), pipeline(), writes(), index(), kafka(), goruntime()}
 }
@@ -52,7 +52,7 @@ func (b *board) render() (name string, text []byte, err error) {
 	}
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
-	enc.SetEscapeHTML(false) // queries are read by people
+	enc.SetEscapeHTML(false) // people read the queries
 	enc.SetIndent("", " ")
 	err = enc.Encode(d)
 	return *d.Uid + ".json", buf.Bytes(), err

@@ -1,6 +1,6 @@
 package main
 
-// overview answers: are the promises kept, does it keep up, and if not, where to look.
+// overview answers: are the promises kept, does brine keep up, and if not, where should one look?
 func overview() *board {
 	b := newBoard("brine-overview", "Overview", "Whether brine meets its objectives and keeps up.").
 		variable("pipeline", "brine_ingest_settled_records_total", "A pipeline of the configuration.")
@@ -33,7 +33,7 @@ func overview() *board {
 	return b
 }
 
-// keepingUp leads on to the other dashboards.
+// keepingUp links to the other dashboards.
 func keepingUp(b *board) {
 	b.row("Throughput and lag")
 	b.panel(

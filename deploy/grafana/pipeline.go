@@ -1,6 +1,6 @@
 package main
 
-// pipeline answers: what becomes of the records of a pipeline, step by step, and what holds them up.
+// pipeline answers: what becomes of a pipeline's records, step by step, and what holds them up?
 func pipeline() *board {
 	b := newBoard("brine-pipeline", "Pipeline", "What becomes of the records of each pipeline, and what holds them up.").
 		variable("pipeline", "brine_ingest_settled_records_total", "A pipeline of the configuration.")

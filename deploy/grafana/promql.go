@@ -14,37 +14,37 @@ const (
 
 func of(metric, selector string) string { return metric + "{" + selector + "}" }
 
-// rate is per second.
+// rate returns a rate per second.
 func rate(metric, selector string) string {
 	return fmt.Sprintf("rate(%s{%s}[$__rate_interval])", metric, selector)
 }
 
 func sum(by, expr string) string { return fmt.Sprintf("sum by (%s) (%s)", by, expr) }
 
-// quantile is of a histogram, over the processes.
+// quantile returns a quantile of a histogram over all processes.
 func quantile(q float64, by, metric, selector string) string {
 	return fmt.Sprintf("histogram_quantile(%g, %s)", q, sum(by+", le", rate(metric+"_bucket", selector)))
 }
 
-// increase is per step of the graph.
+// increase returns the increase per step of the graph.
 func increase(metric, selector string) string {
 	return fmt.Sprintf("increase(%s{%s}[$__rate_interval])", metric, selector)
 }
 
-// counted is how often something rare happened in a window. What happens in a process that is new, or for the first time where the
-// kinds are not closed, makes a new series, and increase does not see its step from nothing to one: so a series that the window's
-// begin did not know counts as a whole.
+// counted returns how often something rare happened in a window. An event in a new process, or the first of its kind where kinds are not
+// closed, creates a series, and increase misses its step from nothing to one. So a series that did not exist at the beginning of the window
+// counts in full.
 func counted(metric, selector, window string) string {
 	m := of(metric, selector)
 	return fmt.Sprintf("(%s unless %s offset %s or increase(%s[%s]))", m, m, window, m, window)
 }
 
-// rare is counted for each step of a graph, without what did not happen.
+// rare returns counted for each step of a graph, without what did not happen.
 func rare(by, metric, selector string) string {
 	return orNone(by, sum(by, counted(metric, selector, "$__rate_interval"))+" > 0")
 }
 
-// orNone is 0 with the last label "none" where there is no series.
+// orNone returns 0 with the last label "none" if there is no series.
 func orNone(by, expr string) string {
 	return fmt.Sprintf(`%s or on () label_replace(vector(0), "%s", "none", "", "")`, expr, lastLabel(by))
 }

@@ -1,6 +1,6 @@
 package main
 
-// goruntime answers: what the processes themselves need, of memory, CPU, files and Go's collector.
+// goruntime answers: what do the processes themselves need, of memory, CPU, files and Go's collector?
 func goruntime() *board {
 	b := newBoard("brine-runtime", "Go runtime", "What the processes themselves need: memory, CPU, files, and Go's garbage collector.")
 	processes(b)

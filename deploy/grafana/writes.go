@@ -1,6 +1,6 @@
 package main
 
-// writes answers: what reaches HBase, how fast, how evenly, and what is sent again.
+// writes answers: what reaches HBase, how fast, how evenly, and what is sent again?
 func writes() *board {
 	b := newBoard("brine-writes", "HBase writes and skew", "What reaches HBase, how evenly it lies over the regions, and what is sent again.").
 		variable("table", "brine_table_regions", "An HBase table.")

@@ -1,9 +1,9 @@
-// Command pictures makes the pictures of docs/images from a real run: brine dev, a second brine beside it, one that verifies, traffic
-// with a burst, bad records and a courier that becomes too busy, and a real Prometheus that scrapes all three. Of Prometheus' answers
-// it draws each dashboard of deploy/grafana, since Grafana itself is in no package registry; of what brine skew and brine top write,
+// Command pictures makes the pictures in docs/images from a real run: brine dev, a second brine next to it, one that verifies, traffic with
+// a burst, bad records and a courier that becomes too busy, and a real Prometheus that scrapes all three. From Prometheus' answers it draws
+// each dashboard of deploy/grafana, because Grafana itself is in no package registry; from the output of brine skew and brine top it draws
 // the terminal. `make pictures` runs it; it needs Debian's packages prometheus and tmux. Nothing imports it.
 //
-// The invariant: no number in a picture is made up; all of them are of that run.
+// The invariant: no number in a picture is made up; all are from that run.
 package main
 
 import (
@@ -30,7 +30,7 @@ type options struct {
 const (
 	dashboards = "deploy/grafana/dashboards/*.json"
 	scrape     = 5 * time.Second
-	pointsMost = 60 // of a line
+	pointsMost = 60 // per line
 )
 
 func main() {

@@ -15,13 +15,13 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// output looks in what a program writes for the addresses it listens on.
+// output searches a program's output for the addresses on which it listens.
 type output struct {
 	match *regexp.Regexp
 	found chan []string
 
 	mu   sync.Mutex
-	text bytes.Buffer // until it is found
+	text bytes.Buffer // until they are found
 	done bool
 }
 
@@ -40,7 +40,7 @@ func (o *output) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// start runs a program until ctx is done, and returns what its output matched. That it ends before is an error of the group.
+// start runs a program until ctx is done, and returns what its output matched. If the program ends earlier, the group fails.
 func start(ctx context.Context, g *errgroup.Group, match string, env []string, program string, args ...string) ([]string, error) {
 	out := &output{match: regexp.MustCompile(match), found: make(chan []string, 1)}
 	cmd := exec.CommandContext(ctx, program, args...)
@@ -76,7 +76,7 @@ func finish(ctx context.Context, env []string, program string, args ...string) e
 	return err
 }
 
-// said runs a program to its end, and returns what it wrote.
+// said runs a program to its end, and returns its output.
 func said(ctx context.Context, env []string, program string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Env = append(os.Environ(), env...)

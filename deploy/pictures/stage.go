@@ -14,7 +14,7 @@ import (
 
 const besideConfig = "deploy/pictures/pictures.yaml"
 
-// prometheusConfig scrapes all that runs; all of it is gone after the run.
+// prometheusConfig scrapes everything that runs; it is all gone after the run.
 const prometheusConfig = `
 global: { scrape_interval: %v, evaluation_interval: %v }
 rule_files: [%q]
@@ -23,7 +23,7 @@ scrape_configs:
     static_configs: [{ targets: [%s] }]
 `
 
-// stage runs everything for the length, and takes the pictures: those of the terminal while the busy courier makes a region hot.
+// stage runs everything for the length of the run, and takes the pictures: those of the terminal while the busy courier makes a region hot.
 func (o *options) stage(ctx context.Context) (err error) {
 	dir := o.dir
 	if dir == "" {
@@ -36,7 +36,7 @@ func (o *options) stage(ctx context.Context) (err error) {
 	g, ctx := errgroup.WithContext(ctx)
 	defer func() {
 		cancel()
-		_ = g.Wait() // processes end here because they are told to
+		_ = g.Wait() // the processes were told to end
 	}()
 	dev, err := start(ctx, g, `Kafka on (\S+?), HBase on (rpc://\S+?), http://(\S+?)/metrics`, nil,
 		o.brine, "dev", "--data", filepath.Join(dir, "dev"))
@@ -93,7 +93,7 @@ func startPrometheus(ctx context.Context, g *errgroup.Group, dir string, targets
 	return "http://" + at[0], nil
 }
 
-// wait lets time pass.
+// wait waits for a duration.
 func wait(ctx context.Context, d time.Duration) error {
 	select {
 	case <-ctx.Done():

@@ -10,20 +10,20 @@ import (
 	"brine/deploy/pictures/terminal"
 )
 
-// view is a command that is watched in a terminal.
+// view is a command whose terminal is pictured.
 type view struct {
 	name, command, addresses string
 	lines                    int
 	after                    time.Duration
-	keys                     []string // pressed before the picture is taken
+	keys                     []string // keys to press before the picture is taken
 }
 
-// terminals draws what brine's own views of skew write.
+// terminals draws brine's own views of skew.
 func (o *options) terminals(ctx context.Context, dev, beside string) error {
 	const looks = 12 * time.Second // rates need a few, three seconds apart
 	for _, v := range []view{
 		{"brine-skew", "brine skew couriers", " --http " + beside, 30, 5 * time.Second, nil},
-		// what is chosen does not show that it is hot
+		// a selected row does not show that it is hot
 		{"brine-top", "brine top --list r", " --http " + dev + " --http " + beside, 28, looks, []string{"Down"}},
 	} {
 		screen, err := o.screen(ctx, v)
@@ -37,7 +37,7 @@ func (o *options) terminals(ctx context.Context, dev, beside string) error {
 	return nil
 }
 
-// screen runs a view in a terminal of tmux's, with a server of its own, and returns what is seen with its colors.
+// screen runs a view in a terminal of tmux, with its own server, and returns the screen with its colors.
 func (o *options) screen(ctx context.Context, v view) (screen string, err error) {
 	const columns = "118"
 	server := fmt.Sprintf("brine-pictures-%d-%s", os.Getpid(), v.name)

@@ -11,8 +11,8 @@ import (
 	"github.com/segmentio/kafka-go"
 )
 
-// traffic publishes scans and order changes of now: a wave, a burst after a third of the time, some records that nobody can read
-// after half of it, and for the last third a courier who has more than half of the scans.
+// traffic publishes present scans and order changes: a wave, a burst after a third of the time, some unreadable records after half of it,
+// and, for the last third, a courier with more than half of the scans.
 type traffic struct {
 	broker string
 	rate   int
@@ -47,7 +47,7 @@ func (t *traffic) run(ctx context.Context) (err error) {
 	}
 }
 
-// perTick is how many scans a tick has, at a part of the time that is over.
+// perTick returns the number of scans per tick, given the fraction of the time that has passed.
 func (t *traffic) perTick(done float64) int {
 	rate := float64(t.rate) * (1 + .35*math.Sin(6*math.Pi*done))
 	if done > .33 && done < .36 {
@@ -76,12 +76,12 @@ func (t *traffic) events(done float64) (messages []kafka.Message) {
 	return messages
 }
 
-// order is a change of an order: every third is of one that there is already.
+// order returns a change of an order: every third concerns an existing one.
 func order(n int, at int64) kafka.Message {
 	const hour = 3_600_000
 	status := "created"
 	if n%3 == 2 {
-		n, status, at = n-1, "paid", at+1 // another version than that of the order itself, should both be of one millisecond
+		n, status, at = n-1, "paid", at+1 // a different version from that of the order itself, even if both are in the same millisecond
 	}
 	id := fmt.Sprintf("O%09d", n)
 	return kafka.Message{Topic: "shop.orders", Key: []byte(id), Value: fmt.Appendf(nil,

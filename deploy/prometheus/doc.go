@@ -1,6 +1,6 @@
-// Package prometheus is brine's rules for Prometheus (*.rules.yaml), an example configuration and their tests. It has no
-// code of its own; nothing imports it.
+// Package prometheus holds brine's rules for Prometheus (*.rules.yaml), an example configuration, and their tests. It has no code of its
+// own; nothing imports it.
 //
-// The invariant: every metric that a rule or a dashboard names is registered by package metrics, every query of every
-// dashboard gives data when a real Prometheus scrapes a running brine, and every alert has a unit test and a runbook.
+// The invariant: package metrics registers every metric that a rule or dashboard names, every query of every dashboard returns data when a
+// real Prometheus scrapes a running brine, and every alert has a unit test and a runbook.
 package prometheus

@@ -15,25 +15,25 @@ import (
 	"time"
 )
 
-// Source is a Prometheus, and the time that is drawn.
+// Source is a Prometheus, and the time range to draw.
 type Source struct {
-	URL      string // as http://127.0.0.1:9090
+	URL      string // for example http://127.0.0.1:9090
 	From, To time.Time
 	Step     time.Duration
-	Scrape   time.Duration // how often it scrapes; Grafana takes $__rate_interval from it
+	Scrape   time.Duration // scrape interval; Grafana derives $__rate_interval from it
 }
 
-// series is what a graph shows as one line: a value for each step, NaN where there is none.
+// series is one line of a graph: one value per step, NaN if there is none.
 type series struct {
 	name   string
 	labels map[string]string
 	values []float64
 }
 
-// times is how many steps there are.
+// times returns the number of steps.
 func (s *Source) times() int { return int(s.To.Sub(s.From)/s.Step) + 1 }
 
-// expression puts in what Grafana would: all values of each variable, and windows that fit the steps.
+// expression substitutes what Grafana would: all values of each variable, and windows that fit the steps.
 func (s *Source) expression(expr string) string {
 	seconds := func(d time.Duration) string { return strconv.Itoa(int(d.Seconds())) + "s" }
 	window := max(4*s.Scrape, s.Step+s.Scrape)
@@ -41,7 +41,7 @@ func (s *Source) expression(expr string) string {
 		"$instance", ".+", "$pipeline", ".+", "$table", ".+").Replace(expr)
 }
 
-// ask runs a query over the time that is drawn.
+// ask runs a query over the time range.
 func (s *Source) ask(ctx context.Context, t Target) ([]series, error) {
 	q := url.Values{"query": {s.expression(t.Expr)}, "step": {fmt.Sprint(s.Step.Seconds())},
 		"start": {fmt.Sprint(s.From.Unix())}, "end": {fmt.Sprint(s.To.Unix())}}
@@ -94,7 +94,7 @@ func (s *Source) aligned(values [][2]any) []float64 {
 
 var label = regexp.MustCompile(`{{(\w+)}}`)
 
-// legend is a series' name: by the panel's format, or all labels.
+// legend returns the name of a series: in the panel's format, or all labels.
 func legend(format string, labels map[string]string) string {
 	if format != "" {
 		return strings.TrimSpace(label.ReplaceAllStringFunc(format, func(l string) string { return labels[strings.Trim(l, "{}")] }))
@@ -110,7 +110,7 @@ func (s series) known() bool {
 	return slices.ContainsFunc(s.values, func(v float64) bool { return !math.IsNaN(v) })
 }
 
-// last is the last value that there is.
+// last returns the last value that is not NaN.
 func (s series) last() float64 {
 	for _, v := range slices.Backward(s.values) {
 		if !math.IsNaN(v) {
@@ -123,7 +123,7 @@ func (s series) last() float64 {
 func (s series) max() float64 {
 	most := math.Inf(-1)
 	for _, v := range s.values {
-		if v > most { // never for NaN
+		if v > most { // false for NaN
 			most = v
 		}
 	}

@@ -1,7 +1,7 @@
-// Package dashboard draws Grafana's dashboards as SVG where there is no Grafana: it reads their JSON, asks a Prometheus each
-// panel's queries, and draws what brine's dashboards use: rows, numbers, graphs and heat maps. deploy/pictures calls it.
+// Package dashboard draws Grafana's dashboards as SVG without Grafana: it reads their JSON, sends each panel's queries to a Prometheus, and
+// draws what brine's dashboards use: rows, numbers, graphs and heat maps. deploy/pictures calls it.
 //
-// The invariant: what is drawn is what Prometheus answered; a query that fails or a panel of an unknown kind is an error.
+// The invariant: what is drawn is what Prometheus answered; a failed query or a panel of an unknown kind is an error.
 package dashboard
 
 import (
@@ -10,13 +10,13 @@ import (
 	"slices"
 )
 
-// Board is a dashboard, as far as it is drawn.
+// Board is the part of a dashboard that is drawn.
 type Board struct {
 	UID, Title string
 	Panels     []Panel
 }
 
-// Panel is one panel. Its place is in columns and lines of Grafana's grid.
+// Panel is one panel. Its position is in columns and lines of Grafana's grid.
 type Panel struct {
 	Type, Title string
 	GridPos     struct{ X, Y, W, H int }
@@ -56,7 +56,7 @@ func Read(text []byte) (*Board, error) {
 	return &b, nil
 }
 
-// color is of a value.
+// color returns the color of a value.
 func (p *Panel) color(v float64) string {
 	color := ""
 	for _, s := range p.FieldConfig.Defaults.Thresholds.Steps {

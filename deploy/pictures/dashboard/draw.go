@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Pixels of the grid: 24 columns, and lines of a height.
+// The grid in pixels: 24 columns, and lines of this height.
 const (
 	width  = 1392.0
 	column = width / 24

@@ -10,11 +10,11 @@ import (
 
 const (
 	legendLine = 15.0
-	legendMost = 6  // lines of it
-	linesMost  = 16 // of a graph: those with the largest values; more of them nobody can tell apart
+	legendMost = 6  // number of lines
+	linesMost  = 16 // number of lines in a graph: those with the largest values; nobody can tell more of them apart
 )
 
-// drawGraph draws lines over time, and below them their names with the last and the largest value.
+// drawGraph draws lines over time, and below them their names with the last and largest values.
 func drawGraph(c *canvas, p *Panel, at box, s *Source, all []series) error {
 	unit := p.FieldConfig.Defaults.Unit
 	all, left := largest(all, linesMost)
@@ -61,8 +61,8 @@ func drawLimits(c *canvas, p *Panel, plot box, most float64) {
 	}
 }
 
-// points returns a path through values, with gaps where there are none, and where it begins and ends. Half pixels are enough, and a
-// level line needs no points: so pictures stay small.
+// points returns a path through values, with gaps where there are none, and its first and last point. To keep pictures small, it rounds to
+// half pixels, and omits points within level lines.
 func points(values []float64, plot box, most float64) (d string, first, last float64) {
 	var path strings.Builder
 	half := func(v float64) float64 { return math.Round(2*v) / 2 }
@@ -83,7 +83,7 @@ func points(values []float64, plot box, most float64) (d string, first, last flo
 			continue
 		default:
 			fmt.Fprintf(&path, "%s%g %g", command, x-px, y-py)
-			command = " " // SVG repeats it
+			command = " " // SVG repeats the command
 		}
 		if math.IsNaN(first) {
 			first = x
@@ -93,7 +93,7 @@ func points(values []float64, plot box, most float64) (d string, first, last flo
 	return strings.ReplaceAll(path.String(), " -", "-"), first, last
 }
 
-// largest keeps the n series with the largest values, in the order of the panel, and returns how many it left out.
+// largest returns the n series with the largest values, in the order of the panel, and the number of the others.
 func largest(all []series, n int) (kept []series, left int) {
 	if len(all) <= n {
 		return all, 0

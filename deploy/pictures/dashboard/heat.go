@@ -9,16 +9,16 @@ import (
 	"strings"
 )
 
-// inferno is the color scale, from nothing to the most.
+// inferno is the color scale, from zero to the maximum.
 var inferno = []string{"#181b1f", "#140e36", "#230a4f", "#390962", "#4f0d6c", "#65156e", "#7a1d6d", "#8f2469", "#a42c60", "#b93556",
 	"#cc4248", "#dc5039", "#e96529", "#f37819", "#fa9008", "#fca50a", "#fbbf24", "#f6d746", "#f1ed71", "#fcffa4"}
 
-// drawHeat draws a line of cells for each series: of a histogram from the smallest bucket up, else from the first name down.
+// drawHeat draws a line of cells per series: for a histogram from the smallest bucket up, otherwise from the first name down.
 func drawHeat(c *canvas, p *Panel, at box, s *Source, all []series) error {
 	unit, names := p.FieldConfig.Defaults.Unit, ""
 	if p.Targets[0].Format == "heatmap" {
 		all, unit, names = apart(all), "short", p.Options.YAxis.Unit
-		slices.Reverse(all) // the longest on top
+		slices.Reverse(all) // longest on top
 	}
 	left := 8.0
 	for i := range all {
@@ -36,15 +36,15 @@ func drawHeat(c *canvas, p *Panel, at box, s *Source, all []series) error {
 	timeAxis(c, plot, s)
 	drawCells(c, plot, all, most)
 	line := plot.h / float64(len(all))
-	every := int(math.Ceil(11 / line)) // so that names do not lie over each other
+	every := int(math.Ceil(11 / line)) // so that names do not overlap
 	for i := 0; i < len(all); i += every {
 		c.text(plot.x-5, plot.y+(float64(i)+.5)*line+4, fmt.Sprintf(`fill="%s" text-anchor="end"`, muted), fitted(all[i].name, 11, left))
 	}
 	return drawScale(c, box{plot.x, plot.y + plot.h + 26, min(plot.w, 220), 8}, most, unit)
 }
 
-// drawCells draws one path for each color, of lines as thick as a cell, in cells as its lengths: a rectangle for each would be large.
-// The root brings out little beside much.
+// drawCells draws one path per color. Its lines are as thick as a cell, and its lengths are in cells; one rectangle per cell would be
+// large. A square root makes small values visible next to large ones.
 func drawCells(c *canvas, plot box, all []series, most float64) {
 	cells := make([]strings.Builder, len(inferno))
 	columns := len(all[0].values)
@@ -84,7 +84,7 @@ func drawScale(c *canvas, at box, most float64, unit string) error {
 	return err
 }
 
-// apart takes from each bucket of a histogram, which counts all that is smaller, the one below it.
+// apart subtracts from each bucket of a histogram, which is cumulative, the one below it.
 func apart(all []series) []series {
 	bound := func(s series) float64 {
 		v, err := strconv.ParseFloat(s.labels["le"], 64)
@@ -107,7 +107,7 @@ func apart(all []series) []series {
 	return out
 }
 
-// bucketName writes the bound of a bucket in its unit.
+// bucketName returns the bound of a bucket in its unit.
 func bucketName(le, unit string) string {
 	v, err := strconv.ParseFloat(le, 64)
 	if err != nil || math.IsInf(v, 1) {

@@ -2,7 +2,7 @@ package dashboard
 
 import "fmt"
 
-// drawNumber draws the last value, and how it was before.
+// drawNumber draws the last value, and its history.
 func drawNumber(c *canvas, p *Panel, at box, line series) error {
 	text, err := format(line.last(), p.FieldConfig.Defaults.Unit)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// The look is that of Grafana in the dark.
+// The look of Grafana's dark theme.
 const (
 	background = "#111217"
 	surface    = "#181b1f"
@@ -19,7 +19,7 @@ const (
 var palette = []string{"#73bf69", "#f2cc0c", "#8ab8ff", "#ff780a", "#f2495c", "#5794f2", "#b877d9", "#37a2eb", "#e0b400", "#96d98d",
 	"#ffa6b0", "#ca95e5", "#56a64b", "#3274d9", "#fa6400", "#8f3bb8"}
 
-// named is a color that Grafana knows by name.
+// named returns a color that Grafana knows by name.
 func named(color string) string {
 	if c, ok := map[string]string{"green": "#73bf69", "orange": "#ff9830", "red": "#f2495c"}[color]; ok {
 		return c
@@ -27,7 +27,7 @@ func named(color string) string {
 	return color
 }
 
-// canvas is an SVG in the making. Lengths are pixels; one decimal is enough.
+// canvas is an SVG under construction. Lengths are in pixels, to one decimal.
 type canvas struct{ strings.Builder }
 
 func (c *canvas) rect(x, y, w, h float64, attributes string) {
@@ -42,10 +42,10 @@ func (c *canvas) line(x1, y1, x2, y2 float64, attributes string) {
 	fmt.Fprintf(c, `<path d="M%.4g %.4gL%.4g %.4g" %s/>`+"\n", x1, y1, x2, y2, attributes)
 }
 
-// letter is how wide a letter is at size 1, on the average.
+// letter is the average width of a letter at size 1.
 const letter = 0.56
 
-// fitted cuts a text to a width in pixels.
+// fitted truncates a text to a width in pixels.
 func fitted(text string, size, width float64) string {
 	most := max(1, int(width/(size*letter)))
 	if r := []rune(text); len(r) > most {
@@ -54,5 +54,5 @@ func fitted(text string, size, width float64) string {
 	return text
 }
 
-// box is a place on the canvas.
+// box is an area of the canvas.
 type box struct{ x, y, w, h float64 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// scale is a way to write large and small numbers: each suffix is base times the one before.
+// scale is a way to abbreviate large and small numbers: each suffix is base times the one before.
 type scale struct {
 	base     float64
 	suffixes []string
@@ -18,12 +18,12 @@ var units = map[string]scale{
 	"Bps":   {1000, []string{" B/s", " kB/s", " MB/s", " GB/s"}},
 }
 
-// format writes a number in a unit of Grafana's.
+// format returns a number in one of Grafana's units.
 func format(v float64, unit string) (string, error) {
 	switch {
 	case math.IsNaN(v):
 		return "–", nil
-	case unit == "percentunit" && v > .99 && v < 1: // what is missing to the whole counts
+	case unit == "percentunit" && v > .99 && v < 1: // what is missing to 100 % matters
 		return fmt.Sprintf("%.2f %%", math.Floor(1e4*v)/100), nil
 	case unit == "percentunit":
 		return digits(100*v) + " %", nil
@@ -57,7 +57,7 @@ func duration(v float64) string {
 	return digits(v/3600) + " h"
 }
 
-// digits writes three digits that count.
+// digits returns three significant digits.
 func digits(v float64) string {
 	switch a := math.Abs(v); {
 	case a == 0:
@@ -74,7 +74,7 @@ func digits(v float64) string {
 
 func trimmed(s string) string { return strings.TrimSuffix(strings.TrimRight(s, "0"), ".") }
 
-// ticks are round numbers from 0 to a little over most, some three to five, in a unit.
+// ticks returns round numbers from 0 to a little over most, some three to five, in a unit.
 func ticks(most float64, unit string) []float64 {
 	if most <= 0 || math.IsInf(most, 0) || math.IsNaN(most) {
 		most = 1

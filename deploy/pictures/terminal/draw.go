@@ -12,10 +12,10 @@ const (
 	text, screen          = "#d5d7e0", "#0d1117"
 )
 
-// shades are the letters that are drawn as boxes, since fonts leave gaps between them: how much of the ground they cover.
+// shades are the letters that are drawn as boxes, because fonts leave gaps between them, with the fraction that they cover.
 var shades = map[rune]float64{'█': 1, '▓': .75, '▒': .5, '░': .28, '·': .12}
 
-// Draw returns a window with the title and what was written in it.
+// Draw returns a window with the title and the written text.
 func Draw(title, written string) []byte {
 	lines := parse(written)
 	columns := 0
@@ -76,7 +76,7 @@ func drawRun(c *strings.Builder, r run, y float64) {
 	}
 }
 
-// alike is how many letters can be drawn at once: the same box again and again, or text up to the next box or wide gap.
+// alike returns the number of letters that can be drawn at once: repetitions of the same box, or text up to the next box or wide gap.
 func alike(letters []rune) int {
 	n := 1
 	if _, boxed := shades[letters[0]]; boxed {

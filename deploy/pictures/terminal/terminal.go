@@ -1,7 +1,7 @@
-// Package terminal draws what a program wrote to a terminal as SVG: text with the colors and styles that it asked for by
-// escape sequences, as `tmux capture-pane -e` gives them. deploy/pictures calls it.
+// Package terminal draws what a program wrote to a terminal as SVG: text with the colors and styles of its escape sequences, as `tmux
+// capture-pane -e` returns them. deploy/pictures calls it.
 //
-// The invariant: every letter stands in its own column, whatever font the reader has. Each is taken to be one column wide.
+// The invariant: every letter is in its own column, whatever font the reader has. Each counts as one column wide.
 package terminal
 
 import (
@@ -9,13 +9,13 @@ import (
 	"strings"
 )
 
-// style is how a letter looks.
+// style is the style of a letter.
 type style struct {
-	color                    string // "" is the terminal's own
+	color                    string // "" is the terminal's default
 	bold, underline, reverse bool
 }
 
-// run is letters of one style that follow one another.
+// run is a run of letters in one style.
 type run struct {
 	style
 	column int
@@ -43,11 +43,11 @@ func parse(text string) (lines [][]run) {
 	return lines
 }
 
-// with applies the codes of one escape sequence; those that are not drawn are passed over.
+// with applies the codes of one escape sequence; it ignores those that cannot be drawn.
 func (s style) with(codes string) style {
 	all := strings.Split(codes, ";")
 	for i := 0; i < len(all); i++ {
-		n, _ := strconv.Atoi(all[i]) // none is 0
+		n, _ := strconv.Atoi(all[i]) // an empty code is 0
 		switch {
 		case n == 0:
 			s = style{}
