@@ -8,23 +8,24 @@ import (
 	"brine/hbase"
 )
 
-// cellOf names a cell by its row, column and version.
+// cellOf identifies a cell by its row, column and version.
 type cellOf struct {
 	row, column string
 	version     int64
 }
 
-// expected is what a table must hold: of each cell the values that it may have, in the order of their records, and whose.
+// expected is the required contents of a table: for each cell its possible values, in the order of their records, with the scans that have
+// them.
 type expected map[cellOf][]*claim
 
-// claim is a scan that a cell may be of, or must be unless another one has overwritten it: some process may have written what the filter
-// of the one that has committed leaves out.
+// claim is a scan that a cell may belong to, or must belong to unless another one overwrote it: a process may have written what the filter
+// of the process that committed drops.
 type claim struct {
 	*scan
 	must bool
 }
 
-// expect makes it of the input, without anything of brine, by what filters say of each record.
+// expect computes the expected contents from the input, without using brine, by the filters that apply to each record.
 func (l *Ledger) expect(table int, filters func(*record) (by, must some)) expected {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -49,7 +50,7 @@ func (l *Ledger) expect(table int, filters func(*record) (by, must some)) expect
 	return cells
 }
 
-// check compares what the tables and the dead letters hold with the input, and the tables with those of the undisturbed run.
+// check compares the contents of the tables and dead letters with the input, and the tables with those of the undisturbed run.
 func (w *World) check(ctx context.Context) {
 	begun := some(0).with(w.plan.settings().filter)
 	filters := [...]func(*record) (by, must some){
@@ -72,7 +73,7 @@ func (w *World) check(ctx context.Context) {
 	w.count()
 }
 
-// read reads a table whole, all versions of all cells.
+// read reads all versions of all cells of a table.
 func (w *World) read(ctx context.Context, table string) map[cellOf]string {
 	cells := map[cellOf]string{}
 	for r, err := range w.operator.Scan(ctx, table, hbase.Scan{MaxVersions: 1 << 30, Raw: true}) {
@@ -85,7 +86,7 @@ func (w *World) read(ctx context.Context, table string) map[cellOf]string {
 			if c.Type != hbase.Put {
 				w.ledger.find("4: %s holds a delete marker at %q", table, at)
 			}
-			if _, twice := cells[at]; !twice { // of several puts of one cell the newest comes first
+			if _, twice := cells[at]; !twice { // of several puts to one cell, the newest comes first
 				cells[at] = string(c.Value)
 			}
 		}
@@ -93,7 +94,7 @@ func (w *World) read(ctx context.Context, table string) map[cellOf]string {
 	return cells
 }
 
-// compare holds a table against the input: invariants 1, 3, 4 and 6.
+// compare compares a table with the input: invariants 1, 3, 4 and 6.
 func (w *World) compare(table int, name string, got map[cellOf]string, want expected, undisturbed bool) {
 	for at, value := range got {
 		scans := want[at]
@@ -123,7 +124,7 @@ func valueOf(table int, at cellOf, s *claim) string {
 	return ""
 }
 
-// checkTies sees that the cells of one row and version are all of one event: a mutation is applied whole. Invariant 6.
+// checkTies checks that all cells of a row and version belong to one event, because a mutation is applied whole: invariant 6.
 func (w *World) checkTies(table int, name string, got map[cellOf]string, want expected) {
 	id := tables[table].columns[0]
 	for at, scans := range want {
@@ -134,7 +135,7 @@ func (w *World) checkTies(table int, name string, got map[cellOf]string, want ex
 		winner := got[ids]
 		silent := func(s *claim) bool { return s.ID == winner && valueOf(table, at, s) == nowhere }
 		nameless := func(s *claim) bool { return valueOf(table, ids, s) == nowhere }
-		if slices.ContainsFunc(want[ids], silent) || slices.ContainsFunc(scans, nameless) { // a delete leaves what another one has written
+		if slices.ContainsFunc(want[ids], silent) || slices.ContainsFunc(scans, nameless) { // a delete leaves what another one wrote
 			continue
 		}
 		if !slices.ContainsFunc(scans, func(s *claim) bool { return s.ID == winner && valueOf(table, at, s) == got[at] }) {
@@ -143,8 +144,8 @@ func (w *World) checkTies(table int, name string, got map[cellOf]string, want ex
 	}
 }
 
-// compareRuns compares the table with that of the undisturbed run, except for what another filter has left out or kept, and for ties, which
-// an unknown outcome may decide otherwise.
+// compareRuns compares the table with that of the undisturbed run, except for what another filter dropped or kept, and for ties, which an
+// unknown outcome may decide differently.
 func (w *World) compareRuns(name string, got [2]map[cellOf]string, want [2]expected) {
 	same := 0
 	for at, scans := range want[0] {
@@ -160,7 +161,7 @@ func (w *World) compareRuns(name string, got [2]map[cellOf]string, want [2]expec
 	}
 }
 
-// checkCollisions sees that only rows which two different events share were said to be such: invariant 10.
+// checkCollisions checks that only rows that two different events share were reported as such: invariant 10.
 func (w *World) checkCollisions(want [2]expected) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -180,7 +181,7 @@ func (w *World) checkCollisions(want [2]expected) {
 	}
 }
 
-// count takes the numbers of the run.
+// count fills in the numbers of the run.
 func (w *World) count() {
 	w.mu.Lock()
 	defer w.mu.Unlock()

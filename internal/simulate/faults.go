@@ -13,14 +13,14 @@ import (
 	"brine/internal/memnet"
 )
 
-// trouble is a fault under way: what it is done to, its own luck, and how long it lasts.
+// trouble is a fault in progress: what it acts on, its random numbers, and its length.
 type trouble struct {
 	*World
 	rng    *rand.Rand
 	length time.Duration
 }
 
-// faults are what can go wrong, by name. Each returns when it is over; what it has broken is whole again then.
+// faults are the possible faults, by name. Each returns when it is over, with everything that it broke repaired.
 var faults map[string]func(*trouble)
 
 func init() {
@@ -95,7 +95,7 @@ func init() {
 		ofRegistry + " garbage": func(t *trouble) { t.schemas(answerGarbage) },
 		ofRegistry + " refuses": func(t *trouble) { t.schemas(answerRefusal) },
 		ofRegistry + " forgets": func(t *trouble) {
-			t.length = min(t.length, unknownAfter/2) // longer, and an id that it has forgotten is rightly taken for unknown
+			t.length = min(t.length, unknownAfter/2) // any longer, and a forgotten id is rightly taken for unknown
 			t.schemas(answerUnknown)
 		},
 	}
@@ -119,7 +119,7 @@ func (t *trouble) upTo(d time.Duration) time.Duration {
 
 func (t *trouble) slot() *slot { return t.slots[t.rng.IntN(len(t.slots))] }
 
-// repeatedly does something n times within the fault's length.
+// repeatedly calls f n times within the fault's length.
 func (t *trouble) repeatedly(n int, f func()) {
 	whole := t.length
 	t.length /= time.Duration(n)
@@ -130,7 +130,7 @@ func (t *trouble) repeatedly(n int, f func()) {
 	t.length = whole
 }
 
-// on begins something at a place, and ends it when the fault is over; without an end it returns at once.
+// on begins something at a place, and ends it when the fault is over; if end is nil, it returns at once.
 func (t *trouble) on(p *memnet.Place, begin, end func(*memnet.Place)) {
 	begin(p)
 	if end != nil {
@@ -186,11 +186,11 @@ func (t *trouble) losing() func(*memnet.Place) {
 	return func(p *memnet.Place) { p.Lose(n) }
 }
 
-// guest begins the names of members that come once. By the consumer protocol they are not static: kfake keeps what a static member had
-// forever, and not for as long as a session lasts.
+// guest is the name prefix of members that join once. By the consumer protocol they are not static, because kfake keeps a static member's
+// partitions forever instead of for a session.
 const guest = "guest"
 
-// storm has members join the group and leave it, or die.
+// storm makes members join the group and leave it, or die.
 func (t *trouble) storm() {
 	var guests sync.WaitGroup
 	n := 2 + t.rng.IntN(5)
@@ -213,7 +213,7 @@ func (t *trouble) storm() {
 	guests.Wait()
 }
 
-// answering makes the brokers answer with errors to some of the requests about a group or a topic.
+// answering makes the brokers answer some of the requests about a group or a topic with errors.
 func (t *trouble) answering(group, topic string, errs []*kerr.Error, keys ...kmsg.Key) {
 	part := 0.1 + 0.9*t.rng.Float64()
 	luck := sync.Mutex{}

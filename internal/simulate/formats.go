@@ -18,19 +18,19 @@ import (
 	"brine/sink"
 )
 
-// What the pipeline of a plan with a filter makes of events, and what one with otherwise asks of those that change the last row of their
-// waybill; and beside it the same in Go. A tombstone has no station, so that it is not asked.
+// What the pipeline of a plan with a filter computes from events, and the condition of a plan with otherwise for events that change the
+// last row of their waybill, each with the same in Go. A tombstone has no station, so the condition does not apply to it.
 const (
 	info     = `station + " " + note`
 	lastWhen = `station < "S25"`
 
-	lastCondition = "rows.1.when" // the name of its field
+	lastCondition = "rows.1.when" // name of the condition's field
 )
 
-// hidden reports whether its row in the table last is not made, since a condition does not hold.
+// hidden reports whether its row in the table last is not made because a condition does not hold.
 func (s *scan) hidden() bool { return s.Otherwise != "" && s.Station >= "S25" && !s.Gone }
 
-// schema is what the pipeline declares of the input, with a filter.
+// schema returns the pipeline's schema of the input, with a filter.
 func (p *Plan) schema(by filter) (event.Schema, error) {
 	s := event.Schema{Version: 1, Fields: []event.Field{
 		{Name: "waybill", Type: event.Text}, {Name: "at", Type: event.TimeMS}, {Name: "action", Type: event.Text},
@@ -42,7 +42,7 @@ func (p *Plan) schema(by filter) (event.Schema, error) {
 	case "csv":
 		s.Format = csv.Format{Columns: columns}
 	}
-	if p.Tombstones { // what says which row lies beside the value, in the key and in headers
+	if p.Tombstones { // what identifies the row is outside the value, in the key and in headers
 		s.Tombstones, s.Images.Deleted = true, "gone"
 		s.Fields[0].Place = event.WholeKey
 		for _, i := range []int{1, 2, 4} {
@@ -56,7 +56,7 @@ func (p *Plan) schema(by filter) (event.Schema, error) {
 	return s, p.derive(&s, by)
 }
 
-// derive adds what expressions make of events.
+// derive adds what expressions compute from events.
 func (p *Plan) derive(s *event.Schema, by filter) error {
 	if !p.Filter && p.Otherwise == "" && by == 0 {
 		return nil
@@ -81,7 +81,7 @@ func (p *Plan) derive(s *event.Schema, by filter) error {
 	return nil
 }
 
-// registeredFormat is the format of records that name their schemas.
+// registeredFormat returns the format of records that name their schemas.
 func (p *Plan) registeredFormat(c *registry.Client) event.Format {
 	if p.Format == "avro" {
 		return avro.Registered(c.Framing(), c)
@@ -89,7 +89,7 @@ func (p *Plan) registeredFormat(c *registry.Client) event.Format {
 	return protobuf.Registered(c.Framing(), c)
 }
 
-// format is the name of the records' format: plans that were kept before there were several have none.
+// format returns the name of the records' format. Plans that were stored before there were several have none.
 func (p *Plan) format() string {
 	if p.Format == "" {
 		return "json"
@@ -97,7 +97,7 @@ func (p *Plan) format() string {
 	return p.Format
 }
 
-// written is a scan as its record says it: what is nil is absent.
+// written is a scan as its record contains it; nil is absent.
 type written struct{ waybill, at, action, station, id, note *string }
 
 func (p *Plan) written(s *scan, poison string, bad bool) written {
@@ -115,14 +115,14 @@ func (p *Plan) written(s *scan, poison string, bad bool) written {
 	return w
 }
 
-// columns are the names of its values, in their order.
+// columns are the names of the values, in order.
 var columns = []string{"waybill", "at", "action", "station", "id", "note"}
 
 func (w *written) values() [6]*string {
 	return [...]*string{w.waybill, w.at, w.action, w.station, w.id, w.note}
 }
 
-// encoders write scans as a record of their format, broken if that is the record's poison.
+// encoders encode scans as a record of their format, broken if that is the record's poison.
 var encoders = map[string]func([]written, *record) []byte{
 	"json": func(all []written, r *record) []byte { return r.cut(all[0].json()) },
 	"json_array": func(all []written, r *record) []byte {
@@ -143,7 +143,7 @@ var encoders = map[string]func([]written, *record) []byte{
 		}
 		row := r.cut([]byte(strings.Join(values, ",")))
 		if r.poison == "broken" {
-			row = append(row, `"x`...) // half a row may be one, if it is cut between the two quotes that stand for one
+			row = append(row, `"x`...) // half a row may be valid, if it is cut between the two quotes that stand for one
 		}
 		return row
 	},
@@ -151,7 +151,7 @@ var encoders = map[string]func([]written, *record) []byte{
 	"protobuf": func(all []written, r *record) []byte { return r.framed([]byte{2, 2}, all[0].protobuf(r)) }, // the second message
 }
 
-// cut is what the poisons that concern the whole record make of its value.
+// cut returns the value as broken by the poisons that concern the whole record.
 func (r *record) cut(value []byte) []byte {
 	switch r.poison {
 	case "broken":
@@ -176,10 +176,10 @@ func (w *written) json() []byte {
 	return text
 }
 
-// edition is the number of the schema that records have which come in at a time: each minute of trouble has another.
+// edition returns the number of the schema of records that arrive at a time: it changes every minute of trouble.
 func (r *record) edition() int { return int(r.due / time.Minute) }
 
-// Ids of schemas: those of editions, that of Avro records whose times are texts, and one that nobody has registered.
+// The ids of schemas: of editions, of Avro records whose times are texts, and one that nobody registered.
 const (
 	firstEdition = 256
 	textTimes    = 200
@@ -202,7 +202,7 @@ func (r *record) framed(indexes, value []byte) []byte {
 	return append(append(binary.BigEndian.AppendUint32([]byte{0}, uint32(id)), indexes...), value...)
 }
 
-// rotated is the order of the columns in an edition.
+// rotated returns the order of the columns in an edition.
 func rotated(edition int) (order []int) {
 	for i := range columns {
 		order = append(order, (i+edition)%len(columns))
@@ -210,7 +210,7 @@ func rotated(edition int) (order []int) {
 	return order
 }
 
-// avro writes a scan by the words of Avro's specification: a union's branch, a length and its bytes, or a zigzag number.
+// avro encodes a scan by Avro's specification: a union's branch, a length and its bytes, or a zigzag number.
 func (w *written) avro(r *record) (value []byte) {
 	order := rotated(r.edition())
 	if r.poison == "wrong type" {
@@ -223,7 +223,7 @@ func (w *written) avro(r *record) (value []byte) {
 			value = append(value, 0)
 		case columns[i] == "at" && r.poison != "wrong type":
 			at, _ := strconv.ParseInt(*v, 10, 64)
-			if r.edition()%2 == 1 { // in microseconds, some of a millisecond
+			if r.edition()%2 == 1 { // in microseconds, some within a millisecond
 				at = at*1000 + 7
 			}
 			value = binary.AppendVarint(append(value, 2), at)
@@ -234,7 +234,7 @@ func (w *written) avro(r *record) (value []byte) {
 	return value
 }
 
-// protobuf writes a scan as a message whose fields have other numbers in each edition.
+// protobuf encodes a scan as a message whose field numbers differ in each edition.
 func (w *written) protobuf(r *record) (value []byte) {
 	for number, i := range rotated(r.edition()) {
 		v := w.values()[i]

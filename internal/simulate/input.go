@@ -19,19 +19,19 @@ import (
 )
 
 const (
-	scansKey = `md5(waybill, 2) + waybill + "|" + desc(at, ms) + "|" + action` // a row for each event
-	lastKey  = `md5(waybill, 2) + waybill`                                     // where the changes of one waybill meet
+	scansKey = `md5(waybill, 2) + waybill + "|" + desc(at, ms) + "|" + action` // one row per event
+	lastKey  = `md5(waybill, 2) + waybill`                                     // one row for all changes of a waybill
 
 	maxCell = 4 << 10 // bytes; a longer note is a dead letter
 )
 
-// column is one column of the tables and the field that it is set from.
+// column is a column of the tables and the field that sets it.
 type column struct {
 	family, qualifier string
 	value             func(*scan) string
 }
 
-// tables are the two tables that each scan is written to; a suffix names another pair of them.
+// tables are the two tables to which each scan is written; a suffix names another pair of them.
 var tables = []struct {
 	name    string
 	kind    sink.RowKind
@@ -47,10 +47,10 @@ var tables = []struct {
 		{"a", goneQualifier, (*scan).lastEnded}}},
 }
 
-// lastTable is the one whose rows may have a condition.
+// lastTable is the table whose rows may have a condition.
 const lastTable = 1
 
-// unlessHidden is a column's value that an event which makes no row does not write.
+// unlessHidden returns a column's value, which an event that makes no row does not write.
 func unlessHidden(value func(*scan) string) func(*scan) string {
 	return func(s *scan) string {
 		if s.hidden() {
@@ -60,13 +60,14 @@ func unlessHidden(value func(*scan) string) func(*scan) string {
 	}
 }
 
-// goneQualifier is of the column that says whether a row is deleted. It comes last: the first cell of a row is its scan's id.
+// goneQualifier is the qualifier of the column that says whether a row is deleted. It sorts last, because the first cell of a row must be
+// its scan's id.
 const goneQualifier = "z"
 
 // nowhere is the value of a column that an event does not write.
 const nowhere = "\x00nowhere"
 
-// field is a column's field, as the sink's configuration names it.
+// field returns a column's field, as the sink's configuration names it.
 func (p *Plan) field(qualifier string) string {
 	if qualifier == "n" && p.Filter {
 		return "info"
@@ -74,7 +75,7 @@ func (p *Plan) field(qualifier string) string {
 	return map[string]string{"i": "id", "s": "station", "n": "note", goneQualifier: "gone"}[qualifier]
 }
 
-// rows is the sink's configuration of a pair of tables.
+// rows returns the sink's configuration for a pair of tables.
 func rows(p *Plan, schema event.Schema, suffix string) ([]sink.Rows, error) {
 	var all []sink.Rows
 	for i, t := range tables {
@@ -106,14 +107,14 @@ type scan struct {
 	Waybill, Action, Station, ID, Note string
 
 	At   int64
-	Info string // what the pipeline's let makes of it
+	Info string // result of the pipeline's let
 	Gone bool   // it is a tombstone
-	Ends bool   // of a plan with tombstones: a column says whether it is one
+	Ends bool   // in a plan with tombstones: a column says whether it is one
 
-	Otherwise sink.Otherwise // of its plan
+	Otherwise sink.Otherwise // of the plan
 }
 
-// scansRow and lastRow are the rows by the words of docs/rowkeys.md, so that they do not share a mistake with rowkey.
+// scansRow and lastRow build the rows as docs/rowkeys.md describes them, so that they do not share a mistake with rowkey.
 func (s *scan) scansRow() string {
 	at := binary.BigEndian.AppendUint64(nil, uint64(math.MaxInt64-s.At))
 	return s.lastRow() + "|" + string(at) + "|" + s.Action
@@ -124,7 +125,7 @@ func (s *scan) lastRow() string {
 	return hex.EncodeToString(sum[:])[:2] + s.Waybill
 }
 
-// stationed is what the column of stations has of it.
+// stationed returns the scan's value in the column of stations.
 func (s *scan) stationed() string {
 	if s.Gone {
 		return nowhere
@@ -132,7 +133,7 @@ func (s *scan) stationed() string {
 	return s.Station
 }
 
-// ended is what the column has of it that says whether a row is deleted, in the bytes of HBase.
+// ended returns the scan's value in the column that says whether a row is deleted, in the bytes of HBase.
 func (s *scan) ended() string {
 	switch {
 	case !s.Ends:
@@ -143,7 +144,7 @@ func (s *scan) ended() string {
 	return "\x00"
 }
 
-// lastEnded is the same in the table last, whose rows may also end since a condition does not hold any more.
+// lastEnded returns the same for the table last, whose rows may also end because a condition no longer holds.
 func (s *scan) lastEnded() string {
 	switch {
 	case s.hidden() && s.Otherwise == sink.Skip:
@@ -156,7 +157,7 @@ func (s *scan) lastEnded() string {
 	return s.ended()
 }
 
-// noted is what the column of notes has of it.
+// noted returns the scan's value in the column of notes.
 func (s *scan) noted() string {
 	if s.Gone {
 		return nowhere
@@ -175,12 +176,12 @@ type record struct {
 	value  []byte
 	beside map[string]string // headers
 	scans  []*scan           // what can be written of it, if a filter keeps it
-	poison string            // what is wrong with it; empty: nothing
+	poison string            // its fault; empty: none
 
-	by, must some // filters: those by which it was submitted, and those by which what was committed has settled it
+	by, must some // filters: those by which it was submitted, and those by which what was committed settled it
 }
 
-// input draws the records of a run, which come in over so long, in the order of their times.
+// input draws the records of a run, which arrive over the given time, sorted by time.
 func input(rng *rand.Rand, p *Plan, start time.Time, over time.Duration) []record {
 	var all []record
 	pause := int64(over) * int64(p.Burst) / int64(p.Records)
@@ -193,11 +194,11 @@ func input(rng *rand.Rand, p *Plan, start time.Time, over time.Duration) []recor
 	return all
 }
 
-// draw makes one record: mostly of a new scan, and now and then what makes trouble.
+// draw returns one record: usually of a new scan, and sometimes of a troublesome one.
 func draw(rng *rand.Rand, p *Plan, n int, due time.Duration, start time.Time, before []record) record {
 	first, poison := drawScan(rng, p, fmt.Sprintf("%06d", n), due, start, before)
 	r := record{due: due, key: first.Waybill, scans: []*scan{first}, poison: poison}
-	for i := 1; p.Format == "json_array" && i < 1+n%4; i++ { // of one waybill, since what follows what is known only within a partition
+	for i := 1; p.Format == "json_array" && i < 1+n%4; i++ { // of one waybill, because order holds only within a partition
 		s, _ := drawScan(rng, p, fmt.Sprintf("%06d.%d", n, i), due, start, nil)
 		s.Waybill = first.Waybill
 		if rng.IntN(10) == 0 {
@@ -215,7 +216,7 @@ func draw(rng *rand.Rand, p *Plan, n int, due time.Duration, start time.Time, be
 	return r
 }
 
-// drawScan makes one scan, and says what is to be wrong with its record.
+// drawScan returns one scan, and the fault that its record is to have.
 func drawScan(rng *rand.Rand, p *Plan, id string, due time.Duration, start time.Time, before []record) (s *scan, poison string) {
 	s = &scan{
 		Waybill: fmt.Sprintf("W%03d", rng.IntN(p.Waybills)), At: start.Add(due).UnixMilli() - rng.Int64N(1000),
@@ -232,19 +233,19 @@ func drawScan(rng *rand.Rand, p *Plan, id string, due time.Duration, start time.
 	case luck < p.Poison:
 		return s, p.poison(rng)
 	case other == nil:
-	case luck < p.Poison+0.01: // an older version comes late
+	case luck < p.Poison+0.01: // an older version arrives late
 		s.Waybill, s.At = other.Waybill, other.At-1-rng.Int64N(100_000)
 	case luck < p.Poison+0.02: // two changes of one waybill in one millisecond
 		s.Waybill, s.At = other.Waybill, other.At
 	case luck < p.Poison+0.03: // the same event twice
 		*s = *other
-	case luck < p.Poison+0.035: // two events on one row
+	case luck < p.Poison+0.035: // two events for one row
 		s.Waybill, s.At, s.Action = other.Waybill, other.At, other.Action
 	}
 	return s, ""
 }
 
-// poison draws what is wrong with a record.
+// poison draws a record's fault.
 func (p *Plan) poison(rng *rand.Rand) string {
 	kinds := []string{"broken", "no waybill", "wrong type", "from the future", "too large", "null"}
 	if p.Filter {
@@ -260,7 +261,7 @@ func (p *Plan) poison(rng *rand.Rand) string {
 	return kind
 }
 
-// write writes the record's value in the plan's format, makes of it what its poison says, and leaves in scans what must become of it.
+// write encodes the record's value in the plan's format, breaks it according to its poison, and leaves in scans what must become of it.
 func (r *record) write(rng *rand.Rand, p *Plan) {
 	at := 0
 	if len(r.scans) > 1 {
@@ -268,7 +269,7 @@ func (r *record) write(rng *rand.Rand, p *Plan) {
 	}
 	bad := r.scans[at]
 	if r.poison != "" {
-		bad.Action = "ARRIVE" // which every filter keeps
+		bad.Action = "ARRIVE" // every filter keeps it
 	}
 	switch r.poison {
 	case "from the future":
@@ -289,7 +290,7 @@ func (r *record) write(rng *rand.Rand, p *Plan) {
 	}
 	switch r.poison {
 	case "":
-	case "no waybill", "too large": // which is seen where it would be written: what comes with it is
+	case "no waybill", "too large": // detected when it is written: the other scans of the record are written
 		r.scans = slices.Delete(r.scans, at, at+1)
 	default:
 		r.scans = nil
@@ -303,7 +304,7 @@ func (r *record) write(rng *rand.Rand, p *Plan) {
 	}
 }
 
-// partition is where a key's records go.
+// partition returns the partition of a key's records.
 func partition(key string, of int) int {
 	h := fnv.New32a()
 	h.Write([]byte(key))

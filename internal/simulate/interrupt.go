@@ -6,8 +6,7 @@ import (
 	"time"
 )
 
-// stopInTheMiddle stops all processes while records come in: what they have submitted is committed, so that nothing is
-// redelivered. Invariant 9.
+// stopInTheMiddle stops all processes while records arrive. They commit what they have submitted, so nothing is redelivered: invariant 9.
 func (w *World) stopInTheMiddle(ctx context.Context, rng *rand.Rand) bool {
 	w.interrupt(ctx, rng, func(s *slot) { s.stop() }, func(submitted, committed int64, p int) {
 		if submitted > committed {
@@ -17,7 +16,8 @@ func (w *World) stopInTheMiddle(ctx context.Context, rng *rand.Rand) bool {
 	return w.settles(ctx, group, catchUp)
 }
 
-// killInTheMiddle kills them: what is redelivered was pending, or settled since the last commits. Invariant 9.
+// killInTheMiddle kills all processes while records arrive. What is redelivered was pending, or settled since the last commits: invariant
+// 9.
 func (w *World) killInTheMiddle(ctx context.Context, rng *rand.Rand) bool {
 	window := int64(0)
 	for _, s := range w.slots {
@@ -36,8 +36,8 @@ func (w *World) killInTheMiddle(ctx context.Context, rng *rand.Rand) bool {
 	return w.settles(ctx, group, catchUp)
 }
 
-// interrupt lets records come in, ends all processes in the middle of it, and starts them again once ended has looked at
-// what each partition's processes had submitted and committed.
+// interrupt lets records arrive, ends all processes in the middle of it, and starts them again once ended has checked what each partition's
+// processes had submitted and committed.
 func (w *World) interrupt(ctx context.Context, rng *rand.Rand, end func(*slot), ended func(submitted, committed int64, p int)) {
 	some := *w.plan
 	some.Records, some.Burst, some.Poison, some.Nulls = 60, 4, 0, 0
@@ -63,7 +63,7 @@ func (w *World) interrupt(ctx context.Context, rng *rand.Rand, end func(*slot), 
 	}
 }
 
-// since counts the records of a partition that came in after a time.
+// since returns the number of records of a partition that arrived after a time.
 func (l *Ledger) since(p int, at time.Time) int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -66,7 +66,7 @@ func (w *World) startKafka() error {
 	return nil
 }
 
-// watch shows the ledger what the brokers are asked for.
+// watch shows the ledger the requests to the brokers.
 func (b *brokers) watch() {
 	see := func(key kmsg.Key, f func(kmsg.Request)) {
 		b.ControlKey(key.Int16(), func(q kmsg.Request) (kmsg.Response, error, bool) {
@@ -91,8 +91,8 @@ func (b *brokers) watch() {
 	see(kmsg.Produce, func(q kmsg.Request) { b.letters(q.(*kmsg.ProduceRequest)) })
 }
 
-// apart refuses members by the classic protocol once a group has some by the other one, as kfake does the other way round: a broker has
-// both in one group, kfake has not.
+// apart refuses members by the classic protocol once a group has some by the consumer protocol, as kfake does the other way round. A real
+// broker can have both in one group, kfake cannot.
 func (b *brokers) apart(q *kmsg.JoinGroupRequest) (kmsg.Response, error, bool) {
 	if q.Group != group || !b.ledger.consumed() {
 		return nil, nil, false
@@ -102,7 +102,7 @@ func (b *brokers) apart(q *kmsg.JoinGroupRequest) (kmsg.Response, error, bool) {
 	return r, nil, true
 }
 
-// letters notes the dead letters of a request.
+// letters records the dead letters in a request.
 func (b *brokers) letters(q *kmsg.ProduceRequest) {
 	for _, t := range q.Topics {
 		if t.Topic != deadTopic {
@@ -124,7 +124,7 @@ func (b *brokers) letters(q *kmsg.ProduceRequest) {
 
 var unpack = kgo.DefaultDecompressor()
 
-// recordsOf takes a batch apart.
+// recordsOf decodes a batch.
 func recordsOf(raw []byte) ([]kmsg.Record, error) {
 	const codec = 0b111 // bits of the attributes
 	var batch kmsg.RecordBatch
@@ -146,7 +146,7 @@ func recordsOf(raw []byte) ([]kmsg.Record, error) {
 	return records, nil
 }
 
-// placeOf reads which record a dead letter is of.
+// placeOf returns the position of the record that a dead letter is about.
 func placeOf(headers []kmsg.Header) (p position, ok bool) {
 	for _, h := range headers {
 		switch h.Key {
@@ -160,7 +160,7 @@ func placeOf(headers []kmsg.Header) (p position, ok bool) {
 	return p, ok
 }
 
-// produce sends records at their times, a burst together.
+// produce sends records at their times, each burst together.
 func (b *brokers) produce(ctx context.Context, records []record, start time.Time) error {
 	for len(records) > 0 {
 		n := 1
@@ -188,7 +188,7 @@ func (b *brokers) produce(ctx context.Context, records []record, start time.Time
 	return nil
 }
 
-// committed returns what the broker holds for a group, 0 for nothing.
+// committed returns the offsets that the broker holds for a group, 0 for none.
 func (b *brokers) committed(group string, partitions int) []int64 {
 	offsets := make([]int64, partitions)
 	if info := b.GroupInfo(group); info != nil {

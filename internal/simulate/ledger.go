@@ -19,35 +19,35 @@ type position struct {
 	offset    int64
 }
 
-// Ledger is what the servers saw: which records there are, which mutations were applied, which dead letters were written, which
-// member had which partition, and what was committed. It holds each commit against the invariants as it comes.
+// Ledger is what the servers saw: which records exist, which mutations were applied, which dead letters were written, which member had
+// which partition, and what was committed. It checks each commit against the invariants as it arrives.
 type Ledger struct {
 	mu       sync.Mutex
-	records  [][]*record // by partition, in the order of offsets
+	records  [][]*record // by partition, in offset order
 	applied  map[string]map[string]bool
 	buried   map[position]bool
 	owners   map[int32]map[string]map[int]bool // by generation and owner
 	checked  []int64                           // by partition: everything below is known to be settled
 	accepted map[int]int64                     // what the broker holds
 	last     map[commitOf]int64
-	doubts   map[string]time.Time    // by slot, when a commit of its process failed last
-	clients  map[string]string       // by member: of which loop it is the name to the brokers
+	doubts   map[string]time.Time    // by slot: when a commit of its process last failed
+	clients  map[string]string       // by member: the name of its loop to the brokers
 	loops    map[string]*reading     // by that name
-	has      map[string]map[int]bool // by member by the consumer protocol: the partitions that it may have
+	has      map[string]map[int]bool // by member of the consumer protocol: the partitions that it may have
 
 	findings []string
 	found    map[string]int // by invariant
 	commits  int
 }
 
-// reading is what a loop is seen to do, by partition, since it was assigned it last.
+// reading is what a loop did, by partition, since it was last assigned the partition.
 type reading struct {
 	filter filter
-	from   map[int]int64 // the first that was submitted
-	upto   map[int]int64 // below it all that it has submitted is known to be settled
+	from   map[int]int64 // first submitted offset
+	upto   map[int]int64 // everything that it submitted below it is known to be settled
 }
 
-// commitOf is who commits, for which partition.
+// commitOf identifies who commits for which partition.
 type commitOf struct {
 	generation int32
 	member     string
@@ -63,8 +63,7 @@ func newLedger(partitions int) *Ledger {
 
 const maxFindings = 5 // of one invariant
 
-// find notes what is wrong. What it says begins with the number of the invariant in docs/reliability.md, 0 when the simulation itself
-// has failed.
+// find records a fault. Its text begins with the number of the invariant in docs/reliability.md, or 0 if the simulation itself failed.
 func (l *Ledger) find(format string, args ...any) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -78,7 +77,7 @@ func (l *Ledger) note(format string, args ...any) {
 	}
 }
 
-// add enters a record that is about to be produced, and returns its place.
+// add adds a record that is about to be produced, and returns its position.
 func (l *Ledger) add(r *record) position {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -99,7 +98,7 @@ func (l *Ledger) ends() []int64 {
 	return ends
 }
 
-// apply notes a mutation that a region server has applied: the first cell of a row is its scan's id.
+// apply records a mutation that a region server applied: the first cell of a row is its scan's id.
 func (l *Ledger) apply(table, id string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -115,8 +114,8 @@ func (l *Ledger) bury(p position) {
 	l.buried[p] = true
 }
 
-// settled reports whether what a record says is durable: in all tables, or in the dead letters; what the filter leaves out says nothing.
-// l.mu is held.
+// settled reports whether a record's contents are durable: in all tables, or in the dead letters. What the filter drops has no contents.
+// The caller holds l.mu.
 func (l *Ledger) settled(p position, by filter) bool {
 	r := l.records[p.partition][p.offset]
 	if r.poison != "" && !l.buried[p] {
@@ -127,7 +126,7 @@ func (l *Ledger) settled(p position, by filter) bool {
 			if !by.keeps(s) {
 				continue
 			}
-			if id := t.columns[0].value(s); id != nowhere && !l.applied[t.name][id] { // what is hidden is not known by an id
+			if id := t.columns[0].value(s); id != nowhere && !l.applied[t.name][id] { // what is hidden cannot be recognized by an id
 				return false
 			}
 		}
@@ -135,7 +134,7 @@ func (l *Ledger) settled(p position, by filter) bool {
 	return true
 }
 
-// writing counts the records of a partition between two offsets, which are committed, that write something.
+// writing returns the number of records between two committed offsets of a partition that write something.
 func (l *Ledger) writing(partition int, from, to int64) (n int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -148,7 +147,7 @@ func (l *Ledger) writing(partition int, from, to int64) (n int) {
 	return n
 }
 
-// tombstones counts the records that are deletes.
+// tombstones returns the number of records that are deletes.
 func (l *Ledger) tombstones() (n int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -162,7 +161,7 @@ func (l *Ledger) tombstones() (n int) {
 	return n
 }
 
-// assign notes which member has which partition in a generation, from the leader's request.
+// assign records which member has which partition in a generation, from the leader's request.
 func (l *Ledger) assign(q *kmsg.SyncGroupRequest) {
 	if len(q.GroupAssignment) == 0 {
 		return
@@ -186,8 +185,8 @@ func (l *Ledger) assign(q *kmsg.SyncGroupRequest) {
 	l.owners[q.Generation] = members
 }
 
-// ownerOf returns the owner of a member's partitions: a static member that comes back has them in the same generation, under
-// another id. The ids of dynamic members begin with their client's name and life, those of static ones with their instance's.
+// ownerOf returns the owner of a member's partitions: a static member that returns has them in the same generation, with another id. The
+// ids of dynamic members begin with their client's name and life, those of static ones with their instance's.
 func ownerOf(member string) string {
 	if instance, _, _ := strings.Cut(member, "-"); !strings.Contains(instance, ".") {
 		return instance
@@ -195,7 +194,7 @@ func ownerOf(member string) string {
 	return member
 }
 
-// commit holds a commit, accepted or not, against invariant 5.
+// commit checks a commit, accepted or not, against invariant 5.
 func (l *Ledger) commit(q *kmsg.OffsetCommitRequest) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -240,7 +239,7 @@ func (l *Ledger) commitOne(by commitOf, offset int64) {
 	}
 }
 
-// begins is from where on what a loop commits of a partition is what it has read itself, as far as that was not looked at before.
+// begins returns the offset from which on a loop's commits for a partition cover what it has read itself and was not checked before.
 func (r *reading) begins(partition int, otherwise int64) int64 {
 	from, ok := r.from[partition]
 	if !ok {
@@ -249,14 +248,14 @@ func (r *reading) begins(partition int, otherwise int64) int64 {
 	return max(from, r.upto[partition])
 }
 
-// begin notes that a loop begins, by its name to the brokers.
+// begin records that a loop begins, by its name to the brokers.
 func (l *Ledger) begin(client string, by filter) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.loops[client] = &reading{by, map[int]int64{}, map[int]int64{}}
 }
 
-// assigned notes that a loop has begun to work on partitions.
+// assigned records that a loop has begun to work on partitions.
 func (l *Ledger) assigned(client string, partitions []int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -266,7 +265,7 @@ func (l *Ledger) assigned(client string, partitions []int) {
 	}
 }
 
-// submitted notes what a loop has submitted.
+// submitted records what a loop submitted.
 func (l *Ledger) submitted(client string, b *event.Batch) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -281,7 +280,7 @@ func (l *Ledger) submitted(client string, b *event.Batch) {
 	}
 }
 
-// answered notes what a broker answers to whoever wants to be, or is, a member.
+// answered records a broker's answer to a member or a client that wants to be one.
 func (l *Ledger) answered(client string, q kmsg.Request, answer kmsg.Response) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -295,8 +294,8 @@ func (l *Ledger) answered(client string, q kmsg.Request, answer kmsg.Response) {
 	}
 }
 
-// beat notes which partitions a member by the consumer protocol may have in its epoch: those that it is given, and those that it had since
-// it last joined and that it has not given back and no other member has been given since. l.mu is held.
+// beat updates which partitions a member of the consumer protocol may have in its epoch: those that it is given, and those that it had
+// since it last joined, has not given back, and that no other member has been given since. The caller holds l.mu.
 func (l *Ledger) beat(client string, q *kmsg.ConsumerGroupHeartbeatRequest, a *kmsg.ConsumerGroupHeartbeatResponse) {
 	member := q.MemberID
 	if a.MemberID != nil {
@@ -339,15 +338,15 @@ func (l *Ledger) beat(client string, q *kmsg.ConsumerGroupHeartbeatRequest, a *k
 	maps.Copy(of[member], l.has[member])
 }
 
-// consumed reports whether the group has had members by the consumer protocol.
+// consumed reports whether the group has had members of the consumer protocol.
 func (l *Ledger) consumed() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return len(l.has) > 0
 }
 
-// doubt notes that a commit of a process failed. It may have been sent, and arrive after later ones, whatever the process does; a
-// process that knows commits again, so that what the broker holds is right in the end.
+// doubt records that a commit of a process failed. It may have been sent, and arrive after later ones, whatever the process does. A process
+// that knows this commits again, so that the broker holds the right offset in the end.
 func (l *Ledger) doubt(process string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -357,7 +356,7 @@ func (l *Ledger) doubt(process string) {
 
 const doubtful = 3 * time.Minute // longer than any fault holds up a request
 
-// doubtful reports whether a member's commits may arrive out of order. l.mu is held.
+// doubtful reports whether a member's commits may arrive out of order. The caller holds l.mu.
 func (l *Ledger) doubtful(member string) bool {
 	slot, _, _ := strings.Cut(l.clients[member], ".")
 	at, ok := l.doubts[slot]
@@ -373,7 +372,7 @@ func (l *Ledger) anyDoubtful() bool {
 	return false
 }
 
-// accept notes what the broker holds, which never goes back.
+// accept records what the broker holds, which never goes back.
 func (l *Ledger) accept(partition int, offset int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -383,7 +382,7 @@ func (l *Ledger) accept(partition int, offset int64) {
 	l.accepted[partition] = offset
 }
 
-// Findings are all that was found wrong, each begins with its invariant's number; empty when nothing was.
+// Findings returns everything that was found wrong, each beginning with its invariant's number.
 func (l *Ledger) Findings() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()

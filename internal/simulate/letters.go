@@ -7,7 +7,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// checkLetters reads the dead letters: each record that cannot be written is there whole, and no other. Invariant 2.
+// checkLetters reads the dead letters: each record that cannot be written must be there whole, and no other. Invariant 2.
 func (w *World) checkLetters(ctx context.Context) {
 	client, err := kgo.NewClient(kgo.SeedBrokers(w.kafka.ListenAddrs()...), kgo.Dialer(w.net.NewAside("reader").Dial),
 		kgo.ConsumeTopics(deadTopic), kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()))

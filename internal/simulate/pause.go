@@ -10,22 +10,22 @@ import (
 	"brine/ingest/pace"
 )
 
-// ofAsked begins the names of the faults that are asked for: only plans with Asks have them.
+// ofAsked is the name prefix of the faults that are requests to pipelines: only plans with Asks have them.
 const ofAsked = "asked to"
 
 const (
 	controlTopic = "brine.control"
 	controlEvery = 5 * time.Second
-	putWithin    = 2 * time.Minute // longer than brokers are away for
+	putWithin    = 2 * time.Minute // longer than brokers are away
 )
 
-// controlOf opens what people ask of pipelines. Whoever uses it does so alone: it holds a mutex while it waits for brokers.
+// controlOf opens the requests to pipelines. Only one goroutine may use it at a time: it holds a mutex while it waits for brokers.
 func (w *World) controlOf(k ingest.Kafka) *control.Topic {
 	k.Brokers = w.kafka.ListenAddrs()
 	return control.Open(control.Options{Kafka: k, Topic: controlTopic, RequestTimeout: requestTime, Every: controlEvery, Logger: w.log})
 }
 
-// ask changes what is asked of the group.
+// ask changes what is requested of the group.
 func (w *World) ask(change func(*control.Entry)) error {
 	w.asking <- struct{}{} // no mutex, see the package's limits
 	defer func() { <-w.asking }()
@@ -38,7 +38,7 @@ func (w *World) ask(change func(*control.Entry)) error {
 	return topic.Put(ctx, group, w.asked)
 }
 
-// asks asks for something for as long as the fault lasts. The brokers may miss its beginning, but not its end.
+// asks makes a request for the length of the fault. The brokers may miss its beginning, but not its end.
 func (t *trouble) asks(begin, end func(*control.Entry)) {
 	_ = t.ask(begin)
 	t.last()
@@ -56,14 +56,14 @@ func (t *trouble) slowDown() {
 	t.asks(func(e *control.Entry) { e.Limit = limit }, func(e *control.Entry) { e.Limit = 0 })
 }
 
-// obedience is what a process knows of what is asked of it.
+// obedience is what a process knows about the requests to it.
 type obedience struct {
 	known bool
 	entry control.Entry
-	since map[int]int // by partition, batches of records that it submitted for the first time since it knows of a pause
+	since map[int]int // by partition, the number of batches of records that it first submitted since it learned of a pause
 }
 
-// follow has the process do what is asked, until ctx ends.
+// follow makes the process obey requests until ctx is done.
 func (p *Process) follow(ctx context.Context) {
 	topic := p.world.controlOf(ingest.Kafka{Dial: p.place.Dial, ClientID: p.Name})
 	defer topic.Close()
@@ -75,7 +75,7 @@ func (p *Process) follow(ctx context.Context) {
 	}, func(err error) { p.world.log.Debug("what is asked cannot be read", "process", p.Name, "error", err) })
 }
 
-// obeyLocked has the loop do what is asked, once that is known. p.mu is held.
+// obeyLocked makes the loop obey the known requests. The caller holds p.mu.
 func (p *Process) obeyLocked() {
 	if p.now == nil || !p.obeys.known {
 		return
@@ -86,8 +86,8 @@ func (p *Process) obeyLocked() {
 	p.now.pace.Set(pace.Order{Paused: p.obeys.entry.Paused, Limit: p.obeys.entry.Limit})
 }
 
-// pauses holds the process to a pause: what had its turn already is submitted, a batch of a partition at most, and again what was before.
-// p.mu is held.
+// pauses checks that the process obeys a pause: it may submit what already had its turn, at most one batch per partition, and resubmit what
+// it submitted before. The caller holds p.mu.
 func (p *Process) pauses(b *event.Batch) {
 	if !p.obeys.entry.Paused {
 		return

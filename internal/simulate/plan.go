@@ -10,30 +10,31 @@ import (
 	"brine/sink"
 )
 
-// Plan is what a seed draws: how large the world is, what comes in, and what goes wrong when.
+// Plan is what a seed draws: the size of the world, the input, and what goes wrong when.
 type Plan struct {
 	Seed uint64
 
 	Processes, Partitions, Brokers, Servers int
 
-	Records  int // of the input while faults last
-	Burst    int // records that come together, on average
+	Records  int // in the input while faults last
+	Burst    int // average number of records that come together
 	Waybills int
-	Note     int     // bytes of a scan's note, at most
-	Poison   float64 // part of the records that cannot be written
+	Note     int     // most bytes of a scan's note
+	Poison   float64 // fraction of the records that cannot be written
 
 	Format string  `json:",omitempty"` // of the records, one of formats; "": json
 	Filter bool    `json:",omitempty"` // the pipeline has a when and a let
-	Nulls  float64 `json:",omitempty"` // part of the records that have no value
+	Nulls  float64 `json:",omitempty"` // fraction of the records without a value
 
-	Tombstones bool `json:",omitempty"` // records without a value are deletes of what their keys and headers say
+	Tombstones bool `json:",omitempty"` // records without a value delete what their keys and headers identify
 
 	// Otherwise is what becomes of a row of the table last whose when does not hold; "": its rows have no when.
 	Otherwise sink.Otherwise `json:",omitempty"`
 
-	Asks bool `json:",omitempty"` // the processes do what people ask of them while they run
+	Asks bool `json:",omitempty"` // the processes obey people's requests while they run
 
-	// Protocol is how the processes are members of their group: by the classic protocol, the consumer protocol, or one and then the other.
+	// Protocol is how the processes are members of their group: by the classic protocol, the consumer protocol, or first one and then the
+	// other.
 	Protocol string `json:",omitempty"`
 
 	Static     bool // the processes are static members of their group
@@ -42,20 +43,20 @@ type Plan struct {
 	MaxBatch   int           // records
 	RPCTimeout time.Duration // of the HBase client
 	Retries    int
-	InTransit  time.Duration // how long regions stay closed that move
+	InTransit  time.Duration // how long regions that move stay closed
 
 	Faults []Fault
 }
 
-// Fault is one thing that goes wrong, from a time on for a while.
+// Fault is something that goes wrong at a time for a while.
 type Fault struct {
 	Kind string
 	At   time.Duration // after the start
 	For  time.Duration
-	Seed uint64 // of what the fault draws when it begins: its victim, its strength
+	Seed uint64 // for what the fault draws when it begins: its victim, its strength
 }
 
-// Trouble is how long faults may begin; they end by its end.
+// Trouble is the time in which faults may begin; they end by its end.
 const Trouble = 10 * time.Minute
 
 // Draw draws the plan of a seed.
@@ -89,8 +90,8 @@ func Draw(seed uint64) *Plan {
 	return p
 }
 
-// drawFormat draws how the records are written, and what goes wrong with the registry of their schemas, if they have one. The luck is its
-// own: all else that a seed draws is as it would be without.
+// drawFormat draws the format of the records, and, if the format has schemas, the faults of their registry. It uses its own random numbers,
+// so that everything else that a seed draws stays the same.
 func (p *Plan) drawFormat() {
 	rng := rand.New(rand.NewPCG(p.Seed, 4))
 	p.Format = []string{"json", "json", "json_array", "csv", "avro", "protobuf"}[rng.IntN(6)]
@@ -105,14 +106,14 @@ func (p *Plan) drawFormat() {
 	}
 }
 
-// add adds a fault, of up to a minute.
+// add adds a fault of up to a minute.
 func (p *Plan) add(rng *rand.Rand, kind string) {
 	at := time.Duration(rng.Int64N(int64(Trouble)))
 	lasts := time.Second + time.Duration(rng.Int64N(int64(time.Minute)))
 	p.Faults = append(p.Faults, Fault{Kind: kind, At: at, Seed: rng.Uint64(), For: min(Trouble-at, lasts)})
 }
 
-// drawReloads draws whether the processes are reloaded, and when. The luck is its own, as that of the format.
+// drawReloads draws whether the processes are reloaded, and when. It uses its own random numbers, as drawFormat does.
 func (p *Plan) drawReloads() {
 	rng := rand.New(rand.NewPCG(p.Seed, 7))
 	if rng.IntN(2) == 0 {
@@ -124,7 +125,7 @@ func (p *Plan) drawReloads() {
 	}
 }
 
-// drawAsks draws whether people ask for pauses and limits. The luck is its own too.
+// drawAsks draws whether people ask for pauses and limits. It uses its own random numbers too.
 func (p *Plan) drawAsks() {
 	rng := rand.New(rand.NewPCG(p.Seed, 8))
 	if p.Asks = rng.IntN(3) == 0; !p.Asks {
@@ -136,13 +137,13 @@ func (p *Plan) drawAsks() {
 	}
 }
 
-// The protocols of plans, beside "", which is the classic one.
+// The protocols of plans, besides "", which is the classic one.
 const (
 	byBrokers = "consumer"
-	moving    = "moving" // from the classic one to that of consumers
+	moving    = "moving" // from the classic to the consumer protocol
 )
 
-// drawProtocol draws by which protocol the processes are members. The luck is its own too.
+// drawProtocol draws the protocol by which the processes are members. It uses its own random numbers too.
 func (p *Plan) drawProtocol() {
 	rng := rand.New(rand.NewPCG(p.Seed, 9))
 	p.Protocol = []string{"", "", byBrokers, moving}[rng.IntN(4)]
@@ -157,24 +158,24 @@ func (p *Plan) drawProtocol() {
 	}
 }
 
-// apart begin the names of the faults that only some plans have.
+// apart are the name prefixes of the faults that only some plans have.
 var apart = []string{ofRegistry, ofReload, ofAsked, ofConsumers}
 
-// kindsOf are the faults whose names begin so.
+// kindsOf returns the faults whose names have a prefix.
 func kindsOf(prefix string) []string {
 	return slices.DeleteFunc(Kinds(), func(kind string) bool { return !strings.HasPrefix(kind, prefix) })
 }
 
-// drawTombstones draws whether records without a value are deletes. The luck is its own, as that of the format.
+// drawTombstones draws whether records without a value are deletes. It uses its own random numbers, as drawFormat does.
 func (p *Plan) drawTombstones() {
 	rng := rand.New(rand.NewPCG(p.Seed, 5))
-	if rng.IntN(3) > 0 || p.Format == "json_array" { // several events have one key, and one of each header
+	if rng.IntN(3) > 0 || p.Format == "json_array" { // several events share one key and one of each header
 		return
 	}
 	p.Tombstones, p.Nulls = true, []float64{0.01, 0.1}[rng.IntN(2)]
 }
 
-// drawOtherwise draws whether one of the tables has a condition. The luck is its own too.
+// drawOtherwise draws whether one of the tables has a condition. It uses its own random numbers too.
 func (p *Plan) drawOtherwise() {
 	p.Otherwise = []sink.Otherwise{"", "", sink.Skip, sink.Delete}[rand.New(rand.NewPCG(p.Seed, 6)).IntN(4)]
 }
@@ -182,7 +183,7 @@ func (p *Plan) drawOtherwise() {
 // registered reports whether records name schemas at a registry.
 func (p *Plan) registered() bool { return p.Format == "avro" || p.Format == "protobuf" }
 
-// Kinds are the names of all faults.
+// Kinds returns the names of all faults.
 func Kinds() []string {
 	var names []string
 	for name := range faults {
@@ -192,7 +193,7 @@ func Kinds() []string {
 	return names
 }
 
-// String is the plan for people who look for what a seed has found.
+// String describes the plan for people who examine what a seed found.
 func (p *Plan) String() string {
 	var b strings.Builder
 	q := *p

@@ -14,33 +14,33 @@ import (
 	"brine/sink"
 )
 
-// Bug is what a test has wrong on purpose in every process, to see that it is found.
+// Bug is a deliberate fault of a test in every process, to check that it is found.
 type Bug struct {
-	Writer   func(event.Writer) event.Writer         // stands before the sink
-	Hooks    func(*World, *Process, *ingest.Options) // changes what the loop is given
-	Reloaded func(*ingest.Options)                   // changes what a loop is given that follows another one
+	Writer   func(event.Writer) event.Writer         // wraps the sink
+	Hooks    func(*World, *Process, *ingest.Options) // changes the loop's options
+	Reloaded func(*ingest.Options)                   // changes the options of a loop that follows another one
 }
 
-// Process is one life of one brine: it starts, and starts again when it cannot begin, until it is stopped or killed.
+// Process is one life of one brine: it starts, and retries if it cannot begin, until it is stopped or killed.
 type Process struct {
 	Name  string
 	world *World
 	place *memnet.Place
 	opts  ingest.Options
-	tail  string          // of the names of the tables that it writes to
-	file  func() settings // as it is configured now
+	tail  string          // suffix of the names of the tables to which it writes
+	file  func() settings // its present configuration
 
 	stop context.CancelFunc
 	done chan struct{}
-	look chan struct{} // at the file, for what has changed
+	look chan struct{} // look at the file for changes
 
 	mu        sync.Mutex
-	submitted map[int]int64 // by partition, the offset after the last record that was submitted
+	submitted map[int]int64 // by partition, the offset after the last submitted record
 	did       Counts
-	loops     int   // that have begun
-	now       *loop // nil: it has not begun
+	loops     int   // number of loops begun
+	now       *loop // nil: none has begun
 	obeys     obedience
-	failed    error // what the last attempt to begin ended with
+	failed    error // error of the last attempt to begin
 }
 
 const (
@@ -49,7 +49,7 @@ const (
 	buffered    = 256 << 10
 	stopWithin  = 30 * time.Second
 
-	haltAfterRejects = 8 // in a row: far more than poison makes of what is written
+	haltAfterRejects = 8 // in a row: far more than poison causes among what is written
 	sessionTime      = 12 * time.Second
 
 	rebalanceTime = 2 * sessionTime
@@ -89,7 +89,7 @@ func (w *World) start(name, group, tail string, file func() settings) *Process {
 	return p
 }
 
-// live is one attempt: it ends when ctx does, or with the error that it could not begin with.
+// live is one attempt: it ends when ctx is done, or with the error that kept it from beginning.
 func (p *Process) live(ctx context.Context) error {
 	file := p.file()
 	c, err := hbase.Open(ctx, hbase.Options{
@@ -123,13 +123,13 @@ func (p *Process) live(ctx context.Context) error {
 	}
 }
 
-// Stop ends the life as an operator does, and waits for that.
+// Stop ends the life as an operator would, and waits for its end.
 func (p *Process) Stop() {
 	p.stop()
 	<-p.done
 }
 
-// Kill ends it as kill -9 does: nothing that it still does reaches anyone.
+// Kill ends the life as kill -9 would: nothing that it still does reaches anyone.
 func (p *Process) Kill() {
 	p.place.Down()
 	p.stop()
@@ -146,7 +146,7 @@ func (p *Process) retried(r hbase.RetryInfo) {
 		"mutations", r.Mutations, "pause", r.Pause)
 }
 
-// hooks count what the loop meets.
+// hooks count the loop's events.
 func (p *Process) hooks(l *loop) (h ingest.Hooks) {
 	count := func(n *int, by int) {
 		p.mu.Lock()
@@ -172,7 +172,7 @@ func (p *Process) hooks(l *loop) (h ingest.Hooks) {
 	return h
 }
 
-// collision counts what the sink takes for two events on one row, which must be that.
+// collision counts a row that the sink reports as shared by two events, which it must be.
 func (p *Process) collision(i sink.CollisionInfo) {
 	if strings.TrimSuffix(i.Table, p.tail) == tables[0].name {
 		p.world.collided(p, string(i.Row))

@@ -14,13 +14,13 @@ import (
 	"brine/registry"
 )
 
-// ofRegistry begins the names of the faults that only plans have whose records name schemas.
+// ofRegistry is the name prefix of the faults that only plans have whose records name schemas.
 const ofRegistry = "registry"
 
 // unknownAfter is how long processes ask for an id that the registry does not know.
 const unknownAfter = 20 * time.Second
 
-// answer is what the registry does with requests.
+// answer is how the registry treats requests.
 type answer uint8
 
 const (
@@ -32,22 +32,21 @@ const (
 	answerUnknown
 )
 
-// registryFake answers requests for schemas as a registry does, or wrongly. It is what the processes' requests end at: there is no network
-// between.
+// registryFake answers requests for schemas as a registry would, or wrongly. The processes call it directly, without a network.
 type registryFake struct {
-	schemas map[int]any // what is answered for an id
+	schemas map[int]any // answers by id
 
 	mu    sync.Mutex
 	wrong []trait
 }
 
-// trait is one fault under way.
+// trait is a fault in progress.
 type trait struct {
 	answer answer
 	over   chan struct{}
 }
 
-// newRegistryFake makes the registry of a plan, nil if its records name no schemas.
+// newRegistryFake returns the registry of a plan, or nil if its records name no schemas.
 func newRegistryFake(p *Plan) *registryFake {
 	if !p.registered() {
 		return nil
@@ -92,7 +91,7 @@ func protobufSchema(edition int) string {
 	return fmt.Sprintf("syntax = \"proto3\";\nmessage Other {}\nmessage Scan {\n%s}\n", &fields)
 }
 
-// client is a process's client of the registry.
+// client returns a process's client of the registry.
 func (g *registryFake) client() (*registry.Client, error) {
 	return registry.New(registry.Options{URLs: []string{"http://registry"}, UnknownAfter: unknownAfter, Transport: g})
 }
@@ -122,7 +121,7 @@ func (g *registryFake) RoundTrip(q *http.Request) (*http.Response, error) {
 	case answerUnknown:
 		return response(q, http.StatusNotFound, `{"error_code":40403,"message":"Schema not found"}`), nil
 	}
-	id, _ := strconv.Atoi(strings.TrimPrefix(q.URL.Path, "/schemas/ids/")) // 0, which is nobody's, for another path
+	id, _ := strconv.Atoi(strings.TrimPrefix(q.URL.Path, "/schemas/ids/")) // 0, which nobody has, for another path
 	schema := g.schemas[id]
 	if schema == nil {
 		return response(q, http.StatusNotFound, `{"error_code":40403,"message":"Schema not found"}`), nil
@@ -137,7 +136,7 @@ func response(q *http.Request, status int, body string) *http.Response {
 		Body: io.NopCloser(bytes.NewBufferString(body)), Request: q}
 }
 
-// schemas has the registry answer wrongly while the fault lasts.
+// schemas makes the registry answer wrongly while the fault lasts.
 func (t *trouble) schemas(a answer) {
 	g := t.registry
 	if g == nil { // a plan of another format was given this fault

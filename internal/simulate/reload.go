@@ -14,10 +14,10 @@ import (
 	"brine/sink"
 )
 
-// loop is what works in a process, from one reload to the next.
+// loop is what works in a process from one reload to the next.
 type loop struct {
 	process *Process
-	client  string // its name to the brokers, which no other has
+	client  string // its name to the brokers, which is unique
 	file    settings
 	cfg     *config.Config
 	writer  *sink.Sink
@@ -27,7 +27,7 @@ type loop struct {
 
 	stop   context.CancelFunc
 	ended  chan struct{}
-	failed error // once it has ended
+	failed error // set once it has ended
 }
 
 // stores are what all loops of a process share.
@@ -36,7 +36,7 @@ type stores struct {
 	names *registry.Client // nil: records name no schemas
 }
 
-// newLoop makes a loop that is configured so, with its writer. Nothing works yet.
+// newLoop returns a loop with this configuration, and its writer. Nothing works yet.
 func (p *Process) newLoop(with stores, file settings) (*loop, error) {
 	cfg, err := file.config()
 	if err != nil {
@@ -44,7 +44,7 @@ func (p *Process) newLoop(with stores, file settings) (*loop, error) {
 	}
 	l := &loop{process: p, client: p.Name, file: file, cfg: cfg, pace: new(pace.Pace), ended: make(chan struct{})}
 	if p.world.plan.Asks && p.opts.Group != reference {
-		l.pace = pace.New(pace.Order{Paused: true, Unread: true}) // until it is known what is asked
+		l.pace = pace.New(pace.Order{Paused: true, Unread: true}) // until the requests are known
 	}
 	p.mu.Lock()
 	p.loops++
@@ -85,7 +85,7 @@ func (p *Process) newLoop(with stores, file settings) (*loop, error) {
 	return l, err
 }
 
-// spoil has what is wrong on purpose in a loop be so.
+// spoil applies the deliberate fault to a loop.
 func (p *Process) spoil(o *ingest.Options) {
 	bug := p.world.bug
 	if bug.Writer != nil {
@@ -99,7 +99,7 @@ func (p *Process) spoil(o *ingest.Options) {
 	}
 }
 
-// start has the loop work until ctx ends, or it is stopped.
+// start runs the loop until ctx is done or it is stopped.
 func (l *loop) start(ctx context.Context) {
 	p := l.process
 	p.mu.Lock()
@@ -115,7 +115,7 @@ func (l *loop) start(ctx context.Context) {
 	})
 }
 
-// client is the name to the brokers of what works in the process now.
+// client returns the name to the brokers of what now works in the process.
 func (p *Process) client() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -127,8 +127,8 @@ func (p *Process) client() string {
 
 const graceTime = 30 * time.Second // beyond stopWithin: for commits, and for leaving the group
 
-// reload has a process work as its file says now, as the service does it: what cannot change changes nothing, nor does anything before the
-// loop that is to follow is made; one that has to change settles, commits, leaves its group and is followed by the other.
+// reload applies the present file to a process, as the service does. A configuration that cannot change changes nothing, nor does anything
+// change before the next loop is made. A loop that has to change settles, commits, leaves its group, and is followed by the next one.
 func (p *Process) reload(ctx context.Context, l *loop, with stores) *loop {
 	file := p.file()
 	if file == l.file {
@@ -175,7 +175,7 @@ func (p *Process) count(by func(*Counts)) {
 	by(&p.did)
 }
 
-// refuses holds a process to refusing a configuration: one that it cannot read, or that asks for what cannot change while it runs.
+// refuses checks that a process refuses a configuration that it cannot read, or that asks for what cannot change while it runs.
 func (w *World) refuses(from, to settings) {
 	before, err := from.config()
 	if err != nil {

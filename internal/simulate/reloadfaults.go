@@ -6,14 +6,14 @@ import (
 	"brine/ingest"
 )
 
-// ofReload begins the names of the faults that change what processes are configured with while they work.
+// ofReload is the name prefix of the faults that change the configuration of running processes.
 const ofReload = "reload"
 
-// ofConsumers begins the names of the faults that have to do with the consumer protocol.
+// ofConsumers is the name prefix of the faults that concern the consumer protocol.
 const ofConsumers = "consumers"
 
-// takeOver moves the group to the consumer protocol, one process after another. kfake has no group of members of both: the first are
-// refused until the last one has left it.
+// takeOver moves the group to the consumer protocol, one process after another. kfake cannot have members of both in a group: it refuses
+// the first ones until the last of the others has left.
 func (t *trouble) takeOver() {
 	t.eachInTurn(func(f *settings) { f.protocol = ingest.Consumer })
 }
@@ -29,13 +29,13 @@ func (t *trouble) eachInTurn(change func(*settings)) {
 	t.length = whole
 }
 
-// reloadLive changes what counts at once.
+// reloadLive changes what takes effect at once.
 func (t *trouble) reloadLive() {
 	t.slot().reload(func(f *settings) { f.stall += time.Second })
 	t.last()
 }
 
-// reloadDrain changes what a process has to settle and commit for, once and then again.
+// reloadDrain changes what makes a process settle and commit first, and then changes it again.
 func (t *trouble) reloadDrain() {
 	s := t.slot()
 	t.repeatedly(2, func() {
@@ -46,14 +46,14 @@ func (t *trouble) reloadDrain() {
 	})
 }
 
-// reloadFilter gives all processes another filter, one after another, as who deploys it does. Meanwhile some write by the one and some by
-// the other.
+// reloadFilter gives all processes another filter, one after another, as a deployment does. In the meantime, some write by one filter and
+// some by the other.
 func (t *trouble) reloadFilter() {
 	by := filter(t.rng.IntN(len(filters)))
 	t.eachInTurn(func(f *settings) { f.filter = by })
 }
 
-// reloadRefused asks for what cannot change while a process works.
+// reloadRefused asks for what cannot change while a process runs.
 func (t *trouble) reloadRefused() {
 	s := t.slot()
 	now := s.reads()
@@ -66,7 +66,7 @@ func (t *trouble) reloadRefused() {
 		change(&other)
 		t.refuses(now, other)
 	}
-	s.reload(func(f *settings) { f.retries += 100 }) // who starts it meanwhile starts it so
+	s.reload(func(f *settings) { f.retries += 100 }) // whoever starts it now starts it with this
 	t.last()
 	s.reload(func(f *settings) { f.retries -= 100 })
 }

@@ -9,36 +9,36 @@ import (
 	"brine/ingest"
 )
 
-// settings are what a process is configured with, as far as faults change it. They are written as people write them, so that brine says
-// what it takes for another value to count.
+// settings are the part of a process's configuration that faults change. They are applied as configuration text, so that brine itself
+// decides what it takes for another value to count.
 type settings struct {
-	stall            time.Duration // it counts at once
-	window, maxBatch int           // for these and the next three, what runs has to drain
+	stall            time.Duration // takes effect at once
+	window, maxBatch int           // like the next three, takes effect only after what runs has drained
 	autoflush        bool
 	linger           time.Duration
 	protocol         ingest.GroupProtocol
 	filter           filter // what was written before stays as it is
-	retries          int    // of the whole process
-	salt             int    // of row keys, which cannot change
+	retries          int    // for the whole process
+	salt             int    // of row keys; cannot change
 }
 
-// filter is what decides which events are written: one of filters.
+// filter decides which events are written: it is an index of filters.
 type filter int
 
-// filters are the stations, of which one that comes before it is kept also of a SIGN; "": everything is kept.
+// filters are stations: a SIGN is kept only if its station sorts before them; "": everything is kept.
 var filters = [...]string{"", "S10", "S20", "S30", "S35"}
 
 const usual filter = 3 // of a pipeline with a filter that nobody has changed
 
-// when is the filter as the pipeline has it.
+// when returns the filter as the pipeline has it.
 func (f filter) when() string { return fmt.Sprintf(`action != "SIGN" || station < %q`, filters[f]) }
 
-// keeps is the same in Go. A tombstone has no station, so that it is not asked.
+// keeps returns the same in Go. A tombstone has no station, so the filter does not apply to it.
 func (f filter) keeps(s *scan) bool {
 	return f == 0 || s.Action != "SIGN" || s.Station < filters[f] || s.Gone
 }
 
-// some are several filters.
+// some is a set of filters.
 type some uint8
 
 func (s some) with(f filter) some { return s | 1<<f }
@@ -53,7 +53,7 @@ func (s some) keep(of *scan) bool {
 	return false
 }
 
-// settings are those that the processes of a plan begin with.
+// settings returns the initial settings of a plan's processes.
 func (p *Plan) settings() settings {
 	s := settings{stall: 5 * time.Minute, window: p.Window, maxBatch: p.MaxBatch, autoflush: p.Autoflush, linger: 50 * time.Millisecond,
 		protocol: ingest.Classic, retries: p.Retries, salt: 2}
@@ -66,13 +66,13 @@ func (p *Plan) settings() settings {
 	return s
 }
 
-// half is the name of what a process runs, and pipeline that of its pipeline, as the configuration has them.
+// half is the name of what a process runs, and pipeline the name of its pipeline, as in the configuration.
 const (
 	pipeline = "scans"
 	half     = pipeline + ".rows"
 )
 
-// config is the configuration that says so.
+// config returns the configuration with these settings.
 func (s *settings) config() (*config.Config, error) {
 	when := ""
 	if s.filter != 0 {

@@ -10,25 +10,25 @@ import (
 	"brine/ingest"
 )
 
-// slot is a place where a process runs, one life after the other: a machine, a unit of systemd.
+// slot is a place where a process runs, one life after another: a machine, a systemd unit.
 type slot struct {
 	world *World
 	name  string
 
-	mu   sync.Mutex // never held while anything waits
+	mu   sync.Mutex // never held during a wait
 	life *Process   // nil: down
 	past []*Process
-	file settings // what is written of it now
+	file settings // present configuration file
 }
 
-// reads returns what is written of it now.
+// reads returns the present configuration file.
 func (s *slot) reads() settings {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.file
 }
 
-// reload writes other settings and has the life, if there is one, look at them.
+// reload changes the settings and makes the life, if there is one, look at them.
 func (s *slot) reload(change func(*settings)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -61,7 +61,7 @@ func (s *slot) take() *Process {
 	return p
 }
 
-// running returns the life, nil when there is none.
+// running returns the life, or nil if there is none.
 func (s *slot) running() *Process {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -82,7 +82,7 @@ func (s *slot) kill() {
 	}
 }
 
-// heal ends what is wrong with the network of the life, or begins one.
+// heal repairs the network of the life, or begins a life.
 func (s *slot) heal() {
 	if p := s.running(); p != nil {
 		p.place.Heal()
@@ -90,7 +90,7 @@ func (s *slot) heal() {
 	s.start()
 }
 
-// submitted returns, by partition, the offset after the last record that any life of any slot has submitted.
+// submitted returns, by partition, the offset after the last record that any life of any slot submitted.
 func (w *World) submitted() []int64 {
 	offsets := make([]int64, w.plan.Partitions)
 	for _, s := range slices.Concat(w.slots, w.guests) {
@@ -105,7 +105,7 @@ func (w *World) submitted() []int64 {
 	return offsets
 }
 
-// states says what the lives are doing, for a finding.
+// states describes what the lives are doing, for a finding.
 func (w *World) states() string {
 	var b strings.Builder
 	if info := w.kafka.GroupInfo(group); info != nil {

@@ -16,7 +16,7 @@ import (
 // store is the world's HBase.
 type store struct {
 	*embedded.Server
-	places map[string]*memnet.Place // by the address that the node listens on
+	places map[string]*memnet.Place // by the address on which the node listens
 }
 
 func (w *World) startStore(ctx context.Context) error {
@@ -43,7 +43,7 @@ func (w *World) startStore(ctx context.Context) error {
 	return w.createTables(ctx)
 }
 
-// listen opens a node's port: a node that starts again still has its place, so places are added only while the store starts.
+// listen opens a node's port. A node that restarts keeps its place, so places are added only while the store starts.
 func (s *store) listen(n *memnet.Network, addr string) (net.Listener, error) {
 	if p := s.places[addr]; p != nil {
 		return p.Listen("tcp", addr)
@@ -57,13 +57,13 @@ func (s *store) listen(n *memnet.Network, addr string) (net.Listener, error) {
 	return l, nil
 }
 
-// place is the network of a node.
+// place returns the network place of a node.
 func (s *store) place(n *embedded.Node) *memnet.Place { return s.places[n.Addr()] }
 
 // all returns the places of the nodes.
 func (s *store) all() []*memnet.Place { return slices.Collect(maps.Values(s.places)) }
 
-// suffixes name the tables of the run and those of the undisturbed run beside it.
+// suffixes name the tables of the run and of the undisturbed run.
 var suffixes = []string{"", ".undisturbed"}
 
 func (w *World) createTables(ctx context.Context) error {

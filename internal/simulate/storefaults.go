@@ -16,8 +16,8 @@ func (t *trouble) region() (r, next *embedded.Region) {
 	return &all[i], next
 }
 
-// A split, merge or move that cannot be now, since the region is in another transition or has too little in it, is none: its
-// error is not looked at.
+// A split, merge or move that is not possible now, because the region is in another transition or holds too little, does nothing: its error
+// is ignored.
 func (t *trouble) split() {
 	r, _ := t.region()
 	_, _, _ = t.store.Split(r.Encoded, nil)
@@ -34,7 +34,7 @@ func (t *trouble) move() {
 	_ = t.store.Move(r.Encoded, nil)
 }
 
-// server ends a node, and starts it again when the fault is over. A node that another fault has ended is left to that.
+// server ends a node, and restarts it when the fault is over. A node that another fault ended is left to that fault.
 func (t *trouble) server(end func(*embedded.Node)) {
 	n := t.node()
 	if !t.claim(n) {
@@ -45,7 +45,7 @@ func (t *trouble) server(end func(*embedded.Node)) {
 	t.restart(n)
 }
 
-// killAll ends all nodes but those that another fault has ended, and starts them again.
+// killAll ends all nodes except those that another fault ended, and restarts them.
 func (t *trouble) killAll() {
 	var mine []*embedded.Node
 	for _, n := range append(t.store.Nodes(), t.store.Master()) {
@@ -90,7 +90,7 @@ func (t *trouble) restart(n *embedded.Node) {
 	delete(t.claimed, n)
 }
 
-// clock puts a server's clock ahead or back by up to two days.
+// clock moves a server's clock forwards or back by up to two days.
 func (t *trouble) clock() {
 	n, ahead := t.node(), t.upTo(96*time.Hour)-48*time.Hour
 	n.SetClock(ahead)
@@ -98,7 +98,7 @@ func (t *trouble) clock() {
 	n.SetClock(0)
 }
 
-// multi has some of the calls with mutations end as an outcome says.
+// multi makes some of the calls with mutations end with an outcome.
 func (t *trouble) multi(outcome func() *embedded.Outcome) {
 	part := 0.1 + 0.9*t.rng.Float64()
 	remove := t.store.Control("Multi", func(r *embedded.Request) *embedded.Outcome {
@@ -118,7 +118,7 @@ func (t *trouble) excepting(names ...string) func() *embedded.Outcome {
 	return func() *embedded.Outcome { return &embedded.Outcome{Exception: all[names[t.rng.IntN(len(names))]]} }
 }
 
-// regions has one region of each call fail, with one of the exceptions.
+// regions makes one region of each call fail with one of the exceptions.
 func (t *trouble) regions(names ...string) func() *embedded.Outcome {
 	all := embedded.Exceptions()
 	return func() *embedded.Outcome {

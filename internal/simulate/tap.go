@@ -9,7 +9,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// tapped is a broker's listener, and what reads along what the broker answers. The broker has no hook for that.
+// tapped is a broker's listener, which reads the broker's answers as well. The broker has no hook for that.
 type tapped struct {
 	net.Listener
 	see func(client string, q kmsg.Request, answer kmsg.Response)
@@ -31,10 +31,10 @@ type tap struct {
 	in, out frames
 
 	mu    sync.Mutex
-	asked map[int32]asked // by correlation id: what is not answered yet
+	asked map[int32]asked // unanswered requests, by correlation id
 }
 
-// asked is a request whose answer is looked at.
+// asked is a request whose answer is read.
 type asked struct {
 	client  string
 	request kmsg.Request
@@ -53,7 +53,7 @@ func (t *tap) Write(b []byte) (int, error) {
 	return t.Conn.Write(b)
 }
 
-// request looks at a request's header: api key, version, correlation id and the client's id, each in two bytes but the third.
+// request reads a request's header: API key, version, correlation id and client id, in two bytes each except for the third, which has four.
 func (t *tap) request(frame []byte) {
 	if len(frame) < 10 {
 		return
@@ -84,7 +84,7 @@ func (t *tap) request(frame []byte) {
 	t.asked[int32(binary.BigEndian.Uint32(frame[4:]))] = asked{client, q}
 }
 
-// answer looks at an answer, before it goes out.
+// answer reads an answer before it is sent.
 func (t *tap) answer(frame []byte) {
 	if len(frame) < 5 {
 		return
@@ -106,7 +106,7 @@ func (t *tap) answer(frame []byte) {
 	}
 }
 
-// frames takes apart what a connection carries: each frame comes behind its length.
+// frames splits a connection's bytes into frames, each of which follows its length.
 type frames struct{ rest []byte }
 
 func (f *frames) feed(b []byte, whole func(frame []byte)) {

@@ -20,7 +20,7 @@ func (l *loop) hold(bytes int64) {
 	}
 }
 
-// note remembers which records have been submitted.
+// note records which records were submitted.
 func (l *loop) note(b *event.Batch) {
 	p := l.process
 	if p.tail == "" {
@@ -36,7 +36,7 @@ func (l *loop) note(b *event.Batch) {
 	}
 }
 
-// watched is a sink that records what it is given.
+// watched is a sink that records its input.
 type watched struct {
 	*sink.Sink
 	loop *loop
@@ -45,7 +45,7 @@ type watched struct {
 func (w *watched) Submit(ctx context.Context, b *event.Batch) event.Flight {
 	f := &watchedFlight{loop: w.loop}
 	for i := range b.Events {
-		n := int64(0) // of a record with several events the first one has the bytes
+		n := int64(0) // the first of several events of a record has the record's bytes
 		if i == 0 || b.Events[i].Record != b.Events[i-1].Record {
 			n = int64(b.Events[i].Record.Size())
 		}
@@ -58,13 +58,13 @@ func (w *watched) Submit(ctx context.Context, b *event.Batch) event.Flight {
 	return f
 }
 
-// outstanding is what was last submitted of some records. The loop may give a flight up without waiting for it, while dead letters of
-// the same records cannot be written.
+// outstanding is what was last submitted of some records. The loop may abandon a flight without waiting for it, while dead letters of the
+// same records cannot be written.
 type outstanding struct{ f *watchedFlight }
 
 type outstandingKey struct{}
 
-// flight is the hook of that name.
+// flight implements the hook of that name.
 func (l *loop) flight(ctx context.Context, _ ingest.FlightInfo) (context.Context, func(bool)) {
 	of := &outstanding{}
 	return context.WithValue(ctx, outstandingKey{}, of), func(bool) {
@@ -87,7 +87,7 @@ func (f *watchedFlight) Wait(ctx context.Context, until event.Until) (event.Outc
 	if len(outcome.Failures) > 0 {
 		f.loop.process.world.log.Debug("not written", "process", f.loop.client, "events", len(outcome.Failures), "first", outcome.Failures[0].Err)
 	}
-	kept := int64(0) // after an error the loop gives the flight up
+	kept := int64(0) // after an error, the loop abandons the flight
 	if len(outcome.Pending) > 0 {
 		for _, i := range outcome.Left() {
 			kept += f.sizes[i]

@@ -28,26 +28,26 @@ type World struct {
 
 	registry *registryFake // nil: records name no schemas
 
-	operator *hbase.Client // no fault is set on its network
+	operator *hbase.Client // no fault affects its network
 	lives    sync.WaitGroup
 	slots    []*slot
-	began    time.Time // of the bubble's time
+	began    time.Time // in the bubble's time
 
-	asking chan struct{} // holds who changes what is asked
+	asking chan struct{} // held by whoever changes the requests
 	asked  control.Entry
 
 	mu         sync.Mutex
 	guests     []*slot                    // of rebalance storms
-	claimed    map[*embedded.Node]bool    // by a fault that has ended them
-	collisions map[string]map[string]bool // by the tables' suffix: rows that a sink said two events share
+	claimed    map[*embedded.Node]bool    // ended by a fault
+	collisions map[string]map[string]bool // by the tables' suffix: rows that a sink reported as shared by two events
 	counts     Counts
 }
 
-// Counts are what runs did, to see that their faults were felt.
+// Counts are what happened in runs, to check that their faults had an effect.
 type Counts struct {
 	Records, Letters, Commits, Lives int
 	Tombstones                       int // records that are deletes
-	Submitted                        int // records, again and again
+	Submitted                        int // records, including repetitions
 	Retried                          int // events, by the loop
 	Assignments, CommitsFailed       int
 	Halted, Abandoned                int // partitions, flights
@@ -55,7 +55,7 @@ type Counts struct {
 	Shared, Reported                 int // rows that two different events share, and those that the undisturbed run reported
 }
 
-// Add adds to the counts.
+// Add adds o to the counts.
 func (c *Counts) Add(o Counts) {
 	into, from := reflect.ValueOf(c).Elem(), reflect.ValueOf(o)
 	for i := range into.NumField() {
@@ -63,7 +63,7 @@ func (c *Counts) Add(o Counts) {
 	}
 }
 
-// Report is what came of a run.
+// Report is the result of a run.
 type Report struct {
 	Plan      *Plan
 	Findings  []string // each begins with its invariant's number; none: all is well
@@ -72,10 +72,10 @@ type Report struct {
 	Counts
 }
 
-// catchUp is the bound of invariant 8: from the end of the faults until nothing lags.
+// catchUp is the bound of invariant 8: the time from the end of the faults until nothing lags.
 const catchUp = 4 * time.Minute
 
-// Run runs a plan, in a bubble. It returns when everything in it has ended.
+// Run runs a plan in a bubble. It returns when everything in it has ended.
 func Run(plan *Plan, bug Bug, log *slog.Logger) *Report {
 	w := &World{asking: make(chan struct{}, 1), plan: plan, bug: bug, log: log, net: memnet.New(plan.Seed), ledger: newLedger(plan.Partitions),
 		began: time.Now(), registry: newRegistryFake(plan), claimed: map[*embedded.Node]bool{},
@@ -125,7 +125,7 @@ func (w *World) end() {
 	}
 }
 
-// course is a run from its start: trouble, healing, the ends of processes, and finally its outcome.
+// course is a run from its start: trouble, healing, the ends of processes, and finally the outcome.
 func (w *World) course(ctx context.Context) (caughtUp time.Duration) {
 	rng := rand.New(rand.NewPCG(w.plan.Seed, 2))
 	var watch sync.WaitGroup
@@ -146,7 +146,7 @@ func (w *World) course(ctx context.Context) (caughtUp time.Duration) {
 		return time.Since(healed)
 	}
 	caughtUp = time.Since(healed)
-	time.Sleep(w.plan.RPCTimeout + 20*time.Second) // calls that were never answered, of flights that others have written since, are over
+	time.Sleep(w.plan.RPCTimeout + 20*time.Second) // calls that were never answered, of flights that others have since written, are over
 	if !w.stopInTheMiddle(ctx, rng) || !w.killInTheMiddle(ctx, rng) {
 		return caughtUp
 	}
@@ -159,7 +159,7 @@ func (w *World) course(ctx context.Context) (caughtUp time.Duration) {
 	return caughtUp
 }
 
-// trouble lets the input come in and the faults go on, until both have ended.
+// trouble lets the input arrive and the faults go on until both have ended.
 func (w *World) trouble(ctx context.Context, records []record) {
 	var all sync.WaitGroup
 	all.Go(func() { w.produce(ctx, records, w.began) })
@@ -194,7 +194,7 @@ func (w *World) heal() {
 	}
 }
 
-// watchGroup holds what the broker has for the group against what it had.
+// watchGroup checks that what the broker holds for the group does not go back.
 func (w *World) watchGroup(ctx context.Context) {
 	for ctx.Err() == nil {
 		for p, offset := range w.kafka.committed(group, w.plan.Partitions) {
@@ -221,15 +221,15 @@ func (w *World) settles(ctx context.Context, group string, within time.Duration)
 	}
 }
 
-// undisturbed has one process more read everything into tables of its own, while nothing is wrong: what those hold is what
-// the others must.
+// undisturbed runs one more process, which reads everything into its own tables while nothing is wrong: they hold what the others must
+// hold.
 func (w *World) undisturbed(ctx context.Context) {
 	p := w.start("undisturbed", reference, suffixes[1], w.plan.settings)
 	w.settles(ctx, reference, catchUp)
 	p.Stop()
 }
 
-// collided notes a row that a process's sink says two events share.
+// collided records a row that a process's sink reported as shared by two events.
 func (w *World) collided(p *Process, row string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
