@@ -6,23 +6,23 @@ import (
 	"strings"
 )
 
-// Builder takes what a Reader finds in a record, and makes its events. It holds the record's values to the declared types of their
-// fields, so that every format takes and refuses the same.
+// Builder takes what a Reader finds in a record and makes its events. It checks the record's values against the declared types of their
+// fields, so that every format accepts and rejects the same.
 type Builder struct {
 	decoder *Decoder
 	record  *Record
 	batch   *Batch
-	values  []Value // of the event at hand: all fields, then, where there are images, the same of the before-image
-	leftOut LeftOut // why the event at hand writes nothing
-	count   uint64  // of events; marks the nodes that the one at hand has had
-	row     int     // of the event among those of its record
-	lacking []*Node // values that the publisher could not send; see Envelope
-	element int     // of the record's list that the event at hand is made of; noElement: none
-	known   bool    // what is beside the record's value is read
-	gone    bool    // the record is a tombstone, and so a delete
-	kept    []Value // that: of the fields beside.copied
-	records uint64  // counted to find those that are looked at; see Undeclared
-	look    uint64  // the number of the record at hand among these; 0: it is none
+	values  []Value // of the current event: all fields and, if there are images, the same for the before-image
+	leftOut LeftOut // why the current event writes nothing
+	count   uint64  // of events; marks the nodes that the current one has seen
+	row     int     // index of the event among those of its record
+	lacking []*Node // nodes whose values the publisher could not send; see Envelope
+	element int     // the element of the record's list that the current event is made of; noElement: none
+	known   bool    // the parts beside the record's value have been read
+	gone    bool    // the record is a tombstone, and therefore a delete
+	kept    []Value // values of the fields in beside.copied
+	records uint64  // counted to select those to look at; see Undeclared
+	look    uint64  // the number of the current record among these; 0: it is none of them
 
 	digits [64]byte // scratch for a number
 }
@@ -43,7 +43,7 @@ func (b *Builder) make(rec *Record, batch *Batch) *Error {
 	return err
 }
 
-// all makes the events of the record at hand.
+// all makes the events of the current record.
 func (b *Builder) all(rec *Record, batch *Batch) *Error {
 	if err := b.begin(); err != nil {
 		return err
@@ -65,7 +65,7 @@ func (b *Builder) all(rec *Record, batch *Batch) *Error {
 	return b.finish()
 }
 
-// begin makes room for an event, and takes what the record holds of it beside its value.
+// begin makes room for an event and takes what the record holds for it beside its value.
 func (b *Builder) begin() *Error {
 	b.values = b.batch.cut(b.decoder.width())
 	b.start()
@@ -75,13 +75,13 @@ func (b *Builder) begin() *Error {
 	return nil
 }
 
-// restart takes back all that the event at hand has of the record's value.
+// restart drops everything that the current event has from the record's value.
 func (b *Builder) restart() {
 	clear(b.values)
 	b.start()
 }
 
-// start begins the event at hand, which has no values yet.
+// start starts the current event, which has no values yet.
 func (b *Builder) start() {
 	b.leftOut, b.lacking = "", b.lacking[:0]
 	b.count++
@@ -93,7 +93,7 @@ func (b *Builder) start() {
 	}
 }
 
-// finish appends the event at hand to the batch.
+// finish appends the current event to the batch.
 func (b *Builder) finish() *Error {
 	d, n := b.decoder, len(b.decoder.schema.Fields)
 	gone, err := b.gone || d.deletes(), (*Error)(nil)
@@ -126,7 +126,7 @@ func (b *Builder) finish() *Error {
 	return nil
 }
 
-// Next ends the event at hand and begins another one of the same record. A Reader whose records say one thing each never calls it.
+// Next ends the current event and starts another one of the same record. A Reader whose records hold one event each never calls it.
 func (b *Builder) Next() *Error {
 	if err := b.finish(); err != nil {
 		return err
@@ -137,15 +137,15 @@ func (b *Builder) Next() *Error {
 	return b.begin()
 }
 
-// MaxEvents is how many events a record makes at most: each takes far more room than the shortest that a record can say.
+// MaxEvents is the most events that a record may make. Each takes far more memory than its shortest form in a record.
 const MaxEvents = 10_000
 
 const noElement = -1
 
-// Element says which element of a record's list, from 0 on, the event at hand is made of, for what may be wrong with it.
+// Element sets which element of a record's list, from 0, the current event is made of, for error messages.
 func (b *Builder) Element(i int) { b.element = i }
 
-// LeaveOut makes the event at hand one that writes nothing.
+// LeaveOut makes the current event one that writes nothing.
 func (b *Builder) LeaveOut(why LeftOut) { b.leftOut = why }
 
 // have notes that the event has a node.
@@ -157,10 +157,10 @@ func (b *Builder) have(n *Node) *Error {
 	return nil
 }
 
-// Has reports whether the event at hand has a node, null or not.
+// Has reports whether the current event has a node, null or not.
 func (b *Builder) Has(n *Node) bool { return n.seen == b.count }
 
-// Forget takes back what the event has of a node and of those below it: for formats in which the last of several values counts.
+// Forget drops what the event has of a node and of those below it, for formats in which the last of several values counts.
 func (b *Builder) Forget(n *Node) {
 	n.seen = 0
 	if n.field >= 0 {
@@ -171,7 +171,7 @@ func (b *Builder) Forget(n *Node) {
 	}
 }
 
-// Enter notes that an object is at n, whose members follow. It is an error if a field is declared here.
+// Enter notes that there is an object at n, whose members follow. It returns an error if a field is declared here.
 func (b *Builder) Enter(n *Node) *Error {
 	if n.field >= 0 {
 		return n.Wrong("an object")
@@ -179,14 +179,14 @@ func (b *Builder) Enter(n *Node) *Error {
 	return b.have(n)
 }
 
-// Null notes that n is there and null.
+// Null notes that n is present and null.
 func (b *Builder) Null(n *Node) *Error {
 	err := b.have(n)
 	n.null = true
 	return err
 }
 
-// Keep copies bytes to where they last as long as the batch: for what a Reader decodes rather than cuts out of the record.
+// Keep copies bytes into memory that lasts as long as the batch, for what a Reader decodes instead of cutting it out of the record.
 func (b *Builder) Keep(p []byte) []byte {
 	t := b.batch.room(len(p))
 	start := len(t.texts)
@@ -194,7 +194,7 @@ func (b *Builder) Keep(p []byte) []byte {
 	return t.texts[start:len(t.texts):len(t.texts)]
 }
 
-// Wrong is the reject of a value that the node cannot hold; found names its kind with an article, as "an array".
+// Wrong returns the reject of a value that the node cannot hold. found names the value's kind with an article, such as "an array".
 func (n *Node) Wrong(found string) *Error {
 	wanted := "an object"
 	switch {

@@ -2,7 +2,8 @@ package event
 
 import "github.com/go-json-experiment/json/jsontext"
 
-// canalReader reads Canal's flat JSON: what its members say of all rows, and lists of rows, one each for what they are and what they were.
+// canalReader reads Canal's flat JSON: members that apply to all rows, and two lists with an element per row, for the new and the old
+// values.
 type canalReader struct {
 	jsonReader
 	data, old *Node
@@ -10,7 +11,7 @@ type canalReader struct {
 	rows      [2][][]byte // of data and of old
 }
 
-// canalMember is a member of the record that is declared.
+// canalMember is a declared member of the record.
 type canalMember struct {
 	node *Node
 	kind jsontext.Kind
@@ -132,7 +133,7 @@ func (r *canalReader) list(n *Node, value []byte, rows *[][]byte) *Error {
 	return nil
 }
 
-// again reads a member of the record for one more of its rows.
+// again reads a member of the record for another of its rows.
 func (r *canalReader) again(m canalMember, b *Builder) *Error {
 	if err := b.have(m.node); err != nil {
 		return err
@@ -141,7 +142,7 @@ func (r *canalReader) again(m canalMember, b *Builder) *Error {
 	return r.member(m.node, m.json, b)
 }
 
-// image reads a row, or what it was.
+// image reads a row, or its old values.
 func (r *canalReader) image(n *Node, row []byte, b *Builder) *Error {
 	if err := b.have(n); err != nil {
 		return err

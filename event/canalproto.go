@@ -6,15 +6,15 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// canalPacketReader reads Canal's Protobuf: a Packet whose body are Messages, each an Entry of the database's log, of which one that
-// changes rows holds all of them. Each row is an event. The columns go to the nodes of the images as they come, by their names.
+// canalPacketReader reads Canal's Protobuf: a Packet whose body is Messages. Each message is an Entry of the database's log, and an entry
+// that changes rows holds all of them. Each row is an event. The columns go to the nodes of the images by name, as they are read.
 type canalPacketReader struct {
 	root, data, old *Node
-	begun           bool // an event of the record is at hand
+	begun           bool // an event of the record has been started
 }
 
-// The tags of Canal's fields that are read: their numbers, and how their values are written. A field of another tag is unknown, as in any
-// Protobuf.
+// The tags of the Canal fields that are read: their numbers, and the wire types of their values. A field with another tag is unknown, as in
+// any Protobuf.
 const (
 	packetType, packetCompression, packetBody = 3<<3 | varint, 4<<3 | varint, 5<<3 | lengthed
 	messagesMessage                           = 2<<3 | lengthed
@@ -29,7 +29,7 @@ const (
 	lengthed = int(protowire.BytesType)
 )
 
-// What its enums say.
+// Values of its enums.
 const (
 	typeMessages    = 7
 	compressionNone = 1
@@ -38,12 +38,12 @@ const (
 	eventUpdate     = 2
 )
 
-// canalEvents are the kinds of events, as the flat JSON calls them.
+// canalEvents are the names of the kinds of events in the flat JSON.
 var canalEvents = []string{"", "INSERT", "UPDATE", "DELETE", "CREATE", "ALTER", "ERASE", "QUERY", "TRUNCATE", "RENAME", "CINDEX", "DINDEX",
 	"GTID",
 	"XACOMMIT", "XAROLLBACK", "MHEARTBEAT"}
 
-// message is what is left to read of a Protobuf message.
+// message is the unread rest of a Protobuf message.
 type message []byte
 
 // protoField is one field of it: a number, or bytes.
@@ -53,10 +53,10 @@ type protoField struct {
 	bytes []byte
 }
 
-// enum is the field as a number of an enum, of which Protobuf keeps 32 bits.
+// enum returns the field as an enum's number, of which Protobuf keeps 32 bits.
 func (f *protoField) enum() int32 { return int32(f.bits) }
 
-// next reads the next field of the message; ok is false where none can be read.
+// next reads the next field of the message; ok is false if none can be read.
 func (m *message) next() (f protoField, ok bool) {
 	number, kind, n := protowire.ConsumeTag(*m)
 	if n < 0 {
@@ -79,7 +79,7 @@ func (m *message) next() (f protoField, ok bool) {
 	return f, true
 }
 
-// each calls take for each field of the message that is called what.
+// each calls take for each field of the message. what names the message in errors.
 func (m message) each(what string, take func(protoField) *Error) *Error {
 	size := len(m)
 	for len(m) > 0 {
@@ -130,7 +130,7 @@ func (r *canalPacketReader) Read(rec *Record, b *Builder) *Error {
 	return err
 }
 
-// event begins an event, which is the first one of the record or another one.
+// event starts an event: the first of the record, or another one.
 func (r *canalPacketReader) event(b *Builder) *Error {
 	if r.begun {
 		return b.Next()
@@ -149,7 +149,7 @@ func (r *canalPacketReader) entry(p []byte, b *Builder) *Error {
 			if header == nil {
 				header = f.bytes[:len(f.bytes):len(f.bytes)]
 			} else {
-				header = append(header, f.bytes...) // the message that all of them make
+				header = append(header, f.bytes...) // together they make one message
 			}
 		case entryType:
 			kind = f.enum()
@@ -174,10 +174,11 @@ func (r *canalPacketReader) entry(p []byte, b *Builder) *Error {
 	return nil
 }
 
-// mostRepeated bounds what is read again for each row of a record, in bytes of all rows.
+// mostRepeated bounds what is read again for each row of a record, in bytes over all rows.
 const mostRepeated = 64 << 20
 
-// change reads the rows that an entry changes. One that changes none, as a statement that alters a table, is an event without a row.
+// change reads the rows that an entry changes. An entry that changes none, such as a statement that alters a table, is an event without a
+// row.
 func (r *canalPacketReader) change(header, value []byte, b *Builder) *Error {
 	kind, rows := int32(eventUpdate), 0
 	if err := message(value).each("a change", func(f protoField) *Error {
@@ -218,7 +219,7 @@ func (r *canalPacketReader) change(header, value []byte, b *Builder) *Error {
 	})
 }
 
-// header reads what the entry says of all its rows into the nodes beside those of the row.
+// header reads the entry's header, which applies to all its rows, into the nodes beside those of the row.
 func (r *canalPacketReader) header(p []byte, kind string, b *Builder) *Error {
 	for _, n := range r.root.children {
 		if n.key == "type" {
@@ -242,12 +243,12 @@ func (r *canalPacketReader) header(p []byte, kind string, b *Builder) *Error {
 	})
 }
 
-// canalHeaders are the names of the envelope's fields by the tags that they have in a header.
+// canalHeaders are the names of the envelope's fields, by their tags in a header.
 var canalHeaders = map[int]string{headerFile: "file", headerPos: "pos", headerServer: "server", headerTime: "es",
 	headerDatabase: "database",
 	headerTable:    "table"}
 
-// row reads a row. One that is deleted stands where others say what they were before, and is taken as the flat JSON has it: as its data.
+// row reads a row. A deleted row has its values in the before columns, and is taken as in the flat JSON: as its data.
 func (r *canalPacketReader) row(p []byte, deleted bool, b *Builder) *Error {
 	after, before := r.data, r.old
 	if deleted {

@@ -38,9 +38,8 @@ func AppendValue(dst []byte, v Value) []byte {
 	return dst
 }
 
-// ParseValue reads back what AppendValue wrote for a field of type t; every time is read as TimeMS, since that is what a cell
-// holds. A Text, Nested or Bytes aliases cell, and is UTF-8 or JSON only if brine wrote it. As HBase's Bytes does, it takes any byte but 0
-// as true.
+// ParseValue reads back what AppendValue wrote for a field of type t. It reads every time as TimeMS, because that is what a cell holds. A
+// Text, Nested or Bytes aliases cell, and is UTF-8 or JSON only if brine wrote it. Like HBase's Bytes, it takes any byte but 0 as true.
 func ParseValue(t Type, cell []byte) (Value, error) {
 	width := 8
 	switch t {

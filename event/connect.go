@@ -9,17 +9,17 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// connectReader reads JSON as Kafka Connect writes it: bare, or as {"schema": …, "payload": …}, which each record shows. The schema says
-// which values are decimals and times.
+// connectReader reads JSON as Kafka Connect writes it: bare, or as {"schema": …, "payload": …}; it detects which for each record. The
+// schema determines which values are decimals and times.
 type connectReader struct {
 	jsonReader
-	current *connectSchema // whose forms the nodes have; nil: those that are declared
+	current *connectSchema // whose forms the nodes have; nil: the declared forms
 	known   map[string]*connectSchema
 }
 
-// connectSchema is one schema of the records, which nearly all of them share.
+// connectSchema is a schema of the records. Nearly all of them share one.
 type connectSchema struct {
-	head []byte // of a record: all before the payload
+	head []byte // of a record: everything before the payload
 	fields
 }
 
@@ -45,7 +45,7 @@ func (r *connectReader) Read(rec *Record, b *Builder) *Error {
 		if r.sameSchema(s.head, value, b) {
 			return nil
 		}
-		b.restart() // what is wrong is worded alike, whichever schema came before
+		b.restart() // errors are worded the same, whichever schema came before
 	}
 	w, err := r.unwrap(value)
 	switch {
@@ -64,7 +64,7 @@ func (r *connectReader) Read(rec *Record, b *Builder) *Error {
 	return r.read(r.root, w.payload, b)
 }
 
-// sameSchema reads a record that begins as the one before did, without looking at the schema again; false: that does not do.
+// sameSchema reads a record that begins like the previous one, without parsing the schema again. It returns false if that does not work.
 func (r *connectReader) sameSchema(head, value []byte, b *Builder) bool {
 	if !bytes.HasPrefix(value, head) || !bytes.HasPrefix(value[len(head):], []byte{'{'}) {
 		return false
@@ -74,12 +74,12 @@ func (r *connectReader) sameSchema(head, value []byte, b *Builder) bool {
 	return err == nil && closed && len(bytes.TrimLeft(rest, space)) == 0
 }
 
-// wrapped is a record as its two parts.
+// wrapped is a record split into its two parts.
 type wrapped struct{ head, schema, payload []byte }
 
 const space = " \t\r\n"
 
-// isBare reports whether the first member of a record is another than the two of a wrapped one.
+// isBare reports whether the first member of a record is neither of the two of a wrapped one.
 func isBare(value []byte) bool {
 	i := skipSpace(value, 0)
 	if i == len(value) || value[i] != '{' {
@@ -89,7 +89,7 @@ func isBare(value []byte) bool {
 	return !bytes.HasPrefix(first, []byte(`"schema"`)) && !bytes.HasPrefix(first, []byte(`"payload"`))
 }
 
-// unwrap finds the two members that a wrapped record has and no other; a bare one gives none.
+// unwrap finds the two members of a wrapped record, which may have no others. For a bare one it returns none.
 func (r *connectReader) unwrap(value []byte) (w wrapped, wrong *Error) {
 	if isBare(value) {
 		return wrapped{}, nil
@@ -135,7 +135,7 @@ func (r *connectReader) unwrap(value []byte) (w wrapped, wrong *Error) {
 	return w, nil
 }
 
-// learn gives the nodes the forms of a record's schema.
+// learn sets the nodes' forms from a record's schema.
 func (r *connectReader) learn(w wrapped) *Error {
 	if string(w.schema) == "null" {
 		r.use(nil)
@@ -159,7 +159,7 @@ func (r *connectReader) learn(w wrapped) *Error {
 	return nil
 }
 
-// use gives the nodes the forms of a schema; nil: those that are declared.
+// use sets the nodes' forms to those of a schema, or to the declared ones if s is nil.
 func (r *connectReader) use(s *connectSchema) {
 	if r.current == s {
 		return
@@ -171,7 +171,7 @@ func (r *connectReader) use(s *connectSchema) {
 	}
 }
 
-// shape gives n and what is below it the forms that a schema says.
+// shape sets the forms of n and of the nodes below it from a schema.
 func (n *Node) shape(s *fields) {
 	if n.form = n.usual; s != nil {
 		n.form = s.form(n.usual)
@@ -200,7 +200,7 @@ var units = map[string]Unit{
 	"org.apache.kafka.connect.data.Timestamp": Milliseconds,
 }
 
-// form is the form of values of a type.
+// form returns the form of values of a type.
 func (f *fields) form(declared form) form {
 	switch f.Name {
 	case "org.apache.kafka.connect.data.Decimal":
@@ -220,10 +220,10 @@ func (f *fields) form(declared form) form {
 	if f.Type == "bytes" {
 		return declared
 	}
-	return form{} // a decimal that the connector sends as a text, say
+	return form{} // for example, a decimal that the connector sends as text
 }
 
-// base64Decimal sets a field to a decimal of bytes in base64.
+// base64Decimal sets a field to a decimal given as bytes in base64.
 func (b *Builder) base64Decimal(n *Node, text []byte, scale int) *Error {
 	var room [2 * maxDecimalBytes]byte
 	if base64.StdEncoding.DecodedLen(len(text)) > len(room) {

@@ -8,7 +8,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Case is the case that a text is turned to.
+// Case is the case that a text is converted to.
 type Case string
 
 // The cases of brine.yaml.
@@ -18,21 +18,21 @@ const (
 	Lower   Case = "lower"
 )
 
-// Conversion is what becomes of what a record holds before it is held to the field's type: in the order of these fields. The zero
+// Conversion is applied to what a record holds before it is checked against the field's type, in the order of these fields. The zero
 // Conversion changes nothing.
 type Conversion struct {
-	FromText bool              // a text is taken too, and read as the field's type
-	Trim     bool              // white space around a text is left out
+	FromText bool              // also accept a text, and parse it as the field's type
+	Trim     bool              // remove white space around a text
 	Case     Case              // of a Text
-	Enum     map[string]string // of a Text: what the record holds, as it is written if it is no text → the field's text; nil: no table
-	Else     string            // the text of what Enum lacks; empty: it is rejected
+	Enum     map[string]string // of a Text: maps what the record holds (if not a text, as it is written) to the field's text; nil: no table
+	Else     string            // the text for values that Enum lacks; empty: they are rejected
 }
 
 func (c *Conversion) none() bool {
 	return !c.FromText && !c.Trim && c.Case == AnyCase && c.Enum == nil
 }
 
-// validate holds a field's conversion to its type.
+// validate checks a field's conversion against its type.
 func (c *Conversion) validate(f Field) error {
 	bad := func(format string, args ...any) error {
 		return fmt.Errorf("field %s "+format, append([]any{f.Name}, args...)...)
@@ -60,7 +60,7 @@ func (c *Conversion) validate(f Field) error {
 	return nil
 }
 
-// turned is a text without what is trimmed of it, and in its case.
+// turned returns a text trimmed and in the right case.
 func (c *Conversion) turned(text []byte) []byte {
 	if c.Trim {
 		text = bytes.TrimSpace(text)
@@ -75,13 +75,13 @@ func (c *Conversion) turned(text []byte) []byte {
 	}
 }
 
-// Turn is a text as it is looked up.
+// Turn returns a text as it is looked up.
 func (c *Conversion) Turn(text string) string { return string(c.turned([]byte(text))) }
 
 // conversion is a Conversion as a decoder applies it.
 type conversion struct {
 	Conversion
-	texts bool // texts are taken
+	texts bool // accept texts
 	enum  map[string][]byte
 	other []byte
 }
@@ -103,10 +103,10 @@ func newConversion(f Field) *conversion {
 	return c
 }
 
-// looksUp reports whether a field's values stand in a table.
+// looksUp reports whether a field's values are looked up in a table.
 func (n *Node) looksUp() bool { return n.convert != nil && n.convert.enum != nil }
 
-// Parse sets a field to what a text says: for what holds nothing but texts, so that a number or a time is one too.
+// Parse sets a field from a text, for formats that hold nothing but texts, so that numbers and times are texts too.
 func (b *Builder) Parse(n *Node, text []byte) *Error {
 	if err := b.have(n); err != nil {
 		return err
@@ -120,7 +120,7 @@ func (b *Builder) Parse(n *Node, text []byte) *Error {
 	return b.read(n, text)
 }
 
-// convert sets a field that has a conversion to a JSON value.
+// convert sets a field that has a conversion from a JSON value.
 func (b *Builder) convert(n *Node, kind jsontext.Kind, raw []byte) *Error {
 	switch scalar := kind == '0' || kind == 't' || kind == 'f'; {
 	case kind == '"' && (n.convert.texts || n.texts):
@@ -134,7 +134,7 @@ func (b *Builder) convert(n *Node, kind jsontext.Kind, raw []byte) *Error {
 	return nil
 }
 
-// read sets a field to what a text says, which is UTF-8 and lasts as long as the batch.
+// read sets a field from a text, which is UTF-8 and lasts as long as the batch.
 func (b *Builder) read(n *Node, text []byte) *Error {
 	if c := n.convert; c != nil {
 		text = c.turned(text)
@@ -192,7 +192,7 @@ func (b *Builder) read(n *Node, text []byte) *Error {
 	return nil
 }
 
-// isNumber reports whether a text is a decimal number: 12, -1.50, +3, 1e6, .5; not infinity, NaN, or one of another base.
+// isNumber reports whether a text is a decimal number (12, -1.50, +3, 1e6, .5), but not infinity, NaN, or a number in another base.
 func isNumber(text []byte) bool {
 	if len(text) > 0 && (text[0] == '+' || text[0] == '-') {
 		text = text[1:]
@@ -218,7 +218,7 @@ func allDigits(text []byte) bool {
 	return true
 }
 
-// ValueOf is the value that a text means as one of the field, as it is after any conversion: for what a schema has of it.
+// ValueOf returns the value that a text stands for in the field, after any conversion. It is for texts in the schema itself.
 func (f Field) ValueOf(text string) (Value, error) {
 	f.Convert = Conversion{}
 	n := &Node{path: f.Name}

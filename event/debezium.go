@@ -8,10 +8,10 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Debezium writes this text in place of a value that the database did not send, since the change did not change it.
+// Debezium writes this text instead of a value that the database did not send because it has not changed.
 const unavailable = "__debezium_unavailable_value"
 
-// unavailableForms are the JSON of it as a text, as bytes and as a list.
+// unavailableForms are its JSON as a text, as bytes and as a list.
 var unavailableForms = [][]byte{[]byte(`"` + unavailable + `"`), []byte(`"X19kZWJleml1bV91bmF2YWlsYWJsZV92YWx1ZQ=="`),
 	[]byte(`["` + unavailable + `"]`)}
 
@@ -41,7 +41,7 @@ func (e *envelope) debezium(b *Builder) (gone bool, err *Error) {
 	}
 }
 
-// noChange leaves a record out that says nothing of a row.
+// noChange leaves out a record that does not concern a row.
 func (e *envelope) noChange(b *Builder) *Error {
 	i := &e.decoder.images
 	switch {
@@ -60,7 +60,7 @@ func (e *envelope) noChange(b *Builder) *Error {
 		"envelope if its rows stand alone"}
 }
 
-// complete sees to columns that the database did not send, and refuses a before-image that lacks what must be known.
+// complete handles columns that the database did not send, and rejects a before-image that lacks what must be known.
 func (e *envelope) complete(b *Builder) *Error {
 	n, i := len(e.decoder.schema.Fields), &e.decoder.images
 	known := func(m *Node) bool { return m != nil && b.Has(m) && !slices.Contains(b.lacking, m) }
@@ -89,7 +89,7 @@ func (e *envelope) complete(b *Builder) *Error {
 	return nil
 }
 
-// form is how JSON writes a value whose type is none of JSON's own.
+// form is how JSON writes a value whose type JSON does not have.
 type form struct {
 	kind  formKind
 	scale int
@@ -100,12 +100,12 @@ type formKind uint8
 
 const (
 	decimalForm  formKind = iota + 1 // bytes in base64
-	variableForm                     // an object of scale and such bytes
+	variableForm                     // an object of a scale and such bytes
 	unitForm                         // a number of units since 1970
-	zonedForm                        // a time as RFC 3339 has it
+	zonedForm                        // a time in RFC 3339
 )
 
-// lacks notes that the publisher could not send the value of a column, if the JSON says so.
+// lacks notes that the publisher could not send the value of a column, if that is what the JSON means.
 func (b *Builder) lacks(n *Node, json []byte) bool {
 	if !n.column || len(json) < len(unavailable) {
 		return false
@@ -118,7 +118,7 @@ func (b *Builder) lacks(n *Node, json []byte) bool {
 	return true
 }
 
-// formed sets a field to JSON that is written in a form of its own; false: it is not.
+// formed sets a field from JSON in a form of its own. It returns false if the JSON is not in such a form.
 func (b *Builder) formed(n *Node, kind jsontext.Kind, raw []byte) (known bool, err *Error) {
 	if b.lacks(n, raw) {
 		return true, nil

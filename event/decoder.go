@@ -8,8 +8,7 @@ import (
 
 // Decoder turns records into events. It is not safe for concurrent use: every partition worker has its own.
 //
-// The schema's Format reads records; what makes an event of their fields is the same for all formats: images, versions, and what is left
-// out.
+// The schema's Format reads records. How their fields become events is the same for all formats: images, versions, and what is left out.
 type Decoder struct {
 	schema      Schema
 	versionPath string // for people
@@ -38,7 +37,7 @@ func NewDecoder(schema Schema) *Decoder {
 			d.versionPath = f.Where()
 		}
 		if schema.Images.Deleted == f.Name || f.Made || schema.Envelope.makes(f) || d.put(i, f) {
-			continue // not of the record's value
+			continue // not in the record's value
 		}
 		d.hold(d.root.at(f.Keys()), i, i)
 		if former, ok := schema.former(i); ok {
@@ -82,13 +81,14 @@ func NewDecoder(schema Schema) *Decoder {
 	return d
 }
 
-// hold makes a node field number field, or what that was before, at a position of the event's values.
+// hold makes a node field number field, or its former value, at a position of the event's values.
 func (d *Decoder) hold(n *Node, position, field int) {
 	n.hold(position, d.schema.Fields[field])
 	d.loosen(n, field)
 }
 
-// width is how many values an event has while it is built: its fields, the same of the before-image, and what an envelope reads for itself.
+// width returns how many values an event has while it is built: its fields, the same for the before-image, and what an envelope reads for
+// itself.
 func (d *Decoder) width() int {
 	n := len(d.schema.Fields)
 	if d.images.before != nil {
@@ -100,7 +100,7 @@ func (d *Decoder) width() int {
 	return n
 }
 
-// Resolve makes sure of what decoding the record takes beside it; see Resolver. It must have returned nil before the record is decoded.
+// Resolve obtains what decoding the record needs besides the record; see Resolver. It must return nil before the record is decoded.
 func (d *Decoder) Resolve(ctx context.Context, rec *Record) error {
 	if w := &d.beside; w.resolver != nil && len(rec.Key) > 0 {
 		key := *rec
@@ -115,14 +115,14 @@ func (d *Decoder) Resolve(ctx context.Context, rec *Record) error {
 	return d.resolver.Resolve(ctx, rec)
 }
 
-// patience is how long ResolveSoon waits, and retryPause how long between two tries.
+// patience is how long ResolveSoon waits; retryPause is the pause between two attempts.
 const (
 	patience   = 15 * time.Second
 	retryPause = 200 * time.Millisecond
 )
 
-// ResolveSoon is Resolve for commands: somebody waits for the answer, so it tries again for a while and not forever. What cannot be waited
-// for ends it at once.
+// ResolveSoon is Resolve for commands, where somebody waits for the answer: it retries for a while, not forever. An error that waiting does
+// not cure ends it at once.
 func (d *Decoder) ResolveSoon(ctx context.Context, rec *Record) error {
 	err := d.Resolve(ctx, rec)
 	for until := time.Now().Add(patience); err != nil; err = d.Resolve(ctx, rec) {
@@ -138,7 +138,7 @@ func (d *Decoder) ResolveSoon(ctx context.Context, rec *Record) error {
 	return nil
 }
 
-// Decode appends the events of rec to b, one at least. On error (always an *Error) b is unchanged.
+// Decode appends the events of rec to b, at least one. On error (always an *Error) b is unchanged.
 func (d *Decoder) Decode(rec *Record, b *Batch) error {
 	mark := b.mark()
 	if err := d.build.make(rec, b); err != nil {
@@ -148,7 +148,7 @@ func (d *Decoder) Decode(rec *Record, b *Batch) error {
 	return nil
 }
 
-// Reset empties b and takes back the buffers that its events' values point to.
+// Reset empties b and reuses the buffers that its events' values point to.
 func (d *Decoder) Reset(b *Batch) {
 	clear(b.Events) // lets go of the records
 	clear(b.values)

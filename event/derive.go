@@ -1,23 +1,23 @@
 package event
 
-// Deriver makes fields out of others, and says which events are kept. It may be shared.
+// Deriver computes fields from others and decides which events are kept. It may be shared.
 type Deriver interface {
-	// Evaluator returns one for a goroutine of its own.
+	// Evaluator returns an evaluator for one goroutine.
 	Evaluator() Evaluator
 }
 
-// Evaluator does what a Deriver says, for one decoder.
+// Evaluator evaluates a Deriver for one decoder.
 type Evaluator interface {
-	// Derive fills those of an event's values that no record holds, and reports whether the event is kept: of one that is not, some may
-	// stay null. What it answers follows from values alone. Texts that it makes may alias those of values.
+	// Derive fills the values of an event that no record holds, and reports whether the event is kept; if not, some may stay null. The result
+	// depends on values alone. Texts that it makes may alias those of values.
 	Derive(values []Value) (keep bool, err *Error)
-	// DeriveTombstone is Derive for a record without a value. Nobody knows the fields that lie in the value, so what names one of them is
-	// not asked: it leaves what it would make null, and the event is kept.
+	// DeriveTombstone is Derive for a record without a value. Fields in the value are unknown, so expressions that name one of them are not
+	// evaluated: their results stay null, and the event is kept.
 	DeriveTombstone(values []Value) (keep bool, err *Error)
 }
 
-// derive makes the fields of an event that no record holds, and leaves it out where it is not kept. An event that was not kept before the
-// change, or could not be one, has left no rows.
+// derive computes the fields of an event that no record holds, and leaves the event out if it is not kept. An event that was not kept
+// before the change, or could not be evaluated, has left no rows.
 func (d *Decoder) derive(ev *Event) *Error {
 	ask := d.evaluator.Derive
 	if d.build.gone {
@@ -37,19 +37,19 @@ func (d *Decoder) derive(ev *Event) *Error {
 	return nil
 }
 
-// Condition is a field that says whether an event becomes something in one place.
+// Condition is a field that decides whether an event is written in one place.
 type Condition struct {
 	Field int    // in the schema; a Bool that the schema's Derive makes
 	Of    string // the place: a table's or an index's name
 }
 
-// Fails reports whether the condition says no of the event. One that has no answer, for which the place rejects the event, does not.
+// Fails reports whether the condition is false for the event. A condition without an answer does not fail; the place rejects the event.
 func (c Condition) Fails(ev *Event) bool {
 	holds, err := ev.Holds(c.Field)
 	return err == nil && !holds
 }
 
-// Conditions are the conditions of places, by the names of their fields; those of places without one are empty.
+// Conditions returns the conditions of places, by the names of their fields; names of places without one are empty.
 func (s Schema) Conditions(of, fields []string) (out []Condition) {
 	for i, name := range fields {
 		if name != "" {
@@ -59,8 +59,8 @@ func (s Schema) Conditions(of, fields []string) (out []Condition) {
 	return out
 }
 
-// Holds reports what the condition that made field n answers for the event; n -1: there is none, and it holds. A condition that has no
-// answer has made a Text that says why. One that nobody asked, as of an event that is made of a row, holds.
+// Holds reports whether the condition that made field n holds for the event; n -1: there is none, and it holds. A condition without an
+// answer has made a Text with the reason. A condition that was not evaluated, as for an event made of a row, holds.
 func (e *Event) Holds(n int) (bool, *Error) {
 	if n < 0 || e.Values[n].Null() {
 		return true, nil

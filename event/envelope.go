@@ -20,30 +20,30 @@ const (
 	CanalProtobuf EnvelopeForm = "canal_protobuf" // its packets of messages
 )
 
-// Envelope is how a publisher of a database's changes wraps rows. Paths of fields are those within the row, and a path whose first key
-// begins with $ is one of the envelope: $op, $source.lsn. $row, an Int, is the row's index in its record.
+// Envelope is how a publisher of a database's changes wraps rows. Paths of fields are relative to the row. A path whose first key begins
+// with $ is relative to the envelope: $op, $source.lsn. $row, an Int, is the row's index in its record.
 //
-// It is a layer over a Format: it places the fields where the publisher's records hold them, reads a few of the envelope's own beside them,
-// and says by these what an event is. Only Debezium's may stand around another format than JSON: the others have none.
+// It is a layer over a Format. It places the fields where the publisher's records hold them, reads a few of the envelope's own fields as
+// well, and decides by these what an event is. Only Debezium's may wrap a format other than JSON: the others use none.
 type Envelope struct {
 	Form EnvelopeForm
-	// Unwrapped: the row stands alone, as Debezium's ExtractNewRecordState makes it, and the envelope's fields are members of it: $op is
-	// __op, $source.lsn __source_lsn.
+	// Unwrapped: the row stands alone, as Debezium's ExtractNewRecordState writes it, with the envelope's fields as members: $op is __op,
+	// $source.lsn is __source_lsn.
 	Unwrapped bool
-	// Keys are the fields of the primary key, where a before-image holds no more than those; nil: it holds the whole row. What an image with
-	// the key only lacks is unknown, so that there are no former values; a delete has its key.
+	// Keys are the fields of the primary key if a before-image holds only those; nil: it holds the whole row. What such an image lacks is
+	// unknown, so there are no former values; a delete has its key.
 	Keys []string
-	// Partial: a column that the database did not send, since it has not changed, is left out. If false, the event is rejected, unless the
-	// before-image has it.
+	// Partial: a column that the database did not send because it has not changed is left out. If false, the event is rejected, unless the
+	// before-image has the column.
 	Partial bool
-	// Refused are of Truncate and Message those that are rejected rather than left out.
+	// Refused are those of Truncate and Message that are rejected instead of left out.
 	Refused []LeftOut
 }
 
-// rowPath is the field of the row's index in its record.
+// rowPath is the field for the row's index in its record.
 const rowPath = "$row"
 
-// Wrap returns the schema of rows as one of records that hold them in the envelope. Of its Images only Deleted may be set.
+// Wrap returns the schema of records that hold the rows of s in the envelope. Of the Images of s only Deleted may be set.
 func (e *Envelope) Wrap(s Schema) Schema {
 	s.Envelope = e
 	switch {
@@ -61,7 +61,7 @@ func (e *Envelope) Wrap(s Schema) Schema {
 	return s
 }
 
-// place is where records hold what is at a path of the row or, with $, of the envelope.
+// place returns where records hold what is at a path of the row or, with $, of the envelope.
 func (e *Envelope) place(path, row []string) []string {
 	own, found := strings.CutPrefix(path[0], "$")
 	switch {
@@ -78,7 +78,7 @@ func (e *Envelope) place(path, row []string) []string {
 // OfCanal reports whether the publisher is Canal.
 func (e *Envelope) OfCanal() bool { return e.Form == Canal || e.Form == CanalProtobuf }
 
-// makes reports whether no record holds the field, since the envelope makes it.
+// makes reports whether the envelope, not a record, provides the field.
 func (e *Envelope) makes(f Field) bool { return e != nil && len(f.Path) == 1 && f.Path[0] == rowPath }
 
 // marksDeletes reports whether events without images can be deletes.
@@ -118,21 +118,21 @@ func (s Schema) validateEnvelope() error {
 	return nil
 }
 
-// envelope is what a decoder knows of it.
+// envelope is an Envelope in a decoder.
 type envelope struct {
 	*Envelope
 	decoder *Decoder
-	own     int // values of an event that are read for the envelope alone
-	row     int // position of the field that is the row's index; -1: none
+	own     int // number of values of an event that are read for the envelope alone
+	row     int // position of the field with the row's index; -1: none
 	zoned   *TimeFormat
 	kind    *Node
 	deleted *Node // of an unwrapped row
 	pairs   []imaged
-	// What only records have that are no changes of rows.
+	// Present only in records that are not changes of rows.
 	ddl, status, beat *Node
 }
 
-// imaged is a column that both images are read for.
+// imaged is a column that is read from both images.
 type imaged struct{ before, after *Node }
 
 func newEnvelope(d *Decoder) *envelope {
@@ -167,7 +167,7 @@ func newEnvelope(d *Decoder) *envelope {
 	return e
 }
 
-// read makes a field of the envelope one that is read, whether it is declared or not.
+// read makes a field of the envelope one that is read, declared or not.
 func (e *envelope) read(t Type, path ...string) *Node {
 	n := e.decoder.root.at(path)
 	if n.field < 0 && len(n.children) == 0 {
@@ -190,7 +190,7 @@ func (e *envelope) newReader(root *Node) Reader {
 	return &jsonReader{root: root}
 }
 
-// said is the text that the event has for one of the envelope's fields; empty: none.
+// said returns the event's text for one of the envelope's fields; empty: none.
 func (b *Builder) said(n *Node) []byte {
 	if !b.Has(n) || n.field < 0 {
 		return nil
@@ -206,7 +206,7 @@ func (b *Builder) said(n *Node) []byte {
 	return nil
 }
 
-// judge says whether the event at hand is a delete, leaves it out if it writes nothing, or rejects it.
+// judge reports whether the current event is a delete, leaves it out if it writes nothing, or rejects it.
 func (e *envelope) judge(b *Builder) (gone bool, err *Error) {
 	switch {
 	case e.Form == Debezium && strings.HasPrefix(b.record.Topic, "__debezium-heartbeat"):
@@ -225,7 +225,7 @@ func (e *envelope) judge(b *Builder) (gone bool, err *Error) {
 	return e.canal(b)
 }
 
-// leaveOut leaves the event out, or rejects it where that is asked for.
+// leaveOut leaves the event out, or rejects it if the envelope refuses it.
 func (e *envelope) leaveOut(b *Builder, why LeftOut) *Error {
 	if slices.Contains(e.Refused, why) {
 		return &Error{Reason: Undecodable,
@@ -235,7 +235,7 @@ func (e *envelope) leaveOut(b *Builder, why LeftOut) *Error {
 	return nil
 }
 
-// images holds an event to the images that a change of its kind has.
+// images checks that an event has the images of its kind of change.
 func (e *envelope) images(b *Builder, before, after bool) *Error {
 	i := &e.decoder.images
 	switch {

@@ -10,13 +10,13 @@ import (
 	"time"
 )
 
-// Values of the types of this file keep what a record holds exactly: decimals to the last digit, bytes that are no text, and times finer
+// Values of the types in this file keep exactly what a record holds: decimals to the last digit, bytes that are not text, and times finer
 // than a millisecond.
 
-// maxDigits are those of a decimal, its fraction's included. So many fit 127 bits.
+// maxDigits is the most digits of a decimal, including its fraction. That many fit in 127 bits.
 const maxDigits = 38
 
-// DecimalValue makes a Decimal of a number as people write it; false: it is none, or has more than 38 digits.
+// DecimalValue returns a Decimal of a number in text form; false if it is not a number or has more than 38 digits.
 func DecimalValue(number string) (Value, bool) {
 	if !isNumber([]byte(number)) {
 		return Value{}, false
@@ -25,13 +25,13 @@ func DecimalValue(number string) (Value, bool) {
 	return Value{Type: Decimal, text: digits}, ok
 }
 
-// BytesValue makes a Bytes.
+// BytesValue returns a Bytes.
 func BytesValue(p []byte) Value { return Value{Type: Bytes, text: p} }
 
-// InstantValue makes a value of a type that counts since 1970: a Date of days, a TimeUS, a TimeNS, a TimeMS or an Int.
+// InstantValue returns a value of a type that counts since 1970: a Date of days, a TimeUS, a TimeNS, a TimeMS or an Int.
 func InstantValue(t Type, count int64) Value { return Value{Type: t, bits: uint64(count)} }
 
-// Owned is the value with a copy of its text.
+// Owned returns the value with a copy of its text.
 func (v Value) Owned() Value {
 	if v.text != nil {
 		v.text = append([]byte{}, v.text...)
@@ -39,8 +39,8 @@ func (v Value) Owned() Value {
 	return v
 }
 
-// Textual is what people and documents read of a Decimal (its digits), a Bytes (base64), a Date (2013-01-31), a TimeUS or a TimeNS
-// (RFC 3339, with all digits of its fraction); false: the value is of another type.
+// Textual returns the text that people and documents see for a Decimal (its digits), a Bytes (base64), a Date (2013-01-31), a TimeUS or a
+// TimeNS (RFC 3339, with all digits of its fraction). It returns false for other types.
 func (v Value) Textual() (text string, ok bool) {
 	switch v.Type {
 	case Decimal:
@@ -53,7 +53,7 @@ func (v Value) Textual() (text string, ok bool) {
 	return "", false
 }
 
-// appendInstant appends a Date, TimeUS or TimeNS as RFC 3339 has it, or, if it is of no year from 0 to 9999, the count itself.
+// appendInstant appends a Date, TimeUS or TimeNS as in RFC 3339, or the count itself if its year is not within 0 to 9999.
 func appendInstant(dst []byte, v Value) []byte {
 	const firstDay, lastDay = -719528, 2932896 // 0000-01-01, 9999-12-31
 	at, layout := time.Time{}, ""
@@ -74,16 +74,16 @@ func appendInstant(dst []byte, v Value) []byte {
 	return at.AppendFormat(dst, layout)
 }
 
-// Milliseconds is the time of a TimeMS, TimeUS, TimeNS or Date, rounded down to the millisecond, or the number of an Int.
+// Milliseconds returns the time of a TimeMS, TimeUS, TimeNS or Date, rounded down to the millisecond, or the number of an Int.
 func (v Value) Milliseconds() int64 {
 	if u := v.Type.unit(); u != 0 {
-		ms, _ := u.in(Milliseconds, v.Int()) // days are fewer than milliseconds: those that do not fit are not made, see Builder.Time
+		ms, _ := u.in(Milliseconds, v.Int()) // only a huge Date would not fit, and Builder.Time makes none
 		return ms
 	}
 	return v.Int()
 }
 
-// Instant is the moment of a TimeMS, TimeUS, TimeNS or Date, exactly.
+// Instant returns the exact time of a TimeMS, TimeUS, TimeNS or Date.
 func (v Value) Instant() time.Time {
 	switch v.Type {
 	case TimeUS:
@@ -94,7 +94,7 @@ func (v Value) Instant() time.Time {
 	return time.UnixMilli(v.Milliseconds()).UTC()
 }
 
-// unit is what a type's values count; 0: they are no times.
+// unit returns what a type's values count; 0: they are not times.
 func (t Type) unit() Unit {
 	switch t {
 	case TimeMS, TimeS, Time:
@@ -115,10 +115,10 @@ func (t Type) TakesTimes() bool { return t.unit() != 0 }
 // Orders reports whether a version can be made of fields of the type.
 func (t Type) Orders() bool { return t == Int || t.TakesTimes() && t != Date }
 
-// lengths are of the units, in nanoseconds.
+// lengths are the lengths of the units in nanoseconds.
 var lengths = [...]int64{Days: daySeconds * 1e9, Seconds: 1e9, Milliseconds: 1e6, Microseconds: 1e3, Nanoseconds: 1}
 
-// in is a count of units u as one of units to, rounded down; false: it does not fit 64 bits.
+// in converts a count of units u to units to, rounded down; false if it does not fit in 64 bits.
 func (u Unit) in(to Unit, count int64) (_ int64, ok bool) {
 	if lengths[u] < lengths[to] {
 		return floorDiv(count, lengths[to]/lengths[u]), true
@@ -127,7 +127,7 @@ func (u Unit) in(to Unit, count int64) (_ int64, ok bool) {
 	return count * factor, count <= math.MaxInt64/factor && count >= math.MinInt64/factor
 }
 
-// misfit says that a time does not fit a field's type.
+// misfit returns the message that a time does not fit a field's type.
 func (t Type) misfit() string {
 	switch t {
 	case TimeUS:
@@ -138,12 +138,12 @@ func (t Type) misfit() string {
 	return "the time does not fit 64 bits of milliseconds"
 }
 
-// Written reports whether records may hold values of the type as texts of its own form, beside any that `from: text` allows.
+// Written reports whether records may hold values of the type as texts in its own form, besides any that `from: text` allows.
 func (t Type) Written() bool { return t == Bytes || t == Date || t == TimeUS || t == TimeNS }
 
 var rfc3339, _ = ParseTimeFormat(RFC3339, "")
 
-// parseWritten sets v to what a text says of a type that is written: bytes in base64, a time as RFC 3339 has it, a date. room is for bytes.
+// parseWritten sets v from a text in the type's own form: bytes in base64, a time in RFC 3339, a date. It makes room in b for bytes.
 func (b *Batch) parseWritten(v *Value, t Type, text []byte) (detail string) {
 	ok := false
 	switch t {
@@ -169,7 +169,7 @@ func (b *Batch) parseWritten(v *Value, t Type, text []byte) (detail string) {
 	return ""
 }
 
-// parseInstant reads a date, or a time as RFC 3339 has it, as what the type counts.
+// parseInstant parses a date, or a time in RFC 3339, as the count of the type.
 func parseInstant(t Type, text []byte) (count int64, ok bool) {
 	if t == Date && len(text) == len(time.DateOnly) {
 		at, err := time.Parse(time.DateOnly, string(text))
@@ -187,7 +187,7 @@ func parseInstant(t Type, text []byte) (count int64, ok bool) {
 	return count + below, count <= math.MaxInt64-below
 }
 
-// belowMilliseconds are the nanoseconds that a time written as RFC 3339 has it has beyond its milliseconds.
+// belowMilliseconds returns the nanoseconds beyond the milliseconds of a time in RFC 3339.
 func belowMilliseconds(text []byte) (ns int64) {
 	at := bytes.IndexAny(text, ".,")
 	if at < 0 {
@@ -219,8 +219,8 @@ func (b *Batch) decimal(v *Value, number []byte) (detail string) {
 	return ""
 }
 
-// appendDigits appends a checked number as all its digits, without an exponent: -0.050 of -5.0e-2. Zeros behind the point stay, those
-// before all other digits go, and nothing is negative zero. It reports false for one of more than 38 digits.
+// appendDigits appends all digits of a valid number without an exponent: -0.050 for -5.0e-2. It keeps trailing zeros after the point, drops
+// leading zeros, and never writes a negative zero. It returns false if there are more than 38 digits.
 func appendDigits(dst, number []byte) (_ []byte, ok bool) {
 	negative := number[0] == '-'
 	if negative || number[0] == '+' {
@@ -248,7 +248,7 @@ func appendDigits(dst, number []byte) (_ []byte, ok bool) {
 			digits = append(digits, c)
 		}
 	}
-	if exponent > maxDigits+maxScale || exponent < -maxDigits-maxScale { // no sum below is too large
+	if exponent > maxDigits+maxScale || exponent < -maxDigits-maxScale { // bounds the sums below
 		return dst, false
 	}
 	scale := len(fraction) - exponent
@@ -266,7 +266,7 @@ func appendDigits(dst, number []byte) (_ []byte, ok bool) {
 
 func zeros(number []byte) bool { return len(bytes.Trim(number, "0.")) == 0 }
 
-// placePoint appends digits of which the last ones are a fraction.
+// placePoint appends digits with a decimal point before the last scale of them.
 func placePoint(dst, digits []byte, scale int, negative bool) []byte {
 	if negative {
 		dst = append(dst, '-')
@@ -287,8 +287,8 @@ func placePoint(dst, digits []byte, scale int, negative bool) []byte {
 	return dst
 }
 
-// appendBigDecimal appends a decimal's digits as Bytes.toBytes(BigDecimal) writes them: the scale in 4 bytes, then the digits without
-// their point as the shortest two's complement.
+// appendBigDecimal appends a decimal's digits as Bytes.toBytes(BigDecimal) writes them: the scale in 4 bytes, then the digits without their
+// point as the shortest two's complement.
 func appendBigDecimal(dst, digits []byte) []byte {
 	negative := len(digits) > 0 && digits[0] == '-'
 	scale, high, low, point := uint32(0), uint64(0), uint64(0), false
@@ -317,7 +317,7 @@ func appendBigDecimal(dst, digits []byte) []byte {
 	return append(binary.BigEndian.AppendUint32(dst, scale), shortest(all[:])...)
 }
 
-// shortest is a two's complement without bytes that repeat its sign.
+// shortest strips a two's complement of bytes that repeat its sign.
 func shortest(p []byte) []byte {
 	for len(p) > 1 && (p[0] == 0 && p[1] < 0x80 || p[0] == 0xff && p[1] >= 0x80) {
 		p = p[1:]
@@ -325,9 +325,9 @@ func shortest(p []byte) []byte {
 	return p
 }
 
-// parseBigDecimal reads what appendBigDecimal wrote, and nothing else: a number has one cell.
+// parseBigDecimal reads what appendBigDecimal wrote, and nothing else: each number has exactly one cell.
 func parseBigDecimal(cell []byte) (Value, bool) {
-	if len(cell) < 5 || len(shortest(cell[4:])) < len(cell)-4 { // longer than anybody writes it
+	if len(cell) < 5 || len(shortest(cell[4:])) < len(cell)-4 { // longer than necessary
 		return Value{}, false
 	}
 	scale := int32(binary.BigEndian.Uint32(cell))
@@ -335,7 +335,7 @@ func parseBigDecimal(cell []byte) (Value, bool) {
 	return Value{Type: Decimal, text: digits}, ok
 }
 
-// CompareDecimals orders two decimals as numbers: 1.5 and 1.50 are equal.
+// CompareDecimals compares two decimals as numbers: 1.5 and 1.50 are equal.
 func CompareDecimals(a, b Value) int {
 	na, wa, fa := parts3(a.text)
 	nb, wb, fb := parts3(b.text)
@@ -357,7 +357,7 @@ func CompareDecimals(a, b Value) int {
 	return order
 }
 
-// parts3 are a decimal's sign, its whole and its fraction. Zero has no sign.
+// parts3 returns a decimal's sign, whole part and fraction. Zero has no sign.
 func parts3(digits []byte) (negative bool, whole, fraction []byte) {
 	digits, negative = bytes.CutPrefix(digits, []byte("-"))
 	whole, fraction, _ = bytes.Cut(digits, []byte("."))

@@ -8,21 +8,21 @@ import (
 	"time"
 )
 
-// Fix replaces what records hold of some fields by what expressions make of it, for records that cannot be written as they are. A fixed
-// field is what the expression's answer says, read as what a record holds is read: by the field's type, format and conversion.
+// Fix replaces what records hold in some fields by the results of expressions, for records that cannot be written as they are. The result
+// for a field is read like what a record holds: by the field's type, format and conversion.
 type Fix struct {
-	// Deriver makes a value for each of Fields, in their order, of the fields that Declared returns.
+	// Deriver computes a value for each of Fields, in their order, from the fields that Declared returns.
 	Deriver
 	// Fields are positions in the schema's Fields, ascending.
 	Fields []int
 }
 
-// Declared are the schema's recorded fields as the fix's expressions see them: a fixed one is a text, whatever the record holds there: a
+// Declared returns the schema's recorded fields as the fix's expressions see them. A fixed field is a text, whatever the record holds: a
 // text itself, a number as it is written, a time that a schema describes in RFC 3339, anything else as JSON.
 func (x *Fix) Declared(fields []Field) (out []Field) {
 	for i, f := range fields {
 		if f.Made {
-			break // those that are made follow
+			break // the fields that are made follow
 		}
 		if slices.Contains(x.Fields, i) {
 			f = Field{Name: f.Name, Type: Text, Path: f.Path, Place: f.Place}
@@ -32,7 +32,7 @@ func (x *Fix) Declared(fields []Field) (out []Field) {
 	return out
 }
 
-// Fixable returns why a fix cannot be of a field; empty if it can.
+// Fixable returns why a field cannot be fixed; empty if it can.
 func (f Field) Fixable() string {
 	switch {
 	case f.Made:
@@ -60,13 +60,13 @@ func (x *Fix) validate(s Schema) error {
 	return nil
 }
 
-// fixer is what a decoder knows of a fix.
+// fixer is a fix in a decoder.
 type fixer struct {
 	*Fix
 	evaluator Evaluator
-	recorded  int     // fields that expressions see
-	nodes     []*Node // of Fields: how a record's value is read
-	seen      []Value // the image at hand as expressions see it, and behind it what they make
+	recorded  int     // number of fields that expressions see
+	nodes     []*Node // for Fields: how a record's value is read
+	seen      []Value // the current image as expressions see it, followed by their results
 	zoned     *TimeFormat
 }
 
@@ -82,7 +82,7 @@ func newFixer(s Schema) *fixer {
 	return x
 }
 
-// loosen has the node take anything as it stands if a fix is of its field: that is held to its type once it is fixed.
+// loosen makes the node accept any value as it is if its field is fixed; the type is checked after the fix.
 func (d *Decoder) loosen(n *Node, field int) {
 	if d.schema.Fix == nil || !slices.Contains(d.schema.Fix.Fields, field) {
 		return
@@ -97,11 +97,11 @@ func (d *Decoder) loosen(n *Node, field int) {
 	}
 }
 
-// fix fixes the event at hand, and what it was before.
+// fix fixes the current event, and its former values.
 func (b *Builder) fix() *Error {
 	d, n := b.decoder, len(b.decoder.schema.Fields)
 	deletes := d.deletes()
-	if !deletes { // else there is no after-image
+	if !deletes { // otherwise there is no after-image
 		if err := b.fixImage(b.values[:n]); err != nil {
 			return err
 		}
@@ -110,7 +110,7 @@ func (b *Builder) fix() *Error {
 		return nil
 	}
 	after, former := slices.Clone(b.values[:n]), b.values[n:2*n]
-	copy(b.values[:n], former) // what is read is of the after-image
+	copy(b.values[:n], former) // fixImage reads the after-image
 	err := b.fixImage(b.values[:n])
 	for _, i := range d.fixer.Fields {
 		if known := !former[i].Null(); known && err == nil { // what it lacks did not change, or is not known
@@ -140,7 +140,7 @@ func (b *Builder) fixImage(values []Value) *Error {
 	for k, i := range x.Fields {
 		made, n := x.seen[x.recorded+k], x.nodes[k]
 		if values[i].Type.TakesTimes() && made.Type == Text && bytes.Equal(made.text, x.seen[i].text) {
-			continue // it is the time that a schema describes
+			continue // the time that a schema describes
 		}
 		values[i] = Value{}
 		if made.Null() {
@@ -156,7 +156,7 @@ func (b *Builder) fixImage(values []Value) *Error {
 	return nil
 }
 
-// asText is a loosely read value as a fix's expressions see it.
+// asText returns a loosely read value as a fix's expressions see it.
 func (b *Builder) asText(v Value, nested bool) Value {
 	switch {
 	case v.Type == TimeMS:
@@ -171,7 +171,7 @@ func (b *Builder) asText(v Value, nested bool) Value {
 	return v
 }
 
-// asWritten is a value as a text that is read as one of it.
+// asWritten returns a value as a text that parses as the value.
 func asWritten(v Value) []byte {
 	switch v.Type {
 	case Int:

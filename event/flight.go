@@ -6,51 +6,52 @@ import (
 	"slices"
 )
 
-// Verdict says what the ingest loop does with an event that a writer could not write.
+// Verdict decides what the ingest loop does with an event that a writer could not write.
 type Verdict uint8
 
 const (
-	// Retry: the store may take it later. The loop waits with back-off and submits the event again for as long as it owns
-	// the partition. An unknown outcome is Retry, since every write is idempotent.
+	// Retry: the store may take it later. The loop waits with backoff and submits the event again for as long as it owns the partition. An
+	// unknown outcome is Retry, because every write is idempotent.
 	Retry Verdict = iota + 1
-	// Reject: the store will never take this event, but takes its neighbours. The loop dead-letters it and goes on.
+	// Reject: the store will never take this event, but takes its neighbours. The loop writes a dead letter and goes on.
 	Reject
-	// Halt: nothing of this partition can be written until an operator acts (no such table, access denied). The loop
-	// commits nothing more, reports the partition unhealthy and keeps trying slowly.
+	// Halt: nothing of this partition can be written until an operator acts (no such table, access denied). The loop makes no more commits,
+	// reports the partition unhealthy and keeps retrying slowly.
 	Halt
 )
 
-// Failure is what became of one event of a batch that was not written.
+// Failure is the result for one event of a batch that was not written.
 type Failure struct {
 	Index   int // in Batch.Events
 	Verdict Verdict
 	Reason  Reason
-	Err     error // for people: names the table, row, field, server and attempts
+	Err     error // for people: names the table, row, field, server and number of attempts
 }
 
-// Flight is a submitted batch until it is settled: until each of its events is durable or has failed.
+// Flight is a submitted batch until it is settled, that is, until each of its events is durable or has failed.
 type Flight interface {
-	// Wait blocks until the batch is settled, or until Stalled is reached if that is asked for, and returns what is known by then. When ctx
-	// ends first it returns an error that says why; the flight goes on and may be waited for again. Wait is called by one goroutine at a time.
+	// Wait blocks until the batch is settled, or until it has stalled if until is Stalled, and returns what is known by then. If ctx ends
+	// first, Wait returns an error with the reason; the flight goes on, and Wait may be called again. Only one goroutine at a time may call
+	// Wait.
 	Wait(ctx context.Context, until Until) (Outcome, error)
 }
 
-// Until says how far a flight is waited for.
+// Until is how far to wait for a flight.
 type Until uint8
 
 const (
 	// Settled: every event is durable or has failed.
 	Settled Until = iota
-	// Stalled: settled, or nothing holds the rest up but parts of the store that fail, as HBase's regions do by themselves. Most of a batch is
-	// then durable soon, and the rest may take long. By the time that Wait returns pending events the flight holds no memory for the others.
-	// A flight stalls once at most: after that Stalled means Settled.
+	// Stalled: settled, or held up only by failing parts of the store, such as single regions of HBase. Most of a batch is then durable soon,
+	// while the rest may take long. When Wait returns pending events, the flight holds no memory for the others. A flight stalls at most once:
+	// after that, Stalled means Settled.
 	Stalled
 )
 
-// Outcome is what is known of a flight's events. Those that it does not list are durable. Its slices are the flight's: they may be read.
+// Outcome is what is known of a flight's events. Those not listed are durable. The flight owns the slices; callers may only read them.
 type Outcome struct {
-	Failures []Failure // one for each event that has failed, ascending
-	Pending  []int     // events that have neither failed nor are durable, ascending; none once the flight is settled
+	Failures []Failure // one for each failed event, ascending
+	Pending  []int     // events that have neither failed nor are durable, ascending; empty once the flight is settled
 }
 
 // Left returns the indexes of all events that are not durable, ascending.
@@ -63,23 +64,23 @@ func (o Outcome) Left() []int {
 	return left
 }
 
-// Settle waits until a flight is settled and returns what has failed of it.
+// Settle waits until a flight is settled and returns its failures.
 func Settle(ctx context.Context, f Flight) ([]Failure, error) {
 	outcome, err := f.Wait(ctx, Settled)
 	return outcome.Failures, err
 }
 
-// Done is the flight of a batch that is settled already, with what has failed of it, ascending.
+// Done is the flight of a batch that is already settled, with its failures in ascending order.
 type Done []Failure
 
 // Wait implements Flight. It returns at once.
 func (d Done) Wait(context.Context, Until) (Outcome, error) { return Outcome{Failures: d}, nil }
 
-// Part is a flight of some events of a batch, as a flight of the batch: the others have failed, or are durable.
+// Part presents the flight of some events of a batch as a flight of the whole batch: the others have failed or are durable.
 type Part struct {
 	Flight Flight    // of the events at At
 	At     []int     // their indexes in the batch, ascending
-	Failed []Failure // the others that have failed, ascending
+	Failed []Failure // failures among the others, ascending
 }
 
 // Wait implements Flight.
@@ -100,21 +101,21 @@ func (p Part) Wait(ctx context.Context, until Until) (Outcome, error) {
 	return whole, nil
 }
 
-// Writer is a store that batches are written to: the HBase sink, the search indexer, or a test's.
+// Writer is a store that batches are written to: the HBase sink, the search indexer, or one of a test.
 type Writer interface {
-	// Submit queues the batch's events in order and returns their flight. It blocks only while the writer's own bounds are
-	// full, and then only until ctx ends. The writer keeps nothing of the batch after Submit has returned.
+	// Submit queues the batch's events in order and returns their flight. It blocks only while the writer's own limits are reached, and at
+	// most until ctx ends. The writer keeps nothing of the batch after Submit has returned.
 	//
-	// Writing an event twice, late, or after an unknown outcome must leave the store as writing it once.
+	// Writing an event twice, late, or after an unknown outcome must leave the store as if it was written once.
 	Submit(ctx context.Context, batch *Batch) Flight
 
-	// Release lets everything go that the writer holds back, for a bounded time, to write more of it together, and returns at once. The loop
-	// calls it when a partition has nothing more to submit, so that a stop or a rebalance need not wait, and after a batch that is submitted
-	// again. It does nothing in a writer that holds nothing back.
+	// Release sends everything that the writer holds back, for a bounded time, to write more of it together. It returns at once. The loop
+	// calls it when a partition has nothing more to submit, so that a stop or a rebalance need not wait, and after it has resubmitted a batch.
+	// A writer that holds nothing back does nothing.
 	Release()
 
-	// Hurry has all that waits for its next attempt tried now, and returns at once. The loop calls it once a second while what is pending must
-	// be settled in a short time, because of a stop or a rebalance: the pauses may be longer than that. It does nothing in a writer that does
-	// not wait between attempts.
+	// Hurry makes everything that waits for its next attempt try now, and returns at once. The loop calls it once a second while pending
+	// events must settle in a short time, because of a stop or a rebalance: the pauses may be longer than that. A writer that does not wait
+	// between attempts does nothing.
 	Hurry()
 }

@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// Hidden stands for what is not shown, since a schema masks fields. Its length says nothing.
+// Hidden replaces what is not shown because a schema masks fields. Its length reveals nothing.
 const Hidden = "***"
 
-// quoted is what a detail may have of a record, or of what was made of one.
+// quoted matches what a detail may quote from a record, or from what was made of one.
 var quoted = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
 
-// Hide returns an error about a record without what it may quote, where the schema masks fields. The detail of a field that is declared and
-// not masked stays; what a store says in words of its own goes.
+// Hide returns an error about a record without what it may quote, if the schema masks fields. The detail of a field that is declared and
+// not masked stays; a store's own words are removed.
 func (s *Schema) Hide(err error) error {
 	if len(s.Masked) == 0 || err == nil {
 		return err
@@ -26,7 +26,7 @@ func (s *Schema) Hide(err error) error {
 	return s.hide(e)
 }
 
-// hide is Hide of a reject.
+// hide is Hide for a reject.
 func (s *Schema) hide(e *Error) *Error {
 	out := *e
 	at := slices.IndexFunc(s.Fields, func(f Field) bool { return e.Field != "" && (f.Where() == e.Field || f.Name == e.Field) })

@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// Images say where records, such as those of a database's log, hold what was before a change and what is after it. A field whose
-// path lies below After had, before the change, the value at the same place below Before.
+// Images are where records, such as those of a database's log, hold the values before and after a change. A field whose path lies below
+// After had, before the change, the value at the same place below Before.
 //
-// A field that the before-image lacks did not change, so a log that has only what did change is enough. A record with a before-image and no
-// after-image is a delete: its fields are those of the before-image.
+// A field that the before-image lacks did not change, so a log that holds only the changes is sufficient. A record with a before-image and
+// no after-image is a delete: its fields are those of the before-image.
 type Images struct {
 	Before, After []string // object keys from the root; Before nil: there are no images; After nil: the record itself
-	Deleted       string   // a Bool field that no record holds: it is true in a delete and false in any other event; empty: none
+	Deleted       string   // a Bool field that no record holds: true in a delete, false in any other event; empty: none
 }
 
 func (s Schema) validateImages() error {
@@ -54,10 +54,10 @@ func (s Schema) validateImages() error {
 	return nil
 }
 
-// within reports whether a path is, or goes through, another.
+// within reports whether a path equals another or runs through it.
 func within(path, of []string) bool { return len(path) >= len(of) && slices.Equal(path[:len(of)], of) }
 
-// former is where records hold what field n was before the change.
+// former returns where records hold the value of field n before the change.
 func (s Schema) former(n int) (path []string, ok bool) {
 	path = s.Fields[n].Keys()
 	f := &s.Fields[n]
@@ -68,17 +68,15 @@ func (s Schema) former(n int) (path []string, ok bool) {
 	return append(slices.Clone(s.Images.Before), path[len(s.Images.After):]...), true
 }
 
-// images is what a decoder knows of them.
+// images is Images in a decoder.
 type images struct {
-	before, after *Node  // after is nil where it is the record itself
+	before, after *Node  // after is nil if it is the record itself
 	deleted       int    // position of Images.Deleted; -1: none
 	imaged        []bool // the fields that the before-image has too
 }
 
-// compare returns the values before the change, or nil if the record has none: then it is the first of its kind, or a delete. values
-// are all fields of the event, then the same of the before-image.
-//
-// gone says that the event is a delete.
+// compare returns the values before the change, or nil if the record has none: it is then the first of its kind, or a delete. values are
+// all fields of the event, then the same for the before-image. gone means that the event is a delete.
 func (d *Decoder) compare(values []Value, gone bool) (former []Value) {
 	n := len(d.schema.Fields)
 	if d.images.deleted >= 0 {
@@ -89,7 +87,7 @@ func (d *Decoder) compare(values []Value, gone bool) (former []Value) {
 		return nil
 	case gone:
 		if d.images.after != nil && d.has(d.images.after) {
-			return nil // an envelope says that it is one
+			return nil // an envelope declares it a delete
 		}
 		for i := range n {
 			if d.images.imaged[i] {

@@ -7,22 +7,21 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// jsonReader reads JSON objects strictly: RFC 8259 grammar, valid UTF-8 (lone surrogate escapes included), no declared field
-// twice, nothing after the object. Names are compared exactly. Fields that are not declared are skipped over.
-// Texts are cut out of the record without copying.
+// jsonReader reads JSON objects strictly: RFC 8259 grammar, valid UTF-8 (lone surrogate escapes are invalid), no declared field twice,
+// nothing after the object. Names are compared exactly. Undeclared fields are skipped. Texts are cut out of the record without copying.
 type jsonReader struct {
 	root  *Node
 	json  jsontext.Decoder
 	input bytes.Buffer // over the record's bytes, which json reads in place
-	name  []byte       // scratch for a member name written with escapes
+	name  []byte       // scratch for a member name with escapes
 	array bool         // records are arrays of objects
 
-	broken bool // what was wrong with the element at hand is a fault of the JSON
+	broken bool // the error in the current element is in the JSON itself
 }
 
-// JSONFormat is JSON: Schema.Format if records hold more than one object, and Schema.KeyFormat of keys that are objects.
+// JSONFormat is JSON: Schema.Format if records hold more than one object, and Schema.KeyFormat for keys that are objects.
 type JSONFormat struct {
-	Array bool // each record is an array of objects, and each of these is an event; else it is one object
+	Array bool // each record is an array of objects, each of which is an event; otherwise it is one object
 }
 
 // NewReader implements Format.
@@ -45,7 +44,7 @@ func (r *jsonReader) read(n *Node, value []byte, b *Builder) *Error {
 	return trailing("object", value, len(value)-len(rest))
 }
 
-// trailing refuses what follows a value's object or array, which ends before at.
+// trailing rejects what follows a value's object or array, which ends before at.
 func trailing(what string, value []byte, at int) *Error {
 	if rest := bytes.TrimLeft(value[at:], space); len(rest) > 0 {
 		return &Error{Reason: Undecodable, Detail: fmt.Sprintf("something follows the %s at byte %d", what, len(value)-len(rest))}
@@ -73,7 +72,7 @@ func (r *jsonReader) records(record []byte, b *Builder) *Error {
 		r.broken = false
 		if err := r.element(record, b); err != nil {
 			if r.broken {
-				b.Element(noElement) // the path of a fault of the JSON begins at its root
+				b.Element(noElement) // paths of errors in the JSON begin at its root
 			}
 			return err
 		}
@@ -99,7 +98,7 @@ func (r *jsonReader) element(record []byte, b *Builder) *Error {
 	return r.object(r.root, record, b)
 }
 
-// first reads the object that a value begins with, and returns what follows.
+// first reads the object at the start of a value and returns what follows it.
 func (r *jsonReader) first(n *Node, value []byte, b *Builder) (rest []byte, err *Error) {
 	if end := r.quick(n, value, b); end >= 0 {
 		return value[end:], nil
@@ -119,7 +118,7 @@ func (r *jsonReader) reset(value []byte) {
 	r.json.Reset(&r.input, jsontext.AllowDuplicateNames(true)) // only declared ones matter: see Builder.have
 }
 
-// object reads the members of one object of the record.
+// object reads the members of an object.
 func (r *jsonReader) object(n *Node, record []byte, b *Builder) *Error {
 	if _, err := r.json.ReadToken(); err != nil {
 		return r.undecodable(err)
@@ -157,10 +156,10 @@ func (r *jsonReader) undecodable(err error) *Error {
 	return undecodable(err)
 }
 
-// find returns the declared key that a quoted member name means, or nil.
+// find returns the node of a quoted member name, or nil if it is not declared.
 func (r *jsonReader) find(n *Node, quoted jsontext.Value) *Node { return n.Find(r.unquoted(quoted)) }
 
-// unquoted is the name that a quoted one means, until the next.
+// unquoted returns the name in quotes. It is valid until the next call.
 func (r *jsonReader) unquoted(quoted jsontext.Value) []byte {
 	name := []byte(quoted[1 : len(quoted)-1])
 	if bytes.IndexByte(name, '\\') >= 0 {
@@ -170,7 +169,7 @@ func (r *jsonReader) unquoted(quoted jsontext.Value) []byte {
 	return name
 }
 
-// member reads the value of one declared key.
+// member reads the value of a declared key.
 func (r *jsonReader) member(n *Node, record []byte, b *Builder) *Error {
 	kind := r.json.PeekKind()
 	n.null = kind == 'n'
@@ -190,12 +189,12 @@ func (r *jsonReader) member(n *Node, record []byte, b *Builder) *Error {
 	case n.field < 0:
 		return &Error{Reason: WrongType, Field: n.path, Detail: "an object is expected, found " + kindName(kind)}
 	}
-	// What ReadValue returns lasts until the next read only; the same bytes of the record last longer.
+	// What ReadValue returns is valid only until the next read; the same bytes in the record last longer.
 	end := int(r.json.InputOffset())
 	return b.take(n, kind, record[end-len(raw):end])
 }
 
-// take sets a field to JSON that is checked and no null, and that lasts as long as the batch.
+// take sets a field from valid JSON that is not null and lasts as long as the batch.
 func (b *Builder) take(n *Node, kind jsontext.Kind, raw []byte) *Error {
 	if n.column || n.form.kind != 0 {
 		if known, err := b.formed(n, kind, raw); known {

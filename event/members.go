@@ -6,22 +6,22 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Members reads what the members of JSON objects are in cells of their own. It is not safe for concurrent use.
+// Members reads the members of JSON objects, for cells of their own. It is not safe for concurrent use.
 type Members struct {
 	json  jsontext.Decoder
 	input bytes.Buffer
-	scrap Batch // of strings that were written with escapes
+	scrap Batch // for strings that had escapes
 }
 
-// Reset takes back the buffer of what Read gave.
+// Reset reuses the buffer of what Read has passed.
 func (m *Members) Reset() { m.scrap.texts = m.scrap.texts[:0] }
 
-// Read passes f the members of an object, which must be JSON that was checked, one by one: a string as its text, anything else as
-// its JSON. A null is passed over. Names and values last as long as object and until Reset. It is an error, beside those of f,
-// when object is something else.
+// Read calls f for each member of an object, which must be valid JSON: with the text of a string, and the JSON of anything else. It skips
+// nulls. Names and values are valid as long as object, and until Reset. Besides the errors of f, it returns an error if object is something
+// else.
 func (m *Members) Read(object []byte, f func(name, value []byte) *Error) *Error {
 	m.input = *bytes.NewBuffer(object)
-	m.json.Reset(&m.input, jsontext.AllowDuplicateNames(true)) // the reader of a name sees whether it comes twice
+	m.json.Reset(&m.input, jsontext.AllowDuplicateNames(true)) // f checks whether a name occurs twice
 	if kind := m.json.PeekKind(); kind != '{' {
 		return &Error{Reason: WrongType, Detail: "an object is expected, found " + kindName(kind)}
 	}

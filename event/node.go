@@ -5,41 +5,41 @@ import (
 	"strings"
 )
 
-// Node is one key on the way to a declared field, or a field itself: the tree of what a schema reads of a record.
+// Node is a declared field or a key on the path to one, in the tree of what a schema reads of a record.
 type Node struct {
 	key      string
 	path     string      // for people: keys from the root, joined by "."
-	field    int         // position in the schema, behind its last one for what the field was before; -1 on the way
+	field    int         // position in the schema, after its last field for former values; -1: not a field
 	typ      Type        // of the field
 	time     *TimeFormat // of a Time
-	numbers  bool        // of a Text: numbers are taken too
-	texts    bool        // of any type: a text that says the value is taken too
-	loose    bool        // any value is taken as it stands, since a fix makes the field's value of it
-	timed    Type        // loose, and of a field that is a time of this type; 0: it is none
-	direct   Type        // the type whose values are the field's as they come; 0: something is to be done with them
-	column   bool        // of a row, whose value the publisher may be unable to send
-	form     form        // that the value has in JSON, beside its type
-	usual    form        // where the record says nothing of it
+	numbers  bool        // of a Text: numbers are accepted too
+	texts    bool        // of any type: a text in the form of the type is accepted too
+	loose    bool        // any value is accepted as it is, because a fix makes the field's value from it
+	timed    Type        // of a loose node whose field is a time of this type; 0: it is not
+	direct   Type        // the type whose values are the field's as they come; 0: they need some handling
+	column   bool        // of a row; the publisher may be unable to send its value
+	form     form        // that the value has in JSON, besides its type
+	usual    form        // if the record does not determine it
 	children []*Node     // of an object
 	convert  *conversion // of the field; nil: none
-	index    int         // of the array element that key stands for; -1: it is no number
+	index    int         // of the array element that key stands for; -1: key is not a number
 	indexed  bool        // some children are array elements
-	seen     uint64      // Builder.count of the last event that held this key
-	null     bool        // there
-	watched  bool        // members that nobody declared are counted
+	seen     uint64      // Builder.count of the last event that had this key
+	null     bool        // it was null there
+	watched  bool        // undeclared members are counted
 	declared []Declared  // of the root: what a schema is compared with
 }
 
-// Key is the name of the member, column or field that the node stands for.
+// Key returns the name of the member, column or field that the node stands for.
 func (n *Node) Key() string { return n.key }
 
-// Path is the keys from the root, joined by dots, for people.
+// Path returns the keys from the root, joined by dots, for people.
 func (n *Node) Path() string { return n.path }
 
-// Children are the nodes below n; a declared field has none.
+// Children returns the nodes below n; a declared field has none.
 func (n *Node) Children() []*Node { return n.children }
 
-// Type is the declared type of the field, or 0 for a node on the way to fields.
+// Type returns the declared type of the field, or 0 if the node is not a field.
 func (n *Node) Type() Type {
 	if n.field < 0 {
 		return 0
@@ -57,7 +57,7 @@ func (n *Node) Find(key []byte) *Node {
 	return nil
 }
 
-// Element returns the child that stands for an element of an array, or nil: where n is an array, a key that is a number is an index.
+// Element returns the child for an element of an array, or nil: if n is an array, a numeric key is an index.
 func (n *Node) Element(index int) *Node {
 	if !n.indexed {
 		return nil
@@ -73,7 +73,7 @@ func (n *Node) Element(index int) *Node {
 // Indexed reports whether fields are declared within an array at n.
 func (n *Node) Indexed() bool { return n.indexed }
 
-// hold makes n a field, or what it was before, at its position.
+// hold makes n a field, or its former value, at its position.
 func (n *Node) hold(field int, f Field) {
 	n.field, n.typ, n.numbers, n.convert = field, f.Type, f.Numbers || f.Decimal, newConversion(f)
 	if f.Decimal {
@@ -85,7 +85,7 @@ func (n *Node) hold(field int, f Field) {
 	}
 }
 
-// straighten finds the nodes at n and below it whose values are taken as they come.
+// straighten finds the nodes at n and below whose values are taken as they come.
 func (n *Node) straighten() {
 	if n.field >= 0 && n.convert == nil && !n.column && !n.loose {
 		n.direct = n.typ
@@ -103,7 +103,7 @@ func (n *Node) at(path []string) *Node {
 	return n
 }
 
-// child finds or adds the key below n.
+// child finds or adds the child of a key.
 func (n *Node) child(key string) *Node {
 	if m := n.Find([]byte(key)); m != nil {
 		return m

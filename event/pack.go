@@ -20,8 +20,8 @@ const (
 	JSON        Packing = "json"
 )
 
-// Pack says how several fields share one cell: as a map from names to values in which null fields are absent. The order of
-// the names means nothing, and a reader passes over names that it does not know.
+// Pack is how several fields share one cell: as a map from names to values, without null fields. The order of the names is irrelevant, and
+// readers ignore names that they do not know.
 type Pack struct {
 	Packing Packing
 	Fields  []PackedField
@@ -64,7 +64,7 @@ type Packer struct {
 }
 
 type packerField struct {
-	name []byte // as the cell holds it, encoded
+	name []byte // encoded as in the cell
 	pos  int    // in the schema
 }
 
@@ -95,8 +95,7 @@ func NewPacker(p *Pack, s Schema) (*Packer, error) {
 	return out, nil
 }
 
-// Append appends the cell of an event's values to dst: nothing when all of its fields are null. It does not allocate when
-// dst has room.
+// Append appends the cell of an event's values to dst, or nothing if all its fields are null. It does not allocate if dst has room.
 func (p *Packer) Append(dst []byte, values []Value) []byte {
 	n := 0
 	for i := range p.fields {
@@ -120,8 +119,8 @@ func (p *Packer) Append(dst []byte, values []Value) []byte {
 	return dst
 }
 
-// appendMessagePack appends v in the smallest form that holds it exactly; times and dates are the whole numbers that they count, and JSON
-// and decimals are texts.
+// appendMessagePack appends v in the smallest form that holds it exactly. Times and dates are their integer counts; JSON and decimals are
+// texts.
 func appendMessagePack(dst []byte, v Value) []byte {
 	switch v.Type {
 	case Text, Nested, Decimal:

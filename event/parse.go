@@ -9,8 +9,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// parse sets v to what one scalar says as a value of n's field; detail is empty, or says what is wrong with it. raw is
-// checked JSON of this kind that lives as long as the batch.
+// parse sets v from a scalar as a value of n's field. detail is empty, or describes what is wrong with it. raw is valid JSON of this kind
+// that lives as long as the batch.
 func (b *Batch) parse(v *Value, n *Node, kind jsontext.Kind, raw []byte) (detail string) {
 	if n.texts && kind == '"' && n.typ != Text && n.typ != Time && !n.typ.Written() {
 		return b.parseSaid(v, n, raw)
@@ -44,7 +44,7 @@ func (b *Batch) parse(v *Value, n *Node, kind jsontext.Kind, raw []byte) (detail
 	return ""
 }
 
-// parseSaid sets v to what a text says.
+// parseSaid sets v from a text.
 func (b *Batch) parseSaid(v *Value, n *Node, raw []byte) (detail string) {
 	text := b.text(raw)
 	switch t := n.typ; {
@@ -77,7 +77,7 @@ var expected = [...]string{Text: "a string", Int: "an integer", Float: "a number
 	Date: "a date as 2013-01-31, or days since 1970,", TimeUS: "a time in µs since 1970, or as 2013-01-31T08:00:00.000001Z,",
 	TimeNS: "a time in ns since 1970, or as 2013-01-31T08:00:00.000000001Z,"}
 
-// parseTime reads a time that is a string, or a number as it is written.
+// parseTime parses a time in a string, or a number as it is written.
 func (b *Batch) parseTime(v *Value, f *TimeFormat, kind jsontext.Kind, raw []byte) (detail string) {
 	switch kind {
 	case '"':
@@ -122,7 +122,7 @@ func parseInteger(v *Value, t Type, raw []byte) (detail string) {
 	return ""
 }
 
-// text returns what a quoted string says: the record's own bytes, or, if it has escapes, a copy in the batch's buffer.
+// text returns the text of a quoted string: the record's own bytes or, if it has escapes, a copy in the batch's buffer.
 func (b *Batch) text(quoted []byte) []byte {
 	inner := quoted[1 : len(quoted)-1 : len(quoted)-1]
 	if bytes.IndexByte(inner, '\\') < 0 {
@@ -134,7 +134,7 @@ func (b *Batch) text(quoted []byte) []byte {
 	return b.texts[start:len(b.texts):len(b.texts)]
 }
 
-// room makes room for n bytes more in the batch's buffer of texts.
+// room makes room for n more bytes in the batch's buffer of texts.
 func (b *Batch) room(n int) *Batch {
 	if cap(b.texts)-len(b.texts) < n {
 		b.texts = make([]byte, 0, max(2*cap(b.texts), 4*n, 4096)) // the full buffer stays with the values that point to it
@@ -151,7 +151,7 @@ func appendQuoted(dst, text []byte) []byte {
 	return dst
 }
 
-// appendUnquoted appends what a quoted string says, which is never longer than the string with its quotes.
+// appendUnquoted appends the text of a quoted string, which is never longer than the string with its quotes.
 func appendUnquoted(dst, quoted []byte) []byte {
 	dst, err := jsontext.AppendUnquote(dst, quoted)
 	if err != nil {
@@ -175,7 +175,7 @@ type mark struct{ events, values, texts, capacity int }
 
 func (b *Batch) mark() mark { return mark{len(b.Events), len(b.values), len(b.texts), cap(b.values)} }
 
-// cutOff takes a batch back to a mark: of a record that was rejected nothing stays.
+// cutOff resets a batch to a mark, so that nothing of a rejected record remains.
 func (b *Batch) cutOff(m mark) {
 	clear(b.Events[m.events:])
 	b.Events = b.Events[:m.events]

@@ -5,27 +5,27 @@ import (
 	"strings"
 )
 
-// Place is where a record holds a field: in which part of it.
+// Place is the part of a record that holds a field.
 type Place uint8
 
-// The parts of a record, by their names in a path.
+// The parts of a record, with their names in a path.
 const (
 	InValue         Place = iota // what the Format finds in the value
 	InKey                        // $key.PATH: what the KeyFormat finds in the key
 	WholeKey                     // $key: the key as a text
 	WholeValue                   // $value: the value as a text, whatever the format
-	InHeader                     // $header.NAME: the value of a header as a text; of several ones of a name the last
+	InHeader                     // $header.NAME: the value of a header as a text; the last one if there are several of the name
 	RecordTopic                  // $topic
 	RecordPartition              // $partition
 	RecordOffset                 // $offset
 	RecordTime                   // $timestamp
 )
 
-// Replayable reports whether what is there goes with the record: keys, versions and all that decides what is written may be made
-// of it. Partitions and offsets do not: the same record has others in a topic that it was copied to.
+// Replayable reports whether the place is copied along with the record: keys, versions and everything that decides what is written may be
+// made of it. Partitions and offsets are not: a copy of the record in another topic has different ones.
 func (p Place) Replayable() bool { return p != RecordPartition && p != RecordOffset }
 
-// Where is the path of a field, for people.
+// Where returns the path of a field, for people.
 func (f Field) Where() string {
 	switch keys := strings.Join(f.Keys(), "."); f.Place {
 	case InKey:
@@ -51,7 +51,7 @@ func (f Field) Where() string {
 
 const keyPath = "$key"
 
-// validatePlace holds a field to the part of the record that it is of.
+// validatePlace checks a field against the part of the record that holds it.
 func (f Field) validatePlace() error {
 	switch p, where := f.Place, f.Where(); {
 	case p == InValue:
@@ -72,16 +72,16 @@ func (f Field) validatePlace() error {
 	return nil
 }
 
-// beside is what a decoder knows of fields that are beside the value of a record.
+// beside is what a decoder knows of fields beside the value of a record.
 type beside struct {
 	parts     []placed
 	fixed     []fixed // constants
 	defaults  []fixed
-	key       Reader // of fields in keys; nil: there are none
+	key       Reader // of fields in keys; nil if there are none
 	keyRoot   *Node
 	resolver  Resolver // key, if it is one
-	keyRecord Record   // the record at hand with its key as its value: what key reads
-	copied    []int    // fields of parts and keys: they are read once for all events of a record
+	keyRecord Record   // the current record with its key as its value: what key reads
+	copied    []int    // fields of parts and keys: read once for all events of a record
 }
 
 func (w *beside) some() bool { return len(w.copied)+len(w.fixed) > 0 }
@@ -93,7 +93,7 @@ type placed struct {
 	node   *Node
 }
 
-// fixed is a value that the schema has for a field.
+// fixed is a value that the schema gives a field.
 type fixed struct {
 	field int
 	value Value
@@ -145,7 +145,7 @@ func (b *Builder) readBeside() *Error {
 	return nil
 }
 
-// keepBeside sets what every event of the record has.
+// keepBeside sets the values that every event of the record has.
 func (b *Builder) keepBeside() {
 	w := &b.decoder.beside
 	for _, f := range w.fixed {
@@ -156,7 +156,7 @@ func (b *Builder) keepBeside() {
 	}
 }
 
-// readKey fills the fields that lie in the key.
+// readKey fills the fields in the key.
 func (b *Builder) readKey() *Error {
 	w := &b.decoder.beside
 	if w.key == nil || len(b.record.Key) == 0 {
@@ -181,7 +181,7 @@ func (b *Builder) part(p *placed) *Error {
 	case RecordOffset:
 		return b.Int(p.node, rec.Offset)
 	case RecordTime:
-		if rec.Timestamp < 0 { // the broker knows none
+		if rec.Timestamp < 0 { // the broker has none
 			return nil
 		}
 		return b.Time(p.node, rec.Timestamp, Milliseconds)
@@ -208,7 +208,7 @@ func (b *Builder) part(p *placed) *Error {
 	return b.Parse(p.node, text)
 }
 
-// fill gives fields that are null their defaults.
+// fill sets null fields to their defaults.
 func (b *Builder) fill(ev *Event) {
 	for _, f := range b.decoder.beside.defaults {
 		if ev.Values[f.field].Null() && (!b.gone || b.decoder.schema.Fields[f.field].OfTombstone()) {
@@ -220,12 +220,12 @@ func (b *Builder) fill(ev *Event) {
 	}
 }
 
-// OfTombstone reports whether a record without a value can have a field that is not made: it does not lie in the value.
+// OfTombstone reports whether a record without a value can have a field: one that is neither made nor in the value.
 func (f Field) OfTombstone() bool {
 	return !f.Made && (!f.Const.Null() || f.Place != InValue && f.Place != WholeValue)
 }
 
-// validateTombstones: nothing but what lies beside a record's value can say which row a tombstone ends, and when.
+// validateTombstones checks that only what is beside a record's value determines which row a tombstone deletes, and when.
 func (s Schema) validateTombstones() error {
 	if !s.Tombstones {
 		return nil
@@ -246,7 +246,7 @@ func (s Schema) validateTombstones() error {
 	return nil
 }
 
-// versionFields are the names of the fields that the version is made of.
+// versionFields returns the names of the fields that the version is made of.
 func (s Schema) versionFields() (names []string) {
 	if s.Version >= 0 {
 		names = append(names, s.Fields[s.Version].Name)
@@ -263,8 +263,8 @@ func (s Schema) versionFields() (names []string) {
 	return names
 }
 
-// tombstone makes the delete that a record without a value is. Of its fields it has those beside the value; a default stands for what a
-// value lacks, and not for a value.
+// tombstone makes the delete for a record without a value. It has only fields beside the value. A default replaces what a value lacks, not
+// a missing value.
 func (b *Builder) tombstone() *Error {
 	b.gone = true
 	return b.finish()

@@ -10,21 +10,21 @@ import (
 
 // Position makes a version of a record's place in its database's log: a number that only grows, and is not a time.
 //
-// A version has 63 bits, the epoch in the highest eight of them:
+// A version has 63 bits, with the epoch in the highest eight:
 //
 //	LSN      epoch (8) | lsn (55)             Postgres: bytes of log since the cluster began
 //	Binlog   epoch (8) | file (23) | pos (32) MySQL: the number at the end of the file's name, and the offset in the file
 //
-// Positions start over where another server, or another timeline, becomes the source. What the record says of its source gives the epoch,
-// by a table: adding a source to it leaves the versions of all earlier records as they were, so a replay makes the same ones.
+// Positions start over when another server, or another timeline, becomes the source. A table maps what the record says of its source to an
+// epoch. Adding a source to it leaves the versions of all earlier records unchanged, so a replay makes the same ones.
 //
-// Rows of an incremental snapshot, which Debezium reads from Postgres while it streams the log, have no LSN of their own. They stand at the
-// beginning of their epoch, 0: whatever the log says of such a row in this epoch is newer, in whichever order the two come.
+// Rows of an incremental snapshot, which Debezium reads from Postgres while it streams the log, have no LSN of their own. They get position
+// 0, the start of their epoch: whatever the log says of such a row in this epoch is newer, in whichever order the two arrive.
 type Position struct {
-	LSN       string           // the Int field of an LSN; or:
-	File, Pos string           // the Text field of a binlog's file name, and the Int field of the offset in it
-	Source    string           // the Text or Int field that names the server or timeline; empty: there is one, of epoch 0
-	Epochs    map[string]int64 // of each source
+	LSN       string           // the Int field with an LSN; or:
+	File, Pos string           // the Text field with a binlog's file name, and the Int field with the offset in it
+	Source    string           // the Text or Int field that names the server or timeline; empty: there is only one, with epoch 0
+	Epochs    map[string]int64 // by source
 }
 
 // The widths of a version's parts, in bits.
@@ -74,8 +74,8 @@ func (p *Position) validate(s Schema) error {
 // place is a Position bound to the fields of a schema.
 type place struct {
 	*Position
-	lsn, file, pos, source int   // fields; -1: none
-	snapshot               *Node // what Debezium says of the snapshot that a row is of; nil: it is not read
+	lsn, file, pos, source int   // positions of fields; -1: none
+	snapshot               *Node // what Debezium says of the snapshot that a row belongs to; nil: not read
 }
 
 func newPlace(s Schema) *place {
@@ -86,7 +86,7 @@ func newPlace(s Schema) *place {
 	return &place{p, s.position(p.LSN), s.position(p.File), s.position(p.Pos), s.position(p.Source), nil}
 }
 
-// readSnapshot has the envelope read what stands beside the LSN and says which snapshot the row is of.
+// readSnapshot makes the envelope read the field beside the LSN that says which snapshot the row belongs to.
 func (p *place) readSnapshot(e *envelope) {
 	lsn := e.place([]string{"$source", "lsn"}, nil)
 	if p.lsn < 0 || e.Form != Debezium || !slices.Equal(e.decoder.schema.Fields[p.lsn].Path, lsn) {
@@ -95,13 +95,13 @@ func (p *place) readSnapshot(e *envelope) {
 	p.snapshot = e.read(Nested, e.place([]string{"$source", "snapshot"}, nil)...)
 }
 
-// unplaced reports whether the event is a row of an incremental snapshot that has no LSN.
+// unplaced reports whether the event is a row of an incremental snapshot, without an LSN.
 func (p *place) unplaced(b *Builder) bool {
 	return p.snapshot != nil && b.values[p.lsn].Null() && string(b.said(p.snapshot)) == "incremental"
 }
 
-// version is the version of an event with these values. A position that does not fit, or of a source that has no epoch, halts: every event
-// behind it would fare as it does, and none may be lost to dead letters.
+// version returns the version of an event with these values. A position that does not fit, or whose source has no epoch, halts the
+// partition: all later events would fail the same way, and none must be lost to dead letters.
 func (p *place) version(fields []Field, b *Builder) (int64, *Error) {
 	values, begins := b.values, p.unplaced(b)
 	for _, f := range []int{p.lsn, p.file, p.pos, p.source} {
@@ -148,7 +148,7 @@ func (p *place) binlog(fields []Field, values []Value) (int64, *Error) {
 	return file<<posBits | pos, fault
 }
 
-// part holds a number to its width.
+// part checks that a number fits its width.
 func part(f Field, n int64, bits int) (int64, *Error) {
 	if n < 0 {
 		return 0, &Error{Reason: BadVersion, Field: f.Where(), Detail: fmt.Sprintf("%d is negative", n)}

@@ -8,14 +8,14 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// JSON is read twice at most. The quick way walks the record's bytes and knows only that something is wrong, never what: then all that
-// it has set is taken back, and the record is read again by way of jsontext, which words the reject. So the quick way may give up on what
-// is rare, and it must never take what jsontext refuses.
+// JSON is read at most twice. The quick path walks the record's bytes and detects only that something is wrong, never what. Then everything
+// that it has set is dropped, and the record is read again by jsontext, which words the reject. So the quick path may give up on rare
+// input, but it must never accept what jsontext rejects.
 
-// quickDepth is how deep objects and arrays lie within each other before the quick way gives up.
+// quickDepth is the nesting depth of objects and arrays at which the quick path gives up.
 const quickDepth = 64
 
-// quick reads the object that a value begins with, and returns where it ends; -1: nothing is read.
+// quick reads the object at the start of a value and returns where it ends; -1: nothing is read.
 func (r *jsonReader) quick(n *Node, value []byte, b *Builder) int {
 	lacking := len(b.lacking)
 	if at := skipSpace(value, 0); at < len(value) && value[at] == '{' {
@@ -30,7 +30,7 @@ func (r *jsonReader) quick(n *Node, value []byte, b *Builder) int {
 	return -1
 }
 
-// quickObject reads the members of the object at in[i]. Like all of the quick way it returns what follows, or -1.
+// quickObject reads the members of the object at in[i]. Like all of the quick path, it returns the index after what it read, or -1.
 func (r *jsonReader) quickObject(n *Node, in []byte, i int, b *Builder) int {
 	if i = skipSpace(in, i+1); i < len(in) && in[i] == '}' {
 		return i + 1
@@ -63,7 +63,7 @@ func (r *jsonReader) quickObject(n *Node, in []byte, i int, b *Builder) int {
 	return -1
 }
 
-// quickMember reads the value at in[i] of a declared key.
+// quickMember reads the value of a declared key at in[i].
 func (r *jsonReader) quickMember(n *Node, in []byte, i int, b *Builder) int {
 	if i >= len(in) {
 		return -1
@@ -85,7 +85,7 @@ func (r *jsonReader) quickMember(n *Node, in []byte, i int, b *Builder) int {
 		return end
 	}
 	if kind == '-' || kind >= '0' && kind <= '9' {
-		kind = '0' // as jsontext calls every number
+		kind = '0' // jsontext's kind of every number
 	}
 	if b.take(n, kind, in[i:end:end]) != nil {
 		return -1
@@ -114,7 +114,7 @@ func (r *jsonReader) quickElements(n *Node, in []byte, i int, b *Builder) int {
 	return -1
 }
 
-// quickName is where the name at in[i] ends, and where its value begins.
+// quickName returns where the name at in[i] ends, and where its value begins.
 func quickName(in []byte, i int) (end, value int, escaped bool) {
 	if in[i] != '"' {
 		return -1, -1, false
@@ -128,8 +128,8 @@ func quickName(in []byte, i int) (end, value int, escaped bool) {
 	return end, skipSpace(in, i+1), escaped
 }
 
-// nextValue goes on where a value of a list ended: to the next one, or behind the byte that closes the list, or to -1. last reports that
-// there is no next one.
+// nextValue continues where a value of a list ended. It returns the index of the next value, or the one after the byte that closes the
+// list, or -1. last reports that there is no next value.
 func nextValue(in []byte, i int, closing byte) (next int, last bool) {
 	if i < 0 {
 		return -1, true
@@ -153,7 +153,7 @@ func skipSpace(in []byte, i int) int {
 	return i
 }
 
-// endOfValue is where the value at in[i] ends, which is JSON as RFC 8259 has it and UTF-8; -1: it is not, or is too deep.
+// endOfValue returns where the value at in[i] ends; -1 if it is not RFC 8259 JSON in UTF-8, or nested too deeply.
 func endOfValue(in []byte, i, depth int) int {
 	if i >= len(in) {
 		return -1
@@ -185,7 +185,7 @@ func endOfWord(in []byte, i int, word string) int {
 	return i + len(word)
 }
 
-// endOfList is where the object or array at in[i] ends.
+// endOfList returns where the object or array at in[i] ends.
 func endOfList(in []byte, i, depth int, named bool) int {
 	closing := in[i] + 2 // } of {, and ] of [
 	if i = skipSpace(in, i+1); i < len(in) && in[i] == closing {
@@ -205,7 +205,7 @@ func endOfList(in []byte, i, depth int, named bool) int {
 	return -1
 }
 
-// endOfNumber is where the number at in[i] ends.
+// endOfNumber returns where the number at in[i] ends.
 func endOfNumber(in []byte, i int) int {
 	if in[i] == '-' {
 		i++
@@ -239,21 +239,21 @@ func skipDigits(in []byte, i int) int {
 	return i
 }
 
-// Of eight bytes at once.
+// For eight bytes at once.
 const (
 	eachByte = 0x0101010101010101
 	topBits  = 0x80 * eachByte
 )
 
-// endOfString is where the string at in[i] ends, which is UTF-8 without control characters, whose escapes are those of JSON and
-// without half of a surrogate pair; -1: it is not.
+// endOfString returns where the string at in[i] ends; -1 if it is not UTF-8, or has control characters, escapes that JSON does not have, or
+// half a surrogate pair.
 func endOfString(in []byte, i int) (end int, escaped bool) {
 	i++
 	for {
 		for i+8 <= len(in) {
 			w := binary.LittleEndian.Uint64(in[i:])
 			quote, back := w^'"'*eachByte, w^'\\'*eachByte
-			// A top bit for each byte that is no plain one. A borrow may set one too many, but only behind one that is right.
+			// A top bit for each byte that is not a plain one. A borrow may set extra bits, but only after a correct one.
 			stop := (w | (w - ' '*eachByte) | (quote - eachByte) | (back - eachByte)) & topBits
 			if stop == 0 {
 				i += 8
@@ -289,7 +289,7 @@ func endOfString(in []byte, i int) (end int, escaped bool) {
 	}
 }
 
-// endOfEscape is where the escape at in[i] ends.
+// endOfEscape returns where the escape at in[i] ends.
 func endOfEscape(in []byte, i int) int {
 	if i+1 >= len(in) {
 		return -1
@@ -317,7 +317,7 @@ func endOfEscape(in []byte, i int) int {
 	return i + 12
 }
 
-// hexUnit is the number of the four digits at in[i]; -1: they are none.
+// hexUnit returns the number in the four hex digits at in[i]; -1 if they are not hex digits.
 func hexUnit(in []byte, i int) int {
 	if i+4 > len(in) {
 		return -1

@@ -1,43 +1,43 @@
 package event
 
-// Reason is the closed set of reasons for which an event is dead-lettered or a partition waits; it labels metrics and
-// dead letters.
+// Reason is one of a closed set of reasons for which an event becomes a dead letter or a partition waits. It labels metrics and dead
+// letters.
 type Reason string
 
 // Reasons found while decoding, by the sink, and by the stores.
 const (
-	Undecodable    Reason = "undecodable"     // not of its format
-	UnknownSchema  Reason = "unknown_schema"  // the registry has no schema of the record's id
-	MissingField   Reason = "missing_field"   // a field that the key or the version needs is absent or null
+	Undecodable    Reason = "undecodable"     // not in its format
+	UnknownSchema  Reason = "unknown_schema"  // the registry has no schema with the record's id
+	MissingField   Reason = "missing_field"   // a field required by the key or the version is absent or null
 	WrongType      Reason = "wrong_type"      // a field holds another type than declared
 	BadVersion     Reason = "bad_version"     // negative, too large, or not a time
 	FutureVersion  Reason = "future_version"  // more than 24 h ahead of the record's own timestamp
-	LateVersion    Reason = "late_version"    // further behind the record's own timestamp than is allowed
-	KeyTooLong     Reason = "key_too_long"    // HBase takes 32,767 bytes
-	BadKey         Reason = "bad_key"         // a value that the key's language cannot hold (too wide, holds the separator)
-	BadName        Reason = "bad_name"        // a member of the record cannot be the name of a column
+	LateVersion    Reason = "late_version"    // further behind the record's own timestamp than allowed
+	KeyTooLong     Reason = "key_too_long"    // HBase's limit is 32,767 bytes
+	BadKey         Reason = "bad_key"         // a value that the key's definition cannot hold (too wide, contains the separator)
+	BadName        Reason = "bad_name"        // a member of the record cannot be a column's name
 	BadExpression  Reason = "bad_expression"  // an expression of the pipeline has no answer for the event
 	TooLarge       Reason = "too_large"       // a cell, a row or a document over the limit
-	Refused        Reason = "refused"         // the store refused this one event, and took its neighbours
-	MappingRefused Reason = "mapping_refused" // the index's mapping does not take the document
+	Refused        Reason = "refused"         // the store refused only this event, and took its neighbours
+	MappingRefused Reason = "mapping_refused" // the index's mapping does not accept the document
 	BreakingSchema Reason = "breaking_schema" // a schema of the registry cannot be read into the declared fields
-	Unavailable    Reason = "unavailable"     // no answer, or a transient one
-	Awaited        Reason = "awaited"         // the row in which a field of its key is looked up has not come yet
+	Unavailable    Reason = "unavailable"     // no answer, or a transient error
+	Awaited        Reason = "awaited"         // the row in which a field of its key is looked up has not arrived yet
 	NoTable        Reason = "no_table"        // no such table, family or index
 	Denied         Reason = "denied"          // access denied
 	Unknown        Reason = "unknown"
 )
 
-// Rejects are the reasons for which events are dead-lettered.
+// Rejects are the reasons for which events become dead letters.
 var Rejects = []Reason{Undecodable, UnknownSchema, MissingField, WrongType, BadVersion, FutureVersion, LateVersion, KeyTooLong, BadKey,
 	BadName, BadExpression, TooLarge, Refused, MappingRefused}
 
-// Error is a reject found while decoding or keying one event.
+// Error is a reject found while decoding an event or making its key.
 type Error struct {
 	Reason Reason
-	Field  string // path of the field in the record, empty when the record as a whole is meant
+	Field  string // path of the field in the record; empty if the whole record is meant
 	Detail string
-	Halts  bool // every event behind it would fare alike until somebody acts: the partition halts, and no dead letter is written
+	Halts  bool // every later event would fail the same way until somebody acts: the partition halts, and no dead letter is written
 }
 
 func (e *Error) Error() string {

@@ -22,8 +22,8 @@ const (
 	Nanoseconds
 )
 
-// The methods below set a field to what a binary format holds. Each takes a type that the value fits without loss, as JSON's reader does,
-// and rejects any other. Bytes that they are handed must last as long as the batch: those of the record do, others Keep copies.
+// The methods below set a field to what a binary format holds. Like JSON's reader, each accepts a type that holds the value without loss,
+// and rejects any other. Bytes passed to them must last as long as the batch: those of the record do, and Keep copies others.
 
 // Text sets a field to a string, which must be UTF-8.
 func (b *Builder) Text(n *Node, text []byte) *Error {
@@ -35,7 +35,7 @@ func (b *Builder) Text(n *Node, text []byte) *Error {
 	return b.text(n, text)
 }
 
-// text is Text, whatever is to be done with it.
+// text is Text for nodes whose values need handling.
 func (b *Builder) text(n *Node, text []byte) *Error {
 	if err := b.have(n); err != nil {
 		return err
@@ -67,7 +67,7 @@ func (b *Builder) text(n *Node, text []byte) *Error {
 	return nil
 }
 
-// validText reports whether a text is UTF-8; it is quick where all of it is ASCII.
+// validText reports whether a text is UTF-8. It is fast if the text is all ASCII.
 func validText(text []byte) bool {
 	i, all := 0, uint64(0)
 	for ; i+8 <= len(text); i += 8 {
@@ -89,7 +89,7 @@ func (b *Builder) Int(n *Node, i int64) *Error {
 	return b.int(n, i)
 }
 
-// int is Int, whatever is to be done with it.
+// int is Int for nodes whose values need handling.
 func (b *Builder) int(n *Node, i int64) *Error {
 	if err := b.have(n); err != nil {
 		return err
@@ -116,7 +116,7 @@ func (b *Builder) int(n *Node, i int64) *Error {
 	return nil
 }
 
-// Uint sets a field to an integer without a sign.
+// Uint sets a field to an unsigned integer.
 func (b *Builder) Uint(n *Node, i uint64) *Error {
 	if i <= math.MaxInt64 {
 		return b.Int(n, int64(i))
@@ -143,7 +143,7 @@ func (b *Builder) Float(n *Node, f float64) *Error {
 	return b.float(n, f)
 }
 
-// float is Float, whatever is to be done with it.
+// float is Float for nodes whose values need handling.
 func (b *Builder) float(n *Node, f float64) *Error {
 	if err := b.have(n); err != nil {
 		return err
@@ -182,8 +182,7 @@ func (b *Builder) Bool(n *Node, truth bool) *Error {
 	return nil
 }
 
-// Time sets a field to a time, whatever type of time it is declared, or an Int to the count itself. What is below what the type counts is
-// cut off.
+// Time sets a field to a time, whichever type of time is declared, or an Int to the count itself. It truncates what is finer than the type.
 func (b *Builder) Time(n *Node, count int64, u Unit) *Error {
 	t := n.typ
 	if t = cmp.Or(n.timed, t); n.field < 0 || !t.TakesTimes() {
@@ -211,7 +210,7 @@ func floorDiv(a, b int64) int64 {
 	return q
 }
 
-// Decimal sets a field to unscaled × 10^-scale, where unscaled is a big-endian two's complement: a Text to its digits, exactly.
+// Decimal sets a field to unscaled × 10^-scale, where unscaled is a big-endian two's complement: a Text to its exact digits.
 func (b *Builder) Decimal(n *Node, unscaled []byte, scale int) *Error {
 	if err := b.have(n); err != nil {
 		return err
@@ -232,7 +231,7 @@ const (
 	maxScale        = 38
 )
 
-// AppendDecimal appends the digits of unscaled × 10^-scale, where unscaled is a big-endian two's complement. It reports false for one of
+// AppendDecimal appends the digits of unscaled × 10^-scale, where unscaled is a big-endian two's complement. It returns false if there are
 // more than 38 digits.
 func AppendDecimal(dst, unscaled []byte, scale int) (_ []byte, ok bool) {
 	negative := len(unscaled) > 0 && unscaled[0] >= 0x80
@@ -263,7 +262,7 @@ func AppendDecimal(dst, unscaled []byte, scale int) (_ []byte, ok bool) {
 	return placePoint(dst, digits, scale, negative), true
 }
 
-// Bytes sets a field to bytes: a Text, if they are UTF-8.
+// Bytes sets a field to bytes, or a Text to their text if they are UTF-8.
 func (b *Builder) Bytes(n *Node, p []byte) *Error {
 	if n.field >= 0 && n.typ == Text && utf8.Valid(p) || n.column && string(p) == unavailable {
 		return b.Text(n, p)
@@ -281,7 +280,7 @@ func (b *Builder) Bytes(n *Node, p []byte) *Error {
 	return n.Wrong("bytes")
 }
 
-// JSON sets a Nested field to checked JSON.
+// JSON sets a Nested field to valid JSON.
 func (b *Builder) JSON(n *Node, json []byte) *Error {
 	if err := b.have(n); err != nil {
 		return err

@@ -10,7 +10,7 @@ import (
 // Type is the declared type of a field.
 type Type uint8
 
-// The field types of brine.yaml. TimeMS, TimeS and Time become milliseconds since 1970; they differ in what the record holds.
+// The field types of brine.yaml. TimeMS, TimeS and Time become milliseconds since 1970; they differ in the record's form.
 const (
 	Text    Type = iota + 1 // a JSON string
 	Int                     // a JSON number without fraction or exponent that fits 64 bits
@@ -18,19 +18,19 @@ const (
 	Bool                    // true or false
 	TimeMS                  // an integer: milliseconds since 1970-01-01 UTC
 	TimeS                   // an integer: seconds since 1970-01-01 UTC
-	Nested                  // any JSON, an object or array say, taken as it stands in the record
+	Nested                  // any JSON, such as an object or array, as it is in the record
 	Time                    // a string or number in the field's TimeFormat
 	Decimal                 // a number of up to 38 digits, exactly
 	Bytes                   // any bytes; in JSON a string in base64
-	Date                    // a day: a string as 2013-01-31, or an integer of days since 1970-01-01
-	TimeUS                  // an integer of microseconds since 1970-01-01 UTC, or a string as RFC 3339 has it
+	Date                    // a day: a string such as 2013-01-31, or an integer of days since 1970-01-01
+	TimeUS                  // an integer of microseconds since 1970-01-01 UTC, or a string in RFC 3339
 	TimeNS                  // the same in nanoseconds
 )
 
 var typeNames = []string{Text: "text", Int: "int", Float: "float", Bool: "bool", TimeMS: "time_ms", TimeS: "time_s",
 	Nested: "json", Time: "time", Decimal: "decimal", Bytes: "bytes", Date: "date", TimeUS: "time_us", TimeNS: "time_ns"}
 
-// String is the type's name in brine.yaml.
+// String returns the type's name in brine.yaml.
 func (t Type) String() string {
 	if !t.known() {
 		return "null"
@@ -43,7 +43,7 @@ func (t Type) known() bool { return t > 0 && int(t) < len(typeNames) }
 // IsTime reports whether values of the type are times in milliseconds.
 func (t Type) IsTime() bool { return t == TimeMS || t == TimeS || t == Time }
 
-// Stored is the type that a store holds of a field: times of which IsTime is true become TimeMS.
+// Stored returns the type that a store holds for a field: times for which IsTime is true become TimeMS.
 func (t Type) Stored() Type {
 	if t.IsTime() {
 		return TimeMS
@@ -66,21 +66,21 @@ type Field struct {
 	Path []string // object keys from the root; nil means the single key Name
 
 	Format, Zone string // of a Time: see ParseTimeFormat
-	Numbers      bool   // of a Text: a number is taken too, as it is written
+	Numbers      bool   // of a Text: a number is accepted too, as it is written
 	Decimal      bool   // of a Text or Float: bytes in base64, a two's complement that counts 10^-Scale
 	Scale        int
 
-	Made    bool       // no record holds it: the schema's Derive makes it
-	Place   Place      // of the record: where Path begins
-	Const   Value      // what every event has, whatever its record holds; null: the record is read
-	Default Value      // what an event has whose record lacks the field or has null there; null: nothing
+	Made    bool       // no record holds it: the schema's Derive computes it
+	Place   Place      // the part of the record where Path begins
+	Const   Value      // the value in every event, whatever its record holds; null: the record is read
+	Default Value      // the value if the record lacks the field or has null there; null: nothing
 	Convert Conversion // of what the record holds
 }
 
 // OfValue reports whether the field is read from the record's value, at its Keys.
 func (f Field) OfValue() bool { return f.Place == InValue && f.Const.Null() && !f.Made }
 
-// Keys are the object keys from the root of the part of the record that holds the field to the field.
+// Keys returns the object keys from the root of the part of the record that holds the field down to the field.
 func (f Field) Keys() []string {
 	if len(f.Path) == 0 && f.Place == InValue {
 		return []string{f.Name}
@@ -88,7 +88,7 @@ func (f Field) Keys() []string {
 	return f.Path
 }
 
-// validate holds a field to the settings that its type has.
+// validate checks a field against the settings that its type allows.
 func (f Field) validate() error {
 	switch {
 	case f.Type == Time:
@@ -123,16 +123,16 @@ func (f Field) validate() error {
 	return f.validatePlace()
 }
 
-// Schema is what a pipeline declares of its records: the fields it uses, and which of them is the version.
+// Schema is what a pipeline declares of its records: the fields that it uses, and which of them is the version.
 type Schema struct {
 	Fields []Field
 	// Version is the position of the version's field, an Int or a time; -1 means the record's own timestamp.
 	Version int
 	// Sequence is the Int field n of versions seq(at, n), where at is Version's field; empty: versions are of one field.
 	Sequence string
-	// Position makes the version of a place in a database's log, instead; nil: it is a field, or the record's timestamp.
+	// Position makes the version from a place in a database's log instead; nil: it is a field, or the record's timestamp.
 	Position *Position
-	// Lateness is how far the version, a time, may lie behind the record's timestamp; 0: as far as it will.
+	// Lateness is how far the version, a time, may be behind the record's timestamp; 0: any distance.
 	Lateness time.Duration
 	// Format is how the records encode these fields; nil: as JSON objects.
 	Format Format
@@ -140,28 +140,28 @@ type Schema struct {
 	KeyFormat Format
 	// Images are the before- and after-images of the records, if they hold any.
 	Images Images
-	// Tombstones: a record without a value is a delete of what its other parts name, and Images.Deleted says so of it. Where it is false,
-	// such a record is rejected, or left out behind an Envelope.
+	// Tombstones: a record without a value deletes what its other parts name, and Images.Deleted is true for it. If false, such a record is
+	// rejected, or left out by an Envelope.
 	Tombstones bool
-	// Derive makes the fields that are Made, and says which events are kept; nil: there are none, and all are.
+	// Derive computes the fields that are Made and decides which events are kept; nil: there are none, and all are kept.
 	Derive Deriver
-	// Masked are the positions of fields of which no error says what they hold.
+	// Masked are the positions of fields whose contents appear in no error.
 	Masked []int
-	// Fix is what is done to records that cannot be written as they are, before their fields are read; nil: nothing.
+	// Fix is applied to records that cannot be written as they are, before their fields are read; nil: nothing.
 	Fix *Fix
-	// Undeclared counts what records hold beside Fields; nil: nobody asks.
+	// Undeclared counts what records hold besides Fields; nil: it is not counted.
 	Undeclared *Undeclared
-	// Needed are the positions of fields without which a record becomes nothing: a schema that lacks one, of a registry, is a breaking one.
+	// Needed are the positions of fields without which a record becomes nothing: a registry's schema that lacks one is breaking.
 	Needed []int
-	// HaltBreaking: a record whose schema, a registry's, cannot be read into Fields halts its partition. If false, it is read as far as it
-	// can be, and what cannot is rejected.
+	// HaltBreaking: a record whose schema in the registry cannot be read into Fields halts its partition. If false, the record is read as far
+	// as possible, and what cannot be read is rejected.
 	HaltBreaking bool
-	// Envelope is how the publisher of changes wraps rows; nil: records are as Fields and Images say. Set by Envelope.Wrap.
+	// Envelope is how the publisher of changes wraps rows; nil: records are as Fields and Images describe. Set by Envelope.Wrap.
 	Envelope *Envelope
 }
 
-// Validate reports the first fault of the schema: an unnamed or untyped field, two fields on one path, a path through
-// another field's value, a version that is no integer, or images that do not fit the fields.
+// Validate reports the first fault of the schema: an unnamed or untyped field, two fields on one path, a path through another field's
+// value, a version that is not an integer, or images that do not fit the fields.
 func (s Schema) Validate() error {
 	names := map[string]bool{}
 	paths := map[string]string{}
@@ -262,7 +262,7 @@ func (s Schema) validateVersion() error {
 	return nil
 }
 
-// Recorded are the fields that records hold.
+// Recorded returns the fields that records hold.
 func (s Schema) Recorded() []Field {
 	return slices.DeleteFunc(slices.Clone(s.Fields), func(f Field) bool { return f.Made })
 }
@@ -271,7 +271,7 @@ func (s Schema) position(name string) int {
 	return slices.IndexFunc(s.Fields, func(f Field) bool { return f.Name == name })
 }
 
-// Untimed describes versions that are not milliseconds since 1970, as "versions lsn(…)"; empty: they are, or a whole number is declared.
+// Untimed describes versions that are not milliseconds since 1970, such as "versions lsn(…)"; empty: they are, or an integer is declared.
 func (s Schema) Untimed() string {
 	switch {
 	case s.Sequence != "":
@@ -284,7 +284,7 @@ func (s Schema) Untimed() string {
 	return ""
 }
 
-// joined is the first n keys of the field's path, and its place, as one map key; U+0000 keeps ["a.b"] and ["a", "b"] apart.
+// joined returns the first n keys of the field's path, and its place, as one map key; U+0000 keeps ["a.b"] and ["a", "b"] apart.
 func (f Field) joined(n int) string {
 	return string('0'+rune(f.Place)) + "\x00" + strings.Join(f.Keys()[:n], "\x00")
 }

@@ -8,13 +8,13 @@ import (
 	"slices"
 	"strconv"
 	"time"
-	_ "time/tzdata" // zones are known where the system has no files of them
+	_ "time/tzdata" // zones are known even if the system has no zone files
 )
 
-// RFC3339 is the format of a Time that names none, as 2013-01-31T08:00:00.123+08:00.
+// RFC3339 is the default format of a Time, such as 2013-01-31T08:00:00.123+08:00.
 const RFC3339 = "rfc3339"
 
-// epochs are the formats of numbers since 1970: units per second, and what they are called.
+// epochs are the formats of numbers since 1970: their units per second and names.
 var epochs = map[string]epoch{"epoch_s": {1, "seconds"}, "epoch_ms": {1e3, "milliseconds"}, "epoch_us": {1e6, "microseconds"},
 	"epoch_ns": {1e9, "nanoseconds"}, epochDays: {1, "days"}}
 
@@ -28,18 +28,17 @@ type epoch struct {
 	name      string
 }
 
-// TimeFormat reads times as a field's format says. It remembers the part of its zone that it used last, so it is not safe for
-// concurrent use.
+// TimeFormat reads times in a field's format. It remembers the part of its zone that it used last, so it is not safe for concurrent use.
 //
-// A format is RFC3339, epoch_s, epoch_ms, epoch_us, epoch_ns or epoch_days, or a pattern as strftime has it. What is below a millisecond is
-// cut off. A time without a zone of its own is one of the format's zone. Where a clock is set forward or back, times from the earlier of
-// the two readings on until the later one are as before the change: of a time that comes twice the first one is meant, and one that
-// does not come at all is as late as if the clock had not been changed yet.
+// A format is RFC3339, epoch_s, epoch_ms, epoch_us, epoch_ns or epoch_days, or a strftime pattern. Times are truncated to the millisecond.
+// A time without a zone is in the format's zone. When a clock is set forward or back, times from the earlier of the two readings to the
+// later one are read with the offset before the change: a time that occurs twice means the first one, and one that does not occur is read
+// as if the clock had not been changed yet.
 type TimeFormat struct {
 	format string
-	epoch  uint64 // units per second; 0: by steps
+	epoch  uint64 // units per second; 0: read by steps
 	steps  []timeStep
-	zoned  bool // times have a zone of their own
+	zoned  bool // times contain their zone
 	zone   timeZone
 }
 
@@ -51,11 +50,11 @@ type FormatError struct {
 
 func (e *FormatError) Error() string { return e.Msg + "; " + e.Fix }
 
-// Advice returns the fix, with which the error's text ends.
+// Advice returns the fix, which the error's text ends with.
 func (e *FormatError) Advice() string { return e.Fix }
 
-// ParseTimeFormat compiles a format; empty means RFC3339. zone is a name such as Asia/Shanghai or an offset such as +08:00; empty
-// means UTC.
+// ParseTimeFormat compiles a format; empty means RFC3339. zone is a name such as Asia/Shanghai or an offset such as +08:00; empty means
+// UTC.
 func ParseTimeFormat(format, zone string) (*TimeFormat, error) {
 	f := &TimeFormat{format: cmp.Or(format, RFC3339), epoch: epochs[format].perSecond}
 	if f.epoch == 0 {
@@ -75,7 +74,7 @@ func ParseTimeFormat(format, zone string) (*TimeFormat, error) {
 	return f, err
 }
 
-// Expects says what a time in this format is.
+// Expects describes a time in this format.
 func (f *TimeFormat) Expects() string {
 	switch e, ok := epochs[f.format]; {
 	case ok:
@@ -86,7 +85,7 @@ func (f *TimeFormat) Expects() string {
 	return "a time as " + f.format
 }
 
-// Unit is the span that a time is exact to: day, hour or minute; empty where it may be exact to a millisecond.
+// Unit returns the resolution of a time: day, hour or minute; empty if it may be exact to the millisecond.
 func (f *TimeFormat) Unit() string {
 	has := func(part int) bool {
 		return slices.ContainsFunc(f.steps, func(s timeStep) bool { return s.literal == "" && s.part == part })
@@ -104,7 +103,7 @@ func (f *TimeFormat) Unit() string {
 	return "day"
 }
 
-// Parse reads a time as milliseconds since 1970.
+// Parse parses a time as milliseconds since 1970.
 func (f *TimeFormat) Parse(text []byte) (ms int64, ok bool) {
 	if f.epoch > 0 {
 		ms, ok = parseEpoch(text, f.epoch)
@@ -131,7 +130,7 @@ func (f *TimeFormat) Parse(text []byte) (ms int64, ok bool) {
 	return seconds*1000 + int64(c[fraction]), true
 }
 
-// parseEpoch reads a decimal number of so many units per second.
+// parseEpoch parses a decimal number with perSecond units per second.
 func parseEpoch(text []byte, perSecond uint64) (ms int64, ok bool) {
 	digits, negative := bytes.CutPrefix(text, []byte{'-'})
 	whole, fraction, point := bytes.Cut(digits, []byte{'.'})
@@ -151,7 +150,7 @@ func parseEpoch(text []byte, perSecond uint64) (ms int64, ok bool) {
 	if negative {
 		ms = -ms
 		if rest > 0 || len(bytes.Trim(fraction, "0")) > 0 {
-			ms-- // cut off towards the past, as other times are
+			ms-- // truncated towards the past, like other times
 		}
 	}
 	return ms, true
@@ -177,13 +176,13 @@ func milliseconds(fraction []byte) (ms int) {
 	return ms
 }
 
-// parseZone finds a zone by its name, as Asia/Shanghai, or by its offset, as +08:00; empty means UTC.
+// parseZone finds a zone by its name, such as Asia/Shanghai, or its offset, such as +08:00; empty means UTC.
 func parseZone(name string) (*time.Location, error) {
 	var c calendar
 	if n := c.readOffset([]byte(name)); n > 0 && n == len(name) {
 		return time.FixedZone(name, c[offset]), nil
 	}
-	if name != "Local" { // differs from machine to machine
+	if name != "Local" { // it differs between machines
 		if location, err := time.LoadLocation(name); err == nil {
 			return location, nil
 		}
@@ -191,16 +190,15 @@ func parseZone(name string) (*time.Location, error) {
 	return nil, &FormatError{fmt.Sprintf("no time zone %q", name), "write a name such as Asia/Shanghai, or an offset such as +08:00"}
 }
 
-// timeZone turns what clocks of a place showed into instants, and remembers the span of time without a change of its offset that it
-// used last.
+// timeZone turns clock readings of a place into instants, and remembers the last span of time it used in which the offset does not change.
 type timeZone struct {
 	location *time.Location
-	from, to int64 // of what clocks showed, in seconds; to is behind it
+	from, to int64 // of clock readings, in seconds; without to
 	offset   int64 // seconds east of UTC
 }
 
-// instant is when clocks showed local, a number of seconds. At a change of the clocks, the later of its two readings is the first one
-// after it.
+// instant returns when clocks showed local, a number of seconds. A change of the clocks has two readings; the time after it begins with the
+// later one.
 func (z *timeZone) instant(local int64) int64 {
 	if local < z.from || local >= z.to {
 		z.find(local)

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// The parts of a time, each once in a format.
+// The parts of a time. A format has each at most once.
 const (
 	year = iota
 	month
@@ -31,18 +31,18 @@ var partNames = [parts]string{"year", "month", "day", "day of the year", "hour",
 // calendar is a time as a calendar and a clock show it, by part.
 type calendar [parts]int
 
-// timeStep reads a literal, or a part of a time.
+// timeStep reads a literal or a part of a time.
 type timeStep struct {
 	literal     string
 	part        int
-	least, most int      // digits of a number
-	min, max    int      // of a number, or the number of the first name
-	names       []string // that the part is written as; nil: it is a number
-	padded      bool     // a space may stand for the first digit
+	least, most int      // number of digits
+	min, max    int      // of a number, or min is the number of the first name
+	names       []string // that the part may have; nil: it is a number
+	padded      bool     // a space may replace the first digit
 	fraction    bool     // of a second: a fraction may follow
 }
 
-// verbs are the parts as strftime names them.
+// verbs are the parts by their strftime letters.
 var verbs = map[byte]timeStep{
 	'Y': {part: year, least: 4, most: 4, max: 9999}, 'y': {part: year, least: 2, most: 2, max: 99},
 	'm': {part: month, least: 2, most: 2, min: 1, max: 12}, 'd': {part: day, least: 2, most: 2, min: 1, max: 31},
@@ -55,7 +55,7 @@ var verbs = map[byte]timeStep{
 	'p': {part: afternoon, names: []string{"AM", "PM"}}, 'f': {part: fraction}, 'z': {part: offset}, '%': {literal: "%"},
 }
 
-// names are English names, of so many letters at most.
+// names returns English names of at most that many letters.
 func names[T ~int](letters int, name func(T) string, from, to T) (all []string) {
 	for i := from; i <= to; i++ {
 		all = append(all, name(i)[:min(letters, len(name(i)))])
@@ -102,7 +102,7 @@ func (f *TimeFormat) compile(pattern string) error {
 	return nil
 }
 
-// complete holds a format to having each part once, and as many as make a time.
+// complete checks that a format has each part only once, and enough of them to make a time.
 func (f *TimeFormat) complete() error {
 	var has [parts]bool
 	for i := range f.steps {
@@ -132,12 +132,12 @@ func (f *TimeFormat) complete() error {
 	return nil
 }
 
-// beginsFraction reports whether the format itself says where the fraction of a second stands.
+// beginsFraction reports whether the format itself determines where the fraction of a second is.
 func (s *timeStep) beginsFraction() bool {
 	return s.literal != "" && (s.literal[0] == '.' || s.literal[0] == ',') || s.literal == "" && s.part == fraction
 }
 
-// read reads the step's part of a time, and returns what is behind it.
+// read reads the step's part of a time and returns what follows it.
 func (s *timeStep) read(text []byte, c *calendar) (rest []byte, ok bool) {
 	n := 0
 	switch {
@@ -155,7 +155,7 @@ func (s *timeStep) read(text []byte, c *calendar) (rest []byte, ok bool) {
 	return text[n:], n > 0
 }
 
-// readName returns how many bytes the part takes; 0: it is not there.
+// readName returns how many bytes the part takes; 0: it is missing.
 func (s *timeStep) readName(text []byte, c *calendar) int {
 	for i, name := range s.names {
 		if len(text) >= len(name) && strings.EqualFold(string(text[:len(name)]), name) {
@@ -166,7 +166,7 @@ func (s *timeStep) readName(text []byte, c *calendar) int {
 	return 0
 }
 
-// readNumber returns how many bytes the part takes; 0: it is not there.
+// readNumber returns how many bytes the part takes; 0: it is missing.
 func (s *timeStep) readNumber(text []byte, c *calendar) int {
 	from := 0
 	if s.padded && len(text) > 0 && text[0] == ' ' {
@@ -191,7 +191,7 @@ func (s *timeStep) readNumber(text []byte, c *calendar) int {
 	return n
 }
 
-// number reads a number of so many digits at most.
+// number reads a number of at most most digits.
 func number(text []byte, most int) (v, digits int) {
 	for digits < min(most, len(text)) && text[digits] >= '0' && text[digits] <= '9' {
 		v = v*10 + int(text[digits]-'0')
@@ -238,7 +238,7 @@ func (c *calendar) readOffset(text []byte) int {
 	return at + n
 }
 
-// seconds are those since 1970 that the calendar would show in UTC; it is not ok where there is no such day.
+// seconds returns the seconds since 1970 that the calendar would show in UTC; ok is false if there is no such day.
 func (c *calendar) seconds() (s int64, ok bool) {
 	h := c[hour]
 	if c[hour12] > 0 {
@@ -252,8 +252,8 @@ func (c *calendar) seconds() (s int64, ok bool) {
 	return t.Unix(), t.Day() == c[day]
 }
 
-// Pattern is a regular expression (ECMA-262) of the texts that are times in this format, for publishers. It may be narrower than what is
-// read, and knows no calendar: the 31st of February fits.
+// Pattern returns a regular expression (ECMA-262) for texts that are times in this format, for publishers. It may be narrower than what is
+// accepted, and has no calendar: the 31st of February matches.
 func (f *TimeFormat) Pattern() string {
 	if f.epoch > 0 {
 		return `^-?[0-9]+(\.[0-9]+)?$`
@@ -288,5 +288,5 @@ func (s *timeStep) pattern() string {
 	return partPatterns[s.part]
 }
 
-// oneDigit makes the first of two digits one that may lack.
+// oneDigit makes the first of two digits optional.
 var oneDigit = strings.NewReplacer("(0[", "(0?[", "([01][", "([01]?[", "[0-5][", "[0-5]?[")

@@ -10,39 +10,39 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Tokenizer says how a text is cut into tokens. Row keys are made of tokens, so what a tokenizer makes of a text never changes.
+// Tokenizer is how a text is cut into tokens. Row keys are made of tokens, so a tokenizer's result for a text never changes.
 type Tokenizer string
 
 // The tokenizers of brine.yaml.
 const (
-	// Words: letters, digits and marks that stand together, in lower case.
+	// Words: adjacent letters, digits and marks, in lower case.
 	Words Tokenizer = "words"
-	// CJK: of Han, kana and hangul every character and every two neighbours, so that a word of one character is found as well as a longer
-	// one; of all else Words.
+	// CJK: for Han, kana and hangul, every character and every two neighbours, so that a word of one character is found as well as a longer
+	// one; for all else, Words.
 	CJK Tokenizer = "cjk"
 )
 
-// Tokens says which tokens of an event are taken.
+// Tokens determines which tokens of an event are taken.
 type Tokens struct {
 	Tokenizer Tokenizer
 	Fields    []TextField
-	Limit     int  // most different tokens of one event
-	Cut       bool // beyond Limit the first ones are taken; if false, the event is rejected
+	Limit     int  // maximum number of different tokens of one event
+	Cut       bool // beyond Limit, take the first ones; if false, reject the event
 }
 
 // TextField is where texts are: a Text field, or the texts within a Nested one.
 type TextField struct {
 	Field string
-	Path  []string // object keys within a Nested field, through arrays; nil: every text in it
+	Path  []string // object keys within a Nested field, through arrays; nil: all its texts
 }
 
 // Cutter cuts events into tokens. It is not safe for concurrent use.
 type Cutter struct {
 	tokens Tokens
-	at     []int // of the fields, in the schema
+	at     []int // positions of the fields in the schema
 	found  [][]byte
-	buf    []byte // of the lower-case words found
-	scrap  Batch  // of texts within JSON that were written with escapes
+	buf    []byte // for the lower-case words found
+	scrap  Batch  // for texts within JSON that had escapes
 	json   jsontext.Decoder
 	input  bytes.Buffer
 }
@@ -72,8 +72,8 @@ func NewCutter(t *Tokens, s Schema) (*Cutter, error) {
 	return c, nil
 }
 
-// Cut returns the different tokens of an event's values in the order of their first mention. They last until the next call or as
-// long as the values.
+// Cut returns the different tokens of an event's values in order of first occurrence. They are valid until the next call and as long as the
+// values.
 func (c *Cutter) Cut(values []Value) ([][]byte, *Error) {
 	c.found, c.buf, c.scrap.texts = c.found[:0], c.buf[:0], c.scrap.texts[:0]
 	for i, at := range c.at {
@@ -96,7 +96,7 @@ func (c *Cutter) Cut(values []Value) ([][]byte, *Error) {
 	return c.found[:c.tokens.Limit], nil
 }
 
-// nested finds the texts at a path of the next value, which is checked JSON.
+// nested finds the texts at a path of the next value, which is valid JSON.
 func (c *Cutter) nested(json []byte, path []string) {
 	switch kind := c.json.PeekKind(); kind {
 	case '{':
@@ -144,8 +144,8 @@ func (c *Cutter) value(json []byte) []byte {
 
 // text finds the tokens of one text.
 func (c *Cutter) text(t []byte) {
-	word := len(c.buf) // where the word under way begins
-	before := 0        // bytes of the ideograph just before
+	word := len(c.buf) // where the current word begins
+	before := 0        // bytes of the ideograph right before
 	for at := 0; at < len(t); {
 		r, n := utf8.DecodeRune(t[at:])
 		if ideograph := c.tokens.Tokenizer == CJK && isCJK(r); ideograph {
@@ -165,7 +165,7 @@ func (c *Cutter) text(t []byte) {
 	c.endWord(word)
 }
 
-// endWord takes what has gathered behind word, and returns where the next one begins.
+// endWord takes the word gathered since word, and returns where the next one begins.
 func (c *Cutter) endWord(word int) int {
 	if word < len(c.buf) {
 		c.add(c.buf[word:])
@@ -173,7 +173,7 @@ func (c *Cutter) endWord(word int) int {
 	return len(c.buf)
 }
 
-// add takes a token once, and no more than show that there are too many.
+// add takes a token once. It stops at the first token over the limit.
 func (c *Cutter) add(token []byte) {
 	same := func(t []byte) bool { return bytes.Equal(t, token) }
 	if len(c.found) <= c.tokens.Limit && !slices.ContainsFunc(c.found, same) {
@@ -181,7 +181,7 @@ func (c *Cutter) add(token []byte) {
 	}
 }
 
-// isCJK holds for what is written without spaces between words, or in syllables: U+30FC lengthens a kana, and belongs to no script.
+// isCJK reports whether r is written without spaces between words, or in syllables. U+30FC lengthens a kana and belongs to no script.
 func isCJK(r rune) bool {
 	return r == 'ー' || unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul)
 }

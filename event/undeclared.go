@@ -6,35 +6,35 @@ import (
 	"unicode/utf8"
 )
 
-// Undeclared counts the names that records hold and that no field is declared of, so that somebody sees what publishers have added. It
-// looks at one record in LookEach, the first included, and counts in how many of these a name is. It is safe for concurrent use: all
-// decoders of a pipeline's half share it.
+// Undeclared counts the names in records for which no field is declared, so that people see what publishers have added. It looks at one
+// record in LookEach, starting with the first, and counts in how many of these a name occurs. It is safe for concurrent use: all decoders
+// of a pipeline's half share it.
 type Undeclared struct {
 	mu     sync.Mutex
-	looked uint64                // guarded by mu, as all that follows
-	names  map[string]*sightings // MostUndeclared at most
-	others int64                 // sightings of further names
+	looked uint64                // guarded by mu, like the fields below
+	names  map[string]*sightings // at most MostUndeclared
+	others int64                 // sightings of other names
 	name   []byte                // scratch
 }
 
-// sightings are the records that a name was seen in.
+// sightings are the records in which a name was seen.
 type sightings struct {
 	records int64
-	last    uint64 // the record of the last one, as look counts them
+	last    uint64 // number of the last such record, as returned by look
 }
 
 const (
-	// LookEach says that one record in so many is looked at.
+	// LookEach is how many records there are per record looked at.
 	LookEach = 64
-	// MostUndeclared bounds the names that are counted apart: a record may hold any number of them.
+	// MostUndeclared bounds the names that are counted separately: a record may hold any number of them.
 	MostUndeclared = 100
-	longestName    = 100 // bytes; longer ones are cut
+	longestName    = 100 // bytes; longer ones are truncated
 )
 
 // UndeclaredCounts is what an Undeclared has seen.
 type UndeclaredCounts struct {
-	Looked int64            // records that were looked at
-	Names  map[string]int64 // records of these that hold a name, by the path of it
+	Looked int64            // number of records looked at
+	Names  map[string]int64 // how many of these hold a name, by its path
 	Others int64            // sightings of names beyond MostUndeclared
 }
 
@@ -54,7 +54,7 @@ func (c UndeclaredCounts) Equal(d UndeclaredCounts) bool {
 	return c.Looked == d.Looked && c.Others == d.Others && maps.Equal(c.Names, d.Names)
 }
 
-// look begins to look at a record and returns its number, from 1 on.
+// look starts to look at a record and returns its number, from 1.
 func (u *Undeclared) look() uint64 {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -62,7 +62,7 @@ func (u *Undeclared) look() uint64 {
 	return u.looked
 }
 
-// see counts a name below a path in a record. A record that holds it several times, or that is read again, counts once.
+// see counts a name below a path in a record. A record counts once, even if it holds the name several times or is read again.
 func (u *Undeclared) see(record uint64, path string, name []byte) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -93,7 +93,7 @@ func (u *Undeclared) see(record uint64, path string, name []byte) {
 	}
 }
 
-// watch marks the nodes whose undeclared members are counted: all on the way to fields, but the envelope's own and the before-image.
+// watch marks the nodes whose undeclared members are counted: all on the way to fields, except the envelope's own and the before-image.
 func (d *Decoder) watch() {
 	top := d.root
 	switch e := d.envelope; {
@@ -114,10 +114,10 @@ func (n *Node) watch(but *Node) {
 	}
 }
 
-// Looks reports whether the members of the record at hand that nobody declared are counted: then a Reader hands each to Undeclared.
+// Looks reports whether undeclared members of the current record are counted. A Reader then passes each to Undeclared.
 func (b *Builder) Looks() bool { return b.look != 0 }
 
-// Undeclared counts a member of the object at n that no field is declared of.
+// Undeclared counts a member of the object at n for which no field is declared.
 func (b *Builder) Undeclared(n *Node, name []byte) {
 	if b.look == 0 || !n.watched {
 		return
@@ -128,7 +128,7 @@ func (b *Builder) Undeclared(n *Node, name []byte) {
 	b.decoder.schema.Undeclared.see(b.look, n.path, name)
 }
 
-// lookOut decides whether the record at hand is looked at.
+// lookOut decides whether to look at the current record.
 func (b *Builder) lookOut() {
 	b.look = 0
 	u := b.decoder.schema.Undeclared

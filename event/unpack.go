@@ -6,14 +6,14 @@ import (
 	"github.com/tinylib/msgp/msgp"
 )
 
-// Unpacker reads packed cells back. It is not safe for concurrent use.
+// Unpacker reads packed cells. It is not safe for concurrent use.
 type Unpacker struct {
 	pack  *Pack
 	json  *Decoder // nil unless the pack is JSON
-	batch Batch    // of json
+	batch Batch    // for json
 }
 
-// NewUnpacker makes an unpacker for a valid pack.
+// NewUnpacker returns an unpacker for a valid pack.
 func NewUnpacker(p *Pack) *Unpacker {
 	u := &Unpacker{pack: p}
 	if p.Packing != JSON {
@@ -27,8 +27,8 @@ func NewUnpacker(p *Pack) *Unpacker {
 	return u
 }
 
-// Unpack returns a value for each field of the pack, null for one that the cell lacks. Texts may alias cell, and are UTF-8
-// only if brine wrote them.
+// Unpack returns a value for each field of the pack, null if the cell lacks it. Texts may alias cell, and are UTF-8 only if brine wrote
+// them.
 func (u *Unpacker) Unpack(cell []byte) ([]Value, error) {
 	if u.json == nil {
 		return u.messagePack(cell)
@@ -37,7 +37,7 @@ func (u *Unpacker) Unpack(cell []byte) ([]Value, error) {
 		return nil, fmt.Errorf("packed as JSON: %w", err)
 	}
 	values := u.batch.Events[0].Values
-	u.batch.Events = u.batch.Events[:0] // its values stay with the caller: the next ones are cut behind them
+	u.batch.Events = u.batch.Events[:0] // the caller keeps its values: the next ones are cut after them
 	return values, nil
 }
 
@@ -82,7 +82,7 @@ func (u *Unpacker) find(name []byte) int {
 	return -1
 }
 
-// readMessagePack reads one value of a field of type t. A whole number is a float too.
+// readMessagePack reads one value of a field of type t. It accepts an integer for a float.
 func readMessagePack(v *Value, t Type, b []byte) (rest []byte, err error) {
 	kind := msgp.NextType(b)
 	whole := kind == msgp.IntType || kind == msgp.UintType

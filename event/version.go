@@ -7,7 +7,7 @@ import (
 
 const maxAhead = 24 * 60 * 60 * 1000 // ms that a version may lie ahead of its record's timestamp
 
-// version finds the event's version and checks it against the record, never against the clock: a replay must agree.
+// version finds the event's version and checks it against the record, never against the clock: a replay must get the same result.
 func (d *Decoder) version(rec *Record, values []Value) (int64, *Error) {
 	if d.logged != nil {
 		return d.logged.version(d.schema.Fields, &d.build)
@@ -42,7 +42,7 @@ func (d *Decoder) version(rec *Record, values []Value) (int64, *Error) {
 // A version seq(at, n) is at × perMillisecond + n.
 const perMillisecond = 1000
 
-// sequenced is the version of the event of the millisecond at that the source counts as n.
+// sequenced returns the version of the event that the source counts as n in the millisecond at.
 func (d *Decoder) sequenced(at int64, values []Value) (int64, *Error) {
 	v, field := values[d.sequence], d.schema.Fields[d.sequence].Where()
 	switch n := v.Int(); {

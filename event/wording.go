@@ -10,15 +10,15 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// How many bytes of a path, of a value, and of what is said of them, a reject keeps. Records and servers make both as long as they like.
+// How many bytes of a path, a value and a description a reject keeps. Records and servers may make them of any length.
 const (
 	maxPath   = 200
 	maxValue  = 60
 	maxDetail = 4 << 10
 )
 
-// Short returns the error with a path and a detail that people can read: the middle of a longer path is left out, and the end of a longer
-// detail. It is the error itself where nothing is.
+// Short returns the error with a path and a detail of readable length: without the middle of a long path and the end of a long detail. It
+// returns the error itself if neither is long.
 func (e *Error) Short() *Error {
 	if len(e.Field) <= maxPath && len(e.Detail) <= maxDetail {
 		return e
@@ -26,7 +26,7 @@ func (e *Error) Short() *Error {
 	return &Error{Reason: e.Reason, Field: ShortPath(e.Field), Detail: shortDetail(e.Detail), Halts: e.Halts}
 }
 
-// ShortPath leaves the middle of a long path out.
+// ShortPath omits the middle of a long path.
 func ShortPath(path string) string {
 	const half = maxPath/2 - 2 // the dots are three bytes
 	if len(path) <= maxPath {
@@ -42,10 +42,10 @@ func shortDetail(detail string) string {
 	return whole(detail[:maxDetail-len("…")]) + "…"
 }
 
-// whole leaves out the characters that were cut.
+// whole removes characters that were cut.
 func whole(text string) string { return strings.ToValidUTF8(text, "") }
 
-// Quoted is a value as messages show it: escaped, and cut where it is long.
+// Quoted returns a value as messages show it: escaped, and truncated if it is long.
 func Quoted(value []byte) string {
 	if len(value) <= maxValue {
 		return strconv.Quote(string(value))
@@ -66,7 +66,7 @@ func undecodable(err error) *Error {
 	return (&Error{Reason: Undecodable, Field: field, Detail: JSONFault(s)}).Short()
 }
 
-// JSONFault says what is wrong with JSON, and where, without what stands around it: that belongs to its sender.
+// JSONFault describes what is wrong with JSON, and where, without the surrounding text, which belongs to its sender.
 func JSONFault(s *jsontext.SyntacticError) string {
 	fault := s.Err.Error()
 	character, isCharacter := strings.CutPrefix(fault, "invalid character ")

@@ -8,15 +8,15 @@ import (
 	"brine/event"
 )
 
-// cursor goes over the bytes of one value.
+// cursor walks the bytes of one value.
 type cursor struct {
 	data   []byte
 	at     int // the next byte
-	depth  int // of records, arrays and maps that the next byte lies in
+	depth  int // of records, arrays and maps around the next byte
 	broken *event.Error
 }
 
-// fail makes the error of bytes that are no value. The names of the fields that it lies in are added on the way up, see in.
+// fail makes the error for bytes that are not a value. The names of the fields around it are added on the way up; see in.
 func (c *cursor) fail(format string, args ...any) *event.Error {
 	c.broken = &event.Error{Reason: event.Undecodable, Detail: fmt.Sprintf(format, args...)}
 	return c.broken
@@ -80,7 +80,7 @@ func (c *cursor) index(n int, of string) (int, *event.Error) {
 	return int(i), err
 }
 
-// bytes cuts out a string or bytes behind their length.
+// bytes cuts out a string or bytes after their length.
 func (c *cursor) bytes(what string) ([]byte, *event.Error) {
 	n, err := c.long()
 	switch {
@@ -94,7 +94,7 @@ func (c *cursor) bytes(what string) ([]byte, *event.Error) {
 	return c.cut(int(n)), nil
 }
 
-// cut takes bytes that are there.
+// cut takes bytes that are known to be there.
 func (c *cursor) cut(n int) []byte {
 	p := c.data[c.at : c.at+n : c.at+n]
 	c.at += n
@@ -138,10 +138,10 @@ func (c *cursor) float(k kind) (float64, *event.Error) {
 // block is a part of an array or a map.
 type block struct {
 	items int // 0: it was the last one
-	end   int // where it ends, if it says so; else -1
+	end   int // where it ends, if given; otherwise -1
 }
 
-// block reads the head of a block whose items take at least so many bytes each.
+// block reads the head of a block whose items take at least that many bytes each.
 func (c *cursor) block(least int) (block, *event.Error) {
 	n, err := c.long()
 	if err != nil || n == 0 {
@@ -162,14 +162,14 @@ func (c *cursor) block(least int) (block, *event.Error) {
 	if least > 0 {
 		room = int64(c.left() / least)
 	}
-	if n < 0 || n > room { // -n of the least number is itself
+	if n < 0 || n > room { // -n of the smallest number is itself
 		return block{}, c.fail("a block of %d items at byte %d, and the record ends after %d bytes", n, c.at, c.left())
 	}
 	b.items = int(n)
 	return b, nil
 }
 
-// ended checks that a block was as long as it said.
+// ended checks that a block had the length it gave.
 func (c *cursor) ended(b block) *event.Error {
 	if b.end >= 0 && b.end != c.at {
 		return c.fail("a block of items is to end at byte %d and ends at byte %d", b.end, c.at)
@@ -184,7 +184,7 @@ func (c *cursor) enter() *event.Error {
 	return nil
 }
 
-// skip passes over a value.
+// skip skips a value.
 func (c *cursor) skip(t *typ) *event.Error {
 	if t.least == 0 {
 		return nil
@@ -214,7 +214,7 @@ func (c *cursor) skip(t *typ) *event.Error {
 	return err
 }
 
-// skipWithin passes over a record, an array or a map.
+// skipWithin skips a record, an array or a map.
 func (c *cursor) skipWithin(t *typ) *event.Error {
 	if err := c.enter(); err != nil {
 		return err
@@ -249,7 +249,7 @@ func (c *cursor) skipBlocks(t *typ) *event.Error {
 	}
 }
 
-// leastItem is the fewest bytes of an item of an array or a map.
+// leastItem returns the fewest bytes of an item of an array or a map.
 func (t *typ) leastItem() int {
 	if t.kind == mapping {
 		return t.items.least + 1
@@ -257,7 +257,7 @@ func (t *typ) leastItem() int {
 	return t.items.least
 }
 
-// skipItems passes over n items of an array or a map.
+// skipItems skips n items of an array or a map.
 func (c *cursor) skipItems(t *typ, n int) *event.Error {
 	if t.leastItem() == 0 {
 		return nil

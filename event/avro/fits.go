@@ -17,8 +17,8 @@ type Misfit struct {
 func (m *Misfit) Error() string  { return m.Found + "; " + m.Fix }
 func (m *Misfit) Advice() string { return m.Fix }
 
-// Fits compares a declared field with the schema. The error is a *Misfit when no record can hold a value that the field takes; of a union
-// one branch need fit. It reports false when the schema has nothing at the field's path: then the field is null in every record.
+// Fits compares a declared field with the schema. The error is a *Misfit if no record can hold a value that the field accepts; of a union,
+// only one branch must fit. It returns false if the schema has nothing at the field's path: the field is then null in every record.
 func (s *Schema) Fits(f event.Field) (there bool, err error) {
 	found := s.root.at(f.Keys(), nil)
 	if len(found) == 0 {
@@ -37,8 +37,8 @@ func (s *Schema) Fits(f event.Field) (there bool, err error) {
 		null: one.kind == null}
 }
 
-// Breaks returns the first field that records of the schema cannot be read into: it has another type in all of them, or it is needed and in
-// none. Nil: there is no such field.
+// Breaks returns the first field that records of the schema cannot be read into: its type differs in all of them, or it is needed and in
+// none of them. It returns nil if there is no such field.
 func (s *Schema) Breaks(fields []event.Declared) *event.Breaking {
 	for i := range fields {
 		f := &fields[i]
@@ -55,7 +55,7 @@ func (s *Schema) Breaks(fields []event.Declared) *event.Breaking {
 	return nil
 }
 
-// at appends the types that values at a path have.
+// at appends the types of the values at a path.
 func (t *typ) at(keys []string, found []*typ) []*typ {
 	if t.kind == union {
 		for _, b := range t.branches {
@@ -118,7 +118,7 @@ func (t *typ) takenBy(f event.Field) bool {
 	return true
 }
 
-// declared is the field type that a type is best declared as.
+// declared returns the field type that fits a type best.
 func (t *typ) declared() string {
 	switch {
 	case t.isDecimal():
@@ -141,7 +141,7 @@ func (t *typ) declared() string {
 	return event.Nested.String()
 }
 
-// time is the field type that a logical type which is a time is best declared as: one that keeps all of it.
+// time returns the field type that fits a logical time type best: one that keeps all of it.
 func (t *typ) time() event.Type {
 	switch t.logical {
 	case days:
@@ -157,7 +157,7 @@ func (t *typ) time() event.Type {
 var kindNames = [...]string{null: "null", boolean: "boolean", integer: "int", long: "long", float: "float", double: "double",
 	bytes: "bytes", text: "string", record: "record", enum: "enum", array: "array", mapping: "map", fixed: "fixed", union: "union"}
 
-// String names the type as Avro does, with its meaning.
+// String names the type as Avro does, with its logical type.
 func (t *typ) String() string {
 	name := kindNames[t.kind]
 	if t.name != "" {
@@ -182,14 +182,14 @@ func (t *typ) String() string {
 	return name
 }
 
-// deepest is how many keys a path of Fields has at most.
+// deepest is the most keys in a path of Fields.
 const deepest = 4
 
-// Fields are the fields that records of the schema have, as they are best declared; none if it is no record. What holds many values
-// is json.
+// Fields returns the fields of the schema's records with the types that fit best, or none if it is not a record. What holds many values is
+// json.
 func (s *Schema) Fields() []event.Field { return s.root.only().leaves(nil, nil) }
 
-// only is the one type that a union has beside null; a union of several is itself.
+// only returns the one type that a union has besides null; a union of several is returned as it is.
 func (t *typ) only() *typ {
 	if t.kind != union {
 		return t

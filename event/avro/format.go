@@ -2,7 +2,7 @@ package avro
 
 import "brine/event"
 
-// Bare is the format of records of one schema, without anything that names it.
+// Bare returns the format of records that all have one schema and do not name it.
 func Bare(s *Schema) event.Format { return bare{s} }
 
 type bare struct{ schema *Schema }
@@ -22,7 +22,7 @@ func (r *bareReader) Read(rec *event.Record, b *event.Builder) *event.Error {
 	return r.value(&r.plan, rec.Value, b)
 }
 
-// planRoot makes the plan of whole records. What is not of fields cannot be an event.
+// planRoot makes the plan of whole records. What does not consist of fields cannot be an event.
 func planRoot(s *Schema, root *event.Node) step {
 	top := plan(s.root, root)
 	if top.do == absent {

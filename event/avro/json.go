@@ -11,11 +11,11 @@ import (
 	"brine/event"
 )
 
-// maxJSON bounds what a value becomes as JSON: names and symbols of the schema may be far longer than the bytes that stand for them.
+// maxJSON bounds the JSON of a value: the schema's names and symbols may be far longer than the bytes that stand for them.
 const maxJSON = 16 << 20
 
-// render hands a value to its field as JSON: records and maps as objects, unions as what is there, enums as strings, bytes as base64,
-// decimals with all of their digits, and times as the numbers that they are.
+// render passes a value to its field as JSON: records and maps as objects, unions as the value they hold, enums as strings, bytes as
+// base64, decimals with all their digits, and times as the numbers that they are.
 func (r *run) render(s *step) *event.Error {
 	r.json = r.json[:0]
 	if err := r.appendJSON(s.typ); err != nil {

@@ -2,13 +2,13 @@ package avro
 
 import "brine/event"
 
-// logical is what a value means beyond its bytes.
+// logical is the meaning of a value beyond its bytes.
 type logical uint8
 
 const (
 	plain logical = iota
 	decimal
-	variable // a record of a scale and a decimal's bytes, as Debezium writes decimals whose column has no scale
+	variable // a record of a scale and a decimal's bytes, which Debezium writes for columns of decimals without a scale
 	uuid
 	timeOfDay
 	days
@@ -17,11 +17,11 @@ const (
 	nanoseconds
 )
 
-// units are of the logical types that are times.
+// units are the units of the logical types that are times.
 var units = [...]event.Unit{days: event.Days, milliseconds: event.Milliseconds, microseconds: event.Microseconds,
 	nanoseconds: event.Nanoseconds}
 
-// unit is 0 for a logical type that is no time.
+// unit returns 0 for a logical type that is not a time.
 func (l logical) unit() event.Unit { return units[l] }
 
 var logicals = map[string]logical{
@@ -39,7 +39,7 @@ var connects = map[string]logical{
 	"org.apache.kafka.connect.data.Time": timeOfDay,
 }
 
-// setLogical takes what the type's kind can be; anything else means nothing, as Avro has it.
+// setLogical sets the logical type if the type's kind can have it. As Avro specifies, it ignores any other.
 func (t *typ) setLogical(name, connect string) {
 	switch t.kind {
 	case integer, long:
@@ -60,10 +60,10 @@ func (t *typ) setLogical(name, connect string) {
 	}
 }
 
-// variableDecimal is the name that Debezium's record of a scale and bytes has.
+// variableDecimal is the name of Debezium's record of a scale and bytes.
 const variableDecimal = "io.debezium.data.VariableScaleDecimal"
 
-// setVariable sees whether a record whose fields are known is such a one.
+// setVariable checks whether a record whose fields are known is such a record.
 func (t *typ) setVariable() {
 	if t.name != variableDecimal || len(t.fields) != 2 {
 		return

@@ -7,22 +7,22 @@ import (
 	"brine/event"
 )
 
-// step is what is done with one value of the writer's schema.
+// step is how one value of the writer's schema is read.
 type step struct {
 	do    action
 	typ   *typ
 	node  *event.Node // where it goes; nil: nowhere
 	found string      // of refuse: what is there, for people
-	steps []step      // of a record's fields, of a union's branches, or for what is asked of an array or a map
-	at    []int       // of an array: the positions that are asked for, which ascend
-	rest  [][]byte    // of a record: the names of the fields that nobody declared
+	steps []step      // for a record's fields, a union's branches, or the requested parts of an array or a map
+	at    []int       // of an array: the requested positions, ascending
+	rest  [][]byte    // of a record: the names of undeclared fields
 }
 
 type action uint8
 
 const (
-	pass  action = iota // over it
-	aText               // goes to a field, as what follows
+	pass  action = iota // skipped
+	aText               // passed to a field, like the following
 	anInt
 	aLong
 	aTime // an int or a long
@@ -31,14 +31,14 @@ const (
 	aBool
 	anEnum
 	aClock    // a time of day: an int or a long
-	aBinary   // bytes or a fixed, or what a logical type makes of them
-	render    // goes to a field as JSON
+	aBinary   // bytes or a fixed, or their logical type
+	render    // passed to a field as JSON
 	absent    // null
 	ofRecord  // its fields
 	ofUnion   // its branch
 	ofMapping // its values by key
 	ofArray   // its items by position
-	refuse    // it is of a kind that the node cannot hold
+	refuse    // of a kind that the node cannot hold
 )
 
 // plan makes the step that reads values of t for a node. Its depth is that of the declared paths.
@@ -65,7 +65,7 @@ func plan(t *typ, n *event.Node) step {
 	return s
 }
 
-// scalar is what is done with values that go to a field.
+// scalar returns the action for values that go to a field.
 func (t *typ) scalar() action {
 	switch t.kind {
 	case text:
@@ -92,7 +92,7 @@ func (t *typ) scalar() action {
 	return aBinary
 }
 
-// compound reports whether values of the type are no value of a field but json.
+// compound reports whether values of the type fit no field except json.
 func (t *typ) compound() bool {
 	return t.kind == record && t.logical != variable || t.kind == array || t.kind == mapping
 }
@@ -139,7 +139,7 @@ func (s *step) within() {
 	}
 }
 
-// find returns the position of a field by its name, or else by one of its aliases; -1: there is none.
+// find returns the position of a field by its name, or else by one of its aliases; -1 if there is none.
 func (t *typ) find(name string) int {
 	if i := slices.IndexFunc(t.fields, func(f field) bool { return f.name == name }); i >= 0 {
 		return i
@@ -152,7 +152,7 @@ type position struct {
 	node *event.Node
 }
 
-// positions are what the keys of the node ask of an array: its items, counted from 0.
+// positions returns the items of an array that the node's keys ask for, counted from 0.
 func (s *step) positions() (out []position) {
 	for _, child := range s.node.Children() {
 		if i, ok := itemOf(child.Key()); ok {
@@ -163,7 +163,7 @@ func (s *step) positions() (out []position) {
 	return out
 }
 
-// itemOf reads a key as the position of an item.
+// itemOf parses a key as the position of an item.
 func itemOf(key string) (int, bool) {
 	i, err := strconv.ParseUint(key, 10, 31)
 	return int(i), err == nil && strconv.FormatUint(i, 10) == key

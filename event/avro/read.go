@@ -6,10 +6,10 @@ import "brine/event"
 type run struct {
 	cursor
 	b    *event.Builder
-	json []byte // that is being rendered
+	json []byte // the JSON being rendered
 }
 
-// value reads a value of the plan's schema, which is all of data.
+// value reads a value of the plan's schema, which must be all of data.
 func (r *run) value(s *step, data []byte, b *event.Builder) *event.Error {
 	r.cursor, r.b = cursor{data: data}, b
 	err := r.step(s)
@@ -22,7 +22,7 @@ func (r *run) value(s *step, data []byte, b *event.Builder) *event.Error {
 	return err
 }
 
-// step does what the plan says with a value.
+// step does with a value what the plan says.
 func (r *run) step(s *step) *event.Error {
 	switch s.do {
 	case pass:
@@ -59,7 +59,7 @@ func (r *run) step(s *step) *event.Error {
 	return r.rarer(s)
 }
 
-// rarer is step of what fewer fields are.
+// rarer is step for less frequent actions.
 func (r *run) rarer(s *step) *event.Error {
 	switch s.do {
 	case aBinary:
@@ -85,7 +85,7 @@ func (s *step) refusal() *event.Error {
 	return s.node.Wrong(s.found)
 }
 
-// number hands an int or a long to its field.
+// number passes an int or a long to its field.
 func (r *run) number(s *step) *event.Error {
 	var i int64
 	var err *event.Error
@@ -105,7 +105,7 @@ func (r *run) number(s *step) *event.Error {
 	return r.b.Int(s.node, i)
 }
 
-// floating hands a float or a double to its field.
+// floating passes a float or a double to its field.
 func (r *run) floating(s *step) *event.Error {
 	f, err := r.float(s.typ.kind)
 	if err != nil {
@@ -114,7 +114,7 @@ func (r *run) floating(s *step) *event.Error {
 	return r.b.Float(s.node, f)
 }
 
-// binary hands bytes or a fixed to its field.
+// binary passes bytes or a fixed to its field.
 func (r *run) binary(n *event.Node, t *typ) *event.Error {
 	if t.logical == variable {
 		return r.variable(n, t)
@@ -132,7 +132,7 @@ func (r *run) binary(n *event.Node, t *typ) *event.Error {
 	return r.b.Bytes(n, p)
 }
 
-// variable hands a decimal to its field that comes with its scale.
+// variable passes a decimal that comes with its scale to its field.
 func (r *run) variable(n *event.Node, t *typ) *event.Error {
 	var scale int64
 	var value []byte
@@ -189,7 +189,7 @@ func (r *run) record(s *step) *event.Error {
 	return nil
 }
 
-// mapping reads the values of the keys that the node has.
+// mapping reads the values of the node's keys.
 func (r *run) mapping(s *step) *event.Error {
 	if err := r.b.Enter(s.node); err != nil {
 		return err
@@ -221,7 +221,7 @@ func (r *run) mapping(s *step) *event.Error {
 	}
 }
 
-// array reads the items of the positions that the node asks for.
+// array reads the items at the positions that the node asks for.
 func (r *run) array(s *step) *event.Error {
 	if err := r.b.Enter(s.node); err != nil {
 		return err

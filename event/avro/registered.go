@@ -8,13 +8,13 @@ import (
 	"brine/registry"
 )
 
-// Schemas finds the schemas that records name. A registry.Client does.
+// Schemas finds the schemas that records name. A registry.Client is one.
 type Schemas interface {
-	// Schema returns the schema of an id. Its error is a *registry.Error or that of ctx.
+	// Schema returns the schema with an id. Its error is a *registry.Error or that of ctx.
 	Schema(ctx context.Context, id registry.ID) (*registry.Schema, error)
 }
 
-// Registered is the format of records that name their schemas, as f frames them: each is read by its own.
+// Registered returns the format of records that name their schemas in the framing f. Each is read by its own schema.
 func Registered(f registry.Framing, s Schemas) event.Format { return registered{f, s} }
 
 type registered struct {
@@ -28,16 +28,16 @@ func (f registered) NewReader(root *event.Node) event.Reader {
 		unknown: map[registry.ID]*event.Error{}}
 }
 
-// registeredReader keeps a plan for each schema that it has met lately. It needs no more than the plan to read a record: a registry that is
-// away, or that has forgotten an id meanwhile, stops nothing that was read before.
+// registeredReader keeps a plan for each recent schema. The plan is all it needs to read a record: a registry that is away, or has lost an
+// id meanwhile, stops nothing that could be read before.
 type registeredReader struct {
 	*frames
 	run
 	schemas Schemas
 	root    *event.Node
-	recent  *idPlan // of the record before
+	recent  *idPlan // of the previous record
 	plans   map[registry.ID]*idPlan
-	unknown map[registry.ID]*event.Error // ids that the registry has no schema of, and said so when it was asked last
+	unknown map[registry.ID]*event.Error // ids for which the registry had no schema when last asked
 }
 
 type idPlan struct {
@@ -45,11 +45,11 @@ type idPlan struct {
 	name string // of the schema, for people
 	plan step
 	err  error // the schema cannot be used
-	// breaks is why it is a breaking schema; nil: it is none.
+	// breaks is why the schema is breaking; nil if it is not.
 	breaks *event.Breaking
 }
 
-// Most plans, and unknown ids, that a reader keeps. When there are more, all go: they are made again in microseconds.
+// The most plans, and unknown ids, that a reader keeps. Beyond that, all are dropped; making them again takes microseconds.
 const (
 	maxPlans   = 256
 	maxUnknown = 1000
@@ -106,7 +106,7 @@ func (r *registeredReader) Read(rec *event.Record, b *event.Builder) *event.Erro
 	return nil
 }
 
-// find returns the plan of an id, nil if there is none yet.
+// find returns the plan for an id, or nil if there is none yet.
 func (r *registeredReader) find(id registry.ID) *idPlan {
 	if r.recent != nil && r.recent.id == id {
 		return r.recent
@@ -139,7 +139,7 @@ func (r *registeredReader) learn(s *registry.Schema) *idPlan {
 	return p
 }
 
-// FromRegistry parses what a registry has of a schema.
+// FromRegistry parses a registry's schema.
 func FromRegistry(s *registry.Schema) (*Schema, error) {
 	if s.Type != registry.Avro {
 		return nil, errors.New("it is of type " + string(s.Type) + ", and the pipeline's format is avro")
@@ -151,7 +151,7 @@ func FromRegistry(s *registry.Schema) (*Schema, error) {
 	return Parse(s.Text, references...)
 }
 
-// Framed is the format of records that are framed as for a registry, and are all read by one schema, whatever id they name.
+// Framed returns the format of records that are framed as for a registry but all read by one schema, whichever id they name.
 func Framed(f registry.Framing, s *Schema) event.Format { return framed{f, s} }
 
 type framed struct {
@@ -182,8 +182,8 @@ func (r *framedReader) Read(rec *event.Record, b *event.Builder) *event.Error {
 // frames takes records out of their frames.
 type frames struct {
 	framing registry.Framing
-	rec     *event.Record                    // the one at hand
-	header  func(name string) ([]byte, bool) // last, which is made once since a method value is allocated
+	rec     *event.Record                    // the current one
+	header  func(name string) ([]byte, bool) // last, made once because a method value allocates
 }
 
 func newFrames(f registry.Framing) *frames {

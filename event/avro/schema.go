@@ -11,7 +11,7 @@ import (
 // Schema is a schema that records were written with. It is immutable.
 type Schema struct{ root *typ }
 
-// kind is what the bytes of a value are.
+// kind is the encoding of a value.
 type kind uint8
 
 const (
@@ -42,7 +42,7 @@ type typ struct {
 	logical  logical
 	scale    int      // of a decimal
 	size     int      // of a fixed
-	least    int      // fewest bytes that a value takes; 0: no value takes any
+	least    int      // fewest bytes of a value; 0: no value takes any
 	fields   []field  // of a record
 	symbols  [][]byte // of an enum
 	branches []*typ   // of a union
@@ -56,7 +56,7 @@ type field struct {
 	typ     *typ
 }
 
-// Parse reads a schema and the schemas that it refers to, each of which comes after those that it refers to itself.
+// Parse parses a schema and the schemas that it refers to. Each of these must come after those that it refers to itself.
 func Parse(schema string, references ...string) (*Schema, error) {
 	var cache twmb.SchemaCache
 	for _, r := range references {
@@ -82,7 +82,7 @@ func Parse(schema string, references ...string) (*Schema, error) {
 	return &Schema{root}, nil
 }
 
-// parse takes names of any letters, as registries do, and defaults that do not fit their fields: nothing reads them.
+// parse accepts names with any characters, as registries do, and defaults that do not fit their fields: nothing reads them.
 func parse(cache *twmb.SchemaCache, schema string) (*twmb.Schema, error) {
 	s, err := cache.Parse(schema, twmb.WithLaxNames(nil))
 	if err == nil {
@@ -102,7 +102,7 @@ func parse(cache *twmb.SchemaCache, schema string) (*twmb.Schema, error) {
 	return s, nil
 }
 
-// withoutDefaults takes the fields' defaults away, and reports whether there were any.
+// withoutDefaults removes the fields' defaults, and reports whether there were any.
 func withoutDefaults(tree any) (found bool) {
 	switch t := tree.(type) {
 	case []any:
@@ -111,7 +111,7 @@ func withoutDefaults(tree any) (found bool) {
 		}
 	case map[string]any:
 		if _, ok := t["default"]; ok {
-			delete(t, "default") // of an enum too: it is for readers
+			delete(t, "default") // an enum's too: it is for readers
 			found = true
 		}
 		for name, e := range t {
@@ -123,13 +123,13 @@ func withoutDefaults(tree any) (found bool) {
 	return found
 }
 
-// resolver makes types of a parsed schema, in which names stand for types that were defined before.
+// resolver makes types of a parsed schema, in which names stand for types defined before.
 type resolver struct {
 	names   map[string]*typ
 	records []*typ
 }
 
-// maxNesting is how deep types, and values of recursive types, may lie in one another.
+// maxNesting bounds the nesting of types, and of values of recursive types.
 const maxNesting = 500
 
 func (r *resolver) typ(n *twmb.SchemaNode, space string, depth int) (*typ, error) {
@@ -193,7 +193,7 @@ func (r *resolver) within(t *typ, n *twmb.SchemaNode, space string, depth int) (
 	return err
 }
 
-// lifted is the type with the logical type that was written beside the field's type rather than in it, a common slip.
+// lifted returns the type with the logical type that was written beside the field's type instead of in it, a common mistake.
 func (t *typ) lifted(f *twmb.SchemaField) *typ {
 	name, _ := f.Props["logicalType"].(string)
 	if name == "" || name == "decimal" || t.logical != plain || t.kind != integer && t.kind != long {
@@ -211,7 +211,7 @@ func qualified(name, space string) string {
 	return space + "." + name
 }
 
-// setLeast sets the fewest bytes of every type but a record, whose fields may not be complete yet.
+// setLeast sets the fewest bytes of every type except records, whose fields may not be complete yet.
 func (t *typ) setLeast() {
 	switch t.kind {
 	case null, record:
@@ -226,8 +226,8 @@ func (t *typ) setLeast() {
 	}
 }
 
-// fewest returns least, and sets it in a record and those in it. A record that holds itself, other than in a union, an array or a map, has
-// no values. seen are the records that it was called for; true: it has returned.
+// fewest returns least, and sets it in a record and the records in it. A record that contains itself, other than in a union, an array or a
+// map, has no values. seen are the records that it was called for; true: it has returned.
 func (t *typ) fewest(seen map[*typ]bool) (int, error) {
 	if t.kind != record {
 		return t.least, nil

@@ -1,8 +1,8 @@
-// Package csv reads records that are one row of CSV each, as RFC 4180 has it: values between separators, in quotes where they hold one, a
-// line's end or a quote, which is then doubled. The columns' names are the format's, since a record has no first row.
+// Package csv reads records that are one row of CSV each, as in RFC 4180: values between separators, in quotes if they contain a separator,
+// a line break or a quote, which is then doubled. The format supplies the columns' names, because a record has no header row.
 //
-// It keeps one invariant: what it takes is what stands there. encoding/csv, which the tests compare it with, would turn a line's end
-// within quotes into another, and cannot tell an empty text from none.
+// Its invariant: it takes what is there, unchanged. encoding/csv, which the tests compare it with, would change line breaks within quotes,
+// and cannot distinguish an empty text from none.
 package csv
 
 import (
@@ -13,7 +13,7 @@ import (
 	"brine/event"
 )
 
-// Format is rows of these columns. A field's path is its column; a value is a text, which is read as the field's type.
+// Format is rows with these columns. A field's path is its column; a value is a text, which is parsed as the field's type.
 type Format struct {
 	Columns   []string
 	Separator byte // 0: a comma
@@ -36,7 +36,7 @@ type reader struct {
 	separator byte
 	names     []string
 	nodes     []*event.Node // of the columns; nil: not declared
-	plain     []byte        // scratch for a value without its doubled quotes
+	plain     []byte        // scratch for a value with its quotes undoubled
 }
 
 var byteOrderMark = []byte("\xef\xbb\xbf")
@@ -78,7 +78,7 @@ func (r *reader) Read(rec *event.Record, b *event.Builder) *event.Error {
 	return nil
 }
 
-// set hands on the value of a column. A column that is too many is found by its number once the row is read.
+// set passes on the value of a column. Surplus columns are detected by their number once the row is read.
 func (r *reader) set(column int, v value, b *event.Builder) *event.Error {
 	switch {
 	case column >= len(r.nodes) || r.nodes[column] == nil:
@@ -91,7 +91,7 @@ func (r *reader) set(column int, v value, b *event.Builder) *event.Error {
 	return b.Parse(r.nodes[column], v.text)
 }
 
-// undouble takes one of each two quotes out of a text whose quotes are all doubled. It is overwritten by the next.
+// undouble removes one of each two quotes from a text whose quotes are all doubled. The next call overwrites the result.
 func (r *reader) undouble(text []byte) []byte {
 	r.plain = r.plain[:0]
 	for i := 0; i < len(text); i++ {
@@ -107,11 +107,11 @@ func (r *reader) undouble(text []byte) []byte {
 type value struct {
 	text    []byte
 	quoted  bool
-	doubled bool // quotes within are doubled
-	end     int  // where the separator, or the line's end, or nothing follows
+	doubled bool // contains doubled quotes
+	end     int  // where the separator, the line break or the end follows
 }
 
-// value reads the value that begins at a byte of the row, before which so many of the record were skipped.
+// value reads the value at a byte of the row. skipped is the number of bytes of the record before the row.
 func (r *reader) value(row []byte, at, skipped int) (v value, err *event.Error) {
 	if at < len(row) && row[at] == '"' {
 		return r.inQuotes(row, at+1, skipped)
@@ -132,7 +132,7 @@ func (r *reader) value(row []byte, at, skipped int) (v value, err *event.Error) 
 
 func lineEnds(row []byte, at int) bool { return at == len(row) || row[at] == '\n' }
 
-// inQuotes reads a value whose quote stands before from.
+// inQuotes reads a value whose opening quote is right before from.
 func (r *reader) inQuotes(row []byte, from, skipped int) (v value, err *event.Error) {
 	v.quoted = true
 	for at := from; ; {

@@ -1,7 +1,7 @@
 package protobuf
 
-// common are files that everybody imports and nobody registers, as far as brine knows more of their messages than their fields, or
-// registries know them. A file of the schema's own folder, or a reference of its own, comes before them.
+// common are files that everybody imports and nobody registers: those whose messages brine treats as more than their fields, or that
+// registries know. A file in the schema's own folder, or one of its own references, takes precedence.
 var common = map[string]string{
 	"google/type/date.proto": `syntax = "proto3"; package google.type;
 message Date { int32 year = 1; int32 month = 2; int32 day = 3; }`,

@@ -16,12 +16,12 @@ type Misfit struct {
 	Field int // position in the fields
 	Msg   string
 	Fix   string
-	// Key is the part of the field's path that the message has not, and Names are those that it has there; else they are empty.
+	// Key is the part of the field's path that the message does not have, and Names are those that it has there; otherwise they are empty.
 	Key   string
 	Names []string
 }
 
-// Check finds the fields that the message has not, or has in a way that they never take.
+// Check finds the fields that the message does not have, or has in a form that they never accept.
 func (m *Message) Check(fields []event.Field) (out []Misfit) {
 	seen := map[string]int{}
 	for i, f := range fields {
@@ -41,8 +41,8 @@ func (m *Message) Check(fields []event.Field) (out []Misfit) {
 	return out
 }
 
-// Breaks returns the first field that messages cannot be read into: it has another type in all of them, or it is needed and in none.
-// Nil: there is no such field.
+// Breaks returns the first field that messages cannot be read into: its type differs in all of them, or it is needed and in none of them.
+// It returns nil if there is no such field.
 func (m *Message) Breaks(fields []event.Declared) *event.Breaking {
 	for i := range fields {
 		f := &fields[i]
@@ -64,7 +64,7 @@ func has(md protoreflect.MessageDescriptor, path []string) bool {
 	return unfit == nil
 }
 
-// follow follows a field's path through the message. names is the path in the names of the schema.
+// follow follows a field's path through the message. names is the path in the schema's names.
 func follow(md protoreflect.MessageDescriptor, f event.Field) (names string, unfit *Misfit) {
 	var fd protoreflect.FieldDescriptor
 	at, part := md, false // part: fd stands for an element of a list, or a value of a map
@@ -101,7 +101,7 @@ func follow(md protoreflect.MessageDescriptor, f event.Field) (names string, unf
 	return names, nil
 }
 
-// some are the first names of a list, for people.
+// some returns the first names of a list, for people.
 func some(names []string) string {
 	const most = 12
 	if len(names) > most {
@@ -110,7 +110,7 @@ func some(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// misfit says why a field of the message never fits the declared one; empty if it may.
+// misfit returns why a field of the message never fits the declared one; empty if it may.
 func misfit(fd protoreflect.FieldDescriptor, part bool, f event.Field, names string) (what, fix string) {
 	if f.Type == event.Nested {
 		return "", ""
@@ -142,7 +142,7 @@ func misfit(fd protoreflect.FieldDescriptor, part bool, f event.Field, names str
 
 var times = []event.Type{event.TimeMS, event.TimeS, event.Time, event.TimeUS, event.TimeNS, event.Date}
 
-// takers are the types that may take what the field holds, json aside.
+// takers returns the types that may accept what the field holds, besides json.
 func takers(fd protoreflect.FieldDescriptor, part bool, f event.Field) []event.Type {
 	if !part && fd.Cardinality() == protoreflect.Repeated {
 		return nil
@@ -179,7 +179,7 @@ func takers(fd protoreflect.FieldDescriptor, part bool, f event.Field) []event.T
 	return takes
 }
 
-// kindOf is what the schema calls a field.
+// kindOf returns the schema's name for the kind of a field.
 func kindOf(fd protoreflect.FieldDescriptor, part bool) string {
 	kind := fd.Kind().String()
 	if fd.Message() != nil {
@@ -197,7 +197,7 @@ func kindOf(fd protoreflect.FieldDescriptor, part bool) string {
 	return kind
 }
 
-// fieldNames are the names of a message's fields.
+// fieldNames returns the names of a message's fields.
 func fieldNames(md protoreflect.MessageDescriptor) (names []string) {
 	for i := range md.Fields().Len() {
 		names = append(names, string(md.Fields().Get(i).Name()))
@@ -207,10 +207,10 @@ func fieldNames(md protoreflect.MessageDescriptor) (names []string) {
 
 func quote(s string) string { return event.Quoted([]byte(s)) }
 
-// deepest is how many keys a path of Fields has at most.
+// deepest is the most keys in a path of Fields.
 const deepest = 4
 
-// Fields are the fields that the message has, as they are best declared. What holds many values is json.
+// Fields returns the fields of the message with the types that fit best. What holds many values is json.
 func (m *Message) Fields() []event.Field { return leaves(m.desc, nil, nil) }
 
 func leaves(md protoreflect.MessageDescriptor, path []string, out []event.Field) []event.Field {
@@ -226,7 +226,7 @@ func leaves(md protoreflect.MessageDescriptor, path []string, out []event.Field)
 	return out
 }
 
-// declared is the type that a field is best declared as.
+// declared returns the type that fits a field best.
 func declared(fd protoreflect.FieldDescriptor) event.Type {
 	kind := fd.Kind()
 	switch {

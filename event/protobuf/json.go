@@ -15,8 +15,8 @@ import (
 	"brine/event"
 )
 
-// What is rendered as JSON is a message of its own in memory meanwhile, which takes many times its bytes: its depth and its values
-// are bounded, with those of messages in Any.
+// What is rendered as JSON is temporarily a message of its own, which takes many times its bytes in memory. So its depth and number of
+// values are bounded, including messages in Any.
 const (
 	maxDepth  = 100
 	maxValues = 1 << 18
@@ -27,7 +27,7 @@ type renderer struct {
 	flat bytes.Buffer
 }
 
-// setJSON sets a node to the JSON of what its field holds.
+// setJSON sets a node to the JSON of its field.
 func (r *reader) setJSON(f *field, b *event.Builder) *event.Error {
 	if !f.here {
 		if f.preset && !f.part {
@@ -43,17 +43,17 @@ func (r *reader) setJSON(f *field, b *event.Builder) *event.Error {
 	if err != nil {
 		return err
 	}
-	if text == nil { // as it would be were it absent
+	if text == nil { // the same as if it was absent
 		text = f.zero
 	}
 	return b.JSON(f.node, text)
 }
 
-// json returns the JSON of a field, nil if it has its default. Protobuf's package puts blanks where it likes, one build from another, so
-// they are taken out.
+// json returns the JSON of a field, or nil if it has its default. Protobuf's package inserts blanks that vary between builds; they are
+// removed.
 func (r *renderer) json(f *field, s *Schema) (text []byte, failed *event.Error) {
 	defer func() {
-		if p := recover(); p != nil { // of Protobuf's package, which the record must not reach
+		if p := recover(); p != nil { // a panic in Protobuf's package; no record may end the process
 			text, failed = nil, f.unrendered(event.Undecodable, fmt.Errorf("%v", p))
 		}
 	}()
@@ -80,13 +80,13 @@ func (r *renderer) json(f *field, s *Schema) (text []byte, failed *event.Error) 
 	return text, nil
 }
 
-// unrendered words an error of Protobuf's package, which puts a blank where it likes there too.
+// unrendered words an error of Protobuf's package, which inserts a varying blank as well.
 func (f *field) unrendered(reason event.Reason, err error) *event.Error {
 	detail := strings.TrimPrefix(strings.ReplaceAll(err.Error(), "\u00a0", " "), "proto: ")
 	return (&event.Error{Reason: reason, Field: f.node.Path(), Detail: "it cannot be written as JSON: " + detail}).Short()
 }
 
-// bound counts the values of a message and of those in it.
+// bound counts the values of a message and of the messages in it.
 type bound struct {
 	node  *event.Node
 	types *dynamicpb.Types
@@ -112,7 +112,7 @@ func (c *bound) message(md protoreflect.MessageDescriptor, p []byte, depth int) 
 		}
 		c.left--
 		switch wire := wireType(fd.Kind()); {
-		case md.IsMapEntry() && o.wire != wire: // Protobuf's package panics at a second key, or value, of another wire type
+		case md.IsMapEntry() && o.wire != wire: // Protobuf's package panics at a second key, or value, with another wire type
 			return &event.Error{Reason: event.WrongType, Field: c.node.Path(), Detail: fmt.Sprintf("the %s of a map is %s, which is %s, found %s",
 				fd.Name(), fd.Kind(), wireNames[wire], wireNames[o.wire])}
 		case o.wire == protowire.BytesType && fd.IsList() && packable(wire):
@@ -156,7 +156,7 @@ func elementsIn(t protowire.Type, p []byte) (n int) {
 	return n
 }
 
-// zeroJSON is the JSON of what a field has if it is absent.
+// zeroJSON returns the JSON of a field that is absent.
 func zeroJSON(fd protoreflect.FieldDescriptor, many bool) []byte {
 	m := dynamicpb.NewMessage(fd.ContainingMessage())
 	switch {

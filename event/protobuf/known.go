@@ -12,7 +12,7 @@ import (
 	"brine/event"
 )
 
-// wellKnown is a message type whose values are one value.
+// wellKnown is a message type that stands for a single value.
 type wellKnown uint8
 
 const (
@@ -39,7 +39,7 @@ var shapes = map[wellKnown][]protoreflect.Kind{
 	date:      {protoreflect.Int32Kind, protoreflect.Int32Kind, protoreflect.Int32Kind},
 }
 
-// wellKnownType reports which of them a message is, 0 if it is none: another message may bear the name of one.
+// wellKnownType returns which of them a message is, or 0: another message may have the name of one.
 func wellKnownType(md protoreflect.MessageDescriptor) wellKnown {
 	if md == nil {
 		return 0
@@ -58,7 +58,7 @@ func wellKnownType(md protoreflect.MessageDescriptor) wellKnown {
 	return w
 }
 
-// setKnown sets the node to the value that the held contents are.
+// setKnown sets the node to the value of the held contents.
 func (f *field) setKnown(b *event.Builder) *event.Error {
 	var values [3]value
 	var o occurrence
@@ -100,7 +100,7 @@ func (f *field) setTimestamp(s int64, ns int32, b *event.Builder) *event.Error {
 		return &event.Error{Reason: event.WrongType, Field: n.Path(),
 			Detail: fmt.Sprintf("%d s and %d ns are no time of the years 1 to 9999", s, ns)}
 	}
-	const nanoseconds = math.MaxInt64/1_000_000_000 - 1 // that 64 bits hold as nanoseconds
+	const nanoseconds = math.MaxInt64/1_000_000_000 - 1 // that fit in 64 bits as nanoseconds
 	switch {
 	case n.Type() == event.Text:
 		return b.Text(n, b.Keep(appendTime(nil, s, ns)))
@@ -112,7 +112,7 @@ func (f *field) setTimestamp(s int64, ns int32, b *event.Builder) *event.Error {
 	return b.Time(n, s*1_000_000_000+int64(ns), event.Nanoseconds)
 }
 
-// appendTime appends a time as Protobuf's JSON writes it: with 0, 3, 6 or 9 digits of a fraction.
+// appendTime appends a time as Protobuf's JSON writes it: with a fraction of 0, 3, 6 or 9 digits.
 func appendTime(dst []byte, s int64, ns int32) []byte {
 	dst = time.Unix(s, 0).UTC().AppendFormat(dst, "2006-01-02T15:04:05")
 	return append(appendFraction(dst, ns), 'Z')
@@ -130,7 +130,7 @@ func appendFraction(dst []byte, ns int32) []byte {
 	return fmt.Appendf(dst, ".%09d", ns)
 }
 
-// mostSeconds of a Duration: 10,000 years.
+// mostSeconds is the limit of a Duration: 10,000 years.
 const mostSeconds = 315_576_000_000
 
 func (f *field) setDuration(s int64, ns int32, b *event.Builder) *event.Error {

@@ -10,16 +10,16 @@ import (
 	"brine/event"
 )
 
-// message is what a plan reads of one message: of the one that a record is, or of one in it at the place of a node.
+// message is what a plan reads of a message: of the whole record, or of a message in it at the place of a node.
 type message struct {
 	near   [64]*field
-	far    map[protowire.Number]*field // by the numbers beyond
-	fields []*field                    // that are read
-	last   []*field                    // those of fields that take something when the record has been read
+	far    map[protowire.Number]*field // by number, for the other numbers
+	fields []*field                    // all fields that are read
+	last   []*field                    // those with work left at the end of the record
 	desc   protoreflect.MessageDescriptor
 }
 
-// role is what is done with a field's occurrences.
+// role is how a field's occurrences are handled.
 type role uint8
 
 const (
@@ -27,13 +27,13 @@ const (
 	enter                // a message with nodes below
 	indexed              // a repeated field with nodes below: its elements by their index
 	keyed                // a map with nodes below: its values by key
-	known                // a well-known type, joined and set at last
-	rendered             // JSON, joined and set at last
-	refused              // a message, list or map, where one value is declared
-	rival                // nobody declared it, and it puts an end to other members of its oneof
+	known                // a well-known type, joined and set at the end
+	rendered             // JSON, joined and set at the end
+	refused              // a message, list or map, where a single value is declared
+	rival                // an undeclared field that ends other members of its oneof
 )
 
-// field is what a plan reads of one field, element of a list, or value of a map.
+// field is what a plan reads of a field, an element of a list, or a value of a map.
 type field struct {
 	node *event.Node // nil of a rival
 	desc protoreflect.FieldDescriptor
@@ -42,45 +42,45 @@ type field struct {
 	role role
 
 	rivals []*field // other members of its oneof
-	also   *field   // another node of the same field: it has two names
+	also   *field   // another node for the same field, which has two names
 	below  *message // enter
 	parts  []*field // indexed, keyed
-	index  int      // of a part of an indexed
-	key    key      // of a part of a keyed
+	index  int      // of a part of an indexed field
+	key    key      // of a part of a keyed field
 	well   wellKnown
-	inner  *field // of a wrapper: its field, at the same node
-	entry  wires  // of a keyed: what its entries' keys are
-	part   bool   // of another one
-	alone  bool   // a scalar without rivals and of one name
+	inner  *field // of a wrapper: its field, with the same node
+	entry  wires  // of a keyed field: the encoding of its entries' keys
+	part   bool   // it is a part of another field
+	alone  bool   // a scalar with no rivals and only one name
 
-	standard value  // what it has if it is absent
-	zero     []byte // the same of a rendered
-	preset   bool   // there is such
-	implicit bool   // what is as it would be were it absent is absent
+	standard value  // the value if absent
+	zero     []byte // the same, for a rendered field
+	preset   bool   // there is such a value
+	implicit bool   // a value equal to that of an absent field counts as absent
 	names    map[int32][]byte
-	few      [][]byte // names of the numbers from 0 on
+	few      [][]byte // names of the numbers from 0
 
-	// What the record at hand has.
-	count int    // indexed: elements so far
+	// State of the current record.
+	count int    // indexed: number of elements so far
 	held  []byte // known: contents, joined; rendered: tags with contents, joined
-	own   []byte // room for held if it is joined
-	here  bool   // there was one
+	own   []byte // memory for held if it is joined
+	here  bool   // the field occurred
 }
 
-// value is a scalar, or anything with a length, as the wire has it.
+// value is a scalar, or anything with a length, in its wire form.
 type value struct {
 	bits  uint64
 	bytes []byte
 }
 
-// key is a map's key as the wire has it.
+// key is a map's key in its wire form.
 type key struct {
 	bits uint64
 	text string
-	ok   bool // the node's key can be one
+	ok   bool // the node's key is a possible key
 }
 
-// wires is how a kind of scalar is written.
+// wires is the encoding of a kind of scalar.
 type wires struct {
 	kind protoreflect.Kind
 	wire protowire.Type
@@ -89,7 +89,8 @@ type wires struct {
 // maxFew bounds the enum numbers that are looked up without a map.
 const maxFew = 256
 
-// plan makes a plan for a message of the nodes below n. A node that names no field stays absent: other versions of the schema have it.
+// plan makes a plan for a message with the nodes below n. A node that names no field stays absent: other versions of the schema may have
+// it.
 func plan(md protoreflect.MessageDescriptor, n *event.Node) *message {
 	m := &message{desc: md}
 	for _, child := range n.Children() {
@@ -114,7 +115,7 @@ func plan(md protoreflect.MessageDescriptor, n *event.Node) *message {
 	return m
 }
 
-// lookUp finds a field by its name, or by its name in JSON.
+// lookUp finds a field by its name or its JSON name.
 func lookUp(md protoreflect.MessageDescriptor, name string) protoreflect.FieldDescriptor {
 	if fd := md.Fields().ByName(protoreflect.Name(name)); fd != nil {
 		return fd
@@ -168,7 +169,7 @@ func (m *message) oppose() {
 	}
 }
 
-// planField makes the plan of one field, or, of a list or map, of one part.
+// planField makes the plan of a field or, for a list or map, of a part.
 func planField(fd protoreflect.FieldDescriptor, n *event.Node, part bool) *field {
 	f := &field{node: n, desc: fd, kind: fd.Kind(), wire: wireType(fd.Kind()), part: part}
 	many := !part && fd.Cardinality() == protoreflect.Repeated
@@ -217,7 +218,7 @@ func wireType(k protoreflect.Kind) protowire.Type {
 	return protowire.VarintType
 }
 
-// elements are the parts of a list: the keys of the nodes are numbers from 0 on.
+// elements returns the parts of a list: the nodes' keys are numbers from 0.
 func elements(fd protoreflect.FieldDescriptor, n *event.Node) (out []*field) {
 	for _, child := range n.Children() {
 		if i, err := strconv.ParseUint(child.Key(), 10, 31); err == nil {
@@ -229,7 +230,7 @@ func elements(fd protoreflect.FieldDescriptor, n *event.Node) (out []*field) {
 	return out
 }
 
-// values are the parts of a map. A value that its entry lacks is the default of its type.
+// values returns the parts of a map. If an entry lacks its value, it is the default of the type.
 func values(fd protoreflect.FieldDescriptor, n *event.Node) (out []*field) {
 	for _, child := range n.Children() {
 		if k := parseKey(fd.MapKey().Kind(), child.Key()); k.ok {
@@ -241,7 +242,7 @@ func values(fd protoreflect.FieldDescriptor, n *event.Node) (out []*field) {
 	return out
 }
 
-// parseKey reads a map's key as Protobuf's JSON writes it.
+// parseKey parses a map's key as Protobuf's JSON writes it.
 func parseKey(k protoreflect.Kind, text string) key {
 	var bits uint64
 	var err error
@@ -271,7 +272,7 @@ func parseKey(k protoreflect.Kind, text string) key {
 	return key{bits: bits, ok: err == nil}
 }
 
-// presets finds what the field has if it is absent.
+// presets determines what the field has if it is absent.
 func (f *field) presets(many bool) {
 	if f.role == rendered {
 		f.zero = zeroJSON(f.desc, many)
@@ -304,14 +305,14 @@ func (f *field) presets(many bool) {
 	default:
 		f.standard.bits = d.Uint()
 	}
-	// A time or a decimal cannot be empty: a text that is so is one that nobody set.
+	// A time or a decimal cannot be empty: an empty text is one that nobody set.
 	t := f.node.Type()
 	if f.kind == protoreflect.StringKind && (t.TakesTimes() || t == event.Decimal) && f.implicit && len(f.standard.bytes) == 0 {
 		f.preset = false
 	}
 }
 
-// enum finds the names of an enum's numbers.
+// enum collects the names of an enum's numbers.
 func (f *field) enum() {
 	f.names = map[int32][]byte{}
 	values := f.desc.Enum().Values()
@@ -331,7 +332,7 @@ func (f *field) enum() {
 	}
 }
 
-// name is the name of an enum's number, nil if it has none.
+// name returns the name of an enum's number, or nil if it has none.
 func (f *field) name(n int32) []byte {
 	if uint32(n) < uint32(len(f.few)) {
 		return f.few[n]

@@ -40,26 +40,26 @@ func (r *reader) body(p []byte, b *event.Builder) *event.Error {
 	return r.finish(r.plan, b)
 }
 
-// fresh forgets what fields collected of another record, or of what is overwritten.
+// fresh drops what fields collected from another record, or from what is overwritten.
 func (m *message) fresh() {
 	for _, f := range m.last {
 		f.drop()
 	}
 }
 
-// drop forgets what a field collected. Of what lies below fields that are entered it is forgotten when they are entered next.
+// drop drops what a field collected. Fields below entered ones are dropped when they are next entered.
 func (f *field) drop() {
 	f.count, f.held, f.here = 0, nil, false
 }
 
-// occurrence is a field as it stands in a message.
+// occurrence is one occurrence of a field in a message.
 type occurrence struct {
 	value
 	wire  protowire.Type
-	whole []byte // with its tag
+	whole []byte // including its tag
 }
 
-// next reads the field that p, which is not empty, begins with. The number is 0 if that cannot be read.
+// next reads the field at the start of p, which is not empty. The number is 0 if it cannot be read.
 func next(p []byte, o *occurrence) (protowire.Number, int) {
 	tag, at := uint64(p[0]), 1
 	if tag >= utf8.RuneSelf {
@@ -103,7 +103,7 @@ func next(p []byte, o *occurrence) (protowire.Number, int) {
 	return number, end
 }
 
-// varint reads one at p[at], and returns where it ends; -1: it does not.
+// varint reads a varint at p[at] and returns where it ends; -1 if it does not end.
 func varint(p []byte, at int) (bits uint64, end int) {
 	if at < len(p) && p[at] < utf8.RuneSelf {
 		return uint64(p[at]), at + 1
@@ -147,7 +147,7 @@ func (r *reader) message(m *message, at *event.Node, p []byte, b *event.Builder)
 	return nil
 }
 
-// fields takes an occurrence of a field for each of its nodes.
+// fields handles an occurrence of a field for each of its nodes.
 func (r *reader) fields(f *field, o *occurrence, b *event.Builder) *event.Error {
 	for ; f != nil; f = f.also {
 		if err := r.field(f, o, b); err != nil {
@@ -157,7 +157,7 @@ func (r *reader) fields(f *field, o *occurrence, b *event.Builder) *event.Error 
 	return nil
 }
 
-// nameOf is the name of a field that the plan does not read, or its number where the schema does not know it.
+// nameOf returns the name of a field that the plan does not read, or its number if the schema does not know it.
 func (m *message) nameOf(number protowire.Number) []byte {
 	if fd := m.desc.Fields().ByNumber(number); fd != nil {
 		return []byte(fd.Name())
@@ -165,7 +165,7 @@ func (m *message) nameOf(number protowire.Number) []byte {
 	return []byte("#" + strconv.Itoa(int(number)))
 }
 
-// broken says why no field can be read at an offset of a message.
+// broken explains why no field can be read at an offset of a message.
 func broken(at *event.Node, p []byte, offset int) *event.Error {
 	var detail string
 	switch number, wire, n := protowire.ConsumeTag(p[offset:]); {
@@ -183,10 +183,10 @@ func broken(at *event.Node, p []byte, offset int) *event.Error {
 		Detail: fmt.Sprintf("%s, at byte %d of %d", detail, offset, len(p))}).Short()
 }
 
-// endOfInput is what protowire answers for a field whose message ends too early.
+// endOfInput is protowire's result for a field whose message ends too early.
 var endOfInput = protowire.ConsumeFieldValue(1, protowire.VarintType, nil)
 
-// unended reports whether all bytes say that more follow.
+// unended reports whether all bytes announce another one.
 func unended(p []byte) bool {
 	for _, c := range p {
 		if c < utf8.RuneSelf {
@@ -196,7 +196,7 @@ func unended(p []byte) bool {
 	return true
 }
 
-// field takes an occurrence of a field.
+// field handles an occurrence of a field.
 func (r *reader) field(f *field, o *occurrence, b *event.Builder) *event.Error {
 	packed := false
 	if o.wire != f.wire {
@@ -237,7 +237,7 @@ func packable(t protowire.Type) bool {
 	return t == protowire.VarintType || t == protowire.Fixed32Type || t == protowire.Fixed64Type
 }
 
-// what is the field for people.
+// what describes the field for people.
 func (f *field) what() string {
 	switch {
 	case f.part && f.desc.Message() != nil:
@@ -258,7 +258,7 @@ func (f *field) wrongWire(found protowire.Type) *event.Error {
 		f.desc.Number(), f.kind, wireNames[f.wire], wireNames[found])}
 }
 
-// hold joins what is set at last. The joined contents of messages are those of the merged message, and joined fields those of a message.
+// hold joins what is set at the end. Joined contents of messages are those of the merged message, and joined fields are those of a message.
 func (f *field) hold(p []byte) {
 	switch {
 	case !f.here:
@@ -272,7 +272,7 @@ func (f *field) hold(p []byte) {
 	}
 }
 
-// enter reads a message with nodes below, or more of it.
+// enter reads a message, or more of it, that has nodes below.
 func (r *reader) enter(f *field, p []byte, b *event.Builder) *event.Error {
 	if !b.Has(f.node) {
 		if err := b.Enter(f.node); err != nil {
@@ -319,7 +319,7 @@ func (r *reader) indexed(f *field, o *occurrence, packed bool, b *event.Builder)
 	return nil
 }
 
-// begin forgets what the parts collected.
+// begin drops what the parts collected.
 func (f *field) begin() {
 	f.count = 0
 	for _, part := range f.parts {
@@ -334,7 +334,7 @@ func (r *reader) element(f *field, o *occurrence, b *event.Builder) *event.Error
 		if part.index != i {
 			continue
 		}
-		if part.role == rendered && o.whole == nil { // of packed ones
+		if part.role == rendered && o.whole == nil { // a packed one
 			whole := protowire.AppendTag(nil, f.desc.Number(), f.wire)
 			part.hold(append(whole, o.bytes...))
 			continue
@@ -352,7 +352,7 @@ const (
 	entryValue = 2
 )
 
-// keyed reads an entry of a map. The last entry of a key counts, and its key may come behind its value.
+// keyed reads an entry of a map. The last entry with a key counts, and the key may come after its value.
 func (r *reader) keyed(f *field, p []byte, b *event.Builder) *event.Error {
 	if !b.Has(f.node) {
 		if err := b.Enter(f.node); err != nil {
@@ -420,7 +420,7 @@ func (r *reader) entry(part *field, p []byte, b *event.Builder) *event.Error {
 	return nil
 }
 
-// integer is what a varint means as a kind of integer, in the 64 bits of a key.
+// integer returns the value of a varint for a kind of integer, in the 64 bits of a key.
 func integer(k protoreflect.Kind, bits uint64) uint64 {
 	switch k {
 	case protoreflect.BoolKind:
@@ -437,7 +437,7 @@ func integer(k protoreflect.Kind, bits uint64) uint64 {
 	return bits
 }
 
-// set sets the node to a scalar, instead of what it had.
+// set sets the node to a scalar, replacing what it had.
 func (f *field) set(v value, b *event.Builder) *event.Error {
 	n := f.node
 	if b.Has(n) {
@@ -479,7 +479,7 @@ func (f *field) setEnum(number int32, b *event.Builder) *event.Error {
 		Detail: fmt.Sprintf("%s has no name for %d; declare the field int to take it", f.desc.Enum().FullName(), number)}
 }
 
-// finish sets what takes something when the record has been read.
+// finish sets what must wait for the end of the record.
 func (r *reader) finish(m *message, b *event.Builder) *event.Error {
 	for _, f := range m.last {
 		if err := r.end(f, b); err != nil {
@@ -504,7 +504,7 @@ func (r *reader) end(f *field, b *event.Builder) *event.Error {
 			return nil
 		}
 		for _, part := range f.parts {
-			if part.role == scalar { // it was set, or there is none
+			if part.role == scalar { // it is set, or absent
 				continue
 			}
 			if err := r.end(part, b); err != nil {

@@ -9,19 +9,19 @@ import (
 	"brine/registry"
 )
 
-// Schemas finds the schemas that records name. A registry.Client does.
+// Schemas finds the schemas that records name. A registry.Client is one.
 type Schemas interface {
-	// Schema returns the schema of an id. Its error is a *registry.Error or that of ctx.
+	// Schema returns the schema with an id. Its error is a *registry.Error or that of ctx.
 	Schema(ctx context.Context, id registry.ID) (*registry.Schema, error)
 }
 
-// Registered is the format of records that name their schemas, and the messages in them, as f frames them: each is read by its own.
+// Registered returns the format of records that name their schemas, and the messages in them, in the framing f. Each is read by its own.
 func Registered(f registry.Framing, s Schemas) event.Format {
 	return &registered{source: s, framing: f, schemas: map[registry.ID]compiled{}}
 }
 
-// How many schemas a format keeps compiled, and of how many messages a reader keeps its plan. Beyond, all are let go: those in use come
-// back.
+// How many schemas a format keeps compiled, and for how many messages a reader keeps a plan. Beyond that, all are dropped; those in use are
+// made again.
 const (
 	maxSchemas = 1024
 	maxPlans   = 256
@@ -49,7 +49,7 @@ func (f *registered) NewReader(root *event.Node) event.Reader {
 	return r
 }
 
-// schema returns a schema that can be read by, from memory or the registry.
+// schema returns a compiled schema, from memory or from the registry.
 func (f *registered) schema(ctx context.Context, id registry.ID) (compiled, error) {
 	f.mu.Lock()
 	c, ok := f.schemas[id]
@@ -61,7 +61,7 @@ func (f *registered) schema(ctx context.Context, id registry.ID) (compiled, erro
 	if err != nil {
 		return compiled{}, err
 	}
-	f.mu.Lock() // nobody compiles one twice
+	f.mu.Lock() // so that none is compiled twice
 	defer f.mu.Unlock()
 	if c, ok := f.schemas[id]; ok {
 		return c, nil
@@ -77,7 +77,7 @@ func (f *registered) schema(ctx context.Context, id registry.ID) (compiled, erro
 	return c, nil
 }
 
-// FromRegistry compiles what a registry has of a schema.
+// FromRegistry compiles a registry's schema.
 func FromRegistry(s *registry.Schema) (*Schema, error) {
 	if s.Type != registry.Protobuf {
 		return nil, &SchemaError{Msg: "it is of type " + string(s.Type), Fix: "write format: " + formatOf(s.Type)}
@@ -109,14 +109,14 @@ func formatOf(t registry.Type) string {
 type registeredReader struct {
 	format *registered
 	root   *event.Node
-	plans  map[registry.ID]map[string]*planned // by the bytes that say which message of the schema it is
-	count  int                                 // of plans
+	plans  map[registry.ID]map[string]*planned // by the bytes that select the message of the schema
+	count  int                                 // number of plans
 	path   [maxNested]int
 
-	rec    *event.Record // at hand
+	rec    *event.Record // the current record
 	header func(name string) ([]byte, bool)
 
-	// What Resolve found out of a schema that there is not, until the next record.
+	// What Resolve learned of a missing schema, until the next record.
 	unknown registry.ID
 	reject  *event.Error
 }
@@ -124,11 +124,11 @@ type registeredReader struct {
 // maxNested is room for the message indexes of any schema that compiles.
 const maxNested = 64
 
-// planned is a message of a schema that records were of.
+// planned is a message of a schema that records have used.
 type planned struct {
 	reader *reader
 	name   string       // of the schema, for people
-	reject *event.Error // there is no such message, or no such schema
+	reject *event.Error // why there is none: the message or the schema does not exist
 	named  bool         // the data begins with the message's name
 	breaks *event.Breaking
 }
@@ -146,11 +146,11 @@ func (r *registeredReader) lastHeader(name string) ([]byte, bool) {
 // framed is a record without what names its schema and message.
 type framed struct {
 	id      registry.ID
-	path    []int  // of the message, where there is a path
-	name    []byte // of the message, where there may be one
+	path    []int  // of the message, if the frame has a path
+	name    []byte // of the message, if the frame may have a name
 	which   []byte // the bytes of either
 	data    []byte // of the message
-	refData []byte // with the name before it, if there was none after all
+	refData []byte // including the bytes of the name, if they turn out not to be one
 }
 
 func (r *registeredReader) frame(rec *event.Record) (out framed, err error) {
@@ -217,7 +217,7 @@ func (r *registeredReader) plan(f *framed, c compiled) {
 	case f.path != nil:
 		m = c.schema.MessageAt(f.path)
 	default:
-		// Bytes that look like a name by chance name nothing: then the record is the first message, as it stands.
+		// Bytes that look like a name by chance match no message: the record is then the first message, as it is.
 		if m = c.schema.Message(string(f.name)); m != nil && len(f.name) > 0 {
 			k.named = true
 		} else {

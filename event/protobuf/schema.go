@@ -22,12 +22,12 @@ import (
 	"google.golang.org/protobuf/types/dynamicpb"
 )
 
-// Schema is a compiled .proto file, with what it imports. It is safe for concurrent use.
+// Schema is a compiled .proto file with its imports. It is safe for concurrent use.
 type Schema struct {
 	file  protoreflect.FileDescriptor
-	types *dynamicpb.Types // of all files: the messages in an Any
+	types *dynamicpb.Types // of all files, for messages in an Any
 
-	Sum [sha256.Size]byte // of the texts of all files, where CompileFile has read them
+	Sum [sha256.Size]byte // over the texts of all files, if CompileFile has read them
 }
 
 // SchemaError is a .proto file that does not compile.
@@ -44,7 +44,7 @@ func (e *SchemaError) Advice() string { return e.Fix }
 // maxSource bounds a .proto file.
 const maxSource = 8 << 20
 
-// CompileFile compiles a .proto file. What it imports lies below its folder, or is one of Protobuf's own files.
+// CompileFile compiles a .proto file. Its imports must be below its folder, or be Protobuf's own files.
 func CompileFile(file string) (*Schema, error) {
 	folder := filepath.Dir(file)
 	at := strings.TrimSuffix(file, filepath.Base(file))
@@ -68,7 +68,7 @@ func CompileFile(file string) (*Schema, error) {
 	return s, err
 }
 
-// CompileText compiles the text of a file; imports are the texts of those that it needs, by the names that it imports them by.
+// CompileText compiles the text of a file. imports are the texts of the files that it needs, by import name.
 func CompileText(name, text string, imports map[string]string) (*Schema, error) {
 	return compile(name, "", func(wanted string) (io.ReadCloser, error) {
 		if wanted == name {
@@ -81,7 +81,7 @@ func CompileText(name, text string, imports map[string]string) (*Schema, error) 
 	})
 }
 
-// compile compiles a file; at is what stands before names in messages.
+// compile compiles a file. at is the prefix of file names in messages.
 func compile(name, at string, open func(string) (io.ReadCloser, error)) (s *Schema, err error) {
 	defer rescue(&s, &err, at+name)
 	var first error
@@ -129,8 +129,7 @@ func explained(name, at string, err error) error {
 	return e
 }
 
-// LoadDescriptors makes a schema of a serialized FileDescriptorProto; imports are the same of the files that it needs, by the names that it
-// imports them by.
+// LoadDescriptors makes a schema of a serialized FileDescriptorProto. imports are those of the files that it needs, by import name.
 func LoadDescriptors(name string, serialized []byte, imports map[string][]byte) (s *Schema, err error) {
 	defer rescue(&s, &err, name)
 	l := loader{files: map[string]*descriptorpb.FileDescriptorProto{}}
@@ -158,7 +157,7 @@ func LoadDescriptors(name string, serialized []byte, imports map[string][]byte) 
 	return newSchema(fd)
 }
 
-// rescue makes an error of a panic: whatever somebody registered must not end the process.
+// rescue turns a panic into an error: nothing that somebody registers may end the process.
 func rescue(s **Schema, err *error, name string) {
 	if p := recover(); p != nil {
 		*s, *err = nil, &SchemaError{Msg: fmt.Sprintf("%s cannot be compiled: %v", name, p), Fix: "see whether protoc compiles it"}
@@ -171,7 +170,7 @@ type loader struct {
 	done  protoregistry.Files
 }
 
-const maxImports = 64 // of imports of imports
+const maxImports = 64 // depth of imports
 
 func (l *loader) load(d *descriptorpb.FileDescriptorProto, depth int) (protoreflect.FileDescriptor, error) {
 	if depth > maxImports {
@@ -233,7 +232,7 @@ func newSchema(fd protoreflect.FileDescriptor) (*Schema, error) {
 	return &Schema{file: fd, types: dynamicpb.NewTypes(all)}, nil
 }
 
-// register enters a file and what it imports.
+// register enters a file and its imports.
 func register(all *protoregistry.Files, fd protoreflect.FileDescriptor) error {
 	if _, err := all.FindFileByPath(fd.Path()); err == nil {
 		return nil
@@ -246,7 +245,7 @@ func register(all *protoregistry.Files, fd protoreflect.FileDescriptor) error {
 	return all.RegisterFile(fd)
 }
 
-// Messages are the names of the file's messages, those within others too, in the order of the file.
+// Messages returns the names of the file's messages, including nested ones, in the order of the file.
 func (s *Schema) Messages() (names []string) {
 	var add func(protoreflect.MessageDescriptors)
 	add = func(ms protoreflect.MessageDescriptors) {
@@ -261,7 +260,7 @@ func (s *Schema) Messages() (names []string) {
 	return names
 }
 
-// Message finds a message of the file by its name, with or without the package's, nil if it has none.
+// Message finds a message of the file by its name, with or without the package, or returns nil.
 func (s *Schema) Message(name string) *Message {
 	for _, full := range []protoreflect.FullName{protoreflect.FullName(name), s.file.Package() + "." + protoreflect.FullName(name)} {
 		within := s.file.Messages()
@@ -290,7 +289,7 @@ func find(within protoreflect.MessageDescriptors, name string) protoreflect.Mess
 	return md
 }
 
-// MessageAt finds a message by its place in the file, then within that message, and so on; nil if there is none.
+// MessageAt finds a message by its index in the file, then within that message, and so on, or returns nil.
 func (s *Schema) MessageAt(indexes []int) *Message {
 	within := s.file.Messages()
 	var md protoreflect.MessageDescriptor
@@ -313,8 +312,8 @@ type Message struct {
 	desc   protoreflect.MessageDescriptor
 }
 
-// Name is the message's whole name.
+// Name returns the message's full name.
 func (m *Message) Name() string { return string(m.desc.FullName()) }
 
-// File is the name of its file.
+// File returns the name of its file.
 func (m *Message) File() string { return path.Base(m.desc.ParentFile().Path()) }
