@@ -20,7 +20,7 @@ import (
 	"brine/service/devstack"
 )
 
-// running is a service at work on embedded servers.
+// running is a running service on embedded servers.
 type running struct {
 	*service.Service
 	t      *testing.T
@@ -28,7 +28,7 @@ type running struct {
 	ended  chan error
 }
 
-// stack is embedded servers with what the configuration of brine dev needs.
+// stack starts embedded servers with the configuration of brine dev.
 func stack(t *testing.T) (*devstack.Stack, *config.Config) {
 	t.Helper()
 	servers, err := devstack.Start(devstack.Options{Dir: t.TempDir(), HBaseNodes: 1, ScannerLease: time.Minute, Log: slog.New(slog.DiscardHandler)})
@@ -77,7 +77,7 @@ func (r *running) stop() {
 	r.Close()
 }
 
-// until waits for what a status says.
+// until waits until a status satisfies so.
 func (r *running) until(what string, so func(service.Status) bool) {
 	r.t.Helper()
 	for end := time.Now().Add(2 * time.Minute); !so(r.Status()[0]); time.Sleep(10 * time.Millisecond) {
@@ -121,7 +121,7 @@ func post(t *testing.T, url string, header ...string) (int, string) {
 	return resp.StatusCode, string(body)
 }
 
-// TestWhatIsAskedAtOnceHolds: of a pause and a limit at the same moment none undoes the other.
+// TestWhatIsAskedAtOnceHolds checks that a pause and a limit sent at the same moment do not undo each other.
 func TestWhatIsAskedAtOnceHolds(t *testing.T) {
 	_, cfg := stack(t)
 	c := service.NewControl(cfg, slog.New(slog.DiscardHandler))
@@ -148,7 +148,8 @@ func TestWhatIsAskedAtOnceHolds(t *testing.T) {
 	}
 }
 
-// A pause by the admin port of one process holds for another that starts later, on the same group.
+// TestPauseOutlivesTheProcessAndHoldsForAllMembers checks that a pause through the admin port of one process holds for a process of the
+// same group that starts later.
 func TestPauseOutlivesTheProcessAndHoldsForAllMembers(t *testing.T) {
 	servers, cfg := stack(t)
 	first := run(t, cfg, "scans.rows")
@@ -192,7 +193,7 @@ func TestPauseOutlivesTheProcessAndHoldsForAllMembers(t *testing.T) {
 	if n := second.Status()[0].Events + third.Status()[0].Events; n != 0 {
 		t.Errorf("%d records were written while paused", n)
 	}
-	elsewhere := service.NewControl(cfg, slog.New(slog.DiscardHandler)) // as another process, without loops, has it
+	elsewhere := service.NewControl(cfg, slog.New(slog.DiscardHandler)) // as in another process without loops
 	defer elsewhere.Close()
 	if _, err := elsewhere.Ask(t.Context(), service.Ask{What: service.Limit, Pipeline: "scans", Limit: 0.5}); !isUsage(err) {
 		t.Errorf("a limit of half a record: %v", err)

@@ -40,9 +40,9 @@ import (
 const customers = 200
 
 // TestCustomers lets 200 customers confirm, cancel and delete their orders over the API at the same time, while the shop changes them too.
-// Afterwards each order's row and document are as the topic says, by nothing but its records and the transitions below; each command is
-// there once, upon a state that takes it; and the audit has all of them. BRINE_ORDERS=10000 is the number of orders on real servers for a
-// run by hand.
+// Afterwards it checks that each order's row and document match the topic, judged only by its records and the transitions below; that each
+// command is in the topic once, on a state that accepts it; and that the audit has all of them. For a manual run, BRINE_ORDERS=10000 sets
+// the number of orders on real servers.
 func TestCustomers(t *testing.T) {
 	t.Run("embedded", func(t *testing.T) {
 		each := map[bool]int{true: 1, false: 2}[testing.Short()]
@@ -51,7 +51,7 @@ func TestCustomers(t *testing.T) {
 		s.judge()
 	})
 	t.Run("real", func(t *testing.T) {
-		orders := 4 // of each
+		orders := 4 // per customer
 		if n, err := strconv.Atoi(os.Getenv("BRINE_ORDERS")); err == nil {
 			orders = n / customers
 		}
@@ -62,7 +62,7 @@ func TestCustomers(t *testing.T) {
 	})
 }
 
-// transitions are the commands of customers, as docs/commands.md has them: the judge asks no machine.
+// transitions are the commands of customers, as in docs/commands.md. The judge does not use a command.Machine.
 var transitions = map[string]struct {
 	from []string
 	to   string
@@ -72,7 +72,7 @@ var transitions = map[string]struct {
 	"delete":  {[]string{sample.Received, sample.Cancelled}, "deleted"},
 }
 
-// plan is what its customer does with order n in a state; empty: nothing, for now.
+// plan returns the command that its customer sends for order n in a state; empty: none for now.
 func plan(n int, state string) string {
 	switch {
 	case state == sample.Created && n%4 == 0, state == sample.Paid && n%4 == 1:
@@ -88,31 +88,31 @@ func plan(n int, state string) string {
 func orderOf(n int) string { return fmt.Sprintf("G%06d", n) }
 func userOf(i int) string  { return fmt.Sprintf("u%03d", i) }
 
-// centre is the pipelines of brine dev at work, with the API of customers in the same process.
+// centre is brine dev's pipelines at work, with the API of customers in the same process.
 type centre struct {
 	t        *testing.T
-	each     int // orders of a customer
+	each     int // orders per customer
 	created  int64
 	table    string
 	index    string
 	cfg      *config.Config
 	service  *service.Service
-	accounts *account.Store // the API has its own
+	accounts *account.Store // the API has its own store
 	box      *command.Outbox
 	sender   *publish.Sender
 	base     string
-	tokens   []string // of customers
+	tokens   []string // by customer
 	rows     []string // keys of orders
 	shopDone chan struct{}
 
 	mu    sync.Mutex
 	given map[string]client.Command
-	asked map[string]*asked // by account and what the audit calls the command
-	kinds map[string]int    // of answers that are not 202
+	asked map[string]*asked // by account and the command's name in the audit
+	kinds map[string]int    // of answers other than 202
 	there map[int]bool      // orders that some device has seen
 }
 
-// asked counts how often a command was given. What was answered 503 may not have come so far as to be audited.
+// asked counts how often a command was sent. One that was answered with 503 may not have been audited.
 type asked struct{ answered, all int }
 
 func openCentre(t *testing.T, on ground, accounts string, each int) *centre {
@@ -149,7 +149,7 @@ func openCentre(t *testing.T, on ground, accounts string, each int) *centre {
 	return s
 }
 
-// open has the pipeline and the API work until the test ends.
+// open runs the pipeline and the API until the test ends.
 func (s *centre) open() {
 	t := s.t
 	var err error
@@ -180,12 +180,12 @@ func (s *centre) open() {
 	if s.accounts, err = account.Open(t.Context(), s.cfg.AccountOptions()); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = s.accounts.Close() }) // nothing is written by it any more
+	t.Cleanup(func() { _ = s.accounts.Close() }) // it writes nothing any more
 	s.box = command.NewOutbox(s.accounts.DB())
 	t.Cleanup(s.box.Close)
 }
 
-// customers makes the account and an API token of each.
+// customers creates the accounts, with an API token each.
 func (s *centre) customers() {
 	hash, err := bcrypt.GenerateFromPassword([]byte("nobody signs in by it"), bcrypt.MinCost)
 	if err != nil {
@@ -209,7 +209,7 @@ func (s *centre) customers() {
 	}
 }
 
-// trade returns when all customers have done what they had planned, and the pipeline what follows from it.
+// trade returns when all customers have done what they planned, and the pipeline has settled the results.
 func (s *centre) trade() {
 	began := time.Now()
 	g, ctx := errgroup.WithContext(s.t.Context())
@@ -224,7 +224,7 @@ func (s *centre) trade() {
 	})
 	for i := range customers {
 		g.Go(func() error { return s.customer(ctx, i, "a") })
-		if i%4 == 0 { // two devices, which get in each other's way
+		if i%4 == 0 { // two devices that get in each other's way
 			g.Go(func() error { return s.customer(ctx, i, "b") })
 		}
 	}
@@ -236,7 +236,7 @@ func (s *centre) trade() {
 	s.settle()
 }
 
-// shop leads all orders to a status, some at a time.
+// shop sets all orders to a status, some at a time.
 func (s *centre) shop(ctx context.Context, status string) error {
 	const together = 50
 	for from := 0; from < len(s.rows); from += together {
@@ -263,7 +263,7 @@ func (s *centre) topic() string { return s.cfg.Pipelines[1].Topic }
 
 var transport = &http.Transport{MaxIdleConnsPerHost: 2 * customers}
 
-// bearer signs requests with a token.
+// bearer authorizes requests with a token.
 type bearer string
 
 func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -272,14 +272,14 @@ func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 	return transport.RoundTrip(r)
 }
 
-// customer goes through the orders of customer i again and again, until the shop has done its part and nothing is left to do.
+// customer goes through the orders of customer i again and again, until the shop is done and there is nothing left to do.
 func (s *centre) customer(ctx context.Context, i int, device string) error {
 	api := &client.Client{Base: s.base, HTTP: &http.Client{Transport: bearer(s.tokens[i])}}
-	left, upon := map[string]int{}, map[int]int64{} // rows to look after; the version of each that a command was accepted upon
+	left, upon := map[string]int{}, map[int]int64{} // rows still to handle, and the version of each that a command was accepted on
 	for n := i * s.each; n < (i+1)*s.each; n++ {
 		left[s.rows[n]] = n
 	}
-	const soon, late = 100 * time.Millisecond, 3 * time.Second // 250 devices that ask too often would have the machine to themselves
+	const soon, late = 100 * time.Millisecond, 3 * time.Second // 250 devices that ask too often would take all of the machine
 	for pause := soon; len(left) > 0; {
 		last := false
 		select {
@@ -301,7 +301,7 @@ func (s *centre) customer(ctx context.Context, i int, device string) error {
 			n, state := left[row.Row], fmt.Sprint(row.Fields["status"])
 			s.known(n, true)
 			switch cmd := plan(n, state); {
-			case cmd != "" && upon[n] == row.StateVersion && n%10 > 0: // it is on its way; some ask for it again
+			case cmd != "" && upon[n] == row.StateVersion && n%10 > 0: // the command is under way; some devices send another
 			case cmd != "":
 				did++
 				if err := s.give(ctx, api, i, n, cmd, row.StateVersion, device); err != nil {
@@ -323,7 +323,7 @@ func (s *centre) customer(ctx context.Context, i int, device string) error {
 	return nil
 }
 
-// give gives a command on order n upon a version, until it is accepted or refused.
+// give sends a command for order n on a version, until it is accepted or refused.
 func (s *centre) give(ctx context.Context, api *client.Client, i, n int, cmd string, upon int64, device string) error {
 	for {
 		given, err := api.Give(ctx, s.table, s.rows[n], cmd, upon, fmt.Sprint(device, n, cmd, upon), nil)
@@ -348,7 +348,7 @@ func (s *centre) give(ctx context.Context, api *client.Client, i, n int, cmd str
 		switch {
 		case !refused:
 			return nil
-		case s.again(err): // whether it was accepted is not known: the same again
+		case s.again(err): // unknown whether it was accepted: repeat it
 			wait(ctx, time.Second) // as Retry-After says
 		case slices.Contains([]int{http.StatusNotFound, http.StatusConflict, http.StatusPreconditionFailed}, p.Status):
 			return nil
@@ -358,7 +358,7 @@ func (s *centre) give(ctx context.Context, api *client.Client, i, n int, cmd str
 	}
 }
 
-// again reports whether an answer says to ask again, and counts it.
+// again reports whether an answer asks for a retry, and counts it.
 func (s *centre) again(err error) bool {
 	p, ok := errors.AsType[*client.Problem](err)
 	if !ok {
@@ -370,7 +370,7 @@ func (s *centre) again(err error) bool {
 	return p.Status == http.StatusServiceUnavailable || strings.HasSuffix(p.Type, "#running")
 }
 
-// known reports whether some device has seen an order: then one that is not there was deleted.
+// known reports whether some device has seen an order. If so, an absent order was deleted.
 func (s *centre) known(n int, now bool) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -378,7 +378,7 @@ func (s *centre) known(n int, now bool) bool {
 	return s.there[n]
 }
 
-// wait lets others work: a caller that waits for the shop asks again.
+// wait gives others time; the caller then asks again.
 func wait(ctx context.Context, d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -388,8 +388,7 @@ func wait(ctx context.Context, d time.Duration) {
 	}
 }
 
-// settle waits until the pipeline has settled all that the topic holds, the desk knows what has become of all commands, and searches find
-// all.
+// settle waits until the pipeline has settled the whole topic, the desk knows the outcome of all commands, and searches find everything.
 func (s *centre) settle() {
 	lookUps := brokers.Offsets{Client: brokers.Open(&s.cfg.Kafka)}
 	defer lookUps.Close()
@@ -413,14 +412,14 @@ func (s *centre) settle() {
 	}
 }
 
-// said is one change of an order as the topic has it.
+// said is one change of an order in the topic.
 type said struct {
 	status  string
 	deleted bool
-	command string // its id; empty: the shop's own
+	command string // its id; empty: a change by the shop
 }
 
-// judge holds rows, documents, commands and the audit to the topic, which it reads by itself.
+// judge checks rows, documents, commands and the audit against the topic, which it reads itself.
 func (s *centre) judge() {
 	orders, commands := s.records()
 	s.judgeOrders(orders)
@@ -428,7 +427,7 @@ func (s *centre) judge() {
 	s.judgeAudit()
 }
 
-// records are the changes of orders by their versions, in the order of the topic, and what the topic has of each command.
+// records returns the changes of each order by version, in topic order, and the record of each command.
 func (s *centre) records() (orders map[string]map[int64][]said, commands map[string]sample.Change) {
 	t := s.t
 	orders, commands = map[string]map[int64][]said{}, map[string]sample.Change{}
@@ -473,7 +472,7 @@ func (s *centre) records() (orders map[string]map[int64][]said, commands map[str
 	return orders, commands
 }
 
-// judgeOrders: the row and the document of each order are as its newest change says, and one that was deleted is found by nobody.
+// judgeOrders checks that the row and document of each order match its newest change, and that nobody finds a deleted order.
 func (s *centre) judgeOrders(orders map[string]map[int64][]said) {
 	var g errgroup.Group
 	g.SetLimit(8)
@@ -483,7 +482,7 @@ func (s *centre) judgeOrders(orders map[string]map[int64][]said) {
 			for n := i * s.each; n < (i+1)*s.each; n++ {
 				of := orders[orderOf(n)]
 				newest, deleted := of[slices.Max(slices.Collect(maps.Keys(of)))], false
-				for _, changes := range of { // nobody restores one: what the shop changes later leaves it deleted
+				for _, changes := range of { // nobody restores an order, so later changes by the shop leave it deleted
 					deleted = deleted || slices.ContainsFunc(changes, func(x said) bool { return x.deleted })
 				}
 				if !deleted {
@@ -523,7 +522,7 @@ func (s *centre) judgeOrders(orders map[string]map[int64][]said) {
 	}
 }
 
-// judgeCommands: what was answered is in the topic and nothing else, upon a state that takes it, and alone upon it.
+// judgeCommands checks that exactly the accepted commands are in the topic, each alone on a state that accepts it.
 func (s *centre) judgeCommands(orders map[string]map[int64][]said, commands map[string]sample.Change) {
 	t, became, places := s.t, map[command.State]int{}, map[string]string{}
 	for id := range commands {
@@ -561,7 +560,7 @@ func (s *centre) judgeCommands(orders map[string]map[int64][]said, commands map[
 	t.Logf("%d commands: %v", len(s.given), became)
 }
 
-// judgeAudit: each command that was answered is in the audit, as often as it was given, with who gave it, and no other.
+// judgeAudit checks that the audit has each accepted command, as often as it was sent, with its account, and no other.
 func (s *centre) judgeAudit() {
 	found, before := map[string]int{}, int64(0)
 	for {

@@ -19,7 +19,7 @@ import (
 
 const damagedTable = "t"
 
-// filledFolder is the data folder of an embedded HBase with a table of rows.
+// filledFolder returns the data folder of an embedded HBase with a table of rows.
 func filledFolder(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -41,7 +41,7 @@ func filledFolder(t *testing.T) string {
 	return dir
 }
 
-// damage flips bytes in the middle of the table files of a folder.
+// damage flips bytes in the middle of a folder's table files.
 func damage(t *testing.T, dir string) {
 	t.Helper()
 	tables, err := filepath.Glob(filepath.Join(dir, "*.sst"))
@@ -62,7 +62,7 @@ func damage(t *testing.T, dir string) {
 	}
 }
 
-// fillTable writes rows that do not compress, so that they are nearly all of the table's file.
+// fillTable writes incompressible rows, so that they make up nearly all of the table's file.
 func fillTable(t *testing.T, client *hbase.Client) {
 	t.Helper()
 	mutator, err := client.Mutator(hbase.MutatorOptions{})
@@ -112,19 +112,19 @@ pipelines:
 		t.Fatal(err)
 	}
 	t.Cleanup(s.Close)
-	damage(t, dir) // a folder that is damaged already is refused by Open
+	damage(t, dir) // only now, because Open would refuse a damaged folder
 	return s
 }
 
-// readAll has the embedded server find that its rows are damaged.
+// readAll makes the embedded server find the damage.
 func readAll(ctx context.Context, client *hbase.Client) {
 	for i := range 100 {
 		_, _ = client.Get(ctx, damagedTable, hbase.Get{Row: rowName(i)})
 	}
 }
 
-// TestDamageFoundWhileItRuns: an embedded store that is found damaged ends Run, and what a replay does within Guard, with the damage as the
-// error, which names the file.
+// TestDamageFoundWhileItRuns checks that damage found in an embedded store ends Run, and a replay within Guard, with an error that names
+// the file.
 func TestDamageFoundWhileItRuns(t *testing.T) {
 	for name, c := range map[string]struct {
 		purpose Purpose

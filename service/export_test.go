@@ -1,4 +1,4 @@
 package service
 
-// TakeReload is what the admin port does with a request for a reload.
+// TakeReload is the admin port's handler for reloads.
 var TakeReload = (*Service).takeReload

@@ -15,15 +15,15 @@ import (
 	"brine/service/devstack"
 )
 
-// ground is the servers that a test stands on.
+// ground is the servers that a test uses.
 type ground struct {
-	prefix  string // of the names of topics, tables, indexes and the group
+	prefix  string // prefix of the names of topics, tables, indexes and the group
 	getenv  func(string) (string, bool)
 	prepare func(context.Context, *config.Config) error
-	servers *devstack.Stack // nil: real ones
+	servers *devstack.Stack // nil for real servers
 }
 
-// embeddedGround is servers in this process, of the test's own.
+// embeddedGround starts servers in this process for one test.
 func embeddedGround(t *testing.T) ground {
 	t.Helper()
 	servers, err := devstack.Start(devstack.Options{Dir: t.TempDir(), HBaseNodes: 1, ScannerLease: time.Minute, Log: slog.New(slog.DiscardHandler)})
@@ -34,7 +34,7 @@ func embeddedGround(t *testing.T) ground {
 	return ground{"", servers.Getenv, servers.Prepare, servers}
 }
 
-// realGround is the real servers, on which what the test makes has names of its own.
+// realGround returns the real servers, on which the test's objects have unique names.
 func realGround(t *testing.T) ground {
 	t.Helper()
 	env := map[string]string{
@@ -77,7 +77,7 @@ var (
 	namesLine = regexp.MustCompile(`\b(topic|table|index): (steady|moving|third)\b`)
 )
 
-// rename has a configuration made of lines name what is the test's own.
+// rename makes a configuration derived from lines use the test's names.
 func (g ground) rename(text string) string {
 	text = namedLine.ReplaceAllString(text, "  "+g.prefix+"$1: {")
 	text = namesLine.ReplaceAllString(text, "$1: "+g.prefix+"$2")

@@ -13,9 +13,9 @@ func TestHeapLimitLeavesTheCollectorRoom(t *testing.T) {
 	for _, c := range []struct{ memory, process, live, want int64 }{
 		{64 * mib, 0, 0, 76 * mib},
 		{64 * mib, 0, 50 * mib, 76 * mib},
-		{64 * mib, 256 * mib, 50 * mib, 76 * mib},  // what the process may take is no reason to take it
-		{64 * mib, 112 * mib, 96 * mib, 106 * mib}, // nor is what lives to take more
-		{64 * mib, 0, 96 * mib, 128 * mib},         // more lives than memory promises: a limit below would have the collector run all the time
+		{64 * mib, 256 * mib, 50 * mib, 76 * mib},  // the process may take more, but need not
+		{64 * mib, 112 * mib, 96 * mib, 106 * mib}, // not even if more is live
+		{64 * mib, 0, 96 * mib, 128 * mib},         // more is live than memory: a lower limit would make the collector run all the time
 	} {
 		if got := heapLimit(c.memory, c.process, c.live); got != c.want {
 			t.Errorf("memory %d MiB, live %d MiB: limit %d MiB, want %d", c.memory/mib, c.live/mib, got/mib, c.want/mib)
@@ -43,5 +43,5 @@ func TestHoldHeapSetsAndRestoresTheLimit(t *testing.T) {
 		t.Errorf("the limit is %d afterwards, want %d", got, before)
 	}
 	t.Setenv("GOMEMLIMIT", "1GiB")
-	HoldHeap(t.Context(), 64<<20, 128<<20) // returns at once: the operator's word stays
+	HoldHeap(t.Context(), 64<<20, 128<<20) // returns at once: the operator's limit takes precedence
 }

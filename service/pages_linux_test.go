@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// mappedFiles is how much of the files that this process maps is resident.
+// mappedFiles returns how much of the process's mapped files is resident.
 func mappedFiles(t *testing.T) (kB int) {
 	t.Helper()
 	status, err := os.ReadFile("/proc/self/status")
@@ -23,12 +23,12 @@ func mappedFiles(t *testing.T) (kB int) {
 	return 0
 }
 
-// TestProgramIsReleased: what only the start needed of the executable is not resident any more.
+// TestProgramIsReleased checks that the pages of the executable that only startup needed are not resident any more.
 func TestProgramIsReleased(t *testing.T) {
 	if _, err := os.ReadFile("/proc/self/smaps"); err != nil {
 		t.Skip(err)
 	}
-	const populateRead = 22 // MADV_POPULATE_READ, since Linux 5.14: older ones refuse it, and the test's own start has to do
+	const populateRead = 22 // MADV_POPULATE_READ, since Linux 5.14; without it, the test's own startup has to do
 	adviseProgram(populateRead)
 	before := mappedFiles(t)
 	releaseProgram()

@@ -20,13 +20,13 @@ import (
 	"brine/verify"
 )
 
-// filtered is lines with a filter of the pipeline moving.
+// filtered returns lines with a filter in the pipeline moving.
 func filtered(when string) string {
 	return strings.Replace(lines, "topic: moving\n", "topic: moving\n    when: '"+when+"'\n", 1)
 }
 
-// startFiltered has the pipeline moving write 100 records whole, of 100 more those that a filter keeps, and of 100 more those that a looser
-// one does: 100, 50 and 67.
+// startFiltered makes the pipeline moving write 100 records without a filter, 100 with a filter, and 100 with a looser one: 100, 50 and 67
+// remain.
 func startFiltered(t *testing.T) *reloadable {
 	t.Helper()
 	r := startLines(t, lines)
@@ -46,7 +46,7 @@ func startFiltered(t *testing.T) *reloadable {
 
 const filteredRows = 100 + 50 + 67
 
-// check verifies all of moving, by the filters of the time or as configured now.
+// check verifies all of moving, by the filters that were in force or as configured now.
 func (r *reloadable) check(asConfigured bool) *verify.Check {
 	r.t.Helper()
 	cfg := r.Config()
@@ -83,8 +83,9 @@ func ran(t *testing.T, c *verify.Check) *verify.Report {
 	return report
 }
 
-// TestVerifyJudgesByTheFilterOfTheTime: a filter was tightened, and loosened again. Nothing is found that is as it should be, what is
-// missing of an earlier time is found and repaired as it was then, and the configuration of now finds what it would leave out.
+// TestVerifyJudgesByTheFilterOfTheTime tightens a filter and loosens it again. It checks that verify finds nothing wrong in correct data,
+// that missing rows of an earlier time are found and repaired as they were then, and that the current configuration finds what it would
+// leave out.
 func TestVerifyJudgesByTheFilterOfTheTime(t *testing.T) {
 	t.Parallel()
 	r := startFiltered(t)
@@ -99,7 +100,7 @@ func TestVerifyJudgesByTheFilterOfTheTime(t *testing.T) {
 		t.Errorf("by the configuration of now: %+v, want what it would leave out, and what it would keep", now)
 	}
 
-	r.spoil(7) // of before the first filter
+	r.spoil(7) // from before the first filter
 	check := r.check(false)
 	if report := ran(t, check); report.Problems() != 1 || report.Count(verify.Different) != 1 {
 		t.Errorf("found %+v, want one cell that is different", report)
@@ -111,7 +112,7 @@ func TestVerifyJudgesByTheFilterOfTheTime(t *testing.T) {
 		t.Errorf("after a repair: %+v, %v", again, err)
 	}
 
-	if err := r.replay(replays.Asked{From: "earliest", Half: service.Rows, AsConfigured: true}); err != nil { // more of 100 to 199
+	if err := r.replay(replays.Asked{From: "earliest", Half: service.Rows, AsConfigured: true}); err != nil { // adds some of 100 to 199
 		t.Fatal(err)
 	}
 	written := r.rows("moving")
@@ -125,7 +126,7 @@ func TestVerifyJudgesByTheFilterOfTheTime(t *testing.T) {
 	}
 	check = r.check(true)
 	ran(t, check)
-	if n, err := check.DeleteExtra(t.Context()); n == 0 || err != nil { // what the first filter alone has written
+	if n, err := check.DeleteExtra(t.Context()); n == 0 || err != nil { // written only under the first filter
 		t.Errorf("as configured: %d deleted, %v", n, err)
 	}
 	if n := r.rows("moving"); n >= written || n != 67+66+67 {
@@ -133,7 +134,7 @@ func TestVerifyJudgesByTheFilterOfTheTime(t *testing.T) {
 	}
 }
 
-// spoil gives the cell of a record another value, of the same version.
+// spoil sets a record's cell to another value with the same version.
 func (r *reloadable) spoil(record int) {
 	r.t.Helper()
 	m, err := r.Client().Mutator(hbase.MutatorOptions{})
@@ -161,7 +162,7 @@ func (r *reloadable) spoil(record int) {
 	}
 }
 
-// writers are what a repair of moving writes with.
+// writers returns the writers of a repair of moving.
 func (r *reloadable) writers(t *testing.T) (out []event.Writer) {
 	t.Helper()
 	s, err := service.Open(t.Context(), r.Config(), service.Options{For: service.ToWrite, Halves: []string{"moving.rows", "moving.documents"},
@@ -187,8 +188,8 @@ func (r *reloadable) writers(t *testing.T) (out []event.Writer) {
 	return out
 }
 
-// TestVerifyFindsNothingFalseWhereTheFilterIsNotKnown: what was kept of an earlier filter is gone. Verify says of how many records nobody
-// knows it, finds none of what they made, and neither repairs nor deletes it.
+// TestVerifyFindsNothingFalseWhereTheFilterIsNotKnown removes what was stored of an earlier filter. It checks that verify reports the
+// number of records without a known filter, finds nothing wrong in what they made, and neither repairs nor deletes it.
 func TestVerifyFindsNothingFalseWhereTheFilterIsNotKnown(t *testing.T) {
 	t.Parallel()
 	r := startFiltered(t)
@@ -216,7 +217,7 @@ func TestVerifyFindsNothingFalseWhereTheFilterIsNotKnown(t *testing.T) {
 	}
 }
 
-// forget has what the control topic keeps of earlier configurations be of another one.
+// forget replaces the earlier configurations in the control topic by another one.
 func (r *reloadable) forget() {
 	r.t.Helper()
 	k := &r.Config().Kafka
@@ -236,7 +237,8 @@ func (r *reloadable) forget() {
 	}
 }
 
-// TestReplayWritesByTheFilterOfTheTime: it makes the rows that were made, unless it is asked to write all as configured now.
+// TestReplayWritesByTheFilterOfTheTime checks that a replay writes the same rows as before, unless it is asked to write all as configured
+// now.
 func TestReplayWritesByTheFilterOfTheTime(t *testing.T) {
 	t.Parallel()
 	r := startFiltered(t)
@@ -255,7 +257,7 @@ func TestReplayWritesByTheFilterOfTheTime(t *testing.T) {
 	if err := r.replay(asked); err != nil {
 		t.Fatal(err)
 	}
-	if n := r.rows("another"); n != 67+66+67 { // of each hundred what the filter of now keeps
+	if n := r.rows("another"); n != 67+66+67 { // what the current filter keeps of each hundred
 		t.Errorf("%d rows as configured now, want %d", n, 67+66+67)
 	}
 	if p := r.explain(0, 1); p.Configured != explain.Earlier || p.Halves[0].Outcome != explain.Written {
@@ -266,7 +268,7 @@ func TestReplayWritesByTheFilterOfTheTime(t *testing.T) {
 	}
 }
 
-// set plans replays of moving by the file as it is.
+// set plans replays of moving with the current file.
 func (r *reloadable) set(asked replays.Asked) (*config.Config, *replays.Set, error) {
 	r.t.Helper()
 	cfg, _, err := r.source()
@@ -322,7 +324,7 @@ func (r *reloadable) diff(asked replays.Asked) (*replays.Diff, error) {
 	return set.Diff(r.t.Context(), r.Client(), of)
 }
 
-// explain explains a record by what pipeline moving is now.
+// explain explains a record through the pipeline moving.
 func (r *reloadable) explain(partition int, offset int64) explain.Pipeline {
 	r.t.Helper()
 	report, err := r.Explain(r.t.Context(), "moving", partition, offset)
@@ -335,8 +337,8 @@ func (r *reloadable) explain(partition int, offset int64) explain.Pipeline {
 	return report.Pipelines[0]
 }
 
-// TestFilterThatWasChangedByARestart: between the marks of two reloads of which the second began with another filter than the first ended
-// with, nobody knows which one was in force.
+// TestFilterThatWasChangedByARestart checks that the filter is unknown between the marks of two reloads if the second started with another
+// filter than the first ended with.
 func TestFilterThatWasChangedByARestart(t *testing.T) {
 	t.Parallel()
 	r := startFiltered(t)

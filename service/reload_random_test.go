@@ -15,15 +15,15 @@ import (
 	"brine/verify"
 )
 
-// TestRandomReloadsUnderLoad changes all but the meaning of pipelines, again and again, while records come: afterwards rows and documents are
-// what an undisturbed run would have made, cell for cell, as verify --full says; and what nothing concerned was never stopped.
-// BRINE_RELOADS=1000 does it so often.
+// TestRandomReloadsUnderLoad changes everything but the meaning of pipelines, again and again, while records arrive. Afterwards rows and
+// documents must be what an undisturbed run would have made, cell for cell, according to verify --full, and halves that no change concerned
+// must never have stopped. BRINE_RELOADS=1000 sets the number of reloads.
 func TestRandomReloadsUnderLoad(t *testing.T) {
 	t.Parallel()
 	reloadsUnderLoad(t, startLines(t, lines), reloads)
 }
 
-// TestRandomReloadsUnderLoadOnRealServers is the same on a real Kafka, HBase and Elasticsearch.
+// TestRandomReloadsUnderLoadOnRealServers does the same on a real Kafka, HBase and Elasticsearch.
 func TestRandomReloadsUnderLoadOnRealServers(t *testing.T) {
 	t.Parallel()
 	reloadsUnderLoad(t, startOn(t, realGround(t), lines, service.Options{}), max(reloads, 50))
@@ -48,7 +48,7 @@ func reloadsUnderLoad(t *testing.T, r *reloadable, reloads int) {
 			select {
 			case <-done:
 				return
-			case <-time.After(20 * time.Millisecond): // so much load, and no more
+			case <-time.After(20 * time.Millisecond): // limits the load
 			}
 		}
 	})
@@ -88,13 +88,13 @@ func reloadsUnderLoad(t *testing.T, r *reloadable, reloads int) {
 	t.Logf("%d reloads, %d records of each pipeline", reloads, published)
 }
 
-// randomSettings are settings of a pipeline that change nothing of what it writes.
+// randomSettings returns settings of a pipeline that do not change what it writes.
 func randomSettings(random *rand.Rand) string {
 	return fmt.Sprintf("    read: { window: %d, max_batch_records: %d, max_pause: %ds }\n    write: { autoflush: %v, linger: %dms }\n    halt_after_rejects: %d\n",
 		1+random.IntN(16), 1+random.IntN(2000), 1+random.IntN(20), random.IntN(2) == 0, 1+random.IntN(20), 10+random.IntN(100))
 }
 
-// verifyFull compares all rows of these tables, and documents, with all records.
+// verifyFull compares all rows of the tables, and documents, with all records.
 func (r *reloadable) verifyFull(tables ...string) {
 	r.t.Helper()
 	cfg := r.Config()

@@ -21,8 +21,8 @@ import (
 	"brine/service/reload"
 )
 
-// TestReloadChangesWhatChangedAndNothingElse reloads a filter, how a pipeline writes, a pipeline that comes, and goes: the pipeline beside
-// them keeps its loop, its membership and its partitions.
+// TestReloadChangesWhatChangedAndNothingElse reloads with a changed filter, changed write settings, a new pipeline and a removed one. It
+// checks that the unchanged pipeline keeps its loop, its membership and its partitions.
 func TestReloadChangesWhatChangedAndNothingElse(t *testing.T) {
 	for _, protocol := range []string{"classic", "consumer"} {
 		t.Run(protocol, func(t *testing.T) {
@@ -35,7 +35,7 @@ func TestReloadChangesWhatChangedAndNothingElse(t *testing.T) {
 func changesNothingElse(t *testing.T, lines string) {
 	r := startLines(t, lines)
 	r.publish("steady", 0, 100)
-	r.settled("steady.rows", 100) // so that it has all that its group gives it
+	r.settled("steady.rows", 100) // so that it owns all its partitions
 	steady, was := r.Half("steady.rows"), r.rebalances("steady.rows")
 	status, _ := steady.Running()
 	generation := status.Generation
@@ -82,7 +82,7 @@ func changesNothingElse(t *testing.T, lines string) {
 		t.Error("a pipeline that was removed is still a member of its group")
 	}
 	r.publish("third", 40, 40)
-	r.reload(written+thirdLine, reload.Applied) // it goes on where it was
+	r.reload(written+thirdLine, reload.Applied) // it continues where it was
 	r.settled("third.rows", 40)
 	if n := r.rows("third"); n != 80 {
 		t.Errorf("%d rows of the pipeline that came again, want 80", n)
@@ -104,8 +104,8 @@ func changesNothingElse(t *testing.T, lines string) {
 	}
 }
 
-// TestRefusedReloadChangesNothing: a file that is broken, a key that would change, what is of the process, a topic and a table that are
-// missing. What ran before goes on, is healthy, and says what was refused.
+// TestRefusedReloadChangesNothing reloads with a broken file, a changed key, a process-wide setting, a missing topic and a missing table.
+// It checks that what ran before continues, is healthy, and reports what was refused.
 func TestRefusedReloadChangesNothing(t *testing.T) {
 	t.Parallel()
 	r := startLines(t, lines)
@@ -152,7 +152,8 @@ func TestRefusedReloadChangesNothing(t *testing.T) {
 	r.settled("moving.rows", 20)
 }
 
-// TestReloadForgetsNoDeletes: for how long deletes are kept counts at once and stops no half, and is checked all the same.
+// TestReloadForgetsNoDeletes checks that a changed retention of deletes takes effect at once and stops no half, and is still checked
+// against the topic.
 func TestReloadForgetsNoDeletes(t *testing.T) {
 	t.Parallel()
 	r := startLines(t, lines)
@@ -174,8 +175,8 @@ func TestReloadForgetsNoDeletes(t *testing.T) {
 	}
 }
 
-// TestHalfThatIsRefusedEndsNoOther: a session time-out that the brokers do not take keeps its pipelines outside their groups and brine at
-// work, until another reload.
+// TestHalfThatIsRefusedEndsNoOther checks that a session timeout that the brokers refuse keeps its pipelines out of their groups but brine
+// running, until another reload.
 func TestHalfThatIsRefusedEndsNoOther(t *testing.T) {
 	t.Parallel()
 	r := startLines(t, lines)
@@ -191,7 +192,7 @@ func TestHalfThatIsRefusedEndsNoOther(t *testing.T) {
 	r.settled("moving.rows", 20)
 }
 
-// TestMaskThatComesByAReloadReachesSkew: neither keys nor hot fields that were counted before are named any more.
+// TestMaskThatComesByAReloadReachesSkew checks that keys and hot fields counted before are not shown any more.
 func TestMaskThatComesByAReloadReachesSkew(t *testing.T) {
 	t.Parallel()
 	hot := strings.Replace(lines, "topic: moving\n", "topic: moving\n    hot_fields: [id]\n", 1)
@@ -213,7 +214,7 @@ func TestMaskThatComesByAReloadReachesSkew(t *testing.T) {
 	}
 }
 
-// TestReloadOfSomeHalves changes those that run, and leaves out the others of their pipelines.
+// TestReloadOfSomeHalves checks that a reload changes the halves that run, and leaves out the others of their pipelines.
 func TestReloadOfSomeHalves(t *testing.T) {
 	t.Parallel()
 	r := startLines(t, lines, "moving.rows")
@@ -227,7 +228,7 @@ func TestReloadOfSomeHalves(t *testing.T) {
 	r.settled("moving.rows", 40)
 }
 
-// TestReloadOutlivesWhoAsked: one whose asker has gone, as by Ctrl-C of brine reload, is done all the same.
+// TestReloadOutlivesWhoAsked checks that a reload is completed even if its client is gone, as after Ctrl-C in brine reload.
 func TestReloadOutlivesWhoAsked(t *testing.T) {
 	t.Parallel()
 	r := startLines(t, lines)
@@ -243,7 +244,7 @@ func TestReloadOutlivesWhoAsked(t *testing.T) {
 	r.settled("moving.rows", 20)
 }
 
-// TestReloadWhilePausedKeepsThePause: the loop that replaces a paused one is paused from its first moment on.
+// TestReloadWhilePausedKeepsThePause checks that the loop that replaces a paused one is paused from the start.
 func TestReloadWhilePausedKeepsThePause(t *testing.T) {
 	t.Parallel()
 	r := startLines(t, lines)
@@ -270,7 +271,7 @@ func TestReloadWhilePausedKeepsThePause(t *testing.T) {
 	r.settled("moving.rows", 20)
 }
 
-// TestReloadsComeOneAfterAnother: several at once, by signals and by the port, are each done whole.
+// TestReloadsComeOneAfterAnother checks that concurrent reloads, by signals and by the port, are each carried out completely.
 func TestReloadsComeOneAfterAnother(t *testing.T) {
 	t.Parallel()
 	r := startLines(t, lines)
@@ -301,7 +302,7 @@ func TestReloadsComeOneAfterAnother(t *testing.T) {
 	r.settled("moving.rows", 20)
 }
 
-// TestPreviewChangesNothing, and says what would.
+// TestPreviewChangesNothing checks that a preview reports what would change, and changes nothing.
 func TestPreviewChangesNothing(t *testing.T) {
 	t.Parallel()
 	r := startLines(t, lines)
@@ -337,8 +338,9 @@ func TestPreviewChangesNothing(t *testing.T) {
 	}
 }
 
-// TestReloadDuringAnOutageIsBounded: a store that is away refuses what has to be checked there. A pipeline that goes while it waits for the
-// store is not waited for without an end, and what it had begun is there when it comes again.
+// TestReloadDuringAnOutageIsBounded checks that a reload is refused if a store that it must check is down. It also checks that a pipeline
+// that is removed while it waits for the store is waited for only a bounded time, and that what it had started is written when the store is
+// back.
 func TestReloadDuringAnOutageIsBounded(t *testing.T) {
 	t.Parallel()
 	text := strings.NewReplacer(`"rpc://x:1"`, `"rpc://x:1", operation_timeout: 2s, rpc_timeout: 1s`, "stop_timeout: 5s", "stop_timeout: 1s").Replace(lines)
@@ -358,13 +360,13 @@ func TestReloadDuringAnOutageIsBounded(t *testing.T) {
 	r.publish("moving", 0, 20)
 	changed := strings.Replace(text, "topic: moving\n", "topic: moving\n    read: { window: 2 }\n", 1)
 	r.write(changed + thirdLine)
-	within, cancel := context.WithTimeout(t.Context(), time.Second) // instead of the half a minute that checks have
+	within, cancel := context.WithTimeout(t.Context(), time.Second) // instead of the 30 s that checks may take
 	result, err := r.Reload(within, service.Reloading{By: "the test"})
 	cancel()
 	if err == nil || result.Outcome != reload.Refused {
 		t.Errorf("reloaded though the store is away: %+v", result)
 	}
-	r.reload(text, reload.Applied) // nothing to check: the third goes
+	r.reload(text, reload.Applied) // nothing to check: the third pipeline is removed
 	if r.Half("third.rows") != nil {
 		t.Error("a pipeline that was removed is still there")
 	}
@@ -378,8 +380,8 @@ func TestReloadDuringAnOutageIsBounded(t *testing.T) {
 	r.wait("all is written", func() bool { return r.rows("third") == 40 })
 }
 
-// TestHalfThatGoesAndComesLosesNothing: documents that are no longer written, and then are again, cost the rows nothing, and go on where
-// they were.
+// TestHalfThatGoesAndComesLosesNothing checks that removing documents and adding them again does not affect the rows, and that the
+// documents continue where they were.
 func TestHalfThatGoesAndComesLosesNothing(t *testing.T) {
 	t.Parallel()
 	r := startLines(t, lines)
@@ -402,7 +404,8 @@ func TestHalfThatGoesAndComesLosesNothing(t *testing.T) {
 	r.verifyFull("steady", "moving")
 }
 
-// TestNewPipelineBeginsWhereTheNewStartSays, not where the configuration before said; those that have committed stay where they are.
+// TestNewPipelineBeginsWhereTheNewStartSays checks that a new pipeline starts where the new configuration says, and that those with commits
+// stay where they are.
 func TestNewPipelineBeginsWhereTheNewStartSays(t *testing.T) {
 	t.Parallel()
 	r := startLines(t, lines)
@@ -429,7 +432,7 @@ func TestNewPipelineBeginsWhereTheNewStartSays(t *testing.T) {
 	}
 }
 
-// TestReloadWaitsForNoTimer: what a writer holds back, since its linger is not over, leaves when its half is to go.
+// TestReloadWaitsForNoTimer checks that records held back by a writer's linger are written when their half is removed.
 func TestReloadWaitsForNoTimer(t *testing.T) {
 	t.Parallel()
 	lingers := strings.Replace(lines, "topic: moving\n", "topic: moving\n    write: { autoflush: false, linger: 30s }\n", 1)
@@ -446,7 +449,7 @@ func TestReloadWaitsForNoTimer(t *testing.T) {
 	}
 }
 
-// Without a file to load from there is nothing to reload, nor before and after Run.
+// TestReloadNeedsAFileAndARun checks that a reload fails without a file to load from, before Run, and after it.
 func TestReloadNeedsAFileAndARun(t *testing.T) {
 	servers, cfg := stack(t)
 	open := func(source func() (*config.Config, config.Problems, error)) *service.Service {

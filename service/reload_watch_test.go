@@ -12,8 +12,8 @@ import (
 	"brine/service"
 )
 
-// TestWatchedFileIsReloaded: what an editor writes into the file counts, without anybody's asking; what is wrong in it is refused, and what
-// ran before goes on.
+// TestWatchedFileIsReloaded checks that a changed file is reloaded by itself, and that a wrong one is refused while what ran before
+// continues.
 func TestWatchedFileIsReloaded(t *testing.T) {
 	t.Parallel()
 	r := startLines(t, lines)

@@ -24,7 +24,7 @@ import (
 	"brine/service/reload"
 )
 
-// lines is a configuration of two pipelines, each of the records id, at and n, and a place for a third.
+// lines is a configuration of two pipelines of records with id, at and n, with room for a third.
 const lines = `
 kafka: { brokers: ["x:1"], group: brine, commit_interval: 50ms, stop_timeout: 5s }
 hbase: { connect: "rpc://x:1" }
@@ -57,7 +57,7 @@ const thirdLine = `  third:
     rows: [ { table: third, set: { "e:n": n } } ]
 `
 
-// reloadable is a service at work whose configuration is a text.
+// reloadable is a running service whose configuration is a text.
 type reloadable struct {
 	*running
 	on  ground
@@ -65,10 +65,10 @@ type reloadable struct {
 
 	mu   sync.Mutex
 	text string
-	file string // that is read instead, once it is named
+	file string // if set, read instead of text
 }
 
-// startLines runs lines with its third pipeline or without it, or only these halves.
+// startLines runs lines with or without the third pipeline, or only some halves.
 func startLines(t *testing.T, text string, halves ...string) *reloadable {
 	t.Helper()
 	return startWith(t, text, service.Options{Halves: halves})
@@ -151,7 +151,7 @@ func (r *reloadable) write(text string) {
 	r.text = text
 }
 
-// reload writes a configuration and has it reloaded, with this outcome.
+// reload writes a configuration, reloads it, and checks the outcome.
 func (r *reloadable) reload(text string, want reload.Outcome) *reload.Result {
 	r.t.Helper()
 	r.write(text)
@@ -187,7 +187,7 @@ func (r *reloadable) send(topic string, from, n int) error {
 	return nil
 }
 
-// configure gives a topic settings.
+// configure sets settings of a topic.
 func (r *reloadable) configure(topic string, settings map[string]string) {
 	r.t.Helper()
 	asked := kafka.IncrementalAlterConfigsRequestResource{ResourceType: kafka.ResourceTypeTopic, ResourceName: topic}
@@ -206,7 +206,7 @@ func (r *reloadable) configure(topic string, settings map[string]string) {
 	}
 }
 
-// settled waits until a half has settled so many records in all.
+// settled waits until a half has settled n records in all.
 func (r *reloadable) settled(half string, n int64) {
 	r.t.Helper()
 	r.wait(fmt.Sprintf("%s has settled %d", half, n), func() bool {
@@ -218,7 +218,7 @@ func (r *reloadable) settled(half string, n int64) {
 	}
 }
 
-// rows are the ids in a table.
+// rows returns the number of rows in a table.
 func (r *reloadable) rows(table string) (n int) {
 	r.t.Helper()
 	for _, err := range r.Client().Scan(r.t.Context(), r.on.prefix+table, hbase.Scan{}) {
@@ -230,12 +230,12 @@ func (r *reloadable) rows(table string) (n int) {
 	return n
 }
 
-// rebalances is how often a half has become a member of a generation of its group.
+// rebalances returns how often a half has joined a generation of its group.
 func (r *reloadable) rebalances(half string) float64 {
 	return r.metric("brine_ingest_rebalances_total", half)
 }
 
-// metric is what a counter of a half stands at.
+// metric returns the value of a half's counter.
 func (r *reloadable) metric(metric, half string) (n float64) {
 	families, err := r.Registry().Gather()
 	if err != nil {
@@ -259,7 +259,7 @@ func (r *reloadable) metric(metric, half string) (n float64) {
 	return n
 }
 
-// marked makes sure that the control topic has where a filter begins.
+// marked checks that the control topic has the offsets at which a filter takes effect.
 func (r *reloadable) marked(result *reload.Result) {
 	r.t.Helper()
 	k := &r.Config().Kafka
@@ -272,7 +272,7 @@ func (r *reloadable) marked(result *reload.Result) {
 	if len(kept) != 1 || kept[marks[0].Was].Pipeline != "moving" {
 		r.t.Errorf("kept %+v, of %+v", kept, marks[0])
 	}
-	for i, at := range result.Onward { // in the same order, since groups end with the half's name
+	for i, at := range result.Onward { // in the same order, because group names end with the half's name
 		m := marks[i]
 		if m.Group != "brine."+at.Half || m.Topic != at.Topic || m.Partition != at.Partition || m.Offset != at.Offset || m.By != result.By ||
 			m.Before != result.Before || m.After != result.After || strings.Join(m.Settings, "") != "pipelines.moving.when: - → n % 2 == 0" {
@@ -281,7 +281,7 @@ func (r *reloadable) marked(result *reload.Result) {
 	}
 }
 
-// get returns what a URL answers.
+// get returns the answer of a URL.
 func get(t *testing.T, url string) (int, string) {
 	t.Helper()
 	resp, err := http.Get(url) //nolint:noctx // of this process

@@ -10,7 +10,8 @@ import (
 	"testing/synctest"
 )
 
-// TestReloadsWaitForTheStart: a signal that comes before the pipelines run is kept until they do, and the wait for them ends with ctx.
+// TestReloadsWaitForTheStart checks that a signal that arrives before the pipelines run is kept until they do, and that waiting for them
+// ends with ctx.
 func TestReloadsWaitForTheStart(t *testing.T) {
 	for name, runs := range map[string]bool{"started": true, "stopped before": false} {
 		t.Run(name, func(t *testing.T) {
@@ -31,14 +32,14 @@ func TestReloadsWaitForTheStart(t *testing.T) {
 						t.Error("the signal was not taken after the start")
 					}
 				}
-				cancel() // else the bubble does not end
+				cancel() // otherwise the bubble does not end
 			})
 		})
 	}
 }
 
-// A file counts as changed once it holds something else, and the same at two looks: not while it is written, nor while it is away, nor when
-// it holds again what it held.
+// TestChangesAreSeenOnceTheyAreWhole checks that a file counts as changed once it has other content that is the same at two looks: not
+// while it is written, nor while it is missing, nor when it has its old content again.
 func TestChangesAreSeenOnceTheyAreWhole(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "brine.yaml")
 	write := func(text string) {

@@ -7,7 +7,7 @@ import (
 	"brine/hbase"
 )
 
-// What the client sends again is counted by pipeline, with the reason of the last time.
+// TestResentNamesTheLastRetry checks that what the client sends again is counted by pipeline, with the reason of the last retry.
 func TestResentNamesTheLastRetry(t *testing.T) {
 	var r resent
 	counted := 0
@@ -20,7 +20,7 @@ func TestResentNamesTheLastRetry(t *testing.T) {
 		}
 	}
 	is(0, "")
-	hooks.Retry(hbase.RetryInfo{Table: "b", Class: "connection"}) // a look-up
+	hooks.Retry(hbase.RetryInfo{Table: "b", Class: "connection"}) // a lookup
 	hooks.Retry(hbase.RetryInfo{Table: "a", Class: "org.apache.hadoop.hbase.RegionTooBusyException", Mutations: 11})
 	hooks.Retry(hbase.RetryInfo{Table: "another's", Class: "timeout", Mutations: 5})
 	is(12, "RegionTooBusyException")

@@ -7,7 +7,8 @@ import (
 	"brine/ingest"
 )
 
-// What is left is that of the partition whose oldest record goes first, and of topics of which it is known.
+// TestLeftOfWhatTopicsKeep checks that the time left is that of the partition whose oldest record is deleted first, among topics with a
+// known retention.
 func TestLeftOfWhatTopicsKeep(t *testing.T) {
 	now := time.Unix(1_000_000, 0)
 	waits := func(topic string, since time.Duration) ingest.PartitionStatus {

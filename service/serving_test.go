@@ -14,14 +14,14 @@ import (
 	"brine/serve/client"
 )
 
-// served is lines with a table that anybody may read, by a view.
+// served is lines with a table that anybody may read through a view.
 var served = strings.Replace(lines, "moving: { row: entity,", "moving: { row: entity, public: exact-key,", 1) + `
 views: { one: { table: moving, where: [id] } }
 serve: { public_rate: 100000, cache: { max_age: 1h } }
 `
 
-// TestPipelinesAndTheAPIInOneProcess: what the pipelines write is pushed to its watchers without waiting for the next question, which is a
-// second away; and no answer is given again once a row of it is settled, though answers may be an hour old.
+// TestPipelinesAndTheAPIInOneProcess checks that watchers see what the pipelines write without waiting for the next query, which is a
+// second away, and that no cached answer is used once one of its rows is settled, although answers may be an hour old.
 func TestPipelinesAndTheAPIInOneProcess(t *testing.T) {
 	t.Parallel()
 	r := startLines(t, served)
@@ -70,7 +70,7 @@ func TestPipelinesAndTheAPIInOneProcess(t *testing.T) {
 			}
 		}
 	}
-	if took := time.Since(began); took > (n-1)*time.Second*2/3 { // by questions alone: n-1 seconds at least
+	if took := time.Since(began); took > (n-1)*time.Second*2/3 { // by queries alone: at least n-1 seconds
 		t.Errorf("%d changes were seen after %v", n, took)
 	}
 	if hits := r.counter("brine_serve_cache_requests_total", "hit"); hits < n {
@@ -78,7 +78,7 @@ func TestPipelinesAndTheAPIInOneProcess(t *testing.T) {
 	}
 }
 
-// shownOf is what the only row of a page has.
+// shownOf returns the content of a page's only row.
 func shownOf(p client.Page) string {
 	if len(p.Rows) == 0 {
 		return "none"
@@ -98,7 +98,7 @@ func (r *reloadable) change(id string, n int) {
 	}
 }
 
-// counter is what a counter with one label stands at.
+// counter returns the value of a counter with one label.
 func (r *reloadable) counter(metric, label string) (n float64) {
 	families, err := r.Registry().Gather()
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"brine/skew/skewtest"
 )
 
-// What is hot is logged once for each cause, and not again with every look.
+// TestWhatIsHotIsLoggedOnce checks that a hot spot is logged once per cause, not at every look.
 func TestWhatIsHotIsLoggedOnce(t *testing.T) {
 	var log strings.Builder
 	s := &Service{

@@ -14,7 +14,7 @@ import (
 	"brine/service"
 )
 
-// A reindex warns of an index that fails as run does.
+// TestOutagesOfAReindex checks that a reindex logs a failing index as run does.
 func TestOutagesOfAReindex(t *testing.T) {
 	cfg, problems := config.Parse("dev.yaml", examples.Dev, func(name string) (string, bool) { return "http://127.0.0.1:1", name == "BRINE_SEARCH_CONNECT" })
 	if cfg == nil {

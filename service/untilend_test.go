@@ -8,8 +8,8 @@ import (
 	"brine/ingest"
 )
 
-// TestUntilEndWaitsForPartitionsOfOthers: a member that was killed in the middle of a rebalance still holds partitions; a run until the end
-// that has settled its own is not at the end.
+// TestUntilEndWaitsForPartitionsOfOthers checks that a run until the end that has settled its own partitions still waits while a member
+// that was killed during a rebalance holds others.
 func TestUntilEndWaitsForPartitionsOfOthers(t *testing.T) {
 	own := func(watermarks ...int64) (ours []ingest.PartitionStatus) {
 		for p, w := range watermarks {
@@ -38,11 +38,11 @@ func TestUntilEndWaitsForPartitionsOfOthers(t *testing.T) {
 	}
 }
 
-// nothingWrites is a writer that is given nothing.
+// nothingWrites is a writer that is never used.
 type nothingWrites struct{ event.Writer }
 
-// TestUntilEndWaitsForHalvesThatHaveNotJoined: a half that replaces another in a reload reads nothing before it is a member of
-// its group, and is not at the end.
+// TestUntilEndWaitsForHalvesThatHaveNotJoined checks that a half that replaces another in a reload is not at the end before it is a member
+// of its group, because it reads nothing until then.
 func TestUntilEndWaitsForHalvesThatHaveNotJoined(t *testing.T) {
 	loop, err := ingest.New(ingest.Options{Kafka: ingest.Kafka{Brokers: []string{"x:1"}}, Topic: "scans", Group: "g", Writer: nothingWrites{},
 		Schema: event.Schema{Fields: []event.Field{{Name: "n", Type: event.Int}}, Version: -1}})

@@ -8,12 +8,13 @@ import (
 	"brine/service/reload"
 )
 
-// TestDocumentsGiveWayToRows: while rows are behind on a busy machine the documents of the same process are held, say so, and are no stall;
-// who gives way counts at once when it changes, and once the rows are done nothing is held.
+// TestDocumentsGiveWayToRows checks that while rows are behind on a busy machine, the documents of the same process are slowed down, report
+// it, and do not count as stalled; that a changed gives_way takes effect at once; and that nothing is slowed down once the rows have caught
+// up.
 func TestDocumentsGiveWayToRows(t *testing.T) {
 	t.Parallel()
 	r := startWith(t, lines, service.Options{Busy: func() float64 { return 1 }})
-	r.Half("moving.rows").Ingest().Pace.Bound(400) // rows that are slow for want of the machine
+	r.Half("moving.rows").Ingest().Pace.Bound(400) // rows that are slow because the machine is busy
 	r.publish("moving", 0, 12_000)
 	held := func() bool { return r.StatusOf(r.Half("moving.documents")).State == "yielding" }
 	r.wait("documents give way", held)

@@ -9,7 +9,7 @@ import (
 	"brine/internal/fault"
 )
 
-// TestWhatIsNoPort: a port that there cannot be is a mistake in the command line, and not a failure.
+// TestWhatIsNoPort checks that an invalid port is a usage error, not a failure.
 func TestWhatIsNoPort(t *testing.T) {
 	_, err := Listen("127.0.0.1:99999", "--kafka-port", slog.New(slog.DiscardHandler))
 	if is, ok := errors.AsType[*fault.Error](err); !ok || is.Kind != fault.Usage || !strings.HasPrefix(err.Error(), "--kafka-port: a port is a number from 0 to 65535") {

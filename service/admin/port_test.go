@@ -25,7 +25,7 @@ const token = "0123456789abcdef"
 
 func fine() (any, error) { return nil, nil }
 
-// open makes a port that has a private path, at listen.
+// open returns a port with a private path.
 func open(t *testing.T, listen string, opts Options) *Port {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -42,7 +42,7 @@ func open(t *testing.T, listen string, opts Options) *Port {
 	return p
 }
 
-// get asks the port as if from a remote address.
+// get sends a request as if from a remote address.
 func get(p *Port, path, host, remote string, header ...string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest("GET", path, nil)
 	r.Host, r.RemoteAddr = host, remote
@@ -61,7 +61,7 @@ func TestStrangersAreServedMetricsAndHealthOnly(t *testing.T) {
 	for _, c := range []struct {
 		remote        string
 		header        []string
-		with, without int // the status where a token is set, and where none is
+		with, without int // status with a token configured, and without
 	}{
 		{away, nil, 401, 403},
 		{here, nil, 200, 200},
@@ -125,7 +125,7 @@ func TestRequestsByAnotherNameAreRefused(t *testing.T) {
 	}
 }
 
-// Whatever a stranger sends, nothing but metrics and health is served without the token.
+// FuzzStrangersGetNoFurther checks that, whatever a stranger sends, only metrics and health are served without the token.
 func FuzzStrangersGetNoFurther(f *testing.F) {
 	f.Add("/debug/skew", "localhost", "10.0.0.7:1", "Bearer "+token, "")
 	f.Add("/metrics/../debug/skew", "10.0.0.9:8765", "[::ffff:10.0.0.7]:1", "Bearer", "127.0.0.1")
@@ -150,8 +150,8 @@ func FuzzStrangersGetNoFurther(f *testing.F) {
 	})
 }
 
-// Profiles are there where the configuration asks for them, and on this port only: importing net/http/pprof puts them on
-// http.DefaultServeMux too, which nobody may serve.
+// TestProfilesAreOnTheAdminPortOnlyAndOnlyIfAskedFor checks that profiles are served only if configured, and only on this port: importing
+// net/http/pprof also registers them on http.DefaultServeMux, which must not be served.
 func TestProfilesAreOnTheAdminPortOnlyAndOnlyIfAskedFor(t *testing.T) {
 	on, off := open(t, "127.0.0.1:0", Options{Pprof: true}), open(t, "127.0.0.1:0", Options{})
 	for _, path := range []string{"/debug/pprof/", "/debug/pprof/goroutine", "/debug/pprof/heap"} {
@@ -190,7 +190,7 @@ func TestProfilesAreOnTheAdminPortOnlyAndOnlyIfAskedFor(t *testing.T) {
 	}
 }
 
-// counted is a listener that counts the connections that it has accepted and that are open.
+// counted is a listener that counts accepted and open connections.
 type counted struct {
 	net.Listener
 	mu         sync.Mutex
@@ -224,7 +224,7 @@ func (c *countedConn) Close() error {
 	return c.Conn.Close()
 }
 
-// serving runs a port over a counted listener until the test ends.
+// serving runs a port on a counted listener until the test ends.
 func serving(t *testing.T, metrics *prometheus.Registry) (*Port, *counted) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -245,7 +245,7 @@ func serving(t *testing.T, metrics *prometheus.Registry) (*Port, *counted) {
 	return p, c
 }
 
-// served asks for a path over a connection of its own, and fails the test unless it is answered whole.
+// served requests a path on a new connection, and fails the test unless the answer is complete.
 func served(t *testing.T, p *Port, path string) int {
 	t.Helper()
 	transport := &http.Transport{DisableKeepAlives: true}
@@ -261,10 +261,10 @@ func served(t *testing.T, p *Port, path string) int {
 	return len(body)
 }
 
-// allowed is how many connections may be open at a time: with it a process of 128 descriptors has room for its own.
+// allowed is the most connections that may be open at a time, so that a process with 128 descriptors has room for its own.
 const allowed = 40
 
-// 300 clients that keep their connections and ask no more take few descriptors from the process, and keep nobody out.
+// TestIdleConnectionsMakeRoom checks that 300 clients that keep idle connections take few descriptors, and keep nobody out.
 func TestIdleConnectionsMakeRoom(t *testing.T) {
 	p, l := serving(t, prometheus.NewRegistry())
 	for i := range 300 {
@@ -273,7 +273,7 @@ func TestIdleConnectionsMakeRoom(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer c.Close()
-		if i%3 == 0 { // some never ask anything
+		if i%3 == 0 { // some never send a request
 			continue
 		}
 		fmt.Fprintf(c, "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
@@ -288,7 +288,7 @@ func TestIdleConnectionsMakeRoom(t *testing.T) {
 	l.mu.Unlock()
 }
 
-// much is a metric of a few megabytes: no socket's buffers hold it.
+// much is a metric of a few megabytes, more than socket buffers hold.
 type much struct{}
 
 func (much) Describe(chan<- *prometheus.Desc) {}
@@ -300,7 +300,8 @@ func (much) Collect(to chan<- prometheus.Metric) {
 	}
 }
 
-// 200 clients that ask for the metrics and never read them keep nobody from reading them, and hold few descriptors.
+// TestUnreadAnswersMakeRoom checks that 200 clients that request the metrics and never read them do not keep others from reading them, and
+// hold few descriptors.
 func TestUnreadAnswersMakeRoom(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(much{})
@@ -323,7 +324,8 @@ func TestUnreadAnswersMakeRoom(t *testing.T) {
 	l.mu.Unlock()
 }
 
-// However many ask for the metrics at a time, one scrape is made at a time, and those who ask for the same share it.
+// TestScrapesAreMadeOneAtATimeAndShared checks that concurrent requests for metrics make one scrape at a time, and that requests for the
+// same form share it.
 func TestScrapesAreMadeOneAtATimeAndShared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex
@@ -356,7 +358,7 @@ func TestScrapesAreMadeOneAtATimeAndShared(t *testing.T) {
 			wait.Go(func() { s.ServeHTTP(answers[i], r) })
 		}
 		synctest.Wait()
-		cancel() // half of them leave, the first among them
+		cancel() // half of the clients leave, including the first
 		gone.Wait()
 		release <- struct{}{}
 		rest.Wait()
@@ -387,7 +389,7 @@ func TestScrapesAreMadeOneAtATimeAndShared(t *testing.T) {
 	})
 }
 
-// A client that is slow with its request or with its answer is given up.
+// TestEveryWaitOfTheServerEnds checks that the server has timeouts for slow requests and slow readers.
 func TestEveryWaitOfTheServerEnds(t *testing.T) {
 	s := open(t, "127.0.0.1:0", Options{}).server
 	if s.ReadHeaderTimeout <= 0 || s.ReadTimeout <= 0 || s.WriteTimeout <= 0 || s.IdleTimeout <= 0 || s.MaxHeaderBytes <= 0 {

@@ -17,7 +17,7 @@ import (
 	"brine/internal/testenv"
 )
 
-// encrypted runs a port that is encrypted by files until the test ends.
+// encrypted runs an encrypted port until the test ends.
 func encrypted(t *testing.T, how certs.Port, log *slog.Logger) *Port {
 	t.Helper()
 	l, err := ListenTLS("127.0.0.1:0", "http.listen", "http.tls", how, log)
@@ -37,7 +37,7 @@ func encrypted(t *testing.T, how certs.Port, log *slog.Logger) *Port {
 	return p
 }
 
-// ask asks a port over a connection of its own.
+// ask sends a request on a new connection.
 func ask(p *Port, config *tls.Config) error {
 	return Client{Addr: p.Addr(), TLS: config}.Get(context.Background(), "/healthz", new(struct{}))
 }

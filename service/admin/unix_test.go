@@ -15,8 +15,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// A socket in the file system is for the process's user, who is served everything without a token, and is taken over from a process that
-// left it behind, but not from one that is there.
+// TestPortIsASocket checks that only the process's user may use a Unix socket, and is served everything without a token. It also checks
+// that a socket left behind by a process is taken over, but not one in use.
 func TestPortIsASocket(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.sock")
 	log := slog.New(slog.DiscardHandler)

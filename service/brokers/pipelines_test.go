@@ -21,7 +21,7 @@ func scansOf(t *testing.T) *config.Config {
 	return cfg
 }
 
-// TestSavedPositions: what a group's positions say as JSON is read again, of the half that is asked for.
+// TestSavedPositions checks that the JSON of a group's positions can be read back, for the requested half.
 func TestSavedPositions(t *testing.T) {
 	h := scansOf(t).Halves()[0]
 	g := &Group{Half: h, Group: &offsets.Group{Group: h.Group(), Topic: h.Pipeline.Topic, Starts: []int64{2, 0}, Ends: []int64{10, 5},
@@ -51,7 +51,7 @@ func TestSavedPositions(t *testing.T) {
 	}
 }
 
-// TestGroupsInUseAreNotIdle: the error names who uses them, and is one that says what to do.
+// TestGroupsInUseAreNotIdle checks that the error names the members and what to do.
 func TestGroupsInUseAreNotIdle(t *testing.T) {
 	idle, used := &Group{Group: &offsets.Group{Group: "a"}}, &Group{Group: &offsets.Group{Group: "b", Members: []string{"brine on host"}}}
 	if err := Idle([]*Group{idle}); err != nil {
@@ -63,7 +63,7 @@ func TestGroupsInUseAreNotIdle(t *testing.T) {
 	}
 }
 
-// TestDeadLettersHaveOwners: the half whose group it is, declared or, without a configuration, as its name says.
+// TestDeadLettersHaveOwners checks that a group's half is found in the configuration or, without one, by its name.
 func TestDeadLettersHaveOwners(t *testing.T) {
 	cfg := scansOf(t)
 	declared := &DeadLetters{cfg: cfg}

@@ -12,7 +12,7 @@ import (
 	"brine/ingest"
 )
 
-// TestProtocolThatBrokersLack: the brokers are asked only for members by the consumer protocol, and those that lack it are an error.
+// TestProtocolThatBrokersLack checks that the brokers are queried only for the consumer protocol, and that it is an error if they lack it.
 func TestProtocolThatBrokersLack(t *testing.T) {
 	for name, c := range map[string]struct {
 		opts []kfake.Opt

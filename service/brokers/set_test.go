@@ -14,8 +14,8 @@ import (
 	"brine/ingest/offsets"
 )
 
-// Where the offsets of one group cannot be set, those that were set before are counted and named; where the broker does not answer, the
-// error says that they may be set.
+// TestSetAllSaysWhatItHasSet checks that if the offsets of one group cannot be set, the groups set before are counted and named, and that
+// if the broker does not answer, the error says that the offsets may be set.
 func TestSetAllSaysWhatItHasSet(t *testing.T) {
 	for _, c := range []struct {
 		name   string

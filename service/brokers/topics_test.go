@@ -13,8 +13,8 @@ import (
 	"brine/forecast"
 )
 
-// What is sampled of a topic, as for plan and check, is what the loop would read: no record of an aborted transaction, and none of one
-// that is open still, which nobody waits for.
+// TestSamplesLeaveOutWhatWasAborted checks that a sample of a topic, as for plan and check, has what the loop would read: no records of
+// aborted or open transactions, and without waiting for open ones.
 func TestSamplesLeaveOutWhatWasAborted(t *testing.T) {
 	const topic = "courier.scans"
 	broker, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(1, topic))
@@ -78,7 +78,7 @@ func TestSamplesLeaveOutWhatWasAborted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for range 2 { // it may be read again
+	for range 2 { // it can be read again
 		seen, err := forecast.Run(t.Context(), sample, targets, 0)
 		if err != nil {
 			t.Fatal(err)

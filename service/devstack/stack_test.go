@@ -33,7 +33,7 @@ func kindOf(err error) fault.Kind {
 	return fault.Failed
 }
 
-// TestAStackHasItsFolderAlone: a second stack on the folder is refused, as is a repair, until the first is closed.
+// TestAStackHasItsFolderAlone checks that a second stack on the folder, and a repair, are refused until the first is closed.
 func TestAStackHasItsFolderAlone(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	s := start(t, dir)
@@ -52,7 +52,7 @@ func TestAStackHasItsFolderAlone(t *testing.T) {
 	start(t, dir).Close()
 }
 
-// TestATemporaryFolderGoes: without a folder of its own a stack leaves nothing behind.
+// TestATemporaryFolderGoes checks that a stack with a temporary folder leaves nothing behind.
 func TestATemporaryFolderGoes(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	s := start(t, "")
@@ -65,7 +65,7 @@ func TestATemporaryFolderGoes(t *testing.T) {
 	}
 }
 
-// TestFormat: a folder of a newer brine is refused, and a mark that cannot be read is damage, which a repair sets aside.
+// TestFormat checks that a folder of a newer brine is refused, and that an unreadable mark is damage, which a repair moves away.
 func TestFormat(t *testing.T) {
 	for _, c := range []struct {
 		mark string
@@ -89,7 +89,7 @@ func TestFormat(t *testing.T) {
 	}
 }
 
-// TestPrepareTakesWhatIsThere: topics, tables and indexes that exist are no error.
+// TestPrepareTakesWhatIsThere checks that existing topics, tables and indexes are not an error.
 func TestPrepareTakesWhatIsThere(t *testing.T) {
 	s := start(t, "")
 	defer s.Close()
@@ -104,8 +104,8 @@ func TestPrepareTakesWhatIsThere(t *testing.T) {
 	}
 }
 
-// TestRepairOfAnHBaseAlone: what embedded:DIR and brine hbase --data keep is repaired as what it is, in its place, and no other store comes
-// into it; a folder of neither kind is refused, and left alone.
+// TestRepairOfAnHBaseAlone checks that the folders of embedded:DIR and brine hbase --data are repaired in place as what they are, without
+// adding other stores, and that a folder of neither kind is refused and left alone.
 func TestRepairOfAnHBaseAlone(t *testing.T) {
 	for _, file := range []string{"MANIFEST-*", "BRINE-FORMAT"} {
 		t.Run(file, func(t *testing.T) {

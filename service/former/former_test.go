@@ -39,8 +39,8 @@ func load(t *testing.T, replaced ...string) *config.Config {
 	return cfg
 }
 
-// notesOf are those of reloads through configurations, one at offset 1000, the next at 2000 and so on, of three partitions, as they are
-// read with a configuration that was restarted with.
+// notesOf returns the notes of reloads through the given configurations, at offsets 1000, 2000 and so on of three partitions, as read after
+// a restart with now.
 func notesOf(t *testing.T, now *config.Config, reloads ...*config.Config) *Notes {
 	t.Helper()
 	n := &Notes{cfg: now, kept: map[string]control.Configuration{}, loaded: map[string]*config.Config{}}
@@ -60,8 +60,9 @@ func notesOf(t *testing.T, now *config.Config, reloads ...*config.Config) *Notes
 	return n
 }
 
-// TestEarlierConfigurationWithOtherKeys: after a restart with other keys, tables or indexes nothing is written or judged as it was before,
-// since rows of before would come beside those of now. What does not concern a half makes nothing of it unknown.
+// TestEarlierConfigurationWithOtherKeys checks that after a restart with other keys, tables or indexes nothing is written or judged by the
+// earlier configuration, because old rows would appear beside the current ones. A change that does not concern a half makes nothing of it
+// unknown.
 func TestEarlierConfigurationWithOtherKeys(t *testing.T) {
 	filtered := []string{"    version: at\n", "    version: at\n" + filter}
 	for name, c := range map[string]struct {
@@ -90,11 +91,11 @@ func TestEarlierConfigurationWithOtherKeys(t *testing.T) {
 	}
 }
 
-// TestReadingsHaveTheSameNumbers each time, whichever partition has which.
+// TestReadingsHaveTheSameNumbers checks that readings get the same numbers each time, whichever partitions have them.
 func TestReadingsHaveTheSameNumbers(t *testing.T) {
 	now := load(t, "    version: at\n", "    version: at\n"+filter)
 	n := notesOf(t, now, load(t), now)
-	for i := range n.marks { // nobody knows in one partition
+	for i := range n.marks { // unknown in one partition
 		if n.marks[i].Partition == 1 {
 			n.marks[i].Was = "gone"
 		}

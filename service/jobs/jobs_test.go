@@ -28,7 +28,7 @@ type world struct {
 	accounts *account.Store
 }
 
-// inBubble runs a test on a database of its own, in time of its own.
+// inBubble runs a test in a synctest bubble with its own database.
 func inBubble(t *testing.T, test func(*world)) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "accounts")
@@ -57,7 +57,7 @@ func (w *world) open(change func(*Options)) *Jobs {
 
 func (w *world) start(j *Jobs, key string, work Work) client.Job {
 	w.Helper()
-	time.Sleep(time.Millisecond) // so that the order of the starts is that of the ids
+	time.Sleep(time.Millisecond) // so that ids sort in the order of the starts
 	job, _, err := j.Start(w.Context(), Start{Kind: "test", Asked: []byte(`{"n":1}`), Key: key, By: account.Entry{Account: "zoe", Role: account.Operator}, Work: work})
 	if err != nil {
 		w.Fatal(err)
@@ -81,7 +81,7 @@ func (w *world) until(j *Jobs, id, state string) client.Job {
 		if job := w.get(j, id); job.State == state {
 			return job
 		}
-		time.Sleep(10 * time.Millisecond) // of the bubble's own time
+		time.Sleep(10 * time.Millisecond) // the bubble's time
 	}
 	w.Fatalf("the job is never %s: %+v", state, w.get(j, id))
 	return client.Job{}
@@ -105,7 +105,7 @@ func blocked(ctx context.Context, _ *Output) error {
 	return ctx.Err()
 }
 
-// TestAJobFromStartToEnd: it shows how far it is, and what it has found stays for later callers, in this process and in another.
+// TestAJobFromStartToEnd checks that a job shows its progress, and that its results are kept for later callers in this and other processes.
 func TestAJobFromStartToEnd(t *testing.T) {
 	inBubble(t, func(w *world) {
 		j := w.open(nil)
@@ -164,7 +164,7 @@ func kindOf(err error) fault.Kind {
 	return -1
 }
 
-// TestHowJobsEnd: by an error with its fix, by a panic, and canceled in the middle, with what was done.
+// TestHowJobsEnd checks jobs that end with an error and its fix, with a panic, and canceled midway with what was done.
 func TestHowJobsEnd(t *testing.T) {
 	inBubble(t, func(w *world) {
 		j := w.open(nil)
@@ -200,7 +200,7 @@ func TestHowJobsEnd(t *testing.T) {
 	})
 }
 
-// TestAStoppedBrineInterruptsItsJobs: those that run and those that wait, at once; nothing of them is left to run.
+// TestAStoppedBrineInterruptsItsJobs checks that running and waiting jobs are interrupted at once, and that nothing keeps running.
 func TestAStoppedBrineInterruptsItsJobs(t *testing.T) {
 	inBubble(t, func(w *world) {
 		j := w.open(func(o *Options) { o.AtOnce = 1 })
@@ -220,10 +220,10 @@ func TestAStoppedBrineInterruptsItsJobs(t *testing.T) {
 	})
 }
 
-// TestAKilledBrineHasInterruptedItsJobs: whose process says nothing any more is never shown as done, nor run again.
+// TestAKilledBrineHasInterruptedItsJobs checks that a job whose process is silent is never shown as done, nor run again.
 func TestAKilledBrineHasInterruptedItsJobs(t *testing.T) {
 	inBubble(t, func(w *world) {
-		killed := w.open(func(o *Options) { o.Beat, o.Lease = time.Hour, 3*time.Hour }) // it says nothing, as one that was killed
+		killed := w.open(func(o *Options) { o.Beat, o.Lease = time.Hour, 3*time.Hour }) // it sends no heartbeat, as if killed
 		defer killed.Close()
 		job := w.start(killed, "", blocked)
 		w.until(killed, job.ID, client.JobRunning)
@@ -242,7 +242,7 @@ func TestAKilledBrineHasInterruptedItsJobs(t *testing.T) {
 	})
 }
 
-// TestAnotherProcessSeesAndCancels: it sees how far a job is that it does not run, and has it end.
+// TestAnotherProcessSeesAndCancels checks that a process sees the progress of another's job, and can cancel it.
 func TestAnotherProcessSeesAndCancels(t *testing.T) {
 	inBubble(t, func(w *world) {
 		j, other := w.open(nil), w.open(nil)
@@ -253,7 +253,7 @@ func TestAnotherProcessSeesAndCancels(t *testing.T) {
 			return blocked(ctx, out)
 		})
 		w.until(j, job.ID, client.JobRunning)
-		time.Sleep(time.Minute) // longer than a lease: it says that it lives
+		time.Sleep(time.Minute) // longer than a lease: heartbeats keep it alive
 		if got := w.get(other, job.ID); got.State != client.JobRunning || len(got.Progress) != 1 || got.Progress[0].Done != 5 {
 			w.Errorf("%+v", got)
 		}
@@ -264,7 +264,7 @@ func TestAnotherProcessSeesAndCancels(t *testing.T) {
 	})
 }
 
-// TestTheSameKeyStartsOneJob, however many send it at the same time.
+// TestTheSameKeyStartsOneJob checks that a key starts one job, however many requests send it at the same time.
 func TestTheSameKeyStartsOneJob(t *testing.T) {
 	inBubble(t, func(w *world) {
 		j := w.open(nil)
@@ -293,7 +293,7 @@ func TestTheSameKeyStartsOneJob(t *testing.T) {
 	})
 }
 
-// TestJobsAreBounded: in number while they run and wait, in what one says, and in what is kept.
+// TestJobsAreBounded checks the limits on running and waiting jobs, on a job's output, and on stored jobs.
 func TestJobsAreBounded(t *testing.T) {
 	inBubble(t, func(w *world) {
 		j := w.open(func(o *Options) { o.AtOnce, o.Waiting, o.Keep = 2, 1, 3 })
@@ -337,7 +337,7 @@ func TestJobsAreBounded(t *testing.T) {
 	})
 }
 
-// TestNoEndWithoutAudit: while the audit does not take a job's end, no answer says that it has ended.
+// TestNoEndWithoutAudit checks that no answer shows a job as ended while the audit does not accept its end.
 func TestNoEndWithoutAudit(t *testing.T) {
 	inBubble(t, func(w *world) {
 		if _, err := w.accounts.DB().ExecContext(w.Context(), "CREATE TRIGGER away BEFORE INSERT ON audit BEGIN SELECT RAISE(ABORT, 'away'); END"); err != nil {

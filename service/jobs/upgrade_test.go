@@ -7,7 +7,7 @@ import (
 	"brine/internal/testenv"
 )
 
-// TestUpgrades: the jobs of an older version are those of this version, on both databases.
+// TestUpgrades checks that this version reads the jobs of an older one, on both databases.
 func TestUpgrades(t *testing.T) {
 	testenv.UpgradesOnBoth(t, migrations, versions, func(t *testing.T, connect string) testenv.Database {
 		s, err := account.Open(t.Context(), account.Options{Connect: connect, User: "root"})

@@ -25,7 +25,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const scans = "logistics:scans"
 
-// world is some members on one cluster, at a time three hours ago, when an hour begins.
+// world is some members on one cluster. Its clock starts three hours ago, at the full hour.
 type world struct {
 	t      *testing.T
 	clock  *testenv.Clock
@@ -51,7 +51,7 @@ func onBoth(t *testing.T, test func(t *testing.T, w *world)) {
 		w := newWorld(t)
 		w.dial(testenv.HBase(t))
 		t.Cleanup(func() {
-			_ = w.client.DisableTable(context.Background(), w.table) // it may not be there
+			_ = w.client.DisableTable(context.Background(), w.table) // it may not exist
 			_ = w.client.DeleteTable(context.Background(), w.table)
 		})
 		test(t, w)
@@ -73,7 +73,7 @@ func (w *world) dial(connect string) {
 	w.t.Cleanup(func() { client.Close() })
 }
 
-// member is a process: what it counts, and its store.
+// member is a process: its counters and its store.
 type member struct {
 	*Store
 	w      *world
@@ -86,7 +86,7 @@ type member struct {
 // failing is the cluster as one member reaches it.
 type failing struct {
 	*hbase.Client
-	err error // nil: it is there
+	err error // nil: reachable
 }
 
 func (f *failing) MutateRow(ctx context.Context, b *hbase.Batch) error {
@@ -104,7 +104,7 @@ func (w *world) member() *member {
 	return m
 }
 
-// region is one of two: keys before 5, and from there on.
+// region returns one of two regions: keys below 5, or the rest.
 func region(n int) skew.Region {
 	if n == 0 {
 		return skew.Region{Name: "low", End: skew.Key("5")}
@@ -112,7 +112,7 @@ func region(n int) skew.Region {
 	return skew.Region{Name: "high", Start: skew.Key("5")}
 }
 
-// minute has members write so many rows a second into each region for a minute, and then do what is to be done.
+// minute makes members write the given rows per second into each region for a minute, and then do their turn.
 func (w *world) minute(rates map[*member][2]int64) {
 	w.t.Helper()
 	for m, rate := range rates {
@@ -127,7 +127,7 @@ func (w *world) minute(rates map[*member][2]int64) {
 	}
 }
 
-// drawn is the map of some minutes up to now: rows a second of both ranges.
+// drawn returns the map of some minutes up to now: rows per second of both ranges.
 func (m *member) drawn(minutes int) string {
 	m.w.t.Helper()
 	heat, err := m.Map(m.w.t.Context(), scans, Span{From: m.w.clock.Now().Add(-time.Duration(minutes) * time.Minute), Ranges: 100, Columns: 2000})
@@ -155,7 +155,7 @@ func same(t *testing.T, what string, got any, want string) {
 	}
 }
 
-// What a map shows is there after a restart, the last part of a minute included.
+// TestAMapOutlivesItsProcess checks that a map survives a restart, including the last part of a minute.
 func TestAMapOutlivesItsProcess(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		a := w.member()
@@ -170,7 +170,7 @@ func TestAMapOutlivesItsProcess(t *testing.T) {
 	})
 }
 
-// What two members write is on the map together, and nothing of it twice.
+// TestRowsOfTwoMembersAddUp checks that the map has the sum of what two members write, and nothing twice.
 func TestRowsOfTwoMembersAddUp(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		a, b := w.member(), w.member()
@@ -182,7 +182,7 @@ func TestRowsOfTwoMembersAddUp(t *testing.T) {
 	})
 }
 
-// A minute in which a range was hot is what its quarter and its hour show of it, whoever makes them.
+// TestCoarserBucketsKeepTheMost checks that a quarter and an hour show the minute in which a range was hottest, whoever makes them.
 func TestCoarserBucketsKeepTheMost(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		a, b := w.member(), w.member()
@@ -193,7 +193,7 @@ func TestCoarserBucketsKeepTheMost(t *testing.T) {
 				rate[1] = 500
 			case 20:
 				rate[0] = 300
-			case 30: // a process ends, and another one begins
+			case 30: // one process ends, and another starts
 				a = w.member()
 			}
 			w.minute(map[*member][2]int64{a: rate, b: {1, 1}})
@@ -208,12 +208,13 @@ func TestCoarserBucketsKeepTheMost(t *testing.T) {
 	})
 }
 
-// What a member could not write for an hour is written later, and what was made of the hour without it is made again.
+// TestWhatComesLateIsNotLost checks that what a member could not write for an hour is written later, and that coarser buckets made without
+// it are made again.
 func TestWhatComesLateIsNotLost(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		a, b := w.member(), w.member()
 		both := map[*member][2]int64{a: {1, 1}, b: {10, 1}}
-		w.minute(both) // the table is made
+		w.minute(both) // creates the table
 		b.client.err = errors.New("no server answers")
 		for range 65 {
 			w.minute(both)
@@ -235,7 +236,7 @@ func TestWhatComesLateIsNotLost(t *testing.T) {
 	})
 }
 
-// The servers remove minutes after a day, quarters after a week and hours after a month.
+// TestBucketsExpire checks that the servers remove minutes after a day, quarters after a week and hours after a month.
 func TestBucketsExpire(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		a := w.member()
@@ -251,7 +252,7 @@ func TestBucketsExpire(t *testing.T) {
 				t.Errorf("%+v", f)
 			}
 		}
-		if strings.Contains(t.Name(), "real") { // whose clock goes by itself
+		if strings.Contains(t.Name(), "real") { // the real cluster's clock cannot be set
 			return
 		}
 		for _, step := range []struct {
@@ -268,7 +269,7 @@ func TestBucketsExpire(t *testing.T) {
 	})
 }
 
-// Sizes are those of the cluster, not the members' sum.
+// TestSizesAreNotAddedUp checks that sizes are the cluster's, not the sum over members.
 func TestSizesAreNotAddedUp(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		a, b := w.member(), w.member()
@@ -285,7 +286,8 @@ func TestSizesAreNotAddedUp(t *testing.T) {
 	})
 }
 
-// A table that nobody has made yet has an empty map; what is asked while one reads waits for its own time alone.
+// TestReadersWaitNoLongerThanTheyMay checks that a table that does not exist yet has an empty map, and that a reader that waits for another
+// is bounded by its own deadline.
 func TestReadersWaitNoLongerThanTheyMay(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		m := w.member()
@@ -304,7 +306,7 @@ func TestReadersWaitNoLongerThanTheyMay(t *testing.T) {
 	})
 }
 
-// counting counts the readings of maps, and does something in between while one goes on.
+// counting counts the reads of maps, and runs something during one.
 type counting struct {
 	Client
 	scans   int
@@ -320,7 +322,8 @@ func (c *counting) Scan(ctx context.Context, table string, s hbase.Scan) iter.Se
 	return c.Client.Scan(ctx, table, s)
 }
 
-// All who look at a map in the same moments cost HBase one reading; later ones cost another, and so does another map.
+// TestALookAtAMapIsShared checks that simultaneous viewers of a map cost HBase one read, and that later viewers and other maps cost
+// another.
 func TestALookAtAMapIsShared(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		m := w.member()
@@ -334,7 +337,7 @@ func TestALookAtAMapIsShared(t *testing.T) {
 			want   int
 		}{{0, 100, 1}, {0, 100, 1}, {time.Second, 100, 1}, {0, 1, 2}, {0, 100, 2}, {young, 100, 3}} {
 			w.clock.Pass(step.pass)
-			of.From, of.Ranges = of.From.Add(step.pass), step.ranges // as who looks asks for the same minutes again
+			of.From, of.Ranges = of.From.Add(step.pass), step.ranges // a viewer asks for the same minutes again
 			if _, err := m.Map(t.Context(), scans, of); err != nil || c.scans != step.want {
 				t.Errorf("look %d: %d scans, want %d (%v)", n, c.scans, step.want, err)
 			}
@@ -342,7 +345,8 @@ func TestALookAtAMapIsShared(t *testing.T) {
 	})
 }
 
-// What is stored while a map is read is on it once: nothing waits, and no row is counted twice or lost.
+// TestWhatIsStoredWhileAMapIsReadIsOnItOnce checks that what is stored during a read is on the map once: nothing waits, and no row is
+// counted twice or lost.
 func TestWhatIsStoredWhileAMapIsReadIsOnItOnce(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		m := w.member()
@@ -360,7 +364,7 @@ func TestWhatIsStoredWhileAMapIsReadIsOnItOnce(t *testing.T) {
 	})
 }
 
-// Who asks for all that a kind of buckets goes back to is shown that kind, although the request takes a moment.
+// TestAllThatIsKeptIsShown checks that a request for all that a layer keeps gets that layer, although the request takes a moment.
 func TestAllThatIsKeptIsShown(t *testing.T) {
 	c := testenv.NewClock(time.Unix(1_700_000_000, 0))
 	s := Open(Options{Now: c.Now})
@@ -373,7 +377,7 @@ func TestAllThatIsKeptIsShown(t *testing.T) {
 	}
 }
 
-// What a process that writes nothing has open since it began is of no minute.
+// TestAnOldOpenColumnIsNotShown checks that the column that an idle process has open since its start is not shown as a minute.
 func TestAnOldOpenColumnIsNotShown(t *testing.T) {
 	w := newWorld(t)
 	m := w.member()
@@ -388,7 +392,7 @@ func TestAnOldOpenColumnIsNotShown(t *testing.T) {
 	}
 }
 
-// A row of another table, whose name begins alike, is none of the table's.
+// TestRowsOfTablesAreApart checks that a row of a table with the same name prefix is not taken for the table's.
 func TestRowsOfTablesAreApart(t *testing.T) {
 	at := time.Unix(1_700_000_000, 0)
 	row := rowOf("a", at)
@@ -403,7 +407,7 @@ func TestRowsOfTablesAreApart(t *testing.T) {
 	}
 }
 
-// Run writes at the end of each minute, and once more at its end.
+// TestRunEndsWithWhatIsOpen checks that Run writes at the end of each minute, and once more at its end.
 func TestRunEndsWithWhatIsOpen(t *testing.T) {
 	w := newWorld(t)
 	server, err := embedded.Start(embedded.Options{})

@@ -17,7 +17,7 @@ import (
 
 const scansTable = "logistics:scans"
 
-// TestFromACellToItsRecord: from a cell to the record that it comes from, and from there to the row.
+// TestFromACellToItsRecord goes from a cell to the record that it comes from, and from there to the row.
 func TestFromACellToItsRecord(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, service.ToRun, nil)
@@ -72,7 +72,7 @@ func TestFromACellToItsRecord(t *testing.T) {
 		t.Errorf("%+v", job)
 	}
 
-	b.publish("courier.scans", "waybill", first(200, sample.Scans())) // each is there twice
+	b.publish("courier.scans", "waybill", first(200, sample.Scans())) // each record is in the topic twice
 	b.untilEnd()
 	if _, got = sought(asked); got != explain.SoughtAmbiguous {
 		t.Errorf("a record that is there twice: %s", got)
@@ -90,7 +90,7 @@ func TestFromACellToItsRecord(t *testing.T) {
 	})
 }
 
-// TestRegionsAreChangedByJobs: what is advised is looked at, and done; what the commands refuse the jobs refuse.
+// TestRegionsAreChangedByJobs checks that advised changes are previewed and made, and that the jobs refuse what the commands refuse.
 func TestRegionsAreChangedByJobs(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, service.ToRun, nil)
@@ -147,7 +147,7 @@ func TestRegionsAreChangedByJobs(t *testing.T) {
 	})
 }
 
-// TestMapsAreOfAllMembersAndOfLongAgo: the operators of a brine that runs no pipeline see what those that do have kept.
+// TestMapsAreOfAllMembersAndOfLongAgo checks that operators of a brine that runs no pipelines see the stored maps of those that do.
 func TestMapsAreOfAllMembersAndOfLongAgo(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, service.ToRun, nil)
@@ -175,7 +175,7 @@ func TestMapsAreOfAllMembersAndOfLongAgo(t *testing.T) {
 	}
 }
 
-// refusal is what is asked of a job, and refused before one is made of it.
+// refusal is a request for a job that is refused before the job is created.
 type refusal struct {
 	kind string
 	of   any

@@ -29,7 +29,7 @@ func (b *bench) job(kind string, of any) client.Job {
 	return b.ended(job.ID)
 }
 
-// ended waits for a job's end by its events.
+// ended waits for a job's end through its events.
 func (b *bench) ended(id string) client.Job {
 	b.t.Helper()
 	if err := b.WatchJob(b.t.Context(), id, func(client.Job) error { return nil }); err != nil {
@@ -42,7 +42,7 @@ func (b *bench) ended(id string) client.Job {
 	return job
 }
 
-// results are those of a name.
+// results returns the results of one kind.
 func results[T any](t *testing.T, job client.Job, what string) (out []T) {
 	t.Helper()
 	for _, r := range job.Results {
@@ -57,7 +57,7 @@ func results[T any](t *testing.T, job client.Job, what string) (out []T) {
 	return out
 }
 
-// TestJobs runs each kind beside pipelines that run, on the stores that these have open.
+// TestJobs runs each kind of job beside running pipelines, on the stores that these have open.
 func TestJobs(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, service.ToRun, nil)
@@ -77,7 +77,7 @@ func TestJobs(t *testing.T) {
 	}
 }
 
-// checkReplays plans, compares, replays, and cancels a replay in the middle.
+// checkReplays plans, compares, replays, and cancels a replay midway.
 func (b *bench) checkReplays(n int) {
 	t := b.t
 	t.Helper()
@@ -122,7 +122,7 @@ func (b *bench) checkReplays(n int) {
 	}
 }
 
-// checkVerify verifies whole tables, by a sample and by a range.
+// checkVerify verifies whole tables, a sample, and a range.
 func (b *bench) checkVerify(n int) {
 	t := b.t
 	t.Helper()
@@ -147,7 +147,7 @@ func (b *bench) checkVerify(n int) {
 	}
 }
 
-// checkLetterJobs looks at dead letters with a fix, replays them with it, and purges them.
+// checkLetterJobs previews dead letters with a fix, replays them with it, and purges them.
 func (b *bench) checkLetterJobs() {
 	t := b.t
 	t.Helper()
@@ -217,7 +217,7 @@ func (b *bench) checkLetterJobs() {
 	}
 }
 
-// checkReindex builds the index of orders again while its pipeline runs.
+// checkReindex rebuilds the index of orders while its pipeline runs.
 func (b *bench) checkReindex() {
 	t := b.t
 	t.Helper()
@@ -235,7 +235,7 @@ func (b *bench) checkReindex() {
 	}
 }
 
-// checkJobRefusals asks for what is refused before a job is made of it.
+// checkJobRefusals sends requests that are refused before a job is created.
 func (b *bench) checkJobRefusals() {
 	t := b.t
 	t.Helper()
@@ -278,7 +278,7 @@ func (b *bench) checkJobRefusals() {
 	}
 }
 
-// TestPauseOverHTTP: a pipeline that runs stands still until it is resumed, and keeps to a limit; the pipelines say so.
+// TestPauseOverHTTP checks that a running pipeline pauses until it is resumed, keeps to a limit, and that the pipelines show it.
 func TestPauseOverHTTP(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, service.ToRun, nil)
@@ -312,7 +312,7 @@ func TestPauseOverHTTP(t *testing.T) {
 	}
 }
 
-// runCurls asks what every curl line of docs/api.md asks the operators' port: each is answered, the events until the job's end.
+// runCurls runs every curl line of docs/api.md for the operators' port. Each must be answered, the events until the job's end.
 func (b *bench) runCurls() {
 	b.t.Helper()
 	page, err := os.ReadFile("../../docs/api.md")
@@ -352,7 +352,7 @@ func (b *bench) runCurls() {
 	}
 }
 
-// curl asks what a line asks.
+// curl sends the request of a curl line.
 func (b *bench) curl(line, job string) *http.Response {
 	b.t.Helper()
 	req, err := http.NewRequestWithContext(b.t.Context(), http.MethodGet, b.Base, nil)

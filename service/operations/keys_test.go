@@ -12,7 +12,7 @@ import (
 	"brine/serve/client"
 )
 
-// keysOf are Operations that know a configuration, and have no store to ask.
+// keysOf returns Operations with a configuration but no stores.
 func keysOf(t *testing.T, replaced ...string) *Operations {
 	t.Helper()
 	cfg, problems := config.Parse("dev.yaml", []byte(strings.NewReplacer(replaced...).Replace(string(examples.Dev))),
@@ -23,7 +23,7 @@ func keysOf(t *testing.T, replaced ...string) *Operations {
 	return &Operations{cfg: func() *config.Config { return cfg }}
 }
 
-// TestKey: keys of tables and of none are shown as brine key shows them, with their mistakes where they are.
+// TestKey checks that keys of tables and of expressions are shown as by brine key, with the positions of their mistakes.
 func TestKey(t *testing.T) {
 	o := keysOf(t)
 	waybill := []string{"waybill:text", "at:time"}
@@ -75,7 +75,7 @@ func TestKey(t *testing.T) {
 	}
 }
 
-// TestKeyOfMaskedTable: what a row of a masked key means is not shown.
+// TestKeyOfMaskedTable checks that the meaning of a row with a masked key is not shown.
 func TestKeyOfMaskedTable(t *testing.T) {
 	o := keysOf(t, "    topic: courier.scans\n", "    topic: courier.scans\n    mask: [waybill]\n")
 	got, err := o.Key(t.Context(), client.KeyOf{Table: "logistics:scans", Row: `3ddbplanted|\x7F\xFF\xFE\xC4\x0Ab\xC6\x9F|DEPART`}, nil)

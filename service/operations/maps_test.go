@@ -23,7 +23,7 @@ func (silent) Scan(ctx context.Context, _ string, _ hbase.Scan) iter.Seq2[hbase.
 	}
 }
 
-// TestHotRegionsAreOnTheirRangesOfTheMap: ranges may be finer than regions, or several regions be one of them.
+// TestHotRegionsAreOnTheirRangesOfTheMap checks that ranges may be finer than regions, and that one range may hold several regions.
 func TestHotRegionsAreOnTheirRangesOfTheMap(t *testing.T) {
 	m := skew.HeatMap{Starts: []skew.Key{nil, skew.Key("b"), skew.Key("c"), skew.Key("f")}}
 	since := time.Now()
@@ -42,7 +42,7 @@ func TestHotRegionsAreOnTheirRangesOfTheMap(t *testing.T) {
 	}
 }
 
-// TestAMapIsNotWaitedForWithoutEnd: where HBase is away there is time left to show what this process has counted.
+// TestAMapIsNotWaitedForWithoutEnd checks that, if HBase is down, there is time left to show this process's own counters.
 func TestAMapIsNotWaitedForWithoutEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		maps := mapstore.Open(mapstore.Options{Client: silent{}, Tables: skew.NewTables(time.Now)})

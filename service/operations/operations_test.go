@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 		goleak.IgnoreTopFunction("net/http.(*persistConn).writeLoop"))
 }
 
-// bench is brine dev, with the operators' listener, and a client of it.
+// bench is brine dev with the operators' listener, and a client of it.
 type bench struct {
 	*client.Client
 	t       *testing.T
@@ -47,10 +47,10 @@ type bench struct {
 
 	mu     sync.Mutex
 	file   string // what Source reads
-	broken error  // of reading it
+	broken error  // error of reading it
 }
 
-// source loads the configuration again, as a reload asks it to.
+// source loads the configuration again, for a reload.
 func (b *bench) source() (*config.Config, config.Problems, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -67,7 +67,7 @@ func (b *bench) write(file string, broken error) {
 	b.file, b.broken = file, broken
 }
 
-// newBench starts brine dev's servers, for a purpose, with texts of its configuration replaced.
+// newBench starts brine dev's servers for a purpose, with parts of its configuration replaced.
 func newBench(t *testing.T, purpose service.Purpose, change func(*config.Config), replaced ...string) *bench {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
@@ -122,7 +122,7 @@ func newBench(t *testing.T, purpose service.Purpose, change func(*config.Config)
 	return b
 }
 
-// as makes an account, and a client in its name.
+// as creates an account, and returns a client that uses it.
 func (b *bench) as(name string, role account.Role) *client.Client {
 	b.t.Helper()
 	accounts, err := b.service.Accounts(b.t.Context())
@@ -147,7 +147,7 @@ func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// publish puts events into a topic, by a field as their key.
+// publish writes events to a topic, with a field as their key.
 func (b *bench) publish(topic, key string, events iter.Seq[[]byte]) (n int) {
 	b.t.Helper()
 	producer, err := kgo.NewClient(kgo.SeedBrokers(b.stack.KafkaAddr()))
@@ -188,7 +188,7 @@ func first(n int, events iter.Seq[[]byte]) iter.Seq[[]byte] {
 	}
 }
 
-// TestPipelines: what is shown of pipelines that run here is what they have done, and the brokers' word of those that run nowhere.
+// TestPipelines checks that pipelines that run here show what they have done, and others what the brokers know.
 func TestPipelines(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, service.ToRun, nil)
@@ -228,7 +228,7 @@ func TestPipelines(t *testing.T) {
 	b.checkRefusals()
 }
 
-// checkTables compares what is shown of the table of scans with what was written into it.
+// checkTables compares what is shown of the table of scans with what was written to it.
 func (b *bench) checkTables(rows int64) {
 	t, ctx := b.t, b.t.Context()
 	const scans = "logistics:scans"
@@ -278,7 +278,7 @@ func (b *bench) checkTables(rows int64) {
 	}
 }
 
-// get asks a path, and returns the status.
+// get requests a path, and returns the status.
 func (b *bench) get(path string) int {
 	b.t.Helper()
 	r, err := http.NewRequestWithContext(b.t.Context(), http.MethodGet, b.Base+"/api/v1/ops"+path, nil)
@@ -355,7 +355,7 @@ func (b *bench) checkDeadLetters(masked bool) {
 	}
 }
 
-// checkRefusals asks for what is refused while pipelines run.
+// checkRefusals sends requests that are refused while pipelines run.
 func (b *bench) checkRefusals() {
 	t, ctx := b.t, b.t.Context()
 	dry, err := b.SetOffsets(ctx, client.SetOffsets{HalvesOf: client.HalvesOf{Pipeline: "scans"}, To: "earliest", DryRun: true})
@@ -378,7 +378,8 @@ func (b *bench) checkRefusals() {
 	}
 }
 
-// TestMasked: what is masked is in no answer: no key of a region, no heavy key, no dead letter; nor is a secret of the configuration.
+// TestMasked checks that no answer has anything masked, in the keys of regions, heavy keys or dead letters, nor a secret of the
+// configuration.
 func TestMasked(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, service.ToRun, nil, "    topic: courier.scans\n", "    topic: courier.scans\n    mask: [waybill]\n",
@@ -418,7 +419,7 @@ func TestMasked(t *testing.T) {
 	}
 }
 
-// TestOffsetsAreSet: a group without members goes on where it is told to, and the audit says so before it does.
+// TestOffsetsAreSet checks that a group without members continues at the new offsets, and that the audit entry comes first.
 func TestOffsetsAreSet(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, service.ToRead, nil)
@@ -455,7 +456,7 @@ func TestOffsetsAreSet(t *testing.T) {
 	}
 }
 
-// audited are the actions of the operator with what they were done to, the oldest first.
+// audited returns the operator's actions with their objects, oldest first.
 func (b *bench) audited() (out []string) {
 	b.t.Helper()
 	accounts, err := b.service.Accounts(b.t.Context())
@@ -472,7 +473,8 @@ func (b *bench) audited() (out []string) {
 	return out
 }
 
-// TestPipelinesElsewhere: brine serve runs none, and shows what the brokers say of each. Without accounts nothing can be changed.
+// TestPipelinesElsewhere checks that brine serve, which runs no pipelines, shows what the brokers know of each. Without accounts nothing
+// can be changed.
 func TestPipelinesElsewhere(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, service.ToRead, func(c *config.Config) { c.Accounts = config.Accounts{} })
@@ -498,14 +500,14 @@ func status(err error) int {
 	return 0
 }
 
-// TestRates: what grows is known a second later, over the last half minute, and begins again where a number has shrunk.
+// TestRates checks that growth is known after a second, covers at most 30 s, and starts over when a number has shrunk.
 func TestRates(t *testing.T) {
 	var r rates
 	at := time.Unix(0, 0)
 	for _, c := range []struct {
 		second float64
 		n      int64
-		want   float64 // −1: not known
+		want   float64 // −1: unknown
 	}{{0, 100, -1}, {0.5, 150, -1}, {1, 200, 100}, {11, 1300, 1200.0 / 11}, {31, 1300, 1100.0 / 30}, {32, 5, -1}, {33, 7, 2}, {90, 7, -1}} {
 		got := r.observe("k", c.n, at.Add(time.Duration(c.second*float64(time.Second))))
 		if c.want < 0 != (got == nil) || got != nil && *got != c.want {

@@ -20,7 +20,8 @@ const window = "    write: { autoflush: true }\n"
 
 func devWith(old, new string) string { return strings.Replace(string(examples.Dev), old, new, 1) }
 
-// TestReloadOverHTTP: planned, refused with what ran before going on, done, and of two at once one finds nothing left to do.
+// TestReloadOverHTTP checks that a reload is planned, refused while what ran before continues, and applied, and that of two concurrent
+// reloads one finds nothing left to do.
 func TestReloadOverHTTP(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, service.ToRun, nil)
@@ -78,7 +79,7 @@ func TestReloadOverHTTP(t *testing.T) {
 	}
 }
 
-// refusesReloads asks for reloads that cannot be done: each is planned with its reason, and refused.
+// refusesReloads requests reloads that cannot be applied. Each plan must have the reason, and each reload must be refused.
 func (b *bench) refusesReloads(unchanged func(what string, but ...string)) {
 	t := b.t
 	t.Helper()
@@ -113,7 +114,7 @@ func (b *bench) refusesReloads(unchanged func(what string, but ...string)) {
 	}
 }
 
-// twoReloads asks twice at once for what was shown: one is applied, and the other finds nothing left to do.
+// twoReloads requests the shown reload twice at once: one is applied, and the other finds nothing left to do.
 func (b *bench) twoReloads(after string) {
 	var done sync.WaitGroup
 	var results [2]client.Reload
@@ -129,7 +130,7 @@ func (b *bench) twoReloads(after string) {
 	}
 }
 
-// TestReloadWhereNothingRuns: a process that only serves says where pipelines are reloaded.
+// TestReloadWhereNothingRuns checks that a process that only serves says where pipelines are reloaded.
 func TestReloadWhereNothingRuns(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, service.ToRead, nil)

@@ -12,7 +12,7 @@ import (
 
 var update = flag.Bool("update", false, "write the table of docs/live.md")
 
-// TestEverySettingHasAnEffect: a new setting must say what it takes for a change of it to count, in effects.go.
+// TestEverySettingHasAnEffect checks that each setting, new ones included, has an effect in effects.go.
 func TestEverySettingHasAnEffect(t *testing.T) {
 	known := map[string]bool{}
 	for _, section := range config.Sections() {
@@ -36,7 +36,7 @@ func TestEverySettingHasAnEffect(t *testing.T) {
 	}
 }
 
-// TestLivePageHasTheEffects holds the table of docs/live.md to effects.go.
+// TestLivePageHasTheEffects checks the table of docs/live.md against effects.go.
 func TestLivePageHasTheEffects(t *testing.T) {
 	const page, begin, end = "../../docs/live.md", "<!-- effects: go test ./service/reload -update -->\n", "<!-- end of effects -->\n"
 	text, err := os.ReadFile(page)

@@ -51,7 +51,7 @@ func parsed(t *testing.T, text string) *config.Config {
 func TestPlan(t *testing.T) {
 	const allStay = "scans.rows stays, scans.documents stays, orders.rows stays"
 	for name, c := range map[string]struct {
-		old, new   string // replaced by
+		old, new   string // replacements
 		want       string // of each half
 		refuses    string
 		fromBehind bool
@@ -82,7 +82,7 @@ func TestPlan(t *testing.T) {
 			if strings.Contains(c.new, "table: other") {
 				new = strings.Replace(new, "indexes:", "  other: { row: entity, key: 'md5(id, 4) + id', families: { e: {} } }\nindexes:", 1)
 			}
-			if c.fromBehind { // the documents of a pipeline come, and go again
+			if c.fromBehind { // the documents of a pipeline are added, and removed again
 				with, without := two, strings.Replace(two, "    documents: [ { index: scans, set: { id: id, n: n, at: at } } ]\n", "", 1)
 				check(t, without, with, "scans.rows stays, scans.documents starts, orders.rows stays", "")
 				check(t, with, without, "scans.rows stays, orders.rows stays, scans.documents stops", "")
@@ -94,7 +94,7 @@ func TestPlan(t *testing.T) {
 	check(t, strings.Replace(two, "  orders:\n    topic", third+"  orders:\n    topic", 1), two, allStay+", third.rows stops", "")
 }
 
-// check compares the plan from one configuration to another with what is wanted of it.
+// check compares the plan that leads from one configuration to another with the expected one.
 func check(t *testing.T, old, new, want, refuses string) {
 	t.Helper()
 	p := reload.New(parsed(t, old), parsed(t, new))

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// TestSpanFlags: errors name the flag that is wrong. What the texts mean is tested in ingest.
+// TestSpanFlags checks that errors name the wrong flag. Package ingest tests the meaning of the texts.
 func TestSpanFlags(t *testing.T) {
 	for _, c := range []struct{ from, to, fault string }{
 		{"", "latest", `--from "": "" is not partition:offset`},

@@ -9,8 +9,8 @@ import (
 	"brine/internal/fault"
 )
 
-// TestDamageEndsWhatIsGuarded: a block that turns out to be damaged ends the context of what stands on it, whose error it then is, now and
-// later; without damage an error stays what it is.
+// TestDamageEndsWhatIsGuarded checks that damage cancels guarded contexts and replaces the error of their work, now and later, and that an
+// error is kept if there is no damage.
 func TestDamageEndsWhatIsGuarded(t *testing.T) {
 	d := NewDamage()
 	mine := errors.New("mine")

@@ -13,7 +13,8 @@ import (
 	"brine/indexer"
 )
 
-// What fails again and again is warned of from the third time on, once a minute, and is the cause until it passes or is long ago.
+// TestOutagesAreWarnedOfOnceAMinute checks that repeated failures are logged from the third on, once a minute, and are the cause until they
+// end or are long ago.
 func TestOutagesAreWarnedOfOnceAMinute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
@@ -32,7 +33,7 @@ func TestOutagesAreWarnedOfOnceAMinute(t *testing.T) {
 		if said() != 0 || o.Cause("t") != nil {
 			t.Error("two failures are warned of")
 		}
-		for i := range 120 { // a try a second, of two regions
+		for i := range 120 { // one try per second, on two regions
 			fail("a", 3+i)
 			fail("b", 3+i)
 			time.Sleep(time.Second)
@@ -62,7 +63,7 @@ func TestOutagesAreWarnedOfOnceAMinute(t *testing.T) {
 	})
 }
 
-// The search engine's failures are counted here: an attempt that writes something ends them.
+// TestOutagesOfTheIndex checks that the search engine's failures are counted here, and that an attempt that writes something ends them.
 func TestOutagesOfTheIndex(t *testing.T) {
 	o := NewOutages(slog.New(slog.DiscardHandler))
 	hooks := o.Index("orders", indexer.Hooks{Retry: func(indexer.RetryInfo) {}, Items: func(indexer.ItemsInfo) {}})
@@ -82,12 +83,12 @@ func TestOutagesOfTheIndex(t *testing.T) {
 	}
 }
 
-// A broker is warned of by its address, as a store is.
+// TestOutagesOfKafka checks that a broker is logged by its address, as a store is.
 func TestOutagesOfKafka(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
 		o := NewOutages(slog.New(slog.NewTextHandler(&log, nil)))
-		for n := range 90 { // a try a second
+		for n := range 90 { // one try per second
 			o.Kafka("10.0.0.1:9092", n+1, errors.New("connection refused"))
 			time.Sleep(time.Second)
 		}

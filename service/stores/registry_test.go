@@ -23,7 +23,7 @@ pipelines:
   p: { topic: t, fields: { id: text, at: time_ms, v: text }, version: at, rows: [ { table: t, set: { "e:v": v } } ] }
 `
 
-// TestRegistry: what check --connect says of a schema registry, by its answer.
+// TestRegistry checks what check --connect reports of a schema registry for each of its answers.
 func TestRegistry(t *testing.T) {
 	status := http.StatusOK
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -7,7 +7,7 @@ import (
 	"brine/hbase"
 )
 
-// What is waited for while the master works on a change is named.
+// TestWhatTheMasterWorksOnIsNamed checks the text for a change that the master is working on.
 func TestWhatTheMasterWorksOnIsNamed(t *testing.T) {
 	got := working(hbase.ProcedureInfo{Op: "merge regions of", Table: "scans", ID: 17, For: 5100 * time.Millisecond})
 	if want := "merge regions of scans: the master has worked on it for 5s, as procedure 17"; got != want {

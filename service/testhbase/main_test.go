@@ -41,14 +41,14 @@ func start(t *testing.T, o Options) *Server {
 	return s
 }
 
-// forward is a port-forward: what it accepts on one address it carries to another one, dialled from an address of its own.
+// forward is a port-forward: it carries connections from one address to another, dialing from its own address.
 type forward struct {
 	listener net.Listener
 	to       atomic.Pointer[string]
 	carried  atomic.Int32
 }
 
-// forwardedFrom is where a forward dials from, and no client does.
+// forwardedFrom is the address that a forward dials from, which no client uses.
 const forwardedFrom = "127.0.0.4"
 
 func newForward(t *testing.T, listen string) *forward {
@@ -88,7 +88,7 @@ func (f *forward) carry(ctx context.Context, c net.Conn) {
 	up.Wait()
 }
 
-// scripts are enough to make tables, split, write, scan and drop.
+// scripts returns scripts that create tables, split, write, scan and drop.
 func scripts(t *testing.T) []*hbasetest.Script {
 	var all []*hbasetest.Script
 	for _, name := range []string{"first.txt", "admin.txt"} {
@@ -97,14 +97,14 @@ func scripts(t *testing.T) []*hbasetest.Script {
 	return all
 }
 
-// java is HBase's own client, where there is one.
+// java runs HBase's own client, if available.
 func java(t *testing.T, connect string) {
 	classpath := testenv.Java(t).Conform(t)
 	client := hbasetest.Program(func(t *testing.T, args ...string) *exec.Cmd { return classpath.Command(t, "Conform", args...) })
 	hbasetest.Conform(t, client, connect, "java_", scripts(t), false)
 }
 
-// TestThroughAPortForward: clients that reach the server by another address than its own do all their work through it.
+// TestThroughAPortForward checks that clients that reach the server by another address than its own do all their work through it.
 func TestThroughAPortForward(t *testing.T) {
 	t.Parallel()
 	f := newForward(t, "127.0.0.2:0")
@@ -129,7 +129,7 @@ func TestThroughAPortForward(t *testing.T) {
 	}
 }
 
-// TestFoundInZooKeeper: clients that know only the server's ZooKeeper find several region servers by it.
+// TestFoundInZooKeeper checks that clients that know only the server's ZooKeeper find several region servers through it.
 func TestFoundInZooKeeper(t *testing.T) {
 	t.Parallel()
 	free := 0

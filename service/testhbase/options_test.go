@@ -13,7 +13,7 @@ import (
 	"brine/internal/fault"
 )
 
-// TestFlagsThatAreRefused: what cannot be meant is an error of the command line that names the flag, and nothing listens.
+// TestFlagsThatAreRefused checks that senseless flags are usage errors that name the flag, and that nothing listens then.
 func TestFlagsThatAreRefused(t *testing.T) {
 	for name, c := range map[string]struct {
 		o    Options
@@ -40,7 +40,7 @@ func TestFlagsThatAreRefused(t *testing.T) {
 	}
 }
 
-// TestPortsInUse: each is named by its flag.
+// TestPortsInUse checks that each port in use is reported with its flag.
 func TestPortsInUse(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -63,7 +63,7 @@ func TestPortsInUse(t *testing.T) {
 	}
 }
 
-// TestFolderInUse: a second server on a folder says so, and the first goes on.
+// TestFolderInUse checks that a second server on a folder reports it, and that the first continues.
 func TestFolderInUse(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	start(t, Options{Listen: "127.0.0.1", Data: dir})
@@ -73,7 +73,7 @@ func TestFolderInUse(t *testing.T) {
 	}
 }
 
-// TestAddressesForPeople names what there is, on one line.
+// TestAddressesForPeople checks that one line names all addresses.
 func TestAddressesForPeople(t *testing.T) {
 	free := 0
 	s := start(t, Options{Listen: "127.0.0.1", Advertise: "hbase.test:26000", ZooKeeperPort: &free, Faults: "127.0.0.1:0", FaultsToken: "x"})
@@ -89,7 +89,7 @@ func TestAddressesForPeople(t *testing.T) {
 	}
 }
 
-// TestGuideIsTheExample: what docs/test-hbase.md shows of the test helper is a test that runs.
+// TestGuideIsTheExample checks that the test helper shown in docs/test-hbase.md is a running test.
 func TestGuideIsTheExample(t *testing.T) {
 	page, err := os.ReadFile("../../docs/test-hbase.md")
 	if err != nil {

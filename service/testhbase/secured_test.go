@@ -17,7 +17,7 @@ import (
 	"brine/internal/testenv"
 )
 
-// flags are the options that a command line of brine hbase gives, on a free port.
+// flags returns the options of a brine hbase command line, on a free port.
 func flags(t *testing.T, args ...string) (o Options) {
 	t.Helper()
 	parser, err := kong.New(&o)
@@ -30,14 +30,14 @@ func flags(t *testing.T, args ...string) (o Options) {
 	return o
 }
 
-// javaWith is HBase's own client with settings of its own.
+// javaWith runs HBase's own client with the given settings.
 func javaWith(t *testing.T, connect, prefix string, settings ...string) {
 	classpath := testenv.Java(t).Conform(t).With(t, settings...)
 	client := hbasetest.Program(func(t *testing.T, args ...string) *exec.Cmd { return classpath.Command(t, "Conform", args...) })
 	hbasetest.Conform(t, client, connect, prefix, scripts(t), false)
 }
 
-// refuses opens a client, which is to be refused with what the text says.
+// refuses opens a client, and expects it to be refused with the given text.
 func refuses(t *testing.T, connect, says string, o hbase.Options) {
 	t.Helper()
 	o.Connect = connect
@@ -50,7 +50,7 @@ func refuses(t *testing.T, connect, says string, o hbase.Options) {
 	}
 }
 
-// joined is one PEM file of a key and its certificate, as Java wants them.
+// joined returns one PEM file with a key and its certificate, as Java needs them.
 func joined(t *testing.T, files ...string) string {
 	t.Helper()
 	var all []byte
@@ -68,7 +68,7 @@ func joined(t *testing.T, files ...string) string {
 	return file
 }
 
-// TestWithACertificate: with --tls-cert and --tls-ca clients come by TLS with a certificate, or not at all.
+// TestWithACertificate checks that with --tls-cert and --tls-ca clients need TLS and a certificate.
 func TestWithACertificate(t *testing.T) {
 	t.Parallel()
 	servers, clients, unknown := certstest.New(t, "servers"), certstest.New(t, "clients"), certstest.New(t, "unknown")
@@ -105,8 +105,8 @@ func TestWithACertificate(t *testing.T) {
 	}
 }
 
-// TestWithAKeytab: with --kerberos-keytab only clients with a ticket are let in, with one of the qualities of --kerberos-qop, and with
-// certificates besides where those are set.
+// TestWithAKeytab checks that with --kerberos-keytab clients need a ticket and one of the qualities of --kerberos-qop, and certificates in
+// addition if configured.
 func TestWithAKeytab(t *testing.T) {
 	t.Parallel()
 	kdc := gssapitest.NewKDC("TEST.EXAMPLE")
@@ -132,8 +132,8 @@ func TestWithAKeytab(t *testing.T) {
 	t.Run("a ticket without TLS", func(t *testing.T) { refuses(t, encrypted, "wants TLS", hbase.Options{Kerberos: &client}) })
 }
 
-// TestJavaWithAKeytab: HBase's own client, as it is, logs in at a real KDC and is let in, with each of the qualities of protection, where it
-// asks the server and where it asks ZooKeeper.
+// TestJavaWithAKeytab checks that HBase's own client, unmodified, logs in at a real KDC and is accepted with each quality of protection,
+// whether it asks the server or ZooKeeper.
 func TestJavaWithAKeytab(t *testing.T) {
 	t.Parallel()
 	kdc := testenv.StartKDC(t)
@@ -162,5 +162,5 @@ func TestJavaWithAKeytab(t *testing.T) {
 	}
 }
 
-// qops are the qualities of protection as brine hbase and RFC 4752 name them, by HBase's names.
+// qops maps HBase's names of the qualities of protection to those of brine hbase and RFC 4752.
 var qops = map[string]string{"authentication": "auth", "integrity": "auth-int", "privacy": "auth-conf"}

@@ -11,7 +11,7 @@ import (
 	"brine/verify"
 )
 
-// failing is a store whose every call fails.
+// failing is a store whose calls all fail.
 type failing struct{ err error }
 
 func (f failing) Splits(context.Context) ([][]byte, error) { return nil, nil }
@@ -24,7 +24,7 @@ func (f failing) Scan(context.Context, []byte, []byte) iter.Seq2[verify.Row, err
 
 func (f failing) Remove(context.Context, []byte, []verify.Cell) error { return f.err }
 
-// TestASearchEngineThatIsNotThere: an engine that does not answer is unreachable, with a hint, and one that refuses is there.
+// TestASearchEngineThatIsNotThere checks that an engine that does not answer is unreachable, with a fix, and that one that refuses is not.
 func TestASearchEngineThatIsNotThere(t *testing.T) {
 	for _, c := range []struct {
 		err         error

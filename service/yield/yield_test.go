@@ -8,15 +8,15 @@ import (
 	"time"
 )
 
-// play has a half give way on a machine that does capacity of work a second, of which the first take what they ask for as far as the half
-// leaves it: both are served alike, as by a kernel that knows no first. It returns what both had in each second.
+// play simulates a half that gives way on a machine that does capacity of work per second. The first half takes what it asks for, as far as
+// the other leaves it: both are served alike, as by a kernel without priorities. play returns what both got in each second.
 func play(h *Half, seconds int, capacity, asked float64, lag int64, left func(second int) time.Duration) (first, second []float64) {
 	var behind float64
 	of := Load{Lag: lag}
 	for i := range seconds {
 		own := min(h.Limit(), float64(of.Lag), capacity)
 		want := min(capacity, asked+behind)
-		if over := own + want - capacity; over > 0 { // halved between the two, what one does not take goes to the other
+		if over := own + want - capacity; over > 0 { // each gets half, and what one does not use goes to the other
 			fair := capacity / 2
 			switch {
 			case own < fair:
@@ -46,8 +46,8 @@ func mean(of []float64) (sum float64) {
 	return sum / float64(len(of))
 }
 
-// TestFirstKeepsItsRate: a backlog of the first leaves the others next to nothing, within a few seconds; what asks for less than there is
-// has all of it, and the others the rest.
+// TestFirstKeepsItsRate checks that a backlog of the first half leaves the other next to nothing within a few seconds, and that a first
+// half that asks for less than there is gets all of it, and the other the rest.
 func TestFirstKeepsItsRate(t *testing.T) {
 	for _, c := range []struct {
 		name          string
@@ -70,7 +70,7 @@ func TestFirstKeepsItsRate(t *testing.T) {
 	}
 }
 
-// TestWhoIsBehind: neither what is nearly done, nor what stands still, nor what is as fast as somebody asks it to be.
+// TestWhoIsBehind checks that a half is not behind if it is nearly done, has stopped, or runs at the rate asked of it.
 func TestWhoIsBehind(t *testing.T) {
 	for name, c := range map[string]struct {
 		of   Load
@@ -89,7 +89,8 @@ func TestWhoIsBehind(t *testing.T) {
 	}
 }
 
-// TestIdleMachineIsNotShared: the first is behind since its store is slow, and not for want of the machine. Nobody is held.
+// TestIdleMachineIsNotShared checks that nobody is slowed down if the first half is behind because of a slow store, not because of the
+// machine.
 func TestIdleMachineIsNotShared(t *testing.T) {
 	var h Half
 	for range 10 {
@@ -99,7 +100,7 @@ func TestIdleMachineIsNotShared(t *testing.T) {
 	}
 }
 
-// TestWhatIsHeldIsLetGo: once the first is no longer behind the other soon is as fast as it can.
+// TestWhatIsHeldIsLetGo checks that the other half soon runs at full speed once the first is no longer behind.
 func TestWhatIsHeldIsLetGo(t *testing.T) {
 	var h Half
 	of := Load{Lag: 1e6, Settled: 20_000}
@@ -122,8 +123,8 @@ func TestWhatIsHeldIsLetGo(t *testing.T) {
 	t.Errorf("still held to %v after a minute", h.Limit())
 }
 
-// TestNothingIsLostToRetention: what would not be done before half of the time is over that its topic keeps it has as much as that takes,
-// whichever half is behind, and no more.
+// TestNothingIsLostToRetention checks that a half that would not finish before half of the remaining retention has passed gets what it
+// needs to, whichever half is behind, and no more.
 func TestNothingIsLostToRetention(t *testing.T) {
 	var h Half
 	const lag, hours = 3_600_000, 2
@@ -148,7 +149,7 @@ func TestFreeHoldsNothing(t *testing.T) {
 	}
 }
 
-// TestMachineIsAsBusyAsLinuxSays, and busy where nobody knows.
+// TestMachineIsAsBusyAsLinuxSays checks the share from Linux's counters, and that a machine counts as busy if it is unknown.
 func TestMachineIsAsBusyAsLinuxSays(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "stat")
 	says := func(text string) {
