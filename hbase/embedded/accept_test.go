@@ -11,7 +11,7 @@ import (
 	"brine/hbase/hbasepb"
 )
 
-// fullListener fails its first accepts as a process without free descriptors does.
+// fullListener fails its first accepts, like a process without free descriptors.
 type fullListener struct {
 	net.Listener
 	fails atomic.Int32
@@ -24,7 +24,7 @@ func (l *fullListener) Accept() (net.Conn, error) {
 	return l.Listener.Accept()
 }
 
-// TestAcceptsAgainAfterErrors: a server whose accepts fail for a while says so once, and then serves.
+// TestAcceptsAgainAfterErrors: a server whose accepts fail for a while reports that once, and then serves.
 func TestAcceptsAgainAfterErrors(t *testing.T) {
 	warned := make(chan string, 10)
 	s := start(t, embedded.Options{

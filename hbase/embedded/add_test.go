@@ -7,7 +7,7 @@ import (
 	"brine/hbase/hbasepb"
 )
 
-// TestAddedNode: a node that is added to a server of one gets regions, answers for them, and takes those of one that dies.
+// TestAddedNode: a node added to a cluster gets regions, serves them, and takes over those of a node that dies.
 func TestAddedNode(t *testing.T) {
 	s := start(t, embedded.Options{Servers: 2, DetectAfter: 1})
 	createOn(t, s, "t", "3", "5", "7")

@@ -11,8 +11,8 @@ import (
 	"brine/hbase/hbasepb"
 )
 
-// TestAdvertisedAddresses: the registry and hbase:meta name a server by the address that Advertise says, those with ports of their own as far
-// from it as they listen from each other.
+// TestAdvertisedAddresses: the registry and hbase:meta name a server by the address in Advertise, and region servers with ports of their
+// own keep their distance from it.
 func TestAdvertisedAddresses(t *testing.T) {
 	s := start(t, embedded.Options{Servers: 2, Advertise: "hbase.example:26000"})
 	port := func(addr string) int {
@@ -48,7 +48,7 @@ func TestAdvertisedAddresses(t *testing.T) {
 	}
 }
 
-// TestAdvertisedHostKeepsPorts: a host alone leaves the ports as they are.
+// TestAdvertisedHostKeepsPorts: a host alone leaves the ports unchanged.
 func TestAdvertisedHostKeepsPorts(t *testing.T) {
 	s := start(t, embedded.Options{Advertise: "hbase.example"})
 	_, port, err := net.SplitHostPort(s.Addr())

@@ -10,8 +10,8 @@ import (
 	"brine/hbase/internal/wire"
 )
 
-// BenchmarkMulti measures durable one-cell rows (30 B key, 150 B value, 16 regions) through the wire, in calls of 2,000
-// rows over 4 connections. The client is in the same process and its cost is in the figure.
+// BenchmarkMulti measures durable one-cell rows (30 B key, 150 B value, 16 regions) over the wire, in calls of 2,000 rows over 4
+// connections. The client runs in the same process, and its cost is included.
 func BenchmarkMulti(b *testing.B) {
 	const rows, connections = 2000, 4
 	s := start(b, embedded.Options{Dir: b.TempDir()})
@@ -53,7 +53,7 @@ func BenchmarkMulti(b *testing.B) {
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "rows/s")
 }
 
-// multi sends an encoded MultiRequest and fails on any exception.
+// multi sends an encoded MultiRequest and fails the test on any exception.
 func (c *client) multi(param, cells []byte) {
 	b, err := wire.BeginRequest(nil, wire.Call{ID: 1, Method: "Multi"}, param, len(cells))
 	if err != nil {
@@ -90,7 +90,7 @@ func (c *client) multi(param, cells []byte) {
 	}
 }
 
-// BenchmarkScan measures rows read through the wire by a scan of one region.
+// BenchmarkScan measures rows read over the wire by a scan of one region.
 func BenchmarkScan(b *testing.B) {
 	s := start(b, embedded.Options{})
 	regions := create(b, s.Addr(), "bench", nil, family("e"))

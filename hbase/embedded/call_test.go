@@ -16,7 +16,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// Every method that is served has its handler: an empty request is answered, and not as unsupported nor as a bug.
+// Every method has its handler: an empty request gets an answer that is neither "unsupported" nor a bug.
 func TestEveryMethodAnswers(t *testing.T) {
 	s := start(t, embedded.Options{})
 	methods := 0
@@ -40,7 +40,7 @@ func TestEveryMethodAnswers(t *testing.T) {
 	}
 }
 
-// fillRequired sets the fields without which a message cannot be sent.
+// fillRequired sets the required fields of a message.
 func fillRequired(m protoreflect.Message) {
 	fields := m.Descriptor().Fields()
 	for i := range fields.Len() {
@@ -54,7 +54,7 @@ func fillRequired(m protoreflect.Message) {
 	}
 }
 
-// A method that two families serve is a mistake that no start survives.
+// A method in two families is a mistake that no start survives.
 func TestMethodOfTwoFamilies(t *testing.T) {
 	defer func() {
 		if p, _ := recover().(string); !strings.Contains(p, "ClientService.Get") {
@@ -64,7 +64,7 @@ func TestMethodOfTwoFamilies(t *testing.T) {
 	embedded.MergeTwice()
 }
 
-// Each family's comment names its methods and says what they do not do, and LIMITS.md names those of region servers.
+// The comment of each family names its methods and what they do not do, and LIMITS.md names those of region servers.
 func TestFamiliesSayWhatTheyDoNotDo(t *testing.T) {
 	files, err := filepath.Glob("rpc_*.go")
 	if err != nil || len(files) < 10 {
@@ -101,7 +101,7 @@ func TestFamiliesSayWhatTheyDoNotDo(t *testing.T) {
 	}
 }
 
-// familyIn returns the comment of the map of methods of a file, and their names.
+// familyIn returns the comment of a file's map of methods, and the names of the methods.
 func familyIn(t *testing.T, file string) (doc string, methods []string) {
 	f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ParseComments)
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 
 var errCrashed = errors.New("the process has crashed")
 
-// Whichever commit is the last one before a crash, the next start finds a catalogue that is whole: each table's regions cover
-// all keys once, hbase:meta has them and no others, and every row is there.
+// Whichever commit is the last one before a crash, the next start finds a consistent catalogue: each table's regions cover all keys once,
+// hbase:meta has these regions and no others, and every row is there.
 func TestCatalogueSurvivesCrash(t *testing.T) {
 	for last, crashed := 0, true; crashed; last++ {
 		if last > 100 {
@@ -62,7 +62,7 @@ func TestCatalogueSurvivesCrash(t *testing.T) {
 	}
 }
 
-// changeEverything changes the catalogue in every way, from one goroutine; what fails is not its matter.
+// changeEverything changes the catalogue in every way, from one goroutine, and ignores errors.
 func changeEverything(t *testing.T, s *embedded.Server) {
 	t.Helper()
 	rs := s.Regions("t")

@@ -13,8 +13,7 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// A server that is started again on its folder has the same tables, regions, states and cells, and hbase:meta names the new
-// address.
+// A server restarted on its folder has the same tables, regions, states and cells, and hbase:meta has the new address.
 func TestRestart(t *testing.T) {
 	dir := t.TempDir()
 	s, err := embedded.Start(embedded.Options{Dir: dir})
@@ -94,14 +93,14 @@ func TestFolderFromNewerVersion(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "BRINE-FORMAT"), []byte("99\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for range 2 { // and the failed try leaves nothing open
+	for range 2 { // and the failed attempt leaves nothing open
 		if _, err := embedded.Start(embedded.Options{Dir: dir}); !errors.Is(err, embedded.ErrNewerFormat) || !strings.Contains(err.Error(), dir) {
 			t.Fatal(err)
 		}
 	}
 }
 
-// A start that fails leaves nothing behind.
+// A failed start leaves nothing behind.
 func TestPortInUse(t *testing.T) {
 	s := start(t, embedded.Options{})
 	dir := t.TempDir()
@@ -111,7 +110,7 @@ func TestPortInUse(t *testing.T) {
 	start(t, embedded.Options{Dir: dir})
 }
 
-// What the master refuses, with HBase's classes.
+// The changes that the master refuses, with HBase's classes.
 func TestRefusedChanges(t *testing.T) {
 	s := start(t, embedded.Options{})
 	create(t, s.Addr(), "t", nil, family("e"))
@@ -152,7 +151,7 @@ func TestRefusedChanges(t *testing.T) {
 	}
 }
 
-// A change that is asked for twice with one nonce is done once, and its procedure is known afterwards.
+// A change requested twice with the same nonce is made once, and its procedure is known afterwards.
 func TestProcedures(t *testing.T) {
 	s := start(t, embedded.Options{})
 	m := dial(t, s.Addr(), "MasterService")
@@ -172,8 +171,7 @@ func TestProcedures(t *testing.T) {
 	}
 }
 
-// The cells of a family or table that is dropped do not rise when one of its name is made again; truncating keeps the splits
-// when asked to.
+// The cells of a dropped family or table do not reappear when one with the same name is created. Truncating keeps the splits if requested.
 func TestDroppedCellsStayAway(t *testing.T) {
 	s := start(t, embedded.Options{})
 	names := create(t, s.Addr(), "t", []string{"m"}, family("e"), family("f"))

@@ -13,10 +13,10 @@ import (
 	"brine/hbase/internal/wire"
 )
 
-// childDir is the environment variable by which the test binary knows that it is the child to be killed.
+// childDir is the environment variable that makes the test binary the child to be killed.
 const childDir = "BRINE_EMBEDDED_CHILD"
 
-// child is a server with a writer in one process. It prints the number of every row that was acknowledged.
+// child runs a server and a writer in one process. It prints the number of every acknowledged row.
 func child(dir string) {
 	s, err := embedded.Start(embedded.Options{Dir: dir})
 	if err != nil {
@@ -39,7 +39,7 @@ func child(dir string) {
 	}
 }
 
-// fatal is a testing.TB of a process that is not a test.
+// fatal is a testing.TB for a process that is not a test.
 type fatal struct{ testing.TB }
 
 func (*fatal) Helper()        {}
@@ -51,7 +51,7 @@ func (*fatal) Fatal(args ...any) {
 func (f *fatal) Fatalf(format string, args ...any) { f.Fatal(fmt.Sprintf(format, args...)) }
 func (f *fatal) Error(args ...any)                 { f.Fatal(args...) }
 
-// A process that is killed with kill -9 in mid-stream has every acknowledged row when it starts again, and each row whole.
+// A process killed with kill -9 in mid-stream has every acknowledged row, and whole rows only, when it starts again.
 func TestAcknowledgedSurvivesKill(t *testing.T) {
 	for _, after := range []int{1, 40, 700} {
 		dir := t.TempDir()
@@ -72,7 +72,7 @@ func TestAcknowledgedSurvivesKill(t *testing.T) {
 				t.Fatalf("child: %s", lines.Text())
 			}
 			if last = n; n == after {
-				cmd.Process.Kill() // and read on: what is in the pipe was acknowledged
+				cmd.Process.Kill() // and read on: rows in the pipe were acknowledged
 			}
 		}
 		cmd.Wait()

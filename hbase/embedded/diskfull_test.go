@@ -15,8 +15,8 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// TestFullDiskIsReportedAndRecovered: while the disk is full every write and read is answered with an IOException that a client may retry and that
-// names cause and path; nothing that was acknowledged is lost, and all goes on, regions and tables too, when there is space.
+// TestFullDiskIsReportedAndRecovered: while the disk is full, every read and write gets an IOException that a client may retry and that
+// names cause and path. Nothing acknowledged is lost, and once there is space everything continues, including regions and tables.
 func TestFullDiskIsReportedAndRecovered(t *testing.T) {
 	disk := storetest.NewDisk(syscall.ENOSPC)
 	warned := make(chan string, 100)
@@ -53,7 +53,7 @@ func TestFullDiskIsReportedAndRecovered(t *testing.T) {
 		t.Errorf("Broken is %v", err)
 	}
 	gone := s.Nodes()[holder(s, "1").Node]
-	gone.Kill() // its regions move to the other node when that can be written
+	gone.Kill() // its regions move to the other node once that can be written
 	if got := <-warned; !strings.Contains(got, "no space left on device") || !strings.Contains(got, dir) {
 		t.Errorf("warned %q", got)
 	}
@@ -81,7 +81,7 @@ func TestFullDiskIsReportedAndRecovered(t *testing.T) {
 	}
 }
 
-// TestCloseWithAFullDisk ends though calls and a change of the catalogue wait for space.
+// TestCloseWithAFullDisk: Close returns although calls and a change of the catalogue wait for space.
 func TestCloseWithAFullDisk(t *testing.T) {
 	disk := storetest.NewDisk(syscall.ENOSPC)
 	s, err := embedded.StartOnDisk(embedded.Options{Dir: t.TempDir()}, disk.FS)

@@ -9,7 +9,7 @@ import (
 	"brine/hbase/hbasepb"
 )
 
-// Every exception of the catalogue arrives as it is: class, flags, and the message where Java's clients look for it.
+// Every exception of the catalogue arrives unchanged: class, flags, and the message where Java clients look for it.
 func TestExceptions(t *testing.T) {
 	s, c, regions := faultTest(t)
 	all := embedded.Exceptions()

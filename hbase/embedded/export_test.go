@@ -17,7 +17,7 @@ func StartOnDisk(o Options, fs vfs.FS) (*Server, error) {
 	return startOn(o, st)
 }
 
-// StartFailing is Start with a store whose commits fail when the function says so.
+// StartFailing is Start with a store whose commits fail if beforeCommit does.
 func StartFailing(o Options, beforeCommit func() error) (*Server, error) {
 	o.EnsureDefaults()
 	st, err := store.Open(store.Options{Dir: o.Dir, Fsync: o.Fsync, Log: o.Logger, BeforeCommit: beforeCommit})
@@ -27,7 +27,7 @@ func StartFailing(o Options, beforeCommit func() error) (*Server, error) {
 	return startOn(o, st)
 }
 
-// Methods are the parameters of all methods that are served, new ones, by service and name.
+// Methods returns new parameters of all methods, by service and name.
 func Methods() map[string]map[string]proto.Message {
 	all := make(map[string]map[string]proto.Message)
 	for service, methods := range services {

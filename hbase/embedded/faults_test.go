@@ -13,7 +13,7 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// faultTest is a server with a table of two regions and a connection.
+// faultTest starts a server with a table of two regions, and connects to it.
 func faultTest(t *testing.T) (*embedded.Server, *client, [][]byte) {
 	s := start(t, embedded.Options{})
 	regions := create(t, s.Addr(), "t", []string{"m"}, family("e"))
@@ -42,7 +42,7 @@ func values(t *testing.T, c *client, regions [][]byte) (s string) {
 
 var busy = &embedded.Exception{Class: hbase + "RegionTooBusyException", Message: "busy", ServerOverloaded: true}
 
-// A control function seizes one request, by default; its exception is answered with its flags.
+// By default a control function seizes one request; its exception is sent with its flags.
 func TestControlOnce(t *testing.T) {
 	s, c, regions := faultTest(t)
 	s.Control("Multi", func(*embedded.Request) *embedded.Outcome { return &embedded.Outcome{Exception: busy} })
@@ -59,7 +59,8 @@ func TestControlOnce(t *testing.T) {
 	}
 }
 
-// Returning nil observes and stays; Keep stays after seizing; the function that Control returns removes it.
+// A control function that returns nil observes and stays; with Keep it stays after seizing a request; the function returned by Control
+// removes it.
 func TestControlKeepAndObserve(t *testing.T) {
 	s, c, regions := faultTest(t)
 	var seen []string
@@ -84,7 +85,7 @@ func TestControlKeepAndObserve(t *testing.T) {
 	}
 }
 
-// One region of a Multi fails, or one row, and the others are applied.
+// One region or one row of a Multi fails, and the others are applied.
 func TestControlPartOfMulti(t *testing.T) {
 	s, c, regions := faultTest(t)
 	moved := &embedded.Exception{Class: hbase + "exceptions.RegionMovedException", Message: "Region moved to: hostname=h port=1 startCode=2. As of locationSeqNum=3."}
@@ -105,7 +106,7 @@ func TestControlPartOfMulti(t *testing.T) {
 	}
 }
 
-// A dropped connection, with the request applied and without: the client cannot tell, the cells can.
+// A dropped connection, with the request applied and not: the client cannot know, but the cells show it.
 func TestControlDrop(t *testing.T) {
 	for _, apply := range []bool{false, true} {
 		t.Run(fmt.Sprint(apply), func(t *testing.T) {
@@ -124,7 +125,7 @@ func TestControlDrop(t *testing.T) {
 	}
 }
 
-// A call that is never answered and one that is held back do not keep others of the same connection from their answers.
+// A call that is never answered and one that is delayed do not delay the answers of others on the same connection.
 func TestControlSilentAndUntil(t *testing.T) {
 	s, c, regions := faultTest(t)
 	held := make(chan struct{})
@@ -145,7 +146,7 @@ func TestControlSilentAndUntil(t *testing.T) {
 	}
 }
 
-// An answer of one's own: neither result nor exception, which clients must survive.
+// A custom answer that is neither a result nor an exception, which clients must survive.
 func TestControlAnswer(t *testing.T) {
 	s, c, regions := faultTest(t)
 	s.Control("Multi", func(r *embedded.Request) *embedded.Outcome {
@@ -159,7 +160,7 @@ func TestControlAnswer(t *testing.T) {
 	}
 }
 
-// The apply log has the mutations of each row in the order in which they were applied, whichever client sent them.
+// The log of applied mutations has those of each row in the order in which they were applied, whichever client sent them.
 func TestApplied(t *testing.T) {
 	var mu sync.Mutex
 	var last int

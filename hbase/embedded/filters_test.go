@@ -11,7 +11,7 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// filter makes a filter of its class and message (nil: none).
+// filter returns a filter with a class and a message (nil: none).
 func filter(class string, m proto.Message) *hbasepb.Filter {
 	raw, err := proto.Marshal(m)
 	if err != nil {
@@ -44,8 +44,8 @@ func column(value string, missing, latest bool) *hbasepb.SingleColumnValueFilter
 	}
 }
 
-// Rows a to d have e:p, e:q and f:r, all of value the row's letter and twice it for e:q; c has no e:q, and of d's e:q there
-// is an older version, d.
+// Rows a to d have e:p, e:q and f:r. The value is the row's letter, and twice that for e:q. Row c has no e:q, and d's e:q has an older
+// version, d.
 func TestFilters(t *testing.T) {
 	s := start(t, embedded.Options{})
 	name := create(t, s.Addr(), "t", nil, family("e", "VERSIONS", "2"), family("f"))[0]
@@ -119,7 +119,7 @@ func TestFilters(t *testing.T) {
 	}
 }
 
-// A filter or comparator that is not there is named, and none can be nested without end.
+// The refusal of an unsupported filter or comparator names it, and the depth of nesting is limited.
 func TestUnsupportedFilters(t *testing.T) {
 	s := start(t, embedded.Options{})
 	spec := region(create(t, s.Addr(), "t", nil, family("e"))[0])

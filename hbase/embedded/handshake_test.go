@@ -16,7 +16,7 @@ import (
 
 const hbase = "org.apache.hadoop.hbase."
 
-// What opens a connection and is not to be had is answered once, to no call, with HBase's exception; then it is closed.
+// An unsupported start of a connection is answered once, for no call, with HBase's exception; then the connection is closed.
 func TestRefusedConnections(t *testing.T) {
 	s := start(t, embedded.Options{})
 	header := func(h *hbasepb.ConnectionHeader) string {
@@ -57,7 +57,7 @@ func TestRefusedConnections(t *testing.T) {
 	}
 }
 
-// The preamble of HBase 2.6's clients is answered with the cluster's id without a connection header, and the connection ends.
+// The registry preamble of HBase 2.6's clients is answered with the cluster's id, without a connection header, and the connection ends.
 func TestRegistryPreamble(t *testing.T) {
 	s := start(t, embedded.Options{})
 	c := dialBytes(t, s.Addr(), wire.AppendPreamble(nil, wire.Preamble{Kind: wire.Registry}))
@@ -78,7 +78,7 @@ func TestRegistryPreamble(t *testing.T) {
 	}
 }
 
-// The one that asks for a Kerberos principal is answered that there is none, and another preamble may follow.
+// The preamble that asks for a Kerberos principal is answered that there is none, and another preamble may follow.
 func TestSecurityPreamble(t *testing.T) {
 	s := start(t, embedded.Options{})
 	b := wire.AppendPreamble(nil, wire.Preamble{Kind: wire.SecurityInfo})
@@ -95,7 +95,7 @@ func TestSecurityPreamble(t *testing.T) {
 	c.must("IsMasterRunning", &hbasepb.IsMasterRunningRequest{}, &hbasepb.IsMasterRunningResponse{}, nil)
 }
 
-// With Kerberos the answer is the server's principal, by which a client knows the ticket that it has to ask for.
+// With Kerberos the answer is the server's principal, from which a client knows which ticket to request.
 func TestSecurityPreambleWithKerberos(t *testing.T) {
 	keytab := gssapitest.NewKDC("TEST.EXAMPLE").Keytab(t, "hbase/localhost")
 	s := start(t, embedded.Options{Kerberos: &embedded.Kerberos{Keytab: keytab}})
@@ -130,7 +130,7 @@ func wantException(t *testing.T, err error, class string, final bool) {
 	}
 }
 
-// A request that is too big is answered and thrown away; the connection goes on.
+// A request that is too big is answered and discarded; the connection stays open.
 func TestRequestTooBig(t *testing.T) {
 	s := start(t, embedded.Options{MaxRequest: 10_000})
 	c := dial(t, s.Addr(), "ClientService")
@@ -139,7 +139,7 @@ func TestRequestTooBig(t *testing.T) {
 	c.must("Multi", &hbasepb.MultiRequest{}, &hbasepb.MultiResponse{}, nil)
 }
 
-// What is not there is answered by name, and so is a parameter that is none.
+// An unsupported call is refused by name, and so is an invalid parameter.
 func TestUnsupportedCalls(t *testing.T) {
 	s := start(t, embedded.Options{})
 	c := dial(t, s.Addr(), "MasterService")
@@ -151,7 +151,7 @@ func TestUnsupportedCalls(t *testing.T) {
 	wantException(t, err, hbase+"DoNotRetryIOException", true)
 }
 
-// FuzzConnection sends any bytes behind a good beginning: whatever they are, the server must live on.
+// FuzzConnection sends arbitrary bytes after a valid start: the server must survive them.
 func FuzzConnection(f *testing.F) {
 	frame := func(method string, param proto.Message, cells []byte) []byte {
 		b, err := wire.AppendRequest(nil, wire.Call{ID: 1, Method: method}, param, cells)
@@ -173,7 +173,7 @@ func FuzzConnection(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		c := dial(t, s.Addr(), "ClientService")
 		if len(b) >= 4 && int(binary.BigEndian.Uint32(b)) != len(b)-4 {
-			binary.BigEndian.PutUint32(b, uint32(len(b)-4)) // a whole frame gets further than a cut one
+			binary.BigEndian.PutUint32(b, uint32(len(b)-4)) // a whole frame gets further than a truncated one
 		}
 		c.c.Write(b)
 		c.c.(interface{ CloseWrite() error }).CloseWrite()

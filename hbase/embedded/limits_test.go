@@ -14,7 +14,7 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// limits is LIMITS.md.
+// limits returns LIMITS.md.
 func limits(t *testing.T) string {
 	t.Helper()
 	b, err := os.ReadFile("LIMITS.md")
@@ -24,7 +24,7 @@ func limits(t *testing.T) string {
 	return string(b)
 }
 
-// wantRefusal wants a final exception that says what is not there.
+// wantRefusal checks for a final exception that names the missing feature.
 func wantRefusal(t *testing.T, err error, says string) {
 	t.Helper()
 	wantException(t, err, hbase+"DoNotRetryIOException", true)
@@ -33,7 +33,7 @@ func wantRefusal(t *testing.T, err error, says string) {
 	}
 }
 
-// What LIMITS.md calls "not there" of the services is refused by its name.
+// Calls that LIMITS.md lists as "not there" are refused by name.
 func TestCallsThatAreNotThere(t *testing.T) {
 	text := limits(t)
 	s := start(t, embedded.Options{})
@@ -69,7 +69,7 @@ func TestCallsThatAreNotThere(t *testing.T) {
 	}
 }
 
-// What LIMITS.md says of calls that are there, and do not do all that HBase's do, is refused by its name.
+// Missing features of supported calls, as listed in LIMITS.md, are refused by name.
 func TestPartsThatAreNotThere(t *testing.T) {
 	text := limits(t)
 	s := start(t, embedded.Options{})
@@ -120,7 +120,7 @@ func TestPartsThatAreNotThere(t *testing.T) {
 	}
 }
 
-// What LIMITS.md says that only comes by another authentication is refused, also where Kerberos is wanted.
+// Features that LIMITS.md says require another authentication are refused, with Kerberos too.
 func TestTokensAreRefused(t *testing.T) {
 	if !strings.Contains(limits(t), "delegation tokens") {
 		t.Error("LIMITS.md does not name delegation tokens")
@@ -137,7 +137,7 @@ func TestTokensAreRefused(t *testing.T) {
 	}
 }
 
-// The filters and comparators that LIMITS.md names as there are known, those that it names as not there are refused by their names.
+// The filters and comparators that LIMITS.md lists as there are supported; those that it lists as not there are refused by name.
 func TestFiltersOfTheLimits(t *testing.T) {
 	_, text, found := strings.Cut(limits(t), "\n## Filters\n")
 	there, missing, both := strings.Cut(text, "\nNot there (")

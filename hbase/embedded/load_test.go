@@ -13,9 +13,9 @@ import (
 	"brine/hbase/embedded"
 )
 
-// Writers go on while regions split, merge, move, and nodes die: each acknowledged value of a row is there or a later one,
-// and the log of what was applied has each row's values in the order in which its writer sent them, whichever node and region
-// applied them.
+// Writers continue while regions split, merge and move, and nodes die. The last acknowledged value of each row, or a later one, is there,
+// and the log of applied mutations has each row's values in the order in which its writer sent them, whichever node and region applied
+// them.
 func TestWritesDuringTransitions(t *testing.T) {
 	var mu sync.Mutex
 	applied := map[string][]int{}
@@ -109,7 +109,7 @@ func writeRow(t *testing.T, s *embedded.Server, row string, stop <-chan struct{}
 	}
 }
 
-// disturb changes something; what cannot be done just now is left.
+// disturb makes a random change, and ignores errors.
 func disturb(t *testing.T, s *embedded.Server, random *rand.Rand) {
 	t.Helper()
 	rs := s.Regions("t")
@@ -123,7 +123,7 @@ func disturb(t *testing.T, s *embedded.Server, random *rand.Rand) {
 		_ = s.Move(rs[i].Encoded, n)
 	case 3:
 		n.Kill()
-		if random.IntN(2) == 0 { // else it is back before it is missed
+		if random.IntN(2) == 0 { // otherwise it is back before it is missed
 			eventually(t, "others have its regions", func() bool {
 				return !slices.ContainsFunc(s.Regions("t"), func(r embedded.Region) bool { return r.Node < 0 })
 			})

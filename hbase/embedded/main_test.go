@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// start starts a server that ends with the test.
+// start starts a server and closes it when the test ends.
 func start(t testing.TB, o embedded.Options) *embedded.Server {
 	t.Helper()
 	s, err := embedded.Start(o)
@@ -41,8 +41,7 @@ func start(t testing.TB, o embedded.Options) *embedded.Server {
 	return s
 }
 
-// client is a connection that speaks the wire one call at a time, and no more: these tests must see each byte's meaning,
-// without a client that retries.
+// client is a connection that makes one call at a time. These tests must see the meaning of each byte, without a client that retries.
 type client struct {
 	t    testing.TB
 	c    net.Conn
@@ -78,7 +77,7 @@ func dialBytes(t testing.TB, addr string, b []byte) *client {
 	return &client{t: t, c: c, in: bufio.NewReader(c)}
 }
 
-// greet begins a connection that may be cut at once.
+// greet starts a connection that may be cut at any time.
 func greet(t testing.TB, c net.Conn, service string) *client {
 	t.Helper()
 	t.Cleanup(func() { c.Close() })
@@ -86,7 +85,7 @@ func greet(t testing.TB, c net.Conn, service string) *client {
 	if err != nil {
 		t.Error(err)
 	}
-	_, _ = c.Write(b) // when it fails, so does what follows
+	_, _ = c.Write(b) // if it fails, so does what follows
 	return &client{t: t, c: c, in: bufio.NewReader(c)}
 }
 
@@ -100,7 +99,7 @@ func (c *client) send(method string, param proto.Message, cells []byte) uint32 {
 	return id
 }
 
-// post is send for a connection that may be cut.
+// post is send for a connection that may have been cut.
 func (c *client) post(method string, param proto.Message, cells []byte) (uint32, error) {
 	c.last++
 	b, err := wire.AppendRequest(nil, wire.Call{ID: c.last, Method: method}, param, cells)
@@ -111,7 +110,7 @@ func (c *client) post(method string, param proto.Message, cells []byte) (uint32,
 	return c.last, err
 }
 
-// receive reads the next response; the error is io.EOF when the server closed the connection.
+// receive reads the next response; the error is io.EOF if the server closed the connection.
 func (c *client) receive() (wire.Response, error) {
 	var n [4]byte
 	if _, err := io.ReadFull(c.in, n[:]); err != nil {
@@ -128,12 +127,12 @@ func (c *client) receive() (wire.Response, error) {
 	return wire.DecodeResponse(frame)
 }
 
-// remote is an exception that a server answered.
+// remote is an exception sent by a server.
 type remote struct{ *hbasepb.ExceptionResponse }
 
 func (r *remote) Error() string { return r.GetExceptionClassName() + ": " + r.GetStackTrace() }
 
-// call sends a request, decodes the answer into result and returns its cell block; the error is a *remote for an exception.
+// call sends a request, decodes the answer into result and returns its cell block. For an exception the error is a *remote.
 func (c *client) call(method string, param, result proto.Message, cells []byte) ([]byte, error) {
 	c.t.Helper()
 	id, err := c.post(method, param, cells)
@@ -153,7 +152,7 @@ func (c *client) call(method string, param, result proto.Message, cells []byte) 
 	return r.Cells, proto.Unmarshal(r.Param, result)
 }
 
-// must is call for what has to succeed.
+// must is call for calls that have to succeed.
 func (c *client) must(method string, param, result proto.Message, cells []byte) []byte {
 	c.t.Helper()
 	block, err := c.call(method, param, result, cells)
@@ -175,7 +174,7 @@ func family(name string, attributes ...string) *hbasepb.ColumnFamilySchema {
 	return f
 }
 
-// create makes a table and returns the names of its regions.
+// create creates a table and returns the names of its regions.
 func create(t testing.TB, addr, table string, splits []string, families ...*hbasepb.ColumnFamilySchema) [][]byte {
 	t.Helper()
 	q := &hbasepb.CreateTableRequest{TableSchema: &hbasepb.TableSchema{TableName: tableNamed(table), ColumnFamilies: families}}
@@ -221,7 +220,7 @@ func cell(row, family, qualifier string, ts int64, kind byte, value string) wire
 	return wire.Cell{Row: []byte(row), Family: []byte(family), Qualifier: []byte(qualifier), Timestamp: ts, Type: kind, Value: []byte(value)}
 }
 
-// testClock is a clock that a test moves.
+// testClock is a clock that the test controls.
 type testClock struct {
 	mu  sync.Mutex
 	now time.Time

@@ -11,8 +11,8 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// TestRowsThatEndAScanAreNotScanned: a row that a filter refuses by its key, and is then done, counts as filtered and not as scanned, in
-// the answer's metrics and in the region's reads.
+// TestRowsThatEndAScanAreNotScanned: a row that a filter rejects by its key, ending the scan, counts as filtered but not as scanned, in the
+// answer's metrics and in the region's reads.
 func TestRowsThatEndAScanAreNotScanned(t *testing.T) {
 	s := start(t, embedded.Options{})
 	for _, k := range []struct {
@@ -54,7 +54,7 @@ func TestRowsThatEndAScanAreNotScanned(t *testing.T) {
 	}
 }
 
-// TestTablesByExpression: without an expression all tables are listed; one that is there but empty matches none.
+// TestTablesByExpression: without an expression all tables are listed; an empty expression matches none.
 func TestTablesByExpression(t *testing.T) {
 	s := start(t, embedded.Options{})
 	for _, table := range []string{"t", "t2", "u"} {

@@ -15,7 +15,7 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// eventually waits for what happens in another goroutine; a test that fails waits for long.
+// eventually waits for something to happen in another goroutine; if it does not, the test fails after a long wait.
 func eventually(t testing.TB, what string, holds func() bool) {
 	t.Helper()
 	for end := time.Now().Add(20 * time.Second); !holds(); time.Sleep(time.Millisecond) {
@@ -25,8 +25,8 @@ func eventually(t testing.TB, what string, holds func() bool) {
 	}
 }
 
-// A killed node cuts its connections; its regions are on no node until that is noticed and then are on the others, hbase:meta
-// among them. Started again, it is another one, without scanners and without memory of what moved.
+// A killed node cuts its connections. Its regions, hbase:meta's included, are on no node until its death is noticed, and then move to the
+// others. Restarted, it is a new server without scanners, and does not remember what moved.
 func TestKillAndRestart(t *testing.T) {
 	s := start(t, embedded.Options{Servers: 2, DetectAfter: time.Hour})
 	regions := createOn(t, s, "t", "b", "c", "d")
@@ -92,7 +92,7 @@ func TestKillAndRestart(t *testing.T) {
 	}
 }
 
-// The master notices a death after a while; one that started after it notices at once. Without a master it goes unnoticed.
+// The master notices a death after a while; a master that starts later notices it at once. Without a master it goes unnoticed.
 func TestDetection(t *testing.T) {
 	s := start(t, embedded.Options{Servers: 3, DetectAfter: time.Millisecond})
 	createOn(t, s, "t", "b", "c")
@@ -147,7 +147,7 @@ func TestDetection(t *testing.T) {
 	}
 }
 
-// A node that comes while a master, itself just started, finds none that could take the regions gets them.
+// If a master that has just started finds no live node for the regions, the next node to start gets them.
 func TestNodeStartedDuringRecovery(t *testing.T) {
 	s := start(t, embedded.Options{Servers: 2, DetectAfter: time.Hour})
 	createOn(t, s, "t", "b", "c")
@@ -174,7 +174,7 @@ func TestNodeStartedDuringRecovery(t *testing.T) {
 	}
 }
 
-// A node that stops says so while its regions go to the others.
+// A stopping node says that it stops while its regions move to the others.
 func TestStop(t *testing.T) {
 	s := start(t, embedded.Options{Servers: 2})
 	r := createOn(t, s, "t")[0]
@@ -198,7 +198,7 @@ func TestStop(t *testing.T) {
 	}
 }
 
-// A frozen node takes connections and bytes and answers nothing; when it thaws it answers all of it.
+// A frozen node accepts connections and bytes but answers nothing; when it thaws it answers everything.
 func TestFreeze(t *testing.T) {
 	s := start(t, embedded.Options{Servers: 2})
 	r := createOn(t, s, "t")[0]
@@ -227,10 +227,10 @@ func TestFreeze(t *testing.T) {
 		t.Error(err)
 	}
 	n.Freeze()
-	n.Kill() // also ends what waits
+	n.Kill() // also ends pending calls
 }
 
-// A slow node lets bytes trickle: here a tenth of what its answer has takes at least a tenth of a second.
+// A slow node sends slowly: a tenth of the bytes of its answer takes at least a tenth of a second.
 func TestSlow(t *testing.T) {
 	s := start(t, embedded.Options{})
 	r := createOn(t, s, "t")[0]
@@ -252,7 +252,7 @@ func TestSlow(t *testing.T) {
 	}
 }
 
-// Each node stamps with its own clock.
+// Each node uses its own clock for timestamps.
 func TestNodeClock(t *testing.T) {
 	clock := &testClock{now: time.UnixMilli(1_000_000)}
 	s := start(t, embedded.Options{Servers: 2, Clock: clock.Now})
@@ -265,7 +265,7 @@ func TestNodeClock(t *testing.T) {
 	}
 }
 
-// The master can be held as one that has just started; the registry and whether it runs are answered nonetheless.
+// The master can be held as if it had just started; the registry and IsMasterRunning are answered nonetheless.
 func TestMasterHolds(t *testing.T) {
 	s := start(t, embedded.Options{})
 	release := s.HoldMaster()
@@ -292,8 +292,7 @@ func TestCutMeta(t *testing.T) {
 	c.must("Scan", scan, &hbasepb.ScanResponse{}, nil)
 }
 
-// A cluster of one that is killed, or stopped, is gone as a whole; started again it has its tables, at its old address or at
-// another one.
+// A cluster of one node is gone completely when that is killed or stopped. Restarted, at its old address or at another, it has its tables.
 func TestClusterOfOne(t *testing.T) {
 	for name, end := range map[string]func(*embedded.Node){"killed": (*embedded.Node).Kill, "stopped": (*embedded.Node).Stop} {
 		t.Run(name, func(t *testing.T) {

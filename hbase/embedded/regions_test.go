@@ -13,7 +13,7 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// at dials the region server that has the region.
+// at dials the region server on which the region is open.
 func at(t testing.TB, s *embedded.Server, r embedded.Region) *client {
 	t.Helper()
 	return dial(t, s.Nodes()[r.Node].Addr(), "ClientService")
@@ -29,7 +29,7 @@ func putRow(c *client, name []byte, row, value string) error {
 	return err
 }
 
-// createOn makes a table by the master and returns its regions.
+// createOn creates a table through the master and returns its regions.
 func createOn(t testing.TB, s *embedded.Server, table string, splits ...string) []embedded.Region {
 	t.Helper()
 	q := &hbasepb.CreateTableRequest{TableSchema: &hbasepb.TableSchema{TableName: tableNamed(table), ColumnFamilies: []*hbasepb.ColumnFamilySchema{family("e")}}}
@@ -40,7 +40,7 @@ func createOn(t testing.TB, s *embedded.Server, table string, splits ...string) 
 	return s.Regions(table)
 }
 
-// metaRows reads hbase:meta where it is: columns of info by the row's encoded name.
+// metaRows reads hbase:meta from its server: the columns of info by the row's encoded name.
 func metaRows(t testing.TB, s *embedded.Server) map[string]map[string]string {
 	t.Helper()
 	rows := make(map[string]map[string]string)
@@ -72,7 +72,7 @@ func seqOf(value string) (n int64) {
 	return n
 }
 
-// Regions are spread in turn, the registry and hbase:meta say where they are, and a node serves its own regions only.
+// Regions are distributed in turn, the registry and hbase:meta have their locations, and a node serves only its own regions.
 func TestServers(t *testing.T) {
 	s := start(t, embedded.Options{Servers: 3})
 	regions := createOn(t, s, "t", "b", "c", "d", "e", "f")
@@ -125,7 +125,7 @@ func TestServers(t *testing.T) {
 
 func addrOf(n *hbasepb.ServerName) string { return fmt.Sprintf("%s:%d", n.GetHostName(), n.GetPort()) }
 
-// held makes the next transitions wait, and returns what lets them go on and what reports that one waits.
+// held makes the next transitions wait. It returns a function that releases them and a channel that reports waiting ones.
 func held(s *embedded.Server) (release func(), waiting <-chan embedded.Transition) {
 	until, in := make(chan struct{}), make(chan embedded.Transition, 16)
 	remove := s.Hold(func(tr embedded.Transition) <-chan struct{} {
@@ -135,8 +135,8 @@ func held(s *embedded.Server) (release func(), waiting <-chan embedded.Transitio
 	return func() { remove(); close(until) }, in
 }
 
-// While a region moves its old server says where it goes, its new one that it opens it; then the new one has it, with a
-// greater sequence number, and the old one says so until it forgets.
+// While a region moves, its old server names the new one, and the new one answers that the region is opening. Then the new one has it, with
+// a greater sequence number, and the old one names it until it forgets.
 func TestMove(t *testing.T) {
 	now := time.UnixMilli(1_000_000)
 	clock := &testClock{now: now}

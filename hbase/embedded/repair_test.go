@@ -11,7 +11,7 @@ import (
 	"brine/hbase/embedded"
 )
 
-// damagedServer is the folder of a server with 100 rows in four regions, half of them in a table, half in a log.
+// damagedServer returns the folder of a server with 100 rows in four regions, half of them in an sstable, half in a log.
 func damagedServer(t *testing.T) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "hbase")
@@ -40,21 +40,21 @@ func damagedServer(t *testing.T) string {
 	return dir
 }
 
-// TestRepair: a damaged folder starts again after Repair, with every row that is not in the damaged part, in regions that hold each row
-// once; what was there is set aside whole, and what is lost is said.
+// TestRepair: after Repair a damaged folder can be opened, with every row outside the damaged part, in regions that contain each row once.
+// The old folder is kept completely, and losses are reported.
 func TestRepair(t *testing.T) {
 	for _, c := range []struct {
 		file   string
 		damage func(path string) error
 		rows   int    // at least
-		lost   string // in what is said to be lost
+		lost   string // in the reported losses
 	}{
 		{"MANIFEST-*", flip, 100, ""},
 		{"marker.manifest.*", os.Remove, 100, ""},
 		{"BRINE-LENGTHS", os.Remove, 100, ""},
 		{"*.log", flip, 50, ".log: its bytes from "},
 		{"*.log", os.Remove, 50, ".log: it is missing"},
-		{"*.sst", flip, 0, "cells are of tables whose descriptions are lost"}, // they are in its only block
+		{"*.sst", flip, 0, "cells are of tables whose descriptions are lost"}, // in the only block of the table
 	} {
 		t.Run(c.file, func(t *testing.T) {
 			dir := damagedServer(t)
@@ -89,7 +89,7 @@ func TestRepair(t *testing.T) {
 	}
 }
 
-// TestRepairLeavesUndamagedFoldersAlone: nothing is done to a folder that is not damaged, nor to one that is in use.
+// TestRepairLeavesUndamagedFoldersAlone: Repair changes neither a folder that is not damaged nor one in use.
 func TestRepairLeavesUndamagedFoldersAlone(t *testing.T) {
 	dir := damagedServer(t)
 	aside := dir + ".damaged"

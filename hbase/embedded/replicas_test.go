@@ -19,7 +19,7 @@ func replicated(table string, replication int) *hbasepb.TableSchema {
 	}
 }
 
-// replicatedTable makes a table of one region with the row r, and returns that region.
+// replicatedTable creates a table of one region with the row r, and returns that region.
 func replicatedTable(t *testing.T, s *embedded.Server, replication int) embedded.Region {
 	t.Helper()
 	dial(t, s.Addr(), "MasterService").must("CreateTable", &hbasepb.CreateTableRequest{TableSchema: replicated("t", replication)}, &hbasepb.CreateTableResponse{}, nil)
@@ -30,7 +30,7 @@ func replicatedTable(t *testing.T, s *embedded.Server, replication int) embedded
 	return r
 }
 
-// readStale reads row r of a replica, whose answer must say that it may be stale.
+// readStale reads row r from a replica, whose answer must be marked as possibly stale.
 func readStale(t *testing.T, s *embedded.Server, r embedded.Region) error {
 	t.Helper()
 	out := &hbasepb.GetResponse{}
@@ -65,7 +65,7 @@ func TestReplicasAreReadOnly(t *testing.T) {
 	}
 }
 
-// A replica answers also while its region is on no server.
+// A replica answers even while its region is on no server.
 func TestAReplicaStaysWhenItsRegionMoves(t *testing.T) {
 	s := start(t, embedded.Options{Servers: 3})
 	r := replicatedTable(t, s, 2)
@@ -97,7 +97,7 @@ func TestAReplicaGoesElsewhereWhenItsNodeEnds(t *testing.T) {
 	}
 }
 
-// With one node region and replica are on it together.
+// With one node, region and replica are both on it.
 func TestReplicasFollowTheirTable(t *testing.T) {
 	dir := t.TempDir()
 	s := start(t, embedded.Options{Dir: dir})

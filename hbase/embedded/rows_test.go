@@ -36,7 +36,7 @@ func block(cells ...wire.Cell) (b []byte) {
 	return b
 }
 
-// outcomes writes a Multi's response as text: per region its exception or, by index, ok, the number of cells, or an exception.
+// outcomes formats a Multi's response: for each region its exception or, by index, ok, the number of cells, or an exception.
 func outcomes(r *hbasepb.MultiResponse) string {
 	var regions []string
 	for _, a := range r.RegionActionResult {
@@ -65,8 +65,8 @@ func short(e *hbasepb.NameBytesPair) string {
 	return e.GetName()[strings.LastIndexByte(e.GetName(), '.')+1:]
 }
 
-// Each action of a Multi has its own outcome; what befalls a region befalls all of its actions and no other's; the cells of
-// what is not applied are skipped, so that the others find their own.
+// Each action of a Multi has its own outcome. A failure of a region affects all of its actions and no others. Cells of actions that are not
+// applied are skipped, so that the others find their own.
 func TestMultiOutcomes(t *testing.T) {
 	s := start(t, embedded.Options{MaxCell: 1000})
 	regions := create(t, s.Addr(), "t", []string{"m"}, family("e"))
@@ -128,7 +128,7 @@ func scanCells(t testing.TB, c *client, name []byte) []wire.Cell {
 	return cellsOf(t, c.must("Scan", &hbasepb.ScanRequest{Region: region(name), Scan: &hbasepb.Scan{}, NumberOfRows: proto.Uint32(1 << 20)}, &hbasepb.ScanResponse{}, nil))
 }
 
-// A client without a codec sends and gets cells inside messages.
+// A client without a codec sends and receives cells inside messages.
 func TestCellsInsideMessages(t *testing.T) {
 	s := start(t, embedded.Options{})
 	name := create(t, s.Addr(), "t", nil, family("e"))[0]
@@ -165,7 +165,8 @@ func TestCellsInsideMessages(t *testing.T) {
 	}
 }
 
-// Increments lose nothing to each other nor to being sent twice with one nonce, and conditions hold while they are applied.
+// Concurrent increments lose nothing, an increment sent twice with the same nonce is applied once, and conditions hold while they are
+// applied.
 func TestReadModifyWrite(t *testing.T) {
 	s := start(t, embedded.Options{})
 	name := create(t, s.Addr(), "t", nil, family("e"))[0]
@@ -212,7 +213,7 @@ func TestReadModifyWrite(t *testing.T) {
 	}
 }
 
-// A scanner answers in order and once; it dies with its lease, by the server's clock, and with its region.
+// A scanner answers in order, and each call once. It ends when its lease expires by the server's clock, and with its region.
 func TestScannerLife(t *testing.T) {
 	now := time.UnixMilli(1_000_000)
 	var mu sync.Mutex
@@ -263,7 +264,7 @@ func TestScannerLife(t *testing.T) {
 	wantException(t, err, hbase+"NotServingRegionException", false)
 }
 
-// A scan may be cut within rows when the client puts them together, by bytes, batch, rows and limit; never otherwise.
+// A scan may be cut within rows, by bytes, batch, rows and limit, only if the client reassembles them.
 func TestScanLimits(t *testing.T) {
 	s := start(t, embedded.Options{})
 	name := create(t, s.Addr(), "t", nil, family("e"))[0]
@@ -290,7 +291,8 @@ func TestScanLimits(t *testing.T) {
 	}
 }
 
-// scanShape returns the cells of each result, p for a partial one; a comma ends a response, a dot a scan with no more results.
+// scanShape returns the number of cells of each result, with p for a partial one; a comma ends a response, a dot a scan without more
+// results.
 func scanShape(t *testing.T, c *client, name []byte, q *hbasepb.ScanRequest) string {
 	t.Helper()
 	q.Region = region(name)
@@ -318,8 +320,7 @@ func scanShape(t *testing.T, c *client, name []byte, q *hbasepb.ScanRequest) str
 	}
 }
 
-// When the results of a Multi pass the limit the actions behind are not done and say so; the cells of those that are mutations
-// are skipped.
+// When the results of a Multi exceed the limit, the remaining actions are refused, and the cells of mutations among them are skipped.
 func TestMultiResultTooLarge(t *testing.T) {
 	s := start(t, embedded.Options{MaxResult: 100})
 	name := create(t, s.Addr(), "t", nil, family("e"))[0]
@@ -342,7 +343,7 @@ func TestMultiResultTooLarge(t *testing.T) {
 	}
 }
 
-// A data folder of before TTLs is read and written as it is.
+// A data folder from before TTLs can be read and written in its own format.
 func TestFolderWithoutTTLs(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "BRINE-FORMAT"), []byte("1\n"), 0o600); err != nil {
@@ -363,8 +364,7 @@ func TestFolderWithoutTTLs(t *testing.T) {
 	}
 }
 
-// A mutation's own TTL is counted from its cells' timestamps; what asks for what is not there is refused, not stored as if it had not
-// asked.
+// A mutation's own TTL counts from its cells' timestamps. Unsupported requests are refused instead of stored without the TTL.
 func TestTTLOfAMutation(t *testing.T) {
 	clock := &testClock{now: time.UnixMilli(1_000_000)}
 	s := start(t, embedded.Options{Clock: clock.Now})

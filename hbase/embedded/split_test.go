@@ -21,7 +21,7 @@ func openScan(t testing.TB, c *client, name []byte) (next func() error) {
 	}
 }
 
-// waitProcedure asks for a procedure until it is done and returns its exception, if it has one.
+// waitProcedure polls a procedure until it is done and returns its exception, if any.
 func waitProcedure(t testing.TB, c *client, id uint64) *hbasepb.ForeignExceptionMessage {
 	t.Helper()
 	for {
@@ -36,8 +36,8 @@ func waitProcedure(t testing.TB, c *client, id uint64) *hbasepb.ForeignException
 	}
 }
 
-// A region splits in the middle of its data: while it does the parent is not served and a scanner of it says so; then its
-// daughters have its rows, and hbase:meta has parent and daughters as HBase writes them. Merging works in the same way.
+// A region splits in the middle of its data. Meanwhile the parent is not served, and its scanners get an exception. Then its daughters have
+// its rows, and hbase:meta has parent and daughters as HBase writes them. Merging works in the same way.
 func TestSplitAndMerge(t *testing.T) {
 	s := start(t, embedded.Options{Servers: 2})
 	parent := createOn(t, s, "t")[0]
@@ -121,7 +121,7 @@ func encoded(name string) *hbasepb.RegionSpecifier {
 	return &hbasepb.RegionSpecifier{Type: hbasepb.RegionSpecifier_ENCODED_REGION_NAME.Enum(), Value: []byte(name)}
 }
 
-// What cannot be split, merged, moved or assigned, with HBase's classes.
+// Splits, merges, moves and assignments that are refused, with HBase's classes.
 func TestRefusedTransitions(t *testing.T) {
 	s := start(t, embedded.Options{Servers: 2})
 	rs := createOn(t, s, "t", "b", "c", "d")
@@ -170,7 +170,7 @@ func TestRefusedTransitions(t *testing.T) {
 	}
 }
 
-// The balancer evens out, unless it is off or only asked.
+// The balancer evens out the regions, unless it is off or the request is a dry run.
 func TestBalance(t *testing.T) {
 	s := start(t, embedded.Options{Servers: 3})
 	for _, r := range createOn(t, s, "t", "b", "c", "d", "e", "f") {

@@ -15,7 +15,7 @@ import (
 
 const maxHeld = 32 << 20
 
-// TestUnreadAnswersAreBounded: clients that ask for all rows, again and again, and read nothing, do not take what others need.
+// TestUnreadAnswersAreBounded: clients that keep asking for all rows and read nothing do not use up what others need.
 func TestUnreadAnswersAreBounded(t *testing.T) {
 	s := start(t, embedded.Options{MaxHeld: maxHeld})
 	name := create(t, s.Addr(), "t", nil, family("f"))[0]
@@ -36,11 +36,11 @@ func TestUnreadAnswersAreBounded(t *testing.T) {
 		if got := len(cellsOf(t, good.must("Scan", all, &hbasepb.ScanResponse{}, nil))); got != 64 {
 			t.Fatalf("a client that reads got %d cells", got)
 		}
-		settlesBelow(t, before+6*maxHeld) // an answer, its bytes, and what was being made for clients that are cut off
+		settlesBelow(t, before+6*maxHeld) // an answer, its bytes, and answers in the making for clients that are cut off
 	}
 }
 
-// TestUnfinishedRequestsAreBounded: clients that announce long requests and do not end them do not take what others need.
+// TestUnfinishedRequestsAreBounded: clients that announce long requests and do not finish them do not use up what others need.
 func TestUnfinishedRequestsAreBounded(t *testing.T) {
 	s := start(t, embedded.Options{MaxHeld: maxHeld})
 	good := dial(t, s.Addr(), "ClientMetaService")
@@ -49,16 +49,16 @@ func TestUnfinishedRequestsAreBounded(t *testing.T) {
 		c := dial(t, s.Addr(), "ClientService")
 		_ = c.c.SetWriteDeadline(time.Now().Add(time.Minute))
 		part := make([]byte, 4+8<<20)
-		copy(part, []byte{0, 0xf0, 0, 0}) // of 15 MiB
+		copy(part, []byte{0, 0xf0, 0, 0}) // announces 15 MiB
 		if _, err := c.c.Write(part); err != nil {
 			t.Fatal(err)
 		}
 		good.must("GetClusterId", &hbasepb.GetClusterIdRequest{}, &hbasepb.GetClusterIdResponse{}, nil)
-		settlesBelow(t, before+4*maxHeld) // what is read, and what was of clients that are cut off
+		settlesBelow(t, before+4*maxHeld) // requests being read, and those of clients that were cut off
 	}
 }
 
-// fillRows puts 64 rows of so many bytes together.
+// fillRows writes 64 rows with the given number of bytes in all.
 func fillRows(t *testing.T, addr string, name []byte, bytes int) {
 	t.Helper()
 	c := dial(t, addr, "ClientService")
@@ -70,7 +70,8 @@ func fillRows(t *testing.T, addr string, name []byte, bytes int) {
 	}
 }
 
-// settlesBelow waits until the heap in use is below a bound: what clients that were cut off had goes when their goroutines run next.
+// settlesBelow waits until the heap in use is at most the given size: the memory of clients that were cut off is freed when their
+// goroutines run next.
 func settlesBelow(t *testing.T, most int64) {
 	t.Helper()
 	var is int64
@@ -83,7 +84,7 @@ func settlesBelow(t *testing.T, most int64) {
 	t.Fatalf("%d MiB are live, more than %d", is>>20, most>>20)
 }
 
-// live is how many bytes of the heap are in use.
+// live returns the heap in use in bytes.
 func live() int64 {
 	runtime.GC()
 	var m runtime.MemStats

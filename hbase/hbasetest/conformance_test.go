@@ -21,7 +21,7 @@ var (
 	only   = flag.String("scripts", "*", "run the scripts of these names, a pattern without .txt")
 )
 
-// has are those scripts for which a server was set up: the real one as BRINE_REAL_HBASE_HAS says, which deploy/devcluster sets.
+// has returns the scripts that the server is set up for: BRINE_REAL_HBASE_HAS, set by deploy/devcluster, says so of the real one.
 func has(scripts []*hbasetest.Script) []*hbasetest.Script {
 	setUp := strings.Fields(os.Getenv("BRINE_REAL_HBASE_HAS"))
 	return slices.DeleteFunc(scripts, func(s *hbasetest.Script) bool { return s.Needs != "" && !slices.Contains(setUp, s.Needs) })
@@ -33,7 +33,7 @@ func load(t *testing.T) []*hbasetest.Script {
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// The answers in the scripts are those of the real server to HBase's own client; -update writes them there and only there.
+// The answers in the scripts are those of the real server to HBase's own client; only this test writes them, with -update.
 func TestJavaClient(t *testing.T) {
 	client := java(t)
 	t.Run("on the real server", func(t *testing.T) {
@@ -61,12 +61,12 @@ func TestOurClient(t *testing.T) {
 	})
 }
 
-// The scripts in which a region moves, on a real cluster of several region servers, where it goes to another one. `make test-moves` starts it.
+// The scripts with a move, on a real cluster of several region servers, where regions move to another server. `make test-moves` starts it.
 func TestMovesBetweenServers(t *testing.T) {
 	connect := cluster(t)
 	client := java(t)
 	t.Run("our client", func(t *testing.T) {
-		t.Parallel() // the time goes into waiting for the master
+		t.Parallel() // most of the time is spent waiting for the master
 		hbasetest.Conform(t, hbasetest.Go, connect, prefix(t), moving(ours(t)), false)
 	})
 	t.Run("Java client", func(t *testing.T) {
@@ -75,7 +75,7 @@ func TestMovesBetweenServers(t *testing.T) {
 	})
 }
 
-// moving are those of the scripts that have a move.
+// moving returns the scripts with a move.
 func moving(all []*hbasetest.Script) (out []*hbasetest.Script) {
 	isMove := func(words []string) bool { return slices.Contains(words, "move") }
 	for _, s := range all {
@@ -86,8 +86,8 @@ func moving(all []*hbasetest.Script) (out []*hbasetest.Script) {
 	return out
 }
 
-// cluster returns the connect string of a real cluster, if it was started as one. Its region servers must be alive now and at the end: with one
-// server left, a script's move says ok though the region stays where it is.
+// cluster returns the connect string of a real cluster with several region servers. They must be alive now and at the end: with only one
+// server left, a script's move succeeds although the region stays where it is.
 func cluster(t *testing.T) string {
 	var servers []string
 	for _, name := range []string{"BRINE_REAL_REGIONSERVER1", "BRINE_REAL_REGIONSERVER2"} {
@@ -134,7 +134,7 @@ func start(t *testing.T, servers int) string {
 	return "rpc://" + server.Addr()
 }
 
-// ours are the scripts that our client can run.
+// ours returns the scripts that our client can run.
 func ours(t *testing.T) (out []*hbasetest.Script) {
 	for _, s := range load(t) {
 		if !s.OnlyJava {

@@ -49,7 +49,7 @@ func begin(t *testing.T, set ...func(*embedded.Options)) *world {
 	return w
 }
 
-// ask asks the port and decodes its answer.
+// ask sends a request to the port and decodes its answer.
 func (w *world) ask(method, path, body string, answer any) (status int) {
 	w.t.Helper()
 	r := httptest.NewRequestWithContext(w.t.Context(), method, path, strings.NewReader(body))
@@ -67,7 +67,7 @@ func (w *world) ask(method, path, body string, answer any) (status int) {
 	return rec.Code
 }
 
-// must asks for what has to succeed.
+// must sends a request that has to succeed.
 func (w *world) must(method, path, body string) {
 	w.t.Helper()
 	if status := w.ask(method, path, body, nil); status != http.StatusOK {
@@ -75,7 +75,7 @@ func (w *world) must(method, path, body string) {
 	}
 }
 
-// put writes rows in one batch and returns those that failed for good.
+// put writes rows in one batch and returns those that failed.
 func (w *world) put(table string, rows ...string) (failed []string) {
 	w.t.Helper()
 	b := hbase.NewBatch(table)
@@ -98,7 +98,7 @@ func (w *world) get(table, row string) error {
 	return err
 }
 
-// hits is how often faults were met, by their order.
+// hits returns the number of requests that each fault affected, in order.
 func (w *world) hits() (hits []int) {
 	w.t.Helper()
 	var all []faulthttp.Fault
@@ -109,7 +109,7 @@ func (w *world) hits() (hits []int) {
 	return hits
 }
 
-// TestWithoutTheTokenNothingIsAnswered: not by another token, another scheme, or none, on any route.
+// TestWithoutTheTokenNothingIsAnswered: on no route, neither with another token nor another scheme nor without one.
 func TestWithoutTheTokenNothingIsAnswered(t *testing.T) {
 	s := hbasetest.Run(t)
 	if _, err := faulthttp.Handler(s.Server, ""); err == nil {
@@ -138,12 +138,12 @@ func TestWithoutTheTokenNothingIsAnswered(t *testing.T) {
 	}
 }
 
-// TestFaultsMeetWhatTheyName: by call, table, row, node and number, and nothing else.
+// TestFaultsMeetWhatTheyName: faults affect only what they name by call, table, row, node and number.
 func TestFaultsMeetWhatTheyName(t *testing.T) {
 	const refuse = `"fail":"DoNotRetryIOException"`
 	for _, c := range []struct {
 		name, fault string
-		failed      string // of rows a, b, z in t, written one batch after the other, then read
+		failed      string // rows among a, b, z in t that failed, each written in its own batch, then read
 		hits        int
 	}{
 		{"the first of a table", `{"call":"Multi","table":"t",` + refuse + `}`, "a", 1},
@@ -184,7 +184,7 @@ func TestFaultsMeetWhatTheyName(t *testing.T) {
 	}
 }
 
-// TestOneRowOfABatch: a fault of a row leaves the others of its call alone, one of a table those of another table.
+// TestOneRowOfABatch: a fault of a row does not affect the other rows of its call; a fault of a table does not affect another table.
 func TestOneRowOfABatch(t *testing.T) {
 	w := begin(t)
 	w.must("POST", "/v1/faults", `{"row":"b","fail":"DoNotRetryIOException","message":"not this one"}`)
@@ -193,7 +193,7 @@ func TestOneRowOfABatch(t *testing.T) {
 	}
 }
 
-// TestScansMeetFaultsOfTheirTable: also when they go on, by their scanner's number.
+// TestScansMeetFaultsOfTheirTable: faults of a table also affect scans that continue with a scanner's number.
 func TestScansMeetFaultsOfTheirTable(t *testing.T) {
 	w := begin(t)
 	w.put("t", "a", "b", "c")
@@ -207,7 +207,7 @@ func TestScansMeetFaultsOfTheirTable(t *testing.T) {
 	}
 }
 
-// TestFaultsAreListedAndDeleted: an id takes one away, none takes all.
+// TestFaultsAreListedAndDeleted: an id deletes one fault, no id deletes all.
 func TestFaultsAreListedAndDeleted(t *testing.T) {
 	w := begin(t)
 	for range 3 {
@@ -231,7 +231,7 @@ func TestFaultsAreListedAndDeleted(t *testing.T) {
 	}
 }
 
-// TestRegionsSplitMergeAndMove: by table and row, or by their names.
+// TestRegionsSplitMergeAndMove: by table and row, or by encoded name.
 func TestRegionsSplitMergeAndMove(t *testing.T) {
 	w := begin(t, func(o *embedded.Options) { o.Servers = 2 })
 	type region struct {
@@ -265,7 +265,7 @@ func TestRegionsSplitMergeAndMove(t *testing.T) {
 	}
 }
 
-// TestNodesDieAndCome: a killed node's regions go to the other one, and reset has it back.
+// TestNodesDieAndCome: a killed node's regions move to the other one, and reset restarts it.
 func TestNodesDieAndCome(t *testing.T) {
 	w := begin(t, func(o *embedded.Options) { o.Servers, o.DetectAfter = 2, time.Millisecond })
 	type status struct {
@@ -302,7 +302,7 @@ func TestNodesDieAndCome(t *testing.T) {
 	}
 }
 
-// TestFullDisk: no write is acknowledged while the disk is full, in memory too, and those that wait go through when it no longer is.
+// TestFullDisk: no write is acknowledged while the disk is full, even in memory; pending writes succeed once it no longer is.
 func TestFullDisk(t *testing.T) {
 	for name, dir := range map[string]string{"in memory": "", "in a folder": t.TempDir()} {
 		t.Run(name, func(t *testing.T) {
@@ -335,7 +335,7 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// TestWrongRequestsAreRefused with a reason, and change nothing.
+// TestWrongRequestsAreRefused: invalid requests are refused with a reason and change nothing.
 func TestWrongRequestsAreRefused(t *testing.T) {
 	w := begin(t)
 	for body, want := range map[string]string{
@@ -373,7 +373,7 @@ func TestWrongRequestsAreRefused(t *testing.T) {
 	}
 }
 
-// FuzzRequests: no body and no path makes the port panic, or answer anything but JSON with a status of ours.
+// FuzzRequests: no body and no path makes the port panic, or answer with anything but JSON and a status of ours.
 func FuzzRequests(f *testing.F) {
 	s, err := embedded.Start(embedded.Options{DetectAfter: time.Millisecond})
 	if err != nil {
@@ -408,7 +408,7 @@ func FuzzRequests(f *testing.F) {
 			if rec.Header().Get("Content-Type") == "application/json" && !json.Valid(text) {
 				t.Errorf("%d %q", rec.Code, text)
 			}
-		case 301, 307, 308, 405: // of the mux
+		case 301, 307, 308, 405: // from the mux
 		default:
 			t.Errorf("%s: %d", path, rec.Code)
 		}

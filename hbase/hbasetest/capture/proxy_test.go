@@ -11,7 +11,7 @@ import (
 	"brine/hbase/embedded"
 )
 
-// Our client, pointed at the proxy, reaches the server through it only, and each of its calls is recorded with its answer.
+// Our client reaches the server only through the proxy, and each of its calls is recorded with its answer.
 func TestProxyPassesOnAndRecords(t *testing.T) {
 	server, err := embedded.Start(embedded.Options{})
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 
 const javaPackage = "org.apache.hadoop.hbase.filter."
 
-// The server answers a filter that it does not have in another way than a message that describes none.
+// The error for an unsupported filter differs from that for a message that describes no filter.
 func TestErrorsOfFilters(t *testing.T) {
 	named := func(class string, raw []byte) *hbasepb.Filter {
 		return &hbasepb.Filter{Name: proto.String(javaPackage + class), SerializedFilter: raw}
@@ -47,7 +47,7 @@ func TestErrorsOfFilters(t *testing.T) {
 	}
 }
 
-// A comparator of HBase that is not here is an UnsupportedError too, and a long of four bytes an InvalidError.
+// An unsupported HBase comparator is an UnsupportedError too, and a long of four bytes an InvalidError.
 func TestErrorsOfComparators(t *testing.T) {
 	raw, err := proto.Marshal(&hbasepb.BinaryComparator{Comparable: &hbasepb.ByteArrayComparable{Value: []byte("four")}})
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 
 const damageRows = 900
 
-// writeRows fills a folder: tables, and a log with what has not been flushed.
+// writeRows fills a folder: sstables, and a log with rows that have not been flushed.
 func writeRows(t *testing.T, s *Store) {
 	t.Helper()
 	b := s.NewBatch()
@@ -40,7 +40,7 @@ func writeRows(t *testing.T, s *Store) {
 	}
 }
 
-// rowsOf counts the rows of a folder.
+// rowsOf returns the number of rows in a folder.
 func rowsOf(s *Store) (n int, err error) {
 	it, err := s.life.Load().db.NewIter(&pebble.IterOptions{LowerBound: []byte{cellPrefix}})
 	if err != nil {
@@ -52,7 +52,7 @@ func rowsOf(s *Store) (n int, err error) {
 	return n, errors.Join(it.Error(), it.Close())
 }
 
-// folders are a store that was closed, and one as a kill -9 leaves it.
+// folders returns the folder of a store that was closed, and one as a kill -9 leaves it.
 func folders(t *testing.T) map[string]string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "closed")
@@ -68,8 +68,8 @@ func folders(t *testing.T) map[string]string {
 	return map[string]string{"closed": dir, "killed": killed}
 }
 
-// TestDamageIsNeverSilent: whatever becomes of a file, the store refuses to open, or to be read, and names the file; or every row is
-// there.
+// TestDamageIsNeverSilent: whatever happens to a file, either opening or reading the store fails with an error that names the file, or
+// every row is there.
 func TestDamageIsNeverSilent(t *testing.T) {
 	for state, dir := range folders(t) {
 		refused := 0
@@ -86,7 +86,7 @@ func TestDamageIsNeverSilent(t *testing.T) {
 	}
 }
 
-// noticed opens and reads a folder of which a file is damaged, and reports whether that was noticed.
+// noticed opens and reads a folder with a damaged file, and reports whether the damage was noticed.
 func noticed(t *testing.T, dir, name string) bool {
 	t.Helper()
 	tables, _ := filepath.Glob(filepath.Join(dir, "*.sst"))
@@ -107,7 +107,7 @@ func noticed(t *testing.T, dir, name string) bool {
 	case !errors.Is(is, ErrDamaged):
 		t.Fatalf("%v: %v is no damage", err, is)
 	}
-	kind, _, _ := strings.Cut(name, ".0") // a marker's name is what it says
+	kind, _, _ := strings.Cut(name, ".0") // the content of a marker is in its name
 	if !strings.Contains(is.Error(), filepath.Join(dir, kind)) && !strings.Contains(is.Error(), strings.TrimSuffix(name, ".sst")) {
 		t.Errorf("%q does not name %s", is, name)
 	}
@@ -122,7 +122,7 @@ func noticed(t *testing.T, dir, name string) bool {
 	return true
 }
 
-// older makes a folder as the format before this one had it.
+// older converts a folder to the previous format.
 func older(t *testing.T, dir string) {
 	t.Helper()
 	for _, name := range []string{lengthsFile, "INVENTORY"} {
@@ -135,7 +135,7 @@ func older(t *testing.T, dir string) {
 	}
 }
 
-// TestOlderFolder: a folder of the format before opens with all rows, is watched over from then on, and is refused when its manifest is
+// TestOlderFolder: a folder of the previous format opens with all rows and is checked from then on. It is refused if its manifest is
 // damaged.
 func TestOlderFolder(t *testing.T) {
 	for state, dir := range folders(t) {

@@ -16,7 +16,7 @@ import (
 	"brine/internal/datadir/datadirtest"
 )
 
-// disk is a disk that fails, and what the store says of it.
+// disk is a disk that fails, with the store's warnings.
 type disk struct {
 	*storetest.Disk
 
@@ -49,7 +49,7 @@ func put(s *Store, row string) error {
 	return b.Commit()
 }
 
-// rows reads all rows.
+// rows returns the keys of all rows.
 func rows(t *testing.T, s *Store) map[string]bool {
 	t.Helper()
 	r, err := s.NewReader(7, Schema{{Name: []byte("e"), MaxVersions: 1}}, &Query{MaxVersions: 1, Times: AllTime, StoreLimit: -1})
@@ -70,8 +70,8 @@ func rows(t *testing.T, s *Store) map[string]bool {
 	}
 }
 
-// TestNothingIsWrittenBehindAFailedWrite: whichever write or sync fails, the store says why, acknowledges nothing more until the folder could
-// be opened again, goes on then, and has every acknowledged row, in that process and in the next.
+// TestNothingIsWrittenBehindAFailedWrite: whichever write or sync fails, the store reports why and acknowledges nothing more until the
+// folder could be opened again. Then it continues, and has every acknowledged row, in this process and in the next.
 func TestNothingIsWrittenBehindAFailedWrite(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -119,7 +119,7 @@ func TestNothingIsWrittenBehindAFailedWrite(t *testing.T) {
 	}
 }
 
-// writeUntilItFails puts rows from several goroutines and returns those that were acknowledged.
+// writeUntilItFails writes rows from several goroutines and returns those that were acknowledged.
 func writeUntilItFails(t *testing.T, s *Store, want error) (acknowledged []string) {
 	t.Helper()
 	var mu sync.Mutex
@@ -156,7 +156,7 @@ func check(t *testing.T, s *Store, acknowledged []string) {
 	}
 }
 
-// TestCauseIsKnownAtOnce: a call between the write that fails and the store's noticing it is answered with the cause, too.
+// TestCauseIsKnownAtOnce: a call after the write fails and before the store notices also gets the cause.
 func TestCauseIsKnownAtOnce(t *testing.T) {
 	d := newDisk(syscall.ENOSPC)
 	s := d.open(t, t.TempDir(), false)
@@ -181,7 +181,7 @@ func TestCauseIsKnownAtOnce(t *testing.T) {
 	}
 }
 
-// TestCloseWhileTheFolderIsOpened: a life that comes too late is closed, also when that cannot be written.
+// TestCloseWhileTheFolderIsOpened: a life that comes too late is closed, even if nothing can be written.
 func TestCloseWhileTheFolderIsOpened(t *testing.T) {
 	d := newDisk(syscall.ENOSPC)
 	s := &Store{opts: Options{Dir: t.TempDir(), FS: d.FS, Warn: d.warn}, closing: make(chan struct{}), closed: true}
@@ -201,7 +201,7 @@ func TestCloseWhileTheFolderIsOpened(t *testing.T) {
 	}
 }
 
-// TestFlushThatFails: what fails beside the commits, in Pebble's own jobs, is no different.
+// TestFlushThatFails: failures in Pebble's own jobs are handled like those of commits.
 func TestFlushThatFails(t *testing.T) {
 	d := newDisk(syscall.ENOSPC)
 	s := d.open(t, t.TempDir(), false)
@@ -222,7 +222,7 @@ func TestFlushThatFails(t *testing.T) {
 	}
 }
 
-// TestCloseWhileTheDiskIsFull ends, says why, and lets the folder be opened by the next; readers that are open do not keep it.
+// TestCloseWhileTheDiskIsFull: Close returns, with the reason, and the folder can be opened again; open readers do not prevent that.
 func TestCloseWhileTheDiskIsFull(t *testing.T) {
 	d, dir := newDisk(syscall.ENOSPC), t.TempDir()
 	s := d.open(t, dir, false)
@@ -257,7 +257,7 @@ func TestCloseWhileTheDiskIsFull(t *testing.T) {
 	}
 }
 
-// TestCommitSurely: a batch that may have been applied is committed until it is.
+// TestCommitSurely: a batch that may have been applied is committed again until it is applied.
 func TestCommitSurely(t *testing.T) {
 	d := newDisk(syscall.ENOSPC)
 	s := d.open(t, t.TempDir(), false)
@@ -283,7 +283,7 @@ func TestCommitSurely(t *testing.T) {
 	}
 }
 
-// TestFullDisk is the same on a real one of 20 MB, filled with a file.
+// TestFullDisk is the same test with a real disk of 20 MB, filled with a file.
 func TestFullDisk(t *testing.T) {
 	dir, d := datadirtest.SmallDisk(t), newDisk(nil)
 	s := d.open(t, filepath.Join(dir, "store"), false)

@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// few draws bytes among which escapes, ends, commas and prefixes of each other are common.
+// few generates bytes among which escapes, ends, commas and prefixes of each other are common.
 func few(label string, least int) *rapid.Generator[[]byte] {
 	return rapid.Custom(func(t *rapid.T) []byte {
 		return rapid.SliceOfN(rapid.SampledFrom([]byte{0, 1, 2, ',', 'a', 'b', 0xFE, 0xFF}), least, 5).Draw(t, label)
@@ -29,7 +29,7 @@ func drawCoordinates(t *rapid.T) coordinates {
 	}
 }
 
-// compareCells is HBase's order of cells, with the given order of rows.
+// compareCells compares cells in HBase's order, with the given order of rows.
 func compareCells(a, b coordinates, rows func(a, b []byte) int) int {
 	return cmp.Or(rows(a.row, b.row), bytes.Compare(a.family, b.family), bytes.Compare(a.qualifier, b.qualifier), -cmp.Compare(a.ts, b.ts), -cmp.Compare(a.typ, b.typ))
 }
@@ -62,8 +62,7 @@ func TestKeysSortAsCells(t *testing.T) { checkOrder(t, MetaSpace+1, bytes.Compar
 
 func TestKeysOfMetaSortPartByPart(t *testing.T) { checkOrder(t, MetaSpace, compareMetaRows) }
 
-// compareMetaRows compares table, start key and id one after the other: what is before the first comma, what is behind the
-// last one, and what is between.
+// compareMetaRows compares table, start key and id one after the other: the parts before the first comma, after the last, and in between.
 func compareMetaRows(a, b []byte) int {
 	pa, pb := metaParts(a), metaParts(b)
 	for i := range min(len(pa), len(pb)) {
@@ -86,7 +85,7 @@ func metaParts(row []byte) [][]byte {
 	return [][]byte{table, rest[:last], rest[last+1:]}
 }
 
-// The cases for which hbase:meta has an order of its own.
+// The cases in which hbase:meta has its own order.
 func TestOrderOfMetaRows(t *testing.T) {
 	rows := []string{
 		"t", "t,,1", "t,,99999999999999", "t,\x00,1", "t,\x01,1", "t,+,1", "t,,,1", "t,,,2", "t,,a,1", "t,-,1", "t,a,1", "t,a,2", "t,a,b,1", "t,b,1", "t ,,", "t1,,1", "tt,,1",

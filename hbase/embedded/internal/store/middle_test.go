@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// The middle row has half of the cells before it, give or take the samples' distance; it is never the first row.
+// Half of the cells are before the middle row, give or take the distance of the samples. It is never the first row.
 func TestMiddleRow(t *testing.T) {
 	for _, rows := range []int{0, 1, 2, 3, 1000, 5000} {
 		s := open(t)

@@ -25,7 +25,7 @@ func open(t interface{ Fatal(...any) }) *Store {
 	return s
 }
 
-// modelCell is a cell as applied; the model keeps all of them and decides by definitions, without an order or a cursor.
+// modelCell is a cell as applied. The model keeps all cells and decides by definitions, without an order or a cursor.
 type modelCell struct {
 	row, family, qualifier string
 	ts                     int64
@@ -47,7 +47,7 @@ func (c modelCell) same(d modelCell) bool {
 
 type model []modelCell
 
-// apply adds a cell; one with the same coordinates is replaced.
+// apply adds a cell, or replaces one with the same coordinates.
 func (m *model) apply(c modelCell) {
 	*m = append(slices.DeleteFunc(*m, c.same), c)
 }
@@ -96,7 +96,7 @@ func (m model) visible(f *Family, row, qualifier string, q *Query) (seen []model
 		}
 		seen = append(seen, c)
 		if named && n >= f.MinVersions && expired(f, c, q.Now) {
-			break // HBase returns one expired version more when columns are named
+			break // HBase returns one more expired version if columns are named
 		}
 	}
 	return seen
@@ -123,7 +123,7 @@ func wants(q *Query, f *Family, qualifier string) bool {
 	return false
 }
 
-// read returns what a query finds, one line for each row.
+// read returns the result of a query, one line per row.
 func (m model) read(schema Schema, q *Query) (rows []string) {
 	m = slices.DeleteFunc(slices.Clone(m), func(c modelCell) bool { return c.ttl != NoTTL && c.ts+c.ttl < q.Now })
 	for _, row := range m.distinct(func(c modelCell) string { return c.row }) {
@@ -163,7 +163,7 @@ func inRange(r Range, row string) bool {
 	return (len(r.Start) == 0 || start > 0 || start == 0 && !r.StartExclusive) && (len(r.Stop) == 0 || stop < 0 || stop == 0 && r.StopInclusive)
 }
 
-// readStore returns what the store finds for the query, in the model's notation.
+// readStore returns the store's result of the query in the model's notation.
 func readStore(t *rapid.T, s *Store, schema Schema, q *Query) (rows []string) {
 	r, err := s.NewReader(space, schema, q)
 	if err != nil {
@@ -234,8 +234,8 @@ func drawQuery(t *rapid.T) *Query {
 	return q
 }
 
-// Whatever was put and deleted, reads return what the definitions of HBase's semantics say, before and after a major
-// compaction; and a compaction leaves nothing that its definition drops.
+// Whatever was put and deleted, reads return what the definitions of HBase's semantics demand, before and after a major compaction, and a
+// compaction leaves nothing that it should drop by definition.
 func TestReadsAreAsDefined(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := open(t)
@@ -265,8 +265,8 @@ func TestReadsAreAsDefined(t *testing.T) {
 	})
 }
 
-// checkCompacted reads everything after a compaction: what was visible before and nothing else, not even to a raw scan. Of a
-// family that keeps deleted cells that is not so: a compaction counts them as versions, and may drop an older visible one.
+// checkCompacted reads everything after a compaction: exactly what was visible before, even in a raw scan. It skips families that keep
+// deleted cells: a compaction counts those as versions, and may drop an older visible one.
 func checkCompacted(t *rapid.T, s *Store, schema Schema, m model, q *Query) {
 	for _, f := range schema {
 		if f.KeepDeleted {

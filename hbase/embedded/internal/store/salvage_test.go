@@ -11,7 +11,7 @@ import (
 
 func tableSpace(name string, value []byte) (Space, bool) { return Space(value[0]), name == "table" }
 
-// TestSalvage: whatever becomes of a file, all rows that are in the others are saved; where some are missing the file is named.
+// TestSalvage: whatever happens to a file, all rows in the others are saved; if some are missing, the file is named.
 func TestSalvage(t *testing.T) {
 	for state, dir := range folders(t) {
 		t.Run(state, func(t *testing.T) {
@@ -20,7 +20,7 @@ func TestSalvage(t *testing.T) {
 	}
 }
 
-// salvaged saves what is in a folder of which a file is damaged.
+// salvaged salvages a folder with a damaged file.
 func salvaged(t *testing.T, dir, name string) {
 	t.Helper()
 	to := filepath.Join(t.TempDir(), "saved")
@@ -51,8 +51,8 @@ func salvaged(t *testing.T, dir, name string) {
 	}
 }
 
-// TestSalvageKeepsDeletions: what was deleted, by cell or by range, stays so, and of a cell that was written again the newest is saved,
-// from tables and logs alike.
+// TestSalvageKeepsDeletions: cells deleted one by one or by range stay deleted, and of a cell written more than once the newest version is
+// saved, from sstables and logs alike.
 func TestSalvageKeepsDeletions(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "hbase")
 	s, err := Open(Options{Dir: dir})

@@ -17,7 +17,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// world is the znodes of a test, which it changes.
+// world is the znodes of a test, which can change them.
 type world struct {
 	mu     sync.Mutex
 	znodes map[string][]byte
@@ -53,7 +53,7 @@ func start(t testing.TB) (*Server, *world) {
 	return s, w
 }
 
-// peer is a client that speaks the wire byte by byte, without our client's code.
+// peer is a client that speaks the protocol byte by byte, without our client's code.
 type peer struct {
 	t        *testing.T
 	c        net.Conn
@@ -63,7 +63,7 @@ type peer struct {
 	xid      int32
 }
 
-// greet connects, with a session or without.
+// greet connects, with or without a session.
 func greet(t *testing.T, s *Server, session int64, password []byte) *peer {
 	t.Helper()
 	c, err := net.Dial("tcp", s.Addr())
@@ -103,7 +103,7 @@ func (p *peer) read() *request {
 	return &request{rest: b}
 }
 
-// ask sends a request and returns the answer to it.
+// ask sends a request and returns its answer.
 func (p *peer) ask(op int32, body []byte) (code int32, rest *request) {
 	p.t.Helper()
 	p.xid++
@@ -179,7 +179,7 @@ func TestZnodesAreRead(t *testing.T) {
 	}
 }
 
-// TestWatchesFireOnce: each kind of watch has its event, once, before the answer that shows the change.
+// TestWatchesFireOnce: each kind of watch fires its event once, before the answer that shows the change.
 func TestWatchesFireOnce(t *testing.T) {
 	s, w := start(t)
 	p := greet(t, s, 0, nil)
@@ -206,7 +206,7 @@ func TestWatchesFireOnce(t *testing.T) {
 	}
 	w.set("/hbase/master", "m3")
 	s.Changed()
-	if _, q := p.ask(opGetData, of("/hbase/master", true)); string(q.bytes()) != "m3" { // ask fails if an event comes first
+	if _, q := p.ask(opGetData, of("/hbase/master", true)); string(q.bytes()) != "m3" { // ask fails if an event arrives first
 		t.Error("the data is not the newest")
 	}
 	w.remove("/hbase/master")
@@ -216,8 +216,8 @@ func TestWatchesFireOnce(t *testing.T) {
 	}
 }
 
-// TestSessionsOutliveConnections: a client that comes again has its session, and the events that it missed; one that closed it, or has the
-// wrong password, is refused.
+// TestSessionsOutliveConnections: a client that reconnects keeps its session and gets the events that it missed. One that closed its
+// session, or has the wrong password, is refused.
 func TestSessionsOutliveConnections(t *testing.T) {
 	s, w := start(t)
 	p := greet(t, s, 0, nil)
@@ -253,7 +253,7 @@ func TestSessionsOutliveConnections(t *testing.T) {
 	}
 }
 
-// TestClientsThatDoNotRead are cut off, and hold up nobody.
+// TestClientsThatDoNotRead: clients that do not read are cut off, and delay nobody.
 func TestClientsThatDoNotRead(t *testing.T) {
 	s, w := start(t)
 	slow, other := greet(t, s, 0, nil), greet(t, s, 0, nil)
@@ -262,7 +262,7 @@ func TestClientsThatDoNotRead(t *testing.T) {
 	if err := slow.c.SetWriteDeadline(time.Now().Add(20 * time.Second)); err != nil {
 		t.Fatal(err)
 	}
-	for range 100_000 { // 64 KiB each: more than any buffers between us hold
+	for range 100_000 { // 64 KiB each: more than all buffers between us hold
 		if _, err := slow.c.Write(appendBytes(nil, append(appendInt(appendInt(nil, 1), opGetData), of("/hbase/big", false)...))); err != nil {
 			break
 		}
@@ -272,7 +272,7 @@ func TestClientsThatDoNotRead(t *testing.T) {
 	}
 }
 
-// FuzzRequests: nothing that a client sends ends the server or goes unanswered but a message that is too short or too long.
+// FuzzRequests: nothing that a client sends crashes the server or goes unanswered, except a message that is too short or too long.
 func FuzzRequests(f *testing.F) {
 	f.Add(append(appendInt(appendInt(nil, 1), opGetData), of("/hbase/master", true)...))
 	f.Add(append(appendInt(appendInt(nil, 1), opSetWatches), appendStrings(appendLong(nil, 1), []string{"/a", "b"})...))
@@ -280,7 +280,7 @@ func FuzzRequests(f *testing.F) {
 	f.Add(append(appendInt(appendInt(nil, 1), opSetWatches), 0, 0, 0, 0, 0, 0, 0, 0, 0x7f, 0xff, 0xff, 0xff))
 	s := &Server{tree: map[string]*znode{"/": {}, "/a": {data: []byte("x")}}, conns: map[*conn]struct{}{}}
 	f.Fuzz(func(t *testing.T, frame []byte) {
-		client, ours := net.Pipe() // closed where the queue is full
+		client, ours := net.Pipe() // closed when the queue is full
 		defer client.Close()
 		defer ours.Close()
 		c := &conn{server: s, net: ours, out: make(chan []byte, queued), watches: watches{}}
