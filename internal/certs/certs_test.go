@@ -19,7 +19,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// talk makes both sides of a connection encrypted, and returns what the client's side says of it after an echo.
+// talk encrypts both sides of a connection, and returns the client's error after an echo.
 func talk(t *testing.T, client *Client, server *tls.Config, plainText bool) error {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -82,7 +82,7 @@ func TestOnePortOfBoth(t *testing.T) {
 	}
 }
 
-// What is read of the files is used for a connection that is made afterwards, and only if all of it is good.
+// Changed files are used for later connections, and only if all of them are good.
 func TestFilesAreReadAgain(t *testing.T) {
 	a := certstest.New(t, "a")
 	cert, key := a.Issue(t, certstest.Leaf{Name: "one"})
@@ -105,7 +105,7 @@ func TestFilesAreReadAgain(t *testing.T) {
 	}{
 		{func() {}, true, ""},
 		{func() { os.Remove(key) }, true, "one.key cannot be read: no such file or directory"},
-		{func() {}, true, ""}, // said once
+		{func() {}, true, ""}, // reported once
 		{func() { os.WriteFile(key, []byte("secret"), 0o600) }, true, "one.pem is not a valid pair with key: failed to find any PEM data in key input"},
 		{func() { a.Issue(t, certstest.Leaf{Name: "one"}) }, false, "taken"},
 		{func() { os.WriteFile(a.CA, nil, 0o600) }, false, "ca.pem holds no certificate"},
@@ -118,7 +118,7 @@ func TestFilesAreReadAgain(t *testing.T) {
 	}
 }
 
-// No error says anything of what a key file holds, wherever it was put.
+// No error contains anything from a key file, whichever setting names it.
 func TestKeysAreNotShown(t *testing.T) {
 	a := certstest.New(t, "a")
 	cert, key := a.Issue(t, certstest.Leaf{})
@@ -134,7 +134,7 @@ func TestKeysAreNotShown(t *testing.T) {
 	}
 }
 
-// What a server says of itself is cut and escaped.
+// A server's description of itself is truncated and escaped.
 func TestNamesAreNotTakenAsTheyAre(t *testing.T) {
 	a, b := certstest.New(t, "a\x1b[2J"), certstest.New(t, "b")
 	cert, key := a.Issue(t, certstest.Leaf{Hosts: []string{strings.Repeat("x.", 120) + "y"}})
@@ -147,7 +147,7 @@ func TestNamesAreNotTakenAsTheyAre(t *testing.T) {
 	}
 }
 
-// A caller that goes away is not reported as the server's fault.
+// A cancelled Encrypt is not reported as the server's fault.
 func TestEncryptIsCancelled(t *testing.T) {
 	near, far := net.Pipe()
 	defer far.Close()

@@ -31,7 +31,7 @@ func TestWords(t *testing.T) {
 		{[]string{"show", "--"}, []string{"--half", "--json"}},
 		{[]string{"show", "--half", "l"}, []string{"left"}},
 		{[]string{"show", "-s", ""}, []string{"left", "right"}},
-		{[]string{"show", "--half", "=", "r"}, []string{"--half=right"}}, // as bash takes it apart
+		{[]string{"show", "--half", "=", "r"}, []string{"--half=right"}}, // as bash splits it
 		{[]string{"--json", "se"}, []string{"set"}},
 		{[]string{"set", ""}, nil},
 		{[]string{"nothing", "--no"}, nil},

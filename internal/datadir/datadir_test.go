@@ -14,7 +14,7 @@ import (
 
 var layout = datadir.Layout{"a", "sub*", "sub*/*"}
 
-// folder is a sealed folder of two files, one in a folder of its own.
+// folder returns a sealed folder of two files, one of them in a subfolder.
 func folder(t *testing.T) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "data")
@@ -72,7 +72,7 @@ func TestUnsealNamesWhatIsDamaged(t *testing.T) {
 	}
 }
 
-// TestInventoryFlipped: a byte of the inventory that is not what it was never lets a folder pass as another.
+// TestInventoryFlipped: a changed byte in the inventory never makes a folder pass for another.
 func TestInventoryFlipped(t *testing.T) {
 	dir := folder(t)
 	name := filepath.Join(dir, datadir.InventoryFile)

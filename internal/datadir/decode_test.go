@@ -20,7 +20,7 @@ func FuzzInventory(f *testing.F) {
 	})
 }
 
-// TestInventoryReadsBack: any name comes back as it was.
+// TestInventoryReadsBack: any name is decoded as it was encoded.
 func TestInventoryReadsBack(t *testing.T) {
 	items := []item{{sum: 0xFFFFFFFF, size: 1 << 40, name: "a b\n\"c\"é"}, {name: "x/y"}}
 	got, ok := decode(encode(items))

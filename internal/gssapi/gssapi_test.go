@@ -20,7 +20,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// What is sealed here is opened by gokrb5, and the other way round; checksums are the same.
+// gokrb5 opens what we seal, and the other way round; checksums are equal.
 func TestSealerIsGokrb5s(t *testing.T) {
 	for _, etype := range supported {
 		key, err := newKey(etype)
@@ -63,7 +63,7 @@ const (
 	server = "hbase/localhost"
 )
 
-// peers are a client and a server, and the KDC of both.
+// peers are a client and a server, and their KDC.
 type peers struct {
 	kdc      *gssapitest.KDC
 	login    *Login
@@ -95,7 +95,7 @@ func (p *peers) ticket(t testing.TB) Ticket {
 	return ticket
 }
 
-// contexts are those of both sides after an exchange.
+// contexts returns the contexts of both sides after an exchange.
 func (p *peers) contexts(t testing.TB) (initiator, acceptor *Context) {
 	t.Helper()
 	i := NewInitiator(p.ticket(t))
@@ -144,7 +144,7 @@ func TestContexts(t *testing.T) {
 	}
 }
 
-// rotated turns the body of a token, as Windows does.
+// rotated rotates the body of a token, as Windows does.
 func rotated(token []byte, n int) []byte {
 	binary.BigEndian.PutUint16(token[6:], uint16(n))
 	body := token[headerLen:]
@@ -193,7 +193,7 @@ func TestUnwrapRefuses(t *testing.T) {
 	}
 }
 
-// An answer to another request, one from a peer without the server's key, and anything that is no message end the exchange.
+// An answer to another request, one from a peer without the server's key, and anything that is not a message end the exchange.
 func TestServerMustProveItself(t *testing.T) {
 	p := newPeers(t, supported[0])
 	exchange := func() (*Initiator, []byte) {
@@ -222,7 +222,7 @@ func TestServerMustProveItself(t *testing.T) {
 	}
 }
 
-// A server whose keytab is older than the KDC's key says so, in a token that the client understands.
+// A server whose keytab is older than the KDC's key reports that in a token that the client understands.
 func TestServersKeytabIsOld(t *testing.T) {
 	p := newPeers(t, supported[0])
 	p.kdc.Key(server)
@@ -257,7 +257,7 @@ func TestServersClock(t *testing.T) {
 	}
 }
 
-// run makes a client and a server talk until one fails or both are done.
+// run runs a client and a server against each other until one fails or both are done.
 func run(c *Client, s *Server) error {
 	var challenge []byte
 	for !c.Done() || !s.Done() {
@@ -305,7 +305,7 @@ func TestProtectionIsAgreed(t *testing.T) {
 	}
 }
 
-// The client's choice is held to the offer too.
+// The server checks the client's choice against its offer.
 func TestServerRefusesAnotherChoice(t *testing.T) {
 	p := newPeers(t, supported[0])
 	client, server := NewClient(p.ticket(t), Auth), NewServer(p.acceptor, Conf)
@@ -341,7 +341,8 @@ func TestStream(t *testing.T) {
 		}
 		go func() {
 			defer theirs.Close()
-			_, _ = io.CopyBuffer(struct{ io.Writer }{server}, io.LimitReader(struct{ io.Reader }{server}, int64(len(want))), make([]byte, 1000)) // the test sees what is missing
+			// Errors show up as missing bytes.
+			_, _ = io.CopyBuffer(struct{ io.Writer }{server}, io.LimitReader(struct{ io.Reader }{server}, int64(len(want))), make([]byte, 1000))
 		}()
 		go func() { _, _ = client.Write(want) }() // as above
 		got := make([]byte, len(want))
@@ -367,7 +368,7 @@ func TestStreamHoldsLengthsToItsLimit(t *testing.T) {
 	}
 }
 
-// FuzzAccept gives an acceptor any bytes: it must not panic, and nothing but a request with a ticket is accepted.
+// FuzzAccept gives an acceptor arbitrary bytes: it must not panic, and must accept only a request with a ticket.
 func FuzzAccept(f *testing.F) {
 	p := newPeers(f, supported[0])
 	request, err := NewInitiator(p.ticket(f)).Request()
@@ -383,7 +384,7 @@ func FuzzAccept(f *testing.F) {
 	})
 }
 
-// FuzzFinish gives an initiator any answer, as it is and in the frame of a token: none but the server's is taken.
+// FuzzFinish gives an initiator arbitrary answers, raw and framed as a token: it must accept only the server's.
 func FuzzFinish(f *testing.F) {
 	p := newPeers(f, supported[0])
 	ticket := p.ticket(f)
@@ -412,7 +413,7 @@ func FuzzFinish(f *testing.F) {
 	})
 }
 
-// FuzzUnwrap gives a context any token with the right number: none is one.
+// FuzzUnwrap gives a context arbitrary tokens with the right sequence number: it must accept none.
 func FuzzUnwrap(f *testing.F) {
 	keys := types.EncryptionKey{KeyType: supported[0], KeyValue: make([]byte, 32)}
 	peer := func() *Context {

@@ -18,7 +18,7 @@ import (
 	"brine/internal/gssapi/gssapitest"
 )
 
-// Every reason why there is no ticket is named, with what to do about it.
+// Every reason why there is no ticket is stated, with the fix.
 func TestLoginSaysWhyNot(t *testing.T) {
 	kdc := gssapitest.NewKDC(realm)
 	keytab, conf := kdc.Keytab(t, "brine", server), kdc.Conf(t, "kdc:88")
@@ -86,7 +86,7 @@ func TestLoginSaysWhyNot(t *testing.T) {
 	}
 }
 
-// What no KDC is needed for is said before any is asked.
+// Errors that need no KDC are reported before any is contacted.
 func TestLoginChecksItsFiles(t *testing.T) {
 	kdc := gssapitest.NewKDC(realm)
 	keytab, conf := kdc.Keytab(t, "brine"), kdc.Conf(t, "kdc:88")
@@ -124,7 +124,7 @@ func TestLoginChecksItsFiles(t *testing.T) {
 	}
 }
 
-// The second KDC is asked where the first does not answer.
+// If the first KDC does not answer, the second one is asked.
 func TestAnotherKDC(t *testing.T) {
 	kdc := gssapitest.NewKDC(realm)
 	dead := errors.New("connection refused")
@@ -147,7 +147,7 @@ func TestAnotherKDC(t *testing.T) {
 	}
 }
 
-// Tickets of a minute are had for hours; a KDC that is away for a while is reported, and missed by nobody.
+// A login with tickets of a minute works for hours; a KDC that is unreachable for a while is reported, and no caller notices.
 func TestRenewal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		kdc := gssapitest.NewKDC(realm)
@@ -185,7 +185,7 @@ func TestRenewal(t *testing.T) {
 			t.Errorf("no KDC for 2 minutes: %v, %d warnings", away, warned.Load())
 		}
 		kdc.Set(func(f *gssapitest.Faults) { f.Down = false })
-		kdc.Key("brine") // meanwhile the keytab was changed
+		kdc.Key("brine") // meanwhile the keytab has changed
 		kdc.WriteKeytab(t, file, "brine")
 		if _, err := l.Ticket(t.Context(), server); err != nil {
 			t.Errorf("it is back: %v", err)
@@ -193,7 +193,7 @@ func TestRenewal(t *testing.T) {
 	})
 }
 
-// A ticket cache is read again when another one is there, and its ticket is renewed when none is.
+// A ticket cache is read again if it has a newer ticket; otherwise its ticket is renewed.
 func TestTicketCache(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		kdc := gssapitest.NewKDC(realm)
@@ -232,7 +232,7 @@ func TestTicketCache(t *testing.T) {
 	})
 }
 
-// writeCache logs in and writes what kinit would, but for when it ends.
+// writeCache logs in and writes what kinit would, with the given expiry.
 func writeCache(t *testing.T, kdc *gssapitest.KDC, until, renewable time.Duration) string {
 	t.Helper()
 	kdc.Set(func(f *gssapitest.Faults) { f.Renew, f.Life = renewable, until.Abs() })
@@ -301,7 +301,7 @@ func encodeCache(t testing.TB, got Ticket) []byte {
 	return b
 }
 
-// FuzzCache decodes any bytes as a ticket cache.
+// FuzzCache decodes arbitrary bytes as a ticket cache.
 func FuzzCache(f *testing.F) {
 	p := newPeers(f, supported[0])
 	p.login.busy <- struct{}{}

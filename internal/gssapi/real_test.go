@@ -23,7 +23,8 @@ func realLogin(t *testing.T, kdc *testenv.KDC, o Options) *Login {
 	return l
 }
 
-// Initiator and acceptor agree by the tickets of MIT's KDC, of every encryption type, with a keytab and with the ticket cache of kinit.
+// Initiator and acceptor authenticate with tickets of MIT's KDC, for every encryption type, with a keytab and with the ticket cache of
+// kinit.
 func TestRealKDC(t *testing.T) {
 	kdc := testenv.StartKDC(t)
 	for _, etype := range []string{"aes256-cts", "aes128-cts", "aes128-sha2"} {
@@ -59,7 +60,7 @@ func TestRealKDC(t *testing.T) {
 	}
 }
 
-// What MIT's KDC answers is understood.
+// The answers of MIT's KDC are understood.
 func TestRealKDCRefuses(t *testing.T) {
 	kdc := testenv.StartKDC(t)
 	for _, p := range []string{"brine", "old", "gone", "expired", "hbase/localhost"} {
@@ -128,7 +129,7 @@ func TestRealKDCRefuses(t *testing.T) {
 	})
 }
 
-// A renewable ticket of kinit is renewed by the KDC.
+// The KDC renews a renewable ticket of kinit.
 func TestRealKDCRenews(t *testing.T) {
 	kdc := testenv.StartKDC(t)
 	for _, p := range []string{"brine", "hbase/localhost"} {

@@ -10,7 +10,7 @@ import (
 	"brine/internal/guard"
 )
 
-// peer is a connection that knows whether it was closed.
+// peer is a connection that records that it was closed.
 type peer struct {
 	net.Conn
 	name   string
@@ -22,7 +22,7 @@ func (p *peer) Close() error {
 	return nil
 }
 
-// encrypted takes leave of its peer when it is closed, and may wait for it.
+// encrypted says goodbye to its peer when it is closed, which may block.
 type encrypted struct {
 	*peer
 	t *testing.T
@@ -35,7 +35,8 @@ func (e *encrypted) Close() error {
 	return nil
 }
 
-// TestWhoMakesRoom: idle ones, then those whose request has not come, then those that are worked on; of each the oldest.
+// TestWhoMakesRoom: idle connections first, then those whose request has not arrived, then those being handled; within each stage the
+// oldest.
 func TestWhoMakesRoom(t *testing.T) {
 	var closed []string
 	c := guard.NewConnections(7)
@@ -45,7 +46,7 @@ func TestWhoMakesRoom(t *testing.T) {
 		c.Changed(conns[name], http.StateNew)
 	}
 	for name, conn := range conns {
-		if name != "asking 2" { // of which nothing has come
+		if name != "asking 2" { // nothing of its request has arrived
 			c.Changed(conn, http.StateActive)
 		}
 	}
@@ -62,7 +63,7 @@ func TestWhoMakesRoom(t *testing.T) {
 	if !slices.Equal(closed, want) {
 		t.Errorf("closed were %q, not %q", closed, want)
 	}
-	c.Changed(conns["idle 1"], http.StateActive) // its server does not know yet
+	c.Changed(conns["idle 1"], http.StateActive) // its server has not noticed yet
 	c.Begun(c.Context(context.Background(), conns["idle 1"]))
 	c.Begun(context.Background())
 	if len(closed) != len(want) {
@@ -70,7 +71,7 @@ func TestWhoMakesRoom(t *testing.T) {
 	}
 }
 
-// TestTricklingMakesNobodyYounger: one that sends its header byte by byte, or a new request behind another, is as old as its request.
+// TestTricklingMakesNobodyYounger: sending a header byte by byte, or pipelining another request, does not reset a connection's age.
 func TestTricklingMakesNobodyYounger(t *testing.T) {
 	var closed []string
 	c := guard.NewConnections(2)
@@ -84,7 +85,7 @@ func TestTricklingMakesNobodyYounger(t *testing.T) {
 	}
 }
 
-// TestAStormOfConnections: of 100,000 that come and ask nothing none takes the place of one that has asked.
+// TestAStormOfConnections: none of 100,000 connections that send nothing takes the place of one that has sent a request.
 func TestAStormOfConnections(t *testing.T) {
 	var closed []string
 	const most, attempts = 10_000, 100_000

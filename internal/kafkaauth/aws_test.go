@@ -17,7 +17,7 @@ import (
 	"github.com/segmentio/kafka-go/sasl"
 )
 
-// signingKey derives the key that signs requests of a day to a service, as AWS has published it (Signature Version 4).
+// signingKey derives the key that signs a day's requests to a service, as published by AWS (Signature Version 4).
 func signingKey(secret, day, region, service string) []byte {
 	key := []byte("AWS4" + secret)
 	for _, part := range []string{day, region, service, "aws4_request"} {
@@ -32,13 +32,13 @@ func mac(key []byte, text string) []byte {
 	return h.Sum(nil)
 }
 
-// msk is a broker of Amazon MSK that knows secrets of users by the ids of their keys.
+// msk is a broker of Amazon MSK that knows users' secrets by key id.
 type msk struct {
 	host, region string
 	secrets      map[string]string
 }
 
-// accepts checks a request by the published rules, sharing no code with who made it.
+// accepts checks a request by the published rules, without code shared with the signer.
 func (b *msk) accepts(request []byte, now time.Time) error {
 	var said map[string]string
 	if err := json.Unmarshal(request, &said); err != nil {
@@ -57,7 +57,7 @@ func (b *msk) accepts(request []byte, now time.Time) error {
 	if want := day + "/" + b.region + "/kafka-cluster/aws4_request"; scope != want {
 		return fmt.Errorf("scope %s, want %s", scope, want)
 	}
-	var query []string // by names as they are written in a URL
+	var query []string // ordered by name, as written in a URL
 	for _, name := range []string{"Action", "X-Amz-Algorithm", "X-Amz-Credential", "X-Amz-Date", "X-Amz-Expires", "X-Amz-Security-Token",
 		"X-Amz-SignedHeaders"} {
 		if value, ok := said[strings.ToLower(name)]; ok {
@@ -75,7 +75,7 @@ func (b *msk) accepts(request []byte, now time.Time) error {
 	return nil
 }
 
-// The key of the example that AWS publishes, so that what checks signatures here is right.
+// The key of AWS's published example shows that the signature check here is right.
 func TestSigningKey(t *testing.T) {
 	got := hex.EncodeToString(signingKey("wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY", "20150830", "us-east-1", "iam"))
 	if want := "c4afb1cc5771d871763a393e44b703571b55cc28424d1a5e86da6ed3c154a4b9"; got != want {
@@ -83,7 +83,7 @@ func TestSigningKey(t *testing.T) {
 	}
 }
 
-// A broker that checks signatures takes ours, of keys with and without a session, and none that another secret has made; the secret itself is
+// A broker that checks signatures accepts ours, made with and without a session, and none made with another secret. The secret itself is
 // not sent.
 func TestRequestsAreSignedForAmazonMSK(t *testing.T) {
 	const host = "b-1.orders.abc123.c2.kafka.eu-central-1.amazonaws.com"
@@ -91,7 +91,7 @@ func TestRequestsAreSignedForAmazonMSK(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		keys AWSKeys
-		says string // nothing: let in
+		says string // empty: accepted
 	}{
 		{"keys of a user", AWSKeys{ID: "AKIAORDERS", Secret: "s3cret/with+signs="}, ""},
 		{"keys of a role", AWSKeys{ID: "AKIAORDERS", Secret: "s3cret/with+signs=", Session: "a token/of+a role=="}, ""},
@@ -121,7 +121,7 @@ func TestRequestsAreSignedForAmazonMSK(t *testing.T) {
 	}
 }
 
-// Keys that have changed sign the next connection's request.
+// The next connection's request is signed with changed keys.
 func TestChangedKeysSignTheNextRequest(t *testing.T) {
 	keys := AWSKeys{ID: "AKIAONE", Secret: "one"}
 	m := AWS(func() AWSKeys { return keys })
@@ -139,7 +139,7 @@ func TestChangedKeysSignTheNextRequest(t *testing.T) {
 	}
 }
 
-// A name that says no region is taken with AWS_REGION; without, the error says what helps.
+// For a name without a region AWS_REGION is used; if that is not set, the error says what to do.
 func TestRegionOfABroker(t *testing.T) {
 	t.Setenv("AWS_REGION", "")
 	t.Setenv("AWS_DEFAULT_REGION", "")

@@ -17,7 +17,7 @@ import (
 
 const brokers = "kafka/localhost"
 
-// realm is a KDC, with a broker's keytab and a client's.
+// realm returns a KDC, a broker's keytab and a client.
 func realm(t *testing.T) (kdc *gssapitest.KDC, broker string, client Kerberos) {
 	t.Helper()
 	kdc = gssapitest.NewKDC("TEST.EXAMPLE")
@@ -26,7 +26,7 @@ func realm(t *testing.T) (kdc *gssapitest.KDC, broker string, client Kerberos) {
 		Principal: "brine", Keytab: kdc.Keytab(t, "brine"), Krb5Conf: kdc.Conf(t, "kdc"), Dial: kdc.Dial}}
 }
 
-// meet has a client and a broker authenticate each other as Kafka does: the broker answers each token, the last with nothing.
+// meet makes a client and a broker authenticate each other as in Kafka: the broker answers each token, the last one with nothing.
 func meet(t *testing.T, m *kerberos, keytab string) error {
 	t.Helper()
 	acceptor, err := gssapi.NewAcceptor(keytab)
@@ -54,7 +54,8 @@ func meet(t *testing.T, m *kerberos, keytab string) error {
 	}
 }
 
-// Client and broker prove themselves, with one ticket for all connections; after the broker's keys have changed, the second try has another.
+// Client and broker authenticate with one ticket for all connections; after the broker's keys have changed, the second attempt uses a new
+// one.
 func TestKerberosToABroker(t *testing.T) {
 	kdc, broker, client := realm(t)
 	m := client.Mechanism().(*kerberos)
@@ -77,7 +78,7 @@ func TestKerberosToABroker(t *testing.T) {
 	}
 }
 
-// Each failure says its cause, and whether another try may help.
+// Each failure states its cause, and whether a retry may help.
 func TestFailuresOfKerberos(t *testing.T) {
 	for name, c := range map[string]struct {
 		spoil func(kdc *gssapitest.KDC, client *Kerberos)
@@ -113,7 +114,7 @@ func TestFailuresOfKerberos(t *testing.T) {
 	}
 }
 
-// A keytab that comes later is read then.
+// A keytab that appears later is read then.
 func TestKeytabThatComesLater(t *testing.T) {
 	kdc, broker, client := realm(t)
 	client.Keytab = filepath.Join(t.TempDir(), "later")

@@ -28,23 +28,24 @@ import (
 	"brine/internal/testenv"
 )
 
-// brokersOf are the listeners that a row is tried on.
+// brokersOf are the listeners that a row is tested on.
 type brokersOf struct {
-	plain    string // of the real broker, which takes everybody
+	plain    string // of the real broker, without authentication
 	secured  testenv.SecuredKafka
 	kerberos testenv.KerberosKafka
 	ca       *tls.Config
-	user     string // whom the real broker knows, with the password of that name
+	user     string // a user that the real broker knows, with the password below
 	password string
 }
 
-// shownBy is what a client brings: nil of either is none of it.
+// shownBy is what a client presents; nil means nothing.
 type shownBy struct {
 	tls  *tls.Config
 	sasl sasl.Mechanism
 }
 
-// matrix is who comes with what to a real Kafka. Empty says: let in; else the error has that text. The rows are those of docs/security.md.
+// matrix lists what clients present to a real Kafka. If says is empty they are accepted; otherwise the error contains it. The rows are
+// those of docs/security.md.
 var matrix = []struct {
 	mechanism, with string
 	broker          func(b *brokersOf) string
@@ -94,7 +95,7 @@ func trusting(t *testing.T, ca string) *tls.Config {
 	return &tls.Config{RootCAs: roots}
 }
 
-// certificate shows one that the broker's authority has signed, or another.
+// certificate presents a certificate signed by the broker's authority, or by another one.
 func certificate(l certstest.Leaf, known bool) func(*testing.T, *brokersOf) shownBy {
 	return func(t *testing.T, b *brokersOf) shownBy {
 		by := certstest.New(t, "unknown")
@@ -118,7 +119,7 @@ func byTLS(m sasl.Mechanism) func(*testing.T, *brokersOf) shownBy {
 func password(algorithm scram.Algorithm, user, password string) sasl.Mechanism {
 	m, err := scram.Mechanism(algorithm, user, password)
 	if err != nil {
-		panic(err) // the texts above are all that go in
+		panic(err) // only the texts above are parsed
 	}
 	return m
 }
@@ -129,7 +130,7 @@ func byPassword(algorithm scram.Algorithm, other string) func(*testing.T, *broke
 	}
 }
 
-// bearerOf is a token without a signature.
+// bearerOf returns an unsigned token.
 func bearerOf(scope string, life time.Duration) string {
 	now := time.Now()
 	return jwt(fmt.Sprintf(`{"sub":"brine","scope":%q,"iat":%d,"exp":%d}`, scope, now.Add(life-time.Hour).Unix(), now.Add(life).Unix()))
@@ -170,14 +171,14 @@ func byTicket(change func(*testing.T, *Kerberos)) func(*testing.T, *brokersOf) s
 	}
 }
 
-// clientOf is a client of one broker, whose connections end with the test.
+// clientOf returns a client of one broker; its connections end with the test.
 func clientOf(t *testing.T, broker string, s shownBy) *kafka.Client {
 	transport := &kafka.Transport{TLS: s.tls, SASL: s.sasl, DialTimeout: 10 * time.Second, Dial: (&net.Dialer{}).DialContext}
 	t.Cleanup(transport.CloseIdleConnections)
 	return &kafka.Client{Addr: kafka.TCP(broker), Transport: transport, Timeout: 20 * time.Second}
 }
 
-// realBrokers returns the real brokers, of which that of the listeners knows a user.
+// realBrokers returns the real brokers, with a user created on the one with the listeners.
 func realBrokers(t *testing.T) *brokersOf {
 	t.Helper()
 	b := &brokersOf{plain: testenv.Kafka(t)[0], secured: testenv.KafkaSecured(t), kerberos: testenv.KafkaKerberos(t), user: testenv.Name(t), password: rand.Text()}
@@ -221,7 +222,7 @@ func TestMatrixOnARealKafka(t *testing.T) {
 	}
 }
 
-// The embedded Kafka takes everybody who comes in plain text without credentials, and nobody else.
+// The embedded Kafka accepts clients in plain text without credentials, and no others.
 func TestMatrixOnTheEmbeddedKafka(t *testing.T) {
 	addr := testenv.KafkaFake(t, 1).ListenAddrs()[0]
 	unknown := trusting(t, certstest.New(t, "servers").CA)
@@ -243,8 +244,8 @@ func TestMatrixOnTheEmbeddedKafka(t *testing.T) {
 	}
 }
 
-// A broker ends connections with their tokens [connections.max.reauth.ms, or the end of the token if that is sooner]: a client goes on with
-// another token on another connection, and a call that was cut off succeeds when it is made again.
+// A broker ends connections with their tokens [connections.max.reauth.ms, or the token's expiry if that is sooner]. A client continues with
+// another token on another connection, and a call that was cut off succeeds on retry.
 func TestConnectionsEndWithTheirTokens(t *testing.T) {
 	t.Parallel()
 	secured := testenv.KafkaSecured(t)
@@ -266,7 +267,7 @@ func TestConnectionsEndWithTheirTokens(t *testing.T) {
 
 var update = flag.Bool("update", false, "write the matrix of docs/security.md again")
 
-// TestSecurityMatrix holds the page to the table of the test.
+// TestSecurityMatrix compares the page with the test's table.
 func TestSecurityMatrix(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("| mechanism | with | Kafka 4.3.1 | brine says |\n|---|---|---|---|\n")

@@ -19,13 +19,13 @@ import (
 	"github.com/segmentio/kafka-go/sasl"
 )
 
-// jwt makes an unsigned token with those claims.
+// jwt returns an unsigned token with the claims.
 func jwt(claims string) string {
 	b64 := base64.RawURLEncoding
 	return b64.EncodeToString([]byte(`{"alg":"none"}`)) + "." + b64.EncodeToString([]byte(claims)) + "."
 }
 
-// endpoint issues tokens to the client brine with the secret hunter2 in the order of its answers, the last one again and again.
+// endpoint issues tokens to the client brine with the secret hunter2. It returns its answers in order, and the last one repeatedly.
 type endpoint struct {
 	*httptest.Server
 	asked atomic.Int64
@@ -37,15 +37,15 @@ func serveTokens(t *testing.T, answers ...string) *endpoint {
 	return serveTokensWith(t, func() string { return answers[min(int(asked.Add(1)), len(answers))-1] })
 }
 
-// serveTokensWith is serveTokens with answers that are made when they are asked for.
+// serveTokensWith is serveTokens with answers made on demand.
 func serveTokensWith(t *testing.T, next func() string) *endpoint {
 	e := &endpoint{}
 	e.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		e.asked.Add(1)
-		_ = r.ParseForm() // what is missing then is empty
+		_ = r.ParseForm() // missing values are empty
 		e.form.Store(r.Form.Encode())
 		user, password, basic := r.BasicAuth()
-		if !basic { // the second way, which is tried after a refusal of the first
+		if !basic { // the second method, tried after the first is refused
 			user, password = r.Form.Get("client_id"), r.Form.Get("client_secret")
 		}
 		answer := next()
@@ -73,14 +73,14 @@ func (e *endpoint) client(secret string) OAuth {
 	return OAuth{TokenURL: e.URL, ClientID: "brine", Secret: func() string { return secret }}
 }
 
-// start begins an exchange and returns what is sent first.
+// start begins an exchange and returns the first message.
 func start(t *testing.T, m sasl.Mechanism) (sasl.StateMachine, string, error) {
 	t.Helper()
 	s, first, err := m.Start(sasl.WithMetadata(t.Context(), &sasl.Metadata{Host: "localhost", Port: 9092}))
 	return s, string(first), err
 }
 
-// A token of the endpoint is shown as RFC 7628 has it, with the extensions in order, and used until a sixth of its life is left.
+// A token of the endpoint is sent as in RFC 7628, with the extensions in order, and used until a sixth of its life is left.
 func TestTokensAreUsedWhileTheyAreFresh(t *testing.T) {
 	e := serveTokens(t, issued("one", 600), issued("two", 600))
 	o := e.client("hunter2")
@@ -106,7 +106,7 @@ func TestTokensAreUsedWhileTheyAreFresh(t *testing.T) {
 	}
 }
 
-// While the endpoint is out of service a token that has not ended goes on, and one that a broker refused does not.
+// While the endpoint is out of service, an unexpired token stays in use, but not one that a broker refused.
 func TestRefusedTokensAreNotShownAgain(t *testing.T) {
 	e := serveTokens(t, issued("one", 600), `503|{"error":"temporarily_unavailable"}`)
 	b := e.client("hunter2").Mechanism().(*bearer)
@@ -127,7 +127,7 @@ func TestRefusedTokensAreNotShownAgain(t *testing.T) {
 	}
 }
 
-// Each failure says what is wrong and what helps, whether it may pass, and never the secret, which the endpoint repeats.
+// Each failure states the cause, the fix and whether it may pass, and never the secret, which the endpoint repeats.
 func TestFailuresOfTokens(t *testing.T) {
 	closed := serveTokens(t, issued("one", 60))
 	closed.Close()
@@ -178,7 +178,7 @@ func TestFailuresOfTokens(t *testing.T) {
 	}
 }
 
-// Many connections at once ask the endpoint once, and one that may not wait longer says so.
+// Many concurrent connections ask the endpoint once, and one that may not wait longer reports that.
 func TestOneQuestionAtATime(t *testing.T) {
 	e := serveTokens(t, issued("one", 600))
 	b := e.client("hunter2").Mechanism().(*bearer)
@@ -206,7 +206,7 @@ func TestOneQuestionAtATime(t *testing.T) {
 	}
 }
 
-// Whatever a token holds, its claims are read or are not there.
+// Whatever a token contains, its claims are either read or missing.
 func FuzzClaims(f *testing.F) {
 	for _, s := range []string{"", "a.b.c", jwt(`{"exp":1e300,"nbf":-1}`), jwt(`{"exp":"no"}`), jwt(`{"exp":1700000000.5,"iat":1600000000}`)} {
 		f.Add(s)

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// pair is a server and a client that is connected with it.
+// pair is a server and a client connected to it.
 type pair struct {
 	server, client *Place
 	addr           string
@@ -36,7 +36,7 @@ func connect(t *testing.T) *pair {
 	return p
 }
 
-// answers has the server send some bytes, and returns what the client reads, and after how long.
+// answers makes the server send some bytes, and returns what the client reads and how long that takes.
 func (p *pair) answers(t *testing.T, bytes string) (string, time.Duration, error) {
 	t.Helper()
 	began := time.Now()
@@ -55,7 +55,7 @@ func (p *pair) answers(t *testing.T, bytes string) (string, time.Duration, error
 	return string(buf[:n]), time.Since(began), failed
 }
 
-// Each thing that can be wrong with a place is felt at the other end, and ends.
+// Each fault of a place affects the other end, and ends.
 func TestFaultsAreFeltAndEnd(t *testing.T) {
 	for _, c := range []struct {
 		name       string
@@ -107,7 +107,7 @@ func TestAnswersThatComeTwice(t *testing.T) {
 	})
 }
 
-// What was sent before a close arrives, and then the end; a place beside everything is reached by no fault of a server's.
+// What was sent before a close arrives, followed by EOF; faults of servers do not affect an aside place.
 func TestCloseAndAside(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := connect(t)

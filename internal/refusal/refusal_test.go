@@ -12,7 +12,7 @@ func TestBound(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		settled int
-		want    int // allowed of 1,000 asked for in one minute
+		want    int // allowed out of 1,000 in one minute
 	}{
 		{"a quiet topic", 0, 3},
 		{"some", 500, 5},

@@ -17,7 +17,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// sheet is where the lines go; it may be written to from timers.
+// sheet collects the lines; timers may write to it.
 type sheet struct {
 	mu  sync.Mutex
 	buf bytes.Buffer
@@ -55,7 +55,7 @@ func TestARepeatedLineIsPrintedOncePerInterval(t *testing.T) {
 		for i := range 100 {
 			log.Warn("broker does not answer", "error", errors.New("refused"))
 			if i == 0 {
-				time.Sleep(500 * time.Millisecond) // so that no line comes at the end of an interval
+				time.Sleep(500 * time.Millisecond) // so that no line coincides with the end of an interval
 			}
 			time.Sleep(time.Second)
 		}
@@ -108,7 +108,7 @@ func kept(h *Handler) (lines, messages int) {
 	return len(h.all.recent), len(h.all.kinds)
 }
 
-// A message whose attributes are never the same does not fill the log, nor memory.
+// A message whose attributes always differ fills neither the log nor memory.
 func TestLinesThatDifferEachTimeAreTakenAsOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var s sheet

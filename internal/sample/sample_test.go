@@ -13,7 +13,7 @@ import (
 	"brine/internal/sample"
 )
 
-// The sums change only when the sample does, and every stated count with it.
+// The sums change only if the sample does, and with it every published count.
 func TestAlwaysTheSame(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -152,7 +152,7 @@ func TestOrders(t *testing.T) {
 	}
 }
 
-// What is asked for more of begins with the same waybills and orders.
+// A larger sample contains the same waybills and orders as a smaller one.
 func TestMoreOfTheSame(t *testing.T) {
 	few, many := map[string]bool{}, map[string]bool{}
 	for e := range sample.Orders(20) {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestLimiterCutsOffWhoMakesNoProgress plays connections by name: +a joins, -a leaves, a asks or reads, a5 holds 5 bytes more, a-5 fewer.
+// TestLimiterCutsOffWhoMakesNoProgress plays connections by name: +a joins, -a leaves, a makes progress, a5 holds 5 bytes more, a-5 fewer.
 func TestLimiterCutsOffWhoMakesNoProgress(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -46,7 +46,7 @@ func TestLimiterCutsOffWhoMakesNoProgress(t *testing.T) {
 	}
 }
 
-// named is a connection that can only be closed, and notes its name then.
+// named is a connection that can only be closed; it then records its name.
 type named struct {
 	net.Conn
 	name   string

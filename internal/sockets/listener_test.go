@@ -71,7 +71,7 @@ func TestAcceptGoesOnAfterErrors(t *testing.T) {
 	})
 }
 
-// Close ends an accept at once, also one that waits before it tries again.
+// Close ends an accept at once, even one that waits before a retry.
 func TestCloseEndsAccept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		broken := errors.New("broken for ever")
@@ -79,7 +79,7 @@ func TestCloseEndsAccept(t *testing.T) {
 		l := Listener(f, nil)
 		ended := make(chan error)
 		go func() { _, err := l.Accept(); ended <- err }()
-		time.Sleep(700 * time.Millisecond) // it waits for 640 ms from 635 ms on
+		time.Sleep(700 * time.Millisecond) // it waits for 640 ms, starting at 635 ms
 		began := time.Now()
 		l.Close()
 		if err := <-ended; !errors.Is(err, broken) || time.Since(began) != 0 {

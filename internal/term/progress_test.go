@@ -15,7 +15,7 @@ func TestWordsOfProgress(t *testing.T) {
 		{time.Minute, 0, 0, 100, "0s"}, // there was nothing to do
 		{time.Minute, 0, 9, 0, "?"},
 		{time.Minute, 1, 3, 25, "3m0s"},
-		{time.Second, 4, 1, 80, "300ms"}, // of 250, by tenths below ten seconds
+		{time.Second, 4, 1, 80, "300ms"}, // out of 250; tenths below ten seconds
 		{time.Second, 4, 60, 6.25, "15s"},
 		{time.Minute, 5, 0, 100, "0s"},
 	} {

@@ -15,11 +15,11 @@ var escapes = []struct{ text, line, written string }{
 	{"\x1b]0;title\a", `\x1b]0;title\x07`, `\x1b]0;title\x07`},
 	{"a\nb\tc\r", `a\nb\tc\x0d`, "a\nb\tc\\x0d"},
 	{"\u009b2J\x7f\u0085", `\u009b2J\u007f\u0085`, `\u009b2J\u007f\u0085`},
-	{"\x9b2J", `\x9b2J`, `\x9b2J`}, // CSI in a terminal that takes bytes
+	{"\x9b2J", `\x9b2J`, `\x9b2J`}, // CSI in an 8-bit terminal
 	{"a\u202eb\u2066c\u2069\u202a", `a\u202eb\u2066c\u2069\u202a`, `a\u202eb\u2066c\u2069\u202a`},
 	{"\u2028\u2029", `\u2028\u2029`, `\u2028\u2029`},
 	{"\xff\xe7\xbb", `\xff\xe7\xbb`, `\xff\xe7\xbb`},
-	{"\ufffd", "\ufffd", "\ufffd"}, // as it was sent
+	{"\ufffd", "\ufffd", "\ufffd"}, // as sent
 	{"👩‍🔧 אב", "👩‍🔧 אב", "👩‍🔧 אב"},
 }
 
@@ -34,7 +34,7 @@ func TestEscapes(t *testing.T) {
 	}
 }
 
-// written writes a text in pieces of so many bytes.
+// written writes a text in pieces of the given number of bytes.
 func written(t *testing.T, text string, piece int) string {
 	t.Helper()
 	var out bytes.Buffer
@@ -52,7 +52,7 @@ func written(t *testing.T, text string, piece int) string {
 	return out.String()
 }
 
-// However a text is cut into writes, what comes out is the same, is UTF-8 and holds nothing that acts; JSON stays the JSON that it was.
+// However a text is split into writes, the output is the same, is UTF-8 and has nothing that a terminal acts on; JSON keeps its meaning.
 func FuzzWriter(f *testing.F) {
 	for _, x := range escapes {
 		f.Add(x.text)
@@ -84,7 +84,7 @@ func FuzzWriter(f *testing.F) {
 	})
 }
 
-// onlyBreaks reports whether line breaks and tabs are all that acts in a text.
+// onlyBreaks reports whether a terminal acts only on line breaks and tabs in a text.
 func onlyBreaks(text string) bool {
 	return strings.IndexFunc(text, func(r rune) bool { return acts(r) && r != '\n' && r != '\t' }) < 0
 }

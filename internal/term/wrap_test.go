@@ -14,10 +14,10 @@ func TestWrap(t *testing.T) {
 	}{
 		{"  ", "split the region", 40, []string{"  split the region"}},
 		{"  do: ", "split the region", 15, []string{"  do: split the", "      region"}},
-		{"  ", "split the region", 11, []string{"  split the", "  region"}}, // as wide as the line is
+		{"  ", "split the region", 11, []string{"  split the", "  region"}}, // exactly as wide as the line
 		{"  ", "split averyveryverylongkey now", 12, []string{"  split", "  averyveryverylongkey", "  now"}},
 		{"", "绿茶 红茶 x", 9, []string{"绿茶 红茶", "x"}}, // each two columns wide
-		{"", "a  b", 10, []string{"a  b"}},         // a key may hold two spaces
+		{"", "a  b", 10, []string{"a  b"}},         // a key may contain two spaces
 		{"  note: ", "", 3, []string{"  note: "}},
 	} {
 		if diff := cmp.Diff(x.want, wrap(x.head, x.text, x.columns)); diff != "" {

@@ -43,7 +43,7 @@ func TestRealKafkaAnswers(t *testing.T) {
 	countPartitions(t, testenv.Kafka(t)[0], topic, 2)
 }
 
-// countPartitions waits until a topic that was just made is there: a broker answers before it knows of it itself.
+// countPartitions waits until a new topic is known: a broker answers before it knows the topic itself.
 func countPartitions(t *testing.T, addr, topic string, want int) {
 	t.Helper()
 	conn, err := kafka.DialContext(context.Background(), "tcp", addr)
@@ -122,7 +122,7 @@ func TestNamesAreUniqueAndFitEveryServer(t *testing.T) {
 	})
 }
 
-// record stands in for a test and says how it ended.
+// record stands in for a test and records how it ended.
 type record struct {
 	testing.TB
 	skipped, failed string

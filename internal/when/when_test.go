@@ -32,7 +32,7 @@ func TestAgo(t *testing.T) {
 	}
 }
 
-// FuzzTime: whatever is written ends in a time or in an error of our own words.
+// FuzzTime: any input results in a time or in an error in our own words.
 func FuzzTime(f *testing.F) {
 	for _, seed := range []string{"", "2h", "2013-01-31", "2013-01-31T08:00:00Z", "1w2d3h", "1359619200001", "-9223372036854775808"} {
 		f.Add(seed)

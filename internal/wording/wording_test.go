@@ -23,7 +23,7 @@ import (
 
 func failed[T any](_ T, err error) error { return err }
 
-// TestPlain: what the libraries say is had from them, so that other words of a later release are noticed.
+// TestPlain takes the texts from the libraries themselves, so that it notices changes in a later release.
 func TestPlain(t *testing.T) {
 	stopped, stop := context.WithCancel(t.Context())
 	stop()
@@ -73,7 +73,7 @@ func TestPlain(t *testing.T) {
 	}
 }
 
-// TestWriter: a line of a log quotes the text of an error once more.
+// TestWriter: a log line quotes the text of an error again.
 func TestWriter(t *testing.T) {
 	var b strings.Builder
 	slog.New(slog.NewTextHandler(Writer(&b), nil)).Warn("no", "error", failed(time.Parse(time.RFC3339, "soon")), "then", failed(strconv.Atoi("x y")))

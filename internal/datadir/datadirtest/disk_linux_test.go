@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// record stands in for a test and says how it ended.
+// record stands in for a test and records how it ended.
 type record struct {
 	testing.TB
 	skipped, failed bool
@@ -15,7 +15,7 @@ func (r *record) Helper()               {}
 func (r *record) Skipf(string, ...any)  { r.skipped = true; panic(r) }
 func (r *record) Fatalf(string, ...any) { r.failed = true; panic(r) }
 
-// Where no disk can be mounted the test is skipped, unless what it needs is required.
+// If no disk can be mounted the test is skipped, unless real servers are required.
 func TestWithoutASmallDiskATestIsSkippedOrFails(t *testing.T) {
 	for real, fails := range map[string]bool{"": false, "off": false, "required": true} {
 		t.Setenv("BRINE_REAL", real)
