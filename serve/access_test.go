@@ -6,7 +6,8 @@ import (
 	"brine/query"
 )
 
-// TestAnOwnerIsNotAskedForByWords: the rows of "Ann Lee" have the word "Ann" too.
+// TestAnOwnerIsNotAskedForByWords checks that an owner field searched by words does not select a customer's rows: the rows of "Ann Lee"
+// have the word "Ann" too.
 func TestAnOwnerIsNotAskedForByWords(t *testing.T) {
 	s := &Server{opts: Options{Access: map[string]Access{"t": {Owner: "buyer"}}}}
 	on := &subject{source: &query.Table{Name: "t"}, optional: []string{"buyer"}}

@@ -36,7 +36,7 @@ type guarded struct {
 	ops      *serve.Server
 	topic    *topic
 	tokens   map[string]string // by name
-	rows     map[string]string // keys by what they are of
+	rows     map[string]string // keys, by what they are of
 	tables   []query.Table
 }
 
@@ -85,7 +85,7 @@ func newGuarded(t testing.TB, change func(*serve.Options)) *guarded {
 	return g
 }
 
-// order is an order of a user in the store, with its id.
+// order stores an order of a user, with its id.
 func (g *guarded) order(t testing.TB, user, order string) {
 	t.Helper()
 	for _, table := range g.tables {
@@ -118,7 +118,7 @@ func (g *guarded) order(t testing.TB, user, order string) {
 	slices.SortFunc(g.store.rows, func(a, b hbase.Result) int { return bytes.Compare(a.Row, b.Row) })
 }
 
-// as asks in the name of an account; empty: of nobody.
+// as sends a request with an account's token; empty: without one.
 func (g *guarded) as(name, method, target, body string, header ...string) *httptest.ResponseRecorder {
 	if name != "" {
 		header = append(header, "Authorization", "Bearer "+g.tokens[name])
@@ -129,13 +129,13 @@ func (g *guarded) as(name, method, target, body string, header ...string) *httpt
 	return g.ask(method, target, body, header...)
 }
 
-// TestMatrix asks every route of the document in the name of everybody, about the rows of everybody.
+// TestMatrix requests every route of the document as every account, for the rows of every account.
 func TestMatrix(t *testing.T) {
 	g := newGuarded(t, nil)
 	row := func(of string) string { return url.PathEscape(g.rows[of]) }
 	const pays, scans, orders, ids = "card of ", "/api/v1/tables/centre:scans", "/api/v1/tables/centre:orders", "/api/v1/tables/centre:order_ids"
 	type asked struct{ method, target, body string }
-	// Each route with a question about u1's rows, and what each may see: status of nobody, u1, u2 and the others without and with a reason.
+	// Each route with a question about u1's rows, and the expected status for nobody, u1, u2, and the others without and with a reason.
 	routes := map[string]struct {
 		asked
 		want [5]int
@@ -181,14 +181,15 @@ func TestMatrix(t *testing.T) {
 		"GET " + orders + "/commands/{id}":          {asked{"GET", orders + "/commands/none", ""}, [5]int{401, 404, 404, 404, 404}},
 		"POST " + scans + "/rows:batch":             {asked{"POST", batch, keysBody(g.rows["scan"])}, [5]int{401, 403, 403, 400, 200}},
 	}
-	for _, name := range []string{"cancel", "confirm", "delete", "restore"} { // without the headers that they need
+	for _, name := range []string{"cancel", "confirm", "delete", "restore"} { // without their required headers
 		routes["POST "+orders+"/rows/{key}/commands/"+name] = struct {
 			asked
 			want [5]int
 		}{asked{"POST", orders + "/rows/" + row("centre:orders u1") + "/commands/" + name, ""}, [5]int{401, 400, 400, 400, 400}}
 	}
 	for route, r := range maps.Clone(routes) {
-		if path, ok := strings.CutPrefix(route, "GET /api/v1/views/"); ok && !strings.HasSuffix(route, "/facets") { // who may ask a view may watch it, and nobody else
+		// Watching a view needs the same permissions as using it.
+		if path, ok := strings.CutPrefix(route, "GET /api/v1/views/"); ok && !strings.HasSuffix(route, "/facets") {
 			r.target = strings.Replace(r.target, path, path+"/events", 1)
 			routes[route+"/events"] = r
 		}
@@ -235,7 +236,7 @@ func keysBody(keys ...string) string {
 	return string(b)
 }
 
-// documented are the routes of the server's document.
+// documented returns the routes of the server's document.
 func documented(t *testing.T, s *serve.Server) (out []string) {
 	t.Helper()
 	doc, err := s.OpenAPI()
@@ -258,7 +259,8 @@ func documented(t *testing.T, s *serve.Server) (out []string) {
 	return out
 }
 
-// TestOpsMatrix: the operators' routes are operators', those of accounts and the audit administrators'; none is there for users.
+// TestOpsMatrix checks that the operators' routes require the operator role, those of accounts and the audit the admin role, and that users
+// have none of them.
 func TestOpsMatrix(t *testing.T) {
 	g := newGuarded(t, nil)
 	n := 0
@@ -299,7 +301,7 @@ func (g *guarded) asOps(who, method, path, body string, header ...string) *httpt
 	return g.as(who, method, path, body, header...)
 }
 
-// TestOwnRowsOnly: a customer's questions are about its own rows, page by page, whatever it sends.
+// TestOwnRowsOnly checks that a customer gets only its own rows, page by page, whatever it sends.
 func TestOwnRowsOnly(t *testing.T) {
 	g := newGuarded(t, nil)
 	for i := range 5 {
@@ -359,7 +361,7 @@ func TestOwnRowsOnly(t *testing.T) {
 	}
 }
 
-// TestSessions signs in by a browser's means, and out.
+// TestSessions signs in and out as a browser does.
 func TestSessions(t *testing.T) {
 	g := newGuarded(t, nil)
 	sign := func(name, password string, header ...string) *httptest.ResponseRecorder {
@@ -389,7 +391,7 @@ func TestSessions(t *testing.T) {
 	if code := me(cookie, "Authorization", "Bearer brine_x"); code != 401 {
 		t.Errorf("a token that is none beside a session: %d", code)
 	}
-	// A fixed session is not taken over by a sign-in.
+	// A sign-in does not take over a fixed session.
 	again := sign("u1", password, "Cookie", cookie)
 	if other, _, _ := strings.Cut(again.Header().Get("Set-Cookie"), ";"); again.Code != 200 || other == cookie || me(cookie) != 401 || me(other) != 200 {
 		t.Error("the session is not renewed at the sign-in")
@@ -415,7 +417,7 @@ func TestSessions(t *testing.T) {
 	if w := g.ask("DELETE", "/api/v1/session", "", "Cookie", cookie); w.Code != 200 || me(cookie) != 401 || !strings.Contains(w.Header().Get("Set-Cookie"), "Max-Age=0") {
 		t.Errorf("signed out: %d %v", w.Code, w.Header())
 	}
-	// The own password.
+	// The caller's own password.
 	w = sign("u2", password)
 	cookie, _, _ = strings.Cut(w.Header().Get("Set-Cookie"), ";")
 	change := func(old, other string) *httptest.ResponseRecorder {
@@ -433,13 +435,13 @@ func TestSessions(t *testing.T) {
 	if w.Code != 200 || me(cookie) != 401 || me(other) != 200 || sign("u2", password).Code != 401 || sign("u2", password+"2").Code != 200 {
 		t.Errorf("the password is not changed: %d %s", w.Code, w.Body)
 	}
-	// An administrator disables the account: at once.
+	// Disabling the account takes effect at once.
 	if w := g.asOps("admin", "PATCH", "/api/v1/ops/accounts/u2", `{"enabled": false}`); w.Code != 200 || me(other) != 401 || g.as("u2", "GET", "/api/v1/me", "").Code != 401 {
 		t.Errorf("disabled: %d %s", w.Code, w.Body)
 	}
 }
 
-// TestSupportReadsAreAudited: each is in the audit before it is answered, without what is masked.
+// TestSupportReadsAreAudited checks that each read is in the audit before it is answered, without what is masked.
 func TestSupportReadsAreAudited(t *testing.T) {
 	g := newGuarded(t, func(o *serve.Options) {
 		o.Masks = &mask.Rules{}
@@ -469,7 +471,7 @@ func TestSupportReadsAreAudited(t *testing.T) {
 	if list[3].Object != "GET /api/v1/views/user-orders user=***" || !strings.Contains(list[0].Object, "keys=") || !strings.Contains(list[0].Object, "G-u1") {
 		t.Errorf("%q, %q", list[3].Object, list[0].Object)
 	}
-	// What is masked from a role it does not ask by.
+	// A role may not ask by what is masked for it.
 	for _, target := range []string{"/api/v1/views/user-orders?user=u1", "/api/v1/tables/centre:orders/rows/" + url.PathEscape(g.rows["centre:orders u1"]),
 		"/api/v1/tables/centre:orders/rows?user=u1&created=2013-01-01T08:00:00Z&order=G-u1"} {
 		if w := g.as("operator", "GET", target, "", "Brine-Reason", "case 8"); w.Code != 403 {
@@ -479,7 +481,7 @@ func TestSupportReadsAreAudited(t *testing.T) {
 	if w := g.as("operator", "GET", "/api/v1/views/order?order=G-u1", "", "Brine-Reason", "case 8"); w.Code != 200 || strings.Contains(w.Body.String(), "|") || strings.Contains(w.Body.String(), `"user":"u1"`) {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
-	if err := g.accounts.DB().Close(); err != nil { // no audit, no answer
+	if err := g.accounts.DB().Close(); err != nil { // without audit, no answer
 		t.Fatal(err)
 	}
 	if w := g.as("support", "GET", "/api/v1/views/user-orders?user=u1", "", "Brine-Reason", "case 7"); w.Code != 503 || w.Header().Get("Retry-After") == "" {
@@ -487,7 +489,7 @@ func TestSupportReadsAreAudited(t *testing.T) {
 	}
 }
 
-// TestAccountsAway: without the database only customers who had signed in read on, and nobody else gets anything.
+// TestAccountsAway checks that without the database only customers who had signed in can still read, and that nobody else gets anything.
 func TestAccountsAway(t *testing.T) {
 	g := newGuarded(t, nil)
 	cookies := map[string]string{}
@@ -524,7 +526,7 @@ func TestAccountsAway(t *testing.T) {
 	}
 }
 
-// TestLoginStorm: 200 sign-ins at once take bounded memory, and other routes are answered meanwhile.
+// TestLoginStorm checks that 200 concurrent sign-ins use bounded memory, and that other routes still answer.
 func TestLoginStorm(t *testing.T) {
 	g := newGuarded(t, nil)
 	var wait sync.WaitGroup
@@ -550,13 +552,13 @@ func TestLoginStorm(t *testing.T) {
 		t.Errorf("%v", codes)
 	}
 	runtime.ReadMemStats(&after)
-	const hash = 19 << 20 // 200 at once are 3.8 GB
+	const hash = 19 << 20 // 200 at once would use 3.8 GB
 	if grown := int64(after.HeapSys) - int64(before.HeapSys); grown > int64(4*(runtime.GOMAXPROCS(0)+1)*hash+64<<20) {
 		t.Errorf("the heap has grown by %d MiB", grown>>20)
 	}
 }
 
-// TestPublicRate: what is public is public by its key alone, so often.
+// TestPublicRate checks that public rows can be read only by key, at a limited rate.
 func TestPublicRate(t *testing.T) {
 	g := newGuarded(t, func(o *serve.Options) { o.PerSecond = 0.001 })
 	codes := map[int]int{}
@@ -571,7 +573,7 @@ func TestPublicRate(t *testing.T) {
 	}
 }
 
-// TestSecretsAreNowhere plants secrets in whatever takes them, and looks for them in what is answered, logged and kept.
+// TestSecretsAreNowhere sends secrets wherever they are accepted, and looks for them in answers, logs and files.
 func TestSecretsAreNowhere(t *testing.T) {
 	g := newGuarded(t, nil)
 	const secret = "hunter2-hunter2-hunter2"
@@ -619,7 +621,7 @@ func mapValues(m map[string]string) (out []string) {
 	return out
 }
 
-// TestProxies: who is trusted says whom it has a request from, and nobody else.
+// TestProxies checks that only trusted proxies can name the address that a request comes from.
 func TestProxies(t *testing.T) {
 	g := newGuarded(t, func(o *serve.Options) { o.Proxies = []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")} })
 	from := func(addr string, header ...string) int {
@@ -648,7 +650,7 @@ func TestProxies(t *testing.T) {
 	}
 }
 
-// TestTablesOfRoles: roles says who reads all of a table, and nobody else does; what all customers may read needs no reason.
+// TestTablesOfRoles checks that only the roles of a table may read all of it, and that what all customers may read needs no reason.
 func TestTablesOfRoles(t *testing.T) {
 	g := newGuarded(t, func(o *serve.Options) {
 		o.Access["centre:scans"] = serve.Access{Roles: []account.Role{account.Customer, account.Admin}}
@@ -669,7 +671,7 @@ func TestTablesOfRoles(t *testing.T) {
 			t.Errorf("%s as %q because of %.10q: %d %s", c.target, c.who, c.reason, w.Code, w.Body)
 		}
 	}
-	// The list of views is of those that one may ask, as one may ask them.
+	// The list of views has those that the caller may use, with the parameters that the caller may use.
 	names := func(who string) (out []string) {
 		var list client.Views
 		if err := json.Unmarshal(g.as(who, "GET", "/api/v1/views", "").Body.Bytes(), &list); err != nil {

@@ -13,7 +13,7 @@ import (
 
 func caching(o *serve.Options) { o.Cache = serve.Cache{MaxAge: 10 * time.Second} }
 
-// change has the newest event of W1 be another.
+// change changes the newest event of W1.
 func (s *shop) change(to string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -24,8 +24,8 @@ func (s *shop) change(to string) {
 	}
 }
 
-// TestAnswersAreGivenAgain: for as long as they may be old, which Age says, and no longer; not to who waits for a change, and not to who
-// asks whether something has changed.
+// TestAnswersAreGivenAgain checks that answers are reused as long as they may be, with their Age, and no longer, but not for requests that
+// wait for a change or ask whether something has changed.
 func TestAnswersAreGivenAgain(t *testing.T) {
 	var hits []bool
 	s := newShop(t, func(o *serve.Options) {
@@ -61,7 +61,8 @@ func TestAnswersAreGivenAgain(t *testing.T) {
 	}
 }
 
-// TestWhatIsAskedByHowLongAgoIsNotKept: the same words ask something else a moment later.
+// TestWhatIsAskedByHowLongAgoIsNotKept checks that questions with relative times are not cached: the same words mean something else a
+// moment later.
 func TestWhatIsAskedByHowLongAgoIsNotKept(t *testing.T) {
 	s := newShop(t, caching)
 	for from, kept := range map[string]bool{"9999d": false, "2012-01-01": true} {
@@ -73,7 +74,7 @@ func TestWhatIsAskedByHowLongAgoIsNotKept(t *testing.T) {
 	}
 }
 
-// TestTwoRolesOneWarmCache: what one was given nobody else is, nor does the audit lack a read that costs nothing.
+// TestTwoRolesOneWarmCache checks that nobody gets another caller's cached answer, and that the audit has reads from the cache, too.
 func TestTwoRolesOneWarmCache(t *testing.T) {
 	g := newGuarded(t, caching)
 	for range 2 {
@@ -95,7 +96,7 @@ func TestTwoRolesOneWarmCache(t *testing.T) {
 	}
 }
 
-// TestFailuresAndLargeAnswersAreNotKept: they are asked for each time.
+// TestFailuresAndLargeAnswersAreNotKept checks that failures and large answers are not cached.
 func TestFailuresAndLargeAnswersAreNotKept(t *testing.T) {
 	s := newShop(t, caching)
 	s.fails = 1
@@ -114,7 +115,7 @@ func TestFailuresAndLargeAnswersAreNotKept(t *testing.T) {
 	}
 }
 
-// TestTheCacheIsBounded: of more answers than fit, those that were not used for longest go.
+// TestTheCacheIsBounded checks that the least recently used answers are evicted when the cache is full.
 func TestTheCacheIsBounded(t *testing.T) {
 	s := newShop(t, func(o *serve.Options) { o.Cache = serve.Cache{MaxAge: time.Hour, Bytes: 16 << 10} })
 	s.ask("GET", timeline, "")

@@ -21,7 +21,7 @@ import (
 	"brine/serve/client"
 )
 
-// topic is one partition of the shop's topic, and how far the pipeline is in it.
+// topic is one partition of the shop's topic, and how far the pipeline has settled it.
 type topic struct {
 	mu      sync.Mutex
 	records []command.Record
@@ -47,7 +47,7 @@ func (p *topic) at(context.Context, string, string, int) (int64, error) {
 	return p.settled, nil
 }
 
-// commandDesk is a desk over the options' store. It works until the test ends.
+// commandDesk runs a desk on the options' store until the test ends.
 func commandDesk(t testing.TB, accounts *account.Store, o *serve.Options) (*command.Desk, *topic) {
 	t.Helper()
 	if err := accounts.Migrate(t.Context(), command.Migrations, command.Versions); err != nil {
@@ -69,7 +69,7 @@ func commandDesk(t testing.TB, accounts *account.Store, o *serve.Options) (*comm
 	return d, p
 }
 
-// give gives a command on an order in the name of an account.
+// give sends a command for an order as an account.
 func (g *guarded) give(name, order, cmd, match, key, body string, header ...string) *httptest.ResponseRecorder {
 	for name, value := range map[string]string{"If-Match": match, "Idempotency-Key": key} {
 		if value != "" {
@@ -79,7 +79,7 @@ func (g *guarded) give(name, order, cmd, match, key, body string, header ...stri
 	return g.as(name, "POST", "/api/v1/tables/centre:orders/rows/"+url.PathEscape(g.rows["centre:orders "+order])+"/commands/"+cmd, body, header...)
 }
 
-// TestCommands gives commands in the name of everybody, in an order in which each refusal is the first that applies.
+// TestCommands sends commands as every account, ordered so that each refusal is the first that applies.
 func TestCommands(t *testing.T) {
 	g := newGuarded(t, nil)
 	for _, c := range []struct {
@@ -101,7 +101,7 @@ func TestCommands(t *testing.T) {
 		{"u1", "u1", "cancel", `"7"`, "k", `{"fields": {"reason": "too <late>"}}`, 202, `"state":"published"`},
 		{"u1", "u1", "cancel", `"7"`, "k", "", 422, "#key-reused"},
 		{"u1", "u1", "cancel", `"7"`, "l", "", 409, "#held"},
-		{"u2", "u2", "cancel", `"7"`, "k", "", 202, `"to":"cancelled"`}, // the key is u1's own
+		{"u2", "u2", "cancel", `"7"`, "k", "", 202, `"to":"cancelled"`}, // keys are per account
 		{"admin", "u2", "cancel", `"7"`, "k", "", 403, "#forbidden"},
 	} {
 		w := g.give(c.who, c.order, c.cmd, c.match, c.key, c.body, "Brine-Reason", "case 7")
@@ -121,7 +121,7 @@ func TestCommands(t *testing.T) {
 	}
 }
 
-// TestReadsWaitForCommands follows one command from its answer to a read that shows it.
+// TestReadsWaitForCommands follows a command from its answer to a read that shows it.
 func TestReadsWaitForCommands(t *testing.T) {
 	g := newGuarded(t, nil)
 	w := g.give("u1", "u1", "cancel", `"7"`, "k", "")
@@ -162,7 +162,7 @@ func TestReadsWaitForCommands(t *testing.T) {
 	}
 	state("applied")
 
-	g.put(t, g.rows["centre:orders u1"], "detail", "note", given.Version+5, "x") // no column that is read
+	g.put(t, g.rows["centre:orders u1"], "detail", "note", given.Version+5, "x") // not a column that is read
 	g.put(t, g.rows["centre:orders u1"], "detail", "payment", given.Version+9, "cash")
 	tag := read(row, given.Token, 200, "").Header().Get("ETag")
 	if want := strings.TrimSuffix(etag(given.Version), `"`) + "." + strings.Trim(etag(given.Version+9), `"`) + `"`; tag != want {
@@ -173,7 +173,7 @@ func TestReadsWaitForCommands(t *testing.T) {
 	}
 }
 
-// TestCommandsWithoutAccounts: the API is read-only, and says what is missing.
+// TestCommandsWithoutAccounts checks that the API is read-only, and says what is missing.
 func TestCommandsWithoutAccounts(t *testing.T) {
 	s := newShop(t, nil)
 	w := s.ask("POST", "/api/v1/tables/centre:orders/rows/k/commands/cancel", "", "If-Match", `"7"`, "Idempotency-Key", "k")
@@ -187,7 +187,7 @@ func etag(version int64) string {
 	return `"` + string(b) + `"`
 }
 
-// put writes a cell of a row of the store.
+// put writes a cell of a row to the store.
 func (s *store) put(t testing.TB, row, family, qualifier string, at int64, value string) {
 	t.Helper()
 	key, err := rowkey.ParseBinary(row)

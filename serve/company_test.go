@@ -19,7 +19,7 @@ import (
 	"brine/serve"
 )
 
-// company is an OpenID provider that lets everybody in as who the test says.
+// company is an OpenID provider that accepts everybody as the person that the test names.
 type company struct {
 	*httptest.Server
 	subject, name, group string
@@ -74,7 +74,7 @@ func (c *company) guarded(t *testing.T) *guarded {
 	return newGuarded(t, func(o *serve.Options) { o.Company = p })
 }
 
-// begun begins a sign-in, and returns the cookie that keeps it, and the state.
+// begun starts a sign-in, and returns its cookie and state.
 func (c *company) begun(t *testing.T, g *guarded) (kept, state string) {
 	t.Helper()
 	w := g.ask("GET", "/api/v1/session/oidc", "")
@@ -109,7 +109,8 @@ func sessionOf(w *httptest.ResponseRecorder) string {
 	return ""
 }
 
-// TestSignInByACompany: who comes back from the provider has a session with the role and owner of the claims, and both are in the audit.
+// TestSignInByACompany checks that a person who comes back from the provider has a session with the role and owner of the claims, and that
+// the audit has both.
 func TestSignInByACompany(t *testing.T) {
 	c := newCompany(t)
 	g := c.guarded(t)
@@ -150,7 +151,7 @@ func TestSignInByACompany(t *testing.T) {
 	if code := bearer(); code != 200 {
 		t.Errorf("the token is answered %d", code)
 	}
-	c.group = "strangers" // she has left
+	c.group = "strangers" // she has left the company
 	if w := c.signIn(t, g); w.Code != 401 || !strings.Contains(me(again), "unsigned") || bearer() != 401 {
 		t.Errorf("who has left goes on: %d, %s, her token %d", w.Code, me(again), bearer())
 	}
@@ -160,7 +161,8 @@ func TestSignInByACompany(t *testing.T) {
 	}
 }
 
-// TestSignInsByACompanyThatAreRefused: those of no browser, another's or a used state, of a name that is taken, without a role, of a disabled account.
+// TestSignInsByACompanyThatAreRefused checks sign-ins without a browser's cookie, with another's or a used state, with a name that is
+// taken, without a role, and of a disabled account.
 func TestSignInsByACompanyThatAreRefused(t *testing.T) {
 	c := newCompany(t)
 	g := c.guarded(t)
@@ -201,7 +203,8 @@ func TestSignInsByACompanyThatAreRefused(t *testing.T) {
 	}
 }
 
-// TestSignInsByACompanyAreBounded: who shows nothing may ask the provider, and fill the audit, no faster than anybody may read.
+// TestSignInsByACompanyAreBounded checks that a caller without credentials can ask the provider and write to the audit no faster than
+// anybody may read.
 func TestSignInsByACompanyAreBounded(t *testing.T) {
 	c := newCompany(t)
 	g := c.guarded(t)
@@ -215,7 +218,7 @@ func TestSignInsByACompanyAreBounded(t *testing.T) {
 	}
 }
 
-// TestAccountsOfACompanyHaveNoPassword: none signs in, not the empty one either, and none can be given.
+// TestAccountsOfACompanyHaveNoPassword checks that no password, not even the empty one, signs in, and that none can be set.
 func TestAccountsOfACompanyHaveNoPassword(t *testing.T) {
 	c := newCompany(t)
 	g := c.guarded(t)
@@ -233,7 +236,7 @@ func TestAccountsOfACompanyHaveNoPassword(t *testing.T) {
 	}
 }
 
-// TestAProviderThatIsAwayHoldsUpItsOwnSignInsAlone: they are 503; passwords, tokens and reads go on.
+// TestAProviderThatIsAwayHoldsUpItsOwnSignInsAlone checks that its sign-ins are answered with 503, while passwords, tokens and reads work.
 func TestAProviderThatIsAwayHoldsUpItsOwnSignInsAlone(t *testing.T) {
 	c := newCompany(t)
 	c.away = true
@@ -251,7 +254,8 @@ func TestAProviderThatIsAwayHoldsUpItsOwnSignInsAlone(t *testing.T) {
 	}
 }
 
-// TestAProviderIsNotOfTheOperatorsPort: it knows one address.
+// TestAProviderIsNotOfTheOperatorsPort checks that the operators' listener has no sign-in by a provider, because the provider knows only
+// one address.
 func TestAProviderIsNotOfTheOperatorsPort(t *testing.T) {
 	g := newCompany(t).guarded(t)
 	r := httptest.NewRequest("GET", "/api/v1/session/oidc", nil)
@@ -263,7 +267,7 @@ func TestAProviderIsNotOfTheOperatorsPort(t *testing.T) {
 	}
 }
 
-// audited is the audit, an entry a line.
+// audited returns the audit, one entry per line.
 func (g *guarded) audited(t *testing.T) string {
 	t.Helper()
 	entries, err := g.accounts.Entries(t.Context(), 0, "", 100)
@@ -277,8 +281,8 @@ func (g *guarded) audited(t *testing.T) string {
 	return out.String()
 }
 
-// TestARefusedSignInIsShownByTheConsole: a browser is led to the page that says why, once; a program is answered with the problem, and so is
-// everybody where there is no console. What others put into the cookie is not shown.
+// TestARefusedSignInIsShownByTheConsole checks that a browser is redirected to the page that shows the reason, once, and that a program
+// gets the problem, as does everybody without a console. A forged cookie is not shown.
 func TestARefusedSignInIsShownByTheConsole(t *testing.T) {
 	const back = "/api/v1/session/oidc/return?code=x&state=whatever"
 	c := newCompany(t)

@@ -13,7 +13,7 @@ import (
 	"brine/serve"
 )
 
-// pagesFS is a small console.
+// pagesFS returns a small console.
 func pagesFS() fstest.MapFS {
 	return fstest.MapFS{
 		"index.html":           {Data: []byte("<!doctype html><title>t</title>" + strings.Repeat("<p>text</p>", 50))},
@@ -87,7 +87,7 @@ func unpacked(t *testing.T, w *httptest.ResponseRecorder) []byte {
 	return b
 }
 
-// No request leads from the console's files to another, whatever its path is.
+// TestConsoleServesItsFilesAlone checks that no path leads to a file other than the console's.
 func TestConsoleServesItsFilesAlone(t *testing.T) {
 	s := newShop(t, func(o *serve.Options) { o.Console = pagesFS() })
 	for _, path := range []string{
@@ -126,7 +126,7 @@ func TestConsoleIsWhole(t *testing.T) {
 	}
 }
 
-// The console of either listener is the other's no route, and is there whether the caller is signed in or not.
+// TestConsolesOfBothListeners checks that each listener has only its own console, whether the caller is signed in or not.
 func TestConsolesOfBothListeners(t *testing.T) {
 	g := newGuarded(t, func(o *serve.Options) { o.Console = console.Users() })
 	for path, want := range map[string]int{"/": 200, "/orders": 200, "/track": 200, "/accounts": 404, "/audit": 404, "/overview": 404} {

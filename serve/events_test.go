@@ -45,7 +45,7 @@ func (s *shop) stream(ctx context.Context, header ...string) *bufio.Reader {
 	return bufio.NewReader(resp.Body)
 }
 
-// nextEvent reads the next event that is no comment.
+// nextEvent reads the next event, skipping comments.
 func nextEvent(t *testing.T, r *bufio.Reader) (id, kind, data string) {
 	t.Helper()
 	for {
@@ -67,7 +67,7 @@ func nextEvent(t *testing.T, r *bufio.Reader) (id, kind, data string) {
 	}
 }
 
-// add writes one more scan of W1, beside the streams that read.
+// add writes one more scan of W1, while streams are reading.
 func (s *shop) add(at, action string) {
 	s.t.Helper()
 	s.mu.Lock()
@@ -75,7 +75,7 @@ func (s *shop) add(at, action string) {
 	s.scan(s.t, s.scans, "W1", at, action, "JFK")
 }
 
-// TestEventsFollowAView: the page at once, again when a row comes, and the one that a client has already is not sent to it again.
+// TestEventsFollowAView checks that the page is sent at once and again when a row arrives, but not to a client that already has it.
 func TestEventsFollowAView(t *testing.T) {
 	s := newShop(t, nil)
 	s.run()
@@ -96,7 +96,8 @@ func TestEventsFollowAView(t *testing.T) {
 	}
 }
 
-// TestEventsSayAnOutage: with a store away the stream goes on, says so once and without the store's words, and sends the page when it is back.
+// TestEventsSayAnOutage checks that the stream continues while a store is down, reports that once without the store's error, and sends the
+// page when the store is back.
 func TestEventsSayAnOutage(t *testing.T) {
 	s := newShop(t, nil)
 	s.run()
@@ -112,7 +113,7 @@ func TestEventsSayAnOutage(t *testing.T) {
 	}
 }
 
-// broken panics once, while the rows are read.
+// broken panics once, while rows are read.
 type broken struct {
 	query.Client
 	once sync.Once
@@ -123,7 +124,7 @@ func (b *broken) Scan(ctx context.Context, table string, scan hbase.Scan) iter.S
 	return b.Client.Scan(ctx, table, scan)
 }
 
-// TestAPanicEndsOneStream: and not the process nor a lock; who connects again is answered.
+// TestAPanicEndsOneStream checks that a panic neither ends the process nor leaves a lock, and that a new connection is answered.
 func TestAPanicEndsOneStream(t *testing.T) {
 	var here written.Rows
 	s := newShop(t, func(o *serve.Options) { o.Rows, o.Written = &broken{Client: o.Rows}, &here })
@@ -142,7 +143,8 @@ func (s *shop) set(change func()) {
 	change()
 }
 
-// TestEventsAreRefusedAsQuestionsAre: what is wrong is a problem before there is a stream; a page beyond the first is no event.
+// TestEventsAreRefusedAsQuestionsAre checks that errors are ordinary problems before the stream starts, and that only the first page can be
+// watched.
 func TestEventsAreRefusedAsQuestionsAre(t *testing.T) {
 	s := newShop(t, nil)
 	for target, want := range map[string]int{
@@ -162,7 +164,8 @@ func TestEventsAreRefusedAsQuestionsAre(t *testing.T) {
 	}
 }
 
-// TestEventStreamsAreBounded: one too many is refused; streams take no place of a request's; each that ends frees its own.
+// TestEventStreamsAreBounded checks that one stream too many is refused, that streams take no place of requests, and that each frees its
+// own at the end.
 func TestEventStreamsAreBounded(t *testing.T) {
 	s := newShop(t, func(o *serve.Options) { o.Streams, o.InFlight = 2, 1 })
 	s.run()
@@ -182,7 +185,7 @@ func TestEventStreamsAreBounded(t *testing.T) {
 	}
 }
 
-// code is the status of an answer; a stream is left at once.
+// code returns the status of an answer, and leaves a stream at once.
 func (s *shop) code(target string) int {
 	s.t.Helper()
 	req, err := http.NewRequestWithContext(s.t.Context(), http.MethodGet, s.base+target, nil)
@@ -197,7 +200,7 @@ func (s *shop) code(target string) int {
 	return resp.StatusCode
 }
 
-// TestStreamsEndWithTheServer: Run returns though a stream is open, and the stream has an end.
+// TestStreamsEndWithTheServer checks that Run returns while a stream is open, and that the stream ends.
 func TestStreamsEndWithTheServer(t *testing.T) {
 	s := newShop(t, nil)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -216,7 +219,7 @@ func TestStreamsEndWithTheServer(t *testing.T) {
 	}
 }
 
-// TestManyWatchersCostOneQuestion: a hundred clients are each handed the page, and the store is asked once.
+// TestManyWatchersCostOneQuestion checks that a hundred clients get the page with one query to the store.
 func TestManyWatchersCostOneQuestion(t *testing.T) {
 	var mu sync.Mutex
 	asked := 0
@@ -243,7 +246,7 @@ func TestManyWatchersCostOneQuestion(t *testing.T) {
 	}
 	mu.Lock()
 	defer mu.Unlock()
-	if asked >= n/2 { // a busy machine may take seconds to read them all; each second is a question
+	if asked >= n/2 { // on a busy machine reading them all may take seconds, with a query each
 		t.Errorf("%d scans for %d streams", asked, n)
 	}
 }
@@ -258,7 +261,7 @@ func (c countingScans) Scan(ctx context.Context, table string, scan hbase.Scan) 
 	return c.Client.Scan(ctx, table, scan)
 }
 
-// TestClientWatches: it hands over pages, goes on over a server that went away, and ends with what it is refused or its reader returns.
+// TestClientWatches checks that Watch delivers pages, survives a server that goes away, and ends with a refusal or the error of see.
 func TestClientWatches(t *testing.T) {
 	s := newShop(t, nil)
 	s.run()
@@ -290,7 +293,7 @@ func TestClientWatches(t *testing.T) {
 	}
 }
 
-// TestAccountThatIsDisabledWatchesNoMore: its stream ends with the next change, which it is not shown.
+// TestAccountThatIsDisabledWatchesNoMore checks that its stream ends with the next change, which it does not get.
 func TestAccountThatIsDisabledWatchesNoMore(t *testing.T) {
 	g := newGuarded(t, nil)
 	for _, c := range []struct {

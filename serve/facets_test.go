@@ -17,7 +17,7 @@ import (
 
 const facets = "/api/v1/views/user-orders/facets"
 
-// TestFacetsCountTheRowsOfWhoAsks: a customer's are of its own rows, and nobody in particular has none.
+// TestFacetsCountTheRowsOfWhoAsks checks that a customer's facets count only its own rows, and that a caller without an account gets none.
 func TestFacetsCountTheRowsOfWhoAsks(t *testing.T) {
 	g := newGuarded(t, nil)
 	g.found = search.Page{Total: 3, Facets: [][]search.Count{{{Value: "paid", N: 2}, {Value: "shipped", N: 1}}}}
@@ -50,7 +50,7 @@ func TestFacetsCountTheRowsOfWhoAsks(t *testing.T) {
 	}
 }
 
-// TestMaskedFieldsAreNoFacets: neither are they counted by, nor listed, nor do they narrow what is counted.
+// TestMaskedFieldsAreNoFacets checks that masked fields are neither counted by nor listed, and do not narrow what is counted.
 func TestMaskedFieldsAreNoFacets(t *testing.T) {
 	rules := &mask.Rules{}
 	rules.Field("orders", "status")
@@ -76,7 +76,7 @@ func TestMaskedFieldsAreNoFacets(t *testing.T) {
 	}
 }
 
-// TestFacetsOfManyValues: the most frequent are listed, and that there are more is said.
+// TestFacetsOfManyValues checks that the most frequent values are listed, with a note that there are more.
 func TestFacetsOfManyValues(t *testing.T) {
 	g := newGuarded(t, nil)
 	var many []search.Count
@@ -93,7 +93,7 @@ func TestFacetsOfManyValues(t *testing.T) {
 	}
 }
 
-// TestHighlightsAreOfWhatIsShown: places in the row's own text, as numbers; what is masked in it has none.
+// TestHighlightsAreOfWhatIsShown checks that highlights are positions in the row's own text, and that masked text has none.
 func TestHighlightsAreOfWhatIsShown(t *testing.T) {
 	rules := &mask.Rules{}
 	rules.Field("orders", "items")
@@ -117,14 +117,15 @@ func TestHighlightsAreOfWhatIsShown(t *testing.T) {
 			switch {
 			case want != "" && (w.Code != 200 || !strings.Contains(w.Body.String(), want)):
 				t.Errorf("%d %s", w.Code, w.Body)
-			case want == "" && w.Code != 400: // who may not see a field cannot look for its words
+			case want == "" && w.Code != 400: // a caller who may not see a field cannot search its words
 				t.Errorf("%d %s", w.Code, w.Body)
 			}
 		})
 	}
 }
 
-// TestPagesEndBeforeTheyAreTooLarge: such a page is short, and its token goes on, so that all pages have all rows.
+// TestPagesEndBeforeTheyAreTooLarge checks that a page that would be too large ends early and its token continues, so that the pages
+// together have all rows.
 func TestPagesEndBeforeTheyAreTooLarge(t *testing.T) {
 	whole := newShop(t, nil)
 	var want client.Page

@@ -28,18 +28,18 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// store is HBase and the index, as far as the API needs them: rows of centre:scans.
+// store is HBase and the index, as far as the API needs them, with rows of centre:scans.
 type store struct {
 	mu    sync.Mutex
-	rows  []hbase.Result // in order
-	away  bool           // calls wait until their context ends
-	gone  error          // of calls; nil: they are answered
+	rows  []hbase.Result // sorted
+	away  bool           // calls wait until their context is done
+	gone  error          // error of calls; nil: they are answered
 	fails int            // scans fail before this row; 0: never
-	first chan struct{}  // closed by the first call, unless it is nil
-	gate  chan struct{}  // calls wait for it to be closed, unless it is nil
+	first chan struct{}  // closed by the first call, unless nil
+	gate  chan struct{}  // calls wait until it is closed, unless nil
 
-	found    search.Page    // what the index answers
-	searched []search.Query // what it was asked
+	found    search.Page    // the index's answer
+	searched []search.Query // queries to the index
 }
 
 var errSecret = errors.New("rs-7.internal:16020 says password=hunter2")
@@ -115,7 +115,7 @@ func (s *store) Search(ctx context.Context, q search.Query) (search.Page, error)
 	return found, s.call(ctx)
 }
 
-// scan is a row of the store.
+// scan adds a row to the store.
 func (s *store) scan(t testing.TB, table query.Table, waybill, at, action, station string) (row []byte) {
 	t.Helper()
 	keys, err := table.RowsOf(map[string]string{"waybill": waybill, "at": at, "action": action})
@@ -130,14 +130,14 @@ func (s *store) scan(t testing.TB, table query.Table, waybill, at, action, stati
 	return row
 }
 
-// shop is the API of examples/shop.yaml over a store with three scans of W1 and one of W2.
+// shop is the API of examples/shop.yaml on a store with three scans of W1 and one of W2.
 type shop struct {
 	*serve.Server
 	*store
 	t     testing.TB
-	row   string // the newest of W1
+	row   string // newest row of W1
 	scans query.Table
-	base  string // where it serves; empty: nowhere
+	base  string // where it serves; empty: not serving
 	log   *bytes.Buffer
 }
 
@@ -182,7 +182,7 @@ func listener(t testing.TB) net.Listener {
 	return l
 }
 
-// ask sends a request past the network; header is names and values, Host among them.
+// ask sends a request without the network. header has names and values, possibly Host.
 func (s *shop) ask(method, target, body string, header ...string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(method, target, strings.NewReader(body))
 	r.Host = "127.0.0.1:8090"
@@ -198,7 +198,7 @@ func (s *shop) ask(method, target, body string, header ...string) *httptest.Resp
 	return w
 }
 
-// firstEvent has enough of a stream after its first event.
+// firstEvent leaves a stream after its first event.
 type firstEvent struct {
 	*httptest.ResponseRecorder
 	leave func()
@@ -232,7 +232,7 @@ const (
 	batch    = "/api/v1/tables/centre:scans/rows:batch"
 	latest   = "/api/v1/views/waybill-latest:batch"
 	jsonBody = "application/json"
-	patience = time.Minute // of a test: far more than anything takes
+	patience = time.Minute // timeout of tests, far longer than anything takes
 )
 
 func text(t testing.TB, r io.Reader) string {

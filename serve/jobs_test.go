@@ -12,7 +12,7 @@ import (
 
 const opsJobs = "/api/v1/ops/jobs"
 
-// TestJobsAreAccepted: each start and cancel is answered by 202 with the job's place, and stands in the audit before.
+// TestJobsAreAccepted checks that each start and cancel is answered with 202 and the job's location, and is in the audit before.
 func TestJobsAreAccepted(t *testing.T) {
 	g := newGuarded(t, nil)
 	for _, c := range []struct {
@@ -84,7 +84,7 @@ func actions(t *testing.T, g *guarded) string {
 	return out.String()
 }
 
-// TestJobsShowNothingMasked: keys, texts and expressions, in which a masked value may stand, are neither in the audit nor in the job.
+// TestJobsShowNothingMasked checks that keys, texts and expressions, which may hold masked values, are neither in the audit nor in the job.
 func TestJobsShowNothingMasked(t *testing.T) {
 	g := newGuarded(t, func(o *serve.Options) {
 		o.Masks = &mask.Rules{}
@@ -102,7 +102,7 @@ func TestJobsShowNothingMasked(t *testing.T) {
 			t.Errorf("%s: %d %s", path, w.Code, w.Body)
 		}
 	}
-	const name = "0123456789abcdef0123456789abcdef" // of a region, which is no key
+	const name = "0123456789abcdef0123456789abcdef" // of a region, not a key
 	if w := g.asOps("operator", http.MethodPost, opsJobs+"/region-move", `{"table": "scans", "region": "`+name+`"}`); !strings.Contains(w.Body.String(), name) {
 		t.Errorf("a region's name is hidden: %s", w.Body)
 	}
@@ -111,7 +111,7 @@ func TestJobsShowNothingMasked(t *testing.T) {
 	}
 }
 
-// TestPipelinesAreAsked: what is asked of a pipeline is in the audit before it happens, with the caller's name.
+// TestPipelinesAreAsked checks that an order for a pipeline is in the audit before it is sent, with the caller's name.
 func TestPipelinesAreAsked(t *testing.T) {
 	g := newGuarded(t, nil)
 	const pipelines = "/api/v1/ops/pipelines/"

@@ -10,7 +10,8 @@ import (
 	"brine/serve/client"
 )
 
-// What is listed is what may be asked: tables and views, whether a reason is needed, and the commands of the role.
+// TestListsAreOfWhoAsks checks that the lists have what the caller may use: tables and views, whether a reason is needed, and the commands
+// of the role.
 func TestListsAreOfWhoAsks(t *testing.T) {
 	g := newGuarded(t, nil)
 	for who, want := range map[string]string{
@@ -34,7 +35,7 @@ func TestListsAreOfWhoAsks(t *testing.T) {
 		for _, one := range tables.Tables {
 			text := strings.TrimPrefix(one.Name, "centre:") + mark[one.Reason]
 			if one.State != "" {
-				var names []string // in the order of the configuration, which a map has not
+				var names []string // in the configured order, which a map does not have
 				for _, c := range one.Commands {
 					names = append(names, c.Name)
 				}

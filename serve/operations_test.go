@@ -17,7 +17,7 @@ import (
 	"brine/serve/client"
 )
 
-// operations have one pipeline, p; asked about others they fail as they are named.
+// operations have one pipeline, p. For others they fail as the name says.
 type operations struct{}
 
 func failing(name string) error {
@@ -131,7 +131,7 @@ func (operations) CancelJob(_ context.Context, id string) (client.Job, error) {
 	return client.Job{ID: id, Asked: []byte("{}")}, failing(id)
 }
 
-// TestOperationErrors: what Operations fail with is answered by its kind.
+// TestOperationErrors checks that errors of Operations are answered according to their kind.
 func TestOperationErrors(t *testing.T) {
 	g := newGuarded(t, nil)
 	for name, want := range map[string]struct {
@@ -148,7 +148,7 @@ func TestOperationErrors(t *testing.T) {
 	}
 }
 
-// TestOpsOpenAPI keeps the document of the operators' listener; -update writes it.
+// TestOpsOpenAPI compares the document of the operators' listener with its file; -update writes it.
 func TestOpsOpenAPI(t *testing.T) {
 	const file = "testdata/ops.openapi.json"
 	got, err := newGuarded(t, nil).ops.OpenAPI()
@@ -169,7 +169,7 @@ func TestOpsOpenAPI(t *testing.T) {
 	}
 }
 
-// TestOpsWithoutAccounts: where callers are unknown, operators see all and change nothing, on loopback alone.
+// TestOpsWithoutAccounts checks that without accounts operators can see all and change nothing, on loopback only.
 func TestOpsWithoutAccounts(t *testing.T) {
 	var opts serve.Options
 	newShop(t, func(o *serve.Options) { opts = *o })

@@ -13,7 +13,7 @@ import (
 	"brine/serve/client"
 )
 
-// reloads answer by what they are asked to have become of: each plan says what the reload after it is pinned to.
+// reloads answers with the outcome named in the request. Each plan has the digest that the reload after it must have.
 type reloads struct {
 	operations
 	asked *[]string
@@ -44,7 +44,7 @@ func (o reloads) PlanReload(_ context.Context, of client.ReloadAsk, by string) (
 	return out, nil
 }
 
-// TestAReloadIsPlannedAuditedAndDone: what is done is what was planned, and stands in the audit before; what is refused too.
+// TestAReloadIsPlannedAuditedAndDone checks that exactly what was planned is done, and is in the audit before, as are refused reloads.
 func TestAReloadIsPlannedAuditedAndDone(t *testing.T) {
 	var asked []string
 	g := newGuarded(t, func(o *serve.Options) { o.Operations = reloads{asked: &asked} })
@@ -77,7 +77,7 @@ func TestAReloadIsPlannedAuditedAndDone(t *testing.T) {
 	}
 }
 
-// TestTheAuditOfALargeReloadIsWhole: its entry says how many settings it leaves out.
+// TestTheAuditOfALargeReloadIsWhole checks that the entry has the number of settings that it leaves out.
 func TestTheAuditOfALargeReloadIsWhole(t *testing.T) {
 	var asked []string
 	g := newGuarded(t, func(o *serve.Options) { o.Operations = reloads{asked: &asked} })

@@ -25,7 +25,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files again")
 
-// TestAnswers asks each kind of route what it answers, and what it refuses.
+// TestAnswers checks the answers and refusals of each kind of route.
 func TestAnswers(t *testing.T) {
 	s := newShop(t, nil)
 	many := `{"keys": [` + strings.TrimSuffix(strings.Repeat(`"a",`, 1001), ",") + `]}`
@@ -166,7 +166,8 @@ func TestStreamsEndWithALineThatSaysSo(t *testing.T) {
 	}
 }
 
-// What the configuration has and the store has not is named, and is no outage: asking again does not help.
+// TestAMissingTableIsNamed checks that what the configuration has but the store lacks is named, and is not reported as an outage: a retry
+// does not help.
 func TestAMissingTableIsNamed(t *testing.T) {
 	s := newShop(t, nil)
 	for target, gone := range map[string]error{
@@ -182,7 +183,8 @@ func TestAMissingTableIsNamed(t *testing.T) {
 	}
 }
 
-// A store that is away is a 503 within the deadline; routes that do not need it go on, and what it said is in the log alone.
+// TestStoreAway checks that a store that is down leads to 503 within the deadline, that routes without it work, and that its error is only
+// in the log.
 func TestStoreAway(t *testing.T) {
 	s := newShop(t, func(o *serve.Options) { o.Timeout = 20 * time.Millisecond })
 	s.away = true
@@ -252,7 +254,7 @@ func TestRequestIDsAreTakenOrMade(t *testing.T) {
 	}
 }
 
-// TestOpenAPI keeps the document of examples/shop.yaml; -update writes it.
+// TestOpenAPI compares the document of examples/shop.yaml with its file; -update writes it.
 func TestOpenAPI(t *testing.T) {
 	const file = "testdata/shop.openapi.json"
 	s := newShop(t, nil)
@@ -293,7 +295,7 @@ func TestOpenAPI(t *testing.T) {
 	}
 }
 
-// Whatever the parameters are, the answer is whole or a problem, and never a fault of ours.
+// FuzzQuery checks that, whatever the parameters, the answer is complete or a problem, and never an internal error.
 func FuzzQuery(f *testing.F) {
 	for _, q := range []string{"waybill=W1", "waybill=W1&at.from=2013&at.to=..", "waybill==a..b,c&at=%3D", "waybill=%ff&page_size=1e9", "page_token=AQ"} {
 		f.Add(q)
@@ -307,7 +309,7 @@ func FuzzQuery(f *testing.F) {
 	})
 }
 
-// A token that was not given out for a question is refused, whatever it is.
+// FuzzPageToken checks that a token that was not made for the question is refused.
 func FuzzPageToken(f *testing.F) {
 	s := newShop(f, nil)
 	var page client.Page
@@ -319,7 +321,8 @@ func FuzzPageToken(f *testing.F) {
 	f.Fuzz(func(t *testing.T, token string) {
 		q := url.Values{"waybill": {"W1"}, "page_token": {token}}
 		r := &http.Request{Method: "GET", Host: "localhost", URL: &url.URL{Path: "/api/v1/views/waybill", RawQuery: q.Encode()}, Header: http.Header{}, Body: http.NoBody}
-		// A sum is no seal: who makes it right may begin behind any row of the question, which is no more than the question shows.
+		// The checksum is not a seal: a client that computes it can start after any row of the question, which is no more than the question
+		// shows.
 		if code := checkAnswer(t, s, r); code == 200 && token != "" && !strings.HasPrefix(token, page.Next[:6]) {
 			t.Errorf("token %q is taken", token)
 		}

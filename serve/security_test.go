@@ -19,7 +19,7 @@ import (
 	"brine/serve"
 )
 
-// everyRoute calls do with a request line of each route that is served, the pages included.
+// everyRoute calls do with the method and path of each route, including the pages.
 func everyRoute(t *testing.T, s *shop, do func(method, path string)) {
 	t.Helper()
 	routes := append(s.Paths(), "GET /api/v1/docs", "GET /nothing")
@@ -32,13 +32,13 @@ func everyRoute(t *testing.T, s *shop, do func(method, path string)) {
 	}
 }
 
-// A switch that guards one endpoint of two is none: each is tried on every route.
+// TestEveryGuardIsOnEveryRoute tries each guard on every route, because a guard that misses one route is useless.
 func TestEveryGuardIsOnEveryRoute(t *testing.T) {
 	s := newShop(t, func(o *serve.Options) { o.Hosts = []string{"orders.localdomain", "*.brine.test"} })
 	everyRoute(t, s, func(method, path string) {
 		for _, c := range []struct {
 			name, value string
-			status      int // 0: let through
+			status      int // 0: passes
 		}{
 			{"Host", "evil.example", 421}, {"Host", "127.0.0.1.evil.example", 421}, {"Host", "10.0.0.7:8090", 421}, {"Host", "", 421},
 			{"Host", "xbrine.test", 421}, {"Host", "localhost.evil.example:8090", 421},
@@ -57,7 +57,7 @@ func TestEveryGuardIsOnEveryRoute(t *testing.T) {
 	}
 }
 
-// What a request names is never dialled: a dialer that records sees the configured address alone.
+// TestNoRouteTakesAHostOrAPath checks that nothing named in a request is dialed: a recording dialer must see only the configured address.
 func TestNoRouteTakesAHostOrAPath(t *testing.T) {
 	server, err := embedded.Start(embedded.Options{Dir: t.TempDir()})
 	if err != nil {
@@ -106,7 +106,7 @@ func TestNoRouteTakesAHostOrAPath(t *testing.T) {
 	}
 }
 
-// parameters are the names of all parameters of a document.
+// parameters returns the names of all parameters of a document.
 func parameters(t *testing.T, doc []byte) (names []string) {
 	t.Helper()
 	var d struct {
@@ -152,7 +152,7 @@ func TestNoPathLeadsElsewhere(t *testing.T) {
 	}
 }
 
-// No header and no parameter says in whose name is asked.
+// TestNobodyIsNamedByARequest checks that no header and no parameter names the caller.
 func TestNobodyIsNamedByARequest(t *testing.T) {
 	s := newShop(t, nil)
 	plain := s.ask("GET", timeline, "").Body.String()
@@ -171,7 +171,8 @@ func TestNobodyIsNamedByARequest(t *testing.T) {
 	}
 }
 
-// What rows and askers say is data: no answer with it is a page, and the page has none of it.
+// TestScriptsInDataAreNoScripts checks that text from rows and callers is data: no answer that contains it is a page, and the page contains
+// none of it.
 func TestScriptsInDataAreNoScripts(t *testing.T) {
 	s := newShop(t, nil)
 	const script = "<img onerror=alert(1)>"
@@ -188,7 +189,7 @@ func TestScriptsInDataAreNoScripts(t *testing.T) {
 	}
 }
 
-// Clients that never end their headers, or read nothing, keep nobody out, however many they are.
+// TestSlowClientsMakeRoom checks that clients that never finish their headers, or read nothing, keep nobody out, however many there are.
 func TestSlowClientsMakeRoom(t *testing.T) {
 	s := newShop(t, func(o *serve.Options) { o.Connections = 16 })
 	s.run()
@@ -199,7 +200,7 @@ func TestSlowClientsMakeRoom(t *testing.T) {
 		}
 		defer c.Close()
 		switch i % 3 {
-		case 0: // says nothing
+		case 0: // sends nothing
 		case 1:
 			fmt.Fprintf(c, "GET %s HTTP/1.1\r\nHost: localhost\r\nX-A: ", timeline)
 		case 2:
@@ -233,7 +234,7 @@ func TestHeadersAreBounded(t *testing.T) {
 	}
 }
 
-// What was asked before the end is answered whole.
+// TestStopAnswersWhatWasAsked checks that requests received before the stop are answered completely.
 func TestStopAnswersWhatWasAsked(t *testing.T) {
 	s := newShop(t, func(o *serve.Options) { o.Timeout = patience })
 	begun, gate := make(chan struct{}), make(chan struct{})
@@ -255,7 +256,7 @@ func TestStopAnswersWhatWasAsked(t *testing.T) {
 	}()
 	<-begun
 	stop()
-	for { // until nobody new is let in
+	for { // until no new client is accepted
 		c, err := net.Dial("tcp", s.Addr())
 		if err != nil {
 			break

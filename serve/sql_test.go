@@ -27,7 +27,7 @@ func statement(s string) string {
 	return string(b)
 }
 
-// TestSQL: statements are answered as JSON and as lines, and what is wrong with one is said with its place.
+// TestSQL checks that statements are answered as JSON and as lines, and that errors have their positions.
 func TestSQL(t *testing.T) {
 	s := newShop(t, nil)
 	ask := func(sql string, header ...string) (int, string) {
@@ -82,8 +82,8 @@ func TestSQL(t *testing.T) {
 	}
 }
 
-// TestSQLIsOfRoles: a caller names the tables that it may read whole, without what is masked from it; customers have no SQL; the audit has
-// each statement before its answer, without what is masked from anybody.
+// TestSQLIsOfRoles checks that a caller can name the tables that it may read completely, without what is masked for it; that customers have
+// no SQL; and that the audit has each statement before its answer, without what is masked for anybody.
 func TestSQLIsOfRoles(t *testing.T) {
 	g := newGuarded(t, func(o *serve.Options) {
 		o.Masks = &mask.Rules{}
@@ -134,7 +134,7 @@ operator sql "SELECT waybill FROM scans WHERE waybill = 'W1' LIMIT 1" case 6
 operator sql "EXPLAIN SELECT * FROM scans WHERE waybill = 'W1'" case 7`; got != want {
 		t.Errorf("the audit has\n%s\nnot\n%s", got, want)
 	}
-	if err := g.accounts.DB().Close(); err != nil { // no audit, no answer
+	if err := g.accounts.DB().Close(); err != nil { // without audit, no answer
 		t.Fatal(err)
 	}
 	if w := g.as("operator", "POST", "/api/v1/sql", statement(mine), "Brine-Reason", "case"); w.Code != 503 || w.Header().Get("Retry-After") == "" {
@@ -142,7 +142,8 @@ operator sql "EXPLAIN SELECT * FROM scans WHERE waybill = 'W1'" case 7`; got != 
 	}
 }
 
-// TestSQLIsBounded: a statement that HBase does not answer ends within its own time, others than may be are shed, and other routes go on.
+// TestSQLIsBounded checks that a statement that HBase does not answer ends within its own timeout, that statements beyond the limit are
+// shed, and that other routes work.
 func TestSQLIsBounded(t *testing.T) {
 	gate, begun := make(chan struct{}), make(chan struct{})
 	s := newShop(t, func(o *serve.Options) {
@@ -171,7 +172,7 @@ func TestSQLIsBounded(t *testing.T) {
 	}
 }
 
-// TestSQLByTheClient: the package that we hand out asks, and has the place of what is wrong.
+// TestSQLByTheClient checks that package client sends statements, and returns the position of errors.
 func TestSQLByTheClient(t *testing.T) {
 	s := newShop(t, nil)
 	s.run()
@@ -186,7 +187,7 @@ func TestSQLByTheClient(t *testing.T) {
 	}
 }
 
-// TestARowThatCannotBeReadIsNoOutage: trying again does not help.
+// TestARowThatCannotBeReadIsNoOutage checks that an unreadable row is not reported as an outage: a retry does not help.
 func TestARowThatCannotBeReadIsNoOutage(t *testing.T) {
 	s := newShop(t, nil)
 	s.set(func() {
@@ -208,7 +209,8 @@ func TestARowThatCannotBeReadIsNoOutage(t *testing.T) {
 	}
 }
 
-// TestSQLFindsRowsByWords: through the index, as the rows are, and not by words of what is masked from the caller.
+// TestSQLFindsRowsByWords checks that rows are found through the index, with their current content, but not by words of what is masked for
+// the caller.
 func TestSQLFindsRowsByWords(t *testing.T) {
 	rules := &mask.Rules{}
 	rules.Field("orders", "items")

@@ -22,16 +22,16 @@ import (
 	"brine/serve"
 )
 
-// TestConnectionStorm: while connections are attempted by the thousand, thousands of them held open by clients that say nothing, never ends
-// a header, sends one that is too long or a body that does not come, other clients are answered, an event stream that was there goes on,
-// and what the server holds stays within its bounds. BRINE_STORM=100000 is the number of attempts for a run by hand; so many are open at a
-// time as there are descriptors for, at most 15,000.
+// TestConnectionStorm attempts thousands of connections, and holds thousands open with clients that send nothing, never end a header, or
+// send one that is too long or a body that does not arrive. It checks that other clients are answered, that an open event stream continues,
+// and that what the server holds stays within its limits. For a manual run, BRINE_STORM=100000 sets the number of attempts; as many are
+// open at a time as there are descriptors for, at most 15,000.
 func TestConnectionStorm(t *testing.T) {
 	attempts := 3000
 	if n, err := strconv.Atoi(os.Getenv("BRINE_STORM")); err == nil {
 		attempts = n
 	}
-	const connections = 1024 // as it is unless set
+	const connections = 1024 // the default
 	s := newShop(t, func(o *serve.Options) { o.Connections = connections })
 	s.run()
 	watching := s.stream(t.Context())
@@ -51,7 +51,7 @@ func TestConnectionStorm(t *testing.T) {
 				}
 				began := time.Now()
 				err := s.answersNewcomer(t.Context())
-				for tries := 0; err != nil && tries < 20; tries++ { // a thousand came between it and its request
+				for tries := 0; err != nil && tries < 20; tries++ { // a thousand connections came before its request
 					again.Add(1)
 					err = s.answersNewcomer(t.Context())
 				}
@@ -81,14 +81,14 @@ func TestConnectionStorm(t *testing.T) {
 	if answers.Load() == 0 {
 		t.Error("nobody else was answered")
 	}
-	// A connection of the server is a goroutine with two buffers of 4 KiB and a header of at most 64 KiB and what is read ahead; one of the
-	// attack is a descriptor.
+	// A connection costs the server a goroutine with two buffers of 4 KiB, a header of at most 64 KiB, and what is read ahead; it costs the
+	// attack a descriptor.
 	if most := int64(connections*(128<<10) + a.most*(4<<10) + 64<<20); grown > most {
 		t.Errorf("memory grew by %d MiB, more than %d", grown>>20, most>>20)
 	}
 }
 
-// answersNewcomer asks by a connection of its own.
+// answersNewcomer sends a request on a new connection.
 func (s *shop) answersNewcomer(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -109,7 +109,7 @@ func (s *shop) answersNewcomer(ctx context.Context) error {
 	return err
 }
 
-// memory is what this process has of the system and has not given back.
+// memory returns what this process has obtained from the system and not released.
 func memory() uint64 {
 	runtime.GC()
 	var m runtime.MemStats
@@ -117,7 +117,7 @@ func memory() uint64 {
 	return m.HeapInuse + m.StackInuse
 }
 
-// openAtOnce is how many connections of an attack there are descriptors for, beside those of the server and of others.
+// openAtOnce returns the number of descriptors for connections of an attack, besides those of the server and others.
 func openAtOnce(t *testing.T, server int) int {
 	t.Helper()
 	var limit syscall.Rlimit
@@ -134,10 +134,10 @@ func openAtOnce(t *testing.T, server int) int {
 	return most
 }
 
-// attack is connections that ask for nothing they would take.
+// attack opens connections that never make a complete request.
 type attack struct {
 	addr     string
-	most     int // open at a time
+	most     int // most open at a time
 	attempts int
 	failed   atomic.Int64
 
@@ -145,7 +145,7 @@ type attack struct {
 	open []net.Conn
 }
 
-// run makes all attempts, some at a time; the last ones stay open.
+// run makes all attempts, some at a time. The last ones stay open.
 func (a *attack) run(ctx context.Context) {
 	var g errgroup.Group
 	g.SetLimit(64)
@@ -155,11 +155,11 @@ func (a *attack) run(ctx context.Context) {
 			return nil
 		})
 	}
-	_ = g.Wait() // none gives an error
+	_ = g.Wait() // none returns an error
 }
 
 func (a *attack) attempt(ctx context.Context, i int) {
-	from := &net.TCPAddr{IP: net.IPv4(127, 0, 1, byte(1+i%200))} // one address has ports for 28,000
+	from := &net.TCPAddr{IP: net.IPv4(127, 0, 1, byte(1+i%200))} // one address has 28,000 ports
 	c, err := (&net.Dialer{Timeout: 10 * time.Second, LocalAddr: from}).DialContext(ctx, "tcp", a.addr)
 	if err != nil {
 		a.failed.Add(1)
@@ -168,7 +168,7 @@ func (a *attack) attempt(ctx context.Context, i int) {
 	_ = c.SetWriteDeadline(time.Now().Add(time.Second)) // the server need not read it
 	says := []string{"", "GET " + timeline + " HTTP/1.1\r\nHost: localhost\r\nX-A: ", "\x16\x03\x01", "GET / HTTP/1.1\r\nX-A: " + strings.Repeat("x", 80<<10),
 		"POST " + batch + " HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{"}
-	_, _ = io.WriteString(c, says[i%len(says)]) // it may be closed already
+	_, _ = io.WriteString(c, says[i%len(says)]) // the connection may already be closed
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.open = append(a.open, c)

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestAStreamThatPanicsEndsAlone: it gives its place back, and neither the process ends nor another stream.
+// TestAStreamThatPanicsEndsAlone checks that the stream releases its place, and that neither the process nor another stream ends.
 func TestAStreamThatPanicsEndsAlone(t *testing.T) {
 	var log bytes.Buffer
 	s := newStreams(slog.New(slog.NewTextHandler(&log, nil)))

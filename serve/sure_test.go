@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// TestWhoWatchesIsAskedForByTime: twenty events a second look an account up once in sureFor, and at once after a change in this process.
+// TestWhoWatchesIsAskedForByTime checks that twenty events per second look an account up once per sureFor, and at once after a change in
+// this process.
 func TestWhoWatchesIsAskedForByTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		asked, is, changes := 0, true, uint64(0)
@@ -30,7 +31,7 @@ func TestWhoWatchesIsAskedForByTime(t *testing.T) {
 		}
 		is = true
 		still()
-		is = false // another process changes it
+		is = false // changed by another process
 		if time.Sleep(sureFor); still() {
 			t.Errorf("a change elsewhere is not seen after %v", sureFor)
 		}

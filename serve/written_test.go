@@ -19,7 +19,7 @@ import (
 	"brine/serve/written"
 )
 
-// late answers scans with what the store had when they were asked, once its gate is open, and counts them.
+// late answers scans, once its gate is open, with what the store had when they started, and counts them.
 type late struct {
 	query.Client
 	gate  chan struct{}
@@ -49,7 +49,7 @@ func (l *late) Scan(ctx context.Context, table string, scan hbase.Scan) iter.Seq
 	}
 }
 
-// bytesOf copies cells, which a test changes in place.
+// bytesOf copies cells, because a test changes them in place.
 func bytesOf(cells []hbase.Cell) (out []hbase.Cell) {
 	for _, c := range cells {
 		c.Value = bytes.Clone(c.Value)
@@ -63,7 +63,7 @@ type oneRow []byte
 func (oneRow) Len() int         { return 1 }
 func (r oneRow) Row(int) []byte { return r }
 
-// writer is a shop of which this process writes rows.
+// writer is a shop whose rows this process writes.
 type writer struct {
 	*shop
 	rows *late
@@ -82,7 +82,7 @@ func newWriter(t *testing.T, change func(*serve.Options)) *writer {
 	return w
 }
 
-// writes has this process write the newest row of W1.
+// writes writes the newest row of W1 as this process.
 func (w *writer) writes(t *testing.T, to string) {
 	t.Helper()
 	row, err := rowkey.ParseBinary(w.row)
@@ -93,7 +93,8 @@ func (w *writer) writes(t *testing.T, to string) {
 	w.here.Wrote("centre:scans", oneRow(row))
 }
 
-// TestWhatThisProcessWritesIsNotGivenAgain: an answer is given again until a row of its own is written, and not because of another's.
+// TestWhatThisProcessWritesIsNotGivenAgain checks that an answer is reused until one of its rows is written, whatever happens to other
+// rows.
 func TestWhatThisProcessWritesIsNotGivenAgain(t *testing.T) {
 	s := newWriter(t, func(o *serve.Options) { o.Cache = serve.Cache{MaxAge: time.Hour} })
 	row := "/api/v1/tables/centre:scans/rows/" + url.PathEscape(s.row)
@@ -117,14 +118,14 @@ func TestWhatThisProcessWritesIsNotGivenAgain(t *testing.T) {
 	}
 }
 
-// TestAReadThatBeganBeforeAWriteNeverFillsTheCache: it has read what was there before, and ends when the row that was written is settled.
+// TestAReadThatBeganBeforeAWriteNeverFillsTheCache checks a read that has read the old row, and ends when the new one is settled.
 func TestAReadThatBeganBeforeAWriteNeverFillsTheCache(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newWriter(t, func(o *serve.Options) { o.Cache = serve.Cache{MaxAge: time.Hour} })
 		s.rows.gate = make(chan struct{})
 		early := make(chan *httptest.ResponseRecorder)
 		go func() { early <- s.ask("GET", timeline, "") }()
-		synctest.Wait() // it has read, and not answered
+		synctest.Wait() // it has read, and not answered yet
 		s.writes(t, "BOS")
 		close(s.rows.gate)
 		if w := <-early; w.Code != 200 || strings.Contains(w.Body.String(), "BOS") {
@@ -152,8 +153,8 @@ func (p pages) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// TestWhatThisProcessWritesIsSeenAtOnce: who watches is sent it without waiting for the next time that is asked; what others write within
-// that second; and what nobody watches costs no question.
+// TestWhatThisProcessWritesIsSeenAtOnce checks that watchers get it without waiting for the next query, that they get what others write
+// within that second, and that writes to what nobody watches cost no query.
 func TestWhatThisProcessWritesIsSeenAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newWriter(t, nil)
@@ -201,8 +202,8 @@ func TestWhatThisProcessWritesIsSeenAtOnce(t *testing.T) {
 	})
 }
 
-// TestOwnAnswersAreGivenAgainWhileNobodyElseWrites: without max_age, until a row of them is written, and not once another may have written
-// one in between.
+// TestOwnAnswersAreGivenAgainWhileNobodyElseWrites checks that, without max_age, answers are reused until one of their rows is written, and
+// not once another process may have written in between.
 func TestOwnAnswersAreGivenAgainWhileNobodyElseWrites(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var since atomic.Value
@@ -229,7 +230,7 @@ func TestOwnAnswersAreGivenAgainWhileNobodyElseWrites(t *testing.T) {
 		since.Store("2")
 		given("alone again", false)
 		given("and still", true)
-		since.Store("3") // others were there in between, and nobody has asked
+		since.Store("3") // others wrote in between, unnoticed
 		given("alone once more", false)
 		given("and still so", true)
 		time.Sleep(time.Hour)

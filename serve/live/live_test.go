@@ -27,8 +27,8 @@ type answer struct {
 	fails atomic.Bool
 	asked atomic.Int64
 
-	wake    atomic.Value // of the last asking
-	watched atomic.Int64 // askings that were not released
+	wake    atomic.Value // of the last Ask
+	watched atomic.Int64 // Asks that were not released
 }
 
 var errAway = errors.New("away")
@@ -50,7 +50,7 @@ func (a *answer) change(to string) {
 	a.wake.Load().(func())()
 }
 
-// watch begins a stream of the answer.
+// watch opens a stream of the answer.
 func watch(t *testing.T, h *live.Hub, a *answer) *live.Stream {
 	t.Helper()
 	s, err := h.Watch("k", a.ask)
@@ -69,7 +69,7 @@ func next(t *testing.T, s *live.Stream) live.State {
 	return state
 }
 
-// TestAThousandStreamsAskOnce: all are handed each change, and the store is asked once a second for all of them.
+// TestAThousandStreamsAskOnce checks that all streams get each change with one query per second.
 func TestAThousandStreamsAskOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := live.New(options)
@@ -102,7 +102,7 @@ func TestAThousandStreamsAskOnce(t *testing.T) {
 	})
 }
 
-// TestASlowReaderIsHandedTheNewest: what came between two of its reads is left out, and waits for nobody.
+// TestASlowReaderIsHandedTheNewest checks that a slow reader misses states between two reads, and that nobody waits for it.
 func TestASlowReaderIsHandedTheNewest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := live.New(options)
@@ -126,7 +126,7 @@ func TestASlowReaderIsHandedTheNewest(t *testing.T) {
 	})
 }
 
-// TestAnOutageIsSaidOnce: its begin and its end are states; the last answer stays beside the error.
+// TestAnOutageIsSaidOnce checks that the start and the end of an outage are states, and that the last answer is kept with the error.
 func TestAnOutageIsSaidOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := live.New(options)
@@ -148,7 +148,8 @@ func TestAnOutageIsSaidOnce(t *testing.T) {
 	})
 }
 
-// TestAskingsAreBounded: so many at a time, each ended by its deadline; what waits has its turn.
+// TestAskingsAreBounded checks that the number of concurrent Asks is limited, that each ends by its deadline, and that waiting ones get
+// their turn.
 func TestAskingsAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := live.New(options)
@@ -175,7 +176,7 @@ func TestAskingsAreBounded(t *testing.T) {
 	})
 }
 
-// TestTheHubIsBounded: more answers or streams are refused, and places are free again once streams are closed.
+// TestTheHubIsBounded checks that answers or streams beyond the limits are refused, and that closed streams release their places.
 func TestTheHubIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		opts := options
@@ -215,7 +216,7 @@ func TestTheHubIsBounded(t *testing.T) {
 	})
 }
 
-// TestCloseEndsAll: streams that wait return, an asking under way is ended, and no more are taken.
+// TestCloseEndsAll checks that waiting streams return, a running Ask is canceled, and Watch is refused.
 func TestCloseEndsAll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := live.New(options)
@@ -243,8 +244,8 @@ func TestCloseEndsAll(t *testing.T) {
 	})
 }
 
-// TestAPanicEndsItsStreamsAlone: those of the answer whose asking panics, not the process, and not who watches something else or comes
-// again.
+// TestAPanicEndsItsStreamsAlone checks that a panic of Ask ends the streams of its answer, but neither the process nor other and later
+// streams.
 func TestAPanicEndsItsStreamsAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
@@ -295,7 +296,8 @@ func TestAPanicEndsItsStreamsAlone(t *testing.T) {
 	})
 }
 
-// TestWhatIsWokenIsAskedForAtOnce: and not more often than it may be, however often it is woken; what is not released would wake forever.
+// TestWhatIsWokenIsAskedForAtOnce checks that a wake leads to an Ask at once, but no more often than allowed, and that answers are
+// released, or they would wake forever.
 func TestWhatIsWokenIsAskedForAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := live.New(options)
@@ -325,7 +327,8 @@ func TestWhatIsWokenIsAskedForAtOnce(t *testing.T) {
 	})
 }
 
-// TestWakingForNothingIsAskedLessAndLess: down to what is asked without being woken, and at once again when something has changed.
+// TestWakingForNothingIsAskedLessAndLess checks that wakes for nothing slow the Asks down to the normal interval, until something changes
+// again.
 func TestWakingForNothingIsAskedLessAndLess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := live.New(options)
@@ -354,7 +357,7 @@ func TestWakingForNothingIsAskedLessAndLess(t *testing.T) {
 	})
 }
 
-// TestAWakeDuringAnAskingIsNotLost: what has changed while an answer was made is in the next one.
+// TestAWakeDuringAnAskingIsNotLost checks that a change during an Ask is in the next answer.
 func TestAWakeDuringAnAskingIsNotLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := live.New(options)

@@ -22,7 +22,7 @@ func rows(texts ...string) (out keys) {
 	return out
 }
 
-// TestMarks: a mark is hit by each row of its ranges, by few others, by none of another table, and by none that came before it.
+// TestMarks checks that a mark is hit by each row of its ranges, by few others, and by none of another table or from before the mark.
 func TestMarks(t *testing.T) {
 	long := string(bytes.Repeat([]byte("k"), 50))
 	for name, c := range map[string]struct {
@@ -61,7 +61,8 @@ func TestMarks(t *testing.T) {
 	}
 }
 
-// TestMarksAreOfTheirRanges: several tables and rows; what is closed is hit no more, what was hit stays so, and the rest goes on.
+// TestMarksAreOfTheirRanges checks several tables and rows: a closed mark is not hit any more, a hit mark stays hit, and the others still
+// work.
 func TestMarksAreOfTheirRanges(t *testing.T) {
 	var r written.Rows
 	var calls atomic.Int64
@@ -91,7 +92,7 @@ func TestMarksAreOfTheirRanges(t *testing.T) {
 	none.Wrote("t", rows("a"))
 }
 
-// TestManyRangesAreTheWholeTable: so that what is kept of a mark is bounded.
+// TestManyRangesAreTheWholeTable checks that many ranges become the whole table, which bounds the size of a mark.
 func TestManyRangesAreTheWholeTable(t *testing.T) {
 	var r written.Rows
 	m := r.Mark(nil)
@@ -107,7 +108,7 @@ func TestManyRangesAreTheWholeTable(t *testing.T) {
 	}
 }
 
-// TestAReaderHasReadTheRowOrIsHit: whatever the order of the two, as long as each does its own in order.
+// TestAReaderHasReadTheRowOrIsHit checks the invariant for any interleaving of a reader and a writer.
 func TestAReaderHasReadTheRowOrIsHit(t *testing.T) {
 	var r written.Rows
 	for range 2000 {
@@ -131,8 +132,8 @@ func TestAReaderHasReadTheRowOrIsHit(t *testing.T) {
 	}
 }
 
-// TestAMarkBesideHitOnesIsHit: those on a prefix that are hit already hide no mark that comes to it, and no row from it, however many
-// write and read at a time, and in whatever order the marks are closed.
+// TestAMarkBesideHitOnesIsHit checks that hit marks on a prefix neither hide a new mark from rows nor a row from it, with many concurrent
+// writers and readers, and whatever order the marks are closed in.
 func TestAMarkBesideHitOnesIsHit(t *testing.T) {
 	var r written.Rows
 	var writing, reading sync.WaitGroup
@@ -146,11 +147,11 @@ func TestAMarkBesideHitOnesIsHit(t *testing.T) {
 	}
 	for range 4 {
 		reading.Go(func() {
-			var kept []*written.Mark // that are hit
+			var kept []*written.Mark // these are hit
 			for range 2000 {
 				m := r.Mark(nil)
 				m.Row("t", []byte("row"))
-				if r.Wrote("t", rows("row")); !m.Hit() { // whichever wrote first
+				if r.Wrote("t", rows("row")); !m.Hit() { // by whichever writer came first
 					t.Error("a row that was written after the mark was set is no hit")
 					return
 				}
@@ -169,7 +170,7 @@ func TestAMarkBesideHitOnesIsHit(t *testing.T) {
 	reading.Wait()
 	ended.Store(true)
 	writing.Wait()
-	for _, first := range []int{0, 1} { // two on a prefix, of which the one that is forgotten is closed before or after the other
+	for _, first := range []int{0, 1} { // two marks on a prefix; the forgotten one is closed before or after the other
 		both := []*written.Mark{r.Mark(nil), r.Mark(nil)}
 		both[0].Row("t", []byte("row"))
 		r.Wrote("t", rows("row"))
@@ -188,7 +189,7 @@ func TestAMarkBesideHitOnesIsHit(t *testing.T) {
 	}
 }
 
-// FuzzRanges: a row of a range hits its mark, whatever the range.
+// FuzzRanges checks that a row of a range hits its mark, whatever the range.
 func FuzzRanges(f *testing.F) {
 	f.Add([]byte("ab|"), []byte("ab}"), []byte("ab|x"))
 	f.Add([]byte("ab\xff"), []byte("ac"), []byte("ab\xff\xff"))
@@ -206,8 +207,8 @@ func FuzzRanges(f *testing.F) {
 	})
 }
 
-// BenchmarkWrote is what a flight of 500 rows costs its writer: while nobody reads, and while 10,000 timelines are watched, of which none,
-// or one, is of these rows, or all were read from the whole table.
+// BenchmarkWrote measures what a flight of 500 rows costs its writer: while nobody reads, and while 10,000 timelines are watched, of which
+// none or one covers these rows, or all were read from the whole table.
 func BenchmarkWrote(b *testing.B) {
 	var batch keys
 	for i := range 500 {
