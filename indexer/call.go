@@ -11,13 +11,13 @@ type CallInfo struct {
 	Kind      CallKind
 	Documents int
 	Bytes     int           // of the documents sent
-	Left      time.Time     // when it was made
-	Waited    time.Duration // of CallBulk: before that, since the Submit of the first document's last change
+	Left      time.Time     // when the call was made
+	Waited    time.Duration // for CallBulk: the time before that, since the Submit of the first document's last change
 	Duration  time.Duration
 	Err       error // of the call as a whole
 
 	lane   *lane
-	groups []int // of lane.groups: those whose documents the call was about
+	groups []int // indexes into lane.groups: the groups of the call's documents
 }
 
 // CallKind is what a call does.
@@ -29,7 +29,7 @@ const (
 	CallGet  CallKind = "get"
 )
 
-// Contexts returns the contexts of the Submits whose documents the call was about: that of each flight, once or more often.
+// Contexts yields the contexts of the Submits of the call's documents. It may yield a flight's context more than once.
 func (c *CallInfo) Contexts(yield func(context.Context) bool) {
 	var last *flight
 	for _, i := range c.groups {
@@ -43,7 +43,7 @@ func (c *CallInfo) Contexts(yield func(context.Context) bool) {
 	}
 }
 
-// call times fn, which is about the documents of groups, and reports it to the hook.
+// call runs fn, which handles the documents of groups, with a timeout, and reports it to the hook.
 func (l *lane) call(kind CallKind, groups []int, size int, fn func(context.Context) error) error {
 	ctx, cancel := context.WithTimeoutCause(l.w.ctx, l.w.opts.CallTimeout,
 		fmt.Errorf("no answer within %v (call_timeout)", l.w.opts.CallTimeout))
@@ -51,7 +51,7 @@ func (l *lane) call(kind CallKind, groups []int, size int, fn func(context.Conte
 	start := time.Now()
 	err := fn(ctx)
 	if err != nil {
-		l.recent.forget() // what is back after an outage may be an older copy
+		l.recent.forget() // after an outage the index may be an older copy
 		err = cause(ctx, err)
 		if remedyOfCall(err) == wait {
 			l.w.pace.congested(start, time.Now())

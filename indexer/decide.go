@@ -8,12 +8,12 @@ import (
 	"brine/internal/backoff"
 )
 
-// failCall decides on the groups of a call that failed as a whole.
+// failCall decides the groups of a call that failed as a whole.
 func (l *lane) failCall(groups []int, err error) {
 	r := remedyOfCall(err)
 	switch {
 	case len(groups) > 1 && (r == split || r == isolate):
-		l.maxDocs = len(groups) / 2 // all are sent again, by halves
+		l.maxDocs = len(groups) / 2 // all are sent again, in halves
 	case r == wait:
 		l.failed += len(groups)
 		l.pauseErr = err
@@ -60,7 +60,7 @@ func (l *lane) decide(g *group, r remedy, err error) {
 	}
 }
 
-// hold makes a group wait by itself; twice as long every time.
+// hold makes a group wait on its own, twice as long every time.
 func (l *lane) hold(g *group, err error) {
 	due := time.Now().Add(backoff.Exponential(l.w.opts.Pause, l.w.opts.MaxPause, g.first.tries))
 	for o := g.first; o != nil; o = o.next {
@@ -71,7 +71,7 @@ func (l *lane) hold(g *group, err error) {
 	l.wait(due)
 }
 
-// expire fails those ops that have been tried for long enough.
+// expire fails the ops whose deadline has passed.
 func (g *group) expire(err error) {
 	now := time.Now()
 	for o := g.first; o != nil; o = o.next {
@@ -81,9 +81,9 @@ func (g *group) expire(err error) {
 	}
 }
 
-// refuse rejects a change that stands alone; changes that were merged are first tried one by one. One whose index has taken no
-// other document lately waits once, so that others can speak for the index. If they do not, or if the index refuses many, the
-// index is at fault.
+// refuse rejects a change that was sent alone; merged changes are first tried one by one. If the index has accepted no other document
+// lately, the change waits once, so that another success can show that the index works. If there is none, or if the index refuses many
+// documents, the index is at fault.
 func (l *lane) refuse(g *group, r remedy, err error) {
 	if g.n > 1 {
 		for o := g.first; o != nil; o = o.next {
@@ -107,7 +107,7 @@ func (l *lane) refuse(g *group, r remedy, err error) {
 	}
 }
 
-// halt fails an op that would be rejected but for why.
+// halt fails an op with Halt instead of Reject, and adds why.
 func (o *op) halt(r remedy, err error, why string) {
 	f := failureOf(o, r, err)
 	f.Verdict, f.Err = event.Halt, errors.Join(f.Err, errors.New(why))
@@ -117,7 +117,7 @@ func (o *op) halt(r remedy, err error, why string) {
 	o.fail(Halted, f)
 }
 
-// abandon fails an op of a writer that was closed.
+// abandon fails an op because the writer was closed.
 func (o *op) abandon() {
 	o.fail(Retried, event.Failure{Index: o.event, Verdict: event.Retry, Reason: event.Unavailable, Err: ErrClosed})
 }

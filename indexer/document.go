@@ -10,7 +10,7 @@ import (
 	"brine/event"
 )
 
-// document is a declared Document, made ready: positions in the schema in place of names.
+// document is a declared Document prepared for encoding: with positions in the schema instead of names.
 type document struct {
 	Document
 	place   int
@@ -18,11 +18,11 @@ type document struct {
 	parted  bool         // the engine keeps it in parts
 	timeAt  int          // position of Time in the schema
 	whenAt  int          // of the condition; -1: none
-	written atomic.Int64 // when the index last took a document, in ms since 1970
-	probe   *probe       // nil: how soon documents are shown is not measured
+	written atomic.Int64 // when the index last accepted a document, in ms since 1970
+	probe   *probe       // nil: the time until a search shows documents is not measured
 }
 
-const lately = time.Minute // that a document taken speaks for the index
+const lately = time.Minute // for how long an accepted document counts for the index
 
 func (d *document) writtenLately(now time.Time) bool {
 	return now.UnixMilli()-d.written.Load() < lately.Milliseconds()
@@ -51,7 +51,7 @@ func compile(schema event.Schema, list []Document, parted bool) []*document {
 	return docs
 }
 
-// appendHead begins a document: its id as FieldRow and, where that is a hash, the row key's text as FieldKey.
+// appendHead appends the beginning of a document: its id as FieldRow and, if the id is a hash, the row key's text as FieldKey.
 func appendHead(dst, id []byte, key []byte, version int64) []byte {
 	dst = append(dst, `{"`+FieldRow+`":`...)
 	dst = appendString(dst, id)
@@ -75,8 +75,8 @@ func appendWhole(dst []byte, d *document, ev *event.Event, id, key []byte) []byt
 	return append(dst, '}')
 }
 
-// appendChange appends the fields of a Partial event, to be merged by the lane: the row key's text where the id is a hash,
-// then a value for each column. Each is its length in 4 bytes and its JSON; length 0 means none.
+// appendChange appends the fields of a Partial event, for the lane to merge: the row key's text if the id is a hash, then a value for each
+// column. Each consists of its length in 4 bytes and its JSON; length 0 means none.
 func appendChange(dst []byte, d *document, ev *event.Event, key []byte) (change []byte, empty bool) {
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(key)))
 	dst = append(dst, key...)
@@ -85,7 +85,7 @@ func appendChange(dst []byte, d *document, ev *event.Event, key []byte) (change 
 		dst = append(dst, 0, 0, 0, 0)
 		v := ev.Values[d.columns[i].at]
 		if v.Null() && d.Hides && d.columns[i].name == FieldDeleted {
-			v = event.BoolValue(false) // it may have been hidden
+			v = event.BoolValue(false) // the document may have been hidden
 		}
 		if v.Null() {
 			continue
@@ -98,7 +98,7 @@ func appendChange(dst []byte, d *document, ev *event.Event, key []byte) (change 
 	return dst, empty
 }
 
-// nextPart takes the first part from a change.
+// nextPart splits off the first part of a change.
 func nextPart(change []byte) (part, rest []byte) {
 	n := 4 + int(binary.LittleEndian.Uint32(change))
 	return change[4:n:n], change[n:]

@@ -14,7 +14,7 @@ func (w *Writer) encode(c *cargo, f *flight, d *document, i int, ev *event.Event
 	if ev.LeftOut != "" {
 		return nil
 	}
-	if ev.Values == nil { // it says no more than that a document was left, as a row does that was
+	if ev.Values == nil { // the event only says that a document was left, as a row was
 		c.row = c.row[:0]
 		w.hide(c, f, d, i, ev)
 		return nil
@@ -62,7 +62,7 @@ func (w *Writer) encode(c *cargo, f *flight, d *document, i int, ev *event.Event
 		return reject(event.TooLarge, tooLarge(d, id, len(source), w.opts.MaxDocumentBytes))
 	}
 	if empty {
-		return nil // a change that carries no field changes nothing
+		return nil // a change without fields changes nothing
 	}
 	c.bytes = all
 	w.add(c, op{flight: f, event: i, doc: d, index: index, id: id, version: ev.Version, produced: ev.Record.Timestamp, source: source})
@@ -77,20 +77,20 @@ func (w *Writer) add(c *cargo, o op) {
 	c.ops = append(c.ops, o)
 }
 
-// hide appends the op that marks the document which a change has left as deleted: that of the row of the event's former values.
+// hide appends the op that marks the document that a change has left as deleted: the document for the row of the event's former values.
 func (w *Writer) hide(c *cargo, f *flight, d *document, i int, ev *event.Event) {
 	former := event.Event{Record: ev.Record, Version: ev.Version, Values: ev.Former}
 	row, err := c.keys[d.place].Append(c.former[:0], &former)
 	if c.former = row; err != nil || bytes.Equal(row, c.row) {
-		return // there was none, or it is the same still
+		return // there was no such row, or it is still the event's
 	}
 	if held, wrong := former.Holds(d.whenAt); wrong != nil || !held {
-		return // nor has it made one
+		return // the former values made no document
 	}
 	w.mark(c, f, d, i, &former, row)
 }
 
-// mark appends the op that marks the document of a row as deleted, at the version of ev, whose values it is made of.
+// mark appends the op that marks the document of a row as deleted, at the version of ev, whose values make the row.
 func (w *Writer) mark(c *cargo, f *flight, d *document, i int, ev *event.Event, row []byte) {
 	index, fault := d.part(&c.spans[d.place], ev)
 	if fault != nil {
@@ -110,7 +110,7 @@ func (w *Writer) mark(c *cargo, f *flight, d *document, i int, ev *event.Event, 
 		source: all[from:len(all):len(all)]})
 }
 
-// pass is what an event does for which the document's condition does not hold: row is that of its values, if they make one.
+// pass handles an event for which the document's condition does not hold. row is the row of its values, if keyed.
 func (w *Writer) pass(c *cargo, f *flight, d *document, i int, ev *event.Event, row []byte, keyed bool) {
 	if c.row = row; !keyed {
 		c.row = row[:0]
@@ -127,7 +127,7 @@ func (w *Writer) pass(c *cargo, f *flight, d *document, i int, ev *event.Event, 
 	}
 }
 
-// markPartial appends the change that says no more than that the document is deleted.
+// markPartial appends a change that only marks the document as deleted.
 func (w *Writer) markPartial(c *cargo, f *flight, d *document, i int, ev *event.Event, row []byte) {
 	index, fault := d.part(&c.spans[d.place], ev)
 	if fault != nil {

@@ -19,40 +19,40 @@ import (
 //	413       the request is too large
 //	429, 5xx  later
 //
-// An Engine is safe for concurrent use, and keeps nothing of its arguments after it has returned.
+// An Engine is safe for concurrent use, and does not retain its arguments.
 type Engine interface {
 	search.Searcher
 
-	// EnsureIndex creates the index, or adds the fields that it or one of its parts lacks. When the index has a field with another type or
-	// analyzer it changes nothing and returns a *MappingError.
+	// EnsureIndex creates the index, or adds the fields that it or one of its parts lacks. If the index has a field with another type or
+	// analyzer, it changes nothing and returns a *MappingError.
 	EnsureIndex(ctx context.Context, m Mapping) error
-	// Mapping describes an index as it is; the error wraps search.ErrNoIndex when there is none.
+	// Mapping describes the actual index; the error wraps search.ErrNoIndex if there is none.
 	Mapping(ctx context.Context, index string) (Mapping, error)
-	// Bulk applies ops in order, each by itself, and sets results[i] to the outcome of ops[i]. When it returns an error
-	// nothing is known of any of them: a *RequestError says why the server refused the request as a whole.
+	// Bulk applies ops in order, independently of each other, and sets results[i] to the outcome of ops[i]. If it returns an error, the
+	// outcome of all ops is unknown; a *RequestError is the reason that the server refused the whole request.
 	Bulk(ctx context.Context, ops []Op, results []Result) error
 	// Get reads documents as the last answered Bulk left them and sets docs[i] to the document of refs[i].
 	Get(ctx context.Context, refs []Ref, docs []Stored) error
-	// Shown is the version of a document as Search shows it now, or −1 where it shows none: unlike Get, it knows nothing that is not
+	// Shown returns the version of a document that Search shows now, or −1 if it shows none. Unlike Get, it does not see what is not yet
 	// refreshed.
 	Shown(ctx context.Context, ref Ref) (version int64, err error)
-	// Purge removes documents that are marked as deleted and older than a version, but for those that are written meanwhile. It returns how
-	// many there were.
+	// Purge removes documents that are marked as deleted and older than a version, except those that are written meanwhile. It returns the
+	// number of removed documents.
 	Purge(ctx context.Context, index string, before int64) (int, error)
-	// Refresh makes what was written visible to Search.
+	// Refresh makes written documents visible to Search.
 	Refresh(ctx context.Context, index string) error
 	Close() error
 }
 
-// OpKind says under which condition an operation is applied.
+// OpKind is the condition under which an operation is applied.
 type OpKind uint8
 
 // The kinds of operation. All but Delete write the whole of Op.Source.
 const (
 	Put     OpKind = iota + 1 // if the document is absent or its version is not greater than Op.Version (external_gte)
 	Create                    // if the document is absent
-	Replace                   // if the document is still as read: Op.SeqNo and Op.PrimaryTerm
-	Delete                    // if the document is still as read: it is removed, and so is its version
+	Replace                   // if the document is still as it was read: Op.SeqNo and Op.PrimaryTerm
+	Delete                    // if the document is still as it was read: it is removed, with its version
 )
 
 // Op is one write of one document.
@@ -72,25 +72,25 @@ type Ref struct {
 	ID    []byte
 }
 
-// Stored is a document as read.
+// Stored is a document as it was read.
 type Stored struct {
 	Found       bool
 	Source      []byte
-	Version     int64 // what a Put is compared with
+	Version     int64 // with which a Put is compared
 	SeqNo       int64
 	PrimaryTerm int64
 }
 
-// Result is the outcome of one operation; Kind and Reason are the engine's own words when it failed. The zero Result means
-// unknown. Only how Kind begins counts, since names of faults change from release to release: with "document_", "mapper_" or
-// "strict_" the document is at fault, with "index_" the index is.
+// Result is the outcome of one operation; Kind and Reason are the engine's own words if it failed. The zero Result means unknown. Only the
+// beginning of Kind counts, because the names of faults change from release to release: "document_", "mapper_" and "strict_" mean that the
+// document is at fault, "index_" that the index is.
 type Result struct {
 	Status int
 	Kind   string
 	Reason string
 
-	// Of a Create or Replace that was applied: what a next Replace has to name, and in which index, where Op.Index is a name that stands
-	// for one. An empty Home says that this is not known.
+	// For a Create or Replace that was applied: what the next Replace has to name, and the index it was applied to, if Op.Index is a name that
+	// stands for one. An empty Home means that this is not known.
 	SeqNo       int64
 	PrimaryTerm int64
 	Home        string
@@ -98,7 +98,7 @@ type Result struct {
 
 // RequestError is a request that the server refused as a whole.
 type RequestError struct {
-	Server string // host:port; empty: of one document
+	Server string // host:port; empty for a request about one document
 	Status int
 	Kind   string
 	Reason string
@@ -139,7 +139,7 @@ const (
 	FieldRow      = "_row"  // keyword: the document's id, to sort by
 	FieldVersion  = "_ver"  // long: the greatest version in the document
 	FieldVersions = "_vers" // object, not indexed: the version of each field, in documents of partial changes
-	FieldKey      = "_key"  // not indexed: the row key, where the id is a hash of it
+	FieldKey      = "_key"  // not indexed: the row key, if the id is a hash of it
 	FieldDeleted  = "deleted"
 )
 
@@ -147,20 +147,20 @@ const (
 type Field struct {
 	Name     string
 	Type     Type
-	Analyzer string `json:",omitempty"` // that cuts a text into words; empty: the engine's own, whichever it is
+	Analyzer string `json:",omitempty"` // cuts a text into words; empty: the engine's default
 }
 
-// Mapping is what an index holds, beside brine's own fields.
+// Mapping describes an index, without brine's own fields.
 type Mapping struct {
 	Index  string
 	Fields []Field
-	Every  Every    // its parts; empty: it has none
-	Uneven []Uneven // of an index as it is
+	Every  Every    // its parts; empty: none
+	Uneven []Uneven // of an actual index
 
-	Routing *Routing // by which its documents have their shards; nil: by their ids
+	Routing *Routing // determines the shards of its documents; nil: their ids do
 }
 
-// Type is the type of a field, or empty.
+// Type returns the type of a field, or "" if there is no such field.
 func (m Mapping) Type(name string) Type {
 	for _, f := range m.Fields {
 		if f.Name == name {
@@ -170,14 +170,14 @@ func (m Mapping) Type(name string) Type {
 	return ""
 }
 
-// Uneven is a field that is not alike in all indexes behind a name, as one of these has it: without a type, where it lacks it. A
-// Mapping has it once for each of them, and among its Fields as the first one that has it.
+// Uneven is a field that differs between the indexes behind a name, in the form that one of these has: without a type if the index lacks
+// it. A Mapping has one Uneven for each of the indexes, and the field among its Fields in the form of the first index that has it.
 type Uneven struct {
 	Field
 	In string // the index's own name
 }
 
-// forms are those in which the indexes behind a name have a field, or lack it.
+// forms returns the forms in which the indexes behind a name have a field, or lack it.
 func (m Mapping) forms(name string) []Uneven {
 	var all []Uneven
 	for _, u := range m.Uneven {
@@ -193,8 +193,8 @@ func (m Mapping) forms(name string) []Uneven {
 	return all
 }
 
-// Missing are the fields that have, the mapping as it is, lacks, or one of its parts. Fields with another type or analyzer are a
-// *MappingError.
+// Missing returns the fields that have, which is the actual mapping, or one of its parts lacks. If fields have another type or analyzer, it
+// returns a *MappingError.
 func (m Mapping) Missing(have Mapping) ([]Field, error) {
 	if m.Every != have.Every {
 		return nil, fmt.Errorf("index %s is kept %s, and declared to be kept %s: parts cannot be made of what is written; declare it as it "+
@@ -221,7 +221,7 @@ func (m Mapping) Missing(have Mapping) ([]Field, error) {
 	return missing, nil
 }
 
-// unlike reports whether an index has the field in another way than declared.
+// unlike reports whether an index has the field in another form than declared.
 func (f Field) unlike(is Uneven) bool {
 	return is.Type != "" && is.Type != f.Type || f.cutOtherwise(is)
 }
@@ -243,9 +243,9 @@ type FieldConflict struct {
 	Name       string
 	Want, Have Type
 
-	WantAnalyzer, HaveAnalyzer string // empty: the type is another one
+	WantAnalyzer, HaveAnalyzer string // empty: the types differ
 
-	In string // the first of its indexes that has it so; empty: all have
+	In string // the first of the indexes with this conflict; empty: all have it
 }
 
 func (c FieldConflict) String() string {

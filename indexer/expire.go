@@ -6,15 +6,15 @@ import (
 	"time"
 )
 
-// expireEvery is the pause between two looks for parts that are over. A part outlives its time by that much at most, and by what
-// is left of its span.
+// expireEvery is the interval between two searches for expired parts. A part outlives its time by at most that much, and by the rest of its
+// span.
 const expireEvery = time.Hour
 
-// expires reports whether anything of the index ends by time.
+// expires reports whether anything in the index expires.
 func (d *document) expires() bool { return d.parted && d.Keep > 0 || d.Purge > 0 }
 
-// Endless are options of a writer that ends nothing by its age, neither parts nor documents: one that writes again, or elsewhere, beside a
-// pipeline that does.
+// Endless returns options for a writer that never expires parts or documents: one that writes again, or elsewhere, beside a pipeline that
+// does.
 func (o Options) Endless() Options {
 	o.Documents = slices.Clone(o.Documents)
 	for i := range o.Documents {
@@ -23,8 +23,8 @@ func (o Options) Endless() Options {
 	return o
 }
 
-// expire drops the parts of indexes whose rows are over, and removes documents that were deleted long ago, until the writer is closed.
-// A document ends when its newest version is as old as the rows are kept. Writers of other processes do the same.
+// expire drops the parts of indexes whose rows have expired, and removes documents that were deleted long ago, until the writer is closed.
+// A document expires when its newest version is older than the rows are kept. Writers of other processes do the same.
 func (w *Writer) expire() {
 	timer := time.NewTicker(expireEvery)
 	defer timer.Stop()
@@ -54,8 +54,8 @@ func (w *Writer) expireParts(d *document) {
 	}
 }
 
-// purge removes what was deleted as long ago as no older change can come any more. It is many calls, of which each ends for good what it
-// has removed: one that is not through when the next is due is broken off, and so is an engine that does not answer.
+// purge removes documents that were deleted so long ago that no older change can arrive any more. It makes many calls, each of which is
+// final for what it has removed. A purge that is not done when the next one is due is canceled, even if the engine does not answer.
 func (w *Writer) purge(d *document) {
 	ctx, cancel := context.WithTimeout(w.ctx, expireEvery)
 	defer cancel()

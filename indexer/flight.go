@@ -10,26 +10,26 @@ import (
 	"brine/event"
 )
 
-// flight is one submitted batch. Its left counts what is not yet settled: one for each op, and one for Submit itself.
+// flight is one submitted batch. left counts what is not yet settled: one for each op, and one for Submit itself.
 type flight struct {
 	left      atomic.Int64
 	done      chan struct{}
-	ctx       context.Context // that it was submitted with, for the hooks
+	ctx       context.Context // the context of Submit, for the hooks
 	submitted time.Time
-	free      func() // gives memory and budget back, when left is 0
+	free      func() // returns memory and budget, once left is 0
 
 	mu       sync.Mutex
 	failures []event.Failure
 }
 
-// fail notes a failed event; it is not settled by that.
+// fail records a failed event, without settling it.
 func (f *flight) fail(failure event.Failure) {
 	f.mu.Lock()
 	f.failures = append(f.failures, failure)
 	f.mu.Unlock()
 }
 
-// settle counts n ops, or Submit, as done. Nothing of the flight's memory may be touched after it.
+// settle counts n ops, or Submit, as done. The flight's memory must not be used after it.
 func (f *flight) settle(n int64) {
 	if f.left.Add(-n) == 0 {
 		f.free()
@@ -37,8 +37,7 @@ func (f *flight) settle(n int64) {
 	}
 }
 
-// Wait implements event.Flight.
-// An index does not fail in parts: no event is ever pending.
+// Wait implements event.Flight. No event is ever pending, because an index does not fail in parts.
 func (f *flight) Wait(ctx context.Context, _ event.Until) (event.Outcome, error) {
 	select {
 	case <-f.done:
@@ -55,8 +54,8 @@ func (f *flight) Wait(ctx context.Context, _ event.Until) (event.Outcome, error)
 	return event.Outcome{Failures: f.failures}, nil
 }
 
-// worst sorts failures by event and leaves one for each: halt before retry before reject. An event that is to be submitted
-// again must not be dead-lettered for another of its documents before that one is written.
+// worst sorts failures by event and keeps one per event: halt before retry before reject. An event that will be submitted again must not
+// become a dead letter because of another of its documents before that one is written.
 func worst(list []event.Failure) []event.Failure {
 	slices.SortStableFunc(list, func(a, b event.Failure) int {
 		if a.Index != b.Index {

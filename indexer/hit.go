@@ -9,7 +9,7 @@ import (
 	"brine/search"
 )
 
-// Hit reads a stored document as a search's hit, for engines. Its cursor is theirs to set.
+// Hit decodes a stored document into a search hit, for engines. The engine sets its cursor.
 func Hit(id, source []byte) (search.Hit, error) {
 	var fields map[string]any
 	d := json.NewDecoder(bytes.NewReader(source))
@@ -41,7 +41,7 @@ func Hit(id, source []byte) (search.Hit, error) {
 	return hit, nil
 }
 
-// VersionOf is the version in a stored document, or in as much of one as holds it.
+// VersionOf returns the version in a stored document, or in any part of one that contains it.
 func VersionOf(source []byte) (int64, error) {
 	doc := struct {
 		Version int64 `json:"_ver"` // FieldVersion
@@ -52,7 +52,7 @@ func VersionOf(source []byte) (int64, error) {
 	return doc.Version, nil
 }
 
-// number makes an int64 of a JSON number without point or exponent, else a float64.
+// number converts a JSON number without point or exponent to an int64, any other to a float64.
 func number(v any) any {
 	n, ok := v.(json.Number)
 	if !ok {
@@ -68,7 +68,7 @@ func number(v any) any {
 	return f
 }
 
-// Check finds the first thing that a valid query asks of fields that cannot be asked of them. Its errors are *search.Error.
+// Check returns the first clause of a valid query that the fields do not support. Its errors are *search.Error.
 func (m Mapping) Check(q *search.Query) error {
 	for c := range q.Clauses {
 		name := search.FieldOf(c)

@@ -7,14 +7,14 @@ import (
 	"fmt"
 )
 
-// maxID is the greatest length of a document's id in bytes (Elasticsearch's).
+// maxID is the maximum length of a document's id in bytes (Elasticsearch's).
 const maxID = 512
 
-// hashMark begins the id of a row whose own text is too long. No row's text begins so: a backslash is followed by x there.
+// hashMark begins the id of a row whose own text is too long. No row's text begins with it, because there an x follows every backslash.
 const hashMark = `\sha256:`
 
-// AppendRowText appends the row key as HBase's shell shows it: printable ASCII as it is, every other byte, and the
-// backslash, as \xHH. It can be pasted into the shell's get "table", "…" and read back with ParseRowText.
+// AppendRowText appends the row key as HBase's shell shows it: printable ASCII as it is, every other byte and the backslash as \xHH. It can
+// be pasted into the shell's get "table", "…" and parsed with ParseRowText.
 func AppendRowText(dst, row []byte) []byte {
 	const digits = "0123456789ABCDEF"
 	for _, b := range row {
@@ -27,7 +27,7 @@ func AppendRowText(dst, row []byte) []byte {
 	return dst
 }
 
-// ParseRowText reads a row key back from its text.
+// ParseRowText parses a row key from its text.
 func ParseRowText(text []byte) ([]byte, error) {
 	row := make([]byte, 0, len(text))
 	for i := 0; i < len(text); i++ {
@@ -48,8 +48,8 @@ func ParseRowText(text []byte) ([]byte, error) {
 	return row, nil
 }
 
-// appendID appends the id of the row's document: the row's text, or its hash when that is longer than maxID. The second
-// result says which; a hashed document keeps the row's text in FieldKey.
+// appendID appends the id of the row's document: the row's text, or its hash if the text is longer than maxID. hashed reports which; a
+// document with a hashed id has the row's text in FieldKey.
 func appendID(dst, row []byte) (id []byte, hashed bool) {
 	start := len(dst)
 	if len(row) <= maxID {
@@ -63,5 +63,5 @@ func appendID(dst, row []byte) (id []byte, hashed bool) {
 	return hex.AppendEncode(dst, sum[:]), true
 }
 
-// hashedID reports whether id is a hash of the row key, so that the key is to be read from the document.
+// hashedID reports whether id is a hash of the row key, so that the key has to be read from the document.
 func hashedID(id []byte) bool { return bytes.HasPrefix(id, []byte(hashMark)) }

@@ -10,7 +10,7 @@ import (
 	"brine/event"
 )
 
-// appendValue appends v as JSON. A Float always has a point or an exponent, so that it is read back as one.
+// appendValue appends v as JSON. A Float always has a point or an exponent, so that it is read back as a float.
 func appendValue(dst []byte, v event.Value) []byte {
 	switch v.Type {
 	case event.Int, event.TimeMS:
@@ -25,7 +25,7 @@ func appendValue(dst []byte, v event.Value) []byte {
 		return strconv.AppendInt(dst, v.Int(), 10)
 	case event.Date: // its midnight in UTC
 		return strconv.AppendInt(dst, v.Milliseconds(), 10)
-	case event.Decimal, event.Bytes: // JSON in engines has no number of 38 digits
+	case event.Decimal, event.Bytes: // engines cannot hold a JSON number of 38 digits
 		text, _ := v.Textual()
 		return appendString(dst, []byte(text))
 	default:
@@ -34,7 +34,7 @@ func appendValue(dst []byte, v event.Value) []byte {
 }
 
 func appendFloat(dst []byte, f float64) []byte {
-	if math.IsNaN(f) || math.IsInf(f, 0) { // no JSON text decodes to one; JSON cannot hold it
+	if math.IsNaN(f) || math.IsInf(f, 0) { // JSON cannot hold it, so no JSON text decodes to it
 		return append(dst, "null"...)
 	}
 	start := len(dst)
@@ -84,7 +84,7 @@ func appendString(dst, s []byte) []byte {
 	return append(append(dst, s[from:]...), '"')
 }
 
-// appendStored appends a value of a stored document exactly as appendValue wrote it, whatever the engine has made of it.
+// appendStored appends a value of a stored document exactly as appendValue wrote it, however the engine has changed its form.
 func appendStored(dst []byte, v *fastjson.Value) []byte {
 	if v.Type() == fastjson.TypeString {
 		return appendString(dst, v.GetStringBytes())

@@ -7,27 +7,27 @@ import (
 	"brine/internal/backoff"
 )
 
-// lane writes the documents whose ids fall to it, one call at a time; while a call is pending the rest gathers. Its goroutine is
-// run, started by New and joined by Close.
+// lane writes the documents whose ids belong to it, one call at a time; while a call is pending, others gather. Its goroutine is run,
+// started by New and joined by Close.
 type lane struct {
 	w    *Writer
-	wake chan struct{} // holds one token when queue may have something
+	wake chan struct{} // holds one token if queue may not be empty
 
 	mu     sync.Mutex
 	queue  []*op // submitted, not yet seen by run
-	closed bool  // run has ended and sees no more
+	closed bool  // run has ended and reads no more
 
-	// What follows belongs to run.
+	// The following fields belong to run.
 	pending  []*op // in the order submitted; written from the front
-	scanned  int   // how many of pending the round has looked at
+	scanned  int   // the number of pending ops that the round has processed
 	groups   []group
-	byHash   map[uint64]int   // group of an op's hash, or postponed
-	parts    map[string]error // what came of making the parts of indexes that this round lacked
-	maxDocs  int              // of one call; halved until it holds only what spoils a request
-	attempt  int              // pauses in a row
-	due      time.Time        // when the first of those that wait may be sent again
+	byHash   map[uint64]int   // the index of the group for an op's hash, or postponed
+	parts    map[string]error // the result of creating the parts of indexes that were missing in this round
+	maxDocs  int              // per call; halved until the call contains only the document that makes a request fail
+	attempt  int              // consecutive pauses
+	due      time.Time        // the earliest time at which a waiting op may be sent again
 	failed   int              // groups of this round's calls that failed as a whole
-	waiting  int              // groups of this round that wait by themselves
+	waiting  int              // groups of this round that wait on their own
 	rereads  int              // groups of this round that another writer has changed since they were read
 	decided  int              // groups of this round that are settled
 	pauseErr error
@@ -38,8 +38,8 @@ type lane struct {
 	refs    []Ref
 	stored  []Stored
 	ops     []Op
-	sent    []int    // group of each of ops
-	made    [][]byte // of each of ops: the document as recent holds it; nil: not
+	sent    []int    // by op: the index of its group
+	made    [][]byte // by op: the document in the form for recent; nil: none
 	results []Result
 	scratch []byte // the merged documents of one round
 }
@@ -76,7 +76,7 @@ func (l *lane) run() {
 	l.finish()
 }
 
-// put queues the ops of one batch that fall to this lane, number i of n.
+// put queues those ops of a batch that belong to this lane, number i of n.
 func (l *lane) put(ops []op, i, n int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -99,7 +99,7 @@ func (l *lane) put(ops []op, i, n int) {
 	}
 }
 
-// fill waits until something is pending. It returns false when the writer is closed.
+// fill waits until something is pending. It returns false if the writer is closed.
 func (l *lane) fill() bool {
 	for {
 		l.mu.Lock()
@@ -119,7 +119,7 @@ func (l *lane) fill() bool {
 	}
 }
 
-// finish settles the ops that have their outcome and keeps the others pending, in order.
+// finish settles the ops that have an outcome and keeps the others pending, in order.
 func (l *lane) finish() {
 	keep := 0
 	var d *document
@@ -143,7 +143,7 @@ func (l *lane) finish() {
 		if o.outcome != Written && o.outcome != Conflict {
 			f.fail(o.failure)
 		}
-		f.settle(1) // o may be another flight's from here on
+		f.settle(1) // from here on o may belong to another flight
 	}
 	if n > 0 && outcome != untried {
 		l.w.opts.Hooks.Items(ItemsInfo{d.Index, outcome, n})
@@ -153,7 +153,7 @@ func (l *lane) finish() {
 	l.pending = l.pending[:keep+rest]
 }
 
-// idle waits until the first of those that wait may be sent again, or something new has come.
+// idle waits until a waiting op may be sent again, or something new arrives.
 func (l *lane) idle() {
 	timer := time.NewTimer(time.Until(l.due))
 	defer timer.Stop()
@@ -164,8 +164,8 @@ func (l *lane) idle() {
 	}
 }
 
-// pause waits before the next round when the server refused a whole call, or when other writers were ahead with every
-// document; twice as long every time, up to half of it left to chance.
+// pause waits before the next round if the server refused a whole call, or if other writers changed every document first. It waits twice as
+// long every time, with up to half of it random.
 func (l *lane) pause() {
 	if l.waiting > 0 {
 		l.reportRetry(l.waiting, time.Until(l.due), 1)
@@ -177,7 +177,7 @@ func (l *lane) pause() {
 	d := backoff.Exponential(l.w.opts.Pause, l.w.opts.MaxPause, l.attempt)
 	l.attempt++
 	l.reportRetry(l.failed+l.rereads, d, l.attempt)
-	_ = backoff.Wait(l.w.ctx, d) // run looks whether the writer is closed
+	_ = backoff.Wait(l.w.ctx, d) // run checks whether the writer is closed
 }
 
 func (l *lane) reportRetry(documents int, d time.Duration, attempt int) {

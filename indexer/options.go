@@ -12,7 +12,7 @@ import (
 	"brine/rowkey"
 )
 
-// Changes says what the events of a pipeline carry.
+// Changes describes what the events of a pipeline carry.
 type Changes string
 
 // The kinds of change.
@@ -21,59 +21,60 @@ const (
 	Partial Changes = "partial" // some fields: each is merged into the document by its version
 )
 
-// Column maps a field of the event to a field of the document. A null value is no change, and in Whole no field.
+// Column maps a field of the event to a field of the document. A null value is not a change and, in Whole, not a field.
 type Column struct {
 	Name  string
 	Field string
 	Type  Type // empty: keyword for text, long for int, double for float, boolean for bool, date for times
 }
 
-// Document says which document an event becomes in one index.
+// Document describes the document that an event becomes in one index.
 type Document struct {
 	Index   string
-	Key     *rowkey.Key // the key of the row that the document stands beside
+	Key     *rowkey.Key // the key of the row that the document belongs to
 	Set     []Column
 	Changes Changes
 	Deleted string // the event's bool field that marks a delete; empty: documents are not deleted
 
 	When  string // a condition of the schema's Derive: see event.Event.Holds; empty: every event becomes a document
-	Hides bool   // an event for which it does not hold marks its document as deleted, as Deleted does; else what was there stays
+	Hides bool   // an event for which When does not hold marks its document as deleted, like Deleted; otherwise the document stays as it is
 
-	Every Every         // where the engine is Partitioned: the index has a part for each such span of Time; empty: none
-	Time  string        // the event's time field that says to which part a document belongs; one of Key's, so that it never changes
-	Keep  time.Duration // how long the rows are kept, by version: parts that are over are dropped, where there are any; 0: forever
+	Every Every         // if the engine is Partitioned: the index has one part for each such span of Time; empty: no parts
+	Time  string        // the event's time field that determines the part of a document; one of Key's, so that it never changes
+	Keep  time.Duration // how long the rows are kept, by version: expired parts are dropped, if there are parts; 0: forever
 
-	// the field of Set whose value says on which shard a document is; the key yields it, so that it never changes. Empty: the id
-	// does
+	// Routing is the field of Set whose value determines the shard of a document. The key yields the value, so that it never changes. Empty:
+	// the id determines the shard.
 	Routing string
 
-	// Purge is how long ago a document was deleted, by its version in ms since 1970, when it is removed; 0: it stays, marked. A removed
-	// document has no version any more: an older change that comes then makes it again.
+	// Purge is the time after which a deleted document is removed, by its version in ms since 1970; 0: it stays, marked. A removed document no
+	// longer has a version: an older change that arrives afterwards creates it again.
 	Purge time.Duration
 }
 
-// Options configure a Writer.
+// Options configures a Writer.
 type Options struct {
 	Schema    event.Schema
 	Documents []Document
 
-	Calls            int   // bulk calls in flight at most; default 3
-	MaxBulkDocuments int   // documents in one bulk call; default 1,000
-	MaxBulkBytes     int   // bytes of documents in one bulk call; default 4 MiB
-	MaxDocumentBytes int   // a greater document is rejected; default 8 MiB
+	Calls            int   // the most bulk calls in flight; default 3
+	MaxBulkDocuments int   // per bulk call; default 1,000
+	MaxBulkBytes     int   // bytes of documents per bulk call; default 4 MiB
+	MaxDocumentBytes int   // a larger document is rejected; default 8 MiB
 	MaxBufferedBytes int64 // documents in memory at which Submit waits; default 32 MiB
-	// documents of partial changes held as they were written last, so that the next change needs no read; default 24 MiB
+	// MaxRecentBytes is the size of the documents of partial changes that are held as last written, so that the next change needs no read;
+	// default 24 MiB.
 	MaxRecentBytes int
-	CallTimeout    time.Duration // one call; default 60 s
-	RetryFor       time.Duration // how long after Submit an event is still sent again before its verdict is retry; default 30 s
-	Pause          time.Duration // before the first resend; it doubles up to MaxPause, less up to half by chance; default 100 ms
+	CallTimeout    time.Duration // per call; default 60 s
+	RetryFor       time.Duration // how long after Submit an event is sent again before its verdict is retry; default 30 s
+	Pause          time.Duration // before the first resend; it doubles up to MaxPause, less up to half at random; default 100 ms
 	MaxPause       time.Duration // default 5 s
-	ProbeEvery     time.Duration // between two documents of an index that are asked for until a search shows them (Hooks.Probe); default 5 s
+	ProbeEvery     time.Duration // the interval between two documents of an index that are probed (Hooks.Probe); default 5 s
 
 	Hooks Hooks
 }
 
-// Conditions are those of the documents.
+// Conditions returns the conditions of the documents.
 func (o *Options) Conditions() []event.Condition {
 	var of, fields []string
 	for i := range o.Documents {
@@ -82,7 +83,7 @@ func (o *Options) Conditions() []event.Condition {
 	return o.Schema.Conditions(of, fields)
 }
 
-// EnsureDefaults sets what is zero to its default. New calls it.
+// EnsureDefaults sets zero fields to their defaults. New calls it.
 func (o *Options) EnsureDefaults() {
 	o.Calls = cmp.Or(o.Calls, 3)
 	o.MaxBulkDocuments = cmp.Or(o.MaxBulkDocuments, 1000)
@@ -205,7 +206,7 @@ func (d *Document) validateParts(schema event.Schema, bad func(string, ...any)) 
 	}
 }
 
-// columns are Set and the column of the deleted mark.
+// columns returns Set and the column of the deleted mark.
 func (d *Document) columns() []Column {
 	if d.Deleted == "" || slices.ContainsFunc(d.Set, func(c Column) bool { return c.Name == FieldDeleted && c.Field == d.Deleted }) {
 		return d.Set
@@ -213,7 +214,7 @@ func (d *Document) columns() []Column {
 	return append(slices.Clip(d.Set), Column{Name: FieldDeleted, Field: d.Deleted})
 }
 
-// ValidIndex checks the name of an index as Elasticsearch would, less what would be hard to use as a file's name.
+// ValidIndex checks the name of an index by Elasticsearch's rules, and excludes names that are inconvenient as file names.
 func ValidIndex(name string) error {
 	ok := name != "" && len(name) <= 200 && name[0] >= 'a' && name[0] <= 'z'
 	for _, c := range []byte(name) {
@@ -225,7 +226,7 @@ func ValidIndex(name string) error {
 	return nil
 }
 
-// Mappings are the mappings of the declared documents, for EnsureIndex. The options must be valid.
+// Mappings returns the mappings of the declared documents, for EnsureIndex. The options must be valid.
 func (o Options) Mappings() []Mapping {
 	var all []Mapping
 	for _, d := range o.Documents {

@@ -10,25 +10,25 @@ import (
 	"brine/event"
 )
 
-// remedy is what a lane does about the outcome of one write, or of one call.
+// remedy is what a lane does about the outcome of one write or of one call.
 type remedy uint8
 
 const (
 	settled remedy = iota + 1 // durable
 	newer                     // the index holds something newer
 	wait                      // later, after a pause
-	reread                    // at once, after another read: it is not as it was read
+	reread                    // immediately, after another read: the document is not as it was read
 	split                     // in smaller requests
 	refuse                    // never: it does not fit the mapping
-	suspect                   // never, if the index takes other documents
-	isolate                   // the request is at fault, or one of its documents: by halves, then as suspect
+	suspect                   // never, if the index accepts other documents
+	isolate                   // the request is at fault, or one of its documents: in halves, then as suspect
 	denied                    // not until an operator acts: access denied
 	noIndex                   // not until an operator acts: no such index
-	closed                    // not until an operator acts: an index that takes nothing
+	closed                    // not until an operator acts: an index that accepts nothing
 )
 
-// remedyOf decides by the status, and distinguishes a document's fault from its index's by how the fault's kind begins: names of
-// exceptions change from release to release. Unknown is wait.
+// remedyOf decides by the status, and tells a document's fault from its index's by the beginning of the fault's kind, because the names of
+// exceptions change from release to release. Unknown means wait.
 func remedyOf(status int, kind string) remedy {
 	switch {
 	case status >= 200 && status < 300:
@@ -78,7 +78,7 @@ func remedyOfCall(err error) remedy {
 	}
 }
 
-// failureOf is the failure of an event whose document met the remedy at last.
+// failureOf returns the failure of an event whose document ended with the remedy.
 func failureOf(o *op, r remedy, err error) event.Failure {
 	f := event.Failure{Index: o.event, Verdict: event.Retry, Reason: event.Unavailable}
 	fix := ""
@@ -103,7 +103,7 @@ func failureOf(o *op, r remedy, err error) event.Failure {
 	return f
 }
 
-// cause is err, or why the context that it came from has ended.
+// cause returns err, or the cause of the context's end if that is the reason for err.
 func cause(ctx context.Context, err error) error {
 	if c := context.Cause(ctx); c != nil && errors.Is(err, ctx.Err()) {
 		return c

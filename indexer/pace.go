@@ -6,26 +6,26 @@ import (
 	"time"
 )
 
-// pace bounds how many calls are pending and how large they are, and adapts both to the server: a call that it could not take in
-// time halves them, each one that it takes adds a little (AIMD). All lanes share it.
+// pace limits the number of pending calls and their size, and adapts both to the server: a call that the server could not handle in time
+// halves them, and each one that it accepts adds a little (AIMD). All lanes share it.
 type pace struct {
 	mostCalls, mostBytes int
 
 	mu    sync.Mutex
-	calls float64 // that may be pending
+	calls float64 // the number of calls that may be pending
 	bytes int     // of documents in one call
 	out   int
-	freed chan struct{} // closed, and made again, when a place is freed
+	freed chan struct{} // closed and replaced when a place is freed
 	cut   time.Time     // of the last halving
 
-	// refused is the size that the server called too large. That is a setting of it, and not tried again for a while.
+	// refused is the size that the server called too large. This is a setting of the server, so the size is not tried again for a while.
 	refused   int
 	refusedAt time.Time
 }
 
 const (
-	leastBytes   = 64 << 10 // a halving does not go below; a size that the server refuses does
-	steps        = 64       // from nothing to mostBytes
+	leastBytes   = 64 << 10 // halving stops here; only a size that the server refuses goes below
+	steps        = 64       // from zero to mostBytes
 	refusedLasts = 10 * time.Minute
 )
 
@@ -33,7 +33,7 @@ func newPace(calls, bytes int) *pace {
 	return &pace{mostCalls: calls, mostBytes: bytes, calls: float64(calls), bytes: bytes, freed: make(chan struct{})}
 }
 
-// enter waits for a place for one call. It returns false when ctx ends first.
+// enter waits for a place for one call. It returns false if ctx ends first.
 func (p *pace) enter(ctx context.Context) bool {
 	for {
 		p.mu.Lock()
@@ -61,14 +61,14 @@ func (p *pace) leave() {
 	p.freed = make(chan struct{})
 }
 
-// limit is the bytes of documents that one call may hold.
+// limit returns the bytes of documents that one call may hold.
 func (p *pace) limit() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.bytes
 }
 
-// took counts a call that the server took.
+// took counts a call that the server accepted.
 func (p *pace) took(now time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -80,8 +80,8 @@ func (p *pace) took(now time.Time) {
 	p.bytes = min(most, p.bytes+max(1, p.mostBytes/steps))
 }
 
-// congested counts a call that the server could not take in time. One that was sent before the last halving says nothing of
-// what that has done.
+// congested counts a call that the server could not handle in time. A call that was sent before the last halving does not show the effect
+// of that, and is ignored.
 func (p *pace) congested(sent, now time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -93,7 +93,7 @@ func (p *pace) congested(sent, now time.Time) {
 	p.bytes = min(p.bytes, max(p.bytes/2, leastBytes))
 }
 
-// tooLarge counts a call of that many bytes that the server called too large.
+// tooLarge counts a call of size bytes that the server called too large.
 func (p *pace) tooLarge(size int, now time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

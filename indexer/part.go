@@ -9,10 +9,10 @@ import (
 	"brine/event"
 )
 
-// Every says how long the span of time is whose documents are one part of an index.
+// Every is the span of time whose documents are one part of an index.
 type Every string
 
-// The spans, of UTC.
+// The spans, in UTC.
 const (
 	Day   Every = "day"
 	Month Every = "month"
@@ -26,17 +26,17 @@ func (e Every) String() string {
 	return "in parts by the " + string(e)
 }
 
-// Partitioned is an Engine that keeps an index in parts, each an index of its own that holds the documents of one span of time.
-// All are read by the index's name. Of an Engine that is not, an index has no parts.
+// Partitioned is an Engine that keeps an index in parts, each an index of its own with the documents of one span of time. All parts are
+// read by the index's name. With any other Engine, an index has no parts.
 type Partitioned interface {
-	// EnsurePart creates a part of the index m.Index, unless it is there.
+	// EnsurePart creates a part of the index m.Index, unless it exists.
 	EnsurePart(ctx context.Context, m Mapping, part string) error
-	// Expire drops the parts of an index that hold documents and none of before or newer, and returns their names. What is
-	// written meanwhile is refused for a while or ends in a new part, and is never lost.
+	// Expire drops the parts of an index that hold documents, but none of version before or newer, and returns their names. A document that is
+	// written meanwhile is refused for a while or ends up in a new part, and is never lost.
 	Expire(ctx context.Context, index string, before int64) ([]string, error)
 }
 
-// Part is the name of the part of an index that a document of a time, in ms since 1970, belongs to.
+// Part returns the name of the part of an index for documents of a time, in ms since 1970.
 func (e Every) Part(index string, ms int64) string {
 	return string(e.appendPart(append(make([]byte, 0, len(index)+11), index...), time.UnixMilli(ms).UTC()))
 }
@@ -52,7 +52,7 @@ func (e Every) appendPart(dst []byte, t time.Time) []byte {
 	}
 }
 
-// bounds are the first ms of the span that holds t, and of the next one.
+// bounds returns the first ms of the span that holds t, and of the next one.
 func (e Every) bounds(t time.Time) (from, to int64) {
 	y, m, d := t.Date()
 	date := func(y int, m time.Month, d int) int64 { return time.Date(y, m, d, 0, 0, 0, 0, time.UTC).UnixMilli() }
@@ -66,13 +66,13 @@ func (e Every) bounds(t time.Time) (from, to int64) {
 	}
 }
 
-// span is the last part that was asked for: times come in order, nearly.
+// span is the last requested part; times usually arrive in order.
 type span struct {
 	from, to int64
 	part     string
 }
 
-// aheadAtMost is how far a document's time may be ahead of its record's: one clock in 2099 must not make a part of its own.
+// aheadAtMost is how far a document's time may be ahead of its record's: a single clock in 2099 must not create a part.
 const aheadAtMost = 24 * time.Hour
 
 // part returns the index that an event's document is written to.
@@ -99,8 +99,7 @@ func (d *document) part(s *span, ev *event.Event) (string, *event.Error) {
 	return s.part, nil
 }
 
-// makePart creates the part that a document belongs to and that is not there, once in a round. A nil error means that the
-// document is to be sent again.
+// makePart creates the missing part that a document belongs to, once per round. It returns nil if the document has to be sent again.
 func (l *lane) makePart(g *group) error {
 	o := g.first
 	if err, made := l.parts[o.index]; made {
@@ -117,7 +116,7 @@ func (l *lane) makePart(g *group) error {
 	return err
 }
 
-// remedyOfPart creates the part that a document lacks, and says what is then to be done about the document.
+// remedyOfPart creates the missing part of a document, and returns the remedy for the document.
 func (l *lane) remedyOfPart(g *group, absent error) (remedy, error) {
 	err := l.makePart(g)
 	if err == nil {
@@ -125,7 +124,7 @@ func (l *lane) remedyOfPart(g *group, absent error) (remedy, error) {
 	}
 	switch r := remedyOfCall(err); r {
 	case split, isolate:
-		return noIndex, err // the server will not have it: too many shards, a mapping that it does not know
+		return noIndex, err // the server refuses to create it: too many shards, or an unknown mapping
 	default:
 		return r, err
 	}

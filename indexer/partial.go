@@ -8,15 +8,15 @@ import (
 	"github.com/valyala/fastjson"
 )
 
-// merger merges partial changes into stored documents. Of every field the greatest version wins, and among equals the one
-// merged last, as in an HBase cell. It is used by one lane at a time.
+// merger merges partial changes into stored documents. For every field the greatest version wins, and among equals the one merged last, as
+// in an HBase cell. Only one lane at a time may use it.
 type merger struct {
 	parser   fastjson.Parser
-	values   [][]byte // by column: JSON, nil = none
+	values   [][]byte // by column: JSON; nil: none
 	versions []int64
 	scratch  []byte // the stored values
-	newest   int64  // of the versions
-	former   int64  // the stored document's version; −1: there is none
+	newest   int64  // the greatest of the versions
+	former   int64  // the stored document's version; −1: none
 	others   bool   // the stored document has fields that are not declared
 	changed  bool
 }
@@ -28,7 +28,7 @@ func (m *merger) reset(d *document) {
 	}
 }
 
-// begin reads the stored document; nil when there is none.
+// begin reads the stored document; source is nil if there is none.
 func (m *merger) begin(d *document, source []byte) (*fastjson.Object, error) {
 	m.reset(d)
 	if source == nil {
@@ -56,8 +56,8 @@ func (m *merger) begin(d *document, source []byte) (*fastjson.Object, error) {
 	return stored, nil
 }
 
-// storedVersion is the version of a stored field; of one that a whole change has written, before the pipeline's changes became
-// partial, it is the document's.
+// storedVersion returns the version of a stored field. For a field that a whole change has written, before the pipeline's changes became
+// partial, this is the document's version.
 func storedVersion(stored *fastjson.Object, name string) int64 {
 	if at := stored.Get(FieldVersions).Get(name); at != nil {
 		return at.GetInt64()
@@ -80,7 +80,7 @@ func (m *merger) add(o *op) {
 	}
 }
 
-// appendDocument appends the merged document: the declared fields in their order, then what else the stored one holds.
+// appendDocument appends the merged document: the declared fields in their order, then the other fields of the stored one.
 func (m *merger) appendDocument(dst []byte, d *document, o *op, stored *fastjson.Object) []byte {
 	m.newest = 0
 	for i, v := range m.values {
@@ -119,13 +119,14 @@ func (m *merger) appendDocument(dst []byte, d *document, o *op, stored *fastjson
 		dst = append(appendString(append(dst, ','), []byte(name)), ':')
 		dst = strconv.AppendInt(dst, storedVersion(stored, name), 10)
 	}
-	if len(dst) > start { // the first label's comma
+	if len(dst) > start { // drop the first label's comma
 		dst = append(dst[:start], dst[start+1:]...)
 	}
 	return append(dst, '}', '}')
 }
 
-// othersOf are the fields of the stored document that are not declared: of a pipeline that has more, or had. They are kept.
+// othersOf returns the fields of the stored document that are not declared, because another pipeline has them, or this one had. They are
+// kept.
 func othersOf(d *document, stored *fastjson.Object) []string {
 	if stored == nil {
 		return nil
@@ -146,8 +147,8 @@ func othersOf(d *document, stored *fastjson.Object) []string {
 	return names
 }
 
-// appendHeld appends the document that appendDocument has just appended as recent holds it, or nothing where it has fields that are
-// not declared: its newest version, then for each column the length of its value, the value, and by how much its version is older.
+// appendHeld appends the document that appendDocument has just appended in the form for recent, or nothing if it has fields that are not
+// declared. The form is: the newest version, then for each column the length of its value, the value, and by how much its version is older.
 // Numbers are uvarints; length 0 means none.
 func (m *merger) appendHeld(dst []byte) []byte {
 	if m.others {
@@ -163,7 +164,7 @@ func (m *merger) appendHeld(dst []byte) []byte {
 	return dst
 }
 
-// beginHeld is begin with what appendHeld has appended, which must stay as it is until the document is appended.
+// beginHeld is begin for the form of appendHeld. fields must not change until the document is appended.
 func (m *merger) beginHeld(d *document, fields []byte) {
 	m.reset(d)
 	next := func() uint64 {

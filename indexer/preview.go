@@ -9,7 +9,7 @@ import (
 	"brine/event"
 )
 
-// Preview makes the documents that events would become, and writes nothing. It is used by one goroutine.
+// Preview makes the documents that events would become, without writing them. It must be used by one goroutine only.
 type Preview struct {
 	writer *Writer
 	cargo  *cargo
@@ -19,7 +19,7 @@ type Preview struct {
 // Change is what an event does to one document.
 type Change struct {
 	Index  string
-	Part   string // the index that holds it where the engine is Partitioned
+	Part   string // the index that holds it if the engine is Partitioned
 	ID     []byte
 	Whole  bool // the document is replaced
 	Fields []FieldValue
@@ -33,14 +33,14 @@ func (c *Change) In(e Engine) string {
 	return c.Index
 }
 
-// FieldValue is one field of a document, as JSON in one spelling only.
+// FieldValue is one field of a document, in a canonical form of JSON.
 type FieldValue struct {
 	Name    string
 	Version int64
 	JSON    []byte
 }
 
-// NewPreview makes a preview. Its errors are those of New.
+// NewPreview returns a preview. Its errors are those of New.
 func NewPreview(opts Options) (*Preview, error) {
 	opts.EnsureDefaults()
 	if err := opts.Validate(); err != nil {
@@ -51,8 +51,8 @@ func NewPreview(opts Options) (*Preview, error) {
 	return &Preview{writer: w, cargo: w.newCargo(keys)}, err
 }
 
-// Changes returns each document that the event changes, or the failure with which it would be rejected. A change lasts until the
-// next event.
+// Changes calls change for each document that the event changes, or returns the failure with which the event would be rejected. A change is
+// valid until the next event.
 func (p *Preview) Changes(ev *event.Event, change func(Change)) *event.Failure {
 	c := p.cargo
 	c.ops, c.bytes = c.ops[:0], c.bytes[:0]
@@ -74,7 +74,7 @@ func (p *Preview) Changes(ev *event.Event, change func(Change)) *event.Failure {
 	return nil
 }
 
-// fields are those that a partial change carries.
+// fields returns the fields that a partial change carries.
 func (o *op) fields() (out []FieldValue) {
 	_, rest := nextPart(o.source)
 	var part []byte
@@ -86,7 +86,7 @@ func (o *op) fields() (out []FieldValue) {
 	return out
 }
 
-// Fields are the fields of a stored document but for brine's own, each with its version.
+// Fields returns the fields of a stored document without brine's own, each with its version.
 func Fields(source []byte) ([]FieldValue, error) { return fields(new(fastjson.Parser), source) }
 
 func fields(parser *fastjson.Parser, source []byte) (out []FieldValue, err error) {
@@ -108,8 +108,8 @@ func fields(parser *fastjson.Parser, source []byte) (out []FieldValue, err error
 	return out, nil
 }
 
-// Without is a stored document without some of its fields, as the operation that writes it; brine's own fields stay. Where no other
-// field is left the operation removes the document.
+// Without returns the operation that writes a stored document without some of its fields; brine's own fields stay. If no other field is
+// left, the operation removes the document.
 func Without(ref Ref, stored Stored, gone func(FieldValue) bool) (Op, error) {
 	parser := new(fastjson.Parser)
 	all, err := fields(parser, stored.Source)
@@ -132,7 +132,7 @@ func Without(ref Ref, stored Stored, gone func(FieldValue) bool) (Op, error) {
 	if op.Kind == Delete {
 		return op, nil
 	}
-	if v.Get(FieldVersions) == nil { // a document of whole changes keeps its version, or the next change would count as older
+	if v.Get(FieldVersions) == nil { // a document of whole changes keeps its version, otherwise the next change would count as older
 		op.Kind, op.Version = Put, stored.Version
 	}
 	op.Source = v.MarshalTo(nil)

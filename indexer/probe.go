@@ -11,38 +11,38 @@ import (
 )
 
 const (
-	probeStep = 100 * time.Millisecond // the least pause between two questions about a document
-	probeFor  = time.Minute            // after which a document that is not shown is given up
+	probeStep = 100 * time.Millisecond // the minimum pause between two searches for a document
+	probeFor  = time.Minute            // then the probe gives up a document that is not shown
 )
 
-// probe measures how soon a search shows what an index has taken: of one document at a time it asks until it is shown. The memory of
-// it is that document's id; its calls are some ten each second that a document needs at first, and fewer the longer it lasts. Its
-// goroutine is run, started by New and joined by Close.
+// probe measures how soon a search shows what an index has accepted: it searches for one document at a time until it is shown. Its memory
+// is that document's id. Initially it makes about ten calls per second for a document, and fewer the longer it takes. Its goroutine is run,
+// started by New and joined by Close.
 type probe struct {
 	w     *Writer
 	index string
 	began time.Time
-	due   atomic.Int64 // how long after began the next document is taken, in ns; never while there is one
+	due   atomic.Int64 // when the next document is taken, in ns since began; never while there is one
 	taken chan probed  // holds one
 }
 
 const never = math.MaxInt64
 
-// probed is a document that was just taken by its index.
+// probed is a document that its index has just accepted.
 type probed struct {
 	ref      Ref
 	version  int64
 	produced int64 // ms since 1970
 	durable  time.Time
-	flight   context.Context // of its event's flight
+	flight   context.Context // the context of its event's flight
 }
 
 func newProbe(w *Writer, index string) *probe {
 	return &probe{w: w, index: index, began: time.Now(), taken: make(chan probed, 1)}
 }
 
-// take picks one of the documents that were just written, when it is time. Of a group whose change has left the document's
-// version as it was, a search does not show whether it includes the change.
+// take picks one of the documents that were just written, if one is due. It skips a group whose change has not raised the document's
+// version, because a search does not show whether the document includes the change.
 func (p *probe) take(g *group, now time.Time) {
 	if int64(now.Sub(p.began)) < p.due.Load() {
 		return
@@ -69,7 +69,7 @@ func (p *probe) run() {
 	}
 }
 
-// watch asks for a document until it is shown, or given up. The outcome is empty when the writer is closed before.
+// watch searches for a document until it is shown, or gives up. The outcome is empty if the writer is closed first.
 func (p *probe) watch(d *probed) (ProbeOutcome, time.Time) {
 	ctx, cancel := context.WithDeadline(p.w.ctx, d.durable.Add(probeFor))
 	defer cancel()

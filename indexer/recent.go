@@ -5,15 +5,15 @@ import (
 	"time"
 )
 
-// recent holds what partial changes have lately made of documents, so that the next change of one is merged without a read, and written
-// under the condition that nobody else has written the document since. It belongs to one lane, which alone writes those documents in this
-// process.
+// recent holds the documents that partial changes have lately written, so that the next change of one can be merged without a read, and
+// written on the condition that nobody else has written the document since. It belongs to one lane, which is the only one in this process
+// that writes those documents.
 //
-// What is written never rests on it alone: the index refuses a write whose document is another than the held one, which is then read.
-// Nor is a change taken for done because the held document has it already: that too is read.
+// A write never relies on it alone: the index refuses the write if its document differs from the held one, and the document is then read. A
+// change is not considered done because the held document already contains it, either: the document is then read, too.
 type recent struct {
-	most  int                     // bytes of one generation, with what its map takes
-	gens  [generations]generation // the first takes what is written; when it is full, the last is emptied and becomes the first
+	most  int                     // the size of one generation in bytes, including its map
+	gens  [generations]generation // writes go to the first; when it is full, the last is emptied and becomes the first
 	homes map[string]*home        // by Op.Index
 }
 
@@ -22,10 +22,10 @@ const (
 	entryBytes  = 96 // of an entry in its map
 )
 
-// generation holds documents until all of them are forgotten at once.
+// generation holds documents until all of them are dropped at once.
 type generation struct {
 	at    map[uint64]entry // by the op's hash
-	bytes []byte           // of each entry the id, then the fields (merger.appendHeld)
+	bytes []byte           // for each entry the id, then the fields (merger.appendHeld)
 }
 
 type entry struct {
@@ -34,8 +34,8 @@ type entry struct {
 	home               *home
 }
 
-// home is the index itself that a name stands for. Sequence numbers mean something only there: another index that takes its place may have
-// a document of the same number.
+// home is the actual index that a name stands for. Sequence numbers are valid only there: another index that takes its place may have a
+// document with the same number.
 type home struct {
 	name string
 	seen time.Time // when an answer last named it
@@ -51,13 +51,13 @@ func newRecent(most int) *recent {
 	return r
 }
 
-// held is a document as it was last written; it lasts until the next keep.
+// held is a document as it was last written; it is valid until the next keep.
 type held struct {
 	fields             []byte // nil: it is not held
 	seqNo, primaryTerm int64
 }
 
-// take returns what is held of an op's document, and holds it no longer.
+// take returns the held document of an op, and removes it.
 func (r *recent) take(o *op, now time.Time) held {
 	for i := range r.gens {
 		g := &r.gens[i]
@@ -74,7 +74,7 @@ func (r *recent) take(o *op, now time.Time) held {
 	return held{}
 }
 
-// keep holds what an op's document has been made, as the engine has answered.
+// keep holds the document that an op has written, as the engine has answered.
 func (r *recent) keep(o *op, fields []byte, written *Result, now time.Time) {
 	if written.Home == "" {
 		return
@@ -98,7 +98,7 @@ func (r *recent) keep(o *op, fields []byte, written *Result, now time.Time) {
 	g.at[o.hash] = entry{from, from + len(o.id), len(g.bytes), written.SeqNo, written.PrimaryTerm, h}
 }
 
-// turn forgets the oldest generation and lets it be the first.
+// turn drops the oldest generation and makes it the first.
 func (r *recent) turn() *generation {
 	oldest := r.gens[generations-1]
 	copy(r.gens[1:], r.gens[:])
@@ -108,5 +108,5 @@ func (r *recent) turn() *generation {
 	return &r.gens[0]
 }
 
-// forget makes everything be read again: the index may not be what it was.
+// forget makes sure that every document is read again, because the index may have changed.
 func (r *recent) forget() { clear(r.homes) }

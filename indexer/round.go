@@ -11,15 +11,15 @@ import (
 type group struct {
 	first, last *op
 	n           int
-	held        held  // of a partial change: the document, which needs no read then
-	former      int64 // of a partial change: the document's version before it; −1: there was none
+	held        held  // for a partial change: the document, which then needs no read
+	former      int64 // for a partial change: the document's version before it; −1: there was none
 }
 
-// postponed is in place of the group of documents that wait.
+// postponed stands in place of the group for documents that wait.
 const postponed = -1
 
-// gather groups the front of pending by document, up to the limits of one call. A document one of whose changes waits, waits
-// with all of them, so that they keep their order; the others do not.
+// gather groups the front of pending by document, up to the limits of one call. If one change of a document waits, all of them wait, so
+// that they keep their order. Other documents do not wait.
 func (l *lane) gather(now time.Time) {
 	clear(l.byHash)
 	clear(l.parts)
@@ -36,7 +36,7 @@ func (l *lane) gather(now time.Time) {
 				o.outcome = Again
 				g.last.next, g.last, g.n = o, o, g.n+1
 				size += len(o.source)
-			} // else it keeps its place and waits for the next round
+			} // otherwise it keeps its place and waits for the next round
 		case now.Before(o.due):
 			l.byHash[o.hash] = postponed
 			l.wait(o.due)
@@ -53,14 +53,14 @@ func (l *lane) gather(now time.Time) {
 	}
 }
 
-// wait notes that something may be sent again then.
+// wait records a time at which something may be sent again.
 func (l *lane) wait(due time.Time) {
 	if l.due.IsZero() || due.Before(l.due) {
 		l.due = due
 	}
 }
 
-// write turns the groups into operations, sends them and decides on every outcome.
+// write turns the groups into operations, sends them and decides every outcome.
 func (l *lane) write() {
 	if err := l.read(); err != nil {
 		l.failCall(l.sent, err)
@@ -104,7 +104,7 @@ func (l *lane) read() error {
 	})
 }
 
-// prepare makes one operation of every group that has something to write.
+// prepare makes one operation for every group that has something to write.
 func (l *lane) prepare() {
 	l.ops, l.sent, l.made, l.scratch = l.ops[:0], l.sent[:0], l.made[:0], l.scratch[:0]
 	read := 0
@@ -118,7 +118,7 @@ func (l *lane) prepare() {
 			write.Source, write.Version = newest.source, newest.version
 		case g.held.fields != nil:
 			if made = l.mergeHeld(g, &write); made == nil {
-				continue // it is no longer held, and read in the next round
+				continue // it is no longer held, and the next round reads it
 			}
 		default:
 			read++
@@ -138,7 +138,7 @@ func (l *lane) prepare() {
 	}
 }
 
-// newest is the op that whole changes of one document amount to: the greatest version, among equals the last.
+// newest returns the op that whole changes of one document result in: the greatest version, among equals the last.
 func (g *group) newest() *op {
 	newest := g.first
 	for o := g.first.next; o != nil; o = o.next {
@@ -165,7 +165,7 @@ func (l *lane) merge(g *group, stored *Stored, write *Op) (changed bool, made []
 	return l.merger.changed, made, nil
 }
 
-// mergeHeld is merge with the held document. It returns nil when the changes change nothing.
+// mergeHeld is merge with the held document. It returns nil if the changes change nothing.
 func (l *lane) mergeHeld(g *group, write *Op) (made []byte) {
 	write.Kind, write.SeqNo, write.PrimaryTerm = Replace, g.held.seqNo, g.held.primaryTerm
 	l.merger.beginHeld(g.first.doc, g.held.fields)
@@ -175,7 +175,7 @@ func (l *lane) mergeHeld(g *group, write *Op) (made []byte) {
 	return made
 }
 
-// mergeChanges merges g's changes into what the merger has begun with. It returns the result as recent holds it.
+// mergeChanges merges g's changes into the document that the merger has begun with. It returns the result in the form for recent.
 func (l *lane) mergeChanges(g *group, stored *fastjson.Object, write *Op) (made []byte) {
 	for o := g.first; o != nil; o = o.next {
 		l.merger.add(o)
@@ -189,7 +189,7 @@ func (l *lane) mergeChanges(g *group, stored *fastjson.Object, write *Op) (made 
 	return l.scratch[to:len(l.scratch):len(l.scratch)]
 }
 
-// send makes one bulk call of l.ops[from:to]. It returns false when the rest of the round must wait too.
+// send makes one bulk call for l.ops[from:to]. It returns false if the rest of the round must wait, too.
 func (l *lane) send(from, to, size int) bool {
 	ops := l.ops[from:to]
 	l.results = append(l.results[:0], make([]Result, len(ops))...)
@@ -209,7 +209,7 @@ func (l *lane) send(from, to, size int) bool {
 	return true
 }
 
-// judge decides on the groups of a call that was answered. Documents that were taken come first: they speak for the index.
+// judge decides the groups of a call that was answered. Accepted documents come first, because they show that the index works.
 func (l *lane) judge(groups []int, made [][]byte, sent time.Time) {
 	now := time.Now()
 	l.w.refused.Settled(now, len(groups))

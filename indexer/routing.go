@@ -11,17 +11,17 @@ import (
 	"brine/rowkey"
 )
 
-// Routing says by which field's value an index chooses the shard of a document. The value is read from the row key, which the
-// document's id is, so a client that knows the id knows the shard, and an id never changes its shard. The index itself keeps the Routing,
-// in the form of its JSON.
+// Routing is the field whose value determines the shard of a document. The value is read from the row key, which is the document's id, so a
+// client that knows the id knows the shard, and an id never changes its shard. The index itself stores the Routing, in the form of its
+// JSON.
 type Routing struct {
 	Field string            `json:"field"` // of the documents
-	From  string            `json:"from"`  // the key's field that it is filled with
+	From  string            `json:"from"`  // the key's field that fills it
 	Key   string            `json:"key"`   // in its normal form
 	Types map[string]string `json:"types"` // of the key's fields
 }
 
-// newRouting is the routing by the field of the documents that is filled with the key's field from.
+// newRouting returns the routing by field, a field of the documents that is filled with the key's field from.
 func newRouting(field, from string, key *rowkey.Key) *Routing {
 	r := &Routing{Field: field, From: from, Key: key.String(), Types: map[string]string{}}
 	for _, f := range key.Bindable() {
@@ -32,7 +32,7 @@ func newRouting(field, from string, key *rowkey.Key) *Routing {
 	return r
 }
 
-// Same reports whether both route every document to the same shard. Nil is no routing.
+// Same reports whether both route every document to the same shard. Nil means no routing.
 func (r *Routing) Same(o *Routing) bool {
 	if r == nil || o == nil {
 		return r == o
@@ -47,13 +47,13 @@ func (r *Routing) String() string {
 	return fmt.Sprintf("by %s, which is %s of the key %s", r.Field, r.From, r.Key)
 }
 
-// Router reads the routing of documents from their ids. It is safe for concurrent use.
+// Router computes the routing of documents from their ids. It is safe for concurrent use.
 type Router struct {
 	key *rowkey.Key
-	at  int // of the field among the key's
+	at  int // the index of the field among the key's
 }
 
-// Router fails when the key cannot be read, or does not yield the field.
+// Router returns a Router. It returns an error if the key cannot be parsed, or does not yield the field.
 func (r *Routing) Router() (*Router, error) {
 	types := map[string]rowkey.Type{}
 	for _, t := range []rowkey.Type{rowkey.Text, rowkey.Int, rowkey.Float, rowkey.Bool, rowkey.Time} {
@@ -103,8 +103,8 @@ func (r *Router) Of(id []byte) (string, error) {
 	}
 }
 
-// RoutingOf is the routing of a value of the routing field, as a search holds it: a string, int64 or bool. Search servers take no
-// empty one, and read several in one that holds a comma. Two values of one routing are on one shard, which does no harm.
+// RoutingOf returns the routing for a value of the routing field, in the form of a search: a string, int64 or bool. Search servers accept
+// no empty routing, and split one at its commas. Two values with the same routing share a shard, which does no harm.
 func RoutingOf(value any) string {
 	switch v := value.(type) {
 	case string:
@@ -119,9 +119,9 @@ func RoutingOf(value any) string {
 	}
 }
 
-// CanTakePlaceOf says why an index cannot be built beside the live one and take its place. A pipeline that does not know yet of the
-// change would place documents in the new index as in the former one: where that has no routing the new one refuses them, and where it
-// has another nothing would.
+// CanTakePlaceOf returns the reason, if any, that an index cannot be built beside the live one and take its place. A pipeline that does not
+// know of the change yet would place documents in the new index as in the former one. If the former one has no routing, the new one refuses
+// such documents. If it has another routing, nothing would refuse them.
 func (m Mapping) CanTakePlaceOf(live Mapping) error {
 	if live.Routing == nil || live.Routing.Same(m.Routing) {
 		return nil
@@ -154,7 +154,7 @@ func (d *Document) validateRouting(bad func(string, ...any)) {
 	}
 }
 
-// routing is that of the document's index; nil: none.
+// routing returns the routing of the document's index, or nil if there is none.
 func (d *Document) routing() *Routing {
 	at := slices.IndexFunc(d.Set, func(c Column) bool { return c.Name == d.Routing && c.Name != "" })
 	if at < 0 {

@@ -2,17 +2,17 @@ package indexer
 
 import "context"
 
-// Tuned is an Engine with settings for its indexes that can be changed in place. Others hold from when an index was made.
+// Tuned is an Engine whose indexes have settings that can be changed in place. Other settings are fixed when an index is created.
 type Tuned interface {
-	// Untuned are the settings that an index, or one of its parts, has otherwise than a new one would.
+	// Untuned returns the settings that differ between an index, or one of its parts, and a new one.
 	Untuned(ctx context.Context, index string) ([]Setting, error)
-	// Tune changes settings of an index and all its parts, as Untuned has given them.
+	// Tune changes settings of an index and all its parts to the values that Untuned has returned.
 	Tune(ctx context.Context, index string, settings []Setting) error
 }
 
-// Setting is one that is to be changed.
+// Setting is a setting to change.
 type Setting struct {
 	Name    string `json:"setting"` // in the configuration
-	Is      string `json:"is"`      // of parts that differ: each value once
+	Is      string `json:"is"`      // if parts differ: each value once
 	Becomes string `json:"becomes"`
 }

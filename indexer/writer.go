@@ -32,15 +32,15 @@ type Writer struct {
 	refused  refusal.Bound
 	cargoes  sync.Pool // of *cargo
 
-	ctx    context.Context // ends with Close
+	ctx    context.Context // done after Close
 	cancel context.CancelFunc
 	joined sync.WaitGroup // the lanes' goroutines
 }
 
-// ErrClosed is wrapped by the failures of events that the writer gave up because it was closed.
+// ErrClosed is wrapped by the failures of events that the writer dropped because it was closed.
 var ErrClosed = errors.New("the indexer is closed")
 
-// New starts a writer over an engine. It makes no call: an index that is absent or out of reach shows in the flights.
+// New starts a writer over an engine. It makes no call: the flights report an index that is missing or unreachable.
 func New(engine Engine, opts Options) (*Writer, error) {
 	opts.EnsureDefaults()
 	if err := opts.Validate(); err != nil {
@@ -56,7 +56,7 @@ func New(engine Engine, opts Options) (*Writer, error) {
 	}
 	_, parted := engine.(Partitioned)
 	w.docs = compile(opts.Schema, opts.Documents, parted)
-	keys, err := w.keys() // options that pass Validate have keys that fit, so the pool's cannot fail
+	keys, err := w.keys() // options that pass Validate have keys that fit, so the pool's New cannot fail
 	if err != nil {
 		return nil, err
 	}
@@ -80,15 +80,15 @@ func New(engine Engine, opts Options) (*Writer, error) {
 	return w, nil
 }
 
-// Close gives up what is not yet written (verdict retry), ends the pending calls and waits for the writer's goroutines.
-// The engine stays open.
+// Close drops what is not yet written (verdict retry), cancels the pending calls and waits for the writer's goroutines. The engine stays
+// open.
 func (w *Writer) Close() error {
 	w.cancel()
 	w.joined.Wait()
 	return nil
 }
 
-// op is one event's change of one document, on its way.
+// op is one event's change of one document, in progress.
 type op struct {
 	flight   *flight
 	event    int // in the batch
@@ -102,9 +102,9 @@ type op struct {
 
 	deadline time.Time
 	due      time.Time // when it may be sent again
-	tries    int       // that it has waited for since
-	alone    bool      // is written by itself, since it was refused together with others
-	suspect  bool      // was refused while no other document of its index was taken
+	tries    int       // the number of waits since then
+	alone    bool      // is written alone, because it was refused together with others
+	suspect  bool      // was refused while the index accepted no other document
 	next     *op       // of the same document in one round
 	outcome  Outcome
 	failure  event.Failure
@@ -113,7 +113,7 @@ type op struct {
 // cargo is the memory of one flight: its ops and the bytes that they point to.
 type cargo struct {
 	keys   []*eventkey.Encoder // by the document's place
-	row    []byte              // of the event that is being encoded
+	row    []byte              // of the event being encoded
 	former []byte              // the row that it has left
 	spans  []span              // by the document's place
 	ops    []op
@@ -155,13 +155,13 @@ func (w *Writer) Submit(ctx context.Context, batch *event.Batch) event.Flight {
 	return f
 }
 
-// Release implements event.Writer: a lane sends as soon as a call is free, nothing is held back.
+// Release implements event.Writer. It does nothing: a lane sends as soon as a call is free, so nothing is held back.
 func (w *Writer) Release() {}
 
-// Hurry implements event.Writer. The pauses between attempts are not cut short.
+// Hurry implements event.Writer. It does not shorten the pauses between attempts.
 func (w *Writer) Hurry() {}
 
-// admit takes size bytes from the budget, waiting for them until ctx ends or the writer is closed.
+// admit takes size bytes from the budget. It waits for them until ctx ends or the writer is closed.
 func (w *Writer) admit(ctx context.Context, size int64) error {
 	if w.ctx.Err() != nil {
 		return ErrClosed
@@ -183,7 +183,7 @@ func (w *Writer) admit(ctx context.Context, size int64) error {
 
 func (w *Writer) release(size int64) {
 	if size > 0 {
-		w.countBuffered(-size) // first, so that the count never shows more than the bound
+		w.countBuffered(-size) // first, so that the count never exceeds the limit
 		w.budget.Release(size)
 	}
 }
@@ -192,7 +192,7 @@ func (w *Writer) countBuffered(n int64) {
 	w.opts.Hooks.Buffered(BufferedInfo{w.buffered.Add(n)})
 }
 
-// keys makes an encoder of row keys for each document.
+// keys returns an encoder of row keys for each document.
 func (w *Writer) keys() ([]*eventkey.Encoder, error) {
 	var keys []*eventkey.Encoder
 	for _, d := range w.docs {
@@ -205,7 +205,7 @@ func (w *Writer) keys() ([]*eventkey.Encoder, error) {
 	return keys, nil
 }
 
-// queue hands ops to their lanes, in order: all ops of one document go through one lane.
+// queue passes ops to their lanes, in order: all ops of one document go through one lane.
 func (w *Writer) queue(ops []op) {
 	deadline := time.Now().Add(w.opts.RetryFor)
 	for i := range ops {

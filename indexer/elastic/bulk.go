@@ -15,12 +15,12 @@ import (
 
 func newParser() any { return new(fastjson.Parser) }
 
-// bulkPath asks only for what is read of the answer. require_alias: without it the server makes an index of its own for a
-// name that it does not know.
+// bulkPath requests only those parts of the answer that are read. Without require_alias the server would create an index with a mapping of
+// its own for an unknown name.
 const bulkPath = "/_bulk?require_alias=true&filter_path=" +
 	"items.*._id,items.*.status,items.*.error.type,items.*.error.reason,items.*.error.caused_by.reason"
 
-// mergePath asks also for what a next Replace has to name.
+// mergePath also requests what the next Replace has to name.
 const mergePath = bulkPath + ",items.*._index,items.*._seq_no,items.*._primary_term"
 
 // Bulk implements indexer.Engine.
@@ -56,8 +56,8 @@ func (e *Engine) buffer() *bytes.Buffer {
 	return b
 }
 
-// body is a pooled buffer as a request's body. http.Transport may still read it when the call has returned, and closes it; over HTTP/2
-// it may read it even then. So the buffer goes back to the pool with Close, and later reads do not see it.
+// body is a pooled buffer as a request's body. http.Transport may still read it after the call has returned, and closes it; over HTTP/2 it
+// may even read it after that. So Close returns the buffer to the pool, and later reads do not see it.
 type body struct {
 	pool *sync.Pool
 	mu   sync.Mutex
@@ -85,7 +85,7 @@ func (b *body) Close() error {
 	return nil
 }
 
-// appendOp writes the two lines of one operation; of a Delete there is one.
+// appendOp writes the two lines of one operation, or the only line of a Delete.
 func appendOp(b *bytes.Buffer, o *indexer.Op, routing string) {
 	b.Grow(len(o.Source) + 2*len(o.ID) + len(o.Index) + len(routing) + 144)
 	line := b.AvailableBuffer()
@@ -125,7 +125,7 @@ func appendOp(b *bytes.Buffer, o *indexer.Op, routing string) {
 	b.Write(append(line, '\n'))
 }
 
-// appendASCII appends an id, which is printable ASCII, as the inside of a JSON string.
+// appendASCII appends an id, which is printable ASCII, as the contents of a JSON string.
 func appendASCII(dst, s []byte) []byte {
 	for _, c := range s {
 		if c == '"' || c == '\\' {
@@ -136,8 +136,8 @@ func appendASCII(dst, s []byte) []byte {
 	return dst
 }
 
-// readItems sets results from the answer to ops. An item whose id is another's, or that is missing, leaves its own and all
-// that follow unknown.
+// readItems sets results from the answer for ops. If an item is missing or has another id, the outcomes of it and of all that follow stay
+// unknown.
 func readItems(p *fastjson.Parser, answer []byte, ops []indexer.Op, results []indexer.Result) error {
 	v, err := p.ParseBytes(answer)
 	if err != nil {

@@ -25,36 +25,36 @@ import (
 	"brine/internal/sockets"
 )
 
-// Options say where the server is.
+// Options locate and configure the server.
 type Options struct {
-	Addresses []string // http://host:9200, …; a node that does not answer is left out for a while
+	Addresses []string // http://host:9200, …; a node that does not answer is avoided for a while
 	Username  string
 	Password  string
-	APIKey    string // in place of a user; base64 of id:key
+	APIKey    string // instead of a user; base64 of id:key
 
-	// Secrets returns the password and the key of the moment, before each request, where they may change; nil: those above.
+	// Secrets returns the current password and key before each request, if they may change; nil: the fields above.
 	Secrets func() (password, apiKey string)
 
-	CACert []byte // PEM; in place of the system's
+	CACert []byte // PEM; replaces the system's
 
-	Analyzer string        // of text fields; default standard. smartcn or ik_smart for Chinese, where the server has it
+	Analyzer string        // of text fields; default standard. smartcn or ik_smart for Chinese, if the server has it
 	Shards   int           // of a new index; default 1
-	Replicas int           // of a new index, and of one that is tuned; default 1
-	Refresh  time.Duration // how soon what is written can be found, of the same; default 1 s
+	Replicas int           // of a new index, and of one that Tune changes; default 1
+	Refresh  time.Duration // the delay until a search finds what is written, for the same indexes; default 1 s
 
-	MaxAnswerBytes int64         // of one answer; default 512 MiB
-	Patience       time.Duration // how long one call may take, its answer with it; 0: as its context says
+	MaxAnswerBytes int64         // per answer; default 512 MiB
+	Patience       time.Duration // the timeout of a call, including its answer; 0: only that of its context
 
 	Transport http.RoundTripper // default: http.DefaultTransport's settings
 }
 
 func transport() *http.Transport {
 	t := http.DefaultTransport.(*http.Transport).Clone()
-	t.DialContext = sockets.Dial(&net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}) // times as there
+	t.DialContext = sockets.Dial(&net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}) // the times of http.DefaultTransport
 	return t
 }
 
-// EnsureDefaults sets what is zero to its default. Open calls it.
+// EnsureDefaults sets zero fields to their defaults. Open calls it.
 func (o *Options) EnsureDefaults() {
 	o.Analyzer = cmp.Or(o.Analyzer, standard)
 	o.Shards = cmp.Or(o.Shards, 1)
@@ -88,10 +88,10 @@ func (o *Options) Validate() error {
 	return errors.Join(errs...)
 }
 
-// standard is the analyzer of a text that names none.
+// standard is the default analyzer of texts.
 const standard = "standard"
 
-// NoReplicas is Options.Replicas of a server with one node.
+// NoReplicas is the value of Options.Replicas for a server with one node.
 const NoReplicas = -1
 
 // Engine is one search cluster.
@@ -109,7 +109,7 @@ type Engine struct {
 
 var _ indexer.Engine = (*Engine)(nil)
 
-// Open checks the options. It makes no call.
+// Open validates the options. It makes no call.
 func Open(opts Options) (*Engine, error) {
 	opts.EnsureDefaults()
 	if err := opts.Validate(); err != nil {
@@ -144,8 +144,8 @@ func Open(opts Options) (*Engine, error) {
 	return e, nil
 }
 
-// trusting returns the transport with these authorities in place of the system's: nil, with what it has. It is one whose connections Close
-// can close.
+// trusting returns the transport with the authorities of pem in place of the system's, or t itself if pem is nil. Close can close the
+// connections of the result.
 func trusting(t http.RoundTripper, pem []byte) (http.RoundTripper, error) {
 	if pem == nil {
 		return t, nil
@@ -184,7 +184,7 @@ const (
 	maxReason = 16 << 10 // of an error's answer
 )
 
-// do makes one request and hands the answer's body to read. A status of 300 or more is a *indexer.RequestError.
+// do makes one request and passes the answer's body to read. For a status of 300 or more it returns an *indexer.RequestError.
 func (e *Engine) do(ctx context.Context, method, path, contentType string, body io.ReadCloser, size int, read func(io.Reader) error) error {
 	if e.opts.Patience > 0 {
 		var cancel context.CancelFunc
@@ -221,7 +221,7 @@ func (e *Engine) do(ctx context.Context, method, path, contentType string, body 
 		e.nodes.failed(req.URL)
 	}
 	if resp.StatusCode >= 300 {
-		text, _ := io.ReadAll(io.LimitReader(resp.Body, maxReason)) // cut off: the status decides alone
+		text, _ := io.ReadAll(io.LimitReader(resp.Body, maxReason)) // ignore a truncated answer: the status alone decides
 		kind, reason := faultOf(text, e.opts.Username, password, key)
 		return &indexer.RequestError{Server: req.URL.Host, Status: resp.StatusCode, Kind: kind, Reason: reason}
 	}
@@ -235,12 +235,12 @@ func (e *Engine) do(ctx context.Context, method, path, contentType string, body 
 		e.nodes.failed(req.URL)
 		return fmt.Errorf("%s %s%s: answer: %w", method, req.URL.Host, req.URL.Path, err)
 	}
-	_, _ = io.Copy(io.Discard, answer) // so that the connection is used again
+	_, _ = io.Copy(io.Discard, answer) // so that the connection is reused
 	return nil
 }
 
-// json makes a request of JSON, and decodes the answer into out unless that is nil. What only reads is asked of each node at most once,
-// until one answers.
+// json makes a JSON request, and decodes the answer into out unless that is nil. A request that only reads is sent to each node at most
+// once, until one answers.
 func (e *Engine) json(ctx context.Context, method, path string, in, out any) error {
 	var text []byte
 	if in != nil {
@@ -276,7 +276,7 @@ func (e *Engine) jsonOnce(ctx context.Context, method, path string, text []byte,
 	})
 }
 
-// faultOf finds what is said in an error's answer; else the reason is the answer's beginning.
+// faultOf returns the kind and reason in an error's answer; by default the reason is the beginning of the answer.
 func faultOf(text []byte, user, password, key string) (kind, reason string) {
 	var answer struct {
 		Error struct {
@@ -291,7 +291,7 @@ func faultOf(text []byte, user, password, key string) (kind, reason string) {
 	return "", strings.TrimSpace(shown[:min(len(shown), 300)])
 }
 
-// without is a text of the engine's in which secrets that it repeats are not shown.
+// without masks secrets that a text of the engine repeats.
 func without(text, user, password, key string) string {
 	basic := ""
 	if user != "" {
@@ -305,7 +305,8 @@ func without(text, user, password, key string) string {
 	return text
 }
 
-// bounded is an answer's body, which is an error from the limit on. What is read is counted, nothing is allocated on the word of a length.
+// bounded is an answer's body that returns an error beyond the limit. It counts what is read; nothing is allocated on the basis of a
+// declared length.
 type bounded struct {
 	body        io.Reader
 	limit, left int64
@@ -323,7 +324,7 @@ func (b *bounded) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// readAll reads r into b.
+// readAll returns a function that reads r into b.
 func readAll(b *bytes.Buffer) func(io.Reader) error {
 	return func(r io.Reader) error {
 		_, err := b.ReadFrom(r)

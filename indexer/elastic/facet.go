@@ -8,14 +8,14 @@ import (
 	"brine/search"
 )
 
-// bucket is one value of a terms aggregation. The key of a boolean is 0 or 1, and its name says which.
+// bucket is one value of a terms aggregation. The key of a boolean is 0 or 1; its name is false or true.
 type bucket struct {
 	Key   json.RawMessage `json:"key"`
 	Name  string          `json:"key_as_string"`
 	Count int64           `json:"doc_count"`
 }
 
-// aggregations asks for a terms aggregation by the number of each facet.
+// aggregations returns a terms aggregation for each facet, keyed by the facet's index.
 func aggregations(facets []search.Facet) object {
 	all := object{}
 	for i, f := range facets {

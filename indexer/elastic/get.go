@@ -13,8 +13,8 @@ import (
 	"brine/indexer"
 )
 
-// Get implements indexer.Engine. A document that the server could not read counts as absent: creating it then shows why, and
-// never overwrites.
+// Get implements indexer.Engine. A document that the server could not read counts as absent: creating it then shows the reason, and never
+// overwrites.
 func (e *Engine) Get(ctx context.Context, refs []indexer.Ref, docs []indexer.Stored) error {
 	known := e.knownRouters()
 	unrouted, err := e.get(ctx, known, refs, docs)
@@ -31,7 +31,7 @@ func (e *Engine) Get(ctx context.Context, refs []indexer.Ref, docs []indexer.Sto
 	})
 }
 
-// get returns the places of those that the server does not read without a routing.
+// get returns the indexes of those refs that the server does not read without a routing.
 func (e *Engine) get(ctx context.Context, known routers, refs []indexer.Ref, docs []indexer.Stored) (unrouted []int, err error) {
 	text := e.buffer()
 	text.WriteString(`{"docs":[`)
@@ -67,8 +67,8 @@ func (e *Engine) get(ctx context.Context, known routers, refs []indexer.Ref, doc
 	return unrouted, e.find(ctx, parted, refs, docs)
 }
 
-// readDocs sets docs from the answer. It returns the places of those that are asked of an index with parts: only a part gives
-// documents by their ids; and of those that are not read without a routing.
+// readDocs sets docs from the answer. It returns the indexes of refs to an index with parts, because only a part returns documents by their
+// ids, and of those that are not read without a routing.
 func readDocs(p *fastjson.Parser, answer []byte, refs []indexer.Ref, docs []indexer.Stored) (parted, unrouted []int, err error) {
 	v, err := p.ParseBytes(answer)
 	if err != nil {
@@ -100,7 +100,7 @@ func readDocs(p *fastjson.Parser, answer []byte, refs []indexer.Ref, docs []inde
 	return parted, unrouted, nil
 }
 
-// find reads documents of indexes with parts by searching all parts of each.
+// find reads documents of indexes with parts by searching all parts of each index.
 func (e *Engine) find(ctx context.Context, places []int, refs []indexer.Ref, docs []indexer.Stored) error {
 	byIndex := map[string]map[string]int{}
 	for _, i := range places {

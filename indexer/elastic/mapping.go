@@ -18,14 +18,14 @@ import (
 
 type object = map[string]any
 
-// EnsureIndex implements indexer.Engine. The index <name>-000001 is made with the alias <name>, through which all is read
-// and written, so that another index can take its place.
+// EnsureIndex implements indexer.Engine. It creates the index <name>-000001 with the alias <name>, through which everything is read and
+// written, so that another index can take its place.
 func (e *Engine) EnsureIndex(ctx context.Context, m indexer.Mapping) error {
 	have, err := e.Mapping(ctx, m.Index)
 	if errors.Is(err, search.ErrNoIndex) {
 		failed := e.create(ctx, m)
 		have, err = e.Mapping(ctx, m.Index)
-		if failed != nil && err != nil { // else another one has made it meanwhile
+		if failed != nil && err != nil { // otherwise another process has created it meanwhile
 			return fmt.Errorf("create index %s: %w", m.Index, failed)
 		}
 	}
@@ -52,7 +52,7 @@ func (e *Engine) create(ctx context.Context, m indexer.Mapping) error {
 	return e.createIndex(ctx, m, m.Index, object{m.Index: object{"is_write_index": true}})
 }
 
-// createIndex makes the index <name>-000001, or the next free number, with the mapping and aliases.
+// createIndex creates the index <name>-000001, or with the next free number, with the mapping and aliases.
 func (e *Engine) createIndex(ctx context.Context, m indexer.Mapping, name string, aliases object) error {
 	free, err := e.freeName(ctx, name)
 	if err != nil {
@@ -122,7 +122,7 @@ func (e *Engine) Mapping(ctx context.Context, index string) (indexer.Mapping, er
 		m.Routing = one.Mappings.Meta.Brine.Routing
 	}
 	for _, one := range answer {
-		if !m.Routing.Same(one.Mappings.Meta.Brine.Routing) { // of parts that were made by hand: all shards are asked
+		if !m.Routing.Same(one.Mappings.Meta.Brine.Routing) { // parts were created by hand: search all shards
 			m.Routing = nil
 		}
 	}
@@ -137,7 +137,7 @@ func (e *Engine) Mapping(ctx context.Context, index string) (indexer.Mapping, er
 	return m, nil
 }
 
-// fieldsOf are the fields that indexes have, and those that are not alike in all.
+// fieldsOf returns the fields of the indexes, and the forms of those that differ between them.
 func fieldsOf(all map[string]mapped) (fields []indexer.Field, uneven []indexer.Uneven) {
 	union := map[string]indexer.Field{}
 	names := slices.Sorted(maps.Keys(all))
@@ -192,7 +192,7 @@ func (m mapped) field(name string) indexer.Field {
 	}
 }
 
-// mappings are those of all indexes behind a name, by their own names.
+// mappings returns the mappings of all indexes behind a name, keyed by their own names.
 func (e *Engine) mappings(ctx context.Context, index string) (all map[string]mapped, err error) {
 	if err := e.json(ctx, "GET", "/"+index+"/_mapping", nil, &all); err != nil {
 		return nil, fmt.Errorf("read the mapping of index %s: %w", index, err)

@@ -11,8 +11,8 @@ import (
 	"brine/indexer"
 )
 
-// nodes is the transport's own pool, which leaves out a node whose request failed, for a minute and then for longer. It does not see how an
-// answer goes on after its header; the engine reports to it nodes that break off there, or that answer that they cannot serve.
+// nodes is the transport's own pool, which avoids a node whose request failed, for a minute and then for longer. It does not see the body
+// of an answer, so the engine reports nodes whose answers break off there, and nodes that answer that they cannot serve.
 type nodes struct {
 	elastictransport.ConnectionPool
 	all []*elastictransport.Connection
@@ -24,10 +24,10 @@ func (n *nodes) open(all []*elastictransport.Connection, selector elastictranspo
 	return n
 }
 
-// ConcurrentSafe says that the pool locks for itself.
+// ConcurrentSafe marks the pool as doing its own locking.
 func (n *nodes) ConcurrentSafe() {}
 
-// Close ends what would try the nodes again that are left out.
+// Close stops the goroutines that would retry the avoided nodes.
 func (n *nodes) Close(ctx context.Context) error {
 	if pool, ok := n.ConnectionPool.(elastictransport.CloseableConnectionPool); ok {
 		return pool.Close(ctx)
@@ -35,16 +35,16 @@ func (n *nodes) Close(ctx context.Context) error {
 	return nil
 }
 
-// failed leaves out the node that a request went to. When no other is left it is asked all the same.
+// failed makes the pool avoid the node of a request. If no other node is left, it is used anyway.
 func (n *nodes) failed(to *url.URL) {
 	for _, c := range n.all {
 		if c.URL.Host == to.Host && c.URL.Scheme == to.Scheme {
-			_ = n.OnFailure(c) // that it is left out already
+			_ = n.OnFailure(c) // an error means that it is avoided already
 		}
 	}
 }
 
-// cannotServe reports whether an answer is about the node, or what stands before it, rather than about what was asked.
+// cannotServe reports whether an answer concerns the node, or a proxy in front of it, instead of the request.
 func cannotServe(status int) bool {
 	return status == http.StatusBadGateway || status == http.StatusServiceUnavailable || status == http.StatusGatewayTimeout
 }

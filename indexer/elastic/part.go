@@ -16,8 +16,8 @@ import (
 
 var _ indexer.Partitioned = (*Engine)(nil)
 
-// EnsurePart implements indexer.Partitioned. The part scans-2026.11 of scans is the index scans-2026.11-000001 with both names as
-// aliases: it is written through the one, and read with all others through the other.
+// EnsurePart implements indexer.Partitioned. The part scans-2026.11 of scans is the index scans-2026.11-000001 with both names as aliases:
+// it is written through the first, and read together with all others through the second.
 func (e *Engine) EnsurePart(ctx context.Context, m indexer.Mapping, part string) error {
 	for _, name := range []string{m.Index, part} {
 		if err := indexer.ValidIndex(name); err != nil {
@@ -26,7 +26,7 @@ func (e *Engine) EnsurePart(ctx context.Context, m indexer.Mapping, part string)
 	}
 	switch have, err := e.Mapping(ctx, m.Index); {
 	case err == nil:
-		m.Routing = have.Routing // a search that names one asks all parts by it
+		m.Routing = have.Routing // a search with a routing uses it for all parts
 	case !errors.Is(err, search.ErrNoIndex):
 		return err
 	}
@@ -35,14 +35,14 @@ func (e *Engine) EnsurePart(ctx context.Context, m indexer.Mapping, part string)
 		return nil
 	}
 	_, err := e.Mapping(ctx, part)
-	if errors.Is(err, search.ErrNoIndex) { // else another one has made it meanwhile
+	if errors.Is(err, search.ErrNoIndex) { // otherwise another process has created it meanwhile
 		return failed
 	}
 	return err
 }
 
-// Expire implements indexer.Partitioned. An index is closed to writes before it is looked at for the last time, so that nothing that
-// was taken is dropped: what is refused meanwhile is written to a new part.
+// Expire implements indexer.Partitioned. It blocks writes to an index before it checks it for the last time, so that no accepted document
+// is dropped: one that is refused meanwhile is written to a new part.
 func (e *Engine) Expire(ctx context.Context, index string, before int64) (dropped []string, err error) {
 	if err := indexer.ValidIndex(index); err != nil {
 		return nil, err
@@ -59,7 +59,7 @@ func (e *Engine) Expire(ctx context.Context, index string, before int64) (droppe
 	var errs []error
 	for name := range aliases {
 		if everyOf(index, name) == "" {
-			continue // it is none of ours
+			continue // brine did not create it
 		}
 		gone, err := e.expirePart(ctx, name, before)
 		if err != nil {
@@ -74,7 +74,7 @@ func (e *Engine) Expire(ctx context.Context, index string, before int64) (droppe
 
 var partName = regexp.MustCompile(`^-\d{4}(\.\d\d)?(\.\d\d)?-\d{6}$`)
 
-// everyOf is the span of the part of an index that an index of this name is; empty: it is none.
+// everyOf returns the span of the part that the index name is, or "" if it is not a part of index.
 func everyOf(index, name string) indexer.Every {
 	rest, ok := strings.CutPrefix(name, index)
 	parts := partName.FindStringSubmatch(rest)
@@ -90,7 +90,7 @@ func everyOf(index, name string) indexer.Every {
 	}
 }
 
-// expirePart drops one part if it is over.
+// expirePart drops one part if it has expired.
 func (e *Engine) expirePart(ctx context.Context, name string, before int64) (gone bool, err error) {
 	if over, err := e.over(ctx, name, before); err != nil || !over {
 		return false, err
@@ -108,7 +108,7 @@ func (e *Engine) expirePart(ctx context.Context, name string, before int64) (gon
 	return true, nil
 }
 
-// over reports whether the newest document of an index is older than before. An empty index is not: it may just have been made.
+// over reports whether the newest document of an index is older than before. An empty index has not expired: it may be new.
 func (e *Engine) over(ctx context.Context, name string, before int64) (bool, error) {
 	if err := e.Refresh(ctx, name); err != nil {
 		return false, err
@@ -132,7 +132,7 @@ func (e *Engine) over(ctx context.Context, name string, before int64) (bool, err
 }
 
 func (e *Engine) block(ctx context.Context, name string, on bool) error {
-	var value any // null takes the setting back
+	var value any // null resets the setting
 	if on {
 		value = true
 	}

@@ -8,10 +8,10 @@ import (
 	"brine/indexer"
 )
 
-const purgePage = 1000 // documents that are removed by one call
+const purgePage = 1000 // documents per call
 
-// Purge implements indexer.Engine. The oldest of the deleted documents are found by their versions and removed as they were found, so
-// that one which is written meanwhile stays.
+// Purge implements indexer.Engine. It finds the oldest deleted documents by their versions and removes them on the condition that they are
+// unchanged, so that one that is written meanwhile stays.
 func (e *Engine) Purge(ctx context.Context, index string, before int64) (purged int, err error) {
 	if err := indexer.ValidIndex(index); err != nil {
 		return 0, err
@@ -33,7 +33,7 @@ func (e *Engine) Purge(ctx context.Context, index string, before int64) (purged 
 			switch results[i].Status {
 			case http.StatusOK:
 				n++
-			case http.StatusConflict, http.StatusNotFound: // written, or removed, since
+			case http.StatusConflict, http.StatusNotFound: // written or removed since
 			default:
 				return purged + n, fmt.Errorf("index %s: remove document %s: %w", index, ops[i].ID,
 					&indexer.RequestError{Status: results[i].Status, Kind: results[i].Kind, Reason: results[i].Reason})
@@ -45,7 +45,7 @@ func (e *Engine) Purge(ctx context.Context, index string, before int64) (purged 
 	}
 }
 
-// oldestDeleted are removals of the oldest of the deleted documents.
+// oldestDeleted returns operations that remove the oldest deleted documents.
 func (e *Engine) oldestDeleted(ctx context.Context, index string, before int64) (ops []indexer.Op, err error) {
 	var a struct {
 		answer

@@ -20,8 +20,8 @@ var _ indexer.Rebuilder = (*Engine)(nil)
 
 var numbered = regexp.MustCompile(`^-(\d{6})$`)
 
-// freeName is the name of an index to be made for a name: the first of its numbers that is free, from the second one on for what
-// is built beside an index, since the first may still be wanted for a part of that.
+// freeName returns the first free name, by number, for a new index behind name. For an index that is built beside another the number is at
+// least 2, because a part of the other one may still need the first.
 func (e *Engine) freeName(ctx context.Context, name string) (string, error) {
 	name, rebuilt := indexer.StandsFor(name)
 	var all map[string]json.RawMessage
@@ -102,7 +102,7 @@ func (e *Engine) Promote(ctx context.Context, index string) error {
 	return nil
 }
 
-// canTakePlace refuses to let what was built beside an index take its place with another routing.
+// canTakePlace returns an error if what was built beside an index has another routing.
 func (e *Engine) canTakePlace(ctx context.Context, index string) error {
 	live, err := e.Mapping(ctx, index)
 	if err != nil {
@@ -115,7 +115,7 @@ func (e *Engine) canTakePlace(ctx context.Context, index string) error {
 	return built.CanTakePlaceOf(live)
 }
 
-// aliasesOf are those that the index of a name has in use: the index's, and of a part its own.
+// aliasesOf returns the aliases of the index name: that of the index and, for a part, its own.
 func aliasesOf(index, name string) []string {
 	if everyOf(index, name) == "" {
 		return []string{index}

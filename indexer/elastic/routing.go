@@ -12,21 +12,21 @@ import (
 	"brine/search"
 )
 
-// The routing of documents is the index's own affair: its mapping says so (addRouting), and requires one (_routing), so that a write,
-// get or delete without is refused and never lands on a wrong shard. So no writer has to know beforehand: one that is refused reads the
-// mapping and asks again.
+// The index itself holds the routing of its documents: its mapping describes it (addRouting), and requires one (_routing), so that a write,
+// get or delete without a routing is refused and never reaches a wrong shard. So a writer need not know it in advance: if it is refused, it
+// reads the mapping and tries again.
 
-// routingMissing is the kind of a refusal for want of a routing.
+// routingMissing is the kind of a refusal because the routing is missing.
 const routingMissing = "routing_missing_exception"
 
-// meta is what brine keeps in a mapping.
+// meta is what brine stores in a mapping.
 type meta struct {
 	Brine struct {
 		Routing *indexer.Routing `json:"routing,omitempty"`
 	} `json:"brine"`
 }
 
-// addRouting adds to a mapping what makes the index require a routing, and say which.
+// addRouting makes a mapping require a routing, and describe it.
 func addRouting(mapping object, r *indexer.Routing) {
 	if r == nil {
 		return
@@ -36,11 +36,11 @@ func addRouting(mapping object, r *indexer.Routing) {
 	mapping["_meta"], mapping["_routing"] = m, object{"required": true}
 }
 
-// routers are those of indexes that have refused documents without a routing, by the names under which they were asked. The map is never
-// changed.
+// routers holds the routers of indexes that have refused documents without a routing, by the names under which they were addressed. The map
+// is never changed.
 type routers map[string]*indexer.Router
 
-// of is the routing of a document; empty when none is known, which the server refuses where there must be one.
+// of returns the routing of a document. It returns "" if none is known, which the server refuses if it requires one.
 func (r routers) of(index string, id []byte) string {
 	router := r[index]
 	if router == nil {
@@ -68,7 +68,7 @@ func (e *Engine) setRouter(index string, router *indexer.Router) {
 	e.routers.Store(&all)
 }
 
-// forgetRouters forgets those of an index and its parts; mu is held.
+// forgetRouters drops the routers of an index and its parts. The caller holds mu.
 func (e *Engine) forgetRouters(index string) {
 	all := maps.Clone(e.knownRouters())
 	maps.DeleteFunc(all, func(name string, _ *indexer.Router) bool { return name == index || strings.HasPrefix(name, index+"-") })
@@ -84,7 +84,7 @@ func (e *Engine) learnRouter(ctx context.Context, index string) error {
 	for _, one := range answer {
 		routing := one.Mappings.Meta.Brine.Routing
 		if routing == nil {
-			continue // it is routed by another than brine: its refusals stand
+			continue // brine did not set its routing: its refusals stand
 		}
 		router, err := routing.Router()
 		if err != nil {
@@ -95,13 +95,13 @@ func (e *Engine) learnRouter(ctx context.Context, index string) error {
 	return nil
 }
 
-// learnRouters learns those that were not known when the server was asked, and returns the places of what can be asked again.
+// learnRouters learns the routers that were not known at the time of the request, and returns the indexes of what can be retried.
 func (e *Engine) learnRouters(ctx context.Context, known routers, refused []int, index func(int) string) (again []int, err error) {
 	asked := map[string]bool{}
 	for _, i := range refused {
 		name := index(i)
 		if known[name] != nil {
-			continue // it was asked with a routing, had there been one in the id
+			continue // the request had a routing if the id contains one
 		}
 		if e.knownRouters()[name] == nil && !asked[name] {
 			asked[name] = true
@@ -116,7 +116,7 @@ func (e *Engine) learnRouters(ctx context.Context, known routers, refused []int,
 	return again, nil
 }
 
-// askAgain asks once more for some of what was asked, and puts the answers in the places of the former ones.
+// askAgain repeats the requests at places, and replaces their answers.
 func askAgain[Q, A any](places []int, asked []Q, answers []A, ask func([]Q, []A) error) error {
 	if len(places) == 0 {
 		return nil
@@ -134,7 +134,7 @@ func askAgain[Q, A any](places []int, asked []Q, answers []A, ask func([]Q, []A)
 	return nil
 }
 
-// routeBulk sends those operations again that were refused because the routing of their index was not known.
+// routeBulk resends the operations that were refused because the routing of their index was not known.
 func (e *Engine) routeBulk(ctx context.Context, known routers, ops []indexer.Op, results []indexer.Result) error {
 	var refused []int
 	for i := range results {
@@ -142,7 +142,7 @@ func (e *Engine) routeBulk(ctx context.Context, known routers, ops []indexer.Op,
 		case results[i].Kind == routingMissing:
 			refused = append(refused, i)
 		case results[i].Status == http.StatusNotFound && results[i].Reason != "" && e.knownRouters()[ops[i].Index] != nil:
-			e.forget(ops[i].Index) // it is gone; what is made under its name may have another
+			e.forget(ops[i].Index) // it no longer exists; a new index with its name may have another routing
 		}
 	}
 	if len(refused) == 0 {
@@ -162,7 +162,7 @@ func (e *Engine) routeBulk(ctx context.Context, known routers, ops []indexer.Op,
 	return nil
 }
 
-// blame says whose fault it is that an operation has no routing.
+// blame sets whose fault it is that an operation has no routing.
 func (e *Engine) blame(ops []indexer.Op, results []indexer.Result) {
 	for i := range results {
 		if results[i].Kind != routingMissing {
@@ -181,10 +181,10 @@ func (e *Engine) blame(ops []indexer.Op, results []indexer.Result) {
 	}
 }
 
-// maxRouting is how long a list of routings may be: servers take a line of 4 KiB.
+// maxRouting is the maximum length of a list of routings: servers accept a line of 4 KiB.
 const maxRouting = 2 << 10
 
-// shards is the parameter by which a search asks only the shards that can hold what it is for; empty: all.
+// shards returns the parameter that restricts a search to the shards that can hold its results, or "" for all.
 func shards(m *indexer.Mapping, q *search.Query) string {
 	if m.Routing == nil {
 		return ""

@@ -44,7 +44,7 @@ func (e *Engine) Search(ctx context.Context, q search.Query) (search.Page, error
 	return page, err
 }
 
-// check looks the query's fields up in the mapping, which is read again when it lacks one.
+// check checks the query against the mapping, which it reads again if a field is missing.
 func (e *Engine) check(ctx context.Context, q *search.Query) (indexer.Mapping, error) {
 	e.mu.Lock()
 	m, ok := e.known[q.Index]
@@ -98,7 +98,7 @@ func (a *answer) page(q *search.Query) (search.Page, error) {
 	return page, nil
 }
 
-// request is the query in Elasticsearch's form. Everything from outside is a JSON value of its own, never part of a text.
+// request returns the query in Elasticsearch's form. Everything from outside is a JSON value of its own, never part of a text.
 func request(q *search.Query) (object, error) {
 	sort := []object{}
 	for _, o := range q.Sort {

@@ -11,7 +11,7 @@ import (
 	"brine/search"
 )
 
-// Shown implements indexer.Engine. It searches for the id, which asks what is refreshed; a get would ask the log of writes too.
+// Shown implements indexer.Engine. It searches for the id, which only sees what is refreshed; a get would also read the log of writes.
 func (e *Engine) Shown(ctx context.Context, ref indexer.Ref) (int64, error) {
 	request := object{
 		"query": object{"ids": object{"values": []string{string(ref.ID)}}}, "size": 1, "track_total_hits": false,

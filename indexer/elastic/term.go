@@ -11,9 +11,9 @@ import (
 	"brine/search"
 )
 
-// surpass gives an index greater primary terms than others have, by closing and opening it. A writer that has read a document of one of
-// those, and writes it under the condition that it is still as read, then cannot meet a document of this one that has the same sequence
-// number by chance. A server that does not report its terms leaves that chance.
+// surpass raises the primary terms of an index above those of others, by closing and opening it. A writer that has read a document of one
+// of the others, and writes it on the condition that it is unchanged, then cannot match a document of this index that happens to have the
+// same sequence number. If a server does not report its terms, that risk remains.
 func (e *Engine) surpass(ctx context.Context, name string, others []string) error {
 	for before := int64(0); ; {
 		highest, err := e.terms(ctx, others...)
@@ -24,7 +24,7 @@ func (e *Engine) surpass(ctx context.Context, name string, others []string) erro
 		switch {
 		case err != nil:
 			return err
-		case own.closed: // by one that was killed here
+		case own.closed: // by a process that was killed here
 			if err := e.open(ctx, name); err != nil {
 				return err
 			}
@@ -51,7 +51,7 @@ func (e *Engine) open(ctx context.Context, name string) error {
 	return nil
 }
 
-// surpassLive is surpass over what a new index, or a part of one, is built beside.
+// surpassLive is surpass with the index, or the part of one, that a new index is built beside.
 func (e *Engine) surpassLive(ctx context.Context, name, made string) error {
 	whole, rebuilt := indexer.StandsFor(name)
 	if !rebuilt {
@@ -59,7 +59,7 @@ func (e *Engine) surpassLive(ctx context.Context, name, made string) error {
 	}
 	live, err := e.Behind(ctx, whole)
 	if errors.Is(err, search.ErrNoIndex) {
-		return nil // a part of its own
+		return nil // a part that the live index does not have
 	}
 	if err == nil {
 		err = e.surpass(ctx, made, live)
@@ -69,10 +69,11 @@ func (e *Engine) surpassLive(ctx context.Context, name, made string) error {
 
 type terms struct {
 	min, max int64
-	closed   bool // one of the indexes is
+	closed   bool // at least one of the indexes is closed
 }
 
-// terms are the least and the greatest primary term of indexes; zero when there are none, or the server does not say.
+// terms returns the least and the greatest primary term of indexes. It returns zero if there are no indexes, or the server does not report
+// the terms.
 func (e *Engine) terms(ctx context.Context, names ...string) (t terms, err error) {
 	if len(names) == 0 {
 		return t, nil

@@ -21,12 +21,12 @@ const (
 	replicasSetting = "search.replicas"
 )
 
-// refreshInterval is the server's word for how soon what is written can be found.
+// refreshInterval returns Options.Refresh in the server's format.
 func (e *Engine) refreshInterval() string {
 	return fmt.Sprintf("%dms", e.opts.Refresh/time.Millisecond)
 }
 
-// tunable are the settings of one index as the server reports them.
+// tunable holds the settings of one index as the server reports them.
 type tunable struct {
 	Settings struct {
 		Index struct {
@@ -55,7 +55,7 @@ func (e *Engine) Untuned(ctx context.Context, index string) ([]indexer.Setting, 
 			refreshes = append(refreshes, is)
 		}
 		if has.Expand != "" && has.Expand != "false" {
-			continue // the server itself says how many, by how many nodes there are
+			continue // the server sets the number by its number of nodes
 		}
 		if is := has.Replicas; is != replicas.Becomes && !slices.Contains(copies, is) {
 			copies = append(copies, is)
@@ -65,7 +65,7 @@ func (e *Engine) Untuned(ctx context.Context, index string) ([]indexer.Setting, 
 	return slices.DeleteFunc([]indexer.Setting{refresh, replicas}, func(s indexer.Setting) bool { return s.Is == "" }), nil
 }
 
-// readable is a time of the server's, such as 1000ms, as others are printed; what is none, such as −1, stays as it is.
+// readable formats a time of the server, such as 1000ms, like others; other values, such as −1, stay as they are.
 func readable(text string) string {
 	if d, err := time.ParseDuration(text); err == nil {
 		return d.String()
@@ -73,7 +73,7 @@ func readable(text string) string {
 	return text
 }
 
-// Tune implements indexer.Tuned: the name stands for all its indexes.
+// Tune implements indexer.Tuned. The name stands for all its indexes.
 func (e *Engine) Tune(ctx context.Context, index string, settings []indexer.Setting) error {
 	if err := indexer.ValidIndex(index); err != nil {
 		return err

@@ -15,9 +15,9 @@ import (
 	"brine/indexer"
 )
 
-// A stored document is its version and its sequence number, 8 bytes each, big-endian, and its JSON. The version is what
-// Put compares, and 1 after Create; the sequence number counts the document's writes, from the time of the first on, so that a
-// document that was removed and comes again is not taken for the former.
+// A stored document consists of its version and its sequence number, 8 bytes each, big-endian, and its JSON. Put compares the version,
+// which is 1 after Create. The sequence number counts the document's writes, starting at the time of the first one, so that a document that
+// was removed and is created again is not mistaken for the former.
 const headerSize = 16
 
 type header struct {
@@ -36,7 +36,7 @@ func setHeader(stored []byte, h header) {
 	binary.BigEndian.PutUint64(stored[8:], uint64(h.seq))
 }
 
-// bulk applies ops[i] for i of places, which are all of this index.
+// bulk applies ops[i] for each i in places, all for this index.
 func (s *store) bulk(ctx context.Context, ops []indexer.Op, places []int, results []indexer.Result) error {
 	parser := s.parsers.Get().(*fastjson.Parser)
 	docs := make([]*doc, len(places))
@@ -64,12 +64,12 @@ func (s *store) bulk(ctx context.Context, ops []indexer.Op, places []int, result
 	return wait(ctx)
 }
 
-// replace decides on every operation in order and applies those whose condition holds.
+// replace decides every operation in order and applies those whose condition holds.
 func (s *store) replace(ops []indexer.Op, places []int, docs []*doc, ids []string,
 	results []indexer.Result) (func(context.Context) error, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	is := make(map[string]header, len(ids)) // of the documents that exist, as the operations so far leave them
+	is := make(map[string]header, len(ids)) // the headers of existing documents, as the operations so far leave them
 	err := s.read(ids, func(id, stored []byte) {
 		if h, ok := readHeader(stored); ok {
 			is[string(id)] = h
@@ -113,7 +113,7 @@ func (s *store) replace(ops []indexer.Op, places []int, docs []*doc, ids []strin
 	return s.apply(batch, more)
 }
 
-// replacement is the header after an operation, or the reason why it must not be applied.
+// replacement returns the header after an operation, or the reason that it must not be applied.
 func replacement(o *indexer.Op, have header, exists bool) (next header, conflict string) {
 	next = header{version: have.version + 1, seq: have.seq + 1}
 	if !exists {
@@ -132,7 +132,7 @@ func replacement(o *indexer.Op, have header, exists bool) (next header, conflict
 	return next, ""
 }
 
-// get reads refs[i] for i of places, which are all of this index.
+// get reads refs[i] for each i in places, all of this index.
 func (s *store) get(refs []indexer.Ref, places []int, docs []indexer.Stored) error {
 	ids := make([]string, 0, len(places))
 	place := make(map[string]int, len(places))
@@ -150,13 +150,13 @@ func (s *store) get(refs []indexer.Ref, places []int, docs []indexer.Stored) err
 	})
 }
 
-// read calls visit for the stored form of every document of ids that exists. It must not keep what it is given.
+// read calls visit for the stored form of every existing document of ids. visit must not retain its arguments.
 func (s *store) read(ids []string, visit func(id, stored []byte)) error {
 	reader, err := s.scorch.Reader()
 	if err != nil {
 		return err
 	}
-	defer func() { _ = reader.Close() }() // what was read is whole
+	defer func() { _ = reader.Close() }() // everything has been read
 	return readFrom(reader, ids, visit)
 }
 

@@ -19,16 +19,16 @@ import (
 	"brine/internal/datadir"
 )
 
-// ErrDamaged is what Open returns for a folder whose documents are not those that were acknowledged; the error names the file.
+// ErrDamaged is returned by Open for a folder whose documents are not those that were acknowledged; the error names the file.
 var ErrDamaged = datadir.ErrDamaged
 
 const rootFile = "root.bolt"
 
-// folderLayout is the files of an index.
+// folderLayout lists the files of an index.
 var folderLayout = datadir.Layout{rootFile, "*.zap", "BRINE-*"}
 
-// checkIndex checks the folder of an index against its inventory, or, where it was not closed in order, reads it through, before Bleve may
-// remove what it does not know of.
+// checkIndex checks the folder of an index against its inventory. If the index was not closed properly, checkIndex reads all of it, before
+// Bleve may remove unknown files.
 func checkIndex(dir string, queue *index.AnalysisQueue) error {
 	if err := folderLayout.Make(dir); err != nil {
 		return err
@@ -77,8 +77,8 @@ func checkIndex(dir string, queue *index.AnalysisQueue) error {
 	return nil
 }
 
-// readSegments counts the segments of a folder, and returns those whose checksum is wrong: of Bleve's index, or what a process was killed
-// over.
+// readSegments counts the segments of a folder, and returns those with a wrong checksum: segments of Bleve's index, or partial files left
+// by a process that was killed.
 func readSegments(dir string) (broken []string, n int, err error) {
 	entries, err := os.ReadDir(dir)
 	for _, entry := range entries {
@@ -101,13 +101,13 @@ func readSegments(dir string) (broken []string, n int, err error) {
 // content is what an index holds.
 type content struct {
 	at       progress
-	marked   bool // whether at is there: an older brine wrote none
+	marked   bool // whether at exists: older versions of brine did not write it
 	docs     uint64
-	segments []string // names of files
-	unread   error    // of a state, the newest or an older one that is still there
+	segments []string // file names
+	unread   error    // an error from reading a state: the newest, or an older one that still exists
 }
 
-// behind says what is missing of what was acknowledged.
+// behind returns an error that describes what is missing of what was acknowledged, or nil.
 func (is *content) behind(noted progress, found bool) error {
 	switch {
 	case is.unread != nil:
@@ -120,8 +120,7 @@ func (is *content) behind(noted progress, found bool) error {
 	return nil
 }
 
-// lookInto opens an index to read it. Bleve reads files that it has mapped, and trusts them: that they are damaged may show as a fault of
-// memory, or as a panic.
+// lookInto opens an index to read it. Bleve trusts the files that it has mapped: damage in them may cause a memory fault or a panic.
 func lookInto(dir string, queue *index.AnalysisQueue) (is content, err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
@@ -159,7 +158,7 @@ func lookInto(dir string, queue *index.AnalysisQueue) (is content, err error) {
 	return is, err
 }
 
-// readStates reads all states of an index. Bleve skips one that it cannot read, and takes one before it.
+// readStates reads all states of an index. Bleve itself skips a state that it cannot read, and uses an earlier one.
 func readStates(opened *scorch.Scorch) error {
 	epochs, err := opened.RootBoltSnapshotEpochs()
 	if err != nil {
@@ -177,14 +176,13 @@ func readStates(opened *scorch.Scorch) error {
 	return nil
 }
 
-// The first pages of root.bolt, a file of bbolt's: two that say where everything is, of which the newer counts. Of a page, in the byte
-// order of the machine:
+// The first pages of root.bolt, a file of bbolt, are two meta pages, of which the newer counts. The layout of a page, in the byte order of
+// the machine:
 //
 //	its number, 8 bytes | kind, 2 | count, 2 | pages that follow and belong to it, 4 | content
 //
-// and a meta page's content: magic, 4 | version, 4 | bytes of a page, 4 | flags, 4 | root, 16 | page of the free pages, 8 | pages in
-// use, 8 | transaction, 8 | checksum, 8. The list of free pages has no checksum: a page that it names by mistake would be written
-// over.
+// The content of a meta page: magic, 4 | version, 4 | bytes of a page, 4 | flags, 4 | root, 16 | page of the free pages, 8 | pages in use,
+// 8 | transaction, 8 | checksum, 8. The list of free pages has no checksum: a page that is in it by mistake would be overwritten.
 const (
 	pageHead     = 16
 	metaBytes    = 64
@@ -192,7 +190,7 @@ const (
 	noFreeList   = ^uint64(0)
 )
 
-// checkRoot checks what bbolt takes on trust: that the file is as long as it says, and that the free pages are pages.
+// checkRoot checks what bbolt does not: that the file has its declared length, and that the list of free pages is valid.
 func checkRoot(name string) error {
 	file, err := os.ReadFile(name)
 	if err != nil {
@@ -228,8 +226,8 @@ func checkRoot(name string) error {
 	return nil
 }
 
-// freeList reports whether a page is a list of free pages: their numbers, in order. Where they are too many for the page's count the
-// first number is the count.
+// freeList reports whether a page is a list of free pages: their numbers, in order. If there are too many for the page's count, the first
+// number is the count.
 func freeList(page []byte, id, pages uint64) bool {
 	order := binary.NativeEndian
 	n, rest := uint64(order.Uint16(page[10:])), page[pageHead:]
@@ -252,7 +250,7 @@ func freeList(page []byte, id, pages uint64) bool {
 	return true
 }
 
-// metaSum is the checksum of a meta page.
+// metaSum returns the checksum of a meta page.
 func metaSum(b []byte) uint64 {
 	h := fnv.New64a()
 	_, _ = h.Write(b) // it cannot fail

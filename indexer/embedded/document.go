@@ -12,19 +12,19 @@ import (
 	"brine/indexer"
 )
 
-// fieldSource is the one stored field: a document's header and JSON.
+// fieldSource is the only stored field: a document's header and JSON.
 const fieldSource = "_source"
 
-// maxKeyword is the greatest keyword in bytes (Lucene's greatest term).
+// maxKeyword is the maximum length of a keyword in bytes (Lucene's longest term).
 const maxKeyword = 32_766
 
-// doc is a document ready to be indexed, except the header of its stored form.
+// doc is a document ready to be indexed, except for the header of its stored form.
 type doc struct {
 	*document.Document
 	stored []byte
 }
 
-// newDoc makes a document of an operation's JSON. An error means that it does not fit the mapping.
+// newDoc returns a document made from an operation's JSON. It returns an error if the JSON does not fit the mapping.
 func newDoc(parser *fastjson.Parser, m *indexer.Mapping, analyzer analysis.Analyzer, o *indexer.Op) (*doc, error) {
 	v, err := parser.ParseBytes(o.Source)
 	if err != nil {
@@ -61,7 +61,7 @@ func (d *doc) add(t indexer.Type, name string, v *fastjson.Value, analyzer analy
 		if t == indexer.Keyword && len(text) > maxKeyword {
 			return refused(fmt.Sprintf("a keyword of %d bytes is longer than %d", len(text), maxKeyword))
 		}
-		d.addText(t, name, append([]byte(nil), text...), analyzer) // the parser's memory is used again
+		d.addText(t, name, append([]byte(nil), text...), analyzer) // a copy: the parser reuses its memory
 	case indexer.Boolean:
 		b, err := v.Bool()
 		if err != nil {
@@ -101,23 +101,23 @@ func boolTerm(b bool) []byte {
 	return []byte("false")
 }
 
-// numberTerm is the one term that a number is indexed as: bytes that order as the numbers do, 7 bits in each, since 0xFF parts
-// the values of a document. Bleve's own numeric fields have 16 terms, for ranges, which made four fifths of the cost of a
-// document, and are floats, which lose the last digits of a long.
+// numberTerm returns the only term that a number is indexed as. Its bytes sort as the numbers do, with 7 bits in each, because 0xFF
+// separates the values of a document. Bleve's own numeric fields have 16 terms, for ranges, which made up four fifths of the cost of a
+// document. They are also floats, which lose the last digits of a long.
 func numberTerm(v any) []byte {
 	var ordinal int64
 	switch v := v.(type) {
 	case int64:
 		ordinal = v
 	case float64:
-		ordinal = numeric.Float64ToInt64(v + 0) // + 0 makes 0 of −0
+		ordinal = numeric.Float64ToInt64(v + 0) // + 0 turns −0 into 0
 	default:
 		panic(fmt.Sprintf("BUG: a number of type %T", v))
 	}
 	return numeric.MustNewPrefixCodedInt64(ordinal, 0)
 }
 
-// termOf is the term that a value of a query is indexed as.
+// termOf returns the term that a value of a query is indexed as.
 func termOf(v any) []byte {
 	switch v := v.(type) {
 	case string:

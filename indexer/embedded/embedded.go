@@ -22,13 +22,13 @@ import (
 	"brine/search"
 )
 
-// Options say where the indexes are.
+// Options configure the indexes and their folder.
 type Options struct {
-	Dir     string // made when absent; empty: a folder of its own, which Close removes
+	Dir     string // created if absent; empty: a temporary folder, which Close removes
 	Workers int    // goroutines that cut text into words; default 2
 }
 
-// EnsureDefaults sets what is zero to its default. Open calls it.
+// EnsureDefaults sets zero fields to their defaults. Open calls it.
 func (o *Options) EnsureDefaults() { o.Workers = cmp.Or(o.Workers, 2) }
 
 // Validate reports every fault. It expects EnsureDefaults to have run.
@@ -39,7 +39,7 @@ func (o *Options) Validate() error {
 	return nil
 }
 
-// Engine is the indexes of one folder.
+// Engine is the indexes in one folder.
 type Engine struct {
 	dir      string
 	remove   bool
@@ -105,7 +105,7 @@ func (e *Engine) openAll() (err error) {
 	return nil
 }
 
-// Close closes all indexes. Calls that are still pending end with an error.
+// Close closes all indexes. Pending calls fail.
 func (e *Engine) Close() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -129,7 +129,7 @@ func (e *Engine) Close() error {
 	return errors.Join(errs...)
 }
 
-// store finds an index that has a mapping.
+// store returns an index that has a mapping.
 func (e *Engine) store(name string) (*store, error) {
 	e.mu.RLock()
 	defer e.mu.RUnlock()
@@ -154,10 +154,10 @@ func (e *Engine) EnsureIndex(ctx context.Context, m indexer.Mapping) error {
 	if err := indexer.ValidIndex(m.Index); err != nil {
 		return err
 	}
-	m.Routing = nil // it has no shards
+	m.Routing = nil // the index has no shards
 	m.Fields = slices.Clone(m.Fields)
 	for i := range m.Fields {
-		m.Fields[i].Analyzer = "" // it has but one
+		m.Fields[i].Analyzer = "" // there is only one
 	}
 	s, err := e.create(m.Index)
 	if err != nil {
@@ -253,7 +253,7 @@ func (e *Engine) Shown(ctx context.Context, ref indexer.Ref) (int64, error) {
 	return s.shown(ctx, string(ref.ID))
 }
 
-// Refresh implements indexer.Engine: what was written is found at once.
+// Refresh implements indexer.Engine. It does nothing, because searches find written documents immediately.
 func (e *Engine) Refresh(_ context.Context, name string) error {
 	_, err := e.store(name)
 	return err

@@ -10,7 +10,7 @@ import (
 	"brine/search"
 )
 
-// counters count the matches of one search by the terms of the facets' fields; nil when there is no facet.
+// counters returns a builder that counts the matches of one search by the terms of the facets' fields, or nil if there are no facets.
 func counters(r index.IndexReader, facets []search.Facet) *bleve.FacetsBuilder {
 	if len(facets) == 0 {
 		return nil
@@ -22,7 +22,7 @@ func counters(r index.IndexReader, facets []search.Facet) *bleve.FacetsBuilder {
 	return all
 }
 
-// facets are what was counted, by the values that the terms stand for.
+// facets returns the counts by the values that the terms stand for.
 func (s *store) facets(results bleve.FacetResults, facets []search.Facet) [][]search.Count {
 	var all [][]search.Count
 	m := s.mapping.Load()
@@ -38,7 +38,7 @@ func (s *store) facets(results bleve.FacetResults, facets []search.Facet) [][]se
 	return all
 }
 
-// valueOf is the value that was indexed as a term.
+// valueOf returns the value that was indexed as a term.
 func valueOf(t indexer.Type, term string) any {
 	switch t {
 	case indexer.Boolean:

@@ -11,8 +11,8 @@ import (
 	"brine/search"
 )
 
-// order sorts by one field, for Bleve's collector, which compares what Value returns byte by byte. A value that is there is
-// preceded by 0x01, so that documents without one can come last either way.
+// order sorts by one field, for Bleve's collector, which compares the results of Value byte by byte. An existing value is preceded by 0x01,
+// so that documents without one come last in either direction.
 type order struct {
 	field string // empty: the document's id
 	kind  indexer.Type
@@ -28,7 +28,7 @@ const (
 	missingLast  = "\x02"
 )
 
-// orders are the sort keys of a query, the id last.
+// orders returns the sort keys of a query, the id last.
 func (s *store) orders(q *search.Query) bleve.SortOrder {
 	var all bleve.SortOrder
 	m := s.mapping.Load()
@@ -46,7 +46,7 @@ func (o *order) numeric() bool {
 	return o.kind == indexer.Long || o.kind == indexer.Date || o.kind == indexer.Double
 }
 
-// UpdateVisitor takes the one term that the document has of a field.
+// UpdateVisitor sets the only term of the field in the document.
 func (o *order) UpdateVisitor(field string, term []byte) {
 	if field == o.field && field != "" {
 		o.value, o.found = append(o.value[:0], term...), true
@@ -89,7 +89,7 @@ func (o *order) Copy() bleve.SearchSort {
 	return &c
 }
 
-// cursor is the match's sort values as JSON.
+// cursor returns the match's sort values as JSON.
 func (s *store) cursor(m *bleve.DocumentMatch, q *search.Query) search.Cursor {
 	values := make([]any, 0, len(m.Sort))
 	for i, o := range s.orders(q) {
@@ -101,13 +101,13 @@ func (s *store) cursor(m *bleve.DocumentMatch, q *search.Query) search.Cursor {
 		}
 	}
 	text, err := json.Marshal(values)
-	if err != nil { // of strings and finite numbers there is none
+	if err != nil { // strings and finite numbers cause none
 		panic("BUG: cursor: " + err.Error())
 	}
 	return search.Cursor(text)
 }
 
-// plain is a value of Value as it goes into a cursor.
+// plain returns a result of Value in the form of a cursor.
 func (o *order) plain(value string) any {
 	if value == missingFirst || value == missingLast {
 		return nil
@@ -126,7 +126,7 @@ func (o *order) plain(value string) any {
 	return i
 }
 
-// after is the query's cursor in the form of the sort values.
+// after returns the query's cursor in the form of the sort values.
 func (s *store) after(q *search.Query) ([]string, error) {
 	values, err := q.After.Values(q.Sort)
 	if err != nil {
@@ -149,7 +149,7 @@ func (s *store) after(q *search.Query) ([]string, error) {
 	return out, nil
 }
 
-// encoded is a cursor's value as Value returns it.
+// encoded returns a cursor's value in the form of Value.
 func (o *order) encoded(value json.RawMessage) (string, bool) {
 	if string(value) == "null" {
 		return o.missing(), true

@@ -10,8 +10,8 @@ import (
 	"github.com/blevesearch/bleve/v2/index/scorch"
 )
 
-// outage is what is known of an index whose folder cannot be written. Bleve tries again at once, and reports only to a function that has a
-// name in the whole process.
+// outage records that the folder of an index cannot be written. Bleve retries immediately, and reports errors only to a function that is
+// registered by name for the whole process.
 type outage struct {
 	dir  string
 	last atomic.Pointer[failure]
@@ -24,7 +24,7 @@ type failure struct {
 
 const (
 	outageCallback = "brine"
-	writeAgain     = 200 * time.Millisecond // after something could not be written
+	writeAgain     = 200 * time.Millisecond // after a failed write
 	outageOver     = 25 * writeAgain        // without another failure
 )
 
@@ -47,13 +47,13 @@ func watchFolder(dir string) *outage {
 
 func (o *outage) end() { outages.CompareAndDelete(o.dir, o) }
 
-// failed notes an error, and holds up Bleve's goroutine that met it.
+// failed records an error, and delays the goroutine of Bleve that met it.
 func (o *outage) failed(err error) {
 	o.last.Store(&failure{err, time.Now()})
 	time.Sleep(writeAgain)
 }
 
-// cause is why the folder cannot be written, nil when nothing has failed for a while.
+// cause returns the reason that the folder cannot be written, or nil if nothing has failed for a while.
 func (o *outage) cause() error {
 	if f := o.last.Load(); f != nil && time.Since(f.at) < outageOver {
 		return f.err
@@ -61,7 +61,8 @@ func (o *outage) cause() error {
 	return nil
 }
 
-// Broken returns why documents do not get to the disk, nil while they do. What is written meanwhile waits, and gets there when it can.
+// Broken returns the reason that documents do not reach the disk, or nil if they do. What is written meanwhile waits, and reaches the disk
+// when that is possible.
 func (e *Engine) Broken() error {
 	e.mu.RLock()
 	defer e.mu.RUnlock()

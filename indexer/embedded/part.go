@@ -7,10 +7,10 @@ import (
 	"brine/indexer"
 )
 
-// partName is what the name of a part ends in.
+// partName matches the end of a part's name.
 var partName = regexp.MustCompile(`-\d{4}(\.\d\d){0,2}$`)
 
-// wholeOf is the index that a part belongs to. The parts of an index are one folder here, since a search goes over one.
+// wholeOf returns the index that a part belongs to. All parts of an index are one folder here, because a search covers one.
 func wholeOf(name string) string {
 	if at := partName.FindStringIndex(name); at != nil {
 		return name[:at[0]]
@@ -20,7 +20,7 @@ func wholeOf(name string) string {
 
 var _ indexer.Partitioned = (*Engine)(nil)
 
-// EnsurePart implements indexer.Partitioned: the part is the index itself.
+// EnsurePart implements indexer.Partitioned. The part is the index itself.
 func (e *Engine) EnsurePart(_ context.Context, m indexer.Mapping, _ string) error {
 	_, err := e.store(m.Index)
 	return err

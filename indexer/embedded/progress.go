@@ -12,17 +12,17 @@ import (
 	"brine/internal/datadir"
 )
 
-// progress is how far an index has got. It is kept twice: in the index, as of its newest batch, and in a file beside it, as of the
-// newest that was acknowledged. Bleve opens an index at the newest state that it can read; here it shows when that is not the newest there
-// was, or when documents of it are missing.
+// progress is the state of an index. It is kept twice: in the index, as of its newest batch, and in a file beside it, as of the newest
+// acknowledged batch. Bleve opens an index at the newest state that it can read. The comparison shows if that is not the newest state there
+// was, or if documents are missing from it.
 type progress struct {
-	batches uint64 // applied since the index was made
-	docs    uint64 // that it then has
+	batches uint64 // applied since the index was created
+	docs    uint64 // documents in the index after them
 }
 
 const (
 	progressFile  = "BRINE-PROGRESS"
-	progressBytes = 8 + 8 + 4 // the two, and a checksum
+	progressBytes = 8 + 8 + 4 // the two fields and a checksum
 )
 
 var progressKey = []byte("brine progress")
@@ -42,7 +42,7 @@ func decodeProgress(b []byte) (p progress, ok bool) {
 	return progress{binary.BigEndian.Uint64(b), binary.BigEndian.Uint64(b[8:])}, true
 }
 
-// readProgress reads the file of an index's folder; there is none before its first start.
+// readProgress reads the progress file of an index's folder, which does not exist before its first start.
 func readProgress(dir string) (p progress, found bool, err error) {
 	name := filepath.Join(dir, progressFile)
 	text, err := os.ReadFile(name)
@@ -58,7 +58,7 @@ func readProgress(dir string) (p progress, found bool, err error) {
 	return p, true, nil
 }
 
-// acknowledged is the file of an open index.
+// acknowledged is the progress file of an open index.
 type acknowledged struct {
 	mu sync.Mutex
 	f  *os.File
@@ -77,7 +77,7 @@ func openProgress(dir string, at progress) (*acknowledged, error) {
 	return a, nil
 }
 
-// note raises what is acknowledged. It waits for the operating system only: what survives kill -9 is what it is for.
+// note raises the acknowledged progress. It does not sync the file, which only has to survive kill -9.
 func (a *acknowledged) note(p progress) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()

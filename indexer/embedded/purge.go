@@ -8,7 +8,7 @@ import (
 	"brine/search"
 )
 
-const purgePage = 1000 // documents that are checked together
+const purgePage = 1000 // documents per check
 
 // Purge implements indexer.Engine. It checks all deleted documents, page by page.
 func (e *Engine) Purge(ctx context.Context, index string, before int64) (purged int, err error) {
@@ -31,7 +31,7 @@ func (e *Engine) Purge(ctx context.Context, index string, before int64) (purged 
 	}
 }
 
-// removeOlder removes those of some documents that are still deleted, and older than a version.
+// removeOlder removes those documents that are still deleted, and older than a version.
 func (e *Engine) removeOlder(ctx context.Context, index string, hits []search.Hit, before int64) (n int, err error) {
 	var refs []indexer.Ref
 	for i := range hits {
@@ -58,7 +58,7 @@ func (e *Engine) removeOlder(ctx context.Context, index string, hits []search.Hi
 		return 0, err
 	}
 	for i := range results {
-		if results[i].Status == http.StatusOK { // else it was written since
+		if results[i].Status == http.StatusOK { // otherwise it was written since
 			n++
 		}
 	}

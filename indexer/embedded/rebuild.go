@@ -15,11 +15,11 @@ import (
 
 var _ indexer.Rebuilder = (*Engine)(nil)
 
-// promoted ends the name of the folder of an index that is to take the place of another. It says that the index is whole, so that a
-// promotion that was interrupted between two renamings is finished when the engine is opened again.
+// promoted is the suffix of the folder of an index that will take the place of another. It marks the index as complete, so that Open
+// finishes a promotion that was interrupted between two renames.
 const promoted = ".promoted"
 
-// formerName is what the folder of an index is called when another has taken its place: the first number that is free.
+// formerName returns the name of an index's folder after another has taken its place, with the first free number.
 func (e *Engine) formerName(index string) string {
 	for n := 1; ; n++ {
 		name := fmt.Sprintf("%s-%06d", index, n)
@@ -62,7 +62,7 @@ func (e *Engine) Promote(_ context.Context, index string) error {
 	return err
 }
 
-// finish renames an index that is promoted.
+// finish renames a promoted index.
 func (e *Engine) finish(index string) error {
 	if _, err := os.Stat(filepath.Join(e.dir, index)); err == nil {
 		if err := e.rename(index, e.formerName(index)); err != nil {
@@ -72,7 +72,7 @@ func (e *Engine) finish(index string) error {
 	return e.rename(index+promoted, index)
 }
 
-// finishAll finishes what was interrupted.
+// finishAll finishes interrupted promotions.
 func (e *Engine) finishAll(entries []fs.DirEntry) error {
 	for _, entry := range entries {
 		if index, ok := strings.CutSuffix(entry.Name(), promoted); ok {
@@ -84,7 +84,7 @@ func (e *Engine) finishAll(entries []fs.DirEntry) error {
 	return nil
 }
 
-// rename permanently renames the folder of an index.
+// rename renames the folder of an index durably.
 func (e *Engine) rename(from, to string) error {
 	if err := os.Rename(filepath.Join(e.dir, from), filepath.Join(e.dir, to)); err != nil {
 		return err
@@ -97,7 +97,7 @@ func (e *Engine) rename(from, to string) error {
 	return dir.Sync()
 }
 
-// closeStore closes an index that is not to be used any more; none is no error. The caller holds e.mu.
+// closeStore closes an index that is no longer used, if there is one. The caller holds e.mu.
 func (e *Engine) closeStore(name string) error {
 	s := e.indexes[name]
 	delete(e.indexes, name)
@@ -127,14 +127,14 @@ func (e *Engine) Drop(_ context.Context, names []string) error {
 	return nil
 }
 
-// Room implements indexer.Rebuilder. What is free is not asked for: the folder may grow until a write says otherwise.
+// Room implements indexer.Rebuilder. It does not determine the free space: the folder may grow until a write fails.
 func (e *Engine) Room(_ context.Context, index string) (indexer.Room, error) {
 	room := indexer.Room{Free: -1}
 	err := filepath.WalkDir(filepath.Join(e.dir, index), func(_ string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
-		if info, err := d.Info(); err == nil { // else it has just been merged into another
+		if info, err := d.Info(); err == nil { // otherwise it has just been merged into another
 			room.Index += info.Size()
 		}
 		return nil

@@ -11,14 +11,14 @@ import (
 	"brine/internal/datadir"
 )
 
-// Damaged is an index that Repair set aside.
+// Damaged is an index that Repair has moved aside.
 type Damaged struct {
 	Index string
 	Err   error
 }
 
-// Repair moves the damaged indexes of a folder to aside, which must not exist; the others stay. Nothing of them is saved: their documents
-// are to be written again.
+// Repair moves the damaged indexes of a folder to aside, which must not exist; the others stay. It recovers nothing from them: their
+// documents must be written again.
 func Repair(dir, aside string) (moved []Damaged, err error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, os.ErrNotExist) {

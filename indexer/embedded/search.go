@@ -21,7 +21,7 @@ func (s *store) search(ctx context.Context, q *search.Query) (search.Page, error
 	if err != nil {
 		return search.Page{}, err
 	}
-	defer func() { _ = reader.Close() }() // what was read is whole
+	defer func() { _ = reader.Close() }() // everything has been read
 	orders := s.orders(q)
 	coll := collector.NewTopNCollector(q.Limit(), 0, orders)
 	if q.After != "" {
@@ -39,7 +39,7 @@ func (s *store) search(ctx context.Context, q *search.Query) (search.Page, error
 	if err != nil {
 		return search.Page{}, fmt.Errorf("search index %s: %w", s.name, err)
 	}
-	defer func() { _ = found.Close() }() // what was read is whole
+	defer func() { _ = found.Close() }() // everything has been read
 	err = coll.Collect(ctx, found, reader)
 	if err = errors.Join(err, failed); err != nil {
 		return search.Page{}, fmt.Errorf("search index %s: %w", s.name, err)
@@ -81,7 +81,7 @@ func (s *store) hits(reader index.IndexReader, matches bleve.DocumentMatchCollec
 	return hits, err
 }
 
-// searcher finds the documents that match. It sets failed when it could not decide for one.
+// searcher returns a searcher for the documents that match. It sets failed if it could not decide for one of them.
 func (s *store) searcher(ctx context.Context, r index.IndexReader, q *search.Query, score bool, failed *error) (bleve.Searcher, error) {
 	options := bleve.SearcherOptions{}
 	if !score {
@@ -112,7 +112,7 @@ func (s *store) searcher(ctx context.Context, r index.IndexReader, q *search.Que
 	if !q.Deleted {
 		not = append(not, term(indexer.FieldDeleted, true))
 	}
-	// Joined here and not by query.BooleanQuery, which takes a condition that matches nothing for one that is not there.
+	// These are joined here instead of in query.BooleanQuery, which treats a condition that matches nothing as absent.
 	all, err := query.NewConjunctionQuery(must).Searcher(ctx, r, nil, options)
 	if err != nil {
 		return nil, err
@@ -143,7 +143,7 @@ func unscored(q query.Query) query.Query {
 	return q
 }
 
-// leaf is one clause in Bleve's form.
+// leaf returns one clause in Bleve's form.
 func (s *store) leaf(c search.Clause, failed *error) query.Query {
 	switch c := c.(type) {
 	case search.Term:

@@ -12,11 +12,11 @@ import (
 	"brine/search"
 )
 
-// span is a range of one field's terms, found by looking at the value of every candidate: from ≤ term < to, nil is open.
+// span is a range of one field's terms, evaluated on the value of every candidate: from ≤ term < to; nil is open.
 type span struct {
 	field    string
 	from, to []byte
-	failed   *error // set when a value could not be read, since a filter cannot say so
+	failed   *error // set if a value could not be read, because a filter cannot return an error
 }
 
 func newSpan(c search.Range, failed *error) *span {
@@ -30,7 +30,7 @@ func newSpan(c search.Range, failed *error) *span {
 	return s
 }
 
-// accept returns the filter of one search. A document without the field is outside.
+// accept returns the filter of one search. A document without the field is outside the span.
 func (s *span) accept(r index.IndexReader) (searcher.FilterFunc, error) {
 	values, err := r.DocValueReader([]string{s.field})
 	if err != nil {

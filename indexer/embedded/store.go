@@ -24,7 +24,7 @@ import (
 type store struct {
 	name     string
 	dir      string
-	home     string // this life of it: another index may come to have its name
+	home     string // identifies this incarnation: another index may get its name later
 	scorch   open
 	analyzer analysis.Analyzer
 	mapping  atomic.Pointer[indexer.Mapping] // nil until EnsureIndex
@@ -32,15 +32,15 @@ type store struct {
 	outage   *outage
 	parsers  sync.Pool // of *fastjson.Parser
 
-	// mu makes the check of a document's version and its replacement one step. It is not held while the disk is waited
-	// for, so that writes that come meanwhile go to disk together.
+	// mu makes the check of a document's version and its replacement one step. It is not held during waits for the disk, so that concurrent
+	// writes go to disk together.
 	mu     sync.Mutex
-	newest <-chan struct{} // closed when the newest batch is on disk, and so all before it are; nil before the first. Under mu
+	newest <-chan struct{} // closed when the newest batch, and so all before it, is on disk; nil before the first. Under mu
 	at     progress        // of the newest batch. Under mu
 	noted  *acknowledged   // nil until the index is open
 }
 
-// open is an index of Bleve's that may be closed meanwhile: it then has no reader, where the library returns one that must not be used.
+// open is an index of Bleve that may be closed concurrently. Its Reader then returns an error instead of the library's unusable reader.
 type open struct{ *scorch.Scorch }
 
 func (o open) Reader() (index.IndexReader, error) {
@@ -51,9 +51,9 @@ func (o open) Reader() (index.IndexReader, error) {
 	return reader, err
 }
 
-// state is what is kept about the mapping, in the index's own key-value part.
+// state is what the index's own key-value part holds about the mapping.
 type state struct {
-	Format int // of the stored documents and of this
+	Format int // of the stored documents and of the state
 	Fields []indexer.Field
 	Every  indexer.Every `json:",omitempty"`
 }
@@ -68,7 +68,7 @@ func openStore(name, dir string, queue *index.AnalysisQueue, analyzer analysis.A
 	}
 	opened, err := scorch.NewScorch(scorch.Name, map[string]any{
 		"path":         dir,
-		"unsafe_batch": true, // Batch returns when it can be read; store.apply waits for the disk
+		"unsafe_batch": true, // Batch returns when the batch can be read; store.apply waits for the disk
 		"bolt_timeout": "1s",
 
 		"asyncErrorCallbackName": outageCallback,
@@ -100,12 +100,12 @@ func (s *store) readState() error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = reader.Close() }() // what was read is whole
+	defer func() { _ = reader.Close() }() // everything has been read
 	at, err := reader.GetInternal(progressKey)
 	if err != nil {
 		return err
 	}
-	s.at, _ = decodeProgress(at) // checkIndex has seen it
+	s.at, _ = decodeProgress(at) // checkIndex has checked it
 	if s.at.docs, err = reader.DocCount(); err != nil {
 		return err
 	}
@@ -124,14 +124,14 @@ func (s *store) readState() error {
 	return nil
 }
 
-// flushTime bounds how long a store that is closed waits for a disk that takes nothing.
+// flushTime limits how long close waits for a disk that accepts no writes.
 const flushTime = 10 * time.Second
 
-// close waits until the disk has what was applied, and seals the folder. Bleve's persister and its introducer use one map at
-// the same time when they are stopped in the middle of a segment, which can end the process.
+// close waits until everything applied is on disk, and seals the folder. If Bleve's persister and introducer are stopped in the middle of a
+// segment, they access one map concurrently, which can crash the process.
 func (s *store) close() error {
 	close(s.closed)
-	s.mu.Lock() // no batch is half-way in
+	s.mu.Lock() // no batch is in progress
 	defer s.mu.Unlock()
 	if s.newest != nil {
 		select {
@@ -150,7 +150,7 @@ func (s *store) close() error {
 	return err
 }
 
-// ensure makes the mapping hold the fields of m.
+// ensure makes sure that the mapping has the fields of m.
 func (s *store) ensure(ctx context.Context, m indexer.Mapping) error {
 	s.mu.Lock()
 	is := state{Format: format, Every: m.Every}
@@ -183,8 +183,8 @@ func (s *store) ensure(ctx context.Context, m indexer.Mapping) error {
 	return wait(ctx)
 }
 
-// apply makes a batch readable, after which there are that many more documents; the function that it returns waits until it is on disk. The
-// caller holds s.mu.
+// apply makes a batch readable, which adds more documents; the function that it returns waits until the batch is on disk. The caller holds
+// s.mu.
 func (s *store) apply(batch *index.Batch, more int) (wait func(context.Context) error, err error) {
 	select {
 	case <-s.closed:
