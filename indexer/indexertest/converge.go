@@ -11,8 +11,8 @@ import (
 	"brine/search"
 )
 
-// testWriterConverges: changes of some orders, shuffled, repeated and cut into batches at random, end in the documents that a
-// model of HBase's cells yields.
+// testWriterConverges checks that changes of some orders, which are shuffled, repeated and cut into random batches, end in the documents
+// that a model of HBase's cells yields.
 func testWriterConverges(t *testing.T, e indexer.Engine) {
 	for _, changes := range []indexer.Changes{indexer.Whole, indexer.Partial} {
 		rng := rand.New(rand.NewPCG(1, uint64(len(changes))))
@@ -58,8 +58,8 @@ func value(rng *rand.Rand, v any) any {
 	return v
 }
 
-// Model is what rows and documents must end in: of every field the greatest version, among equals the last applied. Whole
-// changes replace all fields at once.
+// Model is the expected state of rows and documents: for every field the greatest version, among equals the last applied. Whole changes
+// replace all fields at once.
 type Model struct {
 	changes indexer.Changes
 	rows    map[string]map[string]cell
@@ -70,12 +70,12 @@ type cell struct {
 	value   any
 }
 
-// NewModel makes an empty one.
+// NewModel returns an empty Model.
 func NewModel(changes indexer.Changes) *Model {
 	return &Model{changes: changes, rows: map[string]map[string]cell{}}
 }
 
-// whole is the name under which a model of whole changes keeps the version of the row.
+// whole is the name under which a model of whole changes stores the version of the row.
 const whole = ""
 
 // Apply applies an event of Schema.
@@ -117,7 +117,7 @@ func plain(v event.Value) any {
 	}
 }
 
-// Diff says where hits differ from the model; empty when they do not.
+// Diff describes where hits differ from the model, or returns "" if they do not.
 func (m *Model) Diff(hits []search.Hit) string {
 	if len(hits) != len(m.rows) {
 		return fmt.Sprintf("%d documents for %d rows", len(hits), len(m.rows))

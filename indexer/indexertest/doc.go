@@ -1,8 +1,8 @@
-// Package indexertest is what every indexer.Engine must do, as tests that take a constructor. The engines' own tests call
-// Run; nothing else imports it.
+// Package indexertest tests what every indexer.Engine must do, given a constructor. The engines' own tests call Run; nothing else imports
+// it.
 //
-// The invariant: a test here passes on a real Elasticsearch and on the embedded index alike, so what differs between them
-// (how text is cut into words, relevance) is not tested here, and listed in indexer/embedded/LIMITS.md.
+// The invariant: a test here passes on a real Elasticsearch and on the embedded index alike. What differs between them (how text is cut
+// into words, relevance) is not tested here, but listed in indexer/embedded/LIMITS.md.
 package indexertest
 
 import (
@@ -16,7 +16,7 @@ import (
 	"brine/indexer"
 )
 
-// Open returns the engine that a test is run against. It may be the same for all.
+// Open returns the engine for a test. It may return the same one for all tests.
 type Open func(t *testing.T) indexer.Engine
 
 type test struct {
@@ -65,16 +65,16 @@ func Run(t *testing.T, open Open) {
 		{"RebuildParts", testRebuildParts},
 	}) {
 		t.Run(c.name, func(t *testing.T) {
-			t.Parallel() // each on indexes of its own, which a real server takes its time to make
+			t.Parallel() // each uses its own indexes, which a real server creates slowly
 			c.test(t, open(t))
 		})
 	}
 }
 
-// Prefix begins the names of all indexes that the tests make.
+// Prefix begins the names of all indexes that the tests create.
 const Prefix = "brinetest-"
 
-// RunPrefix begins the names of those that Run and RunRouting make.
+// RunPrefix begins the names of those that Run and RunRouting create.
 const RunPrefix = Prefix + "run-"
 
 func newName() string { return fmt.Sprintf("%s%08x", RunPrefix, rand.Uint32()) }
@@ -85,7 +85,7 @@ func deadline(t *testing.T) context.Context {
 	return ctx
 }
 
-// newIndex makes an index with a field of each type.
+// newIndex creates an index with a field of each type.
 func newIndex(t *testing.T, e indexer.Engine) string {
 	t.Helper()
 	name := newName()
@@ -107,7 +107,7 @@ func mapping(name string) indexer.Mapping {
 	}}
 }
 
-// put makes an operation that puts a document; fields are JSON, such as `"number":1`.
+// put returns an operation that puts a document; fields are JSON, such as `"number":1`.
 func put(index, id string, version int64, fields string) indexer.Op {
 	return indexer.Op{Kind: indexer.Put, Index: index, ID: []byte(id), Version: version, Source: source(id, version, fields)}
 }
@@ -136,7 +136,7 @@ func bulk(t *testing.T, e indexer.Engine, ops ...indexer.Op) []int {
 	return statuses
 }
 
-// load puts documents that must all be taken, and makes them visible.
+// load puts documents, all of which must succeed, and makes them visible.
 func load(t *testing.T, e indexer.Engine, ops ...indexer.Op) {
 	t.Helper()
 	for i, status := range bulk(t, e, ops...) {

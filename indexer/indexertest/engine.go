@@ -13,7 +13,7 @@ import (
 func testMapping(t *testing.T, e indexer.Engine) {
 	name := newIndex(t, e)
 	want := mapping(name)
-	for range 2 { // the second time nothing is to be done
+	for range 2 { // the second time there is nothing to do
 		if err := e.EnsureIndex(deadline(t), want); err != nil {
 			t.Fatal(err)
 		}
@@ -88,7 +88,7 @@ func testPut(t *testing.T, e indexer.Engine) {
 	}{
 		{10, "1", 201, "1"},
 		{9, "2", 409, "1"},  // stale
-		{10, "3", 200, "3"}, // as new: the last applied wins
+		{10, "3", 200, "3"}, // equal: the last applied wins
 		{1 << 62, "4", 200, "4"},
 		{11, "5", 409, "4"},
 	} {

@@ -8,7 +8,7 @@ import (
 	"brine/search"
 )
 
-// testFacets: all matches are counted, those before the cursor and beyond the page too, and none that does not match.
+// testFacets checks that all matches are counted, including those before the cursor and beyond the page, and nothing else.
 func testFacets(t *testing.T, e indexer.Engine) {
 	name := loadShop(t, e)
 	var more []indexer.Op

@@ -11,8 +11,8 @@ import (
 	"brine/search"
 )
 
-// testInjectedQueries: what is asked for is a value, in whatever language it is written: it finds the documents that hold it, and no
-// others.
+// testInjectedQueries checks that a searched text is a value, whatever query language it looks like: it finds the documents that hold it,
+// and no others.
 func testInjectedQueries(t *testing.T, e indexer.Engine) {
 	name, other := newIndex(t, e), newIndex(t, e)
 	hostile := []string{`paid" OR "1"="1`, `*`, `pa?d`, `paid*`, `/pa.*/`, `status:paid`, `+paid -shipped`, `paid~2`, `[a TO z]`, `{{paid}}`,

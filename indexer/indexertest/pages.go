@@ -9,8 +9,8 @@ import (
 	"brine/search"
 )
 
-// testPagesUnderWrites: what stays as it is is seen exactly once, whichever way it is sorted, while documents come before and behind the
-// cursor, others move over it, and the one that it was made of is marked as deleted, removed, or moves itself.
+// testPagesUnderWrites checks that a document that does not change is seen exactly once, in either sort order, while other documents appear
+// before and behind the cursor, others move across it, and the cursor's own document is marked as deleted, removed, or moved.
 func testPagesUnderWrites(t *testing.T, e indexer.Engine) {
 	const n, size = 60, 7
 	for _, desc := range []bool{false, true} {
@@ -51,10 +51,10 @@ func testPagesUnderWrites(t *testing.T, e indexer.Engine) {
 	}
 }
 
-// versionOf is newer than that of any document, or of one that was removed, before a page.
+// versionOf returns a version that is newer than that of any document, existing or removed, before a page.
 func versionOf(page int) int64 { return int64(1000 + 10*page) }
 
-// changeOf is one of the things that may happen to a document: it is marked as deleted, removed, or moved to the end.
+// changeOf returns one of the changes that may happen to a document: it is marked as deleted, removed, or moved to the end.
 func changeOf(t *testing.T, e indexer.Engine, index, id string, page int) indexer.Op {
 	t.Helper()
 	switch page % 3 {

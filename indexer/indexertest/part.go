@@ -13,7 +13,7 @@ import (
 	"brine/search"
 )
 
-// partedWriter writes into an index with a part for each month of the field at, which is part of the row key.
+// partedWriter returns a writer into an index with one part for each month of the field at, which is part of the row key.
 func partedWriter(t *testing.T, e indexer.Engine, changes indexer.Changes, keep time.Duration) (*indexer.Writer, string) {
 	t.Helper()
 	name := newName()
@@ -32,7 +32,7 @@ func partedKey(t *testing.T) *rowkey.Key {
 	return key
 }
 
-// scan is a change of a document of a month of 2024, whose record is of that time.
+// scan returns a change of a document of a month of 2024, with a record of that time.
 func scan(version int64, order string, month int, status any) event.Event {
 	at := time.Date(2024, time.Month(month), 15, 0, 0, 0, 0, time.UTC).UnixMilli()
 	ev := Event(version, order, status, nil, nil, nil, nil, int(at))
@@ -40,7 +40,7 @@ func scan(version int64, order string, month int, status any) event.Event {
 	return ev
 }
 
-// testWriterParts: parts are made as documents for them come, and read as one index.
+// testWriterParts checks that parts are created when documents for them arrive, and are read as one index.
 func testWriterParts(t *testing.T, e indexer.Engine) {
 	for _, changes := range []indexer.Changes{indexer.Whole, indexer.Partial} {
 		w, name := partedWriter(t, e, changes, 0)
@@ -83,7 +83,7 @@ func testWriterParts(t *testing.T, e indexer.Engine) {
 	}
 }
 
-// testPartsAlike: what one of its parts lacks, an index lacks, and is given in all.
+// testPartsAlike checks that an index lacks a field if one of its parts lacks it, and that EnsureIndex adds it to all.
 func testPartsAlike(t *testing.T, e indexer.Engine) {
 	parts, ok := e.(indexer.Partitioned)
 	if !ok {
@@ -119,7 +119,7 @@ func testPartsAlike(t *testing.T, e indexer.Engine) {
 	}
 }
 
-// testExpire: a part goes when its newest document is too old, and not before; what is written to it afterwards makes it again.
+// testExpire checks that a part is dropped when its newest document is too old, and not before, and that a later write creates it again.
 func testExpire(t *testing.T, e indexer.Engine) {
 	parts, ok := e.(indexer.Partitioned)
 	if !ok {

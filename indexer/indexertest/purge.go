@@ -9,7 +9,8 @@ import (
 	"brine/search"
 )
 
-// testDelete: a document is removed only as it was read, and one that comes again is another.
+// testDelete checks that a document is removed only if it is unchanged since it was read, and that one that is created again is another
+// document.
 func testDelete(t *testing.T, e indexer.Engine) {
 	name := newIndex(t, e)
 	create := indexer.Op{Kind: indexer.Create, Index: name, ID: []byte("a"), Source: source("a", 7, `"number":1`)}
@@ -32,7 +33,7 @@ func testDelete(t *testing.T, e indexer.Engine) {
 	}
 }
 
-// testPurge: what is marked as deleted goes once it is old enough, and nothing else.
+// testPurge checks that documents marked as deleted are removed once they are old enough, and nothing else.
 func testPurge(t *testing.T, e indexer.Engine) {
 	name := newIndex(t, e)
 	var ops []indexer.Op
@@ -51,7 +52,8 @@ func testPurge(t *testing.T, e indexer.Engine) {
 	}
 }
 
-// testPurgeBesideWrites: a document that comes back while the deleted ones are being removed is there afterwards, whichever was first.
+// testPurgeBesideWrites checks that a document that comes back while the deleted ones are being removed exists afterwards, whichever was
+// first.
 func testPurgeBesideWrites(t *testing.T, e indexer.Engine) {
 	const documents, rounds = 400, 3
 	name := newIndex(t, e)
@@ -101,7 +103,7 @@ func testPurgeBesideWrites(t *testing.T, e indexer.Engine) {
 	}
 }
 
-// testPurgeOfParts: documents of changes that are merged, in an index with parts.
+// testPurgeOfParts checks Purge for documents of merged changes, in an index with parts.
 func testPurgeOfParts(t *testing.T, e indexer.Engine) {
 	w, name := partedWriter(t, e, indexer.Partial, 0)
 	gone := func(version int64, order string, month int, is bool) {

@@ -12,7 +12,7 @@ import (
 	"brine/search"
 )
 
-// rows are the row keys of a query's hits.
+// rows returns the row keys of a query's hits.
 func rows(t *testing.T, e indexer.Engine, q search.Query) string {
 	t.Helper()
 	page, err := e.Search(deadline(t), q)
@@ -150,7 +150,7 @@ func testChinese(t *testing.T, e indexer.Engine) {
 	}
 }
 
-// testHighlights: a document is found by words if and only if each of them can be shown in its text.
+// testHighlights checks that a search for words finds a document if and only if each of them can be highlighted in its text.
 func testHighlights(t *testing.T, e indexer.Engine) {
 	name := newIndex(t, e)
 	texts := map[string]string{"a": "Red apple juice 1l", "b": "Green APPLE, 2 pieces", "c": "juice of oranges", "d": "上海市浦东新区 红富士苹果 5kg",
@@ -176,7 +176,7 @@ func testHighlights(t *testing.T, e indexer.Engine) {
 	}
 }
 
-// loadMany makes n documents with few different values and some without.
+// loadMany creates n documents with few different values, some of them missing.
 func loadMany(t *testing.T, e indexer.Engine, n int) string {
 	name := newIndex(t, e)
 	var ops []indexer.Op

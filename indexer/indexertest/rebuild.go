@@ -11,8 +11,8 @@ import (
 	"brine/search"
 )
 
-// testRebuild: what is built beside an index takes its place at once, with another mapping; the former index can be dropped, and
-// no other.
+// testRebuild checks that an index that was built beside another takes its place at once, with another mapping, and that the former index
+// can be dropped, and no other.
 func testRebuild(t *testing.T, e indexer.Engine) {
 	again := e.(indexer.Rebuilder)
 	ctx, name := deadline(t), newIndex(t, e)
@@ -60,7 +60,7 @@ func testRebuild(t *testing.T, e indexer.Engine) {
 	}
 }
 
-// testRebuildDiscarded: what is built can be dropped, and built once more.
+// testRebuildDiscarded checks that what was built can be dropped, and built once more.
 func testRebuildDiscarded(t *testing.T, e indexer.Engine) {
 	again := e.(indexer.Rebuilder)
 	ctx, name := deadline(t), newIndex(t, e)
@@ -85,7 +85,7 @@ func testRebuildDiscarded(t *testing.T, e indexer.Engine) {
 	}
 }
 
-// testRebuildParts: an index in parts is rebuilt in parts, and later documents find theirs.
+// testRebuildParts checks that an index with parts is rebuilt in parts, and that later documents go to the right part.
 func testRebuildParts(t *testing.T, e indexer.Engine) {
 	again := e.(indexer.Rebuilder)
 	w, name := partedWriter(t, e, indexer.Whole, 0)

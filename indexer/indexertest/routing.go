@@ -12,7 +12,7 @@ import (
 	"brine/search"
 )
 
-// routingTests are of indexes whose documents are on the shard of a field of theirs. On an engine without shards they hold all the same.
+// routingTests test indexes whose documents are placed on shards by one of their fields. They also hold on an engine without shards.
 var routingTests = []test{
 	{"RoutingWriter", testRoutingWriter},
 	{"RoutingPurge", testRoutingPurge},
@@ -22,7 +22,7 @@ var routingTests = []test{
 	{"RoutingLongKeys", testRoutingLongKeys},
 }
 
-// RunRouting runs those of the tests that ask for several shards: what is on a wrong one is then twice there, or not found.
+// RunRouting runs those tests that need several shards: a document on a wrong shard is found twice, or not at all.
 func RunRouting(t *testing.T, open Open) {
 	for _, c := range routingTests {
 		t.Run(c.name, func(t *testing.T) {
@@ -50,7 +50,7 @@ var statuses = []string{"paid", "a,b", "a", "b", "", " ", "%", "空/?&=#", `"\`,
 
 const ordersOfStatus = 7
 
-// routed are changes of all orders of all statuses.
+// routed returns changes of all orders of all statuses.
 func routed(version int64, number int) (events []event.Event) {
 	for _, status := range statuses {
 		for i := range ordersOfStatus {
@@ -60,20 +60,20 @@ func routed(version int64, number int) (events []event.Event) {
 	return events
 }
 
-// testRoutingWriter: each document is there once, and found by all, by its status, and by its id.
+// testRoutingWriter checks that each document exists once, and is found by a search for all, by its status, and by its id.
 func testRoutingWriter(t *testing.T, e indexer.Engine) {
 	for _, changes := range []indexer.Changes{indexer.Whole, indexer.Partial} {
 		opts := routedOptions(t, newName(), changes)
 		w, name := openWriter(t, e, opts), opts.Documents[0].Index
 		mustWrite(t, w, routed(10, 1)...)
 		mustWrite(t, w, routed(12, 2)...)
-		mustWrite(t, openWriter(t, e, opts), routed(11, 3)...) // of one that has written nothing yet
+		mustWrite(t, openWriter(t, e, opts), routed(11, 3)...) // by a writer that has written nothing yet
 		refresh(t, e, name)
 		checkRouted(t, e, name, 2)
 	}
 }
 
-// checkRouted makes sure that all of routed is there once, with a number.
+// checkRouted checks that every document of routed exists once, with a number.
 func checkRouted(t *testing.T, e indexer.Engine, name string, number int64) {
 	t.Helper()
 	all := search.Query{Index: name, Count: true, Size: 5, Sort: []search.Order{{Field: "number"}}}
@@ -114,7 +114,7 @@ func checkRouted(t *testing.T, e indexer.Engine, name string, number int64) {
 	}
 }
 
-// testRoutingPurge: what is removed, by its age or by its id, is removed from its shard.
+// testRoutingPurge checks that what is removed, by its age or by its id, is removed from its shard.
 func testRoutingPurge(t *testing.T, e indexer.Engine) {
 	opts := routedOptions(t, newName(), indexer.Whole)
 	w, name := openWriter(t, e, opts), opts.Documents[0].Index
@@ -142,7 +142,7 @@ func testRoutingPurge(t *testing.T, e indexer.Engine) {
 	}
 }
 
-// testRoutingMapping: the routing of an index is kept with it, also when fields are added, and is not changed in place.
+// testRoutingMapping checks that the routing of an index is stored with it, also when fields are added, and is not changed in place.
 func testRoutingMapping(t *testing.T, e indexer.Engine) {
 	opts := routedOptions(t, newName(), indexer.Whole)
 	m := opts.Mappings()[0]
@@ -175,7 +175,8 @@ func testRoutingMapping(t *testing.T, e indexer.Engine) {
 	}
 }
 
-// testRoutingRebuild: an index gets its routing when it is rebuilt, while a writer goes on; and none gets another.
+// testRoutingRebuild checks that an index gets its routing when it is rebuilt, while a writer continues, and that an index with a routing
+// never gets another.
 func testRoutingRebuild(t *testing.T, e indexer.Engine) {
 	again := e.(indexer.Rebuilder)
 	for _, changes := range []indexer.Changes{indexer.Whole, indexer.Partial} {
@@ -211,7 +212,7 @@ func testRoutingRebuild(t *testing.T, e indexer.Engine) {
 	}
 }
 
-// testRoutingParts: the parts are routed as the index is, though one that is made by another configuration is declared without.
+// testRoutingParts checks that parts are routed like their index, even if a part is created by a configuration without the routing.
 func testRoutingParts(t *testing.T, e indexer.Engine) {
 	opts := routedOptions(t, newName(), indexer.Partial)
 	name := opts.Documents[0].Index
@@ -242,7 +243,7 @@ func testRoutingParts(t *testing.T, e indexer.Engine) {
 	}
 }
 
-// testRoutingLongKeys: a row key that is too long to be an id is the document's fault, since the shard would not follow from it.
+// testRoutingLongKeys checks that a row key that is too long to be an id is the document's fault, because it does not determine the shard.
 func testRoutingLongKeys(t *testing.T, e indexer.Engine) {
 	opts := routedOptions(t, newName(), indexer.Whole)
 	w := openWriter(t, e, opts)

@@ -13,7 +13,7 @@ import (
 	"brine/search"
 )
 
-// Schema is what the events of these tests hold.
+// Schema is the schema of these tests' events.
 var Schema = event.Schema{Version: -1, Fields: []event.Field{
 	{Name: "order", Type: event.Text},
 	{Name: "status", Type: event.Text},
@@ -40,7 +40,7 @@ func Options(t testing.TB, index string, changes indexer.Changes) indexer.Option
 	}}}
 }
 
-// Event makes an event of Schema; values are by field, nil for null.
+// Event returns an event of Schema; values are in the order of its fields, nil for null.
 func Event(version int64, values ...any) event.Event {
 	ev := event.Event{Record: &event.Record{}, Version: version, Values: make([]event.Value, len(Schema.Fields))}
 	for i, v := range values {
@@ -67,7 +67,7 @@ func newWriter(t *testing.T, e indexer.Engine, changes indexer.Changes) (*indexe
 	return openWriter(t, e, Options(t, name, changes)), name
 }
 
-// openWriter makes the indexes of the options, and a writer into them.
+// openWriter creates the indexes of the options, and returns a writer into them.
 func openWriter(t *testing.T, e indexer.Engine, opts indexer.Options) *indexer.Writer {
 	t.Helper()
 	for _, m := range opts.Mappings() {
@@ -78,7 +78,7 @@ func openWriter(t *testing.T, e indexer.Engine, opts indexer.Options) *indexer.W
 	return writerOf(t, e, opts)
 }
 
-// writerOf makes a writer into indexes that are there, or are not.
+// writerOf returns a writer into indexes that may not exist.
 func writerOf(t *testing.T, e indexer.Engine, opts indexer.Options) *indexer.Writer {
 	t.Helper()
 	w, err := indexer.New(e, opts)
@@ -114,7 +114,7 @@ func mustWrite(t *testing.T, w *indexer.Writer, events ...event.Event) {
 	}
 }
 
-// document is what a document holds, less what brine keeps for itself, as JSON with sorted keys.
+// document returns the fields of a document, without those that brine adds, as JSON with sorted keys.
 func document(t *testing.T, e indexer.Engine, index, id string) string {
 	t.Helper()
 	doc := get(t, e, index, id)
@@ -180,10 +180,10 @@ func testWriterPartial(t *testing.T, e indexer.Engine) {
 	checkDocument(t, e, name, "a", `{"_ver":20,"item":"pear","number":2,"status":"paid"}`)
 	mustWrite(t, w, Event(20, "a", "tie"), Event(30, "b"))
 	checkDocument(t, e, name, "a", `{"_ver":20,"item":"pear","number":2,"status":"tie"}`)
-	checkDocument(t, e, name, "b", "none") // it carried nothing, as its row holds nothing
+	checkDocument(t, e, name, "b", "none") // the change had no fields, and so has its row
 }
 
-// testWriterChangesOfChanges: a pipeline whose changes were whole, and had one field more, goes on with partial ones.
+// testWriterChangesOfChanges tests a pipeline whose changes were whole, with one more field, and are now partial.
 func testWriterChangesOfChanges(t *testing.T, e indexer.Engine) {
 	first, name := newWriter(t, e, indexer.Whole)
 	mustWrite(t, first, Event(10, "a", "paid", "tea", 1, 1.5))
@@ -196,7 +196,7 @@ func testWriterChangesOfChanges(t *testing.T, e indexer.Engine) {
 	checkDocument(t, e, name, "a", `{"_ver":11,"amount":1.5,"item":"coffee","number":1,"status":"tie"}`)
 }
 
-// testWriterPartialOfTwo: two writers of one document, as when a partition has changed hands and the old owner goes on.
+// testWriterPartialOfTwo tests two writers of one document, as when a partition is reassigned while its former owner is still writing.
 func testWriterPartialOfTwo(t *testing.T, e indexer.Engine) {
 	w, name := newWriter(t, e, indexer.Partial)
 	other := writerOf(t, e, Options(t, name, indexer.Partial))
@@ -224,7 +224,7 @@ func testWriterRefused(t *testing.T, e indexer.Engine) {
 			t.Fatalf("%s: failures %+v", changes, failures)
 		}
 		for _, f := range failures {
-			// OpenSearch does not name the document as at fault, so that it is known by its neighbours.
+			// OpenSearch does not report that the document is at fault; its neighbours show it.
 			if f.Verdict != event.Reject || f.Reason != event.MappingRefused && f.Reason != event.Refused {
 				t.Errorf("%s: verdict %d, reason %s: %v", changes, f.Verdict, f.Reason, f.Err)
 			}
