@@ -13,7 +13,7 @@ import (
 	"brine/indexer"
 )
 
-// Sent is the hook that makes a span of a call of mutations for each flight of it that is followed.
+// Sent is the hook that makes a span of a call of mutations for each traced flight in it.
 func (t *Tracer) Sent(s *hbase.SentInfo) {
 	var followed []context.Context
 	for ctx := range s.Contexts {
@@ -26,7 +26,7 @@ func (t *Tracer) Sent(s *hbase.SentInfo) {
 	}
 }
 
-// Indexed is the hook that makes a span of a call of the search engine for each flight of it that is followed.
+// Indexed is the hook that makes a span of a call of the search engine for each traced flight in it.
 func (t *Tracer) Indexed(c *indexer.CallInfo) {
 	var followed []context.Context
 	for ctx := range c.Contexts {
@@ -39,8 +39,8 @@ func (t *Tracer) Indexed(c *indexer.CallInfo) {
 	}
 }
 
-// withFollowed adds a flight's context to others, if it is followed and not there yet. The hooks loop over their calls' contexts
-// themselves: where a function is given that loop, each call allocates.
+// withFollowed adds a flight's context to others, if the flight is traced and not among them yet. The hooks themselves loop over their
+// calls' contexts, because passing that loop to a function would allocate on each call.
 func withFollowed(flights []context.Context, ctx context.Context) []context.Context {
 	flight := trace.SpanContextFromContext(ctx)
 	if !flight.IsSampled() || slices.ContainsFunc(flights, func(other context.Context) bool {
@@ -51,7 +51,7 @@ func withFollowed(flights []context.Context, ctx context.Context) []context.Cont
 	return append(flights, ctx)
 }
 
-// call makes the span of a call that has ended.
+// call makes the span of a finished call.
 func (t *Tracer) call(flight context.Context, name string, left time.Time, took time.Duration, err error, said ...attribute.KeyValue) {
 	_, span := t.tracer.Start(flight, name, trace.WithTimestamp(left), trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(said...))
 	if err != nil {

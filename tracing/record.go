@@ -15,10 +15,10 @@ import (
 // maxFollowed is the most records of one flight that are followed.
 const maxFollowed = 16
 
-// nothing is what is done when no record is followed.
+// nothing is the end of a flight in which no record is followed.
 var nothing = func(bool) {}
 
-// Flight returns the hook of a loop that follows its flights.
+// Flight returns the hook that follows the flights of a loop.
 func (t *Tracer) Flight(pipeline, half string) func(context.Context, ingest.FlightInfo) (context.Context, func(bool)) {
 	loop := []attribute.KeyValue{attribute.String("brine.pipeline", pipeline), attribute.String("brine.half", half)}
 	return func(ctx context.Context, i ingest.FlightInfo) (context.Context, func(bool)) {
@@ -31,10 +31,10 @@ func (t *Tracer) Flight(pipeline, half string) func(context.Context, ingest.Flig
 	}
 }
 
-// pick chooses the records that are followed, by their places.
+// pick chooses the records to follow, and sets picked to their indexes.
 func (t *Tracer) pick(records []event.Record, picked *[maxFollowed]int) (n int) {
 	end := t.seen.Add(int64(len(records)))
-	due := len(records) // the place of the next one that is followed because its turn has come
+	due := len(records) // the index of the next record that OneIn selects
 	if t.oneIn > 0 {
 		due = int((t.oneIn - (end-int64(len(records)))%t.oneIn) % t.oneIn)
 	}
@@ -54,8 +54,8 @@ func (t *Tracer) pick(records []event.Record, picked *[maxFollowed]int) (n int) 
 
 const parentHeader = "traceparent"
 
-// wish is what a record's producer says: whether it says anything, and whether the record is sampled. A traceparent is
-// VERSION-TRACE-PARENT-FLAGS in hexadecimal, and the last bit of the flags says that it is sampled.
+// wish returns whether a record's producer has set a traceparent, and whether the record is sampled. A traceparent is
+// VERSION-TRACE-PARENT-FLAGS in hexadecimal; the last bit of the flags means sampled.
 func wish(rec *event.Record) (asked, sampled bool) {
 	const flags = 53
 	for _, h := range rec.Headers {
@@ -67,7 +67,7 @@ func wish(rec *event.Record) (asked, sampled bool) {
 	return false, false
 }
 
-// headers are a record's, for OpenTelemetry.
+// headers makes a record's headers available to OpenTelemetry.
 type headers []event.Header
 
 // Get implements propagation.TextMapCarrier.
@@ -80,7 +80,7 @@ func (h headers) Get(key string) string {
 	return ""
 }
 
-// Set implements propagation.TextMapCarrier: records are only read.
+// Set implements propagation.TextMapCarrier. It does nothing, because records are only read.
 func (headers) Set(string, string) {}
 
 // Keys implements propagation.TextMapCarrier.
@@ -92,7 +92,7 @@ func (h headers) Keys() []string {
 	return keys
 }
 
-// begin starts the spans of a flight and of the records of it that are followed.
+// begin starts the spans of a flight and of the picked records.
 func (t *Tracer) begin(ctx context.Context, loop []attribute.KeyValue, records []event.Record, picked []int) (context.Context, func(bool)) {
 	first, span := t.record(ctx, loop, &records[picked[0]])
 	spans := []trace.Span{span}
@@ -114,7 +114,7 @@ func (t *Tracer) begin(ctx context.Context, loop []attribute.KeyValue, records [
 	}
 }
 
-// record starts a record's span, in its producer's trace where it has one.
+// record starts a record's span, in its producer's trace if it has one.
 func (t *Tracer) record(ctx context.Context, loop []attribute.KeyValue, rec *event.Record,
 	opts ...trace.SpanStartOption) (context.Context, trace.Span) {
 	ctx = propagation.TraceContext{}.Extract(ctx, headers(rec.Headers))

@@ -12,7 +12,7 @@ import (
 	"brine/search"
 )
 
-// Searcher makes a span of each search of s that is made within a sampled span, as a part of that.
+// Searcher returns a Searcher that makes a child span for each search of s within a sampled span.
 func Searcher(s search.Searcher) search.Searcher { return searcher{s} }
 
 type searcher struct{ search.Searcher }
@@ -35,13 +35,13 @@ func (s searcher) Search(ctx context.Context, q search.Query) (search.Page, erro
 	return page, err
 }
 
-// Sampled reports whether a traceparent is that of a sampled trace.
+// Sampled reports whether a traceparent belongs to a sampled trace.
 func Sampled(traceparent string) bool {
 	return trace.SpanContextFromContext(callers(context.Background(), traceparent)).IsSampled()
 }
 
-// Question starts the span of a question that is asked of the stores, in the trace of its asker. The context is for what is done to
-// answer it; answered ends it.
+// Question starts the span of a question, in the trace of its asker. The returned context is for the work that answers the question;
+// answered ends the span.
 func (t *Tracer) Question(ctx context.Context, traceparent, name string) (_ context.Context, answered func(error)) {
 	ctx, span := t.tracer.Start(callers(ctx, traceparent), name)
 	return ctx, func(err error) {

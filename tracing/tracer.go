@@ -21,18 +21,18 @@ import (
 	"brine/internal/term"
 )
 
-// Options say where spans go and which records are followed.
+// Options configure where spans go and which records are followed.
 type Options struct {
-	To      string      // http://HOST:PORT or https://…: OTLP over HTTP; stdout; or file:PATH, to which it is appended
-	OneIn   int         // of so many records without a traceparent one is followed; 0: none of them
+	To      string      // http://HOST:PORT or https://…: OTLP over HTTP; stdout; or file:PATH, which is appended to
+	OneIn   int         // follow one of so many records without a traceparent; 0: none of them
 	Version string      // of brine
 	Failed  func(error) // called for spans that could not be delivered; may be nil
 }
 
-// library names what makes the spans.
+// library is the instrumentation scope of the spans.
 const library = "brine"
 
-// Tracer makes spans and sends them away. It is safe for concurrent use.
+// Tracer makes spans and exports them. It is safe for concurrent use.
 type Tracer struct {
 	provider *sdk.TracerProvider
 	tracer   trace.Tracer
@@ -41,7 +41,7 @@ type Tracer struct {
 	file     io.Closer    // nil: none
 }
 
-// Open makes a tracer. It connects to nothing yet.
+// Open returns a tracer. It does not connect yet.
 func Open(opts Options) (*Tracer, error) {
 	exporter, file, err := export(opts.To)
 	if err != nil {
@@ -61,7 +61,7 @@ func newTracer(to sdk.TracerProviderOption, opts Options) *Tracer {
 	return &Tracer{provider: provider, tracer: provider.Tracer(library), oneIn: int64(opts.OneIn)}
 }
 
-// export makes what takes the spans.
+// export returns the exporter of the spans.
 func export(to string) (sdk.SpanExporter, io.Closer, error) {
 	switch path, isFile := strings.CutPrefix(to, "file:"); {
 	case isFile:
@@ -86,7 +86,7 @@ func export(to string) (sdk.SpanExporter, io.Closer, error) {
 	return exporter, nil, err
 }
 
-// Close delivers what is left until ctx ends.
+// Close delivers the remaining spans until ctx ends.
 func (t *Tracer) Close(ctx context.Context) error {
 	err := t.provider.Shutdown(ctx)
 	if t.file != nil {
