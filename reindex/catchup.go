@@ -14,7 +14,7 @@ import (
 	"brine/ingest/deadletter"
 )
 
-// round reads a source's topic from where the new index is up to where the topic ends now.
+// round reads a source's topic from the position of the new index to the current end of the topic.
 type round struct {
 	run    *Run
 	source *Source
@@ -23,10 +23,10 @@ type round struct {
 	replay *ingest.Replay
 	failed atomic.Pointer[error]
 
-	missing []string // what retention has removed of it
+	missing []string // the records that retention has removed
 }
 
-// catchUp makes a round, and returns how many records it read (an upper bound).
+// catchUp runs a round, and returns the number of records that it read (an upper bound).
 func (r *Run) catchUp(ctx context.Context, s *Source, at *source, writer *indexer.Writer) (int64, error) {
 	d := &round{run: r, source: s, state: at}
 	if err := d.prepare(ctx, writer); err != nil || d.plan.Left() == 0 {
@@ -52,7 +52,7 @@ func (r *Run) catchUp(ctx context.Context, s *Source, at *source, writer *indexe
 	return d.plan.Left(), r.opts.rest("round")
 }
 
-// prepare finds out what there is to read. A partition of which nothing is known is read from its first record.
+// prepare determines what to read. A partition without a known offset is read from its first record.
 func (d *round) prepare(ctx context.Context, to event.Writer) error {
 	whole, err := d.planned(ctx, nil, ingest.Earliest)
 	if err != nil {
@@ -85,7 +85,7 @@ func (d *round) prepare(ctx context.Context, to event.Writer) error {
 	return nil
 }
 
-// planned makes the replay from a position to the end, and its plan. It keeps no progress in Kafka, and joins no group.
+// planned creates the replay from a position to the end, and its plan. The replay keeps no progress in Kafka, and joins no group.
 func (d *round) planned(ctx context.Context, to event.Writer, from ingest.Position) (plan ingest.Plan, err error) {
 	o := ingest.ReplayOptions{Options: d.source.Ingest, From: from, To: ingest.Latest, Untracked: true}
 	o.Writer, o.DeadLetters, o.DeadLetterTopic = to, d, o.Topic
@@ -105,7 +105,7 @@ func (d *round) planned(ctx context.Context, to event.Writer, from ingest.Positi
 	return d.replay.Plan(ctx)
 }
 
-// skipped ends the round when records leave the topic before they are read.
+// skipped ends the round if records leave the topic before they are read.
 func (d *round) skipped(i ingest.SkippedInfo) {
 	if !d.run.opts.SkipMissing {
 		d.fail(fmt.Errorf("topic %s: %w: offsets %d to %d of partition %d have left it meanwhile", d.source.Ingest.Topic,
@@ -115,8 +115,8 @@ func (d *round) skipped(i ingest.SkippedInfo) {
 
 func (d *round) fail(err error) { d.failed.CompareAndSwap(nil, &err) }
 
-// Write implements ingest.DeadLetters. The live group dead-letters what cannot be decoded or keyed; what only the new index refuses is
-// noted.
+// Write implements ingest.DeadLetters. The live group writes the dead letters of what cannot be decoded or keyed, so Write records only
+// what the new index refuses.
 func (d *round) Write(_ context.Context, letters []deadletter.Letter) error {
 	for i := range letters {
 		if l := &letters[i]; l.Reason == event.MappingRefused || l.Reason == event.Refused {
@@ -129,7 +129,7 @@ func (d *round) Write(_ context.Context, letters []deadletter.Letter) error {
 	return nil
 }
 
-// note records the progress, and ends the replay when it has failed.
+// note records the progress, and ends the replay if it has failed.
 func (d *round) note(ctx context.Context, end context.CancelFunc) {
 	tick := time.NewTicker(d.run.opts.Lease / 10)
 	defer tick.Stop()
@@ -150,7 +150,7 @@ func (d *round) note(ctx context.Context, end context.CancelFunc) {
 	}
 }
 
-// progress sets the source's offsets to what is settled. They are a new map: the one before may be being saved.
+// progress sets the source's offsets to what is settled. It makes a new map, because a save may be reading the previous one.
 func (d *round) progress() {
 	offsets := maps.Clone(d.state.Offsets)
 	next := map[int]int64{}

@@ -17,14 +17,14 @@ import (
 	"brine/search"
 )
 
-// stateIndex holds a document for each index that is, or was, built again. Each save of one needs the one before it (if_seq_no), so that
-// a process whose work another has taken over cannot save, and stops.
+// stateIndex holds a document for each index that is, or was, rebuilt. Each save of one requires the previous one (if_seq_no), so that a
+// process whose work another has taken over cannot save, and stops.
 const (
 	stateIndex = "brine-reindex"
 	stateField = "state"
 )
 
-// keeper keeps the state. Its goroutine is keep.
+// keeper stores the state. Its goroutine is keep.
 type keeper struct {
 	engine indexer.Engine
 	id     []byte
@@ -34,7 +34,7 @@ type keeper struct {
 	saving sync.Mutex // one save at a time
 	seq    int64
 	term   int64
-	stored bool // a document is there
+	stored bool // the document exists
 
 	leaving bool // keep has ended
 
@@ -51,14 +51,14 @@ func newKeeper(o *Options) *keeper {
 		owner: fmt.Sprintf("process %d on %s (%s)", os.Getpid(), host, rand.Text()[:8])}
 }
 
-// update changes the state; it is saved with the next save.
+// update changes the state; the next save stores the change.
 func (k *keeper) update(change func(*state)) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	change(k.state)
 }
 
-// load reads what is kept; nil when nothing is.
+// load reads the stored state, or returns nil if there is none.
 func (k *keeper) load(ctx context.Context) (*state, error) {
 	docs := make([]indexer.Stored, 1)
 	if err := k.engine.Get(ctx, []indexer.Ref{{Index: stateIndex, ID: k.id}}, docs); err != nil {
@@ -76,7 +76,7 @@ func (k *keeper) load(ctx context.Context) (*state, error) {
 	return decodeState([]byte(text))
 }
 
-// ensure makes the index that states are kept in.
+// ensure creates the index for states.
 func (k *keeper) ensure(ctx context.Context) error {
 	m := indexer.Mapping{Index: stateIndex, Fields: []indexer.Field{{Name: stateField, Type: indexer.Text}}}
 	if err := k.engine.EnsureIndex(ctx, m); err != nil {
@@ -85,7 +85,7 @@ func (k *keeper) ensure(ctx context.Context) error {
 	return nil
 }
 
-// find reads what is kept without making the index for it.
+// find reads the stored state without creating the index for it.
 func (k *keeper) find(ctx context.Context) (*state, error) {
 	if _, err := k.engine.Mapping(ctx, stateIndex); errors.Is(err, search.ErrNoIndex) {
 		return nil, nil
@@ -93,8 +93,8 @@ func (k *keeper) find(ctx context.Context) (*state, error) {
 	return k.load(ctx)
 }
 
-// alive reports whether a process is alive: it saves a few times in each lease. One save may be the last that a dead one has
-// sent. Its clock and ours are not compared.
+// alive reports whether another process is alive: a live one saves several times per lease. One save is not enough, because it may be the
+// last that a dead process has sent. The clocks of the processes are not compared.
 func (k *keeper) alive(ctx context.Context) (bool, error) {
 	const signs, looks = 2, 5
 	for seen, quiet := 0, 0; seen < signs; {
@@ -115,7 +115,7 @@ func (k *keeper) alive(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// take makes the state ours.
+// take makes this process the owner of the state.
 func (k *keeper) take(ctx context.Context, s *state) error {
 	k.mu.Lock()
 	k.state = s
@@ -124,7 +124,7 @@ func (k *keeper) take(ctx context.Context, s *state) error {
 	return k.save(ctx)
 }
 
-// leave says that the work has stopped in order, so that the next process need not wait.
+// leave records that the work has stopped properly, so that the next process need not wait.
 func (k *keeper) leave(ctx context.Context) error {
 	k.leaving = true
 	k.update(func(s *state) { s.Owner = "" })
@@ -135,7 +135,7 @@ func (k *keeper) leave(ctx context.Context) error {
 	return nil
 }
 
-// keep saves the state a few times in each lease until ctx ends, and cancels the work when another process has taken it over.
+// keep saves the state several times per lease until ctx ends, and cancels the work if another process has taken it over.
 func (k *keeper) keep(ctx context.Context, stop context.CancelCauseFunc) {
 	for backoff.Wait(ctx, k.lease/5) == nil {
 		if err := k.save(ctx); err != nil && ctx.Err() == nil {
@@ -145,7 +145,7 @@ func (k *keeper) keep(ctx context.Context, stop context.CancelCauseFunc) {
 	}
 }
 
-// save writes the state, if the one that is kept is as we left it. It goes on for as long as the engine does not answer.
+// save writes the state, if the stored one is as this process left it. It retries until the engine answers.
 func (k *keeper) save(ctx context.Context) error {
 	k.saving.Lock()
 	defer k.saving.Unlock()
@@ -170,7 +170,7 @@ func (k *keeper) save(ctx context.Context) error {
 	}
 }
 
-// write makes one attempt to save. A failure that may be retried is reported as neither saved nor an error.
+// write makes one attempt to save. After a failure that may be retried, it returns false and no error.
 func (k *keeper) write(ctx context.Context, source []byte) (saved bool, err error) {
 	op := indexer.Op{Kind: indexer.Create, Index: stateIndex, ID: k.id, Source: source}
 	if k.stored {
@@ -186,12 +186,12 @@ func (k *keeper) write(ctx context.Context, source []byte) (saved bool, err erro
 		return false, fmt.Errorf("index %s: %w", stateIndex, &indexer.RequestError{Status: status, Kind: results[0].Kind,
 			Reason: results[0].Reason})
 	}
-	// It may have been written, or another process has written.
+	// The document may have been written, or another process may have written it.
 	found, before := k.stored, k.seq
 	kept, err := k.load(ctx)
 	switch {
 	case err != nil:
-		k.stored, k.seq = found, before // and the next attempt decides
+		k.stored, k.seq = found, before // the next attempt decides
 		return false, ctx.Err()
 	case kept == nil || k.seq == before && found || kept.Owner == k.owner || k.leaving && kept.Owner == "":
 		return false, nil

@@ -15,31 +15,31 @@ import (
 	"brine/sink"
 )
 
-// From says what an index is built from.
+// From is what an index is built from.
 type From string
 
-// What an index is built from: rows are what has lasted, as long as their TTL; topics may have forgotten their first records.
+// The values of From. Rows are what has lasted, up to their TTL; topics may have lost their first records.
 const (
 	FromHBase From = "hbase"
 	FromTopic From = "topic"
 )
 
-// Options say which index to build, and from what.
+// Options select the index to build, and what to build it from.
 type Options struct {
 	Index   string
 	From    From
-	Engine  indexer.Engine // an indexer.Rebuilder too
+	Engine  indexer.Engine // must also be an indexer.Rebuilder
 	Client  *hbase.Client  // nil with FromTopic
-	Sources []Source       // every pipeline that writes the index
+	Sources []Source       // all pipelines that write the index
 
-	Rate        float64 // most documents, and then records, in a second, of each source; 0: no limit
+	Rate        float64 // the most documents, and then records, per second and source; 0: no limit
 	Workers     int     // ranges of a table that are read at the same time; default 4
-	Again       bool    // begin again, whatever was begun
-	SkipRefused bool    // take the place of the old index though documents were refused
-	SkipMissing bool    // read the topics though retention has removed some of what is asked of them
+	Again       bool    // start over, even if a reindex was begun
+	SkipRefused bool    // replace the old index even if documents were refused
+	SkipMissing bool    // read the topics even if retention has removed some of the needed records
 	DropOld     bool    // at the end
 
-	Lease  time.Duration // another process is taken for dead after this long without a sign of life; default 5 s
+	Lease  time.Duration // after which a process without a sign of life is considered dead; default 5 s
 	Logger *slog.Logger  // default slog.Default()
 
 	rest func(step string) error // tests stop here
@@ -48,18 +48,18 @@ type Options struct {
 // Source is a pipeline that writes documents into the index.
 type Source struct {
 	Pipeline  string
-	Ingest    ingest.Options  // of the live group; Writer, DeadLetters and Hooks are not used
+	Ingest    ingest.Options  // of this index only
 	Documents indexer.Options // of the index, and no other
-	Rows      sink.Options    // what stands beside the documents
-	Table     string          // of the rows that the documents stand beside
+	Rows      sink.Options    // the rows that the documents belong to
+	Table     string          // of these rows
 
-	// Through returns the Writer that stands before the one that writes, and completes events of the topic for it; nil: none does.
+	// Through returns the Writer in front of the one that writes, which completes events of the topic for it; nil: there is none.
 	Through func(event.Writer) (event.Writer, error)
-	// RowsDone returns the offsets before which all rows are settled, by partition: those of the live group.
+	// RowsDone returns, by partition, the offsets before which the live group has settled all rows.
 	RowsDone func(context.Context) (map[int]int64, error)
 }
 
-// Errors of New and Run; they are in the chain of what these return.
+// Errors of New and Run, which wrap them.
 var (
 	ErrTaken    = errors.New("another process builds this index")
 	ErrBegun    = errors.New("another reindex of this index was begun")
@@ -70,7 +70,7 @@ var (
 	ErrInTheWay = errors.New("there is an index in the way")
 )
 
-// EnsureDefaults sets what is zero to its default. New calls it.
+// EnsureDefaults sets zero fields to their defaults. New calls it.
 func (o *Options) EnsureDefaults() {
 	o.Workers = cmp.Or(o.Workers, 4)
 	o.Lease = cmp.Or(o.Lease, 5*time.Second)
@@ -106,7 +106,7 @@ func (o *Options) Validate() error {
 	return errors.Join(errs...)
 }
 
-// writing are the options of a writer of the source's documents into the index by another name.
+// writing returns the options of a writer of the source's documents into the index named index.
 func (s *Source) writing(index string) indexer.Options {
 	o := s.Documents.Endless()
 	o.Documents[0].Index = index

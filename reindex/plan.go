@@ -11,33 +11,33 @@ import (
 type Plan struct {
 	Index     string `json:"index"`
 	From      From   `json:"from"`
-	Resumed   bool   `json:"resumed"`   // a reindex was begun, and is resumed
+	Resumed   bool   `json:"resumed"`   // a reindex was begun, and will be resumed
 	Phase     Phase  `json:"phase"`     // in which it resumes
-	Documents int64  `json:"documents"` // in the index now, those that are marked deleted among them
-	Bytes     int64  `json:"bytes"`     // of the index now
-	Free      int64  `json:"free"`      // bytes free beside it; −1: not known
+	Documents int64  `json:"documents"` // in the current index, including those that are marked deleted
+	Bytes     int64  `json:"bytes"`     // of the current index
+	Free      int64  `json:"free"`      // free space beside it; −1: not known
 
 	Tables []TablePlan `json:"tables,omitempty"`
 	Topics []TopicPlan `json:"topics"`
 }
 
-// TablePlan is a table that is read in full.
+// TablePlan is a table to read in full.
 type TablePlan struct {
 	Table  string `json:"table"`
-	Ranges int    `json:"ranges"` // that are left
-	Done   int64  `json:"done"`   // rows that are in the new index
+	Ranges int    `json:"ranges"` // still to read
+	Done   int64  `json:"done"`   // rows already in the new index
 	Bytes  int64  `json:"bytes"`  // on disk
 }
 
-// TopicPlan is the part of a topic that is read.
+// TopicPlan is the part of a topic to read.
 type TopicPlan struct {
 	Topic   string   `json:"topic"`
 	Records int64    `json:"records"` // an upper bound
-	Bytes   int64    `json:"bytes"`   // about this many
+	Bytes   int64    `json:"bytes"`   // approximately
 	Missing []string `json:"missing"` // what retention has removed
 }
 
-// Plan finds out what Run would do. It changes nothing.
+// Plan determines what Run would do. It changes nothing.
 func (r *Run) Plan(ctx context.Context) (Plan, error) {
 	p := Plan{Index: r.opts.Index, From: r.opts.From}
 	count, err := r.opts.Engine.Search(ctx, search.Query{Index: r.opts.Index, Size: 1, Count: true, Deleted: true})
@@ -66,7 +66,7 @@ func (r *Run) Plan(ctx context.Context) (Plan, error) {
 	return p, nil
 }
 
-// Work is about how many rows and records are left to be read.
+// Work returns the approximate number of rows and records left to read.
 func (p *Plan) Work() (n int64) {
 	for _, t := range p.Tables {
 		n += max(0, p.Documents-t.Done)
@@ -109,7 +109,7 @@ func (r *Run) planSource(ctx context.Context, p *Plan, s *Source, at *source) er
 	return nil
 }
 
-// left is the number of ranges that are to be read.
+// left returns the number of ranges still to read.
 func (s *source) left() (n int) {
 	for _, x := range s.Ranges {
 		if !x.Done {

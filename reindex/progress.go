@@ -5,22 +5,22 @@ import (
 	"time"
 )
 
-// Progress is how far a Run is.
+// Progress is the progress of a Run.
 type Progress struct {
 	Phase   Phase
 	Elapsed time.Duration // since New
 
-	Rows, Ranges, RangesLeft int64 // of the tables: rows that are in the new index, by any process
-	Records, RecordsLeft     int64 // of the topic that is being read: by this process, and how many are left of this round
+	Rows, Ranges, RangesLeft int64 // of the tables: rows in the new index, written by any process
+	Records, RecordsLeft     int64 // of the topic being read: by this process, and how many are left in this round
 	Topic                    string
 
 	Refused  int64
-	Examples []string // of what was refused
-	Waiting  error    // why there is no progress; nil while there is
-	Former   []string // the indexes whose place was taken
+	Examples []string // of refused documents
+	Waiting  error    // the reason that there is no progress; nil if there is
+	Former   []string // the indexes that were replaced
 }
 
-// Progress may be asked at any time, from any goroutine.
+// Progress returns the progress. It may be called at any time, from any goroutine.
 func (r *Run) Progress() Progress {
 	p := Progress{Elapsed: time.Since(r.began)}
 	r.keeper.mu.Lock()
@@ -47,17 +47,17 @@ func (r *Run) Progress() Progress {
 	return p
 }
 
-// waits records why there is no progress; nil: there is.
+// waits records the reason that there is no progress; nil: there is.
 func (r *Run) waits(err error) {
 	r.mu.Lock()
 	r.waiting = err
 	r.mu.Unlock()
 }
 
-// maxRefused is how many documents may be refused before the run is stopped, unless they are to be skipped.
+// maxRefused is the number of refused documents after which the run stops, unless they are to be skipped.
 const maxRefused = 100
 
-// refuse notes a document that the new index does not take.
+// refuse records a document that the new index refuses.
 func (r *Run) refuse(what string) error {
 	var n int64
 	r.keeper.update(func(s *state) {

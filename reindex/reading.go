@@ -7,7 +7,7 @@ import (
 	"brine/internal/wording"
 )
 
-// Reading is how far a Run is, as JSON.
+// Reading is the progress of a Run, as JSON.
 type Reading struct {
 	Phase   Phase   `json:"phase"`
 	Rows    int64   `json:"rows"` // in the new index
@@ -21,21 +21,22 @@ type Reading struct {
 	Waiting string  `json:"waiting,omitempty"`
 }
 
-// Meter reads how far a Run is, and how much it does in a second. It is not for concurrent use.
+// Meter reads the progress of a Run and its rate per second. It is not safe for concurrent use.
 type Meter struct {
 	run       *Run
 	documents int64 // in the old index
-	first     int64 // rows in the new index at the first reading; −1: there was none
+	first     int64 // rows in the new index at the first reading; −1: before that
 	before    Reading
 	at        time.Time
 }
 
-// Meter returns a meter of the run. Documents is how many the old index has, as Plan says.
+// Meter returns a meter of the run. documents is the number of documents in the old index, from Plan.
 func (r *Run) Meter(documents int64) *Meter {
 	return &Meter{run: r, documents: documents, first: -1, at: time.Now()}
 }
 
-// Read returns how far the run is; false while it looks for what was begun. The rate is that since the reading before, of the same phase.
+// Read returns the progress of the run, and false while the run looks for one to resume. The rate is that since the previous reading, if it
+// was in the same phase.
 func (m *Meter) Read() (Reading, bool) {
 	p := m.run.Progress()
 	if p.Phase == "" {
@@ -56,7 +57,7 @@ func (m *Meter) Read() (Reading, bool) {
 	return now, true
 }
 
-// reading reckons what is left: of the table as many rows as the old index has documents, of the topic what is in it.
+// reading estimates what is left: of the table as many rows as the old index has documents, of the topic its offsets.
 func (p *Progress) reading(documents, first int64) Reading {
 	r := Reading{Phase: p.Phase, Rows: p.Rows, Ranges: p.Ranges, Left: p.RangesLeft, Offsets: p.Records,
 		Behind: p.RecordsLeft, Refused: p.Refused}
@@ -76,9 +77,9 @@ type Result struct {
 	Finished bool     `json:"finished"`
 	Rows     int64    `json:"rows"`
 	Refused  int64    `json:"refused"`
-	Examples []string `json:"examples,omitempty"` // of what was refused
-	Former   []string `json:"former"`             // the indexes whose place was taken
-	Dropped  bool     `json:"dropped"`            // they are
+	Examples []string `json:"examples,omitempty"` // of refused documents
+	Former   []string `json:"former"`             // the indexes that were replaced
+	Dropped  bool     `json:"dropped"`            // Former were dropped
 	Seconds  float64  `json:"seconds"`
 }
 

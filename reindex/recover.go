@@ -16,17 +16,17 @@ import (
 	"brine/sink"
 )
 
-// recoverer turns rows back into the events that would have made them, as far as a document is concerned: of partial changes an event
-// for each version that a cell has, of whole ones the newest event alone, since what older ones left is not in the document.
-// It belongs to one goroutine.
+// recoverer turns rows back into the events that would have made them, as far as documents are concerned: for partial changes an event for
+// each version of a cell, for whole ones only the newest event, because a document keeps nothing of older ones. It belongs to one
+// goroutine.
 type recoverer struct {
 	schema    event.Schema
 	whole     bool
 	deleted   int // the field that marks a delete; −1: none
 	moves     bool
 	key       *rowkey.Key
-	keyAt     []int  // of the key's fields in the schema
-	keyGives  []bool // of each whether the key holds it whole
+	keyAt     []int  // the positions of the key's fields in the schema
+	keyGives  []bool // for each of them, whether the key holds its exact value
 	encoder   *eventkey.Encoder
 	columns   []column
 	keyValues []rowkey.Value
@@ -34,14 +34,14 @@ type recoverer struct {
 	row       []byte
 }
 
-// column is a column that the pipeline writes, and what it holds. A column of members, and the empty cell, hold nothing for a
-// document: they only have a version.
+// column is a column that the pipeline writes, and its contents. A column of members, and the empty cell, hold nothing for a document: they
+// only have a version.
 type column struct {
 	family, qualifier []byte
 	members           bool
 	field             int // in the schema; −1: none
 	unpacker          *event.Unpacker
-	pack              []int // of each packed field in the schema
+	pack              []int // the position of each packed field in the schema
 }
 
 // field is one field of a row with its version.
@@ -51,7 +51,7 @@ type field struct {
 	value   event.Value
 }
 
-// newRecoverer fails with ErrNotOf when rows do not hold all of what the documents are made of.
+// newRecoverer returns a recoverer, or an error that wraps ErrNotOf if rows do not hold everything that the documents are made of.
 func newRecoverer(s *Source) (*recoverer, error) {
 	d := &s.Documents.Documents[0]
 	r := &recoverer{schema: s.Documents.Schema, whole: d.Changes == indexer.Whole, key: d.Key,
@@ -119,7 +119,7 @@ func (r *recoverer) add(entry *sink.Rows) error {
 	return nil
 }
 
-// check makes sure that every field of the document is in the row's key or its columns.
+// check returns an error unless every field of the document is in the row's key or its columns.
 func (r *recoverer) check(s *Source, d *indexer.Document) error {
 	if len(r.columns) == 0 {
 		return notOf(s, "the pipeline writes nothing there")
@@ -127,7 +127,7 @@ func (r *recoverer) check(s *Source, d *indexer.Document) error {
 	if d.When != "" {
 		return notOf(s, "a condition over a change says which documents there are, and a row does not hold the change")
 	}
-	need := map[string]string{} // names in the index, by those of the schema
+	need := map[string]string{} // names in the index, by names in the schema
 	for _, c := range d.Set {
 		need[c.Field] = c.Name
 	}
@@ -151,7 +151,7 @@ func (r *recoverer) holds(at int) bool {
 	return slices.ContainsFunc(r.columns, func(c column) bool { return c.field == at || slices.Contains(c.pack, at) })
 }
 
-// families are what is to be scanned.
+// families returns the families to scan.
 func (r *recoverer) families() (out []hbase.Column) {
 	for _, c := range r.columns {
 		if !slices.ContainsFunc(out, func(has hbase.Column) bool { return bytes.Equal(has.Family, c.family) }) {
@@ -161,8 +161,8 @@ func (r *recoverer) families() (out []hbase.Column) {
 	return out
 }
 
-// events appends the events of a row, oldest first; none of a row that the pipeline has not written. Their values alias the row. An error
-// says why the row is not one of the pipeline's.
+// events appends the events of a row, oldest first. It appends nothing for a row that the pipeline has not written. The events' values
+// alias the row. An error is the reason that the row is not one of the pipeline's.
 func (r *recoverer) events(dst []event.Event, row hbase.Result, record *event.Record) ([]event.Event, error) {
 	if err := r.read(row); err != nil || len(r.fields) == 0 {
 		return dst, err
@@ -192,7 +192,7 @@ func (r *recoverer) events(dst []event.Event, row hbase.Result, record *event.Re
 	return dst, nil
 }
 
-// left reports whether the newest change has moved the row away: it then has marked the row, and written nothing else.
+// left reports whether the newest change has moved the row away: it has then only marked the row.
 func (r *recoverer) left(fields []field) bool {
 	return r.moves && len(fields) == 1 && fields[0].at == r.deleted && fields[0].value.Bool()
 }
@@ -243,7 +243,7 @@ func (r *recoverer) cell(c *column, cell *hbase.Cell) error {
 	return err
 }
 
-// column finds the column of a cell, by its name before by the beginning of its name.
+// column returns the column of a cell: the one with its name or, if there is none, the one whose name is a prefix of it.
 func (r *recoverer) column(cell *hbase.Cell) (found *column) {
 	for i := range r.columns {
 		c := &r.columns[i]
@@ -258,8 +258,8 @@ func (r *recoverer) column(cell *hbase.Cell) (found *column) {
 	return found
 }
 
-// identity sets the values that the row's key is made of: what a column holds where the key does not hold them whole, else the key's. They
-// must yield the key again.
+// identity sets the values that the row's key is made of: the key's own, or those of columns if the key does not hold the exact values.
+// They must yield the same key.
 func (r *recoverer) identity(values []event.Value, row []byte) error {
 	if err := r.key.DecodeInto(r.keyValues, row); err != nil {
 		return err

@@ -12,7 +12,7 @@ import (
 	"brine/search"
 )
 
-// Run is one reindex, or what is left of one.
+// Run is one reindex, or the rest of one.
 type Run struct {
 	opts   Options
 	engine indexer.Rebuilder
@@ -22,7 +22,7 @@ type Run struct {
 	reading atomic.Pointer[round] // the last one that was begun
 
 	mu      sync.Mutex
-	waiting error // why there is no progress; nil while there is
+	waiting error // the reason that there is no progress; nil if there is
 }
 
 // New checks the options. It makes no call.
@@ -41,8 +41,8 @@ func New(o Options) (*Run, error) {
 	return &Run{opts: o, engine: o.Engine.(indexer.Rebuilder), keeper: newKeeper(&o), began: time.Now()}, nil
 }
 
-// Run builds the index, or resumes where an earlier process stopped, until it has taken the place of the old one and holds all that came
-// meanwhile. When ctx ends, or an error does, what is done is kept.
+// Run builds the index, or resumes where an earlier process stopped, until it has replaced the old one and holds everything that arrived
+// meanwhile. If ctx ends or Run fails, the progress is kept.
 func (r *Run) Run(ctx context.Context) (err error) {
 	if err := r.take(ctx); err != nil {
 		return err
@@ -67,7 +67,7 @@ func (r *Run) Run(ctx context.Context) (err error) {
 	return errors.Join(err, r.keeper.leave(last))
 }
 
-const leaveTimeout = 10 * time.Second // for an engine that happens to be slow
+const leaveTimeout = 10 * time.Second // for an engine that is slow at the moment
 
 // errKilled ends a test's run as a kill would.
 var errKilled = errors.New("killed")
@@ -102,10 +102,10 @@ func (r *Run) phase() (p Phase) {
 	return p
 }
 
-// source is the progress of a source.
+// source returns the progress of a source.
 func (r *Run) source(i int) *source { return r.keeper.state.Sources[i] }
 
-// scanAll builds the index from the tables. Each topic will be read from where its rows were before the scan.
+// scanAll builds the index from the tables. Each topic will be read from the position that its rows had before the scan.
 func (r *Run) scanAll(ctx context.Context) error {
 	for i := range r.opts.Sources {
 		s, at := &r.opts.Sources[i], r.source(i)
@@ -127,7 +127,7 @@ func (r *Run) scanAll(ctx context.Context) error {
 	return nil
 }
 
-// writing makes work write a source's documents into the index by a name.
+// writing runs work with a writer of a source's documents into the index named index.
 func (r *Run) writing(s *Source, index string, work func(*indexer.Writer) error) error {
 	w, err := indexer.New(r.opts.Engine, s.writing(index))
 	if err != nil {
@@ -136,13 +136,13 @@ func (r *Run) writing(s *Source, index string, work func(*indexer.Writer) error)
 	return errors.Join(work(w), w.Close())
 }
 
-// Rounds go on until one is so short that another would gain nothing.
+// Rounds are repeated until one is so short that another would gain nothing.
 const (
 	shortRound   = 3 * time.Second
 	shortRecords = 1000
 )
 
-// catchUpAll reads the topics until the new index is about where the old one is.
+// catchUpAll reads the topics until the new index has nearly caught up with the old one.
 func (r *Run) catchUpAll(ctx context.Context) error {
 	for i := range r.opts.Sources {
 		s, at := &r.opts.Sources[i], r.source(i)
@@ -162,7 +162,7 @@ func (r *Run) catchUpAll(ctx context.Context) error {
 	return nil
 }
 
-// swap replaces the old index with the new one, if it holds everything. Once begun, that can only be finished.
+// swap replaces the old index with the new one, if that is complete. Once begun, a swap can only be finished.
 func (r *Run) swap(ctx context.Context) error {
 	if err := r.complete(); err != nil {
 		return err
@@ -173,7 +173,7 @@ func (r *Run) swap(ctx context.Context) error {
 	}
 	_, err = r.opts.Engine.Mapping(ctx, indexer.Beside(r.opts.Index))
 	if errors.Is(err, search.ErrNoIndex) && r.keeper.state.Former != nil {
-		return nil // it was done before the saved state could say so
+		return nil // it was done before the state could record it
 	}
 	if err != nil {
 		return err
@@ -185,7 +185,7 @@ func (r *Run) swap(ctx context.Context) error {
 	return errors.Join(r.engine.Promote(ctx, r.opts.Index), r.opts.rest("swapped"))
 }
 
-// complete fails when documents were refused, unless that was allowed.
+// complete returns an error if documents were refused, unless that is allowed.
 func (r *Run) complete() (err error) {
 	r.keeper.update(func(s *state) {
 		if s.Refused > 0 && !r.opts.SkipRefused {
@@ -195,8 +195,8 @@ func (r *Run) complete() (err error) {
 	return err
 }
 
-// finish reads all that may have been written to the old index alone: what the topics hold by now, from where the last round before the
-// swap ended.
+// finish reads everything that may have been written only to the old index: from the end of the last round before the swap to the current
+// ends of the topics.
 func (r *Run) finish(ctx context.Context) error {
 	for i := range r.opts.Sources {
 		s, at := &r.opts.Sources[i], r.source(i)

@@ -16,12 +16,12 @@ import (
 	"brine/rowkey"
 )
 
-// What one worker holds of a table.
+// The limits of one worker.
 const (
 	batchRows  = 500
 	batchBytes = 512 << 10 // of cells
-	window     = 4         // batches that are being written
-	scanBytes  = 1 << 20   // of one answer
+	window     = 4         // batches being written
+	scanBytes  = 1 << 20   // per answer
 )
 
 // scanning writes the documents of a source's rows.
@@ -33,7 +33,7 @@ type scanning struct {
 	limit  *rate.Limiter
 }
 
-// scan writes the documents of all rows of the source's table, as far as that is not done.
+// scan writes the documents of all rows of the source's table that are not done yet.
 func (r *Run) scan(ctx context.Context, s *Source, at *source, writer *indexer.Writer) error {
 	if at.Ranges == nil {
 		ranges, err := rangesOf(ctx, r.opts.Client, s.Table)
@@ -56,7 +56,7 @@ func (r *Run) scan(ctx context.Context, s *Source, at *source, writer *indexer.W
 	return g.Wait()
 }
 
-// batch is rows under way, and the events made from them.
+// batch is a batch of rows in progress, with the events made from them.
 type batch struct {
 	events event.Batch
 	rows   int64
@@ -138,7 +138,7 @@ func (s *scanning) submit(ctx context.Context, b *batch) error {
 	return nil
 }
 
-// settle waits until a batch is durable, except what the index refuses, which it records.
+// settle waits until a batch is durable, except for what the index refuses, which it records.
 func (s *scanning) settle(ctx context.Context, x *rangeState, b *batch) error {
 	for attempt := 0; ; attempt++ {
 		failures, err := event.Settle(ctx, b.flight)
@@ -167,7 +167,7 @@ func (s *scanning) settle(ctx context.Context, x *rangeState, b *batch) error {
 	return s.run.opts.rest("batch")
 }
 
-// judge returns the events that are to be written again.
+// judge returns the events to write again.
 func (s *scanning) judge(b *batch, failures []event.Failure) (again []event.Event, err error) {
 	for _, f := range failures {
 		switch ev := b.events.Events[f.Index]; f.Verdict {

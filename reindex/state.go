@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// Phase is a part of the work. Each begins when the one before is done for all sources.
+// Phase is a part of the work. Each begins when the previous one is done for all sources.
 type Phase string
 
-// The phases, in their order.
+// The phases, in order.
 const (
 	Scanning   Phase = "scanning"    // the tables; not with FromTopic
 	CatchingUp Phase = "catching up" // reading the topics until little is left
@@ -19,31 +19,32 @@ const (
 	Done       Phase = "done"
 )
 
-// state is what is kept of a reindex: all that a later process needs to resume.
+// state is the stored state of a reindex: everything that a later process needs to resume.
 type state struct {
-	Owner   string    `json:"owner,omitempty"` // the process at work; empty: it has stopped in order
-	Asked   string    `json:"asked"`           // digest of what is being built
+	Owner   string    `json:"owner,omitempty"` // the process at work; empty: it has stopped properly
+	Asked   string    `json:"asked"`           // a digest of what is being built
 	From    From      `json:"from"`
 	Phase   Phase     `json:"phase"`
 	Began   time.Time `json:"began"`
-	Made    bool      `json:"made,omitempty"` // the new index is there: if it is not any more, it must not be silently made again
+	Made    bool      `json:"made,omitempty"` // the new index was created: if it no longer exists, it must not be recreated silently
 	Sources []*source `json:"sources"`
-	Former  []string  `json:"former,omitempty"` // the indexes whose place is taken
+	Former  []string  `json:"former,omitempty"` // the indexes that were replaced
 
-	Refused  int64    `json:"refused,omitempty"`  // documents that the new index does not take
+	Refused  int64    `json:"refused,omitempty"`  // documents that the new index refuses
 	Examples []string `json:"examples,omitempty"` // the first of them
 }
 
 // source is the progress of one pipeline's documents.
 type source struct {
 	Pipeline string        `json:"pipeline"`
-	Rows     int64         `json:"rows,omitempty"`   // of the table that are in the new index
+	Rows     int64         `json:"rows,omitempty"`   // rows of the table in the new index
 	Ranges   []*rangeState `json:"ranges,omitempty"` // of the table
-	// of the topic, by partition: all before them is in the new index; of one that is not named nothing
+	// Offsets are the offsets of the topic, by partition, before which everything is in the new index; nothing is of a partition that is
+	// missing.
 	Offsets map[int]int64 `json:"offsets,omitempty"`
 }
 
-// rangeState is a part of a table: rows from Next up to, and without, To are to be read.
+// rangeState is a part of a table: the rows from Next up to, but not including, To are still to be read.
 type rangeState struct {
 	Next []byte `json:"next"`
 	To   []byte `json:"to"` // empty: the end of the table
@@ -52,7 +53,7 @@ type rangeState struct {
 
 const maxExamples = 10
 
-// refuse notes a document that the new index does not take.
+// refuse records a document that the new index refuses.
 func (s *state) refuse(what string) {
 	s.Refused++
 	if len(s.Examples) < maxExamples {
@@ -60,7 +61,7 @@ func (s *state) refuse(what string) {
 	}
 }
 
-// asked is a digest of what is built: a reindex that was begun for something else cannot be resumed.
+// asked returns a digest of what is built: a reindex that was begun for something else cannot be resumed.
 func (o *Options) asked() string {
 	h := sha256.New()
 	for i := range o.Sources {
@@ -75,7 +76,7 @@ func (o *Options) asked() string {
 	return fmt.Sprintf("%x", h.Sum(nil)[:16])
 }
 
-// begin is the state of a reindex that has done nothing.
+// begin returns the initial state of a reindex.
 func (o *Options) begin() *state {
 	s := &state{Asked: o.asked(), From: o.From, Phase: Scanning, Began: time.Now().UTC()}
 	if o.From == FromTopic {

@@ -7,7 +7,7 @@ import (
 	"brine/hbase"
 )
 
-// maxRanges bounds what is kept of a table, however many regions it has.
+// maxRanges is the most ranges that are stored for a table, however many regions it has.
 const maxRanges = 256
 
 // rangesOf cuts a table along its regions.
@@ -27,7 +27,7 @@ func rangesOf(ctx context.Context, client *hbase.Client, table string) ([]*range
 	return out, nil
 }
 
-// bytesOf is what a table takes on disk and in memory.
+// bytesOf returns the size of a table on disk and in memory.
 func bytesOf(ctx context.Context, client *hbase.Client, table string) (bytes int64, err error) {
 	loads, err := client.RegionLoads(ctx, table)
 	for _, l := range loads {

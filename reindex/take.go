@@ -9,7 +9,7 @@ import (
 	"brine/search"
 )
 
-// take begins, or takes over what another process has left, and ensures that there is an index to build.
+// take starts a reindex, or takes over one that another process has left, and ensures that there is an index to build.
 func (r *Run) take(ctx context.Context) error {
 	if _, err := r.opts.Engine.Mapping(ctx, r.opts.Index); err != nil {
 		return err
@@ -46,7 +46,7 @@ func (r *Run) left(ctx context.Context, kept *state) error {
 	return err
 }
 
-// goOn is the state to continue from: what is kept, or a new one.
+// goOn returns the state to continue from: the stored one, or a new one.
 func (r *Run) goOn(ctx context.Context, kept *state) (*state, error) {
 	if kept != nil && kept.Phase != Done && !r.opts.Again {
 		if kept.Asked != r.opts.asked() {
@@ -72,7 +72,7 @@ func (r *Run) goOn(ctx context.Context, kept *state) (*state, error) {
 	return r.opts.begin(), err
 }
 
-// make makes the new index, once.
+// make creates the new index, once.
 func (r *Run) make(ctx context.Context) error {
 	switch s := r.keeper.state; {
 	case s.Phase == Swapping || s.Phase == Finishing:
@@ -99,10 +99,10 @@ func (r *Run) make(ctx context.Context) error {
 	} else if err := m.CanTakePlaceOf(live); err != nil {
 		return err
 	}
-	if err := r.keeper.save(ctx); err != nil { // it is still ours
+	if err := r.keeper.save(ctx); err != nil { // this process still owns the state
 		return err
 	}
-	// What is there was half made by a process that was killed in the middle.
+	// What exists was partly created by a process that was killed.
 	if err := errors.Join(r.engine.Discard(ctx, r.opts.Index), r.opts.Engine.EnsureIndex(ctx, m)); err != nil {
 		return err
 	}

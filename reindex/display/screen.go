@@ -17,8 +17,8 @@ type Screen struct {
 	rate  int
 }
 
-// NewScreen prints to out; rate is the documents a second that were asked for, 0 for as many as the stores take. A quiet one shows no
-// progress.
+// NewScreen returns a Screen that prints to out; rate is the configured number of documents per second, 0 for no limit. If quiet, it shows
+// no progress.
 func NewScreen(out io.Writer, asJSON, quiet bool, rate int) *Screen {
 	return &Screen{Screen: term.NewScreen(out, asJSON), json: asJSON, quiet: quiet, rate: rate}
 }
@@ -26,7 +26,7 @@ func NewScreen(out io.Writer, asJSON, quiet bool, rate int) *Screen {
 // planLine is the JSON line of a plan.
 type planLine struct {
 	reindex.Plan
-	Seconds float64 `json:"seconds,omitempty"` // expected, at the rate that is set
+	Seconds float64 `json:"seconds,omitempty"` // expected, at the configured rate
 }
 
 // Plan prints what a reindex is going to do, and how long that may take.
@@ -62,13 +62,13 @@ func (s *Screen) Plan(p *reindex.Plan) {
 	}
 	if seconds > 0 {
 		fmt.Fprintf(s.Out, "  at %s/s: about %v\n", term.Thousands(int64(s.rate)), term.Seconds(seconds))
-	} else if work > 0 { // how quick the servers are is seen when it runs
+	} else if work > 0 { // the speed of the servers is not known in advance
 		fmt.Fprintf(s.Out, "  as quickly as the servers take it: about %v at 5,000 documents/s, %v at 50,000\n",
 			term.Seconds(max(0.1, work/5_000)), term.Seconds(max(0.1, work/50_000)))
 	}
 }
 
-// Follow shows progress while work goes on.
+// Follow shows progress while work runs.
 func (s *Screen) Follow(run *reindex.Run, documents int64, work func() error) (err error) {
 	meter := run.Meter(documents)
 	s.During(func() { err = work() }, func() {
