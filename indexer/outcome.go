@@ -27,7 +27,7 @@ const (
 	closed                    // not until an operator acts: an index that accepts nothing
 )
 
-// remedyOf decides by the status, and tells a document's fault from its index's by the beginning of the fault's kind, because the names of
+// remedyOf decides by the status, and distinguishes a document's fault from its index's by the beginning of the fault's kind, because the names of
 // exceptions change from release to release. Unknown means wait.
 func remedyOf(status int, kind string) remedy {
 	switch {
