@@ -27,8 +27,8 @@ const (
 	closed                    // not until an operator acts: an index that accepts nothing
 )
 
-// remedyOf decides by the status, and distinguishes a document's fault from its index's by the beginning of the fault's kind, because the names of
-// exceptions change from release to release. Unknown means wait.
+// remedyOf decides by the status, and distinguishes a document's fault from its index's by the beginning of the fault's kind, because the
+// names of exceptions change from release to release. Unknown means wait.
 func remedyOf(status int, kind string) remedy {
 	switch {
 	case status >= 200 && status < 300:
