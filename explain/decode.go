@@ -16,7 +16,7 @@ import (
 	"brine/rowkey"
 )
 
-// events makes the record's events, and what they write.
+// events adds the record's events, and what they write.
 func (x *explainer) events(ctx context.Context, s *Source, rec *event.Record, p *Pipeline) error {
 	d := event.NewDecoder(s.Schema)
 	err := d.ResolveSoon(ctx, rec)
@@ -46,7 +46,7 @@ func (x *explainer) events(ctx context.Context, s *Source, rec *event.Record, p 
 	return nil
 }
 
-// rejected words a reject as its dead letter does.
+// rejected describes a reject as its dead letter does.
 func (s *Source) rejected(half string, reason event.Reason, err error) *Reject {
 	fault := &event.Error{Reason: reason}
 	if !errors.As(err, &fault) {
@@ -60,7 +60,7 @@ func (s *Source) rejected(half string, reason event.Reason, err error) *Reject {
 	return out
 }
 
-// where is the place of a setting; nil when it is not known.
+// where returns the place of a setting, or nil if it is not known.
 func (s *Source) where(setting string) *Place {
 	if s.Where == nil || setting == "" {
 		return nil
@@ -72,7 +72,7 @@ func (s *Source) where(setting string) *Place {
 	return &at
 }
 
-// String is the place as problems of the configuration have theirs.
+// String formats the place as problems of the configuration do.
 func (p Place) String() string {
 	switch {
 	case p.Env != "":
@@ -83,7 +83,7 @@ func (p Place) String() string {
 	return p.Setting
 }
 
-// describe is an event as the decoder made it.
+// describe returns an event as the decoder made it.
 func (s *Source) describe(ev *event.Event) *Event {
 	out := &Event{Version: ev.Version, LeftOut: ev.LeftOut, Fields: s.fields(ev.Values), Rows: []Row{}, Documents: []Document{}}
 	if ev.Former != nil {
@@ -98,7 +98,7 @@ func (s *Source) describe(ev *event.Event) *Event {
 	return out
 }
 
-// fields are those that the configuration declares: what conditions of rows and documents answer is said elsewhere.
+// fields returns the declared fields. The results of the conditions of rows and documents are reported elsewhere.
 func (s *Source) fields(values []event.Value) []Field {
 	out := []Field{}
 	for i, v := range values[:min(len(values), len(s.Schema.Fields))] {
@@ -112,7 +112,7 @@ func (s *Source) fields(values []event.Value) []Field {
 	return out
 }
 
-// condition reports whether the field of this name is what a row's or a document's when answers.
+// condition reports whether the field of this name holds the result of a row's or a document's when.
 func (s *Source) condition(name string) bool {
 	if s.Rows != nil {
 		for i := range s.Rows.Rows {
@@ -131,7 +131,7 @@ func (s *Source) condition(name string) bool {
 	return false
 }
 
-// valueOf is a value for JSON and for people.
+// valueOf returns a value for JSON and for people.
 func valueOf(v event.Value) (value any, text string) {
 	switch v.Type {
 	case event.Text:

@@ -29,7 +29,7 @@ func (w *writes) writeDocuments(ctx context.Context, ev *event.Event, out *Event
 	return nil
 }
 
-// document is a change beside what the index has of it.
+// document compares a change with the document in the index.
 func (w *writes) document(ctx context.Context, c *indexer.Change, version int64) (*Document, error) {
 	ref := indexer.Ref{Index: c.In(w.opts.Engine), ID: c.ID}
 	out := &Document{Index: c.Index, ID: string(c.ID), Whole: c.Whole, Fields: []DocumentField{}}

@@ -1,12 +1,12 @@
 // Package explain answers what became of one record, and why: what pipelines make of it, whether that is in the tables and indexes, and
 // whether it is settled, left out or a dead letter.
 //
-// What is expected is made by the code that writes: the decoder, the sink's own mutations and the indexer's own documents, recorded
-// instead of sent. Nothing is written, and no group is joined.
+// The code that writes also makes what is expected: the decoder, the sink's own mutations and the indexer's own documents, recorded instead
+// of sent. It writes nothing and joins no group.
 //
-// The path of an answer: record.go reads the record; decode.go makes its events; rows.go and documents.go say what each would write and
-// hold it against what is there; letters.go looks for its dead letters; outcome.go draws the conclusion for each half of a pipeline.
-// report.go is the answer as JSON, print.go as text.
+// The path of an answer: record.go reads the record; decode.go makes its events; rows.go and documents.go compare what each would write
+// with what is stored; letters.go looks for its dead letters; outcome.go draws the conclusion for each half of a pipeline. report.go is the
+// answer as JSON, print.go as text.
 package explain
 
 import (
@@ -20,20 +20,20 @@ import (
 	"brine/sink"
 )
 
-// Options say which record is meant, and what is asked about it.
+// Options identify the record, and the sources of the answer.
 type Options struct {
 	Topic     string
 	Partition int
 	Offset    int64
 
 	Offsets Offsets
-	Kafka   ingest.Options // how the record is read; what concerns groups and writing is not used
+	Kafka   ingest.Options // how to read the record; options for groups and writing are not used
 	Sources []Source       // the pipelines that read the topic
-	Client  *hbase.Client  // nil where no source has rows or looks keys up
-	Engine  indexer.Engine // nil where no source has documents
+	Client  *hbase.Client  // nil if no source has rows or looks up keys
+	Engine  indexer.Engine // nil if no source has documents
 }
 
-// Offsets asks brokers; *offsets.Client is one.
+// Offsets asks brokers; *offsets.Client implements it.
 type Offsets interface {
 	Starts(ctx context.Context, topic string) ([]int64, error)
 	Ends(ctx context.Context, topic string) ([]int64, error)
@@ -47,15 +47,15 @@ type Source struct {
 	Schema    event.Schema
 	Rows      *sink.Options    // nil: it writes none
 	Documents *indexer.Options // nil: it writes none
-	Halves    []Group          // of what it writes, rows before documents
-	Letters   ingest.Options   // whose DeadLetterTopicOptions say where its dead letters are
-	// Through returns the Writer that stands before the one that writes, and completes events for it; nil: none does.
+	Halves    []Group          // the halves of the pipeline, rows before documents
+	Letters   ingest.Options   // its DeadLetterTopicOptions locate the dead letters
+	// Through returns the Writer in front of the one that writes, which completes events for it; nil: there is none.
 	Through func(event.Writer) (event.Writer, error)
-	// Where says where a setting stands, such as a condition; nil, or a zero Place: not known.
+	// Where returns the place of a setting, such as a condition; nil, or a zero Place: not known.
 	Where func(setting string) Place
-	// Configured says by what the halves were configured as the record came; empty: as they are now.
+	// Configured is the configuration of the halves when the record arrived; empty: the current one.
 	Configured Configured
-	// When is the setting that says which events are kept; empty: none does.
+	// When is the setting that selects the events to keep; empty: there is none.
 	When string
 }
 
@@ -65,13 +65,13 @@ type Group struct {
 	Name string // of the group
 }
 
-// Configured is which configuration a record is explained by.
+// Configured is the configuration by which a record is explained.
 type Configured string
 
-// The configurations, besides that of now.
+// The configurations other than the current one.
 const (
-	Earlier Configured = "earlier" // the one that was in force when the record came
-	Unknown Configured = "unknown" // that of now, since nobody knows any more which one was
+	Earlier Configured = "earlier" // the one in force when the record arrived
+	Unknown Configured = "unknown" // the current one, because it is no longer known which one was in force
 )
 
 // The halves of a pipeline.
@@ -80,7 +80,7 @@ const (
 	Documents = "documents"
 )
 
-// Explain answers. ErrNoPartition or ErrOutside is in the chain of an error about the place.
+// Explain explains the record. An error about its position wraps ErrNoPartition or ErrOutside.
 func Explain(ctx context.Context, o Options) (*Report, error) {
 	x := &explainer{opts: &o, offsets: o.Offsets, regions: map[string][]hbase.Region{}}
 	rec, err := x.read(ctx)
@@ -98,14 +98,14 @@ func Explain(ctx context.Context, o Options) (*Report, error) {
 	return report, nil
 }
 
-// explainer answers about one record.
+// explainer explains one record.
 type explainer struct {
 	opts    *Options
 	offsets Offsets
 	regions map[string][]hbase.Region // by table
 }
 
-// pipeline is what a source makes of the record; nil: there is none at the offset.
+// pipeline returns what a source makes of the record; rec is nil if there is none at the offset.
 func (x *explainer) pipeline(ctx context.Context, s *Source, rec *event.Record) (*Pipeline, error) {
 	p := &Pipeline{Pipeline: s.Pipeline, Configured: s.Configured, Events: []Event{}, Letters: []Letter{}}
 	if rec != nil {

@@ -10,7 +10,7 @@ import (
 
 var hidden = json.RawMessage(`"` + mask.Text + `"`)
 
-// Hide masks what pipelines mask: all that is shown of the record, of what it becomes and of what stands there.
+// Hide masks what pipelines mask: in the record, in what it becomes, and in what is stored.
 func (r *Report) Hide(rules *mask.Rules, schemas func(pipeline string) event.Schema) {
 	for i := range r.Pipelines {
 		p := &r.Pipelines[i]
@@ -34,13 +34,13 @@ func (r *Report) Hide(rules *mask.Rules, schemas func(pipeline string) event.Sch
 		}
 		for n := range p.Halves {
 			if h := &p.Halves[n]; h.Outcome != "" {
-				h.Outcome, h.Why = p.outcome(h) // it quotes what has been hidden
+				h.Outcome, h.Why = p.outcome(h) // the old text may quote what is now masked
 			}
 		}
 	}
 }
 
-// hide leaves out of a reject what may quote the record.
+// hide masks what may quote the record in a reject.
 func (r *Reject) hide(s *event.Schema) {
 	if r == nil {
 		return

@@ -12,10 +12,10 @@ import (
 	"brine/ingest/offsets"
 )
 
-// maxLetters is how many records of a partition of dead letters are read to find those of one record; each is read twice.
+// maxLetters is the most records of a dead-letter partition to read for the dead letters of one record; each is read twice.
 const maxLetters = 200_000
 
-// letters looks for the record's dead letters. They lie in one partition, that of the record.
+// letters looks for the record's dead letters. They are in one partition, determined by the record's.
 func (x *explainer) letters(ctx context.Context, s *Source, p *Pipeline) error {
 	in := s.Letters
 	in.Topic = x.opts.Topic

@@ -10,18 +10,18 @@ type Outcome string
 
 // The outcomes.
 const (
-	Written     Outcome = "written"      // it stands there, or something newer does
+	Written     Outcome = "written"      // it is stored, or something newer is
 	LeftOut     Outcome = "left_out"     // it writes nothing here
 	DeadLetter  Outcome = "dead_letter"  // it is an open dead letter
 	WillBeOne   Outcome = "to_be_letter" // it cannot be written, and is not settled yet
-	NotYet      Outcome = "not_yet"      // it is not settled, and does not stand there
-	NotThere    Outcome = "missing"      // it is settled, and does not stand there: brine verify finds it too
+	NotYet      Outcome = "not_yet"      // it is not settled, and not stored
+	NotThere    Outcome = "missing"      // it is settled, but not stored: brine verify finds it too
 	LetterLost  Outcome = "lost"         // it cannot be written, is settled, and no dead letter holds it
 	LetterMaybe Outcome = "rejected"     // it cannot be written and is settled; dead letters were not read
-	NotKnown    Outcome = "not_known"    // nobody knows any more by which configuration it was settled
+	NotKnown    Outcome = "not_known"    // it is no longer known by which configuration it was settled
 )
 
-// outcome draws the conclusion, and says why.
+// outcome returns the conclusion and its reason.
 func (p *Pipeline) outcome(h *Half) (Outcome, string) {
 	for _, l := range p.Letters {
 		if l.Half == h.Half && l.Replayed == nil {
@@ -58,7 +58,7 @@ func (p *Pipeline) outcome(h *Half) (Outcome, string) {
 	return Written, overwritten(states)
 }
 
-// overwritten says why what stands there is something else; empty: all is as it was written.
+// overwritten returns the reasons that the stored data differs, or "" if it is as it was written.
 func overwritten(states []State) string {
 	var said []string
 	for _, s := range []struct {
@@ -77,7 +77,7 @@ func overwritten(states []State) string {
 	return strings.Join(said, "; ")
 }
 
-// rejects is why a half does not take the record; nil: it does.
+// rejects returns the reason that a half rejects the record, or nil if it does not.
 func (p *Pipeline) rejects(half string) *Reject {
 	if p.Rejected != nil {
 		return p.Rejected
@@ -104,7 +104,7 @@ func (p *Pipeline) awaits() *Reject {
 	return nil
 }
 
-// states are those of all that a half writes of the record, and, when that is nothing, why.
+// states returns the states of everything that a half writes for the record; if that is nothing, left is the reason.
 func (p *Pipeline) states(half string) (states []State, left string) {
 	var reasons []string
 	for i := range p.Events {

@@ -11,7 +11,7 @@ import (
 	"brine/rowkey"
 )
 
-// Print writes the report for people. What a terminal acts on in its texts is escaped.
+// Print writes the report for people. It escapes terminal control characters in texts.
 func (r *Report) Print(out io.Writer) {
 	head := fmt.Sprintf("record of topic %s, partition %d, offset %d", r.Topic, r.Partition, r.Offset)
 	if r.Absent != "" {
@@ -92,7 +92,7 @@ func (h *Half) print(out io.Writer) {
 	term.Println(out, "  %s: %sthe group %s %s", h.Half, text, h.Group, committed)
 }
 
-// String is the reject as one line.
+// String returns the reject as one line.
 func (r *Reject) String() string { return sentence(string(r.Reason), r.Field, r.Detail) }
 
 func sentence(reason, field, detail string) string {
@@ -215,7 +215,7 @@ func (d *Document) print(out io.Writer) {
 	t.Flush()
 }
 
-// found words how something is found.
+// found describes the stored data.
 func found(s State, now string, at *int64) string {
 	text := string(s)
 	if now != "" {
@@ -227,7 +227,7 @@ func found(s State, now string, at *int64) string {
 	return text
 }
 
-// clip cuts a text that would fill a screen.
+// clip shortens a text that would fill a screen.
 func clip(text string) string {
 	const most = 120
 	if len(text) <= most {

@@ -10,13 +10,13 @@ import (
 	"brine/ingest"
 )
 
-// Errors of places.
+// Errors about the position of a record.
 var (
 	ErrNoPartition = errors.New("no such partition")
 	ErrOutside     = errors.New("the offset is not within the log")
 )
 
-// read returns the record; nil where the log has none at an offset within it.
+// read returns the record, or nil if the log has none at an offset within it.
 func (x *explainer) read(ctx context.Context) (*event.Record, error) {
 	o := x.opts
 	ends, err := x.offsets.StableEnds(ctx, o.Topic)
@@ -59,7 +59,7 @@ func outside(o *Options, from, to int64) error {
 	return placed{ErrOutside, text}
 }
 
-// placed is an error that words its cause itself.
+// placed is an error with its own text for a cause.
 type placed struct {
 	cause error
 	text  string
@@ -71,7 +71,7 @@ func (p placed) Unwrap() error { return p.cause }
 const absent = "the log has no record at this offset: compaction has removed it, or it belongs to a transaction, " +
 	"as one that was aborted or as the mark of its end"
 
-// describe begins the report.
+// describe returns the beginning of the report.
 func (x *explainer) describe(rec *event.Record) *Report {
 	r := &Report{Topic: x.opts.Topic, Partition: x.opts.Partition, Offset: x.opts.Offset, Pipelines: []Pipeline{}}
 	if rec == nil {

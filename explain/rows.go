@@ -13,7 +13,7 @@ import (
 	"brine/verify"
 )
 
-// mutations is the client of a sink that keeps what it is to send, of one event at a time.
+// mutations is the client of a sink that records mutations instead of sending them, for one event at a time.
 type mutations struct {
 	list    []mutation
 	expired []sink.ExpiredInfo
@@ -28,10 +28,10 @@ type mutation struct {
 
 func (m *mutations) expire(i sink.ExpiredInfo) { m.expired = append(m.expired, i) }
 
-// Release implements sink.Client: nothing is held back.
+// Release implements sink.Client. It does nothing, because nothing is held back.
 func (m *mutations) Release() {}
 
-// Hurry implements sink.Client: nothing waits.
+// Hurry implements sink.Client. It does nothing, because nothing waits.
 func (m *mutations) Hurry() {}
 
 // Submit implements sink.Client.
@@ -47,7 +47,7 @@ func (m *mutations) Submit(_ context.Context, b *hbase.Batch) sink.Flight {
 	return kept{}
 }
 
-// kept is the flight of mutations that are all kept.
+// kept is the flight of mutations that are all recorded.
 type kept struct{}
 
 func (kept) Wait(context.Context) ([]hbase.MutationError, error) { return nil, nil }
@@ -74,7 +74,7 @@ func (w *writes) writeRows(ctx context.Context, ev *event.Event, out *Event) err
 	return nil
 }
 
-// row is a mutation beside what stands in its row.
+// row compares a mutation with the stored row.
 func (w *writes) row(ctx context.Context, m *mutation, version int64) (*Row, error) {
 	out := &Row{Table: m.table, Row: rowkey.Binary(m.row), TTL: m.ttl, Cells: []Cell{}, Parts: []rowkey.Part{}}
 	w.key(out, m, version)
@@ -113,7 +113,7 @@ func (w *writes) client() *hbase.Client { return w.opts.Client }
 
 func columnOf(c *hbase.Cell) string { return string(c.Family) + ":" + string(c.Qualifier) }
 
-// key says how the row's key is made.
+// key sets how the row's key is made.
 func (w *writes) key(out *Row, m *mutation, version int64) {
 	i := slices.IndexFunc(w.source.Rows.Rows, func(r sink.Rows) bool { return r.Table.Name == m.table })
 	keys := w.source.Rows.Rows[i].Table.Keys
@@ -126,7 +126,7 @@ func (w *writes) key(out *Row, m *mutation, version int64) {
 	}
 }
 
-// region says where the row lies.
+// region sets the region and server of the row.
 func (w *writes) region(ctx context.Context, out *Row, row []byte) error {
 	all, known := w.regions[out.Table]
 	if !known {
@@ -145,7 +145,7 @@ func (w *writes) region(ctx context.Context, out *Row, row []byte) error {
 	return nil
 }
 
-// compare says how what the event writes is found.
+// compare sets the state of what the event writes.
 func (w *writes) compare(ctx context.Context, m *mutation, c *hbase.Cell, found []hbase.Cell, out *Cell) error {
 	if c.Type != hbase.Put {
 		out.State = Gone
@@ -182,7 +182,7 @@ func (w *writes) compare(ctx context.Context, m *mutation, c *hbase.Cell, found 
 	return nil
 }
 
-// stateOf is how a put of a version is found where something stands.
+// stateOf returns the state of a put with this version if a cell is stored.
 func stateOf(now, version int64, same bool) State {
 	switch {
 	case now > version:
@@ -195,7 +195,7 @@ func stateOf(now, version int64, same bool) State {
 	return Tied
 }
 
-// undone reports whether something stands that a delete should have deleted. What the same mutation puts may be of the delete's version.
+// undone reports whether something exists that a delete should have deleted. Puts of the same mutation may have the delete's version.
 func undone(m *mutation, c *hbase.Cell, found []hbase.Cell) bool {
 	return slices.ContainsFunc(found, func(f hbase.Cell) bool {
 		return f.Timestamp <= c.Timestamp && bytes.Equal(f.Family, c.Family) &&

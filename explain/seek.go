@@ -19,20 +19,20 @@ import (
 type SoughtCell struct {
 	Table   string
 	Row     []byte
-	Column  string // family:qualifier; empty: any of the row
+	Column  string // family:qualifier; empty: any column of the row
 	Version int64
 }
 
-// SeekOptions say what is sought, and where.
+// SeekOptions describe what to look for, and where.
 type SeekOptions struct {
 	Cell    SoughtCell
-	At      time.Time // that the version stands for; zero: it is no time, and the whole of the topics may hold the record
+	At      time.Time // the time of the version; zero: the version is not a time, and the record may be anywhere in the topics
 	Kafka   ingest.Options
 	Offsets SeekOffsets
-	Sources []SeekSource // pipelines that write the table, with each topic that they read
+	Sources []SeekSource // pipelines that write the table, one entry per topic that they read
 	Client  *hbase.Client
-	Most    int64                   // records that are read at most
-	Read    func(done, total int64) // called for every some thousand records; nil: not
+	Most    int64                   // the most records to read
+	Read    func(done, total int64) // called every few thousand records; nil: not
 }
 
 // SeekSource is a pipeline that reads a topic.
@@ -41,7 +41,7 @@ type SeekSource struct {
 	Topic string
 }
 
-// SeekOffsets asks brokers; *offsets.Client is one.
+// SeekOffsets asks brokers; *offsets.Client implements it.
 type SeekOffsets interface {
 	Starts(ctx context.Context, topic string) ([]int64, error)
 	StableEnds(ctx context.Context, topic string) ([]int64, error)
@@ -52,9 +52,9 @@ type SeekOffsets interface {
 const (
 	SoughtFound     = "found"
 	SoughtAmbiguous = "ambiguous" // several records write the cell with this version
-	SoughtExpired   = "expired"   // it is in no record that is left, and some that may have held it are gone
-	SoughtMissing   = "missing"   // it is in no record, and none that may have held it is gone
-	SoughtUnread    = "unread"    // it is in no record that was read, and not all that may hold it were
+	SoughtExpired   = "expired"   // no remaining record writes it, but some that may have are gone
+	SoughtMissing   = "missing"   // no record writes it, and none that may have is gone
+	SoughtUnread    = "unread"    // no record that was read writes it, but not all that may were read
 )
 
 // Sought is what a search has found, and where it has looked.
@@ -72,7 +72,7 @@ type FoundRecord struct {
 	Offset    int64    `json:"offset"`
 	Timestamp int64    `json:"timestamp"` // ms since 1970
 	Key       string   `json:"key,omitempty"`
-	Columns   []string `json:"columns"` // that it writes of the row with the version
+	Columns   []string `json:"columns"` // the columns of the row that it writes with the version
 }
 
 // ReadRange is what was read of a partition.
@@ -81,20 +81,20 @@ type ReadRange struct {
 	Topic     string `json:"topic"`
 	Partition int    `json:"partition"`
 	From      int64  `json:"from"` // offset
-	To        int64  `json:"to"`   // and without
-	Gone      bool   `json:"gone"` // records that may have held it were before, and are gone
+	To        int64  `json:"to"`   // exclusive
+	Gone      bool   `json:"gone"` // earlier records that may have written it are gone
 }
 
-// Where a record may lie whose event is of a time: most come soon; none earlier than this (its version would be refused as one of the
-// future), and some much later.
+// Where the record of an event with a known time may be: most arrive soon; none is earlier than this (its version would be refused as one
+// of the future), and some are much later.
 const (
 	earliest = 24 * time.Hour
 	before   = time.Minute
 	soon     = time.Hour
 )
 
-// Seek looks for the records that a cell comes from: first where most are, then wherever one may be. It stops once it has found one, at the
-// end of what it reads together, or once it has read so many.
+// Seek looks for the records that a cell comes from: first where most are, then wherever one may be. It stops after the group of ranges in
+// which it has found one, or once it has read Most records.
 func Seek(ctx context.Context, o SeekOptions) (*Sought, error) {
 	k := &seeker{opts: &o, out: &Sought{Records: []FoundRecord{}, Ranges: []ReadRange{}}, left: o.Most}
 	var spans [][]span // in the order in which they are read
@@ -136,7 +136,7 @@ func Seek(ctx context.Context, o SeekOptions) (*Sought, error) {
 type seeker struct {
 	opts        *SeekOptions
 	out         *Sought
-	left, total int64 // records that may be read, and are
+	left, total int64 // records that may still be read, and the number read
 	gone        bool
 }
 
@@ -148,7 +148,7 @@ type span struct {
 	gone      bool
 }
 
-// spans are those of a source: near the time, after it, and before it.
+// spans returns the spans of a source: near the time, after it, and before it.
 func (k *seeker) spans(ctx context.Context, s *SeekSource) ([][]span, error) {
 	starts, err := k.opts.Offsets.Starts(ctx, s.Topic)
 	if err != nil {
@@ -175,7 +175,7 @@ func (k *seeker) spans(ctx context.Context, s *SeekSource) ([][]span, error) {
 	out := make([][]span, 3)
 	for p := range min(len(starts), len(ends), len(at[0]), len(at[1]), len(at[2])) {
 		within := func(n int64) int64 {
-			if n < 0 { // nothing is as new as that
+			if n < 0 { // no record is that new
 				return ends[p]
 			}
 			return min(max(n, starts[p]), ends[p])
@@ -192,7 +192,7 @@ func (k *seeker) spans(ctx context.Context, s *SeekSource) ([][]span, error) {
 	return out, nil
 }
 
-// read looks at the records of a span, and reports whether at all of them.
+// read looks at the records of a span, and reports whether it has looked at all of them.
 func (k *seeker) read(ctx context.Context, s span) (whole bool, err error) {
 	if s.from >= s.to {
 		return true, nil
@@ -229,7 +229,7 @@ func (k *seeker) read(ctx context.Context, s span) (whole bool, err error) {
 	return to == s.to, nil
 }
 
-// look keeps the record if it writes the cell.
+// look records the record if it writes the cell.
 func (k *seeker) look(ctx context.Context, s *SeekSource, w *writes, d *event.Decoder, rec *event.Record) error {
 	err := d.ResolveSoon(ctx, rec)
 	if _, ok := errors.AsType[*event.Unresolved](err); ok {
@@ -264,7 +264,7 @@ func (k *seeker) look(ctx context.Context, s *SeekSource, w *writes, d *event.De
 	return nil
 }
 
-// columns are those of the cell's row that the event writes with its version, if the cell is among them.
+// columns returns the columns of the cell's row that the event writes with its version, or nil if the cell is not among them.
 func (w *writes) columns(ctx context.Context, ev *event.Event, of *SoughtCell) (columns []string, err error) {
 	if w.through != nil {
 		w.completed = nil
@@ -309,7 +309,7 @@ func (k *seeker) outcome(whole bool) string {
 	return SoughtMissing
 }
 
-// Says is the outcome in a sentence.
+// Says returns the outcome as a sentence.
 func (s *Sought) Says() string {
 	n := int64(0)
 	for _, r := range s.Ranges {

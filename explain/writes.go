@@ -10,15 +10,15 @@ import (
 	"brine/sink"
 )
 
-// writes makes what events write, with what writes for them in a run.
+// writes makes what events write, with the code that writes for them in a run.
 type writes struct {
 	*explainer
 	source *Source
 
 	rows      *sink.Sink // nil: none are written
-	made      mutations  // what rows was asked to send
+	made      mutations  // the mutations submitted by rows
 	documents *indexer.Preview
-	through   event.Writer // nil: events are complete as they are decoded
+	through   event.Writer // nil: decoded events are complete
 	completed []event.Event
 }
 
@@ -51,13 +51,13 @@ func (c *completes) Submit(_ context.Context, batch *event.Batch) event.Flight {
 	return event.Done(nil)
 }
 
-// Release implements event.Writer: nothing is held back.
+// Release implements event.Writer. It does nothing, because nothing is held back.
 func (c *completes) Release() {}
 
-// Hurry implements event.Writer: nothing waits.
+// Hurry implements event.Writer. It does nothing, because nothing waits.
 func (c *completes) Hurry() {}
 
-// event is one event, and what it writes.
+// event returns one event, and what it writes.
 func (w *writes) event(ctx context.Context, ev *event.Event) (*Event, error) {
 	if ev.LeftOut == "" && w.through != nil {
 		w.completed = nil
@@ -89,7 +89,7 @@ func (w *writes) event(ctx context.Context, ev *event.Event) (*Event, error) {
 	return out, nil
 }
 
-// lacks notes why the event was not completed.
+// lacks records the reason that the event was not completed.
 func (e *Event) lacks(s *Source, f event.Failure) error {
 	switch {
 	case f.Verdict == event.Reject:
@@ -104,7 +104,7 @@ func (e *Event) lacks(s *Source, f event.Failure) error {
 	return nil
 }
 
-// conditions are what the when of each row and document answers.
+// conditions returns the results of the when of each row and document.
 func (w *writes) conditions(ev *event.Event) (out []Condition) {
 	ask := func(setting, half, of, otherwise string) {
 		if setting == "" {

@@ -10,10 +10,10 @@ import (
 	"brine/skew"
 )
 
-// TieRule is the rule of the advice on events that tie.
+// TieRule is the rule of the advice about events that tie.
 const TieRule = "tie"
 
-// advise says what a person should know of the spread.
+// advise adds advice about the spread of rows.
 func (f *Forecast) advise(t *Table) {
 	say := func(rule, fix, format string, args ...any) {
 		f.Advice = append(f.Advice, Advice{Rule: rule, Msg: fmt.Sprintf(format, args...), Fix: fix})
@@ -62,7 +62,7 @@ func (f *Forecast) advise(t *Table) {
 	}
 }
 
-// adviseSplit says what keeps a split from being found or from helping.
+// adviseSplit adds advice about what prevents a split from being found or from helping.
 func (f *Forecast) adviseSplit(t *Table, say func(rule, fix, format string, args ...any)) {
 	n := max(len(f.Split.Regions), f.asked)
 	if n > 1 && f.tooFew(n) {
@@ -87,7 +87,7 @@ func (f *Forecast) adviseSplit(t *Table, say func(rule, fix, format string, args
 	}
 }
 
-// count is a number of things.
+// count formats a number of things.
 func count(n int, one string) string {
 	if n == 1 {
 		return "1 " + one
@@ -95,7 +95,7 @@ func count(n int, one string) string {
 	return fmt.Sprintf("%d %ss", n, one)
 }
 
-// emptyRegions counts regions without rows, if the sample is large enough that each should have had some.
+// emptyRegions returns the number of regions without rows, if the sample is so large that each should have some.
 func (f *Forecast) emptyRegions() (n int) {
 	if f.tooFew(len(f.Split.Regions)) {
 		return 0

@@ -13,12 +13,12 @@ type Cell struct {
 	Value             []byte
 }
 
-// cellOverhead is what a cell takes beside its row, family, qualifier and value. A KeyValue is
+// cellOverhead is the size of a cell without its row, family, qualifier and value. A KeyValue is
 //
 //	int32 key length, int32 value length, int16 row length, row, int8 family length, family, qualifier, int64 timestamp, int8 type, value
 const cellOverhead = 4 + 4 + 2 + 1 + 8 + 1
 
-// RowSize is what a row takes before compression: means over the measured rows.
+// RowSize is the size of a row before compression: means over the measured rows.
 type RowSize struct {
 	Measured  int     `json:"measured_rows"`
 	Cells     float64 `json:"cells"`
@@ -37,7 +37,7 @@ type cells struct {
 	sums     struct{ cells, key, family, qualifier, value int }
 }
 
-// measured is a row's cells of one event as the KeyValues of each family.
+// measured holds the cells that one event writes into a row, as the KeyValues of each family.
 type measured struct {
 	row      []byte
 	families [][]byte // by position in the table's families
@@ -45,7 +45,7 @@ type measured struct {
 
 func newCells(families []Family) cells { return cells{families: families} }
 
-// add keeps the row.
+// add stores the row.
 func (c *cells) add(row []byte, version int64, all []Cell) {
 	m := measured{row: row, families: make([][]byte, len(c.families))}
 	for _, cell := range all {
@@ -95,17 +95,17 @@ func appendKeyValue(dst, row []byte, version int64, c Cell) []byte {
 	return append(dst, c.Value...)
 }
 
-// Packing is what a codec makes of a family's cells.
+// Packing is the result of compressing a family's cells.
 type Packing struct {
 	Family string  `json:"family"`
 	Codec  string  `json:"codec"`
-	As     string  `json:"measured_as,omitempty"` // another codec that was measured in its place
+	As     string  `json:"measured_as,omitempty"` // another codec that was measured instead
 	Before int     `json:"bytes_before"`
 	After  int     `json:"bytes_after"`
-	Ratio  float64 `json:"ratio"` // before ÷ after; 1 when nothing was measured
+	Ratio  float64 `json:"ratio"` // before ÷ after; 1 if nothing was measured
 }
 
-// pack compresses the measured cells as an HFile would hold them: in key order, block by block.
+// pack compresses the measured cells in the order of an HFile: by key, block by block.
 func (c *cells) pack() []Packing {
 	slices.SortStableFunc(c.rows, func(a, b measured) int {
 		if n := bytes.Compare(a.row, b.row); n != 0 {

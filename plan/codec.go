@@ -9,15 +9,15 @@ import (
 	"github.com/pierrec/lz4/v4"
 )
 
-// headBytes is what stands before the compressed bytes of a block of snappy, lz4 and lzo: two lengths, as Hadoop writes them.
-// gzipBytes is what gzip's header and trailer take.
+// headBytes is the size of the header of a compressed block of snappy, lz4 and lzo: two lengths, as Hadoop writes them. gzipBytes is the
+// size of gzip's header and trailer.
 const (
 	headBytes = 8
 	gzipBytes = 18
 )
 
-// codec returns a function that says how long a block is once it is compressed, at the level that HBase uses by default. For lzo,
-// of which there is no library, lz4 stands: it packs alike.
+// codec returns a function that returns the compressed length of a block, at HBase's default level. lz4 stands in for lzo, for which there
+// is no library, because their ratios are similar.
 func codec(name string) (packed func(block []byte) int, as string) {
 	switch name {
 	case "gz":
@@ -29,7 +29,7 @@ func codec(name string) (packed func(block []byte) int, as string) {
 		return func(block []byte) int {
 			out = 0
 			w.Reset(&out)
-			_, _ = w.Write(block) // a counter takes everything
+			_, _ = w.Write(block) // a counter's Write never fails
 			_ = w.Close()
 			return int(out) + gzipBytes
 		}, ""
@@ -50,7 +50,7 @@ func codec(name string) (packed func(block []byte) int, as string) {
 				buf = make([]byte, need)
 			}
 			n, err := c.CompressBlock(block, buf)
-			if err != nil || n == 0 { // it cannot be made shorter
+			if err != nil || n == 0 { // it cannot be compressed
 				n = len(block)
 			}
 			return n + headBytes

@@ -7,15 +7,15 @@ import (
 	"brine/rowkey"
 )
 
-// slack is how far a cut may lie from its quantile, as a part of a region, if a shorter split point is there.
+// slack is how far a cut may be from its quantile, as a fraction of a region, if a shorter split point is there.
 const slack = 0.05
 
-// farSlack is how far it may lie if all points nearer hold some of a time.
+// farSlack is how far it may be if all closer points contain part of a time.
 const farSlack = 0.5
 
-// quantiles cuts sorted rows into n parts of equal numbers, near cuts preferring short split points: those lie between two
-// values of the key's first parts (two hex digits, two users) and not within one. No point holds any of a time; if that
-// moved or spared one, timed says so. Fewer points come back then, and when rows are fewer.
+// quantiles cuts sorted rows into n parts of equal numbers. Near the cuts it prefers short split points: those lie between two values of
+// the key's first parts (two hex digits, two users) and not within one. No point contains part of a time; timed reports whether this moved
+// or omitted a point. It then returns fewer points, as it does if there are fewer rows.
 func quantiles(key *rowkey.Key, rows [][]byte, n int) (points [][]byte, timed bool) {
 	last := 0
 	part := float64(len(rows)) / float64(n)
@@ -46,7 +46,7 @@ func quantiles(key *rowkey.Key, rows [][]byte, n int) (points [][]byte, timed bo
 	return points, timed
 }
 
-// better reports whether a cut before rows[a] is to be preferred to one before rows[b].
+// better reports whether a cut before rows[a] is preferable to one before rows[b].
 func better(rows [][]byte, a, b, ideal int) bool {
 	la, lb := common(rows[a-1], rows[a]), common(rows[b-1], rows[b])
 	if la != lb {
@@ -55,11 +55,11 @@ func better(rows [][]byte, a, b, ideal int) bool {
 	return abs(a-ideal) < abs(b-ideal)
 }
 
-// separator is the shortest key k with before < k ≤ after: what after has in common with before, and one byte more. It is a
-// prefix of a row, so it never falls between bytes that a row cannot have, such as those that are no hex digits.
+// separator returns the shortest key k with before < k ≤ after: their common prefix, and one more byte of after. It is a prefix of a row,
+// so it never falls between bytes that a row cannot have, such as those that are not hex digits.
 func separator(before, after []byte) []byte { return bytes.Clone(after[:common(before, after)+1]) }
 
-// common is the length of the common beginning of two different rows, the first of them smaller.
+// common returns the length of the common prefix of two different rows, of which the first is the smaller.
 func common(a, b []byte) int {
 	for i := range a {
 		if a[i] != b[i] {
@@ -71,7 +71,7 @@ func common(a, b []byte) int {
 
 func abs(n int) int { return max(n, -n) }
 
-// within are the rows in [start, end); an empty end is the end of the table.
+// within returns the rows in [start, end); an empty end is the end of the table.
 func within(rows [][]byte, start, end []byte) [][]byte {
 	from := sort.Search(len(rows), func(i int) bool { return bytes.Compare(rows[i], start) >= 0 })
 	to := len(rows)

@@ -1,19 +1,19 @@
 package plan
 
-// maxDistinct rows are told apart exactly, in some 100 MB a Tally; beyond, those whose hashes lie in an ever smaller part of all
-// hashes are, and stand for the others (Wegman's adaptive sampling; Flajolet, On adaptive sampling, 1990): the error of
-// counts is then about 1/√maxDistinct = 0.07 %.
+// maxDistinct is the number of rows that are distinguished exactly, in about 100 MB per Tally. Beyond it, only rows whose hashes lie in an
+// ever smaller part of all hashes are, and represent the others (Wegman's adaptive sampling; Flajolet, On adaptive sampling, 1990). The
+// error of counts is then about 1/√maxDistinct = 0.07 %.
 const maxDistinct = 1 << 21
 
-// mark is what is remembered of a row.
+// mark is what is stored about a row.
 type mark struct {
 	content uint64 // of the event that came first in the sample
 	at      int64
 	region  uint32
-	differs bool // another event with this row says something else
+	differs bool // another event with this row has other content
 }
 
-// distinct is a set of rows by their hashes. Those with a hash above limit·2^−level are left out.
+// distinct is a set of rows by their hashes. Those with a hash above limit·2^−level are dropped.
 type distinct struct {
 	rows  map[uint64]mark
 	limit int
@@ -22,7 +22,7 @@ type distinct struct {
 
 func newDistinct(limit int) distinct { return distinct{rows: make(map[uint64]mark), limit: limit} }
 
-// scale is how many rows each one in the set stands for.
+// scale returns the number of rows that each one in the set represents.
 func (d *distinct) scale() int { return 1 << d.level }
 
 func (d *distinct) holds(hash uint64) bool { return d.level == 0 || hash>>(64-d.level) == 0 }
@@ -45,7 +45,7 @@ func (d *distinct) add(hash uint64, m mark) {
 	}
 }
 
-// and is what is known of a row from two marks of it, whichever came first.
+// and combines two marks of a row, in either order.
 func (m mark) and(o mark) mark {
 	differs := m.differs || o.differs || m.content != o.content
 	if o.at < m.at {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Need is something that is asked of the store.
+// Need is a requirement on the store.
 type Need string
 
 // The needs that HBase does not serve well.
@@ -16,10 +16,10 @@ const (
 	FullScans    Need = "full-scans"   // questions that no prefix of the key narrows
 )
 
-// Needs are all of them.
+// Needs holds all needs.
 var Needs = []Need{Transactions, TwoOrders, FullScans}
 
-// Finding is a reason why HBase is the wrong store, with the number that it follows from.
+// Finding is a reason that HBase is the wrong store, with the number that it follows from.
 type Finding struct {
 	Reason  string  `json:"reason"`
 	Msg     string  `json:"message"`
@@ -28,14 +28,14 @@ type Finding struct {
 	Limit   float64 `json:"limit"`
 }
 
-// fewRows is where one machine with a relational data base does as well. Book, "When should I use HBase": it is for hundreds of
-// millions or billions of rows.
+// fewRows is the number of rows with which one machine with a relational database does as well. Book, "When should I use HBase": it is for
+// hundreds of millions or billions of rows.
 const fewRows = 100e6
 
-// longScan is how long reading everything may take before it is no answer to a question.
+// longScan is how long reading everything may take before it is too slow for a question.
 const longScan = time.Minute
 
-// wrongStore says why the load should go elsewhere.
+// wrongStore returns the reasons to use another store for the load.
 func wrongStore(l Load, s *Sheet) []Finding {
 	var out []Finding
 	if s.RowsKept < fewRows && s.StoredBytes < smallRegion*GB {

@@ -7,30 +7,30 @@ import (
 	"brine/skew"
 )
 
-// Forecast is what is foreseen of a table.
+// Forecast is what is predicted for a table.
 type Forecast struct {
 	Events     int          `json:"events"`        // of the sample that have a row
-	Rows       int          `json:"rows"`          // distinct ones
-	Exact      bool         `json:"exact"`         // whether Rows and the regions' rows are counted, not estimated
+	Rows       int          `json:"rows"`          // distinct rows
+	Exact      bool         `json:"exact"`         // Rows and the regions' rows are counted, not estimated
 	Collisions int          `json:"collided_rows"` // rows that different events share, in a table whose rows are events
 	Ties       int          `json:"ties"`          // rows that tie, among the measured events of a table whose rows are entities
 	FirstTie   *Tie         `json:"first_tie,omitempty"`
-	Split      Split        `json:"split"`          // as it is, or as it is configured
-	Proposed   *Split       `json:"proposed"`       // for the same number of regions or the one asked for; nil for one region
+	Split      Split        `json:"split"`          // the actual or configured one
+	Proposed   *Split       `json:"proposed"`       // for the same number of regions or the requested one; nil for one region
 	Kind       string       `json:"proposed_kind"`  // boundaries: of salt, hash and hex digits; quantiles: of the sample
-	Row        RowSize      `json:"row_size"`       // what a row takes
-	Packing    []Packing    `json:"packing"`        // what compression makes of it, by family
+	Row        RowSize      `json:"row_size"`       // the size of a row
+	Packing    []Packing    `json:"packing"`        // its compression, by family
 	Advice     []Advice     `json:"advice"`         //
-	Hot        []HotRegion  `json:"hot,omitempty"`  // regions that take much more than the mean
-	Lead       *LeadingPart `json:"lead,omitempty"` // the value of the key's first field that most rows have, when it is much
+	Hot        []HotRegion  `json:"hot,omitempty"`  // regions with many more rows than the mean
+	Lead       *LeadingPart `json:"lead,omitempty"` // the most frequent value of the key's first field, if it is frequent
 
 	collided []uint64    // hashes of the first collided rows of the sample
-	asked    int         // regions of the proposed split
-	values   int         // of the first field that the key holds, when a hash or salt spreads them; 0 when none does
-	timed    *timedSplit // if regions are missing from the proposed split since they would be cut within times
+	asked    int         // the number of regions of the proposed split
+	values   int         // the number of values of the first field that the key holds, if a hash or salt spreads them; 0 if none does
+	timed    *timedSplit // set if the proposed split lacks regions because they would be cut within times
 }
 
-// Split is a way to split the table and what comes of it.
+// Split is a way to split the table, with its result.
 type Split struct {
 	Regions []Region     `json:"regions"`
 	Indices skew.Indices `json:"indices"` // of rows over regions
@@ -40,11 +40,11 @@ type Split struct {
 type Region struct {
 	Start  skew.Key `json:"start"`
 	Rows   int      `json:"rows"`
-	Writes int64    `json:"writes,omitempty"` // of rows, again or not; of a proposed split they are not counted
+	Writes int64    `json:"writes,omitempty"` // of rows, including repeated ones; not counted for a proposed split
 	Share  float64  `json:"share"`            // of the rows
 }
 
-// HotRegion is a region that takes much more than the mean, and where to split it.
+// HotRegion is a region with many more rows than the mean, and where to split it.
 type HotRegion struct {
 	Start   skew.Key     `json:"start"`
 	Share   float64      `json:"share"`
@@ -61,17 +61,17 @@ type LeadingPart struct {
 	Share float64 `json:"share"`
 }
 
-// Advice is something that a person should know, and the fix.
+// Advice is something that a person should know, with the fix.
 type Advice struct {
 	Rule string `json:"rule"`
 	Msg  string `json:"message"`
 	Fix  string `json:"fix,omitempty"`
 }
 
-// maxCollided is how many collided rows are shown with their events.
+// maxCollided is the number of collided rows that are shown with their events.
 const maxCollided = 3
 
-// Forecast returns what is predicted. The proposed split has so many regions; 0 means as many as there are.
+// Forecast returns the prediction. The proposed split has so many regions; 0 means the current number.
 func (t *Tally) Forecast(regions int) (*Forecast, error) {
 	f := &Forecast{Events: t.events, Exact: t.seen.level == 0}
 	counts := make([]float64, len(t.writes))

@@ -6,16 +6,15 @@ import (
 	"slices"
 )
 
-// maxKept rows are kept whole, to find quantiles from. The share of a region of n that are cut at their quantiles is then off by
-// √(n/maxKept): 1.6 % of itself for 16 regions, 3 % for 64.
+// maxKept is the number of rows that are stored whole, to find quantiles. The share of one of n regions cut at the quantiles then has an
+// error of √(n/maxKept): 1.6 % of itself for 16 regions, 3 % for 64.
 const maxKept = 1 << 16
 
-// kept holds the rows with the smallest hashes: a sample of the distinct rows in which each is as likely as any other, and
-// which is the same in whatever order they come.
+// kept holds the rows with the smallest hashes: a uniform sample of the distinct rows that does not depend on their order.
 type kept struct {
 	limit int
-	rows  []keptRow // up to 2 × limit, of which the limit smallest count
-	below uint64    // once full: hashes from here on need not be looked at
+	rows  []keptRow // up to 2 × limit, of which only the limit smallest count
+	below uint64    // once full: larger hashes can be ignored
 	full  bool
 }
 
@@ -34,7 +33,7 @@ func (k *kept) add(hash uint64, row []byte) {
 	}
 }
 
-// trim leaves the smallest hashes, each once.
+// trim keeps only the smallest hashes, each once.
 func (k *kept) trim() {
 	slices.SortFunc(k.rows, func(a, b keptRow) int { return cmp.Compare(a.hash, b.hash) })
 	k.rows = slices.CompactFunc(k.rows, func(a, b keptRow) bool { return a.hash == b.hash })

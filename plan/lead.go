@@ -4,11 +4,11 @@ import (
 	"brine/rowkey"
 )
 
-// muchLead is the part of a region's mean from which on one value of the leading field is worth a word.
+// muchLead is the fraction of a region's mean from which one value of the leading field is reported.
 const muchLead = 0.5
 
-// findLead finds the value of the first field that the key holds which most rows have: rows of one value lie side by side, so
-// however the table is split, they have few regions.
+// findLead finds the most frequent value of the first field that the key holds. Rows with one value are adjacent, so they are in few
+// regions, however the table is split.
 func (f *Forecast) findLead(key *rowkey.Key, rows [][]byte) {
 	names := key.Fields()
 	if len(rows) == 0 {
@@ -40,7 +40,7 @@ func (f *Forecast) findLead(key *rowkey.Key, rows [][]byte) {
 	}
 }
 
-// firstHeld is the position of the first of the key's fields that its rows hold, not only hashed; −1 if none.
+// firstHeld returns the index of the first of the key's fields that its rows hold, not only hash, or −1 if there is none.
 func firstHeld(key *rowkey.Key, row []byte) int {
 	values, err := key.Decode(row)
 	if err != nil {
@@ -54,7 +54,7 @@ func firstHeld(key *rowkey.Key, row []byte) int {
 	return -1
 }
 
-// leadingValues counts the values of the first field that the key holds, in sorted rows; 0 when it holds none.
+// leadingValues returns the number of values of the first field that the key holds, in sorted rows, or 0 if it holds none.
 func leadingValues(key *rowkey.Key, rows [][]byte) (n int) {
 	first := firstHeld(key, rows[0])
 	if first < 0 {

@@ -22,11 +22,11 @@ type PlacedEvent struct {
 	Text string `json:"text"`
 }
 
-// Pairs finds, in a second reading of the sample, the events that collide. It is not safe for concurrent use; Pairs of the
-// same Forecast are merged.
+// Pairs finds, in a second reading of the sample, the events that collide. It is not safe for concurrent use; Pairs of the same Forecast
+// can be merged.
 type Pairs struct{ rows map[uint64]*Pair }
 
-// Pairs is nil when nothing collides: a second reading is then of no use.
+// Pairs returns nil if nothing collides: a second reading is then useless.
 func (f *Forecast) Pairs() *Pairs {
 	if len(f.collided) == 0 {
 		return nil
@@ -38,7 +38,7 @@ func (f *Forecast) Pairs() *Pairs {
 	return p
 }
 
-// Add looks at an event again.
+// Add adds an event of the second reading.
 func (p *Pairs) Add(at int64, row, content []byte) {
 	if pair := p.rows[xxhash.Sum64(row)]; pair != nil {
 		pair.Row = bytes.Clone(row)
@@ -46,7 +46,7 @@ func (p *Pairs) Add(at int64, row, content []byte) {
 	}
 }
 
-// add keeps the two different events with the smallest places. One that was let go stood behind both, and still does.
+// add keeps the two different events with the smallest places. A dropped event was behind both, and still is.
 func (p *Pair) add(e PlacedEvent) {
 	if i := slices.IndexFunc(p.Events, func(o PlacedEvent) bool { return o.Text == e.Text }); i >= 0 {
 		p.Events[i].At = min(p.Events[i].At, e.At)

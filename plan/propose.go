@@ -10,25 +10,25 @@ import (
 	"brine/skew"
 )
 
-// even is the largest max/mean that is not worth quantiles: those fit the sample, boundaries what is to come as well.
+// even is the largest max/mean that does not justify quantiles: they fit the sample, while boundaries also fit future rows.
 const even = 1.1
 
-// enough is the rows for each region from which on their spread says something.
+// enough is the number of rows per region from which their spread is significant.
 const enough = 20
 
-// tooFew reports whether chance, and not the key, decides how the sample's rows lie in n regions: there are few of them, or few
-// values of what the key hashes, whose rows lie together.
+// tooFew reports whether chance, not the key, determines the distribution of the sample's rows over n regions: there are few rows, or few
+// values of what the key hashes, whose rows are adjacent.
 func (f *Forecast) tooFew(n int) bool {
 	return f.Rows < enough*n || f.values > 0 && f.values < enough*n
 }
 
-// propose finds a split into n regions: on the key's boundaries if the rows lie evenly between them, at quantiles otherwise,
-// but never within a time: all rows to come would fall to one side.
+// propose finds a split into n regions: on the key's boundaries if the rows are spread evenly between them, otherwise at quantiles. It
+// never splits within a time, because all future rows would be on one side.
 func (f *Forecast) propose(t *Table, rows [][]byte, n int) error {
 	if n < 2 || len(rows) == 0 {
 		return nil
 	}
-	// Counts of rows kept are of maxKept rows at most; shown are rows of the sample.
+	// rows holds at most maxKept rows; the counts shown are of rows of the sample.
 	scale := float64(f.Rows) / float64(len(rows))
 	split := func(points [][]byte) *Split {
 		counts := spreadOf(rows, points)
@@ -66,25 +66,25 @@ func (f *Forecast) propose(t *Table, rows [][]byte, n int) error {
 	return nil
 }
 
-// timedSplit is a split that is not proposed, since it would lie within times.
+// timedSplit is a split that is not proposed because it would be within times.
 type timedSplit struct {
 	asked int
-	fix   string // of the key; empty when it spreads well enough
+	fix   string // of the key; empty if it spreads well enough
 }
 
-// largest is the share of the largest region.
+// largest returns the share of the largest region.
 func (s *Split) largest() float64 {
 	return slices.MaxFunc(s.Regions, func(a, b Region) int { return a.Rows - b.Rows }).Share
 }
 
-// noise is what chance alone adds to max/mean when rows are dealt out to n regions: three standard deviations of one of them.
+// noise returns how much chance alone adds to max/mean if rows are distributed over n regions: three standard deviations of one of them.
 func noise(rows float64, n int) float64 { return 3 * math.Sqrt(float64(n)/max(1, rows)) }
 
-// hot is the multiple of the mean from which on a region is worth splitting.
+// hot is the multiple of the mean from which a region is worth splitting.
 const hot = 1.2
 
-// findHot finds the regions that take much more than the mean, and splits them so that each part takes about the mean. What
-// comes of it is measured once, with all of them split.
+// findHot finds the regions with many more rows than the mean, and splits them so that each part has about the mean. The result is measured
+// once, with all of them split.
 func (f *Forecast) findHot(t *Table, rows [][]byte) {
 	regions := f.Split.Regions
 	if len(regions) < 2 || f.tooFew(len(regions)) {

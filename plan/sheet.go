@@ -14,44 +14,44 @@ const (
 	TB = 1 << 40
 )
 
-// Load is what a table has to bear, and what of.
+// Load is what a table must handle, and the servers for it.
 type Load struct {
-	Rows     float64       // written in a second
-	RowBytes float64       // before compression; 0: as measured
+	Rows     float64       // written per second
+	RowBytes float64       // before compression; 0: the measured size
 	Keep     time.Duration // how long rows are kept
 	Needs    []Need
 	Server   Server
 }
 
-// Server is what one region server has.
+// Server is the capacity of one region server.
 type Server struct {
 	Heap int64   `json:"heap_bytes"`
 	Disk int64   `json:"disk_bytes"`
-	Rows float64 `json:"rows_per_second"` // that it writes: a number to measure, not to believe
+	Rows float64 `json:"rows_per_second"` // that it can write: measure this number, do not guess it
 }
 
 // The constants of the sheet. "Book" is the HBase reference guide, https://hbase.apache.org/book.html.
 const (
 	replication = 3    // HDFS: dfs.replication
-	fill        = 0.7  // of a disk: major compactions write a store again before they remove it, and HDFS wants room
+	fill        = 0.7  // of a disk: major compactions rewrite a store before they remove it, and HDFS needs free space
 	smallRegion = 10   // GB, and
 	largeRegion = 50   // GB. Book, "Table Schema Rules Of Thumb": regions of 10 to 50 GB,
 	fewRegions  = 50   // and 50 to
-	manyRegions = 100  // 100 regions for a table of one or two families; more where only the newest of a time series are written
-	perServer   = 200  // Book, "Determining region count and size": 20 to 200 regions a server
+	manyRegions = 100  // 100 regions for a table of one or two families; more if only the newest of a time series are written
+	perServer   = 200  // Book, "Determining region count and size": 20 to 200 regions per server
 	memstores   = 0.4  // of the heap: hbase.regionserver.global.memstore.size
-	lowerLimit  = 0.95 // of that, from where on flushes are forced: hbase.regionserver.global.memstore.size.lower.limit
+	lowerLimit  = 0.95 // of that, from which flushes are forced: hbase.regionserver.global.memstore.size.lower.limit
 	flushSize   = 128 * MB
 	rollSize    = 128 * MB  // a WAL is rolled at half (…logroll.multiplier) of twice an HDFS block of 128 MB
-	leastLogs   = 32        // hbase.regionserver.maxlogs is the greater of this and what twice the memstores take: AbstractFSWAL
+	leastLogs   = 32        // hbase.regionserver.maxlogs is the greater of this and the logs for twice the memstores: AbstractFSWAL
 	flushAfter  = time.Hour // hbase.regionserver.optionalcacheflushinterval
-	// cellHeap is what a cell takes in a memstore beside its bytes: its entry in a concurrent skip list and the KeyValue object
-	// (ClassSize.CONCURRENT_SKIPLISTMAP_ENTRY 48, KeyValue.FIXED_OVERHEAD about 40, alignment). Flushes go by heap: HRegion.isFlushSize.
+	// cellHeap is the size of a cell in a memstore without its bytes: its entry in a concurrent skip list and the KeyValue object
+	// (ClassSize.CONCURRENT_SKIPLISTMAP_ENTRY 48, KeyValue.FIXED_OVERHEAD about 40, alignment). Flushes depend on heap: HRegion.isFlushSize.
 	cellHeap = 96
-	// partitionRows is what one partition may be asked to carry in a second, far below what one takes, so that a consumer that
-	// is behind can catch up at several times the rate.
+	// partitionRows is the number of rows per second planned for one partition, far below what one can handle, so that a consumer that lags
+	// can catch up at several times the rate.
 	partitionRows = 10_000
-	scanRate      = 100 * MB // bytes a second and server that a scan of everything reads, with writes going on
+	scanRate      = 100 * MB // bytes per second and server that a full scan reads while writes continue
 )
 
 // Sheet is the capacity that a load needs. Bytes are bytes.
@@ -61,17 +61,17 @@ type Sheet struct {
 	RowMeasured  bool    `json:"row_bytes_measured"`
 	Ratio        float64 `json:"compression_ratio"`
 	RawBytes     float64 `json:"raw_bytes"`
-	StoredBytes  float64 `json:"stored_bytes"` // after compression, once
+	StoredBytes  float64 `json:"stored_bytes"` // after compression, one replica
 	DiskBytes    float64 `json:"disk_bytes"`   // with replication and room for compactions
 	RegionsLarge int     `json:"regions_of_50gb"`
 	RegionsSmall int     `json:"regions_of_10gb"`
-	Regions      int     `json:"regions"` // advised, of
+	Regions      int     `json:"regions"` // advised number, of
 	RegionBytes  float64 `json:"region_bytes"`
 
 	Servers    int       `json:"servers"`
-	ServersBy  []Reason  `json:"servers_by"` // what each limit alone asks for
+	ServersBy  []Reason  `json:"servers_by"` // what each limit alone requires
 	Server     Server    `json:"server"`
-	Buckets    int       `json:"buckets"`    // or regions to begin with
+	Buckets    int       `json:"buckets"`    // or initial regions
 	Partitions int       `json:"partitions"` // of the topic
 	Memstore   Memstore  `json:"memstore"`
 	WAL        WAL       `json:"wal"`
@@ -79,32 +79,32 @@ type Sheet struct {
 	WrongFor   []Finding `json:"wrong_store,omitempty"`
 }
 
-// Reason is a number of servers and what asks for it.
+// Reason is a number of servers and the limit that requires it.
 type Reason struct {
 	Limit   string `json:"limit"`
 	Servers int    `json:"servers"`
 }
 
-// Memstore is how the regions' buffers fill.
+// Memstore is how the regions' memstores fill.
 type Memstore struct {
 	HeapRate         float64 `json:"heap_bytes_per_second"` // over all servers
-	FlushesPerSecond float64 `json:"flushes_per_second"`    // the same
+	FlushesPerSecond float64 `json:"flushes_per_second"`    // likewise
 	FlushBytes       float64 `json:"flush_heap_bytes"`      // of one flush
 	FillSeconds      float64 `json:"fill_seconds"`          // of one region, to its flush
 	By               string  `json:"flushed_by"`            // size, pressure, time
 	RegionLimit      int     `json:"regions_per_server_limit"`
 }
 
-// WAL is what the logs are given.
+// WAL is how the logs grow.
 type WAL struct {
 	Rate     float64 `json:"bytes_per_second_per_server"` // once; HDFS writes it three times
 	RollsIn  float64 `json:"roll_seconds"`
 	MaxLogs  int     `json:"max_logs"`
-	FullIn   float64 `json:"max_logs_after_seconds"` // a region that was not flushed by then is
+	FullIn   float64 `json:"max_logs_after_seconds"` // a region that was not flushed by then is flushed
 	NetBytes float64 `json:"network_bytes_per_second_per_server"`
 }
 
-// Sheet computes the capacity that the load needs with rows and codecs as measured.
+// Sheet computes the capacity that the load needs with the measured rows and codecs.
 func (f *Forecast) Sheet(l Load) *Sheet {
 	s := &Sheet{RowBytes: l.RowBytes, RowMeasured: l.RowBytes == 0, Ratio: f.ratio(), Server: l.Server}
 	if s.RowMeasured {
@@ -115,7 +115,7 @@ func (f *Forecast) Sheet(l Load) *Sheet {
 	s.StoredBytes = s.RawBytes / s.Ratio
 	s.DiskBytes = s.StoredBytes * replication / fill
 	s.RegionsLarge, s.RegionsSmall = ceil(s.StoredBytes/(largeRegion*GB)), ceil(s.StoredBytes/(smallRegion*GB))
-	// Of regions as many as advised if they can be of a good size, else the fewest.
+	// The advised number of regions if they can be of a good size, otherwise the fewest.
 	s.Regions = max(s.RegionsLarge, min(s.RegionsSmall, manyRegions))
 	s.Servers, s.ServersBy = servers(s, l)
 	s.Buckets = min(256, nextPower(2*s.Servers))
@@ -130,7 +130,7 @@ func (f *Forecast) Sheet(l Load) *Sheet {
 	return s
 }
 
-// ratio is the compression of all families together.
+// ratio returns the compression ratio of all families together.
 func (f *Forecast) ratio() float64 {
 	before, after := 0, 0
 	for _, p := range f.Packing {
@@ -142,7 +142,7 @@ func (f *Forecast) ratio() float64 {
 	return float64(before) / float64(after)
 }
 
-// servers is the number of region servers that the load needs, and what asks for it: at least three, for HDFS's replicas.
+// servers returns the number of region servers that the load needs, and the reasons: at least three, for HDFS's replicas.
 func servers(s *Sheet, l Load) (int, []Reason) {
 	reasons := []Reason{
 		{"disk", ceil(s.DiskBytes / float64(l.Server.Disk))},
@@ -157,9 +157,9 @@ func servers(s *Sheet, l Load) (int, []Reason) {
 	return most, reasons
 }
 
-// memstore says how the buffers of regions that are written evenly fill and are flushed: when one is of flushSize, when all of
-// a server together pass their part of the heap, or when an hour is over, whichever comes first. The limit on regions is the
-// book's: heap × memstores ÷ (flush size × families).
+// memstore computes how the memstores of evenly written regions fill and are flushed: when one reaches flushSize, when all of a server
+// together exceed their part of the heap, or after an hour, whichever comes first. The limit on regions is the book's: heap × memstores ÷
+// (flush size × families).
 func memstore(l Load, s *Sheet, cells float64, families int) Memstore {
 	m := Memstore{HeapRate: l.Rows * (s.RowBytes + cells*cellHeap), FlushBytes: flushSize, By: "size"}
 	room := float64(l.Server.Heap) * memstores * lowerLimit
@@ -186,7 +186,7 @@ func wal(l Load, s *Sheet) WAL {
 	return w
 }
 
-// advise says where the load is beyond what is good for a table.
+// advise adds advice if the load exceeds what is good for a table.
 func (s *Sheet) advise() {
 	say := func(rule, fix, format string, args ...any) {
 		s.Advice = append(s.Advice, Advice{Rule: rule, Msg: fmt.Sprintf(format, args...), Fix: fix})
@@ -212,5 +212,5 @@ func (s *Sheet) advise() {
 
 func ceil(x float64) int { return max(1, int(math.Ceil(x))) }
 
-// nextPower is the smallest power of two that is not less than n.
+// nextPower returns the smallest power of two that is at least n.
 func nextPower(n int) int { return 1 << bits.Len(uint(max(1, n)-1)) }

@@ -9,17 +9,17 @@ import (
 	"brine/rowkey"
 )
 
-// Table is what a plan has to know of a table.
+// Table describes a table to a plan.
 type Table struct {
 	Name      string
 	Key       *rowkey.Key
 	EventRows bool     // each event is its own row, so that two on one key are a collision
-	Masked    string   // stands for values of the key where they are shown; empty: they are shown
-	Splits    [][]byte // as they are, or as they are configured; in ascending order
+	Masked    string   // replaces values of the key where they are shown; empty: they are shown
+	Splits    [][]byte // the actual or configured ones, in ascending order
 	Families  []Family
 }
 
-// Family says how the cells of a family lie on disk.
+// Family describes how the cells of a family are stored on disk.
 type Family struct {
 	Name      string
 	Codec     string // none gz snappy lz4 lzo zstd
@@ -38,17 +38,18 @@ type Tally struct {
 	ties   ties
 }
 
-// NewTally makes an empty Tally.
+// NewTally returns an empty Tally.
 func NewTally(t Table) *Tally {
 	return &Tally{table: t, writes: make([]int64, len(t.Splits)+1), seen: newDistinct(maxDistinct), kept: kept{limit: maxKept},
 		cells: newCells(t.Families), ties: ties{}}
 }
 
-// MeasuredEvents is how many events' cells are to be passed to AddCells: the first so many of a sample.
+// MeasuredEvents is the number of events whose cells are to be passed to AddCells: the first ones of a sample.
 const MeasuredEvents = 1 << 16
 
-// Add counts a row of the event at a place of the sample: its line, or any number that orders the events; one behind the other
-// where it has several. content is what the event says: two events with one row and different contents collide. row stays the caller's.
+// Add counts a row of the event at a place of the sample: its line, or any number that orders the events. If the event has several rows,
+// they are added consecutively. content is the event's content: two events with one row and different contents collide. Add does not retain
+// row.
 func (t *Tally) Add(at int64, row, content []byte) {
 	region := regionOf(t.table.Splits, row)
 	if t.events == 0 || at != t.last {
@@ -69,7 +70,7 @@ func (t *Tally) AddCells(at int64, row []byte, version int64, all []Cell) {
 	}
 }
 
-// Merge adds what another Tally of the same table has counted. The other is of no use afterwards.
+// Merge adds the counts of another Tally of the same table, which must not be used afterwards.
 func (t *Tally) Merge(o *Tally) {
 	t.events += o.events
 	for i, n := range o.writes {
@@ -81,7 +82,7 @@ func (t *Tally) Merge(o *Tally) {
 	t.ties.merge(o.ties)
 }
 
-// regionOf is the region of a row; a split point is the first row of its region.
+// regionOf returns the region of a row; a split point is the first row of its region.
 func regionOf(splits [][]byte, row []byte) int {
 	i, found := slices.BinarySearchFunc(splits, row, bytes.Compare)
 	if found {

@@ -11,17 +11,18 @@ import (
 	"brine/skew"
 )
 
-// Tie is two events of one version that say different things of one cell: the one that is applied last wins.
+// Tie is two events of one version that disagree about one cell: the one applied last wins.
 type Tie struct {
 	Row     skew.Key `json:"row"`
 	Version int64    `json:"version"`
 	Events  [2]int64 `json:"events"` // their places in the sample
 }
 
-// ties finds those among the measured events. What it finds does not depend on the order of the events.
+// ties finds the ties among the measured events, independently of the order of the events.
 type ties map[uint64]*versioned // by the hash of row, version and column
 
-// versioned is one version of a cell: of the values that events set it to, the two different ones with the smallest places, as hashes.
+// versioned is one version of a cell: of the values that events set it to, it holds the two different ones with the smallest places, as
+// hashes.
 type versioned struct {
 	row     []byte
 	version int64
@@ -33,7 +34,7 @@ func (t ties) add(at int64, row []byte, version int64, all []Cell) {
 	for _, c := range all {
 		var d xxhash.Digest
 		d.Reset()
-		_, _ = d.Write(binary.BigEndian.AppendUint64(nil, uint64(version))) // a hash takes everything
+		_, _ = d.Write(binary.BigEndian.AppendUint64(nil, uint64(version))) // a hash's Write never fails
 		_, _ = d.Write(binary.BigEndian.AppendUint32(nil, uint32(len(row))))
 		_, _ = d.Write(row)
 		_, _ = d.WriteString(c.Family + ":" + c.Qualifier)
@@ -46,7 +47,7 @@ func (t ties) add(at int64, row []byte, version int64, all []Cell) {
 	}
 }
 
-// add keeps the two different values with the smallest places. One that was let go stood behind both, and still does.
+// add keeps the two different values with the smallest places. A dropped value was behind both, and still is.
 func (v *versioned) add(value uint64, at int64) {
 	if i := slices.Index(v.values, value); i >= 0 {
 		v.at[i] = min(v.at[i], at)
@@ -72,7 +73,7 @@ func (t ties) merge(o ties) {
 	}
 }
 
-// rows is how many rows tie, and the tie whose second event stands first in the sample.
+// rows returns the number of rows that tie, and the tie whose second event is the first in the sample.
 func (t ties) rows() (n int, first *Tie) {
 	rows := map[string]bool{}
 	tied := slices.DeleteFunc(slices.Collect(maps.Values(t)), func(v *versioned) bool { return len(v.values) < 2 })
