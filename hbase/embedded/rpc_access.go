@@ -122,7 +122,7 @@ func revoke(ctx context.Context, k *call, q *hbasepb.RevokeRequest) (*hbasepb.Re
 		case len(gone) == 0:
 			return c.write(map[string][]byte{record: nil}) // all
 		case len(of.GetFamily()) > 0:
-			return nil // HBase revokes no single action of it
+			return nil // HBase does not revoke single actions of a family
 		}
 		now = slices.DeleteFunc(now, func(a hbasepb.Permission_Action) bool { return slices.Contains(gone, a) })
 		return c.setPermission(record, p, now)

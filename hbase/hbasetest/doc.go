@@ -12,8 +12,8 @@
 // # The language
 //
 // A line is an operation, words between spaces. Lines that begin with "+ " continue it; lines that begin with two spaces are its answer;
-// "#" begins a comment. A comment "# only java: why" means that our client cannot run the script; "# needs acl", "# needs quotas" or "#
-// needs 2" that a real server must be set up for it, or be an HBase 2.
+// "#" begins a comment. A comment "# only java: why" means that our client cannot run the script; "# needs acl", "# needs quotas" or
+// "# needs 2" that a real server must be set up for it, or be an HBase 2.
 //
 //	create TABLE FAMILY[;KEY=VALUE…]… [splits=KEY,…]
 //	alter TABLE FAMILY;KEY=VALUE…                             its regions are opened again

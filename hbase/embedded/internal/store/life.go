@@ -169,7 +169,7 @@ func (s *Store) begin(wait time.Duration) (*life, error) {
 // install makes a life the newest, unless one of its writes has already failed or the store was closed.
 func (s *Store) install(l *life) error {
 	err := s.adopt(l)
-	if err != nil { // without s.mu, which a fence locks when it is shut, as by a failure while the life closes
+	if err != nil { // without s.mu, which the fence locks if closing the life shuts it
 		l.abandon()
 		<-l.ended
 	}
