@@ -3,7 +3,7 @@
 // trusted needs no restart. Open connections continue.
 //
 // The dialling side uses a Client, which encrypts a connection and explains why it failed. The listening side uses a Port: an HTTP port's
-// settings become one, and its Listen wraps the listener (http.tls; serve.tls is to be the same). Store.Server is its tls.Config for
+// settings become one, and its Listen wraps the listener (http.tls, serve.tls). Store.Server is its tls.Config for
 // others, and Accept is for a port that takes plain text as well.
 //
 // The invariants: a connection uses a certificate with its own key, and authorities that were read completely. While the files have other
