@@ -41,7 +41,7 @@ type endpoint struct {
 	bare         bool          // its body is optional
 	free         bool          // its answer is prepared: it needs no store and no place
 
-	aside   bool   // its path must not match a GET route's wildcard
+	aside   bool   // GET of its path is refused, because it would match another route's wildcard
 	accepts string // meaning of its 202 answer; empty: it answers 200
 	refuses []kind // kinds of problems that only such routes have
 	state   any    // of a route with events: a value of the type of the state events; nil: the events are a view's pages

@@ -151,7 +151,7 @@ func (s *Service) hold(h *Half, before, limit float64) {
 	}
 }
 
-const nobody = "nobody" // gives way
+const nobody = "nobody" // value of gives_way
 
 // loadOf returns how far a half is behind and how fast it has moved since the last look. It returns known false on the first look.
 func (s *Service) loadOf(h *Half, now time.Time) (l yield.Load, known bool) {

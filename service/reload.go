@@ -33,7 +33,7 @@ type Reloading struct {
 	By      string // who asked, and how
 	Preview bool   // only report what would be done
 	Meant   bool   // a preview that precedes the reload itself, so that a refused one counts as a reload
-	After   string // of a preview: the digest that the configuration must still have; empty: any
+	After   string // digest from a preview, which the configuration must still have; empty: any
 }
 
 // Reload loads the configuration again, checks it as a whole and against the servers, and applies it. Halves that it changes settle, commit

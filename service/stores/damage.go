@@ -28,7 +28,7 @@ type Damage struct{ found chan error }
 // NewDamage returns a Damage without a report.
 func NewDamage() Damage { return Damage{make(chan error, 1)} }
 
-// Report reports a damage, as embedded.Options.Damaged. Only the first one counts.
+// Report reports damage. It is meant for embedded.Options.Damaged. Only the first call counts.
 func (d Damage) Report(err error) {
 	select {
 	case d.found <- err:

@@ -117,7 +117,7 @@ func (o *Outages) HBase(hooks hbase.Hooks) hbase.Hooks {
 	return hooks
 }
 
-// Kafka records a failure of a broker, as ingest.Kafka.Failed.
+// Kafka records a failure of a broker. It is meant for ingest.Kafka.Failed.
 func (o *Outages) Kafka(address string, failures int, err error) {
 	o.fail(address, outage{kind: kindBroker, of: address, failures: failures, last: err})
 }
