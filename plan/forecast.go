@@ -20,7 +20,7 @@ type Forecast struct {
 	Kind       string       `json:"proposed_kind"`  // boundaries: of salt, hash and hex digits; quantiles: of the sample
 	Row        RowSize      `json:"row_size"`       // the size of a row
 	Packing    []Packing    `json:"packing"`        // its compression, by family
-	Advice     []Advice     `json:"advice"`         //
+	Advice     []Advice     `json:"advice"`         // what a person should know
 	Hot        []HotRegion  `json:"hot,omitempty"`  // regions with many more rows than the mean
 	Lead       *LeadingPart `json:"lead,omitempty"` // the most frequent value of the key's first field, if it is frequent
 

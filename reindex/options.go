@@ -48,8 +48,8 @@ type Options struct {
 // Source is a pipeline that writes documents into the index.
 type Source struct {
 	Pipeline  string
-	Ingest    ingest.Options  // of this index only
-	Documents indexer.Options // of the index, and no other
+	Ingest    ingest.Options  // of the live group; Writer, DeadLetters and Hooks are not used
+	Documents indexer.Options // of this index only
 	Rows      sink.Options    // the rows that the documents belong to
 	Table     string          // of these rows
 
