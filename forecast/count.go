@@ -19,10 +19,10 @@ import (
 type Target struct {
 	Pipeline string
 	Schema   event.Schema
-	Lookup   []string     // fields that are looked up when a record lacks them
+	Lookup   []string     // fields that are looked up if a record lacks them
 	Rows     sink.Options // of all tables that the pipeline writes: an event that one of them refuses has no row in any
 	Table    plan.Table
-	TTL      map[string]time.Duration // by family; none: forever
+	TTL      map[string]time.Duration // by family; missing: forever
 }
 
 // counter counts what becomes of records in one target. Workers have one each, merged at the end.
@@ -30,7 +30,7 @@ type counter struct {
 	target  *Target
 	out     Report
 	decoder *event.Decoder
-	lookup  []int             // indices of Target.Lookup in the schema
+	lookup  []int             // indexes of Target.Lookup in the schema
 	when    []event.Condition // of the table
 	rows    *sink.Preview
 	now     time.Time
@@ -56,8 +56,7 @@ func newCounter(t *Target, now time.Time) (*counter, error) {
 	return c, nil
 }
 
-// newestKeys gives every event the key of new ones, whatever its version: a forecast is about what is written from now on, for which the
-// sample stands.
+// newestKeys gives every event the key of new ones, whatever its version: a forecast is about future writes, which the sample represents.
 func newestKeys(o sink.Options) sink.Options {
 	o.Rows = slices.Clone(o.Rows)
 	for i := range o.Rows {
@@ -66,7 +65,7 @@ func newestKeys(o sink.Options) sink.Options {
 	return o
 }
 
-// add counts the record at a place of the sample; measure says whether its cells are to be measured.
+// add counts the record at a place of the sample, and measures its cells if measure.
 func (c *counter) add(ctx context.Context, at int64, rec *event.Record, measure bool) error {
 	c.decoder.Reset(&c.batch)
 	if err := c.resolve(ctx, rec); err != nil {
@@ -168,7 +167,7 @@ func (c *counter) merge(o *counter) {
 	}
 }
 
-// report returns what was counted, with a proposed split into regions.
+// report returns the counts, with a proposed split into regions.
 func (c *counter) report(sample Sample, regions int) (Report, error) {
 	var err error
 	c.out.sample = sample
@@ -180,7 +179,7 @@ func (c *counter) report(sample Sample, regions int) (Report, error) {
 	return c.out, err
 }
 
-// fixCollision names a field in which the first two events that collide differ.
+// fixCollision adds to the advice a field in which the first two events that collide differ.
 func (c *counter) fixCollision(out *Report) {
 	i := slices.IndexFunc(out.Advice, func(a plan.Advice) bool { return a.Rule == CollisionRule })
 	if i < 0 || len(out.Collided) == 0 {

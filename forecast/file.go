@@ -19,13 +19,13 @@ import (
 	"brine/publish"
 )
 
-// IsCSV reports whether OpenFile takes a file of this name for CSV, whose columns are read by a pipeline's fields.
+// IsCSV reports whether OpenFile reads a file of this name as CSV, whose columns are parsed by a pipeline's fields.
 func IsCSV(name string) bool {
 	return strings.EqualFold(filepath.Ext(strings.TrimSuffix(name, ".gz")), ".csv")
 }
 
-// OpenFile returns the sample in a file of JSON lines or, with the fields of its columns, of CSV, in an encoding that publish knows; either
-// may be gzipped. A record's place is its line, and its timestamp is now. The error is a *SampleError.
+// OpenFile returns the sample in a file of JSON lines or, with the fields of its columns, of CSV, in an encoding that publish supports;
+// either may be gzipped. A record's place is its line, and its timestamp is now. The error is a *SampleError.
 func OpenFile(name, encoding string, fields []event.Field) (Sample, error) {
 	info, err := os.Stat(name)
 	if err != nil {
@@ -53,7 +53,7 @@ type lineFile struct {
 
 func (f *lineFile) describe(place int64) string { return "line " + term.Thousands(place) }
 
-// blockBytes is how much of a file makes a block.
+// blockBytes is the size of a block of a file.
 const blockBytes = 1 << 20
 
 func (f *lineFile) read(ctx context.Context, emit func(block) error) error {
@@ -106,7 +106,7 @@ func (f *lineFile) open() (io.ReadCloser, error) {
 	return unpacked{r, file}, nil
 }
 
-// fill reads until buf is full; its first n bytes are there already.
+// fill reads until buf is full; it already contains n bytes.
 func fill(r io.Reader, buf []byte, n int) (int, error) {
 	for n < len(buf) {
 		read, err := r.Read(buf[n:])
@@ -117,7 +117,7 @@ func fill(r io.Reader, buf []byte, n int) (int, error) {
 	return n, nil
 }
 
-// lines yields the records of whole lines; empty lines are skipped.
+// lines yields the records of whole lines; it skips empty lines.
 func (f *lineFile) lines(line int64, text []byte) iter.Seq2[int64, *event.Record] {
 	return func(yield func(int64, *event.Record) bool) {
 		rec := event.Record{Topic: f.name, Timestamp: f.now}

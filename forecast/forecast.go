@@ -14,8 +14,8 @@ import (
 	"brine/skew"
 )
 
-// Run forecasts what would become of a sample in each target. regions is the number of regions to propose a split for; 0: as many as are
-// configured. A sample that cannot be read is a *SampleError, or what the topic's Records returned.
+// Run predicts what would become of a sample in each target. regions is the number of regions to propose a split for; 0: the configured
+// number. If the sample cannot be read, Run returns a *SampleError, or the error of the topic's Records.
 func Run(ctx context.Context, sample Sample, targets []Target, regions int) ([]Report, error) {
 	now := time.Now()
 	counters := func() ([]*counter, error) {
@@ -45,7 +45,7 @@ func Run(ctx context.Context, sample Sample, targets []Target, regions int) ([]R
 	return out, addCollided(ctx, sample, counters, out)
 }
 
-// addCollided reads the sample again for the events that collide, of which only hashes were kept.
+// addCollided reads the sample again for the events that collide, of which only hashes were stored.
 func addCollided(ctx context.Context, sample Sample, counters func() ([]*counter, error), out []Report) error {
 	counted, err := count(ctx, sample, func() ([]*counter, error) {
 		all, err := counters()
@@ -62,7 +62,7 @@ func addCollided(ctx context.Context, sample Sample, counters func() ([]*counter
 	return err
 }
 
-// count deals a sample out to as many workers as there are processors, and merges what they counted.
+// count distributes a sample to as many workers as there are processors, and merges their counts.
 func count(ctx context.Context, sample Sample, counters func() ([]*counter, error)) ([]*counter, error) {
 	workers := runtime.GOMAXPROCS(0)
 	group, ctx := errgroup.WithContext(ctx)
@@ -118,7 +118,7 @@ func (b *block) count(ctx context.Context, counters []*counter) error {
 	return nil
 }
 
-// hide leaves out of events that collide what the target's pipeline masks.
+// hide masks in colliding events what the target's pipeline masks.
 func (t *Target) hide(pairs []plan.Pair) {
 	if len(t.Schema.Masked) == 0 {
 		return

@@ -20,8 +20,8 @@ type Report struct {
 	Rejected map[string]Rejected `json:"rejected,omitempty"`           // dead letters by reason
 	LeftOut  map[string]int64    `json:"left_out_by_reason,omitempty"` // events that become nothing
 	Filtered int                 `json:"filtered,omitempty"`           // events for which the when of the table's rows fails
-	LookedUp int                 `json:"looked_up,omitempty"`          // records that lack fields of their keys, whose rows are not foreseen
-	Expired  map[string]int      `json:"expired,omitempty"`            // by family: older than its TTL, so HBase hides them at once
+	LookedUp int                 `json:"looked_up,omitempty"`          // records that lack fields of their keys, whose rows are not predicted
+	Expired  map[string]int      `json:"expired,omitempty"`            // by family: older than its TTL, so that HBase hides them immediately
 	*plan.Forecast
 	Collided []plan.Pair `json:"collided,omitempty"` // the first of the events that share a row
 	Capacity *plan.Sheet `json:"capacity,omitempty"` // see AddCapacity
@@ -30,15 +30,15 @@ type Report struct {
 	target *Target
 }
 
-// Rejected are the dead letters of one reason.
+// Rejected is the dead letters with one reason.
 type Rejected struct {
 	Records int    `json:"records"`
-	First   string `json:"first"` // error
+	First   string `json:"first"` // its error
 	Place   string `json:"place"` // of the first
 	at      int64
 }
 
-// plus adds up two. The first error is that of the record which stands first in the sample.
+// plus returns the sum of both. The first error is that of the record that comes first in the sample.
 func (r Rejected) plus(o Rejected) Rejected {
 	n := r.Records + o.Records
 	if r.Records == 0 || o.at < r.at {
@@ -48,13 +48,13 @@ func (r Rejected) plus(o Rejected) Rejected {
 	return r
 }
 
-// Place says where in the sample a record of a finding is.
+// Place returns where in the sample a record of a finding is.
 func (r *Report) Place(at int64) string { return r.sample.describe(at) }
 
 // CollisionRule is the rule of the advice that events share rows.
 const CollisionRule = "collision"
 
-// Warnings are what a person should know before anything is written.
+// Warnings returns what a person should know before anything is written.
 func (r *Report) Warnings() []plan.Advice {
 	var out []plan.Advice
 	for _, family := range slices.Sorted(maps.Keys(r.Expired)) {
@@ -90,10 +90,10 @@ func (r *Report) expired(family string) plan.Advice {
 			term.Thousands(int64(n)), term.Count(r.Records, "event"), are, family, r.Table, them)}
 }
 
-// shownText is how many columns of an event are shown: most events differ within them.
+// shownText is the most columns of an event that are shown: most events differ within them.
 const shownText = 200
 
-// FirstCollision words the first two events that share a row; empty where there are none.
+// FirstCollision describes the first two events that share a row, or returns "" if there are none.
 func (r *Report) FirstCollision() string {
 	if len(r.Collided) == 0 {
 		return ""
@@ -105,8 +105,8 @@ func (r *Report) FirstCollision() string {
 	return fmt.Sprintf("row %s is of %s, and of %s", pair.Row, text(0), text(1))
 }
 
-// AddCapacity computes what the table needs under a load, if the sample has rows for it. A load that does not say how long rows are kept
-// takes the longest TTL of the families; that one of them has none is an error.
+// AddCapacity computes what the table needs under a load, if the sample has rows for it. If the load does not set how long rows are kept,
+// AddCapacity uses the longest TTL of the families; it returns an error if one of them has none.
 func (r *Report) AddCapacity(load plan.Load) error {
 	if r.Rows == 0 {
 		return nil

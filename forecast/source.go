@@ -8,7 +8,7 @@ import (
 	"brine/publish"
 )
 
-// sourceFile is a file of CSV or in an encoding other than UTF-8, whose records are those that publish makes of it.
+// sourceFile is a file of CSV or in an encoding other than UTF-8, with the records that publish makes of it.
 type sourceFile struct {
 	lineFile
 	source publish.Source
@@ -22,7 +22,7 @@ func (f *sourceFile) read(_ context.Context, emit func(block) error) error {
 			return nil
 		}
 		err := emit(block{first: int64(rows[0].Line), records: f.records(rows)})
-		rows, bytes = nil, 0 // those are the worker's
+		rows, bytes = nil, 0 // they belong to the worker
 		return err
 	}
 	for row, err := range f.source.Objects(f.name) {

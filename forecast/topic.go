@@ -11,10 +11,10 @@ import (
 	"brine/event"
 )
 
-// TopicRecords is how many records of a topic are sampled unless NAME@N says otherwise.
+// TopicRecords is the default number of records to sample from a topic.
 const TopicRecords = 100_000
 
-// ParseTopic reads NAME or NAME@N, where N is how many records are to be sampled. The error is a *SampleError.
+// ParseTopic parses NAME or NAME@N, where N is the number of records to sample. The error is a *SampleError.
 func ParseTopic(text string) (topic string, n int64, err error) {
 	topic, number, ok := strings.Cut(text, "@")
 	n = TopicRecords
@@ -29,7 +29,7 @@ func ParseTopic(text string) (topic string, n int64, err error) {
 	return topic, n, nil
 }
 
-// Records reads a partition's records of offsets from up to, but not including, to. A record is valid until the next.
+// Records reads a partition's records with offsets from up to, but not including, to. A record is valid until the next.
 type Records func(ctx context.Context, partition int, from, to int64) iter.Seq2[*event.Record, error]
 
 // topicSample is the oldest records of a topic. A record's place is its partition and offset.
@@ -38,8 +38,8 @@ type topicSample struct {
 	records  Records
 }
 
-// OfTopic returns the sample of a topic's oldest n records, as many of each partition, of which starts and ends are the first offset
-// and the one after the last. Which records these are is settled now, so that a second reading reads the same.
+// OfTopic returns the sample of a topic's oldest n records, the same number from each partition. starts and ends are the first offset of
+// each partition and the one after the last. The range is fixed now, so that a second reading reads the same records.
 func OfTopic(n int64, starts, ends []int64, records Records) Sample {
 	s := &topicSample{from: starts, records: records}
 	share := (n + int64(len(ends)) - 1) / int64(len(ends))
@@ -49,7 +49,7 @@ func OfTopic(n int64, starts, ends []int64, records Records) Sample {
 	return s
 }
 
-// offsetBits is how much of a place the offset takes.
+// offsetBits is the number of bits of the offset in a place.
 const offsetBits = 44
 
 func placeOf(r *event.Record) int64 { return int64(r.Partition)<<offsetBits | r.Offset }
@@ -60,7 +60,7 @@ func describeOffset(place int64) string {
 
 func (s *topicSample) describe(place int64) string { return describeOffset(place) }
 
-// blockRecords is how many records of a topic make a block.
+// blockRecords is the number of records of a topic in a block.
 const blockRecords = 10_000
 
 func (s *topicSample) read(ctx context.Context, emit func(block) error) error {
@@ -69,7 +69,7 @@ func (s *topicSample) read(ctx context.Context, emit func(block) error) error {
 		first := number
 		number += int64(len(records))
 		err := emit(block{first: first, records: placed(records)})
-		records = nil // those are the worker's
+		records = nil // they belong to the worker
 		return err
 	}
 	for partition, to := range s.to {

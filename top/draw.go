@@ -7,7 +7,7 @@ import (
 	"brine/internal/term"
 )
 
-// style is how a drawn line looks.
+// style is the style of a drawn line.
 type style int
 
 const (
@@ -22,7 +22,7 @@ type drawnLine struct {
 	style style
 }
 
-// Print returns the whole of a snapshot as lines of text, without a cursor.
+// Print returns the whole snapshot as lines of text, without a cursor.
 func (v *View) Print(snap Snapshot) (lines []string) {
 	const columns, height = 400, 1 << 16
 	v.snap, v.cursor = snap, -1
@@ -32,7 +32,7 @@ func (v *View) Print(snap Snapshot) (lines []string) {
 	return lines
 }
 
-// draw returns at most height lines of at most the given number of columns.
+// draw returns at most height lines of at most columns columns.
 func (v *View) draw(columns, height int) []drawnLine {
 	lines := v.lines()
 	out := v.head(len(lines))
@@ -57,7 +57,7 @@ func (v *View) draw(columns, height int) []drawnLine {
 	return out[:min(len(out), height)]
 }
 
-// head returns what is drawn above the list.
+// head returns the lines above the list.
 func (v *View) head(lines int) []drawnLine {
 	out := []drawnLine{{text: v.title(lines)}}
 	for _, p := range v.snap.Problems {
@@ -108,7 +108,7 @@ func (v *View) row(l line, widths []int) string {
 	return strings.TrimRight(strings.Join(cells, "  "), " ")
 }
 
-// widths returns those of the columns. All but the last are cut at a limit.
+// widths returns the widths of the columns. All but the last are limited.
 func (v *View) widths(lines []line) []int {
 	const most = 44
 	m := &modes[v.mode]
@@ -125,7 +125,7 @@ func (v *View) widths(lines []line) []int {
 	return widths
 }
 
-// aligned pads or cuts a text to a width.
+// aligned pads or clips a text to a width.
 func aligned(text string, columns int, right bool) string {
 	text = term.Clip(text, columns)
 	fill := strings.Repeat(" ", columns-term.Width(text))

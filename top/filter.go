@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// parseFilter reads COLUMN>NUMBER, COLUMN<NUMBER, COLUMN=TEXT, or a text that any column must contain; several of them are separated by
+// parseFilter parses COLUMN>NUMBER, COLUMN<NUMBER, COLUMN=TEXT, or a text that any column must contain; several of them are separated by
 // spaces. A condition that is still being typed keeps every line.
 func parseFilter(filter string, columns []column) func(line) bool {
 	var conditions []func(line) bool
@@ -20,7 +20,7 @@ func parseFilter(filter string, columns []column) func(line) bool {
 	}
 }
 
-// parseCondition returns nil for a word that says nothing yet.
+// parseCondition returns nil for an incomplete condition.
 func parseCondition(word string, columns []column) func(line) bool {
 	at := strings.IndexAny(word, "<>=")
 	if at < 0 {

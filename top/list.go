@@ -20,7 +20,7 @@ type Listed struct {
 	Pipeline
 }
 
-// List asks brines for what they run, once. Problems say of each that does not answer why.
+// List asks brines once for what they run. problems has the reason for each brine that does not answer.
 func List(ctx context.Context, brines []Brine) (all []Listed, problems []string) {
 	for _, b := range brines {
 		pipelines, err := b.Pipelines(ctx)
@@ -35,7 +35,7 @@ func List(ctx context.Context, brines []Brine) (all []Listed, problems []string)
 	return all, problems
 }
 
-// PrintList prints what is listed, and the members of the groups: for people, or as JSON, a line each.
+// PrintList prints the listed halves and the members of their groups: for people, or as JSON, one half per line.
 func PrintList(out io.Writer, all []Listed, asJSON bool) {
 	if asJSON {
 		for _, l := range all {
@@ -58,7 +58,7 @@ func PrintList(out io.Writer, all []Listed, asJSON bool) {
 	printMembers(out, all)
 }
 
-// state is that of the half, with its limit.
+// state returns the state of the half, with its limit.
 func (p *Pipeline) state() string {
 	if p.RateLimit > 0 {
 		return fmt.Sprintf("%s (%s/s)", p.State, term.Thousands(int64(p.RateLimit)))
@@ -103,7 +103,7 @@ func lag(offsets int64) string {
 	return term.Thousands(offsets)
 }
 
-// left is the time until the topic may delete what is not settled.
+// left formats the time until the topic may delete what is not settled.
 func left(seconds *float64) string {
 	switch {
 	case seconds == nil:
@@ -116,7 +116,7 @@ func left(seconds *float64) string {
 	return "deletes in " + (time.Duration(*seconds) * time.Second).String()
 }
 
-// shares are the steps that took most of the time.
+// shares formats the steps that took most of the time.
 func shares(of pressure.Shares) string {
 	steps := pressure.Steps()
 	by := slices.Clone(steps[:])

@@ -13,10 +13,10 @@ import (
 
 // mode is one of the things that can be listed.
 type mode struct {
-	key     string // that chooses it
+	key     string // that selects it
 	name    string
 	columns []column
-	sort    int // the column that it is first sorted by
+	sort    int // the initial sort column
 	lines   func(*Snapshot) []line
 	drill   string // the key of the mode that Enter on a line opens; empty: none
 }
@@ -26,14 +26,14 @@ type column struct {
 	number bool
 }
 
-// line is one thing that is listed: a string or, in columns of numbers, a float64 for each column.
+// line is one listed thing: for each column a string or, in number columns, a float64.
 type line struct {
 	cells []any
 	scope scope
 	hot   bool
 }
 
-// scope is the table and the server that a line stands for, by which lists are restricted. Empty: any.
+// scope is the table and the server of a line, which restrict other lists. Empty: any.
 type scope struct{ table, server string }
 
 // within reports whether a line belongs to a scope.
@@ -85,7 +85,7 @@ func pipelineLines(s *Snapshot) (out []line) {
 	return out
 }
 
-// drained says when nothing will be left.
+// drained formats the time until nothing is left.
 func drained(seconds *float64) string {
 	switch {
 	case seconds == nil:
@@ -101,7 +101,7 @@ func drained(seconds *float64) string {
 // load is the sum over some regions.
 type load struct {
 	regions, hot              int
-	rows, writes, reads, most float64 // most: rows a second of the busiest region
+	rows, writes, reads, most float64 // most: rows per second of the busiest region
 	mb                        int64
 }
 
@@ -116,7 +116,7 @@ func (t *load) add(r *region) {
 
 func (t *load) cells() []any { return []any{t.rows, t.writes, t.reads, float64(t.mb)} }
 
-// sums adds up the regions by a name that they share.
+// sums adds up the regions with the same name by by.
 func (s *Snapshot) sums(by func(*region) string) map[string]*load {
 	out := map[string]*load{}
 	for i := range s.regions {

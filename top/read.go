@@ -13,20 +13,20 @@ import (
 	"brine/skew"
 )
 
-// Brine is a running brine, asked through its admin port.
+// Brine is a running brine, which is asked through its admin port.
 type Brine struct {
 	Addr      string
 	Skew      func(context.Context) (skew.State, error)
 	Pipelines func(context.Context) ([]Pipeline, error)
 }
 
-// Cluster reports the load of all regions; *hbase.Client is one.
+// Cluster reports the load of all regions; *hbase.Client implements it.
 type Cluster interface {
 	ClusterStatus(context.Context) (hbase.ClusterStatus, error)
 }
 
-// Reader asks brines and their cluster. It computes rates from what has changed since it last asked. The zero value of its unexported
-// fields is ready to use; it must not be used concurrently.
+// Reader asks brines and their cluster. It computes rates from the changes since the previous Read. The zero value of its unexported fields
+// is ready to use. It is not safe for concurrent use.
 type Reader struct {
 	Brines  []Brine
 	Cluster Cluster // nil: only the brines are asked
@@ -36,7 +36,7 @@ type Reader struct {
 	at     time.Time
 }
 
-// Read asks once. What does not answer is in the snapshot's Problems.
+// Read asks once. Problems of the snapshot lists what does not answer.
 func (r *Reader) Read(ctx context.Context, now time.Time) Snapshot {
 	s := Snapshot{At: now}
 	seconds := now.Sub(r.at).Seconds()
@@ -56,7 +56,7 @@ func (r *Reader) Read(ctx context.Context, now time.Time) Snapshot {
 	return s
 }
 
-// readCluster takes the regions of all tables, whichever pipeline writes them.
+// readCluster adds the regions of all tables, whichever pipeline writes them.
 func (r *Reader) readCluster(ctx context.Context, regions map[string]*region, seconds float64) error {
 	status, err := r.Cluster.ClusterStatus(ctx)
 	if err != nil {
@@ -77,7 +77,7 @@ func (r *Reader) readCluster(ctx context.Context, regions map[string]*region, se
 	return nil
 }
 
-// startInName reads the start key in a region's name: table,start,id.encoded.
+// startInName parses the start key in a region's name: table,start,id.encoded.
 func startInName(l hbase.RegionLoad) string {
 	rest := l.Name[min(len(l.Name), len(l.Table)+1):]
 	if i := strings.LastIndexByte(rest, ','); i >= 0 {
@@ -113,7 +113,7 @@ func (r *Reader) readBrine(ctx context.Context, b Brine, s *Snapshot, regions ma
 	return nil
 }
 
-// rated adds the rate of a pipeline since it was last read.
+// rated adds the rate of a pipeline since the previous reading.
 func (r *Reader) rated(brine string, p Pipeline, seconds float64) pipeline {
 	if r.events == nil {
 		r.events = map[string]int64{}
@@ -127,8 +127,8 @@ func (r *Reader) rated(brine string, p Pipeline, seconds float64) pipeline {
 	return out
 }
 
-// addLoad joins what a brine reports of a region with what is known of it. Where the cluster is not asked, its numbers are those that the
-// brine had from it.
+// addLoad merges what a brine reports about a region with what is already known. If the cluster is not asked, it uses the cluster's numbers
+// that the brine has.
 func addLoad(regions map[string]*region, table string, l *skew.Load) {
 	r := regions[l.Region.Name]
 	if r == nil {

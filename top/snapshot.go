@@ -13,7 +13,7 @@ import (
 // Snapshot is the state of all brines and of the cluster at one moment.
 type Snapshot struct {
 	At       time.Time
-	Problems []string // of each brine or cluster that did not answer: which, and why
+	Problems []string // which brines, or the cluster, did not answer, and why
 
 	pipelines []pipeline
 	regions   []region
@@ -24,26 +24,26 @@ type Snapshot struct {
 // Pipeline is what a brine's admin port reports of one half of a pipeline. Counts are since its start.
 type Pipeline struct {
 	Name    string `json:"pipeline"` // pipeline.half
-	State   string `json:"state"`    // in one word
+	State   string `json:"state"`    // one word
 	Group   string `json:"group"`
 	Events  int64  `json:"events"` // settled
 	Lag     int64  `json:"lag"`    // offsets; −1 while unknown
 	Retries int64  `json:"retries"`
 	Dead    int64  `json:"dead_letters"`
-	Waiting string `json:"waiting,omitempty"` // why a partition makes no progress
+	Waiting string `json:"waiting,omitempty"` // the reason that a partition makes no progress
 	Limit   string `json:"limit,omitempty"`   // the step that holds up the others
 
-	Drain   *float64 `json:"drain_seconds,omitempty"` // until nothing is left; −1: it grows; nil: not known
-	Rate    *float64 `json:"rate,omitempty"`          // offsets a second that are settled, in about the last minute; nil: not known
-	Arrives *float64 `json:"arrives,omitempty"`       // offsets a second that come
+	Drain   *float64 `json:"drain_seconds,omitempty"` // until nothing is left; −1: the lag grows; nil: not known
+	Rate    *float64 `json:"rate,omitempty"`          // offsets settled per second, in about the last minute; nil: not known
+	Arrives *float64 `json:"arrives,omitempty"`       // offsets that arrive per second
 	Kept    *float64 `json:"retention_seconds,omitempty"`
 
 	Partitions int             `json:"partitions"`
-	RateLimit  float64         `json:"rate_limit,omitempty"` // records a second that its whole group is asked to keep to; 0: none
+	RateLimit  float64         `json:"rate_limit,omitempty"` // the limit of its whole group in records per second; 0: none
 	Time       pressure.Shares `json:"time,omitzero"`        // of the steps, in about the last minute
 
-	Members []Member `json:"members,omitempty"`         // of its group, if they were asked for
-	Unknown string   `json:"members_unknown,omitempty"` // why the brokers did not say who they are
+	Members []Member `json:"members,omitempty"`         // of its group, if requested
+	Unknown string   `json:"members_unknown,omitempty"` // the reason that the brokers did not report them
 }
 
 // Member is one of a group's members, as the brokers know it.
@@ -57,14 +57,14 @@ type Member struct {
 type pipeline struct {
 	Pipeline
 	brine string  // its admin port
-	rate  float64 // events a second
+	rate  float64 // events per second
 }
 
 // region is what brines and the cluster report of a region.
 type region struct {
 	name, table, server, start string
-	rows                       float64 // a second, written by the brines that are asked
-	reads, writes              float64 // a second, by all clients
+	rows                       float64 // per second, written by the brines that are asked
+	reads, writes              float64 // per second, by all clients
 	mb                         int64
 	hot                        bool
 }
@@ -83,7 +83,7 @@ func (s *Snapshot) addKeys(table, field string, all []skew.Heavy) {
 	}
 }
 
-// setRegions takes the regions in the order of their tables and start keys.
+// setRegions sets the regions in the order of their tables and start keys.
 func (s *Snapshot) setRegions(regions map[string]*region) {
 	for _, r := range regions {
 		s.regions = append(s.regions, *r)

@@ -8,14 +8,14 @@ import (
 	"brine/internal/term"
 )
 
-// View is what is shown of a snapshot, and how. Keys change it, drawing does not. It must not be used concurrently.
+// View is what is shown of a snapshot, and how. Keys change it, drawing does not. It is not safe for concurrent use.
 type View struct {
 	snap   Snapshot
 	mode   int
 	sorts  []sorting // by mode
 	scope  scope
 	filter string
-	typing bool // the filter
+	typing bool // the filter is being typed
 	cursor int
 	help   bool
 	frozen bool // new snapshots are not shown
@@ -23,10 +23,10 @@ type View struct {
 
 type sorting struct {
 	column   int
-	reversed bool // against the natural order: numbers from the largest, texts from A
+	reversed bool // opposite to the natural order: numbers from the largest, texts from A
 }
 
-// NewView returns a view of the mode with a key (p, t, r, s, k or h), of the lines that a filter such as "ROWS/S>1000 TABLE=scans" keeps.
+// NewView returns a view of the mode with a key (p, t, r, s, k or h), with the lines that match a filter such as "ROWS/S>1000 TABLE=scans".
 func NewView(mode, filter string) *View {
 	v := &View{filter: filter}
 	for _, m := range modes {
@@ -39,7 +39,7 @@ func NewView(mode, filter string) *View {
 const helpText = "p t r s k h: what to list   ← →: sort by   R: turn round   /: filter   enter: what it is made of   esc: back   space: " +
 	"stand still   q: quit"
 
-// press does what a key asks for, and reports whether it asks to quit.
+// press handles a key, and reports whether it quits.
 func (v *View) press(key string) (quit bool) {
 	if v.typing {
 		v.typeKey(key)
@@ -116,7 +116,7 @@ func (v *View) open() {
 	v.show(modes[v.mode].drill)
 }
 
-// lines returns those within scope and filter, sorted.
+// lines returns the lines within scope and filter, sorted.
 func (v *View) lines() []line {
 	m := &modes[v.mode]
 	keep := parseFilter(v.filter, m.columns)

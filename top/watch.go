@@ -9,7 +9,7 @@ import (
 	"brine/internal/term"
 )
 
-// Watch draws the view until a key quits it or ctx ends. It reads a snapshot every so often, beside the keys and one at a time.
+// Watch draws the view until a key quits it or ctx ends. It reads snapshots at intervals, concurrently with the keys and one at a time.
 func (v *View) Watch(ctx context.Context, screen tcell.Screen, every time.Duration, read func(context.Context, time.Time) Snapshot) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -1,4 +1,4 @@
-// Package display writes what forecast foretells for people: the split of a table, what collides, the capacity that it needs.
+// Package display prints a forecast for people: the split of a table, what collides, and the capacity that it needs.
 package display
 
 import (
@@ -14,7 +14,7 @@ import (
 	"brine/skew/display"
 )
 
-// Report writes the forecast of a table, whose keys are those given.
+// Report prints the forecast of a table with the given keys.
 func Report(out io.Writer, colours term.Paint, keys rowkey.Keys, r *forecast.Report) {
 	records, rows := term.Count(r.Records, "record"), term.Count(r.Rows, "row")
 	filtered := map[string]int64{}
@@ -53,10 +53,10 @@ func roughly(exact bool) string {
 	return "about "
 }
 
-// shownRegions is how many regions are listed; of more, those with the most rows.
+// shownRegions is the most regions that are listed; if there are more, those with the most rows are.
 const shownRegions = 64
 
-// printSplit draws what each region would take.
+// printSplit draws the share of each region.
 func printSplit(out io.Writer, colours term.Paint, keys rowkey.Keys, f *forecast.Report) {
 	regions := f.Split.Regions
 	largest := slices.MaxFunc(regions, func(a, b plan.Region) int { return a.Rows - b.Rows }).Rows
@@ -99,7 +99,7 @@ func spread(s plan.Split) string {
 
 var splitKinds = map[string]string{"boundaries": "on the key's own boundaries", "quantiles": "at the sample's quantiles"}
 
-// printProposed shows the split that would be better, or says that there is none.
+// printProposed prints the better split, or that there is none.
 func printProposed(out io.Writer, f *forecast.Report) {
 	if f.Proposed == nil {
 		return

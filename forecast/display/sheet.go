@@ -9,7 +9,7 @@ import (
 	"brine/plan"
 )
 
-// sheet shows the capacity that a table needs.
+// sheet prints the capacity that a table needs.
 func sheet(out io.Writer, f *plan.Forecast, s *plan.Sheet) {
 	w := term.Table{Out: out}
 	line := func(name, format string, args ...any) { w.Row("  "+name, fmt.Sprintf(format, args...)) }
