@@ -1,4 +1,4 @@
-// Package chaos is the runs that break real servers, and brine itself, and ask afterwards whether anything was lost: each is a package
+// Package chaos collects the runs that break real servers, and brine itself, and then check whether anything was lost. Each is a package
 // below, and shares its faults with the others in package fault.
 package chaos
 
@@ -8,7 +8,7 @@ import (
 	"brine/bench/chaos/pipeline"
 )
 
-// Command is its command line.
+// Command is the command line.
 type Command struct {
 	Pipeline pipeline.Command `cmd:"" help:"Break real Kafka, HBase and brine itself while events come in, and verify."`
 	HBase    hbase.Command    `cmd:"" name:"hbase" help:"Break a real HBase cluster under load, and count."`

@@ -1,7 +1,7 @@
 // Package console measures the web console in Chromium, which a script of its tests drives: first paint, sizes, frames, the heap of a page
-// that is left open, and what that costs the server. `make bench-console` runs it.
+// that is left open, and the cost to the server. `make bench-console` runs it.
 //
-// Chromium has no GPU here: frames are drawn by the processor, which the server beside it shares.
+// Chromium has no GPU here: the processor draws frames, and the server shares it.
 package console
 
 import (
@@ -15,13 +15,13 @@ import (
 	"brine/bench/measure"
 )
 
-// patience is for the whole script.
+// patience is the limit for the whole script.
 const patience = 10 * time.Minute
 
-// Command is its command line.
+// Command is the command line.
 type Command struct{}
 
-// measured is what the script prints: of what varies, each time that it was measured.
+// measured is the output of the script. For what varies, it has each measurement.
 type measured struct {
 	Chromium  string    `json:"chromium"`
 	Shell     float64   `json:"shell_kb"`
@@ -35,7 +35,7 @@ type measured struct {
 	Idle      struct {
 		Open    []float64 `json:"open"`
 		Without []float64 `json:"without"`
-		Again   []float64 `json:"again"` // without, once more
+		Again   []float64 `json:"again"` // without, a second time
 	} `json:"idle_percent"`
 }
 
@@ -66,7 +66,7 @@ func run(ctx context.Context) error {
 	return report.Finish(text(report, &m))
 }
 
-// complete refuses what lacks a measurement: nothing would keep every target.
+// complete returns an error if a measurement is missing: without values, every target would be met.
 func (m *measured) complete() error {
 	for name, list := range map[string][]float64{"first_visits_ms": m.First, "second_visits_ms": m.Second, "panning_fps": m.Panning,
 		"scrolling_fps": m.Scrolling, "grown_mib": m.Grown, "idle_percent.open": m.Idle.Open, "idle_percent.without": m.Idle.Without,
@@ -92,7 +92,7 @@ func targets(m *measured) []measure.Target {
 	}
 }
 
-// text is the section of the page.
+// text returns the section of the page.
 func text(r *measure.Report, m *measured) string {
 	return fmt.Sprintf("%s Chromium %s without a GPU, brine dev beside it. A visit is from the navigation until the frame "+
 		"that shows the pipelines, "+

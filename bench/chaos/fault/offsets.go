@@ -12,22 +12,22 @@ import (
 const (
 	Ask = 500 * time.Millisecond // how often the broker is asked for offsets
 
-	partitions = 8 // of a topic that brine publish makes
+	partitions = 8 // of a topic that brine publish creates
 )
 
-// Offsets are of one partition.
+// Offsets are the offsets of one partition.
 type Offsets struct {
-	Committed []int64 // by each group; 0 if nothing is
-	End       int64   // that of the next record
+	Committed []int64 // by each group; 0 if it has committed nothing
+	End       int64   // offset of the next record
 }
 
-// Brokers makes a client that asks a broker for offsets.
+// Brokers returns a client that asks a broker for offsets.
 func Brokers(broker string) *offsets.Client {
 	return offsets.Open(ingest.Kafka{Brokers: []string{broker}}, 5*time.Second)
 }
 
-// OffsetsOf asks the broker how far groups are in a topic that brine publish has made: for what they have committed first, and then for
-// the ends, so that none is ahead. An answer is whole: as long as one partition's is an error, so is this.
+// OffsetsOf asks the broker how far groups are in a topic that brine publish created: first for their commits and then for the ends, so
+// that no commit is ahead. If the answer for any partition is an error, OffsetsOf returns an error.
 func OffsetsOf(ctx context.Context, client *offsets.Client, topic string, groups ...string) ([partitions]Offsets, error) {
 	var all [partitions]Offsets
 	for _, group := range groups {

@@ -9,26 +9,26 @@ import (
 	"time"
 )
 
-// Kind is one way of breaking something.
+// Kind is one way to break something.
 type Kind struct {
 	Times int // in the whole plan
 	Do    func(*Scene) error
 }
 
-// Kinds are all of them by name.
+// Kinds are all kinds by name.
 type Kinds map[string]Kind
 
-// Fault is one that was played, and what came of it.
+// Fault is a fault that was played, with its result.
 type Fault struct {
 	Kind   string
 	Hits   string
 	Failed string    // why it could not be played; it does not count then
-	At     float64   // s since the first could have come
-	Took   float64   // s until all had recovered, and what was killed was back
+	At     float64   // s since faults could first come
+	Took   float64   // s until everything had recovered, and what was killed was back
 	Began  time.Time `json:"-"`
 }
 
-// Plan is every kind as often as it is to come, in an order of the seed's.
+// Plan returns every kind as often as it is to come, in an order that the seed determines.
 func (k Kinds) Plan(seed uint64) []string {
 	var all []string
 	for _, name := range k.Names() {
@@ -39,7 +39,7 @@ func (k Kinds) Plan(seed uint64) []string {
 	return all
 }
 
-// Parse reads the kinds between commas.
+// Parse parses kinds separated by commas.
 func (k Kinds) Parse(list string) (all []string, err error) {
 	for name := range strings.SplitSeq(list, ",") {
 		name = strings.TrimSpace(name)
@@ -51,5 +51,5 @@ func (k Kinds) Parse(list string) (all []string, err error) {
 	return all, nil
 }
 
-// Names are those of the kinds, in order.
+// Names returns the names of the kinds, sorted.
 func (k Kinds) Names() []string { return slices.Sorted(maps.Keys(k)) }

@@ -21,10 +21,10 @@ const (
 	Broker    = "kafka"
 )
 
-// RegionServers are the cluster's too.
+// RegionServers are the cluster's region servers.
 var RegionServers = []string{"regionserver1", "regionserver2"}
 
-// Processes are the cluster's, by name.
+// Processes are the cluster's processes, by name.
 type Processes struct{ *measure.Cluster }
 
 // Signal sends a process a signal.
@@ -39,7 +39,7 @@ func (p Processes) Signal(name string, s syscall.Signal) error {
 	return nil
 }
 
-// Kill ends processes as a power cut would, all at one moment.
+// Kill ends processes as a power failure would, all at once.
 func (p Processes) Kill(names ...string) error {
 	for _, name := range names {
 		if err := p.Signal(name, syscall.SIGKILL); err != nil {
@@ -49,8 +49,8 @@ func (p Processes) Kill(names ...string) error {
 	return nil
 }
 
-// Up starts processes again that have ended. On a busy machine one may not be ready in time, or end while it starts: it then tries once
-// more.
+// Up restarts processes that have ended. On a busy machine, a process may not be ready in time, or may end while it starts: Up then retries
+// once.
 func (p Processes) Up(ctx context.Context, names ...string) error {
 	err := p.Cluster.Up(ctx, names...)
 	if err != nil && ctx.Err() == nil {
@@ -60,7 +60,7 @@ func (p Processes) Up(ctx context.Context, names ...string) error {
 	return err
 }
 
-// KillFor ends a process and starts it again a while later.
+// KillFor kills a process and restarts it a while later.
 func (p Processes) KillFor(ctx context.Context, name string, d time.Duration) error {
 	if err := p.Kill(name); err != nil {
 		return err
@@ -90,16 +90,16 @@ func (p Processes) Gone(ctx context.Context, name string) error {
 
 func ended(pid int) bool {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	return err != nil || strings.Contains(string(stat), ") Z ") // though nobody has asked how
+	return err != nil || strings.Contains(string(stat), ") Z ") // even if nobody has waited for it
 }
 
-// Revive starts processes again that have ended by themselves, as a region server does that a busy machine has cost its session with
-// ZooKeeper: all at once, since a master that starts waits for region servers.
+// Revive restarts processes that have ended by themselves, such as a region server that lost its ZooKeeper session on a busy machine. It
+// restarts all of them at once, because a starting master waits for region servers.
 func (p Processes) Revive(ctx context.Context, names ...string) {
 	var gone []string
 	for _, name := range names {
 		pid, err := p.PID(name)
-		if errors.Is(err, fs.ErrNotExist) || err == nil && ended(pid) { // the first after a start that was cut short
+		if errors.Is(err, fs.ErrNotExist) || err == nil && ended(pid) { // the first after an interrupted start
 			gone = append(gone, name)
 		}
 	}
@@ -112,7 +112,7 @@ func (p Processes) Revive(ctx context.Context, names ...string) {
 	}
 }
 
-// RegionServer is a region server's host:port.
+// RegionServer returns a region server's host:port.
 func (p Processes) RegionServer(name string) (string, error) {
 	port, err := os.ReadFile(p.Path("run/" + name + "/ports"))
 	if err != nil {
@@ -124,7 +124,7 @@ func (p Processes) RegionServer(name string) (string, error) {
 	return "localhost:" + strings.TrimSpace(string(port)), nil
 }
 
-// Jars is the folder of deploy/devcluster/lib on whose jars a process runs: it says of which release the process is.
+// Jars returns the folder of deploy/devcluster/lib whose jars a process runs, which identifies its release.
 func (p Processes) Jars(name string) (string, error) {
 	pid, err := p.PID(name)
 	if err != nil {
@@ -142,7 +142,7 @@ func (p Processes) Jars(name string) (string, error) {
 	return folder, nil
 }
 
-// Until asks again and again, until it is so or ctx ends.
+// Until polls so until it returns true or ctx is done.
 func Until(ctx context.Context, so func() bool) error {
 	for !so() {
 		if err := Pause(ctx, Poll); err != nil {

@@ -12,7 +12,7 @@ import (
 // Split splits a region in two.
 func (s *Scene) Split() error { return s.anyOf(s.splitOne) }
 
-// Merge makes one of two regions.
+// Merge merges two regions.
 func (s *Scene) Merge() error { return s.anyOf(s.mergeTwo) }
 
 func (s *Scene) splitOne() error {
@@ -41,7 +41,7 @@ func (s *Scene) Move() error {
 		return err
 	}
 	s.Hits("[%s, %s) from %s", all[i].Start, all[i].End, s.name(all[i].Server))
-	for range 5 { // a master that has not seen the other server yet, just back, leaves the region where it is
+	for range 5 { // a master that has not yet seen the other server, just back, leaves the region where it is
 		if err := s.Admin.MoveRegion(s.Ctx, all[i], ""); err != nil {
 			return err
 		}
@@ -55,7 +55,7 @@ func (s *Scene) Move() error {
 	return errors.New("the master did not move it")
 }
 
-// moved are those of some regions that are on another server by now.
+// moved returns those of some regions that are now on another server.
 func (s *Scene) moved(before []hbase.Region) (out []hbase.Region) {
 	for _, r := range s.Watch.Regions() {
 		if i := slices.IndexFunc(before, func(o hbase.Region) bool { return o.Encoded == r.Encoded }); i >= 0 && before[i].Server != r.Server {
@@ -65,7 +65,7 @@ func (s *Scene) moved(before []hbase.Region) (out []hbase.Region) {
 	return out
 }
 
-// Disable takes a table away for a moment.
+// Disable disables a table for a moment.
 func (s *Scene) Disable() error {
 	table := s.table()
 	s.Hits("%s for %v", table, down)
@@ -73,7 +73,7 @@ func (s *Scene) Disable() error {
 	if err == nil {
 		err = Pause(s.Ctx, down)
 	}
-	return errors.Join(err, s.Admin.EnableTable(s.Ctx, table)) // also when nobody knows whether it was disabled
+	return errors.Join(err, s.Admin.EnableTable(s.Ctx, table)) // also if it is unknown whether it was disabled
 }
 
 // Compact flushes and compacts a table.
@@ -86,7 +86,7 @@ func (s *Scene) Compact() error {
 	return s.Admin.CompactTable(s.Ctx, table, true)
 }
 
-// Balance lets the master spread the regions again, which faults before have driven onto one server.
+// Balance makes the master spread the regions again, which earlier faults have driven onto one server.
 func (s *Scene) Balance() error {
 	before := s.Watch.Regions()
 	for _, on := range []bool{false, true} {
@@ -97,15 +97,15 @@ func (s *Scene) Balance() error {
 	if err := s.balance(); err != nil {
 		return err
 	}
-	if err := Pause(s.Ctx, down); err != nil { // it moves them one after another
+	if err := Pause(s.Ctx, down); err != nil { // it moves them one by one
 		return err
 	}
 	s.Hits("%d regions moved", len(s.moved(before)))
 	return nil
 }
 
-// balance has the master spread the regions. It answers when the last of them has moved, on a busy machine minutes later: who asks again
-// meanwhile waits behind that, so it is asked once, and the watch sees when all are open.
+// balance makes the master spread the regions. The master answers once the last of them has moved, which takes minutes on a busy machine,
+// and further requests wait behind that. So balance asks only once, and the watch sees when all are open.
 func (s *Scene) balance() error {
 	_, err := s.Admin.Balance(hbase.WithCallOptions(s.Ctx, hbase.CallOptions{Retries: -1}))
 	if errors.Is(err, context.DeadlineExceeded) && s.Ctx.Err() == nil {

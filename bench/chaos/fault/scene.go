@@ -12,13 +12,12 @@ import (
 )
 
 const (
-	down   = 2 * time.Second  // how long a table is disabled, or a process of the cluster's head stays away
+	down   = 2 * time.Second  // how long a table is disabled, or a process at the head of the cluster is away
 	frozen = 30 * time.Second // how long a server hangs
-	alone  = time.Minute      // how long one that is held for dead may take to end, and the others to open its regions
+	alone  = time.Minute      // how long a server that counts as dead may take to end, and the others to open its regions
 )
 
-// Scene is where one fault plays. Its methods that are faults return when the cluster has been asked to heal; whether it has is for
-// the watch to see.
+// Scene is the setting of one fault. Its fault methods return once the cluster has been asked to heal; the watch sees whether it has.
 type Scene struct {
 	Ctx    context.Context
 	Random *rand.Rand
@@ -27,20 +26,20 @@ type Scene struct {
 	Watch  *Watch
 	Fault  *Fault
 	Middle func(hbase.Region) []byte          // a row at which a region can be split; nil: there is none
-	Client func(connect string) hbase.Options // of clients that a fault opens itself
+	Client func(connect string) hbase.Options // options of clients that a fault opens itself
 }
 
-// Play plays a fault, and notes why it could not be.
+// Play plays a fault, and records an error if it could not.
 func (s *Scene) Play(k Kind) {
 	if err := k.Do(s); err != nil {
 		s.Fault.Failed = err.Error()
 	}
 }
 
-// Hits notes what the fault hits.
+// Hits records what the fault hits.
 func (s *Scene) Hits(format string, args ...any) { s.Fault.Hits = fmt.Sprintf(format, args...) }
 
-// pick is any of the regions that are good for something.
+// pick returns a random region among those that are good.
 func (s *Scene) pick(good func(i int, all []hbase.Region) bool) (int, []hbase.Region, error) {
 	all := s.Watch.Regions()
 	var choice []int
@@ -55,11 +54,11 @@ func (s *Scene) pick(good func(i int, all []hbase.Region) bool) (int, []hbase.Re
 	return choice[s.Random.IntN(len(choice))], all, nil
 }
 
-// table is any of them.
+// table returns a random table.
 func (s *Scene) table() string { return s.Watch.tables[s.Random.IntN(len(s.Watch.tables))] }
 
-// anyOf tries it again, with other regions, when the master will not: those that were split or merged a moment ago have to be
-// compacted first, and the watch may not know them yet.
+// anyOf retries with other regions if the master refuses: regions that were just split or merged must be compacted first, and the watch may
+// not know them yet.
 func (s *Scene) anyOf(once func() error) (err error) {
 	for range 6 {
 		if err = once(); err == nil || Pause(s.Ctx, time.Second) != nil {
@@ -69,8 +68,8 @@ func (s *Scene) anyOf(once func() error) (err error) {
 	return err
 }
 
-// Settled waits until the cluster is whole after a moment. Processes of HBase that have ended by themselves are started again, except
-// those that are named.
+// Settled waits until the cluster was seen to be whole after a time. It restarts processes of HBase that have ended by themselves, except
+// for the named ones.
 func (s *Scene) Settled(after time.Time, but ...string) error {
 	all := append([]string{ZooKeeper, Master}, RegionServers...)
 	all = slices.DeleteFunc(all, func(name string) bool { return slices.Contains(but, name) })
@@ -80,7 +79,7 @@ func (s *Scene) Settled(after time.Time, but ...string) error {
 	})
 }
 
-// Whole reports whether hbase:meta showed every region open after a moment.
+// Whole reports whether hbase:meta showed every region open after a time.
 func (s *Scene) Whole(after time.Time) bool {
 	_, ok := s.Watch.Recovered(after)
 	return ok

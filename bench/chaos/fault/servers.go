@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// victim is the region server with the most regions of the table.
+// victim returns the region server with the most regions of the table.
 func (s *Scene) victim() (name, addr string, err error) {
 	most := -1
 	for _, candidate := range RegionServers {
@@ -39,7 +39,7 @@ func (s *Scene) name(addr string) string {
 	return addr
 }
 
-// KillServer ends the region server with the most regions. It starts the server again only when its regions are open elsewhere.
+// KillServer kills the region server with the most regions. It restarts the server only once its regions are open elsewhere.
 func (s *Scene) KillServer() error {
 	name, addr, err := s.victim()
 	if err != nil {
@@ -52,7 +52,7 @@ func (s *Scene) KillServer() error {
 	return s.back(name)
 }
 
-// back waits for the regions of a dead server to be open elsewhere, and starts it again; without them when the others do not cope.
+// back waits until the regions of a dead server are open elsewhere, and restarts it; it restarts it without that if the others do not cope.
 func (s *Scene) back(name string) error {
 	waiting := *s
 	var cancel context.CancelFunc
@@ -64,7 +64,7 @@ func (s *Scene) back(name string) error {
 	return s.Procs.Up(s.Ctx, name)
 }
 
-// FreezeServer freezes it until the master holds it for dead.
+// FreezeServer freezes the same server until the master takes it for dead.
 func (s *Scene) FreezeServer() error {
 	name, addr, err := s.victim()
 	if err != nil {
@@ -83,7 +83,8 @@ func (s *Scene) FreezeServer() error {
 	return s.back(name)
 }
 
-// ends waits for a server that the master holds for dead: when it learns that, it ends itself. One that hangs while it does is killed.
+// ends waits for the end of a server that the master takes for dead: the server ends itself when it learns that. If it hangs in the
+// meantime, it is killed.
 func (s *Scene) ends(name string) error {
 	waiting, cancel := context.WithTimeout(s.Ctx, alone)
 	defer cancel()
@@ -94,8 +95,8 @@ func (s *Scene) ends(name string) error {
 	return s.Procs.Kill(name)
 }
 
-// Upgrade ends a process as an operator does, a region server when its regions are elsewhere, and starts it as the release that the cluster
-// is set to by then.
+// Upgrade ends a process as an operator does, a region server once its regions are elsewhere, and starts it as the release to which the
+// cluster is now set.
 func (s *Scene) Upgrade(name string) error {
 	s.Hits("%s", name)
 	if name == Master {
@@ -118,12 +119,12 @@ func (s *Scene) Upgrade(name string) error {
 	return s.balance()
 }
 
-// stop ends a process of HBase by SIGTERM, and waits for its end.
+// stop ends a process of HBase with SIGTERM, and waits for its end.
 func (s *Scene) stop(name string) error {
 	return errors.Join(s.Procs.Signal(name, syscall.SIGTERM), s.ends(name))
 }
 
-// drain moves the regions of the watched tables from a region server to another one, and says how many.
+// drain moves the regions of the watched tables from a region server to another one, and returns their number.
 func (s *Scene) drain(name string) (moved int, err error) {
 	addr, err := s.Procs.RegionServer(name)
 	if err != nil {
@@ -149,25 +150,25 @@ func (s *Scene) drain(name string) (moved int, err error) {
 	return moved, err
 }
 
-// KillMaster ends the master.
+// KillMaster kills the master.
 func (s *Scene) KillMaster() error {
 	s.Hits("for %v", down)
 	return s.Procs.KillFor(s.Ctx, Master, down)
 }
 
-// FreezeMaster freezes the master for less than its session lasts.
+// FreezeMaster freezes the master for less than its session timeout.
 func (s *Scene) FreezeMaster() error {
 	s.Hits("for %v", 2*down)
 	return s.Procs.FreezeFor(s.Ctx, Master, 2*down)
 }
 
-// KillZooKeeper ends ZooKeeper.
+// KillZooKeeper kills ZooKeeper.
 func (s *Scene) KillZooKeeper() error {
 	s.Hits("for %v", down)
 	return s.Procs.KillFor(s.Ctx, ZooKeeper, down)
 }
 
-// KillAll ends the master and all region servers at one moment.
+// KillAll kills the master and all region servers at once.
 func (s *Scene) KillAll() error {
 	all := append([]string{Master}, RegionServers...)
 	s.Hits("master and both region servers")

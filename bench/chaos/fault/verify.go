@@ -12,10 +12,10 @@ import (
 	"brine/verify"
 )
 
-// differs is brine verify's exit code when it has found something.
+// differs is brine verify's exit code if it found differences.
 const differs = 7
 
-// Verdict is what brine verify says of tables and indexes as a whole.
+// Verdict is what brine verify reports about all tables and indexes.
 type Verdict struct {
 	Result   string            `json:"result"`
 	Problems int64             `json:"problems"`
@@ -27,7 +27,7 @@ type Verdict struct {
 	PeakMiB  float64           `json:"peak_mib"`
 }
 
-// Verified is a table or an index.
+// Verified is the verdict on one table or index.
 type Verified struct {
 	Table string                `json:"table,omitempty"`
 	Index string                `json:"index,omitempty"`
@@ -36,7 +36,7 @@ type Verified struct {
 	Found map[verify.Kind]int64 `json:"found"`
 }
 
-// Verify lets brine, by a command that ends in its JSON, hold topics against tables and indexes. It prints what is found.
+// Verify runs brine with a command that compares topics with tables and indexes and prints JSON. It prints the findings.
 func Verify(cmd *exec.Cmd) (v Verdict, err error) {
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
@@ -67,7 +67,7 @@ func Verify(cmd *exec.Cmd) (v Verdict, err error) {
 	return v, nil
 }
 
-// Found is how much of a kind there is, in all tables and indexes.
+// Found returns the number of findings of a kind in all tables and indexes.
 func (v *Verdict) Found(kind verify.Kind) (n int64) {
 	if kind == verify.Lost {
 		return v.Lost
@@ -78,7 +78,7 @@ func (v *Verdict) Found(kind verify.Kind) (n int64) {
 	return n
 }
 
-// Count is how many rows, or documents, are expected.
+// Count returns the number of expected rows, or documents.
 func (v *Verdict) Count(documents bool) (n int64) {
 	for _, t := range v.Tables {
 		if documents == (t.Index != "") {

@@ -10,32 +10,31 @@ import (
 	"brine/hbase"
 )
 
-// Poll is how often is asked whether something is so.
+// Poll is the interval between two polls of a condition.
 const Poll = 100 * time.Millisecond
 
 const answer = 500 * time.Millisecond
 
-// Slot is a part of a table: its rows from a key up to another, an empty one being the table's end.
+// Slot is a part of a table: its rows from a key up to another. An empty end means the end of the table.
 type Slot struct {
 	Table    string
 	From, To []byte
 }
 
-// Watch asks hbase:meta, again and again, where the slots' regions are, with a client that is not the load's. So it shows how long
-// the cluster itself takes to recover. Each question, one a table, may take half a second and is then asked again: no back-off of a
-// client's is in it.
+// Watch polls hbase:meta for the locations of the slots' regions, with a client other than the load's. So it shows how long the cluster
+// itself takes to recover. Each request, one per table, may take half a second and is then repeated, so no client backoff is included.
 type Watch struct {
 	admin  *hbase.Client
 	slots  []Slot
 	tables []string
-	Stop   func() // ends the questions, and waits
+	Stop   func() // stops the polling, and waits
 
 	mu       sync.Mutex
-	dead     map[instance]bool // what was killed, or hangs
-	since    []time.Time       // when the slot's regions came to be open on living servers; zero: they are not
-	regions  []hbase.Region    // of all tables, at the last question
-	asked    time.Time         // when that was sent
-	silences int               // questions without an answer, one after another
+	dead     map[instance]bool // servers that were killed or hang
+	since    []time.Time       // since when the slot's regions are open on live servers; zero: they are not
+	regions  []hbase.Region    // of all tables, at the last request
+	asked    time.Time         // time of that request
+	silences int               // consecutive requests without an answer
 }
 
 // instance is one life of a region server.
@@ -44,7 +43,7 @@ type instance struct {
 	startCode int64
 }
 
-// StartWatch begins to ask. Slots of one table stand side by side.
+// StartWatch starts polling. The slots of one table must be adjacent.
 func StartWatch(ctx context.Context, admin *hbase.Client, slots []Slot) *Watch {
 	w := &Watch{admin: admin, slots: slots, since: make([]time.Time, len(slots)), dead: make(map[instance]bool)}
 	for i, s := range slots {
@@ -95,7 +94,7 @@ func (w *Watch) ask(ctx context.Context) {
 	}
 }
 
-// open reports whether all regions of a slot are open on servers that live. w.mu is held.
+// open reports whether all regions of a slot are open on live servers. The caller holds w.mu.
 func (w *Watch) open(s *Slot) bool {
 	some := false
 	for _, r := range w.regions {
@@ -110,7 +109,7 @@ func (w *Watch) open(s *Slot) bool {
 	return some
 }
 
-// Died notes that all regions which are on these servers now have to go elsewhere, or to their next lives.
+// Died records that all regions that are now on these servers have to move elsewhere, or to the servers' next lives.
 func (w *Watch) Died(addrs ...string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -124,7 +123,7 @@ func (w *Watch) Died(addrs ...string) {
 	clear(w.since)
 }
 
-// Recovered returns when each slot was open again, once all are, by a question sent after a moment.
+// Recovered returns when each slot was open again, once all are, according to a request sent after a time.
 func (w *Watch) Recovered(after time.Time) (since []time.Time, ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -139,7 +138,7 @@ func (w *Watch) Recovered(after time.Time) (since []time.Time, ok bool) {
 	return append(since, w.since...), true
 }
 
-// Regions returns those of all tables as they were at the last answer, each table's in the order of their keys.
+// Regions returns the regions of all tables as of the last answer, those of each table in key order.
 func (w *Watch) Regions() []hbase.Region {
 	w.mu.Lock()
 	defer w.mu.Unlock()

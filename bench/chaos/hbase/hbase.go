@@ -1,15 +1,15 @@
-// Package hbase writes to a real HBase at a constant rate, and reads, while it breaks that HBase, or upgrades it, and then counts: every
-// acknowledged mutation must be there, none twice, those of one row in the order given. `make chaos-hbase`, `make chaos-hbase-secure` and
-// `make upgrade-hbase` run it.
+// Package hbase writes to a real HBase at a constant rate, and reads, while it breaks or upgrades that HBase. Then it counts: every
+// acknowledged mutation must be there, none twice, and those of a row in the order in which they were given. `make chaos-hbase`, `make
+// chaos-hbase-secure` and `make upgrade-hbase` run it.
 //
-// The cluster is this run's alone: ZooKeeper, a master and two region servers, each a process that is killed, stopped and started by
-// its own id, and all of which end with the run, also when it fails or is interrupted. The faults come one after another, in an order
-// that the seed decides; the next one waits until the cluster and every part of the load have recovered from the last.
+// The cluster belongs to this run alone: ZooKeeper, a master and two region servers, each a process that is killed, stopped and started by
+// its own id. They all end with the run, even if it fails or is interrupted. The faults come one after another, in an order that the seed
+// determines; the next one waits until the cluster and every part of the load have recovered from the last.
 //
-// Read kinds.go and package fault (which faults, and what each does), masterless.go (what else the master's death is held against),
-// setting.go (which cluster: as it comes, one that wants TLS and tickets, or one that is upgraded; secure.go), load.go, reads.go and
-// stalls.go (how long the load stood still), model.go and verify.go (what must be in the table), report.go (what is reported).
-// It ends with a line per target, `name value target ok|short`, and exits with 1 when one is short.
+// Read kinds.go and package fault (which faults, and what each does), masterless.go (what else is tested when the master dies), setting.go
+// (which cluster: as it comes, one that requires TLS and tickets, or one that is upgraded; secure.go), load.go, reads.go and stalls.go (how
+// long the load stalled), model.go and verify.go (what must be in the table), report.go (what is reported). It ends with a line per target,
+// `name value target ok|short`, and exits with 1 if any is short.
 package hbase
 
 import (
@@ -21,7 +21,7 @@ import (
 	"brine/bench/measure"
 )
 
-// Command is its command line.
+// Command is the command line.
 type Command struct {
 	Seed   uint64        `default:"${seed}" help:"Decides the order of the faults and what they hit."`
 	Rate   int           `default:"2000" help:"Mutations per second."`
@@ -43,7 +43,7 @@ func (c *Command) Run(ctx context.Context) error {
 }
 
 func (r *run) main(ctx context.Context, only string) (err error) {
-	ctx, cancel := context.WithTimeout(ctx, r.limit+2*patience) // for a last fault that does not heal, and a load that does not end
+	ctx, cancel := context.WithTimeout(ctx, r.limit+2*patience) // allows for a last fault that does not heal, and a load that does not end
 	defer cancel()
 	if r.order, err = r.plan(only, r.Seed); err != nil {
 		return err

@@ -22,7 +22,7 @@ var kinds = fault.Kinds{
 	"kill zookeeper":  {Times: 2, Do: (*fault.Scene).KillZooKeeper},
 }
 
-// upgrades are the processes of HBase that have a release of their own, in the order in which they change it.
+// upgrades are the processes of HBase that have their own release, in the order in which they are upgraded.
 var upgrades = fault.Kinds{
 	"upgrade " + fault.Master:           {Times: 1, Do: upgrade(fault.Master)},
 	"upgrade " + fault.RegionServers[0]: {Times: 1, Do: upgrade(fault.RegionServers[0])},
@@ -33,7 +33,7 @@ func upgrade(name string) func(*fault.Scene) error {
 	return func(s *fault.Scene) error { return s.Upgrade(name) }
 }
 
-// watched are the table's slots, as the watch sees them.
+// watched returns the table's slots for the watch.
 func watched() (all []fault.Slot) {
 	for slot := range slots {
 		all = append(all, fault.Slot{Table: table, From: []byte{byte('0' + slot)}, To: []byte{byte('0' + slot + 1)}})
@@ -41,7 +41,7 @@ func watched() (all []fault.Slot) {
 	return all
 }
 
-// middle is the row in the middle of a region's rows, if it has more than one.
+// middle returns the middle row of a region, if it has more than one.
 func middle(r hbase.Region) []byte {
 	var in [][]byte
 	for slot := range slots {

@@ -11,12 +11,12 @@ import (
 )
 
 const (
-	tick = 40 * time.Millisecond // between two batches of one slot
-	hot  = 20                    // rows of a slot that are written at one time; the window goes on by a row a second
+	tick = 40 * time.Millisecond // between two batches to a slot
+	hot  = 20                    // number of rows of a slot that are written at a time; the window advances by a row per second
 )
 
-// load writes to every slot at a constant rate, each batch a flight of its own, as many as it takes. While the client has no room
-// it waits, and does not catch up afterwards. Beside that it reads what it writes.
+// load writes to every slot at a constant rate, each batch as a flight, however many are pending. While the client has no room it waits,
+// and does not catch up afterwards. At the same time it reads what it writes.
 type load struct {
 	client *hbase.Client
 	model  *model
@@ -25,11 +25,11 @@ type load struct {
 	rate   int
 	seed   uint64
 
-	highest atomic.Int64 // bytes in the client's memory
+	highest atomic.Int64 // most bytes in the client's memory
 	retried sync.Map     // reason → *atomic.Int64, mutations sent again
 }
 
-// hooks are the client's hooks that the load uses.
+// hooks returns the client's hooks that the load uses.
 func (l *load) hooks() hbase.Hooks {
 	return hbase.Hooks{
 		Buffered: func(i hbase.BufferedInfo) {
@@ -44,7 +44,7 @@ func (l *load) hooks() hbase.Hooks {
 	}
 }
 
-// run writes until ctx ends, and then waits for all that it has submitted, for as long as patience lasts.
+// run writes until ctx is done, and then waits for everything that it has submitted until patience is done.
 func (l *load) run(ctx, patience context.Context) {
 	var all sync.WaitGroup
 	for slot := range slots {
@@ -67,7 +67,7 @@ func (l *load) write(ctx, patience context.Context, slot int, all *sync.WaitGrou
 		}
 		b := hbase.NewBatch(table)
 		marks := make([]mark, 0, 2*pairs)
-		for range pairs { // two mutations of a row, one behind the other, and likely more of it on their way
+		for range pairs { // two consecutive mutations of a row, with more probably pending
 			row := hotRow(ticks, random)
 			marks = append(marks, l.model.give(b, slot, row), l.model.give(b, slot, row))
 		}
@@ -76,16 +76,16 @@ func (l *load) write(ctx, patience context.Context, slot int, all *sync.WaitGrou
 	}
 }
 
-// hotRow is a row that is written some ticks after the beginning.
+// hotRow returns a row that is written so many ticks after the beginning.
 func hotRow(ticks int, random *rand.Rand) int {
 	return (ticks*int(tick/time.Millisecond)/1000 + random.IntN(hot)) % rowsPerSlot
 }
 
-// land waits for a flight. Only what was acknowledged moves the slot on.
+// land waits for a flight. Only acknowledgements count for the slot.
 func (l *load) land(ctx context.Context, slot int, f *hbase.Flight, marks []mark) {
 	failed, err := f.Wait(ctx)
 	if err != nil {
-		return // all of it stays given
+		return // the fate of all mutations stays given
 	}
 	l.model.settle(marks, failed)
 	if len(failed) < len(marks) {
@@ -93,7 +93,7 @@ func (l *load) land(ctx context.Context, slot int, f *hbase.Flight, marks []mark
 	}
 }
 
-// retries is how many mutations were sent again so far, by reason.
+// retries returns the number of mutations sent again so far, by reason.
 func (l *load) retries() map[string]int64 {
 	out := make(map[string]int64)
 	l.retried.Range(func(reason, n any) bool {

@@ -11,10 +11,11 @@ import (
 	"brine/hbase"
 )
 
-// aside is the table of what is written beside the load, which knows all that is in its own.
+// aside is the table for writes other than the load's, which knows everything in its own table.
 const aside = "chaos_aside"
 
-// killMaster ends the master. While it is away new clients, given the region servers or ZooKeeper, have to open, write and read.
+// killMaster kills the master. While it is away, new clients that are given the region servers or ZooKeeper must be able to open, write and
+// read.
 func killMaster(s *fault.Scene) error {
 	ways, err := waysIn(s.Procs)
 	if err != nil {
@@ -32,7 +33,7 @@ func killMaster(s *fault.Scene) error {
 	return errors.Join(err, s.Procs.Up(s.Ctx, fault.Master))
 }
 
-// waysIn are the addresses by which the cluster is found without its master.
+// waysIn returns the addresses by which the cluster is found without its master.
 func waysIn(p fault.Processes) ([]string, error) {
 	zooKeeper, err := p.Address("BRINE_REAL_HBASE_ZK")
 	if err != nil {
@@ -49,9 +50,9 @@ func waysIn(p fault.Processes) ([]string, error) {
 	return []string{"rpc://" + strings.Join(servers, ","), zooKeeper}, nil
 }
 
-const masterless = 30 * time.Second // for all that one client does
+const masterless = 30 * time.Second // for everything that one client does
 
-// worksWithoutMaster opens a client, which has to see that there is no master, and writes a row and reads it all the same.
+// worksWithoutMaster opens a client, which must notice that there is no master, and writes and reads a row all the same.
 func worksWithoutMaster(ctx context.Context, o hbase.Options) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, masterless)
 	defer cancel()

@@ -14,20 +14,20 @@ const (
 	table       = "chaos"
 	slots       = 8    // regions of the new table
 	rowsPerSlot = 1000 // a row's key is its slot and its number
-	tie         = 4    // this many mutations of a row, one after another, write one cell at one timestamp
+	tie         = 4    // so many consecutive mutations of a row write one cell at one timestamp
 )
 
-// The n-th mutation of a row writes three cells into the family e:
+// The n-th mutation of a row writes three cells to the family e:
 //
-//	v @ n      n and a digest of row and n: which mutations are there
-//	d @ n      the digest again and again: the other cells of a mutation are there when v is
-//	o @ n/tie  n: of mutations that write at one timestamp the one that was given last must win
+//	v @ n      n and a digest of row and n: shows which mutations are there
+//	d @ n      the digest repeated: the other cells of a mutation must be there if v is
+//	o @ n/tie  n: of mutations that write at one timestamp, the last one given must win
 var (
 	family               = []byte("e")
 	version, data, order = []byte("v"), []byte("d"), []byte("o")
 )
 
-// fate is what is known of a mutation.
+// fate is what is known about a mutation.
 type fate byte
 
 const (
@@ -36,7 +36,7 @@ const (
 	refused                  // given up with an error: it may be there
 )
 
-// row is what one row was given: mutation n is fates[n-1]. The model's mutex guards it.
+// row is the mutations of one row: the fate of mutation n is fates[n-1]. The model's mutex guards it.
 type row struct{ fates []fate }
 
 // model is what must be in the table.
@@ -46,7 +46,7 @@ type model struct {
 	refused int
 }
 
-// mark names one mutation.
+// mark identifies one mutation.
 type mark struct{ slot, row, n int }
 
 func key(slot, row int) []byte { return fmt.Appendf(nil, "%d-%04d", slot, row) }
@@ -66,7 +66,7 @@ func (m *model) give(b *hbase.Batch, slot, row int) mark {
 	return mark{slot, row, n}
 }
 
-// settle notes what became of the mutations of a batch.
+// settle records the outcomes of a batch's mutations.
 func (m *model) settle(marks []mark, failed []hbase.MutationError) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -80,7 +80,7 @@ func (m *model) settle(marks []mark, failed []hbase.MutationError) {
 	m.refused += len(failed)
 }
 
-// fates are those of a row's mutations so far.
+// fates returns the fates of a row's mutations so far.
 func (m *model) fates(slot, row int) []fate {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -93,7 +93,7 @@ func (m *model) refusals() int {
 	return m.refused
 }
 
-// count returns how many mutations there are of each fate.
+// count returns the number of mutations per fate.
 func (m *model) count() (n [3]int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -11,15 +11,15 @@ import (
 	"brine/hbase"
 )
 
-const readTick = 2 // ticks between two reads of one slot
+const readTick = 2 // ticks between two reads of a slot
 
-// reads is what came of them.
+// reads is the result of the reads.
 type reads struct {
 	stalls               *stalls // when each slot was read
 	all, failed, lacking atomic.Int64
 }
 
-// read reads rows that are being written until ctx ends, and holds each answer against what was acknowledged before the read began.
+// read reads rows that are being written until ctx is done, and compares each answer with what was acknowledged before the read began.
 func (l *load) read(ctx context.Context, slot int) {
 	random := rand.New(rand.NewPCG(l.seed, uint64(slots+slot)))
 	clock := time.NewTicker(readTick * tick)
@@ -48,7 +48,7 @@ func (l *load) read(ctx context.Context, slot int) {
 	}
 }
 
-// lacking is how many of the mutations that were acknowledged are not in an answer, or are there with another value.
+// lacking returns the number of acknowledged mutations that an answer lacks, or has with another value.
 func lacking(k []byte, r hbase.Result, before []fate) (n int) {
 	there := make([]bool, len(before)+1)
 	for _, c := range r.Cells {

@@ -9,7 +9,7 @@ import (
 	"brine/bench/measure"
 )
 
-// targets are what a run has to keep, given the number of faults and kinds.
+// targets returns the targets of a run, given the number of faults and kinds.
 func (r *run) targets(faults, kinds int) []measure.Target {
 	different := make(map[string]bool)
 	killed, refused, played, needed := 0.0, 0, 0, 0
@@ -55,7 +55,7 @@ func (r *run) targets(faults, kinds int) []measure.Target {
 	return append(all, r.targetsOfSetting()...)
 }
 
-// counted is what HBase's own client has counted, where it has.
+// counted returns the count of HBase's own client, if there is one.
 func (r *run) counted() string {
 	if fields := strings.Fields(r.Java); len(fields) > 1 {
 		return ", and HBase's Java client counted " + strings.Join(fields[:2], ", ")
@@ -63,9 +63,9 @@ func (r *run) counted() string {
 	return ""
 }
 
-// targetsOfSetting are those that only this cluster has.
+// targetsOfSetting returns the targets that only this cluster has.
 func (r *run) targetsOfSetting() (all []measure.Target) {
-	if r.secured() { // each of two clients has a ticket, and another one before that is over
+	if r.secured() { // each of two clients has a ticket, and gets another one before that expires
 		all = append(all, measure.Target{Name: r.name + ".cut", Value: float64(r.Cut), Bound: float64(r.loaded / cutEvery),
 			Least: true},
 			measure.Target{Name: r.name + ".logins", Value: float64(r.Logins), Bound: 2 + float64(r.loaded/ticketLife),
@@ -78,7 +78,7 @@ func (r *run) targetsOfSetting() (all []measure.Target) {
 	return all
 }
 
-// finish keeps the run, writes its table into the page, and judges.
+// finish records the run, writes its table to the page, and judges.
 func (r *run) finish(targets []measure.Target) error {
 	about := fault.Now()
 	what := fmt.Sprintf("%s; `make %s SEED=%d`: %d faults in %.1f minutes, %d mutations a second.",
@@ -91,7 +91,7 @@ func (r *run) finish(targets []measure.Target) error {
 	return fault.Conclude(r.name, about, whole, what, r.table(), targets)
 }
 
-// table is a line per kind of fault, in the order of the kinds' names.
+// table returns one line per kind of fault, sorted by the kinds' names.
 func (r *run) table() string {
 	var s strings.Builder
 	s.WriteString("| fault | times | cluster's own recovery, longest s | longest stall of one region's rows, s | of all rows, s " +

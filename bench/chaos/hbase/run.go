@@ -19,11 +19,11 @@ import (
 const (
 	bound    = 16 << 20        // bytes of mutations in the client's memory
 	patience = 4 * time.Minute // for one fault, until cluster and load have recovered
-	reading  = 2 * time.Minute // for the table, kept of the run's time: no fault begins later
+	reading  = 2 * time.Minute // of the run's time, reserved for the table: no fault begins later
 	rest     = time.Second     // between two faults
 )
 
-// run is one run of the whole, and what it has found.
+// run is a whole run, with its findings.
 type run struct {
 	Seed     uint64
 	Rate     int
@@ -32,13 +32,13 @@ type run struct {
 	Findings *Findings
 	Seconds  float64
 	Highest  int64 // bytes of mutations in the client's memory
-	Left     int   // goroutines of the client's at its end
+	Left     int   // goroutines of the client left at its end
 	Java     string
 	Stuck    string // the fault from which cluster or load did not recover; it was the last
 	Reads    Reads
-	Cut      int `json:",omitempty"` // connections of the load, where they are
-	Logins   int `json:",omitempty"` // tickets that the KDC gave to brine, where it asks for any
-	Upgraded int `json:",omitempty"` // processes that are of the new release at the end
+	Cut      int `json:",omitempty"` // cut connections of the load, if they are cut
+	Logins   int `json:",omitempty"` // tickets that the KDC issued to brine, if it uses any
+	Upgraded int `json:",omitempty"` // processes of the new release at the end
 
 	setting
 	limit  time.Duration
@@ -50,20 +50,20 @@ type run struct {
 	cuts   cutter
 }
 
-// Reads is what came of reads of rows that were being written.
+// Reads is the result of reading rows that were being written.
 type Reads struct {
 	All, Failed int64
 	Lacking     int64 // mutations that were acknowledged before the read began
 }
 
-// Fault is one of them, and what came of it.
+// Fault is one fault, with its result.
 type Fault struct {
 	fault.Fault
-	Cluster  float64          // s until the last region was open on a living server, by hbase:meta
-	Stall    float64          // s, longest without an acknowledgement in one slot
-	Together float64          // s, longest without an acknowledgement in any slot
-	Reading  float64          // s, longest without an answer to a read in one slot
-	Beyond   float64          // s that a slot stood still after its own regions were open again
+	Cluster  float64          // s until the last region was open on a live server, by hbase:meta
+	Stall    float64          // s, longest time without an acknowledgement in one slot
+	Together float64          // s, longest time without an acknowledgement in any slot
+	Reading  float64          // s, longest time without an answer to a read in one slot
+	Beyond   float64          // s for which a slot stalled after its own regions were open again
 	Refused  int              // mutations given up with an error
 	Retried  map[string]int64 // mutations sent again, by reason
 }
@@ -97,7 +97,7 @@ func (r *run) all(ctx context.Context) error {
 	return err
 }
 
-// open opens the load's client, whose connections may be cut, and that of the watch.
+// open opens the load's client, whose connections may be cut, and the watch's client.
 func (r *run) open(ctx context.Context, connect string) (err error) {
 	o := r.client(connect)
 	o.Pause, o.RPCTimeout = 20*time.Millisecond, 20*time.Second
@@ -112,7 +112,7 @@ func (r *run) open(ctx context.Context, connect string) (err error) {
 	return nil
 }
 
-// play runs the load and the faults beside it, and then reads the table.
+// play runs the load and the faults side by side, and then reads the table.
 func (r *run) play(ctx context.Context) error {
 	if err := r.create(ctx); err != nil {
 		return err
@@ -142,7 +142,7 @@ func (r *run) play(ctx context.Context) error {
 	return errors.Join(err, r.read(ctx))
 }
 
-// sum notes what the load and the cluster's processes say at the end.
+// sum records the final state of the load and the cluster's processes.
 func (r *run) sum() (err error) {
 	l := r.load
 	r.Highest = l.highest.Load()
@@ -157,7 +157,7 @@ func (r *run) sum() (err error) {
 	return err
 }
 
-// read compares the table with the model, and with what HBase's own client counts.
+// read compares the table with the model, and with the count of HBase's own client.
 func (r *run) read(ctx context.Context) (err error) {
 	if r.Findings, err = r.load.model.verify(ctx, r.admin); err != nil {
 		return fmt.Errorf("reading the table: %w", err)
@@ -210,13 +210,13 @@ func (r *run) breakAll(ctx context.Context) error {
 	return nil
 }
 
-// stuck notes that something did not recover. The run ends, and what the table holds is reported all the same.
+// stuck records that something did not recover. The run ends, and the contents of the table are reported all the same.
 func (r *run) stuck(format string, args ...any) {
 	r.Stuck = strings.TrimPrefix(r.Stuck+"; "+fmt.Sprintf(format, args...), "; ")
 	fmt.Println(r.Stuck)
 }
 
-// breakOnce plays a fault and waits until all has recovered.
+// breakOnce plays a fault and waits until everything has recovered.
 func (r *run) breakOnce(ctx context.Context, w *fault.Watch, f *Fault, random *rand.Rand) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -248,7 +248,7 @@ func (r *run) breakOnce(ctx context.Context, w *fault.Watch, f *Fault, random *r
 	return nil
 }
 
-// settled waits until hbase:meta shows every region open and every slot was acknowledged something, both after a moment.
+// settled waits until hbase:meta shows every region open and something was acknowledged in every slot, both after a time.
 func (r *run) settled(s *fault.Scene, after time.Time) error {
 	if err := s.Settled(after); err != nil {
 		return fmt.Errorf("waiting for the cluster: %w", err)

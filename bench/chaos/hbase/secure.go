@@ -19,10 +19,10 @@ const (
 	cutEvery   = 30 * time.Second // Kerberos and TLS run when a connection begins
 )
 
-// secured reports whether clients need what secure gives them.
+// secured reports whether clients need the options of secure.
 func (r *run) secured() bool { return r.options != nil }
 
-// logIn writes the settings by which clients get tickets that do not live long.
+// logIn writes the settings with which clients get short-lived tickets.
 func (r *run) logIn() error {
 	conf, err := os.ReadFile(r.procs.Path("run/kdc/krb5.conf"))
 	if err != nil {
@@ -32,14 +32,14 @@ func (r *run) logIn() error {
 	return os.WriteFile(r.procs.Path("krb5.conf"), bytes.Replace(conf, []byte("[libdefaults]\n"), life, 1), 0o600)
 }
 
-// secure gives a client what the cluster asks for.
+// secure adds the options that the cluster requires of a client.
 func (r *run) secure(o *hbase.Options) {
 	tls, kdc := r.procs.Path("run/secure/tls/"), r.procs.Path("run/kdc/data/")
 	o.TLS = &hbase.TLS{CA: tls + "/ca.pem", Cert: tls + "/client.pem", Key: tls + "/client.key"}
 	o.Kerberos = &hbase.Kerberos{Principal: "brine", Keytab: kdc + "/brine.keytab", Krb5Conf: r.procs.Path("krb5.conf")}
 }
 
-// logins is how many tickets of its own the KDC has given to brine.
+// logins returns the number of ticket-granting tickets that the KDC issued to brine.
 func (r *run) logins() (n int, err error) {
 	log, err := os.ReadFile(r.procs.Path("run/kdc/log"))
 	if err != nil {
@@ -53,7 +53,7 @@ func (r *run) logins() (n int, err error) {
 	return n, nil
 }
 
-// cutter dials, and cuts what it has dialled.
+// cutter dials connections, and cuts them.
 type cutter struct {
 	mu    sync.Mutex
 	conns []net.Conn
@@ -71,14 +71,14 @@ func (c *cutter) dial(ctx context.Context, network, addr string) (net.Conn, erro
 	return conn, nil
 }
 
-// every cuts all connections again and again until ctx ends.
+// every cuts all connections at an interval until ctx is done.
 func (c *cutter) every(ctx context.Context, d time.Duration) {
 	for fault.Pause(ctx, d) == nil {
 		c.now()
 	}
 }
 
-// now cuts all connections. One that had ended already does not count.
+// now cuts all connections. It does not count those that had already ended.
 func (c *cutter) now() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

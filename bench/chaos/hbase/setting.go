@@ -10,22 +10,22 @@ import (
 	"brine/hbase"
 )
 
-// setting is what a run is of.
+// setting is what a run tests.
 type setting struct {
 	name       string   // of the record, and of its make target
-	cluster    string   // what the page says of it
-	env        []string // of deploy/devcluster
+	cluster    string   // description on the page
+	env        []string // for deploy/devcluster
 	kinds      fault.Kinds
-	faults, of int // at least so many, of so many kinds
+	faults, of int // least number of faults, and of kinds
 	ready      func(*run) error
 	options    func(*run, *hbase.Options)
-	from       string // the release that the cluster begins with, if it is upgraded
+	from       string // first release of the cluster, if it is upgraded
 }
 
 // plain is the cluster as it comes.
 var plain = setting{name: "chaos-hbase", cluster: "HBase 2.6.4", kinds: kinds, faults: 30, of: 8}
 
-// secured is a cluster that takes nobody without TLS, a certificate and a ticket.
+// secured is a cluster that refuses clients without TLS, a certificate and a ticket.
 var secured = setting{
 	name: "chaos-hbase-secure", env: []string{"DEVCLUSTER_SECURE=yes"}, kinds: kinds, faults: 30, of: 8,
 	cluster: fmt.Sprintf("HBase 2.6.4 with TLS, certificates of clients and Kerberos, tickets of %v, connections cut every %v",
@@ -33,7 +33,7 @@ var secured = setting{
 	ready: (*run).logIn, options: (*run).secure,
 }
 
-// upgraded is a cluster of a release that becomes one of the next.
+// upgraded is a cluster of one release that is upgraded to the next.
 func upgraded(from string) setting {
 	return setting{
 		name: "upgrade-hbase", cluster: "HBase " + from + ", upgraded to 2.6.4", from: from, env: []string{"HBASE_VERSION=" + from},
@@ -41,7 +41,7 @@ func upgraded(from string) setting {
 	}
 }
 
-// setting is what the command line asks for.
+// setting returns the setting that the command line asks for.
 func (c *Command) setting() (setting, error) {
 	switch {
 	case c.Secure && c.UpgradeFrom != "":
@@ -54,7 +54,7 @@ func (c *Command) setting() (setting, error) {
 	return plain, nil
 }
 
-// plan is the faults in their order: those of a list, or else all.
+// plan returns the faults in order: those of a list, or else all.
 func (s *setting) plan(list string, seed uint64) ([]string, error) {
 	switch {
 	case list != "":
@@ -65,10 +65,10 @@ func (s *setting) plan(list string, seed uint64) ([]string, error) {
 	return s.kinds.Plan(seed), nil
 }
 
-// processes are those that have a release of their own: HDFS and ZooKeeper stay as they are.
+// processes are those with their own release: HDFS and ZooKeeper stay as they are.
 var processes = append([]string{fault.Master}, fault.RegionServers...)
 
-// begins looks that all processes are of the release that is to be upgraded; what starts from now on is not.
+// begins checks that all processes have the old release; whatever starts from now on has the new one.
 func (r *run) begins() error {
 	for _, name := range processes {
 		jars, err := r.procs.Jars(name)
@@ -83,7 +83,7 @@ func (r *run) begins() error {
 	return nil
 }
 
-// upgradedProcesses is how many are of the last release.
+// upgradedProcesses returns the number of processes with the new release.
 func (r *run) upgradedProcesses() (n int) {
 	for _, name := range processes {
 		if jars, err := r.procs.Jars(name); err == nil && jars == "hbase" {
@@ -93,7 +93,7 @@ func (r *run) upgradedProcesses() (n int) {
 	return n
 }
 
-// client are the options of a client of the cluster.
+// client returns the options of a client of the cluster.
 func (r *run) client(connect string) hbase.Options {
 	o := hbase.Options{Connect: connect}
 	if r.options != nil {

@@ -5,21 +5,21 @@ import (
 	"time"
 )
 
-// shortest is the shortest silence that is kept as a stall. The load submits to every slot each tick, so its acknowledgements come
-// as often while nothing is wrong.
+// shortest is the shortest silence that counts as a stall. The load submits to every slot each tick, so acknowledgements arrive as often
+// while nothing is wrong.
 const shortest = 5 * tick
 
-// stall is a time in which nothing of a slot was acknowledged.
+// stall is a time in which nothing was acknowledged in a slot.
 type stall struct {
 	Slot     int
 	From, To time.Time
 }
 
-// stalls knows when each slot's mutations were acknowledged. A slot is a tenth of the table's rows, or whatever share slots make: one
-// region when the table is new.
+// stalls records when each slot's mutations were acknowledged. A slot is an equal share of the table's rows: one region when the table is
+// new.
 type stalls struct {
 	mu   sync.Mutex
-	last [slots + 1]time.Time // of each slot; at the end, of any
+	last [slots + 1]time.Time // of each slot; the last entry is for any
 	all  []stall
 }
 
@@ -34,7 +34,7 @@ func newStalls(now time.Time) *stalls {
 	return s
 }
 
-// acknowledged notes that something of a slot was.
+// acknowledged records an acknowledgement in a slot.
 func (s *stalls) acknowledged(slot int, now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -48,7 +48,7 @@ func (s *stalls) acknowledged(slot int, now time.Time) {
 	}
 }
 
-// since reports whether every slot was acknowledged something after a moment.
+// since reports whether something was acknowledged in every slot after a time.
 func (s *stalls) since(t time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -60,7 +60,7 @@ func (s *stalls) since(t time.Time) bool {
 	return true
 }
 
-// longest is the longest stall of any slot, or of all together, that reaches into a span.
+// longest returns the longest stall, in any slot or in all together, that overlaps a span.
 func (s *stalls) longest(from, to time.Time, together bool) (d time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -72,7 +72,7 @@ func (s *stalls) longest(from, to time.Time, together bool) (d time.Duration) {
 	return d
 }
 
-// beyond is how long a slot's stall went on after a moment; 0 if it was not in one.
+// beyond returns how long a slot's stall continued after a time; 0 if it was not in one.
 func (s *stalls) beyond(slot int, t time.Time) time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -11,14 +11,14 @@ import (
 	"brine/hbase"
 )
 
-// Findings are what the table says, against what it must hold.
+// Findings are the differences between the table and its required contents.
 type Findings struct {
 	Rows, Cells  int
 	Acknowledged int
 	Refused      int
 	Lost         int // acknowledged cells that are missing or have another value
 	Twice        int // cells that came twice, or that nobody wrote
-	Reordered    int // timestamps at which a mutation won over one that was given after it and acknowledged
+	Reordered    int // timestamps at which a mutation won over an acknowledged one that was given after it
 	Examples     []string
 }
 
@@ -52,7 +52,7 @@ func (m *model) verify(ctx context.Context, c *hbase.Client) (*Findings, error) 
 	return f, nil
 }
 
-// row compares one row's cells with what it was given.
+// row compares one row's cells with its mutations.
 func (f *Findings) row(r hbase.Result, fates []fate) {
 	versions, datas, orders := make([]bool, len(fates)+1), make([]bool, len(fates)+1), make([]int, len(fates)/tie+1)
 	for _, c := range r.Cells {

@@ -12,16 +12,16 @@ import (
 	"brine/bench/chaos/fault"
 )
 
-// The second question: events that come at a constant rate show that rows keep up, and not at what rate they could be written. So all
-// that is published is written once more as fast as brine can: while the index is there, while it hangs, and by a brine that
-// knows of no documents.
+// The second measurement: events that arrive at a constant rate show that rows keep up, but not at what rate they could be written. So
+// everything that was published is written once more as fast as brine can: while the index is up, while it hangs, and by a brine
+// without documents.
 
 const (
 	rounds    = 3
 	backlogOf = 5 * time.Minute // for one of them; it takes seconds
 )
 
-// backlog takes both rates, in turns.
+// backlog measures both rates, in turn.
 func (r *run) backlog(ctx context.Context) error {
 	text, err := os.ReadFile("bench/chaos/index/index.yaml")
 	if err != nil {
@@ -52,7 +52,7 @@ func (r *run) backlog(ctx context.Context) error {
 	return nil
 }
 
-// publishRest has both topics hold all that there is.
+// publishRest publishes the rest of both topics.
 func (r *run) publishRest(ctx context.Context) error {
 	for pipeline, key := range keys {
 		if out, err := r.brine(ctx, "publish", "data/"+pipeline+".jsonl.gz", "--topic", topics[pipeline], "--key",
@@ -63,8 +63,9 @@ func (r *run) publishRest(ctx context.Context) error {
 	return nil
 }
 
-// drain lets a brine with groups of its own read everything, and returns the rows it settles in a second. The index stops at the first,
-// if it is to; it counts from a third of them on, when what the documents' half holds in memory is full, and it reads no more.
+// drain runs a brine with its own groups that reads everything, and returns the number of rows that it settles per second. The index stops
+// at the first row if freeze is set. The count begins after a third of the rows, when the documents' half has filled its memory and no
+// longer reads.
 func (r *run) drain(ctx context.Context, group, text string, freeze bool) (rate float64, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, backlogOf, fmt.Errorf("group %s has not settled its rows in %v", group, backlogOf))
 	defer cancel()
@@ -78,7 +79,7 @@ func (r *run) drain(ctx context.Context, group, text string, freeze bool) (rate 
 		return 0, err
 	}
 	defer func() {
-		_ = brine.Process.Kill() // its documents would wait for the index, and its groups are useless
+		_ = brine.Process.Kill() // its documents would wait for the index, and its groups are not needed again
 		_ = brine.Wait()
 	}()
 	if _, err := r.rowsOf(ctx, group, func(now position) bool { return now.rows > 0 }); err != nil {
@@ -102,7 +103,7 @@ func (r *run) drain(ctx context.Context, group, text string, freeze bool) (rate 
 	return float64(end.rows-now.rows) / end.at.Sub(now.at).Seconds(), err
 }
 
-// rowsOf asks how far a group's rows are until it is so.
+// rowsOf polls how far a group's rows are until so returns true.
 func (r *run) rowsOf(ctx context.Context, group string, so func(position) bool) (now position, err error) {
 	err = fault.Until(ctx, func() bool {
 		var failed error
@@ -115,8 +116,8 @@ func (r *run) rowsOf(ctx context.Context, group string, so func(position) bool) 
 	return now, err
 }
 
-// rowsOnly takes the documents out of a configuration: each block of that name, with all that is deeper. Their half of the memory goes
-// too, so that those that are left have no more than before.
+// rowsOnly removes the documents from a configuration: each block of that name, with everything below it. It also removes their half of the
+// memory, so that the rest has no more than before.
 func rowsOnly(text string) string {
 	text = strings.Replace(text, "memory: 128MiB", "memory: 64MiB", 1)
 	var out []string

@@ -1,14 +1,13 @@
-// Package index runs brine from a real Kafka into a real HBase and a real Elasticsearch, while the index is killed and hangs
-// again and again, and reports what that did to the rate at which rows are written, and what is wrong with the documents afterwards.
-// `make chaos-index` runs it.
+// Package index runs brine from a real Kafka to a real HBase and a real Elasticsearch while the index is repeatedly killed and frozen. It
+// reports the effect on the rate at which rows are written, and what is wrong with the documents afterwards. `make chaos-index` runs it.
 //
-// The servers are this run's alone. Events come at a constant rate into two topics: scans, each of which replaces its document, and
-// the changes of orders, which are merged into theirs. The index is killed and frozen in turns; in between it is there for a while, so
-// that the two rates are of one run.
+// The servers belong to this run alone. Events arrive at a constant rate in two topics: scans, each of which replaces its document, and the
+// changes of orders, which are merged into theirs. The index is killed and frozen in turn, and is up for a while in between, so that both
+// rates come from one run.
 //
-// Read index.yaml (what brine runs), run.go (the whole), progress.go (how far brine is, and the two rates), backlog.go (the rate of
-// a backlog, with the index away and without one), report.go. It ends with a line per
-// target, `name value target ok|short`, and exits with 1 when one is short.
+// Read index.yaml (what brine runs), run.go (the whole), progress.go (how far brine is, and the two rates), backlog.go (the rate of a
+// backlog, with the index away and without one), report.go. It ends with a line per target, `name value target ok|short`, and exits with 1
+// if any is short.
 package index
 
 import (
@@ -19,7 +18,7 @@ import (
 	"brine/bench/measure"
 )
 
-// Command is its command line.
+// Command is the command line.
 type Command struct {
 	Faults int           `default:"10" help:"How often the index is killed or frozen."`
 	Rate   int           `default:"600" help:"Events a second, of each topic."`

@@ -10,25 +10,25 @@ import (
 	"brine/ingest/offsets"
 )
 
-// topics are what is read, by pipeline.
+// topics are the topics that are read, by pipeline.
 var topics = map[string]string{"scans": "courier.scans", "orders": "shop.orders"}
 
-// keys are the fields that their records' keys are taken from, by pipeline.
+// keys are the fields that become the records' keys, by pipeline.
 var keys = map[string]string{"scans": "waybill", "orders": "order"}
 
-// Span is time in which the index was in one state, and what happened during it.
+// Span is the time in which the index was in one state, and what happened in it.
 type Span struct {
 	Seconds, Rows, Documents, Published float64
 
-	rates []float64 // rows a second from one answer to the next
+	rates []float64 // rows per second from one answer to the next
 }
 
-// rate is the rows a second.
+// rate returns the number of rows per second.
 func (s *Span) rate() measure.Estimate {
 	return measure.Estimate{Value: s.Rows / max(s.Seconds, 1e-9), Spread: measure.Repeated(s.rates).Spread}
 }
 
-// state of the index.
+// state is the state of the index.
 type state int
 
 const (
@@ -36,33 +36,33 @@ const (
 	gone
 )
 
-// position is how many records are published, and settled by the two halves, by one answer of the broker.
+// position is the number of records published, and settled by the two halves, according to one answer of the broker.
 type position struct {
 	at                         time.Time
 	published, rows, documents int64
 }
 
-// progress asks the broker how far brine is, again and again, and adds what went on to the spans of the index's two states.
+// progress polls the broker for brine's progress, and adds it to the span of the index's state.
 type progress struct {
 	client *offsets.Client
 
 	mu      sync.Mutex
 	is      state
 	changed bool // since the last answer
-	counts  bool // what goes on is added
+	counts  bool // progress is being added
 	last    position
 	spans   [2]Span
-	behind  int64 // most records by which documents lagged behind
+	behind  int64 // most records by which documents lagged
 }
 
-// become notes that the index is in another state from now on.
+// become records that the index enters another state.
 func (p *progress) become(s state) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.is, p.changed = s, true
 }
 
-// count sets whether what goes on from now on is added.
+// count sets whether progress is added from now on.
 func (p *progress) count(is bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -75,14 +75,14 @@ func (p *progress) now() position {
 	return p.last
 }
 
-// totals are what was counted of the two states, and by how many records documents lagged behind at most.
+// totals returns what was counted in the two states, and the most records by which documents lagged.
 func (p *progress) totals() (is, away Span, behind int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.spans[there], p.spans[gone], p.behind
 }
 
-// run asks until ctx ends.
+// run polls until ctx is done.
 func (p *progress) run(ctx context.Context) {
 	for fault.Pause(ctx, fault.Ask) == nil {
 		if now, err := p.look(ctx, "chaos", "rows", "documents"); err == nil {
@@ -91,7 +91,7 @@ func (p *progress) run(ctx context.Context) {
 	}
 }
 
-// note adds what went on since the last answer, unless the index has changed its state meanwhile.
+// note adds the progress since the last answer, unless the index has changed its state in between.
 func (p *progress) note(now position) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -109,7 +109,7 @@ func (p *progress) note(now position) {
 	p.last, p.changed = now, false
 }
 
-// look asks how far a brine's groups of these halves are: rows, and documents behind them.
+// look asks how far brine's groups of these halves are: first rows, then documents.
 func (p *progress) look(ctx context.Context, brine string, halves ...string) (position, error) {
 	now := position{at: time.Now()}
 	for pipeline, topic := range topics {

@@ -10,7 +10,7 @@ import (
 	"brine/verify"
 )
 
-// targets are what a run has to keep.
+// targets returns the targets of a run.
 func (r *run) targets() []measure.Target {
 	odd := 0
 	if r.Ended != "" {
@@ -30,7 +30,7 @@ func (r *run) targets() []measure.Target {
 	return append(all, measure.Target{Name: "chaos_index.ends_nobody_asked_for", Value: float64(odd)})
 }
 
-// finish keeps the run and writes its table into the page, and judges.
+// finish records the run, writes its table to the page, and judges.
 func (r *run) finish(record bool) error {
 	targets := r.targets()
 	if !record {
@@ -47,7 +47,7 @@ func (r *run) finish(record bool) error {
 	return fault.Conclude("chaos-index", about, whole, what, r.table(), targets)
 }
 
-// table is what happened while the index was there, and while it was not.
+// table returns the numbers while the index was up, and while it was away.
 func (r *run) table() string {
 	var s strings.Builder
 	s.WriteString("| the index is | s | events published/s | rows/s | documents/s |\n|---|---|---|---|---|\n")

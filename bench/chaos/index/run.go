@@ -23,33 +23,33 @@ const (
 	ending  = 2 * time.Minute  // for brine, which drains for at most half a minute
 )
 
-// run is one run of the whole, and what it has found.
+// run is a whole run, with its findings.
 type run struct {
 	Began      time.Time
 	Faults     int
 	Rate       int
-	Kills      []float64 // s that the index was gone, start included
+	Kills      []float64 // s for which the index was gone, including its start
 	Freezes    []float64
 	There      Span
 	Away       Span
-	MostBehind int64   // records that documents lagged behind by
+	MostBehind int64   // records by which documents lagged
 	CatchUp    float64 // s from the last event until everything was settled
 	PeakMiB    float64 // of brine
-	Ended      string  // how brine ended, if unasked
+	Ended      string  // how brine ended, if by itself
 	Events     int64
 	Verify     fault.Verdict
-	Beside     []float64 // rows/s of a backlog, by round: while the index is there
+	Beside     []float64 // rows/s of a backlog, by round, while the index is up
 	Frozen     []float64 // while it hangs
 	Alone      []float64 // without documents
 
 	away, there time.Duration
 	binary      string
-	env         []string // of brine
+	env         []string // for brine
 	procs       fault.Processes
 	progress    *progress
 }
 
-// all starts the servers, breaks the index while brine runs, and asks what came of it.
+// all starts the servers, breaks the index while brine runs, and checks the result.
 func (r *run) all(ctx context.Context) error {
 	cluster, err := measure.StartCluster(ctx, "768m", "kafka", "hbase", server)
 	if err != nil {
@@ -95,14 +95,14 @@ func (r *run) prepare(ctx context.Context) (err error) {
 	return nil
 }
 
-// brine is a process on this run's servers.
+// brine returns a brine process on this run's servers.
 func (r *run) brine(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, r.binary, append(args, "-c", r.procs.Path("index.yaml"))...)
 	cmd.Env = r.env
 	return cmd
 }
 
-// disturbed lets brine run while events come and the index is broken, until everything is settled.
+// disturbed runs brine while events arrive and the index is broken, until everything is settled.
 func (r *run) disturbed(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -116,7 +116,7 @@ func (r *run) disturbed(ctx context.Context) error {
 	watching, seen := context.WithCancel(ctx)
 	defer seen()
 	beside.Go(func() { r.progress.run(watching) })
-	if err := fault.Until(ctx, func() bool { return r.progress.now().published > 0 }); err != nil { // the topics are there
+	if err := fault.Until(ctx, func() bool { return r.progress.now().published > 0 }); err != nil { // the topics exist
 		return err
 	}
 	brine := r.brine(context.Background(), "run", "--quiet") // SIGTERM ends it
@@ -138,12 +138,12 @@ func (r *run) disturbed(ctx context.Context) error {
 		r.settled(running)
 	}
 	if r.end(brine, ended); errors.Is(err, context.Canceled) && ctx.Err() == nil {
-		return nil // brine has ended by itself, which is reported; verify reports what is missing
+		return nil // brine ended by itself, which is reported; verify reports what is missing
 	}
 	return cmp.Or(err, context.Cause(ctx))
 }
 
-// end stops brine, and notes when it has ended by itself, or does not end.
+// end stops brine, and records if it ended by itself, or does not end.
 func (r *run) end(brine *exec.Cmd, ended chan error) {
 	select {
 	case err := <-ended:
@@ -151,7 +151,7 @@ func (r *run) end(brine *exec.Cmd, ended chan error) {
 		return
 	default:
 	}
-	_ = brine.Process.Signal(syscall.SIGTERM) // it may have ended just now, which is reported as well
+	_ = brine.Process.Signal(syscall.SIGTERM) // it may just have ended, which is reported as well
 	late := time.AfterFunc(ending, func() { _ = brine.Process.Kill() })
 	defer late.Stop()
 	if err := <-ended; err != nil {
@@ -159,13 +159,13 @@ func (r *run) end(brine *exec.Cmd, ended chan error) {
 	}
 }
 
-// publish puts the events of a topic at a constant rate, until it is enough.
+// publish publishes the events of a topic at a constant rate until there are enough.
 func (r *run) publish(ctx context.Context, cancel context.CancelCauseFunc, pipeline, key string) {
 	cmd := r.brine(ctx, "publish", "data/"+pipeline+".jsonl.gz", "--topic", topics[pipeline], "--key", key, "--rate", strconv.Itoa(r.Rate))
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	out, err := cmd.CombinedOutput()
 	switch {
-	case ctx.Err() != nil: // it was enough
+	case ctx.Err() != nil: // there were enough
 	case err == nil:
 		cancel(fmt.Errorf("all of data/%s.jsonl.gz is published before the last fault: give a lower --rate, or fewer --faults", pipeline))
 	default:
@@ -173,7 +173,7 @@ func (r *run) publish(ctx context.Context, cancel context.CancelCauseFunc, pipel
 	}
 }
 
-// measure takes brine's memory until ctx ends.
+// measure samples brine's memory until ctx is done.
 func (r *run) measure(ctx context.Context, pid int) {
 	for fault.Pause(ctx, time.Second) == nil {
 		if mib, err := measure.PeakMiB(strconv.Itoa(pid)); err == nil {
@@ -182,8 +182,7 @@ func (r *run) measure(ctx context.Context, pid int) {
 	}
 }
 
-// breakIndex kills and freezes the index in turns, and lets it be there in between, for as long as brine is running. The index is
-// there at the end.
+// breakIndex kills and freezes the index in turn, and lets it be up in between, until running is done. The index is up at the end.
 func (r *run) breakIndex(ctx, running context.Context) error {
 	if err := fault.Until(running, func() bool { return r.progress.now().documents > 0 }); err != nil {
 		return err
@@ -219,7 +218,7 @@ func (r *run) breakIndex(ctx, running context.Context) error {
 	return fault.Pause(running, r.there)
 }
 
-// settled waits until both halves have settled everything. When that takes too long a target is short, and verify reports what is missing.
+// settled waits until both halves have settled everything. If that takes too long, a target is short, and verify reports what is missing.
 func (r *run) settled(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, longest)
 	defer cancel()

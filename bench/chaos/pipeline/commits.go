@@ -12,24 +12,25 @@ import (
 	"github.com/segmentio/kafka-go"
 )
 
-// Commits are all that brine's groups have ever committed, from the broker's own log of commits, whose segments are too young to be
+// Commits are all commits that brine's groups have ever made, from the broker's own log of commits, whose segments are too young to be
 // compacted.
 type Commits struct {
 	Count    int
-	Back     int // that were less than the one before of the same group and partition
-	Ahead    int // of an offset that the partition never had
+	Back     int // commits below the previous one of the same group and partition
+	Ahead    int // commits of an offset that the partition never had
 	Examples []string
 
-	groups []string // theirs
+	groups []string // the groups whose commits are counted
 }
 
-const commitLog = "__consumer_offsets" // of one partition in the cluster that runs here
+const commitLog = "__consumer_offsets" // has one partition in this cluster
 
-// mostExamples bounds what is reported of wrong commits.
+// mostExamples bounds the number of wrong commits that are reported.
 const mostExamples = 20
 
-// readCommits reads the log from its beginning, for these groups. brine publish keeps in a group of its own which lines are published,
-// which are no offsets of the topic. It asks the broker by a connection of its own: kafka-go's Client knows no topics of Kafka's own.
+// readCommits reads the log from its beginning, for these groups. It skips the group in which brine publish records which lines are
+// published, because those are not offsets of the topic. It uses its own connection, because kafka-go's Client does not know Kafka's
+// internal topics.
 func readCommits(ctx context.Context, broker string, groups []string, ends map[place]progress) (*Commits, error) {
 	conn, err := kafka.DialLeader(ctx, "tcp", broker, commitLog, 0)
 	if err != nil {
@@ -58,7 +59,7 @@ func readCommits(ctx context.Context, broker string, groups []string, ends map[p
 	return c, nil
 }
 
-// batch takes the records of one fetch, and returns the offset behind them.
+// batch processes the records of one fetch, and returns the offset after them.
 func (c *Commits) batch(b *kafka.Batch, at int64, last map[string]int64, ends map[place]progress) (int64, error) {
 	defer func() { _ = b.Close() }() // it was only read
 	from := at
@@ -83,7 +84,7 @@ func (c *Commits) batch(b *kafka.Batch, at int64, last map[string]int64, ends ma
 func (c *Commits) record(key, value []byte, last map[string]int64, ends map[place]progress) error {
 	group, p, ok := commitKey(key)
 	if !ok || !slices.Contains(c.groups, group) {
-		return nil // a group's members, or another's commit
+		return nil // a group's members, or a commit of another group
 	}
 	if len(value) < 10 {
 		return fmt.Errorf("the commit of %s in %v is gone", group, p)
@@ -112,8 +113,8 @@ func (c *Commits) example(format string, of ...any) {
 	}
 }
 
-// commitKey reads the key of a commit: a version of 0 or 1 in 16 bits, the group and the topic, each with its length in 16 bits, and
-// the partition in 32. Other records of the log have other versions.
+// commitKey parses the key of a commit: a version of 0 or 1 in 16 bits, the group and the topic, each with its length in 16 bits, and the
+// partition in 32. Other records of the log have other versions.
 func commitKey(key []byte) (group string, p place, ok bool) {
 	text := func() (s string) {
 		if len(key) < 2 {

@@ -9,9 +9,9 @@ import (
 	"brine/ingest/offsets"
 )
 
-const quiet = time.Second // longest time without a commit that is not kept as a stall: brine commits once a second
+const quiet = time.Second // longest time without a commit that does not count as a stall: brine commits once per second
 
-// groups knows how far brine's groups are, by asking the broker again and again.
+// groups polls the broker to know how far brine's groups are.
 type groups struct {
 	broker string // host:port
 	client *offsets.Client
@@ -19,9 +19,9 @@ type groups struct {
 
 	mu     sync.Mutex
 	at     map[place]progress
-	asked  time.Time     // when the last answers were asked for
+	asked  time.Time     // time of the request for the last answers
 	moved  time.Time     // when a commit was last seen to advance, or nothing was left to commit
-	Stands time.Duration // longest time in which nothing was committed though there was something to
+	Stands time.Duration // longest time without a commit although there was something to commit
 }
 
 // place is a partition of a topic, which one group reads.
@@ -32,13 +32,13 @@ type place struct {
 
 type progress struct{ committed, end int64 }
 
-// run asks until ctx ends.
+// run polls until ctx is done.
 func (g *groups) run(ctx context.Context) {
 	for fault.Pause(ctx, fault.Ask) == nil {
 		asked := time.Now()
 		at, err := g.look(ctx)
 		if err != nil {
-			continue // the broker is away; the next answer shows as much
+			continue // the broker is away; the next answer shows that
 		}
 		g.note(at, asked)
 	}
@@ -75,7 +75,7 @@ func (g *groups) look(ctx context.Context) (map[place]progress, error) {
 	return at, nil
 }
 
-// group is the consumer group that reads the topic under a configuration.
+// group returns the consumer group that reads the topic with a configuration.
 func (in *input) group(configuration string) string {
 	return configuration + "." + in.table + ".rows"
 }
@@ -87,7 +87,7 @@ func (g *groups) now() (map[place]progress, time.Time) {
 	return g.at, g.asked
 }
 
-// standing is the longest time in which nothing was committed.
+// standing returns the longest time without a commit.
 func (g *groups) standing() time.Duration {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -105,8 +105,8 @@ func (g *groups) wentOn(before map[place]progress) bool {
 	return true
 }
 
-// caughtUp reports whether all that was published is committed, by answers that were asked for after a moment. The ends of
-// transactions take offsets too.
+// caughtUp reports whether everything that was published is committed, according to answers requested after a time. Transaction markers
+// occupy offsets too.
 func (g *groups) caughtUp(after time.Time, inputs []*input) bool {
 	now, asked := g.now()
 	published, ends := 0, int64(0)

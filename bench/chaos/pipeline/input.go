@@ -12,7 +12,7 @@ import (
 	"brine/internal/sample"
 )
 
-// poison is how often one of the scans cannot be written.
+// poison is the interval of scans that cannot be written.
 const poison = 5000
 
 // input is the events of one topic.
@@ -20,12 +20,12 @@ type input struct {
 	topic, table, key string
 	file              string
 	Events            int // all of them
-	Rows              int // that they must make
-	Poison            int // that must be dead letters
+	Rows              int // expected rows
+	Poison            int // expected dead letters
 }
 
-// writeInputs makes the files that are published, of the first events of `make data`'s: every scan a row of its own, except those
-// that cannot be written; and the changes of orders, which meet in a row for each order.
+// writeInputs writes the files that are published, from the first events of `make data`: scans, each of which becomes a row, except for
+// those that cannot be written; and the changes of orders, which meet in one row per order.
 func writeInputs(place func(name string) string, most int) (all []*input, err error) {
 	scans := &input{topic: "courier.scans", table: "scans", key: "waybill", file: place("scans.jsonl")}
 	orders := &input{topic: "shop.orders", table: "orders", key: "order", file: place("orders.jsonl")}

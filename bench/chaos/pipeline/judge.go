@@ -8,17 +8,17 @@ import (
 	"brine/bench/chaos/fault"
 )
 
-// Findings are what was found when all was over.
+// Findings are the results of the checks at the end.
 type Findings struct {
 	Verify  fault.Verdict
 	Tables  []*table
-	Letters map[string]int // by topic of the events
+	Letters map[string]int // dead letters by topic of the events
 }
 
-// table is one table as HBase's Java client digests all versions of all cells, after the faults and after an undisturbed run.
+// table is one table's digests of all versions of all cells by HBase's Java client, after the faults and after an undisturbed run.
 type table struct{ Name, Disturbed, Calm string }
 
-// judge asks what came of everything.
+// judge checks the result of everything.
 func (r *run) judge(ctx context.Context) (err error) {
 	ends, _ := r.groups.now()
 	var groups []string
@@ -53,13 +53,13 @@ func (r *run) judge(ctx context.Context) (err error) {
 	return nil
 }
 
-// rows is how many rows a digest says there are.
+// rows returns the number of rows in a digest.
 func rows(digest string) (n int) {
-	_, _ = fmt.Sscanf(digest, "rows=%d ", &n) // 0 is not what is wanted
+	_, _ = fmt.Sscanf(digest, "rows=%d ", &n) // stays 0 on failure, which is wrong
 	return n
 }
 
-// letters counts the dead letters of a pipeline, each record once.
+// letters returns the number of dead letters of a pipeline, with each record counted once.
 func (r *run) letters(ctx context.Context, pipeline string) (int, error) {
 	cmd := r.brine(ctx, "chaos", "deadletters", "ls", "--pipeline", pipeline, "--json", "--limit", "0")
 	var said bytes.Buffer

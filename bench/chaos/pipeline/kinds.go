@@ -14,21 +14,21 @@ import (
 )
 
 const (
-	zombie = 9 * time.Second // how long a brine hangs: longer than its session, so others have its partitions when it goes on
+	zombie = 9 * time.Second // how long a brine hangs: longer than its session, so that others have its partitions when it continues
 	mute   = 8 * time.Second // how long the broker hangs
 	stay   = 8 * time.Second // how long one more brine stays
-	down   = 2 * time.Second // how long the broker stays away
+	down   = 2 * time.Second // how long the broker is away
 )
 
-// The tracks of faults, side by side.
+// The tracks of faults, which run side by side.
 const (
-	brines  = iota // its processes
-	servers        // those of Kafka and HBase
+	brines  = iota // brine's processes
+	servers        // processes of Kafka and HBase
 	regions
 	tracks
 )
 
-// kinds are those of the tracks.
+// kinds returns the kinds of each track.
 func (r *run) kinds() [tracks]fault.Kinds {
 	return [tracks]fault.Kinds{brines: {
 		"kill brine":       {Times: 6, Do: r.killOne},
@@ -56,7 +56,7 @@ func (r *run) kinds() [tracks]fault.Kinds {
 	}}
 }
 
-// only leaves the kinds that are named, each in its track.
+// only keeps the named kinds, each in its track.
 func (r *run) only(list string) error {
 	all := fault.Kinds{}
 	for _, t := range r.tracks {
@@ -140,7 +140,7 @@ func freezeBroker(s *fault.Scene) error {
 	return s.Procs.FreezeFor(s.Ctx, fault.Broker, mute)
 }
 
-// middle is a key in the middle of a region: those of both tables begin with four hex digits.
+// middle returns a key in the middle of a region: the keys of both tables begin with four hex digits.
 func middle(r hbase.Region) []byte {
 	from, to := digits(r.Start, 0), digits(r.End, 1<<16)
 	if to-from < 2 {

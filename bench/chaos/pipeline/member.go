@@ -14,22 +14,22 @@ import (
 	"brine/bench/chaos/fault"
 )
 
-const again = time.Second // until a process that has ended is started again, as systemd would
+const again = time.Second // until an ended process is restarted, as systemd would
 
-// member is one of them, in all its lives.
+// member is one process, in all its lives.
 type member struct {
 	name string
 	of   *members
-	left chan struct{} // closed when it is not kept running any more
+	left chan struct{} // closed when it is no longer kept running
 
 	mu      sync.Mutex
-	cmd     *exec.Cmd      // nil: it does not run now
+	cmd     *exec.Cmd      // nil: it is not running now
 	ended   chan struct{}  // closed when cmd has
-	asked   syscall.Signal // to end, by us
+	asked   syscall.Signal // sent by us to end it
 	leaving bool
 }
 
-// keep starts the process as often as it ends.
+// keep restarts the process whenever it ends.
 func (m *member) keep() {
 	defer close(m.left)
 	log, err := os.Create(filepath.Join(m.of.logs, m.name+".log"))
@@ -46,7 +46,7 @@ func (m *member) keep() {
 		if cmd == nil {
 			return
 		}
-		_ = cmd.Wait() // its state shows it
+		_ = cmd.Wait() // its state has the result
 		m.mu.Lock()
 		asked := m.asked
 		m.cmd = nil
@@ -73,7 +73,7 @@ func (m *member) begin(log *os.File) (*exec.Cmd, chan struct{}, error) {
 	return cmd, m.ended, nil
 }
 
-// signal sends the process a signal, as soon as it runs.
+// signal sends the process a signal as soon as it runs.
 func (m *member) signal(s syscall.Signal) error {
 	for range 50 {
 		m.mu.Lock()
@@ -91,7 +91,7 @@ func (m *member) signal(s syscall.Signal) error {
 	return fmt.Errorf("%s does not run", m.name)
 }
 
-// send signals the process if it runs now. m.mu is held.
+// send signals the process if it is running. The caller holds m.mu.
 func (m *member) send(s syscall.Signal) (sent bool, err error) {
 	if m.cmd == nil {
 		return false, nil
@@ -106,14 +106,14 @@ func (m *member) send(s syscall.Signal) (sent bool, err error) {
 	return true, err
 }
 
-// stop asks the process to end, and waits. One that goes on for too long is killed, and counts as an end that nobody asked for.
+// stop asks the process to end, and waits. If it takes too long, it is killed, and counts as an odd end.
 func (m *member) stop(ctx context.Context) (took time.Duration, err error) {
 	began := time.Now()
 	m.mu.Lock()
 	cmd, ended := m.cmd, m.ended
 	m.mu.Unlock()
 	if cmd == nil {
-		return 0, nil // it has ended, or was never begun
+		return 0, nil // it has ended, or never began
 	}
 	if err := m.signal(syscall.SIGTERM); err != nil {
 		return 0, err

@@ -15,13 +15,13 @@ import (
 	"brine/bench/measure"
 )
 
-const unreachable = 3 // brine's exit code when a server cannot be reached at its start
+const unreachable = 3 // brine's exit code if a server is unreachable at its start
 
-// members are brine's processes, each kept running by a goroutine of its own.
+// members are brine's processes, each kept running by its own goroutine.
 type members struct {
 	command func() *exec.Cmd
 	logs    string         // folder
-	ending  time.Duration  // that a process may take to end when it is asked to
+	ending  time.Duration  // how long a process may take to end when asked to
 	kept    sync.WaitGroup // those goroutines
 
 	mu      sync.Mutex
@@ -29,7 +29,7 @@ type members struct {
 	odd     []string // ends that nobody asked for
 	starts  int
 	away    int     // starts that found no server
-	peakMiB float64 // of any
+	peakMiB float64 // largest of any process
 }
 
 // start adds a process.
@@ -53,7 +53,7 @@ func (ms *members) any(random *rand.Rand) *member {
 	return all[random.IntN(len(all))]
 }
 
-// leave stops a process for good.
+// leave stops a process permanently.
 func (ms *members) leave(ctx context.Context, m *member) (took time.Duration, err error) {
 	ms.mu.Lock()
 	ms.all = slices.DeleteFunc(ms.all, func(o *member) bool { return o == m })
@@ -66,7 +66,7 @@ func (ms *members) leave(ctx context.Context, m *member) (took time.Duration, er
 	return took, err
 }
 
-// end stops all of them for good, and returns how long the slowest took. Those that do not stop are among the odd ends.
+// end stops all processes permanently, and returns how long the slowest took. Those that do not stop count as odd ends.
 func (ms *members) end(ctx context.Context) (slowest time.Duration) {
 	for _, m := range ms.list() {
 		took, _ := ms.leave(ctx, m)
@@ -75,7 +75,7 @@ func (ms *members) end(ctx context.Context) (slowest time.Duration) {
 	return slowest
 }
 
-// kill ends what still runs when the run fails.
+// kill ends what is still running when the run fails.
 func (ms *members) kill() {
 	for _, m := range ms.list() {
 		m.mu.Lock()
@@ -86,12 +86,12 @@ func (ms *members) kill() {
 	ms.kept.Wait()
 }
 
-// measure records the memory of all that run.
+// measure records the memory of all running processes.
 func (ms *members) measure() {
 	for _, m := range ms.list() {
 		m.mu.Lock()
 		if m.cmd != nil {
-			if mib, err := measure.PeakMiB(strconv.Itoa(m.cmd.Process.Pid)); err == nil { // it may have ended just now
+			if mib, err := measure.PeakMiB(strconv.Itoa(m.cmd.Process.Pid)); err == nil { // it may just have ended
 				ms.mu.Lock()
 				ms.peakMiB = max(ms.peakMiB, mib)
 				ms.mu.Unlock()
@@ -101,7 +101,7 @@ func (ms *members) measure() {
 	}
 }
 
-// note judges an end: a process ends by itself only when it finds no server at its start.
+// note judges an end: a process may end by itself only if it finds no server at its start.
 func (ms *members) note(name string, end *os.ProcessState, asked syscall.Signal) {
 	status, _ := end.Sys().(syscall.WaitStatus)
 	code := end.ExitCode()

@@ -1,14 +1,14 @@
-// Package pipeline runs brine, several processes of it, from a real Kafka into a real HBase while both and brine itself are broken
-// again and again, and then asks whether anything was lost, doubled or written over something newer. `make chaos` runs it.
+// Package pipeline runs several processes of brine from a real Kafka to a real HBase while both and brine itself are repeatedly broken, and
+// then checks whether anything was lost, doubled, or written over something newer. `make chaos` runs it.
 //
-// The servers are this run's alone. Three tracks of faults run side by side for as long as events are published: one breaks brine's
-// processes, one those of Kafka and HBase, one moves, splits and disables what HBase holds. What is played is drawn by the seed; a
-// fault that hits while another track's lasts is wanted.
+// The servers belong to this run alone. Three tracks of faults run side by side while events are published: one breaks brine's processes,
+// one those of Kafka and HBase, and one moves, splits and disables what HBase holds. The seed draws what is played; faults of different
+// tracks overlap on purpose.
 //
 // Read chaos.yaml (what brine runs), input.go (the events, a few of which cannot be written), kinds.go and package fault (the faults),
-// members.go and member.go (brine's processes), groups.go and commits.go (what they commit), run.go (the whole), judge.go (what is
-// asked afterwards: brine's own verify, an undisturbed run of the same topics, HBase's Java client), report.go. It ends with a line
-// per target, `name value target ok|short`, and exits with 1 when one is short.
+// members.go and member.go (brine's processes), groups.go and commits.go (what they commit), run.go (the whole), judge.go (the checks at
+// the end: brine's own verify, an undisturbed run of the same topics, HBase's Java client), report.go. It ends with a line per target,
+// `name value target ok|short`, and exits with 1 if any is short.
 package pipeline
 
 import (
@@ -19,7 +19,7 @@ import (
 	"brine/bench/measure"
 )
 
-// Command is its command line.
+// Command is the command line.
 type Command struct {
 	Seed    uint64        `default:"${seed}" help:"Decides the order of the faults and what they hit."`
 	Members int           `default:"3" help:"Processes of brine."`
@@ -30,7 +30,7 @@ type Command struct {
 	Logs    string        `help:"Folder that keeps the logs of brine's processes."`
 }
 
-// Run breaks all, and verifies.
+// Run breaks everything, and verifies.
 func (c *Command) Run(ctx context.Context) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, c.Limit, fmt.Errorf("not done after %v (--limit)", c.Limit))
 	defer cancel()

@@ -11,7 +11,7 @@ import (
 	"brine/bench/chaos/fault"
 )
 
-// breakAll publishes everything, with faults all the while, and returns when the last one has healed.
+// breakAll publishes everything, with faults all the while, and returns once the last one has healed.
 func (r *run) breakAll(ctx context.Context, began time.Time) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -29,7 +29,7 @@ func (r *run) breakAll(ctx context.Context, began time.Time) error {
 		topics.Wait()
 		published()
 	})
-	if err := fault.Until(ctx, func() bool { _, at := r.groups.now(); return !at.IsZero() }); err != nil { // the topics are there
+	if err := fault.Until(ctx, func() bool { _, at := r.groups.now(); return !at.IsZero() }); err != nil { // the topics exist
 		return err
 	}
 	for i := range r.Members {
@@ -46,10 +46,10 @@ func (r *run) breakAll(ctx context.Context, began time.Time) error {
 	return context.Cause(ctx)
 }
 
-// refuses is brine's exit code when it refuses what it is asked to do, which does not pass by trying again.
+// refuses is brine's exit code if it refuses to do what it is asked, which a retry cannot help.
 const refuses = 2
 
-// publish puts all events of a topic, at a constant rate. When the broker is away for long it is begun again, which publishes none twice.
+// publish publishes all events of a topic at a constant rate. If the broker is away for long, publish restarts, which publishes none twice.
 func (r *run) publish(ctx context.Context, in *input) error {
 	rate := strconv.Itoa(max(1, int(float64(in.Events)/r.publishing.Seconds())))
 	for {
@@ -83,7 +83,7 @@ func (r *run) play(ctx, publishing context.Context, i int, began time.Time) erro
 			if ctx.Err() != nil {
 				return fmt.Errorf("%s, %s: %w", name, f.Hits, err)
 			}
-			f.Failed = fmt.Sprintf("the cluster did not recover within %v", patience) // whether it has is asked again at the end
+			f.Failed = fmt.Sprintf("the cluster did not recover within %v", patience) // whether it has is checked again at the end
 		}
 		r.mu.Lock()
 		r.Faults = append(r.Faults, f)
@@ -93,8 +93,8 @@ func (r *run) play(ctx, publishing context.Context, i int, began time.Time) erro
 	return nil
 }
 
-// playOne plays a fault and waits until what it broke works again: always where a server was broken, else for a while, since it does
-// not while another track's fault lasts.
+// playOne plays a fault and waits until what it broke works again: always if a server was broken, otherwise for a limited time, because it
+// cannot work while another track's fault lasts.
 func (r *run) playOne(ctx context.Context, i int, kind fault.Kind, f *fault.Fault, random *rand.Rand) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()

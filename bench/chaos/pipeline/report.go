@@ -10,7 +10,7 @@ import (
 	"brine/verify"
 )
 
-// targets are what a run has to keep, given the number of faults and kinds.
+// targets returns the targets of a run, given the number of faults and kinds.
 func (r *run) targets(faults, kinds int) []measure.Target {
 	byKind := r.played()
 	played := 0
@@ -50,7 +50,7 @@ func (r *run) targets(faults, kinds int) []measure.Target {
 	)
 }
 
-// played are the faults that count, by their kinds.
+// played returns the faults that count, by kind.
 func (r *run) played() map[string][]*fault.Fault {
 	byKind := make(map[string][]*fault.Fault)
 	for _, f := range r.Faults {
@@ -63,7 +63,7 @@ func (r *run) played() map[string][]*fault.Fault {
 
 func abs(n int) int { return max(n, -n) }
 
-// finish keeps the run, writes its table into the page, and judges.
+// finish records the run, writes its table to the page, and judges.
 func (r *run) finish(targets []measure.Target) error {
 	about := fault.Now()
 	what := fmt.Sprintf("Kafka 4.3.1, HBase 2.6.4; seed %d, %d processes of brine, events published over %v.", r.Seed, r.Members, r.publishing)
@@ -75,7 +75,7 @@ func (r *run) finish(targets []measure.Target) error {
 	return fault.Conclude("chaos", about, whole, what, r.table(), targets)
 }
 
-// table is a line per kind of fault, those of brine and Kafka first.
+// table returns one line per kind of fault, those of brine and Kafka first.
 func (r *run) table() string {
 	var s strings.Builder
 	s.WriteString("| fault | times | longest until what it broke worked again, s |\n|---|---|---|\n")
@@ -99,7 +99,7 @@ func (r *run) table() string {
 	return s.String()
 }
 
-// short leaves the first digits of a digest.
+// short returns the first digits of a digest.
 func short(digest string) string {
 	head, sum, _ := strings.Cut(digest, "sha256=")
 	return head + "sha256=" + sum[:min(16, len(sum))] + "…"

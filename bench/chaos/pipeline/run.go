@@ -16,13 +16,13 @@ import (
 
 const (
 	patience = 7 * time.Minute  // for one fault
-	upheaval = 10 * time.Second // then the next fault of its track hits, whether everything has recovered or not
+	upheaval = 10 * time.Second // then the next fault of its track hits, even if not everything has recovered
 	rest     = time.Second      // between two faults of a track
 	longest  = 5 * time.Minute  // for brine to catch up at the end
 	ending   = 2 * time.Minute  // for one process of brine, which drains for at most ten seconds
 )
 
-// run is one run of the whole, and what it has found.
+// run is a whole run, with its findings.
 type run struct {
 	Seed        uint64
 	Members     int
@@ -30,24 +30,24 @@ type run struct {
 	Inputs      []*input
 	Faults      []*fault.Fault
 	Minutes     float64 // from the first event to the last commit
-	CatchUp     float64 // s from the end of the last fault until all was committed
-	Drained     float64 // s, the longest of the last stops
+	CatchUp     float64 // s from the end of the last fault until everything was committed
+	Drained     float64 // s, the longest of the final stops
 	Starts      int     // of brine's processes
-	Away        int     // of those that found no server and ended with 3
+	Away        int     // of these, starts that found no server and ended with 3
 	Odd         []string
-	Republished int     // times that publishing was begun again
-	PeakMiB     float64 // of any of them
-	Stands      float64 // s, longest in which nothing was committed though there was something to
+	Republished int     // restarts of publishing
+	PeakMiB     float64 // largest of any process
+	Stands      float64 // s, longest time without a commit although there was something to commit
 	Commits     *Commits
 	Findings
 
 	publishing time.Duration
-	events     int // of a topic, at most
+	events     int // most events per topic
 	logs       string
 	tracks     [tracks]track
-	joined     int // processes that came for a while
+	joined     int // processes that joined for a while
 	binary     string
-	env        []string // of brine
+	env        []string // for brine
 	procs      fault.Processes
 	admin      *hbase.Client
 	watch      *fault.Watch
@@ -57,13 +57,13 @@ type run struct {
 	mu sync.Mutex // guards Faults and Republished
 }
 
-// track is faults that come one after another, again from the first after the last.
+// track is a list of faults that come one after another, starting over after the last.
 type track struct {
 	kinds fault.Kinds
 	plan  []string
 }
 
-// all starts the cluster, breaks it, and asks what came of it.
+// all starts the cluster, breaks it, and checks the result.
 func (r *run) all(ctx context.Context) error {
 	cluster, err := measure.StartCluster(ctx, "768m", "kafka", "hbase-cluster")
 	if err != nil {
@@ -88,7 +88,7 @@ func (r *run) prepare(ctx context.Context) (err error) {
 	if r.binary, err = r.procs.Build(ctx, "./cmd/brine"); err != nil {
 		return err
 	}
-	set, err := r.procs.Settings("KAFKA", "HBASE_ZK") // asked for once: the env file lacks a server whose start has failed
+	set, err := r.procs.Settings("KAFKA", "HBASE_ZK") // read only once: the env file lacks a server whose start failed
 	if err != nil {
 		return err
 	}
@@ -121,14 +121,14 @@ func (r *run) prepare(ctx context.Context) (err error) {
 
 func (r *run) configuration(name string) string { return r.procs.Path(name + ".yaml") }
 
-// brine is a process with a configuration, on this run's servers.
+// brine returns a brine process with a configuration, on this run's servers.
 func (r *run) brine(ctx context.Context, configuration string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, r.binary, append(args, "-c", r.configuration(configuration))...)
 	cmd.Env = r.env
 	return cmd
 }
 
-// disturbed runs brine while the events are published and everything is broken, until all is committed.
+// disturbed runs brine while the events are published and everything is broken, until everything is committed.
 func (r *run) disturbed(ctx context.Context) error {
 	watching, enough := context.WithCancel(ctx)
 	var beside sync.WaitGroup
@@ -161,7 +161,7 @@ func (r *run) disturbed(ctx context.Context) error {
 	healed := time.Now()
 	waiting, cancel := context.WithTimeout(ctx, longest)
 	defer cancel()
-	// a target is short then, and verify reports what is missing
+	// otherwise a target is short, and verify reports what is missing
 	if fault.Until(waiting, func() bool { return r.groups.caughtUp(healed, r.Inputs) }) != nil {
 		now, _ := r.groups.now()
 		fmt.Printf("brine does not catch up in %v: %v\n", longest, now)
