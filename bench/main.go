@@ -1,7 +1,7 @@
-// Command bench measures brine, and breaks what it runs on. Each subcommand is a package below, which says what it measures; make has
-// a target for each (bench.mk), and runs it from the repository's root, whose files it reads and writes.
+// Command bench measures brine, and breaks what it runs on. Each subcommand is a package below, whose documentation says what it measures;
+// make has a target for each (bench.mk), and runs it from the repository's root, whose files it reads and writes.
 //
-// What is compared by its memory, a loader or a server, is a program of its own, so that nothing else is in it: load/client,
+// Programs that are compared by memory, loaders and servers, are separate binaries, so that nothing else is in them: load/client,
 // read/client, consume/client, index/client, index/peer, embedded/server.
 package main
 

@@ -1,9 +1,9 @@
-// Package consume measures the first half of brine alone, from a real Kafka to events, with no store: the whole loop, its group and
-// its commits included, with a writer that takes everything at once; beside kafka-go, which only reads the records and decodes
+// Package consume measures the first half of brine alone, from a real Kafka to events, without a store: the whole loop, including its group
+// and its commits, with a writer that accepts everything at once. It compares this with kafka-go, which only reads the records and decodes
 // nothing. `make bench-consume` runs it.
 //
-// Every load is a process of its own over the same topic, in alternating order. What counts is CPU time: events per second of one
-// core. It ends with one line per target, `name value target ok|short`, and exits with 1 when one is short.
+// Every load is a process over the same topic, in alternating order. The measure is CPU time: events per second of one core. It ends with
+// one line per target, `name value target ok|short`, and exits with 1 if any is short.
 package consume
 
 import (
@@ -26,13 +26,13 @@ const (
 	eventsFile = "scans.jsonl"
 )
 
-// clients are what reads the topics: bench/consume/client has them by these names.
+// clients are the readers of the topics, by their names in bench/consume/client.
 var clients = []string{"brine", "kafka-go-reader", "kafka-go-fetch"}
 
-// codecs are the topics, by how their batches are compressed.
+// codecs are the topics, by the compression of their batches.
 var codecs = map[string]kgo.CompressionCodec{"plain": kgo.NoCompression(), "lz4": kgo.Lz4Compression()}
 
-// Command is its command line.
+// Command is the command line.
 type Command struct {
 	Events int `default:"2000000" help:"Events of a topic."`
 	Rounds int `default:"3" help:"Rounds."`
@@ -47,9 +47,9 @@ func (c *Command) Run(ctx context.Context) error {
 type bench struct {
 	*measure.Cluster
 	events int
-	kafka  string // its address
-	broker int    // its process
-	client string // the program that is a load
+	kafka  string // address
+	broker int    // process id
+	client string // program that runs a load
 	report *measure.Report
 }
 
@@ -66,7 +66,7 @@ func (b *bench) run(ctx context.Context, rounds int) (err error) {
 	for codec := range codecs {
 		for _, client := range clients {
 			loads = append(loads, client+" "+codec)
-			if err := b.load(ctx, client+" "+codec, 0); err != nil { // the broker's pages and its compiled code are warm from here on
+			if err := b.load(ctx, client+" "+codec, 0); err != nil { // warms the broker's page cache and compiled code
 				return err
 			}
 		}
@@ -122,7 +122,7 @@ func (b *bench) publish(ctx context.Context, topic string, codec kgo.Compression
 	defer file.Close()
 	var failed error
 	for lines := bufio.NewScanner(file); lines.Scan(); {
-		client.Produce(ctx, kgo.StringRecord(lines.Text()), func(_ *kgo.Record, err error) { // calls come one after another
+		client.Produce(ctx, kgo.StringRecord(lines.Text()), func(_ *kgo.Record, err error) { // callbacks do not overlap
 			if err != nil {
 				failed = err
 			}
@@ -134,7 +134,7 @@ func (b *bench) publish(ctx context.Context, topic string, codec kgo.Compression
 	return failed
 }
 
-// load runs a client over a topic, in a process of its own.
+// load runs a client over a topic, as a process.
 func (b *bench) load(ctx context.Context, load string, round int) error {
 	var client, topic string
 	if _, err := fmt.Sscan(load, &client, &topic); err != nil {

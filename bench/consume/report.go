@@ -7,10 +7,11 @@ import (
 	"brine/bench/measure"
 )
 
-// perCore is how many events a load reads in a second of CPU time.
+// perCore returns the number of events that a load reads per second of CPU time.
 func perCore(l measure.Load) float64 { return float64(l.Rows) / l.ClientCPU }
 
-// judge holds brine to 400,000 events a second of one core, or, should kafka-go itself be slower than that, to nine tenths of its rate.
+// judge requires 400,000 events per second of one core from brine, or nine tenths of kafka-go's rate if kafka-go itself is slower than
+// that.
 func (b *bench) judge() {
 	for _, codec := range []string{"plain", "lz4"} {
 		bound := 400_000.0
@@ -26,7 +27,7 @@ func (b *bench) counted(client, codec string) []measure.Load {
 	return measure.Counted(b.report.Loads, client+" "+codec, 0)
 }
 
-// text is the report's part of docs/benchmarks.md.
+// text returns the section of docs/benchmarks.md.
 func (b *bench) text() string {
 	var s strings.Builder
 	fmt.Fprintf(&s, "%s Medians of %d rounds of %d events each in %d partitions.\n\n", b.report.Heading(), b.rounds(), b.events, partitions)

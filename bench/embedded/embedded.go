@@ -1,8 +1,8 @@
-// Package embedded measures the embedded HBase server, a process of its own, with the rows and the client of `make bench-load`.
-// `make bench-embedded` runs it.
+// Package embedded measures the embedded HBase server, as a separate process, with the rows and the client of `make bench-load`. `make
+// bench-embedded` runs it.
 //
-// What is durable: with fsync an acknowledgement waits for the disk, without it for the operating system (a killed process loses nothing,
-// a failure of power may), which is also what HBase's write-ahead log does as it comes. Both are measured, in alternating order.
+// On durability: with fsync, an acknowledgement waits for the disk. Without it, it waits for the operating system (a killed process loses
+// nothing, a power failure may), which is also the default of HBase's write-ahead log. Both are measured, in alternating order.
 package embedded
 
 import (
@@ -19,14 +19,14 @@ import (
 )
 
 const (
-	cached, synced = "cached", "fsync" // the forms of durability
-	wide           = "cached-4"        // cached, of four columns
+	cached, synced = "cached", "fsync" // the kinds of durability
+	wide           = "cached-4"        // cached, with four columns
 
 	table   = "load"
 	regions = 16
 )
 
-// Command is its command line.
+// Command is the command line.
 type Command struct {
 	Rows   int `default:"2000000" help:"Rows of a load."`
 	Rounds int `default:"3" help:"Rounds of each form."`
@@ -114,7 +114,7 @@ func (b *bench) fill(ctx context.Context, address string, server int, form strin
 	return count(ctx, admin, b.rows)
 }
 
-// count makes sure that every row is there.
+// count checks that every row is there.
 func count(ctx context.Context, c *hbase.Client, want int) error {
 	n := 0
 	for _, err := range c.Scan(ctx, table, hbase.Scan{}) {

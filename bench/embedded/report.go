@@ -7,7 +7,7 @@ import (
 	"brine/bench/measure"
 )
 
-// least is the rate that one-cell rows are to reach.
+// least is the target rate of one-cell rows.
 const least = 100_000
 
 // forms are the rows of the page's table.
@@ -20,7 +20,7 @@ var forms = []struct {
 	{wide, "acknowledged when the operating system has it", 4},
 }
 
-// judge sets what was measured against the targets.
+// judge compares the measurements with the targets.
 func (b *bench) judge() {
 	for _, f := range forms[:2] {
 		l := measure.Counted(b.report.Loads, f.id, f.columns)
@@ -29,7 +29,7 @@ func (b *bench) judge() {
 	}
 }
 
-// text is the section of the page.
+// text returns the section of the page.
 func (b *bench) text() string {
 	var s strings.Builder
 	fmt.Fprintf(&s, "%s Medians of %d rounds of %d rows each.\n\n", b.report.Heading(), b.rounds, b.rows)

@@ -1,6 +1,6 @@
-// Package failingregion measures what one failing region of 16 costs the other 15 through the whole pipeline: brine, a process of its own,
-// reads from a Kafka in this process and writes to an embedded HBase in it, which for ten seconds refuses every mutation of one
-// region; then from a real Kafka to a real HBase, one region of which is split. `make bench-failing-region` runs it.
+// Package failingregion measures the cost of one failing region among 16 to the other 15 in the whole pipeline: brine, in its own process,
+// reads from a Kafka in this process and writes to an embedded HBase in it, which for ten seconds refuses every mutation of one region.
+// Then it does the same from a real Kafka to a real HBase, one region of which is split. `make bench-failing-region` runs it.
 package failingregion
 
 import (
@@ -25,8 +25,8 @@ import (
 
 const (
 	configuration = "examples/scans.yaml"
-	table         = "logistics:scans" // its
-	topic         = "courier.scans"   // its
+	table         = "logistics:scans" // of the configuration
+	topic         = "courier.scans"   // of the configuration
 	events        = 1_300_000         // more than are published
 	eventsFile    = "scans.jsonl"
 	regions       = 16
@@ -38,13 +38,13 @@ const (
 // stage is the servers of one fault, and the fault.
 type stage struct {
 	kafka, hbase string
-	rate         int           // events/s that are published; what the pipeline does at full rate depends on what else the machine does
-	settle       time.Duration // until all runs as ever
+	rate         int           // events/s published; the pipeline's full rate depends on the machine's other load
+	settle       time.Duration // until everything runs normally
 	fail         func(context.Context) (end func() error, err error)
 	close        func()
 }
 
-// Command is its command line.
+// Command is the command line.
 type Command struct {
 	Rate      int `default:"40000" help:"Events per second into the embedded servers."`
 	SplitRate int `default:"25000" help:"Events per second into the real ones, where a region is split."`
@@ -57,8 +57,8 @@ func (c *Command) Run(ctx context.Context) error {
 }
 
 type bench struct {
-	rate   int // events/s, of the embedded servers
-	split  int // events/s, of the real ones
+	rate   int // events/s for the embedded servers
+	split  int // events/s for the real ones
 	dir    string
 	brine  string
 	report *measure.Report
@@ -97,7 +97,7 @@ func (b *bench) run(ctx context.Context) (err error) {
 	return b.report.Finish(text)
 }
 
-// one measures one fault on servers of its own.
+// one measures one fault on its own servers.
 func (b *bench) one(ctx context.Context, name string, start func(context.Context) (*stage, error)) error {
 	ctx, cancel := context.WithTimeout(ctx, 4*time.Minute)
 	defer cancel()
@@ -116,7 +116,7 @@ func (b *bench) one(ctx context.Context, name string, start func(context.Context
 		return err
 	}
 	defer func() {
-		_ = publish.Process.Kill() // it may have more than is needed
+		_ = publish.Process.Kill() // it may have more events than needed
 		_ = publish.Wait()
 	}()
 	time.Sleep(time.Second)
@@ -189,7 +189,7 @@ func (b *bench) command(ctx context.Context, env []string, args ...string) *exec
 	return cmd
 }
 
-// measure compares the rate at which rows are acknowledged while one region is failing with that before.
+// measure compares the rate of acknowledged rows while one region is failing with the rate before.
 func (b *bench) measure(ctx context.Context, name string, s *stage, metrics string) error {
 	time.Sleep(s.settle)
 	healthy, err := rate(metrics, healthyFor)

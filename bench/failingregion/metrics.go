@@ -7,7 +7,7 @@ import (
 	"brine/bench/measure"
 )
 
-// rate is the rows that HBase acknowledges in a second, measured each second of a span.
+// rate returns the number of rows that HBase acknowledges per second, measured every second of a span.
 func rate(metrics string, span time.Duration) (measure.Estimate, error) {
 	acknowledged := func() (float64, time.Time, error) {
 		n, err := measure.Metric(metrics, "brine_hbase_acknowledged_rows_total")

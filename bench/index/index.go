@@ -1,9 +1,9 @@
-// Package index compares brine's indexer with go-elasticsearch's BulkIndexer, at the best of three settings: each a process of its
-// own, against a real Elasticsearch that this run alone uses. `make bench-index` runs it.
+// Package index compares brine's indexer with go-elasticsearch's BulkIndexer, at the best of three settings. Each is a separate process,
+// against a real Elasticsearch that belongs to this run alone. `make bench-index` runs it.
 //
-// Both write equal documents with equal versions in each round, in alternating order, each into a new index; two loads before the
-// first round warm the server. brine writes partial changes beside, four of each document, far apart. It ends with one line per
-// target, `name value target ok|short`, and exits with 1 when one is short.
+// Both write equal documents with equal versions in each round, in alternating order, each to a new index; two loads before the first round
+// warm the server. In addition, brine writes partial changes, four to each document, far apart. It ends with one line per target, `name
+// value target ok|short`, and exits with 1 if any is short.
 package index
 
 import (
@@ -30,13 +30,13 @@ const (
 	columns = 6
 )
 
-// settings are those of the BulkIndexer that are tried.
+// settings are the settings of the BulkIndexer that are tried.
 var settings = []struct {
 	name           string
 	workers, flush int
 }{{"esutil-2x5MB", 2, 5_000_000}, {"esutil-4x1MB", 4, 1_000_000}, {"esutil-3x4MB", 3, 4_000_000}}
 
-// Command is its command line.
+// Command is the command line.
 type Command struct {
 	Documents int    `default:"300000" help:"Changes of a load."`
 	Rounds    int    `default:"3" help:"Rounds."`
@@ -55,7 +55,7 @@ type bench struct {
 	client, peer      string // binaries
 	flags             []string
 	address           string
-	server            int // its process
+	server            int // process id
 	engine            *elastic.Engine
 	report            *measure.Report
 }
@@ -102,7 +102,7 @@ func (b *bench) open(ctx context.Context) (err error) {
 	return err
 }
 
-// buildPeer compiles the peer, which is a module of its own.
+// buildPeer compiles the peer, which is a separate module.
 func (b *bench) buildPeer(ctx context.Context) error {
 	b.peer = b.Path("peer")
 	cmd := exec.CommandContext(ctx, "go", "-C", "bench/index/peer", "build", "-o", b.peer, ".")
@@ -113,7 +113,7 @@ func (b *bench) buildPeer(ctx context.Context) error {
 	return nil
 }
 
-// load runs one client against a new index, and counts what is in it.
+// load runs one client against a new index, and counts its documents.
 func (b *bench) load(ctx context.Context, client string, round int) error {
 	ctx, cancel := context.WithTimeout(ctx, 15*time.Minute)
 	defer cancel()
@@ -145,7 +145,7 @@ func (b *bench) command(ctx context.Context, client string, changes indexer.Chan
 	return exec.CommandContext(ctx, b.client, slices.Concat(args, []string{"-changes", string(changes)}, b.flags)...)
 }
 
-// renew makes the index new and waits until the server has nothing left to do of the last one.
+// renew recreates the index and waits until the server has finished its work on the last one.
 func (b *bench) renew(ctx context.Context, changes indexer.Changes) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodDelete, b.address+"/"+orders.Index+"-000001?ignore_unavailable=true", nil)
 	if err != nil {
@@ -169,7 +169,7 @@ func (b *bench) renew(ctx context.Context, changes indexer.Changes) error {
 	return measure.Pause(b.server)
 }
 
-// check counts: every document must be there.
+// check counts the documents, all of which must be there.
 func (b *bench) check(ctx context.Context, want int) error {
 	if err := b.engine.Refresh(ctx, orders.Index); err != nil {
 		return err

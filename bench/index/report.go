@@ -7,7 +7,7 @@ import (
 	"brine/bench/measure"
 )
 
-// judge sets what was measured against the targets.
+// judge compares the measurements with the targets.
 func (b *bench) judge() {
 	o := b.of(ours)
 	compared := func(client, than string, of func(measure.Load) float64) measure.Estimate {
@@ -26,7 +26,7 @@ func (b *bench) of(client string) []measure.Load {
 	return measure.Counted(b.report.Loads, client, columns)
 }
 
-// best is the fastest setting of the BulkIndexer.
+// best returns the fastest setting of the BulkIndexer.
 func (b *bench) best() string {
 	best, rate := "", 0.0
 	for _, s := range settings {
@@ -37,7 +37,7 @@ func (b *bench) best() string {
 	return best
 }
 
-// text is the section of the page.
+// text returns the section of the page.
 func (b *bench) text() string {
 	var s strings.Builder
 	fmt.Fprintf(&s, "%s Medians of %d rounds of %d changes each; ratios are medians over the rounds, against the fastest setting of the "+

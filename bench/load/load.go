@@ -1,9 +1,9 @@
-// Package load compares our HBase client with HBase's own: bench/load/client beside bench/java and, with one column, HBase's
-// PerformanceEvaluation, each a process of its own, against a real HBase that this run alone uses. `make bench-load` runs it.
+// Package load compares our HBase client with HBase's own: bench/load/client with bench/java and, with one column, HBase's
+// PerformanceEvaluation. Each is a separate process, against a real HBase that belongs to this run alone. `make bench-load` runs it.
 //
-// They write equal rows in each round, in alternating order, each into a new table of 16 regions with the write-ahead log on; two
-// loads before the first round warm the server. It ends with one line per target, `name value target ok|short|undecided`, and exits
-// with 1 when one is short.
+// They write equal rows in each round, in alternating order, each to a new table of 16 regions with the write-ahead log on; two loads
+// before the first round warm the server. It ends with one line per target, `name value target ok|short|undecided`, and exits with 1 if any
+// is short.
 package load
 
 import (
@@ -28,13 +28,13 @@ const (
 	regions    = 16
 	keyBytes   = 30
 	valueBytes = 150
-	threads    = 4 // of either client
+	threads    = 4 // of each client
 )
 
-// buffers is the write buffer of each of Java's mutators, by columns: what is best for it.
+// buffers is the write buffer of each of Java's mutators, by number of columns, at its best size.
 var buffers = map[int]int{4: 2 << 20, 1: 4 << 20}
 
-// Command is its command line.
+// Command is the command line.
 type Command struct {
 	Rows   int    `default:"2000000" help:"Rows of a load."`
 	Rounds int    `default:"3" help:"Rounds of each shape."`
@@ -58,8 +58,8 @@ type bench struct {
 	*measure.Stage
 	rows, rounds int
 	client       string   // our loader
-	earlier      string   // the same of an earlier commit
-	flags        []string // for it
+	earlier      string   // our loader at an earlier commit
+	flags        []string // for the loader
 	report       *measure.Report
 }
 
@@ -90,7 +90,7 @@ func (b *bench) run(ctx context.Context, heap string) (err error) {
 	return b.report.Finish(b.text())
 }
 
-// start starts HBase for itself, and compiles our loader.
+// start starts this run's HBase, and compiles our loader.
 func (b *bench) start(ctx context.Context, heap string) (err error) {
 	if b.Stage, err = measure.StartStage(ctx, heap, "hbase"); err != nil {
 		return err
@@ -101,7 +101,7 @@ func (b *bench) start(ctx context.Context, heap string) (err error) {
 	return err
 }
 
-// besideBefore measures our client beside itself as it was at a commit.
+// besideBefore compares our client with itself at an earlier commit.
 func (b *bench) besideBefore(ctx context.Context, heap, commit string) (err error) {
 	if err := b.start(ctx, heap); err != nil {
 		return err
@@ -110,7 +110,7 @@ func (b *bench) besideBefore(ctx context.Context, heap, commit string) (err erro
 	if b.earlier, err = b.BuildOf(ctx, commit, clientPackage); err != nil {
 		return err
 	}
-	for range 2 { // to warm the server
+	for range 2 { // warms the server
 		if err := b.load(ctx, ours, 4, 0); err != nil {
 			return err
 		}
@@ -147,7 +147,7 @@ func (b *bench) load(ctx context.Context, client string, columns, round int) err
 	return b.check(ctx, client, columns)
 }
 
-// write lets one client write all rows.
+// write runs one client, which writes all rows.
 func (b *bench) write(ctx context.Context, client string, s measure.Shape) (measure.Load, error) {
 	switch client {
 	case ours, ours + measure.Again:
@@ -170,7 +170,7 @@ func (b *bench) ours(ctx context.Context, binary string, s measure.Shape) *exec.
 	return exec.CommandContext(ctx, binary, append(args, b.flags...)...)
 }
 
-// renew makes the table new, split as the client's keys lie, and waits until the server has nothing left to do of the last one.
+// renew recreates the table, split to match the client's keys, and waits until the server has finished its work on the last one.
 func (b *bench) renew(ctx context.Context, client string) error {
 	if err := measure.Drop(ctx, b.Admin, table); err != nil {
 		return err
@@ -193,8 +193,8 @@ func (b *bench) renew(ctx context.Context, client string) error {
 	return measure.Pause(b.Server)
 }
 
-// check counts: every row must be there with all its columns. PerformanceEvaluation draws its keys with repetition: of n keys it
-// leaves out one in e.
+// check counts the rows, all of which must be there with all columns. PerformanceEvaluation draws its keys with repetition: of n keys, it
+// misses one in e.
 func (b *bench) check(ctx context.Context, client string, columns int) error {
 	n := 0
 	for row, err := range b.Admin.Scan(ctx, table, hbase.Scan{}) {

@@ -7,7 +7,7 @@ import (
 	"brine/bench/measure"
 )
 
-// judge sets what was measured against the targets.
+// judge compares the measurements with the targets.
 func (b *bench) judge() {
 	for _, columns := range []int{4, 1} {
 		name := fmt.Sprintf("load.%dcolumns.", columns)
@@ -20,13 +20,13 @@ func (b *bench) judge() {
 		b.compared(evaluation, 1, measure.Load.RowsPerSecond), 1.10))
 }
 
-// compared is our client against another.
+// compared compares our client with another.
 func (b *bench) compared(other string, columns int, of func(measure.Load) float64) measure.Estimate {
 	counted := func(client string) []measure.Load { return measure.Counted(b.report.Loads, client, columns) }
 	return measure.Compared(counted(ours), counted(other), counted(ours), counted(ours+measure.Again), of)
 }
 
-// text is the section of the page.
+// text returns the section of the page.
 func (b *bench) text() string {
 	var s strings.Builder
 	fmt.Fprintf(&s, "%s Medians of %d rounds of %d rows each; ratios are medians over the rounds.\n\n", b.report.Heading(), b.rounds, b.rows)

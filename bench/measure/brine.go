@@ -36,7 +36,7 @@ func StartBrine(cmd *exec.Cmd) (address string, ended func() error, err error) {
 
 var admin = regexp.MustCompile(`on http://([^ ]+) `)
 
-// adminAddress reads what brine says until it names its port.
+// adminAddress reads brine's output until it names its port.
 func adminAddress(r *bufio.Reader) (string, error) {
 	for {
 		line, err := r.ReadString('\n')
@@ -50,8 +50,8 @@ func adminAddress(r *bufio.Reader) (string, error) {
 	}
 }
 
-// Publish starts brine publish with a file of more than is needed; the next one goes on where the topic ends. stop ends it, and returns
-// an error if it had ended by itself: then nothing was published for a while.
+// Publish starts brine publish with a file of more events than needed; a later one continues where the topic ends. stop ends it, and
+// returns an error if it had already ended by itself, because then nothing was published for a while.
 func Publish(cmd *exec.Cmd) (stop func() error, err error) {
 	if err := cmd.Start(); err != nil {
 		return func() error { return nil }, err

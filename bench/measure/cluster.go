@@ -14,27 +14,27 @@ import (
 
 const devcluster = "deploy/devcluster/devcluster"
 
-// Cluster is real servers that this run alone uses, apart from those of `make real-up`.
+// Cluster is a set of real servers that belong to this run alone, separate from those of `make real-up`.
 type Cluster struct {
 	dir     string
-	lent    bool // started by another process, which ends it
+	lent    bool // another process started it and will end it
 	servers []string
 	env     []string
 }
 
-// StartCluster starts servers (kafka, hbase) with an HBase heap such as "4g". Close ends them. With DEVCLUSTER_RUN in the environment
-// they are those of that folder, for this run alone: what is up there already is not started, and Close leaves all up.
+// StartCluster starts servers (kafka, hbase) with an HBase heap such as "4g". Close ends them. With DEVCLUSTER_RUN in the environment, it
+// uses the servers of that folder, for this run alone: it does not start those that are already up, and Close leaves all of them up.
 func StartCluster(ctx context.Context, hbaseHeap string, servers ...string) (*Cluster, error) {
 	return StartClusterWith(ctx, hbaseHeap, nil, servers...)
 }
 
-// StartClusterWith is StartCluster with more variables ("NAME=value") of deploy/devcluster's.
+// StartClusterWith is StartCluster with additional variables ("NAME=value") for deploy/devcluster.
 func StartClusterWith(ctx context.Context, hbaseHeap string, env []string, servers ...string) (*Cluster, error) {
 	dir, err := os.MkdirTemp("", "brine-bench-")
 	if err != nil {
 		return nil, err
 	}
-	if err := os.Chmod(dir, 0o755); err != nil { // Elasticsearch, started by root, runs as another user
+	if err := os.Chmod(dir, 0o755); err != nil { // Elasticsearch, if root starts it, runs as another user
 		return nil, err
 	}
 	c := &Cluster{dir: dir, servers: servers}
@@ -53,10 +53,10 @@ func StartClusterWith(ctx context.Context, hbaseHeap string, env []string, serve
 	return c, nil
 }
 
-// Set sets variables of deploy/devcluster's ("NAME=value"), for what starts from now on.
+// Set sets variables ("NAME=value") of deploy/devcluster for everything that starts from now on.
 func (c *Cluster) Set(env ...string) { c.env = append(c.env, env...) }
 
-// Up starts processes again that have ended.
+// Up restarts processes that have ended.
 func (c *Cluster) Up(ctx context.Context, servers ...string) error {
 	return c.devcluster(ctx, "up", servers...)
 }
@@ -64,7 +64,7 @@ func (c *Cluster) Up(ctx context.Context, servers ...string) error {
 func (c *Cluster) devcluster(ctx context.Context, command string, servers ...string) error {
 	cmd := exec.CommandContext(ctx, devcluster, append([]string{command}, servers...)...)
 	cmd.Env, cmd.Stdout, cmd.Stderr = c.env, os.Stderr, os.Stderr
-	// what it waits in ends with it, or would hold its lock; servers have groups of their own
+	// The processes in which the script waits must end with it, or they would hold its lock. The servers have their own groups.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	if err := cmd.Run(); err != nil {
@@ -84,10 +84,10 @@ func (c *Cluster) Close() {
 	}
 }
 
-// Path is a place for a file of this run.
+// Path returns a path for a file of this run.
 func (c *Cluster) Path(name string) string { return filepath.Join(c.dir, name) }
 
-// Address is what the cluster's env file says, as BRINE_REAL_HBASE.
+// Address returns a variable from the cluster's env file, such as BRINE_REAL_HBASE.
 func (c *Cluster) Address(name string) (string, error) {
 	env, err := os.ReadFile(c.Path("run/env"))
 	if err != nil {
@@ -101,7 +101,7 @@ func (c *Cluster) Address(name string) (string, error) {
 	return "", fmt.Errorf("the cluster's env file does not name %s", name)
 }
 
-// PID is a server's process.
+// PID returns a server's process id.
 func (c *Cluster) PID(server string) (int, error) {
 	text, err := os.ReadFile(c.Path("run/" + server + "/pid"))
 	if err != nil {
@@ -110,19 +110,19 @@ func (c *Cluster) PID(server string) (int, error) {
 	return strconv.Atoi(strings.TrimSpace(string(text)))
 }
 
-// Digest lets HBase's own client read a table: what is reported must not rest on our own scans alone.
+// Digest reads a table with HBase's own client, because the reports must not depend on our own scans alone.
 func (c *Cluster) Digest(ctx context.Context, table string) (string, error) {
 	connect, err := c.Address("BRINE_REAL_HBASE")
 	if err != nil {
 		return "", err
 	}
 	cmd := exec.CommandContext(ctx, devcluster, "digest", table, connect)
-	cmd.Env, cmd.Stderr = c.env, os.Stderr // a cluster that lets in only whom it knows says in its folder how
+	cmd.Env, cmd.Stderr = c.env, os.Stderr // a cluster with access control has the client's configuration in its folder
 	out, err := cmd.Output()
 	return strings.TrimSpace(string(out)), err
 }
 
-// Build compiles a command of ours to a file of this run, and returns its path.
+// Build compiles one of our commands to a file of this run, and returns its path.
 func (c *Cluster) Build(ctx context.Context, pkg string) (string, error) {
 	return Build(ctx, c.dir, pkg)
 }

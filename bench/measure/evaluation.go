@@ -18,12 +18,12 @@ const (
 	// EvaluationJars is the folder of HBase's own load tools.
 	EvaluationJars = "deploy/devcluster/lib/bench"
 	evaluationPOM  = "bench/java/pom.xml"
-	// EvaluationFamily is the family that PerformanceEvaluation writes to, and EvaluationKey the layout of its keys.
+	// EvaluationFamily is the family to which PerformanceEvaluation writes, and EvaluationKey the layout of its keys.
 	EvaluationFamily = "info0"
 	EvaluationKey    = "%026d"
 )
 
-// FetchEvaluation brings HBase's PerformanceEvaluation, once.
+// FetchEvaluation downloads HBase's PerformanceEvaluation, once.
 func FetchEvaluation(ctx context.Context) error {
 	pom, err := os.Stat(evaluationPOM)
 	if err != nil {
@@ -46,7 +46,7 @@ func FetchEvaluation(ctx context.Context) error {
 	return errors.Join(os.RemoveAll(EvaluationJars), os.Rename(aside, EvaluationJars))
 }
 
-// evaluationLog shows when its clients begin and end; nothing else shows it.
+// evaluationLog makes its log show when its clients begin and end; nothing else shows that.
 const evaluationLog = `log4j.rootLogger=WARN,err
 log4j.logger.org.apache.hadoop.hbase.PerformanceEvaluation=INFO,out
 log4j.additivity.org.apache.hadoop.hbase.PerformanceEvaluation=false
@@ -61,8 +61,8 @@ log4j.appender.err.layout.ConversionPattern=%p %c{2}: %m%n
 log4j.logger.org.apache.hadoop.util.NativeCodeLoader=ERROR
 `
 
-// Evaluation is the command of PerformanceEvaluation's randomWrite in one JVM: that many clients, each a thread with a connection and a
-// BufferedMutator of 2 MiB of its own, which is its default. dir is for its log's settings.
+// Evaluation returns the command of PerformanceEvaluation's randomWrite in one JVM with so many clients, each a thread with its own
+// connection and BufferedMutator of 2 MiB, which is its default. dir is for the settings of its log.
 func Evaluation(ctx context.Context, dir, connect string, s Shape, clients int) (*exec.Cmd, error) {
 	log := filepath.Join(dir, "evaluation.properties")
 	if err := os.WriteFile(log, []byte(evaluationLog), 0o644); err != nil {
@@ -78,8 +78,8 @@ exec java "${hbase_java[@]}" "-Dlog4j.configuration=file:$0" -cp "deploy/devclus
 		"--valueSize="+strconv.Itoa(s.ValueBytes/s.Columns), "randomWrite", strconv.Itoa(clients)), nil
 }
 
-// RunEvaluation runs PerformanceEvaluation and measures it and HBase, whose process is server, as Run does: from the first client's start
-// until the last one has all its rows acknowledged.
+// RunEvaluation runs PerformanceEvaluation and measures it and HBase, whose process is server, as Run does: from the start of the first
+// client until all rows of the last one are acknowledged.
 func RunEvaluation(cmd *exec.Cmd, client string, s Shape, clients, server int) (Load, error) {
 	l := Load{Client: client, Columns: s.Columns, Rows: s.Rows / clients * clients}
 	cmd.Stderr = os.Stderr
@@ -99,7 +99,7 @@ func RunEvaluation(cmd *exec.Cmd, client string, s Shape, clients, server int) (
 	return l, nil
 }
 
-// follow reads PerformanceEvaluation's log to its end: a line that begins with "Start class" for each client, then one with "Finished
+// follow reads PerformanceEvaluation's log to its end: for each client, a line that begins with "Start class" and later one with "Finished
 // class".
 func (l *Load) follow(log io.Reader, clients, pid, server int) error {
 	var began time.Time

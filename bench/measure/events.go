@@ -11,8 +11,8 @@ import (
 
 const events = "data/scans.jsonl.gz" // of `make data`
 
-// WriteScans writes n events to a file: the scans as often as it takes, from the second time on with a suffix to each waybill, so that
-// every event is a row of its own.
+// WriteScans writes n events to a file: the scans repeatedly, from the second time on with a suffix to each waybill, so that every event is
+// a row.
 func WriteScans(name string, n int) error {
 	out, err := os.Create(name)
 	if err != nil {
@@ -34,7 +34,7 @@ func WriteScans(name string, n int) error {
 
 var waybill = []byte(`{"waybill":"`)
 
-// writePass writes all scans once, or n, and returns how many are left to write.
+// writePass writes all scans once, or n, and returns the number left to write.
 func writePass(w *bufio.Writer, pass, n int) (left int, err error) {
 	file, err := os.Open(events)
 	if err != nil {

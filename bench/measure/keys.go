@@ -1,6 +1,6 @@
 package measure
 
-// FillKey makes key, of at least 12 bytes, that of the i-th row of a load: two hex digits that spread evenly, and the number.
+// FillKey sets key, of at least 12 bytes, to the key of the i-th row of a load: two evenly distributed hex digits, and the number.
 func FillKey(key []byte, i int) {
 	const hex = "0123456789abcdef"
 	salt := uint32(i) * 0x9E3779B1 >> 24

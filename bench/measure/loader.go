@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Shape is the rows of a load. Keys begin with two hex digits that spread evenly; the columns share the value bytes.
+// Shape is the shape of a load's rows. Keys begin with two evenly distributed hex digits; the columns share the value bytes.
 type Shape struct {
 	Table      string
 	Rows       int
@@ -20,7 +20,7 @@ type Shape struct {
 	ValueBytes int
 }
 
-// BuildJava compiles the loader that writes with HBase's own BufferedMutator, and the reader.
+// BuildJava compiles the loader, which writes with HBase's own BufferedMutator, and the reader.
 func (c *Cluster) BuildJava(ctx context.Context) error {
 	args := []string{"-cp", "deploy/devcluster/lib/hbase/*", "-d", c.Path("java"), "bench/java/Bench.java",
 		"bench/java/BufferedLoad.java", "bench/java/Reads.java"}
@@ -32,13 +32,13 @@ func (c *Cluster) BuildJava(ctx context.Context) error {
 	return nil
 }
 
-// Java is the command of that loader, with as many threads and mutators, of buffer bytes each. The JVM's flags are those that
-// devcluster's servers have, its heap and collector the JVM's defaults.
+// Java returns the command of that loader, with so many threads and as many mutators, of buffer bytes each. The JVM has the flags of
+// devcluster's servers, with the JVM's default heap and collector.
 func (c *Cluster) Java(ctx context.Context, connect string, s Shape, threads, buffer int) *exec.Cmd {
 	return c.java(ctx, "BufferedLoad", []string{connect, s.Table}, s.Rows, s.Columns, s.KeyBytes, s.ValueBytes, threads, buffer)
 }
 
-// JavaReads is the command that reads the rows of a load with HBase's own Table: get count of them at random, or scan all.
+// JavaReads returns the command that reads the rows of a load with HBase's own Table: get reads count random rows, scan reads all.
 func (c *Cluster) JavaReads(ctx context.Context, connect, kind string, s Shape, threads, count int) *exec.Cmd {
 	return c.java(ctx, "Reads", []string{connect, s.Table, kind}, s.Rows, s.Columns, s.KeyBytes, threads, count)
 }
@@ -54,7 +54,7 @@ exec java "${hbase_java[@]}" -Dlog4j.configuration=file:deploy/devcluster/hbase/
 	return exec.CommandContext(ctx, "bash", args...)
 }
 
-// Run runs a loader and measures HBase, whose process is server, beside it.
+// Run runs a loader and at the same time measures HBase, whose process is server.
 func Run(cmd *exec.Cmd, client string, s Shape, server int) (Load, error) {
 	l := Load{Client: client, Columns: s.Columns, Rows: s.Rows}
 	fail := func(err error) (Load, error) { return l, fmt.Errorf("%s: %w", client, err) }
@@ -79,7 +79,7 @@ func Run(cmd *exec.Cmd, client string, s Shape, server int) (Load, error) {
 	return l, nil
 }
 
-// listen takes the server's CPU time when the loader begins and when it is done.
+// listen reads the server's CPU time when the loader begins and when it is done.
 func listen(lines *bufio.Scanner, server int) (said Said, serverCPU float64, err error) {
 	var before, after float64
 	begun := false

@@ -1,9 +1,9 @@
-// Package measure is what the benchmarks share: real servers of their own, loaders as processes of their own, spreads, targets
-// and reports. Nothing imports it but those that measure: bench, acceptance, and the records of the simulation.
+// Package measure is what the benchmarks share: their own real servers, loaders in separate processes, spreads, targets and reports. Only
+// packages that measure import it: bench, acceptance, and the records of the simulation.
 //
-// The invariant: everything that is compared ran in one run, in alternating order, against one server process that was warmed
-// before, and time and CPU of every loader count over the same span: from the first row until the last one is acknowledged. The start of a
-// JVM is in neither; its compiling is.
+// The invariant: everything that is compared ran in one run, in alternating order, against the same server process, which was warmed
+// before. The time and CPU of every loader count over the same span: from the first row until the last one is acknowledged. This excludes
+// the start of a JVM, but includes its compilation.
 package measure
 
 import (
@@ -13,10 +13,10 @@ import (
 	"time"
 )
 
-// Load is one load as it was measured.
+// Load is one measured load.
 type Load struct {
 	Client    string  `json:"client"`
-	Round     int     `json:"round"` // 0: only to warm the server
+	Round     int     `json:"round"` // 0: only warms the server
 	Columns   int     `json:"columns"`
 	Rows      int     `json:"rows"`
 	Seconds   float64 `json:"seconds"`
@@ -27,28 +27,28 @@ type Load struct {
 	P99       float64 `json:"p99_ms,omitempty"`
 }
 
-// RowsPerSecond is the rate of the load.
+// RowsPerSecond returns the rate of the load.
 func (l Load) RowsPerSecond() float64 { return float64(l.Rows) / l.Seconds }
 
-// ClientMicros is the loader's CPU time per row in µs.
+// ClientMicros returns the loader's CPU time per row in µs.
 func (l Load) ClientMicros() float64 { return l.ClientCPU / float64(l.Rows) * 1e6 }
 
-// ServerMicros is HBase's CPU time per row in µs.
+// ServerMicros returns HBase's CPU time per row in µs.
 func (l Load) ServerMicros() float64 { return l.ServerCPU / float64(l.Rows) * 1e6 }
 
-// Peak is the loader's largest resident memory in MiB.
+// Peak returns the loader's largest resident memory in MiB.
 func (l Load) Peak() float64 { return l.PeakMiB }
 
-// Late is the time that 99 of 100 of its calls kept, in ms.
+// Late returns the 99th percentile of the time of its calls, in ms.
 func (l Load) Late() float64 { return l.P99 }
 
-// Idle is how much of the machine's cores neither the loader nor HBase used meanwhile, in percent. The kernel's own threads, which
-// write files back and carry packets, have their part of it.
+// Idle returns the percentage of the machine's cores that neither the loader nor HBase used. The kernel's own threads, which write back
+// files and carry packets, use a part of it.
 func (l Load) Idle() float64 {
 	return 100 * (1 - (l.ClientCPU+l.ServerCPU)/(l.Seconds*float64(runtime.NumCPU())))
 }
 
-// Counted picks a client's loads of one shape, without those that warmed the server, in the order of their rounds.
+// Counted returns a client's loads of one shape in round order, without those that warmed the server.
 func Counted(loads []Load, client string, columns int) []Load {
 	var out []Load
 	for _, l := range loads {
@@ -59,7 +59,7 @@ func Counted(loads []Load, client string, columns int) []Load {
 	return out
 }
 
-// Median is the median of a number over loads.
+// Median returns the median of a number over loads.
 func Median(loads []Load, of func(Load) float64) float64 {
 	var v []float64
 	for _, l := range loads {
@@ -68,14 +68,14 @@ func Median(loads []Load, of func(Load) float64) float64 {
 	return Middle(v)
 }
 
-// Cells are the medians of loads as cells of a table: rows a second, the loader's and HBase's CPU time per row in µs, and the loader's
-// peak in MiB.
+// Cells returns the medians of loads as cells of a table: rows per second, the CPU time of the loader and HBase per row in µs, and the
+// loader's peak in MiB.
 func Cells(loads []Load) string {
 	return fmt.Sprintf("%.0f | %.2f | %.2f | %.0f", Median(loads, Load.RowsPerSecond), Median(loads, Load.ClientMicros),
 		Median(loads, Load.ServerMicros), Median(loads, Load.Peak))
 }
 
-// Ratio is the median over the rounds of ours against theirs: both halves of a round met the same machine.
+// Ratio returns the median over the rounds of ours against theirs, because both halves of a round met the same machine.
 func Ratio(ours, theirs []Load, of func(Load) float64) float64 {
 	var v []float64
 	for i := range min(len(ours), len(theirs)) {
@@ -84,7 +84,7 @@ func Ratio(ours, theirs []Load, of func(Load) float64) float64 {
 	return Middle(v)
 }
 
-// Middle is the median of numbers, which stay in their order; 0 of none.
+// Middle returns the median of numbers, which it does not reorder; 0 if there are none.
 func Middle(v []float64) float64 {
 	if len(v) == 0 {
 		return 0
@@ -96,7 +96,7 @@ func Middle(v []float64) float64 {
 	return v[len(v)/2]
 }
 
-// Pause waits, until a process has become quiet, for at most half a minute: what it does of one load must not count for the next.
+// Pause waits until a process is quiet, for at most half a minute, so that its work after one load does not count for the next.
 func Pause(pid int) error {
 	for range 30 {
 		before, err := CPU(pid)

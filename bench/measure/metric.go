@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Metric asks a process for the sum of a metric over its labels.
+// Metric reads the sum of a metric over its labels from a process.
 func Metric(url, name string) (sum float64, err error) {
 	resp, err := http.Get(url)
 	if err != nil {

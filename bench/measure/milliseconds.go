@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// Milliseconds are how long the same thing took, again and again.
+// Milliseconds are the durations of repetitions of the same thing.
 type Milliseconds []float64
 
-// Add adds one.
+// Add adds a duration.
 func (m *Milliseconds) Add(d time.Duration) { *m = append(*m, float64(d.Microseconds())/1000) }
 
-// At is the time that a share of all kept; 1 is the longest.
+// At returns the quantile of a share of the durations; 1 is the longest.
 func (m Milliseconds) At(share float64) float64 {
 	if len(m) == 0 {
 		return math.Inf(1)
@@ -21,10 +21,11 @@ func (m Milliseconds) At(share float64) float64 {
 	return sorted[max(0, int(math.Ceil(share*float64(len(m))))-1)]
 }
 
-// parts is how many parts of a run are held against each other for its spread.
+// parts is the number of parts of a run that are compared with each other for its spread.
 const parts = 5
 
-// Estimate is At with its spread, which is that of the same share of each fifth of them, in the order in which they were added.
+// Estimate returns At with its spread, which comes from the same quantile of each fifth of the durations, in the order in which they were
+// added.
 func (m Milliseconds) Estimate(share float64) Estimate {
 	e := Estimate{Value: m.At(share)}
 	if len(m) < 2*parts {

@@ -8,10 +8,11 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// WarmUp is how long an open loop asks questions that do not count: for connections, caches, the servers' compilers.
+// WarmUp is how long an open loop sends requests that do not count, to warm connections, caches, and the servers' compilers.
 const WarmUp = 3 * time.Second
 
-// OpenLoop asks at a rate for a while, without waiting for answers, and returns how long each took from when it was due.
+// OpenLoop sends requests at a rate for a while, without waiting for answers, and returns the duration of each, counted from when it was
+// due.
 func OpenLoop(ctx context.Context, rate int, span time.Duration, ask func(context.Context, int) error) (Milliseconds, error) {
 	var mu sync.Mutex
 	var took Milliseconds

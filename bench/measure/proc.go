@@ -9,16 +9,16 @@ import (
 	"time"
 )
 
-// ticks is USER_HZ, which is 100 on every Linux architecture that Go runs on.
+// ticks is USER_HZ, which is 100 on every Linux architecture on which Go runs.
 const ticks = 100
 
-// CPU is a process's user and system time so far, in seconds, from /proc/PID/stat.
+// CPU returns a process's user and system time so far, in seconds, from /proc/PID/stat.
 func CPU(pid int) (float64, error) {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
 		return 0, err
 	}
-	_, rest, _ := strings.Cut(string(stat), ") ") // the name may hold spaces; from here on the third field is first
+	_, rest, _ := strings.Cut(string(stat), ") ") // the name may contain spaces; from here on, the third field is first
 	fields := strings.Fields(rest)
 	if len(fields) < 13 {
 		return 0, fmt.Errorf("/proc/%d/stat has only %d fields", pid, len(fields))
@@ -31,13 +31,13 @@ func CPU(pid int) (float64, error) {
 	return (user + system) / ticks, nil
 }
 
-// PeakMiB is the largest resident memory of a process so far: VmHWM. (ru_maxrss would count the parent's before the exec.)
+// PeakMiB returns the largest resident memory of a process so far: VmHWM. (ru_maxrss would count the parent's before the exec.)
 func PeakMiB(pid string) (float64, error) { return status(pid, "VmHWM:") }
 
-// ResidentMiB is the resident memory of a process now: VmRSS.
+// ResidentMiB returns the present resident memory of a process: VmRSS.
 func ResidentMiB(pid string) (float64, error) { return status(pid, "VmRSS:") }
 
-// status returns a size that /proc/PID/status names in kB, in MiB.
+// status returns, in MiB, a size that /proc/PID/status has in kB.
 func status(pid, field string) (float64, error) {
 	text, err := os.ReadFile("/proc/" + pid + "/status")
 	if err != nil {
@@ -51,7 +51,7 @@ func status(pid, field string) (float64, error) {
 	return kib / 1024, err
 }
 
-// OwnCPU is this process's user and system time so far, in seconds.
+// OwnCPU returns this process's user and system time so far, in seconds.
 func OwnCPU() (float64, error) {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
@@ -60,5 +60,5 @@ func OwnCPU() (float64, error) {
 	return (time.Duration(u.Utime.Nano()) + time.Duration(u.Stime.Nano())).Seconds(), nil
 }
 
-// SpentCPU is an ended process's user and system time in seconds.
+// SpentCPU returns an ended process's user and system time in seconds.
 func SpentCPU(p *os.ProcessState) float64 { return (p.UserTime() + p.SystemTime()).Seconds() }

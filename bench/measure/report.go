@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// Target is a number and the bound that it has to keep.
+// Target is a number and the bound that it must meet.
 type Target struct {
 	Name   string  `json:"name"`
 	Value  float64 `json:"value"`
@@ -21,26 +21,26 @@ type Target struct {
 	Least  bool    `json:"at_least"` // else at most
 }
 
-// AtMost is a target for what is better the smaller it is.
+// AtMost returns a target for a number that is better if smaller.
 func AtMost(name string, e Estimate, bound float64) Target {
 	return Target{Name: name, Value: e.Value, Spread: e.Spread, Bound: bound}
 }
 
-// AtLeast is a target for what is better the larger it is.
+// AtLeast returns a target for a number that is better if larger.
 func AtLeast(name string, e Estimate, bound float64) Target {
 	return Target{Name: name, Value: e.Value, Spread: e.Spread, Bound: bound, Least: true}
 }
 
-// Verdict is what is known of a target.
+// Verdict is the result of a target.
 type Verdict string
 
 const (
 	OK        Verdict = "ok"
 	Short     Verdict = "short"
-	Undecided Verdict = "undecided" // the value is nearer to the bound than the same binary to itself: more rounds may decide it
+	Undecided Verdict = "undecided" // the value is closer to the bound than the same binary to itself: more rounds may decide it
 )
 
-// Verdict returns what is known of the target. A value at the bound keeps it, if it does not vary.
+// Verdict returns the target's verdict. A value at the bound meets it if the value does not vary.
 func (t Target) Verdict() Verdict {
 	room := t.Bound - t.Value
 	if t.Least {
@@ -67,18 +67,18 @@ func (t Target) String() string {
 	return fmt.Sprintf("%s %s %s%g %s", t.Name, value, sign, t.Bound, t.Verdict())
 }
 
-// Report is one run: what `make bench-NAME` leaves in bench/results/NAME.json, in docs/benchmarks.md and on the terminal.
+// Report is one run: what `make bench-NAME` writes to bench/results/NAME.json, to docs/benchmarks.md and to the terminal.
 type Report struct {
 	Name    string   `json:"name"`
 	Date    string   `json:"date"`
 	Commit  string   `json:"commit"`
 	Machine string   `json:"machine"`
 	Loads   []Load   `json:"loads"`
-	Detail  any      `json:"detail,omitempty"` // what else was measured
+	Detail  any      `json:"detail,omitempty"` // other measurements
 	Targets []Target `json:"targets"`
 }
 
-// NewReport begins a report of this machine and this source tree.
+// NewReport begins a report on this machine and this source tree.
 func NewReport(name string) *Report {
 	return &Report{
 		Name: name, Date: time.Now().UTC().Format("2006-01-02"), Commit: commit(),
@@ -86,30 +86,30 @@ func NewReport(name string) *Report {
 	}
 }
 
-// Heading says when, where and of what the numbers are.
+// Heading returns when, where and of what the numbers were measured.
 func (r *Report) Heading() string {
 	return fmt.Sprintf("%s, %s, commit %s; `make bench-%s`.", r.Machine, r.Date, r.Commit, r.Name)
 }
 
-// Finish keeps the report, puts text between the report's marks in the page, and prints a line per target. It returns an error
-// when a target is short.
+// Finish records the report, puts text between the report's marks in the page, and prints a line per target. It returns an error if any
+// target is short.
 func (r *Report) Finish(text string) error {
 	return Conclude(r.Name, "bench-"+r.Name, page, r, text, r.Targets)
 }
 
-// Keep keeps the report, and prints a line per target, for a run that has no page. It returns an error when a target is short.
+// Keep records the report, and prints a line per target, for a run without a page. It returns an error if any target is short.
 func (r *Report) Keep() error {
 	return errors.Join(recorded("", func() error { return keep(r.Name, r) }), Judge(r.Targets))
 }
 
-// Conclude keeps a run of make TARGET and its section of a page, and judges. Each is done whatever comes of the others. Of a tree that
-// is not that of its commit nothing is kept: the section is printed.
+// Conclude records a run of make TARGET and its section of a page, and judges. It does each of these even if another fails. If the tree
+// differs from its commit, it records nothing and prints the section.
 func Conclude(name, target, page string, run any, text string, targets []Target) error {
 	record := func() error { return errors.Join(keep(name, run), writeSection(page, name, target, text)) }
 	return errors.Join(recorded(text, record), Judge(targets))
 }
 
-// recorded records what text says, unless this is a trial or the source tree is not that of its commit: then it prints it.
+// recorded records what text describes, unless this is a trial or the source tree differs from its commit: then it prints text.
 func recorded(text string, record func() error) error {
 	err := recordable()
 	if err == nil && !trial() {
@@ -136,7 +136,7 @@ func keep(name string, run any) error {
 	return os.WriteFile(filepath.Join(results, name+".json"), append(data, '\n'), 0o644)
 }
 
-// WriteSection puts text between the marks of a name in a page, which say that make TARGET has written it.
+// WriteSection puts text between the marks of a name in a page, which say that make TARGET wrote it.
 func WriteSection(page, name, target, text string) error {
 	return recorded(text, func() error { return writeSection(page, name, target, text) })
 }
@@ -156,7 +156,7 @@ func writeSection(page, name, target, text string) error {
 	return os.WriteFile(page, []byte(head+begin+text+end+tail), 0o644)
 }
 
-// Judge prints a line per target, and returns an error when one is short.
+// Judge prints a line per target, and returns an error if any is short.
 func Judge(targets []Target) error {
 	for _, t := range targets {
 		fmt.Println(t)
@@ -167,7 +167,7 @@ func Judge(targets []Target) error {
 	return nil
 }
 
-// Shorts returns the names of the targets whose bounds are not kept.
+// Shorts returns the names of the targets whose bounds are not met.
 func Shorts(targets []Target) (names []string) {
 	for _, t := range targets {
 		if t.Verdict() == Short {
@@ -177,7 +177,7 @@ func Shorts(targets []Target) (names []string) {
 	return names
 }
 
-// TargetTable is the targets as a table of the page.
+// TargetTable returns the targets as a table for the page.
 func TargetTable(targets []Target) string {
 	var s strings.Builder
 	s.WriteString("| target | measured | wanted | |\n|---|---|---|---|\n")

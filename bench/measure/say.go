@@ -9,20 +9,20 @@ import (
 	"time"
 )
 
-// Said is what a loader prints when all its rows are acknowledged, as one line of JSON. Before its first row it prints "begin".
+// Said is what a loader prints as one line of JSON once all its rows are acknowledged. Before its first row it prints "begin".
 type Said struct {
 	Seconds float64 `json:"seconds"`
 	CPU     float64 `json:"cpu_s"`
 	PeakMiB float64 `json:"peak_mib"`
-	P99     float64 `json:"p99_ms,omitempty"` // of its calls, where each is timed
+	P99     float64 `json:"p99_ms,omitempty"` // of its calls, if each is timed
 }
 
-// Say is the loader's side: it prints that load begins, and then what that took and cost in this process.
+// Say is the loader's side: it prints "begin", runs load, and prints its time and cost in this process.
 func Say(load func() error) error {
 	return SayTimes(func() (Milliseconds, error) { return nil, load() })
 }
 
-// SayTimes is Say of a load that has timed its calls.
+// SayTimes is Say for a load that has timed its calls.
 func SayTimes(load func() (Milliseconds, error)) error {
 	fmt.Println("begin")
 	start := time.Now()
@@ -47,7 +47,7 @@ func SayTimes(load func() (Milliseconds, error)) error {
 	return json.NewEncoder(os.Stdout).Encode(said)
 }
 
-// Profile writes a CPU profile of this process to a file until stop is called; none if the name is empty.
+// Profile writes a CPU profile of this process to a file until stop is called. If the name is empty, it writes none.
 func Profile(name string) (stop func() error, err error) {
 	if name == "" {
 		return func() error { return nil }, nil

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Serve starts a program of ours that is servers: it prints their addresses in one line, and ends with its standard input. stop ends it,
-// and waits.
+// Serve starts one of our programs that runs servers: it prints their addresses in one line, and ends with its standard input. stop ends
+// it, and waits.
 func Serve(cmd *exec.Cmd) (addresses []string, stop func(), err error) {
 	cmd.Stderr = os.Stderr
 	stdin, err1 := cmd.StdinPipe()
@@ -22,7 +22,7 @@ func Serve(cmd *exec.Cmd) (addresses []string, stop func(), err error) {
 		return nil, nil, err
 	}
 	stop = func() {
-		_ = stdin.Close() // it ends by that
+		_ = stdin.Close() // ends it
 		_ = cmd.Wait()    // what it holds is not needed any more
 	}
 	line, err := bufio.NewReader(stdout).ReadString('\n')

@@ -2,15 +2,15 @@ package measure
 
 import "os"
 
-// Settings are brine's, by their names in the environment.
+// Settings are settings of brine, by their names in the environment.
 type Settings map[string]string
 
-// connects are the settings that hold the servers' addresses, by the servers' names in the cluster's env file.
+// connects are the settings with the servers' addresses, by the servers' names in the cluster's env file.
 var connects = map[string]string{
 	"KAFKA": "BRINE_KAFKA_BROKERS", "HBASE": "BRINE_HBASE_CONNECT", "HBASE_ZK": "BRINE_HBASE_CONNECT", "ELASTICSEARCH": "BRINE_SEARCH_CONNECT",
 }
 
-// Settings say where servers of the cluster are, and let brine's own port be a free one.
+// Settings returns settings with the addresses of the cluster's servers, and a free port for brine.
 func (c *Cluster) Settings(servers ...string) (s Settings, err error) {
 	s = Settings{"BRINE_HTTP_LISTEN": "127.0.0.1:0"}
 	for _, server := range servers {
@@ -21,13 +21,13 @@ func (c *Cluster) Settings(servers ...string) (s Settings, err error) {
 	return s, nil
 }
 
-// Lookup returns one, as os.LookupEnv does.
+// Lookup returns a setting, as os.LookupEnv does.
 func (s Settings) Lookup(name string) (string, bool) {
 	value, ok := s[name]
 	return value, ok
 }
 
-// Environ is the environment of a process that gets them.
+// Environ returns the environment of a process with the settings.
 func (s Settings) Environ() []string {
 	env := os.Environ()
 	for name, value := range s {

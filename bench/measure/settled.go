@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Settled asks the brine at url how many events lie below its watermarks, and how many behind them: those of halves whose names end so.
+// Settled asks the brine at url for the number of events below its watermarks, and of those after them, in halves whose names end in half.
 func Settled(client *http.Client, url, half string) (n, lag int, err error) {
 	resp, err := client.Get(url + "/healthz")
 	if err != nil {
@@ -38,8 +38,8 @@ func Settled(client *http.Client, url, half string) (n, lag int, err error) {
 	return n, lag, nil
 }
 
-// LiveRate measures how many events a second brine settles while more are published: for a time, once it has run for another. lag is
-// how many it was behind in the end; if none, it could do more.
+// LiveRate measures how many events per second brine settles while more are published, over the time long, once it has run for warm. lag is
+// how far it was behind at the end; if it is 0, brine could do more.
 func LiveRate(url, half string, warm, long time.Duration) (rate float64, lag int, err error) {
 	client := &http.Client{Timeout: 5 * time.Second}
 	time.Sleep(warm)

@@ -8,16 +8,16 @@ import (
 	"strings"
 )
 
-// TrialVariable makes a run a trial: a source tree that differs from its commit may be measured, and nothing is recorded.
+// TrialVariable makes a run a trial: it may measure a source tree that differs from its commit, and records nothing.
 const TrialVariable = "BENCH_TRIAL"
 
 func trial() bool { return os.Getenv(TrialVariable) != "" }
 
-// written is what runs write themselves: records, pages, and plans of the simulation that have failed.
+// written is what runs themselves write: records, pages, and failed plans of the simulation.
 var written = []string{":(top,exclude)bench/results", ":(top,exclude)docs", ":(top,exclude)internal/simulate/testdata/seeds.txt"}
 
-// CleanTree reports an error unless the source tree, except for what runs write, is that of its commit: a record names the commit that
-// was measured.
+// CleanTree returns an error unless the source tree, except for what runs write, is that of its commit, because a record names the measured
+// commit.
 func CleanTree() error {
 	changed, err := git(append([]string{"status", "--porcelain", "--untracked-files=all", "--", ":(top)"}, written...)...)
 	if err != nil {
@@ -36,7 +36,7 @@ func CleanTree() error {
 		strings.Join(files, ", "), TrialVariable)
 }
 
-// recordable reports before anything is measured that nothing of it could be recorded, unless that is wanted.
+// recordable returns an error, before anything is measured, if the results could not be recorded, unless this is a trial.
 func recordable() error {
 	if trial() {
 		return nil
@@ -44,7 +44,7 @@ func recordable() error {
 	return CleanTree()
 }
 
-// commit names the source tree's commit.
+// commit returns the source tree's commit.
 func commit() string {
 	name, err := git("describe", "--always")
 	if err != nil {

@@ -2,42 +2,43 @@ package measure
 
 import "math"
 
-// Again marks the second load of the same binary in a round: what differs between the two is the machine's.
+// Again marks the second load of the same binary in a round: the difference between the two is due to the machine.
 const Again = "-again"
 
-// Estimate is what was measured, and its spread: by how much the same binary, measured in the same run, differs from itself. Whatever lies
-// within it is not decided.
+// Estimate is a measured value, and its spread: how much the same binary, measured in the same run, differs from itself. A difference
+// within the spread is undecided.
 type Estimate struct{ Value, Spread float64 }
 
-// Exactly is an estimate of what does not vary, such as a count.
+// Exactly returns the estimate of something that does not vary, such as a count.
 func Exactly(v float64) Estimate { return Estimate{Value: v} }
 
 // Times returns the estimate in another unit.
 func (e Estimate) Times(f float64) Estimate { return Estimate{e.Value * f, e.Spread * math.Abs(f)} }
 
-// Plus returns the estimate moved by a number that does not vary.
+// Plus returns the estimate plus a number that does not vary.
 func (e Estimate) Plus(v float64) Estimate { return Estimate{e.Value + v, e.Spread} }
 
-// Minus returns the difference of two estimates, whose spreads do not depend on each other.
+// Minus returns the difference of two estimates with independent spreads.
 func (e Estimate) Minus(o Estimate) Estimate {
 	return Estimate{e.Value - o.Value, math.Hypot(e.Spread, o.Spread)}
 }
 
-// Over returns a ratio of two estimates, whose spreads do not depend on each other.
+// Over returns the ratio of two estimates with independent spreads.
 func (e Estimate) Over(o Estimate) Estimate {
 	v := e.Value / o.Value
 	return Estimate{v, math.Abs(v) * math.Hypot(e.Spread/e.Value, o.Spread/o.Value)}
 }
 
-// medianError is the standard error of a median of n values of a normal distribution, in their standard deviations, times √n: √(π/2).
+// medianError is the standard error of the median of n normally distributed values, in their standard deviations, times √n: √(π/2).
 var medianError = math.Sqrt(math.Pi / 2)
 
-// spreadOf is twice the standard error of a median of n values with that variance.
+// spreadOf returns twice the standard error of a median of n values with that variance.
 func spreadOf(variance float64, n int) float64 {
 	return 2 * medianError * math.Sqrt(variance/float64(n))
 }
 
-// Repeated is the median of the same thing measured several times. Of a single time nothing is known: its spread is all of it.
+// Repeated returns the median of repeated measurements of the same thing. A single measurement has an unknown spread, which is taken to be
+// the whole value.
 func Repeated(values []float64) Estimate {
 	e := Estimate{Value: Middle(values)}
 	n := len(values)
@@ -56,8 +57,9 @@ func Repeated(values []float64) Estimate {
 	return e
 }
 
-// Added is the median over the rounds of what something takes with an addition beyond what it takes without. Its spread comes from again,
-// each round's second time without: what those differ by is the machine's. All three have a value of each of at least one round.
+// Added returns the median over the rounds of the difference between something with an addition and without. Its spread comes from again,
+// each round's second measurement without, which differs from the first only because of the machine. All three must have a value per round,
+// and at least one.
 func Added(with, without, again []float64) Estimate {
 	var added []float64
 	squares, n := 0.0, min(len(with), len(without), len(again))
@@ -68,7 +70,7 @@ func Added(with, without, again []float64) Estimate {
 	return Estimate{Middle(added), spreadOf(squares/float64(n), n)}
 }
 
-// RepeatedLoads is Repeated of a number of loads.
+// RepeatedLoads is Repeated for a number of loads.
 func RepeatedLoads(loads []Load, of func(Load) float64) Estimate {
 	var v []float64
 	for _, l := range loads {
@@ -77,8 +79,8 @@ func RepeatedLoads(loads []Load, of func(Load) float64) Estimate {
 	return Repeated(v)
 }
 
-// Compared is the median over the rounds of ours against theirs, as Ratio. Its spread comes from again, the rounds' second loads of
-// the same binary as ones: their logarithms' ratio is zero except for the machine's noise.
+// Compared returns the median over the rounds of ours against theirs, as Ratio does. Its spread comes from again, the rounds' second loads
+// of the same binary as ones: the logarithm of their ratio is zero except for the machine's noise.
 func Compared(ours, theirs, ones, again []Load, of func(Load) float64) Estimate {
 	v := Ratio(ours, theirs, of)
 	n := min(len(ones), len(again))

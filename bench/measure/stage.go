@@ -11,7 +11,7 @@ import (
 	"brine/hbase"
 )
 
-// Make runs what `make TARGET` measures, unless nothing of it could be recorded. Its error names the target.
+// Make runs what `make TARGET` measures, unless the results could not be recorded. Its error names the target.
 func Make(target string, run func() error) error {
 	err := recordable()
 	if err == nil {
@@ -23,15 +23,15 @@ func Make(target string, run func() error) error {
 	return nil
 }
 
-// Stage is real servers with HBase among them, and what every benchmark on them needs.
+// Stage is a set of real servers including HBase, with everything that a benchmark on them needs.
 type Stage struct {
 	*Cluster
 	HBase  string // rpc://host:port
-	Server int    // HBase's process
+	Server int    // HBase's process id
 	Admin  *hbase.Client
 }
 
-// StartStage starts servers, compiles the Java loader and opens a client. Close ends them all.
+// StartStage starts servers, compiles the Java loader and opens a client. Close ends everything.
 func StartStage(ctx context.Context, heap string, servers ...string) (*Stage, error) {
 	cluster, err := StartCluster(ctx, heap, servers...)
 	if err != nil {
@@ -65,7 +65,7 @@ func (s *Stage) Close() {
 	s.Cluster.Close()
 }
 
-// Alternate calls load for each client in each round, from 1 on; every second round in the opposite order.
+// Alternate calls load for each client in each round, from 1 on, with the order reversed in every second round.
 func Alternate(rounds int, clients []string, load func(client string, round int) error) error {
 	order := slices.Clone(clients)
 	for round := 1; round <= rounds; round++ {
@@ -79,12 +79,12 @@ func Alternate(rounds int, clients []string, load func(client string, round int)
 	return nil
 }
 
-// Build compiles a command of ours to a file in dir, and returns its path.
+// Build compiles one of our commands to a file in dir, and returns its path.
 func Build(ctx context.Context, dir, pkg string) (string, error) {
 	return build(ctx, "", filepath.Join(dir, filepath.Base(pkg)), pkg)
 }
 
-// build compiles a command of the module in tree, which is the working directory's when it is empty, to a file.
+// build compiles a command of the module in tree, which is the working directory's if it is empty, to a file.
 func build(ctx context.Context, tree, out, pkg string) (string, error) {
 	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", out, pkg)
 	cmd.Dir, cmd.Stderr = tree, os.Stderr

@@ -7,7 +7,7 @@ import (
 	"brine/hbase"
 )
 
-// Drop deletes a table if it is there.
+// Drop deletes a table if it exists.
 func Drop(ctx context.Context, admin *hbase.Client, table string) error {
 	_, err := admin.Describe(ctx, table)
 	if errors.Is(err, hbase.ErrNoTable) {

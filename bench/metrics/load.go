@@ -21,7 +21,7 @@ import (
 	"brine/tracing"
 )
 
-// watching is what looks at the pipeline while it runs.
+// watching is what observes the pipeline while it runs.
 type watching struct {
 	reg    *prometheus.Registry
 	tables *skew.Tables
@@ -50,7 +50,7 @@ func watch(mode string) (*watching, error) {
 	return w, nil
 }
 
-// load writes all events once, in a group of its own, and returns what that took and cost this process.
+// load writes all events once, in its own group, and returns the time and cost to this process.
 func (s *servers) load(ctx context.Context, mode string, events int, profile string) (l measure.Load, err error) {
 	if mode != metered {
 		profile = ""
@@ -132,11 +132,11 @@ func settleAll(ctx context.Context, loop ingest.Options, events int64) error {
 	return nil
 }
 
-// lookEvery is how many events a pipeline settles in a second that is not at its limit. It counts instead of the clock, so that the
-// cost of an event does not depend on what else the machine does.
+// lookEvery is the number of events that a pipeline below its limit settles per second. It counts instead of the clock, so that the cost
+// per event does not depend on the machine's other load.
 const lookEvery = 50_000
 
-// lookAsItSettles does what a process does beside its work: once a second it looks for hot regions, and every 15 it is scraped.
+// lookAsItSettles does what a process does besides its work: it looks for hot regions once per second, and is scraped every 15.
 func (w *watching) lookAsItSettles(hooks *ingest.Hooks) {
 	var settled atomic.Int64
 	count := hooks.Settled

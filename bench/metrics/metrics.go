@@ -1,6 +1,6 @@
-// Package metrics measures what metrics, skew and tracing cost the pipeline: the same records are read from a Kafka and written to an
-// embedded HBase, both in a process beside this one, with all hooks and without, in alternating rounds; and it measures a scrape of
-// 10,000 regions. `make bench-metrics` runs it.
+// Package metrics measures the cost of metrics, skew and tracing to the pipeline: the same records are read from a Kafka and written to an
+// embedded HBase, both in another process, with all hooks and without, in alternating rounds. It also measures a scrape of 10,000 regions.
+// `make bench-metrics` runs it.
 package metrics
 
 import (
@@ -11,15 +11,15 @@ import (
 	"brine/bench/measure"
 )
 
-// What is compared: the bare pipeline; with metrics and skew, watched and scraped as at 50,000 events/s; and with tracing of one record in
-// 10,000 beside those.
+// The modes that are compared: the bare pipeline; with metrics and skew, observed and scraped as at 50,000 events/s; and, in addition, with
+// tracing of one record in 10,000.
 const (
 	bare    = "bare"
 	metered = "metrics and skew"
 	traced  = "tracing too"
 )
 
-// Command is its command line.
+// Command is the command line.
 type Command struct {
 	Events  int    `default:"1500000" help:"Events of each load, many, so that what a process does once at its start counts little."`
 	Rounds  int    `default:"9" help:"Rounds that count: costs of a few per cent need many."`
@@ -62,7 +62,7 @@ func run(ctx context.Context, events, rounds int, profile string) error {
 		return err
 	}
 	of := func(mode string) []measure.Load { return measure.Counted(r.Loads, mode, 1) }
-	cost := func(mode, than string) measure.Estimate { // in per cent
+	cost := func(mode, than string) measure.Estimate { // in percent
 		return measure.Compared(of(mode), of(than), of(bare), of(bare+measure.Again), measure.Load.ClientMicros).Plus(-1).Times(100)
 	}
 	r.Targets = []measure.Target{
@@ -74,7 +74,7 @@ func run(ctx context.Context, events, rounds int, profile string) error {
 	return r.Finish(text(r, events, rounds))
 }
 
-// text is the section of the page.
+// text returns the section of the page.
 func text(r *measure.Report, events, rounds int) string {
 	s := r.Heading() + fmt.Sprintf(" %d scan events from a Kafka to an embedded HBase, both in another process, %d rounds in turns; "+
 		"medians, and the costs are medians of the rounds' "+

@@ -15,8 +15,8 @@ import (
 	"brine/skew"
 )
 
-// scrapeOf measures scrapes of a process that writes to that many regions, in 100 salted tables on 200 servers, from 16 partitions: the CPU
-// time of one in ms, and its series.
+// scrapeOf measures scrapes of a process that writes to so many regions, in 100 salted tables on 200 servers, from 16 partitions: the CPU
+// time per scrape in ms, and the number of series.
 func scrapeOf(regions int) (ms measure.Estimate, series int, err error) {
 	const tables, servers = 100, 200
 	reg, all := prometheus.NewRegistry(), skew.NewTables(time.Now)

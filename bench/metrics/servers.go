@@ -49,7 +49,7 @@ func (c *Servers) Run() error {
 	return server.Close()
 }
 
-// servers are the other process as this one sees it.
+// servers is this process's view of the other one.
 type servers struct {
 	dir    string
 	stop   func()
@@ -88,7 +88,7 @@ func (s *servers) close() {
 	_ = os.RemoveAll(s.dir)
 }
 
-// fill makes the table and publishes the events, in turns to all partitions.
+// fill creates the table and publishes the events to all partitions in turn.
 func (s *servers) fill(ctx context.Context, events int) error {
 	client, err := hbase.Open(ctx, s.cfg.HBase())
 	if err != nil {

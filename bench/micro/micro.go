@@ -1,9 +1,8 @@
-// Package micro runs the Go benchmarks of the record's path and writes what they measured, beside its targets, into
-// docs/benchmarks.md. `make bench` runs it.
+// Package micro runs the Go benchmarks of a record's path and writes the results, with their targets, to docs/benchmarks.md. `make bench`
+// runs it.
 //
-// It ends with one line per target, `name value target ok|short`, and exits with 1 when one is short. Time is CPU time of one
-// core (-cpu 1), medians of several runs, since these machines are small and shared. Commands are
-// timed on all cores.
+// It ends with one line per target, `name value target ok|short`, and exits with 1 if any is short. Time is CPU time of one core (-cpu 1),
+// in medians of several runs, because these machines are small and shared. Commands are timed on all cores.
 package micro
 
 import (
@@ -23,17 +22,17 @@ import (
 	"brine/bench/measure"
 )
 
-// none stands for no limit on allocations.
+// none means that there is no limit on allocations.
 const none = -1
 
-// target is one benchmark and what it has to reach; a time of 0 means that there is no limit.
+// target is a benchmark and its limits; a time of 0 means that there is no limit.
 type target struct {
-	what      string // of the record's path
+	what      string // in the record's path
 	pkg       string
-	bench     string // its full name, as go test prints it, without the -cpu suffix
+	bench     string // full name, as go test prints it, without the -cpu suffix
 	maxNS     float64
 	maxAllocs float64
-	maxRatio  float64 // of a benchmark that compares two ways; 0 when it does not
+	maxRatio  float64 // for a benchmark that compares two ways; otherwise 0
 }
 
 var targets = []target{
@@ -52,7 +51,7 @@ var targets = []target{
 	{"beside it: CEL alone", "./derive", "BenchmarkWhenAndTwoLetsByCEL", 0, none, 0},
 	{"key: md5 prefix, waybill, time, action", "./rowkey", "BenchmarkAppend", 150, 0, 0},
 	{"key back to fields", "./rowkey", "BenchmarkDecode", 200, 0, 0},
-	// Nearly all of a key is its hash. Beside crypto/md5's of the same bytes, the machine's state does not count.
+	// Nearly all of a key's time is its hash. In relation to crypto/md5 on the same bytes, the machine's state does not matter.
 	{"key, the quickest of many, after crypto/md5 of its waybill", "./rowkey", "BenchmarkBesideMD5/append", 150, none, 1.3},
 	{"key back to fields, likewise", "./rowkey", "BenchmarkBesideMD5/decode", 200, none, 1.6},
 	{"cell: one cell into a cell block", "./hbase/internal/wire", "BenchmarkAppendCell", 0, 0, 0},
@@ -65,17 +64,17 @@ var targets = []target{
 	// 5,000 documents a second on one core.
 	{"embedded index: a document of partial changes until it is on disk", "./indexer/embedded", "BenchmarkWriter/partial", 200_000, none, 0},
 	{"tables plan --sample: a million events of a file", "./cmd/brine", "BenchmarkPlan", 3e9, none, 0},
-	// One call to each bucket is pending at once, so that the answer does not wait for 64 of them.
+	// One call per bucket is pending at a time, so that the answer does not wait for 64 consecutive ones.
 	{"query: the first row of 64 buckets after that of one, on servers that take 1 ms a call", "./query",
 		"BenchmarkFirstRow/delay=1ms", 0, none, 3},
-	// 100 ns a mutation; the one allocation is the benchmark's own.
+	// 100 ns per mutation; the one allocation is the benchmark's own.
 	{"skew: count 1,000 mutations with keys of their own", "./skew", "BenchmarkAdd/distinct_keys", 100_000, 1, 0},
 }
 
-// rivals are benchmarks that do the same another way. A busy machine slows both, so that their ratio is known when neither time is.
+// rivals are benchmarks that do the same in another way. A busy machine slows both, so that their ratio is known even if neither time is.
 var rivals = []struct {
 	pkg, bench, rival string
-	most              float64 // of the rival's time
+	most              float64 // fraction of the rival's time
 }{
 	{"./event", "BenchmarkDebezium/bare", "BenchmarkDebezium/fastjson+Validate", 1},
 	{"./event/avro", "BenchmarkDecode/8_of_8_fields", "BenchmarkOtherLibraries/twmb_struct", 1},
@@ -83,12 +82,12 @@ var rivals = []struct {
 	{"./derive", "BenchmarkWhenAndTwoLets", "BenchmarkWhenAndTwoLetsByCEL", 0.6},
 }
 
-// commands are the packages whose benchmarks have all cores, as when a user waits for them.
+// commands are the packages whose benchmarks use all cores, as when a user waits for them.
 var commands = []string{"./cmd/brine"}
 
 const runs = 6
 
-// Command is its command line.
+// Command is the command line.
 type Command struct{}
 
 // Run measures.
@@ -99,7 +98,7 @@ func (*Command) Run(ctx context.Context) error {
 // line is one run of one benchmark.
 type line struct{ ns, allocs, ratio float64 }
 
-// result is what a benchmark's runs come to.
+// result is the result of a benchmark's runs.
 type result struct{ ns, allocs, ratio measure.Estimate }
 
 func run(ctx context.Context) error {
@@ -160,7 +159,7 @@ func benchmark(ctx context.Context, pkg string, into map[string]result) error {
 	all := map[string][]line{}
 	for text := range strings.Lines(out.String()) {
 		if name, r, ok := parse(text); ok {
-			name = strings.TrimSuffix(name, "-"+cpus) // which one core does not have
+			name = strings.TrimSuffix(name, "-"+cpus) // absent with one core
 			all[name] = append(all[name], r)
 		}
 	}
@@ -175,7 +174,7 @@ func benchmark(ctx context.Context, pkg string, into map[string]result) error {
 
 var measurement = regexp.MustCompile(`([0-9.]+) (ns/event|ns/mutation|allocs/event|allocs/mutation|ns/op|allocs/op|ratio)`)
 
-// parse reads one line of go test. Where a benchmark reports per event or per mutation, that counts rather than per op.
+// parse parses one line of go test. If a benchmark reports per event or per mutation, that counts instead of per op.
 func parse(text string) (name string, r line, ok bool) {
 	name, rest, ok := strings.Cut(text, " ")
 	if !ok || !strings.HasPrefix(name, "Benchmark") {
@@ -183,7 +182,7 @@ func parse(text string) (name string, r line, ok bool) {
 	}
 	seen := map[string]float64{}
 	for _, m := range measurement.FindAllStringSubmatch(rest, -1) {
-		seen[m[2]], _ = strconv.ParseFloat(m[1], 64) // the pattern lets only numbers through, at worst several dots
+		seen[m[2]], _ = strconv.ParseFloat(m[1], 64) // the pattern admits only numbers, at worst with several dots
 	}
 	first := func(units ...string) float64 {
 		for _, u := range units {
@@ -205,7 +204,7 @@ func repeated(rs []line, of func(line) float64) measure.Estimate {
 	return measure.Repeated(v)
 }
 
-// ofRival is the benchmark's time as a part of its rival's, and the most that it may be; 0: it has no rival.
+// ofRival returns the benchmark's time as a fraction of its rival's, and the largest allowed fraction, or 0 if it has no rival.
 func (t target) ofRival(measured map[string]result) (of measure.Estimate, most float64) {
 	for _, r := range rivals {
 		if r.pkg == t.pkg && r.bench == t.bench {
@@ -215,12 +214,12 @@ func (t target) ofRival(measured map[string]result) (of measure.Estimate, most f
 	return of, 0
 }
 
-// name is the target's name, without what it is that is measured.
+// name returns the target's name, without what is measured.
 func (t target) name() string {
 	return strings.TrimPrefix(t.pkg, "./") + "." + strings.TrimPrefix(t.bench, "Benchmark")
 }
 
-// targets are what a benchmark has to keep. Allocations are counted, and their hundredths are of what is made once.
+// targets returns the targets of a benchmark. Allocations are counted; their hundredths come from what is allocated once.
 func (t target) targets(r result) []measure.Target {
 	name := t.name()
 	var out []measure.Target

@@ -32,8 +32,8 @@ func (b *bench) runBrine(ctx context.Context, binary string, x example, group st
 	return l, nil
 }
 
-// watch measures from the last moment at which nothing was settled to the first at which everything was, or, if brine ended before that was
-// seen, to its end.
+// watch measures from the last moment at which nothing was settled to the first at which everything was, or to brine's end if it ended
+// before that was observed.
 func (b *bench) watch(cmd *exec.Cmd, url string, l *measure.Load) error {
 	client := &http.Client{Timeout: 5 * time.Second}
 	pid := strconv.Itoa(cmd.Process.Pid)
@@ -48,7 +48,7 @@ func (b *bench) watch(cmd *exec.Cmd, url string, l *measure.Load) error {
 		if err != nil { // it has closed its port
 			break
 		}
-		if peak, err := measure.PeakMiB(pid); err == nil { // it may have ended just now
+		if peak, err := measure.PeakMiB(pid); err == nil { // it may just have ended
 			l.PeakMiB = peak
 		}
 		if n == 0 {

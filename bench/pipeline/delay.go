@@ -26,30 +26,30 @@ const (
 	delayTopic  = "courier.delay"
 	delayGroup  = "bench-delay"
 	delayEvents = "delay.jsonl"
-	partitions  = 8 // of a topic that brine publish makes
+	partitions  = 8 // of a topic that brine publish creates
 
-	warm     = 8 * time.Second // for what has just started to run as ever
+	warm     = 8 * time.Second // until what has just started runs normally
 	live     = 10 * time.Second
-	liveMore = 3 // times the events of a load that the delay may need
+	liveMore = 3 // multiple of a load's events that the delay may need
 
 	probes     = 400
-	probeEvery = 50 * time.Millisecond // however long the ones before take
+	probeEvery = 50 * time.Millisecond // however long the earlier ones take
 	probePoll  = 2 * time.Millisecond
-	probeCoast = 50               // a row is read for again after this part of the time that it has taken so far, if that is more
-	probeLimit = 60 * time.Second // then the row is missing
+	probeCoast = 50               // a row is read again after this fraction of the time that it has taken so far, if that is longer
+	probeLimit = 60 * time.Second // after that, the row is missing
 )
 
-// delay is from just before an event is sent to Kafka until its row is read from HBase.
+// delay is the time from just before an event is sent to Kafka until its row is read from HBase.
 type delay struct {
 	Java     string               `json:"hbase_java"` // flags of HBase's JVM
-	Live     float64              `json:"live_rate"`  // events/s that were settled while more than that was published
-	Rate     float64              `json:"rate"`       // events/s that were published beside the probes: half of it
+	Live     float64              `json:"live_rate"`  // events/s settled while more than that was published
+	Rate     float64              `json:"rate"`       // events/s published besides the probes: half of Live
 	Steady   measure.Milliseconds `json:"ms"`
 	Flushing measure.Milliseconds `json:"flushing_ms"` // while the server flushes all regions of the table
 }
 
-// take measures how much is settled while events are published as fast as they were ever written; then it publishes half of that, and sends
-// probes beside, once without and once with a flush of the server. What the first part left in the server's memory is flushed before.
+// take measures how much is settled while events are published as fast as they were ever written. Then it publishes at half that rate and
+// sends probes, once without and once with a flush of the server. Before that, it flushes what the first part left in the server's memory.
 // The rates of loads whose events had all been published before do not measure this.
 func (d *delay) take(ctx context.Context, b *bench) error {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
@@ -105,7 +105,7 @@ func (d *delay) take(ctx context.Context, b *bench) error {
 	return errors.Join(err, run.Process.Signal(syscall.SIGTERM), ended())
 }
 
-// delayExample writes the example for a topic of its own, and the events that are published there.
+// delayExample writes a copy of the example with its own topic, and the events that are published there.
 func (b *bench) delayExample(x example) (configuration string, err error) {
 	text, err := os.ReadFile(x.file)
 	if err != nil {
@@ -118,7 +118,7 @@ func (b *bench) delayExample(x example) (configuration string, err error) {
 	return configuration, measure.WriteScans(b.Path(delayEvents), liveMore*b.events)
 }
 
-// publish sends the events at a rate until stop.
+// publish sends the events at a rate until stop is called.
 func (b *bench) publish(ctx context.Context, configuration string, rate float64) (stop func() error, err error) {
 	return measure.Publish(b.command(ctx, configuration, "", "publish", "--alone", "--topic", delayTopic, "--key", "waybill", "--rate",
 		strconv.Itoa(int(rate)), b.Path(delayEvents)))
@@ -136,7 +136,7 @@ func (b *bench) awaitTopic(ctx context.Context, client *kafka.Client) error {
 	return fmt.Errorf("topic %s was not made", delayTopic)
 }
 
-// probe sends events, one each probeEvery, and reads for the row of each.
+// probe sends events, one each probeEvery, and reads until the row of each is there.
 func (b *bench) probe(ctx context.Context, client *kafka.Client, table string) (delays measure.Milliseconds, err error) {
 	var mu sync.Mutex
 	g, ctx := errgroup.WithContext(ctx)
@@ -174,8 +174,8 @@ func (b *bench) probeOnce(ctx context.Context, client *kafka.Client, table strin
 	return b.await(ctx, table, row(waybill, at.UnixMilli()), at)
 }
 
-// await reads a row until it is there. The later it comes, the fewer reads: rows that wait for a server with too much to do would else
-// give it a hundred thousand reads a second more, and none of them would come.
+// await reads a row until it is there, less and less often. Otherwise, rows that wait for an overloaded server would add a hundred thousand
+// reads per second to its load, and none of them would ever arrive.
 func (b *bench) await(ctx context.Context, table string, row []byte, since time.Time) error {
 	for time.Since(since) < probeLimit {
 		got, err := b.Admin.Get(ctx, table, hbase.Get{Row: row})
@@ -190,7 +190,7 @@ func (b *bench) await(ctx context.Context, table string, row []byte, since time.
 	return fmt.Errorf("row %q is not there after %v", row, probeLimit)
 }
 
-// row is the key that examples/scans.yaml makes: md5(waybill, 4) + waybill + "|" + desc(at, ms) + "|" + action.
+// row returns the key that examples/scans.yaml makes: md5(waybill, 4) + waybill + "|" + desc(at, ms) + "|" + action.
 func row(waybill string, at int64) []byte {
 	sum := md5.Sum([]byte(waybill))
 	key := hex.AppendEncode(nil, sum[:2])

@@ -14,11 +14,11 @@ import (
 	"brine/bench/measure"
 )
 
-// undisturbed and interrupted are brine run over the whole topic; in the second, HBase hangs once half of it is settled.
+// undisturbed and interrupted are runs of brine over the whole topic; in the second, HBase hangs once half of it is settled.
 const undisturbed, interrupted = "undisturbed", "outage"
 
-// patience lets an HBase in one process go on after it has stood still for minutes. By itself it ends: the log's sync that was under
-// way has timed out after five minutes, and its session with the ZooKeeper in the same process after ten seconds.
+// patience lets an HBase in one process continue after it has hung for minutes. By default it ends: the pending sync of the log times out
+// after five minutes, and its session with the ZooKeeper in the same process after ten seconds.
 const patience = `hbase.regionserver.wal.sync.timeout 1800000
 zookeeper.session.timeout.localHBaseCluster 1800000
 hbase.zookeeper.property.maxSessionTimeout 1800000
@@ -28,17 +28,17 @@ hbase.zookeeper.property.maxSessionTimeout 1800000
 type away struct {
 	Round    int     `json:"round"`
 	Before   float64 `json:"resident_before_mib"`
-	Resident float64 `json:"resident_mib"`    // most of brine's memory meanwhile
-	Used     float64 `json:"budget_used_mib"` // most of the loop's bytes meanwhile
-	Budget   float64 `json:"budget_mib"`      // what it may hold: the setting memory
-	Again    float64 `json:"settled_again_s"` // from when HBase goes on until a watermark moves
-	Whole    float64 `json:"whole_rate"`      // events/s from when HBase goes on to the last event: with that, and with what was held
+	Resident float64 `json:"resident_mib"`    // brine's largest memory during the outage
+	Used     float64 `json:"budget_used_mib"` // the loop's largest number of bytes during the outage
+	Budget   float64 `json:"budget_mib"`      // the setting memory
+	Again    float64 `json:"settled_again_s"` // from when HBase continues until a watermark moves
+	Whole    float64 `json:"whole_rate"`      // events/s from when HBase continues to the last event, including what was held
 
-	at int       // events settled when HBase goes on
-	on time.Time // when it does
+	at int       // events settled when HBase continues
+	on time.Time // when HBase continues
 }
 
-// interruptions is outages on servers of its own.
+// interruptions runs outages on its own servers.
 func (b *bench) interruptions(ctx context.Context, heap string) error {
 	if err := os.Setenv(site, patience+os.Getenv(site)); err != nil {
 		return err
@@ -46,8 +46,8 @@ func (b *bench) interruptions(ctx context.Context, heap string) error {
 	return b.on(ctx, heap, b.outages)
 }
 
-// outages measures how brine bears a store that hangs while Kafka holds more than can be written: the memory that it takes, and how
-// fast it writes then, beside the same part of the same topic without that.
+// outages measures how brine handles a store that hangs while Kafka has more than can be written: its memory, and its rate afterwards in
+// comparison with the same part of the same topic without an outage.
 func (b *bench) outages(ctx context.Context) error {
 	if err := b.pass(ctx, undisturbed, 0); err != nil { // warms the server
 		return err
@@ -84,7 +84,7 @@ func (b *bench) pass(ctx context.Context, client string, round int) error {
 	if err := ended(); err != nil {
 		return fmt.Errorf("brine run: %w", err)
 	}
-	if _, err := b.shapeOf(ctx); err != nil { // a row for each event
+	if _, err := b.shapeOf(ctx); err != nil { // one row per event
 		return err
 	}
 	b.report.Loads = append(b.report.Loads, l)
@@ -92,8 +92,8 @@ func (b *bench) pass(ctx context.Context, client string, round int) error {
 	return nil
 }
 
-// last measures from when six tenths of the events are settled to the last one. What brine held in memory through an outage, and what HBase
-// had in its queues, is behind it by then.
+// last measures from when six tenths of the events are settled to the last one. By then, brine has written what it held in memory through
+// an outage, and HBase what it had in its queues.
 func (b *bench) last(w *watcher, l *measure.Load) error {
 	var a away
 	if l.Client == interrupted {
@@ -107,7 +107,7 @@ func (b *bench) last(w *watcher, l *measure.Load) error {
 		return err
 	}
 	began := time.Now()
-	if _, err := w.reach(b.events); err != nil && !errors.Is(err, errNoAnswer) { // it ends when it has all
+	if _, err := w.reach(b.events); err != nil && !errors.Is(err, errNoAnswer) { // brine ends when it has everything
 		return err
 	}
 	l.Rows, l.Seconds, l.PeakMiB = b.events-at, time.Since(began).Seconds(), w.peak
@@ -118,7 +118,7 @@ func (b *bench) last(w *watcher, l *measure.Load) error {
 	return nil
 }
 
-// watcher follows a process brine, and HBase's.
+// watcher observes a process of brine, and HBase's.
 type watcher struct {
 	ctx    context.Context
 	brine  string
@@ -129,7 +129,7 @@ type watcher struct {
 
 var errNoAnswer = errors.New("brine does not answer")
 
-// reach waits until that many events are settled, and returns how many are.
+// reach waits until at least least events are settled, and returns how many are.
 func (w *watcher) reach(least int) (int, error) {
 	client := &http.Client{Timeout: 5 * time.Second}
 	for {
@@ -143,7 +143,7 @@ func (w *watcher) reach(least int) (int, error) {
 		if _, err := measure.CPU(w.server); err != nil {
 			return n, fmt.Errorf("HBase has ended itself: %w", err)
 		}
-		if peak, err := measure.PeakMiB(w.brine); err == nil { // it may have ended just now
+		if peak, err := measure.PeakMiB(w.brine); err == nil { // it may just have ended
 			w.peak = peak
 		}
 		if n >= least {
@@ -153,7 +153,7 @@ func (w *watcher) reach(least int) (int, error) {
 	}
 }
 
-// bear stops HBase for a time once that many events are settled, and waits until something is settled after it.
+// bear stops HBase for a time once after events are settled, and waits until something is settled afterwards.
 func (w *watcher) bear(after int, long time.Duration, a *away) (err error) {
 	if a.at, err = w.reach(after); err != nil {
 		return err
@@ -179,7 +179,7 @@ func (w *watcher) bear(after int, long time.Duration, a *away) (err error) {
 	return err
 }
 
-// look adds what brine takes now.
+// look records what brine uses now.
 func (w *watcher) look(a *away) error {
 	resident, err1 := measure.ResidentMiB(w.brine)
 	used, err2 := measure.Metric(w.url+"/metrics", "brine_ingest_budget_used_bytes")

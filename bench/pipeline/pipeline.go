@@ -1,10 +1,10 @@
-// Package pipeline measures the whole of brine, from a real Kafka to a real HBase, beside HBase's own Java client, which writes as many
-// rows of the same shape without Kafka. `make bench-pipeline` runs it; `make bench-delay`, which measures the delay from producing an
-// event to reading its row; and `make bench-outage`, which measures what an HBase that hangs for minutes costs.
+// Package pipeline measures the whole of brine, from a real Kafka to a real HBase, in comparison with HBase's own Java client, which writes
+// as many rows of the same shape without Kafka. `make bench-pipeline` runs it, as do `make bench-delay`, which measures the delay from
+// producing an event to reading its row, and `make bench-outage`, which measures the cost of an HBase that hangs for minutes.
 //
-// brine runs as a user runs it: the built binary with examples/scans.yaml, and with examples/scans-packed.yaml, a new group in each
-// round; a replay of the whole topic goes into an empty table too. The order alternates, two loads before the first round warm the
-// server. It ends with one line per target, `name value target ok|short|undecided`, and exits with 1 when one is short.
+// brine runs as a user runs it: the built binary with examples/scans.yaml, and with examples/scans-packed.yaml, with a new group in each
+// round. A replay writes the whole topic to an empty table too. The order alternates; two loads before the first round warm the server. It
+// ends with one line per target, `name value target ok|short|undecided`, and exits with 1 if any is short.
 package pipeline
 
 import (
@@ -31,7 +31,7 @@ const (
 	buffer     = 2 << 20
 )
 
-// example is a configuration of ours, and what it makes of a scan.
+// example is one of our configurations, and the shape of the rows that it makes of a scan.
 type example struct {
 	file, table string
 	columns     int
@@ -46,7 +46,7 @@ var examples = map[string]example{
 	replayed: {"examples/scans.yaml", "logistics:scans", 3},
 }
 
-// Command is its command line.
+// Command is the command line.
 type Command struct {
 	Events int           `default:"2000000" help:"Events of a load."`
 	Rounds int           `default:"3" help:"Rounds."`
@@ -75,8 +75,8 @@ func (c *Command) Run(ctx context.Context) error {
 type bench struct {
 	*measure.Stage
 	events, rounds int
-	kafka          string // its address
-	brine          string // our binary
+	kafka          string // address
+	brine          string // path of our binary
 	commit         string // an earlier one
 	earlier        string // its binary
 	shape          measure.Shape
@@ -86,7 +86,7 @@ type bench struct {
 	report         *measure.Report
 }
 
-// on starts servers for itself, fills the topic, and measures there.
+// on starts its own servers, fills the topic, and calls do.
 func (b *bench) on(ctx context.Context, heap string, do func(context.Context) error) (err error) {
 	if b.Stage, err = measure.StartStage(ctx, heap, "kafka", "hbase"); err != nil {
 		return err
@@ -98,7 +98,7 @@ func (b *bench) on(ctx context.Context, heap string, do func(context.Context) er
 	return do(ctx)
 }
 
-// rates measures how fast all of the topic is written, beside Java.
+// rates measures how fast the whole topic is written, in comparison with Java.
 func (b *bench) rates(ctx context.Context, heap string) error {
 	err := b.on(ctx, heap, func(ctx context.Context) (err error) {
 		if err := b.load(ctx, ours, 0); err != nil {
@@ -120,13 +120,13 @@ func (b *bench) rates(ctx context.Context, heap string) error {
 	return b.report.Finish(b.text())
 }
 
-// besideBefore measures brine beside itself as it was at a commit, with the configuration of today.
+// besideBefore compares brine with itself at an earlier commit, with today's configuration.
 func (b *bench) besideBefore(ctx context.Context, heap string) error {
 	err := b.on(ctx, heap, func(ctx context.Context) (err error) {
 		if b.earlier, err = b.BuildOf(ctx, b.commit, command); err != nil {
 			return err
 		}
-		for _, client := range []string{ours, measure.Before} { // to warm the servers
+		for _, client := range []string{ours, measure.Before} { // warms the servers
 			if err := b.load(ctx, client, 0); err != nil {
 				return err
 			}
@@ -155,7 +155,7 @@ func (b *bench) prepare(ctx context.Context) (err error) {
 	return b.command(ctx, examples[ours].file, "", "publish", "--alone", "--topic", topic, "--key", "waybill", file).Run()
 }
 
-// command is brine with a configuration, on this run's servers.
+// command returns brine with a configuration, on this run's servers.
 func (b *bench) command(ctx context.Context, configuration, group string, args ...string) *exec.Cmd {
 	return b.commandOf(ctx, b.brine, configuration, group, args...)
 }
@@ -203,7 +203,7 @@ func (b *bench) load(ctx context.Context, client string, round int) error {
 	return nil
 }
 
-// renew makes the example's table new, as its configuration says, and waits until the server has nothing left to do of the last one.
+// renew recreates the example's table according to its configuration, and waits until the server has finished its work on the last one.
 func (b *bench) renew(ctx context.Context, x example) error {
 	if err := measure.Drop(ctx, b.Admin, x.table); err != nil {
 		return err
@@ -214,7 +214,7 @@ func (b *bench) renew(ctx context.Context, x example) error {
 	return measure.Pause(b.Server)
 }
 
-// shapeOf counts brine's rows and sets Java's: the mean sizes of a key and of a row's values. Each event must be a row.
+// shapeOf counts brine's rows and sets the shape of Java's: the mean sizes of a key and of a row's values. Each event must be a row.
 func (b *bench) shapeOf(ctx context.Context) (measure.Shape, error) {
 	n, keys, values := 0, 0, 0
 	for row, err := range b.Admin.Scan(ctx, examples[ours].table, hbase.Scan{}) {

@@ -12,8 +12,8 @@ import (
 	"brine/bench/measure"
 )
 
-// runReplay replays the whole topic under a name of its own. Time counts from the moment at which it begins to read, as with brine run; the
-// process's CPU, its start included, is all there is.
+// runReplay replays the whole topic under its own name. As with brine run, the time counts from the moment at which it begins to read; the
+// CPU is that of the whole process, including its start.
 func (b *bench) runReplay(ctx context.Context, x example, name string) (measure.Load, error) {
 	l := measure.Load{Columns: x.columns}
 	cmd := b.command(ctx, x.file, "", "replay", "--from", "earliest", "--name", name, "--json", "--quiet")
@@ -50,12 +50,12 @@ func (b *bench) runReplay(ctx context.Context, x example, name string) (measure.
 	return l, nil
 }
 
-// peakOf follows a process's memory until it has ended.
+// peakOf samples a process's memory until it has ended.
 func peakOf(cmd *exec.Cmd) (peak float64, err error) {
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
 	for {
-		if now, err := measure.PeakMiB(strconv.Itoa(cmd.Process.Pid)); err == nil { // it may have ended just now
+		if now, err := measure.PeakMiB(strconv.Itoa(cmd.Process.Pid)); err == nil { // it may just have ended
 			peak = now
 		}
 		select {

@@ -15,7 +15,7 @@ func (b *bench) counted(client string) []measure.Load {
 	return measure.Counted(b.report.Loads, client, columns)
 }
 
-// judge sets what was measured against the targets.
+// judge compares the measurements with the targets.
 func (b *bench) judge() {
 	o, p := b.counted(ours), b.counted(packed)
 	rows := func(client, than string) measure.Estimate {
@@ -31,7 +31,7 @@ func (b *bench) judge() {
 	}
 }
 
-// text is the section of the page.
+// text returns the section of the page.
 func (b *bench) text() string {
 	var s strings.Builder
 	fmt.Fprintf(&s, "%s Medians of %d rounds of %d events each, keys of %d bytes, values of %d bytes in %d columns; ratios are medians "+

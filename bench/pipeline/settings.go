@@ -9,18 +9,18 @@ import (
 	"brine/bench/measure"
 )
 
-// java and site are flags of HBase's JVM, and lines of its hbase-site.xml, for the servers that are started.
+// java and site are flags of HBase's JVM, and lines of its hbase-site.xml, for servers that are started.
 const (
 	java = "DEVCLUSTER_HBASE_JAVA"
 	site = "DEVCLUSTER_HBASE_SITE"
 )
 
-// brief makes G1 stop HBase often and briefly. By itself its young generation grows until a pause is believed to last 200 ms. What survives
-// are the cells in memory, which stay: copying them once more, in case they do not, lengthens the pause for nothing.
+// brief makes G1 stop HBase often and briefly. By default, its young generation grows until a pause is predicted to last 200 ms. What
+// survives are the cells in memory, which stay: copying them once more, in case they do not, lengthens the pause for nothing.
 const brief = "-Xmn32m -XX:MaxTenuringThreshold=0"
 
-// settings measures the delay on an HBase as it comes, and on one with brief pauses, which is judged. With settings of one's own in
-// the environment, it measures with those alone, and keeps nothing.
+// settings measures the delay on an HBase as it comes, and on one with brief pauses, which is judged. With custom settings in the
+// environment, it measures only with those, and records nothing.
 func (b *bench) settings(ctx context.Context, heap string) error {
 	tries, own := []string{"", brief}, os.Getenv(java) != "" || os.Getenv(site) != ""
 	if own {
@@ -64,7 +64,7 @@ func (d *delay) cells() string {
 	return s
 }
 
-// delayText is the section of the page.
+// delayText returns the section of the page.
 func (b *bench) delayText() string {
 	var s strings.Builder
 	fmt.Fprintf(&s, "%s From producing an event to reading its row, autoflush, of %d events each, while half of the events/s come in that "+

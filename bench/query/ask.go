@@ -22,7 +22,7 @@ func (b *bench) reader(view string) (*query.Reader, error) {
 	return query.Open(v, b.client, b.engine)
 }
 
-// ask asks one question and reads its answer whole.
+// ask runs one query and reads its whole answer.
 func ask(ctx context.Context, r *query.Reader, args ...string) (rows int, cost query.Cost, err error) {
 	a, err := r.Ask(ctx, query.Request{Args: args})
 	if err != nil {
@@ -37,7 +37,7 @@ func ask(ctx context.Context, r *query.Reader, args ...string) (rows int, cost q
 	return rows, a.Cost, nil
 }
 
-// timelines asks for the events of waybills.
+// timelines queries the events of waybills.
 func (b *bench) timelines(ctx context.Context) error {
 	waybills, err := b.fillScans(ctx)
 	if err != nil {
@@ -62,7 +62,7 @@ func (b *bench) timelines(ctx context.Context) error {
 	return err
 }
 
-// byWord asks for the orders of users that hold a word of one of their orders.
+// byWord queries the orders of users that contain a word from one of their orders.
 func (b *bench) byWord(ctx context.Context) error {
 	if err := b.fillOrders(ctx); err != nil {
 		return err
@@ -89,7 +89,7 @@ func (b *bench) byWord(ctx context.Context) error {
 	return err
 }
 
-// questions are a user and a word of one of that user's orders, of every few orders.
+// questions returns, for every few orders, the user and a word of one of that user's orders.
 func (b *bench) questions() (out [][]string, err error) {
 	for line, err := range b.changes {
 		if err != nil {
@@ -106,7 +106,7 @@ func (b *bench) questions() (out [][]string, err error) {
 	return out, nil
 }
 
-// text is a field of a line of JSON; empty if it has none.
+// text returns a field of a line of JSON, or an empty string if it has none.
 func text(line []byte, field string) string {
 	var fields map[string]any
 	if json.Unmarshal(line, &fields) != nil {

@@ -22,7 +22,7 @@ const (
 	fillWindow = 8
 )
 
-// fill writes events, decoded as the pipeline decodes them, through its own writer.
+// fill decodes events as the pipeline does, and writes them with the pipeline's own writer.
 func fill(ctx context.Context, schema event.Schema, to event.Writer, lines iter.Seq2[[]byte, error]) (n int, err error) {
 	decoder := event.NewDecoder(schema)
 	var flights []event.Flight
@@ -64,7 +64,7 @@ func fill(ctx context.Context, schema event.Schema, to event.Writer, lines iter.
 	return n, settle(0)
 }
 
-// rows is a writer of a pipeline's rows.
+// rows returns a writer of a pipeline's rows.
 func (b *bench) rows(p *config.Pipeline) (*sink.Sink, error) {
 	mutator, err := b.client.Mutator(hbase.MutatorOptions{Autoflush: true})
 	if err != nil {
@@ -111,7 +111,7 @@ func (b *bench) fillScans(ctx context.Context) (waybills []string, err error) {
 
 const ordersFile = "data/orders.jsonl.gz" // of `make data`
 
-// changes are the first changes of orders.
+// changes yields the first changes of orders.
 func (b *bench) changes(yield func([]byte, error) bool) {
 	file, err := os.Open(ordersFile)
 	if err != nil {
@@ -141,7 +141,7 @@ func (b *bench) fillOrders(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = docs.Close() }() // all is settled
+	defer func() { _ = docs.Close() }() // everything is settled
 	began := time.Now()
 	n, err := fill(ctx, p.Schema(), docs, b.changes)
 	b.detail.FullRate = float64(n) / time.Since(began).Seconds()

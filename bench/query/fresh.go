@@ -19,15 +19,15 @@ import (
 const (
 	freshRate = 5 // probes a second
 
-	documents = ".documents" // the halves of brine run that index
+	documents = ".documents" // suffix of the halves of brine run that index
 	warm      = 20 * time.Second
 	live      = 20 * time.Second
-	calm      = 30 * time.Second // at half the rate, until the servers have merged what they put off
+	calm      = 30 * time.Second // at half the rate, until the servers have finished deferred merges
 )
 
-// searchable runs brine and measures how many changes it indexes while more than that is published; then it publishes half of that,
-// and measures from just before an order is sent to Kafka until a search finds it. Filling the index alone is no measure for this:
-// rows, the broker and the publisher take their share here.
+// searchable runs brine and measures how many changes it indexes while more than that is published. Then it publishes at half that rate,
+// and measures the time from just before an order is sent to Kafka until a search finds it. The rate of filling only the index is no
+// measure for this, because here rows, the broker and the publisher take their share.
 func (b *bench) searchable(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -75,13 +75,13 @@ func (b *bench) searchable(ctx context.Context) error {
 	return errors.Join(err, run.Process.Signal(syscall.SIGTERM), ended())
 }
 
-// publish sends the file's changes at a rate until stop.
+// publish sends the file's changes at a rate until stop is called.
 func (b *bench) publish(ctx context.Context, file string, rate int) (stop func() error, err error) {
 	return measure.Publish(b.command(ctx, "publish", "--alone", "--topic", ordersTopic, "--key", "order", "--rate", strconv.Itoa(rate), file))
 }
 
-// writeLive writes n changes of orders that are not in the index yet, since one that is there costs less: those of make data again and
-// again, each time with other ids.
+// writeLive writes n changes of orders that are not yet in the index, because existing ones cost less: it repeats those of make data with
+// different ids.
 func (b *bench) writeLive(name string, n int) error {
 	out, err := os.Create(name)
 	if err != nil {
@@ -103,13 +103,13 @@ func (b *bench) writeLive(name string, n int) error {
 	return w.Flush()
 }
 
-// apart are the first changes of all orders, then the second ones, and so on: orders take days, and two years of them are sent in a
-// minute. Else many changes of one order would wait together when more comes than is indexed, and be written as one document; half of
-// that rate would then be no fewer documents than all of it.
+// apart yields the first changes of all orders, then the second ones, and so on. Orders take days, and here two years of them are sent in a
+// minute. In the original order, if more arrived than is indexed, many changes of one order would wait together and be written as one
+// document, so half of that rate would need as many documents as all of it.
 func (b *bench) apart(yield func([]byte, error) bool) {
 	for nth, more := 1, true; more; nth++ {
 		more = false
-		seen := map[string]int{} // changes by order
+		seen := map[string]int{} // number of changes by order
 		for line, err := range b.changes {
 			if err != nil {
 				yield(nil, err)
@@ -125,7 +125,7 @@ func (b *bench) apart(yield func([]byte, error) bool) {
 	}
 }
 
-// topics makes the example's topics again.
+// topics recreates the example's topics.
 func (b *bench) topics(ctx context.Context, client *kafka.Client) error {
 	var topics []kafka.TopicConfig
 	for _, p := range b.cfg.Pipelines {

@@ -14,14 +14,14 @@ import (
 )
 
 const (
-	probePoll  = 25 * time.Millisecond // the server could index with what each search costs it, so one looks for all probes
-	probeLimit = 30 * time.Second      // then a document is missing
+	probePoll  = 25 * time.Millisecond // one search looks for all probes, because each costs the server indexing capacity
+	probeLimit = 30 * time.Second      // after that, a document is missing
 )
 
-// probes are orders of their own that were sent, and are not found yet.
+// probes are orders that were sent and are not yet found.
 type probes struct {
 	mu   sync.Mutex
-	away map[string]chan struct{} // by the order's id; closed by look when it is found
+	away map[string]chan struct{} // by order id; look closes it once the order is found
 }
 
 // probe sends orders to Kafka at a rate, and returns how long it took until a search found each.
@@ -65,7 +65,7 @@ func (p *probes) send(ctx context.Context, client *kafka.Client, i int) error {
 	}
 }
 
-// look searches for all that are away until ctx ends.
+// look searches for all missing orders until ctx is done.
 func (p *probes) look(ctx context.Context, in search.Searcher) error {
 	tick := time.NewTicker(probePoll)
 	defer tick.Stop()

@@ -1,11 +1,10 @@
-// Package query measures how quickly what brine has written is read: timelines by the key, from a real HBase of five million events; a
-// user's orders by a word, from a real Elasticsearch and HBase; and how soon an event is found by a search while half of what can be
-// indexed comes in. `make bench-query` runs it.
+// Package query measures how fast what brine has written is read: timelines by key, from a real HBase with five million events; a user's
+// orders by a word, from a real Elasticsearch and HBase; and how soon a search finds an event while half of what can be indexed arrives.
+// `make bench-query` runs it.
 //
-// Questions are asked at a fixed rate, whether or not the ones before are answered, and each is timed from the moment at which it was
-// due: a server that hangs for a second makes all of that second's questions late, as their askers would see it. The views are
-// those of examples/shop.yaml. It ends with one line per target, `name value target ok|short|undecided`, and exits with 1 when one is
-// short.
+// It sends queries at a fixed rate, whether or not earlier ones are answered, and times each from the moment at which it was due: if a
+// server hangs for a second, all of that second's queries are late, as their users would see. The views are those of examples/shop.yaml. It
+// ends with one line per target, `name value target ok|short|undecided`, and exits with 1 if any is short.
 package query
 
 import (
@@ -29,11 +28,11 @@ const (
 	ordersIndex   = "centre-orders"
 	ordersTopic   = "centre.orders"
 
-	timelineRate = 500 // questions a second
+	timelineRate = 500 // queries per second
 	ordersRate   = 100
 )
 
-// Command is its command line.
+// Command is the command line.
 type Command struct {
 	Events  int           `default:"5000000" help:"Scan events in HBase."`
 	Orders  int           `default:"1073741824" help:"Most changes of orders, of those of make data."`
@@ -55,7 +54,7 @@ type bench struct {
 	refresh        time.Duration
 	cfg            *config.Config
 	env            []string
-	brine          string // our binary
+	brine          string // path of our binary
 	client         *hbase.Client
 	engine         *elastic.Engine
 	report         *measure.Report
@@ -70,8 +69,8 @@ type detail struct {
 	Read        int           `json:"timeline_rows_read"`
 	Rows        int           `json:"timeline_rows"`
 	Found       int           `json:"orders_found"`
-	FullRate    float64       `json:"documents_per_second"` // changes that were indexed when nothing else was done
-	LiveRate    float64       `json:"live_rate"`            // changes/s that brine run indexed while more came in
+	FullRate    float64       `json:"documents_per_second"` // changes indexed while nothing else was done
+	LiveRate    float64       `json:"live_rate"`            // changes/s that brine run indexed while more arrived
 	RefreshTime time.Duration `json:"refresh"`
 
 	Timeline, Keyword, Searchable measure.Milliseconds `json:"-"`
@@ -101,7 +100,7 @@ func (b *bench) run(ctx context.Context, heap string) (err error) {
 	return b.finish()
 }
 
-// open finds the servers, and reads the example as if its addresses were theirs.
+// open finds the servers, and loads the example with their addresses.
 func (b *bench) open(ctx context.Context) (err error) {
 	set, err := b.Settings("KAFKA", "HBASE", "ELASTICSEARCH")
 	if err != nil {
@@ -131,7 +130,7 @@ func (b *bench) command(ctx context.Context, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// tables makes the example's tables and indexes new.
+// tables recreates the example's tables and indexes.
 func (b *bench) tables(ctx context.Context) error {
 	for _, t := range b.cfg.Tables {
 		if err := measure.Drop(ctx, b.client, t.Name); err != nil {

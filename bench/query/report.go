@@ -7,7 +7,7 @@ import (
 	"brine/bench/measure"
 )
 
-// finish holds what was measured against the targets, and keeps it.
+// finish compares the measurements with the targets, and records them.
 func (b *bench) finish() error {
 	d := &b.detail
 	refresh := float64(d.RefreshTime.Milliseconds())
@@ -32,7 +32,7 @@ func (b *bench) finish() error {
 	return b.report.Finish(b.text())
 }
 
-// kind is one kind of question.
+// kind is one kind of query.
 type kind struct {
 	What    string  `json:"what"`
 	Rate    int     `json:"per_second"`

@@ -1,8 +1,8 @@
-// Package read compares the reads of our HBase client with those of HBase's own: bench/read/client beside bench/java/Reads.java, each a
-// process of its own, against a real HBase that this run alone uses. `make bench-read` runs it.
+// Package read compares the reads of our HBase client with those of HBase's own: bench/read/client with bench/java/Reads.java. Each is a
+// separate process, against a real HBase that belongs to this run alone. `make bench-read` runs it.
 //
-// Both get the same number of rows at random and scan the whole table in each round, in alternating order, from a table of 16 regions that
-// our client has loaded. It ends with one line per target, `name value target ok|short|undecided`, and exits with 1 when one is short.
+// Both get the same number of random rows and scan the whole table in each round, in alternating order, from a table of 16 regions that our
+// client has loaded. It ends with one line per target, `name value target ok|short|undecided`, and exits with 1 if any is short.
 package read
 
 import (
@@ -23,10 +23,10 @@ const (
 	gets, scans  = "get", "scan"
 
 	regions = 16
-	threads = 4 // of either client
+	threads = 4 // of each client
 )
 
-// Command is its command line.
+// Command is the command line.
 type Command struct {
 	Rows   int    `default:"1000000" help:"Rows of the table."`
 	Gets   int    `default:"120000" help:"Gets of a client in a round."`
@@ -46,7 +46,7 @@ type bench struct {
 	*Command
 	shape  measure.Shape
 	reader string   // ours
-	flags  []string // for it
+	flags  []string // for the reader
 	report *measure.Report
 }
 
@@ -63,7 +63,7 @@ func (b *bench) run(ctx context.Context) (err error) {
 	if b.reader, err = b.Build(ctx, "./bench/read/client"); err != nil { // replaces the writer
 		return err
 	}
-	for _, client := range []string{theirs, ours} { // so that the server's caches and its compiler have seen both kinds
+	for _, client := range []string{theirs, ours} { // warms the server's caches and its compiler for both
 		if err := b.read(ctx, client, 0); err != nil {
 			return err
 		}
@@ -95,13 +95,13 @@ func (b *bench) load(ctx context.Context) error {
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("load: %w", err)
 	}
-	if err := b.Admin.FlushTable(ctx, b.shape.Table); err != nil { // else it is flushed while something is measured
+	if err := b.Admin.FlushTable(ctx, b.shape.Table); err != nil { // otherwise it would be flushed during a measurement
 		return err
 	}
 	return measure.Pause(b.Server)
 }
 
-// command is a program of ours for the table.
+// command returns one of our programs for the table.
 func (b *bench) command(ctx context.Context, program string, more ...string) *exec.Cmd {
 	s := b.shape
 	args := []string{"-connect", b.HBase, "-table", s.Table, "-rows", strconv.Itoa(s.Rows), "-columns", strconv.Itoa(s.Columns),
@@ -109,7 +109,7 @@ func (b *bench) command(ctx context.Context, program string, more ...string) *ex
 	return exec.CommandContext(ctx, program, append(args, more...)...)
 }
 
-// read lets one client get, and then scan.
+// read runs one client, which gets and then scans.
 func (b *bench) read(ctx context.Context, client string, round int) error {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
 	defer cancel()

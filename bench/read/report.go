@@ -7,7 +7,7 @@ import (
 	"brine/bench/measure"
 )
 
-// judge sets what was measured against the targets.
+// judge compares the measurements with the targets.
 func (b *bench) judge() {
 	b.report.Targets = []measure.Target{
 		measure.AtLeast("read.gets_of_java", b.compared(gets, measure.Load.RowsPerSecond), 1.3),
@@ -18,7 +18,7 @@ func (b *bench) judge() {
 	}
 }
 
-// compared is our client against Java's.
+// compared compares our client with Java's.
 func (b *bench) compared(kind string, of func(measure.Load) float64) measure.Estimate {
 	return measure.Compared(b.counted(kind, ours), b.counted(kind, theirs), b.counted(kind, ours), b.counted(kind, ours+measure.Again), of)
 }
@@ -27,7 +27,7 @@ func (b *bench) counted(kind, client string) []measure.Load {
 	return measure.Counted(b.report.Loads, kind+" "+client, b.shape.Columns)
 }
 
-// text is the section of the page.
+// text returns the section of the page.
 func (b *bench) text() string {
 	var s strings.Builder
 	fmt.Fprintf(&s, "%s Medians of %d rounds of %d gets and one scan of %d rows each; ratios are medians over the rounds.\n\n",

@@ -28,7 +28,7 @@ import (
 const (
 	ordersFile = "data/orders.jsonl.gz" // of `make data`
 	settling   = 2 * time.Minute        // until what was published is written
-	kept       = 2_000                  // waybills and orders that are asked for
+	kept       = 2_000                  // number of waybills and orders that are queried
 )
 
 func (s *stack) publish(ctx context.Context, file, topic, key string, rate int) *exec.Cmd {
@@ -61,7 +61,7 @@ func (s *stack) fill(ctx context.Context) error {
 	return nil
 }
 
-// settled waits until all that was published is written.
+// settled waits until everything that was published is written.
 func (s *stack) settled() error {
 	client := &http.Client{Timeout: 5 * time.Second}
 	for deadline := time.Now().Add(settling); ; time.Sleep(100 * time.Millisecond) {
@@ -104,7 +104,7 @@ func (s *stack) writeOrders(name string) error {
 	return w.Flush()
 }
 
-// pick keeps some waybills and orders to ask for.
+// pick selects some waybills and orders to query.
 func (s *stack) pick(scans, orders string) error {
 	each := func(name string, n int, take func(fields map[string]any)) error {
 		in, err := os.Open(name)
@@ -143,18 +143,18 @@ func (s *stack) pick(scans, orders string) error {
 
 func one[T any](of []T) T { return of[rand.IntN(len(of))] }
 
-// timelines asks for the events of waybills while others come in: of package query, and by the API.
+// timelines queries the events of waybills while others arrive, through package query and through the API.
 func (s *stack) timelines(ctx context.Context) error {
 	more := s.dir + "/more.jsonl"
 	span := 2*(s.For+measure.WarmUp) + 30*time.Second
-	if err := measure.WriteScans(more, s.Events+int(span.Seconds())*eventRate); err != nil { // brine publish goes on behind what the topic has
+	if err := measure.WriteScans(more, s.Events+int(span.Seconds())*eventRate); err != nil { // brine publish continues after these
 		return err
 	}
 	stop, err := measure.Publish(s.publish(ctx, more, "centre.scans", "waybill", eventRate))
 	if err != nil {
 		return err
 	}
-	defer func() { _ = stop() }() // if it was not stopped: then there is another error
+	defer func() { _ = stop() }() // if it was not stopped, there is another error
 	s.detail.Query, err = measure.OpenLoop(ctx, timelineRate, s.For, func(ctx context.Context, _ int) error {
 		_, err := s.reader.Page(ctx, query.Request{Args: []string{"waybill=" + one(s.waybills)}})
 		return err
@@ -172,10 +172,10 @@ func (s *stack) timelines(ctx context.Context) error {
 	if err := errors.Join(err, stop()); err != nil {
 		return err
 	}
-	return s.settled() // what is asked next has the servers to itself
+	return s.settled() // the next queries have the servers to themselves
 }
 
-// latest asks for the latest events of 100 waybills in one call.
+// latest queries the latest events of 100 waybills in one call.
 func (s *stack) latest(ctx context.Context) (err error) {
 	s.detail.Latest, err = measure.OpenLoop(ctx, latestRate, s.For, func(ctx context.Context, _ int) error {
 		var q client.Questions
@@ -191,7 +191,7 @@ func (s *stack) latest(ctx context.Context) (err error) {
 	return err
 }
 
-// byWord asks for a user's orders by a word and some states.
+// byWord queries a user's orders by a word and some states.
 func (s *stack) byWord(ctx context.Context) error {
 	if len(s.orders) == 0 {
 		return errors.New("no order has a word to ask by")
@@ -212,7 +212,7 @@ func (s *stack) byWord(ctx context.Context) error {
 	return err
 }
 
-// sql asks for a timeline by its view and by SQL, in turn.
+// sql queries a timeline through its view and by SQL, in turn.
 func (s *stack) sql(ctx context.Context) error {
 	for began := time.Now(); time.Since(began) < s.For; {
 		waybill := one(s.waybills)
@@ -231,7 +231,7 @@ func (s *stack) sql(ctx context.Context) error {
 	return nil
 }
 
-// streams opens event streams, and measures what they add to the memory of the process that serves them.
+// streams opens event streams, and measures how much memory they add to the process that serves them.
 func (s *stack) streams(ctx context.Context) error {
 	pid := strconv.Itoa(s.process.Process.Pid)
 	var err error
@@ -254,7 +254,7 @@ func (s *stack) streams(ctx context.Context) error {
 			return fmt.Errorf("stream %d: %w (as many descriptors as streams are needed: ulimit -n)", i, err)
 		}
 		conns = append(conns, c)
-		_ = c.SetDeadline(time.Now().Add(30 * time.Second)) // a TCP connection takes deadlines
+		_ = c.SetDeadline(time.Now().Add(30 * time.Second)) // a TCP connection accepts deadlines
 		path := "/api/v1/views/waybill/events?waybill=" + url.QueryEscape(s.waybills[i%100%len(s.waybills)])
 		if _, err := io.WriteString(c, "GET "+path+" HTTP/1.1\r\nHost: "+u.Host+"\r\nAccept: text/event-stream\r\n\r\n"); err != nil {
 			return fmt.Errorf("stream %d: %w", i, err)
@@ -268,7 +268,7 @@ func (s *stack) streams(ctx context.Context) error {
 	return err
 }
 
-// residents is the memory of a process once a second, since it comes and goes with the garbage.
+// residents samples a process's memory once per second, because it varies with the garbage.
 func residents(pid string) (mib []float64, err error) {
 	for range 9 {
 		time.Sleep(time.Second)

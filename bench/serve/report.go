@@ -12,7 +12,7 @@ type detail struct {
 	Kind       string        `json:"stack"`
 	Filled     time.Duration `json:"filled"`
 	Found      int           `json:"orders_found"`
-	BareMiB    []float64     `json:"bare_mib"` // of the process, again and again, before there were streams
+	BareMiB    []float64     `json:"bare_mib"` // of the process, repeatedly, before there were streams
 	StreamsMiB []float64     `json:"with_streams_mib"`
 	Questions  []kind        `json:"questions"`
 
@@ -20,7 +20,7 @@ type detail struct {
 	admin                                      string
 }
 
-// kind is one kind of question.
+// kind is one kind of query.
 type kind struct {
 	What    string  `json:"what"`
 	Asked   int     `json:"asked"`
@@ -29,7 +29,7 @@ type kind struct {
 	Longest float64 `json:"longest_ms"`
 }
 
-// finish holds what was measured against the targets, and keeps it.
+// finish compares the measurements with the targets, and records them.
 func (b *bench) finish() error {
 	var details []*detail
 	text := b.report.Heading() + fmt.Sprintf(" The API and its pipelines in a process of their own, without accounts; each kind is asked "+

@@ -1,10 +1,10 @@
-// Package serve measures what the HTTP API costs: timelines while events come in, beside the same questions of package query without the
-// API; the latest event of many waybills in one call; orders by word and status; a point query of SQL beside its view; and what idle event
-// streams take. `make bench-serve` runs it.
+// Package serve measures the cost of the HTTP API: timelines while events arrive, in comparison with the same queries through package query
+// without the API; the latest event of many waybills in one call; orders by word and status; a point query in SQL in comparison with its
+// view; and the cost of idle event streams. `make bench-serve` runs it.
 //
-// The API, its pipelines and, on the embedded stack, the servers are another process than what asks. Questions come at a fixed rate,
-// whether or not the ones before are answered, and each is timed from the moment at which it was due. It runs on the embedded stack, and on
-// real servers where those of DEVCLUSTER_RUN are up. There are no accounts: what the audit costs is not in the numbers.
+// The API, its pipelines and, on the embedded stack, the servers are in a different process from the queries. Queries are sent at a fixed
+// rate, whether or not earlier ones are answered, and each is timed from the moment at which it was due. It runs on the embedded stack, and
+// on real servers if those of DEVCLUSTER_RUN are up. There are no accounts, so the numbers do not include the cost of the audit.
 package serve
 
 import (
@@ -28,13 +28,13 @@ import (
 const (
 	configuration = "examples/shop.yaml"
 
-	timelineRate = 500 // questions a second
+	timelineRate = 500 // queries per second
 	eventRate    = 5_000
 	latestRate   = 20
 	ordersRate   = 50
 )
 
-// Command is its command line.
+// Command is the command line.
 type Command struct {
 	Events  int           `default:"150000" help:"Scan events that are there before anything is asked."`
 	Orders  int           `default:"60000" help:"Changes of orders, the same."`
@@ -126,7 +126,7 @@ func (s *stack) start(ctx context.Context) (stop func(), err error) {
 	}
 	s.process = exec.CommandContext(ctx, self, "serve-stack", s.kind, s.dir+"/data")
 	s.process.Env = append(os.Environ(), "BRINE_SERVE_STREAMS="+strconv.Itoa(s.Streams+100), "BRINE_SERVE_IN_FLIGHT=4096",
-		"BRINE_SERVE_TIMEOUT=30s", // what is late is measured, and does not fail
+		"BRINE_SERVE_TIMEOUT=30s", // late answers are measured, and do not fail
 		"BRINE_KAFKA_GROUP=bench-serve-"+strconv.Itoa(os.Getpid()))
 	at, stop, err := measure.Serve(s.process)
 	if err != nil {

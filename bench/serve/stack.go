@@ -72,7 +72,7 @@ func (c *Stack) Run(ctx context.Context) error {
 	return g.Wait()
 }
 
-// under lays settings over those of the process; there are no accounts.
+// under overrides settings of the process's environment; there are no accounts.
 func under(over func(string) (string, bool)) func(string) (string, bool) {
 	return func(name string) (string, bool) {
 		if strings.HasPrefix(name, "BRINE_ACCOUNTS") {
@@ -85,7 +85,7 @@ func under(over func(string) (string, bool)) func(string) (string, bool) {
 	}
 }
 
-// realServers are the settings by which the servers of DEVCLUSTER_RUN are reached.
+// realServers returns the settings with the addresses of the servers of DEVCLUSTER_RUN.
 func realServers() (map[string]string, error) {
 	text, err := os.ReadFile(os.Getenv("DEVCLUSTER_RUN") + "/env")
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"brine/ingest"
 )
 
-// What all clients ask a broker for at a time, and for how long it may wait for more: brine's defaults.
+// How much all clients ask a broker for at a time, and how long it may wait for more: brine's defaults.
 const (
 	fetchBytes = 1 << 20
 	maxWait    = 500 * time.Millisecond
@@ -28,7 +28,7 @@ var clients = map[string]func(context.Context, topic) error{
 	"brine": loop, "kafka-go-reader": readers, "kafka-go-fetch": fetches,
 }
 
-// scans is what examples/scans.yaml declares of a scan.
+// scans is the schema of a scan in examples/scans.yaml.
 var scans = event.Schema{Version: 1, Fields: []event.Field{
 	{Name: "waybill", Type: event.Text}, {Name: "at", Type: event.TimeMS}, {Name: "station", Type: event.Text},
 	{Name: "action", Type: event.Text}, {Name: "courier", Type: event.Text},
@@ -41,7 +41,7 @@ func (nothing) Submit(context.Context, *event.Batch) event.Flight { return event
 func (nothing) Release()                                          {}
 func (nothing) Hurry()                                            {}
 
-// loop is brine's, in a group of its own, until all records are settled. A record that cannot be decoded is an error.
+// loop is brine's loop, in its own group, until all records are settled. It fails if a record cannot be decoded.
 func loop(ctx context.Context, t topic) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -65,7 +65,7 @@ func loop(ctx context.Context, t topic) error {
 	return err
 }
 
-// readers is one kafka-go Reader for each partition.
+// readers uses one kafka-go Reader per partition.
 func readers(ctx context.Context, t topic) error {
 	return each(ctx, t, func(ctx context.Context, partition int, count func(int64) bool) error {
 		r := kafka.NewReader(kafka.ReaderConfig{Brokers: []string{t.broker}, Topic: t.name, Partition: partition, MinBytes: 1,
@@ -78,7 +78,7 @@ func readers(ctx context.Context, t topic) error {
 	})
 }
 
-// fetches is kafka-go's lower end: one fetch after another of each partition, and the bytes of each key and value.
+// fetches uses kafka-go's lower level: one fetch after another per partition, and reads the bytes of each key and value.
 func fetches(ctx context.Context, t topic) error {
 	client := &kafka.Client{Addr: kafka.TCP(t.broker)}
 	return each(ctx, t, func(ctx context.Context, partition int, count func(int64) bool) error {
@@ -125,7 +125,7 @@ func read(buf []byte, b kafka.Bytes) ([]byte, error) {
 	return buf, errors.Join(err, b.Close())
 }
 
-// each reads all partitions at once, until all records were counted.
+// each reads all partitions concurrently until all records were counted.
 func each(ctx context.Context, t topic, read func(ctx context.Context, partition int, count func(int64) bool) error) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -150,7 +150,7 @@ func each(ctx context.Context, t topic, read func(ctx context.Context, partition
 	return nil
 }
 
-// unlessDone passes over the error of what was cut off because all records are counted.
+// unlessDone ignores the error of a read that was cancelled because all records are counted.
 func unlessDone(ctx context.Context, err error) error {
 	if ctx.Err() == nil {
 		return err

@@ -1,5 +1,5 @@
-// Command client reads a topic to its end, with brine's loop or with kafka-go, and reports how long that took and what it cost.
-// bench/consume runs it; nothing imports it.
+// Command client reads a topic to its end, with brine's loop or with kafka-go, and reports its time and cost. bench/consume runs it;
+// nothing imports it.
 package main
 
 import (
@@ -25,14 +25,14 @@ func main() {
 	}
 }
 
-// topic is what is read.
+// topic is the topic to read.
 type topic struct {
 	broker, name string
 	partitions   int
 	records      int64
 }
 
-// read is one load: it says when it begins, and what it took.
+// read is one load: it reports its beginning, and its cost.
 func (t topic) read(client string) error {
 	read, ok := clients[client]
 	if !ok {

@@ -1,5 +1,5 @@
-// Command server is an embedded HBase in a process of its own, for bench/embedded; nothing imports it. It prints its address and serves
-// until its standard input ends.
+// Command server is an embedded HBase in its own process, for bench/embedded; nothing imports it. It prints its address and serves until
+// its standard input ends.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Command client writes documents with brine's indexer and reports how long that took and what it cost. bench/index runs it beside
+// Command client writes documents with brine's indexer and reports its time and cost. bench/index runs it in comparison with
 // bench/index/peer, which writes the same documents; nothing imports it.
 package main
 
@@ -18,7 +18,7 @@ import (
 
 const (
 	batch  = 1000 // events; read.max_batch_records
-	window = 8    // batches on their way; read.window
+	window = 8    // pending batches; read.window
 )
 
 func main() {
@@ -52,7 +52,7 @@ func run(address string, n int, changes indexer.Changes, profile string) (err er
 	if err != nil {
 		return err
 	}
-	defer func() { _ = w.Close() }() // all has landed
+	defer func() { _ = w.Close() }() // everything has landed
 	return measure.Say(func() error { return load(context.Background(), w, changes, n) })
 }
 

@@ -1,4 +1,4 @@
-// Package orders makes the documents of bench/index: the same for brine's indexer and for the peer. Nothing else imports it.
+// Package orders makes the documents of bench/index, the same for brine's indexer and for the peer. Nothing else imports it.
 package orders
 
 import (
@@ -13,7 +13,7 @@ import (
 // Index is the index that is written.
 const Index = "bench-orders"
 
-// perDocument is how many partial changes each document gets.
+// perDocument is the number of partial changes to each document.
 const perDocument = 4
 
 var schema = event.Schema{Version: -1, Fields: []event.Field{
@@ -21,7 +21,7 @@ var schema = event.Schema{Version: -1, Fields: []event.Field{
 	{Name: "number", Type: event.Int}, {Name: "amount", Type: event.Float}, {Name: "gift", Type: event.Bool}, {Name: "at", Type: event.TimeMS},
 }}
 
-// Options declare the index for brine.
+// Options declares the index for brine.
 func Options(changes indexer.Changes) (indexer.Options, error) {
 	key, err := rowkey.Parse("order", []rowkey.Field{{Name: "order", Type: rowkey.Text}})
 	if err != nil {
@@ -36,7 +36,7 @@ func Options(changes indexer.Changes) (indexer.Options, error) {
 	}}}, nil
 }
 
-// Documents is how many documents n changes end in.
+// Documents returns the number of documents that n changes result in.
 func Documents(changes indexer.Changes, n int) int {
 	if changes == indexer.Partial {
 		return (n + perDocument - 1) / perDocument
@@ -52,7 +52,7 @@ var (
 
 const start = 1_700_000_000_000
 
-// Event is the i-th of n changes: of whole ones each is a document of its own; of partial ones, those of one document come far apart.
+// Event returns the i-th of n changes. Each whole change is a document; partial changes to one document are far apart.
 func Event(changes indexer.Changes, i, n int) event.Event {
 	order, state := i, i%len(states)
 	if changes == indexer.Partial {
@@ -76,10 +76,10 @@ func Event(changes indexer.Changes, i, n int) event.Event {
 
 var record event.Record
 
-// ID is the id of a document.
+// ID returns the id of a document.
 func ID(order int) string { return fmt.Sprintf("order-%010d", order) }
 
-// Version is the version of a change.
+// Version returns the version of a change.
 func Version(i int) int64 { return start + int64(i) }
 
 func item(order int) string { return words[order%8] + ", " + words[order/8%8] }

@@ -1,5 +1,5 @@
-// Command peer writes documents with go-elasticsearch's BulkIndexer and reports how long that took and what it cost. bench/index runs
-// it beside bench/index/client, which writes the same documents; nothing imports it.
+// Command peer writes documents with go-elasticsearch's BulkIndexer and reports its time and cost. bench/index runs it in comparison with
+// bench/index/client, which writes the same documents; nothing imports it.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// Command client writes rows with package hbase and reports how long that took and what it cost. bench/load runs it beside
-// bench/java, which writes the same rows; nothing imports it.
+// Command client writes rows with package hbase and reports its time and cost. bench/load runs it in comparison with bench/java, which
+// writes the same rows; nothing imports it.
 package main
 
 import (
@@ -74,7 +74,7 @@ func (l *loader) run(ctx context.Context, c *hbase.Client) error {
 	return g.Wait()
 }
 
-// write loads rows from (inclusive) to (exclusive): it fills a batch while window others are on their way.
+// write loads rows from (inclusive) to (exclusive): it fills a batch while window others are pending.
 func (l *loader) write(ctx context.Context, c *hbase.Client, from, to int) error {
 	batches := make([]*hbase.Batch, l.window+1)
 	flights := make([]*hbase.Flight, len(batches))

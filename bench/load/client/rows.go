@@ -7,8 +7,8 @@ import (
 	"brine/hbase"
 )
 
-// rows makes the rows of a load: keys of two hex digits that spread evenly and a number, values out of a stock of noise.
-// Its methods are safe for concurrent use.
+// rows makes the rows of a load: keys of two evenly distributed hex digits and a number, and values from a stock of noise. Its methods are
+// safe for concurrent use.
 type rows struct {
 	columns    int
 	keyBytes   int

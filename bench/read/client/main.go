@@ -1,5 +1,5 @@
-// Command client reads rows with package hbase and reports how long that took and what it cost. bench/read runs it beside
-// bench/java/Reads.java, which reads the same rows; nothing imports it.
+// Command client reads rows with package hbase and reports its time and cost. bench/read runs it in comparison with bench/java/Reads.java,
+// which reads the same rows; nothing imports it.
 package main
 
 import (
@@ -70,7 +70,7 @@ func (r *reader) main(kind, profile string) (err error) {
 	return measure.SayTimes(func() (measure.Milliseconds, error) { return run(ctx, false) })
 }
 
-// gets reads rows at random and returns the time of each; a tenth of them to warm up.
+// gets reads random rows and returns the time of each, or only a tenth of them to warm up.
 func (r *reader) gets(ctx context.Context, warming bool) (measure.Milliseconds, error) {
 	n, seed := r.count/r.goroutines, uint64(1)
 	if warming {
@@ -105,7 +105,7 @@ func (r *reader) get(ctx context.Context, random *rand.Rand, n int, times *measu
 	return nil
 }
 
-// scans reads the whole table, a part of it with each goroutine; four of 64 prefixes of each part to warm up.
+// scans reads the whole table, with each goroutine a part of it, or only four of 64 prefixes of each part to warm up.
 func (r *reader) scans(ctx context.Context, warming bool) (measure.Milliseconds, error) {
 	var seen atomic.Int64
 	g, ctx := errgroup.WithContext(ctx)
