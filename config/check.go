@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// check finds what is wrong between settings that are right each by itself.
+// check finds conflicts between settings that are each valid on their own.
 func (l *loader) check(c *Config) {
 	l.checkAddresses(c)
 	l.checkRetries("hbase.retries", c.Cluster.Retries)
@@ -34,7 +34,7 @@ func (l *loader) check(c *Config) {
 	}
 	l.checkMemory(c)
 	l.checkProcess(c)
-	if l.problems.Err() == nil { // else what is used is not known
+	if l.problems.Err() == nil { // otherwise it is unknown what is used
 		l.checkUse(c)
 		l.checkChangeable(c)
 		l.checkAlike(c)
@@ -65,14 +65,14 @@ func (l *loader) checkAddresses(c *Config) {
 	c.Search.answer = int64(max(c.Memory/2, 2*leastAnswer))
 }
 
-// together reports a setting of a section that is there without the other one that it needs.
+// together reports a setting that is present without another one of its section that it needs.
 func (l *loader) together(section, setting, needs string) {
 	if l.has(join(section, setting)) && !l.has(join(section, needs)) {
 		l.fault(join(section, setting), Missing, "does nothing without "+needs, "write "+needs+" too")
 	}
 }
 
-// hostPort returns the fix of what is not host:port, or "". A port of 0 and an absent host only serve to listen.
+// hostPort returns the fix if s is not host:port, else "". Port 0 and an empty host are valid only for listening.
 func hostPort(s string, dial bool) string {
 	const fix = "write host:port"
 	host, port, err := net.SplitHostPort(s)
@@ -85,7 +85,8 @@ func hostPort(s string, dial bool) string {
 	return ""
 }
 
-// fewRetries: with HBase's back-off table fewer retries end within a second, before a region has moved.
+// fewRetries is the least number of retries that causes no warning. With HBase's back-off table, fewer end within a second, before a region
+// has moved.
 const fewRetries = 3
 
 func (l *loader) checkRetries(setting string, retries int) {
@@ -95,10 +96,10 @@ func (l *loader) checkRetries(setting string, retries int) {
 	}
 }
 
-// fetchesHeld is how many fetches ingest wants a loop's budget to hold.
+// fetchesHeld is the number of fetches that ingest wants a loop's budget to hold.
 const fetchesHeld = 8
 
-// checkMemory: a loop's budget must hold the fetches that can be out at a time.
+// checkMemory checks that a loop's budget holds the fetches that can be in flight at a time.
 func (l *loader) checkMemory(c *Config) {
 	if c.Memory == 0 || c.Kafka.MaxFetchBytes == 0 {
 		return
@@ -111,10 +112,10 @@ func (l *loader) checkMemory(c *Config) {
 	}
 }
 
-// beside is what a process takes besides memory and a quarter of it, which is the collector's: tables, stacks, written data.
+// beside is what a process needs besides memory and a quarter of it for the collector: tables, stacks, written data.
 const beside = 26 << 20
 
-// checkProcess: memory, and what it takes to hold it, must fit into what the process may take.
+// checkProcess checks that memory, and what it takes to hold it, fits into process_memory.
 func (l *loader) checkProcess(c *Config) {
 	least := c.Memory/4*5 + beside
 	if c.ProcessMemory == 0 || c.Memory == 0 || c.ProcessMemory >= least {
@@ -129,10 +130,10 @@ func (l *loader) checkProcess(c *Config) {
 		mebibytes(least)), fix)
 }
 
-// mebibytes rounds up.
+// mebibytes rounds up to whole MiB.
 func mebibytes(b Bytes) Bytes { return (b + 1<<20 - 1) >> 20 << 20 }
 
-// noField reports the name of a field that the pipeline does not declare.
+// noField reports a field that the pipeline does not declare.
 func (l *loader) noField(p *Pipeline, setting, name string) {
 	names := make([]string, len(p.Fields))
 	for i := range p.Fields {
@@ -145,7 +146,7 @@ func (l *loader) noField(p *Pipeline, setting, name string) {
 	l.fault(setting, UnknownField, "the pipeline declares no field "+name, fix)
 }
 
-// checkUse warns of what is declared and not used.
+// checkUse warns about declarations that nothing uses.
 func (l *loader) checkUse(c *Config) {
 	for _, t := range c.Tables {
 		if len(writers(c, t.Name)) == 0 {
@@ -174,7 +175,7 @@ func (l *loader) checkUse(c *Config) {
 	}
 }
 
-// usedFields are the fields that a version, key, column or document reads.
+// usedFields returns the fields that a version, key, column or document reads.
 func usedFields(c *Config, p *Pipeline) map[string]bool {
 	at, n := p.versionFields()
 	used := map[string]bool{at: true, n: true, p.Images.Deleted: true}

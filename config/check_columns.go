@@ -82,7 +82,7 @@ func (l *loader) checkColumn(c *Config, p *Pipeline, r *Rows, column *Column, se
 	l.checkSameColumn(c, p, r, column, setting)
 }
 
-// checkPrefix: the columns of two fields' members are told apart by what their names begin with.
+// checkPrefix checks that the columns of two fields' members differ in their prefixes.
 func (l *loader) checkPrefix(r *Rows, column *Column, setting string) {
 	for i := range r.Set {
 		o := &r.Set[i]
@@ -97,7 +97,7 @@ func (l *loader) checkPrefix(r *Rows, column *Column, setting string) {
 	}
 }
 
-// checkSameColumn compares a column with the same one of the entries before: readers take both for one.
+// checkSameColumn compares a column with the same column of earlier entries, because readers take both for one.
 func (l *loader) checkSameColumn(c *Config, p *Pipeline, r *Rows, column *Column, setting string) {
 	for _, other := range writers(c, r.Table) {
 		if other == r {
@@ -122,7 +122,7 @@ func (l *loader) checkSameColumn(c *Config, p *Pipeline, r *Rows, column *Column
 	}
 }
 
-// checkPack checks a column that holds many fields.
+// checkPack checks a packed column.
 func (l *loader) checkPack(c *Config, p *Pipeline, r *Rows, column *PackedColumn, setting string) {
 	l.checkColumnName(c.Table(r.Table), column.Name, setting)
 	if p.Changes == changesPartial {
@@ -139,7 +139,7 @@ func (l *loader) checkPack(c *Config, p *Pipeline, r *Rows, column *PackedColumn
 	}
 	for _, other := range writers(c, r.Table) {
 		if other == r {
-			return // those behind it look at this one
+			return // later entries compare with this one
 		}
 		its := other.packed(column.Name)
 		if other.sets(column.Name) || its != nil && !sameCells(p.pack(column), other.pipeline.pack(its)) {
@@ -156,7 +156,7 @@ func sameCells(a, b *event.Pack) bool {
 	return a.Packing == b.Packing && len(a.Fields) == len(b.Fields) && !slices.ContainsFunc(a.Fields, missing)
 }
 
-// sets reports whether the row has the column by itself.
+// sets reports whether the row has the column of its own, not packed.
 func (r *Rows) sets(column string) bool {
 	return slices.ContainsFunc(r.Set, func(c Column) bool { return c.Name == column })
 }
@@ -181,7 +181,7 @@ func (l *loader) checkNulls(c *Config, p *Pipeline, r *Rows, setting string) {
 		l.checkNoMembers(r)
 	}
 	for _, other := range writers(c, t.Name) {
-		// one pipeline's are of one version
+		// all entries of one pipeline have the same version
 		if shared := sharedFamily(r, other); other.pipeline != p && shared != "" && policy == sink.NullsReplace {
 			l.fault(setting, SharedFamily,
 				fmt.Sprintf("pipeline %s writes family %s of %s too, and its cells would vanish with each row that this one replaces",
@@ -191,7 +191,7 @@ func (l *loader) checkNulls(c *Config, p *Pipeline, r *Rows, setting string) {
 	}
 }
 
-// sharedFamily names a family that both rows write; empty if there is none.
+// sharedFamily returns a family that both rows write, or "" if there is none.
 func sharedFamily(a, b *Rows) string {
 	has := map[string]bool{}
 	for _, name := range a.columnNames() {
@@ -205,7 +205,7 @@ func sharedFamily(a, b *Rows) string {
 	return ""
 }
 
-// checkNoMembers: which columns an event could have had is not known, so none of them can be deleted.
+// checkNoMembers rejects member columns, because it is unknown which columns an event could have had, so none can be deleted.
 func (l *loader) checkNoMembers(r *Rows) {
 	for _, column := range r.Set {
 		if _, ok := column.members(); ok {
@@ -250,7 +250,7 @@ func (l *loader) checkRowTTL(p *Pipeline, r *Rows, t *Table) {
 	}
 }
 
-// checkUntil checks a field that says until when cells are kept.
+// checkUntil checks a field that holds the time until which cells are kept.
 func (l *loader) checkUntil(p *Pipeline, name, setting string) {
 	f := p.field(name)
 	switch {

@@ -14,7 +14,7 @@ import (
 	"brine/sink"
 )
 
-// indexTypes says which of an index's types take which of a pipeline's.
+// indexTypes maps each type of an index to the field types that it accepts.
 var indexTypes = map[string][]event.Type{
 	"keyword": {event.Text, event.Decimal, event.Bytes}, "text": {event.Text},
 	"long": {event.Int, event.TimeUS, event.TimeNS}, "double": {event.Float},
@@ -80,7 +80,7 @@ func (l *loader) checkDocumentField(p *Pipeline, x *Index, f DocumentField, sett
 	}
 }
 
-// checkDocumentTable: a document's id is made of the key of one row, by the event's own fields.
+// checkDocumentTable checks that the id of a document comes from the key of one row, over the event's own fields.
 func (l *loader) checkDocumentTable(p *Pipeline, table, setting string) {
 	all := p.entriesOf(table)
 	if len(all) == 0 || len(all) == 1 && len(all[0].As)+len(all[0].Each) == 0 {
@@ -94,7 +94,7 @@ func (l *loader) checkDocumentTable(p *Pipeline, table, setting string) {
 		"write table: and one of rows without as and each")
 }
 
-// checkAlike warns of documents that do not end as the rows that they stand beside.
+// checkAlike warns about documents that do not end together with their rows.
 func (l *loader) checkAlike(c *Config) {
 	outlived := map[*Index]bool{}
 	for _, p := range c.Pipelines {
@@ -113,7 +113,8 @@ func (l *loader) checkAlike(c *Config) {
 	}
 }
 
-// checkTies: of whole changes of one version a row keeps what the last applied has null, and its document does not.
+// checkTies warns about whole changes with the same version: for a field that is null in the last one applied, the row keeps the other
+// change's value and the document does not.
 func (l *loader) checkTies(p *Pipeline, r *Rows, d *Documents, t *Table) {
 	counted, _ := p.untimed()
 	if t.Row != rowEntity || p.Changes == changesPartial || r.Nulls != string(sink.NullsMerge) || counted != "" {
@@ -132,8 +133,8 @@ func (l *loader) checkTies(p *Pipeline, r *Rows, d *Documents, t *Table) {
 		fix+", or have each record carry every field")
 }
 
-// nullable names a field that may be null and that a column and the document are both filled from; empty if there is none. What is packed
-// is replaced as a whole, as the document is.
+// nullable returns a field that may be null and fills both a column and the document, or "" if there is none. Packed columns do not count,
+// because they are replaced as a whole, as the document is.
 func nullable(p *Pipeline, r *Rows, d *Documents, key []string) string {
 	at, _ := p.versionFields()
 	fills := func(name string) bool {
@@ -154,7 +155,8 @@ func mayBePartial(p *Pipeline) bool {
 	})
 }
 
-// partsOrReindex is how documents can end with their rows: by parts where there can be any and the table says when they are over.
+// partsOrReindex returns how to make documents end with their rows: by parts, if the index can have parts and the table has a TTL, else by
+// reindexing.
 func partsOrReindex(c *Config, p *Pipeline, t *Table, x *Index) string {
 	names := t.rowKeys.First().Fields()
 	i := slices.IndexFunc(names, func(name string) bool { return keyType(p, name) == rowkey.Time })
@@ -164,7 +166,7 @@ func partsOrReindex(c *Config, p *Pipeline, t *Table, x *Index) string {
 	return "write every: month, and time: and a date filled with " + names[i] + " of the row key; if the index exists, in a new one"
 }
 
-// checkCommands finds what keeps the pipeline's commands from being changes as any other.
+// checkCommands reports what keeps the pipeline's commands from being ordinary changes.
 func (l *loader) checkCommands(c *Config, p *Pipeline) {
 	setting, s := join("pipelines", p.Name)+".commands", &p.Commands
 	if !l.has(setting) {
@@ -196,7 +198,7 @@ func (l *loader) checkCommands(c *Config, p *Pipeline) {
 	}
 }
 
-// checkCommandRecords: a command is written as JSON, with a time as its version, and carries what it changes.
+// checkCommandRecords checks that records can be commands: JSON, with a time as the version and the fields that a command changes.
 func (l *loader) checkCommandRecords(p *Pipeline, setting string) bool {
 	version, n := p.versionFields()
 	f := p.field(version)
@@ -256,7 +258,7 @@ func (l *loader) checkCommandTable(c *Config, p *Pipeline, setting string) (quer
 	return t, true
 }
 
-// checkCommandFields checks what is read of a row to make a change of it.
+// checkCommandFields checks the fields that are read from a row to make a change of it.
 func (l *loader) checkCommandFields(p *Pipeline, t query.Table, setting string) {
 	s := &p.Commands
 	switch f := p.field(s.State); {
@@ -289,7 +291,7 @@ func columnOf(t query.Table, field string) bool {
 	return slices.ContainsFunc(t.Columns, func(c query.Column) bool { return c.Field == field && !c.Members })
 }
 
-// checkWritten checks that a change can hold a field.
+// checkWritten checks that a command can write a field.
 func (l *loader) checkWritten(p *Pipeline, name, setting string) {
 	if f := p.field(name); f != nil {
 		of := f.event()
@@ -299,7 +301,7 @@ func (l *loader) checkWritten(p *Pipeline, name, setting string) {
 	}
 }
 
-// roles are those of accounts.
+// roles are the roles of accounts.
 var roles = []string{"customer", "support", "operator", "admin"}
 
 func (l *loader) checkTransition(p *Pipeline, t query.Table, x *Transition, setting string) {
@@ -350,7 +352,7 @@ func (l *loader) checkTransition(p *Pipeline, t query.Table, x *Transition, sett
 	}
 }
 
-// checkStates: each state that a command begins in must come about.
+// checkStates checks that each state that a command starts from is reachable.
 func (l *loader) checkStates(m command.Machine, p *Pipeline, setting string) {
 	reached := command.Reachable(p.Commands.States, m.Commands)
 	for i := range m.Commands {

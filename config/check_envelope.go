@@ -9,7 +9,7 @@ import (
 	"brine/lookup"
 )
 
-// checkEnvelope checks how records wrap rows, and what that leaves to images.
+// checkEnvelope checks how records wrap rows, and the settings of images that remain beside an envelope.
 func (l *loader) checkEnvelope(p *Pipeline, setting, images string) {
 	e := &p.Envelope
 	for _, name := range []string{".before", ".after"} {
@@ -81,7 +81,7 @@ func (l *loader) checkEnvelopeRow(p *Pipeline, r *Rows) {
 	}
 }
 
-// checkFormerKeys: where records hold no more than the primary key of what a row was, keys of rows are made of no other fields.
+// checkFormerKeys checks that keys of rows use only primary key fields if records hold nothing else of a row before a change.
 func (l *loader) checkFormerKeys(p *Pipeline) {
 	for i := range p.Rows {
 		r := &p.Rows[i]
@@ -100,7 +100,7 @@ func (l *loader) checkFormerKeys(p *Pipeline) {
 	}
 }
 
-// checkInKey refuses a field whose former value is not known where it would be needed: a change of it would leave its row behind.
+// checkInKey rejects a field whose old value is needed but unknown, because a change of it would leave its row behind.
 func (l *loader) checkInKey(p *Pipeline, r *Rows, name, taken string) {
 	f := p.field(name)
 	if f == nil || slices.Contains(p.Envelope.Key, name) || len(p.Envelope.Key) == 0 || constant(f) {
@@ -113,7 +113,7 @@ func (l *loader) checkInKey(p *Pipeline, r *Rows, name, taken string) {
 			"(in Postgres REPLICA IDENTITY FULL) and write before: full")
 }
 
-// checkTombstones: a record without a value says which row it deletes, and when, by what lies beside the value alone.
+// checkTombstones checks that fields outside the value identify the row that a record without a value deletes, and the version.
 func (l *loader) checkTombstones(p *Pipeline) {
 	setting := join("pipelines", p.Name)
 	switch {
@@ -164,12 +164,12 @@ func (l *loader) checkTombstones(p *Pipeline) {
 	}
 }
 
-// looksUp reports whether a field is looked up where an event lacks it.
+// looksUp reports whether a field is looked up if an event lacks it.
 func (p *Pipeline) looksUp(name string) bool {
 	return p.KeyFrom.table != nil && slices.ContainsFunc(p.lookedUp(), func(f lookup.Field) bool { return f.Name == name })
 }
 
-// checkBesideValue refuses a field that a record without a value lacks. It is reported once, however many need it.
+// checkBesideValue rejects a field that a record without a value lacks. It reports the field once, even if several keys need it.
 func (l *loader) checkBesideValue(p *Pipeline, name, needed, fix string) {
 	f := p.field(name)
 	if f == nil || f.Type == "" || f.event().OfTombstone() || f.made && (p.rules == nil || p.rules.Beside(name)) {
@@ -186,17 +186,17 @@ func (l *loader) checkBesideValue(p *Pipeline, name, needed, fix string) {
 	l.fault(at, Tombstones, needed+", and it lies in the record's value, which a tombstone lacks (deletes: tombstone)", fix)
 }
 
-// constant reports whether a field of the envelope is the same for all changes of a row.
+// constant reports whether a field of the envelope is the same in all changes of a row.
 func constant(f *Field) bool {
 	switch place, _ := f.place(); place {
-	case event.RecordTopic, event.WholeKey, event.InKey: // a record's key is the row's
+	case event.RecordTopic, event.WholeKey, event.InKey: // a record's key is that of the row
 		return true
 	}
 	names := []string{"db", "schema", "table", "name", "collection", "database"}
 	return strings.HasPrefix(f.path()[0], "$") && slices.Contains(names, strings.TrimPrefix(f.path()[len(f.path())-1], "$"))
 }
 
-// checkDecimal holds a field to what decimals are.
+// checkDecimal checks a field's settings for decimals.
 func (l *loader) checkDecimal(f *Field, t event.Type, setting string) {
 	switch {
 	case f.From != "decimal" && l.has(setting+".scale"):

@@ -26,8 +26,8 @@ func (l *loader) checkIndex(x *Index) {
 	}
 }
 
-// checkRouting checks that every pipeline that fills the index fills the routing field from a key field that can be read back from the
-// row key, the same one everywhere, so that a document's shard follows from its id.
+// checkRouting checks that all pipelines that fill the index fill the routing field from the same key field, and that its value can be read
+// back from the row key, so that a document's id determines its shard.
 func (l *loader) checkRouting(c *Config, x *Index) {
 	if x.Routing == "" {
 		return
@@ -76,7 +76,7 @@ func (l *loader) checkRoutingField(c *Config, p *Pipeline, d *Documents, x *Inde
 	}
 	t, field := c.Table(cmp.Or(d.Table, p.firstTable())), d.Set[at].Field
 	if t == nil || len(t.rowKeys) == 0 || p.field(field) == nil {
-		return "", false // reported already
+		return "", false // already reported
 	}
 	first, setting := t.rowKeys.First(), join(setting+".set", x.Routing)
 	fix := "fill it with a field that the key holds whole, or remove routing from indexes." + x.Name
@@ -96,14 +96,14 @@ func (l *loader) checkRoutingField(c *Config, p *Pipeline, d *Documents, x *Inde
 	return "", false
 }
 
-// checkParts checks what an index in parts needs, of itself and of every pipeline that fills it.
+// checkParts checks what an index in parts requires of itself and of every pipeline that fills it.
 func (l *loader) checkParts(c *Config, x *Index) {
 	setting := join("indexes", x.Name)
 	switch f := x.field(x.Time); {
 	case x.Every == "" && x.Time == "":
 		return
 	case x.Every == "":
-		if !l.has(setting + ".every") { // else reported already
+		if !l.has(setting + ".every") { // otherwise already reported
 			l.fault(setting+".time", Parts, "says to which part a document belongs, and the index has no parts", "write every: month, or remove it")
 		}
 		return
@@ -130,7 +130,7 @@ func (l *loader) checkParts(c *Config, x *Index) {
 	}
 }
 
-// checkPartTime: the date is filled, with a field of the row key.
+// checkPartTime checks that the pipeline fills the index's date with a field of the row key.
 func (l *loader) checkPartTime(c *Config, p *Pipeline, d *Documents, x *Index, setting string) {
 	at := slices.IndexFunc(d.Set, func(f DocumentField) bool { return f.Name == x.Time })
 	if at < 0 {
@@ -140,7 +140,7 @@ func (l *loader) checkPartTime(c *Config, p *Pipeline, d *Documents, x *Index, s
 	}
 	t := c.Table(cmp.Or(d.Table, p.firstTable()))
 	if t == nil || len(t.rowKeys) == 0 || d.Set[at].Field == "" {
-		return // reported already
+		return // already reported
 	}
 	if !slices.Contains(t.rowKeys.First().Fields(), d.Set[at].Field) {
 		l.fault(join(setting+".set", x.Time), Parts, "field "+d.Set[at].Field+" is not part of the key of "+t.Name+
@@ -149,7 +149,7 @@ func (l *loader) checkPartTime(c *Config, p *Pipeline, d *Documents, x *Index, s
 	}
 }
 
-// checkPurge checks whether documents of the index may be removed by how old their delete is.
+// checkPurge checks whether documents of the index may be removed by the age of their delete.
 func (l *loader) checkPurge(c *Config, x *Index) {
 	if x.PurgeDeletesAfter == 0 {
 		return
@@ -188,7 +188,7 @@ func (d *Documents) fills(name string) bool {
 
 var viewNames = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,99}$`)
 
-// checkView finds what keeps a view from being answered.
+// checkView reports what keeps a view from being answered.
 func (l *loader) checkView(c *Config, v *View) {
 	setting := join("views", v.Name)
 	if !viewNames.MatchString(v.Name) {

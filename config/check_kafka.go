@@ -51,7 +51,7 @@ func (l *loader) checkStart(setting, start string) {
 	}
 }
 
-// checkSASL makes the mechanism that clients use.
+// checkSASL creates the mechanism that clients use.
 func (l *loader) checkSASL(k *Kafka) {
 	const setting = "kafka.sasl"
 	s := &k.SASL
@@ -77,7 +77,7 @@ func (l *loader) checkSASL(k *Kafka) {
 	}
 }
 
-// checkPassword makes one of the mechanisms that prove a password.
+// checkPassword creates one of the mechanisms that prove a password.
 func (l *loader) checkPassword(k *Kafka) {
 	const setting = "kafka.sasl"
 	s := &k.SASL
@@ -101,7 +101,7 @@ func (l *loader) checkPassword(k *Kafka) {
 	}
 }
 
-// noPassword finds a user or password beside a mechanism that has none.
+// noPassword reports a user or password beside a mechanism that takes none.
 func (l *loader) noPassword(s *SASL, instead string) {
 	if s.User != "" || s.Password != "" {
 		l.fault("kafka.sasl.mechanism", Missing, "is "+s.Mechanism+", which takes no user or password",
@@ -109,7 +109,7 @@ func (l *loader) noPassword(s *SASL, instead string) {
 	}
 }
 
-// checkOAuth makes the mechanism that shows tokens.
+// checkOAuth creates the mechanism that presents tokens.
 func (l *loader) checkOAuth(k *Kafka) {
 	const setting = "kafka.sasl.oauth"
 	o := &k.SASL.OAuth
@@ -145,7 +145,7 @@ func (l *loader) checkOAuth(k *Kafka) {
 	k.sasl = made.Mechanism()
 }
 
-// checkEndpoint checks what is sent to the endpoint of tokens.
+// checkEndpoint checks what is sent to the token endpoint.
 func (l *loader) checkEndpoint(o *KafkaOAuth) {
 	const setting = "kafka.sasl.oauth"
 	u, err := url.Parse(o.TokenURL)
@@ -165,13 +165,13 @@ func (l *loader) checkEndpoint(o *KafkaOAuth) {
 	}
 }
 
-// loopback reports whether a host is this machine.
+// loopback reports whether host is this machine.
 func loopback(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// extensions reads what is sent beside a token.
+// extensions parses the extensions to send with a token.
 func (l *loader) extensions(o *KafkaOAuth) map[string]string {
 	made := map[string]string{}
 	for i, text := range o.Extensions {
@@ -189,7 +189,7 @@ func (l *loader) extensions(o *KafkaOAuth) map[string]string {
 
 var extensionName, extensionValue = regexp.MustCompile(`^[A-Za-z]+$`), regexp.MustCompile(`^[\x20-\x7e\t]+$`)
 
-// checkKafkaKerberos makes the mechanism that shows tickets.
+// checkKafkaKerberos creates the mechanism that presents tickets.
 func (l *loader) checkKafkaKerberos(k *Kafka) {
 	const setting = "kafka.sasl.kerberos"
 	s := &k.SASL.Kerberos
@@ -203,7 +203,7 @@ func (l *loader) checkKafkaKerberos(k *Kafka) {
 		Options: gssapi.Options{Principal: s.Principal, Keytab: s.Keytab, TicketCache: s.TicketCache, Krb5Conf: s.Krb5Conf}}.Mechanism()
 }
 
-// checkAWS makes the mechanism that shows what AWS's keys have signed.
+// checkAWS creates the mechanism that presents signatures made with AWS keys.
 func (l *loader) checkAWS(k *Kafka) {
 	const setting = "kafka.sasl.aws"
 	a := &k.SASL.AWS
@@ -241,7 +241,7 @@ func (s *SASL) mechanism() (sasl.Mechanism, error) {
 	return nil, nil
 }
 
-// following is a mechanism whose password is read again for each connection.
+// following is a mechanism that reads its password again for each connection.
 type following struct {
 	name     string
 	s        *SASL
@@ -260,7 +260,7 @@ func (f following) Start(ctx context.Context) (sasl.StateMachine, []byte, error)
 	return m.Start(ctx)
 }
 
-// checkTLS makes the configuration that clients use.
+// checkTLS creates the TLS configuration that clients use.
 func (l *loader) checkTLS(k *Kafka) {
 	const setting = "kafka.tls"
 	t := &k.TLS
@@ -269,7 +269,7 @@ func (l *loader) checkTLS(k *Kafka) {
 	}
 }
 
-// wantsTLS checks what the sections of TLS have in common; others are the texts of the settings beside enabled.
+// wantsTLS checks what all TLS sections have in common. others holds the concatenated values of the settings beside enabled.
 func (l *loader) wantsTLS(setting string, enabled bool, others string) bool {
 	l.together(setting, "cert", "key")
 	l.together(setting, "key", "cert")
@@ -279,7 +279,7 @@ func (l *loader) wantsTLS(setting string, enabled bool, others string) bool {
 	return enabled
 }
 
-// tlsConfig reads the files of a section and makes the configuration that its clients use.
+// tlsConfig reads the files of a section and returns the TLS configuration for its clients.
 func (l *loader) tlsConfig(setting, caFile, certFile, keyFile, serverName string) *tls.Config {
 	made := &tls.Config{ServerName: serverName, MinVersion: tls.VersionTLS12}
 	if ca := l.readCA(setting+".ca", caFile); ca != nil {
@@ -297,7 +297,7 @@ func (l *loader) tlsConfig(setting, caFile, certFile, keyFile, serverName string
 	return made
 }
 
-// readCA reads a file of certificates; nil when there is none, or a fault of it was reported.
+// readCA reads a file of certificates. It returns nil if there is none, or if it has reported a fault.
 func (l *loader) readCA(setting, file string) []byte {
 	pem := l.readPEM(setting, file)
 	if pem == nil {

@@ -37,7 +37,7 @@ func (l *loader) checkPipeline(c *Config, p *Pipeline) {
 		l.checkRoles(setting+".mask["+strconv.Itoa(i)+"].shown_to", m.ShownTo)
 	}
 	l.checkImages(p, setting+".images")
-	isMapping := l.near(setting).value.Kind == yaml.MappingNode // else reported already
+	isMapping := l.near(setting).value.Kind == yaml.MappingNode // otherwise already reported
 	if len(p.Rows)+len(p.Documents) == 0 && isMapping && !l.has(setting+".rows") && !l.has(setting+".documents") {
 		l.faultName(setting, NothingToWrite, "it has neither rows nor documents", "write rows: [ { table: …, set: { … } } ]")
 	}
@@ -72,7 +72,7 @@ func (l *loader) checkTopics(c *Config, p *Pipeline, setting string) {
 	l.checkTopicPattern(c, p, setting)
 }
 
-// checkWhichTopics: a pipeline has exactly one of the settings that say what it reads.
+// checkWhichTopics checks that a pipeline has exactly one of the settings that name its topics.
 func (l *loader) checkWhichTopics(setting string) {
 	var there []string
 	for _, name := range []string{"topic", "topics", "topic_pattern"} {
@@ -80,7 +80,7 @@ func (l *loader) checkWhichTopics(setting string) {
 			there = append(there, name)
 		}
 	}
-	switch isMapping := l.near(setting).value.Kind == yaml.MappingNode; { // else reported already
+	switch isMapping := l.near(setting).value.Kind == yaml.MappingNode; { // otherwise already reported
 	case len(there) == 0 && isMapping:
 		l.fault(setting+".topic", Missing, "is missing", "write topic: courier.scans, or topics or topic_pattern")
 	case len(there) > 1:
@@ -108,13 +108,13 @@ func (l *loader) checkNamedTopics(p *Pipeline, setting string) {
 	}
 }
 
-// checkTopicPattern compiles the pattern. Topics that come while brine runs are not asked how long they keep their records.
+// checkTopicPattern compiles the pattern. The retention of topics created while brine runs is not checked.
 func (l *loader) checkTopicPattern(c *Config, p *Pipeline, setting string) {
 	if p.TopicPattern == "" {
 		return
 	}
 	setting += ".topic_pattern"
-	if _, err := regexp.Compile(p.TopicPattern); err != nil { // by itself: what is put around it must not make it whole
+	if _, err := regexp.Compile(p.TopicPattern); err != nil { // alone: the text put around it must not complete it
 		l.fault(setting, Expression, "is not a regular expression: "+err.Error(), "write one as RE2 has them; \\. is a dot: \"shop\\\\..*\"")
 		return
 	}
@@ -146,7 +146,7 @@ func (l *loader) checkFields(p *Pipeline, setting string) {
 	}
 }
 
-// checkFieldType holds a field to the settings that its type has.
+// checkFieldType checks a field for settings that its type does not have.
 func (l *loader) checkFieldType(f *Field, setting string) {
 	t := f.eventType()
 	switch _, err := event.ParseTimeFormat(f.Format, f.Zone); {
@@ -170,7 +170,7 @@ func (l *loader) checkFieldType(f *Field, setting string) {
 	}
 }
 
-// checkPaths reports a field whose path is that of an earlier one, or one of which lies inside the other.
+// checkPaths reports a field whose path equals that of an earlier field, or lies inside or around it.
 func (l *loader) checkPaths(f, earlier *Field, setting string) (found bool) {
 	switch a, b := f.path(), earlier.path(); {
 	case f.Value != "" || earlier.Value != "":
@@ -188,7 +188,7 @@ func (l *loader) checkPaths(f, earlier *Field, setting string) (found bool) {
 	return true
 }
 
-// inside reports whether path a goes through path b.
+// inside reports whether path a leads through path b.
 func inside(a, b []string) bool { return len(a) > len(b) && slices.Equal(a[:len(b)], b) }
 
 // checkHotFields checks the fields whose values are counted.
@@ -204,7 +204,7 @@ func (l *loader) checkHotFields(p *Pipeline, setting string) {
 	}
 }
 
-// checkImages checks where the values before and after a change are.
+// checkImages checks where records hold the values before and after a change.
 func (l *loader) checkImages(p *Pipeline, setting string) {
 	i := &p.Images
 	switch {
@@ -260,7 +260,7 @@ func (l *loader) checkDeletedField(p *Pipeline, name, setting string) {
 	}
 }
 
-// durabilityLosses say what is lost when.
+// durabilityLosses describe what each durability loses, and when.
 var durabilityLosses = map[string]string{
 	"unsafe_async_wal": "a region server that dies LOSES ROWS that it has acknowledged, those of the last moments, and their offsets are " +
 		"committed",
@@ -320,7 +320,7 @@ func (l *loader) checkVersion(p *Pipeline, setting string) {
 	}
 }
 
-// checkPosition checks the fields of a version that is a place in a log.
+// checkPosition checks the fields of a version that is a position in a log.
 func (l *loader) checkPosition(p *Pipeline, setting string) {
 	in := p.position()
 	for _, part := range []struct {
@@ -341,7 +341,7 @@ func (l *loader) checkPosition(p *Pipeline, setting string) {
 	}
 }
 
-// checkEpochs: epochs tell the sources of positions apart, and need both a field and its values.
+// checkEpochs checks the epochs, which distinguish the sources of positions and need both a field and its values.
 func (l *loader) checkEpochs(p *Pipeline, setting string) {
 	if p.Epochs.From != "" && p.position() == nil {
 		l.fault(setting, VersionType, "only versions that are places in a log have epochs", "remove it, or write version: lsn(…) or binlog(…)")
@@ -380,7 +380,7 @@ func (p *Pipeline) documentSetting(i int) string {
 	return join("pipelines", p.Name) + ".documents[" + strconv.Itoa(i) + "]"
 }
 
-// checkExpressions compiles the pipeline's expressions; fields that a let makes are the pipeline's from then on.
+// checkExpressions compiles the pipeline's expressions. From then on, the fields of lets are fields of the pipeline.
 func (l *loader) checkExpressions(p *Pipeline, setting string) {
 	b := derive.New(p.Schema().Fields)
 	sound := true
@@ -398,7 +398,7 @@ func (l *loader) checkExpressions(p *Pipeline, setting string) {
 			continue
 		}
 		p.where = append(p.where, l.placeOf(at))
-		typ, _ := event.ParseType(let.Type) // one of its choices, or absent
+		typ, _ := event.ParseType(let.Type) // a valid type, or absent
 		made, err := b.Let(let.Name, typ, at, let.Value)
 		if err != nil {
 			l.expression(at, let.Value, err)
@@ -434,9 +434,9 @@ func (l *loader) checkExpressions(p *Pipeline, setting string) {
 	}
 }
 
-// expression reports what is wrong with one.
+// expression reports an error in an expression.
 func (l *loader) expression(setting, text string, err error) {
-	if text == "" || errors.Is(err, derive.ErrUnchecked) { // what is wrong is reported elsewhere
+	if text == "" || errors.Is(err, derive.ErrUnchecked) { // reported elsewhere
 		return
 	}
 	if l.has(setting + ".value") {
@@ -445,7 +445,7 @@ func (l *loader) expression(setting, text string, err error) {
 	l.fault(setting, Expression, err.Error(), "see docs/filters.md")
 }
 
-// checkAsked refuses expressions that name fields which are looked up: they are asked before that, and would take them for null.
+// checkAsked rejects expressions over fields that are looked up. Expressions are evaluated before the lookup, and would see null.
 func (l *loader) checkAsked(p *Pipeline) {
 	found, looksUp := p.Lookup()
 	if !looksUp || p.rules == nil {
@@ -472,7 +472,7 @@ func (l *loader) checkAsked(p *Pipeline) {
 	}
 }
 
-// expressed are the fields that lets and conditions name.
+// expressed returns the fields that lets and conditions use.
 func (p *Pipeline) expressed() (names []string) {
 	if p.rules == nil {
 		return nil
@@ -485,7 +485,7 @@ func (p *Pipeline) expressed() (names []string) {
 	return names
 }
 
-// checkOtherwise checks what an event does to a row that it does not become.
+// checkOtherwise checks what an event does to a row if its condition is false.
 func (l *loader) checkOtherwise(p *Pipeline, r *Rows, t *Table) {
 	l.together(r.setting, "otherwise", "when")
 	at := r.setting + ".otherwise"
@@ -501,7 +501,7 @@ func (l *loader) checkOtherwise(p *Pipeline, r *Rows, t *Table) {
 	}
 }
 
-// checkHiding checks what an event does to a document that it does not become.
+// checkHiding checks what an event does to a document if its condition is false.
 func (l *loader) checkHiding(c *Config, p *Pipeline, d *Documents, setting string) {
 	l.together(setting, "otherwise", "when")
 	t := c.Table(cmp.Or(d.Table, p.firstTable()))
@@ -516,7 +516,7 @@ func (l *loader) checkHiding(c *Config, p *Pipeline, d *Documents, setting strin
 	}
 }
 
-// checkChangeable warns of conditions that are not of the row's key alone: another change of the row may be answered otherwise.
+// checkChangeable warns about conditions on fields outside the row's key, because their result may differ for another change of the row.
 func (l *loader) checkChangeable(c *Config) {
 	const fix = "ask only for fields of the row's key"
 	for _, p := range c.Pipelines {
@@ -549,7 +549,7 @@ func (l *loader) checkChangeable(c *Config) {
 	}
 }
 
-// changing is the first field that a condition follows from and of which the row's key does not hold the value; empty if there is none.
+// changing returns the first field that a condition depends on and whose value the row's key does not hold, or "" if there is none.
 func (p *Pipeline) changing(r *Rows, condition string) string {
 	if p.rules == nil {
 		return ""

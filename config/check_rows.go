@@ -21,7 +21,7 @@ func (l *loader) checkRows(c *Config, p *Pipeline, i int) {
 			names[i] = t.Name
 		}
 		l.fault(r.setting+".table", UnknownTable, "tables has no "+r.Table, didYouMean(r.Table, names, "add it to tables"))
-	case p.rowsOf(r.Table) == r: // else it is reported already
+	case p.rowsOf(r.Table) == r: // otherwise already reported
 		l.checkRowOfTable(p, t, r.setting)
 	}
 	for j := range p.Rows[:i] {
@@ -40,7 +40,7 @@ func (l *loader) checkRows(c *Config, p *Pipeline, i int) {
 	l.checkOtherwise(p, r, t)
 }
 
-// checkAs checks what the key calls otherwise.
+// checkAs checks the key fields that have names of their own.
 func (l *loader) checkAs(p *Pipeline, r *Rows) {
 	for _, f := range r.As {
 		at := join(r.setting+".as", f.Name)
@@ -53,7 +53,7 @@ func (l *loader) checkAs(p *Pipeline, r *Rows) {
 	}
 }
 
-// checkEach checks where words are taken from.
+// checkEach checks where words come from.
 func (l *loader) checkEach(p *Pipeline, r *Rows, i int) {
 	e := &r.Each[i]
 	at := join(r.setting+".each", e.Name)
@@ -90,7 +90,7 @@ func (l *loader) checkText(p *Pipeline, text, setting string) {
 	}
 }
 
-// keyless are the types that no key holds, and what to do instead.
+// keyless maps each type that keys cannot use to its fix.
 var keyless = map[event.Type]string{
 	event.Nested: "take a text, number, bool or time of the record into the key",
 	event.Decimal: "declare it { type: text, from: number }, whose digits a key holds as a text, or take an int of the smallest " +
@@ -98,7 +98,7 @@ var keyless = map[event.Type]string{
 	event.Bytes: "declare it text if the bytes are one, or take another field into the key",
 }
 
-// checkKeyFields checks what entries of rows bring to a table's key.
+// checkKeyFields checks the fields that entries of rows contribute to a table's key.
 func (l *loader) checkKeyFields(c *Config, t *Table) {
 	if len(t.rowKeys) == 0 {
 		return
@@ -130,7 +130,7 @@ func (l *loader) checkKeyFields(c *Config, t *Table) {
 	}
 }
 
-// checkDeletes checks what becomes of rows that are deleted or left behind.
+// checkDeletes checks what happens to rows that are deleted or left behind.
 func (l *loader) checkDeletes(p *Pipeline, r *Rows, t *Table) {
 	if r.Deleted != "" {
 		l.checkDeletedField(p, r.Deleted, r.setting+".deleted")
@@ -162,7 +162,7 @@ func (l *loader) checkHardDeletes(p *Pipeline, r *Rows, t *Table, moves bool) {
 	what, fix := p.untimed()
 	late, bound := p.unbounded()
 	switch {
-	case t == nil: // reported by itself
+	case t == nil: // reported separately
 		return
 	case t.Row == rowEvent:
 		l.fault(at, HardDeletes, "rows of "+t.Name+" are events, of which each stays", "write row: entity in the table, or remove it")
@@ -190,7 +190,7 @@ func (l *loader) checkHardDeletes(p *Pipeline, r *Rows, t *Table, moves bool) {
 	}
 }
 
-// checkKeyFrom checks where the pipeline looks up fields of keys.
+// checkKeyFrom checks where the pipeline looks up key fields.
 func (l *loader) checkKeyFrom(c *Config, p *Pipeline) {
 	at, t := join("pipelines", p.Name)+".key_from", p.KeyFrom.table
 	if t == nil || len(t.rowKeys) == 0 {
@@ -238,7 +238,7 @@ func (l *loader) checkKeyFrom(c *Config, p *Pipeline) {
 	l.checkLastingKeys(c, p, at)
 }
 
-// checkLastingKeys: a key that is looked up must be what it always was, or an older change would go to the newer row.
+// checkLastingKeys checks that keys that are looked up never change, because an older change would otherwise go to the newer row.
 func (l *loader) checkLastingKeys(c *Config, p *Pipeline, setting string) {
 	tables := []string{p.KeyFrom.Table}
 	for i := range p.Rows {

@@ -11,7 +11,7 @@ import (
 )
 
 func (l *loader) checkHTTP(h *HTTP) {
-	const longest = 104 // bytes of a socket's path, on the systems that take fewest
+	const longest = 104 // limit of a socket path in bytes, on the systems with the lowest
 	path, local := strings.CutPrefix(h.Listen, "unix:")
 	fix := hostPort(h.Listen, false)
 	switch {
@@ -31,7 +31,7 @@ func (l *loader) checkHTTP(h *HTTP) {
 	}
 }
 
-// checkPortTLS checks the files of a port, which reads them again when it is opened.
+// checkPortTLS checks a port's files. The port itself reads them again when it opens.
 func (l *loader) checkPortTLS(setting string, t *PortTLS) {
 	l.together(setting, "cert", "key")
 	l.together(setting, "key", "cert")
@@ -75,7 +75,7 @@ func (l *loader) checkServe(c *Config) {
 	l.checkAccounts(&c.Accounts)
 }
 
-// checkReach: a port that other machines reach must know its callers, and takes no password in plain text.
+// checkReach checks that a port that other machines can reach authenticates its callers and receives no passwords in plain text.
 func (l *loader) checkReach(c *Config, setting, addr string) {
 	switch {
 	case serve.Loopback(addr):
@@ -166,7 +166,7 @@ func (l *loader) checkTracing(to string) {
 
 func (l *loader) checkHBase(connect string) {
 	const setting = "hbase.connect"
-	scheme, rest, _ := strings.Cut(strings.TrimPrefix(connect, "hbase+"), ":") // as HBase 3 writes them
+	scheme, rest, _ := strings.Cut(strings.TrimPrefix(connect, "hbase+"), ":") // the prefix is how HBase 3 writes URLs
 	hosts, slashes := strings.CutPrefix(rest, "//")
 	switch {
 	case connect == "":
@@ -185,7 +185,7 @@ func (l *loader) checkHBase(connect string) {
 	}
 }
 
-// checkHBaseTLS checks the section; the client reads the files again.
+// checkHBaseTLS checks the section. The client itself reads the files again.
 func (l *loader) checkHBaseTLS(h *HBase) {
 	const setting = "hbase.tls"
 	t := &h.TLS
@@ -207,7 +207,7 @@ func (l *loader) checkHBaseTLS(h *HBase) {
 	l.tlsConfig(setting, t.CA, t.Cert, t.Key, t.ServerName)
 }
 
-// checkHBaseKerberos checks the section; the client reads the files.
+// checkHBaseKerberos checks the section. The client itself reads the files.
 func (l *loader) checkHBaseKerberos(h *HBase) {
 	const setting = "hbase.kerberos"
 	k := &h.Kerberos
@@ -228,7 +228,7 @@ func (l *loader) checkHBaseKerberos(h *HBase) {
 	l.checkKerberosFiles(setting, k.Principal, k.Keytab, k.TicketCache, k.Krb5Conf)
 }
 
-// checkKerberosFiles checks who is to log in with which files; one of keytab and ticket_cache is there.
+// checkKerberosFiles checks the principal and the files it logs in with. At least one of keytab and ticketCache is set.
 func (l *loader) checkKerberosFiles(setting, principal, keytab, ticketCache, krb5Conf string) {
 	switch {
 	case keytab != "" && ticketCache != "":
@@ -236,7 +236,7 @@ func (l *loader) checkKerberosFiles(setting, principal, keytab, ticketCache, krb
 	case keytab != "" && principal == "":
 		l.fault(setting, Missing, "a keytab may have keys of several principals, and principal is absent", "write principal: brine@EXAMPLE.COM")
 	}
-	for _, f := range []struct{ name, file string }{{"keytab", keytab}, {"krb5_conf", krb5Conf}} { // a ticket cache may come later
+	for _, f := range []struct{ name, file string }{{"keytab", keytab}, {"krb5_conf", krb5Conf}} { // a ticket cache may be created later
 		if f.file == "" {
 			continue
 		}
@@ -245,11 +245,11 @@ func (l *loader) checkKerberosFiles(setting, principal, keytab, ticketCache, krb
 			l.fault(setting+"."+f.name, Unreadable, err.Error(), "name a file that brine's user can read")
 			continue
 		}
-		_ = file.Close() // only whether it opens was asked
+		_ = file.Close() // the file only had to open
 	}
 }
 
-// checkHBaseHosts checks addresses whose port may be left out: then it is HBase's own default.
+// checkHBaseHosts checks addresses that may omit the port, which then is HBase's default.
 func (l *loader) checkHBaseHosts(hosts, port, fault, fix string) {
 	for host := range strings.SplitSeq(hosts, ",") {
 		if !strings.Contains(host, ":") && host != "" {
@@ -325,7 +325,7 @@ func (l *loader) checkRegistry(r *Registry) {
 	}
 }
 
-// checkRegistryURLs reports whether all of them are https.
+// checkRegistryURLs checks the URLs and reports whether all of them are https.
 func (l *loader) checkRegistryURLs(r *Registry) (secure bool) {
 	const setting = "registry.url"
 	secure = true
@@ -354,7 +354,7 @@ func (l *loader) checkRegistryURLs(r *Registry) (secure bool) {
 	return secure
 }
 
-// visible reports whether a text is of visible ASCII characters alone.
+// visible reports whether s consists of visible ASCII characters.
 func visible(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' })
 }
@@ -374,7 +374,7 @@ func (l *loader) checkStores(c *Config, p *Pipeline, setting string) {
 	}
 }
 
-// checkMap checks the table of the maps' history.
+// checkMap checks the table for the maps' history.
 func (l *loader) checkMap(c *Config) {
 	const setting = "map.history"
 	switch name := c.Map.History; {

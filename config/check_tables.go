@@ -13,9 +13,9 @@ import (
 )
 
 const (
-	longFamily    = 8  // bytes of a family's name that are worth a warning: every cell holds it
-	longQualifier = 20 // the same of a qualifier
-	manyFamilies  = 3  // all families of a region are flushed together
+	longFamily    = 8  // bytes of a family name that cause a warning, because every cell holds it
+	longQualifier = 20 // the same for a qualifier
+	manyFamilies  = 3  // all families of a region flush together
 )
 
 func (l *loader) checkTable(c *Config, t *Table) {
@@ -39,7 +39,7 @@ func (l *loader) checkTable(c *Config, t *Table) {
 	}
 }
 
-// checkRoles checks names of roles of accounts.
+// checkRoles checks the names of account roles.
 func (l *loader) checkRoles(setting string, given []string) {
 	for i, role := range given {
 		if !slices.Contains(roles, role) {
@@ -91,7 +91,7 @@ func (l *loader) checkFamily(t *Table, f *Family, setting string) {
 	if t.Row == rowEvent && f.Versions > 1 {
 		l.warn(setting+".versions", ManyVersions, "an event's row is written once, so there is never a second version", "write versions: 1")
 	}
-	if t.Row == rowEntity && f.Versions > 1 && f.MinVersions == 0 { // min_versions says that older ones are wanted
+	if t.Row == rowEntity && f.Versions > 1 && f.MinVersions == 0 { // min_versions shows that older versions are wanted
 		l.report(Advice, l.near(setting+".versions").value, 0, setting+".versions", ManyVersions,
 			"brine reads the newest version of a cell only, and the others take room",
 			"write versions: 1, unless something else reads the older ones")
@@ -118,7 +118,7 @@ func (l *loader) checkSplits(t *Table, setting string) {
 
 var tableDefinitions, _ = definitionsOf(reflect.TypeFor[Table]())
 
-// checkKeyList checks that the table has key or keys. It may come to have several, each from a version on; only one is supported yet.
+// checkKeyList checks that the table has key or keys. keys may later list several, each from a version on; only one is supported so far.
 func (l *loader) checkKeyList(t *Table, setting string) {
 	several := setting + ".keys"
 	switch {
@@ -137,10 +137,10 @@ func (l *loader) checkKeyList(t *Table, setting string) {
 	}
 }
 
-// checkKeys parses the keys over the fields of each entry of rows that writes the table; they must agree on their fields' types.
+// checkKeys parses the keys over the fields of each entry of rows that writes the table. The entries must agree on the types of the fields.
 func (l *loader) checkKeys(c *Config, t *Table) {
 	all := writers(c, t.Name)
-	untyped := func(f Field) bool { return f.eventType() == 0 } // reported already
+	untyped := func(f Field) bool { return f.eventType() == 0 } // already reported
 	for _, r := range all {
 		if slices.ContainsFunc(r.pipeline.Fields, untyped) {
 			return
@@ -164,11 +164,11 @@ func (l *loader) checkKeys(c *Config, t *Table) {
 	}
 }
 
-// parseKeys parses the table's keys over the fields of one of its entries of rows; not ok when one was reported.
+// parseKeys parses the table's keys over the fields of one of its entries of rows. ok is false if it reported an error.
 func (l *loader) parseKeys(t *Table, r *Rows, entries int) (keys rowkey.Keys, ok bool) {
 	list := t.keyList()
 	if slices.ContainsFunc(list, func(k TableKey) bool { return k.Key == "" }) {
-		return nil, false // reported already
+		return nil, false // already reported
 	}
 	ok = len(list) > 0
 	for i, k := range list {
@@ -182,7 +182,7 @@ func (l *loader) parseKeys(t *Table, r *Rows, entries int) (keys rowkey.Keys, ok
 	return keys, ok
 }
 
-// keyError reports what rowkey says of a key, at its place within the expression.
+// keyError reports an error of rowkey at its position within the expression.
 func (l *loader) keyError(setting string, r *Rows, entries int, err error) {
 	message, fix := advise(err, "see brine key explain for the language")
 	offset := 0
@@ -198,7 +198,7 @@ func (l *loader) keyError(setting string, r *Rows, entries int, err error) {
 	l.report(Error, l.near(setting).value, offset, setting, KeySyntax, message, fix)
 }
 
-// lintKeys reports keys that can be read and will disappoint.
+// lintKeys reports keys that are valid but will perform badly.
 func (l *loader) lintKeys(t *Table) {
 	options := l.lintOptions(t)
 	for i, k := range t.rowKeys {
@@ -227,7 +227,7 @@ func (l *loader) lintOptions(t *Table) rowkey.LintOptions {
 	return o
 }
 
-// checkRowOfTable checks what a pipeline's changes mean to a table's rows.
+// checkRowOfTable checks a pipeline's changes against the table's rows.
 func (l *loader) checkRowOfTable(p *Pipeline, t *Table, setting string) {
 	if t.Row == rowEvent && p.Changes == changesPartial {
 		l.warn(setting+".table", PartialEvent, "its rows are events, of which no part can change, and the pipeline has changes: partial",
@@ -236,7 +236,7 @@ func (l *loader) checkRowOfTable(p *Pipeline, t *Table, setting string) {
 	l.checkVersionOf(p, t)
 }
 
-// checkVersionOf checks what a pipeline's versions mean to a table.
+// checkVersionOf checks a pipeline's versions against the table.
 func (l *loader) checkVersionOf(p *Pipeline, t *Table) {
 	at, n := p.versionFields()
 	if f := p.field(at); t.Row == rowEntity && f != nil && f.unit() != "" && n == "" && p.Envelope.Ties != "accept" {

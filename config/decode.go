@@ -9,7 +9,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// object reads a mapping of settings into the struct v. n is nil when the section is absent: v then gets its defaults.
+// object reads a mapping of settings into the struct v. If the section is absent, n is nil and v gets its defaults.
 func (l *loader) object(n *yaml.Node, v reflect.Value, setting string) {
 	defs, _ := definitionsOf(v.Type())
 	seen := map[string]*yaml.Node{}
@@ -44,7 +44,7 @@ func (l *loader) object(n *yaml.Node, v reflect.Value, setting string) {
 	}
 }
 
-// pairs passes each key and value of a mapping to f, once for each key.
+// pairs calls f for each key and value of a mapping, once per key.
 func (l *loader) pairs(n *yaml.Node, setting string, seen map[string]*yaml.Node, f func(key, value *yaml.Node)) {
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, value := n.Content[i], n.Content[i+1]
@@ -65,10 +65,10 @@ func (l *loader) pairs(n *yaml.Node, setting string, seen map[string]*yaml.Node,
 	}
 }
 
-// absent sets a setting that the file lacks to its default, or reports that it is required.
+// absent sets a missing setting to its default, or reports that it is required.
 func (l *loader) absent(parent *yaml.Node, v reflect.Value, d *definition, setting string) {
 	switch s := shapeOf(d.typ); {
-	case d.required && parent == nil: // the section itself is absent, and reported if it must not be
+	case d.required && parent == nil: // the section itself is absent, which is reported if it is required
 	case d.required:
 		l.at(parent, setting, Missing, "is missing", "write "+d.name+": "+exampleOf(d))
 	case s == object:
@@ -80,7 +80,7 @@ func (l *loader) absent(parent *yaml.Node, v reflect.Value, d *definition, setti
 	}
 }
 
-// value reads a node into the field v as its definition says.
+// value reads a node into the field v according to its definition.
 func (l *loader) value(n *yaml.Node, v reflect.Value, d *definition, setting string) {
 	s := shapeOf(d.typ)
 	if d.secret {
@@ -178,7 +178,7 @@ func (l *loader) texts(n *yaml.Node, v reflect.Value, d *definition, setting str
 	}
 }
 
-// unknown reports a setting that does not exist, with the one that was meant.
+// unknown reports a setting that does not exist, and suggests the likely one.
 func (l *loader) unknown(key, value *yaml.Node, defs []definition, setting string) {
 	names := make([]string, len(defs))
 	for i, d := range defs {
@@ -200,7 +200,7 @@ func (l *loader) unknown(key, value *yaml.Node, defs []definition, setting strin
 	l.at(key, join(setting, key.Value), UnknownSetting, "unknown setting", fix)
 }
 
-// cutOff reports whether a name may be the end of a value that was cut at a comma, as in { key: md5(id, 4) + id }.
+// cutOff reports whether a name may be the end of a value that a comma cut off, as in { key: md5(id, 4) + id }.
 func cutOff(key, value *yaml.Node) bool {
 	return isNull(value) && value.Value == "" && value.Line == key.Line
 }
@@ -239,7 +239,7 @@ func kindName(n *yaml.Node) string {
 	return "a single value"
 }
 
-// join is the name of a setting within another.
+// join returns the name of a setting within another.
 func join(setting, name string) string {
 	if setting == "" {
 		return name

@@ -9,23 +9,22 @@ import (
 	"time"
 )
 
-// definition is one setting as its struct field defines it.
+// definition is one setting, as defined by its struct field.
 type definition struct {
 	name     string
-	field    string // of the struct, for its comment
-	index    int    // of the field in its struct
+	field    string // name of the struct field, for its comment
+	index    int    // index of the field in its struct
 	typ      reflect.Type
 	required bool
-	short    bool     // its element may be written as this setting alone
-	secret   bool     // its value is never printed
+	short    bool     // an element may be written as this setting alone
+	secret   bool     // the value is never printed
 	fallback string   // default, as a user would write it
 	choices  []string // the only texts allowed
 	min, max string
 	example  string
 }
 
-// definitionsOf lists the settings of a struct in its order, and returns the index of the field that takes the element's
-// name, or −1.
+// definitionsOf returns the settings of a struct in order, and the index of the field that holds the element's name, or −1.
 func definitionsOf(t reflect.Type) (defs []definition, key int) {
 	key = -1
 	for i := range t.NumField() {
@@ -60,7 +59,7 @@ func definitionsOf(t reflect.Type) (defs []definition, key int) {
 	return defs, key
 }
 
-// secretSettings are the settings whose values are never printed.
+// secretSettings returns the settings whose values are never printed.
 var secretSettings = sync.OnceValue(func() (all []string) {
 	walk(reflect.TypeFor[Config](), "", func(section string, d *definition) {
 		if d.secret {
@@ -70,7 +69,7 @@ var secretSettings = sync.OnceValue(func() (all []string) {
 	return all
 })
 
-// homesOf lists the sections that have a setting of this name.
+// homesOf returns the sections that have a setting with this name.
 func homesOf(name string) []string {
 	var homes []string
 	walk(reflect.TypeFor[Config](), "", func(section string, d *definition) {
@@ -81,7 +80,7 @@ func homesOf(name string) []string {
 	return homes
 }
 
-// walk passes every setting to f, with its section: tables.<name>, pipelines.<name>.rows[].
+// walk calls f for every setting with its section, such as tables.<name> or pipelines.<name>.rows[].
 func walk(t reflect.Type, section string, f func(section string, d *definition)) {
 	defs, _ := definitionsOf(t)
 	for i := range defs {
@@ -150,7 +149,7 @@ func shapeOf(t reflect.Type) shape {
 	panic("BUG: no setting can be of type " + t.String())
 }
 
-// elementOf is the struct that a named or list setting has many of, behind its pointer if it has one.
+// elementOf returns the struct type of the elements of a named or list setting, without its pointer if it has one.
 func elementOf(t reflect.Type) reflect.Type {
 	if e := t.Elem(); e.Kind() == reflect.Pointer {
 		return e.Elem()
@@ -158,23 +157,23 @@ func elementOf(t reflect.Type) reflect.Type {
 	return t.Elem()
 }
 
-// scalar reports whether the setting can be given by an environment variable.
+// scalar reports whether an environment variable can set the setting.
 func (s shape) scalar() bool { return s <= texts }
 
-// An element that comes or goes, of settings that have many.
+// Comes and Goes mark an element added to or removed from a setting that has many.
 const (
 	Comes = "+"
 	Goes  = "-"
 )
 
-// Section is a section, by its setting as pipelines.<name>.read, with the names of its settings that hold values, and Comes and Goes if it
-// has many of something.
+// Section is a section, named like pipelines.<name>.read, with the names of the settings in it that hold values, and with Comes and Goes if
+// it has many elements.
 type Section struct {
 	Name     string
 	Settings []string
 }
 
-// Sections are all of them, in the order of the reference.
+// Sections returns all sections, in the order of the reference.
 func Sections() (all []*Section) {
 	at := func(name string) *Section {
 		i := slices.IndexFunc(all, func(s *Section) bool { return s.Name == name })

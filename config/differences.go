@@ -13,19 +13,19 @@ import (
 	"brine/mask"
 )
 
-// Difference is a setting that two configurations have otherwise, or an element that only one of them has.
+// Difference is a setting that differs between two configurations, or an element that only one of them has.
 type Difference struct {
-	Setting string   `json:"setting"`           // as pipelines.scans.read.window
-	Was     string   `json:"was,omitempty"`     // nothing: it was not there
-	Becomes string   `json:"becomes,omitempty"` // nothing: it is no longer there
-	Section string   `json:"-"`                 // as pipelines.<name>.read
-	Name    string   `json:"-"`                 // in the section; Comes and Goes for an element
-	Names   []string `json:"-"`                 // what stands for the <name>s
-	Part    string   `json:"-"`                 // what the field that it is of is part of, such as a row key; nothing: of none
+	Setting string   `json:"setting"`           // such as pipelines.scans.read.window
+	Was     string   `json:"was,omitempty"`     // empty: it was not there
+	Becomes string   `json:"becomes,omitempty"` // empty: it is no longer there
+	Section string   `json:"-"`                 // such as pipelines.<name>.read
+	Name    string   `json:"-"`                 // within the section; Comes or Goes for an element
+	Names   []string `json:"-"`                 // the values of the <name>s
+	Part    string   `json:"-"`                 // what the setting's field is part of, such as a row key; empty: nothing
 }
 
-// Differences are all settings that two configurations have otherwise, in the order of the reference. Neither secrets nor what stands for
-// ${…} and BRINE_ variables is in them.
+// Differences returns all settings that differ between two configurations, in the order of the reference. It contains no secrets and no
+// values of ${…} or BRINE_ variables.
 func Differences(old, new *Config) []Difference {
 	d := differ{old: old, new: new}
 	d.object(reflect.ValueOf(old).Elem(), reflect.ValueOf(new).Elem(), "", "", nil)
@@ -34,7 +34,7 @@ func Differences(old, new *Config) []Difference {
 	return d.found
 }
 
-// MasksAlike reports whether two configurations hide the same from each role, and from callers without one.
+// MasksAlike reports whether two configurations hide the same from each role, and from callers without a role.
 func MasksAlike(a, b *Config) bool {
 	for _, role := range account.Roles {
 		if !reflect.DeepEqual(a.maskFrom(string(role)), b.maskFrom(string(role))) {
@@ -76,7 +76,7 @@ func (d *differ) add(section, name, setting string, names []string, was, becomes
 	d.found = append(d.found, Difference{Setting: setting, Was: was, Becomes: becomes, Section: section, Name: name, Names: names})
 }
 
-// named compares what is known by names.
+// named compares elements that are identified by name.
 func (d *differ) named(old, new reflect.Value, section, at string, names []string) {
 	nameOf := func(v reflect.Value) string {
 		_, key := definitionsOf(v.Type())
@@ -109,7 +109,7 @@ func (d *differ) named(old, new reflect.Value, section, at string, names []strin
 	}
 }
 
-// list compares what is known by its place.
+// list compares elements that are identified by position.
 func (d *differ) list(old, new reflect.Value, section, at string, names []string) {
 	for i := range max(old.Len(), new.Len()) {
 		setting := at + "[" + strconv.Itoa(i) + "]"
@@ -124,15 +124,14 @@ func (d *differ) list(old, new reflect.Value, section, at string, names []string
 	}
 }
 
-// followed reports whether a setting is a secret that stands in a file, and still in the same one: what that holds is read again whenever
-// it is used.
+// followed reports whether a setting is a secret that comes from the same file as before. Its content is read again at each use.
 func (d *differ) followed(def *definition, setting string) bool {
 	was, now := d.old.shown[setting], d.new.shown[setting]
 	return def.secret && was == now && strings.Contains(was, "${"+filePrefix)
 }
 
-// EachMeant calls each with all settings of the pipeline, of the tables and indexes that it writes, and with the sum of its schema's file:
-// what decides what becomes of its records is among them.
+// EachMeant calls each for all settings of the pipeline and of the tables and indexes that it writes, and for the checksum of its schema
+// file. These include everything that determines what becomes of its records.
 func (p *Pipeline) EachMeant(each func(section, name, setting, value string)) {
 	eachSetting(reflect.ValueOf(p).Elem(), "pipelines.<name>", join("pipelines", p.Name), each)
 	for _, t := range p.config.Tables {
@@ -150,7 +149,7 @@ func (p *Pipeline) EachMeant(each func(section, name, setting, value string)) {
 	}
 }
 
-// eachSetting goes through a struct of settings.
+// eachSetting walks through a struct of settings.
 func eachSetting(v reflect.Value, section, at string, each func(section, name, setting, value string)) {
 	defs, _ := definitionsOf(v.Type())
 	for i := range defs {
@@ -179,7 +178,7 @@ func eachSetting(v reflect.Value, section, at string, each func(section, name, s
 	}
 }
 
-// schemas compares what the files hold that pipelines name.
+// schemas compares the contents of the schema files.
 func (d *differ) schemas() {
 	for _, p := range d.old.Pipelines {
 		now := d.new.Pipeline(p.Name)
@@ -190,7 +189,7 @@ func (d *differ) schemas() {
 	}
 }
 
-// identities finds changes of fields that keys and versions are made of.
+// identities marks changes of fields that are part of keys or versions.
 func (d *differ) identities() {
 	for i := range d.found {
 		at := &d.found[i]
@@ -210,7 +209,7 @@ func (d *differ) identities() {
 	}
 }
 
-// textOf is the value of a setting for people, or what may be shown of it.
+// textOf returns the value of a setting for people, or what may be shown of it.
 func (c *Config) textOf(d *definition, setting string, v reflect.Value) string {
 	shown, ok := c.shown[setting]
 	if !ok && d.short { // it may stand for its element
@@ -241,7 +240,7 @@ func (c *Config) textOf(d *definition, setting string, v reflect.Value) string {
 	}
 }
 
-// brief are the settings that an element has.
+// brief returns a short text of the settings that an element has.
 func (c *Config) brief(v reflect.Value, at string) string {
 	defs, _ := definitionsOf(v.Type())
 	var texts []string

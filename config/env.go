@@ -14,17 +14,17 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// EnvPrefix begins the environment variables that override settings.
+// EnvPrefix is the prefix of environment variables that override settings.
 const EnvPrefix = "BRINE_"
 
-// envSetting is a setting that an environment variable can set: BRINE_KAFKA_BROKERS sets kafka.brokers.
+// envSetting is a setting that an environment variable can set, such as kafka.brokers by BRINE_KAFKA_BROKERS.
 type envSetting struct {
 	variable string
 	path     []string // from the root of the file
 	shape    shape
 }
 
-// envSettings lists them: the scalar settings and lists of text that stand in a section, not within a named thing.
+// envSettings returns the scalar settings and lists of texts that are in a section, not within a named element.
 func envSettings() []envSetting {
 	var out []envSetting
 	walk(reflect.TypeFor[Config](), "", func(section string, d *definition) {
@@ -36,12 +36,12 @@ func envSettings() []envSetting {
 	return out
 }
 
-// envName returns the variable that sets a setting: BRINE_KAFKA_BROKERS for kafka.brokers.
+// envName returns the variable that sets a setting, such as BRINE_KAFKA_BROKERS for kafka.brokers.
 func envName(setting string) string {
 	return EnvPrefix + strings.ToUpper(strings.ReplaceAll(setting, ".", "_"))
 }
 
-// overlay puts the environment's settings into the tree, in place of the file's.
+// overlay replaces settings in the tree by those of the environment.
 func (l *loader) overlay(root *yaml.Node) {
 	for _, e := range envSettings() {
 		value, ok := l.env(e.variable)
@@ -60,7 +60,7 @@ func (l *loader) overlay(root *yaml.Node) {
 	}
 }
 
-// fromEnv makes the node that a variable's value stands for; lists are separated by commas.
+// fromEnv returns the node for a variable's value. Lists are separated by commas.
 func (l *loader) fromEnv(e envSetting, value string) *yaml.Node {
 	node := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: value}
 	if e.shape == texts {
@@ -77,8 +77,7 @@ func (l *loader) fromEnv(e envSetting, value string) *yaml.Node {
 	return node
 }
 
-// section finds or makes a mapping within a mapping. It is nil where the file has something else in its place, which is
-// reported later.
+// section finds or creates a mapping within a mapping. It returns nil if the file has something else in its place, which is reported later.
 func (l *loader) section(parent *yaml.Node, name string) *yaml.Node {
 	for i := 0; i+1 < len(parent.Content); i += 2 {
 		if parent.Content[i].Value != name {
@@ -112,8 +111,8 @@ func put(parent *yaml.Node, name string, value *yaml.Node) {
 
 var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-// expand replaces ${VAR} and ${file:PATH} in every value below n; $${ stands for ${ itself. Values of BRINE_ variables are taken as they
-// are.
+// expand replaces ${VAR} and ${file:PATH} in every value below n; $${ stands for a literal ${. It leaves the values of BRINE_ variables as
+// they are.
 func (l *loader) expand(n *yaml.Node, setting string) {
 	if _, ok := l.variable[n]; ok {
 		return
@@ -173,23 +172,24 @@ func (l *loader) expandText(n *yaml.Node, setting string) {
 	}
 }
 
-// filePrefix begins what stands for a file's text: ${file:/run/secrets/password}.
+// filePrefix marks a file's content in ${…}: ${file:/run/secrets/password}.
 const filePrefix = "file:"
 
-// fresh is the text of a setting, parts of which may stand in files of their own, where somebody else changes them.
+// fresh is the text of a setting. Parts of it may come from files that other programs change.
 type fresh struct {
-	written string // as it stands in the configuration
+	written string // as written in the configuration
 	parts   []part
-	files   bool // whether any do
+	files   bool // whether any part comes from a file
 
 	mu   sync.Mutex
 	last string
 }
 
-// part is a piece of a text; with file, it is what that held.
+// part is a piece of a text. If file is set, text is the file's last known content.
 type part struct{ text, file string }
 
-// now returns the text with what its files hold now. While one cannot be read, or the text would not be good, it is as it was.
+// now returns the text with the current content of its files. It returns the former text if a file cannot be read or good rejects the new
+// text.
 func (f *fresh) now(good func(string) bool) string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -211,7 +211,7 @@ func (f *fresh) now(good func(string) bool) string {
 	return f.last
 }
 
-// followed returns what reads a setting again; nil when no part of it stands in a file.
+// followed returns a function that reads a setting again, or nil if no part of it comes from a file.
 func (l *loader) followed(setting string, good func(string) bool) func() string {
 	f := l.fresh[setting]
 	if f == nil || !f.files {
@@ -220,7 +220,7 @@ func (l *loader) followed(setting string, good func(string) bool) func() string 
 	return func() string { return f.now(good) }
 }
 
-// followedBoth returns what reads two settings again, of which one may stand in no file; nil when neither does.
+// followedBoth returns a function that reads two settings again, one of which may come from no file. It returns nil if neither does.
 func (l *loader) followedBoth(a, b string, first, second *string) func() (string, string) {
 	x, y := l.followed(a, notEmpty), l.followed(b, notEmpty)
 	if x == nil && y == nil {
@@ -235,12 +235,12 @@ func (l *loader) followedBoth(a, b string, first, second *string) func() (string
 	return func() (string, string) { return or(x, first), or(y, second) }
 }
 
-// maxSecret is more than any secret has.
+// maxSecret is more than the size of any secret.
 const maxSecret = 64 << 10
 
-// readSecret returns what a file holds, without the end of its last line.
+// readSecret returns the content of a file without its trailing newline.
 func readSecret(file string) (string, error) {
-	info, err := os.Stat(file) // before it is opened: a pipe would block
+	info, err := os.Stat(file) // checked before opening, because a pipe would block
 	switch {
 	case err != nil:
 		return "", errors.New(reason(err))

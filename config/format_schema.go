@@ -18,7 +18,7 @@ import (
 
 const formatAvro = "avro"
 
-// frameNone is a framing that is none: the schema is a file, and records hold nothing before their value.
+// frameNone is the framing none: the schema is a file, and nothing precedes the value in a record.
 const frameNone = "none"
 
 func (l *loader) checkAvro(c *Config, p *Pipeline, setting string) {
@@ -52,12 +52,12 @@ func (l *loader) checkAvro(c *Config, p *Pipeline, setting string) {
 	if p.format = avro.Bare(schema); p.Framing != frameNone {
 		p.format = avro.Framed(registry.Framing(p.Framing), schema)
 	}
-	if p.Envelope.Form == "" { // else fields are those of the row within
+	if p.Envelope.Form == "" { // otherwise fields are those of the row within
 		l.compareAvro(schema, p, setting+".fields")
 	}
 }
 
-// lineOf is where JSON breaks off, as :7; empty for other errors.
+// lineOf returns the line of a JSON syntax error, as :7, or "" for other errors.
 func lineOf(err error, text []byte) string {
 	var broken *json.SyntaxError
 	var tree any
@@ -67,10 +67,10 @@ func lineOf(err error, text []byte) string {
 	return ":" + strconv.Itoa(1+bytes.Count(text[:min(len(text), int(broken.Offset))], []byte("\n")))
 }
 
-// compareAvro compares the declared fields with those of the schema's file. What is absent may come with a later schema.
+// compareAvro compares the declared fields with those of the schema's file. A missing field may come with a later schema.
 func (l *loader) compareAvro(schema *avro.Schema, p *Pipeline, setting string) {
 	for _, f := range p.Schema().Fields {
-		if f.Type == 0 || f.Made || f.Name == p.Images.Deleted || strings.HasPrefix(f.Keys()[0], "$") { // reported already, or not of the value
+		if f.Type == 0 || f.Made || f.Name == p.Images.Deleted || strings.HasPrefix(f.Keys()[0], "$") { // already reported, or outside the value
 			continue
 		}
 		at := join(setting, f.Name)
@@ -85,21 +85,21 @@ func (l *loader) compareAvro(schema *avro.Schema, p *Pipeline, setting string) {
 	}
 }
 
-// SchemaDifference is what a schema of the registry has otherwise than the pipeline declares it.
+// SchemaDifference is a difference between a schema of the registry and the pipeline's declarations.
 type SchemaDifference struct {
-	Field  string // its name; empty: the schema as a whole
-	Breaks bool   // no record of the schema can be read into the field, or become anything
+	Field  string // name; empty: the schema as a whole
+	Breaks bool   // no record with the schema can be read into the field, or become anything
 	What   string
 	Fix    string
 }
 
-// Registered reports whether the pipeline's records name their schemas, each its own.
+// Registered reports whether each of the pipeline's records names its own schema.
 func (p *Pipeline) Registered() bool {
 	return p.SchemaFile == "" && (p.Format == formatAvro || p.Format == formatProtobuf)
 }
 
 // CompareSchema compares the declared fields with a schema that records are to be written with. Of a Protobuf file with several messages it
-// takes the first that all fields are in, else the first.
+// uses the first that has all fields, else the first.
 func (p *Pipeline) CompareSchema(s *registry.Schema) []SchemaDifference {
 	fields := p.Schema().Declared()
 	if p.Format == formatAvro {
@@ -144,7 +144,7 @@ func unusable(err error) []SchemaDifference {
 		Fix: "correct the pipeline's format, or the schema at the registry"}}
 }
 
-// compareFields asks of each field whether the schema has it, and what of it does not fit.
+// compareFields asks for each field whether the schema has it, and what does not fit.
 func compareFields(fields []event.Declared, of func(event.Field) (there bool, unfit, fix string)) (out []SchemaDifference) {
 	for i := range fields {
 		f := &fields[i]

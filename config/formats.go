@@ -15,7 +15,7 @@ import (
 	"brine/registry"
 )
 
-// The formats of brine.yaml that are no package's own word; formatAvro is the other.
+// The formats of brine.yaml that no other package defines; formatAvro is defined elsewhere.
 const (
 	formatJSON     = "json"
 	formatArray    = "json_array"
@@ -24,7 +24,7 @@ const (
 	formatRaw      = "raw"
 )
 
-// checkFormat checks how the pipeline's records are encoded, and makes the format that reads them.
+// checkFormat checks how the pipeline's records are encoded, and creates the format that reads them.
 func (l *loader) checkFormat(c *Config, p *Pipeline, setting string) {
 	l.checkUsesOfFormat(p, setting)
 	switch p.Format {
@@ -58,10 +58,10 @@ func (l *loader) checkFormat(c *Config, p *Pipeline, setting string) {
 	}
 }
 
-// framed reports whether something stands before the pipeline's records, and is passed over.
+// framed reports whether a header that is skipped precedes each of the pipeline's records.
 func (p *Pipeline) framed() bool { return p.Framing != "" && p.Framing != frameNone }
 
-// checkUsesOfFormat checks what goes with some formats only.
+// checkUsesOfFormat checks settings that apply only to some formats.
 func (l *loader) checkUsesOfFormat(p *Pipeline, setting string) {
 	framed := []string{formatJSON, formatArray, formatAvro}
 	if p.framed() && !slices.Contains(framed, p.Format) {
@@ -90,7 +90,7 @@ func (l *loader) checkUsesOfFormat(p *Pipeline, setting string) {
 	}
 }
 
-// checkCSV makes the format of rows.
+// checkCSV creates the format of CSV rows.
 func (l *loader) checkCSV(p *Pipeline, setting string) {
 	if len(p.CSV.Columns) == 0 {
 		l.fault(setting+".format", Missing, "records of csv have no first row that names their columns",
@@ -110,7 +110,7 @@ func (l *loader) checkCSV(p *Pipeline, setting string) {
 	l.checkValueFields(p, p.CSV.Columns, setting)
 }
 
-// checkValueFields holds the fields of the records' values to what these have: some columns, or nothing.
+// checkValueFields checks that the fields read from the value exist in it. Values have the given columns; nil means no fields at all.
 func (l *loader) checkValueFields(p *Pipeline, columns []string, setting string) {
 	for _, f := range p.Schema().Fields {
 		at := join(setting+".fields", f.Name)
@@ -152,12 +152,12 @@ func (l *loader) checkProtobuf(c *Config, p *Pipeline, setting string) {
 	if m == nil {
 		return
 	}
-	if p.format = m; p.Envelope.Form == "" { // else fields are those of the row within
+	if p.format = m; p.Envelope.Form == "" { // otherwise fields are those of the row within
 		l.checkAgainst(m, p, setting)
 	}
 }
 
-// beside is a path as written, from the folder of the configuration.
+// beside returns a path relative to the folder of the configuration.
 func (l *loader) beside(path string) string {
 	if filepath.IsAbs(path) {
 		return path
@@ -165,7 +165,7 @@ func (l *loader) beside(path string) string {
 	return filepath.Join(filepath.Dir(l.file), path)
 }
 
-// message finds the message that the records are.
+// message finds the message type of the records.
 func (l *loader) message(s *protobuf.Schema, p *Pipeline, setting string) *protobuf.Message {
 	names := s.Messages()
 	switch m := s.Message(p.Message); {
@@ -184,7 +184,7 @@ func (l *loader) message(s *protobuf.Schema, p *Pipeline, setting string) *proto
 	return nil
 }
 
-// checkAgainst holds the declared fields to those of the message.
+// checkAgainst checks the declared fields against those of the message.
 func (l *loader) checkAgainst(m *protobuf.Message, p *Pipeline, setting string) {
 	var fields []event.Field
 	for _, f := range p.Schema().Fields {
@@ -201,7 +201,7 @@ func (l *loader) checkAgainst(m *protobuf.Message, p *Pipeline, setting string) 
 	}
 }
 
-// shortNames are the last parts of names.
+// shortNames returns the last parts of dotted names.
 func shortNames(names []string) (out []string) {
 	for _, name := range names {
 		out = append(out, name[strings.LastIndexByte(name, '.')+1:])
@@ -209,7 +209,7 @@ func shortNames(names []string) (out []string) {
 	return out
 }
 
-// some are the first names of a list.
+// some returns the first names of a list as text.
 func some(names []string) string {
 	const most = 12
 	if len(names) > most {
@@ -218,10 +218,11 @@ func some(names []string) string {
 	return oneOf(names)
 }
 
-// schemas asks the configuration's registry. All pipelines share one client, which is made when the first record asks for a schema.
+// schemas gets schemas from the configuration's registry. All pipelines share one client, which is created when the first record needs a
+// schema.
 type schemas struct{ config *Config }
 
-// sharedRegistry is the client of a configuration's registry.
+// sharedRegistry is the shared client of a configuration's registry.
 type sharedRegistry struct {
 	once   sync.Once
 	hooks  registry.Hooks
@@ -247,14 +248,14 @@ func (s *schemas) Schema(ctx context.Context, id registry.ID) (*registry.Schema,
 	return r.client.Schema(ctx, id)
 }
 
-// WatchRegistry has hooks called for what records ask of the registry. It is called before the first record is read.
+// WatchRegistry sets the hooks for requests to the registry. It must be called before the first record is read.
 func (c *Config) WatchRegistry(hooks registry.Hooks) {
 	if c.shared != nil {
 		c.shared.hooks = hooks
 	}
 }
 
-// WrittenWith is the id of the schema that a record of the pipeline names; ok is false where it names none that can be read.
+// WrittenWith returns the id of the schema that a record of the pipeline names. ok is false if it names none that can be read.
 func (p *Pipeline) WrittenWith(rec *event.Record) (id registry.ID, ok bool) {
 	framing := registry.Framing(p.Framing)
 	switch {
@@ -268,7 +269,7 @@ func (p *Pipeline) WrittenWith(rec *event.Record) (id registry.ID, ok bool) {
 	return framed.ID, err == nil
 }
 
-// RegisteredSchema is the schema of an id, as the registry of the configuration or the cache of its answers has it.
+// RegisteredSchema returns the schema with an id, from the configuration's registry or the cache.
 func (c *Config) RegisteredSchema(ctx context.Context, id registry.ID) (*registry.Schema, error) {
 	if c.shared == nil || c.Schemas.URL == "" {
 		return nil, errors.New("the configuration has no registry")
@@ -276,10 +277,10 @@ func (c *Config) RegisteredSchema(ctx context.Context, id registry.ID) (*registr
 	return (&schemas{config: c}).Schema(ctx, id)
 }
 
-// Close lets go of what the configuration's formats have opened.
+// Close releases what the configuration's formats have opened.
 func (c *Config) Close() {
 	r := c.shared
-	if r == nil { // of brokers alone
+	if r == nil { // a configuration of brokers alone
 		return
 	}
 	r.once.Do(func() { r.err = errors.New("the configuration was closed") })

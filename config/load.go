@@ -15,11 +15,11 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// maxFile is more than any configuration a person keeps.
+// maxFile is more than the size of any configuration that a person writes.
 const maxFile = 4 << 20
 
-// Load reads the file, lays the environment over it and checks it. The configuration is nil when Problems.Err is not.
-// env is os.LookupEnv, or a test's.
+// Load reads the file, applies the environment and checks the result. The configuration is nil if Problems.Err is not. env is os.LookupEnv,
+// or that of a test.
 func Load(file string, env func(string) (string, bool)) (*Config, Problems) {
 	source, err := os.ReadFile(file)
 	if err != nil {
@@ -29,7 +29,7 @@ func Load(file string, env func(string) (string, bool)) (*Config, Problems) {
 	return Parse(file, source, env)
 }
 
-// reason is what went wrong with a file, without its name.
+// reason returns the error of a file operation without the file's name.
 func reason(err error) string {
 	if e, ok := errors.AsType[*os.PathError](err); ok {
 		return e.Err.Error()
@@ -37,7 +37,7 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// Parse is Load for a source that is already in memory; file is the name that problems show.
+// Parse is Load for a source already in memory. file is the name that problems show.
 func Parse(file string, source []byte, env func(string) (string, bool)) (*Config, Problems) {
 	l := newLoader(file, env)
 	return l.done(l.load(source))
@@ -49,7 +49,7 @@ func newLoader(file string, env func(string) (string, bool)) *loader {
 		fresh: map[string]*fresh{}}
 }
 
-// done is what has come of a run.
+// done returns the results of a run.
 func (l *loader) done(cfg *Config) (*Config, Problems) {
 	l.withholdAll()
 	l.problems.sort()
@@ -65,15 +65,15 @@ type loader struct {
 	lines    []string // of the source
 	env      func(string) (string, bool)
 	places   map[string]place      // by setting, for the checks
-	written  map[*yaml.Node]string // a scalar as written, where ${…} was replaced: what problems show
+	written  map[*yaml.Node]string // scalars as written, before ${…} was replaced, for problems to show
 	variable map[*yaml.Node]string // the environment variable that a node was made from
-	broken   map[*yaml.Node]bool   // already complained of
-	withheld map[string]string     // values that no problem may show: secrets, and what comes from the environment; what is shown instead
-	fresh    map[string]*fresh     // by setting: those of which something was replaced
+	broken   map[*yaml.Node]bool   // already reported
+	withheld map[string]string     // values that no problem may show (secrets, and values from the environment), and what to show instead
+	fresh    map[string]*fresh     // by setting: texts in which something was replaced
 	problems Problems
 }
 
-// place is where a setting stands.
+// place is the place of a setting in the file.
 type place struct{ key, value *yaml.Node }
 
 func (l *loader) load(text []byte) *Config {
@@ -103,9 +103,9 @@ type source struct {
 	env  func(string) (string, bool)
 }
 
-// Formerly returns the configuration with the tables, indexes and pipelines of an earlier one, as Written returned that, and everything
-// else as it is. What stands for ${…}, and files that are named, are as they are now: a caller that needs them as they were compares what
-// Pipeline.EachMeant says.
+// Formerly returns the configuration with the tables, indexes and pipelines of an earlier one, as returned by its Written, and everything
+// else unchanged. The values of ${…} and the content of named files are the current ones. A caller that needs the earlier ones compares
+// what Pipeline.EachMeant reports.
 func (c *Config) Formerly(written string) (*Config, Problems) {
 	l := newLoader(c.source.file, c.source.env)
 	then, now := l.parse([]byte(written)), l.parse(c.source.text)
@@ -126,7 +126,7 @@ func (c *Config) Formerly(written string) (*Config, Problems) {
 	return l.done(l.loadTree(root))
 }
 
-// parse reads the source as one YAML mapping.
+// parse parses the source as one YAML mapping.
 func (l *loader) parse(source []byte) *yaml.Node {
 	source = bytes.TrimPrefix(source, []byte("\ufeff"))
 	l.lines = strings.Split(string(source), "\n")
@@ -156,8 +156,8 @@ func (l *loader) parse(source []byte) *yaml.Node {
 	return root
 }
 
-// indentingTab finds the first line that a tab indents: the likeliest reason of a syntax error, and the scanner's words for
-// it help nobody.
+// indentingTab finds the first line that is indented by a tab. That is the likeliest reason for a syntax error, and the scanner's message
+// does not name it.
 func (l *loader) indentingTab() (line, column int) {
 	for i, s := range l.lines {
 		indent := s[:len(s)-len(strings.TrimLeft(s, " \t"))]
@@ -171,7 +171,7 @@ func (l *loader) indentingTab() (line, column int) {
 
 var yamlLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?(.*)$`)
 
-// syntaxFixes are what to do about the scanner's commonest words.
+// syntaxFixes maps the scanner's most common messages to fixes.
 var syntaxFixes = []struct{ words, fix string }{
 	{"mapping values are not allowed", "put a value that holds \": \" between quotes, and look at the indentation"},
 	{"cannot start any token", "put a value that begins with @, %, ` or a tab between quotes"},
@@ -183,7 +183,7 @@ var syntaxFixes = []struct{ words, fix string }{
 	{"UTF-8", "save the file as UTF-8"},
 }
 
-// syntax reports an error of the YAML scanner. The scanner knows the line, roughly, and no column.
+// syntax reports an error of the YAML scanner, which knows the line only roughly, and no column.
 func (l *loader) syntax(err error) {
 	if line, column := l.indentingTab(); line > 0 {
 		l.atLine(line, column, Syntax, "a tab indents this line", "indent with spaces")
@@ -211,13 +211,13 @@ func (l *loader) syntax(err error) {
 	l.atLine(line, 1, Syntax, "not YAML: "+words, fix)
 }
 
-// Files lists the files, and the .yaml files of folders, in order.
+// Files returns the given files, and the .yaml files in the given folders, in order.
 func Files(paths []string) ([]string, error) {
 	var out []string
 	for _, p := range paths {
 		info, err := os.Stat(p)
 		if err != nil || !info.IsDir() {
-			out = append(out, p) // Load says what is wrong with a file that is not there
+			out = append(out, p) // Load reports a missing file
 			continue
 		}
 		err = filepath.WalkDir(p, func(path string, d fs.DirEntry, err error) error {

@@ -16,19 +16,19 @@ var (
 	tokens        = regexp.MustCompile(`^[!-~]{16,}$`)
 )
 
-// kafkaName holds for legal names of topics and groups.
+// kafkaName reports whether s is a legal name of a topic or group.
 func kafkaName(s string) bool { return kafkaNames.MatchString(s) && s != "." && s != ".." }
 
-// indexName reports whether indexer takes s as an index.
+// indexName reports whether indexer accepts s as an index.
 func indexName(s string) bool { return indexer.ValidIndex(s) == nil }
 
-// indexFieldName reports whether indexer takes s as a field.
+// indexFieldName reports whether indexer accepts s as a field.
 func indexFieldName(s string) bool {
 	return s != "" && s[0] != '_' && !strings.ContainsAny(s, ". \t\n*,\"\\")
 }
 
-// tableName holds for what HBase takes: "name" or "namespace:name", of letters and digits of any language and "_"; name may
-// hold "." and "-" too, though not first.
+// tableName reports whether HBase accepts s as a table: "name" or "namespace:name", of letters and digits of any language and "_". The name
+// may also contain "." and "-", but not begin with them.
 func tableName(s string) bool {
 	namespace, name, ok := strings.Cut(s, ":")
 	if !ok {
@@ -43,7 +43,7 @@ func word(s, more string) bool {
 	}) < 0
 }
 
-// familyName holds for what HBase takes as a column family.
+// familyName reports whether HBase accepts s as a column family.
 func familyName(s string) bool {
 	return s != "" && s[0] != '.' && s != "recovered.edits" && !strings.ContainsAny(s, `:\/`) && strings.IndexFunc(s, unicode.IsControl) < 0
 }
@@ -60,13 +60,13 @@ func nearest(name string, candidates []string) string {
 	return best
 }
 
-// fold drops what people write differently: rpcTimeout, rpc-timeout and rpc_timeout are one name.
+// fold removes differences in spelling: rpcTimeout, rpc-timeout and rpc_timeout are one name.
 func fold(s string) string {
 	return strings.NewReplacer("_", "", "-", "", " ", "").Replace(strings.ToLower(s))
 }
 
-// distance is the number of edits between a and b: insert, delete, change, or swap of two neighbours
-// (optimal string alignment). Names longer than 64 bytes are infinitely far.
+// distance returns the number of edits between a and b: insertions, deletions, changes, or swaps of neighbours (optimal string alignment).
+// Names longer than 64 bytes are infinitely far apart.
 func distance(a, b string) int {
 	const most = 64
 	if len(a) > most || len(b) > most {
@@ -93,7 +93,7 @@ func distance(a, b string) int {
 	return row[len(b)]
 }
 
-// oneOf writes choices for people: a, b or c.
+// oneOf lists choices for people: a, b or c.
 func oneOf(choices []string) string {
 	if len(choices) < 2 {
 		return strings.Join(choices, "")

@@ -15,7 +15,7 @@ import (
 	"brine/sink"
 )
 
-// bind links pipelines and their rows to what they are part of.
+// bind links pipelines and their rows to their parents.
 func (c *Config) bind() {
 	c.shared = new(sharedRegistry)
 	for _, p := range c.Pipelines {
@@ -33,7 +33,7 @@ const (
 	breakingHalts  = "halt"
 )
 
-// Schema is the pipeline's fields as the decoder needs them.
+// Schema returns the pipeline's fields as the decoder needs them.
 func (p *Pipeline) Schema() event.Schema {
 	at, n := p.versionFields()
 	s := event.Schema{Version: slices.IndexFunc(p.Fields, func(f Field) bool { return f.Name == at }), Sequence: n,
@@ -62,7 +62,7 @@ func (p *Pipeline) Schema() event.Schema {
 	return s
 }
 
-// envelope is how records wrap rows; nil: they do not.
+// envelope returns how records wrap rows, or nil if they do not.
 func (p *Pipeline) envelope() *event.Envelope {
 	s := &p.Envelope
 	if s.Form == "" {
@@ -81,23 +81,24 @@ func (p *Pipeline) envelope() *event.Envelope {
 	return e
 }
 
-const refuse = "reject" // of truncate and message
+const refuse = "reject" // for truncate and message
 
-// knowsKeyOnly reports whether records hold no more of a row before a change than its primary key.
+// knowsKeyOnly reports whether records hold only the primary key of a row before a change.
 func (p *Pipeline) knowsKeyOnly() bool {
 	return p.Envelope.Form != "" && (p.Envelope.Before == "key" || p.Envelope.Unwrapped)
 }
 
-// imaged reports whether records say which row they change, or end, so that a change can leave a row behind.
+// imaged reports whether records name the row that they change or end, so that a change can leave a row behind.
 func (p *Pipeline) imaged() bool { return len(p.Images.Before) > 0 || p.Envelope.Form != "" }
 
 // tombstones reports whether a record without a value is a delete.
 func (p *Pipeline) tombstones() bool { return p.Deletes != "" }
 
-// masked are the positions of the fields that are masked from anybody: those of the setting, and what expressions make of them.
+// masked returns the positions of the fields that are masked for callers without a role: those of the setting, and those computed from
+// them.
 func (p *Pipeline) masked() (out []int) { return p.maskedFrom("") }
 
-// maskedFrom are those that are masked from a role.
+// maskedFrom returns the positions of the fields that are masked for a role.
 func (p *Pipeline) maskedFrom(role string) (out []int) {
 	masks := func(name string) bool {
 		return slices.ContainsFunc(p.Mask, func(m Masked) bool { return m.Field == name && !slices.Contains(m.ShownTo, role) })
@@ -117,10 +118,10 @@ func (p *Pipeline) maskedFrom(role string) (out []int) {
 	return out
 }
 
-// Mask says what the pipelines mask.
+// Mask returns what the pipelines mask.
 func (c *Config) Mask() *mask.Rules { return c.maskFrom("") }
 
-// maskFrom says what is masked from a role.
+// maskFrom returns what is masked for a role.
 func (c *Config) maskFrom(role string) *mask.Rules {
 	out := &mask.Rules{}
 	for _, p := range c.Pipelines {
@@ -131,14 +132,14 @@ func (c *Config) maskFrom(role string) *mask.Rules {
 	return out
 }
 
-// Unmask has the configuration mask nothing.
+// Unmask turns off all masking.
 func (c *Config) Unmask() {
 	for _, p := range c.Pipelines {
 		p.Mask = nil
 	}
 }
 
-// mask masks a field of the pipeline, wherever it is written.
+// mask masks a field of the pipeline in every place where it is written.
 func (p *Pipeline) mask(out *mask.Rules, field string) {
 	out.Field(p.Name, field)
 	for i := range p.Rows {
@@ -181,7 +182,7 @@ func (p *Pipeline) mask(out *mask.Rules, field string) {
 	}
 }
 
-// takesWordsOf reports whether the word of the key of this name may be one of a field.
+// takesWordsOf reports whether the key's word of this name may come from a field.
 func (r *Rows) takesWordsOf(name, field string) bool {
 	return slices.ContainsFunc(r.Each, func(e Each) bool {
 		return e.Name == name && slices.ContainsFunc(e.texts(), func(text string) bool {
@@ -191,8 +192,8 @@ func (r *Rows) takesWordsOf(name, field string) bool {
 	})
 }
 
-// Identity says of fields that rows and documents are known by what each is part of: a key or the version. What another value of such a
-// field is written to is another row, or another version of it.
+// Identity maps each field that identifies rows and documents to what it is part of: a key or the version. Changing such a field's value
+// writes another row, or another version of the row.
 func (p *Pipeline) Identity() map[string]string {
 	out := map[string]string{}
 	var part func(name, of string)
@@ -238,7 +239,7 @@ func (p *Pipeline) Identity() map[string]string {
 	return out
 }
 
-// Sink returns the options of the pipeline's HBase half; its hooks are the caller's to add.
+// Sink returns the options of the pipeline's HBase half. The caller adds the hooks.
 func (p *Pipeline) Sink() sink.Options {
 	out := sink.Options{Schema: p.Schema(), MaxCellBytes: int(p.config.Cluster.MaxCellBytes)}
 	for i := range p.Rows {
@@ -247,7 +248,7 @@ func (p *Pipeline) Sink() sink.Options {
 	return out
 }
 
-// DeadLetterTopic is where the pipeline's dead letters go; empty where each of several topics has its own.
+// DeadLetterTopic returns the topic of the pipeline's dead letters, or "" if each of several topics has its own.
 func (p *Pipeline) DeadLetterTopic() string {
 	if p.Several() {
 		return p.DeadLetters
@@ -255,20 +256,20 @@ func (p *Pipeline) DeadLetterTopic() string {
 	return cmp.Or(p.DeadLetters, p.Topic+ingest.DeadLetterSuffix)
 }
 
-// Several reports whether the pipeline reads several topics, or may.
+// Several reports whether the pipeline reads several topics, or may do so.
 func (p *Pipeline) Several() bool { return len(p.Topics) > 0 || p.TopicPattern != "" }
 
-// Part reports whether the pipeline stands for one topic of several.
+// Part reports whether the pipeline stands for one of several topics.
 func (p *Pipeline) Part() bool { return p.one }
 
-// On is the pipeline as it is on one of its topics.
+// On returns the pipeline as it is on one of its topics.
 func (p *Pipeline) On(topic string) *Pipeline {
 	part := *p
 	part.Topic, part.Topics, part.TopicPattern, part.one = topic, nil, "", p.one || p.Several()
 	return &part
 }
 
-// Named are the topics that the pipeline names; none where it has a pattern.
+// Named returns the topics that the pipeline names; none if it has a pattern.
 func (p *Pipeline) Named() (names []string) {
 	if p.Topic != "" {
 		return []string{p.Topic}
@@ -279,8 +280,8 @@ func (p *Pipeline) Named() (names []string) {
 	return names
 }
 
-// Reads reports whether the pipeline reads a topic. A pattern takes neither dead letters nor what Kafka and brine keep for
-// themselves.
+// Reads reports whether the pipeline reads a topic. A pattern matches neither dead letter topics nor the internal topics of Kafka and
+// brine.
 func (p *Pipeline) Reads(topic string) bool {
 	if p.match == nil {
 		return slices.Contains(p.Named(), topic)
@@ -290,7 +291,7 @@ func (p *Pipeline) Reads(topic string) bool {
 		topic != p.config.Kafka.Control() && !slices.ContainsFunc(p.config.Pipelines, holdsDead)
 }
 
-// TopicText names the pipeline's topics.
+// TopicText returns the pipeline's topics as text.
 func (p *Pipeline) TopicText() string {
 	if p.TopicPattern != "" {
 		return "topic_pattern " + p.TopicPattern
@@ -298,7 +299,7 @@ func (p *Pipeline) TopicText() string {
 	return strings.Join(p.Named(), ", ")
 }
 
-// readTopics are the topics of a loop; nil: Topic alone.
+// readTopics returns the topics of a loop, or nil if it reads Topic alone.
 func (p *Pipeline) readTopics() *ingest.Topics {
 	if !p.Several() {
 		return nil
@@ -322,7 +323,7 @@ func (p *Pipeline) field(name string) *Field {
 	return nil
 }
 
-// keyFormat is how keys are read; nil: as texts.
+// keyFormat returns the format of keys, or nil for text.
 func (p *Pipeline) keyFormat() event.Format {
 	if p.KeyFormat == "json" {
 		return event.JSONFormat{}
@@ -330,7 +331,7 @@ func (p *Pipeline) keyFormat() event.Format {
 	return nil
 }
 
-// eventType is 0 while the type is missing or unknown, which is reported by itself.
+// eventType returns 0 if the type is missing or unknown, which is reported separately.
 func (f *Field) eventType() event.Type {
 	t, err := event.ParseType(f.Type)
 	if err != nil {
@@ -339,7 +340,7 @@ func (f *Field) eventType() event.Type {
 	return t
 }
 
-// unit is the span that a time is exact to, as second; empty if it may be exact to a millisecond, or is not a time.
+// unit returns the precision of a time, such as second, or "" if the field may have milliseconds or is not a time.
 func (f *Field) unit() string {
 	switch f.eventType() {
 	case event.TimeS:
@@ -376,7 +377,7 @@ var sequences = regexp.MustCompile(`^seq\( *([A-Za-z0-9_]+) *, *([A-Za-z0-9_]+) 
 
 var positions = regexp.MustCompile(`^(?:lsn\( *([A-Za-z0-9_]+) *\)|binlog\( *([A-Za-z0-9_]+) *, *([A-Za-z0-9_]+) *\))$`)
 
-// position is version: lsn(at), or binlog(file, pos); nil: it is another.
+// position returns the version lsn(at) or binlog(file, pos), or nil if it is another.
 func (p *Pipeline) position() *event.Position {
 	m := positions.FindStringSubmatch(p.Version)
 	if m == nil {
@@ -389,7 +390,7 @@ func (p *Pipeline) position() *event.Position {
 	return out
 }
 
-// versionFields are the fields of version: at, or seq(at, n). Empty means that there is none.
+// versionFields returns the fields of the version: at, or seq(at, n). Empty means none.
 func (p *Pipeline) versionFields() (at, n string) {
 	if p.position() != nil {
 		return "", ""
@@ -400,17 +401,17 @@ func (p *Pipeline) versionFields() (at, n string) {
 	return p.Version, ""
 }
 
-// VersionKind says what versions count.
+// VersionKind is what versions count.
 type VersionKind int
 
 // The kinds of version.
 const (
 	Milliseconds VersionKind = iota // since 1970
-	Sequence                        // a thousand a millisecond: seq(at, n)
+	Sequence                        // a thousand per millisecond: seq(at, n)
 	Number                          // a whole number that is not a time
 )
 
-// Versions are those of the table's cells: all pipelines that write it agree.
+// Versions returns the kind of versions of the table's cells, on which all pipelines that write it agree.
 func (c *Config) Versions(t *Table) VersionKind {
 	for _, r := range writers(c, t.Name) {
 		at, n := r.pipeline.versionFields()
@@ -426,7 +427,7 @@ func (c *Config) Versions(t *Table) VersionKind {
 	return Milliseconds
 }
 
-// untimed words why the pipeline's versions are no milliseconds since 1970, and the fix; empty if they are.
+// untimed returns why the pipeline's versions are not milliseconds since 1970, and the fix, or "" if they are.
 func (p *Pipeline) untimed() (what, fix string) {
 	at, n := p.versionFields()
 	switch f := p.field(at); {
@@ -440,7 +441,7 @@ func (p *Pipeline) untimed() (what, fix string) {
 	return "", ""
 }
 
-// unbounded words why older changes than a delete may come however late, and the fix; empty if they may not.
+// unbounded returns why changes older than a delete may arrive at any time, and the fix, or "" if their lateness is bounded.
 func (p *Pipeline) unbounded() (what, fix string) {
 	if p.Version == "" || p.AllowedLateness > 0 {
 		return "", ""
@@ -449,7 +450,7 @@ func (p *Pipeline) unbounded() (what, fix string) {
 		"write allowed_lateness: 1d in the pipeline, so that later ones become dead letters"
 }
 
-// Lookup describes how the pipeline's events are completed before they are written; false if they are not.
+// Lookup returns how the pipeline's events are completed before they are written. It returns false if they are not.
 func (p *Pipeline) Lookup() (lookup.Options, bool) {
 	t := p.KeyFrom.table
 	if t == nil {
@@ -458,7 +459,8 @@ func (p *Pipeline) Lookup() (lookup.Options, bool) {
 	return lookup.Options{Schema: p.Schema(), Table: t.Name, Keys: t.rowKeys, Fields: p.lookedUp(), Wait: p.KeyFrom.Wait}, true
 }
 
-// lookedUp are the fields of the keys of the pipeline's rows that the table of key_from has a column of. Its own key's are known.
+// lookedUp returns the key fields of the pipeline's rows for which the table of key_from has a column. The fields of that table's own key
+// are known.
 func (p *Pipeline) lookedUp() (out []lookup.Field) {
 	t := p.KeyFrom.table
 	for i := range p.Rows {
@@ -481,7 +483,7 @@ func (p *Pipeline) lookedUp() (out []lookup.Field) {
 	return out
 }
 
-// columnOf finds the column of the table that is filled from a field of this name, and the entry that fills it.
+// columnOf returns the column of the table that is filled from a field of this name, and the entry that fills it.
 func (c *Config) columnOf(t *Table, field string) (*Column, *Rows) {
 	for _, r := range writers(c, t.Name) {
 		for i := range r.Set {
@@ -493,13 +495,13 @@ func (c *Config) columnOf(t *Table, field string) (*Column, *Rows) {
 	return nil, nil
 }
 
-// places are the parts of a record beside what its format finds in the value, by how a path begins.
+// places maps the beginning of a path to a part of the record other than what its format finds in the value.
 var places = map[string]event.Place{
 	"$key": event.WholeKey, "$value": event.WholeValue, "$header": event.InHeader, "$topic": event.RecordTopic,
 	"$partition": event.RecordPartition, "$offset": event.RecordOffset, "$timestamp": event.RecordTime,
 }
 
-// event describes the field as the decoder needs it. What is wrong with it is reported by itself.
+// event returns the field as the decoder needs it. Its errors are reported separately.
 func (f *Field) event() event.Field {
 	place, path := f.place()
 	out := event.Field{Name: f.Name, Type: f.eventType(), Place: place, Path: path, Format: f.Format, Zone: f.Zone,
@@ -520,7 +522,7 @@ func (f *Field) event() event.Field {
 	return out
 }
 
-// given is a value that the configuration has of the field.
+// given returns a value that the configuration sets for the field.
 func (f *Field) given(text Scalar) (event.Value, error) {
 	as := event.Field{Name: f.Name, Type: f.eventType(), Format: f.Format, Zone: f.Zone}
 	if _, err := event.ParseTimeFormat(f.Format, f.Zone); as.Type == 0 || err != nil {
@@ -529,7 +531,7 @@ func (f *Field) given(text Scalar) (event.Value, error) {
 	return as.ValueOf(string(text))
 }
 
-// place is where a record holds the field, and the keys from there on.
+// place returns the part of the record that holds the field, and the keys within that part.
 func (f *Field) place() (event.Place, []string) {
 	if len(f.Path) == 0 || !strings.HasPrefix(f.Path[0], "$") {
 		return event.InValue, f.Path
@@ -539,24 +541,24 @@ func (f *Field) place() (event.Place, []string) {
 		return event.InValue, append([]string{"$" + literal}, rest...)
 	}
 	switch place, ok := places[first]; {
-	case !ok: // of an envelope
+	case !ok: // a field of an envelope
 		return event.InValue, f.Path
 	case place == event.WholeKey && len(rest) > 0:
 		return event.InKey, rest
 	case place == event.InHeader:
-		return place, []string{strings.Join(rest, ".")} // names of headers may hold dots
+		return place, []string{strings.Join(rest, ".")} // header names may contain dots
 	default:
 		return place, rest
 	}
 }
 
-// beside reports whether the field is not in the record's value.
+// beside reports whether the field is outside the record's value.
 func (f *Field) beside() bool {
 	place, _ := f.place()
 	return f.Value != "" || place != event.InValue
 }
 
-// always reports whether every event has a value of the field.
+// always reports whether every event has a value for the field.
 func (p *Pipeline) always(name string) bool {
 	f := p.field(name)
 	if f == nil {
@@ -570,7 +572,7 @@ func (p *Pipeline) always(name string) bool {
 	}
 }
 
-// path is where the record holds the field.
+// path returns the path of the field in the record.
 func (f *Field) path() []string {
 	switch place, keys := f.place(); {
 	case len(f.Path) == 0:
@@ -624,7 +626,7 @@ func (l *loader) checkPlace(p *Pipeline, f *Field, setting string) {
 	}
 }
 
-// checkConversion checks what becomes of a field's value on its way in.
+// checkConversion checks the conversions of a field's value.
 func (l *loader) checkConversion(p *Pipeline, f *Field, setting string) {
 	t := f.eventType()
 	for _, given := range []struct {
@@ -667,7 +669,7 @@ func (l *loader) checkConversion(p *Pipeline, f *Field, setting string) {
 	}
 }
 
-// checkEnum: what is looked up is trimmed and in its case already.
+// checkEnum checks that the listed values can occur: texts are trimmed and converted to their case before the lookup.
 func (l *loader) checkEnum(f *Field, setting string) {
 	as := event.Conversion{Trim: f.Trim, Case: event.Case(f.Case)}
 	for _, v := range f.Enum {
@@ -678,7 +680,7 @@ func (l *loader) checkEnum(f *Field, setting string) {
 	}
 }
 
-// checkOwnVersion: what orders changes is the record's, and goes with it.
+// checkOwnVersion checks that the fields that order changes come from the record itself.
 func (l *loader) checkOwnVersion(p *Pipeline, setting string) {
 	at, n := p.versionFields()
 	of := []string{at, n}
@@ -699,7 +701,7 @@ func (l *loader) checkOwnVersion(p *Pipeline, setting string) {
 	}
 }
 
-// moves words why nothing but columns can be made of a partition or an offset.
+// moves returns why a partition or an offset may fill only columns.
 func (f *Field) moves() string {
 	return "field " + f.Name + " is " + f.Path[0] + ", and a record that is copied to another topic has another"
 }

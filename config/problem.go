@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// Severity says whether a problem keeps brine from starting.
+// Severity is how serious a problem is, and whether it keeps brine from starting.
 type Severity string
 
 // The severities.
 const (
-	Error   Severity = "error"   // nothing starts
-	Warning Severity = "warning" // it starts; someone will regret it
-	Advice  Severity = "advice"  // it works; it could be better
+	Error   Severity = "error"   // brine does not start
+	Warning Severity = "warning" // brine starts, but someone will regret it
+	Advice  Severity = "advice"  // it works, but could be better
 )
 
 // Problem is one thing wrong with a configuration.
@@ -23,26 +23,26 @@ type Problem struct {
 	Code     Code     `json:"code"`
 	Severity Severity `json:"severity"`
 	File     string   `json:"file,omitempty"`
-	Line     int      `json:"line,omitempty"`    // from 1; 0 when the problem lies in no line
+	Line     int      `json:"line,omitempty"`    // from 1; 0 if the problem belongs to no line
 	Column   int      `json:"column,omitempty"`  // from 1, in characters
-	Env      string   `json:"env,omitempty"`     // the environment variable that the value came from, instead of a place in the file
+	Env      string   `json:"env,omitempty"`     // the environment variable that holds the value, instead of a place in the file
 	Setting  string   `json:"setting,omitempty"` // such as pipelines.scans.version
 	Message  string   `json:"message"`           // what is wrong
 	Fix      string   `json:"fix"`               // what to do
 }
 
-// flaw is what is wrong with a value and what to do about it: a Problem that does not know its place yet.
+// flaw is what is wrong with a value and how to fix it: a Problem without a place.
 type flaw struct {
-	code         Code // empty where the caller knows it
+	code         Code // empty if the caller knows it
 	message, fix string
 }
 
 func (f *flaw) Error() string { return f.message + "; " + f.fix }
 
-// Advice returns the fix, as the errors of rowkey, event and query do.
+// Advice returns the fix, like the errors of rowkey, event and query.
 func (f *flaw) Advice() string { return f.fix }
 
-// advise returns what an error says is wrong, and its fix: otherwise where it has none.
+// advise splits an error into its message and its fix. The fix is otherwise if the error has none.
 func advise(err error, otherwise string) (message, fix string) {
 	var advised interface{ Advice() string }
 	if !errors.As(err, &advised) {
@@ -52,7 +52,7 @@ func advise(err error, otherwise string) (message, fix string) {
 	return strings.TrimSuffix(err.Error(), "; "+fix), cmp.Or(fix, otherwise)
 }
 
-// String is the problem on one line: place, setting, what is wrong, fix, code.
+// String returns the problem on one line: place, setting, message, fix, code.
 func (p Problem) String() string {
 	var b strings.Builder
 	switch {
@@ -76,10 +76,10 @@ func (p Problem) String() string {
 	return b.String() + " [" + string(p.Code) + "]"
 }
 
-// Problems is what is wrong with a configuration, in the order of the file. It is written as JSON as it stands.
+// Problems are the problems of a configuration, in the order of the file. They are encoded as JSON as they are.
 type Problems []Problem
 
-// String is one line for each problem.
+// String returns one line per problem.
 func (ps Problems) String() string {
 	var b strings.Builder
 	for _, p := range ps {
@@ -88,7 +88,7 @@ func (ps Problems) String() string {
 	return b.String()
 }
 
-// Err is nil when no problem is an error; else its text is one line for each error.
+// Err returns nil if no problem is an error, else an error with one line per such problem.
 func (ps Problems) Err() error {
 	errs := ps.only(Error)
 	if len(errs) == 0 {
@@ -97,7 +97,7 @@ func (ps Problems) Err() error {
 	return errors.New(strings.TrimSuffix(errs.String(), "\n"))
 }
 
-// Warnings are the problems that someone will regret, though they keep nothing from starting.
+// Warnings returns the warnings: problems that someone will regret, although they do not prevent a start.
 func (ps Problems) Warnings() Problems { return ps.only(Warning) }
 
 func (ps Problems) only(s Severity) Problems {
@@ -110,7 +110,7 @@ func (ps Problems) only(s Severity) Problems {
 	return out
 }
 
-// OfTable returns the problems of a table's settings, and those of the pipelines that write it which concern its rows.
+// OfTable returns the problems of a table's settings, and those of its writing pipelines that concern its rows.
 func (ps Problems) OfTable(cfg *Config, t *Table) (of Problems) {
 	places := []string{"tables." + t.Name + "."}
 	for _, p := range cfg.Pipelines {
@@ -128,7 +128,7 @@ func (ps Problems) OfTable(cfg *Config, t *Table) (of Problems) {
 	return of
 }
 
-// sort puts problems into the file's order, those of the environment first.
+// sort sorts problems by their order in the file, those of the environment first.
 func (ps Problems) sort() {
 	slices.SortStableFunc(ps, func(a, b Problem) int {
 		return cmp.Or(
@@ -144,7 +144,7 @@ func (ps Problems) sort() {
 // Code names a kind of problem. Codes are stable: scripts may look for them, and docs/configuration.md lists them.
 type Code string
 
-// The codes of what is wrong with the file, or with one setting by itself.
+// The codes of problems with the file, or with one setting on its own.
 const (
 	Unreadable      Code = "unreadable"
 	Syntax          Code = "syntax"
@@ -160,7 +160,7 @@ const (
 	Address         Code = "address"
 )
 
-// The codes of settings that do not go together.
+// The codes of conflicts between settings.
 const (
 	KeySyntax       Code = "key-syntax"
 	keyLint         Code = "key-…" // followed by a rule of rowkey's Lint
@@ -216,7 +216,7 @@ const (
 	Unused          Code = "unused"
 )
 
-// codeMeanings says what each code means, in the order in which the documentation lists them.
+// codeMeanings explains the codes, in the order in which the documentation lists them.
 var codeMeanings = []struct {
 	code    Code
 	meaning string

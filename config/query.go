@@ -20,8 +20,8 @@ import (
 	"brine/sqlconsole"
 )
 
-// Query describes the table as it is read back: its key, each column with the field that a pipeline fills it from, and the
-// index whose documents stand beside its rows. It is false while no pipeline writes the table.
+// Query describes the table for reading: its key, each column with the field that a pipeline fills it from, and the index of its rows'
+// documents. It returns false while no pipeline writes the table.
 func (c *Config) Query(t *Table) (query.Table, bool) {
 	out := query.Table{Name: t.Name}
 	if len(t.rowKeys) == 0 {
@@ -52,7 +52,8 @@ func (c *Config) Query(t *Table) (query.Table, bool) {
 	return out, true
 }
 
-// marked is the family of the empty cell that sink writes of a row without any other: asked for, or a row of nulls would not be seen.
+// marked returns the family of the empty cell that sink writes for a row without other cells. Queries must read it, or a row of nulls would
+// not be seen.
 func (r *Rows) marked() string {
 	name := r.Empty
 	switch {
@@ -65,7 +66,7 @@ func (r *Rows) marked() string {
 	return family
 }
 
-// columns describes a row's columns as they are read back.
+// columns describes a row's columns for reading.
 func (r *Rows) columns() []query.Column {
 	out := []query.Column{{Family: r.marked()}}
 	p := r.pipeline
@@ -84,7 +85,7 @@ func (r *Rows) columns() []query.Column {
 	return out
 }
 
-// markDeleted makes a field the one that marks rows as deleted, if there is a column of it.
+// markDeleted sets the field that marks rows as deleted, if a column holds it.
 func markDeleted(t *query.Table, field string) {
 	is := func(name string, typ event.Type) bool { return name == field && typ == event.Bool }
 	for _, c := range t.Columns {
@@ -95,7 +96,7 @@ func markDeleted(t *query.Table, field string) {
 	}
 }
 
-// addIndex adds what the pipeline writes into the index of the table's documents: the first that a pipeline names for it.
+// addIndex adds what the pipeline writes into the index of the table's documents, which is the first that a pipeline names for the table.
 func (p *Pipeline) addIndex(t *Table, out *query.Table) {
 	for _, d := range p.Documents {
 		if cmp.Or(d.Table, p.Rows[0].Table) != t.Name || out.Index != nil && out.Index.Name != d.Index {
@@ -103,7 +104,7 @@ func (p *Pipeline) addIndex(t *Table, out *query.Table) {
 		}
 		if out.Index == nil {
 			out.Index = &query.Index{Name: d.Index}
-			markDeleted(out, d.deleted(p)) // what marks the documents marks the rows
+			markDeleted(out, d.deleted(p)) // the field that marks the documents also marks the rows
 		}
 		x, declared := out.Index, p.config.Index(d.Index)
 		x.Replaced = x.Replaced || p.Changes != changesPartial
@@ -121,8 +122,8 @@ func (p *Pipeline) addIndex(t *Table, out *query.Table) {
 	}
 }
 
-// newest is the index's date field that is filled from the first of fields that is a time: the key's, so that an answer has
-// the order of the table, else the version.
+// newest returns the index's date field that is filled from the first time among fields: one of the key, so that answers have the order of
+// the table, else the version.
 func newest(x *query.Index, fields []string) string {
 	for _, name := range fields {
 		if i := slices.IndexFunc(x.Fields, func(f query.IndexField) bool { return f.Field == name && f.Type == rowkey.Time }); i >= 0 {
@@ -132,7 +133,7 @@ func newest(x *query.Index, fields []string) string {
 	return ""
 }
 
-// KeyTypes returns the types of what the table's keys can be asked by: their fields, and the geohash of a place.
+// KeyTypes returns the types of what questions can bind in the table's keys: their fields, and the geohash of a place.
 func (c *Config) KeyTypes(t *Table) map[string]rowkey.Type {
 	types := map[string]rowkey.Type{}
 	for _, f := range t.rowKeys.Bindable() {
@@ -141,7 +142,7 @@ func (c *Config) KeyTypes(t *Table) map[string]rowkey.Type {
 	return types
 }
 
-// API is what `brine serve` serves of the configuration, without the stores: all views, and the tables that pipelines write.
+// API returns the options of `brine serve` without the stores: all views, and the tables that pipelines write.
 func (c *Config) API() (serve.Options, error) {
 	o := serve.Options{Listen: c.Serve.Listen, Hosts: c.Serve.Hosts, Timeout: c.Serve.Timeout, InFlight: c.Serve.InFlight, Masks: c.Mask(),
 		Streams:   c.Serve.Streams,
@@ -183,17 +184,17 @@ func (c *Config) API() (serve.Options, error) {
 	return o, err
 }
 
-// HasAccounts reports whether there are any.
+// HasAccounts reports whether the configuration has accounts.
 func (c *Config) HasAccounts() bool { return c.Accounts.Connect != "" }
 
-// AccountOptions say where the accounts are.
+// AccountOptions returns the options of the account store.
 func (c *Config) AccountOptions() account.Options {
 	a := &c.Accounts
 	return account.Options{Connect: a.Connect, User: a.User, Password: a.Password, TLS: a.tls,
 		SessionIdle: a.SessionIdle, SessionMax: a.SessionMax}
 }
 
-// Company is the provider that signs people in beside their passwords; ok is false where there is none.
+// Company returns the provider that signs people in, besides passwords. ok is false if there is none.
 func (c *Config) Company() (o oidc.Options, ok bool) {
 	s := &c.Accounts.OIDC
 	o = oidc.Options{Issuer: s.Issuer, ClientID: s.ClientID, ClientSecret: s.ClientSecret, Scopes: s.Scopes, Name: s.Name, TLS: s.tls,
@@ -205,7 +206,7 @@ func (c *Config) Company() (o oidc.Options, ok bool) {
 	return o, c.HasAccounts() && s.Issuer != ""
 }
 
-// proxyNetwork reads a network, or an address as the network of it alone.
+// proxyNetwork parses a network, or an address as a network of its own.
 func proxyNetwork(text string) (netip.Prefix, error) {
 	if addr, err := netip.ParseAddr(text); err == nil {
 		return addr.Prefix(addr.BitLen())
@@ -214,10 +215,10 @@ func proxyNetwork(text string) (netip.Prefix, error) {
 	return p.Masked(), err
 }
 
-// commanded is the table whose rows the pipeline's commands change.
+// commanded returns the table whose rows the pipeline's commands change.
 func (p *Pipeline) commanded() string { return cmp.Or(p.Commands.Table, p.firstTable()) }
 
-// Machines are the commands of all pipelines.
+// Machines returns the commands of all pipelines.
 func (c *Config) Machines() (out []command.Machine) {
 	for _, p := range c.Pipelines {
 		if len(p.Commands.Transitions) == 0 {
@@ -244,7 +245,7 @@ func (p *Pipeline) machine(table query.Table) command.Machine {
 		t := &s.Transitions[i]
 		out := command.Command{Name: t.Name, From: t.From, To: t.To, Roles: t.Roles, Take: t.Take}
 		for _, set := range t.Set {
-			v, _ := p.field(set.Name).given(set.Value) // checked
+			v, _ := p.field(set.Name).given(set.Value) // already checked
 			out.Set = append(out.Set, command.Setting{Field: set.Name, Value: v})
 		}
 		m.Commands = append(m.Commands, out)
@@ -252,10 +253,10 @@ func (p *Pipeline) machine(table query.Table) command.Machine {
 	return m
 }
 
-// commandTopic is the topic of the pipeline's commands; empty where it is not said which of several.
+// commandTopic returns the topic of the pipeline's commands, or "" if the pipeline has several and names none for commands.
 func (p *Pipeline) commandTopic() string { return cmp.Or(p.Commands.Topic, p.Topic) }
 
-// carried are the fields that every change of the pipeline carries, but the version: what keys are made of, and that of the record.
+// carried returns the fields, except the version, that every change of the pipeline carries: those of keys, and the record's key.
 func (p *Pipeline) carried() (out []string) {
 	version, _ := p.versionFields()
 	identity := p.Identity()
@@ -269,7 +270,7 @@ func (p *Pipeline) carried() (out []string) {
 	return out
 }
 
-// Query is the view as it is asked.
+// Query returns the view as queries need it.
 func (v *View) Query(c *Config) (query.View, error) {
 	out := query.View{Name: v.Name, Order: query.TimeOrder(v.Order), Limit: v.Limit, Families: v.Families, Counts: v.Counts}
 	var err error
@@ -298,7 +299,7 @@ func (v *View) Query(c *Config) (query.View, error) {
 	return out, nil
 }
 
-// readable is a table as it is read back.
+// readable returns a table as queries need it.
 func (c *Config) readable(name string) (query.Table, error) {
 	t := c.Table(name)
 	if t == nil {
@@ -316,10 +317,10 @@ func (c *Config) readable(name string) (query.Table, error) {
 	return out, nil
 }
 
-// Shown is the table whose rows the view shows.
+// Shown returns the table whose rows the view shows.
 func (v *View) Shown(c *Config) *Table { return c.Table(cmp.Or(v.Get, v.Table)) }
 
-// Usage is how a question is written: waybill=… [at=from..to].
+// Usage returns how to write a question: waybill=… [at=from..to].
 func (v *View) Usage() string {
 	var out []string
 	for i, text := range append(slices.Clone(v.Where), v.Optional...) {
@@ -336,7 +337,7 @@ func (v *View) Usage() string {
 	return strings.Join(out, " ")
 }
 
-// Catalog is what SQL may name of the configuration: the tables that pipelines write.
+// Catalog returns what SQL statements may name: the tables that pipelines write.
 func (c *Config) Catalog() (*sqlconsole.Catalog, error) {
 	out := &sqlconsole.Catalog{Masks: c.Mask()}
 	for _, t := range c.Tables {
@@ -355,7 +356,7 @@ func (c *Config) Catalog() (*sqlconsole.Catalog, error) {
 	return out, nil
 }
 
-// kept is what HBase keeps of earlier cells.
+// kept returns what HBase keeps of older versions of cells.
 func (t *Table) kept() map[string]sqlconsole.Kept {
 	out := map[string]sqlconsole.Kept{}
 	for i := range t.Families {
@@ -365,7 +366,7 @@ func (t *Table) kept() map[string]sqlconsole.Kept {
 	return out
 }
 
-// erases names what hides earlier cells of a table before their time; empty: nothing does.
+// erases names what hides older cells of a table before their time, or returns "" if nothing does.
 func (c *Config) erases(t *Table) string {
 	for _, p := range c.Pipelines {
 		for i := range p.Rows {

@@ -21,7 +21,7 @@ var settingsSource embed.FS
 //go:embed reference.md
 var referenceIntro string
 
-// comments are those of the settings' structs, by struct and field: the documentation of each setting.
+// comments returns the comments of the settings' structs by struct and field, which are the documentation of the settings.
 var comments = sync.OnceValue(func() map[string]map[string]string {
 	out := map[string]map[string]string{}
 	err := fs.WalkDir(settingsSource, ".", func(name string, entry fs.DirEntry, err error) error {
@@ -44,7 +44,7 @@ var comments = sync.OnceValue(func() map[string]map[string]string {
 	return out
 })
 
-// structComments adds those of a struct's fields, when the node declares one, and says whether to look below the node.
+// structComments adds the field comments of a struct if n declares one, and reports whether to look below n.
 func structComments(out map[string]map[string]string, n ast.Node) bool {
 	spec, ok := n.(*ast.TypeSpec)
 	if !ok {
@@ -62,7 +62,7 @@ func structComments(out map[string]map[string]string, n ast.Node) bool {
 	return false
 }
 
-// Reference is docs/configuration.md: every setting with its type, default, meaning and example, and every code.
+// Reference returns docs/configuration.md: every setting with its type, default, meaning and example, and every code.
 func Reference() string {
 	var b strings.Builder
 	b.WriteString("<!-- Generated from config/settings*.go and config/reference.md by go generate ./config. -->\n")
@@ -76,7 +76,7 @@ func Reference() string {
 	return b.String()
 }
 
-// section writes the table of a struct's settings, then the sections of those that have settings of their own.
+// section writes the table of a struct's settings, followed by the sections of those that have settings of their own.
 func section(b *strings.Builder, t reflect.Type, at, title string) {
 	defs, _ := definitionsOf(t)
 	fmt.Fprintf(b, "## %s\n\n| setting | type | default | meaning |\n|---|---|---|---|\n", title)
@@ -137,7 +137,7 @@ func defaultText(d *definition) string {
 func meaningText(t reflect.Type, d *definition, at string) string {
 	out := comments()[t.Name()][d.field]
 	if shapeOf(d.typ) == named {
-		if inner, _ := definitionsOf(elementOf(d.typ)); len(inner) == 1 { // has no section of its own
+		if inner, _ := definitionsOf(elementOf(d.typ)); len(inner) == 1 { // it has no section of its own
 			if len(inner[0].choices) > 0 {
 				out += " " + comments()[elementOf(d.typ).Name()][inner[0].field] + " One of " + typeText(&inner[0]) + "."
 			}
@@ -152,7 +152,7 @@ func meaningText(t reflect.Type, d *definition, at string) string {
 	return strings.ReplaceAll(out, "|", "\\|")
 }
 
-// Patterns of values that are texts in YAML: of durations and sizes, and of numbers that ${…} stands for.
+// Patterns of values that are texts in YAML: durations, sizes, and ${…} in place of a number.
 const (
 	durationPattern  = `^([0-9]+w)?([0-9]+d)?([0-9]*\.?[0-9]+(h|m|s|ms|us|µs|ns))*$|^0$|\$\{`
 	sizePattern      = `^[0-9]*\.?[0-9]+ ?(B|kB|KB|MB|GB|TB|KiB|MiB|GiB|TiB)$|^[0-9]+$|\$\{`
@@ -161,8 +161,8 @@ const (
 
 type jsonObject = map[string]any
 
-// Schema is the JSON Schema (draft 2020-12) of brine.yaml, for editors: docs/brine.schema.json. It knows each setting by
-// itself; what goes together only check knows.
+// Schema returns the JSON Schema (draft 2020-12) of brine.yaml for editors: docs/brine.schema.json. It describes each setting on its own;
+// conflicts between settings are known only to check.
 func Schema() []byte {
 	root := objectSchema(reflect.TypeFor[Config]())
 	root["$schema"] = "https://json-schema.org/draft/2020-12/schema"
@@ -177,7 +177,7 @@ func Schema() []byte {
 	return b.Bytes()
 }
 
-// objectSchema is the schema of a mapping of settings.
+// objectSchema returns the schema of a mapping of settings.
 func objectSchema(t reflect.Type) jsonObject {
 	defs, _ := definitionsOf(t)
 	properties, required := jsonObject{}, []string{}
@@ -249,7 +249,7 @@ func numberSchema(d *definition) jsonObject {
 	return out
 }
 
-// jsonDefault is a default as JSON has it.
+// jsonDefault returns a default as a JSON value.
 func jsonDefault(d *definition) any {
 	switch shapeOf(d.typ) {
 	case wholeNumber:

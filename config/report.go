@@ -18,12 +18,12 @@ func (l *loader) at(n *yaml.Node, setting string, code Code, message, fix string
 	l.report(Error, n, 0, setting, code, message, fix)
 }
 
-// atLine reports an error of the file as a whole.
+// atLine reports an error in the file as a whole.
 func (l *loader) atLine(line, column int, code Code, message, fix string) {
 	l.problems = append(l.problems, Problem{Code: code, Severity: Error, File: l.file, Line: line, Column: column, Message: message, Fix: fix})
 }
 
-// fault reports an error of a setting's value, warn a warning; where the setting is absent, its nearest parent is shown.
+// fault reports an error in a setting's value, warn a warning. If the setting is absent, they show its nearest parent.
 func (l *loader) fault(setting string, code Code, message, fix string) {
 	l.report(Error, l.near(setting).value, 0, setting, code, message, fix)
 }
@@ -32,7 +32,7 @@ func (l *loader) warn(setting string, code Code, message, fix string) {
 	l.report(Warning, l.near(setting).value, 0, setting, code, message, fix)
 }
 
-// faultName reports an error of a setting's own name, where users choose it; warnName a warning.
+// faultName reports an error in the name of a setting that users choose; warnName reports a warning.
 func (l *loader) faultName(setting string, code Code, message, fix string) {
 	l.report(Error, l.near(setting).key, 0, setting, code, message, fix)
 }
@@ -41,7 +41,7 @@ func (l *loader) warnName(setting string, code Code, message, fix string) {
 	l.report(Warning, l.near(setting).key, 0, setting, code, message, fix)
 }
 
-// near is the place of a setting or of its nearest parent that is in the file.
+// near returns the place of a setting, or of its nearest parent in the file.
 func (l *loader) near(setting string) place {
 	for {
 		if p, ok := l.places[setting]; ok || setting == "" {
@@ -57,15 +57,15 @@ func (l *loader) has(setting string) bool {
 	return ok
 }
 
-// Place is where a setting stands.
+// Place is the place of a setting.
 type Place struct {
 	Setting      string
 	File         string
-	Line, Column int    // from 1; 0 when it lies in no line
-	Env          string // the environment variable that its value came from, instead
+	Line, Column int    // from 1; 0 if it has no line
+	Env          string // the environment variable that holds its value, instead
 }
 
-// placeOf is where the value of a setting, or of its nearest parent that is in the file, stands.
+// placeOf returns the place of a setting's value, or of its nearest parent in the file.
 func (l *loader) placeOf(setting string) Place {
 	n := l.near(setting).value
 	if v, ok := l.variable[n]; ok {
@@ -78,17 +78,17 @@ func (l *loader) placeOf(setting string) Place {
 	return p
 }
 
-// itsValue stands where a value must not be printed.
+// itsValue replaces a value that must not be printed.
 const itsValue = "its value"
 
-// fromEnvironment reports whether a setting's value, or part of it, comes from the environment.
+// fromEnvironment reports whether a setting's value, or a part of it, comes from the environment.
 func (l *loader) fromEnvironment(setting string) bool {
 	n := l.places[setting].value
 	return l.variable[n] != "" || l.written[n] != ""
 }
 
-// show is a setting's value for people: as written, so that what ${…} stands for is never printed; nor is a secret, nor what a
-// BRINE_ variable holds, since it may be a secret that was put into the wrong one.
+// show returns a setting's value for people. It is the value as written, so that the value of a ${…} is never printed. Secrets and the
+// values of BRINE_ variables are not printed either, because a variable may hold a misplaced secret.
 func (l *loader) show(n *yaml.Node, d *definition) string {
 	if l.variable[n] != "" || d.secret {
 		return itsValue
@@ -99,7 +99,7 @@ func (l *loader) show(n *yaml.Node, d *definition) string {
 	return quote(n.Value)
 }
 
-// shown is what show says of the settings whose values come from elsewhere than the file.
+// shown returns the text to show for each setting whose value does not come from the file.
 func (l *loader) shown() map[string]string {
 	out := map[string]string{}
 	for setting, f := range l.fresh {
@@ -113,17 +113,18 @@ func (l *loader) shown() map[string]string {
 	return out
 }
 
-// withhold keeps a value out of every message: standIn is printed in its place.
+// withhold keeps a value out of all messages, which print standIn instead.
 func (l *loader) withhold(value, standIn string) {
 	if value != "" {
 		l.withheld[value] = standIn
 	}
 }
 
-// shortestSecret is the fewest bytes of a withheld value that is looked for outside quotes: a shorter one may be any word of a message.
+// shortestSecret is the least length in bytes at which withheld values are also replaced outside quotes. A shorter one may be any word of a
+// message.
 const shortestSecret = 6
 
-// withholdAll replaces what is withheld in the messages, the longest values first, since they may hold others.
+// withholdAll replaces withheld values in the messages, the longest first, because they may contain others.
 func (l *loader) withholdAll() {
 	values := slices.SortedFunc(maps.Keys(l.withheld), func(a, b string) int {
 		return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b))
@@ -153,8 +154,8 @@ func (l *loader) report(severity Severity, n *yaml.Node, offset int, setting str
 	l.problems = append(l.problems, p)
 }
 
-// shift is how many columns right of its node a byte of its value stands: 0 when that is not known, as in values of
-// several lines or with escapes.
+// shift returns how many columns to the right of its node a byte of its value is. It returns 0 if that is unknown, as in values with
+// several lines or escapes.
 func (l *loader) shift(n *yaml.Node, offset int) int {
 	if offset <= 0 || offset > len(n.Value) || n.Line < 1 || n.Line > len(l.lines) {
 		return 0
@@ -171,8 +172,8 @@ func (l *loader) shift(n *yaml.Node, offset int) int {
 	return quote + utf8.RuneCountInString(n.Value[:offset])
 }
 
-// Written returns the configuration as it was written, with the environment laid over it: without secrets and comments, ${…} as it stands,
-// and a BRINE_ variable's name instead of its value. What it lacks has its default.
+// Written returns the configuration as written, with the environment applied. It has no secrets or comments, keeps ${…} as it is, and has a
+// BRINE_ variable's name instead of its value. Settings that it lacks have their defaults.
 func (c *Config) Written() (string, error) {
 	if c.written == nil {
 		return "", nil
@@ -183,7 +184,7 @@ func (c *Config) Written() (string, error) {
 
 var onlyVariables = regexp.MustCompile(`^(\$\{[^}]*\})+$`)
 
-// secretText is what may be shown of a secret in which ${ is written: nothing, unless all of it stands elsewhere.
+// secretText returns what may be shown of a secret written with ${: nothing, unless all of it comes from elsewhere.
 func secretText(written string) string {
 	if onlyVariables.MatchString(written) {
 		return written
@@ -191,7 +192,7 @@ func secretText(written string) string {
 	return mask.Text
 }
 
-// withoutSecrets copies the tree below a setting. No secret stands below a name of the user's own, which a test holds.
+// withoutSecrets copies the tree below a setting. There are no secrets below names that users choose; a test checks that.
 func (l *loader) withoutSecrets(n *yaml.Node, setting string) *yaml.Node {
 	hidden := func(value string) *yaml.Node { return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: value} }
 	written, replaced := l.written[n]

@@ -12,7 +12,7 @@ import (
 	"brine/sink"
 )
 
-// writers are the entries of rows, of all pipelines, that write the table.
+// writers returns the entries of rows, of all pipelines, that write the table.
 func writers(c *Config, table string) []*Rows {
 	var out []*Rows
 	for _, p := range c.Pipelines {
@@ -21,7 +21,7 @@ func writers(c *Config, table string) []*Rows {
 	return out
 }
 
-// entriesOf are the pipeline's entries that write a table.
+// entriesOf returns the pipeline's entries that write a table.
 func (p *Pipeline) entriesOf(table string) []*Rows {
 	var out []*Rows
 	for i := range p.Rows {
@@ -32,7 +32,7 @@ func (p *Pipeline) entriesOf(table string) []*Rows {
 	return out
 }
 
-// rowsOf is the first entry that writes a table; nil if there is none.
+// rowsOf returns the first entry that writes a table, or nil if there is none.
 func (p *Pipeline) rowsOf(table string) *Rows {
 	if all := p.entriesOf(table); len(all) > 0 {
 		return all[0]
@@ -43,19 +43,19 @@ func (p *Pipeline) rowsOf(table string) *Rows {
 // Writes reports whether an entry of the pipeline's rows writes a table.
 func (p *Pipeline) Writes(table string) bool { return p.rowsOf(table) != nil }
 
-// MasksWriter reports whether the header that names who writes is not to be shown: a masked field is read from it.
+// MasksWriter reports whether the header that names the writer must not be shown because a masked field is read from it.
 func (p *Pipeline) MasksWriter() bool {
 	return p.WriterHeader != "" && slices.ContainsFunc(p.Schema().Fields, func(f event.Field) bool {
 		return f.Where() == "$header."+p.WriterHeader && p.config.Mask().MasksField(p.Name, f.Name)
 	})
 }
 
-// Uses reports whether the pipeline depends on a table: it writes it, or documents beside its rows, or looks keys up in it.
+// Uses reports whether the pipeline depends on a table: it writes the table, or documents for its rows, or looks up keys in it.
 func (p *Pipeline) Uses(table string) bool {
 	return p.KeyFrom.Table == table || p.Writes(table) || slices.ContainsFunc(p.Documents, func(d Documents) bool { return d.Table == table })
 }
 
-// firstTable is the table of the first entry; empty if there is none.
+// firstTable returns the table of the first entry, or "" if there is none.
 func (p *Pipeline) firstTable() string {
 	if len(p.Rows) == 0 {
 		return ""
@@ -63,7 +63,7 @@ func (p *Pipeline) firstTable() string {
 	return p.Rows[0].Table
 }
 
-// name is what a problem of the pipeline p calls the entry.
+// name returns what a problem of the pipeline p calls the entry.
 func (r *Rows) name(p *Pipeline) string {
 	if r.pipeline == p {
 		return r.setting
@@ -71,7 +71,7 @@ func (r *Rows) name(p *Pipeline) string {
 	return "pipeline " + r.pipeline.Name
 }
 
-// eventField is the field of the event that fills a field of the key; none does for a word.
+// eventField returns the field of the event that fills a field of the key, or "" for a word.
 func (r *Rows) eventField(name string) string {
 	if i := slices.IndexFunc(r.As, func(f KeyField) bool { return f.Name == name }); i >= 0 {
 		return r.As[i].Field
@@ -86,7 +86,7 @@ func (r *Rows) isWord(name string) bool {
 	return slices.ContainsFunc(r.Each, func(e Each) bool { return e.Name == name })
 }
 
-// keyType is the type that a field has in the key.
+// keyType returns the type of a field in the key.
 func (r *Rows) keyType(name string) rowkey.Type {
 	if r.isWord(name) {
 		return rowkey.Text
@@ -94,7 +94,7 @@ func (r *Rows) keyType(name string) rowkey.Type {
 	return keyType(r.pipeline, r.eventField(name))
 }
 
-// keyFields are the fields that a key can be made of.
+// keyFields returns the fields that a key can use.
 func (r *Rows) keyFields() []rowkey.Field {
 	names := make([]string, 0, len(r.pipeline.Fields))
 	for _, f := range r.pipeline.Fields {
@@ -115,7 +115,7 @@ func (r *Rows) keyFields() []rowkey.Field {
 	return out
 }
 
-// deleted is the field that says that an event of the entry is a delete; empty if none does.
+// deleted returns the field that marks an event of the entry as a delete, or "" if there is none.
 func (r *Rows) deleted() string { return cmp.Or(r.Deleted, r.pipeline.Images.Deleted) }
 
 func (d *Documents) deleted(p *Pipeline) string { return cmp.Or(d.Deleted, p.Images.Deleted) }
@@ -139,16 +139,16 @@ func familyOf(column string) string {
 	return family
 }
 
-// members reports whether the column stands for one of each member of its field, and what their names begin with.
+// members reports whether the column stands for one column per member of its field, and returns their prefix.
 func (c *Column) members() (prefix string, ok bool) {
 	_, qualifier, _ := strings.Cut(c.Name, ":")
 	return strings.CutSuffix(qualifier, "*")
 }
 
-// wholeRecord is the field that means the record itself.
+// wholeRecord is the field that stands for the record itself.
 const wholeRecord = "*"
 
-// packed finds a column that holds many fields; nil if there is none.
+// packed returns a packed column by name, or nil if there is none.
 func (r *Rows) packed(column string) *PackedColumn {
 	if i := slices.IndexFunc(r.Pack, func(c PackedColumn) bool { return c.Name == column }); i >= 0 {
 		return &r.Pack[i]
@@ -156,7 +156,7 @@ func (r *Rows) packed(column string) *PackedColumn {
 	return nil
 }
 
-// packedFields are the fields of a packed column: those that it names, else all of the pipeline.
+// packedFields returns the fields of a packed column: those that it names, else all fields of the pipeline.
 func (p *Pipeline) packedFields(column *PackedColumn) []PackedField {
 	if len(column.Fields) > 0 {
 		return column.Fields
@@ -168,7 +168,7 @@ func (p *Pipeline) packedFields(column *PackedColumn) []PackedField {
 	return out
 }
 
-// pack describes a packed column as the sink and queries need it. A field that is not declared has no type, and is reported by itself.
+// pack describes a packed column for the sink and queries. An undeclared field has no type, and is reported separately.
 func (p *Pipeline) pack(column *PackedColumn) *event.Pack {
 	out := &event.Pack{Packing: event.Packing(column.Format)}
 	for _, f := range p.packedFields(column) {
@@ -181,7 +181,7 @@ func (p *Pipeline) pack(column *PackedColumn) *event.Pack {
 	return out
 }
 
-// sink describes the entry as the sink needs it.
+// sink describes the entry for the sink.
 func (r *Rows) sink() sink.Rows {
 	p := r.pipeline
 	out := sink.Rows{Table: p.config.Table(r.Table).sink(), Nulls: sink.NullPolicy(r.Nulls), Empty: r.Empty}
@@ -219,7 +219,7 @@ func (r *Rows) sink() sink.Rows {
 	return out
 }
 
-// ttlFor is the ttl that is a duration, which a field's name cannot be taken for; 0 if it cannot be read.
+// ttlFor returns the ttl if it is a duration rather than a field name. It returns 0 if the duration is invalid.
 func (r *Rows) ttlFor() (time.Duration, bool) {
 	if r.TTL == "" || fieldNames.MatchString(r.TTL) {
 		return 0, false
@@ -228,7 +228,7 @@ func (r *Rows) ttlFor() (time.Duration, bool) {
 	return d, true
 }
 
-// texts are the fields that words are taken from, as a user wrote them.
+// texts returns the fields that words come from, as the user wrote them.
 func (e *Each) texts() []string { return append(e.Words[:len(e.Words):len(e.Words)], e.CJK...) }
 
 func (e *Each) tokens() event.Tokens {
@@ -242,7 +242,7 @@ func (e *Each) tokens() event.Tokens {
 	return out
 }
 
-// textField reads field or field.path.
+// textField parses field or field.path.
 func textField(text string) event.TextField {
 	name, path, inside := strings.Cut(text, ".")
 	f := event.TextField{Field: name}

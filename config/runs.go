@@ -23,30 +23,30 @@ import (
 	"brine/registry"
 )
 
-// Options say how to reach the brokers.
+// Options returns how to reach the brokers.
 func (k *Kafka) Options() ingest.Kafka {
 	return ingest.Kafka{Brokers: k.Brokers, ClientID: k.ClientID, TLS: k.tls, SASL: k.sasl, Failed: k.failed}
 }
 
-// Control is the topic of what people ask of pipelines that run.
+// Control returns the topic for requests to running pipelines.
 func (k *Kafka) Control() string { return cmp.Or(k.ControlTopic, k.Group+".control") }
 
-// Watch has failed called for connections to the brokers; see ingest.Kafka.
+// Watch sets the function to call for failed connections to brokers; see ingest.Kafka.
 func (k *Kafka) Watch(failed func(address string, failures int, err error)) { k.failed = failed }
 
-// Half is one of a pipeline's two loops: what writes its rows, or its documents.
+// Half is one of a pipeline's two loops: the one that writes its rows, or its documents.
 type Half struct {
 	Pipeline *Pipeline
 	Kind     string // rows or documents
 }
 
-// Name is the half's name: orders.rows.
+// Name returns the half's name, such as orders.rows.
 func (h Half) Name() string { return h.Pipeline.Name + "." + h.Kind }
 
-// Group is the half's consumer group.
+// Group returns the half's consumer group.
 func (h Half) Group() string { return h.Pipeline.config.Kafka.Group + "." + h.Name() }
 
-// Halves are those that the pipeline has, rows before documents.
+// Halves returns the pipeline's halves, rows before documents.
 func (p *Pipeline) Halves() (halves []Half) {
 	if len(p.Rows) > 0 {
 		halves = append(halves, Half{p, "rows"})
@@ -57,7 +57,8 @@ func (p *Pipeline) Halves() (halves []Half) {
 	return halves
 }
 
-// WhereIs returns where an expression of the pipeline stands, by its setting, such as pipelines.scans.when; zero: it has none such.
+// WhereIs returns the place of an expression of the pipeline by its setting, such as pipelines.scans.when, or the zero Place if there is no
+// such expression.
 func (p *Pipeline) WhereIs(setting string) (at Place) {
 	if i := slices.IndexFunc(p.where, func(at Place) bool { return at.Setting == setting }); i >= 0 {
 		at = p.where[i]
@@ -65,7 +66,7 @@ func (p *Pipeline) WhereIs(setting string) (at Place) {
 	return at
 }
 
-// Halves are those of all pipelines.
+// Halves returns the halves of all pipelines.
 func (c *Config) Halves() (halves []Half) {
 	for _, p := range c.Pipelines {
 		halves = append(halves, p.Halves()...)
@@ -73,13 +74,13 @@ func (c *Config) Halves() (halves []Half) {
 	return halves
 }
 
-// RowsGroup is the consumer group of the loop that writes the pipeline's rows.
+// RowsGroup returns the consumer group of the loop that writes the pipeline's rows.
 func (p *Pipeline) RowsGroup() string { return Half{p, "rows"}.Group() }
 
-// DocumentsGroup is the consumer group of the loop that writes the pipeline's documents.
+// DocumentsGroup returns the consumer group of the loop that writes the pipeline's documents.
 func (p *Pipeline) DocumentsGroup() string { return Half{p, "documents"}.Group() }
 
-// PipelineOf takes the name of a consumer group apart, as Half.Group puts it together.
+// PipelineOf parses the name of a consumer group as returned by Half.Group.
 func (k *Kafka) PipelineOf(group string) (name, half string, ok bool) {
 	rest, ok := strings.CutPrefix(group, k.Group+".")
 	at := strings.LastIndexByte(rest, '.')
@@ -89,8 +90,8 @@ func (k *Kafka) PipelineOf(group string) (name, half string, ok bool) {
 	return rest[:at], rest[at+1:], true
 }
 
-// Ingest returns the options of one of the pipeline's loops: RowsGroup, DocumentsGroup or a replay's own group says which. Each
-// call makes a budget of the loop's share of memory. Writer, Hooks and Logger are the caller's to add.
+// Ingest returns the options of one of the pipeline's loops, which group selects: RowsGroup, DocumentsGroup or a replay's own group. Each
+// call creates a budget with the loop's share of memory. The caller adds Writer, Hooks and Logger.
 func (c *Config) Ingest(p *Pipeline, group string) ingest.Options {
 	k := &c.Kafka
 	return ingest.Options{
@@ -105,7 +106,7 @@ func (c *Config) Ingest(p *Pipeline, group string) ingest.Options {
 	}
 }
 
-// conditions are those of the rows or documents that a group writes.
+// conditions returns the conditions of the rows or documents that a group writes.
 func (p *Pipeline) conditions(group string) []event.Condition {
 	if len(p.asked) == 0 {
 		return nil
@@ -120,7 +121,7 @@ func (p *Pipeline) conditions(group string) []event.Condition {
 
 var outOfRange = map[string]ingest.Policy{"stop": ingest.StopAndSay, "earliest": ingest.FromEarliest, "latest": ingest.FromLatest}
 
-// position is where a start is, which is checked to be one of these or a time.
+// position returns the position for start, which is one of these names or a valid time.
 func position(start string) ingest.Position {
 	switch start {
 	case "earliest":
@@ -134,7 +135,7 @@ func position(start string) ingest.Position {
 
 func startTime(s string) (time.Time, error) { return time.Parse(time.RFC3339, s) }
 
-// Indexer returns the options of the pipeline's documents half; its hooks are the caller's to add.
+// Indexer returns the options of the pipeline's documents half. The caller adds the hooks.
 func (p *Pipeline) Indexer() indexer.Options {
 	s := &p.config.Search
 	out := indexer.Options{
@@ -165,12 +166,12 @@ func (p *Pipeline) Indexer() indexer.Options {
 	return out
 }
 
-// Terms are what the pipeline expects of a publisher.
+// Terms returns what the pipeline expects of a publisher.
 func (p *Pipeline) Terms() (*contract.Terms, error) {
 	out := &contract.Terms{Pipeline: p.Name, Topic: p.TopicText(), Topics: p.Named(), Format: p.Format, Schema: p.Schema(), Needs: p.needs(),
 		Columns: p.CSV.Columns, Between: p.CSV.Separator}
 	if e := out.Schema.Envelope; e != nil && e.Form == event.CanalProtobuf {
-		out.Format = contract.Protobuf // of messages that no setting describes
+		out.Format = contract.Protobuf // its messages are described by no setting
 	}
 	switch framed := p.Format == formatAvro || p.Format == formatProtobuf; {
 	case framed && p.SchemaFile == "":
@@ -194,7 +195,7 @@ func (p *Pipeline) Terms() (*contract.Terms, error) {
 	return out, err
 }
 
-// needs are the fields without which every event of the pipeline is rejected.
+// needs returns the fields without which every event of the pipeline is rejected.
 func (p *Pipeline) needs() (out []contract.Need) {
 	at, n := p.versionFields()
 	of := []string{at, n}
@@ -241,8 +242,8 @@ func (p *Pipeline) needs() (out []contract.Need) {
 	return out
 }
 
-// Brokers is a configuration of section kafka alone, all of it from the environment, for commands that need only brokers. It has
-// no pipelines but those that Found adds.
+// Brokers returns a configuration of only the section kafka, taken from the environment, for commands that need nothing else. Its only
+// pipelines are those that Found adds.
 func Brokers(env func(string) (string, bool)) (*Config, Problems) {
 	l := newLoader("", env)
 	root := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
@@ -254,8 +255,8 @@ func Brokers(env func(string) (string, bool)) (*Config, Problems) {
 	return l.done(cfg)
 }
 
-// RegistryAt returns how the schema registry at a URL is asked. What no argument says is in the environment, as for a registry of a file:
-// BRINE_REGISTRY_PASSWORD, or BRINE_REGISTRY_TOKEN.
+// RegistryAt returns the options for the schema registry at a URL. What the arguments lack comes from the environment, as for a registry in
+// a file: BRINE_REGISTRY_PASSWORD or BRINE_REGISTRY_TOKEN.
 func RegistryAt(url, user string, env func(string) (string, bool)) (*registry.Options, Problems) {
 	l := newLoader("", func(name string) (string, bool) {
 		switch {
@@ -280,7 +281,7 @@ func RegistryAt(url, user string, env func(string) (string, bool)) (*registry.Op
 	return &o, problems
 }
 
-// Found adds a half, rows or documents, of a pipeline that is known by what brokers keep of it; or, of a topic alone, neither.
+// Found adds a half (rows or documents) of a pipeline that is known from what brokers store of it. For a topic alone it adds neither half.
 func (c *Config) Found(name, topic, half string) *Pipeline {
 	i := slices.IndexFunc(c.Pipelines, func(p *Pipeline) bool { return p.Name == name && p.Topic == topic })
 	if i < 0 {
@@ -296,7 +297,7 @@ func (c *Config) Found(name, topic, half string) *Pipeline {
 	return p
 }
 
-// Forecast returns a target for each table of each pipeline, or of those that are named only.
+// Forecast returns a target for each table of each pipeline, or of the named pipelines only.
 func (c *Config) Forecast(pipelines ...string) ([]forecast.Target, error) {
 	var out []forecast.Target
 	for _, p := range c.Pipelines {

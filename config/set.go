@@ -16,7 +16,7 @@ import (
 // Bytes is a size in bytes, written as 64MiB.
 type Bytes int64
 
-// sizeUnits are tried in this order, so that a longer unit is met before its own ending.
+// sizeUnits are in the order to try them, so that a longer unit comes before its own ending.
 var sizeUnits = []struct {
 	name  string
 	bytes int64
@@ -25,7 +25,7 @@ var sizeUnits = []struct {
 	{"kB", 1e3}, {"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12}, {"B", 1},
 }
 
-// parseBytes reads 64MiB, 1.5GiB, 4096B or a plain number of bytes.
+// parseBytes parses 64MiB, 1.5GiB, 4096B or a plain number of bytes.
 func parseBytes(s string) (Bytes, error) {
 	number, unit := s, int64(1)
 	for _, u := range sizeUnits {
@@ -50,7 +50,7 @@ func parseBytes(s string) (Bytes, error) {
 	return Bytes(f), nil
 }
 
-// UnmarshalText reads a size as settings write it, so that flags can be written so too.
+// UnmarshalText parses a size as in the configuration, for flags.
 func (b *Bytes) UnmarshalText(text []byte) error {
 	n, err := parseBytes(string(text))
 	*b = n
@@ -60,7 +60,7 @@ func (b *Bytes) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// String is the size in the largest unit that divides it.
+// String returns the size in the largest unit that divides it.
 func (b Bytes) String() string {
 	for i := 3; i >= 0; i-- {
 		if u := sizeUnits[i]; b != 0 && int64(b)%u.bytes == 0 {
@@ -70,10 +70,10 @@ func (b Bytes) String() string {
 	return strconv.FormatInt(int64(b), 10) + "B"
 }
 
-// Duration is a time.Duration that reads as settings write it, for flags.
+// Duration is a time.Duration that flags parse as in the configuration.
 type Duration time.Duration
 
-// UnmarshalText reads 92d, 1d12h, 10s, 5ms.
+// UnmarshalText parses durations such as 92d, 1d12h, 10s, 5ms.
 func (d *Duration) UnmarshalText(text []byte) error {
 	n, err := when.Duration(string(text))
 	*d = Duration(n)
@@ -85,7 +85,7 @@ func (d *Duration) UnmarshalText(text []byte) error {
 
 const day = 24 * time.Hour
 
-// DurationText writes a duration as a user would: 92d, 1h30m, 100ms.
+// DurationText formats a duration as a user would write it: 92d, 1h30m, 100ms.
 func DurationText(d time.Duration) string {
 	if d >= day && d%day == 0 {
 		return strconv.FormatInt(int64(d/day), 10) + "d"
@@ -100,7 +100,7 @@ func DurationText(d time.Duration) string {
 	return s
 }
 
-// set reads a scalar into the field v. The message of its flaw goes on from the value: "is not a size".
+// set parses a scalar into the field v. The message of its flaw continues a sentence about the value: "is not a size".
 func set(v reflect.Value, s shape, d *definition, value string) *flaw {
 	switch s {
 	case text:
@@ -130,7 +130,7 @@ func set(v reflect.Value, s shape, d *definition, value string) *flaw {
 	return nil
 }
 
-// number reads a whole number, a duration in nanoseconds or a size in bytes.
+// number parses a whole number, a duration in nanoseconds or a size in bytes.
 func number(s shape, value string) (int64, error) {
 	switch s {
 	case duration:
@@ -173,7 +173,7 @@ func setPath(v reflect.Value, d *definition, value string) *flaw {
 	return nil
 }
 
-// exampleOf is what a fix shows.
+// exampleOf returns the example for a fix.
 func exampleOf(d *definition) string {
 	switch {
 	case d.example != "":
@@ -191,7 +191,7 @@ func exampleOf(d *definition) string {
 	return "…"
 }
 
-// quote shows a value that may be long.
+// quote quotes a value and shortens a long one.
 func quote(s string) string {
 	const most = 60
 	if r := []rune(s); len(r) > most {

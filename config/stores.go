@@ -10,8 +10,8 @@ import (
 	"brine/registry"
 )
 
-// HBase returns the client's options. Connect is as the user wrote it: where Embedded says so, the caller starts that server
-// and puts its address there.
+// HBase returns the client's options. Connect is as the user wrote it: if Embedded returns true, the caller starts that server and sets
+// Connect to its address.
 func (c *Config) HBase() hbase.Options {
 	h := &c.Cluster
 	loops, _ := c.loops()
@@ -24,11 +24,11 @@ func (c *Config) HBase() hbase.Options {
 		TCPKeepAlive: h.TCPKeepAlive, TCPDelay: !h.TCPNoDelay,
 		MaxRequestRows: h.MaxRequestRows, MaxRequestBytes: int(h.MaxRequestBytes), MaxServerCalls: h.MaxServerCalls,
 		MaxCellBytes: int(h.MaxCellBytes), MaxBufferedBytes: int(c.share()) * max(loops, 1), Compression: h.Compression,
-		MaxAnswerBytes: max(int(c.Memory)/4, leastAnswer+int(h.MaxCellBytes)), // two may be there, while one is let go
+		MaxAnswerBytes: max(int(c.Memory)/4, leastAnswer+int(h.MaxCellBytes)), // two may exist while one is being released
 	}
 }
 
-// tls returns how connections are encrypted; nil for plain text.
+// tls returns the encryption of connections, or nil for plain text.
 func (h *HBase) tls() *hbase.TLS {
 	t := &h.TLS
 	if !t.Enabled {
@@ -38,7 +38,7 @@ func (h *HBase) tls() *hbase.TLS {
 		ZooKeeper: t.ZooKeeper}
 }
 
-// kerberos returns who we are by Kerberos; nil for SIMPLE authentication.
+// kerberos returns the Kerberos options, or nil for SIMPLE authentication.
 func (h *HBase) kerberos() *hbase.Kerberos {
 	k := &h.Kerberos
 	if k.Keytab+k.TicketCache == "" {
@@ -50,28 +50,29 @@ func (h *HBase) kerberos() *hbase.Kerberos {
 
 var tlsVersions = map[string]uint16{"TLSv1.2": tls.VersionTLS12, "TLSv1.3": tls.VersionTLS13}
 
-// leastAnswer is how long an answer of a store may be however little memory there is: of HBase beside a cell, of a search engine twice.
+// leastAnswer is how large a store's response may be however little memory there is: for HBase in addition to a cell, for a search engine
+// twice.
 const leastAnswer = 8 << 20
 
-// Mutator returns the options of the handle that the pipeline's rows are written with. Absent retries and pause are the client's.
+// Mutator returns the options of the handle that writes the pipeline's rows. Absent retries and pause are those of the client.
 func (p *Pipeline) Mutator() hbase.MutatorOptions {
 	w := &p.Write
-	durability, _ := hbase.ParseDurability(w.Durability) // one of the known ones: checked
+	durability, _ := hbase.ParseDurability(w.Durability) // already checked
 	return hbase.MutatorOptions{
 		Autoflush:   w.Autoflush,
-		WriteBuffer: min(int(w.WriteBuffer), p.config.HBase().MaxBufferedBytes), // a quarter of memory may be rounded down there
+		WriteBuffer: min(int(w.WriteBuffer), p.config.HBase().MaxBufferedBytes), // the client may round a quarter of memory down
 		Linger:      w.Linger, Retries: w.Retries, Pause: w.Pause, Durability: durability,
 	}
 }
 
-// share is what one loop may hold: half of memory is for records and half for what they become, and all loops have the
-// same of both, so that none that waits takes another's room.
+// share returns the bytes that one loop may hold of records, and again of what they become: half of memory is for each. All loops have
+// equal shares, so that a waiting loop does not take another's room.
 func (c *Config) share() int64 {
 	rows, documents := c.loops()
 	return int64(c.Memory) / 2 / int64(max(rows+documents, 1))
 }
 
-// loops counts the loops that write rows and those that write documents.
+// loops returns the number of loops that write rows and of those that write documents.
 func (c *Config) loops() (rows, documents int) {
 	for _, p := range c.Pipelines {
 		rows += min(len(p.Rows), 1)
@@ -80,17 +81,17 @@ func (c *Config) loops() (rows, documents int) {
 	return rows, documents
 }
 
-// Embedded returns the folder of an HBase inside this process, if that is what connect asks for.
+// Embedded returns the folder of an HBase inside this process, if connect asks for one.
 func (h *HBase) Embedded() (dir string, ok bool) { return strings.CutPrefix(h.Connect, "embedded:") }
 
-// Embedded returns the folder of a search engine inside this process, if that is what connect asks for.
+// Embedded returns the folder of a search engine inside this process, if connect asks for one.
 func (s *Search) Embedded() (dir string, ok bool) { return strings.CutPrefix(s.Connect, "embedded:") }
 
-// Elastic returns the options of a client for the search engine. Where Embedded says so, there is no such engine.
+// Elastic returns the options of a client for the search engine. There is no such engine if Embedded returns true.
 func (s *Search) Elastic() elastic.Options {
 	replicas := s.Replicas
 	if replicas == 0 {
-		replicas = elastic.NoReplicas // of the options, 0 stands for their default
+		replicas = elastic.NoReplicas // in the options, 0 means the default
 	}
 	out := elastic.Options{Username: s.User, Password: s.Password, APIKey: s.APIKey, Secrets: s.secrets, CACert: s.ca,
 		Analyzer: s.Analyzer, Shards: s.Shards, Replicas: replicas, Refresh: s.Refresh, Patience: s.patience, MaxAnswerBytes: s.answer}
@@ -100,10 +101,10 @@ func (s *Search) Elastic() elastic.Options {
 	return out
 }
 
-// Patience is what Within has set; 0: nothing has.
+// Patience returns the value set by Within, or 0 if it was not called.
 func (c *Config) Patience() time.Duration { return c.Cluster.patience }
 
-// Registry returns the options of a client of the schema registry; ok is false when the configuration names none.
+// Registry returns the options of a client for the schema registry. ok is false if the configuration names none.
 func (c *Config) Registry() (o registry.Options, ok bool) {
 	r := &c.Schemas
 	if r.URL == "" {
@@ -118,11 +119,11 @@ func (c *Config) Registry() (o registry.Options, ok bool) {
 	return o, true
 }
 
-// mostSchemas is how many bytes of schemas are in memory however much of it there is.
+// mostSchemas is the maximum number of bytes of schemas in memory, however large memory is.
 const mostSchemas = 64 << 20
 
-// Within bounds how long the clients of the configuration wait for one answer, with all of their tries; the settings that say less stay. It
-// is for commands with somebody before them: a loop waits for as long as it takes.
+// Within bounds how long the configuration's clients wait for one answer, including retries. Shorter settings stay. It is for commands
+// whose user waits; a loop waits as long as it takes.
 func (c *Config) Within(patience time.Duration) {
 	c.Cluster.patience, c.Search.patience = patience, patience
 	for _, d := range []*time.Duration{&c.Cluster.RPCTimeout, &c.Cluster.ScannerTimeout, &c.Cluster.DialTimeout, &c.Kafka.RequestTimeout,

@@ -12,17 +12,17 @@ import (
 	"brine/sink"
 )
 
-// Table finds a table by name; nil if there is none.
+// Table returns a table by name, or nil if there is none.
 func (c *Config) Table(name string) *Table {
 	return byName(c.Tables, func(t *Table) bool { return t.Name == name })
 }
 
-// Index finds an index by name; nil if there is none.
+// Index returns an index by name, or nil if there is none.
 func (c *Config) Index(name string) *Index {
 	return byName(c.Indexes, func(x *Index) bool { return x.Name == name })
 }
 
-// Pipeline finds a pipeline by name; nil if there is none.
+// Pipeline returns a pipeline by name, or nil if there is none.
 func (c *Config) Pipeline(name string) *Pipeline {
 	return byName(c.Pipelines, func(p *Pipeline) bool { return p.Name == name })
 }
@@ -32,7 +32,7 @@ func (c *Config) HasDocuments() bool {
 	return slices.ContainsFunc(c.Pipelines, func(p *Pipeline) bool { return len(p.Documents) > 0 })
 }
 
-// View finds a view by name; nil if there is none.
+// View returns a view by name, or nil if there is none.
 func (c *Config) View(name string) *View {
 	return byName(c.Views, func(v *View) bool { return v.Name == name })
 }
@@ -44,7 +44,7 @@ func byName[T any](all []*T, is func(*T) bool) *T {
 	return nil
 }
 
-// keyList is keys, or key as a list of one.
+// keyList returns keys, or key as a list of one.
 func (t *Table) keyList() []TableKey {
 	if len(t.Keys) == 0 && t.Key != "" {
 		return []TableKey{{Key: t.Key}}
@@ -52,7 +52,7 @@ func (t *Table) keyList() []TableKey {
 	return t.Keys
 }
 
-// keySetting is the setting that holds one of keyList.
+// keySetting returns the setting that holds the key with index i of keyList.
 func (t *Table) keySetting(i int) string {
 	setting := join("tables", t.Name)
 	if len(t.Keys) > 0 {
@@ -61,11 +61,11 @@ func (t *Table) keySetting(i int) string {
 	return setting + ".key"
 }
 
-// RowKeys are the table's keys; none when no pipeline writes the table, since their fields' types come from there.
+// RowKeys returns the table's keys. It returns none if no pipeline writes the table, because the pipelines define the types of the fields.
 func (t *Table) RowKeys() rowkey.Keys { return t.rowKeys }
 
-// SplitPoints returns the points that the table is split at when it is made; none for one region. They are those of the
-// newest key, and need a pipeline that writes the table, since the fields' types come from there.
+// SplitPoints returns the points at which to split a new table; none for one region. They are those of the newest key and need a pipeline
+// that writes the table, because it defines the types of the fields.
 func (t *Table) SplitPoints() ([][]byte, error) {
 	if len(t.Splits) > 0 {
 		return explicitSplits(t.Splits)
@@ -95,7 +95,7 @@ func explicitSplits(texts []string) ([][]byte, error) {
 	return points, nil
 }
 
-// family finds a family of the table; nil if there is none.
+// family returns a family of the table, or nil if there is none.
 func (t *Table) family(name string) *Family {
 	if i := slices.IndexFunc(t.Families, func(f Family) bool { return f.Name == name }); i >= 0 {
 		return &t.Families[i]
@@ -103,7 +103,7 @@ func (t *Table) family(name string) *Family {
 	return nil
 }
 
-// keep is how long the table's rows are kept: as long as the family that is kept longest; 0 means forever.
+// keep returns how long the table's rows are kept, which is the longest ttl of its families; 0 means forever.
 func (t *Table) keep() time.Duration {
 	var longest time.Duration
 	for _, f := range t.Families {
@@ -115,7 +115,7 @@ func (t *Table) keep() time.Duration {
 	return longest
 }
 
-// HBase describes the table as HBase knows it.
+// HBase describes the table for HBase.
 func (t *Table) HBase() hbase.Table {
 	out := hbase.Table{Name: t.Name, Values: map[string]string{}}
 	for i := range t.Families {
@@ -133,10 +133,10 @@ func (t *Table) HBase() hbase.Table {
 	return out
 }
 
-// Forever is how HBase writes that there is no TTL: the largest 32-bit integer of seconds.
+// Forever is how HBase writes that there is no TTL: the largest 32-bit integer, in seconds.
 const Forever = "2147483647"
 
-// purgeDeletes is HBase's own name of purge_deletes_after, in milliseconds.
+// purgeDeletes is HBase's own name for purge_deletes_after, in milliseconds.
 const purgeDeletes = "hbase.hstore.time.to.purge.deletes"
 
 func (f *Family) hbase() hbase.Family {
@@ -167,7 +167,7 @@ func (f *Family) hbase() hbase.Family {
 
 var replicationScopes = map[string]string{"local": "0", "global": "1"}
 
-// sink describes the table as the sink needs it.
+// sink describes the table for the sink.
 func (t *Table) sink() sink.Table {
 	ttl := map[string]time.Duration{}
 	for _, f := range t.Families {
@@ -178,7 +178,7 @@ func (t *Table) sink() sink.Table {
 	return sink.Table{Name: t.Name, Row: sink.RowKind(t.Row), Keys: t.rowKeys, TTL: ttl}
 }
 
-// field finds a field of the index; nil if there is none.
+// field returns a field of the index, or nil if there is none.
 func (x *Index) field(name string) *IndexField {
 	if i := slices.IndexFunc(x.Fields, func(f IndexField) bool { return f.Name == name }); i >= 0 {
 		return &x.Fields[i]
@@ -186,7 +186,7 @@ func (x *Index) field(name string) *IndexField {
 	return nil
 }
 
-// Rename gives tables other names, and has the pipelines write them under those.
+// Rename renames tables, also in the pipelines that write them.
 func (c *Config) Rename(into map[string]string) {
 	for _, p := range c.Pipelines {
 		for i := range p.Rows {
