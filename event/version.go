@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-const maxAhead = 24 * 60 * 60 * 1000 // ms that a version may lie ahead of its record's timestamp
+const maxAhead = 24 * 60 * 60 * 1000 // ms by which a version may be ahead of its record's timestamp
 
 // version finds the event's version and checks it against the record, never against the clock: a replay must get the same result.
 func (d *Decoder) version(rec *Record, values []Value) (int64, *Error) {

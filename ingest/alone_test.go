@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// TestALoopIsAloneUntilItGivesPartitionsAway: not while another member has any, from before that has them; and it is another term afterwards.
+// TestALoopIsAloneUntilItGivesPartitionsAway: not while another member has any, from before that has them; and it is another term
+// afterwards.
 func TestALoopIsAloneUntilItGivesPartitionsAway(t *testing.T) {
 	for _, protocol := range []GroupProtocol{Classic, Consumer} {
 		t.Run(string(protocol), func(t *testing.T) {

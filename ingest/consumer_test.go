@@ -297,8 +297,8 @@ func TestConsumerFollowsAPattern(t *testing.T) {
 	})
 }
 
-// Offsets of a group whose members speak the consumer protocol are not set, and its members are seen. (This Kafka does not name the topics that
-// they have; see TestRealGroupChangesItsProtocol.)
+// Offsets of a group whose members speak the consumer protocol are not set, and its members are seen. (This Kafka does not name the topics
+// that they have; see TestRealGroupChangesItsProtocol.)
 func TestOffsetsOfAConsumersGroupStay(t *testing.T) {
 	b := newBroker(t, 2)
 	b.protocol = Consumer

@@ -56,8 +56,8 @@ func (r *scriptedReader) Resolve(_ context.Context, rec *event.Record) error {
 	return r.f.resolve(rec)
 }
 
-// TestARecordThatHaltsIsNoDeadLetter: what the decoder halts at is neither buried nor passed, all before it is settled, and the partition goes on
-// once it is decoded.
+// TestARecordThatHaltsIsNoDeadLetter: what the decoder halts at is neither buried nor passed, all before it is settled, and the partition
+// goes on once it is decoded.
 func TestARecordThatHaltsIsNoDeadLetter(t *testing.T) {
 	inBubble(t, 2, func(t *testing.T, b *fakeKafka) {
 		b.produce(40, 0, 1)

@@ -73,7 +73,8 @@ func TestUnreachableBrokerIsReported(t *testing.T) {
 	}
 }
 
-// A broker that dies in the middle of a start cuts any of its requests off: the start makes them again, and says at last that no broker is there.
+// A broker that dies in the middle of a start cuts any of its requests off: the start makes them again, and says at last that no broker is
+// there.
 func TestStartIsMadeAgainWhenItFails(t *testing.T) {
 	for _, c := range []struct {
 		key kmsg.Key

@@ -66,7 +66,7 @@ type WroteInfo struct {
 	LeftOut   int // because their events write nothing, or their keys were not asked for
 	// Events counts the events that write nothing, by reason; nil if there are none. The loop reuses it after the hook returns.
 	Events map[event.LeftOut]int
-	// Filtered counts, by Condition.Of, events that one place does not write because its condition fails. The loop reuses it as well.
+	// Filtered counts, by Condition.Of, events that are left out of one place because its condition fails. The loop reuses it as well.
 	Filtered map[string]int
 }
 

@@ -227,7 +227,7 @@ func (l *Loop) Reads() (topics []string) {
 	return topics
 }
 
-// inside notes that the loop is a member of the group, with an assignment out of so many partitions.
+// inside notes that the loop is a member of the group, with an assignment out of that many partitions.
 func (l *Loop) inside(all assignments, of int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -9,8 +9,8 @@ import (
 	"brine/event"
 )
 
-// A store that is away for five minutes while as much comes in as it can take: what has piled up is then written as fast as the store can, the pause
-// before the first attempt included.
+// A store that is away for five minutes while as much comes in as it can take: what has piled up is then written as fast as the store can,
+// the pause before the first attempt included.
 func TestCatchesUpAtFullRateAfterAnOutage(t *testing.T) {
 	inBubble(t, 4, func(t *testing.T, b *fakeKafka) {
 		const batch, service, outage = 5, 5 * time.Millisecond, 5 * time.Minute // the store takes a batch after the other: 1,000 records a second

@@ -10,7 +10,7 @@ import (
 // A flight that waits for a failing region is parked: it gives up its place in the window and takes only room, which the budget bounds. Its
 // records that are not durable are copied, so that its chunk's memory returns to the budget.
 
-// parkedCost is roughly what a parked flight takes beside its records: a goroutine, and what the writer keeps for it.
+// parkedCost is roughly what a parked flight takes besides its records: a goroutine, and what the writer keeps for it.
 const parkedCost = 4 << 10
 
 // park frees the flight's place in the window, unless the budget is spent; then the workers wait.

@@ -17,7 +17,7 @@ type Plan struct {
 	Partitions []PartitionPlan `json:"partitions"` // ascending
 }
 
-// PartitionPlan is the plan of one partition: offsets From to To, without To. Those below Next are done.
+// PartitionPlan is the plan of one partition: offsets From up to, but not including, To. Those below Next are done.
 type PartitionPlan struct {
 	Partition int   `json:"partition"`
 	From      int64 `json:"from"`
@@ -34,7 +34,7 @@ type PartitionPlan struct {
 	Doubtful bool `json:"doubtful,omitempty"`
 }
 
-// Range is the offsets From to To, without To.
+// Range is the offsets From up to, but not including, To.
 type Range struct {
 	From int64 `json:"from"`
 	To   int64 `json:"to"`

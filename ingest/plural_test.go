@@ -95,8 +95,8 @@ func (s *rowStore) wantRows(t *testing.T, n int, but ...int64) {
 	}
 }
 
-// TestSeveralEventsOfARecord: of one record one event is written, one is retried and one rejected. The record is a dead letter once, and its
-// other events are written.
+// TestSeveralEventsOfARecord: of one record one event is written, one is retried and one rejected. The record is a dead letter once, and
+// its other events are written.
 func TestSeveralEventsOfARecord(t *testing.T) {
 	b := newBroker(t, 1)
 	for i := range 20 {

@@ -135,9 +135,10 @@ func (a *ages) take() map[int]time.Duration {
 	return worst
 }
 
-// TestRealPauses has a member join and be killed again and again beside one that stays, by either protocol, while records come. It prints how
-// old the records of partitions became that moved, and of those that did not; and beside them of all while nothing changes. The group's
-// sessions are of 6 s, so that much of what moves from the dead is their detection. BRINE_REBALANCES is how often; see make bench-rebalance.
+// TestRealPauses has a member join and be killed again and again beside one that stays, by either protocol, while records come. It prints
+// how old the records of partitions became that moved, and of those that did not; and beside them of all while nothing changes. The group's
+// sessions are of 6 s, so that much of what moves from the dead is their detection. BRINE_REBALANCES is how often; see make
+// bench-rebalance.
 func TestRealPauses(t *testing.T) {
 	rounds := 1
 	if n, err := strconv.Atoi(os.Getenv("BRINE_REBALANCES")); err == nil {

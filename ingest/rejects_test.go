@@ -205,7 +205,8 @@ func FuzzNoteOfACommit(f *testing.F) {
 	})
 }
 
-// TestRejectsThatLandLateAreNotInARow: flights land in any order. What took off before a record that is written is not counted, though it lands after it.
+// TestRejectsThatLandLateAreNotInARow: flights land in any order. What took off before a record that is written is not counted, though it
+// lands after it.
 func TestRejectsThatLandLateAreNotInARow(t *testing.T) {
 	r := newRejects(35)
 	late, good, next := r.takeOff(false), r.takeOff(true), r.takeOff(false)

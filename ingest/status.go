@@ -227,12 +227,12 @@ func (p *progress) fetched(end int64) {
 	}
 }
 
-// grown is fetched for a time without fetches: it never lowers the end.
+// grown is fetched for a paused loop, which fetches nothing: it does not lower the end.
 func (p *progress) grown(end int64) {
 	p.fetched(max(end, p.snapshot().End))
 }
 
-// knowsNext reports whether the timestamp of the record at or behind an offset was looked up.
+// knowsNext reports whether the timestamp of the record at or after an offset was looked up.
 func (p *progress) knowsNext(offset int64) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

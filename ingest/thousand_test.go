@@ -13,8 +13,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
-// A topic of 1,000 partitions is read by one process in 512 MiB, and all of them progress. When a fourth member comes, exactly the 250 that are
-// its share move; of the others none is taken away, and none becomes slower. All four members and the Kafka are in this process.
+// A topic of 1,000 partitions is read by one process in 512 MiB, and all of them progress. When a fourth member comes, exactly the 250 that
+// are its share move; of the others none is taken away, and none becomes slower. All four members and the Kafka are in this process.
 func TestThousandPartitions(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the race detector finds what there is with fewer partitions")

@@ -246,8 +246,8 @@ func NewTopicReader(o Options) *TopicReader {
 	return &TopicReader{broker.New(o.Kafka, o.RequestTimeout, o.Topic), o.Topic}
 }
 
-// Records reads offsets from to to, without to, of a partition. Like the loop, it leaves out records of aborted transactions. A record is
-// valid until the next.
+// Records reads the offsets of a partition from from up to, but not including, to. Like the loop, it leaves out records of aborted
+// transactions. A record is valid until the next.
 func (r *TopicReader) Records(ctx context.Context, partition int, from, to int64) iter.Seq2[*event.Record, error] {
 	return r.cluster.Records(ctx, r.topic, partition, from, to)
 }

@@ -13,7 +13,7 @@ type watermark struct {
 }
 
 type mark struct {
-	end     int64 // the offset after the flight, with the holes behind it
+	end     int64 // the offset after the flight and the holes that follow it
 	at      int64 // timestamp of its first record; 0: none
 	settled bool
 }

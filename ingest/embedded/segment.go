@@ -5,14 +5,14 @@ import (
 	"hash/crc32"
 )
 
-// A segment file is record batches one behind the other, as Kafka has them on the wire. What is read of a batch here:
+// A segment file is a sequence of record batches in Kafka's wire format. These fields are read here:
 //
-//	first offset, 8 bytes | bytes behind this field, 4 | leader epoch, 4 | magic, 1 | checksum of what follows, 4 |
+//	first offset, 8 bytes | bytes after this field, 4 | leader epoch, 4 | magic, 1 | checksum of what follows, 4 |
 //	attributes, 2 | last offset delta, 4 | …
 //
-// in big endian. Its index file has an entry of 15 bytes for each, which is written after the batch and before the acknowledgement:
+// in big endian. Its index file has an entry of 15 bytes per batch, written after the batch and before the acknowledgement:
 //
-//	version, 1 byte | low byte of the checksum of what follows, 1 | leader epoch, 4 | a time that is not used, 8 | 1 when in a transaction, 1
+//	version, 1 byte | low byte of the checksum of what follows, 1 | leader epoch, 4 | an unused time, 8 | 1 if in a transaction, 1
 //
 // in little endian.
 const (

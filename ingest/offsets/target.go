@@ -56,7 +56,7 @@ func (c *Client) since(ctx context.Context, g *Group, at time.Time) (map[int]int
 	return out, nil
 }
 
-// shifted returns the offsets so many after or before where the group is, within the log.
+// shifted returns the offsets a number after or before where the group is, within the log.
 func (g *Group) shifted(by string) (map[int]int64, error) {
 	n, err := strconv.ParseInt(by, 10, 64)
 	if err != nil {

@@ -51,7 +51,7 @@ type Holder interface {
 //
 //	join ──▶ heartbeat ◀──────────────────────────────┐
 //	           │ target: take what is new ─────────────┤
-//	           │         release what is gone ──▶ done: own less, say so at once
+//	           │         release what is gone ──▶ done: own less, report it at once
 //	           └ fenced or unknown: drop all, join at epoch 0
 type Consumer struct {
 	Membership

@@ -16,8 +16,8 @@ import (
 // logAim is roughly how much memory one fetch of a range should take.
 const logAim = 1 << 20
 
-// Records reads the records of one partition from offset from to to, without to, and without those of aborted transactions. It skips what
-// has left the log. It retries failed requests until nothing has arrived for the request timeout. A record is valid until the next.
+// Records reads the records of one partition at offsets from up to, but not including, to, without those of aborted transactions. It skips
+// what has left the log. It retries failed requests until nothing has arrived for the request timeout. A record is valid until the next.
 func (c *Cluster) Records(ctx context.Context, topic string, partition int, from, to int64) iter.Seq2[*event.Record, error] {
 	return func(yield func(*event.Record, error) bool) {
 		f := c.Fetcher(Fetcher{Topic: topic, Partition: partition, Until: to, Aim: logAim, Largest: MaxFetchBytes})
