@@ -6,7 +6,7 @@ import (
 	"brine/event"
 )
 
-// The fields that a pipeline declares are read in place: once a batch has its size, an event costs no allocation.
+// The fields that a pipeline declares are read in place: once a batch has its size, an event allocates nothing.
 func TestDecodingAllocatesNothing(t *testing.T) {
 	const events = 1000
 	for name, scan := range scans {
@@ -27,7 +27,7 @@ func TestDecodingAllocatesNothing(t *testing.T) {
 	}
 }
 
-// Times that are written as text, and numbers that are texts, are read in place too.
+// Times written as text, and numbers that become texts, are read in place too.
 func TestDecodingTimesAllocatesNothing(t *testing.T) {
 	s := event.Schema{Version: 0, Fields: []event.Field{
 		{Name: "at", Type: event.Time}, {Name: "local", Type: event.Time, Format: "%d/%b/%Y:%H:%M:%S", Zone: "America/New_York"},

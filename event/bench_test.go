@@ -45,8 +45,8 @@ func BenchmarkDecode(b *testing.B) {
 	}
 }
 
-// BenchmarkOtherLibraries is what docs/adr/0004-json-decoding.md compares with: fastjson without and with the checks it
-// leaves out, and the standard library.
+// BenchmarkOtherLibraries is the comparison in docs/adr/0004-json-decoding.md: fastjson without and with the checks that it omits, and the
+// standard library.
 func BenchmarkOtherLibraries(b *testing.B) {
 	type scan struct {
 		Waybill, Station, Action, Courier string
@@ -96,7 +96,7 @@ func BenchmarkOtherLibraries(b *testing.B) {
 	}
 }
 
-// An update of 1 kB as Debezium writes it, without its schema.
+// An update of 1 kB in Debezium's form, without its schema.
 const orderChange = `{"before":{"id":100123,"user_id":4711,"status":"PAID","total":"MDk=","city":"Newark","note":"ring twice, second door on the left","updated_at":1357034100000,"weight":12.5},` +
 	`"after":{"id":100123,"user_id":4711,"status":"SENT","total":"MDk=","city":"Newark","note":"ring twice, second door on the left","updated_at":1357034220000,"weight":12.5},` +
 	`"source":{"version":"3.0.0.Final","connector":"mysql","name":"shop","ts_ms":1357034220000,"snapshot":"false","db":"shop","sequence":null,"ts_us":1357034220000000,"ts_ns":1357034220000000000,` +
@@ -104,7 +104,7 @@ const orderChange = `{"before":{"id":100123,"user_id":4711,"status":"PAID","tota
 	`"transaction":{"id":"3e11fa47-71ca-11e1-9e33-c80aa9429562:2341","total_order":1,"data_collection_order":1},"op":"u","ts_ms":1357034220461,"ts_us":1357034220461123,"ts_ns":1357034220461123456,"remark":"` +
 	`of no field; with it the record is of one kilobyte, as those of a table of a dozen columns are, where most columns have numbers 123"}`
 
-// Its columns, of which a pipeline uses all, and what makes its version.
+// Its columns, all of which the pipeline uses, and the fields of its version.
 func orderChanges(e event.Envelope) event.Schema {
 	return wrap(e, 5, at("id", event.Int), at("user_id", event.Int), at("status", event.Text),
 		event.Field{Name: "total", Type: event.Text, Decimal: true, Scale: 2}, at("city", event.Text), at("at", event.TimeMS, "$source", "ts_ms"),
@@ -127,7 +127,7 @@ func measure(b *testing.B, s event.Schema, value string) {
 	}
 }
 
-// BenchmarkDebezium: a change in its forms, beside what other libraries take to read the same columns of both images.
+// BenchmarkDebezium reads a change in its different forms, and compares with other libraries that read the same columns of both images.
 func BenchmarkDebezium(b *testing.B) {
 	full, keyed := orderChanges(event.Envelope{Form: event.Debezium}), orderChanges(event.Envelope{Form: event.Debezium, Keys: []string{"id"}})
 	b.Run("bare", func(b *testing.B) { measure(b, full, orderChange) })

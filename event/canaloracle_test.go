@@ -14,7 +14,7 @@ import (
 	"brine/event"
 )
 
-// Canal's messages, by their names and numbers. Each field says whether it is there.
+// Canal's messages, by name and number. Each field has presence.
 const canalMessages = `syntax = "proto3";
 message Packet {
   optional int32 magic_number = 1; optional int32 version = 2; optional PacketType type = 3; optional Compression compression = 4; optional bytes body = 5;
@@ -44,7 +44,7 @@ message Column {
 }
 message Pair { optional string key = 1; optional string value = 2; }`
 
-// canalOracle is what Protobuf's own library sees of packets.
+// canalOracle reads packets with Protobuf's own library.
 type canalOracle struct{ file protoreflect.FileDescriptor }
 
 func newCanalOracle(t testing.TB) canalOracle {
@@ -73,7 +73,7 @@ func (m pb) field(name string) protoreflect.FieldDescriptor {
 	return m.Descriptor().Fields().ByName(protoreflect.Name(name))
 }
 
-// enum is the number that a field says, or what it is where it says none.
+// enum returns a field's number, or otherwise if the field is absent.
 func (m pb) enum(field string, otherwise protoreflect.EnumNumber) protoreflect.EnumNumber {
 	if m.has(field) {
 		return m.get(field).Enum()
@@ -94,13 +94,13 @@ func (o canalOracle) parse(name string, b []byte) (m pb, ok bool) {
 	return m, proto.Unmarshal(b, m.Message) == nil
 }
 
-// The two outcomes that are no events.
+// The two outcomes without events.
 const (
 	rejectedPacket = "rejected"
-	unreadPacket   = "" // by the library, which reads and checks fields that nobody declared
+	unreadPacket   = "" // the library, which reads and checks undeclared fields, cannot read it
 )
 
-// said is what should become of a packet, in the words of shown for the schema of canalTexts.
+// said returns the expected result of a packet, as shown formats it for the schema of canalTexts.
 func (o canalOracle) said(value []byte) string {
 	p, ok := o.parse("Packet", value)
 	if !ok {
@@ -143,14 +143,14 @@ func (o canalOracle) said(value []byte) string {
 	return strings.Join(lines, "\n")
 }
 
-// change is what becomes of a change, whose first event is number n of the record; nil: the record is rejected.
+// change returns the expected lines of a change whose first event is number n of the record, or nil if the record is rejected.
 func (o canalOracle) change(header, c pb, n int) (lines []string) {
 	kind, rows := c.enum("eventType", 2), c.list("rowDatas")
 	switch {
 	case len(rows) == 0 && kind == 8:
 		return []string{"left out: truncate"}
 	case len(rows) == 0 && (kind >= 1 && kind <= 3 || kind <= 0 || kind > 15):
-		return nil // a row is missing, or nobody knows what it is
+		return nil // a row is missing, or the kind is unknown
 	case len(rows) == 0:
 		return []string{"left out: schema_change"}
 	}
@@ -194,7 +194,7 @@ func (o canalOracle) change(header, c pb, n int) (lines []string) {
 	return lines
 }
 
-// canalImage is the columns of an image by their names, nil if there are none, and reports whether one that is declared is there twice.
+// canalImage returns the columns of an image by name, nil if there are none, and whether a declared one occurs twice.
 func canalImage(columns []pb) (image map[string]*string, twice bool) {
 	for _, c := range columns {
 		if image == nil {
@@ -210,7 +210,7 @@ func canalImage(columns []pb) (image map[string]*string, twice bool) {
 	return image, twice
 }
 
-// canalShown is the declared columns; what an image lacks did not change.
+// canalShown formats the declared columns; what an image lacks did not change.
 func canalShown(image, unchanged map[string]*string) (out string) {
 	for _, name := range []string{"id", "note"} {
 		text, ok := image[name]
@@ -224,17 +224,17 @@ func canalShown(image, unchanged map[string]*string) (out string) {
 	return out
 }
 
-// canalTexts declares columns as texts, so that any value is one.
+// canalTexts declares columns as texts, so that any value is valid.
 func canalTexts() event.Schema {
 	return wrap(event.Envelope{Form: event.CanalProtobuf}, -1, at("id", event.Text), at("note", event.Text), at("file", event.Text, "$file"),
 		at("pos", event.Int, "$pos"), at("es", event.TimeMS, "$es"), at("n", event.Int, "$row"), at("of", event.Text, "$table"))
 }
 
-// agrees holds a decoder to what the library says of the same bytes, and reports whether that says anything.
+// agrees compares a decoder with the library on the same bytes, and reports whether the library has a result.
 func (o canalOracle) agrees(t *testing.T, value []byte) bool {
 	t.Helper()
 	want := o.said(value)
-	if want == unreadPacket || len(value) == 0 { // which is a tombstone
+	if want == unreadPacket || len(value) == 0 { // the latter is a tombstone
 		return false
 	}
 	var b event.Batch
@@ -254,10 +254,10 @@ func (o canalOracle) agrees(t *testing.T, value []byte) bool {
 	return true
 }
 
-// within are the messages that fields of bytes hold.
+// within maps fields of bytes to the messages that they hold.
 var within = map[protoreflect.FullName]string{"Packet.body": "Messages", "Messages.messages": "Entry", "Entry.storeValue": "RowChange"}
 
-// random makes a message. What decides whether a packet is read at all is mostly as it should be.
+// random makes a message. What determines whether a packet is read at all is mostly valid.
 func (o canalOracle) random(r *rand.Rand, m protoreflect.Message) {
 	fields := m.Descriptor().Fields()
 	for i := range fields.Len() {
@@ -314,7 +314,7 @@ func (o canalOracle) value(r *rand.Rand, fd protoreflect.FieldDescriptor) protor
 	return protoreflect.ValueOfString(names[r.IntN(len(names))])
 }
 
-// packets makes a packet of each seed, some joined with others and some changed.
+// packet makes a packet from a seed; some are joined with others and some are changed.
 func (o canalOracle) packet(seed uint64) []byte {
 	r := rand.New(rand.NewPCG(seed, 1))
 	var out []byte
@@ -335,7 +335,7 @@ func (o canalOracle) packet(seed uint64) []byte {
 	return out
 }
 
-// TestRandomCanalPackets: packets as Protobuf's own library writes them, and some that are damaged, are read as it reads them.
+// TestRandomCanalPackets compares with Protobuf's own library on packets that it wrote, some of them damaged.
 func TestRandomCanalPackets(t *testing.T) {
 	o := newCanalOracle(t)
 	read := 0
@@ -349,7 +349,7 @@ func TestRandomCanalPackets(t *testing.T) {
 	}
 }
 
-// FuzzCanalPacketBesideTheLibrary: any bytes that Protobuf's own library reads are the events that it says they are.
+// FuzzCanalPacketBesideTheLibrary compares with Protobuf's own library on any bytes that it can read.
 func FuzzCanalPacketBesideTheLibrary(f *testing.F) {
 	o := newCanalOracle(f)
 	for seed := range uint64(20) {

@@ -11,7 +11,7 @@ import (
 	"brine/internal/testenv"
 )
 
-// canalColumns are columns of an image: alternating names and values; "NULL" is null.
+// canalColumns returns columns of an image from alternating names and values; "NULL" is null.
 func canalColumns(image int, columns ...string) (out []any) {
 	for i := 0; i < len(columns); i += 2 {
 		column := testenv.Protobuf(1, i/2, 3, columns[i], 8, columns[i+1], 10, "varchar(20)")
@@ -23,13 +23,13 @@ func canalColumns(image int, columns ...string) (out []any) {
 	return out
 }
 
-// canalEntry is an entry of the log at a position, of a kind of entry and of event.
+// canalEntry returns a log entry at a position, with a kind of entry and a kind of event.
 func canalEntry(pos, entry, kind int, change ...any) []byte {
 	header := testenv.Protobuf(1, 1, 2, "mysql-bin.000007", 3, pos, 4, 11, 5, "UTF-8", 6, 1700000000000, 7, 2, 8, "shop", 9, "orders", 10, 55, 11, kind)
 	return testenv.Protobuf(1, header, 2, entry, 3, testenv.Protobuf(append([]any{1, 99, 2, kind}, change...)...))
 }
 
-// canalPacket is a packet of entries.
+// canalPacket returns a packet of entries.
 func canalPacket(entries ...[]byte) []byte {
 	fields := []any{1, 42}
 	for _, e := range entries {
@@ -53,7 +53,7 @@ func canalSchema() event.Schema {
 		at("of", event.Text, "$table"))
 }
 
-// A packet of Canal's says what happened to each of its rows, and leaves out what happened to none.
+// A Canal packet yields an event for each of its rows; what concerns no row is left out.
 func TestCanalPackets(t *testing.T) {
 	whole := canalPacket(
 		canalEntry(100, 1, 0),
@@ -102,7 +102,7 @@ left out: transaction`},
 	}
 }
 
-// TestWhatCanalRepeatsIsBounded: what a record says once is read again for each of its rows, and a small record could have that take
+// TestWhatCanalRepeatsIsBounded: what a record says once is read again for each of its rows, so without a bound a small record could take
 // minutes.
 func TestWhatCanalRepeatsIsBounded(t *testing.T) {
 	var rows []any
@@ -135,7 +135,7 @@ func TestCanalPacketsHavePlaces(t *testing.T) {
 	}
 }
 
-// FuzzCanalPacket: any bytes are events or a reject, the same each time, and of a reject nothing is left.
+// FuzzCanalPacket checks that any bytes yield events or a reject, the same each time, and that nothing of a reject remains.
 func FuzzCanalPacket(f *testing.F) {
 	f.Add(canalPacket(canalEntry(120, 2, 1, 12, canalRow(canalColumns(2, "id", "1", "total", "9.50", "note", "NULL")), 12, canalRow(canalColumns(2, "id", "2"))),
 		canalEntry(180, 2, 5, 10, 1, 11, "ALTER"), canalEntry(200, 3, 0)))

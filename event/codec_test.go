@@ -62,7 +62,7 @@ func TestParseValueFaults(t *testing.T) {
 	}
 }
 
-// FuzzParseValue holds that what is read from a cell is written back as it was; a true is always written as 0xFF.
+// FuzzParseValue checks that a value read from a cell is written back unchanged; a true is always written as 0xFF.
 func FuzzParseValue(f *testing.F) {
 	f.Add(uint8(event.Text), []byte("上海"))
 	f.Add(uint8(event.Int), []byte("12345678"))

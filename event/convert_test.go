@@ -77,7 +77,7 @@ func TestConversions(t *testing.T) {
 	}
 }
 
-// valued is a format whose records are one value of each kind that formats pass on.
+// valued is a format whose records hold one value of each kind that formats pass on.
 type valued func(b *event.Builder, n *event.Node) *event.Error
 
 func (v valued) NewReader(root *event.Node) event.Reader { return &valuedReader{v, root.Children()[0]} }
@@ -89,7 +89,7 @@ type valuedReader struct {
 
 func (r *valuedReader) Read(_ *event.Record, b *event.Builder) *event.Error { return r.set(b, r.node) }
 
-// Every format's values go through the same conversions.
+// The values of all formats go through the same conversions.
 func TestConversionsOfOtherFormats(t *testing.T) {
 	table := event.Conversion{Enum: map[string]string{"1": "one", "true": "yes", "1.5": "more", "18446744073709551615": "most"}}
 	for name, c := range map[string]struct {
@@ -128,7 +128,7 @@ func TestConversionsOfOtherFormats(t *testing.T) {
 	}
 }
 
-// Images are of what was written: with the defaults that apply to it.
+// Images hold what was written, with the defaults that apply to it.
 func TestDefaultsOfImages(t *testing.T) {
 	s := event.Schema{Version: -1, Images: event.Images{Before: []string{"before"}, After: []string{"after"}, Deleted: "gone"}, Fields: []event.Field{
 		{Name: "id", Type: event.Text, Path: []string{"after", "id"}},

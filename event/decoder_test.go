@@ -140,7 +140,7 @@ func TestVersionOfTheRecord(t *testing.T) {
 	}
 }
 
-// TestLateVersion: how late an event is depends on its record alone.
+// TestLateVersion checks that lateness depends on the record alone.
 func TestLateVersion(t *testing.T) {
 	s := event.Schema{Fields: schema.Fields, Version: 5, Lateness: 2 * time.Second} // of sec
 	if e, err := decode(s, `{"sec":40}`, 42000); err != nil || e.Version != 40000 {
@@ -160,7 +160,7 @@ func TestLateVersion(t *testing.T) {
 	}
 }
 
-// A rejected record between two good ones leaves no trace, and what was decoded stays as it was while the batch grows.
+// A rejected record between two good ones leaves no trace, and earlier events stay unchanged while the batch grows.
 func TestBatchKeepsItsValues(t *testing.T) {
 	d := event.NewDecoder(schema)
 	var b event.Batch
@@ -241,7 +241,7 @@ func TestTypeNames(t *testing.T) {
 	}
 }
 
-// FuzzDecode holds that any bytes give an event or an *event.Error, and that an event is what encoding/json reads.
+// FuzzDecode checks that any bytes yield an event or an *event.Error, and that an event equals what encoding/json reads.
 func FuzzDecode(f *testing.F) {
 	for _, s := range []string{
 		`{"waybill":"A","at":5,"n":-7,"weight":1.5e-3,"late":true,"sec":7,"place":{"name":"上海","addr":{"zip":"1"}}}`,
@@ -298,14 +298,14 @@ func lookUp(members map[string]json.RawMessage, path []string) json.RawMessage {
 	return raw
 }
 
-// only is an event with the value of one field and version 0.
+// only returns an event with the value of one field and version 0.
 func only(e event.Event, field int) event.Event {
 	values := make([]event.Value, len(e.Values))
 	values[field] = e.Values[field]
 	return event.Event{Values: values}
 }
 
-// std decodes raw by encoding/json and prints it as show does.
+// std decodes raw with encoding/json and prints it as show does.
 func std(t *testing.T, f event.Field, raw json.RawMessage) string {
 	var err error
 	var v event.Value

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestDeepRecords: however deep a record nests, it is an event or is rejected.
+// TestDeepRecords checks that a record yields an event or a reject, however deeply it is nested.
 func TestDeepRecords(t *testing.T) {
 	read := func(value string) string {
 		e, err := decode(schema, value, 0)

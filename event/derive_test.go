@@ -6,7 +6,7 @@ import (
 	"brine/event"
 )
 
-// doubling makes field 2 twice field 1, keeps what is not 13, and has no answer for 7.
+// doubling sets field 2 to twice field 1, drops events with 13, and has no answer for 7.
 type doubling struct{}
 
 func (d doubling) Evaluator() event.Evaluator { return d }

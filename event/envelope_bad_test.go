@@ -8,7 +8,7 @@ import (
 	"brine/event"
 )
 
-// envelopes are the forms whose records are JSON: what stands before and behind the value of column f, and what its path is.
+// envelopes are the forms whose records are JSON: what precedes and follows the value of column f, and its path.
 var envelopes = []struct {
 	name, before, behind, path string
 	of                         event.Envelope
@@ -21,8 +21,8 @@ var envelopes = []struct {
 	{"canal", `{"type":"INSERT","es":1,"data":[{"id":"1","f":`, `}],"old":null}`, "data.f", event.Envelope{Form: event.Canal}},
 }
 
-// TestBadInputOfEnvelopes: what publishers are known to get wrong has an outcome of its own in every envelope, and a good record behind it is read
-// as if nothing had been.
+// TestBadInputOfEnvelopes checks that each known mistake of publishers has its own outcome in every envelope, and that a good record after
+// it is read as usual.
 func TestBadInputOfEnvelopes(t *testing.T) {
 	for _, e := range envelopes {
 		schema := func(typ event.Type) event.Schema { return wrap(e.of, -1, at("id", event.Int), at("f", typ)) }
@@ -31,8 +31,8 @@ func TestBadInputOfEnvelopes(t *testing.T) {
 			name  string
 			typ   event.Type
 			value string // JSON
-			want  string // what it begins with; F stands for the path
-			text  string // the same where every value is a text; empty: it is the same in quotes
+			want  string // how it begins; F stands for the path
+			text  string // the same if every value is a text; empty: the same in quotes
 		}{
 			{"recursion", event.Text, `"y","x":` + strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000), "undecodable: ", ""},
 			{"recursion within", event.Nested, strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000), "undecodable: ", `version=1000 id=1 gone=false f="[[[[`}, // it is no JSON then, but a text

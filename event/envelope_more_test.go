@@ -101,7 +101,7 @@ func TestEnvelopesThatDoNotFit(t *testing.T) {
 	}
 }
 
-// FuzzEnvelope: any bytes give events or a reject in every envelope, and the same ones whatever was decoded before.
+// FuzzEnvelope checks that any bytes yield events or a reject in every envelope, and the same ones whatever was decoded before.
 func FuzzEnvelope(f *testing.F) {
 	fields := []event.Field{at("id", event.Int), at("name", event.Text), {Name: "price", Type: event.Text, Decimal: true, Scale: 2},
 		at("day", event.TimeMS), at("more", event.Nested), at("ts", event.TimeMS, "$ts_ms"), at("row", event.Int, "$row")}
@@ -139,7 +139,7 @@ func FuzzEnvelope(f *testing.F) {
 	})
 }
 
-// decodeAll is what becomes of a record.
+// decodeAll returns the outcome of a record.
 func decodeAll(s event.Schema, d *event.Decoder, rec *event.Record) string {
 	var b event.Batch
 	if err := d.Decode(rec, &b); err != nil {

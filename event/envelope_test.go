@@ -9,7 +9,7 @@ import (
 	"brine/event"
 )
 
-// wrap is a schema of rows in an envelope, with a field gone that is true in deletes.
+// wrap returns a schema of rows in an envelope, with a field gone that is true in deletes.
 func wrap(e event.Envelope, version int, fields ...event.Field) event.Schema {
 	s := event.Schema{Version: version, Images: event.Images{Deleted: "gone"}}
 	s.Fields = append(fields, event.Field{Name: "gone", Type: event.Bool})
@@ -20,7 +20,7 @@ func at(name string, t event.Type, path ...string) event.Field {
 	return event.Field{Name: name, Type: t, Path: path}
 }
 
-// said is what becomes of a record: its events, one on a line, or the reject.
+// said returns the outcome of a record: its events, one per line, or the reject.
 func said(t *testing.T, s event.Schema, rec *event.Record) string {
 	t.Helper()
 	if err := s.Validate(); err != nil {
@@ -207,7 +207,7 @@ func TestDebeziumTypes(t *testing.T) {
 	}
 }
 
-// TestSchemasChangeBetweenRecords: which schema the record before had changes nothing.
+// TestSchemasChangeBetweenRecords checks that the previous record's schema does not matter.
 func TestSchemasChangeBetweenRecords(t *testing.T) {
 	row := `{"op":"c","before":null,"after":{"id":1,"price":"MDk="}}`
 	other := strings.ReplaceAll(connectSchema, `"scale":"2"`, `"scale":"1"`)

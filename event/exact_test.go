@@ -16,7 +16,7 @@ var exactFields = []event.Field{
 	{Name: "ns", Type: event.TimeNS}, {Name: "said", Type: event.Decimal, Convert: event.Conversion{FromText: true}},
 }
 
-// What JSON says of the exact types, as people read it; or the reject.
+// The exact types in JSON, as people read them, or the reject.
 func TestExactTypesOfJSON(t *testing.T) {
 	for _, c := range []struct{ json, want string }{
 		{`{"d":1.50}`, "1.50"}, {`{"d":-0.050}`, "-0.050"}, {`{"d":-0}`, "0"}, {`{"d":0.00}`, "0.00"}, {`{"d":1e3}`, "1000"}, {`{"d":12.5e-2}`, "0.125"},
@@ -58,7 +58,7 @@ func TestExactTypesOfJSON(t *testing.T) {
 	}
 }
 
-// checkCell: a value is read back of its cell as it was.
+// checkCell checks that a value is read back from its cell unchanged.
 func checkCell(t *testing.T, v event.Value) {
 	t.Helper()
 	back, err := event.ParseValue(v.Type, event.AppendValue(nil, v))
@@ -67,7 +67,7 @@ func checkCell(t *testing.T, v event.Value) {
 	}
 }
 
-// What a packed cell holds of the exact types is what was packed, in both packings.
+// Exact types survive packing in both packings.
 func TestExactTypesArePacked(t *testing.T) {
 	d := event.NewDecoder(event.Schema{Version: -1, Fields: exactFields})
 	var b event.Batch
@@ -121,7 +121,7 @@ func TestExactTypesAllocateNothing(t *testing.T) {
 	}
 }
 
-// A version is a time in µs or ns rounded down; a date orders nothing.
+// A version is a time in µs or ns, rounded down; a date orders nothing.
 func TestVersionsOfExactTimes(t *testing.T) {
 	for _, c := range []struct {
 		typ  event.Type
@@ -141,7 +141,7 @@ func TestVersionsOfExactTimes(t *testing.T) {
 	}
 }
 
-// FuzzDecimal compares a decimal's digits and its cell with what math/big makes of the number.
+// FuzzDecimal compares a decimal's digits and its cell with math/big.
 func FuzzDecimal(f *testing.F) {
 	for _, s := range []string{"1.50", "-0.00", "1e3", "12e-30", "99999999999999999999999999999999999999", "-170141183460469231731687303715884105728", "+.5", "1.",
 		"-128", "0e9", "32768", "-32769e-3"} {
@@ -176,7 +176,7 @@ func FuzzDecimal(f *testing.F) {
 	})
 }
 
-// FuzzInstant compares times in ns with what package time reads.
+// FuzzInstant compares times in ns with package time.
 func FuzzInstant(f *testing.F) {
 	for _, s := range []string{"2013-01-05T08:00:00.123456789+08:00", "1969-12-31T23:59:59.999999999Z", "2013-01-05T08:00:00Z", "1677-09-21T00:12:43.145224192Z",
 		"2262-04-11T23:47:16.854775807Z", "2262-04-11T23:47:16.854775808Z"} {
@@ -196,7 +196,7 @@ func FuzzInstant(f *testing.F) {
 	})
 }
 
-// Debezium's schemas say what a number or a text is; what no schema says is as it was declared.
+// Debezium's schemas determine what a number or a text is; without a schema it is as declared.
 func TestExactTypesOfDebezium(t *testing.T) {
 	schema := func(name, more string) string {
 		return `{"type":"int64","name":"` + name + `"` + more + `,"field":"x"}`

@@ -9,7 +9,7 @@ import (
 	"brine/event"
 )
 
-// outcome is a flight that is waited for to no other end.
+// outcome is a flight that always has this outcome.
 type outcome event.Outcome
 
 func (o outcome) Wait(ctx context.Context, until event.Until) (event.Outcome, error) {
@@ -22,7 +22,7 @@ func (o outcome) Wait(ctx context.Context, until event.Until) (event.Outcome, er
 func TestPartReportsByTheBatch(t *testing.T) {
 	some := outcome{Failures: []event.Failure{{Index: 1}}, Pending: []int{0, 2}}
 	whole := event.Part{Flight: some, At: []int{1, 2, 5}, Failed: []event.Failure{{Index: 0}, {Index: 4}}}
-	for range 2 { // it may be waited for again
+	for range 2 { // Wait may be called again
 		o, err := whole.Wait(t.Context(), event.Stalled)
 		if err != nil || !slices.Equal(o.Pending, []int{1, 5}) || !slices.Equal(o.Left(), []int{0, 1, 2, 4, 5}) {
 			t.Errorf("%+v, %v", o, err)

@@ -7,7 +7,7 @@ import (
 	"brine/event"
 )
 
-// logged is a database's log: the images, and beside them when and how the row changed.
+// logged is a database's log: the images, and when and how the row changed.
 var logged = event.Schema{
 	Fields: []event.Field{
 		{Name: "id", Type: event.Text, Path: []string{"row", "after", "id"}},
@@ -21,7 +21,7 @@ var logged = event.Schema{
 	Images: event.Images{Before: []string{"row", "before"}, After: []string{"row", "after"}, Deleted: "gone"},
 }
 
-// changes is a log whose records are rows, with what changed of them below "old".
+// changes is a log whose records are rows, with their changes below "old".
 var changes = event.Schema{
 	Fields: []event.Field{{Name: "id", Type: event.Text}, {Name: "user", Type: event.Text}, {Name: "at", Type: event.TimeS}},
 	Images: event.Images{Before: []string{"old"}}, Version: 2,
@@ -83,7 +83,7 @@ func TestImages(t *testing.T) {
 	}
 }
 
-// TestImagesOfManyRecords: what one record says of its former values says nothing about the next one's.
+// TestImagesOfManyRecords checks that one record's former values do not leak into the next.
 func TestImagesOfManyRecords(t *testing.T) {
 	d, b := event.NewDecoder(changes), new(event.Batch)
 	for range 2 {

@@ -9,7 +9,7 @@ import (
 
 var nestedSchema = event.Schema{Version: -1, Fields: []event.Field{{Name: "items", Type: event.Nested}, {Name: "id", Type: event.Int, Path: []string{"more", "id"}}}}
 
-// What a Nested holds is taken as it stands, whatever it is, and comes back from a cell and from both packings.
+// The contents of a Nested are taken as they are, and come back unchanged from a cell and from both packings.
 func TestNestedFields(t *testing.T) {
 	for in, want := range map[string]event.Value{
 		`{"items":[ {"a":1, "a":2} ,"é\u0041"],"more":{"id":7}}`: event.NestedValue(`[ {"a":1, "a":2} ,"é\u0041"]`),

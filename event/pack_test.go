@@ -63,7 +63,7 @@ func TestPackedValuesComeBack(t *testing.T) {
 	}
 }
 
-// What a cell holds is fixed: others read it.
+// The bytes of a cell are fixed, because others read them.
 func TestPackedBytes(t *testing.T) {
 	for packing, want := range map[event.Packing]string{
 		event.MessagePack: "\x86\xa2F0\xa6上海\xa2F1\xfe\xa2F2\xca\x3f\xc0\x00\x00\xa2F3\xc3\xa2F4\xd3\x00\x00\x01\x3b\xf5\x8a\xe9\xe0\xa2F5\xd1\x1b\x58",
@@ -133,7 +133,7 @@ func TestPackFaults(t *testing.T) {
 	}
 }
 
-// FuzzUnpack holds that any bytes give an error or values that are packed into a cell that gives the same values.
+// FuzzUnpack checks that any bytes yield an error, or values that survive being packed again.
 func FuzzUnpack(f *testing.F) {
 	for _, packing := range []event.Packing{event.MessagePack, event.JSON} {
 		s, p := packed(packing)
@@ -158,7 +158,7 @@ func FuzzUnpack(f *testing.F) {
 		}
 		again := newPacker(t, p, s).Append(nil, values)
 		if len(again) == 0 {
-			return // nothing but nulls
+			return // all nulls
 		}
 		if back, err := unpacker.Unpack(again); err != nil || !reflect.DeepEqual(back, values) {
 			t.Errorf("%q: read %v, wrote %q, read %v, %v", cell, values, again, back, err)
@@ -166,7 +166,7 @@ func FuzzUnpack(f *testing.F) {
 	})
 }
 
-// BenchmarkPack measures what a packed cell of four fields costs.
+// BenchmarkPack measures the cost of a packed cell with four fields.
 func BenchmarkPack(b *testing.B) {
 	for _, packing := range []event.Packing{event.MessagePack, event.JSON} {
 		b.Run(string(packing), func(b *testing.B) {

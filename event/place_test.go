@@ -36,7 +36,7 @@ func eventsOf(s event.Schema, rec *event.Record) ([]event.Event, error) {
 	return b.Events, err
 }
 
-// outcomeOf is the events of a record, or its error.
+// outcomeOf returns the events of a record, or its error.
 func outcomeOf(s event.Schema, rec *event.Record) string {
 	events, err := eventsOf(s, rec)
 	if err != nil {
@@ -102,7 +102,7 @@ func TestRecordWithoutATimestampHasNoTime(t *testing.T) {
 	}
 }
 
-// What is beside the value belongs to each of a record's events.
+// All events of a record share what is beside its value.
 func TestEventsOfARecordShareWhatIsBesideItsValue(t *testing.T) {
 	s := event.Schema{Version: -1, Format: event.JSONFormat{Array: true}, KeyFormat: event.JSONFormat{}, Fields: []event.Field{
 		{Name: "id", Type: event.Text, Place: event.InKey, Path: []string{"id"}}, {Name: "n", Type: event.Int},
@@ -172,7 +172,7 @@ func TestPlaceErrors(t *testing.T) {
 	}
 }
 
-// FuzzRecordFields holds fields of keys and headers to what encoding/json and the record say of them.
+// FuzzRecordFields compares fields of keys and headers with encoding/json and the record.
 func FuzzRecordFields(f *testing.F) {
 	f.Add([]byte(`{"id":"A","at":{"n":7}}`), []byte(`{"$key":"x"}`), []byte("h"), []byte("12"), int64(5))
 	f.Add([]byte(nil), []byte(`{}`), []byte("\xff"), []byte(""), int64(-1))

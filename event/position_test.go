@@ -19,8 +19,8 @@ var binlog = event.Schema{
 
 var lsn = event.Schema{Fields: []event.Field{{Name: "lsn", Type: event.Int}}, Version: -1, Position: &event.Position{LSN: "lsn"}}
 
-// TestPositions: places in a log are versions, whatever the record's time is. What does not fit, or cannot be compared, halts; what is no
-// place is the record's own fault.
+// TestPositions: positions in a log are versions, regardless of the record's time. Those that do not fit or cannot be compared halt;
+// something that is not a position is the record's own fault.
 func TestPositions(t *testing.T) {
 	for _, c := range []struct {
 		schema      event.Schema
@@ -34,7 +34,7 @@ func TestPositions(t *testing.T) {
 		{lsn, `{"lsn":-1}`, "bad_version: field lsn: -1 is negative", false},
 		{lsn, `{}`, "missing_field: field lsn: it is part of the version of the event", false},
 		{binlog, `{"file":"bin.000003","pos":805,"server":1}`, fmt.Sprint(3<<32 | 805), false},
-		{binlog, `{"file":"bin.000123","pos":4,"server":1}`, fmt.Sprint(123<<32 | 4), false}, // as numbers, not as texts
+		{binlog, `{"file":"bin.000123","pos":4,"server":1}`, fmt.Sprint(123<<32 | 4), false}, // compared as numbers, not as texts
 		{binlog, `{"file":"bin.000003","pos":805,"server":2}`, fmt.Sprint(1<<55 | 3<<32 | 805), false},
 		{binlog, `{"file":"host.name.8388607","pos":4294967295,"server":2}`, fmt.Sprint(1<<55 | 8388607<<32 | 4294967295), false},
 		{binlog, `{"file":"b.8388607","pos":4294967295,"server":9}`, "bad_version: 9223372036854775807 is HBase's word for now", true},
@@ -64,7 +64,7 @@ func TestPositions(t *testing.T) {
 	}
 }
 
-// TestPositionsOrderAsLogsDo: the version of a later place is greater, of a later source whatever its place.
+// TestPositionsOrderAsLogsDo checks that a later position has a greater version, and a later source a greater one wherever it is.
 func TestPositionsOrderAsLogsDo(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		type place struct{ epoch, file, pos int64 }
@@ -108,8 +108,8 @@ func TestPositionsAreValidated(t *testing.T) {
 	}
 }
 
-// TestIncrementalSnapshotsStandBelowTheLog: their rows, which have no LSN, are older than all that the log says in their epoch, and newer than
-// all of the epoch before. Any other row without an LSN is rejected, as before.
+// TestIncrementalSnapshotsStandBelowTheLog: their rows, which have no LSN, are older than the whole log of their epoch, and newer than the
+// epoch before. Any other row without an LSN is rejected.
 func TestIncrementalSnapshotsStandBelowTheLog(t *testing.T) {
 	fields := func(e event.Envelope, more ...event.Field) event.Schema {
 		s := event.Schema{Version: -1, Images: event.Images{Deleted: "gone"}, Position: &event.Position{LSN: "lsn", Source: "server",

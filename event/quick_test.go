@@ -9,7 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// quickSeeds are values that JSON takes and others that it does not.
+// quickSeeds are values that JSON accepts and others that it does not.
 var quickSeeds = []string{
 	`{}`, `[]`, `""`, `0`, `-0`, `-1.50e+3`, `1E9`, `0.0`, `null`, `true`, `false`, `{"a":{"b":[1,{"c":null}]},"a":2}`, " \t\r\n{ \"a\" : [ 1 , 2 ] } ", `"\ud83d\ude9a"`,
 	`"\u0041\n\/\\\""`, `"上海, a text that is longer than eight bytes é"`, `"` + strings.Repeat("x", 40) + `"`, strings.Repeat("[", 60) + strings.Repeat("]", 60),
@@ -18,7 +18,7 @@ var quickSeeds = []string{
 	"\"12345678\x01\"", "\"1234567\xe4\xb8\"", "\"\u20201234\\u00e9\"", `1 2`, `{}x`, `[1 2]`, `{"a" 1}`, `{"a":1 "b":2}`, "\ufeff{}", "\"abc", "{\"\\ud83d\":1}", "\x00", "\"\x00\"",
 }
 
-// FuzzQuickJSON: what is skipped is JSON, as jsontext says.
+// FuzzQuickJSON checks that what is skipped is JSON according to jsontext.
 func FuzzQuickJSON(f *testing.F) {
 	for _, s := range quickSeeds {
 		f.Add([]byte(s))
@@ -33,7 +33,7 @@ func FuzzQuickJSON(f *testing.F) {
 	})
 }
 
-// FuzzQuickEvents: the quick way makes the events that the other one makes, which reads elements of arrays.
+// FuzzQuickEvents checks that the quick path makes the same events as the other one. It reads elements of arrays.
 func FuzzQuickEvents(f *testing.F) {
 	s := Schema{Version: -1, Fields: []Field{{Name: "text", Type: Text}, {Name: "int", Type: Int}, {Name: "at", Type: Time}, {Name: "inner", Type: Float, Path: []string{"in", "x"}},
 		{Name: "second", Type: Bool, Path: []string{"list", "1"}}, {Name: "deep", Type: Text, Path: []string{"list", "0", "y"}}, {Name: "more", Type: Nested},

@@ -61,7 +61,7 @@ func TestTimesAreReadAsTheirFormatSays(t *testing.T) {
 		{"epoch_s", "", ".5", ""},
 		{"epoch_s", "", "+1", ""},
 		{"epoch_s", "", "", ""},
-		// Clocks are changed: spring 2013 in New York, 02:00 becomes 03:00; autumn, 02:00 becomes 01:00.
+		// Clock changes: in spring 2013 in New York, 02:00 becomes 03:00; in autumn, 02:00 becomes 01:00.
 		{"%F %T", "America/New_York", "2013-03-10 01:59:59", "2013-03-10T06:59:59.000Z"},
 		{"%F %T", "America/New_York", "2013-03-10 02:30:00", "2013-03-10T07:30:00.000Z"},
 		{"%F %T", "America/New_York", "2013-03-10 03:00:00", "2013-03-10T07:00:00.000Z"},
@@ -69,14 +69,14 @@ func TestTimesAreReadAsTheirFormatSays(t *testing.T) {
 		{"%F %T", "America/New_York", "2013-11-03 02:00:00", "2013-11-03T07:00:00.000Z"},
 		{"%F %T", "America/New_York", "2150-07-01 00:00:00", "2150-07-01T04:00:00.000Z"},
 		{"%F %T", "America/New_York", "3012-12-31 00:00:00", "3012-12-31T05:00:00.000Z"},
-		{"%F %T", "Pacific/Apia", "2011-12-30 12:00:00", "2011-12-30T22:00:00.000Z"}, // a day that did not come
+		{"%F %T", "Pacific/Apia", "2011-12-30 12:00:00", "2011-12-30T22:00:00.000Z"}, // a day that did not exist
 		{"%F %T", "America/New_York", "1800-01-01 00:00:00", "1800-01-01T04:56:02.000Z"},
 	} {
 		f, err := event.ParseTimeFormat(c.format, c.zone)
 		if err != nil {
 			t.Fatalf("%s: %v", c.format, err)
 		}
-		for range 2 { // the second time from what is remembered
+		for range 2 { // the second time from memory
 			got := ""
 			if ms, ok := f.Parse([]byte(c.text)); ok {
 				got = time.UnixMilli(ms).UTC().Format("2006-01-02T15:04:05.000Z")
@@ -175,7 +175,7 @@ func BenchmarkTimeFormat(b *testing.B) {
 var layouts = map[string]string{"rfc3339": time.RFC3339, "%Y-%m-%d %H:%M:%S": time.DateTime, "%d/%b/%Y:%H:%M:%S": "02/Jan/2006:15:04:05",
 	"%a %b %e %H:%M:%S %Y": time.ANSIC, "%Y-%j": "2006-002", "%B %-d, %Y %-I:%M %p": "January 2, 2006 3:04 PM"}
 
-// FuzzTimeFormat holds what is read to what package time reads, in UTC and in a zone whose clocks are changed.
+// FuzzTimeFormat compares with package time, in UTC and in a zone with clock changes.
 func FuzzTimeFormat(f *testing.F) {
 	for _, text := range []string{"2013-01-31T08:00:00.123+08:00", "2013-03-10 02:30:00", "31/Jan/2013:08:00:00", "2013-01-31T08:00:00.5", "Thu Jan  3 08:00:00 2013", "2012-366", "May 3, 2013 8:00 PM"} {
 		f.Add(text)
@@ -185,7 +185,7 @@ func FuzzTimeFormat(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		text = strings.ToUpper(text) // package time takes no pm
+		text = strings.ToUpper(text) // package time does not accept pm
 		for format, layout := range layouts {
 			got, ok := parseTime(t, format, "", text)
 			want, err := time.Parse(layout, text)
@@ -222,7 +222,7 @@ func parseTime(t *testing.T, format, zone, text string) (time.Time, bool) {
 	return time.UnixMilli(ms).UTC(), ok
 }
 
-// TestPatternsMatchWhatIsRead: what a format's pattern matches is read, but for days that no month has.
+// TestPatternsMatchWhatIsRead checks that what a format's pattern matches can be read, except for days that a month does not have.
 func TestPatternsMatchWhatIsRead(t *testing.T) {
 	for _, c := range []struct {
 		format string

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// texts has one field of each kind that tokens are taken of, and one that has none.
+// texts has one field of each kind that can have tokens, and one that cannot.
 var texts = Schema{Version: -1, Fields: []Field{{Name: "name", Type: Text}, {Name: "items", Type: Nested}, {Name: "n", Type: Int}}}
 
 func cut(t *testing.T, tokens Tokens, values ...Value) (string, *Error) {
@@ -18,7 +18,7 @@ func cut(t *testing.T, tokens Tokens, values ...Value) (string, *Error) {
 		t.Fatal(err)
 	}
 	var shown []string
-	for range 2 { // the second time in used buffers
+	for range 2 { // the second time with used buffers
 		found, reject := c.Cut(values)
 		if reject != nil {
 			return "", reject
@@ -134,7 +134,7 @@ func TestMembers(t *testing.T) {
 	}
 }
 
-// Any text gives different tokens that are not empty and hold no separator; and the same ones again.
+// Any text yields different tokens that are not empty and contain no separator, and always the same ones.
 func FuzzTokens(f *testing.F) {
 	for _, s := range []string{"Red Shoe|x", "红色 Nike鞋", "コーヒー\x00", "\xff\xfe", "İstanbul", "a\u0301 ﾊﾟ"} {
 		f.Add(s, `{"a":["x",{"b":"`+strings.ToValidUTF8(strings.ReplaceAll(s, "\x00", ""), "")+`"}]}`)

@@ -9,7 +9,7 @@ import (
 	"brine/event"
 )
 
-// users is a compacted topic: each key's last record is what is known of it, and one without a value is its end.
+// users is a compacted topic: the last record of each key is what is known of it, and one without a value deletes it.
 func users() event.Schema {
 	return event.Schema{Version: -1, KeyFormat: event.JSONFormat{}, Tombstones: true, Images: event.Images{Deleted: "gone"},
 		Fields: []event.Field{
@@ -53,7 +53,7 @@ func TestTombstones(t *testing.T) {
 	}
 }
 
-// TestExpressionsOfTombstones: what an expression names and lies in the value is not known, so the expression is not asked.
+// TestExpressionsOfTombstones: fields in the value are unknown, so an expression that names one is not evaluated.
 func TestExpressionsOfTombstones(t *testing.T) {
 	s := users()
 	b := derive.New(s.Fields)
@@ -129,7 +129,7 @@ func TestSchemasOfTombstones(t *testing.T) {
 	}
 }
 
-// decodedText is what the record's one event is, or why it is none.
+// decodedText returns the record's single event, or why there is none.
 func decodedText(s event.Schema, rec *event.Record) string {
 	var b event.Batch
 	if err := event.NewDecoder(s).Decode(rec, &b); err != nil {

@@ -11,7 +11,7 @@ import (
 	"brine/event/csv"
 )
 
-// seen are the names that records have been seen to hold, with their counts.
+// seen returns the names seen in records, with their counts.
 func seen(u *event.Undeclared) string {
 	c := u.Counts()
 	var out []string
@@ -21,7 +21,7 @@ func seen(u *event.Undeclared) string {
 	return fmt.Sprintf("%d of %d+%d: %s", len(c.Names), c.Looked, c.Others, strings.Join(out, " "))
 }
 
-// What records hold beside the declared fields is counted by name, in one record of 64, and once a record.
+// What records hold besides the declared fields is counted by name, in one record of 64, and once per record.
 func TestUndeclaredFieldsAreCounted(t *testing.T) {
 	fields := []event.Field{{Name: "id", Type: event.Text}, {Name: "city", Type: event.Text, Path: []string{"to", "city"}}}
 	row := func(form event.EnvelopeForm, unwrapped bool) event.Schema {
@@ -61,7 +61,7 @@ func TestUndeclaredFieldsAreCounted(t *testing.T) {
 	}
 }
 
-// However many names records make up, so many are kept and no more.
+// However many different names records have, only a limited number is kept.
 func TestUndeclaredNamesAreBounded(t *testing.T) {
 	u := new(event.Undeclared)
 	d := event.NewDecoder(event.Schema{Fields: []event.Field{{Name: "id", Type: event.Text}}, Version: -1, Undeclared: u})
@@ -78,7 +78,7 @@ func TestUndeclaredNamesAreBounded(t *testing.T) {
 	}
 }
 
-// To look costs no allocation once a name is known.
+// Looking allocates nothing once a name is known.
 func TestLookingAllocatesNothing(t *testing.T) {
 	d := event.NewDecoder(event.Schema{Fields: []event.Field{{Name: "id", Type: event.Text}}, Version: -1, Undeclared: new(event.Undeclared)})
 	b, rec := new(event.Batch), &event.Record{Value: []byte(`{"id":"a","note":{"x":[1,2]},"n":1}`)}

@@ -9,7 +9,7 @@ import (
 	"brine/event"
 )
 
-// whyNot is why a value has no event.
+// whyNot returns why a value has no event.
 func whyNot(t *testing.T, value []byte) *event.Error {
 	t.Helper()
 	d := event.NewDecoder(event.Schema{Fields: []event.Field{{Name: "a", Type: event.Text}}, Version: -1})
@@ -21,7 +21,7 @@ func whyNot(t *testing.T, value []byte) *event.Error {
 	return reject
 }
 
-// However deep a record is nested and however long its names are, what a reject says of it can be read.
+// However deeply a record is nested and however long its names are, its reject is readable.
 func TestRejectsAreShort(t *testing.T) {
 	for name, value := range map[string]string{
 		"objects":    strings.Repeat(`{"a":`, 11_000),
@@ -45,7 +45,7 @@ func TestRejectsAreShort(t *testing.T) {
 	}
 }
 
-// What stands beside a fault is the sender's, and in no error.
+// The text around a fault belongs to the sender, and appears in no error.
 func TestFaultsShowNothingOfWhatIsBesideThem(t *testing.T) {
 	for _, value := range []string{`"x\ud800secret"`, `"\udc00secret"`, `"\ud800\usecret"`, `"\ud83d\u0073\u0065cret"`, `"\usecret"`, `"\u00secret"`, `"\qsecret"`, "\"\xffsecret\"", `secret`, `tsecret`, `"secret`, `1secret`} {
 		e := whyNot(t, []byte(`{"a":`+value+`}`))

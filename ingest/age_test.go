@@ -34,7 +34,7 @@ func TestTheWatermarkKnowsTheOldestRecord(t *testing.T) {
 	var w watermark
 	w.reset(0)
 	first, second := w.open(10, 100), w.open(20, 200)
-	w.open(30, 0) // nothing but markers
+	w.open(30, 0) // only markers
 	for _, step := range []struct {
 		settle int
 		at     int64

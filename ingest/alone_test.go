@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// TestALoopIsAloneUntilItGivesPartitionsAway: not while another member has any, from before that has them; and it is another term
-// afterwards.
+// TestALoopIsAloneUntilItGivesPartitionsAway: a loop is not alone while another member has any partitions, starting before it gets them.
+// Being alone again afterwards is another term.
 func TestALoopIsAloneUntilItGivesPartitionsAway(t *testing.T) {
 	for _, protocol := range []GroupProtocol{Classic, Consumer} {
 		t.Run(string(protocol), func(t *testing.T) {
@@ -17,7 +17,7 @@ func TestALoopIsAloneUntilItGivesPartitionsAway(t *testing.T) {
 				first := start(t, b.defaults(s))
 				time.Sleep(20 * time.Second)
 				was := first.Alone()
-				time.Sleep(30 * time.Second) // several heartbeats, which begin no term
+				time.Sleep(30 * time.Second) // several heartbeats, which start no new term
 				if was == 0 || first.Alone() != was {
 					t.Fatalf("the only member is alone by %d, then %d", was, first.Alone())
 				}

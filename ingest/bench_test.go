@@ -12,7 +12,7 @@ import (
 	"brine/event"
 )
 
-// nothing is a Writer that takes everything at once.
+// nothing is a Writer that accepts everything at once.
 type nothing struct{}
 
 func (nothing) Submit(context.Context, *event.Batch) event.Flight { return event.Done(nil) }
@@ -42,8 +42,8 @@ func benchBroker(b *testing.B, codec kgo.CompressionCodec) *fakeKafka {
 	return br
 }
 
-// BenchmarkConsume is the loop with a writer that does nothing: consuming and decoding alone. The broker (kfake) runs in
-// this process and takes its share of the CPU.
+// BenchmarkConsume runs the loop with a writer that does nothing: only consuming and decoding. The broker (kfake) runs in this process and
+// takes its share of the CPU.
 func BenchmarkConsume(b *testing.B) {
 	for name, codec := range map[string]kgo.CompressionCodec{"plain": kgo.NoCompression(), "lz4": kgo.Lz4Compression()} {
 		b.Run(name, func(b *testing.B) {

@@ -19,18 +19,18 @@ const (
 
 var schema = event.Schema{Fields: []event.Field{{Name: "n", Type: event.Int}}, Version: -1}
 
-// fakeKafka is a Kafka of one test.
+// fakeKafka is the Kafka of one test.
 type fakeKafka struct {
 	*kfake.Cluster
 	t      testing.TB
 	dial   dialFunc      // nil: over TCP
-	client *kgo.Client   // of the producer
+	client *kgo.Client   // the producer
 	sent   map[int]int64 // per partition, the next offset
 
 	protocol GroupProtocol // of members; empty: the default
 }
 
-// eachProtocol runs a test of group membership by both protocols: what it holds must hold by either.
+// eachProtocol runs a test of group membership with both protocols.
 func eachProtocol(t *testing.T, test func(t *testing.T, protocol GroupProtocol)) {
 	for _, p := range []GroupProtocol{Classic, Consumer} {
 		t.Run(string(p), func(t *testing.T) { test(t, p) })
@@ -46,7 +46,7 @@ func newBroker(t testing.TB, partitions int, more ...kfake.Opt) *fakeKafka {
 	return b
 }
 
-// begin starts the cluster, of one broker unless an option says otherwise.
+// begin starts the cluster, with one broker unless an option says otherwise.
 func (b *fakeKafka) begin(opts ...kfake.Opt) {
 	b.t.Helper()
 	c, err := kfake.NewCluster(append([]kfake.Opt{kfake.NumBrokers(1)}, opts...)...)
@@ -57,7 +57,7 @@ func (b *fakeKafka) begin(opts ...kfake.Opt) {
 	b.Cluster = c
 }
 
-// newClient is a client that says the partition of each record itself.
+// newClient returns a client that sets the partition of each record itself.
 func (b *fakeKafka) newClient(opts ...kgo.Opt) *kgo.Client {
 	b.t.Helper()
 	own := []kgo.Opt{kgo.SeedBrokers(b.ListenAddrs()...), kgo.RecordPartitioner(kgo.ManualPartitioner()),
@@ -93,7 +93,7 @@ func (b *fakeKafka) send(records ...*kgo.Record) {
 	}
 }
 
-// poison appends one record that is no JSON.
+// poison appends a record that is not JSON.
 func (b *fakeKafka) poison(partition int) {
 	b.t.Helper()
 	b.send(&kgo.Record{Topic: topic, Partition: int32(partition), Key: []byte("poison"), Value: []byte("not json"),
@@ -101,13 +101,13 @@ func (b *fakeKafka) poison(partition int) {
 	b.sent[partition]++
 }
 
-// defaults are options with brine's own times, for tests whose clock is not the machine's.
+// defaults returns options with brine's default times, for tests with a simulated clock.
 func (b *fakeKafka) defaults(w event.Writer) Options {
 	return Options{Kafka: Kafka{Brokers: b.ListenAddrs(), Dial: b.dial}, Topic: topic, Group: group, Schema: schema, Writer: w, Logger: testLogger(b.t),
 		GroupProtocol: b.protocol}
 }
 
-// options have short pauses and long time-outs.
+// options returns options with short pauses and long timeouts.
 func (b *fakeKafka) options(w event.Writer) Options {
 	o := b.defaults(w)
 	o.Heartbeat, o.CommitInterval, o.RequestTimeout, o.StopTimeout = 50*time.Millisecond, 20*time.Millisecond, 5*time.Second, 5*time.Second
@@ -115,7 +115,7 @@ func (b *fakeKafka) options(w event.Writer) Options {
 	return o
 }
 
-// committedOffset is what the broker holds for the group, −1 for nothing.
+// committedOffset returns the group's offset on the broker, or −1 if there is none.
 func (b *fakeKafka) committedOffset(partition int) int64 {
 	b.t.Helper()
 	info := b.GroupInfo(group)
@@ -128,7 +128,7 @@ func (b *fakeKafka) committedOffset(partition int) int64 {
 	return -1
 }
 
-// wantCommitted checks what the broker holds for the group.
+// wantCommitted checks the group's offsets on the broker.
 func (b *fakeKafka) wantCommitted(offsets map[int]int64) {
 	b.t.Helper()
 	for p, want := range offsets {
@@ -138,7 +138,7 @@ func (b *fakeKafka) wantCommitted(offsets map[int]int64) {
 	}
 }
 
-// neverCommits watches for a while, in a bubble, that no offset from bound on is committed.
+// neverCommits checks for a while, in a bubble, that no offset from bound on is committed.
 func (b *fakeKafka) neverCommits(t testing.TB, partition int, bound int64, while time.Duration) {
 	t.Helper()
 	for end := time.Now().Add(while); time.Now().Before(end); time.Sleep(2 * time.Millisecond) {

@@ -59,7 +59,7 @@ func TestStoreOutageIsRetriedForAsLongAsItLasts(t *testing.T) {
 	})
 }
 
-// At a revoke a flight that does not settle is abandoned after a third of the time-outs, and the new owner gets its records.
+// At a revoke, a flight that does not settle is abandoned after a third of the timeouts, and the new owner gets its records.
 func TestRevokeIsBoundedThoughTheStoreHangs(t *testing.T) {
 	inBubble(t, 2, func(t *testing.T, b *fakeKafka) {
 		b.produce(10, 0, 1)
@@ -100,7 +100,7 @@ func TestRevokeIsBoundedThoughTheStoreHangs(t *testing.T) {
 	})
 }
 
-// A stop whose store hangs ends after StopTimeout, without a commit, and not by being thrown out of the group before.
+// A stop whose store hangs ends after StopTimeout, without a commit, and without being thrown out of the group earlier.
 func TestStopIsBoundedThoughTheStoreHangs(t *testing.T) {
 	inBubble(t, 1, func(t *testing.T, b *fakeKafka) {
 		b.produce(10, 0)
@@ -138,7 +138,7 @@ func TestStopWaitsForASlowStore(t *testing.T) {
 	})
 }
 
-// What waits to be tried again when a stop comes is tried again, for as long as the stop may take.
+// Events that wait for a retry when a stop begins are retried, for as long as the stop may take.
 func TestStopSettlesWhatWaitsToBeTriedAgain(t *testing.T) {
 	inBubble(t, 1, func(t *testing.T, b *fakeKafka) {
 		b.produce(10, 0)
@@ -184,8 +184,8 @@ func TestNoBrokerForAnHour(t *testing.T) {
 	})
 }
 
-// A store that is away for ten minutes while records come in at full speed: what is in memory stays within the budget, nothing is
-// committed, and afterwards everything is written.
+// The store is away for ten minutes while records arrive at full speed: memory stays within the budget, nothing is committed, and
+// afterwards everything is written.
 func TestBudgetHoldsThroughAnOutageOfMinutes(t *testing.T) {
 	inBubble(t, 4, func(t *testing.T, b *fakeKafka) {
 		b.produce(1000, 0, 1, 2, 3)

@@ -48,7 +48,7 @@ func TestBudgetIsNeverExceeded(t *testing.T) {
 	})
 }
 
-// One event of each flight does not get through: the memory of the others goes back, and so does the place in the window.
+// One event of each flight does not get through: the memory of the others is released, and so is the place in the window.
 func TestRetriedFlightsKeepOnlyWhatIsLeftOfThem(t *testing.T) {
 	b := newBroker(t, 1)
 	b.produce(5000, 0)
@@ -98,7 +98,7 @@ func TestBatchesKeepTheirBounds(t *testing.T) {
 	}
 }
 
-// What decoding returns for a record is many times its size, and no budget counts it: while the store is away nothing keeps it.
+// The decoded form of a record is many times its size, and no budget counts it: while the store is away, nothing keeps it.
 func TestNothingDecodedIsKeptThroughAnOutage(t *testing.T) {
 	inBubble(t, 1, func(t *testing.T, b *fakeKafka) {
 		b.produce(1000, 0)
@@ -107,9 +107,9 @@ func TestNothingDecodedIsKeptThroughAnOutage(t *testing.T) {
 		o := b.defaults(w)
 		o.MaxBatchRecords = 100
 		l := start(t, o)
-		time.Sleep(time.Minute) // each pause is seconds by now
+		time.Sleep(time.Minute) // pauses last seconds by now
 		runtime.GC()
-		if again, kept := w.batches(); again < 50 || kept > 1 { // the one that the stream uses for each first time
+		if again, kept := w.batches(); again < 50 || kept > 1 { // the stream reuses one for first attempts
 			t.Errorf("of %d batches that were submitted %d are kept", again, kept)
 		}
 		down.Store(false)
@@ -120,7 +120,7 @@ func TestNothingDecodedIsKeptThroughAnOutage(t *testing.T) {
 	})
 }
 
-// weakly is a Writer that knows which of the batches that it was given are in memory still.
+// weakly is a Writer that knows which of the batches that it received are still in memory.
 type weakly struct {
 	event.Writer
 	mu    sync.Mutex

@@ -19,7 +19,7 @@ import (
 	"brine/ingest/offsets"
 )
 
-// A member that comes or goes moves the partitions that it gets or had, and no other ends.
+// A member that joins or leaves moves only the partitions that it gets or had; no other ends.
 func TestUntouchedPartitionsGoOn(t *testing.T) {
 	inBubble(t, 8, func(t *testing.T, b *fakeKafka) {
 		b.protocol = Consumer
@@ -56,11 +56,11 @@ func TestUntouchedPartitionsGoOn(t *testing.T) {
 	})
 }
 
-// Whatever the coordinator answers to a heartbeat by the consumer protocol, nothing is lost, and the member stays or comes back.
+// Whatever the coordinator answers to a heartbeat of the consumer protocol, nothing is lost, and the member stays or returns.
 func TestEveryAnswerToAConsumersHeartbeat(t *testing.T) {
 	for _, c := range []struct {
 		answer *kerr.Error
-		again  bool // it joins again
+		again  bool // the member rejoins
 	}{
 		{kerr.FencedMemberEpoch, true},
 		{kerr.UnknownMemberID, true},
@@ -96,7 +96,7 @@ func TestEveryAnswerToAConsumersHeartbeat(t *testing.T) {
 	}
 }
 
-// Whatever the coordinator answers to a commit with an epoch, it is made again, or the partition is given up.
+// Whatever the coordinator answers to a commit with an epoch, the commit is repeated, or the partition is given up.
 func TestEveryAnswerToACommitWithAnEpoch(t *testing.T) {
 	for _, answer := range []*kerr.Error{kerr.StaleMemberEpoch, kerr.NotCoordinator, kerr.CoordinatorLoadInProgress, kerr.FencedMemberEpoch, kerr.UnknownMemberID} {
 		t.Run(answer.Message, func(t *testing.T) {
@@ -117,7 +117,7 @@ func TestEveryAnswerToACommitWithAnEpoch(t *testing.T) {
 	}
 }
 
-// A member that was fenced joins again with the same id: what it settles of its time before must not be committed with its new epoch.
+// A fenced member rejoins with the same id: what it settles from before must not be committed with its new epoch.
 func TestFencedConsumerNeverCommitsWhatItHad(t *testing.T) {
 	inBubble(t, 1, func(t *testing.T, b *fakeKafka) {
 		b.protocol = Consumer
@@ -181,7 +181,7 @@ func TestStaticConsumerRestartsWithItsPartitions(t *testing.T) {
 	})
 }
 
-// By the consumer protocol a second process of an instance id is the one that ends; the classic protocol ends the first.
+// In the consumer protocol, the second process with an instance id ends; in the classic protocol, the first does.
 func TestSecondConsumerOfAnInstanceEnds(t *testing.T) {
 	inBubble(t, 1, func(t *testing.T, b *fakeKafka) {
 		b.protocol = Consumer
@@ -213,7 +213,7 @@ func TestSecondConsumerOfAnInstanceEnds(t *testing.T) {
 	})
 }
 
-// Brokers without the consumer protocol, or with it turned off, get a member of the classic one by auto, and refuse one by consumer.
+// If brokers do not have the consumer protocol, or have it turned off, auto uses the classic one, and consumer fails.
 func TestBrokersWithoutTheConsumerProtocol(t *testing.T) {
 	old := kversion.V3_6_0()
 	for name, c := range map[string]struct {
@@ -243,7 +243,7 @@ func TestBrokersWithoutTheConsumerProtocol(t *testing.T) {
 	}
 }
 
-// A partition whose store hangs is given up within a third of the rebalance time-out, and the next member gets its records.
+// A partition whose store hangs is given up within a third of the rebalance timeout, and the next member gets its records.
 func TestConsumersReleaseIsBounded(t *testing.T) {
 	inBubble(t, 2, func(t *testing.T, b *fakeKafka) {
 		b.protocol = Consumer
@@ -273,7 +273,7 @@ func TestConsumersReleaseIsBounded(t *testing.T) {
 	})
 }
 
-// Topics that come to a pattern are subscribed to; their partitions are taken beside those that run.
+// New topics that match a pattern are subscribed to; their partitions are taken while the others run.
 func TestConsumerFollowsAPattern(t *testing.T) {
 	inBubble(t, 1, func(t *testing.T, b *fakeKafka) {
 		b.protocol = Consumer
@@ -297,8 +297,8 @@ func TestConsumerFollowsAPattern(t *testing.T) {
 	})
 }
 
-// Offsets of a group whose members speak the consumer protocol are not set, and its members are seen. (This Kafka does not name the topics
-// that they have; see TestRealGroupChangesItsProtocol.)
+// The offsets of a group whose members use the consumer protocol cannot be set, and its members are listed. (This Kafka does not name their
+// topics; see TestRealGroupChangesItsProtocol.)
 func TestOffsetsOfAConsumersGroupStay(t *testing.T) {
 	b := newBroker(t, 2)
 	b.protocol = Consumer
@@ -324,8 +324,8 @@ func TestOffsetsOfAConsumersGroupStay(t *testing.T) {
 	}
 }
 
-// A member knows all topics that it subscribes to, also those of which others have all partitions: a run until the end waits for them, and
-// its share of a limit is of all partitions.
+// A member knows all topics that it subscribes to, even if others own all their partitions: a run until the end waits for them, and its
+// share of a limit counts all partitions.
 func TestConsumerKnowsTopicsOfWhichItHasNothing(t *testing.T) {
 	inBubble(t, 1, func(t *testing.T, b *fakeKafka) {
 		b.protocol = Consumer
@@ -351,7 +351,7 @@ func TestConsumerKnowsTopicsOfWhichItHasNothing(t *testing.T) {
 	})
 }
 
-// A member's share of a limit is of the partitions that its topics have now.
+// A member's share of a limit counts the partitions that its topics have now.
 func TestConsumersShareFollowsAddedPartitions(t *testing.T) {
 	inBubble(t, 1, func(t *testing.T, b *fakeKafka) {
 		b.protocol = Consumer
@@ -376,8 +376,8 @@ func TestConsumersShareFollowsAddedPartitions(t *testing.T) {
 	})
 }
 
-// A member that is fenced while a release is in its last commit gives that commit up, joins again at once and goes on; what it had is
-// reported as revoked once.
+// A member that is fenced during the last commit of a release gives up that commit, rejoins at once and goes on; what it had is reported as
+// revoked once.
 func TestFencedConsumerEndsItsLastCommit(t *testing.T) {
 	inBubble(t, 2, func(t *testing.T, b *fakeKafka) {
 		b.protocol = Consumer
@@ -405,7 +405,7 @@ func TestFencedConsumerEndsItsLastCommit(t *testing.T) {
 		}
 		var failing, fence atomic.Bool
 		failing.Store(true)
-		var first atomic.Value // the id of the member that is fenced
+		var first atomic.Value // the id of the fenced member
 		b.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.OffsetCommit}, Err: kerr.UnknownServerError, Count: -1, When: func(kmsg.Request) bool { return failing.Load() }})
 		b.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.ConsumerGroupHeartbeat}, Err: kerr.FencedMemberEpoch, Count: -1, When: func(r kmsg.Request) bool {
 			q := r.(*kmsg.ConsumerGroupHeartbeatRequest)
@@ -416,7 +416,7 @@ func TestFencedConsumerEndsItsLastCommit(t *testing.T) {
 		time.Sleep(10 * time.Second)
 		b.produce(10, 0, 1)
 		time.Sleep(time.Second)
-		other := start(t, b.defaults(newStore())) // one partition is to be released, and cannot be committed
+		other := start(t, b.defaults(newStore())) // one partition must be released, but cannot be committed
 		time.Sleep(20 * time.Second)
 		if len(l.assigned()) != 2 {
 			t.Fatalf("partitions %v, expected both: one is being released", l.assigned())
@@ -440,8 +440,8 @@ func TestFencedConsumerEndsItsLastCommit(t *testing.T) {
 	})
 }
 
-// A loop that has stopped says what became of the partitions that it had: where they are committed, and that they were halted since all
-// records were rejected. The summary of a run, and where a reload goes on, are of that.
+// A stopped loop reports what became of its partitions: where they are committed, and that they were halted because all records were
+// rejected. The summary of a run, and where a reload resumes, depend on it.
 func TestStoppedLoopSaysWhatItHad(t *testing.T) {
 	eachProtocol(t, func(t *testing.T, protocol GroupProtocol) {
 		inBubble(t, 2, func(t *testing.T, b *fakeKafka) {

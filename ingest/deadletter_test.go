@@ -13,7 +13,7 @@ import (
 	"brine/ingest/internal/broker"
 )
 
-// openDead makes the test's topic of dead letters.
+// openDead creates the test's topic of dead letters.
 func (b *fakeKafka) openDead(t *testing.T) {
 	t.Helper()
 	c := broker.New(Kafka{Brokers: b.ListenAddrs(), Dial: b.dial}, 5*time.Second, topic, topic+".dead")
@@ -23,7 +23,8 @@ func (b *fakeKafka) openDead(t *testing.T) {
 	}
 }
 
-// TestDeadLetterTooLargeForItsTopicHoldsThePartition: the partition waits, says the fix, and goes on once the topic takes the dead letter.
+// TestDeadLetterTooLargeForItsTopicHoldsThePartition: the partition waits, reports the fix, and goes on once the topic accepts the dead
+// letter.
 func TestDeadLetterTooLargeForItsTopicHoldsThePartition(t *testing.T) {
 	inBubble(t, 1, func(t *testing.T, b *fakeKafka) {
 		b.openDead(t)
@@ -43,7 +44,7 @@ func TestDeadLetterTooLargeForItsTopicHoldsThePartition(t *testing.T) {
 		large := make([]byte, 64<<10)
 		_, _ = rand.NewChaCha8([32]byte{}).Read(large) // never fails; random bytes cannot be compressed
 		b.send(&kgo.Record{Topic: topic, Key: []byte("k"), Value: large})
-		for range 30 { // together larger than the topic takes, each by itself not
+		for range 30 { // each one fits the topic, all together do not
 			b.send(&kgo.Record{Topic: topic, Value: large[:3000]})
 		}
 		l := start(t, b.options(newStore()))

@@ -12,7 +12,7 @@ import (
 	"brine/event"
 )
 
-// However many records pass, a commit goes out once an interval, for all partitions together.
+// However many records pass, one commit per interval is sent, for all partitions together.
 func TestCommitsComeByTheIntervalNotByTheRecord(t *testing.T) {
 	inBubble(t, 3, func(t *testing.T, b *fakeKafka) {
 		var commits atomic.Int64
@@ -37,7 +37,7 @@ func TestCommitsComeByTheIntervalNotByTheRecord(t *testing.T) {
 	})
 }
 
-// What was submitted and not committed when the partition went away comes again, and is counted.
+// What was submitted but not committed when the partition was taken away arrives again, and is counted.
 func TestRedeliveredRecordsAreCounted(t *testing.T) {
 	inBubble(t, 1, func(t *testing.T, b *fakeKafka) {
 		b.produce(30, 0)
@@ -67,7 +67,7 @@ func TestRedeliveredRecordsAreCounted(t *testing.T) {
 	})
 }
 
-// A writer that says none of the three verdicts has said that it does not know: that is retried.
+// A writer that returns none of the three verdicts does not know: that is retried.
 func TestUnknownVerdictIsRetried(t *testing.T) {
 	b := newBroker(t, 1)
 	b.produce(10, 0)

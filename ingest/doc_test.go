@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Every test that the package comment names is there.
+// Every test named in the package comment exists.
 func TestEveryNamedTestExists(t *testing.T) {
 	doc, err := os.ReadFile("doc.go")
 	if err != nil {

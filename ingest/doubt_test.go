@@ -10,7 +10,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kversion"
 )
 
-// A commit that was not answered arrives after the next one, and takes the group back: that is fixed though no record comes.
+// An unanswered commit arrives after the next one and moves the group back: that is corrected even if no record arrives.
 func TestCommitThatArrivesLateIsFixed(t *testing.T) {
 	inBubble(t, 1, func(t *testing.T, b *fakeKafka) {
 		var late *kmsg.OffsetCommitRequest

@@ -7,8 +7,8 @@ import (
 	"brine/ingest/internal/broker"
 )
 
-// TestNothingIsSettledBehindWhatWasNotSubmitted: once work has ended, as by a halt, records behind which nothing is pending may not have
-// been submitted. A chunk without records that comes then must not move the watermark over them.
+// TestNothingIsSettledBehindWhatWasNotSubmitted: once work has ended, for example by a halt, records may not have been submitted although
+// nothing before them is pending. A chunk without records that arrives then must not move the watermark past them.
 func TestNothingIsSettledBehindWhatWasNotSubmitted(t *testing.T) {
 	work, end := context.WithCancel(t.Context())
 	s := &stream{partition: &partition{runner: &runner{Options: &Options{}}}, work: work}

@@ -12,7 +12,7 @@ import (
 	"brine/event"
 )
 
-// scriptedFormat reads the tests' JSON, and fails as a test wants it.
+// scriptedFormat reads the tests' JSON, and fails as a test demands.
 type scriptedFormat struct {
 	event.Format
 	read    func(rec *event.Record) *event.Error
@@ -56,8 +56,8 @@ func (r *scriptedReader) Resolve(_ context.Context, rec *event.Record) error {
 	return r.f.resolve(rec)
 }
 
-// TestARecordThatHaltsIsNoDeadLetter: what the decoder halts at is neither buried nor passed, all before it is settled, and the partition
-// goes on once it is decoded.
+// TestARecordThatHaltsIsNoDeadLetter: a record at which the decoder halts is neither buried nor passed, everything before it is settled,
+// and the partition goes on once the record can be decoded.
 func TestARecordThatHaltsIsNoDeadLetter(t *testing.T) {
 	inBubble(t, 2, func(t *testing.T, b *fakeKafka) {
 		b.produce(40, 0, 1)
@@ -88,8 +88,8 @@ func TestARecordThatHaltsIsNoDeadLetter(t *testing.T) {
 	})
 }
 
-// TestARecordWaitsForItsSchema: while what decoding takes cannot be had the partition waits and says why, and commits nothing beyond; where
-// it is refused the partition halts. Nothing becomes a dead letter, and all is written once it is there.
+// TestARecordWaitsForItsSchema: while what decoding needs is unavailable, the partition waits, reports the reason, and commits nothing
+// beyond; if it is refused, the partition halts. Nothing becomes a dead letter, and everything is written once it is available.
 func TestARecordWaitsForItsSchema(t *testing.T) {
 	for name, failure := range map[string]error{
 		"retry":   &event.Unresolved{Verdict: event.Retry, Reason: event.Unavailable, Err: errors.New("the registry does not answer")},

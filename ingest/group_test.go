@@ -31,7 +31,7 @@ func TestMissingTopicIsReportedBeforeAnythingStarts(t *testing.T) {
 	}
 }
 
-// TestMissingTopicIsAwaited: a loop that is to wait says what is missing, and reads the topic once it is there.
+// TestMissingTopicIsAwaited: a loop that should wait reports what is missing, and reads the topic once it exists.
 func TestMissingTopicIsAwaited(t *testing.T) {
 	b := newBroker(t, 1)
 	s := newStore()
@@ -73,8 +73,8 @@ func TestUnreachableBrokerIsReported(t *testing.T) {
 	}
 }
 
-// A broker that dies in the middle of a start cuts any of its requests off: the start makes them again, and says at last that no broker is
-// there.
+// A broker that dies during startup may cut off any of its requests: startup repeats them, and finally reports that no broker can be
+// reached.
 func TestStartIsMadeAgainWhenItFails(t *testing.T) {
 	for _, c := range []struct {
 		key kmsg.Key
@@ -203,7 +203,7 @@ func TestRevokedPartitionNeverCommits(t *testing.T) {
 			return r.ResponseKind(), nil, muted.Load() && r.(*kmsg.HeartbeatRequest).MemberID == old.Load()
 		})
 		b.ControlKey(int16(kmsg.ConsumerGroupHeartbeat), func(r kmsg.Request) (kmsg.Response, error, bool) {
-			b.KeepControl() // the member believes that it lives; the coordinator has not heard of it
+			b.KeepControl() // the member believes that it is alive; the coordinator does not hear from it
 			return r.ResponseKind(), nil, muted.Load() && r.(*kmsg.ConsumerGroupHeartbeatRequest).MemberID == old.Load()
 		})
 		o := b.options(s)
@@ -217,7 +217,7 @@ func TestRevokedPartitionNeverCommits(t *testing.T) {
 		muted.Store(true)
 		eventually(t, "the member is thrown out", func() bool { return len(b.GroupInfo(group).Members) == 0 })
 
-		other := start(t, b.options(newStore())) // its store is another: only what it writes itself counts
+		other := start(t, b.options(newStore())) // with its own store: only what it writes itself counts
 		eventually(t, "the new owner has committed", func() bool { return b.committedOffset(0) == 10 })
 		b.produce(5, 0)
 		eventually(t, "the new owner goes on", func() bool { return b.committedOffset(0) == 15 })
@@ -233,7 +233,7 @@ func TestRevokedPartitionNeverCommits(t *testing.T) {
 	})
 }
 
-// What every member commits is watched by the broker: it must only rise.
+// The broker watches what every member commits: it must only rise.
 func TestCommitNeverGoesBackwards(t *testing.T) {
 	eachProtocol(t, func(t *testing.T, protocol GroupProtocol) {
 		b := newBroker(t, 2)

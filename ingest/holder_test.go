@@ -31,13 +31,13 @@ func (h *holder) Release() {
 	h.gate = make(chan struct{})
 }
 
-// A stop settles and commits what the writer holds back, and does not wait for the writer to let go by itself.
+// A stop settles and commits what the writer holds back, without waiting until the writer sends it by itself.
 func TestStopReleasesWhatIsHeldBack(t *testing.T) {
 	h := newHolder()
 	wantSettledByStop(t, h, h)
 }
 
-// wantSettledByStop checks that what w has h hold back is written and committed by a stop.
+// wantSettledByStop checks that a stop writes and commits what w makes h hold back.
 func wantSettledByStop(t *testing.T, h *holder, w event.Writer) {
 	t.Helper()
 	b := newBroker(t, 2)
@@ -54,7 +54,7 @@ func wantSettledByStop(t *testing.T, h *holder, w event.Writer) {
 	b.wantCommitted(b.sent)
 }
 
-// What is submitted again has waited long enough.
+// What is resubmitted has waited long enough.
 func TestRetriedFlightIsReleased(t *testing.T) {
 	b := newBroker(t, 1)
 	b.produce(10, 0)

@@ -5,27 +5,27 @@ import (
 	"time"
 )
 
-// hurrier is a store that waits for long after a failure, unless it is hurried.
+// hurrier is a store that waits long after a failure, unless it is hurried.
 type hurrier struct{ *holder }
 
 func (h hurrier) Hurry()   { h.holder.Release() }
 func (h hurrier) Release() {}
 
-// A stop does not leave to be redelivered what the store would take now, because the writer's pause outlasts the stop.
+// A stop must not leave events to be redelivered that the store would take now, just because the writer's pause outlasts the stop.
 func TestStopHurriesWhatWaits(t *testing.T) {
 	h := newHolder()
 	wantSettledByStop(t, h, hurrier{h})
 }
 
-// Nor because the loop's own does. But a pause that is short by itself is not lengthened: the group may go on without us meanwhile.
+// The same holds for the loop's own pause. But a short pause is not lengthened: the group may go on without us meanwhile.
 func TestStopCutsPausesShort(t *testing.T) {
 	const first = 100 * time.Millisecond // the first pause, by default
 	for _, c := range []struct {
 		name string
-		down time.Duration // until the attempt after which the stop comes; 0: it is the first
+		down time.Duration // until the attempt after which the stop begins; 0: it is the first
 		most time.Duration // of the stop
 	}{
-		{"a long pause", time.Minute, 2 * time.Second}, // of 7.5 s at least
+		{"a long pause", time.Minute, 2 * time.Second}, // of at least 7.5 s
 		{"a short pause", 0, 2 * first},
 	} {
 		t.Run(c.name, func(t *testing.T) {

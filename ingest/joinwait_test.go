@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// TestJoinThatWaitsForADeadMemberSaysSo: the log and Status say what is waited for and for how long at most, and no longer once it is over.
+// TestJoinThatWaitsForADeadMemberSaysSo checks that the log and Status report what a join waits for and how long at most, until it is over.
 func TestJoinThatWaitsForADeadMemberSaysSo(t *testing.T) {
 	inBubble(t, 1, func(t *testing.T, b *fakeKafka) {
 		b.produce(10, 0)
@@ -38,7 +38,7 @@ func TestJoinThatWaitsForADeadMemberSaysSo(t *testing.T) {
 	})
 }
 
-// TestJoinThatIsSoonDoneSaysNothing: nor does one of a process of its own instance id, after a kill.
+// TestJoinThatIsSoonDoneSaysNothing also checks a process that returns with its instance id after a kill.
 func TestJoinThatIsSoonDoneSaysNothing(t *testing.T) {
 	inBubble(t, 1, func(t *testing.T, b *fakeKafka) {
 		var log bytes.Buffer

@@ -37,7 +37,7 @@ func TestEveryCompressionIsRead(t *testing.T) {
 	}
 }
 
-// Workers report for how long they had nothing to do, and what settles for how long the writer had it.
+// Workers report how long they had nothing to do, and flights that settle report how long the writer had them.
 func TestTimesOfAFlight(t *testing.T) {
 	b := newBroker(t, 2)
 	b.produce(500, 0, 1)
@@ -87,7 +87,7 @@ func TestGracefulStopRedeliversNothing(t *testing.T) {
 		b.produce(500, 0, 1)
 		l := start(t, b.options(s))
 		eventually(t, "some written", func() bool { n, _ := s.count(); return n > round*1000 })
-		l.stop() // in mid-stream, mostly
+		l.stop() // mostly in mid-stream
 	}
 	l := start(t, b.options(s))
 	eventually(t, "all written", func() bool { return s.holds(0, 2500) && s.holds(1, 2500) })

@@ -17,7 +17,7 @@ import (
 	"brine/ingest/internal/broker"
 )
 
-// member is a member, static if it has an instance id. It counts the generations that it is in.
+// member returns the options of a member, static if it has an instance id. It counts the member's generations.
 func (b *fakeKafka) member(w event.Writer, instance string, generations *atomic.Int64) Options {
 	o := b.defaults(w)
 	o.InstanceID = instance
@@ -36,7 +36,7 @@ func TestStaticMemberRestartsWithoutARebalance(t *testing.T) {
 		before, ours := stays.Load(), l.assigned()
 		l.stop()
 		b.produce(50, 0, 1, 2, 3)
-		time.Sleep(20 * time.Second) // less than the session time-out
+		time.Sleep(20 * time.Second) // less than the session timeout
 		l = start(t, b.member(s, "pod-1", &second))
 		time.Sleep(20 * time.Second)
 		if stays.Load() != before || second.Load() != 1 {
@@ -102,7 +102,7 @@ func TestSecondProcessOfAnInstanceEndsTheFirst(t *testing.T) {
 	})
 }
 
-// More members than partitions: the one without any waits for some, and does not ask for them again and again.
+// With more members than partitions, the one without any waits for some, and does not rejoin over and over.
 func TestMemberWithoutPartitionsWaitsForSome(t *testing.T) {
 	t.Run("static", func(t *testing.T) { waitsForSome(t, "pod-0", "pod-1") })
 	t.Run("dynamic", func(t *testing.T) { waitsForSome(t, "", "") })
@@ -117,7 +117,7 @@ func waitsForSome(t *testing.T, first, second string) {
 		time.Sleep(10 * time.Second)
 		idle := start(t, b.member(s, second, &n))
 		time.Sleep(10 * time.Minute)
-		if len(idle.assigned()) > 0 { // the broker names them, and so says who is first
+		if len(idle.assigned()) > 0 { // the broker assigns the ids, and so the order
 			busy, idle = idle, busy
 		}
 		if n.Load() != 3 {
@@ -143,7 +143,7 @@ func (r *running) assigned() (ids []int) {
 	return ids
 }
 
-// Whatever the coordinator answers to a heartbeat, nothing is lost or doubled; and the group rebalances only when it must.
+// Whatever the coordinator answers to a heartbeat, nothing is lost or doubled, and the group rebalances only when it must.
 func TestEveryAnswerToAHeartbeat(t *testing.T) {
 	for _, c := range []struct {
 		answer      *kerr.Error
@@ -180,7 +180,7 @@ func TestEveryAnswerToAHeartbeat(t *testing.T) {
 	}
 }
 
-// Each request of a join fails once, in each way that may pass.
+// Each request of a join fails once, with each error that may pass.
 func TestEveryFailureOfAJoinIsTriedAgain(t *testing.T) {
 	for _, key := range []kmsg.Key{kmsg.FindCoordinator, kmsg.JoinGroup, kmsg.SyncGroup, kmsg.OffsetFetch} {
 		for _, e := range []*kerr.Error{kerr.NotCoordinator, kerr.CoordinatorLoadInProgress, kerr.RebalanceInProgress, kerr.UnknownMemberID, kerr.IllegalGeneration} {
@@ -188,7 +188,7 @@ func TestEveryFailureOfAJoinIsTriedAgain(t *testing.T) {
 				inBubble(t, 1, func(t *testing.T, b *fakeKafka) {
 					b.produce(20, 0)
 					first := true
-					b.Fault(kfake.Fault{Keys: []kmsg.Key{key}, Err: e, When: func(kmsg.Request) bool { // the first is that of the start
+					b.Fault(kfake.Fault{Keys: []kmsg.Key{key}, Err: e, When: func(kmsg.Request) bool { // the first is made at startup
 						skip := first && key == kmsg.OffsetFetch
 						first = false
 						return !skip
@@ -205,7 +205,7 @@ func TestEveryFailureOfAJoinIsTriedAgain(t *testing.T) {
 	}
 }
 
-// Connections to the coordinator break, and it cannot be reached for less than the session time-out.
+// Connections to the coordinator break, and it cannot be reached for less than the session timeout.
 func TestCoordinatorAwayForAWhileCostsNoRebalance(t *testing.T) {
 	eachProtocol(t, func(t *testing.T, protocol GroupProtocol) {
 		inBubble(t, 2, func(t *testing.T, b *fakeKafka) {

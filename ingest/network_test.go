@@ -15,7 +15,7 @@ import (
 
 type dialFunc = func(ctx context.Context, network, address string) (net.Conn, error)
 
-// unless dials, except while down.
+// unless returns dial, which fails while down is set.
 func unless(down *atomic.Bool, dial dialFunc) dialFunc {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		if down.Load() {
@@ -25,7 +25,7 @@ func unless(down *atomic.Bool, dial dialFunc) dialFunc {
 	}
 }
 
-// inBubble runs a test in a synctest bubble with a broker on a network in memory.
+// inBubble runs a test in a synctest bubble with a broker on an in-memory network.
 func inBubble(t *testing.T, partitions int, test func(t *testing.T, b *fakeKafka)) {
 	synctest.Test(t, func(t *testing.T) {
 		n := memnet.New(1)

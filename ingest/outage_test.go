@@ -9,14 +9,14 @@ import (
 	"brine/event"
 )
 
-// A store that is away for five minutes while as much comes in as it can take: what has piled up is then written as fast as the store can,
-// the pause before the first attempt included.
+// A store is away for five minutes while as much arrives as it can take: the backlog is then written as fast as the store can, including
+// the pause before the first attempt.
 func TestCatchesUpAtFullRateAfterAnOutage(t *testing.T) {
 	inBubble(t, 4, func(t *testing.T, b *fakeKafka) {
-		const batch, service, outage = 5, 5 * time.Millisecond, 5 * time.Minute // the store takes a batch after the other: 1,000 records a second
+		const batch, service, outage = 5, 5 * time.Millisecond, 5 * time.Minute // one batch at a time: 1,000 records/s
 		s := newStore()
 		var mu sync.Mutex
-		var free time.Time // when the store has done what it was given
+		var free time.Time // when the store has finished what it was given
 		s.gate = func(int) <-chan struct{} {
 			mu.Lock()
 			defer mu.Unlock()
@@ -39,14 +39,14 @@ func TestCatchesUpAtFullRateAfterAnOutage(t *testing.T) {
 		o := b.defaults(s)
 		o.MaxFetchBytes, o.MaxBatchRecords, o.Budget = 64<<10, batch, NewBudget(512<<10)
 		l := start(t, o)
-		rate := func(backlog int) float64 { // records a second, until all are written
+		rate := func(backlog int) float64 { // records per second, until all are written
 			began := time.Now()
 			for until := written.Load() + int64(backlog); written.Load() < until; {
 				time.Sleep(100 * time.Millisecond)
 			}
 			return float64(backlog) / time.Since(began).Seconds()
 		}
-		time.Sleep(10 * time.Second) // it has joined its group
+		time.Sleep(10 * time.Second) // until it has joined its group
 		b.produce(5000, 0, 1, 2, 3)
 		most := rate(20_000)
 		down.Store(true)

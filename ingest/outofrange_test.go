@@ -84,8 +84,8 @@ func TestOffsetGoneByPolicy(t *testing.T) {
 	}
 }
 
-// A topic that was deleted and recreated is shorter than what is committed: stop, or begin again by policy; and then the
-// commit goes back with it, or a crash would lose what lies between.
+// A topic that was deleted and recreated is shorter than what is committed: the partition stops, or begins again by policy. The commit then
+// goes back as well, or a crash would lose what is between.
 func TestTopicRecreated(t *testing.T) {
 	b := newBroker(t, 1)
 	b.produce(10, 0)
@@ -102,7 +102,7 @@ func TestTopicRecreated(t *testing.T) {
 	b.client = b.newClient()
 	b.sent[0] = 0
 	b.produce(4, 0)
-	b.commit(0, 10) // brokers may or may not forget the group's offsets with the topic; kfake does
+	b.commit(0, 10) // brokers may or may not drop the group's offsets with the topic; kfake does
 	l = start(t, b.options(s))
 	eventually(t, "it halts", func() bool {
 		p := l.Status().Partitions

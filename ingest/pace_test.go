@@ -7,7 +7,7 @@ import (
 	"brine/ingest/pace"
 )
 
-// within checks that a number of records was settled in a time, by how many there were before.
+// within checks that the number of records settled in a time is within bounds.
 func within(t *testing.T, what string, n, least, most int) {
 	t.Helper()
 	if n < least || n > most {
@@ -63,7 +63,7 @@ func TestPausedLoopKeepsItsPartitionsAndIsNoStall(t *testing.T) {
 	})
 }
 
-// A pause holds up only what has not been submitted: what is pending settles, and is committed.
+// A pause holds up only what has not been submitted: what is pending settles and is committed.
 func TestPauseSettlesWhatIsPending(t *testing.T) {
 	inBubble(t, 1, func(t *testing.T, b *fakeKafka) {
 		b.produce(10, 0)
@@ -87,7 +87,7 @@ func TestPauseSettlesWhatIsPending(t *testing.T) {
 	})
 }
 
-// A process that is killed while it is paused, with records in memory, loses none.
+// A process that is killed while paused, with records in memory, loses none.
 func TestKillWhilePausedLosesNothing(t *testing.T) {
 	inBubble(t, 2, func(t *testing.T, b *fakeKafka) {
 		b.produce(3000, 0, 1)
@@ -119,7 +119,7 @@ func TestKillWhilePausedLosesNothing(t *testing.T) {
 	})
 }
 
-// A limit is of the whole group, whichever members have the partitions, and is changed while records wait for their turn.
+// A limit applies to the whole group, whichever members own the partitions, and can change while records wait for their turn.
 func TestLimitIsOfTheWholeGroup(t *testing.T) {
 	inBubble(t, 4, func(t *testing.T, b *fakeKafka) {
 		b.produce(50_000, 0, 1, 2, 3)
@@ -132,7 +132,7 @@ func TestLimitIsOfTheWholeGroup(t *testing.T) {
 		time.Sleep(60 * time.Second)
 		within(t, "one member in a minute at 400/s", s.since(&before), 23_800, 24_200)
 		second := start(t, other)
-		time.Sleep(30 * time.Second) // they have met
+		time.Sleep(30 * time.Second) // until they have met
 		if n := len(second.assigned()); n != 2 {
 			t.Fatalf("the second member has %d partitions", n)
 		}
@@ -159,7 +159,7 @@ func TestLimitIsOfTheWholeGroup(t *testing.T) {
 	})
 }
 
-// Until it is known whether a pipeline is paused it stands still, and that for long is a problem.
+// A pipeline stands still until it is known whether it is paused; if that takes long, it is a problem.
 func TestUnreadOrderHoldsTheLoopAndIsAProblem(t *testing.T) {
 	inBubble(t, 1, func(t *testing.T, b *fakeKafka) {
 		b.produce(20_000, 0)

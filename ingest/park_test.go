@@ -48,8 +48,8 @@ func (f *failingFlight) Wait(ctx context.Context, until event.Until) (event.Outc
 	return f.storeFlight.Wait(ctx, until)
 }
 
-// While a part of the store fails, events for the rest of it pass through a window far smaller than what waits; what waits holds
-// memory for itself alone. What becomes of it then is matched with the right records: they are retried, or buried whole.
+// While a part of the store fails, events for the rest pass through a window far smaller than what waits; what waits holds memory only for
+// itself. Its outcome is then matched with the right records: they are retried, or buried whole.
 func TestWhatWaitsForAFailingRegionHoldsUpNothingElse(t *testing.T) {
 	b := newBroker(t, 1)
 	for range 50 {
@@ -108,7 +108,7 @@ func TestWhatWaitsForAFailingRegionHoldsUpNothingElse(t *testing.T) {
 	}
 }
 
-// scarceStore makes the budget scarce at chosen moments: stall and wait are called with each submit's number.
+// scarceStore makes the budget scarce at chosen moments: stall and wait are called with the number of each submit.
 type scarceStore struct {
 	*store
 	budget *Budget
@@ -138,7 +138,7 @@ func (f *scarceFlight) Wait(ctx context.Context, until event.Until) (event.Outco
 	return f.storeFlight.Wait(ctx, until)
 }
 
-// spend takes all of the budget but that many bytes.
+// spend takes all of the budget except that many bytes.
 func (s *scarceStore) spend(but int64) {
 	for s.budget.holds.tryAcquire(1) {
 		s.hog++
@@ -151,7 +151,7 @@ func (s *scarceStore) giveBack(n int64) {
 	s.hog -= n
 }
 
-// retry writes all events but some, which the store may take later.
+// retry writes all events except some, which the store may take later.
 func (f *scarceFlight) retry(indexes ...int) (failures []event.Failure) {
 	for _, i := range indexes {
 		failures = append(failures, event.Failure{Index: i, Verdict: event.Retry, Reason: event.Unavailable})
@@ -164,7 +164,7 @@ func (f *scarceFlight) retry(indexes ...int) (failures []event.Failure) {
 	return failures
 }
 
-// A flight that has stalled without room to be parked leaves nothing behind in its place for the next one.
+// A flight that stalled without room to be parked leaves nothing in its place for the next one.
 func TestStalledFlightLeavesNothingToTheNextInItsPlace(t *testing.T) {
 	b := newBroker(t, 1)
 	b.produce(200, 0)
@@ -208,7 +208,7 @@ func TestRetriedFlightKeepsItsRecordsWhenItsRetryStalls(t *testing.T) {
 			s.spend(0)
 			return f.retry(3, 50)
 		case 1:
-			s.giveBack(s.hog) // if it may not stall
+			s.giveBack(s.hog) // unless it may stall
 			return f.retry(0, 1)
 		}
 		return nil
@@ -216,7 +216,7 @@ func TestRetriedFlightKeepsItsRecordsWhenItsRetryStalls(t *testing.T) {
 	b.wantOnceWith(t, s, 100)
 }
 
-// wantOnceWith writes all records through the store, with one flight at a time, and wants each written once.
+// wantOnceWith writes all records through the store, one flight at a time, and checks that each is written once.
 func (b *fakeKafka) wantOnceWith(t *testing.T, s *scarceStore, records int64) {
 	o := b.options(s)
 	o.MaxBatchRecords, o.Window, o.Budget = 100, 1, s.budget
@@ -229,7 +229,7 @@ func (b *fakeKafka) wantOnceWith(t *testing.T, s *scarceStore, records int64) {
 	}
 }
 
-// The events of a replay of single keys are those of its keys alone: what waits of them are their records, not others that lie between.
+// A replay of some keys writes only their events: what waits is matched with their records, not with others between them.
 func TestWhatWaitsOfAReplayOfKeysAreTheirRecords(t *testing.T) {
 	f := &flight{records: []event.Record{
 		{Offset: 0, Key: []byte("a")}, {Offset: 1, Key: []byte("b")}, {Offset: 2, Key: []byte("a")}, {Offset: 3, Key: []byte("b")}, {Offset: 4, Key: []byte("b")},

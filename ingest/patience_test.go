@@ -10,7 +10,7 @@ import (
 	"brine/event"
 )
 
-// A replay whose store never answers is given up: its error is one of time and says what the store fails with.
+// A replay whose store never responds is given up, with a timeout error that includes the store's error.
 func TestAReplayIsGivenUpWithWhatItWaitsFor(t *testing.T) {
 	b := newBroker(t, 2)
 	b.produce(10, 0, 1)
@@ -45,13 +45,13 @@ func TestAReplayIsGivenUpWithWhatItWaitsFor(t *testing.T) {
 	}
 }
 
-// A replay that waits for nobody but its own limit is not given up.
+// A replay that waits only for its own limit is not given up.
 func TestASlowReplayIsNotGivenUp(t *testing.T) {
 	b := newBroker(t, 1)
 	b.produce(30, 0)
 	s := newStore()
 	o := b.replay(s, "slow", Earliest, Latest)
-	o.MaxBatchRecords, o.RecordsPerSecond, o.Patience = 10, 5, time.Second // a batch each 2 s
+	o.MaxBatchRecords, o.RecordsPerSecond, o.Patience = 10, 5, time.Second // a batch every 2 s
 	if plan := b.runReplay(t, o); plan.Left() != 30 {
 		t.Errorf("planned %d", plan.Left())
 	}

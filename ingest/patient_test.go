@@ -14,8 +14,8 @@ import (
 	"brine/ingest/internal/broker"
 )
 
-// TestPatientLoopIsRefusedAndGoesOn: what a group refuses ends a loop at once, and a patient one tries again, outside the group since it
-// first was, until it is taken.
+// TestPatientLoopIsRefusedAndGoesOn: a group's refusal ends a loop at once. A patient one retries until it is accepted, and counts as
+// outside the group since the first refusal.
 func TestPatientLoopIsRefusedAndGoesOn(t *testing.T) {
 	const refusals = 3
 	for name, c := range map[string]struct {
@@ -51,7 +51,7 @@ func TestPatientLoopIsRefusedAndGoesOn(t *testing.T) {
 	}
 }
 
-// TestFencedLoopHasNoPatience: of two processes with one instance id the other goes on.
+// TestFencedLoopHasNoPatience: of two processes with one instance id, only the other goes on.
 func TestFencedLoopHasNoPatience(t *testing.T) {
 	b := newBroker(t, 1)
 	b.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.JoinGroup}, Err: kerr.FencedInstanceID, Count: -1})
@@ -62,7 +62,7 @@ func TestFencedLoopHasNoPatience(t *testing.T) {
 	}
 }
 
-// TestLoopIsApartSinceItLeft, however often it has tried to come back.
+// TestLoopIsApartSinceItLeft checks that this holds however often the loop has tried to rejoin.
 func TestLoopIsApartSinceItLeft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &Loop{}

@@ -14,10 +14,10 @@ import (
 	"brine/event"
 )
 
-// several are records that Canal has made of many rows: each is an event.
+// several are Canal's records of many rows: each row is an event.
 var several = (&event.Envelope{Form: event.Canal}).Wrap(event.Schema{Version: -1, Fields: []event.Field{{Name: "id", Type: event.Int}}})
 
-// sendRows appends a record of so many rows from first on, or one of none.
+// sendRows appends a record of that many rows from first on; it may be empty.
 func (b *fakeKafka) sendRows(first int, rows int) {
 	b.t.Helper()
 	var data []string
@@ -32,7 +32,7 @@ func (b *fakeKafka) sendRows(first int, rows int) {
 	b.sent[0]++
 }
 
-// rowStore is a Writer in memory that knows rows, not records. decide says what becomes of one of them.
+// rowStore is a Writer in memory that knows rows, not records. decide decides the outcome of a row.
 type rowStore struct {
 	mu      sync.Mutex
 	written map[int64]int
@@ -79,7 +79,7 @@ func (f *rowFlight) Wait(context.Context, event.Until) (event.Outcome, error) {
 	return event.Outcome{Failures: failures}, nil
 }
 
-// wantRows checks that each row but those was written.
+// wantRows checks that each row except those in but was written.
 func (s *rowStore) wantRows(t *testing.T, n int, but ...int64) {
 	t.Helper()
 	s.mu.Lock()
@@ -95,8 +95,8 @@ func (s *rowStore) wantRows(t *testing.T, n int, but ...int64) {
 	}
 }
 
-// TestSeveralEventsOfARecord: of one record one event is written, one is retried and one rejected. The record is a dead letter once, and
-// its other events are written.
+// TestSeveralEventsOfARecord: of one record, one event is written, one is retried and one is rejected. The record becomes a dead letter
+// once, and its other events are written.
 func TestSeveralEventsOfARecord(t *testing.T) {
 	b := newBroker(t, 1)
 	for i := range 20 {
@@ -143,7 +143,7 @@ func TestSeveralEventsOfARecord(t *testing.T) {
 	}
 }
 
-// TestSeveralEventsWhileARegionFails: a record some of whose rows lie in a failing region waits, holds up no other, and is written whole.
+// TestSeveralEventsWhileARegionFails: a record with some rows in a failing region waits, holds up no other, and is written whole.
 func TestSeveralEventsWhileARegionFails(t *testing.T) {
 	b := newBroker(t, 1)
 	for i := range 60 {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// parseSpan reads a span as commands do.
+// parseSpan parses a span as commands do.
 func parseSpan(from, to string, partitions []int) (Span, error) {
 	begin, err := ParsePosition(from, time.Now())
 	if err != nil {
@@ -59,7 +59,7 @@ func TestSpans(t *testing.T) {
 	}
 }
 
-// TestRangeNames: what a replay reads and where it writes has a name of its own, and one of many offsets is not too long for a group's.
+// TestRangeNames: what a replay reads and where it writes determine a unique name, and with many offsets it still fits a group's name.
 func TestRangeNames(t *testing.T) {
 	o := ReplayOptions{Keys: [][]byte{[]byte("A/1"), []byte("B")}, Into: "x:y"}
 	if name := o.RangeName(); name != "earliest_earliest_kA-1_kB_into_x-y" {

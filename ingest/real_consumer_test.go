@@ -17,13 +17,13 @@ import (
 	"brine/internal/testenv"
 )
 
-// realLoop is a loop on a real broker by a protocol.
+// realLoop returns options for a loop on a real broker with a protocol.
 func realLoop(t *testing.T, brokers []string, topic string, s *store, p GroupProtocol) Options {
 	return Options{Kafka: Kafka{Brokers: brokers}, Topic: topic, Group: topic, Schema: schema, Writer: s, GroupProtocol: p,
 		CommitInterval: 50 * time.Millisecond, Heartbeat: 100 * time.Millisecond, Logger: testLogger(t)}
 }
 
-// configure sets what the brokers know of a topic or a group.
+// configure sets brokers' settings of a topic or a group.
 func configure(t *testing.T, admin *kgo.Client, kind kmsg.ConfigResourceType, name string, settings map[string]string) {
 	t.Helper()
 	alter := kmsg.NewIncrementalAlterConfigsRequest()
@@ -40,7 +40,7 @@ func configure(t *testing.T, admin *kgo.Client, kind kmsg.ConfigResourceType, na
 	}
 }
 
-// feed writes a record to each partition of a topic again and again, until it is stopped.
+// feed writes a record to each partition of a topic repeatedly, until it is stopped.
 func feed(t *testing.T, client *kgo.Client, topic string, partitions int) (stop func() (each int)) {
 	t.Helper()
 	end, done, each := make(chan struct{}), make(chan struct{}), 0
@@ -82,8 +82,8 @@ func settledAll(t *testing.T, l *running, topic string, partitions int) {
 	})
 }
 
-// A live group goes from the classic to the consumer protocol, and back, member by member, and nothing is lost; its partitions move on
-// while records come.
+// A live group moves from the classic to the consumer protocol and back, member by member, without loss; its partitions move while records
+// arrive.
 func TestRealGroupChangesItsProtocol(t *testing.T) {
 	brokers, topic := testenv.Kafka(t), testenv.Name(t)
 	admin := realClient(t, brokers)
@@ -115,7 +115,7 @@ func TestRealGroupChangesItsProtocol(t *testing.T) {
 	s.wantOnce(t, partitions*each)
 }
 
-// ages are how old the records of each partition were, by the broker's clock, when they were durable: the worst since they were last taken.
+// ages are how old each partition's records were, by the broker's clock, when they became durable: the maximum since the last take.
 type ages struct {
 	mu    sync.Mutex
 	worst map[int]time.Duration
@@ -135,10 +135,10 @@ func (a *ages) take() map[int]time.Duration {
 	return worst
 }
 
-// TestRealPauses has a member join and be killed again and again beside one that stays, by either protocol, while records come. It prints
-// how old the records of partitions became that moved, and of those that did not; and beside them of all while nothing changes. The group's
-// sessions are of 6 s, so that much of what moves from the dead is their detection. BRINE_REBALANCES is how often; see make
-// bench-rebalance.
+// TestRealPauses lets a member join and be killed repeatedly beside one that stays, with each protocol, while records arrive. It prints how
+// old the records of partitions became that moved, and of those that did not, and for comparison of all while nothing changes. The group's
+// sessions last 6 s, so most of the time for partitions of a dead member is its detection. BRINE_REBALANCES is the number of rounds; see
+// make bench-rebalance.
 func TestRealPauses(t *testing.T) {
 	rounds := 1
 	if n, err := strconv.Atoi(os.Getenv("BRINE_REBALANCES")); err == nil {
@@ -189,7 +189,7 @@ func realPauses(t *testing.T, protocol GroupProtocol, rounds int) {
 		}
 	}
 	for range rounds {
-		time.Sleep(time.Second) // what has moved is read up
+		time.Sleep(time.Second) // until what moved has been read
 		seen.take()
 		time.Sleep(2 * time.Second)
 		note("no change", nil)
@@ -221,7 +221,7 @@ func realPauses(t *testing.T, protocol GroupProtocol, rounds int) {
 	}
 }
 
-// A real coordinator gives a static member that left for a moment its partitions back, and moves nothing of the others.
+// A real coordinator gives a static member that left briefly its partitions back, and moves none of the others.
 func TestRealStaticConsumer(t *testing.T) {
 	brokers, topic := testenv.Kafka(t), testenv.Name(t)
 	admin := realClient(t, brokers)

@@ -17,8 +17,8 @@ import (
 	"brine/internal/testenv"
 )
 
-// TestRealKafka takes the loop over a real broker: compressed batches, aborted and committed transactions, poison, two
-// members of which one leaves, a stop, and a replay.
+// TestRealKafka runs the loop on a real broker: compressed batches, aborted and committed transactions, poison, two members of which one
+// leaves, a stop, and a replay.
 func TestRealKafka(t *testing.T) {
 	eachProtocol(t, realKafka)
 }
@@ -159,7 +159,7 @@ func realMember(t *testing.T, brokers []string, topic, instance string, s *store
 	return o
 }
 
-// The coordinator of a real broker gives a static member its partitions back, and fences the first of two processes of one id.
+// A real broker's coordinator gives a static member its partitions back, and fences the first of two processes with one id.
 func TestRealStaticMember(t *testing.T) {
 	brokers, topic := testenv.Kafka(t), testenv.Name(t)
 	admin := realClient(t, brokers)
@@ -199,7 +199,7 @@ func TestRealStaticMember(t *testing.T) {
 	eventually(t, "the last has joined", func() bool { return last.Status().Joined })
 }
 
-// A real topic that is deleted and recreated while the loop runs: nothing of the new one is passed.
+// A real topic is deleted and recreated while the loop runs: nothing of the new one is skipped.
 func TestRealTopicRecreated(t *testing.T) {
 	eachProtocol(t, realTopicRecreated)
 }

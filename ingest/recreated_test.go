@@ -10,7 +10,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// recreate deletes the topic, makes it again, and puts n records into partition 0.
+// recreate deletes the topic, creates it again, and appends n records to partition 0.
 func (b *fakeKafka) recreate(n int) {
 	b.t.Helper()
 	if err := b.DeleteTopic(topic); err != nil {
@@ -24,8 +24,8 @@ func (b *fakeKafka) recreate(n int) {
 	b.produce(n, 0)
 }
 
-// commitAs sets the group's offset with the metadata of an earlier commit: brokers forget a group's offsets with the topic at their
-// own time, and a commit that is under way meanwhile stays.
+// commitAs sets the group's offset with the metadata of an earlier commit: brokers drop a group's offsets with the topic at a time of their
+// choosing, and a commit in progress meanwhile survives.
 func (b *fakeKafka) commitAs(offset int64, metadata string) {
 	b.t.Helper()
 	b.commitWith(0, offset, &metadata)
@@ -66,7 +66,7 @@ func TestLongerRecreatedTopicIsKnownByItsID(t *testing.T) {
 	}
 }
 
-// The same while the loop runs: what it reads before it hears of the change is not what it goes on from.
+// The same while the loop runs: what it reads before it learns of the change does not determine where it resumes.
 func TestTopicRecreatedWhileRunning(t *testing.T) {
 	inBubble(t, 1, func(t *testing.T, b *fakeKafka) {
 		b.produce(10, 0)
@@ -91,7 +91,7 @@ func TestTopicRecreatedWhileRunning(t *testing.T) {
 	})
 }
 
-// A topic that is gone is waited for, and looking for it does not make it.
+// A missing topic is waited for, and looking for it does not create it.
 func TestTopicGoneIsWaitedForAndNotMade(t *testing.T) {
 	inBubble(t, 1, func(t *testing.T, b *fakeKafka) {
 		var mu sync.Mutex

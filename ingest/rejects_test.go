@@ -12,7 +12,7 @@ import (
 	"brine/event"
 )
 
-// rejectsFrom rejects every record from an offset on, while it is to.
+// rejectsFrom rejects every record from an offset on, as long as while is set.
 func rejectsFrom(offset int64, while *atomic.Bool) func(int, []place) ([]event.Failure, error) {
 	return func(_ int, b []place) (failures []event.Failure, _ error) {
 		for i, p := range b {
@@ -36,11 +36,11 @@ func (l *letters) count() int {
 	return len(l.got)
 }
 
-// TestManyRejectsInARowHalt: what is rejected, record after record, is neither buried nor committed from a bound on, however often the
-// process starts again; once something is written it goes on by itself.
+// TestManyRejectsInARowHalt: after a number of consecutive rejects, none is buried or committed, however often the process restarts; once
+// something is written, it goes on by itself.
 func TestManyRejectsInARowHalt(t *testing.T) {
 	for name, by := range map[string]struct {
-		poison bool // by the decoder, else by the writer
+		poison bool // rejected by the decoder, otherwise by the writer
 		kill   bool
 	}{"by the writer": {}, "by the decoder": {poison: true}, "killed": {kill: true}} {
 		t.Run(name, func(t *testing.T) {
@@ -111,7 +111,7 @@ func TestManyRejectsInARowHalt(t *testing.T) {
 	}
 }
 
-// TestRejectsAmongOthersDoNotHalt: what is written at the same time counts, also while the store takes long, and in another partition.
+// TestRejectsAmongOthersDoNotHalt: what is written at the same time counts, even if the store takes long, and in another partition.
 func TestRejectsAmongOthersDoNotHalt(t *testing.T) {
 	inBubble(t, 2, func(t *testing.T, b *fakeKafka) {
 		for range 50 {
@@ -139,8 +139,8 @@ func TestRejectsAmongOthersDoNotHalt(t *testing.T) {
 	})
 }
 
-// TestCountOfRejectsIsForgottenOnceOneIsWritten: the bound is on those in a row. A record that is written late takes back what is
-// committed of the count, and a restart begins with nothing.
+// TestCountOfRejectsIsForgottenOnceOneIsWritten: the limit is on consecutive rejects. A record that is written late resets the committed
+// count, and a restart begins at zero.
 func TestCountOfRejectsIsForgottenOnceOneIsWritten(t *testing.T) {
 	inBubble(t, 1, func(t *testing.T, b *fakeKafka) {
 		o := b.options(newStore())
@@ -195,7 +195,7 @@ func FuzzNoteOfACommit(f *testing.F) {
 	f.Add(17, "topic-id=AAAAAAAAAAAAAAAAAAAAAA")
 	f.Add(3, "rejected=4 x")
 	f.Fuzz(func(t *testing.T, n int, mark string) {
-		readNote(mark) // anything may be there
+		readNote(mark) // it may contain anything
 		if n < 0 || strings.TrimSpace(mark) != mark || strings.HasPrefix(mark, rejectedMark) {
 			return
 		}
@@ -205,8 +205,8 @@ func FuzzNoteOfACommit(f *testing.F) {
 	})
 }
 
-// TestRejectsThatLandLateAreNotInARow: flights land in any order. What took off before a record that is written is not counted, though it
-// lands after it.
+// TestRejectsThatLandLateAreNotInARow: flights land in any order. Rejects that took off before a record that is written do not count, even
+// if they land after it.
 func TestRejectsThatLandLateAreNotInARow(t *testing.T) {
 	r := newRejects(35)
 	late, good, next := r.takeOff(false), r.takeOff(true), r.takeOff(false)

@@ -9,14 +9,14 @@ import (
 	"brine/event"
 )
 
-// TestReplayOfKeysWritesNothingElse: records of other keys are neither written nor, where they cannot be, dead letters.
+// TestReplayOfKeysWritesNothingElse checks that records with other keys are neither written nor become dead letters.
 func TestReplayOfKeysWritesNothingElse(t *testing.T) {
 	b := newBroker(t, 2)
 	b.produce(20, 0, 1)
 	b.poison(0)
 	s := newStore()
 	s.decide = func(call int, batch []place) ([]event.Failure, error) {
-		if call < 2 { // one of them at first
+		if call < 2 { // one of them, at first
 			return []event.Failure{{Index: len(batch) - 1, Verdict: event.Retry, Reason: event.Unavailable}}, nil
 		}
 		return nil, nil

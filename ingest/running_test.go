@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// running is a Loop under way.
+// running is a Loop in progress.
 type running struct {
 	*Loop
 	t      testing.TB
@@ -45,7 +45,7 @@ func (r *running) stop() {
 	}
 }
 
-// kill ends it as a kill of the process would: all connections are cut, nothing more is committed.
+// kill ends it like a kill of the process: all connections are cut, and nothing more is committed.
 func (r *running) kill() {
 	r.t.Helper()
 	r.cluster.Close()
@@ -64,7 +64,7 @@ func eventually(t testing.TB, what string, ok func() bool) {
 	}
 }
 
-// testLogger logs to the test, when it runs with -v.
+// testLogger logs to the test if it runs with -v.
 func testLogger(t testing.TB) *slog.Logger {
 	if !testing.Verbose() {
 		return slog.New(slog.DiscardHandler)

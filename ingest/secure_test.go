@@ -34,7 +34,7 @@ func TestSecuredBroker(t *testing.T) {
 	l.stop()
 	s.wantOnce(t, 10)
 
-	// Kafka says SASL_AUTHENTICATION_FAILED (ErrDenied); kfake just closes the connection.
+	// Kafka answers SASL_AUTHENTICATION_FAILED (ErrDenied); kfake just closes the connection.
 	o.Kafka.SASL, o.RequestTimeout = plain.Mechanism{Username: "brine", Password: "wrong"}, 300*time.Millisecond
 	if err := Run(t.Context(), o); !errors.Is(err, ErrDenied) && !errors.Is(err, ErrUnreachable) {
 		t.Errorf("error %v with a wrong password", err)

@@ -56,7 +56,7 @@ func TestNewPartitionIsReadFromItsFirstRecord(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.client = b.newClient()
-	b.produce(7, 1) // before any member has heard of the partition
+	b.produce(7, 1) // before any member knows of the partition
 	l = start(t, o)
 	eventually(t, "all of it is written", func() bool { return s.holds(1, 7) })
 	l.stop()

@@ -13,13 +13,13 @@ import (
 	"brine/ingest/deadletter"
 )
 
-// place is where a record is in Kafka.
+// place is the position of a record in Kafka.
 type place struct {
 	partition int
 	offset    int64
 }
 
-// store is a Writer in memory. decide, when set, says what becomes of a batch: it is called before Wait returns.
+// store is a Writer in memory. decide, if set, decides the outcome of a batch; it is called before Wait returns.
 type store struct {
 	mu      sync.Mutex
 	written map[place]int // how often
@@ -103,7 +103,7 @@ func (s *store) count() (places, times int) {
 	return len(s.written), times
 }
 
-// submits is the number of calls of Submit.
+// submits returns the number of calls of Submit.
 func (s *store) submits() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -122,7 +122,7 @@ func (s *store) holds(partition int, below int64) bool {
 	return true
 }
 
-// all makes every event of a batch fail alike.
+// all makes every event of a batch fail the same way.
 func all(b []place, v event.Verdict, reason event.Reason) []event.Failure {
 	var failures []event.Failure
 	for i := range b {
@@ -131,7 +131,7 @@ func all(b []place, v event.Verdict, reason event.Reason) []event.Failure {
 	return failures
 }
 
-// newDownStore is a store that is down until it is brought up.
+// newDownStore returns a store that is down until down is cleared.
 func newDownStore() (s *store, down *atomic.Bool) {
 	s, down = newStore(), new(atomic.Bool)
 	down.Store(true)
@@ -139,7 +139,7 @@ func newDownStore() (s *store, down *atomic.Bool) {
 	return s, down
 }
 
-// unavailableWhile decides that every event is to be tried again while the store is down.
+// unavailableWhile makes every event be retried while the store is down.
 func unavailableWhile(down *atomic.Bool) func(int, []place) ([]event.Failure, error) {
 	return func(_ int, b []place) ([]event.Failure, error) {
 		if down.Load() {

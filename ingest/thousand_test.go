@@ -13,14 +13,14 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
-// A topic of 1,000 partitions is read by one process in 512 MiB, and all of them progress. When a fourth member comes, exactly the 250 that
-// are its share move; of the others none is taken away, and none becomes slower. All four members and the Kafka are in this process.
+// One process reads a topic of 1,000 partitions within 512 MiB, and all of them progress. When a fourth member joins, exactly its share of
+// 250 partitions moves; none of the others is taken away or becomes slower. All four members and the Kafka are in this process.
 func TestThousandPartitions(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the race detector finds what there is with fewer partitions")
 	}
 	const partitions, most = 1000, 512 << 20
-	debug.FreeOSMemory() // what earlier tests have left
+	debug.FreeOSMemory() // left by earlier tests
 	inBubble(t, partitions, func(t *testing.T, b *fakeKafka) {
 		b.protocol = Consumer
 		s, seen := newStore(), &ages{worst: map[int]time.Duration{}}
@@ -29,7 +29,7 @@ func TestThousandPartitions(t *testing.T) {
 		join := func() *thousandth {
 			m := b.thousandth(s, seen)
 			members = append(members, m)
-			time.Sleep(40 * time.Second) // eight heartbeats: what moves has moved, and what came meanwhile is read
+			time.Sleep(40 * time.Second) // eight heartbeats: everything has moved, and the backlog is read
 			return m
 		}
 		alone := join()
@@ -109,7 +109,7 @@ func (b *fakeKafka) thousandth(s *store, seen *ages) *thousandth {
 	return m
 }
 
-// takeRevoked returns the partitions that were taken from a member since it was last asked.
+// takeRevoked returns the partitions that were taken from a member since the last call.
 func (m *thousandth) takeRevoked() []int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -143,7 +143,7 @@ func (b *fakeKafka) feed(partitions int) (stop func() (each int)) {
 	return sync.OnceValue(func() int { cancel(); <-done; return each })
 }
 
-// worstOf returns the worst of ages, partitions that are named left out.
+// worstOf returns the maximum of ages, without the partitions in but.
 func worstOf(ages map[int]time.Duration, but []int) (worst time.Duration) {
 	for p, age := range ages {
 		if !slices.Contains(but, p) {
@@ -153,7 +153,7 @@ func worstOf(ages map[int]time.Duration, but []int) (worst time.Duration) {
 	return worst
 }
 
-// memoryInUse is the memory that this process has from the system, in bytes, but for what it has given back: pages of the program aside.
+// memoryInUse returns the bytes of memory that this process has from the system and has not returned, without the program's own pages.
 func memoryInUse() uint64 {
 	all := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
 	metrics.Read(all)

@@ -44,7 +44,7 @@ func (durableFlight) Wait(context.Context, event.Until) (event.Outcome, error) {
 	return event.Outcome{}, nil
 }
 
-// of counts the records of a topic, each once.
+// of returns the number of a topic's records, each counted once.
 func (s *topicStore) of(topic string) (n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -56,7 +56,7 @@ func (s *topicStore) of(topic string) (n int) {
 	return n
 }
 
-// create makes a topic and appends n records to each of its partitions.
+// create creates a topic and appends n records to each of its partitions.
 func (b *fakeKafka) create(name string, partitions, n int) {
 	b.t.Helper()
 	if err := b.CreateTopic(name, int32(partitions), nil); err != nil {
@@ -78,7 +78,7 @@ func (b *fakeKafka) appendTo(name string, partitions, n int) {
 	}
 }
 
-// committedOf is how many records of a topic are committed, over all partitions.
+// committedOf returns how many records of a topic are committed, over all partitions.
 func (b *fakeKafka) committedOf(name string) (n int64) {
 	if info := b.GroupInfo(group); info != nil {
 		for _, c := range info.Commits[name] {
@@ -88,14 +88,14 @@ func (b *fakeKafka) committedOf(name string) (n int64) {
 	return n
 }
 
-// several are options for these topics.
+// several returns options for these topics.
 func (b *fakeKafka) several(w event.Writer, t Topics) Options {
 	o := b.defaults(w)
 	o.Topic, o.Topics, o.Window = "", &t, 4
 	return o
 }
 
-// shop matches shop.… but no topics of dead letters.
+// shop matches shop.… but no dead-letter topics.
 func shop(name string) bool {
 	return regexp.MustCompile(`^shop\..*$`).MatchString(name) && !strings.HasSuffix(name, DeadLetterSuffix)
 }
@@ -104,7 +104,7 @@ func TestNamedTopicsAreRead(t *testing.T) {
 	inBubble(t, 1, func(t *testing.T, b *fakeKafka) {
 		b.create("shop.a", 3, 10)
 		b.create("shop.b", 1, 20)
-		b.create("shop.c", 1, 5) // of nobody
+		b.create("shop.c", 1, 5) // read by nobody
 		s := newTopicStore()
 		o := b.several(s, Topics{Names: []string{"shop.b", "shop.a"}})
 		var revoked atomic.Int64
@@ -129,8 +129,8 @@ func TestNamedTopicsAreRead(t *testing.T) {
 	})
 }
 
-// A topic that comes while the loop runs is found; what was written to it before, and between, is not lost, though the group begins at the
-// latest record. Dead letters, Kafka's own topics and others are not read. What has been committed stays committed over a restart.
+// A topic created while the loop runs is found; what was written to it before and in between is not lost, although the group begins at the
+// latest record. Dead letters, Kafka's own topics and others are not read. Committed offsets survive a restart.
 func TestNewTopicIsReadFromItsFirstRecord(t *testing.T) {
 	inBubble(t, 1, func(t *testing.T, b *fakeKafka) {
 		b.create("shop.a", 2, 10)
@@ -169,7 +169,7 @@ func TestNewTopicIsReadFromItsFirstRecord(t *testing.T) {
 	})
 }
 
-// While nothing matches the loop is a member, and waits.
+// While no topic matches, the loop is a member and waits.
 func TestNothingMatchesYet(t *testing.T) {
 	inBubble(t, 1, func(t *testing.T, b *fakeKafka) {
 		s := newTopicStore()
@@ -187,7 +187,8 @@ func TestNothingMatchesYet(t *testing.T) {
 	})
 }
 
-// Of two members one has seen the new topic, the other has not and leads the group: its records are read at once, and then by both.
+// Of two members, one has seen the new topic; the other has not, and leads the group. The topic's records are read at once, and then by
+// both.
 func TestOnlyOneMemberHasSeenTheNewTopic(t *testing.T) {
 	for _, leader := range []string{"blind", "seeing"} {
 		t.Run(leader, func(t *testing.T) {
@@ -228,7 +229,7 @@ func TestOnlyOneMemberHasSeenTheNewTopic(t *testing.T) {
 	}
 }
 
-// A topic that is deleted leaves, and holds up nothing; one of its name that comes later begins at its first record.
+// A deleted topic is dropped and holds up nothing; a later one of the same name begins at its first record.
 func TestTopicThatMatchesIsDeleted(t *testing.T) {
 	inBubble(t, 1, func(t *testing.T, b *fakeKafka) {
 		b.create("shop.a", 1, 10)
@@ -255,7 +256,7 @@ func TestTopicThatMatchesIsDeleted(t *testing.T) {
 	})
 }
 
-// A start of its own is that of one topic, while nothing of it is committed; a topic that is named later begins at its first record.
+// A topic may have its own start, which applies while nothing of it is committed; a topic added later begins at its first record.
 func TestStartOfATopic(t *testing.T) {
 	inBubble(t, 1, func(t *testing.T, b *fakeKafka) {
 		for _, name := range []string{"shop.a", "shop.b", "shop.c", "shop.d"} {
@@ -281,7 +282,7 @@ func TestStartOfATopic(t *testing.T) {
 	})
 }
 
-// A topic that is missing at the start is awaited, and then begins at its first record whatever the start says.
+// A topic that is missing at startup is awaited, and then begins at its first record whatever the start is.
 func TestTopicThatWasMissingBeginsAtItsFirstRecord(t *testing.T) {
 	for _, several := range []bool{false, true} {
 		inBubble(t, 1, func(t *testing.T, b *fakeKafka) {
@@ -309,7 +310,7 @@ func TestTopicThatWasMissingBeginsAtItsFirstRecord(t *testing.T) {
 	}
 }
 
-// Partitions that are added while a member has none yet begin at their first record, though the member has committed nothing.
+// Partitions added while a member has none begin at their first record, although the member has committed nothing.
 func TestAddedPartitionsOfAMemberWithNone(t *testing.T) {
 	inBubble(t, 1, func(t *testing.T, b *fakeKafka) {
 		b.produce(10, 0)
@@ -338,7 +339,7 @@ func TestAddedPartitionsOfAMemberWithNone(t *testing.T) {
 	})
 }
 
-// What of a topic that came late is rejected is in its own topic of dead letters, which is made with the first of them.
+// Rejected records of a topic created later go to its own dead-letter topic, which is created with the first of them.
 func TestLateTopicHasDeadLetters(t *testing.T) {
 	inBubble(t, 1, func(t *testing.T, b *fakeKafka) {
 		s := newTopicStore()

@@ -9,7 +9,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
-// transaction produces n records to partition 0 and ends the transaction as asked.
+// transaction produces n records to partition 0 and ends the transaction as specified.
 func (b *fakeKafka) transaction(id string, n int, end kgo.TransactionEndTry) {
 	b.t.Helper()
 	client := b.newClient(kgo.TransactionalID(id))
@@ -63,7 +63,7 @@ func TestRestartInsideAnAbortedTransaction(t *testing.T) {
 	s.wantOnce(t, 2)
 }
 
-// Records of a transaction that is still open are not read, and what follows them waits: but that is no lag.
+// Records of a transaction that is still open are not read, and what follows them waits, but that is not lag.
 func TestOpenTransactionIsWaitedForAndIsNoLag(t *testing.T) {
 	inBubble(t, 1, func(t *testing.T, b *fakeKafka) {
 		b.produce(2, 0)

@@ -6,7 +6,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// In any order of opening and settling, the low edge is the end of the longest run of settled flights, and never falls.
+// In any order of opening and settling, the low edge is the end of the longest run of settled flights, and it never falls.
 func TestWatermarkIsTheContiguousEdge(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		type opened struct {

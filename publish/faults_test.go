@@ -19,9 +19,9 @@ import (
 	"brine/internal/testenv"
 )
 
-// TestPublishIsExactlyOnceUnderEachFault lets each request of a publishing fail, the first of its kind, then the second and so on, with errors that
-// pass, that do not, and that come after the work was done. Whenever a publishing fails another one goes on: readers of committed records then find
-// each record once.
+// TestPublishIsExactlyOnceUnderEachFault makes each request of a publish fail (the first of its kind, then the second and so on) with
+// errors that pass, that do not, and that occur after the work was done. Whenever one publish fails, another one resumes. Readers of
+// committed records must find each record once.
 func TestPublishIsExactlyOnceUnderEachFault(t *testing.T) {
 	t.Parallel()
 	const records, batch, partitions = 60, 20, 2
@@ -63,7 +63,8 @@ func TestPublishIsExactlyOnceUnderEachFault(t *testing.T) {
 	t.Logf("%d publishings failed and were begun again", failed)
 }
 
-// TestAnswersWithoutThePartitionAreRefused: taken for success, or for nothing published yet, they would have records published twice.
+// TestAnswersWithoutThePartitionAreRefused: taken for success, or for nothing published yet, such answers would cause records to be
+// published twice.
 func TestAnswersWithoutThePartitionAreRefused(t *testing.T) {
 	t.Parallel()
 	const records, partitions, topic = 10, 2, "cut"
@@ -100,7 +101,7 @@ func TestAnswersWithoutThePartitionAreRefused(t *testing.T) {
 	}
 }
 
-// TestPublishAtARateGoesOnWhereItStopped ends a publishing after each transaction that it commits while it waits for its next record's turn.
+// TestPublishAtARateGoesOnWhereItStopped ends a publish after each transaction that it commits while it waits for its next record's turn.
 func TestPublishAtARateGoesOnWhereItStopped(t *testing.T) {
 	t.Parallel()
 	const records, partitions, topic = 60, 2, "paced"
@@ -138,7 +139,7 @@ func numbered(n int) iter.Seq2[Record, error] {
 	}
 }
 
-// publishUntilDone publishes with process after process, and returns how many it took.
+// publishUntilDone publishes with one process after another, and returns how many it took.
 func publishUntilDone(t *testing.T, broker *brokers.Broker, topic string, batch int64, records iter.Seq2[Record, error]) int {
 	t.Helper()
 	for try := 1; ; try++ {
@@ -171,7 +172,7 @@ func kafkaClient(t *testing.T, broker *brokers.Broker) *kafka.Client {
 	return &kafka.Client{Addr: kafka.TCP(broker.ListenAddrs()...), Timeout: 5 * time.Second, Transport: transport}
 }
 
-// countCommitted reads a topic as brine does: how often each value is there.
+// countCommitted reads a topic as brine does, and returns how often each value occurs.
 func countCommitted(t *testing.T, broker *brokers.Broker, topic string, partitions int) map[string]int {
 	t.Helper()
 	asked := map[string][]kafka.OffsetRequest{}

@@ -11,7 +11,8 @@ import (
 	"unicode/utf8"
 )
 
-// FuzzSource reads any bytes as CSV and as JSON lines: what comes out is JSON in UTF-8, no line counts twice, and CSV has the rows that encoding/csv finds.
+// FuzzSource reads any bytes as CSV and as JSON lines: the results are JSON in UTF-8, no line counts twice, and CSV has the rows that
+// encoding/csv finds.
 func FuzzSource(f *testing.F) {
 	for _, seed := range []string{"id,n\nA,1\n", "\n\r\nid\n\"a\n\"\"b\"\n\nB", "id\nS\xe3o\n", "id,n\nA,\"1\"2\nB,3", "{\"id\":1}\n\n{\"id\":\n", "\xff\xfei\x00"} {
 		f.Add([]byte(seed), true)

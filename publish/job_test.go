@@ -9,7 +9,7 @@ import (
 	"brine/internal/testenv"
 )
 
-// TestJobs: each of the two ways makes the topic, publishes once, and adds nothing when it is done again.
+// TestJobs checks that each of the two ways creates the topic, publishes once, and adds nothing when repeated.
 func TestJobs(t *testing.T) {
 	t.Parallel()
 	broker := testenv.KafkaFake(t, 2)

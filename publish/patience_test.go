@@ -19,8 +19,8 @@ import (
 	"brine/internal/testenv"
 )
 
-// TestPublishWaitsForCoordinators lets several requests in a row fail, from one index on, for longer than the client tries by itself: the one
-// command goes on, says for what it waits, and each record is there once.
+// TestPublishWaitsForCoordinators makes several consecutive requests fail, starting at one index, for longer than the client retries by
+// itself: the command goes on, reports what it waits for, and publishes each record once.
 func TestPublishWaitsForCoordinators(t *testing.T) {
 	t.Parallel()
 	const records, batch, partitions, inRow = 60, 20, 2, 4
@@ -91,7 +91,7 @@ func TestPatienceEnds(t *testing.T) {
 	})
 }
 
-// What moves is waited for from then on; who stops the command need not wait.
+// Progress restarts the waiting time; a stopped command does not wait.
 func TestPatienceStartsAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
@@ -111,7 +111,7 @@ func TestPatienceStartsAgain(t *testing.T) {
 	})
 }
 
-// A publishing of everything again is not begun again once something of it is there, nor while that is unknown.
+// Publishing everything again is not restarted once something of it is there, or while that is unknown.
 func TestPublishAgainGoesOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := Patience{Limit: MaxWait, Log: new(bytes.Buffer)}

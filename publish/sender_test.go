@@ -13,7 +13,8 @@ import (
 	"brine/internal/testenv"
 )
 
-// TestSender: records get the offsets that are returned, with their headers and times, and only an answer of the brokers is a refusal for good.
+// TestSender checks that records get the returned offsets, with their headers and times, and that only an answer of the brokers is a final
+// refusal.
 func TestSender(t *testing.T) {
 	t.Parallel()
 	broker := testenv.KafkaFake(t, 2, "t")

@@ -19,7 +19,7 @@ var fields = []event.Field{{Name: "id", Type: event.Text}, {Name: "n", Type: eve
 	{Name: "y", Type: event.Bool, Path: []string{"a", "y"}}, {Name: "s", Type: event.TimeS}, {Name: "j", Type: event.Nested}, {Name: "t", Type: event.Time, Format: "%d/%m/%Y %H:%M", Zone: "Asia/Shanghai"},
 	{Name: "us", Type: event.Time, Format: "epoch_us"}, {Name: "no", Type: event.Text, Numbers: true}}
 
-// contents are the values of a file's records, and what is wrong with it; with skip, of each of its lines.
+// contents returns the values of a file's records and what is wrong with the file; with skip, what is wrong with each of its lines.
 func contents(t *testing.T, name, text, encoding string, skip bool) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), name)
@@ -83,7 +83,7 @@ func TestCSVRowsBecomeTheObjectsThatThePipelineDeclares(t *testing.T) {
 
 const notUTF8 = ", which is not UTF-8; if the file is written in another encoding, name it, as in --encoding windows-1252"
 
-// Text in another encoding is refused where it stands, and read where it is named.
+// Text in another encoding is rejected with its place, and read if the encoding is named.
 func TestTextIsUTF8OrOfANamedEncoding(t *testing.T) {
 	for _, c := range []struct{ name, text, encoding, want string }{
 		{"a.csv", "id,station\nA,S\xe3o\n", "", `FILE, line 2: byte 4 is 0xe3` + notUTF8},
@@ -119,7 +119,8 @@ func TestTextIsUTF8OrOfANamedEncoding(t *testing.T) {
 	}
 }
 
-// TestBadLinesAreSkipped: each says what is wrong with it, and no other line is lost; where it is unknown where the next one begins, nothing is skipped.
+// TestBadLinesAreSkipped checks that each bad line is reported and no other line is lost; if it is unknown where the next one begins,
+// nothing is skipped.
 func TestBadLinesAreSkipped(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"a.jsonl", "{\"id\":1}\n\n \t\r\n{\"id\":\n{\"id\":\"\xff\"}\n{}\n{\"id\":[]}\n{\"id\":2}", `{"id":1}
@@ -145,7 +146,7 @@ FILE, line 8: --key: the record has no field id
 	}
 }
 
-// Lines of any length within the limit are read as they are, and one beyond it costs no other.
+// Lines of any length within the limit are read unchanged, and one beyond it costs no other.
 func TestLongLinesAreRead(t *testing.T) {
 	long := strings.Repeat("x", 200_000)
 	want := `{"id":"` + long + `"}`
@@ -164,7 +165,8 @@ func TestLongLinesAreRead(t *testing.T) {
 	}
 }
 
-// TestRecordsHaveTheTimesOfTheirField: as the pipeline declares it, in ms or s or a format of its own; a field that it does not declare explains itself.
+// TestRecordsHaveTheTimesOfTheirField: times are read as the pipeline declares the field, in ms or s or another format; an undeclared field
+// must be unambiguous.
 func TestRecordsHaveTheTimesOfTheirField(t *testing.T) {
 	for _, c := range []struct{ field, value, want string }{
 		{"t", `"31/01/2013 08:00"`, "2013-01-31T00:00:00Z"},
@@ -195,7 +197,7 @@ func TestRecordsHaveTheTimesOfTheirField(t *testing.T) {
 	}
 }
 
-// TestCutOffGzipIsNotWaitedFor: a file that ends too early is wrong, and not a broker that has gone away.
+// TestCutOffGzipIsNotWaitedFor: a file that ends too early is faulty, and is not taken for a broker that has gone away.
 func TestCutOffGzipIsNotWaitedFor(t *testing.T) {
 	var zipped bytes.Buffer
 	w := gzip.NewWriter(&zipped)

@@ -15,19 +15,19 @@ import (
 	"brine/event/avro"
 )
 
-// one is a record with a field f of a type.
+// one returns the schema of a record with a field f of a type.
 func one(typ string) string {
 	return `{"type":"record","name":"R","namespace":"n","fields":[{"name":"f","type":` + typ + `}]}`
 }
 
-// encoded is what the library makes of the field's value.
+// encoded returns the library's encoding of the field's value.
 func encoded(t testing.TB, schema string, value any) []byte {
 	t.Helper()
 	p, err := twmb.MustParse(schema).Encode(map[string]any{"f": value})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return append([]byte{}, p...) // nil would be no value
+	return append([]byte{}, p...) // nil would mean no value
 }
 
 // decode returns the fields' values as texts, or the reject.
@@ -64,7 +64,7 @@ func shown(v event.Value) string {
 	return "null"
 }
 
-// f declares the field by a type and, for a time, its format.
+// f declares the field with a type.
 func f(typ event.Type) event.Field { return event.Field{Name: "f", Type: typ} }
 
 func TestValues(t *testing.T) {
@@ -244,7 +244,7 @@ func TestSchemas(t *testing.T) {
 			t.Errorf("%s: %v", fine, err)
 		}
 	}
-	// The logical type beside the type, not in it.
+	// The logical type beside the type instead of in it.
 	s := schemaOf(t, `{"type":"record","name":"A","fields":[{"name":"f","type":"long","logicalType":"timestamp-micros"}]}`)
 	if got := decode(t, s, []byte{0x80, 0x89, 0x7a}, f(event.TimeMS)); got != "1970-01-01T00:00:01.000Z" {
 		t.Error(got)
@@ -299,7 +299,7 @@ func TestRejects(t *testing.T) {
 	}
 }
 
-// TestPassedOver: what no field asks for is checked as far as its lengths are.
+// TestPassedOver checks that lengths are verified in what no field asks for.
 func TestPassedOver(t *testing.T) {
 	const schema = `{"type":"record","name":"R","fields":[{"name":"x","type":{"type":"array","items":["null","int",{"type":"map","values":"R"}]}},{"name":"f","type":"int"}]}`
 	s := schemaOf(t, schema)
@@ -307,9 +307,9 @@ func TestPassedOver(t *testing.T) {
 		{"000e", "7"},
 		{"0400020e000e", "7"},
 		{"0306" + "00020e" + "000e", "7"},
-		{"0306" + "ffffff" + "000e", "7"}, // the length says where the items end
+		{"0306" + "ffffff" + "000e", "7"}, // the length determines where the items end
 		{"0308" + "00020e", "undecodable: field x: a block of 4 bytes at byte 2, and the record ends after 3"},
-		{"0204020278000e00000e", "7"}, // a map with an R in it
+		{"0204020278000e00000e", "7"}, // a map that contains an R
 		{strings.Repeat("0204020278", 300), "values lie more than 500 deep in one another"},
 		{"0206", "undecodable: field x: branch 3, before byte 2, is none of the 3 that the schema has"},
 		{"0204020278" + "0206", "undecodable: field x.x: branch 3, before byte 7, is none of the 3 that the schema has"},

@@ -11,8 +11,8 @@ import (
 	"brine/registry"
 )
 
-// TestBadInput has a case for each way in which publishers and registries are known to go wrong: its own outcome, and a good record behind
-// it is read as if nothing had been.
+// TestBadInput has a case for each known mistake of publishers and registries. Each has its own outcome, and a good record after it is read
+// as usual.
 func TestBadInput(t *testing.T) {
 	s := newShelf()
 	s.add(1, "orders-value", one(`"string"`))
@@ -40,7 +40,7 @@ func TestBadInput(t *testing.T) {
 		name string
 		typ  event.Type
 		rec  *event.Record
-		want string // what it begins with, at least
+		want string // at least how it begins
 	}{
 		{"truncated", event.Text, recordOf(1, "\x08ab"), "undecodable: field f: a string of 4 bytes at byte 1, and the record ends after 2"},
 		{"wrong magic byte", event.Text, &event.Record{Value: []byte("\x07\x00\x00\x00\x01\x04ab")}, "undecodable: the value begins with 07"},
@@ -78,7 +78,7 @@ func TestBadInput(t *testing.T) {
 	}
 }
 
-// TestBadInputOfJSON is the same for JSON.
+// TestBadInputOfJSON does the same for JSON.
 func TestBadInputOfJSON(t *testing.T) {
 	wide := `{` + strings.Repeat(`"x":1,`, 100_000) + `"f":"y"}`
 	for _, c := range []struct {

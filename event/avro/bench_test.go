@@ -144,7 +144,7 @@ func BenchmarkOtherLibraries(b *testing.B) {
 	})
 }
 
-// The fields that a pipeline declares are read in place: once a batch has its size, an event costs no allocation.
+// The fields that a pipeline declares are read in place: once a batch has its size, an event allocates nothing.
 func TestDecodingAllocatesNothing(t *testing.T) {
 	rec := orderRecord(t)
 	fields := orderFields

@@ -9,8 +9,8 @@ import (
 	"brine/registry"
 )
 
-// Schemas that cannot be read into the declared fields halt where that is asked for, before any record of theirs becomes a dead letter; and
-// schemas that can be read never do.
+// Schemas that cannot be read into the declared fields halt if that is configured, before any of their records becomes a dead letter.
+// Schemas that can be read never halt.
 func TestBreakingSchemas(t *testing.T) {
 	const id, total = `{"name":"id","type":"string"}`, `{"name":"total","type":"long"}`
 	fields := event.Schema{Version: -1, Needed: []int{0}, Fields: []event.Field{{Name: "id", Type: event.Text}, {Name: "total", Type: event.Int}}}
@@ -24,7 +24,7 @@ func TestBreakingSchemas(t *testing.T) {
 	for _, c := range []struct {
 		name, of string
 		schema   event.Schema
-		want     string // empty: it is read
+		want     string // empty: it can be read
 	}{
 		{"the same", "[" + id + "," + total + "]", fields, ""},
 		{"a field is new", "[" + id + `,{"name":"new","type":"bytes"},` + total + "]", fields, ""},
@@ -63,7 +63,7 @@ func TestBreakingSchemas(t *testing.T) {
 	}
 }
 
-// Names of the writer's schema that nobody declared are counted, below records that are entered too.
+// Undeclared names in the writer's schema are counted, also within nested records.
 func TestUndeclaredFields(t *testing.T) {
 	schema := schemaOf(t, `{"type":"record","name":"R","fields":[{"name":"x","type":"long"},{"name":"f","type":"string"},
 		{"name":"to","type":{"type":"record","name":"To","fields":[{"name":"city","type":"string"},{"name":"zip","type":"string"}]}}]}`)

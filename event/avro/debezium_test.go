@@ -13,8 +13,8 @@ import (
 	"brine/registry"
 )
 
-// debeziumSchema is what Kafka Connect's converter for Avro registers of a table's changes: columns whose meaning is in connect.name, unions
-// with null, and the source that a connector writes.
+// debeziumSchema is what Kafka Connect's Avro converter registers for a table's changes: columns with their meaning in connect.name, unions
+// with null, and the connector's source.
 const debeziumSchema = `{"type":"record","name":"Envelope","namespace":"s1.shop.orders","fields":[
 	{"name":"before","type":["null",{"type":"record","name":"Value","fields":[
 		{"name":"id","type":"long"},
@@ -42,7 +42,7 @@ const debeziumSchema = `{"type":"record","name":"Envelope","namespace":"s1.shop.
 	{"name":"op","type":"string"},
 	{"name":"ts_ms","type":["null","long"],"default":null}],"connect.version":1,"connect.name":"s1.shop.orders.Envelope"}`
 
-// heartbeatSchema and transactionSchema are of the records that change no row.
+// heartbeatSchema and transactionSchema are those of records that change no row.
 const (
 	heartbeatSchema   = `{"type":"record","name":"Heartbeat","namespace":"io.debezium.connector.common","fields":[{"name":"ts_ms","type":"long"}],"connect.name":"io.debezium.connector.common.Heartbeat"}`
 	transactionSchema = `{"type":"record","name":"TransactionMetadataValue","namespace":"io.debezium.connector.common","fields":[{"name":"status","type":"string"},
@@ -74,8 +74,8 @@ func valueText(v event.Value) string {
 	return "null"
 }
 
-// Debezium's changes in Avro, by a registry, mean what they mean in JSON: operations, images, keys that change, decimals and times with
-// all of their digits, columns that were not sent, and records that change no row.
+// Debezium's changes in Avro, with a registry, mean the same as in JSON: operations, images, keys that change, decimals and times with all
+// digits, columns that were not sent, and records that change no row.
 func TestDebeziumInAvro(t *testing.T) {
 	s := newShelf()
 	s.add(1, "s1.shop.orders-value", debeziumSchema)

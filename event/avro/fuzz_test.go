@@ -60,7 +60,7 @@ func (r *random) record(depth int) string {
 	return fmt.Sprintf(`{"type":"record","name":%q,"fields":[%s]}`, name, strings.Join(fields, ","))
 }
 
-// value makes a value of a type as JSON has it, as goavro and twmb read it.
+// value makes a value of a type in JSON form, as goavro and twmb read it.
 func (r *random) value(schema any, depth int) any {
 	switch s := schema.(type) {
 	case string:
@@ -128,8 +128,8 @@ func (r *random) bytes(n int) []byte {
 	return p
 }
 
-// FuzzAvro compares with two libraries: of values that one of them wrote every field must be read as they read it, and of any bytes what they
-// take must be taken, and what they refuse be refused.
+// FuzzAvro compares with two libraries. Every field of values that one of them wrote must be read as they read it, and any bytes must be
+// accepted or rejected as they do.
 func FuzzAvro(f *testing.F) {
 	for seed := range uint64(300) {
 		f.Add(seed, []byte{}, uint16(0))
@@ -168,7 +168,7 @@ func FuzzAvro(f *testing.F) {
 		if fault == nil && bytes.Equal(data, whole) {
 			agree(t, text, data)
 		}
-		// Fields alone, and what lies between them passed over.
+		// Each field alone, with everything between skipped.
 		if fault == nil {
 			alone(t, text, data, tree, got)
 		}
@@ -210,14 +210,15 @@ func valueOf(t *testing.T, text []byte) (v any) {
 	return v
 }
 
-// stricter reports whether we refuse on purpose what the library takes: texts that are no UTF-8, booleans of 2, blocks of other lengths than they say, numbers that JSON has not, depth.
+// stricter reports whether we deliberately reject what the library accepts: texts that are not UTF-8, booleans of 2, blocks with false
+// lengths, numbers that JSON does not have, depth.
 func stricter(fault error, want any) bool {
 	text := fault.Error()
 	return strings.Contains(text, "invalid UTF-8") || strings.Contains(text, "a boolean is 0 or 1") || strings.Contains(text, "a block of") ||
 		strings.Contains(text, "NaN") || strings.Contains(text, "deep in one another") || want == nil
 }
 
-// same compares what JSON says with what the library reads.
+// same compares JSON with what the library reads.
 func same(t *testing.T, path string, got, want any) {
 	t.Helper()
 	fail := func() { t.Errorf("%s: got %v (%T), want %v (%T)", path, got, got, want, want) }
@@ -274,12 +275,12 @@ func parsed(s string) float64 {
 	return f
 }
 
-// agree holds the other library to the same: it takes what one wrote.
+// agree checks the other library too: it must accept what one wrote.
 func agree(t *testing.T, schema string, data []byte) {
 	t.Helper()
 	codec, err := goavro.NewCodec(schema)
 	if err != nil {
-		return // it does not take fixed of size 0
+		return // it does not support fixed of size 0
 	}
 	if _, rest, err := codec.NativeFromBinary(data); err != nil || len(rest) > 0 {
 		t.Errorf("goavro refuses %x of %s: %v", data, schema, err)

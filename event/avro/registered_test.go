@@ -14,7 +14,7 @@ import (
 	"brine/registry"
 )
 
-// shelf answers by number.
+// shelf returns schemas by number.
 type shelf struct {
 	schemas map[int64]*registry.Schema
 	err     map[int64]error
@@ -47,7 +47,7 @@ func recordOf(id byte, body string) *event.Record {
 
 var fieldF = event.Schema{Version: -1, Fields: []event.Field{{Name: "f", Type: event.Text}}}
 
-// one decodes a record, and resolves it before.
+// oneOf resolves and decodes a record.
 func oneOf(t *testing.T, d *event.Decoder, rec *event.Record) string {
 	t.Helper()
 	if err := d.Resolve(t.Context(), rec); err != nil {
@@ -84,7 +84,7 @@ func TestRegistered(t *testing.T) {
 		want string
 	}{
 		{recordOf(1, "\x04ab"), "ab"},
-		{recordOf(2, "\x04ab"), "null"}, // another subject's: its field is another one
+		{recordOf(2, "\x04ab"), "null"}, // another subject's, with a different field
 		{recordOf(4, "\x02"), "wrong_type: field f: a string is expected, found a number; it was written with the schema of id 4 (d-value v1)"},
 		{recordOf(1, "\x08ab"), "undecodable: field f: a string of 4 bytes at byte 1, and the record ends after 2; it was written with the schema of id 1 (a-value v1)"},
 		{recordOf(3, ""), "undecodable: the schema of id 3 (c-value v1) cannot be used: "},
@@ -102,7 +102,7 @@ func TestRegistered(t *testing.T) {
 			t.Errorf("%x: got %s, want %s", c.rec.Value, got, c.want)
 		}
 	}
-	// What was met before needs no registry; what was unknown is asked for again, and found.
+	// Known schemas need no registry; an unknown one is asked for again, and found.
 	asked := s.asked
 	if got := oneOf(t, d, recordOf(1, "\x04ab")); got != "ab" || s.asked != asked {
 		t.Errorf("%s, asked %d times more", got, s.asked-asked)
@@ -114,7 +114,7 @@ func TestRegistered(t *testing.T) {
 	}
 }
 
-// TestPlansAreBounded: thousands of schemas and of unknown ids, and the first of them again.
+// TestPlansAreBounded reads thousands of schemas and unknown ids, and then the first of them again.
 func TestPlansAreBounded(t *testing.T) {
 	s := newShelf()
 	for id := range int64(600) {

@@ -91,7 +91,7 @@ func TestRows(t *testing.T) {
 	}
 }
 
-// TestWideAndLongRows: 100,000 columns, and a value of 5 MB, are read as any others.
+// TestWideAndLongRows reads 100,000 columns, and a value of 5 MB.
 func TestWideAndLongRows(t *testing.T) {
 	names := make([]string, 100_000)
 	for i := range names {
@@ -107,7 +107,7 @@ func TestWideAndLongRows(t *testing.T) {
 	}
 }
 
-// TestReadingAllocatesNothing of its own: values are cut out of the record.
+// TestReadingAllocatesNothing checks that the reader itself does not allocate: values are cut out of the record.
 func TestReadingAllocatesNothing(t *testing.T) {
 	d, rec := event.NewDecoder(schema), &event.Record{Value: []byte(`"p1",1970-01-01T00:00:01Z,"he said ""no""",1.5,x`)}
 	var b event.Batch
@@ -121,7 +121,8 @@ func TestReadingAllocatesNothing(t *testing.T) {
 	}
 }
 
-// FuzzCSV: any bytes give an event or a reject, and what is taken is what encoding/csv reads, but for line's ends within quotes.
+// FuzzCSV checks that any bytes yield an event or a reject, and that what is accepted equals what encoding/csv reads, except for line
+// breaks in quotes.
 func FuzzCSV(f *testing.F) {
 	for _, seed := range []string{"a,b,c", `"a","b ""x""",`, "a,b,c\r\n", "\xef\xbb\xbfa,,c", "a,\"b\r\nc\",d", `"`, "a,b\nc,d", "\r", "a,b,\r"} {
 		f.Add([]byte(seed))
@@ -146,7 +147,7 @@ func FuzzCSV(f *testing.F) {
 			t.Fatalf("encoding/csv goes on: %q, %v", more, err)
 		}
 		for i, v := range b.Events[0].Values {
-			if got := strings.ReplaceAll(string(v.Text()), "\r\n", "\n"); got != want[i] { // where a line ends, encoding/csv has made one character of the two
+			if got := strings.ReplaceAll(string(v.Text()), "\r\n", "\n"); got != want[i] { // encoding/csv shortens line breaks to one character
 				t.Fatalf("%q: value %d is %q, encoding/csv says %q", value, i, got, want[i])
 			}
 		}

@@ -15,7 +15,7 @@ const (
 	named = "id text\ni64 int\ntotal float\npaid bool\nstatus text\nuser_name text\nat time_ms\nsku text first.sku"
 )
 
-// BenchmarkRead is what docs/adr compares: eight fields by a plan, and by dynamicpb.
+// BenchmarkRead is the comparison in docs/adr: eight fields read by a plan, and by dynamicpb.
 func BenchmarkRead(b *testing.B) {
 	m := order(b)
 	fields, in := declare(b, named), encode(b, m, eight)
@@ -52,7 +52,7 @@ func BenchmarkRead(b *testing.B) {
 	})
 }
 
-// The fields of the benchmark, and elements and values of maps, cost no allocation once a batch has its size.
+// The fields of the benchmark, and elements and values of maps, allocate nothing once a batch has its size.
 func TestReadingAllocatesNothing(t *testing.T) {
 	m := order(t)
 	for fields, text := range map[string]string{

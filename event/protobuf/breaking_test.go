@@ -11,14 +11,14 @@ import (
 	"brine/registry"
 )
 
-// one schema, whatever id is asked for.
+// onlySchema is the schema for every id.
 type onlySchema string
 
 func (s onlySchema) Schema(_ context.Context, id registry.ID) (*registry.Schema, error) {
 	return &registry.Schema{ID: id, Type: registry.Protobuf, Text: string(s), Subjects: []registry.Subject{{Name: "orders-value", Version: 2}}}, nil
 }
 
-// Schemas that cannot be read into the declared fields halt where that is asked for; and schemas that can be read never do.
+// Schemas that cannot be read into the declared fields halt if that is configured; schemas that can be read never do.
 func TestBreakingSchemas(t *testing.T) {
 	fields := declare(t, "id text\ntotal int\ncity text at.city")
 	for _, c := range []struct{ name, message, want string }{
@@ -51,7 +51,7 @@ func TestBreakingSchemas(t *testing.T) {
 	}
 }
 
-// Fields that nobody declared are counted by their names, and by their numbers where the schema does not know them.
+// Undeclared fields are counted by name, or by number if the schema does not know them.
 func TestUndeclaredFields(t *testing.T) {
 	m := order(t)
 	u := new(event.Undeclared)

@@ -20,7 +20,7 @@ import (
 	"brine/event"
 )
 
-// compared are the fields of which dynamicpb is asked too.
+// compared are the fields that are compared with dynamicpb.
 const compared = `id text
 i32 int
 i64 int
@@ -70,7 +70,7 @@ item_box text item.box.label
 item_loose int item.loose.1
 far text`
 
-// oracle is what dynamicpb sees of a field: its value as show writes it, "-" for none, or what is wrong with it behind "!".
+// oracle returns what dynamicpb reads of a field: its value as show writes it, "-" for none, or "!" and an error.
 func oracle(m protoreflect.Message, f event.Field, whole any) string {
 	if f.Type == event.Nested {
 		return oracleJSON(m, f.Keys(), whole)
@@ -190,20 +190,20 @@ func oracleJSON(m protoreflect.Message, keys []string, whole any) string {
 	return "?"
 }
 
-// unmarshal has dynamicpb read a message. It panics at entries of maps with a second key of another wire type.
+// unmarshal reads a message with dynamicpb, which panics at map entries with a second key of another wire type.
 func unmarshal(m *Message, in []byte, into proto.Message) (ok bool) {
 	defer func() { ok = recover() == nil && ok }()
 	return (proto.UnmarshalOptions{DiscardUnknown: true, AllowPartial: true, Resolver: m.schema.types}).Unmarshal(in, into) == nil
 }
 
-// agree holds a reader to what dynamicpb says of the same bytes.
+// agree compares a reader with dynamicpb on the same bytes.
 func agree(t *testing.T, m *Message, fields []event.Field, in []byte) {
 	t.Helper()
 	in = append([]byte{}, in...) // not nil, which is a tombstone
 	got := read(m, fields, in)
 	d := dynamicpb.NewMessage(m.desc)
 	if !unmarshal(m, in, d) {
-		return // it looks into fields, too, that nobody declared
+		return // it also checks undeclared fields
 	}
 	var whole any
 	if text, err := (protojson.MarshalOptions{AllowPartial: true, Resolver: m.schema.types}).Marshal(d); err == nil {
@@ -231,7 +231,7 @@ func agree(t *testing.T, m *Message, fields []event.Field, in []byte) {
 	if !same(got) && !rejected {
 		t.Fatalf("%x:\ngot  %s\nwant %s\n%s", in, got, strings.Join(want, " "), reject)
 	}
-	// As another library writes it, nothing is there twice and nothing of another wire type: then both must agree on rejects too.
+	// Rewritten by another library, nothing occurs twice or has another wire type: both must then agree on rejects too.
 	again, err := proto.MarshalOptions{AllowPartial: true, Deterministic: true}.Marshal(d)
 	if err != nil {
 		return
@@ -249,7 +249,7 @@ var seeds = []string{
 	`card:"c"`, `cash:4`, `swap:{sku:"s" tags:"t"}`, `item:{sku:"s" Box:{label:"l"} loose:1 loose:2 offset:4 grade:UNRATED}`, `status:FAR at:{seconds:253402300800}`,
 }
 
-// FuzzProtobuf: any bytes are read without a panic, and as dynamicpb reads them.
+// FuzzProtobuf checks that any bytes are read without a panic, and as dynamicpb reads them.
 func FuzzProtobuf(f *testing.F) {
 	m := order(f)
 	fields := declare(f, compared)
@@ -259,7 +259,7 @@ func FuzzProtobuf(f *testing.F) {
 	f.Fuzz(func(t *testing.T, in []byte) { agree(t, m, fields, in) })
 }
 
-// TestRandomMessages reads messages that are put together of others, cut and changed.
+// TestRandomMessages reads messages that are assembled from others, cut and changed.
 func TestRandomMessages(t *testing.T) {
 	m := order(t)
 	fields := declare(t, compared)

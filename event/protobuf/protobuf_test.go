@@ -22,7 +22,7 @@ func order(t testing.TB) *Message {
 	return s.Message("Order")
 }
 
-// encode makes the bytes of a message that is written as text.
+// encode returns the bytes of a message in text form.
 func encode(t testing.TB, m *Message, text string) []byte {
 	t.Helper()
 	d := dynamicpb.NewMessage(m.desc)
@@ -149,7 +149,7 @@ func TestRead(t *testing.T) {
 			if got := read(m, fields, in); got != c.want {
 				t.Errorf("\ngot  %s\nwant %s", got, c.want)
 			}
-			// What another record says leaves nothing behind.
+			// Another record leaves nothing behind.
 			full := encode(t, m, `id:"z" words:"q" words:"r" words:"s" labels:{key:"b" value:"z"} lines:{sku:"z" tags:"z"} first:{sku:"z" gift:{id:"z"}} at:{seconds:9} cash:3 maybe:3 item:{sku:"z" plain:"z"} took:{seconds:8} free:{}`)
 			if got := read(m, fields, full, in); got != c.want && !strings.Contains(got, "wrong_type") {
 				t.Errorf("after another record\ngot  %s\nwant %s", got, c.want)

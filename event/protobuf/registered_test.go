@@ -30,7 +30,7 @@ message Order { string id = 1; Place at = 2; int64 n = 3; }`
 // hangs is the status of a registry that does not answer.
 const hangs = -1
 
-// asked is a registry, a client of it, and how often schemas were asked for.
+// asked is a registry, a client of it, and a count of requests for schemas.
 type asked struct {
 	*srfake.Registry
 	client *registry.Client
@@ -54,7 +54,7 @@ func newRegistry(t *testing.T) *asked {
 		case hangs:
 			<-req.Context().Done()
 		default:
-			http.Error(w, `{"error_code":1,"message":"later"}`, int(s)) // which is garbage where the status says that all is well
+			http.Error(w, `{"error_code":1,"message":"later"}`, int(s)) // garbage if the status is OK
 		}
 		return true
 	})
@@ -96,7 +96,7 @@ func body(t *testing.T, text, message, fields string) []byte {
 	return encode(t, s.Message(message), fields)
 }
 
-// one resolves and decodes a record and returns the values of its fields, or what failed.
+// one resolves and decodes a record and returns the values of its fields, or the failure.
 func one(d *event.Decoder, fields []event.Field, value []byte, headers ...event.Header) string {
 	rec := &event.Record{Value: value, Timestamp: 1e12, Headers: headers}
 	b := new(event.Batch)
@@ -148,7 +148,7 @@ func TestRegistered(t *testing.T) {
 	if got := one(d, fields, frame(9999, []byte{0}, order)); !strings.HasPrefix(got, "unknown_schema: schema registry: schema of id 9999 is unknown: ") {
 		t.Error(got)
 	}
-	// What was seen needs no registry, a reader of another partition included.
+	// Known schemas need no registry, also in a reader of another partition.
 	a.status.Store(http.StatusInternalServerError)
 	before := a.count.Load()
 	if got := one(d, fields, frame(a.first, []byte{2, 2}, order)); got != `id="a" n=3 city="Oslo" name=-` || a.count.Load() != before {
@@ -156,7 +156,7 @@ func TestRegistered(t *testing.T) {
 	}
 }
 
-// A registry that is away is waited for, one that refuses us halts, and none loses a record.
+// A registry that is away is waited for, one that refuses us halts the partition, and neither loses a record.
 func TestRegisteredOutages(t *testing.T) {
 	fields := declare(t, "id text\nn int")
 	waits, halts := fmt.Sprintf("verdict %d: unavailable", event.Retry), fmt.Sprintf("verdict %d: denied", event.Halt)
@@ -186,7 +186,7 @@ func TestRegisteredOutages(t *testing.T) {
 	}
 }
 
-// Apicurio writes the name of the message, or nothing, before it.
+// Apicurio writes the name of the message before it, or nothing.
 func TestRegisteredByName(t *testing.T) {
 	a := &single{schema: &registry.Schema{ID: registry.ID{Kind: registry.ContentID, Number: 5}, Type: registry.Protobuf, Text: firstText,
 		References: []registry.Reference{{Name: "common.proto", Text: commonText}}}}
@@ -221,7 +221,7 @@ type single struct{ schema *registry.Schema }
 
 func (n *single) Schema(context.Context, registry.ID) (*registry.Schema, error) { return n.schema, nil }
 
-// 1,000 schemas, each read by its own, and no more plans than there is room for.
+// 1,000 schemas, each read by its own, with no more plans than allowed.
 func TestRegisteredManySchemas(t *testing.T) {
 	f := Registered(registry.Confluent, many{}).(*registered)
 	fields := declare(t, "id text")

@@ -18,12 +18,12 @@ func with(b []byte, number protowire.Number, t protowire.Type, rest ...byte) []b
 	return append(protowire.AppendTag(b, number, t), rest...)
 }
 
-// message is a field that holds bytes.
+// holding returns a field that holds bytes.
 func holding(number protowire.Number, content []byte) []byte {
 	return protowire.AppendBytes(protowire.AppendTag(nil, number, protowire.BytesType), content)
 }
 
-// nested is a message with so many others in it.
+// nested returns a message with that many others in it.
 func nested(levels int) []byte {
 	b := []byte{}
 	for range levels {
@@ -93,7 +93,7 @@ func TestRejects(t *testing.T) {
 	}
 }
 
-// TestMuch reads what is large or repeated, and is right.
+// TestMuch reads valid records that are large or repetitive.
 func TestMuch(t *testing.T) {
 	m := order(t)
 	long := strings.Repeat("ü", 5<<19)
@@ -189,7 +189,7 @@ func TestSchemas(t *testing.T) {
 	if m := s.MessageAt([]int{0, 0}); m == nil || m.Name() != "shop.Order.Line" || s.MessageAt([]int{2}) != nil || s.MessageAt([]int{0, 1}) != nil || s.MessageAt(nil) != nil {
 		t.Error(m)
 	}
-	// By its descriptors, as a registry has them.
+	// From its descriptors, as in a registry.
 	legacy := map[string][]byte{"legacy.proto": descriptor(t, s, "legacy.proto")}
 	again, err := LoadDescriptors("schema.proto", descriptor(t, s, "shop.proto"), legacy)
 	if err != nil {

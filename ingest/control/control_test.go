@@ -17,7 +17,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// onBoth runs a test with a topic of an embedded Kafka, and one of a real one.
+// onBoth runs a test with a topic of an embedded Kafka and one of a real Kafka.
 func onBoth(t *testing.T, test func(t *testing.T, topic *Topic)) {
 	open := func(t *testing.T, brokers []string) *Topic {
 		topic := Open(Options{Kafka: broker.Kafka{Brokers: brokers}, Topic: testenv.Name(t), Every: 10 * time.Millisecond,
@@ -65,7 +65,7 @@ func testTheLastThatIsAskedHolds(t *testing.T, topic *Topic) {
 	put("b", paused)
 	put("b", limited)
 	topic.want(t, "two groups", map[string]Entry{"a": paused, "b": limited})
-	for _, value := range []string{"{", `{"limit":-1,"paused":true}`, `[]`} { // what others write is passed over
+	for _, value := range []string{"{", `{"limit":-1,"paused":true}`, `[]`} { // values that others write are ignored
 		rec := event.Record{Timestamp: 1, Key: []byte("a"), Value: []byte(value)}
 		if err := topic.cluster.Produce(t.Context(), topic.opts.Topic, 0, []event.Record{rec}); err != nil {
 			t.Fatal(err)

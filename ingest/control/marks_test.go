@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Marks stand beside what is asked: neither takes the other's place, nor one mark another's.
+// Marks are stored beside what is asked: neither replaces the other, nor one mark another.
 func TestMarksAskForNothing(t *testing.T) { onBoth(t, testMarksAskForNothing) }
 
 func testMarksAskForNothing(t *testing.T, topic *Topic) {
@@ -20,7 +20,7 @@ func testMarksAskForNothing(t *testing.T, topic *Topic) {
 	}
 	first := Mark{Group: "a", Topic: "t", Partition: 1, Offset: 7, Settings: []string{"pipelines.p.when: - → n > 1"}, Before: "x", After: "y", By: "me", At: at}
 	second, other, again := first, first, first
-	second.Offset, other.Partition, again.At = 9, 0, at.Add(time.Second) // at one offset again, with nothing written between
+	second.Offset, other.Partition, again.At = 9, 0, at.Add(time.Second) // at the same offset again, with nothing written between
 	for _, marks := range [][]Mark{{first, other}, {second}, {again}, {first}} {
 		if err := topic.Mark(t.Context(), marks); err != nil {
 			t.Fatal(err)

@@ -23,7 +23,7 @@ const (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// fakeKafka is a Kafka of one test.
+// fakeKafka is the Kafka of one test.
 type fakeKafka struct {
 	*kfake.Cluster
 	t testing.TB
@@ -41,7 +41,7 @@ func newBroker(t testing.TB, partitions int32) *fakeKafka {
 
 func (b *fakeKafka) kafka() broker.Kafka { return broker.Kafka{Brokers: b.ListenAddrs()} }
 
-// newClient is a client that says the partition of each record itself.
+// newClient returns a client that sets the partition of each record itself.
 func (b *fakeKafka) newClient(opts ...kgo.Opt) *kgo.Client {
 	b.t.Helper()
 	client, err := kgo.NewClient(append([]kgo.Opt{kgo.SeedBrokers(b.ListenAddrs()...), kgo.RecordPartitioner(kgo.ManualPartitioner())}, opts...)...)
@@ -67,19 +67,19 @@ func fromKgo(r *kgo.Record) *event.Record {
 	return rec
 }
 
-// target writes to a store.
+// target returns a target that writes to a store.
 func target(s *store) *Target {
 	return &Target{Name: "scans.rows", Group: group, Writer: s, RetryMin: time.Millisecond, RetryMax: 20 * time.Millisecond,
 		Schema: event.Schema{Fields: []event.Field{{Name: "n", Type: event.Int}}, Version: -1}}
 }
 
-// place is where a record is in its own topic.
+// place is the position of a record in its own topic.
 type place struct {
 	partition int
 	offset    int64
 }
 
-// store is a Writer in memory. decide, when set, says what becomes of a batch.
+// store is a Writer in memory. decide, if set, decides the outcome of a batch.
 type store struct {
 	mu      sync.Mutex
 	written map[place]int // how often
@@ -124,7 +124,7 @@ func (f *storeFlight) Wait(context.Context, event.Until) (o event.Outcome, err e
 	return o, nil
 }
 
-// offsets are those of a partition that are written, ascending.
+// offsets returns the written offsets of a partition, ascending.
 func (s *store) offsets(partition int) (out []int64) {
 	for p := range s.written {
 		if p.partition == partition {
@@ -135,7 +135,7 @@ func (s *store) offsets(partition int) (out []int64) {
 	return out
 }
 
-// all makes every event of a batch fail alike.
+// all makes every event of a batch fail the same way.
 func all(batch []place, v event.Verdict, reason event.Reason) []event.Failure {
 	var failures []event.Failure
 	for i := range batch {

@@ -25,7 +25,7 @@ func (b *fakeKafka) log(t *testing.T) *Log {
 	return l
 }
 
-// kept are all dead letters of the test's topic.
+// kept returns all dead letters of the test's topic.
 func (b *fakeKafka) kept(t *testing.T) []Kept {
 	t.Helper()
 	var out []Kept
@@ -38,7 +38,7 @@ func (b *fakeKafka) kept(t *testing.T) []Kept {
 	return out
 }
 
-// words are the dead letters in short: place, reason, and whether they are closed.
+// words returns the dead letters in short form: place, reason, and whether they are closed.
 func words(letters []Kept) string {
 	var s []string
 	for _, l := range letters {
@@ -97,7 +97,7 @@ func seqOf(t *testing.T, in func(func(Kept, error) bool)) func(func(int64) bool)
 	}
 }
 
-// TestReplayedDeadLettersAreMarked replays dead letters some of which can be written now: those are written as they were, and closed.
+// TestReplayedDeadLettersAreMarked replays dead letters, some of which can be written now: those are written unchanged, and closed.
 func TestReplayedDeadLettersAreMarked(t *testing.T) {
 	b := newBroker(t, 2)
 	d := openDead(t, b)
@@ -107,7 +107,7 @@ func TestReplayedDeadLettersAreMarked(t *testing.T) {
 	s := newStore()
 	s.decide = func(call int, batch []place) ([]event.Failure, error) {
 		switch call {
-		case 0: // nothing is known of any
+		case 0: // the outcome of all is unknown
 			return all(batch, event.Retry, event.Unavailable), nil
 		case 1: // the store refuses one of them
 			return []event.Failure{{Index: 2, Verdict: event.Reject, Reason: event.Refused, Err: errors.New("too hot")}}, nil
@@ -129,7 +129,7 @@ func TestReplayedDeadLettersAreMarked(t *testing.T) {
 	if now := words(b.kept(t)); now != want {
 		t.Errorf("letters %s, expected %s", now, want)
 	}
-	if err := d.Write(t.Context(), []Letter{bad(0, 1, `{"n":1}`)}); err != nil { // rejected once more, after it was written
+	if err := d.Write(t.Context(), []Letter{bad(0, 1, `{"n":1}`)}); err != nil { // rejected again after it was written
 		t.Fatal(err)
 	}
 	if now := words(b.kept(t)); !strings.HasSuffix(now, "0:1 undecodable, 1:4 undecodable replayed, 1:5 refused") {
@@ -137,7 +137,7 @@ func TestReplayedDeadLettersAreMarked(t *testing.T) {
 	}
 }
 
-// TestHaltWhileDeadLettersAreReplayedMarksOnlyWhatIsDurable: the rest stays open, for the next time.
+// TestHaltWhileDeadLettersAreReplayedMarksOnlyWhatIsDurable checks that the rest stays open, for the next replay.
 func TestHaltWhileDeadLettersAreReplayedMarksOnlyWhatIsDurable(t *testing.T) {
 	b := newBroker(t, 2)
 	if err := openDead(t, b).Write(t.Context(), []Letter{bad(0, 1, `{"n":1}`), bad(0, 2, `{"n":2}`), bad(0, 3, `{"n":3}`)}); err != nil {

@@ -8,7 +8,7 @@ import (
 	"brine/event"
 )
 
-// TestObjects: bytes that are no text are base64, null is absent, and value and headers are there only when asked for.
+// TestObjects checks that bytes that are not text are base64, null is absent, and value and headers are present only on request.
 func TestObjects(t *testing.T) {
 	at := time.UnixMilli(1_357_034_220_000)
 	k := Kept{
@@ -32,7 +32,7 @@ func TestObjects(t *testing.T) {
 	}
 }
 
-// TestEveryReasonHasAFix: each dead letter says what to do about it.
+// TestEveryReasonHasAFix checks that every dead letter can say what to do about it.
 func TestEveryReasonHasAFix(t *testing.T) {
 	for _, reason := range event.Rejects {
 		if Fix(reason) == "" {

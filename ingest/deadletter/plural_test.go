@@ -7,8 +7,8 @@ import (
 	"brine/event"
 )
 
-// TestALetterIsMarkedOnceAllItsEventsAreWritten: records of several rows. Of one a row is retried and then written, or halts; of one a row is
-// rejected.
+// TestALetterIsMarkedOnceAllItsEventsAreWritten replays records of several rows: one has a row that is retried and then written, or halts;
+// another has a row that is rejected.
 func TestALetterIsMarkedOnceAllItsEventsAreWritten(t *testing.T) {
 	for name, c := range map[string]struct {
 		then event.Verdict

@@ -8,13 +8,13 @@ import (
 	"time"
 )
 
-// scanOf is a scan of the test's topic.
+// scanOf returns a scan of the test's topic.
 func scanOf(b *fakeKafka) *Scan {
 	return &Scan{Topics: []Options{{Kafka: b.kafka(), RequestTimeout: 5 * time.Second, Source: topic, Topic: topic + ".dead"}}}
 }
 
-// TestPurgeNeverChangesWhatStays: whatever letters, repeats and marks lie in whatever order, every letter that a purge leaves is as open or as
-// closed as before, none that is not older goes, and what goes is a beginning.
+// TestPurgeNeverChangesWhatStays: whatever the order of letters, repeats and marks, every remaining letter is as open or closed as before,
+// only older letters are deleted, and what is deleted is the start of the log.
 func TestPurgeNeverChangesWhatStays(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 20 {
@@ -23,7 +23,7 @@ func TestPurgeNeverChangesWhatStays(t *testing.T) {
 		start := time.UnixMilli(1_800_000_000_000)
 		for range 30 {
 			l := bad(rng.IntN(2), int64(rng.IntN(6)), "x")
-			l.Time = start.Add(time.Duration(rng.IntN(40)) * time.Minute) // as of clocks that disagree
+			l.Time = start.Add(time.Duration(rng.IntN(40)) * time.Minute) // the clocks disagree
 			if err := d.Write(t.Context(), []Letter{l}); err != nil {
 				t.Fatal(err)
 			}

@@ -10,7 +10,8 @@ import (
 	"brine/event"
 )
 
-// TestReplayEndsWhenNothingIsSettledForLong: with the cause of the last try, and every try is reported. What was written before is marked.
+// TestReplayEndsWhenNothingIsSettledForLong checks that the error has the cause of the last attempt, that every attempt is reported, and
+// that what was written before is marked.
 func TestReplayEndsWhenNothingIsSettledForLong(t *testing.T) {
 	b := newBroker(t, 1)
 	if err := openDead(t, b).Write(t.Context(), []Letter{bad(0, 1, `{"n":1}`), bad(0, 2, `{"n":2}`)}); err != nil {
@@ -18,7 +19,7 @@ func TestReplayEndsWhenNothingIsSettledForLong(t *testing.T) {
 	}
 	s := newStore()
 	s.decide = func(call int, batch []place) ([]event.Failure, error) {
-		return all(batch[:1], event.Retry, event.Unavailable), nil // the first of them fails again and again
+		return all(batch[:1], event.Retry, event.Unavailable), nil // the first of them always fails
 	}
 	to, tries := target(s), 0
 	to.Patience = 200 * time.Millisecond
@@ -39,7 +40,7 @@ func TestReplayEndsWhenNothingIsSettledForLong(t *testing.T) {
 	}
 }
 
-// TestReplayEndsThoughTheStoreHangs: a store that says nothing at all, but is known to fail.
+// TestReplayEndsThoughTheStoreHangs: the store never answers, but is known to fail.
 func TestReplayEndsThoughTheStoreHangs(t *testing.T) {
 	b := newBroker(t, 1)
 	if err := openDead(t, b).Write(t.Context(), []Letter{bad(0, 1, `{"n":1}`)}); err != nil {

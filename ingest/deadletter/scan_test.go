@@ -10,7 +10,7 @@ import (
 	"brine/ingest/internal/broker"
 )
 
-// TestTopicDeletedWhileItIsRead: a scan of several topics goes on with the next one.
+// TestTopicDeletedWhileItIsRead checks that a scan of several topics goes on with the next one.
 func TestTopicDeletedWhileItIsRead(t *testing.T) {
 	t.Parallel()
 	b := newBroker(t, 2)

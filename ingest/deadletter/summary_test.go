@@ -9,7 +9,7 @@ import (
 	"brine/event"
 )
 
-// lines are sums in short.
+// lines returns sums in short form.
 func lines(sums []*Sum) string {
 	var out []string
 	for _, s := range sums {
@@ -61,7 +61,7 @@ func TestSummaryByWhatItIsAskedFor(t *testing.T) {
 	}
 }
 
-// TestSummaryIsBounded: any number of kinds takes room for MaxKinds, and no letter is lost from the counts.
+// TestSummaryIsBounded checks that any number of kinds takes room for only MaxKinds, and that no letter is lost from the counts.
 func TestSummaryIsBounded(t *testing.T) {
 	const n = 3 * MaxKinds
 	sums, err := Summarize(letters(n, func(i int) Letter {
@@ -81,7 +81,7 @@ func TestSummaryIsBounded(t *testing.T) {
 	}
 }
 
-// TestMeterEndsWhereItSaid: what is left at the end is nothing, wherever the scan begins.
+// TestMeterEndsWhereItSaid checks that nothing is left at the end, wherever the scan begins.
 func TestMeterEndsWhereItSaid(t *testing.T) {
 	b := newBroker(t, 2)
 	if err := openDead(t, b).Write(t.Context(), []Letter{bad(0, 1, "x"), bad(0, 2, "x"), bad(1, 3, "x"), bad(0, 1, "x")}); err != nil {

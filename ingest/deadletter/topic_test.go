@@ -74,7 +74,7 @@ func TestDeadLetterIsTheWholeRecord(t *testing.T) {
 	}
 }
 
-// A call that was given up is sent all the same, and the dead letter's record may be no longer valid by then.
+// A call that was given up may still be sent, when the dead letter's record is no longer valid.
 func TestDeadLetterThatIsSentLateIsTheWholeRecord(t *testing.T) {
 	b := newBroker(t, 1)
 	d := openDead(t, b)
@@ -86,14 +86,14 @@ func TestDeadLetterThatIsSentLateIsTheWholeRecord(t *testing.T) {
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
 	for range 50 {
-		if err := d.Write(t.Context(), []Letter{letter()}); err != nil { // there is a connection that waits for a call
+		if err := d.Write(t.Context(), []Letter{letter()}); err != nil { // opens a connection for the next call
 			t.Fatal(err)
 		}
 		l := letter()
 		if err := d.Write(over, []Letter{l}); err != nil && !errors.Is(err, context.Canceled) {
 			t.Fatal(err)
 		}
-		for _, b := range [][]byte{l.Record.Key, l.Record.Value, l.Record.Headers[0].Value} { // the memory is another record's
+		for _, b := range [][]byte{l.Record.Key, l.Record.Value, l.Record.Headers[0].Value} { // the memory now belongs to another record
 			copy(b, "!!!!!!!!!!!!")
 		}
 	}
@@ -126,7 +126,7 @@ func TestDeadLetterTopicTakesTheLargestRecord(t *testing.T) {
 	if n := len(b.PartitionInfos(topic + ".dead")); n != 2 {
 		t.Errorf("%d partitions, expected 2", n)
 	}
-	openDead(t, b) // there already
+	openDead(t, b) // it exists already
 }
 
 func TestNoDeadLetter(t *testing.T) {

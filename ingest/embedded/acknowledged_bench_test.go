@@ -2,7 +2,7 @@ package embedded
 
 import "testing"
 
-// BenchmarkAcknowledge is what an answer to a producer costs more in a folder, beside two fsyncs.
+// BenchmarkAcknowledge measures what acknowledging adds to an answer to a producer in a folder, which also takes two fsyncs.
 func BenchmarkAcknowledge(b *testing.B) {
 	a, err := newAcknowledgements(b.TempDir(), func(err error) { b.Error(err) })
 	if err != nil {

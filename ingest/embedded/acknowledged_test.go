@@ -17,7 +17,7 @@ import (
 	"brine/internal/datadir/datadirtest"
 )
 
-// segmentsOf are the segments of a partition in the order of their offsets, each as its path without a suffix.
+// segmentsOf returns the segments of a partition in offset order, as paths without a suffix.
 func segmentsOf(t *testing.T, partition string) (segments []string) {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join(partition, "*.dat"))
@@ -44,7 +44,7 @@ func removeSegment(path string) error {
 	return errors.Join(os.Remove(path+".dat"), os.Remove(path+".idx"))
 }
 
-// cutAtBatch cuts segment and index behind the segment's first batch.
+// cutAtBatch cuts segment and index after the segment's first batch.
 func cutAtBatch(path string) error {
 	file, err := os.ReadFile(path + ".dat")
 	if err != nil {
@@ -53,7 +53,7 @@ func cutAtBatch(path string) error {
 	return errors.Join(os.Truncate(path+".dat", int64(12+binary.BigEndian.Uint32(file[8:]))), os.Truncate(path+".idx", 15))
 }
 
-// losses are what may become of a partition's folder so that its files agree with each other.
+// losses are ways to lose parts of a partition's folder such that the remaining files agree with each other.
 var losses = map[string]func(t *testing.T, partition string) error{
 	"its last segment is gone":    func(t *testing.T, dir string) error { s := segmentsOf(t, dir); return removeSegment(s[len(s)-1]) },
 	"its first segment is gone":   func(t *testing.T, dir string) error { return removeSegment(segmentsOf(t, dir)[0]) },
@@ -63,8 +63,8 @@ var losses = map[string]func(t *testing.T, partition string) error{
 	"the last is cut at a batch":  func(t *testing.T, dir string) error { s := segmentsOf(t, dir); return cutAtBatch(s[len(s)-1]) },
 }
 
-// TestLossAfterAKillIsNeverSilent: what is missing of a partition after a kill -9 is noticed though the partition's files agree, and Repair
-// says what it was.
+// TestLossAfterAKillIsNeverSilent: what a partition lacks after a kill -9 is noticed even if the partition's files agree, and Repair
+// reports what it was.
 func TestLossAfterAKillIsNeverSilent(t *testing.T) {
 	killed := kafkaFolders(t)["killed"]
 	for name, lose := range losses {
@@ -97,7 +97,7 @@ func TestLossAfterAKillIsNeverSilent(t *testing.T) {
 	}
 }
 
-// TestWhatWasDeletedIsNotMissed: after a kill -9, what was deleted in order is missing in order.
+// TestWhatWasDeletedIsNotMissed checks that after a kill -9, regularly deleted data is not reported as missing.
 func TestWhatWasDeletedIsNotMissed(t *testing.T) {
 	deletions := map[string]func() kmsg.Request{
 		"records": func() kmsg.Request {
@@ -127,7 +127,7 @@ func TestWhatWasDeletedIsNotMissed(t *testing.T) {
 				t.Fatal(err)
 			}
 			killed.Close()
-			create := kmsg.NewPtrCreateTopicsRequest() // it may be there
+			create := kmsg.NewPtrCreateTopicsRequest() // it may exist
 			create.Topics = []kmsg.CreateTopicsRequestTopic{{Topic: "shop.orders", NumPartitions: 2, ReplicationFactor: 1}}
 			request(t, b, create)
 			client, err := kgo.NewClient(kgo.SeedBrokers(b.ListenAddrs()...), kgo.RecordPartitioner(kgo.ManualPartitioner()))
@@ -159,8 +159,8 @@ func request(t *testing.T, b *embedded.Broker, q kmsg.Request) {
 	}
 }
 
-// TestMarkersAreAcknowledged: after a kill -9 at any time a transaction that was committed is, and when its marker is missing that is noticed:
-// its records would be taken for those of a producer that was killed.
+// TestMarkersAreAcknowledged: after a kill -9 at any time, a committed transaction stays committed, and a missing marker is noticed: its
+// records would be taken for those of a killed producer.
 func TestMarkersAreAcknowledged(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "kafka")
 	b, err := startIn(t, dir)
@@ -203,7 +203,7 @@ func TestMarkersAreAcknowledged(t *testing.T) {
 	}
 }
 
-// committedIn reads what is committed in the first partition of a folder.
+// committedIn returns what is committed in the first partition of a folder.
 func committedIn(t *testing.T, dir string) (values []string) {
 	t.Helper()
 	b, err := startIn(t, dir)

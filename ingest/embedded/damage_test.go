@@ -28,7 +28,7 @@ func startIn(t *testing.T, dir string) (*embedded.Broker, error) {
 		kfake.SeedTopics(2, "shop.orders"))
 }
 
-// kafkaFolders are a Kafka's folder after it was closed, and as a kill -9 leaves it, with a snapshot from an earlier start.
+// kafkaFolders returns a Kafka's folder after it was closed, and as a kill -9 leaves it, with a snapshot from an earlier start.
 func kafkaFolders(t *testing.T) map[string]string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "kafka")
@@ -94,7 +94,7 @@ func recordsIn(t *testing.T, b *embedded.Broker) map[string]bool {
 	return records
 }
 
-// TestDamageIsNeverSilent: whatever becomes of a file, Kafka refuses to start and names it, or every record is there.
+// TestDamageIsNeverSilent checks that, whatever happens to a file, Kafka refuses to start and names it, or has every record.
 func TestDamageIsNeverSilent(t *testing.T) {
 	for state, dir := range kafkaFolders(t) {
 		refused := 0
@@ -111,7 +111,7 @@ func TestDamageIsNeverSilent(t *testing.T) {
 	}
 }
 
-// noticed starts a Kafka on a folder with a damaged file, and reports whether that was noticed.
+// noticed starts a Kafka on a folder with a damaged file, and reports whether the damage was noticed.
 func noticed(t *testing.T, dir, name string) bool {
 	t.Helper()
 	b, err := startIn(t, dir)
@@ -131,7 +131,7 @@ func noticed(t *testing.T, dir, name string) bool {
 	return true
 }
 
-// TestTornTailOpens: what a process that is killed in the middle of a write leaves is no damage, and what was acknowledged is there.
+// TestTornTailOpens checks that what a process killed during a write leaves is not damage, and that everything acknowledged is there.
 func TestTornTailOpens(t *testing.T) {
 	dir := kafkaFolders(t)["killed"]
 	segments, err := filepath.Glob(filepath.Join(dir, "partitions", "shop.orders-0", "*.dat"))

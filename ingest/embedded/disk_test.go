@@ -24,7 +24,7 @@ import (
 	"brine/internal/datadir/datadirtest"
 )
 
-// warnings gathers what a broker says of its folder.
+// warnings collects what a broker reports about its folder.
 type warnings struct {
 	mu    sync.Mutex
 	texts []string
@@ -42,8 +42,8 @@ func (w *warnings) all() string {
 	return strings.Join(w.texts, "\n")
 }
 
-// TestTornStateIsCutOff: a part of an entry that a write left in a log of the state is gone before kfake goes on behind it; the cause is
-// reported once, and forgotten when a while has passed.
+// TestTornStateIsCutOff: a partial entry that a write left in a state log is removed before kfake appends after it; the cause is reported
+// once, and cleared after a while.
 func TestTornStateIsCutOff(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "groups.log")
@@ -80,7 +80,7 @@ func TestTornStateIsCutOff(t *testing.T) {
 	})
 }
 
-// TestRefusals: what would have to be written is answered, part by part, with an error that clients retry.
+// TestRefusals checks that requests that need a write are answered, part by part, with an error that clients retry.
 func TestRefusals(t *testing.T) {
 	for _, q := range []kmsg.Request{
 		&kmsg.ProduceRequest{Version: 9, Topics: []kmsg.ProduceRequestTopic{{Topic: "t", Partitions: []kmsg.ProduceRequestTopicPartition{{Partition: 3}}}}},
@@ -109,8 +109,8 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestKafkaOnAFullDisk: on a disk of 20 MB that is full nothing is acknowledged, the cause is reported, and all that was acknowledged is
-// there when there is space again, in this process and in the next, whether this one could write down its state at its end or not.
+// TestKafkaOnAFullDisk: on a full disk of 20 MB nothing is acknowledged, the cause is reported, and everything acknowledged is there once
+// there is space again, in this process and in the next, whether or not this one could write its state when it ended.
 func TestKafkaOnAFullDisk(t *testing.T) {
 	mount := datadirtest.SmallDisk(t)
 	dir, ballast := filepath.Join(mount, "kafka"), filepath.Join(mount, "ballast")

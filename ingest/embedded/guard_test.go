@@ -33,7 +33,7 @@ func startGuarded(t testing.TB) *Broker {
 	return b
 }
 
-// frameOf is a request as it is sent.
+// frameOf returns a request in wire form.
 func frameOf(q kmsg.Request) []byte {
 	b := binary.BigEndian.AppendUint16(make([]byte, 4), uint16(q.Key()))
 	b = binary.BigEndian.AppendUint16(b, uint16(q.GetVersion()))
@@ -50,21 +50,21 @@ func sized(b []byte) []byte {
 	return b
 }
 
-// send opens a connection and writes b, as far as it is taken.
+// send opens a connection and writes b, as far as the broker reads it.
 func send(t testing.TB, broker *Broker, b []byte) *net.TCPConn {
 	t.Helper()
 	c, err := net.Dial("tcp", broker.ListenAddrs()[0])
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := c.(*net.TCPConn).SetLinger(0); err != nil { // else thousands of ports wait
+	if err := c.(*net.TCPConn).SetLinger(0); err != nil { // otherwise thousands of ports wait
 		t.Fatal(err)
 	}
-	_, _ = c.Write(b) // a broker that refuses does not read it all
+	_, _ = c.Write(b) // a broker that refuses does not read all of it
 	return c.(*net.TCPConn)
 }
 
-// serves fails the test when a client cannot write and read a record.
+// serves fails the test if a client cannot write and read a record.
 func serves(t testing.TB, broker *Broker) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
@@ -96,7 +96,7 @@ func bytesOf(t testing.TB, hex string) []byte {
 	return b
 }
 
-// TestRefusesWhatIsNoRequest: each of these ends kfake alone, takes gigabytes of it or minutes of its time.
+// TestRefusesWhatIsNoRequest sends requests each of which would end kfake alone, or cost it gigabytes or minutes.
 func TestRefusesWhatIsNoRequest(t *testing.T) {
 	broker := startGuarded(t)
 	for _, c := range []struct{ name, bytes string }{
@@ -138,7 +138,7 @@ func isTimeout(err error) bool {
 	return errors.As(err, &e) && e.Timeout()
 }
 
-// TestAnswersVersionsFromTheFuture: a newer client asks for the versions that there are in one that is not known, and gets them.
+// TestAnswersVersionsFromTheFuture: a newer client asks for the supported versions in an unknown version, and gets them.
 func TestAnswersVersionsFromTheFuture(t *testing.T) {
 	q := kmsg.NewPtrApiVersionsRequest()
 	q.Version, q.ClientSoftwareName, q.ClientSoftwareVersion = 99, "newer", "1"
@@ -168,7 +168,7 @@ func TestSurvivesAnyRequest(t *testing.T) {
 	for range anyRequestRounds {
 		everyRequest(func(q kmsg.Request) {
 			switch kmsg.Key(q.Key()) {
-			case kmsg.DeleteTopics, kmsg.DeleteRecords: // what serves needs stays
+			case kmsg.DeleteTopics, kmsg.DeleteRecords: // keep what serves needs
 				return
 			}
 			fill(rng, reflect.ValueOf(q).Elem())
@@ -188,7 +188,7 @@ func TestSurvivesAnyRequest(t *testing.T) {
 	serves(t, broker)
 }
 
-// TestUnreadAnswersAreBounded: clients that ask for all records and read nothing do not take what others need.
+// TestUnreadAnswersAreBounded checks that clients that ask for all records and read nothing do not take the memory of others.
 func TestUnreadAnswersAreBounded(t *testing.T) {
 	broker := startGuarded(t)
 	produce(t, broker, 8<<20)
@@ -209,12 +209,12 @@ func TestUnreadAnswersAreBounded(t *testing.T) {
 		}
 	}
 	serves(t, broker)
-	if more := live() - before; more > 2*maxHeld { // an answer as kfake makes it, and the bytes of it
+	if more := live() - before; more > 2*maxHeld { // kfake's form of an answer, and its bytes
 		t.Errorf("%d MiB more live", more>>20)
 	}
 }
 
-// live is how many bytes of the heap are in use.
+// live returns the number of bytes in use on the heap.
 func live() int64 {
 	runtime.GC()
 	var m runtime.MemStats
@@ -222,7 +222,7 @@ func live() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// produce writes records of that many bytes.
+// produce writes records with that many bytes.
 func produce(t testing.TB, broker *Broker, bytes int) {
 	t.Helper()
 	client, err := kgo.NewClient(kgo.SeedBrokers(broker.ListenAddrs()...), kgo.DefaultProduceTopic(guardedTopic), kgo.RecordPartitioner(kgo.ManualPartitioner()),
@@ -240,7 +240,7 @@ func produce(t testing.TB, broker *Broker, bytes int) {
 	}
 }
 
-// FuzzPort sends any bytes to the port: the process survives them, and memory stays bounded.
+// FuzzPort sends any bytes to the port: the process survives, and memory stays bounded.
 func FuzzPort(f *testing.F) {
 	everyRequest(func(q kmsg.Request) {
 		if q.GetVersion() == q.MaxVersion() {
@@ -253,7 +253,7 @@ func FuzzPort(f *testing.F) {
 		conn := send(t, broker, b)
 		defer conn.Close()
 		if err := conn.CloseWrite(); err != nil {
-			return // it is refused already
+			return // refused already
 		}
 		if err := conn.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
 			t.Fatal(err)
@@ -264,7 +264,7 @@ func FuzzPort(f *testing.F) {
 	})
 }
 
-// FuzzLayout: what the walk over a request lets pass, kmsg decodes, and takes no more than some hundreds of bytes for each of its bytes.
+// FuzzLayout checks that what the walk over a request accepts, kmsg decodes, in at most some hundreds of bytes for each of its bytes.
 func FuzzLayout(f *testing.F) {
 	everyRequest(func(q kmsg.Request) { f.Add(q.Key(), q.GetVersion(), q.AppendTo(nil)) })
 	f.Fuzz(func(t *testing.T, key, version int16, b []byte) {
@@ -282,8 +282,8 @@ func FuzzLayout(f *testing.F) {
 	})
 }
 
-// TestFullAnswerHoldsNoAbortedRecords: kfake lists no aborted transactions in an answer that is full as a whole, and a client that goes by
-// that list then returns aborted records.
+// TestFullAnswerHoldsNoAbortedRecords: kfake lists no aborted transactions in an answer that reaches the limit of the whole request, and a
+// client that relies on the list then returns aborted records.
 func TestFullAnswerHoldsNoAbortedRecords(t *testing.T) {
 	t.Parallel()
 	b := startGuarded(t)

@@ -9,10 +9,10 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// tagged are the fields of requests that are tagged: brokers send them to each other.
+// tagged are the tagged fields of requests: brokers send them to each other.
 var tagged = []string{"ReplicaState", "ReplicaDirectoryID", "HighWatermark", "ClusterID", "OfflineLogDirs", "CordonedLogDirs"}
 
-// fill sets every field of v to a random value, arrays none to two elements. Tagged fields keep their defaults.
+// fill sets every field of v to a random value, with zero to two elements in arrays. Tagged fields keep their defaults.
 func fill(rng *rand.Rand, v reflect.Value) {
 	setDefault(v)
 	switch v.Kind() {
@@ -65,7 +65,8 @@ func everyRequest(f func(q kmsg.Request)) {
 	}
 }
 
-// TestLayoutIsThatOfRequests: what kmsg writes passes, and whatever passes, kmsg reads; cut short or with a byte more nothing passes.
+// TestLayoutIsThatOfRequests checks that what kmsg writes passes, that kmsg reads whatever passes, and that nothing passes if cut short or
+// with an extra byte.
 func TestLayoutIsThatOfRequests(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	seen := 0

@@ -23,7 +23,7 @@ const (
 	waitTime      = 10 * time.Second
 )
 
-// member is one that joins the group by hand, from a place of its own.
+// member joins the group by hand, with a connection of its own.
 type member struct {
 	t      *testing.T
 	client *kgo.Client
@@ -39,7 +39,7 @@ func newMember(t *testing.T, name string, addrs []string, opts ...kgo.Opt) *memb
 	return &member{t: t, client: client}
 }
 
-// join asks to join until it has an answer, or the member is gone.
+// join asks to join until it gets an answer, or the member is gone.
 func (m *member) join() (*kmsg.JoinGroupResponse, error) {
 	for {
 		q := kmsg.NewPtrJoinGroupRequest()
@@ -53,11 +53,11 @@ func (m *member) join() (*kmsg.JoinGroupResponse, error) {
 		if first := m.id == ""; !first || resp.MemberID == "" {
 			return resp, nil
 		}
-		m.id = resp.MemberID // asks again with the name it was given
+		m.id = resp.MemberID // ask again with the assigned name
 	}
 }
 
-// sync assigns every member that the answer to join names an empty share, as the leader does.
+// sync assigns every member in the join answer an empty share, as the leader does.
 func (m *member) sync(joined *kmsg.JoinGroupResponse) error {
 	q := kmsg.NewPtrSyncGroupRequest()
 	q.Group, q.MemberID, q.Generation = groupName, m.id, joined.Generation
@@ -83,7 +83,7 @@ func (m *member) enter() (generation int32, err error) {
 	return joined.Generation, m.sync(joined)
 }
 
-// beat sends heartbeats until ctx ends, and enters again when the answer is a rebalance.
+// beat sends heartbeats until ctx ends, and enters again at a rebalance.
 func (m *member) beat(ctx context.Context, generation int32) error {
 	for {
 		q := kmsg.NewPtrHeartbeatRequest()
@@ -103,7 +103,7 @@ func (m *member) beat(ctx context.Context, generation int32) error {
 	}
 }
 
-// ids are the members that the cluster counts.
+// ids returns the members that the cluster counts.
 func ids(c *kfake.Cluster) (ids []string) {
 	if info := c.GroupInfo(groupName); info != nil {
 		for _, m := range info.Members {
@@ -113,8 +113,8 @@ func ids(c *kfake.Cluster) (ids []string) {
 	return ids
 }
 
-// TestMemberKilledWhileItJoinsIsForgotten: a process that is killed while its request to join waits has no share a moment later, and the one
-// that is there keeps its own. kfake alone keeps the dead forever in about half of these tries.
+// TestMemberKilledWhileItJoinsIsForgotten: a process that is killed while its join request waits soon has no share, and the living member
+// keeps its own. kfake alone keeps the dead one forever in about half of these attempts.
 func TestMemberKilledWhileItJoinsIsForgotten(t *testing.T) {
 	for try := range 8 {
 		t.Run(strconv.Itoa(try), func(t *testing.T) {
@@ -154,7 +154,8 @@ func TestMemberKilledWhileItJoinsIsForgotten(t *testing.T) {
 	}
 }
 
-// killedWhileJoining has one member in the group, and kills another that waits for it to join again. It returns the first one's generation.
+// killedWhileJoining puts one member into the group, and kills another that waits for the first to rejoin. It returns the first one's
+// generation.
 func killedWhileJoining(t *testing.T, c *kfake.Cluster, lives, dies *member) int32 {
 	t.Helper()
 	generation, err := lives.enter()
@@ -173,7 +174,7 @@ func killedWhileJoining(t *testing.T, c *kfake.Cluster, lives, dies *member) int
 	return generation
 }
 
-// TestBrokerForgets: the same of a broker on a real network, by itself.
+// TestBrokerForgets does the same with a broker on a real network, by itself.
 func TestBrokerForgets(t *testing.T) {
 	broker, err := Start(kfake.NumBrokers(1))
 	if err != nil {
@@ -199,7 +200,8 @@ func TestBrokerForgets(t *testing.T) {
 	}
 }
 
-// TestARebalanceThatDoesNotEndIsNoticed: one that goes on for longer than its members may take, in one epoch; one after another, and a calm group, are none.
+// TestARebalanceThatDoesNotEndIsNoticed: a rebalance counts as endless if it lasts longer than its members may take, in one epoch.
+// Successive rebalances and a stable group do not count.
 func TestARebalanceThatDoesNotEndIsNoticed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var p phase

@@ -11,8 +11,8 @@ import (
 	"brine/internal/datadir/datadirtest"
 )
 
-// TestRepair: whatever becomes of a file, Kafka starts again after Repair with every record that is not in the damaged part, and what is
-// lost is said. What was there is set aside.
+// TestRepair: whatever happens to a file, Kafka starts again after Repair with every record outside the damaged part, and what is lost is
+// reported. The old folder is set aside.
 func TestRepair(t *testing.T) {
 	for state, dir := range kafkaFolders(t) {
 		t.Run(state, func(t *testing.T) {

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// FuzzSegment: whatever is in a segment and its index, what is read of it lies in it, and the index made for it has an entry for each batch
-// and stays as it is.
+// FuzzSegment: whatever is in a segment and its index, the batches read lie within it, and the completed index has an entry for each batch
+// and does not change when completed again.
 func FuzzSegment(f *testing.F) {
 	f.Add([]byte{}, []byte{})
 	f.Add(make([]byte, batchHead), make([]byte, entryBytes))

@@ -9,7 +9,8 @@ import (
 	"brine/event"
 )
 
-// TestErasAreOfTheirOffsets: each record has the reading of the first era that ends behind it, whatever the order in which they were noted.
+// TestErasAreOfTheirOffsets checks that each record has the reading of the first era that ends after it, in whichever order eras were
+// added.
 func TestErasAreOfTheirOffsets(t *testing.T) {
 	var e Eras
 	e.Add(0, Era{Until: 20, Reading: 1})
@@ -45,7 +46,7 @@ func (n noted) Submit(_ context.Context, b *event.Batch) event.Flight {
 func (n noted) Release() { *n.released = append(*n.released, "") }
 func (n noted) Hurry()   { *n.hurried = append(*n.hurried, "") }
 
-// TestWriterOfErasWritesByTheEraOfTheRecord, and passes everything else on to all.
+// TestWriterOfErasWritesByTheEraOfTheRecord also checks that it passes everything else on to all writers.
 func TestWriterOfErasWritesByTheEraOfTheRecord(t *testing.T) {
 	var now, before, released, hurried []string
 	e := &Eras{Readings: make([]Reading, 1)}

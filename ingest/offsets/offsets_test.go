@@ -22,7 +22,7 @@ const (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// tenRecords is a client of a broker whose topic has two partitions, of ten records a minute apart in the first.
+// tenRecords returns a client of a broker whose topic has two partitions, with ten records, a minute apart, in the first.
 func tenRecords(t *testing.T) (*Client, *kfake.Cluster, time.Time) {
 	t.Helper()
 	b, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(2, topic))
@@ -118,7 +118,7 @@ func TestMissingTopicIsReported(t *testing.T) {
 	}
 }
 
-// TestGroupsAreFound: those that have committed, and where; what they forget is gone.
+// TestGroupsAreFound checks that groups that have committed are found, and where; after Forget they are gone.
 func TestGroupsAreFound(t *testing.T) {
 	c, _, _ := tenRecords(t)
 	if err := c.Set(t.Context(), &Group{Group: group, Topic: topic}, []Move{{Partition: 0, Then: 1}}); err != nil {

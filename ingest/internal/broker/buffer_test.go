@@ -8,7 +8,7 @@ import (
 	"github.com/segmentio/kafka-go/compress"
 )
 
-// compressed is a batch of n records of that many bytes each, which compress well.
+// compressed returns a batch of n records of size bytes each, which compress well.
 func compressed(t *testing.T, n, size int) []byte {
 	t.Helper()
 	b := testBatch{}
@@ -41,9 +41,9 @@ func takes(t *testing.T, batches []byte) *Chunk {
 	return c
 }
 
-// What a chunk keeps of memory is at most twice what its records come to; the answer goes when all was inflated from it.
+// A chunk holds at most twice the memory of its records; the answer is released once everything is decompressed from it.
 func TestChunksHoldLittleMoreThanTheirRecords(t *testing.T) {
-	for range 20 { // also with what the chunks before left in the pools
+	for range 20 { // also with buffers that earlier chunks left in the pools
 		for _, c := range []struct {
 			name    string
 			batches []byte

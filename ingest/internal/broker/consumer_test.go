@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// A member that is told to stop while it joins ends at once, also while its watcher waits for brokers that do not say what topics there are.
+// A member that is stopped while it joins ends at once, even if its watcher waits for brokers that do not return the topics.
 func TestStopDoesNotWaitForTheWatchersQuestion(t *testing.T) {
 	m, err := (&Cluster{consumers: consumerVersion}).Consumer(Membership{})
 	if err != nil {

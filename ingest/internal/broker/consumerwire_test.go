@@ -9,7 +9,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// Requests of the consumer protocol are read, and answers written, by another client's code.
+// Another client's code can read the requests of the consumer protocol and writes their answers.
 func TestConsumerHeartbeatsAreThoseOfOtherClients(t *testing.T) {
 	id := topicID{1, 2, 3}
 	for version := range int16(2) {
@@ -43,7 +43,7 @@ func TestConsumerHeartbeatsAreThoseOfOtherClients(t *testing.T) {
 	}
 }
 
-// beatAnswer1 is an answer as another client's code writes it.
+// beatAnswer1 is an answer written by another client's code.
 func beatAnswer1(code int16, assigned map[topicID][]int32) []byte {
 	a := kmsg.NewPtrConsumerGroupHeartbeatResponse()
 	message, member := "why", "m"
@@ -101,7 +101,7 @@ func TestCommitsWithEpochsAreThoseOfOtherClients(t *testing.T) {
 	}
 }
 
-// described is an answer as another client's code writes it.
+// describedGroup is an answer written by another client's code.
 func describedGroup() []byte {
 	a := kmsg.NewPtrConsumerGroupDescribeResponse()
 	g := kmsg.NewConsumerGroupDescribeResponseGroup()
@@ -150,7 +150,7 @@ func FuzzConsumerAnswers(f *testing.F) {
 	})
 }
 
-// An answer that names one topic again and again, with a partition each time, takes no more than one that names it once.
+// An answer that repeats a topic with one partition each time takes no more than one that names it once.
 func TestTopicThatAnAnswerNamesOftenIsReadInOneGo(t *testing.T) {
 	const entries = 2000
 	a := kmsg.NewPtrConsumerGroupHeartbeatResponse()

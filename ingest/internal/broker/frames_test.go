@@ -19,7 +19,7 @@ import (
 	"github.com/segmentio/kafka-go"
 )
 
-// frame is an answer as a broker sends it.
+// frame returns an answer as a broker sends it.
 func frame(body string) string {
 	return string(binary.BigEndian.AppendUint32(nil, uint32(len(body)))) + body
 }
@@ -60,7 +60,7 @@ func TestFramesAreFollowed(t *testing.T) {
 	}
 }
 
-// from is a connection on which a reader's bytes come.
+// from is a connection that delivers a reader's bytes.
 type from struct {
 	net.Conn
 	io.Reader
@@ -69,7 +69,7 @@ type from struct {
 func (f from) Read(b []byte) (int, error) { return f.Reader.Read(b) }
 func (from) Close() error                 { return nil }
 
-// readFrames reads to the end, and returns with which error it ended.
+// readFrames reads to the end, and returns the final error.
 func readFrames(r io.Reader) (string, error) {
 	f, read, b := newFramedConn(from{Reader: r}, func(error) {}), []byte(nil), make([]byte, 100)
 	for {
@@ -80,7 +80,7 @@ func readFrames(r io.Reader) (string, error) {
 	}
 }
 
-// FuzzFrames: what is handed on is the beginning of what came, whatever the pieces, and it is in whole answers where they are short.
+// FuzzFrames checks that what is handed on is a prefix of what arrived, however it was split, and in whole answers if they are short.
 func FuzzFrames(f *testing.F) {
 	f.Add([]byte(frame("answer") + "HTTP/1.1"))
 	f.Add([]byte("\x15\x03\x03\x00\x02\x02\x46"))
@@ -97,8 +97,8 @@ func FuzzFrames(f *testing.F) {
 	})
 }
 
-// TestOtherServersCostNothing: a server that is not Kafka is said to be none, at once, and what it answers is not taken for the length of an
-// array. kafka-go alone took 4.8 GB and minutes for an HTTP server's answer.
+// TestOtherServersCostNothing: a server that is not Kafka is recognized at once, and its answer is not taken for the length of an array.
+// kafka-go alone took 4.8 GB and minutes for an HTTP server's answer.
 func TestOtherServersCostNothing(t *testing.T) {
 	https := httptest.NewTLSServer(http.NotFoundHandler()) // for its certificate
 	defer https.Close()
@@ -119,7 +119,7 @@ func TestOtherServersCostNothing(t *testing.T) {
 				}
 				length := make([]byte, 4)
 				_, _ = io.ReadFull(conn, length)
-				_, _ = io.CopyN(io.Discard, conn, int64(binary.BigEndian.Uint32(length))) // what is not read resets the connection
+				_, _ = io.CopyN(io.Discard, conn, int64(binary.BigEndian.Uint32(length))) // unread bytes would reset the connection
 				_, _ = io.WriteString(conn, answer)
 				conn.Close()
 			}

@@ -9,7 +9,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// What members send each other is read by, and from, another client's code.
+// Another client's code can read what members send each other, and we can read what it writes.
 func TestSubscriptionsAreThoseOfOtherClients(t *testing.T) {
 	two := map[string]Topic{"shop.orders": {topicID{1}, 12}, "courier.scans": {Partitions: 3}}
 	var theirs kmsg.ConsumerMemberMetadata
@@ -87,7 +87,7 @@ func TestPartitionsAreSpread(t *testing.T) {
 	}
 }
 
-// metadata is an answer as another client's code writes it.
+// metadata is an answer written by another client's code.
 func metadata(topics ...kmsg.MetadataResponseTopic) []byte {
 	m := kmsg.NewPtrMetadataResponse()
 	m.Version = metadataVersion
@@ -127,7 +127,7 @@ func TestTopicAnswer(t *testing.T) {
 	}
 }
 
-// The request is read by another client's code.
+// Another client's code can read the request.
 func TestTopicRequestIsThatOfOtherClients(t *testing.T) {
 	for _, names := range [][]string{nil, {"t"}, {"courier.scans", "shop.orders"}} {
 		b := (&topicCall{topics: names, client: "brine"}).request()

@@ -11,7 +11,7 @@ import (
 	"github.com/segmentio/kafka-go/protocol/offsetfetch"
 )
 
-// answering answers as the test asks.
+// answering returns the answer that a test wants.
 type answering struct {
 	committed map[string]offsetfetch.Response
 	ends      listoffsets.Response
@@ -28,7 +28,7 @@ func (b *answering) RoundTrip(_ context.Context, _ net.Addr, r kafka.Request) (k
 	return nil, errors.New("not asked for here")
 }
 
-// TestAnswersAboutOffsetsAreWhole: as long as one partition's is an error, or missing, so is the whole.
+// TestAnswersAboutOffsetsAreWhole: if one partition's answer is an error, or missing, the whole call fails.
 func TestAnswersAboutOffsetsAreWhole(t *testing.T) {
 	const partitions = 8
 	at := func(offset int64) offsetfetch.Response {

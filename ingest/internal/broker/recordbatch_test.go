@@ -20,7 +20,7 @@ type testBatch struct {
 	timestamp, max int64
 	producer       int64
 	records        []testRecord
-	body           []byte // of them, when it is compressed
+	body           []byte // of the records, if compressed
 }
 
 type testRecord struct {
@@ -70,7 +70,7 @@ func value(delta int64) testRecord {
 	return testRecord{delta: delta, value: fmt.Appendf(nil, "v%d", delta)}
 }
 
-// readAll reads an answer's batches and returns the offsets and where to go on.
+// readAll reads an answer's batches and returns the offsets and where to continue.
 func readAll(t testing.TB, b []byte, from int64, aborted aborts) (offsets []int64, next int64, err error) {
 	t.Helper()
 	c := NewChunk(topic, 3)
@@ -123,7 +123,7 @@ func TestLogAppendTimeIsTheBrokersTime(t *testing.T) {
 	}
 }
 
-// A batch whose records were all compacted away keeps its place in the log; kafka-go's reader would ask for it forever.
+// A batch whose records were all compacted away keeps its place in the log; kafka-go's reader would request it forever.
 func TestBatchCompactedEmptyIsPassed(t *testing.T) {
 	b := slices.Concat(testBatch{base: 10, last: 19}.bytes(), testBatch{base: 20, last: 29, records: []testRecord{value(3)}}.bytes())
 	offsets, next, err := readAll(t, b, 10, aborts{})
@@ -152,18 +152,18 @@ func TestAnswerCutOffInTheMiddleOfABatch(t *testing.T) {
 	}
 }
 
-// A corrupt batch is an error at its own offset, and what is before it is read: nothing is skipped.
+// A corrupt batch is an error at its own offset, and what precedes it is read: nothing is skipped.
 func TestCorruptBatchIsNeverSkipped(t *testing.T) {
 	good := testBatch{base: 0, records: []testRecord{value(0), value(1)}}.bytes()
 	after := testBatch{base: 4, records: []testRecord{value(0)}}.bytes()
 	for i := range batchHeader + 8 {
 		if i >= 8 && i < 16 {
-			continue // length and leader epoch: the one makes it look cut off, the other means nothing here
+			continue // length and leader epoch: the one makes it look cut off, the other has no meaning here
 		}
 		bad := testBatch{base: 2, records: []testRecord{value(0), value(1)}}.bytes()
 		bad[i] ^= 0x40
 		offsets, next, err := readAll(t, slices.Concat(good, bad, after), 0, aborts{})
-		if i < 8 { // the offset itself is not under the checksum: an error cannot be detected
+		if i < 8 { // the checksum does not cover the offset: an error cannot be detected
 			continue
 		}
 		if err != nil || !slices.Equal(offsets, []int64{0, 1}) || next != 2 {
@@ -216,7 +216,7 @@ func FuzzReadBatches(f *testing.F) {
 	f.Add(testBatch{attributes: 1, records: []testRecord{value(0)}}.bytes(), int64(0), true)
 	f.Add([]byte{}, int64(0), false)
 	f.Fuzz(func(t *testing.T, b []byte, from int64, fix bool) {
-		if len(b) >= batchHeader && fix { // a right length and checksum lets the fuzzer past the first doors
+		if len(b) >= batchHeader && fix { // a correct length and checksum let the fuzzer get further
 			b = slices.Clone(b)
 			b[magicOffset] = 2
 			binary.BigEndian.PutUint32(b[8:], uint32(len(b)-batchPrefix))

@@ -6,7 +6,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// TestTrimIsThatOfOtherClients: the request is read, and the answer is written, by another library.
+// TestTrimIsThatOfOtherClients checks that another library can read the request and writes the answer.
 func TestTrimIsThatOfOtherClients(t *testing.T) {
 	call := trimCall{topic: "a.dead", partition: 3, before: 1 << 40, timeout: 5000, client: "brine", version: trimVersion}
 	q := kmsg.NewPtrDeleteRecordsRequest()
@@ -26,7 +26,7 @@ func TestTrimIsThatOfOtherClients(t *testing.T) {
 	}
 }
 
-// trimmed is an answer as a broker writes it.
+// trimmed returns an answer as a broker writes it.
 func trimmed(low int64, code int16) []byte {
 	r := kmsg.NewPtrDeleteRecordsResponse()
 	r.SetVersion(trimVersion)
