@@ -123,7 +123,7 @@ func TestStopIsBoundedThoughTheStoreHangs(t *testing.T) {
 	})
 }
 
-// A stop settles what is pending, however slow, and redelivers nothing.
+// A stop settles pending flights, however slow, and redelivers nothing.
 func TestStopWaitsForASlowStore(t *testing.T) {
 	inBubble(t, 1, func(t *testing.T, b *fakeKafka) {
 		b.produce(10, 0)

@@ -270,7 +270,7 @@ func (h *held) commitHeld() {
 	_ = h.commitNow(false)
 }
 
-// release ends work on partitions: it settles what is pending, for a bounded time, and commits. After that nothing touches them any more.
+// release ends work on partitions: it settles pending flights, for a bounded time, and commits. After that nothing touches them any more.
 // At a stop their final state is kept for Status.
 func (h *held) release(ids []int, stop context.Context) {
 	last := stop.Err() != nil

@@ -66,7 +66,7 @@ func Run(ctx context.Context, o Options) error {
 	return l.Run(ctx)
 }
 
-// Run ingests until ctx ends. It then settles what is pending, commits, leaves the group and returns nil, all within about StopTimeout. It
+// Run ingests until ctx ends. It then settles pending flights, commits, leaves the group and returns nil, all within about StopTimeout. It
 // returns an error if it cannot begin (ErrUnreachable, ErrNoTopic, ErrDenied) or the group refuses it, unless it is Patient. It waits out
 // everything else, and Status reports the reason. A Loop runs only once.
 func (l *Loop) Run(ctx context.Context) error {

@@ -18,7 +18,7 @@ import (
 // Kafka is how to reach the brokers.
 type Kafka = broker.Kafka
 
-// Errors from the start of a Run, and others; they are in the chain of what is returned.
+// Errors in the chains of the errors that Run and other calls return.
 var (
 	ErrUnreachable = broker.ErrUnreachable
 	ErrNoTopic     = broker.ErrNoTopic

@@ -63,7 +63,7 @@ func TestPausedLoopKeepsItsPartitionsAndIsNoStall(t *testing.T) {
 	})
 }
 
-// A pause holds up only what has not been submitted: what is pending settles and is committed.
+// A pause holds up only what has not been submitted: pending flights settle and are committed.
 func TestPauseSettlesWhatIsPending(t *testing.T) {
 	inBubble(t, 1, func(t *testing.T, b *fakeKafka) {
 		b.produce(10, 0)

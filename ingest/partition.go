@@ -61,7 +61,7 @@ type haltError struct {
 func (h *haltError) Error() string { return string(h.reason) + ": " + h.err.Error() }
 func (h *haltError) Unwrap() error { return h.err }
 
-// run works on the partition until work ends or p.until is settled. When work ends, it settles what is pending until drain ends. When it
+// run works on the partition until work ends or p.until is settled. When work ends, it settles pending flights until drain ends. When it
 // returns, all of its goroutines have ended.
 //
 // A halted partition drops everything past its watermark and starts again there after a pause.

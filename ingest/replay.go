@@ -166,7 +166,7 @@ func (r *Replay) Plan(ctx context.Context) (Plan, error) {
 	return plan, err
 }
 
-// Run replays what Plan has found until it is settled. If ctx ends first, Run settles what is pending, saves the progress and returns ctx's
+// Run replays what Plan has found until it is settled. If ctx ends first, Run settles pending flights, saves the progress and returns ctx's
 // error; Plan and Run of the same name then resume. The same happens when Patience runs out, with a timeout error
 // (context.DeadlineExceeded) that names what it waited for; what is pending by then is abandoned. A Replay runs once.
 func (r *Replay) Run(ctx context.Context, plan Plan) error {

@@ -20,7 +20,7 @@ const (
 	Retrying State = "retrying" // after a retry verdict: some flight is being submitted again
 	Waiting  State = "waiting"  // a broker or the dead letters do not respond
 	Halted   State = "halted"   // it writes nothing until an operator acts; retried every HaltPause
-	Draining State = "draining" // it is going away, and settles what is pending
+	Draining State = "draining" // it is going away, and settles pending flights
 )
 
 // Reasons for which a partition waits or halts, besides those of its Writer and AllRejected.

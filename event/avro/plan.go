@@ -12,7 +12,7 @@ type step struct {
 	do    action
 	typ   *typ
 	node  *event.Node // where it goes; nil: nowhere
-	found string      // of refuse: what is there, for people
+	found string      // of refuse: the kind of value found, for people
 	steps []step      // for a record's fields, a union's branches, or the requested parts of an array or a map
 	at    []int       // of an array: the requested positions, ascending
 	rest  [][]byte    // of a record: the names of undeclared fields

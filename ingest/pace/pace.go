@@ -9,7 +9,7 @@ import (
 )
 
 // Pace is how fast an ingest.Loop may go. People change it while the loop runs: pause, resume, limit. It exists outside of the assignment,
-// so that no rebalance loses it. It holds up only what has not been submitted yet: what is pending settles and is committed, and heartbeats
+// so that no rebalance loses it. It holds up only what has not been submitted yet: pending flights settle and are committed, and heartbeats
 // go on. It is safe for concurrent use; the zero value holds nothing up.
 type Pace struct {
 	mu      sync.Mutex
