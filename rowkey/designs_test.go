@@ -12,7 +12,7 @@ import (
 	"brine/rowkey"
 )
 
-// design is a key as people have published it, with a row of it; see testdata/designs.txt.
+// design is a published key, with one of its rows; see testdata/designs.txt.
 type design struct {
 	name, key, row string
 	fields         map[string]string
@@ -70,7 +70,7 @@ func (d design) bytes(t testing.TB) []byte {
 	return row
 }
 
-// values are the fields as the key takes them.
+// values returns the fields as the key takes them.
 func (d design) values(t testing.TB, k *rowkey.Key) []rowkey.Value {
 	t.Helper()
 	var values []rowkey.Value
@@ -105,7 +105,7 @@ func readValue(t testing.TB, typ rowkey.Type, s string) rowkey.Value {
 	return v
 }
 
-// TestDesigns: every published design makes the row that was computed apart from this package, and reads it back.
+// TestDesigns checks that every published design makes the row that was computed independently of this package, and reads it back.
 func TestDesigns(t *testing.T) {
 	all := publishedDesigns(t)
 	if len(all) < 16 {
@@ -126,7 +126,7 @@ func TestDesigns(t *testing.T) {
 	}
 }
 
-// checkVector holds a key against a row known of it, both ways.
+// checkVector checks a key against a known row, in both directions.
 func checkVector(t *testing.T, k *rowkey.Key, expr string, values []rowkey.Value, want []byte) {
 	t.Helper()
 	if k.String() != expr {

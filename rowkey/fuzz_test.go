@@ -8,7 +8,8 @@ import (
 	"brine/rowkey"
 )
 
-// FuzzParse: any text is a key or a *SyntaxError in place; a key's normal form is its own, and nothing asked of it panics.
+// FuzzParse checks that any text is a key or a *SyntaxError with a position, that a key's normal form is stable, and that none of its
+// methods panics.
 func FuzzParse(f *testing.F) {
 	for _, v := range vectors {
 		f.Add(v.expr)
@@ -42,7 +43,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// FuzzDecode: any bytes decode, to values that encode to them again, or are a *DecodeError.
+// FuzzDecode checks that any bytes decode to values that encode to them again, or are a *DecodeError.
 func FuzzDecode(f *testing.F) {
 	var keys []*rowkey.Key
 	add := func(expr string, row []byte) {

@@ -26,7 +26,7 @@ func parsePlace(t testing.TB, expr string) *rowkey.Key {
 	return k
 }
 
-// TestGeohash: places as published with their geohashes, and the edges of the world.
+// TestGeohash tests places that are published with their geohashes, and the edges of the world.
 func TestGeohash(t *testing.T) {
 	for _, c := range []struct {
 		lat, lon float64
@@ -46,7 +46,7 @@ func TestGeohash(t *testing.T) {
 	}
 }
 
-// TestGeohashRefuses: values that are no place, digits that are none, and what no scan finds.
+// TestGeohashRefuses tests values that are not places, invalid digits, and bounds that no scan supports.
 func TestGeohashRefuses(t *testing.T) {
 	k := parsePlace(t, `fixed(area, 6) + "_" + geohash(lat, lon, 8) + "_" + fixed(id, 5)`)
 	for _, c := range []struct {
@@ -81,8 +81,8 @@ func TestGeohashRefuses(t *testing.T) {
 	}
 }
 
-// TestGeohashProperties: what is read back lies in the same cell, hashes of the place hold for it, and the rows of a cell are
-// those whose geohashes begin with it.
+// TestGeohashProperties checks that decoded values are in the same cell, that hashes of the place hold for them, and that the rows of a
+// cell are those whose geohashes begin with it.
 func TestGeohashProperties(t *testing.T) {
 	keys := []*rowkey.Key{
 		parsePlace(t, `geohash(lat, lon, 7) + asc(id)`),
@@ -131,7 +131,7 @@ func TestGeohashProperties(t *testing.T) {
 	}
 }
 
-// TestGeohashLead: no hash is proposed before a geohash, since it would take the cells apart.
+// TestGeohashLead checks that no hash is proposed in front of a geohash, because it would scatter the cells.
 func TestGeohashLead(t *testing.T) {
 	found := parsePlace(t, "geohash(lat, lon, 8) + asc(id)").Lint(rowkey.LintOptions{})
 	if len(found) != 1 || found[0].Rule != "uneven-lead" || found[0].Fix != "find split points from a sample" {

@@ -41,7 +41,7 @@ func firstDifference(want, got string) string {
 	return fmt.Sprintf("want %d lines, got %d", len(w), len(g))
 }
 
-// rerun reads a golden file whose unindented lines are inputs, and returns it with each one's output, indented, after it.
+// rerun reads a golden file whose unindented lines are inputs, and returns it with the output of each one, indented, after it.
 func rerun(t *testing.T, file string, output func(input string) string) {
 	t.Helper()
 	text, err := os.ReadFile(file)
@@ -65,7 +65,7 @@ func rerun(t *testing.T, file string, output func(input string) string) {
 	golden(t, file, b.String())
 }
 
-// TestErrors: every mistake of the language has a position and a fix.
+// TestErrors checks that every mistake of the language has a position and a fix.
 func TestErrors(t *testing.T) {
 	rerun(t, "testdata/errors.txt", func(expr string) string {
 		k, err := rowkey.Parse(expr, scanFields)
@@ -82,7 +82,7 @@ func TestErrors(t *testing.T) {
 	})
 }
 
-// TestLint shows the findings for designs known to end badly, and none for good ones.
+// TestLint prints the findings for designs that are known to fail, and none for good ones.
 func TestLint(t *testing.T) {
 	rerun(t, "testdata/lint.txt", func(line string) string {
 		expr, opts := line, rowkey.LintOptions{}
@@ -123,7 +123,7 @@ func TestLint(t *testing.T) {
 	})
 }
 
-// TestExplain shows keys part by part.
+// TestExplain prints keys part by part.
 func TestExplain(t *testing.T) {
 	var b strings.Builder
 	for _, c := range explained {
@@ -159,7 +159,7 @@ var explained = []struct {
 	{expr: `fixed(waybill, 4, left) + asc(at, s)`, values: []rowkey.Value{rowkey.TextValue("17"), rowkey.TimeValue(1000)}, more: "!"},
 }
 
-// TestDecodeErrors shows how rows that no values encode to are refused.
+// TestDecodeErrors prints the errors for rows that no values encode to.
 func TestDecodeErrors(t *testing.T) {
 	k := parse(t, scanKey)
 	row := appendRow(t, k, rowkey.TextValue("YT1001"), rowkey.TimeValue(1353387939742), rowkey.TextValue("ARRIVE"))

@@ -21,13 +21,13 @@ var randomFields = []rowkey.Field{
 	{Name: "p", Type: rowkey.Bool}, {Name: "t", Type: rowkey.Time}, {Name: "u", Type: rowkey.Time},
 }
 
-// model is what a value part is expected to do, said apart from the code under test.
+// model is the expected behaviour of a value part, defined independently of the code under test.
 type model struct {
 	expr  string
 	field rowkey.Field
 	sep   string
-	order func(x, y rowkey.Value) int     // as the part's bytes sort; nil when no order is stated
-	keeps func(rowkey.Value) rowkey.Value // what comes back
+	order func(x, y rowkey.Value) int     // the order of the part's bytes; nil if no order is stated
+	keeps func(rowkey.Value) rowkey.Value // what is read back
 	scans bool                            // From and To are allowed
 }
 
@@ -36,7 +36,7 @@ type grammar struct {
 	key   *rowkey.Key
 	lead  int // bytes before the first value part
 	parts []model
-	salts int // buckets of the lead, 0 when it is no salt
+	salts int // buckets of the lead, 0 if it is not a salt
 	leads []string
 }
 
@@ -182,7 +182,7 @@ func btoi(b bool) int {
 	return 0
 }
 
-// drawValue draws values that meet often, near edges, and now and then far away.
+// drawValue draws values that often coincide, near edges, and sometimes far away.
 func drawValue(t *rapid.T, typ rowkey.Type) rowkey.Value {
 	switch typ {
 	case rowkey.Text:
@@ -198,7 +198,7 @@ func drawValue(t *rapid.T, typ rowkey.Type) rowkey.Value {
 	return rowkey.TimeValue(whole*1000 + rapid.SampledFrom([]int64{0, 0, 1, 500, 999}).Draw(t, "ms"))
 }
 
-// drawRow draws values that the key holds, and their row; ok is false when no such values were met soon.
+// drawRow draws values that the key can hold, and their row; ok is false if it finds no such values soon.
 func (g *grammar) drawRow(t *rapid.T) (values []rowkey.Value, row []byte, ok bool) {
 	types := map[string]rowkey.Type{}
 	for _, f := range randomFields {
@@ -220,7 +220,7 @@ func (g *grammar) drawRow(t *rapid.T) (values []rowkey.Value, row []byte, ok boo
 	return nil, nil, false
 }
 
-// value is the value of a part's field.
+// value returns the value of a part's field.
 func (g *grammar) value(values []rowkey.Value, m model) rowkey.Value {
 	for i, name := range g.key.Fields() {
 		if name == m.field.Name {

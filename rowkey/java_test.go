@@ -13,15 +13,15 @@ import (
 	"brine/rowkey"
 )
 
-// differential is a question to HBase's own Java classes, and what the key language answers.
+// differential is a question to HBase's own Java classes, and the expected answer of the key language.
 type differential struct {
 	asked string // see java/Differential.java
 	want  string
 	about string
 }
 
-// TestJavaAgrees holds encodings and orders against HBase's own classes: Bytes, OrderedBytes, MD5Hash and MurmurHash3, and
-// the stop row against its closest row after a prefix.
+// TestJavaAgrees compares encodings and orders with HBase's own classes: Bytes, OrderedBytes, MD5Hash and MurmurHash3, and the stop row
+// with its closest row after a prefix.
 func TestJavaAgrees(t *testing.T) {
 	java := testenv.Java(t).Compile(t, "java/Differential.java")
 	var cases []differential
@@ -55,7 +55,7 @@ func TestJavaAgrees(t *testing.T) {
 	t.Logf("%d answers of Java agree", len(cases))
 }
 
-// of is what a key of one field makes of a value, in hex; the first bytes of it when n is given.
+// of returns what a key of one field makes of a value, in hex; only the first n bytes if n is given.
 func of(t *testing.T, expr string, v rowkey.Value) string {
 	t.Helper()
 	k, err := rowkey.Parse(expr, designFields)
@@ -127,7 +127,7 @@ func textCases(t *testing.T, random *rand.Rand) []differential {
 	}
 }
 
-// stopOf is the stop row of the rows that begin with prefix; nothing when they are the table's last.
+// stopOf returns the stop row of the rows that begin with prefix, or "" if they are the table's last.
 func stopOf(t *testing.T, prefix []byte) string {
 	t.Helper()
 	k, err := rowkey.Parse(fmt.Sprintf("%+q + order", prefix), designFields)
@@ -141,7 +141,7 @@ func stopOf(t *testing.T, prefix []byte) string {
 	return hex.EncodeToString(ranges[0].Stop)
 }
 
-// orderCases are pairs of rows of each vector's and design's key: HBase orders them as we do.
+// orderCases returns pairs of rows of each vector's and design's key, which HBase must order as the package does.
 func orderCases(t *testing.T, random *rand.Rand) []differential {
 	var rows [][]byte
 	for _, d := range publishedDesigns(t) {

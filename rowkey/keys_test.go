@@ -38,7 +38,7 @@ func TestKeysAreChosenByVersion(t *testing.T) {
 	}
 }
 
-// Rows of two keys are of one event only if both hold the same of it.
+// Rows of two keys belong to one event only if both hold the same fields of it.
 func TestKeysThatHoldAlike(t *testing.T) {
 	fields := []rowkey.Field{{Name: "user", Type: rowkey.Text}, {Name: "at", Type: rowkey.Time}}
 	parse := func(expr string) *rowkey.Key {
@@ -104,7 +104,7 @@ func TestTheKeyThatFits(t *testing.T) {
 	}
 }
 
-// The scans of a question are those of each key, each of its versions.
+// The scans of a question are those of each key, each for its versions.
 func TestScansOfTwoKeys(t *testing.T) {
 	fields := []rowkey.Field{{Name: "user", Type: rowkey.Text}, {Name: "at", Type: rowkey.Time}}
 	var keys rowkey.Keys

@@ -7,7 +7,8 @@ import (
 	"brine/rowkey"
 )
 
-// TestFixedRegionsAreTaken: a number of regions that lint proposes is one that the table can be cut into, and the last word.
+// TestFixedRegionsAreTaken checks that the table can be cut into any number of regions that lint proposes, and that lint then proposes
+// nothing else.
 func TestFixedRegionsAreTaken(t *testing.T) {
 	for _, expr := range []string{`md5(waybill, 1) + waybill`, `md5(waybill, 4) + waybill`, `salt(16, waybill) + waybill`,
 		`salt(5, waybill) + waybill`, `salt(3, waybill) + md5(waybill, 1) + waybill`} {

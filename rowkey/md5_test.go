@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestMD5IsCryptos: texts of every length that fits into a block give crypto/md5's sum.
+// TestMD5IsCryptos checks that texts of every length that fits into a block have crypto/md5's sum.
 func TestMD5IsCryptos(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.SliceOfN(rapid.Byte(), oneBlock, oneBlock).Draw(t, "text")

@@ -10,7 +10,7 @@ import (
 	"brine/rowkey"
 )
 
-// TestDecodeInvertsAppend: decode(encode(x)) = x, up to what a coarser unit or 32-bit float keeps.
+// TestDecodeInvertsAppend checks that decode(encode(x)) = x, up to the precision of a coarser unit or 32-bit float.
 func TestDecodeInvertsAppend(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := drawGrammar(t)
@@ -30,8 +30,8 @@ func TestDecodeInvertsAppend(t *testing.T) {
 	})
 }
 
-// TestDecodeRefusesWhatNoValuesGive: a row with one byte changed, dropped or added is refused, or is the row of what it
-// decodes to.
+// TestDecodeRefusesWhatNoValuesGive checks that a row with one byte changed, dropped or added is refused, or is the row of what it decodes
+// to.
 func TestDecodeRefusesWhatNoValuesGive(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := drawGrammar(t)
@@ -62,7 +62,7 @@ func TestDecodeRefusesWhatNoValuesGive(t *testing.T) {
 	})
 }
 
-// TestKeysSortAsStated: behind an equal hash or salt, the first part that differs decides, by its stated order.
+// TestKeysSortAsStated checks that behind an equal hash or salt, the first part that differs decides, by its stated order.
 func TestKeysSortAsStated(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := drawGrammar(t)
@@ -91,7 +91,7 @@ func TestKeysSortAsStated(t *testing.T) {
 	})
 }
 
-// TestRangesHoldExactlyTheRows: a row lies in the ranges of a left-most set of bounds if and only if its fields satisfy them.
+// TestRangesHoldExactlyTheRows checks that a row lies in the ranges of a left-most set of bounds if and only if its fields satisfy them.
 func TestRangesHoldExactlyTheRows(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := drawGrammar(t)
@@ -138,7 +138,7 @@ func checkDisjoint(t *rapid.T, ranges []rowkey.Range) {
 	}
 }
 
-// drawBounds binds the first parts to the values of a drawn row, and the next one perhaps to a range between two of them.
+// drawBounds binds the first parts to the values of a drawn row, and possibly the next one to a range between two of them.
 func (g *grammar) drawBounds(t *rapid.T, all [][]rowkey.Value) (bounds map[string]rowkey.Bound, ranged *model) {
 	bounds = map[string]rowkey.Bound{}
 	n := rapid.IntRange(0, len(g.parts)).Draw(t, "bound parts")
@@ -182,7 +182,7 @@ func (g *grammar) satisfies(values []rowkey.Value, bounds map[string]rowkey.Boun
 	return !less(ranged, v, b.From, false) && below
 }
 
-// meets reports whether a value is the edge itself, as far as the key shows.
+// meets reports whether a value equals the edge, as far as the key can show.
 func meets(m *model, v, edge rowkey.Value) bool {
 	if m.field.Type == rowkey.Time {
 		return m.keeps(v).Int == edge.Int
@@ -190,7 +190,7 @@ func meets(m *model, v, edge rowkey.Value) bool {
 	return m.keeps(v).Equal(m.keeps(edge))
 }
 
-// less compares in the field's own order. A coarser time is in the range when any millisecond of its unit is.
+// less compares in the field's own order. A coarser time is in the range if any millisecond of its unit is.
 func less(m *model, v, edge rowkey.Value, upper bool) bool {
 	if edge.Null() {
 		return false

@@ -20,7 +20,7 @@ func TestParseQuery(t *testing.T) {
 	}
 }
 
-// TestServes: a query is answered by one scan, or by one for each bucket.
+// TestServes checks that a query is answered by one scan, or by one per bucket.
 func TestServes(t *testing.T) {
 	for _, c := range []struct {
 		expr, query string

@@ -13,7 +13,7 @@ import (
 
 func equal(v rowkey.Value) rowkey.Bound { return rowkey.Bound{Equal: v} }
 
-// show writes ranges as HBase's shell would.
+// show formats ranges as HBase's shell would.
 func show(ranges []rowkey.Range) string {
 	var parts []string
 	for _, r := range ranges {
@@ -70,7 +70,7 @@ func TestRanges(t *testing.T) {
 	}
 }
 
-// TestTimeRangeEnds: From is inclusive and To exclusive to the millisecond, or to the second that the key holds.
+// TestTimeRangeEnds checks that From is inclusive and To exclusive to the millisecond, or to the second that the key holds.
 func TestTimeRangeEnds(t *testing.T) {
 	const from, to = noted - 742, noted - 742 + 10_000
 	for _, part := range []string{"asc(at, ms)", "desc(at, ms)", "desc(at, ms, text)", "asc(at, us)", "desc(at, us)"} {
@@ -78,12 +78,12 @@ func TestTimeRangeEnds(t *testing.T) {
 	}
 	for _, part := range []string{"asc(at, s)", "desc(at, s, 32)", "desc(at, s, 32, text)"} {
 		checkEnds(t, part, from, to, map[int64]bool{from - 1: false, from - 1000: false, from: true, from + 999: true, to - 1: true, to - 1000: true, to: false, to + 999: false})
-		// Bounds within a second take that second in, since the key cannot tell its milliseconds apart.
+		// Bounds within a second include that second, because the key cannot distinguish its milliseconds.
 		checkEnds(t, part, from+500, to+1, map[int64]bool{from - 1: false, from: true, to: true, to + 999: true, to + 1000: false})
 	}
 }
 
-// TestTimeRangeThrough: with Through the last millisecond, or second, is in the range.
+// TestTimeRangeThrough checks that with Through the last millisecond, or second, is in the range.
 func TestTimeRangeThrough(t *testing.T) {
 	const from, to = noted - 742, noted - 742 + 10_000
 	for _, part := range []string{"asc(at, ms)", "desc(at, ms)", "desc(at, ms, text)", "asc(at, us)", "desc(at, us)"} {
@@ -206,7 +206,7 @@ func TestSplits(t *testing.T) {
 	}
 }
 
-// TestSplitsShareRowsEvenly: real waybills fall into 12 regions alike, within what chance allows.
+// TestSplitsShareRowsEvenly checks that real waybills are spread evenly over 12 regions, within the limits of chance.
 func TestSplitsShareRowsEvenly(t *testing.T) {
 	const rows, regions = 24_000, 12
 	for _, expr := range []string{`md5(waybill, 4) + waybill`, `murmur3(waybill, 2 bytes) + waybill`, `salt(24, waybill) + waybill`, `reverse(n)`} {

@@ -8,7 +8,7 @@ import (
 	"brine/rowkey"
 )
 
-// TestReference writes docs/rowkeys.md (with -update, which go generate passes) or checks that it is as the code says.
+// TestReference writes docs/rowkeys.md (with -update, which go generate passes) or checks that it matches the code.
 func TestReference(t *testing.T) {
 	var b strings.Builder
 	b.WriteString(referenceHead)
@@ -49,7 +49,7 @@ func writeExamples(t *testing.T, b *strings.Builder, begins string) {
 	b.WriteString("\n")
 }
 
-// cell keeps a | in a Markdown table.
+// cell escapes | for a Markdown table.
 func cell(s string) string { return strings.ReplaceAll(s, "|", `\|`) }
 
 const referenceHead = `# Row keys

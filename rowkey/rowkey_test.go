@@ -37,7 +37,7 @@ func appendRow(t testing.TB, k *rowkey.Key, values ...rowkey.Value) []byte {
 // scan is an event's values as scanKey takes them.
 var scan = []rowkey.Value{rowkey.TextValue("UA-1545-20130101-EWR"), rowkey.TimeValue(1357016400000), rowkey.TextValue("DEPART")}
 
-// TestNoAllocation: neither way of a key with room to write into allocates.
+// TestNoAllocation checks that neither encoding nor decoding a key allocates if there is room to write into.
 func TestNoAllocation(t *testing.T) {
 	for expr, values := range map[string][]rowkey.Value{
 		scanKey: scan,
@@ -98,10 +98,10 @@ func decoding(b *testing.B) func() {
 	}
 }
 
-var sum [md5.Size]byte // keeps the compiler from leaving the hash out
+var sum [md5.Size]byte // keeps the compiler from eliminating the hash
 
-// BenchmarkBesideMD5 times what is done with a key in turn with crypto/md5 of what the key hashes, and takes the quickest of each: a
-// machine that is slow is so to both, and their ratio stays.
+// BenchmarkBesideMD5 times operations on a key alternately with crypto/md5 of what the key hashes, and takes the fastest of each: a slow
+// machine slows both, so that their ratio stays.
 func BenchmarkBesideMD5(b *testing.B) {
 	const turns = 64
 	least := func(d time.Duration, op func()) time.Duration {
@@ -125,7 +125,7 @@ func BenchmarkBesideMD5(b *testing.B) {
 	}
 }
 
-// TestParseBinary: what Binary shows is read back, and what nobody shows is refused.
+// TestParseBinary checks that what Binary formats is parsed, and that other escapes are refused.
 func TestParseBinary(t *testing.T) {
 	all := make([]byte, 256)
 	for i := range all {

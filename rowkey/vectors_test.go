@@ -25,7 +25,7 @@ func number(n int64) rowkey.Value { return rowkey.IntValue(n) }
 func at(ms int64) rowkey.Value    { return rowkey.TimeValue(ms) }
 func real(f float64) rowkey.Value { return rowkey.FloatValue(f) }
 
-// vectors are rows of single functions, computed apart from this package (Python's hashlib, mmh3, xxhash and struct).
+// vectors are rows of single functions, computed independently of this package (Python's hashlib, mmh3, xxhash and struct).
 var vectors = []struct {
 	name   string
 	expr   string
@@ -73,7 +73,7 @@ func TestVectors(t *testing.T) {
 	}
 }
 
-// TestNormalForm: what can be left out is left out, and strings side by side are one.
+// TestNormalForm checks that what is optional is left out, and that adjacent strings are joined.
 func TestNormalForm(t *testing.T) {
 	for expr, want := range map[string]string{
 		`md5( waybill ,4 hex)+waybill`:          `md5(waybill, 4) + waybill`,
@@ -95,7 +95,7 @@ func TestNormalForm(t *testing.T) {
 	}
 }
 
-// TestAppendRefuses: values that the key cannot hold are named, and dst comes back as it was.
+// TestAppendRefuses checks that the error names the values that the key cannot hold, and that dst is returned unchanged.
 func TestAppendRefuses(t *testing.T) {
 	for _, c := range []struct {
 		expr   string

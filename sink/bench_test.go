@@ -11,11 +11,11 @@ import (
 	"brine/sink"
 )
 
-// scanRecord is a scan event of 200 bytes; the schema of the benchmark takes five of its fields.
+// scanRecord is a scan event of 200 bytes; the benchmark's schema uses five of its fields.
 const scanRecord = `{"waybill":"UA-1545-20130101-EWR","action":"DEPART","at":1357034220000,"station":"Newark Liberty Intl","courier":"N14228","device":"PDA-7731","remark":"loaded last, belt 2, gate C28, off block","v":2}`
 
-// BenchmarkPath is the path of an event after it was fetched and before it is sent: decode, key, mutation, cell block. It
-// reports CPU time too, since the wall clock of a busy machine says little.
+// BenchmarkPath measures the path of an event between fetch and send: decode, key, mutation, cell block. It also reports CPU time, because
+// the wall clock of a busy machine is unreliable.
 func BenchmarkPath(b *testing.B) {
 	schema := event.Schema{Fields: append([]event.Field(nil), scans.Fields...), Version: 1}
 	schema.Fields[4].Path = nil
@@ -48,17 +48,17 @@ func BenchmarkPath(b *testing.B) {
 	b.ReportMetric(float64((cpuTime(b)-start).Nanoseconds())/events, "cpu-ns/event")
 }
 
-// BenchmarkSubmit is the part of it that follows decoding.
+// BenchmarkSubmit measures the part of that path after decoding.
 func BenchmarkSubmit(b *testing.B) { benchmarkSubmit(b, scanRows(b), sink.Hooks{}) }
 
-// BenchmarkSubmitPacked is the same with one cell a row.
+// BenchmarkSubmitPacked measures the same with one cell per row.
 func BenchmarkSubmitPacked(b *testing.B) {
 	for _, packing := range []event.Packing{event.MessagePack, event.JSON} {
 		b.Run(string(packing), func(b *testing.B) { benchmarkSubmit(b, packedRows(b, packing), sink.Hooks{}) })
 	}
 }
 
-// BenchmarkSubmitSalted measures what it costs to count salt buckets.
+// BenchmarkSubmitSalted measures the cost of counting salt buckets.
 func BenchmarkSubmitSalted(b *testing.B) {
 	for name, hooks := range map[string]sink.Hooks{"uncounted": {}, "counted": {Spread: func(sink.SpreadInfo) {}}} {
 		b.Run(name, func(b *testing.B) { benchmarkSubmit(b, saltedRows(b), hooks) })
@@ -82,7 +82,7 @@ func benchmarkSubmit(b *testing.B, rows sink.Rows, hooks sink.Hooks) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/event")
 }
 
-// durable takes everything at once.
+// durable accepts everything immediately.
 type durable struct{ answer }
 
 func (durable) Submit(context.Context, *hbase.Batch) sink.Flight { return durable{} }

@@ -12,7 +12,7 @@ import (
 	"brine/sink"
 )
 
-// TestChangesOfOneOrder: what some changes, in one batch, become.
+// TestChangesOfOneOrder checks the rows that some changes, in one batch, become.
 func TestChangesOfOneOrder(t *testing.T) {
 	ann, bob := &order{"1", "ann", "bob", "x"}, &order{"1", "bob", "ann", "y"}
 	for _, c := range []struct {
@@ -74,7 +74,7 @@ func TestChangesOfOneOrder(t *testing.T) {
 	}
 }
 
-// TestPreviewShowsWhatIsMarked: comparing tables with a topic reports the rows that are left behind.
+// TestPreviewShowsWhatIsMarked checks that a comparison of tables with a topic reports the rows that are left behind.
 func TestPreviewShowsWhatIsMarked(t *testing.T) {
 	for hard, want := range map[bool]string{
 		false: "orders bob|1 f:note=y f:gone=\x00, orders ann|1 f:gone=\xff; orders ann|1 f:note=x f:gone=\xff; ; ",

@@ -18,14 +18,14 @@ import (
 	"brine/sink"
 )
 
-// logged is a database's log of orders.
+// logged is the schema of a database's log of orders.
 var logged = event.Schema{Version: 4, Images: event.Images{Before: []string{"before"}, After: []string{"after"}, Deleted: "gone"},
 	Fields: []event.Field{
 		{Name: "id", Type: event.Text, Path: []string{"after", "id"}}, {Name: "user", Type: event.Text, Path: []string{"after", "user"}},
 		{Name: "words", Type: event.Text, Path: []string{"after", "words"}}, {Name: "note", Type: event.Text, Path: []string{"after", "note"}},
 		{Name: "at", Type: event.TimeMS, Path: []string{"ts"}}, {Name: "gone", Type: event.Bool}}}
 
-// loggedRows are an order's row under its user, one for each of its words, and two in one table, of its user and its words, each as
+// loggedRows returns an order's row under its user, one for each of its words, and two in one table, under its user and its words, each as
 // the other's peer.
 func loggedRows(t testing.TB, table string, hard bool) []sink.Rows {
 	key := func(expr string) *rowkey.Key { return key(t, logged, expr, "word", "a", "b") }
@@ -45,7 +45,7 @@ func loggedRows(t testing.TB, table string, hard bool) []sink.Rows {
 	return []sink.Rows{orders, words, sent, received}
 }
 
-// made makes the tables of entries, with one family, and returns their names.
+// made creates the tables of entries, with one family, and returns their names.
 func made(t *testing.T, client *hbase.Client, values map[string]string, entries []sink.Rows) (tables []string) {
 	t.Helper()
 	for _, r := range entries {
@@ -58,7 +58,7 @@ func made(t *testing.T, client *hbase.Client, values map[string]string, entries 
 			t.Fatal(err)
 		}
 		t.Cleanup(func() {
-			ctx := background() // the test's own has ended
+			ctx := background() // the test's own context has ended
 			if err := client.DisableTable(ctx, r.Table.Name); err != nil {
 				t.Error(err)
 			} else if err := client.DeleteTable(ctx, r.Table.Name); err != nil {
@@ -91,8 +91,8 @@ func (c change) record() string {
 	return string(b)
 }
 
-// history is the changes of some orders, which move between users, take up and drop words, and are deleted and recreated. With
-// ties, some changes of an order are of one version.
+// history returns the changes of some orders, which move between users, gain and lose words, and are deleted and recreated. With ties, some
+// changes of an order have the same version.
 func history(r *rand.Rand, orders int, ties bool) (all []change) {
 	pick := func(from ...string) string { return from[r.IntN(len(from))] }
 	for n := range orders {
@@ -113,7 +113,7 @@ func history(r *rand.Rand, orders int, ties bool) (all []change) {
 	return all
 }
 
-// want is what a reader has to find: of each order that is there its rows, with its newest change's note and version.
+// want returns what a reader has to find: for each existing order its rows, with its newest change's note and version.
 func want(changes []change) map[string]string {
 	newest := map[string]change{}
 	for _, c := range changes {
@@ -142,7 +142,7 @@ func (c change) now() *order {
 	return c.After
 }
 
-// found is what a reader finds in the tables, whole: what is marked as deleted too, with a cross in front.
+// found returns what a reader finds in the tables, including what is marked as deleted, with a cross in front.
 func found(t *testing.T, client *hbase.Client, tables []string) map[string]string {
 	t.Helper()
 	out := map[string]string{}
@@ -174,7 +174,7 @@ func live(rows map[string]string) map[string]string {
 	return rows
 }
 
-// disordered returns the changes in another order, but for those of one order and version, and some of them twice.
+// disordered returns the changes in random order, except those of one order and version, and some of them twice.
 func disordered(changes []change, r *rand.Rand) []change {
 	out := slices.Clone(changes)
 	queues := map[string][]change{}
@@ -190,7 +190,8 @@ func disordered(changes []change, r *rand.Rand) []change {
 	return append(out, changes...) // a replay of all, ties in their order
 }
 
-// testMoves: rows that changes have left, and their words', are gone, in whatever order and however often the changes come.
+// testMoves checks that rows that changes have left, and their words', are gone, in whatever order and however often the changes are
+// applied.
 func testMoves(t *testing.T, client *hbase.Client, hard bool) {
 	changes := history(rand.New(rand.NewPCG(3, 3)), 40, !hard)
 	var first map[string]string
@@ -230,7 +231,7 @@ func TestMoves(t *testing.T) {
 	}
 }
 
-// testPurge: put, delete, flush, major compaction, replay.
+// testPurge tests put, delete, flush, major compaction and replay.
 func testPurge(t *testing.T, client *hbase.Client) {
 	changes := history(rand.New(rand.NewPCG(5, 5)), 30, false)
 	oldest := testNow() - 60_000 // delete markers are kept by their age

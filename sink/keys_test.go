@@ -9,7 +9,7 @@ import (
 	"brine/sink"
 )
 
-// Events before the turn keep the rows that they had, however late they come.
+// Events before the turn keep their rows, however late they arrive.
 func TestRowsAreMadeByTheKeyOfTheirVersion(t *testing.T) {
 	rows := lastRows(t)
 	rows.Table.Keys = rowkey.Keys{{Key: key(t, scans, `waybill`)}, {From: 100, Key: key(t, scans, `"new" + waybill`)}}

@@ -18,7 +18,7 @@ import (
 	"brine/sink"
 )
 
-// nullable has two fields that may be null, in two families, beside one column that an older configuration wrote.
+// nullable has two fields that may be null, in two families, and one column that an older configuration wrote.
 var nullable = event.Schema{Version: 1, Fields: []event.Field{
 	{Name: "id", Type: event.Text}, {Name: "at", Type: event.TimeMS}, {Name: "x", Type: event.Text}, {Name: "y", Type: event.Int}, {Name: "old", Type: event.Text}}}
 
@@ -26,7 +26,7 @@ func nullableRows(t *testing.T, table string, nulls sink.NullPolicy, columns ...
 	return sink.Rows{Table: sink.Table{Name: table, Row: sink.RowEntity, Keys: rowkey.One(key(t, nullable, `id`))}, Nulls: nulls, Columns: columns}
 }
 
-// visible prints what a reader finds in each row, but for the marks of rows without cells.
+// visible returns what a reader finds in each row, without the empty cells of rows that have no other.
 func visible(t *testing.T, c *hbase.Client, table string) map[string]string {
 	t.Helper()
 	out := map[string]string{}
@@ -51,7 +51,7 @@ func testNulls(t *testing.T, client *hbase.Client, policy sink.NullPolicy) {
 	now := nullableRows(t, table, policy, x, y)
 	create(t, client, nullableRows(t, table, policy, x, y))
 	t.Cleanup(func() {
-		ctx := context.Background() // the test's own has ended
+		ctx := context.Background() // the test's own context has ended
 		if err := client.DisableTable(ctx, table); err != nil {
 			t.Error(err)
 		} else if err := client.DeleteTable(ctx, table); err != nil {

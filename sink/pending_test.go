@@ -13,12 +13,12 @@ import (
 	"brine/sink"
 )
 
-// failingClient is a client one of whose tables has a region that fails: of its flights the mutations at left are pending, and end as
-// fate says. Batches that are given back are overwritten.
+// failingClient is a client with one table that has a failing region: of the table's flights the mutations at left are pending, and end
+// with fate. Batches that are returned to the caller are overwritten.
 type failingClient struct {
 	table string
 	left  []int32
-	fate  []hbase.MutationError // by their indexes in the batch that was submitted
+	fate  []hbase.MutationError // by their indexes in the submitted batch
 	other []hbase.MutationError // of the other tables
 }
 
@@ -49,8 +49,9 @@ func (f *failingFlight) WaitPending(context.Context) (*hbase.Batch, []int32, err
 
 func (f *failingFlight) Wait(context.Context) ([]hbase.MutationError, error) { return f.done, nil }
 
-// A flight that stalls says which events are pending and which have failed, in one table or the other; then what became of them, by their
-// indexes in the batch and with their own rows. Its buffers are the next flight's meanwhile, and buckets are counted once.
+// A flight that stalls reports which events are pending and which have failed, in one table or the other. Then it reports what became of
+// them, by their indexes in the batch and with their own rows. Its buffers meanwhile belong to the next flight, and buckets are counted
+// once.
 func TestStalledFlightReportsItsOwnEvents(t *testing.T) {
 	refused := hbase.MutationError{Kind: hbase.Refused, Err: hbase.ErrDenied, Attempts: 3}
 	at := func(e hbase.MutationError, i int) hbase.MutationError { e.Index = i; return e }

@@ -16,8 +16,8 @@ import (
 
 const complaint = "Cell with size 11 exceeds limit of 10 bytes"
 
-// poison has a server refuse every region's share of a call that holds a row with "BAD" in it, as HBase does with a cell that
-// is too large: barely, and without saying which row it is.
+// poison makes a server refuse every region's share of a call that contains a row with "BAD" in it, as HBase does with a cell that is too
+// large: without a reason and without naming the row.
 func poison(s *embedded.Server) {
 	s.Control("Multi", func(r *embedded.Request) *embedded.Outcome {
 		r.Keep()
@@ -33,8 +33,8 @@ func poison(s *embedded.Server) {
 	})
 }
 
-// Of a batch with rows that the server refuses all others are written. The refused are rejected while neighbours are taken and
-// they are few: 1 %, and 100 a minute; those above it halt, and so does all of a table that takes nothing.
+// In a batch with rows that the server refuses, all others are written. The refused ones are rejected while neighbours are accepted and
+// they are few: 1 %, plus 100 a minute. Those beyond that halt, and so does everything in a table that accepts nothing.
 func TestPoisonedRowsAmongGoodOnes(t *testing.T) {
 	for _, tt := range []struct {
 		name                      string

@@ -24,7 +24,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files again")
 
-// store is an embedded HBase and a client of it.
+// store returns a client of an embedded HBase.
 func store(t *testing.T) *hbase.Client {
 	t.Helper()
 	return hbasetest.Run(t).Client(t)
@@ -39,7 +39,7 @@ func autoflush(t *testing.T, c *hbase.Client) *hbase.Mutator {
 	return m
 }
 
-// create makes the tables that rows are written to, keeping ten versions, in two regions.
+// create creates the tables of rows, with ten versions, in two regions.
 func create(t *testing.T, c *hbase.Client, rows ...sink.Rows) {
 	t.Helper()
 	for _, r := range rows {
@@ -75,7 +75,7 @@ func cells(t *testing.T, c *hbase.Client, table string) string {
 	return out.String()
 }
 
-// typed has a field of every type, and a table with a column of each.
+// typed returns a schema with a field of every type, and a table with a column for each.
 func typed(t *testing.T) (event.Schema, sink.Rows) {
 	schema := event.Schema{Version: 3, Fields: []event.Field{
 		{Name: "id", Type: event.Text}, {Name: "n", Type: event.Int}, {Name: "weight", Type: event.Float}, {Name: "at", Type: event.TimeMS},
@@ -88,7 +88,7 @@ func typed(t *testing.T) (event.Schema, sink.Rows) {
 	return schema, rows
 }
 
-// Each file of testdata holds records and the cells that they become in a table, as the embedded HBase has them.
+// Each file of testdata holds records and the cells that they become in a table of the embedded HBase.
 func TestRowsGolden(t *testing.T) {
 	typedSchema, typedRows := typed(t)
 	client := store(t)
@@ -129,7 +129,7 @@ func TestRowsGolden(t *testing.T) {
 	}
 }
 
-// ordersOf is the schema and a table of order changes as the example has them.
+// ordersOf returns the schema and a table of order changes as in the example.
 func ordersOf(t *testing.T, table string) (event.Schema, sink.Rows) {
 	schema := event.Schema{Version: 3}
 	field := func(typ event.Type, names ...string) {

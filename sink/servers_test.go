@@ -26,7 +26,7 @@ func background() context.Context { return context.Background() }
 
 func testNow() int64 { return time.Now().UnixMilli() }
 
-// compact flushes a table and compacts it whole, and waits until that is done.
+// compact flushes a table and runs a major compaction, and waits until that is done.
 func compact(t *testing.T, client *hbase.Client, table string) {
 	t.Helper()
 	if err := client.FlushTable(t.Context(), table); err != nil {
@@ -36,7 +36,7 @@ func compact(t *testing.T, client *hbase.Client, table string) {
 		t.Fatal(err)
 	}
 	deadline := time.Now().Add(time.Minute)
-	for quiet := 0; quiet < 3; { // it may not have begun yet
+	for quiet := 0; quiet < 3; { // it may not have started yet
 		running, err := client.TableCompactions(t.Context(), table)
 		if err != nil {
 			t.Fatal(err)

@@ -17,12 +17,12 @@ import (
 	"brine/sink"
 )
 
-// posts have what each shape of rows is made of.
+// posts has the fields of every shape of rows.
 var posts = event.Schema{Version: 1, Fields: []event.Field{
 	{Name: "id", Type: event.Text}, {Name: "at", Type: event.TimeMS}, {Name: "from", Type: event.Text}, {Name: "to", Type: event.Text},
 	{Name: "text", Type: event.Text}, {Name: "attrs", Type: event.Nested}, {Name: "until", Type: event.TimeS}}}
 
-// both sides of a post, in one table.
+// sides returns both sides of a post, in one table.
 func sides(t testing.TB, table string) []sink.Rows {
 	rows := sink.Rows{Table: sink.Table{Name: table, Row: sink.RowEvent, Keys: rowkey.One(key(t, posts, `owner + "|" + peer + "|" + id`, "owner", "peer"))},
 		Columns: []sink.Column{{Family: "m", Qualifier: "t", Field: "text"}}}
@@ -31,13 +31,13 @@ func sides(t testing.TB, table string) []sink.Rows {
 	return []sink.Rows{sent, received}
 }
 
-// words are rows without columns for each word of a post.
+// words returns rows without columns for each word of a post.
 func words(t testing.TB, table string, tokenizer event.Tokenizer) sink.Rows {
 	return sink.Rows{Table: sink.Table{Name: table, Row: sink.RowEvent, Keys: rowkey.One(key(t, posts, `from + "|" + word + "|" + id`, "word"))}, Empty: "e",
 		Each: &sink.Each{Name: "word", Tokens: event.Tokens{Tokenizer: tokenizer, Limit: 4, Fields: []event.TextField{{Field: "text"}, {Field: "attrs", Path: []string{"tags"}}}}}}
 }
 
-// members have columns of a field's and of the record's members, beside one by its name.
+// members has columns of the members of a field and of the record, and one with its own name.
 func members(t testing.TB, table string) sink.Rows {
 	return sink.Rows{Table: sink.Table{Name: table, Row: sink.RowEntity, Keys: rowkey.One(key(t, posts, `id`))}, Columns: []sink.Column{
 		{Family: "f", Qualifier: "text", Field: "text"},
@@ -62,7 +62,7 @@ func shapes(t *testing.T, client *hbase.Client) string {
 		}
 		create(t, client, made)
 		t.Cleanup(func() {
-			ctx := context.Background() // the test's own has ended
+			ctx := context.Background() // the test's own context has ended
 			if err := client.DisableTable(ctx, r.Table.Name); err != nil {
 				t.Error(err)
 			} else if err := client.DeleteTable(ctx, r.Table.Name); err != nil {
@@ -154,13 +154,14 @@ func realStore(t *testing.T) *hbase.Client {
 	return client
 }
 
-// testTTL writes one event under a TTL that is over, one that is not, one until a time and one without, and reads back.
+// testTTL writes one event with an expired TTL, one with a TTL that has not expired, one with an end and one without a TTL, and reads them
+// back.
 func testTTL(t *testing.T, client *hbase.Client) {
 	name := testenv.Name(t)
 	rows := sink.Rows{Table: sink.Table{Name: name, Row: sink.RowEntity, Keys: rowkey.One(key(t, posts, `id`))}, Columns: []sink.Column{{Family: "f", Qualifier: "t", Field: "text"}}}
 	create(t, client, rows)
 	t.Cleanup(func() {
-		ctx := context.Background() // the test's own has ended
+		ctx := context.Background() // the test's own context has ended
 		if err := client.DisableTable(ctx, name); err != nil {
 			t.Error(err)
 		} else if err := client.DeleteTable(ctx, name); err != nil {
@@ -206,7 +207,7 @@ func testTTL(t *testing.T, client *hbase.Client) {
 	}
 	const soon = 2 * time.Second
 	at := time.Now()
-	write(sink.TTL{For: soon}, "soon", at, "") // its time is the server's: it is waited for
+	write(sink.TTL{For: soon}, "soon", at, "") // the server's clock decides, so the test waits
 	if visible(t, client, name)["soon"] == "" && time.Since(at) < soon-100*time.Millisecond {
 		t.Error("it is gone before its time")
 	}
@@ -247,7 +248,7 @@ func TestShapesThatCannotBe(t *testing.T) {
 	}
 }
 
-// A member whose column has another name's cell is no cell over it.
+// A member whose column already has the cell of another name does not overwrite it.
 func TestMemberWithTheNameOfAColumn(t *testing.T) {
 	rows := members(t, "t")
 	rows.Columns[1].Qualifier = ""
@@ -258,7 +259,7 @@ func TestMemberWithTheNameOfAColumn(t *testing.T) {
 	}
 }
 
-// Two messages that meet in one row, one as its sender's and one as its receiver's, are a collision.
+// Two messages that share one row, one for its sender and one for its receiver, are a collision.
 func TestCollisionAcrossEntries(t *testing.T) {
 	var rows []string
 	s := newSink(t, &fake{}, sink.Options{Schema: posts, Rows: sides(t, "t"), Hooks: sink.Hooks{Collision: func(i sink.CollisionInfo) { rows = append(rows, string(i.Row)) }}})

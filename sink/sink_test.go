@@ -29,7 +29,7 @@ var scans = event.Schema{
 	Version: 1,
 }
 
-// key is a key over the fields of a schema, and more that are text.
+// key returns a key over the fields of a schema, and more text fields.
 func key(t testing.TB, schema event.Schema, expr string, more ...string) *rowkey.Key {
 	t.Helper()
 	var others []rowkey.Field
@@ -43,7 +43,7 @@ func key(t testing.TB, schema event.Schema, expr string, more ...string) *rowkey
 	return k
 }
 
-// scanRows is the examples' table of scans: each event its own row.
+// scanRows is the examples' table of scans: each event has its own row.
 func scanRows(t testing.TB) sink.Rows {
 	return sink.Rows{
 		Table:   sink.Table{Name: "logistics:scans", Row: sink.RowEvent, Keys: rowkey.One(key(t, scans, `md5(waybill, 4) + waybill + "|" + desc(at, ms) + "|" + action`))},
@@ -59,13 +59,13 @@ func lastRows(t testing.TB) sink.Rows {
 	}
 }
 
-// packScan is what a scan has beside its key.
+// packScan packs a scan's fields that are not in its key.
 func packScan(packing event.Packing) *event.Pack {
 	return &event.Pack{Packing: packing, Fields: []event.PackedField{
 		{Name: "s", Field: "station", Type: event.Text}, {Name: "a", Field: "action", Type: event.Text}, {Name: "c", Field: "courier", Type: event.Text}}}
 }
 
-// packedRows is the table of scans with one cell a row.
+// packedRows is the table of scans with one cell per row.
 func packedRows(t testing.TB, packing event.Packing) sink.Rows {
 	rows := scanRows(t)
 	rows.Table.Name = string(packing)
@@ -76,7 +76,7 @@ func packedRows(t testing.TB, packing event.Packing) sink.Rows {
 // fake answers each table's Submit with the failures that are scripted for it, in order; then with none.
 type fake struct {
 	script   map[string][][]hbase.MutationError
-	batches  []string // table and number of mutations of each
+	batches  []string // the table and number of mutations of each
 	rows     map[string][]string
 	released int
 	hurried  int
@@ -152,7 +152,7 @@ func submit(t testing.TB, s *sink.Sink, b *event.Batch) string {
 func TestEveryEventBecomesARowInEachTable(t *testing.T) {
 	c := &fake{}
 	s := newSink(t, c, sink.Options{Schema: scans, Rows: []sink.Rows{scanRows(t), lastRows(t)}})
-	for range 2 { // the second time from used buffers
+	for range 2 { // the second time in used buffers
 		if got := submit(t, s, batch(t, scans, scan("A", 1), scan("B", 2), scan("A", 3))); got != "" {
 			t.Error(got)
 		}
@@ -252,7 +252,7 @@ func TestNewNamesWhatIsWrong(t *testing.T) {
 	}
 }
 
-// refused wants options refused with an error; none when it is empty.
+// refused checks that options are refused with an error, or accepted if want is empty.
 func refused(t *testing.T, opts sink.Options, want string) {
 	t.Helper()
 	got := ""
@@ -279,7 +279,7 @@ func TestWaitAgainAfterItsContextEnded(t *testing.T) {
 	}
 }
 
-// seen counts what the hooks report.
+// seen records what the hooks report.
 type seen struct{ collisions, ties, expired []string }
 
 func (s *seen) hooks() sink.Hooks {
@@ -355,7 +355,7 @@ func TestExpiredEventsAreNamedAndWritten(t *testing.T) {
 	}
 }
 
-// takesEven takes every mutation of an even row.
+// takesEven accepts every mutation of an even row.
 type takesEven struct{}
 
 func (takesEven) Release() {}

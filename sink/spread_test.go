@@ -55,7 +55,7 @@ func TestSpreadCountsWhatIsDurable(t *testing.T) {
 	if rows != 5 {
 		t.Errorf("%d rows counted, 5 are durable", rows)
 	}
-	// The next flight is counted by itself.
+	// The next flight is counted separately.
 	if _, err := event.Settle(t.Context(), s.Submit(t.Context(), batch(t, scans, scan("a", 9)))); err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,7 @@ import (
 
 var errStore = errors.New("cause")
 
-// failed lists mutations that failed in one way.
+// failed returns mutations that failed in the same way.
 func failed(kind hbase.Kind, indexes ...int) []hbase.MutationError {
 	var errs []hbase.MutationError
 	for _, i := range indexes {
@@ -30,7 +30,7 @@ func join(parts ...[]hbase.MutationError) (all []hbase.MutationError) {
 	return all
 }
 
-// Three events, in the tables last (mutations 0 to 2) and logistics:scans. The first has cells in family a of last only.
+// Three events, in the tables last (mutations 0 to 2) and logistics:scans. The first has cells only in family a of last.
 func TestVerdicts(t *testing.T) {
 	for _, c := range []struct {
 		name        string
@@ -45,7 +45,7 @@ func TestVerdicts(t *testing.T) {
 		{"denied", nil, failed(hbase.Denied, 0), "0 halt denied"},
 		{"a kind that is not known", failed(99, 0), nil, "0 retry unknown"},
 		{"refused, its neighbours taken", failed(hbase.Refused, 1), nil, "1 reject refused"},
-		{"two refused, one taken", failed(hbase.Refused, 1, 2), nil, "1 halt refused; 2 halt refused"}, // the one taken is not in family b
+		{"two refused, one taken", failed(hbase.Refused, 1, 2), nil, "1 halt refused; 2 halt refused"}, // the accepted one is not in family b
 		{"two refused, one taken in all families", failed(hbase.Refused, 0, 1), nil, "0 reject refused; 1 reject refused"},
 		{"all refused", failed(hbase.Refused, 0, 1, 2), nil, "0 halt refused; 1 halt refused; 2 halt refused"},
 		{"refused, neighbours unanswered", join(failed(hbase.Refused, 0), failed(hbase.Transient, 1, 2)), nil,
@@ -86,17 +86,17 @@ func TestFailuresAreWordedForPeople(t *testing.T) {
 	}
 }
 
-// A quiet topic: each event comes alone, so only other flights can tell whether the table takes any.
+// A quiet topic: each event arrives alone, so only other flights can show whether the table accepts any.
 func TestRefusedAlone(t *testing.T) {
 	now := time.UnixMilli(0)
 	store := &fake{script: map[string][][]hbase.MutationError{"last": {failed(hbase.Refused, 0), nil, failed(hbase.Refused, 0), failed(hbase.Refused, 0)}}}
 	s := newSink(t, store, sink.Options{Schema: scans, Rows: []sink.Rows{lastRows(t)}, Now: func() time.Time { return now }})
 	now = now.Add(time.Hour)
 	for i, step := range []struct{ want string }{
-		{"0 halt refused"},   // the table has taken nothing yet
-		{""},                 // it takes one
+		{"0 halt refused"},   // the table has accepted nothing yet
+		{""},                 // it accepts one
 		{"0 reject refused"}, // so this one is at fault
-		{"0 halt refused"},   // but a minute later that says nothing any more
+		{"0 halt refused"},   // but a minute later that no longer counts
 	} {
 		if i == 3 {
 			now = now.Add(61 * time.Second)

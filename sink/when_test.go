@@ -14,7 +14,7 @@ import (
 	"brine/sink"
 )
 
-// kept is a client that keeps mutations as texts.
+// kept is a client that records mutations as texts.
 type kept struct{ said []string }
 
 func (k *kept) Release() {}

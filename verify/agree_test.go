@@ -13,9 +13,9 @@ import (
 	"brine/indexer"
 )
 
-// TestRowAndDocumentEndEqual writes random sequences of changes of a few orders, of few versions so that there are many ties, repeated and shuffled and cut
-// into batches at random, as rows and as documents: each row and its document end in the same fields of the same versions. Where every change carries
-// every field, and where it carries some.
+// TestRowAndDocumentEndEqual writes random sequences of changes of a few orders, with few versions so that there are many ties, repeated,
+// shuffled and cut into random batches, as rows and as documents. Each row and its document must end with the same fields in the same
+// versions. It runs with changes that carry every field, and with changes that carry some.
 func TestRowAndDocumentEndEqual(t *testing.T) {
 	t.Parallel()
 	for name, to := range map[string]struct {
@@ -62,7 +62,7 @@ func TestRowAndDocumentEndEqual(t *testing.T) {
 	}
 }
 
-// sequence is some changes of a few orders.
+// sequence returns some changes of a few orders.
 func sequence(random *rand.Rand, prefix string, changes indexer.Changes) (events []event.Event) {
 	for i := range 80 {
 		ev := event.Event{Record: &event.Record{}, Version: base.UnixMilli() + random.Int64N(6), Values: make([]event.Value, len(orders.Fields))}
@@ -89,7 +89,7 @@ func (w *world) apply(to event.Writer, events []event.Event) {
 	}
 }
 
-// rowFields are the cells of a row but its mark, as field@version=value.
+// rowFields returns the cells of a row without its mark, as field@version=value.
 func (w *world) rowFields(id string) map[string]string {
 	w.t.Helper()
 	r, err := w.client.Get(w.t.Context(), w.table, hbase.Get{Row: []byte(id)})

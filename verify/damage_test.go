@@ -6,7 +6,7 @@ import (
 	"brine/hbase"
 )
 
-// put writes a cell beside all pipelines; version is counted from base.
+// put writes a cell directly, bypassing the pipelines; version is relative to base.
 func (w *world) put(row, family, qualifier string, version int64, value string) {
 	w.mutate(row, func(b *hbase.Batch) {
 		b.Put([]byte(family), []byte(qualifier), base.UnixMilli()+version, []byte(value))
@@ -34,15 +34,15 @@ var someOrders = []string{
 	change("o1", 10, `"status":"paid"`), change("o2", 10, `"status":"paid","note":"gift"`), change("o3", 10, `"status":"paid"`),
 }
 
-// TestEachDamageIsNamed damages a table that is as it should be, in one way at a time: verify names just that, with the row, the
-// column, the versions and the record.
+// TestEachDamageIsNamed damages a correct table, in one way at a time: verify must report exactly that, with the row, the column, the
+// versions and the record.
 func TestEachDamageIsNamed(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name   string
 		damage func(w *world)
 		want   string
-		window string // what a window of the whole topic finds, where that is less; "-": nothing
+		window string // what a window of the whole topic finds, if that is less; "-": nothing
 	}{
 		{"none", func(*world) {}, "", ""},
 		{"a row is deleted", func(w *world) {

@@ -8,13 +8,13 @@ import (
 	"brine/indexer"
 )
 
-// putDocument writes a document beside all pipelines, whatever is there; version is counted from base.
+// putDocument writes a document directly, bypassing the pipelines, whatever exists; version is relative to base.
 func (w *world) putDocument(id string, version int64, fields string) {
 	w.t.Helper()
 	w.putIn(w.table, id, version, fields)
 }
 
-// putIn is putDocument into any index.
+// putIn is putDocument for any index.
 func (w *world) putIn(index, id string, version int64, fields string) {
 	w.t.Helper()
 	at := base.UnixMilli() + version
@@ -32,8 +32,8 @@ func (w *world) putIn(index, id string, version int64, fields string) {
 	}
 }
 
-// TestEachDamageOfDocumentsIsNamed does to documents what TestEachDamageIsNamed does to rows, where each event replaces its document
-// and where it merges into it.
+// TestEachDamageOfDocumentsIsNamed is TestEachDamageIsNamed for documents, with events that replace their document and events that are
+// merged into it.
 func TestEachDamageOfDocumentsIsNamed(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -89,7 +89,7 @@ func TestEachDamageOfDocumentsIsNamed(t *testing.T) {
 	}
 }
 
-// TestDocumentsPastTheirTimeAreNotCounted lets some documents end with their rows.
+// TestDocumentsPastTheirTimeAreNotCounted lets some documents expire with their rows.
 func TestDocumentsPastTheirTimeAreNotCounted(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, embeddedHBase)

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// text is what a fold comes to.
+// text formats the result of a fold.
 func (f *fold) text() string {
 	var out []string
 	for i := range f.columns {
@@ -25,7 +25,7 @@ func (f *fold) text() string {
 	return strings.Join(out, " ")
 }
 
-// TestFoldDoesNotDependOnOrder folds random entries in many orders, repeats included, with few columns and with many.
+// TestFoldDoesNotDependOnOrder folds random entries in many orders, including repeats, with few columns and with many.
 func TestFoldDoesNotDependOnOrder(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
 	for _, columns := range []int{3, 100} {

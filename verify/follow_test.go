@@ -8,8 +8,8 @@ import (
 	"brine/verify"
 )
 
-// TestFollowerTakesPartitionsThatStandStill: one in which nothing was committed, one whose group was set back, and one that came since are no
-// reason to verify nothing of the others.
+// TestFollowerTakesPartitionsThatStandStill checks that a partition without commits, one whose group was set back, and a new one do not
+// prevent the verification of the others.
 func TestFollowerTakesPartitionsThatStandStill(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, embeddedHBase)

@@ -12,7 +12,7 @@ import (
 	"brine/verify"
 )
 
-// options are those of a verification of everything.
+// options returns options that verify everything.
 func (w *world) options() verify.Options {
 	tables := map[string]bool{}
 	o := verify.Options{Full: true, Now: func() time.Time { return w.now }, Dir: w.t.TempDir(), Workers: 2,
@@ -30,13 +30,13 @@ func (w *world) options() verify.Options {
 	return o
 }
 
-// letters are the open dead letters of a half.
+// letters returns the open dead letters of a half.
 func (w *world) letters(half string) func(context.Context) iter.Seq2[verify.Letter, error] {
 	o := w.ingestOptions(half)
 	return verify.DeadLetters(o)
 }
 
-// verify runs a check, and returns it with what it found.
+// verify runs a check, and returns it with its report.
 func (w *world) verify(o verify.Options) (*verify.Check, *verify.Report) {
 	w.t.Helper()
 	c, err := verify.New(o)
@@ -58,7 +58,7 @@ func (w *world) check(o verify.Options) *verify.Report {
 	return r
 }
 
-// found is the findings as text, a line each: versions are counted from base.
+// found formats the findings as text, one per line, with versions relative to base.
 func found(r *verify.Report) string {
 	var b strings.Builder
 	for _, f := range r.Findings {

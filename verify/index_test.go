@@ -15,7 +15,7 @@ import (
 	"brine/verify"
 )
 
-// searchServers are where the tests' indexes can be.
+// searchServers are the engines for the tests' indexes.
 var searchServers = map[string]func(w *world, changes indexer.Changes){
 	"embedded": func(w *world, changes indexer.Changes) {
 		w.openIndex()
@@ -24,7 +24,7 @@ var searchServers = map[string]func(w *world, changes indexer.Changes){
 	"elasticsearch": (*world).indexedReally,
 }
 
-// indexedReally is indexed in a real Elasticsearch.
+// indexedReally creates the index in a real Elasticsearch.
 func (w *world) indexedReally(changes indexer.Changes) {
 	w.t.Helper()
 	address := testenv.Elasticsearch(w.t)
@@ -38,7 +38,7 @@ func (w *world) indexedReally(changes indexer.Changes) {
 	w.t.Cleanup(func() {
 		for _, part := range []string{"", "-2024.05", "-2024.06", "-2024.07"} {
 			req, _ := http.NewRequest(http.MethodDelete, address+"/"+w.docs.Documents[0].Index+part+"-000001", nil)
-			if resp, err := http.DefaultClient.Do(req); err == nil { // most are not there
+			if resp, err := http.DefaultClient.Do(req); err == nil { // most do not exist
 				resp.Body.Close()
 			}
 		}
@@ -47,7 +47,7 @@ func (w *world) indexedReally(changes indexer.Changes) {
 	})
 }
 
-// ensure makes the declared index.
+// ensure creates the declared index.
 func (w *world) ensure() {
 	w.t.Helper()
 	if err := w.engine.EnsureIndex(w.t.Context(), w.docs.Mappings()[0]); err != nil {
@@ -55,7 +55,7 @@ func (w *world) ensure() {
 	}
 }
 
-// documentOptions are options of the documents alone.
+// documentOptions returns options for the documents alone.
 func (w *world) documentOptions() verify.Options {
 	o := w.options()
 	o.Sources, o.Tables = o.Sources[1:], o.Tables[1:]
@@ -78,14 +78,14 @@ func (w *world) documentOptions() verify.Options {
 	return o
 }
 
-// parted keeps the world's index by month of the time in its key.
+// parted keeps the world's index in parts by month of the time in its key.
 func (w *world) parted() {
 	d := &w.docs.Documents[0]
 	d.Key, d.Every, d.Time = key(w.t, `id + "|" + asc(at, ms)`), indexer.Month, "at"
 	d.Set = append(d.Set, indexer.Column{Name: "at", Field: "at"})
 }
 
-// direct puts a document beside all pipelines.
+// direct puts a document directly, bypassing the pipelines.
 func (w *world) direct(index, id, fields string) {
 	w.t.Helper()
 	results := make([]indexer.Result, 1)
@@ -100,8 +100,8 @@ const (
 	month = 31 * day // of May
 )
 
-// TestPartsAreVerified: of an index in parts, documents of all parts are looked at, and found missing, different and extra in theirs; what is extra
-// can be removed, and the rest be written again.
+// TestPartsAreVerified checks that in an index with parts, documents of all parts are verified, and reported as missing, different and
+// extra in their part; that extra ones can be removed, and that the rest can be written again.
 func TestPartsAreVerified(t *testing.T) {
 	t.Parallel()
 	for name, indexed := range searchServers {
@@ -145,7 +145,7 @@ func TestPartsAreVerified(t *testing.T) {
 	}
 }
 
-// rowText is the document's id of a row of the parted index.
+// rowText returns the id of the document for a row of the parted index.
 func rowText(t *testing.T, w *world, id string, at int64) string {
 	t.Helper()
 	d := &w.docs.Documents[0]
@@ -162,8 +162,9 @@ func rowText(t *testing.T, w *world, id string, at int64) string {
 	return out
 }
 
-// TestExtraFieldsOfDocumentsAreRemoved: a field that no record accounts for goes, and the document stays with its version, so that its records still
-// mean what they did; a document of no record goes as a whole; what is written meanwhile stays.
+// TestExtraFieldsOfDocumentsAreRemoved checks that a field that no record accounts for is removed, and that the document keeps its version,
+// so that its records still have the same effect; that a document without a record is removed as a whole; and that what is written
+// meanwhile stays.
 func TestExtraFieldsOfDocumentsAreRemoved(t *testing.T) {
 	t.Parallel()
 	for name, indexed := range searchServers {
@@ -198,7 +199,8 @@ func TestExtraFieldsOfDocumentsAreRemoved(t *testing.T) {
 	}
 }
 
-// TestPurgedDocumentsAreNotMissing: documents that were deleted longer ago than the index keeps them may be gone or there; younger ones may not.
+// TestPurgedDocumentsAreNotMissing checks that documents deleted longer ago than the index keeps them may or may not exist, and that
+// younger ones must.
 func TestPurgedDocumentsAreNotMissing(t *testing.T) {
 	t.Parallel()
 	for name, indexed := range searchServers {

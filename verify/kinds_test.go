@@ -17,7 +17,7 @@ const (
 
 var fixes = map[Fix]string{ByRepair: "`--repair`", ByDeleteExtra: "`--full --delete-extra`"}
 
-// kindsTable is the table of docs/verify.md.
+// kindsTable returns the table of docs/verify.md.
 func kindsTable() string {
 	var b strings.Builder
 	b.WriteString("| kind | what it means | what fixes it |\n|---|---|---|\n")
@@ -34,7 +34,7 @@ func kindsTable() string {
 	return b.String()
 }
 
-// TestPagesListTheKinds holds the table of docs/verify.md to that of the kinds, and other lists of kinds in pages.
+// TestPagesListTheKinds compares the table of docs/verify.md with that of the kinds, and other lists of kinds in pages.
 func TestPagesListTheKinds(t *testing.T) {
 	text, err := os.ReadFile(verifyPage)
 	if err != nil {
@@ -66,7 +66,7 @@ func TestPagesListTheKinds(t *testing.T) {
 	}
 }
 
-// TestEveryKindHasAFix holds the table to what a person needs: each kind is fixed by a command, or says what to do.
+// TestEveryKindHasAFix checks that each kind is fixed by a command, or has a note on what to do.
 func TestEveryKindHasAFix(t *testing.T) {
 	for _, k := range kinds {
 		if k.meaning == "" || k.fix == NoFix && k.note == "" {

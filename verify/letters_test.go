@@ -13,7 +13,7 @@ import (
 	"brine/verify"
 )
 
-// TestRecordsAreRowsOrDeadLetters has records in the topic that cannot be written: each must be a dead letter, and one that is not is
+// TestRecordsAreRowsOrDeadLetters puts records into the topic that cannot be written: each must be a dead letter, and one that is not is
 // lost.
 func TestRecordsAreRowsOrDeadLetters(t *testing.T) {
 	t.Parallel()
@@ -45,7 +45,7 @@ func only(all func(context.Context) iter.Seq2[verify.Letter, error], partition i
 	}
 }
 
-// TestWhatIsMissingMayBeADeadLetter verifies an event that a store refused when it was written, and would take now.
+// TestWhatIsMissingMayBeADeadLetter verifies an event that a store refused when it was written, and would accept now.
 func TestWhatIsMissingMayBeADeadLetter(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, embeddedHBase)
@@ -62,8 +62,8 @@ func TestWhatIsMissingMayBeADeadLetter(t *testing.T) {
 	}
 }
 
-// TestWhatAReplayHasFixedIsNoDeadLetter: where a replay has written a record with a fix, a row of it that is missing is reported and written
-// again, as it was fixed; and what the pipeline filters then is not expected.
+// TestWhatAReplayHasFixedIsNoDeadLetter checks that if a replay has written a record with a fix, a missing row of it is reported and
+// written again with the fix, and that what the pipeline then filters is not expected.
 func TestWhatAReplayHasFixedIsNoDeadLetter(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, embeddedHBase)
@@ -126,8 +126,8 @@ func (nothing) Derive([]event.Value) (bool, *event.Error) { return false, nil }
 
 func (nothing) DeriveTombstone([]event.Value) (bool, *event.Error) { return false, nil }
 
-// TestTwoEventsOnOneKeyAreNamed has events in a table whose rows are events: another content on a key is a collision, the same one is a
-// repeat.
+// TestTwoEventsOnOneKeyAreNamed writes events into a table whose rows are events: other content on a key is a collision, the same content
+// is a repeat.
 func TestTwoEventsOnOneKeyAreNamed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, embeddedHBase)

@@ -13,7 +13,7 @@ import (
 	"brine/verify"
 )
 
-// meddler is a Store in which something happens as soon as it has been read for the first time.
+// meddler is a Store in which something happens right after the first read.
 type meddler struct {
 	verify.Store
 	then func()
@@ -47,8 +47,8 @@ func (m *meddler) Scan(ctx context.Context, from, to []byte) iter.Seq2[verify.Ro
 	}
 }
 
-// TestWhatIsWrittenMeanwhileIsNotFound changes the table while it is verified, as the live pipeline does: rows that the first look meets
-// and the topic's range does not hold, cells that became newer, and rows that a later change has deleted.
+// TestWhatIsWrittenMeanwhileIsNotFound changes the table while it is verified, as the live pipeline does: rows that the first look finds
+// but the topic's range does not contain, cells that became newer, and rows that a later change has deleted.
 func TestWhatIsWrittenMeanwhileIsNotFound(t *testing.T) {
 	t.Parallel()
 	for _, full := range []bool{true, false} {
@@ -68,8 +68,8 @@ func TestWhatIsWrittenMeanwhileIsNotFound(t *testing.T) {
 	}
 }
 
-// TestOnlyWhatIsSettledIsExpected has records beyond the watermark, some of which are written: neither is a finding; and a row that must
-// be there is one.
+// TestOnlyWhatIsSettledIsExpected has records beyond the watermark, some of which are written: neither kind is a finding. A row that must
+// exist but does not is one.
 func TestOnlyWhatIsSettledIsExpected(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, embeddedHBase)
@@ -77,7 +77,7 @@ func TestOnlyWhatIsSettledIsExpected(t *testing.T) {
 	w.write()
 	w.send(someOrders[6:]...) // offset 2 of each partition, not written
 	w.put("o2", "f", "status", 10, "paid")
-	w.put("o2", "g", "note", 10, "gift") // but for this one
+	w.put("o2", "g", "note", 10, "gift") // except for this one
 	o := w.options()
 	o.Sources[0].Settled = map[int]int64{0: 2, 1: 2, 2: 2}
 	r := w.check(o)
@@ -90,7 +90,7 @@ func TestOnlyWhatIsSettledIsExpected(t *testing.T) {
 	}
 }
 
-// TestAWindowKnowsWhatComesBehindIt verifies the first changes alone, in a table that later ones have changed and deleted.
+// TestAWindowKnowsWhatComesBehindIt verifies only the first changes, in a table that later ones have changed and deleted.
 func TestAWindowKnowsWhatComesBehindIt(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, embeddedHBase)
@@ -113,7 +113,7 @@ func TestAWindowKnowsWhatComesBehindIt(t *testing.T) {
 	}
 }
 
-// awaitNoMarkers waits until the table holds no delete marker.
+// awaitNoMarkers waits until the table has no delete marker.
 func (w *world) awaitNoMarkers() {
 	w.t.Helper()
 	for range 1000 {
@@ -136,7 +136,7 @@ func (w *world) awaitNoMarkers() {
 	w.t.Fatal("the compaction has left delete markers")
 }
 
-// takeOne takes the cells of one row away, with all that is older.
+// takeOne deletes the cells of one row, with everything older.
 func (w *world) takeOne() {
 	w.t.Helper()
 	for row, err := range w.client.Scan(w.t.Context(), w.table, hbase.Scan{Limit: 1}) {

@@ -14,7 +14,7 @@ import (
 	"brine/verify"
 )
 
-// silent is a Writer that never settles batches with a record that has a part in it.
+// silent is a Writer that never settles batches with a record that contains part.
 type silent struct {
 	event.Writer
 	part string
@@ -29,7 +29,7 @@ func (w *silent) Submit(ctx context.Context, batch *event.Batch) event.Flight {
 	return w.Writer.Submit(ctx, batch)
 }
 
-// never is a flight that is not settled.
+// never is a flight that is never settled.
 type never struct{}
 
 func (never) Wait(ctx context.Context, _ event.Until) (event.Outcome, error) {
@@ -70,7 +70,8 @@ func TestARepairThatIsGivenUpSaysWhatItDid(t *testing.T) {
 	}
 }
 
-// TestARepairEndsWhenHBaseDied has HBase die with the first call of a repair, which ends within its patience with what became of the last try.
+// TestARepairEndsWhenHBaseDied makes HBase die on the first call of a repair. The repair must end within its patience with the error of the
+// last try.
 func TestARepairEndsWhenHBaseDied(t *testing.T) {
 	t.Parallel()
 	var server *embedded.Server
@@ -113,7 +114,7 @@ func TestARepairEndsWhenHBaseDied(t *testing.T) {
 	_ = server.Master().Restart("") // for the clean-up
 }
 
-// lazyStore fails to delete, as a store that has gone.
+// lazyStore fails to delete, like a store that is gone.
 type lazyStore struct {
 	verify.Store
 	calls int
@@ -128,7 +129,7 @@ func (s *lazyStore) Remove(ctx context.Context, key []byte, cells []verify.Cell)
 }
 
 // TestDeletingWhatIsExtraEndsWithAStoreThatDoesNotAnswer deletes extra rows until the store does not answer: what was done is counted, and
-// the other rows do not wait as long each.
+// the other rows do not each wait as long.
 func TestDeletingWhatIsExtraEndsWithAStoreThatDoesNotAnswer(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

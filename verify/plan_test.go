@@ -14,7 +14,7 @@ import (
 	"brine/verify"
 )
 
-// sourceOf writes rows into tables, or documents into indexes.
+// sourceOf returns a source that writes rows into tables, or documents into indexes.
 func sourceOf(t *testing.T, name string, documents bool, targets ...string) verify.Source {
 	s := verify.Source{Name: name}
 	for _, target := range targets {
@@ -67,7 +67,7 @@ func TestSharedTables(t *testing.T) {
 	}
 }
 
-// A round that cannot ask where the groups are is made again, and one in which nothing was committed verifies nothing.
+// A round that cannot determine the groups' positions is repeated, and one without commits verifies nothing.
 func TestFollowerGoesOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -95,7 +95,7 @@ func TestFollowerGoesOn(t *testing.T) {
 		if err := f.Run(ctx); err != nil || failed != 1 || verified != 3 || time.Since(began) != 4*time.Minute {
 			t.Errorf("%v, %d failed, %d verified, after %v", err, failed, verified, time.Since(began))
 		}
-		if len(proved) != 3 || slices.Max(proved) != 0 { // no lag, so each time up to when it was looked
+		if len(proved) != 3 || slices.Max(proved) != 0 { // no lag, so each time up to the time of the look
 			t.Errorf("proved through %v before now", proved)
 		}
 	})

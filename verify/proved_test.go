@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// at is a time in minutes.
+// at returns a time in minutes.
 func at(minutes int) time.Time { return time.Unix(int64(60*minutes), 0) }
 
 func ends(offsets ...int64) []map[int]int64 {
@@ -16,7 +16,8 @@ func ends(offsets ...int64) []map[int]int64 {
 	return []map[int]int64{of}
 }
 
-// TestProvedThrough: the time that is proved is the last at which the topics ended where everything is verified by now, in all partitions.
+// TestProvedThrough checks that the proved time is the last at which the ends of the topics were ones that are verified by now, in all
+// partitions.
 func TestProvedThrough(t *testing.T) {
 	var p proof
 	for i, round := range []struct {
@@ -24,11 +25,11 @@ func TestProvedThrough(t *testing.T) {
 		through    time.Time
 	}{
 		{ends(10, 10), ends(9, 10), time.Time{}},  // one record is behind
-		{ends(20, 10), ends(10, 10), at(0)},       // up to where the first round had looked
+		{ends(20, 10), ends(10, 10), at(0)},       // up to the look of the first round
 		{ends(20, 10), ends(19, 10), at(0)},       // still behind
 		{ends(20, 10), ends(20, 10), at(3)},       // nothing is behind
 		{ends(30, 11), ends(30, 10), at(3)},       // every partition counts
-		{ends(30, 11, 5), ends(30, 11, 0), at(4)}, // a partition that came later held nothing then
+		{ends(30, 11, 5), ends(30, 11, 0), at(4)}, // a later partition was empty then
 		{ends(30, 11, 5), ends(30, 11, 5), at(6)},
 	} {
 		p.looked(at(i), round.ends)
@@ -43,7 +44,7 @@ func TestProvedThrough(t *testing.T) {
 	}
 }
 
-// TestLongLagsTakeBoundedMemory: a lag of days is remembered more coarsely, and proves no more than is verified.
+// TestLongLagsTakeBoundedMemory checks that a lag of days is remembered more coarsely, and proves no more than is verified.
 func TestLongLagsTakeBoundedMemory(t *testing.T) {
 	var p proof
 	const days = 5 * 24 * 60

@@ -11,7 +11,7 @@ import (
 	"brine/verify"
 )
 
-// writers are the world's, by source.
+// writers returns the world's writers, by source.
 func (w *world) writers() []event.Writer {
 	w.t.Helper()
 	out := []event.Writer{w.sink()}
@@ -26,7 +26,7 @@ func (w *world) writers() []event.Writer {
 	return out
 }
 
-// repaired verifies, repairs and returns what was found before and after, and how many records were written again.
+// repaired verifies, repairs and returns the findings before and after, and the number of records written again.
 func (w *world) repaired(o verify.Options, extra bool) (before, after string, records int64) {
 	w.t.Helper()
 	c, r := w.verify(o)
@@ -46,14 +46,14 @@ func (w *world) repaired(o verify.Options, extra bool) (before, after string, re
 	return before, found(r), records
 }
 
-// TestRepairFixesWhatCanBeFixed damages rows and documents, and repairs them: what is missing, stale or different comes back, by just the
-// records that hold it; what is newer and what is extra stays.
+// TestRepairFixesWhatCanBeFixed damages rows and documents, and repairs them: what is missing, stale or different is restored from exactly
+// the records that hold it, and what is newer or extra stays.
 func TestRepairFixesWhatCanBeFixed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, embeddedHBase)
 	w.indexed(indexer.Partial)
 	w.send(someOrders[:6]...)
-	w.write() // nothing of the others
+	w.write() // none of the others
 	w.send(someOrders[6:]...)
 	w.put("o5", "f", "total", 0, "33")
 	w.put("o6", "f", "total", 9, "newer")
@@ -77,7 +77,7 @@ func TestRepairFixesWhatCanBeFixed(t *testing.T) {
 }
 
 // TestWhatADeleteHidesIsReportedAsStillMissing deletes a row by hand, with a marker of a later version: no write of the event's own version
-// can be seen before the marker is compacted away, and verify does not claim otherwise.
+// is visible before a compaction removes the marker, and verify does not claim otherwise.
 func TestWhatADeleteHidesIsReportedAsStillMissing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, embeddedHBase)
@@ -97,7 +97,7 @@ func TestWhatADeleteHidesIsReportedAsStillMissing(t *testing.T) {
 	}
 }
 
-// TestRepairOfMoreThanIsListedWritesEverythingAgain finds more than it may keep.
+// TestRepairOfMoreThanIsListedWritesEverythingAgain has more findings than it may keep.
 func TestRepairOfMoreThanIsListedWritesEverythingAgain(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, embeddedHBase)

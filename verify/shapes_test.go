@@ -14,7 +14,7 @@ import (
 	"brine/verify"
 )
 
-// shapes are what a pipeline can make of an event; each changes the world's one entry of rows, or adds some.
+// shapes are what a pipeline can make of an event; each changes the world's only entry of rows, or adds some.
 var shapes = map[string]func(t *testing.T, o *sink.Options){
 	"columns":       func(*testing.T, *sink.Options) {},
 	"nulls replace": func(_ *testing.T, o *sink.Options) { o.Rows[0].Nulls = sink.NullsReplace },
@@ -51,7 +51,7 @@ var shapes = map[string]func(t *testing.T, o *sink.Options){
 	},
 }
 
-// randomChanges are changes of a few orders, with versions that tie, come late and come twice.
+// randomChanges returns changes of a few orders, some of which tie, are late or are repeated.
 func randomChanges(random *rand.Rand, n int) (out []string) {
 	for range n {
 		var fields []string
@@ -75,7 +75,7 @@ func randomChanges(random *rand.Rand, n int) (out []string) {
 	return out
 }
 
-// TestWhatTheSinkWritesIsWhatIsExpected writes random changes in every shape, twice over, and finds nothing; and finds what is taken away.
+// TestWhatTheSinkWritesIsWhatIsExpected writes random changes in every shape, twice, and finds nothing; then it finds what is removed.
 func TestWhatTheSinkWritesIsWhatIsExpected(t *testing.T) {
 	t.Parallel()
 	for name, shape := range shapes {
@@ -108,7 +108,7 @@ func TestWhatTheSinkWritesIsWhatIsExpected(t *testing.T) {
 	}
 }
 
-// TestDocumentsOfRandomChangesAreWhatIsExpected does so with documents.
+// TestDocumentsOfRandomChangesAreWhatIsExpected does the same with documents.
 func TestDocumentsOfRandomChangesAreWhatIsExpected(t *testing.T) {
 	t.Parallel()
 	for _, changes := range []indexer.Changes{indexer.Whole, indexer.Partial} {
@@ -123,7 +123,7 @@ func TestDocumentsOfRandomChangesAreWhatIsExpected(t *testing.T) {
 	}
 }
 
-// TestASampleIsAlwaysTheSame takes a part of the rows: the same whenever it is taken, and no other is looked at.
+// TestASampleIsAlwaysTheSame verifies a part of the rows: always the same one, and no others.
 func TestASampleIsAlwaysTheSame(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, embeddedHBase)

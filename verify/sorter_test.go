@@ -56,7 +56,7 @@ func TestSorterReturnsEachShardInOrder(t *testing.T) {
 	}
 }
 
-// TestDamagedEntriesAreErrors cuts entries off at every byte.
+// TestDamagedEntriesAreErrors truncates entries at every byte.
 func TestDamagedEntriesAreErrors(t *testing.T) {
 	head := appendEntry(nil, may, origin{source: 300, partition: 7, offset: 1 << 40})
 	whole := appendOp(head, op{kind: put, column: []byte("f:q"), version: 1 << 41, ttl: 9, value: 5})

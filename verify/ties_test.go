@@ -9,7 +9,7 @@ import (
 	"brine/verify"
 )
 
-// ties is what a report says of ties, a line for each table and index.
+// ties formats the ties of a report, one line for each table and index.
 func ties(r *verify.Report) (out string) {
 	for _, t := range r.Tables {
 		out += fmt.Sprint(t.Ties)
@@ -64,7 +64,7 @@ func TestTiesAreCounted(t *testing.T) {
 				w.rows.Rows[0].Table.Row = sink.RowEvent
 			}
 			for i, value := range c.records {
-				if value == "" { // so that the places of the others are as the test says
+				if value == "" { // so that the positions of the others are as in the test
 					c.records[i] = change("other", int64(i), `"status":"x"`)
 				}
 			}

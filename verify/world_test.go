@@ -25,7 +25,7 @@ import (
 
 const partitions = 3
 
-// base is the time of all records, and what their versions are counted from.
+// base is the time of all records, to which their versions are relative.
 var base = time.Date(2024, 5, 1, 8, 0, 0, 0, time.UTC)
 
 // orders is the schema of changes of orders.
@@ -43,7 +43,7 @@ func key(t testing.TB, expr string) *rowkey.Key {
 	return k
 }
 
-// world is a topic, a cluster with a table, and what fills the one from the other.
+// world is a topic, a cluster with a table, and the writers between them.
 type world struct {
 	t       *testing.T
 	topic   string
@@ -59,7 +59,7 @@ type world struct {
 	skip    string // part of the records whose documents are not written
 }
 
-// cluster is where a test's HBase is.
+// cluster returns the address of a test's HBase.
 type cluster func(t *testing.T) (connect string)
 
 func embeddedHBase(t *testing.T) string {
@@ -69,8 +69,8 @@ func embeddedHBase(t *testing.T) string {
 
 func realHBase(t *testing.T) string { return testenv.HBase(t) }
 
-// newWorld makes a table with the families f and g, of changes of orders under their id, in entries of the columns
-// f:status, f:total and g:note.
+// newWorld creates a table with the families f and g, of changes of orders under their id, in entries of the columns f:status, f:total and
+// g:note.
 func newWorld(t *testing.T, hbaseOf cluster) *world {
 	t.Helper()
 	name := testenv.Name(t)
@@ -137,7 +137,7 @@ func (w *world) declare(changes indexer.Changes) {
 		Set: []indexer.Column{{Name: "status", Field: "status"}, {Name: "note", Field: "note"}, {Name: "total", Field: "total"}}}}}
 }
 
-// change is a record: an order's fields at so many milliseconds after base.
+// change returns a record: an order's fields at at milliseconds after base.
 func change(id string, at int64, fields string) string {
 	if fields != "" {
 		fields = "," + fields
@@ -151,7 +151,7 @@ func (w *world) send(records ...string) {
 	w.sendAt(0, records...)
 }
 
-// sendAt appends records of a time after base.
+// sendAt appends records with a time relative to base.
 func (w *world) sendAt(ms int64, records ...string) {
 	w.t.Helper()
 	var out []*kgo.Record
@@ -163,12 +163,12 @@ func (w *world) sendAt(ms int64, records ...string) {
 	}
 }
 
-// ingestOptions are the options of a loop.
+// ingestOptions returns the options of a loop.
 func (w *world) ingestOptions(half string) ingest.Options {
 	return ingest.Options{Kafka: ingest.Kafka{Brokers: w.brokers}, Topic: w.topic, Group: w.topic + "." + half, Schema: w.schema}
 }
 
-// sink writes the world's rows.
+// sink returns a writer of the world's rows.
 func (w *world) sink() *sink.Sink {
 	w.t.Helper()
 	mutator, err := w.client.Mutator(hbase.MutatorOptions{Autoflush: true})
@@ -191,7 +191,7 @@ func (w *world) write() {
 	}
 }
 
-// indexAll writes the documents of the whole topic. They end when a test says so: the writer itself would go by today's date.
+// indexAll writes the documents of the whole topic. They expire when a test decides, because the writer itself would use today's date.
 func (w *world) indexAll() {
 	w.t.Helper()
 	docs, err := indexer.New(w.engine, w.docs.Endless())

@@ -9,7 +9,8 @@ import (
 	"brine/verify"
 )
 
-// TestVerifySaysTiesAndDeadLetters: what is not missing is said beside how many dead letters there are, and ties are said and are no problem.
+// TestVerifySaysTiesAndDeadLetters checks that the number of dead letters is reported if nothing is missing, and that ties are reported but
+// are not a problem.
 func TestVerifySaysTiesAndDeadLetters(t *testing.T) {
 	tie := &verify.Tie{Key: []byte("o\x1b1"), Column: "f:status", Records: []verify.Record{{Topic: "shop.orders", Partition: 1, Offset: 4}, {Topic: "shop.orders", Offset: 9}}}
 	for _, c := range []struct {
@@ -40,7 +41,7 @@ func TestVerifySaysTiesAndDeadLetters(t *testing.T) {
 	}
 }
 
-// Why a round of --follow was not done is said in plain words.
+// The reason that a round of --follow failed is printed in plain words.
 func TestVerifyNotesInPlainWords(t *testing.T) {
 	_, err := new(net.Dialer).DialContext(t.Context(), "tcp", "127.0.0.1:1")
 	var out strings.Builder
@@ -50,7 +51,7 @@ func TestVerifyNotesInPlainWords(t *testing.T) {
 	}
 }
 
-// What a repair, or a deletion, did before it failed is printed, as JSON too.
+// What a repair or a deletion did before it failed is printed, also as JSON.
 func TestVerifyPrintsWhatItDidBeforeItFailed(t *testing.T) {
 	for _, c := range []struct {
 		json bool
