@@ -20,12 +20,12 @@ var changes = event.Schema{Version: 3, Fields: append(append([]event.Field(nil),
 
 const turn = 100 // the version from which orders have their second key
 
-// twoKeys are keys of orders that are salted differently.
+// twoKeys are keys of orders with different salts.
 func twoKeys(t testing.TB) rowkey.Keys {
 	return rowkey.Keys{{Key: key(t, `salt(4, order) + order`)}, {From: turn, Key: key(t, `salt(16, order) + order`)}}
 }
 
-// orders is a table of orders with these keys, on an embedded server.
+// orders creates a table of orders with these keys, on an embedded server.
 func orders(t *testing.T, keys rowkey.Keys) (client *hbase.Client, write func(records ...string)) {
 	t.Helper()
 	client = hbasetest.Run(t).Client(t)
@@ -61,8 +61,8 @@ func decoded(t *testing.T, schema event.Schema, records ...string) *event.Batch 
 	return batch
 }
 
-// TestRowsOfTwoKeysAreLookedUp holds that a row is found by the key that it was written with, whatever the version of the change that
-// wants it; that of a row under both keys the newer cells are taken; and that the keys are asked in one batch.
+// TestRowsOfTwoKeysAreLookedUp checks that a row is found by the key that it was written with, whatever the version of the change that
+// needs it; that the newer cells of a row under both keys are used; and that the keys are read in one batch.
 func TestRowsOfTwoKeysAreLookedUp(t *testing.T) {
 	keys := twoKeys(t)
 	client, write := orders(t, keys)
@@ -95,7 +95,8 @@ func TestRowsOfTwoKeysAreLookedUp(t *testing.T) {
 	}
 }
 
-// TestRowsWithTheSameBytesAreDistinguished looks up orders of which one has under the first key the bytes that the other has under the second.
+// TestRowsWithTheSameBytesAreDistinguished looks up two orders, of which one has under the first key the bytes that the other has under the
+// second.
 func TestRowsWithTheSameBytesAreDistinguished(t *testing.T) {
 	swapped := event.Schema{Version: 3, Fields: []event.Field{{Name: "a", Type: event.Text}, {Name: "b", Type: event.Text}, {Name: "user", Type: event.Text}, {Name: "v", Type: event.Int}}}
 	parse := func(expr string) *rowkey.Key {
@@ -122,7 +123,7 @@ func TestRowsWithTheSameBytesAreDistinguished(t *testing.T) {
 	}
 }
 
-// TestKeysThatCannotBeLookedUpAreRefused names what is wrong with the list.
+// TestKeysThatCannotBeLookedUpAreRefused checks that the error names what is wrong with the list.
 func TestKeysThatCannotBeLookedUpAreRefused(t *testing.T) {
 	fields := []lookup.Field{{"user", "i", "u"}}
 	for want, keys := range map[string]rowkey.Keys{

@@ -60,7 +60,7 @@ func (c *ids) put(order, user string, created int64) {
 	c.rows[order] = []hbase.Cell{cell("c", event.TimeValue(created)), cell("u", event.TextValue(user))}
 }
 
-// writer takes down what it gets, and fails the orders that are named.
+// writer records what it gets, and fails the named orders.
 type writer struct {
 	got      []string
 	fail     string
@@ -96,7 +96,7 @@ func (w *writer) Submit(_ context.Context, b *event.Batch) event.Flight {
 	return failed
 }
 
-// bench is a lookup between a table and a writer, by a clock that the test turns.
+// bench is a lookup between a table and a writer, with a clock that the test sets.
 type bench struct {
 	ids
 	writer
@@ -127,14 +127,14 @@ func (b *bench) submit(t *testing.T, records ...string) string {
 	}
 	b.got, b.read = nil, nil
 	flight := b.lookup.Submit(t.Context(), batch)
-	clear(batch.Events) // a writer keeps nothing of it
+	clear(batch.Events) // a writer does not retain it
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := event.Settle(ended, flight); err != nil && !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 	var out []string
-	for range 2 { // it may be waited for again
+	for range 2 { // Wait may be called again
 		failures, err := event.Settle(t.Context(), flight)
 		if err != nil {
 			t.Fatal(err)
@@ -166,7 +166,7 @@ func TestWhatIsLookedUp(t *testing.T) {
 	b.expect(t, "got 0 o2 bob 8000; 1 o2 bob 8000\nread ids o2", shipped, shipped)
 	b.expect(t, "got 0 o2 bob 8000\nread ", shipped)                              // it is known by then
 	b.expect(t, "got 0 o1 ann 7000; 1 o1 ann 7000\nread ", paid, created)         // another event of the batch has it
-	b.expect(t, "got 0 o2 cat 8000\nread ", `{"order":"o2","by":{"user":"cat"}}`) // what an event has is not replaced
+	b.expect(t, "got 0 o2 cat 8000\nread ", `{"order":"o2","by":{"user":"cat"}}`) // a field that an event has is not replaced
 	b.lookup.Release()
 	b.lookup.Hurry()
 	if !b.released || !b.hurried {
@@ -195,7 +195,8 @@ func TestACreationThatNeverComes(t *testing.T) {
 		"retry awaited field user is looked up in table ids, and row o2 has not come yet", 1), shipped) // a replay waits again
 }
 
-// TestMaskedRowsAreNotNamed: what waits for a row, or has waited in vain, does not say which where its key has a masked field.
+// TestMaskedRowsAreNotNamed checks that an event that waits for a row, or has waited in vain, does not name the row if its key has a masked
+// field.
 func TestMaskedRowsAreNotNamed(t *testing.T) {
 	for masked, shown := range map[string]bool{"order": false, "user": true} {
 		b := newBench(t)
@@ -231,7 +232,7 @@ func TestLookingUpFails(t *testing.T) {
 	b.expect(t, "0 retry awaited field user is looked up in table ids, and row o3 has not come yet\ngot \nread ids o3", `{"order":"o3"}`)
 }
 
-// failing is a flight of a writer with one failing region: the events named are pending.
+// failing is a flight of a writer with one failing region: the named events are pending.
 type failing struct {
 	pending []int
 	err     error
@@ -241,7 +242,8 @@ func (f *failing) Wait(context.Context, event.Until) (event.Outcome, error) {
 	return event.Outcome{Pending: f.pending}, f.err
 }
 
-// TestOutageKeepsNoBatch: a batch of which an event waits for its row stalls like any other, or its memory would not return while a region fails.
+// TestOutageKeepsNoBatch checks that a batch with an event that waits for its row stalls like any other. Otherwise its memory would not be
+// released while a region fails.
 func TestOutageKeepsNoBatch(t *testing.T) {
 	ended := errors.New("ended")
 	for _, c := range []struct {

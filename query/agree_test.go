@@ -16,7 +16,7 @@ import (
 	"brine/sink"
 )
 
-// both is a table of visits with an index beside it, and who writes them.
+// both is a table of visits with an index of it, and their writers.
 type both struct {
 	*visitTable
 	engine *bleve.Engine
@@ -24,9 +24,9 @@ type both struct {
 	docs   *indexer.Writer
 }
 
-// TestWhatTheIndexFindsIsMarkedByItsRow writes random changes of a few visits, late, repeated and with ties, as rows and as documents: each document
-// that is found stands to its row as it should: alike in every field, but where rows keep what a whole change has null. What is then written as one
-// of the two alone is marked.
+// TestWhatTheIndexFindsIsMarkedByItsRow writes random changes of a few visits, late, repeated and with ties, as rows and as documents. Each
+// document that is found must agree with its row in every field, except where rows keep what a whole change has null. What is then written
+// only as row or only as document must be marked.
 func TestWhatTheIndexFindsIsMarkedByItsRow(t *testing.T) {
 	onBoth(t, func(t *testing.T, client *hbase.Client) {
 		for name, c := range map[string]struct {
@@ -81,8 +81,8 @@ func newBoth(t *testing.T, client *hbase.Client, changes indexer.Changes, nulls 
 	return b
 }
 
-// visitChanges are changes of some visits, shuffled and repeated. Partial ones have few versions, so that there are many ties; of whole ones a tie
-// would leave in the row what the last applied has null.
+// visitChanges returns changes of some visits, shuffled and repeated. Partial ones have few versions, so that there are many ties. Whole
+// ones have none, because a tie would leave in the row what the change applied last has null.
 func visitChanges(random *rand.Rand, changes indexer.Changes) (events []event.Event) {
 	for i := range 300 {
 		version := int64(1 + i)
@@ -110,7 +110,7 @@ func visit(version int64, user string, at int64, gone event.Value) event.Event {
 	return ev
 }
 
-// submitter is what writes a batch.
+// submitter is a writer of batches.
 type submitter interface {
 	Submit(ctx context.Context, b *event.Batch) event.Flight
 }
@@ -124,7 +124,7 @@ func (b *both) write(t *testing.T, events []event.Event, to ...submitter) {
 	}
 }
 
-// found returns all that the index finds, by the row.
+// found returns everything that the index finds, by row.
 func (b *both) found(t *testing.T, deleted bool) map[string]query.Found {
 	t.Helper()
 	out := map[string]query.Found{}
@@ -137,7 +137,7 @@ func (b *both) found(t *testing.T, deleted bool) map[string]query.Found {
 	return out
 }
 
-// checkSame: every row is found, each document agrees with its row, and those that are marked as deleted are hidden by both.
+// checkSame checks that every row is found, that each document agrees with its row, and that both hide those that are marked as deleted.
 func (b *both) checkSame(t *testing.T) {
 	t.Helper()
 	for _, deleted := range []bool{true, false} {
@@ -157,7 +157,7 @@ func (b *both) checkSame(t *testing.T) {
 	}
 }
 
-// checkMarks writes changes of a few visits as rows or as documents alone.
+// checkMarks writes changes of a few visits only as rows or only as documents.
 func (b *both) checkMarks(t *testing.T) {
 	t.Helper()
 	changed := func(user string, at int64) []event.Event {

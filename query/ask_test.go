@@ -20,7 +20,7 @@ type order struct {
 	status  string
 }
 
-// shop fills both stores; the index gives its documents as they are, whatever it is asked.
+// shop fills both stores; the index returns its documents as they are, whatever the query.
 func shop(t *testing.T, table Table, orders ...order) (*store, *asked) {
 	t.Helper()
 	s, docs := &store{}, &asked{}
@@ -39,13 +39,13 @@ func shop(t *testing.T, table Table, orders ...order) (*store, *asked) {
 	return s, docs
 }
 
-// insert adds a row at its place.
+// insert inserts a row at its position.
 func (s *store) insert(r hbase.Result) {
 	at, _ := slices.BinarySearchFunc(s.rows, r.Row, func(have hbase.Result, row []byte) int { return bytes.Compare(have.Row, row) })
 	s.rows = slices.Insert(s.rows, at, r)
 }
 
-// times shows rows by when they were created.
+// times formats rows by the time they were created.
 func times(rows []Found) string {
 	var out []string
 	for _, f := range rows {
@@ -222,7 +222,7 @@ func FuzzViewCursor(f *testing.F) {
 	})
 }
 
-// FuzzViewArguments: whatever is asked, the answer is a question that the stores take, or a fault.
+// FuzzViewArguments checks that any input is either a question that the stores accept, or a fault.
 func FuzzViewArguments(f *testing.F) {
 	v := shopView(f)
 	for _, s := range []string{"2025-01-01..", "==", "..=", "a,b", `\,`, "\x00", "1..2..3"} {

@@ -11,7 +11,7 @@ import (
 	"brine/rowkey"
 )
 
-// packedTable has a packed cell beside a plain one. Its key shows at, which is packed too.
+// packedTable has a packed cell and a plain one. Its key contains at, which is packed too.
 func packedTable(t *testing.T, packing event.Packing) Table {
 	t.Helper()
 	key, err := rowkey.Parse(`id + "|" + desc(at, ms)`, []rowkey.Field{{Name: "id", Type: rowkey.Text}, {Name: "at", Type: rowkey.Time}})
@@ -62,8 +62,7 @@ func TestPackedFieldsAreReadAsColumns(t *testing.T) {
 	}
 }
 
-// The members of an object are one field again, without the cells that have names of their own; rows without columns have a
-// version too.
+// The members of an object are one field again, without the cells that have names of their own. Rows without columns have a version, too.
 func TestMembersAreReadAsOneField(t *testing.T) {
 	key, err := rowkey.Parse(`id`, []rowkey.Field{{Name: "id", Type: rowkey.Text}})
 	if err != nil {

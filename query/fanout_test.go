@@ -21,7 +21,7 @@ const (
 	fanRows    = 64 << 10
 )
 
-// fanTable is a table of fanRows rows in fanBuckets regions, a bucket each, on a server in this process.
+// fanTable is a table of fanRows rows in fanBuckets regions, one per bucket, on a server in this process.
 func fanTable(tb testing.TB) (*embedded.Server, *hbase.Client, query.Table) {
 	tb.Helper()
 	server, err := embedded.Start(embedded.Options{Dir: tb.TempDir()})
@@ -75,7 +75,7 @@ func oneBucket(tb testing.TB, t query.Table) query.Table {
 	return t
 }
 
-// firstRow is the time until an answer's first row.
+// firstRow returns the time until an answer's first row.
 func firstRow(tb testing.TB, client *hbase.Client, t query.Table) time.Duration {
 	tb.Helper()
 	began := time.Now()
@@ -89,14 +89,14 @@ func firstRow(tb testing.TB, client *hbase.Client, t query.Table) time.Duration 
 	return 0
 }
 
-// median sorts times.
+// median sorts times and returns the median.
 func median(times []time.Duration) time.Duration {
 	slices.Sort(times)
 	return times[len(times)/2]
 }
 
-// BenchmarkFirstRow compares the first row of 64 buckets with the first row of one, on a server at hand and on one whose
-// calls take a millisecond, as over a network.
+// BenchmarkFirstRow compares the first row of 64 buckets with the first row of one, on a local server and on one whose calls take a
+// millisecond, as over a network.
 func BenchmarkFirstRow(b *testing.B) {
 	for _, delay := range []time.Duration{0, time.Millisecond} {
 		b.Run(fmt.Sprintf("delay=%v", delay), func(b *testing.B) {
@@ -110,7 +110,7 @@ func BenchmarkFirstRow(b *testing.B) {
 			}
 			firstRow(b, client, fan) // regions are known from here on
 			var ones, fans []time.Duration
-			for b.Loop() { // in turn, so that other work on the machine slows both
+			for b.Loop() { // alternately, so that other work on the machine slows both
 				ones = append(ones, firstRow(b, client, one))
 				fans = append(fans, firstRow(b, client, fan))
 			}
@@ -140,8 +140,8 @@ func BenchmarkFanOut(b *testing.B) {
 	b.ReportMetric(float64(b.N)*fanRows/b.Elapsed().Seconds(), "rows/s")
 }
 
-// TestFanOutReadsEachRowOnce merges all rows of 64 buckets through the wire: in order, each read once by the server, with
-// bounded scanners and memory, and the first of them after calls that all were out at once.
+// TestFanOutReadsEachRowOnce merges all rows of 64 buckets through the wire: in order, each read once by the server, with bounded scanners
+// and memory, and the first of them after calls that were all pending at once.
 func TestFanOutReadsEachRowOnce(t *testing.T) {
 	server, client, fan := fanTable(t)
 	together := make(chan struct{})
@@ -153,7 +153,7 @@ func TestFanOutReadsEachRowOnce(t *testing.T) {
 		if calls.Load() < fanBuckets {
 			r.Keep()
 		}
-		return &embedded.Outcome{Until: together} // no answer until a call for each bucket has come
+		return &embedded.Outcome{Until: together} // no answer until a call for each bucket has arrived
 	})
 	var cost query.Cost
 	var last []byte

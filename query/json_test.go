@@ -10,7 +10,7 @@ import (
 	"brine/search"
 )
 
-// TestRowsAsJSON holds what a row is as JSON: what a record nests as it is, and what is none as a text.
+// TestRowsAsJSON checks a row as JSON: nested values as they are, and invalid ones as text.
 func TestRowsAsJSON(t *testing.T) {
 	for _, tt := range []struct {
 		value event.Value
@@ -34,7 +34,7 @@ func TestRowsAsJSON(t *testing.T) {
 	}
 }
 
-// An answer that breaks off is written as far as it came.
+// An answer that breaks off is written up to that point.
 func TestJSONOfAnAnswerThatFails(t *testing.T) {
 	broken := errors.New("broken")
 	var out strings.Builder

@@ -14,8 +14,8 @@ import (
 	"brine/sink"
 )
 
-// TestTwoKeysReadAsOne writes the same changes into a table with two keys and into one that always had the second, and holds that
-// every question has the same answer in both: whole, limited, by pages, with what is deleted and without.
+// TestTwoKeysReadAsOne writes the same changes into a table with two keys and into one that always had the second, and checks that every
+// question has the same answer in both: whole, limited, by pages, with and without deleted rows.
 func TestTwoKeysReadAsOne(t *testing.T) { onBoth(t, twoKeysReadAsOne) }
 
 func twoKeysReadAsOne(t *testing.T, client *hbase.Client) {
@@ -52,7 +52,7 @@ func twoKeysReadAsOne(t *testing.T, client *hbase.Client) {
 	}
 }
 
-// TestTwoKeysAreLookedUp holds that a row is found under either key, by a get and beside a document, in one batch.
+// TestTwoKeysAreLookedUp checks that a row is found under either key, by a get and for a document, in one batch.
 func TestTwoKeysAreLookedUp(t *testing.T) { onBoth(t, twoKeysAreLookedUp) }
 
 func twoKeysAreLookedUp(t *testing.T, client *hbase.Client) {
@@ -114,8 +114,8 @@ func bytesOfTwoKeysAreDistinguished(t *testing.T, client *hbase.Client) {
 	}
 }
 
-// TestEqualTailsOfHashedKeysStayApart holds that rows of which no key holds all fields are not taken for one, and that pages of
-// them neither repeat one nor pass one over.
+// TestEqualTailsOfHashedKeysStayApart checks that rows are not merged if no key holds all of their fields, and that pages of them neither
+// repeat nor skip one.
 func TestEqualTailsOfHashedKeysStayApart(t *testing.T) { onBoth(t, equalTailsOfHashedKeysStayApart) }
 
 func equalTailsOfHashedKeysStayApart(t *testing.T, client *hbase.Client) {
@@ -132,7 +132,7 @@ func equalTailsOfHashedKeysStayApart(t *testing.T, client *hbase.Client) {
 	}
 }
 
-// TestKeysThatCannotAnswerAreNamed holds that what one of the keys cannot do is refused, and says which.
+// TestKeysThatCannotAnswerAreNamed checks that a question that one of the keys cannot answer is refused, with the key named.
 func TestKeysThatCannotAnswerAreNamed(t *testing.T) {
 	first := visitKey(t, `user + "|" + desc(at, ms) + id`)
 	user := map[string]rowkey.Bound{"user": {Equal: rowkey.TextValue("u")}}
@@ -150,7 +150,8 @@ func TestKeysThatCannotAnswerAreNamed(t *testing.T) {
 	}
 }
 
-// TestTokensOutliveAKey holds that a token stays good when the table gets another key, and that one of a key that it does not have is refused.
+// TestTokensOutliveAKey checks that a token stays valid when the table gets another key, and that a token of a key that the table does not
+// have is refused.
 func TestTokensOutliveAKey(t *testing.T) {
 	keys := twoKeys(t)
 	before, now := query.Table{Name: "t", Keys: keys[:1]}, query.Table{Name: "t", Keys: keys}

@@ -22,8 +22,8 @@ func visitView(t testing.TB, table query.Table) query.View {
 	return v
 }
 
-// TestATimelineOfTwoKeys asks a view of a table with two keys and one of a table that always had the second, page by page, and opens
-// what they show whole.
+// TestATimelineOfTwoKeys asks a view of a table with two keys and one of a table that always had the second, page by page, and opens the
+// whole rows that they show.
 func TestATimelineOfTwoKeys(t *testing.T) { onBoth(t, timelineOfTwoKeys) }
 
 func timelineOfTwoKeys(t *testing.T, client *hbase.Client) {
@@ -41,7 +41,7 @@ func timelineOfTwoKeys(t *testing.T, client *hbase.Client) {
 	}
 }
 
-// askAll goes through an answer by its pages, reads each row whole, and counts rows by the key that found them.
+// askAll reads an answer by its pages and each row whole, and counts rows by the key that found them.
 func askAll(t *testing.T, client *hbase.Client, v query.View, asked ...string) (all []string, under map[int64]int) {
 	t.Helper()
 	reader, err := query.Open(v, client, nil)
@@ -68,7 +68,7 @@ func askAll(t *testing.T, client *hbase.Client, v query.View, asked ...string) (
 	}
 }
 
-// TestViewsAreJudgedByEachKey holds that a view is refused, with the key named, when any key cannot answer it or has another order.
+// TestViewsAreJudgedByEachKey checks that a view is refused, with the key named, if any key cannot answer it or has another order.
 func TestViewsAreJudgedByEachKey(t *testing.T) {
 	newest := visitKey(t, `salt(4, user) + user + "|" + desc(at, ms) + id`)
 	for older, want := range map[string]string{

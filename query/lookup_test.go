@@ -11,7 +11,7 @@ import (
 	"brine/rowkey"
 )
 
-// keysTable is an index of the orders table: when, and whose.
+// keysTable is an index of the orders table by time and user.
 func keysTable(t *testing.T) Table {
 	t.Helper()
 	key, err := rowkey.Parse(`asc(at, ms) + user`, []rowkey.Field{{Name: "at", Type: rowkey.Time}, {Name: "user", Type: rowkey.Text}})

@@ -16,7 +16,7 @@ import (
 	"brine/rowkey"
 )
 
-// saltedTable has rows of one time in several buckets: behind the salt they are equal, but for the station.
+// saltedTable has rows of the same time in several buckets: without the salt they differ only in the station.
 func saltedTable(t testing.TB, buckets int) Table {
 	t.Helper()
 	key, err := rowkey.Parse(fmt.Sprintf(`salt(%d, station) + asc(at, ms) + station`, buckets), []rowkey.Field{{Name: "at", Type: rowkey.Time}, {Name: "station", Type: rowkey.Text}})
@@ -27,7 +27,7 @@ func saltedTable(t testing.TB, buckets int) Table {
 		{Family: "e", Qualifier: "v", Field: "v", Type: event.Text}, {Family: "e", Qualifier: "d", Field: "gone", Type: event.Bool}}}
 }
 
-// reading is the row of a station at a time.
+// reading returns the row of a station at a time.
 func (t Table) reading(tb testing.TB, at int64, station string, gone bool) hbase.Result {
 	tb.Helper()
 	row, err := t.Keys.Newest().Append(nil, []rowkey.Value{rowkey.TextValue(station), {Type: rowkey.Time, Int: at}})
@@ -48,7 +48,7 @@ func (s *store) put(rows ...hbase.Result) {
 	slices.SortFunc(s.rows, func(a, b hbase.Result) int { return bytes.Compare(a.Row, b.Row) })
 }
 
-// readings is n rows of random times, some equal; every third is marked deleted if some are.
+// readings returns n rows of random times, some equal; if gone, every third is marked deleted.
 func readings(t testing.TB, table Table, n int, gone bool) *store {
 	t.Helper()
 	s := &store{}
@@ -60,7 +60,7 @@ func readings(t testing.TB, table Table, n int, gone bool) *store {
 	return s
 }
 
-// inOrder returns the rows as one sort of them all has them.
+// inOrder returns the rows as a single sort of all of them orders them.
 func (s *store) inOrder(salt int, gone bool) [][]byte {
 	var want [][]byte
 	for _, r := range s.rows {
@@ -106,7 +106,8 @@ func TestBucketsAreMergedInOrder(t *testing.T) {
 	}
 }
 
-// TestMergeHoldsLittle reads a first row, and sees what was read for it; then all, never far ahead of what was taken.
+// TestMergeHoldsLittle reads a first row, and checks how much was read for it. Then it reads all rows, and checks that the merge never
+// reads far ahead.
 func TestMergeHoldsLittle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const n = 100000
@@ -118,7 +119,7 @@ func TestMergeHoldsLittle(t *testing.T) {
 				t.Fatal(err)
 			}
 			if taken++; taken%500 == 1 {
-				synctest.Wait() // all pages that were asked for are read
+				synctest.Wait() // all requested pages are read
 				if taken == 1 && s.scanned > 2*64*firstRows {
 					t.Errorf("%d rows were read for the first", s.scanned)
 				}
@@ -132,7 +133,7 @@ func TestMergeHoldsLittle(t *testing.T) {
 	})
 }
 
-// TestBucketsAreReadAtOnce holds that the first row of 64 buckets takes the time of one call.
+// TestBucketsAreReadAtOnce checks that the first row of 64 buckets takes the time of one call.
 func TestBucketsAreReadAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		table := saltedTable(t, 64)
@@ -163,7 +164,7 @@ func TestLimitReadsNoMoreThanItNeeds(t *testing.T) {
 	}
 }
 
-// TestLatestIsOneRowRead holds that one row of one bucket costs one row and one call, and hidden ones their number.
+// TestLatestIsOneRowRead checks that one row of one bucket costs one row and one call, plus the hidden rows.
 func TestLatestIsOneRowRead(t *testing.T) {
 	s := rowsOf(change{"a1", "x", 1, true}, change{"a2", "x", 1, false}, change{"a3", "x", 1, true}, change{"a4", "x", 1, true}, change{"a5", "x", 1, false}, change{"a6", "x", 1, false})
 	for _, tt := range []struct {

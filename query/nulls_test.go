@@ -14,8 +14,8 @@ import (
 	"brine/rowkey"
 )
 
-// TestRowsOfNullsAreSeen: a row of which all named columns are null has one cell without a name, and is found by it; one that only
-// somebody else's column fills is none of ours.
+// TestRowsOfNullsAreSeen checks that a row whose named columns are all null has one cell without a name, and is found by it. A row with
+// only a column of another writer is not found.
 func TestRowsOfNullsAreSeen(t *testing.T) {
 	for name, connect := range map[string]func(*testing.T) string{
 		"embedded": func(t *testing.T) string {
@@ -69,9 +69,9 @@ func TestRowsOfNullsAreSeen(t *testing.T) {
 	}
 }
 
-// drop deletes a table of a server that goes on after the test.
+// drop deletes a table of a server that outlives the test.
 func drop(t testing.TB, client *hbase.Client, table string) {
-	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute) // the test's own has ended
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute) // the test's own context has ended
 	defer cancel()
 	if err := errors.Join(client.DisableTable(ctx, table), client.DeleteTable(ctx, table)); err != nil {
 		t.Error(err)

@@ -12,8 +12,8 @@ import (
 	"brine/sink"
 )
 
-// TestPagesOfServersAreStableUnderWrites pages through a salted table into which rows are written, and of which the row that the token names
-// is deleted, between pages: each row that nobody touched comes once.
+// TestPagesOfServersAreStableUnderWrites pages through a salted table while rows are written into it between pages, and the row that the
+// token names is deleted: each row that does not change is returned once.
 func TestPagesOfServersAreStableUnderWrites(t *testing.T) { onBoth(t, pagesAreStableUnderWrites) }
 
 func pagesAreStableUnderWrites(t *testing.T, client *hbase.Client) {

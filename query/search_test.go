@@ -19,12 +19,12 @@ import (
 	"brine/search"
 )
 
-// store is a table in memory. It counts what is asked of it.
+// store is a table in memory. It counts the requests.
 type store struct {
 	mu       sync.Mutex
 	rows     []hbase.Result // in order
 	gets     int            // batched gets
-	scanned  int            // rows given to scans
+	scanned  int            // rows returned to scans
 	open     int            // scans that have not ended
 	mostOpen int
 	pause    time.Duration // before the first row of a scan
@@ -103,7 +103,7 @@ func (s *store) GetAll(_ context.Context, _ string, gets []hbase.Get) ([]hbase.R
 // documents is an index in memory, whose cursors are positions.
 type documents struct {
 	hits  []search.Hit
-	pages []int // their sizes, as asked
+	pages []int // their requested sizes
 	fail  error // of the second page
 }
 
@@ -120,7 +120,7 @@ func (d *documents) Search(_ context.Context, q search.Query) (search.Page, erro
 	return page, nil
 }
 
-// change is what one order says, in its row or in its document.
+// change is the state of one order, in its row or in its document.
 type change struct {
 	user, status string
 	version      int64
@@ -162,7 +162,7 @@ func documentsOf(changes ...change) *documents {
 	return d
 }
 
-// found runs a search and shows each row as user:status, its version and its state.
+// found runs a search and formats each row as user:status, its version and its state.
 func found(t *testing.T, s *store, d *documents, q search.Query, limit int) (string, error) {
 	t.Helper()
 	var out []string
@@ -198,7 +198,7 @@ func TestSearchPages(t *testing.T) {
 		all = append(all, change{fmt.Sprintf("u%04d", i), "paid", 1, i%3 == 0})
 	}
 	rows := rowsOf(all...)
-	docs := documentsOf(all...) // as if the index did not know of the deletes yet
+	docs := documentsOf(all...) // as if the index did not know the deletes yet
 	got, err := found(t, rows, docs, search.Query{}, 0)
 	if n := len(strings.Fields(got)); n != 802 || err != nil {
 		t.Errorf("%d rows, %v", n, err)

@@ -8,17 +8,17 @@ import (
 	"brine/hbase"
 )
 
-// TestStatesOfNarrowTables: what the families that were read cannot show of a row, all of them do.
+// TestStatesOfNarrowTables checks that what the families that were read cannot show of a row is decided by all families.
 func TestStatesOfNarrowTables(t *testing.T) {
 	v := shopView(t)
 	v.Families = []string{"b"}
 	s, docs := shop(t, v.Table, order{"u1", 9, "paid"}, order{"u1", 8, "paid"}, order{"u1", 7, "paid"})
 	for i := range s.rows {
 		cells := s.rows[i].Cells
-		cells[0].Timestamp, cells[1].Timestamp = 10, 30 // the note is the newest of the row
+		cells[0].Timestamp, cells[1].Timestamp = 10, 30 // the note is the newest cell of the row
 	}
-	s.rows[2].Cells = s.rows[2].Cells[1:]     // of the third only the note is there
-	docs.hits[1].Fields["status"] = "created" // the index is behind: at version 20 it has not seen the note
+	s.rows[2].Cells = s.rows[2].Cells[1:]     // the third row only has the note
+	docs.hits[1].Fields["status"] = "created" // the index lags: at version 20 it has not seen the note
 	for i := range docs.hits {
 		docs.hits[i].Version = 20
 	}
@@ -40,7 +40,7 @@ func TestStatesOfNarrowTables(t *testing.T) {
 	}
 }
 
-// narrow is a store that gives the columns that it is asked for.
+// narrow is a store that returns only the requested columns.
 type narrow struct{ *store }
 
 func (n narrow) GetAll(ctx context.Context, table string, gets []hbase.Get) ([]hbase.Result, error) {

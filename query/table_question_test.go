@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestTableQuestionsNameWhatIsWrong: the fault of a question of a table names its argument, or the option of the request.
+// TestTableQuestionsNameWhatIsWrong checks that the fault of a question about a table names its argument, or the option of the request.
 func TestTableQuestionsNameWhatIsWrong(t *testing.T) {
 	table := shopTable(t, newestFirst)
 	bare := table

@@ -13,10 +13,10 @@ import (
 
 const (
 	timelineOrders = 1000
-	timelineEvents = 20 // of an order
+	timelineEvents = 20 // per order
 )
 
-// timeline is how the events of orders are laid into rows: tall, a row each, or wide, a column each of the order's row.
+// timeline lays the events of orders out in rows: tall, one row per event, or wide, one column per event in the order's row.
 type timeline struct {
 	name string
 	put  func(b *hbase.Batch, order string, at int64, value []byte)
@@ -35,7 +35,7 @@ var timelines = []timeline{
 
 func orderKey(n int) string { return fmt.Sprintf("%04xSF%010d", n*40503&0xffff, n) }
 
-// fill writes the events as they would come: all orders' first, then all their second ones.
+// fill writes the events in the order of their arrival: the first ones of all orders, then all second ones.
 func (l timeline) fill(b *testing.B, client *hbase.Client, table string) time.Duration {
 	began := time.Now()
 	value := make([]byte, 60)
@@ -67,7 +67,7 @@ func (l timeline) read(b *testing.B, client *hbase.Client, table, order string, 
 	return took
 }
 
-// BenchmarkTallWide writes 20 events of 1,000 orders, and reads timelines whole and their newest event, as rows and as columns.
+// BenchmarkTallWide writes 20 events of 1,000 orders, and reads whole timelines and their newest events, as rows and as columns.
 func BenchmarkTallWide(b *testing.B) {
 	embeddedHBase := func(b *testing.B) string {
 		server, err := embedded.Start(embedded.Options{Dir: b.TempDir()})
@@ -101,7 +101,7 @@ func (l timeline) bench(b *testing.B, connect string) {
 	}()
 	wrote := l.fill(b, client, table)
 	var wholes, newests []time.Duration
-	for b.Loop() { // in turn, so that other work on the machine slows both
+	for b.Loop() { // alternately, so that other work on the machine slows both
 		for n := range timelineOrders {
 			wholes = append(wholes, l.read(b, client, table, orderKey(n), 0))
 			newests = append(newests, l.read(b, client, table, orderKey(n), 1))

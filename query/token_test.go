@@ -13,8 +13,8 @@ import (
 	"brine/rowkey"
 )
 
-// TestPagesAreStableUnderWrites pages through a table into which rows are put, and from which rows are taken, between pages:
-// every row that was there all the time comes once, and in order.
+// TestPagesAreStableUnderWrites pages through a table while rows are added and removed between pages: every row that is there all the time
+// is returned once, and in order.
 func TestPagesAreStableUnderWrites(t *testing.T) {
 	for _, buckets := range []int{2, 8, 300} {
 		table := saltedTable(t, buckets)
@@ -41,7 +41,7 @@ func TestPagesAreStableUnderWrites(t *testing.T) {
 				break
 			}
 			after = table.Token(Row{Key: page[6]})
-			if r.IntN(2) == 0 { // the row that the token names vanishes
+			if r.IntN(2) == 0 { // the row that the token names is deleted
 				s.rows = slices.DeleteFunc(s.rows, func(x hbase.Result) bool { return bytes.Equal(x.Row, page[6]) })
 			}
 			s.put(table.reading(t, r.Int64N(300), fmt.Sprintf("new%d", r.Uint64()), false))
@@ -54,7 +54,7 @@ func TestPagesAreStableUnderWrites(t *testing.T) {
 	}
 }
 
-// TestEqualRowsOfTwoBucketsPage holds that rows which are equal behind the salt are neither repeated nor passed over.
+// TestEqualRowsOfTwoBucketsPage checks that rows that are equal without the salt are neither repeated nor skipped.
 func TestEqualRowsOfTwoBucketsPage(t *testing.T) {
 	key, err := rowkey.Parse(`salt(16, station) + asc(at, hour, 32)`, []rowkey.Field{{Name: "at", Type: rowkey.Time}, {Name: "station", Type: rowkey.Text}})
 	if err != nil {
@@ -116,7 +116,7 @@ func TestTokensAreChecked(t *testing.T) {
 	}
 }
 
-// FuzzToken holds that no bytes that are no token are taken for one, and that a token is of one row under one key.
+// FuzzToken checks that bytes that are not a token are refused, and that a token belongs to one row under one key.
 func FuzzToken(f *testing.F) {
 	table := saltedTable(f, 8)
 	table.Keys = append(table.Keys, rowkey.KeyFrom{From: 1000, Key: saltedTable(f, 9).Keys[0].Key})

@@ -11,7 +11,7 @@ import (
 	"brine/search"
 )
 
-// shopTable is the table of a user's orders, with an index beside it.
+// shopTable is the table of a user's orders, with an index of it.
 func shopTable(t testing.TB, key string) Table {
 	t.Helper()
 	k, err := rowkey.Parse(key, []rowkey.Field{{Name: "user", Type: rowkey.Text}, {Name: "created", Type: rowkey.Time}, {Name: "order", Type: rowkey.Text}})
@@ -27,7 +27,7 @@ func shopTable(t testing.TB, key string) Table {
 
 const newestFirst = `md5(user, 4) + user + "|" + desc(created, ms) + order`
 
-// args reads arguments as a configuration has them.
+// args parses arguments as a configuration has them.
 func args(t testing.TB, text string) (out []Arg) {
 	t.Helper()
 	for _, s := range strings.Fields(text) {
@@ -98,9 +98,10 @@ func TestNamesOfArguments(t *testing.T) {
 	}
 }
 
-// TestQuestionsThatViewsRefuse holds that what is malformed, unbounded or slipped in is the asker's fault, named, and asks no store.
+// TestQuestionsThatViewsRefuse checks that malformed, unbounded or injected input is a fault of the question, which is named, and that no
+// store is asked.
 func TestQuestionsThatViewsRefuse(t *testing.T) {
-	r, err := Open(shopView(t), nil, nil) // a store that is asked would be a nil dereference
+	r, err := Open(shopView(t), nil, nil) // asking a store would be a nil dereference
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,7 +138,7 @@ func TestQuestionsThatViewsRefuse(t *testing.T) {
 	}
 }
 
-// asked is an index that keeps what it was asked.
+// asked is an index that records its queries.
 type asked struct {
 	documents
 	last search.Query

@@ -35,7 +35,7 @@ func visitKey(t testing.TB, expr string) *rowkey.Key {
 	return key
 }
 
-// visitTable is a table of visits and how it is read back.
+// visitTable is a table of visits, and how to read it back.
 type visitTable struct {
 	rows   sink.Rows
 	reads  query.Table
@@ -45,7 +45,7 @@ type visitTable struct {
 func newVisits(t testing.TB, client *hbase.Client, name string, kind sink.RowKind, keys rowkey.Keys) *visitTable {
 	t.Helper()
 	name = testenv.Name(t) + "_" + name
-	family := hbase.Family{Name: "e", Values: map[string]string{"VERSIONS": "5"}} // what else is there must not show
+	family := hbase.Family{Name: "e", Values: map[string]string{"VERSIONS": "5"}} // older versions must not show
 	if err := client.CreateTable(t.Context(), hbase.Table{Name: name, Families: []hbase.Family{family}}, [][]byte{{1}, {5}, []byte("u3")}); err != nil {
 		t.Fatal(err)
 	}
@@ -103,18 +103,18 @@ func rowText(row query.Row) string {
 		}
 		out = append(out, f.Name+"="+text)
 	}
-	slices.Sort(out) // keys have their fields in orders of their own
+	slices.Sort(out) // each key has its own order of fields
 	return fmt.Sprint(strings.Join(out, " "), " @", row.Version, " ", row.Deleted)
 }
 
-// randomVisits are changes of a few visits, around the turn.
+// randomVisits returns changes of a few visits, around the turn.
 func randomVisits(random *rand.Rand, n int) (out []string) {
 	for range n {
 		user, at := random.IntN(6), random.IntN(20)
 		fields := fmt.Sprintf(`{"user":"u%d","at":%d,"id":"i%d","v":%d`, user, at, random.IntN(2), turn-50+random.IntN(100))
 		for _, name := range []string{"page", "note"} {
 			if random.IntN(2) == 0 {
-				fields += fmt.Sprintf(`,%q:"%s%d"`, name, name, random.IntN(100000)) // no two alike: equal versions are rare
+				fields += fmt.Sprintf(`,%q:"%s%d"`, name, name, random.IntN(100000)) // no two are equal: equal versions are rare
 			}
 		}
 		if random.IntN(5) == 0 {
@@ -149,7 +149,7 @@ func embeddedHBase(t *testing.T) string {
 	return "rpc://" + server.Addr()
 }
 
-// twoKeys are keys of one table, salted differently.
+// twoKeys are keys of one table with different salts.
 func twoKeys(t testing.TB) rowkey.Keys {
 	return rowkey.Keys{{Key: visitKey(t, `salt(4, user) + user + "|" + desc(at, ms) + id`)},
 		{From: turn, Key: visitKey(t, `salt(16, user, id) + user + "|" + desc(at, ms) + id`)}}
@@ -178,14 +178,14 @@ func (c *counting) GetAll(ctx context.Context, table string, gets []hbase.Get) (
 	return c.Client.GetAll(ctx, table, gets)
 }
 
-// found is an index that finds these.
+// found is an index that finds its hits.
 type found []search.Hit
 
 func (f found) Search(context.Context, search.Query) (search.Page, error) {
 	return search.Page{Hits: f}, nil
 }
 
-// firstKeyOf is the row of a visit under the first key, which names its document.
+// firstKeyOf returns the row of a visit under the first key, which names its document.
 func firstKeyOf(t testing.TB, keys rowkey.Keys, row query.Row) []byte {
 	t.Helper()
 	var values []rowkey.Value

@@ -29,7 +29,7 @@ func TestParseWhere(t *testing.T) {
 	}
 }
 
-// TestParseWhereTakesTimesBeforeNow: how long ago is a time too, as in every command.
+// TestParseWhereTakesTimesBeforeNow checks that relative times are accepted, as in every command.
 func TestParseWhereTakesTimesBeforeNow(t *testing.T) {
 	before := time.Now()
 	where, err := parseWhere(keyFields, []string{"at=2h.."})
@@ -41,7 +41,7 @@ func TestParseWhereTakesTimesBeforeNow(t *testing.T) {
 	}
 }
 
-// TestParseWhereTakesAValueAsItStands: two equals signs bind a value whatever is in it.
+// TestParseWhereTakesAValueAsItStands checks that two equal signs bind a value whatever it contains.
 func TestParseWhereTakesAValueAsItStands(t *testing.T) {
 	for in, want := range map[string]string{
 		"waybill==a..b": "a..b", "waybill==..": "..", "waybill===a": "=a", "waybill==a=b": "a=b", "waybill==": "", "waybill=a.b": "a.b",

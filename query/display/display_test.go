@@ -10,7 +10,7 @@ import (
 	"brine/query"
 )
 
-// TestRowsWithNestedFields holds that what a record nests is shown as JSON.
+// TestRowsWithNestedFields checks that nested values are printed as JSON.
 func TestRowsWithNestedFields(t *testing.T) {
 	rows := func(yield func(query.Found, error) bool) {
 		yield(query.Found{Row: query.Row{Key: []byte("r"), Version: 1, Fields: []query.Field{{Name: "items", Value: event.NestedValue(`[{"n":1},"x"]`)}}}}, nil)
