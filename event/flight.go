@@ -109,9 +109,9 @@ type Writer interface {
 	// Writing an event twice, late, or after an unknown outcome must leave the store as if it was written once.
 	Submit(ctx context.Context, batch *Batch) Flight
 
-	// Release sends everything that the writer holds back, for a bounded time, to write more of it together. It returns at once. The loop
-	// calls it when a partition has nothing more to submit, so that a stop or a rebalance need not wait, and after it has resubmitted a batch.
-	// A writer that holds nothing back does nothing.
+	// Release sends everything that the writer has been holding back (for a bounded time, to write more at once), and returns at once. The
+	// loop calls it when a partition has nothing more to submit, so that a stop or a rebalance need not wait, and after it has resubmitted a
+	// batch. A writer that holds nothing back does nothing.
 	Release()
 
 	// Hurry makes everything that waits for its next attempt try now, and returns at once. The loop calls it once a second while pending

@@ -90,8 +90,8 @@
 //
 // # Limits
 //
-// Rebalancing is eager: every rebalance stops all partitions of the group until the slowest member has drained. A log that
-// lost its tail in an unclean leader election and has grown again looks like the old one. So does a recreated topic on brokers before
-// Kafka 2.8, where topics have no id. When brokers have forgotten a group's offsets together with its topic, the group counts as new
-// and begins at Options.Start.
+// Rebalancing is eager: every rebalance stops all partitions of the group until the slowest member has drained. A log that lost its tail in
+// an unclean leader election and has grown again looks like the old one. So does a recreated topic on brokers before Kafka 2.8, where
+// topics have no id. When brokers have forgotten a group's offsets together with its topic, the group counts as new and begins at
+// Options.Start.
 package ingest

@@ -18,7 +18,7 @@ func (m *Misfit) Error() string  { return m.Found + "; " + m.Fix }
 func (m *Misfit) Advice() string { return m.Fix }
 
 // Fits compares a declared field with the schema. The error is a *Misfit if no record can hold a value that the field accepts; of a union,
-// only one branch must fit. It returns false if the schema has nothing at the field's path: the field is then null in every record.
+// one fitting branch is enough. It returns false if the schema has nothing at the field's path: the field is then null in every record.
 func (s *Schema) Fits(f event.Field) (there bool, err error) {
 	found := s.root.at(f.Keys(), nil)
 	if len(found) == 0 {

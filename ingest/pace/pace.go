@@ -26,7 +26,7 @@ type Order struct {
 	Paused bool
 	Unread bool    // paused only until it is known what people ask: no ramp follows, and a long standstill is a problem
 	Why    string  // of a pause, for Status
-	Limit  float64 // records per second of the whole group, shared by its members' partitions; 0: unlimited
+	Limit  float64 // records per second of the whole group, divided among its members by their partitions; 0: unlimited
 }
 
 // The ramp after a pause: the rate starts at rampStart records per second, doubles every second, and is unlimited after rampTime.
