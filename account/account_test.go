@@ -18,7 +18,7 @@ import (
 
 const goodPassword = "harbour violin teapot quilt"
 
-// tested is a store in a folder of its own.
+// tested returns a store in its own folder.
 func tested(t *testing.T) (*Store, *testenv.Clock) {
 	t.Helper()
 	return testedAt(t, Options{Connect: "embedded:" + filepath.Join(t.TempDir(), "accounts")})
@@ -49,7 +49,7 @@ func (s *Store) mustAdd(t *testing.T, name, owner string, role Role) Account {
 	return a
 }
 
-// TestStore runs all that depends on the database on SQLite; TestMariaDB runs it on a real MariaDB.
+// TestStore runs everything that depends on the database on SQLite; TestMariaDB runs it on a real MariaDB.
 func TestStore(t *testing.T) {
 	for name, do := range onBoth {
 		t.Run(name, func(t *testing.T) {
@@ -151,7 +151,7 @@ func testPauses(t *testing.T, s *Store, c *testenv.Clock) {
 	if _, err := s.Check(ctx, "zoë", goodPassword, "b"); err == nil {
 		t.Error("signed in during a pause")
 	}
-	for range 20 { // it grows, and not beyond what an owner can wait
+	for range 20 { // it grows, but not beyond what an owner can wait
 		c.Pass(pauseOfAccount)
 		if err := wrong("zoë", "c"); !errors.Is(err, ErrRefused) {
 			t.Fatal(err)
@@ -167,7 +167,7 @@ func testPauses(t *testing.T, s *Store, c *testenv.Clock) {
 	if err := wrong("zoë", "e"); !errors.Is(err, ErrRefused) {
 		t.Errorf("a sign-in forgets: %v", err)
 	}
-	// An address that guesses names waits longer, and an account of its own does not help it.
+	// An address that guesses names waits longer, and having an account does not help it.
 	c.Pass(forgotten)
 	paused := 0
 	for i := range 60 {
@@ -183,7 +183,7 @@ func testPauses(t *testing.T, s *Store, c *testenv.Clock) {
 	}
 }
 
-// testPausesAtOnce: many tries at a time are no way around the count.
+// testPausesAtOnce checks that concurrent tries cannot evade the count.
 func testPausesAtOnce(t *testing.T, s *Store, _ *testenv.Clock) {
 	var mu sync.Mutex
 	looked, away := 0, 0
@@ -327,13 +327,13 @@ func testTokens(t *testing.T, s *Store, c *testenv.Clock) {
 	if err := s.Revoke(ctx, a, token.ID); err != nil {
 		t.Error(err)
 	}
-	// Nothing of a token or a password is stored.
+	// Neither a token nor a password is stored.
 	if _, _, err = s.NewToken(ctx, a, "two", Support, c.Now().Add(time.Hour)); err != nil {
 		t.Error(err)
 	}
 }
 
-// testRolesFollow: a token has no more than its account has now.
+// testRolesFollow checks that a token has at most the role that its account has now.
 func testRolesFollow(t *testing.T, s *Store, c *testenv.Clock) {
 	ctx := t.Context()
 	a := s.mustAdd(t, "op", "op", Admin)
@@ -474,7 +474,7 @@ func TestFilesAreTheirOwners(t *testing.T) {
 	}
 }
 
-// TestOpenAtOnce: processes that start at the same time make the tables once.
+// TestOpenAtOnce checks that processes that start at the same time create the tables once.
 func TestOpenAtOnce(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "accounts")
 	var g sync.WaitGroup
@@ -503,7 +503,7 @@ func TestAuditIsAppendOnly(t *testing.T) {
 	}
 }
 
-// TestDatabaseAway: a session that was verified lasts 30 s, marked; nothing else does.
+// TestDatabaseAway checks that a verified session lasts 30 s, marked stale, and that nothing else does.
 func TestDatabaseAway(t *testing.T) {
 	s, c := testedAt(t, Options{Connect: "embedded:" + filepath.Join(t.TempDir(), "accounts")})
 	ctx := t.Context()
@@ -588,7 +588,7 @@ func TestPasswords(t *testing.T) {
 	}
 }
 
-// BenchmarkSession measures what identifying the caller adds to each request.
+// BenchmarkSession measures how much identifying the caller adds to each request.
 func BenchmarkSession(b *testing.B) {
 	s, err := Open(b.Context(), Options{Connect: "embedded:" + filepath.Join(b.TempDir(), "accounts")})
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"brine/internal/datadir/datadirtest"
 )
 
-// people are the accounts of a folder, added one after the other.
+// people are the accounts of a folder, added one by one.
 var people = []string{"anna", "bert", "clara", "dora", "emil", "fritz"}
 
 // populated opens a folder and adds people.
@@ -29,7 +29,7 @@ func populated(t *testing.T, dir string) *Store {
 	return s
 }
 
-// names are those of a folder that opens. An error of Open is returned; the folder is closed again.
+// namesIn returns the names in a folder, which it opens and closes again, or the error of Open.
 func namesIn(t *testing.T, dir string) (names []string, err error) {
 	t.Helper()
 	s, err := Open(t.Context(), Options{Connect: "embedded:" + dir})
@@ -53,7 +53,7 @@ func namesIn(t *testing.T, dir string) (names []string, err error) {
 	return names, nil
 }
 
-// refused reports whether the folder is refused, by the name of a file in it, the second time too.
+// refused reports whether the folder is refused with the name of a file in it, also the second time.
 func refused(t *testing.T, dir string) bool {
 	t.Helper()
 	_, err := namesIn(t, dir)
@@ -70,7 +70,7 @@ func refused(t *testing.T, dir string) bool {
 	return true
 }
 
-// TestDamageIsNeverSilent: whatever becomes of a file of a folder that was closed, all that was in it is there, or it is refused.
+// TestDamageIsNeverSilent checks that whatever happens to a file of a closed folder, all of its contents are there, or it is refused.
 func TestDamageIsNeverSilent(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "accounts")
 	if err := populated(t, dir).Close(); err != nil {
@@ -89,7 +89,8 @@ func TestDamageIsNeverSilent(t *testing.T) {
 	})
 }
 
-// TestDamageAfterAKillIsNeverSilent: of a folder that was not closed nothing is missing but the last transaction, which may have been torn.
+// TestDamageAfterAKillIsNeverSilent checks that a folder that was not closed misses nothing except the last transaction, which may have
+// been torn.
 func TestDamageAfterAKillIsNeverSilent(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "accounts")
 	s := populated(t, dir)
@@ -108,12 +109,13 @@ func TestDamageAfterAKillIsNeverSilent(t *testing.T) {
 			t.Errorf("%v, %v", names, err)
 		}
 	})
-	if refusals[file] < 2 || refusals[walFile] < 5 { // the log has newer ones of most pages
+	if refusals[file] < 2 || refusals[walFile] < 5 { // the log has newer versions of most pages
 		t.Errorf("refused: %v", refusals)
 	}
 }
 
-// TestLogIsReadAsFarAsItIsWhole cuts and changes the log everywhere: what was committed before the last transaction is there or missed.
+// TestLogIsReadAsFarAsItIsWhole cuts and changes the log everywhere: what was committed before the last transaction is there, or reported
+// as missing.
 func TestLogIsReadAsFarAsItIsWhole(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "accounts")
 	s := populated(t, dir)
@@ -147,7 +149,7 @@ func TestLogIsReadAsFarAsItIsWhole(t *testing.T) {
 			t.Errorf("changed at %d: %v", at, err)
 		}
 	}
-	noted.salts[7]++ // a log that was begun again since the note is held against nothing
+	noted.salts[7]++ // a log that was restarted since the note is not compared with it
 	if err := check(log); err != nil {
 		t.Errorf("begun again: %v", err)
 	}
@@ -156,7 +158,8 @@ func TestLogIsReadAsFarAsItIsWhole(t *testing.T) {
 	}
 }
 
-// TestFolderOfSeveralProcesses: who opens a database that is open does not check it, and only the last one that closes it seals it.
+// TestFolderOfSeveralProcesses checks that a process that opens an open database does not check it, and that only the last one to close it
+// seals it.
 func TestFolderOfSeveralProcesses(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "accounts")
 	one := populated(t, dir)
@@ -183,7 +186,7 @@ func TestFolderOfSeveralProcesses(t *testing.T) {
 	}
 }
 
-// TestOlderFolder: a folder of a brine that noted nothing opens, and is read through first.
+// TestOlderFolder checks that a folder of a brine that recorded nothing opens, and is read in full first.
 func TestOlderFolder(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "accounts")
 	if err := populated(t, dir).Close(); err != nil {
@@ -204,7 +207,8 @@ func TestOlderFolder(t *testing.T) {
 	}
 }
 
-// TestRepair: what is damaged is set aside whole, with what was in it, and a new folder can be made in its place; what is whole stays.
+// TestRepair checks that a damaged folder is moved aside whole, with its contents, and that a new one can be made in its place; a whole one
+// stays.
 func TestRepair(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "accounts")
 	aside := filepath.Join(t.TempDir(), "aside")
@@ -246,7 +250,7 @@ func TestRepair(t *testing.T) {
 	}
 }
 
-// TestSQLiteSaysWhatIsDamaged: the message has the file and SQLite's words, and no text of a driver alone.
+// TestSQLiteSaysWhatIsDamaged checks that the message has the file and SQLite's words, and not only a driver's text.
 func TestSQLiteSaysWhatIsDamaged(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, file), []byte(strings.Repeat("these are not accounts\n", 1000)), 0o600); err != nil {

@@ -10,7 +10,8 @@ import (
 	"brine/internal/datadir"
 )
 
-// logOf is a log of SQLite's with a page of 512 bytes for each of these; true ends a transaction. It returns where transactions end too.
+// logOf returns a log of SQLite with a page of 512 bytes per commit flag, which is true if the page ends a transaction. It also returns
+// where transactions end.
 func logOf(order binary.ByteOrder, commits []bool) (log []byte, ends []int64) {
 	const pageSize = 512
 	magic := uint32(logMagic)
@@ -42,8 +43,8 @@ func logOf(order binary.ByteOrder, commits []bool) (log []byte, ends []int64) {
 	return log, ends
 }
 
-// TestTornTransactionIsNotNoted: what was being written as a process was killed is not taken for committed, neither when the log is opened
-// nor when a shorter transaction has taken its place; else the folder would be refused as damaged after the next kill.
+// TestTornTransactionIsNotNoted checks that what was being written when a process was killed does not count as committed, neither when the
+// log is opened nor when a shorter transaction has replaced it. Otherwise the folder would be refused as damaged after the next kill.
 func TestTornTransactionIsNotNoted(t *testing.T) {
 	path := filepath.Join(t.TempDir(), walFile)
 	write := func(log []byte) {
@@ -75,7 +76,7 @@ func TestTornTransactionIsNotNoted(t *testing.T) {
 	}
 }
 
-// FuzzLog: whatever the log and the note of how far it came hold, the one is checked against the other, and refused as damaged or not at all.
+// FuzzLog checks that any log is compared with any note of its length, and is either refused as damaged or accepted.
 func FuzzLog(f *testing.F) {
 	log, ends := logOf(binary.LittleEndian, []bool{true, false, true})
 	f.Add(log, extent{salts: [8]byte([]byte("saltsalt")), end: ends[1]}.encode())
@@ -100,8 +101,8 @@ func FuzzLog(f *testing.F) {
 	})
 }
 
-// FuzzLogThatLacksItsEnd: a log that is cut anywhere is refused if what was noted is gone, and only then; so is one with a byte changed in
-// front of what was noted.
+// FuzzLogThatLacksItsEnd checks that a log that is cut anywhere is refused if and only if a recorded part is gone, and that one with a
+// changed byte in the recorded part is refused.
 func FuzzLogThatLacksItsEnd(f *testing.F) {
 	f.Add([]byte{1, 0, 1, 1}, uint16(600), uint8(2), false)
 	f.Add([]byte{0, 0, 1}, uint16(1400), uint8(0), true)

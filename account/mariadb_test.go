@@ -13,7 +13,7 @@ import (
 	"brine/internal/testenv"
 )
 
-// TestMariaDB runs what TestStore does on a real MariaDB, each in an empty database, and then kills the server.
+// TestMariaDB runs the tests of TestStore on a real MariaDB, each in an empty database, and then kills the server.
 func TestMariaDB(t *testing.T) {
 	server := testenv.StartMariaDB(t)
 	for name, do := range onBoth {
@@ -54,7 +54,7 @@ func TestMariaDB(t *testing.T) {
 	})
 }
 
-// testKilled: sessions last 30 s while the server is away; what was committed is there when it is back.
+// testKilled checks that sessions last 30 s while the server is away, and that what was committed is there when it is back.
 func testKilled(t *testing.T, server *testenv.MariaDB) {
 	s, c := testedAt(t, Options{Connect: "mysql://" + server.Addr + "/brine", User: "root"})
 	a := s.mustAdd(t, "zoë", "u1", Customer)

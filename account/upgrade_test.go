@@ -9,14 +9,14 @@ import (
 	"brine/internal/testenv"
 )
 
-// TestUpgrades: who has the tables of an older version gets those of this one, and keeps what is in them. TestMariaDB does the same there.
+// TestUpgrades checks that tables of an older version are migrated to this one with their contents. TestMariaDB does the same there.
 func TestUpgrades(t *testing.T) {
 	testenv.Upgrades(t, migrations, "sqlite", "accounts_versions", func(t *testing.T) testenv.Database {
 		return bare(t, Options{Connect: "embedded:" + filepath.Join(t.TempDir(), "accounts")})
 	})
 }
 
-// bare is a store without tables.
+// bare returns a store without tables.
 func bare(t *testing.T, o Options) *Store {
 	t.Helper()
 	o.EnsureDefaults()
@@ -38,7 +38,7 @@ func bare(t *testing.T, o Options) *Store {
 	return s
 }
 
-// TestAnUpgradedStoreWorks: accounts, sessions, tokens, people of a company and the audit of the first version are those of this one.
+// TestAnUpgradedStoreWorks checks that accounts, sessions, tokens, people of a company and the audit of the first version work in this one.
 func TestAnUpgradedStoreWorks(t *testing.T) {
 	testUpgraded(t, Options{Connect: "embedded:" + filepath.Join(t.TempDir(), "accounts")})
 }

@@ -16,7 +16,8 @@ import (
 	"brine/internal/sample"
 )
 
-// TestRefusals: what is wrong with a request is said in its order, and nothing of a refused one is stored: its key can be used.
+// TestRefusals checks that the faults of a request are reported in their order, and that nothing of a refused request is stored, so that
+// its key can be used.
 func TestRefusals(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -74,7 +75,7 @@ func TestRefusals(t *testing.T) {
 	})
 }
 
-// TestUndoEndsBeforeThePurge: a delete can be undone as long as nothing of it can have been purged.
+// TestUndoEndsBeforeThePurge checks that a delete can be undone as long as nothing of it can have been purged.
 func TestUndoEndsBeforeThePurge(t *testing.T) {
 	m := machineOf(t)
 	m.Purged = 24 * time.Hour
@@ -87,7 +88,7 @@ func TestUndoEndsBeforeThePurge(t *testing.T) {
 	}
 }
 
-// TestAFutureVersionIsFollowed: a command is newer than what it changes even where that has a version ahead of the clock.
+// TestAFutureVersionIsFollowed checks that a command is newer than what it changes, even if that has a version ahead of the clock.
 func TestAFutureVersionIsFollowed(t *testing.T) {
 	m := machineOf(t)
 	o := command.Order{State: "shipped", Version: 1_000_000, Fields: map[string]event.Value{
@@ -103,7 +104,7 @@ func TestAFutureVersionIsFollowed(t *testing.T) {
 	}
 }
 
-// TestPartitioners holds them to those of kafka-go, which has all three.
+// TestPartitioners compares them with those of kafka-go, which has all three.
 func TestPartitioners(t *testing.T) {
 	for p, b := range map[command.Partitioner]kafka.Balancer{
 		command.Murmur2: kafka.Murmur2Balancer{Consistent: true}, command.CRC32: kafka.CRC32Balancer{Consistent: true}, command.FNV1a: &kafka.Hash{},
@@ -121,7 +122,7 @@ func TestPartitioners(t *testing.T) {
 	}
 }
 
-// FuzzToken: any text is a token or is refused, and one that is read is written so again.
+// FuzzToken checks that any text is refused or is a token that encodes to the same text.
 func FuzzToken(f *testing.F) {
 	f.Add(command.Token{Topic: "shop.orders", Partition: 3, Offset: 1 << 40}.String())
 	f.Add("")
@@ -134,7 +135,7 @@ func FuzzToken(f *testing.F) {
 	})
 }
 
-// FuzzFields: whatever a caller gives becomes a change that says just that, or is refused.
+// FuzzFields checks that anything that a caller gives is refused or becomes a change that means exactly that.
 func FuzzFields(f *testing.F) {
 	f.Add([]byte(`{"reason": "too <late> \u2028 绿茶"}`))
 	f.Add([]byte(`{"reason": "\ud800"}`))
@@ -173,7 +174,8 @@ func FuzzFields(f *testing.F) {
 	})
 }
 
-// TestOneBadWriteSpoilsNoOther: of commands that are stored together, one that the database does not take leaves the others as they are.
+// TestOneBadWriteSpoilsNoOther checks that if one of several commands that are stored together is refused by the database, the others are
+// stored.
 func TestOneBadWriteSpoilsNoOther(t *testing.T) {
 	db := database(t)
 	defer db.Close()

@@ -17,11 +17,11 @@ import (
 	"brine/query"
 )
 
-// next are the states that the shop itself leads an order to.
+// next are the states to which the shop itself moves an order.
 var next = map[string]string{"created": "paid", "paid": "shipped", "shipped": "received"}
 
-// TestCommandsFollowTheMachine plays customers, the shop, a pipeline that lags behind, brokers that fail and processes that die against each
-// other, in an order that a seed decides, and holds what is in the topic to the machine: see judge.
+// TestCommandsFollowTheMachine plays customers, the shop, a lagging pipeline, failing brokers and dying processes against each other, in an
+// order that a seed determines, and compares the topic with the machine: see judge.
 func TestCommandsFollowTheMachine(t *testing.T) {
 	for seed := range uint64(12) {
 		t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) {
@@ -90,7 +90,7 @@ func (g *game) move() {
 		g.customer()
 	case 5:
 		g.overtake()
-	case 6: // the process dies: what it was about to do is left
+	case 6: // the process dies and leaves its work undone
 		g.stop()
 		g.desk, g.stop = g.world.desk(g.t, g.db)
 	default:
@@ -99,7 +99,7 @@ func (g *game) move() {
 	time.Sleep(time.Duration(g.r.IntN(3000)) * time.Millisecond)
 }
 
-// overtake has the shop change an order, which it may know otherwise than the rows are.
+// overtake makes the shop change an order, about which it may know something other than the rows do.
 func (g *game) overtake() {
 	o := &g.orders[g.r.IntN(len(g.orders))]
 	to := next[o.state]
@@ -113,7 +113,7 @@ func (g *game) overtake() {
 
 var names = []string{"confirm", "cancel", "delete", "restore"}
 
-// customer gives a command upon what the row says now, sometimes upon an older version, and asks again now and then.
+// customer gives a command on the present version of the row, sometimes on an older one, and sometimes repeats the request.
 func (g *game) customer() {
 	o := &g.orders[g.r.IntN(len(g.orders))]
 	row := g.read(g.t, o.row)
@@ -169,7 +169,7 @@ func kindOf(err error) command.Kind {
 	return ""
 }
 
-// finish lets everything come to its end, without faults.
+// finish lets everything complete, without faults.
 func (g *game) finish() {
 	g.mu.Lock()
 	clear(g.faults)
@@ -181,13 +181,13 @@ func (g *game) finish() {
 	time.Sleep(time.Second)
 }
 
-// judge holds the topic to the machine, by nothing but what its records say: each command is in it unless it failed, alone or as copies
-// of itself; it leads from a state in which it is taken, which the order had at the version that it was accepted upon; no two of one order
-// were accepted upon one version; and the row is as the newest change of its order says.
+// judge compares the topic with the machine, using only the records: each command is in it unless it failed, alone or as copies of itself;
+// it leads from a state in which it is allowed, and which the order had at the version on which it was accepted; no two commands of one
+// order were accepted on one version; and the row matches the newest change of its order.
 func (g *game) judge() {
 	t := g.t
 	effects := map[string]string{}            // by command
-	states := map[string]map[int64][]string{} // several where the shop has the version of a command
+	states := map[string]map[int64][]string{} // several if the shop has the version of a command
 	for _, records := range g.log {
 		for _, r := range records {
 			c := decode(t, r)

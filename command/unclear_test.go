@@ -17,8 +17,8 @@ import (
 	"brine/internal/sample"
 )
 
-// TestStoringWithoutAnAnswer: a command that is stored, though the database has died before it said so, is published once the database is
-// there again, not when a sweep finds it; a repeated request with the same key returns it then, and it is in the topic once.
+// TestStoringWithoutAnAnswer checks that if the database dies before it confirms a stored command, the command is published once the
+// database is back, before a sweep finds it. A repeated request with the same key then returns it, and it is in the topic once.
 func TestStoringWithoutAnAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFaulty(t)
@@ -37,7 +37,7 @@ func TestStoringWithoutAnAnswer(t *testing.T) {
 	})
 }
 
-// TestStoringThatFailed: a command that is not stored is nowhere, and by its key another is accepted.
+// TestStoringThatFailed checks that a command that is not stored is nowhere, and that another is accepted with its key.
 func TestStoringThatFailed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFaulty(t)
@@ -53,18 +53,18 @@ func TestStoringThatFailed(t *testing.T) {
 	})
 }
 
-// TestPublishedAndNotMarked: a command that was published while the database was away is marked so when it is back, and not published
-// again.
+// TestPublishedAndNotMarked checks that a command that was published while the database was away is marked when it is back, and not
+// published again.
 func TestPublishedAndNotMarked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFaulty(t)
 		for i := range 10 {
-			f.at(2+i, undone) // the first stores it
+			f.at(2+i, undone) // the first one stores it
 		}
 		if _, _, err := f.give(); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(20 * time.Second) // sweeps come by
+		time.Sleep(20 * time.Second) // sweeps run
 		if e, replayed, err := f.give(); err != nil || !replayed || e.State != command.Published {
 			t.Errorf("after the outage: %+v, %v, %v", e, replayed, err)
 		}
@@ -72,7 +72,7 @@ func TestPublishedAndNotMarked(t *testing.T) {
 	})
 }
 
-// faulty is a world with one order, whose outbox has commits that fail.
+// faulty is a world with one order, whose outbox has failing commits.
 type faulty struct {
 	*world
 	t    *testing.T
@@ -104,7 +104,7 @@ func newFaulty(t *testing.T) *faulty {
 	return f
 }
 
-// at has the n-th commit of a command's change end so. The first sweep, which is one, has passed.
+// at sets how the n-th commit of a command's change ends. The first sweep, which is one, is over.
 func (f *faulty) at(n int, is commitFault) {
 	synctest.Wait()
 	f.by.mu.Lock()
@@ -112,14 +112,14 @@ func (f *faulty) at(n int, is commitFault) {
 	f.by.at[f.by.commits+n] = is
 }
 
-// give gives the command of the test, always by the same key.
+// give gives the command of the test, always with the same key.
 func (f *faulty) give() (command.Entry, bool, error) {
 	row := f.read(f.t, f.row)
 	return f.desk.Do(f.t.Context(), &command.Ask{Account: "1", Role: "operator", Table: f.machine.Table.Name, Row: f.row, Command: "cancel", Key: "k",
 		IfMatch: fmt.Sprintf("%q", fmt.Sprint(row.StateVersion))})
 }
 
-// once: one record of a command is in the topic.
+// once checks that the topic has exactly one record of a command.
 func (f *faulty) once() {
 	n := 0
 	for _, records := range f.log {
@@ -137,11 +137,11 @@ func (f *faulty) once() {
 type commitFault int
 
 const (
-	undone commitFault = iota + 1 // and nobody knows
-	done                          // and nobody knows
+	undone commitFault = iota + 1 // not committed, and nobody knows
+	done                          // committed, and nobody knows
 )
 
-// faults opens connections to a SQLite whose commits fail by their number.
+// faults opens connections to a SQLite whose commits fail by number.
 type faults struct {
 	driver driver.Driver
 	path   string

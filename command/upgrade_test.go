@@ -8,7 +8,7 @@ import (
 	"brine/internal/testenv"
 )
 
-// TestUpgrades: the outbox of an older version becomes one of this version, with what is in it, on both databases.
+// TestUpgrades checks that the outbox of an older version is migrated with its contents, on both databases.
 func TestUpgrades(t *testing.T) {
 	testenv.UpgradesOnBoth(t, command.Migrations, command.Versions, func(t *testing.T, connect string) testenv.Database {
 		s, err := account.Open(t.Context(), account.Options{Connect: connect, User: "root"})

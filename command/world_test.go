@@ -45,7 +45,7 @@ type world struct {
 type fault int
 
 const (
-	lost    fault = iota + 1 // the request never came, and nobody knows
+	lost    fault = iota + 1 // the request never arrived, and nobody knows
 	unclear                  // the records are there, and nobody knows
 	refused                  // the brokers do not take them
 )
@@ -88,7 +88,7 @@ func (w *world) Publish(_ context.Context, _ string, part int, records []command
 	return int64(at), nil
 }
 
-// shop publishes a change of the shop's own.
+// shop publishes one of the shop's own changes.
 func (w *world) shop(c sample.Change) {
 	value, _ := json.Marshal(c)
 	part := command.Murmur2.Partition([]byte(c.Order), partitions)
@@ -142,7 +142,7 @@ func decode(t testing.TB, r command.Record) (c sample.Change) {
 	return c
 }
 
-// row is the key of an order.
+// row returns the key of an order.
 func (w *world) row(t testing.TB, order, user string, created int64) []byte {
 	t.Helper()
 	keys, err := w.machine.Table.RowsOf(map[string]string{"order": order, "user": user, "created": fmt.Sprint(created)})
@@ -178,7 +178,7 @@ func (w *world) GetAll(_ context.Context, _ string, gets []hbase.Get) ([]hbase.R
 	return out, nil
 }
 
-// read is a row as a reader sees it.
+// read returns a row as a reader sees it.
 func (w *world) read(t testing.TB, row []byte) query.Row {
 	t.Helper()
 	rows, err := query.ByRow(t.Context(), w, w.machine.Table, [][]byte{row})
@@ -188,7 +188,7 @@ func (w *world) read(t testing.TB, row []byte) query.Row {
 	return rows[0]
 }
 
-// database is one that the migrations were applied to.
+// database returns a database to which the migrations were applied.
 func database(t testing.TB) *account.Store {
 	t.Helper()
 	s, err := account.Open(t.Context(), account.Options{Connect: "embedded:" + filepath.Join(t.TempDir(), "accounts")})
@@ -201,7 +201,7 @@ func database(t testing.TB) *account.Store {
 	return s
 }
 
-// desk opens a desk, which works until close is called.
+// desk opens a desk, which works until stop is called.
 func (w *world) desk(t testing.TB, db *account.Store) (d *command.Desk, stop func()) {
 	t.Helper()
 	return w.deskOn(t, db.DB())

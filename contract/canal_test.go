@@ -15,7 +15,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
-// TestCanalPackets: packets of Canal's are Protobuf in every language, and what the document says is what is taken.
+// TestCanalPackets checks that Canal's packets are Protobuf in every language, and that brine takes what the document describes.
 func TestCanalPackets(t *testing.T) {
 	const golden = "testdata/canal.proto"
 	p := load(t, "../examples/formats/canal-protobuf.yaml", "")

@@ -25,7 +25,7 @@ import (
 
 const now = 1_700_000_000_000
 
-// load is the only pipeline of a configuration, or the one of that name.
+// load returns the only pipeline of a configuration, or the one with a name.
 func load(t *testing.T, file, name string) *config.Pipeline {
 	t.Helper()
 	cfg, problems := config.Load(file, func(string) (string, bool) { return "", false })
@@ -39,7 +39,7 @@ func load(t *testing.T, file, name string) *config.Pipeline {
 	return cfg.Pipeline(name)
 }
 
-// declared is the pipeline p of a configuration with these settings of it.
+// declared returns the pipeline p of a configuration with these settings.
 func declared(t *testing.T, key, settings string) *config.Pipeline {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "brine.yaml")
@@ -96,7 +96,7 @@ func valid(t *testing.T, s *jsonschema.Schema, value []byte) error {
 	return s.Validate(parsed)
 }
 
-// TestSamplesFit: what the bundled samples hold is what the examples ask of their publishers.
+// TestSamplesFit checks that the bundled samples fit what the examples require of publishers.
 func TestSamplesFit(t *testing.T) {
 	for _, c := range []struct {
 		file, pipeline string
@@ -121,7 +121,7 @@ func TestSamplesFit(t *testing.T) {
 	}
 }
 
-// verdict is why brine rejects a record; empty: it takes it.
+// verdict returns the reason why brine rejects a record, or an empty string if it takes the record.
 func verdict(t *testing.T, p *config.Pipeline, rec event.Record) event.Reason {
 	t.Helper()
 	batch := &event.Batch{}
@@ -166,8 +166,8 @@ const flat = `
     rows: [ { table: t, set: { "e:n": n } } ]
 `
 
-// TestWhatIsRejectedDoesNotFit: a record that brine rejects for a field that is missing or of another type does not fit the schema, and the
-// records that are named good fit and are taken.
+// TestWhatIsRejectedDoesNotFit checks that a record that brine rejects for a missing field or a wrong type does not fit the schema, and
+// that the records called good fit and are taken.
 func TestWhatIsRejectedDoesNotFit(t *testing.T) {
 	good := `{"id":"a","at":1700000000000}`
 	p := declared(t, "id", flat)
@@ -200,7 +200,7 @@ func TestWhatIsRejectedDoesNotFit(t *testing.T) {
 	}
 }
 
-// rejected holds a record to being rejected and not fitting.
+// rejected checks that a record is rejected and does not fit.
 func rejected(t *testing.T, p *config.Pipeline, s *jsonschema.Schema, record string) {
 	t.Helper()
 	if why := verdict(t, p, event.Record{Value: []byte(record), Timestamp: now}); why == "" {
@@ -211,7 +211,7 @@ func rejected(t *testing.T, p *config.Pipeline, s *jsonschema.Schema, record str
 	}
 }
 
-// TestFormsOfRecords: arrays, envelopes, images, keys and headers.
+// TestFormsOfRecords tests arrays, envelopes, images, keys and headers.
 func TestFormsOfRecords(t *testing.T) {
 	const debezium = `
     envelope: debezium
@@ -290,7 +290,7 @@ const beside = `
     rows: [ { table: t, set: { "e:n": note, "e:t": topic, "e:a": at } } ]
 `
 
-// TestKeysAndHeaders: what lies beside the value is described beside it.
+// TestKeysAndHeaders checks that what is outside the value is described separately.
 func TestKeysAndHeaders(t *testing.T) {
 	var got struct {
 		Defs struct{ Key, Headers json.RawMessage } `json:"$defs"`
@@ -313,7 +313,7 @@ func TestKeysAndHeaders(t *testing.T) {
 	}
 }
 
-// TestAsyncAPI: every reference leads somewhere, nothing secret is in it, and the payload is the schema.
+// TestAsyncAPI checks that every reference resolves, that nothing secret is in it, and that the payload is the schema.
 func TestAsyncAPI(t *testing.T) {
 	text := document(t, declared(t, `id + "|" + asc(shop)`, beside), contract.AsyncAPILanguage)
 	for _, secret := range []string{"very-secret", `"me"`} {
@@ -344,7 +344,7 @@ func TestAsyncAPI(t *testing.T) {
 	}
 }
 
-// TestAsyncAPIOfSeveralTopics: a channel for each topic; a pattern is no address.
+// TestAsyncAPIOfSeveralTopics checks that each topic has a channel, and that a pattern is not an address.
 func TestAsyncAPIOfSeveralTopics(t *testing.T) {
 	terms, err := declared(t, `id + "|" + asc(shop)`, beside).Terms()
 	if err != nil {
@@ -430,7 +430,7 @@ const registered = `
 registry: { url: "http://localhost:8081" }
 `
 
-// TestOwnLanguages: what is made for Avro and Protobuf is a schema that the declared fields fit.
+// TestOwnLanguages checks that the result for Avro and Protobuf is a schema that the declared fields fit.
 func TestOwnLanguages(t *testing.T) {
 	p := declared(t, "id", fmt.Sprintf(registered, "avro"))
 	text := document(t, p, "")
@@ -453,13 +453,13 @@ func TestOwnLanguages(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v in\n%s", err, text)
 	}
-	fields := slices.DeleteFunc(p.Schema().Fields, func(f event.Field) bool { return f.Name == "num" }) // a text is one already
+	fields := slices.DeleteFunc(p.Schema().Fields, func(f event.Field) bool { return f.Name == "num" }) // already a text
 	if unfit := compiled.Message("P").Check(fields); len(unfit) > 0 {
 		t.Errorf("%+v in\n%s", unfit, text)
 	}
 }
 
-// TestLanguagesThatDoNotFit: what cannot be said says so.
+// TestLanguagesThatDoNotFit checks that what a language cannot describe is an error.
 func TestLanguagesThatDoNotFit(t *testing.T) {
 	flat, avro := declared(t, "id", flat), declared(t, "id", fmt.Sprintf(registered, "avro"))
 	for _, c := range []struct {

@@ -7,7 +7,7 @@ import (
 	"brine/event"
 )
 
-// rules are a when and two lets, as a pipeline has them.
+// benchRules returns a when and two lets, as a pipeline has them.
 func benchRules(tb testing.TB, when string, lets ...string) (*Evaluator, []event.Value) {
 	b := New(parcel)
 	for i, text := range lets {
@@ -31,7 +31,7 @@ func BenchmarkWhenAndTwoLets(b *testing.B) { benchmark(b, when, twoLets...) }
 
 var twoLets = []string{`courier + " " + waybill`, `express && price < 100.0`}
 
-// BenchmarkWhenAndTwoLetsByCEL asks CEL, as where expressions are of no form that is direct.
+// BenchmarkWhenAndTwoLetsByCEL uses CEL, as for expressions without a direct form.
 func BenchmarkWhenAndTwoLetsByCEL(b *testing.B) {
 	e, values := benchRules(b, when, twoLets...)
 	e.rules.when.direct = nil
@@ -55,8 +55,8 @@ func derives(b *testing.B, e *Evaluator, values []event.Value) {
 	}
 }
 
-// TestAllocations holds boxes to none, whatever their types. What is left is CEL's own: the -1 of two floats that are compared, the
-// arguments of a regular expression, the texts that it joins.
+// TestAllocations checks that boxes allocate nothing, whatever their types. The remaining allocations are CEL's own: the -1 of two compared
+// floats, the arguments of a regular expression, the texts that it joins.
 func TestAllocations(t *testing.T) {
 	for _, c := range []struct {
 		when string
@@ -77,7 +77,8 @@ func TestAllocations(t *testing.T) {
 	}
 }
 
-// TestTextsOutliveTheirBoxes asks about one event after another, with the garbage collected between, and looks at the first ones' texts last.
+// TestTextsOutliveTheirBoxes evaluates one event after another, with garbage collections in between, and looks at the texts of the first
+// ones last.
 func TestTextsOutliveTheirBoxes(t *testing.T) {
 	e, _ := benchRules(t, when, `courier + " " + waybill`, `courier`)
 	var all [][]event.Value

@@ -9,7 +9,7 @@ import (
 	"brine/event"
 )
 
-// parcel is a schema and an event of it.
+// parcel is a schema, and parcelValues returns an event of it.
 var parcel = []event.Field{
 	{Name: "waybill", Type: event.Text}, {Name: "courier", Type: event.Text}, {Name: "weight", Type: event.Int},
 	{Name: "price", Type: event.Float}, {Name: "express", Type: event.Bool}, {Name: "at", Type: event.TimeS},

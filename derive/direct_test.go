@@ -9,7 +9,7 @@ import (
 	"brine/event"
 )
 
-// TestWhatIsDirect: which expressions are answered without CEL, and which are not.
+// TestWhatIsDirect checks which expressions are evaluated without CEL, and which are not.
 func TestWhatIsDirect(t *testing.T) {
 	for text, want := range map[string]bool{
 		`waybill`: true, `"x"`: true, `weight`: true, `express`: true, `true`: true, `2.5`: true,
@@ -34,7 +34,7 @@ func TestWhatIsDirect(t *testing.T) {
 	}
 }
 
-// writer makes random expressions of the forms that are direct, and a few that are not quite.
+// writer makes random expressions of the direct forms, and a few that are nearly direct.
 type writer struct{ *rand.Rand }
 
 func (w writer) one(of ...string) string { return of[w.IntN(len(of))] }
@@ -84,7 +84,7 @@ func (w writer) comparison() string {
 	return w.text() + " " + op + " " + w.text()
 }
 
-// directly holds a random expression to being answered for random values as CEL answers it by itself, and reports whether it is direct.
+// directly checks that a random expression gives, for random values, the result of CEL alone. It reports whether the expression is direct.
 func directly(t *testing.T, seed uint64, waybill, courier, note string, weight int64, price float64, nulls byte) bool {
 	t.Helper()
 	w := writer{rand.New(rand.NewPCG(seed, 1))}
@@ -94,7 +94,7 @@ func directly(t *testing.T, seed uint64, waybill, courier, note string, weight i
 	}
 	b := New(parcel)
 	if _, err := b.Let("answer", 0, "let.answer", text); err != nil {
-		return false // of the wrong types, or too deep
+		return false // wrong types, or too deep
 	}
 	r := b.Rules()
 	for i := range byte(4) {
@@ -129,7 +129,7 @@ func TestDirectAnswersAreThoseOfCEL(t *testing.T) {
 	}
 }
 
-// TestLongTextsAreForCEL: what says that a text is too long says so of direct expressions too.
+// TestLongTextsAreForCEL checks that too long a text is also reported in direct expressions.
 func TestLongTextsAreForCEL(t *testing.T) {
 	values := parcelValues()
 	values[0] = event.TextValue(strings.Repeat("x", maxText+1))
@@ -140,7 +140,7 @@ func TestLongTextsAreForCEL(t *testing.T) {
 	}
 }
 
-// FuzzDirect: direct answers are those of CEL for any values.
+// FuzzDirect checks that direct results equal those of CEL for any values.
 func FuzzDirect(f *testing.F) {
 	f.Add(uint64(1), "SF1", "né", "", int64(5), 2.5, byte(0))
 	f.Add(uint64(2), "", "SF", "x", int64(-1), 0.0, byte(5))

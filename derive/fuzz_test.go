@@ -10,8 +10,8 @@ import (
 	"brine/event"
 )
 
-// FuzzExpression holds every text to an error or rules that answer, for any values, as CEL does by itself: with a map of values that it
-// boxes in its own way.
+// FuzzExpression checks that every text is an error, or rules that give for any values the result of CEL alone, with a map of values that
+// CEL boxes in its own way.
 func FuzzExpression(f *testing.F) {
 	for _, text := range []string{when, `courier + " " + waybill`, `note == null ? "x" : note`, `at + duration("1h")`, `price / double(weight)`,
 		`{"SF": "S"}[waybill.substring(0, 2)]`, `waybill.matches("^(a+)+$")`, `[courier][0]`, `((((1))))`, "courier\n+ 3", `b"\xff" == bytes(courier)`,

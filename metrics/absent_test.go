@@ -41,7 +41,7 @@ func newUnscraped(reg *prometheus.Registry) *unscraped {
 	return u
 }
 
-// run lets so many minutes pass. In each the table's regions are others, by name and server.
+// run lets so many minutes pass. In each, the table has new regions, by name and server.
 func (u *unscraped) run(minutes int) {
 	const regions = 16
 	for range minutes {
@@ -72,12 +72,12 @@ func heap() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// Prometheus is away for a day: brine keeps no more than it did after the nine hours in which the history of the heat map fills, waits for
-// nobody and says nothing; and the first scrape is an ordinary one, with nothing forgotten.
+// While Prometheus is away for a day, brine keeps no more than after the nine hours in which the history of the heat map fills, waits for
+// nobody and logs nothing. The first scrape is an ordinary one, and nothing is forgotten.
 func TestNobodyScrapes(t *testing.T) {
 	var said bytes.Buffer
 	before, to := slog.Default(), log.Writer()
-	slog.SetDefault(slog.New(slog.NewTextHandler(&said, nil))) // and that of log
+	slog.SetDefault(slog.New(slog.NewTextHandler(&said, nil))) // also the one of package log
 	t.Cleanup(func() {
 		slog.SetDefault(before)
 		log.SetOutput(to)

@@ -24,7 +24,7 @@ func read(t *testing.T, m prometheus.Metric) *dto.Histogram {
 	return out.Histogram
 }
 
-// Ages in any order and of any size are counted as client_golang's own histogram counts them one by one, in both forms.
+// Ages of any order and size are counted as client_golang's own histogram counts them one by one, in both forms.
 func TestAgesAreCountedAsBySingleObservations(t *testing.T) {
 	now := time.UnixMilli(1_700_000_000_000)
 	rnd := rand.New(rand.NewPCG(1, 2))
@@ -34,7 +34,7 @@ func TestAgesAreCountedAsBySingleObservations(t *testing.T) {
 		var records []event.Record
 		base := math.Exp(rnd.Float64() * 25) // up to two years
 		for range rnd.IntN(2000) {
-			age := int64(base * (1 + rnd.Float64()/50)) // often of one cell
+			age := int64(base * (1 + rnd.Float64()/50)) // often in one cell
 			switch {
 			case flight%2 == 0:
 			case rnd.IntN(4) == 0:
@@ -96,13 +96,13 @@ func TestClockJumpsMakeNoNegativeAges(t *testing.T) {
 	if h.GetSampleCount() != 3 || h.GetZeroCount() != 2 || h.GetSampleSum() != 1_699_999_999.999 {
 		t.Errorf("%d ages, %d of them 0, sum %v; want 3 (two have no timestamp), 2 of them 0 and one of 53 years", h.GetSampleCount(), h.GetZeroCount(), h.GetSampleSum())
 	}
-	observe(t.Context(), now.Add(-100*365*24*time.Hour), event.Record{Timestamp: 1}) // set back to before 1970
+	observe(t.Context(), now.Add(-100*365*24*time.Hour), event.Record{Timestamp: 1}) // the clock is set back to before 1970
 	if h := read(t, a); h.GetZeroCount() != 3 {
 		t.Errorf("%d ages of 0, want 3", h.GetZeroCount())
 	}
 }
 
-// inTrace is a context of a sampled trace.
+// inTrace returns a context with a sampled trace.
 func inTrace() context.Context {
 	return trace.ContextWithSpanContext(context.Background(), trace.NewSpanContext(trace.SpanContextConfig{
 		TraceID: trace.TraceID{0xab}, SpanID: trace.SpanID{1}, TraceFlags: trace.FlagsSampled}))

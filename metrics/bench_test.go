@@ -12,9 +12,9 @@ import (
 	"brine/skew"
 )
 
-// BenchmarkBatch is all that metrics and skew do for one batch of 1,000 events on its way through the loop and the client: the
-// events lie in 16 regions and go in two calls. It reports the share of one event. What the skew counters spend on each key comes on top:
-// its benchmark is skew's.
+// BenchmarkBatch is everything that metrics and skew do for one batch of 1,000 events on its way through the loop and the client: the
+// events are in 16 regions and go in two calls. It reports the share of one event. What the skew counters spend on each key comes on top;
+// skew has a benchmark of that.
 func BenchmarkBatch(b *testing.B) {
 	const events, regions, calls = 1000, 16, 2
 	reg := prometheus.NewRegistry()

@@ -27,9 +27,9 @@ func TestDrainIsEstimatedFromRates(t *testing.T) {
 		got, want float64
 	}{
 		{look(0, at(0, 0, 10_000)), -1},                                         // no rate is known yet
-		{look(10*time.Second, at(0, 1000, 10_000)), 90},                         // 100 a second, and 9,000 are left
+		{look(10*time.Second, at(0, 1000, 10_000)), 90},                         // 100 per second, and 9,000 are left
 		{look(100*time.Millisecond, at(0, 1500, 10_000)), 85},                   // too short for a rate
-		{look(9900*time.Millisecond, at(0, 2000, 10_000), at(1, 0, 2000)), 100}, // a partition that is new moves nothing yet
+		{look(9900*time.Millisecond, at(0, 2000, 10_000), at(1, 0, 2000)), 100}, // a new partition moves nothing yet
 		{look(10*time.Second, at(1, 2000, 2000)), 0},                            // nothing is left
 	} {
 		if math.Abs(c.got-c.want) > .5 {
@@ -42,7 +42,7 @@ func TestDrainIsEstimatedFromRates(t *testing.T) {
 		t.Errorf("a lag that grows is gone in %v s", got)
 	}
 	for range 20 {
-		look(-time.Minute, at(0, 100, 2000)) // the clock is set back, again and again
+		look(-time.Minute, at(0, 100, 2000)) // the clock is set back repeatedly
 	}
 	if got := look(10*time.Second, at(0, 5000, 5000)); got != 0 {
 		t.Errorf("got %v", got)

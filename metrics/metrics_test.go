@@ -24,7 +24,7 @@ import (
 	"brine/verify"
 )
 
-// registered is a registry with everything registered and every hook called once.
+// registered returns a registry with everything registered and every hook called once.
 func registered(t *testing.T) *prometheus.Registry {
 	t.Helper()
 	reg := prometheus.NewPedanticRegistry()
@@ -32,7 +32,7 @@ func registered(t *testing.T) *prometheus.Registry {
 	return reg
 }
 
-// callAll registers everything that a process of brine does, and calls every hook.
+// callAll registers everything that a process of brine registers, and calls every hook.
 func callAll(reg prometheus.Registerer) {
 	clock := time.Unix(1_700_000_000, 0)
 	tables := skew.NewTables(func() time.Time { clock = clock.Add(time.Second / 10); return clock })

@@ -18,7 +18,7 @@ var update = flag.Bool("update", false, "write docs/metrics.md again")
 
 const page = "../docs/metrics.md"
 
-// listed is a Registerer that keeps what is registered, too: a registry shows only what has series.
+// listed is a Registerer that also keeps what is registered, because a registry shows only what has series.
 type listed struct {
 	*prometheus.Registry
 	names map[string]bool
@@ -42,7 +42,7 @@ func (l listed) MustRegister(cs ...prometheus.Collector) {
 	l.Registry.MustRegister(cs...)
 }
 
-// gather returns all metrics after every hook was called once, by name. One without a series is fed by nothing.
+// gather returns all metrics, by name, after every hook was called once. Nothing feeds a metric without a series.
 func gather(t *testing.T) []*dto.MetricFamily {
 	t.Helper()
 	reg := listed{prometheus.NewPedanticRegistry(), map[string]bool{}}
@@ -60,7 +60,7 @@ func gather(t *testing.T) []*dto.MetricFamily {
 	return families
 }
 
-// areas are the parts of the page: a metric is in the first whose names begin like its own.
+// areas are the sections of the page: a metric is in the first one that has a prefix of its name.
 var areas = []struct{ title, prefixes string }{
 	{"Records on their way", "brine_freshness brine_step brine_ingest"},
 	{"The HBase client", "brine_hbase"},
@@ -73,7 +73,7 @@ var areas = []struct{ title, prefixes string }{
 	{"The process", "brine_"},
 }
 
-// queries are those that say more than the pattern for the type.
+// queries are those that are more specific than the pattern for the type.
 var queries = map[string]string{
 	"brine_freshness_seconds":                       `sum by (pipeline, half) (rate(brine_freshness_seconds_bucket{stage="durable",le=~"10(\\.0)?"}[5m])) / sum by (pipeline, half) (rate(brine_freshness_seconds_count{stage="durable"}[5m]))`,
 	"brine_region_written_rows_total":               `topk(10, sum by (table, region) (rate(brine_region_written_rows_total{region!="other"}[5m])))`,
@@ -105,7 +105,7 @@ func queryOf(f *dto.MetricFamily, labels []string) string {
 	return "max" + by + " (" + name + ")"
 }
 
-// units are those that names do not end with, before _total.
+// units are the units with which names do not end, before _total.
 var units = map[string]string{
 	"brine_build_info": "", "brine_region_info": "", "brine_ingest_watermark_offset": "offsets", "brine_ingest_end_offset": "offsets",
 	"brine_ingest_dead_letters_total": "records", "brine_hbase_blocked_submits": "batches", "brine_hbase_calls_in_flight": "calls", "brine_hbase_lanes": "regions",
@@ -137,7 +137,7 @@ func place(order []string, label string) int {
 	return len(order)
 }
 
-// reference is the page.
+// reference returns the page.
 func reference(t *testing.T) string {
 	intro, err := os.ReadFile("reference.md")
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 	"brine/skew"
 )
 
-// cluster is a process that writes to so many tables of so many regions each, on 200 servers, from 16 partitions.
+// cluster returns the metrics of a process that writes to so many tables of so many regions each, on 200 servers, from 16 partitions.
 func cluster(tables, regions int) *prometheus.Registry {
 	reg := prometheus.NewRegistry()
 	all := skew.NewTables(time.Now)
@@ -58,13 +58,13 @@ func cluster(tables, regions int) *prometheus.Registry {
 	return reg
 }
 
-// A scrape of 10,000 regions is quick and short, whether they are of one table or of a hundred.
+// A scrape of 10,000 regions is fast and short, whether they belong to one table or to a hundred.
 func TestScrapesAreQuickAndShort(t *testing.T) {
 	const mostSeries, most = 5000, 50 * time.Millisecond
 	for _, tables := range []int{1, 100} {
 		reg := cluster(tables, 10_000/tables)
 		quickest := time.Hour
-		for n := 0; n < 5 || n < 50 && quickest > most; n++ { // a busy machine's caches are cold, and not always
+		for n := 0; n < 5 || n < 50 && quickest > most; n++ { // a busy machine's caches are sometimes cold
 			runtime.GC()
 			began := cpu(t)
 			promhttp.HandlerFor(reg, promhttp.HandlerOpts{EnableOpenMetrics: true}).ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("GET", "/metrics", nil))
@@ -80,7 +80,7 @@ func TestScrapesAreQuickAndShort(t *testing.T) {
 	}
 }
 
-// cpu is the time that this process has computed: a scrape waits for nothing, and what else the machine does is no matter here.
+// cpu returns the CPU time of this process: a scrape waits for nothing, and the machine's other load does not matter here.
 func cpu(t *testing.T) time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
@@ -89,7 +89,7 @@ func cpu(t *testing.T) time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// series counts as Prometheus does: a classic histogram has one for each bucket, and two.
+// series counts as Prometheus does: a classic histogram has one series per bucket, and two more.
 func series(t *testing.T, reg *prometheus.Registry) (n int) {
 	t.Helper()
 	families, err := reg.Gather()
@@ -110,7 +110,7 @@ func series(t *testing.T, reg *prometheus.Registry) (n int) {
 	return n
 }
 
-// Servers come and go by the thousand: those used last have series, and no more than there may be.
+// Servers come and go by the thousand: the last used ones have series, up to the limit.
 func TestSeriesOfServersAreThoseUsedLast(t *testing.T) {
 	b := newByServer()
 	for i := range 5000 {

@@ -13,8 +13,8 @@ import (
 	"brine/indexer"
 )
 
-// Of a document that is shown both times count, from its record's timestamp and from when it was durable; one that was given up is only counted,
-// since its time is not known.
+// For a document that is shown, both times count, from its record's timestamp and from when it was durable. One that was given up is only
+// counted, because its time is unknown.
 func TestProbesCount(t *testing.T) {
 	reg := prometheus.NewPedanticRegistry()
 	probe := NewIndexer(reg, NewIngest(reg)).Hooks("shop").Probe
@@ -55,7 +55,7 @@ brine_index_probes_total{index="orders",outcome="unanswered",pipeline="shop"} 1
 	}
 }
 
-// histogramOf is the one series of a histogram that has observations.
+// histogramOf returns the only series of a histogram that has observations.
 func histogramOf(t *testing.T, reg *prometheus.Registry, name string) *dto.Histogram {
 	t.Helper()
 	families, err := reg.Gather()

@@ -15,7 +15,7 @@ import (
 	"brine/skew"
 )
 
-// regionOf is region i of n equal ones, by the first four bytes of its keys.
+// regionOf returns region i of n equal ones, by the first four bytes of its keys.
 func regionOf(i, n int) skew.Region {
 	bound := func(i int) skew.Key {
 		if i == 0 || i == n {
@@ -26,13 +26,13 @@ func regionOf(i, n int) skew.Region {
 	return skew.Region{Name: fmt.Sprintf("%032x", i), ID: 1, Start: bound(i), End: bound(i + 1), Server: fmt.Sprint("rs", i%8, ":16020")}
 }
 
-// values gathers a metric by the value of one of its labels.
+// values returns a metric by the value of one of its labels.
 func values(t *testing.T, reg *prometheus.Registry, name, by string) map[string]float64 {
 	t.Helper()
 	return labelled(t, reg, name, by)
 }
 
-// labelled gathers a metric by the values of its labels, joined by slashes.
+// labelled returns a metric by the values of its labels, joined by slashes.
 func labelled(t *testing.T, reg *prometheus.Registry, name string, by ...string) map[string]float64 {
 	t.Helper()
 	families, err := reg.Gather()
@@ -57,8 +57,8 @@ func labelled(t *testing.T, reg *prometheus.Registry, name string, by ...string)
 	return out
 }
 
-// The busiest regions change from scrape to scrape, regions split by the hundred, answers of regions that are gone come late: yet no series
-// goes down, and together they count every row.
+// The busiest regions change from scrape to scrape, regions split by the hundred, and answers of regions that are gone come late: yet no
+// series goes down, and together they count every row.
 func TestRegionSeriesAreMonotoneWhileRegionsComeAndGo(t *testing.T) {
 	clock := time.Unix(0, 0)
 	tables := skew.NewTables(func() time.Time { return clock })
@@ -132,7 +132,7 @@ type keys [][]byte
 
 func (k keys) Row(i int) []byte { return k[i] }
 
-// One table has a hot region of one heavy key, one is even: the cause of the first is reported.
+// One table has a hot region with one heavy key, another is even: the cause of the first is reported.
 func TestHotRegionsAreCountedByCause(t *testing.T) {
 	clock := time.Unix(1000, 0)
 	tables := skew.NewTables(func() time.Time { return clock })
@@ -215,7 +215,7 @@ func TestBinaryKeysAreSafeInLabels(t *testing.T) {
 	}
 }
 
-// The cluster's loads: not there, there, and old because the cluster reports them no more.
+// The cluster's loads are missing, then present, then old because the cluster no longer reports them.
 func TestLoadsThatAreUnavailableAreSeenToBe(t *testing.T) {
 	clock := time.Unix(1000, 0)
 	tables := skew.NewTables(func() time.Time { return clock })
@@ -235,7 +235,7 @@ func TestLoadsThatAreUnavailableAreSeenToBe(t *testing.T) {
 	if got := values(t, reg, "brine_region_data_skew_ratio", "index"); got["max_mean"] != 1.5 {
 		t.Errorf("max/mean of the data is %v, want 1.5", got["max_mean"])
 	}
-	clock = clock.Add(-time.Hour) // a clock that is set back makes no negative age
+	clock = clock.Add(-time.Hour) // setting the clock back makes no negative age
 	if got := values(t, reg, "brine_table_loads_age_seconds", "table"); got["t"] != 90 {
 		t.Errorf("the loads are %v s old, want 90", got["t"])
 	}

@@ -38,7 +38,7 @@ var counted = map[string][]string{
 	"brine_verify_findings_total":        {"table", "kind"},
 }
 
-// At the first scrape of a process that has done nothing each kind that can be is there, at 0. What then happens adds no series.
+// At the first scrape of an idle process, each possible kind is there, at 0. What happens afterwards adds no series.
 func TestCountersOfClosedKindsBeginAtZero(t *testing.T) {
 	reg := prometheus.NewPedanticRegistry()
 	client, loop, rows, verified := HBase(reg, skew.NewTables(time.Now)), NewIngest(reg), NewSink(reg), NewVerify(reg).Hooks()
@@ -80,7 +80,7 @@ func TestCountersOfClosedKindsBeginAtZero(t *testing.T) {
 	}
 }
 
-// Hooks that are called count under the labels of what they were called with.
+// Hooks count under the labels of their arguments.
 func TestWhatHappenedIsCounted(t *testing.T) {
 	reg := registered(t)
 	for name, want := range map[string]string{
@@ -96,7 +96,7 @@ func TestWhatHappenedIsCounted(t *testing.T) {
 	}
 }
 
-// A reason that is new belongs into a list of those that begin at 0.
+// A new reason must be in a list of those that begin at 0.
 func TestEveryReasonIsListed(t *testing.T) {
 	listed := map[string]bool{}
 	for _, r := range slices.Concat(event.Rejects, retryReasons, waitReasons, haltReasons) {

@@ -19,7 +19,7 @@ import (
 
 const now = 1_760_000_000_000
 
-// of makes options for records of these values, whose keys are in a field; none: they have no keys.
+// of returns options for records with these values, whose keys are in a field; without a field, they have no keys.
 func of(topic, key string, values iter.Seq[[]byte], limit int) propose.Options {
 	var records []event.Record
 	for value := range values {
@@ -49,7 +49,7 @@ func lines(text ...string) iter.Seq[[]byte] {
 	}
 }
 
-// csv is options of a file, which is read without fields and again with them.
+// csv returns options for a file, which is read without fields and then with them.
 func csv(t *testing.T, topic, text string) propose.Options {
 	file := filepath.Join(t.TempDir(), "sample.csv")
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
@@ -61,10 +61,10 @@ func csv(t *testing.T, topic, text string) propose.Options {
 	return o
 }
 
-// none are no records.
+// none yields no records.
 func none(func([]byte) bool) {}
 
-// TestGolden shows the whole file for each kind of sample. BRINE_UPDATE=1 writes what is made now.
+// TestGolden shows the whole file for each kind of sample. BRINE_UPDATE=1 writes the present output.
 func TestGolden(t *testing.T) {
 	for name, o := range map[string]propose.Options{
 		"scans":  of("courier.scans", "waybill", sample.Scans(), 4000),
@@ -122,7 +122,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TestTiesAreCounted: of two times the one with fewer ties is the version, and a time that never changes is none.
+// TestTiesAreCounted checks that of two times the one with fewer ties is the version, and that a time that never changes is none.
 func TestTiesAreCounted(t *testing.T) {
 	p, err := propose.Of(t.Context(), of("t", "id", lines(
 		`{"id":"a","day":"2024-01-01","at":1700000000000,"born":1600000000000,"s":"x"}`,
@@ -137,13 +137,13 @@ func TestTiesAreCounted(t *testing.T) {
 	for _, v := range p.Versions {
 		got = append(got, fmt.Sprintf("%s %d", v.Field, v.Ties))
 	}
-	// The records' own times are all the same, and one record came twice, which is no tie.
+	// The records' own times are all the same, and one record came twice, which is not a tie.
 	if want := "at 1,day 1, 2"; strings.Join(got, ",") != want {
 		t.Errorf("got %q, want %q", strings.Join(got, ","), want)
 	}
 }
 
-// TestCollisionsAreCounted: where no field tells two records apart, the proposal says how many would be lost.
+// TestCollisionsAreCounted checks that if no field distinguishes two records, the proposal says how many would be lost.
 func TestCollisionsAreCounted(t *testing.T) {
 	p, err := propose.Of(t.Context(), of("t", "id", lines(
 		`{"id":"a","at":1700000000000,"x":1.5}`, `{"id":"a","at":1700000000000,"x":2.5}`, `{"id":"a","at":1700000000001,"x":2.5}`,
@@ -175,7 +175,7 @@ func TestNothingToPropose(t *testing.T) {
 	}
 }
 
-// Where one change does not say its place in the log, its time is the version.
+// If any change lacks its position in the log, its time is the version.
 func TestPlacesOfAllChanges(t *testing.T) {
 	change := func(id int, op, place string) string {
 		row := fmt.Sprintf(`{"id":%d,"user":"u"}`, id)
@@ -198,7 +198,7 @@ func TestPlacesOfAllChanges(t *testing.T) {
 	}
 }
 
-// FuzzOf: any records give a proposal or an error, and what is proposed names fields of its own.
+// FuzzOf checks that any records give a proposal or an error, and that a proposal names its own fields.
 func FuzzOf(f *testing.F) {
 	f.Add([]byte(`{"id":"a","at":1700000000000}`), []byte(`{"id":"b","at":1700000000000,"o":{"":{"\u0000":1}}}`))
 	f.Add([]byte(`{"1":"2","_":{"_":{"_":{"_":{"_":1}}}}}`), []byte(`{"1":"3","_":null}`))

@@ -6,7 +6,7 @@ import (
 	"brine/event"
 )
 
-// BenchmarkRecord is what every record costs before its decoder: its framing and the look-up of its schema.
+// BenchmarkRecord measures the cost of every record before its decoder: its framing and the lookup of its schema.
 func BenchmarkRecord(b *testing.B) {
 	c, err := New(Options{URLs: []string{"http://127.0.0.1:1"}})
 	if err != nil {

@@ -29,7 +29,7 @@ import (
 
 const userSchema = `{"type":"record","name":"User","fields":[{"name":"id","type":"string"}]}`
 
-// fake is a registry in this process that counts what it is asked.
+// fake is a registry in this process that counts its requests.
 type fake struct {
 	*srfake.Registry
 	requests atomic.Int64
@@ -45,7 +45,7 @@ func newFake(t *testing.T, options ...srfake.Option) *fake {
 
 func (f *fake) count(http.ResponseWriter, *http.Request) bool { f.requests.Add(1); return false }
 
-// instead has a handler answer, until the returned function is called.
+// instead makes a handler answer until the returned function is called.
 func (f *fake) instead(h func(w http.ResponseWriter, r *http.Request) bool) (end func()) {
 	f.Intercept(h)
 	return func() { f.ClearInterceptors(); f.Intercept(f.count) }
@@ -59,7 +59,7 @@ func answering(status int, body string) func(http.ResponseWriter, *http.Request)
 	}
 }
 
-// open returns a client whose clock stands until it is moved.
+// open returns a client whose clock stands still until it is moved.
 func open(t *testing.T, o Options) (*Client, *testenv.Clock) {
 	t.Helper()
 	c, err := New(o)
@@ -126,7 +126,7 @@ func TestConcurrentFetchesAreOne(t *testing.T) {
 	first := make(chan error)
 	go func() { first <- c.Resolve(ctx, id(7)) }()
 	<-entered
-	cancel() // the one who came first leaves; the others are served all the same
+	cancel() // the first caller leaves; the others are served all the same
 	if err := <-first; !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
@@ -166,7 +166,7 @@ func TestGUID(t *testing.T) {
 	}
 }
 
-// A registry may say that a schema needs itself, or more than anybody can want.
+// A registry may claim that a schema needs itself, or more than anybody can want.
 func TestHostileReferences(t *testing.T) {
 	for name, c := range map[string]struct{ format, want string }{
 		"itself":  {`{"schema":"{}","references":[{"name":"a","subject":"s","version":1}]}`, ""},
@@ -210,7 +210,7 @@ func TestReferences(t *testing.T) {
 	}
 }
 
-// A registry that compiles Protobuf answers with descriptors, another with the text for either form.
+// One registry compiles Protobuf and answers with descriptors, another answers with the text for either form.
 func TestProtobuf(t *testing.T) {
 	f := newFake(t)
 	f.SeedSchema("a.proto", 1, 1, sr.Schema{Schema: `syntax = "proto3"; message A {}`, Type: sr.TypeProtobuf})
@@ -286,7 +286,7 @@ func TestOutcomes(t *testing.T) {
 	}
 }
 
-// An answer is as long as it is without its compression.
+// The length of an answer counts without compression.
 func TestCompressedAnswer(t *testing.T) {
 	f := newFake(t)
 	f.instead(func(w http.ResponseWriter, _ *http.Request) bool {
@@ -302,7 +302,7 @@ func TestCompressedAnswer(t *testing.T) {
 	}
 }
 
-// Nobody follows a redirection: the password would go with it.
+// Redirects are not followed: the password would go with them.
 func TestRedirectionIsNotFollowed(t *testing.T) {
 	f, other := newFake(t), newFake(t)
 	f.instead(func(w http.ResponseWriter, r *http.Request) bool {
@@ -315,7 +315,7 @@ func TestRedirectionIsNotFollowed(t *testing.T) {
 	}
 }
 
-// The next server is asked when one is not there.
+// The next server is used if one is not there.
 func TestSeveralServers(t *testing.T) {
 	f := newFake(t)
 	f.SeedSchema("user-value", 1, 7, sr.Schema{Schema: userSchema})
@@ -333,7 +333,7 @@ func TestSeveralServers(t *testing.T) {
 	}
 }
 
-// A registry that asks for a certificate of ours, and has one that no system knows.
+// A registry requires a client certificate, and has a certificate that no system knows.
 func TestTLS(t *testing.T) {
 	f := newFake(t)
 	f.SeedSchema("user-value", 1, 7, sr.Schema{Schema: userSchema})
@@ -370,7 +370,7 @@ func TestNobodyThere(t *testing.T) {
 	}
 }
 
-// hanging is a registry that says nothing, or begins an answer and goes on with a byte now and then.
+// hanging is a registry that sends nothing, or begins an answer and continues with a byte now and then.
 type hanging struct{ begins bool }
 
 func (h hanging) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -392,7 +392,7 @@ func (s slow) Read(p []byte) (int, error) {
 	}
 }
 
-// A registry that hangs is given up after the time of a request, however long it goes on to answer.
+// A hanging registry is abandoned after the timeout of a request, however long it continues to answer.
 func TestHangs(t *testing.T) {
 	for name, h := range map[string]hanging{"nothing": {}, "byte by byte": {begins: true}} {
 		t.Run(name, func(t *testing.T) {
@@ -408,7 +408,7 @@ func TestHangs(t *testing.T) {
 	}
 }
 
-// One whose answers are each in time ends too.
+// A registry whose answers are each in time is abandoned too.
 func TestManyLateAnswers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := 0
@@ -495,14 +495,14 @@ func TestUnknown(t *testing.T) {
 	if _, err := c.Schema(t.Context(), id(7)); outcome(t, err).Outcome != Unknown || f.requests.Load() != asked {
 		t.Errorf("%v, and %d requests", err, f.requests.Load()-asked)
 	}
-	f.SeedSchema("user-value", 2, 7, sr.Schema{Schema: userSchema}) // it comes after all
+	f.SeedSchema("user-value", 2, 7, sr.Schema{Schema: userSchema}) // it appears after all
 	at.Pass(10 * time.Second)
 	if err := c.Resolve(t.Context(), id(7)); err != nil {
 		t.Error(err)
 	}
 }
 
-// The time of each id begins when it is first asked for, though others of the same call are not there either.
+// The time of each id begins with its first request, even if others of the same call are not there either.
 func TestManyUnknownWaitTogether(t *testing.T) {
 	f := newFake(t)
 	c, at := open(t, Options{URLs: []string{f.URL()}, Calls: 1})
@@ -519,7 +519,7 @@ func TestManyUnknownWaitTogether(t *testing.T) {
 	}
 }
 
-// What failed is remembered of a bounded number of ids.
+// Failures are remembered for a bounded number of ids.
 func TestFailuresAreBounded(t *testing.T) {
 	c, at := open(t, Options{URLs: []string{"http://127.0.0.1:1"}})
 	for n := range maxFailures + 10 {
@@ -531,7 +531,7 @@ func TestFailuresAreBounded(t *testing.T) {
 	}
 }
 
-// What is seen of an id before an outage does not count after it: a registry that comes up may not have read all of its schemas.
+// What was seen of an id before an outage does not count after it: a registry that comes up may not have read all of its schemas yet.
 func TestAnOutageBeginsTheWaitAgain(t *testing.T) {
 	f := newFake(t)
 	c, at := open(t, Options{URLs: []string{f.URL()}})
@@ -552,7 +552,7 @@ func TestAnOutageBeginsTheWaitAgain(t *testing.T) {
 	}
 }
 
-// A server that is no registry has no id at all: a topic must not become dead letters for it.
+// A server that is not a registry has no id at all: that must not turn a topic into dead letters.
 func TestAnotherServerMakesNoIDUnknown(t *testing.T) {
 	f := newFake(t)
 	f.instead(answering(404, "<html>no such page</html>"))
@@ -584,7 +584,7 @@ func TestCredentials(t *testing.T) {
 			if e := outcome(t, without.Resolve(t.Context(), id(7))); e.Outcome != Denied {
 				t.Errorf("%v", e)
 			}
-			// One that repeats what it was sent gives nothing away.
+			// A registry that repeats what it was sent reveals nothing.
 			f.instead(func(w http.ResponseWriter, r *http.Request) bool {
 				return answering(500, fmt.Sprint(r.Header, "hunter2"))(w, r)
 			})
@@ -658,7 +658,7 @@ func TestCorruptedFileIsFetchedAgain(t *testing.T) {
 			t.Errorf("%s: the file is not as before", name)
 		}
 	}
-	// The file of one id under the name of another.
+	// The file of one id has the name of another.
 	if err := os.WriteFile(c.dir.path(id(8)), whole, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -689,7 +689,7 @@ func TestMemoryIsBounded(t *testing.T) {
 		if _, err := c.Schema(t.Context(), id(int64(n+1))); err != nil {
 			t.Fatal(err)
 		}
-		c.Lookup(id(1)) // one that is used stays
+		c.Lookup(id(1)) // a used one stays
 	}
 	if _, ok := c.Lookup(id(1)); !ok || last.Schemas < 20 {
 		t.Errorf("the one in use is there: %v; %+v", ok, last)
@@ -738,7 +738,7 @@ func TestApicurio(t *testing.T) {
 			t.Errorf("%s: %+v", id, s)
 		}
 	}
-	missing := ID{Kind: GlobalID, Number: 7} // which is a contentId, and no globalId
+	missing := ID{Kind: GlobalID, Number: 7} // a contentId, and not a globalId
 	_ = c.Resolve(t.Context(), missing)
 	at.Pass(time.Hour)
 	if e := outcome(t, c.Resolve(t.Context(), missing)); e.Outcome != Unknown || !strings.Contains(e.Error(), "/apis/registry/v3/search/versions") {

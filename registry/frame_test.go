@@ -150,8 +150,8 @@ func TestMessageIndexes(t *testing.T) {
 		{"02 feffffff0f", []int{1<<31 - 1}, "", true},
 		{"", nil, "", false},
 		{"02", nil, "", false},
-		{"01 00", nil, "", false},         // a count below 0
-		{"02 01", nil, "", false},         // an index below 0
+		{"01 00", nil, "", false},         // a negative count
+		{"02 01", nil, "", false},         // a negative index
 		{"02 80", nil, "", false},         // ends within a varint
 		{"feffffff0f 00", nil, "", false}, // a count beyond any nesting
 		{"02 ffffffffffffffffff01", nil, "", false},
@@ -171,7 +171,7 @@ func TestMessageName(t *testing.T) {
 		{"05 0a 03 466f6f", "Foo", ""},
 		{"05 0a 04 466f6f aabb", "", ""}, // the name is longer than its message
 		{"06 0a 03 466f6f 00 aabb", "", ""},
-		{"05 0a 03 46206f aabb", "", ""}, // no name
+		{"05 0a 03 46206f aabb", "", ""}, // not a name
 		{"05 0a 03 366f6f aabb", "", ""},
 		{"05 12 03 466f6f aabb", "", ""},
 		{"09 0a 03 466f6f", "", ""},
@@ -191,7 +191,7 @@ func TestMessageName(t *testing.T) {
 	}
 }
 
-// FuzzFrame: whatever the bytes, there is an id and what follows it, or an error. What was framed is framed again to the same bytes.
+// FuzzFrame checks that any bytes have an id and what follows it, or an error, and that what was framed is framed again to the same bytes.
 func FuzzFrame(f *testing.F) {
 	for i := range Framings {
 		for _, seed := range []string{"00 00000007 aabb", "01" + someGUID + "06020490010a", "0300" + someGUID, "00 0000000000000007 050a03466f6faabb", "", "00"} {
@@ -227,7 +227,7 @@ func FuzzFrame(f *testing.F) {
 	})
 }
 
-// framed is a prefix as serializers write it.
+// framed returns a prefix as serializers write it.
 func framed(f Framing, id ID) []byte {
 	if id.Kind == GUID {
 		return append([]byte{1}, id.GUID[:]...)

@@ -52,7 +52,7 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// upper is a format that notes what it is to read.
+// upper is a format that records what it is to read.
 type upper struct{ read, resolved *[]string }
 
 func (u upper) NewReader(*event.Node) event.Reader { return u }

@@ -63,7 +63,7 @@ func TestChangesThatLose(t *testing.T) {
 	}
 }
 
-// What servers answered that lack a codec.
+// The answers of servers that lack a codec.
 func TestACodecThatServersLackIsNamed(t *testing.T) {
 	for codec, answer := range map[string]string{
 		"LZO":  "DoNotRetryIOException: java.lang.RuntimeException: java.lang.ClassNotFoundException: com.hadoop.compression.lzo.LzoCodec Set hbase.table.sanity.checks to false",

@@ -33,7 +33,7 @@ func load(t *testing.T, text string) *config.Config {
 	return cfg
 }
 
-// cluster holds tables and notes what is done to them. It has two servers.
+// cluster holds tables and records what is done to them. It has two servers.
 type cluster struct {
 	tables map[string]hbase.Table
 	done   []string
@@ -130,7 +130,7 @@ func oldCluster() *cluster {
 	}}}}
 }
 
-// TestPlanAndApply creates, alters and adds, and touches nothing that the configuration does not name.
+// TestPlanAndApply creates, alters and adds, and does not touch what the configuration does not name.
 func TestPlanAndApply(t *testing.T) {
 	cfg := load(t, twoTables)
 	hbase, indexes := oldCluster(), &engine{}
@@ -215,7 +215,7 @@ func TestPlanOfASearchEngineThatDoesNotAnswerOrRefuses(t *testing.T) {
 	}
 }
 
-// topics are those of brokers.
+// topics are the brokers' topics.
 type topics struct {
 	records  []event.Record
 	settings map[string]string
@@ -280,7 +280,7 @@ pipelines:
     rows: [ { table: t, deleted: gone, hard_deletes: true, set: { "e:g": gone } } ]
 `
 
-// TestDeletesOutliveTheTopic: delete markers have to outlast the records that could be read after them.
+// TestDeletesOutliveTheTopic checks that delete markers must outlast the records that could be read after them.
 func TestDeletesOutliveTheTopic(t *testing.T) {
 	cfg := load(t, purged)
 	good := map[string]string{"message.timestamp.type": "LogAppendTime", "cleanup.policy": "delete", "segment.ms": "3600000", "retention.ms": "162000000"}
@@ -311,7 +311,7 @@ func TestDeletesOutliveTheTopic(t *testing.T) {
 	}
 }
 
-// TestNothingIsAskedWhereNoDeleteIsForgotten: of a pipeline that only marks what is deleted the brokers are asked nothing.
+// TestNothingIsAskedWhereNoDeleteIsForgotten checks that the brokers get no requests about a pipeline that only marks what is deleted.
 func TestNothingIsAskedWhereNoDeleteIsForgotten(t *testing.T) {
 	cfg := load(t, twoTables)
 	brokers := &topics{}
@@ -320,7 +320,7 @@ func TestNothingIsAskedWhereNoDeleteIsForgotten(t *testing.T) {
 	}
 }
 
-// slowCluster begins what it is asked for in its last step, and does not answer.
+// slowCluster begins the last step, and does not answer.
 type slowCluster struct {
 	*cluster
 	slow string
@@ -340,7 +340,7 @@ func (c *slowCluster) AddFamily(ctx context.Context, table string, f hbase.Famil
 	return c.cluster.AddFamily(ctx, table, f)
 }
 
-// Where not all could be applied, the steps say what was done, what was begun, and what was not.
+// If not everything could be applied, the steps show what was done, what was begun, and what was not.
 func TestAnApplyThatFailsSaysHowFarItGot(t *testing.T) {
 	cfg := load(t, twoTables)
 	for _, c := range []struct {

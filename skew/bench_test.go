@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// cpu is the processor time of this process: on a busy machine it says more than the clock.
+// cpu returns the processor time of this process: on a busy machine it is more meaningful than the clock.
 func cpu() time.Duration {
 	var r syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &r); err != nil {
@@ -16,7 +16,7 @@ func cpu() time.Duration {
 	return time.Duration(r.Utime.Nano() + r.Stime.Nano())
 }
 
-// BenchmarkAdd reports what one mutation costs: of 1,000 in a batch, all with keys of their own, or a tenth with the same.
+// BenchmarkAdd reports the cost per mutation in batches of 1,000, whose keys are all different, or a tenth the same.
 func BenchmarkAdd(b *testing.B) {
 	for _, tt := range []struct {
 		name string
@@ -53,14 +53,14 @@ type stored [][]byte
 
 func (s stored) Row(i int) []byte { return s[i] }
 
-// BenchmarkCauses reports what it costs to find the causes of 30 hot regions of 1,000, which is done at most every ten seconds.
+// BenchmarkCauses reports the cost of finding the causes of 30 hot regions among 1,000, which happens at most every ten seconds.
 func BenchmarkCauses(b *testing.B) {
 	w := newWorkload(byCourier.shape, even(1000), 1)
 	w.run(60, 2000, func() string { return fmt.Sprintf("%04d|%s", 100*w.rnd.IntN(30), w.digits()) }, nil) // 30 hot regions
 	b.ReportAllocs()
 	began := cpu()
 	for b.Loop() {
-		w.c.causes = causes{} // else it would be remembered
+		w.c.causes = causes{} // otherwise it would be cached
 		if w.c.Causes()[HeavyKey] != 30 {
 			b.Fatal(w.c.Causes())
 		}

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// A cause that was wrong at first has been logged, and acted upon. So what is reported must be right from the first moment on, whenever the heat
-// begins: earlier rows must not be mixed with those that make it.
+// A wrong first cause would already have been logged and acted upon. So reports must be right from the first moment, whenever the heat
+// begins: earlier rows must not be mixed with those that cause it.
 func TestCausesAreRightFromTheFirstMomentOn(t *testing.T) {
 	for _, tt := range hotLoads {
 		t.Run(tt.name, func(t *testing.T) {
@@ -16,7 +16,7 @@ func TestCausesAreRightFromTheFirstMomentOn(t *testing.T) {
 				rate := []int{600, 4000}[seed%2]
 				w := newWorkload(tt.shape, tt.regions(), seed)
 				w.run(20+3*int(seed), rate, func() string { return tt.rest(w) }, nil)
-				w.tenths(w.rnd.IntN(10), rate, func() string { return tt.rest(w) }) // heat begins within a second
+				w.tenths(w.rnd.IntN(10), rate, func() string { return tt.rest(w) }) // the heat begins within a second
 				for tenth := range 130 {
 					w.tenths(1, rate, func() string { return tt.hot(w) })
 					if tenth%10 != 0 && tenth > 80 {
@@ -36,7 +36,7 @@ func TestCausesAreRightFromTheFirstMomentOn(t *testing.T) {
 	}
 }
 
-// tenths writes for so many tenths of a second. The counter is looked at once a second.
+// tenths writes for so many tenths of a second. The counter observes once per second.
 func (w *workload) tenths(n, rate int, row func() string) {
 	for range n {
 		w.write(rate/10, row)
@@ -48,7 +48,7 @@ func (w *workload) tenths(n, rate int, row func() string) {
 	}
 }
 
-// Of a region of very many too few rows are seen to find a cause: that is said, and nothing is made up.
+// With very many regions, too few rows of one are sampled to find a cause: the report says so, and invents nothing.
 func TestACauseThatCannotBeFoundIsUnknown(t *testing.T) {
 	w := newWorkload(Shape{}, even(8), 1)
 	for range 10 {
@@ -57,7 +57,7 @@ func TestACauseThatCannotBeFoundIsUnknown(t *testing.T) {
 			if i == 3 {
 				rows = 1000
 			}
-			w.c.put(r, rows) // their keys are not known
+			w.c.put(r, rows) // their keys are unknown
 		}
 		w.clock.pass(time.Second)
 		w.tables.Observe()

@@ -12,7 +12,7 @@ func sqrt(x float64) float64 { return math.Sqrt(x) }
 
 func sortedText(names []string) string { return strings.Join(slices.Sorted(slices.Values(names)), " ") }
 
-// TestChanceIsWhatChanceMakes deals rows out at random, many times, and compares the mean of the indices.
+// TestChanceIsWhatChanceMakes distributes rows at random, many times, and compares the mean of the indices.
 func TestChanceIsWhatChanceMakes(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	for _, tt := range []struct{ places, rows, times int }{

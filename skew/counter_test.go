@@ -20,7 +20,7 @@ func (c *Counter) put(r Region, n int64) {
 	c.Add(Batch{Region: r, Count: Count{Rows: n, Bytes: 10 * n}})
 }
 
-// even are n regions whose starts are numbers of four digits.
+// even returns n regions whose starts are numbers of four digits.
 func even(n int) []Region {
 	out := make([]Region, n)
 	for i := range out {
@@ -89,7 +89,7 @@ func TestSplitsMergesAndMovesCarryCountsOver(t *testing.T) {
 	whole := Region{Name: "whole", ID: 1, Server: "a"}
 	c.Add(Batch{Region: whole, Count: Count{Rows: 1000, Bytes: 10}, Rows: numbered{1000, 0, 1000}})
 	low, high := Region{Name: "low", ID: 2, End: Key("0250"), Server: "a"}, Region{Name: "high", ID: 2, Start: Key("0250"), Server: "b"}
-	c.put(high, 100) // an answer of the new region comes before the list of regions
+	c.put(high, 100) // an answer of the new region arrives before the list of regions
 	rows := func() string {
 		out := ""
 		for _, l := range c.Report().Regions {
@@ -113,7 +113,7 @@ func TestSplitsMergesAndMovesCarryCountsOver(t *testing.T) {
 	}
 }
 
-// numbered are n rows of four digits, from first on, over and over.
+// numbered are n rows with numbers of four digits, from first on, repeating after distinct.
 type numbered struct{ n, first, distinct int }
 
 func (r numbered) Row(i int) []byte { return fmt.Appendf(nil, "%04d", r.first+i%r.distinct) }
@@ -175,7 +175,7 @@ func TestFieldsAreCountedOverTheLastMinute(t *testing.T) {
 	}
 }
 
-// TestReshapedCounterForgetsKeys: what another shape named is named no more, and the counts of regions go on.
+// TestReshapedCounterForgetsKeys checks that the names of the old shape are gone, and the counts of regions continue.
 func TestReshapedCounterForgetsKeys(t *testing.T) {
 	clock := newClock()
 	named := Shape{Head: func(row []byte) int { return len(row) }, Text: func(b []byte) string { return string(b) }}

@@ -24,7 +24,7 @@ func TestHistoryIsAHeatMapOverKeysAndTime(t *testing.T) {
 	if m = w.c.HeatMap(time.Hour, 2, 2); fmt.Sprintf("%.0f", m.Rows) != "[[120 0] [0 120]]" {
 		t.Errorf("neighbours are added up, of time on the average: %.0f", m.Rows)
 	}
-	low, high := w.list[3], w.list[3] // what is wider than a range is shared out
+	low, high := w.list[3], w.list[3] // what is wider than a range is divided evenly
 	low.Name, low.ID, low.End = "low", 2, Key("8000")
 	high.Name, high.ID, high.Start = "high", 2, Key("8000")
 	w.c.SetRegions([]Region{w.list[0], w.list[1], w.list[2], low, high})

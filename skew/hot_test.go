@@ -44,7 +44,8 @@ func TestHotRegionsAreFoundWithinTenSeconds(t *testing.T) {
 	}
 }
 
-// seeds is how many a test draws: one in a short run, as CI makes it under the race detector, for which one goroutine does it all.
+// seeds returns the number of seeds that a test draws: one in a short run, as CI makes it under the race detector, for which a single
+// goroutine does everything.
 func seeds(n uint64) uint64 {
 	if testing.Short() {
 		return 1
@@ -93,9 +94,9 @@ func TestEvenLoadsRaiseNothing(t *testing.T) {
 		rnd := rand.New(rand.NewPCG(seed, 9))
 		n := []int{2, 3, 4, 16, 64, 300}[rnd.IntN(6)]
 		w := newWorkload(Shape{}, even(n), seed)
-		rate := 10 << rnd.IntN(12) // 10 to 20,480 rows a second over all
+		rate := 10 << rnd.IntN(12) // 10 to 20,480 rows per second in total
 		for range 30 {
-			for i := range w.list { // as good as Poisson
+			for i := range w.list { // nearly Poisson-distributed
 				mean := float64(rate) / float64(n)
 				if rows := int64(mean + rnd.NormFloat64()*sqrt(mean) + 0.5); rows > 0 {
 					w.c.put(w.list[i], rows)

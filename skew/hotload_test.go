@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// hotLoad is a table that is written evenly first and then so that some of it is hot.
+// hotLoad is a table that is first written evenly and then so that a part of it is hot.
 type hotLoad struct {
 	name    string
 	shape   Shape
@@ -18,7 +18,7 @@ type hotLoad struct {
 
 func upToBar(row []byte) int { return strings.IndexByte(string(row), '|') + 1 }
 
-// saltedBy16 is a key of a salt, a courier and more.
+// saltedBy16 is the shape of a key with a salt, a courier and more.
 var saltedBy16 = Shape{Buckets: 16, Bucket: func(row []byte) int { return int(row[0]) }, Head: upToBar, Fields: []string{"courier", "waybill"}}
 
 func (l *hotLoad) regions() []Region {
@@ -28,7 +28,7 @@ func (l *hotLoad) regions() []Region {
 	return even(8)
 }
 
-// rest is a row of the even load.
+// rest returns a row of the even load.
 func (l *hotLoad) rest(w *workload) string {
 	row := w.digits() + "|" + w.digits()
 	if n := l.shape.Buckets; n > 0 {
@@ -37,7 +37,7 @@ func (l *hotLoad) rest(w *workload) string {
 	return row
 }
 
-// share returns one row, or one of the even load, in so many of a hundred.
+// share returns row with a probability of percent, and otherwise a row of the even load.
 func (l *hotLoad) share(w *workload, percent int, row string) string {
 	if w.rnd.IntN(100) < percent {
 		return row

@@ -28,7 +28,7 @@ func TestLoadsOfTheClusterAreJoined(t *testing.T) {
 		c.SetLoads(names, list)
 	}
 	report(4)
-	for range 20 { // r1 is read, r2 is written by others
+	for range 20 { // r1 is read, others write r2
 		clock.pass(15 * time.Second)
 		reads[1] += 1500
 		writes[2] += 3000
@@ -47,7 +47,7 @@ func TestLoadsOfTheClusterAreJoined(t *testing.T) {
 	if x == nil || x.Data.MaxMean != 2 || !near(x.Reads.MaxMean, 101.0/104*4) || !near(x.Writes.MaxMean, 201.0/204*4) || x.Age != 0 {
 		t.Errorf("%+v", x)
 	}
-	reads, writes = [4]uint64{}, [4]uint64{150, 150, 150, 150} // the regions were opened again: their counts begin again
+	reads, writes = [4]uint64{}, [4]uint64{150, 150, 150, 150} // the regions were reopened: their counts restart
 	clock.pass(15 * time.Second)
 	report(9)
 	rep = c.Report()
@@ -57,7 +57,7 @@ func TestLoadsOfTheClusterAreJoined(t *testing.T) {
 	if len(rep.Warnings) != 1 || !strings.Contains(rep.Warnings[0], "4 regions and the cluster 9 servers") {
 		t.Errorf("warnings: %q", rep.Warnings)
 	}
-	// One region on each of s0 to s3, and none on the others.
+	// There is one region on each of s0 to s3, and none on the others.
 	if len(rep.Servers) != 9 || rep.ServerRegions.MaxMean != 9.0/4 || rep.Servers[8] != (Server{Name: "s8"}) {
 		t.Errorf("servers without a region count: %+v %+v", rep.ServerRegions, rep.Servers)
 	}

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Each row of a span is in the sample with the same chance, whether it came early or late, and none is there twice.
+// Each row of a span has the same chance to be in the sample, whether it came early or late, and none is there twice.
 func TestSampleIsDrawnEvenly(t *testing.T) {
 	for _, rows := range []int{sampleRows / 2, sampleRows, sampleRows + 1, 20 * sampleRows, 300 * sampleRows} {
 		s := newSample()

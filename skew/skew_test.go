@@ -51,7 +51,7 @@ func TestEntropyAndBalancerCostAtTheEnds(t *testing.T) {
 	if math.Abs(one.Entropy-1) > 1e-12 || math.Abs(one.HBaseCost-1) > 1e-12 {
 		t.Errorf("all in one: %+v", one)
 	}
-	// Two rows over three regions cannot be spread better than 1, 1, 0: that costs nothing.
+	// Two rows over three regions cannot be spread better than 1, 1, 0, so that costs nothing.
 	if x := Measure([]float64{1, 1, 0}); x.HBaseCost > 1e-9 {
 		t.Errorf("as even as can be: %+v", x)
 	}

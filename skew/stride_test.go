@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// At any rate the heavy keys are found, with about their shares: at a low one exactly, at a high one from a part of the keys.
+// The heavy keys are found at any rate, with about their shares: exactly at a low rate, and from a part of the keys at a high one.
 func TestHeavyKeysAreFoundAtAnyRate(t *testing.T) {
 	for _, perSecond := range []int{100, 490, 20_000, 300_000} {
 		clock := time.Unix(0, 0)

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// workload writes rows into the regions of a table, second by second.
+// workload writes rows to the regions of a table, second by second.
 type workload struct {
 	clock  *clock
 	tables *Tables
@@ -25,7 +25,7 @@ func newWorkload(shape Shape, list []Region, seed uint64) *workload {
 	return w
 }
 
-// run writes so many rows a second, each batch of them at once, until stop.
+// run writes so many rows per second, each batch at once, until stop returns true.
 func (w *workload) run(seconds, rate int, row func() string, stop func() bool) (after int) {
 	for second := range seconds {
 		w.write(rate, row)
@@ -38,7 +38,7 @@ func (w *workload) run(seconds, rate int, row func() string, stop func() bool) (
 	return seconds
 }
 
-// write writes so many rows, those of a region in one batch.
+// write writes so many rows, with those of a region in one batch.
 func (w *workload) write(rows int, row func() string) {
 	batches := make([]stored, len(w.list))
 	for range rows {
@@ -56,7 +56,7 @@ func (w *workload) write(rows int, row func() string) {
 
 func (w *workload) digits() string { return fmt.Sprintf("%04d", w.rnd.IntN(10000)) }
 
-// salted are n regions at the buckets of a salt of one byte.
+// salted returns n regions that begin at the buckets of a salt of one byte.
 func salted(n int) []Region {
 	out := make([]Region, n)
 	for i := range out {

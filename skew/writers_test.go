@@ -38,7 +38,7 @@ func TestWritersAreCountedOverTheLastMinute(t *testing.T) {
 	}
 }
 
-// However many topics, producers and names there are, what is kept of them is bounded, and who writes most is found.
+// However many topics, producers and names there are, the memory for them is bounded, and the heaviest writers are found.
 func TestWritersAreCountedInBoundedMemory(t *testing.T) {
 	c := NewCounter(Shape{}, newClock().now)
 	most := Writer{Pipeline: "p", Topic: "most", Producer: 1}

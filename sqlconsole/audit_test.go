@@ -7,7 +7,7 @@ import (
 	"brine/sqlconsole"
 )
 
-// TestAudited: what the audit keeps of a statement says the same, without what is compared with masked columns.
+// TestAudited checks that the audited form of a statement has the same meaning, without the values that are compared with masked columns.
 func TestAudited(t *testing.T) {
 	_, catalog := load(t, "orders")
 	masked := *catalog

@@ -33,7 +33,8 @@ func (money) Regions(context.Context, *query.Selection) (touched, all int, err e
 	return 0, 0, nil
 }
 
-// TestDecimalsAreSummedExactly: not as floating point has them, with as many places as they have; a mean with six more.
+// TestDecimalsAreSummedExactly checks that decimals are not summed as floating point, and have as many places as their values, or six more
+// in a mean.
 func TestDecimalsAreSummedExactly(t *testing.T) {
 	_, catalog := load(t, "visits")
 	for i := range catalog.Tables[0].Columns {

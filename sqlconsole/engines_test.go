@@ -20,14 +20,14 @@ import (
 	"brine/query"
 )
 
-// engine is a search engine, as pipelines write to it and as statements ask it.
+// engine is a search engine, as pipelines write to it and as statements query it.
 type engine struct {
 	indexer.Engine
-	address string // of one that outlives the test; empty: of none
+	address string // of one that outlives the test; otherwise empty
 }
 
-// TestWordsOnEngines holds MATCH to the rows themselves on each engine that there is: what it finds by words, under conditions that the index
-// knows and others, in its order, and after rows were deleted or changed.
+// TestWordsOnEngines compares MATCH with the rows themselves on each available engine: what it finds by words, with conditions that the
+// index can test and others, in its order, and after rows were deleted or changed.
 func TestWordsOnEngines(t *testing.T) {
 	elsewhere := func(address func(testing.TB) string) func(*testing.T) engine {
 		return func(t *testing.T) engine {
@@ -52,7 +52,7 @@ func TestWordsOnEngines(t *testing.T) {
 		"Elasticsearch": elsewhere(testenv.Elasticsearch), "Elasticsearch 9": elsewhere(testenv.Elasticsearch9), "OpenSearch": elsewhere(testenv.OpenSearch),
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel() // most of it is waiting for indexes to be made
+			t.Parallel() // it mostly waits for the creation of indexes
 			e := open(t)
 			x := newTable(t, embeddedHBase(t), rand.New(rand.NewPCG(3, 3)))
 			x.index(t, e)
@@ -62,7 +62,7 @@ func TestWordsOnEngines(t *testing.T) {
 	}
 }
 
-// index writes documents beside the rows of a table.
+// index writes documents for the rows of a table.
 func (x *table) index(t *testing.T, e engine) {
 	t.Helper()
 	name := indexertest.Prefix + "sql-" + x.name
@@ -94,7 +94,7 @@ indexes:
 	x.writeDocuments(t, e, x.records)
 }
 
-// delete takes an index away, by the name that it has behind ours.
+// delete deletes an index, by the name after our prefix.
 func (e engine) delete(t *testing.T, index string) {
 	defer http.DefaultClient.CloseIdleConnections()
 	var list map[string]any
@@ -146,7 +146,7 @@ func (x *table) writeDocuments(t *testing.T, e engine, records []string) {
 	}
 }
 
-// checkWords asks random statements.
+// checkWords runs random statements.
 func (x *table) checkWords(t *testing.T) {
 	t.Helper()
 	random := rand.New(rand.NewPCG(4, 4))
@@ -177,7 +177,7 @@ func (x *table) checkWords(t *testing.T) {
 	}
 }
 
-// checkChanges: a row is found by the words that it has now, and a deleted one by none.
+// checkChanges checks that a row is found by its present words, and a deleted one by none.
 func (x *table) checkChanges(t *testing.T, e engine) {
 	t.Helper()
 	change := func(records ...string) {

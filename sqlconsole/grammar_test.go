@@ -11,7 +11,7 @@ import (
 
 var update = flag.Bool("update", false, "write docs/sql.md")
 
-// TestGrammarIsCurrent: the page shows the grammar by which the parser goes.
+// TestGrammarIsCurrent checks that the page shows the grammar that the parser follows.
 func TestGrammarIsCurrent(t *testing.T) {
 	const page, begin, end = "../docs/sql.md", "<!-- grammar: written by go generate in sqlconsole -->\n", "<!-- grammar end -->"
 	text, err := os.ReadFile(page)

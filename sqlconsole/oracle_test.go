@@ -54,20 +54,20 @@ func load(t testing.TB, table string) (*config.Config, *sqlconsole.Catalog) {
 	return cfg, catalog
 }
 
-// visit is a row as the test has written it: a value for each field that it has.
+// visit is a row as the test wrote it: a value for each field that it has.
 type visit map[string]any
 
-// table is rows in HBase, and what the test knows of them.
+// table is rows in HBase, and the test's knowledge of them.
 type table struct {
 	name     string
 	catalog  *sqlconsole.Catalog
 	pipeline *config.Pipeline
 	store    query.Selector
-	rows     []visit // that are not deleted
+	rows     []visit // not deleted
 	records  []string
 }
 
-// emptyTable makes a table in HBase as the catalog has it.
+// emptyTable creates a table in HBase according to the catalog.
 func emptyTable(t *testing.T, connect string, family hbase.Family, splits [][]byte) *table {
 	t.Helper()
 	client, err := hbase.Open(t.Context(), hbase.Options{Connect: connect})
@@ -112,7 +112,7 @@ func (x *table) write(t *testing.T, records []string) {
 	}
 }
 
-// newTable is a table with some hundred visits.
+// newTable returns a table with some hundred visits.
 func newTable(t *testing.T, connect string, random *rand.Rand) *table {
 	t.Helper()
 	out := emptyTable(t, connect, hbase.Family{Name: "e"}, [][]byte{{1}, {2, 'u', '3'}, {3}})
@@ -158,7 +158,7 @@ func aVisit(r *rand.Rand) (visit, string) {
 	return v, "{" + strings.Join(members, ",") + "}"
 }
 
-// clause is a condition as SQL, and as a test of its own.
+// clause is a condition in SQL, and as an independent test.
 type clause struct {
 	text  string
 	holds func(visit) bool
@@ -236,8 +236,8 @@ func order(a, b any) int {
 	return cmp.Compare(fmt.Sprint(a), fmt.Sprint(b))
 }
 
-// TestAnswersAreThoseOfTheRows asks random statements of a salted table, some of whose rows are deleted, and looks for the same rows among
-// those that the test has written, one by one.
+// TestAnswersAreThoseOfTheRows runs random statements on a salted table, some of whose rows are deleted, and looks for the same rows, one
+// by one, among those that the test wrote.
 func TestAnswersAreThoseOfTheRows(t *testing.T) {
 	for name, start := range map[string]func(*testing.T) string{"embedded": embeddedHBase, "real": func(t *testing.T) string { return testenv.HBase(t) }} {
 		t.Run(name, func(t *testing.T) {
@@ -382,7 +382,7 @@ func (x *table) checkGroups(t *testing.T, where string, want []visit) {
 	}
 }
 
-// checkOrder asks for one user's rows by time, forwards or backwards, and the first of them alone.
+// checkOrder queries one user's rows by time, forwards or backwards, and then only the first of them.
 func (x *table) checkOrder(t *testing.T, random *rand.Rand, where string, want []visit) {
 	t.Helper()
 	if !strings.Contains(where, "user = 'u1'") {
@@ -418,7 +418,7 @@ func (x *table) checkOrder(t *testing.T, random *rand.Rand, where string, want [
 	}
 }
 
-// TestMaskedColumns: they are shown as such, and can be neither compared, grouped, ordered by nor counted.
+// TestMaskedColumns checks that they are shown as masked, and can be neither compared, grouped, ordered by nor counted.
 func TestMaskedColumns(t *testing.T) {
 	x := newTable(t, embeddedHBase(t), rand.New(rand.NewPCG(9, 9)))
 	for _, statement := range []string{
@@ -445,7 +445,7 @@ func TestMaskedColumns(t *testing.T) {
 	}
 }
 
-// TestWholeTablesAreNotReadByAccident: without a condition on the key's beginning a statement is refused, with what helps.
+// TestWholeTablesAreNotReadByAccident checks that a statement without a condition on the key's beginning is refused, with a fix.
 func TestWholeTablesAreNotReadByAccident(t *testing.T) {
 	_, catalog := load(t, "visits")
 	for statement, refused := range map[string]bool{
@@ -471,7 +471,7 @@ func TestWholeTablesAreNotReadByAccident(t *testing.T) {
 	}
 }
 
-// TestBoundsAreSaid: an answer that ends at a bound is one, and says at which.
+// TestBoundsAreSaid checks that an answer that ends at a limit says at which.
 func TestBoundsAreSaid(t *testing.T) {
 	x := newTable(t, embeddedHBase(t), rand.New(rand.NewPCG(9, 9)))
 	for want, l := range map[string]sqlconsole.Limits{"10 rows were read": {Read: 10}, "of rows were read": {Bytes: 1000}, "the answer has": {Held: 500},
@@ -495,8 +495,8 @@ func TestBoundsAreSaid(t *testing.T) {
 	}
 }
 
-// FuzzStatement parses and plans whatever comes: it ends soon, with an error that has a place or with a plan of bounded ranges, and never
-// reads a whole table that the statement does not allow.
+// FuzzStatement parses and plans any statement: it soon ends with an error that has a position or with a plan of bounded ranges, and never
+// reads a whole table unless the statement allows it.
 func FuzzStatement(f *testing.F) {
 	for _, s := range []string{"SELECT * FROM visits LIMIT 5", "EXPLAIN SELECT user, COUNT(*) FROM visits WHERE user IN ('a','b') AND at BETWEEN '2h' AND '1h' GROUP BY user;",
 		`SELECT _key, _time("e:s"), "e:x" FROM visits WHERE _key >= 'a\x00' AND n = -1 AND f > 1e9 AND b = TRUE AND s LIKE 'x%' ORDER BY at DESC ALLOW FULL SCAN`} {

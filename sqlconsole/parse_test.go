@@ -8,7 +8,7 @@ import (
 	"brine/sqlconsole"
 )
 
-// TestRefusals: what is wrong is said with its place and a fix.
+// TestRefusals checks that errors have their position and a fix.
 func TestRefusals(t *testing.T) {
 	for statement, want := range map[string]string{
 		"":                                       "line 1, column 1: ",
@@ -51,7 +51,8 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestStatementsEndAtSemicolons: not at those within quotes and comments; places count from the beginning of the text.
+// TestStatementsEndAtSemicolons checks that they do not end at semicolons within quotes and comments, and that positions count from the
+// beginning of the text.
 func TestStatementsEndAtSemicolons(t *testing.T) {
 	all, whole := sqlconsole.Split("SELECT a FROM t; -- one; two\n\nSELECT \"b;\" FROM t WHERE c = ';'; SELECT nothing")
 	if len(all) != 3 || whole {

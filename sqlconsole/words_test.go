@@ -18,7 +18,7 @@ import (
 	"brine/sqlconsole"
 )
 
-// indexed has documents beside the first table of a catalog: s and the masked phone are found by their words.
+// indexed adds documents to the first table of a catalog: s and the masked phone are searchable by word.
 func indexed(c *sqlconsole.Catalog) {
 	c.Tables[0].Index = &query.Index{Name: "docs", Newest: "when", Fields: []query.IndexField{
 		{Name: "s", Field: "s", Type: rowkey.Text, Words: true}, {Name: "phone", Field: "phone", Type: rowkey.Text, Words: true},
@@ -29,7 +29,7 @@ func indexed(c *sqlconsole.Catalog) {
 type docs struct {
 	rows  []search.Hit
 	asked []search.Query
-	pages int // hits of one; 0: as many as are asked for
+	pages int // hits per page; 0: as many as requested
 }
 
 func (d *docs) Search(_ context.Context, q search.Query) (page search.Page, _ error) {
@@ -77,7 +77,7 @@ func holds(doc map[string]any, c search.Clause) bool {
 	return false
 }
 
-// found is a table with an index of all its rows, those that are deleted and one that is not there among them.
+// found returns a table with an index of all its rows, including deleted ones and one that does not exist.
 func found(t *testing.T) (*table, *docs) {
 	t.Helper()
 	x := newTable(t, embeddedHBase(t), rand.New(rand.NewPCG(3, 3)))
@@ -100,7 +100,7 @@ func found(t *testing.T) (*table, *docs) {
 	return x, d
 }
 
-// TestRowsAreFoundByWords: they are those whose documents match, as HBase has them, under all other conditions, page by page.
+// TestRowsAreFoundByWords checks that the rows are those whose documents match, as HBase has them, with all other conditions, page by page.
 func TestRowsAreFoundByWords(t *testing.T) {
 	x, d := found(t)
 	d.pages = 3
@@ -126,7 +126,8 @@ func TestRowsAreFoundByWords(t *testing.T) {
 	}
 }
 
-// TestWhatTheIndexIsAsked: by the words, by what it knows beside them, in its order, and for no more than is wanted.
+// TestWhatTheIndexIsAsked checks that the index is queried by the words, by what else it can test, in its order, and for no more than is
+// wanted.
 func TestWhatTheIndexIsAsked(t *testing.T) {
 	x, d := found(t)
 	x.run(t, "SELECT id FROM "+x.name+" WHERE MATCH(s, 'a') AND n > 1 AND user = 'u1' AND f < 3 ORDER BY at LIMIT 7")
@@ -149,7 +150,8 @@ func TestWhatTheIndexIsAsked(t *testing.T) {
 	}
 }
 
-// TestTheIndexIsAskedOnlyWhatItKnowsOfRows: not by fields of which documents hold the newest change alone, nor of what rows were before.
+// TestTheIndexIsAskedOnlyWhatItKnowsOfRows checks that it is queried neither by fields of which documents hold only the newest change, nor
+// for earlier states of rows.
 func TestTheIndexIsAskedOnlyWhatItKnowsOfRows(t *testing.T) {
 	x, d := found(t)
 	asked := func(statement string) string {
@@ -171,7 +173,7 @@ func TestTheIndexIsAskedOnlyWhatItKnowsOfRows(t *testing.T) {
 	}
 }
 
-// TestWordsAreRefused: of what the index does not find by words, of what is masked in the table or in the index, and in another order.
+// TestWordsAreRefused tests fields that the index cannot search by word, fields masked in the table or in the index, and another order.
 func TestWordsAreRefused(t *testing.T) {
 	_, catalog := load(t, "visits")
 	try := func(c *sqlconsole.Catalog, statement string) error {
@@ -212,7 +214,7 @@ func TestWordsAreRefused(t *testing.T) {
 
 func long(s string, n int) string { return strings.Repeat(s, n) }
 
-// past is a table whose one row had s = a, b and c at 1000, 2000 and 3000, with so many versions kept, and n since 1500.
+// past returns a table whose only row had s = a, b and c at 1000, 2000 and 3000, with so many versions kept, and n since 1500.
 func past(t *testing.T, kept int) *table {
 	t.Helper()
 	x := emptyTable(t, embeddedHBase(t), hbase.Family{Name: "e", Values: map[string]string{"VERSIONS": fmt.Sprint(kept)}}, nil)
@@ -233,7 +235,7 @@ func (x *table) lines(t *testing.T, statement string) (out []string) {
 	return out
 }
 
-// TestRowsAsTheyWere: as of a time, a row has what its cells held then; before its first write it is not there.
+// TestRowsAsTheyWere checks that a row as of a time has what its cells held then, and that it does not exist before its first write.
 func TestRowsAsTheyWere(t *testing.T) {
 	x := past(t, 4)
 	for at, want := range map[int][]string{999: nil, 1000: {"a,-"}, 1499: {"a,-"}, 1500: {"a,7"}, 2000: {"b,7"}, 2999: {"b,7"}, 3000: {"c,7"}, 9000: {"c,7"}} {
@@ -246,7 +248,7 @@ func TestRowsAsTheyWere(t *testing.T) {
 	}
 }
 
-// TestVersionsOfARow: a row for each time that it was written, the newest first, with what was written then.
+// TestVersionsOfARow checks that there is a row for each time that it was written, newest first, with what was written then.
 func TestVersionsOfARow(t *testing.T) {
 	x := past(t, 3)
 	if got := x.lines(t, "SELECT s, n FROM T VERSIONS 10 WHERE user = 'u1'"); !slices.Equal(got, []string{"c,-", "b,-", "-,7", "a,-"}) {
@@ -263,7 +265,8 @@ func TestVersionsOfARow(t *testing.T) {
 	}
 }
 
-// TestHistoryThatIsGoneIsNotInvented: what HBase has dropped is an error, and what a table does not keep is refused before it is read.
+// TestHistoryThatIsGoneIsNotInvented checks that it is an error if HBase has dropped history, and that what a table does not keep is
+// refused before it is read.
 func TestHistoryThatIsGoneIsNotInvented(t *testing.T) {
 	x := past(t, 2)
 	statement := "SELECT s FROM " + x.name + " AS OF 1000 WHERE user = 'u1'"

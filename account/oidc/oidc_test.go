@@ -27,7 +27,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// issuer is a provider: it has a code for whatever it is asked, and an ID token for the code and its verifier.
+// issuer is a provider: it has a code for any request, and an ID token for the code and its verifier.
 type issuer struct {
 	*httptest.Server
 	t *testing.T
@@ -35,11 +35,11 @@ type issuer struct {
 	mu         sync.Mutex
 	key        jose.JSONWebKey
 	published  []jose.JSONWebKey
-	codes      map[string]url.Values // the questions that they were given for
-	claims     func(map[string]any)  // changes those of the token
+	codes      map[string]url.Values // the requests for which they were given
+	claims     func(map[string]any)  // changes the claims of the token
 	token      func(claims map[string]any) string
 	away       bool
-	keyless    bool // of all it says only the keys do not come
+	keyless    bool // answers everything except for requests for the keys
 	discovered int
 }
 
@@ -128,7 +128,7 @@ func (i *issuer) signed(key jose.JSONWebKey, claims map[string]any) string {
 	return text
 }
 
-// authorize is what the provider's page does: a code for the question at an address.
+// authorize does what the provider's page does: it returns a code for the request at an address.
 func (i *issuer) authorize(to string) (code, state string) {
 	u, err := url.Parse(to)
 	if err != nil || !strings.HasPrefix(to, i.URL+"/authorize?") {
@@ -177,7 +177,7 @@ func TestSignIn(t *testing.T) {
 	}
 }
 
-// TestTokensThatAreRefused: what a provider, or an attacker in between, may hand over instead.
+// TestTokensThatAreRefused tests what a provider, or an attacker in between, may return instead.
 func TestTokensThatAreRefused(t *testing.T) {
 	for name, c := range map[string]struct {
 		claims func(map[string]any)
@@ -230,7 +230,7 @@ func TestTokensThatAreRefused(t *testing.T) {
 	}
 }
 
-// TestReturnsThatAreRefused: of another browser, another sign-in or another provider, too late, or twice.
+// TestReturnsThatAreRefused tests returns from another browser, another sign-in or another provider, too late, or twice.
 func TestReturnsThatAreRefused(t *testing.T) {
 	i := newIssuer(t)
 	now := time.Now()
@@ -271,7 +271,7 @@ func TestReturnsThatAreRefused(t *testing.T) {
 	}
 }
 
-// TestKeysChange: a provider signs by a new key as soon as it publishes it.
+// TestKeysChange checks that tokens with a new key are accepted as soon as the provider publishes it.
 func TestKeysChange(t *testing.T) {
 	i := newIssuer(t)
 	p := i.provider(nil)
@@ -280,7 +280,7 @@ func TestKeysChange(t *testing.T) {
 	}
 	i.key = newKey(t, "k2")
 	i.published = []jose.JSONWebKey{i.key.Public()}
-	// For a moment the library may take the answer that the first sign-in had for the one to the second.
+	// For a moment, the library may use the answer to the first sign-in for the second.
 	for tries := 0; ; tries++ {
 		if _, err := i.signIn(p); err == nil {
 			break
@@ -290,7 +290,7 @@ func TestKeysChange(t *testing.T) {
 	}
 }
 
-// TestASlowProviderHoldsUpFew: of many sign-ins at a time some wait for it, and for the others it is away.
+// TestASlowProviderHoldsUpFew checks that of many concurrent sign-ins some wait for the provider, and the others get ErrAway.
 func TestASlowProviderHoldsUpFew(t *testing.T) {
 	i := newIssuer(t)
 	p := i.provider(nil)
@@ -315,8 +315,7 @@ func TestASlowProviderHoldsUpFew(t *testing.T) {
 	}
 }
 
-// TestOutages: a provider that does not answer is asked again after a while and not by everybody; what it was known to be stays.
-// TestASignInEndsOnce: the browser that keeps its cookie begins no second one by it, and asks the provider nothing.
+// TestASignInEndsOnce checks that a saved cookie does not begin a second sign-in, and sends no request to the provider.
 func TestASignInEndsOnce(t *testing.T) {
 	i := newIssuer(t)
 	now := time.Now()
@@ -338,7 +337,7 @@ func TestASignInEndsOnce(t *testing.T) {
 	}
 }
 
-// TestKeysThatDoNotComeAreAnOutage: they say nothing against the token.
+// TestKeysThatDoNotComeAreAnOutage checks that missing keys do not count against the token.
 func TestKeysThatDoNotComeAreAnOutage(t *testing.T) {
 	i := newIssuer(t)
 	i.keyless = true
@@ -347,7 +346,7 @@ func TestKeysThatDoNotComeAreAnOutage(t *testing.T) {
 	}
 }
 
-// TestWhoAsksFirstMayGoAway: the provider is known to the next all the same.
+// TestWhoAsksFirstMayGoAway checks that the provider's metadata is there for the next caller all the same.
 func TestWhoAsksFirstMayGoAway(t *testing.T) {
 	i := newIssuer(t)
 	p := i.provider(nil)
@@ -361,7 +360,7 @@ func TestWhoAsksFirstMayGoAway(t *testing.T) {
 	}
 }
 
-// TestWhoHasNoRoleIsNamed: so that what he had here can end.
+// TestWhoHasNoRoleIsNamed checks that the person is named, so that their sessions and tokens here can end.
 func TestWhoHasNoRoleIsNamed(t *testing.T) {
 	i := newIssuer(t)
 	i.claims = func(c map[string]any) { c["groups"] = "strangers" }
@@ -376,6 +375,8 @@ func TestWhoHasNoRoleIsNamed(t *testing.T) {
 	}
 }
 
+// TestOutages checks that a provider that does not answer is asked again after a while, but not by everybody, and that its known metadata
+// stays.
 func TestOutages(t *testing.T) {
 	i := newIssuer(t)
 	i.away = true

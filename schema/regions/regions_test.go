@@ -30,7 +30,7 @@ func TestARegionIsFoundByNameAndByKey(t *testing.T) {
 	}
 }
 
-// What is done to many regions ends with the first server that does not answer, and goes on past other failures; what was done is returned.
+// Each stops at the first server that does not answer, continues after other failures, and returns what was done.
 func TestEachRegionKeepsWhatWasDone(t *testing.T) {
 	some := []hbase.Region{{Encoded: "a"}, {Encoded: "b"}, {Encoded: "c"}, {Encoded: "d"}}
 	for _, c := range []struct {

@@ -11,7 +11,7 @@ import (
 
 var began = time.Unix(1_700_000_040, 0).UTC() // a minute begins
 
-// bucket is of a minute, and of ranges that begin at single letters; "" is the first of all.
+// bucket returns a minute's bucket with ranges that begin at single letters, the first of them at "".
 func bucket(minute int, starts string, rows ...float32) Bucket {
 	b := Bucket{At: began.Add(time.Duration(minute) * Minute), Rows: rows, Bytes: slices.Clone(rows)}
 	for i := range len(rows) {
@@ -50,7 +50,7 @@ func TestBucketsAreCombined(t *testing.T) {
 	}
 }
 
-// Of more ranges than are kept the hot ones stay by themselves, and nothing of the others' sum is lost.
+// If there are more ranges than are kept, the hot ones stay separate, and the sum of the others stays the same.
 func TestHotRangesStay(t *testing.T) {
 	var list []Bucket
 	for half := range 2 {
@@ -90,7 +90,7 @@ func TestWhatIsDrawn(t *testing.T) {
 	if got := m.Times[5]; len(m.Times) != 6 || !got.Equal(began.Add(5*Minute+30*time.Second)) || !m.Times[0].Equal(began.Add(Minute)) {
 		t.Errorf("%v", m.Times)
 	}
-	m = Draw(list, Minute, began.Add(5*Minute), 10, 2) // a peak is no mean
+	m = Draw(list, Minute, began.Add(5*Minute), 10, 2) // a peak is not averaged
 	if got := fmt.Sprint(m.Rows); got != "[[1 3] [90 4]]" {
 		t.Error(got)
 	}

@@ -13,7 +13,7 @@ import (
 	"brine/sqlconsole/shell"
 )
 
-// rows is a store of two scans.
+// rows is a store with two scans.
 type rows struct{ asked int }
 
 func (r *rows) Select(ctx context.Context, s *query.Selection) iter.Seq2[query.Selected, error] {
@@ -51,7 +51,7 @@ func open(t *testing.T, format shell.Format) (s *shell.Shell, out, notes *string
 	return &shell.Shell{Catalog: catalog, Store: &rows{}, Format: format, Out: out, Notes: notes}, out, notes
 }
 
-// TestFormats: each shows the values, a spreadsheet is given no formula and a terminal nothing to act on.
+// TestFormats checks that each format shows the values, that a spreadsheet gets no formula, and a terminal nothing to act on.
 func TestFormats(t *testing.T) {
 	for format, want := range map[shell.Format]string{
 		shell.Table:    "WAYBILL  STATION\nW1       JFK\n",
@@ -69,7 +69,8 @@ func TestFormats(t *testing.T) {
 	}
 }
 
-// TestInteraction: statements may take several lines, what is wrong does not end the shell, commands describe, and \q leaves.
+// TestInteraction checks that statements may take several lines, that errors do not end the shell, that commands describe, and that \q
+// leaves.
 func TestInteraction(t *testing.T) {
 	s, out, notes := open(t, shell.Table)
 	lines := []string{`\d`, `\d scans`, "SELECT waybill", "FROM scans WHERE waybill = 'W1';", "SELECT nothing FROM scans;", `\nosuch`, "SELECT waybill FROM scans LIMIT 1", "", `\x`, `\h`, `\q`, "never"}
@@ -101,7 +102,7 @@ func TestInteraction(t *testing.T) {
 	}
 }
 
-// TestAStatementIsGivenUp: the shell goes on behind it.
+// TestAStatementIsGivenUp checks that the shell continues after a cancelled statement.
 func TestAStatementIsGivenUp(t *testing.T) {
 	s, _, notes := open(t, shell.Table)
 	lines := []string{"SELECT waybill FROM scans LIMIT 5;"}
@@ -122,7 +123,7 @@ func TestAStatementIsGivenUp(t *testing.T) {
 	}
 }
 
-// TestCompletion: a word is completed as far as it is sure.
+// TestCompletion checks that a word is completed as far as it is unambiguous.
 func TestCompletion(t *testing.T) {
 	s, _, _ := open(t, shell.Table)
 	for line, want := range map[string]string{"sel": "SELECT ", "SELECT stat": "SELECT station ", "SELECT a FROM logi": "SELECT a FROM logistics:scans ", "": "", "SELECT zz": "", "SELECT COUNT(wayb": "SELECT COUNT(waybill "} {
