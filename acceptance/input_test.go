@@ -9,7 +9,7 @@ import (
 	"brine/internal/sample"
 )
 
-// copied is an input of as many orders and users as the file has, one order after the other, at a scale.
+// copied returns an input with as many orders and users as the file, in sequence, at a scale.
 func copied(total, people int) *input {
 	in := &input{total: total, people: people, number: map[string]int{}}
 	for i := range baseOrders {
@@ -20,8 +20,8 @@ func copied(total, people int) *input {
 	return in
 }
 
-// TestTheFullShopIsAsLargeAsItSays: so many orders, all of different ids, and each of so many users has some; and what a user is expected to
-// have is what the copies hold.
+// TestTheFullShopIsAsLargeAsItSays checks that it has so many orders, all with different ids, and that each of so many users has some; and
+// that the expected orders of a user are those that the copies contain.
 func TestTheFullShopIsAsLargeAsItSays(t *testing.T) {
 	in := copied(fullOrders, fullUsers)
 	of, total := make([]int, in.people), 0
@@ -56,7 +56,7 @@ func TestTheFullShopIsAsLargeAsItSays(t *testing.T) {
 	}
 }
 
-// TestCopiesFollowEachChange: a copy is the same change of another order and user.
+// TestCopiesFollowEachChange checks that a copy is the same change of another order and user.
 func TestCopiesFollowEachChange(t *testing.T) {
 	in := copied(3*baseOrders, 3*baseUsers)
 	line := []byte(`{"order":"30000000007","user":"8","created":7,"at":9,"status":"paid"}`)

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// TestTheOutcomeIsKept: all that a run prints is in its file, by scale, and a wrong answer is a target that is short.
+// TestTheOutcomeIsKept checks that everything that a run prints is in its file, by scale, and that a wrong answer makes a target short.
 func TestTheOutcomeIsKept(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, args := range [][]string{{"init", "-q"}, {"-c", "user.name=x", "-c", "user.email=x@example.com", "-c", "commit.gpgsign=false", "commit", "-q", "--allow-empty", "-m", "first"}} {

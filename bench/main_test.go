@@ -28,7 +28,7 @@ func TestEverySubcommandHasATarget(t *testing.T) {
 		}
 		shown.Reset()
 		exited = false
-		_, _ = parser.Parse(append(strings.Fields(path), "--help")) // what is asked is whether it was shown
+		_, _ = parser.Parse(append(strings.Fields(path), "--help")) // only whether it was shown is checked
 		if usage := "Usage: bench " + path; !exited || !strings.HasPrefix(shown.String(), usage) {
 			t.Errorf("bench %s --help shows %q", path, shown.String())
 		}

@@ -12,7 +12,7 @@ import (
 	"brine/console"
 )
 
-// What a browser loads, in bytes as gzip packs them: the shell is all that a first page needs.
+// The limits on what a browser loads, in gzipped bytes: a first page needs only the shell.
 const (
 	mostShell = 60 << 10
 	mostAll   = 250 << 10
@@ -63,7 +63,7 @@ func packed(t *testing.T, b []byte) int {
 	return out.Len()
 }
 
-// Pages hold no script and no style, and name no other place: the policy that they are served with would refuse both.
+// Pages contain no script and no style, and refer to no other place: the policy with which they are served would refuse both.
 func TestPagesAreFilesAlone(t *testing.T) {
 	inline := regexp.MustCompile(`(?is)<script(?:\s[^>]*)?>\s*[^<\s]|<style|\son\w+=|\sstyle=|javascript:`)
 	elsewhere := regexp.MustCompile(`(?:src|href)="(?:https?:)?//`)
@@ -81,7 +81,7 @@ func TestPagesAreFilesAlone(t *testing.T) {
 	}
 }
 
-// What scripts ask begins with the API's path, and no text of data becomes markup.
+// The requests of scripts begin with the API's path, and no text from data becomes markup.
 func TestScriptsAskTheAPIAlone(t *testing.T) {
 	address := regexp.MustCompile(`https?://[a-zA-Z0-9./_-]+`)
 	forbidden := regexp.MustCompile(`\b(WebSocket|XMLHttpRequest|importScripts|EventSource|sendBeacon|eval|document\.write|new Function)\b`)
@@ -96,7 +96,7 @@ func TestScriptsAskTheAPIAlone(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, found := range address.FindAllString(string(b), -1) {
-				if !strings.HasPrefix(found, "http://www.w3.org/") { // names of XML, which nobody fetches
+				if !strings.HasPrefix(found, "http://www.w3.org/") { // XML namespaces, which nobody fetches
 					t.Errorf("%s: %s names %s", name, script, found)
 				}
 			}

@@ -14,7 +14,7 @@ import (
 	"brine/config"
 )
 
-// load reads compose.yaml as docker compose does: by the specification's schema, and every reference resolved.
+// load reads compose.yaml as docker compose does: by the specification's schema, with every reference resolved.
 func load(t *testing.T) *types.Project {
 	t.Helper()
 	text, err := os.ReadFile("compose.yaml")
@@ -60,7 +60,7 @@ func TestComposeIsValid(t *testing.T) {
 	}
 }
 
-// The servers are of the versions that the tests run against.
+// The servers have the versions against which the tests run.
 func TestComposeRunsWhatIsTested(t *testing.T) {
 	project := load(t)
 	version := regexp.MustCompile(`<version>([\d.]+)[^<]*</version>`)
@@ -77,7 +77,7 @@ func TestComposeRunsWhatIsTested(t *testing.T) {
 	}
 }
 
-// brine's configuration in the containers is good, with the addresses that the environment lays over it; and its topics are made.
+// brine's configuration in the containers is valid, with the addresses from the environment, and its topics are created.
 func TestComposeConfiguresBrine(t *testing.T) {
 	project := load(t)
 	brine := project.Services["brine"]

@@ -34,7 +34,7 @@ func mounted(s types.ServiceConfig, path string) (source string, ok bool) {
 	return "", false
 }
 
-// Prometheus in the containers loads every rule file that there is, and scrapes brine where it listens.
+// Prometheus in the containers loads every rule file, and scrapes brine where it listens.
 func TestComposeGivesPrometheusItsRules(t *testing.T) {
 	prometheus := load(t).Services["prometheus"]
 	var config struct {
@@ -54,7 +54,7 @@ func TestComposeGivesPrometheusItsRules(t *testing.T) {
 		}
 	}
 	services := load(t).Services
-	listen := []string{ // where the two serve their metrics
+	listen := []string{ // addresses on which the two serve their metrics
 		fmt.Sprintf("brine:%d", services["brine"].Ports[0].Target),
 		"verify:" + regexp.MustCompile(`--listen 0\.0\.0\.0:(\d+)`).FindStringSubmatch(strings.Join(services["verify"].Command, " "))[1],
 	}
@@ -63,7 +63,7 @@ func TestComposeGivesPrometheusItsRules(t *testing.T) {
 	}
 }
 
-// Grafana in the containers has every dashboard, and the Prometheus that they ask.
+// Grafana in the containers has every dashboard, and the Prometheus that they query.
 func TestComposeGivesGrafanaItsDashboards(t *testing.T) {
 	project := load(t)
 	grafana := project.Services["grafana"]
@@ -88,7 +88,7 @@ func TestComposeGivesGrafanaItsDashboards(t *testing.T) {
 	}
 }
 
-// The image is built by the Go that go.mod names, holds one static binary, and does not run as root.
+// The image is built with the Go version in go.mod, contains one static binary, and does not run as root.
 func TestDockerfileBuildsAStaticBinaryThatIsNotRoot(t *testing.T) {
 	text, err := os.ReadFile("Dockerfile")
 	if err != nil {
@@ -128,7 +128,7 @@ func TestDockerfileBuildsAStaticBinaryThatIsNotRoot(t *testing.T) {
 	}
 }
 
-// The autoscaler asks for metrics that brine has, of a pipeline by name, and never gets an infinite number.
+// The autoscaler queries metrics that brine has, by name of the pipeline, and never gets an infinite number.
 func TestAutoscalerAsksForWhatBrineHas(t *testing.T) {
 	var scaled struct {
 		Kind string

@@ -7,10 +7,10 @@ import (
 	"testing"
 )
 
-// mostBytes is what the binary may weigh, stripped as it is released; docs/adr/0103 says what of it is what.
+// mostBytes is the largest size of the binary, stripped as it is released; docs/adr/0103 breaks it down.
 const mostBytes = 75_000_000
 
-// A dependency that is heavier than what it is used for is seen when it comes, not when somebody wonders about the download.
+// A dependency that is heavier than its use is noticed when it is added, not when somebody wonders about the download.
 func TestBinaryStaysWithinItsBound(t *testing.T) {
 	if testing.Short() {
 		t.Skip("links brine")

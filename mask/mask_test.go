@@ -46,7 +46,7 @@ func (f *failing) Wait(context.Context, event.Until) (event.Outcome, error) {
 	return event.Outcome{Failures: f.failures}, nil
 }
 
-// TestRejectsOfAWriterQuoteNothing: what a store says of a record is not said again; what servers fail with is.
+// TestRejectsOfAWriterQuoteNothing checks that a store's text about a record is not repeated, but a server's failure is.
 func TestRejectsOfAWriterQuoteNothing(t *testing.T) {
 	const secret = "13800138000"
 	refused := &event.Error{Reason: event.MappingRefused, Detail: "failed to parse [" + secret + "]"}

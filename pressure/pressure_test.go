@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// spent is a second of a half with one partition, in milliseconds by step: what its workers did, what its calls took, and for how long the
+// spent is a second of a half with one partition, in milliseconds by step: what its workers did, the time of its calls, and how long the
 // store had what settled.
 type spent struct {
 	fetch, decode, room, submit, lane, server, settle, commit, stored int
@@ -23,7 +23,7 @@ func (s spent) into(m *Meter) {
 	m.stored.Add(int64(time.Duration(s.stored) * time.Millisecond))
 }
 
-// The step that is named is where back-pressure begins, not where what is held up waits.
+// The limiting step is where back-pressure begins, not where others wait.
 func TestLimit(t *testing.T) {
 	for name, c := range map[string]struct {
 		spent
@@ -56,7 +56,7 @@ func TestLimit(t *testing.T) {
 	}
 }
 
-// The time in the store is that of lanes and servers, in proportion; waiting for the writer's room is no time of submit's.
+// The time in the store is divided between lanes and servers in proportion; waiting for the writer's room does not count as submit.
 func TestSharesOfTheStore(t *testing.T) {
 	m := &Meter{}
 	began := time.Now()
@@ -77,7 +77,7 @@ func TestSharesOfTheStore(t *testing.T) {
 	}
 }
 
-// After a minute of something else two thirds of what is said are that; looks in quick succession say the same.
+// After a minute of something else, two thirds of the reading are that; reads in quick succession return the same.
 func TestReadForgets(t *testing.T) {
 	m, now := &Meter{}, time.Now()
 	m.Read(now)

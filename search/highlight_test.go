@@ -36,14 +36,14 @@ func TestHighlight(t *testing.T) {
 	}
 }
 
-// TestHighlightsAreBounded: a text of nothing but the word has as many as may be.
+// TestHighlightsAreBounded checks that a text that repeats only the word has the maximum number of spans.
 func TestHighlightsAreBounded(t *testing.T) {
 	if n := len(search.Highlight(strings.Repeat("tea ", 1000), "tea")); n != 100 {
 		t.Errorf("%d spans", n)
 	}
 }
 
-// FuzzHighlight: spans lie within the text, in order and apart, whatever both are.
+// FuzzHighlight checks that spans are within the text, sorted and disjoint, for any input.
 func FuzzHighlight(f *testing.F) {
 	f.Add("Green tea", "tea")
 	f.Add("新鲜绿茶杯", "绿茶")

@@ -8,14 +8,14 @@ import (
 	"brine/bench/measure"
 )
 
-// printed is what the script prints, with the CPU of a server that is alone, once more alone, and with a console.
+// printed returns the script's output, with the CPU of a server that is alone, alone once more, and with a console.
 func printed(open, without, again string) string {
 	return `{"chromium":"1","shell_kb":30,"all_kb":100,"first_visits_ms":[700,720,710],"second_visits_ms":[990,1010,900],"panning_fps":[60,60,60],
 		"scrolling_fps":[49,60,40],"scrolling_items":40,"grown_mib":[1,1.1,0.9],
 		"idle_percent":{"open":` + open + `,"without":` + without + `,"again":` + again + `}}`
 }
 
-// TestTargetsWithinTheNoiseAreUndecided: what differs by less than the same thing from itself keeps no target, and misses none.
+// TestTargetsWithinTheNoiseAreUndecided checks that a difference within the noise neither meets a target nor misses it.
 func TestTargetsWithinTheNoiseAreUndecided(t *testing.T) {
 	for _, c := range []struct {
 		name                 string
@@ -54,7 +54,7 @@ func TestTargetsWithinTheNoiseAreUndecided(t *testing.T) {
 	}
 }
 
-// TestWhatWasNotMeasuredIsRefused: nothing is below every bound.
+// TestWhatWasNotMeasuredIsRefused checks that missing measurements, which would meet every bound, are refused.
 func TestWhatWasNotMeasuredIsRefused(t *testing.T) {
 	var m measured
 	if err := json.Unmarshal([]byte(printed("[1]", "[1]", "[]")), &m); err != nil {

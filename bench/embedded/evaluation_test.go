@@ -13,7 +13,7 @@ import (
 	"brine/internal/testenv"
 )
 
-// HBase's PerformanceEvaluation writes to the embedded server as it does to HBase, also a table that it makes itself.
+// HBase's PerformanceEvaluation writes to the embedded server as it does to HBase, also to a table that it creates itself.
 func TestPerformanceEvaluationRunsUnchanged(t *testing.T) {
 	loadTools(t)
 	s := start(t)
@@ -39,13 +39,13 @@ func TestPerformanceEvaluationRunsUnchanged(t *testing.T) {
 		}
 		n++
 	}
-	if n < rows/2 || n > rows { // randomWrite draws its keys with repetition: of n it leaves out one in e
+	if n < rows/2 || n > rows { // randomWrite draws its keys with repetition: of n, it misses one in e
 		t.Errorf("%d rows of %d writes", n, rows)
 	}
 }
 
-// HBase's LoadTestTool makes a table, writes rows of several columns, changes them and reads them again, which it verifies itself, by the
-// embedded server as by HBase.
+// HBase's LoadTestTool creates a table, writes rows of several columns, changes them and reads them again, which it verifies itself, with
+// the embedded server as with HBase.
 func TestLoadTestToolRunsUnchanged(t *testing.T) {
 	for name, connect := range map[string]func(*testing.T) string{
 		"embedded": func(t *testing.T) string { return "rpc://" + start(t).Addr() },
@@ -85,7 +85,7 @@ func TestLoadTestToolRunsUnchanged(t *testing.T) {
 	}
 }
 
-// loadTools are HBase's own load tools.
+// loadTools returns HBase's own load tools.
 func loadTools(t *testing.T) testenv.Classpath {
 	t.Helper()
 	java := testenv.Java(t)

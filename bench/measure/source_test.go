@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// repository is a work tree with one commit, and the current folder of the test.
+// repository makes a work tree with one commit, and makes it the test's working directory.
 func repository(t *testing.T) {
 	t.Helper()
 	t.Chdir(t.TempDir())
@@ -31,7 +31,7 @@ func put(t *testing.T, file, text string) {
 	}
 }
 
-// TestRecordsAreOfCommits: what was measured is named by its commit, or is not recorded.
+// TestRecordsAreOfCommits checks that measurements are recorded under their commit, or not at all.
 func TestRecordsAreOfCommits(t *testing.T) {
 	repository(t)
 	record := filepath.Join(results, "x.json")
@@ -62,7 +62,7 @@ func TestRecordsAreOfCommits(t *testing.T) {
 		t.Errorf("a trial of a clean tree is recorded: %v, %v", written(), err)
 	}
 	t.Setenv(TrialVariable, "")
-	for range 2 { // the second time with a record and a page that differ from the commit
+	for range 2 { // the second time, a record and a page differ from the commit
 		if err := finish(); err != nil || !written() {
 			t.Errorf("a clean tree is not recorded: %v", err)
 		}

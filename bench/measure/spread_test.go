@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// times are loads of one row that took so much CPU.
+// times returns loads of one row that took so much CPU.
 func times(cpu ...float64) (loads []Load) {
 	for _, c := range cpu {
 		loads = append(loads, Load{Rows: 1, Seconds: 1, ClientCPU: c})
@@ -49,7 +49,7 @@ func TestWhatIsAddedIsHeldAgainstTheSameWithout(t *testing.T) {
 	}
 }
 
-// TestSpreadHoldsTheTruth draws runs of a machine whose noise is known: about 19 of 20 medians lie within their spread.
+// TestSpreadHoldsTheTruth draws runs of a machine with known noise: about 19 of 20 medians are within their spread.
 func TestSpreadHoldsTheTruth(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	const runs, rounds = 2000, 9

@@ -7,7 +7,7 @@ import (
 	"brine/bench/measure"
 )
 
-// TestRivals: what is held to a rival, and the rival, are measured; and what takes longer than it may is short.
+// TestRivals checks that benchmarks with a rival, and their rivals, are measured, and that those that take too long are short.
 func TestRivals(t *testing.T) {
 	measured := map[string]result{}
 	for i, r := range rivals {

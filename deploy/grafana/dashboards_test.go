@@ -39,7 +39,7 @@ func TestWrittenDashboardsAreThoseOfTheCode(t *testing.T) {
 	}
 }
 
-// Grafana itself cannot be had in tests; its schema can, as the types that its makers generate from it.
+// Tests cannot run Grafana itself, but have its schema, as the types that its makers generate from it.
 func TestDashboardsFitTheSchema(t *testing.T) {
 	eachFile(t, func(t *testing.T, text []byte) {
 		var d dashboard.Dashboard

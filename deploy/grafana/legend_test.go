@@ -11,12 +11,12 @@ import (
 	"testing"
 )
 
-// asked is a query of a panel as the file holds it.
+// asked is a query of a panel as the file has it.
 type asked struct {
 	Expr, LegendFormat string
 }
 
-// queries returns those of a dashboard by the titles of their panels.
+// queries returns the queries of a dashboard by panel title.
 func queries(t *testing.T, text []byte) map[string][]asked {
 	t.Helper()
 	var d struct {
@@ -35,7 +35,7 @@ func queries(t *testing.T, text []byte) map[string][]asked {
 	return out
 }
 
-// TestWhereThereIsNothingTheLegendSaysNone: the one label that such a series has is all of its legend, but for words before it.
+// TestWhereThereIsNothingTheLegendSaysNone checks that the only label of such a series is its whole legend, apart from words before it.
 func TestWhereThereIsNothingTheLegendSaysNone(t *testing.T) {
 	var (
 		none   = regexp.MustCompile(`label_replace\(vector\(0\), "(\w+)", "none", "", ""\)`)
@@ -52,7 +52,7 @@ func TestWhereThereIsNothingTheLegendSaysNone(t *testing.T) {
 				}
 				found++
 				legend := labels.ReplaceAllString(strings.ReplaceAll(q.LegendFormat, "{{"+label[1]+"}}", "none"), "")
-				if legend = strings.Join(strings.Fields(legend), " "); !good.MatchString(legend) { // browsers show blanks in a row as one
+				if legend = strings.Join(strings.Fields(legend), " "); !good.MatchString(legend) { // browsers show consecutive spaces as one
 					t.Errorf("%s: the legend is %q", title, legend)
 				}
 			}
@@ -63,7 +63,7 @@ func TestWhereThereIsNothingTheLegendSaysNone(t *testing.T) {
 	}
 }
 
-// hotRegions has two tables hot for a while, for promtool; %[1]q is what is asked.
+// hotRegions makes two tables hot for a while, for promtool; %[1]q is the query.
 const hotRegions = `
 evaluation_interval: 1m
 tests:
@@ -82,7 +82,7 @@ tests:
       - { expr: %[1]q, eval_time: 25m, exp_samples: [ { labels: '{cause="none"}', value: 0 } ] }
 `
 
-// TestHotRegionsAreDrawnByCause has promtool ask what the panel asks, while two tables are hot and while none is.
+// TestHotRegionsAreDrawnByCause makes promtool run the panel's query while two tables are hot and while none is.
 func TestHotRegionsAreDrawnByCause(t *testing.T) {
 	promtool, err := exec.LookPath("promtool")
 	if err != nil {

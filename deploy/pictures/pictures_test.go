@@ -11,7 +11,7 @@ import (
 	"brine/config"
 )
 
-// What runs beside brine dev reads what the traffic publishes.
+// The brine next to brine dev reads what the traffic publishes.
 func TestConfigurationReadsTheTraffic(t *testing.T) {
 	text, err := os.ReadFile("pictures.yaml")
 	if err != nil {
@@ -43,7 +43,7 @@ func TestConfigurationReadsTheTraffic(t *testing.T) {
 	}
 }
 
-// Every dashboard, brine skew and brine top have a picture that the page of dashboards shows, and the README shows two of them.
+// Every dashboard, brine skew and brine top have a picture, which the page of dashboards shows; the README shows two of them.
 func TestEveryDashboardHasItsPicture(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join("../..", dashboards))
 	if err != nil || len(files) == 0 {

@@ -65,10 +65,10 @@ var (
 	onDashboard = regexp.MustCompile(`^(?:[,;]? (?:or |and )?"[A-Z][^"]+")* on\s+the\s+(overview|\w+\s+dashboard)`)
 )
 
-// Runbooks and alerts send their reader to panels, which must be where they say.
+// Runbooks and alerts refer to panels, which must exist.
 func TestRunbooksNamePanelsThatExist(t *testing.T) {
 	queries, _ := readDashboards(t)
-	where := map[string]map[string]bool{} // dashboards of each title
+	where := map[string]map[string]bool{} // dashboards by panel title
 	for _, q := range queries {
 		if where[q.panel] == nil {
 			where[q.panel] = map[string]bool{}

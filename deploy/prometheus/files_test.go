@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	ruleFiles  = "*.rules.yaml" // each with its tests beside it, in *.rules.test.yaml
+	ruleFiles  = "*.rules.yaml" // each with its tests next to it, in *.rules.test.yaml
 	boards     = "../grafana/dashboards/*.json"
 	runbooks   = "../../docs/runbooks"
 	runbookURL = "docs/runbooks/"
@@ -36,7 +36,7 @@ func readRules(t *testing.T) (rules []rule) {
 	return rules
 }
 
-// readAll returns the content of each file of a pattern, by its path.
+// readAll returns the content of each file that matches a pattern, by path.
 func readAll(t *testing.T, pattern string) map[string]string {
 	t.Helper()
 	paths, err := filepath.Glob(pattern)
@@ -57,7 +57,7 @@ func readAll(t *testing.T, pattern string) map[string]string {
 // panelQuery is one query of one panel, as it is written in the dashboard.
 type panelQuery struct{ dashboard, panel, expr, legend string }
 
-// variable is a choice that a dashboard offers: the values of a label of a metric.
+// variable is a choice that a dashboard offers: the values of a metric's label.
 type variable struct{ dashboard, metric, label string }
 
 var labelValues = regexp.MustCompile(`^label_values\((\w+), (\w+)\)$`)

@@ -18,7 +18,7 @@ import (
 	"time"
 )
 
-// process is a program that runs for a test. Its output is searched for the addresses it listens on.
+// process is a program that runs for a test. Its output is searched for the addresses on which it listens.
 type process struct {
 	name  string
 	match *regexp.Regexp
@@ -96,7 +96,7 @@ scrape_configs:
     file_sd_configs: [{ files: [%q] }]
 `
 
-// startPrometheus starts one that scrapes nothing yet: so it misses nothing of what starts after it.
+// startPrometheus starts a Prometheus that scrapes nothing yet, so that it misses nothing of what starts after it.
 func startPrometheus(t *testing.T) *server {
 	t.Helper()
 	path := tool(t, "prometheus")
@@ -123,7 +123,7 @@ func (s *server) scrape(t *testing.T, addresses ...string) {
 	}
 	next := s.targets + ".tmp"
 	write(t, next, string(text))
-	if err := os.Rename(next, s.targets); err != nil { // at once, so that no half of it is read
+	if err := os.Rename(next, s.targets); err != nil { // atomically, so that no partial file is read
 		t.Fatal(err)
 	}
 }
@@ -135,7 +135,7 @@ func write(t *testing.T, path, text string) {
 	}
 }
 
-// get asks Prometheus' API and decodes the data of its answer.
+// get queries Prometheus' API and decodes the data of its answer.
 func (s *server) get(ctx context.Context, data any, path string, params url.Values) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+s.address+"/api/v1/"+path+"?"+params.Encode(), nil)
 	if err != nil {
@@ -162,7 +162,7 @@ func (s *server) get(ctx context.Context, data any, path string, params url.Valu
 	return nil
 }
 
-// errRefused is about the query itself: asking again does not help.
+// errRefused is about the query itself: a retry does not help.
 var errRefused = errors.New("the query is refused")
 
 // sample is one series of an instant query, and its value as text.

@@ -13,8 +13,8 @@ import (
 	"brine/skew"
 )
 
-// catalog is a Registerer that keeps the names of what is registered: a registry itself shows only metrics that have
-// series already.
+// catalog is a Registerer that keeps the names of what is registered, because a registry itself shows only metrics that already have
+// series.
 type catalog map[string]bool
 
 var fqName = regexp.MustCompile(`fqName: "(\w+)"`)
@@ -39,7 +39,7 @@ func (c catalog) MustRegister(cs ...prometheus.Collector) {
 
 func (catalog) Unregister(prometheus.Collector) bool { return false }
 
-// has knows the series of a histogram by its name.
+// has reports whether the name of a series, which may be one of a histogram, is registered.
 func (c catalog) has(series string) bool {
 	if c[series] {
 		return true
@@ -52,7 +52,7 @@ func (c catalog) has(series string) bool {
 	return false
 }
 
-// registered is what brine registers at its start, and brine verify at its own.
+// registered returns what brine registers at its start, and brine verify at its own.
 func registered() catalog {
 	c := catalog{}
 	tables := skew.NewTables(time.Now)
@@ -74,7 +74,7 @@ var (
 	metric = regexp.MustCompile(`^(brine|go|process)_|:|^ALERTS$`)
 )
 
-// series are the names in an expression that are those of metrics or records.
+// series returns the names of metrics and recorded series in an expression.
 func series(expr string) (names []string) {
 	for _, n := range name.FindAllString(quoted.ReplaceAllString(expr, ""), -1) {
 		if metric.MatchString(n) {
@@ -86,7 +86,7 @@ func series(expr string) (names []string) {
 
 func TestRulesAndDashboardsNameMetricsThatExist(t *testing.T) {
 	exists := registered()
-	exists["ALERTS"] = true // Prometheus makes it of the rules
+	exists["ALERTS"] = true // Prometheus makes it from the rules
 	rules := readRules(t)
 	for _, r := range rules {
 		if r.Record != "" {

@@ -14,18 +14,18 @@ import (
 	"time"
 )
 
-// chosen puts in what Grafana would: all values of each variable, and windows that hold what a short run has.
+// chosen substitutes what Grafana would: all values of each variable, and windows that fit a short run.
 var chosen = strings.NewReplacer("$instance", ".+", "$pipeline", ".+", "$table", ".+", "$__rate_interval", "1m", "$__range", "5m")
 
-// working has a value once every half of every pipeline settles records, and the dead letter is noticed.
+// working has a value once every half of every pipeline settles records, and the dead letter is counted.
 const working = `min(sum by (pipeline, half) (rate(brine_ingest_settled_records_total[1m]))) > 0
   and on () ALERTS{alertname="BrineDeadLetters", alertstate="firing"}`
 
-// patience is how long every query may take to have data.
+// patience is how long every query may take until it has data.
 const patience = 90 * time.Second
 
-// TestEveryPanelHasData runs brine dev, a second brine that writes a salted table, one that verifies, and a real Prometheus with our rules beside them; and
-// every query of every dashboard.
+// TestEveryPanelHasData runs brine dev, a second brine that writes a salted table, one that verifies, and a real Prometheus with our rules;
+// and every query of every dashboard.
 func TestEveryPanelHasData(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts processes")
@@ -33,7 +33,7 @@ func TestEveryPanelHasData(t *testing.T) {
 	prom := startPrometheus(t)
 	brine := filepath.Join(t.TempDir(), "brine")
 	build := exec.CommandContext(t.Context(), "go", "build", "-o", brine, "brine/cmd/brine")
-	build.Env = append(build.Environ(), "CGO_ENABLED=0") // as it is released, also when the race detector, which needs cgo, runs this test
+	build.Env = append(build.Environ(), "CGO_ENABLED=0") // as it is released, even if the race detector, which needs cgo, runs this test
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)
 	}
@@ -79,7 +79,8 @@ func TestEveryPanelHasData(t *testing.T) {
 
 const metricsOn = `metrics and health on http://(\S+)`
 
-// beside runs a brine beside brine dev that writes the same scans into a salted table too, which brine dev has none of. It returns the address of its metrics.
+// beside runs a second brine, which writes the scans of brine dev also to a salted table, because brine dev has none. It returns the
+// address of its metrics.
 func beside(t *testing.T, brine string) string {
 	t.Helper()
 	const config = "../pictures/pictures.yaml"
@@ -90,14 +91,14 @@ func beside(t *testing.T, brine string) string {
 	return run(t, metricsOn, brine, "run", "-c", config, "--quiet")[0]
 }
 
-// verify runs brine verify --follow beside brine dev. It returns the address of its metrics.
+// verify runs brine verify --follow next to brine dev. It returns the address of its metrics.
 func verify(t *testing.T, brine string) string {
 	t.Helper()
 	return run(t, metricsOn, brine, "verify", "-c", "../../examples/dev.yaml", "--pipeline", "scans",
 		"--follow", "--every", "2s", "--listen", "127.0.0.1:0")[0]
 }
 
-// await asks until there is data.
+// await repeats a query until there is data.
 func (s *server) await(ctx context.Context, expr string) ([]sample, error) {
 	tick := time.NewTicker(250 * time.Millisecond)
 	defer tick.Stop()
@@ -115,7 +116,7 @@ func (s *server) await(ctx context.Context, expr string) ([]sample, error) {
 	}
 }
 
-// numbers leaves out what a graph cannot show: a quantile of no observations is NaN.
+// numbers removes what a graph cannot show: a quantile without observations is NaN.
 func numbers(all []sample) (found []sample) {
 	for _, s := range all {
 		if v := fmt.Sprint(s.Value[1]); v != "NaN" && !strings.HasSuffix(v, "Inf") {
@@ -127,8 +128,8 @@ func numbers(all []sample) (found []sample) {
 
 var legendLabel = regexp.MustCompile(`{{(\w+)}}`)
 
-// checkLegend finds labels that a legend names and the query does not give. A query that says that there is nothing gives
-// the label none, and no other.
+// checkLegend finds labels that a legend names and the query does not return. A query that shows that there is nothing returns the label
+// none, and no other.
 func checkLegend(t *testing.T, q panelQuery, found []sample) {
 	t.Helper()
 	for _, s := range found {
@@ -149,7 +150,8 @@ func legend(format string, s sample) string {
 	return legendLabel.ReplaceAllStringFunc(format, func(label string) string { return s.Metric[strings.Trim(label, "{}")] })
 }
 
-// checkRules finds rules that Prometheus cannot evaluate, and alerts that fire although all is well, but for the dead letter.
+// checkRules finds rules that Prometheus cannot evaluate, and alerts that fire although all is well, except for the one about the dead
+// letter.
 func checkRules(t *testing.T, prom *server) {
 	t.Helper()
 	var data struct {

@@ -11,8 +11,8 @@ import (
 	"github.com/segmentio/kafka-go"
 )
 
-// traffic puts events into brine dev's topics, some every 200 ms until the test ends, so that there are rates to show; and
-// once one that no pipeline can read, for the dead letters.
+// traffic publishes events to brine dev's topics, some every 200 ms until the test ends, so that there are rates to show, and once an event
+// that no pipeline can read, for the dead letters.
 func traffic(t *testing.T, broker string) {
 	t.Helper()
 	w := &kafka.Writer{Addr: kafka.TCP(broker), Balancer: &kafka.Hash{}, BatchTimeout: 10 * time.Millisecond, RequiredAcks: kafka.RequireAll}
@@ -41,7 +41,7 @@ func traffic(t *testing.T, broker string) {
 	t.Cleanup(publisher.Wait) // the test's context ends before its cleanups run
 }
 
-// events are a few scans and order changes of now.
+// events returns a few present scans and order changes.
 func events(n int) (messages []kafka.Message) {
 	at := time.Now().UnixMilli()
 	for i := range 10 {

@@ -10,8 +10,8 @@ import (
 
 const module = "brine/"
 
-// rules says which packages of ours a package may import, tests aside. A pattern ending in /... covers what is below it.
-// The first matching rule counts. "*" means anything.
+// rules are the packages of ours that a package may import, apart from tests. A pattern ending in /... covers what is below it. The first
+// matching rule counts. "*" means anything.
 var rules = []struct {
 	pkg   string
 	allow []string
@@ -160,7 +160,7 @@ func allowed(pkg, imported string) (ok bool, why string) {
 	return false, "the package has no rule: enter it in archtest_test.go"
 }
 
-// othersRules says which packages of others a package must not import, tests aside: what stands between it and them has a room.
+// othersRules are the third-party packages that a package must not import, apart from tests: only the package that wraps them may.
 var othersRules = []struct {
 	pkg  string
 	deny []string
@@ -174,7 +174,7 @@ var othersRules = []struct {
 	{"ingest", []string{"github.com/segmentio/kafka-go"}, "ingest/internal/broker speaks to the brokers"},
 }
 
-// denied reports whether a package must not import one of others, and why.
+// denied reports whether a package must not import a third-party package, and why.
 func denied(pkg, imported string) (bool, string) {
 	for _, r := range othersRules {
 		if !match(r.pkg, pkg) {

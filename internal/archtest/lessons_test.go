@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestLessons holds docs/lessons.md to tests that exist, in the package that it names.
+// TestLessons checks that the tests in docs/lessons.md exist, in the packages that it names.
 func TestLessons(t *testing.T) {
 	const root = "../.."
 	page, err := os.ReadFile(filepath.Join(root, "docs/lessons.md"))
@@ -32,7 +32,7 @@ func TestLessons(t *testing.T) {
 	}
 }
 
-// testsOf is the text of a package's tests.
+// testsOf returns the text of a package's tests.
 func testsOf(t *testing.T, folder string) string {
 	var text strings.Builder
 	files, err := fs.Glob(os.DirFS(folder), "*_test.go")

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// words are what CONTRIBUTING.md asks to write in another way, and what to write instead. What fine matches may stand.
+// words are the words that CONTRIBUTING.md bans, and what to write instead. Matches of fine are allowed.
 var words = []struct{ pattern, instead, fine string }{
 	{`(?i)\bmend(s|ed|ing)?\b`, "fix", ""},
 	{`\b[Aa]new\b|[a-z]Anew`, "again", ""},
@@ -23,7 +23,7 @@ var words = []struct{ pattern, instead, fine string }{
 	{`(?i)\bby why\b`, "by reason", ""},
 }
 
-// wordsIn returns which of the words a line has, and what of it they match.
+// wordsIn returns the indexes of the words in a line, with the text that matched.
 func wordsIn(line string) (found map[int]string) {
 	found = map[int]string{}
 	for i, p := range wordPatterns {
@@ -49,7 +49,7 @@ var wordPatterns = func() (all []wordPattern) {
 	return all
 }()
 
-// wordsMayStand are files that hold such a word for a reason.
+// wordsMayStand are files that may contain such a word, with the reason.
 var wordsMayStand = map[string]string{
 	"CONTRIBUTING.md":                 "the glossary itself",
 	"internal/archtest/words_test.go": "the patterns themselves",
@@ -57,7 +57,7 @@ var wordsMayStand = map[string]string{
 	"docs/adr/0042-words-and-lines-are-held-by-tests.md": "why there is a glossary",
 }
 
-// TestWords holds Go files and pages to the glossary.
+// TestWords checks Go files and pages against the glossary.
 func TestWords(t *testing.T) {
 	const root = "../.."
 	looked := 0

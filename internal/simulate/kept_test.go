@@ -11,11 +11,11 @@ import (
 	"brine/internal/testenv"
 )
 
-// Plans that have found something are kept in a file, a line of JSON each, and run many times ever after: a plan does not fix
-// the interleaving. They are kept whole, since what a seed draws changes with Draw.
+// Plans that have found something are kept in a file, one line of JSON each, and are run many times ever after, because a plan does not
+// determine the interleaving. They are kept whole, because what a seed draws changes with Draw.
 const keptPlans = "testdata/seeds.txt"
 
-// keep adds a plan to the file, below what it has found.
+// keep adds a plan to the file, below its findings.
 func keep(r *Report) error {
 	f, err := os.OpenFile(keptPlans, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
 	if err != nil {

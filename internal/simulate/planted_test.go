@@ -21,7 +21,7 @@ import (
 	"brine/sink"
 )
 
-// Builds that are wrong in a known way are found, each by the invariant that it breaks: every check can fail.
+// Builds with a known fault are found, each by the invariant that it breaks: every check can fail.
 func TestPlantedBugsAreFound(t *testing.T) {
 	if testenv.Race {
 		t.Skip("the checks are the same")
@@ -70,7 +70,7 @@ func TestPlantedBugsAreFound(t *testing.T) {
 		{"keeps what its filter leaves out", "3", option(func(o *ingest.Options) { o.Schema.Derive = keeping{o.Schema.Derive} }),
 			func(p *Plan) { p.Filter = true }},
 		{"makes rows whatever their condition says", "3", writer(func(w event.Writer) event.Writer {
-			return spoiling{w, func(e *event.Event) { e.Values[len(e.Values)-1] = event.BoolValue(true) }} // the condition's, which comes last
+			return spoiling{w, func(e *event.Event) { e.Values[len(e.Values)-1] = event.BoolValue(true) }} // of the condition, which comes last
 		}), func(p *Plan) { p.Filter, p.Otherwise = false, sink.Delete }},
 		{"writes a tombstone as a change", "4", writer(func(w event.Writer) event.Writer {
 			return spoiling{w, func(e *event.Event) { e.Values[6] = event.BoolValue(false) }}
@@ -113,7 +113,7 @@ func TestPlantedBugsAreFound(t *testing.T) {
 	}
 }
 
-// hasty says that events are durable as soon as they are submitted.
+// hasty reports events as durable as soon as they are submitted.
 type hasty struct{ event.Writer }
 
 func (h hasty) Submit(ctx context.Context, b *event.Batch) event.Flight {
@@ -125,7 +125,7 @@ type landed struct{}
 
 func (landed) Wait(context.Context, event.Until) (event.Outcome, error) { return event.Outcome{}, nil }
 
-// dropping takes what comes in the first partition for durable.
+// dropping reports what arrives in the first partition as durable without writing it.
 type dropping struct{ event.Writer }
 
 func (d dropping) Submit(ctx context.Context, b *event.Batch) event.Flight {
@@ -173,7 +173,7 @@ func (s spoiling) Submit(ctx context.Context, b *event.Batch) event.Flight {
 	return s.Writer.Submit(ctx, b)
 }
 
-// judging changes what became of events.
+// judging changes the outcomes of events.
 type judging struct {
 	event.Writer
 	judge func([]event.Failure) []event.Failure
@@ -194,7 +194,7 @@ func (j judged) Wait(ctx context.Context, until event.Until) (event.Outcome, err
 	return outcome, err
 }
 
-// backwards writes the events of a batch from the last to the first.
+// backwards writes the events of a batch from last to first.
 type backwards struct{ event.Writer }
 
 func (w backwards) Submit(ctx context.Context, b *event.Batch) event.Flight {
@@ -221,7 +221,7 @@ func (m mirrored) Wait(ctx context.Context, until event.Until) (event.Outcome, e
 	return event.Outcome{Failures: failures, Pending: pending}, err
 }
 
-// commitAfterRevoke makes a process commit in its next generation, or epoch, what it had of the partitions that it lost, as kafka-go's
+// commitAfterRevoke makes a process commit, in its next generation or epoch, what it had of the partitions that it lost, as kafka-go's
 // Reader does.
 func commitAfterRevoke(w *World, p *Process, o *ingest.Options) {
 	var mu sync.Mutex

@@ -17,23 +17,23 @@ import (
 	"brine/bench/measure"
 )
 
-// results are what make simulate has come to: the pieces of the seeds that were run, in the seeds' order, none of them twice.
+// results are the results of make simulate: the pieces of the seeds that were run, in seed order, without duplicates.
 type results struct{ Pieces []*piece }
 
-// piece is what came of some seeds, one after another, on one commit. Times are in seconds.
+// piece is the result of consecutive seeds on one commit. Times are in seconds.
 type piece struct {
 	First, Last           uint64
 	Seeds                 int
 	Date, Commit, Machine string
 	Took, Simulated       float64
-	CaughtUp              float64 // the longest
+	CaughtUp              float64 // longest
 	Counts                Counts
 	Kinds                 map[string]int // of the faults
 	Formats               map[string]int `json:",omitempty"` // of the records
 	Failed                []failure      `json:",omitempty"`
 }
 
-// failure is the first that a seed has found. Its plan is in testdata/seeds.txt.
+// failure is the first failure that a seed found. Its plan is in testdata/seeds.txt.
 type failure struct {
 	Seed    uint64
 	Finding string
@@ -65,7 +65,7 @@ func (r *results) write(file string) error {
 	return os.WriteFile(file, text.Bytes(), 0o644)
 }
 
-// next is the first seed after all that were run.
+// next returns the first seed after all that were run.
 func (r *results) next() uint64 {
 	if len(r.Pieces) == 0 {
 		return 1
@@ -73,7 +73,7 @@ func (r *results) next() uint64 {
 	return r.Pieces[len(r.Pieces)-1].Last + 1
 }
 
-// room reports whether seeds can be taken in: a piece that is there already is replaced whole, or not at all.
+// room reports whether seeds can be added: an existing piece is replaced whole, or not at all.
 func (r *results) room(first, last uint64) error {
 	for _, p := range r.Pieces {
 		if overlap := first <= p.Last && p.First <= last; overlap && (p.First < first || last < p.Last) {
@@ -83,12 +83,12 @@ func (r *results) room(first, last uint64) error {
 	return nil
 }
 
-// add adds a piece, which replaces those whose seeds it has run again.
+// add adds a piece, which replaces the pieces whose seeds it ran again.
 func (r *results) add(p *piece) {
 	r.Pieces = slices.DeleteFunc(r.Pieces, func(o *piece) bool { return p.First <= o.First && o.Last <= p.Last })
 	r.Pieces = append(r.Pieces, p)
 	slices.SortFunc(r.Pieces, func(a, b *piece) int { return cmp.Compare(a.First, b.First) })
-	for i := len(r.Pieces) - 1; i > 0; i-- { // those of one commit side by side become one
+	for i := len(r.Pieces) - 1; i > 0; i-- { // adjacent pieces of one commit become one
 		if before, p := r.Pieces[i-1], r.Pieces[i]; before.Last+1 == p.First && before.Commit == p.Commit && before.Date == p.Date && before.Machine == p.Machine {
 			before.absorb(p)
 			before.Last = p.Last
@@ -115,7 +115,7 @@ func (p *piece) absorb(o *piece) {
 	p.Failed = append(p.Failed, o.Failed...)
 }
 
-// page is the sum for docs/reliability.md.
+// page returns the summary for docs/reliability.md.
 func (r *results) page() string {
 	var b strings.Builder
 	all := piece{Kinds: map[string]int{}}
@@ -151,10 +151,10 @@ func (r *results) page() string {
 	return b.String()
 }
 
-// atOnce is how many seeds are recorded together: so much is lost of a run that is broken off.
+// atOnce is the number of seeds that are recorded together, and so the most that an interrupted run loses.
 const atOnce = 250
 
-// recorded runs seeds, a piece after another, and keeps what came of each.
+// recorded runs seeds, one piece after another, and records the results.
 func recorded(t *testing.T, first uint64, n int, file, page string) {
 	t.Helper()
 	if err := measure.CleanTree(); err != nil {

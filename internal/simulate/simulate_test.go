@@ -26,10 +26,10 @@ var (
 	pageFlag   = flag.String("page", "", "the page to write what the record adds up to into")
 )
 
-// standstill is how long a seed may take, of real time, until it is said which one does not end.
+// standstill is how long a seed may take, in real time, until it is reported as not ending.
 const standstill = 5 * time.Minute
 
-// run runs one plan in a bubble of its own.
+// run runs one plan in its own bubble.
 func run(t *testing.T, plan *Plan, bug Bug) (r *Report) {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
@@ -50,7 +50,7 @@ func run(t *testing.T, plan *Plan, bug Bug) (r *Report) {
 	return r
 }
 
-// held fails the test with what a run has found.
+// held fails the test with a run's findings.
 func held(t *testing.T, r *Report) {
 	t.Helper()
 	if r.Simulated < 10*time.Minute {
@@ -61,7 +61,7 @@ func held(t *testing.T, r *Report) {
 	}
 }
 
-// Without faults all is well in every format, and of ties the last change is left.
+// Without faults, all is well in every format, and the last change of each tie wins.
 func TestUndisturbed(t *testing.T) {
 	for format := range encoders {
 		t.Run(format, func(t *testing.T) {
@@ -96,7 +96,7 @@ func TestUndisturbed(t *testing.T) {
 	}
 }
 
-// TestSeed runs one seed that was given, to look at it.
+// TestSeed runs one given seed, for examination.
 func TestSeed(t *testing.T) {
 	if *seedFlag == 0 {
 		t.Skip("no -seed")
@@ -110,7 +110,7 @@ func TestSeed(t *testing.T) {
 	}
 }
 
-// TestSimulation runs seed after seed. With a record it says how far it has come, and keeps the plans of those that fail.
+// TestSimulation runs seed after seed. With a record, it reports progress, and keeps the plans of those that fail.
 func TestSimulation(t *testing.T) {
 	switch n := *seedsFlag; {
 	case n > 0 && *recordFlag != "":
@@ -125,7 +125,7 @@ func TestSimulation(t *testing.T) {
 	}
 }
 
-// seeds runs that many of them, as many at once as there are processors.
+// seeds runs so many seeds, as many at once as there are processors.
 func seeds(t *testing.T, first uint64, n int, say func(string)) *tally {
 	t.Helper()
 	all := newTally(first, n, say)

@@ -23,7 +23,7 @@ func newTally(first uint64, want int, say func(string)) *tally {
 	return &tally{want: want, began: time.Now(), say: say, said: time.Now(), piece: piece{First: first, Last: first + uint64(want) - 1, Kinds: map[string]int{}, Formats: map[string]int{}}}
 }
 
-// add takes a run in, and says now and then how far it has come.
+// add adds a run, and sometimes reports progress.
 func (y *tally) add(r *Report) {
 	y.mu.Lock()
 	defer y.mu.Unlock()
@@ -49,8 +49,8 @@ func (y *tally) add(r *Report) {
 	}
 }
 
-// check sees that the faults were felt, and that rows which two events share were reported: all but those that the sink's memory,
-// in which one row of many thousands displaces another, had lost.
+// check checks that the faults had an effect, and that rows shared by two events were reported, except for those that the sink's memory had
+// lost, in which one row in many thousands displaces another.
 func (y *tally) check(t *testing.T) {
 	t.Helper()
 	p := &y.piece

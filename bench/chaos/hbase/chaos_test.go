@@ -28,7 +28,7 @@ func TestPlanFollowsTheSeed(t *testing.T) {
 	}
 }
 
-// stored is what a row holds after all of its mutations were applied once, in order.
+// stored returns the contents of a row after all of its mutations were applied once, in order.
 func stored(k []byte, n int) hbase.Result {
 	r := hbase.Result{Row: k}
 	add := func(q []byte, at int, v []byte) {
@@ -148,7 +148,7 @@ func TestStalls(t *testing.T) {
 	}
 }
 
-// A short run, where real servers are required: it takes a minute and a half.
+// A short run, if real servers are required: it takes a minute and a half.
 func TestShortRun(t *testing.T) {
 	if os.Getenv("BRINE_REAL") != "required" {
 		t.Skip("a cluster of its own takes a minute: set BRINE_REAL=required, or run make chaos-hbase")
@@ -159,7 +159,8 @@ func TestShortRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, target := range r.targets(3, 3) {
-		if target.Verdict() == measure.Short && target.Name != "chaos-hbase.kill_beyond_recovery_s" { // tests run side by side here, and slow each other
+		// Tests run side by side here, and slow each other down.
+		if target.Verdict() == measure.Short && target.Name != "chaos-hbase.kill_beyond_recovery_s" {
 			t.Error(target)
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"brine/hbase/embedded"
 )
 
-// The check fails while there is a master, and where a table is missing; without a master it passes, again and again.
+// The check fails while there is a master, and if a table is missing; without a master it passes, repeatedly.
 func TestWorksWithoutMaster(t *testing.T) {
 	s, err := embedded.Start(embedded.Options{Servers: 2, DetectAfter: time.Hour})
 	if err != nil {

@@ -73,7 +73,7 @@ func TestCutter(t *testing.T) {
 	}
 }
 
-// A read lacks what was acknowledged before it and is not there, or has another value; not what may have come since.
+// A read lacks what was acknowledged before it and is missing, or has another value, but not what may have come since.
 func TestLacking(t *testing.T) {
 	k := key(3, 14)
 	all := slices.Repeat([]fate{acknowledged}, 5)
@@ -96,7 +96,7 @@ func TestLacking(t *testing.T) {
 	}
 }
 
-// A load that writes and reads beside it sees in each answer what was acknowledged before.
+// A load that reads while it writes sees in each answer what was acknowledged before.
 func TestLoadReadsWhatItWrites(t *testing.T) {
 	c := hbasetest.Run(t).Client(t)
 	now := time.Now()
@@ -107,7 +107,7 @@ func TestLoadReadsWhatItWrites(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(time.Second, cancel)
-	for l.run(ctx, t.Context()); l.reads.all.Load() == 0; l.run(ctx, t.Context()) { // on a busy machine a second may be too short
+	for l.run(ctx, t.Context()); l.reads.all.Load() == 0; l.run(ctx, t.Context()) { // on a busy machine, a second may be too short
 		ctx, cancel = context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 	}

@@ -23,7 +23,7 @@ func TestConfigurationIsGood(t *testing.T) {
 	}
 }
 
-// TestRowsOnly: what is left of the configuration without documents is a good one, of the same pipelines and rows.
+// TestRowsOnly checks that the configuration without documents is valid, with the same pipelines and rows.
 func TestRowsOnly(t *testing.T) {
 	text, err := os.ReadFile("index.yaml")
 	if err != nil {
@@ -48,7 +48,7 @@ func TestRowsOnly(t *testing.T) {
 	}
 }
 
-// TestSpans: what goes on counts for the state that the index was in all the while; where that changed, for none.
+// TestSpans checks that progress counts for the state that the index was in all the time, and for none if the state changed.
 func TestSpans(t *testing.T) {
 	p := new(progress)
 	at := time.Unix(0, 0)
@@ -61,7 +61,7 @@ func TestSpans(t *testing.T) {
 	step(1, 500) // half of it before
 	step(2, 20)
 	p.become(gone)
-	step(1, 7) // of both
+	step(1, 7) // in both
 	step(5, 10)
 	step(5, 20)
 	p.become(there)

@@ -44,7 +44,7 @@ func TestConfigurationIsGood(t *testing.T) {
 		t.Error(err)
 	}
 	for _, warning := range problems.Warnings() {
-		if warning.Code != "many-versions" { // which is wanted here
+		if warning.Code != "many-versions" { // wanted here
 			t.Error(warning)
 		}
 	}
@@ -61,7 +61,7 @@ func TestMiddle(t *testing.T) {
 	}
 }
 
-// commit is a record of the broker's log of commits.
+// commit returns a record of the broker's log of commits.
 func commit(version uint16, group, topic string, partition uint32, offset uint64) [2][]byte {
 	key := binary.BigEndian.AppendUint16(nil, version)
 	for _, s := range []string{group, topic} {
@@ -96,7 +96,7 @@ func TestCommits(t *testing.T) {
 	}
 }
 
-// TestCommitsOfABroker commits by hand, and reads that from the log of a real broker.
+// TestCommitsOfABroker commits by hand, and reads the commits from the log of a real broker.
 func TestCommitsOfABroker(t *testing.T) {
 	client := &kafka.Client{Addr: kafka.TCP(testenv.Kafka(t)...), Timeout: 10 * time.Second}
 	topic := "chaos-commits-" + strconv.FormatInt(time.Now().UnixNano(), 36)
@@ -105,7 +105,7 @@ func TestCommitsOfABroker(t *testing.T) {
 		t.Fatal(err, made)
 	}
 	t.Cleanup(func() { client.DeleteTopics(context.Background(), &kafka.DeleteTopicsRequest{Topics: []string{topic}}) })
-	patiently := func(try func() error) { // a broker's first group makes its log of commits, which takes a moment
+	patiently := func(try func() error) { // a broker's first group creates its log of commits, which takes a moment
 		err := try()
 		for tries := 0; err != nil && tries < 100; tries++ {
 			time.Sleep(100 * time.Millisecond)
@@ -189,7 +189,7 @@ func TestWentOn(t *testing.T) {
 	}
 }
 
-// A short run, where real servers are required: it takes some minutes.
+// A short run, if real servers are required: it takes some minutes.
 func TestShortRun(t *testing.T) {
 	if os.Getenv("BRINE_REAL") != "required" || os.Getenv("BRINE_CHAOS") == "" {
 		t.Skip("a cluster of its own takes minutes: set BRINE_REAL=required and BRINE_CHAOS=1, or run make chaos")

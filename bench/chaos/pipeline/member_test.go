@@ -62,7 +62,7 @@ func TestEndsAreJudged(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			_ = cmd.Wait() // its state is what is judged
+			_ = cmd.Wait() // its state is checked
 			ms := new(members)
 			ms.note(c.name, cmd.ProcessState, c.signal)
 			if !slices.Equal(ms.odd, c.odd) || ms.away != c.away || ms.starts != 1 {

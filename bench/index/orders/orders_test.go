@@ -10,7 +10,7 @@ import (
 	"brine/indexer/embedded"
 )
 
-// TestDocumentsAreEqual: the peer's JSON is, byte for byte, what brine writes.
+// TestDocumentsAreEqual checks that the peer's JSON is, byte for byte, what brine writes.
 func TestDocumentsAreEqual(t *testing.T) {
 	e, err := embedded.Open(embedded.Options{})
 	if err != nil {

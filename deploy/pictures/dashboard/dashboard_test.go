@@ -23,7 +23,7 @@ const board = `{"uid": "b", "title": "brine / Test", "panels": [
  {"type": "timeseries", "title": "Nothing", "gridPos": {"x": 0, "y": 9, "w": 8, "h": 8}, "targets": [{"expr": "nothing"}],
   "fieldConfig": {"defaults": {"unit": "short", "noValue": "No table has it."}}}]}`
 
-// answers are what a Prometheus would give, by query: a series of three steps for each.
+// answers are the answers of a Prometheus, by query: for each, a series of three steps.
 var answers = map[string]string{
 	"number":     `{"metric": {}, "values": [[0, "0.5"], [60, "NaN"], [120, "0.98"]]}`,
 	"graph[65s]": `{"metric": {"half": "rows"}, "values": [[0, "0"], [60, "1500"], [120, "1000"]]}, {"metric": {"half": "documents"}, "values": [[120, "7"]]}`,
