@@ -9,7 +9,8 @@ import (
 	"brine/hbase"
 )
 
-// TestOutcomes: what became of a record in a half follows from its dead letters, its rejects, what it awaits, and how what it writes is found.
+// TestOutcomes checks that the outcome of a record in a half follows from its dead letters, its rejects, what it awaits, and the states of
+// what it writes.
 func TestOutcomes(t *testing.T) {
 	wrote := func(states ...State) Pipeline {
 		row := Row{}
@@ -56,7 +57,7 @@ func TestOutcomes(t *testing.T) {
 	}
 }
 
-// TestDeletesAreUndone: what a delete of the mutation hides must not stand; what the same mutation puts is no sign of that.
+// TestDeletesAreUndone checks that what a delete of the mutation hides must not exist, and that puts of the same mutation do not count.
 func TestDeletesAreUndone(t *testing.T) {
 	cell := func(typ hbase.CellType, column string, version int64) hbase.Cell {
 		family, qualifier, _ := strings.Cut(column, ":")
@@ -86,7 +87,7 @@ func TestDeletesAreUndone(t *testing.T) {
 	}
 }
 
-// TestPrintEscapes: nothing of a record acts on a terminal, and long texts are cut.
+// TestPrintEscapes checks that nothing in a record controls a terminal, and that long texts are shortened.
 func TestPrintEscapes(t *testing.T) {
 	at, hostile := int64(0), "a\x1b[2J\nb"
 	r := Report{Topic: "t", Timestamp: &at, Key: &hostile, Pipelines: []Pipeline{{Pipeline: "p", Events: []Event{{

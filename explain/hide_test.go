@@ -9,8 +9,8 @@ import (
 	"brine/mask"
 )
 
-// TestWhatAHalfAwaitsIsHidden: neither the row that a lookup waits for nor why a condition has no answer shows what is masked, nor does what
-// is concluded from them.
+// TestWhatAHalfAwaitsIsHidden checks that neither the row that a lookup waits for, nor the reason that a condition has no result, nor the
+// conclusions from them show what is masked.
 func TestWhatAHalfAwaitsIsHidden(t *testing.T) {
 	r := Report{Pipelines: []Pipeline{{Pipeline: "orders", Halves: []Half{{Half: Rows}, {Half: Documents}},
 		Events: []Event{{Awaits: &Reject{Reason: event.Awaited, Detail: "row planted has not come yet"},

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// log is a topic of partitions in which a record of each offset came that many minutes after 1970-01-03.
+// log is a topic of partitions in which a record of each offset arrived that many minutes after 1970-01-03.
 type log struct{ starts, ends []int64 }
 
 var third = time.Unix(2*24*3600, 0)
@@ -26,7 +26,7 @@ func (l log) At(_ context.Context, _ string, at time.Time) (out []int64, _ error
 	return out, nil
 }
 
-// Where a record may lie is read in the order of how likely that is, and what the topic has forgotten is known.
+// The ranges where a record may be are read in the order of their likelihood, and it is known what the topic has dropped.
 func TestWhereARecordMayLie(t *testing.T) {
 	for _, tt := range []struct {
 		name string

@@ -42,7 +42,7 @@ func scans(t *testing.T, expr string) Target {
 	}
 }
 
-// lines are n good events, one that is too old for the TTL, one without an id and two that share a row where the key is the id.
+// lines returns n good events, one that is too old for the TTL, one without an id, and two that share a row if the key is the id.
 func lines(n int) string {
 	var b strings.Builder
 	now := time.Now().UnixMilli()
@@ -113,7 +113,7 @@ func TestAReportOfAFile(t *testing.T) {
 	}
 }
 
-// TestReadingGoesOn holds that a file is cut into blocks at its lines alone.
+// TestReadingGoesOn checks that a file is cut into blocks only at its lines.
 func TestReadingGoesOn(t *testing.T) {
 	long := strings.Repeat("x", 3*blockBytes)
 	sample, err := OpenFile(write(t, "long.jsonl", "1\n"+long+"\n\n2\n3"), "utf-8", nil)
@@ -165,7 +165,7 @@ func TestATopicIsSampledByPartitions(t *testing.T) {
 	now := time.Now().UnixMilli()
 	records := func(_ context.Context, partition int, from, to int64) iter.Seq2[*event.Record, error] {
 		return func(yield func(*event.Record, error) bool) {
-			rec := event.Record{Partition: partition, Timestamp: now} // of which each is valid until the next
+			rec := event.Record{Partition: partition, Timestamp: now} // each is valid until the next
 			for offset := from; offset < to; offset++ {
 				rec.Offset = offset
 				rec.Value = append(rec.Value[:0], fmt.Sprintf(`{"id":"i","at":%d,"v":"p%do%d"}`, now, partition, offset)...)
@@ -175,7 +175,7 @@ func TestATopicIsSampledByPartitions(t *testing.T) {
 			}
 		}
 	}
-	sample := OfTopic(25, []int64{100, 0, 7}, []int64{200, 3, 7}, records) // 9 of each partition, where there are as many
+	sample := OfTopic(25, []int64{100, 0, 7}, []int64{200, 3, 7}, records) // 9 of each partition, if it has as many
 	all, err := Run(t.Context(), sample, []Target{scans(t, "id")}, 0)
 	if err != nil || all[0].Records != 12 || all[0].Rows != 1 {
 		t.Fatalf("%+v, %v", all, err)
@@ -194,7 +194,7 @@ func TestParseTopic(t *testing.T) {
 	}
 }
 
-// A forecast gives each event the key of new ones, from version 0 on.
+// A forecast uses the key of new events for each event, from version 0 on.
 func TestAForecastIsForTheNewestKey(t *testing.T) {
 	first, newest := scans(t, "id").Table.Key, scans(t, "md5(id, 4) + id").Table.Key
 	keys := rowkey.Keys{{Key: first}, {From: 1000, Key: newest}}
@@ -232,7 +232,8 @@ func TestCapacityNeedsToKnowHowLongRowsAreKept(t *testing.T) {
 	}
 }
 
-// TestWhatIsFilteredIsSaid: a sample of which a condition leaves nothing is warned of; one of which it leaves something is not.
+// TestWhatIsFilteredIsSaid checks that there is a warning for a sample of which a condition leaves nothing, and none if it leaves
+// something.
 func TestWhatIsFilteredIsSaid(t *testing.T) {
 	some := Report{Table: "t", Records: 3, LeftOut: map[string]int64{"filtered": 2, "heartbeat": 1}, Forecast: &plan.Forecast{}}
 	if w := some.Warnings(); len(w) != 1 || w[0].Msg != "none of 3 records becomes a row of t: when leaves out 2 events" {

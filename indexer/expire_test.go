@@ -15,10 +15,10 @@ import (
 	"brine/indexer/indexertest"
 )
 
-// purged is a memory that is asked to forget; answer is asked for every call, by its number.
+// purged is a memory that records its purges; answer is called for every one, with its number.
 type purged struct {
 	*memory
-	calls  []string // the index and how long before the call what is removed was deleted
+	calls  []string // the index, and how long before the call the removed documents were deleted
 	at     []time.Duration
 	began  time.Time
 	answer func(ctx context.Context, call int) (int, error)
@@ -42,7 +42,7 @@ func reported(o *indexer.Options) *[]string {
 	return &list
 }
 
-// purgeOf has the documents of "orders" go 8 days after they were deleted, and those of "second" after two; of "third" all stay.
+// purgeOf makes documents of "orders" expire 8 days after they were deleted, and those of "second" after two; those of "third" stay.
 func purgeOf(o *indexer.Options) {
 	for i, purge := range []time.Duration{0, 48 * time.Hour, 0} {
 		if i > 0 {
@@ -53,7 +53,7 @@ func purgeOf(o *indexer.Options) {
 	o.Documents[0].Purge = 8 * 24 * time.Hour
 }
 
-// TestPurgeComesAtTheStartAndEachHour: of each index that forgets, by its own age, counted from the time of the call.
+// TestPurgeComesAtTheStartAndEachHour checks that each index with a purge is purged by its own age, relative to the time of the call.
 func TestPurgeComesAtTheStartAndEachHour(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := newPurged(func(_ context.Context, call int) (int, error) { return 3 - call, nil })
@@ -74,8 +74,8 @@ func TestPurgeComesAtTheStartAndEachHour(t *testing.T) {
 	})
 }
 
-// TestPurgeThatFailsIsMadeAgain: whichever call fails is reported, with what was removed before it failed, costs no other index its turn,
-// and is retried with the next.
+// TestPurgeThatFailsIsMadeAgain checks that whichever call fails is reported, with what was removed before, does not cost another index its
+// turn, and is retried with the next one.
 func TestPurgeThatFailsIsMadeAgain(t *testing.T) {
 	for fails := range 6 {
 		synctest.Test(t, func(t *testing.T) {
@@ -100,8 +100,8 @@ func TestPurgeThatFailsIsMadeAgain(t *testing.T) {
 	}
 }
 
-// TestPurgeOfADownEngine: an outage of half a day is reported once an hour, writes go on being tried beside it, and the purge comes with
-// the engine.
+// TestPurgeOfADownEngine checks that an outage of half a day is reported once an hour, that writes are still tried meanwhile, and that the
+// purge runs once the engine is back.
 func TestPurgeOfADownEngine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
@@ -137,7 +137,7 @@ func TestPurgeOfADownEngine(t *testing.T) {
 	})
 }
 
-// TestPurgeThatHangsIsLeft: an engine that does not answer is given up after an hour, and asked again.
+// TestPurgeThatHangsIsLeft checks that a purge of an engine that does not answer is canceled after an hour, and repeated.
 func TestPurgeThatHangsIsLeft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := newPurged(func(ctx context.Context, call int) (int, error) {
@@ -158,7 +158,8 @@ func TestPurgeThatHangsIsLeft(t *testing.T) {
 	})
 }
 
-// TestPurgeEndsWithTheWriter: Close does not wait for an engine that hangs, and what it broke off is not reported as a fault.
+// TestPurgeEndsWithTheWriter checks that Close does not wait for an engine that hangs, and that the canceled purge is not reported as a
+// fault.
 func TestPurgeEndsWithTheWriter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := newPurged(func(ctx context.Context, _ int) (int, error) {

@@ -11,8 +11,8 @@ import (
 	"brine/indexer/indexertest"
 )
 
-// TestClosedWritersLeaveNothing: a writer that was closed holds no memory, whatever it has written: not its buffers, and not the documents
-// that it held for the next change. goleak sees to its goroutines.
+// TestClosedWritersLeaveNothing checks that a closed writer holds no memory, whatever it has written: neither its buffers, nor the
+// documents that it held for the next change. goleak checks its goroutines.
 func TestClosedWritersLeaveNothing(t *testing.T) {
 	m := newMemory()
 	text := strings.Repeat("x", 10_000)
@@ -30,7 +30,7 @@ func TestClosedWritersLeaveNothing(t *testing.T) {
 	}
 	heap := func() int64 {
 		var s runtime.MemStats
-		for range 3 { // sync.Pool keeps what it holds over one collection
+		for range 3 { // sync.Pool keeps its contents over one collection
 			runtime.GC()
 		}
 		runtime.ReadMemStats(&s)

@@ -18,12 +18,12 @@ type memory struct {
 	docs  map[string]*memoryDoc
 	calls int
 	log   [][]string // the ids of every bulk call
-	reads int        // documents that were asked for
+	reads int        // documents requested
 	home  string     // the index that the name stands for
 
-	writer *indexer.Writer // over it, where a test needs one
+	writer *indexer.Writer // over it, if a test needs one
 
-	// before and after are asked for every call, by its number: an error ends the call undone, or done.
+	// before and after are called for every call, with its number: an error ends the call before or after it is executed.
 	before, after func(call int) error
 }
 
@@ -104,7 +104,7 @@ func (m *memory) Get(ctx context.Context, refs []indexer.Ref, docs []indexer.Sto
 	return leave()
 }
 
-// copied lets another index, with the same documents, take the place of this one.
+// copied makes another index, with the same documents, take the place of this one.
 func (m *memory) copied() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -114,7 +114,7 @@ func (m *memory) copied() {
 	}
 }
 
-// hits are all documents.
+// hits returns all documents.
 func (m *memory) hits() ([]search.Hit, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -130,7 +130,7 @@ func (m *memory) hits() ([]search.Hit, error) {
 	return hits, nil
 }
 
-// Shown shows what was written as soon as it is asked for.
+// Shown shows what was written immediately.
 func (m *memory) Shown(_ context.Context, ref indexer.Ref) (int64, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

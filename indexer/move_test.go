@@ -12,7 +12,8 @@ import (
 	"brine/indexer/indexertest"
 )
 
-// TestMovedDocuments: what a change has left is hidden, whatever the order of changes; an older change brings nothing back, a newer one does.
+// TestMovedDocuments checks that a document that a change has left is hidden, whatever the order of changes, and that an older change does
+// not bring it back, but a newer one does.
 func TestMovedDocuments(t *testing.T) {
 	from := func(former string, ev event.Event) event.Event {
 		ev.Former = slices.Clone(ev.Values)
@@ -25,7 +26,7 @@ func TestMovedDocuments(t *testing.T) {
 	created := indexertest.Event(1, "a", "created")
 	moved := from("a", indexertest.Event(2, "b", "moved"))
 	back := from("b", indexertest.Event(4, "a", "back"))
-	paid := from("a", indexertest.Event(3, "a", "paid")) // comes from another world: late, and older than back
+	paid := from("a", indexertest.Event(3, "a", "paid")) // arrives late, and is older than back
 	tombstone := event.Event{Record: &event.Record{}, Values: make([]event.Value, len(created.Values)), LeftOut: event.Tombstone}
 	for _, c := range []struct {
 		name   string

@@ -15,7 +15,7 @@ func TestOptionsValidate(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		set  func(*indexer.Options)
-		want []string // one in each line of the error; none = valid
+		want []string // one in each line of the error; none means valid
 	}{
 		{"good", func(*indexer.Options) {}, nil},
 		{"limits", func(o *indexer.Options) { o.Calls, o.MaxBulkBytes, o.MaxPause = -1, 5, time.Nanosecond },

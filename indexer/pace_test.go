@@ -45,13 +45,14 @@ func TestPace(t *testing.T) {
 	check("less than the least", 8, 50)
 }
 
-// TestPaceBoundsCalls: no more calls are pending than allowed, those that wait go on when one ends, and one leaves with its context.
+// TestPaceBoundsCalls checks that no more calls are pending than allowed, that waiting ones continue when one ends, and that one leaves
+// with its context.
 func TestPaceBoundsCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPace(4, 1<<20)
 		p.congested(time.Now(), time.Now()) // 2
 		ctx, cancel := context.WithCancel(t.Context())
-		var in, left atomic.Int32 // in is not taken down again: that one has left shows by the one that came
+		var in, left atomic.Int32 // in is never decremented: a call that has left shows by the next one that enters
 		for range 6 {
 			go func() {
 				if p.enter(ctx) {

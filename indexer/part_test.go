@@ -24,7 +24,7 @@ func TestPart(t *testing.T) {
 	}
 }
 
-// parted is an engine of parts that notes what it is asked to expire.
+// parted is an engine of parts that records its calls of Expire.
 type parted struct {
 	*memory
 	before []int64
@@ -38,7 +38,8 @@ func (p *parted) Expire(_ context.Context, index string, before int64) ([]string
 	return []string{index + "-2024"}, p.fail
 }
 
-// TestPartsExpire: parts are looked at when the writer starts and then each hour, against the time that rows are kept, until it is closed.
+// TestPartsExpire checks that Expire is called for parts when the writer starts and then each hour, with the time that rows are kept, until
+// it is closed.
 func TestPartsExpire(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := &parted{memory: newMemory(), fail: errFault}

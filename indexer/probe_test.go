@@ -14,7 +14,7 @@ import (
 	"brine/indexer/indexertest"
 )
 
-// probes are a writer's, by now.
+// probes are a writer's probes so far.
 type probes struct {
 	mu  sync.Mutex
 	all []indexer.ProbeInfo
@@ -26,7 +26,7 @@ func (p *probes) add(i indexer.ProbeInfo) {
 	p.all = append(p.all, i)
 }
 
-// ended waits until all else waits, and returns the probes that have ended.
+// ended waits until everything else waits, and returns the finished probes.
 func (p *probes) ended() []indexer.ProbeInfo {
 	synctest.Wait()
 	p.mu.Lock()
@@ -34,7 +34,7 @@ func (p *probes) ended() []indexer.ProbeInfo {
 	return slices.Clone(p.all)
 }
 
-// produced is a change whose record was produced now.
+// produced returns a change whose record was produced now.
 func produced(order string, version int64) event.Event {
 	ev := indexertest.Event(version, order, fmt.Sprint("status ", version))
 	ev.Record.Timestamp = time.Now().UnixMilli()
@@ -48,7 +48,7 @@ func index(t *testing.T, w *indexer.Writer, events ...event.Event) {
 	}
 }
 
-// probing is a writer of whole or partial changes over an engine, in a bubble.
+// probing runs test with a writer of whole or partial changes over an engine, in a bubble.
 func probing(t *testing.T, changes indexer.Changes, e *refreshed, test func(w *indexer.Writer, p *probes)) {
 	var p probes
 	w := newWriter(t, e, changes, func(o *indexer.Options) { o.Hooks.Probe = p.add })
@@ -58,7 +58,7 @@ func probing(t *testing.T, changes indexer.Changes, e *refreshed, test func(w *i
 	}
 }
 
-// TestProbesMeasureTheRefresh: documents come every 70 ms for two minutes, and the index is refreshed every second.
+// TestProbesMeasureTheRefresh writes documents every 70 ms for two minutes, into an index that is refreshed every second.
 func TestProbesMeasureTheRefresh(t *testing.T) {
 	for _, changes := range []indexer.Changes{indexer.Whole, indexer.Partial} {
 		synctest.Test(t, func(t *testing.T) {
@@ -96,7 +96,7 @@ func TestProbesMeasureTheRefresh(t *testing.T) {
 	}
 }
 
-// TestProbesGiveUp: neither an index that shows nothing, nor one that is down or hangs, is asked for long, or often.
+// TestProbesGiveUp checks that an index that shows nothing, is down or hangs is not searched for long, or often.
 func TestProbesGiveUp(t *testing.T) {
 	for name, c := range map[string]struct {
 		set  func(*refreshed)
@@ -138,8 +138,8 @@ func TestProbesGiveUp(t *testing.T) {
 	}
 }
 
-// TestProbesEndWithTheWriter: closed while a search is pending, or while a probe waits for the next, a writer leaves nothing behind and
-// reports nothing.
+// TestProbesEndWithTheWriter checks that a writer that is closed while a search is pending, or while a probe waits for the next, leaves
+// nothing behind and reports nothing.
 func TestProbesEndWithTheWriter(t *testing.T) {
 	for _, hang := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
@@ -160,7 +160,8 @@ func TestProbesEndWithTheWriter(t *testing.T) {
 	}
 }
 
-// TestPartialChangesThatAreOlderAreNotProbed: the document's version does not say whether such a change is shown.
+// TestPartialChangesThatAreOlderAreNotProbed checks that such a change is not probed, because the document's version does not show whether
+// it is included.
 func TestPartialChangesThatAreOlderAreNotProbed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := newRefreshed(time.Second)
@@ -181,7 +182,7 @@ func TestPartialChangesThatAreOlderAreNotProbed(t *testing.T) {
 	})
 }
 
-// TestNobodyAsksWithoutTheHook: then there is no search, and no goroutine for it.
+// TestNobodyAsksWithoutTheHook checks that without the hook there is no search, and no goroutine for it.
 func TestNobodyAsksWithoutTheHook(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := newRefreshed(time.Second)

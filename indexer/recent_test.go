@@ -14,13 +14,14 @@ import (
 	"brine/indexer/indexertest"
 )
 
-// TestNextChangeNeedsNoRead: a document is read before its first change and then only when what is held of it may not be what the index has.
+// TestNextChangeNeedsNoRead checks that a document is read before its first change, and later only if the held document may differ from the
+// index's.
 func TestNextChangeNeedsNoRead(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		between func(t *testing.T, m *memory)
 		version int64 // of the second change
-		reads   int   // for it
+		reads   int   // for that change
 		want    string
 	}{
 		{"nothing in between", func(*testing.T, *memory) {}, 2, 0, `{"_row":"a","_ver":2,"status":"2","number":7,"_vers":{"status":2,"number":1}}`},
@@ -76,7 +77,7 @@ func write(t *testing.T, m *memory, order string, version int64) {
 	mustWrite(t, m.writer, indexertest.Event(version, order, "x"))
 }
 
-// TestHeldDocumentsAreForgottenOldestFirst: memory for them is bounded, and what was written last stays.
+// TestHeldDocumentsAreForgottenOldestFirst checks that memory for held documents is bounded, and that what was written last stays.
 func TestHeldDocumentsAreForgottenOldestFirst(t *testing.T) {
 	m := newMemory()
 	w := newWriter(t, m, indexer.Partial, func(o *indexer.Options) { o.Calls, o.MaxRecentBytes = 1, 16<<10 })
@@ -87,7 +88,7 @@ func TestHeldDocumentsAreForgottenOldestFirst(t *testing.T) {
 		for i := range n {
 			mustWrite(t, w, indexertest.Event(1+version, fmt.Sprint("o", i), fmt.Sprint(version)))
 		}
-		if read := m.reads - before; read != n { // each is forgotten before it comes again
+		if read := m.reads - before; read != n { // each is dropped before it is needed again
 			t.Errorf("%d reads of %d documents", read, n)
 		}
 	}
@@ -100,8 +101,8 @@ func TestHeldDocumentsAreForgottenOldestFirst(t *testing.T) {
 	}
 }
 
-// TestHeldDocumentsConverge: two writers that take turns with the changes, of which each holds what the other may have changed since, and an
-// index whose place another one takes, end in what the model ends in.
+// TestHeldDocumentsConverge checks that two writers that alternate, each holding documents that the other may have changed since, and an
+// index that is replaced by another, end in the model's documents.
 func TestHeldDocumentsConverge(t *testing.T) {
 	declared := indexertest.Options(t, "orders", indexer.Partial)
 	rapid.Check(t, func(t *rapid.T) {
@@ -143,7 +144,7 @@ func TestHeldDocumentsConverge(t *testing.T) {
 	})
 }
 
-// versioned sets versions of their own on events.
+// versioned gives each event its own version.
 func versioned(events []event.Event) []event.Event {
 	for i := range events {
 		events[i].Version = int64(i)

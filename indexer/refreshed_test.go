@@ -9,7 +9,7 @@ import (
 	"brine/indexer"
 )
 
-// refreshed is a memory whose searches show what was there at the last refresh, as Elasticsearch's do.
+// refreshed is a memory whose searches show the state of the last refresh, as Elasticsearch's do.
 type refreshed struct {
 	*memory
 	every time.Duration // 0: it is never refreshed
@@ -18,7 +18,7 @@ type refreshed struct {
 	mu    sync.Mutex
 	asked []time.Time
 	down  bool // searches fail
-	hang  bool // they end with their context
+	hang  bool // searches end with their context
 	wrote map[string][]written
 }
 

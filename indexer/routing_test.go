@@ -14,7 +14,7 @@ import (
 
 var routingFields = []rowkey.Field{{Name: "user", Type: rowkey.Text}, {Name: "n", Type: rowkey.Int}, {Name: "gift", Type: rowkey.Bool}, {Name: "at", Type: rowkey.Time}}
 
-// randomValue is a value of a field as a key takes it, and as a search asks for it.
+// randomValue returns a value of a field as a key takes it, and as a search takes it.
 func randomValue(r *rand.Rand, of rowkey.Type) (rowkey.Value, any) {
 	switch of {
 	case rowkey.Text:
@@ -35,8 +35,8 @@ func randomValue(r *rand.Rand, of rowkey.Type) (rowkey.Value, any) {
 	return rowkey.IntValue(n), n
 }
 
-// TestRoutingFollowsFromTheID: whatever the values are, the id determines the routing by which a search for the value asks; different
-// values have different routings, and none could be taken for a list.
+// TestRoutingFollowsFromTheID checks that, whatever the values, the id determines the routing that a search for the value uses, that
+// different values have different routings, and that no routing looks like a list.
 func TestRoutingFollowsFromTheID(t *testing.T) {
 	seed := rand.Uint64()
 	r := rand.New(rand.NewPCG(seed, 1))
@@ -74,7 +74,7 @@ func TestRoutingFollowsFromTheID(t *testing.T) {
 	}
 }
 
-// routerOf is a router as it comes back from the mapping of an index.
+// routerOf returns a router as read back from the mapping of an index.
 func routerOf(t *testing.T, expr, from string) *indexer.Router {
 	t.Helper()
 	key, err := rowkey.Parse(expr, routingFields)
@@ -100,7 +100,7 @@ func routerOf(t *testing.T, expr, from string) *indexer.Router {
 	return router
 }
 
-// TestNoRouting: of what is no id of the key, or stands for one that is too long.
+// TestNoRouting checks that an id that is not one of the key, or replaces one that is too long, has no routing.
 func TestNoRouting(t *testing.T) {
 	router := routerOf(t, `md5(user, 2) + user + "|" + asc(n)`, "user")
 	for _, id := range []string{"", "a", `\x`, string(indexer.AppendID(nil, []byte(strings.Repeat("k", 600)))), `\x00\x00u|\x80\x00\x00\x00\x00\x00\x00\x01`} {
@@ -120,7 +120,7 @@ func TestNoRouting(t *testing.T) {
 	}
 }
 
-// TestRoutingOfOptions: only by what the key yields, under the name that the documents have for it.
+// TestRoutingOfOptions checks that only fields that the key yields can be routed by, under the names that the documents have for them.
 func TestRoutingOfOptions(t *testing.T) {
 	key, err := rowkey.Parse(`md5(status, 2) + order + "|" + asc(at, s)`, []rowkey.Field{{Name: "order", Type: rowkey.Text}, {Name: "status", Type: rowkey.Text}, {Name: "at", Type: rowkey.Time}})
 	if err != nil {
@@ -144,7 +144,7 @@ func TestRoutingOfOptions(t *testing.T) {
 	}
 }
 
-// TestRoutingIsNotChanged: an index gets a routing only by being rebuilt, and never another one.
+// TestRoutingIsNotChanged checks that an index gets a routing only by a rebuild, and never another one.
 func TestRoutingIsNotChanged(t *testing.T) {
 	none, user, other := indexer.Mapping{Index: "orders"}, indexer.Mapping{Index: "orders"}, indexer.Mapping{Index: "orders"}
 	user.Routing = &indexer.Routing{Field: "user", From: "user", Key: `user + "|" + asc(n)`, Types: map[string]string{"user": "text", "n": "int"}}
@@ -152,7 +152,7 @@ func TestRoutingIsNotChanged(t *testing.T) {
 	for _, c := range []struct {
 		name        string
 		have, want  indexer.Mapping
-		plan, again string // what is said of it in place, and rebuilt; empty: nothing
+		plan, again string // the error in place, and for a rebuild; empty: none
 	}{
 		{"none", none, none, "", ""},
 		{"the same", user, user, "", ""},

@@ -12,12 +12,13 @@ import (
 	"brine/indexer/indexertest"
 )
 
-// conditions makes the field of a condition; the events of the test have its answer already.
+// conditions makes the field of a condition; the events of the test already have its result.
 type conditions struct{}
 
 func (conditions) Evaluator() event.Evaluator { return nil }
 
-// asked is an event with what the condition answers: true, false, a text that says why there is no answer, or nil, which nobody asked.
+// asked returns an event with the result of the condition: true, false, a text that is the reason for no result, or nil if the condition
+// was not evaluated.
 func asked(version int64, answer any, values ...any) event.Event {
 	ev := indexertest.Event(version, values...)
 	switch a := answer.(type) {
@@ -31,8 +32,8 @@ func asked(version int64, answer any, values ...any) event.Event {
 	return ev
 }
 
-// TestConditions: a document is made of the events for which the condition holds, whatever their order; the others leave it as it is, or hide it
-// at their version.
+// TestConditions checks that a document is made of the events for which the condition holds, whatever their order, and that the others
+// leave it as it is, or hide it at their version.
 func TestConditions(t *testing.T) {
 	yes, no := asked(1, true, "a", "open"), asked(2, false, "a", "shut")
 	again := asked(3, true, "a", "open again")

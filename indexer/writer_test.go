@@ -41,7 +41,7 @@ func submit(w *indexer.Writer, events ...event.Event) event.Flight {
 	return w.Submit(context.Background(), &event.Batch{Events: events})
 }
 
-// change is a change of one of a few orders, with few versions, so that there are many ties.
+// change draws a change of one of a few orders, with few versions, so that there are many ties.
 func change(t *rapid.T) event.Event {
 	var values []any
 	for _, v := range []any{rapid.SampledFrom([]string{"a", "b", "c\xff"}).Draw(t, "order"), rapid.StringN(0, 3, -1).Draw(t, "status"),
@@ -55,8 +55,8 @@ func change(t *rapid.T) event.Event {
 	return indexertest.Event(int64(rapid.IntRange(0, 4).Draw(t, "version")), values...)
 }
 
-// TestDocumentsEqualTheModel: any changes, repeated, cut into any batches, over calls that fail before or after they were
-// done, end in what the model of HBase's cells ends in: ties included.
+// TestDocumentsEqualTheModel checks that any changes, repeated, cut into any batches, with calls that fail before or after they were
+// executed, end in the same documents as the model of HBase's cells, including ties.
 func TestDocumentsEqualTheModel(t *testing.T) {
 	for _, changes := range []indexer.Changes{indexer.Whole, indexer.Partial} {
 		declared := indexertest.Options(t, "orders", changes)
@@ -112,7 +112,7 @@ func TestDocumentsEqualTheModel(t *testing.T) {
 	}
 }
 
-// TestShuffledChangesEndEqual: without ties, any order of the same changes ends in the same bytes.
+// TestShuffledChangesEndEqual checks that without ties, any order of the same changes ends in the same bytes.
 func TestShuffledChangesEndEqual(t *testing.T) {
 	for _, changes := range []indexer.Changes{indexer.Whole, indexer.Partial} {
 		declared := indexertest.Options(t, "orders", changes)
@@ -151,7 +151,7 @@ func TestShuffledChangesEndEqual(t *testing.T) {
 	}
 }
 
-// TestOutageIsBounded: during an outage every event is tried for RetryFor and no longer, with growing pauses.
+// TestOutageIsBounded checks that during an outage every event is tried for RetryFor and no longer, with growing pauses.
 func TestOutageIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newMemory()
@@ -179,7 +179,7 @@ func TestOutageIsBounded(t *testing.T) {
 	})
 }
 
-// TestFullBufferPausesSubmit: Submit waits while the memory is spent, and goes on when it is given back.
+// TestFullBufferPausesSubmit checks that Submit waits while the memory is used up, and continues when some is released.
 func TestFullBufferPausesSubmit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newMemory()
@@ -219,7 +219,7 @@ func TestFullBufferPausesSubmit(t *testing.T) {
 	})
 }
 
-// TestCloseGivesBack: what is under way when the writer is closed, and what comes after, is to be submitted again.
+// TestCloseGivesBack checks that events that are in flight when the writer is closed, and later ones, are returned with retry.
 func TestCloseGivesBack(t *testing.T) {
 	m := newMemory()
 	m.before = func(int) error { return errFault }
@@ -235,7 +235,7 @@ func TestCloseGivesBack(t *testing.T) {
 	}
 }
 
-// TestWaitEndsWithItsContext: the flight goes on and can be waited for again.
+// TestWaitEndsWithItsContext checks that the flight continues and can be waited for again.
 func TestWaitEndsWithItsContext(t *testing.T) {
 	m := newMemory()
 	m.mu.Lock()
@@ -253,7 +253,7 @@ func TestWaitEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// TestOneWriteOfADocumentInACall: changes of one document that have gathered are one write, in every call at most one.
+// TestOneWriteOfADocumentInACall checks that gathered changes of one document are one write, and that every call has at most one.
 func TestOneWriteOfADocumentInACall(t *testing.T) {
 	for _, changes := range []indexer.Changes{indexer.Whole, indexer.Partial} {
 		m := newMemory()
@@ -272,7 +272,7 @@ func TestOneWriteOfADocumentInACall(t *testing.T) {
 	}
 }
 
-// TestEventOfTwoDocuments: an event is rejected only when what can be written of it is.
+// TestEventOfTwoDocuments checks that an event is rejected only when everything of it that can be written is written.
 func TestEventOfTwoDocuments(t *testing.T) {
 	m := newMemory()
 	w := newWriter(t, m, indexer.Whole, func(o *indexer.Options) {

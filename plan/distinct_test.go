@@ -8,7 +8,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// Beyond the bound on memory distinct rows are estimated: within five standard deviations, and alike however they are dealt out.
+// Beyond the bound on memory distinct rows are estimated: within five standard deviations, and independently of their distribution.
 func TestManyRowsAreEstimated(t *testing.T) {
 	const limit, rows = 4096, 100_000
 	one, two := newDistinct(limit), newDistinct(limit)
@@ -44,7 +44,7 @@ func TestManyRowsAreEstimated(t *testing.T) {
 	}
 }
 
-// What is kept are the rows with the smallest hashes of all, in whatever order and wherever they were added.
+// The rows with the smallest hashes of all are kept, in whatever order and wherever they were added.
 func TestKeptRowsAreTheSameInAnyOrder(t *testing.T) {
 	const limit, rows = 64, 5000
 	up, down, odd := kept{limit: limit}, kept{limit: limit}, kept{limit: limit}

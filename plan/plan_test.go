@@ -109,7 +109,7 @@ func TestProposals(t *testing.T) {
 	}
 }
 
-// However the events come and are dealt out, the plan is the same.
+// However the events are ordered and distributed, the plan is the same.
 func TestOrderDoesNotMatter(t *testing.T) {
 	key := userKey(t, `md5(user, 4) + user`)
 	table := plan.Table{Name: "t", Key: key, EventRows: true, Splits: [][]byte{[]byte("8000")}}
@@ -222,7 +222,7 @@ func sheet(t *testing.T, l plan.Load) *plan.Sheet {
 	return forecast(t, tally, 0).Sheet(l)
 }
 
-// The numbers are worked out by hand.
+// The numbers were computed by hand.
 func TestSheet(t *testing.T) {
 	s := sheet(t, plan.Load{Rows: 250_000, RowBytes: 300, Keep: 92 * 24 * time.Hour})
 	got := fmt.Sprintf("rows %.0f raw %.1f TB disk %.0f TB; %d of 50 GB, %d of 10 GB, %d; servers %d %v; buckets %d; partitions %d",

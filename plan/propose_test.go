@@ -9,7 +9,7 @@ import (
 	"brine/rowkey"
 )
 
-// orders returns a tally of so many orders, a second after another, of users that differ as user says.
+// orders returns a tally of rows orders, one second apart, of the users that user returns.
 func orders(t *testing.T, expr string, rows int, splits []string, user func(i int) string) *plan.Tally {
 	t.Helper()
 	key, err := rowkey.Parse(expr, []rowkey.Field{{Name: "at", Type: rowkey.Time}, {Name: "user", Type: rowkey.Text}, {Name: "order", Type: rowkey.Text}})

@@ -28,7 +28,7 @@ func TestTiesOfASample(t *testing.T) {
 		{"rows of events", true, []change{{"a", 1, "s", "x"}, {"a", 1, "s", "y"}}, "0 "},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			for workers := range 3 { // each has every so many of the events
+			for workers := range 3 { // each has every nth of the events
 				var tallies []*plan.Tally
 				for range workers + 1 {
 					tallies = append(tallies, plan.NewTally(plan.Table{Name: "t", Key: userKey(t, "user"), EventRows: c.events, Families: []plan.Family{{Name: "f"}}}))

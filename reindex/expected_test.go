@@ -10,7 +10,7 @@ import (
 	"brine/search"
 )
 
-// documents are the sources of an index, by id.
+// documents returns the sources of an index, by id.
 func (w *world) documents(index string) map[string]string {
 	w.t.Helper()
 	if err := w.engine.Refresh(w.t.Context(), index); err != nil {
@@ -40,7 +40,7 @@ func (w *world) documents(index string) map[string]string {
 	}
 }
 
-// expected are the documents that one calm reading of the topic makes.
+// expected returns the documents that one undisturbed reading of the topic makes.
 func (w *world) expected() map[string]string {
 	w.t.Helper()
 	o := w.source.writing(w.name + "-expected")

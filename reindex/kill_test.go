@@ -35,14 +35,14 @@ func realElasticsearch(t *testing.T) (indexer.Engine, string) {
 	return engine, server
 }
 
-// TestKilledAtEveryStepWhileChangesComeIn: a reindex that is killed at each of its steps, one after another, and resumed, while the
-// pipeline writes, ends with the documents that the topic makes; nothing is lost by the swap.
+// TestKilledAtEveryStepWhileChangesComeIn checks that a reindex that is killed at each of its steps in turn, and resumed, while the
+// pipeline writes, ends with the documents that the topic makes, and that the swap loses nothing.
 func TestKilledAtEveryStepWhileChangesComeIn(t *testing.T) {
 	for name, open := range map[string]func(*testing.T) (indexer.Engine, string){"embedded": embeddedIndex, "real Elasticsearch": realElasticsearch} {
 		for _, from := range []From{FromHBase, FromTopic} {
 			for _, changes := range []indexer.Changes{indexer.Whole, indexer.Partial} {
 				t.Run(name+"/"+string(from)+"/"+string(changes), func(t *testing.T) {
-					t.Parallel() // most of it is waiting for the lease of the killed
+					t.Parallel() // it mostly waits for the leases of killed runs
 					w := newWorld(t, open, changes)
 					killed(t, w, from)
 				})
@@ -66,9 +66,9 @@ func killed(t *testing.T, w *world, from From) {
 	})
 	steps := map[string]bool{}
 	kills := 0
-	closely := 100 // kills, one step apart; then ever further
+	closely := 100 // the number of kills one step apart; then ever farther apart
 	if w.server != "" || testenv.Race {
-		closely = 0 // each resumption waits for a lease, which a server makes long
+		closely = 0 // each resumption waits for a lease, which is long with a server
 	}
 	for at := 0; ; at += 1 + max(0, at-closely)/2 {
 		if at > 5000 {

@@ -71,7 +71,7 @@ func (w *world) live() (stop func()) {
 	})
 }
 
-// filled is a world with an index in this process, where the live loops have written some changes and go on.
+// filled returns a world with an index in this process, into which the live loops have written some changes and continue to write.
 func filled(t *testing.T, changes indexer.Changes, n int) *world {
 	t.Helper()
 	w := newWorld(t, embeddedIndex, changes)
@@ -81,7 +81,7 @@ func filled(t *testing.T, changes indexer.Changes, n int) *world {
 	return w
 }
 
-// publish appends changes of some orders: most carry some fields, some come late, some delete.
+// publish appends changes of some orders: most carry some fields, some are late, some delete.
 func (w *world) publish(r *rand.Rand, n int) {
 	w.t.Helper()
 	var out []*kgo.Record
@@ -110,7 +110,7 @@ func (w *world) publish(r *rand.Rand, n int) {
 	}
 }
 
-// behind is how many records one of the live loops, the slower one, has not yet committed.
+// behind returns the number of records that the slower of the live loops has not yet committed.
 func (w *world) behind(ctx context.Context) (int64, error) {
 	asked := []kafka.OffsetRequest{kafka.LastOffsetOf(0), kafka.LastOffsetOf(1), kafka.LastOffsetOf(2)}
 	ends, err := w.offsets.ListOffsets(ctx, &kafka.ListOffsetsRequest{Topics: map[string][]kafka.OffsetRequest{w.name: asked}})
@@ -127,7 +127,7 @@ func (w *world) behind(ctx context.Context) (int64, error) {
 	return max(lack, lackDocs), errors.Join(err1, err2)
 }
 
-// settled waits until the live loops have committed all.
+// settled waits until the live loops have committed everything.
 func (w *world) settled() {
 	w.t.Helper()
 	if err := w.keptUp(w.t.Context(), 0); err != nil {
@@ -135,7 +135,7 @@ func (w *world) settled() {
 	}
 }
 
-// keptUp waits until the live loops have committed all but some records.
+// keptUp waits until the live loops have committed all but but records.
 func (w *world) keptUp(ctx context.Context, but int64) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	defer cancel()

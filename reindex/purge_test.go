@@ -11,7 +11,7 @@ import (
 	bleve "brine/indexer/embedded"
 )
 
-// purged counts how often an engine is asked to remove documents.
+// purged counts the purges of an engine.
 type purged struct {
 	*bleve.Engine
 	calls atomic.Int32
@@ -22,10 +22,10 @@ func (p *purged) Purge(ctx context.Context, index string, before int64) (int, er
 	return p.Engine.Purge(ctx, index, before)
 }
 
-// TestReindexPurgesNothing: deletes are forgotten where the pipeline runs, which has made sure that it may.
+// TestReindexPurgesNothing checks that only the pipeline purges deletes, because it has made sure that it may.
 func TestReindexPurgesNothing(t *testing.T) {
 	w := filled(t, indexer.Whole, 300)
-	w.source.Documents.Documents = slices.Clone(w.source.Documents.Documents) // the live writer's are as they were
+	w.source.Documents.Documents = slices.Clone(w.source.Documents.Documents) // the live writer's stay as they were
 	w.source.Documents.Documents[0].Purge = time.Hour
 	for _, from := range []From{FromHBase, FromTopic} {
 		o := w.options(from)

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Why a run waits is said in plain words.
+// The reason that a run waits is in plain words.
 func TestReadingWaitsInPlainWords(t *testing.T) {
 	_, err := new(net.Dialer).DialContext(t.Context(), "tcp", "127.0.0.1:1")
 	p := Progress{Phase: Scanning, Waiting: err}

@@ -40,13 +40,13 @@ func (s shape) source(t *testing.T) *Source {
 	return &Source{Pipeline: "orders", Table: "orders", Documents: indexer.Options{Schema: schema, Documents: []indexer.Document{d}}, Rows: sink.Options{Schema: schema, Rows: []sink.Rows{entry}}}
 }
 
-// cell is a cell "family:qualifier", where 0xFF is how a true is held.
+// cell returns a cell "family:qualifier"; 0xFF is a true.
 func cell(name string, version int64, value string) hbase.Cell {
 	family, qualifier, _ := strings.Cut(name, ":")
 	return hbase.Cell{Family: []byte(family), Qualifier: []byte(qualifier), Timestamp: version, Value: []byte(value)}
 }
 
-// eventText shows an event's values, and where it has none what it leaves.
+// eventText formats an event's values or, if it has none, what it leaves.
 func eventText(ev *event.Event) string {
 	text, values := fmt.Sprint("@", ev.Version), ev.Values
 	if values == nil {

@@ -12,12 +12,13 @@ import (
 	"brine/search"
 )
 
-// TestTwoAtOnce: while one process builds an index a second one is refused; when the first stops in order the second goes on at once.
+// TestTwoAtOnce checks that while one process builds an index a second one is refused, and that when the first stops properly the second
+// continues at once.
 func TestTwoAtOnce(t *testing.T) {
 	w := filled(t, indexer.Partial, 2000)
 	ctx, cancel := context.WithCancel(t.Context())
 	o := w.options(FromHBase)
-	o.Lease = 10 * time.Second // however slow the machine is just now
+	o.Lease = 10 * time.Second // however slow the machine is at the moment
 	resting := make(chan struct{}, 1)
 	o.rest = func(string) error {
 		select {
@@ -53,7 +54,7 @@ func TestTwoAtOnce(t *testing.T) {
 	same(t, w.documents(w.name), w.expected())
 }
 
-// TestTakenOver: a process that was thought dead cannot save any more, and stops without doing harm.
+// TestTakenOver checks that a process that was considered dead can no longer save, and stops without doing harm.
 func TestTakenOver(t *testing.T) {
 	w := filled(t, indexer.Whole, 1000)
 	o := w.options(FromHBase)
@@ -80,7 +81,7 @@ func TestTakenOver(t *testing.T) {
 	same(t, w.documents(w.name), w.expected())
 }
 
-// TestRefusals: what cannot be built, or is in the way, is said, and the index stays as it is.
+// TestRefusals checks that what cannot be built, or is in the way, is reported, and that the index stays as it is.
 func TestRefusals(t *testing.T) {
 	w := newWorld(t, embeddedIndex, indexer.Partial)
 	run := func(change func(*Options)) error {
@@ -121,7 +122,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// garbage puts a row into the table that brine cannot have written, and returns its key.
+// garbage writes a row into the table that brine cannot have written, and returns its key.
 func (w *world) garbage() string {
 	w.t.Helper()
 	mutator, err := w.client.Mutator(hbase.MutatorOptions{Autoflush: true})
@@ -137,7 +138,7 @@ func (w *world) garbage() string {
 	return "o999"
 }
 
-// TestRefusedDocuments: an index that does not take all documents does not take the other's place, unless that is wanted.
+// TestRefusedDocuments checks that an index that refuses documents does not take the other's place, unless that is allowed.
 func TestRefusedDocuments(t *testing.T) {
 	w := filled(t, indexer.Whole, 500)
 	bad := w.garbage()

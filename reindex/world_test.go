@@ -38,13 +38,13 @@ func key(t testing.TB, expr string) *rowkey.Key {
 	return k
 }
 
-// world is a topic, a table and an index, and live loops that fill them.
+// world is a topic, a table and an index, and the live loops that fill them.
 type world struct {
 	t       *testing.T
 	name    string // of the topic, the table and the index
 	brokers []string
-	kafka   *kgo.Client   // to publish with
-	offsets *kafka.Client // to ask groups with
+	kafka   *kgo.Client   // for publishing
+	offsets *kafka.Client // for asking groups
 	client  *hbase.Client
 	engine  indexer.Engine
 	server  string // the engine's; empty: it is in this process
@@ -95,15 +95,15 @@ func newWorld(t *testing.T, open func(*testing.T) (engine indexer.Engine, server
 	return w
 }
 
-// takeAway drops what was made on a search server.
+// takeAway drops what was created on a search server.
 func (w *world) takeAway() {
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
 	defer cancel()
 	if w.server == "" {
-		return // it goes with its folder
+		return // it is removed with its folder
 	}
 	for _, index := range []string{w.name, indexer.Beside(w.name), w.name + "-expected"} {
-		names, _ := w.engine.(indexer.Rebuilder).Behind(ctx, index) // none of some
+		names, _ := w.engine.(indexer.Rebuilder).Behind(ctx, index) // some do not exist
 		for _, name := range names {
 			req, err := http.NewRequestWithContext(ctx, http.MethodDelete, w.server+"/"+name, nil)
 			if err != nil {
@@ -132,7 +132,7 @@ func (w *world) options(from From) Options {
 		Lease: lease, Logger: slog.New(slog.DiscardHandler)}
 }
 
-// reindex is one that is not yet under way.
+// reindex returns a Run that has not started yet.
 func (w *world) reindex(o Options) *Run {
 	w.t.Helper()
 	r, err := New(o)

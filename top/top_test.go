@@ -57,8 +57,8 @@ func TestTopPictures(t *testing.T) {
 	var out strings.Builder
 	for _, keys := range [][]string{
 		{}, {"p"}, {"r"}, {"s"}, {"k"}, {"h"},
-		{"t", "down", "enter"}, // what the table is made of
-		{"s", "enter", "R"},    // a server's regions, turned round
+		{"t", "down", "enter"}, // what the table consists of
+		{"s", "enter", "R"},    // a server's regions, in reverse
 		{"r", "left", "left", "/", "R", "O", "W", "S", "/", "S", ">", "1", "0", "0", "enter"}, // filtered, by another column
 		{"r", "/", "r", "s", "1", "backspace", "2"},
 		{"?", "space"},
@@ -181,7 +181,7 @@ func TestReadJoinsBrinesAndClusterAndNamesThoseThatDoNotAnswer(t *testing.T) {
 	}
 }
 
-// counted is a cluster whose one region gets 10 reads and 1,000 writes between two questions.
+// counted is a cluster whose only region gets 10 reads and 1,000 writes between two requests.
 type counted struct {
 	asked uint64
 	err   error
@@ -219,7 +219,7 @@ func TestTopDrawsOnATerminalUntilAKeyEndsIt(t *testing.T) {
 			return sampled()
 		})
 	}()
-	for range 3 { // the first picture with something in it is drawn before the third look
+	for range 3 { // the first picture with contents is drawn before the third look
 		<-looks
 	}
 	screen.InjectKey(tcell.KeyRune, 'q', tcell.ModNone)

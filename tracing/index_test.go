@@ -20,7 +20,7 @@ import (
 	"brine/search"
 )
 
-// openIndex is an embedded index with the orders' mapping, and the options of its writer.
+// openIndex returns an embedded index with the orders' mapping, and the options of its writer.
 func openIndex(t *testing.T) (indexer.Engine, indexer.Options) {
 	t.Helper()
 	engine, err := embedded.Open(embedded.Options{})
@@ -37,7 +37,7 @@ func openIndex(t *testing.T) (indexer.Engine, indexer.Options) {
 	return engine, opts
 }
 
-// Calls of the search engine are spans below the flights that they carry documents of, of those flights that are followed, and of no others.
+// Calls of the search engine are child spans of the flights whose documents they carry, if those flights are followed, and of no others.
 func TestCallsOfTheSearchEngineAreBelowTheirFlights(t *testing.T) {
 	engine, opts := openIndex(t)
 	kept := tracetest.NewInMemoryExporter()

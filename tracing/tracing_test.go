@@ -23,7 +23,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// traced is a record whose producer says so.
+// traced returns a record with a traceparent with these flags.
 func traced(offset int64, flags string) event.Record {
 	return event.Record{Topic: "scans", Offset: offset, Headers: []event.Header{
 		{Key: "other", Value: []byte("x")},
@@ -101,7 +101,7 @@ func TestFlightsThatAreGivenUpSaySo(t *testing.T) {
 	}
 }
 
-// Whatever a header holds, nothing breaks.
+// Whatever a header contains, nothing breaks.
 func FuzzTraceparent(f *testing.F) {
 	f.Add("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")
 	f.Add("00-00000000000000000000000000000000-0000000000000000-01")
@@ -114,7 +114,7 @@ func FuzzTraceparent(f *testing.F) {
 	})
 }
 
-// A collector that is not there, or refuses, costs nothing but its spans, and is reported.
+// A missing or refusing collector costs nothing but its spans, and is reported.
 func TestCollectorsThatDoNotTakeSpans(t *testing.T) {
 	refusing := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", http.StatusBadRequest) }))
 	defer refusing.Close()

@@ -9,9 +9,9 @@ import (
 	"brine/indexer/elastic"
 )
 
-// endless answers every request with a JSON text that does not end, and counts what is read of it.
+// endless answers every request with an endless JSON text, and counts the bytes that are read of it.
 type endless struct {
-	announced int64 // the answer's length; -1: none
+	announced int64 // the declared length of the answer; -1: none
 	read      int64
 }
 
@@ -28,7 +28,7 @@ func (e *endless) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// TestAnswersAreBounded: one that is longer than the limit, as it says or as it turns out, is left, with the server's address.
+// TestAnswersAreBounded checks that an answer whose declared or actual length exceeds the limit is an error with the server's address.
 func TestAnswersAreBounded(t *testing.T) {
 	const limit = 64 << 10
 	for name, announced := range map[string]int64{"announced": 1 << 40, "found out": -1} {

@@ -20,7 +20,7 @@ func (p *peer) RoundTrip(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: 200, Body: io.NopCloser(bytes.NewReader(p.answer)), Request: r}, nil
 }
 
-// BenchmarkBulk is one document of 200 bytes: encoding its lines, and reading its outcome.
+// BenchmarkBulk measures one document of 200 bytes: encoding its lines, and reading its outcome.
 func BenchmarkBulk(b *testing.B) {
 	const n = 1000
 	var ops []indexer.Op

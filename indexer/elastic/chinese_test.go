@@ -18,8 +18,8 @@ func TestChineseWordsOfRealElasticsearch(t *testing.T) { chineseWords(t, testenv
 
 func TestChineseWordsOfRealOpenSearch(t *testing.T) { chineseWords(t, testenv.OpenSearch(t)) }
 
-// chineseWords: with the analyzer smartcn text is cut into words of a dictionary, and found by them. What the standard one finds by single characters,
-// and the embedded index by pairs of them, is not found: a part of a word, and characters of two.
+// chineseWords checks that the analyzer smartcn cuts text into words of a dictionary, by which it is found. What the standard one finds by
+// single characters, and the embedded index by pairs of them, is not found: a part of a word, and characters of two words.
 func chineseWords(t *testing.T, address string) {
 	t.Parallel()
 	e, err := elastic.Open(elastic.Options{Addresses: []string{address}, Replicas: elastic.NoReplicas, Analyzer: "smartcn"})

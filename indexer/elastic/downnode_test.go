@@ -28,7 +28,7 @@ import (
 type twoNodes struct {
 	failing func(*http.Request) (*http.Response, error)
 	well    time.Time
-	to      [2][]time.Time // when each was asked
+	to      [2][]time.Time // the times of the requests to each
 }
 
 func (n *twoNodes) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -47,8 +47,8 @@ func answered(r *http.Request, status int, body io.Reader) *http.Response {
 	return &http.Response{StatusCode: status, Header: http.Header{}, Body: io.NopCloser(body), Request: r}
 }
 
-// TestFailingNodeIsLeftOutAndTriedAgain: for a minute, and then for longer, whatever it fails with; and once it recovers it is asked as the
-// other is.
+// TestFailingNodeIsLeftOutAndTriedAgain checks that a failing node is avoided for a minute, and then for longer, however it fails, and that
+// it is used like the other once it recovers.
 func TestFailingNodeIsLeftOutAndTriedAgain(t *testing.T) {
 	for name, failing := range map[string]func(*http.Request) (*http.Response, error){
 		"refuses": func(*http.Request) (*http.Response, error) { return nil, errors.New("connection refused") },
@@ -72,7 +72,7 @@ func TestFailingNodeIsLeftOutAndTriedAgain(t *testing.T) {
 				}
 				defer e.Close()
 				failed := 0
-				for range 60 * 60 { // one call a second
+				for range 60 * 60 { // one call per second
 					ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 					err := e.Bulk(ctx, []indexer.Op{{Kind: indexer.Put, Index: "orders", ID: []byte("a"), Source: []byte("{}")}}, make([]indexer.Result, 1))
 					cancel()
@@ -99,10 +99,10 @@ func TestFailingNodeIsLeftOutAndTriedAgain(t *testing.T) {
 	}
 }
 
-// TestSearchIsAskedOfAnotherNode: a search does not show that one of two nodes fails.
+// TestSearchIsAskedOfAnotherNode checks that a search does not show that one of two nodes fails.
 func TestSearchIsAskedOfAnotherNode(t *testing.T) {
 	mapping := `{"orders-000001":{"mappings":{"_meta":{},"properties":{"status":{"type":"keyword"}}}}}`
-	var mu sync.Mutex // a call that is aborted may still be counted when the next one comes
+	var mu sync.Mutex // an aborted call may still be counted when the next one arrives
 	var asked, failed [2]int
 	var servers []string
 	down := 0
@@ -149,7 +149,7 @@ func TestSearchIsAskedOfAnotherNode(t *testing.T) {
 			t.Errorf("node %d failed %d calls, want one of each engine", down, failed[down])
 		}
 	}
-	down = -1 // none is: what all refuse is asked once
+	down = -1 // no node is down: a request that all refuse is made once
 	e, err := elastic.Open(elastic.Options{Addresses: servers, Transport: refusing{&asked}})
 	if err != nil {
 		t.Fatal(err)
@@ -173,7 +173,7 @@ type errorReader struct{}
 
 func (errorReader) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
 
-// TestOneNodeOfRealElasticsearchIsDown: with one of two addresses out of order, every document arrives, and few calls are lost to it.
+// TestOneNodeOfRealElasticsearchIsDown checks that with one of two addresses out of order, every document arrives, and few calls are lost.
 func TestOneNodeOfRealElasticsearchIsDown(t *testing.T) {
 	const calls, batches, size = 3, 30, 100
 	address := testenv.Elasticsearch(t)
@@ -246,7 +246,7 @@ func TestOneNodeOfRealElasticsearchIsDown(t *testing.T) {
 				t.Errorf("%d documents, want %d, error %v", page.Total, batches*size, err)
 			}
 			t.Logf("%d documents in %v, %d of %d calls lost", page.Total, took, lost.Load(), sent.Load())
-			most := calls * int64(1+took/time.Minute) // each lane finds out once, and it is asked again each minute
+			most := calls * int64(1+took/time.Minute) // each lane finds out once, and the node is retried each minute
 			if n := asked.Load(); c.failing != nil && (n < 1 || n > most) {
 				t.Errorf("the failing node was asked %d times in %v, want one to %d", n, took, most)
 			}
@@ -260,7 +260,7 @@ func proxy(to *url.URL) http.Handler {
 	return p
 }
 
-// writeBatches writes new documents, all of them under way at once.
+// writeBatches writes new documents, with all batches in flight at once.
 func writeBatches(t *testing.T, w *indexer.Writer, batches, size int) {
 	t.Helper()
 	var flights []event.Flight

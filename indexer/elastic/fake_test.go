@@ -23,17 +23,17 @@ type server struct {
 	calls int
 	docs  map[string]*stored
 
-	routing  *indexer.Routing // that it requires; nil: none
-	foreign  bool             // its mapping does not say which
-	mappings int              // that were asked for
-	indexes  any              // what it says of its indexes, whatever is asked; nil: what mapping says
-	puts     []string         // what was put, but for documents
+	routing  *indexer.Routing // the routing that it requires; nil: none
+	foreign  bool             // its mapping does not describe the routing
+	mappings int              // requests for the mapping
+	indexes  any              // its answer about its indexes, whatever the request; nil: mapping's
+	puts     []string         // everything that was put, except documents
 
-	// fault is asked for every call, by its number; nil is none. It answers in place of the server, which it may ask.
+	// fault is called for every call, with its number; nil means no fault. It answers in place of the server, which it may call.
 	fault func(call int, path string, body []byte) fault
 }
 
-// fault answers a call itself: apply makes the server do what was asked, and returns its answer.
+// fault answers a call itself: apply makes the server execute the request, and returns its answer.
 type fault func(w http.ResponseWriter, apply func() []byte)
 
 type stored struct {
@@ -48,10 +48,10 @@ func newServer(t testing.TB) *server {
 	return s
 }
 
-// inside is a server without a socket, for a bubble of its own time: its URL is any.
+// inside returns a server without a socket, for a synctest bubble: it has any URL.
 func inside() *server { return &server{docs: map[string]*stored{}} }
 
-// RoundTrip hands it the request.
+// RoundTrip passes the request to the server.
 func (s *server) RoundTrip(r *http.Request) (*http.Response, error) {
 	w := httptest.NewRecorder()
 	s.ServeHTTP(w, r)
@@ -136,7 +136,7 @@ func (s *server) write(kind string, a bulkAction, source []byte) any {
 	switch {
 	case bytes.Contains(source, []byte(`"status":"refused"`)):
 		status, why, reason = 400, "document_parsing_exception", "failed to parse field [status]"
-	case bytes.Contains(source, []byte(`"status":"odd"`)): // of no known kind
+	case bytes.Contains(source, []byte(`"status":"odd"`)): // of an unknown kind
 		status, why, reason = 400, "illegal_argument_exception", "immense term"
 	case a.Version != nil && doc != nil && *a.Version < doc.version,
 		kind == "create" && doc != nil,
@@ -192,7 +192,7 @@ func mustJSON(v any) []byte {
 	return text
 }
 
-// document is what a document holds of its fields, as JSON with sorted keys.
+// document returns a document's own fields, as JSON with sorted keys.
 func (s *server) document(id string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -221,7 +221,7 @@ func status(code int, body string) fault {
 	}
 }
 
-// instead changes the answer of a call that was carried out.
+// instead changes the answer of a call that was executed.
 func instead(change func(answer map[string][]map[string]map[string]any)) fault {
 	return func(w http.ResponseWriter, apply func() []byte) {
 		var answer map[string][]map[string]map[string]any
@@ -234,7 +234,7 @@ func instead(change func(answer map[string][]map[string]map[string]any)) fault {
 	}
 }
 
-// cut sends half of the answer; with reset it breaks the connection there, else the answer looks whole.
+// cut sends half of the answer. With reset it breaks the connection there, otherwise the answer looks complete.
 func cut(reset bool) fault {
 	return func(w http.ResponseWriter, apply func() []byte) {
 		answer := apply()
@@ -248,10 +248,10 @@ func cut(reset bool) fault {
 	}
 }
 
-// drop breaks the connection before anything is done.
+// drop breaks the connection before the call is executed.
 func drop(http.ResponseWriter, func() []byte) { panic(http.ErrAbortHandler) }
 
-// refused are the items of an answer that refuses every document of a bulk call; none is written.
+// refused returns the items of an answer that refuses every document of a bulk call; none is written.
 func refused(body []byte, code int, kind string) (items []any) {
 	lines := bytes.SplitAfter(body, []byte("\n"))
 	for i := 0; i+1 < len(lines); i += 2 {

@@ -23,7 +23,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	// What runs in parallel waits for real servers to make indexes; more of it does than there are processors.
+	// Parallel tests wait for real servers to create indexes, so more of them run than there are processors.
 	if err := flag.Set("test.parallel", strconv.Itoa(max(6, runtime.GOMAXPROCS(0)))); err != nil {
 		panic(err)
 	}
@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 // run is a writer over a server.
 type run struct {
 	*indexer.Writer
-	items map[indexer.Outcome]int // by now; read when nothing is under way
+	items map[indexer.Outcome]int // counts so far; read when nothing is in flight
 }
 
 func start(t *testing.T, s *server, changes indexer.Changes, set func(*indexer.Options)) *run {
@@ -81,7 +81,7 @@ func (r *run) write(t *testing.T, events ...event.Event) []event.Failure {
 	return failures
 }
 
-// orders are changes of ten orders, some of them older, repeated or tied.
+// orders returns changes of ten orders, some of them older, repeated or tied.
 func orders() []event.Event {
 	var events []event.Event
 	for i := range 10 {
@@ -108,8 +108,8 @@ func checkOrders(t *testing.T, s *server, changes indexer.Changes) {
 	}
 }
 
-// TestFailedFlushDropsNothing makes one call fail in every way there is: the first, then the second, until a run meets no
-// failure. Each time all documents must be as if nothing had happened.
+// TestFailedFlushDropsNothing makes one call fail in every possible way: the first, then the second, until a run has no failure. Each time
+// all documents must be as if nothing had happened.
 func TestFailedFlushDropsNothing(t *testing.T) {
 	first := func(status int) fault {
 		return instead(func(answer map[string][]map[string]map[string]any) {
@@ -166,7 +166,7 @@ func TestFailedFlushDropsNothing(t *testing.T) {
 	}
 }
 
-// TestItemsOf200Refused429: an answer of 200 with refused items in it, again and again.
+// TestItemsOf200Refused429 repeats answers of 200 with refused items in them.
 func TestItemsOf200Refused429(t *testing.T) {
 	for _, changes := range []indexer.Changes{indexer.Whole, indexer.Partial} {
 		s := newServer(t)
@@ -174,7 +174,7 @@ func TestItemsOf200Refused429(t *testing.T) {
 			if call > 60 || path != "/_bulk" {
 				return nil
 			}
-			return func(w http.ResponseWriter, _ func() []byte) { // takes the last document alone
+			return func(w http.ResponseWriter, _ func() []byte) { // accepts only the last document
 				lines := bytes.SplitAfter(body, []byte("\n"))
 				n := len(lines) / 2
 				items := refused(bytes.Join(lines[:2*(n-1)], nil), 429, "es_rejected_execution_exception")
@@ -190,8 +190,8 @@ func TestItemsOf200Refused429(t *testing.T) {
 	}
 }
 
-// TestOutage: the server stays away for longer than events are tried again. All come back as retry, none is lost or
-// dead-lettered; submitted again afterwards they are written.
+// TestOutage takes the server away for longer than events are retried. All events must fail with retry, and none be lost or become a dead
+// letter. Submitted again afterwards, they are written.
 func TestOutage(t *testing.T) {
 	for _, changes := range []indexer.Changes{indexer.Whole, indexer.Partial} {
 		s := newServer(t)
@@ -214,7 +214,7 @@ func TestOutage(t *testing.T) {
 	}
 }
 
-// TestVerdicts: what is not transient, by status alone.
+// TestVerdicts tests failures that are not transient, by status alone.
 func TestVerdicts(t *testing.T) {
 	poison := func(_ int, _ string, body []byte) fault {
 		if bytes.Contains(body, []byte("poison")) {
@@ -245,7 +245,7 @@ func TestVerdicts(t *testing.T) {
 		events  []event.Event
 		verdict event.Verdict
 		reason  event.Reason
-		only    bool // the event at 9 alone fails, and all orders are written
+		only    bool // only the event at 9 fails, and all orders are written
 		says    string
 	}{
 		{"mapping", nil, with("x", "refused"), event.Reject, event.MappingRefused, true, "failed to parse field [status]"},
@@ -281,11 +281,11 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
-// early answers the first call before it has read it, and reads its body again while the second one is sent, as HTTP/2 does.
+// early answers the first call before it has read its body, and reads that body while the second call is sent, as HTTP/2 does.
 type early struct {
 	first io.ReadCloser
 	late  string // what the first body returned then
-	took  string // the second call
+	took  string // the body of the second call
 }
 
 func (p *early) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -304,7 +304,7 @@ func (p *early) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answered(r, http.StatusOK, strings.NewReader(`{"items":[{"index":{"_id":"b","status":200}}]}`)), err
 }
 
-// A call that has ended takes nothing of the next one, though their bodies are of one pool.
+// A finished call reads nothing of the next one's body, although both are from one pool.
 func TestBodyOfAnEndedCallIsNotReadOn(t *testing.T) {
 	p := &early{}
 	e, err := elastic.Open(elastic.Options{Addresses: []string{"http://inside:9200"}, Transport: p})

@@ -13,7 +13,8 @@ import (
 	"brine/indexer/indexertest"
 )
 
-// TestRequestTooLarge: requests shrink until the server takes them; a document that is too large alone is rejected.
+// TestRequestTooLarge checks that requests shrink until the server accepts them, and that a document that is too large on its own is
+// rejected.
 func TestRequestTooLarge(t *testing.T) {
 	for _, changes := range []indexer.Changes{indexer.Whole, indexer.Partial} {
 		s := newServer(t)
@@ -33,7 +34,7 @@ func TestRequestTooLarge(t *testing.T) {
 	}
 }
 
-// TestSilentServer: a server that accepts and never answers is left after the call's time.
+// TestSilentServer checks that a call to a server that accepts and never answers ends with the call's timeout.
 func TestSilentServer(t *testing.T) {
 	s := newServer(t)
 	hang := make(chan struct{})
@@ -62,7 +63,7 @@ func TestSilentServer(t *testing.T) {
 	}
 }
 
-// TestMappingRefusalsAreBounded: of an index that refuses many documents a few become dead letters, and then the partition halts.
+// TestMappingRefusalsAreBounded checks that if an index refuses many documents, a few become dead letters, and then the partition halts.
 func TestMappingRefusalsAreBounded(t *testing.T) {
 	for _, c := range []struct {
 		good, bad, rejected int
@@ -89,8 +90,8 @@ func TestMappingRefusalsAreBounded(t *testing.T) {
 	}
 }
 
-// TestOneItemBacksOffAlone: a document that the server puts off is sent again after its pause, and holds up nothing else, not
-// even in its lane; changes of the document itself keep their order.
+// TestOneItemBacksOffAlone checks that a document that the server defers is sent again after its pause, and holds up nothing else, not even
+// in its lane, and that changes of the document itself keep their order.
 func TestOneItemBacksOffAlone(t *testing.T) {
 	for _, changes := range []indexer.Changes{indexer.Whole, indexer.Partial} {
 		t.Run(string(changes), func(t *testing.T) { synctest.Test(t, func(t *testing.T) { oneItemBacksOff(t, changes) }) })
@@ -137,7 +138,7 @@ func oneItemBacksOff(t *testing.T, changes indexer.Changes) {
 	if got := s.document("slow"); got != want {
 		t.Errorf("%s: %s, want %s", changes, got, want)
 	}
-	if refused != 3 || others != 10 { // 40 others, 4 a call
+	if refused != 3 || others != 10 { // 40 others, 4 per call
 		t.Errorf("%s: it was sent %d times, and %d calls went out while it waited; want 3 and 10", changes, refused, others)
 	}
 }

@@ -19,7 +19,7 @@ import (
 	"brine/indexer/indexertest"
 )
 
-// connect starts a writer over the options.
+// connect starts a writer with the options.
 func connect(t *testing.T, opts elastic.Options) *indexer.Writer {
 	t.Helper()
 	e, err := elastic.Open(opts)
@@ -50,7 +50,7 @@ func submit(t *testing.T, w *indexer.Writer, events ...event.Event) []event.Fail
 	return failures
 }
 
-// TestOneNodeOfSeveralIsDown: calls go on with the others, whichever node it is, and nothing is lost.
+// TestOneNodeOfSeveralIsDown checks that calls continue with the others, whichever node is down, and that nothing is lost.
 func TestOneNodeOfSeveralIsDown(t *testing.T) {
 	s := newServer(t)
 	var calls [3]atomic.Int64
@@ -81,12 +81,13 @@ func TestOneNodeOfSeveralIsDown(t *testing.T) {
 	for i := range calls {
 		asked += min(1, int(calls[i].Load()))
 	}
-	if asked < 2 { // one that was down may rest longer than this test lasts
+	if asked < 2 { // a node that was down may be avoided for longer than this test runs
 		t.Errorf("%d of three nodes were asked", asked)
 	}
 }
 
-// TestCredentials: a key or a user goes with every call, and a server that does not take it halts the partition and says so.
+// TestCredentials checks that a key or a user is sent with every call, and that a server that refuses it halts the partition, with the
+// reason.
 func TestCredentials(t *testing.T) {
 	s := newServer(t)
 	key := base64.StdEncoding.EncodeToString([]byte("id:key"))
@@ -121,8 +122,8 @@ func TestCredentials(t *testing.T) {
 	}
 }
 
-// TestTLS: the server's certificate must be signed by the configured one. One that is not may be a fault that passes, so the
-// events come back to be tried again, with the reason.
+// TestTLS checks that the server's certificate must be signed by the configured one. A wrong certificate may be temporary, so the events
+// fail with retry and the reason.
 func TestTLS(t *testing.T) {
 	s := newServer(t)
 	secure := httptest.NewUnstartedServer(s)

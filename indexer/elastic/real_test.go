@@ -47,9 +47,9 @@ func conforms(t *testing.T, address string) {
 	})
 }
 
-// deleteIndexes deletes the indexes whose names begin so: a test's own, as others run beside it.
+// deleteIndexes deletes the indexes whose names begin with prefix: only a test's own, because other tests run at the same time.
 func deleteIndexes(t testing.TB, address, prefix string) {
-	resp, err := http.Get(address + "/" + prefix + "*/_settings?expand_wildcards=open,closed") // also those that no name leads to
+	resp, err := http.Get(address + "/" + prefix + "*/_settings?expand_wildcards=open,closed") // including those without an alias
 	if err != nil {
 		t.Error(err)
 		return
@@ -72,7 +72,7 @@ func deleteIndexes(t testing.TB, address, prefix string) {
 	}
 }
 
-// ask sends a real server a request, and returns the status of its answer: one below 300, or a conflict.
+// ask sends a request to a real server, and returns the status of its answer: one below 300, or a conflict.
 func ask(t *testing.T, method, url, body string) int {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
@@ -92,8 +92,8 @@ func ask(t *testing.T, method, url, body string) int {
 	return resp.StatusCode
 }
 
-// BenchmarkRealElasticsearch is one document of six fields, from its event until the server has acknowledged it, with batches
-// of 500 and several of them in flight.
+// BenchmarkRealElasticsearch measures one document of six fields, from its event until the server has acknowledged it, with batches of 500
+// and several of them in flight.
 func BenchmarkRealElasticsearch(b *testing.B) {
 	address := testenv.Elasticsearch(b)
 	e := open(b, address)

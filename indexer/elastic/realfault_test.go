@@ -20,8 +20,8 @@ func TestFaultsOfRealElasticsearch9(t *testing.T) { faults(t, testenv.Elasticsea
 
 func TestFaultsOfRealOpenSearch(t *testing.T) { faults(t, testenv.OpenSearch(t)) }
 
-// faults puts an index into states that operators meet. What is written meanwhile waits or halts, nothing is dead-lettered, and
-// when the state has ended everything is there.
+// faults puts an index into states that operators meet. What is written meanwhile waits or halts, nothing becomes a dead letter, and when
+// the state has ended everything is there.
 func faults(t *testing.T, address string) {
 	t.Parallel()
 	ask := func(method, path, body string) {

@@ -11,15 +11,15 @@ import (
 	"brine/internal/testenv"
 )
 
-// TestAConditionDoesNotOutliveItsIndex: a write under the condition that a document is as it was read from the former index is refused by the
-// one that has taken its place, though the document has the same sequence number there.
+// TestAConditionDoesNotOutliveItsIndex checks that a write on the condition that a document is as it was read from the former index is
+// refused by the index that has taken its place, although the document has the same sequence number there.
 func TestAConditionDoesNotOutliveItsIndex(t *testing.T) {
 	address := testenv.Elasticsearch(t)
 	t.Parallel()
 	e := open(t, address)
 	t.Cleanup(func() { deleteIndexes(t, address, indexertest.Prefix+"term-") })
 	name := fmt.Sprintf("%sterm-%d", indexertest.Prefix, time.Now().UnixNano())
-	for range 2 { // the second time the former index has been opened again itself
+	for range 2 { // the second time the former index has been reopened itself
 		var docs []indexer.Stored
 		for _, index := range []string{name, indexer.Beside(name)} {
 			if err := e.EnsureIndex(t.Context(), indexer.Mapping{Index: index, Fields: []indexer.Field{{Name: "status", Type: indexer.Keyword}}}); err != nil {
@@ -40,7 +40,7 @@ func TestAConditionDoesNotOutliveItsIndex(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if resp, err := http.Post(address+"/"+built[0]+"/_close", "", nil); err != nil { // as one leaves it that is killed while it opens it again
+		if resp, err := http.Post(address+"/"+built[0]+"/_close", "", nil); err != nil { // as a process leaves it that is killed while it reopens the index
 			t.Fatal(err)
 		} else {
 			resp.Body.Close()

@@ -18,7 +18,7 @@ import (
 	"brine/search"
 )
 
-// routeByStatus makes the documents of a test routed by their status, with which their key begins.
+// routeByStatus makes a test route its documents by their status, with which their key begins.
 func routeByStatus(t *testing.T, opts *indexer.Options) {
 	t.Helper()
 	key, err := rowkey.Parse(`status + "|" + order`, []rowkey.Field{{Name: "order", Type: rowkey.Text}, {Name: "status", Type: rowkey.Text}})
@@ -58,8 +58,8 @@ func routedServer(t *testing.T) *server {
 	return s
 }
 
-// TestRoutingIsLearnt: a writer that knows of no routing learns it from the server, and then writes each document to one shard, whatever
-// becomes of its calls.
+// TestRoutingIsLearnt checks that a writer that knows no routing learns it from the server, and then writes each document to one shard,
+// whatever happens to its calls.
 func TestRoutingIsLearnt(t *testing.T) {
 	for _, changes := range []indexer.Changes{indexer.Whole, indexer.Partial} {
 		for broken := range 5 {
@@ -95,10 +95,11 @@ func TestRoutingIsLearnt(t *testing.T) {
 	}
 }
 
-// TestRoutingThatIsNotOurs: an index that requires a routing, and does not say which, takes nothing; and nothing is rejected.
+// TestRoutingThatIsNotOurs checks that an index that requires a routing without describing it accepts nothing, and that nothing is
+// rejected.
 func TestRoutingThatIsNotOurs(t *testing.T) {
 	s := newServer(t)
-	s.routing = &indexer.Routing{} // no mapping of ours
+	s.routing = &indexer.Routing{} // not a mapping of brine
 	s.foreign = true
 	failures := start(t, s, indexer.Whole, nil).write(t, orders()...)
 	if len(failures) != len(orders()) {
@@ -111,7 +112,7 @@ func TestRoutingThatIsNotOurs(t *testing.T) {
 	}
 }
 
-// TestNoRoutingIsAskedFor: a writer to an index without one never reads its mapping.
+// TestNoRoutingIsAskedFor checks that a writer to an index without a routing never reads its mapping.
 func TestNoRoutingIsAskedFor(t *testing.T) {
 	s := newServer(t)
 	if failures := start(t, s, indexer.Partial, nil).write(t, orders()...); len(failures) > 0 {
@@ -124,7 +125,7 @@ func TestNoRoutingIsAskedFor(t *testing.T) {
 	}
 }
 
-// searched is a server's one routed index, and what searches of it have asked for.
+// searched is a server with one routed index that records the parameters of searches.
 type searched struct{ asked []url.Values }
 
 func (s *searched) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -141,7 +142,8 @@ func (s *searched) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answered(r, http.StatusOK, strings.NewReader(body)), nil
 }
 
-// TestSearchAsksTheShardsOfItsValues and, whenever a match could be elsewhere, all of them.
+// TestSearchAsksTheShardsOfItsValues checks that a search asks the shards of its values, and all of them whenever a match could be
+// elsewhere.
 func TestSearchAsksTheShardsOfItsValues(t *testing.T) {
 	term := func(field string, v any) search.Clause { return search.Term{Field: field, Value: v} }
 	terms := func(field string, v ...any) search.Clause { return search.Terms{Field: field, Values: v} }
@@ -158,7 +160,7 @@ func TestSearchAsksTheShardsOfItsValues(t *testing.T) {
 		{not: []search.Clause{term("user", "a")}, want: ""},
 		{filter: []search.Clause{search.Prefix{Field: "user", Prefix: "a"}, search.Range{Field: "user", From: "a"}}, want: ""},
 		{filter: []search.Clause{term("status", "a")}, want: ""},
-		{filter: []search.Clause{term("user", strings.Repeat("é", 500))}, want: ""}, // longer than a server's line
+		{filter: []search.Clause{term("user", strings.Repeat("é", 500))}, want: ""}, // longer than a server's limit for a line
 		{filter: []search.Clause{terms("user", slices.Repeat([]any{"sixteen letters."}, 200)...)}, want: ""},
 	} {
 		s := &searched{}
@@ -177,7 +179,7 @@ func TestSearchAsksTheShardsOfItsValues(t *testing.T) {
 	}
 }
 
-// mapping answers for the one index of a server.
+// mapping answers for the only index of a server.
 func (s *server) mapping() []byte {
 	s.mappings++
 	mapping := map[string]any{"_routing": map[string]any{"required": true}}
@@ -187,7 +189,7 @@ func (s *server) mapping() []byte {
 	return mustJSON(map[string]any{"orders-000001": map[string]any{"mappings": mapping}})
 }
 
-// place is the key of a document: what is on two shards is two documents.
+// place returns the key of a document: a document on two shards is two documents.
 func (s *server) place(id, routing string) string {
 	if s.routing == nil {
 		return id
@@ -195,7 +197,7 @@ func (s *server) place(id, routing string) string {
 	return id + "@" + routing
 }
 
-// unrouted is the error of an item that lacks a routing that is required.
+// unrouted returns the error of an item that lacks a required routing.
 func (s *server) unrouted(id, routing string) map[string]any {
 	if s.routing == nil || routing != "" {
 		return nil

@@ -17,7 +17,8 @@ import (
 	"brine/search"
 )
 
-// secureCases are who comes with what. Empty says: it works. They are the rows of the matrix in docs/security.md.
+// secureCases combine clients with credentials. An empty says means that the client works. They are the rows of the matrix in
+// docs/security.md.
 var secureCases = []struct {
 	name string
 	with func(t *testing.T, o *elastic.Options)
@@ -44,8 +45,8 @@ func certificates(t *testing.T, file string) []byte {
 	return pem
 }
 
-// secured are the options by which the real server lets in. It keeps no API keys: the modules that its index of them needs are not among the
-// jars that can be had.
+// secured returns the options that the real server accepts. It has no API keys, because the modules for its index of them are not among the
+// available jars.
 func secured(t *testing.T) elastic.Options {
 	t.Helper()
 	s := testenv.ElasticsearchSecure(t)
@@ -85,7 +86,7 @@ func TestSecureElasticsearch(t *testing.T) {
 	}
 }
 
-// What an engine does it does over TLS with a password as well.
+// Everything that an engine does also works over TLS with a password.
 func TestConformanceOfSecureElasticsearch(t *testing.T) {
 	t.Parallel()
 	e, err := elastic.Open(secured(t))
@@ -98,7 +99,7 @@ func TestConformanceOfSecureElasticsearch(t *testing.T) {
 
 var update = flag.Bool("update", false, "write the matrix of docs/security.md again")
 
-// TestSecurityMatrix holds the page to the table of the test.
+// TestSecurityMatrix compares the page with the table of the test.
 func TestSecurityMatrix(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("| who comes with what | Elasticsearch 8.19.21 | brine says |\n|---|---|---|\n")

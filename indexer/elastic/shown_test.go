@@ -11,8 +11,8 @@ import (
 	"brine/indexer/indexertest"
 )
 
-// TestProbesSearch: what the server has taken is asked for by a search for its id, over answers without it, with an older version, of some shards
-// only, and over failures, until it is there.
+// TestProbesSearch checks that the probe searches for what the server has accepted by its id, despite answers without it, with an older
+// version, or from some shards only, and despite failures, until it is found.
 func TestProbesSearch(t *testing.T) {
 	s := newServer(t)
 	hit := func(version string) string {
@@ -27,7 +27,7 @@ func TestProbesSearch(t *testing.T) {
 		status(404, `{"error":{"type":"index_not_found_exception","reason":"no such index"}}`),
 		status(200, "<html>"),
 		status(200, hit("20")),
-		status(200, hit("20")), // is not asked for
+		status(200, hit("20")), // is not requested
 	}
 	var searches atomic.Int32
 	s.fault = func(_ int, path string, body []byte) fault {

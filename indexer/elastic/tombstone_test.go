@@ -16,7 +16,7 @@ func TestTombstonesAreForgottenByOpenSearch(t *testing.T) {
 	forgetsTombstones(t, testenv.OpenSearch(t))
 }
 
-// forgetsTombstones shows why documents are not deleted by version: what the server remembers of a delete is in memory, however long
+// forgetsTombstones shows why documents are not deleted by version: the server remembers deletes in memory only, however long
 // index.gc_deletes is. If this fails, ADR 22 has lost its reason.
 func forgetsTombstones(t *testing.T, address string) {
 	t.Parallel()

@@ -13,7 +13,7 @@ import (
 	"brine/internal/testenv"
 )
 
-// like opens an engine whose indexes are to have these settings.
+// like opens an engine that creates indexes with these settings.
 func like(t *testing.T, address, analyzer string, replicas int, refresh time.Duration) *elastic.Engine {
 	t.Helper()
 	e, err := elastic.Open(elastic.Options{Addresses: []string{address}, Analyzer: analyzer, Replicas: replicas, Refresh: refresh, Transport: &http.Transport{}})
@@ -24,7 +24,7 @@ func like(t *testing.T, address, analyzer string, replicas int, refresh time.Dur
 	return e
 }
 
-// properties are what a server reports for an index with these fields, each a type, or text and its analyzer.
+// properties returns what a server reports for an index with these fields, each a type, or text and its analyzer.
 func properties(fields map[string][2]string) any {
 	all := map[string]any{"_row": map[string]any{"type": "keyword"}}
 	for name, f := range fields {
@@ -40,7 +40,7 @@ func properties(fields map[string][2]string) any {
 	return map[string]any{"mappings": map[string]any{"properties": all}}
 }
 
-// TestFieldsAreComparedInAllParts: with every index behind the name, and with the analyzer.
+// TestFieldsAreComparedInAllParts checks that fields are compared with every index behind the name, including the analyzer.
 func TestFieldsAreComparedInAllParts(t *testing.T) {
 	type fields = map[string][2]string
 	const fix = "; a field's type and analyzer cannot be changed in place: declare them as they are, or rebuild the index with brine reindex"
@@ -101,7 +101,7 @@ func TestFieldsAreComparedInAllParts(t *testing.T) {
 	}
 }
 
-// TestSettingsAreCompared: what differs in one of the indexes behind a name is reported, once, and changed in all.
+// TestSettingsAreCompared checks that a setting that differs in one of the indexes behind a name is reported once, and changed in all.
 func TestSettingsAreCompared(t *testing.T) {
 	type settings = map[string]string
 	const refresh, replicas = `{"index":{"refresh_interval":"5000ms"}}`, `{"index":{"number_of_replicas":2}}`
@@ -153,8 +153,8 @@ func TestTuningOfRealElasticsearch9(t *testing.T) { tuning(t, testenv.Elasticsea
 
 func TestTuningOfRealOpenSearch(t *testing.T) { tuning(t, testenv.OpenSearch(t)) }
 
-// tuning: refresh and replicas are changed in every part; the analyzer is as the index was made with, whose name the server does not
-// report.
+// tuning checks that refresh and replicas are changed in every part. The analyzer stays as the index was created, and the server does not
+// report its name.
 func tuning(t *testing.T, address string) {
 	t.Parallel()
 	t.Cleanup(func() { deleteIndexes(t, address, indexertest.Prefix+"tuned-") })

@@ -10,8 +10,8 @@ import (
 	"brine/indexer/indexertest"
 )
 
-// BenchmarkWriter writes documents of five fields through the Writer, in batches of 500 as the ingest loop forms them, several
-// batches in flight; ns/op is the time of one document until it is on disk.
+// BenchmarkWriter writes documents of five fields through the Writer, in batches of 500 as the ingest loop forms them, with several batches
+// in flight; ns/op is the time per document until it is on disk.
 func BenchmarkWriter(b *testing.B) {
 	for _, changes := range []indexer.Changes{indexer.Whole, indexer.Partial} {
 		b.Run(string(changes), func(b *testing.B) {

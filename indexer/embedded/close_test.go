@@ -8,7 +8,7 @@ import (
 	"brine/indexer"
 )
 
-// TestClosedWhileItIsWrittenTo: an index that is closed in the middle of its writes ends in order, and has what it acknowledged.
+// TestClosedWhileItIsWrittenTo checks that an index that is closed in the middle of its writes ends properly, and has what it acknowledged.
 func TestClosedWhileItIsWrittenTo(t *testing.T) {
 	dir := t.TempDir()
 	for round := range 10 {
@@ -16,7 +16,7 @@ func TestClosedWhileItIsWrittenTo(t *testing.T) {
 		if err := e.EnsureIndex(t.Context(), indexer.Mapping{Index: "orders", Fields: []indexer.Field{{Name: "status", Type: indexer.Keyword}}}); err != nil {
 			t.Fatal(err)
 		}
-		some := make(chan struct{}) // are acknowledged
+		some := make(chan struct{}) // closed once some are acknowledged
 		acknowledged := make([]int, 4)
 		var writers sync.WaitGroup
 		for w := range acknowledged {

@@ -15,7 +15,7 @@ import (
 
 const damageBatches = 5
 
-// searchFolders are the folder of an engine that was closed, and of one as a kill -9 leaves it.
+// searchFolders returns the folder of an engine that was closed, and one as a kill -9 leaves it.
 func searchFolders(t *testing.T) map[string]string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "search")
@@ -36,8 +36,7 @@ func searchFolders(t *testing.T) map[string]string {
 	return map[string]string{"closed": dir, "killed": killed}
 }
 
-// TestDamageIsNeverSilent: whatever becomes of a file, the engine refuses to open and names the folder's file, or every document is there
-// as it was.
+// TestDamageIsNeverSilent damages each file: the engine must either refuse to open and name the file, or have every document unchanged.
 func TestDamageIsNeverSilent(t *testing.T) {
 	for state, dir := range searchFolders(t) {
 		refused := 0
@@ -71,7 +70,7 @@ func TestRootDamageIsNeverSilent(t *testing.T) {
 	}
 }
 
-// noticed opens a folder with a damaged file, and reports whether that was noticed.
+// noticed opens a folder with a damaged file, and reports whether the damage was detected.
 func noticed(t *testing.T, dir, name string) bool {
 	t.Helper()
 	e, err := embedded.Open(embedded.Options{Dir: dir})
@@ -118,7 +117,7 @@ func FuzzRoot(f *testing.F) {
 	})
 }
 
-// TestRepair: a damaged index is set aside and the engine opens without it; another one stays.
+// TestRepair checks that a damaged index is moved aside, that the engine opens without it, and that another one stays.
 func TestRepair(t *testing.T) {
 	dir := searchFolders(t)["closed"]
 	e := open(t, dir)

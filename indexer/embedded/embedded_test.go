@@ -60,7 +60,7 @@ func TestReopened(t *testing.T) {
 	}
 }
 
-// TestOneAnalyzer: search.analyzer is passed over, so a change of it is none.
+// TestOneAnalyzer checks that search.analyzer is ignored, so that changing it has no effect.
 func TestOneAnalyzer(t *testing.T) {
 	e := open(t, t.TempDir())
 	for _, analyzer := range []string{"standard", "smartcn"} {

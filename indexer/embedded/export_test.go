@@ -1,4 +1,4 @@
 package embedded
 
-// CheckRoot is checkRoot.
+// CheckRoot exports checkRoot.
 var CheckRoot = checkRoot

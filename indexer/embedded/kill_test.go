@@ -12,7 +12,7 @@ import (
 	"brine/indexer"
 )
 
-// TestKilled: what was acknowledged before a kill -9 is there afterwards. The child is this test's binary again.
+// TestKilled checks that what was acknowledged before a kill -9 exists afterwards. The child process runs this test's binary.
 func TestKilled(t *testing.T) {
 	if dir := os.Getenv("BRINE_TEST_KILLED_DIR"); dir != "" {
 		writeForEver(t, dir)
@@ -64,7 +64,7 @@ func batchOps(batch int) []indexer.Op {
 	return ops
 }
 
-// writeForEver replaces the same documents and adds new ones, and says what is acknowledged, until it is killed.
+// writeForEver replaces the same documents and adds new ones, and prints what is acknowledged, until it is killed.
 func writeForEver(t *testing.T, dir string) {
 	e := open(t, dir)
 	if err := e.EnsureIndex(t.Context(), indexer.Mapping{Index: "orders", Fields: []indexer.Field{{Name: "status", Type: indexer.Keyword}}}); err != nil {
@@ -102,7 +102,7 @@ func checkBatches(t *testing.T, dir string, acknowledged int) {
 		if batch < acknowledged {
 			continue
 		}
-		for i := range ops { // one version less is stale
+		for i := range ops { // the previous version is stale
 			ops[i].Version--
 		}
 		if err := e.Bulk(t.Context(), ops, results); err != nil {
