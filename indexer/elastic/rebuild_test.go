@@ -40,7 +40,7 @@ func TestAConditionDoesNotOutliveItsIndex(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if resp, err := http.Post(address+"/"+built[0]+"/_close", "", nil); err != nil { // as a process leaves it that is killed while it reopens the index
+		if resp, err := http.Post(address+"/"+built[0]+"/_close", "", nil); err != nil { // as after a kill while it reopens
 			t.Fatal(err)
 		} else {
 			resp.Body.Close()
