@@ -30,7 +30,7 @@ const (
 	maxPassword = 1024 // bytes
 )
 
-// ErrBusy is returned while as many passwords are being hashed as the machine can do at a time, and as many wait.
+// ErrBusy is returned while the machine is hashing as many passwords as it can at a time, and as many more wait.
 var ErrBusy = errors.New("too many passwords are being checked; try again in a few seconds")
 
 // CheckPassword returns the reason why an account may not have a password, or nil.

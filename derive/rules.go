@@ -56,7 +56,7 @@ func (r *Rules) plan() {
 	r.whenBeside = r.when != nil && r.lies(r.when)
 }
 
-// lies reports whether an expression depends on nothing in a record's value.
+// lies reports whether an expression depends on nothing that is in a record's value.
 func (r *Rules) lies(e *expression) bool {
 	return !slices.ContainsFunc(r.sources(e, nil, nil), func(f int) bool { return !r.fields[f].OfTombstone() })
 }

@@ -41,7 +41,7 @@ func newUnscraped(reg *prometheus.Registry) *unscraped {
 	return u
 }
 
-// run lets so many minutes pass. In each, the table has new regions, by name and server.
+// run lets the given number of minutes pass. In each, the table has new regions, by name and server.
 func (u *unscraped) run(minutes int) {
 	const regions = 16
 	for range minutes {

@@ -19,7 +19,8 @@ import (
 	"brine/skew"
 )
 
-// cluster returns the metrics of a process that writes to so many tables of so many regions each, on 200 servers, from 16 partitions.
+// cluster returns the metrics of a process that writes to the given number of tables with so many regions each, on 200 servers, from 16
+// partitions.
 func cluster(tables, regions int) *prometheus.Registry {
 	reg := prometheus.NewRegistry()
 	all := skew.NewTables(time.Now)

@@ -120,7 +120,7 @@ const (
 
 func (in *inside) monotonic() bool { return in.newer >= oneSided || in.newer <= 1-oneSided }
 
-// explain finds the cause.
+// explain sets the cause, and why it is the cause.
 func (e *evidence) explain(h *HotSpot, in inside) {
 	used, buckets := e.usedBuckets()
 	ofTable := in.head.share * in.share

@@ -36,7 +36,7 @@ func TestCausesAreRightFromTheFirstMomentOn(t *testing.T) {
 	}
 }
 
-// tenths writes for so many tenths of a second. The counter observes once per second.
+// tenths writes for n tenths of a second. The counter observes once per second.
 func (w *workload) tenths(n, rate int, row func() string) {
 	for range n {
 		w.write(rate/10, row)

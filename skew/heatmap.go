@@ -15,8 +15,8 @@ type HeatMap struct {
 	Most   float64     `json:"most"` // largest of Rows: the value of the brightest colour
 }
 
-// HeatMap draws the history of the last span of time on at most so many key ranges and columns; neighbours are added up. The ranges are
-// those of the newest column. What an older column has for a wider range is divided evenly.
+// HeatMap draws the history of the last span of time with at most the given numbers of ranges and columns; neighbours are added up. The
+// ranges are those of the newest column. What an older column has for a wider range is divided evenly.
 func (c *Counter) HeatMap(span time.Duration, ranges, columns int) HeatMap {
 	c.mu.Lock()
 	c.advance()
@@ -37,7 +37,7 @@ func (c *Counter) HeatMap(span time.Duration, ranges, columns int) HeatMap {
 	return m
 }
 
-// thinned keeps at most most of the starts, evenly distributed.
+// thinned reduces the starts to at most most, evenly distributed.
 func thinned(starts []Key, most int) []Key {
 	if len(starts) <= most {
 		return starts

@@ -46,10 +46,10 @@ func newSketch(counters int) *sketch {
 		order: make([]int32, 0, counters)}
 }
 
-// add counts a key once more.
+// add adds one to the count of a key.
 func (s *sketch) add(key []byte) { s.addTimes(key, 1) }
 
-// addTimes counts a key so many more times.
+// addTimes adds times to the count of a key.
 func (s *sketch) addTimes(key []byte, times int64) {
 	key = key[:min(len(key), maxHeavyKey)]
 	h := maphash.Bytes(s.seed, key)

@@ -19,7 +19,7 @@ type stride struct {
 	left        int64 // rows until the next one to look at
 }
 
-// of returns the number of rows for which one that is looked at stands if so many more come.
+// of returns the number of rows for which a row that is looked at stands, once rows more rows are counted.
 func (s *stride) of(at time.Duration, rows int64) int64 {
 	if second := int64(at / time.Second); second != s.second {
 		s.before = 0

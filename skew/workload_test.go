@@ -25,7 +25,7 @@ func newWorkload(shape Shape, list []Region, seed uint64) *workload {
 	return w
 }
 
-// run writes so many rows per second, each batch at once, until stop returns true.
+// run writes rate rows per second, each batch at once, until stop returns true.
 func (w *workload) run(seconds, rate int, row func() string, stop func() bool) (after int) {
 	for second := range seconds {
 		w.write(rate, row)
@@ -38,7 +38,7 @@ func (w *workload) run(seconds, rate int, row func() string, stop func() bool) (
 	return seconds
 }
 
-// write writes so many rows, with those of a region in one batch.
+// write writes the given number of rows, those of a region in one batch.
 func (w *workload) write(rows int, row func() string) {
 	batches := make([]stored, len(w.list))
 	for range rows {

@@ -63,7 +63,7 @@ const matchForm = "MATCH(column, 'words')"
 // function is an aggregate function.
 type function struct {
 	name, form string
-	ofRows     bool // * may stand in it
+	ofRows     bool // its argument may be *
 	about      string
 }
 

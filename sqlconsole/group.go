@@ -118,7 +118,7 @@ func (f *fold) addDecimal(number string) {
 	}
 	one, ok := new(big.Rat).SetString(number)
 	if !ok {
-		return // no decimal is written so
+		return // decimals are never written like this
 	}
 	f.exact.Add(f.exact, one)
 	if _, behind, has := strings.Cut(number, "."); has {

@@ -214,7 +214,7 @@ func TestWordsAreRefused(t *testing.T) {
 
 func long(s string, n int) string { return strings.Repeat(s, n) }
 
-// past returns a table whose only row had s = a, b and c at 1000, 2000 and 3000, with so many versions kept, and n since 1500.
+// past returns a table whose only row had s = a, b and c at 1000, 2000 and 3000, with kept versions per cell, and n since 1500.
 func past(t *testing.T, kept int) *table {
 	t.Helper()
 	x := emptyTable(t, embeddedHBase(t), hbase.Family{Name: "e", Values: map[string]string{"VERSIONS": fmt.Sprint(kept)}}, nil)

@@ -61,8 +61,8 @@ log4j.appender.err.layout.ConversionPattern=%p %c{2}: %m%n
 log4j.logger.org.apache.hadoop.util.NativeCodeLoader=ERROR
 `
 
-// Evaluation returns the command of PerformanceEvaluation's randomWrite in one JVM with so many clients, each a thread with its own
-// connection and BufferedMutator of 2 MiB, which is its default. dir is for the settings of its log.
+// Evaluation returns the command of PerformanceEvaluation's randomWrite in one JVM with the given number of clients, each a thread with its
+// own connection and BufferedMutator of 2 MiB, which is its default. dir is for the settings of its log.
 func Evaluation(ctx context.Context, dir, connect string, s Shape, clients int) (*exec.Cmd, error) {
 	log := filepath.Join(dir, "evaluation.properties")
 	if err := os.WriteFile(log, []byte(evaluationLog), 0o644); err != nil {

@@ -32,8 +32,8 @@ func (c *Cluster) BuildJava(ctx context.Context) error {
 	return nil
 }
 
-// Java returns the command of that loader, with so many threads and as many mutators, of buffer bytes each. The JVM has the flags of
-// devcluster's servers, with the JVM's default heap and collector.
+// Java returns the command of that loader, with the given number of threads and as many mutators, of buffer bytes each. The JVM has the
+// flags of devcluster's servers, with the JVM's default heap and collector.
 func (c *Cluster) Java(ctx context.Context, connect string, s Shape, threads, buffer int) *exec.Cmd {
 	return c.java(ctx, "BufferedLoad", []string{connect, s.Table}, s.Rows, s.Columns, s.KeyBytes, s.ValueBytes, threads, buffer)
 }

@@ -129,7 +129,7 @@ type watcher struct {
 
 var errNoAnswer = errors.New("brine does not answer")
 
-// reach waits until at least least events are settled, and returns how many are.
+// reach waits until the number of settled events reaches least, and returns the number.
 func (w *watcher) reach(least int) (int, error) {
 	client := &http.Client{Timeout: 5 * time.Second}
 	for {

@@ -174,7 +174,7 @@ type record struct {
 	at     time.Time     // when it was produced
 	key    string
 	value  []byte
-	beside map[string]string // headers
+	beside map[string]string // header values
 	scans  []*scan           // what can be written of it, if a filter keeps it
 	poison string            // its fault; empty: none
 

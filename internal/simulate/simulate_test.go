@@ -125,7 +125,7 @@ func TestSimulation(t *testing.T) {
 	}
 }
 
-// seeds runs so many seeds, as many at once as there are processors.
+// seeds runs n seeds, as many at once as there are processors.
 func seeds(t *testing.T, first uint64, n int, say func(string)) *tally {
 	t.Helper()
 	all := newTally(first, n, say)

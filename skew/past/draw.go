@@ -7,9 +7,9 @@ import (
 	"brine/skew"
 )
 
-// Draw draws buckets of length long, which are sorted by time, as a map of at most so many ranges and columns. Time goes without gaps from
-// the first bucket to until: where no bucket was kept, nothing is known to have been written. If several buckets share a column, it shows
-// the largest value of each range.
+// Draw draws buckets of length long, which are sorted by time, as a map with at most the given numbers of ranges and columns. Time goes
+// without gaps from the first bucket to until: where no bucket was kept, nothing is known to have been written. If several buckets share a
+// column, it shows the largest value of each range.
 func Draw(list []Bucket, long time.Duration, until time.Time, ranges, columns int) skew.HeatMap {
 	if len(list) == 0 || ranges < 1 || columns < 1 {
 		return skew.HeatMap{}

@@ -24,8 +24,8 @@ type Bucket struct {
 	MB          int64 // of the table; 0: unknown
 }
 
-// Of returns the minute's bucket for a column. A column is a minute long, or shorter where a process began or ended. Its rates are over at
-// least least, a minute, so that two processes that share a minute add up. For a column that is still open, least is less.
+// Of returns the minute's bucket for a column. A column is a minute long, or shorter where a process began or ended. Its rates are over
+// at least a minute (least), so that two processes that share a minute add up. For a column that is still open, least is less.
 func Of(c *skew.Column, least time.Duration) Bucket {
 	n := len(c.Rows)
 	middle := c.From.Add(c.To.Sub(c.From) / 2) // a column may begin a moment before its minute
@@ -122,7 +122,7 @@ func (b *Bucket) join(starts []skew.Key) {
 	b.Starts, b.Rows, b.Bytes = starts, rows, bytes
 }
 
-// axis keeps at most most of the starts: the ranges with the most stay separate, the others are joined with their neighbours.
+// axis reduces the starts to at most most: the ranges with the most stay separate, the others are joined with their neighbours.
 func axis(starts []skew.Key, weights []float32, most int) []skew.Key {
 	if len(starts) <= most {
 		return starts

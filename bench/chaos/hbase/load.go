@@ -76,7 +76,7 @@ func (l *load) write(ctx, patience context.Context, slot int, all *sync.WaitGrou
 	}
 }
 
-// hotRow returns a row that is written so many ticks after the beginning.
+// hotRow returns a row that is written at the given tick.
 func hotRow(ticks int, random *rand.Rand) int {
 	return (ticks*int(tick/time.Millisecond)/1000 + random.IntN(hot)) % rowsPerSlot
 }

@@ -14,7 +14,7 @@ const (
 	table       = "chaos"
 	slots       = 8    // regions of the new table
 	rowsPerSlot = 1000 // a row's key is its slot and its number
-	tie         = 4    // so many consecutive mutations of a row write one cell at one timestamp
+	tie         = 4    // number of consecutive mutations of a row that write one cell at one timestamp
 )
 
 // The n-th mutation of a row writes three cells to the family e:
