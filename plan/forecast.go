@@ -71,7 +71,7 @@ type Advice struct {
 // maxCollided is the number of collided rows that are shown with their events.
 const maxCollided = 3
 
-// Forecast returns the prediction. The proposed split has so many regions; 0 means the current number.
+// Forecast returns the prediction. regions is the number of regions in the proposed split; 0 means the current number.
 func (t *Tally) Forecast(regions int) (*Forecast, error) {
 	f := &Forecast{Events: t.events, Exact: t.seen.level == 0}
 	counts := make([]float64, len(t.writes))

@@ -135,7 +135,7 @@ func (w *world) settled() {
 	}
 }
 
-// keptUp waits until the live loops have committed all but but records.
+// keptUp waits until at most but records are not yet committed by the live loops.
 func (w *world) keptUp(ctx context.Context, but int64) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	defer cancel()

@@ -12,7 +12,7 @@ type SyntaxError struct {
 	Offset int    // byte offset in the expression
 	Msg    string // what is wrong
 	Fix    string // what to write instead
-	Rule   string // ambiguous or random, as Lint names its findings, for designs that match one of these; otherwise empty
+	Rule   string // the rule of Lint that describes the mistake, ambiguous or random; empty if there is none
 }
 
 func syntaxError(offset int, msg, fix string) *SyntaxError {

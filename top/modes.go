@@ -116,7 +116,7 @@ func (t *load) add(r *region) {
 
 func (t *load) cells() []any { return []any{t.rows, t.writes, t.reads, float64(t.mb)} }
 
-// sums adds up the regions with the same name by by.
+// sums returns the load of the regions, added up by the name that by returns.
 func (s *Snapshot) sums(by func(*region) string) map[string]*load {
 	out := map[string]*load{}
 	for i := range s.regions {

@@ -24,7 +24,7 @@ import (
 // Options configure where spans go and which records are followed.
 type Options struct {
 	To      string      // http://HOST:PORT or https://…: OTLP over HTTP; stdout; or file:PATH, which is appended to
-	OneIn   int         // follow one of so many records without a traceparent; 0: none of them
+	OneIn   int         // follow one in OneIn records without a traceparent; 0: none of them
 	Version string      // of brine
 	Failed  func(error) // called for spans that could not be delivered; may be nil
 }
