@@ -17,7 +17,7 @@ type sample struct {
 	cells   [][]string // by field, then by event: the bytes of the value; empty is null
 	hashes  []uint64   // of the records
 	counts  []int      // number of distinct non-null values of each field
-	whole   bool       // a record has all fields of its schema, so that an absent value is null
+	whole   bool       // records have all fields of their schema, so that a null does not make a change partial
 }
 
 func newSample(fields []Field, columns []*column, events []event.Event) *sample {

@@ -52,7 +52,7 @@ func (s *Scene) KillServer() error {
 	return s.back(name)
 }
 
-// back waits until the regions of a dead server are open elsewhere, and restarts it; it restarts it without that if the others do not cope.
+// back waits until the regions of a dead server are open elsewhere, but not longer than alone, and restarts the server.
 func (s *Scene) back(name string) error {
 	waiting := *s
 	var cancel context.CancelFunc
@@ -64,7 +64,7 @@ func (s *Scene) back(name string) error {
 	return s.Procs.Up(s.Ctx, name)
 }
 
-// FreezeServer freezes the same server until the master takes it for dead.
+// FreezeServer freezes the region server with the most regions until the master takes it for dead.
 func (s *Scene) FreezeServer() error {
 	name, addr, err := s.victim()
 	if err != nil {

@@ -53,7 +53,7 @@ type run struct {
 // Reads is the result of reading rows that were being written.
 type Reads struct {
 	All, Failed int64
-	Lacking     int64 // mutations that were acknowledged before the read began
+	Lacking     int64 // mutations missing from an answer although they were acknowledged before the read began
 }
 
 // Fault is one fault, with its result.
@@ -61,7 +61,7 @@ type Fault struct {
 	fault.Fault
 	Cluster  float64          // s until the last region was open on a live server, by hbase:meta
 	Stall    float64          // s, longest time without an acknowledgement in one slot
-	Together float64          // s, longest time without an acknowledgement in any slot
+	Together float64          // s, longest time without an acknowledgement in all slots together
 	Reading  float64          // s, longest time without an answer to a read in one slot
 	Beyond   float64          // s for which a slot stalled after its own regions were open again
 	Refused  int              // mutations given up with an error
