@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// visited is a table with documents beside it that end as their rows do, though changes tie and have nulls.
+// visited is a table with documents that end as its rows do, although changes tie and have nulls.
 const visited = `
 kafka: { brokers: [localhost:9092], group: brine }
 hbase: { connect: "rpc://localhost:16000" }
@@ -27,7 +27,7 @@ pipelines:
       - { index: visits, set: { user: user, seen: seen, page: page } }
 `
 
-// What check reports about visited when it is changed.
+// What check reports about changed versions of visited.
 const (
 	where        = "pipelines.visits.rows[0].nulls: where two changes have one version, and the last has "
 	keeps        = " null, the row keeps the other's and its document in visits has none; "
@@ -97,7 +97,7 @@ func TestDocumentsThatDoNotEndAsTheirRows(t *testing.T) {
 	}
 }
 
-// alike returns what is reported about documents and their rows once the text is changed.
+// alike returns the problems reported about documents and their rows after the replacements.
 func alike(t *testing.T, text string, change []string) string {
 	t.Helper()
 	for c := range slices.Chunk(change, 2) {

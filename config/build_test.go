@@ -170,7 +170,7 @@ func (nowhere) Submit(context.Context, *event.Batch) event.Flight { return nil }
 func (nowhere) Release()                                          {}
 func (nowhere) Hurry()                                            {}
 
-// TestOptionsAreValid holds Load's promise: what it takes, no package refuses.
+// TestOptionsAreValid checks Load's promise: what Load accepts, no package rejects.
 func TestOptionsAreValid(t *testing.T) {
 	for _, file := range append(files(t, "testdata/*.good.yaml"), files(t, "../examples/*.yaml")...) {
 		t.Run(filepath.Base(file), func(t *testing.T) {
@@ -183,7 +183,7 @@ func TestOptionsAreValid(t *testing.T) {
 	}
 }
 
-// valid hands the options of cfg to their packages.
+// valid passes the options of cfg to their packages.
 func valid(t *testing.T, cfg *Config) {
 	t.Helper()
 	if _, embedded := cfg.Search.Embedded(); !embedded && cfg.Search.Connect != "" {
@@ -219,7 +219,7 @@ func valid(t *testing.T, cfg *Config) {
 	}
 }
 
-// TestDefaultsAreTheOwners holds the defaults that the documentation names to those of the packages whose options they are.
+// TestDefaultsAreTheOwners checks that the documented defaults are those of the packages that own the options.
 func TestDefaultsAreTheOwners(t *testing.T) {
 	cfg, problems := Parse("brine.yaml", []byte(minimal), environ())
 	if cfg == nil {
@@ -239,7 +239,7 @@ func TestQueryDescription(t *testing.T) {
 	table := cfg.Table("shop:orders")
 	got, ok := cfg.Query(table)
 	want := query.Table{Name: "shop:orders", Keys: table.RowKeys(), Columns: []query.Column{
-		{Family: "brief"}, // of a row of nulls
+		{Family: "brief"}, // for a row of nulls
 		{Family: "brief", Qualifier: "total", Field: "total", Type: event.Float},
 		{Family: "detail", Qualifier: "items", Field: "items", Type: event.Text},
 		{Family: "brief", Qualifier: "at", Field: "at", Type: event.TimeS},
@@ -281,7 +281,7 @@ func TestPackedColumns(t *testing.T) {
 	}
 }
 
-// TestChangesAreBuilt: what brine.yaml says of versions, images, deletes and look-ups reaches the packages that do it.
+// TestChangesAreBuilt checks that the settings for versions, images, deletes and lookups reach the packages that implement them.
 func TestChangesAreBuilt(t *testing.T) {
 	cfg, problems := Load("testdata/changes.good.yaml", environ())
 	if cfg == nil {
@@ -325,7 +325,7 @@ func TestChangesAreBuilt(t *testing.T) {
 	}
 }
 
-// A pattern takes whole names, and neither dead letters of any pipeline nor what Kafka keeps for itself.
+// A pattern matches whole names, and neither dead letter topics of any pipeline nor Kafka's internal topics.
 func TestWhatAPatternReads(t *testing.T) {
 	cfg, problems := Load("testdata/topics.good.yaml", environ())
 	if problems.Err() != nil {

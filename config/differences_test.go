@@ -31,7 +31,7 @@ pipelines:
 
 var aToken = regexp.MustCompile(`\{file:[^}]*\}`)
 
-// differences compares changing with what it becomes when texts are replaced, each old one followed by the new one.
+// differences compares changing with the result of replacing texts in it, each old one followed by the new one.
 func differences(t *testing.T, replaced ...string) []Difference {
 	t.Helper()
 	token := filepath.Join(t.TempDir(), "token")
@@ -56,7 +56,7 @@ func differences(t *testing.T, replaced ...string) []Difference {
 	return Differences(old, load(now))
 }
 
-// What is renewed in the file of a secret is no difference: it is read wherever it is used.
+// A renewed secret in a file is no difference, because it is read at each use.
 func TestDifferences(t *testing.T) {
 	for name, c := range map[string]struct {
 		replaced []string
@@ -108,7 +108,7 @@ func TestDifferences(t *testing.T) {
 	}
 }
 
-// A schema that holds something else is a difference, though its name is the same; so is what it imports.
+// A schema with another content is a difference, although its name is the same. The same holds for its imports.
 func TestSchemaFilesAreCompared(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) {

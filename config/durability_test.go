@@ -11,7 +11,7 @@ import (
 	"brine/hbase/hbasepb"
 )
 
-// What write.durability says is in each mutation that a server gets; without it, nothing is.
+// Each mutation that a server gets has the durability of write.durability, or none without the setting.
 func TestDurabilityReachesTheServer(t *testing.T) {
 	s, err := embedded.Start(embedded.Options{})
 	if err != nil {

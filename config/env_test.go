@@ -88,7 +88,7 @@ func TestUnknownEnv(t *testing.T) {
 	}
 }
 
-// What stands in files is read again where it is used, as long as it is good.
+// Content of files is read again at each use, and used if it is valid.
 func TestSecretsInFiles(t *testing.T) {
 	dir := t.TempDir()
 	put := func(name, text string) string {
@@ -133,7 +133,7 @@ func TestSecretsInFiles(t *testing.T) {
 	}
 }
 
-// A file that cannot be taken is a problem that names it, and shows nothing of it.
+// An unusable file is a problem that names it, and shows nothing of its content.
 func TestSecretFilesThatCannotBeTaken(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{"large": strings.Repeat("hunter2", 10_000), "binary": "hunter2\xff\xfe"} {

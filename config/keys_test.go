@@ -9,7 +9,7 @@ import (
 	"brine/rowkey"
 )
 
-// severalKeys reads a configuration in which tables have two keys, though that is still refused, and returns what else is found.
+// severalKeys reads a configuration in which tables have two keys, although that is still rejected, and returns the other problems.
 func severalKeys(t *testing.T, source string) (*Config, Problems) {
 	t.Helper()
 	l := &loader{file: "keys.yaml", env: func(string) (string, bool) { return "", false }, places: map[string]place{}, written: map[*yaml.Node]string{},
@@ -25,7 +25,7 @@ func severalKeys(t *testing.T, source string) (*Config, Problems) {
 	return cfg, others
 }
 
-// Everything that is made of a table has all of its keys, or the one that it is right to have.
+// Everything made of a table has all of its keys, or the right one of them.
 func TestAListOfKeysIsTakenEverywhere(t *testing.T) {
 	cfg, _ := severalKeys(t, `
 kafka: { brokers: [localhost:9092], group: brine }
@@ -90,7 +90,7 @@ pipelines:
 	}
 }
 
-// Each key is linted in its own place.
+// Each key is linted at its own place.
 func TestEachKeyIsLinted(t *testing.T) {
 	_, found := severalKeys(t, `
 kafka: { brokers: [localhost:9092], group: brine }

@@ -49,13 +49,13 @@ func files(t *testing.T, pattern string) []string {
 	return found
 }
 
-// load loads a test file and shows its problems without its folder.
+// load loads a test file and returns its problems as text without its folder.
 func load(file string) (*Config, string, Problems) {
 	cfg, problems := Load(file, environ())
 	return cfg, strings.ReplaceAll(problems.String(), filepath.Dir(file)+string(filepath.Separator), ""), problems
 }
 
-// listed is the code as codeMeanings has it.
+// listed returns the code as listed in codeMeanings.
 func listed(c Code) Code {
 	if strings.HasPrefix(string(c), "key-") && c != KeySyntax {
 		return keyLint
@@ -64,7 +64,7 @@ func listed(c Code) Code {
 }
 
 func TestBadFiles(t *testing.T) {
-	shown := map[Code]bool{UnknownVariable: true} // the codes that the files bring about; this one TestUnknownEnv does
+	shown := map[Code]bool{UnknownVariable: true} // the codes that the files cause; TestUnknownEnv causes this one
 	for _, file := range append(files(t, "testdata/*.bad.yaml"), "testdata/absent.bad.yaml") {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			cfg, text, problems := load(file)

@@ -8,7 +8,7 @@ import (
 	"brine/account"
 )
 
-// TestOIDC: what would let in nobody, or the wrong one, is found before anything runs.
+// TestOIDC checks that settings that would let in nobody, or the wrong person, are reported before anything runs.
 func TestOIDC(t *testing.T) {
 	const good = "issuer: https://login.example.com, client_id: brine, client_secret: hush, url: https://orders.example.com/, roles: { desk: support }"
 	load := func(oidc string) (*Config, Problems) {
@@ -52,7 +52,7 @@ func TestOIDC(t *testing.T) {
 	}
 }
 
-// TestHistoryOfTables: what AS OF needs to know of a table.
+// TestHistoryOfTables checks what AS OF needs to know about a table.
 func TestHistoryOfTables(t *testing.T) {
 	for change, want := range map[[2]string]string{
 		{"families: { e: {} }", "families: { e: { versions: 3 } }"}:           "3 0s ",

@@ -10,7 +10,7 @@ import (
 	"brine/indexer"
 )
 
-// TestIndexInParts: the parts follow the event's field that fills the date, and end with the family that is kept longest.
+// TestIndexInParts checks that the parts follow the event's field that fills the date, and end with the family that is kept longest.
 func TestIndexInParts(t *testing.T) {
 	const text = `
 kafka: { brokers: [localhost:9092], group: brine }

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// What the process may take must hold memory, the collector's room and the rest; without the setting nothing is asked.
+// process_memory must hold memory, the collector's headroom and the rest. Without the setting nothing is checked.
 func TestProcessMemoryHoldsMemory(t *testing.T) {
 	for name, c := range map[string]struct{ settings, says string }{
 		"unset":       {"", ""},

@@ -2,7 +2,7 @@ package config
 
 import "testing"
 
-// TestQueriesKnowWhichDocumentsAreReplaced: those of whole changes are, those of partial ones are merged.
+// TestQueriesKnowWhichDocumentsAreReplaced: documents of whole changes are replaced, those of partial ones are merged.
 func TestQueriesKnowWhichDocumentsAreReplaced(t *testing.T) {
 	for file, of := range map[string]struct {
 		table    string

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestGenerated holds the generated files to what the settings say; go generate ./config writes them.
+// TestGenerated compares the generated files with the settings; go generate ./config writes them.
 func TestGenerated(t *testing.T) {
 	golden(t, "../docs/configuration.md", Reference())
 	golden(t, "../docs/brine.schema.json", string(Schema()))

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestWritten: what is shown of a configuration is what was written, without secrets, whichever way they came.
+// TestWritten checks that a configuration is shown as it was written, without secrets, wherever they came from.
 func TestWritten(t *testing.T) {
 	for _, setting := range secretSettings() {
 		if strings.ContainsAny(setting, "<[") {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestRouting: the documents' field, and the key's that fills it, become the index's routing; an index in this process has none.
+// TestRouting checks that the documents' field, and the key field that fills it, become the index's routing. An embedded index has none.
 func TestRouting(t *testing.T) {
 	const text = `
 kafka: { brokers: [localhost:9092], group: brine }

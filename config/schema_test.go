@@ -11,8 +11,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// TestSchemaAgrees holds the schema to the loader: it takes every good file, and refuses the bad ones whose fault lies in
-// one setting by itself.
+// TestSchemaAgrees compares the schema with the loader: the schema accepts every good file, and rejects the bad ones whose fault is in one
+// setting on its own.
 func TestSchemaAgrees(t *testing.T) {
 	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(Schema()))
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"brine/mask"
 )
 
-// planted are secrets as people have them; each holds the word that no problem may show.
+// planted are realistic secrets; each contains the word that no problem may show.
 var planted = []string{
 	"hunter2-hunter2",
 	"pa,hunter2,ss",
@@ -22,7 +22,7 @@ var planted = []string{
 	"\x1bhunter2",
 }
 
-// holdsSecret fails the test when the problems, as text or as JSON, hold a planted secret.
+// holdsSecret fails the test if the problems, as text or as JSON, contain a planted secret.
 func holdsSecret(t *testing.T, what string, problems Problems) {
 	t.Helper()
 	document, err := json.Marshal(problems)
@@ -36,13 +36,13 @@ func holdsSecret(t *testing.T, what string, problems Problems) {
 	}
 }
 
-// A secret that was put into the wrong variable is in no problem, whichever variable that is.
+// A secret in the wrong variable is in no problem, whichever variable that is.
 func TestSecretsInWrongVariablesAreNotShown(t *testing.T) {
 	const withTLS = minimal + "search: { connect: 'http://localhost:9200' }\n"
 	faults := map[string]bool{}
 	for _, e := range envSettings() {
 		for _, secret := range planted {
-			for _, more := range []string{"", "BRINE_KAFKA_TLS_ENABLED"} { // which has the files of kafka.tls read
+			for _, more := range []string{"", "BRINE_KAFKA_TLS_ENABLED"} { // which makes Load read the files of kafka.tls
 				_, problems := Parse("brine.yaml", []byte(withTLS), environ(e.variable, secret, more, "true"))
 				holdsSecret(t, e.variable, problems)
 				_, alone := Brokers(environ(e.variable, secret, more, "true"))
@@ -58,7 +58,7 @@ func TestSecretsInWrongVariablesAreNotShown(t *testing.T) {
 	}
 }
 
-// The same where the file takes values from variables by name: what they hold is not shown.
+// The same if the file takes values from variables by name: their values are not shown.
 func TestWhatVariablesHoldIsNotShown(t *testing.T) {
 	for _, replaced := range []string{"localhost:9092", "embedded:./data", "entity", "md5(id, 4) + id", "topic: p", "id: text", "table: t", "v } }"} {
 		name, _, ok := strings.Cut(replaced, ": ")
@@ -80,7 +80,7 @@ func TestWhatVariablesHoldIsNotShown(t *testing.T) {
 	}
 }
 
-// A secret that is written into the file, and not as YAML wants it, is in no problem.
+// A secret in the file that is not valid YAML is in no problem.
 func TestSecretsInTheFileAreNotShown(t *testing.T) {
 	settings := secretSettings()
 	if want := []string{"kafka.tls.key", "kafka.sasl.password", "kafka.sasl.oauth.client_secret", "kafka.sasl.aws.secret_access_key", "kafka.sasl.aws.session_token", "hbase.zookeeper_auth", "hbase.tls.key", "search.password", "search.api_key", "registry.password", "registry.token", "registry.tls.key", "http.token", "http.tls.key", "serve.tls.key", "accounts.password", "accounts.oidc.client_secret"}; !reflect.DeepEqual(settings, want) {
@@ -111,7 +111,7 @@ func TestSecretsInTheFileAreNotShown(t *testing.T) {
 	}
 }
 
-// A secret in which ${ is written is shown only where all of it stands elsewhere, both in what Written returns and in a difference.
+// A secret written with ${ is shown only if all of it comes from elsewhere, both in Written's result and in a difference.
 func TestSecretsAroundVariablesAreNotShown(t *testing.T) {
 	for written, want := range map[string]string{
 		"hunter2":                     mask.Text,

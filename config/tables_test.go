@@ -9,7 +9,7 @@ import (
 	"brine/hbase"
 )
 
-// TestHBaseTakesItsOptions holds Load's promise for hbase, with the bounds of every setting.
+// TestHBaseTakesItsOptions checks Load's promise for hbase, with the bounds of every setting.
 func TestHBaseTakesItsOptions(t *testing.T) {
 	for _, file := range append(files(t, "testdata/*.good.yaml"), files(t, "../examples/*.yaml")...) {
 		cfg, problems := Load(file, environ())
@@ -43,7 +43,7 @@ func TestHBaseDefaultsAreTheOwners(t *testing.T) {
 	got := cfg.HBase()
 	want := hbase.Options{Connect: got.Connect, MaxBufferedBytes: got.MaxBufferedBytes, MaxAnswerBytes: got.MaxAnswerBytes}
 	want.EnsureDefaults()
-	// No setting has reads go to replicas, so none says when.
+	// No setting makes reads go to replicas, so none gives the delay.
 	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(hbase.Options{}, "User", "Dial", "Hooks",
 		"ReplicaDelayGet", "ReplicaDelayScan")); diff != "" {
 		t.Errorf("-owner +config:\n%s", diff)
@@ -56,7 +56,7 @@ func TestHBaseDefaultsAreTheOwners(t *testing.T) {
 	}
 }
 
-// The largest write_buffer that is allowed fits into what the client may hold, however memory is shared.
+// The largest write_buffer allowed fits into what the client may hold, however memory is shared.
 func TestLargestWriteBufferIsTaken(t *testing.T) {
 	cfg, problems := Load("testdata/everything.good.yaml", environ())
 	if cfg == nil {

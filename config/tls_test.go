@@ -16,7 +16,7 @@ import (
 	"brine/hbase"
 )
 
-// certificate writes a certificate signed by its own key, and the key, into a folder of the test.
+// certificate writes a self-signed certificate and its key into a folder of the test.
 func certificate(t *testing.T) (cert, key string) {
 	t.Helper()
 	public, private, err := ed25519.GenerateKey(rand.Reader)

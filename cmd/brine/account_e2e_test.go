@@ -17,7 +17,7 @@ import (
 	"brine/serve/client"
 )
 
-// TestAccounts makes accounts at the shell, signs in over HTTP, reads one's own orders and nobody else's, and is disabled.
+// TestAccounts creates accounts at the shell, signs in over HTTP, reads the account's own orders and no others, and is disabled.
 func TestAccounts(t *testing.T) {
 	t.Parallel()
 	j := newShop(t, embeddedStack(t))
@@ -114,7 +114,7 @@ func TestAccounts(t *testing.T) {
 	if _, code := sign("theirs", "password"); code != http.StatusOK {
 		t.Errorf("an imported hash: %d", code)
 	}
-	opened := map[string]string{} // an order of each
+	opened := map[string]string{} // one order of each
 	for i, who := range []any{cookie, token} {
 		var page client.Page
 		if code := ask(who, "/api/v1/views/user-orders", &page); code != http.StatusOK || len(page.Rows) == 0 {
@@ -155,8 +155,8 @@ func TestAccounts(t *testing.T) {
 	}
 }
 
-// TestServeBeyondLoopback: without accounts, or in plain text, serve refuses to start; with accounts and TLS both ports are encrypted, and a
-// renewed certificate is shown to the next connection.
+// TestServeBeyondLoopback checks that serve refuses to start on other addresses without accounts or in plain text. With accounts and TLS
+// both ports are encrypted, and the next connection sees a renewed certificate.
 func TestServeBeyondLoopback(t *testing.T) {
 	t.Parallel()
 	j := newJob(t, embeddedStack(t))

@@ -13,8 +13,8 @@ import (
 	"brine/internal/sample"
 )
 
-// A process of few descriptors goes on writing while 300 clients keep connections to its admin port that they do not use, and 200 more ask for
-// the metrics and read nothing: these take no more descriptors than the port allows.
+// A process with few descriptors goes on writing while 300 clients keep idle connections to its admin port and 200 more ask for the metrics
+// and read nothing. These take no more descriptors than the port allows.
 func TestClientsOfTheAdminPortDoNotStopThePipelines(t *testing.T) {
 	t.Parallel()
 	servers, _ := ownStack(t, embedded.Options{})
@@ -39,7 +39,7 @@ func TestClientsOfTheAdminPortDoNotStopThePipelines(t *testing.T) {
 			t.Fatalf("client %d: %q, %v", i, line, err)
 		}
 	}
-	n := j.publish(first(sample.Scans(), 1000)) // no region server was called before this: its connection takes a descriptor
+	n := j.publish(first(sample.Scans(), 1000)) // the first call to a region server needs a descriptor for its connection
 	p.until("scans.rows", n)
 	p.stop()
 	if log := p.log.String(); strings.Contains(log, "too many open files") {

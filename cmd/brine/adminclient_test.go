@@ -17,7 +17,7 @@ import (
 	"brine/skew/skewtest"
 )
 
-// skew, top and dev node show the token of a brine: from the flag, the environment or the configuration. Nothing prints it.
+// skew, top and dev node present the token of a brine, taken from the flag, the environment or the configuration. Nothing prints it.
 func TestCommandsShowTheTokenAndNeverPrintIt(t *testing.T) {
 	const token, wrong = "hunter2-hunter2-hunter2", "wrong-hunter2-wrong"
 	fine := func() (any, error) { return nil, nil }
@@ -77,7 +77,7 @@ func TestCommandsShowTheTokenAndNeverPrintIt(t *testing.T) {
 			t.Errorf("%s: prints the token:\n%s", c.name, got)
 		}
 	}
-	if shown != 4 { // top looks twice
+	if shown != 4 { // top asks twice
 		t.Errorf("the token was shown %d times", shown)
 	}
 }

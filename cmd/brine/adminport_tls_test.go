@@ -13,7 +13,7 @@ import (
 	"brine/internal/sample"
 )
 
-// A brine whose admin port is encrypted is asked by commands that have its configuration, and by no others.
+// Only commands that have the configuration of a brine can reach its encrypted admin port.
 func TestEncryptedAdminPort(t *testing.T) {
 	t.Parallel()
 	j := newJob(t, embeddedStack(t))
@@ -41,7 +41,7 @@ func TestEncryptedAdminPort(t *testing.T) {
 	}
 }
 
-// A brine whose admin port is a socket in the file system is asked there, by its configuration or by name.
+// A brine whose admin port is a Unix socket is reached there, by its configuration or by name.
 func TestAdminPortOnASocket(t *testing.T) {
 	t.Parallel()
 	j := newJob(t, embeddedStack(t))

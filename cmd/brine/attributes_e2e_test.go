@@ -14,8 +14,8 @@ import (
 	"brine/internal/testenv"
 )
 
-// attributeNames are what a configuration calls HBase's attributes of a family, with a value of each that is not the default, and what a
-// server says of it.
+// attributeNames maps the configuration's names of HBase's family attributes to a value that is not the default, and to what a server
+// reports for it.
 var attributeNames = map[string][2]string{
 	"ttl: 10d":                      {"TTL", "864000"},
 	"versions: 3":                   {"VERSIONS", "3"},
@@ -33,8 +33,8 @@ var attributeNames = map[string][2]string{
 	"# the threshold goes with mob": {"MOB_THRESHOLD", "204800"},
 }
 
-// TestEveryAttributeIsApplied makes a table with every attribute, and alters one to them, on both servers; the servers then
-// describe it so, a second time there is nothing to do, and what the configuration does not name any more stays.
+// TestEveryAttributeIsApplied creates a table with every attribute and alters a table to have them, on both servers. The servers then
+// report them, a second run has nothing to do, and attributes no longer in the configuration stay.
 func TestEveryAttributeIsApplied(t *testing.T) {
 	notShort(t)
 	t.Parallel()
@@ -54,7 +54,7 @@ func TestEveryAttributeIsApplied(t *testing.T) {
 			a.apply("altered", all+", d: {}", sizes)
 			a.check()
 			a.apply("nothing to do", all+", d: {}", sizes)
-			a.apply("nothing to do", all, "") // nothing is dropped, and what is not named is left as it is
+			a.apply("nothing to do", all, "") // nothing is dropped, and what is not named stays
 			a.check()
 			dropTable(t, a.connect, a.table)
 			a.apply("created", all+", d: {}", sizes)
@@ -63,7 +63,7 @@ func TestEveryAttributeIsApplied(t *testing.T) {
 	}
 }
 
-// TestCodecsAreAppliedOrNamed alters a table to each codec: a server that lacks it is reported with the codec's name, and nothing is altered.
+// TestCodecsAreAppliedOrNamed alters a table to each codec. If a server lacks a codec, the error names it and nothing is altered.
 func TestCodecsAreAppliedOrNamed(t *testing.T) {
 	notShort(t)
 	t.Parallel()
@@ -91,7 +91,7 @@ func TestCodecsAreAppliedOrNamed(t *testing.T) {
 	}
 }
 
-// applied is a configuration of one table, and the server that it is applied to.
+// applied is a configuration of one table, and the server to apply it to.
 type applied struct {
 	t       *testing.T
 	client  *hbase.Client
@@ -136,7 +136,7 @@ func (a *applied) brine(args ...string) (string, error) {
 	return string(out), err
 }
 
-// apply applies the configuration; its output has to hold a text.
+// apply applies the configuration and checks that the output contains a text.
 func (a *applied) apply(want, e, more string) {
 	a.t.Helper()
 	a.write(e, more)
@@ -155,7 +155,7 @@ func (a *applied) describe() hbase.Table {
 	return d
 }
 
-// check holds that the server describes a table with all attributes.
+// check checks that the server reports a table with all attributes.
 func (a *applied) check() {
 	a.t.Helper()
 	d := a.describe()

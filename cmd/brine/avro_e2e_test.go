@@ -22,7 +22,7 @@ import (
 	"brine/internal/sample"
 )
 
-// schemaRegistry is a registry in this process that can be away.
+// schemaRegistry is a registry in this process that can be taken away.
 type schemaRegistry struct {
 	*srfake.Registry
 	subject string               // of all versions
@@ -40,7 +40,7 @@ func newSchemaRegistry(t *testing.T) *schemaRegistry {
 		switch {
 		case r.away.Load():
 			w.WriteHeader(http.StatusServiceUnavailable)
-		case q.URL.Path == "/schemas/types": // which srfake does not know
+		case q.URL.Path == "/schemas/types": // unknown to srfake
 			fmt.Fprint(w, `["AVRO","JSON","PROTOBUF"]`)
 		default:
 			return false
@@ -50,8 +50,8 @@ func newSchemaRegistry(t *testing.T) *schemaRegistry {
 	return r
 }
 
-// version is the schema of a number: it always has what a scan is made of, in another order, with other fields beside it, a weight that is
-// widened now and then, and an `at` that is of milliseconds or microseconds.
+// version returns the nth version of the schema. It always has the fields of a scan, in varying order and with varying other fields, a
+// weight that is widened now and then, and an `at` in milliseconds or microseconds.
 func (r *schemaRegistry) version(t *testing.T, n int) (id int, s *avro.Schema) {
 	t.Helper()
 	fields := []string{
@@ -75,7 +75,7 @@ func (r *schemaRegistry) version(t *testing.T, n int) (id int, s *avro.Schema) {
 	return id, r.seen[id]
 }
 
-// framed writes a scan as a registry's serializer does.
+// framed encodes a scan as a registry's serializer does.
 func framed(t *testing.T, id int, s *avro.Schema, n int, scan []byte) []byte {
 	t.Helper()
 	var v struct {
@@ -105,8 +105,8 @@ func framed(t *testing.T, id int, s *avro.Schema, n int, scan []byte) []byte {
 	return value
 }
 
-// TestAvroSchemasChange: a thousand versions of a schema follow each other while events flow, the registry is away in the midst of them, and
-// again while brine starts. Nothing stops but what must wait, nothing is lost, and the table is cell for cell what a calm run makes of JSON.
+// TestAvroSchemasChange runs a thousand versions of a schema while events flow. The registry is away in the middle of it, and again while
+// brine starts. Only what must wait stops, nothing is lost, and the table is cell for cell what a calm run makes of JSON.
 func TestAvroSchemasChange(t *testing.T) {
 	t.Parallel()
 	const versions, each = 1000, 2
@@ -168,7 +168,7 @@ func TestAvroSchemasChange(t *testing.T) {
 		}
 	}
 
-	// A restart while the registry is away: what was seen before is read by the cache.
+	// A restart while the registry is away reads schemas seen before from the cache.
 	registry.away.Store(true)
 	asked := registry.asked.Load()
 	var again []sentScan
@@ -230,7 +230,7 @@ func (p *process) untilWaiting(half string) {
 	}
 }
 
-// TestAvroRecordsThatCannotBeRead are dead letters with their reasons, and no others are.
+// TestAvroRecordsThatCannotBeRead checks that unreadable records, and no others, become dead letters with their reasons.
 func TestAvroRecordsThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	registry := newSchemaRegistry(t)

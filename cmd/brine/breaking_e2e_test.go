@@ -16,8 +16,8 @@ import (
 	"brine/ingest"
 )
 
-// breakingOrders is a job of Avro by a registry, whose topic holds 20 orders in two partitions, and in the midst of the first one, at offset 5, one
-// whose time is a text, which the schema of id 2 says. Beside its pipeline there is another one, calm.
+// breakingOrders is an Avro job with a registry. Its topic holds 20 orders in two partitions; in the first one, at offset 5, is an order
+// whose time is a text, according to the schema with id 2. Beside its pipeline there is another one, which is calm.
 func breakingOrders(t *testing.T) (j, calm *job) {
 	t.Helper()
 	text, err := os.ReadFile("../../examples/formats/orders.avsc")
@@ -58,16 +58,16 @@ func breakingOrders(t *testing.T) (j, calm *job) {
 	return j, &beside
 }
 
-// breaks is what is said of a schema that breaks, wherever it is said.
+// breaks is the message about a schema that breaks, wherever it appears.
 func (j *job) breaks() string {
 	return fmt.Sprintf("it is string in the schema, and declared time_ms; it is the schema of id 2 (%s-value v2)", j.topic)
 }
 
-// untilBroken waits until both halves stand before the order whose schema breaks, and all else is written.
+// untilBroken waits until both halves stand before the order whose schema breaks, and everything else is written.
 func (p *process) untilBroken(j *job) {
 	p.t.Helper()
 	for _, half := range []string{"avro_registry.rows", "avro_registry.documents"} {
-		p.until(half, 15) // five before it, and ten of the other partition
+		p.until(half, 15) // five before it, and ten in the other partition
 		for start := time.Now(); ; wait(p.t, 20*time.Millisecond) {
 			first := p.half(half).Partitions[0]
 			if first.State == ingest.Halted && first.Watermark == 5 && first.Reason == event.BreakingSchema {
@@ -88,9 +88,9 @@ func (p *process) untilBroken(j *job) {
 	}
 }
 
-// TestBreakingSchemaHaltsItsPipelineAlone: with breaking_schema: halt both halves of the pipeline stand before the first record of a schema that
-// cannot be read into the fields, as often as brine is begun, and say which subject, id and field it is. All before it, the other partitions and
-// pipelines go on. Once the configuration fits, all is written and nothing is a dead letter.
+// TestBreakingSchemaHaltsItsPipelineAlone: with breaking_schema: halt, both halves of the pipeline stop before the first record whose
+// schema cannot be read into the fields, at every start, and name its subject, id and field. Everything before it, the other partitions and
+// the other pipelines go on. Once the configuration fits, everything is written and nothing is a dead letter.
 func TestBreakingSchemaHaltsItsPipelineAlone(t *testing.T) {
 	t.Parallel()
 	j, calm := breakingOrders(t)
@@ -111,8 +111,8 @@ func TestBreakingSchemaHaltsItsPipelineAlone(t *testing.T) {
 	j.allOrders()
 }
 
-// TestBreakingSchemaMakesDeadLetters: with breaking_schema: dead_letter, which a running brine that has halted takes up, what cannot be read is a
-// dead letter that names subject, id and field, all others are written; and once the configuration fits, replaying them writes them.
+// TestBreakingSchemaMakesDeadLetters: with breaking_schema: dead_letter, which a halted brine takes up while running, unreadable records
+// become dead letters that name subject, id and field, and all others are written. Once the configuration fits, a replay writes them.
 func TestBreakingSchemaMakesDeadLetters(t *testing.T) {
 	t.Parallel()
 	j, _ := breakingOrders(t)
@@ -126,7 +126,7 @@ func TestBreakingSchemaMakesDeadLetters(t *testing.T) {
 		p.until(half, 21)
 	}
 	p.health("/healthz", http.StatusOK, "")
-	if n := p.metric("brine_ingest_dead_letters_total"); n != 2 { // of the rows, and of the documents
+	if n := p.metric("brine_ingest_dead_letters_total"); n != 2 { // one from the rows, one from the documents
 		t.Errorf("%v dead letters are counted, want 2", n)
 	}
 	p.stop()
@@ -144,7 +144,7 @@ func TestBreakingSchemaMakesDeadLetters(t *testing.T) {
 	j.allOrders()
 }
 
-// allOrders sees that the rows and the documents are those of all records.
+// allOrders checks that the rows and the documents are those of all records.
 func (j *job) allOrders() {
 	j.t.Helper()
 	for _, id := range []string{"o00", "o08", "o10", "o99", "o19"} {

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// TestBrokersWithoutConfiguration: what needs only brokers takes them from a flag or the environment, and needs no file.
+// TestBrokersWithoutConfiguration checks that commands that need only brokers take them from a flag or the environment, and need no file.
 func TestBrokersWithoutConfiguration(t *testing.T) {
 	t.Parallel()
 	onStacks(t, scansExample, func(t *testing.T, j *job) {
@@ -69,7 +69,7 @@ func TestBrokersWithoutConfiguration(t *testing.T) {
 	})
 }
 
-// TestBrokersThatDoNotAnswer: their silence is not taken for an answer that there is nothing.
+// TestBrokersThatDoNotAnswer checks that the silence of brokers is not taken for an empty answer.
 func TestBrokersThatDoNotAnswer(t *testing.T) {
 	socket, nobody, err := bound()
 	if err != nil {
@@ -84,7 +84,7 @@ func TestBrokersThatDoNotAnswer(t *testing.T) {
 	}
 }
 
-// TestBrokersThatCloseTheConnection: which did is said, and what that may mean.
+// TestBrokersThatCloseTheConnection checks that the error names the broker and what the close may mean.
 func TestBrokersThatCloseTheConnection(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -107,7 +107,7 @@ func TestBrokersThatCloseTheConnection(t *testing.T) {
 					if err != nil {
 						return
 					}
-					var length uint32 // of a request: what is closed with something unread is reset
+					var length uint32 // length of a request: closing with unread data resets the connection
 					if binary.Read(conn, binary.BigEndian, &length) == nil {
 						_, _ = io.CopyN(io.Discard, conn, int64(length))
 					}

@@ -15,33 +15,33 @@ import (
 	"brine/internal/testenv"
 )
 
-// dawdling is how long the engine may take for what takes it seconds.
+// dawdling is the limit for operations of the engine that take it seconds.
 const dawdling = 5 * time.Minute
 
-// shopDatabase is a database of a shop's, and how it says what is not said alike everywhere.
+// shopDatabase is a shop's database, with the parts that differ between databases.
 type shopDatabase interface {
 	SQL(statements string) string
-	// connector is the engine's settings of it, for files of the engine whose names begin with files.
+	// connector returns the engine's settings for it, with files whose names begin with files.
 	connector(files string) string
-	// place is what the engine's note of how far it has read has by the name of.
+	// place returns the name under which the engine notes how far it has read.
 	place() string
 	dialect() dialect
-	// selected is the query's answer: by id, the rest of the row, as one text.
+	// selected returns the query's result: by id, the rest of the row as one text.
 	selected(query string) map[string]string
 }
 
-// dialect is statements with verbs of fmt: insert (order, user, minutes, whole and part of the price) and rekey (the new order, the old one) do
-// nothing where the order is there already; older is of a customer (name, id), customer is another one (id, letters of the biography); inMS is an
-// expression of a time as brine shows it.
+// dialect holds statements with fmt verbs. insert (order, user, minutes, whole and fractional part of the price) and rekey (the new order,
+// the old one) do nothing if the order exists. older is for a customer (name, id), customer for another one (id, letters of the biography).
+// inMS is the expression for a time as brine shows it.
 type dialect struct{ tables, insert, rekey, older, customer, inMS string }
 
-// changeData is a shop's database, and Debezium's engine, which publishes its log to the topics of jobs.
+// changeData is a shop's database with Debezium's engine, which publishes its log to the topics of jobs.
 type changeData struct {
 	t *testing.T
 	shopDatabase
 	java   testenv.Classpath
-	server string // the prefix of Debezium's topics, which is how records name their source
-	dir    string // of the engine's offsets
+	server string // the prefix of Debezium's topics, by which records name their source
+	dir    string // for the engine's offsets
 	topics map[string]string
 	orders *job
 
@@ -50,7 +50,7 @@ type changeData struct {
 	fences  int
 }
 
-// begin starts the engine: it goes on where it was, or takes a snapshot first.
+// begin starts the engine. It continues where it was, or takes a snapshot first.
 func (c *changeData) begin() {
 	c.t.Helper()
 	file := filepath.Join(c.t.TempDir(), "engine.properties")
@@ -76,10 +76,10 @@ poll.interval.ms=20
 	}
 }
 
-// offsets is the file in which the engine notes how far it has read.
+// offsets returns the file in which the engine notes how far it has read.
 func (c *changeData) offsets() string { return filepath.Join(c.dir, c.server) }
 
-// kill ends the engine with whatever it has read and not noted.
+// kill kills the engine, so that what it has read but not noted is lost.
 func (c *changeData) kill() {
 	c.t.Helper()
 	if err := c.engine.Process.Kill(); err != nil {
@@ -88,7 +88,7 @@ func (c *changeData) kill() {
 	_ = c.engine.Wait() // it was killed
 }
 
-// fence waits until all that was changed before is in Kafka.
+// fence waits until all earlier changes are in Kafka.
 func (c *changeData) fence() {
 	c.t.Helper()
 	c.fences++
@@ -101,8 +101,8 @@ func (c *changeData) fence() {
 	}
 }
 
-// noted waits until the engine has noted that its snapshot is over: killed before, it would take another, which does not show what was deleted
-// meanwhile.
+// noted waits until the engine has noted that its snapshot is complete. If killed earlier, it would take another one, which does not show
+// rows deleted in the meantime.
 func (c *changeData) noted() {
 	c.t.Helper()
 	for {
@@ -115,7 +115,7 @@ func (c *changeData) noted() {
 	}
 }
 
-// change makes n changes of every kind, some of them together and some in vain.
+// change makes n changes of every kind, some of them together and some without effect.
 func (c *changeData) change(r *rand.Rand, n int) {
 	c.t.Helper()
 	d := c.dialect()
@@ -132,7 +132,7 @@ func (c *changeData) change(r *rand.Rand, n int) {
 				fmt.Fprintf(&b, d.insert, id, users[r.IntN(3)], r.IntN(1000), r.IntN(1e6), r.IntN(100))
 			case 2:
 				fmt.Fprintf(&b, "delete from shop.orders where id = %d;\n", id)
-			case 3: // of a column that brine's key has, and not the primary one
+			case 3: // of a column that is in brine's key but not in the primary key
 				fmt.Fprintf(&b, "update shop.orders set \"user\" = '%s' where id = %d;\n", users[r.IntN(3)], id)
 			case 4:
 				fmt.Fprintf(&b, d.rekey, r.IntN(60), id)
@@ -153,8 +153,8 @@ func (c *changeData) change(r *rand.Rand, n int) {
 	c.SQL(b.String())
 }
 
-// lives has the first of two servers and its successor log what ends in orders and customers: a snapshot, changes of every kind, deaths of the
-// engine and of brine, and a fail-over, by succeed, to a server whose log begins again.
+// lives runs the first of two servers and its successor through a snapshot, changes of every kind, kills of the engine and of brine, and a
+// failover, by succeed, to a server whose log starts over.
 func (c *changeData) lives(succeed func() shopDatabase) {
 	c.t.Helper()
 	c.server = "shop1"
@@ -162,7 +162,7 @@ func (c *changeData) lives(succeed func() shopDatabase) {
 	c.SQL(c.dialect().tables)
 	c.change(r, 60)
 	c.begin()
-	c.fence() // the snapshot is behind it
+	c.fence() // the snapshot is complete
 	c.change(r, 100)
 	p := c.orders.begin()
 	c.noted()
@@ -180,13 +180,13 @@ func (c *changeData) lives(succeed func() shopDatabase) {
 
 	c.shopDatabase, c.server = succeed(), "shop2"
 	c.begin()
-	c.fence() // what would be deleted before its snapshot, no record would say
+	c.fence() // no record would report what is deleted before the snapshot
 	c.change(r, 100)
 	c.fence()
 	c.kill()
 }
 
-// compare has brine read what is left of the log, and holds its rows against the database.
+// compare lets brine read the rest of the log, and compares its rows with the database.
 func (c *changeData) compare(customers *job) {
 	c.t.Helper()
 	c.compareOrders()
@@ -198,7 +198,7 @@ func (c *changeData) compare(customers *job) {
 	}
 }
 
-// compareOrders does so with the orders.
+// compareOrders compares the orders.
 func (c *changeData) compareOrders() {
 	c.t.Helper()
 	j := c.orders
@@ -223,7 +223,7 @@ func (c *changeData) compareOrders() {
 	c.t.Logf("%d orders", len(got))
 }
 
-// compareCustomers does so with the customers.
+// compareCustomers compares the customers.
 func (c *changeData) compareCustomers(j *job) {
 	c.t.Helper()
 	if s, out := j.ran(exitOK); s.Dead > 0 {
@@ -242,10 +242,10 @@ func (c *changeData) compareCustomers(j *job) {
 	c.t.Logf("%d customers", len(got))
 }
 
-// inMS is the SQL of a time as brine shows it.
+// inMS is the SQL for a time as brine shows it.
 func (c *changeData) inMS(column string) string { return fmt.Sprintf(c.dialect().inMS, column) }
 
-// textOf is fields of a row, one after another.
+// textOf joins fields of a row.
 func textOf(fields map[string]any, names ...string) string {
 	var texts []string
 	for _, name := range names {

@@ -10,7 +10,7 @@ import (
 	"brine/internal/testenv"
 )
 
-// shopMariaDB logs whole rows of all that is changed.
+// shopMariaDB logs the whole rows of all changes.
 type shopMariaDB struct{ *testenv.MariaDB }
 
 func (m shopMariaDB) connector(files string) string {
@@ -52,7 +52,7 @@ create table shop.fences (n int primary key);
 	}
 }
 
-// SQL runs statements, whose times are UTC and whose quotes are those of Postgres.
+// SQL runs statements with times in UTC and the quotes of Postgres.
 func (m shopMariaDB) SQL(statements string) string {
 	return m.MariaDB.SQL("set time_zone = '+00:00', sql_mode = 'ANSI_QUOTES';\n" + statements)
 }
@@ -66,7 +66,7 @@ func (m shopMariaDB) selected(query string) map[string]string {
 	return rows
 }
 
-// logged is where its log ends.
+// logged returns the end of its log.
 func (m shopMariaDB) logged() (file, pos int) {
 	f := strings.Fields(m.SQL("show master status"))
 	file, _ = strconv.Atoi(strings.TrimPrefix(f[0], "binlog."))
@@ -74,8 +74,8 @@ func (m shopMariaDB) logged() (file, pos int) {
 	return file, pos
 }
 
-// TestChangeDataOfMariaDB: what a real MariaDB's log says, read by Debezium's engine, ends in the rows that SELECT shows: over a snapshot, changes
-// of every kind, deaths of the engine and of brine, and a fail-over to a server whose log begins again.
+// TestChangeDataOfMariaDB checks that the log of a real MariaDB, read by Debezium's engine, ends in the rows that SELECT shows: over a
+// snapshot, changes of every kind, kills of the engine and of brine, and a failover to a server whose log starts over.
 func TestChangeDataOfMariaDB(t *testing.T) {
 	notShort(t)
 	t.Parallel()

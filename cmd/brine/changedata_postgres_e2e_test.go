@@ -8,7 +8,7 @@ import (
 	"brine/internal/testenv"
 )
 
-// shopPostgres logs of orders whole rows, and of customers only the key as it was.
+// shopPostgres logs whole rows of orders, and only the old key of customers.
 type shopPostgres struct{ *testenv.Postgres }
 
 func (p shopPostgres) connector(string) string {
@@ -54,8 +54,8 @@ func (p shopPostgres) selected(query string) map[string]string {
 	return rows
 }
 
-// TestChangeDataOfPostgres: what a real PostgreSQL's log says, read by Debezium's engine, ends in the rows that SELECT shows: over a snapshot,
-// changes of every kind, deaths of the engine and of brine, and a fail-over to a server whose log begins again.
+// TestChangeDataOfPostgres checks that the log of a real PostgreSQL, read by Debezium's engine, ends in the rows that SELECT shows: over a
+// snapshot, changes of every kind, kills of the engine and of brine, and a failover to a server whose log starts over.
 func TestChangeDataOfPostgres(t *testing.T) {
 	notShort(t)
 	t.Parallel()

@@ -18,8 +18,8 @@ var (
 	statesExample = example{"orders-by-id.yaml", "states", "shop.states", "shop:states", "", "order"}
 )
 
-// logOf is a database's log of orders, which are given to other users and back, take up and drop words, and are deleted and recreated;
-// several changes are of one millisecond. And what a reader has to find under each user, by order.
+// logOf is a database's log of orders. They move to other users and back, gain and lose words, and are deleted and recreated; several
+// changes fall in one millisecond. It also holds what a reader must find under each user, by order.
 func logOf(orders int) (changes [][]byte, left map[string]string) {
 	r := rand.New(rand.NewPCG(7, 7))
 	pick := func(from ...string) string { return from[r.IntN(len(from))] }
@@ -46,7 +46,7 @@ func logOf(orders int) (changes [][]byte, left map[string]string) {
 	return changes, left
 }
 
-// second takes the job's second table away where servers go on.
+// second removes the job's second table from servers that go on.
 func (j *job) second(table string) string {
 	j.t.Cleanup(func() {
 		if j.lasting {
@@ -56,7 +56,7 @@ func (j *job) second(table string) string {
 	return table
 }
 
-// shownLog is what queries find of the log: by order, its user, items and status, if its words and its document say so too.
+// shownLog returns what queries find of the log: by order, its user, items and status, if its words and its document agree.
 func (j *job) shownLog(words string) map[string]string {
 	j.t.Helper()
 	out := map[string]string{}
@@ -93,7 +93,8 @@ func (j *job) shownLog(words string) map[string]string {
 	return out
 }
 
-// TestLogOfMovesEndToEnd: however the changes come, what was left is gone and what is there is shown, in both tables and the index.
+// TestLogOfMovesEndToEnd checks that in whatever order the changes come, both tables and the index show what exists and nothing of what was
+// left behind.
 func TestLogOfMovesEndToEnd(t *testing.T) {
 	notShort(t)
 	t.Parallel()
@@ -135,8 +136,8 @@ func TestLogOfMovesEndToEnd(t *testing.T) {
 	}
 }
 
-// TestKeysLookedUpEndToEnd: changes that know an order's id alone reach its row, also those that come before its creation; those of an
-// order that never comes are dead letters that name the field.
+// TestKeysLookedUpEndToEnd checks that changes that know only an order's id reach its row, even if they come before its creation. Those of
+// an order that never comes are dead letters that name the field.
 func TestKeysLookedUpEndToEnd(t *testing.T) {
 	t.Parallel()
 	const orders = 100

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestCheckKnowsHowLongRecordsAreKept: delete markers have to outlast the records that could be replayed after them.
+// TestCheckKnowsHowLongRecordsAreKept checks that delete markers must outlast the records that could be replayed after them.
 func TestCheckKnowsHowLongRecordsAreKept(t *testing.T) {
 	t.Parallel()
 	for name, start := range map[string]func(*testing.T) stack{"embedded": embeddedStack, "real": realStack} {
@@ -35,7 +35,7 @@ pipelines:
 			j.must("tables", "apply", "--yes", "-c", j.file)
 			j.configure("message.timestamp.type", "LogAppendTime")
 			j.configure("segment.ms", "3600000")
-			for _, c := range []struct{ setting, value, want string }{ // 2d are 45h, and an hour each for the segment, lateness and clocks
+			for _, c := range []struct{ setting, value, want string }{ // 2d are 45h plus an hour each for segment, lateness and clocks
 				{"retention.ms", "162000000", ""},
 				{"retention.ms", "162000001", "can be read until 48h0m0.001s after its version"},
 				{"retention.ms", "-1", "keeps its records for ever, or compacts them; family e of"},

@@ -9,8 +9,8 @@ import (
 	"brine/hbase/embedded"
 )
 
-// TestCheckKnowsTheServers: that some servers of a cluster would have nothing to write is known from its live servers, for a table
-// that is there by the regions that it has.
+// TestCheckKnowsTheServers checks that check finds servers with nothing to write: it asks the cluster for its live servers and, for an
+// existing table, for its regions.
 func TestCheckKnowsTheServers(t *testing.T) {
 	t.Parallel()
 	servers, _ := ownStack(t, embedded.Options{Servers: 3})
@@ -39,7 +39,7 @@ pipelines:
 	j.wantServerFindings("tables.salted: ")
 }
 
-// wantServerFindings checks that check --connect has as many findings of the number of servers, with these texts in them.
+// wantServerFindings checks the number of findings about servers in check --connect, and that they contain these texts.
 func (j *job) wantServerFindings(want ...string) {
 	j.t.Helper()
 	var lines []string

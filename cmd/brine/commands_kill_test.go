@@ -21,7 +21,7 @@ import (
 	"brine/serve/client"
 )
 
-// signed signs requests with an API token, and says why.
+// signed signs requests with an API token, with a reason.
 type signed string
 
 func (s signed) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -31,7 +31,7 @@ func (s signed) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// want is a command that is given until it is answered, always by the same key upon the same version.
+// want is a command that is sent until it is answered, always with the same key and for the same version.
 type want struct {
 	order   sample.Change
 	command string
@@ -39,8 +39,8 @@ type want struct {
 	given   client.Command
 }
 
-// TestServeIsKilledInTheMiddleOfCommands kills brine serve ten times while commands are given: of what was answered nothing is lost, and what
-// was asked again is there once, by what the topic holds.
+// TestServeIsKilledInTheMiddleOfCommands kills brine serve ten times while commands are sent. According to the topic, no answered command
+// is lost, and a repeated request has one effect.
 func TestServeIsKilledInTheMiddleOfCommands(t *testing.T) {
 	t.Parallel()
 	killed(t, "", func(s *serving) bool {
@@ -52,7 +52,7 @@ func TestServeIsKilledInTheMiddleOfCommands(t *testing.T) {
 	})
 }
 
-// TestDatabaseIsKilledInTheMiddleOfCommands does the same to the MariaDB of the accounts and the outbox, below a brine serve that goes on, and
+// TestDatabaseIsKilledInTheMiddleOfCommands does the same to the MariaDB of the accounts and the outbox while brine serve goes on, and
 // every third time to both.
 func TestDatabaseIsKilledInTheMiddleOfCommands(t *testing.T) {
 	t.Parallel()
@@ -72,7 +72,7 @@ func TestDatabaseIsKilledInTheMiddleOfCommands(t *testing.T) {
 	})
 }
 
-// killed gives commands with accounts kept at connect, and kills ten times in the middle of them; kill says whether the brine serve is gone.
+// killed sends commands with accounts stored at connect, and kills ten times in the middle. kill reports whether brine serve is gone.
 func killed(t *testing.T, connect string, kill func(*serving) (gone bool)) {
 	const kills, perRound, givers = 10, 12, 6
 	j := newShop(t, embeddedStack(t))
@@ -117,14 +117,14 @@ func killed(t *testing.T, connect string, kill func(*serving) (gone bool)) {
 	close(left)
 	wg.Wait()
 	s.stop()
-	j.must("run", "-q", "-c", j.file, "--until-end") // the index lies in the folder of one process
+	j.must("run", "-q", "-c", j.file, "--until-end") // the index is in the folder of one process
 	s = j.serve()
 	s.HTTP = &http.Client{Transport: token}
 	j.judgeCommands(s, all)
 	s.stop()
 }
 
-// withAccounts adds accounts to the configuration; with connect empty they are in a folder of the test.
+// withAccounts adds accounts to the configuration. If connect is empty, they are in a folder of the test.
 func (j *shopJob) withAccounts(connect string) {
 	user := ""
 	if connect == "" {
@@ -142,7 +142,7 @@ func (j *shopJob) withAccounts(connect string) {
 	}
 }
 
-// operator makes an operator, and returns an API token of his.
+// operator creates an operator and returns an API token.
 func (j *shopJob) operator() (token string) {
 	for _, args := range [][]string{{"add", "op", "--role", "operator"}, {"token", "op", "--for", "a test"}} {
 		cmd := j.command(slices.Concat([]string{"account"}, args, []string{"-c", j.file})...)
@@ -156,7 +156,7 @@ func (j *shopJob) operator() (token string) {
 	return token
 }
 
-// giveAll gives commands until the server is gone or none is left; what is not answered goes back.
+// giveAll sends commands until the server is gone or none is left. Unanswered commands go back.
 func (j *shopJob) giveAll(s *serving, left chan *want, answered chan struct{}) {
 	table := "centre:" + j.name + "_orders"
 	for w := range left {
@@ -183,11 +183,11 @@ func (j *shopJob) giveAll(s *serving, left chan *want, answered chan struct{}) {
 		if gone {
 			return
 		}
-		_ = backoff.Wait(j.t.Context(), 10*time.Millisecond) // else the next try says that the test has ended
+		_ = backoff.Wait(j.t.Context(), 10*time.Millisecond) // otherwise the next try reports that the test has ended
 	}
 }
 
-// judgeCommands holds what was answered to the topic: each command is there, alone or as copies of itself, and no other.
+// judgeCommands compares the answers with the topic: each command is there, alone or as identical copies, and no others are.
 func (j *shopJob) judgeCommands(s *serving, all []*want) {
 	t, found := j.t, map[string]string{}
 	reader := ingest.NewTopicReader(ingest.Options{Kafka: ingest.Kafka{Brokers: j.brokers}, Topic: j.name + ".orders"})
@@ -222,12 +222,12 @@ func (j *shopJob) judgeCommands(s *serving, all []*want) {
 	for id, value := range found {
 		t.Errorf("command %s is in the topic a second time, as %s", id, value)
 	}
-	for _, w := range all { // and each was applied
+	for _, w := range all { // each was applied
 		s.After = w.given.Token
 		for state := ""; state != "applied"; {
 			c, err := s.Given(t.Context(), "centre:"+j.name+"_orders", w.given.ID)
 			if p, ok := errors.AsType[*client.Problem](err); ok && p.Status == http.StatusServiceUnavailable {
-				continue // a busy machine takes its time
+				continue // a busy machine takes longer
 			}
 			if err != nil || c.State == "failed" || c.State == "overtaken" {
 				t.Fatalf("%s of %s: %+v, %v", w.command, w.order.Order, c, err)

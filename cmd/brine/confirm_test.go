@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Answers that come all at once are each for the next question.
+// If several answers arrive at once, each one answers its own question.
 func TestEachQuestionHasItsAnswer(t *testing.T) {
 	t.Parallel()
 	e := &env{stdin: strings.NewReader("y\nno\n YES \ny"), stderr: io.Discard}

@@ -9,17 +9,17 @@ import (
 	"github.com/segmentio/kafka-go"
 )
 
-// TestReplayOfDeadLettersGoesOnAfterAKill kills a replay of letters between two of its batches, and gives it again.
+// TestReplayOfDeadLettersGoesOnAfterAKill kills a replay of dead letters between two of its batches, and runs it again.
 func TestReplayOfDeadLettersGoesOnAfterAKill(t *testing.T) {
 	notShort(t)
 	t.Parallel()
 	onStacks(t, scansExample, func(t *testing.T, j *job) {
-		// So many rejects in a minute would halt the store's half; these are rejected before they come to it.
-		j.killReplay(500+100, 10, func() { j.replace("station: text", "station: int") }) // more than are written at once
+		// So many rejects in a minute would halt the half at the store; these are rejected before they get there.
+		j.killReplay(500+100, 10, func() { j.replace("station: text", "station: int") }) // more than one batch
 	})
 }
 
-// TestFixedReplayGoesOnAfterAKill: 10,000 letters by one command that is killed and given again, each written once more at most.
+// TestFixedReplayGoesOnAfterAKill replays 10,000 dead letters by a command that is killed and run again. Each is written at most once more.
 func TestFixedReplayGoesOnAfterAKill(t *testing.T) {
 	notShort(t)
 	t.Parallel()
@@ -29,8 +29,8 @@ func TestFixedReplayGoesOnAfterAKill(t *testing.T) {
 	})
 }
 
-// killReplay makes n letters, of stations that are numbers, repairs what rejected them, and kills a replay between two of its batches; the
-// same command once more writes them all.
+// killReplay makes n dead letters, of stations that are numbers, fixes what rejected them, and kills a replay between two of its batches.
+// The same command, run again, writes them all.
 func (j *job) killReplay(n, rate int, repair func(), args ...string) {
 	j.t.Helper()
 	records := make([]kafka.Record, n)

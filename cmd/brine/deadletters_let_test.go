@@ -7,8 +7,9 @@ import (
 	"time"
 )
 
-// TestDeadLettersAreFixedOnTheirWayBack: a preview says what a fix would do and does nothing; the fix is written where nothing newer is; a
-// field of the key or the version needs a word of its own; what was fixed is not lost to verify, and is closed with the fix.
+// TestDeadLettersAreFixedOnTheirWayBack: a preview says what a fix would do and does nothing. The fix is written only if there is nothing
+// newer. Fixing a field of the key or the version needs a flag of its own. verify still finds what was fixed, and the dead letter is closed
+// with the fix.
 func TestDeadLettersAreFixedOnTheirWayBack(t *testing.T) {
 	t.Parallel()
 	onStacks(t, ordersExample, func(t *testing.T, j *job) {
@@ -80,7 +81,7 @@ func TestDeadLettersAreFixedOnTheirWayBack(t *testing.T) {
 	})
 }
 
-// TestDeadLettersArePurgedByAge: what is older goes once it is confirmed, what is not stays, and is replayed as before.
+// TestDeadLettersArePurgedByAge: older dead letters are deleted after confirmation. The others stay, and can be replayed as before.
 func TestDeadLettersArePurgedByAge(t *testing.T) {
 	t.Parallel()
 	onStacks(t, scansExample, func(t *testing.T, j *job) {

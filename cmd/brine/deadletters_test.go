@@ -18,8 +18,8 @@ import (
 	"github.com/segmentio/kafka-go"
 )
 
-// TestDeadLettersAreListedShownAndReplayed sends records that cannot be written as the pipeline is declared, fixes the declaration and
-// replays them: they become the rows that they would have been, nothing newer is overwritten, and they are listed no more.
+// TestDeadLettersAreListedShownAndReplayed sends records that cannot be written with the pipeline's declarations, fixes the declarations
+// and replays them. They become the rows that they should have been, overwrite nothing newer, and are no longer listed.
 func TestDeadLettersAreListedShownAndReplayed(t *testing.T) {
 	t.Parallel()
 	onStacks(t, scansExample, func(t *testing.T, j *job) {
@@ -77,7 +77,7 @@ func TestDeadLettersAreListedShownAndReplayed(t *testing.T) {
 			t.Errorf("exit %d of a letter that is not there: %s", code, out)
 		}
 
-		// Nothing is fixed yet: all are rejected again, and there are as many letters as before.
+		// Nothing is fixed yet: all are rejected again, and the number of dead letters stays the same.
 		if out, code := j.exit("deadletters", "replay", "-c", j.file); code != exitFailed || !strings.Contains(out, "4 records can still not be written: undecodable 1, wrong_type 3") {
 			t.Errorf("exit %d of a replay of what is not fixed:\n%s", code, out)
 		}
@@ -85,7 +85,7 @@ func TestDeadLettersAreListedShownAndReplayed(t *testing.T) {
 			t.Errorf("after a replay in vain:\n%s", out)
 		}
 
-		// Fixed: the station may be anything. A newer record of W3 has come meanwhile.
+		// Now any station is valid. A newer record of W3 has come in the meantime.
 		j.replace("station: text", "station: json")
 		j.sendAll([]sent{{partition: 1, time: at, value: fmt.Appendf(nil, `{"waybill":"W3","action":"A","at":%d,"station":"kept","courier":"new"}`, ms)}})
 		j.must("run", "-q", "-c", j.file, "--until-end")
@@ -120,7 +120,7 @@ func TestDeadLettersAreListedShownAndReplayed(t *testing.T) {
 	})
 }
 
-// TestReplayedDeadLetterNeverOverwritesNewer replays a letter whose cells are older than what is in the row by now.
+// TestReplayedDeadLetterNeverOverwritesNewer replays a dead letter whose cells are older than those now in the row.
 func TestReplayedDeadLetterNeverOverwritesNewer(t *testing.T) {
 	t.Parallel()
 	onStacks(t, ordersExample, func(t *testing.T, j *job) {
@@ -134,7 +134,7 @@ func TestReplayedDeadLetterNeverOverwritesNewer(t *testing.T) {
 		if out := j.output("deadletters", "ls", "-c", j.file, "--json"); strings.Count(out, "\n") != 2 {
 			t.Fatalf("expected a letter of each half:\n%s", out)
 		}
-		j.replace("payment: text", "payment: json") // whatever it is
+		j.replace("payment: text", "payment: json") // accepts any value
 		if out, code := j.exit("deadletters", "replay", "-c", j.file, "--half", "rows"); code != exitOK {
 			t.Fatalf("exit %d:\n%s", code, out)
 		}
@@ -151,7 +151,7 @@ func TestReplayedDeadLetterNeverOverwritesNewer(t *testing.T) {
 	})
 }
 
-// pages reads all letters page by page, and expects each once.
+// pages reads all dead letters page by page, and expects each once.
 func (j *job) pages(n int) {
 	j.t.Helper()
 	var seen []string
@@ -180,7 +180,7 @@ func (j *job) pages(n int) {
 	}
 }
 
-// output runs a brine process that has to succeed, and returns its standard output alone.
+// output runs a brine process that must succeed, and returns its stdout.
 func (j *job) output(args ...string) string {
 	j.t.Helper()
 	cmd := j.command(args...)
@@ -193,7 +193,7 @@ func (j *job) output(args ...string) string {
 	return string(out)
 }
 
-// Records nested as deep as anyone likes, tombstones and empty values: the dead letters say which is which, in lines that a person reads.
+// Records with very deep nesting, tombstones and empty values: the dead letters distinguish them, in lines that people can read.
 func TestDeadLettersOfDeepAndEmptyRecordsAreReadable(t *testing.T) {
 	t.Parallel()
 	j := newJob(t, embeddedStack(t))
@@ -229,7 +229,7 @@ func TestDeadLettersOfDeepAndEmptyRecordsAreReadable(t *testing.T) {
 	}
 }
 
-// TestDeadLettersOfAHalfThatIsGone: dead letters of a half that the pipeline has no more are left out of a replay, and that is said.
+// TestDeadLettersOfAHalfThatIsGone checks that a replay leaves out dead letters of a half that the pipeline no longer has, and says so.
 func TestDeadLettersOfAHalfThatIsGone(t *testing.T) {
 	cfg, problems := config.Load("../../examples/orders.yaml", func(string) (string, bool) { return "", false })
 	if problems.Err() != nil {

@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// TestCheckSaysThatDeadLettersMayNotFit: a topic of dead letters that is smaller than its source's largest record.
+// TestCheckSaysThatDeadLettersMayNotFit has a dead letter topic that takes less than its source's largest record.
 func TestCheckSaysThatDeadLettersMayNotFit(t *testing.T) {
 	t.Parallel()
 	onStacks(t, scansExample, func(t *testing.T, j *job) {
 		const says = "takes records of at most 1,048,588 bytes, and a dead letter of the largest that"
 		j.send(0, "not json")
-		j.must("run", "-q", "-c", j.file, "--until-end") // makes the topic, large enough
+		j.must("run", "-q", "-c", j.file, "--until-end") // creates the topic, large enough
 		if out := j.must("check", "--connect", j.file); strings.Contains(out, says) {
 			t.Errorf("check warns of a topic that brine has made:\n%s", out)
 		}
@@ -24,21 +24,21 @@ func TestCheckSaysThatDeadLettersMayNotFit(t *testing.T) {
 	})
 }
 
-// resizeDeadLetters sets the largest record that the job's topic of dead letters takes.
+// resizeDeadLetters sets the largest record that the job's dead letter topic takes.
 func (j *job) resizeDeadLetters(bytes string) {
 	j.t.Helper()
 	configureTopic(j.t, j.brokers, j.topic+".dead", "max.message.bytes", bytes)
 }
 
-// TestLetterThatDoesNotFitHoldsItsPartitionAlone: the partition waits and says the fix, the others go on, and so does it once the topic is fixed.
+// TestLetterThatDoesNotFitHoldsItsPartitionAlone: only its partition waits, and reports the fix. Once the topic is fixed, it goes on too.
 func TestLetterThatDoesNotFitHoldsItsPartitionAlone(t *testing.T) {
 	t.Parallel()
 	onStacks(t, scansExample, func(t *testing.T, j *job) {
 		j.send(0, "not json")
-		j.must("run", "-q", "-c", j.file, "--until-end") // makes the topic
+		j.must("run", "-q", "-c", j.file, "--until-end") // creates the topic
 		j.resizeDeadLetters("5000")
 		large := make([]byte, 20_000)
-		_, _ = rand.NewChaCha8([32]byte{}).Read(large) // never fails; random bytes cannot be compressed
+		_, _ = rand.NewChaCha8([32]byte{}).Read(large) // never fails; random bytes do not compress
 		j.send(0, string(large))
 		j.send(1, `{"waybill":"W","action":"A","at":1357034220000}`)
 		p := j.begin()

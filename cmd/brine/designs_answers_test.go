@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// answers runs the commands of a queries.txt and returns it with what they print.
+// answers runs the commands of a queries.txt and returns the file with their output.
 func (d *design) answers(queries string) string {
 	var out strings.Builder
-	var more string // the token of the answer before
+	var more string // the token of the previous answer
 	for line := range strings.Lines(queries) {
 		command, ok := strings.CutPrefix(line, "$ brine ")
 		switch {
@@ -26,7 +26,7 @@ func (d *design) answers(queries string) string {
 	return strings.TrimSuffix(out.String(), "\n")
 }
 
-// answer runs one command. TOKEN stands for what the answer before said to go on with.
+// answer runs one command. TOKEN stands for the token of the previous answer.
 func (d *design) answer(command, more string) (printed, token string) {
 	d.t.Helper()
 	args := strings.Fields(strings.ReplaceAll(command, "TOKEN", more))
@@ -42,7 +42,7 @@ func (d *design) answer(command, more string) (printed, token string) {
 		}
 	}
 	for line := range strings.Lines(d.must(append([]string{args[0], "-c", d.file, "--cost"}, args[1:]...)...)) {
-		if !strings.HasPrefix(line, d.file) { // else a warning, or advice
+		if !strings.HasPrefix(line, d.file) { // otherwise a warning, or advice
 			printed += shiftTimes(line, -d.later)
 		}
 	}
@@ -58,7 +58,7 @@ var (
 	costLine = regexp.MustCompile(`(?m)^rows (\d+), read by the servers (\d+),.*?(?:, gets (\d+))?$`)
 )
 
-// checkCost holds that no row was read that was not returned.
+// checkCost checks that every row read was returned.
 func (d *design) checkCost(command, printed string) {
 	d.t.Helper()
 	m := costLine.FindStringSubmatch(printed)
@@ -87,7 +87,7 @@ func shiftTimes(text string, by time.Duration) string {
 	})
 }
 
-// newest is the last time in a text.
+// newest returns the latest time in a text.
 func newest(text string) time.Time {
 	last := int64(0)
 	for _, ms := range milliseconds.FindAllString(text, -1) {

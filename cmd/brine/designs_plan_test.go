@@ -12,14 +12,13 @@ import (
 	"brine/hbase"
 )
 
-// regionRows is a region as a plan foresees it, or as it is.
+// regionRows is a region as planned, or as it is.
 type regionRows struct {
 	Start string
 	Rows  int
 }
 
-// checkPlan holds that brine tables plan foresees, of the design's events, the rows that have been written: in each region of each
-// table as many.
+// checkPlan checks that brine tables plan predicts from the design's events the number of rows written to each region of each table.
 func (d *design) checkPlan() {
 	d.t.Helper()
 	cfg, problems := config.Load(d.file, func(string) (string, bool) { return "", false })
@@ -61,7 +60,7 @@ func (d *design) checkPlan() {
 	}
 }
 
-// rowsByRegion counts what lies in each region of a table.
+// rowsByRegion counts the rows in each region of a table.
 func rowsByRegion(t *testing.T, client *hbase.Client, table string) (out []regionRows) {
 	t.Helper()
 	regions, err := client.Regions(t.Context(), table)

@@ -22,7 +22,7 @@ import (
 
 const designsDir = "../../examples/designs"
 
-// designs are the examples in examples/designs, with the field that keys their records.
+// designs are the examples in examples/designs, with the field that is the key of their records.
 var designs = []struct{ name, key string }{
 	{"scans-s", "waybill"},
 	{"scans-ms", "waybill"},
@@ -38,8 +38,8 @@ var designs = []struct{ name, key string }{
 	{"tall-wide", "order"},
 }
 
-// TestDesigns makes each design's tables, takes its events through Kafka into them, and asks its queries, on both servers.
-// queries.txt holds the commands and what they print; UPDATE_DESIGNS=1 writes what the embedded server's print into it.
+// TestDesigns creates each design's tables, takes its events through Kafka into them, and runs its queries, on both servers. queries.txt
+// holds the commands and their output; UPDATE_DESIGNS=1 writes the embedded server's output into it.
 func TestDesigns(t *testing.T) {
 	notShort(t)
 	t.Parallel()
@@ -88,11 +88,11 @@ type design struct {
 	*job
 	events string        // as they are in the example
 	prefix string        // of its tables' names
-	later  time.Duration // by which its events are shifted
+	later  time.Duration // how far its events are shifted
 }
 
-// newDesign fills the tables of a design. All times are shifted by whole days, so that the newest is of the last one: a table
-// with a TTL hides what is older.
+// newDesign fills the tables of a design. It shifts all times by whole days so that the newest is within the last day, because a table with
+// a TTL hides older rows.
 func newDesign(t *testing.T, s stack, name, key string) *design {
 	t.Helper()
 	dir := filepath.Join(designsDir, name)
@@ -140,9 +140,9 @@ func (d *design) named(table string) string {
 	return d.prefix + strings.TrimPrefix(table, "designs:")
 }
 
-// dropTable deletes a table of a server that goes on after the test.
+// dropTable deletes a table on a server that outlives the test.
 func dropTable(t *testing.T, connect, table string, by ...*hbase.TLS) {
-	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute) // the test's own has ended
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute) // the test's own context has ended
 	defer cancel()
 	client, err := hbase.Open(ctx, hbase.Options{Connect: connect, TLS: only(by)})
 	if err != nil {
@@ -155,10 +155,10 @@ func dropTable(t *testing.T, connect, table string, by ...*hbase.TLS) {
 	}
 }
 
-// TestDesignsAreChecked holds that each design is good, and which of them brine check warns of.
+// TestDesignsAreChecked checks that each design is valid, and which of them brine check warns about.
 func TestDesignsAreChecked(t *testing.T) {
 	warnings := map[string]string{
-		"messages": string(config.ManyVersions), // as its authors have it
+		"messages": string(config.ManyVersions), // as its authors designed it
 	}
 	files, err := filepath.Glob(filepath.Join(designsDir, "*", "brine.yaml"))
 	if err != nil || len(files) != len(designs) {

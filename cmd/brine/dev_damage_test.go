@@ -21,7 +21,7 @@ import (
 	brokers "brine/ingest/embedded"
 )
 
-// devFolder is the data folder of a brine dev that has written nothing yet.
+// devFolder returns the data folder of a brine dev that has written nothing yet.
 func devFolder(t *testing.T) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "dev data")
@@ -60,7 +60,7 @@ func devFolder(t *testing.T) string {
 	return dir
 }
 
-// flipFile flips 16 bytes in the middle of the first file of a pattern, and returns its name.
+// flipFile flips 16 bytes in the middle of the first file that matches a pattern, and returns its name.
 func flipFile(t *testing.T, pattern ...string) string {
 	t.Helper()
 	names, err := filepath.Glob(filepath.Join(pattern...))
@@ -80,7 +80,7 @@ func flipFile(t *testing.T, pattern ...string) string {
 	return names[0]
 }
 
-// TestDevRefusesDamage: brine dev on a damaged folder names the file and what can be done, and ends with the exit code for damaged data.
+// TestDevRefusesDamage: on a damaged folder brine dev names the file and what can be done, and ends with the exit code for damaged data.
 func TestDevRefusesDamage(t *testing.T) {
 	notShort(t)
 	t.Parallel()
@@ -102,8 +102,8 @@ func TestDevRefusesDamage(t *testing.T) {
 	}
 }
 
-// TestDamagedAccountsAreRefused: brine dev whose accounts are missing, and brine account with damaged ones, make no new ones, and end with
-// the exit code for damaged data; a repair says that nothing makes the lost ones again, and deletes nothing.
+// TestDamagedAccountsAreRefused: brine dev without its accounts and brine account with damaged ones create no new ones, and end with the
+// exit code for damaged data. A repair says that the accounts cannot be restored, and deletes nothing.
 func TestDamagedAccountsAreRefused(t *testing.T) {
 	notShort(t)
 	t.Parallel()
@@ -147,13 +147,13 @@ func TestDamagedAccountsAreRefused(t *testing.T) {
 	}
 }
 
-// TestDataIsItsOwners: whatever brine dev keeps, in a folder that it made, and in one that an older brine had made for all to read, is
-// its owner's alone.
+// TestDataIsItsOwners checks that only the owner can read what brine dev stores, both in a folder that it created and in one that an older
+// brine made readable for all.
 func TestDataIsItsOwners(t *testing.T) {
 	notShort(t)
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "data")
-	begun := func(map[string]reading) bool { return true } // its first progress: all that it keeps is open
+	begun := func(map[string]reading) bool { return true } // its first progress: all its files are open
 	for range 2 {
 		devJSON(t, begun, "--data", dir)
 		files := 0
@@ -172,7 +172,7 @@ func TestDataIsItsOwners(t *testing.T) {
 			if files++; info.Mode().Perm() != want {
 				t.Errorf("%s: %v", path, info.Mode())
 			}
-			return os.Chmod(path, want|want>>3|want>>6) // as the older brine had it
+			return os.Chmod(path, want|want>>3|want>>6) // as an older brine set it
 		})
 		if err != nil || files < 20 {
 			t.Fatalf("%d files, %v", files, err)
@@ -180,8 +180,8 @@ func TestDataIsItsOwners(t *testing.T) {
 	}
 }
 
-// TestDevRepairs: a brine dev whose HBase and index are damaged has all its rows and documents again after --repair, which says what it
-// saved, what it lost, and where what was damaged is.
+// TestDevRepairs: after --repair, a brine dev whose HBase and index were damaged has all its rows and documents again. The repair reports
+// what it saved, what it lost, and where it put the damaged files.
 func TestDevRepairs(t *testing.T) {
 	notShort(t)
 	t.Parallel()
@@ -214,7 +214,7 @@ func TestDevRepairs(t *testing.T) {
 	}
 }
 
-// TestRepairNeedsData: --repair says what it repairs.
+// TestRepairNeedsData checks that --repair needs the folder to repair.
 func TestRepairNeedsData(t *testing.T) {
 	for _, args := range [][]string{{}, {"--data", filepath.Join(t.TempDir(), "none")}} {
 		if code, stdout, stderr := brine(t, append([]string{"dev", "--repair"}, args...)...); code != exitUsage || stdout != "" || !strings.Contains(stderr, "--data") {

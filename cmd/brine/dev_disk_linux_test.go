@@ -25,7 +25,7 @@ import (
 	"brine/internal/testenv"
 )
 
-// devProcess is a brine dev of its own, and what it has printed so far.
+// devProcess is a brine dev process and its output so far.
 type devProcess struct {
 	cmd                *exec.Cmd
 	kafka, hbase, http string
@@ -34,7 +34,7 @@ type devProcess struct {
 
 var devAddrs = regexp.MustCompile(`Kafka on (\S+), HBase on rpc://(\S+), http://(\S+)/metrics`)
 
-// startDev starts a brine dev and waits until it says where it is.
+// startDev starts a brine dev and waits until it prints its addresses.
 func startDev(t *testing.T, args ...string) *devProcess {
 	t.Helper()
 	p := &devProcess{cmd: exec.CommandContext(t.Context(), "brine", append([]string{"dev"}, args...)...), out: &testenv.Text{}, errs: &testenv.Text{}}
@@ -52,7 +52,7 @@ func startDev(t *testing.T, args ...string) *devProcess {
 	return p
 }
 
-// until waits for something that the process does, as long as the test may take.
+// until waits for a condition, at most as long as the test may take.
 func (p *devProcess) until(t *testing.T, what string, so func() bool) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
@@ -72,7 +72,7 @@ func (p *devProcess) warns(text string) func() bool {
 	return func() bool { return strings.Contains(p.errs.String(), text) }
 }
 
-// health is the answer of /healthz.
+// health returns the answer of /healthz.
 func (p *devProcess) health(t *testing.T) string {
 	t.Helper()
 	r, err := http.Get("http://" + p.http + "/healthz")
@@ -87,7 +87,7 @@ func (p *devProcess) health(t *testing.T) string {
 	return string(text)
 }
 
-// rows counts the rows of a table.
+// rows returns the number of rows of a table.
 func (p *devProcess) rows(t *testing.T, table string) (n int) {
 	t.Helper()
 	client, err := hbase.Open(t.Context(), hbase.Options{Connect: "rpc://" + p.hbase})
@@ -104,7 +104,7 @@ func (p *devProcess) rows(t *testing.T, table string) (n int) {
 	return n
 }
 
-// stop ends it as an operator does.
+// stop ends the process as an operator does.
 func (p *devProcess) stop(t *testing.T) {
 	t.Helper()
 	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
@@ -117,8 +117,8 @@ func (p *devProcess) stop(t *testing.T) {
 
 const allWritten = "events are in Kafka, and as rows and documents in HBase and the index"
 
-// TestDevOnAFullDisk: on a disk of 20 MB that fills up, brine dev says why it does not go on, in its log and its health, writes everything
-// when there is space, ends soon when it is asked to though the disk is full, and has lost no row and no document.
+// TestDevOnAFullDisk: on a disk of 20 MB that fills up, brine dev gives the reason in its log and its health, writes everything once there
+// is space, stops soon when asked to even if the disk is full, and loses no row and no document.
 func TestDevOnAFullDisk(t *testing.T) {
 	t.Parallel()
 	mount := datadirtest.SmallDisk(t)
@@ -143,7 +143,7 @@ func TestDevOnAFullDisk(t *testing.T) {
 	datadirtest.Fill(t, ballast)
 	began := time.Now()
 	p.stop(t)
-	// What is closed has 15 s each at most, beside the others; a busy machine is allowed as much again.
+	// Each of the things closed has 15 s at most, in parallel; a busy machine may take as long again.
 	if took := time.Since(began); took > 45*time.Second {
 		t.Errorf("ended %v after it was asked to", took.Round(time.Millisecond))
 	}
@@ -162,7 +162,7 @@ func TestDevOnAFullDisk(t *testing.T) {
 	}
 }
 
-// TestDevWithoutDescriptors: while the process may open no more files, both servers' ports say so and are not deaf afterwards.
+// TestDevWithoutDescriptors: while the process cannot open more files, the ports of both servers say so, and they work again afterwards.
 func TestDevWithoutDescriptors(t *testing.T) {
 	t.Parallel()
 	p := startDev(t)

@@ -17,8 +17,8 @@ import (
 	"brine/internal/sample"
 )
 
-// TestDevGoesOnWhereItWas kills a whole `brine dev`, servers and all, and starts it again on the same folder: the rows of both
-// pipelines and the documents are what undisturbed runs make.
+// TestDevGoesOnWhereItWas kills a whole `brine dev`, servers and all, and starts it again on the same folder. The rows of both pipelines
+// and the documents are those of undisturbed runs.
 func TestDevGoesOnWhereItWas(t *testing.T) {
 	notShort(t)
 	t.Parallel()
@@ -34,7 +34,7 @@ func TestDevGoesOnWhereItWas(t *testing.T) {
 		if err := cmd.Process.Signal(syscall.SIGKILL); err != nil {
 			t.Fatal(err)
 		}
-		_ = cmd.Wait() // killed: that is the point
+		_ = cmd.Wait() // it was killed
 	}
 	out := runDev(t, dir)
 	for _, part := range []string{"65,649 events are in Kafka, and as rows and documents in HBase and the index", "UA-1545-20130101-EWR", "DEPART", "ARRIVE"} {
@@ -60,7 +60,7 @@ func TestDevGoesOnWhereItWas(t *testing.T) {
 	}
 }
 
-// runDev runs brine dev until it has shown the timeline, and then asks it to stop.
+// runDev runs brine dev until it has shown the timeline, and then stops it.
 func runDev(t *testing.T, dir string) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), standstill)
@@ -95,7 +95,7 @@ func runDev(t *testing.T, dir string) string {
 	return out.String()
 }
 
-// bundledScans are those of brine dev: what is generated comes after what is real.
+// bundledScans are those of brine dev: the real ones first, then the generated ones.
 func bundledScans() iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		for _, seq := range []iter.Seq[[]byte]{sample.Scans(), sample.Trail(500)} {

@@ -4,7 +4,7 @@ package main
 
 import "testing"
 
-// TestDevMemory holds brine dev, three servers and both pipelines in one process, to 200 MiB while it ingests the samples.
+// TestDevMemory checks that brine dev, three servers and both pipelines in one process, stays below 200 MiB while it ingests the samples.
 func TestDevMemory(t *testing.T) {
 	notShort(t)
 	const most = 200 << 20

@@ -11,7 +11,7 @@ import (
 	"brine/service/devstack"
 )
 
-// nodes asks for something of the region servers, and returns them as they are then.
+// nodes sends a request about the region servers, and returns them as they are then.
 func (p *devProcess) nodes(t *testing.T, args ...string) (nodes []devstack.Node) {
 	t.Helper()
 	code, stdout, stderr := brine(t, slices.Concat([]string{"dev", "node"}, args, []string{"--http", p.http, "--json"})...)
@@ -21,7 +21,7 @@ func (p *devProcess) nodes(t *testing.T, args ...string) (nodes []devstack.Node)
 	return nodes
 }
 
-// scanners is how often a scan of a table has to be opened again while its reader rests for a time after its first row.
+// scanners returns how often a scan of a table must be reopened while its reader pauses after its first row.
 func (p *devProcess) scanners(t *testing.T, table string, rest time.Duration) (again int) {
 	t.Helper()
 	client, err := hbase.Open(t.Context(), hbase.Options{Connect: "rpc://" + p.hbase})
@@ -45,8 +45,8 @@ func (p *devProcess) scanners(t *testing.T, table string, rest time.Duration) (a
 	return m.Lost
 }
 
-// TestDevNodes: while the samples are written a region server is stopped, started again, and one is added; nothing is lost.
-// A scanner lives for the lease that was asked for, and not for HBase's minute.
+// TestDevNodes stops a region server, starts it again and adds another while the samples are written. Nothing is lost. A scanner's lease is
+// the one asked for, not HBase's minute.
 func TestDevNodes(t *testing.T) {
 	t.Parallel()
 	const lease = time.Second
@@ -71,7 +71,7 @@ func TestDevNodes(t *testing.T) {
 		}
 	}
 	p.until(t, "everything is written", p.shows(allWritten))
-	const wantScans, wantOrders = 57_615, 2_000 // some scans have the key of another
+	const wantScans, wantOrders = 57_615, 2_000 // some scans share a key
 	if scans, orders := p.rows(t, "logistics:scans"), p.rows(t, "shop:orders"); scans != wantScans || orders != wantOrders {
 		t.Errorf("%d scans and %d orders, want %d and %d", scans, orders, wantScans, wantOrders)
 	}

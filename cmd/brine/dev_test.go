@@ -13,11 +13,11 @@ import (
 	"time"
 )
 
-// devEvents is what the bundled samples hold, by half.
+// devEvents is the number of events in the bundled samples, by half.
 var devEvents = map[string]int64{"scans.rows": 57_794, "orders.rows": 7_855, "orders.documents": 7_855}
 
-// devJSON runs brine dev --json with a temporary folder of its own until it ends by itself or done says that it is to be
-// asked to. It returns the last line of each half, and the most memory (bytes) that the process had.
+// devJSON runs brine dev --json with a temporary folder of its own until it ends, or stops it when done returns true. It returns the last
+// line of each half, and the process's peak memory in bytes.
 func devJSON(t *testing.T, done func(map[string]reading) bool, args ...string) (last map[string]reading, peak int64) {
 	t.Helper()
 	temp := t.TempDir()
@@ -61,7 +61,7 @@ func devJSON(t *testing.T, done func(map[string]reading) bool, args ...string) (
 
 func never(map[string]reading) bool { return false }
 
-// settledAll reports whether as many events as the samples hold, less those of an earlier start, are settled.
+// settledAll reports whether all events of the samples, less those of an earlier start, are settled.
 func settledAll(earlier map[string]reading) func(map[string]reading) bool {
 	return func(last map[string]reading) bool {
 		for half, n := range devEvents {
@@ -73,7 +73,7 @@ func settledAll(earlier map[string]reading) func(map[string]reading) bool {
 	}
 }
 
-// peakMemory is the largest resident set of a process so far; 0 where the system does not tell.
+// peakMemory returns the largest resident set of a process so far, or 0 if the system does not report it.
 func peakMemory(t *testing.T, pid int) int64 {
 	t.Helper()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
@@ -89,8 +89,8 @@ func peakMemory(t *testing.T, pid int) int64 {
 	return 0
 }
 
-// TestDevStopsByItself stops brine dev while it starts, while it publishes and when all is done: always with 0, soon, with
-// nothing but JSON objects on its standard output, and without leaving its temporary folder.
+// TestDevStopsByItself stops brine dev while it starts, while it publishes and when everything is done. It always ends with 0, soon, with
+// only JSON objects on stdout, and without leaving its temporary folder.
 func TestDevStopsByItself(t *testing.T) {
 	t.Parallel()
 	for _, after := range []time.Duration{time.Millisecond, 300 * time.Millisecond, 700 * time.Millisecond, 2 * time.Second} {
@@ -103,8 +103,7 @@ func TestDevStopsByItself(t *testing.T) {
 	}
 }
 
-// TestDevGoesOnAfterAStop: a second start on the same folder writes what the first one, stopped in the middle, had not, and
-// nothing again.
+// TestDevGoesOnAfterAStop: a second start on the same folder writes only what the first one, stopped in the middle, had not written.
 func TestDevGoesOnAfterAStop(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

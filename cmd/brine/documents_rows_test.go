@@ -15,7 +15,7 @@ import (
 	"brine/query"
 )
 
-// checkAgainstRows compares every document with its row, field by field with the versions, and returns how many fields it compared.
+// checkAgainstRows compares every document with its row, field by field including versions, and returns the number of fields compared.
 func (j *job) checkAgainstRows(docs documents) int {
 	j.t.Helper()
 	table, index := j.readBack()
@@ -56,7 +56,7 @@ func (j *job) checkAgainstRows(docs documents) int {
 	return fields
 }
 
-// readBack returns the table's columns, and the fields of the documents by the event's fields that fill them both.
+// readBack returns the table's columns, and maps the event's fields that fill both to the fields of the documents.
 func (j *job) readBack() (query.Table, map[string]string) {
 	j.t.Helper()
 	text, err := os.ReadFile(j.file)
@@ -78,7 +78,7 @@ func (j *job) readBack() (query.Table, map[string]string) {
 	return table, names
 }
 
-// fieldText shows a field of a document with its version.
+// fieldText formats a field of a document with its version.
 func fieldText(doc map[string]any, name string) string {
 	v, ok := doc[name]
 	if !ok {
@@ -95,7 +95,7 @@ func fieldText(doc map[string]any, name string) string {
 	return fmt.Sprintf("%v@%v", v, versions[name])
 }
 
-// cellText shows a cell as fieldText shows its field.
+// cellText formats a cell as fieldText formats its field.
 func cellText(t *testing.T, column query.Column, cell hbase.Cell, ok bool) string {
 	t.Helper()
 	if !ok {

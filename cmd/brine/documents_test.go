@@ -18,10 +18,10 @@ import (
 	"brine/search"
 )
 
-// documents is an index as it is: the sources by the row keys that they stand beside.
+// documents is the content of an index: the sources by the keys of their rows.
 type documents map[string]map[string]any
 
-// String is the number of documents and a digest over all of them with their versions, in the order of their keys.
+// String returns the number of documents and a digest over all of them with their versions, in key order.
 func (d documents) String() string {
 	sum := sha256.New()
 	for _, row := range slices.Sorted(maps.Keys(d)) {
@@ -34,7 +34,7 @@ func (d documents) String() string {
 	return fmt.Sprintf("%d documents, SHA-256 %s", len(d), hex.EncodeToString(sum.Sum(nil))[:16])
 }
 
-// engine opens the job's search engine; one that is embedded must not be open in a brine.
+// engine opens the job's search engine. No brine may have an embedded one open.
 func (j *job) engine() indexer.Engine {
 	j.t.Helper()
 	var engine indexer.Engine
@@ -116,7 +116,7 @@ func compare(t *testing.T, got, want documents) {
 	t.FailNow()
 }
 
-// deleteIndex deletes the job's index from a server, and what is beside it.
+// deleteIndex deletes the job's index, and those beside it, from a server.
 func (j *job) deleteIndex(ctx context.Context) {
 	engine := j.engine().(*elastic.Engine)
 	defer engine.Close()

@@ -14,11 +14,11 @@ import (
 	"testing"
 )
 
-// door stands before an HTTP server and keeps its port. Until it is opened for the first time connections are refused, as
-// where no server runs; later, while it is shut, every connection is cut: what was being asked may have been done.
+// door stands before an HTTP server and keeps its port. Before it is first opened, connections are refused, as if no server ran. Later,
+// while it is shut, every connection is cut; a request in progress may have been executed.
 type door struct {
 	url    string
-	socket int // bound; nothing listens on it before the first opening
+	socket int // bound; nobody listens on it before the first opening
 	server *httptest.Server
 	shut   atomic.Bool
 	passed atomic.Int64 // answers that got through
@@ -53,13 +53,13 @@ func newDoor(t *testing.T, target string) *door {
 
 var errShut = errors.New("the door is shut")
 
-// abort cuts the connection of the request that is served.
+// abort cuts the connection of the request being served.
 func (d *door) abort() {
 	d.cut.Add(1)
 	panic(http.ErrAbortHandler)
 }
 
-// bound takes a port at which nobody listens for as long as its socket is open, and which nobody else gets.
+// bound reserves a port on which nobody listens while its socket is open, and which nobody else gets.
 func bound() (socket int, addr string, err error) {
 	if socket, err = syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0); err != nil {
 		return 0, "", err
@@ -101,7 +101,7 @@ func (d *door) open(t *testing.T) {
 		t.Fatal(err)
 	}
 	file := os.NewFile(uintptr(d.socket), "door")
-	listener, err := net.FileListener(file) // with a descriptor of its own
+	listener, err := net.FileListener(file) // has a descriptor of its own
 	if err != nil {
 		t.Fatal(err)
 	}

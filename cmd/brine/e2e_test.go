@@ -18,10 +18,10 @@ import (
 	"brine/internal/sample"
 )
 
-// contents is a table as a scan finds it.
+// contents is a table as found by a scan.
 type contents struct {
 	rows, cells int
-	digest      string // of every cell with its version, in order
+	digest      string // over every cell with its version, in order
 }
 
 func (c contents) String() string {
@@ -59,7 +59,7 @@ func scanTable(t *testing.T, connect, table string, by ...*hbase.TLS) contents {
 	return c
 }
 
-// shared is what the first test that needs it makes, for all that do.
+// shared is created by the first test that needs it, for all that do.
 type shared[T any] struct {
 	once sync.Once
 	made *T
@@ -79,13 +79,13 @@ func (s *shared[T]) by(t *testing.T, do func() T) T {
 
 var calmScans shared[contents]
 
-// undisturbedScans is what undisturbed makes of all scans.
+// undisturbedScans is the result of undisturbed for all scans.
 func undisturbedScans(t *testing.T) contents {
 	t.Helper()
 	return calmScans.by(t, func() contents { return undisturbed(t, sample.Scans()) })
 }
 
-// undisturbed is the table that one calm run on the embedded stack makes of these events.
+// undisturbed returns the table that one calm run on the embedded stack makes of these events.
 func undisturbed(t *testing.T, events iter.Seq[[]byte]) contents {
 	t.Helper()
 	j := newJob(t, embeddedStack(t))
@@ -114,17 +114,17 @@ func TestScansEndToEnd(t *testing.T) {
 	})
 }
 
-// TestKillInMidStream kills brine with SIGKILL again and again while events come in: afterwards every event is in the table
-// exactly once, and the table is cell for cell what a calm run makes.
+// TestKillInMidStream kills brine with SIGKILL again and again while events come in. Afterwards every event is in the table exactly once,
+// and the table is cell for cell that of a calm run.
 func TestKillInMidStream(t *testing.T) {
 	notShort(t)
 	t.Parallel()
 	want := undisturbedScans(t)
 	for name, servers := range map[string]func(*testing.T) stack{"embedded": embeddedStack, "real": realStack} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel() // most of it is waiting for the sessions of the killed
+			t.Parallel() // most of it is waiting for the sessions of killed members
 			j := newJob(t, servers(t))
-			// Slow enough for a kill to hit it in the middle on any machine.
+			// slow enough for a kill to hit it in the middle on any machine
 			j.replace("    topic: ", "    read: { rate: 20000 }\n    topic: ")
 			const kills = 4
 			unsettled := 0
@@ -156,8 +156,8 @@ func TestKillInMidStream(t *testing.T) {
 	}
 }
 
-// TestKilledWhileItJoins kills brines that wait for another to let partitions go. They are given a share for all that, as nobody knows yet;
-// a moment later it is read by the one that is there.
+// TestKilledWhileItJoins kills brines that wait for another to release partitions. They get a share nevertheless, because nobody knows yet
+// that they are gone; a moment later the remaining one reads it.
 func TestKilledWhileItJoins(t *testing.T) {
 	notShort(t)
 	t.Parallel()
@@ -188,7 +188,7 @@ func TestKilledWhileItJoins(t *testing.T) {
 	})
 }
 
-// rebalances waits until a second member of the rows' group has asked to join. As a rule it waits for the first one then.
+// rebalances waits until a second member of the rows' group has asked to join. Usually it then waits for the first one.
 func (j *job) rebalances() {
 	j.t.Helper()
 	for {
@@ -203,10 +203,10 @@ func (j *job) rebalances() {
 	}
 }
 
-// waits is when each test began to wait: one that waits for what never comes says where, long before the run as a whole ends.
+// waits holds when each test began to wait. A test that waits in vain reports where, long before the whole run ends.
 var waits sync.Map
 
-// wait lets a process run for a moment. A test that needs many of them is held to standstill in all.
+// wait lets a process run for a moment. A test that waits many times is limited to standstill in total.
 func wait(t *testing.T, d time.Duration) {
 	t.Helper()
 	if first, _ := waits.LoadOrStore(t, time.Now()); time.Since(first.(time.Time)) > standstill {
@@ -218,7 +218,7 @@ func wait(t *testing.T, d time.Duration) {
 	}
 }
 
-// first cuts a sequence after n.
+// first cuts a sequence after n elements.
 func first(seq iter.Seq[[]byte], n int) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		for v := range seq {

@@ -18,15 +18,15 @@ var debeziumExample = example{"orders-debezium.yaml", "log", "shop.log", "shop:l
 // tableRow is a row of a shop's table of orders.
 type tableRow struct{ id, user, items, status, price string }
 
-// tableChange is what a database's log says of one: before is nil in an insert, after in a delete.
+// tableChange is a database log's entry for one row: before is nil in an insert, after in a delete.
 type tableChange struct {
 	before, after *tableRow
 	snapshot      bool
 	at            int64 // ms
 }
 
-// tableChanges are what a snapshot finds of a table, and what is done to it then: inserts, updates, some of which move a row to another user, updates
-// of the primary key, deletes. And what SELECT says in the end.
+// tableChanges returns what a snapshot finds in a table, and the changes after it: inserts, updates, some of which move a row to another
+// user, updates of the primary key, and deletes. It also returns the final result of SELECT.
 func tableChanges(orders int) (changes []tableChange, left map[string]tableRow) {
 	r := rand.New(rand.NewPCG(18, 3))
 	pick := func(from ...string) string { return from[r.IntN(len(from))] }
@@ -74,7 +74,7 @@ func tableChanges(orders int) (changes []tableChange, left map[string]tableRow) 
 
 const tableCreated = 1356000000000
 
-// json is the row as a publisher writes it; price is the form of its decimal.
+// json returns the row as a publisher writes it; price is the form of its decimal.
 func (r *tableRow) json(price func(string) string) string {
 	if r == nil {
 		return "null"
@@ -82,7 +82,7 @@ func (r *tableRow) json(price func(string) string) string {
 	return fmt.Sprintf(`{"id":%q,"user":%q,"created":%d,"items":%q,"status":%q,"price":%s}`, r.id, r.user, tableCreated, r.items, r.status, price(r.price))
 }
 
-// unscaled is a decimal(10,2) as Kafka Connect writes it.
+// unscaled returns a decimal(10,2) as Kafka Connect writes it.
 func unscaled(price string) string {
 	var whole, hundredths int
 	if _, err := fmt.Sscanf(price, "%d.%02d", &whole, &hundredths); err != nil {
@@ -92,7 +92,7 @@ func unscaled(price string) string {
 	return `"` + base64.StdEncoding.EncodeToString([]byte{byte(n >> 8), byte(n)}) + `"`
 }
 
-// debeziumRecords are the changes as Debezium publishes them; nil is a tombstone.
+// debeziumRecords returns the changes as Debezium publishes them; nil is a tombstone.
 func debeziumRecords(changes []tableChange) (records [][]byte) {
 	for _, c := range changes {
 		op := "u"
@@ -116,7 +116,7 @@ func debeziumRecords(changes []tableChange) (records [][]byte) {
 		[]byte(`{"status":"END","id":"7","ts_ms":1357000000000,"event_count":1,"data_collections":[]}`))
 }
 
-// maxwellRecords are the changes as Maxwell publishes them.
+// maxwellRecords returns the changes as Maxwell publishes them.
 func maxwellRecords(changes []tableChange) (records [][]byte) {
 	plain := func(price string) string { return price }
 	records = append(records, []byte(`{"database":"shop","table":"orders","type":"bootstrap-start","ts":1357000000,"data":{}}`))
@@ -138,7 +138,7 @@ func maxwellRecords(changes []tableChange) (records [][]byte) {
 	return append(records, []byte(`{"database":"shop","table":"orders","type":"table-alter","ts":1357000000000,"sql":"…"}`))
 }
 
-// changedColumns are members of what the row was, those that an update has changed.
+// changedColumns returns the old values of the columns that an update has changed.
 func changedColumns(c tableChange) (old []string) {
 	if c.before.user != c.after.user {
 		old = append(old, fmt.Sprintf(`"user":%q`, c.before.user))
@@ -149,7 +149,7 @@ func changedColumns(c tableChange) (old []string) {
 	return old
 }
 
-// canalRecords are the changes as Canal publishes them: those of one kind that follow each other share a message, and its time.
+// canalRecords returns the changes as Canal publishes them: consecutive changes of one kind share a message and its time.
 func canalRecords(changes []tableChange) (records [][]byte) {
 	text := func(price string) string { return fmt.Sprintf("%q", price) }
 	kindOf := func(c tableChange) string {
@@ -188,7 +188,7 @@ func canalRecords(changes []tableChange) (records [][]byte) {
 	return append(records, []byte(`{"data":null,"es":1357000000000,"isDdl":true,"type":"ALTER","sql":"…"}`))
 }
 
-// rowsOf is what brine query prints, but for warnings of the configuration.
+// rowsOf returns the output of brine query without warnings about the configuration.
 func (j *job) rowsOf(keys ...string) (rows []map[string]any) {
 	j.t.Helper()
 	out, err := j.command(append([]string{"query", "-c", j.file, j.table, "--json"}, keys...)...).Output()
@@ -205,7 +205,8 @@ func (j *job) rowsOf(keys ...string) (rows []map[string]any) {
 	return rows
 }
 
-// TestChangeDataEndToEnd: however the changes of a table come, brine's rows are what SELECT says, and verify finds nothing.
+// TestChangeDataEndToEnd checks that in whatever form a table's changes come, brine's rows equal the result of SELECT, and verify finds
+// nothing.
 func TestChangeDataEndToEnd(t *testing.T) {
 	notShort(t)
 	t.Parallel()
@@ -218,7 +219,7 @@ func TestChangeDataEndToEnd(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		records [][]byte
-		config  []string // old, new
+		config  []string // pairs of old and new
 		leftOut string
 	}{
 		{"debezium", debeziumRecords(changes), nil, "map[heartbeat:1 schema_change:1 tombstone:%d transaction:1]"},

@@ -24,18 +24,18 @@ import (
 	"brine/skew/skewtest"
 )
 
-// planted is what a terminal would act on: it clears the screen, sets the window's title, turns letters round, is no UTF-8, and
-// begins a line that brine has not written.
+// planted contains what a terminal acts on: it clears the screen, sets the window's title, reverses text, is invalid UTF-8, and begins a
+// line that looks like brine's.
 const planted = "\x1b[2Jp\x1b]0;t\a\u009b2J\x9b2J\u202el\u2066a\x7f\r\bn\u0085t\xff\nforged"
 
-// actsOn finds what a terminal would act on in a text that commands have printed.
+// actsOn finds what a terminal would act on in the output of commands.
 func actsOn(text string) int {
 	return strings.IndexFunc(strings.ToValidUTF8(text, "\x00"), func(r rune) bool {
 		return r < ' ' && r != '\n' || r >= 0x7f && r < 0xa0 || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069
 	})
 }
 
-// shown runs a command line, and fails the test when a terminal would act on what it prints, or when it does not print the word.
+// shown runs a command line. It fails the test if a terminal would act on the output, or if the output lacks the word.
 func shown(t *testing.T, word string, variables map[string]string, args ...string) {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
@@ -52,7 +52,7 @@ func shown(t *testing.T, word string, variables map[string]string, args ...strin
 		t.Errorf("%q: exit %d, prints no %q: %q", args, code, word, got)
 	}
 	for line := range strings.Lines(stdout.String() + stderr.String()) {
-		if strings.HasPrefix(line, "forged") && !strings.HasPrefix(strings.Join(args, " "), "deadletters show") { // which ends with the value as it is
+		if strings.HasPrefix(line, "forged") && !strings.HasPrefix(strings.Join(args, " "), "deadletters show") { // it prints the value as it is
 			t.Errorf("%q: a line that is not ours: %q", args, line)
 		}
 	}
@@ -63,7 +63,7 @@ func shown(t *testing.T, word string, variables map[string]string, args ...strin
 	}
 }
 
-// Whatever is put into records, keys, headers, tables and files, no command prints what a terminal acts on.
+// Whatever records, keys, headers, tables and files contain, no command prints what a terminal acts on.
 func TestNoCommandPrintsWhatATerminalActsOn(t *testing.T) {
 	t.Parallel()
 	servers, server := ownStack(t, embedded.Options{})
@@ -147,7 +147,7 @@ func TestNoCommandPrintsWhatATerminalActsOn(t *testing.T) {
 	shown(t, "", variables, "tables", "plan", "-c", j.file)
 }
 
-// The same of what an admin port answers, whatever process that is.
+// The same for the answers of an admin port, whatever process serves it.
 func TestNothingThatAnAdminPortAnswersActsOnTheTerminal(t *testing.T) {
 	tables := skewtest.HotTables("scans"+planted, []skew.Region{{Name: "r0" + planted, Server: "s0" + planted, End: skew.Key("5")}, {Name: "r1", Server: "s1:1", Start: skew.Key("5" + planted)}})
 	state := tables.State()
@@ -185,7 +185,7 @@ func TestNothingThatAnAdminPortAnswersActsOnTheTerminal(t *testing.T) {
 	}
 }
 
-// The lines that are drawn over, and those of the log, on a terminal: brine's own movements of the cursor are all that is there.
+// On a terminal, brine's own cursor movements are the only ones in its redrawn lines and its log.
 func TestLiveLinesAreEscaped(t *testing.T) {
 	var out bytes.Buffer
 	s := term.Screen{Out: &out, Terminal: true}

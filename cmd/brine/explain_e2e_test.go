@@ -14,13 +14,13 @@ import (
 
 var parcelsExample = example{"../cmd/brine/testdata/filters/parcels.yaml", "parcels", "post.parcels", "post:parcels", "parcels", "parcel"}
 
-// parcel is a record of parcelsExample, and what becomes of it in each half.
+// parcel is a record of parcelsExample, and the expected outcome in each half.
 type parcel struct {
 	value           string
 	rows, documents explain.Outcome
 }
 
-// parcels are sent a millisecond after each other, that being their version too.
+// parcels are sent a millisecond apart, which is also their version.
 var parcels = []parcel{
 	{`{"parcel":"A","at":1700000000000,"station":"Oslo","courier":"Ann","weight":500}`, explain.Written, explain.Written},
 	{`{"parcel":"A","at":1700000000001,"station":"TEST","courier":"Ann","weight":500}`, explain.LeftOut, explain.LeftOut},
@@ -35,7 +35,7 @@ func (j *job) sendParcel(i int, value string) {
 	j.sendAt(0, value, time.UnixMilli(1700000000000+int64(i)))
 }
 
-// explained is what brine explain --json says of an offset, without what it shows of rows.
+// explained is the output of brine explain --json for an offset, without the rows.
 func (j *job) explained(offset string) (got struct {
 	Pipelines []struct{ Halves []explain.Half }
 }) {
@@ -98,7 +98,7 @@ func TestExplain(t *testing.T) {
 	}
 }
 
-// TestExplainFindsWhatIsNotThere: rows that were taken away behind brine's back are missing, and two pipelines of a topic answer both.
+// TestExplainFindsWhatIsNotThere: rows removed behind brine's back are missing, and two pipelines of a topic both answer.
 func TestExplainFindsWhatIsNotThere(t *testing.T) {
 	t.Parallel()
 	j := newJobOf(t, embeddedStack(t), parcelsExample)
@@ -117,7 +117,7 @@ func TestExplainFindsWhatIsNotThere(t *testing.T) {
 	}
 }
 
-// TestExplainLooksKeysUp: a change that lacks fields of its key is explained with what is looked up, or with what it waits for.
+// TestExplainLooksKeysUp: a change that lacks fields of its key is explained with the values looked up, or with what it waits for.
 func TestExplainLooksKeysUp(t *testing.T) {
 	t.Parallel()
 	j := newJobOf(t, embeddedStack(t), statesExample)

@@ -24,8 +24,8 @@ import (
 	"brine/internal/datadir"
 )
 
-// TestFaultScripts holds what brine says, and how it ends, when something is missing, wrong or in use. Each script has
-// servers of its own: $KAFKA and $HBASE answer, $NOBODY refuses connections, $SILENT takes them and never says anything.
+// TestFaultScripts checks brine's messages and exit codes when something is missing, wrong or in use. Each script has servers of its own:
+// $KAFKA and $HBASE answer, $NOBODY refuses connections, $SILENT accepts them and never answers.
 func TestFaultScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/faults",
@@ -51,7 +51,7 @@ func faultServers(env *testscript.Env) error {
 		return err
 	}
 	env.Defer(func() { server.Close() })
-	silent, err := net.Listen("tcp", "127.0.0.1:0") // nobody accepts: the system takes the connections
+	silent, err := net.Listen("tcp", "127.0.0.1:0") // nobody accepts; the system takes the connections
 	if err != nil {
 		return err
 	}
@@ -71,7 +71,7 @@ func faultServers(env *testscript.Env) error {
 	return nil
 }
 
-// soon is how long any command may take to find out that a server does not answer.
+// soon is the time in which any command must notice that a server does not answer.
 const soon = 30 * time.Second
 
 // exits is the command `exits CODE brine ARGS…`: brine must end with that code, soon, and leave no temporary folder.
@@ -104,14 +104,14 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// scriptKafka makes a client that remembers nothing of the topics that earlier ones saw.
+// scriptKafka returns a client that remembers nothing about topics seen by earlier clients.
 func scriptKafka(ts *testscript.TestScript) *kafka.Client {
 	transport := &kafka.Transport{}
 	ts.Defer(transport.CloseIdleConnections)
 	return &kafka.Client{Addr: kafka.TCP(ts.Getenv("KAFKA")), Timeout: 10 * time.Second, Transport: transport}
 }
 
-// topic is the command `topic NAME [VALUE…]`: makes a topic that holds these records.
+// topic is the command `topic NAME [VALUE…]`: creates a topic with these records.
 func topic(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 1 {
 		ts.Fatalf("usage: topic NAME [VALUE…]")
@@ -130,7 +130,7 @@ func topic(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(resp.Error)
 }
 
-// topicsAre is the command `topics [NAME…]`: the broker has just these topics.
+// topicsAre is the command `topics [NAME…]`: checks that the broker has exactly these topics.
 func topicsAre(ts *testscript.TestScript, neg bool, args []string) {
 	if neg {
 		ts.Fatalf("topics cannot be negated")
@@ -151,7 +151,7 @@ func scriptHBase(ts *testscript.TestScript) *hbase.Client {
 	return client
 }
 
-// tablesAre is the command `tables [NAME…]`: HBase has just these tables.
+// tablesAre is the command `tables [NAME…]`: checks that HBase has exactly these tables.
 func tablesAre(ts *testscript.TestScript, neg bool, args []string) {
 	if neg {
 		ts.Fatalf("tables cannot be negated")
@@ -173,7 +173,7 @@ func same(ts *testscript.TestScript, what string, have, want []string) {
 	}
 }
 
-// familyless is the command `familyless TABLE FAMILY`: makes a table that has another family than a script's pipeline writes.
+// familyless is the command `familyless TABLE FAMILY`: creates a table with a family other than the one that a script's pipeline writes.
 func familyless(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: familyless TABLE FAMILY")
@@ -181,7 +181,7 @@ func familyless(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(scriptHBase(ts).CreateTable(context.Background(), hbase.Table{Name: args[0], Families: []hbase.Family{{Name: args[1]}}}, nil))
 }
 
-// hold is the command `hold dev|hbase|search DIR`: another process's hold on a folder, until the script ends.
+// hold is the command `hold dev|hbase|search DIR`: holds a folder as another process would, until the script ends.
 func hold(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: hold dev|hbase|search DIR")

@@ -13,7 +13,7 @@ import (
 	"brine/service/replays"
 )
 
-// parcelChange is a change of a parcel, of which parcelsExample makes a row where weight >= 0 and a document where weight > 100.
+// parcelChange is a change of a parcel. parcelsExample makes a row of it if weight >= 0 and a document if weight > 100.
 type parcelChange struct {
 	name    string
 	at      int64
@@ -22,7 +22,7 @@ type parcelChange struct {
 	courier string
 }
 
-// parcelChanges are changes of some parcels, each of another version.
+// parcelChanges are changes of some parcels, each with a version of its own.
 func parcelChanges(n int) (changes []parcelChange) {
 	r := rand.New(rand.NewPCG(18, 5))
 	for i := range n {
@@ -40,8 +40,8 @@ func (c *parcelChange) record() []byte {
 	return fmt.Appendf(nil, `{"parcel":%q,"at":%d,"station":%q,"courier":%q,"weight":%d}`, c.name, c.at, station, c.courier, c.weight)
 }
 
-// standing is what changes leave in a store where one becomes something only if taken says so: of each parcel the version and the courier.
-// Where a change that is not taken deletes, it hides what older ones made.
+// standing returns what changes leave in a store that takes a change only if taken returns true: for each parcel, the version and the
+// courier. If a change that is not taken deletes, it hides what older ones made.
 func standing(changes []parcelChange, deletes bool, taken func(*parcelChange) bool) map[string]string {
 	newest, left := map[string]int64{}, map[string]string{}
 	for i := range changes {
@@ -59,7 +59,7 @@ func standing(changes []parcelChange, deletes bool, taken func(*parcelChange) bo
 	return left
 }
 
-// parcelRows are the rows that readers see, as standing says them.
+// parcelRows returns the rows that readers see, in the form of standing.
 func (j *job) parcelRows() map[string]string {
 	j.t.Helper()
 	client, err := hbase.Open(j.t.Context(), hbase.Options{Connect: j.hbase})
@@ -88,7 +88,7 @@ func (j *job) parcelRows() map[string]string {
 	return rows
 }
 
-// parcelDocuments are the documents that searches find, in the same way.
+// parcelDocuments returns the documents that searches find, in the same form.
 func (j *job) parcelDocuments() map[string]string {
 	docs := map[string]string{}
 	for row, fields := range j.documents() {
@@ -99,8 +99,8 @@ func (j *job) parcelDocuments() map[string]string {
 	return docs
 }
 
-// TestFiltersEndToEnd: however the changes come, the rows and documents are what the conditions say of them in the order of their versions,
-// verify finds nothing, and what a condition leaves out is counted alike everywhere.
+// TestFiltersEndToEnd checks that in whatever order the changes come, the rows and documents follow the conditions in the order of the
+// versions, verify finds nothing, and events that a condition leaves out are counted the same everywhere.
 func TestFiltersEndToEnd(t *testing.T) {
 	t.Parallel()
 	changes := parcelChanges(400)
@@ -119,7 +119,7 @@ func TestFiltersEndToEnd(t *testing.T) {
 		t.Run(otherwise, func(t *testing.T) {
 			t.Parallel()
 			j := newJobOf(t, embeddedStack(t), parcelsExample)
-			for range 2 { // of the rows and of the documents
+			for range 2 { // rows and documents
 				j.replace("otherwise: delete", "otherwise: "+otherwise)
 			}
 			records := make([]sent, len(changes))

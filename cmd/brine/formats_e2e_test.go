@@ -13,19 +13,19 @@ import (
 	"github.com/twmb/franz-go/pkg/sr"
 )
 
-// published is what records of a format become: a configuration of examples/formats, records, and what is found afterwards.
+// published is the result of records of a format: a configuration from examples/formats, records, and what must be found afterwards.
 type published struct {
 	example
-	schemas   map[int]sr.Schema // that a registry has, by id
+	schemas   map[int]sr.Schema // in the registry, by id
 	records   []sent
 	query     string
 	want      string // fields of each row; TOPIC stands for the topic
 	documents string
-	dead      []string // reasons and fields of dead letters, of rows or of documents
+	dead      []string // reasons and fields of dead letters, of rows or documents
 }
 
-// TestFormatsEndToEnd takes records of each format, by its example, through Kafka into rows and documents, and reads the topic again: verify
-// agrees. Every example of a format is among them.
+// TestFormatsEndToEnd takes records of each format, with its example, through Kafka into rows and documents, and reads the topic again:
+// verify agrees. It covers every example of a format.
 func TestFormatsEndToEnd(t *testing.T) {
 	s := embeddedStack(t)
 	all := append(encodedFormats(t), wholeRecords(), rowsOfCSV(), arrays(), framedJSON(), rawTexts())
@@ -71,7 +71,7 @@ func TestFormatsEndToEnd(t *testing.T) {
 	}
 }
 
-// documentsText is the job's documents without what brine adds, in the order of their fields.
+// documentsText returns the job's documents without brine's additions, in the order of their fields.
 func (j *job) documentsText() string {
 	var all []string
 	for _, d := range j.documents() {
@@ -110,7 +110,7 @@ func wholeRecords() published {
 	}
 }
 
-// valued are records of these values.
+// valued returns records with these values.
 func valued(values ...string) (records []sent) {
 	for i, value := range values {
 		records = append(records, sent{value: []byte(value), time: time.UnixMilli(1357034220000), partition: i % 2})

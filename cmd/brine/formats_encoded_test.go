@@ -30,7 +30,7 @@ type someOrder struct {
 // someOrders are an order that is paid and sent, and another one.
 var someOrders = []someOrder{{"o1", "new", orderedAt, 950}, {"o2", "new", orderedAt, 100}, {"o1", "sent", orderedAt + 1000, 900}}
 
-// encodedFormats are the examples whose records are bytes, or a database's changes.
+// encodedFormats are the examples whose records are bytes, or changes of a database.
 func encodedFormats(t *testing.T) []published {
 	t.Helper()
 	read := func(file string) string {
@@ -77,7 +77,7 @@ func encodedFormats(t *testing.T) []published {
 	}
 }
 
-// logged are three rows of a table of orders that are made, of which one changes and one is deleted: the rows and documents that are left.
+// logged creates three rows of a table of orders, changes one and deletes one, and returns the rows and documents that are left.
 func logged(x example, more string) published {
 	return published{example: x, query: "id=1", want: "at:2013-01-01T09:57:01.000Z" + more, documents: "deleted:false id:1 status:sent | deleted:false id:3 status:new | deleted:true id:2 status:new"}
 }

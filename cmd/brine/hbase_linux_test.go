@@ -16,7 +16,7 @@ import (
 	"brine/service/testhbase"
 )
 
-// TestHBaseAlone starts brine hbase as a process, writes and reads a row, looks at what it costs, and ends it by SIGTERM; a second start on the
+// TestHBaseAlone starts brine hbase as a process, writes and reads a row, measures its costs, and ends it by SIGTERM. A second start on the
 // same folder has the row.
 func TestHBaseAlone(t *testing.T) {
 	notShort(t)
@@ -51,10 +51,10 @@ func TestHBaseAlone(t *testing.T) {
 		}
 		resident := residentMiB(t, cmd.Process.Pid)
 		t.Logf("start %d: ready after %v, of which it used a processor for %v; %d MiB resident", start, ready.Round(time.Millisecond), used, resident)
-		if used > time.Second { // time on a processor: other processes of the machine do not count, and 300 ms is what it is to be on an idle one
+		if used > time.Second { // processor time, so other processes of the machine do not count; the goal on an idle machine is 300 ms
 			t.Errorf("it used a processor for %v until it was ready", used)
 		}
-		if resident > 100 { // 60 is what it is to be; the test's own binary stands in for brine, and holds the tests too
+		if resident > 100 { // the goal is 60; the test's own binary stands in for brine, and contains the tests
 			t.Errorf("%d MiB are resident when it is idle", resident)
 		}
 		if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
@@ -66,8 +66,8 @@ func TestHBaseAlone(t *testing.T) {
 	}
 }
 
-// TestHBaseForOthers drives brine hbase from outside: a table is loaded as text and dumped again, a fault that is made over HTTP is met, and
-// nobody makes one without the token.
+// TestHBaseForOthers drives brine hbase from outside: it loads a table as text and dumps it again, and meets a fault injected over HTTP.
+// Nobody injects one without the token.
 func TestHBaseForOthers(t *testing.T) {
 	notShort(t)
 	t.Parallel()
@@ -134,7 +134,7 @@ func TestHBaseForOthers(t *testing.T) {
 	}
 }
 
-// startHBase starts brine hbase, and returns where it is reached.
+// startHBase starts brine hbase, and returns its addresses.
 func startHBase(t *testing.T, args ...string) (*exec.Cmd, testhbase.Addresses) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "brine", append([]string{"hbase", "--json"}, args...)...)
@@ -153,7 +153,7 @@ func startHBase(t *testing.T, args ...string) (*exec.Cmd, testhbase.Addresses) {
 	return cmd, at
 }
 
-// processorTime is how long a process has used processors, in user and system mode.
+// processorTime returns the processor time of a process, in user and system mode.
 func processorTime(t *testing.T, pid int) time.Duration {
 	t.Helper()
 	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
@@ -173,7 +173,7 @@ func processorTime(t *testing.T, pid int) time.Duration {
 	return time.Duration(sum) * tick
 }
 
-// residentMiB is the memory of a process.
+// residentMiB returns the resident memory of a process.
 func residentMiB(t *testing.T, pid int) int {
 	t.Helper()
 	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")

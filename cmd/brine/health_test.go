@@ -24,7 +24,7 @@ func ownStack(t *testing.T, opts embedded.Options) (stack, *embedded.Server) {
 	return stack{brokers: broker.ListenAddrs(), hbase: "rpc://" + server.Addr(), search: "embedded:" + t.TempDir()}, server
 }
 
-// health asks /healthz or /readyz until it answers with this status and a reason such as this.
+// health asks /healthz or /readyz until it answers with this status and with such a reason.
 func (p *process) health(path string, status int, reason string) {
 	p.t.Helper()
 	like := regexp.MustCompile(reason)
@@ -48,8 +48,8 @@ func (p *process) health(path string, status int, reason string) {
 	}
 }
 
-// TestHealthIsProgress: an HBase that answers nothing, or is gone, makes /healthz name the partitions that stand still and
-// why, after the stall time; once it is back, so is health. That the process is up, and its lag not large, is no health.
+// TestHealthIsProgress: if HBase is silent or gone, /healthz names the halted partitions and the reason after the stall time, and recovers
+// with HBase. That the process runs, or that its lag is small, is not health.
 func TestHealthIsProgress(t *testing.T) {
 	t.Parallel()
 	settings := []string{"BRINE_HTTP_STALL=300ms", "BRINE_HBASE_PAUSE=20ms"}

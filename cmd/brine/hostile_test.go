@@ -19,13 +19,13 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// liar is an HBase that can turn hostile: from then on every answer is what instead writes.
+// liar is an HBase that can turn hostile. From then on, instead writes every answer.
 type liar struct {
 	*embedded.Server
 	instead atomic.Pointer[func(c net.Conn, honest []byte)]
 }
 
-// newLiar starts one that is as honest as any other so far.
+// newLiar starts one that is honest at first.
 func newLiar(t *testing.T) (*liar, stack) {
 	t.Helper()
 	l := &liar{}
@@ -63,17 +63,17 @@ func (c *lyingConn) Write(b []byte) (int, error) {
 	return c.Conn.Write(b)
 }
 
-// lie has every answer be these bytes, and zeros until there are size; then the connection ends if it is to.
+// lie replaces every answer by these bytes, followed by zeros up to size. Then it ends the connection if asked to.
 func (l *liar) lie(answer []byte, size int, end bool) {
 	l.answer(func([]byte) []byte { return answer }, size, end)
 }
 
-// answer is lie with an answer that depends on what an honest server would have said.
+// answer is lie with an answer that depends on the honest one.
 func (l *liar) answer(answer func(honest []byte) []byte, size int, end bool) {
 	zeros := make([]byte, 1<<20)
 	lie := func(c net.Conn, honest []byte) {
 		n, err := c.Write(answer(honest))
-		for more := size - n; more > 0 && err == nil; more -= n { // until the other side has had enough
+		for more := size - n; more > 0 && err == nil; more -= n { // until the other side gives up
 			n, err = c.Write(zeros[:min(more, len(zeros))])
 		}
 		if end {
@@ -83,10 +83,10 @@ func (l *liar) answer(answer func(honest []byte) []byte, size int, end bool) {
 	l.instead.Store(&lie)
 }
 
-// announced is the length of a frame, as it stands before it.
+// announced returns the length of a frame as it precedes the frame.
 func announced(length uint32) []byte { return binary.BigEndian.AppendUint32(nil, length) }
 
-// each answers all calls of the job's table with an outcome.
+// each answers all calls to the job's table with an outcome.
 func (l *liar) each(j *job, method string, outcome embedded.Outcome) {
 	l.Control(method, func(r *embedded.Request) *embedded.Outcome {
 		if m, ok := r.Param.(*hbasepb.ScanRequest); ok && !bytes.HasPrefix(m.GetRegion().GetValue(), []byte(j.table+",")) {
@@ -97,13 +97,13 @@ func (l *liar) each(j *job, method string, outcome embedded.Outcome) {
 	})
 }
 
-// hostilities are what a server may turn to, and what is then said of it.
+// hostilities are the ways in which a server may turn hostile, and what brine says about each.
 var hostilities = []struct {
 	name string
 	turn func(l *liar, j *job)
 	says string
 
-	pipeline bool // also of what a pipeline says: the others look the same to it
+	pipeline bool // also for a pipeline, which cannot distinguish the others
 }{
 	{"garbage", func(l *liar, _ *job) { l.lie([]byte("HTTP/1.1 400 Bad Request\r\n\r\n"), 0, false) }, "frame is longer than the limit: 1213486160 bytes", false},
 	{"malformed frames", func(l *liar, _ *job) { l.lie([]byte{0, 0, 0, 3, 0xff, 0xff, 0xff}, 0, false) }, "malformed bytes on the wire", true},
@@ -125,17 +125,17 @@ var hostilities = []struct {
 // longestAnswer is the length of the longest answer that a brine with so little memory reads.
 const longestAnswer = 18 << 20
 
-// longestResult is the beginning of such an answer to the call that was answered honestly: its result follows.
+// longestResult returns the beginning of such an answer to a call that was answered honestly. The result follows.
 func longestResult(honest []byte) []byte {
 	header, n := protowire.ConsumeBytes(honest[4:])
 	if n < 0 {
 		return nil
 	}
 	b := protowire.AppendBytes(announced(longestAnswer), header[:1+protowire.SizeVarint(callOf(header))])
-	return protowire.AppendVarint(b, uint64(longestAnswer-(len(b)-4)-4)) // which has 4 bytes itself
+	return protowire.AppendVarint(b, uint64(longestAnswer-(len(b)-4)-4)) // which itself takes 4 bytes
 }
 
-// callOf is the number of a call, the first field of its answer's header.
+// callOf returns the id of a call, the first field of its answer's header.
 func callOf(header []byte) uint64 {
 	id, _ := protowire.ConsumeVarint(header[1:])
 	return id
@@ -149,12 +149,12 @@ const (
 	hostileMemory = 56 << 20
 	mostResident  = hostileMemory + 64<<20
 
-	// programResident is what of that is left to the program itself, whose pages the system can take back: brine's are fewer, those of the
-	// tests, which run as brine here, are more.
+	// programResident is the part of that left to the program itself, whose pages the system can reclaim. brine has fewer than the tests,
+	// which run as brine here.
 	programResident = 40 << 20
 )
 
-// A question to an HBase that turns hostile when it is asked ends in time, with the address and the cause, in bounded memory.
+// A query to an HBase that turns hostile ends in time, with the address and the cause, in bounded memory.
 func TestAHostileHBaseEndsAQuestion(t *testing.T) {
 	t.Parallel()
 	for _, h := range hostilities {
@@ -197,7 +197,7 @@ func TestAHostileHBaseEndsAQuestion(t *testing.T) {
 	}
 }
 
-// untilEnded waits for a process, and looks at its memory meanwhile: what the system says of one that has ended is at least what its parent had.
+// untilEnded waits for a process and watches its memory: what the system reports for an ended process is at least what its parent had.
 func untilEnded(t *testing.T, pid int, ended <-chan error) (peak int64, err error) {
 	t.Helper()
 	for {
@@ -210,7 +210,7 @@ func untilEnded(t *testing.T, pid int, ended <-chan error) (peak int64, err erro
 	}
 }
 
-// peakBesidesProgram is the largest resident set of a process so far without the pages of its program.
+// peakBesidesProgram returns the largest resident set of a process so far, without the pages of its program.
 func peakBesidesProgram(t *testing.T, pid int) int64 {
 	t.Helper()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
@@ -234,7 +234,7 @@ func resident(t *testing.T, peak int64) {
 	}
 }
 
-// A pipeline whose HBase turns hostile says what is wrong and where, and is unhealthy, in bounded memory.
+// A pipeline whose HBase turns hostile reports what is wrong and where, and is unhealthy, in bounded memory.
 func TestAHostileHBaseHoldsAPipelineUp(t *testing.T) {
 	t.Parallel()
 	for _, h := range hostilities {
@@ -251,7 +251,7 @@ func TestAHostileHBaseHoldsAPipelineUp(t *testing.T) {
 			j.publish(first(sample.Scans(), 500))
 			p.health("/healthz", 503, `(?s)scans.rows: .*`+h.says)
 			resident(t, peakBesidesProgram(t, p.cmd.Process.Pid))
-			// On a busy machine the third try may just time out; what it fails with is warned of again a minute later.
+			// On a busy machine the third try may only time out; the next warning with the cause comes a minute later.
 			for start := time.Now(); !strings.Contains(p.log.String(), h.says); wait(t, 20*time.Millisecond) {
 				if time.Since(start) > standstill {
 					t.Fatalf("the log does not say %q: %.600s", h.says, p.log.String())

@@ -14,7 +14,7 @@ import (
 	"brine/hbase/embedded"
 )
 
-// searchIndex is what a search server reports of one of its indexes.
+// searchIndex is what a search server reports for one of its indexes.
 type searchIndex struct {
 	Settings struct {
 		Index map[string]any `json:"index"`
@@ -24,7 +24,7 @@ type searchIndex struct {
 	} `json:"mappings"`
 }
 
-// searchServer serves indexes behind one name: each request returns all, and what is put is put to all.
+// searchServer serves indexes behind one name: each request returns all, and a PUT goes to all.
 func searchServer(t *testing.T, indexes map[string]*searchIndex) string {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodPut {
@@ -56,8 +56,8 @@ func searchPart(refresh, replicas, shards string, at bool) *searchIndex {
 	return x
 }
 
-// TestIndexesAreCompared: what differs of the indexes is reported by plan and check, put right by apply where that can be done in place, and else refused
-// with what fixes it.
+// TestIndexesAreCompared: plan and check report the differences of the indexes. apply fixes those that can be fixed in place, and refuses
+// the others with a fix.
 func TestIndexesAreCompared(t *testing.T) {
 	t.Parallel()
 	search := searchServer(t, map[string]*searchIndex{

@@ -34,10 +34,10 @@ message Other { string x = 1; }
 `
 )
 
-// parcelTime is of the first parcel; each is a second later.
+// parcelTime is the time of the first parcel; each is a second later.
 var parcelTime = time.UnixMilli(1_700_000_000_000)
 
-// encodedParcels are records of an encoding: four parcels, each of three changes.
+// encodedParcels returns records of an encoding: four parcels with three changes each.
 func encodedParcels(encode func(id string, at int64, n int) []byte) (out []sent) {
 	for n := range 12 {
 		at := parcelTime.Add(time.Duration(n) * time.Second)
@@ -69,8 +69,8 @@ func protobufParcel(prefix ...byte) func(string, int64, int) []byte {
 	}
 }
 
-// debeziumParcels are changes of rows with a key of two columns: inserts, updates, and a delete with its tombstone. full: rows stand before
-// changes, and records have no schema.
+// debeziumParcels returns changes of rows with a key of two columns: inserts, updates, and a delete with its tombstone. With full, records
+// hold the rows before changes, and have no schema.
 func debeziumParcels(full bool) (out []sent) {
 	wrap := func(fields, payload string) []byte {
 		if full {
@@ -100,7 +100,7 @@ func debeziumParcels(full bool) (out []sent) {
 		}
 		value := fmt.Sprintf(`{"before":%s,"after":%s,"source":{"connector":"postgresql","ts_ms":%d,"lsn":%d},"op":%q,"ts_ms":%d}`,
 			before, after, at.UnixMilli(), 1000+n, op, at.UnixMilli()+5)
-		// A row's changes share a partition.
+		// The changes of a row share a partition.
 		out = append(out, sent{partition: n % 4 % devPartitions, time: at, key: wrap(`{"field":"shop"},{"field":"id"}`, key), value: wrap(schema, value)})
 		if op == "d" {
 			out = append(out, sent{partition: n % 4 % devPartitions, time: at, key: out[len(out)-1].key})
@@ -109,7 +109,8 @@ func debeziumParcels(full bool) (out []sent) {
 	return out
 }
 
-// canalParcels are changes of twelve rows as Canal writes them, two rows a record: all are made, some are changed, and one is deleted.
+// canalParcels returns changes of twelve rows as Canal writes them, two rows per record: all are inserted, some are changed, and one is
+// deleted.
 func canalParcels() (out []sent) {
 	at := time.Now().Add(-time.Hour).Truncate(time.Second)
 	row := func(id, n int) string {
@@ -130,7 +131,7 @@ func canalParcels() (out []sent) {
 	return out
 }
 
-// maxwellParcels are the same as Maxwell writes them.
+// maxwellParcels returns the same changes as Maxwell writes them.
 func maxwellParcels() (out []sent) {
 	at := time.Now().Add(-time.Hour).Truncate(time.Second)
 	record := func(second, id, n int, kind, old string) {
@@ -147,7 +148,7 @@ func maxwellParcels() (out []sent) {
 	return append(out, sent{time: at, value: fmt.Appendf(nil, `{"database":"shop","table":"parcels","type":"table-alter","ts":%d,"sql":"alter"}`, at.UnixMilli())})
 }
 
-// TestInitOfFormats: of a topic of each format init writes a configuration that check accepts and that run and verify run.
+// TestInitOfFormats: for a topic of each format init writes a configuration that check accepts, and with which run and verify run.
 func TestInitOfFormats(t *testing.T) {
 	t.Parallel()
 	s := embeddedStack(t)
@@ -161,7 +162,7 @@ func TestInitOfFormats(t *testing.T) {
 	}
 	registry.SeedSchema("debezium-key", 1, 10, sr.Schema{Schema: `{"type":"record","name":"Key","fields":[{"name":"id","type":"long"}]}`})
 	for i := range changes.records {
-		changes.records[i].key = []byte{0, 0, 0, 0, 10, 2} // of one row or another: which one does not matter here
+		changes.records[i].key = []byte{0, 0, 0, 0, 10, 2} // which row it belongs to does not matter here
 	}
 	dir := t.TempDir()
 	schemas := map[string]string{"p.avsc": parcelAvro, "p.proto": parcelProto}
@@ -177,7 +178,7 @@ func TestInitOfFormats(t *testing.T) {
 		flags   []string
 		records []sent
 		want    []string // lines of the configuration
-		rows    int      // that are expected afterwards
+		rows    int      // expected afterwards
 	}{
 		"debezium": {nil, debeziumParcels(true), []string{"envelope: debezium ", "images: { deleted: gone }", "changed_at: { type: time_ms, path: [\"$source\", ts_ms] }",
 			"version: changed_at", "row: entity", "key: md5(shop, 4) + asc(shop) + asc(id)"}, 4},

@@ -9,8 +9,8 @@ import (
 	"brine/internal/sample"
 )
 
-// TestInitWritesWhatCheckAcceptsAndRunRuns: of each bundled sample, of a topic, and of CSV, init writes a configuration that check accepts
-// without a word but advice, and that run runs to the end of the topic.
+// TestInitWritesWhatCheckAcceptsAndRunRuns: from each bundled sample, from a topic, and from CSV, init writes a configuration that check
+// accepts with nothing but advice, and that run runs to the end of the topic.
 func TestInitWritesWhatCheckAcceptsAndRunRuns(t *testing.T) {
 	t.Parallel()
 	s := embeddedStack(t)
@@ -60,7 +60,7 @@ func TestInitWritesWhatCheckAcceptsAndRunRuns(t *testing.T) {
 	}
 }
 
-// TestInitTakesServersFromTheEnvironment, and writes them; a flag wins.
+// TestInitTakesServersFromTheEnvironment checks that init writes the servers of the environment, and that a flag overrides them.
 func TestInitTakesServersFromTheEnvironment(t *testing.T) {
 	t.Parallel()
 	s := embeddedStack(t)
@@ -85,7 +85,7 @@ func TestInitTakesServersFromTheEnvironment(t *testing.T) {
 	}
 }
 
-// TestInitRefuses: what init cannot do it says, and leaves a file alone that is there.
+// TestInitRefuses checks that init reports what it cannot do, and does not overwrite a file.
 func TestInitRefuses(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -17,8 +17,8 @@ import (
 	"brine/internal/testenv"
 )
 
-// TestJavaClientAgainstDev lets HBase's own Java client work on a brine dev: it counts the rows of the sample, and goes
-// through create with splits, list regions, put, get, scan, count, disable and drop, with the answers that a real HBase gave.
+// TestJavaClientAgainstDev runs HBase's own Java client against a brine dev. It counts the rows of the sample, and goes through create with
+// splits, list regions, put, get, scan, count, disable and drop, with the answers that a real HBase gave.
 func TestJavaClientAgainstDev(t *testing.T) {
 	t.Parallel()
 	const suite = "../../hbase/hbasetest/"
@@ -63,7 +63,7 @@ func TestJavaClientAgainstDev(t *testing.T) {
 	}
 }
 
-// answers is what the Java runner prints for a script whose answers are all as written in it.
+// answers returns the output of the Java runner for a script whose answers all match.
 func answers(t *testing.T, path string) string {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -83,7 +83,7 @@ func answers(t *testing.T, path string) string {
 	return b.String()
 }
 
-// freePort finds a port that nobody listens on at the moment.
+// freePort returns a port on which nobody listens at the moment.
 func freePort(t *testing.T) string {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -97,7 +97,7 @@ func freePort(t *testing.T) string {
 	return port
 }
 
-// awaitSettled waits until scans.rows has settled so many offsets, as /readyz reports.
+// awaitSettled waits until scans.rows has settled this many offsets, according to /readyz.
 func awaitSettled(t *testing.T, admin string, offsets int64) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), standstill)

@@ -26,10 +26,10 @@ import (
 type stack struct {
 	brokers  []string
 	hbase    string
-	search   string          // as search.connect; embedded:DIR is in the brine process
-	lasting  bool            // they outlive the test too: what it makes there it takes away
+	search   string          // as in search.connect; embedded:DIR is in the brine process
+	lasting  bool            // the servers outlive the test too, so it removes what it creates
 	tls      *hbase.TLS      // to reach the HBase; nil: plain text
-	kerberos *hbase.Kerberos // nil: HBase believes who we say we are
+	kerberos *hbase.Kerberos // nil: HBase believes the user name
 }
 
 func embeddedStack(t *testing.T) stack {
@@ -65,16 +65,16 @@ type job struct {
 	file  string
 	topic string
 	table string
-	name  string // also of the index
+	name  string // also the index's
 }
 
-// newJob is a job of examples/scans.yaml.
+// newJob returns a job of examples/scans.yaml.
 func newJob(t *testing.T, s stack) *job {
 	t.Helper()
 	return newJobOf(t, s, scansExample)
 }
 
-// newJobOf makes the topic and the configuration of an example under names of this test, and creates the table and the index.
+// newJobOf creates the topic and the configuration of an example under names of this test, and the table and the index.
 func newJobOf(t *testing.T, s stack, x example) *job {
 	t.Helper()
 	source, err := os.ReadFile("../../examples/" + x.file)
@@ -93,7 +93,7 @@ func newJobOf(t *testing.T, s stack, x example) *job {
 	}
 	text := strings.NewReplacer(x.table, j.table, "schema: orders.", "schema: "+filepath.Join(beside, "orders."), x.topic, j.topic,
 		"indexes:\n  "+x.index+":", "indexes:\n  "+j.name+":", "index: "+x.index+"\n", "index: "+j.name+"\n",
-		// A member that was killed holds its partitions until its session ends: as short as brokers allow.
+		// A killed member holds its partitions until its session ends; this is the shortest that brokers allow.
 		"group: brine", "group: "+j.name+"\n  session_timeout: 6s\n  rebalance_timeout: 6s\n  commit_interval: 100ms").Replace(string(source))
 	j.file = filepath.Join(t.TempDir(), "brine.yaml")
 	if err := os.WriteFile(j.file, []byte(text), 0o600); err != nil {
@@ -106,7 +106,7 @@ func newJobOf(t *testing.T, s stack, x example) *job {
 	return j
 }
 
-// onStacks runs a test with a job on each of the stacks, beside each other.
+// onStacks runs a test with a job on each of the stacks, in parallel.
 func onStacks(t *testing.T, x example, test func(t *testing.T, j *job)) {
 	for name, start := range map[string]func(*testing.T) stack{"embedded": embeddedStack, "real": realStack} {
 		t.Run(name, func(t *testing.T) {
@@ -128,9 +128,9 @@ func (j *job) replace(old, new string) {
 	}
 }
 
-// takeAway deletes what the job has made on servers that go on.
+// takeAway deletes what the job has created on servers that go on.
 func (j *job) takeAway() {
-	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute) // the test's own has ended
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute) // the test's own context has ended
 	defer cancel()
 	if _, err := j.client().DeleteTopics(ctx, &kafka.DeleteTopicsRequest{Topics: []string{j.topic, j.topic + ".dead"}}); err != nil {
 		j.t.Error(err)
@@ -142,15 +142,15 @@ func (j *job) takeAway() {
 }
 
 func (j *job) client() *kafka.Client {
-	transport := ingest.Kafka{}.Transport() // the usual one asks after the test too, whoever has the broker's port by then
+	transport := ingest.Kafka{}.Transport() // the usual one goes on asking after the test, whoever has the broker's port by then
 	j.t.Cleanup(transport.CloseIdleConnections)
 	return &kafka.Client{Addr: kafka.TCP(j.brokers...), Timeout: time.Minute, Transport: transport}
 }
 
-// standstill is how long a brine process of a test may take until it has to say where it stands, and how long a test may wait for one.
+// standstill is how long a brine process of a test may run before it must print where it stands, and how long a test may wait for one.
 const standstill = 15 * time.Minute
 
-// command makes a brine process on this job's servers. One that does not end is made to print all its goroutines, and ends.
+// command returns a brine process on this job's servers. One that does not end must print all its goroutines, and ends.
 func (j *job) command(args ...string) *exec.Cmd {
 	ctx, cancel := context.WithTimeout(j.t.Context(), standstill)
 	j.t.Cleanup(cancel)
@@ -175,7 +175,7 @@ func (j *job) command(args ...string) *exec.Cmd {
 	return cmd
 }
 
-// must runs a brine process that has to succeed, and returns its output.
+// must runs a brine process that must succeed, and returns its output.
 func (j *job) must(args ...string) string {
 	j.t.Helper()
 	out, err := j.command(args...).CombinedOutput()
@@ -196,7 +196,7 @@ func (j *job) publish(records iter.Seq[[]byte]) int {
 	return n
 }
 
-// uncommitted is the number of records that the group of one of the job's halves, rows or documents, has not committed.
+// uncommitted returns the number of records that the group of one of the job's halves, rows or documents, has not committed.
 func (j *job) uncommitted(half string) int {
 	j.t.Helper()
 	ends, err := endOffsets(j.t.Context(), j.client(), j.topic)
@@ -210,10 +210,10 @@ func (j *job) uncommitted(half string) int {
 	return int(n)
 }
 
-// group is the consumer group of one of the job's halves.
+// group returns the consumer group of one of the job's halves.
 func (j *job) group(half string) string { return j.name + "." + j.pipeline + "." + half }
 
-// progress waits until fewer of a half's records are uncommitted than there were before.
+// progress waits until a half has fewer uncommitted records than before.
 func (j *job) progress(half string, before int) {
 	j.t.Helper()
 	for j.uncommitted(half) >= before {
@@ -221,10 +221,10 @@ func (j *job) progress(half string, before int) {
 	}
 }
 
-// devPartitions is how many partitions the topics of jobs have.
+// devPartitions is the number of partitions of the jobs' topics.
 const devPartitions = devstack.Partitions
 
-// certain makes a sequence that may fail of one that does not.
+// certain makes a sequence that cannot fail of one that can.
 func certain(events iter.Seq[[]byte]) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		for event := range events {

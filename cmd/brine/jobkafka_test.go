@@ -53,7 +53,7 @@ func (j *job) sendKeyed(partition int, key []byte, value string, at time.Time) {
 	}
 }
 
-// deleteRecords takes the records of a partition before an offset out of the topic.
+// deleteRecords deletes the records of a partition before an offset.
 func (j *job) deleteRecords(partition int32, before int64) {
 	j.t.Helper()
 	client, err := kgo.NewClient(kgo.SeedBrokers(j.brokers...))
@@ -74,7 +74,7 @@ func (j *job) deleteRecords(partition int32, before int64) {
 	}
 }
 
-// configureTopic sets a setting of a topic, and waits until the broker goes by it: it says yes before.
+// configureTopic sets a setting of a topic, and waits until the broker applies it, because the broker acknowledges earlier.
 func configureTopic(t *testing.T, brokers []string, topic, name, value string) {
 	t.Helper()
 	transport := &kafka.Transport{} // the usual one remembers for a while that there was no such topic
@@ -106,7 +106,7 @@ func configureTopic(t *testing.T, brokers []string, topic, name, value string) {
 	}
 }
 
-// lastObject reads the last JSON line.
+// lastObject decodes the last JSON line.
 func lastObject[T any](t *testing.T, out string) (v T) {
 	t.Helper()
 	lines := strings.Split(strings.TrimSpace(out), "\n")
@@ -116,8 +116,8 @@ func lastObject[T any](t *testing.T, out string) (v T) {
 	return v
 }
 
-// startBroker is the script command `broker TOPIC N [DELETED]`: a Kafka with N records in each of two partitions of a topic, and the first
-// ones of partition 1 deleted. The environment then names it.
+// startBroker is the script command `broker TOPIC N [DELETED]`: a Kafka with N records in each of two partitions of a topic, with the first
+// DELETED ones of partition 1 deleted. The environment then names it.
 func startBroker(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 3 {
 		ts.Fatalf("usage: broker TOPIC RECORDS DELETED")

@@ -14,7 +14,8 @@ import (
 	"brine/serve/client"
 )
 
-// TestJobs has brine serve do what the commands do: its jobs' results are what these print. Then it is killed with a job, and stopped with one.
+// TestJobs runs jobs in brine serve and compares their results with the output of the commands. Then it kills the server during a job, and
+// stops it during one.
 func TestJobs(t *testing.T) {
 	t.Parallel()
 	j := newShop(t, embeddedStack(t))
@@ -25,7 +26,7 @@ func TestJobs(t *testing.T) {
 	operator := &http.Client{Transport: signed(j.operator())}
 	s := j.serve()
 	ops := &client.Client{Base: s.ops, HTTP: operator}
-	rows := client.HalvesOf{Half: "rows"} // the index lies in the folder of one process
+	rows := client.HalvesOf{Half: "rows"} // the index is in the folder of one process
 	for _, c := range []struct {
 		args, kind string
 		of         any
@@ -56,7 +57,7 @@ func TestJobs(t *testing.T) {
 	_ = s.cmd.Wait() // it was killed
 	s = j.serve()
 	ops.Base = s.ops
-	stopped := j.jobRuns(ops, slow) // goes on where that was
+	stopped := j.jobRuns(ops, slow) // continues where that one was
 	j.interrupted(ops, killed)
 	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
@@ -76,7 +77,7 @@ func TestJobs(t *testing.T) {
 	s.stop()
 }
 
-// objects are lines of JSON without how long they took.
+// objects returns lines of JSON without their durations.
 func objects(t *testing.T, lines []string) (out []map[string]any) {
 	t.Helper()
 	for _, line := range lines {
@@ -122,7 +123,7 @@ func (j *shopJob) jobRuns(ops *client.Client, of client.ReplayJob) string {
 	return job.ID
 }
 
-// interrupted waits until a job of a brine that was killed is shown so.
+// interrupted waits until a job of a killed brine is shown as interrupted.
 func (j *shopJob) interrupted(ops *client.Client, id string) {
 	j.t.Helper()
 	for {

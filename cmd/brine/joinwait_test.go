@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestStartAfterAKillSaysWhatItWaitsFor: the session of the process that was killed.
+// TestStartAfterAKillSaysWhatItWaitsFor: it waits for the session of the killed process.
 func TestStartAfterAKillSaysWhatItWaitsFor(t *testing.T) {
 	t.Parallel()
 	j := newJob(t, embeddedStack(t))

@@ -16,7 +16,7 @@ import (
 	"brine/internal/testenv"
 )
 
-// unsigned makes a token without a signature, for a broker that takes those.
+// unsigned returns a token without a signature, for a broker that accepts such tokens.
 func unsigned(scope string, life time.Duration) string {
 	now := time.Now()
 	b64 := base64.RawURLEncoding
@@ -24,7 +24,7 @@ func unsigned(scope string, life time.Duration) string {
 		`{"sub":"brine","scope":%q,"iat":%d,"exp":%d}`, scope, now.Add(life-time.Hour).Unix(), now.Add(life).Unix())) + "."
 }
 
-// tokenEndpoint issues tokens to those who know the secret.
+// tokenEndpoint issues tokens to callers who know the secret.
 func tokenEndpoint(t *testing.T, secret string) string {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
@@ -39,7 +39,7 @@ func tokenEndpoint(t *testing.T, secret string) string {
 	return s.URL
 }
 
-// records is a file of scans, and how many.
+// records returns a file of scans, and their number.
 func recordsFile(t *testing.T) (file string, n int) {
 	var text strings.Builder
 	for line := range first(sample.Scans(), 2000) {
@@ -53,7 +53,7 @@ func recordsFile(t *testing.T) (file string, n int) {
 	return file, n
 }
 
-// through publishes, checks and ingests by the job's broker, and counts the rows.
+// through publishes, checks and ingests through the job's broker, and counts the rows.
 func (j *job) through(broker string, settings ...string) {
 	j.t.Helper()
 	records, n := recordsFile(j.t)
@@ -66,7 +66,7 @@ func (j *job) through(broker string, settings ...string) {
 	}
 }
 
-// refuses runs check and run, which are to fail with what the expression says, and without the secret.
+// refuses runs check and run, which must fail with a message that the expression matches and that does not contain the secret.
 func (j *job) refuses(says, secret, broker string, settings ...string) {
 	j.t.Helper()
 	for _, args := range [][]string{{"check", "--connect", j.file}, {"run", "-q", "-c", j.file, "--until-end"}} {
@@ -77,8 +77,8 @@ func (j *job) refuses(says, secret, broker string, settings ...string) {
 	}
 }
 
-// TestKafkaByToken publishes to a real broker and reads from it with bearer tokens, of an endpoint and of a file; with others it is refused,
-// and says why.
+// TestKafkaByToken publishes to a real broker and reads from it with bearer tokens from an endpoint and from a file. With other tokens the
+// broker refuses it, and brine reports why.
 func TestKafkaByToken(t *testing.T) {
 	t.Parallel()
 	secured := testenv.KafkaSecured(t)
@@ -122,7 +122,7 @@ func TestKafkaByToken(t *testing.T) {
 	}
 }
 
-// TestKafkaByKerberos does the same with tickets of a real KDC.
+// TestKafkaByKerberos does the same with tickets from a real KDC.
 func TestKafkaByKerberos(t *testing.T) {
 	t.Parallel()
 	k := testenv.KafkaKerberos(t)

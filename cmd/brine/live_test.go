@@ -7,7 +7,7 @@ import (
 	"brine/service"
 )
 
-// The live line shows how much was sent again, and why the last time.
+// The live line shows how much was retried, and the last reason.
 func TestLiveLineNamesTheLastRetry(t *testing.T) {
 	line := func(n int64, reason string) string {
 		return reading{Status: service.Status{Name: "scans.rows", Retries: n, Retried: reason, Dead: 2}}.line()

@@ -34,8 +34,8 @@ func committedOffsets(ctx context.Context, client *kafka.Client, group, topic st
 	return c.CommittedAll(ctx, group, topic, partitions)
 }
 
-// createTopicBy makes a topic by the client itself, whose transport remembers which topics there are: it would not know of one that
-// another made. Then it waits until the partitions have leaders.
+// createTopicBy creates a topic with the client itself, because its transport remembers which topics exist and would not notice one created
+// by another client. Then it waits until the partitions have leaders.
 func createTopicBy(ctx context.Context, client *kafka.Client, topic string, partitions int) error {
 	created := []kafka.TopicConfig{{Topic: topic, NumPartitions: partitions, ReplicationFactor: 1}}
 	resp, err := client.CreateTopics(ctx, &kafka.CreateTopicsRequest{Topics: created})
@@ -50,14 +50,14 @@ func createTopicBy(ctx context.Context, client *kafka.Client, topic string, part
 	return c.CreateTopic(ctx, topic, partitions)
 }
 
-// appenderBy puts records at the end of a topic.
+// appenderBy appends records to a topic.
 func appenderBy(client *kafka.Client, topic string) *publish.Appender {
 	c, k := lookUpsOf(client)
 	c.Close()
 	return &publish.Appender{Kafka: k, RequestTimeout: time.Minute, Topic: topic}
 }
 
-// sum is the number of records that these end offsets stand for, in a topic that has lost none.
+// sum returns the number of records that these end offsets stand for, in a topic that has lost none.
 func sum(ends []int64) (n int64) {
 	for _, end := range ends {
 		n += end

@@ -9,8 +9,8 @@ import (
 	"github.com/segmentio/kafka-go"
 )
 
-// TestMaskedFieldIsShownNowhere plants a telephone number in every kind of record and of failure, and looks for it in what every command
-// that shows records says, in logs, in health and in the dead letters' own words; --unmask shows it.
+// TestMaskedFieldIsShownNowhere plants a telephone number in every kind of record and of failure. No command that shows records prints it,
+// nor do logs, health and the dead letters' own messages; --unmask shows it.
 func TestMaskedFieldIsShownNowhere(t *testing.T) {
 	t.Parallel()
 	const phone = "13800138000"

@@ -19,7 +19,7 @@ import (
 	"brine/internal/completion"
 )
 
-// TestMentionedCommandsAndFlagsExist: every brine COMMAND and every --flag that a text of brine's or a page of the documentation names is there.
+// TestMentionedCommandsAndFlagsExist checks that every brine COMMAND and every --flag in brine's texts and in the documentation exists.
 func TestMentionedCommandsAndFlagsExist(t *testing.T) {
 	t.Parallel()
 	parser, err := newParser(&env{}, nil)
@@ -32,14 +32,14 @@ func TestMentionedCommandsAndFlagsExist(t *testing.T) {
 		m.inPages(dir)
 	}
 	m.inPage("../../README.md")
-	const least = 200 // a scan that finds few is broken
+	const least = 200 // a scan that finds fewer is broken
 	t.Logf("%d commands, %d flags", m.commands, m.flags)
 	if m.commands < least || m.flags < least {
 		t.Errorf("%d commands and %d flags are mentioned; are they still found?", m.commands, m.flags)
 	}
 }
 
-// TestEveryCommandIsOnItsPage: docs/cli.md has a line for every command, with the commands below it.
+// TestEveryCommandIsOnItsPage checks that docs/cli.md has a line for every command, with its subcommands.
 func TestEveryCommandIsOnItsPage(t *testing.T) {
 	t.Parallel()
 	parser, err := newParser(&env{}, nil)
@@ -72,7 +72,7 @@ type mentions struct {
 	commands, flags int
 }
 
-// inPackages looks at the packages that brine is built of. What only tests, benchmarks and pictures need has flags of its own.
+// inPackages checks the packages that brine is built from. Code that only tests, benchmarks and pictures need has flags of its own.
 func (m *mentions) inPackages(root string) {
 	apart := []string{"acceptance", "bench", "deploy", "internal/archtest", "internal/testenv"}
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
@@ -91,8 +91,8 @@ func (m *mentions) inPackages(root string) {
 	}
 }
 
-// inPackage looks at what the code of a folder can print. A flag that stands without a command must be one of the commands that the file
-// declares, or, where it declares none, of any.
+// inPackage checks the texts that the code of a folder can print. A flag without a command must belong to one of the commands that the file
+// declares or, if it declares none, to any command.
 func (m *mentions) inPackage(dir string) {
 	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
 	if err != nil {
@@ -109,12 +109,12 @@ func (m *mentions) inPackage(dir string) {
 		own := m.declared(tree)
 		ast.Inspect(tree, func(n ast.Node) bool {
 			if field, ok := n.(*ast.Field); ok && field.Tag != nil {
-				tag, _ := strconv.Unquote(field.Tag.Value) // the parser has read it
+				tag, _ := strconv.Unquote(field.Tag.Value) // the parser has already parsed it
 				m.text(file, reflect.StructTag(tag).Get("help"), own)
 				return false
 			}
 			if lit, ok := n.(*ast.BasicLit); ok && lit.Kind == token.STRING {
-				text, _ := strconv.Unquote(lit.Value) // so here
+				text, _ := strconv.Unquote(lit.Value) // the same here
 				m.text(file, text, own)
 			}
 			return true
@@ -122,7 +122,7 @@ func (m *mentions) inPackage(dir string) {
 	}
 }
 
-// declared are the commands whose structs a file declares.
+// declared returns the commands whose structs a file declares.
 func (m *mentions) declared(tree *ast.File) (own []*kong.Node) {
 	types := map[string]*kong.Node{}
 	every(m.app, func(n *kong.Node) { types[n.Target.Type().Name()] = n })
@@ -135,7 +135,7 @@ func (m *mentions) declared(tree *ast.File) (own []*kong.Node) {
 	return own
 }
 
-// every visits a command and those below it.
+// every visits a command and its subcommands.
 func every(n *kong.Node, visit func(*kong.Node)) {
 	visit(n)
 	for _, child := range n.Children {
@@ -143,7 +143,7 @@ func every(n *kong.Node, visit func(*kong.Node)) {
 	}
 }
 
-// inPages looks at the Markdown pages, examples and scripts below a folder.
+// inPages checks the Markdown pages, examples and scripts below a folder.
 func (m *mentions) inPages(dir string) {
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() && slices.Contains([]string{".md", ".yaml", ".yml", ".json", ".sh"}, filepath.Ext(path)) {
@@ -156,7 +156,7 @@ func (m *mentions) inPages(dir string) {
 	}
 }
 
-// code is what a page shows as it is to be typed: between backticks, or a line of a block or a comment that begins with brine.
+// code returns what a page shows to be typed: text in backticks, or a line of a block or a comment that begins with brine.
 var code = regexp.MustCompile("(?m)`(brine [^`]*|--[a-z][^` ]*)`|^[ \\t#>$]*(brine .*)$")
 
 func (m *mentions) inPage(path string) {
@@ -175,13 +175,13 @@ func (m *mentions) inPage(path string) {
 }
 
 var (
-	// mentioned is brine with a command and all that may belong to its line, or a flag by itself.
+	// mentioned matches brine with a command and everything that may belong to its line, or a flag on its own.
 	mentioned = regexp.MustCompile(`\bbrine ([a-z]+)([^;|&\n]*)|--[a-z][a-z-]*`)
 	flag      = regexp.MustCompile(`--[a-z][a-z-]*`)
 	others    = regexp.MustCompile(`kafka-[a-z]+\.sh[^;)]*`) // commands of other tools
 )
 
-// text checks what a text mentions. own are the commands that a flag without one can be of; none: all.
+// text checks what a text mentions. own are the commands that a flag without a command can belong to; none means all.
 func (m *mentions) text(file, text string, own []*kong.Node) {
 	text = others.ReplaceAllString(text, "")
 	for _, found := range mentioned.FindAllStringSubmatch(text, -1) {

@@ -10,7 +10,7 @@ import (
 	"brine/service"
 )
 
-// late adds pipelines whose topics are not there yet.
+// late adds pipelines whose topics do not exist yet.
 func (j *job) late(names ...string) {
 	j.t.Helper()
 	for _, name := range names {
@@ -26,7 +26,8 @@ func (j *job) late(names ...string) {
 	}
 }
 
-// TestMissingTopicHoldsUpItsPipelineAlone: the others run, health and the log say what is missing and what to do, and once the topic is there it is read.
+// TestMissingTopicHoldsUpItsPipelineAlone: the others run, and health and the log say what is missing and what to do. Once the topic
+// exists, it is read.
 func TestMissingTopicHoldsUpItsPipelineAlone(t *testing.T) {
 	t.Parallel()
 	j := newJob(t, embeddedStack(t))
@@ -45,7 +46,7 @@ func TestMissingTopicHoldsUpItsPipelineAlone(t *testing.T) {
 	}
 }
 
-// TestMissingTopicUntilTheEnd: what the other topics hold is settled; then the command fails for the one that is missing.
+// TestMissingTopicUntilTheEnd: the records of the other topics are settled; then the command fails because of the missing one.
 func TestMissingTopicUntilTheEnd(t *testing.T) {
 	t.Parallel()
 	j := newJob(t, embeddedStack(t))
@@ -58,7 +59,7 @@ func TestMissingTopicUntilTheEnd(t *testing.T) {
 	if n := j.uncommitted("rows"); n != 0 {
 		t.Errorf("%d records of the topic that is there are not settled", n)
 	}
-	// Only these pipelines: the topic of the other one is of no interest.
+	// With only these pipelines, the topic of the other one does not matter.
 	if out, code := j.exit("run", "-q", "-c", j.file, "--until-end", "--pipeline", "scans"); code != exitOK || strings.Contains(out, "no such topic") {
 		t.Errorf("exit %d of the one pipeline alone:\n%s", code, out)
 	}
@@ -67,7 +68,7 @@ func TestMissingTopicUntilTheEnd(t *testing.T) {
 	}
 }
 
-// TestAllTopicsMissing: with no topic at all there is nothing to wait beside.
+// TestAllTopicsMissing: with no topic at all there is nothing else to do while waiting.
 func TestAllTopicsMissing(t *testing.T) {
 	t.Parallel()
 	j := newJob(t, embeddedStack(t))

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// A configuration that -c names must be there, also where the command could do without one, and though its name is that of the default.
+// A configuration named by -c must exist, even for commands that could do without one, and even if it has the default name.
 func TestANamedConfigurationMustBeThere(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, args := range [][]string{
@@ -18,7 +18,7 @@ func TestANamedConfigurationMustBeThere(t *testing.T) {
 	}
 }
 
-// What says how a file is written says nothing of a topic.
+// A flag for the encoding of files does not apply to a topic.
 func TestAnEncodingOfATopicIsRefused(t *testing.T) {
 	code, _, stderr := brine(t, "tables", "plan", "--offline", "-c", "../../examples/scans.yaml", "--sample", "topic:courier.scans", "--encoding", "latin1")
 	if code != exitUsage || !strings.Contains(stderr, "--encoding latin1: ") {

@@ -11,7 +11,7 @@ import (
 	"brine/internal/sample"
 )
 
-// Without a master brine starts and writes, and says what it could not check; that a table is missing it knows all the same.
+// Without a master brine starts and writes, and says what it could not check. It still notices that a table is missing.
 func TestRunsWithoutMaster(t *testing.T) {
 	t.Parallel()
 	servers, server := ownStack(t, embedded.Options{Servers: 2, DetectAfter: time.Millisecond})

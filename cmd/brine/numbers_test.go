@@ -10,7 +10,7 @@ import (
 	"brine/service"
 )
 
-// TestTopOfNobodyFails: brine top --once prints what it knows, and fails when somebody does not answer.
+// TestTopOfNobodyFails: brine top --once prints what it knows, and fails if somebody does not answer.
 func TestTopOfNobodyFails(t *testing.T) {
 	code, _, stderr := brine(t, "top", "--http", "127.0.0.1:1", "--once", "--every", "1ms")
 	if code != exitUnreachable || !strings.Contains(stderr, "127.0.0.1:1 does not answer: ") || !strings.Contains(stderr, "hint: ") {
@@ -21,7 +21,7 @@ func TestTopOfNobodyFails(t *testing.T) {
 	}
 }
 
-// TestDeadLettersOfNoReasonAreRefused: a reason that there is not would list none.
+// TestDeadLettersOfNoReasonAreRefused: a reason that does not exist would list nothing.
 func TestDeadLettersOfNoReasonAreRefused(t *testing.T) {
 	code, _, stderr := brine(t, "deadletters", "ls", "-c", "../../examples/scans.yaml", "--reason", "missing_field,nosuch")
 	want := `--reason "nosuch": no record is rejected for it; dead letters have undecodable, unknown_schema, missing_field, wrong_type,`
@@ -30,7 +30,7 @@ func TestDeadLettersOfNoReasonAreRefused(t *testing.T) {
 	}
 }
 
-// TestLastProgressLineKnowsTheLag: a run that has settled all ends with a lag of 0.
+// TestLastProgressLineKnowsTheLag: a run that has settled everything ends with a lag of 0.
 func TestLastProgressLineKnowsTheLag(t *testing.T) {
 	t.Parallel()
 	j := newJob(t, embeddedStack(t))
@@ -49,7 +49,7 @@ func TestLastProgressLineKnowsTheLag(t *testing.T) {
 	}
 }
 
-// TestReplayOfAKeySaysWhatWasReadAndReplayed: the records of other keys are read and not replayed.
+// TestReplayOfAKeySaysWhatWasReadAndReplayed: the records of other keys are read but not replayed.
 func TestReplayOfAKeySaysWhatWasReadAndReplayed(t *testing.T) {
 	t.Parallel()
 	j := newJob(t, embeddedStack(t))

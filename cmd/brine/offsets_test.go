@@ -14,8 +14,8 @@ import (
 	"brine/service/brokers"
 )
 
-// TestOffsetsAreShownAndSet moves the live group of a stopped brine to each kind of place. What is read again changes no cell; the group of
-// a brine that runs is not moved, and its members are named.
+// TestOffsetsAreShownAndSet moves the live group of a stopped brine to each kind of position. Reading again changes no cell. The group of a
+// running brine is not moved, and its members are named.
 func TestOffsetsAreShownAndSet(t *testing.T) {
 	t.Parallel()
 	onStacks(t, scansExample, func(t *testing.T, j *job) {
@@ -64,7 +64,7 @@ func TestOffsetsAreShownAndSet(t *testing.T) {
 		if again != 2000 {
 			t.Errorf("from the middle %d records are left, expected 2,000:\n%s", again, out)
 		}
-		// The preview says what is skipped, and changes nothing; so does no answer.
+		// The preview says what is skipped and changes nothing; the same holds if there is no answer.
 		out = j.must("offsets", "set", "-c", j.file, "--to", "latest", "--dry-run")
 		if !strings.Contains(out, "at most 2,000 records would be skipped: scans.rows never writes them") {
 			t.Errorf("the preview says\n%s", out)
@@ -94,7 +94,7 @@ func TestOffsetsAreShownAndSet(t *testing.T) {
 	})
 }
 
-// refusedOffsets are places that are none: each says why, and nothing is changed.
+// refusedOffsets are invalid positions: each error says why, and nothing is changed.
 func (j *job) refusedOffsets() {
 	j.t.Helper()
 	before := fmt.Sprint(j.committed(j.groups()[0]))

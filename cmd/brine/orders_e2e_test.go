@@ -16,8 +16,8 @@ import (
 
 const orderCount = 2000
 
-// orderChanges is the sample's order changes, and for every tenth order two more in one millisecond with different notes and
-// carriers, the latter of which wins.
+// orderChanges returns the sample's order changes. Every tenth order has two more in one millisecond with different notes and carriers, the
+// latter of which wins.
 func orderChanges() [][]byte {
 	var all [][]byte
 	ties := 0
@@ -36,7 +36,7 @@ func orderChanges() [][]byte {
 	return all
 }
 
-// shuffled puts the changes into another order, but for those of one order and version: of equal versions the last one wins.
+// shuffled reorders the changes, except those of one order and version, because the last of equal versions wins.
 func shuffled(changes [][]byte, seed uint64) [][]byte {
 	out := slices.Clone(changes)
 	r := rand.New(rand.NewPCG(seed, 0))
@@ -56,7 +56,7 @@ func shuffled(changes [][]byte, seed uint64) [][]byte {
 	return out
 }
 
-// repeated has every change twice, the second time after up to fifty others.
+// repeated returns every change twice, the second time after up to fifty others.
 func repeated(changes [][]byte) [][]byte {
 	var out [][]byte
 	for from := 0; from < len(changes); from += 50 {
@@ -66,7 +66,7 @@ func repeated(changes [][]byte) [][]byte {
 	return out
 }
 
-// orders is what a run of the pipeline has made.
+// orders is the result of a run of the pipeline.
 type orders struct {
 	rows contents
 	docs documents
@@ -94,13 +94,13 @@ func (j *job) expect(want orders) {
 
 var calmOrders shared[orders]
 
-// undisturbedChanges is what undisturbedOrders makes of orderChanges; nobody changes it.
+// undisturbedChanges is the result of undisturbedOrders for orderChanges; nobody changes it.
 func undisturbedChanges(t *testing.T) orders {
 	t.Helper()
 	return calmOrders.by(t, func() orders { return undisturbedOrders(t, orderChanges()) })
 }
 
-// undisturbedOrders is what one calm run on the embedded stack makes of these changes.
+// undisturbedOrders returns the result of one calm run on the embedded stack for these changes.
 func undisturbedOrders(t *testing.T, changes [][]byte) orders {
 	t.Helper()
 	j := newJobOf(t, embeddedStack(t), ordersExample)
@@ -124,7 +124,7 @@ var orderStacks = []struct {
 	start func(*testing.T) stack
 }{{"embedded", embeddedStack}, {"real Elasticsearch", mixedStack}, {"real", realStack}}
 
-// TestOrdersEndToEnd: however the changes of orders come, each order ends as the same row and the same document, on any servers.
+// TestOrdersEndToEnd checks that in whatever order the changes come, each order ends as the same row and the same document, on any servers.
 func TestOrdersEndToEnd(t *testing.T) {
 	t.Parallel()
 	changes := orderChanges()
@@ -142,10 +142,10 @@ func TestOrdersEndToEnd(t *testing.T) {
 	for _, s := range orderStacks {
 		for i, way := range ways {
 			if s.name == "embedded" && i == 0 {
-				continue // that is what the others are held against
+				continue // the others are compared with it
 			}
 			t.Run(s.name+"/"+way.name, func(t *testing.T) {
-				t.Parallel() // much of it is waiting for tables to be made and deleted
+				t.Parallel() // much of it is waiting for tables to be created and deleted
 				j := newJobOf(t, s.start(t), ordersExample)
 				n := j.publish(way.changes)
 				start := time.Now()
@@ -165,7 +165,7 @@ func TestOrdersKilledInMidStream(t *testing.T) {
 	want := undisturbedChanges(t)
 	for _, s := range orderStacks {
 		t.Run(s.name, func(t *testing.T) {
-			t.Parallel() // most of it is waiting for the sessions of the killed
+			t.Parallel() // most of it is waiting for the sessions of killed members
 			j := newJobOf(t, s.start(t), ordersExample)
 			j.replace("    topic: ", "    read: { rate: 1000 }\n    topic: ") // slow enough for a kill to hit it in the middle
 			j.publish(slices.Values(changes))

@@ -21,8 +21,8 @@ func (j *job) start(d *door) *process {
 	return j.begin("BRINE_SEARCH_CONNECT=" + d.url)
 }
 
-// TestIndexOutage: while the index cannot be reached, rows are written as if nothing were, and afterwards no document is missing. Of changes
-// that tie the last applied wins, and after an outage that may be another one than without; so there are none.
+// TestIndexOutage: while the index is unreachable, rows are written as usual, and afterwards no document is missing. The changes have no
+// ties, because the last applied of tied changes wins, and that may differ after an outage.
 func TestIndexOutage(t *testing.T) {
 	t.Parallel()
 	changes := slices.DeleteFunc(orderChanges(), func(change []byte) bool { return bytes.Contains(change, []byte(`"note":"second"`)) })
@@ -94,8 +94,8 @@ func (p *process) untilRetrying(partitions int) {
 	}
 }
 
-// TestDocumentsThatTheIndexRefuses: a change that makes a document unfit for the index is a dead letter; its row is written,
-// and so is what other changes say of the same order.
+// TestDocumentsThatTheIndexRefuses: a change that makes a document unfit for the index is a dead letter. Its row is written, and so are
+// other changes of the same order.
 func TestDocumentsThatTheIndexRefuses(t *testing.T) {
 	t.Parallel()
 	immense := strings.Repeat("x", 40_000) // longer than any term of a keyword

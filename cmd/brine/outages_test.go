@@ -13,8 +13,8 @@ import (
 	"brine/service"
 )
 
-// A search address at which nobody listens, or something else answers, is named with what it says, in plain words: in the log, in the progress and in
-// health, which turns red.
+// A search address at which nobody listens, or something else answers, is named with its error, in plain words: in the log, in the progress
+// and in health, which turns red.
 func TestAWrongSearchAddressIsNamed(t *testing.T) {
 	t.Parallel()
 	socket, nobody, err := bound()

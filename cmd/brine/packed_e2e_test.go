@@ -9,7 +9,7 @@ import (
 	"brine/internal/sample"
 )
 
-// TestPackedScansEndToEnd writes the same scans with a cell for each field and with one for all: a query finds the same.
+// TestPackedScansEndToEnd writes the same scans with one cell per field and with one cell for all. A query finds the same.
 func TestPackedScansEndToEnd(t *testing.T) {
 	notShort(t)
 	t.Parallel()

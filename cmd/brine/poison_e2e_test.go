@@ -14,8 +14,8 @@ import (
 	"brine/internal/testenv"
 )
 
-// A row among a thousand that the server refuses together with all that comes in its call is a dead letter, which holds the whole
-// record and what the server said; all others are written.
+// If the server refuses a row among a thousand together with everything in its call, that row is a dead letter, which holds the whole
+// record and the server's message. All others are written.
 func TestPoisonedRowIsADeadLetter(t *testing.T) {
 	t.Parallel()
 	const n, complaint = 1000, "Cell with size 11 exceeds limit of 10 bytes"

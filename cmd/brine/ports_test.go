@@ -33,17 +33,17 @@ import (
 	"brine/hbase/hbasepb"
 )
 
-// maxResident is how much memory of its own brine dev may take, whatever is done to its ports.
+// maxResident is the limit of brine dev's own memory, whatever is done to its ports.
 const maxResident = 256 << 20
 
-// TestDevPorts attacks every port of brine dev, each attack on top of those before: meanwhile others publish, and read what they
-// published, memory stays bounded, and in the end it stops as it was asked to.
+// TestDevPorts attacks every port of brine dev, each attack on top of the earlier ones. Meanwhile others publish and read what they
+// published, and memory stays bounded. In the end brine dev stops when asked to.
 func TestDevPorts(t *testing.T) {
 	dev := beginDev(t)
 	get := func(path string) []byte { return []byte("GET " + path + " HTTP/1.1\r\nHost: 127.0.0.1\r\n") }
 	attacks := []struct {
 		name  string
-		conns int // of each port
+		conns int // per port
 		kafka func(*rand.Rand) []byte
 		hbase func(*rand.Rand) []byte
 		http  func(path string) func(*rand.Rand) []byte
@@ -83,7 +83,7 @@ func TestDevPorts(t *testing.T) {
 	}
 }
 
-// garbage is random bytes behind a beginning.
+// garbage returns a beginning followed by random bytes.
 func garbage(beginning []byte) func(*rand.Rand) []byte {
 	return func(rng *rand.Rand) []byte {
 		b := append([]byte(nil), beginning...)
@@ -94,7 +94,7 @@ func garbage(beginning []byte) func(*rand.Rand) []byte {
 	}
 }
 
-// giant is a beginning that announces much, and a megabyte or two of it.
+// giant returns a beginning that announces much, and a megabyte or two of it.
 func giant(beginning []byte) func(*rand.Rand) []byte {
 	return func(rng *rand.Rand) []byte {
 		return append(beginning[:len(beginning):len(beginning)], make([]byte, 1<<20+rng.IntN(1<<20))...)
@@ -148,7 +148,7 @@ func marshal(m proto.Message) []byte {
 	return b
 }
 
-// attackedDev is a brine dev under attack, and a client of it that behaves.
+// attackedDev is a brine dev under attack, and a well-behaved client of it.
 type attackedDev struct {
 	t                  *testing.T
 	cmd                *exec.Cmd
@@ -159,7 +159,7 @@ type attackedDev struct {
 	reader             *hbase.Client
 
 	mu       sync.Mutex // guards held
-	held     []net.Conn // of the attackers, until the end
+	held     []net.Conn // those of the attackers, until the end
 	resident atomic.Int64
 	rounds   atomic.Int64
 	ended    chan error
@@ -167,14 +167,14 @@ type attackedDev struct {
 	enough   context.CancelFunc
 }
 
-// beginDev starts brine dev, waits until the samples are written, and a client that behaves.
+// beginDev starts brine dev, waits until the samples are written, and starts a well-behaved client.
 func beginDev(t *testing.T) *attackedDev {
 	t.Helper()
 	d := &attackedDev{t: t, ended: make(chan error, 1)}
 	ctx, cancel := context.WithTimeout(t.Context(), standstill)
 	t.Cleanup(cancel)
 	d.cmd = exec.CommandContext(ctx, "brine", "dev")
-	d.cmd.Env = append(os.Environ(), "TMPDIR="+t.TempDir(), "GOMEMLIMIT=") // brine holds its own
+	d.cmd.Env = append(os.Environ(), "TMPDIR="+t.TempDir(), "GOMEMLIMIT=") // brine sets its own
 	d.cmd.Stderr = os.Stderr
 	stdout, err := d.cmd.StdoutPipe()
 	if err != nil {
@@ -205,11 +205,11 @@ func beginDev(t *testing.T) *attackedDev {
 	return d
 }
 
-// devAPIs are the addresses of the HTTP API that brine dev prints.
+// devAPIs returns the addresses of the HTTP API that brine dev prints.
 var devAPIs = regexp.MustCompile(`((?:operators' )?console) on http://([^\s,]+)`)
 
-// ports are the addresses that brine dev listens at, each with its protocol, or with the path that is asked for by HTTP. A port that this
-// test does not know fails it.
+// ports returns the addresses on which brine dev listens, each with its protocol or, for HTTP, with the path to request. A port unknown to
+// this test fails it.
 func (d *attackedDev) ports() map[string]string {
 	d.t.Helper()
 	known := map[string]string{d.kafka: "kafka", d.http: "/metrics", d.users: "/api/v1/docs", d.ops: "/api/v1/docs"}
@@ -232,7 +232,7 @@ func (d *attackedDev) ports() map[string]string {
 	return known
 }
 
-// listens are the addresses of IPv4 that a process listens at.
+// listens returns the IPv4 addresses on which a process listens.
 func listens(t *testing.T, pid int) (addrs []string) {
 	t.Helper()
 	sockets := map[string]bool{}
@@ -241,7 +241,7 @@ func listens(t *testing.T, pid int) (addrs []string) {
 		t.Fatal(err)
 	}
 	for _, name := range names {
-		to, _ := os.Readlink(name) // those that are closed meanwhile listen to nobody
+		to, _ := os.Readlink(name) // those closed in the meantime do not listen
 		sockets[to] = true
 	}
 	for _, table := range []string{"tcp", "tcp6"} {
@@ -266,7 +266,7 @@ func listens(t *testing.T, pid int) (addrs []string) {
 	return addrs
 }
 
-// signIn has the client that behaves sign in as the administrator.
+// signIn signs the well-behaved client in as the administrator.
 func (d *attackedDev) signIn(password string) {
 	d.t.Helper()
 	body := fmt.Sprintf(`{"name":"admin","password":%q}`, password)
@@ -295,7 +295,7 @@ func (d *attackedDev) scanAll() []byte {
 	})
 }
 
-// attack opens a connection, sends what is taken, and holds the connection until the end.
+// attack opens a connection, sends what the port takes, and holds the connection until the end.
 func (d *attackedDev) attack(addr string, b []byte) {
 	c, err := net.Dial("tcp", addr)
 	if err != nil {
@@ -305,11 +305,12 @@ func (d *attackedDev) attack(addr string, b []byte) {
 	d.mu.Lock()
 	d.held = append(d.held, c)
 	d.mu.Unlock()
-	_ = c.SetWriteDeadline(time.Now().Add(2 * time.Second)) // who is not read any more waits no longer
+	_ = c.SetWriteDeadline(time.Now().Add(2 * time.Second)) // do not wait for a port that no longer reads
 	_, _ = c.Write(b)                                       // a port may refuse it
 }
 
-// behave publishes a scan, waits until it can be read, asks for health, for the scan over HTTP and for the pipelines, and again, until the attacks are over. It watches the memory too.
+// behave publishes a scan, waits until it can be read, and asks for health, for the scan over HTTP and for the pipelines. It repeats that
+// until the attacks are over, and also watches the memory.
 func (d *attackedDev) behave(ctx context.Context) {
 	d.t.Helper()
 	var err error
@@ -364,7 +365,8 @@ func (d *attackedDev) round(ctx context.Context, waybill string) error {
 	return nil
 }
 
-// answered asks until it is answered: a port may close a connection to make room, and shed a request while others hold all places.
+// answered repeats a request until it is answered: a port may close a connection to make room, and shed a request while others hold all
+// places.
 func (d *attackedDev) answered(ctx context.Context, url string) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
@@ -380,20 +382,20 @@ func (d *attackedDev) answered(ctx context.Context, url string) error {
 		if last = err; err != nil {
 			continue
 		}
-		said, _ := io.ReadAll(io.LimitReader(resp.Body, 1<<10)) // for the error alone
+		said, _ := io.ReadAll(io.LimitReader(resp.Body, 1<<10)) // only for the error
 		resp.Body.Close()
 		switch last = fmt.Errorf("%s: %s", resp.Status, said); resp.StatusCode {
 		case http.StatusOK:
 			return nil
 		case http.StatusServiceUnavailable:
-			time.Sleep(10 * time.Millisecond) // as somebody who behaves does
+			time.Sleep(10 * time.Millisecond) // as a well-behaved client does
 		default:
 			return fmt.Errorf("%s: %w", url, last)
 		}
 	}
 }
 
-// anonymous is the resident memory of a process, files that it maps aside.
+// anonymous returns the resident memory of a process without the files it maps.
 func anonymous(pid int) int64 {
 	status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	for line := range strings.Lines(string(status)) {
@@ -405,7 +407,7 @@ func anonymous(pid int) int64 {
 	return 0
 }
 
-// goesOn waits until the client that behaves has made two rounds more.
+// goesOn waits until the well-behaved client has made two more rounds.
 func (d *attackedDev) goesOn() {
 	d.t.Helper()
 	for want := d.rounds.Load() + 2; d.rounds.Load() < want; {
@@ -420,7 +422,7 @@ func (d *attackedDev) goesOn() {
 	}
 }
 
-// stop asks brine dev to stop, with all attackers still there, and sees it end well.
+// stop asks brine dev to stop, with all attackers still there, and checks that it ends well.
 func (d *attackedDev) stop() {
 	d.t.Helper()
 	d.enough()

@@ -11,7 +11,7 @@ import (
 	"brine/internal/sample"
 )
 
-// residentPages reads what a process has in memory, in KiB: its own (anonymous) pages, and those of files, which are its executable's.
+// residentPages returns a process's resident memory, in KiB: its own (anonymous) pages, and those of files, which are its executable's.
 func residentPages(pid int) (anonymous, file int) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
@@ -27,7 +27,8 @@ func residentPages(pid int) (anonymous, file int) {
 	return anonymous, file
 }
 
-// TestProcessStaysWithinItsMemory: a brine that reads a backlog as fast as it can never has more pages of its own than process_memory says.
+// TestProcessStaysWithinItsMemory: a brine that reads a backlog as fast as it can never has more pages of its own than process_memory
+// allows.
 func TestProcessStaysWithinItsMemory(t *testing.T) {
 	notShort(t)
 	t.Parallel()

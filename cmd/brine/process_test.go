@@ -25,7 +25,7 @@ type process struct {
 	read chan struct{} // closed when the log has ended
 }
 
-// begin runs the job's pipeline until it is stopped, with more settings from the environment.
+// begin runs the job's pipeline until it is stopped, with further settings from the environment.
 func (j *job) begin(settings ...string) *process {
 	j.t.Helper()
 	cmd := j.command("run", "-q", "-c", j.file)
@@ -55,7 +55,7 @@ func (j *job) begin(settings ...string) *process {
 	}
 }
 
-// get asks the admin port.
+// get sends a request to the admin port.
 func (p *process) get(path string) (status int, body string) {
 	p.t.Helper()
 	req, err := http.NewRequestWithContext(p.t.Context(), http.MethodGet, "http://"+p.http+path, nil)
@@ -92,7 +92,7 @@ func (p *process) metric(name string) (total float64) {
 	return total
 }
 
-// half returns the status of one of the halves, as /healthz reports it.
+// half returns the status of one of the halves, as reported by /healthz.
 func (p *process) half(name string) ingest.Status {
 	p.t.Helper()
 	_, body := p.get("/healthz")
@@ -105,7 +105,7 @@ func (p *process) half(name string) ingest.Status {
 	return health.Halves[name]
 }
 
-// settled is how many records are below the watermarks of a half.
+// settled returns the number of records below the watermarks of a half.
 func (p *process) settled(half string) (n int) {
 	p.t.Helper()
 	for _, part := range p.half(half).Partitions {
@@ -127,7 +127,7 @@ func (p *process) until(half string, n int) time.Duration {
 	return time.Since(start)
 }
 
-// untilGeneration waits until a half is a member of this generation of its group, or a later one.
+// untilGeneration waits until a half is a member of this generation of its group, or of a later one.
 func (p *process) untilGeneration(half string, generation int) {
 	p.t.Helper()
 	for p.half(half).Generation < generation {

@@ -38,7 +38,7 @@ func (j *job) contentsOf() [][]string {
 	return out
 }
 
-// TestPublishedExactlyOnceThoughKilled kills brine publish again and again while someone else publishes to the same topic: readers of
+// TestPublishedExactlyOnceThoughKilled kills brine publish again and again while someone else publishes to the same topic. Readers of
 // committed records then find each record of the files once, those of one key in order, and all of the others.
 func TestPublishedExactlyOnceThoughKilled(t *testing.T) {
 	notShort(t)
@@ -71,7 +71,7 @@ func TestPublishedExactlyOnceThoughKilled(t *testing.T) {
 			if err := cmd.Process.Signal(syscall.SIGKILL); err != nil {
 				t.Fatal(err)
 			}
-			_ = cmd.Wait() // killed: that is the point
+			_ = cmd.Wait() // it was killed
 		}
 		if n := j.committed(group)[0]; n == 0 || n >= events {
 			t.Fatalf("after the kills %d of %d records are published: the test tried nothing", n, events)
@@ -96,7 +96,7 @@ func TestPublishedExactlyOnceThoughKilled(t *testing.T) {
 	})
 }
 
-// holdsOnce expects each value once in the topic, those of a partition in the order of the files, besides so many foreign ones.
+// holdsOnce expects each value once in the topic, those of a partition in the order of the files, and this many foreign ones.
 func (j *job) holdsOnce(want [][]byte, foreign int) {
 	j.t.Helper()
 	place := map[string]int{}
@@ -126,8 +126,8 @@ func (j *job) holdsOnce(want [][]byte, foreign int) {
 	}
 }
 
-// transactions describes the topic as readers of uncommitted records find it: for each partition its runs of records by one producer,
-// and the markers that end transactions.
+// transactions describes the topic as readers of uncommitted records find it: for each partition, its runs of records by one producer, and
+// the markers that end transactions.
 func (j *job) transactions() string {
 	ends, err := endOffsets(j.t.Context(), j.client(), j.topic)
 	if err != nil {
@@ -169,7 +169,7 @@ func (j *job) transactions() string {
 	return strings.Join(slices.Concat(runs...), "\n")
 }
 
-// TestPublishStopsAtAFaultyLine: what is before it is published, and the same command goes on once it is fixed.
+// TestPublishStopsAtAFaultyLine: everything before the line is published, and the same command continues once the line is fixed.
 func TestPublishStopsAtAFaultyLine(t *testing.T) {
 	t.Parallel()
 	j := newJob(t, embeddedStack(t))
@@ -207,7 +207,8 @@ func TestPublishStopsAtAFaultyLine(t *testing.T) {
 	}
 }
 
-// TestPublishSkipsBadLines: text of another encoding is refused until it is named; bad lines are skipped where that is asked for, and reported each time.
+// TestPublishSkipsBadLines: text in another encoding is refused until the encoding is named. Bad lines are skipped on request, and reported
+// each time.
 func TestPublishSkipsBadLines(t *testing.T) {
 	t.Parallel()
 	j := newJob(t, embeddedStack(t))
@@ -241,7 +242,7 @@ func TestPublishSkipsBadLines(t *testing.T) {
 	}
 }
 
-// TestPublishAloneNoticesOthers: where progress is the topic's own length, what else is in it must not be taken for records of the files.
+// TestPublishAloneNoticesOthers: if the topic's own length is the progress, foreign records must not be taken for records of the files.
 func TestPublishAloneNoticesOthers(t *testing.T) {
 	t.Parallel()
 	j := newJob(t, embeddedStack(t))

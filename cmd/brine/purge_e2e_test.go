@@ -13,7 +13,7 @@ import (
 	"brine/indexer"
 )
 
-// purging writes a job's configuration: an index that forgets deletes, and a pipeline with more settings.
+// purging writes a job's configuration: an index that purges deletes, and a pipeline with further settings.
 func (j *job) purging(after, settings string) {
 	j.t.Helper()
 	const text = `
@@ -38,15 +38,15 @@ pipelines:
 	}
 }
 
-// changeOf is a record of a change of so long ago.
+// changeOf returns a record of a change this long ago.
 func changeOf(id string, ago time.Duration, gone bool) string {
 	return fmt.Sprintf(`{"id":%q,"at":%d,"gone":%t}`, id, time.Now().Add(-ago).UnixMilli(), gone)
 }
 
 const aDay = 24 * time.Hour
 
-// TestLateChangeBringsNoDeletedDocumentBack: a delete whose version lies far behind its record is old enough to be forgotten at once, while what it
-// deleted is in the topic, or has yet to come. Either nothing is written, or what is that late is a dead letter.
+// TestLateChangeBringsNoDeletedDocumentBack: a delete whose version lies far behind its record is old enough to be purged at once, while
+// the changes it deleted are still in the topic, or have yet to come. Either nothing is written, or what is that late is a dead letter.
 func TestLateChangeBringsNoDeletedDocumentBack(t *testing.T) {
 	t.Parallel()
 	for _, lateness := range []string{"", "allowed_lateness: 1d"} {
@@ -74,7 +74,7 @@ func TestLateChangeBringsNoDeletedDocumentBack(t *testing.T) {
 			write(changeOf("a", 30*aDay, false), changeOf("a", 20*aDay, true), changeOf("b", 3*time.Hour, false), changeOf("b", time.Hour, true))
 			if written {
 				engine := j.engine()
-				if _, err := engine.Purge(t.Context(), j.name, time.Now().Add(-17*aDay).UnixMilli()); err != nil { // as run does each hour
+				if _, err := engine.Purge(t.Context(), j.name, time.Now().Add(-17*aDay).UnixMilli()); err != nil { // as run does every hour
 					t.Error(err)
 				}
 				engine.Close()
@@ -103,7 +103,7 @@ func TestLateChangeBringsNoDeletedDocumentBack(t *testing.T) {
 	}
 }
 
-// TestOnlyRunPurges: whatever else writes documents leaves those that are old enough to go, though it is all in order.
+// TestOnlyRunPurges: other commands that write documents leave those that are due for purging, even if all conditions are met.
 func TestOnlyRunPurges(t *testing.T) {
 	t.Parallel()
 	j := newJob(t, embeddedStack(t))
@@ -127,7 +127,7 @@ func TestOnlyRunPurges(t *testing.T) {
 			t.Errorf("after %s: %v", command[0], docs)
 		}
 	}
-	j.deleteRecords(0, 1) // as brokers do that keep records for half an hour
+	j.deleteRecords(0, 1) // as brokers with a retention of half an hour do
 	p := j.begin()
 	const said = "removed documents that were deleted longer ago than purge_deletes_after"
 	for end := time.Now().Add(4 * time.Minute); !strings.Contains(p.log.String(), said) && time.Now().Before(end); {
@@ -139,7 +139,7 @@ func TestOnlyRunPurges(t *testing.T) {
 	}
 }
 
-// TestRepairRefusesWhatRunRefuses: a repair writes old records again, so it is under the condition of those who write them at first.
+// TestRepairRefusesWhatRunRefuses: a repair writes old records again, so the conditions of the original writers apply to it.
 func TestRepairRefusesWhatRunRefuses(t *testing.T) {
 	t.Parallel()
 	j := newJob(t, embeddedStack(t))

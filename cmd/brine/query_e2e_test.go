@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// answered runs brine query and returns the rows as it prints them.
+// answered runs brine query and returns the rows that it prints.
 func (j *job) answered(args ...string) (rows []map[string]any) {
 	j.t.Helper()
 	out := j.must(append([]string{"query", "-c", j.file, j.table, "--json"}, args...)...)
@@ -21,7 +21,7 @@ func (j *job) answered(args ...string) (rows []map[string]any) {
 	return rows
 }
 
-// TestQueryFindsOrders asks for orders as users do: by a word and a status, page by page, and by the key.
+// TestQueryFindsOrders asks for orders as users do: by a word and a status, page by page, and by key.
 func TestQueryFindsOrders(t *testing.T) {
 	t.Parallel()
 	j := newJobOf(t, mixedStack(t), ordersExample)
@@ -32,7 +32,7 @@ func TestQueryFindsOrders(t *testing.T) {
 	green := func(doc map[string]any) bool {
 		return strings.Contains(doc["items"].(string), "绿茶") && slices.Contains([]string{"shipped", "paid"}, doc["status"].(string))
 	}
-	name := "" // of a user who has deleted an order
+	name := "" // of a user with a deleted order
 	for _, doc := range docs {
 		if deleted(doc) {
 			name = doc["user"].(string)

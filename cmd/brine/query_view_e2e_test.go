@@ -18,16 +18,16 @@ import (
 	"brine/internal/testenv"
 )
 
-// shopOrders and shopScans are how much of the sample TestViews takes: generated orders, and real scans. `make shop` takes the baskets.
+// shopOrders and shopScans are the sizes of the sample for TestViews: generated orders, and real scans. `make shop` takes the baskets.
 const (
 	shopOrders = 600
 	shopScans  = 3000
 )
 
-// shopJob is examples/shop.yaml with names of its own and a part of the sample, and what was put into it.
+// shopJob is examples/shop.yaml with names of its own and a part of the sample, and the records put into it.
 type shopJob struct {
 	*job
-	orders map[string][]sample.Change // by user, the newest first, each with all that its changes said
+	orders map[string][]sample.Change // by user, the newest first, each with everything its changes contained
 	scans  map[string][]sample.Scan   // by waybill, the newest first
 }
 
@@ -63,7 +63,7 @@ func newShop(t *testing.T, s stack) *shopJob {
 	return j
 }
 
-// refresh makes the indexes show what was written: on a busy machine their own refresh may come late.
+// refresh makes written documents visible in the indexes, whose own refresh may be late on a busy machine.
 func (j *shopJob) refresh() {
 	j.t.Helper()
 	engine := j.engine()
@@ -79,7 +79,7 @@ func (j *shopJob) takeAway() {
 	for _, what := range []string{"orders", "order_ids", "scans"} {
 		dropTable(j.t, j.hbase, "centre:"+j.name+"_"+what)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute) // the test's own has ended
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute) // the test's own context has ended
 	defer cancel()
 	name := j.name
 	for _, what := range []string{"orders", "scans"} {
@@ -91,7 +91,7 @@ func (j *shopJob) takeAway() {
 	}
 }
 
-// take works out what the records mean, by themselves.
+// take computes what the records alone mean.
 func (j *shopJob) take(key string, records [][]byte) {
 	if key == "waybill" {
 		j.scans = map[string][]sample.Scan{}
@@ -158,7 +158,7 @@ func (j *shopJob) prints(args ...string) string {
 	return out.String()
 }
 
-// wants asks a view, page by page if pages is positive, and compares one field of its rows.
+// wants queries a view, page by page if pages is positive, and compares one field of its rows.
 func (j *shopJob) wants(pages int, field string, want []string, args ...string) {
 	j.t.Helper()
 	got := []string{}

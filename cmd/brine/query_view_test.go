@@ -13,12 +13,12 @@ import (
 	"brine/internal/when"
 )
 
-// TestViews asks every view of examples/shop.yaml, and compares the answers with what the records say by themselves.
+// TestViews queries every view of examples/shop.yaml, and compares the answers with what the records alone mean.
 func TestViews(t *testing.T) {
 	t.Parallel()
 	for _, s := range orderStacks {
 		t.Run(s.name, func(t *testing.T) {
-			t.Parallel() // much of it is waiting for tables to be made and deleted
+			t.Parallel() // much of it is waiting for tables to be created and deleted
 			j := newShop(t, s.start(t))
 			j.checkOrders()
 			j.checkScans()
@@ -82,7 +82,8 @@ func (j *shopJob) checkCount(user string, want []string) {
 	}
 }
 
-// checkDetails: a list reads no details unless it is asked for whole rows; an order is read whole by its id alone, unless it is deleted.
+// checkDetails checks that a list reads no details unless whole rows are asked for, and that an order is read whole by its id alone, unless
+// it is deleted.
 func (j *shopJob) checkDetails(list []sample.Change) {
 	for i, whole := range [][]string{nil, {"--whole"}} {
 		for _, row := range j.asks(append([]string{"user-orders", "user=" + list[0].User}, whole...)...) {

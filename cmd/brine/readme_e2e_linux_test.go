@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// TestReadmeAsksTheAPI runs the lines of curl of README.md against brine dev, as they stand but for the port and the passwords: a timeline,
-// a search, an answer of SQL and an order that is confirmed.
+// TestReadmeAsksTheAPI runs the curl lines of README.md against brine dev, unchanged except for the port and the passwords: a timeline, a
+// search, an SQL query and the confirmation of an order.
 func TestReadmeAsksTheAPI(t *testing.T) {
 	notShort(t)
 	t.Parallel()
@@ -49,7 +49,7 @@ func TestReadmeAsksTheAPI(t *testing.T) {
 	}
 }
 
-// bash runs a script where lines of the documentation are run.
+// bash runs a script in dir, as a reader of the documentation does.
 func bash(t *testing.T, dir, script string) string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "bash", "-c", script)
@@ -61,7 +61,7 @@ func bash(t *testing.T, dir, script string) string {
 	return string(out)
 }
 
-// shopOfDev is brine dev when all of its sample is written: the folder that commands are run in, where it serves, and its passwords.
+// shopOfDev is a brine dev that has written its whole sample: the folder in which to run commands, its address, and its passwords.
 type shopOfDev struct {
 	dir, api  string
 	passwords map[string]string // by account

@@ -29,7 +29,7 @@ type sent struct {
 	offset int64
 }
 
-// sendAll puts records into the job's topic one by one, so that each has a time of its own, and notes their offsets.
+// sendAll puts records into the job's topic one by one, so that each has its own time, and stores their offsets.
 func (j *job) sendAll(records []sent) {
 	j.t.Helper()
 	ends, err := endOffsets(j.t.Context(), j.client(), j.topic)
@@ -59,7 +59,7 @@ func (j *job) sendAll(records []sent) {
 	}
 }
 
-// badRecords is one record of each kind that can never be a row, among good ones, all of one time and in two partitions.
+// badRecords returns one record of each kind that can never be a row, among good ones, all with one time and in two partitions.
 func badRecords(at time.Time) []sent {
 	scan := func(fields string, args ...any) []byte {
 		return fmt.Appendf(nil, `{"action":"DEPART","station":"EWR","courier":"N1",`+fields+`}`, args...)
@@ -96,8 +96,8 @@ func badRecords(at time.Time) []sent {
 	return all
 }
 
-// TestBadRecordsAreDeadLetters sends every kind of record that can never become a row among good ones: each is a dead letter,
-// whole and with its reason and field, and all others are rows.
+// TestBadRecordsAreDeadLetters sends every kind of record that can never become a row among good ones. Each is a dead letter, whole and
+// with its reason and field, and all others are rows.
 func TestBadRecordsAreDeadLetters(t *testing.T) {
 	t.Parallel()
 	for name, servers := range map[string]func(*testing.T) stack{"embedded": embeddedStack, "real": realStack} {
@@ -131,7 +131,7 @@ func TestBadRecordsAreDeadLetters(t *testing.T) {
 				if l.Reason != r.reason || l.Field != r.field || l.Detail == "" || l.Group != j.name+".scans.rows" {
 					t.Errorf("%s: the letter says %s, field %q, group %s, %q; want %s, field %q", r.name, l.Reason, l.Field, l.Group, l.Detail, r.reason, r.field)
 				}
-				// That null stays null and empty stays empty ingest's tests show: the reader here gives nil for both.
+				// ingest's tests show that null stays null and empty stays empty; the reader here returns nil for both.
 				if !bytes.Equal(l.Record.Key, r.key) || !bytes.Equal(l.Record.Value, r.value) || l.Record.Timestamp != r.time.UnixMilli() {
 					t.Errorf("%s: the letter's record is %q → %.100q at %d", r.name, l.Record.Key, l.Record.Value, l.Record.Timestamp)
 				}
@@ -143,8 +143,8 @@ func TestBadRecordsAreDeadLetters(t *testing.T) {
 	}
 }
 
-// TestWhatCannotBeFoundAgainIsForeseenAndCounted: events older than their family's TTL, and different events on one row key,
-// are foreseen by check and plan, and counted and warned about by name once, when they come nonetheless.
+// TestWhatCannotBeFoundAgainIsForeseenAndCounted: check and plan predict events older than their family's TTL, and different events with
+// one row key. If such events come nevertheless, they are counted, and each is warned about by name once.
 func TestWhatCannotBeFoundAgainIsForeseenAndCounted(t *testing.T) {
 	t.Parallel()
 	j := newJob(t, embeddedStack(t))
@@ -160,7 +160,7 @@ func TestWhatCannotBeFoundAgainIsForeseenAndCounted(t *testing.T) {
 	}
 	add(`{"waybill":"W","action":"A","at":%d,"station":"HERE"}`, fresh)
 	add(`{"waybill":"W","action":"A","at":%d,"station":"THERE"}`, fresh)
-	add(`{"waybill":"W","action":"A","at":%d,"station":"THERE"}`, fresh) // the same once more is no collision with itself
+	add(`{"waybill":"W","action":"A","at":%d,"station":"THERE"}`, fresh) // the same event again does not collide with itself
 	j.sendAll(records)
 	sample := filepath.Join(t.TempDir(), "sample.jsonl")
 	var text []byte

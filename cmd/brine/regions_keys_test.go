@@ -9,7 +9,7 @@ import (
 	"brine/schema/regions"
 )
 
-// twoVisitKeys are those of a table that was hashed and is salted now.
+// twoVisitKeys are the keys of a table that was hashed and is now salted.
 func twoVisitKeys(t *testing.T) rowkey.Keys {
 	t.Helper()
 	fields := []rowkey.Field{{Name: "user", Type: rowkey.Text}, {Name: "at", Type: rowkey.Time}}
@@ -24,7 +24,7 @@ func twoVisitKeys(t *testing.T) rowkey.Keys {
 	return keys
 }
 
-// Start keys of regions are shown by the key that fits each, on a table that is split for both.
+// The start keys of regions are shown by the key that fits each, in a table that is split for both keys.
 func TestStartKeysOfTwoKeysAreDecoded(t *testing.T) {
 	keys := twoVisitKeys(t)
 	var starts [][]byte

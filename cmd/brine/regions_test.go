@@ -8,13 +8,13 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// regionName and serverName are what differs from run to run in what is printed of regions.
+// regionName and serverName match what differs between runs in the output about regions.
 var (
 	regionName = regexp.MustCompile(`(?m)^[0-9a-f]{8} `)
 	serverName = regexp.MustCompile(`127\.0\.0\.1:[0-9]+|localhost:[0-9]+`)
 )
 
-// masked is the command `masked FILE`: the last standard output is that of the file, but for the names of regions and servers.
+// masked is the command `masked FILE`: compares the last stdout with the file, except for the names of regions and servers.
 func masked(ts *testscript.TestScript, _ bool, args []string) {
 	got := regionName.ReplaceAllString(ts.ReadFile("stdout"), "REGION   ")
 	got = serverName.ReplaceAllString(got, "SERVER")

@@ -9,8 +9,7 @@ import (
 	"brine/search"
 )
 
-// TestReindexEndToEnd: an index that is rebuilt, of the rows or of the topic, is the old one document by document, and is
-// what verify expects.
+// TestReindexEndToEnd: an index rebuilt from the rows or from the topic equals the old one document by document, and verify accepts it.
 func TestReindexEndToEnd(t *testing.T) {
 	t.Parallel()
 	changes := orderChanges()
@@ -36,7 +35,7 @@ func TestReindexEndToEnd(t *testing.T) {
 	}
 }
 
-// onlyIndex makes sure that the index is the only one of its name, and that nothing is beside it.
+// onlyIndex checks that the index is the only one of its name, with nothing beside it.
 func (j *job) onlyIndex() {
 	j.t.Helper()
 	engine := j.engine()

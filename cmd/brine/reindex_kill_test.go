@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// TestReindexKilledBesideTheLivePipeline kills brine reindex again and again while a live brine writes: the index that takes the place of
-// the old one holds what a calm run makes, and verify finds nothing.
+// TestReindexKilledBesideTheLivePipeline kills brine reindex again and again while a live brine writes. The index that replaces the old one
+// holds what a calm run makes, and verify finds nothing.
 func TestReindexKilledBesideTheLivePipeline(t *testing.T) {
 	notShort(t)
 	t.Parallel()
 	changes := orderChanges()
 	want := undisturbedChanges(t)
-	for _, s := range orderStacks[1:] { // an embedded index has one process
+	for _, s := range orderStacks[1:] { // an embedded index has only one process
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
 			j := newJobOf(t, s.start(t), ordersExample)
@@ -32,12 +32,12 @@ func TestReindexKilledBesideTheLivePipeline(t *testing.T) {
 				}
 				wait(t, time.Duration(500+rand.IntN(6000))*time.Millisecond)
 				if err := cmd.Process.Signal(syscall.SIGKILL); err != nil {
-					t.Log(err) // it has ended already
+					t.Log(err) // it has already ended
 				}
-				_ = cmd.Wait() // killed: that is the point
+				_ = cmd.Wait() // it was killed
 			}
 			published := make(chan struct{})
-			go func() { // while the last one is at work
+			go func() { // while the last one runs
 				defer close(published)
 				wait(t, time.Second)
 				j.publish(slices.Values(changes))

@@ -10,7 +10,7 @@ import (
 	"brine/service"
 )
 
-// ran runs the job's pipelines to the end, which has to end with an exit code, and returns what it says became of the rows' records.
+// ran runs the job's pipelines to the end, which must have this exit code, and returns the summary of the rows' records.
 func (j *job) ran(code int) (s service.Summary, out string) {
 	j.t.Helper()
 	out, got := j.exit("run", "-c", j.file, "--until-end", "--json")
@@ -27,8 +27,8 @@ func (j *job) ran(code int) (s service.Summary, out string) {
 	return s, out
 }
 
-// TestRejectedRecordsHaltRunUntilThePipelineIsRight has a topic of which every record lacks a field of the key: run halts with exit code 9 and
-// says why, however often it is begun; once the pipeline is right it writes what was not committed.
+// TestRejectedRecordsHaltRunUntilThePipelineIsRight has a topic in which every record lacks a key field. Each run halts with exit code 9
+// and gives the reason. Once the pipeline is right, run writes what was not committed.
 func TestRejectedRecordsHaltRunUntilThePipelineIsRight(t *testing.T) {
 	t.Parallel()
 	j := newJob(t, embeddedStack(t))
@@ -66,7 +66,7 @@ func TestRejectedRecordsHaltRunUntilThePipelineIsRight(t *testing.T) {
 	}
 }
 
-// TestRunEndsWithWhatBecameOfTheRecords: and verify counts the dead letters beside what is not missing.
+// TestRunEndsWithWhatBecameOfTheRecords also checks that verify counts the dead letters separately from what is missing.
 func TestRunEndsWithWhatBecameOfTheRecords(t *testing.T) {
 	t.Parallel()
 	j := newJob(t, embeddedStack(t))

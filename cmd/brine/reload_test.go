@@ -11,8 +11,8 @@ import (
 	"brine/service/reload"
 )
 
-// TestReloadOfAProcess has a brine run reload by the command, by SIGHUP and since its file has changed, and refuse what it cannot do while
-// it runs: each says so, and the process goes on with what it had.
+// TestReloadOfAProcess reloads a brine run by the command, by SIGHUP and by a change of its file, and has it refuse what it cannot do while
+// running. It says so each time, and goes on with what it had.
 func TestReloadOfAProcess(t *testing.T) {
 	notShort(t)
 	t.Parallel()

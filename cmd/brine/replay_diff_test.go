@@ -12,8 +12,8 @@ import (
 	"brine/service/replays"
 )
 
-// TestReplayOfKeysIntoAnotherTableAndDiff replays into an empty table until it is cell for cell the live one, key by key and whole, and
-// says before what each would change.
+// TestReplayOfKeysIntoAnotherTableAndDiff replays into an empty table, key by key and whole, until it equals the live one cell for cell,
+// and checks the predictions of what each replay would change.
 func TestReplayOfKeysIntoAnotherTableAndDiff(t *testing.T) {
 	t.Parallel()
 	const events = 2000
@@ -68,7 +68,7 @@ func TestReplayOfKeysIntoAnotherTableAndDiff(t *testing.T) {
 	})
 }
 
-// TestDiffDistinguishesNewerOlderAndOtherCells compares records with cells that were written by hand.
+// TestDiffDistinguishesNewerOlderAndOtherCells compares records with cells written by hand.
 func TestDiffDistinguishesNewerOlderAndOtherCells(t *testing.T) {
 	t.Parallel()
 	j := newJob(t, embeddedStack(t))
@@ -110,7 +110,7 @@ func TestDiffDistinguishesNewerOlderAndOtherCells(t *testing.T) {
 	}
 }
 
-// firstKey returns a key of the topic's records, and how many of the first partition's have it.
+// firstKey returns a key of the topic's records, and the number of the first partition's records with it.
 func (j *job) firstKey() (key string, n int) {
 	j.t.Helper()
 	for r, err := range publish.Keyed(certain(first(sample.Scans(), 2000)), j.key) {

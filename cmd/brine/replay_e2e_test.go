@@ -12,8 +12,8 @@ import (
 	"brine/service"
 )
 
-// TestReplayChangesNoCell replays a whole topic by offsets and by time, each twice and each killed in the middle: afterwards
-// the table is cell for cell as before, and the live group is where it was.
+// TestReplayChangesNoCell replays a whole topic by offsets and by time, each twice and each killed in the middle. Afterwards the table is
+// cell for cell as before, and the live group is where it was.
 func TestReplayChangesNoCell(t *testing.T) {
 	t.Parallel()
 	const events = 20_000
@@ -70,7 +70,7 @@ func TestReplayChangesNoCell(t *testing.T) {
 	})
 }
 
-// TestReplayOfOrdersChangesNothing does the same to rows that several changes meet in and to their documents.
+// TestReplayOfOrdersChangesNothing does the same with rows in which several changes meet, and with their documents.
 func TestReplayOfOrdersChangesNothing(t *testing.T) {
 	t.Parallel()
 	onStacks(t, ordersExample, func(t *testing.T, j *job) {
@@ -101,7 +101,7 @@ func TestReplayOfOrdersChangesNothing(t *testing.T) {
 	})
 }
 
-// TestReplaySaysWhatIsMissing deletes records from the topic, and has one that cannot be written in it.
+// TestReplaySaysWhatIsMissing deletes records from the topic, and has one in it that cannot be written.
 func TestReplaySaysWhatIsMissing(t *testing.T) {
 	t.Parallel()
 	onStacks(t, scansExample, func(t *testing.T, j *job) {

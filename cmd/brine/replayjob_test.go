@@ -15,7 +15,7 @@ import (
 	"brine/hbase"
 )
 
-// groups are the live groups of the job's halves.
+// groups returns the live groups of the job's halves.
 func (j *job) groups() []string {
 	groups := []string{j.group("rows")}
 	if j.index != "" {
@@ -24,7 +24,7 @@ func (j *job) groups() []string {
 	return groups
 }
 
-// live is what the live groups have committed.
+// live returns what the live groups have committed.
 func (j *job) live() string {
 	j.t.Helper()
 	var s []string
@@ -34,7 +34,7 @@ func (j *job) live() string {
 	return strings.Join(s, ", ")
 }
 
-// committed is what a group has committed of the job's topic, by partition.
+// committed returns what a group has committed in the job's topic, by partition.
 func (j *job) committed(group string) map[int]int64 {
 	j.t.Helper()
 	for until := time.Now().Add(standstill); ; wait(j.t, 100*time.Millisecond) {
@@ -42,14 +42,14 @@ func (j *job) committed(group string) map[int]int64 {
 		if err == nil {
 			return offsets
 		}
-		var kafkaSays kafka.Error // a broker that has just begun has no coordinator of the group yet
+		var kafkaSays kafka.Error // a broker that has just started has no coordinator for the group yet
 		if !errors.As(err, &kafkaSays) || !kafkaSays.Temporary() || time.Now().After(until) {
 			j.t.Fatal(err)
 		}
 	}
 }
 
-// emptied gives the job an empty table, and an empty index.
+// emptied gives the job an empty table and an empty index.
 func (j *job) emptied() {
 	j.t.Helper()
 	client, err := hbase.Open(j.t.Context(), hbase.Options{Connect: j.hbase})
@@ -70,8 +70,8 @@ func (j *job) emptied() {
 	j.must("tables", "apply", "-c", j.file)
 }
 
-// replayKilled begins a replay at so many records per second, kills it with SIGKILL as soon as it has kept progress of every half, and
-// lets the same command finish, whose output it gives.
+// replayKilled starts a replay with this many records per second, kills it with SIGKILL as soon as it has stored progress of every half,
+// and lets the same command finish. It returns that command's output.
 func (j *job) replayKilled(rate int, name string, args ...string) string {
 	j.t.Helper()
 	args = append([]string{"replay", "-c", j.file, "--name", name}, args...)
@@ -84,7 +84,7 @@ func (j *job) replayKilled(rate int, name string, args ...string) string {
 		j.t.Fatal(err)
 	}
 	for _, g := range j.groups() {
-		// The first commits hold the range, with nothing of it done.
+		// The first commits hold the range, with nothing done.
 		for at, now := before[g], map[int]int64(nil); ; at = now {
 			if now = j.committed(g + ".replay." + name); moves(at, now) {
 				break
@@ -95,7 +95,7 @@ func (j *job) replayKilled(rate int, name string, args ...string) string {
 	if err := cmd.Process.Signal(syscall.SIGKILL); err != nil {
 		j.t.Fatal(err)
 	}
-	_ = cmd.Wait() // killed: that is the point
+	_ = cmd.Wait() // it was killed
 	out := j.must(slices.DeleteFunc(args, func(a string) bool { return a == "--again" })...)
 	if n := strings.Count(out, "goes on where it was: "); n != len(j.groups()) {
 		j.t.Fatalf("%d halves go on where they were, expected %d: the kill did not come in the middle\n%s", n, len(j.groups()), out)
@@ -103,7 +103,7 @@ func (j *job) replayKilled(rate int, name string, args ...string) string {
 	return out
 }
 
-// moves reports whether a replay has moved on between two looks at its group, and not just begun.
+// moves reports whether a replay has advanced between two looks at its group, rather than just started.
 func moves(before, after map[int]int64) bool {
 	for p, offset := range after {
 		if offset > 0 && offset > before[p] {

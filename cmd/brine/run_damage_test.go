@@ -14,7 +14,7 @@ import (
 	"brine/internal/sample"
 )
 
-// flipTables flips bytes all over the table files of an embedded HBase, but for their ends, which are read as they are opened.
+// flipTables flips bytes all over the table files of an embedded HBase, except at their ends, which are read when they are opened.
 func flipTables(t *testing.T, dir string) {
 	t.Helper()
 	names, err := filepath.Glob(filepath.Join(dir, "*.sst"))
@@ -35,7 +35,7 @@ func flipTables(t *testing.T, dir string) {
 	}
 }
 
-// flipLargest flips bytes in the middle of the largest table file, which holds rows and nothing that is read as the folder is opened.
+// flipLargest flips bytes in the middle of the largest table file, which holds rows and nothing that is read when the folder is opened.
 func flipLargest(t *testing.T, dir string) {
 	t.Helper()
 	names, err := filepath.Glob(filepath.Join(dir, "*.sst"))
@@ -62,7 +62,7 @@ func flipLargest(t *testing.T, dir string) {
 }
 
 // TestRunEndsWhenItsStoreIsDamaged: a run whose embedded HBase finds a damaged table file ends, names the file and what can be done, and
-// has the exit code for damaged data. It reads rows that its events lack fields of.
+// has the exit code for damaged data. It reads rows to look up fields that its events lack.
 func TestRunEndsWhenItsStoreIsDamaged(t *testing.T) {
 	t.Parallel()
 	servers, dir := embeddedStack(t), t.TempDir()
@@ -79,7 +79,7 @@ func TestRunEndsWhenItsStoreIsDamaged(t *testing.T) {
 	j.must("regions", "flush", "-c", j.file, j.table+"_ids")
 	p := j.begin()
 	flipTables(t, dir)
-	j.publish(slices.Values(append(created, changed...))) // those that are there are passed over
+	j.publish(slices.Values(append(created, changed...))) // those already there are skipped
 	<-p.read
 	err := p.cmd.Wait()
 	exited, ok := errors.AsType[*exec.ExitError](err)
@@ -89,8 +89,8 @@ func TestRunEndsWhenItsStoreIsDamaged(t *testing.T) {
 	}
 }
 
-// TestCommandsEndWhenTheirStoreIsDamaged: every command that reads an embedded HBase ends when it comes upon a damaged table file, names
-// it, and has the exit code for damaged data; not that of its time-out, nor of what it has found until then.
+// TestCommandsEndWhenTheirStoreIsDamaged: every command that reads an embedded HBase ends when it finds a damaged table file, names it, and
+// has the exit code for damaged data, not that of its timeout or of its findings so far.
 func TestCommandsEndWhenTheirStoreIsDamaged(t *testing.T) {
 	t.Parallel()
 	servers, dir := embeddedStack(t), t.TempDir()
@@ -99,7 +99,7 @@ func TestCommandsEndWhenTheirStoreIsDamaged(t *testing.T) {
 	j.publish(first(sample.Scans(), 10_000))
 	j.must("run", "-q", "-c", j.file, "--until-end")
 	j.must("regions", "flush", "-c", j.file, j.table)
-	p := j.begin() // a process that is killed leaves no record of how its files were
+	p := j.begin() // a killed process leaves no record of the state of its files
 	if err := p.cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestRunServes: brine run --serve runs the pipelines and answers users and operators, from its first line on to its end; a part of the
-// pipelines is not served.
+// TestRunServes: brine run --serve runs the pipelines and answers users and operators, from its first line to its end. It does not serve a
+// part of the pipelines.
 func TestRunServes(t *testing.T) {
 	t.Parallel()
 	j := newJob(t, embeddedStack(t))

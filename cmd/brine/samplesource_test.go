@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestAGzippedSampleIsReadAsItsLines foresees the same of a file and of the file gzipped, and names one that is cut.
+// TestAGzippedSampleIsReadAsItsLines forecasts the same from a file and from the gzipped file, and names one that is cut off.
 func TestAGzippedSampleIsReadAsItsLines(t *testing.T) {
 	lines := strings.Repeat(`{"waybill":"W-1","action":"A","at":1356998400000,"station":"X"}`+"\n"+`{"waybill":"W-2","action":"A","at":1356998400001,"station":"X"}`+"\n", 50)
 	var packed bytes.Buffer

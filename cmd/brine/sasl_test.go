@@ -14,7 +14,7 @@ import (
 	brokers "brine/ingest/embedded"
 )
 
-// refusingKafka is a Kafka that knows one user of SASL PLAIN, and says to others what is wrong, as Apache's does.
+// refusingKafka is a Kafka that knows one user of SASL PLAIN, and reports to others what is wrong, as Apache's does.
 func refusingKafka(t *testing.T) string {
 	t.Helper()
 	kafka, err := brokers.Start(kfake.NumBrokers(1), kfake.EnableSASL(), kfake.Superuser("PLAIN", "brine", "secret"))
@@ -40,7 +40,7 @@ func refusingKafka(t *testing.T) string {
 	return kafka.ListenAddrs()[0]
 }
 
-// TestRefusedCredentials: every command that asks Kafka says what to correct when the brokers refuse the password or how it is proven.
+// TestRefusedCredentials: every command that uses Kafka says what to correct if the brokers refuse the password or its mechanism.
 func TestRefusedCredentials(t *testing.T) {
 	t.Parallel()
 	kafka, records := refusingKafka(t), filepath.Join(t.TempDir(), "scans.jsonl")

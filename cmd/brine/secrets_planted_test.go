@@ -22,14 +22,14 @@ import (
 	"brine/internal/sample"
 )
 
-// hidden are secrets of a test by where they were put, and what else would give them away.
+// hidden holds the secrets of a test by place, and whatever else would reveal them.
 type hidden struct {
 	t   *testing.T
 	dir string
 	all map[string]string
 }
 
-// text makes a secret; where says whose it is.
+// text creates a secret; where names its owner.
 func (p *hidden) text(where string) string {
 	secret := "hunter2+" + rand.Text()
 	p.all[where] = secret
@@ -39,7 +39,7 @@ func (p *hidden) text(where string) string {
 	return secret
 }
 
-// file makes a secret that stands in a file, and returns what stands for it in a configuration.
+// file creates a secret in a file, and returns the reference to it for a configuration.
 func (p *hidden) file(where string) string {
 	file := filepath.Join(p.dir, where)
 	if err := os.WriteFile(file, []byte(p.text(where)+"\n"), 0o600); err != nil {
@@ -48,7 +48,7 @@ func (p *hidden) file(where string) string {
 	return "${file:" + file + "}"
 }
 
-// pair makes a certificate whose key is a secret.
+// pair creates a certificate whose key is a secret.
 func (p *hidden) pair(where string) (cert, key string) {
 	cert, key = certstest.New(p.t, "planted").Issue(p.t, certstest.Leaf{})
 	text, err := os.ReadFile(key)
@@ -59,7 +59,7 @@ func (p *hidden) pair(where string) (cert, key string) {
 	return cert, key
 }
 
-// in fails the test when a text holds any of them.
+// in fails the test if a text contains any of them.
 func (p *hidden) in(what, text string) {
 	p.t.Helper()
 	for where, secret := range p.all {
@@ -83,7 +83,7 @@ func repeating(t *testing.T) string {
 	return s.URL
 }
 
-// plantedSettings are those whose values are secrets, each with the section that it needs.
+// plantedSettings are the settings whose values are secrets, each with the section that it needs.
 var plantedSettings = map[string]string{
 	"kafka.sasl.password":              "kafka: { sasl: { mechanism: scram-sha-256, user: brine, password: %q }",
 	"kafka.sasl.oauth.client_secret":   "kafka: { sasl: { mechanism: oauthbearer, oauth: { token_url: URL, client_id: brine, client_secret: %q } }",
@@ -96,7 +96,7 @@ var plantedSettings = map[string]string{
 	"http.token":                       "http: { token: %q }\n",
 }
 
-// Twenty secrets are put where settings take them: as files, variables and BRINE_ variables, with keys of certificates beside them. Every
+// Twenty secrets are put where settings take them: in files, variables and BRINE_ variables, with keys of certificates beside them. Every
 // server refuses brine and repeats what it was sent. No command shows any of them.
 func TestPlantedSecretsAreNotShown(t *testing.T) {
 	t.Parallel()
@@ -121,7 +121,7 @@ func TestPlantedSecretsAreNotShown(t *testing.T) {
 				vars["BRINE_"+strings.ToUpper(strings.ReplaceAll(setting, ".", "_"))] = p.text(where)
 			}
 			section, _, _ := strings.Cut(setting, ".")
-			if section == "http" { // else nobody would get as far as to ask the other servers
+			if section == "http" { // otherwise nobody would get as far as the other servers
 				vars["BRINE_HBASE_TLS_ENABLED"] = "true"
 				vars["BRINE_HBASE_TLS_CERT"], vars["BRINE_HBASE_TLS_KEY"] = p.pair("hbase.tls.key beside " + where)
 			}
@@ -155,7 +155,7 @@ func TestPlantedSecretsAreNotShown(t *testing.T) {
 	}
 }
 
-// planting copies a configuration with more settings in one of its sections.
+// planting copies a configuration with further settings in one of its sections.
 func planting(t *testing.T, from, section, settings string) string {
 	t.Helper()
 	source, err := os.ReadFile(from)
@@ -163,7 +163,7 @@ func planting(t *testing.T, from, section, settings string) string {
 		t.Fatal(err)
 	}
 	text := string(source)
-	if section == "kafka" || section == "search" { // the section stands there in block style
+	if section == "kafka" || section == "search" { // the section is in block style there
 		_, inner, _ := strings.Cut(settings, "{ ")
 		text = strings.Replace(text, section+":\n", section+":\n  "+strings.ReplaceAll(blocks(inner), "\n", "\n  ")+"\n", 1)
 	} else {
@@ -176,7 +176,7 @@ func planting(t *testing.T, from, section, settings string) string {
 	return file
 }
 
-// blocks has one setting of a flow on each line, but for what stands between braces.
+// blocks puts each setting of a flow on a line of its own, except within inner braces.
 func blocks(flow string) string {
 	depth := 0
 	return strings.Map(func(r rune) rune {
@@ -194,8 +194,8 @@ func blocks(flow string) string {
 	}, strings.ReplaceAll(flow, ", ", ","))
 }
 
-// A brine that works shows none either: not on its port, to whomever, in its log, its traces, nor when it ends with all of its stacks; and
-// a token that is replaced in its file is the one that counts.
+// A working brine shows no secrets either: not on its port, to anyone, in its log, in its traces, nor when it ends with all of its stacks.
+// If a token is replaced in its file, the new one counts.
 func TestPlantedSecretsOfARunningBrine(t *testing.T) {
 	t.Parallel()
 	j := newJobOf(t, embeddedTLS(t), ordersExample)
@@ -239,7 +239,7 @@ func TestPlantedSecretsOfARunningBrine(t *testing.T) {
 		p.in("GET "+path, string(body)+fmt.Sprint(resp.Header))
 		return resp.StatusCode
 	}
-	for ctx := t.Context(); ctx.Err() == nil && j.uncommitted("rows") > 0; { // by then its traces and what fails have been reported
+	for ctx := t.Context(); ctx.Err() == nil && j.uncommitted("rows") > 0; { // by then its traces and its failures have been reported
 		time.Sleep(10 * time.Millisecond)
 	}
 	before := p.all["http.token"]
@@ -267,7 +267,7 @@ func TestPlantedSecretsOfARunningBrine(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-broken.read
-	_ = broken.cmd.Wait() // it has been ended
+	_ = broken.cmd.Wait() // it was ended
 	if !strings.Contains(broken.log.String(), "goroutine ") {
 		t.Errorf("the log has no stacks:\n%.3000s", &broken.log)
 	}

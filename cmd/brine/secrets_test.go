@@ -12,7 +12,7 @@ import (
 	"brine/config"
 )
 
-// A secret in the wrong BRINE_ variable comes out of no command: not of those that check, nor of those that refuse to start.
+// A secret in the wrong BRINE_ variable is printed by no command: not by those that check, nor by those that refuse to start.
 func TestSecretsInTheEnvironmentAreNotPrinted(t *testing.T) {
 	const secret = "pa,hunter2:ss"
 	variables := slices.Compact(slices.Sorted(slices.Values(regexp.MustCompile(`BRINE_[A-Z_]+`).FindAllString(config.Reference(), -1))))
@@ -30,7 +30,7 @@ func TestSecretsInTheEnvironmentAreNotPrinted(t *testing.T) {
 	refused := 0
 	for _, variable := range variables {
 		for _, args := range [][]string{{"check", file}, {"check", "--json", file}, {"run", "-c", file}, {"query", "-c", file, "scans"}} {
-			if args[0] != "check" && variable != "BRINE_MEMORY" && variable != "BRINE_SEARCH_API_KEY" { // with others these would start, and dial
+			if args[0] != "check" && variable != "BRINE_MEMORY" && variable != "BRINE_SEARCH_API_KEY" { // with others these would start, and connect
 				continue
 			}
 			var stdout, stderr bytes.Buffer

@@ -18,8 +18,8 @@ import (
 	"brine/internal/testenv"
 )
 
-// TestSecuredKafka writes through the listeners of a real broker that let in only those whom it knows; with anything else than the right
-// credentials it is refused, and says why but never the password.
+// TestSecuredKafka writes through the listeners of a real broker that admit only known clients. With anything but the right credentials
+// brine is refused, and reports why but never the password.
 func TestSecuredKafka(t *testing.T) {
 	t.Parallel()
 	secured := testenv.KafkaSecured(t)
@@ -79,7 +79,7 @@ func TestSecuredKafka(t *testing.T) {
 	})
 }
 
-// by is the job with its broker reached at another listener, with these settings of the section kafka.
+// by returns the job with its broker reached at another listener, with these settings in the section kafka.
 func (j *job) by(broker string, settings ...string) *job {
 	j.t.Helper()
 	source, err := os.ReadFile(j.file)
@@ -88,7 +88,7 @@ func (j *job) by(broker string, settings ...string) *job {
 	}
 	const before = "  commit_interval: 100ms\n"
 	start, rest, found := strings.Cut(string(source), before)
-	_, rest, _ = strings.Cut(rest, "\n\n") // what an earlier call has written ends with the section
+	_, rest, _ = strings.Cut(rest, "\n\n") // an earlier call wrote up to the end of the section
 	if !found {
 		j.t.Fatalf("no %q in %s", before, source)
 	}
@@ -101,7 +101,7 @@ func (j *job) by(broker string, settings ...string) *job {
 	return &by
 }
 
-// know lets the broker know a user, by both of SCRAM's mechanisms.
+// know registers a user with the broker, for both of SCRAM's mechanisms.
 func (j *job) know(user, password string) {
 	j.t.Helper()
 	const iterations = 4096

@@ -17,7 +17,7 @@ import (
 	"brine/internal/testenv"
 )
 
-// only is how a client of a test encrypts; nothing said is plain text.
+// only is how a client of a test encrypts; empty is plain text.
 func only(by []*hbase.TLS) *hbase.TLS {
 	if len(by) == 0 {
 		return nil
@@ -25,7 +25,7 @@ func only(by []*hbase.TLS) *hbase.TLS {
 	return by[0]
 }
 
-// embeddedTLS is the embedded stack with an HBase that takes nobody without TLS and a certificate.
+// embeddedTLS is the embedded stack with an HBase that requires TLS and a certificate.
 func embeddedTLS(t *testing.T) stack {
 	t.Helper()
 	servers, clients := certstest.New(t, "servers"), certstest.New(t, "clients")
@@ -42,7 +42,7 @@ func embeddedTLS(t *testing.T) stack {
 	return s
 }
 
-// realTLS is a real broker, and a real HBase that takes nobody without TLS and a certificate.
+// realTLS is a real broker, and a real HBase that requires TLS and a certificate.
 func realTLS(t *testing.T) stack {
 	t.Helper()
 	h := testenv.HBaseTLS(t)
@@ -50,8 +50,8 @@ func realTLS(t *testing.T) stack {
 		tls: &hbase.TLS{CA: h.CA, Cert: h.Cert, Key: h.Key}}
 }
 
-// TestPipelineToHBaseByTLS writes rows into an HBase that takes nobody without TLS and a certificate, and checks them; with anything else
-// than the right files each command is refused, and says what to do.
+// TestPipelineToHBaseByTLS writes rows into an HBase that requires TLS and a certificate, and checks them. With anything but the right
+// files each command is refused, and says what to do.
 func TestPipelineToHBaseByTLS(t *testing.T) {
 	t.Parallel()
 	for name, start := range map[string]func(*testing.T) stack{"embedded": embeddedTLS, "real": realTLS} {
@@ -92,8 +92,8 @@ func TestPipelineToHBaseByTLS(t *testing.T) {
 	}
 }
 
-// TestPipelineToHBaseByKerberos writes rows into a real HBase that takes nobody without a ticket, with each protection, and checks them;
-// without the settings, or with a keytab of another key, it is refused in words.
+// TestPipelineToHBaseByKerberos writes rows into a real HBase that requires a ticket, with each protection, and checks them. Without the
+// settings, or with a keytab with another key, it is refused with a clear message.
 func TestPipelineToHBaseByKerberos(t *testing.T) {
 	t.Parallel()
 	r := testenv.HBaseKerberos(t)
@@ -115,7 +115,7 @@ func TestPipelineToHBaseByKerberos(t *testing.T) {
 	})
 	for i, qop := range []string{"auth", "auth-int", "auth-conf"} {
 		k.QOP = qop
-		n := j.publish(first(sample.Scans(), (i+1)*1000)) // what is there already is passed over
+		n := j.publish(first(sample.Scans(), (i+1)*1000)) // those already there are skipped
 		j.must("run", "-q", "-c", j.file, "--until-end")
 		if out := j.must("verify", "-c", j.file, "-q"); !strings.Contains(out, "nothing is missing") || n == 0 {
 			t.Errorf("%s, %d records:\n%s", qop, n, out)

@@ -18,11 +18,11 @@ import (
 	"brine/serve/client"
 )
 
-// serving is a brine serve of its own process.
+// serving is a brine serve in its own process.
 type serving struct {
 	*client.Client
 	t    *testing.T
-	ops  string // where the operators' routes begin
+	ops  string // base URL of the operators' routes
 	stop func() (log string)
 	*process
 }
@@ -70,7 +70,7 @@ func (j *job) serve() *serving {
 	}
 }
 
-// TestServe asks brine serve for what the records say by themselves, runs every curl line of docs/api.md, and stops it.
+// TestServe asks brine serve for what the records alone mean, runs every curl line of docs/api.md, and stops it.
 func TestServe(t *testing.T) {
 	t.Parallel()
 	j := newShop(t, embeddedStack(t))
@@ -83,7 +83,7 @@ func TestServe(t *testing.T) {
 	}
 }
 
-// checkTimelines compares timelines, whole, streamed and many at once, with the scans.
+// checkTimelines compares timelines with the scans: whole, streamed and many at once.
 func (j *shopJob) checkTimelines(s *serving) {
 	var asked client.Questions
 	var want []string
@@ -163,7 +163,7 @@ func (j *shopJob) checkOpened(s *serving, r *client.Row) {
 	}
 }
 
-// runCurls asks what every curl line of the page asks: each is answered, with rows.
+// runCurls runs every curl line of the page; each is answered with rows.
 func (s *serving) runCurls(j *shopJob) {
 	page, err := os.ReadFile("../../docs/api.md")
 	if err != nil {
@@ -173,7 +173,7 @@ func (s *serving) runCurls(j *shopJob) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	lines := regexp.MustCompile(`(?m)^curl .*127\.0\.0\.1:8090.*$`).FindAllString(string(page), -1) // those of operators: service/operations
+	lines := regexp.MustCompile(`(?m)^curl .*127\.0\.0\.1:8090.*$`).FindAllString(string(page), -1) // operators: service/operations
 	if len(lines) < 8 {
 		s.t.Fatalf("docs/api.md has only %d lines of curl", len(lines))
 	}
@@ -208,7 +208,7 @@ func (s *serving) runCurls(j *shopJob) {
 	}
 }
 
-// runs sends the request of a line of curl.
+// runs sends the request of a curl line.
 func (s *serving) runs(line string, req *http.Request) {
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
@@ -216,7 +216,7 @@ func (s *serving) runs(line string, req *http.Request) {
 	}
 	defer resp.Body.Close()
 	var body []byte
-	if resp.Header.Get("Content-Type") == "text/event-stream" { // it goes on: what counts is that there is a page
+	if resp.Header.Get("Content-Type") == "text/event-stream" { // it never ends; it is enough that there is a page
 		for in := bufio.NewReader(resp.Body); err == nil && !bytes.HasPrefix(body, []byte("data: ")); {
 			body, err = in.ReadBytes('\n')
 		}
@@ -229,7 +229,7 @@ func (s *serving) runs(line string, req *http.Request) {
 	}
 }
 
-// anyOrder is an order that is not deleted.
+// anyOrder returns an order that is not deleted.
 func (j *shopJob) anyOrder() string {
 	for _, list := range j.orders {
 		for _, o := range list {

@@ -13,11 +13,11 @@ import (
 	"brine/internal/when"
 )
 
-// shape is a configuration of testdata/shapes with records, and what queries find.
+// shape is a configuration of testdata/shapes with records, and what queries must find.
 type shape struct {
 	example
 	records []string
-	queries map[string]string // the arguments behind the table → its answer: the fields of each row
+	queries map[string]string // from the arguments after the table to the answer: the fields of each row
 	dead    int
 }
 
@@ -57,7 +57,7 @@ func shapes(now time.Time) []shape {
 	return []shape{words, talks, risks}
 }
 
-// alphabet is so many different words.
+// alphabet returns this many different words.
 func alphabet(n int) (out []string) {
 	for i := range n {
 		out = append(out, fmt.Sprint("w", i))
@@ -65,7 +65,7 @@ func alphabet(n int) (out []string) {
 	return out
 }
 
-// TestShapesEndToEnd takes records through Kafka into rows of each shape, and asks for them: on both servers the same.
+// TestShapesEndToEnd takes records through Kafka into rows of each shape, and queries them, with the same results on both servers.
 func TestShapesEndToEnd(t *testing.T) {
 	notShort(t)
 	t.Parallel()
@@ -115,7 +115,7 @@ func (j *job) fieldsOf(query ...string) string {
 	return strings.Join(rows, " | ")
 }
 
-// TestManyWordsInLittleMemory: what a batch of events becomes may be many times what it was, and more than all of memory.
+// TestManyWordsInLittleMemory: a batch of events may become many times its size, and more than all of memory.
 func TestManyWordsInLittleMemory(t *testing.T) {
 	notShort(t)
 	const orders, each = 2000, 64

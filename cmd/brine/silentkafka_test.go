@@ -15,7 +15,7 @@ import (
 	"brine/internal/testenv"
 )
 
-// silentKafka is a Kafka that is silent, to everybody, from the first request that asks more than which topics there are.
+// silentKafka is a Kafka that falls silent, to everybody, at the first request other than for the list of topics.
 func silentKafka(t *testing.T) string {
 	t.Helper()
 	kafka, err := brokers.Start(kfake.NumBrokers(1), kfake.SeedTopics(1, scansExample.topic, scansExample.topic+".dead"))
@@ -34,7 +34,7 @@ func silentKafka(t *testing.T) string {
 	return kafka.ListenAddrs()[0]
 }
 
-// TestKafkaThatFailsIsWarnedOf: a command that waits for brokers says from the third try on which, and what fails.
+// TestKafkaThatFailsIsWarnedOf: from the third try on, a command that waits for brokers names them and what fails.
 func TestKafkaThatFailsIsWarnedOf(t *testing.T) {
 	t.Parallel()
 	socket, nobody, err := bound()

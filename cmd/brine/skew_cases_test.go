@@ -11,7 +11,7 @@ import (
 	"brine/skew"
 )
 
-// hotCase is a table that is written evenly first and then so that some of it is hot.
+// hotCase is a table that is first written evenly and then so that a part of it is hot.
 type hotCase struct {
 	table  string
 	key    *rowkey.Key
@@ -51,7 +51,8 @@ func (h *hotCase) row(t *testing.T, event map[string]rowkey.Value) []byte {
 	return row
 }
 
-// hits reports whether a region is one of those that are made hot: it takes a quarter of the rows at least, where the mean is an eighth at most.
+// hits reports whether a region is one of those that are made hot: it takes at least a quarter of the rows, while the mean is at most an
+// eighth.
 func (h *hotCase) hits(t *testing.T, r *skew.Region) bool {
 	const rows = 1000
 	in := 0

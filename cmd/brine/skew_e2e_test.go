@@ -21,7 +21,7 @@ import (
 	"brine/skew"
 )
 
-// hotBench writes the tables of all cases at a rate that is steady by its own clock, as a running brine does, and watches them as it does.
+// hotBench writes the tables of all cases at a steady rate by its own clock, and watches them, as a running brine does.
 type hotBench struct {
 	clock  *steppedClock
 	client *hbase.Client
@@ -30,7 +30,7 @@ type hotBench struct {
 	cases  []*hotCase
 }
 
-// steppedClock goes on by what it is moved: how fast the servers and the machine are does not matter to what is seen by it.
+// steppedClock advances only when it is moved, so that the speed of the servers and the machine does not affect the results.
 type steppedClock struct{ moved atomic.Int64 }
 
 var steppedFrom = time.Date(2026, 1, 31, 8, 0, 0, 0, time.UTC)
@@ -55,7 +55,7 @@ func newHotBench(t *testing.T, connect string) *hotBench {
 	return b
 }
 
-// create makes the table of a case under a name of its own.
+// create creates the table of a case under a name of its own.
 func (b *hotBench) create(t *testing.T, h *hotCase) {
 	t.Helper()
 	h.table = testenv.Name(t) + "_" + h.table
@@ -76,8 +76,8 @@ func (b *hotBench) create(t *testing.T, h *hotCase) {
 	b.tables.Counter(h.table, service.ShapeOf(rowkey.One(h.key))).SetRegions(service.SkewRegions(regions))
 }
 
-// write writes 1,000 rows a second, by the clock, into each table, and calls each once a second, until it says that it is enough or so
-// many seconds have passed.
+// write writes 1,000 rows per second, by the clock, into each table, and calls each once per second, until each returns that it is enough
+// or this many seconds have passed.
 func (b *hotBench) write(t *testing.T, seconds int, hot bool, each func() bool) {
 	t.Helper()
 	const ticks, rows = 10, 100
@@ -117,8 +117,8 @@ func (b *hotBench) spots() map[string]skew.HotSpot {
 	return out
 }
 
-// TestHotRegionsAreFoundAndFixed makes regions hot in three ways, waits until they are found with their cause, does what is
-// advised, and holds what comes of it against what was foreseen.
+// TestHotRegionsAreFoundAndFixed makes regions hot in three ways, waits until they are found with their cause, follows the advice, and
+// compares the result with the prediction.
 func TestHotRegionsAreFoundAndFixed(t *testing.T) {
 	t.Parallel()
 	t.Run("embedded", func(t *testing.T) {
@@ -152,7 +152,7 @@ func foundAndFixed(t *testing.T, b *hotBench) {
 			}
 			all = all && h.found > 0
 		}
-		return all && passed > 13*time.Second // the effect is foreseen from the last ten seconds
+		return all && passed > 13*time.Second // the prediction uses the last ten seconds
 	})
 	spots := b.spots()
 	for _, h := range b.cases {
@@ -176,7 +176,7 @@ func foundAndFixed(t *testing.T, b *hotBench) {
 	}
 }
 
-// fix does what is advised: it splits the region, or writes into a new table with the salt.
+// fix follows the advice: it splits the region, or writes into a new table with the salt.
 func (b *hotBench) fix(t *testing.T, h *hotCase) {
 	t.Helper()
 	a := h.spot.Actions[0]

@@ -20,7 +20,7 @@ import (
 	"brine/skew/skewtest"
 )
 
-// skewedServer answers as the admin port of a brine that has written two tables, one of them with three salt buckets.
+// skewedServer answers like the admin port of a brine that has written two tables, one of them with three salt buckets.
 func skewedServer(t *testing.T) string {
 	t.Helper()
 	clock := time.Unix(1_700_000_000, 0)
@@ -58,7 +58,7 @@ func TestSkewShowsRegionsAndBuckets(t *testing.T) {
 	}
 }
 
-// A brine that does not answer is waited for as long as --timeout says.
+// The command waits for a silent brine as long as --timeout says.
 func TestSkewKeepsToItsTimeout(t *testing.T) {
 	silent, err := net.Listen("tcp", "127.0.0.1:0") // the system accepts, and nobody answers
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"brine/skew"
 )
 
-// One of three servers has most regions, another none: the advised move is done after a yes, and what is answered with no is left.
+// One of three servers has most regions, another none. The advised move is made after a yes and not after a no.
 func TestSkewAppliesTheMoveThatItAdvises(t *testing.T) {
 	t.Parallel()
 	server, err := embedded.Start(embedded.Options{Dir: t.TempDir(), Servers: 3})
@@ -58,7 +58,7 @@ func TestSkewAppliesTheMoveThatItAdvises(t *testing.T) {
 	}
 }
 
-// loadedState puts nine regions of twelve on one server and none on another, and returns what is reported when all are written alike.
+// loadedState puts nine of twelve regions on one server and none on another, and returns the report when all are written alike.
 func loadedState(t *testing.T, client *hbase.Client) (state skew.State, idle string) {
 	t.Helper()
 	var splits [][]byte
@@ -101,7 +101,7 @@ func regionsOf(t *testing.T, client *hbase.Client) []hbase.Region {
 	return regions
 }
 
-// otherRegion is one on the same server.
+// otherRegion returns one on the same server.
 func otherRegion(t *testing.T, client *hbase.Client, region string) string {
 	t.Helper()
 	all := regionsOf(t, client)

@@ -13,8 +13,8 @@ import (
 	"brine/skew"
 )
 
-// A brine that runs reports of its tables what it wrote, the values of its hot fields that most events have, and what the cluster reports of the regions. When
-// the master is gone it says so, the cluster's last report ages, and the rest goes on.
+// A running brine reports for its tables what it wrote, the most frequent values of its hot fields, and the cluster's report on the
+// regions. Without a master it says so, the cluster's last report ages, and the rest goes on.
 func TestARunningBrineReportsItsSkew(t *testing.T) {
 	t.Parallel()
 	servers, server := ownStack(t, embedded.Options{Servers: 2, DetectAfter: time.Millisecond})
@@ -41,7 +41,7 @@ func TestARunningBrineReportsItsSkew(t *testing.T) {
 	server.Master().Kill()
 	n += j.publish(first(sample.Scans(), records))
 	p.until("scans.rows", n)
-	const old = 40 // seconds: it was asked for again meanwhile, and given up
+	const old = 40 // in seconds: by then it was requested again, and given up
 	reported = p.skewOf(j.table, func(s skew.TableState) bool { return s.Cluster != nil && s.Cluster.Age > old })
 	if !p.hasCounted(reported.RowsTotal, n) {
 		t.Errorf("without a master %d rows are reported, written were %d", reported.RowsTotal, n)
@@ -52,12 +52,12 @@ func TestARunningBrineReportsItsSkew(t *testing.T) {
 	p.stop()
 }
 
-// hasCounted reports whether so many were counted as were written: each once, but for those that a rebalance made come again.
+// hasCounted reports whether as many were counted as were written: each once, except those repeated by a rebalance.
 func (p *process) hasCounted(counted int64, written int) bool {
 	return counted >= int64(written) && counted <= int64(written)+int64(p.metric("brine_ingest_redelivered_records_total"))
 }
 
-// skewOf asks for what is known of a table until it is enough.
+// skewOf asks for the state of a table until it is enough.
 func (p *process) skewOf(table string, enough func(skew.TableState) bool) skew.TableState {
 	p.t.Helper()
 	for start := time.Now(); ; wait(p.t, 100*time.Millisecond) {
@@ -74,7 +74,7 @@ func (p *process) skewOf(table string, enough func(skew.TableState) bool) skew.T
 	}
 }
 
-// stationIn is how many of the first scans are of a station.
+// stationIn returns how many of the first scans have a station.
 func stationIn(t *testing.T, records int, station string) (n int) {
 	t.Helper()
 	for text := range first(sample.Scans(), records) {

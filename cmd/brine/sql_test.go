@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// TestSQL asks rows that run has written: by ranges of the key, in its order, in each format, and what is wrong is refused with its place.
+// TestSQL queries rows that run has written: by ranges of the key, in its order, and in each format. Errors come with their place.
 func TestSQL(t *testing.T) {
 	t.Parallel()
 	onStacks(t, scansExample, func(t *testing.T, j *job) {

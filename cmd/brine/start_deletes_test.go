@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// configure gives the job's topic a setting.
+// configure sets a setting of the job's topic.
 func (j *job) configure(name, value string) {
 	j.t.Helper()
 	configureTopic(j.t, j.brokers, j.topic, name, value)
 }
 
-// TestNothingStartsThatForgetsDeletesTooEarly: every command that would write with such a setting refuses it as check does, and says the
-// same.
+// TestNothingStartsThatForgetsDeletesTooEarly: every command that would write with such a setting refuses it as check does, with the same
+// message.
 func TestNothingStartsThatForgetsDeletesTooEarly(t *testing.T) {
 	t.Parallel()
 	const text = `
@@ -51,7 +51,7 @@ pipelines:
 				{"run", "-q", "--until-end", "-c", j.file},
 				{"replay", "-q", "--from", "earliest", "--again", "-c", j.file},
 			}
-			for _, kept := range []struct{ setting, value, says string }{ // 2d are 45h, and an hour each for the segment, lateness and clocks
+			for _, kept := range []struct{ setting, value, says string }{ // 2d are 45h plus an hour each for segment, lateness and clocks
 				{"retention.ms", "162000000", "producers' timestamps, which do not say how long a record can be read; " + c.short},
 				{"message.timestamp.type", "LogAppendTime", ""},
 				{"retention.ms", "162000001", "(retention.ms 45h0m0.001s, segment.ms 1h, allowed_lateness 1h, and an hour for clocks); " + c.short},

@@ -12,8 +12,7 @@ import (
 	"brine/internal/sample"
 )
 
-// TestStopDrains: SIGTERM in mid-stream ends with 0, everything written is committed, and the next start writes the rest and
-// nothing twice.
+// TestStopDrains: SIGTERM in mid-stream ends with 0, everything written is committed, and the next start writes only the rest.
 func TestStopDrains(t *testing.T) {
 	t.Parallel()
 	var applied atomic.Int64
@@ -43,7 +42,7 @@ func TestStopDrains(t *testing.T) {
 	}
 }
 
-// silence has a server answer no write any more; the channel it returns has the first one.
+// silence makes a server answer no more writes. The returned channel receives the first one.
 func silence(server *embedded.Server) (asked <-chan struct{}) {
 	first := make(chan struct{}, 1)
 	server.Control("Multi", func(r *embedded.Request) *embedded.Outcome {
@@ -57,8 +56,8 @@ func silence(server *embedded.Server) (asked <-chan struct{}) {
 	return first
 }
 
-// TestSecondSignalKills: a stop waits for a store that does not answer, but a second signal ends it at once; nothing is
-// committed that was not written.
+// TestSecondSignalKills: a stop waits for a store that does not answer, but a second signal ends it at once. Nothing is committed that was
+// not written.
 func TestSecondSignalKills(t *testing.T) {
 	t.Parallel()
 	servers, server := ownStack(t, embedded.Options{})
@@ -87,7 +86,7 @@ func TestSecondSignalKills(t *testing.T) {
 	}
 }
 
-// TestStopIsBounded: a stop gives up a store that does not answer after kafka.stop_timeout, and ends with 0.
+// TestStopIsBounded: a stop gives up on a store that does not answer after kafka.stop_timeout, and ends with 0.
 func TestStopIsBounded(t *testing.T) {
 	t.Parallel()
 	servers, server := ownStack(t, embedded.Options{})

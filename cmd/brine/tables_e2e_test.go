@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestTablesAreAlteredAndRegionsChanged does on both servers what an operator does: alter a table, split a region where a row
-// lies, and merge it again.
+// TestTablesAreAlteredAndRegionsChanged does what an operator does, on both servers: it alters a table, splits a region at a row, and
+// merges it again.
 func TestTablesAreAlteredAndRegionsChanged(t *testing.T) {
 	t.Parallel()
 	for name, start := range map[string]func(*testing.T) stack{"embedded": embeddedStack, "real": realStack} {

@@ -12,14 +12,14 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// unevenRows is how the rows of a real table of orders, keyed by user, lay in its four regions.
+// unevenRows is how the rows of a real table of orders, keyed by user, were spread over its four regions.
 var unevenRows = [4]int{299_292, 245_744, 515_290, 240_297}
 
-// bigShops is how many users of the third region have so many rows that they make it so much larger.
+// bigShops is the number of users of the third region with enough rows to make it that much larger.
 const bigShops, bigShopRows = 5, 50_000
 
-// unevenOrders is the command `uneven FILE`: orders that lie in four regions as unevenRows says, most users with a few dozen,
-// and five shops with fifty thousand each.
+// unevenOrders is the command `uneven FILE`: orders that are spread over four regions as in unevenRows, most users with a few dozen, and
+// five shops with fifty thousand each.
 func unevenOrders(ts *testscript.TestScript, _ bool, args []string) {
 	file, err := os.Create(ts.MkAbs(args[0]))
 	ts.Check(err)
@@ -44,7 +44,7 @@ func unevenOrders(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(w.Flush())
 }
 
-// BenchmarkPlan reads a million sampled events from a file: the time of one of its operations is to be 3 s at most.
+// BenchmarkPlan reads a million sampled events from a file. One operation should take at most 3 s.
 func BenchmarkPlan(b *testing.B) {
 	dir := b.TempDir()
 	sample := dir + "/sample.jsonl"

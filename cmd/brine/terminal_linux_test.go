@@ -16,7 +16,7 @@ import (
 	"brine/skew/skewtest"
 )
 
-// openTerminal opens a terminal of so many columns; read gives what was written to it, once.
+// openTerminal opens a terminal with this many columns. read returns what was written to it, once.
 func openTerminal(t *testing.T, columns int) (terminal *os.File, read func() string) {
 	t.Helper()
 	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
@@ -51,7 +51,7 @@ func openTerminal(t *testing.T, columns int) (terminal *os.File, read func() str
 	}
 }
 
-// Table lines have columns; everything else fits the terminal and says the same as where there is none.
+// Lines of tables have columns; everything else fits the terminal and says the same as without one.
 func TestSkewFitsTheTerminal(t *testing.T) {
 	regions := []skew.Region{{Name: "r0", End: skew.Key("5"), Server: "a:1"}, {Name: "r1", Start: skew.Key("5"), Server: "b:1"}}
 	addr := serveTables(t, skewtest.HotTables("scans", regions))

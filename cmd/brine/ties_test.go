@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// TestChangesThatTieAreReported has two orders with two changes in one millisecond, one of them twice: check foresees the ties, run warns of
-// them, and verify counts the rows and documents that depend on them; none of them fails for it.
+// TestChangesThatTieAreReported has two orders with two changes in one millisecond, one of them sent twice. check predicts the ties, run
+// warns about them, and verify counts the rows and documents that depend on them. None of them fails because of it.
 func TestChangesThatTieAreReported(t *testing.T) {
 	t.Parallel()
 	j := newJobOf(t, embeddedStack(t), ordersExample)

@@ -10,10 +10,11 @@ import (
 	"brine/hbase/hbasepb"
 )
 
-// afterTimeout is what a command may take besides its --timeout: to start, to connect, and to say what failed, on a busy machine.
+// afterTimeout is the time that a command may take besides its --timeout to start, to connect, and to report what failed, on a busy
+// machine.
 const afterTimeout = 15 * time.Second
 
-// dyingHBase is a job whose HBase dies with the first call of a table of the job's: the client is connected by then.
+// dyingHBase is a job whose HBase dies at the first call to the job's table, when the client is already connected.
 func dyingHBase(t *testing.T) (*job, *embedded.Server, <-chan struct{}) {
 	t.Helper()
 	servers, server := ownStack(t, embedded.Options{})
@@ -32,7 +33,7 @@ func dyingHBase(t *testing.T) (*job, *embedded.Server, <-chan struct{}) {
 	return j, server, dead
 }
 
-// A command whose server dies ends within its --timeout, and says what became of the last try, and where.
+// A command whose server dies ends within its --timeout, and reports the result of the last try, and where.
 func TestAQuestionEndsWhenHBaseDied(t *testing.T) {
 	t.Parallel()
 	j, server, _ := dyingHBase(t)
@@ -51,7 +52,7 @@ func TestAQuestionEndsWhenHBaseDied(t *testing.T) {
 	}
 }
 
-// Once HBase is back the command goes on.
+// Once HBase is back, the command continues.
 func TestAQuestionGoesOnWhenHBaseIsBack(t *testing.T) {
 	t.Parallel()
 	j, server, dead := dyingHBase(t)
@@ -71,7 +72,7 @@ func TestAQuestionGoesOnWhenHBaseIsBack(t *testing.T) {
 	}
 }
 
-// A replay of dead letters whose HBase died ends within --timeout too, with what became of the last try.
+// A replay of dead letters whose HBase died also ends within --timeout, with the result of the last try.
 func TestAReplayOfDeadLettersEndsWhenHBaseDied(t *testing.T) {
 	t.Parallel()
 	servers, server := ownStack(t, embedded.Options{})
@@ -98,7 +99,7 @@ func TestAReplayOfDeadLettersEndsWhenHBaseDied(t *testing.T) {
 	}
 }
 
-// A repair whose HBase died ends within --timeout too, and says that nothing was written.
+// A repair whose HBase died also ends within --timeout, and says that nothing was written.
 func TestARepairEndsWhenHBaseDied(t *testing.T) {
 	t.Parallel()
 	servers, server := ownStack(t, embedded.Options{})

@@ -10,8 +10,8 @@ import (
 	"brine/event"
 )
 
-// TestTextTimesBecomeWhatMillisecondsDo publishes changes of orders whose times are texts, and one that is not a time: keys, versions, columns and
-// documents are those of the same changes with milliseconds.
+// TestTextTimesBecomeWhatMillisecondsDo publishes changes of orders whose times are texts, and one that is not a time. Keys, versions,
+// columns and documents are those of the same changes with milliseconds.
 func TestTextTimesBecomeWhatMillisecondsDo(t *testing.T) {
 	t.Parallel()
 	changes := orderChanges()[:600]
@@ -44,7 +44,7 @@ func TestTextTimesBecomeWhatMillisecondsDo(t *testing.T) {
 	j.must("run", "-q", "-c", j.file, "--until-end")
 	j.expect(want)
 	letters := j.deadLetters()
-	if len(letters) != 2 { // of rows, and of documents
+	if len(letters) != 2 { // from rows and documents
 		t.Fatalf("%d dead letters", len(letters))
 	}
 	for _, l := range letters {

@@ -14,7 +14,8 @@ import (
 
 var customersExample = example{"customers.yaml", "customers", "shop.customers", "shop:customers", "customers", "id"}
 
-// customers are the records of a compacted topic, one a millisecond, and what its keys end as: those whose last record has no value are gone.
+// customers are the records of a compacted topic, one per millisecond, and the final state of its keys: those whose last record has no
+// value are gone.
 func customers(n int) (records []sent, left map[string]string) {
 	r := rand.New(rand.NewPCG(18, 1))
 	left = map[string]string{}
@@ -37,8 +38,8 @@ func customers(n int) (records []sent, left map[string]string) {
 	return records, left
 }
 
-// TestTombstonesEndToEnd: a record without a value ends its key's row and document, whatever comes late; one whose key lacks what the row key
-// needs is a dead letter; verify, replay and explain agree.
+// TestTombstonesEndToEnd: a record without a value ends its key's row and document, whatever comes late. One whose key lacks a field of the
+// row key is a dead letter. verify, replay and explain agree.
 func TestTombstonesEndToEnd(t *testing.T) {
 	t.Parallel()
 	records, left := customers(40)

@@ -40,7 +40,7 @@ func TestTopAsksABrinesAdminPort(t *testing.T) {
 	}
 }
 
-// A master that is silent is a problem that top --once names and ends with; it does not wait until the client gives up by itself.
+// A silent master is a problem that top --once reports and ends with. It does not wait until the client gives up on its own.
 func TestTopOnceEndsWhenTheMasterIsSilent(t *testing.T) {
 	t.Parallel()
 	servers, server := ownStack(t, embedded.Options{})

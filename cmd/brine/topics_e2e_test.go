@@ -9,7 +9,7 @@ import (
 	"brine/internal/sample"
 )
 
-// another is the job with another topic of its pipeline, which it makes.
+// another returns the job with another topic of its pipeline, which it creates.
 func (j *job) another(suffix string) *job {
 	j.t.Helper()
 	other := *j
@@ -28,8 +28,8 @@ func (j *job) another(suffix string) *job {
 	return &other
 }
 
-// TestSeveralTopics: a topic that comes while brine runs is read from its first record, dead letters are not read, and the commands that look
-// at a pipeline's topics look at all of them.
+// TestSeveralTopics: a topic created while brine runs is read from its first record, dead letters are not read, and commands that look at a
+// pipeline's topics look at all of them.
 func TestSeveralTopics(t *testing.T) {
 	t.Parallel()
 	onStacks(t, scansExample, func(t *testing.T, j *job) {

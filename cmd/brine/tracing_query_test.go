@@ -9,7 +9,7 @@ import (
 	"brine/config"
 )
 
-// A question is followed in its asker's trace if that is sampled, and spans have a place to go to other than the answer's.
+// A query is part of its caller's trace if that is sampled and spans go somewhere other than the output of the answer.
 func TestAQuestionIsFollowedInItsAskersTrace(t *testing.T) {
 	t.Parallel()
 	const trace, parent = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
@@ -17,7 +17,7 @@ func TestAQuestionIsFollowedInItsAskersTrace(t *testing.T) {
 	wrong := errors.New("wrong")
 	for _, c := range []struct {
 		to, flags string
-		spans     int // in all by then
+		spans     int // total by then
 	}{{"file:" + file, "01", 1}, {"file:" + file, "00", 1}, {"", "01", 1}, {"stdout", "01", 1}, {"file:" + file, "01", 2}} {
 		var out, errs bytes.Buffer
 		e := &env{ctx: t.Context(), stdout: &out, stderr: &errs, getenv: func(name string) (string, bool) {

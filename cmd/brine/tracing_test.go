@@ -13,7 +13,7 @@ import (
 	"brine/internal/sample"
 )
 
-// tracedSpan is what a trace file has of one.
+// tracedSpan is a span in a trace file.
 type tracedSpan struct {
 	Name        string
 	SpanContext struct{ TraceID, SpanID string }
@@ -39,8 +39,8 @@ func readSpans(t *testing.T, file string) (all []tracedSpan) {
 	return all
 }
 
-// A record that its producer traces is followed through the whole of brine: its span is the producer's child, its flight the record's, and
-// the calls to HBase are the flight's.
+// A record that its producer traces is followed through all of brine: its span is the producer's child, its flight the record's, and the
+// calls to HBase are the flight's.
 func TestATracedRecordIsFollowedToItsCalls(t *testing.T) {
 	t.Parallel()
 	j := newJob(t, embeddedStack(t))

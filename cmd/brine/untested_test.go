@@ -14,7 +14,7 @@ import (
 	"brine/internal/testenv"
 )
 
-// A cluster whose release is not tested is named, in one line, by run and by check --connect; another one is not.
+// run and check --connect name a cluster with an untested release, in one line, and no other cluster.
 func TestUntestedVersionIsNamed(t *testing.T) {
 	t.Parallel()
 	server, err := embedded.Start(embedded.Options{})

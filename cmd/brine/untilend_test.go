@@ -12,8 +12,8 @@ import (
 	"brine/internal/sample"
 )
 
-// TestUntilEndWaitsForAnotherMember: half of the partitions belong to a member that does nothing. The run goes on after its own are settled, gets
-// the others when that member is gone, and ends when the group has committed everything.
+// TestUntilEndWaitsForAnotherMember: half of the partitions belong to a member that does nothing. The run goes on after its own are
+// settled, gets the others when that member is gone, and ends when the group has committed everything.
 func TestUntilEndWaitsForAnotherMember(t *testing.T) {
 	t.Parallel()
 	servers, _ := ownStack(t, embedded.Options{})
@@ -42,7 +42,7 @@ func TestUntilEndWaitsForAnotherMember(t *testing.T) {
 	select {
 	case err := <-ended:
 		t.Fatalf("it ended (%v) with %d records uncommitted", err, j.uncommitted("rows"))
-	case <-time.After(time.Second): // in which it asks ten times whether it is at the end
+	case <-time.After(time.Second): // meanwhile it checks ten times whether it is at the end
 	}
 	idle()
 	if err := <-ended; err != nil {
@@ -53,7 +53,7 @@ func TestUntilEndWaitsForAnotherMember(t *testing.T) {
 	}
 }
 
-// idleMember is a member of a group that does nothing with its partitions, until it is told to leave.
+// idleMember is a group member that does nothing with its partitions until it leaves.
 func (j *job) idleMember(group string) (leave func()) {
 	j.t.Helper()
 	member, err := kafka.NewConsumerGroup(kafka.ConsumerGroupConfig{ID: group, Brokers: j.brokers, Topics: []string{j.topic},

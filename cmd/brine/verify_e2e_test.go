@@ -23,7 +23,8 @@ import (
 	"brine/verify"
 )
 
-// verified runs a verification that has to end with an exit code, and returns its last result and how many findings of each kind it listed.
+// verified runs a verification that must end with this exit code, and returns its last result and the number of listed findings of each
+// kind.
 func (j *job) verified(code int, args ...string) (result verify.ReportLine, listed map[verify.Kind]int) {
 	j.t.Helper()
 	cmd := j.command(append([]string{"verify", "-c", j.file, "-q", "--json"}, args...)...)
@@ -55,7 +56,7 @@ func (j *job) verified(code int, args ...string) (result verify.ReportLine, list
 	return result, listed
 }
 
-// stored puts cells into the job's table beside all pipelines.
+// stored puts cells into the job's table, bypassing all pipelines.
 func (j *job) stored(do func(b *hbase.Batch)) {
 	j.t.Helper()
 	client, err := hbase.Open(j.t.Context(), hbase.Options{Connect: j.hbase})
@@ -70,8 +71,8 @@ func (j *job) stored(do func(b *hbase.Batch)) {
 	}
 }
 
-// TestVerifyFindsAndRepairs verifies the orders' table and index, empties both, adds what belongs to nobody, and fixes it: verify says how
-// many rows and documents are missing, and afterwards the outcome is what it was.
+// TestVerifyFindsAndRepairs verifies the orders' table and index, empties both, adds what belongs to nobody, and repairs it. verify reports
+// how many rows and documents are missing, and afterwards the outcome is what it was.
 func TestVerifyFindsAndRepairs(t *testing.T) {
 	t.Parallel()
 	onStacks(t, ordersExample, func(t *testing.T, j *job) {
@@ -109,8 +110,8 @@ func TestVerifyFindsAndRepairs(t *testing.T) {
 	})
 }
 
-// TestVerifyFindsADocumentDeletedByHand deletes a document and writes an older version over another one, in Elasticsearch
-// itself; verify finds both and a repair brings them back.
+// TestVerifyFindsADocumentDeletedByHand deletes a document and writes an older version over another one, in Elasticsearch itself. verify
+// finds both and a repair restores them.
 func TestVerifyFindsADocumentDeletedByHand(t *testing.T) {
 	t.Parallel()
 	j := newJobOf(t, realStack(t), ordersExample)
@@ -133,7 +134,7 @@ func TestVerifyFindsADocumentDeletedByHand(t *testing.T) {
 	}
 }
 
-// request asks the job's search server for something.
+// request sends a request to the job's search server.
 func (j *job) request(method, path, body string) {
 	j.t.Helper()
 	req, err := http.NewRequestWithContext(j.t.Context(), method, j.search+path, strings.NewReader(body))
@@ -166,8 +167,8 @@ func (j *job) follow(flag string) (*exec.Cmd, *testenv.Text) {
 	return cmd, out
 }
 
-// TestVerifyFollowsTheLiveGroup lets verify go on beside a pipeline: it verifies just what the group commits, finds a row that is not
-// there, and ends with 0 when it is asked to.
+// TestVerifyFollowsTheLiveGroup runs verify beside a pipeline. It verifies exactly what the group commits, finds a missing row, and ends
+// with 0 when asked to.
 func TestVerifyFollowsTheLiveGroup(t *testing.T) {
 	t.Parallel()
 	j := newJob(t, embeddedStack(t))
@@ -202,7 +203,7 @@ func TestVerifyFollowsTheLiveGroup(t *testing.T) {
 	}
 }
 
-// What a group has committed and nobody has written is found by a verification that goes on, counted, and fixed.
+// A following verification finds what a group has committed and nobody has written, counts it, and repairs it.
 func TestVerifyThatGoesOnRepairs(t *testing.T) {
 	t.Parallel()
 	j := newJob(t, embeddedStack(t))

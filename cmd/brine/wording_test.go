@@ -11,11 +11,11 @@ import (
 	"brine/internal/testenv"
 )
 
-// foreign are words of Go and of libraries, which are for those who write brine and not for those who run it.
+// foreign are words of Go and of libraries, which are for brine's developers and not for its users.
 var foreign = regexp.MustCompile(`\.\(\*\w+\)\.|strconv\.|2006-01|unparsed tail|parsing time|invalid (?:syntax|character|duration)|cannot unmarshal|\bGo (?:value|struct)|` +
 	`\b(?:dial|read|write|listen) tcp|\blookup \S+ on|no such host|i/o timeout|context (?:deadline|canceled)|\bEOF\b|x509:|bit u?int\b|\byaml: (?:line|unmarshal|did|could)|\bjson: (?:cannot|unknown|invalid|unsupported)|\b(?:open|stat|mkdir) \S+: (?:no such|permission|is a|file)|goroutine|panic:|%!\w|<nil>|0xc0`)
 
-// TestNoWordsOfLibraries returns commands all kinds of input that is wrong. What they say is in plain words.
+// TestNoWordsOfLibraries gives commands all kinds of wrong input. Their messages are in plain words.
 func TestNoWordsOfLibraries(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -11,7 +11,7 @@ import (
 	"brine/internal/sample"
 )
 
-// bufferedJob is a job on the embedded stack that writes without autoflush.
+// bufferedJob returns a job on the embedded stack that writes without autoflush.
 func bufferedJob(t *testing.T, linger string) *job {
 	t.Helper()
 	j := newJob(t, embeddedStack(t))
@@ -42,12 +42,12 @@ func (j *job) startAndSubmit() *exec.Cmd {
 	}
 }
 
-// TestKillLosesNothingThatIsHeldBack kills brine while its write buffer holds everything, then in mid-stream between two
-// flushes: no offset was committed of what had not been flushed, and so in the end every event is in the table.
+// TestKillLosesNothingThatIsHeldBack kills brine while its write buffer holds everything, then in mid-stream between two flushes. No offset
+// was committed for unflushed events, so in the end every event is in the table.
 func TestKillLosesNothingThatIsHeldBack(t *testing.T) {
 	notShort(t)
-	t.Parallel()   // most of it is waiting for the sessions of the killed to end
-	const n = 4000 // in each partition no more than a window, in all less than a write buffer
+	t.Parallel()   // most of it is waiting for the sessions of killed members to end
+	const n = 4000 // per partition at most a window, in total less than a write buffer
 	j := bufferedJob(t, "30s")
 	j.publish(first(sample.Scans(), n))
 	cmd := j.startAndSubmit()
@@ -85,10 +85,10 @@ func kill(t *testing.T, cmd *exec.Cmd) {
 	if err := cmd.Process.Signal(syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	_ = cmd.Wait() // killed: that is the point
+	_ = cmd.Wait() // it was killed
 }
 
-// TestStopFlushesWhatIsHeldBack asks a brine to stop whose buffer would have waited half a minute.
+// TestStopFlushesWhatIsHeldBack stops a brine whose buffer would have waited half a minute.
 func TestStopFlushesWhatIsHeldBack(t *testing.T) {
 	t.Parallel()
 	const n = 4000
