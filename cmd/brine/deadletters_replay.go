@@ -84,7 +84,7 @@ func (c *deadlettersReplayCmd) Run(e *env) error {
 	return err
 }
 
-// printCounts prints how many dead letters are selected, and of which groups they are left out.
+// printCounts prints how many dead letters are selected, and how many are left out, per group.
 func (c *deadlettersReplayCmd) printCounts(e *env, replay *letters.Replay) {
 	if n := replay.All(); !c.JSON || n == 0 {
 		printScanned(e.stderr, replay.Scan, n)
