@@ -18,8 +18,9 @@ func TestMain(m *testing.M) {
 	if err := flags.Set("test.parallel", strconv.Itoa(max(6, runtime.GOMAXPROCS(0)))); err != nil {
 		panic(err)
 	}
-	if filepath.Base(os.Args[0]) != "brine" { // the servers of all tests live here, and garbage collection took two fifths of the time
-		debug.SetGCPercent(400)
+	if filepath.Base(os.Args[0]) != "brine" { // the servers of all tests live here, and collecting their garbage took half of the time
+		debug.SetGCPercent(-1)
+		debug.SetMemoryLimit(3 << 30)
 	}
 	testscript.Main(m, map[string]func(){"brine": main})
 }
