@@ -24,7 +24,7 @@ func (f brokersFlag) config(e *env, file configFlag) (*config.Config, error) {
 	_, given := e.getenv(brokersVariable)
 	if given && !e.named && file.Config == defaultConfig && !exists(file.Config) {
 		cfg, problems := config.Brokers(e.getenv)
-		return loaded(e, cfg, problems, seriously)
+		return loaded(e, cfg, problems, e.seriously)
 	}
 	cfg, err := file.load(e)
 	if err != nil && !given && !exists(file.Config) {

@@ -20,18 +20,22 @@ type configFlag struct {
 	Unmask bool   `help:"Show what fields hold that a pipeline masks."`
 }
 
-// load reads the configuration. Errors and warnings go to stderr, all at once; the error returned says nothing more. Advice is
-// for those who design a table: check, key lint and tables plan give it. What is declared and not used only check reports.
+// load reads the configuration and prints its errors to stderr, all at once; the returned error adds nothing to them. Warnings are printed
+// by check and by commands that keep running, not by those that answer a question. Only check, key lint and tables plan print advice, and
+// only check reports what is declared but unused.
 func (f configFlag) load(e *env) (*config.Config, error) {
 	cfg, problems := config.Load(f.Config, e.getenv)
 	if f.Unmask && cfg != nil {
 		cfg.Unmask()
 	}
-	return loaded(e, cfg, problems, seriously)
+	return loaded(e, cfg, problems, e.seriously)
 }
 
-// seriously leaves advice out.
-func seriously(p config.Problem) bool { return p.Severity != config.Advice }
+// seriously reports whether a command prints a problem: all print errors and those of environment variables, and the ones without a
+// --timeout print warnings.
+func (e *env) seriously(p config.Problem) bool {
+	return p.Severity == config.Error || p.Env != "" || p.Severity == config.Warning && e.patience == 0
+}
 
 // loadAdvised says advice too.
 func (f configFlag) loadAdvised(e *env) (*config.Config, error) {
