@@ -48,12 +48,12 @@ function parameters(of: Asked): [string, string][] {
     const name = f.name.trim();
     if (!name) continue;
     if (!of.table) out.push(["field", `${name}:${f.type}`]);
-    if (f.value.trim()) out.push(["value", `${name}=${f.value.trim()}`]);
+    if (f.value) out.push(["value", `${name}=${f.value}`]); // blanks are part of a value
     if (f.where.trim()) out.push(["where", `${name}=${f.where.trim()}`]);
   }
   if (!of.table && of.row !== "event") out.push(["row", of.row]);
   for (const line of of.query.split("\n")) out.push(["query", line.trim()]);
-  out.push(["regions", of.regions], ["servers", of.servers], ["row_key", of.rowKey.trim()]);
+  out.push(["regions", of.regions], ["servers", of.servers], ["row_key", of.rowKey]);
   return out.filter(([, value]) => value !== "");
 }
 
