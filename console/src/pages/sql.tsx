@@ -1,4 +1,4 @@
-import { useRef, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { Fault, ask, withQuery, type Value } from "../lib/api";
 import { complete, type Completion, type Names } from "../lib/complete";
 import { csv, download } from "../lib/csv";
@@ -68,6 +68,9 @@ export function SQL({ records }: { records?: boolean }) {
     const found = names && complete(names, at.value, at.selectionStart);
     setOffered(found && found.words.length > 0 ? { ...found, chosen: -1 } : null);
   };
+  useEffect(() => { // what was typed before the names came
+    if (area.current && area.current.value !== "" && area.current === document.activeElement) typed(area.current);
+  }, [names]);
   const take = (word: string): void => {
     const at = area.current;
     if (!at || !offered) return;
