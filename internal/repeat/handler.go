@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// kinds is the number of lines with the same message but different attributes that are told apart within an interval; further ones count as
-// one.
+// kinds is the number of lines with the same message but different attributes that are distinguished within an interval; further ones
+// count as one.
 const kinds = 20
 
 // Handler prints lines through another handler. It is safe for concurrent use.
