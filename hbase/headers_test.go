@@ -1,9 +1,7 @@
 package hbase_test
 
 import (
-	"bufio"
 	"encoding/binary"
-	"io"
 	"net"
 	"sync"
 	"testing"
@@ -57,50 +55,61 @@ func (l *notingListener) Accept() (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	pr, pw := io.Pipe()
-	go l.h.read(pr)
-	return &notingConn{c, pw}, nil
+	return &notingConn{Conn: c, h: l.h}, nil
 }
 
-// notingConn passes what is read to the reader of headers before the server gets it.
+// notingConn records the headers of the requests that are read from it before the server gets them, so that whoever has an answer
+// finds its request recorded.
 type notingConn struct {
 	net.Conn
-	copy *io.PipeWriter
+	h *headers
+
+	unread  []byte // what has been read and is not yet a whole frame
+	started bool   // whether the preamble and the connection header are behind us
 }
 
 func (c *notingConn) Read(b []byte) (int, error) {
 	n, err := c.Conn.Read(b)
-	_, _ = c.copy.Write(b[:n])
-	return n, err
+	c.unread = append(c.unread, b[:n]...)
+	for {
+		frame, ok := c.frame()
+		if !ok {
+			return n, err
+		}
+		if q, err := wire.DecodeRequest(frame); err == nil {
+			c.h.mu.Lock()
+			c.h.seen[q.Header.GetMethodName()] = q.Header
+			c.h.mu.Unlock()
+		}
+	}
 }
 
-func (c *notingConn) Close() error {
-	_ = c.copy.Close()
-	return c.Conn.Close()
+// frame takes the next whole request out of what has been read, and reports whether there is one.
+func (c *notingConn) frame() ([]byte, bool) {
+	if !c.started {
+		const preamble = 6
+		if len(c.unread) < preamble {
+			return nil, false
+		}
+		_, rest, ok := cutFrame(c.unread[preamble:]) // the connection header is not a request
+		if !ok {
+			return nil, false
+		}
+		c.started, c.unread = true, rest
+	}
+	frame, rest, ok := cutFrame(c.unread)
+	c.unread = rest
+	return frame, ok
 }
 
-// read records the headers of a connection's requests.
-func (h *headers) read(from *io.PipeReader) {
-	defer func() { _, _ = io.Copy(io.Discard, from) }()
-	r := bufio.NewReader(from)
-	if _, err := io.CopyN(io.Discard, r, 6); err != nil { // the preamble
-		return
+// cutFrame cuts the first frame, four bytes of length and so many bytes, from b. If b does not hold all of it, rest is b.
+func cutFrame(b []byte) (frame, rest []byte, ok bool) {
+	if len(b) < 4 {
+		return nil, b, false
 	}
-	for first := true; ; first = false {
-		var n [4]byte
-		if _, err := io.ReadFull(r, n[:]); err != nil {
-			return
-		}
-		frame := make([]byte, binary.BigEndian.Uint32(n[:]))
-		if _, err := io.ReadFull(r, frame); err != nil {
-			return
-		}
-		q, err := wire.DecodeRequest(frame)
-		if first || err != nil { // the connection header is not a request
-			continue
-		}
-		h.mu.Lock()
-		h.seen[q.Header.GetMethodName()] = q.Header
-		h.mu.Unlock()
+	n := 4 + int(binary.BigEndian.Uint32(b))
+	if len(b) < n {
+		return nil, b, false
 	}
+	return b[4:n], b[n:], true
 }
