@@ -21,6 +21,7 @@ type Kafka = broker.Kafka
 // Errors in the chains of the errors that Run and other calls return.
 var (
 	ErrUnreachable = broker.ErrUnreachable
+	ErrNotKafka    = broker.ErrNotKafka
 	ErrNoTopic     = broker.ErrNoTopic
 	ErrDenied      = broker.ErrDenied // for one of the three below if it is not about a topic
 	ErrCredentials = error(broker.ErrCredentials)

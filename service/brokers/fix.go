@@ -34,6 +34,8 @@ func Fix(err error) string {
 		return "the brokers refuse this client: set kafka.tls.cert and kafka.tls.key to a certificate that they accept"
 	case ingest.WantsTLS(err):
 		return "the port speaks TLS: set kafka.tls, or correct kafka.brokers"
+	case errors.Is(err, ingest.ErrNotKafka):
+		return "another server listens at that port: correct kafka.brokers"
 	case errors.Is(err, ingest.ErrCredentials) && strings.Contains(err.Error(), "mechanism GSSAPI"):
 		return "the brokers refuse the ticket: is kafka.sasl.kerberos.server_principal theirs, their keytab the KDC's, and their clock right?"
 	case errors.Is(err, ingest.ErrCredentials) && strings.Contains(err.Error(), "mechanism OAUTHBEARER"):

@@ -28,6 +28,7 @@ func TestFix(t *testing.T) {
 		{ingest.ErrCredentials, "correct kafka.sasl.user or kafka.sasl.password"},
 		{ingest.ErrMechanism, "set kafka.sasl.mechanism"},
 		{ingest.ErrNoSASL, "remove kafka.sasl"},
+		{fmt.Errorf("%w: its answer begins with %q", ingest.ErrNotKafka, "HTTP"), "correct kafka.brokers"},
 		{&net.OpError{Op: "dial", Err: errors.New("connection refused")}, "is Kafka running at kafka.brokers?"},
 	} {
 		if got := Fix(fmt.Errorf("kafka: %w", c.err)); !strings.Contains(got, c.says) {
