@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"time"
 )
@@ -20,10 +21,13 @@ type Shape struct {
 	ValueBytes int
 }
 
-// BuildJava compiles the loader, which writes with HBase's own BufferedMutator, and the reader.
-func (c *Cluster) BuildJava(ctx context.Context) error {
-	args := []string{"-cp", "deploy/devcluster/lib/hbase/*", "-d", c.Path("java"), "bench/java/Bench.java",
-		"bench/java/BufferedLoad.java", "bench/java/Reads.java"}
+// BuildJava compiles the Java programs: the loader, which writes with HBase's own BufferedMutator, and the readers.
+func (c *Cluster) BuildJava(ctx context.Context) error { return BuildJava(ctx, c.Path("java")) }
+
+// BuildJava compiles the Java programs into dir.
+func BuildJava(ctx context.Context, dir string) error {
+	args := []string{"-cp", hbaseJars, "-d", dir, "bench/java/Bench.java", "bench/java/BufferedLoad.java", "bench/java/Reads.java",
+		"bench/java/Timelines.java"}
 	cmd := exec.CommandContext(ctx, "javac", args...)
 	cmd.Stderr = os.Stderr
 	if err := cmd.Run(); err != nil {
@@ -43,11 +47,28 @@ func (c *Cluster) JavaReads(ctx context.Context, connect, kind string, s Shape, 
 	return c.java(ctx, "Reads", []string{connect, s.Table, kind}, s.Rows, s.Columns, s.KeyBytes, threads, count)
 }
 
+// JavaTimelines returns the command that scans prefixes, drawn at random from a file, with HBase's own Table.
+func JavaTimelines(ctx context.Context, dir, connect, table, prefixes string, most, threads int, span time.Duration) *exec.Cmd {
+	return javaCommand(ctx, dir, "Timelines", []string{connect, table, prefixes}, most, threads, int(span.Milliseconds()))
+}
+
 func (c *Cluster) java(ctx context.Context, class string, texts []string, numbers ...int) *exec.Cmd {
+	return javaCommand(ctx, c.Path("java"), class, texts, numbers...)
+}
+
+const hbaseJars = "deploy/devcluster/lib/hbase/*"
+
+// HasJava reports whether HBase's jars have been downloaded, as `make real-up` does.
+func HasJava() bool {
+	jars, _ := filepath.Glob(hbaseJars) // the pattern is valid
+	return len(jars) > 0
+}
+
+func javaCommand(ctx context.Context, dir, class string, texts []string, numbers ...int) *exec.Cmd {
 	const script = `source deploy/devcluster/hbase/server.sh
 exec java "${hbase_java[@]}" -Dlog4j.configuration=file:deploy/devcluster/hbase/client-log4j.properties \
   -cp "$0:deploy/devcluster/lib/hbase/*" "$@"`
-	args := append([]string{"-c", script, c.Path("java"), class}, texts...)
+	args := append([]string{"-c", script, dir, class}, texts...)
 	for _, n := range numbers {
 		args = append(args, strconv.Itoa(n))
 	}

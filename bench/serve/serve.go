@@ -1,10 +1,11 @@
 // Package serve measures the cost of the HTTP API: timelines while events arrive, in comparison with the same queries through package query
-// without the API; the latest event of many waybills in one call; orders by word and status; a point query in SQL in comparison with its
-// view; and the cost of idle event streams. `make bench-serve` runs it.
+// without the API, and beside clients that do not read what they asked for; the latest event of many waybills in one call; orders by word
+// and status; a point query in SQL in comparison with its view, with and without the audit; timelines per second, by HTTP and by HBase's
+// Java client; and the cost of idle event streams. `make bench-serve` runs it.
 //
 // The API, its pipelines and, on the embedded stack, the servers are in a different process from the queries. Queries are sent at a fixed
 // rate, whether or not earlier ones are answered, and each is timed from the moment at which it was due. It runs on the embedded stack, and
-// on real servers if those of DEVCLUSTER_RUN are up. There are no accounts, so the numbers do not include the cost of the audit.
+// on real servers if those of DEVCLUSTER_RUN are up. Only the audit is measured with accounts.
 package serve
 
 import (
@@ -82,8 +83,12 @@ type stack struct {
 	process  *exec.Cmd
 	env      []string
 	api      *client.Client
+	audited  *client.Client // the same with accounts and the audit
+	connect  string         // of HBase
+	table    string         // of waybills
 	hbase    *hbase.Client
 	waybills []string
+	station  string // that many passed
 	orders   []url.Values
 	reader   *query.Reader
 
@@ -104,12 +109,13 @@ func (s *stack) run(ctx context.Context) (err error) {
 	for _, part := range []struct {
 		name string
 		do   func(context.Context) error
-	}{{"fill", s.fill}, {"timelines", s.timelines}, {"latest events", s.latest}, {"orders", s.byWord}, {"sql", s.sql},
-		{"streams", s.streams}} {
-		fmt.Fprintln(os.Stderr, " ", part.name)
+	}{{"fill", s.fill}, {"timelines", s.timelines}, {"slow readers", s.besideSlow}, {"latest events", s.latest}, {"orders", s.byWord},
+		{"sql", s.sql}, {"saturation", s.saturation}, {"streams", s.streams}} {
+		began := time.Now()
 		if err := part.do(ctx); err != nil {
 			return fmt.Errorf("%s: %w", part.name, err)
 		}
+		fmt.Fprintf(os.Stderr, "  %s: %v\n", part.name, time.Since(began).Round(time.Second))
 	}
 	return nil
 }
@@ -132,14 +138,15 @@ func (s *stack) start(ctx context.Context) (stop func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(at) != 4 {
+	if len(at) != 6 {
 		stop()
 		return nil, fmt.Errorf("the servers named %q", at)
 	}
 	s.env = append(os.Environ(), "BRINE_KAFKA_BROKERS="+at[2])
-	s.api = &client.Client{Base: at[0], HTTP: &http.Client{Timeout: 30 * time.Second,
-		Transport: &http.Transport{MaxIdleConns: 4096, MaxIdleConnsPerHost: 4096}}}
-	s.detail.admin = at[1]
+	connections := &http.Transport{MaxIdleConns: 4096, MaxIdleConnsPerHost: 4096}
+	s.api = &client.Client{Base: at[0], HTTP: &http.Client{Timeout: 30 * time.Second, Transport: connections}}
+	s.audited = &client.Client{Base: at[4], HTTP: &http.Client{Timeout: 30 * time.Second, Transport: signed{at[5], connections}}}
+	s.detail.admin, s.connect = at[1], at[3]
 	if s.hbase, err = hbase.Open(ctx, hbase.Options{Connect: at[3]}); err != nil {
 		stop()
 		return nil, err
@@ -148,6 +155,7 @@ func (s *stack) start(ctx context.Context) (stop func(), err error) {
 	if err := problems.Err(); err != nil {
 		return nil, err
 	}
+	s.table = cfg.View("waybill").Table
 	v, err := cfg.View("waybill").Query(cfg)
 	if err == nil {
 		s.reader, err = query.Open(v, s.hbase, nil)

@@ -2,21 +2,28 @@ package serve
 
 import (
 	"context"
+	"crypto/rand"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"os"
 	"strings"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
+	"brine/account"
 	"brine/config"
+	"brine/serve"
 	"brine/service"
 	"brine/service/devstack"
 )
 
 // Stack is the other process: the API and its pipelines, and on the embedded stack the servers. It prints the addresses of the API, the
-// admin port, Kafka and HBase, and ends with its standard input.
+// admin port, Kafka, HBase, and of the same API with accounts, whose audit has each statement of SQL, and the token of an operator; and it
+// ends with its standard input.
 type Stack struct {
 	Kind string `arg:"" enum:"embedded,real" help:"Which servers."`
 	Dir  string `arg:"" help:"Folder of the embedded servers' data."`
@@ -64,12 +71,50 @@ func (c *Stack) Run(ctx context.Context) error {
 	var g errgroup.Group
 	g.Go(func() error { return api.Run(ctx) })
 	g.Go(func() error { return s.Run(ctx) })
+	audited, token, closeAudited, err := c.audited(ctx, cfg, s)
+	if err != nil {
+		return err
+	}
+	defer closeAudited()
+	g.Go(func() error { return audited.Run(ctx) })
 	kafka, _ := getenv("BRINE_KAFKA_BROKERS")
 	connect, _ := getenv("BRINE_HBASE_CONNECT")
-	fmt.Println(api.URL(), "http://"+s.Addr(), kafka, connect)
+	fmt.Println(api.URL(), "http://"+s.Addr(), kafka, connect, audited.URL(), token)
 	_, _ = io.Copy(io.Discard, os.Stdin)
 	cancel()
 	return g.Wait()
+}
+
+// audited opens the API over the same stores with accounts, in its own database, and returns the token of its only operator.
+func (c *Stack) audited(ctx context.Context, cfg *config.Config, s *service.Service) (api *serve.Server, token string, end func(),
+	err error) {
+	accounts, err := account.Open(ctx, account.Options{Connect: "embedded:" + c.Dir + "-accounts"})
+	if err != nil {
+		return nil, "", nil, err
+	}
+	fail := func(err error) (*serve.Server, string, func(), error) {
+		return nil, "", nil, errors.Join(err, accounts.Close())
+	}
+	operator, err := accounts.Add(ctx, "operator", "", account.Operator, rand.Text())
+	if err != nil {
+		return fail(err)
+	}
+	if token, _, err = accounts.NewToken(ctx, operator, "bench", account.Operator, time.Now().Add(24*time.Hour)); err != nil {
+		return fail(err)
+	}
+	o, err := cfg.API()
+	if err != nil {
+		return fail(err)
+	}
+	o.Accounts, o.Rows, o.Listen = accounts, s.Client(), "127.0.0.1:0"
+	l, err := net.Listen("tcp", o.Listen)
+	if err != nil {
+		return fail(err)
+	}
+	if api, err = serve.New(l, o); err != nil {
+		return fail(errors.Join(err, l.Close()))
+	}
+	return api, token, func() { _ = accounts.Close() }, nil // the process ends
 }
 
 // under overrides settings of the process's environment; there are no accounts.

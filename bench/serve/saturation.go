@@ -1,0 +1,90 @@
+package serve
+
+import (
+	"context"
+	"crypto/md5"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"brine/bench/measure"
+)
+
+const (
+	askers = 32 // concurrent, for each client
+	turns  = 3  // for each client
+	page   = 100
+)
+
+// saturation reads timelines with enough clients to keep the servers busy, by HTTP and by HBase's Java client, in turn.
+func (s *stack) saturation(ctx context.Context) error {
+	if !measure.HasJava() {
+		fmt.Fprintln(os.Stderr, "  HBase's jars are not here (make real-up brings them): nothing shows what its Java client reads")
+		return nil
+	}
+	classes, prefixes := s.dir+"/java", s.dir+"/prefixes"
+	if err := measure.BuildJava(ctx, classes); err != nil {
+		return err
+	}
+	var text strings.Builder
+	for _, w := range s.waybills {
+		sum := md5.Sum([]byte(w))
+		fmt.Fprintf(&text, "%s%s|\n", hex.EncodeToString(sum[:2]), w) // the beginning of its keys
+	}
+	if err := os.WriteFile(prefixes, []byte(text.String()), 0o600); err != nil {
+		return err
+	}
+	for range turns {
+		cmd := measure.JavaTimelines(ctx, classes, s.connect, s.table, prefixes, page, askers, s.For)
+		cmd.Stderr = os.Stderr
+		out, err := cmd.Output()
+		if err != nil {
+			return fmt.Errorf("the Java client: %w", err)
+		}
+		rate, err := strconv.ParseFloat(strings.TrimSpace(string(out)), 64)
+		if err != nil {
+			return fmt.Errorf("the Java client printed %q: %w", out, err)
+		}
+		s.detail.JavaRates = append(s.detail.JavaRates, rate)
+		if rate, err = s.httpRate(ctx); err != nil {
+			return err
+		}
+		s.detail.HTTPRates = append(s.detail.HTTPRates, rate)
+	}
+	return nil
+}
+
+// httpRate returns how many timelines per second are read by HTTP, not counting the first fifth of the time, as with the Java client.
+func (s *stack) httpRate(ctx context.Context) (float64, error) {
+	began := time.Now()
+	from, to := began.Add(s.For/5), began.Add(s.For)
+	var n atomic.Int64
+	g, ctx := errgroup.WithContext(ctx)
+	for range askers {
+		g.Go(func() error {
+			for time.Now().Before(to) {
+				if err := s.timeline(ctx, 0); err != nil {
+					return err
+				}
+				if now := time.Now(); now.After(from) && now.Before(to) {
+					n.Add(1)
+				}
+			}
+			return nil
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return 0, err
+	}
+	if n.Load() == 0 {
+		return 0, errors.New("nothing was read by HTTP")
+	}
+	return float64(n.Load()) / to.Sub(from).Seconds(), nil
+}
