@@ -2,17 +2,20 @@ package serve
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net"
 	"net/url"
 	"strings"
+	"sync"
 	"time"
 
 	"brine/bench/measure"
+	"brine/serve/client"
 )
 
-const slowReaders = 100
+const slowReaders = 50
 
 // besideSlow queries timelines alone, and then while clients read nothing of long answers that they have asked for.
 func (s *stack) besideSlow(ctx context.Context) (err error) {
@@ -24,15 +27,24 @@ func (s *stack) besideSlow(ctx context.Context) (err error) {
 		return err
 	}
 	var conns []net.Conn
+	var asking sync.WaitGroup
 	defer func() {
 		for _, c := range conns {
 			c.Close()
 		}
+		asking.Wait()
 	}()
+	var q client.Questions
+	for i := range 1000 {
+		q.Questions = append(q.Questions, map[string]client.Values{"waybill": {s.waybills[i%len(s.waybills)]}})
+	}
+	body, err := json.Marshal(q)
+	if err != nil {
+		return err
+	}
 	const ok = "HTTP/1.1 200"
-	const statement = `{"statement": "SELECT * FROM scans LIMIT 10000 ALLOW FULL SCAN"}`
-	head := "POST /api/v1/sql HTTP/1.1\r\nHost: " + u.Host + "\r\nAccept: application/x-ndjson\r\nContent-Type: application/json\r\n"
-	request := fmt.Sprintf("%sContent-Length: %d\r\n\r\n%s", head, len(statement), statement)
+	request := fmt.Sprintf("POST /api/v1/views/waybill-latest:batch HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\n"+
+		"Content-Length: %d\r\n\r\n%s", u.Host, len(body), body)
 	for i := range slowReaders {
 		c, err := (&net.Dialer{}).DialContext(ctx, "tcp", u.Host)
 		if err != nil {
@@ -42,9 +54,8 @@ func (s *stack) besideSlow(ctx context.Context) (err error) {
 		if err := c.(*net.TCPConn).SetReadBuffer(4 << 10); err != nil {
 			return err
 		}
-		if _, err := io.WriteString(c, strings.Repeat(request, 10)); err != nil { // together more than the kernel buffers
-			return fmt.Errorf("slow reader %d: %w", i, err)
-		}
+		// The answers are together more than the kernel buffers. Writing ends with the connection.
+		asking.Go(func() { _, _ = io.WriteString(c, strings.Repeat(request, 40)) })
 		begin := make([]byte, len(ok))
 		if _, err := io.ReadFull(c, begin); err != nil {
 			return fmt.Errorf("slow reader %d: %w", i, err)
