@@ -15,7 +15,7 @@ import (
 	"brine/serve/client"
 )
 
-const slowReaders = 50
+const slowReaders = 20
 
 // besideSlow queries timelines alone, and then while clients read nothing of long answers that they have asked for.
 func (s *stack) besideSlow(ctx context.Context) (err error) {
