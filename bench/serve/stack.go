@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"brine/account"
+	"brine/bench/measure"
 	"brine/config"
 	"brine/serve"
 	"brine/service"
@@ -51,6 +52,10 @@ func (c *Stack) Run(ctx context.Context) error {
 			return err
 		}
 		getenv = under(func(name string) (string, bool) { v, ok := env[name]; return v, ok })
+		create := prepare
+		prepare = func(ctx context.Context, cfg *config.Config) error {
+			return errors.Join(create(ctx, cfg), measure.CreateTopics(ctx, cfg.Kafka.Brokers[0], cfg))
+		}
 	}
 	cfg, problems := config.Load(configuration, getenv)
 	if err := problems.Err(); err != nil {
