@@ -29,73 +29,74 @@ var functions = []function{
 	{
 		Function: Function{"md5",
 			[]string{"md5(field, …, digits)", "md5(field, …, n bytes)"},
-			"The first hex digits (1 to 32, lower case), or bytes (1 to 16), of the md5 of the field's text; of several fields, of their " +
-				"texts one after the other. Put it first so that rows spread evenly over the regions; hash what a query always knows (the " +
+			"The first hex digits (1 to 32, lower case), or bytes (1 to 16), of the md5 of the field's text, or of the concatenated texts of " +
+				"several fields. Put it first so that rows spread evenly over the regions; hash what a query always knows (the " +
 				"waybill), never what a scan ranges over (the time)."},
 		build: func(c *call) (part, error) { return buildHash(c, md5Hash) },
 	},
 	{
 		Function: Function{"murmur3",
 			[]string{"murmur3(field, …, digits)", "murmur3(field, …, n bytes)"},
-			"As md5, of murmur3 (x86, 32 bits, seed 0): 1 to 8 hex digits or 1 to 4 bytes."},
+			"Like md5, but with murmur3 (x86, 32 bits, seed 0): 1 to 8 hex digits or 1 to 4 bytes."},
 		build: func(c *call) (part, error) { return buildHash(c, murmur3Hash) },
 	},
 	{
 		Function: Function{"xxhash",
 			[]string{"xxhash(field, …, digits)", "xxhash(field, …, n bytes)"},
-			"As md5, of xxHash64 (seed 0), the fastest: 1 to 16 hex digits or 1 to 8 bytes."},
+			"Like md5, but with xxHash64 (seed 0), the fastest of the three: 1 to 16 hex digits or 1 to 8 bytes."},
 		build: func(c *call) (part, error) { return buildHash(c, xxhashHash) },
 	},
 	{
 		Function: Function{"salt",
 			[]string{"salt(buckets, field, …)"},
 			"A bucket number, murmur3(text of the fields) modulo buckets: one byte up to 256 buckets, two big-endian bytes up to 65,536. " +
-				"A scan that does not bind the fields asks every bucket. It is computed and never random: a replay, a reader and a " +
+				"A scan that does not bind the fields reads every bucket. The salt is computed, never random: a replay, a reader and a " +
 				"second writer must find the same row."},
 		build: buildSalt,
 	},
 	{
 		Function: Function{"fixed",
 			[]string{"fixed(text, width)", `fixed(text, width, "pad")`, `fixed(text, width, left, "pad")`, "fixed(int, digits)"},
-			`A text in a fixed number of bytes, padded on the right with "\x00" or, with left, on the left with "0", or with the pad given. ` +
+			`A text in a fixed number of bytes. It is padded on the right with "\x00" or, with left, on the left with "0"; a pad overrides both. ` +
 				"A value that is too long, or that ends (left: begins) with the pad, is refused. An int becomes that many decimal digits (1 to 18), " +
-				"with zeros before it and in numeric order; it may not be negative."},
+				"with leading zeros, so that rows sort numerically; it may not be negative."},
 		build: buildFixed,
 	},
 	{
 		Function: Function{"reverse",
 			[]string{"reverse(text)", `reverse(text, "separator")`, "reverse(int)", "reverse(int, digits)"},
-			"A text from its last character to its first; with a separator, its labels from last to first (www.demo.com becomes com.demo.www). " +
-				"An int that is not negative as decimal digits, last one first, so that numbers that are counted up spread; with digits (1 to 18), " +
-				"in that width: 123 in 5 is 32100. Without digits it is of any length and needs a separator after it, as a bare field does."},
+			"A text from its last character to its first or, with a separator, its labels from last to first (www.demo.com becomes com.demo.www). " +
+				"An int, which may not be negative, as decimal digits in reverse order, so that ascending numbers spread; with digits (1 to 18), " +
+				"in that width: 123 in 5 is 32100. Without digits it has any length and needs a separator after it, as a bare field does."},
 		build: buildReverse,
 	},
 	{
 		Function: Function{"asc",
 			[]string{"asc(int [, 8|16|32|64] [, text])", "asc(float [, 32|64])", "asc(bool)", "asc(time, unit [, 32|64] [, text])", "asc(text)"},
-			"A number whose bytes sort from low to high, big-endian, in 64 bits unless said. Ints: the sign bit flipped. Floats: order-preserving " +
-				"IEEE 754 bits (32 rounds to the nearest). Bools: one byte. Times: the count of us, ms, s, min, hour or day since 1970, rounded " +
-				"down; " +
-				"us and ms take 64 bits, 32 bits of s end in 2038. With text, the same as zero-padded decimal digits, 19 for 64 bits, 10 for 32; " +
-				"then ints may not be negative. Times before 1970 are refused. asc(text) is the field alone."},
+			"A number whose bytes sort from low to high: big-endian, and in 64 bits by default. Ints have the sign bit flipped. Floats become " +
+				"order-preserving IEEE 754 bits (32 rounds to the nearest). Bools are one byte. Times are the number of us, ms, s, min, hour or " +
+				"day since 1970, rounded down; us and ms take 64 bits, and s in 32 bits ends in 2038. With text, the number is written as " +
+				"zero-padded decimal digits, 19 for 64 bits, 10 for 32; then ints may not be negative. Times before 1970 are refused. asc(text) " +
+				"is the same as the bare field."},
 		build: func(c *call) (part, error) { return buildNumber(c, false) },
 	},
 	{
 		Function: Function{"desc",
 			[]string{"desc(int [, 8|16|32|64] [, text])", "desc(float [, 32|64])", "desc(bool)",
 				"desc(time, unit [, 32|64] [, text])", "desc(text)"},
-			"As asc, from high to low: the greatest value of the size minus the number. desc(at, ms) is MAX_LONG − ms in 8 bytes, so the newest " +
-				"row comes first; desc(at, s, 32) is MAX_INT − s in 4 bytes; desc(at, ms, text) is MAX_LONG − ms in 19 digits. " +
-				"A text has each byte b as 255 − b and is of any length, as a bare field is: end it with \"\\xff\", which a text that begins " +
-				"another then sorts after."},
+			"Like asc, but from high to low: the greatest value of that size minus the number. desc(at, ms) is MAX_LONG − ms in 8 bytes, so the " +
+				"newest row comes first; desc(at, s, 32) is MAX_INT − s in 4 bytes; desc(at, ms, text) is MAX_LONG − ms in 19 digits. " +
+				"In a text, each byte b becomes 255 − b; it has any length, as a bare field does. End it with \"\\xff\": then a text sorts after " +
+				"longer texts that begin with it."},
 		build: func(c *call) (part, error) { return buildNumber(c, true) },
 	},
 	{
 		Function: Function{"geohash",
 			[]string{"geohash(latitude, longitude, digits)"},
-			"The cell of a place, given as two floats in degrees, in 1 to 12 digits of base 32, each of which divides the cell before it into 32: " +
-				"5 digits are some 5 km, 8 some 40 m. Read back, it is the middle of its cell. A query binds the first digits under the name geohash " +
-				"(geohash = ws10), for all places in that cell; places on both sides of a cell's edge are far apart in the table."},
+			"The cell of a place, given as two floats in degrees, in 1 to 12 digits of base 32. Each digit divides the cell before it into 32: " +
+				"with 5 digits a cell is some 5 km wide, with 8 some 40 m. It reads back as the middle of its cell. A query binds the first digits " +
+				"under the name geohash (geohash = ws10) to find all places in that cell; places on both sides of a cell's edge are far apart in " +
+				"the table."},
 		build: buildGeohash,
 	},
 }

@@ -63,7 +63,7 @@ md5(waybill, 4) + waybill + "|" + desc(at, ms) + "|" + action
 ` + "```" + `
 
 It is computed from the event alone, so a replay writes the same row; and it can be read back: ` + "`brine key decode`" + ` shows the
-fields of a row. HBase sorts rows by their bytes, unsigned, left to right, and all orders below are meant so. Rows are shown as
+fields of a row. HBase sorts rows by their unsigned bytes from left to right, and all orders below refer to that. Rows are shown as
 HBase's shell shows them, with ` + "`\\xNN`" + ` for bytes that cannot be printed.
 
 ## Grammar
@@ -82,31 +82,31 @@ unit   = "hex" | "bytes" | "byte" .
 
 ## Fields and strings
 
-- A **string** is itself: a separator, or a constant.
-- A **bare field** is its text, of any length. It must be the last part, or be followed by a string, its separator; an event whose
-  value holds the separator becomes a dead letter. Texts sort by bytes; one that begins another sorts by where the separator sorts,
-  so a range over such texts is simplest behind ` + "`\"\\x00\"`" + `.
-- Numbers and times go through a function: ` + "`asc`, `desc` or `fixed`" + `, which say their width and their order, or ` + "`reverse`" + `, which
-  has none.
-- A field may stand in the key twice, such as the hour that rows are gathered by, and later the exact time: it is read back from the
-  most exact one, and the other is compared with it.
+- A **string** stands for itself: a separator, or a constant.
+- A **bare field** is the field's text, of any length. It must be the last part, or be followed by a string, its separator; an event whose
+  value contains the separator becomes a dead letter. Texts sort by their bytes. If one text begins with another, the separator decides
+  their order, so ranges over such texts are simplest with ` + "`\"\\x00\"`" + ` as the separator.
+- Numbers and times need a function: ` + "`asc`, `desc` or `fixed`" + `, which set their width and their order, or ` + "`reverse`" + `, which
+  has no order.
+- A key may contain a field twice, such as the hour that groups rows, and later the exact time: it is read back from the
+  most exact part, and the others are checked against it.
 
 ## Functions
 
-Functions take fields and constants, not other functions. An argument in brackets can be left out.
+Functions take fields and constants, not other functions. Arguments in brackets are optional.
 
 `
 
 const referenceTail = `
 ## Ranges
 
-A query binds fields from the left: each to one value, the last one perhaps from a value (inclusive) to a value (exclusive,
-` + "`at=from..to`" + `; inclusive, ` + "`at=from..=to`" + `) in the field's own order, also where the key counts down. A value that holds ` + "`..`" + `, or begins
-with ` + "`=`" + `, is bound as it stands by two equals signs: ` + "`waybill==a..b`" + `. Hashes are computed from the bound fields; a salt whose fields are not bound is
-asked in all its buckets; the stop row is always the prefix + 1. Where the key holds a time in a coarser unit, the units in which the
-range begins and ends are in it as a whole. A hash or salt of such a time is taken of the coarser time.
+A query binds fields from the left, each to one value. It may bind the last one to a range, from a value (inclusive) to a value (exclusive,
+` + "`at=from..to`" + `; inclusive, ` + "`at=from..=to`" + `) in the field's own order, even where the key counts down. Two equals signs bind a value literally,
+even if it contains ` + "`..`" + ` or begins with ` + "`=`" + `: ` + "`waybill==a..b`" + `. Hashes are computed from the bound fields; if the fields of a salt are
+not bound, all its buckets are read; the stop row is always the prefix + 1. If the key holds a time in a coarser unit, the range includes
+the whole units in which it begins and ends. A hash or salt of such a time is computed from the coarser time.
 
-What the key holds coarser than the event has it is read back as it is held:
+A value that the key holds more coarsely than the event reads back as the key holds it:
 
 | part | reads back |
 |---|---|
@@ -115,11 +115,11 @@ What the key holds coarser than the event has it is read back as it is held:
 | a geohash | the middle of its cell |
 | a hash or salt alone | nothing: the field is null, and the row is found only by its exact value |
 
-A range over a geohash is one of its first digits, bound under the name ` + "`geohash`" + `: ` + "`area=440305 geohash=ws10`" + `.
+To query a range of a geohash, bind its first digits under the name ` + "`geohash`" + `: ` + "`area=440305 geohash=ws10`" + `.
 
 ## Split points
 
-Regions are cut evenly: hex hashes at hex digits (16 regions of ` + "`md5(waybill, 4)`" + ` at 1000, 2000, … f000), byte hashes at bytes, salts at
-buckets, and inside the hash that follows them when there are more regions than buckets; reversed ints at decimal digits. A key that
-begins otherwise takes its split points from a sample.
+Tables are split evenly: hex hashes at hex digits (16 regions of ` + "`md5(waybill, 4)`" + ` at 1000, 2000, … f000), byte hashes at bytes, reversed ints
+at decimal digits, and salts at buckets or, if there are more regions than buckets, inside the hash that follows the salt. The split points
+of any other key come from a sample.
 `
