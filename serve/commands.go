@@ -25,19 +25,19 @@ const (
 // Why a command is refused. Two kinds with the same status have different fixes.
 var (
 	withoutAccounts = kind{"accounts", http.StatusForbidden, "Commands need accounts",
-		"Without accounts nobody knows who gives a command, and the API is read-only. The section accounts of the configuration has them."}
+		"Without accounts, brine does not know who gives a command, and the API is read-only. Add the section accounts to the configuration."}
 	needsMatch = kind{"version-required", http.StatusPreconditionRequired, "If-Match is missing",
-		"A command is given upon the version of the row that was seen: its ETag, or its state_version between quotes."}
+		"A command must name the version of the row that its sender has seen: the ETag, or state_version in double quotes."}
 	outdated = kind{"stale", http.StatusPreconditionFailed, "The row has changed",
-		"current says how the row is now. Read it again, and decide again."}
-	notAllowed = kind{"not-allowed", http.StatusConflict, "The row's state does not allow the command", "current says how the row is now."}
+		"current is the row's current state. Read the row again, and decide again."}
+	notAllowed = kind{"not-allowed", http.StatusConflict, "The row's state does not allow the command", "current is the row's current state."}
 	held       = kind{"held", http.StatusConflict, "Another command on this version is on its way",
 		"Read the row again in a moment: it changes when that command is applied."}
 	keyRunning = kind{"running", http.StatusConflict, "The first request is being worked on",
-		"The same request with the same Idempotency-Key is being worked on. Ask again after Retry-After seconds."}
+		"A request with the same Idempotency-Key is in progress. Try again after Retry-After seconds."}
 	keyReused = kind{"key-reused", http.StatusUnprocessableEntity, "The Idempotency-Key is another command's",
-		"Take a new key for each command."}
-	purged = kind{"purged", http.StatusGone, "What was deleted may be gone", "It was deleted too long ago for all of it to be still there."}
+		"Use a new key for each command or job."}
+	purged = kind{"purged", http.StatusGone, "What was deleted may be gone", "It was deleted so long ago that parts of it may be gone."}
 
 	commandKinds = []kind{withoutAccounts, needsMatch, outdated, notAllowed, held, keyRunning, keyReused, purged}
 )
@@ -53,27 +53,27 @@ func commandRoutes(m *command.Machine) []*endpoint {
 	path, name := tablePath(m.Table.Name), strings.ReplaceAll(m.Table.Name, ":", "_")
 	routes := []*endpoint{{
 		method: http.MethodGet, path: path + "/commands/{id}", id: "command_" + name,
-		about:  "What has become of a command on a row of " + m.Table.Name + ".",
-		params: []param{{in: "path", name: "id", about: "Of the command, as it was answered.", kind: rowkey.Text, required: true}},
+		about:  "Get the state of a command on a row of " + m.Table.Name + ".",
+		params: []param{{in: "path", name: "id", about: "ID of the command.", kind: rowkey.Text, required: true}},
 		answer: client.Command{}, missing: true, role: account.Customer,
 		handle: func(c *call) error { return c.commandState(m) },
 	}}
 	for i := range m.Commands {
 		of := &m.Commands[i]
-		about := "Leads a row of " + m.Table.Name + " from " + strings.Join(of.From, " or ") + " to " + of.To +
-			"; for " + strings.Join(of.Roles, ", ")
+		about := "Change a row of " + m.Table.Name + " from " + strings.Join(of.From, " or ") + " to " + of.To +
+			"; allowed for " + strings.Join(of.Roles, ", ")
 		if len(of.Take) > 0 {
 			about += "; takes " + strings.Join(of.Take, ", ")
 		}
 		routes = append(routes, &endpoint{
 			method: http.MethodPost, path: path + "/rows/{key}/commands/" + of.Name, id: of.Name + "_" + name, about: about + ".",
 			params: []param{
-				{in: "path", name: "key", about: "As answers show it, escaped as paths are.", kind: rowkey.Text, required: true},
-				{in: "header", name: "If-Match", about: "The row's ETag, or its state_version between quotes.", kind: rowkey.Text, required: true},
-				{in: "header", name: keyHeader, about: "New for each command, and the same to ask again.", kind: rowkey.Text, required: true},
+				{in: "path", name: "key", about: "Row key as in answers, escaped for a URL path.", kind: rowkey.Text, required: true},
+				{in: "header", name: "If-Match", about: "The row's ETag, or its state_version in double quotes.", kind: rowkey.Text, required: true},
+				{in: "header", name: keyHeader, about: "New for each command; the same key repeats a request.", kind: rowkey.Text, required: true},
 			},
 			body: client.Fields{}, answer: client.Command{}, bare: true, missing: true,
-			accepts: "It is stored, and will be published.", refuses: commandKinds, on: tableSubject(&m.Table, false),
+			accepts: "The command is stored, and will be published.", refuses: commandKinds, on: tableSubject(&m.Table, false),
 			handle: func(c *call) error { return c.command(m, of) },
 		})
 	}

@@ -38,18 +38,18 @@ func (s *Server) companyRoutes() []*endpoint {
 		return nil
 	}
 	var params []param
-	for _, p := range [][2]string{{"code", "Of the provider."}, {"state", "Of the sign-in."}, {"error", "Why the provider refuses."},
-		{"iss", "The provider, if it says so (RFC 9207)."}} {
+	for _, p := range [][2]string{{"code", "Authorization code of the provider."}, {"state", "State of the sign-in."},
+		{"error", "Error of the provider, if it refuses."}, {"iss", "Issuer, if the provider sends it (RFC 9207)."}} {
 		params = append(params, param{in: "query", name: p[0], about: p[1], kind: rowkey.Text})
 	}
 	return []*endpoint{
-		{method: http.MethodGet, path: companyPath, id: "company_sign_in", about: "Begins a sign-in by the company's OpenID provider.",
-			role: anybody, signsIn: true, leads: "To the provider; where that cannot be, as the other route does.",
+		{method: http.MethodGet, path: companyPath, id: "company_sign_in", about: "Start a sign-in through the company's OpenID provider.",
+			role: anybody, signsIn: true, leads: "Redirect to the provider; if refused, to the console's sign-in, which shows why.",
 			handle: func(c *call) error { return c.inConsole((*call).companySignIn) }},
 		{method: http.MethodGet, path: CompanyReturn, id: "company_return",
-			about: "Ends such a sign-in: begins a session, and leads to the console.",
+			about: "Complete such a sign-in: start a session and redirect to the console.",
 			role:  anybody, params: params, signsIn: true, foreign: true,
-			leads:  "To /; a browser that is refused to the console's sign-in, which says why.",
+			leads:  "Redirect to /; if refused, to the console's sign-in, which shows why.",
 			handle: func(c *call) error { return c.inConsole((*call).companyReturn) }},
 	}
 }

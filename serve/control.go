@@ -10,12 +10,12 @@ import (
 
 // controlRoutes returns the routes that control running pipelines, in whatever process they run.
 func controlRoutes() []*endpoint {
-	pipeline := []param{{in: "path", name: "pipeline", about: "Of the configuration.", kind: rowkey.Text, required: true}}
+	pipeline := []param{{in: "path", name: "pipeline", about: "Name of the pipeline.", kind: rowkey.Text, required: true}}
 	var routes []*endpoint
 	for _, of := range [][2]string{
-		{"pause", "Has a pipeline stand still until it is resumed, in all processes and across restarts, as brine pause does."},
-		{"resume", "Has a pipeline that was paused go on, as brine resume does."},
-		{"limit", "Has a pipeline keep to so many records a second, all its members together, as brine limit does; 0: to none."},
+		{"pause", "Pause a pipeline until it is resumed, in all processes and across restarts, as brine pause does."},
+		{"resume", "Resume a paused pipeline, as brine resume does."},
+		{"limit", "Limit a pipeline to a number of records per second, for all members together, as brine limit does; 0 removes the limit."},
 	} {
 		what := of[0]
 		routes = append(routes, &endpoint{method: http.MethodPost, path: pipelinesPath + "/{pipeline}/" + what, id: what, about: of[1],

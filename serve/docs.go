@@ -26,7 +26,7 @@ func (s *Server) pages() ([]*endpoint, error) {
 	policy := "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) +
 		"'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 	pages := []*endpoint{
-		{method: http.MethodGet, path: openAPIPath, id: "openapi", about: "This document.", answer: map[string]any{}, free: true,
+		{method: http.MethodGet, path: openAPIPath, id: "openapi", about: "Get this document.", answer: map[string]any{}, free: true,
 			role:   account.Customer,
 			handle: func(c *call) error { return c.made(jsonType, openAPI) }},
 	}

@@ -22,7 +22,7 @@ func facetRoute(v *query.View, params []param) *endpoint {
 	on.counts = true
 	params = slices.DeleteFunc(slices.Clone(params), func(p param) bool { return p.name == query.PageToken || p.name == query.PageSize })
 	return &endpoint{method: http.MethodGet, path: viewPath(v.Name) + "/facets", id: "facets_" + v.Name,
-		about:  "How many rows answer the view " + v.Name + ", and how many of them have each value of " + strings.Join(v.Counts, ", ") + ".",
+		about:  "Count the rows of the view " + v.Name + ", in all and for each value of " + strings.Join(v.Counts, ", ") + ".",
 		params: params, answer: client.Facets{}, on: on, handle: func(c *call) error { return c.facets(v) }}
 }
 

@@ -52,54 +52,54 @@ type JobStart struct {
 
 // jobRoutes returns the routes of jobs. They need accounts, because a job belongs to an account and is stored with the accounts.
 func jobRoutes() []*endpoint {
-	id := []param{{in: "path", name: "id", about: "Of the job, as it was answered.", kind: rowkey.Text, required: true}}
+	id := []param{{in: "path", name: "id", about: "ID of the job.", kind: rowkey.Text, required: true}}
 	job := func(c *call, whole bool) func(context.Context) (client.Job, error) {
 		return func(ctx context.Context) (client.Job, error) {
 			return c.opts.Operations.Job(ctx, c.r.PathValue("id"), whole)
 		}
 	}
 	routes := []*endpoint{
-		{path: jobsPath, id: "jobs", about: "The jobs that run, wait or have ended, of all brines on this database of accounts.",
-			params: []param{{in: "query", name: "page_token", about: "next_page_token of the page before.", kind: rowkey.Text}},
+		{path: jobsPath, id: "jobs", about: "List the jobs of all brines with this database of accounts, newest first.",
+			params: []param{{in: "query", name: "page_token", about: "next_page_token of the previous page.", kind: rowkey.Text}},
 			answer: client.Jobs{}, handle: func(c *call) error {
 				return answer(c, func(ctx context.Context) (client.Jobs, error) {
 					return c.opts.Operations.Jobs(ctx, c.values.Get("page_token"), jobsPage)
 				})
 			}},
-		{path: jobsPath + "/{id}", id: "job", about: "A job with its results.", params: id, answer: client.Job{}, missing: true,
+		{path: jobsPath + "/{id}", id: "job", about: "Get a job with its results.", params: id, answer: client.Job{}, missing: true,
 			handle: func(c *call) error { return answer(c, job(c, true)) }},
-		{path: jobsPath + "/{id}/events", id: "job_events", about: "A job without its results, and again whenever it has changed.", params: id,
-			events: true, state: client.Job{}, missing: true, handle: func(c *call) error { return c.watchJob(job(c, false)) }},
+		{path: jobsPath + "/{id}/events", id: "job_events", about: "Watch a job, without its results: sent now and whenever it changes.",
+			params: id, events: true, state: client.Job{}, missing: true, handle: func(c *call) error { return c.watchJob(job(c, false)) }},
 		{method: http.MethodPost, path: jobsPath + "/{id}/cancel", id: "cancel_job",
-			about:  "Has a job end: it settles what it has begun, and what it has done stays.",
-			params: id, answer: client.Job{}, accepts: "It is asked to end.", missing: true, refuses: []kind{refused}, handle: (*call).cancelJob},
+			about:  "Cancel a job: it settles what it has in progress and ends. What it has done stays.",
+			params: id, answer: client.Job{}, accepts: "The job will end.", missing: true, refuses: []kind{refused}, handle: (*call).cancelJob},
 	}
 	for _, of := range []struct {
 		kind, about string
 		body        any
 		start       func(*call) error
 	}{
-		{ReplayJob, "Replays a range of a pipeline's topic, or shows what that would do, as brine replay does.", client.ReplayJob{}, startReplay},
-		{VerifyJob, "Verifies rows and documents against the topics, as brine verify does.", client.VerifyJob{}, startVerify},
-		{DeadLetterScanJob, "Counts dead letters by half, reason, field and schema, and lists some, however many there are.",
+		{ReplayJob, "Replay a range of a pipeline's topic, or show what that would do, as brine replay does.", client.ReplayJob{}, startReplay},
+		{VerifyJob, "Verify rows and documents against the topics, as brine verify does.", client.VerifyJob{}, startVerify},
+		{DeadLetterScanJob, "Count dead letters by half, reason, field and schema, and list some, however many there are.",
 			client.DeadLetterScanJob{}, startDeadLetterScan},
-		{DeadLetterReplayJob, "Replays dead letters, or shows what that would do, as brine deadletters replay does.",
+		{DeadLetterReplayJob, "Replay dead letters, or show what that would do, as brine deadletters replay does.",
 			client.DeadLetterReplayJob{}, startDeadLetterReplay},
-		{DeadLetterPurgeJob, "Deletes old dead letters, or shows which, as brine deadletters purge does.", client.DeadLetterPurgeJob{},
+		{DeadLetterPurgeJob, "Delete old dead letters, or show which, as brine deadletters purge does.", client.DeadLetterPurgeJob{},
 			startDeadLetterPurge},
-		{ReindexJob, "Builds an index again beside the one in use, as brine reindex does.", client.ReindexJob{}, startReindex},
-		{RegionSplitJob, "Splits a region, or shows which and where, as brine regions split does.", client.RegionSplitJob{}, startRegionSplit},
-		{RegionMoveJob, "Moves a region to another server, or shows which and where to, as brine regions move does.", client.RegionMoveJob{},
+		{ReindexJob, "Rebuild an index beside the one in use, then replace that one, as brine reindex does.", client.ReindexJob{}, startReindex},
+		{RegionSplitJob, "Split a region, or show which and where, as brine regions split does.", client.RegionSplitJob{}, startRegionSplit},
+		{RegionMoveJob, "Move a region to another server, or show which and where to, as brine regions move does.", client.RegionMoveJob{},
 			startRegionMove},
-		{SeekJob, "Looks in the topics for the record that a cell comes from, and says where it has looked.", client.SeekJob{}, startSeek},
-		{ExplainJob, "Says what becomes of a record: its rows and documents beside what stands there, as brine explain does.",
+		{SeekJob, "Search the topics for the record that wrote a cell, and report which ranges were read.", client.SeekJob{}, startSeek},
+		{ExplainJob, "Explain what became of a record: its rows and documents beside what is stored now, as brine explain does.",
 			client.ExplainJob{}, startExplain},
 	} {
 		routes = append(routes, &endpoint{method: http.MethodPost, path: jobsPath + "/" + of.kind,
 			id:    "start_" + strings.ReplaceAll(of.kind, "-", "_"),
-			about: of.about + " Answered once it is stored and waits for its turn.", body: of.body, answer: client.Job{},
-			params: []param{{in: "header", name: keyHeader, about: "The same to ask again: it starts one job.", kind: rowkey.Text}},
-			aside:  true, accepts: "The job is stored, and begins when those before it leave room.", missing: true,
+			about: of.about + " Returns as soon as the job is queued.", body: of.body, answer: client.Job{},
+			params: []param{{in: "header", name: keyHeader, about: "New for each job; the same key repeats a request.", kind: rowkey.Text}},
+			aside:  true, accepts: "The job is queued.", missing: true,
 			refuses: []kind{refused, keyReused, tooMany}, handle: of.start})
 	}
 	return routes

@@ -18,16 +18,17 @@ func keyRoutes() []*endpoint {
 	number := func(name, about string) param { return param{in: "query", name: name, about: about, kind: rowkey.Int} }
 	return []*endpoint{{
 		path: opsPath + "/keys", id: "key",
-		about: "A row key part by part, with a row of it, ranges, split points and what can be foreseen to end badly: brine key, while you type.",
+		about: "Explain a key, or a row key, part by part, with scan ranges, split points and likely problems, as brine key does.",
 		params: []param{
-			text("table", "Whose key is meant; left out: that of the expression."), text("key", "An expression that is no table's key yet."),
-			list("field", "NAME:TYPE of a field of the expression: text, int, float, bool or time."),
-			text("row", "With key: what a row is, event or entity (default: event)."),
-			number("regions", "That the table begins with, for split points."), number("servers", "Of the cluster."),
-			list("query", "With key: a query that the table is for, such as waybill at.."),
-			list("value", "FIELD=VALUE of the row that is made."),
-			list("where", "FIELD=VALUE or FIELD=FROM..TO of the rows whose ranges are shown."),
-			text("row_key", "A row key to take apart, as HBase's shell prints keys."),
+			text("table", "Table of the configuration whose key is meant. Give either table or key."),
+			text("key", "Key expression to use instead of a table's key."),
+			list("field", "With key: a field, NAME:TYPE (text, int, float, bool, time); may be repeated."),
+			text("row", "With key: what a row represents, event (default) or entity."),
+			number("regions", "Initial number of regions, at most 4096."), number("servers", "Region servers of the cluster."),
+			list("query", "A query that the table is to answer, such as 'waybill at..'; may be repeated."),
+			list("value", "FIELD=VALUE of the row key to build; may be repeated."),
+			list("where", "Bounds whose scan ranges are shown: FIELD=VALUE or FIELD=FROM..TO; may be repeated."),
+			text("row_key", "Row key to explain, in the HBase shell's notation; used instead of value."),
 		},
 		answer: client.KeyDesign{}, handle: (*call).key,
 	}}

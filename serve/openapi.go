@@ -30,11 +30,11 @@ func (s *Server) OpenAPI() ([]byte, error) {
 	doc := object{
 		"openapi": "3.1.0",
 		"info": object{"title": "brine", "version": s.opts.Version,
-			"description": "Rows that brine has written, by views and by their keys." +
+			"description": "Reads the rows that brine has written, through views and by row key." +
 				map[bool]string{true: " Read-only."}[s.opts.Accounts == nil]},
 		"paths": paths,
 		"components": object{"schemas": schemas, "responses": object{"Problem": object{
-			"description": "Why there is no answer (RFC 9457).",
+			"description": "Problem details (RFC 9457).",
 			"content":     object{"application/problem+json": object{"schema": ref("Problem")}},
 		}}},
 	}
@@ -56,17 +56,18 @@ func (s *Server) operation(e *endpoint, known schemas) object {
 		described := p.described()
 		if s.opts.Accounts != nil && e.on != nil && p.in == "query" && p.name == s.forced(e.on) {
 			described["required"] = false
-			described["description"] = p.about + " A customer's own, who does not give it."
+			described["description"] = p.about + " Customers must leave it out: their own value is used."
 		}
 		params = append(params, described)
 	}
 	if e.conditional {
 		params = append(params, object{"in": "header", "name": "If-None-Match", "schema": object{"type": "string"},
-			"description": "An ETag: 304 if the row still has it."})
+			"description": "An ETag; the answer is 304 if the row still has it."})
 	}
 	if e.waits {
 		params = append(params, object{"in": "header", "name": afterHeader, "schema": object{"type": "string"},
-			"description": "The token of a command: the answer waits until it is applied, or has the header " + staleHeader + "."})
+			"description": "Token of a command: the answer waits until it is applied. If that takes too long, it has the header " +
+				staleHeader + "."})
 	}
 	content := object{}
 	if e.answer != nil {
@@ -80,8 +81,8 @@ func (s *Server) operation(e *endpoint, known schemas) object {
 		}
 		text := object{"type": "string"}
 		content[eventsType] = object{"schema": object{"type": "object", "properties": object{"event": text, "id": text, "data": text},
-			"description": "Of each of the server-sent events: " + event + " (its data is a " + of + "), " +
-				"and problem (a Problem), after which the " + event + " may be old until the next one."}}
+			"description": "Server-sent events: " + event + ", whose data is a " + of + "; and problem, whose data is a Problem, " +
+				"and after which the last " + event + " may be stale until the next one."}}
 	}
 	if e.streams {
 		line := reflect.TypeFor[client.Line]()
@@ -90,25 +91,25 @@ func (s *Server) operation(e *endpoint, known schemas) object {
 		}
 		content[linesType] = object{"schema": known.of(line)}
 	}
-	ok := object{"description": "The answer.", "content": content}
+	ok := object{"description": "Success.", "content": content}
 	problem := object{"$ref": "#/components/responses/Problem"}
 	answers := object{"200": ok, "default": problem}
 	if e.accepts != "" {
 		ok["description"] = e.accepts
-		ok["headers"] = object{"Location": object{"description": "Where its state is read.", "schema": object{"type": "string"}}}
+		ok["headers"] = object{"Location": object{"description": "Path of its state.", "schema": object{"type": "string"}}}
 		answers = object{"202": ok, "default": problem}
 	}
 	if e.leads != "" {
 		ok["description"] = e.leads
-		ok["headers"] = object{"Location": object{"description": "Where.", "schema": object{"type": "string"}}}
+		ok["headers"] = object{"Location": object{"description": "Target of the redirect.", "schema": object{"type": "string"}}}
 		answers = object{"303": ok, "default": problem}
 	}
 	for _, k := range e.refuses {
 		answers[strconv.Itoa(k.status)] = problem
 	}
 	if e.conditional {
-		ok["headers"] = object{"ETag": object{"description": "The row's version.", "schema": object{"type": "string"}}}
-		answers["304"] = object{"description": "The row has the version of If-None-Match."}
+		ok["headers"] = object{"ETag": object{"description": "Version of the row.", "schema": object{"type": "string"}}}
+		answers["304"] = object{"description": "The row still has a version of If-None-Match."}
 	}
 	if e.missing {
 		answers["404"] = problem
@@ -144,7 +145,7 @@ func (s *Server) guarded(e *endpoint, o object) {
 	}
 	if e.on != nil || e.reasons {
 		o["parameters"] = append(o["parameters"].([]object), object{"in": "header", "name": reasonHeader, "schema": object{"type": "string"},
-			"description": "Why rows are read that are not one's own: support and the roles above give it."})
+			"description": "Why the caller reads rows of others. Required for the role support and above."})
 	}
 }
 
@@ -155,7 +156,7 @@ func (p *param) described() object {
 		schema["type"] = "string"
 	}
 	if p.kind == rowkey.Time {
-		about += " RFC 3339, a date, milliseconds since 1970, or how long ago (2h)."
+		about += " RFC 3339, a date, milliseconds since 1970, or an age such as 2h."
 	}
 	if p.list {
 		schema = object{"type": "array", "items": schema}

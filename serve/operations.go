@@ -70,7 +70,7 @@ const pipelinesPath = opsPath + "/pipelines"
 
 // refused is the kind of problem that commands report, too.
 var refused = kind{"refused", http.StatusConflict, "It is not done as things are",
-	"detail says what stands in the way, and what helps. Nothing was changed."}
+	"detail says what prevents it, and what helps. Nothing has been changed."}
 
 // operationRoutes returns the routes of Operations. Reading them requires the operator role, and so does changing something.
 func operationRoutes() []*endpoint {
@@ -85,19 +85,19 @@ func operationRoutes() []*endpoint {
 }
 
 func pipelineRoutes() []*endpoint {
-	pipeline := param{in: "path", name: "pipeline", about: "Of the configuration.", kind: rowkey.Text, required: true}
+	pipeline := param{in: "path", name: "pipeline", about: "Name of the pipeline.", kind: rowkey.Text, required: true}
 	return []*endpoint{
-		{path: pipelinesPath, id: "pipelines", about: "The pipelines: where they are in their topics, how fast, and what holds them up.",
+		{path: pipelinesPath, id: "pipelines", about: "List the pipelines with their positions, rates and limiting steps.",
 			answer: client.Pipelines{}, handle: func(c *call) error { return answer(c, c.opts.Operations.Pipelines) }},
-		{path: pipelinesPath + "/events", id: "pipelines_events", about: "The pipelines, and again whenever something has changed of them.",
+		{path: pipelinesPath + "/events", id: "pipelines_events", about: "Watch the pipelines: sent now and whenever something changes.",
 			events: true, state: client.Pipelines{}, handle: func(c *call) error { return watch(c, c.opts.Operations.Pipelines) }},
-		{path: pipelinesPath + "/{pipeline}", id: "pipeline", about: "A pipeline with its partitions.", params: []param{pipeline},
+		{path: pipelinesPath + "/{pipeline}", id: "pipeline", about: "Get a pipeline with its partitions.", params: []param{pipeline},
 			answer: client.Pipeline{}, missing: true, handle: func(c *call) error {
 				return answer(c, func(ctx context.Context) (client.Pipeline, error) {
 					return c.opts.Operations.Pipeline(ctx, c.r.PathValue("pipeline"))
 				})
 			}},
-		{path: opsPath + "/configuration", id: "configuration", about: "The configuration that runs, without secrets.",
+		{path: opsPath + "/configuration", id: "configuration", about: "Get the running configuration, without secrets.",
 			answer: client.Configuration{}, handle: func(c *call) error { return answer(c, c.opts.Operations.Configuration) }},
 	}
 }
@@ -105,28 +105,32 @@ func pipelineRoutes() []*endpoint {
 // tableOperations returns the routes about tables as the cluster has them.
 func tableOperations() []*endpoint {
 	const path = opsPath + "/tables"
-	table := param{in: "path", name: "table", about: "Of the configuration.", kind: rowkey.Text, required: true}
+	table := param{in: "path", name: "table", about: "Table of the configuration.", kind: rowkey.Text, required: true}
 	number := func(name, about string) param { return param{in: "query", name: name, about: about, kind: rowkey.Int} }
-	minutes := number("minutes", "How far back (default 60): eight hours are kept, and a month with map.history.")
-	until := param{in: "query", name: "until", about: "Up to then (default: now); with map.history.", kind: rowkey.Time}
+	minutes := number("minutes", "How far back to go, in minutes (default 60). Eight hours are kept, or a month with map.history.")
+	until := param{in: "query", name: "until", about: "End of the time range (default: now); requires map.history.", kind: rowkey.Time}
 	return []*endpoint{
-		{path: path, id: "tables", about: "The tables of the configuration, with their regions and sizes.", answer: client.StoredTables{},
+		{path: path, id: "tables", about: "List the tables of the configuration, with their regions and sizes.", answer: client.StoredTables{},
 			handle: func(c *call) error { return answer(c, c.opts.Operations.Tables) }},
-		{path: path + "/{table}/regions", id: "regions", about: "The regions of a table with their servers, sizes and loads.",
+		{path: path + "/{table}/regions", id: "regions", about: "List a table's regions with start keys, servers, sizes and loads.",
 			params: []param{table}, answer: client.Regions{}, missing: true, handle: func(c *call) error {
 				return answer(c, func(ctx context.Context) (client.Regions, error) {
 					return c.opts.Operations.Regions(ctx, c.r.PathValue("table"), c.masks(c.id))
 				})
 			}},
-		{path: path + "/{table}/skew", id: "table_skew", about: "How unevenly a table lies over its regions and servers, and what helps.",
+		{path: path + "/{table}/skew", id: "table_skew",
+			about:  "Show how evenly a table's rows are spread over regions and servers, and what helps.",
 			params: []param{table}, answer: client.Skew{}, missing: true, handle: (*call).skew},
-		{path: opsPath + "/skew", id: "skew", about: "How unevenly all tables lie.", answer: client.Skew{}, handle: (*call).skew},
+		{path: opsPath + "/skew", id: "skew",
+			about:  "Show how evenly the rows of all tables are spread over regions and servers, and what helps.",
+			answer: client.Skew{}, handle: (*call).skew},
 		{path: path + "/{table}/heat", id: "heat_map",
-			about: "Rows and bytes a second that are written, by key range and time: by this brine, and with map.history by all.",
+			about: "Show rows and bytes written per second over key ranges and time: by this brine, or with map.history by all.",
 			params: []param{table, minutes, until,
-				number("ranges", "Key ranges at most."), number("columns", "Columns at most (default 480, most 1440).")},
+				number("ranges", "Maximum number of key ranges, at most 1536 (default 1536)."),
+				number("columns", "Maximum number of columns, at most 1440 (default 480).")},
 			answer: client.HeatMap{}, missing: true, handle: (*call).heatMap},
-		{path: path + "/{table}/sizes", id: "table_sizes", about: "How large a table was over time, where map.history keeps that.",
+		{path: path + "/{table}/sizes", id: "table_sizes", about: "Show the size of a table over time; requires map.history.",
 			params: []param{table, minutes, until}, answer: client.TableSizes{}, missing: true, handle: (*call).tableSizes},
 	}
 }
@@ -190,21 +194,22 @@ func (c *call) number(name string, most int) (int, error) {
 
 // halfParams select halves of pipelines.
 var halfParams = []param{
-	{in: "query", name: "pipeline", about: "Only this pipeline.", kind: rowkey.Text},
-	{in: "query", name: "half", about: "rows or documents: only this half.", kind: rowkey.Text},
+	{in: "query", name: "pipeline", about: "Only this pipeline (default: all).", kind: rowkey.Text},
+	{in: "query", name: "half", about: "Half of the pipeline: rows or documents (default: both).", kind: rowkey.Text},
 }
 
 func offsetRoutes() []*endpoint {
 	const path = opsPath + "/offsets"
 	return []*endpoint{
-		{path: path, id: "offsets", about: "Where the groups are in their topics, partition by partition.",
-			params: append(slices.Clone(halfParams), param{in: "query", name: "topic", about: "Only this topic.", kind: rowkey.Text}),
+		{path: path, id: "offsets", about: "Show the pipelines' offsets in their topics.",
+			params: append(slices.Clone(halfParams), param{in: "query", name: "topic",
+				about: "Only this topic, of those that a pipeline reads (default: all).", kind: rowkey.Text}),
 			answer: client.Offsets{}, handle: func(c *call) error {
 				of := client.HalvesOf{Pipeline: c.values.Get("pipeline"), Half: c.values.Get("half"), Topic: c.values.Get("topic")}
 				return answer(c, func(ctx context.Context) (client.Offsets, error) { return c.opts.Operations.Offsets(ctx, of) })
 			}},
 		{method: http.MethodPost, path: path, id: "set_offsets",
-			about: "Has groups without members go on elsewhere in their topics, as brine offsets set does.", body: client.SetOffsets{},
+			about: "Move pipelines without running members to other offsets of their topics, as brine offsets set does.", body: client.SetOffsets{},
 			answer: client.OffsetMoves{}, refuses: []kind{refused}, handle: (*call).setOffsets},
 	}
 }
@@ -242,24 +247,25 @@ const deadLettersPath = opsPath + "/dead-letters"
 func deadLetterRoutes() []*endpoint {
 	text := func(name, about string) param { return param{in: "query", name: name, about: about, kind: rowkey.Text} }
 	of := append(slices.Clone(halfParams),
-		param{in: "query", name: "reason", about: "Only for this reason; given several times, for any of them.", kind: rowkey.Text, list: true},
-		param{in: "query", name: "since", about: "Only those written from then on.", kind: rowkey.Time},
-		param{in: "query", name: "until", about: "Only those written before.", kind: rowkey.Time},
-		param{in: "query", name: "partition", about: "Only records of this partition of their topic; may be given several times.",
+		param{in: "query", name: "reason", about: "Only this reason, such as missing_field; may be repeated.", kind: rowkey.Text, list: true},
+		param{in: "query", name: "since", about: "Only dead letters written since this time.", kind: rowkey.Time},
+		param{in: "query", name: "until", about: "Only dead letters written before this time.", kind: rowkey.Time},
+		param{in: "query", name: "partition", about: "Only records of this partition of the pipeline's topic; may be repeated.",
 			kind: rowkey.Int, list: true},
-		text("key", "Only records of this key; bytes that are no text as \\xNN."),
-		text("text", "Only where record, field or detail hold this text; refused where fields are masked."),
-		param{in: "query", name: "all", about: "Also those that have been replayed.", kind: rowkey.Bool})
+		text("key", "Only records with this key; write bytes that are not text as \\xNN."),
+		text("text", "Only those with this text in the record's key, value or headers, or in the dead letter's field or detail. "+
+			"Refused if fields are masked."),
+		param{in: "query", name: "all", about: "Include dead letters that have been replayed.", kind: rowkey.Bool})
 	return []*endpoint{
-		{path: deadLettersPath, id: "dead_letters", about: "Records that could not be written, with the reasons.",
-			params: append(slices.Clone(of), text("page_token", "next_page_token of the page before."),
-				param{in: "query", name: "page_size", about: "Dead letters of the page, at most 100.", kind: rowkey.Int}),
+		{path: deadLettersPath, id: "dead_letters", about: "List records that could not be written, with the reasons.",
+			params: append(slices.Clone(of), text("page_token", "next_page_token of the previous page, with the same parameters."),
+				param{in: "query", name: "page_size", about: "Maximum number of dead letters, at most 100 (default 100).", kind: rowkey.Int}),
 			answer: client.DeadLetters{}, handle: (*call).deadLetters},
-		{path: deadLettersPath + "/summary", id: "dead_letter_sums", about: "How many there are, by half, reason, field and schema.",
+		{path: deadLettersPath + "/summary", id: "dead_letter_sums", about: "Count dead letters by half, reason, field and schema.",
 			params: of, answer: client.DeadLetterSums{}, handle: (*call).deadLetterSums},
-		{path: deadLettersPath + "/records/{record}", id: "dead_letter", about: "The dead letters of one record, whole.",
-			params: []param{{in: "path", name: "record", about: "PARTITION:OFFSET, in the pipeline's own topic.", kind: rowkey.Text, required: true},
-				halfParams[0]},
+		{path: deadLettersPath + "/records/{record}", id: "dead_letter", about: "Show the dead letters of one record in full.",
+			params: []param{{in: "path", name: "record", about: "PARTITION:OFFSET or TOPIC/PARTITION:OFFSET of the record, escaped for a URL path.",
+				kind: rowkey.Text, required: true}, halfParams[0]},
 			answer: client.DeadLetters{}, missing: true, handle: func(c *call) error {
 				return answer(c, func(ctx context.Context) (client.DeadLetters, error) {
 					return c.opts.Operations.DeadLetter(ctx, c.r.PathValue("record"), c.values.Get("pipeline"), c.masks(c.id))

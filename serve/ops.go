@@ -41,23 +41,23 @@ func (s *Server) opsTable() []*endpoint {
 
 // accountRoutes returns the routes of all accounts, and of the audit.
 func accountRoutes() []*endpoint {
-	name := param{in: "path", name: "name", about: "Of the account.", kind: rowkey.Text, required: true}
-	page := param{in: "query", name: "page_token", about: "next_page_token of the page before.", kind: rowkey.Text}
+	name := param{in: "path", name: "name", about: "Name of the account.", kind: rowkey.Text, required: true}
+	page := param{in: "query", name: "page_token", about: "next_page_token of the previous page.", kind: rowkey.Text}
 	return []*endpoint{
-		{method: http.MethodGet, path: accountsPath, id: "accounts", about: "The accounts, in the order of their names.", role: account.Admin,
+		{method: http.MethodGet, path: accountsPath, id: "accounts", about: "List accounts, sorted by name.", role: account.Admin,
 			params: []param{page}, answer: client.Accounts{}, handle: (*call).accounts},
-		{method: http.MethodPost, path: accountsPath, id: "new_account", about: "Makes an account.", role: account.Admin,
+		{method: http.MethodPost, path: accountsPath, id: "new_account", about: "Create an account.", role: account.Admin,
 			body: client.NewAccount{}, answer: client.Account{}, secret: true, handle: (*call).newAccount},
-		{method: http.MethodGet, path: accountsPath + "/{name}", id: "account", about: "An account.", role: account.Admin,
+		{method: http.MethodGet, path: accountsPath + "/{name}", id: "account", about: "Get an account.", role: account.Admin,
 			params: []param{name}, answer: client.Account{}, missing: true, handle: (*call).account},
 		{method: http.MethodPatch, path: accountsPath + "/{name}", id: "change_account",
-			about: "Changes an account's role or owner, enables or disables it; its sessions end.", role: account.Admin,
+			about: "Change an account's role or owner, or enable or disable it, and end its sessions.", role: account.Admin,
 			params: []param{name}, body: client.ChangedAccount{}, answer: client.Account{}, missing: true, handle: (*call).changeAccount},
 		{method: http.MethodPost, path: accountsPath + "/{name}/password", id: "account_password",
-			about: "Gives an account another password; its sessions end.", role: account.Admin, params: []param{name},
+			about: "Change an account's password and end its sessions.", role: account.Admin, params: []param{name},
 			body: client.AccountPassword{}, answer: client.Done{}, secret: true, missing: true, handle: (*call).accountPassword},
-		{method: http.MethodGet, path: auditPath, id: "audit", about: "The audit, the newest entry first.", role: account.Admin,
-			params: []param{page, {in: "query", name: "account", about: "Entries of this account alone.", kind: rowkey.Text}},
+		{method: http.MethodGet, path: auditPath, id: "audit", about: "Show the audit log, newest entry first.", role: account.Admin,
+			params: []param{page, {in: "query", name: "account", about: "Only entries of this account.", kind: rowkey.Text}},
 			answer: client.Audit{}, handle: (*call).auditPage},
 	}
 }

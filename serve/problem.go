@@ -25,38 +25,38 @@ type kind struct {
 // The kinds. Only a test and the page need the list.
 var (
 	badRequest = kind{"invalid", http.StatusBadRequest, "The request is not valid",
-		"errors names each argument that is at fault, and what helps. The same request fails again."}
+		"errors names each invalid argument and how to fix it. Repeating the request does not help."}
 	notThere = kind{"not-found", http.StatusNotFound, "Not found", "There is no such route, or no such row."}
 	notMade  = kind{"not-made", http.StatusNotFound, "A table or index is missing",
-		"The configuration has it, and the store has not: detail names it. brine tables apply makes what is missing."}
-	badMethod     = kind{"method", http.StatusMethodNotAllowed, "Method not allowed", "The header Allow says which are."}
+		"The configuration has it, but the store does not: detail names it. brine tables apply creates what is missing."}
+	badMethod     = kind{"method", http.StatusMethodNotAllowed, "Method not allowed", "The header Allow lists the methods of the route."}
 	notAcceptable = kind{"not-acceptable", http.StatusNotAcceptable, "Not acceptable",
-		"The header Accept names no form that the route has."}
-	badType  = kind{"media-type", http.StatusUnsupportedMediaType, "Unsupported media type", "A body is application/json."}
-	tooLarge = kind{"too-large", http.StatusRequestEntityTooLarge, "Body too large", "A body has at most 1 MiB."}
+		"The header Accept allows none of the route's media types."}
+	badType  = kind{"media-type", http.StatusUnsupportedMediaType, "Unsupported media type", "A body must be application/json."}
+	tooLarge = kind{"too-large", http.StatusRequestEntityTooLarge, "Body too large", "A body may have at most 1 MiB."}
 	tooLong  = kind{"uri-too-long", http.StatusRequestURITooLong, "URI too long",
-		"Path and query have at most 16 KiB together; a batch takes more."}
+		"Path and query may have at most 16 KiB together. A batch takes more."}
 	otherHost = kind{"host", http.StatusMisdirectedRequest, "Not known by this name",
-		"A page of the web can have a browser ask by a name of its own, and read the answer. Add the name to serve.hosts if it is yours."}
+		"A web page could make a browser send requests under a name of its own, and read the answers. Add it to serve.hosts if it is yours."}
 	wasForwarded = kind{"forwarded", http.StatusForbidden, "Forwarded requests are refused",
-		"Only proxies of serve.trusted_proxies may forward; without accounts brine answers this machine only."}
+		"Only proxies in serve.trusted_proxies may forward requests. Without accounts, brine answers only this machine."}
 	unsigned = kind{"unsigned", http.StatusUnauthorized, "The caller is not known",
-		"POST " + sessionPath + " signs in; programs send Authorization: Bearer and an API token."}
-	forbidden = kind{"forbidden", http.StatusForbidden, "Not for this account", "What the account's role may do is in the documentation."}
+		"POST " + sessionPath + " signs in. Programs send Authorization: Bearer with an API token."}
+	forbidden = kind{"forbidden", http.StatusForbidden, "Not for this account", "The documentation says what each role may do."}
 	crossSite = kind{"cross-site", http.StatusForbidden, "Sent by another site",
-		"A browser says that a page of another site has sent this; such requests change nothing here."}
+		"According to the browser, a page of another site sent this. Such requests change nothing here."}
 	tooMany    = kind{"too-many", http.StatusTooManyRequests, "Too many requests", "Try again after Retry-After seconds."}
 	noAccounts = kind{"no-accounts", http.StatusServiceUnavailable, "Accounts are not available",
-		"Their database is away or slow; brine's log says why, by request_id. Try again after Retry-After seconds."}
+		"Their database is down or slow; brine's log says why, by request_id. Try again after Retry-After seconds."}
 	noCompany = kind{"no-provider", http.StatusServiceUnavailable, "The company's sign-in is not available",
-		"Its OpenID provider is away or slow; brine's log says why, by request_id. Passwords, sessions and API tokens go on."}
+		"Its OpenID provider is down or slow; brine's log says why, by request_id. Passwords, sessions and API tokens still work."}
 	overloaded = kind{"overloaded", http.StatusServiceUnavailable, "Too many requests at a time",
-		"Try again after Retry-After seconds. serve.in_flight says how many are worked on at a time."}
+		"Try again after Retry-After seconds. serve.in_flight limits the number of concurrent requests."}
 	unavailable = kind{"unavailable", http.StatusServiceUnavailable, "A store did not answer",
-		"HBase or the search engine is away or slow; brine's log says why, by request_id. Try again after Retry-After seconds."}
+		"HBase or the search engine is down or slow; brine's log says why, by request_id. Try again after Retry-After seconds."}
 	unreadable = kind{"unreadable", http.StatusInternalServerError, "A row cannot be read",
-		"Its key or a cell of it was not written as the configuration says; brine's log names it, by request_id. The same request fails again."}
-	internal = kind{"internal", http.StatusInternalServerError, "Internal error", "A fault of brine's; the log says more, by request_id."}
+		"Its key or one of its cells does not match the configuration; brine's log names it, by request_id. Repeating the request does not help."}
+	internal = kind{"internal", http.StatusInternalServerError, "Internal error", "A bug in brine; its log says more, by request_id."}
 
 	kinds = append([]kind{badRequest, notThere, notMade, badMethod, notAcceptable, badType, tooLarge, tooLong, otherHost, wasForwarded,
 		unsigned, forbidden, crossSite, tooMany, refused, noAccounts, noCompany, overloaded, unavailable, unreadable, internal}, commandKinds...)

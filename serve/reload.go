@@ -15,7 +15,7 @@ const reloadWithin = 5 * time.Minute
 
 func reloadRoutes() []*endpoint {
 	return []*endpoint{{method: http.MethodPost, path: opsPath + "/reload", id: "reload",
-		about: "Has the brine that answers, which runs the pipelines, load its configuration again, or says what that would do.",
+		about: "Reload the configuration of the brine that answers, which runs the pipelines, or show what that would do.",
 		body:  client.ReloadAsk{}, bare: true, answer: client.Reload{}, within: reloadWithin, refuses: []kind{refused}, handle: (*call).reload}}
 }
 

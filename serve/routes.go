@@ -93,10 +93,10 @@ func (e *endpoint) queryNames() string {
 // table returns all routes that answer with data.
 func (s *Server) table() []*endpoint {
 	routes := []*endpoint{
-		{method: http.MethodGet, path: viewsPath, id: "views", about: "The views that may be asked, with what they are asked by.",
+		{method: http.MethodGet, path: viewsPath, id: "views", about: "List the views that the caller may use, with their parameters.",
 			role: anybody, answer: client.Views{}, handle: func(c *call) error { return c.json(c.listed()) }},
 		{method: http.MethodGet, path: tablesPath, id: "tables",
-			about: "The tables whose rows may be read, with their keys and the commands on them.",
+			about: "List the tables whose rows the caller may read, with their keys and commands.",
 			role:  anybody, answer: client.Tables{}, handle: func(c *call) error { return c.json(c.listedTables()) }},
 	}
 	lists := len(routes)

@@ -29,12 +29,12 @@ func (s *Server) sqlRoutes() []*endpoint {
 	}
 	return []*endpoint{{
 		method: http.MethodPost, path: sqlPath, id: "sql", role: account.Support, reasons: true,
-		about: "Answers a SELECT over the rows of one table, within bounds: an answer that reaches one says which.",
+		about: "Answer a SELECT over the rows of one table, within limits. An answer that reaches a limit names it.",
 		body:  client.SQL{}, answer: client.SQLAnswer{}, streams: true, line: client.SQLLine{}, within: s.opts.SQL.Timeout,
 		handle: (*call).statement,
 	}, {
 		method: http.MethodGet, path: sqlPath, id: "sql_names", role: account.Support,
-		about:  "The tables and columns that the asker's statements may name, and the words of the language, for completion.",
+		about:  "List the tables and columns that the caller's statements may name, and the language's keywords, for completion.",
 		answer: client.SQLNames{}, handle: (*call).sqlNames,
 	}}
 }

@@ -66,18 +66,18 @@ func tableRoutes(t *query.Table) []*endpoint {
 	name := strings.ReplaceAll(t.Name, ":", "_")
 	var fields []param
 	for _, f := range t.KeyFields() {
-		fields = append(fields, param{in: "query", name: f.Name, about: "A field of the key.", kind: f.Type, required: true})
+		fields = append(fields, param{in: "query", name: f.Name, about: "Field of the row key.", kind: f.Type, required: true})
 	}
 	return []*endpoint{
-		{method: http.MethodGet, path: path + "/{key}", id: "row_" + name, about: "A row of " + t.Name + " by its key.",
-			params: []param{{in: "path", name: "key", about: "As answers show it, escaped as paths are.", kind: rowkey.Text, required: true}},
+		{method: http.MethodGet, path: path + "/{key}", id: "row_" + name, about: "Get a row of " + t.Name + " by its key.",
+			params: []param{{in: "path", name: "key", about: "Row key as in answers, escaped for a URL path.", kind: rowkey.Text, required: true}},
 			answer: client.Row{}, conditional: true, missing: true, on: tableSubject(t, false),
 			handle: func(c *call) error { return c.rowByKey(t) }},
-		{method: http.MethodGet, path: path, id: "find_" + name, about: "A row of " + t.Name + " by all fields of its key.",
+		{method: http.MethodGet, path: path, id: "find_" + name, about: "Get a row of " + t.Name + " by all fields of its key.",
 			params: fields, answer: client.Row{}, conditional: true, missing: true, on: tableSubject(t, false),
 			handle: func(c *call) error { return c.rowByFields(t) }},
 		{method: http.MethodPost, path: path + ":batch", id: "rows_" + name,
-			about: fmt.Sprintf("Up to %d rows of %s by their keys.", maxBatch, t.Name),
+			about: fmt.Sprintf("Get up to %d rows of %s by their keys.", maxBatch, t.Name),
 			body:  client.Keys{}, answer: client.Found{}, on: tableSubject(t, true), handle: func(c *call) error { return c.rowsByKeys(t) }},
 	}
 }

@@ -60,30 +60,31 @@ func (c *call) listed() client.Views {
 func viewRoutes(v *query.View) []*endpoint {
 	var params []param
 	for _, p := range v.Parameters() {
-		about := map[bool]string{true: "Words, all of which are in the field.", false: "This value."}[p.Words]
+		about := map[bool]string{true: "Words, all of which the field must contain.", false: "Value of the field."}[p.Words]
 		if p.List {
-			about = "This value; given several times, any of them."
+			about = "Value of the field; may be repeated, to match any of the values."
 		}
 		params = append(params, param{in: "query", name: p.Field, about: about, kind: p.Type, required: p.Required && !p.Range, list: p.List})
 		if p.Range {
-			params = append(params, param{in: "query", name: p.Field + ".from", about: "From this value on, instead of a value.", kind: p.Type},
-				param{in: "query", name: p.Field + ".to", about: "Up to this value, which is not among them.", kind: p.Type})
+			params = append(params, param{in: "query", name: p.Field + ".from", about: "Start of a range of values, inclusive.", kind: p.Type},
+				param{in: "query", name: p.Field + ".to", about: "End of a range of values, exclusive.", kind: p.Type})
 		}
 	}
 	params = append(params,
-		param{in: "query", name: query.PageSize, about: fmt.Sprintf("Rows of the page, at most %d (default %d).", maxPage, v.PageSize()),
+		param{in: "query", name: query.PageSize, about: fmt.Sprintf("Maximum number of rows, at most %d (default %d).", maxPage, v.PageSize()),
 			kind: rowkey.Int},
-		param{in: "query", name: query.PageToken, about: "next_page_token of the page before, with the same parameters.", kind: rowkey.Text})
+		param{in: "query", name: query.PageToken, about: "next_page_token of the previous page, with the same parameters.", kind: rowkey.Text})
 	name := v.Name
 	firstPage := slices.DeleteFunc(slices.Clone(params), func(p param) bool { return p.name == query.PageToken })
 	routes := []*endpoint{
-		{method: http.MethodGet, path: viewPath(name), id: "view_" + name, about: "Rows of " + v.Shown().Name + ", by the view " + name + ".",
+		{method: http.MethodGet, path: viewPath(name), id: "view_" + name,
+			about:  "List rows of " + v.Shown().Name + " through the view " + name + ".",
 			params: params, answer: client.Page{}, streams: true, on: viewSubject(v, false), handle: func(c *call) error { return c.view(v) }},
 		{method: http.MethodGet, path: viewPath(name) + "/events", id: "events_" + name,
-			about:  fmt.Sprintf("The first page of the view %s, up to %d rows, and again whenever it changes.", name, maxWatched),
+			about:  fmt.Sprintf("Watch the first page of the view %s, up to %d rows: sent now and whenever it changes.", name, maxWatched),
 			params: firstPage, events: true, on: viewSubject(v, false), handle: func(c *call) error { return c.events(v) }},
 		{method: http.MethodPost, path: viewPath(name) + ":batch", id: "batch_" + name,
-			about: fmt.Sprintf("The first pages of up to %d questions of the view %s.", maxBatch, name),
+			about: fmt.Sprintf("Answer up to %d questions of the view %s, each with its first page.", maxBatch, name),
 			body:  client.Questions{}, answer: client.Answers{}, on: viewSubject(v, true), handle: func(c *call) error { return c.questions(v) }},
 	}
 	if hasFacets(v) {

@@ -8,30 +8,30 @@ type SignIn struct {
 
 // SignInWays are the ways to sign in.
 type SignInWays struct {
-	Password  bool      `json:"password" doc:"By name and password."`
-	Companies []Company `json:"companies,omitempty" doc:"By the OpenID provider of a company, in a browser."`
+	Password  bool      `json:"password" doc:"Whether accounts can sign in with name and password."`
+	Companies []Company `json:"companies,omitempty" doc:"OpenID providers through which a browser can sign in."`
 
-	Refused *RefusedSignIn `json:"refused,omitempty" doc:"Why the last sign-in by a company has failed in this browser; it is said once."`
+	Refused *RefusedSignIn `json:"refused,omitempty" doc:"Why the last sign-in through a provider failed in this browser. Returned once."`
 }
 
 // RefusedSignIn is why a browser came back from a company's provider without a session.
 type RefusedSignIn struct {
-	Status  int    `json:"status" doc:"Of the problem that a program would be answered with."`
+	Status  int    `json:"status" doc:"HTTP status that a program would have received."`
 	Detail  string `json:"detail"`
-	Request string `json:"request_id" doc:"Of the request that was refused, for brine's log."`
+	Request string `json:"request_id" doc:"ID of the refused request, as in brine's log."`
 }
 
 // Company is an OpenID provider.
 type Company struct {
-	Name string `json:"name" doc:"For people: Sign in with NAME."`
-	Path string `json:"path" doc:"Where a browser goes to sign in."`
+	Name string `json:"name" doc:"Display name, as in: Sign in with NAME."`
+	Path string `json:"path" doc:"Path that a browser opens to sign in."`
 }
 
 // Me is the caller.
 type Me struct {
 	Name  string `json:"name"`
-	Role  string `json:"role" doc:"customer, support, operator or admin; of an API token no more than its own."`
-	Owner string `json:"owner,omitempty" doc:"Whose rows a customer reads."`
+	Role  string `json:"role" doc:"customer, support, operator or admin; for an API token, at most the token's role."`
+	Owner string `json:"owner,omitempty" doc:"For a customer: value of the owner field in the rows that the caller may read."`
 }
 
 // Done is an answer without content.
@@ -41,8 +41,8 @@ type Done struct {
 
 // NewPassword is a request to change one's own password.
 type NewPassword struct {
-	Old      string `json:"old"`
-	Password string `json:"password" doc:"At least 15 characters, and none of those that are tried first."`
+	Old      string `json:"old" doc:"Current password."`
+	Password string `json:"password" doc:"New password: at least 15 characters, and not a common password."`
 }
 
 // Tokens are the API tokens of an account.
@@ -53,23 +53,23 @@ type Tokens struct {
 // Token describes an API token, without its secret.
 type Token struct {
 	ID      int64  `json:"id"`
-	Name    string `json:"name" doc:"What it is for."`
+	Name    string `json:"name" doc:"Purpose of the token."`
 	Role    string `json:"role"`
 	Created string `json:"created"`
 	Expires string `json:"expires"`
-	Used    string `json:"used" doc:"To the minute; empty: never."`
+	Used    string `json:"used" doc:"When the token was last used, to the minute. Empty if never."`
 }
 
 // NewToken is a request for an API token.
 type NewToken struct {
-	Name    string `json:"name" doc:"What it is for."`
-	Role    string `json:"role" doc:"The account's, or a lesser one."`
-	Expires string `json:"expires" doc:"RFC 3339, within a year."`
+	Name    string `json:"name" doc:"Purpose of the token."`
+	Role    string `json:"role" doc:"Role of the token, at most the account's."`
+	Expires string `json:"expires" doc:"Expiry time (RFC 3339), at most a year from now."`
 }
 
 // MadeToken is a new API token. Token is shown only this once.
 type MadeToken struct {
-	Token string `json:"token" doc:"For the header Authorization: Bearer TOKEN. It is stored nowhere."`
+	Token string `json:"token" doc:"Pass as Authorization: Bearer TOKEN. It is not stored and cannot be shown again."`
 	About Token  `json:"about"`
 }
 
@@ -86,14 +86,14 @@ type Account struct {
 // Accounts is a page of accounts, sorted by name.
 type Accounts struct {
 	Accounts []Account `json:"accounts"`
-	Next     string    `json:"next_page_token" doc:"What page_token takes to go on; empty at the end."`
+	Next     string    `json:"next_page_token" doc:"Pass as page_token to get the next page. Empty if this is the last page."`
 }
 
 // NewAccount is a request to create an account.
 type NewAccount struct {
 	Name     string `json:"name"`
 	Role     string `json:"role"`
-	Owner    string `json:"owner,omitempty" doc:"Of a customer: what the owner field of its rows holds."`
+	Owner    string `json:"owner,omitempty" doc:"For a customer: value of the owner field in the account's rows."`
 	Password string `json:"password"`
 }
 
@@ -112,7 +112,7 @@ type AccountPassword struct {
 // Audit is a page of the audit, newest entry first.
 type Audit struct {
 	Entries []AuditEntry `json:"entries"`
-	Next    string       `json:"next_page_token" doc:"What page_token takes to go on; empty at the end."`
+	Next    string       `json:"next_page_token" doc:"Pass as page_token to get the next page. Empty if this is the last page."`
 }
 
 // AuditEntry says who did what to what, and why.

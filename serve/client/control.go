@@ -7,8 +7,8 @@ import (
 
 // PipelineAsk selects the halves that an order is for.
 type PipelineAsk struct {
-	Half  string   `json:"half,omitempty" doc:"rows or documents; left out: what the pipeline has of them."`
-	Limit *float64 `json:"limit,omitempty" doc:"Of limit alone: records a second of the whole group, 1 or more; 0: none."`
+	Half  string   `json:"half,omitempty" doc:"Half of the pipeline: rows or documents (default: both)."`
+	Limit *float64 `json:"limit,omitempty" doc:"For limit only: records per second of the whole group, at least 1; 0 removes the limit."`
 }
 
 // PipelineAsked is the current orders of a pipeline's halves.
@@ -18,10 +18,10 @@ type PipelineAsked struct {
 
 // HalfAsked is the order of one half, which holds in all processes and across restarts.
 type HalfAsked struct {
-	Name   string  `json:"name" doc:"Such as orders.rows."`
+	Name   string  `json:"name" doc:"Pipeline and half, such as orders.rows."`
 	Paused bool    `json:"paused"`
-	Limit  float64 `json:"limit,omitempty" doc:"Records a second; absent: none."`
-	By     string  `json:"by,omitempty" doc:"Who has asked last."`
+	Limit  float64 `json:"limit,omitempty" doc:"Records per second of the whole group. Absent if there is no limit."`
+	By     string  `json:"by,omitempty" doc:"Who last paused, resumed or limited it."`
 	At     string  `json:"at,omitempty"`
 }
 

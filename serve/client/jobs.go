@@ -21,25 +21,25 @@ const (
 
 // Jobs is a page of jobs.
 type Jobs struct {
-	Jobs []Job  `json:"jobs" doc:"The newest first; without their results."`
-	Next string `json:"next_page_token" doc:"What page_token takes to go on; empty at the end."`
+	Jobs []Job  `json:"jobs" doc:"Jobs without their results, newest first."`
+	Next string `json:"next_page_token" doc:"Pass as page_token to get the next page. Empty if this is the last page."`
 }
 
 // Job is long-running work that outlives its request, and its outcome.
 type Job struct {
 	ID       string          `json:"id"`
 	Kind     string          `json:"kind" doc:"replay, verify, dead-letter-scan, dead-letter-replay, dead-letter-purge, reindex, region-split, region-move, seek or explain."`
-	State    string          `json:"state" doc:"queued, running, canceling; then done, failed, canceled or interrupted: the brine that ran it was stopped."`
-	Account  string          `json:"account" doc:"Who started it."`
-	Asked    json.RawMessage `json:"asked" doc:"What it was started with; keys, texts and expressions only where nothing is masked."`
+	State    string          `json:"state" doc:"queued, running or canceling; after its end done, failed, canceled or interrupted (its brine was stopped or stopped reporting)."`
+	Account  string          `json:"account" doc:"Account that started the job."`
+	Asked    json.RawMessage `json:"asked" doc:"Request that started the job. If fields are masked, keys, texts and expressions are hidden."`
 	Created  string          `json:"created"`
 	Started  string          `json:"started,omitempty"`
 	Ended    string          `json:"ended,omitempty"`
-	Progress []JobProgress   `json:"progress" doc:"How far it is: a replay by half, others as a whole. Once it has ended: how far it was."`
-	Detail   string          `json:"detail,omitempty" doc:"Why it failed or ended early, or what it has found."`
-	Fix      string          `json:"fix,omitempty" doc:"What helps against that."`
-	Results  []JobResult     `json:"results,omitempty" doc:"Of a job that is asked for alone, in the order in which they came: what the command prints with --json but for its progress."`
-	Cut      int             `json:"results_cut,omitempty" doc:"How many further results there was no room for."`
+	Progress []JobProgress   `json:"progress" doc:"Progress of a replay per half, of other jobs as a whole. After the end: the last progress."`
+	Detail   string          `json:"detail,omitempty" doc:"Why the job failed or ended early, or what it found."`
+	Fix      string          `json:"fix,omitempty" doc:"How to fix that."`
+	Results  []JobResult     `json:"results,omitempty" doc:"Results in order: what the command prints with --json, except progress. Only in the answer for a single job."`
+	Cut      int             `json:"results_cut,omitempty" doc:"Number of further results, which were not kept for lack of room."`
 }
 
 // HasEnded reports whether the job has ended.
@@ -49,121 +49,121 @@ func (j *Job) HasEnded() bool {
 
 // JobProgress is the progress of a part of a job.
 type JobProgress struct {
-	Of      string  `json:"of" doc:"The half of a pipeline, or the part of the work."`
-	Done    int64   `json:"done" doc:"In offsets, mostly: an upper bound of the records."`
-	Total   int64   `json:"total"`
+	Of      string  `json:"of" doc:"Half of a pipeline, or part of the work."`
+	Done    int64   `json:"done" doc:"Amount done, usually in offsets, which are an upper bound of the records."`
+	Total   int64   `json:"total" doc:"Total amount, in the same unit."`
 	Rate    float64 `json:"per_second"`
-	ETA     float64 `json:"eta_seconds" doc:"-1: not known."`
-	Waiting string  `json:"waiting,omitempty" doc:"Why it does not go on."`
+	ETA     float64 `json:"eta_seconds" doc:"Estimated seconds left; -1 if not known."`
+	Waiting string  `json:"waiting,omitempty" doc:"Why the job is making no progress."`
 }
 
 // JobResult is a part of what a job has found or done.
 type JobResult struct {
 	What  string          `json:"what" doc:"plan, diff, result, finding, report, note, repaired_records, deleted_extra, sum, dead_letter, effect, preview, topic, region, record, range, outcome, row or document."`
-	Value json.RawMessage `json:"value" doc:"An object, whose fields are those of the line that the command prints with --json."`
+	Value json.RawMessage `json:"value" doc:"Object, with the fields of the --json line if a command prints one."`
 }
 
 // ReplayJob requests what brine replay does.
 type ReplayJob struct {
-	Pipeline     string   `json:"pipeline,omitempty" doc:"May be left out where there is only one."`
-	Topic        string   `json:"topic,omitempty" doc:"Only this one of the topics that the pipeline reads."`
-	Half         string   `json:"half,omitempty" doc:"rows or documents; left out: both."`
-	From         string   `json:"from" doc:"earliest, a time, how long ago (2h), or offsets (0:1200,1:900)."`
-	To           string   `json:"to,omitempty" doc:"Up to, and without: latest (left out), a time, or offsets."`
-	Partitions   []int    `json:"partitions,omitempty" doc:"Left out: those of the offsets, else all."`
-	Keys         []string `json:"keys,omitempty" doc:"Only records of these keys; bytes that are no text as \\xNN."`
-	Rate         int      `json:"rate,omitempty" doc:"Most records a second of each half; left out: the pipeline's read.rate."`
-	Name         string   `json:"name,omitempty" doc:"Progress is kept under this name; left out: made of the range."`
-	Again        bool     `json:"again,omitempty" doc:"Begin again, though a replay of this name is done or has been begun."`
-	SkipMissing  bool     `json:"skip_missing,omitempty" doc:"Replay what is there, though part of the range is missing."`
-	DryRun       bool     `json:"dry_run,omitempty" doc:"Only the plan."`
-	AsConfigured bool     `json:"as_configured,omitempty" doc:"Write all records as the configuration says now, also those that came before a reload changed a filter."`
-	Diff         int      `json:"diff,omitempty" doc:"Only the plan, and what so many records from all over the range would change of the rows that are there."`
+	Pipeline     string   `json:"pipeline,omitempty" doc:"Pipeline to replay (default: the only one)."`
+	Topic        string   `json:"topic,omitempty" doc:"Only this topic, of those that the pipeline reads."`
+	Half         string   `json:"half,omitempty" doc:"What to write: rows or documents (default: both)."`
+	From         string   `json:"from" doc:"Start: earliest, a time (2013-01-31T08:00:00Z, 2013-01-31, or an age such as 2h), or offsets (0:1200,1:900)."`
+	To           string   `json:"to,omitempty" doc:"End, exclusive: latest (default), a time, or offsets."`
+	Partitions   []int    `json:"partitions,omitempty" doc:"Only these partitions (default: those with offsets given, else all)."`
+	Keys         []string `json:"keys,omitempty" doc:"Only records with these keys; write bytes that are not text as \\xNN."`
+	Rate         int      `json:"rate,omitempty" doc:"Maximum records per second of each half (default: the pipeline's read.rate)."`
+	Name         string   `json:"name,omitempty" doc:"Name to keep progress under (default: derived from the range)."`
+	Again        bool     `json:"again,omitempty" doc:"Start over, even if a replay of this name has been started or completed."`
+	SkipMissing  bool     `json:"skip_missing,omitempty" doc:"Replay what the topic still has, even if part of the range is gone."`
+	DryRun       bool     `json:"dry_run,omitempty" doc:"Only show the plan."`
+	AsConfigured bool     `json:"as_configured,omitempty" doc:"Apply the current configuration to all records (default: records from before a reload changed a filter are subject to the earlier filter)."`
+	Diff         int      `json:"diff,omitempty" doc:"Only show the plan, and what this many records from across the range would change in the stored rows; at most 100,000."`
 }
 
 // VerifyJob requests what brine verify does.
 type VerifyJob struct {
 	HalvesOf
-	From         string `json:"from,omitempty" doc:"earliest (left out), a time, how long ago (2h), or offsets (0:1200,1:900)."`
-	To           string `json:"to,omitempty" doc:"Up to, and without: latest (left out), a time, or offsets."`
-	Partitions   []int  `json:"partitions,omitempty" doc:"Left out: those of the offsets, else all."`
-	Full         bool   `json:"full,omitempty" doc:"Read all of the tables and indexes too, and find what no record accounts for."`
-	Sample       string `json:"sample,omitempty" doc:"Share of the rows, always the same ones, as 1%; left out: all."`
-	Ahead        bool   `json:"ahead,omitempty" doc:"Expect also what the live group has not committed yet."`
-	Repair       bool   `json:"repair,omitempty" doc:"Write what is missing, stale or different again, and look once more."`
-	DeleteExtra  bool   `json:"delete_extra,omitempty" doc:"With full: delete what no record accounts for; administrators only."`
-	Rate         int    `json:"rate,omitempty" doc:"Most records a second that are read from each topic; left out: no limit."`
-	AsConfigured bool   `json:"as_configured,omitempty" doc:"Judge all records by the configuration as it is now, also those that came before a reload changed a filter."`
+	From         string `json:"from,omitempty" doc:"Start: earliest (default), a time (2013-01-31T08:00:00Z, 2013-01-31, or an age such as 2h), or offsets (0:1200,1:900)."`
+	To           string `json:"to,omitempty" doc:"End, exclusive: latest (default), a time, or offsets."`
+	Partitions   []int  `json:"partitions,omitempty" doc:"Only these partitions (default: those with offsets given, else all)."`
+	Full         bool   `json:"full,omitempty" doc:"Also read all rows and documents, to find those that no record accounts for. Not with from, to or partitions."`
+	Sample       string `json:"sample,omitempty" doc:"Share of the rows to verify, always the same rows, such as 1% (default 100%)."`
+	Ahead        bool   `json:"ahead,omitempty" doc:"Also expect what the live group has not committed yet."`
+	Repair       bool   `json:"repair,omitempty" doc:"Rewrite what is missing, stale or different, and verify it again."`
+	DeleteExtra  bool   `json:"delete_extra,omitempty" doc:"With full, and without sample: delete cells, and fields of documents, that no record accounts for. Administrators only."`
+	Rate         int    `json:"rate,omitempty" doc:"Maximum records per second to read from each topic (default: no limit)."`
+	AsConfigured bool   `json:"as_configured,omitempty" doc:"Apply the current configuration to all records (default: records from before a reload changed a filter are subject to the earlier filter)."`
 }
 
 // DeadLetterScanJob requests what brine deadletters ls --summary does, if that takes longer than a request may.
 type DeadLetterScanJob struct {
 	DeadLettersOf
-	List int `json:"list,omitempty" doc:"Also the first so many of them, up to 500, each as a DeadLetter."`
+	List int `json:"list,omitempty" doc:"Number of dead letters to list as well, each as a DeadLetter; at most 500 (default 0)."`
 }
 
 // DeadLetterReplayJob requests what brine deadletters replay does.
 type DeadLetterReplayJob struct {
 	DeadLettersOf
-	Let           []string `json:"let,omitempty" doc:"Fixes, each FIELD = EXPRESSION; they need a pipeline."`
-	AlterIdentity bool     `json:"alter_identity,omitempty" doc:"Allow let for fields of row keys, of ids of documents and of the version."`
-	Rate          int      `json:"rate,omitempty" doc:"Most records a second; left out: no limit."`
-	DryRun        bool     `json:"dry_run,omitempty" doc:"Only how many would be written, and how many rejected again and why."`
-	Preview       int      `json:"preview,omitempty" doc:"Only what would be written of so many, up to 100, and what stands there now; then as dry_run."`
+	Let           []string `json:"let,omitempty" doc:"Fix fields during the replay, each as FIELD = EXPRESSION, with an expression as in let. Requires pipeline, unless there is only one."`
+	AlterIdentity bool     `json:"alter_identity,omitempty" doc:"Allow let to change fields of row keys, document ids and the version."`
+	Rate          int      `json:"rate,omitempty" doc:"Maximum records per second (default: no limit)."`
+	DryRun        bool     `json:"dry_run,omitempty" doc:"Only report how many dead letters would be replayed, and how many rejected again and why."`
+	Preview       int      `json:"preview,omitempty" doc:"For the first dead letters, this many and at most 100, show what would be written beside what is stored now; then as dry_run."`
 }
 
 // DeadLetterPurgeJob requests what brine deadletters purge does.
 type DeadLetterPurgeJob struct {
-	Pipeline  string `json:"pipeline,omitempty" doc:"Only the topic of this pipeline's dead letters."`
-	OlderThan string `json:"older_than" doc:"Delete what was written before this time, or longer ago than this (30d)."`
-	KeepOpen  bool   `json:"keep_open,omitempty" doc:"Delete nothing from the first dead letter on that has not been replayed, in each partition."`
-	DryRun    bool   `json:"dry_run,omitempty" doc:"Only what would be deleted; without it administrators only."`
+	Pipeline  string `json:"pipeline,omitempty" doc:"Only this pipeline's dead-letter topic."`
+	OlderThan string `json:"older_than" doc:"Delete those written before this time, such as 2013-01-31T08:00:00Z, or longer ago than this, such as 30d."`
+	KeepOpen  bool   `json:"keep_open,omitempty" doc:"In each partition, keep everything from the first dead letter on that has not been replayed."`
+	DryRun    bool   `json:"dry_run,omitempty" doc:"Only show what would be deleted. Without it: administrators only."`
 }
 
 // ReindexJob requests what brine reindex does.
 type ReindexJob struct {
-	Index       string `json:"index"`
-	From        string `json:"from" doc:"hbase or topic: what it is built from."`
-	Rate        int    `json:"rate,omitempty" doc:"Most rows, and then records, a second of each pipeline; left out: no limit."`
-	Workers     int    `json:"workers,omitempty" doc:"Ranges of the table that are read at the same time; left out: 4."`
-	DropOld     bool   `json:"drop_old,omitempty" doc:"Drop the old index once the new one has its place and is complete; administrators only."`
-	Again       bool   `json:"again,omitempty" doc:"Begin again: what was built so far is deleted; administrators only."`
-	SkipRefused bool   `json:"skip_refused,omitempty" doc:"Take the old index's place though the new one refuses documents."`
-	SkipMissing bool   `json:"skip_missing,omitempty" doc:"Go on though the topic has forgotten some of what is asked of it."`
-	DryRun      bool   `json:"dry_run,omitempty" doc:"Only the plan."`
+	Index       string `json:"index" doc:"Index of the configuration to rebuild."`
+	From        string `json:"from" doc:"Source to build from: the rows in hbase, or the records in the topic."`
+	Rate        int    `json:"rate,omitempty" doc:"Maximum rows, and records, per second of each pipeline (default: no limit)."`
+	Workers     int    `json:"workers,omitempty" doc:"Number of table ranges to read concurrently, at most 64 (default 4)."`
+	DropOld     bool   `json:"drop_old,omitempty" doc:"Drop the old index once the new one is complete and in use. Administrators only, except in a dry run."`
+	Again       bool   `json:"again,omitempty" doc:"Start over, even if something has been started already: what has been built so far is deleted. Administrators only, except in a dry run."`
+	SkipRefused bool   `json:"skip_refused,omitempty" doc:"Replace the old index even if the new one refused documents."`
+	SkipMissing bool   `json:"skip_missing,omitempty" doc:"Continue even if the topic no longer has all requested records."`
+	DryRun      bool   `json:"dry_run,omitempty" doc:"Only show the plan."`
 }
 
 // RegionSplitJob requests what brine regions split does.
 type RegionSplitJob struct {
-	Table  string `json:"table" doc:"Of the configuration."`
-	Region string `json:"region" doc:"Its encoded name, the beginning of that, or a row key that it holds; key:ROW is one for certain."`
-	At     string `json:"at,omitempty" doc:"First row of the second half, as HBase's shell prints keys; left out: the servers choose the middle."`
-	DryRun bool   `json:"dry_run,omitempty" doc:"Only which region is meant, and where it would be split."`
+	Table  string `json:"table" doc:"Table of the configuration."`
+	Region string `json:"region" doc:"Region: its encoded name, a prefix of it, or a row key; write key:ROW for a row key that could be mistaken for a name."`
+	At     string `json:"at,omitempty" doc:"First row of the second half, in the HBase shell's notation (default: the region's middle, chosen by its server)."`
+	DryRun bool   `json:"dry_run,omitempty" doc:"Only show which region would be split, and where."`
 }
 
 // RegionMoveJob requests what brine regions move does.
 type RegionMoveJob struct {
-	Table  string `json:"table" doc:"Of the configuration."`
-	Region string `json:"region" doc:"Its encoded name, the beginning of that, or a row key that it holds; key:ROW is one for certain."`
-	To     string `json:"to,omitempty" doc:"Server to move it to; left out: the master chooses."`
-	DryRun bool   `json:"dry_run,omitempty" doc:"Only which region is meant, and where it would go."`
+	Table  string `json:"table" doc:"Table of the configuration."`
+	Region string `json:"region" doc:"Region: its encoded name, a prefix of it, or a row key; write key:ROW for a row key that could be mistaken for a name."`
+	To     string `json:"to,omitempty" doc:"Server to move it to (default: chosen by the master)."`
+	DryRun bool   `json:"dry_run,omitempty" doc:"Only show which region would be moved, and where to."`
 }
 
 // SeekJob requests a search for the record that a cell comes from.
 type SeekJob struct {
-	Table   string `json:"table" doc:"Of the configuration."`
-	Row     string `json:"row" doc:"The cell's row, as HBase's shell prints keys."`
-	Column  string `json:"column,omitempty" doc:"FAMILY:QUALIFIER; left out: any cell of the row with the version."`
-	Version string `json:"version" doc:"The cell's timestamp: a number, or a time where versions are times."`
-	Most    int64  `json:"most,omitempty" doc:"Records that are read at most, up to 100000000; left out: 5000000."`
+	Table   string `json:"table" doc:"Table of the configuration."`
+	Row     string `json:"row" doc:"Row key of the cell, in the HBase shell's notation."`
+	Column  string `json:"column,omitempty" doc:"Column of the cell, FAMILY:QUALIFIER (default: any cell of the row with the version)."`
+	Version string `json:"version" doc:"Timestamp of the cell: a number, or a time if versions are times."`
+	Most    int64  `json:"most,omitempty" doc:"Maximum number of records to read, at most 100,000,000 (default 5,000,000)."`
 }
 
 // ExplainJob requests what brine explain reports: a record's rows and documents, and what became of it.
 type ExplainJob struct {
-	Topic     string `json:"topic"`
-	Partition int    `json:"partition"`
-	Offset    int64  `json:"offset"`
-	Pipeline  string `json:"pipeline,omitempty" doc:"Only this pipeline."`
+	Topic     string `json:"topic" doc:"Topic of the record."`
+	Partition int    `json:"partition" doc:"Partition of the record."`
+	Offset    int64  `json:"offset" doc:"Offset of the record."`
+	Pipeline  string `json:"pipeline,omitempty" doc:"Only this pipeline (default: all that read the topic)."`
 }
 
 const jobsPath = opsPath + "/jobs"

@@ -22,32 +22,32 @@ type KeyOf struct {
 
 // KeyDesign is a key, part by part, and what was computed with it.
 type KeyDesign struct {
-	Key      string       `json:"key,omitempty" doc:"As brine writes it; absent: the expression is none, as findings say."`
+	Key      string       `json:"key,omitempty" doc:"The key expression, as brine writes it. Absent if the expression is invalid; findings then says why."`
 	Fields   []KeyField   `json:"fields"`
 	Parts    []KeyPart    `json:"parts"`
-	Row      string       `json:"row,omitempty" doc:"The row key of the values, as HBase's shell prints keys."`
-	Bytes    int          `json:"bytes,omitempty" doc:"Of row."`
-	RowWrong string       `json:"row_wrong,omitempty" doc:"Why there is no row, or the row is none of the key's."`
-	Scans    []KeyScan    `json:"scans" doc:"What is read for the bounds. None: no row can match, or scans_wrong says why."`
-	Wrong    string       `json:"scans_wrong,omitempty" doc:"Why the bounds lead to no ranges."`
-	Splits   []string     `json:"splits" doc:"Between the regions that the table begins with."`
+	Row      string       `json:"row,omitempty" doc:"Row key that was given, or that the values make, in the HBase shell's notation."`
+	Bytes    int          `json:"bytes,omitempty" doc:"Length of row in bytes."`
+	RowWrong string       `json:"row_wrong,omitempty" doc:"Why there is no row key, or why it does not fit the key."`
+	Scans    []KeyScan    `json:"scans" doc:"Scan ranges for the bounds, at most 1,024. Empty if no row can match, or if scans_wrong says why."`
+	Wrong    string       `json:"scans_wrong,omitempty" doc:"Why the bounds have no scan ranges, or how many ranges are left out."`
+	Splits   []string     `json:"splits" doc:"Split points between the table's initial regions."`
 	Unsplit  string       `json:"splits_wrong,omitempty" doc:"Why the key has no such split points."`
-	Findings []KeyFinding `json:"findings" doc:"What can be foreseen to end badly, as brine key lint reports it."`
+	Findings []KeyFinding `json:"findings" doc:"Likely problems of the key, as reported by brine key lint."`
 }
 
 // KeyPart is a part of a key.
 type KeyPart struct {
 	Expr  string `json:"expr"`
-	Width int    `json:"width,omitempty" doc:"In bytes; absent: it varies."`
+	Width int    `json:"width,omitempty" doc:"Width in bytes. Absent if it varies."`
 	Doc   string `json:"doc"`
-	Bytes string `json:"bytes,omitempty" doc:"Of the row."`
-	Value string `json:"value,omitempty" doc:"That the row's bytes mean; absent of a hash."`
+	Bytes string `json:"bytes,omitempty" doc:"This part of the row key, in the HBase shell's notation."`
+	Value string `json:"value,omitempty" doc:"Value of these bytes. Absent for a hash."`
 }
 
 // KeyScan is a range to read, with the versions to read in it if the table has several keys.
 type KeyScan struct {
-	Start string `json:"start"`
-	Stop  string `json:"stop,omitempty" doc:"Absent: to the end of the table."`
+	Start string `json:"start" doc:"First key of the range."`
+	Stop  string `json:"stop,omitempty" doc:"First key after the range. Absent if the range extends to the end of the table."`
 	From  int64  `json:"from_version,omitempty"`
 	To    int64  `json:"to_version,omitempty"`
 }
@@ -56,7 +56,7 @@ type KeyScan struct {
 type KeyFinding struct {
 	Rule     string `json:"rule"`
 	Severity string `json:"severity" doc:"error, warning or advice."`
-	Column   int    `json:"column,omitempty" doc:"Of the expression, in characters from 1 on."`
+	Column   int    `json:"column,omitempty" doc:"Position in the expression, in characters, from 1."`
 	Message  string `json:"message"`
 	Fix      string `json:"fix,omitempty"`
 }

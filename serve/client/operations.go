@@ -15,66 +15,66 @@ type Pipelines struct {
 type Pipeline struct {
 	Name    string   `json:"name"`
 	Topics  []string `json:"topics"`
-	Pattern string   `json:"topic_pattern,omitempty" doc:"Topics whose names match it are read too."`
-	Tables  []string `json:"tables" doc:"That its rows are in."`
-	Indexes []string `json:"indexes" doc:"That its documents are in."`
-	Here    bool     `json:"here" doc:"The brine that answers runs it, perhaps beside others: then it says more of it."`
+	Pattern string   `json:"topic_pattern,omitempty" doc:"Topics whose names match this pattern are read as well."`
+	Tables  []string `json:"tables" doc:"Tables that the pipeline writes rows to."`
+	Indexes []string `json:"indexes" doc:"Indexes that the pipeline writes documents to."`
+	Here    bool     `json:"here" doc:"Whether the brine that answers runs the pipeline, possibly beside others. If so, more is known about it."`
 	Halves  []Half   `json:"halves" doc:"Its rows and its documents, neither of which waits for the other."`
 }
 
 // Half is a half of a pipeline: its rows or its documents.
 type Half struct {
-	Name    string   `json:"name" doc:"Such as orders.rows."`
+	Name    string   `json:"name" doc:"Pipeline and half, such as orders.rows."`
 	Kind    string   `json:"kind" doc:"rows or documents."`
-	Group   string   `json:"group" doc:"Its consumer group."`
-	State   string   `json:"state" doc:"running; stopped: its group has no member; paused; halted, waiting, retrying, starting, draining or joining: what the worst of its partitions here does; unknown: the brokers did not answer."`
-	Detail  string   `json:"detail,omitempty" doc:"Why it does not run."`
-	Lag     int64    `json:"lag" doc:"Offsets that are left, an upper bound of the records; -1: not known."`
-	Rate    *float64 `json:"offsets_per_second,omitempty" doc:"That were settled lately. Absent until it is known, within seconds of the first question."`
-	Arrives *float64 `json:"arriving_per_second,omitempty" doc:"That came to the topics lately."`
-	Age     *float64 `json:"age_seconds,omitempty" doc:"How old the oldest record is that is not settled, of the partitions here."`
-	Members []string `json:"members" doc:"Of the group; one that was killed is one until its session ends."`
-	Regions int      `json:"regions,omitempty" doc:"That it writes to."`
+	Group   string   `json:"group" doc:"Consumer group."`
+	State   string   `json:"state" doc:"running; stopped (the group has no members); joining; halted, waiting, retrying, starting or draining (the worst state of the partitions here); or unknown (the brokers did not answer)."`
+	Detail  string   `json:"detail,omitempty" doc:"Why it is not running."`
+	Lag     int64    `json:"lag" doc:"Offsets left to settle, an upper bound of the records; -1 if not known."`
+	Rate    *float64 `json:"offsets_per_second,omitempty" doc:"Offsets settled per second, over at most the last 30 seconds. Absent until two requests a second or more apart have measured it."`
+	Arrives *float64 `json:"arriving_per_second,omitempty" doc:"Offsets written to the topics per second, measured in the same way."`
+	Age     *float64 `json:"age_seconds,omitempty" doc:"Age of the oldest unsettled record, in seconds. Absent if it has no partitions here."`
+	Members []string `json:"members" doc:"Members of the group. A killed member is listed until its session expires."`
+	Regions int      `json:"regions,omitempty" doc:"Number of regions that it writes to from here."`
 
-	Paused    bool    `json:"paused,omitempty" doc:"Somebody has paused it; it stands still until it is resumed."`
-	RateLimit float64 `json:"rate_limit,omitempty" doc:"Records a second that the whole group is asked to keep to."`
-	AskedBy   string  `json:"asked_by,omitempty" doc:"Who has asked for that last."`
+	Paused    bool    `json:"paused,omitempty" doc:"Whether somebody has paused it. It stays paused until it is resumed."`
+	RateLimit float64 `json:"rate_limit,omitempty" doc:"Records per second of the whole group. Absent if there is no limit."`
+	AskedBy   string  `json:"asked_by,omitempty" doc:"Who last paused, resumed or limited it."`
 	AskedAt   string  `json:"asked_at,omitempty"`
 
-	Step     string   `json:"limiting_step,omitempty" doc:"Where it runs here: the step that holds up the others, such as server or fetch."`
-	LagBytes *int64   `json:"lag_bytes,omitempty" doc:"Where it runs here: of the records that lag, about."`
-	Drain    *float64 `json:"drain_seconds,omitempty" doc:"Where it runs here: until nothing lags, at the rates of the last minute; -1: never, it grows."`
+	Step     string   `json:"limiting_step,omitempty" doc:"Limiting step, such as server or fetch. Absent if it does not run here."`
+	LagBytes *int64   `json:"lag_bytes,omitempty" doc:"Estimated size of the lagging records, in bytes. Absent if it does not run here."`
+	Drain    *float64 `json:"drain_seconds,omitempty" doc:"Estimated seconds until the lag is 0, at the rates of the last minute; -1 if the lag grows. Absent if not known, or if it does not run here."`
 
-	Counts     *HalfCounts `json:"counts,omitempty" doc:"Of this brine, where it runs here."`
-	Partitions []Partition `json:"partitions,omitempty" doc:"In the list of all pipelines they are left out."`
+	Counts     *HalfCounts `json:"counts,omitempty" doc:"Counters of the brine that answers. Absent if it does not run the half."`
+	Partitions []Partition `json:"partitions,omitempty" doc:"Partitions of its topics. Absent in the list of all pipelines."`
 }
 
 // HalfCounts are the counters of a half since the start of the brine that answers.
 type HalfCounts struct {
-	Events      int64  `json:"events" doc:"Records that were settled."`
+	Events      int64  `json:"events" doc:"Number of records settled."`
 	Batches     int64  `json:"batches"`
 	Retries     int64  `json:"retries" doc:"Mutations or events that were written again."`
-	Retried     string `json:"retried,omitempty" doc:"Why, the last time."`
-	Cause       string `json:"cause,omitempty" doc:"Of retries that go on: the server, and what it said."`
+	Retried     string `json:"retried,omitempty" doc:"Reason for the last retry."`
+	Cause       string `json:"cause,omitempty" doc:"Cause of retries that continue: the server and its error."`
 	DeadLetters int64  `json:"dead_letters"`
-	Ties        int64  `json:"ties" doc:"Cells of which two changes of one version say different things."`
+	Ties        int64  `json:"ties" doc:"Cells with two different changes of the same version."`
 }
 
 // Partition is the position of a half in a partition.
 type Partition struct {
 	Topic     string   `json:"topic"`
 	Partition int      `json:"partition"`
-	Earliest  int64    `json:"earliest" doc:"Of the log; -1: not known."`
-	Committed *int64   `json:"committed,omitempty" doc:"What is read next after a start; absent: nothing is committed."`
-	Latest    int64    `json:"latest" doc:"Where the log ends."`
-	Lag       int64    `json:"lag"`
-	Here      bool     `json:"here" doc:"The brine that answers has it. What follows is known of such partitions only."`
-	State     string   `json:"state,omitempty"`
-	Reason    string   `json:"reason,omitempty" doc:"Why it is halted, waits or is retried."`
-	Detail    string   `json:"detail,omitempty" doc:"The same in words."`
-	Watermark *int64   `json:"watermark,omitempty" doc:"Everything below is settled."`
-	Since     string   `json:"since,omitempty" doc:"When the watermark last moved, or last had nothing before it."`
-	Age       *float64 `json:"age_seconds,omitempty"`
+	Earliest  int64    `json:"earliest" doc:"First offset of the log; -1 if not known."`
+	Committed *int64   `json:"committed,omitempty" doc:"Offset to continue from after a restart. Absent if nothing is committed."`
+	Latest    int64    `json:"latest" doc:"End of the log: the offset of the next record."`
+	Lag       int64    `json:"lag" doc:"Offsets left to settle, an upper bound of the records."`
+	Here      bool     `json:"here" doc:"Whether the brine that answers holds the partition. Only then state, reason, detail, watermark, since and age_seconds are known."`
+	State     string   `json:"state,omitempty" doc:"starting, running, retrying, waiting, halted or draining."`
+	Reason    string   `json:"reason,omitempty" doc:"Why it is halted, waiting or retrying."`
+	Detail    string   `json:"detail,omitempty" doc:"The reason in words."`
+	Watermark *int64   `json:"watermark,omitempty" doc:"Offset below which everything is settled."`
+	Since     string   `json:"since,omitempty" doc:"When the watermark last moved, or last had nothing left to settle."`
+	Age       *float64 `json:"age_seconds,omitempty" doc:"Age of the oldest unsettled record, in seconds; 0 if all are settled."`
 }
 
 // opsPath begins the operators' routes. For them, Base is the URL of the operators' listener.
@@ -98,20 +98,20 @@ type StoredTables struct {
 // StoredTable is a table as the cluster has it.
 type StoredTable struct {
 	Name      string   `json:"name"`
-	Pipelines []string `json:"pipelines" doc:"That write it."`
+	Pipelines []string `json:"pipelines" doc:"Pipelines that write to the table."`
 	Regions   int      `json:"regions"`
-	Servers   int      `json:"servers" doc:"That have a region of it."`
-	MB        int64    `json:"mb" doc:"In files and in memory."`
-	Detail    string   `json:"detail,omitempty" doc:"Why nothing is known of it."`
+	Servers   int      `json:"servers" doc:"Number of servers that hold regions of the table."`
+	MB        int64    `json:"mb" doc:"Size in MB, on disk and in memory."`
+	Detail    string   `json:"detail,omitempty" doc:"Why nothing is known about the table."`
 
 	Families []StoredFamily    `json:"families"`
-	Settings map[string]string `json:"settings" doc:"Of the table as a whole, by HBase's own names."`
+	Settings map[string]string `json:"settings" doc:"Settings of the table as a whole, under HBase's own names."`
 }
 
 // StoredFamily is a column family as the cluster has it.
 type StoredFamily struct {
 	Name     string            `json:"name"`
-	Settings map[string]string `json:"settings" doc:"By HBase's own names, such as TTL in seconds."`
+	Settings map[string]string `json:"settings" doc:"Settings under HBase's own names, such as TTL in seconds."`
 }
 
 // Regions are the regions of a table, sorted by key.
@@ -122,53 +122,53 @@ type Regions struct {
 
 // Region is a region with its load.
 type Region struct {
-	Name     string  `json:"name" doc:"Encoded."`
-	Start    string  `json:"start" doc:"First key, as HBase's shell prints keys; empty: from the beginning."`
-	End      string  `json:"end" doc:"Key behind it; empty: to the end."`
-	Fields   string  `json:"start_fields,omitempty" doc:"Those that the start key holds whole."`
+	Name     string  `json:"name" doc:"Encoded name."`
+	Start    string  `json:"start" doc:"First key of the region, in the HBase shell's notation; empty if the region is the first."`
+	End      string  `json:"end" doc:"First key after the region, in the HBase shell's notation; empty if the region is the last."`
+	Fields   string  `json:"start_fields,omitempty" doc:"Fields that the start key holds in full."`
 	Server   string  `json:"server"`
 	State    string  `json:"state,omitempty"`
 	FilesMB  int64   `json:"files_mb"`
 	MemoryMB int64   `json:"memstore_mb"`
 	Files    int64   `json:"files"`
-	Reads    int64   `json:"reads" doc:"Since the region was opened."`
-	Writes   int64   `json:"writes"`
-	Locality float64 `json:"locality" doc:"Part of the files that lies on the region's server."`
+	Reads    int64   `json:"reads" doc:"Read requests since the region was opened."`
+	Writes   int64   `json:"writes" doc:"Write requests since the region was opened."`
+	Locality float64 `json:"locality" doc:"Fraction of the files that is on the region's server, from 0 to 1."`
 }
 
 // Skew is how unevenly tables are distributed.
 type Skew struct {
-	Here   bool        `json:"here" doc:"The brine that answers writes the tables: else their rows are not counted, and what the cluster reports is all that is known."`
+	Here   bool        `json:"here" doc:"Whether the brine that answers runs pipelines. If not, rows are not counted, and only what the cluster reports is known."`
 	Tables []SkewTable `json:"tables"`
-	Hot    []HotSpot   `json:"hot" doc:"The hottest first."`
+	Hot    []HotSpot   `json:"hot" doc:"Hot regions and servers, hottest first."`
 }
 
 // SkewTable is how unevenly one table is distributed.
 type SkewTable struct {
 	Table       string       `json:"table"`
-	Rows        int64        `json:"rows" doc:"Written since the start."`
-	Total       SkewIndices  `json:"total" doc:"Rows over regions, since the start."`
-	Recent      SkewIndices  `json:"recent" doc:"In the last minute."`
-	FiveMinutes SkewIndices  `json:"five_minutes"`
-	Hour        SkewIndices  `json:"hour"`
-	Beyond      SkewIndices  `json:"beyond_chance" doc:"recent without what chance makes of as many rows."`
-	Servers     SkewIndices  `json:"server_writes" doc:"Rows of the last minute over servers."`
-	Data        *SkewIndices `json:"data,omitempty" doc:"Sizes of the regions, as the cluster reports them."`
-	Regions     []SkewRegion `json:"regions" doc:"In the order of their keys."`
-	Heavy       []HeavyKey   `json:"heavy_keys" doc:"What most rows begin with."`
-	Writers     []SkewWriter `json:"writers" doc:"Who writes most, in the last half to whole minute."`
+	Rows        int64        `json:"rows" doc:"Rows written since the start of the brine that answers."`
+	Total       SkewIndices  `json:"total" doc:"Distribution of rows over regions since the start."`
+	Recent      SkewIndices  `json:"recent" doc:"Distribution of rows over regions in the last minute."`
+	FiveMinutes SkewIndices  `json:"five_minutes" doc:"Distribution of rows over regions in the last five minutes."`
+	Hour        SkewIndices  `json:"hour" doc:"Distribution of rows over regions in the last hour."`
+	Beyond      SkewIndices  `json:"beyond_chance" doc:"recent, without what chance alone would cause with as many rows."`
+	Servers     SkewIndices  `json:"server_writes" doc:"Distribution of rows over servers in the last minute."`
+	Data        *SkewIndices `json:"data,omitempty" doc:"Distribution of sizes over regions, as reported by the cluster. Absent if not known."`
+	Regions     []SkewRegion `json:"regions" doc:"Regions in key order."`
+	Heavy       []HeavyKey   `json:"heavy_keys" doc:"Prefixes that at least 1% of the row keys begin with, most frequent first."`
+	Writers     []SkewWriter `json:"writers" doc:"Writers of at least 1% of the records of the last 30 to 60 seconds, most records first."`
 	Warnings    []string     `json:"warnings"`
 }
 
 // SkewIndices measure how uneven counts are.
 type SkewIndices struct {
-	MaxMean  float64 `json:"max_mean" doc:"The largest over the mean: 1 is even."`
-	CV       float64 `json:"cv" doc:"Standard deviation over mean: 0 is even."`
-	Gini     float64 `json:"gini" doc:"0 is even, almost 1 all in one."`
-	Entropy  float64 `json:"entropy" doc:"0 is even, 1 all in one."`
-	P99Mean  float64 `json:"p99_mean"`
-	TopShare float64 `json:"top_share" doc:"What the top hundredth, one at least, takes of all."`
-	Cost     float64 `json:"hbase_cost" doc:"What HBase's balancer makes of it: it acts above 0.025."`
+	MaxMean  float64 `json:"max_mean" doc:"Largest count over the mean: 1 is even."`
+	CV       float64 `json:"cv" doc:"Coefficient of variation, standard deviation over the mean: 0 is even."`
+	Gini     float64 `json:"gini" doc:"Gini coefficient: 0 is even, almost 1 is all in one place."`
+	Entropy  float64 `json:"entropy" doc:"1 minus the normalized entropy: 0 is even, 1 is all in one place."`
+	P99Mean  float64 `json:"p99_mean" doc:"99th percentile over the mean."`
+	TopShare float64 `json:"top_share" doc:"Share of the largest 1% of the places, at least one place."`
+	Cost     float64 `json:"hbase_cost" doc:"Cost as HBase's balancer computes it, from 0 to 1; the balancer acts above 0.025."`
 }
 
 // SkewRegion is the load of a region.
@@ -176,21 +176,21 @@ type SkewRegion struct {
 	Name     string   `json:"name"`
 	Start    string   `json:"start"`
 	Server   string   `json:"server"`
-	Rows     int64    `json:"rows" doc:"Written by this brine since its start."`
+	Rows     int64    `json:"rows" doc:"Rows written by the brine that answers since its start."`
 	Bytes    int64    `json:"bytes"`
 	Minute   int64    `json:"rows_last_minute"`
-	Rate     float64  `json:"rows_per_second" doc:"Now."`
-	HotSince string   `json:"hot_since,omitempty"`
-	MB       *int64   `json:"mb,omitempty" doc:"As the cluster reports it, with what all of its clients do."`
-	Reads    *float64 `json:"reads_per_second,omitempty"`
-	Writes   *float64 `json:"writes_per_second,omitempty"`
+	Rate     float64  `json:"rows_per_second" doc:"Current rows per second."`
+	HotSince string   `json:"hot_since,omitempty" doc:"When the region became hot. Absent if it is not hot."`
+	MB       *int64   `json:"mb,omitempty" doc:"Size in MB, as reported by the cluster. Absent if not known."`
+	Reads    *float64 `json:"reads_per_second,omitempty" doc:"Reads per second by all clients, as reported by the cluster."`
+	Writes   *float64 `json:"writes_per_second,omitempty" doc:"Writes per second by all clients, as reported by the cluster."`
 }
 
 // HeavyKey is a prefix of many rows.
 type HeavyKey struct {
 	Key   string  `json:"key"`
-	Text  string  `json:"text,omitempty" doc:"The fields that it holds."`
-	Rows  int64   `json:"rows" doc:"At most; error is how many fewer they may be."`
+	Text  string  `json:"text,omitempty" doc:"Fields that the key holds in full."`
+	Rows  int64   `json:"rows" doc:"Maximum number of rows; the true number is lower by at most error."`
 	Error int64   `json:"error"`
 	Share float64 `json:"share"`
 }
@@ -200,9 +200,9 @@ type SkewWriter struct {
 	Pipeline  string  `json:"pipeline"`
 	Topic     string  `json:"topic"`
 	Partition int64   `json:"partition"`
-	Producer  int64   `json:"producer" doc:"The id that Kafka has given the producer; -1: its batches carry none."`
-	Name      string  `json:"name,omitempty" doc:"What the header says that the pipeline's writer_header names."`
-	Records   int64   `json:"records" doc:"At most; error is how many fewer they may be."`
+	Producer  int64   `json:"producer" doc:"Producer id assigned by Kafka; -1 if the batches carry none."`
+	Name      string  `json:"name,omitempty" doc:"Value of the header that the pipeline's writer_header names."`
+	Records   int64   `json:"records" doc:"Maximum number of records; the true number is lower by at most error."`
 	Error     int64   `json:"error"`
 	Share     float64 `json:"share"`
 }
@@ -213,21 +213,21 @@ type HotSpot struct {
 	Region   string   `json:"region,omitempty"`
 	Server   string   `json:"server"`
 	Since    string   `json:"since"`
-	Severity string   `json:"severity" doc:"notice, warning or critical."`
+	Severity string   `json:"severity" doc:"notice, warning (from 2 times the mean) or critical (from 4 times)."`
 	Rate     float64  `json:"rows_per_second"`
 	Times    float64  `json:"times_mean"`
 	Share    float64  `json:"share"`
 	Cause    string   `json:"cause"`
 	Why      string   `json:"why"`
-	Advice   []string `json:"advice" doc:"What helps, the best first, with what is foreseen of it."`
+	Advice   []string `json:"advice" doc:"What helps, best first, with the predicted effect."`
 
-	Actions []HotAction `json:"actions" doc:"Those of the advice that a job does: region-split and region-move."`
+	Actions []HotAction `json:"actions" doc:"Advice that a job can carry out: region-split and region-move."`
 }
 
 // HotAction is an action that helps against a hot spot.
 type HotAction struct {
-	Job    string `json:"job" doc:"The kind of job that does it; its body has the other fields but for text."`
-	Text   string `json:"text" doc:"What it does, and what is foreseen of it."`
+	Job    string `json:"job" doc:"Kind of job that carries it out. The other fields, except text, are the body of its request."`
+	Text   string `json:"text" doc:"What it does, with the predicted effect."`
 	Table  string `json:"table"`
 	Region string `json:"region"`
 	At     string `json:"at,omitempty"`
@@ -237,22 +237,22 @@ type HotAction struct {
 // HeatMap is rows and bytes per second by key range and time.
 type HeatMap struct {
 	Table  string      `json:"table"`
-	Starts []string    `json:"starts" doc:"Of the key ranges, in order."`
-	Labels []string    `json:"labels" doc:"Of the key ranges: the salt and the fields that the start holds whole; empty where there are none."`
-	Times  []string    `json:"times" doc:"When the columns end."`
-	Rows   [][]float64 `json:"rows" doc:"A second: by range, then by time."`
-	Bytes  [][]float64 `json:"bytes"`
-	Most   float64     `json:"most" doc:"Of rows."`
-	Hot    []HotRange  `json:"hot" doc:"The regions that are hot now; none of an earlier time."`
-	Kept   int         `json:"kept_minutes" doc:"How far back maps go here."`
-	Detail string      `json:"detail,omitempty" doc:"Why it shows no more than what this process has written: the history does not answer."`
+	Starts []string    `json:"starts" doc:"Start keys of the key ranges, in order."`
+	Labels []string    `json:"labels" doc:"For each key range: the salt and the fields that the start key holds in full. Empty if there are none."`
+	Times  []string    `json:"times" doc:"End times of the columns."`
+	Rows   [][]float64 `json:"rows" doc:"Rows per second, by key range, then by column."`
+	Bytes  [][]float64 `json:"bytes" doc:"Bytes per second, by key range, then by column."`
+	Most   float64     `json:"most" doc:"Largest value in rows."`
+	Hot    []HotRange  `json:"hot" doc:"Where the regions lie that are hot now. Empty for a map of an earlier time."`
+	Kept   int         `json:"kept_minutes" doc:"How far back maps go, in minutes."`
+	Detail string      `json:"detail,omitempty" doc:"Why the map shows only what this process has written: the history does not answer."`
 }
 
 // HotRange is where a hot region lies on a map: the key ranges in [From, To).
 type HotRange struct {
 	Region string `json:"region"`
-	From   int64  `json:"from"`
-	To     int64  `json:"to"`
+	From   int64  `json:"from" doc:"Index of the first key range."`
+	To     int64  `json:"to" doc:"End, exclusive: the index after the last key range."`
 }
 
 // HeatMapOf selects a part of a heat map; 0: the default.
@@ -264,18 +264,18 @@ type HeatMapOf struct {
 // TableSizes is the size of a table over time.
 type TableSizes struct {
 	Table string      `json:"table"`
-	Sizes []TableSize `json:"sizes" doc:"The oldest first; nothing where map.history is not set."`
+	Sizes []TableSize `json:"sizes" doc:"Sizes, oldest first. Empty if map.history is not set."`
 }
 
 // TableSize is the size of a table at a time.
 type TableSize struct {
 	At string `json:"at"`
-	MB int64  `json:"mb" doc:"In files and in memory, of all regions."`
+	MB int64  `json:"mb" doc:"Size of all regions in MB, on disk and in memory."`
 }
 
 // Configuration is the running configuration.
 type Configuration struct {
-	YAML string `json:"yaml" doc:"As it was written, environment variables and files by their names, and without secrets. What is not in it has its default."`
+	YAML string `json:"yaml" doc:"The configuration as written, with environment variables and files by name, and without secrets. Settings that are not shown have their defaults."`
 }
 
 // Offsets are the positions of groups in their topics.
@@ -285,88 +285,88 @@ type Offsets struct {
 
 // GroupPosition is the position of a group in a partition.
 type GroupPosition struct {
-	Pipeline  string   `json:"pipeline" doc:"Its half, such as orders.rows."`
+	Pipeline  string   `json:"pipeline" doc:"Pipeline and half, such as orders.rows."`
 	Group     string   `json:"group"`
 	Topic     string   `json:"topic"`
 	Partition int      `json:"partition"`
-	Earliest  int64    `json:"earliest"`
-	Committed *int64   `json:"committed,omitempty" doc:"Absent: nothing."`
-	Latest    int64    `json:"latest"`
-	Lag       int64    `json:"lag"`
-	Members   []string `json:"members" doc:"One that was killed is one until its session ends."`
+	Earliest  int64    `json:"earliest" doc:"First offset of the log."`
+	Committed *int64   `json:"committed,omitempty" doc:"Offset to continue from after a restart. Absent if nothing is committed."`
+	Latest    int64    `json:"latest" doc:"End of the log: the offset of the next record."`
+	Lag       int64    `json:"lag" doc:"Offsets left to settle, an upper bound of the records."`
+	Members   []string `json:"members" doc:"Members of the group. A killed member is listed until its session expires."`
 }
 
 // HalvesOf selects halves of pipelines.
 type HalvesOf struct {
-	Pipeline string `json:"pipeline,omitempty" doc:"Left out: all."`
-	Half     string `json:"half,omitempty" doc:"rows or documents; left out: both."`
-	Topic    string `json:"topic,omitempty" doc:"Of the topics that a pipeline reads; left out: all."`
+	Pipeline string `json:"pipeline,omitempty" doc:"Only this pipeline (default: all)."`
+	Half     string `json:"half,omitempty" doc:"Half of the pipeline: rows or documents (default: both)."`
+	Topic    string `json:"topic,omitempty" doc:"Only this topic, of those that a pipeline reads (default: all)."`
 }
 
 // SetOffsets requests new offsets for groups without members.
 type SetOffsets struct {
 	HalvesOf
-	To         string `json:"to" doc:"earliest, latest, a time, how long ago (2h), offsets (0:1200,1:900), or +N or -N offsets from where it is."`
-	Partitions []int  `json:"partitions,omitempty" doc:"Left out: those of the offsets, else all."`
-	DryRun     bool   `json:"dry_run,omitempty" doc:"Only say what would change."`
+	To         string `json:"to" doc:"New offsets: earliest, latest, a time (2013-01-31T08:00:00Z, or an age such as 2h), offsets (0:1200,1:900), or +N or -N relative to the current ones."`
+	Partitions []int  `json:"partitions,omitempty" doc:"Only these partitions (default: those with offsets given, else all)."`
+	DryRun     bool   `json:"dry_run,omitempty" doc:"Only show what would change."`
 }
 
 // OffsetMoves are the changes that were made, or would be.
 type OffsetMoves struct {
-	Moves []OffsetMove `json:"moves" doc:"Of the partitions that go on elsewhere; the others are there already."`
-	Done  bool         `json:"done"`
-	InUse string       `json:"in_use,omitempty" doc:"Of a dry run: why it would be refused."`
+	Moves []OffsetMove `json:"moves" doc:"Partitions whose offsets change. Those that are already there are left out."`
+	Done  bool         `json:"done" doc:"Whether the offsets have been set."`
+	InUse string       `json:"in_use,omitempty" doc:"For a dry run: why setting the offsets would be refused."`
 }
 
 // OffsetMove is the change to one partition of a group.
 type OffsetMove struct {
-	Pipeline  string `json:"pipeline"`
+	Pipeline  string `json:"pipeline" doc:"Pipeline and half, such as orders.rows."`
 	Topic     string `json:"topic"`
 	Partition int    `json:"partition"`
-	Now       *int64 `json:"now,omitempty" doc:"Absent: nothing is committed."`
-	Then      int64  `json:"then"`
-	Again     int64  `json:"again" doc:"Offsets that are read again: an upper bound of the records, as skipped is."`
-	Skipped   int64  `json:"skipped" doc:"Offsets that are never read."`
+	Now       *int64 `json:"now,omitempty" doc:"Committed offset. Absent if nothing is committed."`
+	Then      int64  `json:"then" doc:"New offset."`
+	Again     int64  `json:"again" doc:"Offsets that are read again, an upper bound of the records."`
+	Skipped   int64  `json:"skipped" doc:"Offsets that are never read, an upper bound of the records."`
 }
 
 // DeadLettersOf selects dead letters.
 type DeadLettersOf struct {
-	Pipeline   string   `json:"pipeline,omitempty" doc:"Left out: all."`
-	Half       string   `json:"half,omitempty" doc:"rows or documents; left out: both."`
-	Reasons    []string `json:"reasons,omitempty"`
-	Since      string   `json:"since,omitempty" doc:"Written at this time or later, or so long ago (2h)."`
-	Until      string   `json:"until,omitempty"`
-	Partitions []int    `json:"partitions,omitempty" doc:"Of the record's own topic."`
-	Key        string   `json:"key,omitempty" doc:"Of the record; bytes that are no text as \\xNN."`
-	Text       string   `json:"text,omitempty" doc:"That the record, or the letter's field or detail, holds; refused where fields are masked."`
-	All        bool     `json:"all,omitempty" doc:"Also those that have been replayed."`
+	Pipeline   string   `json:"pipeline,omitempty" doc:"Only those of this pipeline (default: all)."`
+	Half       string   `json:"half,omitempty" doc:"Only dead letters of rows or documents (default: both)."`
+	Reasons    []string `json:"reasons,omitempty" doc:"Only these reasons, such as missing_field."`
+	Since      string   `json:"since,omitempty" doc:"Only dead letters written since this time, such as 2013-01-31T08:00:00Z, or within this age, such as 2h."`
+	Until      string   `json:"until,omitempty" doc:"Only dead letters written before this time."`
+	Partitions []int    `json:"partitions,omitempty" doc:"Only records of these partitions of the pipeline's topic."`
+	Key        string   `json:"key,omitempty" doc:"Only records with this key; write bytes that are not text as \\xNN."`
+	Text       string   `json:"text,omitempty" doc:"Only those with this text in the record's key, value or headers, or in the dead letter's field or detail. Refused if fields are masked."`
+	All        bool     `json:"all,omitempty" doc:"Include dead letters that have been replayed. Not in a dead-letter-replay job."`
 }
 
 // DeadLetters is a page of dead letters.
 type DeadLetters struct {
 	DeadLetters []DeadLetter `json:"dead_letters"`
-	Next        string       `json:"next_page_token" doc:"What page_token takes to go on, with the same parameters; empty at the end."`
+	Next        string       `json:"next_page_token" doc:"Pass as page_token, with the same parameters, to get the next page. Empty if this is the last page."`
 }
 
 // DeadLetter is a record that could not be written, and why.
 type DeadLetter struct {
-	Pipeline  string            `json:"pipeline" doc:"The half that rejected it."`
+	Pipeline  string            `json:"pipeline" doc:"Pipeline and half that rejected the record, such as orders.rows."`
 	Topic     string            `json:"topic"`
 	Partition int               `json:"partition"`
 	Offset    int64             `json:"offset"`
-	Time      string            `json:"time" doc:"The record's."`
+	Time      string            `json:"time" doc:"Timestamp of the record."`
 	Reason    string            `json:"reason"`
 	Field     string            `json:"field,omitempty"`
 	Detail    string            `json:"detail,omitempty"`
-	Fix       string            `json:"fix,omitempty" doc:"Of one that is asked for alone, as are headers and value."`
-	Written   string            `json:"written"`
-	Replayed  string            `json:"replayed,omitempty"`
-	Let       string            `json:"let,omitempty" doc:"What the record was fixed by when it was replayed."`
-	Place     string            `json:"place" doc:"In the topic of dead letters."`
-	Key       string            `json:"key,omitempty" doc:"Bytes that are no text as \\xNN, here and below."`
+	Fix       string            `json:"fix,omitempty" doc:"What helps. Like headers and value, only in the answer for a single record."`
+	Written   string            `json:"written" doc:"When the dead letter was written."`
+	Replayed  string            `json:"replayed,omitempty" doc:"When the dead letter was replayed. Absent if it was not."`
+	Let       string            `json:"let,omitempty" doc:"Fixes with which the record was replayed."`
+	Place     string            `json:"place" doc:"Position in the dead-letter topic, TOPIC/PARTITION:OFFSET."`
+	Key       string            `json:"key,omitempty" doc:"The record's key. Here, in headers and in value, bytes that are not text are written as \\xNN."`
 	Headers   []DeadHeader      `json:"headers,omitempty"`
 	Value     string            `json:"value,omitempty"`
-	Masked    bool              `json:"masked,omitempty" doc:"key and value say only how long they are; fields has what may be shown."`
+	Masked    bool              `json:"masked,omitempty" doc:"Whether fields are masked. If so, key and value show only their lengths, and fields shows the fields that are not masked."`
 	Fields    map[string]string `json:"fields,omitempty"`
 }
 
@@ -387,11 +387,11 @@ type DeadLetterSum struct {
 	Reason   string `json:"reason,omitempty"`
 	Field    string `json:"field,omitempty"`
 	Schema   string `json:"schema,omitempty"`
-	Other    bool   `json:"other,omitempty" doc:"All kinds for which there was no room."`
-	Letters  int    `json:"letters"`
+	Other    bool   `json:"other,omitempty" doc:"Whether this line counts all kinds beyond the first 1,000."`
+	Letters  int    `json:"letters" doc:"Number of dead letters."`
 	First    string `json:"first"`
 	Last     string `json:"last"`
-	Example  string `json:"example" doc:"PARTITION:OFFSET of the last one's record."`
+	Example  string `json:"example" doc:"Position of the last one's record: PARTITION:OFFSET, or TOPIC/PARTITION:OFFSET if the pipeline reads several topics."`
 }
 
 // StoredTables lists the tables of the configuration as the cluster has them.

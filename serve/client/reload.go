@@ -4,43 +4,43 @@ import "context"
 
 // ReloadAsk requests a reload of the configuration.
 type ReloadAsk struct {
-	DryRun bool   `json:"dry_run,omitempty" doc:"Only say what it would do, or why it would be refused."`
-	After  string `json:"after,omitempty" doc:"Of a dry run: only if the file still says what it said then. Left out: whatever it says."`
+	DryRun bool   `json:"dry_run,omitempty" doc:"Only show what it would do, or why it would be refused."`
+	After  string `json:"after,omitempty" doc:"Value of after from a dry run: refuse the reload if the file has changed since (default: load the file as it is)."`
 }
 
 // Reload is what a reload did, or would do.
 type Reload struct {
-	Result string `json:"result" doc:"applied; unchanged: the file says what it said before; preview, or refused: of a dry run."`
-	By     string `json:"by"`
+	Result string `json:"result" doc:"applied; unchanged (the file means the same as before); for a dry run also preview or refused."`
+	By     string `json:"by" doc:"Who requested it."`
 	At     string `json:"at"`
-	Before string `json:"before" doc:"The beginning of the SHA-256 of the configuration that ran, without secrets and comments."`
-	After  string `json:"after,omitempty" doc:"The same of the file; absent: it could not be read."`
+	Before string `json:"before" doc:"Start of the SHA-256 of the configuration that was running, without secrets and comments."`
+	After  string `json:"after,omitempty" doc:"Start of the SHA-256 of the file's configuration. Absent if it could not be read."`
 
-	Pipelines []ReloadHalf    `json:"pipelines" doc:"Those of the file in its order, behind them those that stop."`
-	Settings  []ReloadSetting `json:"settings" doc:"That the file has otherwise. No secret is shown."`
+	Pipelines []ReloadHalf    `json:"pipelines" doc:"Effect on each half of a pipeline: those of the file in its order, then those that stop."`
+	Settings  []ReloadSetting `json:"settings" doc:"Settings that the file changes. Secrets are not shown."`
 	Refusals  []ReloadRefusal `json:"refusals,omitempty" doc:"Settings that cannot change while brine runs."`
-	Error     string          `json:"error,omitempty" doc:"Why it would be refused."`
-	Fix       string          `json:"fix,omitempty" doc:"What helps."`
-	Warnings  []string        `json:"warnings,omitempty" doc:"Of the file."`
+	Error     string          `json:"error,omitempty" doc:"Why the reload would be refused."`
+	Fix       string          `json:"fix,omitempty" doc:"How to fix that."`
+	Warnings  []string        `json:"warnings,omitempty" doc:"Warnings about the file."`
 
-	Onward     []ReloadOffset `json:"onward,omitempty" doc:"Where what is written otherwise begins."`
-	Unrecorded string         `json:"unrecorded,omitempty" doc:"Why onward is in the log and in this answer alone."`
+	Onward     []ReloadOffset `json:"onward,omitempty" doc:"Offsets from which records are written according to the file, where what was written before is kept."`
+	Unrecorded string         `json:"unrecorded,omitempty" doc:"Why onward could not be recorded. It is then only in the log and in this answer."`
 }
 
 // ReloadHalf is what a reload does to a half of a pipeline.
 type ReloadHalf struct {
-	Name     string   `json:"pipeline" doc:"Such as orders.rows."`
-	Does     string   `json:"does" doc:"starts; stops and changes: it settles what it has begun, and commits; stays: nothing of it stops."`
-	Settings []string `json:"settings,omitempty" doc:"That change it."`
-	Onward   bool     `json:"onward,omitempty" doc:"What was written before stays as it is, though it would be written otherwise now."`
+	Name     string   `json:"pipeline" doc:"Pipeline and half, such as orders.rows."`
+	Does     string   `json:"does" doc:"starts; stops or changes (once it has settled and committed what is in progress); or stays (nothing of it stops)."`
+	Settings []string `json:"settings,omitempty" doc:"Settings that change it."`
+	Onward   bool     `json:"onward,omitempty" doc:"Whether what was written before is kept, although it would be written differently now."`
 }
 
 // ReloadSetting is a changed setting.
 type ReloadSetting struct {
-	Setting string `json:"setting" doc:"Such as pipelines.scans.read.window."`
-	Was     string `json:"was,omitempty" doc:"Absent: it was not there."`
-	Becomes string `json:"becomes,omitempty" doc:"Absent: it is no longer there."`
-	Effect  string `json:"effect" doc:"live, drain, onward, restart, replay or serve: docs/live.md says what they mean."`
+	Setting string `json:"setting" doc:"Name of the setting, such as pipelines.scans.read.window."`
+	Was     string `json:"was,omitempty" doc:"Value before. Absent if the setting was not there."`
+	Becomes string `json:"becomes,omitempty" doc:"Value after. Absent if the setting is no longer there."`
+	Effect  string `json:"effect" doc:"live, drain, onward, restart, replay or serve, as described in docs/live.md."`
 }
 
 // ReloadRefusal is a setting that cannot change while brine runs.
@@ -52,10 +52,10 @@ type ReloadRefusal struct {
 
 // ReloadOffset is where a half continues in a partition.
 type ReloadOffset struct {
-	Half      string `json:"pipeline"`
+	Half      string `json:"pipeline" doc:"Pipeline and half, such as orders.rows."`
 	Topic     string `json:"topic"`
 	Partition int    `json:"partition"`
-	Offset    int64  `json:"offset" doc:"The first record that is written as the file says."`
+	Offset    int64  `json:"offset" doc:"Offset of the first record that is written according to the file."`
 }
 
 // Reload makes the brine that answers load its configuration again, or reports what that would do. That brine runs the pipelines; every

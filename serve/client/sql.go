@@ -7,22 +7,22 @@ import (
 
 // SQL is a statement.
 type SQL struct {
-	Statement string `json:"statement" doc:"A SELECT, as docs/sql.md describes it; up to 10,000 bytes."`
+	Statement string `json:"statement" doc:"A SELECT statement, as described in docs/sql.md; at most 10,000 bytes."`
 }
 
 // SQLAnswer is what a statement returns.
 type SQLAnswer struct {
 	Columns []SQLColumn `json:"columns"`
-	Rows    [][]any     `json:"rows" doc:"Of each row a value for each column: times as RFC 3339, null where there is none."`
+	Rows    [][]any     `json:"rows" doc:"Rows with a value for each column. Times are RFC 3339; missing values are null."`
 
-	Reached string   `json:"reached,omitempty" doc:"The bound at which reading has ended; absent when the answer is whole."`
+	Reached string   `json:"reached,omitempty" doc:"Limit at which reading stopped. Absent if the answer is complete."`
 	Stats   SQLStats `json:"stats"`
 }
 
 // SQLNames are what statements may name, for completion in editors.
 type SQLNames struct {
 	Tables []SQLTable `json:"tables"`
-	Words  []string   `json:"words" doc:"Of the language."`
+	Words  []string   `json:"words" doc:"Keywords of the language."`
 }
 
 // SQLTable is a table with its columns.
@@ -34,29 +34,29 @@ type SQLTable struct {
 // SQLColumn is a column of an answer.
 type SQLColumn struct {
 	Name string `json:"name"`
-	Type string `json:"type" doc:"text, int, float, bool, time or nested"`
+	Type string `json:"type" doc:"text, int, float, bool, time or nested."`
 }
 
 // SQLEnd is the last line of a streamed answer: its cost, and whether it is complete.
 type SQLEnd struct {
-	Reached string   `json:"reached,omitempty" doc:"The bound at which reading has ended; absent when the answer is whole."`
+	Reached string   `json:"reached,omitempty" doc:"Limit at which reading stopped. Absent if the answer is complete."`
 	Stats   SQLStats `json:"stats"`
 }
 
 // SQLStats are the cost of an answer.
 type SQLStats struct {
-	HBase    float64 `json:"hbase_ms" doc:"Waited for rows."`
-	Total    float64 `json:"total_ms"`
-	Read     int     `json:"rows_read" doc:"By the servers, as they count."`
-	Returned int     `json:"rows_returned"`
-	Regions  int     `json:"regions" doc:"That were read."`
+	HBase    float64 `json:"hbase_ms" doc:"Milliseconds spent waiting for rows."`
+	Total    float64 `json:"total_ms" doc:"Milliseconds until the answer was complete."`
+	Read     int     `json:"rows_read" doc:"Rows read, as counted by the servers."`
+	Returned int     `json:"rows_returned" doc:"Rows in the answer."`
+	Regions  int     `json:"regions" doc:"Number of regions read."`
 }
 
 // SQLLine is a line of a streamed answer: the columns, a row, or the end.
 type SQLLine struct {
-	Columns []SQLColumn `json:"columns,omitempty" doc:"In the first line."`
+	Columns []SQLColumn `json:"columns,omitempty" doc:"Only in the first line."`
 	Row     []any       `json:"row,omitempty"`
-	End     *SQLEnd     `json:"end,omitempty" doc:"In the last line. An answer without it has broken off."`
+	End     *SQLEnd     `json:"end,omitempty" doc:"Only in the last line. Without it, the answer is incomplete."`
 }
 
 // SQL runs a statement. reason says why other people's rows are read; it is required with accounts.

@@ -9,34 +9,34 @@ import (
 
 // Row is a row.
 type Row struct {
-	Row     string `json:"row" doc:"The row's key, as HBase's shell writes it."`
-	Version int64  `json:"version" doc:"The newest version among the cells that were read."`
+	Row     string `json:"row" doc:"Row key, in the HBase shell's notation."`
+	Version int64  `json:"version" doc:"Newest version of the cells that were read."`
 	// StateVersion is 0 in tables without commands.
-	StateVersion int64 `json:"state_version,omitempty" doc:"The version that commands on the row are accepted upon (If-Match)."`
+	StateVersion int64 `json:"state_version,omitempty" doc:"Version that a command on the row must name in If-Match. Absent in tables without commands."`
 
-	State  string         `json:"state,omitempty" doc:"How the row and its document differ, where the index has found it and they do."`
-	Fields map[string]any `json:"fields" doc:"Times as RFC 3339; null where there is no value."`
+	State  string         `json:"state,omitempty" doc:"How the row differs from its document: not in HBase, index behind HBase, HBase behind index, or index and row differ. Absent if they agree, or if the row was not found through the index."`
+	Fields map[string]any `json:"fields" doc:"Fields by name. Times are RFC 3339; fields without a value are null."`
 
-	Highlights map[string][]Span `json:"highlights,omitempty" doc:"Where the words that were asked for stand, by field."`
+	Highlights map[string][]Span `json:"highlights,omitempty" doc:"Where the searched words occur, by field."`
 }
 
 // Span is a part of a text.
 type Span struct {
-	From int `json:"from" doc:"In characters, from 0."`
-	To   int `json:"to" doc:"Behind the last one."`
+	From int `json:"from" doc:"First character, counting from 0."`
+	To   int `json:"to" doc:"End, exclusive: the character after the last one."`
 }
 
 // Facets are the number of rows that match a question, and how many of them have each value of some fields.
 type Facets struct {
-	Rows   int64   `json:"rows" doc:"That answer, as the index knows them."`
+	Rows   int64   `json:"rows" doc:"Number of matching rows, according to the index."`
 	Facets []Facet `json:"facets"`
 }
 
 // Facet is the number of rows with each value of a field.
 type Facet struct {
 	Field  string       `json:"field"`
-	Values []FacetValue `json:"values" doc:"The most frequent first."`
-	More   bool         `json:"more" doc:"There are values that are not listed."`
+	Values []FacetValue `json:"values" doc:"At most 100 values, most frequent first."`
+	More   bool         `json:"more" doc:"Whether there are more values than are listed."`
 }
 
 // FacetValue is the number of rows with a value.
@@ -48,14 +48,14 @@ type FacetValue struct {
 // Page is a part of an answer.
 type Page struct {
 	Rows []Row  `json:"rows"`
-	Next string `json:"next_page_token" doc:"What page_token takes to go on with the same parameters; empty at the end."`
+	Next string `json:"next_page_token" doc:"Pass as page_token, with the same parameters, to get the next page. Empty if this is the last page."`
 }
 
 // Line is a line of a streamed answer: a row, or at the end either End or Error.
 type Line struct {
 	Row   *Row     `json:"row,omitempty"`
-	End   *End     `json:"end,omitempty" doc:"The answer is whole."`
-	Error *Problem `json:"error,omitempty" doc:"The answer broke off here."`
+	End   *End     `json:"end,omitempty" doc:"Last line of a complete answer."`
+	Error *Problem `json:"error,omitempty" doc:"Last line of an answer that broke off."`
 }
 
 // End is the last line of a complete streamed answer.
@@ -65,19 +65,19 @@ type End struct {
 
 // Keys is a request for many rows.
 type Keys struct {
-	Keys []string `json:"keys" doc:"Keys of rows, as answers show them."`
+	Keys []string `json:"keys" doc:"Row keys as returned in answers; 1 to 1,000."`
 }
 
 // Found is the answer to Keys, in the order of the keys.
 type Found struct {
 	Rows    []Row    `json:"rows"`
-	Missing []string `json:"missing" doc:"Keys of rows that are not there."`
+	Missing []string `json:"missing" doc:"Keys without a row that the caller may see."`
 }
 
 // Questions is a request with many questions of one view.
 type Questions struct {
-	Questions []map[string]Values `json:"questions" doc:"Of each its parameters, named as in the view's query, without those of pages."`
-	PageSize  int                 `json:"page_size,omitempty" doc:"Rows of each answer; without it, the view's page."`
+	Questions []map[string]Values `json:"questions" doc:"Parameters of each question, named as in the view's query, without page_size and page_token; 1 to 1,000 questions."`
+	PageSize  int                 `json:"page_size,omitempty" doc:"Maximum number of rows per answer (default: the view's page_size). All answers together may have at most 10,000 rows."`
 }
 
 // Answers are the answers to Questions, in the same order.
@@ -112,15 +112,15 @@ type Views struct {
 type View struct {
 	Name       string      `json:"view"`
 	Path       string      `json:"path"`
-	Table      string      `json:"table" doc:"Whose rows it shows."`
-	Order      string      `json:"order,omitempty" doc:"newest or oldest; without it, that of the key."`
-	PageSize   int         `json:"page_size" doc:"Rows of a page, unless the question says how many."`
+	Table      string      `json:"table" doc:"Table whose rows the view shows."`
+	Order      string      `json:"order,omitempty" doc:"newest or oldest: which rows come first, by the time in their key. Absent if rows are in key order."`
+	PageSize   int         `json:"page_size" doc:"Default number of rows per page."`
 	Parameters []Parameter `json:"parameters"`
 
-	Facets []string `json:"facets" doc:"Fields by whose values its /facets counts."`
+	Facets []string `json:"facets" doc:"Fields whose values the /facets route counts."`
 
-	Batch  bool `json:"batch" doc:"Many questions may be asked in one request."`
-	Reason bool `json:"reason" doc:"Requests say in the header Brine-Reason why rows of others are read."`
+	Batch  bool `json:"batch" doc:"Whether the :batch route can be used, which answers several questions in one request."`
+	Reason bool `json:"reason" doc:"Whether requests must give a reason for reading rows of others, in the header Brine-Reason."`
 }
 
 // Tables are the tables of the configuration.
@@ -132,47 +132,47 @@ type Tables struct {
 type Table struct {
 	Name   string     `json:"table"`
 	Path   string     `json:"path"`
-	Key    []KeyField `json:"key" doc:"In their order in the first key."`
-	Reason bool       `json:"reason" doc:"Requests say in the header Brine-Reason why rows of others are read."`
+	Key    []KeyField `json:"key" doc:"Fields of the row key, in the order of the table's first key."`
+	Reason bool       `json:"reason" doc:"Whether requests must give a reason for reading rows of others, in the header Brine-Reason."`
 
-	State    string       `json:"state,omitempty" doc:"The field that commands change; empty: there are none."`
-	States   []string     `json:"states" doc:"Those that commands lead from and to."`
-	Commands []Transition `json:"commands" doc:"Those that the asker's role may give."`
+	State    string       `json:"state,omitempty" doc:"Field that commands change. Absent if there are no commands, or if the field is masked for the caller."`
+	States   []string     `json:"states" doc:"States that commands lead from or to."`
+	Commands []Transition `json:"commands" doc:"Commands that the caller may give."`
 }
 
 // KeyField is a field of row keys.
 type KeyField struct {
 	Name string `json:"name"`
-	Type string `json:"type" doc:"text, int, float, bool or time"`
+	Type string `json:"type" doc:"text, int, float, bool or time."`
 }
 
 // Transition is what a command does.
 type Transition struct {
 	Name string   `json:"command"`
-	From []string `json:"from" doc:"States of rows that it may be given upon."`
-	To   string   `json:"to"`
-	Take []string `json:"take" doc:"Fields that the caller may give."`
+	From []string `json:"from" doc:"States in which a row accepts the command."`
+	To   string   `json:"to" doc:"State of the row after the command."`
+	Take []string `json:"take" doc:"Fields that the caller may set."`
 }
 
 // Parameter is a parameter of a view.
 type Parameter struct {
 	Name     string `json:"name"`
-	Type     string `json:"type" doc:"text, int, float, bool, time or words"`
+	Type     string `json:"type" doc:"text, int, float, bool, time or words."`
 	Required bool   `json:"required"`
-	Range    bool   `json:"range" doc:"NAME.from (inclusive) and NAME.to (exclusive) may be given instead of a value."`
-	List     bool   `json:"list" doc:"It may be given several times: rows with any of the values."`
+	Range    bool   `json:"range" doc:"Whether NAME.from (inclusive) and NAME.to (exclusive) can be given instead of a value."`
+	List     bool   `json:"list" doc:"Whether the parameter can be repeated, to match any of the values."`
 }
 
 // Problem says why there is no answer (RFC 9457).
 type Problem struct {
-	Type    string  `json:"type" doc:"What kind it is: a place in the documentation page."`
+	Type    string  `json:"type" doc:"Kind of problem: a link into the documentation page."`
 	Title   string  `json:"title"`
 	Status  int     `json:"status"`
 	Detail  string  `json:"detail"`
 	Errors  []Wrong `json:"errors,omitempty" doc:"What is wrong with the request."`
-	Request string  `json:"request_id" doc:"Also in the header X-Request-Id, and in brine's log."`
+	Request string  `json:"request_id" doc:"ID of the request, also in the header X-Request-Id and in brine's log."`
 
-	Current *Current `json:"current,omitempty" doc:"Of a command that the row does not allow: how the row is."`
+	Current *Current `json:"current,omitempty" doc:"The row's current state, if that is why a command was refused."`
 }
 
 // Current is the state of a row on which a command was refused.
@@ -186,26 +186,26 @@ func (p *Problem) Error() string { return fmt.Sprintf("%d %s: %s", p.Status, p.T
 
 // Wrong is a faulty argument.
 type Wrong struct {
-	Location string `json:"location" doc:"query.NAME, path.NAME or body.PATH"`
+	Location string `json:"location" doc:"query.NAME, path.NAME, header.NAME or body.PATH."`
 	Message  string `json:"message"`
 	Fix      string `json:"fix,omitempty"`
-	Line     int    `json:"line,omitempty" doc:"In a SQL statement, from 1."`
-	Column   int    `json:"column,omitempty" doc:"In its line, from 1, in characters."`
+	Line     int    `json:"line,omitempty" doc:"Line of a SQL statement, from 1."`
+	Column   int    `json:"column,omitempty" doc:"Column in that line, in characters, from 1."`
 }
 
 // Command is a command that was accepted.
 type Command struct {
 	ID      string `json:"id"`
 	Command string `json:"command"`
-	Row     string `json:"row" doc:"The row's key, as HBase's shell writes it."`
-	To      string `json:"to" doc:"The state that the row has when it is applied."`
-	Version int64  `json:"version" doc:"Of the change: the state_version of the row when it is applied."`
-	State   string `json:"state" doc:"accepted, published, applied, overtaken or failed"`
-	Detail  string `json:"detail,omitempty" doc:"Why it was overtaken, or failed."`
-	Token   string `json:"token,omitempty" doc:"For the header Brine-After of reads that are to see it; absent until it is published."`
+	Row     string `json:"row" doc:"Row key, in the HBase shell's notation."`
+	To      string `json:"to" doc:"State of the row once the command is applied."`
+	Version int64  `json:"version" doc:"state_version of the row once the command is applied."`
+	State   string `json:"state" doc:"accepted (stored), published (in the topic), applied, overtaken (a newer change set the row's state or deleted it) or failed."`
+	Detail  string `json:"detail,omitempty" doc:"Why the command was overtaken or failed."`
+	Token   string `json:"token,omitempty" doc:"Pass in the header Brine-After of reads that must see the command's effect. Absent until the command is published."`
 }
 
 // Fields are the arguments of a command.
 type Fields struct {
-	Fields map[string]any `json:"fields,omitempty" doc:"Those that the command takes, by name."`
+	Fields map[string]any `json:"fields,omitempty" doc:"Values of the fields that the command takes, by name."`
 }
