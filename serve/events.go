@@ -73,12 +73,12 @@ func (c *call) keep(event, what string, ask live.Ask) error {
 		return refuse(overloaded, err.Error())
 	}
 	c.streamed()
+	c.leave() // before the first byte: whoever has that may take the place at once
 	f := &follower{stream: s, name: event, last: c.r.Header.Get("Last-Event-Id"), request: requestID(c.r), still: c.still()}
 	conn, _, err := http.NewResponseController(c.w).Hijack()
 	if err != nil { // the connection cannot be taken over
 		defer end()
 		defer s.Close()
-		c.leave()
 		f.out = &response{c.w, http.NewResponseController(c.w)}
 		f.follow(c.r.Context()) // without the deadline of ordinary answers
 		return nil
