@@ -153,6 +153,7 @@ func newShop(t testing.TB, change func(*serve.Options)) *shop {
 	}
 	s := &shop{store: &store{}, t: t, log: &bytes.Buffer{}}
 	o.Listen, o.Rows, o.Docs, o.Version, o.Log = "127.0.0.1:0", s.store, s.store, "v0", slog.New(slog.NewTextHandler(s.log, nil))
+	o.Timeout, o.SQL.Timeout = patience, patience
 	if change != nil {
 		change(&o)
 	}

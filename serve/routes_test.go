@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -186,23 +187,29 @@ func TestAMissingTableIsNamed(t *testing.T) {
 // TestStoreAway checks that a store that is down leads to 503 within the deadline, that routes without it work, and that its error is only
 // in the log.
 func TestStoreAway(t *testing.T) {
-	s := newShop(t, func(o *serve.Options) { o.Timeout = 20 * time.Millisecond })
+	s := newShop(t, nil)
 	s.away = true
-	for _, target := range []string{timeline, "/api/v1/tables/centre:scans/rows/none", "/api/v1/views/orders-by-status?status=paid"} {
-		w := s.ask("GET", target, "", "X-Request-Id", "mine")
-		if w.Code != 503 || w.Header().Get("Retry-After") == "" || !strings.Contains(w.Body.String(), `"request_id":"mine"`) {
-			t.Errorf("%s: %d %s", target, w.Code, w.Body)
+	synctest.Test(t, func(t *testing.T) {
+		for _, target := range []string{timeline, "/api/v1/tables/centre:scans/rows/none", "/api/v1/views/orders-by-status?status=paid"} {
+			began := time.Now()
+			w := s.ask("GET", target, "", "X-Request-Id", "mine")
+			if w.Code != 503 || w.Header().Get("Retry-After") == "" || !strings.Contains(w.Body.String(), `"request_id":"mine"`) {
+				t.Errorf("%s: %d %s", target, w.Code, w.Body)
+			}
+			if took := time.Since(began); took != patience {
+				t.Errorf("%s: answered after %v, want %v", target, took, patience)
+			}
+			if strings.Contains(w.Body.String(), "hunter2") {
+				t.Errorf("%s shows what the store said: %s", target, w.Body)
+			}
 		}
-		if strings.Contains(w.Body.String(), "hunter2") {
-			t.Errorf("%s shows what the store said: %s", target, w.Body)
+		if log := s.log.String(); !strings.Contains(log, "request=mine") || !strings.Contains(log, "rs-7.internal") {
+			t.Errorf("the log is\n%s", log)
 		}
-	}
-	if log := s.log.String(); !strings.Contains(log, "request=mine") || !strings.Contains(log, "rs-7.internal") {
-		t.Errorf("the log is\n%s", log)
-	}
-	if w := s.ask("GET", "/api/v1/views", ""); w.Code != 200 {
-		t.Errorf("a route without stores: %d %s", w.Code, w.Body)
-	}
+		if w := s.ask("GET", "/api/v1/views", ""); w.Code != 200 {
+			t.Errorf("a route without stores: %d %s", w.Code, w.Body)
+		}
+	})
 }
 
 func TestOneTooManyIsShedAtOnce(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"brine/account"
@@ -147,7 +148,7 @@ operator sql "EXPLAIN SELECT * FROM scans WHERE waybill = 'W1'" case 7`; got != 
 func TestSQLIsBounded(t *testing.T) {
 	gate, begun := make(chan struct{}), make(chan struct{})
 	s := newShop(t, func(o *serve.Options) {
-		o.SQL.InFlight, o.SQL.Timeout = 1, time.Minute
+		o.SQL.InFlight = 1
 	})
 	s.set(func() { s.gate, s.first = gate, begun })
 	body := statement("SELECT * FROM scans WHERE waybill = 'W1'")
@@ -165,11 +166,18 @@ func TestSQLIsBounded(t *testing.T) {
 	if code := <-done; code != 200 {
 		t.Error(code)
 	}
-	away := newShop(t, func(o *serve.Options) { o.SQL.Timeout = 20 * time.Millisecond })
+	away := newShop(t, func(o *serve.Options) { o.SQL.Timeout = 2 * patience })
 	away.set(func() { away.away = true })
-	if w := away.ask("POST", "/api/v1/sql", body, "Content-Type", jsonBody); w.Code != 503 || w.Header().Get("Retry-After") == "" || strings.Contains(w.Body.String(), "hunter2") {
-		t.Errorf("without HBase: %d %s", w.Code, w.Body)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		w := away.ask("POST", "/api/v1/sql", body, "Content-Type", jsonBody)
+		if w.Code != 503 || w.Header().Get("Retry-After") == "" || strings.Contains(w.Body.String(), "hunter2") {
+			t.Errorf("without HBase: %d %s", w.Code, w.Body)
+		}
+		if took := time.Since(began); took <= patience || took > 2*patience { // not the time-out of other questions
+			t.Errorf("without HBase it is answered after %v, want %v at most", took, 2*patience)
+		}
+	})
 }
 
 // TestSQLByTheClient checks that package client sends statements, and returns the position of errors.
