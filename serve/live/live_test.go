@@ -156,7 +156,11 @@ func TestAskingsAreBounded(t *testing.T) {
 		defer h.Close()
 		var now, most, ended atomic.Int64
 		hang := func(ctx context.Context, _ func()) ([]byte, func(), error) {
-			most.Store(max(most.Load(), now.Add(1)))
+			for n := now.Add(1); ; {
+				if was := most.Load(); n <= was || most.CompareAndSwap(was, n) {
+					break
+				}
+			}
 			defer now.Add(-1)
 			<-ctx.Done()
 			ended.Add(1)
