@@ -129,8 +129,7 @@ func TestRefusedTokensAreNotShownAgain(t *testing.T) {
 
 // Each failure states the cause, the fix and whether it may pass, and never the secret, which the endpoint repeats.
 func TestFailuresOfTokens(t *testing.T) {
-	closed := serveTokens(t, issued("one", 60))
-	closed.Close()
+	closed := OAuth{TokenURL: "http://127.0.0.1:1", ClientID: "brine", Secret: func() string { return "hunter2" }}
 	now := time.Now()
 	file := func(text string) OAuth {
 		f := filepath.Join(t.TempDir(), "token")
@@ -151,7 +150,7 @@ func TestFailuresOfTokens(t *testing.T) {
 		"moved":          {serveTokens(t, "302|{}").client("hunter2"), "answers 302 Found", "token_url", true, ""},
 		"no token":       {serveTokens(t, "{}").client("hunter2"), "missing access_token", "token_url", true, ""},
 		"no JSON":        {serveTokens(t, "<html>").client("hunter2"), "cannot parse json", "token_url", true, ""},
-		"away":           {closed.client("hunter2"), "connection refused", "is the endpoint up", false, ""},
+		"away":           {closed, "connection refused", "is the endpoint up", false, ""},
 		"no file":        {OAuth{TokenFile: "/nowhere/token"}, "no such file", "is what writes", false, ""},
 		"empty file":     {file(" \n"), "is empty", "is what writes", false, ""},
 		"no word":        {file("two words"), "holds no bearer token", "one word", true, ""},
