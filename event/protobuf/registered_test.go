@@ -162,7 +162,11 @@ func TestRegisteredOutages(t *testing.T) {
 	waits, halts := fmt.Sprintf("verdict %d: unavailable", event.Retry), fmt.Sprintf("verdict %d: denied", event.Halt)
 	for status, want := range map[int32]string{hangs: waits, http.StatusOK: waits, 500: waits, 429: waits, 404: waits, 401: halts, 403: halts} {
 		a := newRegistry(t)
-		client, err := registry.New(registry.Options{URLs: []string{a.URL()}, Timeout: 200 * time.Millisecond})
+		patience := time.Minute
+		if status == hangs {
+			patience = 200 * time.Millisecond
+		}
+		client, err := registry.New(registry.Options{URLs: []string{a.URL()}, Timeout: patience})
 		if err != nil {
 			t.Fatal(err)
 		}
