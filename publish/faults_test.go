@@ -169,7 +169,7 @@ func createTopic(t *testing.T, broker *brokers.Broker, topic string, partitions 
 func kafkaClient(t *testing.T, broker *brokers.Broker) *kafka.Client {
 	transport := &kafka.Transport{}
 	t.Cleanup(transport.CloseIdleConnections)
-	return &kafka.Client{Addr: kafka.TCP(broker.ListenAddrs()...), Timeout: 5 * time.Second, Transport: transport}
+	return &kafka.Client{Addr: kafka.TCP(broker.ListenAddrs()...), Timeout: time.Minute, Transport: transport}
 }
 
 // countCommitted reads a topic as brine does, and returns how often each value occurs.

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"brine/internal/testenv"
 )
@@ -20,7 +21,7 @@ func TestJobs(t *testing.T) {
 	for topic, alone := range map[string]bool{"alone": true, "shared": false} {
 		for again := range 2 {
 			sent := int64(0)
-			j := Job{Options: options(broker, 5e9), Topic: topic, Partitions: 3, Group: "brine", Alone: alone, Log: io.Discard, Rate: 100_000,
+			j := Job{Options: options(broker, time.Minute), Topic: topic, Partitions: 3, Group: "brine", Alone: alone, Log: io.Discard, Rate: 100_000,
 				Sent: func(n int64) { sent += n }}
 			if err := j.Create(t.Context()); err != nil {
 				t.Fatal(err)

@@ -18,7 +18,7 @@ import (
 func TestSender(t *testing.T) {
 	t.Parallel()
 	broker := testenv.KafkaFake(t, 2, "t")
-	s := NewSender(ingest.Kafka{Brokers: broker.ListenAddrs()}, 5*time.Second)
+	s := NewSender(ingest.Kafka{Brokers: broker.ListenAddrs()}, time.Minute)
 	defer s.Close()
 	records := []Record{{Key: []byte("a"), Value: []byte("1"), Time: time.UnixMilli(5)}, {Value: []byte("2"), Time: time.UnixMilli(6)}}
 	for i := range int64(2) {
