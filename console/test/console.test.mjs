@@ -73,8 +73,11 @@ async function open(t, who, address, { language = "en", theme = "light", width =
   });
   page.on("pageerror", (err) => strays.push(`${address}: ${err}`));
   page.on("console", (message) => { if (/Content Security|Trusted/.test(message.text())) strays.push(`${address}: ${message.text()}`); });
-  page.finish = () => context.close();
-  t.after(() => context.close());
+  page.finish = async () => {
+    if (!page.isClosed()) await page.unrouteAll({ behavior: "ignoreErrors" }); // an answer that is still on its way would fail the test
+    await context.close();
+  };
+  t.after(page.finish);
   if (who) { // browsers take the cookie from the server alone
     await page.goto(base + "/signin");
     const status = await page.evaluate(async (body) => (await fetch("/api/v1/session",
@@ -672,6 +675,10 @@ shows("a heat map is read by keys, and its figures are the API's", async (t) => 
   await page.locator(".heat canvas").waitFor();
   const heat = await page.evaluate(async () => (await fetch("/api/v1/ops/tables/logistics%3Ascans/heat?minutes=15")).json());
   assert.ok(heat.starts.length > 1 && heat.times.length > 0, JSON.stringify(heat).slice(0, 200));
+  // From here on the map stays the same: the page asks for it every few seconds, and its axis goes on.
+  await page.route("**/tables/logistics%3Ascans/heat?*", (route) => route.fulfill({ json: heat }));
+  await page.reload();
+  await page.locator(".heat canvas").waitFor();
   await page.locator(".heat").focus();
   for (let n = 0; n < 3; n++) await page.keyboard.press("ArrowDown");
   await page.keyboard.press("Enter");
@@ -790,7 +797,7 @@ shows("as a new user would", async (t) => {
   await page.keyboard.press("Enter");
   await page.locator(".rows li").first().waitFor();
   await page.locator(".chip:has-text('Shipped')").click();
-  await page.locator(".rows li a").first().click();
+  await page.locator(".rows li:has(.badge:text('Shipped')) a").first().click();
   await page.click("button:text('Confirm receipt')");
   await page.locator(".note:has-text('Done: Received')").waitFor();
   await page.click("nav >> text=Track");
@@ -822,15 +829,16 @@ shows("the keyboard reaches everything", async (t) => {
 });
 
 shows("the heaviest keys and who writes them stand below the map", async (t) => {
+  const page = await open(t, "admin", dev.operators + "/regions?minutes=15&table=logistics%3Ascans");
+  await page.locator(".heat canvas").waitFor(); // the page is there before the records, as it shows the keys of the last minute alone
   const at = Date.UTC(2025, 5, 20);
   await publish(dev, "courier.scans", "waybill", Array.from({ length: 300 }, (_, n) => ({ waybill: "WRITER-1", action: "ARRIVED_AT", station: `S${n}`, at: at + n, courier: "C1" })));
-  const page = await open(t, "admin", dev.operators + "/regions?minutes=15&table=logistics%3Ascans");
-  const row = page.locator("section[aria-labelledby=writers-title] tbody tr:has-text('courier.scans')").first();
+  const row = page.locator("section[aria-labelledby=writers-title] tbody tr:has-text('courier.scans')")
+    .filter({ has: page.locator("td:nth-of-type(4)", { hasText: /^\d+$/ }) }).first(); // brine publishes in transactions, whose batches carry a producer's id
   await row.waitFor();
   const cells = await row.locator("td").allInnerTexts();
   assert.equal(cells[0], "scans");
   assert.match(cells[2], /^\d+$/, "the partition");
-  assert.match(cells[3], /^\d+$/, "brine publishes in transactions, whose batches carry a producer's id");
   await page.locator("section[aria-labelledby=heavy-title] td:has-text('WRITER-1')").first().waitFor();
   await page.locator("section[aria-labelledby=servers-title] tbody tr").first().waitFor();
 });
@@ -888,7 +896,8 @@ shows("what is advised against a hot region is done from its map, once it is con
     await route.fulfill({ response, json: heat });
   });
   await page.goto(dev.operators + "/regions?minutes=15&table=logistics%3Ascans");
-  const spot = async () => (await page.locator(".heat .spot.critical").boundingBox()).y - (await page.locator(".heat canvas").boundingBox()).y;
+  const spot = () => page.locator(".heat .spot.critical").evaluate((one) =>
+    one.getBoundingClientRect().y - document.querySelector(".heat canvas").getBoundingClientRect().y);
   const at = await spot();
   assert.ok(at > 200, `the last of the regions is marked ${at} px below the first`);
   masked = true;
