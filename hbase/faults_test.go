@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"brine/hbase/embedded"
+	"brine/internal/testenv"
 )
 
 // faultyConn fails the n-th read or write over all connections, and breaks with it.
@@ -42,6 +43,9 @@ func (f faultyConn) Write(b []byte) (int, error) {
 
 func startEmbedded(t testing.TB, o embedded.Options) *embedded.Server {
 	t.Helper()
+	if o.Listen == nil {
+		o.Listen = testenv.Listen(t)
+	}
 	s, err := embedded.Start(o)
 	if err != nil {
 		t.Fatal(err)
@@ -272,7 +276,7 @@ func TestAnswersOutOfOrder(t *testing.T) {
 
 // A server that stops and restarts with its address and directory is found again: what was submitted meanwhile arrives.
 func TestServerRestartLosesNothing(t *testing.T) {
-	o := embedded.Options{Dir: t.TempDir()}
+	o := embedded.Options{Dir: t.TempDir(), Listen: testenv.Listen(t)}
 	s, err := embedded.Start(o)
 	if err != nil {
 		t.Fatal(err)

@@ -1,7 +1,6 @@
 package hbase
 
 import (
-	"context"
 	"errors"
 	"net"
 	"strconv"
@@ -20,27 +19,16 @@ import (
 // masterless starts two region servers with a table and kills their master, which is noticed after the given time.
 func masterless(t *testing.T, notice time.Duration) *embedded.Server {
 	t.Helper()
-	s, err := embedded.Start(embedded.Options{Servers: 2, DetectAfter: notice})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { s.Close() })
+	s := startEmbedded(t, embedded.Options{Servers: 2, DetectAfter: notice})
 	createTable(t, open(t, Options{Connect: "rpc://" + s.Addr()}), "t", "b")
 	s.Master().Kill()
 	return s
 }
 
-// soon returns a context for a test that waits for a master.
-func soon(t *testing.T) context.Context {
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-	t.Cleanup(cancel)
-	return ctx
-}
-
 // works opens a client, writes and reads, and expects an error that there is no master.
 func works(t *testing.T, connect string) {
 	t.Helper()
-	ctx := soon(t)
+	ctx := t.Context()
 	c, err := Open(ctx, Options{Connect: connect, Pause: time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
@@ -101,16 +89,12 @@ func TestOpensWithoutMasterByZooKeeper(t *testing.T) {
 
 // A client configured with only the master's address finds hbase:meta again through region servers that it has used since.
 func TestFindsMetaAgainWithoutMaster(t *testing.T) {
-	s, err := embedded.Start(embedded.Options{Servers: 2, DetectAfter: time.Nanosecond})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { s.Close() })
+	s := startEmbedded(t, embedded.Options{Servers: 2, DetectAfter: time.Nanosecond})
 	c := open(t, Options{Connect: "rpc://" + s.Addr(), Pause: time.Millisecond})
 	createTable(t, c, "t")
 	s.Master().Kill()
 	forgetMeta(t, c)
-	if _, err := c.Get(soon(t), "t", Get{Row: []byte("a")}); err != nil {
+	if _, err := c.Get(t.Context(), "t", Get{Row: []byte("a")}); err != nil {
 		t.Error(err)
 	}
 	if _, err := Open(t.Context(), Options{Connect: "rpc://" + s.Addr()}); err == nil || !strings.Contains(err.Error(), s.Addr()) {
@@ -120,11 +104,7 @@ func TestFindsMetaAgainWithoutMaster(t *testing.T) {
 
 // A starting master counts as present: callers must not continue without what only it knows.
 func TestStartingMasterIsNotAway(t *testing.T) {
-	s, err := embedded.Start(embedded.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { s.Close() })
+	s := startEmbedded(t, embedded.Options{})
 	defer s.HoldMaster()()
 	c := open(t, Options{Connect: "rpc://" + s.Addr()})
 	if addr, err := c.Master(t.Context()); err != nil || addr != s.Addr() {

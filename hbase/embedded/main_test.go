@@ -13,6 +13,7 @@ import (
 	"brine/hbase/embedded"
 	"brine/hbase/hbasepb"
 	"brine/hbase/internal/wire"
+	"brine/internal/testenv"
 
 	"go.uber.org/goleak"
 	"google.golang.org/protobuf/proto"
@@ -29,6 +30,9 @@ func TestMain(m *testing.M) {
 // start starts a server and closes it when the test ends.
 func start(t testing.TB, o embedded.Options) *embedded.Server {
 	t.Helper()
+	if o.Listen == nil {
+		o.Listen = testenv.Listen(t)
+	}
 	s, err := embedded.Start(o)
 	if err != nil {
 		t.Fatal(err)

@@ -7,11 +7,12 @@ import (
 
 	"brine/hbase"
 	"brine/hbase/embedded"
+	"brine/internal/testenv"
 )
 
 // The check fails while there is a master, and if a table is missing; without a master it passes, repeatedly.
 func TestWorksWithoutMaster(t *testing.T) {
-	s, err := embedded.Start(embedded.Options{Servers: 2, DetectAfter: time.Hour})
+	s, err := embedded.Start(embedded.Options{Servers: 2, DetectAfter: time.Hour, Listen: testenv.Listen(t)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,6 +18,7 @@ import (
 	"brine/hbase/embedded"
 	"brine/hbase/embedded/faulthttp"
 	"brine/hbase/hbasetest"
+	"brine/internal/testenv"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -34,7 +35,7 @@ type world struct {
 
 func begin(t *testing.T, set ...func(*embedded.Options)) *world {
 	t.Helper()
-	s := hbasetest.Run(t, set...)
+	s := hbasetest.Run(t, append(set, func(o *embedded.Options) { o.Listen = testenv.Listen(t) })...)
 	h, err := faulthttp.Handler(s.Server, token)
 	if err != nil {
 		t.Fatal(err)
