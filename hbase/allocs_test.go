@@ -164,7 +164,7 @@ func quiet(t testing.TB) *Client {
 	var turned atomic.Bool
 	var conns []net.Conn
 	var mu sync.Mutex
-	opts := p.options()
+	opts := p.unhurried()
 	opts.Dial = func(ctx context.Context, network, addr string) (net.Conn, error) {
 		conn, err := p.dial(ctx, network, addr)
 		mu.Lock()

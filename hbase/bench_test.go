@@ -55,7 +55,7 @@ func BenchmarkSubmit(b *testing.B) {
 		}
 		return &reply{param: acknowledgement(c.multi())}
 	}
-	benchmarkSubmit(b, p.open(p.options()))
+	benchmarkSubmit(b, p.open(p.unhurried()))
 }
 
 // BenchmarkSubmitEmbedded writes to an embedded server in memory, in the same process and on the same cores.

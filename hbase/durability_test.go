@@ -29,7 +29,7 @@ func TestDurabilityIsTheMutators(t *testing.T) {
 				}
 				return nil
 			}
-			m := mutator(t, p.open(p.options()), MutatorOptions{Autoflush: true, Durability: d})
+			m := mutator(t, p.open(p.unhurried()), MutatorOptions{Autoflush: true, Durability: d})
 			if failed, err := m.Submit(t.Context(), puts("a", "b")).Wait(t.Context()); failed != nil || err != nil {
 				t.Fatal(failed, err)
 			}

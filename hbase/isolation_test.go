@@ -125,7 +125,7 @@ func TestPoisonedMutationsAreIsolated(t *testing.T) {
 				var p *poisoned
 				p = newPoisoned(t, func(c *peerCall) *reply { return refuse(&p, c) })
 				rows, good := rowsOf(n, tt.bad...)
-				failed := land(t, p.open(p.options()), puts(rows...))
+				failed := land(t, p.open(p.unhurried()), puts(rows...))
 				var guilty []int
 				for _, f := range failed {
 					guilty = append(guilty, f.Index)
@@ -160,7 +160,7 @@ func TestIsolationKeepsTheOrderOfARow(t *testing.T) {
 			b.Put([]byte("e"), fmt.Append(nil, q), 1, []byte("value"))
 		}
 	}
-	failed := land(t, p.open(p.options()), b)
+	failed := land(t, p.open(p.unhurried()), b)
 	if len(failed) != 1 || failed[0].Index != 3 {
 		t.Fatalf("%+v", failed)
 	}

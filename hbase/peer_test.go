@@ -99,12 +99,20 @@ func (p *peer) dial(context.Context, string, string) (net.Conn, error) {
 	return client, nil
 }
 
+// options returns options for a test in a synctest bubble.
 func (p *peer) options() Options {
 	return Options{
 		Connect: "rpc://" + peerAddr, User: "test", Dial: p.dial,
 		Pause: time.Millisecond, PauseServerOverloaded: 2 * time.Millisecond, Retries: 3,
 		RPCTimeout: 2 * time.Second, OperationTimeout: 4 * time.Second, ScannerTimeout: 2 * time.Second,
 	}
+}
+
+// unhurried returns options for a test by the machine's clock, in which no call of a machine that stands still for a while times out.
+func (p *peer) unhurried() Options {
+	o := p.options()
+	o.RPCTimeout, o.OperationTimeout, o.ScannerTimeout = 0, 0, 0 // the defaults
+	return o
 }
 
 // open opens a client that is closed at the end of the test.

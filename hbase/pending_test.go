@@ -135,7 +135,7 @@ func TestOneFailureStallsNothing(t *testing.T) {
 		}
 		return nil
 	}
-	c := p.open(p.options())
+	c := p.open(p.unhurried())
 	f := c.Submit(t.Context(), puts("a"))
 	if left, _, err := f.WaitPending(t.Context()); left != nil || err != nil {
 		t.Error("stalled", err)

@@ -14,7 +14,7 @@ func TestProbeIsRefused(t *testing.T) {
 		}
 		return nil
 	}
-	o := p.options()
+	o := p.unhurried()
 	o.Compression = "gzip"
 	if _, err := p.open(o).Get(t.Context(), "t", Get{Row: []byte("r")}); err == nil || !strings.Contains(err.Error(), "set hbase.compression to none") {
 		t.Error(err)

@@ -168,7 +168,7 @@ func TestRegionBeforeIsNotBeyondAHole(t *testing.T) {
 	p := newPeer(t, "g", "p")
 	_, middle := p.region(1)
 	_, last := p.region(2)
-	c := p.open(p.options())
+	c := p.open(p.unhurried())
 	for _, tt := range []struct {
 		name   []byte // of the missing region
 		before []byte

@@ -19,7 +19,7 @@ import (
 
 func TestSubmitAppliesEachMutationOnceInOrder(t *testing.T) {
 	p := newPeer(t, "g", "p")
-	c := p.open(p.options())
+	c := p.open(p.unhurried())
 	rows := []string{"a", "h", "z", "a", "b", "h", "p", "o"}
 	if failed := land(t, c, puts(rows...)); failed != nil {
 		t.Fatal(failed)
@@ -34,14 +34,14 @@ func TestSubmitAppliesEachMutationOnceInOrder(t *testing.T) {
 
 func TestEmptyBatchIsDoneAtOnce(t *testing.T) {
 	p := newPeer(t)
-	if failed := land(t, p.open(p.options()), NewBatch("t")); failed != nil {
+	if failed := land(t, p.open(p.unhurried()), NewBatch("t")); failed != nil {
 		t.Error(failed)
 	}
 }
 
 func TestBadRowsFailAloneAndAreNotSent(t *testing.T) {
 	p := newPeer(t)
-	opts := p.options()
+	opts := p.unhurried()
 	opts.MaxCellBytes = 1000
 	b := puts("a")
 	b.Mutate(nil)
@@ -117,7 +117,7 @@ func TestRemediesEndWithEverythingApplied(t *testing.T) {
 			p := newPeer(t)
 			p.answer = once(tt.reply)
 			var retried atomic.Pointer[RetryInfo]
-			opts := p.options()
+			opts := p.unhurried()
 			opts.Hooks.Retry = func(r RetryInfo) { retried.CompareAndSwap(nil, &r) }
 			if failed := land(t, p.open(opts), puts("a", "b", "c")); failed != nil {
 				t.Fatal(failed)
@@ -135,7 +135,7 @@ func TestLaterMutationsOfARowGoBackWithIt(t *testing.T) {
 	p.answer = once(&reply{param: &hbasepb.MultiResponse{RegionActionResult: []*hbasepb.RegionActionResult{
 		{ResultOrException: []*hbasepb.ResultOrException{failedWith(0, "RegionTooBusyException", ""), applied(1), applied(2), applied(3)}},
 	}}})
-	if failed := land(t, p.open(p.options()), puts("a", "b", "a", "c")); failed != nil {
+	if failed := land(t, p.open(p.unhurried()), puts("a", "b", "a", "c")); failed != nil {
 		t.Fatal(failed)
 	}
 	if got := p.appliedRows(); !slices.Equal(got, []string{"a", "a"}) {
@@ -162,7 +162,7 @@ func TestFinalFailuresSayWhy(t *testing.T) {
 			p.answer = once(&reply{param: &hbasepb.MultiResponse{RegionActionResult: []*hbasepb.RegionActionResult{
 				{ResultOrException: []*hbasepb.ResultOrException{applied(0), failedWith(1, tt.class, "the reason\n\tat a.stack"), applied(2)}},
 			}}})
-			failed := land(t, p.open(p.options()), puts("a", "b", "c"))
+			failed := land(t, p.open(p.unhurried()), puts("a", "b", "c"))
 			if len(failed) != 1 || failed[0].Index != 1 || failed[0].Kind != tt.kind || failed[0].Class != remote.Package+tt.class {
 				t.Fatalf("%+v", failed)
 			}
@@ -182,7 +182,7 @@ func TestDoNotRetryFlagCounts(t *testing.T) {
 	r := exception("some.NewException", "no")
 	r.exception.DoNotRetry = proto.Bool(true)
 	p.answer = once(r)
-	failed := land(t, p.open(p.options()), puts("a"))
+	failed := land(t, p.open(p.unhurried()), puts("a"))
 	if len(failed) != 1 || failed[0].Kind != Refused || failed[0].Attempts != 1 {
 		t.Errorf("%+v", failed)
 	}
@@ -205,7 +205,7 @@ func TestRequestTooBigIsSplitDownToTheOneMutation(t *testing.T) {
 		return nil
 	}
 	rows := []string{"a", "b", "c", "d", "giant", "e", "f"}
-	failed := land(t, p.open(p.options()), puts(rows...))
+	failed := land(t, p.open(p.unhurried()), puts(rows...))
 	if len(failed) != 1 || failed[0].Index != 4 || failed[0].Kind != BadRow {
 		t.Fatalf("%+v", failed)
 	}
@@ -306,7 +306,7 @@ func TestSubmitBlocksWhileTheByteBoundIsSpent(t *testing.T) {
 		r.after = gate
 		return r
 	}
-	opts := p.options()
+	opts := p.unhurried()
 	opts.MaxBufferedBytes = 1 << 10
 	var buffered atomic.Int64
 	opts.Hooks.Buffered = func(i BufferedInfo) { buffered.Store(int64(i.Bytes)) }
@@ -373,7 +373,7 @@ func TestNoTable(t *testing.T) {
 		}
 		return nil
 	}
-	c := p.open(p.options())
+	c := p.open(p.unhurried())
 	failed := land(t, c, puts("a", "b"))
 	if len(failed) != 2 || failed[0].Kind != NoTable || !errors.Is(failed[0].Err, ErrNoTable) {
 		t.Errorf("%+v", failed)
