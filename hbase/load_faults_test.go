@@ -22,12 +22,13 @@ func (l *load) must(err error) {
 	}
 }
 
-// until lets the load run until a fault has had its effect; a failing test waits for long.
-func (l *load) until(what string, holds func() bool) {
-	for end := time.Now().Add(20 * time.Second); !holds(); time.Sleep(ms) {
-		if time.Now().After(end) {
-			l.t.Error("never: ", what)
+// until lets the load run until a fault has had its effect, however long that takes, or until the load has failed.
+func (l *load) until(holds func() bool) {
+	for !holds() {
+		select {
+		case <-l.running.Done():
 			return
+		case <-time.After(ms):
 		}
 	}
 }
@@ -35,18 +36,18 @@ func (l *load) until(what string, holds func() bool) {
 // pause lets the load run for a moment: as long as the machine needs for some calls.
 func (l *load) pause() {
 	before := l.last.Load()
-	l.until("something is acknowledged", func() bool { return l.last.Load() != before })
+	l.until(func() bool { return l.last.Load() != before })
 }
 
 // retried lets the load run until the given number of further retries.
 func (l *load) retried(times int64) {
 	before := l.retries.Load()
-	l.until("what failed is sent again", func() bool { return l.retries.Load() >= before+times })
+	l.until(func() bool { return l.retries.Load() >= before+times })
 }
 
 // stand waits until the load stops.
 func (l *load) stand() {
-	l.until("the load stands still", func() bool { return time.Since(time.Unix(0, l.last.Load())) > 100*ms })
+	l.until(func() bool { return time.Since(time.Unix(0, l.last.Load())) > 100*ms })
 }
 
 func (l *load) region(row string) embedded.Region {
@@ -348,10 +349,9 @@ func TestTableDisabledEnabledAndDroppedUnderLoad(t *testing.T) {
 	l := newLoad(t, 3, func(o *Options) { o.Retries = 5 })
 	l.during(func() {})
 	refused := func(want error) {
-		deadline := time.Now().Add(20 * time.Second)
 		for b := l.batch(); ; {
 			failed, err := l.c.Submit(t.Context(), b).Wait(t.Context())
-			if err != nil || time.Now().After(deadline) {
+			if err != nil {
 				t.Fatal(failed, err)
 			}
 			if len(failed) == b.Len() && failed[0].Kind == NoTable && errors.Is(&failed[0], want) {
@@ -389,7 +389,7 @@ func TestNameThatDoesNotResolveUnderLoad(t *testing.T) {
 	l.during(func() {
 		down.Store(true)
 		l.node(1).Kill()
-		l.until("a name does not resolve", func() bool { return refused.Load() > 0 })
+		l.until(func() bool { return refused.Load() > 0 })
 		l.must(l.node(1).Restart(l.node(1).Addr()))
 		down.Store(false)
 	})
@@ -430,7 +430,7 @@ func TestFlippedBytesAreSurvived(t *testing.T) {
 				for i := range 4 {
 					l.pause()
 					left.Store(int64(1 + i))
-					l.until("a byte is flipped", func() bool { return left.Load() <= 0 })
+					l.until(func() bool { return left.Load() <= 0 })
 				}
 			})
 			l.check(false)
@@ -459,7 +459,7 @@ func TestEveryFailedRPCIsSurvived(t *testing.T) {
 					return &fault
 				})
 				c, err := Open(t.Context(), patient("rpc://"+s.Addr()))
-				if err != nil && seen.Load() == int64(n+1) { // an unreachable cluster is reported at once
+				if err != nil && seen.Load() > int64(n) { // an unreachable cluster is reported at once
 					c, err = Open(t.Context(), patient("rpc://"+s.Addr()))
 				}
 				if err != nil {
@@ -491,7 +491,7 @@ func TestAnswersOutOfOrderUnderLoad(t *testing.T) {
 		return &embedded.Outcome{Delay: time.Duration(rnd.IntN(10)) * ms}
 	})
 	l.during(func() {
-		l.until("many answers came out of order", func() bool { return late.Load() >= 100 })
+		l.until(func() bool { return late.Load() >= 100 }) // many answers came out of order
 		remove()
 	})
 	l.check(true)

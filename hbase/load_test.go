@@ -22,6 +22,8 @@ type load struct {
 	c    *Client
 	rows []string
 
+	running context.Context // ends when the load does
+
 	mu      sync.Mutex
 	applied map[string][]int // by row, as applied by the server: the number of cells of each mutation
 
@@ -38,7 +40,7 @@ func tag(n int) int { return 1 + n%tags }
 
 // newLoad starts a cluster with a table of four regions and a client with patient options, modified by change.
 func newLoad(t *testing.T, servers int, change func(*Options)) *load {
-	l := &load{t: t, applied: make(map[string][]int)}
+	l := &load{t: t, running: t.Context(), applied: make(map[string][]int)}
 	for i := range 16 {
 		l.rows = append(l.rows, fmt.Sprintf("%x-row", i))
 	}
@@ -90,7 +92,10 @@ func (l *load) batch() *Batch {
 // during writes with a window of eight flights until faults returns, and then eight flights more; then all must be acknowledged.
 func (l *load) during(faults func()) {
 	l.t.Helper()
+	running, end := context.WithCancel(l.t.Context())
+	l.running = running
 	done := make(chan struct{})
+	defer func() { end(); <-done }() // a flight that fails ends the test: no fault is reported after that
 	go func() {
 		defer close(done)
 		faults()
