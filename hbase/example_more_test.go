@@ -130,14 +130,14 @@ func ExampleClient_Warm() {
 	// Output: 2 regions
 }
 
-// An urgent read: it goes ahead of others in the servers' queues, and gives up after a second.
+// An urgent read: it goes ahead of others in the servers' queues, and gives up after a minute.
 func ExampleWithCallOptions() {
 	ctx := context.Background()
 	c, done := example(ctx)
 	defer done()
 	written(ctx, c, "waybill-1", "arrived")
 
-	now := hbase.WithCallOptions(ctx, hbase.CallOptions{Priority: 100, OperationTimeout: time.Second, Retries: 2})
+	now := hbase.WithCallOptions(ctx, hbase.CallOptions{Priority: 100, OperationTimeout: time.Minute, Retries: 2})
 	row, err := c.Get(now, "scans", hbase.Get{Row: []byte("waybill-1")})
 	if err != nil {
 		log.Fatal(err)

@@ -223,7 +223,7 @@ func TestReplicasAnswerTimelineReads(t *testing.T) {
 			}
 			defer hedged.Close()
 			stale := map[string]int{}
-			for i := 0; i < 5000 && stale["get"] == 0; i++ {
+			for stale["get"] == 0 { // until a replica is quicker
 				row, err := hedged.Get(ctx, table, timeline("r30"))
 				if err != nil || len(row.Cells) != 1 || string(row.Cells[0].Value) != "a30" {
 					t.Fatal(row, err)
@@ -232,7 +232,7 @@ func TestReplicasAnswerTimelineReads(t *testing.T) {
 					stale["get"]++
 				}
 			}
-			for i := 0; i < 500 && stale["scan"] == 0; i++ {
+			for stale["scan"] == 0 {
 				var got []string
 				for row, err := range hedged.Scan(ctx, table, hbase.Scan{Consistency: hbase.Timeline, Caching: 10}) {
 					if err != nil {
@@ -245,9 +245,6 @@ func TestReplicasAnswerTimelineReads(t *testing.T) {
 				if !slices.Equal(got, rows(0, 100)) {
 					t.Fatalf("%d rows: %v", len(got), got)
 				}
-			}
-			if stale["get"] == 0 || stale["scan"] == 0 {
-				t.Errorf("no replica answered: %v", stale)
 			}
 			row, err := c.Get(ctx, table, hbase.Get{Row: []byte("r30")})
 			if err != nil || row.Stale || len(row.Cells) != 1 {

@@ -2,6 +2,7 @@ package hbase_test
 
 import (
 	"encoding/binary"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -16,10 +17,10 @@ func TestWarm(t *testing.T) {
 	s, c := start(t, embedded.Options{Servers: 3})
 	warmTable(t, c, regions)
 	c = dial(t, "rpc://"+s.Addr())
-	metaCalls := 0
+	var metaCalls atomic.Int32
 	defer s.Control("Scan", func(r *embedded.Request) *embedded.Outcome {
 		if string(r.Param.(*hbasepb.ScanRequest).GetRegion().GetValue()) == "hbase:meta,,1" {
-			metaCalls++
+			metaCalls.Add(1)
 		}
 		return nil
 	})()
@@ -27,14 +28,14 @@ func TestWarm(t *testing.T) {
 	if err != nil || n != regions {
 		t.Fatal(n, err)
 	}
-	if metaCalls != 1 {
-		t.Errorf("%d scanners of hbase:meta, want 1", metaCalls)
+	if n := metaCalls.Load(); n != 1 {
+		t.Errorf("%d scanners of hbase:meta, want 1", n)
 	}
 	if _, err := c.GetAll(t.Context(), "wide", []hbase.Get{{Row: key(0)}, {Row: key(7)}, {Row: key(regions - 1)}}); err != nil {
 		t.Fatal(err)
 	}
-	if metaCalls != 1 {
-		t.Errorf("%d scanners of hbase:meta after reads, want 1", metaCalls)
+	if n := metaCalls.Load(); n != 1 {
+		t.Errorf("%d scanners of hbase:meta after reads, want 1", n)
 	}
 	if _, err := c.Warm(t.Context(), "nothing"); err == nil {
 		t.Error("a table that is not there was warmed")
