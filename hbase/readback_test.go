@@ -99,10 +99,13 @@ func TestOrderInARowHoldsAcrossMutators(t *testing.T) {
 			mutator(t, c, MutatorOptions{Linger: time.Hour, WriteBuffer: 7 * one}),
 			mutator(t, c, MutatorOptions{Linger: time.Hour}),
 		}
+		seed := rand.Uint64()
+		t.Log("seed", seed)
+		r := rand.New(rand.NewPCG(seed, 0))
 		last := map[string]string{}
 		for i := range 2000 {
-			row, value := string(rune('a'+rand.IntN(26))), fmt.Sprintf("%04d", i)
-			mutators[rand.IntN(len(mutators))].Submit(t.Context(), cell(table, row, value))
+			row, value := string(rune('a'+r.IntN(26))), fmt.Sprintf("%04d", i)
+			mutators[r.IntN(len(mutators))].Submit(t.Context(), cell(table, row, value))
 			last[row] = value
 		}
 		for _, m := range mutators {
