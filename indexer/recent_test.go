@@ -79,26 +79,28 @@ func write(t *testing.T, m *memory, order string, version int64) {
 
 // TestHeldDocumentsAreForgottenOldestFirst checks that memory for held documents is bounded, and that what was written last stays.
 func TestHeldDocumentsAreForgottenOldestFirst(t *testing.T) {
-	m := newMemory()
-	w := newWriter(t, m, indexer.Partial, func(o *indexer.Options) { o.Calls, o.MaxRecentBytes = 1, 16<<10 })
-	defer w.Close()
-	const n = 1000
-	for version := range int64(2) {
+	synctest.Test(t, func(t *testing.T) { // a pause would make it read again
+		m := newMemory()
+		w := newWriter(t, m, indexer.Partial, func(o *indexer.Options) { o.Calls, o.MaxRecentBytes = 1, 16<<10 })
+		defer w.Close()
+		const n = 1000
+		for version := range int64(2) {
+			before := m.reads
+			for i := range n {
+				mustWrite(t, w, indexertest.Event(1+version, fmt.Sprint("o", i), fmt.Sprint(version)))
+			}
+			if read := m.reads - before; read != n { // each is dropped before it is needed again
+				t.Errorf("%d reads of %d documents", read, n)
+			}
+		}
 		before := m.reads
-		for i := range n {
-			mustWrite(t, w, indexertest.Event(1+version, fmt.Sprint("o", i), fmt.Sprint(version)))
+		for i := n - 80; i < n; i++ {
+			mustWrite(t, w, indexertest.Event(3, fmt.Sprint("o", i), "last"))
 		}
-		if read := m.reads - before; read != n { // each is dropped before it is needed again
-			t.Errorf("%d reads of %d documents", read, n)
+		if read := m.reads - before; read != 0 {
+			t.Errorf("%d of the last 80 documents were read", read)
 		}
-	}
-	before := m.reads
-	for i := n - 80; i < n; i++ {
-		mustWrite(t, w, indexertest.Event(3, fmt.Sprint("o", i), "last"))
-	}
-	if read := m.reads - before; read != 0 {
-		t.Errorf("%d of the last 80 documents were read", read)
-	}
+	})
 }
 
 // TestHeldDocumentsConverge checks that two writers that alternate, each holding documents that the other may have changed since, and an

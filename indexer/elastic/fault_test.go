@@ -62,8 +62,7 @@ func start(t *testing.T, s *server, changes indexer.Changes, set func(*indexer.O
 
 func (r *run) write(t *testing.T, events ...event.Event) []event.Failure {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
-	defer cancel()
+	ctx := context.Background()
 	failures, err := event.Settle(ctx, r.Submit(ctx, &event.Batch{Events: events}))
 	if err != nil {
 		t.Fatal(err)

@@ -1,7 +1,6 @@
 package elastic_test
 
 import (
-	"context"
 	"encoding/base64"
 	"encoding/pem"
 	"io"
@@ -27,7 +26,7 @@ func connect(t *testing.T, opts elastic.Options) *indexer.Writer {
 		t.Fatal(err)
 	}
 	declared := indexertest.Options(t, "orders", indexer.Whole)
-	declared.Pause, declared.MaxPause, declared.RetryFor = time.Millisecond, 5*time.Millisecond, 10*time.Second
+	declared.Pause, declared.MaxPause, declared.RetryFor = time.Millisecond, 5*time.Millisecond, time.Hour
 	if opts.CACert != nil || opts.APIKey != "" {
 		declared.RetryFor = time.Millisecond
 	}
@@ -41,9 +40,7 @@ func connect(t *testing.T, opts elastic.Options) *indexer.Writer {
 
 func submit(t *testing.T, w *indexer.Writer, events ...event.Event) []event.Failure {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-	defer cancel()
-	failures, err := event.Settle(ctx, w.Submit(ctx, &event.Batch{Events: events}))
+	failures, err := event.Settle(t.Context(), w.Submit(t.Context(), &event.Batch{Events: events}))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,7 +1,6 @@
 package elastic_test
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"strings"
@@ -36,6 +35,7 @@ func faults(t *testing.T, address string) {
 	}
 	properties := `{"mappings":{"dynamic":"strict","properties":{"_row":{"type":"keyword"},"_ver":{"type":"long"},"_vers":{"type":"object","enabled":false},` +
 		`"status":{"type":"long"}}},"aliases":{%q:{"is_write_index":true}}}`
+	const patient = time.Hour // with a server that has to do with others too
 	for _, c := range []struct {
 		name         string
 		begin, end   func(index string)
@@ -69,11 +69,12 @@ func faults(t *testing.T, address string) {
 				index := fmt.Sprintf("%sfault-%d", indexertest.Prefix, time.Now().UnixNano())
 				t.Cleanup(func() { deleteIndexes(t, address, index) })
 				opts := indexertest.Options(t, index, changes)
-				opts.RetryFor, opts.Pause, opts.MaxPause = 500*time.Millisecond, 50*time.Millisecond, 100*time.Millisecond
+				opts.Pause, opts.MaxPause = 50*time.Millisecond, 100*time.Millisecond
 				if err := e.EnsureIndex(t.Context(), opts.Mappings()[0]); err != nil {
 					t.Fatal(err)
 				}
-				write := func(n int) []event.Failure {
+				write := func(n int, retryFor time.Duration) []event.Failure {
+					opts.RetryFor = retryFor
 					w, err := indexer.New(e, opts)
 					if err != nil {
 						t.Fatal(err)
@@ -83,19 +84,17 @@ func faults(t *testing.T, address string) {
 					for i := range n {
 						events = append(events, indexertest.Event(int64(n), fmt.Sprint("o", i), "paid"))
 					}
-					ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-					defer cancel()
-					failures, err := event.Settle(ctx, w.Submit(ctx, &event.Batch{Events: events}))
+					failures, err := event.Settle(t.Context(), w.Submit(t.Context(), &event.Batch{Events: events}))
 					if err != nil {
 						t.Fatal(err)
 					}
 					return failures
 				}
-				if failures := write(3); len(failures) > 0 {
+				if failures := write(3, patient); len(failures) > 0 {
 					t.Fatal(failures[0].Err)
 				}
 				c.begin(index)
-				failures, rejected := write(10), 0
+				failures, rejected := write(10, 500*time.Millisecond), 0
 				for _, f := range failures {
 					if c.someRejected && f.Verdict == event.Reject && f.Reason == c.reason {
 						rejected++
@@ -110,7 +109,7 @@ func faults(t *testing.T, address string) {
 					return
 				}
 				c.end(index)
-				if failures := write(10); len(failures) > 0 {
+				if failures := write(10, patient); len(failures) > 0 {
 					t.Errorf("afterwards: %v", failures[0].Err)
 				}
 			})
