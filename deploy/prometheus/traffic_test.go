@@ -1,8 +1,6 @@
 package prometheus
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"sync"
 	"testing"
@@ -26,7 +24,7 @@ func traffic(t *testing.T, broker string) {
 		defer tick.Stop()
 		for n := 0; ; n++ {
 			if err := w.WriteMessages(t.Context(), events(n)...); err != nil {
-				if !errors.Is(err, context.Canceled) {
+				if t.Context().Err() == nil { // otherwise brine dev ends as well
 					t.Error(err)
 				}
 				return

@@ -106,13 +106,9 @@ func TestCommitsOfABroker(t *testing.T) {
 	}
 	t.Cleanup(func() { client.DeleteTopics(context.Background(), &kafka.DeleteTopicsRequest{Topics: []string{topic}}) })
 	patiently := func(try func() error) { // a broker's first group creates its log of commits, which takes a moment
-		err := try()
-		for tries := 0; err != nil && tries < 100; tries++ {
+		for err := try(); err != nil; err = try() {
+			t.Log(err)
 			time.Sleep(100 * time.Millisecond)
-			err = try()
-		}
-		if err != nil {
-			t.Fatal(err)
 		}
 	}
 	for _, offset := range []int64{3, 7, 5} {
