@@ -8,6 +8,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"brine/event"
 )
@@ -41,9 +42,31 @@ func newBroker(t testing.TB, partitions int, more ...kfake.Opt) *fakeKafka {
 	t.Helper()
 	b := &fakeKafka{t: t, sent: map[int]int64{}}
 	b.begin(append([]kfake.Opt{kfake.SeedTopics(int32(partitions), topic), kfake.GroupMinSessionTimeout(100 * time.Millisecond),
-		kfake.BrokerConfigs(map[string]string{"group.consumer.heartbeat.interval.ms": "50", "group.consumer.session.timeout.ms": "3000"})}, more...)...)
+		kfake.BrokerConfigs(map[string]string{"group.consumer.heartbeat.interval.ms": "50"})}, more...)...)
 	b.client = b.newClient()
 	return b
+}
+
+// shortSessions makes the broker soon notice that a member of the consumer protocol is gone; other tests must not lose a member that a busy
+// machine keeps from its heartbeats.
+func shortSessions() kfake.Opt {
+	return kfake.BrokerConfigs(map[string]string{"group.consumer.session.timeout.ms": "3000"})
+}
+
+// evict removes the members of the group, as the end of their sessions does.
+func (b *fakeKafka) evict() {
+	b.t.Helper()
+	q := kmsg.NewPtrLeaveGroupRequest()
+	q.Group = group
+	for _, m := range b.GroupInfo(group).Members {
+		q.Members = append(q.Members, kmsg.LeaveGroupRequestMember{MemberID: m.MemberID})
+	}
+	if _, err := q.RequestWith(context.Background(), b.client); err != nil {
+		b.t.Fatal(err)
+	}
+	if left := b.GroupInfo(group).Members; len(left) > 0 {
+		b.t.Fatalf("the group still has %d members", len(left))
+	}
 }
 
 // begin starts the cluster, with one broker unless an option says otherwise.
@@ -110,7 +133,7 @@ func (b *fakeKafka) defaults(w event.Writer) Options {
 // options returns options with short pauses and long timeouts.
 func (b *fakeKafka) options(w event.Writer) Options {
 	o := b.defaults(w)
-	o.Heartbeat, o.CommitInterval, o.RequestTimeout, o.StopTimeout = 50*time.Millisecond, 20*time.Millisecond, 5*time.Second, 5*time.Second
+	o.Heartbeat, o.CommitInterval, o.RequestTimeout, o.StopTimeout = 50*time.Millisecond, 20*time.Millisecond, time.Minute, time.Minute
 	o.RetryMin, o.RetryMax, o.HaltPause = time.Millisecond, 20*time.Millisecond, 20*time.Millisecond
 	return o
 }

@@ -305,7 +305,7 @@ func TestOffsetsOfAConsumersGroupStay(t *testing.T) {
 	b.produce(10, 0, 1)
 	l := start(t, b.options(newStore()))
 	eventually(t, "committed", func() bool { return b.committedOffset(0) == 10 && b.committedOffset(1) == 10 })
-	c := offsets.Open(l.Kafka, 5*time.Second)
+	c := offsets.Open(l.Kafka, time.Minute)
 	defer c.Close()
 	g, err := c.Group(t.Context(), group, topic)
 	if err != nil || len(g.Members) != 1 {

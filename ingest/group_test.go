@@ -164,7 +164,7 @@ func TestMembersJoinAndLeaveWithoutLoss(t *testing.T) {
 
 func TestDeadMemberIsReplacedWithoutLoss(t *testing.T) {
 	eachProtocol(t, func(t *testing.T, protocol GroupProtocol) {
-		b := newBroker(t, 2)
+		b := newBroker(t, 2, shortSessions())
 		b.protocol = protocol
 		b.produce(200, 0, 1)
 		s := newStore()
@@ -191,7 +191,7 @@ func TestDeadMemberIsReplacedWithoutLoss(t *testing.T) {
 // A member whose heartbeats do not arrive loses its partitions. What it settles afterwards it must not commit.
 func TestRevokedPartitionNeverCommits(t *testing.T) {
 	eachProtocol(t, func(t *testing.T, protocol GroupProtocol) {
-		b := newBroker(t, 1)
+		b := newBroker(t, 1, shortSessions())
 		b.protocol = protocol
 		b.produce(10, 0)
 		s, stuck := newStore(), make(chan struct{})
@@ -213,7 +213,13 @@ func TestRevokedPartitionNeverCommits(t *testing.T) {
 		l := start(t, o)
 		eventually(t, "the flight is out", func() bool { s.mu.Lock(); defer s.mu.Unlock(); return s.calls >= 1 })
 		eventually(t, "the start is committed", func() bool { return b.committedOffset(0) == 0 })
-		old.Store(b.GroupInfo(group).Members[0].MemberID)
+		eventually(t, "the group knows it", func() bool {
+			members := b.GroupInfo(group).Members
+			if len(members) == 1 {
+				old.Store(members[0].MemberID)
+			}
+			return len(members) == 1
+		})
 		muted.Store(true)
 		eventually(t, "the member is thrown out", func() bool { return len(b.GroupInfo(group).Members) == 0 })
 
@@ -272,6 +278,8 @@ func TestCommitNeverGoesBackwards(t *testing.T) {
 		first.stop()
 		eventually(t, "all committed", func() bool { return b.committedOffset(0) == 2000 && b.committedOffset(1) == 2000 })
 		second.stop()
+		mu.Lock()
+		defer mu.Unlock()
 		if backwards > 0 {
 			t.Errorf("%d commits went backwards", backwards)
 		}

@@ -101,10 +101,11 @@ func TestCrashBetweenSettleAndCommitLosesNothing(t *testing.T) {
 	b.produce(300, 0)
 	s := newStore()
 	o := b.options(s)
-	o.CommitInterval, o.SessionTimeout, o.Heartbeat = time.Hour, 3*time.Second, 20*time.Millisecond
+	o.CommitInterval = time.Hour
 	l := start(t, o)
 	eventually(t, "all settled", func() bool { return s.holds(0, 300) })
 	l.kill()
+	b.evict()
 	if got := b.committedOffset(0); got > 0 {
 		t.Fatalf("committed %d though killed before", got)
 	}

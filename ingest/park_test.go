@@ -81,9 +81,10 @@ func TestWhatWaitsForAFailingRegionHoldsUpNothingElse(t *testing.T) {
 	if got := b.committedOffset(0); got > 7 {
 		t.Errorf("committed %d while offset 7 waits", got)
 	}
-	if p := l.Status().Partitions[0]; p.State != Retrying || p.Reason != event.Unavailable {
-		t.Errorf("while a part of the store fails the partition is %+v", p)
-	}
+	eventually(t, "it says what it waits for", func() bool {
+		p := l.Status().Partitions[0]
+		return p.State == Retrying && p.Reason == event.Unavailable
+	})
 	close(s.cured)
 	eventually(t, "all committed", func() bool { return b.committedOffset(0) == 5000 })
 	l.stop()

@@ -83,8 +83,8 @@ func TestTopicRecreatedWhileRunning(t *testing.T) {
 		b.recreate(50)
 		down.Store(false)
 		time.Sleep(time.Minute)
-		if s.written[place{0, 0}] != 2 || s.written[place{0, 9}] != 2 || !s.holds(0, 50) {
-			t.Errorf("offset 0 was written %d times and offset 9 %d times, expected both topics' records", s.written[place{0, 0}], s.written[place{0, 9}])
+		if first, tenth := s.times(place{0, 0}), s.times(place{0, 9}); first != 2 || tenth != 2 || !s.holds(0, 50) {
+			t.Errorf("offset 0 was written %d times and offset 9 %d times, expected both topics' records", first, tenth)
 		}
 		l.stop()
 		b.wantCommitted(b.sent)
@@ -117,9 +117,11 @@ func TestTopicGoneIsWaitedForAndNotMade(t *testing.T) {
 		if problems := l.Status().Problems(time.Now(), time.Minute); len(problems) != 1 || !strings.Contains(problems[0], "partition 0 is waiting") {
 			t.Errorf("problems %q without the topic, expected partition 0", problems)
 		}
+		mu.Lock()
 		if makes > 0 || b.TopicInfo(topic) != nil {
 			t.Errorf("%d look-ups would have made the topic", makes)
 		}
+		mu.Unlock()
 		if err := b.CreateTopic(topic, 1, nil); err != nil {
 			t.Fatal(err)
 		}
@@ -128,8 +130,8 @@ func TestTopicGoneIsWaitedForAndNotMade(t *testing.T) {
 		time.Sleep(time.Minute)
 		l.stop()
 		b.wantCommitted(b.sent)
-		if !s.holds(0, 10) || s.written[place{0, 0}] > 2 { // twice if it was read before it was known to be another topic
-			t.Errorf("the first record of the new topic was written %d times, expected all of them once or twice", s.written[place{0, 0}])
+		if n := s.times(place{0, 0}); !s.holds(0, 10) || n > 2 { // twice if it was read before it was known to be another topic
+			t.Errorf("the first record of the new topic was written %d times, expected all of them once or twice", n)
 		}
 	})
 }

@@ -16,10 +16,10 @@ func TestLatestBeginsAtTheEndAndRemembersIt(t *testing.T) {
 	s := newStore()
 	o := b.options(s)
 	o.Start = Latest
-	o.SessionTimeout, o.Heartbeat = 300*time.Millisecond, 20*time.Millisecond
 	l := start(t, o)
 	eventually(t, "the start is committed", func() bool { return b.committedOffset(0) == 10 })
 	l.kill() // before a single record
+	b.evict()
 	b.produce(5, 0)
 	l = start(t, o)
 	eventually(t, "the five are committed", func() bool { return b.committedOffset(0) == 15 })

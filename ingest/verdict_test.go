@@ -165,7 +165,7 @@ func TestStopWhileDeadLettersAreDownCommitsNothingPastThem(t *testing.T) {
 	b.poison(0)
 	b.produce(3, 0)
 	o := b.options(newStore())
-	o.MaxBatchRecords = 2
+	o.MaxBatchRecords, o.StopTimeout = 2, time.Second
 	o.DeadLetters = &letters{fail: func(int) error { return errors.New("no room") }}
 	l := start(t, o)
 	eventually(t, "what is before is committed", func() bool { return b.committedOffset(0) == 2 })

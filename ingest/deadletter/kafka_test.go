@@ -3,9 +3,11 @@ package deadletter
 import (
 	"context"
 	"errors"
+	"net"
 	"slices"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kfake"
@@ -14,6 +16,7 @@ import (
 
 	"brine/event"
 	"brine/ingest/internal/broker"
+	"brine/internal/memnet"
 )
 
 const (
@@ -26,7 +29,8 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // fakeKafka is the Kafka of one test.
 type fakeKafka struct {
 	*kfake.Cluster
-	t testing.TB
+	t    testing.TB
+	dial func(ctx context.Context, network, address string) (net.Conn, error) // nil: over TCP
 }
 
 func newBroker(t testing.TB, partitions int32) *fakeKafka {
@@ -36,10 +40,23 @@ func newBroker(t testing.TB, partitions int32) *fakeKafka {
 		t.Fatal(err)
 	}
 	t.Cleanup(c.Close)
-	return &fakeKafka{c, t}
+	return &fakeKafka{Cluster: c, t: t}
 }
 
-func (b *fakeKafka) kafka() broker.Kafka { return broker.Kafka{Brokers: b.ListenAddrs()} }
+// inBubble runs a test in a synctest bubble with a broker on an in-memory network.
+func inBubble(t *testing.T, partitions int32, test func(t *testing.T, b *fakeKafka)) {
+	synctest.Test(t, func(t *testing.T) {
+		n := memnet.New(1)
+		c, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(partitions, topic), kfake.ListenFn(n.NewPlace("broker").Listen))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(c.Close)
+		test(t, &fakeKafka{c, t, n.NewPlace("brine").Dial})
+	})
+}
+
+func (b *fakeKafka) kafka() broker.Kafka { return broker.Kafka{Brokers: b.ListenAddrs(), Dial: b.dial} }
 
 // newClient returns a client that sets the partition of each record itself.
 func (b *fakeKafka) newClient(opts ...kgo.Opt) *kgo.Client {

@@ -17,7 +17,7 @@ import (
 // log opens the test's topic of dead letters.
 func (b *fakeKafka) log(t *testing.T) *Log {
 	t.Helper()
-	l, err := Open(t.Context(), Options{Kafka: b.kafka(), RequestTimeout: 5 * time.Second, Source: topic, Topic: topic + ".dead"})
+	l, err := Open(t.Context(), Options{Kafka: b.kafka(), RequestTimeout: time.Minute, Source: topic, Topic: topic + ".dead"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 
 // scanOf returns a scan of the test's topic.
 func scanOf(b *fakeKafka) *Scan {
-	return &Scan{Topics: []Options{{Kafka: b.kafka(), RequestTimeout: 5 * time.Second, Source: topic, Topic: topic + ".dead"}}}
+	return &Scan{Topics: []Options{{Kafka: b.kafka(), RequestTimeout: time.Minute, Source: topic, Topic: topic + ".dead"}}}
 }
 
 // TestPurgeNeverChangesWhatStays: whatever the order of letters, repeats and marks, every remaining letter is as open or closed as before,

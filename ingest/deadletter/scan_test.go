@@ -16,10 +16,11 @@ func TestTopicDeletedWhileItIsRead(t *testing.T) {
 	b := newBroker(t, 2)
 	scan := scanOf(b)
 	other := scan.Topics[0]
+	scan.Topics[0].RequestTimeout = 10 * time.Second // for as long the deleted topic is asked for
 	other.Topic = "other.dead"
 	scan.Topics = append(scan.Topics, other)
 	for _, o := range scan.Topics {
-		c := broker.New(b.kafka(), 5*time.Second, topic, o.Topic)
+		c := broker.New(b.kafka(), time.Minute, topic, o.Topic)
 		t.Cleanup(c.Close)
 		d, err := OpenTopic(t.Context(), c, o.Topic, topic, 2)
 		if err != nil {

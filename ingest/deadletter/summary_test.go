@@ -87,7 +87,7 @@ func TestMeterEndsWhereItSaid(t *testing.T) {
 	if err := openDead(t, b).Write(t.Context(), []Letter{bad(0, 1, "x"), bad(0, 2, "x"), bad(1, 3, "x"), bad(0, 1, "x")}); err != nil {
 		t.Fatal(err)
 	}
-	o := Options{Kafka: b.kafka(), RequestTimeout: 5 * time.Second, Source: topic, Topic: topic + ".dead"}
+	o := Options{Kafka: b.kafka(), RequestTimeout: time.Minute, Source: topic, Topic: topic + ".dead"}
 	none := o
 	none.Topic = "none.dead"
 	for _, c := range []struct {

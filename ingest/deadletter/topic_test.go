@@ -17,7 +17,7 @@ import (
 
 func openDead(t *testing.T, b *fakeKafka) *Topic {
 	t.Helper()
-	c := broker.New(b.kafka(), 5*time.Second, topic, topic+".dead")
+	c := broker.New(b.kafka(), time.Minute, topic, topic+".dead")
 	t.Cleanup(c.Close)
 	d, err := OpenTopic(t.Context(), c, topic+".dead", topic, 2)
 	if err != nil {

@@ -184,7 +184,7 @@ func TestBrokerForgets(t *testing.T) {
 	lives, dies := newMember(t, "lives", broker.ListenAddrs()), newMember(t, "dies", broker.ListenAddrs())
 	defer lives.client.Close()
 	generation := killedWhileJoining(t, broker.Cluster, lives, dies)
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
 	beating, enough := context.WithCancel(ctx)
 	beaten := make(chan error)

@@ -42,7 +42,7 @@ func tenRecords(t *testing.T) (*Client, *kfake.Cluster, time.Time) {
 			t.Fatal(err)
 		}
 	}
-	c := Open(broker.Kafka{Brokers: b.ListenAddrs()}, 5*time.Second)
+	c := Open(broker.Kafka{Brokers: b.ListenAddrs()}, time.Minute)
 	t.Cleanup(c.Close)
 	return c, b, first
 }
