@@ -116,7 +116,7 @@ func TestAWindowKnowsWhatComesBehindIt(t *testing.T) {
 // awaitNoMarkers waits until the table has no delete marker.
 func (w *world) awaitNoMarkers() {
 	w.t.Helper()
-	for range 1000 {
+	for {
 		markers := 0
 		for row, err := range w.client.Scan(w.t.Context(), w.table, hbase.Scan{Raw: true, MaxVersions: 100}) {
 			if err != nil {
@@ -133,7 +133,6 @@ func (w *world) awaitNoMarkers() {
 		}
 		time.Sleep(10 * time.Millisecond) // another process compacts
 	}
-	w.t.Fatal("the compaction has left delete markers")
 }
 
 // takeOne deletes the cells of one row, with everything older.
