@@ -361,6 +361,13 @@ func (s *Service) edit(change func([]*Half) []*Half) {
 
 // reloaded reports the result of a reload: in the log, as its audit line, in the metrics, and in the notes of the health checks.
 func (s *Service) reloaded(r *reload.Result) {
+	switch r.Outcome { // before the metrics and the log: who has seen the result there finds it in the health too
+	case reload.Previewed:
+	case reload.Refused:
+		s.refused.Store(r)
+	default:
+		s.refused.Store(nil)
+	}
 	s.reloads.Done(string(r.Outcome), r.At)
 	if r.Outcome == reload.Previewed {
 		return
@@ -371,11 +378,9 @@ func (s *Service) reloaded(r *reload.Result) {
 			"settings", r.Lines())
 	}
 	if r.Outcome == reload.Refused {
-		s.refused.Store(r)
 		s.log.Warn("audit: the configuration was not reloaded, and what ran before goes on", append(args, "error", r.Error, "fix", r.Fix)...)
 		return
 	}
-	s.refused.Store(nil)
 	if len(r.Onward) > 0 {
 		args = append(args, "from", onwardText(r.Onward))
 	}

@@ -343,7 +343,7 @@ func TestPreviewChangesNothing(t *testing.T) {
 // back.
 func TestReloadDuringAnOutageIsBounded(t *testing.T) {
 	t.Parallel()
-	text := strings.NewReplacer(`"rpc://x:1"`, `"rpc://x:1", operation_timeout: 2s, rpc_timeout: 1s`, "stop_timeout: 5s", "stop_timeout: 1s").Replace(lines)
+	text := strings.NewReplacer(`"rpc://x:1"`, `"rpc://x:1", operation_timeout: 2s, rpc_timeout: 1s`, "stop_timeout: 1m", "stop_timeout: 1s").Replace(lines)
 	r := startLines(t, text+thirdLine)
 	r.publish("third", 0, 20)
 	r.settled("third.rows", 20)

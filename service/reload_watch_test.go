@@ -18,9 +18,13 @@ func TestWatchedFileIsReloaded(t *testing.T) {
 	t.Parallel()
 	r := startLines(t, lines)
 	file := filepath.Join(t.TempDir(), "lines.yaml")
-	save := func(text string) {
+	save := func(text string) { // at once, so that no part of it is taken for the whole
 		t.Helper()
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		err := os.WriteFile(file+".new", []byte(text), 0o600)
+		if err == nil {
+			err = os.Rename(file+".new", file)
+		}
+		if err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -26,7 +26,7 @@ import (
 
 // lines is a configuration of two pipelines of records with id, at and n, with room for a third.
 const lines = `
-kafka: { brokers: ["x:1"], group: brine, commit_interval: 50ms, stop_timeout: 5s }
+kafka: { brokers: ["x:1"], group: brine, commit_interval: 50ms, stop_timeout: 1m }
 hbase: { connect: "rpc://x:1" }
 search: { connect: "http://x:1" }
 memory: 96MiB

@@ -52,11 +52,13 @@ func TestPipelinesAndTheAPIInOneProcess(t *testing.T) {
 		t.Fatalf("before anything is written: %s", got)
 	}
 	const n = 30
-	began := time.Now()
+	quickest := time.Hour // a busy machine may take long for any other
 	for i := range n {
+		began := time.Now()
 		r.change("K1", i)
 		for want := fmt.Sprint(i, " <nil>"); ; {
 			if got := <-seen; got == want {
+				quickest = min(quickest, time.Since(began))
 				break
 			} else if i == 0 || got != fmt.Sprint(i-1, " <nil>") {
 				t.Fatalf("%s was seen, want %s", got, want)
@@ -70,8 +72,8 @@ func TestPipelinesAndTheAPIInOneProcess(t *testing.T) {
 			}
 		}
 	}
-	if took := time.Since(began); took > (n-1)*time.Second*2/3 { // by queries alone: at least n-1 seconds
-		t.Errorf("%d changes were seen after %v", n, took)
+	if quickest > time.Second*2/3 { // by queries alone: about a second each
+		t.Errorf("the quickest of %d changes was seen after %v", n, quickest)
 	}
 	if hits := r.counter("brine_serve_cache_requests_total", "hit"); hits < n {
 		t.Errorf("%v answers were given again, of %d", hits, n)

@@ -27,7 +27,7 @@ func TestProtocolThatBrokersLack(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer broker.Close()
-			asks := Offsets{Client: Open(&config.Kafka{Brokers: broker.ListenAddrs(), RequestTimeout: 10 * time.Second})}
+			asks := Offsets{Client: Open(&config.Kafka{Brokers: broker.ListenAddrs(), RequestTimeout: time.Minute})}
 			defer asks.Close()
 			for _, protocol := range []ingest.GroupProtocol{ingest.Classic, ingest.Auto, ingest.Consumer} {
 				want := ""

@@ -49,7 +49,7 @@ func TestSetAllSaysWhatItHasSet(t *testing.T) {
 			return nil, nil, false
 		})
 		cfg := scansOf(t)
-		cfg.Kafka.Brokers, cfg.Kafka.RequestTimeout = broker.ListenAddrs(), 5*time.Second
+		cfg.Kafka.Brokers, cfg.Kafka.RequestTimeout = broker.ListenAddrs(), time.Minute
 		client := Open(&cfg.Kafka)
 		defer client.Close()
 		p := cfg.Pipelines[0]

@@ -48,7 +48,7 @@ func TestSamplesLeaveOutWhatWasAborted(t *testing.T) {
 	transaction(4, end(kgo.TryAbort))                      // 4–7, marker 8
 	transaction(2, end(kgo.TryCommit))                     // 9–10, marker 11
 	transaction(5, func(*kgo.Client) error { return nil }) // 12–16, open
-	cfg := &config.Config{Kafka: config.Kafka{Brokers: broker.ListenAddrs(), RequestTimeout: 2 * time.Second}}
+	cfg := &config.Config{Kafka: config.Kafka{Brokers: broker.ListenAddrs(), RequestTimeout: time.Minute}}
 	want := []int64{0, 1, 2, 9, 10}
 
 	latest, err := Topics{cfg}.Latest(t.Context(), topic, 100)
