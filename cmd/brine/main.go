@@ -80,10 +80,13 @@ type env struct {
 
 func main() {
 	syscall.Umask(0o077) // data folders and traces hold customers' data
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	// The first signal drains; a second one ends the process at once.
-	context.AfterFunc(ctx, stop)
+	signalled, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, cancel := context.WithCancelCause(context.Background())
+	go func() {
+		<-signalled.Done()
+		stop()                           // a second signal ends the process at once
+		cancel(context.Cause(signalled)) // drains
+	}()
 	log.SetOutput(term.NewWriter(wording.Writer(os.Stderr))) // also the output of slog's default logger
 	os.Exit(run(&env{ctx: ctx, stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, getenv: os.LookupEnv, environ: os.Environ()},
 		os.Args[1:]))

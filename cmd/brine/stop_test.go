@@ -18,7 +18,7 @@ func TestStopDrains(t *testing.T) {
 	var applied atomic.Int64
 	servers, _ := ownStack(t, embedded.Options{Applied: func(embedded.Applied) { applied.Add(1) }})
 	j := newJob(t, servers)
-	j.replace("    topic: ", "    read: { rate: 2000, max_batch_records: 200 }\n    topic: ") // slow enough to be stopped in the middle
+	j.replace("    topic: ", "    read: { rate: 500, max_batch_records: 200 }\n    topic: ") // slow enough to be stopped in the middle
 	n := j.publish(first(sample.Scans(), 12_000))
 	p := j.begin()
 	p.until("scans.rows", 1)
@@ -33,6 +33,7 @@ func TestStopDrains(t *testing.T) {
 	if written+left != n {
 		t.Errorf("%d rows are written and %d records not committed, of %d: what was settled is not what was committed", written, left, n)
 	}
+	j.replace("rate: 500, ", "")
 	j.must("run", "-q", "-c", j.file, "--until-end")
 	if again := int(applied.Load()) - n; again != 0 {
 		t.Errorf("%d rows were written twice", again)
@@ -67,7 +68,10 @@ func TestSecondSignalKills(t *testing.T) {
 	p := j.begin("BRINE_KAFKA_STOP_TIMEOUT=10m")
 	<-asked
 	p.signal()
-	for p.half("scans.rows").Partitions[0].State != "draining" {
+	for {
+		if ps := p.half("scans.rows").Partitions; len(ps) > 0 && ps[0].State == "draining" {
+			break
+		}
 		wait(t, 10*time.Millisecond)
 	}
 	began := time.Now()
