@@ -25,7 +25,7 @@ func TestFixedReplayGoesOnAfterAKill(t *testing.T) {
 	t.Parallel()
 	onStacks(t, scansExample, func(t *testing.T, j *job) {
 		j.replace("write: {", "halt_after_rejects: 0\n    write: {")
-		j.killReplay(10_000, 2000, func() {}, "--let", `station = "S" + station.trim()`)
+		j.killReplay(10_000, 200, func() {}, "--let", `station = "S" + station.trim()`)
 	})
 }
 

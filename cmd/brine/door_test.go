@@ -6,9 +6,11 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
+	"net/netip"
 	"net/url"
 	"os"
 	"strconv"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -72,6 +74,32 @@ func bound() (socket int, addr string, err error) {
 		return 0, "", errors.Join(err, syscall.Close(socket))
 	}
 	return socket, "127.0.0.1:" + strconv.Itoa(name.(*syscall.SockaddrInet4).Port), nil
+}
+
+// keepPort keeps the port of a listener that was closed for the one that comes after it, until release.
+func keepPort(t *testing.T, addr string) (release func()) {
+	t.Helper()
+	at, err := netip.ParseAddrPort(addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	socket, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	release = sync.OnceFunc(func() {
+		if err := syscall.Close(socket); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Cleanup(release)
+	if err := syscall.SetsockoptInt(socket, syscall.SOL_SOCKET, syscall.SO_REUSEADDR, 1); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Bind(socket, &syscall.SockaddrInet4{Addr: at.Addr().As4(), Port: int(at.Port())}); err != nil {
+		t.Fatal(err)
+	}
+	return release
 }
 
 func (d *door) bind(t *testing.T) {

@@ -124,6 +124,7 @@ func TestKillInMidStream(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel() // most of it is waiting for the sessions of killed members
 			j := newJob(t, servers(t))
+			j.shortSessions()
 			// slow enough for a kill to hit it in the middle on any machine
 			j.replace("    topic: ", "    read: { rate: 20000 }\n    topic: ")
 			const kills = 4
@@ -164,6 +165,7 @@ func TestKilledWhileItJoins(t *testing.T) {
 	want := undisturbedScans(t)
 	onStacks(t, scansExample, func(t *testing.T, j *job) {
 		const events, kills = sample.ScanCount, 2
+		j.shortSessions()
 		half := j.pipeline + ".rows"
 		stays := j.begin()
 		n := 0

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 	"unicode/utf8"
@@ -151,8 +152,9 @@ func TestNoCommandPrintsWhatATerminalActsOn(t *testing.T) {
 func TestNothingThatAnAdminPortAnswersActsOnTheTerminal(t *testing.T) {
 	tables := skewtest.HotTables("scans"+planted, []skew.Region{{Name: "r0" + planted, Server: "s0" + planted, End: skew.Key("5")}, {Name: "r1", Server: "s1:1", Start: skew.Key("5" + planted)}})
 	state := tables.State()
-	code := http.StatusOK
+	var status atomic.Int64
 	brine := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		code := int(status.Load())
 		w.WriteHeader(code)
 		var answer any = state
 		switch {
@@ -170,7 +172,8 @@ func TestNothingThatAnAdminPortAnswersActsOnTheTerminal(t *testing.T) {
 	}))
 	defer brine.Close()
 	addr := strings.TrimPrefix(brine.URL, "http://")
-	for _, code = range []int{http.StatusOK, http.StatusForbidden, http.StatusTeapot} {
+	for _, code := range []int{http.StatusOK, http.StatusForbidden, http.StatusTeapot} {
+		status.Store(int64(code))
 		for _, args := range [][]string{
 			{"skew"}, {"skew", "--json"}, {"skew", "--map"}, {"skew", "nosuch"}, {"top", "--once", "--every", "1ms", "--list", "p"},
 			{"top", "--once", "--every", "1ms", "--list", "r"}, {"top", "--once", "--every", "1ms", "--list", "h"}, {"top", "--once", "--every", "1ms", "--list", "k"},

@@ -72,7 +72,7 @@ func faultServers(env *testscript.Env) error {
 }
 
 // soon is the time in which any command must notice that a server does not answer.
-const soon = 30 * time.Second
+const soon = time.Minute
 
 // exits is the command `exits CODE brine ARGS…`: brine must end with that code, soon, and leave no temporary folder.
 func exits(ts *testscript.TestScript, neg bool, args []string) {

@@ -92,8 +92,10 @@ func TestHealthIsProgress(t *testing.T) {
 		if err := server.Close(); err != nil {
 			t.Fatal(err)
 		}
+		release := keepPort(t, opts.Addr)
 		n := j.publish(first(sample.Scans(), 1000))
 		check(t, p, n, `scans.rows: partition \d is retrying at offset 0, .*: unavailable: part of the store is failing .*; last retry because of connection`, func() {
+			release()
 			again, err := embedded.Start(opts)
 			if err != nil {
 				t.Fatal(err)

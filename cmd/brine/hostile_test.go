@@ -162,7 +162,7 @@ func TestAHostileHBaseEndsAQuestion(t *testing.T) {
 			t.Parallel()
 			l, servers := newLiar(t)
 			j := newJob(t, servers)
-			l.Control("Scan", func(r *embedded.Request) *embedded.Outcome {
+			turns := func(r *embedded.Request) *embedded.Outcome {
 				if !bytes.HasPrefix(r.Param.(*hbasepb.ScanRequest).GetRegion().GetValue(), []byte(j.table+",")) {
 					return nil
 				}
@@ -172,9 +172,10 @@ func TestAHostileHBaseEndsAQuestion(t *testing.T) {
 					h.turn(l, j)
 				}()
 				return &embedded.Outcome{Until: turned, Drop: true}
-			})
+			}
 			// A busy machine may take longer than the timeout to send what the server answers: then the query gets more time.
 			for timeout := 5 * time.Second; ; timeout *= 2 {
+				honest := l.Control("Scan", turns)
 				cmd := j.command("query", "-c", j.file, j.table, "waybill=UA-1545-20130101-EWR", "--timeout", timeout.String())
 				cmd.Env = append(cmd.Env, "BRINE_MEMORY=56MiB", "GOMEMLIMIT=")
 				var stderr bytes.Buffer
@@ -190,6 +191,7 @@ func TestAHostileHBaseEndsAQuestion(t *testing.T) {
 					t.Errorf("%v after %v", err, took)
 				}
 				resident(t, peak)
+				honest() // if it has not come to that
 				l.instead.Store(nil)
 				l.Master().Thaw()
 				said := stderr.String()

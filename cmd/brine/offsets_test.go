@@ -80,7 +80,7 @@ func TestOffsetsAreShownAndSet(t *testing.T) {
 
 		p := j.begin()
 		p.until("scans.rows", 4000)
-		if out := j.must("offsets", "show", "-c", j.file); !strings.Contains(out, "  member brine on ") || !strings.Contains(out, "with partitions [0 1 2 3") || !strings.Contains(out, ", unless it was killed less than 6s ago\n") {
+		if out := j.must("offsets", "show", "-c", j.file); !strings.Contains(out, "  member brine on ") || !strings.Contains(out, "with partitions [0 1 2 3") || !strings.Contains(out, ", unless it was killed less than 30s ago\n") {
 			t.Errorf("show does not name the member:\n%s", out)
 		}
 		before := j.committed(group)

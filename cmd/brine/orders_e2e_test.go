@@ -167,7 +167,9 @@ func TestOrdersKilledInMidStream(t *testing.T) {
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel() // most of it is waiting for the sessions of killed members
 			j := newJobOf(t, s.start(t), ordersExample)
-			j.replace("    topic: ", "    read: { rate: 1000 }\n    topic: ") // slow enough for a kill to hit it in the middle
+			j.shortSessions()
+			const slow = "    read: { rate: 200, max_batch_records: 100 }\n" // enough for a kill to hit it in the middle
+			j.replace("    topic: ", slow+"    topic: ")
 			j.publish(slices.Values(changes))
 			const kills = 2
 			left := map[string]int{}
@@ -195,6 +197,7 @@ func TestOrdersKilledInMidStream(t *testing.T) {
 			if left["rows"] == 0 || left["documents"] == 0 {
 				t.Fatalf("uncommitted at the kills: %v: the test tried too little", left)
 			}
+			j.replace(slow, "")
 			j.must("run", "-q", "-c", j.file, "--until-end")
 			if n := j.uncommitted("rows") + j.uncommitted("documents"); n != 0 {
 				t.Errorf("%d records are not committed after the drain", n)

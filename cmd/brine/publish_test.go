@@ -58,7 +58,7 @@ func TestPublishedExactlyOnceThoughKilled(t *testing.T) {
 		group := j.name + ".publish." + j.topic + "_scans.jsonl"
 		for kill := range 3 {
 			before := j.committed(group)[0]
-			cmd := j.command(append(args, "--rate", "1000")...)
+			cmd := j.command(append(args, "--rate", "200")...)
 			if err := cmd.Start(); err != nil {
 				t.Fatal(err)
 			}

@@ -47,12 +47,7 @@ func TestRejectedRecordsHaltRunUntilThePipelineIsRight(t *testing.T) {
 		t.Errorf("%d of %d records are not committed", left, records)
 	}
 	p := j.begin()
-	for !strings.Contains(p.log.String(), "all_rejected") {
-		wait(t, 10*time.Millisecond)
-	}
-	if status, body := p.get("/healthz"); status != 503 || !strings.Contains(body, "all_rejected") {
-		t.Errorf("/healthz is %d: %s", status, body)
-	}
+	p.health("/healthz", 503, "all_rejected")
 	p.signal()
 	<-p.read
 	if err := p.cmd.Wait(); err == nil || p.cmd.ProcessState.ExitCode() != exitRejected {

@@ -55,7 +55,7 @@ func TestReloadOfAProcess(t *testing.T) {
 	if err := p.cmd.Process.Signal(syscall.SIGHUP); err != nil {
 		t.Fatal(err)
 	}
-	for end := time.Now().Add(time.Minute); !strings.Contains(p.log.String(), `by="signal: hangup" result=applied`); wait(t, 20*time.Millisecond) {
+	for end := time.Now().Add(standstill / 2); !strings.Contains(p.log.String(), `by="signal: hangup" result=applied`); wait(t, 20*time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("SIGHUP has reloaded nothing:\n%s", &p.log)
 		}

@@ -50,12 +50,12 @@ func TestReplayChangesNoCell(t *testing.T) {
 			"time":    {"--from", began.UTC().Format(time.RFC3339Nano), "--to", time.Now().UTC().Format(time.RFC3339Nano)},
 		}
 		for by, args := range ranges {
-			j.replayKilled(3000, by, args...)
+			j.replayKilled(300, by, args...)
 			same("a replay by " + by + ", killed and resumed")
 			if out := j.must(append([]string{"replay", "-c", j.file, "--name", by}, args...)...); !strings.Contains(out, "done already, up to the offsets above; --again begins again") {
 				t.Errorf("a replay that is done does not say so:\n%s", out)
 			}
-			j.replayKilled(3000, by, append(args, "--again")...)
+			j.replayKilled(300, by, append(args, "--again")...)
 			same("the same again, killed and resumed")
 		}
 
@@ -78,7 +78,7 @@ func TestReplayOfOrdersChangesNothing(t *testing.T) {
 		j.must("run", "-q", "-c", j.file, "--until-end")
 		want, live := j.outcome(), j.live()
 		for _, again := range [][]string{{"--from", "earliest"}, {"--from", "earliest", "--again"}} {
-			j.replayKilled(1000, "whole", again...)
+			j.replayKilled(100, "whole", again...)
 			j.expect(want)
 		}
 		if out := j.must("deadletters", "ls", "-c", j.file, "--all"); !strings.Contains(out, "0 letters of 0 records scanned in "+j.topic+".dead\n") {
@@ -141,7 +141,7 @@ func TestReplayStopsAndGoesOn(t *testing.T) {
 	t.Parallel()
 	j := newJob(t, embeddedStack(t))
 	j.publish(first(sample.Scans(), 4000))
-	args := []string{"replay", "-c", j.file, "--from", "earliest", "--json", "--rate", "300", "--name", "stop"}
+	args := []string{"replay", "-c", j.file, "--from", "earliest", "--json", "--rate", "100", "--name", "stop"}
 	cmd := j.command(args...)
 	var errOut strings.Builder
 	cmd.Stderr = &errOut

@@ -41,12 +41,16 @@ func TestARunningBrineReportsItsSkew(t *testing.T) {
 	server.Master().Kill()
 	n += j.publish(first(sample.Scans(), records))
 	p.until("scans.rows", n)
-	const old = 40 // in seconds: by then it was requested again, and given up
+	const unreported = "the cluster does not report the loads of its regions"
+	for !strings.Contains(p.log.String(), unreported) {
+		wait(t, 100*time.Millisecond)
+	}
+	const old = 40 // in seconds
 	reported = p.skewOf(j.table, func(s skew.TableState) bool { return s.Cluster != nil && s.Cluster.Age > old })
 	if !p.hasCounted(reported.RowsTotal, n) {
 		t.Errorf("without a master %d rows are reported, written were %d", reported.RowsTotal, n)
 	}
-	if log := p.log.String(); strings.Count(log, "the cluster does not report the loads of its regions") != 1 {
+	if log := p.log.String(); strings.Count(log, unreported) != 1 {
 		t.Errorf("the log:\n%s", log)
 	}
 	p.stop()

@@ -12,7 +12,7 @@ import (
 
 // afterTimeout is the time that a command may take besides its --timeout to start, to connect, and to report what failed, on a busy
 // machine.
-const afterTimeout = 15 * time.Second
+const afterTimeout = time.Minute
 
 // dyingHBase is a job whose HBase dies at the first call to the job's table, when the client is already connected.
 func dyingHBase(t *testing.T) (*job, *embedded.Server, <-chan struct{}) {
@@ -37,15 +37,15 @@ func dyingHBase(t *testing.T) (*job, *embedded.Server, <-chan struct{}) {
 func TestAQuestionEndsWhenHBaseDied(t *testing.T) {
 	t.Parallel()
 	j, server, _ := dyingHBase(t)
-	cmd := j.command("query", "-c", j.file, j.table, "waybill=UA-1545-20130101-EWR", "--timeout", "5s")
+	cmd := j.command("query", "-c", j.file, j.table, "waybill=UA-1545-20130101-EWR", "--timeout", "15s")
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	began := time.Now()
 	err := cmd.Run()
-	if took := time.Since(began); err == nil || cmd.ProcessState.ExitCode() != exitUnreachable || took > 5*time.Second+afterTimeout {
+	if took := time.Since(began); err == nil || cmd.ProcessState.ExitCode() != exitUnreachable || took > 15*time.Second+afterTimeout {
 		t.Errorf("%v after %v", err, took)
 	}
-	for _, part := range []string{"brine: ", "no answer within 5s; last: ", server.Addr(), "connection refused", "hint: ", "--timeout"} {
+	for _, part := range []string{"brine: ", "no answer within 15s; last: ", server.Addr(), "connection refused", "hint: ", "--timeout"} {
 		if !strings.Contains(stderr.String(), part) {
 			t.Errorf("does not say %q: %s", part, &stderr)
 		}
@@ -85,8 +85,8 @@ func TestAReplayOfDeadLettersEndsWhenHBaseDied(t *testing.T) {
 		return &embedded.Outcome{Silent: true}
 	})
 	began := time.Now()
-	out, code := j.exit("deadletters", "replay", "-c", j.file, "--timeout", "2s")
-	if took := time.Since(began); code != exitUnreachable || took > 2*time.Second+afterTimeout {
+	out, code := j.exit("deadletters", "replay", "-c", j.file, "--timeout", "15s")
+	if took := time.Since(began); code != exitUnreachable || took > 15*time.Second+afterTimeout {
 		t.Errorf("exit %d after %v", code, took)
 	}
 	for _, part := range []string{"brine: ", "no answer in time", server.Addr(), "connection refused", "0 of 1 record written", "hint: ", "--timeout"} {
@@ -113,11 +113,11 @@ func TestARepairEndsWhenHBaseDied(t *testing.T) {
 		return &embedded.Outcome{Silent: true}
 	})
 	began := time.Now()
-	out, code := j.exit("verify", "-q", "-c", j.file, "--repair", "--timeout", "3s")
-	if took := time.Since(began); code != exitUnreachable || took > 3*time.Second+afterTimeout {
+	out, code := j.exit("verify", "-q", "-c", j.file, "--repair", "--timeout", "15s")
+	if took := time.Since(began); code != exitUnreachable || took > 15*time.Second+afterTimeout {
 		t.Errorf("exit %d after %v", code, took)
 	}
-	for _, part := range []string{"written again: 0 records, before it failed", "brine: ", "nothing was settled for 3s; last: ", server.Addr(), "hint: ", "--timeout"} {
+	for _, part := range []string{"written again: 0 records, before it failed", "brine: ", "nothing was settled for 15s; last: ", server.Addr(), "hint: ", "--timeout"} {
 		if !strings.Contains(out, part) {
 			t.Errorf("does not say %q: %s", part, out)
 		}

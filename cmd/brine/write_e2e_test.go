@@ -49,6 +49,7 @@ func TestKillLosesNothingThatIsHeldBack(t *testing.T) {
 	t.Parallel()   // most of it is waiting for the sessions of killed members to end
 	const n = 4000 // per partition at most a window, in total less than a write buffer
 	j := bufferedJob(t, "30s")
+	j.shortSessions()
 	j.publish(first(sample.Scans(), n))
 	cmd := j.startAndSubmit()
 	if got := scanTable(t, j.hbase, j.table); got.rows != 0 {
@@ -60,7 +61,8 @@ func TestKillLosesNothingThatIsHeldBack(t *testing.T) {
 	kill(t, cmd)
 
 	j.replace("linger: 30s", "linger: 200ms")
-	j.replace("    topic: ", "    read: { rate: 1000, max_batch_records: 100 }\n    topic: ")
+	const slow = "    read: { rate: 200, max_batch_records: 100 }\n"
+	j.replace("    topic: ", slow+"    topic: ")
 	cmd = j.command("run", "-q", "-c", j.file)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -72,6 +74,7 @@ func TestKillLosesNothingThatIsHeldBack(t *testing.T) {
 		t.Fatal("the kill came after everything had been committed")
 	}
 
+	j.replace(slow, "")
 	j.must("run", "-q", "-c", j.file, "--until-end")
 	want := undisturbed(t, first(sample.Scans(), n))
 	if got := scanTable(t, j.hbase, j.table); got != want {
