@@ -33,6 +33,7 @@ out=$("$here/devcluster" up "${servers[@]}" 2>&1) || { echo "$out" >&2; skip "th
 echo "$out" >&2
 if [[ -z ${BRINE_REAL_SERVERS:-} ]]; then # tests of change data start it themselves
   "$here/devcluster" fetch debezium >&2 || skip "Debezium is not there, see above"
+  "$here/devcluster" fetch canal >&2 || skip "Canal is not there, see above"
   "$here/devcluster" fetch mariadb >&2 || skip "MariaDB is not there, see above"
 fi
 sed 's/^/export /' "${DEVCLUSTER_RUN:-$here/run}/env"

@@ -16,31 +16,6 @@ import (
 	"time"
 )
 
-// Debezium returns the classpath of Debezium's engine with its Postgres connector, as fetched by deploy/devcluster, and the program
-// brine.devcluster.ChangeData.
-func Debezium(t testing.TB) Classpath {
-	t.Helper()
-	return debezium(t, "")
-}
-
-// DebeziumMySQL is Debezium with the connector of MySQL and MariaDB.
-func DebeziumMySQL(t testing.TB) Classpath {
-	t.Helper()
-	return debezium(t, "mysql")
-}
-
-func debezium(t testing.TB, connector string) Classpath {
-	t.Helper()
-	if os.Getenv("BRINE_REAL") == "off" {
-		t.Skip("BRINE_REAL=off")
-	}
-	jars := filepath.Join(devcluster(t), "lib", "debezium", connector)
-	if _, err := os.Stat(filepath.Join(jars, "classes")); err != nil {
-		missing(t, "Debezium is not here (fetch it with `deploy/devcluster/devcluster fetch debezium`)")
-	}
-	return Classpath{filepath.Join(jars, "classes") + string(os.PathListSeparator) + filepath.Join(jars, "*")}
-}
-
 // Postgres is a PostgreSQL owned by the test, with logical replication. It loses everything if the machine crashes.
 type Postgres struct {
 	Host, Port string

@@ -1,0 +1,138 @@
+package main
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"brine/internal/testenv"
+)
+
+// canal is a Canal that publishes a MariaDB's log in flat JSON and in Protobuf, to the topics of jobs.
+type canal struct {
+	*changeData
+	settings string
+
+	server  *exec.Cmd
+	printed testenv.Text
+}
+
+// begin starts Canal. It continues where it was, or begins with the log's first file.
+func (c *canal) begin() {
+	c.t.Helper()
+	file := filepath.Join(c.t.TempDir(), "canal.properties")
+	if err := os.WriteFile(file, []byte(c.settings), 0o600); err != nil {
+		c.t.Fatal(err)
+	}
+	c.server = c.java.Command(c.t, "brine.devcluster.ChangeData", file)
+	c.server.Env = append(os.Environ(), "TZ=Asia/Shanghai") // Canal writes timestamps as texts in its own zone
+	c.server.Stdout, c.server.Stderr = &c.printed, &c.printed
+	if err := c.server.Start(); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// kill kills Canal, so that what it has published but not noted comes again.
+func (c *canal) kill() {
+	c.t.Helper()
+	if err := c.server.Process.Kill(); err != nil {
+		c.t.Fatal(err)
+	}
+	_ = c.server.Wait() // it was killed
+}
+
+// fence waits until all earlier changes are in Kafka, in both forms.
+func (c *canal) fence() {
+	c.t.Helper()
+	c.fences++
+	c.SQL(fmt.Sprintf("insert into shop.fences values (%d);", c.fences))
+	for _, form := range []string{"flat", "protobuf"} {
+		line := regexp.MustCompile(fmt.Sprintf("(?m)^%s %d$", form, c.fences))
+		for start := time.Now(); !line.MatchString(c.printed.String()); wait(c.t, 20*time.Millisecond) {
+			if time.Since(start) > dawdling {
+				c.t.Fatalf("Canal has not come to fence %d in %s: %.3000s", c.fences, form, c.printed.String())
+			}
+		}
+	}
+}
+
+// TestChangeDataOfCanal checks that the log of a real MariaDB, read by Canal's server and published by its own publisher in flat JSON and
+// in Protobuf, ends in the rows that SELECT shows: over changes of every kind, and kills of Canal and of brine.
+func TestChangeDataOfCanal(t *testing.T) {
+	notShort(t)
+	t.Parallel()
+	java, db := testenv.Canal(t), shopMariaDB{testenv.StartMariaDBWithLog(t)}
+	s := embeddedStack(t)
+	ordersOf, customersOf := map[string]*job{}, map[string]*job{}
+	for _, form := range []string{"flat", "protobuf"} {
+		orders := newJobOf(t, s, example{"../cmd/brine/testdata/changedata/canal-orders.yaml", "orders",
+			"shop.orders_canal", "shop:orders_canal", "orders_canal", "id"})
+		customers := newJobOf(t, s, example{"../cmd/brine/testdata/changedata/canal-customers.yaml", "customers",
+			"shop.customers_canal", "shop:customers_canal", "", "id"})
+		for _, j := range []*job{orders, customers} {
+			if form == "flat" {
+				j.replace("envelope: canal_protobuf", "envelope: { form: canal, ties: accept }")
+				j.replace("      file: { type: text, path: $file }\n      pos: { type: int, path: $pos }\n", "      es: { type: time_ms, path: $es }\n")
+				// Changes of one second tie. In the topic's only partition with changes, the one applied last is the last one in the log.
+				j.replace("version: binlog(file, pos)", "version: es")
+			}
+		}
+		ordersOf[form], customersOf[form] = orders, customers
+	}
+	first := ordersOf["flat"]
+	others := testenv.Name(t)
+	if err := createTopicBy(t.Context(), first.client(), others, 1); err != nil {
+		t.Fatal(err)
+	}
+	host, port, err := net.SplitHostPort(db.Addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &canal{changeData: &changeData{t: t, shopDatabase: db, java: java, orders: first}}
+	c.settings = fmt.Sprintf(`host=%s
+port=%s
+user=debezium
+password=none
+log=binlog.000001
+directory=%s
+tables=shop\\..*
+topic=%s
+kafka.bootstrap.servers=%s
+`, host, port, t.TempDir(), others, strings.Join(s.brokers, ","))
+	for form := range ordersOf {
+		c.settings += fmt.Sprintf("%s=%s:shop\\\\.orders;%s:shop\\\\.customers\n", form, ordersOf[form].topic, customersOf[form].topic)
+	}
+
+	r := rand.New(rand.NewPCG(18, 2))
+	c.SQL(c.dialect().tables)
+	c.change(r, 60)
+	c.begin()
+	c.fence()
+	p := first.begin() // in Protobuf, one record holds many changes
+	c.change(r, 100)
+	p.until("orders.rows", 50)
+	c.kill() // what it has not noted comes again
+	c.change(r, 100)
+	if err := p.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = p.cmd.Wait() // it was killed
+	c.begin()
+	c.change(r, 100)
+	// In one entry of the log, customers take the place of others.
+	c.SQL("update shop.customers set id = id + 1 order by id desc; update shop.customers set id = id - 1 order by id;")
+	c.fence()
+	c.kill()
+	for form := range ordersOf {
+		t.Run(form, func(t *testing.T) {
+			(&changeData{t: t, shopDatabase: db, orders: ordersOf[form]}).compare(customersOf[form])
+		})
+	}
+}
