@@ -13,31 +13,40 @@ import (
 type gate struct{ state atomic.Pointer[gateState] } // nil: open
 
 type gateState struct {
-	thawed chan struct{} // if not nil, shut until it is closed
-	rate   int           // bytes per second of each connection, each way; 0: no limit
+	over chan struct{} // closed when the gate gets another state
+	shut bool
+	rate int // bytes per second of each connection, each way; 0: no limit
+}
+
+// limit returns the bytes per second; 0: no limit.
+func (s *gateState) limit() int {
+	if s == nil {
+		return 0
+	}
+	return s.rate
 }
 
 // set gives the gate a new state; nil opens it. Goroutines that wait on the old state check again.
 func (g *gate) set(s *gateState) {
-	if old := g.state.Swap(s); old != nil && old.thawed != nil {
-		close(old.thawed)
+	if s != nil {
+		s.over = make(chan struct{})
+	}
+	if old := g.state.Swap(s); old != nil {
+		close(old.over)
 	}
 }
 
-// pass waits while the gate is shut and returns its rate.
-func (g *gate) pass(ctx context.Context) (rate int, err error) {
+// pass waits while the gate is shut and returns its state.
+func (g *gate) pass(ctx context.Context) (*gateState, error) {
 	for {
 		s := g.state.Load()
-		if s == nil {
-			return 0, nil
-		}
-		if s.thawed == nil {
-			return s.rate, nil
+		if s == nil || !s.shut {
+			return s, nil
 		}
 		select {
-		case <-s.thawed:
+		case <-s.over:
 		case <-ctx.Done():
-			return 0, net.ErrClosed
+			return nil, net.ErrClosed
 		}
 	}
 }
@@ -50,31 +59,31 @@ type gatedConn struct {
 
 // Read holds back bytes that arrived while the gate was shut: a frozen process has not read them.
 func (c gatedConn) Read(b []byte) (int, error) {
-	rate, err := c.node.gate.pass(c.node.ctx)
+	s, err := c.node.gate.pass(c.node.ctx)
 	if err != nil {
 		return 0, err
 	}
-	if rate > 0 {
+	if rate := s.limit(); rate > 0 {
 		b = b[:min(len(b), portion(rate))]
 	}
 	n, err := c.Conn.Read(b)
 	if err != nil {
 		return n, err
 	}
-	if rate, err = c.node.gate.pass(c.node.ctx); err != nil {
+	if s, err = c.node.gate.pass(c.node.ctx); err != nil {
 		return 0, err
 	}
-	return n, c.trickle(n, rate)
+	return n, c.trickle(n, s)
 }
 
 func (c gatedConn) Write(b []byte) (written int, err error) {
 	for {
-		rate, err := c.node.gate.pass(c.node.ctx)
+		s, err := c.node.gate.pass(c.node.ctx)
 		if err != nil {
 			return written, err
 		}
 		part := b[written:]
-		if rate > 0 {
+		if rate := s.limit(); rate > 0 {
 			part = part[:min(len(part), portion(rate))]
 			if err := c.SetWriteDeadline(time.Now().Add(writeTimeout)); err != nil {
 				return written, err
@@ -85,7 +94,7 @@ func (c gatedConn) Write(b []byte) (written int, err error) {
 		if err != nil || written == len(b) {
 			return written, err
 		}
-		if err := c.trickle(n, rate); err != nil {
+		if err := c.trickle(n, s); err != nil {
 			return written, err
 		}
 	}
@@ -102,8 +111,10 @@ func (c gatedConn) CloseWrite() error {
 // portion returns the number of bytes that pass a narrow gate at once: a tenth of a second's worth.
 func portion(rate int) int { return max(1, rate/10) }
 
-// trickle waits as long as n bytes take at the rate.
-func (c gatedConn) trickle(n, rate int) error {
+// trickle waits as long as n bytes take at the rate of a state, but no longer than that state lasts: a frame that arrives whole at a gate
+// that has just become narrow would otherwise be held back long after it is open again.
+func (c gatedConn) trickle(n int, s *gateState) error {
+	rate := s.limit()
 	if rate == 0 {
 		return nil
 	}
@@ -112,6 +123,9 @@ func (c gatedConn) trickle(n, rate int) error {
 	select {
 	case <-t.C:
 		return nil
+	case <-s.over:
+		_, err := c.node.gate.pass(c.node.ctx)
+		return err
 	case <-c.node.ctx.Done():
 		return net.ErrClosed
 	}

@@ -93,7 +93,7 @@ func (p *Node) Restart(addr string) error {
 }
 
 // Freeze stops the node as SIGSTOP does: it accepts connections and bytes but answers nothing until Thaw.
-func (p *Node) Freeze() { p.life.Load().gate.set(&gateState{thawed: make(chan struct{})}) }
+func (p *Node) Freeze() { p.life.Load().gate.set(&gateState{shut: true}) }
 
 // Thaw resumes a frozen or slow node at full speed.
 func (p *Node) Thaw() { p.life.Load().gate.set(nil) }
