@@ -45,9 +45,9 @@ func (l *load) retried(times int64) {
 	l.until(func() bool { return l.retries.Load() >= before+times })
 }
 
-// stand waits until the load stops.
+// stand waits until the load has run and stops.
 func (l *load) stand() {
-	l.until(func() bool { return time.Since(time.Unix(0, l.last.Load())) > 100*ms })
+	l.until(func() bool { last := l.last.Load(); return last != 0 && time.Since(time.Unix(0, last)) > 100*ms })
 }
 
 func (l *load) region(row string) embedded.Region {
