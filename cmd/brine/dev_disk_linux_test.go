@@ -55,7 +55,7 @@ func startDev(t *testing.T, args ...string) *devProcess {
 // until waits for a condition, at most as long as the test may take.
 func (p *devProcess) until(t *testing.T, what string, so func() bool) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), standstill)
 	defer cancel()
 	for !so() {
 		if err := backoff.Wait(ctx, 100*time.Millisecond); err != nil {
@@ -143,8 +143,8 @@ func TestDevOnAFullDisk(t *testing.T) {
 	datadirtest.Fill(t, ballast)
 	began := time.Now()
 	p.stop(t)
-	// Each of the things closed has 15 s at most, in parallel; a busy machine may take as long again.
-	if took := time.Since(began); took > 45*time.Second {
+	// Each of the things closed has 15 s at most, in parallel; a busy machine may take several times as long.
+	if took := time.Since(began); took > 2*time.Minute {
 		t.Errorf("ended %v after it was asked to", took.Round(time.Millisecond))
 	}
 	if err := os.Remove(ballast); err != nil {
