@@ -17,14 +17,14 @@ import (
 )
 
 type accountCmd struct {
-	Add     accountAddCmd     `cmd:"" help:"Make an account; its password is asked for, or the first line of stdin."`
-	Import  accountImportCmd  `cmd:"" help:"Make accounts of another system's names and hashes."`
+	Add     accountAddCmd     `cmd:"" help:"Create an account; its password is prompted for, or is the first line of stdin."`
+	Import  accountImportCmd  `cmd:"" help:"Create accounts from another system's names and password hashes."`
 	List    accountListCmd    `cmd:"" help:"List accounts."`
 	Enable  accountEnableCmd  `cmd:"" help:"Enable an account."`
-	Disable accountDisableCmd `cmd:"" help:"Disable an account: its sessions end, its tokens are refused."`
-	Passwd  accountPasswdCmd  `cmd:"" help:"Give an account another password; its sessions end."`
-	Token   accountTokenCmd   `cmd:"" help:"Make an API token of an account, and print it this once."`
-	Audit   accountAuditCmd   `cmd:"" help:"Show the audit, the newest entry first."`
+	Disable accountDisableCmd `cmd:"" help:"Disable an account: end its sessions and refuse its tokens."`
+	Passwd  accountPasswdCmd  `cmd:"" help:"Change an account's password and end its sessions."`
+	Token   accountTokenCmd   `cmd:"" help:"Create an API token for an account and print it, once."`
+	Audit   accountAuditCmd   `cmd:"" help:"Show the audit log, newest entry first."`
 }
 
 // Help returns the detailed help of the command.
@@ -102,8 +102,8 @@ func password(e *env) (string, error) {
 type accountAddCmd struct {
 	accountFlags
 	Name  string `arg:"" help:"Name of the account."`
-	Role  string `default:"customer" enum:"customer,support,operator,admin" help:"customer (default), support, operator or admin."`
-	Owner string `help:"Of a customer: what the owner field of its rows holds."`
+	Role  string `default:"customer" enum:"customer,support,operator,admin" help:"Role: customer (default), support, operator or admin."`
+	Owner string `help:"For a customer: value of the owner field in the account's rows."`
 }
 
 func (c *accountAddCmd) Run(e *env) error {
@@ -123,7 +123,7 @@ func (c *accountAddCmd) Run(e *env) error {
 
 type accountImportCmd struct {
 	accountFlags
-	File string `arg:"" type:"path" help:"Lines of JSON, as docs/accounts.md has them."`
+	File string `arg:"" type:"path" help:"JSON lines, as described in docs/accounts.md."`
 }
 
 func (c *accountImportCmd) Run(e *env) error {

@@ -47,9 +47,9 @@ func (c *accountPasswdCmd) Run(e *env) error {
 type accountTokenCmd struct {
 	accountFlags
 	Name    string        `arg:"" help:"Name of the account."`
-	For     string        `required:"" help:"What the token is for."`
-	Role    string        `help:"A lesser role than the account's (default: the account's)."`
-	Expires time.Duration `default:"720h" help:"After how long it is refused (default 30 days)."`
+	For     string        `required:"" help:"Purpose of the token."`
+	Role    string        `help:"Role of the token, at most the account's (default: the account's)."`
+	Expires time.Duration `default:"720h" help:"How long the token is valid (default 30 days)."`
 }
 
 func (c *accountTokenCmd) Run(e *env) error {
@@ -72,8 +72,8 @@ func (c *accountTokenCmd) Run(e *env) error {
 
 type accountAuditCmd struct {
 	accountFlags
-	Account string `help:"Entries of this account alone."`
-	Limit   int    `default:"100" help:"How many entries (default 100)."`
+	Account string `help:"Only entries of this account."`
+	Limit   int    `default:"100" help:"Maximum number of entries (default 100)."`
 }
 
 func (c *accountAuditCmd) Run(e *env) error {

@@ -13,7 +13,7 @@ import (
 
 // tokenFlag is the flag of commands that call a running brine.
 type tokenFlag struct {
-	Token string `placeholder:"TOKEN" help:"http.token of a brine elsewhere (default: BRINE_HTTP_TOKEN, or http.token of the configuration)."`
+	Token string `placeholder:"TOKEN" help:"http.token of the other brine (default: BRINE_HTTP_TOKEN, else http.token of the configuration)."`
 }
 
 // of returns the token given by the flag, or by the environment.

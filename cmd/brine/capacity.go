@@ -10,13 +10,13 @@ import (
 
 // capacityFlags describe the load on a table and the servers that carry it.
 type capacityFlags struct {
-	TPS        float64         `name:"tps" placeholder:"N" help:"Rows written in a second: show the capacity that they need."`
-	RowBytes   config.Bytes    `placeholder:"SIZE" help:"Bytes of a row with its keys, before compression (default: as measured on the sample)."`
-	Keep       config.Duration `placeholder:"TIME" help:"How long rows are kept, as 92d (default: the longest ttl of the table's families)."`
-	Needs      []string        `enum:"transactions,two-orders,full-scans," placeholder:"NEED" help:"What is asked of the store besides: transactions (over several rows), two-orders (the same rows read forwards and backwards), full-scans."`
-	ServerHeap config.Bytes    `default:"32GiB" help:"Heap of a region server."`
-	ServerDisk config.Bytes    `default:"16TiB" help:"Disk of a region server."`
-	ServerRows float64         `default:"25000" help:"Rows that a region server writes in a second, compactions included."`
+	TPS        float64         `name:"tps" placeholder:"N" help:"Rows written per second: show the capacity needed."`
+	RowBytes   config.Bytes    `placeholder:"SIZE" help:"Size of a row in bytes, keys included, before compression (default: measured on the sample)."`
+	Keep       config.Duration `placeholder:"TIME" help:"How long rows are kept, such as 92d (default: the longest ttl of the table's families)."`
+	Needs      []string        `enum:"transactions,two-orders,full-scans," placeholder:"NEED" help:"Further requirements: transactions (over several rows), two-orders (the same rows read forwards and backwards), full-scans."`
+	ServerHeap config.Bytes    `default:"32GiB" help:"Heap size of a region server."`
+	ServerDisk config.Bytes    `default:"16TiB" help:"Disk space of a region server."`
+	ServerRows float64         `default:"25000" help:"Rows per second that a region server can write, compactions included."`
 }
 
 // expected returns the load that the flags describe.

@@ -13,9 +13,9 @@ import (
 
 type checkCmd struct {
 	timeoutFlag
-	Paths   []string `arg:"" optional:"" name:"file" help:"Configurations, or folders of them (default brine.yaml)."`
-	Config  []string `short:"c" sep:"none" placeholder:"FILE" help:"The same as a flag, as every command has it; may be given several times."`
-	Connect bool     `help:"Also look at the topics, tables and recent records of the servers."`
+	Paths   []string `arg:"" optional:"" name:"file" help:"Configuration files, or folders of them (default brine.yaml)."`
+	Config  []string `short:"c" sep:"none" placeholder:"FILE" help:"The same, as a flag that every command has; may be repeated."`
+	Connect bool     `help:"Also check the topics, tables and recent records on the servers."`
 	JSON    bool     `help:"Print JSON."`
 }
 

@@ -9,7 +9,7 @@ import (
 )
 
 type completionCmd struct {
-	Shell string `arg:"" enum:"bash,zsh,fish" help:"bash, zsh or fish."`
+	Shell string `arg:"" enum:"bash,zsh,fish" help:"Shell: bash, zsh or fish."`
 }
 
 // Help returns the detailed help of the command.
@@ -27,7 +27,7 @@ func (c *completionCmd) Run(e *env) error {
 
 // completeLineCmd is the hidden command that shells call for completions.
 type completeLineCmd struct {
-	Words []string `arg:"" optional:"" help:"The command line, the last word of it incomplete."`
+	Words []string `arg:"" optional:"" help:"The command line; its last word is incomplete."`
 }
 
 func (c *completeLineCmd) Run(e *env, parsed *kong.Context) error {

@@ -16,8 +16,8 @@ const defaultConfig = "brine.yaml"
 
 // configFlag is the flag of every command that reads a configuration.
 type configFlag struct {
-	Config string `short:"c" default:"brine.yaml" placeholder:"FILE" help:"Configuration (default brine.yaml)."`
-	Unmask bool   `help:"Show what fields hold that a pipeline masks."`
+	Config string `short:"c" default:"brine.yaml" placeholder:"FILE" help:"Configuration file (default brine.yaml)."`
+	Unmask bool   `help:"Show the values of masked fields."`
 }
 
 // load reads the configuration and prints its errors to stderr, all at once; the returned error adds nothing to them. Warnings are printed

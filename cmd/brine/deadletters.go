@@ -16,24 +16,24 @@ import (
 
 type deadlettersCmd struct {
 	Ls     deadlettersLsCmd     `cmd:"" help:"List records that could not be written."`
-	Show   deadlettersShowCmd   `cmd:"" help:"Show one of them whole."`
-	Replay deadlettersReplayCmd `cmd:"" help:"Write them again, once what they failed for is fixed."`
-	Purge  deadlettersPurgeCmd  `cmd:"" help:"Delete those of long ago."`
+	Show   deadlettersShowCmd   `cmd:"" help:"Show one dead letter in full."`
+	Replay deadlettersReplayCmd `cmd:"" help:"Replay dead letters, once their cause is fixed."`
+	Purge  deadlettersPurgeCmd  `cmd:"" help:"Delete old dead letters."`
 }
 
 // letterFilter are the flags that select dead letters.
 type letterFilter struct {
 	configFlag
 	timeoutFlag
-	Pipeline  string   `placeholder:"NAME" help:"Only of this pipeline."`
-	Half      string   `enum:"rows,documents,both" default:"both" help:"Only dead letters of the rows or of the documents: rows, documents or both (default)."`
-	Reason    []string `placeholder:"REASON,…" help:"Only for these reasons, as missing_field."`
-	Since     string   `placeholder:"TIME" help:"Only dead letters written at this time or later, as 2013-01-31T08:00:00Z, or so long ago, as 2h."`
+	Pipeline  string   `placeholder:"NAME" help:"Only those of this pipeline."`
+	Half      string   `enum:"rows,documents,both" default:"both" help:"Only dead letters of rows, documents or both (default)."`
+	Reason    []string `placeholder:"REASON,…" help:"Only these reasons, such as missing_field."`
+	Since     string   `placeholder:"TIME" help:"Only dead letters written since this time, such as 2013-01-31T08:00:00Z, or within this age, such as 2h."`
 	Until     string   `placeholder:"TIME" help:"Only dead letters written before this time."`
 	Partition []int    `placeholder:"N" help:"Only records of these partitions of the pipeline's topic."`
-	Key       *string  `placeholder:"KEY" help:"Only records of this key; bytes that are no text as \\xNN."`
-	Text      string   `placeholder:"TEXT" help:"Only where the record's key, value or headers, or the letter's field or detail, hold this text."`
-	All       bool     `help:"Also dead letters that have been replayed."`
+	Key       *string  `placeholder:"KEY" help:"Only records with this key; write bytes that are not text as \\xNN."`
+	Text      string   `placeholder:"TEXT" help:"Only those with this text in the record's key, value or headers, or in the dead letter's field or detail."`
+	All       bool     `help:"Include dead letters that have been replayed."`
 }
 
 // letterHelp is part of the help of each dead-letter command.

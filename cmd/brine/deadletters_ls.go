@@ -19,11 +19,11 @@ type deadlettersLsCmd struct {
 	letterFilter
 	brokersFlag
 	Limit   int      `default:"50" help:"Maximum number of dead letters; 0 for all."`
-	After   string   `placeholder:"PLACE" help:"Go on where the last page ended, with the same flags."`
-	Summary bool     `help:"Only how many there are, by pipeline, reason, field and schema."`
-	By      []string `enum:"reason,field,schema" placeholder:"WHAT,…" help:"A summary by these only, of reason, field and schema."`
+	After   string   `placeholder:"PLACE" help:"Continue where the last page ended, with the same flags."`
+	Summary bool     `help:"Show only counts, by pipeline, reason, field and schema."`
+	By      []string `enum:"reason,field,schema" placeholder:"WHAT,…" help:"Group the summary by these only: reason, field, schema."`
 	JSON    bool     `help:"Print a JSON object per dead letter, or per line of the summary."`
-	Quiet   bool     `short:"q" help:"Print no progress of a summary."`
+	Quiet   bool     `short:"q" help:"Print no progress of the summary."`
 }
 
 // Help returns the detailed help of the command.

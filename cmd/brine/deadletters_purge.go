@@ -16,11 +16,11 @@ type deadlettersPurgeCmd struct {
 	configFlag
 	timeoutFlag
 	brokersFlag
-	Pipeline  string `placeholder:"NAME" help:"Only the topic of this pipeline's dead letters."`
-	OlderThan string `required:"" placeholder:"TIME" help:"Delete what was written before this time, as 2013-01-31T08:00:00Z, or longer ago than this, as 30d."`
-	KeepOpen  bool   `help:"Delete nothing from the first letter on that has not been replayed, in each partition."`
-	Yes       bool   `short:"y" help:"Do not ask."`
-	DryRun    bool   `help:"Show what would be deleted, and stop."`
+	Pipeline  string `placeholder:"NAME" help:"Only this pipeline's dead-letter topic."`
+	OlderThan string `required:"" placeholder:"TIME" help:"Delete those written before this time, such as 2013-01-31T08:00:00Z, or longer ago than this, such as 30d."`
+	KeepOpen  bool   `help:"In each partition, keep everything from the first dead letter on that has not been replayed."`
+	Yes       bool   `short:"y" help:"Do not ask for confirmation."`
+	DryRun    bool   `help:"Show what would be deleted, and exit."`
 	JSON      bool   `help:"Print a JSON object per topic."`
 	Quiet     bool   `short:"q" help:"Print no progress."`
 }

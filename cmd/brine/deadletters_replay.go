@@ -13,12 +13,12 @@ import (
 
 type deadlettersReplayCmd struct {
 	letterFilter
-	Let           []string `sep:"none" placeholder:"FIELD=EXPR" help:"Fix a field on the way back, by an expression as in let; may be repeated. Fixed fields are texts in it, whatever the record holds."`
-	AlterIdentity bool     `help:"Allow --let for fields of row keys, of ids of documents and of the version."`
-	Rate          int      `help:"Most records per second; 0 for no limit."`
-	DryRun        bool     `help:"Say how many letters would be replayed, and how many rejected again and why, and stop."`
-	Preview       int      `placeholder:"N" help:"Show of the first N letters what would be written and what stands there now; then as --dry-run."`
-	JSON          bool     `help:"Print a JSON object per half of a pipeline, and per letter of a preview."`
+	Let           []string `sep:"none" placeholder:"FIELD=EXPR" help:"Fix a field during the replay with an expression as in let; may be repeated. The fixed field is a text in it, whatever the record holds."`
+	AlterIdentity bool     `help:"Allow --let to change fields of row keys, document ids and the version."`
+	Rate          int      `help:"Maximum records per second; 0 for no limit."`
+	DryRun        bool     `help:"Report how many dead letters would be replayed, and how many rejected again and why, and exit."`
+	Preview       int      `placeholder:"N" help:"For the first N dead letters, show what would be written beside what is stored now; then as --dry-run."`
+	JSON          bool     `help:"Print a JSON object per half of a pipeline, and per dead letter of a preview."`
 	Quiet         bool     `short:"q" help:"Print no progress."`
 }
 

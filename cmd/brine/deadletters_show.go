@@ -16,10 +16,10 @@ type deadlettersShowCmd struct {
 	configFlag
 	timeoutFlag
 	brokersFlag
-	Record   string `arg:"" name:"partition:offset" help:"Place of the record in the pipeline's topic, as ls shows it."`
-	Pipeline string `placeholder:"NAME" help:"Pipeline, where several have letters of this place."`
-	Value    bool   `help:"Print the record's value alone, byte for byte; on a terminal escaped."`
-	JSON     bool   `help:"Print a JSON object per letter."`
+	Record   string `arg:"" name:"partition:offset" help:"Partition and offset of the record in the pipeline's topic, as printed by ls."`
+	Pipeline string `placeholder:"NAME" help:"Pipeline, if several have a dead letter of this record."`
+	Value    bool   `help:"Print only the record's value, byte for byte; escaped on a terminal."`
+	JSON     bool   `help:"Print a JSON object per dead letter."`
 }
 
 // Help returns the detailed help of the command.

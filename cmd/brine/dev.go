@@ -15,23 +15,23 @@ import (
 )
 
 type devCmd struct {
-	For       time.Duration `help:"Stop by itself after this long."`
-	Data      string        `type:"path" placeholder:"DIR" help:"Keep everything in this folder; a second start goes on where the first was. Without it the data goes when brine stops."`
-	Repair    bool          `help:"Save what can be saved of a damaged --data folder, say what is lost, and end."`
-	KafkaPort int           `help:"Port of the embedded Kafka (default: a free one)."`
-	HBasePort int           `name:"hbase-port" help:"Port of the embedded HBase (default: a free one)."`
-	HTTPPort  int           `name:"http-port" help:"Admin port (default: a free one)."`
-	ServePort int           `help:"Port of the HTTP API (default: a free one)."`
+	For       time.Duration `help:"Stop after this long."`
+	Data      string        `type:"path" placeholder:"DIR" help:"Folder to keep all data in, across restarts. Without it the data is deleted when brine stops."`
+	Repair    bool          `help:"Recover what can be recovered from a damaged --data folder, report what is lost, and exit."`
+	KafkaPort int           `help:"Port of the embedded Kafka (default: any free port)."`
+	HBasePort int           `name:"hbase-port" help:"Port of the embedded HBase (default: any free port)."`
+	HTTPPort  int           `name:"http-port" help:"Admin port (default: any free port)."`
+	ServePort int           `help:"Port of the HTTP API (default: any free port)."`
 	JSON      bool          `help:"Print progress as JSON lines."`
 
 	HBaseNodes   int           `name:"hbase-nodes" default:"1" placeholder:"N" help:"Region servers of the embedded HBase (default 1)."`
-	ScannerLease time.Duration `default:"1m" help:"How long a scanner of the embedded HBase waits for its next call."`
+	ScannerLease time.Duration `default:"1m" help:"How long a scanner of the embedded HBase stays open without a call."`
 }
 
 // devGroup is brine dev: it starts the servers, and controls those that run.
 type devGroup struct {
-	Start devCmd     `cmd:"" default:"withargs" help:"Run everything on embedded servers with sample data; brine dev alone does that too."`
-	Node  devNodeCmd `cmd:"" help:"List the region servers of a running brine dev, stop, start or add one."`
+	Start devCmd     `cmd:"" default:"withargs" help:"Run everything on embedded servers with sample data (the default subcommand)."`
+	Node  devNodeCmd `cmd:"" help:"List, stop, start or add region servers of a running brine dev."`
 }
 
 // Help returns the detailed help of the command.

@@ -12,9 +12,9 @@ import (
 
 type devNodeCmd struct {
 	Ls    devNodeLsCmd    `cmd:"" help:"List the region servers."`
-	Stop  devNodeStopCmd  `cmd:"" help:"Stop a region server; its regions go to the others."`
-	Start devNodeStartCmd `cmd:"" help:"Start a region server again, at its address, and give it regions."`
-	Add   devNodeAddCmd   `cmd:"" help:"Add a region server, and give it regions."`
+	Stop  devNodeStopCmd  `cmd:"" help:"Stop a region server; its regions move to the others."`
+	Start devNodeStartCmd `cmd:"" help:"Start a stopped region server at its former address and assign regions to it."`
+	Add   devNodeAddCmd   `cmd:"" help:"Add a region server and assign regions to it."`
 }
 
 // Help returns the detailed help of the command.
@@ -39,7 +39,7 @@ type devNodeLsCmd struct{ devNodeFlags }
 
 type devNodeStopCmd struct {
 	devNodeFlags
-	Number int `arg:"" help:"Number of the region server, as ls prints it."`
+	Number int `arg:"" help:"Number of the region server, as printed by ls."`
 }
 
 type devNodeStartCmd struct{ devNodeStopCmd }

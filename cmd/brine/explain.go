@@ -11,8 +11,8 @@ type explainCmd struct {
 	configFlag
 	timeoutFlag
 	Topic     string `arg:"" help:"Topic of the record."`
-	Partition int    `arg:"" help:"Its partition."`
-	Offset    int64  `arg:"" help:"Its offset."`
+	Partition int    `arg:"" help:"Partition of the record."`
+	Offset    int64  `arg:"" help:"Offset of the record."`
 	Pipeline  string `placeholder:"NAME" help:"Only this pipeline (default: all that read the topic)."`
 	JSON      bool   `help:"Print a JSON object."`
 }

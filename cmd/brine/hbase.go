@@ -10,9 +10,9 @@ import (
 
 // hbaseGroup is brine hbase: it runs the server, and dumps and loads tables as text.
 type hbaseGroup struct {
-	Start hbaseCmd     `cmd:"" default:"withargs" help:"Run an HBase alone, for tests; brine hbase alone does that too."`
-	Dump  hbaseDumpCmd `cmd:"" help:"Write a table of an HBase as lines of JSON."`
-	Load  hbaseLoadCmd `cmd:"" help:"Make a table of them again."`
+	Start hbaseCmd     `cmd:"" default:"withargs" help:"Run only an embedded HBase, for tests (the default subcommand)."`
+	Dump  hbaseDumpCmd `cmd:"" help:"Dump a table as JSON lines."`
+	Load  hbaseLoadCmd `cmd:"" help:"Load a table from such lines."`
 }
 
 // Help returns the detailed help of the command.
@@ -22,7 +22,7 @@ func (hbaseGroup) Help() string {
 
 type hbaseCmd struct {
 	testhbase.Options
-	JSON bool `help:"Print where it is reached as JSON."`
+	JSON bool `help:"Print its addresses as JSON."`
 }
 
 // Help returns the detailed help of the command.

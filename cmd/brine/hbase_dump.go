@@ -15,8 +15,8 @@ import (
 // hbaseFlags select the HBase to dump from or load into.
 type hbaseFlags struct {
 	timeoutFlag
-	Connect string `placeholder:"rpc://HOST:PORT" help:"HBase to ask (default: rpc://127.0.0.1:16000, or BRINE_HBASE_CONNECT)."`
-	Config  string `short:"c" placeholder:"FILE" help:"Configuration whose HBase is asked instead, with its TLS and Kerberos."`
+	Connect string `placeholder:"rpc://HOST:PORT" help:"HBase to connect to (default: BRINE_HBASE_CONNECT, else rpc://127.0.0.1:16000)."`
+	Config  string `short:"c" placeholder:"FILE" help:"Configuration whose HBase is used instead, with its TLS and Kerberos settings."`
 }
 
 // open connects to the HBase and runs work.
@@ -44,7 +44,7 @@ func (f *hbaseFlags) open(e *env, work func(*hbase.Client) error) error {
 type hbaseDumpCmd struct {
 	hbaseFlags
 	Table string `arg:"" help:"Table, NAMESPACE:NAME or NAME."`
-	Live  bool   `help:"Only what readers see: without delete markers and what they hide."`
+	Live  bool   `help:"Only visible cells: no delete markers, and nothing that they hide."`
 }
 
 // Help returns the detailed help of the command.
@@ -72,8 +72,8 @@ func (c *hbaseDumpCmd) Run(e *env) error {
 
 type hbaseLoadCmd struct {
 	hbaseFlags
-	File string `arg:"" optional:"" type:"path" help:"Dump to load (default: stdin)."`
-	As   string `placeholder:"TABLE" help:"Load it into this table."`
+	File string `arg:"" optional:"" type:"path" help:"Dump file to load (default: stdin)."`
+	As   string `placeholder:"TABLE" help:"Table to load it into."`
 }
 
 // Help returns the detailed help of the command.

@@ -17,19 +17,19 @@ import (
 )
 
 type initCmd struct {
-	Sample       string   `placeholder:"FILE" help:"Records to propose from: a file of JSON lines or CSV (also .gz), or topic:NAME (default: of --topic, if there are brokers)."`
-	Topic        string   `help:"Topic that the pipeline is to read."`
+	Sample       string   `placeholder:"FILE" help:"Sample: a file of JSON lines or CSV (also .gz), or topic:NAME (default: the topic of --topic, if brokers are set)."`
+	Topic        string   `help:"Topic for the pipeline to read."`
 	Brokers      []string `placeholder:"HOST:PORT,…" help:"Brokers of the topic (default: BRINE_KAFKA_BROKERS, else localhost:9092)."`
-	HBase        string   `name:"hbase" placeholder:"URL" help:"Where HBase is, as hbase.connect has it (default: BRINE_HBASE_CONNECT, else rpc://localhost:16000)."`
-	Registry     string   `placeholder:"URL" help:"Schema registry whose ids the records begin with: Avro, Protobuf or JSON."`
-	RegistryUser string   `placeholder:"NAME" help:"User at the registry, with BRINE_REGISTRY_PASSWORD in the environment; or BRINE_REGISTRY_TOKEN alone."`
-	Schema       string   `placeholder:"FILE" help:"File of the schema that all records are of, .avsc or .proto."`
-	Message      string   `placeholder:"NAME" help:"Message of the .proto file that each record is."`
-	Columns      []string `placeholder:"NAME,…" help:"Names of the columns of a topic whose records are rows of CSV (default: c1,c2,…)."`
-	Encoding     string   `default:"utf-8" placeholder:"NAME" help:"What the file's text is written in."`
-	Records      int      `default:"20000" help:"Most records of the sample that are read."`
-	Key          int      `placeholder:"N" help:"Take proposed key N, from 1 (default: ask at a terminal, else the first)."`
-	Output       string   `short:"o" default:"brine.yaml" placeholder:"FILE" help:"File to write; - prints it."`
+	HBase        string   `name:"hbase" placeholder:"URL" help:"Address of HBase, as in hbase.connect (default: BRINE_HBASE_CONNECT, else rpc://localhost:16000)."`
+	Registry     string   `placeholder:"URL" help:"URL of the schema registry, if records begin with one of its ids: Avro, Protobuf or JSON."`
+	RegistryUser string   `placeholder:"NAME" help:"User of the registry, with BRINE_REGISTRY_PASSWORD in the environment; or set only BRINE_REGISTRY_TOKEN."`
+	Schema       string   `placeholder:"FILE" help:"Schema file of all records, .avsc or .proto."`
+	Message      string   `placeholder:"NAME" help:"Message type of the records in the .proto file."`
+	Columns      []string `placeholder:"NAME,…" help:"Column names of a topic whose records are CSV rows (default: c1,c2,…)."`
+	Encoding     string   `default:"utf-8" placeholder:"NAME" help:"Encoding of the file."`
+	Records      int      `default:"20000" help:"Maximum number of records of the sample to read."`
+	Key          int      `placeholder:"N" help:"Use proposed key N, from 1 (default: ask at a terminal, else the first)."`
+	Output       string   `short:"o" default:"brine.yaml" placeholder:"FILE" help:"File to write; - writes to stdout."`
 	Force        bool     `help:"Overwrite the file."`
 	JSON         bool     `help:"Print the proposals as JSON, and write nothing."`
 	timeoutFlag

@@ -13,18 +13,18 @@ import (
 )
 
 type keyCmd struct {
-	Encode  keyEncodeCmd  `cmd:"" help:"Print the row key of field values."`
+	Encode  keyEncodeCmd  `cmd:"" help:"Print the row key for field values."`
 	Decode  keyDecodeCmd  `cmd:"" help:"Print the fields of a row key."`
-	Explain keyExplainCmd `cmd:"" help:"Describe a key part by part, or a row key of it."`
-	Range   keyRangeCmd   `cmd:"" help:"Print the rows between which a query scans."`
-	Lint    keyLintCmd    `cmd:"" help:"Report a key's likely problems, with fixes."`
+	Explain keyExplainCmd `cmd:"" help:"Explain a key, or a row key, part by part."`
+	Range   keyRangeCmd   `cmd:"" help:"Print the scan ranges of a query."`
+	Lint    keyLintCmd    `cmd:"" help:"Report likely problems of a key, with fixes."`
 }
 
 // keyFlags select a key: that of a configured table, or an expression with its fields.
 type keyFlags struct {
 	configFlag
 	timeoutFlag
-	Key    string            `help:"A key expression instead of a table's key." placeholder:"EXPR"`
+	Key    string            `help:"Key expression to use instead of a table's key." placeholder:"EXPR"`
 	Fields map[string]string `help:"With --key: its fields and their types (text, int, float, bool, time)." placeholder:"NAME=TYPE"`
 	JSON   bool              `help:"Print JSON."`
 
@@ -99,7 +99,7 @@ func (f keyFlags) fields() ([]rowkey.Field, error) {
 type keyRow struct {
 	keyFlags
 	Table string `arg:"" optional:"" help:"Table of the configuration whose key is meant (default: the only one)."`
-	Row   string `arg:"" optional:"" help:"The row key, as the HBase shell prints it (\\x00 for bytes that are no letters)."`
+	Row   string `arg:"" optional:"" help:"The row key, in the HBase shell's notation (such as \\x00 for bytes that are not printable)."`
 }
 
 // read returns the row and the key that fits it. Without a row, or if no key fits, it returns the newest key.

@@ -11,7 +11,7 @@ import (
 type keyEncodeCmd struct {
 	keyFlags
 	Table  string   `arg:"" optional:"" help:"Table of the configuration whose key is meant (default: the only one)."`
-	Values []string `arg:"" optional:"" name:"field=value" help:"One for each field of the key. Times: 2013-01-31T08:00:00Z, ms since 1970, or how long ago, as 2h."`
+	Values []string `arg:"" optional:"" name:"field=value" help:"One for each field of the key. Times: 2013-01-31T08:00:00Z, milliseconds since 1970, or an age such as 2h."`
 }
 
 // Help returns the detailed help of the command.

@@ -13,9 +13,9 @@ import (
 type keyLintCmd struct {
 	keyFlags
 	Table   string   `arg:"" optional:"" help:"Table of the configuration whose key is meant (default: the only one)."`
-	Row     string   `help:"With --key: what a row is." enum:"event,entity" default:"event"`
-	Regions int      `help:"With --key: regions that the table begins with." default:"1"`
-	Query   []string `help:"With --key: a query that the table is for, such as 'waybill at..'." placeholder:"FIELDS" sep:"none"`
+	Row     string   `help:"With --key: what a row represents." enum:"event,entity" default:"event"`
+	Regions int      `help:"With --key: initial number of regions." default:"1"`
+	Query   []string `help:"With --key: a query that the table is to answer, such as 'waybill at..'." placeholder:"FIELDS" sep:"none"`
 	Servers int      `help:"Region servers of the cluster."`
 }
 

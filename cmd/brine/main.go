@@ -27,34 +27,34 @@ var version = "dev"
 
 // cli is the whole command line. Each command's Run method takes its environment as *env.
 type cli struct {
-	Dev         devGroup       `cmd:"" help:"Run everything on embedded servers with sample data: the first run."`
-	HBase       hbaseGroup     `cmd:"" name:"hbase" help:"Run an HBase alone, for tests: one process, faults on demand."`
+	Dev         devGroup       `cmd:"" help:"Run everything on embedded servers with sample data, to try brine out."`
+	HBase       hbaseGroup     `cmd:"" name:"hbase" help:"Run only an embedded HBase, for tests: one process, faults on demand."`
 	Run         runCmd         `cmd:"" help:"Run the pipelines of a configuration."`
-	Init        initCmd        `cmd:"" help:"Propose a configuration of a sample: fields, row keys to choose from, versions."`
-	Check       checkCmd       `cmd:"" help:"Check configurations; with --connect also against the servers."`
+	Init        initCmd        `cmd:"" help:"Propose a configuration from a sample: fields, candidate row keys, versions."`
+	Check       checkCmd       `cmd:"" help:"Check configurations; with --connect, also against the servers."`
 	Tables      tablesCmd      `cmd:"" help:"Plan, create and alter tables."`
 	Regions     regionsCmd     `cmd:"" help:"Show, split, merge, move, flush and compact a table's regions."`
-	Schema      schemaCmd      `cmd:"" help:"Print what a publisher must send: JSON Schema, AsyncAPI, Avro or Protobuf."`
+	Schema      schemaCmd      `cmd:"" help:"Print the schema that publishers must follow, as JSON Schema, AsyncAPI, Avro or Protobuf."`
 	Key         keyCmd         `cmd:"" help:"Encode, decode and explain row keys."`
-	Query       queryCmd       `cmd:"" help:"Read rows by the fields of their key, or by what the index finds."`
-	SQL         sqlCmd         `cmd:"" name:"sql" help:"Read rows of a table by SQL, in a shell or from a script."`
+	Query       queryCmd       `cmd:"" help:"Read rows by the fields of their key, or through the index."`
+	SQL         sqlCmd         `cmd:"" name:"sql" help:"Read rows with SQL, in a shell or from a script."`
 	Serve       serveCmd       `cmd:"" help:"Serve the views and tables of a configuration over HTTP."`
 	Account     accountCmd     `cmd:"" help:"Add, import, list, enable and disable the accounts of the HTTP API, and show its audit."`
-	Replay      replayCmd      `cmd:"" help:"Read a range of a pipeline's topic again and write it again."`
-	Reindex     reindexCmd     `cmd:"" help:"Rebuild an index beside the one in use, and have it take that one's place."`
+	Replay      replayCmd      `cmd:"" help:"Read a range of a pipeline's topic again, and write its rows and documents again."`
+	Reindex     reindexCmd     `cmd:"" help:"Rebuild an index beside the one in use, then replace that one."`
 	Deadletters deadlettersCmd `cmd:"" help:"List, show and replay records that could not be written."`
-	Offsets     offsetsCmd     `cmd:"" help:"Show where the pipelines are in their topics, and have them go on elsewhere."`
-	Publish     publishCmd     `cmd:"" help:"Publish files of JSON lines or CSV to a topic, each record once."`
-	Verify      verifyCmd      `cmd:"" help:"Find what is missing, stale, different or extra in tables and indexes, and fix it."`
-	Explain     explainCmd     `cmd:"" help:"Say what became of one record, and why."`
-	Skew        skewCmd        `cmd:"" help:"Show how evenly a running brine's rows lie over regions and salt buckets."`
-	Pause       pauseCmd       `cmd:"" help:"Have a pipeline that runs take up no more records."`
-	Resume      resumeCmd      `cmd:"" help:"Have a paused pipeline go on."`
-	Limit       limitCmd       `cmd:"" help:"Hold a pipeline that runs to so many records a second."`
-	Ps          psCmd          `cmd:"" help:"List running pipelines: state, members, rates, lag, where time goes, what retention leaves."`
-	Reload      reloadCmd      `cmd:"" help:"Have a brine that runs read its configuration again."`
+	Offsets     offsetsCmd     `cmd:"" help:"Show and set the pipelines' offsets in their topics."`
+	Publish     publishCmd     `cmd:"" help:"Publish files of JSON lines or CSV to a topic, each record exactly once."`
+	Verify      verifyCmd      `cmd:"" help:"Find and fix what is missing, stale, different or extra in tables and indexes."`
+	Explain     explainCmd     `cmd:"" help:"Explain what became of one record, and why."`
+	Skew        skewCmd        `cmd:"" help:"Show how evenly a running brine's rows are spread over regions and salt buckets."`
+	Pause       pauseCmd       `cmd:"" help:"Pause a running pipeline."`
+	Resume      resumeCmd      `cmd:"" help:"Resume a paused pipeline."`
+	Limit       limitCmd       `cmd:"" help:"Limit a running pipeline to a number of records per second."`
+	Ps          psCmd          `cmd:"" help:"List running pipelines: state, members, rates, lag, where time is spent, and what retention leaves."`
+	Reload      reloadCmd      `cmd:"" help:"Reload the configuration of a running brine."`
 	Top         topCmd         `cmd:"" help:"Watch pipelines, tables, regions, servers and keys in the terminal."`
-	Completion  completionCmd  `cmd:"" help:"Print what makes bash, zsh or fish complete brine's command lines."`
+	Completion  completionCmd  `cmd:"" help:"Print the completion script for bash, zsh or fish."`
 	Help        helpCmd        `cmd:"" help:"Show the help of a command."`
 	Version     versionCmd     `cmd:"" help:"Print the version."`
 

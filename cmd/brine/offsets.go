@@ -10,8 +10,8 @@ import (
 )
 
 type offsetsCmd struct {
-	Show offsetsShowCmd `cmd:"" help:"Show where the pipelines are in their topics."`
-	Set  offsetsSetCmd  `cmd:"" help:"Have a pipeline go on elsewhere in its topic."`
+	Show offsetsShowCmd `cmd:"" help:"Show the pipelines' offsets in their topics."`
+	Set  offsetsSetCmd  `cmd:"" help:"Move a pipeline to other offsets of its topic."`
 }
 
 // offsetsFlags select consumer groups and the brokers that hold their offsets.
@@ -40,8 +40,8 @@ type halvesFlags struct {
 	configFlag
 	timeoutFlag
 	Pipeline string `placeholder:"NAME" help:"Only this pipeline."`
-	Topic    string `placeholder:"TOPIC" help:"Only this one of the topics that a pipeline reads."`
-	Half     string `enum:"rows,documents,both" default:"both" help:"Only what writes the rows, or the documents: rows, documents or both (default)."`
+	Topic    string `placeholder:"TOPIC" help:"Only this topic, of those that a pipeline reads."`
+	Half     string `enum:"rows,documents,both" default:"both" help:"Half of the pipeline: rows, documents or both (default)."`
 }
 
 // groups looks up the selected groups.

@@ -16,10 +16,10 @@ import (
 
 type offsetsSetCmd struct {
 	offsetsFlags
-	To         string `required:"" placeholder:"WHERE" help:"earliest, latest, a time (2013-01-31T08:00:00Z, or 2h ago as 2h), offsets (0:1200,1:900), +N or (as --to=-N) -N offsets from where it is, or file:PATH with lines of brine offsets show --json."`
-	Partitions []int  `placeholder:"N" help:"Only these partitions (default: those of the offsets, else all)."`
-	Yes        bool   `short:"y" help:"Do not ask."`
-	DryRun     bool   `help:"Show what would change, and stop."`
+	To         string `required:"" placeholder:"WHERE" help:"New offsets: earliest, latest, a time (2013-01-31T08:00:00Z, or an age such as 2h), offsets (0:1200,1:900), +N or (as --to=-N) -N relative to the current ones, or file:PATH with lines of brine offsets show --json."`
+	Partitions []int  `placeholder:"N" help:"Only these partitions (default: those with offsets given, else all)."`
+	Yes        bool   `short:"y" help:"Do not ask for confirmation."`
+	DryRun     bool   `help:"Show what would change, and exit."`
 	JSON       bool   `help:"Print a JSON object per partition."`
 }
 

@@ -12,7 +12,7 @@ import (
 
 type offsetsShowCmd struct {
 	offsetsFlags
-	JSON bool `help:"Print a JSON object per partition; brine offsets set --to file:… takes them back."`
+	JSON bool `help:"Print a JSON object per partition, for brine offsets set --to file:…."`
 }
 
 // Help returns the detailed help of the command.

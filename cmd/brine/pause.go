@@ -17,8 +17,8 @@ type askFlags struct {
 	configFlag
 	timeoutFlag
 	tokenFlag
-	Pipeline string `arg:"" help:"The pipeline."`
-	Half     string `placeholder:"rows|documents" enum:",rows,documents" default:"" help:"Only its rows, or only its documents (default: both)."`
+	Pipeline string `arg:"" help:"Name of the pipeline."`
+	Half     string `placeholder:"rows|documents" enum:",rows,documents" default:"" help:"Half of the pipeline: rows or documents (default: both)."`
 	HTTP     string `name:"http" placeholder:"HOST:PORT" help:"Admin port of any brine that runs it (default: http.listen of the configuration)."`
 	JSON     bool   `help:"Print JSON."`
 }
@@ -98,7 +98,7 @@ func (c *resumeCmd) Run(e *env) error { return c.ask(e, service.Resume, nil) }
 
 type limitCmd struct {
 	askFlags
-	Rate float64 `arg:"" help:"Records a second of the whole group; 0: no limit any more."`
+	Rate float64 `arg:"" help:"Records per second of the whole group; 0 removes the limit."`
 }
 
 // Help returns the detailed help of the command.

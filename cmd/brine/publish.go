@@ -17,17 +17,17 @@ type publishCmd struct {
 	configFlag
 	brokersFlag
 	Files      []string `arg:"" name:"file" type:"existingfile" help:"JSON lines, or CSV whose first row names the fields; also .gz."`
-	Topic      string   `required:"" help:"Topic to publish to; it is created if it is missing."`
-	Key        string   `required:"" placeholder:"FIELD" help:"Field whose value becomes the record's key: records of one key stay in order."`
-	Time       string   `placeholder:"FIELD" help:"Field whose value becomes the record's time (default: when it is published). Topics delete what is older than their retention."`
-	Format     string   `enum:"json,csv,auto" default:"auto" help:"json, csv, or auto (default): by the files' names."`
-	Encoding   string   `default:"utf-8" placeholder:"NAME" help:"What the files' text is written in: utf-8 (default), latin1, windows-1252, gb18030, utf-16le or another name that browsers know."`
-	SkipBad    bool     `help:"Skip lines that no record can be made of, and say which at the end; the command then exits with 1."`
-	Partitions int      `default:"8" help:"Partitions of a topic that is created."`
-	Rate       int      `help:"Most records per second; 0 for no limit."`
-	Name       string   `placeholder:"NAME" help:"Progress is kept under this name (default: made of the topic and the files' names)."`
-	Again      bool     `help:"Publish everything again, though it has been done or begun."`
-	Alone      bool     `help:"Assume that nothing else publishes to this topic: use no transactions, and resume by the number of records in the partitions."`
+	Topic      string   `required:"" help:"Topic to publish to; created if it does not exist."`
+	Key        string   `required:"" placeholder:"FIELD" help:"Field to use as the record's key: records with the same key stay in order."`
+	Time       string   `placeholder:"FIELD" help:"Field to use as the record's timestamp (default: the time of publishing). Topics delete records older than their retention."`
+	Format     string   `enum:"json,csv,auto" default:"auto" help:"Format: json, csv, or auto (default), by the files' names."`
+	Encoding   string   `default:"utf-8" placeholder:"NAME" help:"Encoding of the files: utf-8 (default), latin1, windows-1252, gb18030, utf-16le or another name of the WHATWG Encoding Standard."`
+	SkipBad    bool     `help:"Skip lines that are not valid records, and list them at the end; the command then exits with 1."`
+	Partitions int      `default:"8" help:"Number of partitions if the topic is created."`
+	Rate       int      `help:"Maximum records per second; 0 for no limit."`
+	Name       string   `placeholder:"NAME" help:"Name to keep progress under (default: derived from the topic and the files' names)."`
+	Again      bool     `help:"Publish everything again, even if some or all of it has been published."`
+	Alone      bool     `help:"Assume that nothing else publishes to this topic: use no transactions, and resume from the number of records in the partitions."`
 }
 
 // Help returns the detailed help of the command.

@@ -16,18 +16,18 @@ type queryCmd struct {
 	timeoutFlag
 	Table    string   `arg:"" optional:"" help:"View or table of the configuration."`
 	Where    []string `arg:"" optional:"" name:"field=value" help:"Conditions: field=value, field=from..to, field==value where a value holds \"..\", and where the index is asked also field=a,b and text=words."`
-	Limit    *int     `help:"Most rows (default: 100, or the view's page); 0 for all of a table."`
-	After    string   `placeholder:"TOKEN" help:"Go on where an answer ended, with the same conditions."`
-	Deleted  bool     `help:"Also rows that are marked deleted."`
+	Limit    *int     `help:"Maximum number of rows (default: 100, or the view's limit); 0 for all of a table."`
+	After    string   `placeholder:"TOKEN" help:"Continue where an answer ended, with the same conditions."`
+	Deleted  bool     `help:"Include rows that are marked deleted."`
 	Fields   []string `placeholder:"FIELD,…" help:"Show only these fields."`
-	Families []string `placeholder:"FAMILY,…" help:"Read only these families; a row that has nothing in them is not found."`
-	Get      string   `placeholder:"TABLE" help:"Show the rows of another table instead, found by the fields of these: one batched get."`
-	Whole    bool     `help:"Read all families, though the view reads some."`
-	Count    bool     `help:"Say how many rows answer a view's question, and how many with each value of the fields that it counts."`
-	Views    bool     `help:"List the views of the configuration with what they are asked by."`
+	Families []string `placeholder:"FAMILY,…" help:"Read only these families; rows without cells in them are not returned."`
+	Get      string   `placeholder:"TABLE" help:"Show the rows of another table instead, whose keys are built from the fields of these rows (one batched get)."`
+	Whole    bool     `help:"Read all families, even if the view reads only some."`
+	Count    bool     `help:"Report the number of matching rows, in all and for each value of the fields that the view counts."`
+	Views    bool     `help:"List the configuration's views and their arguments."`
 	JSON     bool     `help:"Print a JSON object per row."`
 	Hex      bool     `help:"Show row keys too."`
-	Cost     bool     `help:"Say on stderr how many rows the servers read, in how many calls, when the key answers."`
+	Cost     bool     `help:"If no index is involved, report on stderr how many rows the servers read, in how many calls."`
 }
 
 // Help returns the detailed help of the command.

@@ -14,12 +14,12 @@ import (
 )
 
 type regionsCmd struct {
-	Ls      regionsLsCmd      `cmd:"" help:"List a table's regions with their start keys, servers, sizes and loads."`
+	Ls      regionsLsCmd      `cmd:"" help:"List a table's regions with start keys, servers, sizes and loads."`
 	Split   regionsSplitCmd   `cmd:"" help:"Split a region."`
 	Merge   regionsMergeCmd   `cmd:"" help:"Merge two neighbouring regions."`
 	Move    regionsMoveCmd    `cmd:"" help:"Move a region to another server."`
-	Flush   regionsFlushCmd   `cmd:"" help:"Write what a region, or all of a table, holds in memory to disk."`
-	Compact regionsCompactCmd `cmd:"" help:"Merge the files of a region, or of all of a table."`
+	Flush   regionsFlushCmd   `cmd:"" help:"Flush a region, or all regions of a table, from memory to disk."`
+	Compact regionsCompactCmd `cmd:"" help:"Compact a region, or all regions of a table."`
 }
 
 // regionsFlags are the flags shared by the commands on regions.

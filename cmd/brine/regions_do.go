@@ -12,9 +12,9 @@ import (
 type regionsSplitCmd struct {
 	regionsFlags
 	Table  string `arg:"" help:"Table."`
-	Region string `arg:"" help:"Region: its name, the beginning of it, or a row key."`
-	At     string `placeholder:"ROW" help:"First row of the second half, as the HBase shell prints it (default: the servers choose the middle)."`
-	Yes    bool   `short:"y" help:"Do not ask."`
+	Region string `arg:"" help:"Region: its name, a prefix of it, or a row key."`
+	At     string `placeholder:"ROW" help:"First row of the second half, in the HBase shell's notation (default: the region's middle, chosen by its server)."`
+	Yes    bool   `short:"y" help:"Do not ask for confirmation."`
 }
 
 // Help returns the detailed help of the command.
@@ -50,9 +50,9 @@ func (c *regionsSplitCmd) Run(e *env) error {
 type regionsMergeCmd struct {
 	regionsFlags
 	Table string `arg:"" help:"Table."`
-	A     string `arg:"" name:"region" help:"One region: its name, the beginning of it, or a row key."`
-	B     string `arg:"" name:"neighbour" help:"The one beside it."`
-	Yes   bool   `short:"y" help:"Do not ask."`
+	A     string `arg:"" name:"region" help:"One region: its name, a prefix of it, or a row key."`
+	B     string `arg:"" name:"neighbour" help:"Its neighbour."`
+	Yes   bool   `short:"y" help:"Do not ask for confirmation."`
 }
 
 // Help returns the detailed help of the command.
@@ -79,9 +79,9 @@ func (c *regionsMergeCmd) Run(e *env) error {
 type regionsMoveCmd struct {
 	regionsFlags
 	Table  string `arg:"" help:"Table."`
-	Region string `arg:"" help:"Region: its name, the beginning of it, or a row key."`
-	To     string `placeholder:"HOST:PORT" help:"Server to move it to (default: the master chooses)."`
-	Yes    bool   `short:"y" help:"Do not ask."`
+	Region string `arg:"" help:"Region: its name, a prefix of it, or a row key."`
+	To     string `placeholder:"HOST:PORT" help:"Server to move it to (default: chosen by the master)."`
+	Yes    bool   `short:"y" help:"Do not ask for confirmation."`
 }
 
 // Help returns the detailed help of the command.
@@ -122,7 +122,7 @@ func (c *regionsMoveCmd) Run(e *env) error {
 type regionsFlushCmd struct {
 	regionsFlags
 	Table  string `arg:"" help:"Table."`
-	Region string `arg:"" optional:"" help:"Region: its name, the beginning of it, or a row key (default: all)."`
+	Region string `arg:"" optional:"" help:"Region: its name, a prefix of it, or a row key (default: all)."`
 }
 
 // Help returns the detailed help of the command.
@@ -139,8 +139,8 @@ func (c *regionsFlushCmd) Run(e *env) error {
 type regionsCompactCmd struct {
 	regionsFlags
 	Table  string `arg:"" help:"Table."`
-	Region string `arg:"" optional:"" help:"Region: its name, the beginning of it, or a row key (default: all)."`
-	Major  bool   `help:"Into one file a family, leaving out what is deleted or too old."`
+	Region string `arg:"" optional:"" help:"Region: its name, a prefix of it, or a row key (default: all)."`
+	Major  bool   `help:"Rewrite each family into one file, without deleted and expired cells."`
 }
 
 // Help returns the detailed help of the command.

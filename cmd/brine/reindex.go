@@ -13,14 +13,14 @@ import (
 type reindexCmd struct {
 	configFlag
 	Index       string `arg:"" help:"Index of the configuration to rebuild."`
-	From        string `required:"" enum:"hbase,topic" placeholder:"WHAT" help:"Build it from the rows in hbase, or from the records in the topic."`
-	Rate        int    `help:"Most rows, and then records, per second of each pipeline (default: no limit)."`
-	Workers     int    `default:"4" help:"Ranges of the table that are read at the same time (default 4)."`
-	DropOld     bool   `help:"Drop the old index once the new one has its place and is complete."`
-	Again       bool   `help:"Begin again, whatever was begun."`
-	SkipRefused bool   `help:"Take the old index's place though the new one refuses documents."`
-	SkipMissing bool   `help:"Go on though the topic has forgotten some of what is asked of it."`
-	DryRun      bool   `help:"Show the plan and stop."`
+	From        string `required:"" enum:"hbase,topic" placeholder:"WHAT" help:"Source to build from: the rows in hbase, or the records in the topic."`
+	Rate        int    `help:"Maximum rows, and records, per second of each pipeline (default: no limit)."`
+	Workers     int    `default:"4" help:"Number of table ranges to read concurrently (default 4)."`
+	DropOld     bool   `help:"Drop the old index once the new one is complete and in use."`
+	Again       bool   `help:"Start over, even if something has been started already."`
+	SkipRefused bool   `help:"Replace the old index even if the new one refused documents."`
+	SkipMissing bool   `help:"Continue even if the topic no longer has all requested records."`
+	DryRun      bool   `help:"Show the plan and exit."`
 	JSON        bool   `help:"Print plan, progress and result as JSON lines."`
 	Quiet       bool   `short:"q" help:"Print no progress."`
 }

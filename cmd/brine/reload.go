@@ -17,9 +17,9 @@ import (
 type reloadCmd struct {
 	configFlag
 	tokenFlag
-	Timeout time.Duration `default:"5m" help:"Give up waiting after so long (default 5m); the running brine goes on."`
+	Timeout time.Duration `default:"5m" help:"How long to wait (default 5m); the running brine continues."`
 	HTTP    string        `name:"http" placeholder:"HOST:PORT" help:"Admin port of the running brine (default: http.listen of the configuration)."`
-	DryRun  bool          `help:"Only say what it would do."`
+	DryRun  bool          `help:"Only print what it would do."`
 	JSON    bool          `help:"Print JSON."`
 }
 

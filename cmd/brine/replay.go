@@ -16,21 +16,21 @@ import (
 
 type replayCmd struct {
 	configFlag
-	Pipeline     string   `placeholder:"NAME" help:"Pipeline to replay; may be left out when there is only one."`
-	Topic        string   `placeholder:"TOPIC" help:"Only this one of the topics that the pipeline reads."`
+	Pipeline     string   `placeholder:"NAME" help:"Pipeline to replay (default: the only one)."`
+	Topic        string   `placeholder:"TOPIC" help:"Only this topic, of those that the pipeline reads."`
 	Half         string   `enum:"rows,documents,both" default:"both" help:"What to write: rows, documents or both (default)."`
-	From         string   `required:"" placeholder:"WHERE" help:"earliest, a time (2013-01-31T08:00:00Z, 2013-01-31, or 2h ago as 2h), or offsets (0:1200,1:900)."`
-	To           string   `default:"latest" placeholder:"WHERE" help:"Up to, and without: latest (default), a time, or offsets."`
-	Partitions   []int    `placeholder:"N" help:"Only these partitions (default: those of the offsets, else all)."`
-	Key          []string `sep:"none" placeholder:"KEY" help:"Only records of this key; may be given several times. Bytes that are no text as \\xNN."`
-	Into         []string `placeholder:"TABLE" help:"Write the rows into this table instead, made like the pipeline's own if it is missing; where the pipeline writes several, OWN=OTHER for each."`
-	Rate         int      `help:"Most records per second of each half (default: the pipeline's read.rate)."`
-	Name         string   `placeholder:"NAME" help:"Progress is kept under this name (default: made of the range)."`
-	Again        bool     `help:"Begin again, though a replay of this name is done or has been begun."`
-	SkipMissing  bool     `help:"Replay what is there, though part of the range is missing."`
-	AsConfigured bool     `help:"Write all records as the configuration says now (default: those that came before a filter was changed by a reload, as it was then)."`
-	DryRun       bool     `help:"Show the plan and stop."`
-	Diff         int      `placeholder:"N" help:"Show what N records, from all over the range, would change of the rows that are there, and stop."`
+	From         string   `required:"" placeholder:"WHERE" help:"Start: earliest, a time (2013-01-31T08:00:00Z, 2013-01-31, or an age such as 2h), or offsets (0:1200,1:900)."`
+	To           string   `default:"latest" placeholder:"WHERE" help:"End, exclusive: latest (default), a time, or offsets."`
+	Partitions   []int    `placeholder:"N" help:"Only these partitions (default: those with offsets given, else all)."`
+	Key          []string `sep:"none" placeholder:"KEY" help:"Only records with this key; may be repeated. Write bytes that are not text as \\xNN."`
+	Into         []string `placeholder:"TABLE" help:"Write the rows to this table instead, created like the pipeline's own if missing; if the pipeline writes several tables, OWN=OTHER for each."`
+	Rate         int      `help:"Maximum records per second of each half (default: the pipeline's read.rate)."`
+	Name         string   `placeholder:"NAME" help:"Name to keep progress under (default: derived from the range)."`
+	Again        bool     `help:"Start over, even if a replay of this name has been started or completed."`
+	SkipMissing  bool     `help:"Replay what the topic still has, even if part of the range is gone."`
+	AsConfigured bool     `help:"Apply the current configuration to all records (default: records from before a reload changed a filter are subject to the earlier filter)."`
+	DryRun       bool     `help:"Show the plan and exit."`
+	Diff         int      `placeholder:"N" help:"Show what N records from across the range would change in the stored rows, and exit."`
 	JSON         bool     `help:"Print plan, progress and result as JSON lines."`
 	Quiet        bool     `short:"q" help:"Print no progress."`
 }

@@ -18,12 +18,12 @@ import (
 type runCmd struct {
 	configFlag
 	Pipeline []string      `placeholder:"NAME,…" help:"Run only these pipelines (default: all)."`
-	For      time.Duration `help:"Stop by itself after this long."`
-	UntilEnd bool          `help:"Stop once every record that the topics held at the start is settled."`
+	For      time.Duration `help:"Stop after this long."`
+	UntilEnd bool          `help:"Stop once all records that were in the topics at the start are settled."`
 	JSON     bool          `help:"Print progress as JSON lines."`
 	Serve    bool          `help:"Serve the HTTP API and the consoles too, as brine serve does, in this process."`
 	Watch    bool          `help:"Reload the configuration when its file changes, as SIGHUP and brine reload do."`
-	Quiet    bool          `short:"q" help:"Print no progress, only what became of the records at the end."`
+	Quiet    bool          `short:"q" help:"Print no progress, only the summary at the end."`
 }
 
 // Help returns the detailed help of the command.

@@ -7,7 +7,7 @@ import (
 type schemaCmd struct {
 	configFlag
 	Pipeline string `placeholder:"NAME" help:"Pipeline (default: the only one)."`
-	Format   string `enum:",json-schema,asyncapi,avro,proto" default:"" placeholder:"NAME" help:"json-schema, asyncapi, avro or proto (default: the language of the pipeline's format)."`
+	Format   string `enum:",json-schema,asyncapi,avro,proto" default:"" placeholder:"NAME" help:"Schema language: json-schema, asyncapi, avro or proto (default: that of the pipeline's format)."`
 }
 
 // Help returns the detailed help of the command.

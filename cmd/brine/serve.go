@@ -12,7 +12,7 @@ import (
 
 type serveCmd struct {
 	configFlag
-	Metrics string `placeholder:"HOST:PORT" help:"Also serve metrics and health here, as http.listen does for brine run."`
+	Metrics string `placeholder:"HOST:PORT" help:"Serve metrics and health at this address, as http.listen does for brine run."`
 }
 
 // Help returns the detailed help of the command.

@@ -16,10 +16,10 @@ type skewCmd struct {
 	tokenFlag
 	Table   string `arg:"" optional:"" help:"Show only this table."`
 	HTTP    string `name:"http" placeholder:"HOST:PORT" help:"Admin port of a running brine (default: http.listen of the configuration)."`
-	Map     bool   `help:"Show rows a second over key ranges and time."`
-	Minutes int    `default:"60" help:"How far back the map goes; eight hours are kept."`
-	Apply   bool   `help:"Split and move regions as advised, after asking."`
-	Yes     bool   `short:"y" help:"Do not ask."`
+	Map     bool   `help:"Show rows per second over key ranges and time."`
+	Minutes int    `default:"60" help:"How far back the map goes; the last eight hours are kept."`
+	Apply   bool   `help:"Split and move regions as advised, after confirmation."`
+	Yes     bool   `short:"y" help:"Do not ask for confirmation."`
 	JSON    bool   `help:"Print JSON."`
 }
 

@@ -23,8 +23,8 @@ import (
 type sqlCmd struct {
 	configFlag
 	timeoutFlag
-	Execute string `short:"e" placeholder:"STATEMENT" help:"Run these statements (default: those of stdin; in a terminal, a shell)."`
-	Format  string `enum:"table,vertical,json,csv" default:"table" help:"How answers are printed: table, vertical, json (an object a statement) or csv."`
+	Execute string `short:"e" placeholder:"STATEMENT" help:"Statements to run (default: read from stdin; in a terminal, start a shell)."`
+	Format  string `enum:"table,vertical,json,csv" default:"table" help:"Output format: table, vertical, json (one object per statement) or csv."`
 }
 
 // Help returns the detailed help of the command.

@@ -13,8 +13,8 @@ import (
 )
 
 type tablesCmd struct {
-	Plan  tablesPlanCmd  `cmd:"" help:"Show what apply would do, and with --sample how the rows would spread."`
-	Apply tablesApplyCmd `cmd:"" help:"Create the tables that are missing, split as the key says, and alter those that differ. Never drops or truncates."`
+	Plan  tablesPlanCmd  `cmd:"" help:"Show what apply would do and, with --sample, how rows would be spread."`
+	Apply tablesApplyCmd `cmd:"" help:"Create missing tables, split according to their keys, and alter those that differ. Never drops or truncates a table."`
 }
 
 // openStores opens the stores of a configuration, and the search engine only if documents are written. The returned close closes both.

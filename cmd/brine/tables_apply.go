@@ -10,10 +10,10 @@ import (
 type tablesApplyCmd struct {
 	configFlag
 	timeoutFlag
-	Yes                bool `short:"y" help:"Do not ask before tables that exist are altered."`
-	DryRun             bool `help:"Show what would be done, and do nothing."`
-	AllowShorterTTL    bool `name:"allow-shorter-ttl" help:"Let cells vanish that are older than a ttl that is shortened."`
-	AllowFewerVersions bool `help:"Let versions of cells vanish that are beyond versions or min_versions once those are lowered."`
+	Yes                bool `short:"y" help:"Do not ask for confirmation before altering existing tables."`
+	DryRun             bool `help:"Show what would be done, and exit."`
+	AllowShorterTTL    bool `name:"allow-shorter-ttl" help:"Allow a shortened ttl to delete older cells."`
+	AllowFewerVersions bool `help:"Allow lowered versions or min_versions to delete versions of cells."`
 	JSON               bool `help:"Print JSON."`
 }
 

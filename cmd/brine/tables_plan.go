@@ -17,11 +17,11 @@ import (
 type tablesPlanCmd struct {
 	configFlag
 	timeoutFlag
-	Sample   string   `placeholder:"FILE|topic:NAME[@N]" help:"JSON lines or CSV as brine publish takes them (also .gz), or the oldest N records (default 100000) of a topic: show each region's share of them, where to split, collisions and what a TTL would hide."`
-	Encoding string   `default:"utf-8" placeholder:"NAME" help:"What the file's text is written in: utf-8 (default), latin1, windows-1252, gb18030, utf-16le or another name that browsers know."`
-	Pipeline []string `placeholder:"NAME" help:"Take the sample for these pipelines only (default: all, or those that read the topic)."`
-	Regions  *int     `placeholder:"N" help:"Propose a split into N regions (default: as many as are configured)."`
-	Offline  bool     `help:"Do not ask the cluster: show what would be made on an empty one."`
+	Sample   string   `placeholder:"FILE|topic:NAME[@N]" help:"Sample in a form that brine publish reads: JSON lines or CSV, also .gz; or the oldest N records (default 100000) of a topic. Shows each region's share, where to split, collisions, and what a TTL would hide."`
+	Encoding string   `default:"utf-8" placeholder:"NAME" help:"Encoding of the file: utf-8 (default), latin1, windows-1252, gb18030, utf-16le or another name of the WHATWG Encoding Standard."`
+	Pipeline []string `placeholder:"NAME" help:"Use the sample for these pipelines only (default: all, or those that read the topic)."`
+	Regions  *int     `placeholder:"N" help:"Propose a split into N regions (default: as configured)."`
+	Offline  bool     `help:"Do not connect to the cluster: show the plan for an empty one."`
 	capacityFlags
 	JSON bool `help:"Print JSON."`
 }

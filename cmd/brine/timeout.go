@@ -13,7 +13,7 @@ import (
 
 // timeoutFlag is the flag of commands whose user waits for the answer.
 type timeoutFlag struct {
-	Timeout time.Duration `default:"30s" help:"Give up when a server has not answered for this long, retries included (default 30s). A long command goes on as long as answers come."`
+	Timeout time.Duration `default:"30s" help:"Give up when a server has not answered for this long, retries included (default 30s). Commands take as long as they need while answers arrive."`
 }
 
 // AfterApply sets the timeout for every client that the command creates.

@@ -19,9 +19,9 @@ type topCmd struct {
 	configFlag
 	tokenFlag
 	HTTP  []string      `name:"http" placeholder:"HOST:PORT" help:"Admin ports of running brines (default: http.listen of the configuration)."`
-	Every time.Duration `default:"3s" help:"How often to look."`
-	Once  bool          `help:"Print one snapshot and exit; needs no terminal."`
-	List  string        `default:"t" enum:"p,t,r,s,k,h" help:"What to list first: pipelines, tables, regions, servers, keys, hot."`
+	Every time.Duration `default:"3s" help:"How often to poll."`
+	Once  bool          `help:"Print one snapshot and exit; works without a terminal."`
+	List  string        `default:"t" enum:"p,t,r,s,k,h" help:"List to begin with: pipelines, tables, regions, servers, keys, hot."`
 	Where string        `placeholder:"FILTER" help:"What to list only, as \"ROWS/S>1000 TABLE=scans\"."`
 }
 

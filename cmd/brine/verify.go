@@ -19,20 +19,20 @@ import (
 
 type verifyCmd struct {
 	halvesFlags
-	From         string        `default:"earliest" placeholder:"WHERE" help:"earliest (default), a time (2013-01-31T08:00:00Z, 2013-01-31, or 2h ago as 2h), or offsets (0:1200,1:900)."`
-	To           string        `default:"latest" placeholder:"WHERE" help:"Up to, and without: latest (default), a time, or offsets."`
-	Partitions   []int         `placeholder:"N" help:"Only these partitions (default: those of the offsets, else all)."`
-	Full         bool          `help:"Read all of the tables and indexes too, and find what no record accounts for."`
-	Sample       string        `default:"100%" placeholder:"SHARE" help:"Share of the rows to verify, always the same ones, as 1% (default 100%)."`
-	Ahead        bool          `help:"Expect also what the live group has not committed yet."`
-	AsConfigured bool          `help:"Judge all records by the configuration as it is now (default: those that came before a filter was changed by a reload, by that filter)."`
-	Repair       bool          `help:"Write what is missing, stale or different again, and look once more."`
-	DeleteExtra  bool          `help:"With --full: delete the cells, and fields of documents, that no record accounts for."`
-	Yes          bool          `short:"y" help:"Do not ask."`
-	Follow       bool          `help:"Go on: verify what the live group has committed since, again and again."`
-	Every        time.Duration `default:"1m" help:"With --follow: how often (default 1m)."`
-	Listen       string        `placeholder:"HOST:PORT" help:"With --follow: serve metrics and health there."`
-	Rate         int           `help:"Most records per second that are read from each topic (default: no limit)."`
+	From         string        `default:"earliest" placeholder:"WHERE" help:"Start: earliest (default), a time (2013-01-31T08:00:00Z, 2013-01-31, or an age such as 2h), or offsets (0:1200,1:900)."`
+	To           string        `default:"latest" placeholder:"WHERE" help:"End, exclusive: latest (default), a time, or offsets."`
+	Partitions   []int         `placeholder:"N" help:"Only these partitions (default: those with offsets given, else all)."`
+	Full         bool          `help:"Also read all rows and documents, to find those that no record accounts for."`
+	Sample       string        `default:"100%" placeholder:"SHARE" help:"Share of the rows to verify, always the same rows, such as 1% (default 100%)."`
+	Ahead        bool          `help:"Also expect what the live group has not committed yet."`
+	AsConfigured bool          `help:"Apply the current configuration to all records (default: records from before a reload changed a filter are subject to the earlier filter)."`
+	Repair       bool          `help:"Rewrite what is missing, stale or different, and verify it again."`
+	DeleteExtra  bool          `help:"With --full: delete cells, and fields of documents, that no record accounts for."`
+	Yes          bool          `short:"y" help:"Do not ask for confirmation."`
+	Follow       bool          `help:"Keep running, and verify what the live group commits."`
+	Every        time.Duration `default:"1m" help:"With --follow: interval between rounds (default 1m)."`
+	Listen       string        `placeholder:"HOST:PORT" help:"With --follow: serve metrics and health at this address."`
+	Rate         int           `help:"Maximum records per second to read from each topic (default: no limit)."`
 	Show         int           `default:"20" help:"Maximum number of findings to print (default 20)."`
 	Temp         string        `placeholder:"DIR" help:"Folder for the temporary file (default: the system's)."`
 	JSON         bool          `help:"Print progress, findings and result as JSON lines."`
