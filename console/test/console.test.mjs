@@ -127,7 +127,7 @@ shows("many parcels are pasted", async (t) => {
     const page = await open(t, who, dev.users + "/track");
     if (reason) await page.fill("[name=why]", reason);
     await page.fill("textarea", `${waybill}, UA-1545-20130101-EWR\nnowhere`);
-    await page.click("text=Follow");
+    await page.click("button:text-is('Track')");
     await page.locator("tbody tr:nth-child(3)").waitFor();
     assert.match(await text(page, "tbody tr:nth-child(2)"), /UA-1545-20130101-EWR\s+Arrived\s+IAH/);
     assert.match(await text(page, "tbody tr:nth-child(3)"), /Nothing found/);
@@ -145,7 +145,7 @@ shows("a customer signs in, finds orders and signs out", async (t) => {
   await page.fill("[name=name]", "customer");
   await page.fill("[name=password]", "this is not the password");
   await page.click("main >> button:text('Sign in')");
-  assert.match(await text(page, "[role=alert]"), /wrong/);
+  assert.match(await text(page, "[role=alert]"), /Wrong/);
   await page.fill("[name=password]", dev.passwords.customer);
   await page.keyboard.press("Enter");
   await page.waitForURL("**/orders");
@@ -221,7 +221,7 @@ shows("an order that has changed meanwhile is shown as it is", async (t) => {
   await until(async () => (await as("customer", given.row && `/api/v1/tables/shop:orders/commands/${given.id}`)).state === "applied", "it is applied");
   await page.click(".detail >> button:text('Cancel order')");
   await page.click("dialog >> button:text('Cancel order')");
-  await page.locator(".detail [role=alert]:has-text('changed meanwhile')").waitFor();
+  await page.locator(".detail [role=alert]:has-text('changed in the meantime')").waitFor();
   await page.locator(".detail .badge:text('Cancelled')").waitFor();
 });
 
@@ -262,7 +262,7 @@ shows("an API that is away is said in place, and asked again", async (t) => {
   await page.route("**/api/v1/views/user-orders?*", (route) => { asked++; return route.abort(); });
   await page.fill("[name=items]", "tea");
   await page.click("button:text('Search')");
-  await page.locator(".failure:has-text('does not answer')").waitFor();
+  await page.locator(".failure:has-text('not responding')").waitFor();
   assert.ok(asked > 1, "reads are asked again by themselves");
   assert.equal(await page.inputValue("[name=items]"), "tea");
   await page.unroute("**/api/v1/views/user-orders?*");
@@ -270,7 +270,7 @@ shows("an API that is away is said in place, and asked again", async (t) => {
   await page.route("**/api/v1/views/user-orders?*", (route) => { halves++; return route.fulfill({ status: 200, contentType: "application/json", body: `{"rows": [` }); });
   await page.click("button:text('Try again')");
   await until(() => halves === 1, "it is asked again");
-  await page.locator(".failure:has-text('does not answer')").waitFor();
+  await page.locator(".failure:has-text('not responding')").waitFor();
   await page.unroute("**/api/v1/views/user-orders?*");
   await page.click("button:text('Try again')");
   await page.locator("text=/All \\d+ shown/").waitFor();
@@ -290,7 +290,7 @@ shows("support says why, and the audit has it", async (t) => {
 
 shows("operators see pipelines, accounts and the audit; customers do not", async (t) => {
   const none = await open(t, "customer", dev.operators + "/overview");
-  await none.locator("text=may not do this").waitFor();
+  await none.locator("text=does not allow this").waitFor();
   await none.finish();
   for (const path of ["/accounts", "/audit", "/overview"]) assert.equal((await fetch(dev.users + path)).status, 404);
   const page = await open(t, "admin", dev.operators + "/");
@@ -339,7 +339,7 @@ shows("dead letters are counted by kind, listed, and shown whole; their texts st
   await page.click("section:has(#which) tbody a >> nth=0");
   await page.locator(".letter dl").first().waitFor();
   const letter = await text(page, ".letter");
-  assert.ok(letter.includes("What helps") && letter.includes(JSON.stringify(evil)), letter);
+  assert.ok(letter.includes("What to do") && letter.includes(JSON.stringify(evil)), letter);
   assert.equal(await page.evaluate(() => window.pwned), undefined);
   await page.goBack();
   await page.locator("#which").waitFor();
@@ -347,7 +347,7 @@ shows("dead letters are counted by kind, listed, and shown whole; their texts st
   await page.keyboard.press("Enter");
   await page.locator(".failure:has-text('since')").first().waitFor();
   await page.goto(dev.operators + "/dead-letters?reason=too_large");
-  await page.locator("text=There are no dead letters like these").waitFor();
+  await page.locator("text=No dead letters match").waitFor();
 });
 
 shows("offsets are shown, and previewed before they are set", async (t) => {
@@ -381,8 +381,8 @@ shows("a key is tried as one writes it", async (t) => {
   await page.fill("textarea >> nth=0", `md5(waybil, 4) + waybill`);
   await page.locator(".findings .error:has-text('Line 1, column 5')").waitFor();
   await page.fill("textarea >> nth=0", `salt(4, at) + waybill + "|" + asc(at, ms)`);
-  await page.fill("[aria-label='Asked for: at']", "");
-  await page.locator("h2:text('Ranges that are read: 4')").waitFor();
+  await page.fill("[aria-label='Condition: at']", "");
+  await page.locator("h2:text('Ranges read: 4')").waitFor();
   await page.fill("[aria-label='Value: waybill']", evil);
   await page.locator(".rowkey:has-text('onerror')").waitFor();
   const address = page.url();
@@ -411,10 +411,10 @@ shows("long work is looked at first, goes on in another tab, and its outcome sta
   await page.waitForURL("**/jobs?job=*");
   await page.locator(".job .badge:text('done')").waitFor();
   await page.locator("[aria-label=plan]").waitFor();
-  await page.click("text=Replay this");
+  await page.click("text=Start the replay");
   await page.locator("dialog:has-text('earliest')").waitFor();
   const looked = page.url();
-  await page.click("dialog >> button:text('Replay this')");
+  await page.click("dialog >> button:text('Start the replay')");
   await page.waitForURL((url) => url.href.includes("/jobs?job=") && url.href !== looked);
   const address = page.url();
   await page.finish(); // the tab is closed
@@ -423,7 +423,7 @@ shows("long work is looked at first, goes on in another tab, and its outcome sta
   await other.locator("[aria-label=result]").waitFor();
   const progress = await text(other, ".progress");
   assert.match(progress, /scans.rows\s+([\d,]+) of \1/);
-  await other.click("text=To the list");
+  await other.click("text=Show list");
   await other.locator("tbody tr >> nth=1").waitFor();
 });
 
@@ -472,7 +472,7 @@ shows("a pipeline is paused, limited and resumed", async (t) => {
   await page.selectOption("dialog >> [name=half]", "documents");
   await page.click("dialog >> button:text('Pause')");
   await orders.locator(".badge:text('paused')").waitFor();
-  await orders.locator("text=asked for by admin").waitFor();
+  await orders.locator("text=requested by admin").waitFor();
   await page.click("[aria-label='Resume: orders']");
   await page.click("dialog >> button:text('Resume')");
   await orders.locator(".badge:text('paused')").waitFor({ state: "detached" });
@@ -507,7 +507,7 @@ shows("one's own password and tokens", async (t) => {
   await page.click("text=New token");
   await page.fill("dialog >> [name=name]", evil);
   assert.deepEqual(await page.locator("dialog >> [name=role] option").allInnerTexts(), ["customer", "support"]);
-  await page.click("dialog >> text=Make it");
+  await page.click("dialog >> button:text-is('Create')");
   const token = await text(page, ".token");
   const asked = async () => (await fetch(dev.users + "/api/v1/me", { headers: { Authorization: `Bearer ${token}` } })).status;
   assert.equal(await asked(), 200);
@@ -516,7 +516,7 @@ shows("one's own password and tokens", async (t) => {
   assert.ok(!(await page.content()).includes(token), "it is shown once");
   await page.click("td >> text=Revoke");
   await page.click("dialog >> button:text('Revoke')");
-  await page.locator("text=The token is revoked").waitFor();
+  await page.locator("text=The token has been revoked").waitFor();
   assert.equal(await asked(), 401);
   await page.fill("[name=old]", "something else it was");
   await page.fill("[name=password]", "the second one of mia");
@@ -524,7 +524,7 @@ shows("one's own password and tokens", async (t) => {
   await page.locator("[role=alert]:has-text('is not the password')").waitFor();
   await page.fill("[name=old]", dev.passwords.mia);
   await page.click("text=Save");
-  await page.locator("text=You have another password now").waitFor();
+  await page.locator("text=Your password has been changed").waitFor();
   assert.equal(await page.inputValue("[name=old]"), "");
   dev.passwords.mia = "the second one of mia";
   await signIn("mia");
@@ -546,7 +546,7 @@ shows("a reload is planned, confirmed and applied; what cannot be is said, and n
   const run = await startRun(dev);
   t.after(() => run.stop());
   const words = {
-    en: { plan: "Plan of a reload", changes: "settles and goes on with it", apply: "Apply", applied: "Applied: configuration", again: "Look again", refused: "what runs goes on" },
+    en: { plan: "Reload plan", changes: "drains and continues with the change", apply: "Apply", applied: "Applied: configuration", again: "Refresh", refused: "goes on with its current configuration" },
     zh: { plan: "重新加载的计划", changes: "收尾后按新配置继续", apply: "应用", applied: "已应用", again: "刷新", refused: "目前不能执行" },
   };
   let n = 1;
@@ -669,7 +669,7 @@ async function picture(page, name) {
 shows("a heat map is read by keys, and its figures are the API's", async (t) => {
   const page = await open(t, "admin", dev.operators + "/regions?minutes=15&table=logistics%3Ascans");
   if (await page.evaluate(async () => (await fetch("/api/v1/ops/tables")).status) === 404) { // what the API does not say, the console does not either
-    await page.locator("text=does not say how its tables lie").waitFor();
+    await page.locator("text=does not report its tables' regions").waitFor();
     return;
   }
   await page.locator(".heat canvas").waitFor();
@@ -732,13 +732,13 @@ shows("from a cell to its record, and from there to its row", async (t) => {
   await page.fill("input[aria-describedby=why]", "a look");
   await page.fill("textarea", "SELECT _key, _time(station) FROM logistics:scans WHERE waybill = '" + waybill + "' LIMIT 1");
   await page.click("button.main");
-  await page.click("a:text('Its record')");
+  await page.click("a:text('Find its record')");
   await page.waitForURL("**/records?*");
   await page.click("button:text('Find the record')");
   await page.locator(".badge:text('done')").waitFor();
-  await page.click("a:has-text('What became of it')");
+  await page.click("a:has-text('Explain the record')");
   await page.waitForURL("**/records?topic=*");
-  await page.click("button:text('What became of it')");
+  await page.click("button:text('Explain the record')");
   await page.locator(".badge:text('done')").waitFor();
   await page.locator("section[aria-label='row'] dd:has-text('logistics:scans')").waitFor();
 });
@@ -802,7 +802,7 @@ shows("as a new user would", async (t) => {
   await page.locator(".note:has-text('Done: Received')").waitFor();
   await page.click("nav >> text=Track");
   await page.fill("textarea", "UA-1545-20130101-EWR");
-  await page.click("text=Follow");
+  await page.click("button:text-is('Track')");
   await page.locator(".stations li:has-text('IAH')").first().waitFor();
   await page.click("text=Sign out");
   await page.fill("[name=name]", "support");
