@@ -54,6 +54,7 @@ standalone() {
   one_version "$dir"
   hbase_conf "$dir" <<END
 hbase.rootdir file://$dir/data
+fs.file.impl LocalFiles
 hbase.unsafe.stream.capability.enforce false
 hbase.wal.provider filesystem
 hbase.cluster.distributed false
@@ -67,7 +68,7 @@ $more
 END
   # shellcheck disable=SC2086 # flags are words
   launch "$server" java "-Xmx$heap" ${DEVCLUSTER_HBASE_JAVA:-} "${hbase_java[@]}" \
-    -cp "$dir/conf:$(jars hbase)/*" org.apache.hadoop.hbase.master.HMaster start
+    -cp "$dir/conf:$(jars hbase)/classes:$(jars hbase)/*" org.apache.hadoop.hbase.master.HMaster start
 }
 
 ready_hbase() { echo "Master has completed initialization"; }
@@ -179,4 +180,7 @@ one_hbase() {
   fi
 }
 
-fetch_hbase() { maven hbase copy-dependencies "-DoutputDirectory=$1" "-Dhbase.version=$(hbase_version)"; }
+fetch_hbase() {
+  maven hbase copy-dependencies "-DoutputDirectory=$1" "-Dhbase.version=$(hbase_version)"
+  javac -nowarn -proc:none -d "$1/classes" -cp "$1/*" "$here/hbase/LocalFiles.java"
+}
