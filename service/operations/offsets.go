@@ -108,7 +108,9 @@ func (o *Operations) SetOffsets(ctx context.Context, to client.SetOffsets) (clie
 	case err != nil || to.DryRun:
 		return out, err
 	}
-	if _, err := brokers.SetAll(ctx, o.brokers, groups, moves); err != nil {
+	_, err = brokers.SetAll(ctx, o.brokers, groups, moves)
+	o.forgetGroups()
+	if err != nil {
 		return out, err
 	}
 	out.Done = true

@@ -34,7 +34,7 @@ type Operations struct {
 	brokers *offsets.Client
 	log     *slog.Logger
 	now     func() time.Time
-	hold    time.Duration // how long a broker answer about a group is cached
+	hold    time.Duration // how long a broker answer about a group is cached; longer while it does not change
 
 	asking sync.Mutex // held during broker requests about groups
 	groups map[string]asked

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"reflect"
 	"slices"
 	"time"
 
@@ -21,11 +22,13 @@ import (
 const (
 	brokersPatience = 3 * time.Second
 	silenceHolds    = 5 * time.Second // after silence about one group, the next is not asked about for this long
+	stillHolds      = 4 * time.Second // most time between requests about a group that does not change
 )
 
 // asked is the brokers' answer about a half's group, with one entry per topic.
 type asked struct {
 	at     time.Time
+	hold   time.Duration // how long it is cached
 	groups []*brokers.Group
 	err    error
 }
@@ -185,8 +188,9 @@ func (o *Operations) ask(ctx context.Context, h config.Half) asked {
 	o.asking.Lock()
 	defer o.asking.Unlock()
 	now := o.now()
-	if known, ok := o.groups[h.Name()]; ok && now.Sub(known.at) < o.hold {
-		return known
+	before, ok := o.groups[h.Name()]
+	if ok && now.Sub(before.at) < before.hold {
+		return before
 	}
 	if o.silent.err != nil && now.Sub(o.silent.at) < silenceHolds {
 		return o.silent
@@ -197,7 +201,7 @@ func (o *Operations) ask(ctx context.Context, h config.Half) asked {
 	}
 	within, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	known := asked{}
+	known := asked{hold: o.hold}
 	known.groups, known.err = brokers.Groups(within, o.brokers, o.cfg(), []config.Half{h}, "")
 	known.at = o.now()
 	if ctx.Err() != nil { // a canceled request says nothing about the brokers
@@ -206,8 +210,18 @@ func (o *Operations) ask(ctx context.Context, h config.Half) asked {
 	if o.silent = (asked{}); within.Err() != nil && known.err != nil {
 		o.silent = known
 	}
+	if ok && before.err == nil && known.err == nil && reflect.DeepEqual(before.groups, known.groups) {
+		known.hold = min(2*before.hold, stillHolds) // an open console costs an idle brine next to nothing
+	}
 	o.groups[h.Name()] = known
 	return known
+}
+
+// forgetGroups has the next requests about groups sent to the brokers.
+func (o *Operations) forgetGroups() {
+	o.asking.Lock()
+	defer o.asking.Unlock()
+	clear(o.groups)
 }
 
 // shortly formats an error for people.
