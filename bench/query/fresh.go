@@ -41,7 +41,7 @@ func (b *bench) searchable(ctx context.Context) error {
 		return err
 	}
 	client := &kafka.Client{Addr: kafka.TCP(address), Timeout: 10 * time.Second}
-	if err := measure.CreateTopics(ctx, address, b.cfg); err != nil {
+	if err := b.topics(ctx, client); err != nil {
 		return err
 	}
 	stop, err := b.publish(ctx, file, most)
@@ -123,4 +123,20 @@ func (b *bench) apart(yield func([]byte, error) bool) {
 			}
 		}
 	}
+}
+
+// topics recreates the example's topics.
+func (b *bench) topics(ctx context.Context, client *kafka.Client) error {
+	var topics []kafka.TopicConfig
+	for _, p := range b.cfg.Pipelines {
+		topics = append(topics, kafka.TopicConfig{Topic: p.Topic, NumPartitions: 8, ReplicationFactor: 1})
+	}
+	made, err := client.CreateTopics(ctx, &kafka.CreateTopicsRequest{Topics: topics})
+	if err != nil {
+		return err
+	}
+	for _, t := range topics {
+		err = errors.Join(err, made.Errors[t.Topic])
+	}
+	return err
 }

@@ -15,7 +15,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"brine/account"
-	"brine/bench/measure"
 	"brine/config"
 	"brine/serve"
 	"brine/service"
@@ -54,7 +53,11 @@ func (c *Stack) Run(ctx context.Context) error {
 		getenv = under(func(name string) (string, bool) { v, ok := env[name]; return v, ok })
 		create := prepare
 		prepare = func(ctx context.Context, cfg *config.Config) error {
-			return errors.Join(create(ctx, cfg), measure.CreateTopics(ctx, cfg.Kafka.Brokers[0], cfg))
+			var topics []string
+			for _, p := range cfg.Pipelines {
+				topics = append(topics, p.Topic)
+			}
+			return errors.Join(create(ctx, cfg), createTopics(ctx, cfg.Kafka.Brokers[0], topics))
 		}
 	}
 	cfg, problems := config.Load(configuration, getenv)

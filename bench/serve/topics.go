@@ -1,4 +1,4 @@
-package measure
+package serve
 
 import (
 	"context"
@@ -7,23 +7,18 @@ import (
 	"time"
 
 	"github.com/segmentio/kafka-go"
-
-	"brine/config"
 )
 
-// CreateTopics creates the topics of a configuration's pipelines with 8 partitions each, and returns once all partitions have leaders. A
-// topic that exists stays as it is.
-func CreateTopics(ctx context.Context, address string, cfg *config.Config) error {
+// createTopics creates topics with 8 partitions each, and returns once all partitions have leaders. A topic that exists stays as it is.
+func createTopics(ctx context.Context, address string, names []string) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	transport := new(kafka.Transport)
 	defer transport.CloseIdleConnections()
 	client := &kafka.Client{Addr: kafka.TCP(address), Timeout: 10 * time.Second, Transport: transport}
 	var topics []kafka.TopicConfig
-	var names []string
-	for _, p := range cfg.Pipelines {
-		topics = append(topics, kafka.TopicConfig{Topic: p.Topic, NumPartitions: 8, ReplicationFactor: 1})
-		names = append(names, p.Topic)
+	for _, name := range names {
+		topics = append(topics, kafka.TopicConfig{Topic: name, NumPartitions: 8, ReplicationFactor: 1})
 	}
 	made, err := client.CreateTopics(ctx, &kafka.CreateTopicsRequest{Topics: topics})
 	if err != nil {
