@@ -42,6 +42,11 @@ func startDev(t *testing.T, args ...string) *devProcess {
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("brine dev printed\n%s\n%s", p.out, p.errs)
+		}
+	})
 	p.until(t, "it says where it is", func() bool {
 		at := devAddrs.FindStringSubmatch(p.out.String())
 		if at != nil {

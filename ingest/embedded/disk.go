@@ -71,8 +71,14 @@ func (d *disk) fail(err error) {
 	}
 }
 
-// full returns an error if there is too little space.
-func (d *disk) full() error {
+// lacking returns an error if there is too little space, or if no file can be opened: kfake answers a write that fails with an error that
+// clients do not retry.
+func (d *disk) lacking() error {
+	f, err := os.Open(d.dir)
+	if err != nil {
+		return err
+	}
+	_ = f.Close() // nothing was written
 	var is syscall.Statfs_t
 	if err := syscall.Statfs(d.dir, &is); err != nil || is.Bavail*uint64(is.Bsize) >= freeBytes {
 		return nil //nolint:nilerr // what cannot be asked is found out by writing
@@ -82,7 +88,7 @@ func (d *disk) full() error {
 
 // refuses returns why nothing should be written now, or nil.
 func (d *disk) refuses() error {
-	if err := d.full(); err != nil {
+	if err := d.lacking(); err != nil {
 		d.fail(err)
 	}
 	d.mu.Lock()
@@ -93,10 +99,10 @@ func (d *disk) refuses() error {
 	return nil
 }
 
-// look clears the cause once there is space again and retryAfter has passed; the next write shows whether it is gone.
+// look clears the cause once nothing is lacking and retryAfter has passed; the next write shows whether it is gone.
 func (d *disk) look() {
 	d.mu.Lock()
-	again := d.cause != nil && time.Since(d.failed) >= retryAfter && d.full() == nil
+	again := d.cause != nil && time.Since(d.failed) >= retryAfter && d.lacking() == nil
 	if again {
 		d.cause = nil
 	}

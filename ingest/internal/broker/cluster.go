@@ -8,11 +8,13 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/segmentio/kafka-go"
+	"github.com/segmentio/kafka-go/protocol/listoffsets"
 	meta "github.com/segmentio/kafka-go/protocol/metadata"
 	"github.com/segmentio/kafka-go/sasl"
 
@@ -75,6 +77,8 @@ func (c *Cluster) RoundTrip(ctx context.Context, addr net.Addr, request kafka.Re
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
+	case err == nil && c.fault != nil && unanswered(response):
+		err = c.fault
 	case err == nil:
 		if _, cached := request.(*meta.Request); !cached { // the transport answers those itself
 			c.failures, c.fault = 0, nil
@@ -94,6 +98,21 @@ func (c *Cluster) RoundTrip(ctx context.Context, addr net.Addr, request kafka.Re
 		err = fmt.Errorf("%s has not answered: %w", addr, err)
 	}
 	return response, err
+}
+
+// unanswered reports whether a broker has not answered its part of a request about offsets: kafka-go then makes up an answer, the error
+// Unknown for each partition.
+func unanswered(response kafka.Response) bool {
+	r, ok := response.(*listoffsets.Response)
+	if !ok {
+		return false
+	}
+	for _, t := range r.Topics {
+		if slices.ContainsFunc(t.Partitions, func(p listoffsets.ResponsePartition) bool { return p.ErrorCode == int16(kafka.Unknown) }) {
+			return true
+		}
+	}
+	return false
 }
 
 // ended reports whether a connection ended where more was to be read.

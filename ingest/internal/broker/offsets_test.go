@@ -4,11 +4,15 @@ import (
 	"context"
 	"errors"
 	"net"
+	"sync/atomic"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/segmentio/kafka-go"
 	"github.com/segmentio/kafka-go/protocol/listoffsets"
 	"github.com/segmentio/kafka-go/protocol/offsetfetch"
+	"github.com/twmb/franz-go/pkg/kfake"
 )
 
 // answering returns the answer that a test wants.
@@ -85,5 +89,30 @@ func TestAnswersAboutOffsetsAreWhole(t *testing.T) {
 				t.Errorf("%s: partition %d ends at %d, committed %v, %v", c.name, p, ends[p], rows[p], documents)
 			}
 		}
+	}
+}
+
+// TestOffsetsNameTheConnectionThatFailed checks that the error of a request about offsets is that of a connection that could not be made,
+// even if other parts of the request were answered.
+func TestOffsetsNameTheConnectionThatFailed(t *testing.T) {
+	cluster, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(8, "t"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer cluster.Close()
+	var dials atomic.Int64
+	c := New(Kafka{Brokers: cluster.ListenAddrs(), Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
+		if dials.Add(1) > 2 { // one for the cluster's metadata, and one more
+			return nil, &net.OpError{Op: "dial", Net: network, Err: syscall.EMFILE}
+		}
+		return (&net.Dialer{}).DialContext(ctx, network, address)
+	}}, time.Minute)
+	defer c.Close()
+	partitions := []int{0, 1, 2, 3, 4, 5, 6, 7}
+	for dials.Load() <= 2 && err == nil { // until more than one connection is wanted at a time
+		_, err = c.Offsets(t.Context(), "t", partitions, Newest, Uncommitted)
+	}
+	if !errors.Is(err, syscall.EMFILE) {
+		t.Errorf("%v, want that no connection could be made", err)
 	}
 }
