@@ -126,8 +126,9 @@ kafka.bootstrap.servers=%s
 	_ = p.cmd.Wait() // it was killed
 	c.begin()
 	c.change(r, 100)
-	// In one entry of the log, customers take the place of others.
-	c.SQL("update shop.customers set id = id + 1 order by id desc; update shop.customers set id = id - 1 order by id;")
+	// In one entry of the log, customers take the place of others; with long biographies each would have an entry of its own.
+	c.SQL("update shop.customers set bio = 'short'; update shop.customers set id = id + 1 order by id desc; " +
+		"update shop.customers set id = id - 1 order by id;")
 	c.fence()
 	c.kill()
 	for form := range ordersOf {
