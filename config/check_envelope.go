@@ -74,7 +74,14 @@ func (l *loader) checkEnvelopeRow(p *Pipeline, r *Rows) {
 	if t == nil {
 		return
 	}
-	if p.ofCanal() && p.position() == nil && t.Row == rowEntity && p.Envelope.Ties != "accept" {
+	if !p.ofCanal() || p.position() != nil || t.Row != rowEntity {
+		return
+	}
+	if at, n := p.versionFields(); n != "" && p.field(n) != nil && p.field(n).path()[0] == "$row" {
+		l.fault(join("pipelines", p.Name)+".version", EnvelopeCode, "each record counts its rows from 0, so that of two changes of one row of "+
+			t.Name+" in one second the earlier can have the larger version", "write version: "+at)
+	}
+	if p.Envelope.Ties != "accept" {
 		l.fault(join("pipelines", p.Name)+".envelope", EnvelopeCode, "Canal's times are whole seconds, so that changes of one row of "+t.Name+
 			" can have one version, and the one that is written last wins",
 			"take version: binlog(file, pos) of canal_protobuf, or another publisher; or, if that may be, write ties: accept in the envelope")

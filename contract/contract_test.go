@@ -239,8 +239,8 @@ func TestFormsOfRecords(t *testing.T) {
 		"canal": {"asc(id)", `
     envelope: { form: canal, ties: accept }
     images: { deleted: gone }
-    fields: { id: int, name: text, gone: bool, es: { type: time_ms, path: $es }, row: { type: int, path: $row } }
-    version: seq(es, row)
+    fields: { id: int, name: text, gone: bool, es: { type: time_ms, path: $es } }
+    version: es
     rows: [ { table: t, set: { "e:n": name, "e:d": gone } } ]
 `, []string{`{"type":"INSERT","es":1700000000000,"data":[{"id":"1","name":"x"},{"id":"2","name":null}],"old":null}`},
 			[]string{`{"type":"INSERT","es":1700000000000,"data":[{"name":"x"}]}`, `{"type":"INSERT","es":1700000000000,"data":[{"id":"x"}]}`,

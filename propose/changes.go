@@ -20,7 +20,6 @@ type changes struct {
 	whole bool     // every update and delete has the whole row before it
 	log   logPlace // which kind of position in the database's log each change has
 	at    string   // field of the time of a change
-	row   string   // field of the row's index in its record, which orders changes of the same time; empty: there is none
 	gone  string   // field that marks a change as a delete
 	place []string // fields of the position in the log
 }
@@ -283,9 +282,7 @@ func (c *changes) extend(fields []Field) []Field {
 	at := event.Field{Name: c.at, Type: event.TimeMS, Path: []string{"$source", "ts_ms"}}
 	switch c.form {
 	case event.Canal:
-		at.Path, c.row = []string{"$es"}, free("row")
-		row := event.Field{Name: c.row, Type: event.Int, Path: []string{"$row"}}
-		fields = append(fields, Field{Field: row, Note: "the row's index in its record"})
+		at.Path = []string{"$es"}
 	case event.Maxwell:
 		at.Path, at.Type = []string{"$ts"}, event.TimeS
 	}
@@ -306,7 +303,7 @@ func (c *changes) extend(fields []Field) []Field {
 
 // orders reports whether a field only serves to order changes of the same time.
 func (c *changes) orders(name string) bool {
-	return c != nil && (name == c.row || slices.Contains(c.place, name))
+	return c != nil && slices.Contains(c.place, name)
 }
 
 // positions returns the positions of the primary key's fields.

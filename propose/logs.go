@@ -140,12 +140,6 @@ func (c *changes) versions(s *sample, entity int) (out []Version) {
 		})
 	}
 	at := s.field(c.at)
-	if c.row == "" {
-		ties(c.at, func(i int) int64 { return s.events[i].Values[at].Int() })
-		return out
-	}
-	const most = 1000 // that seq counts per millisecond
-	row := s.field(c.row)
-	ties("seq("+c.at+", "+c.row+")", func(i int) int64 { return s.events[i].Values[at].Int()*most + s.events[i].Values[row].Int() })
+	ties(c.at, func(i int) int64 { return s.events[i].Values[at].Int() })
 	return out
 }

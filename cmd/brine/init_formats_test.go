@@ -187,7 +187,7 @@ func TestInitOfFormats(t *testing.T) {
 		"debezium in avro": {[]string{"--registry", registry.URL()}, changes.records, []string{"format: avro", "envelope: { form: debezium, before: key, key: [id] }", "total: decimal", "made: time_us",
 			"version: changed_at", "key: md5(id, 4) + asc(id)"}, 3},
 		"canal": {nil, canalParcels(), []string{"envelope: { form: canal, ties: accept }", "price: decimal", `made: { type: time, format: "%Y-%m-%d %H:%M:%S" }`,
-			`row: { type: int, path: ["$row"] }`, "version: seq(changed_at, row)", "key: md5(id, 4) + asc(id)"}, 12},
+			"version: changed_at", "key: md5(id, 4) + asc(id)"}, 12},
 		"maxwell": {nil, maxwellParcels(), []string{"envelope: { form: maxwell, ties: accept }", `changed_at: { type: time_s, path: ["$ts"] }`, "version: changed_at",
 			"key: md5(id, 4) + asc(id)"}, 12},
 		"avro by a registry": {[]string{"--registry", registry.URL()}, encodedParcels(avroParcel(0, 0, 0, 0, 1)), []string{"format: avro", "url: ", "at: time_ms",
