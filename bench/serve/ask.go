@@ -126,10 +126,7 @@ func (s *stack) pick(scans, orders string) error {
 		}
 		return lines.Err()
 	}
-	err := each(scans, s.Events, func(f map[string]any) {
-		s.waybills = append(s.waybills, fmt.Sprint(f["waybill"]))
-		s.station = fmt.Sprint(f["station"])
-	})
+	err := each(scans, s.Events, func(f map[string]any) { s.waybills = append(s.waybills, fmt.Sprint(f["waybill"])) })
 	if err != nil {
 		return err
 	}

@@ -2,8 +2,6 @@ package serve
 
 import (
 	"context"
-	"crypto/md5"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
@@ -15,6 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"brine/bench/measure"
+	"brine/query"
 )
 
 const (
@@ -35,14 +34,21 @@ func (s *stack) saturation(ctx context.Context) error {
 	}
 	var text strings.Builder
 	for _, w := range s.waybills {
-		sum := md5.Sum([]byte(w))
-		fmt.Fprintf(&text, "%s%s|\n", hex.EncodeToString(sum[:2]), w) // the beginning of its keys
+		bounds, err := query.ParseKeyWhere(s.table.RowKeys(), []string{"waybill==" + w})
+		if err != nil {
+			return err
+		}
+		scans, err := s.table.RowKeys().Scans(bounds)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(&text, "%s\n", scans[0].Start) // what all its keys begin with
 	}
 	if err := os.WriteFile(prefixes, []byte(text.String()), 0o600); err != nil {
 		return err
 	}
 	for range turns {
-		cmd := measure.JavaTimelines(ctx, classes, s.connect, s.table, prefixes, page, askers, s.For)
+		cmd := measure.JavaTimelines(ctx, classes, s.connect, s.table.Name, prefixes, page, askers, s.For)
 		cmd.Stderr = os.Stderr
 		out, err := cmd.Output()
 		if err != nil {

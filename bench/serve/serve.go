@@ -85,10 +85,9 @@ type stack struct {
 	api      *client.Client
 	audited  *client.Client // the same with accounts and the audit
 	connect  string         // of HBase
-	table    string         // of waybills
+	table    *config.Table  // of waybills
 	hbase    *hbase.Client
 	waybills []string
-	station  string // that many passed
 	orders   []url.Values
 	reader   *query.Reader
 
@@ -155,7 +154,7 @@ func (s *stack) start(ctx context.Context) (stop func(), err error) {
 	if err := problems.Err(); err != nil {
 		return nil, err
 	}
-	s.table = cfg.View("waybill").Table
+	s.table = cfg.Table(cfg.View("waybill").Table)
 	v, err := cfg.View("waybill").Query(cfg)
 	if err == nil {
 		s.reader, err = query.Open(v, s.hbase, nil)

@@ -18,6 +18,7 @@ import (
 	"brine/config"
 	"brine/serve"
 	"brine/service"
+	"brine/service/brokers"
 	"brine/service/devstack"
 )
 
@@ -36,7 +37,7 @@ func (c *Stack) Run(ctx context.Context) error {
 	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError}))
 	var getenv func(string) (string, bool)
 	opts := service.Options{For: service.ToRun, Log: log, Version: "bench"}
-	prepare := func(ctx context.Context, cfg *config.Config) error { return devstack.CreateMissing(ctx, cfg, log) }
+	var prepare func(context.Context, *config.Config) error
 	if c.Kind == "embedded" {
 		embedded, err := devstack.Start(devstack.Options{Dir: c.Dir, Log: log})
 		if err != nil {
@@ -51,13 +52,10 @@ func (c *Stack) Run(ctx context.Context) error {
 			return err
 		}
 		getenv = under(func(name string) (string, bool) { v, ok := env[name]; return v, ok })
-		create := prepare
 		prepare = func(ctx context.Context, cfg *config.Config) error {
-			var topics []string
-			for _, p := range cfg.Pipelines {
-				topics = append(topics, p.Topic)
-			}
-			return errors.Join(create(ctx, cfg), createTopics(ctx, cfg.Kafka.Brokers[0], topics))
+			client := brokers.Open(&cfg.Kafka)
+			defer client.Close()
+			return errors.Join(devstack.CreateTopics(ctx, cfg, client), devstack.CreateMissing(ctx, cfg, log))
 		}
 	}
 	cfg, problems := config.Load(configuration, getenv)

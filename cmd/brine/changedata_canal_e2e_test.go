@@ -5,7 +5,6 @@ import (
 	"math/rand/v2"
 	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -15,13 +14,10 @@ import (
 	"brine/internal/testenv"
 )
 
-// canal is a Canal that publishes a MariaDB's log in flat JSON and in Protobuf, to the topics of jobs.
+// canal is a changeData whose engine is Canal, which publishes a MariaDB's log in flat JSON and in Protobuf.
 type canal struct {
 	*changeData
 	settings string
-
-	server  *exec.Cmd
-	printed testenv.Text
 }
 
 // begin starts Canal. It continues where it was, or begins with the log's first file.
@@ -31,21 +27,12 @@ func (c *canal) begin() {
 	if err := os.WriteFile(file, []byte(c.settings), 0o600); err != nil {
 		c.t.Fatal(err)
 	}
-	c.server = c.java.Command(c.t, "brine.devcluster.ChangeData", file)
-	c.server.Env = append(os.Environ(), "TZ=Asia/Shanghai") // Canal writes timestamps as texts in its own zone
-	c.server.Stdout, c.server.Stderr = &c.printed, &c.printed
-	if err := c.server.Start(); err != nil {
+	c.engine = c.java.Command(c.t, "brine.devcluster.ChangeData", file)
+	c.engine.Env = append(os.Environ(), "TZ=Asia/Shanghai") // Canal writes timestamps as texts in its own zone
+	c.engine.Stdout, c.engine.Stderr = &c.printed, &c.printed
+	if err := c.engine.Start(); err != nil {
 		c.t.Fatal(err)
 	}
-}
-
-// kill kills Canal, so that what it has published but not noted comes again.
-func (c *canal) kill() {
-	c.t.Helper()
-	if err := c.server.Process.Kill(); err != nil {
-		c.t.Fatal(err)
-	}
-	_ = c.server.Wait() // it was killed
 }
 
 // fence waits until all earlier changes are in Kafka, in both forms.

@@ -156,6 +156,14 @@ func (s *Stack) Guard(ctx context.Context) (context.Context, func(error) error) 
 func (s *Stack) Prepare(ctx context.Context, cfg *config.Config) error {
 	client := s.Offsets()
 	defer client.Close()
+	if err := CreateTopics(ctx, cfg, client); err != nil {
+		return err
+	}
+	return CreateMissing(ctx, cfg, s.opts.Log)
+}
+
+// CreateTopics creates the missing topics of a configuration, with Partitions each.
+func CreateTopics(ctx context.Context, cfg *config.Config, client *offsets.Client) error {
 	for _, p := range cfg.Pipelines {
 		for _, topic := range p.Named() { // topics that match a pattern appear by themselves
 			if err := client.CreateTopic(ctx, topic, Partitions); err != nil {
@@ -163,7 +171,7 @@ func (s *Stack) Prepare(ctx context.Context, cfg *config.Config) error {
 			}
 		}
 	}
-	return CreateMissing(ctx, cfg, s.opts.Log)
+	return nil
 }
 
 // CreateMissing creates the missing tables and indexes of a configuration in its stores.
