@@ -50,7 +50,7 @@ type shop struct {
 type cli struct {
 	Scale string `default:"1" help:"Copies of the orders, 1 to 99, or full."`
 	Heap  string `default:"2g" help:"Heap of the HBase server."`
-	Asks  int    `default:"1000" help:"Questions of each kind whose time is taken."`
+	Asks  int    `default:"1000" help:"Number of timed questions of each kind."`
 }
 
 func main() {

@@ -58,7 +58,7 @@ type Account struct {
 // Errors that callers distinguish.
 var (
 	ErrNotFound = errors.New("there is no such account")
-	ErrTaken    = errors.New("there is an account of this name already")
+	ErrTaken    = errors.New("an account of this name already exists")
 )
 
 // RuleError is an argument that breaks a rule of accounts.
@@ -85,7 +85,7 @@ func Normalise(name string) (string, error) {
 	case n == "":
 		return "", &RuleError{"name", "is empty", "give one"}
 	case !utf8.ValidString(name) || strings.ContainsFunc(n, odd):
-		return "", &RuleError{"name", "has other characters than letters, digits and . @ _ - +", "leave them out"}
+		return "", &RuleError{"name", "contains characters other than letters, digits and . @ _ - +", "remove them"}
 	case len(n) > maxName:
 		return "", &RuleError{"name", fmt.Sprintf("has more than %d bytes", maxName), "give a shorter one"}
 	}
@@ -95,11 +95,11 @@ func Normalise(name string) (string, error) {
 func checkRole(role Role, owner string) error {
 	switch {
 	case !slices.Contains(Roles, role):
-		return &RuleError{"role", fmt.Sprintf("%q is none", string(role)), "write customer, support, operator or admin"}
+		return &RuleError{"role", fmt.Sprintf("%q is not a role", string(role)), "write customer, support, operator or admin"}
 	case len(owner) > maxName || strings.ContainsFunc(owner, unicode.IsControl) || !utf8.ValidString(owner):
-		return &RuleError{"owner", "is longer than 190 bytes, or is no text", "give the value that the owner's rows have"}
+		return &RuleError{"owner", "is longer than 190 bytes, or not a text", "give the value in the owner's rows"}
 	case role == Customer && owner == "":
-		return &RuleError{"owner", "is missing, so the customer would own no row", "give the value that the owner's rows have"}
+		return &RuleError{"owner", "is missing, so the customer would own no row", "give the value in the owner's rows"}
 	}
 	return nil
 }
@@ -267,7 +267,7 @@ func (s *Store) SetPassword(ctx context.Context, name, password string) error {
 		return err
 	}
 	if was == noPassword {
-		return &RuleError{"password", "is kept by the company's provider, by which the account signs in", "change it there"}
+		return &RuleError{"password", "is managed by the company's provider, which the account signs in with", "change it there"}
 	}
 	err = s.inTx(ctx, func(tx *sql.Tx) error {
 		if _, err := tx.ExecContext(ctx, "UPDATE accounts SET hash = ?, changed = ? WHERE id = ?", hash, s.now(), a.ID); err != nil {
@@ -283,8 +283,16 @@ func (s *Store) SetPassword(ctx context.Context, name, password string) error {
 	return err
 }
 
-// inTx runs do in a transaction, and once more if the database ended it in favour of another.
+// inTx runs do in a transaction, and again if the database ended it in favour of another.
 func (s *Store) inTx(ctx context.Context, do func(*sql.Tx) error) (err error) {
+	if s.writer != nil {
+		select {
+		case s.writer <- struct{}{}:
+			defer func() { <-s.writer }()
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
 	for range 5 {
 		if err = s.tryTx(ctx, do); !deadlocked(err) {
 			break

@@ -2,6 +2,7 @@ package account
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"os"
@@ -9,9 +10,11 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/go-sql-driver/mysql"
+	"golang.org/x/sync/errgroup"
 
 	"brine/internal/testenv"
 )
@@ -47,6 +50,40 @@ func (s *Store) mustAdd(t *testing.T, name, owner string, role Role) Account {
 		t.Fatal(err)
 	}
 	return a
+}
+
+// TestTransactionsWaitTheirTurn: SQLite's own waiting ends after 5 s and lets anybody in first, so that under load some never got in.
+func TestTransactionsWaitTheirTurn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, _ := tested(t)
+		a := s.mustAdd(t, "ada", "7", Customer)
+		release, held := make(chan struct{}), make(chan struct{})
+		var all errgroup.Group
+		all.Go(func() error {
+			return s.inTx(t.Context(), func(*sql.Tx) error {
+				close(held)
+				<-release
+				return nil
+			})
+		})
+		<-held
+		for range 20 {
+			all.Go(func() error {
+				_, err := s.Begin(t.Context(), a)
+				return err
+			})
+		}
+		time.Sleep(time.Minute)
+		short, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if _, err := s.Begin(short, a); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("a caller that waits a second: %v", err)
+		}
+		close(release)
+		if err := all.Wait(); err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 // TestStore runs everything that depends on the database on SQLite; TestMariaDB runs it on a real MariaDB.

@@ -85,7 +85,7 @@ func (f *folder) take(ctx context.Context) error {
 		return err
 	}
 	if info.Mode().Perm()&0o077 != 0 {
-		return fmt.Errorf("%s is open to others than its owner; chmod 600 it", f.path(file))
+		return fmt.Errorf("%s is accessible to others than its owner; chmod 600 it", f.path(file))
 	}
 	if f.open, err = os.OpenFile(f.path(openFile), os.O_CREATE|os.O_RDWR, 0o600); err != nil {
 		return err
@@ -127,7 +127,7 @@ func (f *folder) check(ctx context.Context, size int64) error {
 			return datadir.Damaged(f.path(file), "it is empty")
 		}
 		if _, err := os.Stat(f.path(walFile)); errors.Is(err, fs.ErrNotExist) {
-			return datadir.Damaged(f.path(walFile), "it is missing; it has what was committed last")
+			return datadir.Damaged(f.path(walFile), "it is missing; it has the latest commits")
 		}
 	}
 	if err := checkLog(f.path(walFile), decodeExtent(mark)); err != nil || size == 0 {

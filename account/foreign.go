@@ -2,7 +2,7 @@ package account
 
 import (
 	"crypto/pbkdf2"
-	"crypto/sha1" //nolint:gosec // of hashes that others made
+	"crypto/sha1" //nolint:gosec // to verify hashes that other software made
 	"crypto/sha256"
 	"crypto/sha512"
 	"encoding/base64"
@@ -49,7 +49,7 @@ func CheckHash(text string) error {
 
 // noHash returns an error that never quotes the hash.
 func noHash(format string, args ...any) error {
-	return &RuleError{"hash", fmt.Sprintf(format, args...), "bcrypt ($2b$…), argon2id and PBKDF2 are known, in PHC's form or Django's"}
+	return &RuleError{"hash", fmt.Sprintf(format, args...), "use bcrypt ($2b$…), argon2id or PBKDF2, in PHC's or Django's format"}
 }
 
 // parseHash parses bcrypt's form, PHC's ($argon2id$…, $pbkdf2-sha256$…) and Django's (argon2$argon2id$…, pbkdf2_sha256$…, bcrypt$…,
@@ -69,12 +69,12 @@ func parseHash(text string) (*form, error) {
 	case "pbkdf2_sha256", "pbkdf2_sha1", "pbkdf2_sha512":
 		parts := strings.Split(rest, "$")
 		if len(parts) != 3 {
-			return nil, noHash("has not the parts of Django's PBKDF2")
+			return nil, noHash("lacks the parts of Django's PBKDF2")
 		}
 		f := &form{kind: "pbkdf2", salt: []byte(parts[1]), digest: digestOf(strings.TrimPrefix(name, "pbkdf2_"))}
 		return f.pbkdf2(parts[0], parts[2], base64.StdEncoding)
 	default:
-		return nil, noHash("is of no known form")
+		return nil, noHash("has an unknown format")
 	}
 	switch {
 	case name == "2a" || name == "2b" || name == "2y":
@@ -84,7 +84,7 @@ func parseHash(text string) (*form, error) {
 	case name == "pbkdf2" || strings.HasPrefix(name, "pbkdf2-"):
 		return parsePHC(strings.TrimPrefix(strings.TrimPrefix(name, "pbkdf2"), "-"), rest)
 	}
-	return nil, noHash("is of no known form")
+	return nil, noHash("has an unknown format")
 }
 
 func digestOf(name string) func() hash.Hash {
@@ -93,14 +93,14 @@ func digestOf(name string) func() hash.Hash {
 
 func parseBcrypt(text string, hexed bool) (*form, error) {
 	if len(text) != 60 {
-		return nil, noHash("has not the 60 characters of bcrypt")
+		return nil, noHash("does not have bcrypt's 60 characters")
 	}
 	cost, err := bcrypt.Cost([]byte(text))
 	switch {
 	case err != nil:
-		return nil, noHash("is not bcrypt's, though it begins so")
+		return nil, noHash("begins like bcrypt but is not")
 	case cost > maxCost:
-		return nil, noHash("has the cost %d of bcrypt, more than %d", cost, maxCost)
+		return nil, noHash("has bcrypt cost %d, more than %d", cost, maxCost)
 	}
 	return &form{kind: "bcrypt", text: []byte(text), hexed: hexed}, nil
 }
@@ -109,14 +109,14 @@ func parseBcrypt(text string, hexed bool) (*form, error) {
 func parseArgon2(rest string) (*form, error) {
 	parts := strings.Split(rest, "$")
 	if len(parts) != 4 || parts[0] != "v=19" {
-		return nil, noHash("has not the parts of argon2id, version 19")
+		return nil, noHash("lacks the parts of argon2id, version 19")
 	}
 	f := &form{kind: "argon2id"}
 	for _, p := range strings.Split(parts[1], ",") {
 		name, value, _ := strings.Cut(p, "=")
 		n, err := strconv.ParseUint(value, 10, 31)
 		if err != nil {
-			return nil, noHash("has parameters of argon2id that are no numbers")
+			return nil, noHash("has argon2id parameters that are not numbers")
 		}
 		switch name {
 		case "m":
@@ -126,11 +126,11 @@ func parseArgon2(rest string) (*form, error) {
 		case "p":
 			f.lanes = uint8(min(n, 255))
 		default:
-			return nil, noHash("has other parameters than m, t and p")
+			return nil, noHash("has parameters other than m, t and p")
 		}
 	}
 	if f.mem < 8 || f.mem > maxMemoryKiB || f.passes < 1 || f.passes > maxPasses || f.lanes < 1 || f.lanes > maxLanes {
-		return nil, noHash("asks for more memory or time than %d MiB, %d passes and %d lanes, or for none", maxMemoryKiB>>10, maxPasses, maxLanes)
+		return nil, noHash("needs more memory or time than %d MiB, %d passes and %d lanes, or none", maxMemoryKiB>>10, maxPasses, maxLanes)
 	}
 	return f.decoded(parts[2], parts[3])
 }
@@ -140,7 +140,7 @@ func parsePHC(digest, rest string) (*form, error) {
 	parts := strings.Split(rest, "$")
 	f := &form{kind: "pbkdf2", digest: digestOf(digest)}
 	if len(parts) != 3 || f.digest == nil {
-		return nil, noHash("has not the parts of PBKDF2 with SHA-1, SHA-256 or SHA-512")
+		return nil, noHash("lacks the parts of PBKDF2 with SHA-1, SHA-256 or SHA-512")
 	}
 	salt, err := decode(parts[1])
 	if err != nil {
@@ -154,7 +154,7 @@ func parsePHC(digest, rest string) (*form, error) {
 func (f *form) pbkdf2(iterations, sum string, enc *base64.Encoding) (*form, error) {
 	n, err := strconv.Atoi(iterations)
 	if err != nil || n < 1 || n > maxIterations {
-		return nil, noHash("has not between 1 and %d iterations", maxIterations)
+		return nil, noHash("does not have between 1 and %d iterations", maxIterations)
 	}
 	f.iterations = n
 	if f.sum, err = enc.DecodeString(strings.ReplaceAll(sum, ".", "+")); err != nil || len(f.sum) < 16 || len(f.sum) > maxSumBytes {

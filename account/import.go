@@ -63,7 +63,7 @@ func parseImported(line []byte) (a Imported, err error) {
 	d := json.NewDecoder(bytes.NewReader(line))
 	d.DisallowUnknownFields()
 	if d.Decode(&a) != nil || d.More() { // the error could quote the hash
-		return a, errors.New("is no JSON object of name, owner, role, hash and disabled, all but the last texts")
+		return a, errors.New("is not a JSON object with the texts name, owner, role and hash, and optionally disabled")
 	}
 	if a.Role == "" {
 		a.Role = Customer

@@ -26,7 +26,7 @@ func lockFolder(ctx context.Context, path string) (unlock func(), err error) {
 			return nil, errors.Join(fmt.Errorf("locking %s: %w", path, err), f.Close())
 		}
 		if err := backoff.Wait(ctx, 20*time.Millisecond); err != nil {
-			return nil, errors.Join(fmt.Errorf("waiting for another process, which has %s locked: %w", path, err), f.Close())
+			return nil, errors.Join(fmt.Errorf("waiting for another process that has locked %s: %w", path, err), f.Close())
 		}
 	}
 }

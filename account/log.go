@@ -74,7 +74,7 @@ type frames struct {
 }
 
 // errNoLog is the error for a file that does not begin like a log of SQLite.
-var errNoLog = fmt.Errorf("its first %d bytes are not those of a log of SQLite", logHeader)
+var errNoLog = fmt.Errorf("its first %d bytes are not those of an SQLite log", logHeader)
 
 // readFrames reads a log's header. It returns io.EOF if the header is incomplete.
 func readFrames(log io.ReaderAt) (frames, error) {
@@ -188,7 +188,7 @@ func checkLog(path string, noted extent) error {
 	}
 	if info.Size() <= logHeader {
 		if noted.end > info.Size() {
-			return datadir.Damaged(path, "it has %d bytes; %d were committed", info.Size(), noted.end)
+			return datadir.Damaged(path, "it has %d bytes, but %d were committed", info.Size(), noted.end)
 		}
 		return nil
 	}
@@ -212,7 +212,7 @@ func checkLog(path string, noted extent) error {
 		}
 		switch {
 		case whole && broken >= 0 && ended:
-			return datadir.Damaged(path, "its page at %d is not what was written, and there are later ones", broken)
+			return datadir.Damaged(path, "its page at %d differs from what was written, and there are later ones", broken)
 		case !whole && broken < 0:
 			broken = at
 		}
@@ -222,7 +222,7 @@ func checkLog(path string, noted extent) error {
 		ended = ended || broken >= 0 && commits
 	}
 	if noted.salts == read.salts && noted.end > end {
-		return datadir.Damaged(path, "its transactions end at %d; they were committed up to %d", end, noted.end)
+		return datadir.Damaged(path, "its transactions end at %d, but they were committed up to %d", end, noted.end)
 	}
 	return nil
 }

@@ -64,7 +64,8 @@ const patience = 2 * time.Second
 type Store struct {
 	opts    Options
 	db      *sql.DB
-	folder  *folder // for SQLite
+	folder  *folder       // for SQLite
+	writer  chan struct{} // for SQLite, full while a transaction of inTx runs: SQLite has one writer, and serves those that wait in no order
 	dialect Dialect
 	hasher  *hasher
 	dummy   string // hash against which the passwords of unknown accounts are checked
@@ -82,7 +83,7 @@ func Open(ctx context.Context, opts Options) (*Store, error) {
 	s := &Store{opts: opts, hasher: newHasher()}
 	var err error
 	if dir, embedded := strings.CutPrefix(opts.Connect, "embedded:"); embedded {
-		s.dialect = SQLite
+		s.dialect, s.writer = SQLite, make(chan struct{}, 1)
 		s.folder, s.db, err = openFolder(ctx, dir)
 	} else {
 		s.dialect = MySQL
@@ -142,7 +143,7 @@ func (s *Store) Dialect() Dialect { return s.dialect }
 func openMySQL(o *Options) (*sql.DB, error) {
 	u, err := url.Parse(o.Connect)
 	if err != nil || u.Scheme != "mysql" || u.Hostname() == "" || strings.Trim(u.Path, "/") == "" {
-		return nil, errors.New("is neither embedded:DIR nor mysql://host:port/database")
+		return nil, errors.New("is not embedded:DIR or mysql://host:port/database")
 	}
 	c := mysql.NewConfig()
 	c.Net, c.Addr, c.DBName = "tcp", net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), "3306")), strings.Trim(u.Path, "/")

@@ -38,13 +38,13 @@ func CheckPassword(name, password string) error {
 	p := norm.NFKC.String(password)
 	switch {
 	case !utf8.ValidString(password):
-		return &RuleError{"password", "is no text", "write it in UTF-8"}
+		return &RuleError{"password", "is not a text", "write it in UTF-8"}
 	case utf8.RuneCountInString(p) < minPassword:
-		return &RuleError{"password", fmt.Sprintf("has less than %d characters", minPassword), "four random words are good"}
+		return &RuleError{"password", fmt.Sprintf("has less than %d characters", minPassword), "four random words are a good choice"}
 	case len(p) > maxPassword:
 		return &RuleError{"password", fmt.Sprintf("has more than %d bytes", maxPassword), "give a shorter one"}
 	case common(name, strings.ToLower(p)):
-		return &RuleError{"password", "is one of those that are tried first", "four random words are good"}
+		return &RuleError{"password", "is one of the first that attackers try", "four random words are a good choice"}
 	}
 	return nil
 }

@@ -86,4 +86,4 @@ func contents(ctx context.Context, path string) (lost []string) {
 }
 
 // unreadable is the contents of a database of which nothing can be read.
-var unreadable = []string{"accounts, sessions, API tokens, the audit, commands that were not published yet, jobs: how many cannot be read"}
+var unreadable = []string{"an unknown number of accounts, sessions, API tokens, audit entries, unpublished commands and jobs"}

@@ -222,12 +222,12 @@ func (s *Store) NewToken(ctx context.Context, a Account, name string, role Role,
 	now := s.now()
 	switch {
 	case name == "" || len(name) > maxName || !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl):
-		return "", Token{}, &RuleError{"name", "is empty, longer than 190 bytes, or no text", "say what the token is for"}
+		return "", Token{}, &RuleError{"name", "is empty, longer than 190 bytes, or not a text", "say what the token is for"}
 	case !a.Role.AtLeast(role):
-		return "", Token{}, &RuleError{"role", fmt.Sprintf("%q is none, or more than the account's, %s", string(role), a.Role),
+		return "", Token{}, &RuleError{"role", fmt.Sprintf("%q is not a role, or is more than the account's, %s", string(role), a.Role),
 			"give " + string(a.Role) + " or less"}
 	case ms(expires) <= now || ms(expires) > now+(366*24*time.Hour).Milliseconds():
-		return "", Token{}, &RuleError{"expires", "is not within a year from now", "give a time in that"}
+		return "", Token{}, &RuleError{"expires", "is not within a year from now", "give a time within it"}
 	}
 	text, _ := newSecret()
 	text = tokenPrefix + text
@@ -238,7 +238,7 @@ func (s *Store) NewToken(ctx context.Context, a Account, name string, role Role,
 			return err
 		}
 		if n >= maxTokens {
-			return &RuleError{"name", fmt.Sprintf("would be that of more than %d tokens", maxTokens), "revoke one that is not used"}
+			return &RuleError{"name", fmt.Sprintf("would make more than %d tokens", maxTokens), "revoke one that is not used"}
 		}
 		res, err := tx.ExecContext(ctx, "INSERT INTO tokens (token, account, name, role, created, expires, used) VALUES (?, ?, ?, ?, ?, ?, 0)",
 			sumOf(text), a.ID, name, string(role), now, ms(expires))

@@ -15,7 +15,7 @@ var ErrRefused = errors.New("name or password is wrong")
 type Delay struct{ Until time.Time }
 
 func (d *Delay) Error() string {
-	return "after several wrong passwords there is a pause until " + d.Until.Format(time.RFC3339)
+	return "too many wrong passwords: wait until " + d.Until.Format(time.RFC3339)
 }
 
 // The number of wrong passwords that are free, and the longest pause after more of them. An account's pause is short: a longer one would

@@ -45,10 +45,10 @@ type cli struct {
 	FailingRegion failingregion.Command `cmd:"" help:"Measure what one failing region of 16 costs the others through the whole pipeline."`
 	Metrics       metrics.Command       `cmd:"" help:"Measure what metrics, skew and tracing cost the pipeline, and a scrape of 10,000 regions."`
 	Console       console.Command       `cmd:"" help:"Measure the web console in Chromium: first paint, sizes, frames, heap, and what it costs the server."`
-	Chaos         chaos.Command         `cmd:"" help:"Break servers and brine, and ask what was lost."`
+	Chaos         chaos.Command         `cmd:"" help:"Break servers and brine, and check what was lost."`
 
-	MetricsServers metrics.Servers `cmd:"" hidden:"" help:"Be the servers of metrics, in a process of their own."`
-	ServeStack     serve.Stack     `cmd:"" hidden:"" help:"Be the API of serve, in a process of its own."`
+	MetricsServers metrics.Servers `cmd:"" hidden:"" help:"Run the servers of the benchmark metrics, in a process of their own."`
+	ServeStack     serve.Stack     `cmd:"" hidden:"" help:"Run the API of the benchmark serve, in a process of its own."`
 }
 
 func main() {

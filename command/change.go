@@ -59,7 +59,7 @@ func written(f *event.Field, v event.Value) (any, error) {
 		return json.RawMessage(v.Text()), nil
 	case event.Float:
 		if x := v.Float(); math.IsInf(x, 0) || math.IsNaN(x) {
-			return nil, errors.New("JSON has no such number")
+			return nil, errors.New("JSON cannot represent this number")
 		}
 		return v.Float(), nil
 	case event.Bool:
@@ -91,9 +91,9 @@ func Writes(f *event.Field) error {
 	case f.Made:
 		return errors.New("an expression makes it")
 	case f.Place != event.InValue:
-		return errors.New("it lies beside the record's value")
+		return errors.New("it is outside the record's value")
 	case f.Decimal, f.Convert.Case != event.AnyCase, f.Convert.Enum != nil:
-		return errors.New("what a record holds of it is converted, and only one way")
+		return errors.New("records hold it in a form that is converted one way only")
 	case f.Type == event.Time && f.Format != "" && f.Format != event.RFC3339 && f.Format != "epoch_ms":
 		return errors.New("its times are written as " + f.Format)
 	}

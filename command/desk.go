@@ -140,7 +140,7 @@ func (d *Desk) Do(ctx context.Context, a *Ask) (e Entry, replayed bool, err erro
 		e, _, err := d.first(ctx, a, print)
 		return e, true, err
 	case errors.Is(err, errHeld):
-		return e, false, refuse(Held, "another command on this version of the row was accepted and is on its way; read the row again")
+		return e, false, refuse(Held, "another command on this version of the row was accepted and is being applied; read the row again")
 	case err != nil:
 		d.relay.doubt(e.ID)
 		return e, false, err
@@ -153,9 +153,10 @@ const maxKey = 255
 func checkKey(key string) error {
 	switch {
 	case key == "":
-		return refuse(NoKey, "a command needs the header Idempotency-Key, a new one for each and the same one to ask again")
+		return refuse(NoKey, "a command needs the header Idempotency-Key: a new one for each command, the same one to repeat a request")
 	case len(key) > maxKey || strings.ContainsFunc(key, func(r rune) bool { return r < ' ' || r > '~' }):
-		return &Refusal{Kind: Invalid, Detail: "has more than 255 characters, or others than visible ASCII", Arg: "header.Idempotency-Key"}
+		return &Refusal{Kind: Invalid, Detail: "has more than 255 characters, or characters other than visible ASCII",
+			Arg: "header.Idempotency-Key"}
 	}
 	return nil
 }
@@ -180,9 +181,9 @@ func (d *Desk) first(ctx context.Context, a *Ask, print string) (e Entry, known 
 	case err != nil || !known:
 		return e, false, err
 	case e.Print != print:
-		return e, true, refuse(KeyReused, "the Idempotency-Key was used for another command; take a new one for each")
+		return e, true, refuse(KeyReused, "the Idempotency-Key was used for another command; use a new one for each")
 	case e.State == Accepted && d.now()-e.Created < running.Milliseconds():
-		return e, true, refuse(KeyRunning, "the first request with this Idempotency-Key is being worked on; ask again")
+		return e, true, refuse(KeyRunning, "the first request with this Idempotency-Key is still in progress; try again")
 	}
 	return e, true, nil
 }
@@ -231,12 +232,12 @@ func (d *Desk) read(ctx context.Context, m *Machine, a *Ask) (*Order, error) {
 // parseMatch parses If-Match: the ETag from a read of the row, whose first number is the version of the row's state.
 func parseMatch(text string) (int64, error) {
 	if text == "" {
-		return 0, refuse(NoVersion, "a command needs the header If-Match: the ETag of the row that it is for")
+		return 0, refuse(NoVersion, "a command needs the header If-Match with the row's ETag")
 	}
 	number, _, _ := strings.Cut(strings.Trim(text, `"`), ".")
 	n, err := strconv.ParseInt(number, 10, 64)
 	if err != nil || n < 0 || len(text) < 3 || text[0] != '"' || text[len(text)-1] != '"' {
-		return 0, &Refusal{Kind: Invalid, Detail: "is not one ETag of a row", Arg: "header.If-Match"}
+		return 0, &Refusal{Kind: Invalid, Detail: "is not the ETag of a row", Arg: "header.If-Match"}
 	}
 	return n, nil
 }
@@ -316,7 +317,7 @@ func valueOf(t event.Type, raw json.RawMessage) (event.Value, error) {
 	if v, ok := exactOf(t, raw); ok {
 		return v, nil
 	}
-	return event.Value{}, fmt.Errorf("is no %s", t)
+	return event.Value{}, fmt.Errorf("is not %s", t)
 }
 
 // partitionsOf returns the number of partitions of a topic. It asks for it only once: if a topic grows, its keys move for all publishers.

@@ -125,12 +125,12 @@ func (m *Machine) Decide(c *Command, o *Order, expected int64, given map[string]
 	case o.Deleted && !restores:
 		return Change{}, refuse(NotFound, "there is no such row")
 	case o.Version != expected:
-		return Change{}, refuseAt(Stale, o, fmt.Sprintf("the row has the version %d, not %d", o.Version, expected))
+		return Change{}, refuseAt(Stale, o, fmt.Sprintf("the row has version %d, not %d", o.Version, expected))
 	case !slices.Contains(c.From, o.State), restores && !o.Deleted, deletes && o.Deleted:
-		return Change{}, refuseAt(NotAllowed, o, fmt.Sprintf("%s leads from %s, and the row is %q%s", c.Name, strings.Join(c.From, ", "), o.State,
+		return Change{}, refuseAt(NotAllowed, o, fmt.Sprintf("%s leads from %s, but the row is %q%s", c.Name, strings.Join(c.From, ", "), o.State,
 			map[bool]string{true: ", not deleted"}[restores && !o.Deleted]))
 	case restores && m.Purged > 0 && now-o.Version >= (m.Purged-purgeMargin).Milliseconds():
-		return Change{}, refuseAt(Gone, o, fmt.Sprintf("the row was deleted more than %v ago, and what was deleted may be purged already",
+		return Change{}, refuseAt(Gone, o, fmt.Sprintf("the row was deleted more than %v ago, so what was deleted may already be purged",
 			m.Purged-purgeMargin))
 	}
 	fields := map[string]event.Value{}

@@ -188,8 +188,8 @@ func scan(row interface{ Scan(...any) error }) (e Entry, err error) {
 
 // Errors of Add.
 var (
-	errKeyTaken = errors.New("there is a command of this key")
-	errHeld     = errors.New("there is a command on this version")
+	errKeyTaken = errors.New("there is already a command with this key")
+	errHeld     = errors.New("there is already a command on this version")
 )
 
 // Add stores a command.

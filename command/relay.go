@@ -140,18 +140,18 @@ func (r *relay) markAgain(ctx context.Context) {
 // sweep takes over commands that are not published, or whose result is unknown.
 func (r *relay) sweep(ctx context.Context, before int64) {
 	left, err := r.opts.Outbox.Left(ctx, before, sweeps)
-	r.warn(ctx, err, "the outbox cannot be read; accepted commands wait")
+	r.warn(ctx, err, "cannot read the outbox; accepted commands are waiting")
 	for _, e := range left {
 		r.queue(pending{Entry: e})
 	}
 	found, err := r.opts.Outbox.In(ctx, Published, sweeps)
-	r.warn(ctx, err, "the outbox cannot be read; commands wait for their end")
+	r.warn(ctx, err, "cannot read the outbox; commands are waiting to complete")
 	r.mu.Lock()
 	for i := range found {
 		r.open[found[i].ID] = &found[i]
 	}
 	r.mu.Unlock()
-	r.warn(ctx, r.opts.Outbox.Forget(ctx, r.now()-r.opts.Keep.Milliseconds()), "old commands cannot be deleted")
+	r.warn(ctx, r.opts.Outbox.Forget(ctx, r.now()-r.opts.Keep.Milliseconds()), "cannot delete old commands")
 }
 
 func (r *relay) warn(ctx context.Context, err error, what string) {
@@ -217,7 +217,7 @@ func (r *relay) publish(ctx context.Context, at lane, group []pending) {
 	case errors.Is(err, ErrRefused) && group[0].fresh:
 		r.refused(ctx, &group[0], err)
 	default:
-		r.warn(ctx, err, "commands are not published yet; they are tried again")
+		r.warn(ctx, err, "cannot publish commands; will retry")
 	}
 }
 
@@ -229,7 +229,7 @@ func (r *relay) note(ctx context.Context, group []pending, offset int64) {
 		e.Offset, e.State = offset+int64(i), Published
 	}
 	if err := r.mark(ctx, group); err != nil {
-		r.warn(ctx, err, "published commands cannot be marked so yet; it is tried again")
+		r.warn(ctx, err, "cannot mark commands as published; will retry")
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		for _, p := range group {
@@ -272,7 +272,7 @@ func (p *pending) say() {
 // refused ends a command that the brokers will never take.
 func (r *relay) refused(ctx context.Context, p *pending, why error) {
 	freed, err := r.opts.Outbox.Refused(ctx, p.ID, "the brokers refused it", r.now())
-	r.warn(ctx, errors.Join(why, err), "a command cannot be published")
+	r.warn(ctx, errors.Join(why, err), "cannot publish a command")
 	if freed {
 		p.State, p.Detail = Failed, "the brokers refused it"
 		p.say()
@@ -288,7 +288,7 @@ func (r *relay) settleOpen(ctx context.Context) {
 	}
 	r.mu.Unlock()
 	if len(entries) > 0 {
-		r.warn(ctx, r.settle(ctx, entries), "what became of commands is not known yet")
+		r.warn(ctx, r.settle(ctx, entries), "the outcome of commands is not known yet")
 	}
 }
 
@@ -371,7 +371,7 @@ func (m *Machine) became(e *Entry, o *Order, followed bool) (State, string) {
 	case m.Elsewhere && o.State == e.Change.State, o.Version == at && o.State == e.Change.State, o.Version > at && followed:
 		return Applied, ""
 	case o.Version >= at, m.Elsewhere:
-		return Overtaken, "a newer change has set the row to " + o.State
+		return Overtaken, "a newer change set the row to " + o.State
 	}
-	return Failed, "the pipeline has not written the change: its dead letters say why"
+	return Failed, "the pipeline did not write the change: its dead letters say why"
 }

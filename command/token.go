@@ -32,7 +32,7 @@ func (t Token) String() string {
 	return base64.RawURLEncoding.EncodeToString(b)
 }
 
-var errToken = errors.New("is not whole, or of another brine; take it from the answer to a command as it stands")
+var errToken = errors.New("is incomplete, or from another brine; copy it unchanged from the answer to a command")
 
 // ParseToken decodes a token.
 func ParseToken(text string) (Token, error) {

@@ -29,17 +29,17 @@ pipelines:
 
 // What check reports about changed versions of visited.
 const (
-	where        = "pipelines.visits.rows[0].nulls: where two changes have one version, and the last has "
-	keeps        = " null, the row keeps the other's and its document in visits has none; "
-	orAll        = ", or have each record carry every field [document-nulls]"
-	byParts      = "write changes: partial, so that the document keeps it too"
+	where        = "pipelines.visits.rows[0].nulls: if two changes share a version and "
+	keeps        = " is null in the last one, the row keeps the other's value, but its document in visits has none; "
+	orAll        = ", or make each record carry every field [document-nulls]"
+	byParts      = "write changes: partial, so that the document keeps its value too"
 	reportedPage = where + "page" + keeps + byParts + orAll
 	reportedGone = where + "gone" + keeps + byParts + orAll
 	reportedTies = where + "page" + keeps + "write version: seq(at, n) if the source counts such changes" + orAll
 
-	stay            = "indexes.visits.every: rows of visits end by their ttl, and the documents beside them stay: searches find what is no longer in HBase; "
-	reportedEvery   = stay + "write every: month, and time: and a date filled with seen of the row key; if the index exists, in a new one [document-ttl]"
-	reportedReindex = stay + "now and then run brine reindex visits --from hbase, which leaves them out [document-ttl]"
+	stay            = "indexes.visits.every: rows of visits expire by their ttl, but their documents stay: searches find what is no longer in HBase; "
+	reportedEvery   = stay + "write every: month, and set time to a date filled with seen of the row key; if the index exists, do so in a new one [document-ttl]"
+	reportedReindex = stay + "run brine reindex visits --from hbase now and then, which leaves them out [document-ttl]"
 )
 
 // TestDocumentsThatDoNotEndAsTheirRows changes settings of visited, each old text followed by the new one.

@@ -91,8 +91,8 @@ const fewRetries = 3
 
 func (l *loader) checkRetries(setting string, retries int) {
 	if retries > 0 && retries < fewRetries && l.has(setting) {
-		l.warn(setting, FewRetries, "so few retries are over before a region has moved or been split: its rows then come back, and the loop "+
-			"submits their events again and again, which takes longer", "leave it at 15")
+		l.warn(setting, FewRetries, "so few retries run out before a region has moved or split: its rows then fail, and the loop "+
+			"resubmits their events again and again, which takes longer", "leave it at 15")
 	}
 }
 
@@ -106,7 +106,7 @@ func (l *loader) checkMemory(c *Config) {
 	}
 	rows, documents := c.loops()
 	if least := fetchesHeld * c.Kafka.MaxFetchBytes; c.share() < int64(least) {
-		l.fault("memory", Buffer, fmt.Sprintf("leaves %v to the records of each of %d loops, and fetches of %v need %v", Bytes(c.share()),
+		l.fault("memory", Buffer, fmt.Sprintf("leaves %v for the records of each of %d loops, but fetches of %v need %v", Bytes(c.share()),
 			rows+documents, c.Kafka.MaxFetchBytes, least),
 			fmt.Sprintf("write memory: %v, or a smaller kafka.max_fetch_bytes", least*Bytes(2*(rows+documents))))
 	}
@@ -126,7 +126,7 @@ func (l *loader) checkProcess(c *Config) {
 		fix += fmt.Sprintf(" or more, or memory: %v or less", fits>>20<<20)
 	}
 	l.fault("process_memory", Buffer, fmt.Sprintf(
-		"is less than memory, which is %v, needs with the collector's room and all else: %v", c.Memory,
+		"is too small for memory (%v), the collector's room and everything else, together %v", c.Memory,
 		mebibytes(least)), fix)
 }
 

@@ -21,12 +21,12 @@ func (l *loader) checkColumns(c *Config, p *Pipeline, r *Rows, t *Table) {
 	switch at := r.setting + ".empty"; {
 	case columns && r.Empty != "":
 		l.fault(at, Duplicate, "the row has columns, so it needs no empty cell",
-			"remove it: brine writes an empty cell where a row would have none")
+			"remove it: empty is for rows without columns")
 	case r.Empty != "":
 		l.checkColumnName(t, r.Empty+":", at)
 	case !columns && l.near(r.setting).value.Kind == yaml.MappingNode:
 		l.fault(r.setting, Missing, "has neither set nor pack", "write set: "+exampleOf(find(rowsDefinitions, "set"))+
-			", or, if its key says all, empty: and a family")
+			", or, if the key says everything, set empty to a family")
 	}
 	for i := range r.Set {
 		l.checkColumn(c, p, r, &r.Set[i], join(r.setting+".set", r.Set[i].Name))
@@ -59,11 +59,11 @@ func (l *loader) checkColumn(c *Config, p *Pipeline, r *Rows, column *Column, se
 	switch {
 	case column.Field == "" || members && column.Field == wholeRecord:
 	case column.Field == wholeRecord:
-		l.fault(setting, Members, "one column cannot hold the members of the record", "write \"family:*\": \"*\" for a column of each")
+		l.fault(setting, Members, "one column cannot hold the members of the record", "write \"family:*\": \"*\" for one column per member")
 	case f == nil:
 		l.noField(p, setting, column.Field)
 	case members && f.eventType() != event.Nested && f.eventType() != 0:
-		l.fault(setting, Members, "field "+f.Name+" is declared "+f.Type+" and so has no members",
+		l.fault(setting, Members, "field "+f.Name+" is declared "+f.Type+", which has no members",
 			"declare it as json, or give the column a name instead of *")
 	}
 	if members {
@@ -71,13 +71,13 @@ func (l *loader) checkColumn(c *Config, p *Pipeline, r *Rows, column *Column, se
 	}
 	for _, name := range []string{".except", ".limit"} {
 		if !members && l.has(setting+name) {
-			l.fault(setting+name, Members, "does nothing for one column", "remove it, or write \"family:*\" for a column of each member")
+			l.fault(setting+name, Members, "does nothing for a single column", "remove it, or write \"family:*\" for one column per member")
 		}
 	}
 	if i := slices.IndexFunc(r.As, func(k KeyField) bool { return k.Name == column.Field && k.Field != column.Field }); i >= 0 {
-		l.fault(setting, KeyNames, "field "+column.Field+" is another one in the key of this entry, which has "+r.As[i].Field+
-			" by this name, so a query could not show both",
-			"give the key's field a name of its own, such as owner: "+r.As[i].Field)
+		l.fault(setting, KeyNames, "field "+column.Field+" has the same name as a field of this entry's key, which is filled from "+r.As[i].Field+
+			", so a query could not show both",
+			"give the key's field its own name, such as owner: "+r.As[i].Field)
 	}
 	l.checkSameColumn(c, p, r, column, setting)
 }
@@ -91,8 +91,8 @@ func (l *loader) checkPrefix(r *Rows, column *Column, setting string) {
 		}
 		if _, members := o.members(); members && (strings.HasPrefix(column.Name, strings.TrimSuffix(o.Name, "*")) ||
 			strings.HasPrefix(o.Name, strings.TrimSuffix(column.Name, "*"))) {
-			l.faultName(setting, Members, "a member of "+o.Field+" can have the same column, under "+o.Name,
-				"let the names of both begin differently, as in \"f:a_*\" and \"f:b_*\", or use two families")
+			l.faultName(setting, Members, "a member of "+o.Field+" can go to the same column, under "+o.Name,
+				"give the two names different prefixes, as in \"f:a_*\" and \"f:b_*\", or use two families")
 		}
 	}
 }
@@ -113,11 +113,11 @@ func (l *loader) checkSameColumn(c *Config, p *Pipeline, r *Rows, column *Column
 		case keyTypes[a.eventType()] != keyTypes[b.eventType()]:
 			l.fault(setting, ColumnDiffers, fmt.Sprintf("field %s is %s, and %s fills this column of %s from %s, which is %s", a.Name, a.Type,
 				other.name(p), r.Table, b.Name, b.Type),
-				"give one of them a column of its own")
+				"give one of them its own column")
 		case other.pipeline == p && a.Name != b.Name:
-			l.warn(setting, ColumnDiffers, fmt.Sprintf("%s fills this column of %s from %s, and brine query shows both as %s", other.name(p),
+			l.warn(setting, ColumnDiffers, fmt.Sprintf("%s fills this column of %s from %s, so brine query shows both as %s", other.name(p),
 				r.Table, b.Name, b.Name),
-				"give one of them a column of its own")
+				"give one of them its own column")
 		}
 	}
 }
@@ -130,7 +130,7 @@ func (l *loader) checkPack(c *Config, p *Pipeline, r *Rows, column *PackedColumn
 			"write changes: whole if each record carries every field, or give each field a column under set")
 	}
 	if r.sets(column.Name) {
-		l.faultName(setting, Duplicate, "is set by itself too, under set", "keep one of the two")
+		l.faultName(setting, Duplicate, "is also set on its own, under set", "keep one of the two")
 	}
 	for _, f := range column.Fields {
 		if f.Field != "" && p.field(f.Field) == nil {
@@ -143,9 +143,9 @@ func (l *loader) checkPack(c *Config, p *Pipeline, r *Rows, column *PackedColumn
 		}
 		its := other.packed(column.Name)
 		if other.sets(column.Name) || its != nil && !sameCells(p.pack(column), other.pipeline.pack(its)) {
-			l.faultName(setting, PackDiffers, other.name(p)+" writes other things into this cell of "+r.Table+
-				", so each would drop what the other wrote",
-				"pack the same fields under the same names in both, or take another column")
+			l.faultName(setting, PackDiffers, other.name(p)+" packs this cell of "+r.Table+
+				" differently, so each would drop what the other wrote",
+				"pack the same fields under the same names in both, or use another column")
 		}
 	}
 }
@@ -168,14 +168,14 @@ func (l *loader) checkNulls(c *Config, p *Pipeline, r *Rows, setting string) {
 		return
 	}
 	if t.Row == rowEvent {
-		l.warn(setting, Unused, "does nothing to "+t.Name+", whose rows are events and so are written once", "remove it")
+		l.warn(setting, Unused, "does nothing in "+t.Name+", whose rows are events and are written only once", "remove it")
 	}
 	if p.Changes == changesPartial {
-		l.fault(setting, PartialNulls, "a field that a change does not carry would be taken for null, and its column be deleted",
+		l.fault(setting, PartialNulls, "a field that a change does not carry would count as null, and its column would be deleted",
 			"write changes: whole if each record carries every field, or nulls: merge")
 	}
 	if what, fix := p.untimed(); what != "" {
-		l.fault(setting, VersionType, "it writes delete markers, which HBase keeps by their time, and "+what, fix+", or write nulls: merge")
+		l.fault(setting, VersionType, "it writes delete markers, which HBase orders by time, but "+what, fix+", or write nulls: merge")
 	}
 	if policy == sink.NullsDelete {
 		l.checkNoMembers(r)
@@ -184,9 +184,9 @@ func (l *loader) checkNulls(c *Config, p *Pipeline, r *Rows, setting string) {
 		// all entries of one pipeline have the same version
 		if shared := sharedFamily(r, other); other.pipeline != p && shared != "" && policy == sink.NullsReplace {
 			l.fault(setting, SharedFamily,
-				fmt.Sprintf("pipeline %s writes family %s of %s too, and its cells would vanish with each row that this one replaces",
+				fmt.Sprintf("pipeline %s also writes family %s of %s, and its cells would vanish with each row that this one replaces",
 					other.pipeline.Name, shared, t.Name),
-				"give each pipeline a family of its own, or write nulls: delete")
+				"give each pipeline its own family, or write nulls: delete")
 		}
 	}
 }
@@ -209,7 +209,7 @@ func sharedFamily(a, b *Rows) string {
 func (l *loader) checkNoMembers(r *Rows) {
 	for _, column := range r.Set {
 		if _, ok := column.members(); ok {
-			l.faultName(join(r.setting+".set", column.Name), MembersNulls, "nulls: delete cannot tell which columns an event has no member for",
+			l.faultName(join(r.setting+".set", column.Name), MembersNulls, "nulls: delete cannot know for which columns an event lacks a member",
 				"write nulls: replace, or nulls: merge")
 		}
 	}
@@ -222,10 +222,10 @@ func (l *loader) checkRowTTL(p *Pipeline, r *Rows, t *Table) {
 		return
 	}
 	if what, fix := p.untimed(); what != "" {
-		l.fault(at, RowTTL, "it is counted from the version, and "+what, fix+", or remove the ttl")
+		l.fault(at, RowTTL, "it is counted from the version, but "+what, fix+", or remove the ttl")
 	}
 	if policy := sink.NullPolicy(r.Nulls); policy == sink.NullsReplace || policy == sink.NullsDelete {
-		l.fault(at, RowTTL, "it would end the delete markers of nulls: "+r.Nulls+" too, and older cells would show again",
+		l.fault(at, RowTTL, "it would also expire the delete markers of nulls: "+r.Nulls+", and older cells would reappear",
 			"set the family's ttl, or write nulls: merge")
 	}
 	d, fixed := r.ttlFor()
@@ -257,6 +257,6 @@ func (l *loader) checkUntil(p *Pipeline, name, setting string) {
 	case f == nil:
 		l.noField(p, setting, name)
 	case f.eventType() != 0 && !f.eventType().IsTime():
-		l.fault(setting, RowTTL, "field "+f.Name+" is declared "+f.Type, "take a field that says until when: a time_ms, time_s or time")
+		l.fault(setting, RowTTL, "field "+f.Name+" is declared "+f.Type, "name a field that holds the time of expiry: a time_ms, time_s or time")
 	}
 }

@@ -34,15 +34,15 @@ func (l *loader) checkDocuments(c *Config, p *Pipeline, i int, setting string) {
 	}
 	for j := range p.Documents[:i] {
 		if p.Documents[j].Index == d.Index && d.Index != "" {
-			l.fault(setting+".index", Duplicate, "the pipeline writes this document to "+d.Index+" already", "put all fields into one entry")
+			l.fault(setting+".index", Duplicate, "the pipeline already writes this document to "+d.Index, "put all fields into one entry")
 		}
 	}
 	if d.Table != "" && !slices.ContainsFunc(p.Rows, func(r Rows) bool { return r.Table == d.Table }) {
-		l.fault(setting+".table", UnknownTable, "the pipeline writes no row to "+d.Table, "name one of the tables of its rows")
+		l.fault(setting+".table", UnknownTable, "the pipeline writes no rows to "+d.Table, "name one of the tables of its rows")
 	}
 	l.checkDocumentTable(p, cmp.Or(d.Table, p.firstTable()), setting)
 	if p.imaged() && d.deleted(p) == "" {
-		l.fault(setting, ImagesCode, "a change can move a document away from its id, and nothing would hide what it leaves",
+		l.fault(setting, ImagesCode, "a change can give a document another id, and nothing would hide the old document",
 			"name a bool field: images: { …, deleted: gone }, or deleted: here")
 	}
 	if f := p.field(d.Deleted); d.Deleted != "" && f == nil {
@@ -90,8 +90,8 @@ func (l *loader) checkDocumentTable(p *Pipeline, table, setting string) {
 	if l.has(setting + ".table") {
 		at += ".table"
 	}
-	l.fault(at, ManyRows, "a document stands beside one row, and an event's rows in "+table+" have keys by other names, or are several",
-		"write table: and one of rows without as and each")
+	l.fault(at, ManyRows, "a document belongs to one row, but an event's rows in "+table+" are renamed (as) or several (each)",
+		"set table to one of the pipeline's tables whose rows have neither as nor each")
 }
 
 // checkAlike warns about documents that do not end together with their rows.
@@ -106,7 +106,7 @@ func (l *loader) checkAlike(c *Config) {
 			if x.Every == "" && (t.keep() > 0 || r.TTL != "") && !outlived[x] {
 				outlived[x] = true
 				l.warn(join("indexes", x.Name)+".every", DocumentTTL, "rows of "+t.Name+
-					" end by their ttl, and the documents beside them stay: searches find what is no longer in HBase",
+					" expire by their ttl, but their documents stay: searches find what is no longer in HBase",
 					partsOrReindex(c, p, t, x))
 			}
 		}
@@ -126,11 +126,11 @@ func (l *loader) checkTies(p *Pipeline, r *Rows, d *Documents, t *Table) {
 	}
 	fix := "write version: seq(at, n) if the source counts such changes"
 	if mayBePartial(p) {
-		fix = "write changes: partial, so that the document keeps it too"
+		fix = "write changes: partial, so that the document keeps its value too"
 	}
-	l.warn(r.setting+".nulls", DocumentNulls, "where two changes have one version, and the last has "+field+
-		" null, the row keeps the other's and its document in "+d.Index+" has none",
-		fix+", or have each record carry every field")
+	l.warn(r.setting+".nulls", DocumentNulls, "if two changes share a version and "+field+
+		" is null in the last one, the row keeps the other's value, but its document in "+d.Index+" has none",
+		fix+", or make each record carry every field")
 }
 
 // nullable returns a field that may be null and fills both a column and the document, or "" if there is none. Packed columns do not count,
@@ -161,9 +161,9 @@ func partsOrReindex(c *Config, p *Pipeline, t *Table, x *Index) string {
 	names := t.rowKeys.First().Fields()
 	i := slices.IndexFunc(names, func(name string) bool { return keyType(p, name) == rowkey.Time })
 	if _, embedded := c.Search.Embedded(); embedded || i < 0 || t.keep() == 0 {
-		return "now and then run brine reindex " + x.Name + " --from hbase, which leaves them out"
+		return "run brine reindex " + x.Name + " --from hbase now and then, which leaves them out"
 	}
-	return "write every: month, and time: and a date filled with " + names[i] + " of the row key; if the index exists, in a new one"
+	return "write every: month, and set time to a date filled with " + names[i] + " of the row key; if the index exists, do so in a new one"
 }
 
 // checkCommands reports what keeps the pipeline's commands from being ordinary changes.
@@ -174,11 +174,11 @@ func (l *loader) checkCommands(c *Config, p *Pipeline) {
 	}
 	for _, must := range []struct{ name, value, example string }{
 		{"state", s.State, "state: status"}, {"record_key", s.RecordKey, "record_key: order"},
-		{"states", strings.Join(s.States, ""), "states: [created, paid], those that records of others bring about"},
+		{"states", strings.Join(s.States, ""), "states: [created, paid], those that other producers' records set"},
 		{"transitions", strings.Repeat("x", len(s.Transitions)), "transitions: { confirm: { from: [shipped], to: received, … } }"},
 	} {
 		if must.value == "" {
-			l.fault(setting, Missing, "says no "+must.name, "write "+must.example)
+			l.fault(setting, Missing, "has no "+must.name, "write "+must.example)
 			return
 		}
 	}
@@ -208,19 +208,20 @@ func (l *loader) checkCommandRecords(p *Pipeline, setting string) bool {
 	}
 	switch {
 	case p.Format != "json" || p.framed() || p.Envelope.Form != "" || p.imaged():
-		return problem(CommandsCode, "a command is one JSON object, and the records of the pipeline are not, or are wrapped",
+		return problem(CommandsCode, "a command is one plain JSON object, but the pipeline's records are in another format or wrapped",
 			"publish changes as plain JSON, format: json, or remove the commands")
 	case p.Changes != changesPartial:
-		return problem(CommandsCode, "a command carries the fields that it changes, and the pipeline takes a change for all there is",
+		return problem(CommandsCode, "a command carries only the fields that it changes, but the pipeline takes each change as the whole row",
 			"write changes: partial, or remove the commands")
 	case version == "" || p.position() != nil || n != "":
-		return problem(VersionType, "a command is newer than what it changes by a millisecond, and the version is no field that is a time",
-			"write version: and a field of type time_ms, or remove the commands")
+		return problem(VersionType, "a command's version must be at least 1 ms after the row's, but the pipeline's version is not a time field",
+			"set version to a field of type time_ms, or remove the commands")
 	case f == nil || f.unit() != "" || !f.eventType().IsTime():
-		return problem(VersionType, "a command is newer than what it changes by a millisecond, and the version is "+typeName(p, version),
+		return problem(VersionType, "a command's version must be at least 1 ms after the row's, but the pipeline's version is "+
+			typeName(p, version),
 			"declare "+version+" as time_ms, or remove the commands")
 	case p.commandTopic() == "":
-		return problem(CommandsCode, "the pipeline reads several topics, and commands go to one", "write topic: and the one for commands")
+		return problem(CommandsCode, "the pipeline reads several topics, but commands go to one", "set topic to the one for commands")
 	case !kafkaName(p.commandTopic()):
 		return problem(Name, "topic "+quote(p.commandTopic())+" is not a valid topic name", topicNames)
 	}
@@ -236,23 +237,23 @@ func (l *loader) checkCommandTable(c *Config, p *Pipeline, setting string) (quer
 	name := p.commanded()
 	entries := p.entriesOf(name)
 	if len(entries) != 1 {
-		return problem(CommandsCode, "the pipeline writes "+strconv.Itoa(len(entries))+" rows of table "+name+" of an event, not one",
-			"write table: and one of the tables of its rows")
+		return problem(CommandsCode, "the pipeline writes "+strconv.Itoa(len(entries))+" rows per event to table "+name+", not one",
+			"set table to one of the tables of its rows")
 	}
 	r := entries[0]
 	switch {
 	case c.Table(name).Row != rowEntity:
-		return problem(CommandsCode, "rows of "+name+" are events, which nothing changes", "write table: and one whose rows are entities")
+		return problem(CommandsCode, "rows of "+name+" are events, which never change", "set table to one whose rows are entities")
 	case r.When != "" || len(r.Each) > 0 || len(r.As) > 0 || r.TTL != "":
-		return problem(CommandsCode, "rows of "+name+" have when, each, as or ttl, so that a change may become another row, or none",
+		return problem(CommandsCode, "rows of "+name+" have when, each, as or ttl, so a change may end up in another row or in none",
 			"remove them, or the commands")
 	case r.HardDeletes:
-		return problem(HardDeletes, "rows of "+name+" are deleted hard, and what a command has deleted could be seen by nobody",
-			"mark rows: hard_deletes: false")
+		return problem(HardDeletes, "rows of "+name+" are deleted hard, so nobody could see what a command has deleted",
+			"only mark rows as deleted: hard_deletes: false")
 	case slices.ContainsFunc(c.Pipelines, func(other *Pipeline) bool {
 		return other != p && len(other.Commands.Transitions) > 0 && other.commanded() == name
 	}):
-		return problem(Duplicate, "another pipeline has commands for "+name+" too", "keep one of the two")
+		return problem(Duplicate, "another pipeline also has commands for "+name, "keep one of the two")
 	}
 	t, _ := c.Query(c.Table(name))
 	return t, true
@@ -265,7 +266,7 @@ func (l *loader) checkCommandFields(p *Pipeline, t query.Table, setting string) 
 	case f == nil:
 		l.noField(p, setting+".state", s.State)
 	case f.eventType() != event.Text:
-		l.fault(setting+".state", FieldTypes, "field "+f.Name+" is declared "+f.Type, "a state is a text")
+		l.fault(setting+".state", FieldTypes, "field "+f.Name+" is declared "+f.Type, "a state must be a text")
 	case !columnOf(t, s.State):
 		l.fault(setting+".state", CommandsCode, "no column of "+t.Name+" holds field "+s.State, "set one from it")
 	}
@@ -273,7 +274,7 @@ func (l *loader) checkCommandFields(p *Pipeline, t query.Table, setting string) 
 		l.noField(p, setting+".record_key", s.RecordKey)
 		return
 	} else if t := f.eventType(); t != event.Text && t != event.Int {
-		l.fault(setting+".record_key", FieldTypes, "field "+f.Name+" is declared "+f.Type, "the key of a record is a text or an int here")
+		l.fault(setting+".record_key", FieldTypes, "field "+f.Name+" is declared "+f.Type, "the record key must be a text or an int here")
 	}
 	version, _ := p.versionFields()
 	for _, name := range append(p.carried(), s.State, version) {
@@ -281,7 +282,7 @@ func (l *loader) checkCommandFields(p *Pipeline, t query.Table, setting string) 
 	}
 	for _, name := range p.carried() {
 		if f := p.field(name); f.Value == "" && !columnOf(t, name) && !t.Keys.Newest().Gives(name) {
-			l.fault(setting, CommandsCode, "every change carries "+name+", and rows of "+t.Name+" do not hold it",
+			l.fault(setting, CommandsCode, "every change carries "+name+", but rows of "+t.Name+" do not hold it",
 				"set a column from it, so that a command can carry it too")
 		}
 	}
@@ -296,7 +297,8 @@ func (l *loader) checkWritten(p *Pipeline, name, setting string) {
 	if f := p.field(name); f != nil {
 		of := f.event()
 		if err := command.Writes(&of); err != nil {
-			l.fault(setting, CommandsCode, "a command cannot write field "+name+": "+err.Error(), "declare it as records hold it, or leave it out")
+			l.fault(setting, CommandsCode, "a command cannot write field "+name+": "+err.Error(),
+				"declare it the way records hold it, or leave it out")
 		}
 	}
 }
@@ -306,17 +308,17 @@ var roles = []string{"customer", "support", "operator", "admin"}
 
 func (l *loader) checkTransition(p *Pipeline, t query.Table, x *Transition, setting string) {
 	if !viewNames.MatchString(x.Name) {
-		l.faultName(setting, Name, "is not a valid name of a command", "use lower-case letters, digits, \"_\" and \"-\", a letter first")
+		l.faultName(setting, Name, "is not a valid command name", "use lower-case letters, digits, \"_\" and \"-\", a letter first")
 	}
 	if len(x.From) == 0 || slices.Contains(x.From, x.To) && len(x.Set)+len(x.Take) == 0 {
-		l.fault(setting+".from", CommandsCode, "the command begins nowhere, or changes nothing", "name other states than "+x.To)
+		l.fault(setting+".from", CommandsCode, "the command has no state to start from, or changes nothing", "name states other than "+x.To)
 	}
 	if len(x.Roles) == 0 {
-		l.fault(setting+".roles", CommandsCode, "nobody may give the command", "name one of "+oneOf(roles))
+		l.fault(setting+".roles", CommandsCode, "nobody may send the command", "name one of "+oneOf(roles))
 	}
 	for i, role := range x.Roles {
 		if !slices.Contains(roles, role) {
-			l.fault(setting+".roles["+strconv.Itoa(i)+"]", Choice, quote(role)+" is no role", didYouMean(role, roles, "write "+oneOf(roles)))
+			l.fault(setting+".roles["+strconv.Itoa(i)+"]", Choice, quote(role)+" is not a role", didYouMean(role, roles, "write "+oneOf(roles)))
 		}
 	}
 	var names []string
@@ -332,9 +334,9 @@ func (l *loader) checkTransition(p *Pipeline, t query.Table, x *Transition, sett
 		case name == p.Commands.State, name == version, slices.Contains(p.carried(), name):
 			l.fault(at, CommandsCode, "field "+name+" is the state, the version or part of a key", "remove it")
 		case f.eventType() == event.Nested:
-			l.fault(at, FieldTypes, "field "+name+" is json, which no command sets", "remove it")
+			l.fault(at, FieldTypes, "field "+name+" is json, which commands cannot set", "remove it")
 		case name == t.Deleted && slices.Contains(x.Take, name):
-			l.fault(at, CommandsCode, "field "+name+" deletes the row, which the caller of the command may not choose", "write it under set")
+			l.fault(at, CommandsCode, "field "+name+" deletes the row, which the caller may not choose", "put it under set")
 		default:
 			l.checkWritten(p, name, at)
 		}
@@ -342,12 +344,12 @@ func (l *loader) checkTransition(p *Pipeline, t query.Table, x *Transition, sett
 	for _, v := range x.Set {
 		if f := p.field(v.Name); f != nil {
 			if _, err := f.given(v.Value); err != nil {
-				l.fault(join(setting+".set", v.Name), FieldTypes, "is "+quote(string(v.Value))+", and the field is declared "+f.Type,
-					"write it as such a field is written")
+				l.fault(join(setting+".set", v.Name), FieldTypes, "is "+quote(string(v.Value))+", but the field is declared "+f.Type,
+					"write a value of that type")
 			}
 		}
 		if slices.Contains(x.Take, v.Name) {
-			l.fault(join(setting+".set", v.Name), Duplicate, "field "+v.Name+" is under take too", "keep one of the two")
+			l.fault(join(setting+".set", v.Name), Duplicate, "field "+v.Name+" is also under take", "keep one of the two")
 		}
 	}
 }
@@ -361,10 +363,10 @@ func (l *loader) checkStates(m command.Machine, p *Pipeline, setting string) {
 			at := join(setting+".transitions", x.Name) + ".from"
 			switch {
 			case !slices.Contains(reached, from):
-				l.fault(at, CommandsCode, "no row comes to be "+quote(from)+": no transition leads there from "+strings.Join(p.Commands.States, ", "),
-					didYouMean(from, reached, "add it to states, if records of others bring it about"))
+				l.fault(at, CommandsCode, "no row ever becomes "+quote(from)+": no transition leads there from "+strings.Join(p.Commands.States, ", "),
+					didYouMean(from, reached, "add it to states, if other producers' records set it"))
 			case m.OnlyDeleted(from, p.Commands.States) && !m.Restores(x):
-				l.fault(at, CommandsCode, "rows that are "+quote(from)+" are deleted, and a command that changes them would be seen by nobody",
+				l.fault(at, CommandsCode, "rows in state "+quote(from)+" are deleted, so nobody would see what a command changes in them",
 					"write set: { "+m.Table.Deleted+": false }, or leave the state out")
 			}
 		}

@@ -14,7 +14,7 @@ func (l *loader) checkEnvelope(p *Pipeline, setting, images string) {
 	e := &p.Envelope
 	for _, name := range []string{".before", ".after"} {
 		if l.has(images + name) {
-			l.fault(images+name, ImagesCode, "the envelope says where images are", "remove it; deleted: may stay")
+			l.fault(images+name, ImagesCode, "the envelope already says where the images are", "remove it; deleted: may stay")
 		}
 	}
 	if p.Images.Deleted != "" {
@@ -22,15 +22,15 @@ func (l *loader) checkEnvelope(p *Pipeline, setting, images string) {
 	}
 	switch {
 	case e.Unwrapped && e.Form != string(event.Debezium):
-		l.fault(setting+".unwrapped", EnvelopeCode, "only Debezium's rows can stand alone", "remove it")
+		l.fault(setting+".unwrapped", EnvelopeCode, "only Debezium's rows can come without an envelope", "remove it")
 	case !p.knowsKeyOnly() && p.Changes == changesPartial:
-		l.fault(setting, EnvelopeCode, "a change that moves a row carries all of it, and the pipeline has changes: partial",
-			"write before: key and the primary key's fields, if rows are never moved, or changes: whole")
+		l.fault(setting, EnvelopeCode, "a change that moves a row carries the whole row, but the pipeline has changes: partial",
+			"write before: key and list the primary key's fields in key, if rows never move, or write changes: whole")
 	case p.knowsKeyOnly() && len(e.Key) == 0:
-		l.fault(setting, Missing, "says not which fields are the database's primary key, and records hold no more of what a row was before",
-			"write key: [id] in the envelope")
+		l.fault(setting, Missing, "does not say which fields form the database's primary key, and with before: key records hold nothing else "+
+			"of the former row", "write key: [id] in the envelope")
 	case !p.knowsKeyOnly() && len(e.Key) > 0:
-		l.warn(setting+".key", Unused, "does nothing where records hold whole rows", "remove it, or write before: key")
+		l.warn(setting+".key", Unused, "does nothing if records hold whole rows", "remove it, or write before: key")
 	}
 	row := false
 	for i, name := range e.Key {
@@ -38,18 +38,18 @@ func (l *loader) checkEnvelope(p *Pipeline, setting, images string) {
 		if f == nil {
 			l.noField(p, setting+".key["+strconv.Itoa(i)+"]", name)
 		} else if strings.HasPrefix(f.path()[0], "$") {
-			l.fault(setting+".key", EnvelopeCode, "field "+name+" is one of the envelope, not of the row", "name fields of the row")
+			l.fault(setting+".key", EnvelopeCode, "field "+name+" belongs to the envelope, not to the row", "name fields of the row")
 		}
 	}
 	for i := range p.Fields {
 		if f := &p.Fields[i]; p.ofCanal() && f.eventType() == event.Bytes && !strings.HasPrefix(f.path()[0], "$") {
-			l.fault(join(join("pipelines", p.Name)+".fields", f.Name), FieldTypes, "Canal writes bytes as texts of another encoding",
+			l.fault(join(join("pipelines", p.Name)+".fields", f.Name), FieldTypes, "Canal writes bytes as text in another encoding",
 				"declare it text")
 		}
 		row = row || p.Fields[i].Name != p.Images.Deleted && !strings.HasPrefix(p.Fields[i].path()[0], "$")
 	}
 	if !row {
-		l.fault(join("pipelines", p.Name)+".fields", EnvelopeCode, "none is of the row", "declare columns of the database's table")
+		l.fault(join("pipelines", p.Name)+".fields", EnvelopeCode, "none of them belongs to the row", "declare columns of the database's table")
 	}
 	for i := range p.Rows {
 		l.checkEnvelopeRow(p, &p.Rows[i])
@@ -67,8 +67,8 @@ func (l *loader) checkEnvelopeRow(p *Pipeline, r *Rows) {
 	t := p.config.Table(r.Table)
 	for _, c := range r.Set {
 		if c.Field == wholeRecord {
-			l.faultName(join(r.setting+".set", c.Name), Members, "the record's members are those of the envelope",
-				"declare the columns that the row has")
+			l.faultName(join(r.setting+".set", c.Name), Members, "the record's members are those of the envelope, not of the row",
+				"name the row's columns one by one")
 		}
 	}
 	if t == nil {
@@ -78,13 +78,14 @@ func (l *loader) checkEnvelopeRow(p *Pipeline, r *Rows) {
 		return
 	}
 	if at, n := p.versionFields(); n != "" && p.field(n) != nil && p.field(n).path()[0] == "$row" {
-		l.fault(join("pipelines", p.Name)+".version", EnvelopeCode, "each record counts its rows from 0, so that of two changes of one row of "+
-			t.Name+" in one second the earlier can have the larger version", "write version: "+at)
+		l.fault(join("pipelines", p.Name)+".version", EnvelopeCode, "each record counts its rows from 0, so if a row of "+
+			t.Name+" changes twice within a second, the earlier change can have the larger version", "write version: "+at)
 	}
 	if p.Envelope.Ties != "accept" {
-		l.fault(join("pipelines", p.Name)+".envelope", EnvelopeCode, "Canal's times are whole seconds, so that changes of one row of "+t.Name+
-			" can have one version, and the one that is written last wins",
-			"take version: binlog(file, pos) of canal_protobuf, or another publisher; or, if that may be, write ties: accept in the envelope")
+		l.fault(join("pipelines", p.Name)+".envelope", EnvelopeCode, "Canal's times are whole seconds, so changes of one row of "+t.Name+
+			" can share a version, and the one written last wins",
+			"use version: binlog(file, pos) with canal_protobuf, or another publisher; or, if you can accept that, write ties: accept in "+
+				"the envelope")
 	}
 }
 
@@ -97,11 +98,11 @@ func (l *loader) checkFormerKeys(p *Pipeline) {
 			continue
 		}
 		for _, name := range t.rowKeys.Fields() {
-			l.checkInKey(p, r, r.eventField(name), "the key of "+t.Name+" takes it")
+			l.checkInKey(p, r, r.eventField(name), "the key of "+t.Name+" contains it")
 		}
 		for _, e := range r.Each {
 			for _, text := range e.texts() {
-				l.checkInKey(p, r, textField(text).Field, "words of it are in the key of "+t.Name)
+				l.checkInKey(p, r, textField(text).Field, "the key of "+t.Name+" contains words of it")
 			}
 		}
 	}
@@ -114,9 +115,9 @@ func (l *loader) checkInKey(p *Pipeline, r *Rows, name, taken string) {
 		return
 	}
 	l.fault(join(join("pipelines", p.Name)+".fields", name), EnvelopeCode,
-		taken+", and it is not in the primary key, so that records do not hold what it was before a change: the row of "+r.Table+
-			" that it was would stay",
-		"make keys of the primary key's fields, and name all of these in envelope.key; or let the database log whole rows "+
+		taken+", but it is not part of the primary key, so records do not hold its value from before a change: the former row of "+r.Table+
+			" would stay",
+		"build row keys from the primary key's fields, and name all of these in envelope.key; or make the database log whole rows "+
 			"(in Postgres REPLICA IDENTITY FULL) and write before: full")
 }
 
@@ -128,11 +129,11 @@ func (l *loader) checkTombstones(p *Pipeline) {
 		return
 	case p.imaged():
 		l.fault(setting+".deletes", Tombstones,
-			"records say by their images what is deleted, and what has no value behind a delete is nothing new",
+			"the images in records already say what is deleted, so a record without a value after a delete says nothing new",
 			"remove it, or the envelope or images.before")
 		return
 	case p.Images.Deleted == "":
-		l.fault(setting+".deletes", Missing, "says not which field marks a delete",
+		l.fault(setting+".deletes", Missing, "does not say which field marks a delete",
 			"declare a bool, gone: bool, and write images: { deleted: gone }")
 	}
 	at, n := p.versionFields()
@@ -141,11 +142,12 @@ func (l *loader) checkTombstones(p *Pipeline) {
 		of = []string{in.LSN, in.File, in.Pos, in.Source}
 	}
 	for _, name := range of {
-		l.checkBesideValue(p, name, "the version is made of it",
-			"leave version away, so that it is the record's own time, or take it of a header: path: $header."+name)
+		l.checkBesideValue(p, name, "the version is made from it",
+			"remove version, so that the record's own time is the version, or read the field from a header: path: $header."+name)
 	}
 	named := func(name string) {
-		l.checkBesideValue(p, name, "a row key is made of it", "give it a path in the record's key: $key, or, with key_format: json, $key."+name)
+		l.checkBesideValue(p, name, "a row key is made from it",
+			"give it a path in the record's key: $key, or, with key_format: json, $key."+name)
 	}
 	for i := range p.Rows {
 		r := &p.Rows[i]
@@ -184,13 +186,13 @@ func (l *loader) checkBesideValue(p *Pipeline, name, needed, fix string) {
 	}
 	section := ".fields"
 	if f.made {
-		section, fix = ".let", "make it of fields that lie in the record's key: $key, or, with key_format: json, $key.name"
+		section, fix = ".let", "make it from fields in the record's key: $key, or, with key_format: json, $key.name"
 	}
 	at := join(join("pipelines", p.Name)+section, name)
 	if slices.ContainsFunc(l.problems, func(o Problem) bool { return o.Setting == at && o.Code == Tombstones }) {
 		return
 	}
-	l.fault(at, Tombstones, needed+", and it lies in the record's value, which a tombstone lacks (deletes: tombstone)", fix)
+	l.fault(at, Tombstones, needed+", but it is in the record's value, which a tombstone lacks (deletes: tombstone)", fix)
 }
 
 // constant reports whether a field of the envelope is the same in all changes of a row.
@@ -207,9 +209,9 @@ func constant(f *Field) bool {
 func (l *loader) checkDecimal(f *Field, t event.Type, setting string) {
 	switch {
 	case f.From != "decimal" && l.has(setting+".scale"):
-		l.fault(setting+".scale", FieldTypes, "is that of a decimal", "write from: decimal beside it, or remove it")
+		l.fault(setting+".scale", FieldTypes, "is the scale of a decimal", "write from: decimal beside it, or remove it")
 	case f.From == "decimal" && t != event.Text && t != event.Float && t != event.Decimal && t != 0:
-		l.fault(setting+".from", FieldTypes, "says how a decimal is written, and the field is declared "+f.Type,
+		l.fault(setting+".from", FieldTypes, "says how a decimal is written, but the field is declared "+f.Type,
 			"declare it decimal, or remove it")
 	}
 }

@@ -21,7 +21,7 @@ func (l *loader) checkIndex(x *Index) {
 		case !indexFieldName(f.Name):
 			l.faultName(at, Name, "is not a valid document field name", "use letters, digits, \"_\" and \"-\", not \"_\" first")
 		case f.Name == indexer.FieldDeleted && f.Type != "boolean" && f.Type != "":
-			l.fault(at, FieldTypes, "searches pass over documents in which this field is true, so it must be boolean", "give it another name")
+			l.fault(at, FieldTypes, "searches skip documents in which this field is true, so it must be boolean", "give it another name")
 		}
 	}
 }
@@ -42,7 +42,8 @@ func (l *loader) checkRouting(c *Config, x *Index) {
 		l.fault(setting, UnknownTarget, "the index has no field "+x.Routing, didYouMean(x.Routing, names, "name one of its fields"))
 		return
 	case f.Type == "text" || f.Type == "double":
-		l.fault(setting, FieldTypes, "field "+f.Name+" is "+f.Type+", which has no one spelling", "name a keyword, long, boolean or date")
+		l.fault(setting, FieldTypes, "field "+f.Name+" is "+f.Type+", whose values can be written in more than one way",
+			"name a keyword, long, boolean or date")
 		return
 	}
 	var first, from string
@@ -58,9 +59,9 @@ func (l *loader) checkRouting(c *Config, x *Index) {
 			case first == "":
 				first, from = key, p.Name
 			case key != first:
-				l.fault(setting, Routing, fmt.Sprintf("pipelines %s and %s name documents of %s by different row keys, so the shard could not be "+
-					"read from the id", from, p.Name, x.Name),
-					"give each an index of its own, or remove it")
+				l.fault(setting, Routing, fmt.Sprintf("pipelines %s and %s take the ids of %s's documents from different row keys, so the shard "+
+					"could not be read from the id", from, p.Name, x.Name),
+					"give each pipeline its own index, or remove it")
 			}
 		}
 	}
@@ -70,8 +71,8 @@ func (l *loader) checkRouting(c *Config, x *Index) {
 func (l *loader) checkRoutingField(c *Config, p *Pipeline, d *Documents, x *Index, setting string) (key string, ok bool) {
 	at := slices.IndexFunc(d.Set, func(f DocumentField) bool { return f.Name == x.Routing })
 	if at < 0 {
-		l.fault(setting+".set", Routing, "does not fill "+x.Routing+", which says on which shard of "+x.Name+" a document is",
-			"add "+x.Routing+": and a field of the row key")
+		l.fault(setting+".set", Routing, "does not fill "+x.Routing+", which determines a document's shard in "+x.Name,
+			"set "+x.Routing+" from a field of the row key")
 		return "", false
 	}
 	t, field := c.Table(cmp.Or(d.Table, p.firstTable())), d.Set[at].Field
@@ -79,17 +80,17 @@ func (l *loader) checkRoutingField(c *Config, p *Pipeline, d *Documents, x *Inde
 		return "", false // already reported
 	}
 	first, setting := t.rowKeys.First(), join(setting+".set", x.Routing)
-	fix := "fill it with a field that the key holds whole, or remove routing from indexes." + x.Name
+	fix := "fill it from a field that the key holds whole, or remove routing from indexes." + x.Name
 	switch {
 	case len(t.rowKeys) > 1:
-		l.fault(setting, Routing, "table "+t.Name+" has several keys, and the shard of a document would be read by one of them",
+		l.fault(setting, Routing, "table "+t.Name+" has several keys, but a document's shard can be read from only one of them",
 			"remove routing from indexes."+x.Name)
 	case !slices.Contains(first.Fields(), field):
 		l.fault(setting, Routing, "field "+field+" is not part of the key of "+t.Name+
-			", so the shard of a document could not be read from its id, and would change with it", fix)
+			", so a document's shard could not be read from its id, and would change with the field", fix)
 	case !first.Gives(field):
-		l.fault(setting, Routing, "the key of "+t.Name+" does not give field "+field+
-			" back as it was, so the shard of a document could not be read from its id", fix)
+		l.fault(setting, Routing, "field "+field+" cannot be decoded unchanged from the key of "+t.Name+
+			", so a document's shard could not be read from its id", fix)
 	default:
 		return field + " of " + first.String(), true
 	}
@@ -104,11 +105,11 @@ func (l *loader) checkParts(c *Config, x *Index) {
 		return
 	case x.Every == "":
 		if !l.has(setting + ".every") { // otherwise already reported
-			l.fault(setting+".time", Parts, "says to which part a document belongs, and the index has no parts", "write every: month, or remove it")
+			l.fault(setting+".time", Parts, "says which part a document belongs to, but the index has no parts", "write every: month, or remove it")
 		}
 		return
 	case x.Time == "":
-		l.fault(setting+".every", Parts, "nothing says to which part a document belongs", "write time: and the name of a date field")
+		l.fault(setting+".every", Parts, "nothing says which part a document belongs to", "set time to the name of a date field")
 		return
 	case f == nil:
 		names := make([]string, len(x.Fields))
@@ -134,8 +135,8 @@ func (l *loader) checkParts(c *Config, x *Index) {
 func (l *loader) checkPartTime(c *Config, p *Pipeline, d *Documents, x *Index, setting string) {
 	at := slices.IndexFunc(d.Set, func(f DocumentField) bool { return f.Name == x.Time })
 	if at < 0 {
-		l.fault(setting+".set", Parts, "does not fill "+x.Time+", which says to which part of "+x.Name+" a document belongs",
-			"add "+x.Time+": and a time of the row key")
+		l.fault(setting+".set", Parts, "does not fill "+x.Time+", which says which part of "+x.Name+" a document belongs to",
+			"set "+x.Time+" from a time of the row key")
 		return
 	}
 	t := c.Table(cmp.Or(d.Table, p.firstTable()))
@@ -144,8 +145,8 @@ func (l *loader) checkPartTime(c *Config, p *Pipeline, d *Documents, x *Index, s
 	}
 	if !slices.Contains(t.rowKeys.First().Fields(), d.Set[at].Field) {
 		l.fault(join(setting+".set", x.Time), Parts, "field "+d.Set[at].Field+" is not part of the key of "+t.Name+
-			", so it could change, and the document would be in two parts",
-			"fill it with a time of the key, or remove every and time from indexes."+x.Name)
+			", so it could change and leave the document in two parts",
+			"fill it from a time of the key, or remove every and time from indexes."+x.Name)
 	}
 }
 
@@ -162,9 +163,9 @@ func (l *loader) checkPurge(c *Config, x *Index) {
 				continue
 			}
 			deletes = deletes || d.deleted(p) != "" || d.fills(indexer.FieldDeleted)
-			const orMark = ", or remove it, so that deleted documents stay, marked"
+			const orMark = ", or remove it, so that deleted documents stay and are only marked"
 			if what, fix := p.untimed(); what != "" {
-				l.fault(at, HardDeletes, fmt.Sprintf("the age of a delete is counted from its version, and of pipeline %s %s", p.Name, what),
+				l.fault(at, HardDeletes, fmt.Sprintf("the age of a delete is counted from its version, but in pipeline %s %s", p.Name, what),
 					fix+orMark)
 			} else if what, fix := p.unbounded(); what != "" {
 				l.fault(at, HardDeletes, what, fix+orMark)
@@ -196,7 +197,8 @@ func (l *loader) checkView(c *Config, v *View) {
 	}
 	for _, t := range c.Tables {
 		if _, short, _ := strings.Cut(t.Name, ":"); t.Name == v.Name || short == v.Name {
-			l.faultName(setting, Duplicate, "table "+t.Name+" has this name too, and brine query takes both", "give the view another name")
+			l.faultName(setting, Duplicate, "table "+t.Name+" has the same name, and brine query takes both views and tables",
+				"give the view another name")
 		}
 	}
 	for _, named := range []struct{ at, table string }{{".table", v.Table}, {".get", v.Get}} {

@@ -27,18 +27,18 @@ func (l *loader) checkKafka(k *Kafka) {
 		}
 	}
 	if k.Group != "" && !kafkaName(k.Group) {
-		l.fault("kafka.group", Name, "holds other characters than letters, digits, \".\", \"_\" and \"-\"", "write group: brine")
+		l.fault("kafka.group", Name, "contains characters other than letters, digits, \".\", \"_\" and \"-\"", "write group: brine")
 	}
 	if k.ControlTopic != "" && !kafkaName(k.ControlTopic) {
 		l.fault("kafka.control_topic", Name, "is not a valid topic name", topicNames)
 	}
 	if k.InstanceID != "" && !kafkaName(k.InstanceID) {
-		l.fault("kafka.instance_id", Name, "holds other characters than letters, digits, \".\", \"_\" and \"-\"",
-			"write the name of the host or the pod: ${HOSTNAME}")
+		l.fault("kafka.instance_id", Name, "contains characters other than letters, digits, \".\", \"_\" and \"-\"",
+			"use the name of the host or the pod: ${HOSTNAME}")
 	}
 	if k.GroupProtocol == string(ingest.Consumer) && l.has("kafka.session_timeout") {
 		l.warn("kafka.session_timeout", Unused, "does nothing with group_protocol: consumer, where the brokers decide when a member is dead",
-			"set group.consumer.session.timeout.ms of the brokers, or of the group")
+			"set group.consumer.session.timeout.ms on the brokers or the group")
 	}
 	l.checkStart("kafka.start", k.Start)
 	l.checkSASL(k)
@@ -47,7 +47,7 @@ func (l *loader) checkKafka(k *Kafka) {
 
 func (l *loader) checkStart(setting, start string) {
 	if _, err := startTime(start); err != nil && start != "earliest" && start != "latest" && start != "" {
-		l.fault(setting, Choice, "is neither earliest, latest nor a time", "write a time as 2026-01-31T00:00:00Z")
+		l.fault(setting, Choice, "is not earliest, latest or a time", "write a time such as 2026-01-31T00:00:00Z")
 	}
 }
 
@@ -64,8 +64,8 @@ func (l *loader) checkSASL(k *Kafka) {
 	}
 	switch {
 	case s.Mechanism == "none" && (s.User != "" || s.Password != ""):
-		l.fault(setting+".mechanism", Missing, "is none, and a user or password is there",
-			"write mechanism: scram-sha-512, or what the brokers ask for")
+		l.fault(setting+".mechanism", Missing, "is none, but a user or password is set",
+			"write mechanism: scram-sha-512, or the one that the brokers require")
 	case s.Mechanism == "oauthbearer":
 		l.checkOAuth(k)
 	case s.Mechanism == "gssapi":
@@ -86,7 +86,7 @@ func (l *loader) checkPassword(k *Kafka) {
 		l.fault(setting, Missing, "needs a user and a password", "write user and password: ${KAFKA_PASSWORD}")
 		return
 	case s.Mechanism == "plain" && !k.TLS.Enabled:
-		l.warn(setting+".mechanism", OpenPassword, "the password is sent as it is, over connections that are not encrypted",
+		l.warn(setting+".mechanism", OpenPassword, "the password is sent in plain text over connections that are not encrypted",
 			"write kafka.tls: { enabled: true }, or use scram-sha-512")
 	}
 	var err error
@@ -96,7 +96,7 @@ func (l *loader) checkPassword(k *Kafka) {
 		}
 	}
 	if err != nil {
-		l.fault(setting, Name, "the user or password holds characters that SCRAM does not take",
+		l.fault(setting, Name, "the user or password contains characters that SCRAM does not allow",
 			"change them on the brokers to printable characters")
 	}
 }
@@ -105,7 +105,7 @@ func (l *loader) checkPassword(k *Kafka) {
 func (l *loader) noPassword(s *SASL, instead string) {
 	if s.User != "" || s.Password != "" {
 		l.fault("kafka.sasl.mechanism", Missing, "is "+s.Mechanism+", which takes no user or password",
-			"remove them; "+instead+" says who we are")
+			"remove them; "+instead+" identifies the client")
 	}
 }
 
@@ -118,12 +118,12 @@ func (l *loader) checkOAuth(k *Kafka) {
 		TokenFile: o.TokenFile}
 	switch {
 	case o.TokenURL == "" && o.TokenFile == "":
-		l.fault(setting, Missing, "says nowhere where tokens come from",
+		l.fault(setting, Missing, "does not say where tokens come from",
 			"write token_url, client_id and client_secret: ${KAFKA_CLIENT_SECRET}, or token_file")
 	case o.TokenFile != "":
 		for _, name := range []string{"token_url", "client_id", "client_secret", "scope", "audience", "ca"} {
 			if l.has(setting + "." + name) {
-				l.fault(setting+"."+name, Missing, "does nothing beside token_file", "remove one of both")
+				l.fault(setting+"."+name, Missing, "does nothing together with token_file", "remove one of the two")
 				break
 			}
 		}
@@ -139,7 +139,7 @@ func (l *loader) checkOAuth(k *Kafka) {
 	}
 	made.Extensions = l.extensions(o)
 	if !k.TLS.Enabled {
-		l.warn("kafka.sasl.mechanism", OpenPassword, "the token is sent as it is, over connections that are not encrypted",
+		l.warn("kafka.sasl.mechanism", OpenPassword, "the token is sent in plain text over connections that are not encrypted",
 			"write kafka.tls: { enabled: true }")
 	}
 	k.sasl = made.Mechanism()
@@ -153,10 +153,10 @@ func (l *loader) checkEndpoint(o *KafkaOAuth) {
 	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "":
 		l.fault(setting+".token_url", Address, "is not a valid URL", "write https://HOST/PATH of the endpoint that issues tokens")
 	case u.User != nil:
-		l.fault(setting+".token_url", Address, "holds a user name or password",
+		l.fault(setting+".token_url", Address, "contains a user name or password",
 			"give them as client_id and client_secret: ${KAFKA_CLIENT_SECRET}")
 	case u.Scheme == "http" && !loopback(u.Hostname()):
-		l.warn(setting+".token_url", OpenPassword, "client_secret and the token are sent as they are, over connections that are not encrypted",
+		l.warn(setting+".token_url", OpenPassword, "client_secret and the token are sent in plain text over connections that are not encrypted",
 			"write https://")
 	}
 	if o.ClientID == "" || o.ClientSecret == "" {
@@ -213,8 +213,8 @@ func (l *loader) checkAWS(k *Kafka) {
 			"write access_key_id: ${AWS_ACCESS_KEY_ID} and secret_access_key: ${AWS_SECRET_ACCESS_KEY}")
 	}
 	if !k.TLS.Enabled {
-		l.warn("kafka.sasl.mechanism", OpenPassword, "what is signed for the brokers is sent over connections that are not encrypted, and "+
-			"whoever reads it can show it for five minutes", "write kafka.tls: { enabled: true }")
+		l.warn("kafka.sasl.mechanism", OpenPassword, "the signature for the brokers is sent over connections that are not encrypted, and "+
+			"anyone who reads it can use it for five minutes", "write kafka.tls: { enabled: true }")
 	}
 	now := func(name, as string) func() string {
 		if read := l.followed(setting+"."+name, notEmpty); read != nil {
@@ -274,7 +274,7 @@ func (l *loader) wantsTLS(setting string, enabled bool, others string) bool {
 	l.together(setting, "cert", "key")
 	l.together(setting, "key", "cert")
 	if !enabled && others != "" {
-		l.fault(setting+".enabled", Missing, "is false, and other settings of TLS are there", "write enabled: true")
+		l.fault(setting+".enabled", Missing, "is false, but other TLS settings are there", "write enabled: true")
 	}
 	return enabled
 }

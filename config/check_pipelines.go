@@ -62,11 +62,11 @@ func (l *loader) checkTopics(c *Config, p *Pipeline, setting string) {
 	l.checkWhichTopics(setting)
 	if p.DeadLetters != "" && p.DeadLetters == p.Topic {
 		l.fault(setting+".dead_letters", DeadLetterTopic, "is the topic that the pipeline reads, so each dead letter would be read again",
-			"write another topic, or leave it away for "+p.Topic+ingest.DeadLetterSuffix)
+			"name another topic, or remove it to use "+p.Topic+ingest.DeadLetterSuffix)
 	}
 	if control := c.Kafka.Control(); p.DeadLetters == control || slices.Contains(p.Named(), control) {
-		l.fault(setting, ControlTopic, "names "+control+", where brine keeps what people ask of pipelines",
-			"write another topic, or another kafka.control_topic")
+		l.fault(setting, ControlTopic, "names "+control+", where brine keeps pauses and limits of pipelines",
+			"name another topic, or another kafka.control_topic")
 	}
 	l.checkNamedTopics(p, setting)
 	l.checkTopicPattern(c, p, setting)
@@ -84,7 +84,7 @@ func (l *loader) checkWhichTopics(setting string) {
 	case len(there) == 0 && isMapping:
 		l.fault(setting+".topic", Missing, "is missing", "write topic: courier.scans, or topics or topic_pattern")
 	case len(there) > 1:
-		l.fault(setting+"."+there[1], Duplicate, "is there beside "+there[0], "keep one of topic, topics and topic_pattern")
+		l.fault(setting+"."+there[1], Duplicate, "is set together with "+there[0], "keep one of topic, topics and topic_pattern")
 	}
 }
 
@@ -98,11 +98,11 @@ func (l *loader) checkNamedTopics(p *Pipeline, setting string) {
 		case !kafkaName(t.Name):
 			l.fault(at, Name, quote(t.Name)+" is not a valid topic name", topicNames)
 		case slices.Contains(names[:i], t.Name):
-			l.fault(at, Duplicate, "topic "+t.Name+" is there twice", "keep one of the two")
+			l.fault(at, Duplicate, "topic "+t.Name+" is listed twice", "keep one of the two")
 		case t.Name == p.DeadLetters,
 			p.DeadLetters == "" && slices.ContainsFunc(names, func(n string) bool { return n+ingest.DeadLetterSuffix == t.Name }):
 			l.fault(at, DeadLetterTopic, "topic "+t.Name+" is where the pipeline's dead letters go, so each would be read again",
-				"remove it, or write another topic as dead_letters")
+				"remove it, or name another topic in dead_letters")
 		}
 		l.checkStart(at+".start", t.Start)
 	}
@@ -115,13 +115,13 @@ func (l *loader) checkTopicPattern(c *Config, p *Pipeline, setting string) {
 	}
 	setting += ".topic_pattern"
 	if _, err := regexp.Compile(p.TopicPattern); err != nil { // alone: the text put around it must not complete it
-		l.fault(setting, Expression, "is not a regular expression: "+err.Error(), "write one as RE2 has them; \\. is a dot: \"shop\\\\..*\"")
+		l.fault(setting, Expression, "is not a regular expression: "+err.Error(), "write it in RE2 syntax; \\. is a dot: \"shop\\\\..*\"")
 		return
 	}
 	p.match = regexp.MustCompile(`\A(?:` + p.TopicPattern + `)\z`)
 	purges := slices.ContainsFunc(p.Documents, func(d Documents) bool { x := c.Index(d.Index); return x != nil && x.PurgeDeletesAfter > 0 })
 	if purges || slices.ContainsFunc(p.Rows, func(r Rows) bool { return r.HardDeletes }) {
-		l.fault(setting, HardDeletes, "the pipeline forgets deletes, and a topic that comes later may keep older changes for longer",
+		l.fault(setting, HardDeletes, "the pipeline forgets deletes, but a topic created later may keep older changes for longer",
 			"name the topics: topics: [ … ]; or remove hard_deletes and purge_deletes_after")
 	}
 }
@@ -132,7 +132,7 @@ func (l *loader) checkFields(p *Pipeline, setting string) {
 		at := join(setting+".fields", f.Name)
 		if !fieldNames.MatchString(f.Name) {
 			l.faultName(at, Name, "is not a valid field name",
-				"use letters, digits and \"_\", not a digit first; where the record calls it otherwise, give its path: "+
+				"use letters, digits and \"_\", not a digit first; if the record uses another name, give the path: "+
 					"my_name: { type: text, path: "+f.Name+" }")
 		}
 		for j := range p.Fields[:i] {
@@ -158,15 +158,15 @@ func (l *loader) checkFieldType(f *Field, setting string) {
 		what, fix := advise(err, "see docs/configuration.md")
 		l.fault(at, FieldTypes, what, fix)
 	case t != event.Time && f.Format != "":
-		l.fault(setting+".format", FieldTypes, "is how a time is written, and the field is declared "+f.Type,
+		l.fault(setting+".format", FieldTypes, "says how a time is written, but the field is declared "+f.Type,
 			"declare it time, or remove the format")
 	case t != event.Time && f.Zone != "":
-		l.fault(setting+".zone", FieldTypes, "is that of times without one, and the field is declared "+f.Type,
+		l.fault(setting+".zone", FieldTypes, "is for times without a zone, but the field is declared "+f.Type,
 			"declare it time, or remove the zone")
 	}
 	l.checkDecimal(f, t, setting)
 	if f.From == "number" && t != event.Text && t != 0 {
-		l.fault(setting+".from", FieldTypes, "makes a text of numbers, and the field is declared "+f.Type, "declare it text, or remove it")
+		l.fault(setting+".from", FieldTypes, "turns numbers into text, but the field is declared "+f.Type, "declare it text, or remove it")
 	}
 }
 
@@ -176,12 +176,13 @@ func (l *loader) checkPaths(f, earlier *Field, setting string) (found bool) {
 	case f.Value != "" || earlier.Value != "":
 		return false
 	case slices.Equal(a, b):
-		l.fault(setting, Duplicate, "has the path of field "+earlier.Name, "keep one: a field can be used in many places")
+		l.fault(setting, Duplicate, "has the same path as field "+earlier.Name, "keep one: a field can be used in several places")
 	case inside(a, b):
-		l.fault(setting, FieldTypes, "lies inside field "+earlier.Name+", which is declared "+earlier.Type+" and so is taken as a whole",
+		l.fault(setting, FieldTypes, "lies inside field "+earlier.Name+", which is declared "+earlier.Type+" and read as a whole",
 			"fix one of the two paths")
 	case inside(b, a):
-		l.fault(setting, FieldTypes, "holds field "+earlier.Name+", but is declared "+f.Type+" and so is no object", "fix one of the two paths")
+		l.fault(setting, FieldTypes, "contains field "+earlier.Name+", but is declared "+f.Type+", which is not an object",
+			"fix one of the two paths")
 	default:
 		return false
 	}
@@ -199,7 +200,7 @@ func (l *loader) checkHotFields(p *Pipeline, setting string) {
 		case f == nil:
 			l.noField(p, at, name)
 		case f.eventType() != event.Text:
-			l.fault(at, FieldTypes, "field "+name+" is declared "+f.Type, "name fields that are declared text: the values of others are not counted")
+			l.fault(at, FieldTypes, "field "+name+" is declared "+f.Type, "name fields declared text: only their values are counted")
 		}
 	}
 }
@@ -225,7 +226,7 @@ func (l *loader) checkImages(p *Pipeline, setting string) {
 		return
 	}
 	if p.Changes == changesPartial {
-		l.fault(setting, ImagesCode, "a change that moves a row carries all of it, and the pipeline has changes: partial",
+		l.fault(setting, ImagesCode, "a change that moves a row carries the whole row, but the pipeline has changes: partial",
 			"write changes: whole if each after-image has every field, or remove images")
 	}
 	found := false
@@ -236,19 +237,20 @@ func (l *loader) checkImages(p *Pipeline, setting string) {
 		}
 		if slices.Equal(f.path(), i.Before) || inside(f.path(), i.Before) {
 			l.fault(join(join("pipelines", p.Name)+".fields", f.Name), ImagesCode,
-				"lies within the before-image, which is read for every field of the after-image", "remove it, or give it a path below the after-image")
+				"is in the before-image, which is read anyway for every field of the after-image", "remove it, or give it a path in the after-image")
 		}
 		found = found || inside(f.path(), i.After)
 	}
 	if !found {
-		l.fault(setting+".after", ImagesCode, "no field lies below "+strings.Join(i.After, "."),
+		l.fault(setting+".after", ImagesCode, "no field is in "+strings.Join(i.After, "."),
 			"give fields their paths: { type: text, path: "+strings.Join(i.After, ".")+".name }")
 	}
 	if i.Deleted == "" {
 		return
 	}
 	if l.checkDeletedField(p, i.Deleted, setting+".deleted"); len(i.After) == 0 {
-		l.fault(setting+".deleted", ImagesCode, "every record is an after-image, so none is a delete", "say where after-images are, or remove it")
+		l.fault(setting+".deleted", ImagesCode, "every record is an after-image, so none is a delete",
+			"name the after-images' path in after, or remove it")
 	}
 }
 
@@ -262,11 +264,11 @@ func (l *loader) checkDeletedField(p *Pipeline, name, setting string) {
 
 // durabilityLosses describe what each durability loses, and when.
 var durabilityLosses = map[string]string{
-	"unsafe_async_wal": "a region server that dies LOSES ROWS that it has acknowledged, those of the last moments, and their offsets are " +
+	"unsafe_async_wal": "a region server that dies LOSES ROWS that it acknowledged in the last moments, and their offsets are " +
 		"committed",
-	"unsafe_skip_wal": "a region server that dies LOSES ALL ROWS that it has acknowledged and not flushed, up to hours of them, and their " +
+	"unsafe_skip_wal": "a region server that dies LOSES ALL ROWS that it acknowledged but had not flushed, up to hours of them, and their " +
 		"offsets are committed; " +
-		"replication to other clusters never sees any of the rows",
+		"replication to other clusters never sees any of them",
 }
 
 func (l *loader) checkWrite(c *Config, p *Pipeline, setting string) {
@@ -277,14 +279,14 @@ func (l *loader) checkWrite(c *Config, p *Pipeline, setting string) {
 	}
 	if losses, unsafe := durabilityLosses[p.Write.Durability]; unsafe {
 		l.warn(setting+".durability", UnsafeWrites, losses,
-			"write table, unless the rows can be had again: by brine replay, while the topic still holds their records")
+			"write table, unless brine replay can restore the rows because the topic still holds their records")
 	}
 	if !p.Write.Autoflush {
 		return
 	}
 	for _, name := range []string{".write_buffer", ".linger"} {
 		if l.has(setting + name) {
-			l.warn(setting+name, Unused, "does nothing while autoflush is true", "write autoflush: false, or remove it")
+			l.warn(setting+name, Unused, "does nothing if autoflush is true", "write autoflush: false, or remove it")
 		}
 	}
 }
@@ -303,7 +305,7 @@ func (l *loader) checkVersion(p *Pipeline, setting string) {
 	f := p.field(at)
 	switch {
 	case strings.HasPrefix(p.Version, "lsn(") || strings.HasPrefix(p.Version, "binlog("):
-		l.fault(setting, VersionType, quote(p.Version)+" is not a valid place in a log",
+		l.fault(setting, VersionType, quote(p.Version)+" is not a valid log position",
 			"write version: lsn(at), with an int field, or version: binlog(file, pos), with a text and an int field")
 	case strings.HasPrefix(p.Version, "seq") && n == "":
 		l.fault(setting, VersionType, quote(p.Version)+" is not a valid version of two fields",
@@ -311,9 +313,9 @@ func (l *loader) checkVersion(p *Pipeline, setting string) {
 	case f == nil:
 		l.noField(p, setting, at)
 	case f.eventType() != 0 && !f.eventType().Orders():
-		l.fault(setting, VersionType, "field "+f.Name+" is declared "+f.Type, "a version is a time or a whole number that only grows")
+		l.fault(setting, VersionType, "field "+f.Name+" is declared "+f.Type, "use a time, or a whole number that only grows")
 	case n != "" && f.eventType() == event.Int:
-		l.fault(setting, VersionType, "field "+f.Name+" is declared int, and "+n+" counts within a time",
+		l.fault(setting, VersionType, "field "+f.Name+" is declared int, but "+n+" counts within a time",
 			"declare it as a time, or write version: "+at)
 	case n != "":
 		l.checkSequence(p, n, setting)
@@ -336,7 +338,7 @@ func (l *loader) checkPosition(p *Pipeline, setting string) {
 		case f == nil:
 			l.noField(p, setting, part.name)
 		case f.eventType() != 0 && !slices.Contains(part.types, f.eventType()):
-			l.fault(setting, VersionType, "field "+f.Name+" is declared "+f.Type, "this part of a place in a log is "+part.want)
+			l.fault(setting, VersionType, "field "+f.Name+" is declared "+f.Type, "this part of a log position must be "+part.want)
 		}
 	}
 }
@@ -344,10 +346,11 @@ func (l *loader) checkPosition(p *Pipeline, setting string) {
 // checkEpochs checks the epochs, which distinguish the sources of positions and need both a field and its values.
 func (l *loader) checkEpochs(p *Pipeline, setting string) {
 	if p.Epochs.From != "" && p.position() == nil {
-		l.fault(setting, VersionType, "only versions that are places in a log have epochs", "remove it, or write version: lsn(…) or binlog(…)")
+		l.fault(setting, VersionType, "only versions that are log positions have epochs", "remove it, or write version: lsn(…) or binlog(…)")
 	}
 	if p.Epochs.From != "" && len(p.Epochs.Of) == 0 {
-		l.fault(setting, VersionType, "no source has an epoch", "write of: { SOURCE: 0 }, and a higher number for each that took over later")
+		l.fault(setting, VersionType, "no source has an epoch",
+			"write of: { SOURCE: 0 }, and a higher number for each source that took over later")
 	}
 }
 
@@ -356,8 +359,8 @@ func (l *loader) checkSequence(p *Pipeline, n, setting string) {
 	case f == nil:
 		l.noField(p, setting, n)
 	case f.eventType() != event.Int && f.eventType() != 0:
-		l.fault(setting, VersionType, "field "+f.Name+" is declared "+f.Type+", and counts nothing",
-			"take an int that the source counts up within a millisecond")
+		l.fault(setting, VersionType, "field "+f.Name+" is declared "+f.Type+", which cannot count",
+			"name an int that the source increments within a millisecond")
 	}
 }
 
@@ -367,10 +370,10 @@ func (l *loader) checkLateness(p *Pipeline, setting string) {
 	}
 	setting += ".allowed_lateness"
 	if what, fix := p.untimed(); what != "" {
-		l.fault(setting, VersionType, "only times say how late an event is, and "+what, fix+", or remove it")
+		l.fault(setting, VersionType, "only a time shows how late an event is, but "+what, fix+", or remove it")
 	}
 	if p.Version == "" {
-		l.warn(setting, Unused, "does nothing, since the version is the time of the Kafka record, which is never behind itself", "remove it")
+		l.warn(setting, Unused, "does nothing: the version is the Kafka record's own time, so no record is late", "remove it")
 	}
 }
 
@@ -393,7 +396,7 @@ func (l *loader) checkExpressions(p *Pipeline, setting string) {
 			continue
 		}
 		if p.field(let.Name) != nil {
-			l.faultName(at, Duplicate, "fields has a field of this name", "give it another name")
+			l.faultName(at, Duplicate, "fields already has a field of this name", "give it another name")
 			sound = false
 			continue
 		}
@@ -459,7 +462,7 @@ func (l *loader) checkAsked(p *Pipeline) {
 		for _, i := range p.rules.Sources(expression, made...) {
 			if slices.ContainsFunc(found.Fields, func(f lookup.Field) bool { return f.Name == p.Fields[i].Name }) {
 				l.fault(setting, Expression, "field "+p.Fields[i].Name+" is looked up in "+found.Table+
-					" (key_from) for what has passed the expressions, which would take it for null", "name fields that every record has")
+					" (key_from) only after the expressions have run, so they would see null", "use fields that every record has")
 			}
 		}
 	}
@@ -493,10 +496,10 @@ func (l *loader) checkOtherwise(p *Pipeline, r *Rows, t *Table) {
 	switch {
 	case r.Otherwise != otherwiseDelete || r.When == "" || t == nil:
 	case t.Row == rowEvent:
-		l.fault(at, OtherwiseCode, "rows of "+t.Name+" are events, of which each stays", "write row: entity in the table, or otherwise: skip")
+		l.fault(at, OtherwiseCode, "rows of "+t.Name+" are events, which are never deleted", "write row: entity in the table, or otherwise: skip")
 	case !r.HardDeletes && (r.deleted() == "" || !slices.ContainsFunc(r.Set, fills)):
-		l.fault(at, OtherwiseCode, "no column would mark a row that is deleted",
-			"write deleted: gone, with a column that it fills, \"f:gone\": gone, and, if no field of the record says so, let: { gone: \"false\" }; "+
+		l.fault(at, OtherwiseCode, "no column would mark a deleted row",
+			"write deleted: gone, with a column for it, \"f:gone\": gone, and, if records have no such field, let: { gone: \"false\" }; "+
 				"or write hard_deletes: true")
 	}
 }
@@ -508,17 +511,17 @@ func (l *loader) checkHiding(c *Config, p *Pipeline, d *Documents, setting strin
 	switch {
 	case d.Otherwise != otherwiseDelete || d.When == "" || t == nil:
 	case t.Row == rowEvent:
-		l.fault(setting+".otherwise", OtherwiseCode, "rows of "+t.Name+", which the document stands beside, are events, of which each stays",
+		l.fault(setting+".otherwise", OtherwiseCode, "the document belongs to a row of "+t.Name+", whose rows are events and are never deleted",
 			"write row: entity in the table, or otherwise: skip")
 	case d.deleted(p) == "":
 		l.fault(setting+".otherwise", OtherwiseCode, "no field says that a document is deleted",
-			"write deleted: gone, and, if no field of the record says so, let: { gone: \"false\" }")
+			"write deleted: gone, and, if records have no such field, let: { gone: \"false\" }")
 	}
 }
 
 // checkChangeable warns about conditions on fields outside the row's key, because their result may differ for another change of the row.
 func (l *loader) checkChangeable(c *Config) {
-	const fix = "ask only for fields of the row's key"
+	const fix = "use only fields of the row's key"
 	for _, p := range c.Pipelines {
 		warned := false
 		for i := range p.Rows {
@@ -527,11 +530,11 @@ func (l *loader) checkChangeable(c *Config) {
 				if name := p.changing(r, derive.When); name != "" && !warned {
 					warned = true
 					l.warn(join("pipelines", p.Name)+".when", Changeable, "field "+name+" can differ between two changes of one row of "+t.Name+
-						", and what a change that was kept has written stays", fix+", or write when: in the rows, with otherwise: delete")
+						", and what an accepted change has written stays", fix+", or move when to the rows, with otherwise: delete")
 				}
 				if name := p.changing(r, r.setting+".when"); name != "" && r.Otherwise != otherwiseDelete {
 					l.warn(r.setting+".when", Changeable, "field "+name+" can differ between two changes of one row of "+t.Name+
-						", and what a change for which this was true has written stays", fix+", or write otherwise: delete")
+						", and what a change has written while this was true stays", fix+", or write otherwise: delete")
 				}
 			}
 		}
@@ -543,7 +546,7 @@ func (l *loader) checkChangeable(c *Config) {
 			}
 			if name := p.changing(r, at); name != "" {
 				l.warn(at, Changeable, "field "+name+" can differ between two changes of one document of "+d.Index+
-					", and what a change for which this was true has written stays", fix+", or write otherwise: delete")
+					", and what a change has written while this was true stays", fix+", or write otherwise: delete")
 			}
 		}
 	}

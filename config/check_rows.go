@@ -26,7 +26,7 @@ func (l *loader) checkRows(c *Config, p *Pipeline, i int) {
 	}
 	for j := range p.Rows[:i] {
 		if o := &p.Rows[j]; o.Table == r.Table && r.Table != "" && reflect.DeepEqual(o.As, r.As) && reflect.DeepEqual(o.Each, r.Each) {
-			l.fault(r.setting+".table", Duplicate, "the pipeline writes this row to "+r.Table+" already", "put all columns into one entry")
+			l.fault(r.setting+".table", Duplicate, "the pipeline already writes this row to "+r.Table, "put all columns into one entry")
 		}
 	}
 	l.checkColumns(c, p, r, t)
@@ -62,13 +62,13 @@ func (l *loader) checkEach(p *Pipeline, r *Rows, i int) {
 	case !fieldNames.MatchString(e.Name):
 		l.faultName(at, Name, "is not a valid field name", "use letters, digits and \"_\", not a digit first")
 	case i > 0:
-		l.faultName(at, EachRow, "a row has one word in its key, and "+r.Each[0].Name+" is one already", "write another entry of rows for it")
+		l.faultName(at, EachRow, "a row's key holds one word, and "+r.Each[0].Name+" already is it", "add another entry to rows for this one")
 	case p.field(e.Name) != nil || slices.ContainsFunc(r.As, asToo):
-		l.faultName(at, Duplicate, "the event has a field of this name", "give the word another name, here and in the key")
+		l.faultName(at, Duplicate, "the event already has a field of this name", "give the word another name, here and in the key")
 	case len(e.Words) > 0 && len(e.CJK) > 0:
 		l.fault(at+".cjk", Duplicate, "both words and cjk are set", "keep one: cjk finds words too")
 	case len(e.texts()) == 0 && !l.has(at+".words") && !l.has(at+".cjk"):
-		l.fault(at, Missing, "says not where words are taken from", "write words: [items, brand], or cjk: [items, brand]")
+		l.fault(at, Missing, "does not say where words come from", "write words: [items, brand], or cjk: [items, brand]")
 	}
 	for _, text := range e.texts() {
 		l.checkText(p, text, at)
@@ -83,19 +83,19 @@ func (l *loader) checkText(p *Pipeline, text, setting string) {
 		l.noField(p, setting, source.Field)
 	case f.eventType() == event.Nested, f.eventType() == event.Text && source.Path == nil, f.eventType() == 0:
 	case source.Path != nil:
-		l.fault(setting, EachRow, "field "+f.Name+" is declared "+f.Type+" and so has nothing inside",
-			"write "+f.Name+" alone, or declare it as json")
+		l.fault(setting, EachRow, "field "+f.Name+" is declared "+f.Type+", which has no members",
+			"write just "+f.Name+", or declare it as json")
 	default:
-		l.fault(setting, EachRow, "field "+f.Name+" is declared "+f.Type+", which has no words", "take a text or json")
+		l.fault(setting, EachRow, "field "+f.Name+" is declared "+f.Type+", which has no words", "use a text or json")
 	}
 }
 
 // keyless maps each type that keys cannot use to its fix.
 var keyless = map[event.Type]string{
-	event.Nested: "take a text, number, bool or time of the record into the key",
-	event.Decimal: "declare it { type: text, from: number }, whose digits a key holds as a text, or take an int of the smallest " +
-		"unit, such as cents, which keys order",
-	event.Bytes: "declare it text if the bytes are one, or take another field into the key",
+	event.Nested: "use a text, number, bool or time of the record in the key",
+	event.Decimal: "declare it { type: text, from: number }, so that the key holds its digits as text, or use an int of the smallest " +
+		"unit, such as cents, which sorts correctly in a key",
+	event.Bytes: "declare it text if the bytes are text, or use another field in the key",
 }
 
 // checkKeyFields checks the fields that entries of rows contribute to a table's key.
@@ -107,24 +107,24 @@ func (l *loader) checkKeyFields(c *Config, t *Table) {
 		for _, name := range t.rowKeys.Fields() {
 			if f := r.pipeline.field(r.eventField(name)); f != nil && keyless[f.eventType()] != "" {
 				l.fault(join(join("pipelines", r.pipeline.Name)+".fields", f.Name), FieldTypes,
-					"the key of "+t.Name+" takes it, and it is "+f.Type+", of which no key can be made", keyless[f.eventType()])
+					"the key of "+t.Name+" contains it, but it is "+f.Type+", which cannot be part of a key", keyless[f.eventType()])
 			} else if f != nil {
 				if place, _ := f.place(); !place.Replayable() {
 					l.fault(join(join("pipelines", r.pipeline.Name)+".fields", f.Name), FieldPath,
-						"the key of "+t.Name+" takes it: "+f.moves(), "take a field of the record into the key")
+						"the key of "+t.Name+" contains it: "+f.moves(), "use a field of the record's content in the key")
 				}
 			}
 		}
 		for _, f := range r.As {
 			if !slices.Contains(t.rowKeys.Fields(), f.Name) {
 				l.faultName(join(r.setting+".as", f.Name), KeyNames, "the key of "+t.Name+" has no field of this name",
-					didYouMean(f.Name, t.rowKeys.Fields(), "remove it, or write it into the key"))
+					didYouMean(f.Name, t.rowKeys.Fields(), "remove it, or add it to the key"))
 			}
 		}
 		for _, e := range r.Each {
 			if slices.ContainsFunc(t.rowKeys, func(k rowkey.KeyFrom) bool { return !slices.Contains(k.Key.Fields(), e.Name) }) {
 				l.faultName(join(r.setting+".each", e.Name), EachRow, "the key of "+t.Name+
-					" does not hold it, so all words of an event would be one row", "write it into the key: + \"|\" + "+e.Name)
+					" does not hold it, so all words of an event would go to one row", "add it to the key: + \"|\" + "+e.Name)
 			}
 		}
 	}
@@ -141,8 +141,8 @@ func (l *loader) checkDeletes(p *Pipeline, r *Rows, t *Table) {
 	case r.HardDeletes:
 		l.checkHardDeletes(p, r, t, moves)
 	case moves && !marked:
-		l.fault(r.setting, ImagesCode, "a change can leave such a row behind, or delete it, and no column would mark it",
-			"set a column from a bool field that says what is deleted: \"f:gone\": gone, with images: { …, deleted: gone }; or write "+
+		l.fault(r.setting, ImagesCode, "a change can abandon or delete such a row, and no column would mark it as deleted",
+			"set a column from a bool field that marks deletes: \"f:gone\": gone, with images: { …, deleted: gone }; or write "+
 				"hard_deletes: true")
 	case r.Deleted != "" && !marked && !r.packs(r.Deleted):
 		l.fault(r.setting+".deleted", ImagesCode, "no column holds field "+r.Deleted+
@@ -165,16 +165,16 @@ func (l *loader) checkHardDeletes(p *Pipeline, r *Rows, t *Table, moves bool) {
 	case t == nil: // reported separately
 		return
 	case t.Row == rowEvent:
-		l.fault(at, HardDeletes, "rows of "+t.Name+" are events, of which each stays", "write row: entity in the table, or remove it")
+		l.fault(at, HardDeletes, "rows of "+t.Name+" are events, which are never deleted", "write row: entity in the table, or remove it")
 	case what != "":
-		l.fault(at, HardDeletes, "HBase keeps delete markers by their time, and "+what, fix+", or mark rows: hard_deletes: false")
+		l.fault(at, HardDeletes, "HBase orders delete markers by time, but "+what, fix+", or only mark rows as deleted: hard_deletes: false")
 	case r.TTL != "":
-		l.fault(r.setting+".ttl", RowTTL, "it would end the delete markers of hard_deletes too, and deleted rows would show again",
-			"set the family's ttl, or mark rows: hard_deletes: false")
+		l.fault(r.setting+".ttl", RowTTL, "it would also expire the delete markers of hard_deletes, and deleted rows would reappear",
+			"set the family's ttl, or only mark rows as deleted: hard_deletes: false")
 	case late != "":
-		l.fault(at, HardDeletes, late, bound+", or mark rows: hard_deletes: false")
+		l.fault(at, HardDeletes, late, bound+", or only mark rows as deleted: hard_deletes: false")
 	case r.deleted() == "" && !moves:
-		l.warn(at, Unused, "does nothing, since no field says that an event is a delete", "name a bool field: deleted: gone")
+		l.warn(at, Unused, "does nothing: no field says that an event is a delete", "name a bool field: deleted: gone")
 	}
 	var reported []string
 	for _, column := range r.columnNames() {
@@ -184,9 +184,9 @@ func (l *loader) checkHardDeletes(p *Pipeline, r *Rows, t *Table, moves bool) {
 		}
 		reported = append(reported, f.Name)
 		l.faultName(join(join("tables", t.Name)+".families", f.Name), HardDeletes,
-			"it may drop delete markers at its next major compaction, and an older change that comes late or in a replay would then show a "+
-				"deleted row again",
-			"write purge_deletes_after: 16d there, no less than changes of topic "+p.TopicText()+" can be read after their versions")
+			"it may drop delete markers at its next major compaction, and an older change that arrives late or in a replay would then bring a "+
+				"deleted row back",
+			"write purge_deletes_after: 16d there, or as long as changes of topic "+p.TopicText()+" can still be read after their versions")
 	}
 }
 
@@ -202,36 +202,36 @@ func (l *loader) checkKeyFrom(c *Config, p *Pipeline) {
 			l.fault(at, UnknownTable, "tables has no "+p.KeyFrom.Table, didYouMean(p.KeyFrom.Table, names, "add it to tables"))
 		} else if t != nil && len(writers(c, t.Name)) == 0 {
 			l.fault(at, LookUp, "no pipeline writes "+t.Name+", so nothing would be found there",
-				"add it to the rows of the pipeline of the creations")
+				"add it to the rows of the pipeline that creates the entities")
 		}
 		return
 	}
 	for _, name := range t.rowKeys.Fields() {
 		switch f := p.field(name); {
 		case f == nil:
-			l.fault(at, LookUp, "the key of "+t.Name+" takes "+name+", which the pipeline does not declare, so no row of it could be found",
+			l.fault(at, LookUp, "the key of "+t.Name+" contains "+name+", which the pipeline does not declare, so no row could be found there",
 				"declare it, if each change carries it")
 		case keyTypes[f.eventType()] != writers(c, t.Name)[0].keyType(name):
-			l.fault(join(join("pipelines", p.Name)+".fields", name), FieldTypes, "the key of "+t.Name+", where key_from looks, takes another type",
-				"declare it alike in both")
+			l.fault(join(join("pipelines", p.Name)+".fields", name), FieldTypes, "the key of "+t.Name+", where key_from looks, needs another type",
+				"declare the same type in both")
 		}
 	}
 	found := p.lookedUp()
 	if len(found) == 0 {
 		l.fault(at, LookUp, t.Name+" has no column of a field that the keys of the pipeline's rows take",
-			"set one from it, under the same name, in the rows of the pipeline of the creations")
+			"set one from it, under the same name, in the rows of the pipeline that creates the entities")
 	}
 	for _, f := range found {
 		_, r := c.columnOf(t, f.Name)
 		if a, b := p.field(f.Name), r.pipeline.field(f.Name); a != nil && b != nil && keyTypes[a.eventType()] != keyTypes[b.eventType()] {
 			l.fault(join(join("pipelines", p.Name)+".fields", f.Name), FieldTypes,
-				fmt.Sprintf("column %s:%s of %s, where it is looked up, is filled from a field declared %s", f.Family, f.Qualifier, t.Name, b.Type),
-				"declare it alike in both")
+				fmt.Sprintf("column %s:%s of %s, where it is looked up, comes from a field declared %s", f.Family, f.Qualifier, t.Name, b.Type),
+				"declare the same type in both")
 		}
 	}
 	for _, f := range found {
 		if own := p.field(f.Name); own != nil && own.Default+own.Value != "" {
-			l.fault(join(join("pipelines", p.Name)+".fields", f.Name), LookUp, "has a value where a change lacks it, so it is never looked up",
+			l.fault(join(join("pipelines", p.Name)+".fields", f.Name), LookUp, "has a value even if a change lacks it, so it is never looked up",
 				"remove its default or value")
 		}
 	}
@@ -247,14 +247,14 @@ func (l *loader) checkLastingKeys(c *Config, p *Pipeline, setting string) {
 	for _, name := range tables {
 		for _, r := range writers(c, name) {
 			if r.pipeline.imaged() && !r.pipeline.knowsKeyOnly() {
-				l.fault(setting, LookUp, fmt.Sprintf("pipeline %s moves rows of %s, and a change that is looked up would go to where a row is, not "+
-					"to where it was at the change's version", r.pipeline.Name, name),
-					"have each change carry its key's fields, or remove the images there if keys never change")
+				l.fault(setting, LookUp, fmt.Sprintf("pipeline %s moves rows of %s, and a change whose key is looked up would go to the "+
+					"row's present key, not to its key at the change's version", r.pipeline.Name, name),
+					"make each change carry its key's fields, or remove the images there if keys never change")
 				return
 			}
 			if name == p.KeyFrom.Table && r.HardDeletes {
-				l.fault(setting, LookUp, fmt.Sprintf("%s deletes rows of %s hard, and late changes of what is deleted would never find their keys",
-					r.setting, name), "mark rows there: hard_deletes: false")
+				l.fault(setting, LookUp, fmt.Sprintf("%s deletes rows of %s hard, so late changes of deleted rows would never find their keys",
+					r.setting, name), "only mark rows as deleted there: hard_deletes: false")
 				return
 			}
 		}

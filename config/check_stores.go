@@ -18,7 +18,7 @@ func (l *loader) checkHTTP(h *HTTP) {
 	case local && path == "":
 		l.fault("http.listen", Address, "names no socket", "write unix:/run/brine/admin.sock")
 	case local && len(path) >= longest:
-		l.fault("http.listen", Address, "names a socket by more than 103 bytes", "write a shorter path")
+		l.fault("http.listen", Address, "names a socket with a path longer than 103 bytes", "write a shorter path")
 	case h.Listen != "" && !local && fix != "":
 		l.fault("http.listen", Address, "is not a valid listen address", fix)
 	}
@@ -80,11 +80,12 @@ func (l *loader) checkReach(c *Config, setting, addr string) {
 	switch {
 	case serve.Loopback(addr):
 	case !c.HasAccounts():
-		l.fault(setting, Address, "is reached from other machines, which needs accounts",
-			"write accounts: { connect: \"embedded:./data/accounts\" }, or an address of this machine alone, such as "+serve.DefaultListen)
+		l.fault(setting, Address, "can be reached from other machines, which requires accounts",
+			"write accounts: { connect: \"embedded:./data/accounts\" }, or an address that only this machine can reach, such as "+
+				serve.DefaultListen)
 	case c.Serve.TLS.Cert == "" && len(c.Serve.TrustedProxies) == 0:
-		l.fault(setting, Address, "is reached from other machines, and passwords would come in plain text",
-			"write serve.tls: { cert: …, key: … }, or serve.trusted_proxies if a proxy before it speaks TLS")
+		l.fault(setting, Address, "can be reached from other machines, and passwords would arrive in plain text",
+			"write serve.tls: { cert: …, key: … }, or serve.trusted_proxies if a proxy in front of it terminates TLS")
 	}
 }
 
@@ -99,9 +100,9 @@ func (l *loader) checkAccounts(a *Accounts) {
 	case !embedded:
 		u, err := url.Parse(a.Connect)
 		if err != nil || u.Scheme != "mysql" || u.Hostname() == "" || strings.Trim(u.Path, "/") == "" || u.RawQuery != "" {
-			l.fault(setting, Address, "names no database that brine knows", "write embedded:DIR or mysql://host:port/database")
+			l.fault(setting, Address, "does not name a database that brine supports", "write embedded:DIR or mysql://host:port/database")
 		} else if u.User != nil {
-			l.fault(setting, Address, "holds a user name or password", "give them as accounts.user and accounts.password: ${ACCOUNTS_PASSWORD}")
+			l.fault(setting, Address, "contains a user name or password", "give them as accounts.user and accounts.password: ${ACCOUNTS_PASSWORD}")
 		}
 	}
 	l.together("accounts", "password", "user")
@@ -113,7 +114,7 @@ func (l *loader) checkAccounts(a *Accounts) {
 	l.checkOIDC(a)
 	if a.SessionIdle > a.SessionMax {
 		l.fault("accounts.session_idle", Range, "is more than session_max, which is "+DurationText(a.SessionMax),
-			"write a shorter one, or a longer session_max")
+			"shorten it, or lengthen session_max")
 	}
 }
 
@@ -130,7 +131,7 @@ func (l *loader) checkOIDC(a *Accounts) {
 		case err != nil || u.Host == "" || u.RawQuery != "" || u.Fragment != "" || u.Scheme != "https" && !local:
 			l.fault(at+"."+name, Address, "is not a valid address", "write https://login.example.com")
 		case u.User != nil:
-			l.fault(at+"."+name, Address, "holds a user name or password", "give accounts.oidc.client_id and client_secret")
+			l.fault(at+"."+name, Address, "contains a user name or password", "give accounts.oidc.client_id and client_secret")
 		}
 	}
 	if o.ClientID == "" {
@@ -143,7 +144,7 @@ func (l *loader) checkOIDC(a *Accounts) {
 	for _, r := range o.Roles {
 		if r.Role == "customer" && o.OwnerClaim == "" {
 			l.fault(at+".owner_claim", Missing, "is missing, so customers would own no row",
-				"name a claim that people cannot change themselves, such as customer_number")
+				"name a claim that users cannot change themselves, such as customer_number")
 			break
 		}
 	}
@@ -160,7 +161,7 @@ func (l *loader) checkTracing(to string) {
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 		l.fault("tracing.to", Address, "is not a valid destination for spans", "write http://host:4318, file:PATH or stdout")
 	} else if u.User != nil {
-		l.fault("tracing.to", Address, "holds a user name or password, and brine sends none to a collector", "write http://host:4318")
+		l.fault("tracing.to", Address, "contains a user name or password, but brine sends none to a collector", "write http://host:4318")
 	}
 }
 
@@ -178,9 +179,9 @@ func (l *loader) checkHBase(connect string) {
 		servers, _, _ := strings.Cut(hosts, "/")
 		l.checkHBaseHosts(servers, ":2181", "is not a valid ZooKeeper address", "write zk://host:port,host:port/znode")
 	case scheme == "rpc" && slashes:
-		l.checkHBaseHosts(hosts, ":16000", "is not a valid master address", "write rpc://host:port, masters separated by commas")
+		l.checkHBaseHosts(hosts, ":16000", "is not a valid master address", "write rpc://host:port, with commas between several masters")
 	default:
-		l.fault(setting, Address, "begins with no scheme that brine knows",
+		l.fault(setting, Address, "has an unknown scheme",
 			"write rpc://host:port or zk://host:port/znode for a cluster, or embedded:DIR")
 	}
 }
@@ -232,9 +233,9 @@ func (l *loader) checkHBaseKerberos(h *HBase) {
 func (l *loader) checkKerberosFiles(setting, principal, keytab, ticketCache, krb5Conf string) {
 	switch {
 	case keytab != "" && ticketCache != "":
-		l.fault(setting+".ticket_cache", Missing, "is there beside keytab", "keep one of both")
+		l.fault(setting+".ticket_cache", Missing, "is set together with keytab", "keep one of the two")
 	case keytab != "" && principal == "":
-		l.fault(setting, Missing, "a keytab may have keys of several principals, and principal is absent", "write principal: brine@EXAMPLE.COM")
+		l.fault(setting, Missing, "principal is missing, and a keytab may hold keys of several principals", "write principal: brine@EXAMPLE.COM")
 	}
 	for _, f := range []struct{ name, file string }{{"keytab", keytab}, {"krb5_conf", krb5Conf}} { // a ticket cache may be created later
 		if f.file == "" {
@@ -278,7 +279,7 @@ func (l *loader) checkSearch(s *Search) {
 				l.fault(setting, Address, "is not a valid search engine URL", "write http://host:9200, https://host:9200 or embedded:DIR")
 				break
 			} else if u.User != nil {
-				l.fault(setting, Address, "holds a user name or password", "give them as search.user and search.password: ${SEARCH_PASSWORD}")
+				l.fault(setting, Address, "contains a user name or password", "give them as search.user and search.password: ${SEARCH_PASSWORD}")
 				break
 			}
 		}
@@ -314,7 +315,7 @@ func (l *loader) checkRegistry(r *Registry) {
 		l.fault(setting+".token", Duplicate, "both a user and a token are set", "keep one of the two")
 	}
 	if r.Token != "" && !visible(r.Token) {
-		l.fault(setting+".token", Name, "holds blanks or characters that no header can hold", "write the token alone")
+		l.fault(setting+".token", Name, "contains spaces or characters that an HTTP header cannot hold", "write the token alone")
 	}
 	if t := &r.TLS; t.CA+t.Cert+t.Key+t.ServerName != "" {
 		if !secure {
@@ -338,10 +339,10 @@ func (l *loader) checkRegistryURLs(r *Registry) (secure bool) {
 				"write http://host:8081, or http://host:8080/apis/ccompat/v7 for an Apicurio")
 			return secure
 		case u.User != nil:
-			l.fault(setting, Address, "holds a user name or password", "give them as registry.user and registry.password: ${REGISTRY_PASSWORD}")
+			l.fault(setting, Address, "contains a user name or password", "give them as registry.user and registry.password: ${REGISTRY_PASSWORD}")
 			return secure
 		case strings.HasSuffix(r.Framing, "_global") && !strings.Contains(u.Path, "/apis/ccompat/v"):
-			l.fault(setting, Address, "is not an Apicurio's ccompat API, by which a globalId is looked up",
+			l.fault(setting, Address, "is not the URL of an Apicurio's ccompat API, which brine needs to look up a globalId",
 				"write http://host:8080/apis/ccompat/v7, or another registry.framing")
 			return secure
 		}
@@ -349,7 +350,7 @@ func (l *loader) checkRegistryURLs(r *Registry) (secure bool) {
 		open = open || u.Scheme == "http" && !loopback(u.Hostname())
 	}
 	if open && r.Password+r.Token != "" {
-		l.warn(setting, OpenPassword, "the password or token is sent as it is, over connections that are not encrypted", "write https://")
+		l.warn(setting, OpenPassword, "the password or token is sent in plain text over connections that are not encrypted", "write https://")
 	}
 	return secure
 }
@@ -361,16 +362,16 @@ func visible(s string) bool {
 
 func (l *loader) checkStores(c *Config, p *Pipeline, setting string) {
 	if len(p.Rows) > 0 && c.Cluster.Connect == "" && !l.has("hbase.connect") {
-		l.fault(setting+".rows", NoStore, "rows need an HBase, and hbase.connect is absent",
+		l.fault(setting+".rows", NoStore, "rows need an HBase, but hbase.connect is missing",
 			"write hbase: { connect: \"rpc://localhost:16000\" }")
 	}
 	if len(p.Documents) > 0 && c.Search.Connect == "" && !l.has("search.connect") {
-		l.fault(setting+".documents", NoStore, "documents need a search engine, and search.connect is absent",
+		l.fault(setting+".documents", NoStore, "documents need a search engine, but search.connect is missing",
 			"write search: { connect: \"http://localhost:9200\" }")
 	}
 	if len(p.Documents) > 0 && len(p.Rows) == 0 {
-		l.fault(setting+".documents", NothingToWrite, "a document's id comes from its row's key, and the pipeline has no rows",
-			"write the pipeline's rows")
+		l.fault(setting+".documents", NothingToWrite, "a document's id comes from its row's key, but the pipeline has no rows",
+			"add rows to the pipeline")
 	}
 }
 
@@ -382,6 +383,6 @@ func (l *loader) checkMap(c *Config) {
 	case !tableName(name):
 		l.fault(setting, Name, "is not a valid table name", "write history: brine:maps")
 	case c.Table(name) != nil:
-		l.fault(setting, Duplicate, "names a table of pipelines", "write the name of a table that is brine's own: history: brine:maps")
+		l.fault(setting, Duplicate, "names a table that pipelines write", "name a table that only brine uses: history: brine:maps")
 	}
 }

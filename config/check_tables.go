@@ -24,8 +24,9 @@ func (l *loader) checkTable(c *Config, t *Table) {
 		l.faultName(setting, Name, "is not a valid table name", "write namespace:name or name, of letters, digits and \"_\"")
 	}
 	if len(t.Families) > manyFamilies {
-		l.warn(setting+".families", ManyFamilies, fmt.Sprintf("there are %d families, and each is flushed whenever one is full", len(t.Families)),
-			"one family, or one for what is read often and one for the rest, does better")
+		l.warn(setting+".families", ManyFamilies, fmt.Sprintf("there are %d families, and all of them are flushed whenever one is full",
+			len(t.Families)),
+			"use one family, or one for what is read often and one for the rest")
 	}
 	for i := range t.Families {
 		l.checkFamily(t, &t.Families[i], join(setting+".families", t.Families[i].Name))
@@ -43,7 +44,7 @@ func (l *loader) checkTable(c *Config, t *Table) {
 func (l *loader) checkRoles(setting string, given []string) {
 	for i, role := range given {
 		if !slices.Contains(roles, role) {
-			l.fault(setting+"["+strconv.Itoa(i)+"]", Choice, quote(role)+" is no role", didYouMean(role, roles, "write "+oneOf(roles)))
+			l.fault(setting+"["+strconv.Itoa(i)+"]", Choice, quote(role)+" is not a role", didYouMean(role, roles, "write "+oneOf(roles)))
 		}
 	}
 }
@@ -52,7 +53,8 @@ func (l *loader) checkRoles(setting string, given []string) {
 func (l *loader) checkAccess(c *Config, t *Table, setting string) {
 	l.checkRoles(setting+".roles", t.Roles)
 	if t.Owner != "" && t.Public != "" {
-		l.fault(setting+".public", Duplicate, "the table has an owner too, and rows that are somebody's are not public", "keep one of the two")
+		l.fault(setting+".public", Duplicate, "the table also has an owner, and rows that belong to someone are not public",
+			"keep one of the two")
 	}
 	if t.Owner == "" || len(t.rowKeys) == 0 {
 		return
@@ -67,7 +69,7 @@ func (l *loader) checkAccess(c *Config, t *Table, setting string) {
 	}
 	if !slices.Contains(fields, t.Owner) {
 		l.fault(setting+".owner", UnknownField, "neither the key nor a column of the table holds "+quote(t.Owner),
-			didYouMean(t.Owner, fields, "name a field of the key, or one that is written to a column of its own"))
+			didYouMean(t.Owner, fields, "name a field of the key, or one that has its own column"))
 	}
 }
 
@@ -93,7 +95,7 @@ func (l *loader) checkFamily(t *Table, f *Family, setting string) {
 	}
 	if t.Row == rowEntity && f.Versions > 1 && f.MinVersions == 0 { // min_versions shows that older versions are wanted
 		l.report(Advice, l.near(setting+".versions").value, 0, setting+".versions", ManyVersions,
-			"brine reads the newest version of a cell only, and the others take room",
+			"brine reads only the newest version of a cell, and the others take up space",
 			"write versions: 1, unless something else reads the older ones")
 	}
 }
@@ -131,9 +133,9 @@ func (l *loader) checkKeyList(t *Table, setting string) {
 			" would have no key", "write from: 0")
 	case len(t.Keys) > 1:
 		l.fault(several+"[1]", SeveralKeys,
-			fmt.Sprintf("a second key, from version %d on, is not supported yet: nothing checks that two keys cannot make the same row, of which "+
-				"the older event's cells would be lost", t.Keys[1].From),
-			"keep one key; for another one make a new table and replay the topic into it")
+			fmt.Sprintf("a second key, from version %d on, is not supported yet: nothing checks that two keys cannot produce the same row, which "+
+				"would lose the older event's cells", t.Keys[1].From),
+			"keep one key; for another one, create a new table and replay the topic into it")
 	}
 }
 
@@ -156,9 +158,9 @@ func (l *loader) checkKeys(c *Config, t *Table) {
 		for _, name := range keys.Fields() {
 			if a, b := all[0].keyType(name), r.keyType(name); a != b {
 				l.fault(join(join(join("pipelines", r.pipeline.Name), "fields"), r.eventField(name)), FieldTypes,
-					fmt.Sprintf("the key of %s takes it as %s, and pipeline %s declares another type", t.Name,
+					fmt.Sprintf("the key of %s uses it as %s, the type that pipeline %s declares", t.Name,
 						typeName(all[0].pipeline, all[0].eventField(name)), all[0].pipeline.Name),
-					"declare it alike in both")
+					"declare the same type in both")
 			}
 		}
 	}
@@ -184,7 +186,7 @@ func (l *loader) parseKeys(t *Table, r *Rows, entries int) (keys rowkey.Keys, ok
 
 // keyError reports an error of rowkey at its position within the expression.
 func (l *loader) keyError(setting string, r *Rows, entries int, err error) {
-	message, fix := advise(err, "see brine key explain for the language")
+	message, fix := advise(err, "brine key explain describes the language")
 	offset := 0
 	if e, ok := errors.AsType[*rowkey.SyntaxError](err); ok {
 		offset = e.Offset
@@ -219,7 +221,7 @@ func (l *loader) lintOptions(t *Table) rowkey.LintOptions {
 		q, err := rowkey.ParseQuery(text)
 		if err != nil {
 			l.fault(join("tables", t.Name)+".queries["+strconv.Itoa(i)+"]", Type, err.Error(),
-				"write the fields that it binds, such as \"waybill at..\"")
+				"write the fields that the query binds, such as \"waybill at..\"")
 			continue
 		}
 		o.Queries = append(o.Queries, q)
@@ -230,7 +232,7 @@ func (l *loader) lintOptions(t *Table) rowkey.LintOptions {
 // checkRowOfTable checks a pipeline's changes against the table's rows.
 func (l *loader) checkRowOfTable(p *Pipeline, t *Table, setting string) {
 	if t.Row == rowEvent && p.Changes == changesPartial {
-		l.warn(setting+".table", PartialEvent, "its rows are events, of which no part can change, and the pipeline has changes: partial",
+		l.warn(setting+".table", PartialEvent, "its rows are events, which never change in part, but the pipeline has changes: partial",
 			"write row: entity in the table, or changes: whole here")
 	}
 	l.checkVersionOf(p, t)
@@ -240,28 +242,28 @@ func (l *loader) checkRowOfTable(p *Pipeline, t *Table, setting string) {
 func (l *loader) checkVersionOf(p *Pipeline, t *Table) {
 	at, n := p.versionFields()
 	if f := p.field(at); t.Row == rowEntity && f != nil && f.unit() != "" && n == "" && p.Envelope.Ties != "accept" {
-		l.warn(join("pipelines", p.Name)+".version", VersionTies, "two changes of one "+f.unit()+
+		l.warn(join("pipelines", p.Name)+".version", VersionTies, "two changes within one "+f.unit()+
 			" have the same version, and the one applied last wins", "use a time in milliseconds if the source has one")
 	}
 	what, fix := p.untimed()
 	for i := range t.Families {
 		if f := &t.Families[i]; f.TTL > 0 && what != "" {
 			l.fault(join(join("tables", t.Name)+".families", f.Name)+".ttl", VersionTTL,
-				fmt.Sprintf("pipeline %s writes cells that would vanish at once or never, since %s", p.Name, what), fix+", or remove the ttl")
+				fmt.Sprintf("pipeline %s writes cells that would expire at once or never, because %s", p.Name, what), fix+", or remove the ttl")
 		}
 	}
 	for _, r := range writers(p.config, t.Name) {
 		if other := r.pipeline.position(); r.pipeline != p && p.position() != nil && other == nil && r.pipeline.Version != "" {
 			l.fault(join("pipelines", p.Name)+".version", VersionType,
-				fmt.Sprintf("its versions are places in a log, and those of pipeline %s, which writes %s too, are not: they cannot be compared",
+				fmt.Sprintf("its versions are positions in a log, but those of pipeline %s, which also writes %s, are not: they cannot be compared",
 					r.pipeline.Name, t.Name),
-				"write versions of one kind in both, or give each a table")
+				"use the same kind of version in both, or give each its own table")
 		}
 		if _, other := r.pipeline.versionFields(); r.pipeline != p && n != "" && other == "" && !strings.HasPrefix(r.pipeline.Version, "seq") {
 			l.fault(join("pipelines", p.Name)+".version", VersionType,
-				fmt.Sprintf("its versions are 1000 times those of pipeline %s, which writes %s too, so the other's changes would never win",
+				fmt.Sprintf("its versions are 1000 times those of pipeline %s, which also writes %s, so the other's changes would never win",
 					r.pipeline.Name, t.Name),
-				"write versions of one kind in both, or give each a table")
+				"use the same kind of version in both, or give each its own table")
 		}
 	}
 }

@@ -89,7 +89,7 @@ func (l *loader) value(n *yaml.Node, v reflect.Value, d *definition, setting str
 	switch {
 	case l.broken[n]:
 	case n.Kind == yaml.AliasNode:
-		l.at(n, setting, Type, "is an alias", "write the value out: anchors and aliases are not read")
+		l.at(n, setting, Type, "is an alias", "write the value out: anchors and aliases are not supported")
 	case s == object:
 		l.object(n, v, setting)
 	case isNull(n):
@@ -186,16 +186,16 @@ func (l *loader) unknown(key, value *yaml.Node, defs []definition, setting strin
 	}
 	fix := "use one of " + oneOf(names)
 	if cutOff(key, value) {
-		fix = "if the comma before it belongs to a value, put that value between quotes"
+		fix = "if the comma before it belongs to a value, quote that value"
 		if slices.ContainsFunc(defs, func(d definition) bool { return d.secret }) { // it may be the end of a password
-			l.at(key, setting+".…", UnknownSetting, "a name here is no setting", fix)
+			l.at(key, setting+".…", UnknownSetting, "a name here is not a setting", fix)
 			return
 		}
 	}
 	if near := nearest(key.Value, names); near != "" {
 		fix = "did you mean " + near + "?"
 	} else if homes := homesOf(key.Value); len(homes) > 0 {
-		fix = "it belongs into " + oneOf(homes)
+		fix = "it belongs in " + oneOf(homes)
 	}
 	l.at(key, join(setting, key.Value), UnknownSetting, "unknown setting", fix)
 }

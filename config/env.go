@@ -245,7 +245,7 @@ func readSecret(file string) (string, error) {
 	case err != nil:
 		return "", errors.New(reason(err))
 	case !info.Mode().IsRegular():
-		return "", errors.New("no regular file")
+		return "", errors.New("not a regular file")
 	case info.Size() > maxSecret:
 		return "", errors.New("more than 64 KiB")
 	}
@@ -254,20 +254,20 @@ func readSecret(file string) (string, error) {
 		return "", errors.New(reason(err))
 	}
 	if !utf8.Valid(b) {
-		return "", errors.New("it is not text in UTF-8")
+		return "", errors.New("not UTF-8 text")
 	}
 	return strings.TrimSuffix(strings.TrimSuffix(string(b), "\n"), "\r"), nil
 }
 
 func (l *loader) lookup(name string, closed bool, setting string) (value string, wrong *flaw) {
-	const fix = "write ${NAME} or ${file:PATH}, or $${ for the two characters themselves"
+	const fix = "write ${NAME} or ${file:PATH}, or $${ for a literal ${"
 	if !closed {
 		return "", &flaw{Variable, "a ${ is not closed", fix}
 	}
 	if file, ok := strings.CutPrefix(name, filePrefix); ok {
 		value, err := readSecret(file)
 		if err != nil {
-			return "", &flaw{Variable, "the file " + quote(file) + " cannot be read: " + err.Error(), "name one that brine may read"}
+			return "", &flaw{Variable, "the file " + quote(file) + " cannot be read: " + err.Error(), "name one that brine can read"}
 		}
 		return value, nil
 	}
@@ -304,7 +304,7 @@ func UnknownEnv(environ []string) Problems {
 		if near == "" && !slices.Contains(sections, section) {
 			continue
 		}
-		fix := "see docs/configuration.md for the variables that do"
+		fix := "see docs/configuration.md for the known variables"
 		if near != "" {
 			fix = "did you mean " + EnvPrefix + near + "?"
 		}

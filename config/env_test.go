@@ -59,7 +59,7 @@ func TestEnvironmentFaultsNameTheVariable(t *testing.T) {
 	_, problems := Parse("brine.yaml", []byte(minimal), environ(
 		"BRINE_KAFKA_BROKERS", "localhost", "BRINE_MEMORY", "much", "BRINE_HBASE_RETRIES", "1", "BRINE_HBASE_CONNECT", ""))
 	const want = `BRINE_HBASE_CONNECT: hbase.connect: is empty; write connect: rpc://master1:16000,master2:16000 [missing]
-BRINE_HBASE_RETRIES: warning: hbase.retries: so few retries are over before a region has moved or been split: its rows then come back, and the loop submits their events again and again, which takes longer; leave it at 15 [few-retries]
+BRINE_HBASE_RETRIES: warning: hbase.retries: so few retries run out before a region has moved or split: its rows then fail, and the loop resubmits their events again and again, which takes longer; leave it at 15 [few-retries]
 BRINE_KAFKA_BROKERS: kafka.brokers[0]: is not a valid broker address; write host:port [address]
 BRINE_MEMORY: memory: its value is not a size; write memory: 64MiB [type]
 `
@@ -76,7 +76,7 @@ func TestUnknownEnv(t *testing.T) {
 		got = append(got, p.String())
 	}
 	want := []string{
-		"BRINE_HBASE_FOO: warning: matches no setting; see docs/configuration.md for the variables that do [unknown-variable]",
+		"BRINE_HBASE_FOO: warning: matches no setting; see docs/configuration.md for the known variables [unknown-variable]",
 		"BRINE_KAFKA_BROKER: warning: matches no setting; did you mean BRINE_KAFKA_BROKERS? [unknown-variable]",
 		"BRINE_MEMROY: warning: matches no setting; did you mean BRINE_MEMORY? [unknown-variable]",
 	}
@@ -142,8 +142,8 @@ func TestSecretFilesThatCannotBeTaken(t *testing.T) {
 		}
 	}
 	for name, says := range map[string]string{
-		"absent": "cannot be read: no such file or directory; name one that brine may read", "": "cannot be read: no regular file",
-		"large": "cannot be read: more than 64 KiB", "binary": "cannot be read: it is not text in UTF-8",
+		"absent": "cannot be read: no such file or directory; name one that brine can read", "": "cannot be read: not a regular file",
+		"large": "cannot be read: more than 64 KiB", "binary": "cannot be read: not UTF-8 text",
 	} {
 		_, problems := Parse("brine.yaml", []byte(minimal+"http: { token: '${file:"+dir+"/"+name+"}' }\n"), environ())
 		if got := problems.String(); !strings.Contains(got, says) || !strings.Contains(got, "http.token") || strings.Contains(got, "hunter2") {

@@ -25,8 +25,8 @@ func (l *loader) checkAvro(c *Config, p *Pipeline, setting string) {
 	if p.SchemaFile == "" {
 		switch {
 		case p.Framing != frameNone:
-			l.fault(setting+".framing", Unused, "is that of records whose schema is a file",
-				"write schema: FILE.avsc, or write it as registry.framing")
+			l.fault(setting+".framing", Unused, "applies only to records whose schema is a file",
+				"write schema: FILE.avsc, or move it to registry.framing")
 		case c.Schemas.URL == "":
 			l.fault(setting+".format", Missing, "avro cannot be read without a schema",
 				"write schema: FILE.avsc, or registry: { url: … } if the records are framed for a schema registry")
@@ -45,8 +45,8 @@ func (l *loader) checkAvro(c *Config, p *Pipeline, setting string) {
 	p.schemaSum = sha256.Sum256(text)
 	schema, err := avro.Parse(string(text))
 	if err != nil {
-		l.fault(setting+".schema", Unreadable, file+lineOf(err, text)+" is no Avro schema: "+err.Error(), "fix the file: brine reads what "+
-			"Avro's own tools take, with all types in one file")
+		l.fault(setting+".schema", Unreadable, file+lineOf(err, text)+" is not an Avro schema: "+err.Error(), "fix the file: brine reads what "+
+			"Avro's own tools accept, with all types in one file")
 		return
 	}
 	if p.format = avro.Bare(schema); p.Framing != frameNone {
@@ -154,10 +154,10 @@ func compareFields(fields []event.Declared, of func(event.Field) (there bool, un
 		case there:
 		case f.Needed:
 			out = append(out, SchemaDifference{f.Name, true, "the schema has nothing at " + strings.Join(f.Keys(), ".") +
-				", and without it no record becomes anything", "fix its path"})
+				", and without it no record can be processed", "fix its path"})
 		default:
 			out = append(out, SchemaDifference{f.Name, false, "the schema has nothing at " + strings.Join(f.Keys(), ".") +
-				", so the field is null in all records of it", "fix its path, or remove the field"})
+				", so the field is null in all its records", "fix its path, or remove the field"})
 		}
 	}
 	return out

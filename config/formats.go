@@ -68,13 +68,13 @@ func (l *loader) checkUsesOfFormat(p *Pipeline, setting string) {
 		l.fault(setting+".framing", Unused, "does nothing for records of format "+p.Format, "remove it")
 	}
 	if l.has(setting+".breaking_schema") && (p.SchemaFile != "" || p.Format != formatAvro && p.Format != formatProtobuf) {
-		l.fault(setting+".breaking_schema", Unused, "does nothing where records do not name their schemas", "remove it")
+		l.fault(setting+".breaking_schema", Unused, "does nothing if records do not name their schemas", "remove it")
 	}
 	if p.Format != formatCSV && len(p.CSV.Columns) > 0 {
 		l.fault(setting+".csv", Unused, "does nothing for records of format "+p.Format, "remove it, or write format: csv")
 	}
 	if p.Envelope.Form != "" && (p.Format == formatCSV || p.Format == formatRaw || p.Format == formatArray) {
-		l.fault(setting+".envelope", EnvelopeCode, "wraps rows in records of one JSON object, and the format is "+p.Format,
+		l.fault(setting+".envelope", EnvelopeCode, "wraps rows in records that are one JSON object, but the format is "+p.Format,
 			"remove one of the two")
 	}
 	if p.Format == formatJSON && !p.framed() {
@@ -84,7 +84,7 @@ func (l *loader) checkUsesOfFormat(p *Pipeline, setting string) {
 		for j := range p.Rows[i].Set {
 			if column := &p.Rows[i].Set[j]; column.Field == wholeRecord {
 				l.faultName(join(fmt.Sprintf("%s.rows[%d].set", setting, i), column.Name), Members,
-					"makes columns of the members of a record that is one JSON object, and the format is "+p.Format, "name the fields one by one")
+					"turns the members of a record into columns, which needs one JSON object, but the format is "+p.Format, "name the fields one by one")
 			}
 		}
 	}
@@ -93,13 +93,13 @@ func (l *loader) checkUsesOfFormat(p *Pipeline, setting string) {
 // checkCSV creates the format of CSV rows.
 func (l *loader) checkCSV(p *Pipeline, setting string) {
 	if len(p.CSV.Columns) == 0 {
-		l.fault(setting+".format", Missing, "records of csv have no first row that names their columns",
-			"write csv: { columns: [id, at, status] } with the names of all columns, in their order")
+		l.fault(setting+".format", Missing, "csv records have no header row that names their columns",
+			"write csv: { columns: [id, at, status] } with the names of all columns, in order")
 		return
 	}
 	for i, name := range p.CSV.Columns {
 		if slices.Contains(p.CSV.Columns[:i], name) {
-			l.fault(fmt.Sprintf("%s.csv.columns[%d]", setting, i), Duplicate, "names column "+name+" again", "give each column a name of its own")
+			l.fault(fmt.Sprintf("%s.csv.columns[%d]", setting, i), Duplicate, "names column "+name+" again", "give each column a different name")
 		}
 	}
 	if s := p.CSV.Separator; len(s) != 1 || s[0] >= 0x80 || strings.ContainsAny(s, "\"\r\n") {
@@ -117,12 +117,12 @@ func (l *loader) checkValueFields(p *Pipeline, columns []string, setting string)
 		switch keys := f.Keys(); {
 		case !f.OfValue() || f.Name == p.Images.Deleted:
 		case columns == nil:
-			l.faultName(at, FieldPath, "is to be read from the value, and a raw value has no fields",
+			l.faultName(at, FieldPath, "is read from the value, but a raw value has no fields",
 				"give it a path: $value, $key, $header.NAME, $topic or $timestamp")
 		case len(keys) > 1:
-			l.faultName(at, FieldPath, "lies within column "+keys[0]+", and a column is one value", "name the column alone")
+			l.faultName(at, FieldPath, "is inside column "+keys[0]+", but a column is a single value", "name just the column")
 		case !slices.Contains(columns, keys[0]):
-			l.faultName(at, FieldPath, "is to be read from column "+keys[0]+", which there is not",
+			l.faultName(at, FieldPath, "is read from column "+keys[0]+", which does not exist",
 				didYouMean(keys[0], columns, "csv.columns has "+some(columns)))
 		}
 	}
@@ -131,7 +131,8 @@ func (l *loader) checkValueFields(p *Pipeline, columns []string, setting string)
 func (l *loader) checkProtobuf(c *Config, p *Pipeline, setting string) {
 	if p.SchemaFile == "" {
 		if p.Message != "" {
-			l.fault(setting+".message", Unused, "is of a file, and each record names its own message", "remove it, or write schema: FILE.proto")
+			l.fault(setting+".message", Unused, "needs a schema file, but each record names its own message",
+				"remove it, or write schema: FILE.proto")
 		}
 		if c.Schemas.URL == "" {
 			l.fault(setting+".format", Missing, "protobuf cannot be read without a schema",
@@ -143,7 +144,7 @@ func (l *loader) checkProtobuf(c *Config, p *Pipeline, setting string) {
 	p.schemaAt = l.beside(p.SchemaFile)
 	s, err := protobuf.CompileFile(p.schemaAt)
 	if err != nil {
-		what, fix := advise(err, "see whether protoc compiles it")
+		what, fix := advise(err, "check whether protoc compiles it")
 		l.fault(setting+".schema", Unreadable, what, fix)
 		return
 	}

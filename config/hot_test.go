@@ -23,7 +23,7 @@ pipelines:
     rows: [ { table: scans, set: { "e:s": station } } ]
 `
 	for fields, want := range map[string]string{
-		"station, waybill": "", "statoin": "did you mean station?", "station, at": "name fields that are declared text",
+		"station, waybill": "", "statoin": "did you mean station?", "station, at": "name fields declared text",
 	} {
 		_, problems := config.Parse("brine.yaml", []byte(strings.ReplaceAll(file, "HOT", fields)), func(string) (string, bool) { return "", false })
 		switch err := problems.Err(); {

@@ -173,8 +173,8 @@ var yamlLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?(.*)$`)
 
 // syntaxFixes maps the scanner's most common messages to fixes.
 var syntaxFixes = []struct{ words, fix string }{
-	{"mapping values are not allowed", "put a value that holds \": \" between quotes, and look at the indentation"},
-	{"cannot start any token", "put a value that begins with @, %, ` or a tab between quotes"},
+	{"mapping values are not allowed", "quote a value that contains \": \", and check the indentation"},
+	{"cannot start any token", "quote a value that begins with @, %, ` or a tab"},
 	{"did not find expected ',' or", "close the bracket or brace that is open here"},
 	{"did not find expected key", "line this setting up with its neighbours"},
 	{"could not find expected ':'", "write name: value"},
@@ -197,7 +197,7 @@ func (l *loader) syntax(err error) {
 		}
 	}
 	if what, _, ok := strings.Cut(words, " '"); ok && strings.Contains(what, "anchor") { // what follows may be a password that begins with *
-		l.atLine(line, 1, Syntax, "a value that begins with * is an alias, and nothing here has that name", "put the value between quotes")
+		l.atLine(line, 1, Syntax, "a value that begins with * is an alias, and no anchor has that name", "quote the value")
 		return
 	}
 	words, _, _ = strings.Cut(words, " `") // a value follows
@@ -231,7 +231,7 @@ func Files(paths []string) ([]string, error) {
 		}
 	}
 	if len(out) == 0 {
-		return nil, errors.New("no .yaml files there")
+		return nil, errors.New("no .yaml files in it")
 	}
 	return out, nil
 }

@@ -26,7 +26,7 @@ func TestOIDC(t *testing.T) {
 	for change, want := range map[[2]string]string{
 		{"https://login", "http://login"}:                     "accounts.oidc.issuer",
 		{"https://login", "ldap://login"}:                     "accounts.oidc.issuer",
-		{"https://login", "https://u:hunter2@login"}:          "holds a user name or password",
+		{"https://login", "https://u:hunter2@login"}:          "contains a user name or password",
 		{"https://orders.example.com/", "orders.example.com"}: "accounts.oidc.url",
 		{"client_id: brine, ", ""}:                            "accounts.oidc.client_id",
 		{"{ desk: support }", "{}"}:                           "nobody would have a role",

@@ -225,7 +225,7 @@ func (p *Pipeline) Identity() map[string]string {
 	}
 	if t := p.KeyFrom.table; t != nil {
 		for _, name := range t.rowKeys.Fields() {
-			part(name, "the key by which others are looked up")
+			part(name, "the key that finds the others")
 		}
 	}
 	at, n := p.versionFields()
@@ -432,9 +432,9 @@ func (p *Pipeline) untimed() (what, fix string) {
 	at, n := p.versionFields()
 	switch f := p.field(at); {
 	case p.position() != nil:
-		return "versions " + p.Version + " are places in a log and no timestamps", "write a version that is a time if the records have one"
+		return "versions " + p.Version + " are positions in a log, not timestamps", "write a version that is a time if the records have one"
 	case n != "":
-		return "versions " + p.Version + " are not timestamps", "write version: " + at + " if no two changes of a row are of one millisecond"
+		return "versions " + p.Version + " are not timestamps", "write version: " + at + " if a row never changes twice within a millisecond"
 	case f != nil && f.eventType() == event.Int:
 		return "field " + f.Name + ", the version, is not a timestamp", "declare it as time_ms if it is one"
 	}
@@ -446,7 +446,8 @@ func (p *Pipeline) unbounded() (what, fix string) {
 	if p.Version == "" || p.AllowedLateness > 0 {
 		return "", ""
 	}
-	return "nothing says how late changes of pipeline " + p.Name + " may come, and one that comes after the delete is forgotten would undo it",
+	return "nothing limits how late changes of pipeline " + p.Name +
+			" may arrive, and one that arrives after its delete is forgotten would undo it",
 		"write allowed_lateness: 1d in the pipeline, so that later ones become dead letters"
 }
 
@@ -526,7 +527,7 @@ func (f *Field) event() event.Field {
 func (f *Field) given(text Scalar) (event.Value, error) {
 	as := event.Field{Name: f.Name, Type: f.eventType(), Format: f.Format, Zone: f.Zone}
 	if _, err := event.ParseTimeFormat(f.Format, f.Zone); as.Type == 0 || err != nil {
-		return event.Value{}, nil //nolint:nilerr // reported where the type or the format stands
+		return event.Value{}, nil //nolint:nilerr // reported at the type or the format
 	}
 	return as.ValueOf(string(text))
 }
@@ -595,8 +596,8 @@ func (l *loader) checkPlace(p *Pipeline, f *Field, setting string) {
 		return
 	case !ok:
 		names := []string{"$header.name", "$key", "$offset", "$partition", "$timestamp", "$topic", "$value"}
-		l.fault(setting, FieldPath, first+" is no part of a record", didYouMean(first, names, "write one of "+strings.Join(names, ", ")+
-			"; of a key of the value that begins with $, write $"+first))
+		l.fault(setting, FieldPath, first+" is not a part of a record", didYouMean(first, names, "write one of "+strings.Join(names, ", ")+
+			"; for a member of the value whose name begins with $, write $"+first))
 		return
 	}
 	place, keys := f.place()
@@ -607,7 +608,7 @@ func (l *loader) checkPlace(p *Pipeline, f *Field, setting string) {
 		l.fault(setting, FieldPath, "names no header", "write $header.name")
 		return
 	case place == event.InKey && p.keyFormat() == nil:
-		l.fault(setting, FieldPath, "lies in the key, which the pipeline takes for a text", "write key_format: json, or path: $key")
+		l.fault(setting, FieldPath, "is in the key, which the pipeline reads as plain text", "write key_format: json, or path: $key")
 		return
 	case place != event.InKey && place != event.InHeader && len(keys) > 0:
 		l.fault(setting, FieldPath, first+" has no parts", "write path: "+first)
@@ -622,7 +623,7 @@ func (l *loader) checkPlace(p *Pipeline, f *Field, setting string) {
 		want = "text"
 	}
 	if want != "" && t != 0 {
-		l.fault(setting, FieldTypes, first+" is no "+f.Type, "declare the field "+want)
+		l.fault(setting, FieldTypes, first+" is not "+f.Type, "declare the field "+want)
 	}
 }
 
@@ -637,17 +638,17 @@ func (l *loader) checkConversion(p *Pipeline, f *Field, setting string) {
 			continue
 		}
 		if _, err := f.given(given.text); err != nil {
-			l.fault(setting+given.name, FieldTypes, quote(string(given.text))+" is no "+f.Type, "write it as a record would")
+			l.fault(setting+given.name, FieldTypes, quote(string(given.text))+" is not "+f.Type, "write it as it would appear in a record")
 		}
 	}
 	if f.Default != "" && p.Changes == changesPartial {
-		l.fault(setting+".default", FieldTypes, "would be written where a change lacks the field, which then did not change",
+		l.fault(setting+".default", FieldTypes, "would be written if a change lacks the field, although that means it did not change",
 			"remove it, or changes: partial")
 	}
 	if f.Value != "" {
 		for _, name := range []string{".path", ".default", ".from", ".trim", ".case", ".enum"} {
 			if l.has(setting + name) {
-				l.fault(setting+name, FieldTypes, "does nothing in a field that has a value: nothing is read", "remove it, or the value")
+				l.fault(setting+name, FieldTypes, "does nothing in a field with a fixed value: nothing is read", "remove it, or the value")
 			}
 		}
 		return
@@ -655,15 +656,17 @@ func (l *loader) checkConversion(p *Pipeline, f *Field, setting string) {
 	switch {
 	case t == 0:
 	case f.From == "text" && (t == event.Text || t == event.Nested || t == event.Time || t.Written()):
-		l.fault(setting+".from", FieldTypes, "is of no use: the field is declared "+f.Type+", which takes texts as they are", "remove it")
+		l.fault(setting+".from", FieldTypes, "does nothing: the field is declared "+f.Type+", which accepts text as is", "remove it")
 	case f.Trim && t == event.Nested:
-		l.fault(setting+".trim", FieldTypes, "the field is declared json, of which nothing is trimmed", "remove it")
+		l.fault(setting+".trim", FieldTypes, "the field is declared json, which is never trimmed", "remove it")
 	case f.Case != "" && t != event.Text:
-		l.fault(setting+".case", FieldTypes, "only a text has a case, and the field is declared "+f.Type, "remove it, or declare it text")
+		l.fault(setting+".case", FieldTypes, "only text has upper and lower case, but the field is declared "+f.Type,
+			"remove it, or declare it text")
 	case len(f.Enum) > 0 && t != event.Text:
-		l.fault(setting+".enum", FieldTypes, "what it lists are texts, and the field is declared "+f.Type, "declare it text")
+		l.fault(setting+".enum", FieldTypes, "it lists texts, but the field is declared "+f.Type, "declare it text")
 	case f.Else != "" && len(f.Enum) == 0:
-		l.fault(setting+".else", FieldTypes, "is what enum does not list, and there is none", "write enum: { \"1\": created }, or remove it")
+		l.fault(setting+".else", FieldTypes, "is for values that enum does not list, but there is no enum",
+			"write enum: { \"1\": created }, or remove it")
 	default:
 		l.checkEnum(f, setting+".enum")
 	}
@@ -674,7 +677,7 @@ func (l *loader) checkEnum(f *Field, setting string) {
 	as := event.Conversion{Trim: f.Trim, Case: event.Case(f.Case)}
 	for _, v := range f.Enum {
 		if turned := as.Turn(v.Name); turned != v.Name {
-			l.faultName(join(setting, v.Name), FieldTypes, "is never found: texts are trimmed and turned to another case before",
+			l.faultName(join(setting, v.Name), FieldTypes, "never matches: texts are trimmed and converted to their case first",
 				"write "+quote(turned))
 		}
 	}
@@ -693,15 +696,15 @@ func (l *loader) checkOwnVersion(p *Pipeline, setting string) {
 		switch {
 		case f.Name == "" || !slices.Contains(of, f.Name):
 		case !place.Replayable():
-			l.fault(setting+".version", VersionType, f.moves(), "take a field of the record")
+			l.fault(setting+".version", VersionType, f.moves(), "use a field of the record's content")
 		case f.Name != n && (f.Default != "" || f.Value != ""):
-			l.fault(setting+".version", VersionType, "field "+f.Name+" has a value of its own, which orders nothing",
-				"take one that every record has, and remove its default or value")
+			l.fault(setting+".version", VersionType, "field "+f.Name+" has a default or fixed value, which orders nothing",
+				"use one that every record has, and remove its default or value")
 		}
 	}
 }
 
 // moves returns why a partition or an offset may fill only columns.
 func (f *Field) moves() string {
-	return "field " + f.Name + " is " + f.Path[0] + ", and a record that is copied to another topic has another"
+	return "field " + f.Name + " is " + f.Path[0] + ", which changes if the record is copied to another topic"
 }

@@ -10,7 +10,7 @@ func TestProcessMemoryHoldsMemory(t *testing.T) {
 	for name, c := range map[string]struct{ settings, says string }{
 		"unset":       {"", ""},
 		"enough":      {"process_memory: 106MiB\n", ""},
-		"too little":  {"process_memory: 105MiB\n", "needs with the collector's room and all else: 106MiB; write process_memory: 106MiB or more, or memory: 63MiB or less"},
+		"too little":  {"process_memory: 105MiB\n", "the collector's room and everything else, together 106MiB; write process_memory: 106MiB or more, or memory: 63MiB or less"},
 		"much memory": {"process_memory: 256MiB\nmemory: 1GiB\n", "write process_memory: 1306MiB or more, or memory: 184MiB or less"},
 		"little":      {"process_memory: 46MiB\nmemory: 16MiB\n", ""},
 		"too small":   {"process_memory: 45MiB\nmemory: 16MiB\n", "46MiB"},

@@ -109,7 +109,7 @@ func set(v reflect.Value, s shape, d *definition, value string) *flaw {
 		return setPath(v, d, value)
 	case truth:
 		if value != "true" && value != "false" {
-			return &flaw{Type, "is neither true nor false", fmt.Sprintf("write %s: true or %s: false", d.name, d.name)}
+			return &flaw{Type, "is not true or false", fmt.Sprintf("write %s: true or %s: false", d.name, d.name)}
 		}
 		v.SetBool(value == "true")
 		return nil
@@ -158,7 +158,7 @@ func setText(v reflect.Value, d *definition, value string) *flaw {
 		if near := nearest(value, d.choices); near != "" {
 			fix = "did you mean " + near + "? It can be " + oneOf(d.choices)
 		}
-		return &flaw{Choice, "is not known", fix}
+		return &flaw{Choice, "is not a valid choice", fix}
 	}
 	v.SetString(value)
 	return nil

@@ -42,8 +42,9 @@ type Config struct {
 	// Maps that show where and when rows are written.
 	Map Map `set:"map"`
 	// Memory for everything held between fetching a record and settling it: the records, mutations and documents of all pipelines together.
-	// When it is used up, fetching waits. The loops of all pipelines, for rows and for documents, have equal shares, so that a waiting loop
-	// does not take another's room.
+	// When it is used up, fetching waits. Half of it is for records. The loops of all pipelines, for rows and for documents, are each
+	// guaranteed an equal share of five eighths of that half; a loop that needs more takes what the others do not use of the rest, and returns
+	// it as its records settle. The other half is for mutations and documents, in equal shares that do not move.
 	Memory Bytes `set:"memory" default:"64MiB" min:"16MiB" max:"1TiB"`
 	// Memory limit of the process, not counting the pages of its executable. It covers what `memory` bounds, and also tables, stacks, servers
 	// inside this process and the garbage collector's headroom. It becomes the collector's limit (GOMEMLIMIT); a GOMEMLIMIT in the environment
@@ -121,7 +122,8 @@ type Serve struct {
 	Hosts []string `set:"hosts" example:"[orders.localdomain]"`
 	// Longest time until a request is answered completely. If a store is down or slow, the answer is 503 by then.
 	Timeout time.Duration `set:"timeout" default:"5s" min:"10ms" max:"5m"`
-	// Requests served at a time. Further ones get 503 at once.
+	// Requests served at a time. Further ones get 503 at once, unless a client has left its answer unread for 2 s: then that answer is cut
+	// off.
 	InFlight int `set:"in_flight" default:"256" min:"1" max:"100000"`
 	// Event streams (`/views/NAME/events`) open at a time. Further ones get 503. Streams with the same question share one query per second, so
 	// this also bounds the queries per second that streams send to the stores.
@@ -158,7 +160,8 @@ type ServeSQL struct {
 	// Longest time for a statement. After it, the answer holds the rows read so far and says that it is incomplete, or is 503 if HBase has not
 	// answered at all.
 	Timeout time.Duration `set:"timeout" default:"30s" min:"10ms" max:"10m"`
-	// Statements served at a time. Further ones get 503 at once. Each may hold up to 32 MiB.
+	// Statements that read HBase at a time. Further ones get 503 at once. Each may hold up to 32 MiB. Answers that clients read slowly may
+	// hold as much again; beyond that, brine cuts off the oldest of them.
 	InFlight int `set:"in_flight" default:"4" min:"1" max:"1000"`
 }
 

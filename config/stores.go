@@ -7,6 +7,7 @@ import (
 
 	"brine/hbase"
 	"brine/indexer/elastic"
+	"brine/ingest"
 	"brine/registry"
 )
 
@@ -65,8 +66,12 @@ func (p *Pipeline) Mutator() hbase.MutatorOptions {
 	}
 }
 
-// share returns the bytes that one loop may hold of records, and again of what they become: half of memory is for each. All loops have
-// equal shares, so that a waiting loop does not take another's room.
+// LoopMemory returns half of memory, for the records of all loops that run in a process. The other half is for what they become.
+func (c *Config) LoopMemory() *ingest.Memory { return ingest.NewMemory(int64(c.Memory) / 2) }
+
+// share returns the equal share of a loop: in the half of memory that is for records, and again in the half for what they become. A loop
+// alone with NewBudget has just that of records; those of one LoopMemory use what the others leave. The bounds of what records become do
+// not move.
 func (c *Config) share() int64 {
 	rows, documents := c.loops()
 	return int64(c.Memory) / 2 / int64(max(rows+documents, 1))

@@ -28,7 +28,7 @@ func (t *Terms) AsyncAPI() ([]byte, error) {
 	}
 	key := t.key()
 	if key == nil {
-		key = object{{"description", "records of one entity have one key, so that they stay in one partition, in order"}}
+		key = object{{"description", "all records of one entity have the same key, so that they stay in order in one partition"}}
 	}
 	message = message.with("bindings", object{{"kafka", object{{"key", key}, {"bindingVersion", "0.5.0"}}}})
 	servers, schemes := t.servers()
@@ -44,7 +44,7 @@ func (t *Terms) AsyncAPI() ([]byte, error) {
 	return document(object{
 		{"asyncapi", "3.0.0"},
 		{"info", object{{"title", "Topic " + t.Topic}, {"version", "1.0.0"},
-			{"description", "What pipeline " + t.Pipeline + " of brine takes."}}},
+			{"description", "Records that pipeline " + t.Pipeline + " of brine accepts."}}},
 		{"defaultContentType", media[t.Format]},
 		{"servers", servers},
 		{"channels", channels},

@@ -14,9 +14,9 @@ var avroName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 func (t *Terms) described(format, flag string) error {
 	switch {
 	case t.Format != format:
-		return unfit("records of pipeline %s are %s, not %s; leave --format out", t.Pipeline, t.Format, format)
+		return unfit("records of pipeline %s are %s, not %s; omit --format", t.Pipeline, t.Format, format)
 	case t.Schema.Envelope != nil || len(t.Schema.Images.Before) > 0:
-		return unfit("records of pipeline %s are changes as their publisher wraps them, and its own schema describes them; write --format "+
+		return unfit("records of pipeline %s are changes in their publisher's envelope, which its own schema describes; use --format "+
 			"asyncapi instead of %s", t.Pipeline, flag)
 	}
 	return nil
@@ -55,7 +55,7 @@ func (t *Terms) avroRecord(n *tree, name string) (object, error) {
 	var fields []any
 	for _, m := range n.children {
 		if !avroName.MatchString(m.key) {
-			return nil, unfit("%s is no name of a field in Avro; write the schema by hand, and see docs/formats.md", quoted(m.key))
+			return nil, unfit("%s is not a valid field name in Avro; write the schema by hand, and see docs/formats.md", quoted(m.key))
 		}
 		kind, err := t.avroType(m, name+typeName(m.key))
 		if err != nil {

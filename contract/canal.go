@@ -17,8 +17,8 @@ func (t *Terms) packets() bool {
 func (t *Terms) packet() []byte {
 	root := t.part(event.InValue)
 	var b strings.Builder
-	fmt.Fprintf(&b, "// What pipeline %s of brine takes of topic %s: each record is a Packet as Canal writes them, of type MESSAGES and not\n"+
-		"// compressed, in whose bytes other messages lie. Fields that are not listed are passed over.\n//\n"+
+	fmt.Fprintf(&b, "// Records that pipeline %s of brine accepts from topic %s: each is a Packet as Canal writes it, of type\n"+
+		"// MESSAGES and not compressed, whose bytes contain other messages. Fields that are not listed are ignored.\n//\n"+
 		"// Columns of rows, each a text or null:\n", t.Pipeline, t.Topic)
 	for _, n := range root.at(t.Schema.Images.After).children {
 		n.texts = true

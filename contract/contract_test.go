@@ -467,8 +467,8 @@ func TestLanguagesThatDoNotFit(t *testing.T) {
 		l    contract.Language
 		want string
 	}{
-		{flat, contract.AvroLanguage, "records of pipeline p are json, not avro; leave --format out"},
-		{flat, contract.ProtoLanguage, "records of pipeline p are json, not protobuf; leave --format out"},
+		{flat, contract.AvroLanguage, "records of pipeline p are json, not avro; omit --format"},
+		{flat, contract.ProtoLanguage, "records of pipeline p are json, not protobuf; omit --format"},
 		{avro, contract.JSONSchemaLanguage, "records of pipeline p are avro, which JSON Schema does not describe"},
 	} {
 		terms, err := c.p.Terms()

@@ -50,7 +50,7 @@ func (t *Terms) imaged(root *tree) object {
 	images := t.Schema.Images
 	if len(images.After) == 0 {
 		out := t.branch(root, true)
-		return out.with("description", "What the row was before stands at "+images.Before[0]+".")
+		return out.with("description", "The row before the change is in "+images.Before[0]+".")
 	}
 	after := root.at(images.After)
 	row, optional := t.branch(after, true), t.branch(&tree{children: optionals(after)}, false)

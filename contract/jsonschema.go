@@ -32,16 +32,16 @@ func (t *Terms) JSONSchema() ([]byte, error) {
 
 // about returns what a publisher should know besides the fields.
 func (t *Terms) about() string {
-	said := []string{"What pipeline " + t.Pipeline + " of brine takes. Members that are not listed are passed over."}
+	said := []string{"Records that pipeline " + t.Pipeline + " of brine accepts. Members that are not listed are ignored."}
 	if t.Framing != "" {
-		said = append(said, "Before each record stands the id of its schema, as "+t.Framing+" writes it.")
+		said = append(said, "Each record is preceded by the id of its schema, as "+t.Framing+" writes it.")
 	}
 	switch t.Format {
 	case JSONArray:
 		said = append(said, "Each record is an array of objects, every one an event.")
 	case CSV:
 		said = append(said, "Each record is one row, its values separated by "+quoted(t.Between)+
-			", as RFC 4180 has it; this is its list of values.")
+			", as in RFC 4180; this schema describes its list of values.")
 	}
 	said = append(said, "Texts are UTF-8. Whole numbers have neither fraction nor exponent.")
 	if s := &t.Schema; s.Version < 0 && s.Position == nil {
@@ -72,7 +72,7 @@ func (t *Terms) value() (object, error) {
 		return nil, nil
 	case JSON, JSONArray:
 	default:
-		return nil, unfit("records of pipeline %s are %s, which JSON Schema does not describe; leave --format out, or write --format %s or "+
+		return nil, unfit("records of pipeline %s are %s, which JSON Schema does not describe; omit --format, or use --format %s or "+
 			"asyncapi", t.Pipeline, t.Format, map[string]string{Avro: "avro", Protobuf: "proto"}[t.Format])
 	}
 	record := t.record(root)
@@ -301,9 +301,9 @@ func (t *Terms) says(n *tree) string {
 	case event.TimeS:
 		parts = append(parts, "seconds since 1970 (UTC)")
 	case event.TimeUS:
-		parts = append(parts, "microseconds since 1970 (UTC), or a time as RFC 3339 has it")
+		parts = append(parts, "microseconds since 1970 (UTC), or an RFC 3339 time")
 	case event.TimeNS:
-		parts = append(parts, "nanoseconds since 1970 (UTC), or a time as RFC 3339 has it")
+		parts = append(parts, "nanoseconds since 1970 (UTC), or an RFC 3339 time")
 	case event.Date:
 		parts = append(parts, "a date, or days since 1970")
 	case event.Bytes:

@@ -20,8 +20,8 @@ func (t *Terms) Proto() ([]byte, error) {
 		return t.Text, nil
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "// What pipeline %s of brine takes of topic %s. "+
-		"Numbers are the publisher's to choose, and stay as they are once chosen.\n",
+	fmt.Fprintf(&b, "// Records that pipeline %s of brine accepts from topic %s. "+
+		"The publisher chooses the field numbers, and must not change them later.\n",
 		t.Pipeline, t.Topic)
 	b.WriteString("syntax = \"proto3\";\n\n")
 	if err := t.message(&b, t.part(event.InValue), typeName(t.Pipeline), ""); err != nil {
@@ -35,7 +35,7 @@ func (t *Terms) message(b *strings.Builder, n *tree, name, indent string) error 
 	fmt.Fprintf(b, "%smessage %s {\n", indent, name)
 	for i, m := range n.children {
 		if !avroName.MatchString(m.key) {
-			return unfit("%s is no name of a field in Protobuf; write the message by hand, and see docs/formats.md", quoted(m.key))
+			return unfit("%s is not a valid field name in Protobuf; write the message by hand, and see docs/formats.md", quoted(m.key))
 		}
 		label, within := "", m
 		if m.field == nil && m.elements() {

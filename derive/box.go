@@ -48,7 +48,7 @@ func (b *box) fill(v event.Value) any {
 	case event.Text:
 		t := v.Text()
 		if len(t) > maxText {
-			return types.NewErr("%s is %d bytes long, more than the %d that expressions look at", b.name, len(t), maxText)
+			return types.NewErr("%s is %d bytes long, more than the %d that expressions can read", b.name, len(t), maxText)
 		}
 		b.text = types.String(unsafe.String(unsafe.SliceData(t), len(t)))
 	case event.Int:

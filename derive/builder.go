@@ -56,7 +56,7 @@ func (b *Builder) Let(name string, typ event.Type, setting, text string) (event.
 		typ = e.typ
 	case typ.Stored() != e.typ:
 		b.distrust(name)
-		return 0, &Fault{Text: fmt.Sprintf("it makes %s, and %s is declared %s", article(e.typ), name, typ)}
+		return 0, &Fault{Text: fmt.Sprintf("its result is %s, but %s is declared %s", article(e.typ), name, typ)}
 	}
 	b.add(event.Field{Name: name, Type: typ.Stored(), Made: true}, e)
 	b.declare(b.fields[len(b.fields)-1])
@@ -90,7 +90,8 @@ func (b *Builder) Fix(name string, typ event.Type, setting, text string) error {
 		return err
 	}
 	if e.typ == event.TimeMS && !typ.TakesTimes() {
-		return &Fault{Text: fmt.Sprintf("it makes a time, and %s is declared %s; make a text of it, string(…), or a number, ms(…)", name, typ)}
+		return &Fault{Text: fmt.Sprintf("its result is a time, but %s is declared %s; make it a text with string(…), or a number with ms(…)",
+			name, typ)}
 	}
 	b.add(event.Field{Name: name + " fixed", Type: e.typ, Made: true}, e)
 	return nil
@@ -116,7 +117,7 @@ func (b *Builder) add(f event.Field, e expression) {
 func (b *Builder) question(setting, text string) (expression, error) {
 	e, err := b.try(setting, text)
 	if err == nil && e.typ != event.Bool {
-		err = &Fault{Text: fmt.Sprintf("it makes %s, and must be true or false", article(e.typ))}
+		err = &Fault{Text: fmt.Sprintf("its result is %s, but must be true or false", article(e.typ))}
 	}
 	return e, err
 }

@@ -98,11 +98,11 @@ func TestAnswers(t *testing.T) {
 
 func TestEventsWithoutAnswer(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
-		{`note + "!"`, `bad_expression: let.answer: no such overload: _+_; note is null or absent: ask note == null first`},
-		{`count > 3`, `bad_expression: let.answer: no such overload: _>_; count is null or absent: ask count == null first`},
+		{`note + "!"`, `bad_expression: let.answer: no such overload: _+_; note is null or absent: check note == null first`},
+		{`count > 3`, `bad_expression: let.answer: no such overload: _>_; count is null or absent: check count == null first`},
 		{`weight / (weight - 1500)`, `bad_expression: let.answer: division by zero`},
 		{`weight * 9223372036854775807`, `bad_expression: let.answer: integer overflow`},
-		{`price / 0.0`, `bad_expression: let.answer: +Inf is no number that a store holds`},
+		{`price / 0.0`, `bad_expression: let.answer: +Inf is not a number that a store can hold`},
 		{`int(waybill)`, `bad_expression: let.answer: type conversion error from 'string' to 'int'`},
 		{`{"YT": 1}[waybill]`, `bad_expression: let.answer: no such key: SF1001`},
 		{`courier.substring(3, 9)`, `bad_expression: let.answer: substring(3, 9) of 8 characters`},
@@ -116,33 +116,33 @@ func TestEventsWithoutAnswer(t *testing.T) {
 	long := parcelValues()
 	long[1] = event.TextValue(strings.Repeat("x", maxText+1))
 	_, _, err := ask(`courier.contains("y")`, long)
-	if want := "bad_expression: let.answer: courier is 65537 bytes long, more than the 65536 that expressions look at"; err == nil || err.Error() != want {
+	if want := "bad_expression: let.answer: courier is 65537 bytes long, more than the 65536 that expressions can read"; err == nil || err.Error() != want {
 		t.Errorf("a long text: %v, want %s", err, want)
 	}
 }
 
 func TestFaults(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
-		{`statoin == "x"`, `at its character 1: there is no field and no function statoin`},
-		{"weight > 3 &&\n  price > 1", "at its line 2, character 9: > takes no float with int; convert one with double(), int() or string()"},
-		{`weight > 1.5`, `at its character 8: > takes no int with float; convert one with double(), int() or string()`},
-		{`courier +`, `at its character 10: it ends where more must follow`},
-		{`courier.substring("1")`, `at its character 18: substring() takes other values than text.(text)`},
+		{`statoin == "x"`, `at character 1: there is no field and no function statoin`},
+		{"weight > 3 &&\n  price > 1", "at line 2, character 9: > does not accept float with int; convert one with double(), int() or string()"},
+		{`weight > 1.5`, `at character 8: > does not accept int with float; convert one with double(), int() or string()`},
+		{`courier +`, `at character 10: it is incomplete`},
+		{`courier.substring("1")`, `at character 18: substring() does not accept text.(text)`},
 		{``, `it is empty`},
 		{` `, `it is empty`},
-		{`now > at`, `at its character 1: there is no now: a replay would decide otherwise; compare with the event's own times`},
-		{`has(note)`, `at its character 4: there is no has(); compare with null: field != null`},
-		{`["a"].exists(x, x == courier)`, `at its character 13: there is no exists(): expressions have no loops, so that their cost is known`},
-		{`$partition > 3`, `at its character 1: a name cannot begin with $; declare a field of it, and name that`},
-		{`place > 3`, `at its character 1: field place ` + unstable},
-		{`items == "[]"`, `at its character 1: field items is declared json, of which expressions know nothing; declare the field inside it that is meant`},
-		{`[courier]`, `it makes a list(string), which no field can hold; make a text, an int, a float, a bool or a time`},
-		{`null`, `it makes a null_type, which no field can hold; make a text, an int, a float, a bool or a time`},
-		{`dyn(courier) == 1`, `at its character 4: there is no field and no function dyn`},
-		{`google.protobuf.StringValue{value: courier}`, `at its character 28: it makes a message of Protocol Buffers, which no field can hold`},
-		{`courier.matches(waybill)`, `at its character 17: the regular expression must stand in the text itself, between quotes`},
-		{`courier.matches("(")`, "at its character 17: error parsing regexp: missing closing ): `(`"},
-		{`package`, `at its character 1: reserved identifier: package`},
+		{`now > at`, `at character 1: there is no now: a replay would give another result; compare with the event's own times`},
+		{`has(note)`, `at character 4: there is no has(); compare with null: field != null`},
+		{`["a"].exists(x, x == courier)`, `at character 13: there is no exists(): expressions have no loops, so that their cost is known`},
+		{`$partition > 3`, `at character 1: a name cannot begin with $; declare a field with that path, and use the field`},
+		{`place > 3`, `at character 1: field place ` + unstable},
+		{`items == "[]"`, `at character 1: field items is declared json, which expressions do not support; declare the field inside it that you need`},
+		{`[courier]`, `its result is a list(string), which no field can hold; make it a text, an int, a float, a bool or a time`},
+		{`null`, `its result is a null_type, which no field can hold; make it a text, an int, a float, a bool or a time`},
+		{`dyn(courier) == 1`, `at character 4: there is no field and no function dyn`},
+		{`google.protobuf.StringValue{value: courier}`, `at character 28: its result is a Protocol Buffers message, which no field can hold`},
+		{`courier.matches(waybill)`, `at character 17: the regular expression must be a literal between quotes`},
+		{`courier.matches("(")`, "at character 17: error parsing regexp: missing closing ): `(`"},
+		{`package`, `at character 1: reserved identifier: package`},
 	} {
 		_, _, err := ask(c.text, parcelValues())
 		var f *Fault
@@ -215,7 +215,7 @@ func TestLetsAndWhenAreOrdered(t *testing.T) {
 		t.Errorf("a condition that has no answer: %v", err)
 	}
 	ev := event.Event{Values: v}
-	if _, err := ev.Holds(13); err == nil || !strings.Contains(err.Error(), "rows[0].when: it is neither true nor false; express is null") {
+	if _, err := ev.Holds(13); err == nil || !strings.Contains(err.Error(), "rows[0].when: it is not true or false; express is null") {
 		t.Errorf("a condition that is null: %v", err)
 	}
 }
@@ -226,9 +226,9 @@ func TestTypesOfLets(t *testing.T) {
 		typ        event.Type
 		text, want string
 	}{
-		{event.Text, `weight`, "it makes an int, and x is declared text"},
-		{event.TimeMS, `weight`, "it makes an int, and x is declared time_ms"},
-		{event.Int, `at`, "it makes a time, and x is declared int"},
+		{event.Text, `weight`, "its result is an int, but x is declared text"},
+		{event.TimeMS, `weight`, "its result is an int, but x is declared time_ms"},
+		{event.Int, `at`, "its result is a time, but x is declared int"},
 	} {
 		if _, err := b.Let("x", c.typ, "let.x", c.text); err == nil || err.Error() != c.want {
 			t.Errorf("%s: %v, want %s", c.text, err, c.want)
@@ -237,7 +237,7 @@ func TestTypesOfLets(t *testing.T) {
 	if _, err := b.Let("weight", 0, "let.weight", `1`); err == nil {
 		t.Error("a field was declared twice")
 	}
-	if err := b.When("when", `weight`); err == nil || err.Error() != "it makes an int, and must be true or false" {
+	if err := b.When("when", `weight`); err == nil || err.Error() != "its result is an int, but must be true or false" {
 		t.Errorf("when: %v", err)
 	}
 }

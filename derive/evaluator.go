@@ -108,7 +108,7 @@ func (e *Evaluator) eval(i int, x *expression, values []event.Value) (event.Valu
 	}
 	v, fault := unbox(out)
 	if fault == "" && x.question && v.Null() {
-		fault = "it is neither true nor false"
+		fault = "it is not true or false"
 	}
 	if fault != "" {
 		return event.Value{}, e.failed(x, fault)
@@ -126,7 +126,7 @@ func (e *Evaluator) failed(x *expression, fault string) *event.Error {
 		}
 	}
 	if len(null) > 0 {
-		fault += fmt.Sprintf("; %s null or absent: ask %s == null first", isOrAre(null), null[0])
+		fault += fmt.Sprintf("; %s null or absent: check %s == null first", isOrAre(null), null[0])
 	}
 	return (&event.Error{Reason: event.BadExpression, Detail: x.setting + ": " + fault}).Short()
 }
@@ -149,7 +149,7 @@ func unbox(v ref.Val) (out event.Value, fault string) {
 		return event.IntValue(int64(v)), ""
 	case types.Double:
 		if f := float64(v); math.IsNaN(f) || math.IsInf(f, 0) {
-			return out, fmt.Sprintf("%v is no number that a store holds", f)
+			return out, fmt.Sprintf("%v is not a number that a store can hold", f)
 		}
 		return event.FloatValue(float64(v)), ""
 	case types.Timestamp:
@@ -157,7 +157,7 @@ func unbox(v ref.Val) (out event.Value, fault string) {
 	case types.Null:
 		return out, ""
 	}
-	return out, fmt.Sprintf("it makes a %T", v)
+	return out, fmt.Sprintf("its result is a %T", v)
 }
 
 // scope is the Activation of one evaluation: the boxes of the fields that the expression names.

@@ -39,8 +39,8 @@ func (b *Builder) compile(setting, text string) (expression, *Fault) {
 	}
 	typ, ok := outputs[unwrapped(checked.OutputType())]
 	if !ok {
-		return expression{}, &Fault{Text: fmt.Sprintf("it makes a %s, which no field can hold; make a text, an int, a float, a bool or a time",
-			plain(checked.OutputType().String()))}
+		return expression{}, &Fault{Text: fmt.Sprintf("its result is a %s, which no field can hold; make it a text, an int, a float, a bool or "+
+			"a time", plain(checked.OutputType().String()))}
 	}
 	bound, err := b.env.EstimateCost(checked, estimator{})
 	if err != nil {
@@ -57,11 +57,11 @@ func (b *Builder) compile(setting, text string) (expression, *Fault) {
 }
 
 func costly(most uint64) string {
-	const fix = "look at fewer texts, join fewer, or shorten its regular expressions"
+	const fix = "read fewer texts, join fewer, or shorten its regular expressions"
 	if most > 1<<62 {
-		return "nothing bounds what it could cost for one event; " + fix
+		return "its cost for one event has no bound; " + fix
 	}
-	return fmt.Sprintf("it could cost %d for one event whose texts are %d bytes long, more than %d; %s", most, maxText, maxCost, fix)
+	return fmt.Sprintf("it could cost %d for one event with texts of %d bytes, more than %d; %s", most, maxText, maxCost, fix)
 }
 
 // outputs are the field types of results.
@@ -80,13 +80,13 @@ func refusedNode(tree *ast.AST) (found *Fault) {
 		switch {
 		case found != nil:
 		case e.Kind() == ast.StructKind:
-			found = faultAt(tree, e, "it makes a message of Protocol Buffers, which no field can hold")
+			found = faultAt(tree, e, "its result is a Protocol Buffers message, which no field can hold")
 		case e.Kind() == ast.ComprehensionKind:
 			found = faultAt(tree, e, "it has a loop")
 		case e.Kind() == ast.CallKind && e.AsCall().FunctionName() == "matches":
 			args := e.AsCall().Args()
 			if p := args[len(args)-1]; p.Kind() != ast.LiteralKind {
-				found = faultAt(tree, p, "the regular expression must stand in the text itself, between quotes")
+				found = faultAt(tree, p, "the regular expression must be a literal between quotes")
 			} else if text, ok := p.AsLiteral().Value().(string); ok {
 				if _, err := regexp.Compile(text); err != nil {
 					found = faultAt(tree, p, err.Error())

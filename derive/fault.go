@@ -15,16 +15,16 @@ type Fault struct {
 }
 
 // ErrUnchecked is the fault of an expression whose only known fault is that it names a faulty let.
-var ErrUnchecked = &Fault{Text: "it names a field whose own expression is wrong"}
+var ErrUnchecked = &Fault{Text: "it uses a field whose own expression is wrong"}
 
 func (f *Fault) Error() string {
 	switch f.Line {
 	case 0:
 		return f.Text
 	case 1:
-		return fmt.Sprintf("at its character %d: %s", f.Column, f.Text)
+		return fmt.Sprintf("at character %d: %s", f.Column, f.Text)
 	}
-	return fmt.Sprintf("at its line %d, character %d: %s", f.Line, f.Column, f.Text)
+	return fmt.Sprintf("at line %d, character %d: %s", f.Line, f.Column, f.Text)
 }
 
 // faultOf returns the first issue that CEL found.
@@ -55,10 +55,10 @@ var fieldTypes = strings.NewReplacer("string", "text", "double", "float", "times
 // mismatch rewords that an operator or a function does not take its operands.
 func mismatch(message string) string {
 	if m := operands.FindStringSubmatch(message); m != nil {
-		return fieldTypes.Replace(m[1]+" takes no "+m[2]+" with "+m[3]) + "; convert one with double(), int() or string()"
+		return fieldTypes.Replace(m[1]+" does not accept "+m[2]+" with "+m[3]) + "; convert one with double(), int() or string()"
 	}
 	if m := arguments.FindStringSubmatch(message); m != nil {
-		return m[1] + "() takes other values than " + fieldTypes.Replace(m[2])
+		return m[1] + "() does not accept " + fieldTypes.Replace(m[2])
 	}
 	return message
 }
@@ -77,7 +77,7 @@ func plain(message string) string {
 	case m[1] == "has":
 		message = "there is no has(); compare with null: field != null"
 	case m[1] == "now":
-		message = "there is no now: a replay would decide otherwise; compare with the event's own times"
+		message = "there is no now: a replay would give another result; compare with the event's own times"
 	case m[1] == "exists" || m[1] == "all" || m[1] == "map" || m[1] == "filter" || m[1] == "exists_one":
 		message = "there is no " + m[1] + "(): expressions have no loops, so that their cost is known"
 	default:
@@ -85,11 +85,11 @@ func plain(message string) string {
 	}
 	switch {
 	case message == "mismatched input '<EOF>'":
-		message = "it ends where more must follow"
+		message = "it is incomplete"
 	case strings.Contains(message, "token recognition error at: '$'"):
-		message = "a name cannot begin with $; declare a field of it, and name that"
+		message = "a name cannot begin with $; declare a field with that path, and use the field"
 	case strings.Contains(message, "recursion limit exceeded"), strings.Contains(message, "max recursion depth exceeded"):
-		message = fmt.Sprintf("it is nested more than %d levels deep; a chain of + is as deep as it is long", maxNesting)
+		message = fmt.Sprintf("it is nested more than %d levels deep; each + of a chain adds one level", maxNesting)
 	case strings.Contains(message, "code point size exceeds limit"):
 		message = fmt.Sprintf("it is longer than %d characters", maxSource)
 	case strings.Contains(message, "node count exceeds limit"):

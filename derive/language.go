@@ -23,7 +23,8 @@ const (
 )
 
 // unstable is the reason why a field of the record's position must not decide anything.
-const unstable = "says where a record lies, which is another place after a mirror or a restore; a replay would decide otherwise"
+const unstable = "is the record's position in the topic, which changes when the topic is mirrored or restored; a replay would give " +
+	"another result"
 
 // refused are the sources of fields that no expression may name.
 var refused = map[string]bool{"$partition": true, "$offset": true}
@@ -42,11 +43,11 @@ func unnamed(f event.Field) string {
 	case refused[f.Where()]:
 		return unstable
 	case f.Type == event.Decimal:
-		return "is declared decimal, of which expressions know nothing; declare it float, or { type: text, from: number }"
+		return "is declared decimal, which expressions do not support; declare it float, or { type: text, from: number }"
 	case f.Type == event.Bytes:
-		return "is declared bytes, of which expressions know nothing; declare it text if the bytes are one"
+		return "is declared bytes, which expressions do not support; declare it text if the bytes are text"
 	case variables[f.Type.Stored()] == nil:
-		return fmt.Sprintf("is declared %s, of which expressions know nothing; declare the field inside it that is meant", f.Type)
+		return fmt.Sprintf("is declared %s, which expressions do not support; declare the field inside it that you need", f.Type)
 	}
 	return ""
 }

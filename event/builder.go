@@ -132,7 +132,7 @@ func (b *Builder) Next() *Error {
 		return err
 	}
 	if b.row++; b.row == MaxEvents {
-		return &Error{Reason: TooLarge, Detail: fmt.Sprintf("the record says more than %d things", MaxEvents)}
+		return &Error{Reason: TooLarge, Detail: fmt.Sprintf("the record contains more than %d events", MaxEvents)}
 	}
 	return b.begin()
 }
@@ -151,7 +151,7 @@ func (b *Builder) LeaveOut(why LeftOut) { b.leftOut = why }
 // have notes that the event has a node.
 func (b *Builder) have(n *Node) *Error {
 	if n.seen == b.count {
-		return &Error{Reason: Undecodable, Field: n.path, Detail: "it is there twice"}
+		return &Error{Reason: Undecodable, Field: n.path, Detail: "it occurs twice"}
 	}
 	n.seen, n.null = b.count, false
 	return nil

@@ -30,7 +30,7 @@ func (r *canalReader) Read(rec *Record, b *Builder) *Error {
 		said += len(m.json)
 	}
 	if said*len(data) > mostRepeated {
-		return &Error{Reason: TooLarge, Detail: "the record has too many rows for so much beside them, which is read again for each"}
+		return &Error{Reason: TooLarge, Detail: "the record has too many rows for the amount of data around them, which is read again for each"}
 	}
 	for i := range max(1, len(data)) {
 		if i > 0 {
@@ -80,7 +80,7 @@ func (r *canalReader) scan(value []byte) *Error {
 				at = 1
 			}
 			if has[at] {
-				return &Error{Reason: Undecodable, Field: n.path, Detail: "it is there twice"}
+				return &Error{Reason: Undecodable, Field: n.path, Detail: "it occurs twice"}
 			}
 			has[at] = true
 			if err := r.list(n, value, &r.rows[at]); err != nil {
@@ -166,9 +166,9 @@ func (e *envelope) canal(b *Builder) (gone bool, err *Error) {
 	}
 	switch {
 	case e.decoder.has(e.decoder.images.after):
-		return false, &Error{Reason: Undecodable, Field: e.kind.path, Detail: "no change of rows is of kind " + Quoted(kind)}
+		return false, &Error{Reason: Undecodable, Field: e.kind.path, Detail: "unknown kind of row change: " + Quoted(kind)}
 	case len(kind) == 0:
-		return false, &Error{Reason: MissingField, Field: e.kind.path, Detail: "it is no change as Canal writes them"}
+		return false, &Error{Reason: MissingField, Field: e.kind.path, Detail: "it is not a change in Canal's format"}
 	}
 	return false, e.leaveOut(b, SchemaChange)
 }

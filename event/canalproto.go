@@ -114,9 +114,10 @@ func (r *canalPacketReader) Read(rec *Record, b *Builder) *Error {
 	case err != nil:
 		return err
 	case kind != typeMessages:
-		return &Error{Reason: Undecodable, Detail: fmt.Sprintf("it is no packet of messages as Canal writes them: its type is %d", kind)}
+		return &Error{Reason: Undecodable, Detail: fmt.Sprintf("it is not a packet of Canal messages: its type is %d", kind)}
 	case compression < 0 || compression > compressionNone:
-		return &Error{Reason: Undecodable, Detail: fmt.Sprintf("the packet is compressed, by way %d; have Canal not compress it", compression)}
+		return &Error{Reason: Undecodable, Detail: fmt.Sprintf("the packet is compressed (method %d); turn off compression in Canal",
+			compression)}
 	}
 	err = message(body).each("the messages", func(f protoField) *Error {
 		if f.tag != messagesMessage {
@@ -193,7 +194,7 @@ func (r *canalPacketReader) change(header, value []byte, b *Builder) *Error {
 		return err
 	}
 	if rows*len(header) > mostRepeated {
-		return &Error{Reason: TooLarge, Detail: "an entry has too many rows for so long a header, which is read again for each"}
+		return &Error{Reason: TooLarge, Detail: "an entry has too many rows for a header of this length, which is read again for each row"}
 	}
 	name := ""
 	if kind >= 0 && int(kind) < len(canalEvents) {

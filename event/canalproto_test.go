@@ -79,8 +79,8 @@ left out: truncate
 left out: heartbeat
 left out: transaction`},
 		{"nothing", canalPacket(), `left out: empty`},
-		{"an acknowledgement", testenv.Protobuf(3, 3, 5, testenv.Protobuf(1, 0)), `undecodable: it is no packet of messages as Canal writes them: its type is 3`},
-		{"compressed", testenv.Protobuf(3, 7, 4, 2, 5, "x"), `undecodable: the packet is compressed, by way 2; have Canal not compress it`},
+		{"an acknowledgement", testenv.Protobuf(3, 3, 5, testenv.Protobuf(1, 0)), `undecodable: it is not a packet of Canal messages: its type is 3`},
+		{"compressed", testenv.Protobuf(3, 7, 4, 2, 5, "x"), `undecodable: the packet is compressed (method 2); turn off compression in Canal`},
 		{"cut off", whole[:len(whole)-1], `undecodable: the packet cannot be read from byte 4 of 1001 on`},
 		{"a deep fault", canalPacket([]byte{0x0a}), `undecodable: an entry cannot be read from byte 0 of 1 on`},
 		{"no text", canalPacket(canalEntry(1, 2, 1, 12, canalRow(canalColumns(2, "id", "1", "note", "\xff")))), `undecodable: field data.note: invalid UTF-8 in a text`},
@@ -93,8 +93,8 @@ left out: transaction`},
 			`version=1 id=1 note="` + strings.Repeat("x", 5<<20) + `" file="mysql-bin.000007" pos=1 es=1700000000000 n=0 of="orders" gone=false`},
 		{"100,000 columns", canalPacket(canalEntry(1, 2, 1, 12, canalRow(canalColumns(2, append(slices.Repeat([]string{"x", "1"}, 100_000), "id", "1")...)))),
 			`version=1 id=1 file="mysql-bin.000007" pos=1 es=1700000000000 n=0 of="orders" gone=false`},
-		{"a column twice", canalPacket(canalEntry(1, 2, 1, 12, canalRow(canalColumns(2, "id", "1", "id", "1")))), `undecodable: field data.id: it is there twice`},
-		{"a row of nothing", canalPacket(canalEntry(1, 2, 1, 12, []byte{})), `missing_field: field data: a change of its kind has the row here`},
+		{"a column twice", canalPacket(canalEntry(1, 2, 1, 12, canalRow(canalColumns(2, "id", "1", "id", "1")))), `undecodable: field data.id: it occurs twice`},
+		{"a row of nothing", canalPacket(canalEntry(1, 2, 1, 12, []byte{})), `missing_field: field data: a change of this kind must have the row here`},
 	} {
 		if got := said(t, canalSchema(), &event.Record{Value: c.value, Timestamp: 1}); got != c.want {
 			t.Errorf("%s: got\n%.2000s\nwant\n%.2000s", c.name, got, c.want)

@@ -48,7 +48,7 @@ func ParseValue(t Type, cell []byte) (Value, error) {
 	case Decimal:
 		v, ok := parseBigDecimal(cell)
 		if !ok {
-			return Value{}, fmt.Errorf("a cell of type decimal is a scale in 4 bytes and a number; this one of %d bytes is none", len(cell))
+			return Value{}, fmt.Errorf("a decimal cell is a 4-byte scale and a number; this one has %d bytes and is not one", len(cell))
 		}
 		return v, nil
 	case Bool:

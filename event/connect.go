@@ -110,13 +110,13 @@ func (r *connectReader) unwrap(value []byte) (w wrapped, wrong *Error) {
 			part = &w.payload
 		case key == `"schema"`:
 		case w.schema != nil && w.payload != nil:
-			return wrapped{}, &Error{Reason: Undecodable, Detail: "something follows the payload"}
+			return wrapped{}, &Error{Reason: Undecodable, Detail: "there is data after the payload"}
 		default:
 			return wrapped{}, nil
 		}
 		twice := *part != nil
 		if twice {
-			return wrapped{}, &Error{Reason: Undecodable, Field: string(name[1 : len(name)-1]), Detail: "it is there twice"}
+			return wrapped{}, &Error{Reason: Undecodable, Field: string(name[1 : len(name)-1]), Detail: "it occurs twice"}
 		}
 		if raw, err = r.json.ReadValue(); err == nil {
 			end := int(r.json.InputOffset())
@@ -130,7 +130,7 @@ func (r *connectReader) unwrap(value []byte) (w wrapped, wrong *Error) {
 		return wrapped{}, undecodable(err)
 	}
 	if rest := bytes.TrimLeft(value[r.json.InputOffset():], space); w.schema != nil && w.payload != nil && len(rest) > 0 {
-		return wrapped{}, &Error{Reason: Undecodable, Detail: "something follows the payload"}
+		return wrapped{}, &Error{Reason: Undecodable, Detail: "there is data after the payload"}
 	}
 	return w, nil
 }
@@ -145,7 +145,7 @@ func (r *connectReader) learn(w wrapped) *Error {
 	if s == nil {
 		s = &connectSchema{}
 		if err := json.Unmarshal(w.schema, &s.fields); err != nil {
-			return &Error{Reason: Undecodable, Field: "schema", Detail: "it is no schema of Kafka Connect's"}
+			return &Error{Reason: Undecodable, Field: "schema", Detail: "it is not a Kafka Connect schema"}
 		}
 		if len(w.head) > len(w.schema) { // the payload comes last
 			s.head = bytes.Clone(w.head)
@@ -254,7 +254,7 @@ func (b *Builder) variableDecimal(n *Node, raw []byte) (known bool, err *Error) 
 	}
 	places, wrong := strconv.Atoi(string(scale))
 	if wrong != nil || value == nil {
-		return false, nil //nolint:nilerr // it is another object than a decimal of Debezium's
+		return false, nil //nolint:nilerr // the object is not a decimal of Debezium's
 	}
 	return true, b.base64Decimal(n, value, places)
 }

@@ -39,21 +39,21 @@ func (c *Conversion) validate(f Field) error {
 	}
 	switch {
 	case c.FromText && (f.Type == Text || f.Type == Nested || f.Type == Time || f.Type.Written()):
-		return bad("is declared %s, which takes texts as they are", f.Type)
+		return bad("is declared %s, which accepts text as is", f.Type)
 	case c.Trim && f.Type == Nested:
-		return bad("is declared json, of which nothing is trimmed")
+		return bad("is declared json, which is never trimmed")
 	case c.Case != AnyCase && c.Case != Upper && c.Case != Lower:
 		return bad("has the case %q; write %s or %s", c.Case, Upper, Lower)
 	case (c.Case != AnyCase || c.Enum != nil) && f.Type != Text:
 		return bad("is declared %s; only a text has a case or a table of values", f.Type)
 	case c.Enum != nil && len(c.Enum) == 0:
-		return bad("has a table of no values; write one, or remove it")
+		return bad("has an empty table of values; fill it, or remove it")
 	case c.Else != "" && c.Enum == nil:
-		return bad("has a text for what its table lacks, and no table")
+		return bad("has a text for values that its table lacks, but no table")
 	}
 	for from := range c.Enum {
 		if string(c.turned([]byte(from))) != from {
-			return bad("is trimmed or turned to another case before it is looked up, so its table's %q is never found; write %q", from,
+			return bad("is trimmed or converted to another case before it is looked up, so its table's %q never matches; write %q", from,
 				c.turned([]byte(from)))
 		}
 	}

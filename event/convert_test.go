@@ -158,12 +158,12 @@ func TestDefaultsOfImages(t *testing.T) {
 
 func TestConversionErrors(t *testing.T) {
 	for want, f := range map[string]event.Field{
-		"field f is declared text, which takes texts as they are":              {Type: event.Text, Convert: event.Conversion{FromText: true}},
-		"field f is declared json, of which nothing is trimmed":                {Type: event.Nested, Convert: event.Conversion{Trim: true}},
+		"field f is declared text, which accepts text as is":                   {Type: event.Text, Convert: event.Conversion{FromText: true}},
+		"field f is declared json, which is never trimmed":                     {Type: event.Nested, Convert: event.Conversion{Trim: true}},
 		"field f is declared int; only a text has a case or a table of values": {Type: event.Int, Convert: event.Conversion{Enum: map[string]string{"a": "b"}}},
-		"field f has a table of no values; write one, or remove it":            {Type: event.Text, Convert: event.Conversion{Enum: map[string]string{}}},
-		"field f has a text for what its table lacks, and no table":            {Type: event.Text, Convert: event.Conversion{Else: "x", Trim: true}},
-		`field f is trimmed or turned to another case before it is looked up, so its table's "A" is never found; write "a"`: {Type: event.Text,
+		"field f has an empty table of values; fill it, or remove it":          {Type: event.Text, Convert: event.Conversion{Enum: map[string]string{}}},
+		"field f has a text for values that its table lacks, but no table":     {Type: event.Text, Convert: event.Conversion{Else: "x", Trim: true}},
+		`field f is trimmed or converted to another case before it is looked up, so its table's "A" never matches; write "a"`: {Type: event.Text,
 			Convert: event.Conversion{Case: event.Lower, Enum: map[string]string{"A": "b"}}},
 	} {
 		f.Name = "f"
@@ -199,7 +199,7 @@ func TestElementsOfArrays(t *testing.T) {
 		`{"items":[1]}`:                          `wrong_type: field items.0: an object is expected, found a number`,
 		`{"items":[{},{},"x"]}`:                  `wrong_type: field items.2: an integer is expected, found a string`,
 		`{"items":[{},{},1`:                      `undecodable: field items: it ends too early at byte 17`,
-		`{"items":[{"sku":"a","sku":"b"}]}`:      `undecodable: field items.0.sku: it is there twice`,
+		`{"items":[{"sku":"a","sku":"b"}]}`:      `undecodable: field items.0.sku: it occurs twice`,
 		`{"items":"x"}`:                          `wrong_type: field items: an object is expected, found a string`,
 	} {
 		if got := outcomeOf(s, &event.Record{Value: []byte(in), Timestamp: 5}); got != want {
@@ -218,10 +218,10 @@ func TestArraysOfEvents(t *testing.T) {
 		`[{"at":1},2]`:                `undecodable: field 1: a JSON object is expected, found a number`,
 		`[{"at":1},{"at":"x"}]`:       `wrong_type: field 1.at: a time in ms is expected, found a string`,
 		`{"at":1}`:                    `undecodable: a JSON array of objects is expected, found an object`,
-		`[{"at":1}] 2`:                `undecodable: something follows the array at byte 11`,
+		`[{"at":1}] 2`:                `undecodable: there is data after the array at byte 11`,
 		`[{"at":1}`:                   `undecodable: it ends too early at byte 9`,
 		`[{"at":1},{"at":`:            `undecodable: field 1.at: it ends too early at byte 16`,
-		`[{"at":1},{"at":1,"at":2}]`:  `undecodable: field 1.at: it is there twice`,
+		`[{"at":1},{"at":1,"at":2}]`:  `undecodable: field 1.at: it occurs twice`,
 		``:                            `undecodable: the value is empty`,
 	} {
 		if got := outcomeOf(s, &event.Record{Value: []byte(in), Timestamp: 5}); got != want {
@@ -232,7 +232,7 @@ func TestArraysOfEvents(t *testing.T) {
 	var b event.Batch
 	d := event.NewDecoder(s)
 	if err := d.Decode(&event.Record{Value: []byte(many)}, &b); err == nil || len(b.Events) > 0 ||
-		err.Error() != "too_large: field 9999: the record says more than 10000 things" {
+		err.Error() != "too_large: field 9999: the record contains more than 10000 events" {
 		t.Errorf("%d events, %v", len(b.Events), err)
 	}
 	if err := d.Decode(&event.Record{Value: []byte(many[:1] + many[10:])}, &b); err != nil || len(b.Events) != event.MaxEvents {

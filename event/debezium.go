@@ -37,7 +37,7 @@ func (e *envelope) debezium(b *Builder) (gone bool, err *Error) {
 	case "":
 		return false, e.noChange(b)
 	default:
-		return false, &Error{Reason: Undecodable, Field: e.kind.path, Detail: "no change is of kind " + Quoted(op)}
+		return false, &Error{Reason: Undecodable, Field: e.kind.path, Detail: "unknown kind of change: " + Quoted(op)}
 	}
 }
 
@@ -56,8 +56,8 @@ func (e *envelope) noChange(b *Builder) *Error {
 		b.LeaveOut(Heartbeat)
 		return nil
 	}
-	return &Error{Reason: MissingField, Field: e.kind.path, Detail: "it is no change as Debezium writes them; write unwrapped: true in the " +
-		"envelope if its rows stand alone"}
+	return &Error{Reason: MissingField, Field: e.kind.path, Detail: "it is not a change in Debezium's format; write unwrapped: true in the " +
+		"envelope if its rows come without one"}
 }
 
 // complete handles columns that the database did not send, and rejects a before-image that lacks what must be known.
@@ -73,8 +73,8 @@ func (e *envelope) complete(b *Builder) *Error {
 			continue
 		}
 		if !e.Partial {
-			return &Error{Reason: MissingField, Field: m.path, Detail: "the database did not send the column, since it has not changed, and each " +
-				"change must carry it; let it log whole rows (in Postgres REPLICA IDENTITY FULL), or write changes: partial"}
+			return &Error{Reason: MissingField, Field: m.path, Detail: "the database did not send the column because it has not changed, but each " +
+				"change must carry it; make it log whole rows (in Postgres REPLICA IDENTITY FULL), or write changes: partial"}
 		}
 	}
 	if i.before == nil || e.keyOnly() || !e.decoder.has(i.before) {
@@ -82,8 +82,9 @@ func (e *envelope) complete(b *Builder) *Error {
 	}
 	for _, p := range e.pairs {
 		if known(p.after) && !known(p.before) {
-			return &Error{Reason: MissingField, Field: p.before.path, Detail: "the before-image lacks it, so what it was is not known; let the " +
-				"database log whole rows (in Postgres REPLICA IDENTITY FULL), or write before: key in the envelope"}
+			return &Error{Reason: MissingField, Field: p.before.path,
+				Detail: "the before-image lacks it, so its former value is not known; make the " +
+					"database log whole rows (in Postgres REPLICA IDENTITY FULL), or write before: key in the envelope"}
 		}
 	}
 	return nil

@@ -105,14 +105,14 @@ func (s Schema) validateEnvelope() error {
 	case e.Form != Debezium && !e.OfCanal() && e.Form != Maxwell:
 		return fmt.Errorf("no envelope %q; write %s, %s, %s or %s", e.Form, Debezium, Canal, CanalProtobuf, Maxwell)
 	case e.Form != Debezium && (s.Format != nil || e.Unwrapped):
-		return fmt.Errorf("records of %s have a format of their own; leave the format away", e.Form)
+		return fmt.Errorf("records of %s have a fixed format; remove format", e.Form)
 	}
 	for _, f := range s.Fields {
 		if e.makes(f) && f.Type != Int {
 			return fmt.Errorf("field %s, the row's index in its record, is declared %s; it must be int", f.Name, f.Type)
 		}
 		if f.Type == Bytes && e.OfCanal() && f.OfValue() {
-			return fmt.Errorf("field %s is declared bytes, and Canal writes bytes as texts of another encoding; declare it text", f.Name)
+			return fmt.Errorf("field %s is declared bytes, but Canal writes bytes as text in another encoding; declare it text", f.Name)
 		}
 	}
 	return nil
@@ -240,9 +240,9 @@ func (e *envelope) images(b *Builder, before, after bool) *Error {
 	i := &e.decoder.images
 	switch {
 	case after && !e.decoder.has(i.after):
-		return &Error{Reason: MissingField, Field: i.after.path, Detail: "a change of its kind has the row here"}
+		return &Error{Reason: MissingField, Field: i.after.path, Detail: "a change of this kind must have the row here"}
 	case before && !e.decoder.has(i.before):
-		return &Error{Reason: MissingField, Field: i.before.path, Detail: "what the row was before is not known; let the database log whole " +
+		return &Error{Reason: MissingField, Field: i.before.path, Detail: "the row's former values are not known; make the database log whole " +
 			"rows (in Postgres REPLICA IDENTITY FULL, in MySQL binlog_row_image=FULL), or write before: key in the envelope"}
 	}
 	return nil
@@ -261,10 +261,10 @@ func (e *envelope) maxwell(b *Builder) (gone bool, err *Error) {
 	case "bootstrap-start", "bootstrap-complete":
 		return false, e.leaveOut(b, Bootstrap)
 	case "":
-		return false, &Error{Reason: MissingField, Field: e.kind.path, Detail: "it is no change as Maxwell writes them"}
+		return false, &Error{Reason: MissingField, Field: e.kind.path, Detail: "it is not a change in Maxwell's format"}
 	}
 	if bytes.HasPrefix(kind, []byte("table-")) || bytes.HasPrefix(kind, []byte("database-")) {
 		return false, e.leaveOut(b, SchemaChange)
 	}
-	return false, &Error{Reason: Undecodable, Field: e.kind.path, Detail: "no change is of kind " + Quoted(kind)}
+	return false, &Error{Reason: Undecodable, Field: e.kind.path, Detail: "unknown kind of change: " + Quoted(kind)}
 }

@@ -40,7 +40,7 @@ func TestBadInputOfEnvelopes(t *testing.T) {
 			{"a value of 5 MB", event.Text, `"` + strings.Repeat("x", 5<<20) + `"`, `version=1000 id=1 f="` + strings.Repeat("x", 5<<20) + `"`, ""},
 			{"invalid UTF-8", event.Text, "\"\xff\"", "undecodable: ", ""},
 			{"half of a surrogate pair", event.Text, `"\ud83d"`, "undecodable: ", ""},
-			{"a column twice", event.Text, `"a","f":"b"`, "undecodable: field F: it is there twice", ""},
+			{"a column twice", event.Text, `"a","f":"b"`, "undecodable: field F: it occurs twice", ""},
 			{"NaN", event.Float, `NaN`, "undecodable: ", `wrong_type: field F: a number is expected, found "NaN"`},
 			{"a float out of range", event.Float, `1e999`, "wrong_type: field F: the number is out of range", ""},
 			{"a number past 2⁶³", event.Int, `9223372036854775808`, "wrong_type: field F: the number does not fit 64 bits", ""},

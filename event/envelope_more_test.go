@@ -24,10 +24,10 @@ func TestMaxwell(t *testing.T) {
 		{"table-drop", `{"type":"table-drop","ts":1477053234000}`, `left out: schema_change`},
 		{"database-create", `{"type":"database-create","ts":1477053234000}`, `left out: schema_change`},
 		{"no value", ``, `left out: tombstone`},
-		{"update of nothing", `{"type":"update","ts":5,"data":{"id":1}}`, `missing_field: field old: what the row was before is not known; let the database log whole rows (in Postgres REPLICA IDENTITY FULL, in MySQL binlog_row_image=FULL), or write before: key in the envelope`},
-		{"no kind", `{"id":1}`, `missing_field: field type: it is no change as Maxwell writes them`},
-		{"another kind", `{"type":"upsert","ts":1}`, `undecodable: field type: no change is of kind "upsert"`},
-		{"no row", `{"type":"insert","ts":1}`, `missing_field: field data: a change of its kind has the row here`},
+		{"update of nothing", `{"type":"update","ts":5,"data":{"id":1}}`, `missing_field: field old: the row's former values are not known; make the database log whole rows (in Postgres REPLICA IDENTITY FULL, in MySQL binlog_row_image=FULL), or write before: key in the envelope`},
+		{"no kind", `{"id":1}`, `missing_field: field type: it is not a change in Maxwell's format`},
+		{"another kind", `{"type":"upsert","ts":1}`, `undecodable: field type: unknown kind of change: "upsert"`},
+		{"no row", `{"type":"insert","ts":1}`, `missing_field: field data: a change of this kind must have the row here`},
 	} {
 		if got := said(t, rows, &event.Record{Value: []byte(c.in), Timestamp: 1000}); got != c.want {
 			t.Errorf("%s\ngot  %s\nwant %s", c.name, got, c.want)
@@ -61,17 +61,17 @@ version=900001 id=2 total="2" paid=false es=900 row=1 gone=false, formerly id=2 
 		{"too large", `{"type":"INSERT","es":900,"data":[{"id":"9223372036854775808"}]}`, `wrong_type: field data.id: the number does not fit 64 bits`},
 		{"not a bool", `{"type":"INSERT","es":900,"data":[{"paid":"2"}]}`, `wrong_type: field data.paid: a bool is expected, found "2"`},
 		{"an empty text", `{"type":"INSERT","es":900,"data":[{"id":""}]}`, `wrong_type: field data.id: an integer is expected, found ""`},
-		{"no rows", `{"type":"INSERT","es":900,"data":[]}`, `missing_field: field data: a change of its kind has the row here`},
-		{"null rows", `{"type":"INSERT","es":900,"data":[null]}`, `missing_field: field data: a change of its kind has the row here`},
+		{"no rows", `{"type":"INSERT","es":900,"data":[]}`, `missing_field: field data: a change of this kind must have the row here`},
+		{"null rows", `{"type":"INSERT","es":900,"data":[null]}`, `missing_field: field data: a change of this kind must have the row here`},
 		{"rows that are none", `{"type":"INSERT","es":900,"data":[[]]}`, `wrong_type: field data: an object is expected, found an array`},
 		{"no list", `{"type":"INSERT","es":900,"data":{}}`, `wrong_type: field data: a list of rows is expected, found an object`},
-		{"twice", `{"type":"INSERT","es":900,"data":[{"id":"1"}],"data":[{"id":"1"}]}`, `undecodable: field data: it is there twice`},
-		{"update of nothing", `{"type":"UPDATE","es":900,"data":[{"id":"1"},{"id":"2"}],"old":[{}]}`, `missing_field: field old: what the row was before is not known; let the database log whole rows (in Postgres REPLICA IDENTITY FULL, in MySQL binlog_row_image=FULL), or write before: key in the envelope`},
-		{"another kind", `{"type":"REPLACE","es":900,"data":[{"id":"1"}]}`, `undecodable: field type: no change of rows is of kind "REPLACE"`},
-		{"no kind", `{"id":1}`, `missing_field: field type: it is no change as Canal writes them`},
+		{"twice", `{"type":"INSERT","es":900,"data":[{"id":"1"}],"data":[{"id":"1"}]}`, `undecodable: field data: it occurs twice`},
+		{"update of nothing", `{"type":"UPDATE","es":900,"data":[{"id":"1"},{"id":"2"}],"old":[{}]}`, `missing_field: field old: the row's former values are not known; make the database log whole rows (in Postgres REPLICA IDENTITY FULL, in MySQL binlog_row_image=FULL), or write before: key in the envelope`},
+		{"another kind", `{"type":"REPLACE","es":900,"data":[{"id":"1"}]}`, `undecodable: field type: unknown kind of row change: "REPLACE"`},
+		{"no kind", `{"id":1}`, `missing_field: field type: it is not a change in Canal's format`},
 		{"more rows than a version counts", `{"type":"INSERT","es":900,"data":[` + strings.TrimSuffix(strings.Repeat(`{"id":"1"},`, 1001), ",") + `]}`,
-			`bad_version: field $row: 1000 is not within 0 and 999, as many as a millisecond has room for`},
-		{"something behind", `{"type":"INSERT","es":900,"data":[{"id":"1"}]} {}`, `undecodable: something follows the object at byte 47`},
+			`bad_version: field $row: 1000 is not between 0 and 999, the room that a millisecond has`},
+		{"something behind", `{"type":"INSERT","es":900,"data":[{"id":"1"}]} {}`, `undecodable: there is data after the object at byte 47`},
 	} {
 		if got := said(t, rows, &event.Record{Value: []byte(c.in), Timestamp: 1000}); got != c.want {
 			t.Errorf("%s\ngot  %s\nwant %s", c.name, got, c.want)
@@ -85,13 +85,13 @@ func TestEnvelopesThatDoNotFit(t *testing.T) {
 		change func(*event.Schema)
 	}{
 		{`no envelope "oggit"; write debezium, canal, canal_protobuf or maxwell`, func(s *event.Schema) { s.Envelope = &event.Envelope{Form: "oggit"} }},
-		{"records of canal have a format of their own; leave the format away", func(s *event.Schema) { s.Envelope = &event.Envelope{Form: event.Canal, Unwrapped: true} }},
+		{"records of canal have a fixed format; remove format", func(s *event.Schema) { s.Envelope = &event.Envelope{Form: event.Canal, Unwrapped: true} }},
 		{"field lost of the primary key is not declared; add it to fields", func(s *event.Schema) { s.Envelope = &event.Envelope{Form: event.Debezium, Keys: []string{"lost"}} }},
 		{"field row, the row's index in its record, is declared text; it must be int", func(s *event.Schema) {
 			s.Fields = append(s.Fields, at("row", event.Text, "$row"))
 		}},
 		{"field id is declared int; a decimal is declared decimal, text or float", func(s *event.Schema) { s.Fields[0].Decimal = true }},
-		{"field id: a scale of 39; give 0 to 38", func(s *event.Schema) { s.Fields[0].Scale = 39 }},
+		{"field id: the scale is 39; it must be 0 to 38", func(s *event.Schema) { s.Fields[0].Scale = 39 }},
 	} {
 		s := wrap(event.Envelope{Form: event.Debezium}, -1, at("id", event.Int))
 		c.change(&s)

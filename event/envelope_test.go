@@ -98,13 +98,13 @@ func TestDebezium(t *testing.T) {
 		{"transaction ends", mysql, `{"status":"END","id":"571","ts_ms":950,"event_count":2,"data_collections":[{"data_collection":"s1.a","event_count":1}]}`, `left out: transaction`},
 
 		{"no kind", mysql, `{"before":null,"after":{"id":1},` + source + `}`,
-			`missing_field: field op: it is no change as Debezium writes them; write unwrapped: true in the envelope if its rows stand alone`},
-		{"another kind", mysql, `{"op":"x","after":{"id":1},` + source + `}`, `undecodable: field op: no change is of kind "x"`},
+			`missing_field: field op: it is not a change in Debezium's format; write unwrapped: true in the envelope if its rows come without one`},
+		{"another kind", mysql, `{"op":"x","after":{"id":1},` + source + `}`, `undecodable: field op: unknown kind of change: "x"`},
 		{"a kind that is none", mysql, `{"op":1}`, `wrong_type: field op: a string is expected, found a number`},
-		{"a create of nothing", mysql, `{"op":"c","after":null,` + source + `}`, `missing_field: field after: a change of its kind has the row here`},
-		{"delete of a table without a key", mysql, `{"op":"d","before":null,"after":null,` + source + `}`, `missing_field: field before: what the row was before is not known; let the database log whole rows (in Postgres REPLICA IDENTITY FULL, in MySQL binlog_row_image=FULL), or write before: key in the envelope`},
-		{"update of Postgres where full rows are expected", mysql, `{"op":"u","before":null,"after":{"id":1},` + source + `}`, `missing_field: field before: what the row was before is not known; let the database log whole rows (in Postgres REPLICA IDENTITY FULL, in MySQL binlog_row_image=FULL), or write before: key in the envelope`},
-		{"a before-image of the key where full rows are expected", mysql, `{"op":"u","before":{"id":1},"after":{"id":1,"name":"ann"},` + source + `}`, `missing_field: field before.name: the before-image lacks it, so what it was is not known; let the database log whole rows (in Postgres REPLICA IDENTITY FULL), or write before: key in the envelope`},
+		{"a create of nothing", mysql, `{"op":"c","after":null,` + source + `}`, `missing_field: field after: a change of this kind must have the row here`},
+		{"delete of a table without a key", mysql, `{"op":"d","before":null,"after":null,` + source + `}`, `missing_field: field before: the row's former values are not known; make the database log whole rows (in Postgres REPLICA IDENTITY FULL, in MySQL binlog_row_image=FULL), or write before: key in the envelope`},
+		{"update of Postgres where full rows are expected", mysql, `{"op":"u","before":null,"after":{"id":1},` + source + `}`, `missing_field: field before: the row's former values are not known; make the database log whole rows (in Postgres REPLICA IDENTITY FULL, in MySQL binlog_row_image=FULL), or write before: key in the envelope`},
+		{"a before-image of the key where full rows are expected", mysql, `{"op":"u","before":{"id":1},"after":{"id":1,"name":"ann"},` + source + `}`, `missing_field: field before.name: the before-image lacks it, so its former value is not known; make the database log whole rows (in Postgres REPLICA IDENTITY FULL), or write before: key in the envelope`},
 
 		{"update with the key", keyed, `{"op":"u","before":null,"after":{"id":1,"name":"ann"},` + postgres + `}`, `version=77 id=1 name="ann" lsn=77 gone=false`},
 		{"update of the key", keyed, `{"op":"u","before":{"id":2,"name":""},"after":{"id":1,"name":"ann"},` + postgres + `}`, `version=77 id=1 name="ann" lsn=77 gone=false`},
@@ -112,12 +112,12 @@ func TestDebezium(t *testing.T) {
 		{"delete with made-up columns", keyed, `{"op":"d","before":{"id":1,"name":""},"after":null,` + postgres + `}`, `version=77 id=1 lsn=77 gone=true`},
 
 		{"unavailable, whole", keyed, `{"op":"u","before":null,"after":{"id":1,"name":"__debezium_unavailable_value"},` + postgres + `}`,
-			`missing_field: field after.name: the database did not send the column, since it has not changed, and each change must carry it; let it log whole rows (in Postgres REPLICA IDENTITY FULL), or write changes: partial`},
+			`missing_field: field after.name: the database did not send the column because it has not changed, but each change must carry it; make it log whole rows (in Postgres REPLICA IDENTITY FULL), or write changes: partial`},
 		{"unavailable, partial", partial, `{"op":"u","before":null,"after":{"id":1,"name":"__debezium_unavailable_value"},` + postgres + `}`, `version=77 id=1 lsn=77 gone=false`},
 		{"unavailable and known before", mysql, `{"op":"u","before":{"id":1,"name":"long"},"after":{"id":1,"name":"__debezium_unavailable_value"},` + source + `}`,
 			`version=900 id=1 name="long" at=900 op="u" gone=false, formerly id=1 name="long" at=900 op="u" gone=false`},
 		{"unavailable in both", mysql, `{"op":"u","before":{"id":1,"name":"__debezium_unavailable_value"},"after":{"id":1,"name":"__debezium_unavailable_value"},` + source + `}`,
-			`missing_field: field after.name: the database did not send the column, since it has not changed, and each change must carry it; let it log whole rows (in Postgres REPLICA IDENTITY FULL), or write changes: partial`},
+			`missing_field: field after.name: the database did not send the column because it has not changed, but each change must carry it; make it log whole rows (in Postgres REPLICA IDENTITY FULL), or write changes: partial`},
 		{"unavailable number", partial, `{"op":"u","before":null,"after":{"id":"__debezium_unavailable_value","name":"X19kZWJleml1bV91bmF2YWlsYWJsZV92YWx1ZQ=="},` + postgres + `}`, `version=77 lsn=77 gone=false`},
 		{"of another kind", mysql, `{"op":"c","after":{"id":"1"},` + source + `}`, `wrong_type: field after.id: an integer is expected, found a string`},
 
@@ -127,7 +127,7 @@ func TestDebezium(t *testing.T) {
 		{"unwrapped tombstone", flat, ``, `left out: tombstone`},
 		{"unwrapped without a version", flat, `{"id":1}`, `missing_field: field __source_ts_ms: it is the version of the event`},
 		{"unwrapped, unavailable", flat, `{"id":1,"name":"__debezium_unavailable_value","__source_ts_ms":900}`,
-			`missing_field: field name: the database did not send the column, since it has not changed, and each change must carry it; let it log whole rows (in Postgres REPLICA IDENTITY FULL), or write changes: partial`},
+			`missing_field: field name: the database did not send the column because it has not changed, but each change must carry it; make it log whole rows (in Postgres REPLICA IDENTITY FULL), or write changes: partial`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for _, in := range []string{c.in, `{"schema":null,"payload":` + c.in + `}`, ` { "payload" : ` + c.in + `, "schema" : {"type":"struct","fields":[]} } `} {
@@ -222,8 +222,8 @@ func TestSchemasChangeBetweenRecords(t *testing.T) {
 	for i, r := range records {
 		alone[i] = said(t, s, &event.Record{Value: []byte(r), Timestamp: 1000})
 	}
-	for i, want := range []string{`price="123.45"`, `price="1234.5"`, `price="123.45"`, `undecodable: something follows the payload`, `price="123.45"`, "undecodable: it ends too early",
-		"left out: tombstone", "undecodable: field schema: it is no schema of Kafka Connect's", `price="MDk="`} {
+	for i, want := range []string{`price="123.45"`, `price="1234.5"`, `price="123.45"`, `undecodable: there is data after the payload`, `price="123.45"`, "undecodable: it ends too early",
+		"left out: tombstone", "undecodable: field schema: it is not a Kafka Connect schema", `price="MDk="`} {
 		if !strings.Contains(alone[i], want) {
 			t.Errorf("record %d: got %s, want %s", i, alone[i], want)
 		}

@@ -126,6 +126,8 @@ type Event struct {
 	Former []Value
 	// LeftOut is why the event writes nothing; empty: it writes.
 	LeftOut LeftOut
+	// Rest is what a Writer is to write of the event. It is not zero only if the event is submitted again.
+	Rest Rest
 }
 
 // Batch is events of one partition in offset order. Its decoder owns and reuses it: a Writer must not keep the batch, or anything that it

@@ -36,11 +36,11 @@ func (x *Fix) Declared(fields []Field) (out []Field) {
 func (f Field) Fixable() string {
 	switch {
 	case f.Made:
-		return "is made by an expression; fix the fields that it is made of, or the expression"
+		return "is made by an expression; fix the fields that it is made from, or the expression"
 	case !f.Const.Null():
 		return "has a value in the configuration, so nothing is read"
 	case f.Place == RecordTopic || f.Place == RecordTime || !f.Place.Replayable():
-		return "is " + f.Where() + ", which Kafka says of the record"
+		return "is " + f.Where() + ", which Kafka sets for the record"
 	}
 	return ""
 }
@@ -51,7 +51,7 @@ func (x *Fix) validate(s Schema) error {
 	}
 	for _, i := range x.Fields {
 		if i < 0 || i >= len(s.Fields) {
-			return fmt.Errorf("the fix is of field %d of %d", i, len(s.Fields))
+			return fmt.Errorf("the fix names field %d of %d", i, len(s.Fields))
 		}
 		if why := s.Fields[i].Fixable(); why != "" || s.Fields[i].Name == s.Images.Deleted || s.Envelope.makes(s.Fields[i]) {
 			return fmt.Errorf("field %s cannot be fixed: it %s", s.Fields[i].Name, why)

@@ -90,7 +90,7 @@ func TestFixes(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			if c.name == "all see the record" {
 				b := derive.New((&event.Fix{Fields: []int{0, 2}}).Declared(c.schema.Fields))
-				if err := b.Fix("id", event.Text, "--let id", c.fixes["id"]); err == nil || !strings.Contains(err.Error(), "takes no text with int") {
+				if err := b.Fix("id", event.Text, "--let id", c.fixes["id"]); err == nil || !strings.Contains(err.Error(), "does not accept text with int") {
 					t.Errorf("a fixed field is a text on the right side too: %v", err)
 				}
 				return

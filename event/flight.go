@@ -10,8 +10,8 @@ import (
 type Verdict uint8
 
 const (
-	// Retry: the store may take it later. The loop waits with backoff and submits the event again for as long as it owns the partition. An
-	// unknown outcome is Retry, because every write is idempotent.
+	// Retry: the store may take it later. The loop waits with backoff and submits the event, with the failure's Rest, again for as long as it
+	// owns the partition. An unknown outcome is Retry, because every write is idempotent.
 	Retry Verdict = iota + 1
 	// Reject: the store will never take this event, but takes its neighbours. The loop writes a dead letter and goes on.
 	Reject
@@ -25,8 +25,59 @@ type Failure struct {
 	Index   int // in Batch.Events
 	Verdict Verdict
 	Reason  Reason
+	Rest    Rest  // what of the event is not durable; the zero value: everything that was submitted
 	Err     error // for people: names the table, row, field, server and number of attempts
 }
+
+// Worst sorts failures by event and keeps one for each, with the Rest of all. Halt precedes Retry, because retrying cannot help. Retry
+// precedes Reject, so that whatever accepts the event has it before it becomes a dead letter.
+func Worst(failures []Failure) []Failure {
+	slices.SortStableFunc(failures, func(a, b Failure) int {
+		return cmp.Or(cmp.Compare(a.Index, b.Index), cmp.Compare(b.Verdict.severity(), a.Verdict.severity()))
+	})
+	kept := failures[:0]
+	for _, f := range failures {
+		if n := len(kept); n > 0 && kept[n-1].Index == f.Index {
+			kept[n-1].Rest = kept[n-1].Rest.and(f.Rest)
+			continue
+		}
+		kept = append(kept, f)
+	}
+	clear(failures[len(kept):])
+	return kept
+}
+
+func (v Verdict) severity() int {
+	switch v {
+	case Halt:
+		return 3
+	case Reject:
+		return 1
+	default:
+		return 2
+	}
+}
+
+// Rest says which of the writes that an event becomes are still to be made. A writer numbers them, rows or documents, from 0 in the order
+// in which it makes them; since that is a pure function of the event, the numbers are the same each time. A write that is durable is not
+// made again because another one of its event has failed: it could then come behind a later change with the same version, and replace it.
+//
+// The zero value is all writes. Those from 63 on count as one.
+type Rest uint64
+
+// RestOf returns the Rest of one write.
+func RestOf(write int) Rest { return 1 << min(write, 63) }
+
+// and returns what belongs to either of two.
+func (r Rest) and(o Rest) Rest {
+	if r == 0 || o == 0 {
+		return 0
+	}
+	return r | o
+}
+
+// Has reports whether a write is still to be made.
+func (r Rest) Has(write int) bool { return r == 0 || r&RestOf(write) != 0 }
 
 // Flight is a submitted batch until it is settled, that is, until each of its events is durable or has failed.
 type Flight interface {

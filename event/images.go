@@ -26,7 +26,7 @@ func (s Schema) validateImages() error {
 	}
 	if len(i.Before) == 0 {
 		if i.Deleted != "" || len(i.After) > 0 {
-			return fmt.Errorf("an after-image stands beside a before-image; say where that is")
+			return fmt.Errorf("an after-image is useful only with a before-image; say where that is")
 		}
 		return nil
 	}
@@ -43,13 +43,13 @@ func (s Schema) validateImages() error {
 	found := false
 	for n, f := range s.Fields {
 		if f.OfValue() && within(f.Keys(), i.Before) {
-			return fmt.Errorf("field %s lies within the before-image, which is read for every field of the after-image; remove it", f.Name)
+			return fmt.Errorf("field %s is in the before-image, which is read anyway for every field of the after-image; remove it", f.Name)
 		}
 		_, ok := s.former(n)
 		found = found || ok
 	}
 	if !found {
-		return fmt.Errorf("no field lies below %s, the after-image", strings.Join(i.After, "."))
+		return fmt.Errorf("no field is in %s, the after-image", strings.Join(i.After, "."))
 	}
 	return nil
 }

@@ -55,8 +55,8 @@ func TestImages(t *testing.T) {
 		{"a before-image that is none", logged, `{"row":{"before":[]},"ts":5,"source":{"n":0}}`, `wrong_type: field row.before: an object is expected, found an array`},
 		{"no sequence", logged, `{"row":{"after":{"id":"1"}},"ts":5}`, `missing_field: field source.n: it is part of the version of the event`},
 		{"a sequence too large", logged, `{"row":{"after":{"id":"1"}},"ts":5,"source":{"n":1000}}`,
-			`bad_version: field source.n: 1000 is not within 0 and 999, as many as a millisecond has room for`},
-		{"a negative one", logged, `{"row":{"after":{"id":"1"}},"ts":5,"source":{"n":-1}}`, `bad_version: field source.n: -1 is not within 0 and 999, as many as a millisecond has room for`},
+			`bad_version: field source.n: 1000 is not between 0 and 999, the room that a millisecond has`},
+		{"a negative one", logged, `{"row":{"after":{"id":"1"}},"ts":5,"source":{"n":-1}}`, `bad_version: field source.n: -1 is not between 0 and 999, the room that a millisecond has`},
 		{"a time from the future", logged, `{"row":{"after":{"id":"1"}},"ts":86401001,"source":{"n":1}}`,
 			`future_version: field ts: 86401001 is more than 24 h ahead of the record's timestamp 1000 (ms since 1970)`},
 	} {
@@ -112,16 +112,16 @@ func TestImagesThatDoNotFit(t *testing.T) {
 		want   string
 		change func(*event.Schema)
 	}{
-		{"an after-image stands beside a before-image; say where that is", func(s *event.Schema) { s.Images.Before = nil }},
+		{"an after-image is useful only with a before-image; say where that is", func(s *event.Schema) { s.Images.Before = nil }},
 		{"field lost, which says that an event is a delete, is not declared; add it to fields", func(s *event.Schema) { s.Images.Deleted = "lost" }},
 		{"field id, which says that an event is a delete, is declared text; it must be bool", func(s *event.Schema) { s.Images.Deleted = "id" }},
 		{"every record is an after-image, so none is a delete; say where it is, or remove gone", func(s *event.Schema) { s.Images.After = nil }},
-		{"no field lies below other, the after-image", func(s *event.Schema) { s.Images.After = []string{"other"} }},
-		{"field at lies within the before-image, which is read for every field of the after-image; remove it", func(s *event.Schema) { s.Images.Before = []string{"ts"} }},
+		{"no field is in other, the after-image", func(s *event.Schema) { s.Images.After = []string{"other"} }},
+		{"field at is in the before-image, which is read anyway for every field of the after-image; remove it", func(s *event.Schema) { s.Images.Before = []string{"ts"} }},
 		{"the sequence m is not declared; add it to fields", func(s *event.Schema) { s.Sequence = "m" }},
 		{"the sequence user is declared text; it must be int", func(s *event.Schema) { s.Sequence = "user" }},
-		{"version n is declared int, and a sequence counts within a time; declare it time_ms, time_s or time", func(s *event.Schema) { s.Version = 4 }},
-		{"a sequence, field n, tells apart versions of a field, and the version is none; name one", func(s *event.Schema) { s.Version = -1 }},
+		{"version n is declared int, but a sequence counts within a time; declare it time_ms, time_s or time", func(s *event.Schema) { s.Version = 4 }},
+		{"sequence field n orders equal versions, but no field is the version; name one", func(s *event.Schema) { s.Version = -1 }},
 	} {
 		s := logged
 		c.change(&s)

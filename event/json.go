@@ -47,7 +47,7 @@ func (r *jsonReader) read(n *Node, value []byte, b *Builder) *Error {
 // trailing rejects what follows a value's object or array, which ends before at.
 func trailing(what string, value []byte, at int) *Error {
 	if rest := bytes.TrimLeft(value[at:], space); len(rest) > 0 {
-		return &Error{Reason: Undecodable, Detail: fmt.Sprintf("something follows the %s at byte %d", what, len(value)-len(rest))}
+		return &Error{Reason: Undecodable, Detail: fmt.Sprintf("there is data after the %s at byte %d", what, len(value)-len(rest))}
 	}
 	return nil
 }

@@ -80,7 +80,7 @@ func NewPacker(p *Pack, s Schema) (*Packer, error) {
 		case pos < 0:
 			return nil, fmt.Errorf("field %q is not declared; add it to fields", f.Field)
 		case s.Fields[pos].Type != f.Type:
-			return nil, fmt.Errorf("field %s is declared %s and packed as %s; declare it alike", f.Field, s.Fields[pos].Type, f.Type)
+			return nil, fmt.Errorf("field %s is declared %s but packed as %s; use the same type", f.Field, s.Fields[pos].Type, f.Type)
 		}
 		name := msgp.AppendString(nil, f.Name)
 		if p.Packing == JSON {

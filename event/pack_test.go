@@ -102,12 +102,12 @@ func TestUnpackFaults(t *testing.T) {
 		{event.MessagePack, "\x81\xa2F1\xcf\xff\xff\xff\xff\xff\xff\xff\xff", "F1: msgp: 18446744073709551615 overflows"},
 		{event.MessagePack, "\x81\xa2F5\xa1x", "F5: a time in ms is expected, found str"},
 		{event.MessagePack, "\x81\xa2F0\xa5x", "F0: msgp: too few bytes left to read object"},
-		{event.MessagePack, "\x82\xa2F1\x01\xa2F1\x02", "F1: it is there twice"},
+		{event.MessagePack, "\x82\xa2F1\x01\xa2F1\x02", "F1: it occurs twice"},
 		{event.MessagePack, "\x81\xa2F1\x01x", "1 bytes follow the map"},
 		{event.JSON, "", "the value is empty"},
 		{event.JSON, `{"F0":1}`, "a string is expected, found a number"},
-		{event.JSON, `{"F1":1,"F1":2}`, "it is there twice"},
-		{event.JSON, `{"F1":1}x`, "something follows the object"},
+		{event.JSON, `{"F1":1,"F1":2}`, "it occurs twice"},
+		{event.JSON, `{"F1":1}x`, "there is data after the object"},
 	} {
 		_, p := packed(c.packing)
 		if _, err := event.NewUnpacker(p).Unpack([]byte(c.cell)); err == nil || !strings.Contains(err.Error(), c.want) {
@@ -124,7 +124,7 @@ func TestPackFaults(t *testing.T) {
 		"field f0 has no name in the cell":                               {Packing: event.JSON, Fields: []event.PackedField{{Field: "f0", Type: event.Text}}},
 		"two fields are called x in the cell; rename one":                {Packing: event.JSON, Fields: []event.PackedField{{Name: "x", Field: "f0", Type: event.Text}, {Name: "x", Field: "f1", Type: event.Int}}},
 		`field "g" is not declared; add it to fields`:                    {Packing: event.JSON, Fields: []event.PackedField{{Name: "x", Field: "g", Type: event.Text}}},
-		"field f0 is declared text and packed as int; declare it alike":  {Packing: event.JSON, Fields: []event.PackedField{{Name: "x", Field: "f0", Type: event.Int}}},
+		"field f0 is declared text but packed as int; use the same type": {Packing: event.JSON, Fields: []event.PackedField{{Name: "x", Field: "f0", Type: event.Int}}},
 		"field f0 has no type; write one of text, int, float, bool, tim": {Packing: event.JSON, Fields: []event.PackedField{{Name: "x", Field: "f0"}}},
 	} {
 		if _, err := event.NewPacker(&p, s); err == nil || !strings.HasPrefix(err.Error(), want) {

@@ -57,17 +57,17 @@ func (f Field) validatePlace() error {
 	case p == InValue:
 		return nil
 	case p > RecordTime:
-		return fmt.Errorf("field %s is of no part of a record: %d", f.Name, p)
+		return fmt.Errorf("field %s refers to an unknown part of a record: %d", f.Name, p)
 	case p == InKey && len(f.Path) == 0, p == InHeader && len(f.Path) != 1, p != InKey && p != InHeader && len(f.Path) > 0:
-		return fmt.Errorf("field %s: %s with a path of %d keys is no place in a record", f.Name, where, len(f.Path))
+		return fmt.Errorf("field %s: %s with a path of %d keys is not a place in a record", f.Name, where, len(f.Path))
 	case p == RecordTopic && f.Type != Text:
-		return fmt.Errorf("field %s is declared %s, and %s is a text", f.Name, f.Type, where)
+		return fmt.Errorf("field %s is declared %s, but %s is a text", f.Name, f.Type, where)
 	case !p.Replayable() && f.Type != Int:
-		return fmt.Errorf("field %s is declared %s, and %s is an int", f.Name, f.Type, where)
+		return fmt.Errorf("field %s is declared %s, but %s is an int", f.Name, f.Type, where)
 	case p == RecordTime && !f.Type.TakesTimes():
-		return fmt.Errorf("field %s is declared %s, and %s is a time", f.Name, f.Type, where)
+		return fmt.Errorf("field %s is declared %s, but %s is a time", f.Name, f.Type, where)
 	case p != InKey && f.Type == Nested:
-		return fmt.Errorf("field %s is declared json, and %s is a text", f.Name, where)
+		return fmt.Errorf("field %s is declared json, but %s is a text", f.Name, where)
 	}
 	return nil
 }
@@ -233,13 +233,13 @@ func (s Schema) validateTombstones() error {
 	at := s.position(s.Images.Deleted)
 	switch {
 	case len(s.Images.Before) > 0 || s.Envelope != nil:
-		return fmt.Errorf("records say by their images what is deleted, so a record without a value does not; choose one of the two")
+		return fmt.Errorf("images already show what is deleted, so records without a value cannot; choose one of the two")
 	case at < 0 || s.Fields[at].Type != Bool:
-		return fmt.Errorf("records without a value are deletes, and no bool field says so; name one, and add it to fields")
+		return fmt.Errorf("records without a value are deletes, but no bool field marks deletes; name one, and add it to fields")
 	}
 	for _, name := range s.versionFields() {
 		if f := s.Fields[s.position(name)]; !f.OfTombstone() {
-			return fmt.Errorf("field %s is of the version, and records without a value, which are deletes, lack it; take the record's own "+
+			return fmt.Errorf("field %s is part of the version, but records without a value, which are deletes, lack it; use the record's own "+
 				"timestamp, or a header", f.Name)
 		}
 	}

@@ -71,11 +71,11 @@ func TestWholeRecord(t *testing.T) {
 		{"a header without a value", event.Record{Topic: "t", Value: []byte(`{}`), Headers: append(headers[:1:1], event.Header{Key: "h"})},
 			`version=0 value="{}" topic="t" partition=0 offset=0 time=0 shop="eu"`},
 		{"a key that is no object", event.Record{Key: []byte("A"), Value: []byte(`{}`)},
-			`undecodable: field $key: no value begins with 'A' at byte 0`},
+			`undecodable: field $key: a JSON value cannot begin with 'A' at byte 0`},
 		{"a field of the key of another type", event.Record{Key: []byte(`{"id":1}`), Value: []byte(`{}`)},
 			`wrong_type: field $key.id: a string is expected, found a number`},
 		{"a key with a field twice", event.Record{Key: []byte(`{"id":"1","id":"1"}`), Value: []byte(`{}`)},
-			`undecodable: field $key.id: it is there twice`},
+			`undecodable: field $key.id: it occurs twice`},
 		{"a key that is not UTF-8", event.Record{Key: []byte("\xff"), Value: []byte(`{}`)},
 			`undecodable: field $key: invalid UTF-8 in a text`},
 		{"a header that is not UTF-8", event.Record{Value: []byte(`{}`), Headers: []event.Header{{Key: "h", Value: []byte("a\xff")}}},
@@ -142,19 +142,19 @@ func TestPlaceErrors(t *testing.T) {
 		want  string
 	}{
 		{"a part of the offset", event.Field{Name: "a", Type: event.Int, Place: event.RecordOffset, Path: []string{"x"}},
-			"field a: $offset with a path of 1 keys is no place in a record"},
-		{"no header", event.Field{Name: "a", Type: event.Text, Place: event.InHeader}, "field a: $header. with a path of 0 keys is no place in a record"},
-		{"an offset that is a text", event.Field{Name: "a", Type: event.Text, Place: event.RecordOffset}, "field a is declared text, and $offset is an int"},
-		{"a topic that is an int", event.Field{Name: "a", Type: event.Int, Place: event.RecordTopic}, "field a is declared int, and $topic is a text"},
-		{"a time that is a text", event.Field{Name: "a", Type: event.Text, Place: event.RecordTime}, "field a is declared text, and $timestamp is a time"},
+			"field a: $offset with a path of 1 keys is not a place in a record"},
+		{"no header", event.Field{Name: "a", Type: event.Text, Place: event.InHeader}, "field a: $header. with a path of 0 keys is not a place in a record"},
+		{"an offset that is a text", event.Field{Name: "a", Type: event.Text, Place: event.RecordOffset}, "field a is declared text, but $offset is an int"},
+		{"a topic that is an int", event.Field{Name: "a", Type: event.Int, Place: event.RecordTopic}, "field a is declared int, but $topic is a text"},
+		{"a time that is a text", event.Field{Name: "a", Type: event.Text, Place: event.RecordTime}, "field a is declared text, but $timestamp is a time"},
 		{"a header that is json", event.Field{Name: "a", Type: event.Nested, Place: event.InHeader, Path: []string{"h"}},
-			"field a is declared json, and $header.h is a text"},
+			"field a is declared json, but $header.h is a text"},
 		{"no format of keys", event.Field{Name: "a", Type: event.Text, Place: event.InKey, Path: []string{"id"}},
-			"field a lies in the key, and nothing says how keys are written; give their format"},
+			"field a is in the key, but the keys' format is not set; set it"},
 		{"a default of another type", event.Field{Name: "a", Type: event.Int, Default: event.TextValue("x")},
-			"field a is declared int, and the value that it is given is text"},
+			"field a is declared int, but its fixed value is text"},
 		{"a value and a path", event.Field{Name: "a", Type: event.Int, Path: []string{"x"}, Const: event.IntValue(1)},
-			"field a has a value, so nothing is read: remove its path and its default, or the value"},
+			"field a has a fixed value, so nothing is read: remove its path and its default, or the value"},
 	} {
 		err := event.Schema{Version: -1, Fields: []event.Field{c.field}}.Validate()
 		if err == nil || err.Error() != c.want {
@@ -162,7 +162,7 @@ func TestPlaceErrors(t *testing.T) {
 		}
 	}
 	offset := event.Field{Name: "o", Type: event.Int, Place: event.RecordOffset}
-	const moves = "version o is $offset, which the same record has another of in another topic; take what goes with it"
+	const moves = "version o is $offset, which changes if the record is copied to another topic; use a field of the record's content"
 	if err := (event.Schema{Fields: []event.Field{offset}}).Validate(); err == nil || err.Error() != moves {
 		t.Errorf("an offset as the version: %v", err)
 	}

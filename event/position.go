@@ -66,7 +66,8 @@ func (p *Position) validate(s Schema) error {
 		}
 	}
 	if (p.Source == "") != (len(p.Epochs) == 0) || s.Version != -1 || s.Sequence != "" || s.Lateness != 0 {
-		return fmt.Errorf("a version that is a position goes with no other, with no lateness, and epochs go with the field that names the source")
+		return fmt.Errorf("a version that is a position cannot be combined with another version or a lateness, and epochs need the field " +
+			"that names the source")
 	}
 	return nil
 }
@@ -127,7 +128,7 @@ func (p *place) version(fields []Field, b *Builder) (int64, *Error) {
 	}
 	version := epoch<<lsnBits | at
 	if version == math.MaxInt64 {
-		return 0, &Error{Reason: BadVersion, Halts: true, Detail: fmt.Sprintf("%d is HBase's word for now", version)}
+		return 0, &Error{Reason: BadVersion, Halts: true, Detail: fmt.Sprintf("HBase reserves %d to mean now", version)}
 	}
 	return version, nil
 }
@@ -138,7 +139,7 @@ func (p *place) binlog(fields []Field, values []Value) (int64, *Error) {
 	number, err := strconv.ParseUint(string(digits), 10, 63)
 	if err != nil {
 		return 0, &Error{Reason: BadVersion, Field: fields[p.file].Where(),
-			Detail: "a binlog's file name ends with a dot and a number, found " + Quoted(name)}
+			Detail: "a binlog's file name must end with a dot and a number, found " + Quoted(name)}
 	}
 	file, fault := part(fields[p.file], int64(number), fileBits)
 	if fault != nil {
@@ -155,7 +156,7 @@ func part(f Field, n int64, bits int) (int64, *Error) {
 	}
 	if n >= 1<<bits {
 		return 0, &Error{Reason: BadVersion, Field: f.Where(), Halts: true,
-			Detail: fmt.Sprintf("%d does not fit the %d bits that it has in a version; write to a new table, whose versions begin again", n, bits)}
+			Detail: fmt.Sprintf("%d does not fit the %d bits that a version has for it; write to a new table, where versions start again", n, bits)}
 	}
 	return n, nil
 }
@@ -173,8 +174,8 @@ func (p *place) epoch(fields []Field, values []Value) (int64, *Error) {
 	epoch, ok := p.Epochs[string(name)]
 	if !ok {
 		return 0, &Error{Reason: BadVersion, Field: fields[p.source].Where(), Halts: true,
-			Detail: Quoted(name) + " has no epoch, so its positions cannot be compared with those of other sources; add it to epochs, above " +
-				"those that came before it"}
+			Detail: Quoted(name) + " has no epoch, so its positions cannot be compared with those of other sources; add it to epochs, with a " +
+				"higher number than the sources before it"}
 	}
 	return epoch, nil
 }

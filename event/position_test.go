@@ -29,23 +29,23 @@ func TestPositions(t *testing.T) {
 	}{
 		{lsn, `{"lsn":24023128}`, "24023128", false},
 		{lsn, `{"lsn":36028797018963967}`, "36028797018963967", false}, // 2⁵⁵−1
-		{lsn, `{"lsn":36028797018963968}`, "bad_version: field lsn: 36028797018963968 does not fit the 55 bits that it has in a version; " +
-			"write to a new table, whose versions begin again", true},
+		{lsn, `{"lsn":36028797018963968}`, "bad_version: field lsn: 36028797018963968 does not fit the 55 bits that a version has for it; " +
+			"write to a new table, where versions start again", true},
 		{lsn, `{"lsn":-1}`, "bad_version: field lsn: -1 is negative", false},
 		{lsn, `{}`, "missing_field: field lsn: it is part of the version of the event", false},
 		{binlog, `{"file":"bin.000003","pos":805,"server":1}`, fmt.Sprint(3<<32 | 805), false},
 		{binlog, `{"file":"bin.000123","pos":4,"server":1}`, fmt.Sprint(123<<32 | 4), false}, // compared as numbers, not as texts
 		{binlog, `{"file":"bin.000003","pos":805,"server":2}`, fmt.Sprint(1<<55 | 3<<32 | 805), false},
 		{binlog, `{"file":"host.name.8388607","pos":4294967295,"server":2}`, fmt.Sprint(1<<55 | 8388607<<32 | 4294967295), false},
-		{binlog, `{"file":"b.8388607","pos":4294967295,"server":9}`, "bad_version: 9223372036854775807 is HBase's word for now", true},
-		{binlog, `{"file":"b.8388608","pos":4,"server":1}`, "bad_version: field file: 8388608 does not fit the 23 bits that it has in a version; " +
-			"write to a new table, whose versions begin again", true},
-		{binlog, `{"file":"b.1","pos":4294967296,"server":1}`, "bad_version: field pos: 4294967296 does not fit the 32 bits that it has in a " +
-			"version; write to a new table, whose versions begin again", true},
+		{binlog, `{"file":"b.8388607","pos":4294967295,"server":9}`, "bad_version: HBase reserves 9223372036854775807 to mean now", true},
+		{binlog, `{"file":"b.8388608","pos":4,"server":1}`, "bad_version: field file: 8388608 does not fit the 23 bits that a version has for it; " +
+			"write to a new table, where versions start again", true},
+		{binlog, `{"file":"b.1","pos":4294967296,"server":1}`, "bad_version: field pos: 4294967296 does not fit the 32 bits that a version has for it; " +
+			"write to a new table, where versions start again", true},
 		{binlog, `{"file":"b.1","pos":4,"server":3}`, `bad_version: field server: "3" has no epoch, so its positions cannot be compared with ` +
-			"those of other sources; add it to epochs, above those that came before it", true},
-		{binlog, `{"file":"bin","pos":4,"server":1}`, `bad_version: field file: a binlog's file name ends with a dot and a number, found "bin"`, false},
-		{binlog, `{"file":"bin.","pos":4,"server":1}`, `bad_version: field file: a binlog's file name ends with a dot and a number, found "bin."`, false},
+			"those of other sources; add it to epochs, with a higher number than the sources before it", true},
+		{binlog, `{"file":"bin","pos":4,"server":1}`, `bad_version: field file: a binlog's file name must end with a dot and a number, found "bin"`, false},
+		{binlog, `{"file":"bin.","pos":4,"server":1}`, `bad_version: field file: a binlog's file name must end with a dot and a number, found "bin."`, false},
 		{binlog, `{"pos":4,"server":1}`, "missing_field: field file: it is part of the version of the event", false},
 		{binlog, `{"file":"b.1","pos":4,"server":null}`, "missing_field: field server: it is part of the version of the event", false},
 	} {
@@ -90,10 +90,10 @@ func TestPositionsOrderAsLogsDo(t *testing.T) {
 func TestPositionsAreValidated(t *testing.T) {
 	for want, change := range map[string]func(*event.Schema, *event.Position){
 		"": func(*event.Schema, *event.Position) {},
-		`field "x", which is part of the version, is not declared; add it to fields`:                                            func(_ *event.Schema, p *event.Position) { p.Pos = "x" },
-		"field pos, which is part of the version, is declared int; it must be text":                                             func(_ *event.Schema, p *event.Position) { p.File = "pos" },
-		"epoch 256 of 9; an epoch is 0 to 255":                                                                                  func(_ *event.Schema, p *event.Position) { p.Epochs = map[string]int64{"9": 256} },
-		"a version that is a position goes with no other, with no lateness, and epochs go with the field that names the source": func(s *event.Schema, p *event.Position) { p.Source = "" },
+		`field "x", which is part of the version, is not declared; add it to fields`:                                                          func(_ *event.Schema, p *event.Position) { p.Pos = "x" },
+		"field pos, which is part of the version, is declared int; it must be text":                                                           func(_ *event.Schema, p *event.Position) { p.File = "pos" },
+		"epoch 256 of 9; an epoch is 0 to 255":                                                                                                func(_ *event.Schema, p *event.Position) { p.Epochs = map[string]int64{"9": 256} },
+		"a version that is a position cannot be combined with another version or a lateness, and epochs need the field that names the source": func(s *event.Schema, p *event.Position) { p.Source = "" },
 	} {
 		s, p := binlog, *binlog.Position
 		change(&s, &p)
@@ -136,7 +136,7 @@ func TestIncrementalSnapshotsStandBelowTheLog(t *testing.T) {
 		{wrapped, row("a", "7", `"last"`), "7"}, {wrapped, row("a", "7", "true"), "7"}, {wrapped, row("a", "7", "null"), "7"}, {wrapped, row("a", "7", "{}"), "7"},
 		{wrapped, row("a", "null", `"last"`), missing}, {wrapped, row("a", "null", "null"), missing}, {wrapped, row("a", "null", "true"), missing},
 		{wrapped, row("c", "null", `"incremental"`), `bad_version: field source.name: "c" has no epoch, so its positions cannot be compared with ` +
-			"those of other sources; add it to epochs, above those that came before it"},
+			"those of other sources; add it to epochs, with a higher number than the sources before it"},
 		{wrapped, `{"schema":{"type":"struct"},"payload":` + row("b", "null", `"incremental"`) + "}", fmt.Sprint(int64(1) << 55)},
 		{bare, `{"id":1,"__source_name":"b","__source_snapshot":"incremental","__source_lsn":null}`, fmt.Sprint(int64(1) << 55)},
 		{bare, `{"id":1,"__source_name":"b","__source_lsn":9}`, fmt.Sprint(int64(1)<<55 + 9)},

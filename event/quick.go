@@ -36,24 +36,23 @@ func (r *jsonReader) quickObject(n *Node, in []byte, i int, b *Builder) int {
 		return i + 1
 	}
 	var last bool
+	expected := &n.first // a publisher's records have their members in one order
 	for i < len(in) {
-		end, value, escaped := quickName(in, i)
-		if end < 0 {
+		m := *expected
+		var value int
+		if m != nil && hasPrefix(in[i:], m.quoted) {
+			value = quickColon(in, i+len(m.quoted))
+		} else if m, value = r.quickFind(n, in, i, b); m != nil {
+			*expected = m
+		}
+		switch {
+		case value < 0:
 			return -1
-		}
-		name := in[i+1 : end-1]
-		if escaped {
-			r.name = appendUnquoted(r.name[:0], in[i:end])
-			name = r.name
-		}
-		if m := n.Find(name); m == nil {
-			if b.look != 0 {
-				b.Undeclared(n, name)
-			}
+		case m == nil:
 			i = endOfValue(in, value, quickDepth)
-		} else if b.have(m) == nil {
-			i = r.quickMember(m, in, value, b)
-		} else {
+		case b.have(m) == nil:
+			i, expected = r.quickMember(m, in, value, b), &m.next
+		default:
 			return -1
 		}
 		if i, last = nextValue(in, i, '}'); last {
@@ -61,6 +60,27 @@ func (r *jsonReader) quickObject(n *Node, in []byte, i int, b *Builder) int {
 		}
 	}
 	return -1
+}
+
+func hasPrefix(in []byte, prefix string) bool {
+	return len(in) >= len(prefix) && prefix != "" && string(in[:len(prefix)]) == prefix
+}
+
+// quickFind returns the child of the name at in[i], or nil, and where its value begins.
+func (r *jsonReader) quickFind(n *Node, in []byte, i int, b *Builder) (m *Node, value int) {
+	end, value, escaped := quickName(in, i)
+	if end < 0 {
+		return nil, -1
+	}
+	name := in[i+1 : end-1]
+	if escaped {
+		r.name = appendUnquoted(r.name[:0], in[i:end])
+		name = r.name
+	}
+	if m = n.Find(name); m == nil && b.look != 0 {
+		b.Undeclared(n, name)
+	}
+	return m, value
 }
 
 // quickMember reads the value of a declared key at in[i].
@@ -122,10 +142,18 @@ func quickName(in []byte, i int) (end, value int, escaped bool) {
 	if end, escaped = endOfString(in, i); end < 0 {
 		return -1, -1, false
 	}
-	if i = skipSpace(in, end); i >= len(in) || in[i] != ':' {
+	if value = quickColon(in, end); value < 0 {
 		return -1, -1, false
 	}
-	return end, skipSpace(in, i+1), escaped
+	return end, value, escaped
+}
+
+// quickColon returns where the value begins after a name that ends at i.
+func quickColon(in []byte, i int) (value int) {
+	if i = skipSpace(in, i); i >= len(in) || in[i] != ':' {
+		return -1
+	}
+	return skipSpace(in, i+1)
 }
 
 // nextValue continues where a value of a list ended. It returns the index of the next value, or the one after the byte that closes the
@@ -147,7 +175,7 @@ func nextValue(in []byte, i int, closing byte) (next int, last bool) {
 }
 
 func skipSpace(in []byte, i int) int {
-	for i < len(in) && (in[i] == ' ' || in[i] == '\n' || in[i] == '\r' || in[i] == '\t') {
+	for i < len(in) && in[i] <= ' ' && (in[i] == ' ' || in[i] == '\n' || in[i] == '\r' || in[i] == '\t') {
 		i++
 	}
 	return i

@@ -100,22 +100,22 @@ func (f Field) validate() error {
 	}
 	switch {
 	case f.Numbers && f.Type != Text:
-		return fmt.Errorf("field %s is declared %s; only a text is made of numbers", f.Name, f.Type)
+		return fmt.Errorf("field %s is declared %s; only a text can be made from numbers", f.Name, f.Type)
 	case f.Decimal && f.Type != Text && f.Type != Float && f.Type != Decimal:
 		return fmt.Errorf("field %s is declared %s; a decimal is declared decimal, text or float", f.Name, f.Type)
 	case f.Scale < 0 || f.Scale > maxScale:
-		return fmt.Errorf("field %s: a scale of %d; give 0 to %d", f.Name, f.Scale, maxScale)
+		return fmt.Errorf("field %s: the scale is %d; it must be 0 to %d", f.Name, f.Scale, maxScale)
 	}
 	for _, v := range []Value{f.Const, f.Default} {
 		if !v.Null() && v.Type != f.Type.Stored() {
-			return fmt.Errorf("field %s is declared %s, and the value that it is given is %s", f.Name, f.Type, v.Type)
+			return fmt.Errorf("field %s is declared %s, but its fixed value is %s", f.Name, f.Type, v.Type)
 		}
 	}
 	if f.Made && (f.Place != InValue || !f.Const.Null() || !f.Default.Null() || !f.Convert.none()) {
-		return fmt.Errorf("field %s is made, so nothing is read: remove its path, its value, its default and what becomes of it", f.Name)
+		return fmt.Errorf("field %s is made by an expression, so nothing is read: remove its path, value, default and conversions", f.Name)
 	}
 	if !f.Const.Null() && (f.Place != InValue || len(f.Path) > 0 || !f.Default.Null()) {
-		return fmt.Errorf("field %s has a value, so nothing is read: remove its path and its default, or the value", f.Name)
+		return fmt.Errorf("field %s has a fixed value, so nothing is read: remove its path and its default, or the value", f.Name)
 	}
 	if err := f.Convert.validate(f); err != nil {
 		return err
@@ -180,7 +180,7 @@ func (s Schema) Validate() error {
 		names[f.Name] = true
 		if f.Made {
 			if s.Derive == nil {
-				return fmt.Errorf("field %s is made, and nothing makes it", f.Name)
+				return fmt.Errorf("field %s is declared as made by an expression, but no expression makes it", f.Name)
 			}
 			continue
 		}
@@ -188,17 +188,17 @@ func (s Schema) Validate() error {
 			continue
 		}
 		if f.Place == InKey && s.KeyFormat == nil {
-			return fmt.Errorf("field %s lies in the key, and nothing says how keys are written; give their format", f.Name)
+			return fmt.Errorf("field %s is in the key, but the keys' format is not set; set it", f.Name)
 		}
 		if other, ok := paths[f.joined(len(f.Keys()))]; ok {
-			return fmt.Errorf("fields %s and %s have the same path; one field can be used in many places", other, f.Name)
+			return fmt.Errorf("fields %s and %s have the same path; keep one: a field can be used in several places", other, f.Name)
 		}
 		paths[f.joined(len(f.Keys()))] = f.Name
 	}
 	for _, f := range s.Fields {
 		for n := range f.Keys() {
 			if other, ok := paths[f.joined(n)]; ok && n > 0 && f.Const.Null() && !f.Made {
-				return fmt.Errorf("field %s lies inside field %s, which is declared %s and so is taken as a whole",
+				return fmt.Errorf("field %s lies inside field %s, which is declared %s and read as a whole",
 					f.Name, other, s.Fields[s.position(other)].Type)
 			}
 		}
@@ -225,11 +225,11 @@ func (s Schema) Validate() error {
 
 func (s Schema) validateVersion() error {
 	if s.Lateness < 0 {
-		return fmt.Errorf("a lateness of %v; give 0 or more", s.Lateness)
+		return fmt.Errorf("the lateness is %v; it must be 0 or more", s.Lateness)
 	}
 	if s.Version == -1 {
 		if s.Sequence != "" {
-			return fmt.Errorf("a sequence, field %s, tells apart versions of a field, and the version is none; name one", s.Sequence)
+			return fmt.Errorf("sequence field %s orders equal versions, but no field is the version; name one", s.Sequence)
 		}
 		return nil
 	}
@@ -240,9 +240,10 @@ func (s Schema) validateVersion() error {
 	case !f.Type.Orders():
 		return fmt.Errorf("version %s is declared %s; it must be an int or a time", f.Name, f.Type)
 	case !f.Const.Null() || !f.Default.Null():
-		return fmt.Errorf("version %s has a value of its own, which orders nothing; take it of the record", f.Name)
+		return fmt.Errorf("version %s has a default or fixed value, which orders nothing; read it from the record", f.Name)
 	case !f.Place.Replayable():
-		return fmt.Errorf("version %s is %s, which the same record has another of in another topic; take what goes with it", f.Name, f.Where())
+		return fmt.Errorf("version %s is %s, which changes if the record is copied to another topic; use a field of the record's content",
+			f.Name, f.Where())
 	}
 	if s.Sequence == "" {
 		return nil
@@ -254,9 +255,9 @@ func (s Schema) validateVersion() error {
 	case s.Fields[n].Type != Int:
 		return fmt.Errorf("the sequence %s is declared %s; it must be int", s.Sequence, s.Fields[n].Type)
 	case !s.Fields[n].Place.Replayable():
-		return fmt.Errorf("the sequence %s is %s, which the same record has another of in another topic", s.Sequence, s.Fields[n].Where())
+		return fmt.Errorf("the sequence %s is %s, which changes if the record is copied to another topic", s.Sequence, s.Fields[n].Where())
 	case s.Fields[s.Version].Type == Int:
-		return fmt.Errorf("version %s is declared int, and a sequence counts within a time; declare it time_ms, time_s or time",
+		return fmt.Errorf("version %s is declared int, but a sequence counts within a time; declare it time_ms, time_s or time",
 			s.Fields[s.Version].Name)
 	}
 	return nil

@@ -67,7 +67,7 @@ func ParseTimeFormat(format, zone string) (*TimeFormat, error) {
 		}
 	}
 	if zone != "" && (f.epoch > 0 || f.zoned) {
-		return nil, &FormatError{"a time as " + f.format + " has a zone of its own", "remove zone " + zone}
+		return nil, &FormatError{"a time as " + f.format + " has its own zone", "remove zone " + zone}
 	}
 	location, err := parseZone(zone)
 	f.zone.location = location

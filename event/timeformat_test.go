@@ -90,18 +90,18 @@ func TestTimesAreReadAsTheirFormatSays(t *testing.T) {
 
 func TestTimeFormatsAreChecked(t *testing.T) {
 	for _, c := range []struct{ format, zone, want string }{
-		{"yyyy-MM-dd", "", `no time format "yyyy-MM-dd"; write rfc3339, epoch_s, epoch_ms, epoch_us, epoch_ns, epoch_days or a pattern: a pattern is written as strftime has it`},
-		{"%Y-%Q", "", `time format "%Y-%Q": no part %Q; a pattern is written as strftime has it`},
-		{"%Y-%", "", `time format "%Y-%": no part %;`},
-		{"%F %-p", "", `time format "%F %-p": no part %-p;`},
+		{"yyyy-MM-dd", "", `no time format "yyyy-MM-dd"; write rfc3339, epoch_s, epoch_ms, epoch_us, epoch_ns, epoch_days or a pattern: a pattern is written as for strftime`},
+		{"%Y-%Q", "", `time format "%Y-%Q": unknown part %Q; a pattern is written as for strftime`},
+		{"%Y-%", "", `time format "%Y-%": unknown part %;`},
+		{"%F %-p", "", `time format "%F %-p": unknown part %-p;`},
 		{"%H:%M", "", `time format "%H:%M" has no year; add %Y`},
 		{"%Y-%m", "", `time format "%Y-%m" has no month and day; add %m and %d, or %j`},
 		{"%F %y", "", `time format "%F %y" has its year twice; remove one`},
 		{"%F %j", "", `time format "%F %j" has its day twice; remove %j or %m and %d`},
 		{"%F %I", "", `time format "%F %I" has one of %I and %p; write both, or %H`},
 		{"%F %H %I %p", "", `time format "%F %H %I %p" has its hour twice; remove %H or %I`},
-		{"", "Asia/Shanghai", `a time as rfc3339 has a zone of its own; remove zone Asia/Shanghai`},
-		{"epoch_s", "UTC", `a time as epoch_s has a zone of its own; remove zone UTC`},
+		{"", "Asia/Shanghai", `a time as rfc3339 has its own zone; remove zone Asia/Shanghai`},
+		{"epoch_s", "UTC", `a time as epoch_s has its own zone; remove zone UTC`},
 		{"%F", "Local", `no time zone "Local"; write a name such as Asia/Shanghai, or an offset such as +08:00`},
 		{"%F", "Mars/Olympus", `no time zone "Mars/Olympus"; write a name`},
 	} {

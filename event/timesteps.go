@@ -66,8 +66,8 @@ func names[T ~int](letters int, name func(T) string, from, to T) (all []string) 
 // shorthands stand for several parts.
 var shorthands = strings.NewReplacer("%%", "%%", "%F", "%Y-%m-%d", "%T", "%H:%M:%S", "%D", "%m/%d/%y", "%R", "%H:%M")
 
-const patternHelp = "a pattern is written as strftime has it, as %Y-%m-%d %H:%M:%S, of %Y %y %m %b %B %d %e %j %H %I %p %M %S %f %z %a " +
-	"%A %F %T %R %D and %%; %-d takes one digit too"
+const patternHelp = "a pattern is written as for strftime, such as %Y-%m-%d %H:%M:%S, with %Y %y %m %b %B %d %e %j %H %I %p %M %S %f %z " +
+	"%a %A %F %T %R %D and %%; %-d also accepts one digit"
 
 // compile makes the steps of a pattern.
 func (f *TimeFormat) compile(pattern string) error {
@@ -89,7 +89,7 @@ func (f *TimeFormat) compile(pattern string) error {
 			step, ok = verbs[verb[0]]
 		}
 		if !ok || loose && step.most == 0 {
-			return &FormatError{fmt.Sprintf("time format %q: no part %%%.4s", pattern, after), patternHelp}
+			return &FormatError{fmt.Sprintf("time format %q: unknown part %%%.4s", pattern, after), patternHelp}
 		}
 		if loose {
 			step.least = 1

@@ -54,9 +54,9 @@ func NewCutter(t *Tokens, s Schema) (*Cutter, error) {
 	case t.Tokenizer != Words && t.Tokenizer != CJK:
 		return nil, fmt.Errorf("no tokenizer %q; write %s or %s", t.Tokenizer, Words, CJK)
 	case len(t.Fields) == 0:
-		return nil, fmt.Errorf("tokens are taken of no field; name one")
+		return nil, fmt.Errorf("tokens are taken from no field; name one")
 	case t.Limit < 1:
-		return nil, fmt.Errorf("at most %d tokens are taken; allow one at least", t.Limit)
+		return nil, fmt.Errorf("at most %d tokens are taken; allow at least one", t.Limit)
 	}
 	for _, f := range t.Fields {
 		pos := s.position(f.Field)
@@ -65,7 +65,7 @@ func NewCutter(t *Tokens, s Schema) (*Cutter, error) {
 			return nil, fmt.Errorf("field %q is not declared; add it to fields", f.Field)
 		case s.Fields[pos].Type == Nested, s.Fields[pos].Type == Text && f.Path == nil:
 		default:
-			return nil, fmt.Errorf("field %s is declared %s, of which there are no tokens; take a text or json", f.Field, s.Fields[pos].Type)
+			return nil, fmt.Errorf("field %s is declared %s, which has no tokens; use a text or json", f.Field, s.Fields[pos].Type)
 		}
 		c.at = append(c.at, pos)
 	}

@@ -95,11 +95,11 @@ func TestCutterRefuses(t *testing.T) {
 	name := []TextField{{Field: "name"}}
 	for want, tokens := range map[string]Tokens{
 		`no tokenizer "ik"`:              {Tokenizer: "ik", Fields: name, Limit: 1},
-		"of no field":                    {Tokenizer: Words, Limit: 1},
+		"from no field":                  {Tokenizer: Words, Limit: 1},
 		"at most 0 tokens":               {Tokenizer: Words, Fields: name},
 		`field "nam" is not declared`:    {Tokenizer: Words, Fields: []TextField{{Field: "nam"}}, Limit: 1},
 		"field n is declared int":        {Tokenizer: Words, Fields: []TextField{{Field: "n"}}, Limit: 1},
-		"field name is declared text, o": {Tokenizer: Words, Fields: []TextField{{Field: "name", Path: []string{"x"}}}, Limit: 1},
+		"field name is declared text, w": {Tokenizer: Words, Fields: []TextField{{Field: "name", Path: []string{"x"}}}, Limit: 1},
 	} {
 		if _, err := NewCutter(&tokens, texts); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %s", err, want)

@@ -91,21 +91,21 @@ func TestSchemasOfTombstones(t *testing.T) {
 		want  string
 		spoil func(*event.Schema)
 	}{
-		{"records say by their images what is deleted", func(s *event.Schema) {
+		{"images already show what is deleted", func(s *event.Schema) {
 			s.Images.Before, s.Images.After = []string{"before"}, []string{"after"}
 		}},
-		{"no bool field says so", func(s *event.Schema) { s.Images.Deleted = "" }},
-		{"no bool field says so", func(s *event.Schema) { s.Images.Deleted = "note" }},
-		{"field at is of the version", func(s *event.Schema) {
+		{"no bool field marks deletes", func(s *event.Schema) { s.Images.Deleted = "" }},
+		{"no bool field marks deletes", func(s *event.Schema) { s.Images.Deleted = "note" }},
+		{"field at is part of the version", func(s *event.Schema) {
 			s.Fields = append(s.Fields, event.Field{Name: "at", Type: event.TimeMS})
 			s.Version = len(s.Fields) - 1
 		}},
-		{"field n is of the version", func(s *event.Schema) {
+		{"field n is part of the version", func(s *event.Schema) {
 			s.Fields = append(s.Fields, event.Field{Name: "at", Type: event.TimeMS, Place: event.InHeader, Path: []string{"at"}},
 				event.Field{Name: "n", Type: event.Int})
 			s.Version, s.Sequence = len(s.Fields)-2, "n"
 		}},
-		{"field lsn is of the version", func(s *event.Schema) {
+		{"field lsn is part of the version", func(s *event.Schema) {
 			s.Fields = append(s.Fields, event.Field{Name: "lsn", Type: event.Int})
 			s.Position = &event.Position{LSN: "lsn"}
 		}},

@@ -58,7 +58,7 @@ func (u *Unpacker) messagePack(cell []byte) ([]Value, error) {
 		case i < 0:
 			rest, err = msgp.Skip(rest)
 		case seen[i]:
-			err = fmt.Errorf("it is there twice")
+			err = fmt.Errorf("it occurs twice")
 		default:
 			seen[i] = true
 			rest, err = readMessagePack(&values[i], u.pack.Fields[i].Type, rest)

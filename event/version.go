@@ -25,7 +25,7 @@ func (d *Decoder) version(rec *Record, values []Value) (int64, *Error) {
 	case version < 0:
 		return 0, &Error{Reason: BadVersion, Field: field, Detail: fmt.Sprintf("%d is negative", version)}
 	case version == math.MaxInt64:
-		return 0, &Error{Reason: BadVersion, Field: field, Detail: fmt.Sprintf("%d is HBase's word for now", version)}
+		return 0, &Error{Reason: BadVersion, Field: field, Detail: fmt.Sprintf("HBase reserves %d to mean now", version)}
 	case version-maxAhead > rec.Timestamp:
 		return 0, &Error{Reason: FutureVersion, Field: field,
 			Detail: fmt.Sprintf("%d is more than 24 h ahead of the record's timestamp %d (ms since 1970)", version, rec.Timestamp)}
@@ -50,9 +50,9 @@ func (d *Decoder) sequenced(at int64, values []Value) (int64, *Error) {
 		return 0, &Error{Reason: MissingField, Field: field, Detail: "it is part of the version of the event"}
 	case n < 0 || n >= perMillisecond:
 		return 0, &Error{Reason: BadVersion, Field: field,
-			Detail: fmt.Sprintf("%d is not within 0 and %d, as many as a millisecond has room for", n, perMillisecond-1)}
+			Detail: fmt.Sprintf("%d is not between 0 and %d, the room that a millisecond has", n, perMillisecond-1)}
 	case at >= math.MaxInt64/perMillisecond:
-		return 0, &Error{Reason: BadVersion, Field: d.versionPath, Detail: fmt.Sprintf("%d is too large to count within it", at)}
+		return 0, &Error{Reason: BadVersion, Field: d.versionPath, Detail: fmt.Sprintf("%d is too large for a sequence within a millisecond", at)}
 	default:
 		return at*perMillisecond + n, nil
 	}

@@ -75,11 +75,11 @@ func JSONFault(s *jsontext.SyntacticError) string {
 	case errors.Is(s.Err, io.ErrUnexpectedEOF):
 		fault = "it ends too early"
 	case isCharacter && isStart:
-		fault = "no value begins with " + starts
+		fault = "a JSON value cannot begin with " + starts
 	case isCharacter:
 		fault = "unexpected " + character
 	case strings.HasPrefix(fault, "invalid surrogate pair"):
-		fault = "half of a surrogate pair stands alone"
+		fault = "half of a surrogate pair is missing"
 	case strings.HasPrefix(fault, "invalid escape sequence"):
 		fault = "JSON has no such escape sequence"
 	case strings.HasPrefix(fault, "exceeded max depth"):

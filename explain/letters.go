@@ -33,7 +33,7 @@ func (x *explainer) letters(ctx context.Context, s *Source, p *Pipeline) error {
 	}
 	at := x.opts.Partition % len(ends)
 	if n := ends[at] - starts[at]; n > maxLetters {
-		p.Unread = fmt.Sprintf("partition %d of %s has %d records, more than are read for one; brine deadletters show %d:%d reads them all",
+		p.Unread = fmt.Sprintf("partition %d of %s has %d records, too many to search for one; brine deadletters show %d:%d reads them all",
 			at, topic.Topic, n, x.opts.Partition, x.opts.Offset)
 		return nil
 	}

@@ -29,7 +29,7 @@ func (p *Pipeline) outcome(h *Half) (Outcome, string) {
 		}
 	}
 	if p.Configured == Unknown && h.Settled {
-		return NotKnown, "by the configuration of now it would be as above"
+		return NotKnown, "by the current configuration it would be as above"
 	}
 	if r := p.rejects(h.Half); r != nil {
 		switch {
@@ -38,9 +38,10 @@ func (p *Pipeline) outcome(h *Half) (Outcome, string) {
 		case p.Unread != "":
 			return LetterMaybe, "reason " + string(r.Reason)
 		case slices.ContainsFunc(p.Letters, func(l Letter) bool { return l.Half == h.Half }):
-			return Written, "its dead letter was replayed, by another configuration than this one"
+			return Written, "its dead letter was replayed, by a configuration other than this one"
 		}
-		return LetterLost, "reason " + string(r.Reason) + ", and no dead letter holds it; was it read by another configuration than this one?"
+		return LetterLost, "reason " + string(r.Reason) + ", and no dead letter holds it; check whether another configuration than this one " +
+			"read it"
 	}
 	if a := p.awaits(); a != nil {
 		return NotYet, string(a.Reason) + ": " + a.Detail

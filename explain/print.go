@@ -65,8 +65,8 @@ func (p *Pipeline) print(out io.Writer) {
 }
 
 var configured = map[Configured]string{
-	Earlier: ", by the configuration that was in force when the record came",
-	Unknown: ", by its configuration of now; nobody knows any more which one was in force when the record came",
+	Earlier: ", by the configuration that was in force when the record arrived",
+	Unknown: ", by its current configuration; the one in force when the record arrived is no longer known",
 }
 
 var outcomes = map[Outcome]string{
@@ -134,7 +134,7 @@ func (e *Event) print(out io.Writer) {
 		answer := "holds"
 		switch {
 		case c.Fault != "":
-			answer = "has no answer"
+			answer = "has no result"
 		case !c.Holds:
 			answer = "does not hold; otherwise: " + c.Otherwise
 		}

@@ -13,7 +13,7 @@ import (
 // Errors about the position of a record.
 var (
 	ErrNoPartition = errors.New("no such partition")
-	ErrOutside     = errors.New("the offset is not within the log")
+	ErrOutside     = errors.New("the offset is outside the log")
 )
 
 // read returns the record, or nil if the log has none at an offset within it.
@@ -24,7 +24,8 @@ func (x *explainer) read(ctx context.Context) (*event.Record, error) {
 		return nil, err
 	}
 	if o.Partition < 0 || o.Partition >= len(ends) {
-		return nil, placed{ErrNoPartition, fmt.Sprintf("topic %q has no partition %d; it has %d, from 0 on", o.Topic, o.Partition, len(ends))}
+		return nil, placed{ErrNoPartition, fmt.Sprintf("topic %q has no partition %d; it has %d, numbered from 0",
+			o.Topic, o.Partition, len(ends))}
 	}
 	starts, err := x.offsets.Starts(ctx, o.Topic)
 	if err != nil {
@@ -46,7 +47,7 @@ func (x *explainer) read(ctx context.Context) (*event.Record, error) {
 			return &own, nil
 		}
 	}
-	return nil, nil //nolint:nilnil // compaction took it, or it is part of no committed transaction
+	return nil, nil //nolint:nilnil // compaction removed it, or it is not part of a committed transaction
 }
 
 func outside(o *Options, from, to int64) error {
@@ -68,8 +69,8 @@ type placed struct {
 func (p placed) Error() string { return p.text }
 func (p placed) Unwrap() error { return p.cause }
 
-const absent = "the log has no record at this offset: compaction has removed it, or it belongs to a transaction, " +
-	"as one that was aborted or as the mark of its end"
+const absent = "the log has no record at this offset: compaction removed it, it belongs to an aborted transaction, or it marks the end " +
+	"of a transaction"
 
 // describe returns the beginning of the report.
 func (x *explainer) describe(rec *event.Record) *Report {

@@ -240,7 +240,7 @@ func (k *seeker) look(ctx context.Context, s *SeekSource, w *writes, d *event.De
 	}
 	var batch event.Batch
 	if d.Decode(rec, &batch) != nil {
-		return nil //nolint:nilerr // a dead letter, which has written nothing
+		return nil //nolint:nilerr // the record is a dead letter and wrote nothing
 	}
 	for i := range batch.Events {
 		ev := &batch.Events[i]
@@ -323,9 +323,9 @@ func (s *Sought) Says() string {
 	case SoughtAmbiguous:
 		return fmt.Sprintf("%d records write the cell with this version; %s", len(s.Records), read)
 	case SoughtExpired:
-		return "no record that is left writes the cell with this version, and the topic has forgotten some that may have; " + read
+		return "no remaining record writes the cell with this version, but the topic no longer has some that may have; " + read
 	case SoughtUnread:
-		return "no record that was read writes the cell with this version, and there are more; " + read
+		return "no record that was read writes the cell with this version, but not all were read; " + read
 	}
 	return "no record writes the cell with this version; " + read
 }

@@ -196,7 +196,7 @@ func (c *counter) fixCollision(out *Report) {
 	}
 	switch {
 	case len(in) > 0:
-		out.Advice[i].Fix = fmt.Sprintf("they differ in %s, which the key holds too coarsely: hold it whole, such as a time in ms",
+		out.Advice[i].Fix = fmt.Sprintf("they differ in %s, which the key holds too coarsely: use its full precision, such as a time in ms",
 			strings.Join(in, ", "))
 	case len(absent) > 0:
 		out.Advice[i].Fix = fmt.Sprintf("they differ in %s; write key: %s + \"|\" + %s", strings.Join(absent, ", "), key, absent[0])

@@ -74,7 +74,7 @@ func (f *lineFile) read(ctx context.Context, emit func(block) error) error {
 			end = bytes.LastIndexByte(buf[:n], '\n') + 1
 		}
 		if n-end > sample.MaxLine {
-			return badSample("%s: line %d has more than %d MiB; is it a file of JSON lines?", f.name, line, sample.MaxLine>>20)
+			return badSample("%s: line %d has more than %d MiB; check that it is a file of JSON lines", f.name, line, sample.MaxLine>>20)
 		}
 		if err := emit(block{first: line, records: f.lines(line, buf[:end])}); err != nil {
 			return err

@@ -107,7 +107,7 @@ func TestAReportOfAFile(t *testing.T) {
 				t.Errorf("%s: said %q, want %q", name, said, want)
 			}
 		}
-		if got := r.FirstCollision(); !strings.Contains(got, "row twice is of line 50,004: {") || !strings.Contains(got, ", and of line 50,005: {") {
+		if got := r.FirstCollision(); !strings.Contains(got, "row twice belongs to line 50,004: {") || !strings.Contains(got, ", and to line 50,005: {") {
 			t.Errorf("%s: collided are %s", name, got)
 		}
 	}

@@ -61,7 +61,7 @@ func (r *Report) Warnings() []plan.Advice {
 		out = append(out, r.expired(family))
 	}
 	if n := r.LeftOut[string(event.Filtered)] + int64(r.Filtered); n > 0 && r.Rows == 0 {
-		out = append(out, plan.Advice{Rule: "filtered", Fix: "correct the when of the pipeline or of its rows, unless that is meant",
+		out = append(out, plan.Advice{Rule: "filtered", Fix: "correct the when of the pipeline or of its rows, unless this is intended",
 			Msg: fmt.Sprintf("none of %s becomes a row of %s: when leaves out %s", term.Count(r.Records, "record"), r.Table,
 				term.Count(int(n), "event"))})
 	}
@@ -102,7 +102,7 @@ func (r *Report) FirstCollision() string {
 	text := func(i int) string {
 		return r.Place(pair.Events[i].At) + ": " + term.Clip(strings.ReplaceAll(pair.Events[i].Text, "\n", " "), shownText)
 	}
-	return fmt.Sprintf("row %s is of %s, and of %s", pair.Row, text(0), text(1))
+	return fmt.Sprintf("row %s belongs to %s, and to %s", pair.Row, text(0), text(1))
 }
 
 // AddCapacity computes what the table needs under a load, if the sample has rows for it. If the load does not set how long rows are kept,
@@ -115,7 +115,7 @@ func (r *Report) AddCapacity(load plan.Load) error {
 		for _, f := range r.target.Table.Families {
 			ttl, ok := r.target.TTL[f.Name]
 			if !ok {
-				return fmt.Errorf("family %s of %s has no ttl, so how long its rows are kept is not known", f.Name, r.Table)
+				return fmt.Errorf("family %s of %s has no ttl, so it is unknown how long its rows are kept", f.Name, r.Table)
 			}
 			load.Keep = max(load.Keep, ttl)
 		}

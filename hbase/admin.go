@@ -123,11 +123,11 @@ type BegunError struct {
 func (e *BegunError) Error() string {
 	switch {
 	case e.Maybe:
-		return fmt.Sprintf("it may have been begun, and may still complete: %v", e.Err)
+		return fmt.Sprintf("it may have been started, and may still complete: %v", e.Err)
 	case e.Procedure == 0:
-		return fmt.Sprintf("it was begun, and may still complete: %v", e.Err)
+		return fmt.Sprintf("it was started, and may still complete: %v", e.Err)
 	}
-	return fmt.Sprintf("it was begun, as procedure %d of the master (list_procedures of the HBase shell shows it), and may still complete: %v",
+	return fmt.Sprintf("it was started, as procedure %d of the master (see list_procedures in the HBase shell), and may still complete: %v",
 		e.Procedure, e.Err)
 }
 

@@ -30,7 +30,7 @@ func (p *Permission) message() (*hbasepb.UserPermission, error) {
 	for _, letter := range p.Actions {
 		n := strings.IndexRune(letters, letter)
 		if n < 0 {
-			return nil, fmt.Errorf("there is no action %q: give some of %s", letter, letters)
+			return nil, fmt.Errorf("unknown action %q: use %s", letter, letters)
 		}
 		actions = append(actions, hbasepb.Permission_Action(n))
 	}
@@ -203,7 +203,7 @@ func (c *Client) SetThrottle(ctx context.Context, of QuotaOf, t Throttle) error 
 	kind, known := hbasepb.ThrottleType_value[string(t.Kind)]
 	unit, whole := units[t.Per]
 	if !known || !whole {
-		err := fmt.Errorf("a throttle of %q per %v: it counts one of the kinds, per second, minute, hour or day", t.Kind, t.Per)
+		err := fmt.Errorf("throttle of %q per %v: it must limit one of the known kinds, per second, minute, hour or day", t.Kind, t.Per)
 		return &Error{Op: op, Table: of.String(), Attempts: 1, Err: err}
 	}
 	in := of.request()

@@ -106,7 +106,7 @@ func (c *Client) SplitRegion(ctx context.Context, r Region, at []byte) error {
 // MergeRegions merges neighbouring regions and waits until the result is open.
 func (c *Client) MergeRegions(ctx context.Context, regions ...Region) error {
 	if len(regions) < 2 {
-		return &Error{Op: "merge regions", Attempts: 1, Err: fmt.Errorf("%d regions, there must be two at least", len(regions))}
+		return &Error{Op: "merge regions", Attempts: 1, Err: fmt.Errorf("%d regions; merging needs at least two", len(regions))}
 	}
 	group, nonce := nonces()
 	in := &hbasepb.MergeTableRegionsRequest{NonceGroup: group, Nonce: nonce}

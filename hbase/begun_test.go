@@ -14,7 +14,7 @@ import (
 )
 
 // If the waiting ends while the master works on a change, the error says that the change was begun, as which procedure, and that it may
-// still complete. If the change was sent and never answered, it may have been begun. If it was refused or never sent, the error says
+// still complete. If the change was sent and never answered, it may have been started. If it was refused or never sent, the error says
 // neither.
 func TestAChangeThatWasBegunSaysSo(t *testing.T) {
 	running := &hbasepb.GetProcedureResultResponse{State: hbasepb.GetProcedureResultResponse_RUNNING.Enum()}
@@ -29,19 +29,19 @@ func TestAChangeThatWasBegunSaysSo(t *testing.T) {
 	}{
 		{"a merge goes on and nobody waits", merge, map[string]*reply{
 			"MergeTableRegions": {param: &hbasepb.MergeTableRegionsResponse{ProcId: proto.Uint64(17)}}, "getProcedureResult": {param: running},
-		}, BegunError{Procedure: 17}, "merge regions of t: it was begun, as procedure 17 of the master"},
+		}, BegunError{Procedure: 17}, "merge regions of t: it was started, as procedure 17 of the master"},
 		{"a create goes on and the master is silent", func(ctx context.Context, c *Client) error { return c.CreateTable(ctx, Table{Name: "t"}, nil) },
 			map[string]*reply{
 				"CreateTable": {param: &hbasepb.CreateTableResponse{ProcId: proto.Uint64(5)}}, "getProcedureResult": {silent: true},
-			}, BegunError{Procedure: 5}, "create table t (after 4 tries): it was begun, as procedure 5 of the master"},
+			}, BegunError{Procedure: 5}, "create table t (after 4 tries): it was started, as procedure 5 of the master"},
 		{"a split is not answered", func(ctx context.Context, c *Client) error { return c.SplitRegion(ctx, region, nil) },
-			map[string]*reply{"SplitRegion": {silent: true}}, BegunError{Maybe: true}, "split region e1 of t (after 4 tries): it may have been begun, and may still complete"},
+			map[string]*reply{"SplitRegion": {silent: true}}, BegunError{Maybe: true}, "split region e1 of t (after 4 tries): it may have been started, and may still complete"},
 		{"a split is refused", func(ctx context.Context, c *Client) error { return c.SplitRegion(ctx, region, nil) },
 			map[string]*reply{"SplitRegion": exception("DoNotRetryIOException", "no")}, BegunError{}, "-"},
 		{"a compaction is not answered", compactFirst, map[string]*reply{"CompactRegion": {silent: true}}, BegunError{Maybe: true},
-			": it may have been begun, and may still complete"},
+			": it may have been started, and may still complete"},
 		{"a flush is cut off", flushFirst, map[string]*reply{"FlushRegion": {drop: true}}, BegunError{Maybe: true},
-			": it may have been begun, and may still complete"},
+			": it may have been started, and may still complete"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

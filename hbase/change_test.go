@@ -37,7 +37,7 @@ func TestMutateRowIsAtomic(t *testing.T) {
 			t.Errorf("after half a failure: %s", got)
 		}
 		for want, b := range map[string]*hbase.Batch{
-			"must be of one": batch(t, table, "r e:a 1 x", "s e:a 1 x"), "is empty": hbase.NewBatch(table),
+			"must be for one": batch(t, table, "r e:a 1 x", "s e:a 1 x"), "is empty": hbase.NewBatch(table),
 		} {
 			if err := c.MutateRow(t.Context(), b); err == nil || !contains(err.Error(), want) {
 				t.Errorf("%s: %v", want, err)

@@ -77,7 +77,7 @@ func packComparator(class string, m proto.Message) (*hbasepb.Comparator, error) 
 
 func comparatorMessage(c Comparator) (*hbasepb.Comparator, error) {
 	if c == nil {
-		return nil, errors.New("a comparison with nothing: give a Comparator")
+		return nil, errors.New("a comparison without a Comparator")
 	}
 	return c.comparator()
 }

@@ -148,7 +148,7 @@ func (f FuzzyRowFilter) message() (*hbasepb.Filter, error) {
 	m := &hbasepb.FuzzyRowFilter{IsMaskV2: proto.Bool(true)}
 	for _, p := range f.Patterns {
 		if len(p.Any) != len(p.Row) {
-			return nil, fmt.Errorf("FuzzyRowFilter: row %q has %d bytes, its mask %d", p.Row, len(p.Row), len(p.Any))
+			return nil, fmt.Errorf("FuzzyRowFilter: row %q has %d bytes, but its mask has %d", p.Row, len(p.Row), len(p.Any))
 		}
 		mask := make([]byte, len(p.Any))
 		for i, wild := range p.Any {

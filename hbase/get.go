@@ -8,6 +8,7 @@ import (
 	"brine/hbase/internal/locate"
 	"brine/hbase/internal/remote"
 	"brine/hbase/internal/rpc"
+	"brine/hbase/internal/wire"
 
 	"google.golang.org/protobuf/proto"
 )
@@ -63,6 +64,9 @@ func (c Consistency) message() *hbasepb.Consistency {
 // columnsOf groups columns by family, in the order of their first mention. If a family is requested as a whole, columns of it that are
 // named too have no effect.
 func columnsOf(columns []Column) []*hbasepb.Column {
+	if len(columns) == 0 {
+		return nil
+	}
 	var out []*hbasepb.Column
 	byFamily := make(map[string]*hbasepb.Column)
 	whole := make(map[string]bool)
@@ -98,6 +102,23 @@ func (g *Get) message() (*hbasepb.Get, error) {
 		Row: g.Row, Column: columnsOf(g.Columns), TimeRange: timeRange(g.From, g.To),
 		MaxVersions: proto.Uint32(uint32(max(1, g.MaxVersions))), Filter: filter, Consistency: g.Consistency.message(),
 	}, err
+}
+
+// plain reports whether wire.AppendGet can encode the get.
+func (g *Get) plain() bool {
+	return g.Row != nil && g.Columns == nil && g.Filter == nil && g.Consistency == Strong
+}
+
+// append appends the encoded message.
+func (g *Get) append(dst []byte) ([]byte, error) {
+	if g.plain() {
+		return wire.AppendGet(dst, g.Row, uint32(max(1, g.MaxVersions)), g.From, g.To), nil
+	}
+	m, err := g.message()
+	if err != nil {
+		return nil, err
+	}
+	return proto.MarshalOptions{}.MarshalAppend(dst, m)
 }
 
 // Get reads one row.

@@ -176,3 +176,51 @@ func TestGetsWhoseAnswerIsTooLongComeInParts(t *testing.T) {
 		p.stop()
 	})
 }
+
+// TestAMalformedResultLeavesNoRowOut answers several gets with a result that cannot be decoded, once at each position. The gets behind it,
+// whose cells cannot be found any more, are retried too: they must not be taken for rows that do not exist.
+func TestAMalformedResultLeavesNoRowOut(t *testing.T) {
+	rows := []string{"a", "b", "c", "d"}
+	for bad := range rows {
+		synctest.Test(t, func(t *testing.T) {
+			p := newPeer(t)
+			calls := 0
+			p.answer = func(c *peerCall) *reply {
+				if c.method != "Multi" {
+					return nil
+				}
+				calls++
+				out, cells := new(hbasepb.MultiResponse), []byte(nil)
+				for _, ra := range c.multi().RegionAction {
+					result := new(hbasepb.RegionActionResult)
+					for _, a := range ra.Action {
+						n := proto.Int32(1)
+						if calls == 1 && string(a.Get.Row) == rows[bad] {
+							n = proto.Int32(100)
+						}
+						result.ResultOrException = append(result.ResultOrException, &hbasepb.ResultOrException{Index: a.Index, Result: &hbasepb.Result{AssociatedCellCount: n}})
+						cells = wire.AppendCell(cells, wire.Cell{Row: a.Get.Row, Family: []byte("f"), Timestamp: 1, Type: uint8(Put), Value: a.Get.Row})
+					}
+					out.RegionActionResult = append(out.RegionActionResult, result)
+				}
+				return &reply{param: out, cells: cells}
+			}
+			c := p.open(p.options())
+			var gets []Get
+			for _, row := range rows {
+				gets = append(gets, Get{Row: []byte(row)})
+			}
+			got, err := c.GetAll(t.Context(), "t", gets)
+			for i, row := range rows {
+				if err != nil || len(got[i].Cells) != 1 || string(got[i].Cells[0].Value) != row {
+					t.Errorf("result %d is malformed: row %s: error %v, read %v", bad, row, err, got)
+				}
+			}
+			if calls != 2 {
+				t.Errorf("%d calls", calls)
+			}
+			c.Close()
+			p.stop()
+		})
+	}
+}

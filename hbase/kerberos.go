@@ -44,10 +44,10 @@ const defaultServerPrincipal = "hbase/_HOST"
 func (k *Kerberos) validate() error {
 	var errs []error
 	if (k.Keytab == "") == (k.TicketCache == "") {
-		errs = append(errs, errors.New("hbase: Options.Kerberos needs a Keytab or a TicketCache, and not both"))
+		errs = append(errs, errors.New("hbase: Options.Kerberos needs either a Keytab or a TicketCache"))
 	}
 	if k.Keytab != "" && k.Principal == "" {
-		errs = append(errs, errors.New("hbase: Options.Kerberos.Principal is empty, and a keytab may have several"))
+		errs = append(errs, errors.New("hbase: Options.Kerberos.Principal is empty, but a keytab may have several"))
 	}
 	if k.QOP != "" {
 		if _, err := gssapi.ParseQOP(k.QOP); err != nil {

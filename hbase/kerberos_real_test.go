@@ -72,7 +72,7 @@ func TestRealKerberosRefusals(t *testing.T) {
 	}{
 		{"client without", func(o *hbase.Options) { o.Kerberos = nil }, hbase.ErrDenied, "hbase.kerberos"},
 		{"unknown principal", func(o *hbase.Options) { o.Kerberos.ServerPrincipal = "other/localhost" }, hbase.ErrUnknownServer, "other/localhost@BRINE.TEST"},
-		{"another server", func(o *hbase.Options) { o.Kerberos.ServerPrincipal = "brine" }, nil, "it refuses our ticket for brine"},
+		{"another server", func(o *hbase.Options) { o.Kerberos.ServerPrincipal = "brine" }, nil, "it refuses the ticket for brine"},
 		{"no KDC", func(o *hbase.Options) { o.Kerberos.Krb5Conf = "" }, nil, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -97,11 +97,11 @@ func TestKerberosRefusals(t *testing.T) {
 	}{
 		{name: "client without", is: hbase.ErrDenied, want: "set hbase.kerberos", change: func(_ *testing.T, _ *secured, _ *embedded.Options, o *hbase.Options) { o.Kerberos = nil }},
 		{name: "server without", is: hbase.ErrDenied, want: "BadAuthException", change: func(_ *testing.T, _ *secured, o *embedded.Options, _ *hbase.Options) { o.Kerberos = nil }},
-		{name: "less protection", is: hbase.ErrDowngrade, want: "the server offers auth, auth-int, and qop is auth-conf",
+		{name: "less protection", is: hbase.ErrDowngrade, want: "the server offers auth, auth-int, but qop is auth-conf",
 			change: func(_ *testing.T, _ *secured, o *embedded.Options, c *hbase.Options) {
 				o.Kerberos.QOP, c.Kerberos.QOP = []string{"auth", "auth-int"}, "auth-conf"
 			}},
-		{name: "more protection", is: hbase.ErrDowngrade, want: "the server offers auth-conf, and qop is auth",
+		{name: "more protection", is: hbase.ErrDowngrade, want: "the server offers auth-conf, but qop is auth",
 			change: func(_ *testing.T, _ *secured, o *embedded.Options, _ *hbase.Options) {
 				o.Kerberos.QOP = []string{"auth-conf"}
 			}},
@@ -109,15 +109,15 @@ func TestKerberosRefusals(t *testing.T) {
 			change: func(_ *testing.T, _ *secured, _ *embedded.Options, c *hbase.Options) {
 				c.Kerberos.ServerPrincipal = "other/_HOST"
 			}},
-		{name: "server's keytab of before", is: hbase.ErrWrongKey, want: "the server's keytab is not the KDC's",
+		{name: "server's keytab of before", is: hbase.ErrWrongKey, want: "the server's keytab does not match the KDC",
 			change: func(_ *testing.T, s *secured, _ *embedded.Options, _ *hbase.Options) { s.Key(krbServer) }},
-		{name: "keytab of before", is: hbase.ErrWrongKey, want: "Export the keytab again",
+		{name: "keytab of before", is: hbase.ErrWrongKey, want: "export the keytab again",
 			change: func(_ *testing.T, s *secured, _ *embedded.Options, _ *hbase.Options) { s.Key("brine") }},
 		{name: "clock", is: hbase.ErrClockSkew, want: "this machine's is 10m0s behind",
 			change: func(_ *testing.T, s *secured, _ *embedded.Options, _ *hbase.Options) {
 				s.Set(func(f *gssapitest.Faults) { f.Skew = 10*time.Minute + time.Second })
 			}},
-		{name: "no KDC", is: hbase.ErrNoKDC, want: "no KDC answers of realm TEST.EXAMPLE",
+		{name: "no KDC", is: hbase.ErrNoKDC, want: "no KDC answers for realm TEST.EXAMPLE",
 			change: func(_ *testing.T, s *secured, _ *embedded.Options, _ *hbase.Options) {
 				s.Set(func(f *gssapitest.Faults) { f.Down = true })
 			}},
@@ -156,9 +156,9 @@ func TestKerberosHostileServers(t *testing.T) {
 		answer []byte // answer to the first token; nil: none, and the connection stays open
 		want   string
 	}{
-		{"no authentication", append(success, 0xff, 0xff, 0xff, 0xa8), "without authentication, which is refused"},
+		{"no authentication", append(success, 0xff, 0xff, 0xff, 0xa8), "without authentication, which brine refuses"},
 		{"refusal", append(append([]byte{0, 0, 0, 1}, frame([]byte("org.x.SomeException"))...), frame([]byte("no \x1b[31mentry"))...),
-			"it refuses our ticket for hbase/localhost"},
+			"it refuses the ticket for hbase/localhost"},
 		{"huge token", append(success, 0x7f, 0xff, 0xff, 0xff), "limit 1048576"},
 		{"a token that is none", append(success, frame([]byte("hello"))...), "malformed Kerberos token"},
 		{"an empty token", append(success, 0, 0, 0, 0), "malformed Kerberos token"},
@@ -268,10 +268,10 @@ func TestKerberosRenewalUnderLoad(t *testing.T) {
 
 func TestKerberosOptions(t *testing.T) {
 	for want, k := range map[string]hbase.Kerberos{
-		"needs a Keytab or a TicketCache": {Principal: "brine"},
-		"Principal is empty":              {Keytab: "k"},
-		`no quality of protection "best"`: {Principal: "brine", Keytab: "k", QOP: "best"},
-		"no such file":                    {Principal: "brine", Keytab: "k", Krb5Conf: "/nowhere/krb5.conf"},
+		"needs either a Keytab or a TicketCache": {Principal: "brine"},
+		"Principal is empty":                     {Keytab: "k"},
+		`unknown quality of protection "best"`:   {Principal: "brine", Keytab: "k", QOP: "best"},
+		"no such file":                           {Principal: "brine", Keytab: "k", Krb5Conf: "/nowhere/krb5.conf"},
 	} {
 		_, err := hbase.Open(t.Context(), hbase.Options{Connect: "rpc://127.0.0.1:1", Kerberos: &k})
 		if err == nil || !strings.Contains(err.Error(), want) {

@@ -8,14 +8,12 @@ import (
 	"slices"
 	"sync"
 
-	"brine/hbase/hbasepb"
 	"brine/hbase/internal/locate"
 	"brine/hbase/internal/remote"
 	"brine/hbase/internal/rpc"
 	"brine/hbase/internal/wire"
 
 	"golang.org/x/sync/errgroup"
-	"google.golang.org/protobuf/proto"
 )
 
 // GetError is the failure of one get among many, after its retries.
@@ -89,9 +87,11 @@ func (c *Client) getEach(ctx context.Context, table string, gets []Get) ([]Resul
 	t := c.newTries("get all", table)
 	var todo []int // indexes into gets, in every round
 	for i := range gets {
-		if _, err := gets[i].message(); err != nil {
-			b.give(t, i, nil, err)
-			continue
+		if !gets[i].plain() {
+			if _, err := gets[i].append(nil); err != nil {
+				b.give(t, i, nil, err)
+				continue
+			}
 		}
 		todo = append(todo, i)
 	}
@@ -202,62 +202,89 @@ func chunkGets(regions map[*Region][]int, rows int) []*multiGet {
 }
 
 func (m *multiGet) run(ctx context.Context, b *multiGets, server string) {
-	in := new(hbasepb.MultiRequest)
-	for k, r := range m.regions {
-		ra := &hbasepb.RegionAction{Region: locate.Specifier(r)}
-		for n, i := range m.indexes[k] {
-			get, _ := b.gets[i].message() // it was encoded before without an error
-			ra.Action = append(ra.Action, &hbasepb.Action{Index: proto.Uint32(uint32(n)), Get: get})
-		}
-		in.RegionAction = append(in.RegionAction, ra)
-	}
-	var out hbasepb.MultiResponse
-	cells, err := b.c.servers.Call(ctx, rpc.ClientService.At(server), "Multi", in, &out)
+	param := m.encode(b.gets)
+	response, err := b.c.servers.RoundTrip(ctx, rpc.ClientService.At(server), "Multi", func(dst []byte, c wire.Call) ([]byte, error) {
+		return wire.AppendEncodedRequest(dst, c, param, nil)
+	})
+	answers, cells := response.Param, response.Cells
 	for k := range m.regions {
+		var answer wire.RegionResult
+		if err == nil {
+			if answer, answers, _, err = wire.NextRegionResult(answers); err != nil { // so nothing behind it is known either
+				err = remote.Invalid(server, fmt.Errorf("to Multi: %w", err))
+			}
+		}
 		if err != nil {
 			m.fail(k, m.indexes[k], err, b.c)
 			continue
 		}
-		var answer *hbasepb.RegionActionResult
-		if k < len(out.RegionActionResult) {
-			answer = out.RegionActionResult[k]
-		}
-		cells = m.take(k, answer, cells, b, server)
+		cells = m.take(k, &answer, cells, b, server)
 	}
 }
 
+// encode returns the request.
+func (m *multiGet) encode(gets []Get) (param []byte) {
+	var encoded []byte
+	var ends []int
+	for k, r := range m.regions {
+		encoded, ends = encoded[:0], ends[:0]
+		for _, i := range m.indexes[k] {
+			encoded, _ = gets[i].append(encoded) // it was encoded before without an error
+			ends = append(ends, len(encoded))
+		}
+		param = wire.AppendRegionGets(param, r.Name, encoded, ends)
+	}
+	return param
+}
+
 // take stores the results of one region. The cells of all results follow one another in the one cell block.
-func (m *multiGet) take(k int, answer *hbasepb.RegionActionResult, cells []byte, b *multiGets, server string) []byte {
+func (m *multiGet) take(k int, answer *wire.RegionResult, cells []byte, b *multiGets, server string) []byte {
 	indexes := m.indexes[k]
-	if e := answer.GetException(); e != nil {
-		m.fail(k, indexes, remote.ExceptionOf(server, e), b.c)
+	if e := answer.Exception; e.Class != "" {
+		m.fail(k, indexes, remote.DecodedException(server, e), b.c)
 		return cells
 	}
 	answered := make([]bool, len(indexes))
-	for _, o := range answer.GetResultOrException() {
-		n := int(o.GetIndex())
-		if n >= len(indexes) || answered[n] || o.Result == nil && o.Exception == nil {
+	for {
+		o, more, err := answer.Next()
+		if err != nil {
+			m.fail(k, unanswered(indexes, answered), remote.Invalid(server, err), b.c)
+			return nil
+		}
+		if !more {
+			break
+		}
+		n := int(o.Index)
+		if n >= len(indexes) || answered[n] || !o.HasResult && o.Exception.Class == "" {
 			continue
 		}
 		answered[n] = true
-		if e := o.Exception; e != nil {
-			m.fail(k, indexes[n:n+1], remote.ExceptionOf(server, e), b.c)
+		if e := o.Exception; e.Class != "" {
+			m.fail(k, indexes[n:n+1], remote.DecodedException(server, e), b.c)
 			continue
 		}
-		row, rest, err := rpc.DecodeResult(o.Result, cells)
+		row, rest, err := rpc.DecodeEncodedResult(o.Result, cells)
 		if err != nil {
-			m.fail(k, indexes[n:n+1], remote.Invalid(server, err), b.c)
+			m.fail(k, append(unanswered(indexes, answered), indexes[n]), remote.Invalid(server, err), b.c)
 			return nil
 		}
 		row.Row = b.gets[indexes[n]].Row
 		b.results[indexes[n]], cells = row, rest
 	}
-	for n, ok := range answered {
-		if !ok {
-			m.fail(k, indexes[n:n+1], remote.Invalid(server, remote.ErrMissing), b.c)
-		}
+	if left := unanswered(indexes, answered); len(left) > 0 {
+		m.fail(k, left, remote.Invalid(server, remote.ErrMissing), b.c)
 	}
 	return cells
+}
+
+// unanswered returns the indexes that are not answered.
+func unanswered(indexes []int, answered []bool) (left []int) {
+	for n, ok := range answered {
+		if !ok {
+			left = append(left, indexes[n])
+		}
+	}
+	return left
 }
 
 // fail records that gets of a region failed. They fail for good if the server's answer is final.

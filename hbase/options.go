@@ -220,7 +220,7 @@ func (o *Options) Validate() error {
 		errs = append(errs, fmt.Errorf("hbase: Options.Compression: %w", err))
 	}
 	if t := o.TLS; t != nil && (t.Cert == "") != (t.Key == "") {
-		errs = append(errs, errors.New("hbase: Options.TLS has a certificate without its key, or a key alone: set Cert and Key"))
+		errs = append(errs, errors.New("hbase: Options.TLS has only one of Cert and Key: set both"))
 	}
 	if t := o.TLS; t != nil && t.MinVersion != 0 && t.MinVersion != tls.VersionTLS12 && t.MinVersion != tls.VersionTLS13 {
 		errs = append(errs, fmt.Errorf("hbase: Options.TLS.MinVersion is %#04x, must be tls.VersionTLS12 or tls.VersionTLS13", t.MinVersion))
@@ -299,7 +299,7 @@ func parseConnect(s string) (connect, error) {
 			to.znode = "/" + parent
 		}
 		if path.Clean(to.znode) != to.znode {
-			return to, fmt.Errorf("hbase: Options.Connect is %q: %q is no znode's path", s, to.znode)
+			return to, fmt.Errorf("hbase: Options.Connect is %q: %q is not a znode path", s, to.znode)
 		}
 	case !ok || scheme != "rpc":
 		return to, fmt.Errorf("hbase: Options.Connect is %q: %s", s, connectForms)

@@ -46,8 +46,8 @@ func TestParseConnect(t *testing.T) {
 		{connect: "zk://z1/", want: "z1:2181 /hbase"},
 		{connect: "zk://z1/prod/hbase/", want: "z1:2181 /prod/hbase"},
 		{connect: "zk:///hbase", err: "is not host:port"},
-		{connect: "zk://z1//a", err: "is no znode's path"},
-		{connect: "zk://z1/a/../b", err: "is no znode's path"},
+		{connect: "zk://z1//a", err: "is not a znode path"},
+		{connect: "zk://z1/a/../b", err: "is not a znode path"},
 	}
 	for _, tt := range tests {
 		got, err := parseConnect(tt.connect)

@@ -333,6 +333,7 @@ func (s *scanner) request() *hbasepb.ScanRequest {
 // take joins partial rows and derives from the answer what comes next: more of this scanner, the next region, or the end. After a
 // heartbeat, which has no rows, more of this scanner follows.
 func (s *scanner) take(out *hbasepb.ScanResponse, pieces []rpc.Piece) (rows []Result) {
+	rows = make([]Result, 0, len(pieces)+1)
 	for _, p := range pieces {
 		if len(p.Cells) == 0 {
 			continue

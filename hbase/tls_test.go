@@ -66,7 +66,7 @@ var tlsCases = []struct {
 }{
 	{name: "a certificate of the authority in `ca`", server: serving(certstest.Leaf{}), client: trusting},
 	{name: "the same, `min_version: TLSv1.3`", server: serving(certstest.Leaf{}), client: newest, real: realTLS,
-		realSays: []string{"the server takes none of our versions of TLS, which are 1.3 or newer", "lower hbase.tls.min_version"}},
+		realSays: []string{"the server supports none of the client's TLS versions, which are 1.3 or newer", "lower hbase.tls.min_version"}},
 	{name: "one for `server_name`", server: serving(certstest.Leaf{Hosts: []string{"hbase.internal"}}), client: named("hbase.internal")},
 	{name: "mutual: certificates of both sides", server: needing, client: showing(certstest.Leaf{}), real: realTLS},
 	{name: "one of the client is wanted, and shown", server: wanting, client: showing(certstest.Leaf{})},
@@ -74,35 +74,35 @@ var tlsCases = []struct {
 	{name: "TLS to a port of both", server: both, client: trusting},
 	{name: "plain text to a port of both", server: both},
 	{name: "the server's has expired", server: serving(certstest.Leaf{From: -2 * time.Hour, Till: -time.Hour}), client: trusting,
-		says: []string{"the server's certificate \"CN=leaf\" expired at 20", "have it renewed, or set the clock of this machine"}},
+		says: []string{"the server's certificate \"CN=leaf\" expired at 20", "renew it, or correct this machine's clock"}},
 	{name: "the server's is not yet valid", server: serving(certstest.Leaf{From: time.Hour, Till: 2 * time.Hour}), client: trusting,
-		says: []string{"the server's certificate \"CN=leaf\" is not valid before 20", "have it renewed, or set the clock of this machine"}},
+		says: []string{"the server's certificate \"CN=leaf\" is not valid before 20", "renew it, or correct this machine's clock"}},
 	{name: "the server's is for another name", server: serving(certstest.Leaf{Hosts: []string{"hbase.example", "10.1.2.3"}}), client: trusting,
-		says: []string{"\"CN=leaf\" is for hbase.example, 10.1.2.3, not for 127.0.0.1", "have one made for that name, or set hbase.tls.server_name"}},
+		says: []string{"\"CN=leaf\" is for hbase.example, 10.1.2.3, not for 127.0.0.1", "issue one for that name, or set hbase.tls.server_name"}},
 	{name: "the server's is not for `server_name`", server: serving(certstest.Leaf{}), client: named("hbase.internal"), real: realTLS,
-		says: []string{" is for localhost, 127.0.0.1, not for hbase.internal", "or set hbase.tls.server_name to one that it holds"}},
+		says: []string{" is for localhost, 127.0.0.1, not for hbase.internal", "or set hbase.tls.server_name to a name in it"}},
 	{name: "the server's is signed by itself", server: serving(certstest.Leaf{Self: true}), client: trusting,
-		says: []string{"\"CN=leaf\" is signed by itself, and not known here", "name a file that holds it in hbase.tls.ca"}},
+		says: []string{"\"CN=leaf\" is self-signed, and unknown here", "name a file that holds it in hbase.tls.ca"}},
 	{name: "the server's is of an unknown authority", server: serving(certstest.Leaf{}), client: strange, real: realTLS,
-		says: []string{" is signed by an authority that is not known here, ", "name the file of that authority's certificate in hbase.tls.ca"}},
+		says: []string{" is signed by an unknown authority, ", "name the file of that authority's certificate in hbase.tls.ca"}},
 	{name: "none of the client", server: needing, client: trusting, real: realTLS,
-		says:     []string{"the server wants a certificate of ours: certificate required", "set hbase.tls.cert and hbase.tls.key"},
-		realSays: []string{"the server wants a certificate of ours: bad certificate", "set hbase.tls.cert and hbase.tls.key"}},
+		says:     []string{"the server requires a client certificate: certificate required", "set hbase.tls.cert and hbase.tls.key"},
+		realSays: []string{"the server requires a client certificate: bad certificate", "set hbase.tls.cert and hbase.tls.key"}},
 	{name: "the client's has expired", server: needing, client: showing(certstest.Leaf{From: -2 * time.Hour, Till: -time.Hour}), real: realTLS,
-		says:     []string{"the server refuses our certificate: expired certificate", "name in hbase.tls.cert one that is valid now"},
-		realSays: []string{"the server refuses our certificate: unknown certificate", "name in hbase.tls.cert one that is valid now"}},
+		says:     []string{"the server refuses the client's certificate: expired certificate", "name in hbase.tls.cert one that is valid now"},
+		realSays: []string{"the server refuses the client's certificate: unknown certificate", "name in hbase.tls.cert one that is valid now"}},
 	{name: "the client's is not yet valid", server: needing, client: showing(certstest.Leaf{From: time.Hour, Till: 2 * time.Hour}), real: realTLS,
-		says:     []string{"the server refuses our certificate: expired certificate", "name in hbase.tls.cert one that is valid now"},
-		realSays: []string{"the server refuses our certificate: unknown certificate", "name in hbase.tls.cert one that is valid now"}},
+		says:     []string{"the server refuses the client's certificate: expired certificate", "name in hbase.tls.cert one that is valid now"},
+		realSays: []string{"the server refuses the client's certificate: unknown certificate", "name in hbase.tls.cert one that is valid now"}},
 	{name: "the client's is of an unknown authority", server: needing, client: stranger, real: realTLS,
-		says:     []string{"the server refuses our certificate: unknown certificate authority", "signed by an authority that the servers know"},
-		realSays: []string{"the server refuses our certificate: unknown certificate", "signed by an authority that the servers know"}},
+		says:     []string{"the server refuses the client's certificate: unknown certificate authority", "signed by an authority that the servers trust"},
+		realSays: []string{"the server refuses the client's certificate: unknown certificate", "signed by an authority that the servers trust"}},
 	{name: "the client's is for another address", server: needing, client: showing(certstest.Leaf{Hosts: []string{"brine.example"}}), real: realTLS,
-		realSays: []string{"the server refuses our certificate: unknown certificate", "made for this machine's address"}},
+		realSays: []string{"the server refuses the client's certificate: unknown certificate", "issued for this machine's address"}},
 	{name: "TLS to a port of plain text", client: trusting, real: realPlain,
 		says: []string{"the port does not speak TLS", "enable TLS on the servers, correct hbase.connect, or remove hbase.tls"}},
 	{name: "plain text to a port of TLS", server: serving(certstest.Leaf{}), real: realTLS,
-		says: []string{"the server ended the connection before it answered anything, as one does that wants TLS (hbase.tls)"}},
+		says: []string{"the server closed the connection before answering, as it does if it requires TLS (hbase.tls)"}},
 }
 
 // realHBase is one of the real servers.
@@ -254,7 +254,7 @@ func TestTLSToZooKeeper(t *testing.T) {
 		{"both by TLS", secure, true, ""},
 		{"ZooKeeper in plain text", plain, false, ""},
 		{"TLS to a plain port of ZooKeeper", plain, true, "the TLS handshake"},
-		{"plain text to its secure port", secure, false, "as a port does that wants TLS (hbase.tls.zookeeper)"},
+		{"plain text to its secure port", secure, false, "as happens if the port requires TLS (hbase.tls.zookeeper)"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			o := options("", n.client(n.clients, certstest.Leaf{}))
@@ -326,8 +326,8 @@ func TestTLSHandshakeThatComesToNothing(t *testing.T) {
 		{"nothing", func(c net.Conn) { io.Copy(io.Discard, c) }, "the TLS handshake was not answered within"},
 		{"half a record", func(c net.Conn) { c.Write([]byte{22, 3, 3, 0, 100, 2}); io.Copy(io.Discard, c) }, "the TLS handshake was not answered within"},
 		{"the end", func(c net.Conn) { c.Read(make([]byte, 4096)) }, "the connection was closed during the TLS handshake"},
-		{"an old version", func(c net.Conn) { c.Read(make([]byte, 4096)); c.Write([]byte{21, 3, 1, 0, 2, 2, 70}) }, "the server takes none of our versions of TLS"},
-		{"another alert", func(c net.Conn) { c.Read(make([]byte, 4096)); c.Write([]byte{21, 3, 3, 0, 2, 2, 80}) }, "the server ended the TLS connection: internal error"},
+		{"an old version", func(c net.Conn) { c.Read(make([]byte, 4096)); c.Write([]byte{21, 3, 1, 0, 2, 2, 70}) }, "the server supports none of the client's TLS versions"},
+		{"another alert", func(c net.Conn) { c.Read(make([]byte, 4096)); c.Write([]byte{21, 3, 3, 0, 2, 2, 80}) }, "the server closed the TLS connection: internal error"},
 		{"HTTP", func(c net.Conn) { io.WriteString(c, "HTTP/1.1 400 Bad Request\r\n\r\n") }, "the port does not speak TLS"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -452,19 +452,19 @@ func TestTLSFilesAreReadAgain(t *testing.T) {
 		says   string
 		news   []string
 	}{
-		{"the servers' authority is revoked", func() { copied(t, n.unknown.CA, opts.CA) }, "is signed by an authority that is not known here", []string{"", ""}},
-		{"the clients' authority is revoked", func() { copied(t, n.unknown.CA, server.CA) }, "the server refuses our certificate: unknown certificate authority", nil},
+		{"the servers' authority is revoked", func() { copied(t, n.unknown.CA, opts.CA) }, "is signed by an unknown authority", []string{"", ""}},
+		{"the clients' authority is revoked", func() { copied(t, n.unknown.CA, server.CA) }, "the server refuses the client's certificate: unknown certificate authority", nil},
 		{"the client's certificate is replaced by a stranger's", func() {
 			cert, key := n.unknown.Issue(t, certstest.Leaf{Name: "stranger"})
 			copied(t, cert, opts.Cert)
 			copied(t, key, opts.Key)
-		}, "the server refuses our certificate: unknown certificate authority", []string{"", ""}},
+		}, "the server refuses the client's certificate: unknown certificate authority", []string{"", ""}},
 		{"the client's is renewed, and the server's", func() { n.client(n.clients, certstest.Leaf{}); n.server(certstest.Leaf{}) }, "", []string{"", ""}},
-		{"a certificate without its key", func() {
+		{"only one of Cert and Key", func() {
 			cert, _ := n.clients.Issue(t, certstest.Leaf{Name: "half"})
 			copied(t, cert, opts.Cert)
-		}, "", []string{"is not a valid pair with key: private key does not match public key; the certificates that were read before are still used"}},
-		{"no file", func() { os.Remove(opts.CA) }, "", []string{"cannot be read: no such file or directory; the certificates that were read before are still used"}},
+		}, "", []string{"is not a valid pair with key: private key does not match public key; the previous certificates stay in use"}},
+		{"no file", func() { os.Remove(opts.CA) }, "", []string{"cannot be read: no such file or directory; the previous certificates stay in use"}},
 		{"no certificate", func() { replaced(t, opts.CA, []byte("-----BEGIN")) }, "", []string{"holds no certificate"}},
 	} {
 		t.Run(step.name, func(t *testing.T) {
@@ -517,10 +517,10 @@ func TestTLSOptionsAreChecked(t *testing.T) {
 		o    hbase.TLS
 		says string
 	}{
-		{hbase.TLS{Cert: cert}, "Options.TLS has a certificate without its key"},
+		{hbase.TLS{Cert: cert}, "Options.TLS has only one of Cert and Key"},
 		{hbase.TLS{MinVersion: tls.VersionTLS10}, "Options.TLS.MinVersion is 0x0301"},
 		{hbase.TLS{CA: key}, "Options.TLS: " + key + " holds no certificate"},
-		{hbase.TLS{CA: t.TempDir()}, "cannot be read: no regular file"},
+		{hbase.TLS{CA: t.TempDir()}, "cannot be read: not a regular file"},
 		{hbase.TLS{CA: cert + "x"}, "cannot be read: no such file or directory"},
 		{hbase.TLS{Cert: cert, Key: other}, "is not a valid pair with key: private key does not match public key"},
 	} {

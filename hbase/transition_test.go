@@ -146,8 +146,8 @@ func (p *peer) count(method string) (n int) {
 // When its retries end, the error says what hbase:meta has.
 func TestRegionInTransitionIsNamedInTheEnd(t *testing.T) {
 	for at, text := range map[string]string{
-		"":    `row "h" of table t: the region is on no server just now`,
-		noRow: `row "h" of table t: hbase:meta has no region for it just now`,
+		"":    `row "h" of table t: the region is not on any server at the moment`,
+		noRow: `row "h" of table t: hbase:meta has no region for it at the moment`,
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			p := inTransition(t, at, time.Hour)

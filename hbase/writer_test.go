@@ -309,7 +309,7 @@ func TestSubmitBlocksWhileTheByteBoundIsSpent(t *testing.T) {
 	opts := p.unhurried()
 	opts.MaxBufferedBytes = 1 << 10
 	var buffered atomic.Int64
-	opts.Hooks.Buffered = func(i BufferedInfo) { buffered.Store(int64(i.Bytes)) }
+	opts.Hooks.Buffered = func(i BufferedInfo) { buffered.Add(int64(i.Change)) }
 	c := p.open(opts)
 	first := c.Submit(t.Context(), puts(strings.Repeat("r", 2000))) // larger than the bound: sent alone
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)

@@ -97,8 +97,8 @@ func (l *lane) refuse(g *group, r remedy, err error) {
 		o.suspect = true
 		l.hold(g, err)
 	case unsure && !o.doc.writtenLately(now):
-		o.halt(r, err, "the index has taken no other document lately: is search.connect the address of a search server, and the index one "+
-			"that can be written?")
+		o.halt(r, err, "the index has accepted no other document recently: is search.connect the address of a search server, and is the index "+
+			"writable?")
 	case !l.w.refused.Allow(now):
 		o.halt(r, err, "the indexes refuse too many documents (1 %, or 100 a minute): does the mapping fit the documents? `brine tables plan` "+
 			"compares it with the configuration")
@@ -119,7 +119,7 @@ func (o *op) halt(r remedy, err error, why string) {
 
 // abandon fails an op because the writer was closed.
 func (o *op) abandon() {
-	o.fail(Retried, event.Failure{Index: o.event, Verdict: event.Retry, Reason: event.Unavailable, Err: ErrClosed})
+	o.fail(Retried, o.unwritten(ErrClosed))
 }
 
 func (o *op) fail(outcome Outcome, f event.Failure) { o.outcome, o.failure = outcome, f }

@@ -13,5 +13,6 @@
 //   - Every submitted event ends in exactly one of: written, already newer (both: durable), retry, reject, halt.
 //   - At most 1 % of what is written, plus 100 a minute, is rejected because an index refuses it; then the writer halts.
 //   - A document that waits holds up nothing but itself.
-//   - Two changes of one document are never in two calls at once, and are applied in the order submitted.
+//   - Two changes of one document are never in two calls at once, and are applied in the order submitted: also if one has been given up
+//     (verdict retry), in the order of their records, because later ones wait until it is submitted again (owed.go).
 package indexer

@@ -65,14 +65,21 @@ func (w *Writer) encode(c *cargo, f *flight, d *document, i int, ev *event.Event
 		return nil // a change without fields changes nothing
 	}
 	c.bytes = all
-	w.add(c, op{flight: f, event: i, doc: d, index: index, id: id, version: ev.Version, produced: ev.Record.Timestamp, source: source})
+	w.add(c, ev.Record, op{flight: f, event: i, doc: d, index: index, id: id, version: ev.Version, source: source})
 	if ev.Former != nil && d.Deleted != "" && d.Changes == Whole {
 		w.hide(c, f, d, i, ev)
 	}
 	return nil
 }
 
-func (w *Writer) add(c *cargo, o op) {
+// add appends an op, unless it is durable.
+func (w *Writer) add(c *cargo, rec *event.Record, o op) {
+	o.write = c.writes
+	c.writes++
+	if !c.rest.Has(o.write) {
+		return
+	}
+	o.produced, o.offset = rec.Timestamp, rec.Offset
 	o.hash = maphash.Bytes(w.seed, o.id) + uint64(o.doc.place)
 	c.ops = append(c.ops, o)
 }
@@ -106,7 +113,7 @@ func (w *Writer) mark(c *cargo, f *flight, d *document, i int, ev *event.Event, 
 	from := len(all)
 	all = append(appendHead(all, id, key, ev.Version), `,"`+FieldDeleted+`":true}`...)
 	c.bytes = all
-	w.add(c, op{flight: f, event: i, doc: d, index: index, id: id, version: ev.Version, produced: ev.Record.Timestamp,
+	w.add(c, ev.Record, op{flight: f, event: i, doc: d, index: index, id: id, version: ev.Version,
 		source: all[from:len(all):len(all)]})
 }
 
@@ -150,6 +157,6 @@ func (w *Writer) markPartial(c *cargo, f *flight, d *document, i int, ev *event.
 	from := len(all)
 	all, _ = appendChange(all, d, &only, key)
 	c.bytes = all
-	w.add(c, op{flight: f, event: i, doc: d, index: index, id: id, version: ev.Version, produced: ev.Record.Timestamp,
+	w.add(c, ev.Record, op{flight: f, event: i, doc: d, index: index, id: id, version: ev.Version,
 		source: all[from:len(all):len(all)]})
 }

@@ -197,11 +197,11 @@ func (m Mapping) forms(name string) []Uneven {
 // returns a *MappingError.
 func (m Mapping) Missing(have Mapping) ([]Field, error) {
 	if m.Every != have.Every {
-		return nil, fmt.Errorf("index %s is kept %s, and declared to be kept %s: parts cannot be made of what is written; declare it as it "+
-			"is, or write to a new index", m.Index, have.Every, m.Every)
+		return nil, fmt.Errorf("index %s is stored %s but declared to be stored %s: existing documents cannot be split into parts; declare it "+
+			"as it is, or write to a new index", m.Index, have.Every, m.Every)
 	}
 	if !m.Routing.Same(have.Routing) {
-		return nil, fmt.Errorf("index %s is routed %s, and declared to be routed %s: documents that are there would be on other shards than "+
+		return nil, fmt.Errorf("index %s is routed %s but declared to be routed %s: existing documents would be on other shards than "+
 			"new ones; %s",
 			m.Index, have.Routing, m.Routing, fixOfRouting(have.Routing))
 	}
@@ -271,7 +271,7 @@ type MappingError struct {
 }
 
 func (e *MappingError) Error() string {
-	s := "index " + e.Index + " has fields that are not as declared:"
+	s := "index " + e.Index + " has fields that differ from the declaration:"
 	for i, f := range e.Fields {
 		if i > 0 {
 			s += ";"

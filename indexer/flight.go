@@ -2,7 +2,6 @@ package indexer
 
 import (
 	"context"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -50,29 +49,6 @@ func (f *flight) Wait(ctx context.Context, _ event.Until) (event.Outcome, error)
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.failures = worst(f.failures)
+	f.failures = event.Worst(f.failures)
 	return event.Outcome{Failures: f.failures}, nil
-}
-
-// worst sorts failures by event and keeps one per event: halt before retry before reject. An event that will be submitted again must not
-// become a dead letter because of another of its documents before that one is written.
-func worst(list []event.Failure) []event.Failure {
-	slices.SortStableFunc(list, func(a, b event.Failure) int {
-		if a.Index != b.Index {
-			return a.Index - b.Index
-		}
-		return severity(b.Verdict) - severity(a.Verdict)
-	})
-	return slices.CompactFunc(list, func(a, b event.Failure) bool { return a.Index == b.Index })
-}
-
-func severity(v event.Verdict) int {
-	switch v {
-	case event.Halt:
-		return 3
-	case event.Retry:
-		return 2
-	default:
-		return 1
-	}
 }

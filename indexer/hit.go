@@ -86,7 +86,7 @@ func (m Mapping) Check(q *search.Query) error {
 		case "":
 			return &search.Error{Field: f.Field, Msg: "cannot count by it: index " + m.Index + " has no such field; it has " + m.names()}
 		default:
-			return &search.Error{Field: f.Field, Msg: "is a " + string(t) + ": only a keyword, boolean or long is counted by its values"}
+			return &search.Error{Field: f.Field, Msg: "is a " + string(t) + ": only a keyword, boolean or long can be counted by its values"}
 		}
 	}
 	for _, o := range q.Sort {
@@ -107,7 +107,7 @@ func checkClause(name string, t Type, c search.Clause) error {
 	switch c := c.(type) {
 	case search.Match:
 		if t != Text {
-			return bad("is a " + string(t) + ", not text: ask for its value with term")
+			return bad("is a " + string(t) + ", not text: use term with its value")
 		}
 	case search.Prefix:
 		if t != Keyword {
@@ -124,7 +124,7 @@ func checkClause(name string, t Type, c search.Clause) error {
 		values = c.Values
 	}
 	if values != nil && t == Text {
-		return bad("is text: ask for its words with match")
+		return bad("is text: use match with its words")
 	}
 	for _, v := range values {
 		if v != nil && !holds(t, v) {

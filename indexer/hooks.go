@@ -42,8 +42,12 @@ type PurgedInfo struct {
 // BlockedInfo is one Submit that had to wait for memory.
 type BlockedInfo struct{ Duration time.Duration }
 
-// BufferedInfo is the size of the documents that the writer holds.
-type BufferedInfo struct{ Bytes int64 } // of documents
+// BufferedInfo is the size of the documents that the writer holds. Calls of the hook may overtake each other, so their changes add up to
+// the bytes, while those of the last call may not be the current ones.
+type BufferedInfo struct {
+	Bytes  int64 // of documents
+	Change int64 // of Bytes, by this batch
+}
 
 // ProbeInfo is one document that an index has accepted and that was searched for until a search showed it, in its new version or a newer
 // one. A repeated change, with the version that the index already has, is shown at once.

@@ -30,6 +30,8 @@ type lane struct {
 	waiting  int              // groups of this round that wait on their own
 	rereads  int              // groups of this round that another writer has changed since they were read
 	decided  int              // groups of this round that are settled
+	lapsed   int              // ops that gave up in this round, waiting for what is owed
+	owed     owed
 	pauseErr error
 	info     CallInfo // of the last call
 
@@ -46,7 +48,7 @@ type lane struct {
 
 func newLane(w *Writer) *lane {
 	return &lane{
-		w: w, wake: make(chan struct{}, 1), byHash: map[uint64]int{}, parts: map[string]error{},
+		w: w, wake: make(chan struct{}, 1), byHash: map[uint64]int{}, parts: map[string]error{}, owed: newOwed(),
 		maxDocs: w.opts.MaxBulkDocuments, recent: newRecent(w.opts.MaxRecentBytes / w.opts.Calls),
 	}
 }
@@ -58,7 +60,7 @@ func (l *lane) run() {
 			l.write()
 		}
 		l.w.pace.leave()
-		if len(l.groups) == 0 {
+		if len(l.groups) == 0 && l.lapsed == 0 {
 			l.idle()
 			continue
 		}
@@ -121,7 +123,7 @@ func (l *lane) fill() bool {
 
 // finish settles the ops that have an outcome and keeps the others pending, in order.
 func (l *lane) finish() {
-	keep := 0
+	keep, now := 0, time.Now()
 	var d *document
 	var outcome Outcome
 	n := 0
@@ -138,6 +140,11 @@ func (l *lane) finish() {
 			l.pending[keep] = o
 			keep++
 			continue
+		}
+		if o.outcome == Retried {
+			l.owed.add(o, now)
+		} else {
+			l.owed.pay(o)
 		}
 		f := o.flight
 		if o.outcome != Written && o.outcome != Conflict {

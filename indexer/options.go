@@ -122,11 +122,11 @@ func (o *Options) Validate() error {
 		{"ProbeEvery", int64(o.ProbeEvery), int64(100 * time.Millisecond), int64(24 * time.Hour)},
 	} {
 		if n.value < n.min || n.value > n.max {
-			bad("%s is %d: give a value within %d and %d", n.name, n.value, n.min, n.max)
+			bad("%s is %d: it must be from %d to %d", n.name, n.value, n.min, n.max)
 		}
 	}
 	if len(o.Documents) == 0 {
-		bad("Documents: none declared, so nothing would be indexed; declare one or leave the indexer out")
+		bad("Documents: none declared, so nothing would be indexed; declare one or remove the indexer")
 	}
 	for i := range o.Documents {
 		errs = append(errs, o.Documents[i].validate(o.Schema)...)
@@ -147,10 +147,10 @@ func (d *Document) validate(schema event.Schema) (errs []error) {
 		errs = append(errs, fmt.Errorf("indexer: Options.Documents: %w", err))
 	}
 	if d.Changes != Whole && d.Changes != Partial {
-		bad("changes is %q: give whole or partial", d.Changes)
+		bad("changes is %q: it must be whole or partial", d.Changes)
 	}
 	if d.Key == nil {
-		bad("no key; name the table whose rows the documents stand beside")
+		bad("no key; name the table whose rows the documents belong to")
 	} else {
 		for _, name := range d.Key.Fields() {
 			if fieldOf(schema, name) < 0 {
@@ -159,7 +159,7 @@ func (d *Document) validate(schema event.Schema) (errs []error) {
 		}
 	}
 	if d.When != "" && fieldOf(schema, d.When) < 0 {
-		bad("nothing makes the condition %s", d.When)
+		bad("there is no condition %s", d.When)
 	}
 	if d.Hides && d.Deleted == "" {
 		bad("an event for which the condition does not hold deletes its document, and no field marks it; name a bool field as deleted")
@@ -175,12 +175,12 @@ func (d *Document) validate(schema event.Schema) (errs []error) {
 		case at < 0:
 			bad("set %s: field %s is not declared in the pipeline", c.Name, c.Field)
 		case !fits(c.Type, schema.Fields[at].Type):
-			bad("set %s: field %s cannot be a %s; leave the type out, or give keyword or text for texts", c.Name, c.Field, c.Type)
+			bad("set %s: field %s cannot be a %s; remove the type, or use keyword or text for texts", c.Name, c.Field, c.Type)
 		case c.Name == FieldDeleted && schema.Fields[at].Type != event.Bool:
-			bad("set %s: searches hide documents where it is true, so field %s must be a bool; give it another name", c.Name, c.Field)
+			bad("set %s: searches hide documents in which it is true, so field %s must be a bool; give it another name", c.Name, c.Field)
 		}
 		if c.Name == "" || strings.HasPrefix(c.Name, "_") || strings.ContainsAny(c.Name, ". \t\n*,\"\\") {
-			bad("set %q: a field's name must not be empty, begin with an underscore or hold dots, blanks, stars, commas, quotes", c.Name)
+			bad("set %q: a field's name must not be empty, begin with an underscore or contain dots, spaces, asterisks, commas or quotes", c.Name)
 		}
 		if seen[c.Name] {
 			bad("set %s: declared twice", c.Name)
@@ -194,15 +194,15 @@ func (d *Document) validateParts(schema event.Schema, bad func(string, ...any)) 
 	switch at := fieldOf(schema, d.Time); {
 	case d.Every == "" && d.Time == "":
 	case d.Every != Day && d.Every != Month && d.Every != Year:
-		bad("every is %q: give day, month or year", d.Every)
+		bad("every is %q: it must be day, month or year", d.Every)
 	case at < 0 || !schema.Fields[at].Type.IsTime():
 		bad("time: %q is not a time field of the pipeline", d.Time)
 	case d.Key != nil && !slices.Contains(d.Key.Fields(), d.Time):
-		bad("time: field %s is not part of the row key, so it could change, and with it the part that holds the document; give a time of the key",
+		bad("time: field %s is not part of the row key, so it could change, and with it the document's part; use a time of the key",
 			d.Time)
 	}
 	if d.Keep < 0 || d.Purge < 0 {
-		bad("keep is %v, and purge %v: give 0 or more", d.Keep, d.Purge)
+		bad("keep is %v and purge %v: both must be at least 0", d.Keep, d.Purge)
 	}
 }
 

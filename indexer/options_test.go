@@ -19,7 +19,7 @@ func TestOptionsValidate(t *testing.T) {
 	}{
 		{"good", func(*indexer.Options) {}, nil},
 		{"limits", func(o *indexer.Options) { o.Calls, o.MaxBulkBytes, o.MaxPause = -1, 5, time.Nanosecond },
-			[]string{"indexer: Options.Calls is -1: give a value within 1 and 64", "Options.MaxBulkBytes is 5", "Options.MaxPause is 1"}},
+			[]string{"indexer: Options.Calls is -1: it must be from 1 to 64", "Options.MaxBulkBytes is 5", "Options.MaxPause is 1"}},
 		{"no documents", func(o *indexer.Options) { o.Documents = nil }, []string{"none declared"}},
 		{"index name", func(o *indexer.Options) { o.Documents[0].Index = "../Etc" }, []string{"lower-case"}},
 		{"no key", func(o *indexer.Options) { o.Documents[0].Key = nil }, []string{"no key"}},

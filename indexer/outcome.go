@@ -78,9 +78,14 @@ func remedyOfCall(err error) remedy {
 	}
 }
 
+// unwritten returns the failure of an event whose document may be written later.
+func (o *op) unwritten(err error) event.Failure {
+	return event.Failure{Index: o.event, Verdict: event.Retry, Reason: event.Unavailable, Rest: event.RestOf(o.write), Err: err}
+}
+
 // failureOf returns the failure of an event whose document ended with the remedy.
 func failureOf(o *op, r remedy, err error) event.Failure {
-	f := event.Failure{Index: o.event, Verdict: event.Retry, Reason: event.Unavailable}
+	f := o.unwritten(nil)
 	fix := ""
 	switch r {
 	case refuse:
@@ -97,7 +102,7 @@ func failureOf(o *op, r remedy, err error) event.Failure {
 		fix = "; create it with: brine tables apply"
 	case closed:
 		f.Verdict, f.Reason = event.Halt, event.NoTable
-		fix = "; open the index, or give another one its alias"
+		fix = "; open the index, or move its alias to another one"
 	}
 	f.Err = fmt.Errorf("index %s: document %s: %w%s", o.doc.Index, o.id, err, fix)
 	return f

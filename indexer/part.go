@@ -82,7 +82,7 @@ func (d *document) part(s *span, ev *event.Event) (string, *event.Error) {
 	}
 	v := ev.Values[d.timeAt]
 	if v.Null() {
-		return "", &event.Error{Reason: event.MissingField, Field: d.Time, Detail: "it says which part of the index the document belongs to"}
+		return "", &event.Error{Reason: event.MissingField, Field: d.Time, Detail: "it determines the document's part of the index"}
 	}
 	ms := v.Int()
 	if ms < 0 || ms >= 253_402_300_800_000 { // from year 10000 on
@@ -90,7 +90,7 @@ func (d *document) part(s *span, ev *event.Event) (string, *event.Error) {
 	}
 	if ms > ev.Record.Timestamp+aheadAtMost.Milliseconds() {
 		return "", &event.Error{Reason: event.FutureVersion, Field: d.Time,
-			Detail: "it is more than a day ahead of the record, and would make a part of the index of its own"}
+			Detail: "it is more than a day ahead of the record, and would create an extra part of the index"}
 	}
 	if ms < s.from || ms >= s.to {
 		s.from, s.to = d.Every.bounds(time.UnixMilli(ms).UTC())

@@ -19,17 +19,24 @@ type group struct {
 const postponed = -1
 
 // gather groups the front of pending by document, up to the limits of one call. If one change of a document waits, all of them wait, so
-// that they keep their order. Other documents do not wait.
+// that they keep their order, and so they do until an owed earlier change is submitted again. Other documents do not wait.
 func (l *lane) gather(now time.Time) {
 	clear(l.byHash)
 	clear(l.parts)
 	l.groups, l.scanned, l.pauseErr, l.due = l.groups[:0], 0, nil, time.Time{}
-	l.failed, l.waiting, l.rereads, l.decided = 0, 0, 0, 0
+	l.failed, l.waiting, l.rereads, l.decided, l.lapsed = 0, 0, 0, 0, 0
 	size, maxBytes := 0, l.w.pace.limit()
 	for _, o := range l.pending {
 		o.next, o.outcome = nil, untried
 		at, ok := l.byHash[o.hash]
 		switch {
+		case l.owed.holds(o, now):
+			if now.Before(o.deadline) {
+				l.wait(o.deadline)
+			} else {
+				l.lapsed++
+				o.fail(Retried, failureOf(o, wait, errOwed))
+			}
 		case ok && at == postponed:
 		case ok:
 			if g := &l.groups[at]; g.first.same(o) && !o.alone && !g.first.alone && !now.Before(o.due) {

@@ -63,7 +63,7 @@ func (r *Routing) Router() (*Router, error) {
 	for _, name := range slices.Sorted(maps.Keys(r.Types)) {
 		t, ok := types[r.Types[name]]
 		if !ok {
-			return nil, fmt.Errorf("routing by %s: field %s of its key is of the type %q, which this brine does not know",
+			return nil, fmt.Errorf("routing by %s: field %s of its key has type %q, which this brine does not know",
 				r.Field, name, r.Types[name])
 		}
 		fields = append(fields, rowkey.Field{Name: name, Type: t})
@@ -73,12 +73,12 @@ func (r *Routing) Router() (*Router, error) {
 		return nil, fmt.Errorf("routing by %s: the key %s: %w", r.Field, r.Key, err)
 	}
 	if !key.Gives(r.From) {
-		return nil, fmt.Errorf("routing by %s: the key %s does not give %s back", r.Field, r.Key, r.From)
+		return nil, fmt.Errorf("routing by %s: the key %s does not hold %s in a form that can be decoded", r.Field, r.Key, r.From)
 	}
 	return &Router{key: key, at: slices.Index(key.Fields(), r.From)}, nil
 }
 
-var errHashed = errors.New("it stands for a row key that is too long to be an id, and says nothing of the routing")
+var errHashed = errors.New("it is the hash of a row key that is too long for an id, so the routing cannot be read from it")
 
 // Of returns the routing of the document with an id.
 func (r *Router) Of(id []byte) (string, error) {
@@ -126,14 +126,14 @@ func (m Mapping) CanTakePlaceOf(live Mapping) error {
 	if live.Routing == nil || live.Routing.Same(m.Routing) {
 		return nil
 	}
-	return fmt.Errorf("index %s is routed %s, and would come to be routed %s: a pipeline that runs meanwhile would leave documents on two "+
+	return fmt.Errorf("index %s is routed %s and would become routed %s: a pipeline running at the same time would leave documents on two "+
 		"shards; "+
 		"declare it as it is, or write to a new index", live.Index, live.Routing, m.Routing)
 }
 
 func fixOfRouting(live *Routing) string {
 	if live == nil {
-		return "rebuild it with brine reindex, which gives it the routing, or declare none"
+		return "rebuild it with brine reindex, which sets the routing, or declare none"
 	}
 	return "declare it as it is, or write to a new index"
 }
@@ -149,7 +149,7 @@ func (d *Document) validateRouting(bad func(string, ...any)) {
 	case d.Set[at].Type == Text || d.Set[at].Type == Double:
 		bad("routing: %s is a %s; name a keyword, long, boolean or date", d.Routing, d.Set[at].Type)
 	case !d.Key.Gives(d.Set[at].Field):
-		bad("routing: the row key %s does not give field %s back, so the shard of a document could not be read from its id; name a field that "+
+		bad("routing: from row key %s, field %s cannot be decoded, so a document's shard could not be read from its id; name a field that "+
 			"the key holds whole", d.Key, d.Set[at].Field)
 	}
 }

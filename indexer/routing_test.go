@@ -127,7 +127,7 @@ func TestRoutingOfOptions(t *testing.T) {
 		t.Fatal(err)
 	}
 	for routing, want := range map[string]string{
-		"id": "", "status": "does not give field status back", "at": "does not give field at back", "item": "is a text", "absent": "does not fill absent", "number": "does not give field number",
+		"id": "", "status": "field status cannot be decoded", "at": "field at cannot be decoded", "item": "is a text", "absent": "does not fill absent", "number": "field number",
 	} {
 		opts := indexertest.Options(t, "orders", indexer.Whole)
 		d := &opts.Documents[0]

@@ -92,12 +92,14 @@ func (w *Writer) Close() error {
 type op struct {
 	flight   *flight
 	event    int // in the batch
+	write    int // its number among the event's writes, as in event.Rest
 	doc      *document
 	hash     uint64 // of doc and id
 	index    string // doc.Index, or a part of it
 	id       []byte
 	version  int64
 	produced int64  // the timestamp of its record
+	offset   int64  // of its record
 	source   []byte // Whole: the document; Partial: the change (appendChange)
 
 	deadline time.Time
@@ -118,6 +120,8 @@ type cargo struct {
 	spans  []span              // by the document's place
 	ops    []op
 	bytes  []byte
+	rest   event.Rest // of the event being encoded
+	writes int        // made of it so far
 }
 
 func (w *Writer) newCargo(keys []*eventkey.Encoder) *cargo {
@@ -131,6 +135,7 @@ func (w *Writer) Submit(ctx context.Context, batch *event.Batch) event.Flight {
 	c := w.cargoes.Get().(*cargo)
 	c.ops, c.bytes = c.ops[:0], c.bytes[:0]
 	for i := range batch.Events {
+		c.rest, c.writes = batch.Events[i].Rest, 0
 		for _, d := range w.docs {
 			if err := w.encode(c, f, d, i, &batch.Events[i]); err != nil {
 				f.fail(*err)
@@ -140,7 +145,7 @@ func (w *Writer) Submit(ctx context.Context, batch *event.Batch) event.Flight {
 	size := min(int64(len(c.bytes)), w.opts.MaxBufferedBytes)
 	if err := w.admit(ctx, size); err != nil {
 		for i := range c.ops {
-			f.fail(event.Failure{Index: c.ops[i].event, Verdict: event.Retry, Reason: event.Unavailable, Err: err})
+			f.fail(c.ops[i].unwritten(err))
 		}
 		c.ops, size = c.ops[:0], 0
 	}
@@ -189,7 +194,7 @@ func (w *Writer) release(size int64) {
 }
 
 func (w *Writer) countBuffered(n int64) {
-	w.opts.Hooks.Buffered(BufferedInfo{w.buffered.Add(n)})
+	w.opts.Hooks.Buffered(BufferedInfo{w.buffered.Add(n), n})
 }
 
 // keys returns an encoder of row keys for each document.

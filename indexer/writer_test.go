@@ -191,11 +191,14 @@ func TestFullBufferPausesSubmit(t *testing.T) {
 			}
 			return nil
 		}
-		var most atomic.Int64
+		var most, now atomic.Int64
 		w := newWriter(t, m, indexer.Whole, func(o *indexer.Options) {
 			o.MaxBufferedBytes = 1 << 16
 			o.RetryFor = time.Hour
-			o.Hooks.Buffered = func(i indexer.BufferedInfo) { most.Store(max(most.Load(), i.Bytes)) }
+			o.Hooks.Buffered = func(i indexer.BufferedInfo) {
+				most.Store(max(most.Load(), i.Bytes))
+				now.Add(i.Change)
+			}
 		})
 		big := indexertest.Event(1, "a", strings.Repeat("x", 40_000))
 		first := submit(w, big)
@@ -215,6 +218,9 @@ func TestFullBufferPausesSubmit(t *testing.T) {
 		w.Close()
 		if most.Load() > 1<<16 {
 			t.Errorf("%d bytes were buffered", most.Load())
+		}
+		if now.Load() != 0 {
+			t.Errorf("at the end %d bytes are buffered", now.Load())
 		}
 	})
 }

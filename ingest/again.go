@@ -14,7 +14,22 @@ func (s *stream) list(f *flight) bool {
 	}
 	batch, ok := s.decodeAgain(all)
 	f.left = recordsOf(batch)
+	f.places = placesOf(f, batch)
 	return ok
+}
+
+// placesOf returns the place of each event among those of its record; nil if no record has several.
+func placesOf(f *flight, batch *event.Batch) []int {
+	if !f.plural {
+		return nil
+	}
+	places := make([]int, len(batch.Events))
+	for i := 1; i < len(places); i++ {
+		if batch.Events[i].Record == batch.Events[i-1].Record {
+			places[i] = places[i-1] + 1
+		}
+	}
+	return places
 }
 
 // recordsOf returns the record of each event.
@@ -54,18 +69,52 @@ func keep[T any](list []T, failed []event.Failure) []T {
 	return list[:len(failed)]
 }
 
-// resubmit submits what is left of a flight. If any event of a record is left, it submits all of that record's events; writing some of them
-// twice does no harm. It returns false if the partition is taken away first.
+// keepRest keeps what of the failed events is to be written. A failure without a Rest leaves it as it was.
+func (f *flight) keepRest(failed []event.Failure) {
+	rest := make([]event.Rest, len(failed))
+	for i, failure := range failed {
+		rest[i] = failure.Rest
+		if failure.Rest == 0 && f.rest != nil {
+			rest[i] = f.rest[failure.Index]
+		}
+	}
+	f.rest = rest
+}
+
+// resubmit submits what is left of a flight: only the events that have failed, and of them only what has failed, because a later change of
+// the same version may have followed anything else of their records. It returns false if the partition is taken away first.
 func (s *stream) resubmit(f *flight) bool {
-	batch, ok := s.decodeAgain(f.left)
+	records := f.left
+	if f.plural {
+		records = slices.Compact(slices.Clone(f.left))
+	}
+	batch, ok := s.decodeAgain(records)
 	if !ok {
 		return false
 	}
-	left := recordsOf(batch)
-	if !slices.Equal(slices.Compact(slices.Clone(left)), f.left) {
+	if f.plural {
+		f.pick(batch)
+	}
+	if !slices.Equal(recordsOf(batch), f.left) {
 		panic("BUG: a record that was decoded once is not decoded again")
 	}
-	f.left, f.events = left, writing(batch.Events)
+	for i := range f.rest {
+		batch.Events[i].Rest = f.rest[i]
+	}
+	f.events = writing(batch.Events)
 	f.out = s.Writer.Submit(f.ctx, batch)
 	return true
+}
+
+// pick reduces the events of the records that are left to those that are left.
+func (f *flight) pick(batch *event.Batch) {
+	places := placesOf(f, batch)
+	n := 0
+	for i := range batch.Events {
+		if n < len(f.left) && batch.Events[i].Record == f.left[n] && places[i] == f.places[n] {
+			batch.Events[n] = batch.Events[i]
+			n++
+		}
+	}
+	batch.Events = batch.Events[:n]
 }

@@ -1,68 +1,57 @@
 package ingest
 
-import (
-	"context"
-	"sync/atomic"
+import "brine/ingest/budget"
 
-	"golang.org/x/sync/semaphore"
-)
+// Memory is a number of bytes that several loops share, each through a Budget of its own. A quarter is for fetches in progress, the rest
+// for records from decoding to settle. The two are separate so that a fetched chunk waiting for room never waits for other fetched chunks,
+// only for the writer, which makes progress by itself.
+//
+// Each loop that runs is guaranteed an equal share of the room for fetches, and of half of the room for records. The other half moves: a
+// loop takes of it what the others do not use, and returns it as records settle. Room for fetches does not move, because a partition
+// without new records holds it all the time, waiting for some.
+type Memory struct{ fetches, holds *budget.Pool }
 
-// Budget bounds the bytes of records in memory over all partitions of the Runs that share it. A quarter is for fetches in progress, the
-// rest for records from decoding to settle. The two parts are separate so that a fetched chunk waiting for room never waits for other
-// fetched chunks, only for the writer, which makes progress by itself.
+// NewMemory returns that many bytes, for loops to share.
+func NewMemory(bytes int64) *Memory {
+	fetches, holds := bytes/4, bytes-bytes/4
+	return &Memory{budget.NewPool(fetches, 0), budget.NewPool(holds, holds/2)}
+}
+
+// Budget bounds the bytes of records in memory over all partitions of the Runs that share it.
 type Budget struct {
 	size           int64
-	fetches, holds share
+	fetches, holds *budget.Part
 }
 
-// share is one part of the budget.
-type share struct {
-	size int64
-	sem  *semaphore.Weighted
-	used atomic.Int64
+// Budget returns a budget for a loop, whose equal share is roughly that many bytes. It counts among the loops while a Run has it.
+func (m *Memory) Budget(share int64) *Budget {
+	return &Budget{share, m.fetches.Part(), m.holds.Part()}
 }
 
-// NewBudget returns a budget of that many bytes.
+// NewBudget returns a budget of that many bytes, which it shares with no other.
 func NewBudget(bytes int64) *Budget {
-	b := &Budget{size: bytes}
-	b.fetches.init(bytes / 4)
-	b.holds.init(bytes - bytes/4)
+	b := NewMemory(bytes).Budget(bytes)
+	b.join() // for good
 	return b
 }
+
+// join makes the budget count among those of the loops that run, until leave.
+func (b *Budget) join() (leave func()) {
+	fetches, holds := b.fetches.Join(), b.holds.Join()
+	return func() { fetches(); holds() }
+}
+
+// GiveWay says whether the loop leaves the others their equal shares of the room that moves, however long it keeps what it holds.
+func (b *Budget) GiveWay(yields bool) { b.holds.GiveWay(yields) }
 
 // Size returns the number of bytes that the budget was made with.
 func (b *Budget) Size() int64 { return b.size }
 
 // InUse returns the number of bytes charged now.
-func (b *Budget) InUse() int64 { return b.fetches.used.Load() + b.holds.used.Load() }
+func (b *Budget) InUse() int64 { return b.Usage().Used }
 
-func (s *share) init(bytes int64) {
-	s.size = bytes
-	s.sem = semaphore.NewWeighted(bytes)
-}
-
-// acquire waits for n bytes and returns the number charged: n, or the whole share if n is larger. (A single record may exceed any budget;
-// it then travels alone.)
-func (s *share) acquire(ctx context.Context, n int64) (charged int64, err error) {
-	n = min(n, s.size)
-	if err := s.sem.Acquire(ctx, n); err != nil {
-		return 0, err
-	}
-	s.used.Add(n)
-	return n, nil
-}
-
-// tryAcquire acquires exactly n bytes if it can do so without waiting.
-func (s *share) tryAcquire(n int64) bool {
-	ok := s.sem.TryAcquire(n)
-	if ok {
-		s.used.Add(n)
-	}
-	return ok
-}
-
-// Release returns n bytes to the budget.
-func (s *share) Release(n int64) {
-	s.used.Add(-n)
-	s.sem.Release(n)
+// Usage returns what the budget holds, is guaranteed and could hold now.
+func (b *Budget) Usage() budget.Usage {
+	f, h := b.fetches.Usage(), b.holds.Usage()
+	return budget.Usage{Used: f.Used + h.Used, Guaranteed: f.Guaranteed + h.Guaranteed, Limit: f.Limit + h.Limit}
 }

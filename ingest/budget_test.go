@@ -67,7 +67,7 @@ func TestRetriedFlightsKeepOnlyWhatIsLeftOfThem(t *testing.T) {
 	o.MaxBatchRecords, o.Window, o.Budget = 100, 2, NewBudget(8<<20)
 	l := start(t, o)
 	eventually(t, "all others written", func() bool { n, _ := s.count(); return n == 4950 })
-	eventually(t, "their memory is given back", func() bool { return o.Budget.holds.used.Load() < 50*(300+parkedCost) })
+	eventually(t, "their memory is given back", func() bool { return o.Budget.holds.Usage().Used < 50*(300+parkedCost) })
 	heal.Store(true)
 	eventually(t, "all committed", func() bool { return b.committedOffset(0) == 5000 })
 	l.stop()

@@ -23,7 +23,7 @@ func (b *fakeKafka) openDead(t *testing.T) {
 	}
 }
 
-// TestDeadLetterTooLargeForItsTopicHoldsThePartition: the partition waits, reports the fix, and goes on once the topic accepts the dead
+// TestDeadLetterTooLargeForItsTopicHoldsThePartition: the partition is waiting, reports the fix, and goes on once the topic accepts the dead
 // letter.
 func TestDeadLetterTooLargeForItsTopicHoldsThePartition(t *testing.T) {
 	inBubble(t, 1, func(t *testing.T, b *fakeKafka) {

@@ -81,7 +81,8 @@
 //   - Corrupt bytes are skipped: TestCorruptBatchIsNeverSkipped, TestAnswerCutOffInTheMiddleOfABatch.
 //   - A record exceeds the fetch size: TestRecordLargerThanAFetch, TestBatchesKeepTheirBounds.
 //   - Memory runs out while the store hangs: TestBudgetIsNeverExceeded, TestBudgetHoldsThroughAnOutageOfMinutes,
-//     TestNothingDecodedIsKeptThroughAnOutage; or the backlog is written slowly afterwards: TestCatchesUpAtFullRateAfterAnOutage.
+//     TestNothingDecodedIsKeptThroughAnOutage; or the backlog is written slowly afterwards: TestCatchesUpAtFullRateAfterAnOutage. A loop
+//     whose store hangs keeps others from their memory: TestLoopsShareTheirMemory.
 //   - An empty topic is taken for a fault: TestEmptyTopicIsWaitedOn; or a missing topic for an empty one:
 //     TestMissingTopicIsReportedBeforeAnythingStarts.
 //   - A replay moves the live group, or loses its place: TestReplayReadsJustItsRangeAndLeavesTheLiveGroupAlone,

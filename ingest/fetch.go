@@ -68,7 +68,7 @@ func (s *stream) lookAtEnd() {
 		err = s.lookAtNext(end)
 	}
 	if err != nil && s.work.Err() == nil {
-		s.waiting(fetchReason(err), fmt.Errorf("asking for the end, while it is paused: %w", err))
+		s.waiting(fetchReason(err), fmt.Errorf("finding the end of the log while paused: %w", err))
 	}
 }
 
@@ -78,7 +78,7 @@ func (s *stream) lookAtNext(end int64) error {
 	if _, pending := s.mark.oldest(); pending || next >= end || s.progress.knowsNext(next) {
 		return nil
 	}
-	reserved, err := s.Budget.fetches.acquire(s.work, broker.MinFetchBytes)
+	reserved, err := s.Budget.fetches.Acquire(s.work, broker.MinFetchBytes)
 	if err != nil {
 		return err
 	}
@@ -93,7 +93,7 @@ func (s *stream) lookAtNext(end int64) error {
 // fetchChunk makes one fetch. It charges the chunk's bytes to the budget.
 func (s *stream) fetchChunk(offset int64) (*broker.Chunk, error) {
 	began := time.Now()
-	reserved, err := s.Budget.fetches.acquire(s.work, s.fetcher.Needs())
+	reserved, err := s.Budget.fetches.Acquire(s.work, s.fetcher.Needs())
 	if err != nil {
 		return nil, err
 	}
@@ -104,12 +104,12 @@ func (s *stream) fetchChunk(offset int64) (*broker.Chunk, error) {
 		return nil, err
 	}
 	began = time.Now()
-	charged, err := s.Budget.holds.acquire(s.work, max(c.Cost, c.Memory()))
+	charged, err := s.Budget.holds.Acquire(s.work, max(c.Cost, c.Memory()))
 	if err != nil {
 		c.Release()
 		return nil, err
 	}
-	c.Charge(&s.Budget.holds, charged)
+	c.Charge(s.Budget.holds, charged)
 	c.Blocked = blocked + time.Since(began)
 	s.Hooks.Fetched(FetchedInfo{Partition: s.id, Records: len(c.Records), Bytes: c.Sent})
 	if len(c.Records) > 0 {

@@ -26,6 +26,8 @@ type flight struct {
 	letters []deadletter.Letter // of records that could not be decoded
 	out     event.Flight        // nil when there is no event
 	left    []*event.Record     // one for each event that is not settled; nil until something has failed
+	places  []int               // of left: each event's place among those of its record; nil unless plural
+	rest    []event.Rest        // of left: what of each event is to be written; nil until something has failed
 	buried  []*event.Record     // dead letters whose other events may still be written; see plural
 	impeded bool                // it has reported that it is being retried
 	parked  bool                // it has given up its place in the window; see park.go
@@ -98,7 +100,7 @@ func (s *stream) takeOff(c *broker.Chunk, records []event.Record, end int64) int
 	if s.Pace.Wait(s.work, len(records)) != nil || s.limit != nil && s.limit.WaitN(s.work, len(records)) != nil || s.work.Err() != nil {
 		return 0
 	}
-	f.chunk, f.records, f.count, f.out, f.left = c, records, len(records), nil, nil
+	f.chunk, f.records, f.count, f.out, f.left, f.rest = c, records, len(records), nil, nil, nil
 	f.passed, f.rejected, f.written, f.plural, f.stored = 0, 0, false, false, 0
 	clear(f.silent)
 	clear(f.filtered)
@@ -255,7 +257,7 @@ func (s *stream) resolve(ctx context.Context, d *event.Decoder, rec *event.Recor
 		}
 		s.progress.impeded(Waiting, reason, err)
 		s.Hooks.Waiting(WaitingInfo{Partition: s.id, Reason: reason, Err: err})
-		s.Logger.Warn("records wait to be decoded", "topic", s.Topic, "partition", s.id, "offset", rec.Offset, "error", err)
+		s.Logger.Warn("records cannot be decoded yet", "topic", s.Topic, "partition", s.id, "offset", rec.Offset, "error", err)
 		if err := pauses.Wait(ctx); err != nil {
 			return err
 		}
@@ -299,7 +301,7 @@ func (s *stream) settle(f *flight) {
 	}
 	f.landed(settled)
 	f.chunk.Release()
-	f.chunk, f.records, f.left, f.buried, f.ctx, f.landed = nil, nil, nil, nil, nil, nil
+	f.chunk, f.records, f.left, f.places, f.rest, f.buried, f.ctx, f.landed = nil, nil, nil, nil, nil, nil, nil, nil
 	if f.impeded {
 		f.impeded = false
 		s.progress.free()
@@ -365,8 +367,9 @@ func (s *stream) land(f *flight) bool {
 		if len(retry) == 0 {
 			break
 		}
+		f.keepRest(retry)
 		if f.left = keep(f.left, retry); f.plural {
-			f.left = slices.Compact(f.left)
+			f.places = keep(f.places, retry)
 		}
 		s.impede(f, retry[0].Reason, retry[0].Err)
 		if len(held) == 0 {
@@ -445,7 +448,7 @@ func (s *stream) bury(letters []deadletter.Letter) bool {
 		}
 		s.progress.impeded(Waiting, DeadLettersDown, err)
 		s.Hooks.Waiting(WaitingInfo{Partition: s.id, Reason: DeadLettersDown, Err: err})
-		s.Logger.Warn("dead letters wait", "topic", s.Topic, "partition", s.id, "letters", len(letters), "error", err)
+		s.Logger.Warn("dead letters are waiting", "topic", s.Topic, "partition", s.id, "letters", len(letters), "error", err)
 		if s.wait(pauses) != nil {
 			return false
 		}

@@ -88,7 +88,7 @@ func TestARecordThatHaltsIsNoDeadLetter(t *testing.T) {
 	})
 }
 
-// TestARecordWaitsForItsSchema: while what decoding needs is unavailable, the partition waits, reports the reason, and commits nothing
+// TestARecordWaitsForItsSchema: while what decoding needs is unavailable, the partition is waiting, reports the reason, and commits nothing
 // beyond; if it is refused, the partition halts. Nothing becomes a dead letter, and everything is written once it is available.
 func TestARecordWaitsForItsSchema(t *testing.T) {
 	for name, failure := range map[string]error{

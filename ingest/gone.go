@@ -51,7 +51,7 @@ func (r *runner) goOn(partition int, offset, low, high int64, reason event.Reaso
 	to := low
 	switch r.OutOfRange {
 	case StopAndSay:
-		return 0, &haltError{reason, fmt.Errorf("%w; set the group's offset, or out_of_range: earliest or latest to go on", why)}
+		return 0, &haltError{reason, fmt.Errorf("%w; set the group's offset, or write out_of_range: earliest or latest to continue", why)}
 	case FromLatest:
 		to = high
 	}

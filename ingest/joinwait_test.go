@@ -23,8 +23,8 @@ func TestJoinThatWaitsForADeadMemberSaysSo(t *testing.T) {
 		second := start(t, o)
 		time.Sleep(10 * time.Second)
 		status := second.Status()
-		const hint = "; with an instance_id of its own, a process that comes back takes its partitions at once"
-		if want := "it waits for the group's other members: a process that was killed keeps its partitions until its session ends, in 20s at most (session_timeout)" + hint; status.Joined || status.Detail != want {
+		const hint = "; with its own instance_id, a process that restarts gets its partitions back at once"
+		if want := "waiting for the group's other members: a process that was killed keeps its partitions until its session ends, in at most 20s (session_timeout)" + hint; status.Joined || status.Detail != want {
 			t.Errorf("after 10 s: %+v", status)
 		}
 		time.Sleep(25 * time.Second)
@@ -32,7 +32,7 @@ func TestJoinThatWaitsForADeadMemberSaysSo(t *testing.T) {
 			t.Errorf("after 35 s: %+v", status)
 		}
 		second.stop()
-		if n := strings.Count(log.String(), "not yet a member of the group"); n != 2 || !strings.Contains(log.String(), "in 27s at most (session_timeout)"+hint) {
+		if n := strings.Count(log.String(), "not yet a member of the group"); n != 2 || !strings.Contains(log.String(), "in at most 27s (session_timeout)"+hint) {
 			t.Errorf("said %d times:\n%s", n, log.String())
 		}
 	})

@@ -23,9 +23,9 @@ type Loop struct {
 
 	mu      sync.Mutex
 	current assignments // nil until the group has been joined
-	joined  bool        // current has not been drained yet
-	apart   time.Time   // when current was drained, or, before the first assignment, when Run began
-	failed  error       // the error of the last attempt to join; nil once one succeeded
+	joined  bool        // the group counts us as a member; false at the latest when current has been drained
+	apart   time.Time   // when joined ended, or, before the first assignment, when Run began
+	failed  error       // why we are not a member: the error of the last attempt to join, or how the last membership ended
 	waiting time.Time   // since when a join has been waiting for other members; zero if none is
 	noTopic bool        // the topic was missing when last looked for
 	epoch   int         // the member's epoch, by the consumer protocol
@@ -74,6 +74,7 @@ func (l *Loop) Run(ctx context.Context) error {
 		return errors.New("ingest: a Loop runs once")
 	}
 	l.parted()
+	defer l.Budget.join()()
 	defer l.cluster.Close()
 	if err := l.begin(ctx); err != nil {
 		if ended(ctx) {
@@ -152,7 +153,7 @@ func (l *Loop) consume(ctx context.Context) error {
 	case !errors.Is(err, broker.ErrNoConsumers):
 		return err
 	case l.GroupProtocol == Auto:
-		l.Logger.Info("a member by the classic protocol", "group", l.Group, "reason", err)
+		l.Logger.Info("a member with the classic protocol", "group", l.Group, "reason", err)
 		return l.meet(ctx)
 	}
 	return fmt.Errorf("ingest: group %q: %w; write group_protocol: auto or classic", l.Group, err)
@@ -191,7 +192,7 @@ func (l *Loop) meet(ctx context.Context) error {
 		case broker.Refused(why):
 			return l.refusal(why)
 		}
-		l.Logger.Info("the group assigns its partitions again", "group", l.Group, "reason", why)
+		l.Logger.Info("group is rebalancing", "group", l.Group, "reason", why)
 	}
 }
 
@@ -199,7 +200,7 @@ func (l *Loop) meet(ctx context.Context) error {
 func (l *Loop) membership() *broker.Membership {
 	return &broker.Membership{Group: l.Group, Topics: l.now, Watch: l.watchEvery(), InstanceID: l.InstanceID,
 		SessionTimeout: l.SessionTimeout, RebalanceTimeout: l.RebalanceTimeout, Heartbeat: l.Heartbeat,
-		CommitTimeout: min(l.RequestTimeout, l.drainTime()), LeaveTimeout: l.StopTimeout, Waits: l.waits, Logger: l.Logger}
+		CommitTimeout: min(l.RequestTimeout, l.drainTime()), LeaveTimeout: l.StopTimeout, Waits: l.waits, Lost: l.lost, Logger: l.Logger}
 }
 
 func untilEither(a, b context.Context) {
@@ -211,7 +212,7 @@ func untilEither(a, b context.Context) {
 
 func (l *Loop) refusal(err error) error {
 	if errors.Is(err, broker.ErrFenced) {
-		return fmt.Errorf("ingest: group %q: another process joined with instance id %q; give each process an instance id of its own: %w",
+		return fmt.Errorf("ingest: group %q: another process joined with instance id %q; give each process its own instance id: %w",
 			l.Group, l.InstanceID, err)
 	}
 	return fmt.Errorf("ingest: group %q: %w", l.Group, err)
@@ -259,6 +260,19 @@ func (l *Loop) parted() {
 	}
 }
 
+// lost notes at once why the group no longer counts the loop as a member, though its work is still draining.
+func (l *Loop) lost(why error) {
+	if broker.Refused(why) {
+		why = l.refusal(why)
+	} else {
+		why = fmt.Errorf("its membership has ended: %w", why)
+	}
+	l.parted()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.failed = why
+}
+
 // outside notes and reports why the loop could not become a member.
 func (l *Loop) outside(err error) {
 	l.mu.Lock()
@@ -291,7 +305,7 @@ var terms atomic.Uint64
 
 // Alone returns a non-zero number while the loop owns all partitions of its topics, as far as its group has reported, and 0 otherwise. The
 // number differs each time such a term begins, in any loop of the process. The term ends before the loop gives away any partition. A loop
-// that the group has declared dead learns of it by its next heartbeat; by then others may own its partitions.
+// that the group has declared dead learns of it by its next heartbeat or commit; by then others may own its partitions.
 func (l *Loop) Alone() uint64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()

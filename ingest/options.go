@@ -22,6 +22,7 @@ type Kafka = broker.Kafka
 var (
 	ErrUnreachable = broker.ErrUnreachable
 	ErrNotKafka    = broker.ErrNotKafka
+	ErrMalformed   = broker.ErrMalformed
 	ErrNoTopic     = broker.ErrNoTopic
 	ErrDenied      = broker.ErrDenied // for one of the three below if it is not about a topic
 	ErrCredentials = error(broker.ErrCredentials)
@@ -100,7 +101,7 @@ type Options struct {
 	Window int
 
 	// Budget bounds the bytes of records in memory from fetch to settle; default NewBudget(64 MiB). Runs may share one, but then a store that
-	// hangs uses up the others' room: give each store its own.
+	// hangs uses up the others' room: give each store its own, of one Memory.
 	Budget *Budget
 	// RecordsPerSecond limits what is submitted, over all partitions; 0 means no limit.
 	RecordsPerSecond float64
@@ -185,24 +186,24 @@ func (o *Options) Validate() error {
 	fault(len(o.Kafka.Brokers) == 0, "Kafka.Brokers is empty; name at least one host:port")
 	fault(o.Topic == "" && o.Topics == nil, "Topic is empty")
 	fault(o.Topics != nil && (o.Topic != "" || len(o.Topics.Names) > 0 == (o.Topics.Match != nil)), "Topics: write Topic, or Names, or Match")
-	fault(o.Topics != nil && slices.Contains(o.Topics.Names, o.DeadLetterTopic), "DeadLetterTopic is %q, one of those that are read",
+	fault(o.Topics != nil && slices.Contains(o.Topics.Names, o.DeadLetterTopic), "DeadLetterTopic is %q, one of the topics read",
 		o.DeadLetterTopic)
 	fault(o.Group == "", "Group is empty")
 	fault(o.Writer == nil, "Writer is nil")
-	fault(o.Start.offsets != nil, "Start is offsets; a group begins at earliest, latest or a time, and goes on where it has committed")
-	fault(o.DeadLetters == nil && o.DeadLetterTopic == o.Topic && o.Topic != "", "DeadLetterTopic is %q, the topic that is read", o.Topic)
+	fault(o.Start.offsets != nil, "Start is offsets; a group must start at earliest, latest or a time, and continues from committed offsets")
+	fault(o.DeadLetters == nil && o.DeadLetterTopic == o.Topic && o.Topic != "", "DeadLetterTopic is %q, the topic being read", o.Topic)
 	if err := o.Schema.Validate(); err != nil {
 		fault(true, "Schema: %w", err)
 	}
 	switch o.OutOfRange {
 	case StopAndSay, FromEarliest, FromLatest:
 	default:
-		fault(true, "OutOfRange is %q; it is stop, earliest or latest", o.OutOfRange)
+		fault(true, "OutOfRange is %q; it must be stop, earliest or latest", o.OutOfRange)
 	}
 	switch o.GroupProtocol {
 	case Classic, Consumer, Auto:
 	default:
-		fault(true, "GroupProtocol is %q; it is classic, consumer or auto", o.GroupProtocol)
+		fault(true, "GroupProtocol is %q; it must be classic, consumer or auto", o.GroupProtocol)
 	}
 	atLeast := func(name string, v, bound time.Duration) {
 		fault(v < bound, "%s is %v; it must be at least %v", name, v, bound)

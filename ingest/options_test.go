@@ -31,10 +31,10 @@ func TestFaultsAreReportedAllAtOnce(t *testing.T) {
 	want := `ingest: Options.Kafka.Brokers is empty; name at least one host:port
 ingest: Options.Group is empty
 ingest: Options.Writer is nil
-ingest: Options.Start is offsets; a group begins at earliest, latest or a time, and goes on where it has committed
-ingest: Options.DeadLetterTopic is "t", the topic that is read
+ingest: Options.Start is offsets; a group must start at earliest, latest or a time, and continues from committed offsets
+ingest: Options.DeadLetterTopic is "t", the topic being read
 ingest: Options.Schema: version a is declared text; it must be an int or a time
-ingest: Options.OutOfRange is "skip"; it is stop, earliest or latest
+ingest: Options.OutOfRange is "skip"; it must be stop, earliest or latest
 ingest: Options.RebalanceTimeout is 1ms; it must be at least 300ms
 ingest: Options.CommitInterval is -1ns; it must be at least 1ms
 ingest: Options.StopTimeout is -1ns; it must be at least 1ms

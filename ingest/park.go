@@ -15,7 +15,7 @@ const parkedCost = 4 << 10
 
 // park frees the flight's place in the window, unless the budget is spent; then the workers wait.
 func (s *stream) park(f *flight) {
-	if f.parked || !s.Budget.holds.tryAcquire(parkedCost) {
+	if f.parked || !s.Budget.holds.TryAcquire(parkedCost) {
 		return
 	}
 	f.parked, f.charge = true, parkedCost

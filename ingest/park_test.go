@@ -77,7 +77,7 @@ func TestWhatWaitsForAFailingRegionHoldsUpNothingElse(t *testing.T) {
 	o.MaxBatchRecords, o.Window, o.Budget, o.DeadLetters = 100, 2, NewBudget(8<<20), dead
 	l := start(t, o)
 	eventually(t, "all is submitted", func() bool { return s.submits() >= 50 })
-	eventually(t, "what is durable has given its memory back", func() bool { return o.Budget.holds.used.Load() < 51*(parkedCost+300) })
+	eventually(t, "what is durable has given its memory back", func() bool { return o.Budget.holds.Usage().Used < 51*(parkedCost+300) })
 	if got := b.committedOffset(0); got > 7 {
 		t.Errorf("committed %d while offset 7 waits", got)
 	}
@@ -141,7 +141,7 @@ func (f *scarceFlight) Wait(ctx context.Context, until event.Until) (event.Outco
 
 // spend takes all of the budget except that many bytes.
 func (s *scarceStore) spend(but int64) {
-	for s.budget.holds.tryAcquire(1) {
+	for s.budget.holds.TryAcquire(1) {
 		s.hog++
 	}
 	s.giveBack(but)

@@ -115,7 +115,7 @@ func (p *partition) start(work context.Context) error {
 		if work.Err() != nil {
 			return work.Err()
 		}
-		p.waiting(event.Unavailable, fmt.Errorf("finding where to begin: %w", err))
+		p.waiting(event.Unavailable, fmt.Errorf("finding the start offset: %w", err))
 		if err := pauses.Wait(work); err != nil {
 			return err
 		}
@@ -126,7 +126,7 @@ func (p *partition) start(work context.Context) error {
 func (p *partition) waiting(reason event.Reason, err error) {
 	p.progress.waits(reason, err)
 	p.Hooks.Waiting(WaitingInfo{Partition: p.id, Reason: reason, Err: err})
-	p.Logger.Warn("partition waits", "topic", p.Topic, "partition", p.id, "reason", reason, "error", err)
+	p.Logger.Warn("partition is waiting", "topic", p.Topic, "partition", p.id, "reason", reason, "error", err)
 }
 
 // stream is one uninterrupted run over a partition: it fetches from the watermark on, decodes, submits and settles.

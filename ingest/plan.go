@@ -75,14 +75,14 @@ func (p Plan) Missing() []string {
 	var missing []string
 	for _, part := range p.Partitions {
 		if !part.Gone.empty() {
-			missing = append(missing, fmt.Sprintf("partition %d: offsets %v are not in the log any more", part.Partition, part.Gone))
+			missing = append(missing, fmt.Sprintf("partition %d: offsets %v are no longer in the log", part.Partition, part.Gone))
 		}
 		if part.Doubtful {
-			missing = append(missing, fmt.Sprintf("partition %d: offsets before %d are not in the log any more; they may have belonged to the range",
+			missing = append(missing, fmt.Sprintf("partition %d: offsets before %d are no longer in the log; they may have been in the range",
 				part.Partition, part.From))
 		}
 		if !part.Beyond.empty() {
-			missing = append(missing, fmt.Sprintf("partition %d: offsets %v are not written yet", part.Partition, part.Beyond))
+			missing = append(missing, fmt.Sprintf("partition %d: offsets %v have not been written yet", part.Partition, part.Beyond))
 		}
 	}
 	return missing
@@ -173,11 +173,11 @@ type savedPlan struct {
 func readSaved(metadata, asked string) (savedPlan, error) {
 	var s savedPlan
 	if err := json.Unmarshal([]byte(metadata), &s); err != nil {
-		return s, fmt.Errorf("%w: the group that keeps its progress was written by something else (metadata %q); choose another name",
+		return s, fmt.Errorf("%w: another program wrote the group that keeps its progress (metadata %q); choose another name",
 			ErrOtherReplay, metadata)
 	}
 	if s.Asked != asked {
-		return s, fmt.Errorf("%w: it was begun for %s, not for %s; finish it, begin again, or choose another name",
+		return s, fmt.Errorf("%w: it was started for %s, not for %s; finish it, start over, or choose another name",
 			ErrOtherReplay, s.Asked, asked)
 	}
 	return s, nil

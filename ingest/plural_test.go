@@ -173,3 +173,28 @@ func TestSeveralEventsWhileARegionFails(t *testing.T) {
 	l.stop()
 	s.wantRows(t, 180)
 }
+
+// TestOnlyTheFailedEventsOfARecordAreRetried: the other events of a record are written once, so that none of them is written behind a later
+// change of its row with the same version.
+func TestOnlyTheFailedEventsOfARecordAreRetried(t *testing.T) {
+	b := newBroker(t, 1)
+	for i := range 20 {
+		b.sendRows(3*i, 3)
+	}
+	s := &rowStore{written: map[int64]int{}}
+	tried := map[int64]int{}
+	s.decide = func(id int64) (event.Verdict, bool) {
+		tried[id]++
+		return event.Retry, id%3 > 0 && tried[id] <= int(id%3) // of each record the second event fails once, and the third twice
+	}
+	o := b.options(s)
+	o.Schema, o.DeadLetters, o.MaxBatchRecords = several, &letters{}, 7
+	l := start(t, o)
+	eventually(t, "all settled", func() bool { return b.committedOffset(0) == 20 })
+	l.stop()
+	for id := range int64(60) {
+		if s.written[id] != 1 {
+			t.Errorf("row %d was written %d times", id, s.written[id])
+		}
+	}
+}

@@ -98,7 +98,7 @@ func (p Position) in(ctx context.Context, c *broker.Cluster, topic string, parti
 	case p.offsets != nil:
 		offset, ok := p.offsets[partition]
 		if !ok {
-			return 0, fmt.Errorf("partition %d: no offset is given", partition)
+			return 0, fmt.Errorf("partition %d: no offset given", partition)
 		}
 		return offset, nil
 	case p.latest:
@@ -113,15 +113,15 @@ func (p Position) in(ctx context.Context, c *broker.Cluster, topic string, parti
 func (s Span) Ordered() error {
 	from, to := s.From, s.To
 	if !from.at.IsZero() && !to.at.IsZero() && !from.at.Before(to.at) {
-		return fmt.Errorf("the range is from %v to %v; its end must be later than its begin", from, to)
+		return fmt.Errorf("the range is from %v to %v; its end must be later than its start", from, to)
 	}
 	for _, p := range slices.Sorted(maps.Keys(from.offsets)) {
 		end, ok := to.offsets[p]
 		if to.offsets != nil && !ok {
-			return fmt.Errorf("partition %d has an offset to begin at and none to end at; give both", p)
+			return fmt.Errorf("partition %d has a start offset but no end offset; give both", p)
 		}
 		if ok && end <= from.offsets[p] {
-			return fmt.Errorf("partition %d: the range is from %d to %d; its end must be higher than its begin", p, from.offsets[p], end)
+			return fmt.Errorf("partition %d: the range is from %d to %d; its end must be higher than its start", p, from.offsets[p], end)
 		}
 	}
 	return nil

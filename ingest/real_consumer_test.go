@@ -137,32 +137,38 @@ func (a *ages) take() map[int]time.Duration {
 
 // TestRealPauses lets a member join and be killed repeatedly beside one that stays, with each protocol, while records arrive. It prints how
 // old the records of partitions became that moved, and of those that did not, and for comparison of all while nothing changes. The group's
-// sessions last 6 s, so most of the time for partitions of a dead member is its detection. BRINE_REBALANCES is the number of rounds; see
-// make bench-rebalance.
+// sessions last 6 s, so most of the time for partitions of a dead member is its detection. BRINE_REBALANCES is the number of rounds, and adds
+// a quarter as many with the brokers' default heartbeats and sessions; see make bench-rebalance.
 func TestRealPauses(t *testing.T) {
-	rounds := 1
-	if n, err := strconv.Atoi(os.Getenv("BRINE_REBALANCES")); err == nil {
-		rounds = n
+	const heartbeat, session = time.Second, 6 * time.Second
+	rounds, err := strconv.Atoi(os.Getenv("BRINE_REBALANCES"))
+	quick := err != nil
+	if quick {
+		rounds = 1
 	}
-	t.Logf("%-10s %-16s %8s %8s %8s", "protocol", "partitions", "median", "p95", "worst")
+	t.Logf("%-10s %-16s %8s %8s %8s %9s", "protocol", "partitions", "median", "p95", "worst", "target")
 	for _, protocol := range []GroupProtocol{Classic, Consumer} {
-		t.Run(string(protocol), func(t *testing.T) { realPauses(t, protocol, rounds) })
+		t.Run(string(protocol), func(t *testing.T) { realPauses(t, protocol, heartbeat, session, rounds) })
+	}
+	if !quick {
+		t.Run("defaults", func(t *testing.T) { realPauses(t, Consumer, 5*time.Second, 45*time.Second, max(1, rounds/4)) })
 	}
 }
 
-func realPauses(t *testing.T, protocol GroupProtocol, rounds int) {
+func realPauses(t *testing.T, protocol GroupProtocol, heartbeat, session time.Duration, rounds int) {
 	brokers, topic := testenv.Kafka(t), testenv.Name(t)
 	admin := realClient(t, brokers)
 	const partitions = 64
 	createReal(t, admin, topic, partitions)
 	configure(t, admin, kmsg.ConfigResourceTypeTopic, topic, map[string]string{"message.timestamp.type": "LogAppendTime"})
 	configure(t, admin, kmsg.ConfigResourceTypeGroupConfig, topic,
-		map[string]string{"consumer.heartbeat.interval.ms": "1000", "consumer.session.timeout.ms": "6000"})
+		map[string]string{"consumer.heartbeat.interval.ms": strconv.FormatInt(heartbeat.Milliseconds(), 10),
+			"consumer.session.timeout.ms": strconv.FormatInt(session.Milliseconds(), 10)})
 	t.Cleanup(func() { deleteReal(t, admin, topic, topic+".dead") })
 	s, seen := newStore(), &ages{worst: map[int]time.Duration{}}
 	options := func() Options {
 		o := realLoop(t, brokers, topic, s, protocol)
-		o.Heartbeat, o.SessionTimeout = time.Second, 6*time.Second
+		o.Heartbeat, o.SessionTimeout = heartbeat, session
 		o.Hooks.Durable = seen.durable
 		return o
 	}
@@ -211,13 +217,30 @@ func realPauses(t *testing.T, protocol GroupProtocol, rounds int) {
 			t.Errorf("partition %d: records are missing", p)
 		}
 	}
-	for _, kind := range []string{"no change", "joins untouched", "joins moved", "dies untouched", "dies moved"} {
-		d := all[kind]
-		slices.Sort(d)
-		if len(d) > 0 {
-			at := func(share int) time.Duration { return d[min(len(d)-1, len(d)*share/100)].Round(time.Millisecond) }
-			t.Logf("%-10s %-16s %8v %8v %8v", protocol, kind, at(50), at(95), at(100))
+	handover := 3 * time.Second // how long a partition that moves may take once its move is decided
+	if heartbeat > time.Second {
+		handover = 12 * time.Second
+	}
+	for _, kind := range []struct {
+		name   string
+		target time.Duration // of the worst with the consumer protocol
+	}{
+		{"no change", 0}, {"joins untouched", 100 * time.Millisecond}, {"joins moved", handover},
+		{"dies untouched", 100 * time.Millisecond}, {"dies moved", session + handover},
+	} {
+		d := all[kind.name]
+		if len(d) == 0 {
+			continue
 		}
+		slices.Sort(d)
+		at := func(share int) time.Duration { return d[min(len(d)-1, len(d)*share/100)].Round(time.Millisecond) }
+		target := ""
+		if protocol == Consumer && kind.target > 0 {
+			if target = fmt.Sprintf("≤ %v ok", kind.target); at(100) > kind.target {
+				target = fmt.Sprintf("≤ %v short", kind.target)
+			}
+		}
+		t.Logf("%-10s %-16s %8v %8v %8v %9s", protocol, kind.name, at(50), at(95), at(100), target)
 	}
 }
 

@@ -161,8 +161,8 @@ func tooManyRejects(n int, l *deadletter.Letter) error {
 			why += fmt.Sprintf(": %q", more[:min(len(more), maxShownDetail)])
 		}
 	}
-	return fmt.Errorf("%d records in a row were rejected and none was written, such as %s; no more are committed: correct the pipeline "+
-		"and start again, or let it go on with halt_after_rejects", n, why)
+	return fmt.Errorf("%d records in a row were rejected and none was written, such as %s; nothing more is committed: correct the pipeline "+
+		"and restart, or set halt_after_rejects to let it continue", n, why)
 }
 
 // decide notes what is finally known of the flight: something of it is written, or nothing more will be.

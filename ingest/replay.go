@@ -102,7 +102,7 @@ type planOnly struct{ event.Writer }
 func (o *ReplayOptions) Validate() error {
 	faults := []error{o.Options.Validate()}
 	if o.Topics != nil {
-		faults = append(faults, errors.New("ingest: ReplayOptions.Topics is set: a replay reads one topic"))
+		faults = append(faults, errors.New("ingest: ReplayOptions.Topics is set, but a replay reads one topic"))
 	}
 	if o.Name == "" && !o.Untracked {
 		faults = append(faults, errors.New("ingest: ReplayOptions.Name is empty: the progress of a replay is kept under it"))
@@ -173,6 +173,7 @@ func (r *Replay) Run(ctx context.Context, plan Plan) error {
 	if _, none := r.Writer.(planOnly); none {
 		return errors.New("ingest: Writer is nil")
 	}
+	defer r.Budget.join()()
 	r.cluster = r.newCluster()
 	defer r.cluster.Close()
 	if err := r.connect(ctx); err != nil {

@@ -63,7 +63,7 @@ func TestReplayReadsJustItsRangeAndLeavesTheLiveGroupAlone(t *testing.T) {
 	if got := s.offsets(0); len(got) != 10 || got[0] != 10 || got[9] != 19 {
 		t.Errorf("partition 0: offsets %v, expected 10 to 19", got)
 	}
-	if want := []string{"partition 1: offsets 100 to 499 are not written yet"}; !slices.Equal(plan.Missing(), want) {
+	if want := []string{"partition 1: offsets 100 to 499 have not been written yet"}; !slices.Equal(plan.Missing(), want) {
 		t.Errorf("missing %q, expected %q", plan.Missing(), want)
 	}
 	if left := plan.Left(); left != 60 {
@@ -92,11 +92,11 @@ func TestReplayByTimeSaysWhatMayBeMissing(t *testing.T) {
 		t.Fatal(err)
 	}
 	plan := b.runReplay(t, b.replay(newStore(), "b", At(at(5)), At(at(15))))
-	if got := plan.Missing(); len(got) != 1 || !strings.Contains(got[0], "offsets before 8 are not in the log any more; they may have belonged") {
+	if got := plan.Missing(); len(got) != 1 || !strings.Contains(got[0], "offsets before 8 are no longer in the log; they may have been") {
 		t.Errorf("missing %q", got)
 	}
 	plan = b.runReplay(t, b.replay(newStore(), "c", Offsets(map[int]int64{0: 3}), Latest))
-	if got, want := plan.Missing(), []string{"partition 0: offsets 3 to 7 are not in the log any more"}; !slices.Equal(got, want) {
+	if got, want := plan.Missing(), []string{"partition 0: offsets 3 to 7 are no longer in the log"}; !slices.Equal(got, want) {
 		t.Errorf("missing %q, expected %q", got, want)
 	}
 }
@@ -147,7 +147,7 @@ func TestReplayIsResumedAfterAKill(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.Plan(t.Context()); err == nil || !strings.Contains(err.Error(), "it was begun for earliest to latest, not for earliest to 20") {
+	if _, err := r.Plan(t.Context()); err == nil || !strings.Contains(err.Error(), "it was started for earliest to latest, not for earliest to 20") {
 		t.Errorf("error %v for the same name with another range", err)
 	}
 }
@@ -211,13 +211,13 @@ func TestReplayRefusesWhatCannotBe(t *testing.T) {
 	b.produce(10, 0, 1)
 	at := time.UnixMilli(1_700_000_000_000)
 	for want, o := range map[string]ReplayOptions{
-		"Name is empty":                                  b.replay(nil, "", Earliest, Latest),
-		"its end must be later":                          b.replay(nil, "x", At(at), At(at)),
-		"partition 1: the range is from 5 to 5":          b.replay(nil, "x", Offsets(map[int]int64{1: 5}), Offsets(map[int]int64{1: 5})),
-		"partition 1 has an offset to begin at and none": b.replay(nil, "x", Offsets(map[int]int64{1: 5}), Offsets(map[int]int64{0: 5})),
-		"partition 0: no offset is given":                b.replay(nil, "x", Offsets(map[int]int64{1: 5}), Latest),
-		"no such partition 7; it has 2":                  {Options: b.options(nil), Name: "x", Partitions: []int{0, 7}},
-		`begun for earliest to 0:5 of partitions [`:      {Options: b.options(nil), Name: "taken", Partitions: []int{0}},
+		"Name is empty":                               b.replay(nil, "", Earliest, Latest),
+		"its end must be later":                       b.replay(nil, "x", At(at), At(at)),
+		"partition 1: the range is from 5 to 5":       b.replay(nil, "x", Offsets(map[int]int64{1: 5}), Offsets(map[int]int64{1: 5})),
+		"partition 1 has a start offset but no":       b.replay(nil, "x", Offsets(map[int]int64{1: 5}), Offsets(map[int]int64{0: 5})),
+		"partition 0: no offset given":                b.replay(nil, "x", Offsets(map[int]int64{1: 5}), Latest),
+		"no such partition 7; it has 2":               {Options: b.options(nil), Name: "x", Partitions: []int{0, 7}},
+		`started for earliest to 0:5 of partitions [`: {Options: b.options(nil), Name: "taken", Partitions: []int{0}},
 	} {
 		if o.Name == "taken" {
 			first := o

@@ -26,11 +26,11 @@ func (s *stream) narrow(f *flight, records []*event.Record) bool {
 	for _, rec := range records {
 		size += int64(rec.Size())
 	}
-	if size > f.chunk.Cost/4 || !s.Budget.holds.tryAcquire(size) {
+	if size > f.chunk.Cost/4 || !s.Budget.holds.TryAcquire(size) {
 		return false
 	}
 	c := broker.NewChunk(s.Topic, s.id)
-	c.Charge(&s.Budget.holds, size)
+	c.Charge(s.Budget.holds, size)
 	c.Cost = size
 	for _, rec := range records {
 		c.Records = append(c.Records, clone(rec))

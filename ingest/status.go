@@ -161,7 +161,7 @@ func (s Status) Problems(now time.Time, stall time.Duration) []string {
 		case s.Why != "":
 			problem += ": " + s.Why
 		case p.State == Running:
-			problem += ": the writer has not settled what it was given"
+			problem += ": the writer has not settled what it received"
 		}
 		problems = append(problems, problem)
 	}

@@ -21,12 +21,12 @@ func (s *search) absent(w *want) {
 		f := s.opts.Schema.Fields[s.at[s.lacks(ev)]]
 		if now.Sub(since) < s.opts.Wait {
 			s.failures = append(s.failures, event.Failure{Index: i, Verdict: event.Retry, Reason: event.Awaited,
-				Err: fmt.Errorf("field %s is looked up in table %s, and row %s has not come yet", f.Name, s.opts.Table, s.row(w))})
+				Err: fmt.Errorf("field %s is looked up in table %s, but row %s has not arrived yet", f.Name, s.opts.Table, s.row(w))})
 			continue
 		}
 		delete(s.since, at)
 		s.reject(i, &event.Error{Reason: event.MissingField, Field: f.Where(),
-			Detail: fmt.Sprintf("the key needs it, and row %s of table %s, where it is looked up, has not come within %v", s.row(w),
+			Detail: fmt.Sprintf("the key needs it, but row %s of table %s, where it is looked up, has not arrived within %v", s.row(w),
 				s.opts.Table, s.opts.Wait)})
 	}
 }

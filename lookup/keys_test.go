@@ -86,7 +86,7 @@ func TestRowsOfTwoKeysAreLookedUp(t *testing.T) {
 	if got, want := strings.Join(to.got, "; "), "0 old ann 1000; 1 new bob 2000; 2 both cat 3000"; got != want || counted.batches != 1 {
 		t.Errorf("completed, in %d batches: %s\nwant %s", counted.batches, got, want)
 	}
-	if len(failed) != 1 || failed[0].Index != 3 || failed[0].Reason != event.Awaited || !strings.Contains(fmt.Sprint(failed[0].Err), "none has not come yet") {
+	if len(failed) != 1 || failed[0].Index != 3 || failed[0].Reason != event.Awaited || !strings.Contains(fmt.Sprint(failed[0].Err), "none has not arrived yet") {
 		t.Errorf("what is not there: %v", failed)
 	}
 	to.got = nil
@@ -128,7 +128,7 @@ func TestKeysThatCannotBeLookedUpAreRefused(t *testing.T) {
 	fields := []lookup.Field{{"user", "i", "u"}}
 	for want, keys := range map[string]rowkey.Keys{
 		"table ids: it has no key":                              nil,
-		"table ids: its first key is from version 100 on":       twoKeys(t)[1:],
+		"table ids: its first key applies from version 100 on":  twoKeys(t)[1:],
 		`table ids: the key lost names field "lost", which the`: {{Key: key(t, "order")}, {From: 5, Key: lostKey(t)}},
 	} {
 		if _, err := lookup.New(nil, nil, lookup.Options{Table: "ids", Schema: states, Keys: keys, Fields: fields}); err == nil || !strings.HasPrefix(err.Error(), want) {

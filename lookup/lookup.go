@@ -64,7 +64,7 @@ func New(client Client, to event.Writer, o Options) (*Writer, error) {
 	}
 	w := &Writer{client: client, to: to, opts: o, since: map[place]time.Time{}}
 	if len(o.Fields) == 0 {
-		return nil, fmt.Errorf("nothing is looked up in table %s; name a field", o.Table)
+		return nil, fmt.Errorf("no field is looked up in table %s; name one", o.Table)
 	}
 	for _, f := range o.Fields {
 		at := slices.IndexFunc(o.Schema.Fields, func(s event.Field) bool { return s.Name == f.Name })

@@ -176,7 +176,7 @@ func TestWhatIsLookedUp(t *testing.T) {
 
 func TestACreationThatIsLate(t *testing.T) {
 	b := newBench(t)
-	const waits = "1 retry awaited field user is looked up in table ids, and row o2 has not come yet\n"
+	const waits = "1 retry awaited field user is looked up in table ids, but row o2 has not arrived yet\n"
 	b.expect(t, waits+"got 0 o1 ann 7000; 2 o1 ann 7000\nread ids o2", created, shipped, paid)
 	b.now = b.now.Add(59 * time.Second)
 	b.expect(t, waits+"got 0 o1 ann 7000\nread ids o2", paid, shipped)
@@ -187,12 +187,12 @@ func TestACreationThatIsLate(t *testing.T) {
 
 func TestACreationThatNeverComes(t *testing.T) {
 	b := newBench(t)
-	b.expect(t, "0 retry awaited field user is looked up in table ids, and row o2 has not come yet\ngot \nread ids o2", shipped)
+	b.expect(t, "0 retry awaited field user is looked up in table ids, but row o2 has not arrived yet\ngot \nread ids o2", shipped)
 	b.now = b.now.Add(time.Minute)
-	const late = "0 reject missing_field missing_field: field by.user: the key needs it, and row o2 of table ids, where it is looked up, has not come within 1m0s\ngot \nread ids o2"
+	const late = "0 reject missing_field missing_field: field by.user: the key needs it, but row o2 of table ids, where it is looked up, has not arrived within 1m0s\ngot \nread ids o2"
 	b.expect(t, late, shipped)
-	b.expect(t, strings.Replace(late, "reject missing_field missing_field: field by.user: the key needs it, and row o2 of table ids, where it is looked up, has not come within 1m0s",
-		"retry awaited field user is looked up in table ids, and row o2 has not come yet", 1), shipped) // a replay waits again
+	b.expect(t, strings.Replace(late, "reject missing_field missing_field: field by.user: the key needs it, but row o2 of table ids, where it is looked up, has not arrived within 1m0s",
+		"retry awaited field user is looked up in table ids, but row o2 has not arrived yet", 1), shipped) // a replay waits again
 }
 
 // TestMaskedRowsAreNotNamed checks that an event that waits for a row, or has waited in vain, does not name the row if its key has a masked
@@ -229,7 +229,7 @@ func TestLookingUpFails(t *testing.T) {
 	b.rows = map[string][]hbase.Cell{"o2": {{Family: []byte("i"), Qualifier: []byte("u")}, {Family: []byte("i"), Qualifier: []byte("c"), Value: []byte("x")}},
 		"o3": {{Family: []byte("i"), Qualifier: []byte("u")}}}
 	b.expect(t, "0 reject bad_key table ids, row o2: column i:c: a cell of type time_s has 8 bytes; this one has 1\ngot \nread ids o2", shipped)
-	b.expect(t, "0 retry awaited field user is looked up in table ids, and row o3 has not come yet\ngot \nread ids o3", `{"order":"o3"}`)
+	b.expect(t, "0 retry awaited field user is looked up in table ids, but row o3 has not arrived yet\ngot \nread ids o3", `{"order":"o3"}`)
 }
 
 // failing is a flight of a writer with one failing region: the named events are pending.
@@ -289,7 +289,7 @@ func (s submitter) Hurry()                                            {}
 
 func TestNewNamesWhatIsWrong(t *testing.T) {
 	for want, o := range map[string]lookup.Options{
-		"nothing is looked up in table ids; name a field":                                   {Table: "ids", Schema: states, Keys: rowkey.One(key(t, "order"))},
+		"no field is looked up in table ids; name one":                                      {Table: "ids", Schema: states, Keys: rowkey.One(key(t, "order"))},
 		`field "lost", which is looked up in table ids, is not declared; add it to fields`:  {Table: "ids", Schema: states, Keys: rowkey.One(key(t, "order")), Fields: []lookup.Field{{"lost", "i", "l"}}},
 		`table ids: the key order names field "order", which the pipeline does not declare`: {Table: "ids", Schema: event.Schema{Version: -1, Fields: states.Fields[1:]}, Keys: rowkey.One(key(t, "order")), Fields: []lookup.Field{{"user", "i", "u"}}},
 	} {

@@ -75,7 +75,7 @@ func TestRejectsOfAWriterQuoteNothing(t *testing.T) {
 			t.Errorf("%d: %s, expected %s", i, f.Err, want[i])
 		}
 	}
-	if w.failures[0].Err != error(refused) { //nolint:errorlint // that very one
+	if w.failures[0].Err != error(refused) { //nolint:errorlint // the same value is wanted
 		t.Error("the flight's own failures are changed")
 	}
 }

@@ -17,13 +17,13 @@ var (
 	lanesDesc   = prometheus.NewDesc("brine_hbase_lanes", "Regions that have mutations queued or on their way.", nil, nil)
 	restingDesc = prometheus.NewDesc("brine_hbase_lanes_resting", "Regions whose mutations wait out a pause after a failure.", nil, nil)
 	fullestDesc = prometheus.NewDesc("brine_hbase_fullest_lane_bytes",
-		"Bytes of mutations of the region that has most; a region may hold a quarter of the bound, and callers beyond that wait.", nil, nil)
+		"Bytes of mutations of the region that has the most; a region may hold a quarter of the bound, and callers beyond that wait.", nil, nil)
 	blockedDesc = prometheus.NewDesc("brine_hbase_blocked_submits",
 		"Batches that wait for room in memory or in the lane of a region.", nil, nil)
-	callsDesc = prometheus.NewDesc("brine_hbase_calls_in_flight", "Calls of mutations pending at a region server.",
+	callsDesc = prometheus.NewDesc("brine_hbase_calls_in_flight", "Mutation calls pending at a region server.",
 		[]string{"server"}, nil)
 	readyDesc = prometheus.NewDesc("brine_hbase_lanes_waiting",
-		"Regions that could send and wait until one of their server's calls is answered.", []string{"server"}, nil)
+		"Regions that are ready to send but wait until one of their server's calls is answered.", []string{"server"}, nil)
 )
 
 // Lanes collects, at each scrape, what an HBase client holds and has under way.

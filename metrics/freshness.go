@@ -23,8 +23,8 @@ type freshness struct {
 
 func newFreshness() *freshness {
 	return &freshness{desc: prometheus.NewDesc("brine_freshness_seconds",
-		"Age of records, by their own timestamps, by stage: durable, of every record, when it was in the store or in the dead letters; "+
-			"searchable, of one record each 5 s (search.probe) and index, when a search found its document.",
+		"Age of records by their own timestamps, at each stage: durable, when a record was in the store or in the dead letters (every "+
+			"record); searchable, when a search found its document (one record per index every 5 s: search.probe).",
 		[]string{"pipeline", "half", "stage"}, nil)}
 }
 

@@ -20,7 +20,7 @@ func HBase(reg prometheus.Registerer, tables *skew.Tables) hbase.Hooks {
 	servers := newByServer()
 	callRows := prometheus.NewHistogram(prometheus.HistogramOpts{
 		Name:    "brine_hbase_call_rows",
-		Help:    "Mutations of one call, of all its regions.",
+		Help:    "Mutations per call, over all its regions.",
 		Buckets: prometheus.ExponentialBuckets(1, 4, 8), // 1 … 16384
 	})
 	sent := prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -28,7 +28,7 @@ func HBase(reg prometheus.Registerer, tables *skew.Tables) hbase.Hooks {
 	}, []string{"method"})
 	retries := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "brine_hbase_retries_total",
-		Help: "Times that a region's mutations or a read were sent again, by the failure and the remedy taken.",
+		Help: "Times that a region's mutations or a read were sent again, by class of failure and remedy.",
 	}, []string{"class", "remedy"})
 	retried := prometheus.NewCounter(prometheus.CounterOpts{
 		Name: "brine_hbase_retried_mutations_total", Help: "Mutations that were sent again.",
@@ -44,7 +44,7 @@ func HBase(reg prometheus.Registerer, tables *skew.Tables) hbase.Hooks {
 	}, []string{"reason"})
 	perCall := prometheus.NewHistogram(prometheus.HistogramOpts{
 		Name:    "brine_hbase_region_batch_rows",
-		Help:    "Mutations of one region in one answered call.",
+		Help:    "Mutations per region in an answered call.",
 		Buckets: prometheus.ExponentialBuckets(1, 4, 7), // 1 … 4096; a call takes at most 2048 rows
 	})
 	buffered := prometheus.NewGauge(prometheus.GaugeOpts{
@@ -54,7 +54,8 @@ func HBase(reg prometheus.Registerer, tables *skew.Tables) hbase.Hooks {
 		Name: "brine_hbase_dials_total", Help: "Connections opened, by outcome.",
 	}, []string{"outcome"})
 	waited := prometheus.NewHistogram(timing("brine_hbase_send_wait_seconds",
-		"Time from the submission of a call's oldest mutation to the call: gathering, waiting for the region's last call, pauses after failures.",
+		"Time from the submission of a call's oldest mutation to the call: gathering, waiting for the region's previous call, pauses after "+
+			"failures.",
 		// From a free lane (0.1 ms) to long backoffs (20 s) and more.
 		[]float64{.0001, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 5, 20, 60}))
 	zeroClient(retries, flushes, dials)
@@ -89,7 +90,7 @@ func HBase(reg prometheus.Registerer, tables *skew.Tables) hbase.Hooks {
 			})
 		},
 		Flush:    func(f hbase.FlushInfo) { flushes.WithLabelValues(string(f.Reason)).Inc() },
-		Buffered: func(i hbase.BufferedInfo) { buffered.Set(float64(i.Bytes)) },
+		Buffered: func(i hbase.BufferedInfo) { buffered.Add(float64(i.Change)) },
 		Dial:     func(i hbase.DialInfo) { dials.WithLabelValues(outcome(i.Err)).Inc() },
 	}
 }

@@ -23,10 +23,10 @@ func NewIndexer(reg prometheus.Registerer, loops *Ingest) *Indexer {
 		duration: prometheus.NewHistogramVec(timing("brine_index_call_duration_seconds",
 			"Time from sending a call to the search engine to its answer.", callBuckets), []string{"pipeline", "call", "outcome"}),
 		perCall: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "brine_index_call_documents", Help: "Documents of one call.", Buckets: prometheus.ExponentialBuckets(1, 4, 8),
+			Name: "brine_index_call_documents", Help: "Documents per call.", Buckets: prometheus.ExponentialBuckets(1, 4, 8),
 		}, []string{"pipeline", "call"}),
 		documents: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "brine_index_documents_total", Help: "Events by what became of their document in a round of calls.",
+			Name: "brine_index_documents_total", Help: "Events by the outcome of their document in a round of calls.",
 		}, []string{"pipeline", "index", "outcome"}),
 		sent: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "brine_index_sent_bytes_total", Help: "Bytes of documents sent.",
@@ -41,13 +41,13 @@ func NewIndexer(reg prometheus.Registerer, loops *Ingest) *Indexer {
 			Name: "brine_index_buffered_bytes", Help: "Bytes of documents in memory that the search engine has not answered yet.",
 		}, []string{"pipeline"}),
 		delay: prometheus.NewHistogramVec(timing("brine_index_searchable_delay_seconds",
-			"Time from when the index had taken a document until a search found it, of one document each 5 s (search.probe): mostly what is left "+
+			"Time from when the index accepted a document until a search found it, for one document every 5 s (search.probe): mostly the time "+
 				"until the index's next refresh (search.refresh).",
 			[]float64{.01, .025, .05, .1, .25, .5, 1, 1.5, 2.5, 5, 10, 30, 60}), []string{"pipeline", "index"}),
 		probes: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "brine_index_probes_total",
-			Help: "Documents that were asked for until a search found them, by outcome: shown; not_shown for a minute; unanswered, when the " +
-				"search engine gave no answer at the minute's end.",
+			Help: "Documents that were searched for until they were found, by outcome: shown; not_shown (not found within a minute); unanswered " +
+				"(no answer from the search engine at the end of the minute).",
 		}, []string{"pipeline", "index", "outcome"}),
 	}
 	reg.MustRegister(m.duration, m.perCall, m.documents, m.sent, m.retries, m.resent, m.buffered, m.delay, m.probes)
@@ -71,7 +71,7 @@ func (m *Indexer) Hooks(pipeline string) indexer.Hooks {
 			retries.Inc()
 			resent.Add(float64(r.Documents))
 		},
-		Buffered: func(i indexer.BufferedInfo) { buffered.Set(float64(i.Bytes)) },
+		Buffered: func(i indexer.BufferedInfo) { buffered.Add(float64(i.Change)) },
 		Probe:    m.probe(pipeline),
 	}
 }

@@ -34,36 +34,36 @@ func NewIngest(reg prometheus.Registerer) *Ingest {
 		return c
 	}
 	m := &Ingest{
-		fetched:      counter("brine_ingest_fetched_records_total", "Records that brokers answered, those of aborted transactions left out."),
-		fetchedBytes: counter("brine_ingest_fetched_bytes_total", "Bytes of the records that brokers answered."),
+		fetched:      counter("brine_ingest_fetched_records_total", "Records that brokers returned, without those of aborted transactions."),
+		fetchedBytes: counter("brine_ingest_fetched_bytes_total", "Bytes of the records that brokers returned."),
 		decoded:      counter("brine_ingest_decoded_events_total", "Records that became events."),
 		submitted:    counter("brine_ingest_submitted_events_total", "Events handed to the writer for the first time."),
 		settled:      counter("brine_ingest_settled_records_total", "Records that are durable in the store or in the dead letters."),
 		retried:      counter("brine_ingest_retried_events_total", "Events submitted again after a retry verdict, by reason.", "reason"),
 		dead:         counter("brine_ingest_dead_letters_total", "Records durable in the dead letters, by reason.", "reason"),
 		leftOut: counter("brine_ingest_left_out_events_total",
-			"Events that write nothing though nothing is wrong with them, by reason.", "reason"),
+			"Valid events that write nothing, by reason.", "reason"),
 		filtered: counter("brine_ingest_filtered_events_total",
-			"Events for which the when of a row or document does not hold, by table or index.", "target"),
+			"Events that the when condition of a row or document excluded, by table or index.", "target"),
 		waits: counter("brine_ingest_waits_total",
-			"Attempts at a broker or at the dead letters that failed and will be made again, by reason.", "reason"),
-		halts: counter("brine_ingest_halts_total", "Attempts that ended in a halt of the partition, by reason.", "reason"),
+			"Failed attempts to read from a broker or to write dead letters, by reason; each is retried.", "reason"),
+		halts: counter("brine_ingest_halts_total", "Attempts that halted the partition, by reason.", "reason"),
 		redelivered: counter("brine_ingest_redelivered_records_total",
-			"Records that this process submitted before, and again after a rebalance."),
+			"Records that this process submitted again after a rebalance."),
 		rebalances:   counter("brine_ingest_rebalances_total", "Generations of the group that this process took part in."),
-		joinFailures: counter("brine_ingest_join_failures_total", "Attempts to join the group that failed and will be made again."),
+		joinFailures: counter("brine_ingest_join_failures_total", "Failed attempts to join the group; each is retried."),
 		abandoned: counter("brine_ingest_abandoned_flights_total",
 			"Flights given up when their partition was taken away; their records are redelivered."),
-		skipped:        counter("brine_ingest_skipped_offsets_total", "Offsets that were gone from the topic and passed by policy."),
+		skipped:        counter("brine_ingest_skipped_offsets_total", "Offsets that were gone from the topic and skipped by policy."),
 		commits:        counter("brine_ingest_commits_total", "Offset commits of a partition."),
 		commitFailures: counter("brine_ingest_commit_failures_total", "Offset commits that failed."),
 	}
 	m.steps = prometheus.NewHistogramVec(timing("brine_step_duration_seconds",
-		"Time that a batch took in a step of its path: fetch (a broker's answer), room (waiting for the window and the rate), decode, submit "+
-			"(keys and mutations, or documents, and waiting for the writer's room), settle (until all is durable) and commit.",
+		"Time that a batch spent in each step: fetch (a broker's answer), room (waiting for the window and the rate limit), decode, submit "+
+			"(building keys and mutations, or documents, and waiting for room in the writer), settle (until everything is durable) and commit.",
 		[]float64{.0001, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 5, 60}), []string{"pipeline", "half", "step"})
 	m.batch = prometheus.NewHistogramVec(prometheus.HistogramOpts{
-		Name: "brine_ingest_batch_events", Help: "Events of one batch that was handed to the writer.",
+		Name: "brine_ingest_batch_events", Help: "Events per batch handed to the writer.",
 		Buckets: prometheus.ExponentialBuckets(1, 4, 8), // 1 … 16384
 	}, []string{"pipeline", "half"})
 	m.fresh, m.undeclared = newFreshness(), newUndeclared()

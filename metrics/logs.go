@@ -11,7 +11,7 @@ import (
 func Logs(reg prometheus.Registerer) func(level slog.Level, lines int) {
 	leftOut := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "brine_log_lines_left_out_total",
-		Help: "Log lines that were counted and not printed, since the same one had been printed shortly before.",
+		Help: "Log lines that were counted but not printed, because the same line had been printed shortly before.",
 	}, []string{"level"})
 	reg.MustRegister(leftOut)
 	for _, level := range []slog.Level{slog.LevelWarn, slog.LevelError} {

@@ -10,10 +10,10 @@ import (
 func Maps(reg prometheus.Registerer) mapstore.Hooks {
 	written := prometheus.NewCounter(prometheus.CounterOpts{
 		Name: "brine_map_history_buckets_total",
-		Help: "Buckets of the history of maps that were written: a minute of a table, or what is made of several."})
+		Help: "Buckets written to the history of maps: one minute of a table, or several combined."})
 	failed := prometheus.NewCounter(prometheus.CounterOpts{
 		Name: "brine_map_history_failures_total",
-		Help: "Minutes in which the history of maps could not be written, or not all of it. Pipelines go on, and it is written later."})
+		Help: "Minutes in which the history of maps could not be written in full. Pipelines go on, and it is written later."})
 	reg.MustRegister(written, failed)
 	return mapstore.Hooks{Written: written.Inc, Failed: failed.Inc}
 }

@@ -52,7 +52,7 @@ func callAll(reg prometheus.Registerer) {
 	x.Call(&indexer.CallInfo{Kind: indexer.CallBulk, Documents: 3, Bytes: 30, Duration: time.Millisecond})
 	x.Items(indexer.ItemsInfo{Index: "scans", Outcome: indexer.Written, Events: 3})
 	x.Retry(indexer.RetryInfo{Documents: 1})
-	x.Buffered(indexer.BufferedInfo{Bytes: 30})
+	x.Buffered(indexer.BufferedInfo{Bytes: 30, Change: 30})
 	x.Probe(indexer.ProbeInfo{Flight: context.Background(), Index: "scans", Outcome: indexer.Shown, Produced: clock.UnixMilli(), Durable: clock, Ended: clock.Add(time.Second)})
 	v := NewVerify(reg)
 	v.Hooks().Read(verify.ReadInfo{Source: "scans", Records: 3})
@@ -99,7 +99,7 @@ func callHBase(reg prometheus.Registerer, tables *skew.Tables) {
 	h.Retry(hbase.RetryInfo{Class: "com.example.NeverHeardOf", Remedy: "relocate", Mutations: 1})
 	h.Flush(hbase.FlushInfo{Reason: hbase.FlushLinger, Bytes: 10})
 	h.Applied(&hbase.AppliedInfo{Table: "t", Region: &hbase.Region{Encoded: "r1"}, Rows: 5, Bytes: 50})
-	h.Buffered(hbase.BufferedInfo{Bytes: 7})
+	h.Buffered(hbase.BufferedInfo{Bytes: 7, Change: 7})
 	h.Retry(hbase.RetryInfo{Class: "org.apache.hadoop.hbase.DoNotRetryIOException", Remedy: "isolate", Mutations: 2})
 	h.Send(hbase.SendInfo{Server: "rs1:16020", Rows: 5, Waited: 2 * time.Millisecond})
 	h.Sent(&hbase.SentInfo{Server: "rs1:16020", Rows: 5, Duration: 2 * time.Millisecond})
@@ -154,17 +154,17 @@ func TestNamesFollowTheConventions(t *testing.T) {
 
 func TestHooksCount(t *testing.T) {
 	want := `
-# HELP brine_salt_bucket_written_rows_total Rows written into a salt bucket; of many buckets those without a series of their own are summed as other.
+# HELP brine_salt_bucket_written_rows_total Rows written into a salt bucket; buckets without a series of their own are summed as other.
 # TYPE brine_salt_bucket_written_rows_total counter
 brine_salt_bucket_written_rows_total{bucket="0",table="salted"} 2
 brine_salt_bucket_written_rows_total{bucket="1",table="salted"} 0
 # HELP brine_hbase_blocked_submits Batches that wait for room in memory or in the lane of a region.
 # TYPE brine_hbase_blocked_submits gauge
 brine_hbase_blocked_submits 1
-# HELP brine_hbase_calls_in_flight Calls of mutations pending at a region server.
+# HELP brine_hbase_calls_in_flight Mutation calls pending at a region server.
 # TYPE brine_hbase_calls_in_flight gauge
 brine_hbase_calls_in_flight{server="rs1:16020"} 2
-# HELP brine_hbase_fullest_lane_bytes Bytes of mutations of the region that has most; a region may hold a quarter of the bound, and callers beyond that wait.
+# HELP brine_hbase_fullest_lane_bytes Bytes of mutations of the region that has the most; a region may hold a quarter of the bound, and callers beyond that wait.
 # TYPE brine_hbase_fullest_lane_bytes gauge
 brine_hbase_fullest_lane_bytes 40
 # HELP brine_hbase_lanes Regions that have mutations queued or on their way.
@@ -173,13 +173,13 @@ brine_hbase_lanes 5
 # HELP brine_hbase_lanes_resting Regions whose mutations wait out a pause after a failure.
 # TYPE brine_hbase_lanes_resting gauge
 brine_hbase_lanes_resting 2
-# HELP brine_hbase_lanes_waiting Regions that could send and wait until one of their server's calls is answered.
+# HELP brine_hbase_lanes_waiting Regions that are ready to send but wait until one of their server's calls is answered.
 # TYPE brine_hbase_lanes_waiting gauge
 brine_hbase_lanes_waiting{server="rs1:16020"} 3
-# HELP brine_ingest_lag_records Offsets between the watermark and the end of the partition, as a broker last said it.
+# HELP brine_ingest_lag_records Offsets between the watermark and the end of the partition, as a broker last reported it.
 # TYPE brine_ingest_lag_records gauge
 brine_ingest_lag_records{half="rows",partition="2",pipeline="scans",topic="courier.scans"} 5
-# HELP brine_ingest_partitions Partitions that this process has, by what they are doing.
+# HELP brine_ingest_partitions Partitions assigned to this process, by state.
 # TYPE brine_ingest_partitions gauge
 brine_ingest_partitions{half="documents",pipeline="scans",state="draining"} 0
 brine_ingest_partitions{half="documents",pipeline="scans",state="halted"} 0
@@ -193,7 +193,7 @@ brine_ingest_partitions{half="rows",pipeline="scans",state="retrying"} 0
 brine_ingest_partitions{half="rows",pipeline="scans",state="running"} 0
 brine_ingest_partitions{half="rows",pipeline="scans",state="starting"} 1
 brine_ingest_partitions{half="rows",pipeline="scans",state="waiting"} 0
-# HELP brine_region_written_rows_total Rows acknowledged by a region; what went to regions without a series of their own is summed as other.
+# HELP brine_region_written_rows_total Rows acknowledged by a region; regions without a series of their own are summed as other.
 # TYPE brine_region_written_rows_total counter
 brine_region_written_rows_total{region="00000000000000000000000000000000",table="hot"} 10000
 brine_region_written_rows_total{region="00000000000000000000000000000001",table="hot"} 0

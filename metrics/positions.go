@@ -14,45 +14,49 @@ import (
 
 var (
 	lagDesc = prometheus.NewDesc("brine_ingest_lag_records",
-		"Offsets between the watermark and the end of the partition, as a broker last said it.",
+		"Offsets between the watermark and the end of the partition, as a broker last reported it.",
 		[]string{"pipeline", "half", "topic", "partition"}, nil)
 	watermarkDesc = prometheus.NewDesc("brine_ingest_watermark_offset",
 		"Everything below this offset is settled.", []string{"pipeline", "half", "topic", "partition"}, nil)
 	endDesc = prometheus.NewDesc("brine_ingest_end_offset",
-		"Offset at which the partition ends, as a broker last said it.", []string{"pipeline", "half", "topic", "partition"}, nil)
+		"End offset of the partition, as a broker last reported it.", []string{"pipeline", "half", "topic", "partition"}, nil)
 	ageDesc = prometheus.NewDesc("brine_ingest_lag_seconds",
-		"Age of the partition's oldest record that is not settled, by its own timestamp; 0 when all are.",
+		"Age of the partition's oldest record that is not settled, by its own timestamp; 0 when all are settled.",
 		[]string{"pipeline", "half", "topic", "partition"}, nil)
 	drainDesc = prometheus.NewDesc("brine_ingest_drain_seconds",
-		"When the lag will be gone, at the rates of the last minute; +Inf while it does not shrink.", []string{"pipeline", "half"}, nil)
+		"Time until the lag is gone, at the rates of the last minute; +Inf while it does not shrink.", []string{"pipeline", "half"}, nil)
 	lagBytesDesc = prometheus.NewDesc("brine_ingest_lag_bytes",
-		"Bytes of the records that are not settled, were they as long as those that came on average.", []string{"pipeline", "half"}, nil)
+		"Estimated bytes of the records that are not settled, from the average size of the records fetched so far.",
+		[]string{"pipeline", "half"}, nil)
 	timeDesc = prometheus.NewDesc("brine_ingest_step_time_ratio",
-		"Share of the time of the last minute that batches spent in each step: fetch (the worker waits for records), decode, room (waiting for "+
-			"the window, the rate, memory), submit, lane (handed over and not sent yet), server (calls of the store), settle (dead letters, "+
-			"attempts that are made again), commit.",
+		"Share of their time in the last minute that batches spent in each step: fetch (the worker waits for records), decode, room (waiting "+
+			"for the window, the rate limit or memory), submit, lane (handed over but not sent yet), server (calls to the store), settle (dead "+
+			"letters, retries), commit.",
 		[]string{"pipeline", "half", "step"}, nil)
 	limitDesc = prometheus.NewDesc("brine_ingest_limiting_step",
-		"1 for the step that holds up the others, 0 for those: where back-pressure begins.", []string{"pipeline", "half", "step"}, nil)
+		"1 for the step that holds up the others, where back-pressure begins; 0 for every other step.", []string{"pipeline", "half", "step"}, nil)
 	budgetDesc = prometheus.NewDesc("brine_ingest_budget_bytes",
-		"Bytes of records that the loop may hold from fetch to settle.", []string{"pipeline", "half"}, nil)
+		"Bytes of records that the loop could hold now, from fetch to settle: what it holds, what else it is guaranteed, and what it could "+
+			"borrow of what other loops do not use.", []string{"pipeline", "half"}, nil)
+	guaranteedDesc = prometheus.NewDesc("brine_ingest_budget_guaranteed_bytes",
+		"Bytes of records that the loop can always hold, whatever other loops do.", []string{"pipeline", "half"}, nil)
 	usedDesc = prometheus.NewDesc("brine_ingest_budget_used_bytes",
 		"Bytes of records that the loop holds.", []string{"pipeline", "half"}, nil)
 	pausedDesc = prometheus.NewDesc("brine_ingest_paused",
-		"1 while somebody has paused the loop, 0 else.", []string{"pipeline", "half"}, nil)
+		"1 while the loop is paused on request, 0 otherwise.", []string{"pipeline", "half"}, nil)
 	askedDesc = prometheus.NewDesc("brine_ingest_limit_records",
-		"Records a second that the whole group is asked to keep to; 0: no limit.", []string{"pipeline", "half"}, nil)
+		"Limit on the records per second of the whole group; 0 means no limit.", []string{"pipeline", "half"}, nil)
 	yieldsDesc = prometheus.NewDesc("brine_ingest_yields_records",
-		"Records a second that the loop is held to in this process since it gives way to the other half (gives_way); 0: it is not.",
+		"Records per second to which this process limits the loop because it gives way to the other half (gives_way); 0 means no limit.",
 		[]string{"pipeline", "half"}, nil)
 	leftDesc = prometheus.NewDesc("brine_ingest_retention_left_seconds",
-		"Until the topic may delete the oldest record that is not settled, by its retention.ms; absent where nothing waits, where the topic "+
-			"deletes nothing for its age, and while that is not known.", []string{"pipeline", "half"}, nil)
+		"Time until the topic may delete the oldest record that is not settled, by its retention.ms; absent if all are settled, if the "+
+			"topic deletes nothing by age, and while its retention is unknown.", []string{"pipeline", "half"}, nil)
 	leftRatioDesc = prometheus.NewDesc("brine_ingest_retention_left_ratio",
-		"brine_ingest_retention_left_seconds as a part of retention.ms: 1 is all of it, at 0 records are lost.",
+		"brine_ingest_retention_left_seconds as a fraction of retention.ms: at 1 all of it is left, at 0 records are lost.",
 		[]string{"pipeline", "half"}, nil)
 	partitionsDesc = prometheus.NewDesc("brine_ingest_partitions",
-		"Partitions that this process has, by what they are doing.", []string{"pipeline", "half", "state"}, nil)
+		"Partitions assigned to this process, by state.", []string{"pipeline", "half", "state"}, nil)
 )
 
 var states = []ingest.State{ingest.Starting, ingest.Running, ingest.Retrying, ingest.Waiting, ingest.Halted, ingest.Draining}
@@ -97,7 +101,7 @@ func (p *positions) forget(pipeline, half string) {
 // Describe implements prometheus.Collector.
 func (p *positions) Describe(ch chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{lagDesc, watermarkDesc, endDesc, ageDesc, drainDesc, lagBytesDesc,
-		timeDesc, limitDesc, budgetDesc, usedDesc, partitionsDesc, pausedDesc, askedDesc,
+		timeDesc, limitDesc, budgetDesc, guaranteedDesc, usedDesc, partitionsDesc, pausedDesc, askedDesc,
 		yieldsDesc, leftDesc, leftRatioDesc} {
 		ch <- d
 	}
@@ -153,8 +157,10 @@ func (l *watched) collect(now time.Time, gauge func(d *prometheus.Desc, v float6
 		}
 	}
 	if l.budget != nil {
-		gauge(budgetDesc, float64(l.budget.Size()))
-		gauge(usedDesc, float64(l.budget.InUse()))
+		now := l.budget.Usage()
+		gauge(budgetDesc, float64(now.Limit))
+		gauge(guaranteedDesc, float64(now.Guaranteed))
+		gauge(usedDesc, float64(now.Used))
 	}
 }
 

@@ -16,9 +16,8 @@ const cached = "cached"
 func Registry(reg prometheus.Registerer) registry.Hooks {
 	requests := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "brine_registry_schemas_total",
-		Help: "Schemas that were asked for and not in memory, by result: found, cached (in the folder registry.cache, " +
-			"so that nobody was asked), " +
-			"unknown, retry (no answer, or none that helps) and denied.",
+		Help: "Lookups of schemas that were not in memory, by result: found, cached (read from the folder registry.cache, without a " +
+			"request), unknown, retry (no answer, or no usable one) and denied.",
 	}, []string{"result"})
 	results := []string{cached, registry.Outcome(0).String(), registry.Unknown.String(), registry.Retry.String(), registry.Denied.String()}
 	for _, result := range results { // as in zero.go
@@ -34,7 +33,7 @@ func Registry(reg prometheus.Registerer) registry.Hooks {
 	away := &outage{now: time.Now}
 	reg.MustRegister(requests, schemas, bytes, files, prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "brine_registry_outage_seconds",
-		Help: "For how long the registry has not answered what was asked of it; 0 while the last request had an answer.",
+		Help: "Time for which the registry has not answered requests; 0 if it answered the last one.",
 	}, away.seconds))
 	return registry.Hooks{
 		Fetched: func(i registry.FetchedInfo) {

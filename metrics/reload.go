@@ -24,12 +24,12 @@ const (
 func NewReload(reg prometheus.Registerer, at time.Time) *Reload {
 	m := &Reload{
 		reloads: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "brine_reload_total", Help: "Reloads of the configuration that were asked for, by what has come of them."}, []string{"result"}),
+			Name: "brine_reload_total", Help: "Requested reloads of the configuration, by result."}, []string{"result"}),
 		successful: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "brine_config_last_reload_successful", Help: "1 if the last reload was done or had nothing to do, 0 if it was refused."}),
 		last: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "brine_config_last_reload_success_timestamp_seconds",
-			Help: "When the configuration was last loaded and used, or found to be as it was."}),
+			Help: "When the configuration was last loaded and applied, or found unchanged."}),
 	}
 	for _, result := range []string{reloadApplied, reloadUnchanged, reloadRefused, reloadPreview} {
 		m.reloads.WithLabelValues(result)

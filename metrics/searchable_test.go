@@ -27,7 +27,7 @@ func TestProbesCount(t *testing.T) {
 	}
 	probe(indexer.ProbeInfo{Flight: context.Background(), Index: "orders", Outcome: indexer.Shown, Durable: taken, Ended: taken.Add(time.Second)}) // no timestamp, no age
 	if err := testutil.GatherAndCompare(reg, strings.NewReader(`
-# HELP brine_index_probes_total Documents that were asked for until a search found them, by outcome: shown; not_shown for a minute; unanswered, when the search engine gave no answer at the minute's end.
+# HELP brine_index_probes_total Documents that were searched for until they were found, by outcome: shown; not_shown (not found within a minute); unanswered (no answer from the search engine at the end of the minute).
 # TYPE brine_index_probes_total counter
 brine_index_probes_total{index="orders",outcome="not_shown",pipeline="shop"} 1
 brine_index_probes_total{index="orders",outcome="shown",pipeline="shop"} 2

@@ -21,15 +21,16 @@ type Serve struct {
 func NewServe(reg prometheus.Registerer) *Serve {
 	m := &Serve{
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "brine_serve_requests_total",
-			Help: "Requests that the HTTP API has answered, by route and status; of no route: other."}, []string{"route", "status"}),
+			Help: "Requests that the HTTP API has answered, by route and status; those without a route count as other."},
+			[]string{"route", "status"}),
 		duration: prometheus.NewHistogramVec(timing("brine_serve_request_duration_seconds",
 			"Time from a request's header to the end of its answer.",
 			[]float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 5}), []string{"route"}),
-		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{Name: "brine_serve_requests_in_flight", Help: "Requests that are being worked on."}),
+		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{Name: "brine_serve_requests_in_flight", Help: "Requests in flight."}),
 		shed: prometheus.NewCounter(prometheus.CounterOpts{Name: "brine_serve_shed_requests_total",
-			Help: "Requests that were refused because as many as may be were being worked on."}),
+			Help: "Requests that were refused because as many as allowed were already in flight."}),
 		cached: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "brine_serve_cache_requests_total",
-			Help: "Requests whose answer was looked for among those of a moment ago (serve.cache), by result: hit or miss."}, []string{"result"}),
+			Help: "Requests whose answer was looked up among recent ones (serve.cache), by result: hit or miss."}, []string{"result"}),
 	}
 	reg.MustRegister(m.requests, m.duration, m.inFlight, m.shed, m.cached)
 	return m

@@ -23,7 +23,7 @@ type serverSeries struct {
 
 func newByServer() *byServer {
 	return &byServer{known: map[string]*serverSeries{}, vec: prometheus.NewHistogramVec(timing("brine_hbase_server_call_duration_seconds",
-		"Time from sending a call of mutations to its answer, by region server: those that were used last.",
+		"Time from sending a mutation call to its answer, by region server, for the most recently used servers.",
 		[]float64{.001, .0025, .005, .01, .025, .1, .5, 5}), []string{"server"})}
 }
 

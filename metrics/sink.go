@@ -25,7 +25,7 @@ func NewSink(reg prometheus.Registerer) *Sink {
 			"Events that shared a row key with a different event, in a table whose rows are events.", "table"),
 		expired: counter("brine_sink_expired_events_total", "Events older than the TTL of a family they were written to: HBase hides them.",
 			"table", "family"),
-		ties: counter("brine_sink_version_ties_total", "Cells written twice with one version and different values: the last applied wins.",
+		ties: counter("brine_sink_version_ties_total", "Cells written twice with the same version and different values: the last applied wins.",
 			"table"),
 	}
 }

@@ -25,44 +25,45 @@ const (
 
 var (
 	skewDesc = prometheus.NewDesc("brine_region_write_skew_ratio",
-		"How unevenly the rows written in the last minute lie over a table's regions, by index: max_mean (1 is even), cv, gini, entropy and "+
-			"hbase_cost (0 is even).",
+		"How unevenly the rows written in the last minute are spread over a table's regions, by index: max_mean (1 is even), cv, gini, "+
+			"entropy and hbase_cost (0 is even).",
 		[]string{"table", "index"}, nil)
 	serverSkewDesc = prometheus.NewDesc("brine_server_write_skew_ratio",
-		"How unevenly the rows of a table that were written in the last minute lie over the region servers, those without a region of it "+
-			"included as soon as the cluster has reported them, by index: max_mean, cv and gini.", []string{"table", "index"}, nil)
+		"How unevenly the rows of a table that were written in the last minute are spread over the region servers, by index: max_mean, cv "+
+			"and gini. Servers without a region of the table count as soon as the cluster has reported them.", []string{"table", "index"}, nil)
 	bucketSkewDesc = prometheus.NewDesc("brine_salt_bucket_skew_ratio",
-		"How unevenly all rows written lie over the salt buckets of a table, by index: max_mean, cv and gini.", []string{"table", "index"}, nil)
+		"How unevenly all rows written are spread over the salt buckets of a table, by index: max_mean, cv and gini.",
+		[]string{"table", "index"}, nil)
 	dataSkewDesc = prometheus.NewDesc("brine_region_data_skew_ratio",
-		"How unevenly the data of a table lies over its regions, as the cluster reports it, by index: max_mean, cv and gini.",
+		"How unevenly the data of a table is spread over its regions, as the cluster reports it, by index: max_mean, cv and gini.",
 		[]string{"table", "index"}, nil)
 	readSkewDesc = prometheus.NewDesc("brine_region_read_skew_ratio",
-		"How unevenly the reads of all clients lie over a table's regions, as the cluster reports it, by index: max_mean, cv and gini.",
+		"How unevenly the reads of all clients are spread over a table's regions, as the cluster reports it, by index: max_mean, cv and gini.",
 		[]string{"table", "index"}, nil)
 	loadsAgeDesc = prometheus.NewDesc("brine_table_loads_age_seconds",
-		"Age of what the cluster reported of a table's regions; absent before its first report.", []string{"table"}, nil)
+		"Age of the cluster's last report on a table's regions; absent before the first report.", []string{"table"}, nil)
 	hotDesc = prometheus.NewDesc("brine_table_hot_regions",
-		"Regions of a table that take much more of its writes than the others, for some seconds by now.", []string{"table"}, nil)
+		"Regions of a table that have taken much more of its writes than the others for some seconds.", []string{"table"}, nil)
 	causeDesc = prometheus.NewDesc("brine_table_hot_cause_regions",
 		"Hot regions of a table by what makes them hot, as brine skew reports it; a cause that does not apply has no series.",
 		[]string{"table", "cause"}, nil)
 	loadedDesc = prometheus.NewDesc("brine_loaded_servers",
-		"Region servers that take much more of the writes than the others, for some seconds by now, although none of their regions is hot.", nil,
+		"Region servers that have taken much more of the writes than the others for some seconds, although none of their regions is hot.", nil,
 		nil)
 	hotRowsDesc = prometheus.NewDesc("brine_table_hot_rows_ratio",
 		"Share of the rows of the last minute that went to regions that are hot now.", []string{"table"}, nil)
 	regionRowsDesc = prometheus.NewDesc("brine_region_written_rows_total",
-		"Rows acknowledged by a region; what went to regions without a series of their own is summed as other.",
+		"Rows acknowledged by a region; regions without a series of their own are summed as other.",
 		[]string{"table", "region"}, nil)
 	regionBytesDesc = prometheus.NewDesc("brine_region_written_bytes_total",
-		"Bytes acknowledged by a region; what went to regions without a series of their own is summed as other.",
+		"Bytes acknowledged by a region; regions without a series of their own are summed as other.",
 		[]string{"table", "region"}, nil)
 	regionInfoDesc = prometheus.NewDesc("brine_region_info",
-		"The constant 1 for each region that has series of its own, labelled with its server and its start key: the fields that it holds, "+
-			"else its bytes.",
+		"The constant 1 for each region that has series of its own, labelled with its server and its start key, decoded into fields where "+
+			"possible.",
 		[]string{"table", "region", "server", "start"}, nil)
 	bucketRowsDesc = prometheus.NewDesc("brine_salt_bucket_written_rows_total",
-		"Rows written into a salt bucket; of many buckets those without a series of their own are summed as other.",
+		"Rows written into a salt bucket; buckets without a series of their own are summed as other.",
 		[]string{"table", "bucket"}, nil)
 	regionsDesc = prometheus.NewDesc("brine_table_regions",
 		"Regions of a table that are known to the writer.", []string{"table"}, nil)

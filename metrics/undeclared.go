@@ -19,10 +19,10 @@ type undeclared struct {
 func newUndeclared() *undeclared {
 	return &undeclared{
 		looked: prometheus.NewDesc("brine_ingest_looked_at_records_total",
-			"Records whose fields were compared with those that are declared: one in 64.", []string{"pipeline", "half"}, nil),
+			"Records whose fields were compared with the declared ones: one in 64.", []string{"pipeline", "half"}, nil),
 		fields: prometheus.NewDesc("brine_ingest_undeclared_fields_total",
-			"Records of brine_ingest_looked_at_records_total that hold a field which the pipeline does not declare, by its path; "+
-				"(others) are those beyond 100 names.", []string{"pipeline", "half", "field"}, nil),
+			"Records of brine_ingest_looked_at_records_total that hold a field the pipeline does not declare, by the field's path; (others) "+
+				"counts fields beyond the first 100.", []string{"pipeline", "half", "field"}, nil),
 		all: map[[2]string]func() event.UndeclaredCounts{},
 	}
 }

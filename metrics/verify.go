@@ -27,15 +27,16 @@ func NewVerify(reg prometheus.Registerer) *Verify {
 		read: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "brine_verify_records_total",
 			Help: "Records that were read to be verified."}, []string{"pipeline"}),
 		compared: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "brine_verify_rows_total",
-			Help: "Rows, or documents, that were compared with what is expected."}, []string{"table"}),
+			Help: "Rows or documents that were compared with the expected ones."}, []string{"table"}),
 		found: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "brine_verify_findings_total",
-			Help: "What was found: " + verify.KindNames() + "."}, []string{"table", "kind"}),
-		failed: prometheus.NewCounter(prometheus.CounterOpts{Name: "brine_verify_failed_total", Help: "Verifications that could not be done."}),
+			Help: "Findings by kind: " + verify.KindNames() + "."}, []string{"table", "kind"}),
+		failed: prometheus.NewCounter(prometheus.CounterOpts{Name: "brine_verify_failed_total",
+			Help: "Verifications that could not be completed."}),
 		last: prometheus.NewGauge(prometheus.GaugeOpts{Name: "brine_verify_last_timestamp_seconds",
-			Help: "When a verification was last done."}),
+			Help: "When a verification was last completed."}),
 		proved: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "brine_verify_proved_through_timestamp_seconds",
-			Help: "What came into the topics before this time, since --follow began, is verified in rows and documents; " +
-				"sampled: a share of the rows. It stands still once something wrong is left."}, []string{"sampled"}),
+			Help: "Records that reached the topics before this time, since --follow began, are verified in rows and documents; if sampled, in a " +
+				"share of the rows. It stops advancing once a finding is left unrepaired."}, []string{"sampled"}),
 	}
 	reg.MustRegister(m.read, m.compared, m.found, m.failed, m.last, m.proved)
 	m.lastMS.Store(time.Now().UnixMilli())

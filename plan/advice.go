@@ -24,7 +24,7 @@ func (f *Forecast) advise(t *Table) {
 		largest = max(largest, h.Share)
 	}
 	for _, h := range f.Hot {
-		fix := "no split point lies within it: put a field that tells its rows apart into the key, or begin the key with salt(N, …) of one"
+		fix := "it contains no split point: add a field that tells its rows apart to the key, or begin the key with salt(N, …) of one"
 		if len(h.SplitAt) > 0 {
 			others := ""
 			if len(f.Hot) > 1 {
@@ -40,7 +40,7 @@ func (f *Forecast) advise(t *Table) {
 			cmp.Or(t.Masked, startText(h.Start)), 100*h.Share, h.Times)
 	}
 	if n := f.emptyRegions(); n > 0 {
-		fix := "leave them out"
+		fix := "remove them"
 		if f.Kind == "boundaries" {
 			fix = fmt.Sprintf("write regions: %d instead of splits: brine splits on the key's own boundaries", len(f.Split.Regions))
 		}
@@ -48,17 +48,18 @@ func (f *Forecast) advise(t *Table) {
 			n, len(f.Split.Regions))
 	}
 	if l := f.Lead; l != nil {
-		say("large-value", "rows of one value stay side by side; if its writes are too many for one region, spread them: salt(N, …) of a "+
-			"field that differs within "+l.Field,
+		say("large-value", "rows with the same value are adjacent; if they get too many writes for one region, spread them with salt(N, …) "+
+			"of a field that differs within "+l.Field,
 			"one %s, %s, has %.1f %% of the rows", l.Field, l.Value, 100*l.Share)
 	}
 	if f.Collisions > 0 {
-		say("collision", "add a field to the key that tells them apart", "different events share a row key of %s, each hiding those before: %s",
-			t.Name, count(f.Collisions, "row"))
+		say("collision", "add a field to the key that tells them apart",
+			"different events share a row key of %s, and each hides the ones before: %s", t.Name, count(f.Collisions, "row"))
 	}
 	if f.Ties > 0 {
-		say(TieRule, "version: seq(at, n) decides, with a number n that orders the changes of one millisecond",
-			"changes of one version tie, and which wins depends on the order they are applied in: %s of %s", count(f.Ties, "row"), t.Name)
+		say(TieRule, "version: seq(at, n) breaks the tie, with a number n that orders the changes of one millisecond",
+			"changes with the same version tie, and which one wins depends on the order in which they are applied: %s of %s",
+			count(f.Ties, "row"), t.Name)
 	}
 }
 
@@ -66,7 +67,7 @@ func (f *Forecast) advise(t *Table) {
 func (f *Forecast) adviseSplit(t *Table, say func(rule, fix, format string, args ...any)) {
 	n := max(len(f.Split.Regions), f.asked)
 	if n > 1 && f.tooFew(n) {
-		fix := fmt.Sprintf("sample %d or more, of as many different values as the table will have", enough*n)
+		fix := fmt.Sprintf("sample %d or more, with as many different values as the table will have", enough*n)
 		if f.Rows < enough*n {
 			say("few-rows", fix, "too few rows to tell how they spread over %d regions: %s", n, count(f.Rows, "row"))
 		} else {
@@ -83,7 +84,7 @@ func (f *Forecast) adviseSplit(t *Table, say func(rule, fix, format string, args
 		if f.timed.fix != "" {
 			fix = f.timed.fix
 		}
-		say("split-in-time", fix, "more regions, to make %d, would be cut within times: all writes would go to the newest of them", f.timed.asked)
+		say("split-in-time", fix, "a split into %d regions would cut within times: all writes would go to the newest region", f.timed.asked)
 	}
 }
 

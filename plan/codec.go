@@ -24,7 +24,7 @@ func codec(name string) (packed func(block []byte) int, as string) {
 		var out counter
 		w, err := flate.NewWriter(&out, flate.DefaultCompression)
 		if err != nil {
-			panic("BUG: the default level of flate is none: " + err.Error())
+			panic("BUG: flate refuses its default level: " + err.Error())
 		}
 		return func(block []byte) int {
 			out = 0
@@ -58,7 +58,7 @@ func codec(name string) (packed func(block []byte) int, as string) {
 	case "zstd":
 		w, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1))
 		if err != nil {
-			panic("BUG: zstd refuses to be made: " + err.Error())
+			panic("BUG: zstd returns no encoder: " + err.Error())
 		}
 		var buf []byte
 		return func(block []byte) int {

@@ -39,25 +39,25 @@ const longScan = time.Minute
 func wrongStore(l Load, s *Sheet) []Finding {
 	var out []Finding
 	if s.RowsKept < fewRows && s.StoredBytes < smallRegion*GB {
-		out = append(out, Finding{"few-rows", fmt.Sprintf("%.0f rows of %.2f GiB in all fill no region of %d GiB", s.RowsKept,
+		out = append(out, Finding{"few-rows", fmt.Sprintf("%.0f rows, %.2f GiB in all, do not fill one region of %d GiB", s.RowsKept,
 			s.StoredBytes/GB, smallRegion),
-			"a relational data base on one machine, with indexes, joins and transactions", s.RowsKept, fewRows})
+			"a relational database on one machine, with indexes, joins and transactions", s.RowsKept, fewRows})
 	}
 	if slices.Contains(l.Needs, Transactions) {
 		out = append(out, Finding{string(Transactions),
-			"HBase changes 1 row at a time as a whole; between rows another reader sees some changed and some not",
-			"a relational or NewSQL data base, or one row that holds all that changes together", 2, 1})
+			"HBase changes only 1 row atomically; of several rows, a reader may see some changed and others not",
+			"a relational or NewSQL database, or one row that holds everything that changes together", 2, 1})
 	}
 	if slices.Contains(l.Needs, TwoOrders) {
 		out = append(out, Finding{string(TwoOrders),
 			fmt.Sprintf("a key has 1 order, and backward scans read each block against its order; a second table with the other order adds %.2f "+
 				"TB of disk", s.DiskBytes/TB),
-			"a second table if that is little, or a search index for the rarer order", 2, 1})
+			"a second table if that is acceptable, or a search index for the rarer order", 2, 1})
 	}
 	if scan := s.StoredBytes / (scanRate * float64(s.Servers)); slices.Contains(l.Needs, FullScans) && scan > longScan.Seconds() {
 		out = append(out, Finding{string(FullScans), fmt.Sprintf("reading all %.2f TiB on %d servers at %d MiB/s each takes %s", s.StoredBytes/TB,
 			s.Servers, scanRate/MB, time.Duration(scan*float64(time.Second)).Round(time.Minute)),
-			"columns on a file store (Parquet, ORC) or an analytical data base, fed beside HBase", scan, longScan.Seconds()})
+			"columnar files (Parquet, ORC) or an analytical database, fed alongside HBase", scan, longScan.Seconds()})
 	}
 	return out
 }

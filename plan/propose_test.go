@@ -58,7 +58,7 @@ func TestWhatIsNotProposed(t *testing.T) {
 			proposed: 4, advice: "few-rows", fix: "sample 80 or more"},
 		{name: "few rows without one", expr: `user`, rows: 30, user: many, regions: 4, advice: "few-rows", fix: "sample 80 or more"},
 		{name: "few users, each with many rows", expr: `md5(user, 4) + user + "|" + order`, rows: 20_000, user: func(i int) string { return fmt.Sprint("u", i%5) },
-			splits: []string{"4", "8", "c"}, proposed: 4, advice: "few-values large-value", fix: "sample 80 or more, of as many different values"},
+			splits: []string{"4", "8", "c"}, proposed: 4, advice: "few-values large-value", fix: "sample 80 or more, with as many different values"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			f := forecast(t, orders(t, tt.expr, tt.rows, tt.splits, tt.user), tt.regions)

@@ -192,20 +192,20 @@ func (s *Sheet) advise() {
 		s.Advice = append(s.Advice, Advice{Rule: rule, Msg: fmt.Sprintf(format, args...), Fix: fix})
 	}
 	if s.Regions > manyRegions {
-		say("many-regions", "compress better, keep for a shorter time, or divide the table by year; more is fine only where most regions are "+
-			"no longer written, which no key that begins with a hash or salt allows",
+		say("many-regions", "compress better, keep rows for a shorter time, or divide the table by year; more regions are fine only if most are "+
+			"no longer written to, which a key that begins with a hash or salt rules out",
 			"%d regions of %.0f GiB; %d to %d are advised for a table", s.Regions, s.RegionBytes/GB, fewRegions, manyRegions)
 	}
 	if n := ceil(float64(s.Regions) / float64(s.Servers)); n > s.Memstore.RegionLimit {
 		say("memstore-limit", "more servers or heap, larger or fewer regions, fewer families",
-			"%d regions a server that are all written; the heap has room for the full memstores of %d", n, s.Memstore.RegionLimit)
+			"each server has %d regions that are all written to, but its heap has room for the full memstores of only %d", n, s.Memstore.RegionLimit)
 	}
 	if s.Memstore.By == "pressure" {
 		say("small-flushes", "more heap or fewer regions",
-			"memstores are flushed at %.0f of %d MiB, since all together fill their part of the heap", s.Memstore.FlushBytes/MB, flushSize/MB)
+			"memstores are flushed at %.0f of %d MiB, because together they fill their part of the heap", s.Memstore.FlushBytes/MB, flushSize/MB)
 	}
 	if s.WAL.FullIn < s.Memstore.FillSeconds {
-		say("wal-limit", "raise hbase.regionserver.maxlogs", "%d logs are full after %.0f s, before a memstore is (%.0f s): it is flushed small",
+		say("wal-limit", "raise hbase.regionserver.maxlogs", "%d logs are full after %.0f s, before a memstore is (%.0f s): it is flushed early",
 			s.WAL.MaxLogs, s.WAL.FullIn, s.Memstore.FillSeconds)
 	}
 }

@@ -146,7 +146,7 @@ func (e *encoding) findChanges(ctx context.Context, o *Options, raw []event.Reco
 		}
 	}
 	if e.changes.key == nil && !e.changes.whole {
-		return fmt.Errorf("%w: records of %s are changes of rows, and neither their keys nor what stands before a change say which columns are "+
+		return fmt.Errorf("%w: records of %s are row changes, and neither their keys nor the rows before the changes show which columns are "+
 			"the primary key; write the configuration yourself, see docs/formats.md", ErrSample, o.Source)
 	}
 	return nil
@@ -298,7 +298,7 @@ func (c *changes) extend(fields []Field) []Field {
 		of("pos", event.Int, "the change's place in that file")
 	}
 	return append(fields, Field{Field: at, Note: "when the database made the change"},
-		Field{Field: event.Field{Name: c.gone, Type: event.Bool}, Note: "made, not read: true in a delete"})
+		Field{Field: event.Field{Name: c.gone, Type: event.Bool}, Note: "set by brine from the operation: true if the change is a delete"})
 }
 
 // orders reports whether a field only serves to order changes of the same time.
@@ -331,12 +331,14 @@ func (c *changes) envelope(fields []Field) (setting string, e *event.Envelope) {
 	e = &event.Envelope{Form: c.form}
 	switch c.form {
 	case event.Canal:
-		return "envelope: { form: canal, ties: accept }    # its times are whole seconds: of two records of one second the last applied wins", e
+		return "envelope: { form: canal, ties: accept }    # its times are whole seconds: of two records in the same second the last " +
+			"applied wins", e
 	case event.Maxwell:
-		return "envelope: { form: maxwell, ties: accept }  # its times are whole seconds: of two changes of one second the last applied wins", e
+		return "envelope: { form: maxwell, ties: accept }  # its times are whole seconds: of two changes in the same second the last " +
+			"applied wins", e
 	}
 	if c.whole {
-		return "envelope: debezium          # whole rows stand before each change of the sample", e
+		return "envelope: debezium          # each change in the sample includes the whole row before it", e
 	}
 	e.Keys = namesOf(fields, c.positions(fields))
 	return "envelope: { form: debezium, before: key, key: [" + strings.Join(e.Keys, ", ") + "] }", e
@@ -355,7 +357,7 @@ func (s *sample) changeKeys(key []int, whole bool) (out []Key) {
 			out = append(out, k)
 		}
 	}
-	add("the latest state of one "+strings.Join(namesOf(s.fields, key), ", ")+": its changes meet in one row", parts)
+	add("the latest state of one "+strings.Join(namesOf(s.fields, key), ", ")+": all its changes go into one row", parts)
 	if owner := s.owner(key[0]); whole && owner >= 0 && !slices.Contains(key, owner) {
 		add(fmt.Sprintf("all of one %s's rows by %s; a change of %[1]s moves its row", s.fields[owner].Name, s.fields[key[0]].Name),
 			append([]part{s.salt(owner), s.part(owner)}, parts[1:]...))

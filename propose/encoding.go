@@ -103,7 +103,7 @@ func (e *encoding) byFile(o *Options) error {
 		}
 		s, err := avro.Parse(string(text))
 		if err != nil {
-			return fmt.Errorf("%w: %s is no Avro schema: %w", ErrSample, o.Schema, err)
+			return fmt.Errorf("%w: %s is not an Avro schema: %w", ErrSample, o.Schema, err)
 		}
 		e.name, e.format, e.fields = "avro", avro.Bare(s), s.Fields()
 		return nil
@@ -118,7 +118,7 @@ func (e *encoding) byFile(o *Options) error {
 		m = s.Message(names[0])
 	}
 	if m == nil {
-		return fmt.Errorf("%w: %s has the messages %s; name the one that each record is with --message", ErrSample, o.Schema,
+		return fmt.Errorf("%w: %s has the messages %s; select the one that records hold with --message", ErrSample, o.Schema,
 			strings.Join(names, ", "))
 	}
 	if e.name, e.format, e.fields = "protobuf", m, m.Fields(); o.Message != "" {
@@ -148,11 +148,11 @@ func (e *encoding) byRegistry(ctx context.Context, o *Options, raw []event.Recor
 	}
 	e.sections = []string{"registry:", "  url: " + quote(strings.Join(asked.URLs, ","))}
 	if o.RegistryUser != "" {
-		e.sections = append(e.sections, "  user: "+quote(o.RegistryUser)+"    # its password is BRINE_REGISTRY_PASSWORD in the environment")
+		e.sections = append(e.sections, "  user: "+quote(o.RegistryUser)+"    # set its password as BRINE_REGISTRY_PASSWORD in the environment")
 	}
 	switch s.Type {
 	case registry.JSONSchema:
-		e.sections, e.lines = nil, []string{"framing: confluent          # the id of a schema stands before each object"}
+		e.sections, e.lines = nil, []string{"framing: confluent          # each object is preceded by the id of its schema"}
 		e.format = registry.Unframed(registry.Confluent, event.JSONFormat{})
 		e.objects = func(value []byte, each func([]byte)) { each(unframed(value)) }
 	case registry.Protobuf:
@@ -188,7 +188,7 @@ func (e *encoding) byMessage(s *registry.Schema, framed *registry.Framed) error 
 	path, _, err := framed.Message(nil)
 	m := compiled.MessageAt(path)
 	if err != nil || m == nil {
-		return fmt.Errorf("%w: %s has no message where the first record says", ErrSample, s)
+		return fmt.Errorf("%w: %s has no message where the first record points", ErrSample, s)
 	}
 	e.name, e.format, e.fields = "protobuf", protobuf.Registered(registry.Confluent, e.client), m.Fields()
 	return nil

@@ -37,7 +37,8 @@ func (s *sample) keys(entity, owner, birth int, version string) []Key {
 		add(Key{Row: "event", Reads: fmt.Sprintf("all records of one %s, the newest first", s.fields[entity].Name)}, parts...)
 	}
 	if repeated {
-		add(Key{Row: "entity", Reads: fmt.Sprintf("the latest state of one %s: its changes meet in one row", s.fields[entity].Name)}, salt, id)
+		add(Key{Row: "entity", Reads: fmt.Sprintf("the latest state of one %s: all its changes go into one row", s.fields[entity].Name)},
+			salt, id)
 	} else {
 		add(Key{Row: "event", Reads: fmt.Sprintf("the record of one %s", s.fields[entity].Name)}, salt, id)
 	}

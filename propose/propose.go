@@ -50,7 +50,7 @@ type Proposal struct {
 }
 
 // ErrSample is returned if nothing can be proposed for a sample.
-var ErrSample = errors.New("nothing can be proposed of this sample")
+var ErrSample = errors.New("no configuration can be proposed from this sample")
 
 // Of returns the proposal for a sample.
 func Of(ctx context.Context, o Options) (*Proposal, error) {
@@ -128,10 +128,10 @@ func (p *Proposal) weigh(s *sample) error {
 	}
 	switch {
 	case p.Entity == "":
-		return fmt.Errorf("%w: no field of %s names what a record is about: none is in all records with values of its own; write the key "+
-			"yourself, see docs/rowkeys.md", ErrSample, p.opts.Source)
+		return fmt.Errorf("%w: no field of %s identifies what a record is about: none is in all records with values of its own; write the "+
+			"key yourself, see docs/rowkeys.md", ErrSample, p.opts.Source)
 	case len(p.Keys) == 0:
-		return fmt.Errorf("%w: no key of field %s holds for all records of %s", ErrSample, p.Entity, p.opts.Source)
+		return fmt.Errorf("%w: no key with field %s works for all records of %s", ErrSample, p.Entity, p.opts.Source)
 	}
 	return nil
 }

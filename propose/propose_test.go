@@ -166,7 +166,7 @@ func TestNothingToPropose(t *testing.T) {
 	}{
 		"no records": {none, "holds 0 records"},
 		"no JSON":    {lines("a", "b"), "none of them is a JSON object"},
-		"no name":    {lines(`{"x":1.5}`, `{"x":2.5}`), "no field of a sample names what a record is about"},
+		"no name":    {lines(`{"x":1.5}`, `{"x":2.5}`), "no field of a sample identifies what a record is about"},
 	} {
 		_, err := propose.Of(context.Background(), of("t", "", c.values, 10))
 		if !errors.Is(err, propose.ErrSample) || !strings.Contains(err.Error(), c.want) {

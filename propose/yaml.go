@@ -13,8 +13,8 @@ import (
 func (p *Proposal) YAML(choice int) []byte {
 	w := &writer{}
 	k, topic := &p.Keys[choice], name(p.opts.Topic)
-	w.line(0, "# brine.yaml for topic %s, proposed by brine init of %s.", p.opts.Topic, p.opts.Source)
-	w.line(0, "# %s were read%s. What is said here of values holds of those; read it through once.", records(p.Records), p.bad())
+	w.line(0, "# brine.yaml for topic %s, proposed by brine init from %s.", p.opts.Topic, p.opts.Source)
+	w.line(0, "# %s were read%s. What this file says about values comes from those; review it before use.", records(p.Records), p.bad())
 	w.line(0, "#")
 	w.line(0, "#   brine check --connect    compares it with the servers")
 	w.line(0, "#   brine tables apply       creates the table")
@@ -43,7 +43,7 @@ func (p *Proposal) bad() string {
 	if p.Bad == 0 {
 		return ""
 	}
-	what := "no JSON object"
+	what := "not JSON objects"
 	if p.encoding.fields != nil {
 		what = "not of the schema"
 	}
@@ -68,12 +68,12 @@ func (p *Proposal) table(w *writer, k *Key, table string) {
 	}
 	w.line(2, "families:")
 	w.line(3, "d: { versions: 1, compression: gz, bloom: row }")
-	w.line(2, "regions: 16                 # the salt spreads rows over them evenly from the first write on")
+	w.line(2, "regions: 16                 # the salt spreads rows over them evenly from the first write")
 }
 
 func rowNote(row string) string {
 	if row == "entity" {
-		return "                 # changes of one entity meet in one row, column by column, the newest version winning"
+		return "                 # all changes of one entity go into one row; in each column the newest version wins"
 	}
 	return "                  # each record is a row of its own"
 }
@@ -112,7 +112,7 @@ func (p *Proposal) pipeline(w *writer, k *Key, table string) {
 	}
 	p.version(w)
 	if p.Partial {
-		w.line(2, "changes: partial              # a record carries the fields that it changes")
+		w.line(2, "changes: partial              # a record carries only the fields that it changes")
 	} else {
 		w.line(2, "changes: whole                # a record carries all fields")
 	}
@@ -144,7 +144,7 @@ func (p *Proposal) version(w *writer) {
 		w.line(2, "version: %-20s # orders the changes of one %s%s", best.Field, p.Entity, tied(best))
 	}
 	if c := p.encoding.changes; c != nil && c.log != noPlace {
-		w.line(2, "# After a fail-over places begin again: see epochs in docs/rows.md.")
+		w.line(2, "# After a failover these positions start over: see epochs in docs/rows.md.")
 	}
 	for _, v := range p.Versions[1:] {
 		what := "version: " + v.Field

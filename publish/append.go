@@ -97,8 +97,8 @@ func (a *Appender) same(ctx context.Context, part int, offset int64, want Record
 			return err
 		}
 		if !bytes.Equal(found.Value, want.Value) {
-			return fmt.Errorf("partition %d of topic %s holds at offset %d what is not of this sequence: something else was published there", part,
-				a.Topic, offset)
+			return fmt.Errorf("partition %d of topic %s has a record at offset %d that is not part of this sequence: something else was "+
+				"published there", part, a.Topic, offset)
 		}
 	}
 	return nil

@@ -49,7 +49,7 @@ const authenticateWithin = 20 * time.Second
 // session is an authentication exchange with a broker.
 type session struct {
 	of     sasl.StateMachine
-	ctx    context.Context //nolint:containedctx // of this exchange, which franz-go goes on with without one
+	ctx    context.Context //nolint:containedctx // of this exchange: franz-go passes none to its later steps
 	cancel context.CancelFunc
 }
 

@@ -28,7 +28,7 @@ func (s *Source) columns(names []string) ([]csvColumn, error) {
 	for i, name := range names {
 		name = strings.TrimSpace(name)
 		if name == "" || seen[name] {
-			return nil, fmt.Errorf("the first row names the fields; column %d is %q, which is empty or there twice", i+1, name)
+			return nil, fmt.Errorf("the first row names the fields, but column %d is %q, which is empty or a duplicate", i+1, name)
 		}
 		seen[name] = true
 		out[i] = csvColumn{name: name, path: s.find(name), typ: event.Text}
@@ -37,7 +37,7 @@ func (s *Source) columns(names []string) ([]csvColumn, error) {
 			out[i].time = timeFormat(&s.Fields[f])
 		}
 		if j := slices.IndexFunc(out[:i], func(c csvColumn) bool { return overlap(c.path, out[i].path) }); j >= 0 {
-			return nil, fmt.Errorf("columns %s and %s would be one place of the record, or one within the other; rename one", out[j].name, name)
+			return nil, fmt.Errorf("columns %s and %s would be the same place in the record, or one inside the other; rename one", out[j].name, name)
 		}
 	}
 	return out, nil
@@ -87,7 +87,7 @@ func (c *csvColumn) value(text string) (any, error) {
 		return text, nil
 	case event.Decimal:
 		if _, ok := event.DecimalValue(text); !ok || !json.Valid([]byte(text)) {
-			return nil, worded(strconv.ErrSyntax, "no decimal number of up to 38 digits")
+			return nil, worded(strconv.ErrSyntax, "not a decimal number of up to 38 digits")
 		}
 		return json.Number(text), nil
 	case event.Bytes, event.Date, event.TimeUS, event.TimeNS:
@@ -100,7 +100,7 @@ func (c *csvColumn) value(text string) (any, error) {
 		return text, nil
 	case event.Bool:
 		v, err := strconv.ParseBool(text)
-		return v, worded(err, "neither true nor false")
+		return v, worded(err, "not true or false")
 	case event.Nested:
 		if !json.Valid([]byte(text)) {
 			return nil, errors.New("not valid JSON")
@@ -108,19 +108,19 @@ func (c *csvColumn) value(text string) (any, error) {
 		return json.RawMessage(text), nil
 	case event.Float:
 		if _, err := strconv.ParseFloat(text, 64); err != nil || !json.Valid([]byte(text)) {
-			return nil, worded(cmp.Or(err, strconv.ErrSyntax), "no number")
+			return nil, worded(cmp.Or(err, strconv.ErrSyntax), "not a number")
 		}
 		return json.Number(text), nil
 	}
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err == nil || c.typ == event.Int {
-		return n, worded(err, "no whole number")
+		return n, worded(err, "not a whole number")
 	}
 	t, err := time.Parse(time.RFC3339Nano, text)
 	if c.typ == event.TimeS {
-		return t.Unix(), worded(err, "no time such as 2013-01-31T08:00:00Z, and no whole number of seconds since 1970")
+		return t.Unix(), worded(err, "not a time such as 2013-01-31T08:00:00Z or a whole number of seconds since 1970")
 	}
-	return t.UnixMilli(), worded(err, "no time such as 2013-01-31T08:00:00Z, and no whole number of milliseconds since 1970")
+	return t.UnixMilli(), worded(err, "not a time such as 2013-01-31T08:00:00Z or a whole number of milliseconds since 1970")
 }
 
 // worded explains in our own words why a value cannot be parsed.

@@ -39,9 +39,9 @@ func (p *Patience) Wait(ctx context.Context, err error) error {
 	}
 	left := p.Limit - time.Since(p.since)
 	if left <= 0 {
-		return fmt.Errorf("given up after %s: %w", p.Limit, err)
+		return fmt.Errorf("giving up after %s: %w", p.Limit, err)
 	}
-	fmt.Fprintf(p.Log, "waiting for Kafka, for %s at most: %v\n", left.Round(time.Second), err)
+	fmt.Fprintf(p.Log, "waiting for Kafka, for at most %s: %v\n", left.Round(time.Second), err)
 	pause := backoff.Exponential(500*time.Millisecond, 10*time.Second, p.failures)
 	p.failures++
 	if backoff.Wait(ctx, min(pause, left)) != nil {

@@ -61,7 +61,7 @@ func TestPublishWaitsForCoordinators(t *testing.T) {
 			}
 		}
 	}
-	if !strings.Contains(said.String(), "waiting for Kafka, for 1m0s at most: ") || !strings.Contains(said.String(), "COORDINATOR") {
+	if !strings.Contains(said.String(), "waiting for Kafka, for at most 1m0s: ") || !strings.Contains(said.String(), "COORDINATOR") {
 		t.Errorf("said %q", said.String())
 	}
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // errNoPartition is for an answer that may stand for progress that was not kept, or for none: records would be published twice.
-var errNoPartition = errors.New("the answer does not have the partition that was asked about")
+var errNoPartition = errors.New("the answer lacks the requested partition")
 
 // remember commits the progress within the open transaction.
 func (p *Transactions) remember(ctx context.Context, at int64, digest string) error {

@@ -81,7 +81,7 @@ func (r *recordReader) keyOf(json []byte) ([]byte, error) {
 	case 0: // absent, or null
 		return nil, fmt.Errorf("--key: the record has no field %s", r.key.path)
 	}
-	return nil, fmt.Errorf("--key: field %s is neither text nor number", r.key.path)
+	return nil, fmt.Errorf("--key: field %s is not a text or a number", r.key.path)
 }
 
 // timeOf returns the time that a field's JSON stands for.

@@ -94,9 +94,9 @@ func (r *rows) faults(line *int, row []byte, fields []string, parse *csv.ParseEr
 	case parse == nil:
 		return nil
 	case errors.Is(parse, csv.ErrFieldCount):
-		return fmt.Errorf("it has %d fields, and the first row %d", len(fields), len(r.columns))
+		return fmt.Errorf("it has %d fields, but the first row has %d", len(fields), len(r.columns))
 	case errors.Is(parse, csv.ErrBareQuote):
-		return errors.New(`a quote stands within a field that does not begin with one; write "a ""quoted"" word"`)
+		return errors.New(`there is a quote inside an unquoted field; write "a ""quoted"" word"`)
 	}
-	return errors.New("a field in quotes is not closed, or goes on behind its closing quote; a quote within it is written twice")
+	return errors.New("a quoted field is not closed, or continues after its closing quote; double a quote inside it")
 }

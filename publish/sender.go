@@ -20,7 +20,7 @@ type Sender struct {
 }
 
 // ErrNever is the error of records that the brokers will not accept, now or later.
-var ErrNever = errors.New("the brokers do not take it")
+var ErrNever = errors.New("the brokers do not accept it")
 
 // never are the answers after which none of a request's records has been stored.
 var never = []kafka.Error{kafka.MessageSizeTooLarge, kafka.InvalidRecord, kafka.TopicAuthorizationFailed, kafka.ClusterAuthorizationFailed,

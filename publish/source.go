@@ -122,7 +122,8 @@ func (s *Source) Objects(file string) iter.Seq2[Object, error] {
 	}
 }
 
-var errNoGzip = errors.New("it is no gzip file, or was cut off; make it again, or leave .gz out of the name of one that is not compressed")
+var errNoGzip = errors.New("it is not a gzip file, or is truncated; recreate it, or remove .gz from the name of a file " +
+	"that is not compressed")
 
 // unzipped is the text of a gzip file. It replaces every error, because one for a file that ends early would look like a broken connection,
 // which is retried.

@@ -58,22 +58,22 @@ func TestCSVRowsBecomeTheObjectsThatThePipelineDeclares(t *testing.T) {
 		{"\ufeff\"id\"\na\n", `{"id":"a"}`},
 		{"id,n\n1,\n", `{"id":"1"}`},
 		{"\r\nid,n\r\n\r\n1,2\r\n", `{"id":"1","n":2}`},
-		{"id,n\nA,x\n", `FILE, line 2: column n: "x": no whole number`},
+		{"id,n\nA,x\n", `FILE, line 2: column n: "x": not a whole number`},
 		{"id,n\nA,9223372036854775808\n", `FILE, line 2: column n: "9223372036854775808": the number is out of range`},
-		{"id,x\nA,0x1p3\n", `FILE, line 2: column x: "0x1p3": no number`},
+		{"id,x\nA,0x1p3\n", `FILE, line 2: column x: "0x1p3": not a number`},
 		{"id,y\nA,\x1b[2Jperhaps" + strings.Repeat("ä", 100) + "\n",
-			`FILE, line 2: column y: "\x1b[2Jperhaps` + strings.Repeat("ä", 24) + `"…: neither true nor false`},
-		{"id,s\nA,soon\n", `FILE, line 2: column s: "soon": no time such as 2013-01-31T08:00:00Z, and no whole number of seconds since 1970`},
+			`FILE, line 2: column y: "\x1b[2Jperhaps` + strings.Repeat("ä", 24) + `"…: not true or false`},
+		{"id,s\nA,soon\n", `FILE, line 2: column s: "soon": not a time such as 2013-01-31T08:00:00Z or a whole number of seconds since 1970`},
 		{"id,t,us,no\nA,31/01/2013 08:00,1357344000123456,1.50\n", `{"id":"A","no":"1.50","t":"31/01/2013 08:00","us":"1357344000123456"}`},
 		{"id,t\nA,31/02/2013 08:00\n", `FILE, line 2: column t: "31/02/2013 08:00": a time as %d/%m/%Y %H:%M is expected`},
 		{"id,j\nA,{\n", `FILE, line 2: column j: "{": not valid JSON`},
-		{"id,id\n", `FILE: line 1: the first row names the fields; column 2 is "id", which is empty or there twice`},
-		{"id,b,b.c\nA,1,2\n", `FILE: line 1: columns b and b.c would be one place of the record, or one within the other; rename one`},
-		{"id,x,a.x\nA,1,2\n", `FILE: line 1: columns x and a.x would be one place of the record, or one within the other; rename one`},
-		{"id,n\n\nA\n", `FILE, line 3: it has 1 fields, and the first row 2`},
+		{"id,id\n", `FILE: line 1: the first row names the fields, but column 2 is "id", which is empty or a duplicate`},
+		{"id,b,b.c\nA,1,2\n", `FILE: line 1: columns b and b.c would be the same place in the record, or one inside the other; rename one`},
+		{"id,x,a.x\nA,1,2\n", `FILE: line 1: columns x and a.x would be the same place in the record, or one inside the other; rename one`},
+		{"id,n\n\nA\n", `FILE, line 3: it has 1 fields, but the first row has 2`},
 		{"n\n1\n", `FILE, line 2: --key: the record has no field id`},
-		{"id,n\nA,\"b\"c\n", `FILE, line 2: a field in quotes is not closed, or goes on behind its closing quote; a quote within it is written twice`},
-		{"id,n\nA,b\"c\n", `FILE, line 2: a quote stands within a field that does not begin with one; write "a ""quoted"" word"`},
+		{"id,n\nA,\"b\"c\n", `FILE, line 2: a quoted field is not closed, or continues after its closing quote; double a quote inside it`},
+		{"id,n\nA,b\"c\n", `FILE, line 2: there is a quote inside an unquoted field; write "a ""quoted"" word"`},
 	} {
 		if got := contents(t, "rows.csv", c.csv, "", false); got != c.want {
 			t.Errorf("%q becomes %s, expected %s", c.csv, got, c.want)
@@ -93,7 +93,7 @@ func TestTextIsUTF8OrOfANamedEncoding(t *testing.T) {
 		{"a.csv", "id,station\nA,S\xe3o\n", "latin1", `{"id":"A","station":"São"}`},
 		{"a.csv", "id,station\nA,\x80\n", "windows-1252", `{"id":"A","station":"€"}`},
 		{"a.csv", "id,station\nA,\xb1\xb1\xbe\xa9\n", "gb18030", `{"id":"A","station":"北京"}`},
-		{"a.csv", "id,station\nA,\xb1\xb1\xff\n", "gb18030", `FILE, line 2: character 4 cannot be decoded; is --encoding that of the file?`},
+		{"a.csv", "id,station\nA,\xb1\xb1\xff\n", "gb18030", `FILE, line 2: character 4 cannot be decoded; does --encoding match the file?`},
 		{"a.csv", "\xff\xfei\x00d\x00\n\x00A\x00\n\x00", "", `FILE: its first bytes ff fe mark it as UTF-16LE, not UTF-8; write --encoding utf-16le`},
 		{"a.csv", "\xff\xfei\x00d\x00\n\x00A\x00\n\x00", "utf-16le", `{"id":"A"}`},
 		{"a.csv", "\xfe\xff\x00i\x00d\x00\n\x00A\x00\n", "utf-16be", `{"id":"A"}`},
@@ -103,9 +103,9 @@ func TestTextIsUTF8OrOfANamedEncoding(t *testing.T) {
 		{"a.jsonl", "\ufeff{\"id\":\"A\"}\n", "", `{"id":"A"}`},
 		{"a.jsonl", strings.Repeat(`{"id":`, 20_000), "", "FILE, line 1: undecodable: field " + strings.Repeat("id.", 32) + "id…" + strings.Repeat("id.", 32) + "id: it is nested more than 10,000 levels deep at byte 60000"},
 		{"a.jsonl", `{"id":"1","x":` + strings.Repeat("[", 400) + strings.Repeat("]", 400) + "}", "", `{"id":"1","x":` + strings.Repeat("[", 400) + strings.Repeat("]", 400) + "}"},
-		{"a.jsonl", `{"id":"\ud83d"}`, "", "FILE, line 1: undecodable: field id: half of a surrogate pair stands alone at byte 7"},
-		{"a.jsonl", `{"id":"1"}{}`, "", "FILE, line 1: undecodable: something follows the object at byte 10"},
-		{"a.jsonl", `{"id":"1","id":"2"}`, "", "FILE, line 1: undecodable: field id: it is there twice"},
+		{"a.jsonl", `{"id":"\ud83d"}`, "", "FILE, line 1: undecodable: field id: half of a surrogate pair is missing at byte 7"},
+		{"a.jsonl", `{"id":"1"}{}`, "", "FILE, line 1: undecodable: there is data after the object at byte 10"},
+		{"a.jsonl", `{"id":"1","id":"2"}`, "", "FILE, line 1: undecodable: field id: it occurs twice"},
 		{"a.jsonl", `[1]`, "", "FILE, line 1: undecodable: a JSON object is expected, found an array"},
 		{"a.jsonl", "", "", ""},
 		{"a.csv", "", "", ""},
@@ -127,18 +127,18 @@ func TestBadLinesAreSkipped(t *testing.T) {
 FILE, line 4: undecodable: field id: it ends too early at byte 6
 FILE, line 5: byte 8 is 0xff` + notUTF8 + `
 FILE, line 6: --key: the record has no field id
-FILE, line 7: --key: field id is neither text nor number
+FILE, line 7: --key: field id is not a text or a number
 {"id":2}`},
 		{"a.csv", "id,n\nA,1\nB,x\nC\nD,\xff\nE,\"5\"5\nF,6\"\n,7\nG,8\n", `{"id":"A","n":1}
-FILE, line 3: column n: "x": no whole number
-FILE, line 4: it has 1 fields, and the first row 2
+FILE, line 3: column n: "x": not a whole number
+FILE, line 4: it has 1 fields, but the first row has 2
 FILE, line 5: byte 3 is 0xff` + notUTF8 + `
-FILE, line 6: a field in quotes is not closed, or goes on behind its closing quote; a quote within it is written twice
-FILE, line 7: a quote stands within a field that does not begin with one; write "a ""quoted"" word"
+FILE, line 6: a quoted field is not closed, or continues after its closing quote; double a quote inside it
+FILE, line 7: there is a quote inside an unquoted field; write "a ""quoted"" word"
 FILE, line 8: --key: the record has no field id
 {"id":"G","n":8}`},
-		{"a.csv", "id,n\nA,\"1\nB,2\nC,3\n", `FILE: line 2: a field in quotes is not closed, or goes on behind its closing quote; a quote within it is written twice`},
-		{"a.csv", "id,n,n\nA,1,1\n", `FILE: line 1: the first row names the fields; column 3 is "n", which is empty or there twice`},
+		{"a.csv", "id,n\nA,\"1\nB,2\nC,3\n", `FILE: line 2: a quoted field is not closed, or continues after its closing quote; double a quote inside it`},
+		{"a.csv", "id,n,n\nA,1,1\n", `FILE: line 1: the first row names the fields, but column 3 is "n", which is empty or a duplicate`},
 	} {
 		if got := contents(t, c.name, c.text, "", true); got != c.want {
 			t.Errorf("%q becomes\n%s\nexpected\n%s", c.text, got, c.want)

@@ -75,7 +75,7 @@ func (t *text) fault(b []byte) int {
 // explain describes what is wrong with the byte at i of a line.
 func (t *text) explain(line []byte, i int) error {
 	if t.decoded {
-		return fmt.Errorf("character %d cannot be decoded; is --encoding that of the file?", utf8.RuneCount(line[:i])+1)
+		return fmt.Errorf("character %d cannot be decoded; does --encoding match the file?", utf8.RuneCount(line[:i])+1)
 	}
 	return fmt.Errorf("byte %d is 0x%02x, which is not UTF-8; if the file is written in another encoding, name it, as in --encoding "+
 		"windows-1252", i+1, line[i])

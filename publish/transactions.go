@@ -46,7 +46,7 @@ var errUnclearEnd = errors.New("the end of a transaction")
 
 var (
 	// ErrOtherRecords means that other records were published under the name.
-	ErrOtherRecords = errors.New("under this name other records were published")
+	ErrOtherRecords = errors.New("other records were published under this name")
 	// ErrOptions means that no client can be made of the options.
 	ErrOptions = errors.New("kafka")
 )

@@ -29,10 +29,15 @@ type Request struct {
 // Question is a validated Request. It is known whether the key or the index answers it, but no store has been asked yet.
 type Question struct {
 	where map[string]rowkey.Bound // the conditions that the key answers; nil if the index is asked
-	docs  search.Query            // the query for the index
-	after string                  // the place behind which the answer begins
-	sum   uint32                  // of the view and the conditions: a cursor holds it
-	view  *View                   // nil: the question is a table's, whose cursors are the places themselves
+
+	// Of a view's question that the key answers: what to read from its beginning, or from after on.
+	buckets []bucket
+	joins   bool
+
+	docs  search.Query // the query for the index
+	after string       // the place behind which the answer begins
+	sum   uint32       // of the view and the conditions: a cursor holds it
+	view  *View        // nil: the question is a table's, whose cursors are the places themselves
 
 	table   Table // with the columns to read
 	get     *Table
@@ -86,11 +91,12 @@ func (v *View) Question(ask Request) (*Question, error) {
 	switch {
 	case ask.Limit < 0 || ask.Limit > MaxPage:
 		return nil, &Fault{Arg: "limit", Option: true,
-			Msg: fmt.Sprintf("a page of %d rows is not within 1 and %d", ask.Limit, MaxPage), Fix: "ask for fewer, and go on with the cursor"}
+			Msg: fmt.Sprintf("a page of %d rows is not between 1 and %d", ask.Limit, MaxPage),
+			Fix: "use a smaller page, and continue with the cursor"}
 	case len(ask.Families) > 0:
-		return nil, &Fault{Arg: "families", Option: true, Msg: "the view says which are read", Fix: "ask for the whole rows"}
+		return nil, &Fault{Arg: "families", Option: true, Msg: "the view already sets which are read", Fix: "request whole rows"}
 	case ask.Get != nil:
-		return nil, &Fault{Arg: "get", Option: true, Msg: "the view says whose rows are shown"}
+		return nil, &Fault{Arg: "get", Option: true, Msg: "the view already sets whose rows are shown"}
 	}
 	q, err := v.question(&ask)
 	if err != nil {
@@ -106,7 +112,10 @@ func (v *View) Question(ask Request) (*Question, error) {
 	if q.ByIndex() {
 		return q, q.checkDocs()
 	}
-	if err := v.Table.CheckToken(q.where, Token(q.after)); err != nil {
+	if q.after == "" {
+		return q, nil
+	}
+	if q.buckets, q.joins, err = v.Table.buckets(q.where, Token(q.after)); err != nil {
 		return nil, &Fault{Arg: "cursor", Msg: err.Error()}
 	}
 	return q, nil
@@ -140,7 +149,7 @@ func (t Table) Question(ask Request) (*Question, error) {
 		q.where = where
 		return q, t.refine(q, &ask)
 	case t.Index == nil:
-		return nil, fmt.Errorf("%w; and there is no index to ask: no pipeline writes documents beside table %s", err, t.Name)
+		return nil, fmt.Errorf("%w; and there is no index to use: no pipeline writes documents for table %s", err, t.Name)
 	}
 	if q.docs, err = t.Index.Query(ask.Args); err != nil {
 		return nil, err
@@ -208,7 +217,11 @@ func (q *Question) Ask(ctx context.Context, rows Client, docs search.Searcher) (
 	switch {
 	case !q.ByIndex():
 		o := Options{Limit: q.limit, Deleted: q.deleted, After: Token(q.after), Cost: &a.Cost}
-		a.Rows = a.marked(q, Scan(ctx, rows, q.table, q.where, o))
+		read := Rows(ctx, rows, q.table, q.where, o)
+		if q.view != nil {
+			read = q.table.rows(ctx, rows, q.buckets, q.joins, o)
+		}
+		a.Rows = a.marked(q, withTokens(q.table, read))
 	case docs == nil:
 		return nil, errNoIndex
 	default:
@@ -220,12 +233,16 @@ func (q *Question) Ask(ctx context.Context, rows Client, docs search.Searcher) (
 	return a, nil
 }
 
-var errNoIndex = errors.New("the index answers this, and there is no search engine to ask")
+var errNoIndex = errors.New("only the index answers this, but there is no search engine")
 
 // Scan returns Rows in the form of Search: each row has its token.
 func Scan(ctx context.Context, c Client, t Table, where map[string]rowkey.Bound, o Options) iter.Seq2[Found, error] {
+	return withTokens(t, Rows(ctx, c, t, where, o))
+}
+
+func withTokens(t Table, rows iter.Seq2[Row, error]) iter.Seq2[Found, error] {
 	return func(yield func(Found, error) bool) {
-		for row, err := range Rows(ctx, c, t, where, o) {
+		for row, err := range rows {
 			f := Found{Row: row}
 			if err == nil {
 				f.After = search.Cursor(t.Token(row))

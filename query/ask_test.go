@@ -230,7 +230,7 @@ func FuzzViewArguments(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, user, created, items, status string) {
 		_, err := v.Question(Request{Args: []string{"user=" + user, "created=" + created, "items=" + items, "status=" + status}})
-		if _, ok := err.(*Fault); err != nil && !ok { //nolint:errorlint // exactly that
+		if _, ok := err.(*Fault); err != nil && !ok { //nolint:errorlint // the type itself is wanted
 			t.Fatalf("%T: %v", err, err)
 		}
 	})

@@ -39,7 +39,7 @@ func (v *View) Facets(ctx context.Context, docs search.Searcher, ask Request, fi
 	case err != nil:
 		return Tally{}, err
 	case served != nil:
-		return Tally{}, &Fault{Msg: "the index counts, and does not answer this: " + said(served), Fix: adviceOf(served)}
+		return Tally{}, &Fault{Msg: "counting needs the index, which does not answer this: " + said(served), Fix: adviceOf(served)}
 	case docs == nil:
 		return Tally{}, errNoIndex
 	}

@@ -37,17 +37,17 @@ func (q *Question) open(c Cursor) (place string, err error) {
 	}
 	b, err := base64.RawURLEncoding.Strict().DecodeString(string(c))
 	if err != nil || len(b) <= cursorHeader {
-		return "", &Fault{Arg: "cursor", Msg: "is not whole", Fix: "take it from the answer as it stands"}
+		return "", &Fault{Arg: "cursor", Msg: "is incomplete", Fix: "copy it unchanged from the answer"}
 	}
 	place = string(b[cursorHeader:])
 	switch {
 	case b[0] != cursorVersion:
-		err = &Fault{Arg: "cursor", Msg: "is of another release", Fix: "ask again from the start"}
+		err = &Fault{Arg: "cursor", Msg: "is from another release", Fix: "start over without it"}
 	case binary.BigEndian.Uint32(b[5:]) != crc32.ChecksumIEEE([]byte(place)):
-		err = &Fault{Arg: "cursor", Msg: "is damaged", Fix: "take it from the answer as it stands"}
+		err = &Fault{Arg: "cursor", Msg: "is damaged", Fix: "copy it unchanged from the answer"}
 	case binary.BigEndian.Uint32(b[1:]) != q.sum || b[9] != q.route():
 		err = &Fault{Arg: "cursor", Msg: "belongs to another view or other arguments",
-			Fix: "repeat those that it came from, or ask again from the start"}
+			Fix: "repeat those that it came from, or start over without it"}
 	}
 	return place, err
 }

@@ -31,13 +31,21 @@ func (e *UnreadableError) Unwrap() error { return e.Err }
 type decoder struct {
 	table     Table
 	unpackers []*event.Unpacker // by column; nil for a column of one field
+	keys      [][]string        // names of the fields of each key
+	width     int               // the most fields of a row
 }
 
 func newDecoder(t Table) *decoder {
-	d := &decoder{table: t, unpackers: make([]*event.Unpacker, len(t.Columns))}
-	for i, c := range t.Columns {
-		if c.Pack != nil {
-			d.unpackers[i] = event.NewUnpacker(c.Pack)
+	d := &decoder{table: t, unpackers: make([]*event.Unpacker, len(t.Columns)), keys: make([][]string, len(t.Keys))}
+	for i := range t.Keys {
+		d.keys[i] = t.Keys[i].Key.Fields()
+		d.width = max(d.width, len(d.keys[i]))
+	}
+	for i := range t.Columns {
+		d.width++
+		if pack := t.Columns[i].Pack; pack != nil {
+			d.unpackers[i] = event.NewUnpacker(pack)
+			d.width += len(pack.Fields) - 1
 		}
 	}
 	return d
@@ -76,13 +84,14 @@ func (d *decoder) row(r hbase.Result, at int) (Row, error) {
 	if err != nil {
 		return row, &UnreadableError{d.table.Name, r.Row, err}
 	}
-	inKey := map[string]bool{}
-	for i, name := range key.Fields() {
+	row.Fields = make([]Field, 0, d.width)
+	for i, name := range d.keys[at] {
 		row.Fields = append(row.Fields, Field{name, eventkey.FieldValue(keyValues[i])})
-		inKey[name] = keyValues[i].Type != 0
 	}
+	inKey := row.Fields
 	for i := range d.table.Columns {
-		fields, version, err := d.column(i, r.Cells)
+		kept := len(row.Fields)
+		fields, version, err := d.column(row.Fields, i, r.Cells)
 		if err != nil {
 			c := &d.table.Columns[i]
 			return row, &UnreadableError{d.table.Name, r.Row, fmt.Errorf("column %s:%s: %w", c.Family, c.Qualifier, err)}
@@ -91,9 +100,10 @@ func (d *decoder) row(r hbase.Result, at int) (Row, error) {
 		if d.table.State != "" && d.table.stands(d.table.Columns[i]) {
 			row.StateVersion = max(row.StateVersion, version)
 		}
-		for _, f := range fields {
+		row.Fields = fields[:kept]
+		for _, f := range fields[kept:] {
 			row.Deleted = row.Deleted || f.Name == d.table.Deleted && f.Value.Bool()
-			if !inKey[f.Name] { // otherwise the key has shown it
+			if !shown(inKey, f.Name) {
 				row.Fields = append(row.Fields, f)
 			}
 		}
@@ -101,11 +111,16 @@ func (d *decoder) row(r hbase.Result, at int) (Row, error) {
 	return row, nil
 }
 
-// column returns the fields of one column, null if its cell is absent, and the cell's timestamp.
-func (d *decoder) column(i int, cells []hbase.Cell) (fields []Field, version int64, err error) {
+// shown reports whether one of the fields has the name, and a value.
+func shown(fields []Field, name string) bool {
+	return slices.ContainsFunc(fields, func(f Field) bool { return f.Name == name && !f.Value.Null() })
+}
+
+// column appends the fields of one column, null if its cell is absent, and returns the cell's timestamp.
+func (d *decoder) column(to []Field, i int, cells []hbase.Cell) (fields []Field, version int64, err error) {
 	c := &d.table.Columns[i]
 	if c.Members {
-		return d.members(c, cells)
+		return d.members(to, c, cells)
 	}
 	var cell *hbase.Cell
 	for n := range cells {
@@ -116,13 +131,13 @@ func (d *decoder) column(i int, cells []hbase.Cell) (fields []Field, version int
 	}
 	switch {
 	case c.Qualifier == "":
-		return nil, version, nil
+		return to, version, nil
 	case c.Pack == nil:
 		f := Field{Name: c.Field}
 		if cell != nil {
 			f.Value, err = event.ParseValue(c.Type, cell.Value)
 		}
-		return []Field{f}, version, err
+		return append(to, f), version, err
 	}
 	values := make([]event.Value, len(c.Pack.Fields))
 	if cell != nil {
@@ -130,14 +145,14 @@ func (d *decoder) column(i int, cells []hbase.Cell) (fields []Field, version int
 			return nil, 0, err
 		}
 	}
-	for n, f := range c.Pack.Fields {
-		fields = append(fields, Field{f.Field, values[n]})
+	for n := range c.Pack.Fields {
+		to = append(to, Field{c.Pack.Fields[n].Field, values[n]})
 	}
-	return fields, version, nil
+	return to, version, nil
 }
 
-// members returns the field whose members have a cell each, as JSON with text values, or null if there is none.
-func (d *decoder) members(c *Column, cells []hbase.Cell) (fields []Field, version int64, err error) {
+// members appends the field whose members have a cell each, as JSON with text values, or null if there is none.
+func (d *decoder) members(to []Field, c *Column, cells []hbase.Cell) (fields []Field, version int64, err error) {
 	var object []byte
 	for i := range cells {
 		cell := &cells[i]
@@ -155,7 +170,7 @@ func (d *decoder) members(c *Column, cells []hbase.Cell) (fields []Field, versio
 				object = append(object, ':')
 			}
 			if object, err = jsontext.AppendQuote(object, text); err != nil {
-				return nil, 0, fmt.Errorf("member %q: its name and value are no UTF-8", name)
+				return nil, 0, fmt.Errorf("member %q: its name and value are not UTF-8", name)
 			}
 		}
 	}
@@ -164,7 +179,7 @@ func (d *decoder) members(c *Column, cells []hbase.Cell) (fields []Field, versio
 		object[0] = '{'
 		f.Value = event.NestedValue(string(append(object, '}')))
 	}
-	return []Field{f}, version, nil
+	return append(to, f), version, nil
 }
 
 // named reports whether the cell belongs to a column that the table declares by name, or is the empty cell.

@@ -23,35 +23,36 @@ type Given struct {
 	From, To string   // instead of Values: the ends of a range, from inclusive and to exclusive, either possibly empty
 }
 
+// canonical returns a text that differs between arguments that differ. Cursors contain its checksum, so it must not change.
 func (g *Given) canonical() string {
-	return fmt.Sprintf("%s %s %q %q", strconv.Quote(g.Field), strings.Join(quoted(g.Values), ","), g.From, g.To)
-}
-
-func quoted(texts []string) []string {
-	out := make([]string, len(texts))
-	for i, s := range texts {
-		out[i] = strconv.Quote(s)
+	b := append(strconv.AppendQuote(nil, g.Field), ' ')
+	for i, value := range g.Values {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = strconv.AppendQuote(b, value)
 	}
-	return out
+	b = strconv.AppendQuote(append(b, ' '), g.From)
+	return string(strconv.AppendQuote(append(b, ' '), g.To))
 }
 
 // given validates one argument.
 func (v *View) given(a Arg, g *Given) (condition, error) {
 	c := condition{arg: a, values: g.Values, from: g.From, to: g.To, ranged: g.From+g.To != ""}
 	if len(g.From)+len(g.To)+len(strings.Join(g.Values, "")) > maxCondition {
-		return c, fmt.Errorf("has more than %d bytes; give less", maxCondition)
+		return c, fmt.Errorf("has more than %d bytes; shorten it", maxCondition)
 	}
 	switch {
 	case c.ranged && len(g.Values) > 0:
-		return c, fmt.Errorf("has a value and a range; give one of them")
+		return c, fmt.Errorf("has both a value and a range; give one of them")
 	case c.ranged && !a.Range:
-		return c, fmt.Errorf("takes a value and no range here")
+		return c, fmt.Errorf("takes a value here, not a range")
 	case c.ranged && strings.HasPrefix(g.To, "="):
-		return c, fmt.Errorf("has an end that begins with =, which none can")
+		return c, fmt.Errorf("has an end that begins with =, which is not possible")
 	case c.ranged:
 		return c, nil
 	case len(g.Values) == 0 || slices.ContainsFunc(g.Values, func(s string) bool { return strings.TrimSpace(s) == "" }):
-		return c, fmt.Errorf("has no value; give one, or leave it out")
+		return c, fmt.Errorf("has no value; give one, or remove it")
 	case len(g.Values) > 1 && (slices.Contains(v.Where, a) || v.wordsOf(a)):
 		return c, fmt.Errorf("takes one value")
 	}

@@ -28,7 +28,7 @@ type GoneError struct {
 }
 
 func (e *GoneError) Error() string {
-	return fmt.Sprintf("a cell of %s was written %d times since, and no more of its versions are kept", e.Column, e.Kept)
+	return fmt.Sprintf("a cell of %s was written %d times since then, and no more of its versions are kept", e.Column, e.Kept)
 }
 
 // versions returns the number of versions to read per cell; 0: only the newest.

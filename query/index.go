@@ -86,10 +86,10 @@ func (x *Index) field(name string) (*IndexField, error) {
 	case 1:
 		return word, nil
 	case 0:
-		return nil, named(name, "%s=: index %s has no field that is found by its words; declare one as text, or ask for %s", anyWords, x.Name,
+		return nil, named(name, "%s=: index %s has no field that can be searched by words; declare one as text, or use %s", anyWords, x.Name,
 			strings.Join(names, ", "))
 	}
-	return nil, named(name, "%s=: index %s has several fields that are found by their words; name one of %s", anyWords, x.Name,
+	return nil, named(name, "%s=: index %s has several fields that can be searched by words; name one of %s", anyWords, x.Name,
 		strings.Join(words, ", "))
 }
 
@@ -120,7 +120,7 @@ func (f *IndexField) clause(text string) (search.Clause, error) {
 func (f *IndexField) between(from, to string) (r search.Range, err error) {
 	r.Field = f.Name
 	if strings.HasPrefix(to, "=") {
-		return r, fmt.Errorf("is asked of the index, whose ranges end before their end; write from..to")
+		return r, fmt.Errorf("is answered by the index, whose ranges exclude their end; write from..to")
 	}
 	if from != "" {
 		if r.From, err = f.value(from); err != nil {

@@ -59,10 +59,10 @@ func TestConditionsOnTheIndexSayWhatIsWrong(t *testing.T) {
 		{ordersIndex, []string{"status=a", "status=b"}, `field "status" is given twice: write status=a,b for several values or status=from..to for a range`},
 		{ordersIndex, []string{"text=a", "items=b"}, `field "items" is given twice: write items=a,b for several values or items=from..to for a range`},
 		{ordersIndex, []string{"lines=1,x"}, `lines: "x" is not a whole number`},
-		{ordersIndex, []string{"lines=1..=2"}, "lines: is asked of the index, whose ranges end before their end; write from..to"},
+		{ordersIndex, []string{"lines=1..=2"}, "lines: is answered by the index, whose ranges exclude their end; write from..to"},
 		{ordersIndex, []string{"gift=false..true"}, "gift: is true or false, which has no ranges"},
-		{wordless, []string{"text=a"}, "text=: index w has no field that is found by its words; declare one as text, or ask for customer, created"},
-		{wordy, []string{"text=a"}, "text=: index w has several fields that are found by their words; name one of items, note"},
+		{wordless, []string{"text=a"}, "text=: index w has no field that can be searched by words; declare one as text, or use customer, created"},
+		{wordy, []string{"text=a"}, "text=: index w has several fields that can be searched by words; name one of items, note"},
 	} {
 		if _, err := tt.index.Query(tt.in); err == nil || err.Error() != tt.want {
 			t.Errorf("%v: got %v, want %s", tt.in, err, tt.want)

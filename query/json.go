@@ -3,9 +3,14 @@ package query
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"iter"
+	"math"
 	"slices"
+	"strconv"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"brine/event"
 	"brine/internal/when"
@@ -56,11 +61,15 @@ func (r Row) Masked(rules *mask.Rules, table string) Row {
 	if rules.MasksKey(table) {
 		r.Key = []byte(mask.Text)
 	}
-	r.Fields = slices.Clone(r.Fields)
-	for i := range r.Fields {
-		if x := &r.Fields[i]; !x.Value.Null() && (rules.MasksPlace(table, x.Name) || rules.MasksKeyField(table, x.Name)) {
-			x.Value = event.TextValue(mask.Text)
+	own := false // r.Fields are not the caller's
+	for i, x := range r.Fields {
+		if x.Value.Null() || !rules.MasksPlace(table, x.Name) && !rules.MasksKeyField(table, x.Name) {
+			continue
 		}
+		if !own {
+			r.Fields, own = slices.Clone(r.Fields), true
+		}
+		r.Fields[i].Value = event.TextValue(mask.Text)
 	}
 	return r
 }
@@ -126,6 +135,30 @@ func JSONValue(v event.Value) any {
 		return text
 	}
 	return nil
+}
+
+// AppendJSON appends a value as JSON, as encoding/json writes what JSONValue returns. A number that JSON does not have is a text.
+func AppendJSON(dst []byte, v event.Value) []byte {
+	switch v.Type {
+	case event.Text:
+		dst, _ = jsontext.AppendQuote(dst, v.Text()) // an error only says that what is not UTF-8 was replaced
+		return dst
+	case event.Int:
+		return strconv.AppendInt(dst, v.Int(), 10)
+	case event.Bool:
+		return strconv.AppendBool(dst, v.Bool())
+	case event.TimeMS:
+		return append(when.Append(append(dst, '"'), v.Int()), '"')
+	}
+	value := JSONValue(v)
+	if number, ok := value.(float64); ok && (math.IsNaN(number) || math.IsInf(number, 0)) {
+		value = fmt.Sprint(number)
+	}
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	_ = enc.Encode(value) // JSONValue returns nothing else that has no JSON
+	return append(dst, bytes.TrimSuffix(out.Bytes(), []byte("\n"))...)
 }
 
 // MarshalJSON writes the number of rows and, by field, the number with each value.

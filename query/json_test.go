@@ -1,8 +1,11 @@
 package query
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
+	"math"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -31,6 +34,37 @@ func TestRowsAsJSON(t *testing.T) {
 	found := Found{Row: Row{Key: []byte("r"), Version: 2}, State: NoRow, After: search.Cursor("c")}
 	if b, err := json.Marshal(found); err != nil || string(b) != `{"after":"c","fields":{},"row":"r","state":"not in HBase","version":2}` {
 		t.Errorf("%s, %v", b, err)
+	}
+}
+
+// TestAppendJSON checks that a value is appended as encoding/json would write it.
+func TestAppendJSON(t *testing.T) {
+	for _, v := range []event.Value{
+		{}, event.TextValue(""), event.TextValue(`a"b\c<d>&`), event.TextValue("\x00\n\t\u2028 é \U0001F600"), event.TextValue("not UTF-8: \xff"),
+		event.IntValue(0), event.IntValue(math.MinInt64), event.IntValue(math.MaxInt64), event.BoolValue(true), event.BoolValue(false),
+		event.TimeValue(0), event.TimeValue(-1), event.TimeValue(253402300800000), event.FloatValue(-0.5), event.FloatValue(1e21),
+		event.FloatValue(1e-7), event.NestedValue(`[{"n": 1}, "<x>"]`), event.NestedValue(`[1`), event.NestedValue("\"\xff\""),
+		event.InstantValue(event.Date, 15706), event.InstantValue(event.TimeUS, 1357035420000001),
+	} {
+		var want bytes.Buffer
+		enc := json.NewEncoder(&want)
+		enc.SetEscapeHTML(false)
+		if err := enc.Encode(JSONValue(v)); err != nil {
+			t.Fatal(err)
+		}
+		var got, as any
+		b := AppendJSON([]byte("["), v)
+		if err := errors.Join(json.Unmarshal(b[1:], &got), json.Unmarshal(want.Bytes(), &as)); err != nil || !reflect.DeepEqual(got, as) {
+			t.Errorf("%s, want %s: %v", b[1:], want.Bytes(), err)
+		}
+	}
+	for number, want := range map[float64]string{math.Inf(-1): `"-Inf"`, math.Inf(1): `"+Inf"`} {
+		if b := AppendJSON(nil, event.FloatValue(number)); string(b) != want {
+			t.Errorf("%s, want %s", b, want)
+		}
+	}
+	if b := AppendJSON(nil, event.FloatValue(math.NaN())); string(b) != `"NaN"` {
+		t.Errorf("%s", b)
 	}
 }
 

@@ -97,7 +97,7 @@ func goOn(buckets []bucket, at place, joins bool) ([]bucket, error) {
 	}
 	of := slices.IndexFunc(buckets, holds)
 	if of < 0 {
-		return nil, errors.New("the token's row is none that these conditions find; repeat those that it came from")
+		return nil, errors.New("the token's row does not match these conditions; repeat those that it came from")
 	}
 	tail := at.row[buckets[of].lead:]
 	var left []bucket

@@ -164,7 +164,7 @@ func TestTokensOutliveAKey(t *testing.T) {
 		t.Errorf("%s: %v", token, now.CheckToken(nil, token))
 	}
 	newer := now.Token(query.Row{Key: row, From: turn})
-	if err := before.CheckToken(nil, newer); err == nil || !strings.Contains(err.Error(), "of a table with another key") {
+	if err := before.CheckToken(nil, newer); err == nil || !strings.Contains(err.Error(), "belongs to a table with another key") {
 		t.Errorf("the token of a key that is not there: %v", err)
 	}
 	if err := now.CheckToken(nil, newer[:len(newer)-1]+"-"); err == nil {

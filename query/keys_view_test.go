@@ -86,7 +86,7 @@ func TestViewsAreJudgedByEachKey(t *testing.T) {
 	}
 	v := query.View{Name: "visits", Where: []query.Arg{{Field: "user"}, {Field: "id"}}, Order: query.Newest,
 		Table: query.Table{Name: "t", Keys: rowkey.Keys{{Key: visitKey(t, `user + "|" + id + "|" + asc(at, ms)`)}, {From: turn, Key: visitKey(t, `id + "|" + user + "|" + asc(at, ms)`)}}}}
-	if err := v.Check(); err == nil || !strings.Contains(err.Error(), `the key user + "|" + id + "|" + asc(at, ms) gives the oldest first`) {
+	if err := v.Check(); err == nil || !strings.Contains(err.Error(), `the key user + "|" + id + "|" + asc(at, ms) returns the oldest first`) {
 		t.Errorf("the other order under both: %v", err)
 	}
 }

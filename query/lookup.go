@@ -19,7 +19,7 @@ func (t Table) CheckLookup(other Table) error {
 			inColumn := slices.ContainsFunc(t.Columns, func(c Column) bool { return c.holds(name) })
 			lacks := func(k rowkey.KeyFrom) bool { return !slices.Contains(k.Key.Fields(), name) }
 			if slices.ContainsFunc(t.Keys, lacks) && !inColumn {
-				return fmt.Errorf("the key %s of table %s holds %s, which rows of table %s do not", to.Key, other.Name, name, t.Name)
+				return fmt.Errorf("the key %s of table %s contains %s, which rows of table %s do not", to.Key, other.Name, name, t.Name)
 			}
 		}
 	}
@@ -67,7 +67,7 @@ func (l *lookup) add(f Found) error {
 		return rowkey.Value{}
 	})
 	if err != nil {
-		return fmt.Errorf("row %q leads to none of table %s: %w", f.Key, l.table.Name, err)
+		return fmt.Errorf("row %q does not lead to a row of table %s: %w", f.Key, l.table.Name, err)
 	}
 	l.from, l.keys = append(l.from, f), keys
 	return nil

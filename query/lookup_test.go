@@ -92,7 +92,7 @@ func TestLookupNeedsTheFieldsOfTheKey(t *testing.T) {
 	if err := index.CheckLookup(orders); err != nil {
 		t.Error(err)
 	}
-	if err := orders.CheckLookup(index); err == nil || !strings.Contains(err.Error(), "holds at, which rows of table orders do not") {
+	if err := orders.CheckLookup(index); err == nil || !strings.Contains(err.Error(), "contains at, which rows of table orders do not") {
 		t.Error(err)
 	}
 }
@@ -106,7 +106,7 @@ func TestFamiliesAreChosen(t *testing.T) {
 		{[]string{"a"}, "x gone"},
 		{[]string{"b"}, "y gone"},
 		{[]string{"a", "b"}, "x y gone"},
-		{[]string{"c"}, "error: nothing is written into a family c of table t; there is a, b"},
+		{[]string{"c"}, "error: no pipeline writes family c of table t; there is a, b"},
 	} {
 		got, err := table.Families(tt.names)
 		var fields []string

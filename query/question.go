@@ -78,14 +78,14 @@ func (v *View) conditions(texts []string, given []Given) (out []condition, err e
 
 // adds appends the condition on an argument of the view, which must not be there yet.
 func (v *View) adds(to []condition, name string, read func(Arg) (condition, error)) ([]condition, error) {
-	i := slices.IndexFunc(v.args(), func(a Arg) bool { return a.Field == name })
-	if i < 0 {
-		return nil, named(name, "view %s is not asked by %q; it takes %s", v.Name, name, names(v.args()))
+	a, known := v.arg(name)
+	if !known {
+		return nil, named(name, "view %s has no argument %q; it takes %s", v.Name, name, names(v.args()))
 	}
 	if slices.ContainsFunc(to, func(c condition) bool { return c.arg.Field == name }) {
 		return nil, &Fault{Arg: name, Msg: "is given twice", Fix: "give it once"}
 	}
-	c, err := read(v.args()[i])
+	c, err := read(a)
 	if err != nil {
 		return nil, &Fault{Arg: name, Msg: err.Error()}
 	}
@@ -99,16 +99,16 @@ func (v *View) condition(a Arg, text string) (condition, error) {
 	exact, isExact := strings.CutPrefix(text, "=")
 	switch {
 	case len(text) > maxCondition:
-		return c, fmt.Errorf("has %d bytes, more than %d; give less", len(text), maxCondition)
+		return c, fmt.Errorf("has %d bytes, more than %d; shorten it", len(text), maxCondition)
 	case strings.TrimSpace(text) == "" || isExact && exact == "":
-		return c, fmt.Errorf("has no value; give one, or leave it out")
+		return c, fmt.Errorf("has no value; give one, or remove it")
 	case v.wordsOf(a):
 		c.words = true
 	case isExact:
 		c.values = []string{exact}
 	case strings.Contains(text, ".."):
 		if c.ranged = true; !a.Range {
-			return c, fmt.Errorf("takes a value and no range here; write %s==%s if the dots are part of it", a.Field, text)
+			return c, fmt.Errorf("takes a value here, not a range; write %s==%s if the dots are part of it", a.Field, text)
 		}
 		if c.from, c.to, _ = strings.Cut(text, ".."); c.from == "" && strings.TrimPrefix(c.to, "=") == "" {
 			return c, fmt.Errorf("is open at both ends; give from, to or both")
@@ -124,7 +124,7 @@ func (v *View) condition(a Arg, text string) (condition, error) {
 
 // wordsOf reports whether the argument is words: only the index can find them, and only in a field that is indexed by words.
 func (v *View) wordsOf(a Arg) bool {
-	if v.Table.Index == nil || v.Table.keyTypes()[a.Field] != 0 {
+	if v.Table.Index == nil || v.Table.Keys.TypeOf(a.Field) != 0 {
 		return false
 	}
 	f, err := v.Table.Index.of(a.Field)
@@ -175,12 +175,11 @@ func (v *View) question(ask *Request) (*Question, error) {
 // byKey sets the bounds with which the key answers.
 func (v *View) byKey(q *Question, conditions []condition) error {
 	q.where = make(map[string]rowkey.Bound, len(conditions))
-	types := v.Table.keyTypes()
 	for _, c := range conditions {
 		name := c.arg.Field
-		typ, ok := types[name]
+		typ := v.Table.Keys.TypeOf(name)
 		switch {
-		case !ok:
+		case typ == 0:
 			return &Fault{Arg: name, Msg: fmt.Sprintf("the key %s does not hold it", v.Table.key())}
 		case len(c.values) > 1:
 			return &Fault{Arg: name, Msg: "takes one value", Fix: fmt.Sprintf("write %s==%s if the comma is part of it", name, c.text)}
@@ -194,7 +193,8 @@ func (v *View) byKey(q *Question, conditions []condition) error {
 	if len(conditions) == 0 {
 		return &Fault{Msg: "this would read the whole of table " + v.Table.Name, Fix: "give one of " + names(v.args())}
 	}
-	if err := v.Table.CheckToken(q.where, ""); err != nil {
+	var err error
+	if q.buckets, q.joins, err = v.Table.buckets(q.where, ""); err != nil {
 		return &Fault{Msg: err.Error()}
 	}
 	return nil

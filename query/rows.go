@@ -95,6 +95,13 @@ func Rows(ctx context.Context, c Client, t Table, where map[string]rowkey.Bound,
 			yield(Row{}, err)
 			return
 		}
+		t.rows(ctx, c, buckets, joins, o)(yield)
+	}
+}
+
+// rows returns the rows in buckets, as Rows does for those of where and o.After.
+func (t Table) rows(ctx context.Context, c Client, buckets []bucket, joins bool, o Options) iter.Seq2[Row, error] {
+	return func(yield func(Row, error) bool) {
 		r := &reading{client: c, table: t, columns: t.columns(), joins: joins, limit: o.Limit}
 		defer r.account(o.Cost)
 		decoder := newDecoder(t)
@@ -152,7 +159,7 @@ func (t Table) Families(names []string) (Table, error) {
 	}
 	for _, name := range names {
 		if !slices.Contains(has, name) {
-			return t, fmt.Errorf("nothing is written into a family %s of table %s; there is %s", name, t.Name, strings.Join(has, ", "))
+			return t, fmt.Errorf("no pipeline writes family %s of table %s; there is %s", name, t.Name, strings.Join(has, ", "))
 		}
 	}
 	if t.Whole == nil {

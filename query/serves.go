@@ -18,7 +18,7 @@ func (t Table) keyServes(asked []Arg) error {
 		case !a.Range:
 			q.Equal = append(q.Equal, a.Field)
 		case q.Range != "":
-			return fmt.Errorf("it ranges over %s and %s, and a scan ranges over one field", q.Range, a.Field)
+			return fmt.Errorf("it ranges over %s and %s, but a scan ranges over one field", q.Range, a.Field)
 		default:
 			q.Range = a.Field
 		}
@@ -37,7 +37,7 @@ func (t Table) keyServes(asked []Arg) error {
 // indexServes returns the reason that the index does not answer them, or nil.
 func (t Table) indexServes(asked []Arg) error {
 	if t.Index == nil {
-		return refuse("bind the key's fields from the left, or add an index", "no pipeline writes documents beside table %s", t.Name)
+		return refuse("bind the key's fields from the left, or add an index", "no pipeline writes documents for table %s", t.Name)
 	}
 	for _, a := range asked {
 		f, err := t.Index.of(a.Field)
@@ -65,7 +65,7 @@ func (x *Index) of(name string) (*IndexField, error) {
 	for _, f := range x.Fields {
 		has = append(has, f.Field)
 	}
-	return nil, refuse("set it in documents, or leave it out", "index %s holds no %s, only %s", x.Name, name, strings.Join(has, ", "))
+	return nil, refuse("set it in documents, or remove it", "index %s has no %s, only %s", x.Name, name, strings.Join(has, ", "))
 }
 
 // checkKeyOrder returns the reason that the key's rows for these arguments are not in the view's order, or nil.
@@ -84,10 +84,10 @@ func (v *View) checkKeyOrder(asked []Arg) error {
 		switch got := keyOrder(k.Key, at, asked); {
 		case got == "":
 			return refuse("remove order, or write a key in which "+at+" comes right after these",
-				"asked by %s, the key %s gives rows in no order of %s", names(asked), k.Key, at)
+				"with %s, the key %s does not return rows in the order of %s", names(asked), k.Key, at)
 		case got != v.Order:
-			return refuse(fmt.Sprintf("write order: %s, or a key that turns %s around by %s", got, at, turned[v.Order]),
-				"asked by %s, the key %s gives the %s first", names(asked), k.Key, got)
+			return refuse(fmt.Sprintf("write order: %s, or a key that reverses %s with %s", got, at, turned[v.Order]),
+				"with %s, the key %s returns the %s first", names(asked), k.Key, got)
 		}
 	}
 	return nil

@@ -43,7 +43,7 @@ func (t Table) Token(row Row) Token {
 func (t Table) behind(token Token) (place, error) {
 	b, err := base64.RawURLEncoding.Strict().DecodeString(string(token))
 	if err != nil || len(b) < tokenHeader || b[0] == ofOther && len(b) < tokenHeader+fromBytes {
-		return place{}, errors.New("the token is not whole; take it from the answer as it stands")
+		return place{}, errors.New("the token is incomplete; copy it unchanged from the answer")
 	}
 	body := b[tokenHeader:]
 	at := place{row: body}
@@ -53,11 +53,11 @@ func (t Table) behind(token Token) (place, error) {
 		from := int64(binary.BigEndian.Uint64(body))
 		at = place{key: slices.IndexFunc(t.Keys, func(k rowkey.KeyFrom) bool { return k.From == from }), row: body[fromBytes:]}
 	default:
-		return place{}, fmt.Errorf("the token is of version %d, and only those up to %d are known; ask again from the start", b[0], ofOther)
+		return place{}, fmt.Errorf("the token has version %d, but only versions up to %d are known; start over without it", b[0], ofOther)
 	}
 	if at.key < 0 || at.key == 0 && b[0] == ofOther || binary.BigEndian.Uint32(b[1:]) != t.sum(at.key, body) {
 		key := t.Keys[max(0, at.key)].Key
-		return place{}, fmt.Errorf("the token is damaged, or of a table with another key than %s; ask again from the start", key)
+		return place{}, fmt.Errorf("the token is damaged, or belongs to a table with another key than %s; start over without it", key)
 	}
 	return at, nil
 }

@@ -99,9 +99,9 @@ func TestTokensAreChecked(t *testing.T) {
 		want  string
 	}{
 		{good[:len(good)-1] + "-", table, nil, "damaged"},
-		{good[:4], table, nil, "not whole"},
-		{good + "=", table, nil, "not whole"},
-		{"B" + good[1:], table, nil, "of version 5"},
+		{good[:4], table, nil, "incomplete"},
+		{good + "=", table, nil, "incomplete"},
+		{"B" + good[1:], table, nil, "has version 5"},
 		{good, other, nil, "another key"},
 		{good, table, in, "repeat those that it came from"},
 	} {

@@ -64,6 +64,16 @@ func (a Arg) String() string {
 // args returns all arguments that a question may give.
 func (v *View) args() []Arg { return slices.Concat(v.Where, v.Optional) }
 
+// arg returns the argument of that field.
+func (v *View) arg(name string) (a Arg, known bool) {
+	for _, list := range [...][]Arg{v.Where, v.Optional} {
+		if i := slices.IndexFunc(list, func(a Arg) bool { return a.Field == name }); i >= 0 {
+			return list[i], true
+		}
+	}
+	return Arg{}, false
+}
+
 func (v *View) page() int { return cmp.Or(v.Limit, DefaultPage) }
 
 // shown returns the table whose rows are shown.
@@ -96,7 +106,7 @@ func (v *View) Check() error {
 		return err
 	}
 	if v.Limit < 0 || v.Limit > MaxPage {
-		return refuse("write a smaller limit, people go on with the cursor", "a page of %d rows is not within 1 and %d", v.Limit, MaxPage)
+		return refuse("write a smaller limit; the cursor continues", "a page of %d rows is not between 1 and %d", v.Limit, MaxPage)
 	}
 	for _, asked := range v.combinations() {
 		if err := v.checkAsked(asked); err != nil {
@@ -120,21 +130,21 @@ func (v *View) Check() error {
 
 func (v *View) checkArgs() error {
 	if len(v.Optional) > maxOptional {
-		return refuse("make two views of it", "%d fields are optional, more than %d", len(v.Optional), maxOptional)
+		return refuse("split it into two views", "%d fields are optional, more than %d", len(v.Optional), maxOptional)
 	}
 	seen := map[string]bool{}
 	for _, a := range v.args() {
 		if seen[a.Field] {
-			return refuse("keep it in where, if every question gives it, or in optional", "%s is named twice", a.Field)
+			return refuse("keep it in where, if every query gives it, or else in optional", "%s is named twice", a.Field)
 		}
 		if a.Field == PageSize || a.Field == PageToken {
-			return refuse("give the pipeline's field another name", "%s is what pages are asked by over HTTP, and no argument can be called so",
+			return refuse("give the pipeline's field another name", "%s is a paging parameter of the HTTP API, so no argument can have that name",
 				a.Field)
 		}
 		seen[a.Field] = true
 	}
 	if len(seen) == 0 {
-		return refuse("name those that every question gives in where", "it is asked by no field")
+		return refuse("name in where the fields that every query gives", "it takes no field")
 	}
 	return nil
 }
@@ -159,26 +169,27 @@ func (v *View) checkAsked(asked []Arg) error {
 	byIndex := v.Table.indexServes(asked)
 	switch {
 	case byIndex != nil:
-		return refuse(adviceOf(byIndex), "asked by %s, neither answers: the key, since %s; the index, since %s", names(asked), said(byKey),
+		return refuse(adviceOf(byIndex), "with %s, neither the key nor the index answers: the key, because %s; the index, because %s",
+			names(asked), said(byKey),
 			said(byIndex))
 	case v.Get != nil:
-		return refuse("remove get, or leave these out",
-			"asked by %s, the index answers, since %s, and its answers are rows of table %s", names(asked), said(byKey), v.Table.Name)
+		return refuse("remove get, or remove these",
+			"with %s, the index answers, because %s, and its answers are rows of table %s", names(asked), said(byKey), v.Table.Name)
 	case v.Order != "" && v.Table.Index.Newest == "":
 		return refuse("add one to its fields, or remove order",
-			"asked by %s, the index %s answers, and it has no date of the key to order by", names(asked), v.Table.Index.Name)
+			"with %s, the index %s answers, but it has no date of the key to order by", names(asked), v.Table.Index.Name)
 	}
 	return nil
 }
 
 func (v *View) checkCounts() error {
 	if len(v.Counts) > 0 && v.Table.Index == nil {
-		return refuse("remove counts", "counts are the index's, and no documents stand beside table %s", v.Table.Name)
+		return refuse("remove counts", "only an index can count, but table %s has no documents", v.Table.Name)
 	}
 	for _, name := range v.Counts {
 		f, err := v.Table.Index.of(name)
 		if err == nil && f.Words {
-			err = refuse("declare a keyword", "%s of index %s is found by its words, which cannot be counted", f.Name, v.Table.Index.Name)
+			err = refuse("declare a keyword", "%s of index %s is searched by words, which cannot be counted", f.Name, v.Table.Index.Name)
 		}
 		if err != nil {
 			return err

@@ -245,15 +245,15 @@ func TestOutcomes(t *testing.T) {
 		want   Outcome
 		text   string
 	}{
-		{"500", answering(500, `{"error_code":50001,"message":"store"}`), Retry, `status 500: it answered "store"; look at the registry`},
+		{"500", answering(500, `{"error_code":50001,"message":"store"}`), Retry, `status 500: it answered "store"; check the registry`},
 		{"503 of a proxy", answering(503, "<html>down</html>"), Retry, `status 503: it answered "<html>down</html>"`},
 		{"408", answering(408, ""), Retry, "status 408: it answered \"no response\""},
 		{"429", answering(429, "slow down"), Retry, "status 429"},
 		{"401", answering(401, `{"error_code":401,"message":"Unauthorized"}`), Denied, "may not be read: GET http://"},
-		{"403", answering(403, ``), Denied, "let the user of brine read"},
+		{"403", answering(403, ``), Denied, "allow brine's user to read"},
 		{"404", answering(404, `{"error_code":40403,"message":"Schema 7 not found"}`), Retry, `is not known yet: GET http://`},
-		{"redirection", answering(302, ""), Retry, "write into registry.url the address"},
-		{"garbage", answering(200, "<html>login</html>"), Retry, "its answer is not the JSON of a registry; look at what answers"},
+		{"redirection", answering(302, ""), Retry, "set registry.url to the address"},
+		{"garbage", answering(200, "<html>login</html>"), Retry, "its answer is not the JSON of a registry; check what answers"},
 		{"an object of something else", answering(200, `{"a":1}`), Retry, "the answer holds no schema"},
 		{"a list", answering(200, `[]`), Retry, "its answer is not the JSON"},
 		{"huge", func(w http.ResponseWriter, _ *http.Request) bool {
@@ -349,7 +349,7 @@ func TestTLS(t *testing.T) {
 	for _, c := range []struct {
 		tls  *tls.Config
 		want string
-	}{{both, ""}, {nil, "name the certificates that the registry's is signed by: registry.tls.ca"}, {&tls.Config{RootCAs: known}, "tls: handshake failure"}} {
+	}{{both, ""}, {nil, "name the authorities that signed the registry's certificate: registry.tls.ca"}, {&tls.Config{RootCAs: known}, "tls: handshake failure"}} {
 		client, _ := open(t, Options{URLs: []string{s.URL}, TLS: c.tls})
 		if err := client.Resolve(t.Context(), id(7)); c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%v, want %q", err, c.want)
@@ -363,7 +363,7 @@ func TestTLS(t *testing.T) {
 
 func TestNobodyThere(t *testing.T) {
 	c, _ := open(t, Options{URLs: []string{"http://127.0.0.1:1"}}) // a port that was free might be somebody's by now
-	if e := outcome(t, c.Resolve(t.Context(), id(7))); e.Outcome != Retry || !strings.Contains(e.Error(), "connection refused; see that the registry runs") {
+	if e := outcome(t, c.Resolve(t.Context(), id(7))); e.Outcome != Retry || !strings.Contains(e.Error(), "connection refused; check that the registry is running") {
 		t.Errorf("%v", e)
 	}
 }
@@ -398,7 +398,7 @@ func TestHangs(t *testing.T) {
 				c, _ := open(t, Options{URLs: []string{"http://registry:8081"}, Transport: h})
 				began := time.Now()
 				e := outcome(t, c.Resolve(t.Context(), id(7)))
-				if e.Outcome != Retry || !strings.Contains(e.Error(), "no whole answer within 10s") || time.Since(began) != 10*time.Second {
+				if e.Outcome != Retry || !strings.Contains(e.Error(), "no complete answer within 10s") || time.Since(began) != 10*time.Second {
 					t.Errorf("after %v: %v", time.Since(began), e)
 				}
 			})
@@ -756,8 +756,8 @@ func TestValidate(t *testing.T) {
 		{Options{}, "Options.URLs is empty"},
 		{Options{URLs: []string{"localhost:8081"}}, "URLs[0] is not a URL"},
 		{Options{URLs: []string{"http://u:hunter2@h:8081"}}, "URLs[0] holds a user name"},
-		{Options{URLs: []string{"http://h"}, Framing: "x"}, "Framing is none of [confluent apicurio"},
-		{Options{URLs: []string{"http://h"}, Token: "a", Username: "b"}, "Token is set, and so is"},
+		{Options{URLs: []string{"http://h"}, Framing: "x"}, "Framing is not one of [confluent apicurio"},
+		{Options{URLs: []string{"http://h"}, Token: "a", Username: "b"}, "both Token and"},
 		{Options{URLs: []string{"http://h"}, Calls: -1}, "Calls is negative"},
 	} {
 		_, err := New(c.o)

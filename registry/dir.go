@@ -30,7 +30,7 @@ func (d *dir) open(folder string, urls []string) error {
 	sum := sha256.Sum256([]byte(strings.Join(urls, "\n")))
 	d.folder = filepath.Join(folder, hex.EncodeToString(sum[:8]))
 	if err := os.MkdirAll(d.folder, 0o700); err != nil {
-		return fmt.Errorf("registry: the folder of the cache cannot be made: %w", err)
+		return fmt.Errorf("registry: creating the cache folder: %w", err)
 	}
 	return nil
 }
@@ -70,7 +70,7 @@ func (d *dir) read(id ID, most int64) (*Schema, error) {
 	head, body, ok := bytes.Cut(text, []byte("\n"))
 	sum, magic := strings.CutPrefix(string(head), fileMagic)
 	if want := sha256.Sum256(body); !ok || !magic || sum != hex.EncodeToString(want[:]) {
-		return nil, errors.New("the file is not as it was written")
+		return nil, errors.New("the file has changed since it was written")
 	}
 	s := new(Schema)
 	if err := json.Unmarshal(body, s); err != nil {

@@ -245,7 +245,7 @@ func (r *references) add(ctx context.Context, a *answer, depth int) error {
 	return nil
 }
 
-var errNoGlobal = errors.New("registry.url is none of an Apicurio's ccompat API")
+var errNoGlobal = errors.New("registry.url is not the URL of an Apicurio's ccompat API")
 
 // contentID requests the contentId of a globalId from Apicurio's own API, because its ccompat API does not know globalIds.
 func (c *Client) contentID(ctx context.Context, global int64) (int64, error) {

@@ -117,8 +117,8 @@ func (f Framing) Frame(part Part, data []byte, header func(name string) ([]byte,
 		return Framed{}, f.fault(part, data, header)
 	}
 	if id.Number < 0 {
-		return Framed{}, &FrameError{Msg: "the " + part.String() + " names " + id.String() + ", and a registry has none below 0",
-			Fix: "write with a registry's serializer, or declare the format that it has"}
+		return Framed{}, &FrameError{Msg: "the " + part.String() + " names " + id.String() + ", but a registry has no ids below 0",
+			Fix: "use a registry's serializer, or declare the record's actual format"}
 	}
 	return Framed{ID: id, Data: data[n:]}, nil
 }
@@ -182,8 +182,8 @@ func (f Framing) inHeader(part Part, data []byte, header func(string) ([]byte, b
 }
 
 func badHeader(name string, h []byte, form string) error {
-	return &FrameError{Msg: "the header " + name + " holds " + shown(h) + ", which is no id",
-		Fix: "write it as a registry's serializer does: " + form}
+	return &FrameError{Msg: "the header " + name + " holds " + shown(h) + ", which is not an id",
+		Fix: "write it the way a registry's serializer does: " + form}
 }
 
 // fault returns the reason why data has no id.
@@ -191,20 +191,20 @@ func (f Framing) fault(part Part, data []byte, header func(string) ([]byte, bool
 	what := "the " + part.String()
 	if header != nil {
 		if other, name := f.other(part, header); other != "" {
-			return &FrameError{Msg: what + " has no id as " + string(f) + " frames it, and there is a header " + name,
+			return &FrameError{Msg: what + " has no id as " + string(f) + " frames it, but there is a header " + name,
 				Fix: "write registry.framing: " + string(other)}
 		}
 	}
 	if len(data) >= gluePrefix && data[0] == 3 && (data[1] == 0 || data[1] == 5) {
-		return &FrameError{Msg: what + " is framed for the AWS Glue Schema Registry (" + shown(data[:2]) + "), which brine does not ask",
-			Fix: "write with a registry that has Confluent's API, or name the schema's file"}
+		return &FrameError{Msg: what + " is framed for the AWS Glue Schema Registry (" + shown(data[:2]) + "), which brine does not support",
+			Fix: "use a registry with Confluent's API, or name the schema's file"}
 	}
 	if len(data) > 0 && data[0] == 0 {
 		return &FrameError{Msg: what + " ends within the id that it begins with: it has " + strconv.Itoa(len(data)) + " bytes",
-			Fix: "look at who writes it, and at registry.framing"}
+			Fix: "check what writes it, and registry.framing"}
 	}
-	return &FrameError{Msg: what + " begins with " + shown(data) + ", and not with 00 and a schema's id",
-		Fix: "write with a registry's serializer, or declare the format that it has"}
+	return &FrameError{Msg: what + " begins with " + shown(data) + ", not with 00 and a schema id",
+		Fix: "use a registry's serializer, or declare the record's actual format"}
 }
 
 // other returns the framing, other than f, whose header is present.

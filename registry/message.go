@@ -41,7 +41,7 @@ func MessageIndexes(b []byte, into []int) (path []int, rest []byte, err error) {
 }
 
 var errIndexes = &FrameError{Msg: "the message indexes behind the schema's id cannot be read",
-	Fix: "write with the registry's Protobuf serializer; another format needs a format of its own"}
+	Fix: "use the registry's Protobuf serializer; for another format, declare that format"}
 
 // zigzag reads one non-negative number, in the form of Kafka's 32-bit varints.
 func zigzag(b []byte) (n int, rest []byte, ok bool) {

@@ -72,16 +72,16 @@ func (o *Options) Validate() error {
 		u, err := url.Parse(text)
 		switch {
 		case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.RawQuery != "" || u.Fragment != "":
-			fault("URLs[%d] is not a URL as http://host:8081", i)
+			fault("URLs[%d] is not a URL such as http://host:8081", i)
 		case u.User != nil:
 			fault("URLs[%d] holds a user name or password", i)
 		}
 	}
 	if !slices.Contains(Framings, o.Framing) {
-		fault("Framing is none of %v", Framings)
+		fault("Framing is not one of %v", Framings)
 	}
 	if o.Token != "" && o.Username+o.Password != "" {
-		fault("Token is set, and so is Username or Password")
+		fault("both Token and Username or Password are set")
 	}
 	for name, n := range map[string]int64{"Timeout": int64(o.Timeout), "MaxSchemas": int64(o.MaxSchemas), "MaxBytes": o.MaxBytes,
 		"MaxAnswerBytes": o.MaxAnswerBytes, "Calls": int64(o.Calls)} {

@@ -105,9 +105,9 @@ func (c *Client) explain(id ID, err error) *Error {
 		c.answered(e, answered)
 	case errors.Is(err, errNoGlobal):
 		e.Outcome, e.Cause = Denied, errNoGlobal.Error()
-		e.Fix = "write registry.url: http://host:8080" + ccompatPath + "7, by which globalIds can be looked up"
+		e.Fix = "write registry.url: http://host:8080" + ccompatPath + "7, which can look up globalIds"
 	case errors.As(err, &tooLong):
-		e.Cause, e.Fix = tooLong.Error(), "look at what answers there: a schema is not that long"
+		e.Cause, e.Fix = tooLong.Error(), "check what answers there: a schema is not that long"
 	case errors.Is(err, errNoSchema):
 		e.Cause, e.Fix = errNoSchema.Error(), garbageFix
 	default:
@@ -117,10 +117,10 @@ func (c *Client) explain(id ID, err error) *Error {
 	return e
 }
 
-const notThereFix = "the registry's API is not there: write registry.url up to where /schemas begins, as http://host:8081 or " +
+const notThereFix = "the registry's API is not there: write registry.url up to where /schemas begins, such as http://host:8081 or " +
 	"http://host:8080/apis/ccompat/v7"
 
-const garbageFix = "look at what answers at registry.url: a proxy, or another server"
+const garbageFix = "check what answers at registry.url: a proxy, or another server"
 
 // answered explains an error that the registry returned.
 func (c *Client) answered(e *Error, a *sr.ResponseError) {
@@ -131,17 +131,17 @@ func (c *Client) answered(e *Error, a *sr.ResponseError) {
 	}
 	switch {
 	case a.StatusCode == http.StatusUnauthorized:
-		e.Outcome, e.Fix = Denied, "write registry.user and registry.password, or registry.token, as the registry knows them"
+		e.Outcome, e.Fix = Denied, "correct registry.user and registry.password, or registry.token"
 	case a.StatusCode == http.StatusForbidden:
-		e.Outcome, e.Fix = Denied, "let the user of brine read schemas and subjects at the registry"
+		e.Outcome, e.Fix = Denied, "allow brine's user to read schemas and subjects in the registry"
 	case a.StatusCode == http.StatusNotFound:
-		e.Fix = "register the schema, or look at which registry the record's writer uses"
+		e.Fix = "register the schema, or check which registry the record's producer uses"
 	case a.StatusCode == http.StatusTooManyRequests:
-		e.Fix = "the registry asks for fewer requests; brine goes on to ask"
+		e.Fix = "the registry is limiting requests; brine keeps asking"
 	case a.StatusCode < 400:
-		e.Fix = "write into registry.url the address that it redirects to"
+		e.Fix = "set registry.url to the address that it redirects to"
 	case a.StatusCode >= 500 || a.StatusCode == http.StatusRequestTimeout:
-		e.Fix = "look at the registry; brine goes on to ask"
+		e.Fix = "check the registry; brine keeps asking"
 	default:
 		e.Fix = garbageFix
 	}
@@ -149,7 +149,7 @@ func (c *Client) answered(e *Error, a *sr.ResponseError) {
 
 // unanswered explains that there was no answer, or none that can be read.
 func (c *Client) unanswered(e *Error, err error) {
-	e.Fix = "see that the registry runs, and that registry.url names it; brine goes on to ask"
+	e.Fix = "check that the registry is running, and that registry.url names it; brine keeps asking"
 	var timeout interface{ Timeout() bool }
 	var certificate *tls.CertificateVerificationError
 	var network *url.Error
@@ -164,11 +164,11 @@ func (c *Client) unanswered(e *Error, err error) {
 	}
 	switch {
 	case errors.As(err, &certificate):
-		e.Fix = "name the certificates that the registry's is signed by: registry.tls.ca"
+		e.Fix = "name the authorities that signed the registry's certificate: registry.tls.ca"
 	case strings.Contains(e.Cause, "server gave HTTP response to HTTPS client"):
 		e.Fix = "write http:// in registry.url"
 	case errors.As(err, &timeout) && timeout.Timeout():
-		e.Cause = "no whole answer within " + c.o.Timeout.String()
+		e.Cause = "no complete answer within " + c.o.Timeout.String()
 	}
 }
 

@@ -84,7 +84,7 @@ func (r *unframedReader) Read(rec *event.Record, b *event.Builder) *event.Error 
 // Resolve implements event.Resolver.
 func (r *unframedReader) Resolve(ctx context.Context, rec *event.Record) error {
 	if r.resolver == nil || r.open(rec) != nil {
-		return nil //nolint:nilerr // Read rejects what has no frame
+		return nil //nolint:nilerr // Read rejects records without a frame
 	}
 	return r.resolver.Resolve(ctx, &r.rec)
 }

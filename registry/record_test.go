@@ -47,7 +47,7 @@ func TestJudge(t *testing.T) {
 	if u, ok := errors.AsType[*event.Unresolved](judged(denied)); !ok || u.Verdict != event.Halt || u.Reason != event.Denied {
 		t.Errorf("%v", u)
 	}
-	if err := Judge(context.Canceled); err != context.Canceled { //nolint:errorlint // it stays as it is
+	if err := Judge(context.Canceled); err != context.Canceled { //nolint:errorlint // it must be returned unchanged
 		t.Errorf("%v", err)
 	}
 }
@@ -72,7 +72,7 @@ func TestUnframed(t *testing.T) {
 	d := event.NewDecoder(event.Schema{Version: -1, Format: Unframed(Confluent, upper{&read, &resolved}), Fields: []event.Field{{Name: "a", Type: event.Text}}})
 	for _, c := range []struct{ value, want string }{
 		{"0000000007" + "7b7d", ""},
-		{"7b7d", "the value begins with 7b7d, and not with 00 and a schema's id"},
+		{"7b7d", "the value begins with 7b7d, not with 00 and a schema id"},
 		{"0000000007", "nothing follows id 7"},
 	} {
 		rec := &event.Record{Topic: "t", Value: unhex(c.value)}

@@ -65,7 +65,7 @@ func (d *round) prepare(ctx context.Context, to event.Writer) error {
 			from[p.Partition] = p.From
 		}
 		if !known && p.From > 0 {
-			d.missing = append(d.missing, fmt.Sprintf("partition %d begins at offset %d, and what was before it made documents too", p.Partition,
+			d.missing = append(d.missing, fmt.Sprintf("partition %d begins at offset %d, but earlier records made documents too", p.Partition,
 				p.From))
 		}
 	}
@@ -108,7 +108,7 @@ func (d *round) planned(ctx context.Context, to event.Writer, from ingest.Positi
 // skipped ends the round if records leave the topic before they are read.
 func (d *round) skipped(i ingest.SkippedInfo) {
 	if !d.run.opts.SkipMissing {
-		d.fail(fmt.Errorf("topic %s: %w: offsets %d to %d of partition %d have left it meanwhile", d.source.Ingest.Topic,
+		d.fail(fmt.Errorf("topic %s: %w: offsets %d to %d of partition %d have left it in the meantime", d.source.Ingest.Topic,
 			ErrMissing, i.From, i.To-1, i.Partition))
 	}
 }

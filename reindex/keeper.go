@@ -129,7 +129,7 @@ func (k *keeper) leave(ctx context.Context) error {
 	k.leaving = true
 	k.update(func(s *state) { s.Owner = "" })
 	if err := k.save(ctx); err != nil {
-		return fmt.Errorf("index %s: that this process has left could not be written down, so that the next one waits %v for it: %w",
+		return fmt.Errorf("index %s: could not record that this process has left, so the next one will wait %v for it: %w",
 			stateIndex, k.lease, err)
 	}
 	return nil

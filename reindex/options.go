@@ -62,10 +62,10 @@ type Source struct {
 // Errors of New and Run, which wrap them.
 var (
 	ErrTaken    = errors.New("another process builds this index")
-	ErrBegun    = errors.New("another reindex of this index was begun")
+	ErrBegun    = errors.New("another reindex of this index was started")
 	ErrRefused  = errors.New("the new index refuses documents")
 	ErrMissing  = errors.New("part of the topic is missing")
-	ErrNotOf    = errors.New("the rows do not hold what the documents are made of")
+	ErrNotOf    = errors.New("the rows do not hold all that the documents need")
 	ErrNoRoom   = errors.New("there is no room for another index")
 	ErrInTheWay = errors.New("there is an index in the way")
 )
@@ -91,17 +91,17 @@ func (o *Options) Validate() error {
 	if err := indexer.ValidIndex(indexer.Beside(o.Index)); err != nil {
 		errs = append(errs, fmt.Errorf("reindex: %w", err))
 	}
-	bad(o.From != FromHBase && o.From != FromTopic, "Options.From is %q: give %s or %s", o.From, FromHBase, FromTopic)
+	bad(o.From != FromHBase && o.From != FromTopic, "Options.From is %q: it must be %s or %s", o.From, FromHBase, FromTopic)
 	bad(o.From == FromHBase && o.Client == nil, "Options.Client is nil, so no rows can be read")
 	bad(len(o.Sources) == 0, "no pipeline writes index %s", o.Index)
-	bad(o.Rate < 0, "Options.Rate is %g: give 0 (no limit) or more", o.Rate)
-	bad(o.Workers < 1, "Options.Workers is %d: give 1 or more", o.Workers)
+	bad(o.Rate < 0, "Options.Rate is %g: it must be 0 (no limit) or more", o.Rate)
+	bad(o.Workers < 1, "Options.Workers is %d: it must be at least 1", o.Workers)
 	if _, ok := o.Engine.(indexer.Rebuilder); !ok {
-		errs = append(errs, errors.New("reindex: this search engine cannot have an index take the place of another"))
+		errs = append(errs, errors.New("reindex: this search engine cannot replace one index with another"))
 	}
 	for i := range o.Sources {
 		d := o.Sources[i].Documents.Documents
-		bad(len(d) != 1 || d[0].Index != o.Index, "%s: documents of index %s are wanted, and of no other", o.Sources[i].Pipeline, o.Index)
+		bad(len(d) != 1 || d[0].Index != o.Index, "%s: it must write documents of index %s and no other", o.Sources[i].Pipeline, o.Index)
 	}
 	return errors.Join(errs...)
 }

@@ -88,15 +88,15 @@ func position(s event.Schema, name string) int {
 func (r *recoverer) add(entry *sink.Rows) error {
 	switch {
 	case entry.When != "":
-		return errors.New("a condition leaves rows out, and their documents may be there")
+		return errors.New("a condition excludes rows whose documents may exist")
 	case entry.As != nil || entry.Each != nil:
-		return errors.New("an event has several rows there")
+		return errors.New("an event has several rows in it")
 	case len(entry.Table.Keys) > 1:
-		return errors.New("it has several keys, and a document is known by the first")
+		return errors.New("it has several keys, but documents take their ids from the first")
 	case entry.Deletes.Hard:
-		return errors.New("rows that are deleted hard leave nothing, and a late change would show their documents again")
+		return errors.New("hard-deleted rows leave nothing behind, so a late change would bring their documents back")
 	case r.moves && (entry.Table.Row == sink.RowEvent || !r.whole):
-		return errors.New("changes move documents, and the rows that they leave are not marked")
+		return errors.New("changes move documents, but the rows that they leave are not marked")
 	}
 	empty := entry.Empty
 	for _, c := range entry.Columns {
@@ -122,10 +122,10 @@ func (r *recoverer) add(entry *sink.Rows) error {
 // check returns an error unless every field of the document is in the row's key or its columns.
 func (r *recoverer) check(s *Source, d *indexer.Document) error {
 	if len(r.columns) == 0 {
-		return notOf(s, "the pipeline writes nothing there")
+		return notOf(s, "the pipeline does not write to it")
 	}
 	if d.When != "" {
-		return notOf(s, "a condition over a change says which documents there are, and a row does not hold the change")
+		return notOf(s, "a condition on the change decides which documents exist, but a row does not hold the change")
 	}
 	need := map[string]string{} // names in the index, by names in the schema
 	for _, c := range d.Set {
@@ -217,7 +217,7 @@ func (r *recoverer) read(row hbase.Result) error {
 			continue
 		}
 		if cell.Timestamp < 0 || cell.Timestamp == math.MaxInt64 {
-			return fmt.Errorf("column %s:%s: its timestamp %d is no version", c.family, c.qualifier, cell.Timestamp)
+			return fmt.Errorf("column %s:%s: its timestamp %d is not a version", c.family, c.qualifier, cell.Timestamp)
 		}
 		if err := r.cell(c, cell); err != nil {
 			return fmt.Errorf("column %s:%s: %w", c.family, c.qualifier, err)
@@ -273,7 +273,7 @@ func (r *recoverer) identity(values []event.Value, row []byte) error {
 	made, err := r.encoder.Append(r.row[:0], &event.Event{Values: values})
 	r.row = made
 	if err == nil && !bytes.Equal(made, row) {
-		err = fmt.Errorf("its key would be %s by its columns", rowkey.Binary(made))
+		err = fmt.Errorf("its columns give the key %s", rowkey.Binary(made))
 	}
 	return err
 }

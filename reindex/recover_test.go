@@ -92,9 +92,9 @@ func TestRowsBecomeTheEventsThatMadeThem(t *testing.T) {
 		{"moved away", moving, "o1", []hbase.Cell{cell("f:d", 12, "\xff"), cell("f:s", 10, "paid")}, "@12 left id=o1"},
 		{"deleted where it is", moving, "o1", []hbase.Cell{cell("f:d", 12, "\xff"), cell("f:s", 12, "paid")}, "@12 id=o1 status=paid gone=255"},
 		{"come back", moving, "o1", []hbase.Cell{cell("f:d", 12, "\x00"), cell("f:s", 12, "paid")}, "@12 id=o1 status=paid gone=0"},
-		{"the key holds a hash alone", hashed, "70bf", []hbase.Cell{cell("f:i", 12, "o1")}, "its key would be"},
+		{"the key holds a hash alone", hashed, "70bf", []hbase.Cell{cell("f:i", 12, "o1")}, "its columns give the key"},
 		{"a value of another type", whole, "o1", []hbase.Cell{cell("f:d", 12, "ab")}, "column f:d"},
-		{"a timestamp that is no version", whole, "o1", []hbase.Cell{cell("f:s", -1, "x")}, "no version"},
+		{"a timestamp that is no version", whole, "o1", []hbase.Cell{cell("f:s", -1, "x")}, "not a version"},
 	} {
 		r, err := newRecoverer(c.shape.source(t))
 		if err != nil {
@@ -121,13 +121,13 @@ func TestRowsThatDoNotHoldTheirDocumentsAreRefused(t *testing.T) {
 		"no column holds total":       {key: "id", changes: indexer.Whole, set: []string{"id", "total"}},
 		"no column holds at":          {key: `id + "|" + asc(at, s)`, changes: indexer.Whole, set: []string{"at"}}, // in seconds
 		"no column holds deleted":     {key: "id", changes: indexer.Partial, set: all, rows: func(r *sink.Rows) { r.Columns = r.Columns[:1] }},
-		"a condition over a change":   {key: "id", changes: indexer.Whole, set: all, when: "kept"},
-		"a condition leaves rows out": {key: "id", changes: indexer.Whole, set: all, rows: func(r *sink.Rows) { r.When = "kept" }},
-		"deleted hard":                {key: "id", changes: indexer.Whole, set: all, rows: func(r *sink.Rows) { r.Deletes.Hard = true }},
+		"a condition on the change":   {key: "id", changes: indexer.Whole, set: all, when: "kept"},
+		"a condition excludes rows":   {key: "id", changes: indexer.Whole, set: all, rows: func(r *sink.Rows) { r.When = "kept" }},
+		"hard-deleted":                {key: "id", changes: indexer.Whole, set: all, rows: func(r *sink.Rows) { r.Deletes.Hard = true }},
 		"several rows":                {key: "id", changes: indexer.Whole, set: all, rows: func(r *sink.Rows) { r.As = map[string]string{"owner": "id"} }},
 		"several keys":                {key: "id", changes: indexer.Whole, set: all, rows: func(r *sink.Rows) { r.Table.Keys = append(r.Table.Keys, r.Table.Keys[0]) }},
 		"the rows that they leave":    {key: "id", changes: indexer.Whole, moves: true, set: all, rows: func(r *sink.Rows) { r.Table.Row = sink.RowEvent }},
-		"the pipeline writes nothing": {key: "id", changes: indexer.Whole, set: all, rows: func(r *sink.Rows) { r.Table.Name = "other" }},
+		"the pipeline does not write": {key: "id", changes: indexer.Whole, set: all, rows: func(r *sink.Rows) { r.Table.Name = "other" }},
 	} {
 		if _, err := newRecoverer(s.source(t)); !errors.Is(err, ErrNotOf) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error %v", want, err)

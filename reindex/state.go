@@ -91,7 +91,7 @@ func (o *Options) begin() *state {
 func decodeState(text []byte) (*state, error) {
 	s := &state{}
 	if err := json.Unmarshal(text, s); err != nil {
-		return nil, fmt.Errorf("what is kept of an earlier reindex cannot be read: %w; --again begins again", err)
+		return nil, fmt.Errorf("the state of an earlier reindex cannot be read: %w; --again starts over", err)
 	}
 	return s, nil
 }

@@ -38,7 +38,7 @@ func (r *Run) take(ctx context.Context) error {
 
 // left ensures that the process that left a state no longer works on it.
 func (r *Run) left(ctx context.Context, kept *state) error {
-	r.opts.Logger.Info("looking whether the process that began this is alive", "process", kept.Owner)
+	r.opts.Logger.Info("checking whether the process that started this is alive", "process", kept.Owner)
 	alive, err := r.keeper.alive(ctx)
 	if err == nil && alive {
 		err = fmt.Errorf("%w: %s", ErrTaken, kept.Owner)
@@ -61,13 +61,13 @@ func (r *Run) goOn(ctx context.Context, kept *state) (*state, error) {
 	_, err := r.opts.Engine.Mapping(ctx, indexer.Beside(r.opts.Index))
 	switch {
 	case err == nil:
-		return nil, fmt.Errorf("%w: %s, which no reindex knows of", ErrInTheWay, indexer.Beside(r.opts.Index))
+		return nil, fmt.Errorf("%w: %s, which no reindex created", ErrInTheWay, indexer.Beside(r.opts.Index))
 	case !errors.Is(err, search.ErrNoIndex):
 		return nil, err
 	}
 	room, err := r.engine.Room(ctx, r.opts.Index)
 	if err == nil && room.Free >= 0 && room.Free < room.Index+room.Index/10 {
-		err = fmt.Errorf("%w: the index takes %d MiB, and %d MiB are free", ErrNoRoom, room.Index>>20, room.Free>>20)
+		err = fmt.Errorf("%w: the index takes %d MiB, but only %d MiB are free", ErrNoRoom, room.Index>>20, room.Free>>20)
 	}
 	return r.opts.begin(), err
 }
@@ -80,7 +80,7 @@ func (r *Run) make(ctx context.Context) error {
 	case s.Made:
 		_, err := r.opts.Engine.Mapping(ctx, indexer.Beside(r.opts.Index))
 		if errors.Is(err, search.ErrNoIndex) {
-			err = fmt.Errorf("what was built is gone: %w; begin again", err)
+			err = fmt.Errorf("what was built is gone: %w; start over", err)
 		}
 		return err
 	}

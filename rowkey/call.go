@@ -200,5 +200,5 @@ func (c *call) end() error {
 		return nil
 	}
 	a := c.take()
-	return c.wrong(fmt.Sprintf("%s does not belong into %s", a.shown(), c.Name), c.usageFix())
+	return c.wrong(fmt.Sprintf("%s does not belong in %s", a.shown(), c.Name), c.usageFix())
 }

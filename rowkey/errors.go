@@ -63,7 +63,7 @@ func (e *UsageError) Error() string { return e.Msg + "; " + e.Fix }
 func (e *UsageError) Advice() string { return e.Fix }
 
 func countError(want, got int) error {
-	return &ValueError{Field: "(all)", Msg: fmt.Sprintf("the key takes %d values, %d were given", want, got)}
+	return &ValueError{Field: "(all)", Msg: fmt.Sprintf("the key needs %d values, got %d", want, got)}
 }
 
 // lengthError blames the longest text for a key that is too long or empty.
@@ -77,20 +77,24 @@ func (k *Key) lengthError(n int, values []Value) error {
 	if n == 0 {
 		return &ValueError{Field: longest.name, Msg: "is empty, and so would the row key be"}
 	}
-	return &ValueError{Field: longest.name, TooLong: true, Msg: fmt.Sprintf("the row key would have %d bytes, HBase takes %d", n, MaxRow)}
+	return &ValueError{Field: longest.name, TooLong: true, Msg: fmt.Sprintf("the row key would have %d bytes, but HBase allows %d", n, MaxRow)}
 }
 
 // Binary formats a row as HBase's shell does: printable ASCII as it is, other bytes and the backslash as \xNN.
-func Binary(row []byte) string {
-	var b strings.Builder
+func Binary(row []byte) string { return string(AppendBinary(nil, row)) }
+
+// AppendBinary appends a row as Binary formats it.
+func AppendBinary(dst, row []byte) []byte {
+	const digits = "0123456789ABCDEF"
+	dst = slices.Grow(dst, len(row))
 	for _, c := range row {
 		if c >= ' ' && c <= '~' && c != '\\' {
-			b.WriteByte(c)
+			dst = append(dst, c)
 		} else {
-			fmt.Fprintf(&b, `\x%02X`, c)
+			dst = append(dst, '\\', 'x', digits[c>>4], digits[c&15])
 		}
 	}
-	return b.String()
+	return dst
 }
 
 // ParseBinary parses a row as Binary formats it; any other text stands for its own bytes.

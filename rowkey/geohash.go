@@ -60,7 +60,7 @@ func (g *geohash) append(dst []byte, values []Value) ([]byte, error) {
 		}
 		place[i] = v.Float()
 		if most := axes[i].high; !(math.Abs(place[i]) <= most) { // false for NaN
-			return dst, f.refuse("is %s, no degrees between -%g and %g", v, most, most)
+			return dst, f.refuse("is %s, which is not between -%g and %g degrees", v, most, most)
 		}
 		if f.kept != nil {
 			rounded, err := f.kept.round(f, *v)
@@ -93,7 +93,7 @@ func (g *geohash) measure(row []byte) (int, error) {
 func checkGeohash(b []byte) error {
 	for _, c := range b {
 		if strings.IndexByte(geohashDigits, c) < 0 {
-			return fmt.Errorf("%s is no digit of a geohash, which are %s", quote([]byte{c}), geohashDigits)
+			return fmt.Errorf("%s is not a geohash digit; the digits are %s", quote([]byte{c}), geohashDigits)
 		}
 	}
 	return nil

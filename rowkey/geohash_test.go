@@ -53,13 +53,13 @@ func TestGeohashRefuses(t *testing.T) {
 		lat, lon float64
 		want     string
 	}{
-		{90.1, 0, "lat: is 90.1, no degrees between -90 and 90"}, {0, -180.5, "lon: is -180.5, no degrees between -180 and 180"}, {math.NaN(), 0, "lat: is NaN"},
+		{90.1, 0, "lat: is 90.1, which is not between -90 and 90 degrees"}, {0, -180.5, "lon: is -180.5, which is not between -180 and 180 degrees"}, {math.NaN(), 0, "lat: is NaN"},
 	} {
 		if _, err := k.Append(nil, []rowkey.Value{text("440305"), real(c.lat), real(c.lon), number(1)}); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%g, %g: %v, want %s", c.lat, c.lon, err, c.want)
 		}
 	}
-	if _, err := k.Decode([]byte("440305_ws10a000_00001")); err == nil || !strings.Contains(err.Error(), `"a" is no digit of a geohash`) {
+	if _, err := k.Decode([]byte("440305_ws10a000_00001")); err == nil || !strings.Contains(err.Error(), `"a" is not a geohash digit`) {
 		t.Error(err)
 	}
 	for _, c := range []struct {
@@ -67,10 +67,10 @@ func TestGeohashRefuses(t *testing.T) {
 		want   string
 	}{
 		{map[string]rowkey.Bound{"geohash": equal(text("ws10"))}, "has fixed(area, 6) before geohash"},
-		{map[string]rowkey.Bound{"area": equal(text("440305")), "geohash": equal(text("wa"))}, `"a" is no digit`},
+		{map[string]rowkey.Bound{"area": equal(text("440305")), "geohash": equal(text("wa"))}, `"a" is not a geohash digit`},
 		{map[string]rowkey.Bound{"area": equal(text("440305")), "geohash": equal(text("ws100qt0e"))}, "1 to 8 of them"},
 		{map[string]rowkey.Bound{"area": equal(text("440305")), "geohash": {From: text("w")}}, "1 to 8 of them"},
-		{map[string]rowkey.Bound{"area": equal(text("440305")), "geohash": equal(text("w")), "lat": equal(real(1))}, "both lat and the geohash"},
+		{map[string]rowkey.Bound{"area": equal(text("440305")), "geohash": equal(text("w")), "lat": equal(real(1))}, "both lat and its geohash"},
 		{map[string]rowkey.Bound{"area": equal(text("440305")), "lat": {From: real(1)}}, "not in the order of lat, so no scan ranges over it; bind geohash"},
 		{map[string]rowkey.Bound{"area": equal(text("440305")), "geohash": equal(text("ws10")), "id": equal(number(1))}, "before id, so a range needs geohash"},
 	} {

@@ -109,7 +109,7 @@ func (h *hash) measure(row []byte) (int, error) {
 	}
 	for _, c := range row[:n] {
 		if c < '0' || c > '9' && c < 'a' || c > 'f' {
-			return 0, fmt.Errorf("%s is no lower-case hex digit", quote([]byte{c}))
+			return 0, fmt.Errorf("%s is not a lower-case hex digit", quote([]byte{c}))
 		}
 	}
 	return n, nil
@@ -230,7 +230,7 @@ func (s *salt) verify(b []byte, values []Value) error {
 		return err
 	}
 	if got := s.bucketIn(b); got != want {
-		return fmt.Errorf("is bucket %d, but %s belongs into bucket %d", got, joinNames(s.fields), want)
+		return fmt.Errorf("is bucket %d, but %s belongs in bucket %d", got, joinNames(s.fields), want)
 	}
 	return nil
 }

@@ -26,11 +26,12 @@ func (ks Keys) Validate() error {
 		return errors.New("it has no key")
 	}
 	if ks[0].From != 0 {
-		return fmt.Errorf("its first key is from version %d on, and older events have none; write from 0", ks[0].From)
+		return fmt.Errorf("its first key applies from version %d on, so older events have none; write from 0", ks[0].From)
 	}
 	for i, k := range ks[1:] {
 		if k.Key == nil || k.From <= ks[i].From {
-			return fmt.Errorf("the key from version %d on follows one from version %d on; write them in ascending order, each with its key", k.From,
+			return fmt.Errorf("the key from version %d on comes after the one from version %d on; list them in ascending order, each with its key",
+				k.From,
 				ks[i].From)
 		}
 	}
@@ -86,6 +87,16 @@ func (ks Keys) Bindable() []Field {
 		}
 	}
 	return all
+}
+
+// TypeOf returns the type of a field on which any of the keys accepts bounds, or 0 if none does.
+func (ks Keys) TypeOf(name string) Type {
+	for i := len(ks) - 1; i >= 0; i-- {
+		if typ := ks[i].Key.typeOf(name); typ != 0 {
+			return typ
+		}
+	}
+	return 0
 }
 
 // Salt returns the salt that all of the keys begin with, or the zero Salt if they do not begin with the same one.

@@ -27,10 +27,10 @@ func TestKeysAreChosenByVersion(t *testing.T) {
 		t.Errorf("a table's only key is of versions %d to %d", from, to)
 	}
 	for want, bad := range map[string]rowkey.Keys{
-		"it has no key":                                {},
-		"its first key is from version 5 on":           {{From: 5, Key: key}},
-		"from version 7 on follows one from version 7": {{Key: key}, {From: 7, Key: key}, {From: 7, Key: key}},
-		"from version 3 on follows one from version 0": {{Key: key}, {From: 3}},
+		"it has no key": {},
+		"its first key applies from version 5 on":              {{From: 5, Key: key}},
+		"from version 7 on comes after the one from version 7": {{Key: key}, {From: 7, Key: key}, {From: 7, Key: key}},
+		"from version 3 on comes after the one from version 0": {{Key: key}, {From: 3}},
 	} {
 		if err := bad.Validate(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)

@@ -74,12 +74,12 @@ func lex(expr string) ([]token, error) {
 func lexString(expr string, at int) (token, int, error) {
 	quoted, err := strconv.QuotedPrefix(expr[at:])
 	if err != nil {
-		return token{}, 0, syntaxError(at, "this string does not end, or holds an unknown escape",
+		return token{}, 0, syntaxError(at, "this string is not closed, or contains an unknown escape",
 			`end it with ", and write a quote as \", a backslash as \\ and other bytes as \x00`)
 	}
 	s, err := strconv.Unquote(quoted)
 	if err != nil {
-		return token{}, 0, syntaxError(at, "this is no string", `write it as "|" or "\x00"`)
+		return token{}, 0, syntaxError(at, "this is not a string", `write it as "|" or "\x00"`)
 	}
 	return token{tokString, s, at}, len(quoted), nil
 }
@@ -111,7 +111,7 @@ func strayCharacter(c rune, at int) error {
 	case '-', '−':
 		e.Fix = "write desc(at, ms) for a time counted down from the greatest value"
 	case '%':
-		e.Fix = "write salt(16, field) for a bucket number, of a field"
+		e.Fix = "write salt(16, field) for a bucket number"
 	}
 	return e
 }

@@ -79,7 +79,7 @@ func (k *Key) lintWholeHash(LintOptions) []Finding {
 	keep := k.spreadBy()
 	if keep.typ == Time {
 		return []Finding{{"whole-key-hash", Warning, lead.offset,
-			fmt.Sprintf("%s scatters the times: no scan ranges over %s", h.expr(), keep.name), "write in its place " + saltTimes(16, keep)}}
+			fmt.Sprintf("%s scatters the times: no scan ranges over %s", h.expr(), keep.name), "replace it with " + saltTimes(16, keep)}}
 	}
 	return []Finding{{"whole-key-hash", Warning, lead.offset,
 		fmt.Sprintf("%s scatters the rows of one %s: no scan finds them together, only a get of all of %s finds a row", h.expr(),
@@ -100,7 +100,8 @@ func (k *Key) lintNotHeld(LintOptions) []Finding {
 		}
 		i := slices.IndexFunc(k.slots, func(s slot) bool { return reads(s.part, f) })
 		found = append(found, Finding{"not-held", Warning, k.slots[i].offset,
-			fmt.Sprintf("%s is only in %s: it cannot be read back from a row, and values that agree there share rows", f.name, k.slots[i].expr()),
+			fmt.Sprintf("%s occurs only in %s: it cannot be read back from a row, and events with the same result share rows", f.name,
+				k.slots[i].expr()),
 			fmt.Sprintf("add it to the key: + %s", asPart(f.name, f.typ))})
 	}
 	return found
@@ -118,8 +119,8 @@ func (k *Key) lintSeparators(LintOptions) []Finding {
 			continue
 		}
 		found = append(found, Finding{"separator-in-values", Warning, s.offset,
-			fmt.Sprintf("%s ends %s in the key: a value that holds it cannot be written", quote(sep), variable.expr()),
-			`use a string that no value holds, such as "|" or "\x00"`})
+			fmt.Sprintf("%s ends %s in the key: a value that contains it cannot be written", quote(sep), variable.expr()),
+			`use a string that no value contains, such as "|" or "\x00"`})
 	}
 	return found
 }
@@ -133,7 +134,7 @@ func (k *Key) lint2038(LintOptions) []Finding {
 			wide.bits = 64
 			found = append(found, Finding{"ends-in-2038", Advice, s.offset,
 				n.expr() + " holds times up to 2038-01-19T03:14:07Z; later events become dead letters",
-				"write " + wide.expr() + " unless rows of another writer must be met"})
+				"write " + wide.expr() + " unless the rows must match those of another writer"})
 		}
 	}
 	return found

@@ -18,7 +18,7 @@ func (k *Key) lintLead(LintOptions) []Finding {
 			what = "times"
 		}
 		return []Finding{{"monotonic-lead", Warning, lead.offset,
-			fmt.Sprintf("the key begins with %s: %s come one after the other, so at any moment all writes go to one region", lead.expr(), what),
+			fmt.Sprintf("the key begins with %s: %s arrive in order, so at any moment all writes go to one region", lead.expr(), what),
 			k.fixLead(16)}}
 	}
 	fix := fmt.Sprintf("begin it with md5(%s, 4), or find split points from a sample", f.name)
@@ -51,7 +51,7 @@ func (k *Key) lintSlowLead(lead slot) []Finding {
 	}
 	return []Finding{{"monotonic-lead", Warning, lead.offset,
 		fmt.Sprintf("%s is the same for all events of one %s, so at any moment all writes go to one region", lead.expr(), finest.one()),
-		"make it of what differs within one: " + spreadOver(lead.part, by)}}
+		"build it from what differs within one: " + spreadOver(lead.part, by)}}
 }
 
 // spreadsBehind reports whether a hash or salt directly follows the lead, because regions can be cut in it, too.

@@ -17,11 +17,11 @@ func (k *Key) lintQueries(o LintOptions) []Finding {
 				fmt.Sprintf("no scan answers the query %q: %s", q, refused.Msg), refused.Fix})
 		case err != nil:
 			found = append(found, Finding{"unserved-query", Warning, 0, fmt.Sprintf("no scan answers the query %q: %s", q, err),
-				"ask for what the key holds"})
+				"query only fields that the key holds"})
 		case scans > 1:
 			found = append(found, Finding{"fan-out", Advice, k.lead().offset,
-				fmt.Sprintf("the query %q asks all %d buckets and merges their rows", q, scans),
-				"where it need not be in order over all rows, salt by what it binds"})
+				fmt.Sprintf("the query %q reads all %d buckets and merges their rows", q, scans),
+				"salt by what it binds, unless it needs one order over all rows"})
 		}
 	}
 	return found

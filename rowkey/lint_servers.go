@@ -12,13 +12,13 @@ func (k *Key) lintBuckets(o LintOptions) []Finding {
 	if k.tooFew(o.Servers) {
 		more := 2 * o.Servers
 		return []Finding{{"few-buckets", Warning, lead.offset,
-			fmt.Sprintf("%d buckets are written by at most %d servers at a time, there are %d", s.buckets, s.buckets, o.Servers),
-			fmt.Sprintf("write salt(%d, %s) and regions: %d, and never change the salt once rows are there", more, joinNames(s.fields), more)}}
+			fmt.Sprintf("%d buckets keep at most %d servers busy, but there are %d", s.buckets, s.buckets, o.Servers),
+			fmt.Sprintf("write salt(%d, %s) and regions: %d, and never change the salt once there are rows", more, joinNames(s.fields), more)}}
 	}
 	if o.Regions > 0 && uneven(s, o.Regions) {
 		return []Finding{{"uneven-regions", Advice, lead.offset,
-			fmt.Sprintf("%d buckets do not go evenly into %d regions", s.buckets, o.Regions),
-			fmt.Sprintf("begin the table with %d regions", s.buckets)}}
+			fmt.Sprintf("%d buckets do not divide evenly into %d regions", s.buckets, o.Regions),
+			fmt.Sprintf("start the table with %d regions", s.buckets)}}
 	}
 	return nil
 }
@@ -37,8 +37,8 @@ func (k *Key) lintBeginnings(o LintOptions) []Finding {
 		longer.n++
 	}
 	return []Finding{{"few-beginnings", Warning, lead.offset,
-		fmt.Sprintf("%s makes too few different beginnings for a region on each of %d servers", h.expr(), o.Servers),
-		fmt.Sprintf("use a longer hash: write %s and regions: %d, and never change the hash once rows are there", longer.expr(), 2*o.Servers)}}
+		fmt.Sprintf("%s gives too few distinct prefixes for a region on each of %d servers", h.expr(), o.Servers),
+		fmt.Sprintf("use a longer hash: write %s and regions: %d, and never change the hash once there are rows", longer.expr(), 2*o.Servers)}}
 }
 
 // tooFew reports whether what the key spreads by has fewer values than there are servers.
@@ -57,7 +57,7 @@ func (k *Key) lintRegions(o LintOptions) []Finding {
 		return nil
 	}
 	return []Finding{{"few-regions", Warning, 0,
-		fmt.Sprintf("there are %d servers, and %d of them have nothing to write until regions split", o.Servers, o.Servers-max(o.Regions, 1)),
+		fmt.Sprintf("there are %d servers, but %d of them have nothing to write until regions split", o.Servers, o.Servers-max(o.Regions, 1)),
 		k.fixRegions(o.Servers)}}
 }
 
@@ -69,11 +69,11 @@ func (k *Key) fixRegions(servers int) string {
 			continue
 		}
 		if _, err := k.Splits(n); err == nil {
-			return fmt.Sprintf("begin it with regions: %d", n)
+			return fmt.Sprintf("start it with regions: %d", n)
 		}
 	}
 	if salted {
-		return fmt.Sprintf("begin it with regions: %d", s.buckets)
+		return fmt.Sprintf("start it with regions: %d", s.buckets)
 	}
 	return "begin the key with a hash or a salt, or find split points from a sample"
 }

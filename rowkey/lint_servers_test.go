@@ -16,7 +16,7 @@ func TestFixedRegionsAreTaken(t *testing.T) {
 		for servers := 2; servers <= 40; servers++ {
 			for _, f := range k.Lint(rowkey.LintOptions{Servers: servers, Regions: 1}) {
 				n := 0
-				if _, err := fmt.Sscanf(f.Fix, "begin it with regions: %d", &n); err != nil {
+				if _, err := fmt.Sscanf(f.Fix, "start it with regions: %d", &n); err != nil {
 					continue
 				}
 				fixed++

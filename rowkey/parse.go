@@ -12,7 +12,7 @@ const maxExpr = 4096
 // Parse parses an expression over the given fields. Its errors are *SyntaxError with the position and the fix.
 func Parse(expr string, fields []Field) (*Key, error) {
 	if len(expr) > maxExpr {
-		return nil, syntaxError(maxExpr, fmt.Sprintf("the expression has %d bytes, at most %d are read", len(expr), maxExpr),
+		return nil, syntaxError(maxExpr, fmt.Sprintf("the expression has %d bytes, more than the %d allowed", len(expr), maxExpr),
 			"a key is a few short parts joined with +")
 	}
 	tokens, err := lex(expr)
@@ -90,7 +90,7 @@ func (p *parser) part() (part, error) {
 	case t.kind == tokName:
 		return p.bare(t)
 	case t.kind == tokNumber:
-		return nil, syntaxError(t.offset, "a number alone is no part of a key", fmt.Sprintf("write %q for these characters", t.text))
+		return nil, syntaxError(t.offset, "a number on its own cannot be part of a key", fmt.Sprintf("write %q for these characters", t.text))
 	default:
 		return nil, syntaxError(t.offset, fmt.Sprintf("a part is missing before %s", t.shown()),
 			`write a field, a function such as md5(waybill, 4), or a string such as "|"`)
@@ -110,7 +110,7 @@ func (p *parser) bare(t token) (part, error) {
 		Time:  "write desc(%[1]s, ms) for newest first, or asc(%[1]s, ms)",
 	}[f.typ]
 	if fix != "" {
-		return nil, syntaxError(t.offset, fmt.Sprintf("%s is %s: its place in the key must be said", f.name, f.typ.one()),
+		return nil, syntaxError(t.offset, fmt.Sprintf("%s is %s: say how the key encodes it", f.name, f.typ.one()),
 			fmt.Sprintf(fix, f.name))
 	}
 	return &text{field: f}, nil
@@ -246,7 +246,7 @@ func (p *parser) separate() error {
 				or = fmt.Sprintf("reverse(%s, 12)", s.reads()[0].name)
 			}
 			e := syntaxError(next.offset,
-				fmt.Sprintf("%s has no fixed length, so where %s begins would be ambiguous", s.expr(), next.expr()),
+				fmt.Sprintf("%s has no fixed length, so the start of %s would be ambiguous", s.expr(), next.expr()),
 				fmt.Sprintf(`write %s + "|" + %s, or %s`, s.expr(), next.expr(), or))
 			e.Rule = "ambiguous"
 			return e

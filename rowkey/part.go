@@ -63,7 +63,7 @@ func (f *field) mismatch(got Type) error {
 	if got == 0 {
 		return &ValueError{Field: f.name, Missing: true, Msg: "has no value"}
 	}
-	return f.refuse("is %s, the key was made for %s", got.one(), f.typ.one())
+	return f.refuse("is %s, but the key expects %s", got.one(), f.typ.one())
 }
 
 func (f *field) refuse(format string, args ...any) error {
@@ -85,7 +85,7 @@ func measureUntil(row, sep []byte) (int, error) {
 	}
 	n := bytes.Index(row, sep)
 	if n < 0 {
-		return 0, fmt.Errorf("its separator %s does not follow", quote(sep))
+		return 0, fmt.Errorf("its separator %s is missing", quote(sep))
 	}
 	return n, nil
 }
@@ -121,7 +121,7 @@ func (l literal) verify([]byte, []Value) error { return nil }
 
 func (l literal) measure(row []byte) (int, error) {
 	if len(row) < len(l) || row[0] != l[0] || !bytes.HasPrefix(row, l) {
-		return 0, errors.New("other bytes are here")
+		return 0, errors.New("the bytes here differ")
 	}
 	return len(l), nil
 }

@@ -127,7 +127,7 @@ func (w *walk) takeCell(g *geohash, bounds map[string]Bound) error {
 	}
 	for _, f := range g.fields {
 		if !bounds[f.name].open() {
-			return &UsageError{f.name, "both " + f.name + " and the geohash of it are bound", "bind one of the two"}
+			return &UsageError{f.name, "both " + f.name + " and its geohash are bound", "bind one of the two"}
 		}
 	}
 	w.cell, w.open[GeohashBound] = cell, true
@@ -249,7 +249,7 @@ func (w *walk) unused(p part, missing string) error {
 	rest := strings.Join(slices.Sorted(maps.Keys(w.open)), ", ")
 	return &UsageError{missing,
 		fmt.Sprintf("the key %s has %s before %s, so a range needs %s bound to one value", w.key, p.expr(), rest, missing),
-		fmt.Sprintf("bind %s to one value, or ask a table or an index that leads with %s", missing, rest)}
+		fmt.Sprintf("bind %s to one value, or query a table or an index that leads with %s", missing, rest)}
 }
 
 // gives reports whether f can be read back from the key, instead of only being hashed.

@@ -194,10 +194,10 @@ func TestSplits(t *testing.T) {
 		{`desc(at, ms) + waybill`, 2, "does not begin with a hash or a salt"},
 		{`desc(at, ms) + waybill`, 16, "begin it with md5(waybill, 4), or with salt(16, waybill)"},
 		{`desc(at, ms)`, 16, "begin it with salt(16, at): a range of at is then one scan in each bucket"},
-		{`waybill + "|" + desc(at, ms)`, 16, "begin it with md5(waybill, 4), or leave regions out and let brine tables plan --sample … --regions 16 find split points"},
-		{`salt(4, waybill) + desc(at, ms)`, 8, "write salt(8, waybill), or ask for 4 regions"},
-		{`md5(waybill, 1) + waybill`, 17, "md5(waybill, 1) makes only 16 different beginnings, not enough for 17 regions"},
-		{`salt(16, waybill) + waybill`, 17, "salt(16, waybill) makes only 16 different beginnings"},
+		{`waybill + "|" + desc(at, ms)`, 16, "begin it with md5(waybill, 4), or omit regions and let brine tables plan --sample … --regions 16 find split points"},
+		{`salt(4, waybill) + desc(at, ms)`, 8, "write salt(8, waybill), or use 4 regions"},
+		{`md5(waybill, 1) + waybill`, 17, "md5(waybill, 1) gives only 16 distinct prefixes, not enough for 17 regions"},
+		{`salt(16, waybill) + waybill`, 17, "salt(16, waybill) gives only 16 distinct prefixes"},
 	} {
 		_, err := parse(t, c.expr).Splits(c.n)
 		if e, ok := errors.AsType[*rowkey.UsageError](err); !ok || !strings.Contains(e.Error(), c.want) || e.Fix == "" {

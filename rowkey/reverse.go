@@ -41,7 +41,7 @@ func (r *reversedText) append(dst []byte, values []Value) ([]byte, error) {
 		return dst, err
 	}
 	if r.labels == "" && !utf8.Valid(v.Text) {
-		return dst, r.refuse("is not UTF-8, whose characters the key reverses")
+		return dst, r.refuse("is not UTF-8, but the key reverses its characters")
 	}
 	row := r.appendReversed(dst, v.Text)
 	if holdsSeparator(row[len(dst):], r.sep) {
@@ -75,7 +75,7 @@ func (r *reversedText) verify(b []byte, values []Value) error { return verifyAga
 
 func (r *reversedText) decode(b []byte, values []Value) error {
 	if r.labels == "" && !utf8.Valid(b) {
-		return errors.New("is not UTF-8, whose characters it reverses")
+		return errors.New("is not UTF-8, but the key reverses its characters")
 	}
 	values[r.pos] = Value{Type: Text, Text: r.appendReversed(make([]byte, 0, len(b)), b)}
 	return nil
@@ -113,12 +113,12 @@ func (r *reversedInt) append(dst []byte, values []Value) ([]byte, error) {
 		return dst, err
 	}
 	if v.Int < 0 {
-		return dst, r.refuse("is negative, the key holds digits only")
+		return dst, r.refuse("is negative, but the key holds only digits")
 	}
 	row := strconv.AppendInt(dst, v.Int, 10)
 	n := len(row) - len(dst)
 	if r.digits > 0 && n > r.digits {
-		return dst, r.refuse("has %d digits, the key holds %d", n, r.digits)
+		return dst, r.refuse("has %d digits, but the key holds %d", n, r.digits)
 	}
 	slices.Reverse(row[len(dst):])
 	if holdsSeparator(row[len(dst):], r.sep) {
@@ -144,7 +144,7 @@ func (r *reversedInt) decode(b []byte, values []Value) error {
 		return err
 	}
 	if r.digits == 0 && len(digits) > 1 && digits[0] == '0' {
-		return fmt.Errorf("%s reversed begins with 0, which no number does", Binary(b))
+		return fmt.Errorf("%s reversed begins with 0, as no number does", Binary(b))
 	}
 	values[r.pos] = Value{Type: Int, Int: int64(n)}
 	return nil
@@ -159,7 +159,7 @@ func parseDigits(b []byte) (uint64, error) {
 		}
 		digit := uint64(c - '0')
 		if n > (math.MaxInt64-digit)/10 {
-			return 0, fmt.Errorf("%s is no 64-bit number", Binary(clip(b)))
+			return 0, fmt.Errorf("%s is not a 64-bit number", Binary(clip(b)))
 		}
 		n = 10*n + digit
 	}

@@ -93,6 +93,19 @@ func (k *Key) Bindable() []Field {
 	return all
 }
 
+// typeOf returns the type of one of Bindable, or 0 for another name.
+func (k *Key) typeOf(name string) Type {
+	for i := range k.fields {
+		if k.fields[i].name == name {
+			return k.fields[i].typ
+		}
+	}
+	if name == GeohashBound && k.geohash() != nil {
+		return Text
+	}
+	return 0
+}
+
 // Append appends the row key of values (one for each of Fields, in that order) to dst. Its errors are *ValueError, and it then returns dst
 // unchanged. It does not allocate if dst has room.
 func (k *Key) Append(dst []byte, values []Value) ([]byte, error) {
@@ -149,7 +162,7 @@ func (k *Key) DecodeInto(values []Value, row []byte) error {
 		ends[i] = uint16(at)
 	}
 	if at < len(row) {
-		return &DecodeError{Row: row, Offset: at, Msg: fmt.Sprintf("the key ends at byte %d, the row has %d", at, len(row))}
+		return &DecodeError{Row: row, Offset: at, Msg: fmt.Sprintf("the key ends at byte %d, but the row has %d", at, len(row))}
 	}
 	return k.verify(row, &ends, values)
 }

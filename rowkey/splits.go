@@ -12,7 +12,7 @@ import (
 // digits. It returns an error (*UsageError) if the key's first part does not spread (no hash or salt) and n > 1.
 func (k *Key) Splits(n int) ([][]byte, error) {
 	if n < 1 {
-		return nil, &UsageError{Msg: fmt.Sprintf("a table cannot have %d regions", n), Fix: "ask for 1 or more"}
+		return nil, &UsageError{Msg: fmt.Sprintf("a table cannot have %d regions", n), Fix: "write 1 or more"}
 	}
 	if n == 1 {
 		return nil, nil
@@ -53,16 +53,16 @@ func (k *Key) spreading(n int) (prefix []byte, spreads []spread, err error) {
 	switch {
 	case len(spreads) == 0:
 		by := k.spreadBy()
-		fix := fmt.Sprintf("begin it with md5(%s, 4), or leave regions out and let brine tables plan --sample … --regions %d find split points",
+		fix := fmt.Sprintf("begin it with md5(%s, 4), or omit regions and let brine tables plan --sample … --regions %d find split points",
 			by.name, n)
 		if lead := k.lead(); lead.isTime() { // split points of a time are useless for future rows
 			fix = k.fixLead(n)
 		}
 		return nil, nil, &UsageError{by.name,
-			fmt.Sprintf("the key %s does not begin with a hash or a salt, so how its rows spread over %d regions is not known", k, n), fix}
+			fmt.Sprintf("the key %s does not begin with a hash or a salt, so it is not known how its rows spread over %d regions", k, n), fix}
 	case values.Cmp(enough) < 0:
 		return nil, nil, &UsageError{"",
-			fmt.Sprintf("%s makes only %s different beginnings, not enough for %d regions", k.spreadExpr(len(spreads)), values, n),
+			fmt.Sprintf("%s gives only %s distinct prefixes, not enough for %d regions", k.spreadExpr(len(spreads)), values, n),
 			k.moreSpread(n)}
 	}
 	return prefix, spreads, nil
@@ -73,7 +73,7 @@ func (k *Key) moreSpread(n int) string {
 	if s, ok := k.lead().part.(*salt); ok && n <= maxBuckets {
 		more := *s
 		more.buckets = n
-		return fmt.Sprintf("write %s, or ask for %d regions", more.expr(), s.buckets)
+		return fmt.Sprintf("write %s, or use %d regions", more.expr(), s.buckets)
 	}
 	return "use a longer hash or more buckets, or fewer regions"
 }

@@ -106,11 +106,11 @@ func (f *fixed) append(dst []byte, values []Value) ([]byte, error) {
 	b := v.Text
 	switch {
 	case len(b) > f.n:
-		return dst, f.refuse("has %s, the key holds %d", count(len(b), "byte"), f.n)
+		return dst, f.refuse("has %s, but the key holds %d", count(len(b), "byte"), f.n)
 	case len(b) > 0 && f.left && b[0] == f.pad:
-		return dst, f.refuse("begins with %s, with which the key pads it", quote(b[:1]))
+		return dst, f.refuse("begins with %s, which the key uses as padding", quote(b[:1]))
 	case len(b) > 0 && !f.left && b[len(b)-1] == f.pad:
-		return dst, f.refuse("ends with %s, with which the key pads it", quote(b[len(b)-1:]))
+		return dst, f.refuse("ends with %s, which the key uses as padding", quote(b[len(b)-1:]))
 	}
 	if f.left {
 		return append(appendPad(dst, f.pad, f.n-len(b)), b...), nil

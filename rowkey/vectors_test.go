@@ -105,10 +105,10 @@ func TestAppendRefuses(t *testing.T) {
 		{scanKey, []rowkey.Value{text("A|B"), at(1), text("X")}, `waybill: holds "|", the string that ends it in the key`},
 		{scanKey, []rowkey.Value{{}, at(1), text("X")}, `waybill: has no value`},
 		{scanKey, []rowkey.Value{text("A"), {}, text("X")}, `at: has no value`},
-		{scanKey, []rowkey.Value{text("A"), number(1), text("X")}, `at: is an int, the key was made for a time`},
+		{scanKey, []rowkey.Value{text("A"), number(1), text("X")}, `at: is an int, but the key expects a time`},
 		{scanKey, []rowkey.Value{text("A"), at(-1), text("X")}, `at: is before 1970 (1969-12-31T23:59:59.999Z), which the key does not hold`},
-		{scanKey, []rowkey.Value{text("A")}, `the key takes 3 values, 1 were given`},
-		{scanKey, []rowkey.Value{text("A"), at(1), text(strings.Repeat("x", 40000))}, `action: the row key would have 40015 bytes, HBase takes 32767`},
+		{scanKey, []rowkey.Value{text("A")}, `the key needs 3 values, got 1`},
+		{scanKey, []rowkey.Value{text("A"), at(1), text(strings.Repeat("x", 40000))}, `action: the row key would have 40015 bytes, but HBase allows 32767`},
 		{`waybill + "aa" + action`, []rowkey.Value{text("xa"), text("y")}, `waybill: holds "aa", the string that ends it in the key`},
 		{`waybill`, []rowkey.Value{text("")}, `waybill: is empty, and so would the row key be`},
 		{`desc(at, s, 32)`, []rowkey.Value{at(math.MaxInt32*1000 + 1000)}, `at: is later (2038-01-19T03:14:08.000Z) than desc(at, s, 32) holds`},
@@ -118,13 +118,13 @@ func TestAppendRefuses(t *testing.T) {
 		{`fixed(n, 2)`, []rowkey.Value{number(100)}, `n: 100 is out of the range of fixed(n, 2)`},
 		{`asc(weight)`, []rowkey.Value{real(math.NaN())}, `weight: is not a number`},
 		{`asc(weight, 32)`, []rowkey.Value{real(1e300)}, `weight: 1e+300 is out of the range of asc(weight, 32)`},
-		{`fixed(waybill, 2)`, []rowkey.Value{text("abc")}, `waybill: has 3 bytes, the key holds 2`},
-		{`fixed(waybill, 4, " ")`, []rowkey.Value{text("ab ")}, `waybill: ends with " ", with which the key pads it`},
-		{`fixed(waybill, 4, left)`, []rowkey.Value{text("01")}, `waybill: begins with "0", with which the key pads it`},
-		{`reverse(n)`, []rowkey.Value{number(-5)}, `n: is negative, the key holds digits only`},
-		{`reverse(n, 2)`, []rowkey.Value{number(100)}, `n: has 3 digits, the key holds 2`},
+		{`fixed(waybill, 2)`, []rowkey.Value{text("abc")}, `waybill: has 3 bytes, but the key holds 2`},
+		{`fixed(waybill, 4, " ")`, []rowkey.Value{text("ab ")}, `waybill: ends with " ", which the key uses as padding`},
+		{`fixed(waybill, 4, left)`, []rowkey.Value{text("01")}, `waybill: begins with "0", which the key uses as padding`},
+		{`reverse(n)`, []rowkey.Value{number(-5)}, `n: is negative, but the key holds only digits`},
+		{`reverse(n, 2)`, []rowkey.Value{number(100)}, `n: has 3 digits, but the key holds 2`},
 		{`reverse(n) + "0" + waybill`, []rowkey.Value{number(10), text("x")}, `n: holds "0", the string that ends it in the key`},
-		{`reverse(waybill)`, []rowkey.Value{text("\xff")}, `waybill: is not UTF-8, whose characters the key reverses`},
+		{`reverse(waybill)`, []rowkey.Value{text("\xff")}, `waybill: is not UTF-8, but the key reverses its characters`},
 		{`reverse(waybill) + "ba" + action`, []rowkey.Value{text("ab"), text("x")}, `waybill: holds "ba", the string that ends it in the key`},
 	} {
 		k := parse(t, c.expr)
@@ -138,7 +138,7 @@ func TestAppendRefuses(t *testing.T) {
 			t.Errorf("%s of %v: %q, %v\nwant %s", c.expr, c.values, row, err, c.want)
 			continue
 		}
-		if e.Missing != strings.Contains(c.want, "no value") || e.TooLong != strings.Contains(c.want, "HBase takes") {
+		if e.Missing != strings.Contains(c.want, "no value") || e.TooLong != strings.Contains(c.want, "HBase allows") {
 			t.Errorf("%s: %+v", c.expr, e)
 		}
 	}

@@ -36,9 +36,9 @@ func (c Change) String() string {
 	case c.MissingFamily():
 		return fmt.Sprintf("family %s is missing", c.Family)
 	case c.Family == "":
-		return fmt.Sprintf("%s is %s, the configuration says %s", c.Attribute, c.Text(c.Is), c.Text(c.Becomes))
+		return fmt.Sprintf("%s is %s, but the configuration says %s", c.Attribute, c.Text(c.Is), c.Text(c.Becomes))
 	}
-	return fmt.Sprintf("family %s: %s is %s, the configuration says %s", c.Family, c.Attribute, c.Text(c.Is), c.Text(c.Becomes))
+	return fmt.Sprintf("family %s: %s is %s, but the configuration says %s", c.Family, c.Attribute, c.Text(c.Is), c.Text(c.Becomes))
 }
 
 // MissingFamily reports whether the table lacks a family, without which it cannot be written.

@@ -62,7 +62,7 @@ func Check(ctx context.Context, cfg *config.Config, file string, servers Servers
 	c := &checker{cfg: cfg, file: file, servers: servers}
 	if servers.Untested != "" {
 		c.say(config.Warning, codeUntested, "hbase.connect", servers.Untested,
-			"write to tables of its own first, and read them back with brine query")
+			"first write to separate tables, and read them back with brine query")
 	}
 	if servers.Registry != nil {
 		if err := servers.Registry.Check(ctx); err != nil {
@@ -131,10 +131,10 @@ func (c *checker) index(s IndexStep) {
 		c.say(config.Error, codeMissing, setting, "the index does not exist", "create it: brine tables apply -c "+c.file)
 	case Extend:
 		c.say(config.Error, codeDiffers, setting, "the index lacks "+strings.Join(s.Fields, ", "),
-			"add what it lacks: brine tables apply -c "+c.file)
+			"add the missing fields: brine tables apply -c "+c.file)
 	}
 	for _, x := range s.Settings {
-		c.say(config.Warning, codeDiffers, setting, x.Name+" is "+x.Is+" in the index, the configuration says "+x.Becomes,
+		c.say(config.Warning, codeDiffers, setting, x.Name+" is "+x.Is+" in the index, but the configuration says "+x.Becomes,
 			"change the index with brine tables apply, or the configuration")
 	}
 }
@@ -177,8 +177,9 @@ func (c *checker) newest(ctx context.Context, p *config.Pipeline) error {
 	case err != nil:
 		return err
 	case s == nil:
-		c.say(config.Warning, codeMissing, setting, "the schema registry has no subject "+subject+", so the fields are compared with no schema",
-			"register the schema; or let it be, if the records are of other subjects")
+		c.say(config.Warning, codeMissing, setting, "the schema registry has no subject "+subject+
+			", so the fields are not compared with a schema",
+			"register the schema; or ignore this, if the records use other subjects")
 		return nil
 	}
 	for _, d := range p.CompareSchema(s) {
@@ -190,7 +191,7 @@ func (c *checker) newest(ctx context.Context, p *config.Pipeline) error {
 		if d.Field != "" {
 			at = setting + ".fields." + d.Field
 		}
-		c.say(severity, codeSchema, at, d.What+"; so says "+s.String()+", the newest schema of the topic", d.Fix)
+		c.say(severity, codeSchema, at, d.What+"; according to "+s.String()+", the newest schema of the topic", d.Fix)
 	}
 	return nil
 }
@@ -248,8 +249,8 @@ func (c *checker) deadLetters(ctx context.Context, p *config.Pipeline) {
 	}
 	topic := p.DeadLetterTopic()
 	c.say(config.Warning, codeDiffers, "pipelines."+p.Name+".dead_letters",
-		fmt.Sprintf("topic %s takes records of at most %s bytes, and a dead letter of the largest that %s takes has up to %s: its partition "+
-			"would wait",
+		fmt.Sprintf("topic %s accepts records of at most %s bytes, but a dead letter of the largest record that %s accepts has up to %s: "+
+			"its partition would wait",
 			topic, term.Thousands(int64(takes)), p.Topic, term.Thousands(int64(should))),
 		fmt.Sprintf("kafka-configs.sh --alter --entity-type topics --entity-name %s --add-config max.message.bytes=%d", topic, should))
 }

@@ -65,7 +65,7 @@ func checkDeletes(ctx context.Context, cfg *config.Config, file string, p *confi
 		return nil, nil // the check of the topic itself reports it
 	}
 	if err != nil {
-		return nil, fmt.Errorf("asking for the settings of topic %s: %w", p.Topic, err)
+		return nil, fmt.Errorf("reading the settings of topic %s: %w", p.Topic, err)
 	}
 	d := deletes{checker: checker{cfg: cfg, file: file}, pipeline: p, kept: kept}
 	for i := range p.Rows {
@@ -73,9 +73,10 @@ func checkDeletes(ctx context.Context, cfg *config.Config, file string, p *confi
 	}
 	for i := range p.Documents {
 		x := cfg.Index(p.Documents[i].Index)
-		what := fmt.Sprintf("the index keeps its deleted documents %s, and an older record that is read after that would make one again",
+		what := fmt.Sprintf("the index keeps its deleted documents %s, and an older record read after that would recreate one",
 			config.DurationText(x.PurgeDeletesAfter))
-		d.check(x.PurgeDeletesAfter, "indexes."+x.Name+".purge_deletes_after", what, "remove it, so that deleted documents stay, marked")
+		d.check(x.PurgeDeletesAfter, "indexes."+x.Name+".purge_deletes_after", what,
+			"remove it, so that deleted documents stay and are only marked")
 	}
 	return d.found, nil
 }
@@ -94,11 +95,11 @@ func (d *deletes) rows(i int) {
 	}
 	table := d.cfg.Table(r.Table)
 	for _, f := range table.Families {
-		what := fmt.Sprintf("family %s of %s keeps its delete markers %s, and an older record that is read after that would show a deleted "+
-			"row again",
+		what := fmt.Sprintf("family %s of %s keeps its delete markers %s, and an older record read after that would bring a deleted "+
+			"row back",
 			f.Name, table.Name, config.DurationText(f.PurgeDeletesAfter))
 		d.check(f.PurgeDeletesAfter, fmt.Sprintf("pipelines.%s.rows[%d].hard_deletes", d.pipeline.Name, i), what,
-			"mark rows: hard_deletes: false")
+			"only mark rows as deleted: hard_deletes: false")
 	}
 }
 
@@ -110,8 +111,8 @@ func (d *deletes) check(purge time.Duration, setting, what, instead string) {
 	switch {
 	case purge == 0 || k.appendTime && purge >= last:
 	case last == noEnd:
-		d.say(config.Error, codeOutlived, setting, fmt.Sprintf("topic %s keeps its records for ever, or compacts them; %s", p.Topic, what),
-			"let the topic's records end (retention.ms, cleanup.policy=delete), or "+instead)
+		d.say(config.Error, codeOutlived, setting, fmt.Sprintf("topic %s keeps its records forever, or compacts them; %s", p.Topic, what),
+			"let the topic's records expire (retention.ms, cleanup.policy=delete), or "+instead)
 	case !k.appendTime:
 		d.say(config.Error, codeOutlived, setting,
 			fmt.Sprintf("topic %s has the producers' timestamps, which do not say how long a record can be read; %s", p.Topic, what),

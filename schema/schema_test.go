@@ -255,8 +255,8 @@ func TestCheckNamesEverything(t *testing.T) {
 	said := fmt.Sprint(found)
 	for _, want := range []string{
 		"HBase 9 is untested", "tables.shop:new: the table does not exist", "brine tables apply -c a.yaml", "tables.old: family f is missing",
-		"tables.old: family e: VERSIONS is 5, the configuration says 2", "indexes.orders: the index does not exist",
-		"1 of 1 record would become dead letters", "topic t.dead takes records of at most 1,000 bytes",
+		"tables.old: family e: VERSIONS is 5, but the configuration says 2", "indexes.orders: the index does not exist",
+		"1 of 1 record would become dead letters", "topic t.dead accepts records of at most 1,000 bytes",
 	} {
 		if !strings.Contains(said, want) {
 			t.Errorf("no %q in\n%s", want, said)
@@ -287,12 +287,12 @@ func TestDeletesOutliveTheTopic(t *testing.T) {
 	for _, c := range []struct{ setting, value, want string }{ // 2d are 45h, and an hour each for the segment, lateness and clocks
 		{"", "", ""},
 		{"retention.ms", "162000001", "can be read until 48h0m0.001s after its version"},
-		{"retention.ms", "-1", "keeps its records for ever, or compacts them; family e of t"},
+		{"retention.ms", "-1", "keeps its records forever, or compacts them; family e of t"},
 		{"retention.ms", "1000", ""},
 		{"segment.ms", "604800000", "segment.ms 7d"},
-		{"segment.ms", "", "keeps its records for ever"},
+		{"segment.ms", "", "keeps its records forever"},
 		{"message.timestamp.type", "CreateTime", "has the producers' timestamps"},
-		{"cleanup.policy", "compact,delete", "keeps its records for ever, or compacts them"},
+		{"cleanup.policy", "compact,delete", "keeps its records forever, or compacts them"},
 	} {
 		settings := maps.Clone(good)
 		settings[c.setting] = c.value

@@ -27,14 +27,14 @@ type Count struct {
 
 func (q *Query) validateFacets() error {
 	if len(q.Facets) > MaxFacets {
-		return &Error{Msg: fmt.Sprintf("%d facets are more than %d", len(q.Facets), MaxFacets)}
+		return &Error{Msg: fmt.Sprintf("%d facets are more than the %d allowed", len(q.Facets), MaxFacets)}
 	}
 	for i, f := range q.Facets {
 		if f.Field == "" {
 			return &Error{Msg: "a facet names no field"}
 		}
 		if f.Size < 0 || f.Size > MaxFacet {
-			return &Error{Field: f.Field, Msg: fmt.Sprintf("a facet of %d values is not within 1 and %d", f.Size, MaxFacet)}
+			return &Error{Field: f.Field, Msg: fmt.Sprintf("a facet of %d values is not between 1 and %d", f.Size, MaxFacet)}
 		}
 		if slices.ContainsFunc(q.Facets[:i], func(other Facet) bool { return other.Field == f.Field }) {
 			return &Error{Field: f.Field, Msg: "has two facets; leave the second out"}

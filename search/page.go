@@ -41,14 +41,14 @@ type Cursor string
 func (c Cursor) values(n int) ([]json.RawMessage, error) {
 	var list []json.RawMessage
 	if err := json.Unmarshal([]byte(c), &list); err != nil {
-		return nil, &Error{Msg: "the cursor is damaged; use it as the last page gave it"}
+		return nil, &Error{Msg: "the cursor is damaged; use it as the last page returned it"}
 	}
 	if len(list) != n {
 		return nil, &Error{Msg: "the cursor belongs to another sort order; start again without it"}
 	}
 	for _, v := range list {
 		if v[0] == '{' || v[0] == '[' {
-			return nil, &Error{Msg: "the cursor is damaged; use it as the last page gave it"}
+			return nil, &Error{Msg: "the cursor is damaged; use it as the last page returned it"}
 		}
 	}
 	return list, nil

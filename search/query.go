@@ -125,10 +125,10 @@ func (q *Query) Validate() error {
 		return &Error{Msg: "no index named"}
 	}
 	if q.Size < 0 || q.Size > MaxSize {
-		return &Error{Msg: fmt.Sprintf("size %d is not within 1 and %d; ask for a smaller page and go on with its cursor", q.Size, MaxSize)}
+		return &Error{Msg: fmt.Sprintf("size %d is not between 1 and %d; ask for a smaller page and continue with its cursor", q.Size, MaxSize)}
 	}
 	if n := len(q.Must) + len(q.Filter) + len(q.MustNot); n > MaxClauses {
-		return &Error{Msg: fmt.Sprintf("%d conditions are more than %d", n, MaxClauses)}
+		return &Error{Msg: fmt.Sprintf("%d conditions are more than the %d allowed", n, MaxClauses)}
 	}
 	for c := range q.Clauses {
 		if c == nil {
@@ -149,7 +149,7 @@ func (q *Query) Validate() error {
 
 func (q *Query) validateSort() error {
 	if len(q.Sort) > MaxOrders {
-		return &Error{Msg: fmt.Sprintf("%d sort keys are more than %d", len(q.Sort), MaxOrders)}
+		return &Error{Msg: fmt.Sprintf("%d sort keys are more than the %d allowed", len(q.Sort), MaxOrders)}
 	}
 	seen := map[string]bool{}
 	for _, o := range q.Sort {
@@ -178,7 +178,7 @@ func (c Term) validate() error { return validValue(c.Field, c.Value) }
 
 func (c Terms) validate() error {
 	if n := len(c.Values); n == 0 || n > MaxValues {
-		return &Error{Field: c.Field, Msg: fmt.Sprintf("%d values are not within 1 and %d", n, MaxValues)}
+		return &Error{Field: c.Field, Msg: fmt.Sprintf("%d values are not between 1 and %d", n, MaxValues)}
 	}
 	for _, v := range c.Values {
 		if err := validValue(c.Field, v); err != nil {
@@ -190,7 +190,7 @@ func (c Terms) validate() error {
 
 func (c Match) validate() error {
 	if len(c.Text) > MaxWords {
-		return &Error{Field: c.Field, Msg: fmt.Sprintf("words of %d bytes are longer than %d; ask for fewer", len(c.Text), MaxWords)}
+		return &Error{Field: c.Field, Msg: fmt.Sprintf("the text of %d bytes is longer than %d; use fewer words", len(c.Text), MaxWords)}
 	}
 	return nil
 }

@@ -160,7 +160,7 @@ func (c *call) permit() error {
 	case c.opts.Accounts == nil:
 		return nil
 	case c.id != nil && c.id.Stale && (c.id.Role != account.Customer || e.on == nil):
-		return refuse(noAccounts, "the database of accounts is away, and only customers that signed in before read on for a short while")
+		return refuse(noAccounts, "the accounts database is unavailable; only customers already signed in can keep reading for a short while")
 	case !c.scope.open && c.id == nil:
 		return refuse(unsigned, "sign in, or send an API token")
 	case !c.scope.open:
@@ -170,7 +170,7 @@ func (c *call) permit() error {
 	case e.on == nil:
 		return nil
 	case c.scope.byKey && !c.public.allow(c.bearer()):
-		return refuse(tooMany, "more requests came from here than anybody may send")
+		return refuse(tooMany, "too many requests from this address")
 	}
 	return c.reasoned()
 }
@@ -203,7 +203,7 @@ func (c *call) givenReason() (string, error) {
 	reason := strings.TrimSpace(c.r.Header.Get(reasonHeader))
 	if reason == "" || len(reason) > maxReason {
 		return "", wrong("header."+reasonHeader, fmt.Sprintf("is missing, or longer than %d bytes", maxReason),
-			"say why you read rows that are not your own, such as the number of the case")
+			"say why you read rows that are not your own, such as a case number")
 	}
 	return reason, nil
 }
@@ -215,7 +215,8 @@ func (c *call) record(asked string) error {
 	}
 	c.owes = false
 	if asked = c.asked() + " " + asked; len(asked) > account.MaxObject {
-		return refuse(tooLarge, fmt.Sprintf("the audit holds what is asked, up to %d bytes; ask in several requests", account.MaxObject))
+		return refuse(tooLarge, fmt.Sprintf("the audit records requests of at most %d bytes; split this into several requests",
+			account.MaxObject))
 	}
 	return c.audit("read", asked, c.reason)
 }

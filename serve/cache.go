@@ -130,13 +130,12 @@ func (d *dropped) close() {
 // largest is the least number of answers that the cache has room for.
 const largest = 8
 
-// cached returns the cache key of the request's answer. ok reports whether a cached answer may be sent: for rows, asked for entirely by the
-// URL, without a change that the answer must show, and without relative times.
-func (c *call) cached() (key string, ok bool) {
+// cacheable reports whether a cached answer may be sent: for rows, asked for entirely by the URL, without a change that it must show, and
+// without relative times.
+func (c *call) cacheable() bool {
 	e, h := c.endpoint, c.r.Header
-	ok = max(c.opts.Cache.MaxAge, c.opts.Cache.Own) > 0 && e.method == http.MethodGet && e.on != nil && !e.events && !c.lines &&
+	return max(c.opts.Cache.MaxAge, c.opts.Cache.Own) > 0 && e.method == http.MethodGet && e.on != nil && !e.events && !c.lines &&
 		h.Get(afterHeader) == "" && h.Get("If-None-Match") == "" && !c.relative()
-	return c.seenBy() + "\x00" + c.r.URL.EscapedPath() + "?" + c.values.Encode(), ok
 }
 
 // relative reports whether the question has a time relative to now.
@@ -151,10 +150,10 @@ func (c *call) relative() bool {
 
 // answered runs the route, or sends a cached answer.
 func (c *call) answered() error {
-	key, ok := c.cached()
-	if !ok {
+	if !c.cacheable() {
 		return c.endpoint.handle(c)
 	}
+	key := c.seenBy() + "\x00" + c.r.URL.EscapedPath() + "?" + c.values.Encode()
 	now := time.Now()
 	k := c.cache.get(key, now)
 	if c.opts.Hooks.Cached != nil {
@@ -163,12 +162,10 @@ func (c *call) answered() error {
 	if k != nil {
 		h := c.w.Header()
 		h.Set("Age", strconv.Itoa(int(now.Sub(k.at).Seconds())))
-		h.Set("Content-Type", jsonType)
 		if k.etag != "" {
 			h.Set("ETag", k.etag)
 		}
-		_, _ = c.w.Write(k.body) // an error means that the client is gone
-		return nil
+		return c.send(k.body)
 	}
 	out := &copied{ResponseWriter: c.w, left: c.opts.Cache.Bytes / largest}
 	c.w, c.reading = out, c.newReading(nil)

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -36,7 +37,10 @@ type call struct {
 	lines    bool            // the client wants one line per row
 	values   url.Values      // of the query
 	reading  *reading        // what it reads through; nil: the answer is neither cached nor watched
-	leave    func()          // releases its place early
+	answer   *recorder       // below w
+	text     []byte          // of the body
+	unread   error           // why text is not the whole body
+	at       *place          // nil: released
 
 	id               *account.Identity // the caller; nil: nobody in particular
 	session          string            // the token of the cookie
@@ -83,14 +87,14 @@ func (c *call) negotiate() error {
 			return nil
 		}
 	}
-	return refuse(notAcceptable, "the route answers as "+strings.Join(c.endpoint.forms(), " or "))
+	return refuse(notAcceptable, "the route answers with "+strings.Join(c.endpoint.forms(), " or "))
 }
 
 // query parses the query. Each parameter must belong to the route.
 func (c *call) query() (url.Values, error) {
 	values, err := url.ParseQuery(c.r.URL.RawQuery)
 	if err != nil {
-		return nil, refuse(badRequest, "the query is not written as queries are: "+err.Error())
+		return nil, refuse(badRequest, "the query string is not valid: "+err.Error())
 	}
 	for name, given := range values {
 		i := slices.IndexFunc(c.endpoint.params, func(p param) bool { return p.in == "query" && p.name == name })
@@ -102,31 +106,45 @@ func (c *call) query() (url.Values, error) {
 		case len(given) > 1 && !c.endpoint.params[i].list:
 			return nil, wrong("query."+name, "is given twice", "give it once")
 		case c.endpoint.on == nil && name != query.PageToken && slices.Contains(given, ""):
-			return nil, wrong("query."+name, "is empty", "leave it out, or give it a value")
+			return nil, wrong("query."+name, "is empty", "remove it, or give it a value")
 		}
 	}
 	return values, nil
 }
 
+// leave releases the place, if that was not done before.
+func (c *call) leave() {
+	if c.at == nil {
+		return
+	}
+	c.places.release(c.at)
+	c.at = nil
+	called(c.opts.Hooks.Ended)
+}
+
 // body decodes the body into v.
 func (c *call) body(v any) error {
 	if name, _, err := mime.ParseMediaType(c.r.Header.Get("Content-Type")); err != nil || name != jsonType {
-		return refuse(badType, "the body is to be "+jsonType)
+		return refuse(badType, "the body must be "+jsonType)
 	}
-	d := json.NewDecoder(c.r.Body)
+	var large *http.MaxBytesError
+	switch {
+	case errors.As(c.unread, &large):
+		return refuse(tooLarge, fmt.Sprintf("the body has more than %d bytes", large.Limit))
+	case c.unread != nil:
+		return wrong("body", fmt.Sprintf("did not arrive completely within %v", bodyTimeout), "send the whole body at once")
+	}
+	d := json.NewDecoder(bytes.NewReader(c.text))
 	d.DisallowUnknownFields()
 	err := d.Decode(v)
 	if err == nil {
 		if _, more := d.Token(); more != io.EOF {
-			err = errors.New("something follows the object")
+			err = errors.New("there is data after the object")
 		}
 	}
-	var large *http.MaxBytesError
 	switch {
-	case errors.As(err, &large):
-		return refuse(tooLarge, fmt.Sprintf("the body has more than %d bytes", large.Limit))
 	case err != nil && c.endpoint.secret:
-		return wrong("body", "is not what the route takes", "see "+openAPIPath)
+		return wrong("body", "is not what the route accepts", "see "+openAPIPath)
 	case err != nil:
 		return wrong("body", strings.TrimPrefix(err.Error(), "json: "), "see "+openAPIPath)
 	}
@@ -135,11 +153,29 @@ func (c *call) body(v any) error {
 
 // json sends v as the answer.
 func (c *call) json(v any) error {
+	if err := c.beginJSON(); err != nil {
+		return err
+	}
+	_ = encode(c.w, v) // an error means that the client is gone
+	return nil
+}
+
+// send sends JSON as the answer.
+func (c *call) send(text []byte) error {
+	if err := c.beginJSON(); err != nil {
+		return err
+	}
+	c.w.Header().Set("Content-Length", strconv.Itoa(len(text))) // otherwise it is sent in chunks
+	_, _ = c.w.Write(text)                                      // an error means that the client is gone
+	return nil
+}
+
+// beginJSON begins an answer that is JSON.
+func (c *call) beginJSON() error {
 	if c.owes {
-		return refuse(internal, "BUG: the audit lacks what is answered")
+		return refuse(internal, "BUG: the audit lacks what was answered")
 	}
 	c.w.Header().Set("Content-Type", jsonType)
-	_ = encode(c.w, v) // an error means that the client is gone
 	return nil
 }
 
@@ -153,9 +189,9 @@ func pageSize(text string) (int, error) {
 	case errors.Is(err, strconv.ErrRange) && text[0] != '-':
 		return maxPage, nil
 	case err != nil:
-		return 0, wrong("query.page_size", strconv.Quote(text)+" is not a whole number", "leave it out for the view's own")
+		return 0, wrong("query.page_size", strconv.Quote(text)+" is not a whole number", "omit it for the view's own")
 	case n < 0:
-		return 0, wrong("query.page_size", "is negative", "leave it out for the view's own")
+		return 0, wrong("query.page_size", "is negative", "omit it for the view's own")
 	}
 	return min(n, maxPage), nil
 }

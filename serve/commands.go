@@ -27,15 +27,15 @@ var (
 	withoutAccounts = kind{"accounts", http.StatusForbidden, "Commands need accounts",
 		"Without accounts, brine does not know who gives a command, and the API is read-only. Add the section accounts to the configuration."}
 	needsMatch = kind{"version-required", http.StatusPreconditionRequired, "If-Match is missing",
-		"A command must name the version of the row that its sender has seen: the ETag, or state_version in double quotes."}
+		"A command must name the version of the row that the sender saw: the ETag, or state_version in double quotes."}
 	outdated = kind{"stale", http.StatusPreconditionFailed, "The row has changed",
 		"current is the row's current state. Read the row again, and decide again."}
 	notAllowed = kind{"not-allowed", http.StatusConflict, "The row's state does not allow the command", "current is the row's current state."}
-	held       = kind{"held", http.StatusConflict, "Another command on this version is on its way",
+	held       = kind{"held", http.StatusConflict, "Another command on this version is being applied",
 		"Read the row again in a moment: it changes when that command is applied."}
-	keyRunning = kind{"running", http.StatusConflict, "The first request is being worked on",
+	keyRunning = kind{"running", http.StatusConflict, "The first request is still in progress",
 		"A request with the same Idempotency-Key is in progress. Try again after Retry-After seconds."}
-	keyReused = kind{"key-reused", http.StatusUnprocessableEntity, "The Idempotency-Key is another command's",
+	keyReused = kind{"key-reused", http.StatusUnprocessableEntity, "The Idempotency-Key was used for another command",
 		"Use a new key for each command or job."}
 	purged = kind{"purged", http.StatusGone, "What was deleted may be gone", "It was deleted so long ago that parts of it may be gone."}
 
@@ -154,7 +154,7 @@ func (c *call) refused(m *command.Machine, err error) error {
 	}
 	out := &refusal{kind: commandKind[r.Kind], detail: r.Detail}
 	if r.Order != nil && masked(c.masks(c.id), &m.Table, m.State) {
-		out.detail = "the row is not as the command takes it"
+		out.detail = "the row's state does not allow the command"
 		return out
 	}
 	if o := r.Order; o != nil {
@@ -192,7 +192,7 @@ func (c *call) giver(m *command.Machine) (giver, error) {
 	switch {
 	case c.opts.Accounts == nil || c.opts.Commands == nil:
 		return giver{}, refuse(withoutAccounts,
-			"commands need to know who gives them: write the section accounts; without it the API is read-only")
+			"commands need accounts: add the section accounts; without it the API is read-only")
 	case c.id == nil:
 		return giver{}, refuse(unsigned, "sign in, or send an API token")
 	case c.scope.byKey:

@@ -177,7 +177,7 @@ func TestReadsWaitForCommands(t *testing.T) {
 func TestCommandsWithoutAccounts(t *testing.T) {
 	s := newShop(t, nil)
 	w := s.ask("POST", "/api/v1/tables/centre:orders/rows/k/commands/cancel", "", "If-Match", `"7"`, "Idempotency-Key", "k")
-	if w.Code != 403 || !strings.Contains(w.Body.String(), "write the section accounts") {
+	if w.Code != 403 || !strings.Contains(w.Body.String(), "add the section accounts") {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
 }

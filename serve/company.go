@@ -132,7 +132,7 @@ func (c *call) companyReturn() error {
 	case errors.Is(err, account.ErrRefused):
 		return c.companyRefused("its account is disabled")
 	case errors.Is(err, account.ErrTaken):
-		return c.companyRefused("an account of the same name signs in otherwise")
+		return c.companyRefused("an account of the same name signs in another way")
 	case isRule:
 		return c.companyRefused(rule.Arg + " " + rule.Msg)
 	case err != nil:
@@ -148,7 +148,7 @@ func (c *call) companyReturn() error {
 // started returns the sign-in that this browser has started.
 func (c *call) started() (s oidc.Started, err error) {
 	if !c.unsealed(startedCookie, &s) {
-		return s, c.companyRefused("the sign-in was not begun in this browser")
+		return s, c.companyRefused("the sign-in was not started in this browser")
 	}
 	return s, nil
 }
@@ -166,7 +166,7 @@ func (c *call) unsealed(name string, v any) bool {
 // companyRate limits what a caller without credentials can ask of the provider and write into the audit.
 func (c *call) companyRate() error {
 	if !c.public.allow("sign-in " + c.network) {
-		return refuse(tooMany, "more sign-ins were tried from here than anybody may try")
+		return refuse(tooMany, "too many sign-in attempts from this address")
 	}
 	return nil
 }
@@ -181,15 +181,15 @@ func (c *call) companyError(err error) error {
 		return c.companyRefused(refused.Msg)
 	}
 	c.opts.Log.Warn("the company's provider did not answer", "request", requestID(c.r), "error", err)
-	return refuse(noCompany, "the company's OpenID provider gave no answer; the log of brine says why")
+	return refuse(noCompany, "the company's OpenID provider did not answer; brine's log says why")
 }
 
 // companyRefused refuses a sign-in, and audits it.
 func (c *call) companyRefused(why string) error {
-	if err := c.audit("sign-in.refused", "by the company's provider: "+why, ""); err != nil {
+	if err := c.audit("sign-in.refused", "through the company's provider: "+why, ""); err != nil {
 		return err
 	}
-	return refuse(unsigned, why+"; begin again at "+companyPath)
+	return refuse(unsigned, why+"; start over at "+companyPath)
 }
 
 // keepSealed stores text in the browser that only brine can read, for age seconds; 0: until the browser is closed.

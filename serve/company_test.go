@@ -203,7 +203,7 @@ func TestSignInsByACompanyThatAreRefused(t *testing.T) {
 	if w := c.signIn(t, g); w.Code != 401 || !strings.Contains(w.Body.String(), "disabled") || g.ask("GET", "/api/v1/me", "", "Cookie", session).Code != 401 {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
-	if audit := g.audited(t); !strings.Contains(audit, "sign-in.refused by the company's provider: its account is disabled") {
+	if audit := g.audited(t); !strings.Contains(audit, "sign-in.refused through the company's provider: its account is disabled") {
 		t.Errorf("%s", audit)
 	}
 }
@@ -236,7 +236,7 @@ func TestAccountsOfACompanyHaveNoPassword(t *testing.T) {
 			t.Errorf("%q: %d %s", given, w.Code, w.Body)
 		}
 	}
-	if err := g.accounts.SetPassword(t.Context(), "zoe", password); err == nil || !strings.Contains(err.Error(), "kept by the company's provider") {
+	if err := g.accounts.SetPassword(t.Context(), "zoe", password); err == nil || !strings.Contains(err.Error(), "managed by the company's provider") {
 		t.Error(err)
 	}
 }
@@ -295,7 +295,7 @@ func TestARefusedSignInIsShownByTheConsole(t *testing.T) {
 		Roles: map[string]account.Role{"shoppers": account.Customer}})
 	t.Cleanup(p.Close)
 	g := newGuarded(t, func(o *serve.Options) { o.Company, o.Console = p, pagesFS() })
-	if w := g.ask("GET", back, "", "Accept", "application/json"); w.Code != 401 || !strings.Contains(w.Body.String(), "not begun in this browser") {
+	if w := g.ask("GET", back, "", "Accept", "application/json"); w.Code != 401 || !strings.Contains(w.Body.String(), "not started in this browser") {
 		t.Errorf("a program: %d %s", w.Code, w.Body)
 	}
 	const browser = "text/html,application/xhtml+xml,*/*;q=0.8"
@@ -312,7 +312,7 @@ func TestARefusedSignInIsShownByTheConsole(t *testing.T) {
 		}
 	}
 	shown := g.ask("GET", "/api/v1/session", "", "Cookie", kept)
-	if !strings.Contains(shown.Body.String(), `"refused":{"status":401,"detail":"the sign-in was not begun in this browser; begin again at`) {
+	if !strings.Contains(shown.Body.String(), `"refused":{"status":401,"detail":"the sign-in was not started in this browser; start over at`) {
 		t.Errorf("%d %s", shown.Code, shown.Body)
 	}
 	if again := shown.Result().Cookies(); len(again) != 1 || again[0].MaxAge >= 0 {
@@ -323,7 +323,7 @@ func TestARefusedSignInIsShownByTheConsole(t *testing.T) {
 			t.Errorf("by %q: %d %s", cookie, w.Code, w.Body)
 		}
 	}
-	if n := strings.Count(g.audited(t), "sign-in.refused by the company's provider: the sign-in was not begun in this browser"); n != 2 {
+	if n := strings.Count(g.audited(t), "sign-in.refused through the company's provider: the sign-in was not started in this browser"); n != 2 {
 		t.Errorf("%d of 2 refused sign-ins are in the audit", n)
 	}
 	c.away = true

@@ -35,7 +35,7 @@ func (c *call) askPipeline(what string) error {
 	}
 	switch {
 	case what != "limit" && of.Limit != nil:
-		return wrong("body.limit", "is not for this route", "leave it out, or ask /limit")
+		return wrong("body.limit", "is not for this route", "remove it, or use /limit")
 	case what == "limit" && of.Limit == nil:
 		return wrong("body.limit", "is missing", "write records a second, or 0 for none")
 	}

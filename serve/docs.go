@@ -43,7 +43,7 @@ func (s *Server) pages() ([]*endpoint, error) {
 		Style  template.CSS
 		Routes []shown
 		Kinds  []docsKind
-	}{Style: template.CSS(docsStyle)} //nolint:gosec // it is our own
+	}{Style: template.CSS(docsStyle)} //nolint:gosec // the style is our own
 	for _, e := range s.routes {
 		route := shown{Method: e.method, Path: e.path, About: e.about}
 		for _, p := range e.params {

@@ -68,7 +68,7 @@ func (c *call) keep(event, what string, ask live.Ask) error {
 	switch {
 	case errors.Is(err, live.ErrFull):
 		called(c.opts.Hooks.Shed)
-		return refuse(overloaded, "as many event streams as may be are open")
+		return refuse(overloaded, "too many event streams are open")
 	case err != nil:
 		return refuse(overloaded, err.Error())
 	}
@@ -177,7 +177,7 @@ func next(ctx context.Context, s *live.Stream) (live.State, error) {
 // watched returns a function that reads a view's first page. It makes a new question each time, because an argument may be a relative time.
 func (c *call) watched(v *query.View) live.Ask {
 	asked := *c
-	asked.w, asked.r = nil, nil // the answer outlives the request
+	asked.w, asked.r, asked.answer, asked.at = nil, nil, nil, nil // the answer outlives the request
 	return c.renewed(func(ctx context.Context, through *reading) (any, error) {
 		now := asked
 		now.reading = through
@@ -203,7 +203,7 @@ func (c *call) renewed(ask func(ctx context.Context, through *reading) (any, err
 		answer, err := ask(ctx, through)
 		asked = true
 		if err != nil && !failing && !errors.Is(ctx.Err(), context.Canceled) {
-			log.Warn("an answer that is watched was not renewed", "route", path, "error", err)
+			log.Warn("could not refresh a watched answer", "route", path, "error", err)
 		}
 		if failing = err != nil; err != nil {
 			return nil, through.close, err
@@ -277,7 +277,7 @@ func (f *follower) state(data []byte) error {
 func (f *follower) problem() error {
 	var text strings.Builder
 	p := client.Problem{Type: docsPath + "#" + unavailable.name, Title: unavailable.title, Status: unavailable.status,
-		Detail: "the page may be old until the next one comes", Request: f.request}
+		Detail: "the page may be stale until the next one", Request: f.request}
 	if err := encode(&text, p); err != nil {
 		return err
 	}

@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"brine/query"
 	"brine/serve/client"
@@ -59,41 +58,4 @@ func (c *call) facets(v *query.View) error {
 		out.Facets = append(out.Facets, f)
 	}
 	return c.json(out)
-}
-
-// sizeOf returns about how many bytes of JSON a row has, and not less than its texts have, which are the large part.
-func sizeOf(r *client.Row) int {
-	const rest = 150 // names and punctuation around them, and numbers
-	n := rest + textSize(r.Row)
-	for name, v := range r.Fields {
-		n += len(name) + 30
-		switch v := v.(type) {
-		case string:
-			n += textSize(v)
-		case interface{ MarshalJSON() ([]byte, error) }:
-			if b, err := v.MarshalJSON(); err == nil {
-				n += len(b)
-			}
-		}
-	}
-	for name, spans := range r.Highlights {
-		n += len(name) + 30*len(spans)
-	}
-	return n
-}
-
-// textSize returns the number of bytes of a text in JSON.
-func textSize(s string) int {
-	n := len(s)
-	for i, r := range s {
-		switch {
-		case r == '"' || r == '\\':
-			n++
-		case r < ' ' || r == '\u2028' || r == '\u2029':
-			n += 5
-		case r == utf8.RuneError && s[i] != '\xef': // an invalid byte
-			n += 5
-		}
-	}
-	return n
 }

@@ -37,6 +37,7 @@ type store struct {
 	fails int            // scans fail before this row; 0: never
 	first chan struct{}  // closed by the first call, unless nil
 	gate  chan struct{}  // calls wait until it is closed, unless nil
+	late  time.Duration  // calls take this long
 
 	found    search.Page    // the index's answer
 	searched []search.Query // queries to the index
@@ -46,7 +47,7 @@ var errSecret = errors.New("rs-7.internal:16020 says password=hunter2")
 
 func (s *store) call(ctx context.Context) error {
 	s.mu.Lock()
-	away, gate, gone := s.away, s.gate, s.gone
+	away, gate, gone, late := s.away, s.gate, s.gone, s.late
 	if s.first != nil {
 		close(s.first)
 		s.first = nil
@@ -54,6 +55,13 @@ func (s *store) call(ctx context.Context) error {
 	s.mu.Unlock()
 	if gate != nil {
 		<-gate
+	}
+	if late > 0 {
+		select {
+		case <-time.After(late):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
 	}
 	if away {
 		<-ctx.Done()
@@ -143,6 +151,11 @@ type shop struct {
 
 func newShop(t testing.TB, change func(*serve.Options)) *shop {
 	t.Helper()
+	return newShopOn(t, listener(t), change)
+}
+
+func newShopOn(t testing.TB, l net.Listener, change func(*serve.Options)) *shop {
+	t.Helper()
 	cfg, problems := config.Load("../examples/shop.yaml", func(string) (string, bool) { return "", false })
 	if err := problems.Err(); err != nil {
 		t.Fatal(err)
@@ -166,7 +179,7 @@ func newShop(t testing.TB, change func(*serve.Options)) *shop {
 			s.scan(t, table, "W2", "2013-01-01T09:00:00Z", "DEPART", "=1+1")
 		}
 	}
-	if s.Server, err = serve.New(listener(t), o); err != nil {
+	if s.Server, err = serve.New(l, o); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.Close() })

@@ -37,8 +37,8 @@ const (
 
 // Why Operations do not start a job.
 var (
-	ErrJobsFull     = errors.New("as many jobs as may be are running or waiting")
-	ErrJobKeyReused = errors.New("the Idempotency-Key is another job's")
+	ErrJobsFull     = errors.New("too many jobs are running or waiting")
+	ErrJobKeyReused = errors.New("the Idempotency-Key was used for another job")
 )
 
 // JobStart is a request to start a job.
@@ -223,8 +223,8 @@ func (c *call) startJob(kind string, of any, show func() (shown any, deletes boo
 	}
 	shown, deletes := show()
 	if deletes && !c.id.Role.AtLeast(account.Admin) {
-		return refuse(forbidden, "what is deleted cannot be had again, so the role "+string(c.id.Role)+
-			" may only look at it (dry_run); an administrator may delete it")
+		return refuse(forbidden, "deletes cannot be undone, so the role "+string(c.id.Role)+
+			" may only preview this (dry_run); an administrator may delete")
 	}
 	key, err := c.idempotencyKey()
 	if err != nil {
@@ -243,7 +243,7 @@ func (c *call) startJob(kind string, of any, show func() (shown any, deletes boo
 	case errors.Is(err, ErrJobsFull):
 		return refuse(tooMany, err.Error())
 	case errors.Is(err, ErrJobKeyReused):
-		return refuse(keyReused, "the key was sent with another job before")
+		return refuse(keyReused, "the key was already used for another job")
 	case err != nil:
 		return c.operation(err)
 	case again:
@@ -257,11 +257,11 @@ func (c *call) idempotencyKey() (string, error) {
 	key := c.r.Header.Get(keyHeader)
 	for i := range len(key) {
 		if key[i] < ' ' || key[i] > '~' {
-			return "", wrong("header."+keyHeader, "has other characters than those of ASCII", "take a random one, such as a UUID")
+			return "", wrong("header."+keyHeader, "contains non-ASCII characters", "use a random one, such as a UUID")
 		}
 	}
 	if len(key) > maxKey {
-		return "", wrong("header."+keyHeader, "is longer than "+strconv.Itoa(maxKey)+" bytes", "take a random one, such as a UUID")
+		return "", wrong("header."+keyHeader, "is longer than "+strconv.Itoa(maxKey)+" bytes", "use a random one, such as a UUID")
 	}
 	return key, nil
 }

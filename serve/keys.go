@@ -24,8 +24,8 @@ func keyRoutes() []*endpoint {
 			text("key", "Key expression to use instead of a table's key."),
 			list("field", "With key: a field, NAME:TYPE (text, int, float, bool, time); may be repeated."),
 			text("row", "With key: what a row represents, event (default) or entity."),
-			number("regions", "Initial number of regions, at most 4096."), number("servers", "Region servers of the cluster."),
-			list("query", "A query that the table is to answer, such as 'waybill at..'; may be repeated."),
+			number("regions", "Initial number of regions, at most 4096."), number("servers", "Number of region servers in the cluster."),
+			list("query", "A query that the table should answer, such as 'waybill at..'; may be repeated."),
 			list("value", "FIELD=VALUE of the row key to build; may be repeated."),
 			list("where", "Bounds whose scan ranges are shown: FIELD=VALUE or FIELD=FROM..TO; may be repeated."),
 			text("row_key", "Row key to explain, in the HBase shell's notation; used instead of value."),
@@ -40,14 +40,14 @@ func (c *call) key() (err error) {
 		Where: v["where"],
 		Row:   v.Get("row_key")}
 	if (of.Table == "") == (of.Key == "") {
-		return wrong("query.key", "one of key and table is needed, and not both", "write an expression, or name a table")
+		return wrong("query.key", "exactly one of key and table is needed", "write an expression, or name a table")
 	}
 	switch row := v.Get("row"); row {
 	case "", "event":
 	case "entity":
 		of.Entity = true
 	default:
-		return wrong("query.row", strconv.Quote(row)+" is neither event nor entity", "leave it out for event")
+		return wrong("query.row", strconv.Quote(row)+" is not event or entity", "omit it for event")
 	}
 	if of.Regions, err = c.number("regions", mostSplits); err != nil {
 		return err

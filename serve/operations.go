@@ -69,7 +69,7 @@ type Operations interface {
 const pipelinesPath = opsPath + "/pipelines"
 
 // refused is the kind of problem that commands report, too.
-var refused = kind{"refused", http.StatusConflict, "It is not done as things are",
+var refused = kind{"refused", http.StatusConflict, "Not possible at present",
 	"detail says what prevents it, and what helps. Nothing has been changed."}
 
 // operationRoutes returns the routes of Operations. Reading them requires the operator role, and so does changing something.
@@ -125,8 +125,12 @@ func tableOperations() []*endpoint {
 			about:  "Show how evenly the rows of all tables are spread over regions and servers, and what helps.",
 			answer: client.Skew{}, handle: (*call).skew},
 		{path: path + "/{table}/heat", id: "heat_map",
-			about: "Show rows and bytes written per second over key ranges and time: by this brine, or with map.history by all.",
+			about: "Show rows and bytes written per second over key ranges and time, by this brine or with map.history by all; with metric, " +
+				"the requests of all clients or the latency of brine's write calls.",
 			params: []param{table, minutes, until,
+				{in: "query", name: "metric", about: "rows, bytes, requests or latency (default: rows and bytes).", kind: rowkey.Text},
+				{in: "query", name: "server", about: "Only the key ranges of the regions that this server has now, as host:port (default: all).",
+					kind: rowkey.Text},
 				number("ranges", "Maximum number of key ranges, at most 1536 (default 1536)."),
 				number("columns", "Maximum number of columns, at most 1440 (default 480).")},
 			answer: client.HeatMap{}, missing: true, handle: (*call).heatMap},
@@ -155,7 +159,7 @@ func (c *call) heatMapOf() (of client.HeatMapOf, err error) {
 			return of, err
 		}
 	}
-	of.Until = c.values.Get("until")
+	of.Until, of.Metric, of.Server = c.values.Get("until"), c.values.Get("metric"), c.values.Get("server")
 	return of, nil
 }
 
@@ -187,7 +191,7 @@ func (c *call) number(name string, most int) (int, error) {
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 {
-		return 0, wrong("query."+name, strconv.Quote(text)+" is not a whole number from 1 on", "leave it out for the default")
+		return 0, wrong("query."+name, strconv.Quote(text)+" is not a whole number of at least 1", "omit it for the default")
 	}
 	return min(n, most), nil
 }
@@ -203,7 +207,7 @@ func offsetRoutes() []*endpoint {
 	return []*endpoint{
 		{path: path, id: "offsets", about: "Show the pipelines' offsets in their topics.",
 			params: append(slices.Clone(halfParams), param{in: "query", name: "topic",
-				about: "Only this topic, of those that a pipeline reads (default: all).", kind: rowkey.Text}),
+				about: "Only this topic, of those that the pipeline reads (default: all).", kind: rowkey.Text}),
 			answer: client.Offsets{}, handle: func(c *call) error {
 				of := client.HalvesOf{Pipeline: c.values.Get("pipeline"), Half: c.values.Get("half"), Topic: c.values.Get("topic")}
 				return answer(c, func(ctx context.Context) (client.Offsets, error) { return c.opts.Operations.Offsets(ctx, of) })
@@ -234,7 +238,7 @@ func (c *call) changes(action string, what any) error {
 		return err
 	}
 	if len(text) > account.MaxObject {
-		return refuse(tooLarge, fmt.Sprintf("the audit holds what is asked, up to %d bytes", account.MaxObject))
+		return refuse(tooLarge, fmt.Sprintf("the audit records requests of at most %d bytes", account.MaxObject))
 	}
 	return c.audit(action, string(text), "")
 }
@@ -247,15 +251,16 @@ const deadLettersPath = opsPath + "/dead-letters"
 func deadLetterRoutes() []*endpoint {
 	text := func(name, about string) param { return param{in: "query", name: name, about: about, kind: rowkey.Text} }
 	of := append(slices.Clone(halfParams),
-		param{in: "query", name: "reason", about: "Only this reason, such as missing_field; may be repeated.", kind: rowkey.Text, list: true},
+		param{in: "query", name: "reason", about: "Only dead letters with this reason, such as missing_field; may be repeated.",
+			kind: rowkey.Text, list: true},
 		param{in: "query", name: "since", about: "Only dead letters written since this time.", kind: rowkey.Time},
 		param{in: "query", name: "until", about: "Only dead letters written before this time.", kind: rowkey.Time},
-		param{in: "query", name: "partition", about: "Only records of this partition of the pipeline's topic; may be repeated.",
+		param{in: "query", name: "partition", about: "Only records from this partition of the pipeline's topic; may be repeated.",
 			kind: rowkey.Int, list: true},
-		text("key", "Only records with this key; write bytes that are not text as \\xNN."),
-		text("text", "Only those with this text in the record's key, value or headers, or in the dead letter's field or detail. "+
+		text("key", "Only records with this key. Write bytes that are not text as \\xNN."),
+		text("text", "Only dead letters with this text in the record's key, value or headers, or in the dead letter's field or detail. "+
 			"Refused if fields are masked."),
-		param{in: "query", name: "all", about: "Include dead letters that have been replayed.", kind: rowkey.Bool})
+		param{in: "query", name: "all", about: "Include dead letters that have already been replayed.", kind: rowkey.Bool})
 	return []*endpoint{
 		{path: deadLettersPath, id: "dead_letters", about: "List records that could not be written, with the reasons.",
 			params: append(slices.Clone(of), text("page_token", "next_page_token of the previous page, with the same parameters."),
@@ -281,12 +286,12 @@ func (c *call) deadLettersOf() (client.DeadLettersOf, error) {
 		Since: v.Get("since"), Until: v.Get("until"),
 		Key: v.Get("key"), Text: v.Get("text"), All: v.Get("all") == "true"}
 	if all := v.Get("all"); all != "" && all != "true" && all != "false" {
-		return of, wrong("query.all", strconv.Quote(all)+" is not true or false", "leave it out for those that were not replayed")
+		return of, wrong("query.all", strconv.Quote(all)+" is not true or false", "omit it for those that were not replayed")
 	}
 	for _, text := range v["partition"] {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 0 {
-			return of, wrong("query.partition", strconv.Quote(text)+" is not a whole number from 0 on", "leave it out for all partitions")
+			return of, wrong("query.partition", strconv.Quote(text)+" is not a whole number of at least 0", "omit it for all partitions")
 		}
 		of.Partitions = append(of.Partitions, n)
 	}
@@ -348,7 +353,7 @@ func (c *call) operation(err error) error {
 	case fault.Missing:
 		return refuse(notThere, detail)
 	case fault.Unreachable:
-		c.opts.Log.Warn("an operation was not answered", "request", requestID(c.r), "route", route(c.r), "error", err)
+		c.opts.Log.Warn("operation failed", "request", requestID(c.r), "route", route(c.r), "error", err)
 		return refuse(unavailable, detail)
 	}
 	return refuse(refused, detail)

@@ -139,7 +139,7 @@ func TestOperationErrors(t *testing.T) {
 		says   string
 	}{
 		"p": {200, `"name":"p"`}, "missing": {404, "no such thing; make it"}, "misused": {400, "not how it is asked"}, "refused": {409, "in use; stop it"},
-		"away": {503, "is it running?"}, "odd": {503, "the log of brine says why"},
+		"away": {503, "is it running?"}, "odd": {503, "brine's log says why"},
 	} {
 		w := g.asOps("operator", http.MethodGet, "/api/v1/ops/pipelines/"+name, "")
 		if w.Code != want.status || !strings.Contains(w.Body.String(), want.says) || w.Code == 503 != (w.Header().Get("Retry-After") != "") {

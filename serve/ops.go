@@ -57,7 +57,7 @@ func accountRoutes() []*endpoint {
 			about: "Change an account's password and end its sessions.", role: account.Admin, params: []param{name},
 			body: client.AccountPassword{}, answer: client.Done{}, secret: true, missing: true, handle: (*call).accountPassword},
 		{method: http.MethodGet, path: auditPath, id: "audit", about: "Show the audit log, newest entry first.", role: account.Admin,
-			params: []param{page, {in: "query", name: "account", about: "Only entries of this account.", kind: rowkey.Text}},
+			params: []param{page, {in: "query", name: "account", about: "Only actions of this account.", kind: rowkey.Text}},
 			answer: client.Audit{}, handle: (*call).auditPage},
 	}
 }
@@ -155,7 +155,7 @@ func (c *call) auditPage() error {
 	if text := c.values.Get("page_token"); text != "" {
 		var err error
 		if before, err = strconv.ParseInt(text, 10, 64); err != nil || before < 1 {
-			return wrong("query.page_token", "is not of a page before", "take it from an answer as it stands")
+			return wrong("query.page_token", "is not the token of a previous page", "copy it unchanged from an answer")
 		}
 	}
 	list, err := c.opts.Accounts.Entries(c.ctx, before, c.values.Get("account"), opsPage)

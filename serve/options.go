@@ -8,9 +8,10 @@
 // them. A route with neither is forbidden to everybody. Operators have their own listener, NewOps. Without accounts the API changes
 // nothing, and listens on loopback only.
 //
-// The invariant: a request holds one place of Options.InFlight from the start of its route to the end, and ends within Options.Timeout,
-// whatever the stores do; a request that finds no place is refused at once. Event streams release their place once they are admitted: they
-// are bounded by Options.Streams, and their cost to the stores does not depend on how many clients ask the same (package live).
+// The invariant: a request holds one place of Options.InFlight from the arrival of its body to the end, and ends within Options.Timeout,
+// whatever the stores do; a request that finds no place is refused, unless a client that does not read its answer can be cut off for it.
+// Event streams release their place once they are admitted: they are bounded by Options.Streams, and their cost to the stores does not
+// depend on how many clients ask the same (package live).
 package serve
 
 import (
@@ -31,6 +32,7 @@ import (
 	"brine/query"
 	"brine/search"
 	"brine/serve/written"
+	"brine/sqlconsole"
 )
 
 // DefaultListen is the default address of the API.
@@ -42,6 +44,7 @@ type Options struct {
 	Hosts    []string      // allowed Host names besides loopback's; *.NAME allows all below NAME
 	Timeout  time.Duration // until an answer is complete or refused; default 5 s
 	InFlight int           // concurrent requests; default 256
+	Unread   time.Duration // how long an answer may wait for its client to read while no place is free; default 2 s
 	// PageBytes roughly limits the JSON of a page's rows. A page ends early, after the row that exceeds it, and its token continues from
 	// there. The default is 8 MiB.
 	PageBytes int
@@ -104,12 +107,16 @@ func (o *Options) EnsureDefaults() {
 	o.Listen = cmp.Or(o.Listen, DefaultListen)
 	o.Timeout = cmp.Or(o.Timeout, 5*time.Second)
 	o.InFlight = cmp.Or(o.InFlight, 256)
+	o.Unread = cmp.Or(o.Unread, 2*time.Second)
 	o.Cache.Bytes = cmp.Or(o.Cache.Bytes, 64<<20)
 	o.PageBytes = cmp.Or(o.PageBytes, 8<<20)
 	o.Streams = cmp.Or(o.Streams, 512)
 	o.Connections = cmp.Or(o.Connections, 1024)
 	o.SQL.Timeout = cmp.Or(o.SQL.Timeout, 30*time.Second)
 	o.SQL.InFlight = cmp.Or(o.SQL.InFlight, 4)
+	var one sqlconsole.Limits
+	one.EnsureDefaults()
+	o.SQL.Unsent = cmp.Or(o.SQL.Unsent, int64(o.SQL.InFlight)*one.Held)
 	o.PerSecond = cmp.Or(o.PerSecond, 10)
 	if o.Log == nil {
 		o.Log = slog.Default()
@@ -122,14 +129,14 @@ func (o *Options) Validate() error {
 	switch {
 	case Loopback(o.Listen):
 	case o.Accounts == nil:
-		errs = append(errs, fmt.Errorf("serve: Options.Listen: %q is not an address of loopback: beyond it the API needs accounts", o.Listen))
+		errs = append(errs, fmt.Errorf("serve: Options.Listen: %q is not a loopback address: outside loopback the API needs accounts", o.Listen))
 	case !o.Encrypted && len(o.Proxies) == 0:
-		errs = append(errs, fmt.Errorf("serve: Options.Listen: %q is not an address of loopback: "+
-			"beyond it passwords need TLS, or trusted proxies that speak it", o.Listen))
+		errs = append(errs, fmt.Errorf("serve: Options.Listen: %q is not a loopback address: "+
+			"outside loopback, passwords need TLS or trusted proxies that use it", o.Listen))
 	}
 	for name, a := range o.Access {
 		if a.Public && a.Owner != "" {
-			errs = append(errs, fmt.Errorf("serve: Options.Access: %s has an owner, and cannot be public", name))
+			errs = append(errs, fmt.Errorf("serve: Options.Access: %s has an owner, so it cannot be public", name))
 		}
 	}
 	if o.PerSecond < 0 {
@@ -142,7 +149,7 @@ func (o *Options) Validate() error {
 		errs = append(errs, fmt.Errorf("serve: Options.InFlight: %d is less than 1", o.InFlight))
 	}
 	if o.Cache.MaxAge < 0 || o.Cache.Own < 0 || o.Cache.Bytes < 1 {
-		errs = append(errs, fmt.Errorf("serve: Options.Cache: %v, %v and %d bytes are less than there may be",
+		errs = append(errs, fmt.Errorf("serve: Options.Cache: %v, %v and %d bytes are below the minimum",
 			o.Cache.MaxAge, o.Cache.Own, o.Cache.Bytes))
 	}
 	if o.PageBytes < 1 {
@@ -153,6 +160,9 @@ func (o *Options) Validate() error {
 	}
 	if o.SQL.InFlight < 1 {
 		errs = append(errs, fmt.Errorf("serve: Options.SQL.InFlight: %d is less than 1", o.SQL.InFlight))
+	}
+	if o.SQL.Unsent < 1 {
+		errs = append(errs, fmt.Errorf("serve: Options.SQL.Unsent: %d is less than 1", o.SQL.Unsent))
 	}
 	if o.Streams < 1 {
 		errs = append(errs, fmt.Errorf("serve: Options.Streams: %d is less than 1", o.Streams))

@@ -36,11 +36,11 @@ var (
 	tooLarge = kind{"too-large", http.StatusRequestEntityTooLarge, "Body too large", "A body may have at most 1 MiB."}
 	tooLong  = kind{"uri-too-long", http.StatusRequestURITooLong, "URI too long",
 		"Path and query may have at most 16 KiB together. A batch takes more."}
-	otherHost = kind{"host", http.StatusMisdirectedRequest, "Not known by this name",
-		"A web page could make a browser send requests under a name of its own, and read the answers. Add it to serve.hosts if it is yours."}
+	otherHost = kind{"host", http.StatusMisdirectedRequest, "Unknown host name",
+		"A web page could make a browser send requests under its own name, and read the answers. Add the name to serve.hosts if it is yours."}
 	wasForwarded = kind{"forwarded", http.StatusForbidden, "Forwarded requests are refused",
 		"Only proxies in serve.trusted_proxies may forward requests. Without accounts, brine answers only this machine."}
-	unsigned = kind{"unsigned", http.StatusUnauthorized, "The caller is not known",
+	unsigned = kind{"unsigned", http.StatusUnauthorized, "The caller is unknown",
 		"POST " + sessionPath + " signs in. Programs send Authorization: Bearer with an API token."}
 	forbidden = kind{"forbidden", http.StatusForbidden, "Not for this account", "The documentation says what each role may do."}
 	crossSite = kind{"cross-site", http.StatusForbidden, "Sent by another site",
@@ -50,7 +50,7 @@ var (
 		"Their database is down or slow; brine's log says why, by request_id. Try again after Retry-After seconds."}
 	noCompany = kind{"no-provider", http.StatusServiceUnavailable, "The company's sign-in is not available",
 		"Its OpenID provider is down or slow; brine's log says why, by request_id. Passwords, sessions and API tokens still work."}
-	overloaded = kind{"overloaded", http.StatusServiceUnavailable, "Too many requests at a time",
+	overloaded = kind{"overloaded", http.StatusServiceUnavailable, "Too many concurrent requests",
 		"Try again after Retry-After seconds. serve.in_flight limits the number of concurrent requests."}
 	unavailable = kind{"unavailable", http.StatusServiceUnavailable, "A store did not answer",
 		"HBase or the search engine is down or slow; brine's log says why, by request_id. Try again after Retry-After seconds."}
@@ -133,13 +133,13 @@ func (s *Server) problem(r *http.Request, err error) *client.Problem {
 		return nil
 	case errors.As(err, &row):
 		s.opts.Log.Error("a row cannot be read", "request", requestID(r), "route", route(r), "error", err)
-		known = &refusal{kind: unreadable, detail: "a row of the answer cannot be read; the log of brine names it"}
+		known = &refusal{kind: unreadable, detail: "a row of the answer cannot be read; brine's log names it"}
 	case errors.Is(err, hbase.ErrNoTable), errors.Is(err, search.ErrNoIndex):
-		s.opts.Log.Warn("a request was not answered", "request", requestID(r), "route", route(r), "error", err)
-		known = &refusal{kind: notMade, detail: missingStore(err) + "; brine tables apply makes it"}
+		s.opts.Log.Warn("request failed", "request", requestID(r), "route", route(r), "error", err)
+		known = &refusal{kind: notMade, detail: missingStore(err) + "; brine tables apply creates it"}
 	default:
-		s.opts.Log.Warn("a request was not answered", "request", requestID(r), "route", route(r), "error", err)
-		known = &refusal{kind: unavailable, detail: "the stores gave no answer; the log of brine says why"}
+		s.opts.Log.Warn("request failed", "request", requestID(r), "route", route(r), "error", err)
+		known = &refusal{kind: unavailable, detail: "the stores did not answer; brine's log says why"}
 	}
 	return &client.Problem{
 		Type: docsPath + "#" + known.kind.name, Title: known.kind.title, Status: known.kind.status, Detail: known.detail, Errors: known.wrong,
@@ -154,9 +154,9 @@ func missingStore(err error) string {
 	case ok && errors.Is(err, hbase.ErrNoTable):
 		return "HBase has no table " + of.Table
 	case errors.Is(err, hbase.ErrNoTable):
-		return "HBase has not the table that is asked"
+		return "HBase lacks the requested table"
 	}
-	return "the search engine has not the index that is asked"
+	return "the search engine lacks the requested index"
 }
 
 // route returns the path of the route that matched a request.

@@ -55,7 +55,7 @@ func TestAnswers(t *testing.T) {
 		{"GET", timeline + "&courier=c1", "", nil, 400, `"location":"query.courier"`},
 		{"GET", timeline + "&waybill=W2", "", nil, 400, `"message":"is given twice"`},
 		{"GET", timeline + "&at=soon", "", nil, 400, `"location":"query.at"`},
-		{"GET", timeline + "&at=2013-01-01&at.from=2013-01-01", "", nil, 400, `has a value and a range`},
+		{"GET", timeline + "&at=2013-01-01&at.from=2013-01-01", "", nil, 400, `has both a value and a range`},
 		{"GET", timeline + "&at.from=", "", nil, 400, `"location":"query.at"`},
 		{"GET", timeline + "&page_size=-1", "", nil, 400, `"location":"query.page_size"`},
 		{"GET", timeline + "&page_size=x", "", nil, 400, `"location":"query.page_size"`},
@@ -68,7 +68,7 @@ func TestAnswers(t *testing.T) {
 		{"GET", "/api/v1/views/nothing", "", nil, 404, `GET /api/v1/views lists the views`},
 		{"GET", "/", "", nil, 404, `docs#not-found"`},
 		{"POST", "/api/v1/views", "", nil, 405, `docs#method"`},
-		{"DELETE", batch, "", nil, 405, `it takes POST`},
+		{"DELETE", batch, "", nil, 405, `it accepts POST`},
 		{"GET", timeline, "", []string{"Accept", "image/png"}, 406, `application/json or application/x-ndjson`},
 		{"GET", timeline, "", []string{"Accept", "application/json;q=0"}, 406, ``},
 		{"POST", batch, `{"keys": ["a"]}`, nil, 415, `docs#media-type"`},
@@ -178,7 +178,7 @@ func TestAMissingTableIsNamed(t *testing.T) {
 		s.gone = gone
 		w := s.ask("GET", target, "")
 		if body := w.Body.String(); w.Code != 404 || !strings.Contains(body, "docs#not-made") || strings.Contains(body, "hunter2") ||
-			!strings.Contains(body, "HBase has no table centre:scans") && !strings.Contains(body, "has not the index") {
+			!strings.Contains(body, "HBase has no table centre:scans") && !strings.Contains(body, "lacks the requested index") {
 			t.Errorf("%s: %d %s", target, w.Code, body)
 		}
 	}

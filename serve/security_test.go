@@ -8,15 +8,19 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"brine/hbase"
 	"brine/hbase/embedded"
 	"brine/serve"
+	"brine/serve/client"
 )
 
 // everyRoute calls do with the method and path of each route, including the pages.
@@ -137,7 +141,7 @@ func TestBeyondLoopbackIsRefused(t *testing.T) {
 	}
 	o := serve.Options{Listen: "0.0.0.0:8090", Rows: &store{}}
 	o.EnsureDefaults()
-	if err := o.Validate(); err == nil || !strings.Contains(err.Error(), "beyond it the API needs accounts") {
+	if err := o.Validate(); err == nil || !strings.Contains(err.Error(), "outside loopback the API needs accounts") {
 		t.Errorf("the error is %v", err)
 	}
 }
@@ -215,6 +219,128 @@ func TestSlowClientsMakeRoom(t *testing.T) {
 	if body := text(t, resp.Body); resp.StatusCode != 200 {
 		t.Errorf("%s %s", resp.Status, body)
 	}
+}
+
+// TestASlowBodyHoldsNoPlace: clients that sent their bodies slowly kept all places for up to ten seconds, and everybody else was refused.
+func TestASlowBodyHoldsNoPlace(t *testing.T) {
+	s := newShop(t, func(o *serve.Options) { o.InFlight = 1 })
+	keys, err := json.Marshal(client.Keys{Keys: []string{s.row}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	body, sent := io.Pipe()
+	w, done := httptest.NewRecorder(), make(chan struct{})
+	go func() {
+		defer close(done)
+		r := httptest.NewRequest(http.MethodPost, batch, body)
+		r.Host = "localhost"
+		r.Header.Set("Content-Type", jsonBody)
+		s.ServeHTTP(w, r)
+		body.Close() // what is not read is not sent
+	}()
+	if _, err := sent.Write(keys[:5]); err != nil { // returns when the server has read it
+		t.Fatal(err)
+	}
+	if w := s.ask("GET", timeline, ""); w.Code != 200 {
+		t.Errorf("while a body arrives: %d %s", w.Code, w.Body)
+	}
+	_, err = sent.Write(keys[5:])
+	sent.CloseWithError(err)
+	if <-done; w.Code != 200 || !strings.Contains(w.Body.String(), "DELIVER") {
+		t.Errorf("the slow one: %d %s", w.Code, w.Body)
+	}
+}
+
+// TestBodiesAreBoundedTogether: before a place was free for them, bodies of all connections could take 1 GiB.
+func TestBodiesAreBoundedTogether(t *testing.T) {
+	s := newShop(t, func(o *serve.Options) { o.InFlight = 1 }) // room for 1 MiB
+	post := func(body io.Reader) *httptest.ResponseRecorder {
+		r, w := httptest.NewRequest(http.MethodPost, batch, body), httptest.NewRecorder()
+		r.Host = "localhost"
+		r.Header.Set("Content-Type", jsonBody)
+		s.ServeHTTP(w, r)
+		return w
+	}
+	large := func(n int) string { return fmt.Sprintf(`{"keys":[%q]%s}`, s.row, strings.Repeat(" ", n)) }
+	body, sent := io.Pipe()
+	done := make(chan *httptest.ResponseRecorder)
+	go func() { done <- post(body) }()
+	if _, err := io.WriteString(sent, large(700 << 10)[:700<<10]); err != nil { // returns when the server has read it
+		t.Fatal(err)
+	}
+	if w := post(strings.NewReader(large(500 << 10))); w.Code != 503 || w.Header().Get("Retry-After") == "" {
+		t.Errorf("beside 700 KiB, one of 500: %d %s", w.Code, w.Body)
+	}
+	if w := post(strings.NewReader(large(200 << 10))); w.Code != 200 {
+		t.Errorf("beside 700 KiB, one of 200: %d %s", w.Code, w.Body)
+	}
+	sent.CloseWithError(io.ErrUnexpectedEOF)
+	if w := <-done; w.Code != 400 {
+		t.Errorf("the one that ended early: %d %s", w.Code, w.Body)
+	}
+	if w := post(strings.NewReader(large(500 << 10))); w.Code != 200 {
+		t.Errorf("after it: %d %s", w.Code, w.Body)
+	}
+}
+
+// pipe is the listener of one connection.
+type pipe struct {
+	conns  chan net.Conn
+	closed func()
+	end    <-chan struct{}
+}
+
+func newPipe(conn net.Conn) *pipe {
+	ctx, cancel := context.WithCancel(context.Background())
+	p := &pipe{conns: make(chan net.Conn, 1), closed: cancel, end: ctx.Done()}
+	p.conns <- conn
+	return p
+}
+
+func (p *pipe) Accept() (net.Conn, error) {
+	select {
+	case c := <-p.conns:
+		return c, nil
+	case <-p.end:
+		return nil, net.ErrClosed
+	}
+}
+
+func (p *pipe) Close() error {
+	p.closed()
+	return nil
+}
+
+func (p *pipe) Addr() net.Addr { return &net.UnixAddr{Name: "pipe"} }
+
+// TestASlowBodyShortensNothing checks that a route has its whole time, however long its body took: the connection's deadlines, which count
+// from before the body, ended the request while a store was answering.
+func TestASlowBodyShortensNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		conn, other := net.Pipe()
+		defer conn.Close()
+		s := newShopOn(t, newPipe(other), func(o *serve.Options) { o.Timeout = 8 * time.Second })
+		s.run()
+		keys, err := json.Marshal(client.Keys{Keys: []string{s.row}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.late = 7 * time.Second
+		go func() {
+			_, _ = fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n",
+				batch, len(keys))
+			time.Sleep(9 * time.Second) // of the 10 s in which a request must arrive
+			_, _ = conn.Write(keys)
+		}()
+		resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		if body := text(t, resp.Body); resp.StatusCode != 200 || !strings.Contains(body, "DELIVER") {
+			t.Errorf("%s %s", resp.Status, body)
+		}
+	})
 }
 
 func TestHeadersAreBounded(t *testing.T) {

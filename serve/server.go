@@ -13,7 +13,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/klauspost/compress/gzhttp"
@@ -43,8 +43,10 @@ type Server struct {
 	routes   []*endpoint
 	asides   map[string]bool // patterns that only refuse
 	conns    *guard.Connections
-	places   chan struct{}
-	sql      chan struct{} // places of statements
+	places   *places
+	sql      chan struct{} // places of statements that read
+	unsent   unsent        // answers to statements
+	bodies   bodies        // of requests
 	hub      *live.Hub     // of event streams
 	streams  *streams
 	cache    *cache
@@ -61,7 +63,7 @@ func New(l net.Listener, opts Options) (*Server, error) { return newServer(l, op
 // change nothing.
 func NewOps(l net.Listener, opts Options) (*Server, error) {
 	if opts.Accounts == nil && opts.Operations == nil {
-		return nil, errors.New("serve: Options.Accounts and Options.Operations: without both there is nothing for operators")
+		return nil, errors.New("serve: Options.Accounts and Options.Operations: operators need both")
 	}
 	return newServer(l, opts, true)
 }
@@ -75,7 +77,8 @@ func newServer(l net.Listener, opts Options, ops bool) (*Server, error) {
 	s := &Server{
 		ops: ops, public: rates{perSecond: opts.PerSecond},
 		opts: opts, listener: l, mux: http.NewServeMux(), names: guard.Names{Own: own, More: opts.Hosts},
-		places: make(chan struct{}, opts.InFlight), sql: make(chan struct{}, opts.SQL.InFlight), hub: live.New(opts.watching()),
+		places: newPlaces(opts.InFlight, opts.Unread), sql: make(chan struct{}, opts.SQL.InFlight), hub: live.New(opts.watching()),
+		unsent: unsent{limit: opts.SQL.Unsent}, bodies: bodies{limit: int64(opts.InFlight) * maxBody},
 		cache: newCache(opts.Cache), streams: newStreams(opts.Log), asides: map[string]bool{}, conns: guard.NewConnections(opts.Connections),
 	}
 	compress, err := gzhttp.NewWrapper(gzhttp.MinSize(1<<10), gzhttp.EnableZstd(true), gzhttp.ContentTypes([]string{
@@ -115,7 +118,7 @@ func (s *Server) Run(ctx context.Context) error {
 		within, cancel := context.WithTimeout(context.Background(), s.opts.Timeout+time.Second) // a longer statement is cut off
 		defer cancel()
 		if err := s.server.Shutdown(within); err != nil {
-			s.opts.Log.Warn("requests were cut off at the end", "error", err)
+			s.opts.Log.Warn("requests were cut off at shutdown", "error", err)
 			_ = s.server.Close() // the remaining clients read too slowly
 		}
 		s.streams.wait(within)
@@ -175,7 +178,7 @@ func (s *Server) unknown(w http.ResponseWriter, r *http.Request) error {
 	}
 	if len(allowed) > 0 {
 		w.Header().Set("Allow", strings.Join(allowed, ", "))
-		return refuse(badMethod, r.Method+" is not for this route; it takes "+strings.Join(allowed, ", "))
+		return refuse(badMethod, r.Method+" is not for this route; it accepts "+strings.Join(allowed, ", "))
 	}
 	return refuse(notThere, "there is no such route; GET "+viewsPath+" lists the views, and "+openAPIPath+" has all routes")
 }
@@ -208,20 +211,20 @@ func (s *Server) admit(r *http.Request) error {
 	escaped := r.URL.EscapedPath()
 	switch by := guard.Forwarded(r); {
 	case !s.names.Known(r.Host):
-		return refuse(otherHost, "brine is not known by this name here: add it to serve.hosts")
+		return refuse(otherHost, "brine does not answer to this host name: add it to serve.hosts")
 	case by != "" && !s.trusted(peerOf(r)):
-		return refuse(wasForwarded, "the header "+by+" says that this was forwarded, and who sent it is none of serve.trusted_proxies")
+		return refuse(wasForwarded, "the header "+by+" says that this was forwarded, but the sender is not one of serve.trusted_proxies")
 	case s.behindProxies() && !s.trusted(peerOf(r)) && !peerOf(r).IsLoopback():
 		return refuse(wasForwarded,
-			"only the proxies of serve.trusted_proxies are answered here: without TLS others would send passwords in plain text")
+			"brine answers only the proxies in serve.trusted_proxies here: without TLS, others would send passwords in plain text")
 	case strings.EqualFold(r.Header.Get("X-Forwarded-Proto"), "http"):
-		return refuse(wasForwarded, "the proxy has it in plain text; ask it by https")
+		return refuse(wasForwarded, "the proxy received this in plain text; use https")
 	case s.origin.Check(r) != nil:
-		return refuse(crossSite, "the browser says that a page of another site has sent this")
+		return refuse(crossSite, "according to the browser, another site's page sent this")
 	case len(r.RequestURI) > maxURI:
 		return refuse(tooLong, "path and query are longer than 16 KiB")
 	case path.Clean(escaped) != strings.TrimSuffix(escaped, "/") && escaped != "/":
-		return refuse(notThere, "a path has no empty parts and no dots as parts")
+		return refuse(notThere, "a path must not have empty parts or dots as parts")
 	}
 	return nil
 }
@@ -236,27 +239,29 @@ func (s *Server) handler(e *endpoint) http.HandlerFunc {
 			_ = e.handle(&call{Server: s, w: w, r: r})
 			return
 		}
-		select {
-		case s.places <- struct{}{}:
-		default:
+		c := &call{Server: s, endpoint: e, w: w, r: r, answer: recorderOf(w)}
+		if e.body != nil {
+			defer c.receive()()
+		}
+		if !errors.Is(c.unread, errCrowded) {
+			c.at = s.places.take(r.Context(), c)
+		}
+		if c.at == nil {
 			called(s.opts.Hooks.Shed)
-			s.fail(w, r, refuse(overloaded, "as many requests as may be are being worked on"))
+			s.fail(w, r, refuse(overloaded, "too many requests are in progress"))
 			return
 		}
 		called(s.opts.Hooks.Begun)
-		leave := sync.OnceFunc(func() {
-			<-s.places
-			called(s.opts.Hooks.Ended)
-		})
-		defer leave()
-		if e.within > 0 {
+		defer c.leave()
+		within := cmp.Or(e.within, s.opts.Timeout)
+		if e.within > 0 || e.body != nil { // the common deadlines count from before the body
 			to := http.NewResponseController(w)
-			_ = to.SetReadDeadline(time.Now().Add(e.within + bodyTimeout)) // a connection that cannot change its deadline keeps the common one
-			_ = to.SetWriteDeadline(time.Now().Add(e.within + readSlack))
+			_ = to.SetReadDeadline(time.Now().Add(within + bodyTimeout)) // a connection that cannot change its deadline keeps the common one
+			_ = to.SetWriteDeadline(time.Now().Add(within + readSlack))
 		}
-		ctx, cancel := context.WithTimeout(r.Context(), cmp.Or(e.within, s.opts.Timeout))
+		ctx, cancel := context.WithTimeout(r.Context(), within)
 		defer cancel()
-		s.work(ctx, &call{Server: s, endpoint: e, w: w, r: r, leave: leave})
+		s.work(ctx, c)
 	}
 }
 
@@ -277,14 +282,13 @@ func (s *Server) work(ctx context.Context, c *call) {
 	defer func() {
 		if p := recover(); p != nil {
 			s.opts.Log.Error("BUG: a route panicked", "request", requestID(r), "route", e.path, "panic", p, "stack", string(debug.Stack()))
-			err = refuse(internal, "brine has a fault; its log says more")
+			err = refuse(internal, "internal error in brine; see its log")
 		}
 		answered(err)
 		if err != nil {
 			s.fail(w, r, err)
 		}
 	}()
-	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 	c.ctx = ctx
 	c.address, c.network = s.from(r)
 	if err = c.identify(); err != nil {
@@ -310,10 +314,27 @@ func (s *Server) work(ctx context.Context, c *call) {
 	}
 }
 
-// recorder records the status of an answer.
+// recorder records the status of an answer, and since when a write has been waiting for the client to read.
 type recorder struct {
 	http.ResponseWriter
-	code int
+	code    int
+	writing atomic.Int64 // uptime when the write in progress began; 0: none
+}
+
+// recorderOf returns the recorder below the compressing writer.
+func recorderOf(w http.ResponseWriter) *recorder {
+	for {
+		if r, ok := w.(*recorder); ok {
+			return r
+		}
+		w = w.(interface{ Unwrap() http.ResponseWriter }).Unwrap() // as all writers above it do
+	}
+}
+
+func (r *recorder) Write(b []byte) (int, error) {
+	r.writing.Store(int64(uptime()))
+	defer r.writing.Store(0)
+	return r.ResponseWriter.Write(b)
 }
 
 func (r *recorder) WriteHeader(code int) {
@@ -332,6 +353,8 @@ func (r *recorder) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 // Flush implements http.Flusher, for handlers that look for it.
 func (r *recorder) Flush() {
 	if f, ok := r.ResponseWriter.(http.Flusher); ok {
+		r.writing.Store(int64(uptime()))
+		defer r.writing.Store(0)
 		f.Flush()
 	}
 }

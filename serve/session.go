@@ -197,11 +197,11 @@ func (c *call) accountError(err error) error {
 		c.w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(max(1, time.Until(pause.Until).Seconds())))))
 		return refuse(tooMany, "too many wrong passwords; wait, and try again")
 	case errors.Is(err, account.ErrBusy):
-		return refuse(overloaded, "as many passwords as may be are being checked")
+		return refuse(overloaded, "too many passwords are being checked")
 	case errors.Is(err, account.ErrNotFound):
 		return refuse(notThere, "there is no such account")
 	case errors.Is(err, account.ErrTaken):
-		return wrong("body.name", "is another account's", "choose another")
+		return wrong("body.name", "belongs to another account", "choose another")
 	}
 	return c.away(err)
 }

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"brine/account"
@@ -19,7 +21,10 @@ const sqlPath = root + "/sql"
 type SQL struct {
 	Catalog  *sqlconsole.Catalog // nil: no statements
 	Timeout  time.Duration       // per statement; default 30 s
-	InFlight int                 // concurrent statements; default 4
+	InFlight int                 // statements that read at a time; default 4
+	// Unsent bounds the bytes of answers that clients have not read completely. Beyond it, the answer that has been on its way longest is cut
+	// off. The default is what InFlight statements may hold.
+	Unsent int64
 }
 
 // sqlRoutes returns the routes of statements, which both listeners have.
@@ -84,21 +89,73 @@ func (c *call) statement() error {
 	if err := c.recordSQL("sql", strictest.Audited(parsed)); err != nil {
 		return err
 	}
+	a, err := c.selected(plan)
+	if err != nil {
+		return err
+	}
+	defer c.unsent.begin(a.Bytes(), c.cutOff)()
+	c.answerSQL(a)
+	return nil
+}
+
+// selected runs a plan, in one of the places of statements. It releases the place before a byte is sent, so a client that reads slowly, or
+// not at all, does not keep others from asking.
+func (c *call) selected(plan *sqlconsole.Plan) (*sqlconsole.Answer, error) {
 	select {
 	case c.sql <- struct{}{}:
 		defer func() { <-c.sql }()
 	default:
 		called(c.opts.Hooks.Shed)
-		return refuse(overloaded, "as many statements as may be are being answered")
+		return nil, refuse(overloaded, "too many statements are reading")
 	}
 	deadline, _ := c.ctx.Deadline()
 	stores := query.Selector{Client: c.opts.Rows, Docs: c.opts.Docs}
 	a, err := sqlconsole.Run(c.ctx, stores, plan, sqlconsole.Limits{Time: time.Until(deadline) * 9 / 10})
 	if err != nil {
-		return wrongSQL(err)
+		return nil, wrongSQL(err)
 	}
-	c.answerSQL(a)
-	return nil
+	return a, nil
+}
+
+// unsent are the answers to statements that are on their way to their clients.
+//
+// The invariant: they hold at most the limit, except for a single larger one.
+type unsent struct {
+	limit   int64
+	mu      sync.Mutex
+	bytes   int64
+	answers []*unsentAnswer // oldest first
+}
+
+type unsentAnswer struct {
+	bytes  int64
+	cutOff func() // called with unsent.mu locked, and never after end
+}
+
+// begin adds an answer, and cuts off older ones if they would exceed the limit together. The returned function removes it.
+func (u *unsent) begin(bytes int64, cutOff func()) (end func()) {
+	a := &unsentAnswer{bytes, cutOff}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.answers = append(u.answers, a)
+	for u.bytes += bytes; u.bytes > u.limit && len(u.answers) > 1; {
+		oldest := u.answers[0]
+		u.remove(oldest)
+		oldest.cutOff()
+	}
+	return func() {
+		u.mu.Lock()
+		defer u.mu.Unlock()
+		u.remove(a)
+	}
+}
+
+// remove removes an answer that is still there.
+func (u *unsent) remove(a *unsentAnswer) {
+	if i := slices.Index(u.answers, a); i >= 0 {
+		u.answers = slices.Delete(u.answers, i, i+1)
+		u.bytes -= a.bytes
+	}
 }
 
 // mustSay takes the reason for reading other people's rows.

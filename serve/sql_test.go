@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"strings"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -57,7 +59,7 @@ func TestSQL(t *testing.T) {
 		"SELECT *\nFROM scans\nWHERE OR":                   `"line":3,"column":7`,
 		"SELECT * FROM nosuch LIMIT 1":                     `there is no table nosuch`,
 		"SELECT * FROM scans":                              `ALLOW FULL SCAN`,
-		"DROP TABLE scans":                                 `statements read, and change nothing`,
+		"DROP TABLE scans":                                 `statements only read`,
 		"SELECT LOAD_FILE('/etc/passwd') FROM scans":       `"location":"body.statement"`,
 		"SELECT * FROM scans LIMIT 1; SELECT 1 FROM scans": `"line":1`,
 		strings.Repeat("x", 10_001):                        `more than 10000`,
@@ -178,6 +180,98 @@ func TestSQLIsBounded(t *testing.T) {
 			t.Errorf("without HBase it is answered after %v, want %v at most", took, 2*patience)
 		}
 	})
+}
+
+// stalled sends a statement from a client that then reads no more than the answer's header. It returns the rest of the answer.
+func (s *shop) stalled(sql string) io.Reader {
+	s.t.Helper()
+	small := net.Dialer{Control: func(_, _ string, c syscall.RawConn) error {
+		var err error
+		return errors.Join(c.Control(func(fd uintptr) { err = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVBUF, 4096) }), err)
+	}}
+	transport := &http.Transport{DialContext: small.DialContext, DisableCompression: true}
+	s.t.Cleanup(transport.CloseIdleConnections)
+	w, err := (&http.Client{Transport: transport}).Post(s.base+"/api/v1/sql", jsonBody, strings.NewReader(statement(sql)))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.t.Cleanup(func() { w.Body.Close() })
+	if w.StatusCode != 200 {
+		s.t.Fatalf("%s: %d %s", sql, w.StatusCode, text(s.t, w.Body))
+	}
+	return w.Body
+}
+
+// large adds rows of 8 MiB together, more than sockets hold, to the waybill W3.
+func (s *shop) large() {
+	for i := range 8 {
+		s.scan(s.t, s.scans, "W3", fmt.Sprintf("2013-01-0%dT08:00:00Z", i+1), "DEPART", strings.Repeat("x", 1<<20))
+	}
+}
+
+const largeSQL = "SELECT at, station FROM scans WHERE waybill = 'W3'"
+
+// TestClientsThatReadNothingKeepNobodyFromSQL checks that a statement holds its place only while it reads: as many clients as there are
+// places do not read their answers, and the next one is answered.
+func TestClientsThatReadNothingKeepNobodyFromSQL(t *testing.T) {
+	s := newShop(t, func(o *serve.Options) { o.SQL.InFlight = 2 })
+	s.large()
+	s.run()
+	for range 2 {
+		s.stalled(largeSQL)
+	}
+	a, err := (&client.Client{Base: s.base}).SQL(t.Context(), largeSQL, "")
+	if err != nil || len(a.Rows) != 8 {
+		t.Errorf("%d rows, %v", len(a.Rows), err)
+	}
+}
+
+// TestAnswersThatNobodyReadsAreBounded checks that answers to clients that read nothing take bounded memory: the oldest one is cut off,
+// which its client notices, and newer ones go on.
+func TestAnswersThatNobodyReadsAreBounded(t *testing.T) {
+	s := newShop(t, func(o *serve.Options) { o.SQL.Unsent = 20 << 20 })
+	s.large()
+	s.run()
+	oldest, older := s.stalled(largeSQL), s.stalled(largeSQL)
+	small, err := (&client.Client{Base: s.base}).SQL(t.Context(), "SELECT station FROM scans WHERE waybill = 'W1'", "") // there is room for it
+	if err != nil || len(small.Rows) != 3 {
+		t.Errorf("%+v, %v", small, err)
+	}
+	newest := s.stalled(largeSQL)
+	if _, err := io.ReadAll(oldest); !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Errorf("the oldest answer ends with %v", err)
+	}
+	for _, rest := range []io.Reader{older, newest} {
+		var a client.SQLAnswer
+		if err := json.NewDecoder(rest).Decode(&a); err != nil || len(a.Rows) != 8 {
+			t.Errorf("%d rows, %v", len(a.Rows), err)
+		}
+	}
+}
+
+// TestAClientThatReadsNothingLosesItsPlace: clients that asked for large answers and read none of them kept all places until their
+// deadlines, and everybody else was refused.
+func TestAClientThatReadsNothingLosesItsPlace(t *testing.T) {
+	s := newShop(t, func(o *serve.Options) { o.InFlight, o.Unread, o.Timeout = 2, time.Nanosecond, patience })
+	s.large()
+	s.run()
+	oldest, newer := s.stalled(largeSQL), s.stalled(largeSQL)
+	code := 0
+	for end := time.Now().Add(patience); code != 200 && time.Now().Before(end); { // they may be between two writes
+		code = s.ask("GET", timeline, "").Code
+	}
+	if code != 200 {
+		t.Fatalf("one more request: %d", code)
+	}
+	lost := 0
+	for _, answer := range []io.Reader{oldest, newer} {
+		if _, err := io.ReadAll(answer); errors.Is(err, io.ErrUnexpectedEOF) {
+			lost++
+		}
+	}
+	if lost == 0 || !strings.Contains(s.log.String(), "an answer was cut off") {
+		t.Errorf("%d answers were cut off, and the log has %s", lost, s.log)
+	}
 }
 
 // TestSQLByTheClient checks that package client sends statements, and returns the position of errors.

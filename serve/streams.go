@@ -39,7 +39,7 @@ func (s *streams) begin(bearer string) (end func(), err error) {
 	case s.ended:
 		return nil, refuse(overloaded, live.ErrClosed.Error())
 	case s.open[bearer] >= s.most:
-		return nil, refuse(tooMany, "as many event streams of yours are open as may be")
+		return nil, refuse(tooMany, "you have too many open event streams")
 	}
 	s.open[bearer]++
 	s.done.Add(1)

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"net/http"
@@ -124,7 +125,8 @@ func (c *call) row(t *query.Table, r *query.Row) error {
 		}
 	}
 	*r = r.Masked(c.masks(c.id), t.Name)
-	return c.json(shownRow(r))
+	var text rowText
+	return c.send(append(text.append(nil, nil, &query.Found{Row: *r}), '\n'))
 }
 
 // etag returns a tag that changes with any of the row's cells. In a table with commands it starts with the version that commands are
@@ -146,7 +148,7 @@ func (c *call) rowsByKeys(t *query.Table) error {
 		return err
 	}
 	if n := len(asked.Keys); n == 0 || n > maxBatch {
-		return wrong("body.keys", fmt.Sprintf("are %d, not between 1 and %d", n, maxBatch), "ask in several requests")
+		return wrong("body.keys", fmt.Sprintf("are %d, not between 1 and %d", n, maxBatch), "split them into several requests")
 	}
 	keys := make([][]byte, len(asked.Keys))
 	for i, text := range asked.Keys {
@@ -162,16 +164,17 @@ func (c *call) rowsByKeys(t *query.Table) error {
 	if err != nil {
 		return err
 	}
-	out := client.Found{Rows: []client.Row{}, Missing: []string{}}
+	var text rowText
+	var found, missing []byte
 	for i := range rows {
 		if absent(&rows[i]) || !c.owns(&rows[i]) {
-			out.Missing = append(out.Missing, asked.Keys[i])
+			missing = append(quote(missing, asked.Keys[i]), ',')
 		} else {
-			row := rows[i].Masked(c.masks(c.id), t.Name)
-			out.Rows = append(out.Rows, shownRow(&row))
+			found = append(text.append(found, nil, &query.Found{Row: rows[i].Masked(c.masks(c.id), t.Name)}), ',')
 		}
 	}
-	return c.json(out)
+	out := append(append([]byte(`{"rows":[`), bytes.TrimSuffix(found, []byte(","))...), `],"missing":[`...)
+	return c.send(append(append(out, bytes.TrimSuffix(missing, []byte(","))...), "]}\n"...))
 }
 
 // parseRow parses a row key as answers show it.
@@ -179,9 +182,9 @@ func parseRow(at, text string) ([]byte, error) {
 	row, err := rowkey.ParseBinary(text)
 	switch {
 	case err != nil:
-		return nil, wrong(at, err.Error(), "take it from an answer as it stands")
+		return nil, wrong(at, err.Error(), "copy it unchanged from an answer")
 	case len(row) == 0 || len(row) > maxRow:
-		return nil, wrong(at, fmt.Sprintf("has %d bytes, not between 1 and %d", len(row), maxRow), "take it from an answer as it stands")
+		return nil, wrong(at, fmt.Sprintf("has %d bytes, not between 1 and %d", len(row), maxRow), "copy it unchanged from an answer")
 	}
 	return row, nil
 }

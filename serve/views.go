@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"iter"
 	"maps"
-	"math"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
 
@@ -106,7 +106,7 @@ func (c *call) view(v *query.View) error {
 	if err != nil {
 		return err
 	}
-	return c.json(page)
+	return c.send(append(page.append(nil), '\n'))
 }
 
 // question returns the question that a request asks of a view, for a page of at most most rows.
@@ -119,20 +119,20 @@ func (c *call) question(v *query.View, most int) (*query.Question, error) {
 	if err != nil {
 		return nil, err
 	}
-	values := maps.Clone(c.values)
-	values.Del(query.PageSize)
-	values.Del(query.PageToken)
-	q, err := v.Question(query.Request{Given: c.own(given(values)), Limit: min(cmp.Or(limit, v.PageSize()), most), After: after})
+	q, err := v.Question(query.Request{Given: c.own(given(c.values)), Limit: min(cmp.Or(limit, v.PageSize()), most), After: after})
 	if err == nil && c.scope.byKey && q.ByIndex() {
-		return nil, refuse(badRequest, "without an account the view is asked by the key alone; leave out what only the index finds")
+		return nil, refuse(badRequest, "without an account the view answers only through the key; remove what only the index finds")
 	}
 	return q, err
 }
 
-// given converts parameters to arguments: NAME.from and NAME.to are the ends of a range.
+// given converts parameters to arguments: NAME.from and NAME.to are the ends of a range. The parameters of pages are not arguments.
 func given(values url.Values) (out []query.Given) {
 	at := map[string]int{}
 	for _, name := range slices.Sorted(maps.Keys(values)) {
+		if name == query.PageSize || name == query.PageToken {
+			continue
+		}
 		field, end, _ := strings.Cut(name, ".")
 		if _, known := at[field]; !known {
 			at[field] = len(out)
@@ -152,28 +152,31 @@ func given(values url.Values) (out []query.Given) {
 }
 
 // page reads an answer to its end, or to the first row with which it has left bytes.
-func (c *call) page(ctx context.Context, q *query.Question, left int) (client.Page, error) {
-	page := client.Page{Rows: []client.Row{}}
+func (c *call) page(ctx context.Context, q *query.Question, left int) (*page, error) {
 	if q.ByIndex() {
 		c.reading.finds()
 	}
 	a, err := q.Ask(ctx, c.rows(), c.opts.Docs)
 	if err != nil {
-		return page, err
+		return nil, err
 	}
+	var p page
+	var text rowText
 	for f, err := range c.shown(a.Rows, q.Shows()) {
 		if err != nil {
-			return page, err
+			return nil, err
 		}
-		row := found(q, &f)
-		page.Rows = append(page.Rows, row)
-		if left -= sizeOf(&row); left <= 0 { // the page is short, and its token continues
-			page.Next = c.token(query.Cursor(f.After))
-			return page, nil
+		if len(p.rows) > 0 {
+			p.rows = append(p.rows, ',')
+		}
+		p.rows = text.append(p.rows, q, &f)
+		if len(p.rows) >= left { // the page is short, and its token continues
+			p.next = c.token(query.Cursor(f.After))
+			return &p, nil
 		}
 	}
-	page.Next = c.token(a.Next())
-	return page, nil
+	p.next = c.token(a.Next())
+	return &p, nil
 }
 
 // stream sends an answer row by row. It sends nothing before the first row, so that an error until then is an ordinary problem.
@@ -183,6 +186,8 @@ func (c *call) stream(q *query.Question) error {
 		return err
 	}
 	out := http.NewResponseController(c.w)
+	var text rowText
+	var line []byte
 	n := 0
 	for f, err := range c.shown(a.Rows, q.Shows()) {
 		if err != nil && n == 0 {
@@ -195,8 +200,8 @@ func (c *call) stream(q *query.Question) error {
 		if n++; n == 1 {
 			c.w.Header().Set("Content-Type", linesType)
 		}
-		row := found(q, &f)
-		if encode(c.w, client.Line{Row: &row}) != nil {
+		line = append(text.append(append(line[:0], `{"row":`...), q, &f), "}\n"...)
+		if _, err := c.w.Write(line); err != nil {
 			return nil // the client is gone
 		}
 		if n%flushed == 0 {
@@ -217,17 +222,18 @@ func (c *call) questions(v *query.View) error {
 	size := min(asked.PageSize, maxPage)
 	switch n := len(asked.Questions); {
 	case n == 0 || n > maxBatch:
-		return wrong("body.questions", fmt.Sprintf("are %d, not between 1 and %d", n, maxBatch), "ask in several requests")
+		return wrong("body.questions", fmt.Sprintf("are %d, not between 1 and %d", n, maxBatch), "split them into several requests")
 	case size < 0:
-		return wrong("body.page_size", "is negative", "leave it out for the view's own")
+		return wrong("body.page_size", "is negative", "omit it for the view's own")
 	case n*max(size, map[bool]int{true: v.PageSize()}[size == 0]) > maxPage:
-		return wrong("body.page_size", fmt.Sprintf("the answers could have more than %d rows together", maxPage),
+		return wrong("body.page_size", fmt.Sprintf("the answers could have more than %d rows in total", maxPage),
 			"give a smaller one, or fewer questions")
 	}
 	questions := make([]*query.Question, len(asked.Questions))
+	parameters := v.Parameters()
 	for i, q := range asked.Questions {
 		at := fmt.Sprintf("body.questions[%d]", i)
-		values, err := c.valid(v, q, at)
+		values, err := c.valid(parameters, q, at)
 		if err != nil {
 			return err
 		}
@@ -238,27 +244,36 @@ func (c *call) questions(v *query.View) error {
 	if err := c.record(c.askedBody(asked.Questions)); err != nil {
 		return err
 	}
-	pages := make([]client.Page, len(questions))
-	g := errgroup.Group{}
-	g.SetLimit(beside)
-	for i, q := range questions {
+	pages := make([]*page, len(questions))
+	var g errgroup.Group
+	var taken atomic.Int64 // of the questions; a goroutine for each would grow its stack for each
+	for range min(beside, len(questions)) {
 		g.Go(func() (err error) {
-			pages[i], err = c.page(c.ctx, q, c.opts.PageBytes/len(questions))
+			for i := taken.Add(1) - 1; i < int64(len(questions)) && err == nil; i = taken.Add(1) - 1 {
+				pages[i], err = c.page(c.ctx, questions[i], c.opts.PageBytes/len(questions))
+			}
 			return err
 		})
 	}
 	if err := g.Wait(); err != nil {
 		return err
 	}
-	return c.json(client.Answers{Answers: pages})
+	out := []byte(`{"answers":[`)
+	for i, p := range pages {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = p.append(out)
+	}
+	return c.send(append(out, "]}\n"...))
 }
 
 // valid returns the parameters of one of several questions.
-func (c *call) valid(v *query.View, q map[string]client.Values, at string) (url.Values, error) {
+func (c *call) valid(parameters []query.Parameter, q map[string]client.Values, at string) (url.Values, error) {
 	values := url.Values{}
 	for name, list := range q {
 		field, end, cut := strings.Cut(name, ".")
-		known := slices.ContainsFunc(v.Parameters(), func(p query.Parameter) bool {
+		known := slices.ContainsFunc(parameters, func(p query.Parameter) bool {
 			return p.Field == field && (!cut || p.Range && (end == "from" || end == "to"))
 		})
 		switch {
@@ -301,7 +316,7 @@ func (c *call) place(token string) (query.Cursor, error) {
 	}
 	at, ok := c.opts.Accounts.Unseal(c.sealedFor(), token)
 	if !ok {
-		return "", wrong("query."+query.PageToken, "is none that this account was given", "take it from an answer as it stands")
+		return "", wrong("query."+query.PageToken, "was not issued to this account", "copy it unchanged from an answer")
 	}
 	return query.Cursor(at), nil
 }
@@ -329,32 +344,4 @@ func (c *call) askedBody(questions []map[string]client.Values) string {
 		}
 	}
 	return out.String()
-}
-
-// found returns a row as it is shown.
-func found(q *query.Question, f *query.Found) client.Row {
-	row := shownRow(&f.Row)
-	row.State = string(f.State)
-	for name, spans := range q.Highlights(&f.Row) {
-		if row.Highlights == nil {
-			row.Highlights = map[string][]client.Span{}
-		}
-		for _, s := range spans {
-			row.Highlights[name] = append(row.Highlights[name], client.Span(s))
-		}
-	}
-	return row
-}
-
-func shownRow(r *query.Row) client.Row {
-	out := client.Row{Row: rowkey.Binary(r.Key), Version: r.Version, StateVersion: r.StateVersion,
-		Fields: make(map[string]any, len(r.Fields))}
-	for _, f := range r.Fields {
-		v := query.JSONValue(f.Value)
-		if number, ok := v.(float64); ok && (math.IsNaN(number) || math.IsInf(number, 0)) {
-			v = fmt.Sprint(number) // JSON has no such number
-		}
-		out.Fields[f.Name] = v
-	}
-	return out
 }

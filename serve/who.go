@@ -36,11 +36,11 @@ func (c *call) identify() error {
 	var err error
 	switch {
 	case len(header)+len(cookies) > 1:
-		return refuse(unsigned, "two sessions or tokens are shown; show one")
+		return refuse(unsigned, "the request has two sessions or tokens; send one")
 	case len(header) == 1:
 		scheme, token, _ := strings.Cut(header[0], " ")
 		if !strings.EqualFold(scheme, "Bearer") {
-			return refuse(unsigned, "Authorization is not Bearer and an API token")
+			return refuse(unsigned, "Authorization is not Bearer with an API token")
 		}
 		id, err = s.Bearer(ctx, strings.TrimSpace(token))
 	case len(cookies) == 1:
@@ -56,7 +56,7 @@ func (c *call) identify() error {
 		if c.session != "" {
 			c.forget()
 		}
-		return refuse(unsigned, "the session or token is not valid, or not any more; sign in")
+		return refuse(unsigned, "the session or token is not valid, or has expired; sign in")
 	case err != nil && c.endpoint.signsIn && c.session != "":
 		return nil
 	case err != nil:
@@ -68,8 +68,8 @@ func (c *call) identify() error {
 
 // away converts the error of a database that did not answer.
 func (c *call) away(err error) error {
-	c.opts.Log.Warn("the database of accounts did not answer", "request", requestID(c.r), "error", err)
-	return refuse(noAccounts, "the database of accounts gave no answer; the log of brine says why")
+	c.opts.Log.Warn("the accounts database did not answer", "request", requestID(c.r), "error", err)
+	return refuse(noAccounts, "the accounts database did not answer; brine's log says why")
 }
 
 // remember sets the session cookie, and forget deletes it.

@@ -45,7 +45,7 @@ func (s *Service) commands(ctx context.Context) (*command.Desk, error) {
 	go func() {
 		defer close(ended)
 		if err := d.Run(works); err != nil {
-			s.log.Error("commands are not published any more", "error", err)
+			s.log.Error("command publishing stopped", "error", err)
 		}
 	}()
 	s.desk, s.closeDesk = d, func() {

@@ -69,7 +69,7 @@ func Former(ctx context.Context, cfg *config.Config, log *slog.Logger) (*former.
 	notes, err := former.Read(ctx, topic, cfg)
 	switch {
 	case errors.Is(err, ingest.ErrDenied):
-		log.Warn("whether records were written by another filter cannot be known; all are taken to be written by this configuration",
+		log.Warn("cannot find out which records were written with another filter; assuming this configuration for all",
 			"topic", topic.Name(), "error", err)
 		return nil, nil
 	case err != nil:
@@ -113,7 +113,7 @@ func (c *Control) Ask(ctx context.Context, a Ask) ([]Asked, error) {
 		return nil, err
 	}
 	if a.Limit != 0 && !(a.Limit >= 1 && a.Limit <= mostLimit) { // also rejects NaN
-		return nil, fault.Misused(fmt.Errorf("a limit of %g; it is from 1 to %g records a second, or 0 for none", a.Limit, mostLimit))
+		return nil, fault.Misused(fmt.Errorf("the limit is %g; it must be from 1 to %g records a second, or 0 for none", a.Limit, mostLimit))
 	}
 	c.topic.Asking.Lock()
 	defer c.topic.Asking.Unlock()
@@ -133,14 +133,14 @@ func (c *Control) Ask(ctx context.Context, a Ask) ([]Asked, error) {
 		case Limit:
 			e.Limit = a.Limit
 		default:
-			return out, fault.Misused(fmt.Errorf("%q is none of %s, %s and %s", a.What, Pause, Resume, Limit))
+			return out, fault.Misused(fmt.Errorf("%q is not %s, %s or %s", a.What, Pause, Resume, Limit))
 		}
 		if e.Paused != before.Paused || e.Limit != before.Limit {
 			e.By, e.At = a.By, time.Now().Truncate(time.Millisecond)
 			if err := c.topic.Put(ctx, h.Group(), e); err != nil {
 				return out, controlError(err, c.topic.Name())
 			}
-			c.log.Info("a pipeline is asked to "+a.What, "pipeline", h.Name(), "by", a.By,
+			c.log.Info("pipeline command: "+a.What, "pipeline", h.Name(), "by", a.By,
 				"paused", e.Paused, "limit", e.Limit, "paused_before", before.Paused, "limit_before", before.Limit)
 		}
 		out = append(out, Asked{h.Name(), e.Paused, e.Limit, e.By, e.At})
@@ -151,7 +151,7 @@ func (c *Control) Ask(ctx context.Context, a Ask) ([]Asked, error) {
 // controlError wraps an error of the control topic in its fault kind.
 func controlError(err error, topic string) error {
 	if errors.Is(err, ingest.ErrDenied) {
-		return fault.New(fault.Failed, fmt.Errorf("what is asked of pipelines: %w", err),
+		return fault.New(fault.Failed, fmt.Errorf("control topic: %w", err),
 			"allow the user to describe, read, write and create topic "+topic+" (kafka.control_topic)")
 	}
 	return brokers.Error(err)
@@ -184,7 +184,7 @@ type order struct{ entry atomic.Pointer[control.Entry] }
 
 // unread returns the order of a half until the control topic has been read.
 func unread(topic, why string) pace.Order {
-	return pace.Order{Paused: true, Unread: true, Why: "whether it is paused is not known before topic " + topic + " is read" + why}
+	return pace.Order{Paused: true, Unread: true, Why: "it may be paused: topic " + topic + " has not been read yet" + why}
 }
 
 // followControl applies orders to the halves until ctx is done.
@@ -196,7 +196,7 @@ func (s *Service) followControl(ctx context.Context) {
 			s.obey(h)
 		}
 	}, func(err error) {
-		s.log.Warn("what is asked of pipelines (pause, limit) cannot be read", "topic", name, "error", controlError(err, name))
+		s.log.Warn("cannot read pauses and limits of pipelines", "topic", name, "error", controlError(err, name))
 		for _, h := range s.all() {
 			if h.opts.Pace.Order().Unread {
 				h.opts.Pace.Set(unread(name, ": "+err.Error()))
@@ -218,7 +218,7 @@ func (s *Service) obey(h *Half) {
 	if now := (pace.Order{Paused: e.Paused, Limit: e.Limit}); before != now {
 		h.opts.Pace.Set(now)
 		if !before.Unread || now.Paused || now.Limit > 0 {
-			s.log.Info("a pipeline's pace has changed", "pipeline", h.name, "paused", e.Paused, "limit", e.Limit, "by", e.By)
+			s.log.Info("pipeline pace changed", "pipeline", h.name, "paused", e.Paused, "limit", e.Limit, "by", e.By)
 		}
 	}
 	h.order.entry.Store(&e)

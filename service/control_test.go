@@ -210,6 +210,6 @@ func TestPauseOutlivesTheProcessAndHoldsForAllMembers(t *testing.T) {
 }
 
 func isUsage(err error) bool {
-	f, ok := err.(*fault.Error) //nolint:errorlint // as it is returned
+	f, ok := err.(*fault.Error) //nolint:errorlint // it is returned unwrapped
 	return ok && f.Kind == fault.Usage
 }

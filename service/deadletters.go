@@ -20,7 +20,7 @@ func (s *Service) DeadLetterTarget(half string, patience time.Duration) deadlett
 		Cause: func() string { return s.CauseOf(h) },
 		Retried: func(tries int, f event.Failure) {
 			if tries >= 3 && time.Since(warned) >= time.Minute {
-				s.log.Warn("dead letters wait", "pipeline", half, "tries", tries, "reason", f.Reason, "error", f.Err)
+				s.log.Warn("dead letters are waiting", "pipeline", half, "tries", tries, "reason", f.Reason, "error", f.Err)
 				warned = time.Now()
 			}
 		},

@@ -40,7 +40,7 @@ func (s *Service) Explain(ctx context.Context, topic string, partition int, offs
 	case errors.Is(err, explain.ErrNoPartition):
 		return nil, fault.New(fault.Missing, err, "")
 	case errors.Is(err, explain.ErrOutside):
-		return nil, fault.New(fault.Failed, err, "name an offset within; brine deadletters ls lists records that have left the log too")
+		return nil, fault.New(fault.Failed, err, "name an offset within it; brine deadletters ls also lists records that have left the log")
 	}
 	return report, IngestError(err)
 }

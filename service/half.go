@@ -47,16 +47,18 @@ func (s *Service) chosen(cfg *config.Config) (halves []*Half) {
 	s.watchSchemas(cfg)
 	for _, h := range cfg.Halves() {
 		if s.opts.Halves == nil || slices.Contains(s.opts.Halves, h.Name()) {
-			halves = append(halves, newHalf(cfg, h))
+			halves = append(halves, s.newHalf(cfg, h))
 		}
 	}
 	return halves
 }
 
 // newHalf returns a half that has opened nothing yet.
-func newHalf(cfg *config.Config, h config.Half) *Half {
+func (s *Service) newHalf(cfg *config.Config, h config.Half) *Half {
 	half := &Half{name: h.Name(), cfg: cfg, pipeline: h.Pipeline, kind: h.Kind, group: h.Group(), opts: cfg.Ingest(h.Pipeline, h.Group())}
 	half.opts.Schema.Undeclared = &half.undeclared
+	half.opts.Budget = s.memory.Budget(half.opts.Budget.Size())
+	half.opts.Budget.GiveWay(half.yields(cfg))
 	return half
 }
 

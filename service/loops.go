@@ -70,7 +70,7 @@ func (s *Service) awaitTopic(h *Half) func(context.Context, error) error {
 			return missing
 		}
 		once.Do(func() {
-			s.log.Error("a pipeline's topic is missing; it is looked for again while other pipelines run",
+			s.log.Error("topic of a pipeline is missing; will keep looking while other pipelines run",
 				"pipeline", h.name, "error", missing, "fix", CreatesTopic)
 		})
 		if err := backoff.Wait(ctx, h.opts.HaltPause); err != nil {

@@ -10,27 +10,35 @@ import (
 
 func TestHeapLimitLeavesTheCollectorRoom(t *testing.T) {
 	const mib = 1 << 20
-	for _, c := range []struct{ memory, process, live, want int64 }{
-		{64 * mib, 0, 0, 76 * mib},
-		{64 * mib, 0, 50 * mib, 76 * mib},
-		{64 * mib, 256 * mib, 50 * mib, 76 * mib},  // the process may take more, but need not
-		{64 * mib, 112 * mib, 96 * mib, 106 * mib}, // not even if more is live
-		{64 * mib, 0, 96 * mib, 128 * mib},         // more is live than memory: a lower limit would make the collector run all the time
+	for _, c := range []struct {
+		heap       Heap
+		live, want int64
+	}{
+		{Heap{Memory: 64 * mib}, 0, 76 * mib},
+		{Heap{Memory: 64 * mib}, 50 * mib, 76 * mib},
+		{Heap{Memory: 64 * mib, Process: 256 * mib}, 50 * mib, 76 * mib},  // the process may take more, but need not
+		{Heap{Memory: 64 * mib, Process: 112 * mib}, 96 * mib, 106 * mib}, // not even if more is live
+		{Heap{Memory: 64 * mib}, 96 * mib, 128 * mib},                     // a lower limit would make the collector run all the time
+		{Heap{Memory: 64 * mib, Servers: true}, 30 * mib, 76 * mib},
+		{Heap{Memory: 64 * mib, Servers: true}, 50 * mib, 108 * mib},
+		{Heap{Memory: 64 * mib, Servers: true}, 96 * mib, 168 * mib},
+		{Heap{Memory: 64 * mib, Servers: true}, 400 * mib, 508 * mib},
+		{Heap{Memory: 64 * mib, Process: 112 * mib, Servers: true}, 96 * mib, 106 * mib},
 	} {
-		if got := heapLimit(c.memory, c.process, c.live); got != c.want {
-			t.Errorf("memory %d MiB, live %d MiB: limit %d MiB, want %d", c.memory/mib, c.live/mib, got/mib, c.want/mib)
+		if got := c.heap.limit(c.live); got != c.want {
+			t.Errorf("%+v, live %d MiB: limit %d MiB, want %d", c.heap, c.live/mib, got/mib, c.want/mib)
 		}
 	}
 }
 
-func TestHoldHeapSetsAndRestoresTheLimit(t *testing.T) {
+func TestHeldHeapSetsAndRestoresTheLimit(t *testing.T) {
 	before := debug.SetMemoryLimit(-1)
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan struct{})
 	t.Setenv("GOMEMLIMIT", "")
 	go func() {
 		defer close(ended)
-		HoldHeap(ctx, math.MaxInt64/4, 0)
+		Heap{Memory: math.MaxInt64 / 4}.Hold(ctx)
 	}()
 	for deadline := time.Now().Add(time.Minute); debug.SetMemoryLimit(-1) == before; time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
@@ -43,5 +51,5 @@ func TestHoldHeapSetsAndRestoresTheLimit(t *testing.T) {
 		t.Errorf("the limit is %d afterwards, want %d", got, before)
 	}
 	t.Setenv("GOMEMLIMIT", "1GiB")
-	HoldHeap(t.Context(), 64<<20, 128<<20) // returns at once: the operator's limit takes precedence
+	Heap{Memory: 64 << 20, Process: 128 << 20}.Hold(t.Context()) // returns at once: the operator's limit takes precedence
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"time"
 
+	"brine/config"
 	"brine/hbase"
 	"brine/indexer"
 	"brine/ingest"
@@ -110,10 +111,6 @@ func (s *Service) giveWay(ctx context.Context) {
 func (s *Service) yieldOnce(now time.Time, busy float64) {
 	cfg := s.Config()
 	first, loads := false, map[*Half]yield.Load{}
-	yields := func(h *Half) bool {
-		p := cfg.Pipeline(h.pipeline.Name)
-		return p != nil && len(p.Halves()) > 1 && p.GivesWay == h.kind
-	}
 	comesFirst := func(h *Half) bool {
 		p := cfg.Pipeline(h.pipeline.Name)
 		return p != nil && p.GivesWay != nobody && p.GivesWay != h.kind
@@ -128,13 +125,19 @@ func (s *Service) yieldOnce(now time.Time, busy float64) {
 	}
 	for h, load := range loads {
 		before := h.way.yield.Limit()
-		if yields(h) {
+		if h.yields(cfg) {
 			h.way.yield.Look(load, first, busy)
 		} else {
 			h.way.yield.Free()
 		}
 		s.hold(h, before, h.way.yield.Limit())
 	}
+}
+
+// yields reports whether the half gives way to the other half of its pipeline.
+func (h *Half) yields(cfg *config.Config) bool {
+	p := cfg.Pipeline(h.pipeline.Name)
+	return p != nil && len(p.Halves()) > 1 && p.GivesWay == h.kind
 }
 
 // hold applies a changed limit to a half.
@@ -145,9 +148,9 @@ func (s *Service) hold(h *Half, before, limit float64) {
 	h.opts.Pace.Bound(limit)
 	switch free, was := math.IsInf(limit, 1), math.IsInf(before, 1); {
 	case was:
-		s.log.Info("a pipeline gives way: others are behind, and the machine is busy", "pipeline", h.name, "records_a_second", math.Round(limit))
+		s.log.Info("pipeline throttled: others are behind, and the machine is busy", "pipeline", h.name, "records_a_second", math.Round(limit))
 	case free:
-		s.log.Info("a pipeline gives way no more", "pipeline", h.name)
+		s.log.Info("pipeline no longer throttled", "pipeline", h.name)
 	}
 }
 

@@ -23,7 +23,7 @@ func ReindexHalves(cfg *config.Config, index string, from reindex.From) (halves 
 		}
 		if p.Several() {
 			return nil, fault.Misused(fmt.Errorf("pipeline %s, which writes the index %s, reads several topics (%s): reindex reads only one; "+
-				"brine replay --half documents writes the index again", p.Name, index, p.TopicText()))
+				"brine replay --half documents rewrites the index", p.Name, index, p.TopicText()))
 		}
 		halves = append(halves, config.Half{Pipeline: p, Kind: Documents}.Name())
 		if from == reindex.FromHBase {
@@ -76,18 +76,18 @@ func ReindexError(err error) error {
 		kind fault.Kind
 		fix  string
 	}{
-		{reindex.ErrTaken, fault.Failed, "wait until it is done, or stop it: the same command then goes on from there"},
-		{reindex.ErrBegun, fault.Usage, "go on with the same command as then, or give --again to begin again"},
+		{reindex.ErrTaken, fault.Failed, "wait until it is done, or stop it: the same command then continues from there"},
+		{reindex.ErrBegun, fault.Usage, "continue with the same command as before, or give --again to start over"},
 		{reindex.ErrRefused, fault.Failed,
-			"fix the index's fields in the configuration and begin --again; or --skip-refused takes its place without them, as dead letters of " +
-				"mapping_refused are left out of the old one"},
+			"fix the index's fields in the configuration and start over with --again; or accept an index without them with --skip-refused, " +
+				"just as the old one lacks dead letters of mapping_refused"},
 		{reindex.ErrMissing, fault.Failed,
-			"build it --from hbase, which holds what the topic has forgotten; or --skip-missing builds it of what is there"},
+			"build it --from hbase, which still has what left the topic; or build it from what is left with --skip-missing"},
 		{reindex.ErrNotOf, fault.Usage, "--from topic"},
-		{reindex.ErrNoRoom, fault.Failed, "make room, or drop indexes that are not used"},
+		{reindex.ErrNoRoom, fault.Failed, "free up space, or drop unused indexes"},
 		{reindex.ErrInTheWay, fault.Failed, "drop it, or give --again, which does"},
 		{search.ErrNoIndex, fault.Missing,
-			"brine tables apply -c FILE makes an index that is missing; of one that was being built, --again begins again"},
+			"brine tables apply -c FILE creates a missing index; if it was being built, --again starts over"},
 	} {
 		if errors.Is(err, known.is) {
 			return fault.New(known.kind, err, known.fix)

@@ -2,8 +2,6 @@ package service
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
@@ -45,20 +43,20 @@ func (s *Service) Reload(ctx context.Context, asked Reloading) (*reload.Result, 
 	switch {
 	case s.opts.For < ToRun:
 		return nil, fault.New(fault.Failed, errors.New("this process runs no pipelines"),
-			"each process that does is reloaded by itself: brine reload --http its admin port, SIGHUP, or this route of one that was started with "+
+			"reload each process that does: with brine reload --http and its admin port, with SIGHUP, or with this route of one started with "+
 				"brine run --serve")
 	case s.opts.Source == nil:
-		return nil, fault.New(fault.Failed, errors.New("this brine has no file to load its configuration from again"), "start it again")
+		return nil, fault.New(fault.Failed, errors.New("this brine has no file to reload its configuration from"), "restart it")
 	case c == nil, c.ctx.Err() != nil:
-		return nil, fault.New(fault.Failed, errors.New("the pipelines do not run"), "")
+		return nil, fault.New(fault.Failed, errors.New("the pipelines are not running"), "")
 	}
 	select {
 	case s.reloading <- struct{}{}:
 		defer func() { <-s.reloading }()
 	case <-ctx.Done():
-		return nil, fault.New(fault.Failed, fmt.Errorf("another reload is not done yet: %w", ctx.Err()), "ask again")
+		return nil, fault.New(fault.Failed, fmt.Errorf("another reload is still in progress: %w", ctx.Err()), "ask again")
 	}
-	r := &reload.Result{By: asked.By, At: time.Now().Truncate(time.Millisecond), Before: digest(s.Config())}
+	r := &reload.Result{By: asked.By, At: time.Now().Truncate(time.Millisecond), Before: reload.Digest(s.Config())}
 	err := s.reload(ctx, c, asked, r)
 	if err != nil {
 		r.Outcome, r.Error = reload.Refused, err.Error()
@@ -74,16 +72,6 @@ func (s *Service) Reload(ctx context.Context, asked Reloading) (*reload.Result, 
 	return r, err
 }
 
-// digest returns a short hash of a configuration's text.
-func digest(cfg *config.Config) string {
-	text, err := cfg.Written()
-	if err != nil {
-		return ""
-	}
-	sum := sha256.Sum256([]byte(text))
-	return hex.EncodeToString(sum[:6])
-}
-
 func (s *Service) reload(ctx context.Context, c *crew, asked Reloading, r *reload.Result) error {
 	next, problems, err := s.opts.Source()
 	for _, p := range problems {
@@ -92,12 +80,12 @@ func (s *Service) reload(ctx context.Context, c *crew, asked Reloading, r *reloa
 		}
 	}
 	if err != nil {
-		return fault.Misused(fmt.Errorf("the configuration is wrong, and the one before goes on: %w", err))
+		return fault.Misused(fmt.Errorf("the configuration is invalid, so the previous one stays in use: %w", err))
 	}
 	if s.opts.Halves != nil {
 		next = Only(next, pipelinesOf(next, s.opts.Halves)...)
 	}
-	r.After, r.Plan = digest(next), reload.New(s.Config(), next)
+	r.After, r.Plan = reload.Digest(next), reload.New(s.Config(), next)
 	if s.opts.Halves != nil { // the plan covers whole pipelines
 		r.Halves = slices.DeleteFunc(r.Halves, func(h reload.Half) bool { return !slices.Contains(s.opts.Halves, h.Name) })
 	}
@@ -105,8 +93,9 @@ func (s *Service) reload(ctx context.Context, c *crew, asked Reloading, r *reloa
 		r.Served(s.Config(), next)
 	}
 	if asked.After != "" && asked.After != r.After {
-		return fault.New(fault.Failed, fmt.Errorf("the file says something else than when it was shown (%s, then %s)", r.After, asked.After),
-			"look again at what it would do")
+		return fault.New(fault.Failed,
+			fmt.Errorf("the file, or one that it names, has changed since it was shown (%s, then %s)", r.After, asked.After),
+			"check again what it would do")
 	}
 	if err := r.Err(); err != nil {
 		return err
@@ -213,7 +202,7 @@ func checkIndexes(ctx context.Context, cfg *config.Config, engine indexer.Engine
 			missing = append(missing, fmt.Errorf("index %s lacks %s", s.Index, strings.Join(s.Fields, ", ")))
 		}
 	}
-	return missingTables(missing, "brine tables apply -c FILE makes indexes and fields that are missing")
+	return missingTables(missing, "brine tables apply -c FILE creates missing indexes and fields")
 }
 
 // build creates the named halves with their writers. It starts none of them, and if it fails, it closes them all.
@@ -231,10 +220,10 @@ func (s *Service) build(ctx context.Context, cfg *config.Config, names []string)
 		if !slices.Contains(names, of.Name()) {
 			continue
 		}
-		h := newHalf(cfg, of)
+		h := s.newHalf(cfg, of)
 		fresh[h.name] = h
 		if h.kind == Documents && s.engine == nil {
-			return fresh, fault.New(fault.Usage, fmt.Errorf("%s: no pipeline has written documents, so the search engine is not connected", h.name),
+			return fresh, fault.New(fault.Usage, fmt.Errorf("%s: no pipeline wrote documents so far, so the search engine is not connected", h.name),
 				"restart brine with this configuration")
 		}
 		if h.kind == Rows {
@@ -259,6 +248,9 @@ func (s *Service) build(ctx context.Context, cfg *config.Config, names []string)
 // halves to settle, all at once and for a bounded time.
 func (s *Service) swap(c *crew, cfg *config.Config, r *reload.Result, fresh map[string]*Half) {
 	running := s.cfg.Swap(cfg)
+	for _, h := range s.all() {
+		h.opts.Budget.GiveWay(h.yields(cfg))
+	}
 	var changing sync.WaitGroup
 	var mu sync.Mutex
 	for i := range r.Halves {
@@ -307,7 +299,7 @@ func (s *Service) retire(c *crew, h *Half) {
 	select {
 	case <-c.stop(h):
 	case <-time.After(h.opts.StopTimeout + graceTime):
-		s.log.Error("a pipeline has not ended, and is left alone: its group takes nothing from it any more", "pipeline", h.name)
+		s.log.Error("pipeline did not stop; leaving it, since its group no longer accepts anything from it", "pipeline", h.name)
 	}
 	c.forget(h)
 	s.closeHalf(h)
@@ -378,13 +370,13 @@ func (s *Service) reloaded(r *reload.Result) {
 			"settings", r.Lines())
 	}
 	if r.Outcome == reload.Refused {
-		s.log.Warn("audit: the configuration was not reloaded, and what ran before goes on", append(args, "error", r.Error, "fix", r.Fix)...)
+		s.log.Warn("audit: configuration not reloaded; the previous one stays in use", append(args, "error", r.Error, "fix", r.Fix)...)
 		return
 	}
 	if len(r.Onward) > 0 {
 		args = append(args, "from", onwardText(r.Onward))
 	}
-	s.log.Info("audit: the configuration was reloaded", args...)
+	s.log.Info("audit: configuration reloaded", args...)
 }
 
 func onwardText(at []reload.Offset) string {

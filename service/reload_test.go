@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -95,7 +96,7 @@ func changesNothingElse(t *testing.T, lines string) {
 		t.Errorf("a pipeline that nothing concerns was stopped: %v rebalances, before %v", r.rebalances("steady.rows"), was)
 	}
 	for _, want := range []string{
-		`msg="audit: the configuration was reloaded" by="the test" result=applied`,
+		`msg="audit: configuration reloaded" by="the test" result=applied`,
 		"moving.rows moving:0:25", "pipelines.moving.when: - → n % 2 == 0", "stops=[third.rows]",
 	} {
 		if !strings.Contains(r.log.String(), want) {
@@ -116,7 +117,7 @@ func TestRefusedReloadChangesNothing(t *testing.T) {
 	for name, c := range map[string]struct{ old, new, want string }{
 		"a broken file":       {"pipelines:", "pipelines", "lines.yaml:"},
 		"a key":               {"moving: { row: entity, key: 'md5(id, 4)", "moving: { row: entity, key: 'md5(id, 2)", "tables.moving.key is part of"},
-		"memory":              {"memory: 96MiB", "memory: 128MiB", "memory is of the whole process"},
+		"memory":              {"memory: 96MiB", "memory: 128MiB", "memory applies to the whole process"},
 		"a missing topic":     {"topic: moving", "topic: nowhere", "nowhere"},
 		"a missing table":     {"  steady:\n    topic", strings.NewReplacer("third", "fourth").Replace(thirdLine) + "  steady:\n    topic", "fourth"},
 		"one wrong among two": {"topic: moving\n", "topic: moving\n    when: 'n >'\n    read: { window: 2 }\n", "when"},
@@ -150,6 +151,38 @@ func TestRefusedReloadChangesNothing(t *testing.T) {
 	}
 	r.publish("moving", 0, 20)
 	r.settled("moving.rows", 20)
+}
+
+// TestMemoryFollowsTheLoops: what is guaranteed to each loop is divided among the loops that run, also after reloads. Documents, which give
+// way, hold no more than an equal share; all others may hold everything that is not guaranteed.
+func TestMemoryFollowsTheLoops(t *testing.T) {
+	t.Parallel()
+	r := startLines(t, lines)
+	const all, guaranteed = 48 << 20, 30 << 20 // of memory, which is 96 MiB: half, and of that five eighths
+	each := func(when, yields string, halves ...string) {
+		t.Helper()
+		for _, half := range halves {
+			least, most := guaranteed/len(halves), guaranteed/len(halves)+all-guaranteed
+			if half == yields {
+				most = all / len(halves)
+			}
+			r.wait(when+", "+half+" has its part of memory", func() bool {
+				return r.metric("brine_ingest_budget_guaranteed_bytes", half) == float64(least) &&
+					r.metric("brine_ingest_budget_bytes", half) == float64(most)
+			})
+		}
+	}
+	before := []string{"steady.rows", "moving.rows", "moving.documents"}
+	each("at the start", "moving.documents", before...)
+	r.reload(lines+thirdLine, reload.Applied)
+	each("with a third pipeline", "moving.documents", append(before, "third.rows")...)
+	changed := strings.Replace(lines+thirdLine, "topic: moving\n", "topic: moving\n    read: { window: 2 }\n", 1)
+	r.reload(changed, reload.Applied)
+	each("after a change", "moving.documents", append(before, "third.rows")...)
+	r.reload(strings.Replace(changed, "topic: moving\n", "topic: moving\n    gives_way: rows\n", 1), reload.Applied)
+	each("while rows give way", "moving.rows", append(before, "third.rows")...)
+	r.reload(lines, reload.Applied)
+	each("without the third", "moving.documents", before...)
 }
 
 // TestReloadForgetsNoDeletes checks that a changed retention of deletes takes effect at once and stops no half, and is still checked
@@ -289,7 +322,7 @@ func TestReloadsComeOneAfterAnother(t *testing.T) {
 			}
 		})
 	}
-	r.wait("all are done", func() bool { return strings.Count(r.log.String(), "audit: the configuration was reloaded") == 5 })
+	r.wait("all are done", func() bool { return strings.Count(r.log.String(), "audit: configuration reloaded") == 5 })
 	cancel()
 	waiting.Wait()
 	if n := strings.Count(r.log.String(), "result=applied"); n != 1 {
@@ -477,5 +510,38 @@ func TestReloadNeedsAFileAndARun(t *testing.T) {
 	}
 	if _, err := s.Reload(t.Context(), service.Reloading{}); err == nil {
 		t.Error("reloaded after it had ended")
+	}
+}
+
+// TestPinnedReloadSeesSchemaFiles checks that a reload that is pinned to its preview is refused once a schema file has changed, although the
+// configuration is the same, and is applied after another look.
+func TestPinnedReloadSeesSchemaFiles(t *testing.T) {
+	t.Parallel()
+	r := startLines(t, lines)
+	dir := t.TempDir()
+	write := func(name, text string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const schema = `{"type": "record", "name": "A", "fields": [{"name": "id", "type": "string"}, {"name": "at", "type": "long"}, {"name": "n", "type": "long"}]}`
+	write("a.avsc", schema)
+	write("brine.yaml", lines+strings.Replace(thirdLine, "topic: third\n", "topic: third\n    format: avro\n    schema: a.avsc\n", 1))
+	r.mu.Lock()
+	r.file = filepath.Join(dir, "brine.yaml")
+	r.mu.Unlock()
+	shown, err := r.Reload(t.Context(), service.Reloading{By: "the test", Preview: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	write("a.avsc", strings.Replace(schema, `"n", "type"`, `"n", "default": 0, "type"`, 1))
+	refused, err := r.Reload(t.Context(), service.Reloading{By: "the test", After: shown.After})
+	if err == nil || refused.Outcome != reload.Refused || !strings.Contains(err.Error(), "has changed since it was shown") || r.Half("third.rows") != nil {
+		t.Errorf("with another schema than was shown: %v, %v", refused.Outcome, err)
+	}
+	applied, err := r.Reload(t.Context(), service.Reloading{By: "the test", After: refused.After})
+	if err != nil || applied.Outcome != reload.Applied {
+		t.Errorf("with the schema that was shown: %v, %v", applied.Outcome, err)
 	}
 }

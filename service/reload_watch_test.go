@@ -43,7 +43,7 @@ func TestWatchedFileIsReloaded(t *testing.T) {
 	r.settled("moving.rows", 20)
 	save(filtered("n % 2 == 0"))
 	r.wait("the file is reloaded", func() bool {
-		return strings.Contains(r.log.String(), `msg="audit: the configuration was reloaded" by="--watch: `+file+` has changed" result=applied`)
+		return strings.Contains(r.log.String(), `msg="audit: configuration reloaded" by="--watch: `+file+` has changed" result=applied`)
 	})
 	r.publish("moving", 20, 20)
 	r.settled("moving.rows", 40)

@@ -235,7 +235,7 @@ func (r *reloadable) rebalances(half string) float64 {
 	return r.metric("brine_ingest_rebalances_total", half)
 }
 
-// metric returns the value of a half's counter.
+// metric returns the value of a half's counter or gauge.
 func (r *reloadable) metric(metric, half string) (n float64) {
 	families, err := r.Registry().Gather()
 	if err != nil {
@@ -252,7 +252,7 @@ func (r *reloadable) metric(metric, half string) (n float64) {
 				labels[l.GetName()] = l.GetValue()
 			}
 			if labels["pipeline"] == name && labels["half"] == kind {
-				n += m.GetCounter().GetValue()
+				n += m.GetCounter().GetValue() + m.GetGauge().GetValue()
 			}
 		}
 	}
@@ -284,7 +284,7 @@ func (r *reloadable) marked(result *reload.Result) {
 // get returns the answer of a URL.
 func get(t *testing.T, url string) (int, string) {
 	t.Helper()
-	resp, err := http.Get(url) //nolint:noctx // of this process
+	resp, err := http.Get(url) //nolint:noctx // the server is in this process
 	if err != nil {
 		t.Fatal(err)
 	}

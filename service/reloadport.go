@@ -42,7 +42,7 @@ func (s *Service) notes() []string {
 	if r == nil {
 		return nil
 	}
-	note := "the reload of " + r.At.UTC().Format(time.RFC3339) + " by " + r.By + " was refused, and the configuration before it goes on: " +
+	note := "the reload of " + r.At.UTC().Format(time.RFC3339) + " by " + r.By + " was refused, so the previous configuration stays in use: " +
 		strings.ReplaceAll(r.Error, "\n", "; ")
 	return []string{note}
 }

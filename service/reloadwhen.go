@@ -37,7 +37,7 @@ func (s *Service) ReloadWhen(ctx context.Context, signals <-chan os.Signal, file
 			continue
 		}
 		if r, err := s.Reload(ctx, Reloading{By: by}); r == nil && ctx.Err() == nil { // otherwise Reload has logged it
-			s.log.Warn("the configuration was not reloaded", "by", by, "error", err)
+			s.log.Warn("configuration not reloaded", "by", by, "error", err)
 		}
 	}
 }

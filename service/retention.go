@@ -55,7 +55,7 @@ func (s *Service) askRetention(ctx context.Context, topic string) {
 	long, ends, err := schema.Kept(ctx, s.topics, topic)
 	switch {
 	case err != nil && !known:
-		s.log.Warn("how long a topic keeps its records is not known; whether it deletes what is not read yet cannot be said", "topic", topic,
+		s.log.Warn("retention of topic unknown; cannot say whether it deletes unread records", "topic", topic,
 			"error", err)
 	case err != nil:
 		now.time = before.time

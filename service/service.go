@@ -27,6 +27,7 @@ import (
 	"brine/config"
 	"brine/hbase"
 	"brine/indexer"
+	"brine/ingest"
 	"brine/ingest/control"
 	"brine/internal/repeat"
 	"brine/metrics"
@@ -85,6 +86,7 @@ type Service struct {
 	hbase   *stores.HBase           // nil if no selected half needs it
 	engine  indexer.Engine          // nil if no half writes documents
 	halves  atomic.Pointer[[]*Half] // Reload replaces them
+	memory  *ingest.Memory          // of all loops, whatever Reload makes of them
 	former  []*Half                 // halves of earlier configurations, whose writers a replay or a repair uses
 	control *control.Topic          // nil unless opened ToRun or requested
 
@@ -100,7 +102,8 @@ type Service struct {
 
 	registry  *prometheus.Registry
 	tables    *skew.Tables
-	maps      *mapstore.Store // nil if map history is not kept
+	maps      *mapstore.Store       // nil if map history is not kept
+	loadsErr  atomic.Pointer[error] // of the last TakeLoads; nil before
 	ingest    *metrics.Ingest
 	sinks     *metrics.Sink
 	indexes   *metrics.Indexer
@@ -139,7 +142,7 @@ func prepare(cfg *config.Config, opts Options) *Service {
 	s := &Service{
 		opts: opts, topics: brokers.Topics{Config: cfg}, log: opts.Log, registry: prometheus.NewRegistry(),
 		tables: skew.NewTables(time.Now), outages: stores.NewOutages(opts.Log), servers: slices.Clone(opts.Servers),
-		running: make(chan struct{}), reloading: make(chan struct{}, 1), written: &written.Rows{},
+		running: make(chan struct{}), reloading: make(chan struct{}, 1), written: &written.Rows{}, memory: cfg.LoopMemory(),
 	}
 	if opts.Stores != nil { // its hooks report store failures, and it serves what is written
 		s.outages, s.written = opts.Stores.outages, opts.Stores.written
@@ -257,7 +260,7 @@ func (s *Service) Run(ctx context.Context) error {
 	})
 	g.Go(func() error {
 		cfg := s.Config()
-		HoldHeap(adminCtx, int64(cfg.Memory), int64(cfg.ProcessMemory))
+		Heap{Memory: int64(cfg.Memory), Process: int64(cfg.ProcessMemory), Servers: len(s.servers) > 0}.Hold(adminCtx)
 		return nil
 	})
 	return end(g.Wait())

@@ -30,7 +30,7 @@ func HandleSkew(mux Handlers, tables *skew.Tables) {
 	mux.Handle("GET "+SkewMapPath, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		table := r.FormValue("table")
 		if !slices.Contains(tables.Names(), table) {
-			http.Error(w, fmt.Sprintf("no table %q is written here", table), http.StatusNotFound)
+			http.Error(w, fmt.Sprintf("this brine does not write table %q", table), http.StatusNotFound)
 			return
 		}
 		number := func(name string, unless, most int) int {

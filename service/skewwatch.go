@@ -74,7 +74,7 @@ func (s *Service) watchLoads(ctx context.Context) {
 		err := s.TakeLoads(within)
 		cancel()
 		if err != nil && !failing && ctx.Err() == nil {
-			s.log.Warn("the cluster does not report the loads of its regions; skew is measured from what this brine writes alone", "error", err)
+			s.log.Warn("the cluster does not report region loads; measuring skew only from what this brine writes", "error", err)
 		}
 		failing = err != nil
 		select {
@@ -87,6 +87,20 @@ func (s *Service) watchLoads(ctx context.Context) {
 
 // TakeLoads fetches the regions of all tables and the loads that the cluster reports for them. Run calls it periodically.
 func (s *Service) TakeLoads(ctx context.Context) error {
+	err := s.takeLoads(ctx)
+	s.loadsErr.Store(&err)
+	return err
+}
+
+// LoadsError returns why the cluster did not report its loads when it was last asked, or nil.
+func (s *Service) LoadsError() error {
+	if err := s.loadsErr.Load(); err != nil {
+		return *err
+	}
+	return nil
+}
+
+func (s *Service) takeLoads(ctx context.Context) error {
 	status, err := s.hbase.Client.ClusterStatus(ctx)
 	if err != nil {
 		return err

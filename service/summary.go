@@ -102,7 +102,7 @@ func (s *Service) Summaries() (all []Summary, halted error) {
 	}
 	if len(standing) > 0 {
 		halted = fault.New(fault.Rejected, errors.Join(standing...),
-			"correct the pipeline and start it again; or, if these records are to be dead letters, set its halt_after_rejects")
+			"correct the pipeline and restart it; or, if these records should become dead letters, set its halt_after_rejects")
 	}
 	return all, halted
 }

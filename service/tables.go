@@ -102,7 +102,7 @@ func (s *Service) findTables(ctx context.Context, cfg *config.Config) error {
 // checkTables checks that every table and family of a configuration exists, before any record is read by it.
 func (s *Service) checkTables(ctx context.Context, cfg *config.Config) error {
 	if _, err := s.hbase.Client.Master(ctx); errors.Is(err, hbase.ErrNoMaster) {
-		s.log.Warn("whether the tables are as configured is not checked", "reason", err)
+		s.log.Warn("cannot check the tables against the configuration", "reason", err)
 		return s.findTables(ctx, cfg)
 	}
 	changes, err := schema.Plan(ctx, cfg, schema.Stores{Cluster: s.hbase.Client})
@@ -129,7 +129,7 @@ func (s *Service) checkTables(ctx context.Context, cfg *config.Config) error {
 	return missingTables(missing, fixes...)
 }
 
-const createsTables = "brine tables apply -c FILE creates tables that are missing"
+const createsTables = "brine tables apply -c FILE creates missing tables"
 
 // missingTables returns an error for what is missing, or nil.
 func missingTables(missing []error, fixes ...string) error {

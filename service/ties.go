@@ -58,10 +58,10 @@ func (w *tieWarnings) seen(t sink.TieInfo) {
 	if time.Since(of.warned) < tieWarningEvery {
 		return
 	}
-	what := "changes of one version tie, and which wins depends on the order they are applied in; version: seq(at, n) decides"
+	what := "changes tie in their version, so the order of application decides which wins; version: seq(at, n) breaks ties"
 	column := rowkey.Binary(t.Family) + ":" + rowkey.Binary(t.Qualifier)
 	if t.Family == nil {
-		what, column = "a delete and another change have one version, and the delete wins; version: seq(at, n) decides", ""
+		what, column = "a delete and another change have the same version, and the delete wins; version: seq(at, n) breaks ties", ""
 	}
 	w.log.Warn(what, "pipeline", w.pipeline, "table", t.Table, "cells", of.since,
 		"row", mask.If(w.masks.MasksKey(t.Table), fmt.Sprint(rowkey.Binary(t.Row))),

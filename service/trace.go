@@ -19,7 +19,7 @@ func (s *Service) openTracing() (err error) {
 	}
 	s.tracer, err = tracing.Open(tracing.Options{
 		To: s.Config().Tracing.To, OneIn: s.Config().Tracing.OneIn, Version: s.opts.Version,
-		Failed: func(err error) { s.log.Warn("spans could not be delivered, and are dropped", "error", err) },
+		Failed: func(err error) { s.log.Warn("spans could not be delivered and were dropped", "error", err) },
 	})
 	if err != nil {
 		return fault.Misused(fmt.Errorf("tracing.to: %w", err))

@@ -23,8 +23,8 @@ func (s *Service) watchUndeclared(ctx context.Context) {
 	for backoff.Wait(ctx, undeclaredEvery) == nil {
 		for _, h := range s.all() {
 			if line := newNames(h.pipeline.Name, h.undeclared.Counts(), said); line != "" {
-				s.log.Info("records hold fields that the pipeline does not declare", "pipeline", h.pipeline.Name, "fields", line,
-					"fix", "declare those that are to be written")
+				s.log.Info("records have fields that the pipeline does not declare", "pipeline", h.pipeline.Name, "fields", line,
+					"fix", "declare those that should be written")
 			}
 		}
 	}
@@ -51,7 +51,7 @@ func (s *Service) watchSchemas(cfg *config.Config) {
 		fetched(i)
 		if i.Schema != nil {
 			// The schema's name is in the message, so that lines of different schemas are not taken for repeats.
-			s.log.Info("records come of "+i.Schema.String()+", a schema that was not read before", "from_cache", i.FromDir)
+			s.log.Info("records arrive with "+i.Schema.String()+", a schema not seen before", "from_cache", i.FromDir)
 		}
 	}
 	cfg.WatchRegistry(hooks)

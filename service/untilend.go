@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,8 +23,8 @@ type Offsets interface {
 // UntilEnd waits until every record that the topics hold now is settled: by this process in its own partitions, and according to the
 // group's commits in those of other members. A member that was killed keeps its partitions until its session expires; only then do they
 // become ours. UntilEnd queries the ends of topics once the loops are members of their groups, because the loops report brokers that do not
-// answer. A missing topic does not hold up the others; it is reported as the error at the end. The service must have been opened ToRun, and
-// Run must be running.
+// answer; it does not end because of them. A missing topic does not hold up the others; it is reported as the error at the end. The
+// service must have been opened ToRun, and Run must be running.
 func (s *Service) UntilEnd(ctx context.Context, offsets Offsets) error {
 	if err := poll(ctx, s.joined); err != nil {
 		return err
@@ -38,7 +39,7 @@ func (s *Service) UntilEnd(ctx context.Context, offsets Offsets) error {
 			if ends[topic] != nil {
 				continue
 			}
-			at, err := offsets.Ends(ctx, topic)
+			at, err := endsOf(ctx, offsets, topic)
 			if err != nil {
 				return err
 			}
@@ -51,8 +52,8 @@ func (s *Service) UntilEnd(ctx context.Context, offsets Offsets) error {
 			waits := h.unsettled(ctx, offsets, ends)
 			if waits && !said[h.name] && h.loop.Status().Paused {
 				said[h.name] = true
-				s.log.Warn("the end waits for a pipeline that is paused", "pipeline", h.name,
-					"fix", "brine resume "+h.pipeline.Name+" --half "+h.kind+" has it go on; interrupt this run to end without it")
+				s.log.Warn("--until-end is waiting for a paused pipeline", "pipeline", h.name,
+					"fix", "resume it with brine resume "+h.pipeline.Name+" --half "+h.kind+", or interrupt this run to end without it")
 			}
 			return waits
 		})
@@ -61,6 +62,17 @@ func (s *Service) UntilEnd(ctx context.Context, offsets Offsets) error {
 		err = fault.New(fault.Missing, errors.Join(missing...), CreatesTopic)
 	}
 	return err
+}
+
+// endsOf returns the next offset of each partition of a topic. While the brokers do not answer it asks again, as the loops do, which report
+// it.
+func endsOf(ctx context.Context, offsets Offsets, topic string) (ends []int64, err error) {
+	stopped := poll(ctx, func() bool {
+		ends, err = offsets.Ends(ctx, topic)
+		failed, known := errors.AsType[*fault.Error](err)
+		return !known || failed.Kind != fault.Unreachable
+	})
+	return ends, cmp.Or(stopped, err)
 }
 
 // poll calls so until it returns true or ctx is done.

@@ -1,11 +1,15 @@
 package service
 
 import (
+	"context"
+	"errors"
 	"slices"
 	"testing"
+	"testing/synctest"
 
 	"brine/event"
 	"brine/ingest"
+	"brine/internal/fault"
 )
 
 // TestUntilEndWaitsForPartitionsOfOthers checks that a run until the end that has settled its own partitions still waits while a member
@@ -53,4 +57,40 @@ func TestUntilEndWaitsForHalvesThatHaveNotJoined(t *testing.T) {
 	if !h.unsettled(t.Context(), nil, map[string][]int64{"scans": {5}}) {
 		t.Error("a half that has not joined its group counts as settled")
 	}
+}
+
+// slowBroker answers the question for a topic's ends with the errors first.
+type slowBroker struct {
+	Offsets
+	errs  []error
+	asked int
+}
+
+func (b *slowBroker) Ends(context.Context, string) ([]int64, error) {
+	if b.asked++; b.asked <= len(b.errs) {
+		return nil, b.errs[b.asked-1]
+	}
+	return []int64{5}, nil
+}
+
+// TestUntilEndOutlastsABrokerThatDoesNotAnswer: one question that a busy broker did not answer in time ended a run that had written nearly
+// all of its records.
+func TestUntilEndOutlastsABrokerThatDoesNotAnswer(t *testing.T) {
+	silent := fault.New(fault.Unreachable, errors.New("no answer in time"), "")
+	missing := fault.New(fault.Missing, errors.New("no such topic"), "")
+	synctest.Test(t, func(t *testing.T) {
+		b := &slowBroker{errs: []error{silent, silent}}
+		if ends, err := endsOf(t.Context(), b, "scans"); err != nil || !slices.Equal(ends, []int64{5}) || b.asked != 3 {
+			t.Errorf("ends %v after %d questions, %v", ends, b.asked, err)
+		}
+		b = &slowBroker{errs: []error{silent, missing}}
+		if _, err := endsOf(t.Context(), b, "scans"); !errors.Is(err, missing) {
+			t.Errorf("a topic that is missing: %v", err)
+		}
+		stopped, stop := context.WithCancel(t.Context())
+		stop()
+		if _, err := endsOf(stopped, &slowBroker{errs: []error{silent}}, "scans"); !errors.Is(err, context.Canceled) {
+			t.Errorf("stopped: %v", err)
+		}
+	})
 }

@@ -78,7 +78,7 @@ func (s *Service) FormerWriter(present event.Writer, of *former.Half) (event.Wri
 			w.Former = append(w.Former, writesNothing{})
 			continue
 		}
-		h := newHalf(of.Configs[i], of.Halves[i])
+		h := s.newHalf(of.Configs[i], of.Halves[i])
 		if err := s.openWriter(h); err != nil {
 			return nil, fault.Misused(err)
 		}
@@ -119,21 +119,21 @@ func (s *Service) documentsWriter(h *Half) (event.Writer, error) {
 	opts.Hooks = h.measureIndex(s.traceIndex(s.WatchIndex(p.Name, s.indexes.Hooks(p.Name))))
 	opts.Hooks.Expired = func(i indexer.ExpiredInfo) {
 		if i.Err != nil {
-			s.log.Warn("parts of an index whose rows are over could not be dropped; they are looked at again in an hour",
+			s.log.Warn("could not drop expired parts of an index; will retry in an hour",
 				"pipeline", p.Name, "index", i.Index, "error", i.Err)
 		}
 		for _, part := range i.Parts {
-			s.log.Info("dropped a part of an index, whose rows are over by the TTL of their table",
+			s.log.Info("dropped a part of an index whose rows expired by their table's TTL",
 				"pipeline", p.Name, "index", i.Index, "part", part)
 		}
 	}
 	opts.Hooks.Purged = func(i indexer.PurgedInfo) {
 		if i.Err != nil {
-			s.log.Warn("documents that were deleted long ago could not be removed; they are looked at again in an hour",
+			s.log.Warn("could not remove documents deleted long ago; will retry in an hour",
 				"pipeline", p.Name, "index", i.Index, "error", i.Err)
 		}
 		if i.Documents > 0 {
-			s.log.Info("removed documents that were deleted longer ago than purge_deletes_after",
+			s.log.Info("removed documents deleted longer ago than purge_deletes_after",
 				"pipeline", p.Name, "index", i.Index, "documents", i.Documents)
 		}
 	}
@@ -158,7 +158,7 @@ func (s *Service) warnOnce(pipeline string, hooks sink.Hooks) sink.Hooks {
 	hooks.Expired = func(i sink.ExpiredInfo) {
 		expired(i)
 		if _, said := saidExpired.LoadOrStore(i.Table+"/"+i.Family, true); !said {
-			s.log.Warn("an event is older than the TTL of its family: HBase hides it as it is written; "+
+			s.log.Warn("an event is older than its family's TTL: HBase hides it as soon as it is written; "+
 				"further ones are counted in brine_sink_expired_events_total",
 				"pipeline", pipeline, "table", i.Table, "family", i.Family,
 				"topic", i.Record.Topic, "partition", i.Record.Partition, "offset", i.Record.Offset)
@@ -167,7 +167,8 @@ func (s *Service) warnOnce(pipeline string, hooks sink.Hooks) sink.Hooks {
 	hooks.Collision = func(i sink.CollisionInfo) {
 		collision(i)
 		if _, said := saidCollision.LoadOrStore(i.Table, true); !said {
-			s.log.Warn("two different events have one row key, and one hides the other; further ones are counted in brine_sink_key_collisions_total",
+			s.log.Warn("two different events have the same row key, and one hides the other; further ones are counted in "+
+				"brine_sink_key_collisions_total",
 				"pipeline", pipeline, "table", i.Table, "row", rowkey.Binary(i.Row))
 		}
 	}

@@ -33,7 +33,7 @@ func TestDocumentsGiveWayToRows(t *testing.T) {
 	r.settled("moving.rows", 12_000)
 	r.settled("moving.documents", 12_000)
 	r.wait("nothing is held", func() bool { return !held() })
-	if !strings.Contains(r.log.String(), `msg="a pipeline gives way: others are behind, and the machine is busy" pipeline=moving.documents`) {
+	if !strings.Contains(r.log.String(), `msg="pipeline throttled: others are behind, and the machine is busy" pipeline=moving.documents`) {
 		t.Error("the log does not say that a pipeline gives way")
 	}
 }

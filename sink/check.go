@@ -105,11 +105,11 @@ func (d *draft) checkCells(p *part, row int) *event.Error {
 }
 
 func (d *draft) tooLarge(p *part, c *cell, size int) *event.Error {
-	e := &event.Error{Reason: event.TooLarge, Detail: fmt.Sprintf("its cell in table %s has %d bytes; HBase takes %d", p.table.Name, size,
+	e := &event.Error{Reason: event.TooLarge, Detail: fmt.Sprintf("its cell in table %s has %d bytes; HBase allows %d", p.table.Name, size,
 		d.sink.opts.MaxCellBytes)}
 	switch {
 	case c.pack:
-		e.Detail = fmt.Sprintf("the packed cell %s:%s in table %s has %d bytes; HBase takes %d", p.families[c.family].name, c.qualifier,
+		e.Detail = fmt.Sprintf("the packed cell %s:%s in table %s has %d bytes; HBase allows %d", p.families[c.family].name, c.qualifier,
 			p.table.Name, size, d.sink.opts.MaxCellBytes)
 	case c.field < 0:
 		e.Field = string(c.qualifier)

@@ -37,12 +37,12 @@ func (t *target) newRemoval(d Deletes, schema event.Schema) (removal, error) {
 	}
 	switch {
 	case r.hard && !t.entity:
-		return r, fmt.Errorf("its rows are events, and a delete is one more; keep them, or write row %s", RowEntity)
+		return r, fmt.Errorf("its rows are events, and a delete is just another event; keep them, or write row %s", RowEntity)
 	case r.hard && schema.Untimed() != "":
-		return r, fmt.Errorf("%s are not timestamps, and HBase keeps delete markers by their time; mark rows instead", schema.Untimed())
+		return r, fmt.Errorf("%s are not timestamps, but HBase orders delete markers by time; mark rows instead", schema.Untimed())
 	case !r.hard && r.moves && r.mark < 0:
-		return r, fmt.Errorf("a change can leave a row behind, and no column would mark it; set one from a bool field and name that as the " +
-			"deletes' field, or delete hard")
+		return r, fmt.Errorf("a change can leave a row behind, and no column would mark it; set one from a bool field and name that field as " +
+			"the deletes' field, or delete hard")
 	}
 	return r, nil
 }
@@ -105,7 +105,7 @@ func (d *draft) holds(table string, row []byte) bool {
 }
 
 // remove adds the mutation that deletes a row.
-func (d *draft) remove(p *part, i int, ev *event.Event, row []byte) {
+func (d *draft) remove(p *part, of source, ev *event.Event, row []byte) {
 	batch := p.into.batch
 	batch.Mutate(row)
 	seen := p.seen.row(row)
@@ -126,7 +126,7 @@ func (d *draft) remove(p *part, i int, ev *event.Event, row []byte) {
 		}
 		batch.TTL(p.ttl.ms) // not the time that the event names: what the marker hides may be kept until another time
 	}
-	p.into.mutated(i, wrote)
+	p.into.mutated(of, wrote)
 }
 
 // living reports a tie between a change and a delete of the same version. The delete wins, whichever comes last.

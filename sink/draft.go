@@ -34,7 +34,7 @@ type part struct {
 
 	into   *part // the first entry of the same table, which takes the mutations of all its entries, in the order of the events
 	batch  *hbase.Batch
-	events []int    // by mutation: the event's position in the batch
+	events []source // by mutation
 	wrote  []uint64 // by mutation: the set of families it has cells in
 	ends   []int    // by mutation: the size of the batch up to and including it; only if the table counts buckets
 	spread []Bucket // of the settled flight; empty unless the table counts buckets
@@ -47,6 +47,9 @@ type part struct {
 	from   []int32  // by mutation: its index in the submitted batch
 	before []uint64 // the sets of families of the mutations that were durable at that point
 }
+
+// source is what a mutation comes from: a write, numbered as in event.Rest, of the event at an index of the submitted batch.
+type source struct{ event, write int32 }
 
 // draft returns an empty draft.
 func (s *Sink) draft() *draft {
@@ -63,7 +66,13 @@ func (s *Sink) draft() *draft {
 
 // release empties the draft for the next flight. The client must no longer use its batches.
 func (d *draft) release() {
-	d.rejected = nil // now owned by the flight
+	d.reset()
+	d.sink.drafts.Put(d)
+}
+
+// reset empties the draft.
+func (d *draft) reset() {
+	d.rejected = nil // which now belongs to the flight or the caller
 	for i := range d.parts {
 		p := &d.parts[i]
 		p.batch.Reset(p.table.Name)
@@ -73,10 +82,9 @@ func (d *draft) release() {
 			p.makers[n].keyed.Record = nil
 		}
 	}
-	d.sink.drafts.Put(d)
 }
 
-// add makes the mutations of the event at index i, or rejects it whole.
+// add makes the mutations of the event at index i, or of its rest, or rejects it whole.
 func (d *draft) add(i int, ev *event.Event, now time.Time) {
 	if ev.LeftOut != "" {
 		return
@@ -85,20 +93,27 @@ func (d *draft) add(i int, ev *event.Event, now time.Time) {
 		d.rejected = append(d.rejected, event.Failure{Index: i, Verdict: event.Reject, Reason: err.Reason, Err: err})
 		return
 	}
+	of := source{event: int32(i)}
 	for n := range d.parts {
 		p := &d.parts[n]
 		if p.act == writes && p.hard && p.deletes(ev) {
 			p.act = deletes
 		}
 		for k := p.rows.from; k < p.rows.to && p.act != passes; k++ {
-			if p.act == deletes {
-				d.remove(p, i, ev, d.row(k))
-			} else {
-				d.mutate(p, i, ev, d.row(k), now)
+			switch {
+			case !ev.Rest.Has(int(of.write)):
+			case p.act == deletes:
+				d.remove(p, of, ev, d.row(k))
+			default:
+				d.mutate(p, of, ev, d.row(k), now)
 			}
+			of.write++
 		}
 		for k := p.left.from; k < p.left.to; k++ {
-			d.remove(p, i, ev, d.row(k))
+			if ev.Rest.Has(int(of.write)) {
+				d.remove(p, of, ev, d.row(k))
+			}
+			of.write++
 		}
 	}
 }
@@ -113,7 +128,7 @@ func (d *draft) row(k int) []byte {
 }
 
 // mutate adds one row of an event to the batch of its table.
-func (d *draft) mutate(p *part, i int, ev *event.Event, row []byte, now time.Time) {
+func (d *draft) mutate(p *part, of source, ev *event.Event, row []byte, now time.Time) {
 	batch := p.into.batch
 	batch.Mutate(row)
 	seen := p.seen.row(row)
@@ -148,16 +163,16 @@ func (d *draft) mutate(p *part, i int, ev *event.Event, row []byte, now time.Tim
 	}
 	ttl := p.ttl.of(ev)
 	batch.TTL(ttl)
-	p.into.mutated(i, wrote)
+	p.into.mutated(of, wrote)
 	if !p.entity && p.seen.collision(seen, ev.Version) {
 		d.sink.opts.Hooks.Collision(CollisionInfo{p.table.Name, row})
 	}
 	d.expired(p, wrote, ttl, ev, now)
 }
 
-// mutated records that the batch has one more mutation, made by the event at index i.
-func (p *part) mutated(i int, wrote uint64) {
-	p.events = append(p.events, i)
+// mutated records that the batch has one more mutation.
+func (p *part) mutated(of source, wrote uint64) {
+	p.events = append(p.events, of)
 	p.wrote = append(p.wrote, wrote)
 	if len(p.spread) > 0 {
 		p.ends = append(p.ends, p.batch.Bytes())

@@ -1,7 +1,6 @@
 package sink
 
 import (
-	"cmp"
 	"context"
 	"slices"
 
@@ -46,7 +45,7 @@ func (f *flight) settle() {
 			f.sink.reportSpread(p)
 		}
 	}
-	f.failures = worst(f.failures)
+	f.failures = event.Worst(f.failures)
 	f.giveBack()
 	f.parts = nil
 }
@@ -82,18 +81,6 @@ func (p *part) wait(ctx context.Context) error {
 	}
 	p.errs, p.done = errs, true
 	return nil
-}
-
-// worst keeps one failure per event, in order of events. Halt precedes Retry, because retrying cannot help. Retry precedes Reject, so that
-// every table that accepts the event has it before it becomes a dead letter.
-func worst(failures []event.Failure) []event.Failure {
-	rank := func(v event.Verdict) int {
-		return slices.Index([]event.Verdict{event.Halt, event.Retry, event.Reject}, v)
-	}
-	slices.SortStableFunc(failures, func(a, b event.Failure) int {
-		return cmp.Or(cmp.Compare(a.Index, b.Index), cmp.Compare(rank(a.Verdict), rank(b.Verdict)))
-	})
-	return slices.CompactFunc(failures, func(a, b event.Failure) bool { return a.Index == b.Index })
 }
 
 // verdicts holds the verdict and reason for each kind of failure that depends on one mutation alone. For hbase.Refused the neighbours

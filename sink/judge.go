@@ -25,7 +25,9 @@ func (s *Sink) judge(p *part, now time.Time) []event.Failure {
 		case !ok:
 			v.verdict, v.reason = event.Retry, event.Unknown
 		}
-		failures = append(failures, event.Failure{Index: p.events[e.Index], Verdict: v.verdict, Reason: v.reason, Err: p.describe(e)})
+		of := p.events[e.Index]
+		failures = append(failures, event.Failure{Index: int(of.event), Verdict: v.verdict, Reason: v.reason, Err: p.describe(e),
+			Rest: event.RestOf(int(of.write))})
 	}
 	return failures
 }

@@ -27,7 +27,7 @@ func (t *target) addKeys(rows Rows, schema event.Schema) error {
 		switch {
 		case !t.entity || len(keys) == 1:
 		case !k.Key.HoldsAs(keys.Newest()):
-			return fmt.Errorf("the key %s holds other fields than %s, or not as exactly, so an entity would have two rows that are not known to "+
+			return fmt.Errorf("the key %s holds fields other than %s, or less exactly, so an entity would have two rows that are not known to "+
 				"be one", k.Key, keys.Newest())
 		case t.nulls != NullsMerge:
 			return fmt.Errorf("nulls %s under one of several keys would not delete what is under another; use %s", t.nulls, NullsMerge)

@@ -25,12 +25,12 @@ func TestRowsAreMadeByTheKeyOfTheirVersion(t *testing.T) {
 
 func TestKeysThatWouldNotReadAsOneAreRefused(t *testing.T) {
 	for want, change := range map[string]func(*sink.Rows){
-		"":                                func(*sink.Rows) {},
-		"its first key is from version":   func(r *sink.Rows) { r.Table.Keys[0].From = 1 },
-		"would have two rows":             func(r *sink.Rows) { r.Table.Keys[1].Key = key(t, scans, `waybill + "|" + station`) },
-		"nulls delete under one of":       func(r *sink.Rows) { r.Nulls = sink.NullsDelete },
-		"a hard delete under one of":      func(r *sink.Rows) { r.Deletes.Hard = true },
-		"field \"nothing\", which the ke": func(r *sink.Rows) { r.As = map[string]string{"waybill": "nothing"} },
+		"":                                   func(*sink.Rows) {},
+		"its first key applies from version": func(r *sink.Rows) { r.Table.Keys[0].From = 1 },
+		"would have two rows":                func(r *sink.Rows) { r.Table.Keys[1].Key = key(t, scans, `waybill + "|" + station`) },
+		"nulls delete under one of":          func(r *sink.Rows) { r.Nulls = sink.NullsDelete },
+		"a hard delete under one of":         func(r *sink.Rows) { r.Deletes.Hard = true },
+		"field \"nothing\", which the ke":    func(r *sink.Rows) { r.As = map[string]string{"waybill": "nothing"} },
 	} {
 		rows := lastRows(t)
 		rows.Table.Keys = rowkey.Keys{{Key: key(t, scans, `waybill`)}, {From: 100, Key: key(t, scans, `"new" + waybill`)}}

@@ -18,7 +18,7 @@ const maxNameBytes = 1 << 10 // of a member; each of its cells repeats the name
 // newMembers skips the members that fields hold, and those that the column excepts.
 func newMembers(m *Members, fields []event.Field) (*memberColumns, error) {
 	if m.Limit < 1 {
-		return nil, fmt.Errorf("at most %d members become columns; allow one at least", m.Limit)
+		return nil, fmt.Errorf("at most %d members become columns; allow at least one", m.Limit)
 	}
 	out := &memberColumns{except: map[string]bool{}, limit: m.Limit}
 	for _, name := range m.Except {
@@ -65,10 +65,10 @@ func (d *draft) addMembers(p *part, c *column, ev *event.Event) *event.Error {
 func (m *memberColumns) check(name []byte, columns int) *event.Error {
 	switch {
 	case len(name) == 0:
-		return &event.Error{Reason: event.BadName, Detail: "a member has an empty name, of which no column can be made"}
+		return &event.Error{Reason: event.BadName, Detail: "a member has an empty name, which cannot be a column"}
 	case len(name) > maxNameBytes:
 		return &event.Error{Reason: event.BadName, Field: strings.ToValidUTF8(string(name[:20]), "") + "…",
-			Detail: fmt.Sprintf("its name has %d bytes; a column's may have %d", len(name), maxNameBytes)}
+			Detail: fmt.Sprintf("its name has %d bytes; a column name may have %d", len(name), maxNameBytes)}
 	case columns == m.limit:
 		return &event.Error{Reason: event.TooLarge, Detail: fmt.Sprintf("it has more than %d members; see limit", m.limit)}
 	}
@@ -87,13 +87,13 @@ func (d *draft) addMember(p *part, c *column, name, value []byte) *event.Error {
 	for i := range p.columns {
 		if o := &p.columns[i]; o.id == id && o.members == nil {
 			return &event.Error{Reason: event.BadName, Field: string(name),
-				Detail: fmt.Sprintf("the member's column %s:%s is set by itself; give members a prefix of their own",
+				Detail: fmt.Sprintf("the member's column %s:%s is also set on its own; give members their own prefix",
 					p.families[c.family].name, qualifier)}
 		}
 	}
 	for i := p.cells.from; i < len(d.cells); i++ {
 		if d.cells[i].id == id {
-			return &event.Error{Reason: event.Undecodable, Field: string(name), Detail: "it is there twice"}
+			return &event.Error{Reason: event.Undecodable, Field: string(name), Detail: "it occurs twice"}
 		}
 	}
 	d.cells = append(d.cells, cell{family: c.family, qualifier: qualifier, id: id, value: value})

@@ -42,7 +42,9 @@ func (f *flight) keep(rest []part) (o event.Outcome) {
 		case p.flight == nil:
 		case len(unjudged) > 0 && unjudged[0].target == p.target:
 			f.sink.divide(p, &unjudged[0], now)
-			o.Pending = append(o.Pending, unjudged[0].events...)
+			for _, of := range unjudged[0].events {
+				o.Pending = append(o.Pending, int(of.event))
+			}
 			unjudged = unjudged[1:]
 		default:
 			_ = p.wait(context.Background()) // it is done
@@ -55,7 +57,7 @@ func (f *flight) keep(rest []part) (o event.Outcome) {
 	f.parts = rest
 	slices.Sort(o.Pending)
 	o.Pending = slices.Compact(o.Pending)
-	o.Failures = slices.DeleteFunc(worst(slices.Clone(f.failures)), func(x event.Failure) bool {
+	o.Failures = slices.DeleteFunc(event.Worst(slices.Clone(f.failures)), func(x event.Failure) bool {
 		_, pending := slices.BinarySearch(o.Pending, x.Index)
 		return pending
 	})

@@ -97,6 +97,7 @@ func TestStalledFlightReportsItsOwnEvents(t *testing.T) {
 		Index   int
 		Verdict event.Verdict
 		Row     string
+		Rest    event.Rest
 	}
 	var got []reported
 	for _, x := range settled.Failures {
@@ -104,9 +105,10 @@ func TestStalledFlightReportsItsOwnEvents(t *testing.T) {
 		if !strings.Contains(x.Err.Error(), row) {
 			row = x.Err.Error()
 		}
-		got = append(got, reported{x.Index, x.Verdict, row})
+		got = append(got, reported{x.Index, x.Verdict, row, x.Rest})
 	}
-	want := []reported{{1, event.Reject, "firstB"}, {5, event.Reject, "firstF"}, {7, event.Retry, "firstH"}}
+	want := []reported{{1, event.Reject, "firstB", event.RestOf(1)}, {5, event.Reject, "firstF", event.RestOf(0)},
+		{7, event.Retry, "firstH", event.RestOf(0)}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(- wanted, + got)\n%s", diff)
 	}

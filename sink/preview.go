@@ -1,9 +1,19 @@
 package sink
 
-import "brine/event"
+import (
+	"brine/event"
+	"brine/hbase"
+)
 
 // Preview makes the rows that events would become, without writing them. It must be used by one goroutine only.
-type Preview struct{ draft *draft }
+type Preview struct {
+	draft *draft
+	cells []previewed // by part
+	of    []int       // by mutation of a part: the position of its event
+}
+
+// previewed makes the cells of a part's rows: of one that is written, and of one that is marked as deleted.
+type previewed struct{ shown, marked func() []Cell }
 
 // Cell is one cell of a row that a Preview made.
 type Cell struct {
@@ -17,7 +27,15 @@ func NewPreview(opts Options) (*Preview, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Preview{draft: s.draft()}, nil
+	p := &Preview{draft: s.draft()}
+	for i := range p.draft.parts {
+		part := &p.draft.parts[i]
+		p.cells = append(p.cells, previewed{
+			shown:  func() []Cell { return p.draft.shown(part) },
+			marked: func() []Cell { return []Cell{part.marks()} },
+		})
+	}
+	return p, nil
 }
 
 // Rows calls row for each row that the event would become and each that it would mark as deleted, or returns the *event.Error for which it
@@ -39,17 +57,39 @@ func (p *Preview) Rows(ev *event.Event, row func(table string, key []byte, cells
 			part.left = span{}
 		}
 		for k := part.rows.from; k < part.rows.to && part.act != passes; k++ {
+			cells := p.cells[n].shown
 			if part.act == deletes {
-				row(part.table.Name, d.row(k), func() []Cell { return []Cell{part.marks()} })
-				continue
+				cells = p.cells[n].marked
 			}
-			row(part.table.Name, d.row(k), func() []Cell { return d.shown(part) })
+			row(part.table.Name, d.row(k), cells)
 		}
 		for k := part.left.from; k < part.left.to; k++ {
-			row(part.table.Name, d.row(k), func() []Cell { return []Cell{part.marks()} })
+			row(part.table.Name, d.row(k), p.cells[n].marked)
 		}
 	}
 	return nil
+}
+
+// Mutations makes the mutations of the events as Submit does. Instead of queueing them it calls table with those of each table, which are
+// in the order of their events; of holds, by mutation, the position of its event. It returns a failure for each event that is rejected.
+// rows and of are valid until table returns.
+func (p *Preview) Mutations(events []event.Event, table func(rows *hbase.Batch, of []int)) []event.Failure {
+	d, now := p.draft, p.draft.sink.opts.Now()
+	for i := range events {
+		d.add(i, &events[i], now)
+	}
+	for i := range d.parts {
+		if part := &d.parts[i]; part.batch.Len() > 0 {
+			p.of = p.of[:0]
+			for _, from := range part.events {
+				p.of = append(p.of, int(from.event))
+			}
+			table(part.batch, p.of)
+		}
+	}
+	rejected := d.rejected
+	d.reset()
+	return rejected
 }
 
 // shown returns the cells of a row as mutate writes them.

@@ -99,9 +99,9 @@ func TestShapes(t *testing.T) {
 	const want = `3 reject too_large: too_large: field text: its words are more than 4 different tokens (key of table words)
 4 reject missing_field: missing_field: field to: has no value (key of table sides)
 5 reject too_large: too_large: field attrs: it has more than 3 members; see limit
-6 reject undecodable: undecodable: field attrs.a: it is there twice
+6 reject undecodable: undecodable: field attrs.a: it occurs twice
 7 reject wrong_type: wrong_type: field attrs: an object is expected, found an array
-8 reject bad_name: bad_name: a member has an empty name, of which no column can be made
+8 reject bad_name: bad_name: a member has an empty name, which cannot be a column
 -- sides
 ann|bob|1 m:t @1000 = Red shoe, red!
 ann|bob|2 m:t @1001 = \xE7\xBA\xA2\xE8\x89\xB2 ok
@@ -226,19 +226,19 @@ func TestTTL(t *testing.T) {
 func TestShapesThatCannotBe(t *testing.T) {
 	base := func() sink.Rows { return members(t, "t") }
 	for want, change := range map[string]func(*sink.Rows){
-		"an empty cell is asked for in family e, and there are columns": func(r *sink.Rows) { r.Empty = "e" },
-		`field "nobody", which the key has as owner, is not declared`:   func(r *sink.Rows) { r.As = map[string]string{"owner": "nobody"} },
+		"empty names family e, but there are columns":                 func(r *sink.Rows) { r.Empty = "e" },
+		`field "nobody", which the key has as owner, is not declared`: func(r *sink.Rows) { r.As = map[string]string{"owner": "nobody"} },
 		"does not hold word, so all tokens of an event": func(r *sink.Rows) {
 			r.Each = &sink.Each{Name: "word", Tokens: event.Tokens{Tokenizer: event.Words, Limit: 1, Fields: []event.TextField{{Field: "text"}}}}
 		},
-		"which columns a null would delete is not known": func(r *sink.Rows) { r.Nulls = sink.NullsDelete },
-		"would end the delete markers of nulls replace":  func(r *sink.Rows) { r.Nulls, r.TTL.For = sink.NullsReplace, time.Hour },
-		"both a time and field until":                    func(r *sink.Rows) { r.TTL = sink.TTL{For: 1, Until: "until"} },
-		"field text, which says until when":              func(r *sink.Rows) { r.TTL.Until = "text" },
-		`field "never", which says how long`:             func(r *sink.Rows) { r.TTL.Until = "never" },
-		"is less than a millisecond":                     func(r *sink.Rows) { r.TTL.For = time.Microsecond },
-		"field text is declared text and so has no mem":  func(r *sink.Rows) { r.Columns[1].Field = "text" },
-		"at most 0 members become columns":               func(r *sink.Rows) { r.Columns[2].Members = &sink.Members{} },
+		"it is unknown which columns a null would delete":       func(r *sink.Rows) { r.Nulls = sink.NullsDelete },
+		"would also expire the delete markers of nulls replace": func(r *sink.Rows) { r.Nulls, r.TTL.For = sink.NullsReplace, time.Hour },
+		"both a duration and field until":                       func(r *sink.Rows) { r.TTL = sink.TTL{For: 1, Until: "until"} },
+		"field text, which says until when":                     func(r *sink.Rows) { r.TTL.Until = "text" },
+		`field "never", which says how long`:                    func(r *sink.Rows) { r.TTL.Until = "never" },
+		"is less than a millisecond":                            func(r *sink.Rows) { r.TTL.For = time.Microsecond },
+		"field text is declared text, which has no mem":         func(r *sink.Rows) { r.Columns[1].Field = "text" },
+		"at most 0 members become columns":                      func(r *sink.Rows) { r.Columns[2].Members = &sink.Members{} },
 	} {
 		rows := base()
 		change(&rows)
@@ -254,7 +254,7 @@ func TestMemberWithTheNameOfAColumn(t *testing.T) {
 	rows.Columns[1].Qualifier = ""
 	s := newSink(t, &fake{}, sink.Options{Schema: posts, Rows: []sink.Rows{rows}})
 	got := submit(t, s, batch(t, posts, `{"id":"1","at":1,"attrs":{"text":"y"}}`))
-	if want := "0 reject bad_name: bad_name: field attrs.text: the member's column f:text is set by itself"; !strings.HasPrefix(got, want) {
+	if want := "0 reject bad_name: bad_name: field attrs.text: the member's column f:text is also set on its own"; !strings.HasPrefix(got, want) {
 		t.Errorf("got %q", got)
 	}
 }

@@ -141,6 +141,11 @@ func submit(t testing.TB, s *sink.Sink, b *event.Batch) string {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return failuresText(failures)
+}
+
+// failuresText formats failures.
+func failuresText(failures []event.Failure) string {
 	var lines []string
 	for _, f := range failures {
 		verdict := map[event.Verdict]string{event.Retry: "retry", event.Reject: "reject", event.Halt: "halt"}[f.Verdict]
@@ -192,7 +197,7 @@ func TestRejectedBeforeAnythingIsQueued(t *testing.T) {
 	for i, want := range []string{
 		`1 reject missing_field: missing_field: field waybill: `,
 		`2 reject bad_key: bad_key: field waybill: `,
-		`3 reject too_large: too_large: field by.courier: its cell in table last has 223 bytes; HBase takes 200`,
+		`3 reject too_large: too_large: field by.courier: its cell in table last has 223 bytes; HBase allows 200`,
 		`4 reject key_too_long: key_too_long: field waybill: `,
 	} {
 		if line := strings.Split(got, "\n")[i]; !strings.HasPrefix(line, want) {
@@ -214,7 +219,7 @@ func TestPackedCellTooLarge(t *testing.T) {
 			s := newSink(t, &fake{}, sink.Options{Schema: scans, Rows: []sink.Rows{packedRows(t, packing)}, MaxCellBytes: max})
 			want := ""
 			if tooLarge {
-				want = fmt.Sprintf("0 reject too_large: too_large: the packed cell e:p in table %s has %d bytes; HBase takes %d", packing, room, max)
+				want = fmt.Sprintf("0 reject too_large: too_large: the packed cell e:p in table %s has %d bytes; HBase allows %d", packing, room, max)
 			}
 			if got := submit(t, s, batch(t, scans, scan("AWAYBILL", 1))); strings.TrimSpace(got) != want {
 				t.Errorf("got  %s\nwant %s", got, want)
@@ -237,9 +242,9 @@ func TestNewNamesWhatIsWrong(t *testing.T) {
 		{"table last: no column is set; add one to set", func(o *sink.Options) { o.Rows[0].Columns = nil }},
 		{`table last: column a:s: field "place" is not declared; add it to fields`, func(o *sink.Options) { o.Rows[0].Columns[0].Field = "place" }},
 		{"table last: column :s: a family has 1 to 127 bytes; write family:qualifier", func(o *sink.Options) { o.Rows[0].Columns[0].Family = "" }},
-		{"table last: column a: has no qualifier, which is kept for rows without cells; write family:qualifier", func(o *sink.Options) { o.Rows[0].Columns[0].Qualifier = "" }},
-		{"table last: column a:s: it is set from field station and from a pack; keep one", func(o *sink.Options) { o.Rows[0].Columns[0].Pack = packScan(event.JSON) }},
-		{"table last: column a:s: field station is declared text and packed as int; declare it alike", func(o *sink.Options) {
+		{"table last: column a: has no qualifier, which is reserved for rows without cells; write family:qualifier", func(o *sink.Options) { o.Rows[0].Columns[0].Qualifier = "" }},
+		{"table last: column a:s: it is set both from field station and from a pack; keep one", func(o *sink.Options) { o.Rows[0].Columns[0].Pack = packScan(event.JSON) }},
+		{"table last: column a:s: field station is declared text but packed as int; use the same type", func(o *sink.Options) {
 			pack := packScan(event.JSON)
 			pack.Fields[0].Type = event.Int
 			o.Rows[0].Columns[0] = sink.Column{Family: "a", Qualifier: "s", Pack: pack}

@@ -82,7 +82,7 @@ func newTarget(rows Rows, schema event.Schema, with *shared) (*target, error) {
 	case len(rows.Columns) == 0 && rows.Empty == "":
 		return nil, fmt.Errorf("no column is set; add one to set")
 	case len(rows.Columns) > 0 && rows.Empty != "":
-		return nil, fmt.Errorf("an empty cell is asked for in family %s, and there are columns; keep one of the two", rows.Empty)
+		return nil, fmt.Errorf("empty names family %s, but there are columns; keep one of the two", rows.Empty)
 	}
 	err := t.addKeys(rows, schema)
 	if err != nil {
@@ -107,7 +107,7 @@ func newTarget(rows Rows, schema event.Schema, with *shared) (*target, error) {
 		return nil, err
 	}
 	if len(t.places) > maxFamilies {
-		return nil, fmt.Errorf("%d families are written; at most %d can be", len(t.places), maxFamilies)
+		return nil, fmt.Errorf("%d families are written; the limit is %d", len(t.places), maxFamilies)
 	}
 	return t, nil
 }
@@ -126,9 +126,9 @@ func (t *target) addColumns(columns []Column, schema event.Schema) error {
 		case c.Family == "" || len(c.Family) > maxFamilyBytes:
 			return fmt.Errorf("column %s: a family has 1 to %d bytes; write family:qualifier", name, maxFamilyBytes)
 		case c.Qualifier == "" && c.Members == nil:
-			return fmt.Errorf("column %s has no qualifier, which is kept for rows without cells; write family:qualifier", name)
+			return fmt.Errorf("column %s has no qualifier, which is reserved for rows without cells; write family:qualifier", name)
 		case c.Members != nil && t.nulls == NullsDelete:
-			return fmt.Errorf("column %s: which columns a null would delete is not known; use nulls %s or %s", name, NullsMerge, NullsReplace)
+			return fmt.Errorf("column %s: it is unknown which columns a null would delete; use nulls %s or %s", name, NullsMerge, NullsReplace)
 		case written[name]:
 			return fmt.Errorf("column %s is set twice; remove one", name)
 		}
@@ -146,7 +146,7 @@ func newColumn(c Column, schema event.Schema) (column, error) {
 	var err error
 	switch {
 	case c.Pack != nil && (c.Field != "" || c.Members != nil):
-		err = fmt.Errorf("it is set from field %s and from a pack; keep one", c.Field)
+		err = fmt.Errorf("it is set both from field %s and from a pack; keep one", c.Field)
 	case c.Pack != nil:
 		out.pack, err = event.NewPacker(c.Pack, schema)
 	case c.Field == "" && c.Members != nil:
@@ -156,7 +156,7 @@ func newColumn(c Column, schema event.Schema) (column, error) {
 			return out, fmt.Errorf("field %q is not declared; add it to fields", c.Field)
 		}
 		if f := schema.Fields[out.field]; c.Members != nil && f.Type != event.Nested {
-			return out, fmt.Errorf("field %s is declared %s and so has no members; declare it json", f.Name, f.Type)
+			return out, fmt.Errorf("field %s is declared %s, which has no members; declare it json", f.Name, f.Type)
 		} else if c.Members != nil {
 			out.members, err = newMembers(c.Members, nil)
 		}

@@ -21,11 +21,12 @@ func newTTL(rows Rows, schema event.Schema, nulls NullPolicy) (ttl, error) {
 	case schema.Untimed() != "":
 		return t, fmt.Errorf("%s are not timestamps, so a ttl would mean something else; remove it", schema.Untimed())
 	case rows.Deletes.Hard:
-		return t, fmt.Errorf("a ttl would end the delete markers too, and deleted rows would show again; remove one of the two")
+		return t, fmt.Errorf("a ttl would also expire the delete markers, and deleted rows would reappear; remove one of the two")
 	case nulls != NullsMerge:
-		return t, fmt.Errorf("a ttl would end the delete markers of nulls %s too, and older cells would show again; remove one of the two", nulls)
+		return t, fmt.Errorf("a ttl would also expire the delete markers of nulls %s, and older cells would reappear; remove one of the two",
+			nulls)
 	case rows.TTL.Until != "" && rows.TTL.For != 0:
-		return t, fmt.Errorf("both a time and field %s say how long cells are kept; keep one", rows.TTL.Until)
+		return t, fmt.Errorf("both a duration and field %s say how long cells are kept; keep one", rows.TTL.Until)
 	case rows.TTL.Until == "" && t.ms < 1:
 		return t, fmt.Errorf("a ttl of %s is less than a millisecond", rows.TTL.For)
 	case rows.TTL.Until == "":

@@ -25,13 +25,13 @@ func (t *target) addCondition(rows Rows, schema event.Schema) error {
 	t.when = slices.IndexFunc(schema.Fields, func(f event.Field) bool { return f.Name == rows.When })
 	switch {
 	case t.when < 0:
-		return fmt.Errorf("nothing makes the condition %s", rows.When)
+		return fmt.Errorf("there is no condition %s", rows.When)
 	case rows.Otherwise != "" && rows.Otherwise != Skip && rows.Otherwise != Delete:
 		return fmt.Errorf("otherwise is %q; write %q or %q", rows.Otherwise, Skip, Delete)
 	case t.hides && !t.entity:
-		return fmt.Errorf("its rows are events, of which none is deleted; write otherwise %s, or row %s", Skip, RowEntity)
+		return fmt.Errorf("its rows are events, which are never deleted; write otherwise %s, or row %s", Skip, RowEntity)
 	case t.hides && !t.hard && t.mark < 0:
-		return fmt.Errorf("no column would mark a row that is deleted; set one from a bool field and name that as the deletes' field, or " +
+		return fmt.Errorf("no column would mark a deleted row; set one from a bool field and name that field as the deletes' field, or " +
 			"delete hard")
 	}
 	return nil

@@ -79,7 +79,7 @@ func TestRowsWithACondition(t *testing.T) {
 		{"stayed, and does not hold", true, sink.Skip, false, `{"before":{"n":4},"after":{"id":"a","n":3}}`, ""},
 		{"stayed, and is hidden", true, sink.Delete, false, `{"before":{"n":4},"after":{"id":"a","n":3}}`, "a f:gone=1@1000"},
 		{"no answer", false, sink.Skip, false, `{"after":{"id":"a"}}`,
-			"bad_expression: rows[0].when: no such overload: _>_; n is null or absent: ask n == null first"},
+			"bad_expression: rows[0].when: no such overload: _>_; n is null or absent: check n == null first"},
 	} {
 		schema := event.Schema{Version: -1, Fields: b.Fields(), Derive: b.Rules()}
 		if c.images {

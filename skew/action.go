@@ -11,7 +11,8 @@ import (
 // act adds the actions that help against a cause, with the effect that each would have had on the sampled rows.
 func (e *evidence) act(h *HotSpot, i int, in inside) {
 	if h.Cause == Unknown {
-		h.Actions = []Action{{Kind: Split, Table: e.table, Region: e.regions[i].Region.Name, Text: "split the region where the servers choose"}}
+		h.Actions = []Action{{Kind: Split, Table: e.table, Region: e.regions[i].Region.Name,
+			Text: "split the region at a row that the servers choose"}}
 		return
 	}
 	if split, ok := e.split(i, in); ok && h.Cause != FewBuckets {
@@ -89,7 +90,7 @@ func (e *evidence) salt(why Cause) Action {
 		_, _ = h.Write(d.row) // never fails
 		counts[mixed(h.Sum64())%uint64(n)] += d.weight
 	}
-	// Take off what chance makes of the sample, and add what it makes of the rows themselves.
+	// Subtract what chance contributes in the sample, and add what it contributes in the rows themselves.
 	after := Measure(counts).MaxMean - Chance(n, float64(len(e.rows))).MaxMean
 	after = max(0, after) + Chance(n, e.total).MaxMean
 	b := Measure(e.now).MaxMean

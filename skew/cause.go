@@ -132,13 +132,13 @@ func (e *evidence) explain(h *HotSpot, in inside) {
 		h.Why = fmt.Sprintf("%.0f %% of the region's writes go to one row, %s", 100*in.row.share, h.Heavy.name())
 	case buckets > 0 && used <= buckets/2:
 		h.Cause = FewBuckets
-		h.Why = fmt.Sprintf("only %d of the %d salt buckets get rows: what the salt is made of has too few values", used, buckets)
+		h.Why = fmt.Sprintf("only %d of the %d salt buckets get rows: the salt's input has too few values", used, buckets)
 	case in.monotonic() && (e.shape.Timed || in.head.share < most || ofTable > 0.9):
 		h.Cause = Monotonic
-		h.Why = fmt.Sprintf("%.0f %% of the newer rows lie behind the older ones: the key grows with time, so all writes meet at its end",
+		h.Why = fmt.Sprintf("%.0f %% of the newer rows sort after the older ones: the key grows with time, so all writes go to its end",
 			100*in.newer)
 		if in.newer < 0.5 {
-			h.Why = fmt.Sprintf("%.0f %% of the newer rows lie before the older ones: the key counts down with time, so all writes meet at its "+
+			h.Why = fmt.Sprintf("%.0f %% of the newer rows sort before the older ones: the key counts down with time, so all writes go to its "+
 				"start", 100*(1-in.newer))
 		}
 	case in.head.share >= most && !e.shape.Timed:
@@ -146,7 +146,7 @@ func (e *evidence) explain(h *HotSpot, in inside) {
 		h.Why = fmt.Sprintf("%.0f %% of the region's rows, %.0f %% of the table's, begin with %s", 100*in.head.share, 100*ofTable, h.Heavy.name())
 	default:
 		h.Cause = UnevenSplits
-		h.Why = fmt.Sprintf("its range holds %.1f times as many of the keys that are written as that of a region in the mean", h.Times)
+		h.Why = fmt.Sprintf("its range holds %.1f times the mean number of written keys", h.Times)
 	}
 }
 

@@ -3,5 +3,5 @@
 // that it has sampled. It imports none of our packages.
 //
 // The invariant: a region without writes counts as zero. The counts of a region that is split or merged move to its successors, so sums
-// never change. What chance explains is no heat. The number of regions bounds the memory, whatever the keys.
+// never change. What chance explains does not count as heat. The number of regions bounds the memory, whatever the keys.
 package skew

@@ -6,17 +6,48 @@ import (
 	"time"
 )
 
-// HeatMap is the rows per second of key ranges over time.
+// Metric is what a map shows.
+type Metric string
+
+// The metrics.
+const (
+	MetricRows     Metric = "rows"     // written by brine, per second
+	MetricBytes    Metric = "bytes"    // the same
+	MetricRequests Metric = "requests" // reads and writes of all clients, per second, as the cluster reports them
+	MetricLatency  Metric = "latency"  // mean duration of brine's write calls, in ms
+)
+
+// Metrics lists all metrics.
+var Metrics = []Metric{MetricRows, MetricBytes, MetricRequests, MetricLatency}
+
+// HeatMap is what happens to key ranges over time. It holds the metrics that were asked for.
 type HeatMap struct {
-	Starts []Key       `json:"starts"` // of the key ranges, in order
-	Times  []time.Time `json:"times"`  // ends of the columns
-	Rows   [][]float64 `json:"rows"`   // per second: by range, then by time
-	Bytes  [][]float64 `json:"bytes"`
-	Most   float64     `json:"most"` // largest of Rows: the value of the brightest colour
+	Starts   []Key       `json:"starts"` // of the key ranges, in order
+	Times    []time.Time `json:"times"`  // ends of the columns
+	Rows     [][]float64 `json:"rows"`   // by range, then by time
+	Bytes    [][]float64 `json:"bytes"`
+	Requests [][]float64 `json:"requests,omitempty"`
+	Latency  [][]float64 `json:"latency,omitempty"`
+	Unknown  []int       `json:"unknown,omitempty"` // columns of which the requests are unknown
+	Most     float64     `json:"most"`              // largest value: that of the brightest colour; of Rows, if there are several metrics
 }
 
-// HeatMap draws the history of the last span of time with at most the given numbers of ranges and columns; neighbours are added up. The
-// ranges are those of the newest column. What an older column has for a wider range is divided evenly.
+// Of returns the values of a metric.
+func (m *HeatMap) Of(metric Metric) *[][]float64 {
+	switch metric {
+	case MetricBytes:
+		return &m.Bytes
+	case MetricRequests:
+		return &m.Requests
+	case MetricLatency:
+		return &m.Latency
+	default:
+		return &m.Rows
+	}
+}
+
+// HeatMap draws the rows and bytes of the last span of time with at most the given numbers of ranges and columns; neighbours are added
+// up. The ranges are those of the newest column. What an older column has for a wider range is divided evenly.
 func (c *Counter) HeatMap(span time.Duration, ranges, columns int) HeatMap {
 	c.mu.Lock()
 	c.advance()

@@ -13,6 +13,8 @@ type history struct {
 	next    int
 	minute  int64         // minute of the clock that the open column covers
 	last    time.Duration // end of the newest column
+
+	observed time.Duration // what the cluster's reports since then cover
 }
 
 const columnsKept = 8 * 60
@@ -26,6 +28,10 @@ type Column struct {
 	Starts      []Key // of the ranges, in order; shared with the column before if they are the same
 	Rows, Bytes []float32
 	MB          int64 // of the table, in files and in memory, as the cluster reports it; 0: unknown
+
+	Requests []float32     // reads and writes of all clients, as the cluster reports them; nil: it reported none
+	Observed time.Duration // time in which Requests were counted
+	Latency  []float32     // mean duration of the answered calls in ms, of the region with the longest; 0: there were none
 }
 
 // keep closes a column at the end of each minute of the clock, so that the columns of several members coincide.
@@ -39,12 +45,13 @@ func (h *history) keep(at time.Duration, now time.Time, sorted []*tally) {
 	if len(h.columns) < columnsKept {
 		h.columns = append(h.columns, Column{})
 	}
-	col := newColumn(sorted, h.newest())
+	col := newColumn(sorted, h.newest(), h.observed)
+	h.observed = 0
 	col.From, col.To = now.Add(-span), now
 	h.columns[h.next] = col
 	h.next = (h.next + 1) % columnsKept
 	for _, t := range sorted {
-		t.column = Count{}
+		t.column = columnCount{}
 	}
 }
 
@@ -76,25 +83,35 @@ func (c *Counter) Columns(after time.Time) (closed []Column, open Column) {
 
 // open returns the column that is still open. The caller holds c.mu.
 func (c *Counter) open() Column {
-	col := newColumn(c.regions.sorted, c.past.newest())
+	col := newColumn(c.regions.sorted, c.past.newest(), c.past.observed)
 	col.From, col.To = c.now().Add(c.past.last-c.at), c.now()
 	return col
 }
 
-func newColumn(sorted []*tally, before *Column) Column {
-	most := fewest(sorted)
-	var col Column
+func newColumn(sorted []*tally, before *Column, observed time.Duration) Column {
+	weights, most := fewest(sorted)
+	col := Column{Observed: observed}
 	sum := int64(0)
 	for i, t := range sorted {
-		n := t.column.Rows
-		if i == 0 || most < 0 || sum+n > most {
+		if i == 0 || most < 0 || sum+weights[i] > most {
 			col.Starts = append(col.Starts, t.region.Start)
 			col.Rows, col.Bytes = append(col.Rows, 0), append(col.Bytes, 0)
+			col.Latency = append(col.Latency, 0)
+			if observed > 0 {
+				col.Requests = append(col.Requests, 0)
+			}
 			sum = 0
 		}
-		sum += n
-		col.Rows[len(col.Rows)-1] += float32(n)
-		col.Bytes[len(col.Bytes)-1] += float32(t.column.Bytes)
+		if most >= 0 {
+			sum += weights[i]
+		}
+		last := len(col.Rows) - 1
+		col.Rows[last] += float32(t.column.Rows)
+		col.Bytes[last] += float32(t.column.Bytes)
+		col.Latency[last] = max(col.Latency[last], t.column.latency())
+		if observed > 0 {
+			col.Requests[last] += float32(t.column.requests)
+		}
 		col.MB += t.load.mb
 	}
 	if before != nil && slices.EqualFunc(before.Starts, col.Starts, func(a, b Key) bool { return bytes.Equal(a, b) }) {
@@ -103,35 +120,52 @@ func newColumn(sorted []*tally, before *Column) Column {
 	return col
 }
 
-// fewest returns the smallest number of rows that joined regions may have without exceeding the number of buckets; −1: none are joined.
-func fewest(sorted []*tally) int64 {
+// fewest returns the weights of regions, and the smallest weight that joined regions may have without exceeding the number of buckets; −1:
+// none are joined.
+func fewest(sorted []*tally) (weights []int64, most int64) {
 	if len(sorted) <= MostRanges {
-		return -1
+		return nil, -1
 	}
+	weights = weigh(sorted)
 	total := int64(0)
-	for _, t := range sorted {
-		total += t.column.Rows
+	for _, n := range weights {
+		total += n
 	}
 	from, to := int64(0), total // the answer is in (from−1, to]
 	for from < to {
 		most := (from + to) / 2
-		if bucketsAt(sorted, most) <= MostRanges {
+		if bucketsAt(weights, most) <= MostRanges {
 			to = most
 		} else {
 			from = most + 1
 		}
 	}
-	return to
+	return weights, to
 }
 
-func bucketsAt(sorted []*tally, most int64) (n int) {
-	sum := int64(0)
+// weigh returns what each region takes of the rows and of the requests, so that a region that other clients read or write most is not
+// joined with its neighbours either.
+func weigh(sorted []*tally) []int64 {
+	const whole = 1 << 40
+	var rows, requests int64
+	for _, t := range sorted {
+		rows, requests = rows+t.column.Rows, requests+t.column.requests
+	}
+	weights := make([]int64, len(sorted))
 	for i, t := range sorted {
-		if i == 0 || sum+t.column.Rows > most {
+		weights[i] = int64(whole * (float64(t.column.Rows)/float64(max(1, rows)) + float64(t.column.requests)/float64(max(1, requests))))
+	}
+	return weights
+}
+
+func bucketsAt(weights []int64, most int64) (n int) {
+	sum := int64(0)
+	for i, w := range weights {
+		if i == 0 || sum+w > most {
 			n++
 			sum = 0
 		}
-		sum += t.column.Rows
+		sum += w
 	}
 	return n
 }

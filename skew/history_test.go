@@ -96,3 +96,86 @@ func TestHistoryOfEightHoursIsBounded(t *testing.T) {
 	}
 	runtime.KeepAlive(w)
 }
+
+// TestRequestsAreTheClusters checks that a column has the requests of all clients at the rate at which the cluster counted them, also where
+// this brine writes nothing, and that it has none for a minute in which the cluster reported nothing.
+func TestRequestsAreTheClusters(t *testing.T) {
+	clock := newClock()
+	tables := NewTables(clock.now)
+	c := tables.Counter("t", Shape{})
+	c.SetRegions(even(2))
+	reads, writes := uint64(1e6), uint64(1e6) // of r1, since it was opened
+	for minute, reported := range []int{4, 4, 0, 0, 1, 2, 4} {
+		for quarter := range 4 {
+			clock.pass(15 * time.Second)
+			reads, writes = reads+15*uint64(10*minute), writes+15
+			if quarter < reported {
+				c.SetLoads(nil, []RegionLoad{{Region: "r0"}, {Region: "r1", Reads: reads, Writes: writes}})
+			}
+			if quarter == 3 {
+				tables.Observe()
+			}
+		}
+	}
+	columns, _ := c.Columns(time.Time{})
+	var got []string
+	for i := range columns {
+		col := &columns[i]
+		per := "unknown"
+		if col.Requests != nil {
+			per = fmt.Sprintf("%.0f+%.0f/s in %v", col.Requests[0], col.Requests[1]/float32(col.Observed.Seconds()), col.Observed)
+		}
+		got = append(got, per)
+	}
+	// Nobody knows when the requests of the two minutes without reports came, nor those before the first report.
+	want := []string{"0+1/s in 45s", "0+11/s in 1m0s", "unknown", "unknown", "unknown", "0+45/s in 1m15s", "0+58/s in 1m30s"}
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// TestLatencyIsTheMeanOfCalls checks that a column has the mean duration of a region's answered calls, however many rows they had.
+func TestLatencyIsTheMeanOfCalls(t *testing.T) {
+	clock := newClock()
+	tables := NewTables(clock.now)
+	c := tables.Counter("t", Shape{})
+	list := even(2)
+	c.SetRegions(list)
+	for _, took := range []time.Duration{2 * time.Millisecond, 10 * time.Millisecond} {
+		c.Add(Batch{Region: list[0], Count: Count{Rows: int64(took), Time: took}})
+	}
+	c.AddRetries("r0", 5) // is no answer
+	clock.pass(time.Minute)
+	tables.Observe()
+	clock.pass(time.Minute)
+	tables.Observe()
+	columns, _ := c.Columns(time.Time{})
+	if got := fmt.Sprint(columns[0].Latency, columns[1].Latency); got != "[6 0] [0 0]" {
+		t.Error(got)
+	}
+}
+
+// TestWhatOthersHeatKeepsItsBucket checks that a region that other clients read keeps its own key range in a table with more regions than
+// ranges, although this brine writes elsewhere.
+func TestWhatOthersHeatKeepsItsBucket(t *testing.T) {
+	clock := newClock()
+	c := NewCounter(Shape{}, clock.now)
+	list := even(3 * MostRanges / 2)
+	c.SetRegions(list)
+	for _, r := range list {
+		c.put(r, 100)
+	}
+	for _, reads := range []uint64{0, 1e6} {
+		c.SetLoads(nil, []RegionLoad{{Region: "r1001", Reads: reads}})
+		clock.pass(15 * time.Second)
+	}
+	_, open := c.Columns(time.Time{})
+	if len(open.Starts) > MostRanges {
+		t.Fatalf("%d ranges", len(open.Starts))
+	}
+	for i, start := range open.Starts {
+		if open.Requests[i] > 0 && (string(start) != string(list[1001].Start) || open.Rows[i] != 100 || open.Requests[i] != 1e6) {
+			t.Errorf("the range from %q has %v rows and %v requests", start, open.Rows[i], open.Requests[i])
+		}
+	}
+}

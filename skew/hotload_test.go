@@ -65,7 +65,7 @@ var hotLoads = []hotLoad{
 		return fmt.Sprintf("%ccourier%d|%s", bucket, bucket, w.digits())
 	}, "b00 b03 b06", FewBuckets, "salt", "only 3 of the 16"},
 	{"uneven splits", byCourier.shape, func(w *workload) string { return byCourier.share(w, 50, fmt.Sprintf("%04d|x", 5000+w.rnd.IntN(1000))) },
-		"r4", UnevenSplits, "split", "times as many"},
+		"r4", UnevenSplits, "split", "times the mean number"},
 	{"one row", byCourier.shape, func(w *workload) string { return byCourier.share(w, 50, "4242|x") }, "r3", HeavyRow, "own table", "one row"},
 	{"one row of a salted table", bySalt.shape, func(w *workload) string { return bySalt.share(w, 97, "\x07courier|x") }, "b07", HeavyRow, "own table", "one row"},
 	{"a heavy user whose rows grow with time", byCourier.shape, func(w *workload) string { return byCourier.share(w, 50, fmt.Sprintf("4242|%012d", w.n)) },

@@ -32,12 +32,13 @@ type rate struct {
 	known bool
 }
 
-func (r *rate) observe(now uint64, span time.Duration) {
+// observe takes a count, and returns how many requests came since the one before, which was span ago.
+func (r *rate) observe(now uint64, span time.Duration) (n uint64) {
 	if span <= 0 {
 		r.last = now
-		return
+		return 0
 	}
-	n := now - r.last
+	n = now - r.last
 	if now < r.last { // the region was reopened
 		n = now
 	}
@@ -47,25 +48,37 @@ func (r *rate) observe(now uint64, span time.Duration) {
 		weight, r.known = 1, true
 	}
 	r.per += weight * (float64(n)/span.Seconds() - r.per)
+	return n
 }
+
+// mostSpan is the longest time between two reports whose requests count in the history's column: over a longer one, it is unknown when they
+// came.
+const mostSpan = time.Minute
 
 // SetLoads takes what a cluster of these servers reports about the table's regions. Regions that it does not report keep their loads.
 func (c *Counter) SetLoads(servers []string, list []RegionLoad) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	at := c.tick()
+	between := at - c.loads.at
+	counts := c.loads.at > 0 && between <= mostSpan
+	if counts {
+		c.past.observed += between
+	}
 	for _, l := range list {
 		t := c.regions.named[l.Region]
 		if t == nil {
 			continue
 		}
-		span := at - c.loads.at
+		span := between
 		if !t.load.known {
 			span = 0
 		}
 		t.load.known, t.load.mb = true, l.MB
-		t.load.reads.observe(l.Reads, span)
-		t.load.writes.observe(l.Writes, span)
+		n := t.load.reads.observe(l.Reads, span) + t.load.writes.observe(l.Writes, span)
+		if counts {
+			t.column.requests += int64(min(n, math.MaxInt32))
+		}
 	}
 	c.loads = loads{at: max(at, 1), servers: servers}
 }

@@ -100,3 +100,15 @@ func (r *Region) reaches(row []byte) bool { return len(r.End) == 0 || bytes.Comp
 
 // holds reports whether the row is in the region.
 func (r *Region) holds(row []byte) bool { return bytes.Compare(r.Start, row) <= 0 && r.reaches(row) }
+
+// On returns the regions that a server has, in order.
+func (c *Counter) On(server string) (list []Region) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, t := range c.regions.sorted {
+		if t.region.Server == server {
+			list = append(list, t.region)
+		}
+	}
+	return list
+}

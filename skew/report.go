@@ -49,7 +49,7 @@ type Report struct {
 	FiveMinutes  Indices `json:"five_minutes"`
 	Hour         Indices `json:"hour"`
 	Now          Indices `json:"now"`           // in the last seconds; effects are simulated on it
-	Chance       Indices `json:"chance"`        // what chance makes of as many rows as in Recent
+	Chance       Indices `json:"chance"`        // what chance alone yields for as many rows as in Recent
 	BeyondChance Indices `json:"beyond_chance"` // Recent without Chance
 	BucketsTotal Indices `json:"buckets_total"`
 
@@ -132,7 +132,7 @@ func (c *Counter) read() Report {
 	}
 	if n := len(c.loads.servers); len(rep.Regions) < n {
 		rep.Warnings = append(rep.Warnings,
-			fmt.Sprintf("the table has %d regions and the cluster %d servers: the others take none of its writes; split it", len(rep.Regions), n))
+			fmt.Sprintf("the table has %d regions and the cluster %d servers: some servers take none of its writes; split it", len(rep.Regions), n))
 	}
 	return rep
 }

@@ -62,9 +62,44 @@ type counts struct {
 	burst       [bursts]uint32 // rows per second
 	burstNewest int64
 
-	column Count // since the last column of the history
+	column columnCount // since the last column of the history
 
 	own Count // without what it took over
+}
+
+// columnCount is what a column of the history counts of a region.
+type columnCount struct {
+	Count
+	calls    int64 // answered, to which Count.Time belongs
+	requests int64 // reads and writes of all clients, as the cluster reports them
+}
+
+func (c *columnCount) add(n Count) {
+	c.Count.add(n)
+	if n.Time > 0 {
+		c.calls++
+	}
+}
+
+func (c *columnCount) join(o columnCount) {
+	c.Count.add(o.Count)
+	c.calls += o.calls
+	c.requests += o.requests
+}
+
+func (c *columnCount) take(part float64) columnCount {
+	n := columnCount{c.Count.take(part), scaled(c.calls, part), scaled(c.requests, part)}
+	c.calls -= n.calls
+	c.requests -= n.requests
+	return n
+}
+
+// latency returns the mean duration of the calls in ms; 0: there were none.
+func (c *columnCount) latency() float32 {
+	if c.calls == 0 {
+		return 0
+	}
+	return float32(c.Time.Seconds() * 1000 / float64(c.calls))
 }
 
 const bursts = 12
@@ -131,7 +166,7 @@ func (c *counts) take(part float64) *counts {
 // join adds o, which is advanced to the same time, to c.
 func (c *counts) join(o *counts) {
 	c.total.add(o.total)
-	c.column.add(o.column)
+	c.column.join(o.column)
 	for i := range c.slots {
 		c.slots[i].add(o.slots[i])
 	}

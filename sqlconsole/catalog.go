@@ -130,7 +130,7 @@ func (c *Catalog) resolve(t *Table, r Ref) (*column, error) {
 		family, qualifier, _ := strings.Cut(r.Text, ":")
 		out.cell, out.typ = query.ColumnName{Family: family, Qualifier: qualifier}, event.Text
 		if !slices.ContainsFunc(t.Columns, func(c query.Column) bool { return c.Family == family }) {
-			return nil, wrong(r.Pos, "there are "+strings.Join(t.families(), ", "), "nothing is written into a family %s of table %s",
+			return nil, wrong(r.Pos, "there are "+strings.Join(t.families(), ", "), "no pipeline writes family %s of table %s",
 				cut(family), t.Name)
 		}
 		if out.of = t.declared(out.cell); out.of != nil && out.of.Pack == nil && !out.of.Members && out.of.Type != 0 {
@@ -192,7 +192,7 @@ func (t *Table) field(out *column) error {
 func (t *Table) timeOf(out *column) error {
 	if out.of == nil && out.kind != ofCell {
 		return wrong(out.ref.Pos, "name a column, such as _time(\"family:qualifier\")",
-			"%s is of the key, and has no time of its own", out.ref.Text)
+			"%s is part of the key, which has no timestamp", out.ref.Text)
 	}
 	out.kind, out.typ, out.inKey = ofTime, event.TimeMS, false
 	if t.Numbers {
@@ -225,7 +225,7 @@ func (c *Catalog) masksCell(t *Table, cell query.ColumnName) bool {
 // value parses a literal as a value of the column.
 func (c *column) value(l Literal, now time.Time) (event.Value, error) {
 	bad := func(fix string) (event.Value, error) {
-		return event.Value{}, wrong(l.Pos, fix, "%s is %s, and %s is no such value", c.ref, article(c.typ), cut(l.text))
+		return event.Value{}, wrong(l.Pos, fix, "%s is %s, but %s is not such a value", c.ref, article(c.typ), cut(l.text))
 	}
 	switch c.typ {
 	case event.Text, event.Nested:
@@ -235,7 +235,7 @@ func (c *column) value(l Literal, now time.Time) (event.Value, error) {
 		if c.kind == ofKey {
 			row, err := rowkey.ParseBinary(l.text)
 			if err != nil {
-				return event.Value{}, wrong(l.Pos, "take it from an answer as it stands", "%s: %v", KeyName, err)
+				return event.Value{}, wrong(l.Pos, "copy it unchanged from an answer", "%s: %v", KeyName, err)
 			}
 			return event.TextValue(string(row)), nil
 		}
@@ -260,7 +260,7 @@ func (c *column) value(l Literal, now time.Time) (event.Value, error) {
 	case event.Bytes, event.Date, event.TimeUS, event.TimeNS:
 		v, err := (event.Field{Type: c.typ}).ValueOf(l.text)
 		if l.kind == word || err != nil {
-			return bad("write it in 'single quotes', as it stands in answers")
+			return bad("write it in 'single quotes', as answers show it")
 		}
 		return v, nil
 	case event.TimeMS:

@@ -33,7 +33,7 @@ func (c *Catalog) Describe(table string) (out []Described, err error) {
 		}
 		out = append(out, Described{name, TypeName(col.typ), strings.Join(held, ", ")})
 	}
-	return append(out, Described{KeyName, TypeName(event.Text), "the row's key as it is written in answers"}), nil
+	return append(out, Described{KeyName, TypeName(event.Text), "the row's key as answers show it"}), nil
 }
 
 // TypeName returns the name by which people know a type.

@@ -22,13 +22,13 @@ func (p *Plan) explain(ctx context.Context, s Store, l Limits) (*Answer, error) 
 	}
 	add("table", "%s, by its key %s", p.Table.Name, p.Table.Keys.Newest())
 	if p.none {
-		add("reads", "nothing: no row can answer")
+		add("reads", "nothing: no row can match")
 		return a, nil
 	}
 	if len(p.words) > 0 {
 		add("reads", "the rows of documents of the index %s with %s", p.Table.Index.Name, said(slices.Concat(p.words, p.indexed)))
 		p.explainRows(add)
-		add("rows", "not known: the index does not count them")
+		add("rows", "unknown: the index does not count them")
 		return a, nil
 	}
 	scans, err := p.Selection.Scans()
@@ -72,7 +72,7 @@ func (p *Plan) explainRows(add func(what, format string, args ...any)) {
 	case p.Selection.AsOf != nil:
 		add("as of", "%s", when.Text(p.Selection.AsOf.At))
 	case p.Selection.Splits > 0:
-		add("versions", "a row for each of the last %d of a row", p.Selection.Splits)
+		add("versions", "one row for each of the last %d versions of a row", p.Selection.Splits)
 	}
 	if len(p.pushed) > 0 {
 		add("hbase leaves out", "rows without %s", said(p.pushed))
@@ -124,9 +124,9 @@ func (p *Plan) estimate(ranges int) string {
 	}
 	switch {
 	case bound == len(fields)*len(p.Selection.Any):
-		return fmt.Sprintf("at most %d: each range is of one row", ranges)
+		return fmt.Sprintf("at most %d: each range is one row", ranges)
 	case p.Selection.Limit > 0:
-		return fmt.Sprintf("about %s, which are all that is wanted", term.Thousands(int64(p.limit)))
+		return fmt.Sprintf("about %s, because that is all the statement needs", term.Thousands(int64(p.limit)))
 	}
-	return "not known: HBase does not count them"
+	return "unknown: HBase does not count them"
 }

@@ -22,18 +22,18 @@ type clause struct {
 // clauses is a function because the parsers that it lists use it for their errors.
 func clauses() []clause {
 	return []clause{
-		{[]string{"EXPLAIN"}, "", false, parseExplain, "Say what would be read, and read nothing."},
-		{[]string{"SELECT"}, "item {, item}", true, parseItems, "What is shown."},
-		{[]string{"FROM"}, "table", true, parseFrom, "The table, with its namespace or, where that is enough, without it."},
+		{[]string{"EXPLAIN"}, "", false, parseExplain, "Shows what would be read, without reading it."},
+		{[]string{"SELECT"}, "item {, item}", true, parseItems, "The columns to show."},
+		{[]string{"FROM"}, "table", true, parseFrom, "The table, with or, if that is unambiguous, without its namespace."},
 		{[]string{"AS", "OF"}, "time", false, parseAsOf,
-			"The rows as they were then, where the table keeps that: several VERSIONS, no TTL, no delete markers, versions that are times."},
+			"The rows as they were then, if the table keeps that: several VERSIONS, no TTL, no delete markers, versions that are times."},
 		{[]string{"VERSIONS"}, "number", false, parseVersions,
-			"Each row as it was written, the last so many times: a row for each, the newest first, with what was written then."},
-		{[]string{"WHERE"}, "condition {AND condition}", false, parseWhere, "All of these hold."},
-		{[]string{"GROUP", "BY"}, "column", false, parseGroup, "A row for each value of the column, in the order of the values."},
-		{[]string{"ORDER", "BY"}, "column [DESC | ASC]", false, parseOrder, "A field by which the key orders the rows."},
-		{[]string{"LIMIT"}, "number", false, parseLimit, "At most so many rows, up to " + term.Thousands(MaxRows) + "."},
-		{[]string{"ALLOW", "FULL", "SCAN"}, "", false, parseAllow, "The whole table may be read."},
+			"Each row's last writes, up to this number: one row per write, newest first, with what it wrote."},
+		{[]string{"WHERE"}, "condition {AND condition}", false, parseWhere, "Only rows for which all conditions hold."},
+		{[]string{"GROUP", "BY"}, "column", false, parseGroup, "One row per value of the column, in the order of the values."},
+		{[]string{"ORDER", "BY"}, "column [DESC | ASC]", false, parseOrder, "A field that the key orders rows by."},
+		{[]string{"LIMIT"}, "number", false, parseLimit, "The maximum number of rows, up to " + term.Thousands(MaxRows) + "."},
+		{[]string{"ALLOW", "FULL", "SCAN"}, "", false, parseAllow, "Allows the statement to read the whole table."},
 	}
 }
 
@@ -46,16 +46,16 @@ type comparison struct {
 }
 
 var comparisons = []comparison{
-	{Eq, "value", parseOne, "This value."},
-	{Le, "value", parseOne, "At most."},
-	{Lt, "value", parseOne, "Less."},
-	{Ge, "value", parseOne, "At least."},
-	{Gt, "value", parseOne, "More."},
-	{Between, "value AND value", parseTwo, "From the first to the second, both inclusive."},
-	{In, "(value {, value})", parseList, "One of these."},
-	{Like, "'begin%'", parseOne, "A text that begins so."},
-	{IsNull, "", parseNone, "There is no value."},
-	{NotNull, "", parseNone, "There is one."},
+	{Eq, "value", parseOne, "Equal to the value."},
+	{Le, "value", parseOne, "Less than or equal to the value."},
+	{Lt, "value", parseOne, "Less than the value."},
+	{Ge, "value", parseOne, "Greater than or equal to the value."},
+	{Gt, "value", parseOne, "Greater than the value."},
+	{Between, "value AND value", parseTwo, "From the first to the second value, both inclusive."},
+	{In, "(value {, value})", parseList, "Equal to one of the values."},
+	{Like, "'begin%'", parseOne, "A text with this prefix."},
+	{IsNull, "", parseNone, "Has no value."},
+	{NotNull, "", parseNone, "Has a value."},
 }
 
 const matchForm = "MATCH(column, 'words')"
@@ -68,34 +68,34 @@ type function struct {
 }
 
 var functions = []function{
-	{"COUNT", "COUNT(* | column)", true, "How many rows there are, or how many have a value."},
-	{"MIN", "MIN(column)", false, "The least value."},
+	{"COUNT", "COUNT(* | column)", true, "The number of rows, or of rows with a value."},
+	{"MIN", "MIN(column)", false, "The smallest value."},
 	{"MAX", "MAX(column)", false, "The greatest value."},
 	{"SUM", "SUM(column)", false, "The sum of numbers."},
-	{"AVG", "AVG(column)", false, "Their mean."},
+	{"AVG", "AVG(column)", false, "The mean of numbers."},
 }
 
 // refusals are words of SQL that this language lacks, but that people may look for.
 var refusals = []struct{ words, msg, fix string }{
-	{"OR", "conditions are joined by AND alone", "write IN for several values of one column, or ask twice"},
-	{"NOT", "NOT stands in IS NOT NULL alone", "ask for what is wanted"},
-	{"<>", "what a column is not cannot be asked", "ask for what it is, with IN, < or >"},
-	{"JOIN", "a statement reads one table", "read the other one by what this one shows"},
-	{"LEFT", "a statement reads one table", "read the other one by what this one shows"},
-	{"INNER", "a statement reads one table", "read the other one by what this one shows"},
-	{",", "a statement reads one table", "read the other one by what this one shows"},
-	{"UNION", "a statement is one SELECT", "ask twice"},
-	{"HAVING", "groups have no conditions", "leave HAVING out"},
+	{"OR", "conditions can only be joined with AND", "write IN for several values of one column, or use two statements"},
+	{"NOT", "NOT is only supported in IS NOT NULL", "write the condition without NOT"},
+	{"<>", "there is no comparison for inequality", "write what the column is, with IN, < or >"},
+	{"JOIN", "a statement reads one table", "query the other table with the result of this statement"},
+	{"LEFT", "a statement reads one table", "query the other table with the result of this statement"},
+	{"INNER", "a statement reads one table", "query the other table with the result of this statement"},
+	{",", "a statement reads one table", "query the other table with the result of this statement"},
+	{"UNION", "a statement is one SELECT", "use two statements"},
+	{"HAVING", "groups cannot have conditions", "remove HAVING"},
 	{"DISTINCT", "there is no DISTINCT", "write GROUP BY"},
-	{"OFFSET", "there is no OFFSET", "go on behind the last row: a condition on the fields of the key"},
-	{"AS OF", "AS OF stands behind the table", "write FROM table AS OF '1h'"},
-	{"VERSIONS", "VERSIONS stands behind the table", "write FROM table VERSIONS 10"},
-	{"AS", "columns have no other names", "leave AS out"},
-	{"MATCH", "MATCH is a condition of a column and words", "write WHERE MATCH(column, 'words')"},
-	{"INSERT", "statements read, and change nothing", "write by publishing to the topic"},
-	{"UPDATE", "statements read, and change nothing", "write by publishing to the topic"},
-	{"DELETE", "statements read, and change nothing", "write by publishing to the topic"},
-	{"DROP", "statements read, and change nothing", "brine drops no table"},
+	{"OFFSET", "there is no OFFSET", "continue after the last row with a condition on the key's fields"},
+	{"AS OF", "AS OF belongs after the table", "write FROM table AS OF '1h'"},
+	{"VERSIONS", "VERSIONS belongs after the table", "write FROM table VERSIONS 10"},
+	{"AS", "columns cannot be renamed", "remove AS"},
+	{"MATCH", "MATCH is a condition on a column and words", "write WHERE MATCH(column, 'words')"},
+	{"INSERT", "statements only read", "write by publishing to the topic"},
+	{"UPDATE", "statements only read", "write by publishing to the topic"},
+	{"DELETE", "statements only read", "write by publishing to the topic"},
+	{"DROP", "statements only read", "brine never drops a table"},
 }
 
 // forms returns the syntax of a statement, on one line.
@@ -158,7 +158,7 @@ func Grammar() string {
 	for _, c := range comparisons {
 		fmt.Fprintf(&b, "| `%s` | %s |\n", strings.TrimSpace(string(c.op)+" "+c.form), c.about)
 	}
-	fmt.Fprintf(&b, "| `%s` | A text that has all of these words, by the index. |\n", matchForm)
+	fmt.Fprintf(&b, "| `%s` | A text that contains all of these words, found through the index. |\n", matchForm)
 	b.WriteString("\n| function | |\n|---|---|\n")
 	for _, f := range functions {
 		fmt.Fprintf(&b, "| `%s` | %s |\n", strings.ReplaceAll(f.form, "|", `\|`), f.about)

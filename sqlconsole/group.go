@@ -135,7 +135,7 @@ func (f *fold) decimal(i *Item) (event.Value, error) {
 		if v, ok := event.DecimalValue(f.exact.FloatString(f.places)); ok {
 			return v, nil
 		}
-		return event.Value{}, wrong(i.Pos, "ask for AVG, or for less", "the sum of %s does not fit 38 digits", i.Ref)
+		return event.Value{}, wrong(i.Pos, "use AVG, or fewer rows", "the sum of %s does not fit 38 digits", i.Ref)
 	}
 	mean := new(big.Rat).Quo(f.exact, new(big.Rat).SetInt64(f.n))
 	for places := f.places + meanPlaces; places > 0; places-- {
@@ -196,14 +196,14 @@ func (f *fold) value(i *Item, c *column) (v event.Value, err error) {
 	case c.typ == event.Float:
 		return finite(f.sum, i)
 	case f.overflow:
-		return v, wrong(i.Pos, "ask for AVG, or for less", "the sum of %s does not fit 64 bits", i.Ref)
+		return v, wrong(i.Pos, "use AVG, or fewer rows", "the sum of %s does not fit 64 bits", i.Ref)
 	}
 	return event.IntValue(f.whole), nil
 }
 
 func finite(f float64, i *Item) (event.Value, error) {
 	if math.IsInf(f, 0) {
-		return event.Value{}, wrong(i.Pos, "ask for less", "the sum of %s is more than a number holds", i.Ref)
+		return event.Value{}, wrong(i.Pos, "use fewer rows", "the sum of %s is more than a number holds", i.Ref)
 	}
 	return event.FloatValue(f), nil
 }

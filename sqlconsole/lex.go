@@ -137,9 +137,9 @@ func (l *lexer) next() (token, error) {
 	case strings.ContainsRune("=<>(),*;", r):
 		t.kind, t.text = sign, l.sign()
 	case r == utf8.RuneError:
-		err = wrong(l.pos, "write UTF-8", "the text is no UTF-8 here")
+		err = wrong(l.pos, "write UTF-8", "the text here is not UTF-8")
 	default:
-		err = wrong(l.pos, "texts stand in 'single quotes', names with such characters in \"double quotes\"", "%q has no meaning here", r)
+		err = wrong(l.pos, "write texts in 'single quotes', and names with such characters in \"double quotes\"", "%q has no meaning here", r)
 	}
 	t.to = l.at
 	return t, err
@@ -201,7 +201,7 @@ func (l *lexer) quoted(quote rune) (string, error) {
 		r := l.peek()
 		switch {
 		case r == utf8.RuneError && !strings.HasPrefix(l.text[l.at:], "\ufffd"):
-			return "", wrong(l.pos, "write UTF-8", "the text is no UTF-8 here")
+			return "", wrong(l.pos, "write UTF-8", "the text here is not UTF-8")
 		case r != quote:
 			out.WriteRune(r)
 		case l.at+1 < len(l.text) && rune(l.text[l.at+1]) == quote:

@@ -392,7 +392,7 @@ func (x *table) checkOrder(t *testing.T, random *rand.Rand, where string, want [
 	limit := 1 + random.IntN(20)
 	statement := fmt.Sprintf("SELECT at FROM %s%s ORDER BY at%s LIMIT %d", x.name, where, map[bool]string{true: " DESC"}[desc], limit)
 	a, err := x.try(t, statement)
-	if refused, ok := errors.AsType[*sqlconsole.Error](err); ok && strings.Contains(refused.Msg, "do not come in the order of") {
+	if refused, ok := errors.AsType[*sqlconsole.Error](err); ok && strings.Contains(refused.Msg, "are not in the order of") {
 		return // another condition has bound what the key orders by
 	}
 	if err != nil {

@@ -19,7 +19,7 @@ func Parse(statement string) (*Statement, error) { return parseAt(statement, Pos
 
 func parseAt(statement string, at Pos) (*Statement, error) {
 	if len(statement) > MaxStatement {
-		return nil, wrong(at, "ask in several", "the statement has %d bytes, more than %d", len(statement), MaxStatement)
+		return nil, wrong(at, "split it into several", "the statement has %d bytes, more than %d", len(statement), MaxStatement)
 	}
 	p := &parser{lex: lexer{text: statement, pos: at}, out: &Statement{Limit: -1}}
 	if err := p.next(); err != nil {
@@ -136,7 +136,7 @@ func (p *parser) expect(what, fix string) error {
 	if ok, err := p.accept(what); ok || err != nil {
 		return err
 	}
-	return wrong(p.token.pos, fix, "%s is expected, and %s stands here", what, p.token.shown())
+	return wrong(p.token.pos, fix, "%s is expected here, not %s", what, p.token.shown())
 }
 
 func (p *parser) expected(what string) error {
@@ -145,7 +145,7 @@ func (p *parser) expected(what string) error {
 			return err
 		}
 	}
-	return wrong(p.token.pos, "a statement is "+forms(), "%s is expected, and %s stands here", what, p.token.shown())
+	return wrong(p.token.pos, "a statement is "+forms(), "%s is expected here, not %s", what, p.token.shown())
 }
 
 // unexpected returns the error for tokens after a whole statement.
@@ -153,7 +153,7 @@ func (p *parser) unexpected() error {
 	if err := p.known(); err != nil {
 		return err
 	}
-	return wrong(p.token.pos, "the clauses come in this order: "+forms(), "%s has no place here", p.token.shown())
+	return wrong(p.token.pos, "the clauses come in this order: "+forms(), "%s does not belong here", p.token.shown())
 }
 
 // known returns the reason why a feature of SQL is missing here, if the next words name one.
@@ -177,8 +177,8 @@ func (p *parser) name(what string) (Name, error) {
 		if err := p.known(); err != nil && !t.is(",") {
 			return Name{}, err
 		}
-		return Name{}, wrong(t.pos, `a name that is a word of the language, or has other characters, stands in "double quotes"`,
-			"%s is expected, and %s stands here", what, t.shown())
+		return Name{}, wrong(t.pos, `write a name that is a keyword, or has other characters, in "double quotes"`,
+			"%s is expected here, not %s", what, t.shown())
 	}
 	if t.text == "" {
 		return Name{}, wrong(t.pos, "write the name between the quotes", "the name is empty")
@@ -196,7 +196,7 @@ func (p *parser) ref() (Ref, error) {
 		return Ref{Name: n}, nil
 	}
 	if n.Quoted || !strings.EqualFold(n.Text, "_time") {
-		return Ref{}, wrong(n.Pos, "there are "+strings.Join(functionNames(), ", ")+" and _time", "there is no function %s here", cut(n.Text))
+		return Ref{}, wrong(n.Pos, "there are "+strings.Join(functionNames(), ", ")+" and _time", "there is no function %s", cut(n.Text))
 	}
 	if err := p.next(); err != nil {
 		return Ref{}, err
@@ -248,7 +248,7 @@ func (p *parser) item() (Item, error) {
 		return Item{}, err
 	} else if all {
 		if !functions[i].ofRows {
-			return Item{}, wrong(at, "name a column", "%s is of a column, not of rows", out.Func)
+			return Item{}, wrong(at, "name a column", "%s needs a column, not rows", out.Func)
 		}
 		out.All = true
 	} else if out.Ref, err = p.ref(); err != nil {
@@ -273,7 +273,7 @@ func parseVersions(p *parser) error {
 	t := p.token
 	n, err := strconv.Atoi(t.text)
 	if t.kind != number || err != nil || n < 1 || n > MaxVersions {
-		return wrong(t.pos, "write VERSIONS 10", "%s is no number of versions from 1 to %d", t.shown(), MaxVersions)
+		return wrong(t.pos, "write VERSIONS 10", "%s is not a number of versions from 1 to %d", t.shown(), MaxVersions)
 	}
 	p.out.Versions = n
 	return p.next()
@@ -287,7 +287,7 @@ func parseWhere(p *parser) error {
 		}
 		p.out.Where = append(p.out.Where, c)
 		if len(p.out.Where) > maxItems {
-			return wrong(c.Pos, "ask with fewer", "there are more than %d conditions", maxItems)
+			return wrong(c.Pos, "use fewer", "there are more than %d conditions", maxItems)
 		}
 		if more, err := p.accept("AND"); !more || err != nil {
 			return err
@@ -318,7 +318,7 @@ func (p *parser) condition() (Condition, error) {
 	if err := p.known(); err != nil {
 		return Condition{}, err
 	}
-	return Condition{}, wrong(p.token.pos, "write one of "+comparisonForms(), "a comparison is expected, and %s stands here", p.token.shown())
+	return Condition{}, wrong(p.token.pos, "write one of "+comparisonForms(), "a comparison is expected here, not %s", p.token.shown())
 }
 
 // match parses MATCH(column, 'words').
@@ -339,7 +339,7 @@ func (p *parser) match() (Condition, error) {
 		return Condition{}, err
 	}
 	if l.kind != text {
-		return Condition{}, wrong(l.Pos, form, "words are expected, and %s stands here", cut(l.text))
+		return Condition{}, wrong(l.Pos, form, "words are expected here, not %s", cut(l.text))
 	}
 	return Condition{r, Match, []Literal{l}}, p.expect(")", form)
 }
@@ -373,7 +373,7 @@ func parseList(p *parser) (out []Literal, err error) {
 			return nil, err
 		}
 		if out = append(out, v); len(out) > maxList {
-			return nil, wrong(v.Pos, "ask with fewer", "there are more than %d values", maxList)
+			return nil, wrong(v.Pos, "use fewer", "there are more than %d values", maxList)
 		}
 		if more, err := p.accept(","); err != nil {
 			return nil, err
@@ -391,9 +391,9 @@ func (p *parser) literal() (Literal, error) {
 	case t.is("NULL"):
 		return Literal{}, wrong(t.pos, "write IS NULL or IS NOT NULL", "nothing is equal to NULL")
 	case t.kind == word || t.kind == quoted:
-		return Literal{}, wrong(t.pos, "a text stands in 'single quotes'", "a value is expected, and the name %s stands here", t.shown())
+		return Literal{}, wrong(t.pos, "write a text in 'single quotes'", "a value is expected here, not the name %s", t.shown())
 	}
-	return Literal{}, wrong(t.pos, "write a 'text', a number, TRUE or FALSE", "a value is expected, and %s stands here", t.shown())
+	return Literal{}, wrong(t.pos, "write a 'text', a number, TRUE or FALSE", "a value is expected here, not %s", t.shown())
 }
 
 func parseGroup(p *parser) error {
@@ -419,7 +419,7 @@ func parseLimit(p *parser) error {
 	t := p.token
 	n, err := strconv.Atoi(t.text)
 	if t.kind != number || err != nil || n < 0 || n > MaxRows {
-		return wrong(t.pos, "write LIMIT 100", "%s is no number of rows from 0 to %d", t.shown(), MaxRows)
+		return wrong(t.pos, "write LIMIT 100", "%s is not a number of rows from 0 to %d", t.shown(), MaxRows)
 	}
 	p.out.Limit, p.out.LimitAt = n, t.pos
 	return p.next()

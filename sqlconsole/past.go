@@ -25,25 +25,25 @@ func (p *Plan) past(now time.Time) error {
 	t := p.Table
 	switch {
 	case s.Versions > 0:
-		return wrong(at, "write one of them", "AS OF shows rows as they were once, and VERSIONS as they were written")
+		return wrong(at, "write one of them", "AS OF shows rows as they were at a time, VERSIONS as they were written")
 	case t.Numbers:
-		return wrong(at, "write VERSIONS 10", "the versions of table %s are no times", t.Name)
+		return wrong(at, "write VERSIONS 10", "the versions of table %s are not times", t.Name)
 	case t.Erases != "":
 		return wrong(at, "write VERSIONS 10 for what is left", "table %s does not keep what was there: %s", t.Name, t.Erases)
 	case len(p.words) > 0:
-		return wrong(at, "leave MATCH out, or AS OF", "the index knows rows as they are now")
+		return wrong(at, "remove MATCH or AS OF", "the index has only the current rows")
 	case len(t.Keys) > 1:
-		return wrong(at, "leave AS OF out", "the rows of table %s lie under several keys, by their versions", t.Name)
+		return wrong(at, "remove AS OF", "table %s has several keys, depending on the version", t.Name)
 	}
 	kept := map[string]int{}
 	for _, family := range t.families() {
 		k := t.Kept[family]
 		switch {
 		case k.TTL > 0:
-			return wrong(at, "leave AS OF out", "what family %s held at that time may be gone: its ttl is %v", family, k.TTL)
+			return wrong(at, "remove AS OF", "what family %s held at that time may be gone: its ttl is %v", family, k.TTL)
 		case k.Versions <= 1:
-			return wrong(at, "leave AS OF out, or declare the family with more versions",
-				"family %s keeps one version of a cell: what it held before is gone", family)
+			return wrong(at, "remove AS OF, or declare the family with more versions",
+				"family %s keeps one version of each cell: earlier values are gone", family)
 		}
 		kept[family] = k.Versions
 	}
@@ -60,7 +60,7 @@ func (p *Plan) past(now time.Time) error {
 func (p *Plan) split() error {
 	s := p.Statement
 	if s.Versions > 0 && len(p.Table.Keys) > 1 {
-		return wrong(s.From.Pos, "leave VERSIONS out", "the rows of table %s lie under several keys, by their versions", p.Table.Name)
+		return wrong(s.From.Pos, "remove VERSIONS", "table %s has several keys, depending on the version", p.Table.Name)
 	}
 	return nil
 }
@@ -78,6 +78,6 @@ func (p *Plan) refused(err error) error {
 	if p.masks.masksCell(p.Table, lost.Column) {
 		name = "family " + lost.Column.Family
 	}
-	return wrong(p.Statement.AsOf.Pos, "ask for a later time, or leave AS OF out",
-		"a cell of %s was written %d times since, and its family keeps no more versions: what it held then is gone", name, lost.Kept)
+	return wrong(p.Statement.AsOf.Pos, "use a later time, or remove AS OF",
+		"a cell of %s was written %d times since then, and its family keeps no more versions: the value at that time is gone", name, lost.Kept)
 }

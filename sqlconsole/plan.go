@@ -105,7 +105,7 @@ func (p *Plan) reads(c *Catalog, tests []*test, now time.Time) error {
 func (p *Plan) tested(c *Catalog, now time.Time) (out []*test, err error) {
 	for i := range p.Statement.Where {
 		w := &p.Statement.Where[i]
-		col, err := p.used(c, w.Ref, "no condition can be on it")
+		col, err := p.used(c, w.Ref, "it cannot have a condition")
 		if err != nil {
 			return nil, err
 		}
@@ -141,7 +141,7 @@ func (p *Plan) tested(c *Catalog, now time.Time) (out []*test, err error) {
 func (p *Plan) used(c *Catalog, r Ref, why string) (*column, error) {
 	col, err := c.resolve(p.Table, r)
 	if err == nil && col.masked {
-		return nil, wrong(r.Pos, "leave it out", "%s is masked: %s", r, why)
+		return nil, wrong(r.Pos, "remove it", "%s is masked: %s", r, why)
 	}
 	return col, err
 }
@@ -151,7 +151,7 @@ func (t *test) check(w *Condition) error {
 		return wrong(w.Pos, "write = TRUE or = FALSE", "%s is true or false, which has no order", w.Ref)
 	}
 	if w.Op == Like && t.typ != event.Text && t.typ != event.Nested {
-		return wrong(w.Pos, "compare it with <, > or =", "%s is %s, and LIKE is for texts", w.Ref, article(t.typ))
+		return wrong(w.Pos, "compare it with <, > or =", "%s is %s, but LIKE is for texts", w.Ref, article(t.typ))
 	}
 	return nil
 }
@@ -168,8 +168,8 @@ func pattern(l Literal) (prefix string, op Op, err error) {
 		case rest == "%":
 			return out.String(), Like, nil
 		case rest[0] == '%' || rest[0] == '_':
-			return "", Like, wrong(l.Pos, `write LIKE 'begin%'; \% and \_ are the characters themselves`,
-				"LIKE finds what begins with a text: %% stands at its end alone, and there is no _")
+			return "", Like, wrong(l.Pos, `write LIKE 'begin%'; \% and \_ are the literal characters`,
+				"LIKE only finds prefixes: %% must be the last character, and there is no _")
 		default:
 			out.WriteByte(rest[0])
 			rest = rest[1:]
@@ -212,16 +212,16 @@ func (p *Plan) items(c *Catalog) (err error) {
 		var col *column
 		switch {
 		case item.All && item.Func == "" && p.grouped():
-			return wrong(item.Pos, "name the column of GROUP BY, and functions", "* has no place beside groups")
+			return wrong(item.Pos, "name the column of GROUP BY, and functions", "* cannot be combined with groups")
 		case item.All:
 		case item.Func != "":
-			if col, err = p.used(c, item.Ref, "no function can be of it"); err == nil {
+			if col, err = p.used(c, item.Ref, "functions cannot use it"); err == nil {
 				err = item.fits(col)
 			}
 		default:
 			col, err = c.resolve(p.Table, item.Ref)
 			if err == nil && p.grouped() && (s.Group == nil || s.Group.String() != item.Ref.String()) {
-				err = wrong(item.Pos, "write GROUP BY "+item.Ref.String()+", or MIN of it", "%s has many values beside a function of all rows",
+				err = wrong(item.Pos, "write GROUP BY "+item.Ref.String()+", or MIN of it", "%s has many values, but the function covers all rows",
 					item.Ref)
 			}
 		}
@@ -231,7 +231,7 @@ func (p *Plan) items(c *Catalog) (err error) {
 		p.columns = append(p.columns, col)
 	}
 	if s.Order != nil && p.grouped() {
-		return wrong(s.Order.Pos, "leave ORDER BY out", "groups come in the order of their values")
+		return wrong(s.Order.Pos, "remove ORDER BY", "groups come in the order of their values")
 	}
 	return nil
 }
@@ -239,7 +239,7 @@ func (p *Plan) items(c *Catalog) (err error) {
 func (i *Item) fits(c *column) error {
 	numbers := c.typ == event.Int || c.typ == event.Float || c.typ == event.Decimal
 	if (i.Func == "SUM" || i.Func == "AVG") && !numbers {
-		return wrong(i.Pos, "COUNT, MIN and MAX are of all types", "%s is %s, and %s is of numbers", i.Ref, article(c.typ), i.Func)
+		return wrong(i.Pos, "COUNT, MIN and MAX accept all types", "%s is %s, but %s needs numbers", i.Ref, article(c.typ), i.Func)
 	}
 	return nil
 }
@@ -304,7 +304,7 @@ func (p *Plan) allowed(c *Catalog, a *access) error {
 	if len(s.Where) == 0 && !p.grouped() {
 		fix += fmt.Sprintf(", or LIMIT %d", freeRows)
 	}
-	return wrong(s.From.Pos, fix, "this reads the whole of table %s: no condition is on what its key begins with, %s", p.Table.Name,
+	return wrong(s.From.Pos, fix, "this reads the whole of table %s: no condition is on the start of its key, %s", p.Table.Name,
 		p.Table.Keys.Newest())
 }
 
@@ -355,7 +355,7 @@ func (p *Plan) sorted(c *Catalog, a *access) error {
 			}
 		}
 	}
-	return wrong(o.Pos, c.orderedBy(p.Table, o), "rows of table %s do not come in the order of %s, by its key %s", p.Table.Name, o.Ref,
+	return wrong(o.Pos, c.orderedBy(p.Table, o), "rows of table %s are not in the order of %s; its key is %s", p.Table.Name, o.Ref,
 		p.Table.Keys.Newest())
 }
 
@@ -388,9 +388,9 @@ func (c *Catalog) orderedBy(t *Table, o *Order) string {
 	case len(has) > 0:
 		return "ask " + strings.Join(has, " or ")
 	case ok:
-		return "order by " + by + ", or leave ORDER BY out"
+		return "order by " + by + ", or remove ORDER BY"
 	}
-	return "bind the fields before it in the key to one value, or leave ORDER BY out"
+	return "bind the fields before it in the key to one value, or remove ORDER BY"
 }
 
 func timeOf(t *query.Table) string {

@@ -53,6 +53,18 @@ type Answer struct {
 	Explain bool // the rows are the plan
 }
 
+// Bytes returns about how much memory the rows hold, in the units of Limits.Held.
+func (a *Answer) Bytes() (n int64) {
+	for _, row := range a.Rows {
+		for _, v := range row {
+			n += held(v)
+		}
+	}
+	return n
+}
+
+func held(v event.Value) int64 { return 16 + int64(len(v.Text())) }
+
 // Column is a column of an answer.
 type Column struct {
 	Name string
@@ -130,7 +142,7 @@ func (r *run) read(ctx context.Context, s Store) error {
 	return r.finish()
 }
 
-var errTime = errors.New("the time of the statement has passed")
+var errTime = errors.New("the statement timed out")
 
 func (r *run) reached(format string, args ...any) { r.answer.Reached = fmt.Sprintf(format, args...) }
 
@@ -151,7 +163,7 @@ func (r *run) take(row *query.Selected) (more bool, err error) {
 		return false, nil
 	case r.groups == nil && len(r.answer.Rows) > r.plan.limit:
 		r.answer.Rows = r.answer.Rows[:r.plan.limit]
-		r.reached("%s rows are shown; LIMIT asks for more, up to %s", term.Thousands(DefaultRows), term.Thousands(MaxRows))
+		r.reached("%s rows are shown; LIMIT allows more, up to %s", term.Thousands(DefaultRows), term.Thousands(MaxRows))
 	case r.groups != nil && len(r.groups.all) > r.limits.Groups:
 		r.groups.cut(r.limits.Groups)
 		r.reached("there are more than %s groups", term.Thousands(int64(r.limits.Groups)))
@@ -293,7 +305,7 @@ func (r *run) show(row *query.Selected) error {
 			out = append(out, event.Value{})
 		}
 		out[at] = owned(v)
-		r.held += 16 + int64(len(v.Text()))
+		r.held += held(v)
 	}
 	at := 0
 	for i := range p.Statement.Items {
@@ -313,7 +325,7 @@ func (r *run) show(row *query.Selected) error {
 				continue
 			}
 			if len(r.at) > maxColumns {
-				return wrong(p.Statement.Items[0].Pos, "name those that are wanted", "the rows have more than %d columns", maxColumns)
+				return wrong(p.Statement.Items[0].Pos, "name the ones you need", "the rows have more than %d columns", maxColumns)
 			}
 			set(r.place(c.Column.String(), event.Text), hide(p.masks.masksCell(p.Table, c.Column), event.TextValue(string(c.Value))))
 		}

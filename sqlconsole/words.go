@@ -26,15 +26,15 @@ func apart(tests []*test) (words, others []*test) {
 func (p *Plan) matchable(c *Catalog, t *test) error {
 	x := p.Table.Index
 	if x == nil {
-		return wrong(t.ref.Pos, "compare it, with LIKE for its beginning", "no documents stand beside table %s, so there is no MATCH",
+		return wrong(t.ref.Pos, "compare it, or use LIKE for a prefix", "table %s has no documents, so there is no MATCH",
 			p.Table.Name)
 	}
 	f := fieldIn(x, t.column)
 	switch {
 	case f == nil || !f.Words:
-		return wrong(t.ref.Pos, "compare it, or declare the index's field as text", "the index %s does not find %s by its words", x.Name, t.ref)
+		return wrong(t.ref.Pos, "compare it, or declare the index's field as text", "the index %s cannot search %s by words", x.Name, t.ref)
 	case c.Masks.MasksPlace(x.Name, f.Name):
-		return wrong(t.ref.Pos, "leave it out", "%s is masked: no condition can be on it", t.ref)
+		return wrong(t.ref.Pos, "remove it", "%s is masked, so it cannot have a condition", t.ref)
 	}
 	return nil
 }
@@ -70,13 +70,13 @@ func (p *Plan) byIndex(c *Catalog, tests []*test) error {
 		case p.readable(t):
 			p.tests = append(p.tests, t)
 		case !indexed:
-			return wrong(t.ref.Pos, "leave it out, or leave MATCH out",
-				"the key of table %s holds no more of %s than a hash, and the index has none of it",
+			return wrong(t.ref.Pos, "remove it, or remove MATCH",
+				"the key of table %s has only a hash of %s, and the index does not have it",
 				p.Table.Name, t.ref)
 		}
 	}
 	if err := p.Selection.CheckWords(); err != nil {
-		return wrong(p.words[0].ref.Pos, "ask for fewer words", "%v", err)
+		return wrong(p.words[0].ref.Pos, "use fewer words", "%v", err)
 	}
 	return p.sortedByIndex(c)
 }
@@ -157,13 +157,13 @@ func (p *Plan) sortedByIndex(c *Catalog) error {
 		c.Masks.MasksKeyField(p.Table.Name, x.Fields[i].Field))
 	if i < 0 || hidden {
 		if p.order = "the index's"; o != nil {
-			return wrong(o.Pos, "leave ORDER BY out", "with MATCH rows come in the order of the index %s, which has no date to order by", x.Name)
+			return wrong(o.Pos, "remove ORDER BY", "with MATCH, rows come in the order of the index %s, which has no date to order by", x.Name)
 		}
 		return nil
 	}
 	by := x.Fields[i].Field
 	if o != nil && o.String() != by {
-		return wrong(o.Pos, "write ORDER BY "+by+", or leave it out", "with MATCH rows come in the order of the index %s", x.Name)
+		return wrong(o.Pos, "write ORDER BY "+by+", or remove it", "with MATCH, rows come in the order of the index %s", x.Name)
 	}
 	desc := o == nil || o.Desc
 	p.Selection.Sort = []search.Order{{Field: x.Newest, Desc: desc}}

@@ -184,7 +184,7 @@ func TestWordsAreRefused(t *testing.T) {
 		_, err = c.Plan(s, time.Now())
 		return err
 	}
-	if err := try(catalog, "SELECT * FROM visits WHERE MATCH(s, 'a')"); err == nil || !strings.Contains(err.Error(), "no documents stand beside") {
+	if err := try(catalog, "SELECT * FROM visits WHERE MATCH(s, 'a')"); err == nil || !strings.Contains(err.Error(), "has no documents, so there is no MATCH") {
 		t.Error(err)
 	}
 	indexed(catalog)
@@ -192,13 +192,13 @@ func TestWordsAreRefused(t *testing.T) {
 	hidden.Masks = &mask.Rules{}
 	hidden.Masks.Place("docs", "s")
 	for statement, want := range map[string]string{
-		"SELECT * FROM visits AS OF '2h' WHERE MATCH(s, 'a')":            "knows rows as they are now",
+		"SELECT * FROM visits AS OF '2h' WHERE MATCH(s, 'a')":            "has only the current rows",
 		"SELECT * FROM visits WHERE MATCH(phone, '555')":                 "masked",
-		"SELECT * FROM visits WHERE MATCH(user, 'u')":                    "does not find user by its words",
-		"SELECT * FROM visits WHERE MATCH(n, 'u')":                       "does not find n by its words",
-		`SELECT * FROM visits WHERE MATCH("e:s", 'u')`:                   "does not find e:s by its words",
+		"SELECT * FROM visits WHERE MATCH(user, 'u')":                    "cannot search user by words",
+		"SELECT * FROM visits WHERE MATCH(n, 'u')":                       "cannot search n by words",
+		`SELECT * FROM visits WHERE MATCH("e:s", 'u')`:                   "cannot search e:s by words",
 		"SELECT * FROM visits WHERE MATCH(s, 'a') ORDER BY user":         "in the order of the index docs",
-		"SELECT * FROM visits WHERE MATCH(s, '" + long("a ", 600) + "')": "ask for fewer",
+		"SELECT * FROM visits WHERE MATCH(s, '" + long("a ", 600) + "')": "use fewer",
 	} {
 		if err := try(catalog, statement); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", statement, err)
@@ -277,9 +277,9 @@ func TestHistoryThatIsGoneIsNotInvented(t *testing.T) {
 	for want, change := range map[string]func(){
 		"keeps one version":                     func() { tab.Kept = map[string]sqlconsole.Kept{"e": {Versions: 1}} },
 		"its ttl is 1h0m0s":                     func() { tab.Kept = map[string]sqlconsole.Kept{"e": {Versions: 3, TTL: time.Hour}} },
-		"are no times":                          func() { tab.Numbers = true },
+		"are not times":                         func() { tab.Numbers = true },
 		"does not keep what was there: because": func() { tab.Erases = "because" },
-		"under several keys":                    func() { tab.Keys = append(slices.Clone(tab.Keys), tab.Keys...) },
+		"has several keys":                      func() { tab.Keys = append(slices.Clone(tab.Keys), tab.Keys...) },
 	} {
 		was := *tab
 		change()

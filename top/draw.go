@@ -83,7 +83,7 @@ func (v *View) title(lines int) string {
 		t += fmt.Sprintf("  %d hot (h)", n)
 	}
 	if v.frozen {
-		t += "  stands still (space)"
+		t += "  frozen (space)"
 	}
 	return t + "  ? for help"
 }

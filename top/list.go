@@ -80,7 +80,7 @@ func printMembers(out io.Writer, all []Listed) {
 		}
 		said = append(said, l.Group)
 		if l.Unknown != "" {
-			t.Row(l.Group, "not known: "+l.Unknown)
+			t.Row(l.Group, "unknown: "+l.Unknown)
 		}
 		for _, m := range l.Members {
 			t.Row(l.Group, m.ID, m.Host, term.Thousands(int64(m.Partitions)))

@@ -40,10 +40,10 @@ scans.rows       running            12          12,346     13,000    120,000  ne
 scans.rows       limited (5,000/s)  10          12,346     13,000    120,000  never    server  server 61% submit 30%  -                  b:8765
 scans.documents on a:8765: paused by ann at 2026-11-25 08:00:00
 
-GROUP                  MEMBER                         HOST       PARTITIONS
-brine.scans.documents  not known: connection refused
-brine.scans.rows       brine-1                        /10.0.0.7  12
-brine.scans.rows       brine-2                        /10.0.0.8  10
+GROUP                  MEMBER                       HOST       PARTITIONS
+brine.scans.documents  unknown: connection refused
+brine.scans.rows       brine-1                      /10.0.0.7  12
+brine.scans.rows       brine-2                      /10.0.0.8  10
 `
 	if diff := cmp.Diff(want, out.String()); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
@@ -64,6 +64,6 @@ func TestWhatRetentionLeaves(t *testing.T) {
 		}
 	}
 	if got := left(nil); got != "-" {
-		t.Errorf("not known: %q", got)
+		t.Errorf("unknown: %q", got)
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"brine/internal/term"
 )
 
-// View is what is shown of a snapshot, and how. Keys change it, drawing does not. It is not safe for concurrent use.
+// View is what is shown of a snapshot, and how. Keys change it; drawing does not. It is not safe for concurrent use.
 type View struct {
 	snap   Snapshot
 	mode   int
@@ -36,8 +36,7 @@ func NewView(mode, filter string) *View {
 	return v
 }
 
-const helpText = "p t r s k h: what to list   ← →: sort by   R: turn round   /: filter   enter: what it is made of   esc: back   space: " +
-	"stand still   q: quit"
+const helpText = "p t r s k h: what to list   ← →: sort by   R: reverse   /: filter   enter: open   esc: back   space: freeze   q: quit"
 
 // press handles a key, and reports whether it quits.
 func (v *View) press(key string) (quit bool) {

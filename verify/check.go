@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"slices"
+	"sort"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -125,16 +125,10 @@ func everyOther(splits [][]byte) [][]byte {
 
 // shardOf returns the shard of a key.
 func (c *Check) shardOf(table int, key []byte) int {
-	i, found := slices.BinarySearchFunc(c.shards, key, func(s shard, key []byte) int {
-		if s.table != table {
-			return s.table - table
-		}
-		return bytes.Compare(s.from, key)
-	})
-	if !found {
-		i--
-	}
-	return i
+	return sort.Search(len(c.shards), func(i int) bool {
+		s := &c.shards[i]
+		return s.table > table || s.table == table && bytes.Compare(s.from, key) > 0
+	}) - 1
 }
 
 // letterShard returns the index of the shard for dead letters.
@@ -192,7 +186,7 @@ func (c *Check) readRange(ctx context.Context, source int, from, to ingest.Posit
 	o := ingest.ReplayOptions{Options: s.Ingest, From: from, To: to, Partitions: partitions, Untracked: true, Patience: s.Patience,
 		Eras: s.Eras}
 	o.DeadLetters, o.DeadLetterTopic, o.Hooks = x, o.Topic, ingest.Hooks{Skipped: func(i ingest.SkippedInfo) {
-		c.abort(fmt.Errorf("verify: %s: %w: offsets %d to %d of partition %d have left the log meanwhile", s.Name, ErrIncomplete,
+		c.abort(fmt.Errorf("verify: %s: %w: offsets %d to %d of partition %d have left the log in the meantime", s.Name, ErrIncomplete,
 			i.From, i.To-1, i.Partition))
 	}}
 	if !tail {
@@ -216,7 +210,7 @@ func (c *Check) readRange(ctx context.Context, source int, from, to ingest.Posit
 	}
 	for _, p := range plan.Partitions {
 		if c.opts.Full && !tail && p.From > 0 {
-			return plan, fmt.Errorf("verify: %s: %w: the log of partition %d begins at offset %d, so what the records before it made would count "+
+			return plan, fmt.Errorf("verify: %s: %w: the log of partition %d begins at offset %d, so what earlier records wrote would count "+
 				"as extra", s.Name, ErrIncomplete, p.Partition, p.From)
 		}
 	}

@@ -48,17 +48,17 @@ func TestEachDamageIsNamed(t *testing.T) {
 		{"a row is deleted", func(w *world) {
 			w.delete(hbase.DeleteFamily, "o2", "f", "", 1000)
 			w.delete(hbase.DeleteFamily, "o2", "g", "", 1000)
-		}, "missing row o2  expected 10 1@2 1@0: nothing of it is there; a delete marker of version 1714550401000 hides it, and a repair shows only once a major compaction has dropped that\n", ""},
+		}, "missing row o2  expected 10 1@2 1@0: all of it is missing; a delete marker of version 1714550401000 hides it, so a repair shows only after a major compaction has dropped that\n", ""},
 		{"a cell is deleted", func(w *world) { w.delete(hbase.DeleteColumn, "o2", "g", "note", 1000) },
-			"missing row o2 g:note expected 10 1@2: it is not there; a delete marker of version 1714550401000 hides it, and a repair shows only once a major compaction has dropped that\n", ""},
+			"missing row o2 g:note expected 10 1@2: it is missing; a delete marker of version 1714550401000 hides it, so a repair shows only after a major compaction has dropped that\n", ""},
 		{"an older cell", func(w *world) {
 			w.delete(hbase.Delete, "o3", "f", "status", 10)
 			w.put("o3", "f", "status", 3, "old")
-		}, "stale row o3 f:status expected 10 found 3 2@2: a newer change is not there\n", ""},
+		}, "stale row o3 f:status expected 10 found 3 2@2: a newer change is missing\n", ""},
 		{"a newer cell", func(w *world) { w.put("o4", "f", "total", 99, "2") },
 			"newer row o4 f:total found 99: no record has this version\n", "-"},
 		{"a different cell", func(w *world) { w.put("o5", "f", "total", 0, "33") },
-			"different row o5 f:total expected 0 found 0 1@1: the version is right and the value is not\n", ""},
+			"different row o5 f:total expected 0 found 0 1@1: the version is right, but the value is not\n", ""},
 		{"an extra row", func(w *world) { w.put("o55", "f", "status", 5, "x") },
 			"extra row o55  found 5: no record accounts for it\n", "-"},
 		{"an extra row before all others", func(w *world) { w.put("a", "f", "status", 5, "x") },

@@ -45,14 +45,14 @@ func TestEachDamageOfDocumentsIsNamed(t *testing.T) {
 	}{
 		{"none", "", func(*world) {}, "", "", "="},
 		{"a document is gone", `"o4"`, func(*world) {},
-			"missing document o4  expected 0 0@1: nothing of it is there\n", "missing document o4  expected 0 0@1: nothing of it is there\n", "="},
+			"missing document o4  expected 0 0@1: all of it is missing\n", "missing document o4  expected 0 0@1: all of it is missing\n", "="},
 		{"a change is not in it", `"gift"`, func(*world) {},
-			"missing document o2 note expected 10 1@2: it is not there\nstale document o2 status expected 10 found 0 1@2: a newer change is not there\n" +
-				"stale document o2 total expected 10 found 0 1@2: a newer change, which is not there, deletes it\n",
-			"missing document o2 note expected 10 1@2: it is not there\nstale document o2 status expected 10 found 0 1@2: a newer change is not there\n", "-"},
+			"missing document o2 note expected 10 1@2: it is missing\nstale document o2 status expected 10 found 0 1@2: a newer change is missing\n" +
+				"stale document o2 total expected 10 found 0 1@2: a newer change, which is missing, deletes it\n",
+			"missing document o2 note expected 10 1@2: it is missing\nstale document o2 status expected 10 found 0 1@2: a newer change is missing\n", "-"},
 		{"another value", "", func(w *world) { w.putDocument("o5", 0, `"status":"paid","total":3`) },
-			"different document o5 status expected 0 found 0 1@1: the version is right and the value is not\n",
-			"different document o5 status expected 0 found 0 1@1: the version is right and the value is not\n", "="},
+			"different document o5 status expected 0 found 0 1@1: the version is right, but the value is not\n",
+			"different document o5 status expected 0 found 0 1@1: the version is right, but the value is not\n", "="},
 		{"a newer one", "", func(w *world) { w.putDocument("o6", 5, `"status":"created","total":4`) },
 			"newer document o6 status found 5: no record has this version\nnewer document o6 total found 5: no record has this version\n",
 			"newer document o6 status found 5: no record has this version\nnewer document o6 total found 5: no record has this version\n", ""},
@@ -100,7 +100,7 @@ func TestDocumentsPastTheirTimeAreNotCounted(t *testing.T) {
 	o := w.options()
 	o.Tables[1].TTL = map[string]time.Duration{"": time.Hour}
 	w.now = base.Add(time.Hour + time.Minute)
-	want := "missing document o2  expected 7200000 1@0: nothing of it is there\n"
+	want := "missing document o2  expected 7200000 1@0: all of it is missing\n"
 	r := w.check(o)
 	if got := found(r); got != want {
 		t.Errorf("found\n%sexpected\n%s", got, want)

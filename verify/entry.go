@@ -132,21 +132,26 @@ func nextUvarint(b []byte) (uint64, []byte, error) {
 // hash hashes values and keys. It is the same in every process, so samples and digests can be compared.
 func hash(b []byte) uint64 { return xxhash.Sum64(b) }
 
-// cellHash returns a cell's contribution to a digest, which is the sum over all cells.
-func cellHash(key, column []byte, version int64, value uint64) uint64 {
-	var d xxhash.Digest
-	var b [8]byte
-	d.Reset()
-	write := func(part []byte) {
-		binary.LittleEndian.PutUint64(b[:], uint64(len(part)))
-		_, _ = d.Write(b[:]) // a hash's Write never fails
-		_, _ = d.Write(part)
-	}
-	write(key)
-	write(column)
-	binary.LittleEndian.PutUint64(b[:], uint64(version))
-	_, _ = d.Write(b[:])
-	binary.LittleEndian.PutUint64(b[:], value)
-	_, _ = d.Write(b[:])
-	return d.Sum64()
+// cellHasher computes the contributions of one row's cells to a digest, which is the sum over all cells. A contribution is the hash of
+//
+//	uint64  length of the key, and the key
+//	uint64  length of the column, and the column
+//	uint64  version
+//	uint64  hash of the value
+type cellHasher struct {
+	buf []byte
+	row int // length of what all cells of the row have in common
+}
+
+// begin begins a row.
+func (h *cellHasher) begin(key []byte) {
+	h.buf = append(binary.LittleEndian.AppendUint64(h.buf[:0], uint64(len(key))), key...)
+	h.row = len(h.buf)
+}
+
+func (h *cellHasher) cell(column []byte, version int64, value uint64) uint64 {
+	b := append(binary.LittleEndian.AppendUint64(h.buf[:h.row], uint64(len(column))), column...)
+	b = binary.LittleEndian.AppendUint64(b, uint64(version))
+	h.buf = binary.LittleEndian.AppendUint64(b, value)
+	return hash(h.buf)
 }

@@ -15,12 +15,12 @@ import (
 
 // expecter is the Writer of a source: it sorts what the source's events would write. The replay's goroutines call it.
 type expecter struct {
-	check     *Check
-	source    int
-	reading   int  // the reading of the records
-	tail      bool // for records after the range, which may be in the store
-	fixed     bool // for records that replays of dead letters have fixed
-	recorders sync.Pool
+	check      *Check
+	source     int
+	reading    int  // the reading of the records
+	tail       bool // for records after the range, which may be in the store
+	fixed      bool // for records that replays of dead letters have fixed
+	collectors sync.Pool
 }
 
 // of returns an expecter of the records of another reading.
@@ -71,13 +71,12 @@ func (c *Check) countUnknown(source int, plan ingest.Plan) {
 
 // recorder makes the ops of events. Only one goroutine may use it.
 type recorder interface {
-	// record collects, for each key that the event changes, the table, the key and the ops in changes. It returns a failure if the event is
-	// not written.
-	record(ctx context.Context, ev *event.Event) ([]event.Failure, error)
-	changes() *changes
+	// record calls each with what the event at i of a batch changes, once for all changes of one table. They are valid until each returns.
+	// record returns the failures of the events that are not written.
+	record(events []event.Event, each func(i int, c *changes)) ([]event.Failure, error)
 }
 
-// changes holds what one event does; its ops are concatenated, change by change.
+// changes holds what one event does: for each mutation the table, the key and the ops. The ops are concatenated, change by change.
 type changes struct {
 	list []change
 	buf  []byte // keys and ops
@@ -95,79 +94,78 @@ func (c *changes) reset() { c.list, c.buf = c.list[:0], c.buf[:0] }
 func (c *changes) bytes(s span) []byte { return c.buf[s.from:s.to] }
 
 // Submit implements event.Writer. The flight is done when Submit returns.
-func (x *expecter) Submit(ctx context.Context, batch *event.Batch) event.Flight {
-	r, err := x.recorder()
+func (x *expecter) Submit(_ context.Context, batch *event.Batch) event.Flight {
+	r, err := x.collector()
 	if err != nil {
 		x.check.abort(err)
 		return event.Done(nil)
 	}
-	defer x.recorders.Put(r)
-	var failures event.Done
-	var payload []byte
-	for i := range batch.Events {
-		r.changes().reset()
-		failed, err := r.record(ctx, &batch.Events[i])
-		if x.unknown() && len(failed) > 0 {
-			x.check.unplaced.Add(1)
-			continue
-		}
-		switch {
-		case err != nil:
-			x.check.abort(err)
-			return event.Done(nil)
-		case len(failed) > 0:
-			failed[0].Index = i
-			failures = append(failures, failed[0])
-			continue
-		}
-		if payload, err = x.sort(r.changes(), batch.Events[i].Record, batch.Events[i].Version, payload); err != nil {
-			x.check.abort(err)
-			return event.Done(nil)
-		}
+	failures, err := r.record(batch.Events, func(i int, c *changes) { x.collect(r, c, &batch.Events[i]) })
+	if err == nil {
+		err = x.check.sorter.addAll(&r.entries)
+	}
+	if err != nil {
+		x.check.abort(err)
+		return event.Done(nil)
+	}
+	x.collectors.Put(r)
+	if x.unknown() {
+		x.check.unplaced.Add(int64(len(failures)))
+		failures = nil
 	}
 	if !x.fixed { // otherwise its record counts as rejected
 		x.check.read(x.source, len(batch.Events))
 	}
-	return failures
+	return event.Done(failures)
 }
 
-func (x *expecter) recorder() (recorder, error) {
-	if r, ok := x.recorders.Get().(recorder); ok {
+// collector is a recorder, and the entries of a batch.
+type collector struct {
+	recorder
+	entries
+	payload []byte
+}
+
+func (x *expecter) collector() (*collector, error) {
+	if r, ok := x.collectors.Get().(*collector); ok {
 		return r, nil
 	}
 	s := x.check.opts.Sources[x.source].at(x.reading)
+	r := new(collector)
+	var err error
 	if s.Rows != nil {
-		return newRowRecorder(&x.check.opts, s.Rows)
+		r.recorder, err = newRowRecorder(&x.check.opts, s.Rows)
+	} else {
+		r.recorder, err = newDocumentRecorder(&x.check.opts, s.Documents)
 	}
-	return newDocumentRecorder(&x.check.opts, s.Documents)
+	return r, err
 }
 
 // unknown reports whether it is not known what became of the records.
 func (x *expecter) unknown() bool { return x.check.opts.Sources[x.source].at(x.reading).Unknown }
 
-// sort adds one entry for each key: all that one record does to one key is one entry, even if several entries of the pipeline's rows do it.
-func (x *expecter) sort(c *changes, rec *event.Record, version int64, payload []byte) ([]byte, error) {
+// collect adds one entry for each key: all that one record does to one key is one entry, even if several entries of the pipeline's rows do
+// it.
+func (x *expecter) collect(to *collector, c *changes, ev *event.Event) {
 	for i := range c.list {
 		ch := &c.list[i]
 		key := c.bytes(ch.key)
 		if c.first(i) < i || !x.check.wanted(key) || x.tail && !x.check.suspect(ch.table, key) {
 			continue
 		}
-		payload = appendEntry(payload[:0], x.flags(rec), originOf(x.source, rec))
+		payload := appendEntry(to.payload[:0], x.flags(ev.Record), originOf(x.source, ev.Record))
 		for j := i; j < len(c.list); j++ {
 			switch {
 			case c.first(j) != i:
 			case x.unknown():
-				payload = appendOp(payload, op{kind: anything, version: version})
+				payload = appendOp(payload, op{kind: anything, version: ev.Version})
 			default:
 				payload = append(payload, c.bytes(c.list[j].ops)...)
 			}
 		}
-		if err := x.check.sorter.add(x.check.shardOf(ch.table, key), key, payload); err != nil {
-			return payload, err
-		}
+		to.add(x.check.shardOf(ch.table, key), key, payload)
+		to.payload = payload
 	}
-	return payload, nil
 }
 
 // first returns the index of the first change of the same key.

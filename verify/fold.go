@@ -1,9 +1,6 @@
 package verify
 
-import (
-	"bytes"
-	"slices"
-)
+import "bytes"
 
 // fold is the result of all records of one key: of each cell the greatest version, less what deletes hide. It does not depend on the order
 // of its entries. Different values of the same version all stay, because the one applied last won and it is not known which that was.
@@ -139,7 +136,12 @@ const manyColumns = 32 // the most columns that are searched linearly
 // find returns a column's index, or −1 if no record names it.
 func (f *fold) find(name []byte) int {
 	if len(f.columns) <= manyColumns {
-		return slices.IndexFunc(f.columns, func(c column) bool { return bytes.Equal(c.name, name) })
+		for i := range f.columns {
+			if bytes.Equal(f.columns[i].name, name) {
+				return i
+			}
+		}
+		return -1
 	}
 	if i, ok := f.byName[string(name)]; ok {
 		return i

@@ -127,7 +127,7 @@ func (f *Follower) verify(ctx context.Context, o Options, moved []int) (left int
 	}
 	records, err := check.Repair(ctx, writers)
 	if err != nil {
-		return 0, fmt.Errorf("%d records were written again before: %w", records, err)
+		return 0, fmt.Errorf("%d records were rewritten before this: %w", records, err)
 	}
 	if r, err = check.Again(ctx); err != nil {
 		return 0, err

@@ -16,6 +16,8 @@ type judge struct {
 	now   int64
 	tally tally
 	out   func(Finding)
+
+	cells cellHasher // of the key that is judged
 }
 
 // tally counts what a judge saw.
@@ -30,7 +32,7 @@ type tally struct {
 	Ties     int64 // rows that depend on the order in which changes of one version were applied
 	tie      *Tie  // the first of them, by key
 
-	Digest, Expected uint64 // sums of cellHash, of the actual and of the expected cells
+	Digest, Expected uint64 // sums of cellHasher.cell, of the actual and of the expected cells
 }
 
 func (t *tally) add(o *tally) {
@@ -45,10 +47,11 @@ const clockSlack = time.Minute // by which a server's clock may be ahead of ours
 // key judges one key. f without records means that only the scan found the key.
 func (j *judge) key(f *fold, cells []Cell) {
 	j.tally.Compared++
-	for i := range cells {
-		j.tally.Digest += cellHash(f.key, cells[i].Column, cells[i].Version, cells[i].Value)
-	}
+	j.cells.begin(f.key)
 	if len(cells) > 0 && len(f.columns) == 0 && len(f.families) == 0 && len(f.may) == 0 {
+		for i := range cells {
+			j.count(&cells[i])
+		}
 		switch {
 		case j.full && j.blind:
 			j.tally.Unjudged += int64(len(cells))
@@ -59,12 +62,19 @@ func (j *judge) key(f *fold, cells []Cell) {
 	}
 	seen := outcome{newest: newest(cells)}
 	for i := range cells {
-		j.cell(f, &cells[i], &seen)
+		j.cell(f, &cells[i], j.count(&cells[i]), &seen)
 	}
 	for i := range f.columns {
 		j.absent(f, &f.columns[i], &seen)
 	}
 	j.close(f, cells, &seen)
+}
+
+// count adds a cell that is there to the digest, and returns its hash.
+func (j *judge) count(c *Cell) uint64 {
+	sum := j.cells.cell(c.Column, c.Version, c.Value)
+	j.tally.Digest += sum
+	return sum
 }
 
 // outcome is what was seen of one key.
@@ -75,8 +85,8 @@ type outcome struct {
 	absent         []Finding
 }
 
-// cell judges a cell that is there.
-func (j *judge) cell(f *fold, c *Cell, seen *outcome) {
+// cell judges a cell that is there; sum is its hash.
+func (j *judge) cell(f *fold, c *Cell, sum uint64, seen *outcome) {
 	i := f.find(c.Column)
 	if i >= 0 {
 		f.columns[i].met = true
@@ -86,7 +96,7 @@ func (j *judge) cell(f *fold, c *Cell, seen *outcome) {
 		return
 	}
 	if i >= 0 {
-		j.pair(f, &f.columns[i], c, seen)
+		j.pair(f, &f.columns[i], c, sum, seen)
 		return
 	}
 	if !j.full {
@@ -106,8 +116,8 @@ func (j *judge) cell(f *fold, c *Cell, seen *outcome) {
 		Reason: "no record accounts for this cell", cells: clone([]Cell{*c})}))
 }
 
-// pair judges a cell of a column that records write.
-func (j *judge) pair(f *fold, e *column, c *Cell, seen *outcome) {
+// pair judges a cell of a column that records write; sum is the cell's hash.
+func (j *judge) pair(f *fold, e *column, c *Cell, sum uint64, seen *outcome) {
 	if hidden, by := f.hidden(e); !f.visible(e) {
 		switch {
 		case c.Version <= hidden:
@@ -119,13 +129,12 @@ func (j *judge) pair(f *fold, e *column, c *Cell, seen *outcome) {
 		}
 		return
 	}
-	from := origins(e)
 	switch {
 	case c.Version == e.best.version && e.holds(c.Value):
-		j.tally.Expected += cellHash(f.key, c.Column, c.Version, c.Value)
+		j.tally.Expected += sum
 	case c.Version == e.best.version:
 		j.out(j.finding(f, Finding{Column: columnText(c.Column), Kind: Different, Expected: e.best.version, Found: c.Version,
-			Reason: "the version is right and the value is not", from: from}))
+			Reason: "the version is right, but the value is not", from: origins(e)}))
 	case c.Version > e.best.version && j.full && !j.blind:
 		j.out(j.newer(f, c))
 	case c.Version > e.best.version:
@@ -134,7 +143,7 @@ func (j *judge) pair(f *fold, e *column, c *Cell, seen *outcome) {
 		seen.expired = true
 	default:
 		j.out(j.finding(f, Finding{Column: columnText(c.Column), Kind: Stale, Expected: e.best.version, Found: c.Version,
-			Reason: "a newer change is not there", from: from}))
+			Reason: "a newer change is missing", from: origins(e)}))
 	}
 }
 
@@ -149,7 +158,7 @@ func (j *judge) undeleted(f *fold, c *Cell, version int64, by origin) Finding {
 		version++
 	}
 	return j.finding(f, Finding{Column: columnText(c.Column), Kind: Stale, Expected: version, Found: c.Version,
-		Reason: "a newer change, which is not there, deletes it", from: []origin{by}})
+		Reason: "a newer change, which is missing, deletes it", from: []origin{by}})
 }
 
 // absent judges whether a column that records write is missing.
@@ -167,9 +176,9 @@ func (j *judge) absent(f *fold, e *column, seen *outcome) {
 	case f.mayHide(e.name, e.best.version), f.tied(e), j.table.Whole && seen.newest > e.best.version:
 		seen.newer = true
 	default:
-		j.tally.Expected += cellHash(f.key, e.name, e.best.version, e.best.value)
+		j.tally.Expected += j.cells.cell(e.name, e.best.version, e.best.value)
 		seen.absent = append(seen.absent, j.finding(f, Finding{Column: columnText(e.name), Kind: Missing, Expected: e.best.version, Found: -1,
-			Reason: "it is not there", from: origins(e)}))
+			Reason: "it is missing", from: origins(e)}))
 	}
 }
 
@@ -208,7 +217,7 @@ func (j *judge) close(f *fold, cells []Cell, seen *outcome) {
 		return
 	}
 	whole := seen.absent[0]
-	whole.Column, whole.Reason = "", "nothing of it is there"
+	whole.Column, whole.Reason = "", "all of it is missing"
 	for _, finding := range seen.absent[1:] {
 		whole.Expected = max(whole.Expected, finding.Expected)
 		for _, o := range finding.from {

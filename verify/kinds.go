@@ -38,15 +38,15 @@ var kinds = []struct {
 	fix     Fix
 	note    string // about the fix
 }{
-	{Missing, false, "an event is not there, as a whole or a cell of it", ByRepair, ""},
-	{Stale, false, "an older cell is there, or one that a change deletes", ByRepair, ""},
-	{Different, false, "the version is right and the value is not", ByRepair, ""},
+	{Missing, false, "an event, or one of its cells, is missing", ByRepair, ""},
+	{Stale, false, "a cell is older than it should be, or should have been deleted", ByRepair, ""},
+	{Different, false, "the version is right, but the value is not", ByRepair, ""},
 	{Newer, true, "a cell has a version that no record has: something else writes the table", NoFix,
 		"find the writer; nothing newer is ever overwritten"},
 	{Extra, true, "a row, a document, a cell or a field that no record accounts for", ByDeleteExtra, "asks before it deletes"},
-	{Collided, false, "two different events have one key, in a table with `row: event`", NoFix,
+	{Collided, false, "two different events have the same key, in a table with `row: event`", NoFix,
 		"a key that distinguishes them ([rowkeys.md](rowkeys.md))"},
-	{Lost, false, "a record cannot be written, and no dead letter holds it", ByRepair, "writes the dead letter"},
+	{Lost, false, "a record cannot be written, but there is no dead letter for it", ByRepair, "writes the dead letter"},
 }
 
 // Kinds holds all kinds in the order in which they are reported.

@@ -140,7 +140,7 @@ func (c *Check) settle(r *record, wanted map[origin]string) {
 		c.letters.lost++
 		if len(c.suspects) < c.opts.MaxFindings {
 			c.suspects = append(c.suspects, Finding{Table: c.opts.Sources[r.origin.source].Ingest.Topic, Kind: Lost, Expected: -1, Found: -1,
-				from: []origin{r.origin}, Reason: "the record cannot be written (" + r.reason + "), and no dead letter holds it"})
+				from: []origin{r.origin}, Reason: "the record cannot be written (" + r.reason + "), but there is no dead letter for it"})
 		}
 	}
 }

@@ -26,7 +26,7 @@ func TestRecordsAreRowsOrDeadLetters(t *testing.T) {
 	}
 	o := w.options()
 	o.Sources[0].Letters = only(o.Sources[0].Letters, 1)
-	want := "lost row   2@0: the record cannot be written (missing_field), and no dead letter holds it\n"
+	want := "lost row   2@0: the record cannot be written (missing_field), but there is no dead letter for it\n"
 	if r := w.check(o); found(r) != want || r.Rejected != 1 || r.Lost != 1 || r.Problems() != 1 {
 		t.Errorf("found %s%d rejected, %d lost", found(r), r.Rejected, r.Lost)
 	}
@@ -72,7 +72,7 @@ func TestWhatAReplayHasFixedIsNoDeadLetter(t *testing.T) {
 	fixed := w.schema
 	fixed.Fields = slices.Clone(fixed.Fields)
 	fixed.Fields[4].Convert.FromText = true
-	const missingFixed = "missing row o1  expected 0 0@0: nothing of it is there\nmissing row o2  expected 0 1@0: nothing of it is there\n"
+	const missingFixed = "missing row o1  expected 0 0@0: all of it is missing\nmissing row o2  expected 0 1@0: all of it is missing\n"
 	for _, c := range []struct {
 		name   string
 		filter event.Deriver

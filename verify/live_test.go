@@ -85,7 +85,7 @@ func TestOnlyWhatIsSettledIsExpected(t *testing.T) {
 		t.Errorf("found\n%s%d records are ahead, expected 3", got, r.Sources[0].Ahead)
 	}
 	o.Sources[0].Settled = map[int]int64{0: 2, 1: 2, 2: 3}
-	if got, want := found(w.check(o)), "stale row o3 f:status expected 10 found 0 2@2: a newer change is not there\n"; got != want {
+	if got, want := found(w.check(o)), "stale row o3 f:status expected 10 found 0 2@2: a newer change is missing\n"; got != want {
 		t.Errorf("found\n%sexpected\n%s", got, want)
 	}
 }

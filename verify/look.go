@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"iter"
 	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
@@ -49,80 +48,87 @@ func (c *Check) look(ctx context.Context, l *look) error {
 type worker struct {
 	*look
 	ctx   context.Context
+	shard *shard
 	table *Table
 	judge judge
 	names []Finding // the findings of the judge
 
-	folds []*fold // the folds that wait for their rows; entries go to the last one
-	n     int
-
-	pull func() (Row, error, bool) // of a scan; nil: rows are read by key
-	row  Row                       // the next row of the scan
-	more bool
+	entries *merge
+	next    struct { // the entry that follows the last fold
+		key, payload []byte
+		more         bool
+	}
+	read     int64 // bytes of entries that are not reported yet
+	compared int   // keys that are not reported yet
 }
 
-const keysPerGet = 500
+const (
+	keysPerGet = 500
+	reportEach = 500 // keys
+)
 
 func (l *look) shard(ctx context.Context, i int) (err error) {
 	c := l.check
 	s := &c.shards[i]
-	w := &worker{look: l, ctx: ctx, table: &c.opts.Tables[s.table]}
+	w := &worker{look: l, ctx: ctx, shard: s, table: &c.opts.Tables[s.table]}
 	w.judge = judge{table: w.table, full: c.opts.Full, blind: c.unplaced.Load() > 0, now: c.opts.Now().UnixMilli(),
 		out: func(f Finding) { w.names = append(w.names, f) }}
-	if l.all {
-		next, stop := iter.Pull2(w.table.Store.Scan(ctx, s.from, s.to))
-		defer stop()
-		w.pull = next
-		if err := w.advance(); err != nil {
-			return err
-		}
+	if w.entries, err = c.sorter.merge(i, c.opts.Memory/int64(c.opts.Workers)); err == nil {
+		err = w.advance()
 	}
-	err = c.sorter.each(i, c.opts.Memory/int64(c.opts.Workers), func(key, payload []byte) error {
-		l.seen.Add(int64(entryHead + len(key) + len(payload)))
-		return w.take(s.table, key, payload)
-	})
-	if err == nil {
-		err = w.finish()
+	switch {
+	case err != nil:
+	case l.all:
+		err = w.scan()
+	default:
+		err = w.get()
 	}
+	w.report()
 	c.keep(s.table, w, l.again)
 	return err
 }
 
-// take adds an entry to the fold of its key.
-func (w *worker) take(table int, key, payload []byte) error {
-	if w.again && !w.check.suspect(table, key) {
-		return nil
+// report reports the progress since the previous call.
+func (w *worker) report() {
+	w.seen.Add(w.read)
+	if w.compared > 0 {
+		w.check.opts.Hooks.Compared(ComparedInfo{w.table.Name, w.compared})
 	}
-	e, err := readEntry(payload)
-	if err != nil {
-		return err
-	}
-	if w.n == 0 || !bytes.Equal(w.folds[w.n-1].key, key) {
-		if err := w.next(key); err != nil {
-			return err
-		}
-	}
-	return w.folds[w.n-1].add(e)
+	w.read, w.compared = 0, 0
 }
 
-// next begins the fold of another key.
-func (w *worker) next(key []byte) error {
-	if w.n > 0 {
-		if err := w.folded(); err != nil {
-			return err
-		}
+// advance moves to the next entry.
+func (w *worker) advance() (err error) {
+	w.next.key, w.next.payload, w.next.more, err = w.entries.next()
+	if w.next.more {
+		w.read += int64(entryHead + len(w.next.key) + len(w.next.payload))
 	}
-	if w.n == len(w.folds) {
-		w.folds = append(w.folds, new(fold))
-	}
-	w.folds[w.n].reset(key)
-	w.n++
-	return nil
+	return err
 }
 
-// folded processes the last fold, which is complete.
-func (w *worker) folded() error {
-	f := w.folds[w.n-1]
+// fold folds all entries of the next key. It returns false if there are no more.
+func (w *worker) fold(f *fold) (more bool, err error) {
+	for w.again && w.next.more && !w.check.suspect(w.shard.table, w.next.key) {
+		if err := w.advance(); err != nil {
+			return false, err
+		}
+	}
+	if !w.next.more {
+		return false, nil
+	}
+	f.reset(w.next.key)
+	for w.next.more && bytes.Equal(w.next.key, f.key) {
+		e, err := readEntry(w.next.payload)
+		if err == nil {
+			err = f.add(e)
+		}
+		if err == nil {
+			err = w.advance()
+		}
+		if err != nil {
+			return false, err
+		}
+	}
 	switch {
 	case w.again: // the first look counted it
 	case w.table.Events:
@@ -130,17 +136,7 @@ func (w *worker) folded() error {
 	default:
 		w.tie(f)
 	}
-	switch {
-	case w.pull != nil:
-		w.n = 0
-		return w.meet(f)
-	case !f.must && !f.probed:
-		w.n--
-		return nil
-	case w.n == keysPerGet:
-		return w.ask()
-	}
-	return nil
+	return true, nil
 }
 
 func (w *worker) collision(f *fold) {
@@ -159,77 +155,95 @@ func (c *Check) alike(a, b origin) bool {
 	return first == second
 }
 
+// get judges the keys that have entries, with their rows, which it reads by their keys.
+func (w *worker) get() error {
+	var folds []*fold
+	n := 0 // folds that wait for their rows
+	for {
+		if n == len(folds) {
+			folds = append(folds, new(fold))
+		}
+		f := folds[n]
+		more, err := w.fold(f)
+		if err != nil {
+			return err
+		}
+		if more && (f.must || f.probed) {
+			n++
+		}
+		if n == keysPerGet || n > 0 && !more {
+			if err := w.ask(folds[:n]); err != nil {
+				return err
+			}
+			n = 0
+		}
+		if !more {
+			return nil
+		}
+	}
+}
+
 // ask gets the rows of all folds, and judges them.
-func (w *worker) ask() error {
-	keys := make([][]byte, w.n)
-	for i, f := range w.folds[:w.n] {
+func (w *worker) ask(folds []*fold) error {
+	keys := make([][]byte, len(folds))
+	for i, f := range folds {
 		keys[i] = f.key
 	}
 	rows, err := w.table.Store.Get(w.ctx, keys)
 	if err != nil {
 		return err
 	}
-	for i, f := range w.folds[:w.n] {
-		w.judge.key(f, rows[i])
+	for i, f := range folds {
+		w.compare(f, rows[i])
 	}
-	w.check.opts.Hooks.Compared(ComparedInfo{w.table.Name, w.n})
-	w.n = 0
 	return nil
 }
 
-// advance moves to the scan's next row in the sample.
-func (w *worker) advance() error {
-	for {
-		row, err, more := w.pull()
+// scan judges all rows of the shard in the sample, and the keys that have entries.
+func (w *worker) scan() error {
+	var f, none fold
+	more, err := w.fold(&f)
+	if err != nil {
+		return err
+	}
+	for row, err := range w.table.Store.Scan(w.ctx, w.shard.from, w.shard.to) {
 		if err != nil {
 			return err
 		}
-		w.row, w.more = row, more
-		if !more || w.check.wanted(row.Key) {
-			return nil
+		if !w.check.wanted(row.Key) {
+			continue
 		}
+		for more && bytes.Compare(f.key, row.Key) < 0 {
+			if more, err = w.meet(&f, nil); err != nil {
+				return err
+			}
+		}
+		if more && bytes.Equal(f.key, row.Key) {
+			if more, err = w.meet(&f, row.Cells); err != nil {
+				return err
+			}
+			continue
+		}
+		none.reset(row.Key)
+		w.compare(&none, row.Cells)
 	}
-}
-
-// meet judges the scan's rows up to the fold's key, and the fold.
-func (w *worker) meet(f *fold) error {
-	if err := w.extras(f.key); err != nil {
-		return err
-	}
-	w.check.opts.Hooks.Compared(ComparedInfo{w.table.Name, 1})
-	if !w.more || !bytes.Equal(w.row.Key, f.key) {
-		w.judge.key(f, nil)
-		return nil
-	}
-	w.judge.key(f, w.row.Cells)
-	return w.advance()
-}
-
-// extras judges the rows before a key (nil: all), for which there is no entry.
-func (w *worker) extras(before []byte) error {
-	var none fold
-	for w.more && (before == nil || bytes.Compare(w.row.Key, before) < 0) {
-		none.reset(w.row.Key)
-		w.judge.key(&none, w.row.Cells)
-		w.check.opts.Hooks.Compared(ComparedInfo{w.table.Name, 1})
-		if err := w.advance(); err != nil {
+	for more {
+		if more, err = w.meet(&f, nil); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (w *worker) finish() error {
-	if w.n > 0 {
-		if err := w.folded(); err != nil {
-			return err
-		}
+// meet judges a fold with what the scan has found of its key, and folds the next key.
+func (w *worker) meet(f *fold, cells []Cell) (more bool, err error) {
+	w.compare(f, cells)
+	return w.fold(f)
+}
+
+func (w *worker) compare(f *fold, cells []Cell) {
+	w.judge.key(f, cells)
+	if w.compared++; w.compared == reportEach {
+		w.report()
 	}
-	if w.pull != nil {
-		return w.extras(nil)
-	}
-	if w.n > 0 {
-		return w.ask()
-	}
-	return nil
 }

@@ -171,18 +171,18 @@ func (o *Options) Validate() error {
 		}
 	}
 	bad(len(o.Sources) == 0, "Options.Sources is empty, so nothing would be expected")
-	bad(o.Sample < 0 || o.Sample > 1, "Options.Sample is %g: give a share above 0 and up to 1", o.Sample)
-	bad(o.Memory < 64<<10, "Options.Memory is %d: give 64 KiB or more", o.Memory)
-	bad(o.Workers < 1, "Options.Workers is %d: give 1 or more", o.Workers)
+	bad(o.Sample < 0 || o.Sample > 1, "Options.Sample is %g: it must be above 0 and at most 1", o.Sample)
+	bad(o.Memory < 64<<10, "Options.Memory is %d: it must be at least 64 KiB", o.Memory)
+	bad(o.Workers < 1, "Options.Workers is %d: it must be at least 1", o.Workers)
 	if o.Dir != "" {
 		_, err := os.Stat(o.Dir)
 		bad(err != nil, "the folder for the temporary file: %w", err)
 	}
 	for _, s := range o.Sources {
-		bad((s.Rows == nil) == (s.Documents == nil), "%s: rows or documents must be given, and not both", s.Name)
+		bad((s.Rows == nil) == (s.Documents == nil), "%s: either rows or documents must be given", s.Name)
 		bad(o.Full && s.From.String() != ingest.Earliest.String(),
-			"%s: all of a table is verified against all of its topic; leave the beginning of the range out", s.Name)
-		bad(o.Full && s.Partitions != nil, "%s: all of a table is verified against all of its topic; leave the partitions out", s.Name)
+			"%s: all of a table is verified against all of its topic; remove the start of the range", s.Name)
+		bad(o.Full && s.Partitions != nil, "%s: all of a table is verified against all of its topic; remove the partitions", s.Name)
 		for _, name := range s.tables() {
 			bad(o.table(name, s.Documents != nil) < 0, "%s writes %s, which is not among the tables", s.Name, name)
 		}

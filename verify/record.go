@@ -1,7 +1,6 @@
 package verify
 
 import (
-	"context"
 	"fmt"
 
 	"brine/event"
@@ -10,59 +9,54 @@ import (
 	"brine/sink"
 )
 
-// rowRecorder is a sink whose client records mutations instead of sending them.
+// rowRecorder makes mutations as the sink does.
 type rowRecorder struct {
-	opts *Options
-	sink *sink.Sink
-	made changes
-	err  error
-	name []byte
+	opts    *Options
+	preview *sink.Preview
+	made    changes
+	name    []byte
 }
 
 func newRowRecorder(opts *Options, o *sink.Options) (*rowRecorder, error) {
-	r := &rowRecorder{opts: opts}
 	alone := *o
 	alone.Hooks = sink.Hooks{}
-	var err error
-	r.sink, err = sink.New(r, alone)
-	return r, err
+	preview, err := sink.NewPreview(alone)
+	return &rowRecorder{opts: opts, preview: preview}, err
 }
 
-func (r *rowRecorder) changes() *changes { return &r.made }
-
-func (r *rowRecorder) record(ctx context.Context, ev *event.Event) ([]event.Failure, error) {
-	one := event.Batch{Events: []event.Event{*ev}}
-	failures, err := event.Settle(ctx, r.sink.Submit(ctx, &one))
-	if r.err != nil {
-		err = r.err
-	}
+func (r *rowRecorder) record(events []event.Event, each func(i int, c *changes)) (failures []event.Failure, err error) {
+	failures = r.preview.Mutations(events, func(rows *hbase.Batch, of []int) {
+		if err == nil {
+			err = r.table(rows, of, each)
+		}
+	})
 	return failures, err
 }
 
-// Release implements sink.Client. It does nothing, because nothing is held back.
-func (r *rowRecorder) Release() {}
-
-// Hurry implements sink.Client. It does nothing, because nothing waits.
-func (r *rowRecorder) Hurry() {}
-
-// Submit implements sink.Client.
-func (r *rowRecorder) Submit(_ context.Context, b *hbase.Batch) sink.Flight {
-	table := r.opts.table(b.Table(), false)
+// table calls each with the changes of one table.
+func (r *rowRecorder) table(rows *hbase.Batch, of []int, each func(i int, c *changes)) error {
+	table := r.opts.table(rows.Table(), false)
 	if table < 0 {
-		r.err = fmt.Errorf("verify: table %s is written, and is not among the tables", b.Table())
-		return written{}
+		return fmt.Errorf("verify: table %s is written, but is not among the tables", rows.Table())
 	}
-	c := &r.made
-	for i := range b.Len() {
-		ch := change{table: table, key: c.keep(b.Row(i))}
-		ch.ops.from = len(c.buf)
-		for cell := range b.Cells(i) {
-			r.add(&cell, b.TTLOf(i))
+	for n := 0; n < len(of); {
+		c := &r.made
+		c.reset()
+		i := of[n]
+		for ; n < len(of) && of[n] == i; n++ {
+			ch := change{table: table, key: c.keep(rows.Row(n))}
+			ch.ops.from = len(c.buf)
+			for cell := range rows.Cells(n) {
+				if err := r.add(cell, rows.TTLOf(n)); err != nil {
+					return err
+				}
+			}
+			ch.ops.to = len(c.buf)
+			c.list = append(c.list, ch)
 		}
-		ch.ops.to = len(c.buf)
-		c.list = append(c.list, ch)
+		each(i, c)
 	}
-	return written{}
+	return nil
 }
 
 func (c *changes) keep(b []byte) span {
@@ -71,7 +65,7 @@ func (c *changes) keep(b []byte) span {
 	return span{from, len(c.buf)}
 }
 
-func (r *rowRecorder) add(c *hbase.Cell, ttl int64) {
+func (r *rowRecorder) add(c hbase.Cell, ttl int64) error {
 	o := op{version: c.Timestamp, ttl: ttl}
 	r.name = appendColumn(r.name[:0], c.Family, c.Qualifier)
 	o.column = r.name
@@ -83,18 +77,11 @@ func (r *rowRecorder) add(c *hbase.Cell, ttl int64) {
 	case hbase.DeleteFamily:
 		o.kind, o.column = deleteFamily, r.name[:len(c.Family)]
 	default:
-		r.err = fmt.Errorf("verify: what a delete of type %d leaves depends on the order of writes, so it cannot be verified", c.Type)
-		return
+		return fmt.Errorf("verify: what a delete of type %d leaves depends on the order of writes, so it cannot be verified", c.Type)
 	}
 	r.made.buf = appendOp(r.made.buf, o)
+	return nil
 }
-
-// written is the flight of mutations that are all recorded.
-type written struct{}
-
-func (written) Wait(context.Context) ([]hbase.MutationError, error) { return nil, nil }
-
-func (written) WaitPending(context.Context) (*hbase.Batch, []int32, error) { return nil, nil, nil }
 
 // documentRecorder makes documents as the indexer does.
 type documentRecorder struct {
@@ -109,25 +96,30 @@ func newDocumentRecorder(opts *Options, o *indexer.Options) (*documentRecorder, 
 	return &documentRecorder{opts: opts, preview: preview}, err
 }
 
-func (r *documentRecorder) changes() *changes { return &r.made }
-
-func (r *documentRecorder) record(_ context.Context, ev *event.Event) ([]event.Failure, error) {
-	failure := r.preview.Changes(ev, func(d indexer.Change) {
-		c := &r.made
-		ch := change{table: r.opts.table(d.Index, true), key: c.keep(d.ID)}
-		ch.ops.from = len(c.buf)
-		if d.Whole {
-			c.buf = appendOp(c.buf, op{kind: replace, version: ev.Version})
+func (r *documentRecorder) record(events []event.Event, each func(i int, c *changes)) (failures []event.Failure, err error) {
+	for i := range events {
+		r.made.reset()
+		if failure := r.preview.Changes(&events[i], func(d indexer.Change) { r.add(&d, events[i].Version) }); failure != nil {
+			failure.Index = i
+			failures = append(failures, *failure)
+			continue
 		}
-		for _, f := range d.Fields {
-			r.name = append(append(r.name[:0], ':'), f.Name...)
-			c.buf = appendOp(c.buf, op{kind: put, column: r.name, version: f.Version, value: hash(f.JSON)})
-		}
-		ch.ops.to = len(c.buf)
-		c.list = append(c.list, ch)
-	})
-	if failure != nil {
-		return []event.Failure{*failure}, nil
+		each(i, &r.made)
 	}
-	return nil, nil
+	return failures, nil
+}
+
+func (r *documentRecorder) add(d *indexer.Change, version int64) {
+	c := &r.made
+	ch := change{table: r.opts.table(d.Index, true), key: c.keep(d.ID)}
+	ch.ops.from = len(c.buf)
+	if d.Whole {
+		c.buf = appendOp(c.buf, op{kind: replace, version: version})
+	}
+	for _, f := range d.Fields {
+		r.name = append(append(r.name[:0], ':'), f.Name...)
+		c.buf = appendOp(c.buf, op{kind: put, column: r.name, version: f.Version, value: hash(f.JSON)})
+	}
+	ch.ops.to = len(c.buf)
+	c.list = append(c.list, ch)
 }

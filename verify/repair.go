@@ -92,7 +92,7 @@ func (c *Check) fixAgain(ctx context.Context, source int, w event.Writer) (n int
 			return n, err
 		}
 		if !written {
-			return n, fmt.Errorf("offset %d of partition %d, which a replay has fixed, cannot be written again", o.offset, o.partition)
+			return n, fmt.Errorf("offset %d of partition %d, which a replay fixed, cannot be rewritten", o.offset, o.partition)
 		}
 		n++
 	}
@@ -195,17 +195,17 @@ func (w *chosen) Submit(ctx context.Context, batch *event.Batch) event.Flight {
 // MayDelete returns an error if it is not certain what is extra. DeleteExtra then deletes nothing.
 func (c *Check) MayDelete() error {
 	if c.unknownFixes > 0 {
-		return fmt.Errorf("verify: %d records were fixed by a replay in a way that this configuration cannot repeat, so that nobody knows "+
-			"what of theirs is extra; nothing is deleted", c.unknownFixes)
+		return fmt.Errorf("verify: a replay fixed %d records in a way that this configuration cannot repeat, so it is unknown "+
+			"what they wrote and what is extra; nothing is deleted", c.unknownFixes)
 	}
 	if n := c.unknowns(); n > 0 {
-		return fmt.Errorf("verify: nobody knows any more what %d offsets were written by, so that what is extra may be theirs; "+
-			"nothing is deleted; --as-configured has all records judged by the configuration as it is", n)
+		return fmt.Errorf("verify: the configuration that wrote %d offsets is no longer known, so what looks extra may be theirs; "+
+			"nothing is deleted; --as-configured judges all records by the current configuration", n)
 	}
 	if n := c.formers(); n > 0 {
-		return fmt.Errorf("verify: %d offsets came before a reload, and are judged by the configuration of before; if a replay --as-configured "+
-			"or a group that was reset has written them again since, what is extra is theirs; nothing is deleted; --as-configured has all "+
-			"records judged by the configuration as it is", n)
+		return fmt.Errorf("verify: %d offsets are from before a reload, and are judged by the configuration of that time; if a replay "+
+			"--as-configured or a group that was reset has rewritten them since, what looks extra is theirs; nothing is deleted; "+
+			"--as-configured judges all records by the current configuration", n)
 	}
 	return nil
 }

@@ -85,7 +85,7 @@ func TestWhatADeleteHidesIsReportedAsStillMissing(t *testing.T) {
 	w.write()
 	w.delete(hbase.DeleteFamily, "o4", "f", "", 1000)
 	before, after, _ := w.repaired(w.options(), false)
-	if want := "missing row o4  expected 0 0@1: nothing of it is there; a delete marker of version 1714550401000 hides it, and a repair shows only once a major compaction has dropped that\n"; before != want || after != want {
+	if want := "missing row o4  expected 0 0@1: all of it is missing; a delete marker of version 1714550401000 hides it, so a repair shows only after a major compaction has dropped that\n"; before != want || after != want {
 		t.Errorf("before\n%safter\n%s", before, after)
 	}
 	if err := w.client.CompactTable(t.Context(), w.table, true); err != nil {

@@ -152,8 +152,8 @@ func TestCellsPastTheirTimeMayBeGone(t *testing.T) {
 	w.rows.Rows[0].Table.TTL = map[string]time.Duration{"g": time.Hour}
 	w.send(change("o1", 0, `"status":"created","note":"x"`))
 	for at, want := range map[time.Duration]string{
-		30 * time.Minute:            "missing row o1  expected 0 0@0: nothing of it is there\n",
-		time.Hour + time.Minute:     "missing row o1  expected 0 0@0: nothing of it is there\n",
+		30 * time.Minute:            "missing row o1  expected 0 0@0: all of it is missing\n",
+		time.Hour + time.Minute:     "missing row o1  expected 0 0@0: all of it is missing\n",
 		2*time.Hour + 2*time.Minute: "",
 	} {
 		w.now = base.Add(at)

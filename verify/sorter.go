@@ -3,7 +3,6 @@ package verify
 import (
 	"bufio"
 	"bytes"
-	"cmp"
 	"encoding/binary"
 	"fmt"
 	"io"
@@ -24,14 +23,19 @@ import (
 type sorter struct {
 	shards int
 
-	mu    sync.Mutex
-	buf   []byte
-	items []item
-	count int64
+	mu sync.Mutex
+	entries
 
 	file *os.File
 	size int64
 	runs [][]int64 // where each shard begins in the file, and where the last one ends
+}
+
+// entries are entries in a buffer, in the order in which they were added.
+type entries struct {
+	buf   []byte
+	items []item
+	spare []item // room for sorting
 }
 
 // item is an entry in the buffer. Its prefix is the shard and the first bytes of the key, which usually decide the order.
@@ -52,7 +56,7 @@ func newSorter(dir string, memory int64, shards int) (*sorter, error) {
 		return nil, fmt.Errorf("verify: a temporary file: %w", err)
 	}
 	_ = os.Remove(file.Name()) // the open file has no name, so it ends with the process; if that is not possible, close removes it
-	return &sorter{shards: shards, buf: make([]byte, 0, memory), file: file}, nil
+	return &sorter{shards: shards, entries: entries{buf: make([]byte, 0, memory)}, file: file}, nil
 }
 
 func (s *sorter) close() {
@@ -61,24 +65,39 @@ func (s *sorter) close() {
 }
 
 func (s *sorter) add(shard int, key, payload []byte) error {
+	var one entries
+	one.add(shard, key, payload)
+	return s.addAll(&one)
+}
+
+// addAll takes over what e holds, and empties it.
+func (s *sorter) addAll(e *entries) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if need := entryHead + len(key) + len(payload); len(s.buf)+need > cap(s.buf) {
-		if err := s.spill(); err != nil {
-			return err
+	for _, it := range e.items {
+		entry := e.entry(it.at)
+		if len(s.buf)+len(entry) > cap(s.buf) {
+			if err := s.spill(); err != nil {
+				return err
+			}
 		}
+		s.items = append(s.items, item{it.prefix, len(s.buf)})
+		s.buf = append(s.buf, entry...)
 	}
+	e.buf, e.items = e.buf[:0], e.items[:0]
+	return nil
+}
+
+func (e *entries) add(shard int, key, payload []byte) {
 	prefix := uint64(shard) << 48
 	for i, b := range key[:min(len(key), prefixBytes)] {
 		prefix |= uint64(b) << (40 - 8*i)
 	}
-	s.items = append(s.items, item{prefix, len(s.buf)})
-	s.buf = binary.BigEndian.AppendUint32(s.buf, uint32(entryHead-4+len(key)+len(payload)))
-	s.buf = binary.BigEndian.AppendUint16(s.buf, uint16(shard))
-	s.buf = binary.BigEndian.AppendUint16(s.buf, uint16(len(key)))
-	s.buf = append(append(s.buf, key...), payload...)
-	s.count++
-	return nil
+	e.items = append(e.items, item{prefix, len(e.buf)})
+	e.buf = binary.BigEndian.AppendUint32(e.buf, uint32(entryHead-4+len(key)+len(payload)))
+	e.buf = binary.BigEndian.AppendUint16(e.buf, uint16(shard))
+	e.buf = binary.BigEndian.AppendUint16(e.buf, uint16(len(key)))
+	e.buf = append(append(e.buf, key...), payload...)
 }
 
 // flush writes the buffer, so that its entries can be read.
@@ -93,15 +112,7 @@ func (s *sorter) spill() error {
 	if len(s.items) == 0 {
 		return nil
 	}
-	slices.SortFunc(s.items, func(a, b item) int {
-		if c := cmp.Compare(a.prefix, b.prefix); c != 0 {
-			return c
-		}
-		if c := bytes.Compare(s.key(a.at), s.key(b.at)); c != 0 {
-			return c
-		}
-		return bytes.Compare(s.entry(a.at)[entryHead:], s.entry(b.at)[entryHead:]) // so that the same entry is reported each time
-	})
+	s.sort()
 	out := bufio.NewWriterSize(io.NewOffsetWriter(s.file, s.size), 256<<10)
 	starts := make([]int64, 0, s.shards+1)
 	at := s.size
@@ -124,12 +135,58 @@ func (s *sorter) spill() error {
 	return nil
 }
 
-func (s *sorter) key(at int) []byte {
-	n := int(binary.BigEndian.Uint16(s.buf[at+6:]))
-	return s.buf[at+entryHead:][:n]
+// sort sorts the items by shard, key and payload.
+func (e *entries) sort() {
+	e.sortPrefixes()
+	for rest := e.items; len(rest) > 0; {
+		n := 1
+		for n < len(rest) && rest[n].prefix == rest[0].prefix {
+			n++
+		}
+		if n > 1 {
+			slices.SortFunc(rest[:n], func(a, b item) int {
+				if c := bytes.Compare(e.key(a.at), e.key(b.at)); c != 0 {
+					return c
+				}
+				return bytes.Compare(e.entry(a.at)[entryHead:], e.entry(b.at)[entryHead:]) // so that the same entry is reported each time
+			})
+		}
+		rest = rest[n:]
+	}
+}
+
+// sortPrefixes sorts the items by their prefixes: by one byte after another, the last first, which keeps the order of those before.
+func (e *entries) sortPrefixes() {
+	var starts [8][256]int
+	for _, it := range e.items {
+		for i := range starts {
+			starts[i][byte(it.prefix>>(8*i))]++
+		}
+	}
+	e.spare = slices.Grow(e.spare[:0], len(e.items))[:len(e.items)]
+	for i := range starts {
+		if starts[i][byte(e.items[0].prefix>>(8*i))] == len(e.items) {
+			continue // all have the same
+		}
+		at := 0
+		for b, n := range starts[i] {
+			starts[i][b], at = at, at+n
+		}
+		for _, it := range e.items {
+			b := byte(it.prefix >> (8 * i))
+			e.spare[starts[i][b]] = it
+			starts[i][b]++
+		}
+		e.items, e.spare = e.spare, e.items
+	}
+}
+
+func (e *entries) key(at int) []byte {
+	n := int(binary.BigEndian.Uint16(e.buf[at+6:]))
+	return e.buf[at+entryHead:][:n]
 }
 
 // entry returns the entry at a position in the buffer.
-func (s *sorter) entry(at int) []byte {
-	return s.buf[at:][:4+binary.BigEndian.Uint32(s.buf[at:])]
+func (e *entries) entry(at int) []byte {
+	return e.buf[at:][:4+binary.BigEndian.Uint32(e.buf[at:])]
 }

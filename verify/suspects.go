@@ -93,7 +93,7 @@ func (c *Check) explain(ctx context.Context) error {
 			return err
 		}
 		if marker >= 0 {
-			f.Reason += fmt.Sprintf("; a delete marker of version %d hides it, and a repair shows only once a major compaction has dropped that",
+			f.Reason += fmt.Sprintf("; a delete marker of version %d hides it, so a repair shows only after a major compaction has dropped that",
 				marker)
 		}
 	}

@@ -56,7 +56,7 @@ func (o *Options) EnsureDefaults() {
 }
 
 // ErrAway is wrapped by errors about a provider that did not answer.
-var ErrAway = errors.New("the provider gave no answer")
+var ErrAway = errors.New("the provider did not answer")
 
 // RefusedError is a refused sign-in. It holds nothing secret.
 type RefusedError struct {
@@ -133,7 +133,7 @@ func (p *Provider) enter() (leave func(), err error) {
 	case p.turns <- struct{}{}:
 		return func() { <-p.turns }, nil
 	default:
-		return nil, fmt.Errorf("%w: %d sign-ins wait for it", ErrAway, beside)
+		return nil, fmt.Errorf("%w: %d sign-ins are waiting for it", ErrAway, beside)
 	}
 }
 
@@ -178,7 +178,7 @@ func (p *Provider) discover(ctx context.Context) (*openid.Provider, error) {
 	secure := strings.HasPrefix(p.opts.Issuer, "https://")
 	for _, u := range []string{found.Endpoint().AuthURL, found.Endpoint().TokenURL, urls.Keys} {
 		if secure && !strings.HasPrefix(u, "https://") || !strings.HasPrefix(u, "http") {
-			return nil, errors.New("it names an address that is not one of https")
+			return nil, errors.New("it names an address that is not https")
 		}
 	}
 	return found, nil
@@ -232,15 +232,15 @@ type Person struct {
 func (p *Provider) Finish(ctx context.Context, s Started, got Returned) (Person, error) {
 	switch {
 	case s.State == "" || subtle.ConstantTimeCompare([]byte(s.State), []byte(got.State)) != 1:
-		return Person{}, refuse("the sign-in was not begun in this browser")
+		return Person{}, refuse("the sign-in was not started in this browser")
 	case !p.opts.Now().Before(s.Until):
-		return Person{}, refuse("the sign-in has taken too long")
+		return Person{}, refuse("the sign-in took too long")
 	case got.Issuer != "" && got.Issuer != p.opts.Issuer:
-		return Person{}, refuse("another provider has answered")
+		return Person{}, refuse("another provider answered")
 	case got.Error != "" || got.Code == "":
-		return Person{}, refuse("the provider has refused")
+		return Person{}, refuse("the provider refused")
 	case !p.ended.first(s.State, s.Until, p.opts.Now()):
-		return Person{}, refuse("the sign-in has ended before")
+		return Person{}, refuse("the sign-in has already ended")
 	}
 	leave, err := p.enter()
 	if err != nil {
@@ -256,7 +256,7 @@ func (p *Provider) Finish(ctx context.Context, s Started, got Returned) (Person,
 	var answered *oauth2.RetrieveError
 	switch {
 	case errors.As(err, &answered) && answered.Response != nil && answered.Response.StatusCode < http.StatusInternalServerError:
-		return Person{}, refuse("the provider takes the code for none of its own")
+		return Person{}, refuse("the provider rejects the code")
 	case answered != nil:
 		return Person{}, fmt.Errorf("%w: its token endpoint failed", ErrAway) // the provider's text may quote secrets
 	case err != nil:
@@ -264,7 +264,7 @@ func (p *Provider) Finish(ctx context.Context, s Started, got Returned) (Person,
 	}
 	text, _ := token.Extra("id_token").(string)
 	if text == "" {
-		return Person{}, refuse("the provider has given no ID token")
+		return Person{}, refuse("the provider returned no ID token")
 	}
 	return p.verified(ctx, found, text, s.Nonce)
 }
@@ -274,22 +274,22 @@ func (p *Provider) verified(ctx context.Context, found *openid.Provider, text, n
 	token, err := found.Verifier(&openid.Config{ClientID: p.opts.ClientID, Now: p.opts.Now}).Verify(ctx, text)
 	switch {
 	case err != nil && strings.Contains(err.Error(), "fetching keys"): // the library's wording
-		return Person{}, fmt.Errorf("%w: its keys did not come", ErrAway)
+		return Person{}, fmt.Errorf("%w: could not fetch its keys", ErrAway)
 	case err != nil:
 		return Person{}, refuse("the ID token is not valid: %s", reason(err))
 	}
 	claims := map[string]any{}
 	if err := token.Claims(&claims); err != nil {
-		return Person{}, refuse("the claims of the ID token are no object")
+		return Person{}, refuse("the claims of the ID token are not an object")
 	}
 	party, named := claims["azp"]
 	switch {
 	case token.Subject == "" || len(token.Subject) > 255:
 		return Person{}, refuse("the ID token has no subject")
 	case subtle.ConstantTimeCompare([]byte(nonce), []byte(token.Nonce)) != 1:
-		return Person{}, refuse("the ID token is of another sign-in")
+		return Person{}, refuse("the ID token belongs to another sign-in")
 	case named && party != p.opts.ClientID, !named && len(token.Audience) > 1:
-		return Person{}, refuse("the ID token was given to another client")
+		return Person{}, refuse("the ID token was issued to another client")
 	}
 	return p.person(p.opts.Issuer, token.Subject, claims) // not as the token spells it, so that one issuer has one spelling
 }
@@ -300,8 +300,8 @@ func reason(err error) string {
 		return "it has expired"
 	}
 	text := err.Error()
-	for _, known := range [][2]string{{"audience", "it is for another client"}, {"different provider", "it is of another issuer"},
-		{"malformed", "it is not signed as the provider signs"}, {"signature", "its signature is none of the provider's"},
+	for _, known := range [][2]string{{"audience", "it is for another client"}, {"different provider", "it is from another issuer"},
+		{"malformed", "it is not signed the way the provider signs"}, {"signature", "its signature is not the provider's"},
 		{"not before", "it is not valid yet"}} {
 		if strings.Contains(text, known[0]) {
 			return known[1]
@@ -323,7 +323,7 @@ func (p *Provider) person(issuer, subject string, claims map[string]any) (Person
 		}
 	}
 	if out.Role == "" {
-		return out, &RefusedError{Msg: fmt.Sprintf("none of the values of the claim %s has a role here", p.opts.RoleClaim), Left: &out}
+		return out, &RefusedError{Msg: fmt.Sprintf("no value of the claim %s has a role here", p.opts.RoleClaim), Left: &out}
 	}
 	if out.Role == account.Customer { // nobody owns rows by a name that he may have chosen himself
 		out.Owner, err = text(claims, p.opts.OwnerClaim)

@@ -185,17 +185,17 @@ func TestTokensThatAreRefused(t *testing.T) {
 		change func(*oidc.Options)
 		want   string
 	}{
-		"wrong nonce":     {claims: func(c map[string]any) { c["nonce"] = "another" }, want: "of another sign-in"},
-		"no nonce":        {claims: func(c map[string]any) { c["nonce"] = nil }, want: "of another sign-in"},
+		"wrong nonce":     {claims: func(c map[string]any) { c["nonce"] = "another" }, want: "belongs to another sign-in"},
+		"no nonce":        {claims: func(c map[string]any) { c["nonce"] = nil }, want: "belongs to another sign-in"},
 		"wrong audience":  {claims: func(c map[string]any) { c["aud"] = "another" }, want: "for another client"},
-		"several":         {claims: func(c map[string]any) { c["aud"] = []string{"brine", "another"} }, want: "given to another client"},
-		"another party":   {claims: func(c map[string]any) { c["azp"] = "another" }, want: "given to another client"},
+		"several":         {claims: func(c map[string]any) { c["aud"] = []string{"brine", "another"} }, want: "issued to another client"},
+		"another party":   {claims: func(c map[string]any) { c["azp"] = "another" }, want: "issued to another client"},
 		"expired":         {claims: func(c map[string]any) { c["exp"] = time.Now().Add(-time.Second).Unix() }, want: "has expired"},
 		"not yet":         {claims: func(c map[string]any) { c["nbf"] = time.Now().Add(time.Hour).Unix() }, want: "not valid yet"},
-		"another issuer":  {claims: func(c map[string]any) { c["iss"] = "https://evil.example.com" }, want: "of another issuer"},
+		"another issuer":  {claims: func(c map[string]any) { c["iss"] = "https://evil.example.com" }, want: "from another issuer"},
 		"no subject":      {claims: func(c map[string]any) { c["sub"] = nil }, want: "no subject"},
-		"no role claim":   {claims: func(c map[string]any) { c["groups"] = nil }, want: "none of the values of the claim groups"},
-		"no role of ours": {claims: func(c map[string]any) { c["groups"] = []any{"admin", 7, map[string]any{}} }, want: "none of the values"},
+		"no role claim":   {claims: func(c map[string]any) { c["groups"] = nil }, want: "no value of the claim groups"},
+		"no role of ours": {claims: func(c map[string]any) { c["groups"] = []any{"admin", 7, map[string]any{}} }, want: "no value of the claim"},
 		"no name":         {claims: func(c map[string]any) { c["preferred_username"] = 7 }, want: "no claim preferred_username"},
 		"no owner":        {claims: func(c map[string]any) { c["number"] = nil }, want: "no claim number"},
 		"unverified": {claims: func(c map[string]any) { c["email"] = "zoe@example.com" }, want: "has not verified the claim email",
@@ -203,12 +203,12 @@ func TestTokensThatAreRefused(t *testing.T) {
 		"alg none": {token: func(_ *issuer, c map[string]any) string {
 			payload, _ := json.Marshal(c)
 			return base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"none"}`)) + "." + base64.RawURLEncoding.EncodeToString(payload) + "."
-		}, want: "not signed as the provider signs"},
+		}, want: "not signed the way the provider signs"},
 		"signed by the client's secret": {token: func(i *issuer, c map[string]any) string {
 			return i.signed(jose.JSONWebKey{Key: []byte(strings.Repeat("hush", 16)), Algorithm: "HS256"}, c)
-		}, want: "not signed as the provider signs"},
-		"signed by another key":      {token: func(i *issuer, c map[string]any) string { return i.signed(newKey(i.t, "k1"), c) }, want: "none of the provider's"},
-		"signed by a key of no name": {token: func(i *issuer, c map[string]any) string { return i.signed(newKey(i.t, "k9"), c) }, want: "none of the provider's"},
+		}, want: "not signed the way the provider signs"},
+		"signed by another key":      {token: func(i *issuer, c map[string]any) string { return i.signed(newKey(i.t, "k1"), c) }, want: "is not the provider's"},
+		"signed by a key of no name": {token: func(i *issuer, c map[string]any) string { return i.signed(newKey(i.t, "k9"), c) }, want: "is not the provider's"},
 		"none at all":                {token: func(*issuer, map[string]any) string { return "" }, want: "no ID token"},
 		"no token":                   {token: func(*issuer, map[string]any) string { return "a.b.c" }, want: "not valid"},
 	} {
@@ -247,12 +247,12 @@ func TestReturnsThatAreRefused(t *testing.T) {
 		change func(*oidc.Started, *oidc.Returned)
 		want   string
 	}{
-		"another state":    {func(_ *oidc.Started, r *oidc.Returned) { r.State = "x" }, "not begun in this browser"},
-		"no state":         {func(s *oidc.Started, r *oidc.Returned) { s.State, r.State = "", "" }, "not begun in this browser"},
-		"another verifier": {func(s *oidc.Started, _ *oidc.Returned) { s.Verifier = strings.Repeat("x", 43) }, "none of its own"},
-		"another code":     {func(_ *oidc.Started, r *oidc.Returned) { r.Code = "x" }, "none of its own"},
+		"another state":    {func(_ *oidc.Started, r *oidc.Returned) { r.State = "x" }, "not started in this browser"},
+		"no state":         {func(s *oidc.Started, r *oidc.Returned) { s.State, r.State = "", "" }, "not started in this browser"},
+		"another verifier": {func(s *oidc.Started, _ *oidc.Returned) { s.Verifier = strings.Repeat("x", 43) }, "rejects the code"},
+		"another code":     {func(_ *oidc.Started, r *oidc.Returned) { r.Code = "x" }, "rejects the code"},
 		"another issuer":   {func(_ *oidc.Started, r *oidc.Returned) { r.Issuer = "https://evil.example.com" }, "another provider"},
-		"an error":         {func(_ *oidc.Started, r *oidc.Returned) { r.Error = "access_denied" }, "has refused"},
+		"an error":         {func(_ *oidc.Started, r *oidc.Returned) { r.Error = "access_denied" }, "refused"},
 		"too late":         {func(s *oidc.Started, _ *oidc.Returned) { s.Until = now }, "too long"},
 	} {
 		s, r := begin()
@@ -331,7 +331,7 @@ func TestASignInEndsOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	another, _ := i.authorize(to)
-	if _, err := p.Finish(t.Context(), started, oidc.Returned{Code: another, State: state}); err == nil || err.Error() != "the sign-in has ended before" {
+	if _, err := p.Finish(t.Context(), started, oidc.Returned{Code: another, State: state}); err == nil || err.Error() != "the sign-in has already ended" {
 		t.Error(err)
 	}
 	if len(i.codes) != 1 {

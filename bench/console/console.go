@@ -56,7 +56,7 @@ func run(ctx context.Context) error {
 	}
 	var m measured
 	if err := json.Unmarshal(out, &m); err != nil {
-		return fmt.Errorf("what the script printed: %w", err)
+		return fmt.Errorf("output of the script: %w", err)
 	}
 	if err := m.complete(); err != nil {
 		return err

@@ -34,8 +34,8 @@ var codecs = map[string]kgo.CompressionCodec{"plain": kgo.NoCompression(), "lz4"
 
 // Command is the command line.
 type Command struct {
-	Events int `default:"2000000" help:"Events of a topic."`
-	Rounds int `default:"3" help:"Rounds."`
+	Events int `default:"2000000" help:"Number of events in a topic."`
+	Rounds int `default:"3" help:"Number of rounds."`
 }
 
 // Run measures.

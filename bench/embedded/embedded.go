@@ -28,8 +28,8 @@ const (
 
 // Command is the command line.
 type Command struct {
-	Rows   int `default:"2000000" help:"Rows of a load."`
-	Rounds int `default:"3" help:"Rounds of each form."`
+	Rows   int `default:"2000000" help:"Number of rows of a load."`
+	Rounds int `default:"3" help:"Number of rounds of each form."`
 }
 
 // Run measures.

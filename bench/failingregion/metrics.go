@@ -42,5 +42,5 @@ func drained(metrics string) error {
 		}
 		time.Sleep(100 * time.Millisecond)
 	}
-	return errors.New("brine did not come to the end of the topic within 30 s after the region was well again")
+	return errors.New("brine did not reach the end of the topic within 30 s after the region recovered")
 }

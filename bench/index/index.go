@@ -38,8 +38,8 @@ var settings = []struct {
 
 // Command is the command line.
 type Command struct {
-	Documents int    `default:"300000" help:"Changes of a load."`
-	Rounds    int    `default:"3" help:"Rounds."`
+	Documents int    `default:"300000" help:"Number of changes of a load."`
+	Rounds    int    `default:"3" help:"Number of rounds."`
 	Client    string `help:"Flags for our client, such as --client='-cpuprofile FILE'."`
 }
 

@@ -36,11 +36,11 @@ var buffers = map[int]int{4: 2 << 20, 1: 4 << 20}
 
 // Command is the command line.
 type Command struct {
-	Rows   int    `default:"2000000" help:"Rows of a load."`
-	Rounds int    `default:"3" help:"Rounds of each shape."`
+	Rows   int    `default:"2000000" help:"Number of rows of a load."`
+	Rounds int    `default:"3" help:"Number of rounds of each shape."`
 	Heap   string `default:"4g" help:"Heap of the HBase server."`
 	Client string `help:"Flags for our loader, such as --client='-cpuprofile FILE'."`
-	Before string `placeholder:"COMMIT" help:"Measure beside our client as it was at a commit, and not beside HBase's own."`
+	Before string `placeholder:"COMMIT" help:"Compare with our client as of this commit instead of with HBase's own."`
 }
 
 // Run measures.

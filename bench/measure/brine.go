@@ -45,7 +45,7 @@ func adminAddress(r *bufio.Reader) (string, error) {
 		}
 		fmt.Fprint(os.Stderr, line)
 		if err != nil {
-			return "", fmt.Errorf("it ended before it named its port: %w", err)
+			return "", fmt.Errorf("it exited before it printed its port: %w", err)
 		}
 	}
 }
@@ -65,7 +65,7 @@ func Publish(cmd *exec.Cmd) (stop func() error, err error) {
 	return sync.OnceValue(func() error {
 		select {
 		case <-ended:
-			return errors.Join(errors.New("brine publish ended before what was measured beside it: give it more events"), failed)
+			return errors.Join(errors.New("brine publish ended before the measurement beside it: publish more events"), failed)
 		default:
 		}
 		_ = cmd.Process.Kill() // it may be about to end

@@ -120,7 +120,7 @@ func listen(lines *bufio.Scanner, server int) (said Said, serverCPU float64, err
 		}
 	}
 	if !begun || said.Seconds == 0 {
-		return said, 0, fmt.Errorf("it did not print its begin and its result")
+		return said, 0, fmt.Errorf("it did not print its start and its result")
 	}
 	return said, after - before, lines.Err()
 }

@@ -26,7 +26,7 @@ func CPU(pid int) (float64, error) {
 	user, err1 := strconv.ParseFloat(fields[11], 64)
 	system, err2 := strconv.ParseFloat(fields[12], 64)
 	if err1 != nil || err2 != nil {
-		return 0, fmt.Errorf("/proc/%d/stat: %q and %q are no times", pid, fields[11], fields[12])
+		return 0, fmt.Errorf("/proc/%d/stat: %q and %q are not times", pid, fields[11], fields[12])
 	}
 	return (user + system) / ticks, nil
 }

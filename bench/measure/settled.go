@@ -61,5 +61,5 @@ func CaughtUp(url string, limit time.Duration) error {
 			return err
 		}
 	}
-	return fmt.Errorf("brine does not catch up within %v", limit)
+	return fmt.Errorf("brine did not catch up within %v", limit)
 }

@@ -21,8 +21,8 @@ const (
 
 // Command is the command line.
 type Command struct {
-	Events  int    `default:"1500000" help:"Events of each load, many, so that what a process does once at its start counts little."`
-	Rounds  int    `default:"9" help:"Rounds that count: costs of a few per cent need many."`
+	Events  int    `default:"1500000" help:"Number of events of each load: many, so that startup costs matter little."`
+	Rounds  int    `default:"9" help:"Number of measured rounds: costs of a few per cent need many."`
 	Profile string `help:"File for a CPU profile of the loads with metrics."`
 }
 

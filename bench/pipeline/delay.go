@@ -133,7 +133,7 @@ func (b *bench) awaitTopic(ctx context.Context, client *kafka.Client) error {
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
-	return fmt.Errorf("topic %s was not made", delayTopic)
+	return fmt.Errorf("topic %s was not created", delayTopic)
 }
 
 // probe sends events, one each probeEvery, and reads until the row of each is there.
@@ -187,7 +187,7 @@ func (b *bench) await(ctx context.Context, table string, row []byte, since time.
 		}
 		time.Sleep(max(probePoll, time.Since(since)/probeCoast))
 	}
-	return fmt.Errorf("row %q is not there after %v", row, probeLimit)
+	return fmt.Errorf("row %q was not found after %v", row, probeLimit)
 }
 
 // row returns the key that examples/scans.yaml makes: md5(waybill, 4) + waybill + "|" + desc(at, ms) + "|" + action.

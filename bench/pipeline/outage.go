@@ -141,7 +141,7 @@ func (w *watcher) reach(least int) (int, error) {
 			return n, err
 		}
 		if _, err := measure.CPU(w.server); err != nil {
-			return n, fmt.Errorf("HBase has ended itself: %w", err)
+			return n, fmt.Errorf("HBase exited by itself: %w", err)
 		}
 		if peak, err := measure.PeakMiB(w.brine); err == nil { // it may just have ended
 			w.peak = peak

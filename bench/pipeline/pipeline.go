@@ -48,12 +48,12 @@ var examples = map[string]example{
 
 // Command is the command line.
 type Command struct {
-	Events int           `default:"2000000" help:"Events of a load."`
-	Rounds int           `default:"3" help:"Rounds."`
+	Events int           `default:"2000000" help:"Number of events of a load."`
+	Rounds int           `default:"3" help:"Number of rounds."`
 	Heap   string        `default:"4g" help:"Heap of the HBase server."`
 	Delay  bool          `help:"Measure only the delay from producing an event to reading its row."`
-	Outage time.Duration `default:"0" help:"Measure only what an HBase that stands still for so long costs."`
-	Before string        `placeholder:"COMMIT" help:"Measure only brine beside itself as it was at a commit."`
+	Outage time.Duration `default:"0" help:"Measure only the cost of freezing HBase for this long."`
+	Before string        `placeholder:"COMMIT" help:"Compare brine only with itself as of this commit."`
 }
 
 // Run measures.

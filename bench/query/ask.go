@@ -84,7 +84,7 @@ func (b *bench) byWord(ctx context.Context) error {
 		return err
 	})
 	if err == nil && b.detail.Found == 0 {
-		err = fmt.Errorf("no question has found an order")
+		err = fmt.Errorf("no query found an order")
 	}
 	return err
 }

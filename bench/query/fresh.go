@@ -59,7 +59,7 @@ func (b *bench) searchable(ctx context.Context) error {
 	b.detail.LiveRate, lag, err = measure.LiveRate(url, documents, warm, live)
 	err = errors.Join(err, stop())
 	if err == nil && lag == 0 {
-		err = errors.New("brine indexes all that is published: nothing shows what it could")
+		err = errors.New("brine indexes everything that is published, so its limit does not show")
 	}
 	if err == nil {
 		err = measure.CaughtUp(url, 5*time.Minute)

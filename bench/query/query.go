@@ -34,10 +34,10 @@ const (
 
 // Command is the command line.
 type Command struct {
-	Events  int           `default:"5000000" help:"Scan events in HBase."`
-	Orders  int           `default:"1073741824" help:"Most changes of orders, of those of make data."`
-	Refresh time.Duration `default:"1s" help:"The setting search.refresh."`
-	For     time.Duration `default:"60s" help:"How long each kind of question is asked."`
+	Events  int           `default:"5000000" help:"Number of scan events in HBase."`
+	Orders  int           `default:"1073741824" help:"Maximum number of order changes to take from make data."`
+	Refresh time.Duration `default:"1s" help:"Value of the setting search.refresh."`
+	For     time.Duration `default:"60s" help:"How long each kind of query runs."`
 	Heap    string        `default:"4g" help:"Heap of the HBase server."`
 }
 
@@ -139,7 +139,7 @@ func (b *bench) tables(ctx context.Context) error {
 	}
 	for _, x := range b.cfg.Indexes {
 		if names, err := b.engine.Behind(ctx, x.Name); err == nil {
-			return fmt.Errorf("index %s is there, of an earlier run: %s; drop it, or use a cluster of your own", x.Name, strings.Join(names, ", "))
+			return fmt.Errorf("index %s exists from an earlier run: %s; delete it, or use a separate cluster", x.Name, strings.Join(names, ", "))
 		}
 	}
 	out, err := b.command(ctx, "tables", "apply").Output()

@@ -28,9 +28,9 @@ const (
 
 // Command is the command line.
 type Command struct {
-	Rows   int    `default:"1000000" help:"Rows of the table."`
-	Gets   int    `default:"120000" help:"Gets of a client in a round."`
-	Rounds int    `default:"5" help:"Rounds."`
+	Rows   int    `default:"1000000" help:"Number of rows in the table."`
+	Gets   int    `default:"120000" help:"Number of gets of a client in a round."`
+	Rounds int    `default:"5" help:"Number of rounds."`
 	Heap   string `default:"4g" help:"Heap of the HBase server."`
 	Client string `help:"Flags for our reader, such as --client='-cpuprofile FILE'."`
 }

@@ -197,7 +197,7 @@ func (s *stack) latest(ctx context.Context) (err error) {
 // byWord queries a user's orders by a word and some states.
 func (s *stack) byWord(ctx context.Context) error {
 	if len(s.orders) == 0 {
-		return errors.New("no order has a word to ask by")
+		return errors.New("no order has a word to search for")
 	}
 	var mu sync.Mutex
 	found := 0
@@ -209,7 +209,7 @@ func (s *stack) byWord(ctx context.Context) error {
 		return err
 	})
 	if err == nil && found == 0 {
-		err = errors.New("no question has found an order")
+		err = errors.New("no query found an order")
 	}
 	s.detail.Orders, s.detail.Found = took, found
 	return err
@@ -271,7 +271,7 @@ func (s *stack) streams(ctx context.Context) error {
 	for i := range s.Streams {
 		c, err := (&net.Dialer{Timeout: 10 * time.Second}).DialContext(ctx, "tcp", u.Host)
 		if err != nil {
-			return fmt.Errorf("stream %d: %w (as many descriptors as streams are needed: ulimit -n)", i, err)
+			return fmt.Errorf("stream %d: %w (needs one file descriptor per stream: ulimit -n)", i, err)
 		}
 		conns = append(conns, c)
 		_ = c.SetDeadline(time.Now().Add(30 * time.Second)) // a TCP connection accepts deadlines

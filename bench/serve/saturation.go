@@ -90,7 +90,7 @@ func (s *stack) httpRate(ctx context.Context) (float64, error) {
 		return 0, err
 	}
 	if n.Load() == 0 {
-		return 0, errors.New("nothing was read by HTTP")
+		return 0, errors.New("nothing was read over HTTP")
 	}
 	return float64(n.Load()) / to.Sub(from).Seconds(), nil
 }

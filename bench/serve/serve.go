@@ -37,10 +37,10 @@ const (
 
 // Command is the command line.
 type Command struct {
-	Events  int           `default:"150000" help:"Scan events that are there before anything is asked."`
-	Orders  int           `default:"60000" help:"Changes of orders, the same."`
-	For     time.Duration `default:"15s" help:"How long each kind of question is asked."`
-	Streams int           `default:"10000" help:"Event streams that are open at a time."`
+	Events  int           `default:"150000" help:"Number of scan events stored before the first query."`
+	Orders  int           `default:"60000" help:"Number of order changes stored before the first query."`
+	For     time.Duration `default:"15s" help:"How long each kind of query runs."`
+	Streams int           `default:"10000" help:"Number of event streams open at the same time."`
 }
 
 // Run measures.

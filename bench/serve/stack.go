@@ -26,7 +26,7 @@ import (
 // admin port, Kafka, HBase, and of the same API with accounts, whose audit has each statement of SQL, and the token of an operator; and it
 // ends with its standard input.
 type Stack struct {
-	Kind string `arg:"" enum:"embedded,real" help:"Which servers."`
+	Kind string `arg:"" enum:"embedded,real" help:"Servers to start: embedded or real."`
 	Dir  string `arg:"" help:"Folder of the embedded servers' data."`
 }
 
@@ -151,7 +151,7 @@ func realServers() (map[string]string, error) {
 	for setting, name := range map[string]string{"BRINE_KAFKA_BROKERS": "BRINE_REAL_KAFKA", "BRINE_HBASE_CONNECT": "BRINE_REAL_HBASE",
 		"BRINE_SEARCH_CONNECT": "BRINE_REAL_ELASTICSEARCH"} {
 		if out[setting] = at[name]; out[setting] == "" {
-			return nil, fmt.Errorf("%s/env does not say %s: start kafka, hbase and elasticsearch", os.Getenv("DEVCLUSTER_RUN"), name)
+			return nil, fmt.Errorf("%s/env does not set %s: start kafka, hbase and elasticsearch", os.Getenv("DEVCLUSTER_RUN"), name)
 		}
 	}
 	return out, nil

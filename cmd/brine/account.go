@@ -17,7 +17,7 @@ import (
 )
 
 type accountCmd struct {
-	Add     accountAddCmd     `cmd:"" help:"Create an account; its password is prompted for, or is the first line of stdin."`
+	Add     accountAddCmd     `cmd:"" help:"Create an account; its password is asked for, or read from the first line of stdin."`
 	Import  accountImportCmd  `cmd:"" help:"Create accounts from another system's names and password hashes."`
 	List    accountListCmd    `cmd:"" help:"List accounts."`
 	Enable  accountEnableCmd  `cmd:"" help:"Enable an account."`
@@ -103,7 +103,7 @@ type accountAddCmd struct {
 	accountFlags
 	Name  string `arg:"" help:"Name of the account."`
 	Role  string `default:"customer" enum:"customer,support,operator,admin" help:"Role: customer (default), support, operator or admin."`
-	Owner string `help:"For a customer: value of the owner field in the account's rows."`
+	Owner string `help:"For the role customer: value of the owner field in the account's rows."`
 }
 
 func (c *accountAddCmd) Run(e *env) error {
@@ -115,7 +115,7 @@ func (c *accountAddCmd) Run(e *env) error {
 		}
 		a, err := s.Add(e.ctx, c.Name, c.Owner, account.Role(c.Role), text)
 		if err == nil {
-			ourterm.Println(e.stdout, "%s is there, as %s", a.Name, a.Role)
+			ourterm.Println(e.stdout, "%s already exists, with role %s", a.Name, a.Role)
 		}
 		return err
 	})
@@ -123,7 +123,7 @@ func (c *accountAddCmd) Run(e *env) error {
 
 type accountImportCmd struct {
 	accountFlags
-	File string `arg:"" type:"path" help:"JSON lines, as described in docs/accounts.md."`
+	File string `arg:"" type:"path" help:"File of JSON lines, as described in docs/accounts.md."`
 }
 
 func (c *accountImportCmd) Run(e *env) error {
@@ -138,7 +138,7 @@ func (c *accountImportCmd) Run(e *env) error {
 			bad++
 			ourterm.Println(e.stderr, "%s:%d: %v", c.File, line, err)
 		})
-		ourterm.Println(e.stdout, "%d accounts made, %d were there already, %d lines cannot be imported", made, there, bad)
+		ourterm.Println(e.stdout, "%d accounts created, %d already existed, %d lines cannot be imported", made, there, bad)
 		if err == nil && bad > 0 {
 			return errReported{exitFailed}
 		}

@@ -72,7 +72,7 @@ func (c *accountTokenCmd) Run(e *env) error {
 
 type accountAuditCmd struct {
 	accountFlags
-	Account string `help:"Only entries of this account."`
+	Account string `help:"Only actions of this account."`
 	Limit   int    `default:"100" help:"Maximum number of entries (default 100)."`
 }
 

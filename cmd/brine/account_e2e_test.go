@@ -56,7 +56,7 @@ func TestAccounts(t *testing.T) {
 	if err := os.WriteFile(hashes, []byte(line), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if out := at("", "account", "import", hashes); !strings.Contains(out, "1 accounts made, 0 were there already, 0 lines") {
+	if out := at("", "account", "import", hashes); !strings.Contains(out, "1 accounts created, 0 already existed, 0 lines") {
 		t.Error(out)
 	}
 	if out := at("", "account", "list"); strings.Count(out, "\n") != 4 || !strings.Contains(out, "theirs") || strings.Contains(out, "$") {
@@ -171,8 +171,8 @@ func TestServeBeyondLoopback(t *testing.T) {
 		}
 	}
 	folder := "BRINE_ACCOUNTS_CONNECT=embedded:" + filepath.Join(t.TempDir(), "accounts")
-	refused("needs accounts")
-	refused("passwords would come in plain text", folder)
+	refused("requires accounts")
+	refused("passwords would arrive in plain text", folder)
 	authority := certstest.New(t, "a")
 	cert, key := authority.Issue(t, certstest.Leaf{})
 	_, connect, _ := strings.Cut(folder, "=")

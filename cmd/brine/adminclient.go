@@ -13,7 +13,7 @@ import (
 
 // tokenFlag is the flag of commands that call a running brine.
 type tokenFlag struct {
-	Token string `placeholder:"TOKEN" help:"http.token of the other brine (default: BRINE_HTTP_TOKEN, else http.token of the configuration)."`
+	Token string `placeholder:"TOKEN" help:"http.token of the running brine (default: BRINE_HTTP_TOKEN, else http.token of the configuration)."`
 }
 
 // of returns the token given by the flag, or by the environment.
@@ -48,7 +48,7 @@ func adminClient(e *env, file configFlag, flag string, token tokenFlag) (admin.C
 	}
 	host, port, err := net.SplitHostPort(strings.TrimPrefix(c.Addr, "https://"))
 	if err != nil || port == "0" {
-		return c, usage(fmt.Errorf("%q is not an admin port address: give --http HOST:PORT as the running brine prints it", c.Addr))
+		return c, usage(fmt.Errorf("%q is not an admin port address: give --http HOST:PORT as printed by the running brine", c.Addr))
 	}
 	if host == "" {
 		c.Addr = net.JoinHostPort("127.0.0.1", port)
@@ -59,7 +59,7 @@ func adminClient(e *env, file configFlag, flag string, token tokenFlag) (admin.C
 // adminError attaches the exit code and a hint to an error of the admin port.
 func adminError(err error) error {
 	if _, ok := errors.AsType[*admin.UnreachableError](err); ok {
-		return &exitError{exitUnreachable, err, "is brine running there? It prints the address of its admin port as it starts"}
+		return &exitError{exitUnreachable, err, "is brine running there? It prints its admin port's address when it starts"}
 	}
 	if _, ok := errors.AsType[*url.Error](err); ok {
 		return usage(fmt.Errorf("--http: %w", err))

@@ -151,7 +151,7 @@ func TestAvroSchemasChange(t *testing.T) {
 	t.Logf("%d events of %d versions; %d were settled while the registry was away; it was asked %d times", sent, versions, settled, registry.asked.Load())
 	p.stop()
 	for n := range versions {
-		if line := fmt.Sprintf("records come of id %d (%s v%d), a schema that was not read before", n+1, registry.subject, n+1); !strings.Contains(p.log.String(), line) {
+		if line := fmt.Sprintf("records arrive with id %d (%s v%d), a schema not seen before", n+1, registry.subject, n+1); !strings.Contains(p.log.String(), line) {
 			t.Fatalf("the log does not say %q", line)
 		}
 	}
@@ -161,7 +161,7 @@ func TestAvroSchemasChange(t *testing.T) {
 	registry.SeedSchema(registry.subject, versions+1, versions+1, sr.Schema{Schema: `{"type":"record","name":"Scan","namespace":"courier","fields":[
 		{"name":"waybill","type":"string"},{"name":"at","type":"boolean"},{"name":"station","type":"string"}]}`})
 	out, _ := j.exit("check", "--connect", j.file)
-	for _, want := range []string{"fields.at", fmt.Sprintf("it is boolean in the schema, and declared time_ms; so says id %d (%s v%d), the newest schema", versions+1, registry.subject, versions+1),
+	for _, want := range []string{"fields.at", fmt.Sprintf("it is boolean in the schema, but declared time_ms; according to id %d (%s v%d), the newest schema", versions+1, registry.subject, versions+1),
 		"the schema has nothing at courier"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("check --connect does not say %q:\n%s", want, out)
@@ -225,7 +225,7 @@ func (p *process) untilWaiting(half string) {
 			return
 		}
 		if time.Since(start) > standstill {
-			p.t.Fatalf("no partition waits for a schema: %+v", status)
+			p.t.Fatalf("no partition is waiting for a schema: %+v", status)
 		}
 	}
 }

@@ -60,7 +60,7 @@ func breakingOrders(t *testing.T) (j, calm *job) {
 
 // breaks is the message about a schema that breaks, wherever it appears.
 func (j *job) breaks() string {
-	return fmt.Sprintf("it is string in the schema, and declared time_ms; it is the schema of id 2 (%s-value v2)", j.topic)
+	return fmt.Sprintf("it is string in the schema, but declared time_ms; it is the schema of id 2 (%s-value v2)", j.topic)
 }
 
 // untilBroken waits until both halves stand before the order whose schema breaks, and everything else is written.

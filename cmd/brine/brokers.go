@@ -10,7 +10,7 @@ import (
 
 // brokersFlag is the flag of commands that need only brokers.
 type brokersFlag struct {
-	Brokers []string `placeholder:"HOST:PORT,…" help:"Brokers to use instead of the configuration's, which is then not needed. BRINE_KAFKA_BROKERS does the same; other BRINE_KAFKA_… variables set credentials."`
+	Brokers []string `placeholder:"HOST:PORT,…" help:"Kafka brokers to use instead of the configuration's; no configuration is then needed. BRINE_KAFKA_BROKERS does the same; other BRINE_KAFKA_… variables set credentials."`
 }
 
 const brokersVariable = config.EnvPrefix + "KAFKA_BROKERS"

@@ -52,7 +52,7 @@ func TestBrokersWithoutConfiguration(t *testing.T) {
 				t.Errorf("%s: deadletters ls: exit %d:\n%s", name, code, out)
 			}
 		}
-		if out, code := alone([]string{group}, "offsets", "set", "--brokers", brokers, "--pipeline", "scans", "--to", "2h", "--yes"); code != exitOK || !strings.Contains(out, "are set") {
+		if out, code := alone([]string{group}, "offsets", "set", "--brokers", brokers, "--pipeline", "scans", "--to", "2h", "--yes"); code != exitOK || !strings.Contains(out, "offsets of 1 partition set") {
 			t.Errorf("offsets set: exit %d:\n%s", code, out)
 		}
 		for partition, offset := range j.committed(j.group("rows")) {
@@ -91,7 +91,7 @@ func TestBrokersThatCloseTheConnection(t *testing.T) {
 		name, answer string
 		says, hint   string
 	}{
-		{"without a word", "", "the connection was closed", "is Kafka running at kafka.brokers? One that wants kafka.sasl"},
+		{"without a word", "", "the connection was closed", "is Kafka running at kafka.brokers? A broker that requires kafka.sasl"},
 		{"with an alert of TLS", "\x15\x03\x03\x00\x02\x02\x46", "expecting TLS", "the port speaks TLS: set kafka.tls"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

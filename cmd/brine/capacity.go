@@ -10,7 +10,7 @@ import (
 
 // capacityFlags describe the load on a table and the servers that carry it.
 type capacityFlags struct {
-	TPS        float64         `name:"tps" placeholder:"N" help:"Rows written per second: show the capacity needed."`
+	TPS        float64         `name:"tps" placeholder:"N" help:"Show the capacity needed to write this many rows per second."`
 	RowBytes   config.Bytes    `placeholder:"SIZE" help:"Size of a row in bytes, keys included, before compression (default: measured on the sample)."`
 	Keep       config.Duration `placeholder:"TIME" help:"How long rows are kept, such as 92d (default: the longest ttl of the table's families)."`
 	Needs      []string        `enum:"transactions,two-orders,full-scans," placeholder:"NEED" help:"Further requirements: transactions (over several rows), two-orders (the same rows read forwards and backwards), full-scans."`
@@ -27,7 +27,7 @@ func (c *capacityFlags) expected() (plan.Load, error) {
 		l.Needs = append(l.Needs, plan.Need(n))
 	}
 	if l.Server.Heap <= 0 || l.Server.Disk <= 0 || l.Server.Rows <= 0 || l.Rows < 0 {
-		return l, usage(errors.New("--tps, --server-heap, --server-disk and --server-rows are greater than 0"))
+		return l, usage(errors.New("--tps, --server-heap, --server-disk and --server-rows must be greater than 0"))
 	}
 	return l, nil
 }

@@ -180,7 +180,7 @@ func TestKeysLookedUpEndToEnd(t *testing.T) {
 				t.Errorf("check takes what is looked up for missing:\n%s", out)
 			}
 			letters := j.deadLetters()
-			if len(letters) != 1 || letters[0].Reason != event.MissingField || letters[0].Field != "user" || !strings.Contains(letters[0].Detail, ids+", where it is looked up, has not come within 2s") {
+			if len(letters) != 1 || letters[0].Reason != event.MissingField || letters[0].Field != "user" || !strings.Contains(letters[0].Detail, ids+", where it is looked up, has not arrived within 2s") {
 				t.Errorf("dead letters: %+v", letters)
 			}
 			if r, listed := j.verified(0, "--full"); len(listed) > 0 {

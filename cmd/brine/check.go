@@ -14,7 +14,7 @@ import (
 type checkCmd struct {
 	timeoutFlag
 	Paths   []string `arg:"" optional:"" name:"file" help:"Configuration files, or folders of them (default brine.yaml)."`
-	Config  []string `short:"c" sep:"none" placeholder:"FILE" help:"The same, as a flag that every command has; may be repeated."`
+	Config  []string `short:"c" sep:"none" placeholder:"FILE" help:"Configuration file, given as in other commands; may be repeated."`
 	Connect bool     `help:"Also check the topics, tables and recent records on the servers."`
 	JSON    bool     `help:"Print JSON."`
 }
@@ -22,9 +22,9 @@ type checkCmd struct {
 // Help returns the detailed help of the command.
 func (checkCmd) Help() string {
 	return `Every mistake is reported at once, with file, line, column and the fix. Nothing is changed anywhere.
-With --connect: does the schema registry let us in, are the topics there, are the tables as the configuration says, have all servers
-something to write, and what would become of the latest records: dead letters, events that collide, and those that a TTL would hide as
-they are written.
+With --connect, brine also checks that the schema registry grants access, that the topics exist, that the tables match the
+configuration and that every server has something to write. It also says what would become of the latest records: which would be dead
+letters, which would collide, and which a TTL would hide as soon as they are written.
 
 Examples:
   brine check examples/scans.yaml

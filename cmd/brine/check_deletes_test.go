@@ -29,7 +29,7 @@ pipelines:
 			if err := os.WriteFile(j.file, fmt.Appendf(nil, config, j.brokers[0], j.hbase, j.table, j.topic), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			if out, err := j.command("check", "--connect", j.file).CombinedOutput(); err == nil || !strings.Contains(string(out), "family e: hbase.hstore.time.to.purge.deletes is not set, the configuration says 172800000") {
+			if out, err := j.command("check", "--connect", j.file).CombinedOutput(); err == nil || !strings.Contains(string(out), "family e: hbase.hstore.time.to.purge.deletes is not set, but the configuration says 172800000") {
 				t.Errorf("of a table that keeps no delete markers it says: %v, %s", err, out)
 			}
 			j.must("tables", "apply", "--yes", "-c", j.file)
@@ -38,13 +38,13 @@ pipelines:
 			for _, c := range []struct{ setting, value, want string }{ // 2d are 45h plus an hour each for segment, lateness and clocks
 				{"retention.ms", "162000000", ""},
 				{"retention.ms", "162000001", "can be read until 48h0m0.001s after its version"},
-				{"retention.ms", "-1", "keeps its records for ever, or compacts them; family e of"},
+				{"retention.ms", "-1", "keeps its records forever, or compacts them; family e of"},
 				{"retention.ms", "1000", ""},
 				{"segment.ms", "604800000", "segment.ms 7d"},
 				{"segment.ms", "3600000", ""},
 				{"message.timestamp.type", "CreateTime", "has the producers' timestamps"},
 				{"message.timestamp.type", "LogAppendTime", ""},
-				{"cleanup.policy", "compact,delete", "keeps its records for ever, or compacts them; family e of"},
+				{"cleanup.policy", "compact,delete", "keeps its records forever, or compacts them; family e of"},
 			} {
 				j.configure(c.setting, c.value)
 				out, err := j.command("check", "--connect", j.file).CombinedOutput()

@@ -33,8 +33,8 @@ pipelines:
 		t.Fatal(err)
 	}
 	j.must("tables", "apply", "-c", j.file)
-	j.wantServerFindings("tables.few: there are 3 servers, and 1 of them have nothing to write until regions split; begin it with regions: 6 [key-few-regions]",
-		"tables.salted: 2 buckets are written by at most 2 servers at a time, there are 3; write salt(6, id) and regions: 6")
+	j.wantServerFindings("tables.few: there are 3 servers, but 1 of them have nothing to write until regions split; start it with regions: 6 [key-few-regions]",
+		"tables.salted: 2 buckets keep at most 2 servers busy, but there are 3; write salt(6, id) and regions: 6")
 	j.must("regions", "split", "-c", j.file, "few", "8000", "--at", "c000", "--yes")
 	j.wantServerFindings("tables.salted: ")
 }

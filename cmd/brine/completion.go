@@ -27,7 +27,7 @@ func (c *completionCmd) Run(e *env) error {
 
 // completeLineCmd is the hidden command that shells call for completions.
 type completeLineCmd struct {
-	Words []string `arg:"" optional:"" help:"The command line; its last word is incomplete."`
+	Words []string `arg:"" optional:"" help:"Words of the command line, the last of which is incomplete."`
 }
 
 func (c *completeLineCmd) Run(e *env, parsed *kong.Context) error {

@@ -58,7 +58,7 @@ func loaded(e *env, cfg *config.Config, problems config.Problems, said func(conf
 	}
 	if e.patience > 0 {
 		within(e, cfg)
-		go service.HoldHeap(e.ctx, int64(cfg.Memory), int64(cfg.ProcessMemory)) // as long as the process
+		go service.Heap{Memory: int64(cfg.Memory), Process: int64(cfg.ProcessMemory)}.Hold(e.ctx) // as long as the process
 	}
 	return cfg, nil
 }
@@ -108,7 +108,7 @@ func pipeline(cfg *config.Config, name string) (*config.Pipeline, error) {
 		names = append(names, p.Name)
 	}
 	if name == "" {
-		return nil, usage(fmt.Errorf("say which pipeline with --pipeline: %s", strings.Join(names, ", ")))
+		return nil, usage(fmt.Errorf("choose a pipeline with --pipeline: %s", strings.Join(names, ", ")))
 	}
 	return nil, usage(fmt.Errorf("--pipeline: no pipeline %q in the configuration; it has %s", name, strings.Join(names, ", ")))
 }

@@ -25,20 +25,20 @@ type deadlettersCmd struct {
 type letterFilter struct {
 	configFlag
 	timeoutFlag
-	Pipeline  string   `placeholder:"NAME" help:"Only those of this pipeline."`
-	Half      string   `enum:"rows,documents,both" default:"both" help:"Only dead letters of rows, documents or both (default)."`
-	Reason    []string `placeholder:"REASON,…" help:"Only these reasons, such as missing_field."`
-	Since     string   `placeholder:"TIME" help:"Only dead letters written since this time, such as 2013-01-31T08:00:00Z, or within this age, such as 2h."`
-	Until     string   `placeholder:"TIME" help:"Only dead letters written before this time."`
-	Partition []int    `placeholder:"N" help:"Only records of these partitions of the pipeline's topic."`
-	Key       *string  `placeholder:"KEY" help:"Only records with this key; write bytes that are not text as \\xNN."`
-	Text      string   `placeholder:"TEXT" help:"Only those with this text in the record's key, value or headers, or in the dead letter's field or detail."`
-	All       bool     `help:"Include dead letters that have been replayed."`
+	Pipeline  string   `placeholder:"NAME" help:"Only dead letters of this pipeline."`
+	Half      string   `enum:"rows,documents,both" default:"both" help:"Only dead letters of this half: rows, documents or both (default)."`
+	Reason    []string `placeholder:"REASON,…" help:"Only dead letters with these reasons, such as missing_field."`
+	Since     string   `placeholder:"TIME" help:"Only dead letters written since this time: 2013-01-31T08:00:00Z, or an age such as 2h."`
+	Until     string   `placeholder:"TIME" help:"Only dead letters written before this time, in the forms of --since."`
+	Partition []int    `placeholder:"N" help:"Only records from these partitions of the pipeline's topic."`
+	Key       *string  `placeholder:"KEY" help:"Only records with this key. Write bytes that are not text as \\xNN."`
+	Text      string   `placeholder:"TEXT" help:"Only dead letters with this text in the record's key, value or headers, or in the dead letter's field or detail."`
+	All       bool     `help:"Include dead letters that have already been replayed."`
 }
 
 // letterHelp is part of the help of each dead-letter command.
-const letterHelp = `A record that can never be written is kept whole, with the reason, in the topic <topic>.dead. It is known by its place
-in the pipeline's own topic, PARTITION:OFFSET; where the same record was rejected several times, the last dead letter counts.`
+const letterHelp = `A record that can never be written is kept whole, with the reason, in the topic <topic>.dead. It is identified by its
+place in the pipeline's own topic, PARTITION:OFFSET; if the same record was rejected several times, its last dead letter counts.`
 
 // asked returns what the flags select, except for the pipeline and half.
 func (f *letterFilter) asked() *letters.Asked {
@@ -53,7 +53,7 @@ func (f *letterFilter) scan(e *env, cfg *config.Config) (*brokers.DeadLetters, e
 		}
 	}
 	if f.Text != "" && !cfg.Mask().Nothing() {
-		return nil, usage(errors.New("--text looks into records, and pipelines mask fields; --unmask allows it"))
+		return nil, usage(errors.New("--text searches records, but pipelines mask fields; --unmask allows it"))
 	}
 	filter, err := f.asked().Filter(time.Now())
 	if err != nil {
@@ -77,16 +77,16 @@ func printScanned(out io.Writer, s *brokers.DeadLetters, n int) {
 		for _, o := range s.Topics {
 			topics = append(topics, o.Topic)
 		}
-		fmt.Fprintf(out, "no dead letters: there is no topic %s, which the first of them makes\n", strings.Join(topics, ", "))
+		fmt.Fprintf(out, "no dead letters: topic %s does not exist yet; the first dead letter creates it\n", strings.Join(topics, ", "))
 		return
 	}
 	scanned := term.Count(int(s.Scanned.Records), "record")
-	fmt.Fprintf(out, "%s of %s scanned in %s", term.Count(n, "letter"), scanned, strings.Join(s.Read, ", "))
+	fmt.Fprintf(out, "%s of %s scanned in %s", term.Count(n, "dead letter"), scanned, strings.Join(s.Read, ", "))
 	if s.Scanned.Repeats > 0 {
 		fmt.Fprintf(out, "; %s left out", term.Count(int(s.Scanned.Repeats), "repeat"))
 	}
 	if s.Scanned.Foreign > 0 {
-		fmt.Fprintf(out, "; besides %s that brine has not written", term.Count(int(s.Scanned.Foreign), "record"))
+		fmt.Fprintf(out, "; also %s not written by brine", term.Count(int(s.Scanned.Foreign), "record"))
 	}
 	fmt.Fprintln(out)
 }

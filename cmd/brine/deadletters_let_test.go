@@ -94,7 +94,7 @@ func TestDeadLettersArePurgedByAge(t *testing.T) {
 		if out := j.must(purge("--older-than", "1h", "--yes")...); !strings.Contains(out, "nothing to delete") {
 			t.Errorf("what is young:\n%s", out)
 		}
-		if out, code := j.exit(purge("--older-than", "2999-01-01")...); code != exitUsage || !strings.Contains(out, "still to come") {
+		if out, code := j.exit(purge("--older-than", "2999-01-01")...); code != exitUsage || !strings.Contains(out, "in the future") {
 			t.Errorf("exit %d: %s", code, out)
 		}
 		if out, code := j.exit(purge("--older-than", "1ms")...); code != exitFailed || !strings.Contains(out, "2 letters, 2 of them never replayed") ||
@@ -109,7 +109,7 @@ func TestDeadLettersArePurgedByAge(t *testing.T) {
 		}
 		j.sendAll([]sent{bad})
 		j.must("run", "-q", "-c", j.file, "--until-end")
-		if out := j.must("deadletters", "ls", "-c", j.file); !strings.Contains(out, "1 letter of 1 record scanned") {
+		if out := j.must("deadletters", "ls", "-c", j.file); !strings.Contains(out, "1 dead letter of 1 record scanned") {
 			t.Errorf("after the purge:\n%s", out)
 		}
 	})

@@ -18,12 +18,12 @@ import (
 type deadlettersLsCmd struct {
 	letterFilter
 	brokersFlag
-	Limit   int      `default:"50" help:"Maximum number of dead letters; 0 for all."`
-	After   string   `placeholder:"PLACE" help:"Continue where the last page ended, with the same flags."`
+	Limit   int      `default:"50" help:"Maximum number of dead letters (default 50); 0 for all."`
+	After   string   `placeholder:"PLACE" help:"Continue after this place, printed at the end of the previous page; give the same flags."`
 	Summary bool     `help:"Show only counts, by pipeline, reason, field and schema."`
-	By      []string `enum:"reason,field,schema" placeholder:"WHAT,…" help:"Group the summary by these only: reason, field, schema."`
+	By      []string `enum:"reason,field,schema" placeholder:"WHAT,…" help:"Group the summary by these instead: reason, field, schema."`
 	JSON    bool     `help:"Print a JSON object per dead letter, or per line of the summary."`
-	Quiet   bool     `short:"q" help:"Print no progress of the summary."`
+	Quiet   bool     `short:"q" help:"Print no progress."`
 }
 
 // Help returns the detailed help of the command.

@@ -24,7 +24,7 @@ func (c *deadlettersReplayCmd) fix(e *env, cfg *config.Config) (*fixes.Fix, erro
 	c.Pipeline = p.Name // the fix applies to this pipeline only
 	fix, err := letters.Fixed(p, c.Let, c.AlterIdentity)
 	if err == nil && len(fix.Moves) > 0 {
-		fmt.Fprintf(e.stderr, "brine: --let alters %s: what is written is no longer ordered as the records say\n", strings.Join(fix.Moves, ", "))
+		fmt.Fprintf(e.stderr, "brine: --let alters %s: the result is no longer ordered as the records say\n", strings.Join(fix.Moves, ", "))
 	}
 	return fix, err
 }

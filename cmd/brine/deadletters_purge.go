@@ -17,19 +17,19 @@ type deadlettersPurgeCmd struct {
 	timeoutFlag
 	brokersFlag
 	Pipeline  string `placeholder:"NAME" help:"Only this pipeline's dead-letter topic."`
-	OlderThan string `required:"" placeholder:"TIME" help:"Delete those written before this time, such as 2013-01-31T08:00:00Z, or longer ago than this, such as 30d."`
-	KeepOpen  bool   `help:"In each partition, keep everything from the first dead letter on that has not been replayed."`
+	OlderThan string `required:"" placeholder:"TIME" help:"Delete dead letters written before this time: 2013-01-31T08:00:00Z, or an age such as 30d."`
+	KeepOpen  bool   `help:"In each partition, keep the first dead letter that has not been replayed, and everything after it."`
 	Yes       bool   `short:"y" help:"Do not ask for confirmation."`
-	DryRun    bool   `help:"Show what would be deleted, and exit."`
+	DryRun    bool   `help:"Show what would be done, and exit."`
 	JSON      bool   `help:"Print a JSON object per topic."`
 	Quiet     bool   `short:"q" help:"Print no progress."`
 }
 
 // Help returns the detailed help of the command.
 func (deadlettersPurgeCmd) Help() string {
-	return `Shows how many dead letters of each topic are older, how many of them have never been replayed, and asks. A topic is cut off at its
-beginning, in each partition before the first record that is not older: no letter goes that is younger, and one that lies behind a
-younger one stays. What has been replayed stays closed. Several pipelines, and both halves of each, may share a topic.
+	return `Shows how many dead letters of each topic are older and how many of them were never replayed, and asks. Each partition is truncated
+before its first record that is not older: no younger dead letter is deleted, and an older one behind a younger one stays.
+Dead letters that were replayed stay closed. Several pipelines, and both halves of each, may share a topic.
 
 Examples:
   brine deadletters purge -c brine.yaml --older-than 30d --dry-run
@@ -65,10 +65,10 @@ func (c *deadlettersPurgeCmd) Run(e *env) error {
 		}
 	}
 	if records == 0 {
-		fmt.Fprintf(e.stderr, "nothing to delete: no dead letters lie before %s at the beginning of a partition\n", when.Text(before.UnixMilli()))
+		fmt.Fprintf(e.stderr, "nothing to delete: no partition begins with dead letters from before %s\n", when.Text(before.UnixMilli()))
 	}
 	if records > 0 && !c.DryRun {
-		question := fmt.Sprintf("delete %s for good, with %s that never became rows or documents?", term.Count(int(records), "record"),
+		question := fmt.Sprintf("permanently delete %s, including %s that never became rows or documents?", term.Count(int(records), "record"),
 			term.Count(open, "letter"))
 		if err := confirm(e, c.Yes, question); err != nil {
 			return err
@@ -94,7 +94,7 @@ func (c *deadlettersPurgeCmd) print(e *env, p *deadletter.Purge) {
 	if p.Letters > 0 {
 		fmt.Fprintf(e.stderr, ", of %s to %s", when.Text(p.First.UnixMilli()), when.Text(p.Last.UnixMilli()))
 	}
-	fmt.Fprintf(e.stderr, "; %s in all, with repeats and marks\n", term.Count(int(p.Records), "record"))
+	fmt.Fprintf(e.stderr, "; %s in all, including repeats and marks\n", term.Count(int(p.Records), "record"))
 	for _, part := range p.Partitions {
 		fmt.Fprintf(e.stderr, "  partition %d: offsets %s to %s, %s\n", part.Partition, term.Thousands(part.From), term.Thousands(part.Before-1),
 			term.Count(part.Letters, "letter"))

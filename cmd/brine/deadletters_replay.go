@@ -13,11 +13,11 @@ import (
 
 type deadlettersReplayCmd struct {
 	letterFilter
-	Let           []string `sep:"none" placeholder:"FIELD=EXPR" help:"Fix a field during the replay with an expression as in let; may be repeated. The fixed field is a text in it, whatever the record holds."`
+	Let           []string `sep:"none" placeholder:"FIELD=EXPR" help:"Fix a field during the replay with an expression, as in let; may be repeated. In the expression, the field itself is text, whatever its type."`
 	AlterIdentity bool     `help:"Allow --let to change fields of row keys, document ids and the version."`
-	Rate          int      `help:"Maximum records per second; 0 for no limit."`
-	DryRun        bool     `help:"Report how many dead letters would be replayed, and how many rejected again and why, and exit."`
-	Preview       int      `placeholder:"N" help:"For the first N dead letters, show what would be written beside what is stored now; then as --dry-run."`
+	Rate          int      `help:"Maximum records per second (default: no limit)."`
+	DryRun        bool     `help:"Show what would be done, and exit: how many dead letters would be replayed, how many would be rejected again, and why."`
+	Preview       int      `placeholder:"N" help:"Like --dry-run, and also show what the first N dead letters would write, next to what is stored now."`
 	JSON          bool     `help:"Print a JSON object per half of a pipeline, and per dead letter of a preview."`
 	Quiet         bool     `short:"q" help:"Print no progress."`
 }
@@ -26,13 +26,13 @@ type deadlettersReplayCmd struct {
 func (deadlettersReplayCmd) Help() string {
 	return letterHelp + `
 
-replay decodes the records again and writes them as the live pipeline does, beside it: to the half that rejected them, with the
-version that is their own, so that nothing newer is overwritten. Fix the configuration or the store first. What is then written
-is marked as replayed and not listed again; what is rejected once more stays. Interrupted in any way, the same command goes on.
+replay decodes the records again and writes them as the live pipeline does, beside it: to the half that rejected them, with their
+own versions, so that nothing newer is overwritten. Fix the configuration or the store first. Records that are then written
+are marked as replayed and not listed again; records that are rejected again stay. After any interruption, the same command continues.
 
---let fixes what the records themselves have wrong, before their fields are held to their types: a value that cannot be decoded at
-all has no fields. The answer is read as the record's own value is. Versions stay those of the events, so a fix makes no older change
-win; a field of a key or of the version is refused without --alter-identity.
+--let fixes errors in the records themselves, before their fields are checked against their types; a value that cannot be decoded at
+all has no fields. The result is read like the record's own value. Events keep their versions, so a fix never makes an older change
+win; changing a field of a key or of the version requires --alter-identity.
 
 Examples:
   brine deadletters replay -c brine.yaml --let 'weight = weight.trim()' --preview 3
@@ -42,7 +42,7 @@ Examples:
 
 func (c *deadlettersReplayCmd) Run(e *env) error {
 	if c.All {
-		return usage(errors.New("--all: dead letters that have been replayed are not replayed again; brine replay reads records again by " +
+		return usage(errors.New("--all: replayed dead letters are never replayed again; brine replay rereads records by " +
 			"their offsets"))
 	}
 	cfg, err := c.load(e)
@@ -90,7 +90,7 @@ func (c *deadlettersReplayCmd) printCounts(e *env, replay *letters.Replay) {
 		printScanned(e.stderr, replay.Scan, n)
 	}
 	for _, group := range replay.Unknown {
-		fmt.Fprintf(e.stderr, "brine: %s of group %s, which this configuration does not have, are left out\n",
+		fmt.Fprintf(e.stderr, "brine: ignoring %s of group %s, which this configuration does not have\n",
 			term.Count(replay.Letters[group], "letter"), group)
 	}
 }

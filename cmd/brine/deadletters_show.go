@@ -17,7 +17,7 @@ type deadlettersShowCmd struct {
 	timeoutFlag
 	brokersFlag
 	Record   string `arg:"" name:"partition:offset" help:"Partition and offset of the record in the pipeline's topic, as printed by ls."`
-	Pipeline string `placeholder:"NAME" help:"Pipeline, if several have a dead letter of this record."`
+	Pipeline string `placeholder:"NAME" help:"Only this pipeline, if several have a dead letter for this record."`
 	Value    bool   `help:"Print only the record's value, byte for byte; escaped on a terminal."`
 	JSON     bool   `help:"Print a JSON object per dead letter."`
 }
@@ -71,7 +71,7 @@ func (c *deadlettersShowCmd) Run(e *env) error {
 	if n == 0 {
 		printScanned(e.stderr, scan, 0)
 		return &exitError{exitFailed, fmt.Errorf("no dead letter of the record at %s", c.Record),
-			"brine deadletters ls --all shows those that are there"}
+			"brine deadletters ls --all lists the existing ones"}
 	}
 	return nil
 }

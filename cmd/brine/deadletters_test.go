@@ -41,7 +41,7 @@ func TestDeadLettersAreListedShownAndReplayed(t *testing.T) {
 
 		list := j.must("deadletters", "ls", "-c", j.file)
 		for _, want := range []string{"scans.rows", "0:1", "wrong_type", "station", "0:2", "1:0", "1:1", "undecodable", "not json",
-			"4 letters of 4 records scanned in " + j.topic + ".dead\n"} {
+			"4 dead letters of 4 records scanned in " + j.topic + ".dead\n"} {
 			if !strings.Contains(list, want) {
 				t.Errorf("ls lacks %q:\n%s", want, list)
 			}
@@ -78,10 +78,10 @@ func TestDeadLettersAreListedShownAndReplayed(t *testing.T) {
 		}
 
 		// Nothing is fixed yet: all are rejected again, and the number of dead letters stays the same.
-		if out, code := j.exit("deadletters", "replay", "-c", j.file); code != exitFailed || !strings.Contains(out, "4 records can still not be written: undecodable 1, wrong_type 3") {
+		if out, code := j.exit("deadletters", "replay", "-c", j.file); code != exitFailed || !strings.Contains(out, "4 records still cannot be written: undecodable 1, wrong_type 3") {
 			t.Errorf("exit %d of a replay of what is not fixed:\n%s", code, out)
 		}
-		if out := j.must("deadletters", "ls", "-c", j.file); !strings.Contains(out, "4 letters of 4 records scanned") {
+		if out := j.must("deadletters", "ls", "-c", j.file); !strings.Contains(out, "4 dead letters of 4 records scanned") {
 			t.Errorf("after a replay in vain:\n%s", out)
 		}
 
@@ -111,10 +111,10 @@ func TestDeadLettersAreListedShownAndReplayed(t *testing.T) {
 		if after.rows != before.rows+1 {
 			t.Errorf("%v after the replay, before %v: expected the row of W2 besides", after, before)
 		}
-		if out := j.must("deadletters", "ls", "-c", j.file, "--all"); !strings.Contains(out, "replayed 20") || !strings.Contains(out, "4 letters of 6 records scanned") {
+		if out := j.must("deadletters", "ls", "-c", j.file, "--all"); !strings.Contains(out, "replayed 20") || !strings.Contains(out, "4 dead letters of 6 records scanned") {
 			t.Errorf("ls --all:\n%s", out)
 		}
-		if out := j.must("deadletters", "ls", "-c", j.file); !strings.Contains(out, "2 letters of 6 records scanned") {
+		if out := j.must("deadletters", "ls", "-c", j.file); !strings.Contains(out, "2 dead letters of 6 records scanned") {
 			t.Errorf("ls:\n%s", out)
 		}
 	})
@@ -211,7 +211,7 @@ func TestDeadLettersOfDeepAndEmptyRecordsAreReadable(t *testing.T) {
 			t.Errorf("%d columns: %s", term.Width(line), line)
 		}
 	}
-	for _, want := range []string{"the value is empty", "the record has no value: it is a tombstone", "half of a surrogate pair stands alone at byte 12", "nested more than 10,000 levels deep"} {
+	for _, want := range []string{"the value is empty", "the record has no value: it is a tombstone", "half of a surrogate pair is missing at byte 12", "nested more than 10,000 levels deep"} {
 		if !strings.Contains(list, want) {
 			t.Errorf("ls lacks %q:\n%s", want, list)
 		}
@@ -248,7 +248,7 @@ func TestDeadLettersOfAHalfThatIsGone(t *testing.T) {
 	if !slices.Equal(replay.Halves, []config.Half{{Pipeline: p, Kind: "rows"}}) {
 		t.Error(replay.Halves)
 	}
-	if want := "2 letters of group " + p.DocumentsGroup() + ", which this configuration does not have, are left out"; !strings.Contains(said.String(), want) {
+	if want := "ignoring 2 letters of group " + p.DocumentsGroup() + ", which this configuration does not have"; !strings.Contains(said.String(), want) {
 		t.Errorf("said %q, expected %q", &said, want)
 	}
 }

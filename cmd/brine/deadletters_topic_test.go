@@ -11,7 +11,7 @@ import (
 func TestCheckSaysThatDeadLettersMayNotFit(t *testing.T) {
 	t.Parallel()
 	onStacks(t, scansExample, func(t *testing.T, j *job) {
-		const says = "takes records of at most 1,048,588 bytes, and a dead letter of the largest that"
+		const says = "accepts records of at most 1,048,588 bytes, but a dead letter of the largest record that"
 		j.send(0, "not json")
 		j.must("run", "-q", "-c", j.file, "--until-end") // creates the topic, large enough
 		if out := j.must("check", "--connect", j.file); strings.Contains(out, says) {
@@ -30,7 +30,7 @@ func (j *job) resizeDeadLetters(bytes string) {
 	configureTopic(j.t, j.brokers, j.topic+".dead", "max.message.bytes", bytes)
 }
 
-// TestLetterThatDoesNotFitHoldsItsPartitionAlone: only its partition waits, and reports the fix. Once the topic is fixed, it goes on too.
+// TestLetterThatDoesNotFitHoldsItsPartitionAlone: only its partition is waiting, and reports the fix. Once the topic is fixed, it goes on too.
 func TestLetterThatDoesNotFitHoldsItsPartitionAlone(t *testing.T) {
 	t.Parallel()
 	onStacks(t, scansExample, func(t *testing.T, j *job) {
@@ -63,7 +63,7 @@ func TestLetterThatDoesNotFitHoldsItsPartitionAlone(t *testing.T) {
 		if n := j.uncommitted("rows"); n != 0 {
 			t.Errorf("%d records are not committed", n)
 		}
-		if out := j.must("deadletters", "ls", "-c", j.file); !strings.Contains(out, "2 letters of 2 records scanned") {
+		if out := j.must("deadletters", "ls", "-c", j.file); !strings.Contains(out, "2 dead letters of 2 records scanned") {
 			t.Errorf("ls says\n%s", out)
 		}
 	})

@@ -16,7 +16,7 @@ import (
 
 type devCmd struct {
 	For       time.Duration `help:"Stop after this long."`
-	Data      string        `type:"path" placeholder:"DIR" help:"Folder to keep all data in, across restarts. Without it the data is deleted when brine stops."`
+	Data      string        `type:"path" placeholder:"DIR" help:"Folder for all data, which is kept across restarts (default: a temporary one, deleted when brine stops)."`
 	Repair    bool          `help:"Recover what can be recovered from a damaged --data folder, report what is lost, and exit."`
 	KafkaPort int           `help:"Port of the embedded Kafka (default: any free port)."`
 	HBasePort int           `name:"hbase-port" help:"Port of the embedded HBase (default: any free port)."`
@@ -24,8 +24,8 @@ type devCmd struct {
 	ServePort int           `help:"Port of the HTTP API (default: any free port)."`
 	JSON      bool          `help:"Print progress as JSON lines."`
 
-	HBaseNodes   int           `name:"hbase-nodes" default:"1" placeholder:"N" help:"Region servers of the embedded HBase (default 1)."`
-	ScannerLease time.Duration `default:"1m" help:"How long a scanner of the embedded HBase stays open without a call."`
+	HBaseNodes   int           `name:"hbase-nodes" default:"1" placeholder:"N" help:"Number of region servers of the embedded HBase (default 1)."`
+	ScannerLease time.Duration `default:"1m" help:"Time after which the embedded HBase closes a scanner that is not used (default 1m)."`
 }
 
 // devGroup is brine dev: it starts the servers, and controls those that run.
@@ -56,9 +56,9 @@ Examples:
 func (c devCmd) AfterApply() error {
 	switch {
 	case c.HBaseNodes < 1:
-		return usage(fmt.Errorf("--hbase-nodes is %d, give at least 1", c.HBaseNodes))
+		return usage(fmt.Errorf("--hbase-nodes is %d; it must be at least 1", c.HBaseNodes))
 	case c.ScannerLease <= 0:
-		return usage(fmt.Errorf("--scanner-lease is %v, give more than 0", c.ScannerLease))
+		return usage(fmt.Errorf("--scanner-lease is %v; it must be more than 0", c.ScannerLease))
 	}
 	return nil
 }
@@ -165,7 +165,7 @@ func (c *devCmd) show(ctx context.Context, e *env, stack *devstack.Stack, s *ser
 }
 
 const goOn = `
-Go on:
+Next:
   curl -s http://%[1]s/metrics | grep ^brine_
   curl -s http://%[1]s/healthz
   brine skew --http %[1]s

@@ -89,7 +89,7 @@ func TestDevRefusesDamage(t *testing.T) {
 		{"hbase/*.log", "hint: brine dev --data DIR --repair"},
 		{"kafka/meta.json", "hint: brine dev --data DIR --repair"},
 		{"search/*/root.bolt", "hint: brine dev --data DIR --repair"},
-		{"accounts/accounts.db", "hint: move the contents of its folder away and put accounts.db of a backup there"},
+		{"accounts/accounts.db", "hint: move the contents of its folder away and put accounts.db from a backup there"},
 	} {
 		t.Run(c.file, func(t *testing.T) {
 			dir := devFolder(t)
@@ -131,7 +131,7 @@ func TestDamagedAccountsAreRefused(t *testing.T) {
 		t.Errorf("exit %d\n%s%s", code, stdout, stderr)
 	}
 	code, stdout, stderr := brine(t, "dev", "--repair", "--data", dir)
-	for _, part := range []string{name + " is damaged: ", "  saved: nothing: ", "  lost:  nothing makes these again: ", filepath.Join(dir, "damaged-1")} {
+	for _, part := range []string{name + " is damaged: ", "  saved: nothing: ", "  lost:  nothing can restore these: ", filepath.Join(dir, "damaged-1")} {
 		if code != exitOK || !strings.Contains(stdout, part) {
 			t.Errorf("exit %d, no %q\n%s%s", code, part, stdout, stderr)
 		}
@@ -196,7 +196,7 @@ func TestDevRepairs(t *testing.T) {
 		t.Fatalf("exit %d\n%s", code, stderr)
 	}
 	code, stdout, stderr := brine(t, "dev", "--repair", "--data", dir)
-	for _, part := range []string{manifest + " is damaged: ", root + " is damaged: ", " rows, ", "lost:  the documents of index orders", filepath.Join(dir, "damaged-1"), "brine dev --data " + dir + " goes on"} {
+	for _, part := range []string{manifest + " is damaged: ", root + " is damaged: ", " rows, ", "lost:  the documents of index orders", filepath.Join(dir, "damaged-1"), "brine dev --data " + dir + " continues"} {
 		if code != exitOK || !strings.Contains(stdout, part) {
 			t.Errorf("exit %d, no %q\n%s%s", code, part, stdout, stderr)
 		}

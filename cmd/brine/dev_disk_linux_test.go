@@ -185,7 +185,7 @@ func TestDevWithoutDescriptors(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer c.Close()
-		p.until(t, "it says that it cannot accept", p.warns("accepting connections on "+addr+": "+addr+": too many open files: raise the limit"))
+		p.until(t, "it says that it cannot accept", p.warns("accepting connections on "+addr+": too many open files: raise the limit"))
 	}
 	if err := unix.Prlimit(p.cmd.Process.Pid, unix.RLIMIT_NOFILE, &before, nil); err != nil {
 		t.Fatal(err)

@@ -31,7 +31,7 @@ func (devNodeCmd) Help() string {
 type devNodeFlags struct {
 	timeoutFlag
 	tokenFlag
-	HTTP string `name:"http" required:"" placeholder:"HOST:PORT" help:"Admin port of the running brine dev, as it prints it."`
+	HTTP string `name:"http" required:"" placeholder:"HOST:PORT" help:"Admin port of the running brine dev, which prints it at startup."`
 	JSON bool   `help:"Print JSON."`
 }
 

@@ -13,7 +13,7 @@ import (
 // repair saves what it can from a data folder that brine dev refuses, and prints what is lost.
 func (c *devCmd) repair(e *env) error {
 	if c.Data == "" {
-		return usage(errors.New("--repair needs --data, the folder that is to be repaired"))
+		return usage(errors.New("--repair needs --data, the folder to repair"))
 	}
 	if _, err := os.Stat(c.Data); err != nil {
 		return usage(fmt.Errorf("--data: %w", err))
@@ -33,12 +33,12 @@ func (c *devCmd) repair(e *env) error {
 	case aside == "":
 		fmt.Fprintf(e.stdout, "Nothing in %s is damaged.\n", c.Data)
 	default:
-		fmt.Fprintf(e.stdout, "\nWhat was damaged is in %s: delete it when it is no longer needed.\n", aside)
+		fmt.Fprintf(e.stdout, "\nThe damaged files are in %s: delete them when you no longer need them.\n", aside)
 		if filepath.Dir(aside) != filepath.Clean(c.Data) {
-			fmt.Fprintf(e.stdout, "%s has what was saved; brine replay --from earliest writes rows that are lost again.\n", c.Data)
+			fmt.Fprintf(e.stdout, "%s has what was saved; brine replay --from earliest rewrites lost rows.\n", c.Data)
 			return nil
 		}
-		fmt.Fprintf(e.stdout, "brine dev --data %s goes on, and writes rows and documents that are lost again from Kafka's records.\n", c.Data)
+		fmt.Fprintf(e.stdout, "brine dev --data %s continues, and rewrites lost rows and documents from Kafka's records.\n", c.Data)
 	}
 	return nil
 }

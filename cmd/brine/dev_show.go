@@ -65,12 +65,12 @@ func showAccounts(ctx context.Context, out io.Writer, s *service.Service, ops st
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "operators' console on %s, whose accounts are administrated there (API: %[1]s/api/v1/docs)", ops)
+	fmt.Fprintf(out, "operators' console on %s, where accounts are managed (API: %[1]s/api/v1/docs)", ops)
 	if len(made) == 0 {
-		fmt.Fprintln(out, "; the passwords were shown when they were made: brine account passwd gives others")
+		fmt.Fprintln(out, "; the passwords were shown when the accounts were created: brine account passwd sets new ones")
 		return nil
 	}
-	fmt.Fprintln(out, "; these passwords are shown this once:")
+	fmt.Fprintln(out, "; these passwords are shown only once:")
 	for _, a := range made {
 		fmt.Fprintf(out, "  %-10s %s  %s\n", a.Name, a.Password, map[bool]string{true: "reads the orders of " + a.Owner}[a.Owner != ""])
 	}

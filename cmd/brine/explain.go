@@ -14,13 +14,13 @@ type explainCmd struct {
 	Partition int    `arg:"" help:"Partition of the record."`
 	Offset    int64  `arg:"" help:"Offset of the record."`
 	Pipeline  string `placeholder:"NAME" help:"Only this pipeline (default: all that read the topic)."`
-	JSON      bool   `help:"Print a JSON object."`
+	JSON      bool   `help:"Print JSON."`
 }
 
 // Help returns the detailed help of the command.
 func (explainCmd) Help() string {
-	return `Says what each pipeline makes of the record: its fields, its version, what leaves it out, the rows and documents that it
-becomes beside what is there now, its dead letter, and whether its offset is committed. Nothing is written, and no group is joined.
+	return `Shows what each pipeline makes of the record: its fields, its version, why it is left out, the rows and documents that it
+becomes next to the stored ones, its dead letter, and whether its offset is committed. It writes nothing and joins no group.
 
 Example:
   brine explain -c brine.yaml courier.scans 3 1041

@@ -88,7 +88,7 @@ func TestExplain(t *testing.T) {
 	}{
 		{[]string{j.topic, "0", fmt.Sprint(n + 1)}, exitFailed, fmt.Sprintf("which has offsets 0 to %d\nhint: name an offset within", n)},
 		{[]string{j.topic, "1", "0"}, exitFailed, "which is empty; its next offset is 0"},
-		{[]string{j.topic, "99", "0"}, exitMissing, "has no partition 99; it has 4, from 0 on"},
+		{[]string{j.topic, "99", "0"}, exitMissing, "has no partition 99; it has 4, numbered from 0"},
 		{[]string{"other", "0", "0"}, exitUsage, "no pipeline reads topic other; parcels reads " + j.topic},
 		{[]string{j.topic, "0", "0", "--pipeline", "x"}, exitUsage, "--pipeline: there is no pipeline x"},
 	} {

@@ -12,7 +12,7 @@ import (
 type hbaseGroup struct {
 	Start hbaseCmd     `cmd:"" default:"withargs" help:"Run only an embedded HBase, for tests (the default subcommand)."`
 	Dump  hbaseDumpCmd `cmd:"" help:"Dump a table as JSON lines."`
-	Load  hbaseLoadCmd `cmd:"" help:"Load a table from such lines."`
+	Load  hbaseLoadCmd `cmd:"" help:"Load a table from the output of dump."`
 }
 
 // Help returns the detailed help of the command.
@@ -22,13 +22,13 @@ func (hbaseGroup) Help() string {
 
 type hbaseCmd struct {
 	testhbase.Options
-	JSON bool `help:"Print its addresses as JSON."`
+	JSON bool `help:"Print the addresses as JSON."`
 }
 
 // Help returns the detailed help of the command.
 func (hbaseCmd) Help() string {
 	return `Runs a small HBase in this process, for the tests of any project: HBase's own clients and ours work against it. It is on loopback
-and in memory unless a flag says otherwise, prints where it is reached, and ends by SIGTERM or Ctrl-C.
+and in memory unless a flag says otherwise, prints its address, and ends on SIGTERM or Ctrl-C.
 
 Examples:
   brine hbase

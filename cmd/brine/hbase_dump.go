@@ -16,7 +16,7 @@ import (
 type hbaseFlags struct {
 	timeoutFlag
 	Connect string `placeholder:"rpc://HOST:PORT" help:"HBase to connect to (default: BRINE_HBASE_CONNECT, else rpc://127.0.0.1:16000)."`
-	Config  string `short:"c" placeholder:"FILE" help:"Configuration whose HBase is used instead, with its TLS and Kerberos settings."`
+	Config  string `short:"c" placeholder:"FILE" help:"Configuration file whose HBase is used instead, with its TLS and Kerberos settings."`
 }
 
 // open connects to the HBase and runs work.
@@ -43,8 +43,8 @@ func (f *hbaseFlags) open(e *env, work func(*hbase.Client) error) error {
 
 type hbaseDumpCmd struct {
 	hbaseFlags
-	Table string `arg:"" help:"Table, NAMESPACE:NAME or NAME."`
-	Live  bool   `help:"Only visible cells: no delete markers, and nothing that they hide."`
+	Table string `arg:"" help:"Table to dump: NAME or NAMESPACE:NAME."`
+	Live  bool   `help:"Dump only visible cells: no delete markers, and nothing that they hide."`
 }
 
 // Help returns the detailed help of the command.
@@ -73,12 +73,12 @@ func (c *hbaseDumpCmd) Run(e *env) error {
 type hbaseLoadCmd struct {
 	hbaseFlags
 	File string `arg:"" optional:"" type:"path" help:"Dump file to load (default: stdin)."`
-	As   string `placeholder:"TABLE" help:"Table to load it into."`
+	As   string `placeholder:"TABLE" help:"Table to load into (default: the name of the dumped table)."`
 }
 
 // Help returns the detailed help of the command.
 func (hbaseLoadCmd) Help() string {
-	return `Makes cells of what brine hbase dump has written. A table that does not exist is created as it was.
+	return `Loads the output of brine hbase dump into a table. A table that does not exist is created as it was dumped.
 
 Examples:
   brine hbase load orders.ndjson

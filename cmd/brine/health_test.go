@@ -76,7 +76,7 @@ func TestHealthIsProgress(t *testing.T) {
 			return &embedded.Outcome{Until: answer}
 		})
 		n := j.publish(first(sample.Scans(), 1000))
-		check(t, p, n, `scans.rows: partition \d is running at offset 0, \d+ behind, for \d+s: the writer has not settled what it was given`, func() {
+		check(t, p, n, `scans.rows: partition \d is running at offset 0, \d+ behind, for \d+s: the writer has not settled what it received`, func() {
 			remove()
 			close(answer)
 		})

@@ -19,18 +19,18 @@ import (
 type initCmd struct {
 	Sample       string   `placeholder:"FILE" help:"Sample: a file of JSON lines or CSV (also .gz), or topic:NAME (default: the topic of --topic, if brokers are set)."`
 	Topic        string   `help:"Topic for the pipeline to read."`
-	Brokers      []string `placeholder:"HOST:PORT,…" help:"Brokers of the topic (default: BRINE_KAFKA_BROKERS, else localhost:9092)."`
+	Brokers      []string `placeholder:"HOST:PORT,…" help:"Kafka brokers (default: BRINE_KAFKA_BROKERS, else localhost:9092)."`
 	HBase        string   `name:"hbase" placeholder:"URL" help:"Address of HBase, as in hbase.connect (default: BRINE_HBASE_CONNECT, else rpc://localhost:16000)."`
-	Registry     string   `placeholder:"URL" help:"URL of the schema registry, if records begin with one of its ids: Avro, Protobuf or JSON."`
-	RegistryUser string   `placeholder:"NAME" help:"User of the registry, with BRINE_REGISTRY_PASSWORD in the environment; or set only BRINE_REGISTRY_TOKEN."`
-	Schema       string   `placeholder:"FILE" help:"Schema file of all records, .avsc or .proto."`
+	Registry     string   `placeholder:"URL" help:"URL of the schema registry, if records begin with a schema id (Avro, Protobuf or JSON)."`
+	RegistryUser string   `placeholder:"NAME" help:"User name for the registry; BRINE_REGISTRY_PASSWORD is the password. Or set only BRINE_REGISTRY_TOKEN."`
+	Schema       string   `placeholder:"FILE" help:"Schema file (.avsc or .proto) of all records."`
 	Message      string   `placeholder:"NAME" help:"Message type of the records in the .proto file."`
-	Columns      []string `placeholder:"NAME,…" help:"Column names of a topic whose records are CSV rows (default: c1,c2,…)."`
-	Encoding     string   `default:"utf-8" placeholder:"NAME" help:"Encoding of the file."`
-	Records      int      `default:"20000" help:"Maximum number of records of the sample to read."`
-	Key          int      `placeholder:"N" help:"Use proposed key N, from 1 (default: ask at a terminal, else the first)."`
-	Output       string   `short:"o" default:"brine.yaml" placeholder:"FILE" help:"File to write; - writes to stdout."`
-	Force        bool     `help:"Overwrite the file."`
+	Columns      []string `placeholder:"NAME,…" help:"Column names, if the topic's records are CSV rows (default: c1,c2,…)."`
+	Encoding     string   `default:"utf-8" placeholder:"NAME" help:"Encoding of the file: utf-8 (default), latin1, windows-1252, gb18030, utf-16le or another name of the WHATWG Encoding Standard."`
+	Records      int      `default:"20000" help:"Maximum number of records to read from the sample (default 20000)."`
+	Key          int      `placeholder:"N" help:"Use the Nth proposed key (default: ask in a terminal, else the first)."`
+	Output       string   `short:"o" default:"brine.yaml" placeholder:"FILE" help:"File to write (default brine.yaml); - for stdout."`
+	Force        bool     `help:"Overwrite the file if it exists."`
 	JSON         bool     `help:"Print the proposals as JSON, and write nothing."`
 	timeoutFlag
 }
@@ -57,7 +57,7 @@ func (c *initCmd) Run(e *env) error {
 		return err
 	}
 	if c.Output != "-" && !c.Force && !c.JSON && exists(c.Output) {
-		return usage(fmt.Errorf("-o: %s is there already; name another file, or give --force to overwrite it", c.Output))
+		return usage(fmt.Errorf("-o: %s already exists; name another file, or give --force to overwrite it", c.Output))
 	}
 	options, err := c.options(e)
 	if err != nil {
@@ -85,9 +85,9 @@ func (c *initCmd) Run(e *env) error {
 		return err
 	}
 	if _, problems := config.Load(c.Output, e.getenv); problems.Err() != nil {
-		return fmt.Errorf("%s is written, and needs a correction by hand: %w", c.Output, problems.Err())
+		return fmt.Errorf("%s written, but it needs a manual correction: %w", c.Output, problems.Err())
 	}
-	fmt.Fprintf(e.stdout, "%s is written: key %s\nnext: brine check --connect %[1]s\n", c.Output, p.Keys[choice].Expr)
+	fmt.Fprintf(e.stdout, "%s written: key %s\nnext: brine check --connect %[1]s\n", c.Output, p.Keys[choice].Expr)
 	return nil
 }
 
@@ -105,7 +105,7 @@ func (c *initCmd) ask(e *env) error {
 		c.Topic = strings.TrimSpace(readLine(e.stdin))
 	}
 	if c.Topic == "" {
-		return usage(errors.New("--topic: name the topic that the pipeline is to read"))
+		return usage(errors.New("--topic: name the topic that the pipeline should read"))
 	}
 	if c.Sample == "" && person {
 		fmt.Fprintf(e.stderr, "File of sample records (empty: read topic %s at %s): ", c.Topic, strings.Join(c.Brokers, ","))
@@ -115,7 +115,7 @@ func (c *initCmd) ask(e *env) error {
 		c.Sample = "topic:" + c.Topic
 	}
 	if c.Records < 1 {
-		return usage(fmt.Errorf("--records: %d; read 1 at least", c.Records))
+		return usage(fmt.Errorf("--records: %d; it must be at least 1", c.Records))
 	}
 	return nil
 }

@@ -103,10 +103,10 @@ func TestInitRefuses(t *testing.T) {
 		want string
 	}{
 		{[]string{"init"}, exitUsage, "--topic: name the topic"},
-		{[]string{"init", "--topic", "t", "--sample", file, "-o", there}, exitUsage, "is there already; name another file, or give --force"},
+		{[]string{"init", "--topic", "t", "--sample", file, "-o", there}, exitUsage, "already exists; name another file, or give --force"},
 		{[]string{"init", "--topic", "t", "--sample", file + "x", "-o", "-"}, exitUsage, "no such file"},
-		{[]string{"init", "--topic", "t", "--sample", file, "-o", "-"}, exitFailed, "nothing can be proposed of this sample"},
-		{[]string{"init", "--topic", "t", "--sample", file, "--records", "0", "-o", "-"}, exitUsage, "--records: 0; read 1 at least"},
+		{[]string{"init", "--topic", "t", "--sample", file, "-o", "-"}, exitFailed, "no configuration can be proposed from this sample"},
+		{[]string{"init", "--topic", "t", "--sample", file, "--records", "0", "-o", "-"}, exitUsage, "--records: 0; it must be at least 1"},
 	} {
 		code, _, stderr := brine(t, c.args...)
 		if code != c.code || !strings.Contains(stderr, c.want) {

@@ -26,12 +26,12 @@ func TestStartAfterAKillSaysWhatItWaitsFor(t *testing.T) {
 	<-p.read
 	_ = p.cmd.Wait() // it was killed
 	q := j.begin()
-	const waits = "it waits for the group's other members: a process that was killed keeps its partitions until its session ends, in "
+	const waits = "waiting for the group's other members: a process that was killed keeps its partitions until its session ends, in "
 	q.health("/readyz", 503, "not yet a member of its group \\("+waits)
 	said := func() bool {
 		log := q.log.String()
 		return strings.Contains(log, "not yet a member of the group") && strings.Contains(log, waits) &&
-			strings.Contains(log, "with an instance_id of its own")
+			strings.Contains(log, "with its own instance_id")
 	}
 	for start := time.Now(); !said(); wait(t, 20*time.Millisecond) {
 		if time.Since(start) > standstill/2 {

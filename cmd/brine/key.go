@@ -15,9 +15,9 @@ import (
 type keyCmd struct {
 	Encode  keyEncodeCmd  `cmd:"" help:"Print the row key for field values."`
 	Decode  keyDecodeCmd  `cmd:"" help:"Print the fields of a row key."`
-	Explain keyExplainCmd `cmd:"" help:"Explain a key, or a row key, part by part."`
+	Explain keyExplainCmd `cmd:"" help:"Explain a key expression, or a row key, part by part."`
 	Range   keyRangeCmd   `cmd:"" help:"Print the scan ranges of a query."`
-	Lint    keyLintCmd    `cmd:"" help:"Report likely problems of a key, with fixes."`
+	Lint    keyLintCmd    `cmd:"" help:"Report likely problems of a key expression, with fixes."`
 }
 
 // keyFlags select a key: that of a configured table, or an expression with its fields.
@@ -25,7 +25,7 @@ type keyFlags struct {
 	configFlag
 	timeoutFlag
 	Key    string            `help:"Key expression to use instead of a table's key." placeholder:"EXPR"`
-	Fields map[string]string `help:"With --key: its fields and their types (text, int, float, bool, time)." placeholder:"NAME=TYPE"`
+	Fields map[string]string `help:"With --key: fields of the key and their types (text, int, float, bool, time)." placeholder:"NAME=TYPE"`
 	JSON   bool              `help:"Print JSON."`
 
 	masks mask.Rules
@@ -98,7 +98,7 @@ func (f keyFlags) fields() ([]rowkey.Field, error) {
 // keyRow is a key and one of its rows, as the HBase shell prints it.
 type keyRow struct {
 	keyFlags
-	Table string `arg:"" optional:"" help:"Table of the configuration whose key is meant (default: the only one)."`
+	Table string `arg:"" optional:"" help:"Table of the configuration whose key to use (default: the only one)."`
 	Row   string `arg:"" optional:"" help:"The row key, in the HBase shell's notation (such as \\x00 for bytes that are not printable)."`
 }
 

@@ -10,8 +10,8 @@ import (
 
 type keyEncodeCmd struct {
 	keyFlags
-	Table  string   `arg:"" optional:"" help:"Table of the configuration whose key is meant (default: the only one)."`
-	Values []string `arg:"" optional:"" name:"field=value" help:"One for each field of the key. Times: 2013-01-31T08:00:00Z, milliseconds since 1970, or an age such as 2h."`
+	Table  string   `arg:"" optional:"" help:"Table of the configuration whose key to use (default: the only one)."`
+	Values []string `arg:"" optional:"" name:"field=value" help:"A value for each field of the key. Times: 2013-01-31T08:00:00Z, milliseconds since 1970, or an age such as 2h."`
 }
 
 // Help returns the detailed help of the command.

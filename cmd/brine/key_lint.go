@@ -12,18 +12,18 @@ import (
 
 type keyLintCmd struct {
 	keyFlags
-	Table   string   `arg:"" optional:"" help:"Table of the configuration whose key is meant (default: the only one)."`
+	Table   string   `arg:"" optional:"" help:"Table of the configuration whose key to use (default: the only one)."`
 	Row     string   `help:"With --key: what a row represents." enum:"event,entity" default:"event"`
 	Regions int      `help:"With --key: initial number of regions." default:"1"`
 	Query   []string `help:"With --key: a query that the table is to answer, such as 'waybill at..'." placeholder:"FIELDS" sep:"none"`
-	Servers int      `help:"Region servers of the cluster."`
+	Servers int      `help:"Number of region servers in the cluster."`
 }
 
 // Help returns the detailed help of the command.
 func (keyLintCmd) Help() string {
-	return `Says of a table of the configuration, or of a key, what can be foreseen to end badly, with the fix: keys that are ambiguous,
-random or do not tell two events apart, that pile onto one region or scatter what a scan wants, queries that no scan answers, and
-what costs bytes. brine check says the same, and all the rest.
+	return `Lists the foreseeable problems of a configured table, or of a key, with their fixes: keys that are ambiguous or random, that do
+not tell two events apart, that pile onto one region or scatter what a scan reads, queries that no scan answers, and wasted bytes.
+brine check reports these too, along with everything else.
 
 Exit codes: 0 nothing, or advice only; 1 warnings; 2 errors.
 

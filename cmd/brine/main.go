@@ -39,7 +39,7 @@ type cli struct {
 	Query       queryCmd       `cmd:"" help:"Read rows by the fields of their key, or through the index."`
 	SQL         sqlCmd         `cmd:"" name:"sql" help:"Read rows with SQL, in a shell or from a script."`
 	Serve       serveCmd       `cmd:"" help:"Serve the views and tables of a configuration over HTTP."`
-	Account     accountCmd     `cmd:"" help:"Add, import, list, enable and disable the accounts of the HTTP API, and show its audit."`
+	Account     accountCmd     `cmd:"" help:"Manage the accounts of the HTTP API, and show its audit log."`
 	Replay      replayCmd      `cmd:"" help:"Read a range of a pipeline's topic again, and write its rows and documents again."`
 	Reindex     reindexCmd     `cmd:"" help:"Rebuild an index beside the one in use, then replace that one."`
 	Deadletters deadlettersCmd `cmd:"" help:"List, show and replay records that could not be written."`
@@ -51,7 +51,7 @@ type cli struct {
 	Pause       pauseCmd       `cmd:"" help:"Pause a running pipeline."`
 	Resume      resumeCmd      `cmd:"" help:"Resume a paused pipeline."`
 	Limit       limitCmd       `cmd:"" help:"Limit a running pipeline to a number of records per second."`
-	Ps          psCmd          `cmd:"" help:"List running pipelines: state, members, rates, lag, where time is spent, and what retention leaves."`
+	Ps          psCmd          `cmd:"" help:"List running pipelines: state, members, rates, lag, where time is spent, and when retention deletes what is not settled."`
 	Reload      reloadCmd      `cmd:"" help:"Reload the configuration of a running brine."`
 	Top         topCmd         `cmd:"" help:"Watch pipelines, tables, regions, servers and keys in the terminal."`
 	Completion  completionCmd  `cmd:"" help:"Print the completion script for bash, zsh or fish."`

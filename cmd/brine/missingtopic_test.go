@@ -41,7 +41,7 @@ func TestMissingTopicHoldsUpItsPipelineAlone(t *testing.T) {
 	}
 	p.health("/readyz", http.StatusOK, "")
 	p.stop()
-	if said := p.log.String(); strings.Count(said, "a pipeline's topic is missing") != 1 || !strings.Contains(said, service.CreatesTopic) {
+	if said := p.log.String(); strings.Count(said, "topic of a pipeline is missing") != 1 || !strings.Contains(said, service.CreatesTopic) {
 		t.Errorf("the log says\n%s", said)
 	}
 }

@@ -20,7 +20,7 @@ func TestRunsWithoutMaster(t *testing.T) {
 	n := j.publish(first(sample.Scans(), 200))
 	server.Master().Kill()
 	out, err := j.command("run", "-c", j.file, "--until-end").CombinedOutput()
-	if err != nil || strings.Count(string(out), "whether the tables are as configured is not checked") != 1 {
+	if err != nil || strings.Count(string(out), "cannot check the tables against the configuration") != 1 {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	if left := j.uncommitted("rows"); left != 0 {

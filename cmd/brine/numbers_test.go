@@ -24,7 +24,7 @@ func TestTopOfNobodyFails(t *testing.T) {
 // TestDeadLettersOfNoReasonAreRefused: a reason that does not exist would list nothing.
 func TestDeadLettersOfNoReasonAreRefused(t *testing.T) {
 	code, _, stderr := brine(t, "deadletters", "ls", "-c", "../../examples/scans.yaml", "--reason", "missing_field,nosuch")
-	want := `--reason "nosuch": no record is rejected for it; dead letters have undecodable, unknown_schema, missing_field, wrong_type,`
+	want := `--reason "nosuch": no record is rejected for that reason; valid reasons are undecodable, unknown_schema, missing_field, wrong_type,`
 	if code != exitUsage || !strings.Contains(stderr, want) {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
@@ -57,7 +57,7 @@ func TestReplayOfAKeySaysWhatWasReadAndReplayed(t *testing.T) {
 		j.sendKeyed(i%devPartitions, []byte{byte('a' + i%20)}, `{"waybill":"W","action":"A","at":1700000000000,"station":"X"}`, time.UnixMilli(1_700_000_000_000))
 	}
 	out := j.must("replay", "-q", "-c", j.file, "--from", "earliest", "--key", "b", "--name", "b")
-	if !strings.Contains(out, "at most 40 records, ") || !strings.Contains(out, "done: 2 records of 40 that were read replayed in ") {
+	if !strings.Contains(out, "at most 40 records, ") || !strings.Contains(out, "done: 2 records of 40 read replayed in ") {
 		t.Errorf("it says\n%s", out)
 	}
 	result := lastObject[service.ReplayResult](t, j.must("replay", "-q", "-c", j.file, "--from", "earliest", "--key", "b", "--name", "c", "--json"))

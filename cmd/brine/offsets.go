@@ -39,8 +39,8 @@ func (f *offsetsFlags) open(e *env, work func(*offsets.Client, []*brokers.Group)
 type halvesFlags struct {
 	configFlag
 	timeoutFlag
-	Pipeline string `placeholder:"NAME" help:"Only this pipeline."`
-	Topic    string `placeholder:"TOPIC" help:"Only this topic, of those that a pipeline reads."`
+	Pipeline string `placeholder:"NAME" help:"Only this pipeline (default: all)."`
+	Topic    string `placeholder:"TOPIC" help:"Only this topic, of those that the pipeline reads."`
 	Half     string `enum:"rows,documents,both" default:"both" help:"Half of the pipeline: rows, documents or both (default)."`
 }
 

@@ -17,18 +17,18 @@ import (
 type offsetsSetCmd struct {
 	offsetsFlags
 	To         string `required:"" placeholder:"WHERE" help:"New offsets: earliest, latest, a time (2013-01-31T08:00:00Z, or an age such as 2h), offsets (0:1200,1:900), +N or (as --to=-N) -N relative to the current ones, or file:PATH with lines of brine offsets show --json."`
-	Partitions []int  `placeholder:"N" help:"Only these partitions (default: those with offsets given, else all)."`
+	Partitions []int  `placeholder:"N" help:"Only these partitions (default: those whose offsets are given, else all)."`
 	Yes        bool   `short:"y" help:"Do not ask for confirmation."`
-	DryRun     bool   `help:"Show what would change, and exit."`
+	DryRun     bool   `help:"Show what would be done, and exit."`
 	JSON       bool   `help:"Print a JSON object per partition."`
 }
 
 // Help returns the detailed help of the command.
 func (offsetsSetCmd) Help() string {
-	return `Shows per partition where the live group goes on now and where it would, and asks. It is refused while brine runs with this group:
-stop it first. To write records again beside a brine that runs, use brine replay: it moves nothing.
+	return `Shows for each partition where the live group would continue now and where it would then, and asks. It is refused while brine runs
+with this group: stop it first. To write records again while brine runs, use brine replay: it moves no offsets.
 
-Records that are read again change nothing that is there and newer. Records that are skipped are never written.
+Records that are read again overwrite nothing newer. Records that are skipped are never written.
 
 Examples:
   brine offsets set -c brine.yaml --pipeline scans --to 2013-01-05T00:00:00Z --dry-run
@@ -55,7 +55,7 @@ func (c *offsetsSetCmd) set(e *env, client *offsets.Client, groups []*brokers.Gr
 		n += len(moves[i])
 	}
 	if n == 0 {
-		fmt.Fprintln(e.stderr, "nothing to change: the groups are there already")
+		fmt.Fprintln(e.stderr, "nothing to change: the groups are already at these offsets")
 		return nil
 	}
 	if !c.JSON || !c.Yes && !c.DryRun {
@@ -125,7 +125,7 @@ func printMoves(out io.Writer, groups []*brokers.Group, moves [][]offsets.Move) 
 		}
 		fmt.Fprintf(out, "  %9s %14s %14s %14s %14s\n", "all", "", "", term.Thousands(again), term.Thousands(skipped))
 		if skipped > 0 {
-			fmt.Fprintf(out, "  at most %s records would be skipped: %s never writes them, unless they are replayed\n",
+			fmt.Fprintf(out, "  at most %s records would be skipped: %s will never write them, unless they are replayed\n",
 				term.Thousands(skipped), g.Half.Name())
 		}
 	}
@@ -148,7 +148,7 @@ func (c *offsetsSetCmd) print(e *env, groups []*brokers.Group, moves [][]offsets
 		}
 	}
 	if !c.JSON && n > 0 {
-		fmt.Fprintf(e.stdout, "the offsets of %s are set\n", term.Count(n, "partition"))
+		fmt.Fprintf(e.stdout, "offsets of %s set\n", term.Count(n, "partition"))
 	}
 	return nil
 }

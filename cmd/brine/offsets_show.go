@@ -17,8 +17,8 @@ type offsetsShowCmd struct {
 
 // Help returns the detailed help of the command.
 func (offsetsShowCmd) Help() string {
-	return `COMMITTED is the offset that is read next, - where nothing is committed yet; everything before it is settled. LAG is how many
-offsets are left to read, an upper bound of the records: markers of transactions have offsets too. Members are
+	return `COMMITTED is the next offset to read, or - if nothing is committed yet; everything before it is settled. LAG is the number of
+offsets left to read, an upper bound of the records, since transaction markers have offsets too. Members are
 listed until their sessions end.
 
 Examples:

@@ -66,7 +66,7 @@ func TestOffsetsAreShownAndSet(t *testing.T) {
 		}
 		// The preview says what is skipped and changes nothing; the same holds if there is no answer.
 		out = j.must("offsets", "set", "-c", j.file, "--to", "latest", "--dry-run")
-		if !strings.Contains(out, "at most 2,000 records would be skipped: scans.rows never writes them") {
+		if !strings.Contains(out, "at most 2,000 records would be skipped: scans.rows will never write them") {
 			t.Errorf("the preview says\n%s", out)
 		}
 		if out, code := j.exit("offsets", "set", "-c", j.file, "--to", "latest"); code != exitFailed || !strings.Contains(out, "Set these offsets? [y/N]") || !strings.Contains(out, "nothing was changed") {
@@ -84,7 +84,7 @@ func TestOffsetsAreShownAndSet(t *testing.T) {
 			t.Errorf("show does not name the member:\n%s", out)
 		}
 		before := j.committed(group)
-		if out, code := j.exit("offsets", "set", "-c", j.file, "--to", "earliest", "--yes"); code != exitFailed || !strings.Contains(out, "the group is in use, nothing was changed:\n  "+group+": brine on ") {
+		if out, code := j.exit("offsets", "set", "-c", j.file, "--to", "earliest", "--yes"); code != exitFailed || !strings.Contains(out, "the group is in use; nothing was changed:\n  "+group+": brine on ") {
 			t.Errorf("exit %d while brine runs:\n%s", code, out)
 		}
 		if now := j.committed(group); fmt.Sprint(now) != fmt.Sprint(before) {
@@ -110,11 +110,11 @@ func (j *job) refusedOffsets() {
 		to, says string
 		code     int
 	}{
-		{"0:99999", "partition 0 would go on at offset 99999, and its log is 0 to ", exitUsage},
+		{"0:99999", "partition 0 would continue at offset 99999, but its log is 0 to ", exitUsage},
 		{"77:0", "has no partition 77; it has 4", exitMissing},
 		{"soon", `--to "soon": write earliest, latest, a time`, exitUsage},
 		{"+many", "write +N or -N with a number of offsets", exitUsage},
-		{"file:" + other, "holds nothing of scans.rows", exitUsage},
+		{"file:" + other, "has nothing for scans.rows", exitUsage},
 		{"file:" + j.file, "object 1 was not written by brine offsets show --json", exitUsage},
 		{"file:nowhere", "no such file", exitUsage},
 	} {

@@ -19,7 +19,7 @@ type askFlags struct {
 	tokenFlag
 	Pipeline string `arg:"" help:"Name of the pipeline."`
 	Half     string `placeholder:"rows|documents" enum:",rows,documents" default:"" help:"Half of the pipeline: rows or documents (default: both)."`
-	HTTP     string `name:"http" placeholder:"HOST:PORT" help:"Admin port of any brine that runs it (default: http.listen of the configuration)."`
+	HTTP     string `name:"http" placeholder:"HOST:PORT" help:"Admin port of any brine that runs the pipeline (default: http.listen of the configuration)."`
 	JSON     bool   `help:"Print JSON."`
 }
 
@@ -74,8 +74,8 @@ type pauseCmd struct{ askFlags }
 
 // Help returns the detailed help of the command.
 func (pauseCmd) Help() string {
-	return `All members of the pipeline's groups stop taking up records within seconds, settle and commit what they have begun, and keep their
-partitions. It stays so over restarts, until brine resume. What is not read stays in the topic for as long as its retention lasts.
+	return `All members of the pipeline's groups stop reading records within seconds, settle and commit what they have begun, and keep their
+partitions. The pause survives restarts, until brine resume. Unread records stay in the topic for as long as its retention lasts.
 
 Examples:
   brine pause orders -c brine.yaml
@@ -103,8 +103,8 @@ type limitCmd struct {
 
 // Help returns the detailed help of the command.
 func (limitCmd) Help() string {
-	return `The limit is of each half's whole group: a member takes as much of it as it has of the partitions. It stays over restarts.
-What pipelines.*.read.rate says holds beside it, for each process.
+	return `The limit applies to the whole group of each half: each member gets a share in proportion to its partitions. It survives restarts.
+pipelines.*.read.rate applies in addition, to each process.
 
 Examples:
   brine limit orders 5000 -c brine.yaml

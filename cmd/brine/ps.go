@@ -13,15 +13,15 @@ type psCmd struct {
 	configFlag
 	tokenFlag
 	timeoutFlag
-	HTTP []string `name:"http" placeholder:"HOST:PORT" help:"Admin ports of running brines (default: http.listen of the configuration)."`
+	HTTP []string `name:"http" placeholder:"HOST:PORT" help:"Admin port of a running brine; may be repeated (default: http.listen of the configuration)."`
 	JSON bool     `help:"Print JSON."`
 }
 
 // Help returns the detailed help of the command.
 func (psCmd) Help() string {
-	return `A line for each half of a pipeline and each brine that is asked: its state, its partitions, the offsets a second that are settled
-and that arrive, the lag and when it is gone, the step that holds up the others, where the time goes, and when the topic's retention
-deletes the oldest record that is not settled. Below them, all members of the groups, as the brokers know them.
+	return `Prints a line for each half of a pipeline in each brine asked: its state, its partitions, the offsets settled and arriving per
+second, the lag and when it will be gone, the step that holds up the others, where the time goes, and when the topic's retention
+will delete the oldest record that is not settled. Below these are all members of the groups, as the brokers know them.
 
 Examples:
   brine ps -c brine.yaml

@@ -16,15 +16,15 @@ import (
 type publishCmd struct {
 	configFlag
 	brokersFlag
-	Files      []string `arg:"" name:"file" type:"existingfile" help:"JSON lines, or CSV whose first row names the fields; also .gz."`
+	Files      []string `arg:"" name:"file" type:"existingfile" help:"Files of JSON lines, or of CSV whose first row names the fields; also .gz."`
 	Topic      string   `required:"" help:"Topic to publish to; created if it does not exist."`
 	Key        string   `required:"" placeholder:"FIELD" help:"Field to use as the record's key: records with the same key stay in order."`
 	Time       string   `placeholder:"FIELD" help:"Field to use as the record's timestamp (default: the time of publishing). Topics delete records older than their retention."`
-	Format     string   `enum:"json,csv,auto" default:"auto" help:"Format: json, csv, or auto (default), by the files' names."`
+	Format     string   `enum:"json,csv,auto" default:"auto" help:"Format: json, csv or auto (default), which goes by the files' names."`
 	Encoding   string   `default:"utf-8" placeholder:"NAME" help:"Encoding of the files: utf-8 (default), latin1, windows-1252, gb18030, utf-16le or another name of the WHATWG Encoding Standard."`
-	SkipBad    bool     `help:"Skip lines that are not valid records, and list them at the end; the command then exits with 1."`
-	Partitions int      `default:"8" help:"Number of partitions if the topic is created."`
-	Rate       int      `help:"Maximum records per second; 0 for no limit."`
+	SkipBad    bool     `help:"Skip lines that are not valid records, and list them at the end; the exit code is then 1."`
+	Partitions int      `default:"8" help:"Number of partitions, if the topic is created (default 8)."`
+	Rate       int      `help:"Maximum records per second (default: no limit)."`
 	Name       string   `placeholder:"NAME" help:"Name to keep progress under (default: derived from the topic and the files' names)."`
 	Again      bool     `help:"Publish everything again, even if some or all of it has been published."`
 	Alone      bool     `help:"Assume that nothing else publishes to this topic: use no transactions, and resume from the number of records in the partitions."`
@@ -33,12 +33,13 @@ type publishCmd struct {
 // Help returns the detailed help of the command.
 func (publishCmd) Help() string {
 	return `Each record is published exactly once, for readers of committed records (brine is one), however often the command is killed and
-begun again with the same files: records and progress are committed together, in short transactions. A killed one holds up such
-readers until the command is begun again, or for 40 s at most. While brokers are away, or elect a leader or a coordinator, the command
-says so and waits, until for 5 minutes no record could be published.
+started again with the same files: records and progress are committed together, in short transactions. A killed transaction holds up
+such readers until the command is started again, or for 40 s at most. While brokers are down, or elect a leader or a coordinator, the
+command says so and waits; it gives up when no record could be published for 5 minutes.
 
-Blank lines of JSON lines are passed over. A column of a CSV file has the type that the pipeline which reads the topic declares of the
-field of its name; others are text. An empty cell is an absent field, and no empty text. Text that is not of the encoding is refused.
+Blank lines in JSON lines are skipped. A column of a CSV file has the type that the pipeline reading the topic declares for the field
+of the same name; other columns are text. An empty cell means an absent field, not empty text. Text that is not valid in the encoding is
+refused.
 
 Examples:
   brine publish -c examples/scans.yaml --topic courier.scans --key waybill data/scans.jsonl.gz
@@ -52,7 +53,7 @@ func (c *publishCmd) Run(e *env) error {
 		return err
 	}
 	if c.Alone && (c.Again || c.Name != "") {
-		return usage(errors.New("--alone: progress is how many records the topic holds; it has no --name, and cannot be begun --again"))
+		return usage(errors.New("--alone: progress is the number of records in the topic, so it cannot be combined with --name or --again"))
 	}
 	source, err := c.source(cfg)
 	if err != nil {
@@ -78,9 +79,9 @@ func (c *publishCmd) Run(e *env) error {
 	before, n, err := job.Publish(e.ctx, source)
 	switch {
 	case err != nil && e.ctx.Err() != nil:
-		return &exitError{exitFailed, fmt.Errorf("stopped after %s records", term.Thousands(before+n)), "the same command goes on from there"}
+		return &exitError{exitFailed, fmt.Errorf("stopped after %s records", term.Thousands(before+n)), "the same command continues from there"}
 	case errors.Is(err, publish.ErrOtherRecords):
-		return usage(fmt.Errorf("%w: %s of them, and the files do not begin with those; choose another --name, or publish all of these --again",
+		return usage(fmt.Errorf("%w: %s of them, but the files do not begin with those; choose another --name, or publish all of these --again",
 			err, term.Thousands(before)))
 	case errors.Is(err, publish.ErrOptions):
 		return usage(err)
@@ -89,7 +90,7 @@ func (c *publishCmd) Run(e *env) error {
 	}
 	fmt.Fprintf(e.stdout, "%s published to %s in %.1f s\n", term.Count(int(n), "record"), c.Topic, time.Since(began).Seconds())
 	if before > 0 {
-		fmt.Fprintf(e.stdout, "%s were there already; --again publishes them again\n", term.Thousands(before))
+		fmt.Fprintf(e.stdout, "%s had already been published; --again publishes them again\n", term.Thousands(before))
 	}
 	return reportSkipped(e.stderr, &source.Skipped)
 }
@@ -105,7 +106,7 @@ func (c *publishCmd) source(cfg *config.Config) (s *publish.Source, err error) {
 	}
 	if i := slices.IndexFunc(cfg.Pipelines, func(p *config.Pipeline) bool { return p.Reads(c.Topic) }); i >= 0 {
 		if p := cfg.Pipelines[i]; p.Format != "json" {
-			return nil, fmt.Errorf("--topic: pipeline %s reads records of format %s, and publish writes JSON objects", p.Name, p.Format)
+			return nil, fmt.Errorf("--topic: pipeline %s reads records of format %s, but publish writes JSON objects", p.Name, p.Format)
 		}
 		s.Fields = cfg.Pipelines[i].Schema().Recorded()
 	}

@@ -77,10 +77,10 @@ func TestPublishedExactlyOnceThoughKilled(t *testing.T) {
 			t.Fatalf("after the kills %d of %d records are published: the test tried nothing", n, events)
 		}
 		out := j.must(args...)
-		if !strings.Contains(out, "were there already; --again publishes them again") {
+		if !strings.Contains(out, "had already been published; --again publishes them again") {
 			t.Errorf("the last publish says\n%s", out)
 		}
-		if again := j.must(args...); !strings.Contains(again, "\n6,000 were there already") && !strings.HasPrefix(again, "0 records published") {
+		if again := j.must(args...); !strings.Contains(again, "\n6,000 had already been published") && !strings.HasPrefix(again, "0 records published") {
 			t.Errorf("once more says\n%s", again)
 		}
 		j.holdsOnce(want, foreign)
@@ -89,7 +89,7 @@ func TestPublishedExactlyOnceThoughKilled(t *testing.T) {
 		if err := os.WriteFile(file, []byte(changed), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if out, code := j.exit(args...); code != exitUsage || !strings.Contains(out, "under this name other records were published: 6,000 of them") {
+		if out, code := j.exit(args...); code != exitUsage || !strings.Contains(out, "other records were published under this name: 6,000 of them") {
 			t.Errorf("exit %d of other records under the same name:\n%s", code, out)
 		}
 		j.holdsOnce(want, foreign)
@@ -183,7 +183,7 @@ func TestPublishStopsAtAFaultyLine(t *testing.T) {
 	}
 	args := []string{"publish", "-c", j.file, "--topic", j.topic, "--key", "waybill", "--time", "at", file}
 	write("W3,soon,C,Z,")
-	if out, code := j.exit(args...); code != exitFailed || !strings.Contains(out, file+`, line 4: column at: "soon": no time such as 2013-01-31T08:00:00Z`) {
+	if out, code := j.exit(args...); code != exitFailed || !strings.Contains(out, file+`, line 4: column at: "soon": not a time such as 2013-01-31T08:00:00Z`) {
 		t.Errorf("exit %d: %s", code, out)
 	}
 	write("W3,1357344000002,C,Z,")
@@ -226,7 +226,7 @@ func TestPublishSkipsBadLines(t *testing.T) {
 	}
 	for _, published := range []string{"2 records published", "0 records published"} {
 		out, code := j.exit(append(args, "--encoding", "latin1", "--skip-bad")...)
-		for _, want := range []string{published, "12 bad lines skipped:\n", "line 3: column at: \"soon\"", "line 12: it has 3 fields, and the first row 4\n", "  and 2 more\n"} {
+		for _, want := range []string{published, "12 bad lines skipped:\n", "line 3: column at: \"soon\"", "line 12: it has 3 fields, but the first row has 4\n", "  and 2 more\n"} {
 			if code != exitFailed || !strings.Contains(out, want) {
 				t.Errorf("exit %d, expected %q:\n%s", code, want, out)
 			}
@@ -265,7 +265,7 @@ func TestPublishAloneNoticesOthers(t *testing.T) {
 	if err := os.WriteFile(file, []byte(strings.ReplaceAll(text.String(), "}", `,"v":1}`)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if out, code := j.exit(args...); code != exitFailed || !strings.Contains(out, "what is not of this sequence: something else was published there") {
+	if out, code := j.exit(args...); code != exitFailed || !strings.Contains(out, "that is not part of this sequence: something else was published there") {
 		t.Errorf("exit %d: %s", code, out)
 	}
 }

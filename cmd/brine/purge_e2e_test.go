@@ -129,7 +129,7 @@ func TestOnlyRunPurges(t *testing.T) {
 	}
 	j.deleteRecords(0, 1) // as brokers with a retention of half an hour do
 	p := j.begin()
-	const said = "removed documents that were deleted longer ago than purge_deletes_after"
+	const said = "removed documents deleted longer ago than purge_deletes_after"
 	for end := time.Now().Add(4 * time.Minute); !strings.Contains(p.log.String(), said) && time.Now().Before(end); {
 		wait(t, 20*time.Millisecond)
 	}

@@ -15,29 +15,29 @@ type queryCmd struct {
 	configFlag
 	timeoutFlag
 	Table    string   `arg:"" optional:"" help:"View or table of the configuration."`
-	Where    []string `arg:"" optional:"" name:"field=value" help:"Conditions: field=value, field=from..to, field==value where a value holds \"..\", and where the index is asked also field=a,b and text=words."`
-	Limit    *int     `help:"Maximum number of rows (default: 100, or the view's limit); 0 for all of a table."`
-	After    string   `placeholder:"TOKEN" help:"Continue where an answer ended, with the same conditions."`
+	Where    []string `arg:"" optional:"" name:"field=value" help:"Conditions: field=value or field=from..to; field==value if a value contains \"..\"; if the index answers, also field=a,b and text=words."`
+	Limit    *int     `help:"Maximum number of rows (default: the view's limit, else 100); 0 for all of a table."`
+	After    string   `placeholder:"TOKEN" help:"Continue after this token, printed at the end of the previous page; give the same conditions."`
 	Deleted  bool     `help:"Include rows that are marked deleted."`
 	Fields   []string `placeholder:"FIELD,…" help:"Show only these fields."`
 	Families []string `placeholder:"FAMILY,…" help:"Read only these families; rows without cells in them are not returned."`
-	Get      string   `placeholder:"TABLE" help:"Show the rows of another table instead, whose keys are built from the fields of these rows (one batched get)."`
+	Get      string   `placeholder:"TABLE" help:"Show rows of this table instead: those whose keys are built from the fields of the rows found (one batched get)."`
 	Whole    bool     `help:"Read all families, even if the view reads only some."`
-	Count    bool     `help:"Report the number of matching rows, in all and for each value of the fields that the view counts."`
+	Count    bool     `help:"Show only the number of matching rows, in total and for each value of the fields that the view counts."`
 	Views    bool     `help:"List the configuration's views and their arguments."`
 	JSON     bool     `help:"Print a JSON object per row."`
 	Hex      bool     `help:"Show row keys too."`
-	Cost     bool     `help:"If no index is involved, report on stderr how many rows the servers read, in how many calls."`
+	Cost     bool     `help:"Report on stderr how many rows the servers read, and in how many calls, unless the index answers."`
 }
 
 // Help returns the detailed help of the command.
 func (queryCmd) Help() string {
-	return `A view is a question that the configuration declares: --views lists them with their arguments.
+	return `A view is a query that the configuration declares: --views lists them with their arguments.
 
-Of a table anything may be asked. Conditions on a left-most set of the key's fields are answered by HBase alone, in the order
-of the key, which for a timeline is the newest first; the last field may have a range. Any others are answered by the index of the table's
-documents, the newest first, and the rows are read from HBase by the keys that it finds. A row that the index shows
-otherwise than HBase, because one of them is still behind, is marked.
+A table accepts any conditions. HBase alone answers conditions on the leftmost fields of the key, in the order
+of the key, which for a timeline is newest first; the last of these fields may have a range. The index of the table's documents answers
+all others, newest first, and brine reads the rows from HBase by the keys that the index finds. A row that differs between the index
+and HBase, because one of them is still behind, is marked.
 
 Examples:
   brine query -c examples/scans.yaml logistics:scans waybill=UA-1545-20130101-EWR
@@ -120,9 +120,9 @@ func (c *queryCmd) runView(e *env, cfg *config.Config, declared *config.View) er
 	request := query.Request{Args: c.Where, After: query.Cursor(c.After), Deleted: c.Deleted, Whole: c.Whole, Families: c.Families}
 	switch {
 	case c.Get != "":
-		return usage(errors.New("--get: the view says whose rows are shown"))
+		return usage(errors.New("--get: the view already sets whose rows are shown"))
 	case c.Limit != nil && *c.Limit == 0:
-		return usage(fmt.Errorf("--limit: a view answers in pages of 1 to %d rows; go on with --after", query.MaxPage))
+		return usage(fmt.Errorf("--limit: a view answers in pages of 1 to %d rows; continue with --after", query.MaxPage))
 	case c.Limit != nil:
 		request.Limit = *c.Limit
 	}

@@ -192,7 +192,7 @@ func TestWhatCannotBeFoundAgainIsForeseenAndCounted(t *testing.T) {
 	}
 	p.stop()
 	for _, warning := range []string{
-		"an event is older than the TTL of its family", "two different events have one row key",
+		"an event is older than its family's TTL", "two different events have the same row key",
 	} {
 		lines := slices.DeleteFunc(strings.Split(p.log.String(), "\n"), func(l string) bool { return !strings.Contains(l, warning) })
 		if len(lines) != 1 || !strings.Contains(lines[0], "table="+j.table) || !strings.Contains(lines[0], "pipeline=scans") {

@@ -13,7 +13,7 @@ type regionsSplitCmd struct {
 	regionsFlags
 	Table  string `arg:"" help:"Table."`
 	Region string `arg:"" help:"Region: its name, a prefix of it, or a row key."`
-	At     string `placeholder:"ROW" help:"First row of the second half, in the HBase shell's notation (default: the region's middle, chosen by its server)."`
+	At     string `placeholder:"ROW" help:"Row key at which to split, in the HBase shell's notation (default: the middle of the region, chosen by its server)."`
 	Yes    bool   `short:"y" help:"Do not ask for confirmation."`
 }
 
@@ -51,7 +51,7 @@ type regionsMergeCmd struct {
 	regionsFlags
 	Table string `arg:"" help:"Table."`
 	A     string `arg:"" name:"region" help:"One region: its name, a prefix of it, or a row key."`
-	B     string `arg:"" name:"neighbour" help:"Its neighbour."`
+	B     string `arg:"" name:"neighbour" help:"The neighbouring region, in any of these forms."`
 	Yes   bool   `short:"y" help:"Do not ask for confirmation."`
 }
 
@@ -80,7 +80,7 @@ type regionsMoveCmd struct {
 	regionsFlags
 	Table  string `arg:"" help:"Table."`
 	Region string `arg:"" help:"Region: its name, a prefix of it, or a row key."`
-	To     string `placeholder:"HOST:PORT" help:"Server to move it to (default: chosen by the master)."`
+	To     string `placeholder:"HOST:PORT" help:"Region server to move it to (default: chosen by the master)."`
 	Yes    bool   `short:"y" help:"Do not ask for confirmation."`
 }
 
@@ -96,7 +96,7 @@ func (c *regionsMoveCmd) Run(e *env) error {
 			return err
 		}
 		if c.To == r.Server && c.To != "" {
-			return usage(fmt.Errorf("--to: the region is on %s already", c.To))
+			return usage(fmt.Errorf("--to: the region is already on %s", c.To))
 		}
 		where := "another server"
 		if c.To != "" {
@@ -113,7 +113,7 @@ func (c *regionsMoveCmd) Run(e *env) error {
 			return c.report(e, "moved", t, r)
 		case server == r.Server:
 			return &exitError{exitFailed, fmt.Errorf("region %s is still on %s", r.Encoded, r.Server),
-				"the master has chosen the same server: is there another one? Name it with --to"}
+				"the master chose the same server: if there is another one, name it with --to"}
 		}
 		return c.report(e, "moved to "+server, t, r)
 	})
@@ -151,7 +151,7 @@ func (regionsCompactCmd) Help() string {
 
 func (c *regionsCompactCmd) Run(e *env) error {
 	return c.open(e, c.Table, func(client *hbase.Client, t *regions.Table) error {
-		return c.each(e, t, c.Region, "is to be compacted", func(r hbase.Region) error { return client.CompactRegion(e.ctx, r, c.Major) })
+		return c.each(e, t, c.Region, "will be compacted", func(r hbase.Region) error { return client.CompactRegion(e.ctx, r, c.Major) })
 	})
 }
 

@@ -48,7 +48,7 @@ func TestARegionIsMovedAndItsLoadShown(t *testing.T) {
 	if now := region(list()); now.Server != to || now.Name != is.Name {
 		t.Errorf("it is %+v, and was %+v", now, is)
 	}
-	if out, code := j.exit("regions", "move", "-c", j.file, j.table, "key:aecdW-1|", "--to", to, "--yes"); code != exitUsage || !strings.Contains(out, "is on "+to+" already") {
+	if out, code := j.exit("regions", "move", "-c", j.file, j.table, "key:aecdW-1|", "--to", to, "--yes"); code != exitUsage || !strings.Contains(out, "is already on "+to) {
 		t.Errorf("exit %d: %s", code, out)
 	}
 }

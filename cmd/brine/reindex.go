@@ -13,23 +13,23 @@ import (
 type reindexCmd struct {
 	configFlag
 	Index       string `arg:"" help:"Index of the configuration to rebuild."`
-	From        string `required:"" enum:"hbase,topic" placeholder:"WHAT" help:"Source to build from: the rows in hbase, or the records in the topic."`
-	Rate        int    `help:"Maximum rows, and records, per second of each pipeline (default: no limit)."`
+	From        string `required:"" enum:"hbase,topic" placeholder:"WHAT" help:"Source to build from: hbase (the stored rows) or topic (the records)."`
+	Rate        int    `help:"Maximum rows or records per second, for each pipeline (default: no limit)."`
 	Workers     int    `default:"4" help:"Number of table ranges to read concurrently (default 4)."`
 	DropOld     bool   `help:"Drop the old index once the new one is complete and in use."`
-	Again       bool   `help:"Start over, even if something has been started already."`
+	Again       bool   `help:"Start over, even if a rebuild has already been started."`
 	SkipRefused bool   `help:"Replace the old index even if the new one refused documents."`
 	SkipMissing bool   `help:"Continue even if the topic no longer has all requested records."`
-	DryRun      bool   `help:"Show the plan and exit."`
+	DryRun      bool   `help:"Show what would be done, and exit."`
 	JSON        bool   `help:"Print plan, progress and result as JSON lines."`
 	Quiet       bool   `short:"q" help:"Print no progress."`
 }
 
 // Help returns the detailed help of the command.
 func (reindexCmd) Help() string {
-	return `Builds the index beside the one that is in use, while that is read and the pipelines go on writing; then the new one takes its
-place, at once, and holds what came meanwhile. The old one is kept unless --drop-old is given. Interrupted in any way, the same
-command goes on where it was. For other types or fields, start the pipelines with the new configuration first.
+	return `Builds a new index beside the one in use, which stays readable while the pipelines go on writing; then the new one replaces it
+atomically, and holds what arrived in the meantime. The old one is kept unless --drop-old is given. After any interruption, the same
+command continues where it was. For other types or fields, start the pipelines with the new configuration first.
 
 Examples:
   brine reindex orders -c brine.yaml --from hbase --dry-run
@@ -43,7 +43,7 @@ func (c *reindexCmd) Run(e *env) error {
 		return err
 	}
 	if c.Rate < 0 || c.Workers < 1 {
-		return usage(errors.New("--rate: give a number from 0 on; --workers: from 1 on"))
+		return usage(errors.New("--rate must be at least 0, --workers at least 1"))
 	}
 	log := slog.New(slog.NewTextHandler(e.stderr, &slog.HandlerOptions{Level: slog.LevelInfo}))
 	s, run, err := service.OpenReindex(e.ctx, cfg, serviceOptions(service.ToRead, log), reindex.Options{Index: c.Index,
@@ -66,7 +66,7 @@ func (c *reindexCmd) Run(e *env) error {
 	err = screen.Follow(run, plan.Documents, func() error { return run.Run(e.ctx) })
 	switch {
 	case err != nil && e.ctx.Err() != nil && !errors.Is(err, reindex.ErrTaken):
-		return &exitError{exitFailed, fmt.Errorf("stopped while %s", run.Progress().Phase), "the same command goes on from there"}
+		return &exitError{exitFailed, fmt.Errorf("stopped while %s", run.Progress().Phase), "the same command continues from there"}
 	case err != nil:
 		return service.ReindexError(err)
 	}

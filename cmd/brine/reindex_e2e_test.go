@@ -22,7 +22,7 @@ func TestReindexEndToEnd(t *testing.T) {
 			want := j.documents()
 			for _, from := range []string{"hbase", "topic"} {
 				plan := j.must("reindex", j.name, "-c", j.file, "--from", from, "--dry-run")
-				if !strings.Contains(plan, "2,000 documents are in it now") {
+				if !strings.Contains(plan, "it has 2,000 documents now") {
 					t.Errorf("the plan is %s", plan)
 				}
 				out := j.must("reindex", j.name, "-c", j.file, "--from", from, "--drop-old")

@@ -17,18 +17,18 @@ import (
 type reloadCmd struct {
 	configFlag
 	tokenFlag
-	Timeout time.Duration `default:"5m" help:"How long to wait (default 5m); the running brine continues."`
-	HTTP    string        `name:"http" placeholder:"HOST:PORT" help:"Admin port of the running brine (default: http.listen of the configuration)."`
-	DryRun  bool          `help:"Only print what it would do."`
+	Timeout time.Duration `default:"5m" help:"How long to wait for the result (default 5m); the reload itself continues."`
+	HTTP    string        `name:"http" placeholder:"HOST:PORT" help:"Admin port of a running brine (default: http.listen of the configuration)."`
+	DryRun  bool          `help:"Show what would be done, and exit."`
 	JSON    bool          `help:"Print JSON."`
 }
 
 // Help returns the detailed help of the command.
 func (reloadCmd) Help() string {
-	return `The running brine reads the file that it was started with again, checks it whole, against its servers too, and says which
-pipelines start, stop, change and stay. One that changes settles, commits and goes on from there; those that stay notice nothing. Where a
-change takes a restart, or is wrong, nothing is done and what ran before goes on. SIGHUP does the same, and brine run --watch when
-the file changes. Each process is reloaded by itself. docs/live.md says for each setting what it takes.
+	return `The running brine rereads the file that it was started with, checks all of it, also against its servers, and reports which
+pipelines start, stop, change and stay. A pipeline that changes settles, commits and continues from there; the others are not affected.
+If a change is wrong or requires a restart, nothing is applied and everything continues as before. SIGHUP does the same, and so does
+brine run --watch when the file changes. Each process is reloaded separately. docs/live.md lists the effect of each setting.
 
 Examples:
   brine reload --dry-run -c brine.yaml

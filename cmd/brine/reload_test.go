@@ -62,7 +62,7 @@ func TestReloadOfAProcess(t *testing.T) {
 	}
 	records(20, 20)
 	p.stop()
-	if log := p.log.String(); strings.Count(log, "audit: the configuration was reloaded") != 3 {
+	if log := p.log.String(); strings.Count(log, "audit: configuration reloaded") != 3 {
 		t.Errorf("the log: %s", log)
 	}
 }

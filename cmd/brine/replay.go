@@ -18,28 +18,28 @@ type replayCmd struct {
 	configFlag
 	Pipeline     string   `placeholder:"NAME" help:"Pipeline to replay (default: the only one)."`
 	Topic        string   `placeholder:"TOPIC" help:"Only this topic, of those that the pipeline reads."`
-	Half         string   `enum:"rows,documents,both" default:"both" help:"What to write: rows, documents or both (default)."`
-	From         string   `required:"" placeholder:"WHERE" help:"Start: earliest, a time (2013-01-31T08:00:00Z, 2013-01-31, or an age such as 2h), or offsets (0:1200,1:900)."`
-	To           string   `default:"latest" placeholder:"WHERE" help:"End, exclusive: latest (default), a time, or offsets."`
-	Partitions   []int    `placeholder:"N" help:"Only these partitions (default: those with offsets given, else all)."`
+	Half         string   `enum:"rows,documents,both" default:"both" help:"Half of the pipeline: rows, documents or both (default)."`
+	From         string   `required:"" placeholder:"WHERE" help:"Where to start: earliest, a time (2013-01-31T08:00:00Z, 2013-01-31, or an age such as 2h), or offsets (0:1200,1:900)."`
+	To           string   `default:"latest" placeholder:"WHERE" help:"Where to stop, exclusive: latest (default), a time, or offsets."`
+	Partitions   []int    `placeholder:"N" help:"Only these partitions (default: those whose offsets are given, else all)."`
 	Key          []string `sep:"none" placeholder:"KEY" help:"Only records with this key; may be repeated. Write bytes that are not text as \\xNN."`
-	Into         []string `placeholder:"TABLE" help:"Write the rows to this table instead, created like the pipeline's own if missing; if the pipeline writes several tables, OWN=OTHER for each."`
-	Rate         int      `help:"Maximum records per second of each half (default: the pipeline's read.rate)."`
+	Into         []string `placeholder:"TABLE" help:"Write the rows to this table instead; if missing, it is created like the pipeline's own. If the pipeline writes several tables, give OWN=OTHER for each."`
+	Rate         int      `help:"Maximum records per second, for each half (default: the pipeline's read.rate)."`
 	Name         string   `placeholder:"NAME" help:"Name to keep progress under (default: derived from the range)."`
-	Again        bool     `help:"Start over, even if a replay of this name has been started or completed."`
-	SkipMissing  bool     `help:"Replay what the topic still has, even if part of the range is gone."`
-	AsConfigured bool     `help:"Apply the current configuration to all records (default: records from before a reload changed a filter are subject to the earlier filter)."`
-	DryRun       bool     `help:"Show the plan and exit."`
-	Diff         int      `placeholder:"N" help:"Show what N records from across the range would change in the stored rows, and exit."`
+	Again        bool     `help:"Start over, even if a replay with this name has been started or completed."`
+	SkipMissing  bool     `help:"Continue even if the topic no longer has all requested records."`
+	AsConfigured bool     `help:"Apply the current filters to all records (default: a filter that a reload changed applies only to records after that reload)."`
+	DryRun       bool     `help:"Show what would be done, and exit."`
+	Diff         int      `placeholder:"N" help:"Show what N records, spread over the range, would change in the stored rows, and exit."`
 	JSON         bool     `help:"Print plan, progress and result as JSON lines."`
 	Quiet        bool     `short:"q" help:"Print no progress."`
 }
 
 // Help returns the detailed help of the command.
 func (replayCmd) Help() string {
-	return `Reads a range of the pipeline's topic again and writes it as the live pipeline does. That changes nothing that is there and
-newer, so it may run beside the live pipeline, whose offsets stay where they are. Interrupted in any way, the same command
-goes on where it was. A time is that of the Kafka record.
+	return `Reads a range of the pipeline's topic again and writes it as the live pipeline does. It overwrites nothing newer,
+so it may run beside the live pipeline, whose offsets stay where they are. After any interruption, the same command
+continues where it was. Times are those of the Kafka records.
 
 Examples:
   brine replay -c brine.yaml --pipeline scans --from 2013-01-05T00:00:00Z --to 2013-01-06T00:00:00Z --dry-run

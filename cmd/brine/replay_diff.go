@@ -36,10 +36,10 @@ func (s *replayScreen) diff(d *replays.Diff) {
 		fmt.Fprintf(s.Out, ", and %s of them dead letters", n(d.Rejected))
 	}
 	fmt.Fprint(s.Out, term.LeftOut(d.LeftOut, d.Filtered))
-	fmt.Fprintf(s.Out, ":\n  %12s rows are not there\n  %12s rows are there and would change\n  %12s rows would stay as they are\n",
+	fmt.Fprintf(s.Out, ":\n  %12s rows do not exist\n  %12s rows exist and would change\n  %12s rows would stay as they are\n",
 		n(d.New), n(d.Changed), n(d.Rows-d.New-d.Changed))
-	fmt.Fprintf(s.Out, "of the cells of rows that are there:\n  %12s are the same\n  %12s stay, since they are newer\n  %12s would be added\n"+
-		"  %12s would be replaced, since they are older\n  %12s would be overwritten by another value of the same version\n",
+	fmt.Fprintf(s.Out, "of the cells of existing rows:\n  %12s are the same\n  %12s stay, since they are newer\n  %12s would be added\n"+
+		"  %12s would be replaced, since they are older\n  %12s would be overwritten by another value with the same version\n",
 		n(d.Same), n(d.Kept), n(d.Added), n(d.Replaced), n(d.Tied))
 	for _, table := range d.Missing {
 		fmt.Fprintf(s.Out, "table %s does not exist\n", table)

@@ -103,7 +103,7 @@ func TestDiffDistinguishesNewerOlderAndOtherCells(t *testing.T) {
 		t.Errorf("%+v", d)
 	}
 	out := j.output("replay", "-c", j.file, "--from", "earliest", "--diff", "10")
-	for _, want := range []string{"2 records of the range would become 1 row, and 1 of them dead letters:", "             1 rows are there and would change\n", "             1 would be overwritten by another value of the same version\n", " e:s: other at "} {
+	for _, want := range []string{"2 records of the range would become 1 row, and 1 of them dead letters:", "             1 rows exist and would change\n", "             1 would be overwritten by another value with the same version\n", " e:s: other at "} {
 		if !strings.Contains(out, want) {
 			t.Errorf("the diff lacks %q:\n%s", want, out)
 		}

@@ -52,7 +52,7 @@ func TestReplayChangesNoCell(t *testing.T) {
 		for by, args := range ranges {
 			j.replayKilled(300, by, args...)
 			same("a replay by " + by + ", killed and resumed")
-			if out := j.must(append([]string{"replay", "-c", j.file, "--name", by}, args...)...); !strings.Contains(out, "done already, up to the offsets above; --again begins again") {
+			if out := j.must(append([]string{"replay", "-c", j.file, "--name", by}, args...)...); !strings.Contains(out, "already done, up to the offsets above; --again starts over") {
 				t.Errorf("a replay that is done does not say so:\n%s", out)
 			}
 			j.replayKilled(300, by, append(args, "--again")...)
@@ -81,7 +81,7 @@ func TestReplayOfOrdersChangesNothing(t *testing.T) {
 			j.replayKilled(100, "whole", again...)
 			j.expect(want)
 		}
-		if out := j.must("deadletters", "ls", "-c", j.file, "--all"); !strings.Contains(out, "0 letters of 0 records scanned in "+j.topic+".dead\n") {
+		if out := j.must("deadletters", "ls", "-c", j.file, "--all"); !strings.Contains(out, "0 dead letters of 0 records scanned in "+j.topic+".dead\n") {
 			t.Errorf("records that are older than what is there have become dead letters:\n%s", out)
 		}
 		j.emptied()
@@ -114,11 +114,11 @@ func TestReplaySaysWhatIsMissing(t *testing.T) {
 		j.deleteRecords(1, 100)
 
 		for _, r := range []struct{ from, says string }{
-			{"0:0,1:0,2:0,3:0", "missing: partition 1: offsets 0 to 99 are not in the log any more"},
-			{began, "missing: partition 1: offsets before 100 are not in the log any more; they may have belonged to the range"},
+			{"0:0,1:0,2:0,3:0", "missing: partition 1: offsets 0 to 99 are no longer in the log"},
+			{began, "missing: partition 1: offsets before 100 are no longer in the log; they may have been in the range"},
 		} {
 			out, code := j.exit("replay", "-c", j.file, "--from", r.from)
-			if code != exitFailed || !strings.Contains(out, r.says) || !strings.Contains(out, "hint: --skip-missing replays what is there") {
+			if code != exitFailed || !strings.Contains(out, r.says) || !strings.Contains(out, "hint: --skip-missing replays what is left") {
 				t.Errorf("--from %s: exit %d, expected %d and %q:\n%s", r.from, code, exitFailed, r.says, out)
 			}
 			out = j.must("replay", "-c", j.file, "--from", r.from, "--skip-missing", "--json")
@@ -155,7 +155,7 @@ func TestReplayStopsAndGoesOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait()
-	if code := cmd.ProcessState.ExitCode(); code != exitFailed || !strings.Contains(errOut.String(), "offsets left\nhint: the same command goes on from there") {
+	if code := cmd.ProcessState.ExitCode(); code != exitFailed || !strings.Contains(errOut.String(), "offsets left\nhint: the same command continues from there") {
 		t.Errorf("exit %d, standard error %q", code, errOut.String())
 	}
 	result := lastObject[service.ReplayResult](t, j.must("replay", "-c", j.file, "--from", "earliest", "--json", "--name", "stop"))

@@ -97,7 +97,7 @@ func (j *job) replayKilled(rate int, name string, args ...string) string {
 	}
 	_ = cmd.Wait() // it was killed
 	out := j.must(slices.DeleteFunc(args, func(a string) bool { return a == "--again" })...)
-	if n := strings.Count(out, "goes on where it was: "); n != len(j.groups()) {
+	if n := strings.Count(out, "resuming: "); n != len(j.groups()) {
 		j.t.Fatalf("%d halves go on where they were, expected %d: the kill did not come in the middle\n%s", n, len(j.groups()), out)
 	}
 	return out

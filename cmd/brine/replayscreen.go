@@ -43,21 +43,21 @@ func (s *replayScreen) plan(r *service.Replay) {
 	for _, m := range line.Missing {
 		fmt.Fprintf(s.Out, "  missing: %s\n", m)
 	}
-	fmt.Fprintf(s.Out, "  progress is kept in the group %s; the live group %s stays where it is\n", p.Group, r.Options.Group)
+	fmt.Fprintf(s.Out, "  progress is kept in group %s; the live group %s does not move\n", p.Group, r.Options.Group)
 	switch {
 	case p.Left() > 0 && p.Resumed:
-		fmt.Fprintf(s.Out, "  goes on where it was: %s of %s offsets are done\n", term.Thousands(p.Done()), term.Thousands(p.Done()+p.Left()))
+		fmt.Fprintf(s.Out, "  resuming: %s of %s offsets are done\n", term.Thousands(p.Done()), term.Thousands(p.Done()+p.Left()))
 	case p.Left() == 0 && p.Resumed:
-		fmt.Fprintf(s.Out, "  done already, up to the offsets above; --again begins again\n")
+		fmt.Fprintf(s.Out, "  already done, up to the offsets above; --again starts over\n")
 	case p.Left() == 0:
-		fmt.Fprintf(s.Out, "  nothing to replay: the topic holds no record of this range\n")
+		fmt.Fprintf(s.Out, "  nothing to replay: the topic has no records in this range\n")
 	}
 	switch left := float64(p.Left()); {
 	case line.Seconds > 0:
 		fmt.Fprintf(s.Out, "  at most %s; at %s records/s: about %v\n", term.Count(int(p.Left()), "record"),
 			term.Thousands(int64(r.Options.RecordsPerSecond)), term.Seconds(line.Seconds))
 	case left > 0: // the speed of the stores is unknown until it runs
-		fmt.Fprintf(s.Out, "  at most %s, as quickly as the stores take it: about %v at 10,000 records/s, %v at 100,000\n",
+		fmt.Fprintf(s.Out, "  at most %s, as fast as the stores accept it: about %v at 10,000 records/s, %v at 100,000\n",
 			term.Count(int(p.Left()), "record"), term.Seconds(max(0.1, left/10_000)), term.Seconds(max(0.1, left/100_000)))
 	}
 }
@@ -117,7 +117,7 @@ func (s *replayScreen) result(r *service.Replay) {
 	}
 	of := ""
 	if result.Replayed < result.Read {
-		of = fmt.Sprintf(" of %s that were read", term.Thousands(result.Read))
+		of = fmt.Sprintf(" of %s read", term.Thousands(result.Read))
 	}
 	fmt.Fprintf(s.Out, "%s: done: %s%s replayed in %v (%s/s), retries %d, dead letters %d\n", r.Name,
 		term.Count(int(result.Replayed), "record"), of,

@@ -21,7 +21,7 @@ type runCmd struct {
 	For      time.Duration `help:"Stop after this long."`
 	UntilEnd bool          `help:"Stop once all records that were in the topics at the start are settled."`
 	JSON     bool          `help:"Print progress as JSON lines."`
-	Serve    bool          `help:"Serve the HTTP API and the consoles too, as brine serve does, in this process."`
+	Serve    bool          `help:"Also serve the HTTP API and the consoles, as brine serve does."`
 	Watch    bool          `help:"Reload the configuration when its file changes, as SIGHUP and brine reload do."`
 	Quiet    bool          `short:"q" help:"Print no progress, only the summary at the end."`
 }
@@ -103,7 +103,7 @@ func (c *runCmd) Run(e *env) error {
 // serve starts the APIs beside the pipelines. The returned wait waits until they have stopped.
 func (c *runCmd) serve(ctx context.Context, e *env, s *service.Service, log *slog.Logger) (wait func(), err error) {
 	if len(c.Pipeline) > 0 {
-		return nil, usage(errors.New("--serve serves what all pipelines write; leave out --pipeline"))
+		return nil, usage(errors.New("--serve serves what all pipelines write; remove --pipeline"))
 	}
 	api, err := openAPIs(ctx, s, log)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 func TestRunServes(t *testing.T) {
 	t.Parallel()
 	j := newJob(t, embeddedStack(t))
-	if out, code := j.exit("run", "-q", "-c", j.file, "--serve", "--pipeline", "scans", "--until-end"); code != exitUsage || !strings.Contains(out, "leave out --pipeline") {
+	if out, code := j.exit("run", "-q", "-c", j.file, "--serve", "--pipeline", "scans", "--until-end"); code != exitUsage || !strings.Contains(out, "remove --pipeline") {
 		t.Errorf("exit %d: %s", code, out)
 	}
 	cmd := j.command("run", "-q", "-c", j.file, "--serve")
@@ -49,7 +49,7 @@ func TestRunServes(t *testing.T) {
 	p.until("scans.rows", 1)
 	for _, url := range []string{at["serving "] + "/api/v1/tables/" + j.table + "/rows?waybill=W1&at=2023-11-14T22:13:20Z&action=in", at["operators' port on "] + "/api/v1/ops/pipelines/scans",
 		at["serving "] + "/"} {
-		resp, err := http.Get(url) //nolint:noctx // of a process that ends with the test
+		resp, err := http.Get(url) //nolint:noctx // the server's process ends with the test
 		if err != nil {
 			t.Fatal(err)
 		}

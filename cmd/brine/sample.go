@@ -22,14 +22,15 @@ func openSample(ctx context.Context, cfg *config.Config, name, encoding string, 
 	}
 	if topic, ok := strings.CutPrefix(name, "topic:"); ok {
 		if encoding != "" && encoding != "utf-8" {
-			return nil, nil, usage(fmt.Errorf("--encoding %s: a pipeline's format says how records of a topic are written; leave it out", encoding))
+			return nil, nil, usage(fmt.Errorf("--encoding %s: for a topic, the pipeline's format says how records are encoded; remove the flag",
+				encoding))
 		}
 		return topicSample(ctx, cfg, topic, pipelines)
 	}
 	var fields []event.Field
 	if forecast.IsCSV(name) {
 		if len(pipelines) > 1 || len(pipelines) == 0 && len(cfg.Pipelines) > 1 {
-			return nil, nil, usage(errors.New("--sample: the fields of one pipeline say what the columns of a CSV file are; name it with " +
+			return nil, nil, usage(errors.New("--sample: a pipeline's fields define the columns of a CSV file; choose one with " +
 				"--pipeline"))
 		}
 		p, err := pipeline(cfg, strings.Join(pipelines, ""))

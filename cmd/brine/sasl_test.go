@@ -50,7 +50,7 @@ func TestRefusedCredentials(t *testing.T) {
 	topic := []string{"--topic", "courier.scans", "--key", "waybill"}
 	for name, refused := range map[string]struct{ mechanism, says, fix string }{
 		"password":  {"plain", "Invalid username or password", "correct kafka.sasl.user or kafka.sasl.password"},
-		"mechanism": {"scram-sha-512", "(?i)unsupported sasl mechanism|does not support the requested SASL mechanism", "set kafka.sasl.mechanism to one that the brokers take"},
+		"mechanism": {"scram-sha-512", "(?i)unsupported sasl mechanism|does not support the requested SASL mechanism", "set kafka.sasl.mechanism to one that the brokers accept"},
 	} {
 		settings := map[string]string{"BRINE_KAFKA_BROKERS": kafka, "BRINE_KAFKA_SASL_USER": "brine", "BRINE_KAFKA_SASL_PASSWORD": "wrong",
 			"BRINE_KAFKA_SASL_MECHANISM": refused.mechanism, "BRINE_KAFKA_REQUEST_TIMEOUT": "5m"}

@@ -12,8 +12,8 @@ type schemaCmd struct {
 
 // Help returns the detailed help of the command.
 func (schemaCmd) Help() string {
-	return `Prints what a publisher must send for a pipeline to take its records: fields with their types and the forms of their times,
-which of them no record can do without and why, the record's key and headers. json-schema: JSON Schema (draft 2020-12) of a
+	return `Prints what a publisher must send for a pipeline to accept its records: fields with their types and the formats of their times,
+which of them are required and why, and the record's key and headers. json-schema: JSON Schema (draft 2020-12) of a
 record, for json, json_array, csv and raw. asyncapi: an AsyncAPI 3.0 document of the topic, its brokers and its records, without
 secrets. avro and proto: the smallest Avro schema or Protobuf message of the declared fields, or the file that the pipeline names.
 

@@ -64,7 +64,7 @@ func TestSecuredKafka(t *testing.T) {
 			{"wrong password", secured.SCRAM, []string{tls(ca), sasl("scram-sha-512", "not"+password)}, "invalid credentials"},
 			{"no credentials", secured.SCRAM, []string{tls(ca)}, "(?:was closed|ended too early)"}, // the broker closes the connection without a word
 			{"no certificate", secured.MTLS, []string{tls(ca)}, "bad certificate"},
-			{"unknown authority", secured.SCRAM, []string{tls(), sasl("scram-sha-512", password)}, "signed by an authority that is not known"},
+			{"unknown authority", secured.SCRAM, []string{tls(), sasl("scram-sha-512", password)}, "signed by an unknown authority"},
 			{"plain text", secured.MTLS, nil, "expecting TLS"},
 		} {
 			t.Run(c.name, func(t *testing.T) {

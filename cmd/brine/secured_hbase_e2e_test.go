@@ -71,11 +71,11 @@ func TestPipelineToHBaseByTLS(t *testing.T) {
 				name, says string
 				by         *hbase.TLS
 			}{
-				{"plain text", `the server ended the connection before it answered anything, as one does that wants TLS \(hbase.tls\)`, nil},
+				{"plain text", `the server closed the connection before answering, as it does if it requires TLS \(hbase.tls\)`, nil},
 				{"unknown authority",
-					"is signed by an authority that is not known here, .* name the file of that authority's certificate in hbase.tls.ca", &hbase.TLS{CA: unknown.CA, Cert: j.tls.Cert, Key: j.tls.Key}},
-				{"no certificate", "the server wants a certificate of ours: .*; set hbase.tls.cert and hbase.tls.key", &hbase.TLS{CA: j.tls.CA}},
-				{"a stranger's certificate", "the server refuses our certificate: .*; name in hbase.tls.cert one", &hbase.TLS{CA: j.tls.CA,
+					"is signed by an unknown authority, .* name the file of that authority's certificate in hbase.tls.ca", &hbase.TLS{CA: unknown.CA, Cert: j.tls.Cert, Key: j.tls.Key}},
+				{"no certificate", "the server requires a client certificate: .*; set hbase.tls.cert and hbase.tls.key", &hbase.TLS{CA: j.tls.CA}},
+				{"a stranger's certificate", "the server refuses the client's certificate: .*; name in hbase.tls.cert one", &hbase.TLS{CA: j.tls.CA,
 					Cert: cert, Key: key}},
 			} {
 				stranger := *j

@@ -18,8 +18,8 @@ type serveCmd struct {
 // Help returns the detailed help of the command.
 func (serveCmd) Help() string {
 	return `Serves the views and tables of a configuration over HTTP, at serve.listen (127.0.0.1:8090): /api/v1/docs describes the routes for
-people, /api/v1/openapi.json for programs. Without accounts it answers this machine only; "brine account add" makes the first one. SIGTERM
-and SIGINT answer what was asked and end. "brine run --serve" serves beside the pipelines, in one process.
+people, /api/v1/openapi.json for programs. Without accounts it answers this machine only; "brine account add" creates the first one. On
+SIGTERM and SIGINT it answers pending requests and ends. "brine run --serve" serves beside the pipelines, in one process.
 
 Examples:
   brine serve -c examples/shop.yaml

@@ -71,7 +71,7 @@ func TestKafkaThatFailsIsWarnedOf(t *testing.T) {
 			}()
 			said := func() bool {
 				for line := range strings.Lines(stderr.String()) {
-					if strings.Contains(line, `level=WARN msg="Kafka fails again and again" broker=`+settings["BRINE_KAFKA_BROKERS"]+" tries=3 ") && strings.Contains(line, c.cause) {
+					if strings.Contains(line, `level=WARN msg="Kafka keeps failing" broker=`+settings["BRINE_KAFKA_BROKERS"]+" tries=3 ") && strings.Contains(line, c.cause) {
 						return true
 					}
 				}

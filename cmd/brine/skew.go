@@ -17,7 +17,7 @@ type skewCmd struct {
 	Table   string `arg:"" optional:"" help:"Show only this table."`
 	HTTP    string `name:"http" placeholder:"HOST:PORT" help:"Admin port of a running brine (default: http.listen of the configuration)."`
 	Map     bool   `help:"Show rows per second over key ranges and time."`
-	Minutes int    `default:"60" help:"How far back the map goes; the last eight hours are kept."`
+	Minutes int    `default:"60" help:"With --map: how many minutes it goes back (default 60, at most 480)."`
 	Apply   bool   `help:"Split and move regions as advised, after confirmation."`
 	Yes     bool   `short:"y" help:"Do not ask for confirmation."`
 	JSON    bool   `help:"Print JSON."`
@@ -25,16 +25,16 @@ type skewCmd struct {
 
 // Help returns the detailed help of the command.
 func (skewCmd) Help() string {
-	return `How unevenly the rows that a running brine writes lie over the regions of each table, over servers, and over the salt
-buckets of its key; which regions are hot, why, what helps, and what is foreseen of it.
+	return `Shows how unevenly the rows that a running brine writes are spread over the regions of each table, over servers, and over the salt
+buckets of its key; which regions are hot and why, what helps, and the predicted effect.
 
   max/mean   the largest region over the mean region: 1 is even
   CV         standard deviation over mean: 0 is even
   Gini       half the mean difference of two regions over the mean: 0 is even, almost 1 all in one
-  entropy    what is missing to the entropy of an even spread: 0 is even, 1 all in one
-  HBase cost what HBase's balancer makes of the spread: it acts above 0.025
+  entropy    1 minus the entropy over that of an even spread: 0 is even, 1 all in one
+  HBase cost the cost that HBase's balancer assigns to the spread: it acts above 0.025
   p99/mean   the region that one in a hundred exceeds, over the mean region
-  top 1 %    what the fullest hundredth of the regions, one at least, takes of all
+  top 1 %    the share of the fullest hundredth of the regions (at least one)
 
 Examples:
   brine skew --http 127.0.0.1:8765

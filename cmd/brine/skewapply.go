@@ -15,7 +15,7 @@ import (
 // apply makes the advised splits and moves, and asks before each.
 func (c *skewCmd) apply(e *env, state skew.State) error {
 	if c.JSON && !c.Yes {
-		return usage(errors.New("--apply asks before each change, which --json leaves no place for; add --yes"))
+		return usage(errors.New("--apply asks before each change, which --json leaves no room for; add --yes"))
 	}
 	cfg, err := c.load(e)
 	if err != nil {
@@ -33,7 +33,7 @@ func (c *skewCmd) applyOn(e *env, client *hbase.Client, state skew.State) error 
 		}
 		i := slices.IndexFunc(h.Actions, func(a skew.Action) bool { return a.Kind == skew.Split || a.Kind == skew.Move })
 		if i < 0 {
-			fmt.Fprintf(e.stderr, "brine: %s: no split or move helps; what does is for you to decide\n", display.Place(h))
+			fmt.Fprintf(e.stderr, "brine: %s: no split or move helps; other remedies are up to you\n", display.Place(h))
 			continue
 		}
 		if err := confirm(e, c.Yes, fmt.Sprintf("%s?", h.Actions[i].Text)); err != nil {

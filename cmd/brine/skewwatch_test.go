@@ -41,7 +41,7 @@ func TestARunningBrineReportsItsSkew(t *testing.T) {
 	server.Master().Kill()
 	n += j.publish(first(sample.Scans(), records))
 	p.until("scans.rows", n)
-	const unreported = "the cluster does not report the loads of its regions"
+	const unreported = "the cluster does not report region loads"
 	for !strings.Contains(p.log.String(), unreported) {
 		wait(t, 100*time.Millisecond)
 	}

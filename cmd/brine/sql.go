@@ -29,9 +29,9 @@ type sqlCmd struct {
 
 // Help returns the detailed help of the command.
 func (sqlCmd) Help() string {
-	return `Reads the rows of one table by conditions on the fields of its key and on its columns; statements change nothing. Fields from
-the left of the key become ranges, and other conditions are tested by HBase where its order of bytes allows. What would read the whole table
-is refused without ALLOW FULL SCAN. EXPLAIN says what would be read. In the shell, \d lists tables, \d TABLE columns, Tab completes.
+	return `Reads the rows of one table by conditions on the fields of its key and on its columns; statements change nothing. The leftmost
+fields of the key become ranges, and HBase tests other conditions where its byte order allows. A statement that would read the whole
+table is refused without ALLOW FULL SCAN. EXPLAIN shows what would be read. In the shell, \d lists tables, \d TABLE columns, Tab completes.
 
 Examples:
   brine sql -c examples/scans.yaml
@@ -73,7 +73,7 @@ func (c *sqlCmd) statements(e *env, s *shell.Shell) error {
 	const most = 1 << 20
 	text, err := io.ReadAll(io.LimitReader(e.stdin, most+1))
 	if err == nil && len(text) > most {
-		err = usage(errors.New("the statements have more than 1 MiB; run them in several parts"))
+		err = usage(errors.New("the statements are larger than 1 MiB; run them in several parts"))
 	}
 	if err != nil {
 		return err
@@ -116,7 +116,7 @@ func interact(e *env, s *shell.Shell) error {
 		screen.SetPrompt(prompt)
 		return screen.ReadLine()
 	}
-	fmt.Fprintln(e.stdout, `\d lists tables, \h says what statements are, \q leaves.`)
+	fmt.Fprintln(e.stdout, `\d lists tables, \h shows the statements, \q quits.`)
 	return s.Interact(read, func() (context.Context, context.CancelFunc) {
 		return signal.NotifyContext(context.WithoutCancel(e.ctx), os.Interrupt, syscall.SIGTERM)
 	})

@@ -44,7 +44,7 @@ func TestSQL(t *testing.T) {
 			"SELECT * FROM scans":                     "ALLOW FULL SCAN",
 			"SELECT * FROM scans WHERE statoin = 'x'": "has no column statoin",
 			"SELECT *\nFROM scans\nWHERE OR":          "line 3, column 7",
-			"DROP TABLE scans":                        "statements read, and change nothing",
+			"DROP TABLE scans":                        "statements only read",
 			"SELECT * FROM nosuch LIMIT 1":            "there is no table nosuch",
 		} {
 			if out, code := j.exit(sql(statement)...); code != exitUsage || !strings.Contains(out, want) {

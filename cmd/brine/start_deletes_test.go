@@ -55,7 +55,7 @@ pipelines:
 				{"retention.ms", "162000000", "producers' timestamps, which do not say how long a record can be read; " + c.short},
 				{"message.timestamp.type", "LogAppendTime", ""},
 				{"retention.ms", "162000001", "(retention.ms 45h0m0.001s, segment.ms 1h, allowed_lateness 1h, and an hour for clocks); " + c.short},
-				{"retention.ms", "-1", "keeps its records for ever, or compacts them; " + c.short},
+				{"retention.ms", "-1", "keeps its records forever, or compacts them; " + c.short},
 			} {
 				j.configure(kept.setting, kept.value)
 				for _, start := range starts {

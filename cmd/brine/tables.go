@@ -57,10 +57,10 @@ func printTables(out io.Writer, steps []schema.TableStep) {
 		case schema.Altered:
 			fmt.Fprintf(out, "%s: altered\n", s.Table)
 		case schema.Begun:
-			fmt.Fprintf(out, "%s: begun, and may still complete; brine tables plan shows what is left\n", s.Table)
+			fmt.Fprintf(out, "%s: started, and may still complete; brine tables plan shows what is left\n", s.Table)
 		}
 		if s.Regions < s.Configured {
-			fmt.Fprintf(out, "  %s, %d configured: left alone; brine regions split\n", term.Count(s.Regions, "region"), s.Configured)
+			fmt.Fprintf(out, "  %s, %d configured: left as they are; use brine regions split\n", term.Count(s.Regions, "region"), s.Configured)
 		}
 		if len(s.Splits) > 0 {
 			term.Wrapped(out, "  ", "split at "+strings.Join(s.Splits, " "))
@@ -91,9 +91,9 @@ func printDifferences(out io.Writer, all []schema.Change) {
 }
 
 func printIndexes(out io.Writer, steps []schema.IndexStep) {
-	words := map[schema.Action]string{"create": "to be created", "created": "created", "extend": "to be given fields",
-		"extended": "was given fields",
-		"alter":    "to be altered", "altered": "altered", "begun": "begun, and may still complete", "nothing": "exists, nothing to do"}
+	words := map[schema.Action]string{"create": "to be created", "created": "created", "extend": "fields to be added",
+		"extended": "fields added",
+		"alter":    "to be altered", "altered": "altered", "begun": "started, and may still complete", "nothing": "exists, nothing to do"}
 	for _, s := range steps {
 		fmt.Fprintf(out, "index %s: %s", s.Index, words[s.Action])
 		if len(s.Fields) > 0 {

@@ -10,7 +10,7 @@ import (
 type tablesApplyCmd struct {
 	configFlag
 	timeoutFlag
-	Yes                bool `short:"y" help:"Do not ask for confirmation before altering existing tables."`
+	Yes                bool `short:"y" help:"Do not ask for confirmation."`
 	DryRun             bool `help:"Show what would be done, and exit."`
 	AllowShorterTTL    bool `name:"allow-shorter-ttl" help:"Allow a shortened ttl to delete older cells."`
 	AllowFewerVersions bool `help:"Allow lowered versions or min_versions to delete versions of cells."`
@@ -19,10 +19,10 @@ type tablesApplyCmd struct {
 
 // Help returns the detailed help of the command.
 func (tablesApplyCmd) Help() string {
-	return `Shows what differs, and asks before it alters a table that exists; creating one needs no answer, nor does
-what is done to indexes: it loses nothing. Attributes that the configuration does not set, families that it does not name,
-and the regions of tables that exist are left alone. Nothing is ever dropped or truncated. What would shorten how long cells
-or versions are kept needs the flag that says so.
+	return `Shows what differs, and asks before it alters an existing table. It does not ask before it creates one, nor before changes to
+indexes, since those lose nothing. Attributes that the configuration does not set, families that it does not name,
+and the regions of existing tables are left alone. Nothing is ever dropped or truncated. A change that would keep cells or versions for
+less time requires the flag that allows it.
 
 Examples:
   brine tables apply -c examples/scans.yaml

@@ -40,7 +40,7 @@ func TestTablesAreAlteredAndRegionsChanged(t *testing.T) {
 			expect("merged", "regions", "merge", "-c", j.file, j.table, "key:8000", "key:8abcX", "--yes")
 			expect(": 16 regions", "regions", "ls", "-c", j.file, j.table)
 			expect("flushed", "regions", "flush", "-c", j.file, j.table)
-			expect("is to be compacted", "regions", "compact", "-c", j.file, j.table, "key:8abc", "--major")
+			expect("will be compacted", "regions", "compact", "-c", j.file, j.table, "key:8abc", "--major")
 		})
 	}
 }

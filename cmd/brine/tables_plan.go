@@ -17,11 +17,11 @@ import (
 type tablesPlanCmd struct {
 	configFlag
 	timeoutFlag
-	Sample   string   `placeholder:"FILE|topic:NAME[@N]" help:"Sample in a form that brine publish reads: JSON lines or CSV, also .gz; or the oldest N records (default 100000) of a topic. Shows each region's share, where to split, collisions, and what a TTL would hide."`
+	Sample   string   `placeholder:"FILE|topic:NAME[@N]" help:"Sample: a file of JSON lines or CSV (also .gz), or topic:NAME@N for the oldest N records of a topic (default 100000). Shows each region's share, where to split, collisions, and what a TTL would hide."`
 	Encoding string   `default:"utf-8" placeholder:"NAME" help:"Encoding of the file: utf-8 (default), latin1, windows-1252, gb18030, utf-16le or another name of the WHATWG Encoding Standard."`
-	Pipeline []string `placeholder:"NAME" help:"Use the sample for these pipelines only (default: all, or those that read the topic)."`
+	Pipeline []string `placeholder:"NAME" help:"Use the sample only for these pipelines (default: all, or those that read the topic)."`
 	Regions  *int     `placeholder:"N" help:"Propose a split into N regions (default: as configured)."`
-	Offline  bool     `help:"Do not connect to the cluster: show the plan for an empty one."`
+	Offline  bool     `help:"Do not connect to the cluster: show the plan for an empty cluster."`
 	capacityFlags
 	JSON bool `help:"Print JSON."`
 }
@@ -29,8 +29,8 @@ type tablesPlanCmd struct {
 // Help returns the detailed help of the command.
 func (tablesPlanCmd) Help() string {
 	return `Without --sample: what apply would do. With it: how the sampled rows would spread over regions, where else to split, and
-what would go wrong. With --tps and --sample: how many regions, servers and disks the table needs; the numbers of a server
-are assumptions, to be replaced by what yours do.
+what would go wrong. With --tps and --sample: how many regions, servers and disks the table needs; the figures for a server
+are assumptions: replace them with those of yours.
 
 Examples:
   brine tables plan -c examples/scans.yaml
@@ -48,7 +48,7 @@ func (c *tablesPlanCmd) Run(e *env) error {
 		return usage(errors.New("--tps needs --sample: key and cell sizes and compression are measured on it"))
 	}
 	if c.Regions != nil && *c.Regions < 1 {
-		return usage(fmt.Errorf("--regions: a table cannot have %d regions; ask for 1 or more, or leave the flag out", *c.Regions))
+		return usage(fmt.Errorf("--regions: a table cannot have %d regions; write 1 or more, or remove the flag", *c.Regions))
 	}
 	changes, err := c.plan(e, cfg)
 	if err != nil {
@@ -70,7 +70,7 @@ func (c *tablesPlanCmd) Run(e *env) error {
 	if err == nil && c.Sample != "" && !slices.ContainsFunc(report, func(r forecast.Report) bool { return r.Rows > 0 }) {
 		// A sample without rows looks like one without faults.
 		err = &exitError{exitFailed, errors.New("no event in the sample produces a row; nothing to forecast"),
-			"sample the topic, or a file of its records, one JSON object a line"}
+			"sample the topic, or a file of its records with one JSON object per line"}
 	}
 	return err
 }

@@ -26,13 +26,13 @@ func TestChangesThatTieAreReported(t *testing.T) {
 	send(2, "O3", "paid", at+1)
 
 	checked := strings.Join(strings.Fields(j.must("check", "--connect", j.file)), " ")
-	for _, want := range []string{"changes of one version tie", "2 rows of " + j.table, "partition 0, offset 0, and partition 0, offset 1", "seq(at, n)", "[version-ties]"} {
+	for _, want := range []string{"changes with the same version tie", "2 rows of " + j.table, "partition 0, offset 0, and partition 0, offset 1", "seq(at, n)", "[version-ties]"} {
 		if !strings.Contains(checked, want) {
 			t.Errorf("check does not say %q:\n%s", want, checked)
 		}
 	}
 	ran := j.must("run", "-c", j.file, "--until-end", "--json")
-	if n := strings.Count(ran, "changes of one version tie"); n != 1 {
+	if n := strings.Count(ran, "changes tie in their version"); n != 1 {
 		t.Errorf("%d warnings, expected one a minute:\n%s", n, ran)
 	}
 	if !strings.Contains(ran, "topic="+j.topic) || !strings.Contains(ran, `"ties":2`) {

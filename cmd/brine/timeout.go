@@ -19,7 +19,7 @@ type timeoutFlag struct {
 // AfterApply sets the timeout for every client that the command creates.
 func (f timeoutFlag) AfterApply(e *env) error {
 	if f.Timeout < minTimeout {
-		return usage(errors.New("--timeout is " + f.Timeout.String() + ", give at least " + minTimeout.String()))
+		return usage(errors.New("--timeout is " + f.Timeout.String() + "; it must be at least " + minTimeout.String()))
 	}
 	e.patience = f.Timeout
 	return nil
@@ -38,9 +38,9 @@ func timedOut(e *env, err error) error {
 	if _, _, known := exitOf(err); known || !errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
-	hint := "see whether that server is well"
+	hint := "check that server"
 	if _, begun := errors.AsType[*hbase.BegunError](err); begun {
-		hint += "; brine regions ls and brine tables plan show what has become of the change"
+		hint += "; brine regions ls and brine tables plan show whether the change was made"
 	}
 	if e.patience > 0 {
 		hint += "; --timeout waits longer"

@@ -117,7 +117,7 @@ func TestARepairEndsWhenHBaseDied(t *testing.T) {
 	if took := time.Since(began); code != exitUnreachable || took > 15*time.Second+afterTimeout {
 		t.Errorf("exit %d after %v", code, took)
 	}
-	for _, part := range []string{"written again: 0 records, before it failed", "brine: ", "nothing was settled for 15s; last: ", server.Addr(), "hint: ", "--timeout"} {
+	for _, part := range []string{"rewritten: 0 records, before it failed", "brine: ", "nothing was settled for 15s; last: ", server.Addr(), "hint: ", "--timeout"} {
 		if !strings.Contains(out, part) {
 			t.Errorf("does not say %q: %s", part, out)
 		}

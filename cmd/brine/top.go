@@ -18,22 +18,22 @@ import (
 type topCmd struct {
 	configFlag
 	tokenFlag
-	HTTP  []string      `name:"http" placeholder:"HOST:PORT" help:"Admin ports of running brines (default: http.listen of the configuration)."`
-	Every time.Duration `default:"3s" help:"How often to poll."`
+	HTTP  []string      `name:"http" placeholder:"HOST:PORT" help:"Admin port of a running brine; may be repeated (default: http.listen of the configuration)."`
+	Every time.Duration `default:"3s" help:"Interval between polls (default 3s)."`
 	Once  bool          `help:"Print one snapshot and exit; works without a terminal."`
-	List  string        `default:"t" enum:"p,t,r,s,k,h" help:"List to begin with: pipelines, tables, regions, servers, keys, hot."`
-	Where string        `placeholder:"FILTER" help:"What to list only, as \"ROWS/S>1000 TABLE=scans\"."`
+	List  string        `default:"t" enum:"p,t,r,s,k,h" help:"List to begin with, by its key: p (pipelines), t (tables), r (regions), s (servers), k (keys) or h (hot)."`
+	Where string        `placeholder:"FILTER" help:"Filter of the list, such as \"ROWS/S>1000 TABLE=scans\"."`
 }
 
 // Help returns the detailed help of the command.
 func (topCmd) Help() string {
-	return `What brines and the cluster do now: pipelines, tables, regions, servers, the keys that are written most, and what is hot.
-With a configuration (-c) the cluster is asked for all of its regions; with --http alone, brines report those that they write.
+	return `Shows what brine processes and the cluster are doing: pipelines, tables, regions, servers, the most written keys, and what is hot.
+With a configuration (-c) brine asks the cluster for all of its regions; with --http alone, the processes report those that they write.
 
 In the terminal:
-  p t r s k h  what to list      ← →    the column to sort by     R      turn the order round
+  p t r s k h  what to list      ← →    the column to sort by     R      reverse the order
   /            filter: ROWS/S>1000, TABLE=scans, or any text      enter  what a line is made of
-  esc          back to all       space  stand still               q      quit
+  esc          back to all       space  freeze                    q      quit
 
 Examples:
   brine top --http 127.0.0.1:8765
@@ -77,7 +77,7 @@ func (c *topCmd) Run(e *env) error {
 		err = screen.Init()
 	}
 	if err != nil {
-		return usage(fmt.Errorf("there is no terminal to draw on (%w); --once prints without one", err))
+		return usage(fmt.Errorf("no terminal to draw on (%w); --once works without one", err))
 	}
 	defer screen.Fini()
 	return view.Watch(e.ctx, screen, c.Every, reader.Read)

@@ -53,7 +53,7 @@ func TestSeveralTopics(t *testing.T) {
 			t.Errorf("offsets show:\n%s", out)
 		}
 		j.must("verify", "-q", "-c", j.file, "--full")
-		if out := j.must("deadletters", "ls", "-c", j.file); !strings.Contains(out, b.topic+"/0:") || !strings.Contains(out, "1 letter of 1 record") {
+		if out := j.must("deadletters", "ls", "-c", j.file); !strings.Contains(out, b.topic+"/0:") || !strings.Contains(out, "1 dead letter of 1 record") {
 			t.Errorf("deadletters ls:\n%s", out)
 		}
 		if out := j.must("deadletters", "ls", "-q", "-c", j.file, "--summary"); !strings.Contains(out, b.topic+"/0:") {

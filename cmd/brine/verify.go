@@ -19,32 +19,32 @@ import (
 
 type verifyCmd struct {
 	halvesFlags
-	From         string        `default:"earliest" placeholder:"WHERE" help:"Start: earliest (default), a time (2013-01-31T08:00:00Z, 2013-01-31, or an age such as 2h), or offsets (0:1200,1:900)."`
-	To           string        `default:"latest" placeholder:"WHERE" help:"End, exclusive: latest (default), a time, or offsets."`
-	Partitions   []int         `placeholder:"N" help:"Only these partitions (default: those with offsets given, else all)."`
+	From         string        `default:"earliest" placeholder:"WHERE" help:"Where to start: earliest (default), a time (2013-01-31T08:00:00Z, 2013-01-31, or an age such as 2h), or offsets (0:1200,1:900)."`
+	To           string        `default:"latest" placeholder:"WHERE" help:"Where to stop, exclusive: latest (default), a time, or offsets."`
+	Partitions   []int         `placeholder:"N" help:"Only these partitions (default: those whose offsets are given, else all)."`
 	Full         bool          `help:"Also read all rows and documents, to find those that no record accounts for."`
-	Sample       string        `default:"100%" placeholder:"SHARE" help:"Share of the rows to verify, always the same rows, such as 1% (default 100%)."`
-	Ahead        bool          `help:"Also expect what the live group has not committed yet."`
-	AsConfigured bool          `help:"Apply the current configuration to all records (default: records from before a reload changed a filter are subject to the earlier filter)."`
+	Sample       string        `default:"100%" placeholder:"SHARE" help:"Share of the rows to verify, such as 1% (default 100%): the same rows each time."`
+	Ahead        bool          `help:"Also expect records that the live consumer group has not committed yet."`
+	AsConfigured bool          `help:"Apply the current filters to all records (default: a filter that a reload changed applies only to records after that reload)."`
 	Repair       bool          `help:"Rewrite what is missing, stale or different, and verify it again."`
 	DeleteExtra  bool          `help:"With --full: delete cells, and fields of documents, that no record accounts for."`
 	Yes          bool          `short:"y" help:"Do not ask for confirmation."`
-	Follow       bool          `help:"Keep running, and verify what the live group commits."`
+	Follow       bool          `help:"Keep running, and verify what the live consumer group commits."`
 	Every        time.Duration `default:"1m" help:"With --follow: interval between rounds (default 1m)."`
 	Listen       string        `placeholder:"HOST:PORT" help:"With --follow: serve metrics and health at this address."`
-	Rate         int           `help:"Maximum records per second to read from each topic (default: no limit)."`
+	Rate         int           `help:"Maximum records per second, for each topic (default: no limit)."`
 	Show         int           `default:"20" help:"Maximum number of findings to print (default 20)."`
-	Temp         string        `placeholder:"DIR" help:"Folder for the temporary file (default: the system's)."`
+	Temp         string        `placeholder:"DIR" help:"Folder for temporary files (default: the system's)."`
 	JSON         bool          `help:"Print progress, findings and result as JSON lines."`
 	Quiet        bool          `short:"q" help:"Print no progress."`
 }
 
 // Help returns the detailed help of the command.
 func (verifyCmd) Help() string {
-	return `Reads a range of the topics, makes of each record what the pipeline makes of it, and compares that with what is in the tables and
-indexes: what is missing, stale or different, which events share a row, and which records are neither there nor among the
-dead letters. Nothing is changed, not even in Kafka, without --repair or --delete-extra. It may run beside the live pipeline:
-only what that has committed is expected to be there. Exits with 7 when something is found.
+	return `Reads a range of the topics, processes each record as the pipeline does, and compares the result with the tables and
+indexes: what is missing, stale or different, which events share a row, and which records are neither stored nor among the
+dead letters. Without --repair or --delete-extra it changes nothing, not even in Kafka. It may run beside the live pipeline:
+only committed records are expected to be stored. Exits with 7 when something is found.
 
 Examples:
   brine verify -c brine.yaml --full
@@ -85,13 +85,13 @@ func (c *verifyCmd) Run(e *env) error {
 func (c *verifyCmd) parse(asked *verifications.Asked) error {
 	switch {
 	case c.Follow && (c.Full || !asked.Whole() || c.DeleteExtra || c.Ahead):
-		return errors.New("--follow begins where the live group is; leave --full, --from, --to, --partitions, --ahead and --delete-extra out")
+		return errors.New("--follow starts where the live group is; remove --full, --from, --to, --partitions, --ahead and --delete-extra")
 	case c.Follow && c.Every < time.Second:
-		return fmt.Errorf("--every %v: give 1s or more", c.Every)
+		return fmt.Errorf("--every %v: it must be at least 1s", c.Every)
 	case c.Listen != "" && !c.Follow:
-		return errors.New("--listen serves the metrics of --follow; leave it out, or add that")
+		return errors.New("--listen serves the metrics of --follow; remove it, or add --follow")
 	case c.Show < 0:
-		return errors.New("--show: give a number from 0 on")
+		return errors.New("--show must be at least 0")
 	}
 	return nil
 }
@@ -146,7 +146,7 @@ func (v *verification) work(do func()) {
 	held := make(chan struct{})
 	go func() {
 		defer close(held)
-		service.HoldHeap(ctx, int64(v.cfg.Memory)+sorting, int64(v.cfg.ProcessMemory))
+		service.Heap{Memory: int64(v.cfg.Memory) + sorting, Process: int64(v.cfg.ProcessMemory)}.Hold(ctx)
 	}()
 	v.screen.During(do, v.screen.Draw)
 	stop()

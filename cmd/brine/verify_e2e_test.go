@@ -212,7 +212,7 @@ func TestVerifyThatGoesOnRepairs(t *testing.T) {
 	cmd, out := j.follow("--repair")
 	j.publish(first(sample.Scans(), 1500))
 	j.must("offsets", "set", "-c", j.file, "--to", "latest", "--yes")
-	for !strings.Contains(out.String(), "written again: 500 records") {
+	for !strings.Contains(out.String(), "rewritten: 500 records") {
 		wait(t, 50*time.Millisecond)
 	}
 	address := regexp.MustCompile(`metrics and health on http://(\S+)`).FindStringSubmatch(out.String())

@@ -19,7 +19,7 @@ func (v *verification) follow(ctx context.Context) error {
 		Options: v.Options, Every: v.cmd.Every, Committed: v.Round, Work: v.work,
 		Started: func() {
 			v.metrics.Proved(time.Now(), v.Options.Sample < 1) // nothing has been committed since
-			v.screen.Note("following: what is committed from now on is verified every %v", v.cmd.Every)
+			v.screen.Note("following: verifying new commits every %v", v.cmd.Every)
 		},
 		Verified: func(r *verify.Report) {
 			if r != nil {
@@ -38,7 +38,7 @@ func (v *verification) follow(ctx context.Context) error {
 		},
 		Failed: func(err error) {
 			v.metrics.Failed()
-			v.screen.Note("not verified, and tried again with the next: %v", err)
+			v.screen.Note("not verified; will retry in the next round: %v", err)
 		},
 	}
 	if v.cmd.Repair {
@@ -54,7 +54,7 @@ func (v *verification) serve() (stop func(), err error) {
 	}
 	healthy := func() (any, error) {
 		if !v.metrics.Healthy(time.Now(), 3*v.cmd.Every) {
-			return nil, errors.New("nothing was verified for three times as long as --every")
+			return nil, errors.New("nothing was verified for three times --every")
 		}
 		return "ok", nil
 	}

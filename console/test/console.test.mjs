@@ -3,7 +3,9 @@ import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 import { mkdir, readFile, stat } from "node:fs/promises";
 import { after, before, test } from "node:test";
+import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
+import { build } from "vite";
 import { publish, startDev, startRun } from "./dev.mjs";
 
 const axe = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
@@ -120,6 +122,9 @@ shows("a parcel is followed by anybody, live", async (t) => {
   await page.locator(".stations > li:nth-child(7)").waitFor();
   assert.match(await text(page, ".stations > li"), /Returned\s*<img src=x/);
   assert.match(await text(page, ".stations > li .gap"), /6 d 9 h\s*more than a day/);
+  await publish(dev, "courier.scans", "waybill", [{ waybill, action: "LOADED", station: "S-LATE", at: Date.UTC(2025, 5, 8), courier: "C1" }]);
+  await page.locator(".stations > li:nth-child(2):has-text('S-LATE') >> text=recorded late").waitFor();
+  assert.equal(await page.locator(".stations >> text=recorded late").count(), 1, "what came in its order is not late");
 });
 
 shows("many parcels are pasted", async (t) => {
@@ -135,6 +140,9 @@ shows("many parcels are pasted", async (t) => {
     await page.locator(".stations > li").first().waitFor();
     await page.goBack();
     await page.locator("tbody tr:nth-child(3)").waitFor();
+    await page.setInputFiles("input[type=file]", { name: "waybills.csv", mimeType: "text/csv", buffer: Buffer.from(`"elsewhere"\r\n"${waybill}"\r\n`) });
+    await page.locator("tbody tr:nth-child(1):has-text('elsewhere')").waitFor();
+    assert.equal(await page.locator("tbody tr").count(), 2);
     await page.finish();
   }
 });
@@ -231,7 +239,7 @@ shows("a session that ends leaves the page as it is", async (t) => {
   await page.locator(".rows li").first().waitFor();
   await page.fill("[name=items]", "biscuits");
   await fetch(dev.users + "/api/v1/session", { method: "DELETE", headers: { Cookie: `${session.name}=${session.value}` } });
-  await page.click("button:text('Search')");
+  await page.locator("button:text('Search')").evaluate((button) => button.click()); // also if the dialog is there already, by what the page asked itself
   await page.locator("dialog").waitFor();
   assert.equal(await page.inputValue("[name=items]"), "biscuits");
   await page.fill("dialog >> [name=name]", "customer");
@@ -253,6 +261,130 @@ shows("one signs in by a company where there is one, and by a password where the
   await page.reload();
   await page.locator("[name=password]").first().waitFor();
   assert.equal(await link.count(), 0);
+});
+
+shows("what the API refuses, and an answer that is slow, are said in place", async (t) => {
+  const page = await open(t, "customer", dev.users + "/orders"), orders = "**/api/v1/views/user-orders?*";
+  await page.locator(".rows li").first().waitFor();
+  await page.fill("[name=items]", "tea");
+  const refuse = async (status, headers, says, button) => {
+    await page.route(orders, (route) => route.fulfill({ status, headers, contentType: "application/problem+json", body: JSON.stringify({ status, title: "refused", type: "/docs/problems#x" }) }));
+    await page.click(`button:text-is('${button}')`);
+    await page.locator(`.failure:has-text('${says}')`).waitFor();
+    assert.equal(await page.inputValue("[name=items]"), "tea");
+    await page.unroute(orders);
+  };
+  await refuse(429, { "Retry-After": "60" }, "Too many requests. Try again in 60 s.", "Search");
+  await refuse(403, {}, "does not allow this", "Try again");
+  let asked = 0, release;
+  await page.route(orders, async (route) => {
+    if (++asked === 1) return route.fulfill({ status: 429, headers: { "Retry-After": "1" }, body: "" });
+    await new Promise((resolve) => { release = resolve; });
+    await route.continue();
+  });
+  await page.click("button:text('Try again')");
+  await until(() => release, "a read is asked again after the time that the API names");
+  await page.locator(".foot:has-text('Loading')").waitFor();
+  release();
+  await page.locator("text=/All \\d+ shown/").waitFor();
+});
+
+shows("a stream that breaks or falls silent is not live, and is opened again", async (t) => {
+  const page = await open(t, "admin", dev.operators + "/me");
+  await page.clock.install();
+  await page.addInitScript(() => {
+    const ask = window.fetch;
+    window.streams = 0;
+    window.said = [];
+    new MutationObserver(() => { window.said.push(document.querySelector(".live")?.textContent ?? ""); }).observe(document, { subtree: true, childList: true, characterData: true });
+    window.fetch = (path, init) => !String(path).endsWith("/pipelines/events") ? ask(path, init) : Promise.resolve(new Response(new ReadableStream({ start(to) {
+      window.streams++;
+      window.send = (text) => to.enqueue(new TextEncoder().encode(text));
+      window.fail = () => to.error(new TypeError("the connection was reset"));
+      window.send('id: 1\nevent: state\ndata: {"pipelines": []}\n\n');
+    } })));
+  });
+  await page.goto(dev.operators + "/overview");
+  const live = page.locator(".live.on");
+  const again = async (n) => { // it is said for a second, then the stream is opened again
+    await page.waitForFunction((wanted) => window.streams === wanted && window.said.splice(0).some((text) => text.startsWith("Not live")), n);
+    await live.waitFor();
+  };
+  await live.waitFor();
+  await page.evaluate(() => window.fail());
+  await again(2);
+  for (let n = 0; n < 3; n++) { // as long as anything comes it is alive
+    await page.clock.fastForward(30_000);
+    await page.evaluate(() => window.send(": still here\n\n"));
+    assert.ok(await live.isVisible());
+  }
+  assert.equal(await page.evaluate(() => window.streams), 2);
+  await page.clock.fastForward(46_000);
+  await again(3);
+});
+
+shows("whoever signs out leaves no reason and no statement to the next one", async (t) => {
+  const page = await open(t, "support", dev.users + "/sql");
+  await page.fill("input[aria-describedby=why]", "case 4711");
+  await page.fill("textarea", `SELECT at FROM scans WHERE waybill = '${waybill}'`);
+  await page.click("button.main");
+  await page.locator("select[aria-label=History]").waitFor();
+  const next = async (name) => {
+    await page.fill("[name=name]", name);
+    await page.fill("[name=password]", dev.passwords[name]);
+    await page.keyboard.press("Enter");
+  };
+  const left = async (form) => {
+    await page.locator("textarea").waitFor();
+    assert.equal(await page.inputValue("input[aria-describedby=why]"), "", form);
+    assert.equal(await page.inputValue("textarea"), "", form);
+    assert.equal(await page.locator("select[aria-label=History], table").count(), 0, form);
+  };
+  await page.click("text=Sign out");
+  await next("admin");
+  await page.click("nav >> text=SQL");
+  await left("after a sign-out");
+  await page.goBack();
+  await page.waitForURL("**/orders");
+  await page.goBack(); // to the address of the statement
+  await page.waitForURL((url) => url.pathname === "/sql" && url.hash === "");
+  await left("on the way back");
+
+  await page.fill("input[aria-describedby=why]", "case 4712");
+  await page.fill("textarea", `SELECT at FROM scans WHERE waybill = '${waybill}'`);
+  await page.click("button.main");
+  await page.locator("select[aria-label=History]").waitFor();
+  const [session] = await page.context().cookies();
+  await fetch(dev.users + "/api/v1/session", { method: "DELETE", headers: { Cookie: `${session.name}=${session.value}` } });
+  await page.click("button.main");
+  await page.locator("dialog").waitFor();
+  await next("support");
+  await page.locator("dialog").waitFor({ state: "detached" });
+  await left("after another one has signed in where a session has ended");
+
+  const customer = await open(t, "customer", dev.users + "/sql");
+  await customer.locator("text=does not allow this").waitFor();
+});
+
+shows("what is wrong leads to its item", async (t) => {
+  const page = await open(t, "admin", dev.operators + "/overview");
+  await page.click(".sheet:has(#pipeline-scans) dd a >> nth=0");
+  await page.waitForURL("**/dead-letters?pipeline=scans&half=rows");
+  await page.locator("section:has(#which) tbody tr").first().waitFor();
+  const pipeline = await as("admin", "/api/v1/ops/pipelines/scans", {}, dev.operators), rows = pipeline.halves.find((half) => half.kind === "rows");
+  const why = "a record that nobody expected";
+  Object.assign(rows, { state: "halted", detail: why, counts: undefined });
+  Object.assign(rows.partitions[1], { state: "halted", detail: why, watermark: 17 });
+  await page.route("**/ops/pipelines/events", (route) => route.fulfill({ contentType: "text/event-stream", body: `id: 1\nevent: state\ndata: ${JSON.stringify({ pipelines: [pipeline] })}\n\n` }));
+  await page.route("**/ops/pipelines/scans", (route) => route.fulfill({ json: pipeline }));
+  await page.goto(dev.operators + "/overview");
+  await page.click(`.cause:has-text('${why}') >> button`);
+  await page.locator(`text=Members: ${rows.members[0]}`).first().waitFor();
+  assert.equal(await page.locator("td a:text('Explain the record')").count(), 1, "those that go on are not explained");
+  await page.click("td a:text('Explain the record')");
+  const { topic, partition } = rows.partitions[1];
+  await page.waitForURL((url) => url.pathname === "/records" && url.searchParams.get("topic") === topic && url.searchParams.get("offset") === "17");
+  assert.equal(await page.inputValue("[name=partition]"), String(partition));
 });
 
 shows("an API that is away is said in place, and asked again", async (t) => {
@@ -297,7 +429,9 @@ shows("operators see pipelines, accounts and the audit; customers do not", async
   await page.waitForURL("**/overview");
   await page.locator(".sheet:has-text('courier.scans') >> text=running").first().waitFor();
   await page.click("text=Show partitions");
-  await page.locator("caption:has-text('.rows')").first().waitFor();
+  await page.locator("h3:has-text('.rows')").first().waitFor();
+  const [file] = await Promise.all([page.waitForEvent("download"), page.click("text=Download CSV")]);
+  assert.match(await readFile(await file.path(), "utf8"), /^\ufefftopic,partition,lag,[^\n]*\r\n\S+,0,/);
   await page.click("nav >> text=Accounts");
   await page.click("text=New account");
   await page.fill("dialog >> [name=name]", "zoe");
@@ -311,6 +445,17 @@ shows("operators see pipelines, accounts and the audit; customers do not", async
   await page.uncheck("dialog >> [name=enabled]");
   await page.click("dialog >> text=Save");
   await page.locator("tr:has-text('zoe'):has-text('Disabled')").waitFor();
+  await page.fill("[name=find]", "zoe");
+  await page.click("main >> text=Search");
+  await page.waitForURL("**/accounts?name=zoe");
+  await page.locator("text=All 1 shown").waitFor();
+  await page.goto(dev.operators + "/accounts?name=nobody");
+  await page.locator("text=All 0 shown").waitFor();
+  await page.route(/ops\/accounts(\?|$)/, (route) => route.fulfill({ json: { next_page_token: "more", accounts: Array.from({ length: 500 }, (_, n) =>
+    ({ name: `u${n}-${route.request().url().length}`, role: "customer", enabled: true, created: "2026-01-01T00:00:00Z", changed: "2026-01-01T00:00:00Z" })) } }));
+  await page.click("main >> text=Clear");
+  await page.locator("text=1,000 shown so far").waitFor();
+  await page.unroute(/ops\/accounts(\?|$)/);
   await page.click("nav >> text=Audit");
   await page.locator("td:text('account.change')").first().waitFor();
   await page.click("nav >> text=SQL");
@@ -336,13 +481,23 @@ shows("dead letters are counted by kind, listed, and shown whole; their texts st
   await page.locator("section:has(#which) tbody tr >> nth=1").waitFor();
   const [file] = await Promise.all([page.waitForEvent("download"), page.click("section:has(#which) >> text=Download CSV")]);
   assert.match(await readFile(await file.path(), "utf8"), /^\ufeffrecord,[^\n]*\r\ncourier.scans\/\d+:\d+,scans.rows,wrong_type,at,/);
+  await page.route("**/dead-letters/records/*", async (route) => {
+    const response = await route.fetch(), json = await response.json();
+    json.dead_letters[0].headers = [{ name: evil, value: evil }];
+    await route.fulfill({ response, json });
+  });
   await page.click("section:has(#which) tbody a >> nth=0");
   await page.locator(".letter dl").first().waitFor();
   const letter = await text(page, ".letter");
   assert.ok(letter.includes("What to do") && letter.includes(JSON.stringify(evil)), letter);
+  assert.equal(await page.locator(".letter h3:text('Headers') ~ dl dt").first().innerText(), evil);
   assert.equal(await page.evaluate(() => window.pwned), undefined);
   await page.goBack();
   await page.locator("#which").waitFor();
+  await page.fill("[name=text]", "BAD-2");
+  await page.keyboard.press("Enter");
+  await page.waitForURL(/text=BAD-2/);
+  await page.locator("text=All 1 shown").waitFor();
   await page.fill("[name=since]", "yesterday or so");
   await page.keyboard.press("Enter");
   await page.locator(".failure:has-text('since')").first().waitFor();
@@ -439,7 +594,9 @@ shows("rows are verified, and a verification is canceled", async (t) => {
   await page.goto(dev.operators + "/verify");
   await page.selectOption("[name=pipeline]", "scans");
   await page.fill("[name=sample]", "10%");
+  await page.fill("[name=partitions]", "0, 1");
   await page.click("main >> button:text-is('Verify')");
+  await page.locator(".job:has-text('partitions [0,1]')").waitFor();
   await page.locator(".job .badge:text('done'), .job .badge:text('failed')").waitFor();
   await page.locator("[aria-label=report]").waitFor();
 });
@@ -460,6 +617,62 @@ shows("dead letters are looked at before they are replayed, and purged by admini
   await page.locator(".job .badge:text('done')").waitFor();
   await page.locator("text=Delete these").waitFor();
   assert.equal(await page.evaluate(() => window.pwned), undefined);
+});
+
+shows("dead letters are those of a partition, in the list and in a replay", async (t) => {
+  const page = await open(t, "admin", dev.operators + "/dead-letters?pipeline=scans&half=rows&reason=wrong_type");
+  await page.locator("#which").waitFor();
+  const { dead_letters: letters } = await as("admin", "/api/v1/ops/dead-letters?pipeline=scans&half=rows&reason=wrong_type", {}, dev.operators);
+  const of = letters[0].partition, other = of === 0 ? 1 : 0, n = letters.filter((letter) => letter.partition === of || letter.partition === other).length;
+  await page.fill("[name=partition]", `${of}, ${other}`);
+  await page.keyboard.press("Enter");
+  await page.waitForURL((url) => url.searchParams.get("partition") === `${of}, ${other}`);
+  await page.locator(`text=All ${n} shown`).waitFor();
+  let sent;
+  await page.route("**/ops/jobs/dead-letter-replay", (route) => {
+    sent = route.request().postDataJSON();
+    return route.fulfill({ status: 409, contentType: "application/problem+json", body: JSON.stringify({ title: "refused", type: "/docs/problems#refused", detail: "not now" }) });
+  });
+  await page.click("text=Replay dead letters…");
+  await page.click("dialog >> text=Preview");
+  await page.locator("dialog [role=alert]").waitFor();
+  assert.deepEqual(sent, { pipeline: "scans", half: "rows", reasons: ["wrong_type"], partitions: [of, other], preview: 10 });
+  await page.goto(dev.operators + "/dead-letters?partition=x");
+  await page.locator(".failure:has-text('partition')").first().waitFor();
+});
+
+shows("what is extra is deleted by administrators, once all rows were verified", async (t) => {
+  const page = await open(t, "admin", dev.operators + "/me");
+  const job = (asked, extra) => ({ id: "look", kind: "verify", state: "failed", account: "admin", created: new Date().toISOString(), progress: [], asked,
+    results: [{ what: "report", value: { result: "differs", problems: extra, tables: [{ table: "logistics:scans", found: { missing: 0, extra } }, { index: "orders", found: { extra: 0 } }] } }] });
+  let now, sent;
+  await page.route("**/ops/jobs/look", (route) => route.fulfill({ json: now }));
+  await page.route("**/ops/jobs/look/events", (route) => route.fulfill({ contentType: "text/event-stream", body: `event: state\ndata: ${JSON.stringify(now)}\n\n` }));
+  await page.route("**/ops/jobs/verify", (route) => {
+    sent = route.request().postDataJSON();
+    return route.fulfill({ status: 409, contentType: "application/problem+json", body: JSON.stringify({ title: "refused", type: "/docs/problems#refused", detail: "an earlier filter" }) });
+  });
+  const button = page.locator("button:text-is('Delete what is extra')");
+  for (const [asked, extra] of [[{ pipeline: "scans" }, 3], [{ full: true, sample: "10%" }, 3], [{ full: true }, 0], [{ full: true, delete_extra: true }, 3]]) {
+    now = job(asked, extra);
+    await page.goto(dev.operators + "/jobs?job=look");
+    await page.locator("[aria-label=report]").waitFor();
+    assert.equal(await button.count(), 0, JSON.stringify(asked));
+  }
+  now = job({ pipeline: "scans", full: true }, 3);
+  await page.reload();
+  await button.click();
+  await page.locator("dialog:has-text('has found 3')").waitFor();
+  await page.click("dialog >> button:text-is('Back')");
+  assert.equal(sent, undefined, "nothing is deleted that was not confirmed");
+  await button.click();
+  await page.click("dialog >> button:text-is('Delete what is extra')");
+  await page.locator("dialog [role=alert]:has-text('an earlier filter')").waitFor();
+  assert.deepEqual(sent, { pipeline: "scans", full: true, delete_extra: true });
+  await page.route("**/api/v1/me", (route) => route.fulfill({ json: { name: "admin", role: "operator" } }));
+  await page.reload();
+  await page.locator("button:text-is('Repair findings')").waitFor();
+  assert.equal(await button.count(), 0, "operators do not delete");
 });
 
 shows("a pipeline is paused, limited and resumed", async (t) => {
@@ -565,7 +778,7 @@ shows("a reload is planned, confirmed and applied; what cannot be is said, and n
     await page.click(`section >> button:text-is('${say.apply}')`);
     await window(++n); // somebody saves another file meanwhile
     await page.click(`dialog >> button:text-is('${say.apply}')`);
-    await page.locator("dialog [role=alert]:has-text('says something else')").waitFor();
+    await page.locator("dialog [role=alert]:has-text('has changed since it was shown')").waitFor();
     await page.click("dialog >> button >> nth=-1");
     await page.click(`button:text-is('${say.again}')`);
     await page.locator(`tr:has-text('pipelines.scans.read.window') >> td:text-is('${n}')`).first().waitFor();
@@ -585,7 +798,7 @@ shows("a reload is planned, confirmed and applied; what cannot be is said, and n
 
 shows("where brine cannot be reloaded, the page says so", async (t) => {
   const page = await open(t, "admin", dev.operators + "/configuration?plan=");
-  await page.locator(".failure:has-text('no file to load')").waitFor();
+  await page.locator(".failure:has-text('no file to reload')").waitFor();
   await page.locator("pre").waitFor();
 });
 
@@ -609,7 +822,7 @@ shows("a sign-in that a company's provider refuses is explained, and can be trie
   }
 });
 
-// Every page, for who may see it, in both languages and themes, wide and narrow.
+// Every page, for who may see it, in both languages and themes, wide and narrow. Its picture is taken behind the click, unless it says before.
 const pages = [
   { name: "signin", who: null, on: "users", path: "/signin", ready: "form" },
   { name: "track", who: null, on: "users", path: `/track?waybill=${waybill}`, ready: ".stations li", picture: true },
@@ -621,17 +834,17 @@ const pages = [
   { name: "regions", who: "admin", on: "operators", path: "/regions?minutes=15", ready: ".heat canvas, main > p:not([role])" },
   { name: "dead-letters", who: "admin", on: "operators", path: "/dead-letters", ready: "#which", picture: true },
   { name: "dead-letter", who: "admin", on: "operators", path: "/dead-letters?reason=wrong_type", ready: "#which", click: "section:has(#which) tbody a", then: ".letter dl" },
-  { name: "offsets", who: "admin", on: "operators", path: "/offsets", ready: "tbody tr", click: ".bar button", then: "dialog" },
-  { name: "records", who: "admin", on: "operators", path: "/records", ready: "form select" },
-  { name: "replay", who: "admin", on: "operators", path: "/replay", ready: "tbody tr, .empty" },
-  { name: "verify", who: "admin", on: "operators", path: "/verify", ready: "tbody tr, .empty" },
+  { name: "offsets", who: "admin", on: "operators", path: "/offsets", ready: "tbody tr", click: ".bar button", then: "dialog", picture: "before" },
+  { name: "records", who: "admin", on: "operators", path: "/records", ready: "form select", picture: true },
+  { name: "replay", who: "admin", on: "operators", path: "/replay", ready: "tbody tr, .empty", picture: true },
+  { name: "verify", who: "admin", on: "operators", path: "/verify", ready: "tbody tr, .empty", picture: true },
   { name: "jobs", who: "admin", on: "operators", path: "/jobs", ready: "tbody tr", click: "tbody a", then: ".job", picture: true },
   { name: "tables", who: "admin", on: "operators", path: "/tables?table=logistics%3Ascans", ready: "#servers-title ~ .scroll", picture: true },
   { name: "keys", who: "admin", on: "operators", path: "/keys", ready: ".splits", picture: true },
-  { name: "configuration", who: "admin", on: "operators", path: "/configuration", ready: "pre" },
-  { name: "own", who: "customer", on: "users", path: "/me", ready: "#tokens-title", click: "section:has(#tokens-title) button", then: "dialog" },
-  { name: "accounts", who: "admin", on: "operators", path: "/accounts", ready: "tbody tr", click: "tbody button", then: "dialog" },
-  { name: "audit", who: "admin", on: "operators", path: "/audit", ready: "tbody tr" },
+  { name: "configuration", who: "admin", on: "operators", path: "/configuration", ready: "pre", picture: true },
+  { name: "own", who: "customer", on: "users", path: "/me", ready: "#tokens-title", click: "section:has(#tokens-title) button", then: "dialog", picture: "before" },
+  { name: "accounts", who: "admin", on: "operators", path: "/accounts", ready: "tbody tr", click: "tbody button", then: "dialog", picture: "before" },
+  { name: "audit", who: "admin", on: "operators", path: "/audit", ready: "tbody tr", picture: true },
 ];
 
 for (const one of pages) {
@@ -643,11 +856,11 @@ for (const one of pages) {
       await page.evaluate((chosen) => localStorage.setItem("language", chosen), language);
       await page.goto(dev[one.on] + one.path);
       await page.locator(one.ready).first().waitFor();
-      if (one.picture && language === "en" && theme === "light" && !one.click) await picture(page, one.name);
+      if (one.picture && language === "en" && theme === "light" && (!one.click || one.picture === "before")) await picture(page, one.name);
       if (one.click) {
         await page.locator(one.click).first().click();
         await page.locator(one.then).first().waitFor();
-        if (one.picture && language === "en" && theme === "light") await picture(page, one.name);
+        if (one.picture === true && language === "en" && theme === "light") await picture(page, one.name);
       }
       const at = `${one.name} in ${language}, ${theme}, ${width} px`;
       const over = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
@@ -691,6 +904,16 @@ shows("a heat map is read by keys, and its figures are the API's", async (t) => 
     return seen.size;
   });
   assert.ok(painted > 1, "what was written is brighter than what was not");
+  const light = (canvas) => page.locator(canvas).evaluate((one) => one.getContext("2d").getImageData(0, 0, one.width, one.height).data.reduce((sum, n) => sum + n, 0));
+  const before = await light(".heat canvas");
+  await page.getByLabel("Brightness").fill("4");
+  await until(async () => await light(".heat canvas") > before, "the map is brighter");
+  for (const strip of ["beside", "below"]) assert.ok(await light(`.strip.${strip}`) > 0, `the sums ${strip} the map are drawn`);
+  await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+  await page.click("button:text('Copy key')");
+  await page.locator(".note:has-text('Copied')").waitFor();
+  assert.equal(await page.evaluate(() => navigator.clipboard.readText()), heat.starts[3]);
+  await page.locator(".heat").focus();
   await page.locator("table").nth(1).waitFor();
 
   // a frame around the upper left quarter, then keys: what is seen is what the axis says
@@ -727,6 +950,99 @@ shows("maps go back a month, and say which keys they show", async (t) => {
   await page.locator(".heat canvas").waitFor();
 });
 
+shows("the map shows each metric with its unit, and one server's ranges, under addresses of their own", async (t) => {
+  const at = dev.operators + "/regions?minutes=15&table=logistics%3Ascans", api = "/api/v1/ops/tables/logistics%3Ascans";
+  const most = async (metric) => (await as("admin", `${api}/heat?minutes=15&metric=${metric}`, {}, dev.operators)).most;
+  let turn = 0;
+  await until(async () => { // the regions' loads are asked for every 15 seconds
+    const began = Date.UTC(2025, 6, ++turn);
+    await publish(dev, "courier.scans", "waybill", Array.from({ length: 200 }, (_, n) => ({ waybill: `MAP-${n}`, action: "ARRIVED_AT", station: "S1", at: began + n, courier: "C1" })));
+    return await most("requests") > 0 && await most("latency") > 0;
+  }, "the map knows requests and latencies");
+
+  const page = await open(t, "admin", at);
+  const bright = () => page.waitForFunction(() => { // besides grey, for what is unknown, and the darkest colour, for nothing
+    const canvas = document.querySelector(".heat canvas");
+    const data = canvas?.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data ?? [];
+    for (let i = 0; i < data.length; i += 4) if (data[i + 3] === 255 && !(data[i] === 128 && data[i + 1] === 128) && !(data[i] === 68 && data[i + 1] === 1)) return true;
+    return false;
+  });
+  for (const [metric, unit, cell] of [["rows", "Rows/s", "rows/s"], ["bytes", "Bytes/s", "bytes/s"], ["requests", "requests/s", "requests/s of all clients"], ["latency", "ms", "ms per write call"]]) {
+    await page.getByLabel("Metric").selectOption(metric);
+    await page.waitForURL(new RegExp(`[?&]metric=${metric}(&|$)`));
+    await page.locator("#heat-help", { hasText: new RegExp(`brightest colour is [^ ]+ ${unit}\\.`) }).waitFor();
+    await bright();
+    const asked = metric === "rows" || metric === "bytes" ? "" : `&metric=${metric}`; // those two come together
+    const heat = await as("admin", `${api}/heat?minutes=15${asked}`, {}, dev.operators);
+    const range = heat[metric].findIndex((line) => line.some((n) => n > 0)), column = heat[metric][range].findLastIndex((n) => n > 0);
+    await page.route("**/heat?*", (route) => route.fulfill({ json: heat })); // the map stays as it is while its cells are looked at
+    await page.reload();
+    await bright();
+    await page.locator(".heat").focus();
+    await page.keyboard.press("ArrowLeft");
+    for (let n = 0; n < range; n++) await page.keyboard.press("ArrowDown");
+    for (let n = heat.times.length - 1; n > column; n--) await page.keyboard.press("ArrowLeft");
+    await page.locator(".cellinfo", { hasText: cell }).waitFor();
+    await page.unroute("**/heat?*");
+  }
+  await page.getByLabel("Metric").selectOption("requests");
+  await page.waitForURL(/metric=requests/);
+  await bright();
+  await picture(page, "regions");
+  await page.getByLabel("Metric").selectOption("latency");
+  await page.waitForURL(/metric=latency/);
+  await bright();
+
+  const servers = () => page.locator("form.filters label:has-text('All servers') select");
+  const { regions } = await as("admin", `${api}/regions`, {}, dev.operators), server = regions[0].server;
+  await servers().selectOption(server);
+  await page.waitForURL((url) => url.searchParams.get("server") === server && url.searchParams.get("metric") === "latency");
+  await page.locator(`text=Only the key ranges of the regions that are on ${server} now`).waitFor();
+  await bright();
+  const heat = await as("admin", `${api}/heat?minutes=15&metric=requests&server=${server}`, {}, dev.operators);
+  assert.equal(heat.starts.length, regions.filter((one) => one.server === server).length);
+  await page.goto(at + "&server=nowhere.example:16020");
+  await page.locator("text=No region of this table is on nowhere.example:16020 now").waitFor();
+  assert.equal(await servers().inputValue(), "nowhere.example:16020");
+
+  // while no master answers, requests are grey, and the page says why
+  await page.route("**/heat?*", (route) => route.fulfill({ json: { ...heat, starts: ["", "8000"], labels: ["", ""], times: ["2026-01-01T00:01:00Z", "2026-01-01T00:02:00Z"],
+    requests: [[0, 0], [0, 0]], unknown: [0, 1], loads: "the master is away" } }));
+  await page.goto(at + "&metric=requests");
+  await page.locator("[role=alert]:has-text('the master is away')").waitFor();
+  await page.locator("text=Requests are unknown in 1 of 2 columns").waitFor();
+  await page.locator(".heat").focus();
+  await page.keyboard.press("ArrowDown");
+  await page.locator(".cellinfo", { hasText: "Requests are unknown from" }).waitFor();
+});
+
+// The map has more ranges and times than the picture has pixels: a cell that is not the first of its pixel is seen all the same.
+shows("ten thousand regions of a table with a long name, and one hot cell among two millions", async (t) => {
+  const page = await open(t, "admin", dev.operators + "/me", { width: 360 });
+  const name = `${"n".repeat(100)}:${"مرحبا".repeat(10)}${"t".repeat(49)}`, ranges = 1536, columns = 1440, cold = Array(columns).fill(1);
+  assert.equal(name.length, 200);
+  const hex = (n) => n === 0 ? "" : n.toString(16).padStart(4, "0");
+  const regions = Array.from({ length: 10_000 }, (_, n) => ({ name: `r${n}`, start: hex(n), server: `s${n % 9}.example:16020`, files_mb: 1, memstore_mb: 0, files: 1, reads: 1, writes: 1, locality: 1 }));
+  await page.route("**/ops/tables", (route) => route.fulfill({ json: { tables: [{ name, pipelines: [], regions: regions.length, servers: 9, mb: 1, families: [], settings: {} }] } }));
+  await page.route("**/ops/tables/*/regions", (route) => route.fulfill({ json: { table: name, regions } }));
+  await page.route("**/ops/tables/*/skew", (route) => route.fulfill({ json: { here: true, hot: [], tables: [{ table: name, heavy_keys: [], writers: [],
+    regions: regions.map((one) => ({ name: one.name, server: one.server, rows_per_second: 1 })) }] } }));
+  await page.route("**/ops/tables/*/heat?*", (route) => route.fulfill({ json: { table: name, most: 1_000_000, kept_minutes: 43200, bytes: [],
+    starts: Array.from({ length: ranges }, (_, n) => hex(n)), times: Array.from({ length: columns }, (_, n) => new Date(Date.UTC(2026, 0, 1) + n * 60_000).toISOString()),
+    rows: Array.from({ length: ranges }, (_, n) => n === 2 ? cold.with(2, 1_000_000) : cold) } }));
+  await page.goto(dev.operators + "/regions?minutes=1440&until=2026-01-02T00:00:00Z");
+  await page.locator(".heat canvas").waitFor();
+  await page.waitForFunction(() => {
+    const canvas = document.querySelector(".heat canvas"), { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+    for (let i = 0; i < data.length; i += 4) if (data[i] === 253 && data[i + 1] === 231 && data[i + 2] === 37) return true;
+    return false;
+  });
+  await page.locator("text=1,000 shown so far").waitFor();
+  const [file] = await Promise.all([page.waitForEvent("download"), page.locator("#regions-title ~ .foot >> text=Download CSV").click()]);
+  assert.equal((await readFile(await file.path(), "utf8")).split("\r\n").length, 1 + regions.length + 1);
+  assert.equal(await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth), 0, "the page is as wide as the window");
+});
+
 shows("from a cell to its record, and from there to its row", async (t) => {
   const page = await open(t, "admin", dev.operators + "/sql");
   await page.fill("input[aria-describedby=why]", "a look");
@@ -741,6 +1057,17 @@ shows("from a cell to its record, and from there to its row", async (t) => {
   await page.click("button:text('Explain the record')");
   await page.locator(".badge:text('done')").waitFor();
   await page.locator("section[aria-label='row'] dd:has-text('logistics:scans')").waitFor();
+
+  await page.click("nav >> text=SQL"); // by a table's short name too
+  await page.fill("textarea", "SELECT _key FROM orders WHERE user = 'u00042' LIMIT 1");
+  await page.click("button.main");
+  await page.click("a:text('Find its record')");
+  await page.locator("[name=table] option:text-is('shop:orders')").waitFor({ state: "attached" });
+  assert.notEqual(await page.locator("[name=table] option").first().innerText(), "shop:orders");
+  assert.equal(await page.inputValue("[name=table]"), "shop:orders");
+  await page.goto(dev.operators + "/records?table=none");
+  await page.locator("[name=table] option:text-is('shop:orders')").waitFor({ state: "attached" });
+  assert.equal(await page.inputValue("[name=table]"), "", "no other table is taken for it");
 });
 
 shows("SQL is completed, its plan is drawn, and so are names with numbers", async (t) => {
@@ -760,6 +1087,7 @@ shows("SQL is completed, its plan is drawn, and so are names with numbers", asyn
   await page.fill("textarea", "SELECT action, COUNT(*) FROM logistics:scans GROUP BY action ALLOW FULL SCAN");
   await page.keyboard.press("Control+Enter");
   await page.locator(".chart li rect").nth(1).waitFor();
+  await picture(page, "sql");
   await page.fill("textarea", `SELECT at FROM scans WHERE waybill = '${waybill}'`);
   await page.click("button:text('Explain')");
   await page.locator(".plan li:has-text('range') svg rect").nth(1).waitFor();
@@ -831,15 +1159,19 @@ shows("the keyboard reaches everything", async (t) => {
 shows("the heaviest keys and who writes them stand below the map", async (t) => {
   const page = await open(t, "admin", dev.operators + "/regions?minutes=15&table=logistics%3Ascans");
   await page.locator(".heat canvas").waitFor(); // the page is there before the records, as it shows the keys of the last minute alone
-  const at = Date.UTC(2025, 5, 20);
-  await publish(dev, "courier.scans", "waybill", Array.from({ length: 300 }, (_, n) => ({ waybill: "WRITER-1", action: "ARRIVED_AT", station: `S${n}`, at: at + n, courier: "C1" })));
+  const heavy = page.locator("section[aria-labelledby=heavy-title] td:has-text('WRITER-1')").first();
+  let turn = 0;
+  await until(async () => { // what brine dev has written of its sample a minute ago may still be most
+    const at = Date.UTC(2025, 5, 20) + 1000 * turn++;
+    await publish(dev, "courier.scans", "waybill", Array.from({ length: 1000 }, (_, n) => ({ waybill: "WRITER-1", action: "ARRIVED_AT", station: `S${n}`, at: at + n, courier: "C1" })));
+    return heavy.isVisible();
+  }, "the busy waybill is among the heaviest keys");
   const row = page.locator("section[aria-labelledby=writers-title] tbody tr:has-text('courier.scans')")
     .filter({ has: page.locator("td:nth-of-type(4)", { hasText: /^\d+$/ }) }).first(); // brine publishes in transactions, whose batches carry a producer's id
   await row.waitFor();
   const cells = await row.locator("td").allInnerTexts();
   assert.equal(cells[0], "scans");
   assert.match(cells[2], /^\d+$/, "the partition");
-  await page.locator("section[aria-labelledby=heavy-title] td:has-text('WRITER-1')").first().waitFor();
   await page.locator("section[aria-labelledby=servers-title] tbody tr").first().waitFor();
 });
 
@@ -863,10 +1195,17 @@ shows("a row key is sent as it was written, and a look is followed by the same r
   await page.goto(dev.operators + "/replay");
   await page.fill("[name=from]", "2h");
   await page.fill("[name=keys]", " first \nsecond\n");
+  await page.fill("[name=name]", "after the fix");
+  await page.check("[name=as_configured]");
   await page.locator("[name=pipeline] option").first().waitFor({ state: "attached" });
   await page.click("button:text('Show the plan')");
   await page.locator("form [role=alert]").waitFor();
-  assert.deepEqual(sent[1].keys, [" first ", "second"]);
+  assert.deepEqual({ ...sent[1], pipeline: "" }, { pipeline: "", from: "2h", name: "after the fix", keys: [" first ", "second"], as_configured: true, dry_run: true });
+  await page.goto(dev.operators + "/verify");
+  await page.check("[name=as_configured]");
+  await page.click("main >> button:text-is('Verify')");
+  await page.locator("form [role=alert]").waitFor();
+  assert.deepEqual(sent.splice(2, 1), [{ as_configured: true }]);
 
   const job = { id: "look", kind: "region-split", state: "done", account: "admin", created: new Date().toISOString(), progress: [],
     asked: { table: "logistics:scans", region: "key:a", at: "f8", dry_run: true },
@@ -915,6 +1254,287 @@ shows("what is advised against a hot region is done from its map, once it is con
   await page.waitForURL("**/jobs?job=*");
   await page.locator(".badge:text('done')").waitFor();
   assert.equal(await count(), regions.length + 1);
+});
+
+shows("the partitions that are shown are in the address", async (t) => {
+  const page = await open(t, "admin", dev.operators + "/overview"), partitions = page.locator(".sheet:has(#pipeline-scans) h3:has-text('scans.rows')");
+  await page.locator(".sheet:has(#pipeline-scans) >> text=Show partitions").first().click();
+  await page.waitForURL("**/overview?open=scans");
+  await partitions.waitFor();
+  await page.locator(".sheet:has(#pipeline-orders) >> text=Show partitions").first().click();
+  await page.waitForURL("**/overview?open=scans&open=orders");
+  await page.reload();
+  await partitions.waitFor();
+  await page.locator(".sheet:has(#pipeline-orders) h3").first().waitFor();
+  await page.locator(".sheet:has(#pipeline-scans) >> text=Hide partitions").click();
+  await page.waitForURL("**/overview?open=orders");
+  await partitions.waitFor({ state: "detached" });
+  await page.goBack();
+  await partitions.waitFor();
+  await page.goBack();
+  await page.goBack();
+  await page.waitForURL("**/overview");
+  await page.locator(".sheet h3").first().waitFor({ state: "detached" });
+});
+
+shows("a part of a map has its address, which goes back to its time and names no key", async (t) => {
+  const page = await open(t, "admin", dev.operators + "/me"), asked = [];
+  const starts = Array.from({ length: 64 }, (_, n) => n === 0 ? "" : `secret-${n}`), begin = Date.UTC(2026, 0, 1);
+  await page.route("**/tables/logistics%3Ascans/heat?*", (route) => {
+    const until = new URL(route.request().url()).searchParams.get("until") ?? "";
+    asked.push(until);
+    const end = until === "" ? begin + 64 * 60_000 : Date.parse(until);
+    return route.fulfill({ json: { table: "logistics:scans", most: 9, kept_minutes: 43200, starts, bytes: starts.map(() => []), rows: starts.map((_, n) => Array(64).fill(n % 10)),
+      times: Array.from({ length: 64 }, (_, n) => new Date(end - (63 - n) * 60_000).toISOString()) } });
+  });
+  const address = `${dev.operators}/regions?table=logistics%3Ascans&minutes=60&until=2026-01-01T01:04:00.000Z`;
+  await page.goto(address);
+  await page.locator(".heat canvas").waitFor();
+  const axis = () => page.locator(".axis").first().innerText(), labels = () => page.locator(".labels li").allInnerTexts();
+  const all = await axis();
+  await page.click("text=Zoom in");
+  await page.waitForURL(/[&?]zoom=/);
+  const [once, first] = [await axis(), await labels()];
+  assert.notEqual(once, all);
+  await page.click("text=Zoom in");
+  await page.waitForURL((url) => url.searchParams.get("zoom") === "0.375~0.625~2026-01-01T00:24:00.000Z~2026-01-01T00:40:00.000Z");
+  const zoomed = page.url(), twice = [await axis(), await labels()];
+  assert.ok(!zoomed.includes("secret"), zoomed);
+  await page.goBack();
+  await page.waitForFunction((axis) => document.querySelector(".axis").innerText === axis, once);
+  assert.deepEqual(await labels(), first);
+  await page.goBack();
+  await page.locator(".heat canvas:not(.zoomed)").waitFor();
+  assert.equal(await axis(), all);
+  await page.goForward();
+  await page.locator(".heat canvas.zoomed").waitFor();
+
+  await page.goto("about:blank");
+  for (const link of [zoomed, zoomed.replace(/until=[^&]*&/, "")]) { // without an end of its own the map ends with what is looked at
+    asked.length = 0;
+    await page.goto(link);
+    await page.locator(".heat canvas.zoomed").waitFor();
+    assert.deepEqual([await axis(), await labels()], twice, link);
+    assert.ok(asked.length > 0 && asked.every((until) => until === (link === zoomed ? "2026-01-01T01:04:00.000Z" : "2026-01-01T00:40:00.000Z")), String(asked));
+  }
+  for (const zoom of ["", "x", "0~2~a~b", "0~1~2020-01-01T00:00:00Z~2020-01-01T01:00:00Z", "0.5~0.1~2026-01-01T00:10:00Z~2026-01-01T00:20:00Z"]) { // of no part of it
+    await page.goto(`${address}&zoom=${zoom}`);
+    await page.locator(".heat canvas:not(.zoomed)").waitFor();
+  }
+});
+
+shows("a statement has its address, in a link that runs nothing and is sent to nobody", async (t) => {
+  const page = await open(t, "support", dev.users + "/me"), secret = "p@ss #1 100 %", sent = [], told = [];
+  page.on("request", (request) => { // what a server is told: browsers keep the fragment
+    const { pathname, search } = new URL(request.url());
+    told.push(pathname + search + (request.headers()["referer"] ?? ""));
+    if (request.method() === "POST" && request.url().endsWith("/api/v1/sql")) sent.push(request.postDataJSON().statement);
+  });
+  const first = `SELECT at FROM scans WHERE waybill = '${secret}'`, second = `SELECT at, action\nFROM scans WHERE waybill = '${waybill}'`;
+  const shown = (statement) => page.waitForFunction((wanted) => document.querySelector("textarea")?.value === wanted, statement);
+  await page.goto(`${dev.users}/sql#${encodeURIComponent(first)}`);
+  await shown(first);
+  await page.locator("text=Nothing has been run yet").waitFor();
+  await page.fill("input[aria-describedby=why]", "case 4713");
+  assert.deepEqual(sent, []);
+  await page.click("button.main");
+  await page.locator("text=Nothing has been run yet").waitFor({ state: "detached" });
+  await page.locator("text=Nothing found").waitFor();
+  await page.fill("textarea", second);
+  await page.keyboard.press("Control+Enter");
+  await page.locator("td:text-is('SIGNED')").first().waitFor();
+  assert.equal(decodeURIComponent(new URL(page.url()).hash.slice(1)), second);
+  await page.goBack();
+  await shown(first);
+  await page.locator("text=Nothing has been run yet").waitFor();
+  assert.equal(await page.locator("td").count(), 0, "an answer stands below its own statement alone");
+  await page.goForward();
+  await shown(second);
+  await page.reload();
+  await shown(second);
+  await page.locator("text=Nothing has been run yet").waitFor();
+  assert.deepEqual(sent, [first, second]);
+  assert.ok(told.length > 3 && !told.some((text) => decodeURIComponent(text).includes(secret) || text.includes("SELECT")), told.join("\n"));
+  for (const broken of ["%", "%E0%A4%A"]) {
+    await page.goto("about:blank");
+    await page.goto(`${dev.users}/sql#${broken}`);
+    await page.locator("textarea").waitFor();
+    assert.equal(await page.inputValue("textarea"), "");
+  }
+});
+
+shows("a tab has one stream at a time, and none where nothing is live", async (t) => {
+  const page = await open(t, "admin", dev.operators + "/me");
+  const count = () => { // the streams that are asked for, each until it is given up
+    const ask = window.fetch, live = new Set();
+    window.most = 0;
+    window.live = () => live.size;
+    window.fetch = (path, init) => {
+      if (init?.headers?.Accept === "text/event-stream") {
+        live.add(init.signal);
+        init.signal.addEventListener("abort", () => live.delete(init.signal));
+        window.most = Math.max(window.most, live.size);
+      }
+      return ask(path, init);
+    };
+  };
+  const lives = (page, n) => page.waitForFunction((wanted) => window.live() === wanted, n);
+  await page.addInitScript(count);
+  const job = await as("admin", "/api/v1/ops/jobs/replay", { method: "POST", headers: { "Content-Type": "application/json", "Idempotency-Key": "one stream" },
+    body: JSON.stringify({ pipeline: "scans", from: "earliest", dry_run: true }) }, dev.operators);
+  assert.ok(job.id, JSON.stringify(job));
+  await page.goto(dev.operators + "/overview");
+  await page.locator(".live.on").waitFor();
+  await lives(page, 1);
+  await page.locator("text=Show partitions").first().click();
+  await page.locator("h3:has-text('.rows')").first().waitFor();
+  await page.click("nav >> text=Jobs");
+  await lives(page, 0);
+  await page.click("tbody a >> nth=0");
+  await page.locator(".job").waitFor();
+  await page.click("nav >> text=Overview");
+  await page.locator(".live.on").waitFor();
+  await lives(page, 1);
+  assert.equal(await page.evaluate(() => window.most), 1);
+
+  const users = await open(t, "customer", dev.users + "/me");
+  await users.addInitScript(count);
+  await users.goto(dev.users + `/track?waybill=${waybill}`);
+  for (const number of ["UA-1545-20130101-EWR", waybill]) {
+    await users.locator(".live.on").waitFor();
+    await lives(users, 1);
+    await users.fill("textarea", number);
+    await users.keyboard.press("Enter");
+    await users.waitForURL(`**/track?waybill=${number}`);
+  }
+  await users.click("nav >> text=Orders");
+  await lives(users, 0);
+  assert.equal(await users.evaluate(() => window.most), 1);
+});
+
+shows("what is masked from support is in no place of its pages, nor in what they are answered", async (t) => {
+  const secret = "COURIER-4711", number = "MASKED-1";
+  await publish(dev, "courier.scans", "waybill", [{ waybill: number, action: "ARRIVED_AT", station: "S-SEEN", at: Date.UTC(2026, 5, 3), courier: secret }]);
+  const run = await startRun(dev, `    mask: [{ field: courier, shown_to: [admin] }]
+views:
+  waybill: { table: logistics:scans, where: [waybill], optional: [at..], order: newest }
+`);
+  t.after(() => run.stop());
+  for (const who of ["admin", "support"]) {
+    const page = await open(t, who, run.users + "/me"), answers = [];
+    page.on("response", (response) => {
+      if (new URL(response.url()).pathname.startsWith("/api/") && !response.url().includes("/events")) answers.push(response.text().catch(() => ""));
+    });
+    const seen = async () => await page.content() + await page.evaluate(() => JSON.stringify([localStorage, sessionStorage, document.cookie, history.state, location.href,
+      [...document.querySelectorAll("input, textarea")].map((one) => one.value)]));
+    const places = {};
+    await page.goto(run.users + "/track");
+    await page.locator("textarea").waitFor();
+    if (await page.locator("[name=why]").count() > 0) await page.fill("[name=why]", "case 4714");
+    await page.fill("textarea", number);
+    await page.keyboard.press("Enter");
+    await page.locator(".stations > li:has-text('S-SEEN')").waitFor();
+    places.track = await seen();
+    await page.click("nav >> text=SQL");
+    await page.fill("input[aria-describedby=why]", "case 4714");
+    await page.fill("textarea", `SELECT * FROM logistics:scans WHERE waybill = '${number}'`);
+    await page.click("button.main");
+    await page.locator("td:text-is('S-SEEN')").waitFor();
+    places.sql = await seen();
+    const [file] = await Promise.all([page.waitForEvent("download"), page.click("text=Download CSV")]);
+    places.csv = await readFile(await file.path(), "utf8");
+    places.answers = (await Promise.all(answers)).join("\n");
+    for (const [place, text] of Object.entries(places)) {
+      assert.ok(text.length > 20, place);
+      assert.equal(text.includes(secret), who === "admin", `${place} of ${who}: ${text}`);
+    }
+    await page.finish();
+  }
+});
+
+shows("the overview's rates are the API's, and what they foretell", async (t) => {
+  const page = await open(t, "admin", dev.operators + "/overview"), figure = (name) => page.locator(`.sheet:has(#pipeline-scans) .figures div:has(dt:text-is('${name}')) dd`).first();
+  let turn = 0;
+  await until(async () => { // of what is really written
+    const at = Date.UTC(2025, 8, 1) + 1000 * turn++;
+    await publish(dev, "courier.scans", "waybill", Array.from({ length: 200 }, (_, n) => ({ waybill: `RATE-${n}`, action: "ARRIVED_AT", station: "S1", at: at + n, courier: "C1" })));
+    const shown = [figure("Records/s"), figure("Arriving/s")];
+    return (await Promise.all(shown.map(async (one) => await one.isVisible() ? Number((await one.innerText()).replaceAll(",", "")) : 0))).every((n) => n > 0);
+  }, "both rates are more than 0");
+  const pipeline = await as("admin", "/api/v1/ops/pipelines/scans", {}, dev.operators), rows = pipeline.halves.find((half) => half.kind === "rows");
+  await page.route("**/ops/pipelines/events", (route) => route.fulfill({ contentType: "text/event-stream", body: `id: 1\nevent: state\ndata: ${JSON.stringify({ pipelines: [pipeline] })}\n\n` }));
+  for (const [rates, settled, arriving, drain] of [
+    [{ offsets_per_second: 1234.4, arriving_per_second: 234.4 }, "1,234", "234", "1 min"],
+    [{ offsets_per_second: 100, arriving_per_second: 234.6 }, "100", "235", "never at this rate"],
+    [{ offsets_per_second: 0.2, arriving_per_second: 0, drain_seconds: 7200 }, "0", "0", "2 h"],
+    [{ offsets_per_second: 9, drain_seconds: -1 }, "9", null, "never at this rate"],
+    [{}, null, null, null],
+  ]) {
+    for (const name of ["offsets_per_second", "arriving_per_second", "drain_seconds"]) delete rows[name];
+    Object.assign(rows, { lag: 60_000, paused: false, ...rates });
+    await page.goto(dev.operators + "/overview");
+    await figure("Lag").waitFor();
+    for (const [name, want] of [["Records/s", settled], ["Arriving/s", arriving], ["Time to catch up", drain]]) {
+      if (want === null) assert.equal(await figure(name).count(), 0, `${name} of ${JSON.stringify(rates)}`);
+      else assert.equal(await figure(name).innerText(), want, `${name} of ${JSON.stringify(rates)}`);
+    }
+  }
+});
+
+shows("orders are found by their brand", async (t) => {
+  const order = (order, brand, n) => ({ order, user: "u00042", created: Date.UTC(2026, 5, 4) + n, at: Date.UTC(2026, 5, 4) + n, status: "paid", items: "lamp x1 9.00", brand, lines: 1, total: 9 });
+  await publish(dev, "shop.orders", "order", [order("C-ZEPHYR-1", "Zephyr & Co", 1), order("C-OTHER", "Zephyr", 2), order("C-ZEPHYR-2", "Zephyr & Co", 3)]);
+  await until(async () => (await as("customer", "/api/v1/views/user-orders?order=C-ZEPHYR-2")).rows.length === 1 &&
+    (await as("customer", "/api/v1/views/user-orders?brand=Zephyr+%26+Co")).rows.length === 2, "the orders are written and indexed");
+  const page = await open(t, "customer", dev.users + "/orders");
+  await page.fill("[name=brand]", "Zephyr & Co");
+  await page.keyboard.press("Enter");
+  await page.waitForURL("**/orders?brand=Zephyr+%26+Co");
+  await page.locator("text=All 2 shown").waitFor();
+  assert.deepEqual(await page.locator(".rows .id").allInnerTexts(), ["C-ZEPHYR-2", "C-ZEPHYR-1"]);
+  await page.click(".rows a >> nth=1");
+  await page.locator(".detail dl:has-text('Zephyr & Co')").waitFor();
+  assert.match(page.url(), /brand=Zephyr\+%26\+Co&row=/, "the search stays while an order is open");
+  await page.click("a:text('Clear')");
+  await page.locator(".rows .id:text-is('C-OTHER')").waitFor();
+});
+
+shows("a table's growth is drawn, as long as it is known", async (t) => {
+  const page = await open(t, "admin", dev.operators + "/me"), at = dev.operators + "/tables?table=logistics%3Ascans";
+  const { sizes } = await as("admin", "/api/v1/ops/tables/logistics%3Ascans/sizes?minutes=10080", {}, dev.operators);
+  assert.ok(Array.isArray(sizes) && sizes.every((one) => !Number.isNaN(Date.parse(one.at)) && one.mb >= 0), JSON.stringify(sizes)); // the API has what is drawn below
+  let known = [], asked = "";
+  await page.route("**/tables/logistics%3Ascans/sizes?*", (route) => { asked = route.request().url(); return route.fulfill({ json: { table: "logistics:scans", sizes: known } }); });
+  const grown = (n) => Array.from({ length: n }, (_, i) => ({ at: new Date(Date.UTC(2026, 0, 1, i)).toISOString(), mb: i === n - 1 ? 400 : 100 }));
+  known = grown(48);
+  await page.goto(at);
+  const chart = page.locator("section:has(#growth-title)");
+  await chart.locator("figcaption:has-text('up to 400')").waitFor();
+  assert.match(asked, /minutes=10080/);
+  const points = (await chart.locator("polyline").getAttribute("points")).split(" ");
+  assert.deepEqual([points.length, points[0], points.at(-1)], [48, "0,152.5", "1000,10"]);
+  const [file] = await Promise.all([page.waitForEvent("download"), chart.locator("text=Download CSV").click()]);
+  assert.equal(await readFile(await file.path(), "utf8"), "\ufeffat,mb\r\n" + known.map((one) => `${one.at},${one.mb}\r\n`).join(""));
+  assert.deepEqual(await wrongIn(page), []);
+  known = grown(3);
+  await page.goto(at);
+  await chart.locator("figure li").nth(2).waitFor();
+  assert.deepEqual(await chart.locator("figure li .number").allInnerTexts(), ["100", "100", "400"]);
+  known = grown(1);
+  await Promise.all([page.waitForResponse(/sizes\?/), page.goto(at)]);
+  await page.locator("#servers-title ~ .scroll").first().waitFor();
+  assert.equal(await chart.count(), 0, "of one size there is no growth");
+});
+
+test("a value that changes between the first render and its effects is not lost", async (t) => {
+  const [{ output: [{ code }] }] = await build({
+    configFile: false, logLevel: "error",
+    build: { write: false, lib: { entry: fileURLToPath(new URL("store.mjs", import.meta.url)), formats: ["iife"], name: "store" } },
+  });
+  const page = await browser.newPage();
+  t.after(() => page.close());
+  await page.addScriptTag({ content: code });
+  await page.locator("p:text-is('second')").waitFor({ timeout: patience });
 });
 
 test("the console asks its own API alone, and its policy was never broken", () => {

@@ -37,7 +37,7 @@ export async function startDev() {
 }
 
 /** A brine run on the servers of a dev, with a file of its own: its scans as the dev's, and whatever stands behind each pipeline's topic. */
-export async function startRun(dev) {
+export async function startRun(dev, more = "") {
   const dir = await mkdtemp(join(tmpdir(), "console-run-")), file = join(dir, "brine.yaml");
   const write = (more, key = "md5(waybill, 4)") => writeFile(file, `
 kafka: { brokers: ["${dev.brokers}"], group: console-run }
@@ -59,22 +59,24 @@ pipelines:
     version: at
     rows: [ { table: logistics:scans, set: { "e:s": station, "e:a": action, "e:c": courier } } ]
 ${more}`);
-  await write("");
-  const added = spawnSync(brine, ["account", "add", "admin", "--role", "admin", "-c", file], { input: dev.passwords.admin + "\n", encoding: "utf8" });
-  if (added.status !== 0) throw new Error(`brine account add: ${added.status} ${added.stderr}`);
+  await write(more);
+  for (const name of ["support", "admin"]) {
+    const added = spawnSync(brine, ["account", "add", name, "--role", name, "-c", file], { input: dev.passwords[name] + "\n", encoding: "utf8" });
+    if (added.status !== 0) throw new Error(`brine account add: ${added.status} ${added.stderr}`);
+  }
   const child = spawn(brine, ["run", "-c", file, "--serve", "--quiet"], { stdio: ["ignore", "ignore", "pipe"] });
   let err = "";
-  const operators = await new Promise((resolve, reject) => {
+  const [operators, users] = await new Promise((resolve, reject) => {
     child.on("exit", (code) => reject(new Error(`brine run has ended with ${code}:\n${err}`)));
     child.stderr.on("data", (text) => {
       err += text;
-      const found = /operators' port on (\S+)/.exec(err);
-      if (found) resolve(found[1]);
+      const found = /operators' port on (\S+)\nbrine: serving (\S+)\/api\/v1\/docs/.exec(err);
+      if (found) resolve(found.slice(1));
     });
   });
   child.removeAllListeners("exit");
   return {
-    operators, write,
+    operators, users, write,
     stop: async () => {
       if (child.exitCode === null) await new Promise((resolve) => { child.on("exit", resolve); child.kill("SIGTERM"); });
       await rm(dir, { recursive: true });

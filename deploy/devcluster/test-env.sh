@@ -31,9 +31,10 @@ fi
 for_tests
 out=$("$here/devcluster" up "${servers[@]}" 2>&1) || { echo "$out" >&2; skip "they did not start, see above"; }
 echo "$out" >&2
-if [[ -z ${BRINE_REAL_SERVERS:-} ]]; then # tests of change data start it themselves
+if [[ -z ${BRINE_REAL_SERVERS:-} ]]; then # tests start these themselves
   "$here/devcluster" fetch debezium >&2 || skip "Debezium is not there, see above"
   "$here/devcluster" fetch canal >&2 || skip "Canal is not there, see above"
   "$here/devcluster" fetch mariadb >&2 || skip "MariaDB is not there, see above"
+  "$here/devcluster" fetch asynchbase >&2 || skip "asynchbase is not there, see above"
 fi
 sed 's/^/export /' "${DEVCLUSTER_RUN:-$here/run}/env"

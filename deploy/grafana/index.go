@@ -13,13 +13,13 @@ func documents(b *board) {
 	b.row("Documents")
 	b.panel(
 		graph("Documents/s by outcome", "short",
-			"Events a second by the outcome of their document: written; conflict (the index already held something as new: settled); again and "+
-				"retry (sent once more); reject (a dead letter); halt.",
+			"Events a second by the outcome of their document: written; conflict (the index already held this version or a newer one: settled); "+
+				"again and retry (sent once more); reject (a dead letter); halt.",
 			query{sum("pipeline, index, outcome", rate("brine_index_documents_total", loop)), "{{pipeline}} {{index}} {{outcome}}"}),
-		graph("Lag", "short", "Records whose document is not yet settled. Rows are written by a separate loop: an outage of the index does "+
-			"not hold them up.",
+		graph("Lag", "short", "Records whose documents are not yet settled. A separate loop writes the rows: an outage of the index does not "+
+			"hold them up.",
 			query{sum("pipeline", of("brine_ingest_lag_records", loop+`, half="documents"`)), "{{pipeline}}"}),
-		graph("Resent documents/s", "short", "Documents a second that were sent again, and the pauses before it.",
+		graph("Resent documents/s", "short", "Documents a second that were sent again, and the pauses before that.",
 			query{sum("pipeline", rate("brine_index_retried_documents_total", loop)), "{{pipeline}} documents"},
 			query{sum("pipeline", rate("brine_index_retries_total", loop)), "{{pipeline}} pauses"}),
 		graph("Time until searchable", "s",
@@ -35,7 +35,7 @@ func indexCalls(b *board) {
 	b.row("Calls")
 	const duration = "brine_index_call_duration_seconds"
 	b.panel(
-		graph("Call duration", "s", "From sending a bulk or get call to its answer.",
+		graph("Call duration", "s", "Time from sending a bulk or get call to its answer.",
 			query{quantile(.5, "call", duration, loop), "{{call}} median"},
 			query{quantile(.99, "call", duration, loop), "{{call}} p99"}),
 		spread("Distribution of call durations", "s", "Calls a second by how long they took.", duration, loop),
@@ -43,7 +43,7 @@ func indexCalls(b *board) {
 			query{sum("call, outcome", rate(duration+"_count", loop)), "{{call}} {{outcome}}"}),
 		graph("Sent bytes/s", "Bps", "Bytes a second of documents.",
 			query{sum("pipeline", rate("brine_index_sent_bytes_total", loop)), "{{pipeline}}"}),
-		graph("Documents per call", "short", "Documents in one call. Few per call cost the search engine more than many.",
+		graph("Documents per call", "short", "Documents per call. Many small calls cost the search engine more than few large ones.",
 			query{quantile(.5, "pipeline, call", "brine_index_call_documents", loop), "{{pipeline}} {{call}} median"},
 			query{quantile(.99, "pipeline, call", "brine_index_call_documents", loop), "{{pipeline}} {{call}} p99"}),
 		graph("Unanswered bytes", "bytes", "Bytes of documents in memory that the search engine has not answered.",

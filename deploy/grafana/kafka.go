@@ -28,12 +28,11 @@ func positions(b *board) {
 	perPartition := sum("pipeline, half, topic, partition", of("brine_ingest_lag_records", loop))
 	b.panel(
 		bands("Lag by partition", "short",
-			"Records of each partition that are not yet settled. One bright line is one partition behind the others: it has a heavy key, or is "+
-				"stuck.",
+			"Records of each partition that are not yet settled. One bright line is a partition behind the others: it has a heavy key, or is stuck.",
 			query{perPartition, "{{pipeline}} {{half}} {{topic}} {{partition}}"}).Span(16),
 		graph("Ten most lagging partitions", "short", "One partition far behind the others has a heavy key, or is stuck.",
 			query{"topk(10, " + perPartition + ")", "{{pipeline}} {{half}} {{topic}} {{partition}}"}),
-		graph("Lag in seconds by partition", "s", "Age of the oldest unsettled record, of the ten partitions where it is oldest.",
+		graph("Lag in seconds by partition", "s", "Age of the oldest unsettled record, for the ten partitions where it is oldest.",
 			query{"topk(10, max by (pipeline, half, topic, partition) (" + of("brine_ingest_lag_seconds", loop) + "))",
 				"{{pipeline}} {{half}} {{topic}} {{partition}}"}),
 		graph("Commits/s", "short", "Offsets committed a second, and commits that failed. Records that are settled but not committed are read "+
@@ -41,7 +40,8 @@ func positions(b *board) {
 			query{sum("pipeline, half", rate("brine_ingest_commits_total", loop)), "{{pipeline}} {{half}}"},
 			query{sum("pipeline, half", rate("brine_ingest_commit_failures_total", loop)), "{{pipeline}} {{half}} failed"}),
 		graph("Skipped offsets", "short",
-			"Offsets that the topic no longer held and that out_of_range allowed to skip, in each step of the graph: records that brine never saw.",
+			"Offsets that the topic no longer held and that out_of_range allowed brine to skip, in each step of the graph: records that brine "+
+				"never saw.",
 			query{sum("pipeline, half", increase("brine_ingest_skipped_offsets_total", loop)), "{{pipeline}} {{half}}"}),
 	)
 }
@@ -49,9 +49,9 @@ func positions(b *board) {
 func group(b *board) {
 	b.row("Consumer groups")
 	b.panel(
-		graph("Partitions per process", "short", "How many partitions each process has. Processes without any are spares.",
+		graph("Partitions per process", "short", "Number of partitions of each process. Processes without any are spares.",
 			query{sum("instance, pipeline, half", of("brine_ingest_partitions", loop)), "{{instance}} {{pipeline}} {{half}}"}).Span(6),
-		graph("Rebalances", "short", "Times that the group assigned its partitions again, and failed attempts to join it; in each step of the "+
+		graph("Rebalances", "short", "Times that the group reassigned its partitions, and failed attempts to join it; in each step of the "+
 			"graph.",
 			query{sum("pipeline, half", increase("brine_ingest_rebalances_total", loop)), "{{pipeline}} {{half}}"},
 			query{sum("pipeline, half", increase("brine_ingest_join_failures_total", loop)), "{{pipeline}} {{half}} failed to join"}).Span(6),

@@ -6,7 +6,7 @@ func overview() *board {
 		variable("pipeline", "brine_ingest_settled_records_total", "A pipeline of the configuration.")
 	b.row("Current state")
 	b.panel(
-		number("Processes", "short", "Processes of brine that Prometheus reaches.", plain,
+		number("Processes", "short", "brine processes that Prometheus reaches.", plain,
 			"count("+of("brine_build_info", process)+") or vector(0)"),
 		number("Lag", "short",
 			"Offsets that are in the topics and not yet settled, an upper bound of the records, over all partitions and both halves of "+
@@ -17,12 +17,12 @@ func overview() *board {
 			"Records a second that became durable, in a store or in the dead letters; rows and documents are counted separately.", plain,
 			"sum("+rate("brine_ingest_settled_records_total", loop)+")"),
 		number("Partitions halted", "short",
-			"Partitions that write nothing until somebody acts: a table, family or index is missing, access is denied, or records are gone. See "+
-				"the runbook BrinePartitionHalted.", bad(1),
+			"Partitions that write nothing until the cause is fixed: a table, family or index is missing, access is denied, or records are "+
+				"gone. See the runbook BrinePartitionHalted.", bad(1),
 			"sum("+of("brine_ingest_partitions", loop+`, state="halted"`)+")"),
 		number("Partitions waiting", "short",
-			"Partitions that wait for a broker or for the dead-letter topic, or whose writes a store does not accept at the moment. They go on "+
-				"by themselves.", bad(1),
+			"Partitions that wait for a broker or for the dead-letter topic, or whose writes a store does not accept at the moment. They "+
+				"continue by themselves.", bad(1),
 			"sum("+of("brine_ingest_partitions", loop+`, state=~"waiting|retrying"`)+")"),
 		number("Dead letters", "short",
 			"Records put into the dead letters in the time shown. They are whole, with their reason, in the topic's .dead topic.", bad(1),
@@ -44,15 +44,15 @@ func keepingUp(b *board) {
 			query{"max by (pipeline, half) (" + of("brine_ingest_lag_seconds", loop) + ")", "{{pipeline}} {{half}}"}),
 		graph("Settled records/s", "short", "Records a second that became durable: written, or in the dead letters.",
 			query{sum("pipeline, half", rate("brine_ingest_settled_records_total", loop)), "{{pipeline}} {{half}}"}),
-		graph("Rows/s", "short", "Rows a second that region servers acknowledged, by table. More of them: HBase writes and skew.",
+		graph("Rows/s", "short", "Rows a second that region servers acknowledged, by table. For details see HBase writes and skew.",
 			query{sum("table", rate("brine_hbase_acknowledged_rows_total", process)), "{{table}}"}),
 		limits(graph("Busiest region vs. mean", "short",
-			"Rows a second of the busiest region of a table over the mean of its regions: 1 is even, from 2 on it is worth a look, from 4 on the "+
-				"region is hot. More of it: HBase writes and skew.",
+			"Rows a second of the busiest region of a table over the mean of its regions: 1 is even, from 2 on it deserves a look, from 4 on "+
+				"the region is hot. For details see HBase writes and skew.",
 			query{"table:brine_region_write_skew:max_mean5m", "{{table}}"}), 2, 4),
 		graph("Partitions by state", "short",
-			"Partitions of all processes by what they are doing: starting, running, retrying (a store asks for time), waiting (a broker or the "+
-				"dead letters do not answer), halted (somebody must act), draining (going to another process).",
+			"Partitions of all processes by state: starting, running, retrying (a store asked for time), waiting (a broker or the dead-letter "+
+				"topic does not answer), halted (the cause must be fixed), draining (moving to another process).",
 			query{sum("state", of("brine_ingest_partitions", loop)), "{{state}}"}),
 	)
 }

@@ -17,7 +17,7 @@ func path(b *board) {
 	b.panel(
 		graph("Records/s by step", "short",
 			"Records a second of the chosen pipelines, rows and documents together: fetched from brokers, decoded into events, handed to a "+
-				"store, durable. Lines that lie together are fine; where they part, something waits.",
+				"store, durable. Lines that lie together are fine; where they diverge, something waits.",
 			query{"sum(" + rate("brine_ingest_fetched_records_total", loop) + ")", "fetched"},
 			query{"sum(" + rate("brine_ingest_decoded_events_total", loop) + ")", "decoded"},
 			query{"sum(" + rate("brine_ingest_submitted_events_total", loop) + ")", "submitted"},
@@ -25,8 +25,8 @@ func path(b *board) {
 		graph("Settled records/s", "short", "Records a second that became durable: written, or in the dead letters.",
 			query{sum("pipeline, half", rate("brine_ingest_settled_records_total", loop)), "{{pipeline}} {{half}}"}),
 		graph("Partitions by state", "short",
-			"Partitions of all processes by what they are doing: starting, running, retrying (a store asks for time), waiting (a broker or the "+
-				"dead letters do not answer), halted (somebody must act), draining (going to another process).",
+			"Partitions of all processes by state: starting, running, retrying (a store asked for time), waiting (a broker or the dead-letter "+
+				"topic does not answer), halted (the cause must be fixed), draining (moving to another process).",
 			query{sum("state", of("brine_ingest_partitions", loop)), "{{state}}"}),
 	)
 }
@@ -43,25 +43,26 @@ func delays(b *board) {
 		graph("Step duration, p99", "s", "One batch in a hundred takes longer than this.",
 			query{quantile(.99, "step", "brine_step_duration_seconds", loop), "{{step}}"}),
 		graph("Where time goes", "percentunit",
-			"Shares of the time of batches by step: fetch (the worker waits for records), decode, room (it waits for "+
-				"earlier flights, the rate or memory), submit, lane (handed over and not sent yet), server (the store's calls), settle (dead letters "+
-				"and attempts that are made again), commit. What waits long is in front of what is slow: see the limiting step.",
+			"Shares of the time of batches by step: fetch (the worker waits for records), decode, room (it waits for earlier flights, the rate "+
+				"limit or memory), submit, lane (handed over but not sent yet), server (calls to the store), settle (dead letters and retries), "+
+				"commit. The step with the longest wait comes before the slow one: see the limiting step.",
 			query{"avg by (pipeline, half, step) (" + of("brine_ingest_step_time_ratio", loop) + ")", "{{pipeline}} {{half}} {{step}}"}),
 		graph("Limiting step", "short",
-			"How many processes each step holds up: where back-pressure begins. fetch without a lag: all is up to date.",
+			"Number of processes that each step holds up: where back-pressure begins. fetch without lag means that everything is up to date.",
 			query{sum("pipeline, half, step", of("brine_ingest_limiting_step", loop)) + " > 0", "{{pipeline}} {{half}} {{step}}"}),
-		graph("Lag in bytes", "bytes", "Bytes of the records that are not settled, were they as long as those that came on average.",
+		graph("Lag in bytes", "bytes", "Estimated bytes of the records that are not settled, from the average size of the records fetched so "+
+			"far.",
 			query{sum("pipeline, half", of("brine_ingest_lag_bytes", loop)), "{{pipeline}} {{half}}"}),
 		graph("Lag", "short", "Records that are in the topic and not yet settled.",
 			query{sum("pipeline, half", of("brine_ingest_lag_records", loop)), "{{pipeline}} {{half}}"}),
-		graph("Events per batch", "short", "Events that are handed to a store at a time.",
+		graph("Events per batch", "short", "Events handed to a store at a time.",
 			query{quantile(.5, "pipeline, half", "brine_ingest_batch_events", loop), "{{pipeline}} {{half}} median"},
 			query{quantile(.99, "pipeline, half", "brine_ingest_batch_events", loop), "{{pipeline}} {{half}} p99"}),
 		graph("Memory budget", "bytes",
-			"Bytes of records between fetching and settling, beside the bound that memory sets for each half of a pipeline. At the bound, "+
-				"workers wait: the store takes less than arrives.",
+			"Bytes of records between fetching and settling in each half of a pipeline, and what each half could hold now: it uses what others "+
+				"leave of memory. At that limit, workers wait: the store takes less than arrives.",
 			query{sum("pipeline, half", of("brine_ingest_budget_used_bytes", loop)), "{{pipeline}} {{half}}"},
-			query{"max(" + of("brine_ingest_budget_bytes", loop) + ")", "bound of one"}),
+			query{sum("pipeline, half", of("brine_ingest_budget_bytes", loop)), "limit of {{pipeline}} {{half}}"}),
 	)
 }
 
@@ -87,14 +88,14 @@ func meaning(b *board) {
 	written := process + `, pipeline=~"$pipeline"`
 	b.panel(
 		graph("Key collisions", "short",
-			"Events, in each step of the graph, whose row key another event has: one hides the other. The key of the table needs another field. "+
-				"Seen among recent events only.",
+			"Events, in each step of the graph, that share a row key with another event: one hides the other. The table's key needs another "+
+				"field. Only recent events are compared.",
 			query{rare("pipeline, table", "brine_sink_key_collisions_total", written), "{{pipeline}} {{table}}"}),
 		graph("Expired events", "short",
 			"Events, in each step of the graph, that are older than the TTL of their family: HBase hides them as they are written.",
 			query{rare("pipeline, table, family", "brine_sink_expired_events_total", written), "{{pipeline}} {{table}} {{family}}"}),
 		graph("Version ties", "short",
-			"Cells, in each step of the graph, that were written twice with one version and different values: the last applied wins. The "+
+			"Cells, in each step of the graph, that were written twice with the same version and different values: the last applied wins. The "+
 				"pipeline needs a version that tells them apart.",
 			query{rare("pipeline, table", "brine_sink_version_ties_total", written), "{{pipeline}} {{table}}"}),
 	)
@@ -110,7 +111,7 @@ func verified(b *board) {
 		graph("Findings", "short", "What brine verify found, by kind, in each step of the graph. Any finding needs attention at "+
 			"once. See the runbook BrineVerifyFindings.",
 			query{rare("table, kind", "brine_verify_findings_total", process), "{{table}} {{kind}}"}),
-		graph("Time since last verification", "s", "Time since a round of brine verify --follow was done by each process that verifies.",
+		graph("Time since last verification", "s", "Time since each verifying process last completed a round of brine verify --follow.",
 			query{"time() - (" + of("brine_verify_last_timestamp_seconds", process) + " > 0)", "{{instance}}"}).NoValue(nobody),
 	)
 }

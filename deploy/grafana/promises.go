@@ -18,11 +18,11 @@ func promises(b *board) {
 		number("Oldest unsettled record", "s", "Age of the oldest record that is in a topic and not yet settled.",
 			colored("green", from(10, "orange"), from(300, "red")),
 			"max("+of("brine_ingest_lag_seconds", loop)+")"),
-		number("Time to catch up", "s", "How long until the lag is gone, at the present rates; infinite while it grows.",
+		number("Time to catch up", "s", "Time until the lag is gone, at the current rates; infinite while it grows.",
 			colored("green", from(300, "orange"), from(3600, "red")),
 			"max("+of("brine_ingest_drain_seconds", loop)+")"),
 		number("Hot regions", "short",
-			"Regions that take far more writes than the others of their table now. brine skew says why, and what helps.", bad(1),
+			"Regions that currently take far more writes than the others of their table. brine skew says why, and what helps.", bad(1),
 			"sum(max by (table) ("+of("brine_table_hot_regions", process)+"))"),
 		number("Firing alerts", "short", "brine's alerts that are firing now. Each has a runbook in docs/runbooks.", bad(1),
 			`count(ALERTS{alertname=~"Brine.+", alertstate="firing"}) or vector(0)`),
@@ -31,7 +31,8 @@ func promises(b *board) {
 			query{quantile(.5, "pipeline, half", "brine_freshness_seconds", loop+fresh), "{{pipeline}} {{half}} median"},
 			query{quantile(.99, "pipeline, half", "brine_freshness_seconds", loop+fresh), "{{pipeline}} {{half}} p99"}),
 		burn("Burn rate: late records",
-			"How fast the error budget (1 % of records may be durable later than 10 s) is used up, over an hour and over five minutes.", "fresh"),
+			"How fast the error budget (1 % of records may become durable later than 10 s) is used up, over an hour and over five "+
+				"minutes.", "fresh"),
 		burn("Burn rate: dead letters",
 			"How fast the error budget (0.1 % of records may be dead letters) is used up, over an hour and over five minutes.", "kept"),
 	)
@@ -41,6 +42,7 @@ func burn(title, description, objective string) builder {
 	rate := func(window string) query {
 		return query{of("pipeline_half:brine_"+objective+"_burn:rate"+window, `pipeline=~"$pipeline"`), "{{pipeline}} {{half}} " + window}
 	}
-	return limits(graph(title, "short", description+" At 1 it lasts 30 days; when both are over 14.4 an alert fires.", rate("1h"), rate("5m")),
+	return limits(graph(title, "short", description+" At 1 it lasts 30 days; when both are over 14.4, an alert "+
+		"fires.", rate("1h"), rate("5m")),
 		1, 14.4)
 }

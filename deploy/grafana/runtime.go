@@ -2,7 +2,7 @@ package main
 
 // goruntime answers: what do the processes themselves need, of memory, CPU, files and Go's collector?
 func goruntime() *board {
-	b := newBoard("brine-runtime", "Go runtime", "What the processes themselves need: memory, CPU, files, and Go's garbage collector.")
+	b := newBoard("brine-runtime", "Go runtime", "What the processes themselves use: memory, CPU, files, and Go's garbage collector.")
 	processes(b)
 	memory(b)
 	collector(b)
@@ -18,9 +18,9 @@ func processes(b *board) {
 			query{of("go_goroutines", process), "{{instance}}"}),
 		graph("Open files", "short", "Files and connections that each process has open.",
 			query{of("process_open_fds", process), "{{instance}}"}),
-		graph("Uptime", "s", "How long each process has run. A step down is a restart.",
+		graph("Uptime", "s", "Time that each process has run. A step down is a restart.",
 			query{"time() - " + of("process_start_time_seconds", process), "{{instance}}"}),
-		graph("Threads", "short", "Threads of the operating system. Go makes one for each call into it that blocks.",
+		graph("Threads", "short", "Threads of the operating system. Go starts one for each blocking system call.",
 			query{of("go_threads", process), "{{instance}}"}),
 		graph("Versions", "short", "Processes by the version of brine and of Go.",
 			query{sum("version, go", of("brine_build_info", process)), "{{version}}, {{go}}"}),

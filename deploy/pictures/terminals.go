@@ -22,7 +22,7 @@ type view struct {
 func (o *options) terminals(ctx context.Context, dev, beside string) error {
 	const looks = 12 * time.Second // rates need a few, three seconds apart
 	for _, v := range []view{
-		{"brine-skew", "brine skew couriers", " --http " + beside, 30, 5 * time.Second, nil},
+		{"brine-skew", "brine skew couriers", " --http " + beside, 40, 5 * time.Second, nil},
 		// a selected row does not show that it is hot
 		{"brine-top", "brine top --list r", " --http " + dev + " --http " + beside, 28, looks, []string{"Down"}},
 	} {

@@ -92,7 +92,7 @@ func TestValues(t *testing.T) {
 		{`"float"`, float32(0.5), f(event.Float), "0.5"},
 		{`"double"`, 1e300, f(event.Nested), "1e+300"},
 		{`"double"`, math.NaN(), f(event.Float), "wrong_type: field f: a number is expected, found NaN"},
-		{`"double"`, math.Inf(1), f(event.Nested), "wrong_type: field f: JSON has no number for NaN and infinity, and one is in it"},
+		{`"double"`, math.Inf(1), f(event.Nested), "wrong_type: field f: it contains NaN or infinity, which JSON cannot represent"},
 		{`"double"`, 2.0, f(event.Int), "wrong_type: field f: an integer is expected, found a floating-point number"},
 		{`"boolean"`, true, f(event.Bool), "true"},
 		{`"boolean"`, true, f(event.Nested), "true"},
@@ -228,7 +228,7 @@ func TestSchemas(t *testing.T) {
 	for _, c := range []struct{ schema, want string }{
 		{`{`, "invalid schema"},
 		{one(`"nothing"`), "nothing"},
-		{`{"type":"record","name":"A","fields":[{"name":"a","type":"A"}]}`, "type A holds itself, so that no value of it ends"},
+		{`{"type":"record","name":"A","fields":[{"name":"a","type":"A"}]}`, "type A contains itself, so its values never end"},
 		{one(strings.Repeat(`{"type":"array","items":`, 600) + `"int"` + strings.Repeat(`}`, 600)), "deep"},
 	} {
 		if _, err := avro.Parse(c.schema); err == nil || !strings.Contains(err.Error(), c.want) {
@@ -256,27 +256,27 @@ func TestRejects(t *testing.T) {
 	enumerated := one(`{"type":"enum","name":"E","symbols":["A"]}`)
 	for _, c := range []struct{ name, schema, hex, want string }{
 		{"empty", person, "", "the record ends within a number at byte 0 of 0"},
-		{"too long a string", person, "0a6162", "undecodable: field skipped: a string of 5 bytes at byte 1, and the record ends after 2"},
+		{"too long a string", person, "0a6162", "undecodable: field skipped: a string of 5 bytes at byte 1, but the record ends after 2"},
 		{"negative length", person, "01", "undecodable: field skipped: a string of length -1, before byte 1"},
-		{"deep", person, "0006", "undecodable: field in.deep: a string of 3 bytes at byte 2, and the record ends after 0"},
+		{"deep", person, "0006", "undecodable: field in.deep: a string of 3 bytes at byte 2, but the record ends after 0"},
 		{"cut", person, "000080", "undecodable: field f: the record ends within a number at byte 2 of 3"},
 		{"longer than 64 bits", person, "0000ffffffffffffffffffff01", "undecodable: field f: the number at byte 2 does not fit 64 bits"},
 		{"trailing", person, "00000200ff", "undecodable: 2 bytes follow the value that the schema describes, which ends at byte 3"},
 		{"int of 33 bits", one(`"int"`), "8080808020", "undecodable: field f: 4294967296, before byte 5, is an int in the schema and does not fit 32 bits"},
 		{"no bool", one(`"boolean"`), "02", "undecodable: field f: a boolean is 0 or 1; byte 0 is 0x2"},
-		{"no branch", one(`["null","int"]`), "04", "undecodable: field f: branch 2, before byte 1, is none of the 2 that the schema has"},
-		{"branch below zero", one(`["null","int"]`), "01", "undecodable: field f: branch -1, before byte 1, is none of the 2 that the schema has"},
-		{"no symbol", enumerated, "02", "undecodable: field f: symbol 1, before byte 1, is none of the 1 that the schema has"},
+		{"no branch", one(`["null","int"]`), "04", "undecodable: field f: branch 2, before byte 1, is not one of the 2 in the schema"},
+		{"branch below zero", one(`["null","int"]`), "01", "undecodable: field f: branch -1, before byte 1, is not one of the 2 in the schema"},
+		{"no symbol", enumerated, "02", "undecodable: field f: symbol 1, before byte 1, is not one of the 1 in the schema"},
 		{"half a double", one(`"double"`), "00000000", "undecodable: field f: the record ends within a double at byte 0 of 4"},
 		{"half a fixed", one(`{"type":"fixed","name":"F","size":4}`), "0000", "undecodable: field f: the record ends within a fixed at byte 0 of 2"},
-		{"many items", one(`{"type":"array","items":"int"}`), "feffffff0f00", "undecodable: field f: a block of 2147483647 items at byte 5, and the record ends after 1 bytes"},
-		{"many nulls", one(`{"type":"array","items":"null"}`), "feffffffffff0f00", "undecodable: field f: a block of 35184372088831 items at byte 7, and the record ends after 1 bytes"},
+		{"many items", one(`{"type":"array","items":"int"}`), "feffffff0f00", "undecodable: field f: a block of 2147483647 items at byte 5, but the record ends after 1 bytes"},
+		{"many nulls", one(`{"type":"array","items":"null"}`), "feffffffffff0f00", "undecodable: field f: a block of 35184372088831 items at byte 7, but the record ends after 1 bytes"},
 		{"many nulls as JSON", one(`{"type":"array","items":"null"}`), "feffffff0f00", "too_large: field f: its JSON is longer than 16 MiB"},
 		{"the least count", one(`{"type":"array","items":"null"}`), "ffffffffffffffffff010000", "items at byte"},
-		{"block too long", one(`{"type":"array","items":"int"}`), "0108020000", "undecodable: field f: a block of 4 bytes at byte 2, and the record ends after 3"},
-		{"block's length is a lie", one(`{"type":"array","items":"int"}`), "0104020000", "undecodable: field f: a block of items is to end at byte 4 and ends at byte 3"},
+		{"block too long", one(`{"type":"array","items":"int"}`), "0108020000", "undecodable: field f: a block of 4 bytes at byte 2, but the record ends after 3"},
+		{"block's length is a lie", one(`{"type":"array","items":"int"}`), "0104020000", "undecodable: field f: a block of items should end at byte 4 but ends at byte 3"},
 		{"map's key", one(`{"type":"map","values":"int"}`), "0202ff0200", "undecodable: field f: invalid UTF-8 in a key before byte 3"},
-		{"recursion", one(`{"type":"array","items":["null",{"type":"array","items":"n.R"}]}`), strings.Repeat("02020202", 4000), "values lie more than 500 deep in one another"},
+		{"recursion", one(`{"type":"array","items":["null",{"type":"array","items":"n.R"}]}`), strings.Repeat("02020202", 4000), "values are nested more than 500 levels deep"},
 		{"a scalar", `"long"`, "02", "undecodable: a record is expected, found a number"},
 		{"null", `["null","long"]`, "00", "undecodable: a record is expected, found null"},
 	} {
@@ -308,12 +308,12 @@ func TestPassedOver(t *testing.T) {
 		{"0400020e000e", "7"},
 		{"0306" + "00020e" + "000e", "7"},
 		{"0306" + "ffffff" + "000e", "7"}, // the length determines where the items end
-		{"0308" + "00020e", "undecodable: field x: a block of 4 bytes at byte 2, and the record ends after 3"},
+		{"0308" + "00020e", "undecodable: field x: a block of 4 bytes at byte 2, but the record ends after 3"},
 		{"0204020278000e00000e", "7"}, // a map that contains an R
-		{strings.Repeat("0204020278", 300), "values lie more than 500 deep in one another"},
-		{"0206", "undecodable: field x: branch 3, before byte 2, is none of the 3 that the schema has"},
-		{"0204020278" + "0206", "undecodable: field x.x: branch 3, before byte 7, is none of the 3 that the schema has"},
-		{"fcffffff0f" + "0000", "undecodable: field x: a block of 2147483646 items at byte 5, and the record ends after 2 bytes"},
+		{strings.Repeat("0204020278", 300), "values are nested more than 500 levels deep"},
+		{"0206", "undecodable: field x: branch 3, before byte 2, is not one of the 3 in the schema"},
+		{"0204020278" + "0206", "undecodable: field x.x: branch 3, before byte 7, is not one of the 3 in the schema"},
+		{"fcffffff0f" + "0000", "undecodable: field x: a block of 2147483646 items at byte 5, but the record ends after 2 bytes"},
 	} {
 		value, err := hex.DecodeString(c.hex)
 		if err != nil {

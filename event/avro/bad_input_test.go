@@ -42,7 +42,7 @@ func TestBadInput(t *testing.T) {
 		rec  *event.Record
 		want string // at least how it begins
 	}{
-		{"truncated", event.Text, recordOf(1, "\x08ab"), "undecodable: field f: a string of 4 bytes at byte 1, and the record ends after 2"},
+		{"truncated", event.Text, recordOf(1, "\x08ab"), "undecodable: field f: a string of 4 bytes at byte 1, but the record ends after 2"},
 		{"wrong magic byte", event.Text, &event.Record{Value: []byte("\x07\x00\x00\x00\x01\x04ab")}, "undecodable: the value begins with 07"},
 		{"an id of another subject", event.Text, recordOf(2, text("Anne")), "null"},
 		{"recursion", event.Text, recordOf(3, strings.Repeat("\x00\x02", 100_000)+"\x00\x00"), "undecodable: "},
@@ -92,7 +92,7 @@ func TestBadInputOfJSON(t *testing.T) {
 		{"100,000 members", event.Text, wide, "y"},
 		{"a value of 5 MB", event.Text, `{"f":"` + strings.Repeat("x", 5<<20) + `"}`, strings.Repeat("x", 5<<20)},
 		{"invalid UTF-8", event.Text, "{\"f\":\"\xff\"}", "undecodable: "},
-		{"duplicate keys", event.Text, `{"f":"a","f":"b"}`, "undecodable: field f: it is there twice"},
+		{"duplicate keys", event.Text, `{"f":"a","f":"b"}`, "undecodable: field f: it occurs twice"},
 		{"NaN", event.Float, `{"f":NaN}`, "undecodable: "},
 		{"a float out of range", event.Float, `{"f":1e999}`, "wrong_type: field f: the number is out of range"},
 		{"a number past 2⁶³", event.Int, `{"f":9223372036854775808}`, "wrong_type: field f: the number does not fit 64 bits"},

@@ -32,13 +32,13 @@ func TestBreakingSchemas(t *testing.T) {
 		{"one is narrowed, which loses nothing", "[" + id + `,{"name":"total","type":"int"}]`, fields, ""},
 		{"one may be null", "[" + id + `,{"name":"total","type":["null","long"]}]`, fields, ""},
 		{"one is always null", "[" + id + `,{"name":"total","type":"null"}]`, fields, ""},
-		{"one has another type", "[" + id + `,{"name":"total","type":"string"}]`, fields, "total: it is string in the schema, and declared int"},
-		{"one of the key is gone", "[" + total + "]", fields, "id: the schema has nothing there, and every record needs it"},
+		{"one has another type", "[" + id + `,{"name":"total","type":"string"}]`, fields, "total: it is string in the schema, but declared int"},
+		{"one of the key is gone", "[" + total + "]", fields, "id: the schema has nothing there, but every record needs it"},
 		{"one of the key has another name and an alias", `[{"name":"key","aliases":["id"],"type":"string"}]`, fields, ""},
-		{"one of the key is always null", `[{"name":"id","type":"null"}]`, fields, "id: the schema has nothing there, and every record needs it"},
+		{"one of the key is always null", `[{"name":"id","type":"null"}]`, fields, "id: the schema has nothing there, but every record needs it"},
 		{"it is none", `nothing`, fields, "the schema of id 1 (orders-value v1) cannot be used"},
 		{"a change", change(id), debezium, ""},
-		{"a change without the key", change(total), debezium, "after.id: the schema has nothing there, and every record needs it"},
+		{"a change without the key", change(total), debezium, "after.id: the schema has nothing there, but every record needs it"},
 		{"no change at all", `[{"name":"ts_ms","type":"long"}]`, debezium, ""},
 		{"no change, and none of the envelope", `[{"name":"id","type":"string"},{"name":"status","type":"string"}]`, debezium, ""},
 	} {
@@ -51,7 +51,7 @@ func TestBreakingSchemas(t *testing.T) {
 			if err := d.Resolve(t.Context(), rec); err != nil {
 				t.Fatal(err)
 			}
-			err := d.Decode(rec, b).(*event.Error) //nolint:errorlint // the record is of no schema
+			err := d.Decode(rec, b).(*event.Error) //nolint:errorlint // the record fits no schema, and Decode does not wrap
 			if halts := halt && c.want != ""; err.Halts != halts || (err.Reason == event.BreakingSchema) != halts {
 				t.Errorf("%s: %v, halts: %v, want %v", c.name, err, err.Halts, halts)
 				continue

@@ -75,7 +75,7 @@ func (c *cursor) int() (int64, *event.Error) {
 func (c *cursor) index(n int, of string) (int, *event.Error) {
 	i, err := c.long()
 	if err == nil && (i < 0 || i >= int64(n)) {
-		return 0, c.fail("%s %d, before byte %d, is none of the %d that the schema has", of, i, c.at, n)
+		return 0, c.fail("%s %d, before byte %d, is not one of the %d in the schema", of, i, c.at, n)
 	}
 	return int(i), err
 }
@@ -89,7 +89,7 @@ func (c *cursor) bytes(what string) ([]byte, *event.Error) {
 	case n < 0:
 		return nil, c.fail("%s of length %d, before byte %d", what, n, c.at)
 	case n > int64(c.left()):
-		return nil, c.fail("%s of %d bytes at byte %d, and the record ends after %d", what, n, c.at, c.left())
+		return nil, c.fail("%s of %d bytes at byte %d, but the record ends after %d", what, n, c.at, c.left())
 	}
 	return c.cut(int(n)), nil
 }
@@ -154,7 +154,7 @@ func (c *cursor) block(least int) (block, *event.Error) {
 		case err != nil:
 			return block{}, err
 		case size < 0 || size > int64(c.left()):
-			return block{}, c.fail("a block of %d bytes at byte %d, and the record ends after %d", size, c.at, c.left())
+			return block{}, c.fail("a block of %d bytes at byte %d, but the record ends after %d", size, c.at, c.left())
 		}
 		n, b.end = -n, c.at+int(size)
 	}
@@ -163,7 +163,7 @@ func (c *cursor) block(least int) (block, *event.Error) {
 		room = int64(c.left() / least)
 	}
 	if n < 0 || n > room { // -n of the smallest number is itself
-		return block{}, c.fail("a block of %d items at byte %d, and the record ends after %d bytes", n, c.at, c.left())
+		return block{}, c.fail("a block of %d items at byte %d, but the record ends after %d bytes", n, c.at, c.left())
 	}
 	b.items = int(n)
 	return b, nil
@@ -172,14 +172,14 @@ func (c *cursor) block(least int) (block, *event.Error) {
 // ended checks that a block had the length it gave.
 func (c *cursor) ended(b block) *event.Error {
 	if b.end >= 0 && b.end != c.at {
-		return c.fail("a block of items is to end at byte %d and ends at byte %d", b.end, c.at)
+		return c.fail("a block of items should end at byte %d but ends at byte %d", b.end, c.at)
 	}
 	return nil
 }
 
 func (c *cursor) enter() *event.Error {
 	if c.depth++; c.depth > maxNesting {
-		return c.fail("values lie more than %d deep in one another", maxNesting)
+		return c.fail("values are nested more than %d levels deep", maxNesting)
 	}
 	return nil
 }

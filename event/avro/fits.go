@@ -33,7 +33,7 @@ func (s *Schema) Fits(f event.Field) (there bool, err error) {
 			one = t
 		}
 	}
-	return true, &Misfit{Found: fmt.Sprintf("it is %s in the schema, and declared %s", one, f.Type), Fix: "declare it " + one.declared(),
+	return true, &Misfit{Found: fmt.Sprintf("it is %s in the schema, but declared %s", one, f.Type), Fix: "declare it " + one.declared(),
 		null: one.kind == null}
 }
 
@@ -44,12 +44,12 @@ func (s *Schema) Breaks(fields []event.Declared) *event.Breaking {
 		f := &fields[i]
 		there, err := s.Fits(f.Field)
 		within := len(f.Within) == 0 || len(s.root.at(f.Within, nil)) > 0
-		unfit, _ := err.(*Misfit) //nolint:errorlint // Fits has no other
+		unfit, _ := err.(*Misfit) //nolint:errorlint // Fits returns no other type
 		switch {
 		case unfit != nil && !unfit.null:
 			return &event.Breaking{Field: f.Where(), Detail: unfit.Found}
 		case f.Needed && within && (!there || unfit != nil):
-			return &event.Breaking{Field: f.Where(), Detail: "the schema has nothing there, and every record needs it"}
+			return &event.Breaking{Field: f.Where(), Detail: "the schema has nothing there, but every record needs it"}
 		}
 	}
 	return nil

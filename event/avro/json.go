@@ -91,7 +91,7 @@ func (r *run) appendFloat(t *typ) *event.Error {
 	case err != nil:
 		return err
 	case math.IsNaN(f) || math.IsInf(f, 0):
-		return &event.Error{Reason: event.WrongType, Detail: "JSON has no number for NaN and infinity, and one is in it"}
+		return &event.Error{Reason: event.WrongType, Detail: "it contains NaN or infinity, which JSON cannot represent"}
 	}
 	r.json = strconv.AppendFloat(r.json, f, 'g', -1, 64)
 	return nil

@@ -91,7 +91,7 @@ func (r *registeredReader) Read(rec *event.Record, b *event.Builder) *event.Erro
 		if err := r.unknown[framed.ID]; err != nil {
 			return err
 		}
-		return &event.Error{Reason: event.Undecodable, Detail: "the schema of " + framed.ID.String() + " was not asked for"}
+		return &event.Error{Reason: event.Undecodable, Detail: "the schema of " + framed.ID.String() + " was not fetched"}
 	}
 	if err := b.Breaks(p.breaks); err != nil {
 		return err
@@ -142,7 +142,7 @@ func (r *registeredReader) learn(s *registry.Schema) *idPlan {
 // FromRegistry parses a registry's schema.
 func FromRegistry(s *registry.Schema) (*Schema, error) {
 	if s.Type != registry.Avro {
-		return nil, errors.New("it is of type " + string(s.Type) + ", and the pipeline's format is avro")
+		return nil, errors.New("it is of type " + string(s.Type) + ", but the pipeline's format is avro")
 	}
 	references := make([]string, len(s.References))
 	for i := range s.References {

@@ -136,7 +136,7 @@ func (r *resolver) typ(n *twmb.SchemaNode, space string, depth int) (*typ, error
 	k, builtIn := kinds[n.Type]
 	switch {
 	case depth > maxNesting:
-		return nil, fmt.Errorf("the schema's types lie more than %d deep in one another", maxNesting)
+		return nil, fmt.Errorf("the schema's types are nested more than %d levels deep", maxNesting)
 	case !builtIn:
 		for _, name := range []string{qualified(n.Type, space), n.Type} {
 			if t := r.names[name]; t != nil {
@@ -235,7 +235,7 @@ func (t *typ) fewest(seen map[*typ]bool) (int, error) {
 	if done, begun := seen[t]; done {
 		return t.least, nil
 	} else if begun {
-		return 0, fmt.Errorf("type %s holds itself, so that no value of it ends", t.name)
+		return 0, fmt.Errorf("type %s contains itself, so its values never end", t.name)
 	}
 	seen[t] = false
 	for i := range t.fields {

@@ -63,10 +63,10 @@ func (r *reader) Read(rec *event.Record, b *event.Builder) *event.Error {
 		at, more = v.end+1, v.end < len(row) && row[v.end] == r.separator
 	}
 	if rest := bytes.Trim(row[min(at-1, len(row)):], "\r\n"); len(rest) > 0 {
-		return undecodable("a second row begins at byte %d; a record is one row", len(rec.Value)-len(bytes.TrimLeft(row[at-1:], "\r\n")))
+		return undecodable("a second row begins at byte %d; a record must hold one row", len(rec.Value)-len(bytes.TrimLeft(row[at-1:], "\r\n")))
 	}
 	if column != len(r.nodes) {
-		return undecodable("the row has %d values, and %d columns are declared", column, len(r.nodes))
+		return undecodable("the row has %d values, but %d columns are declared", column, len(r.nodes))
 	}
 	if b.Looks() {
 		for i, n := range r.nodes {
@@ -119,7 +119,7 @@ func (r *reader) value(row []byte, at, skipped int) (v value, err *event.Error) 
 	v.end = at
 	for v.end < len(row) && row[v.end] != r.separator && row[v.end] != '\n' {
 		if row[v.end] == '"' {
-			return v, undecodable("a quote stands within a value without quotes, at byte %d", skipped+v.end)
+			return v, undecodable("there is a quote inside an unquoted value, at byte %d", skipped+v.end)
 		}
 		v.end++
 	}
@@ -149,7 +149,7 @@ func (r *reader) inQuotes(row []byte, from, skipped int) (v value, err *event.Er
 		v.text, v.end = row[from:at-1], at
 		closed := lineEnds(row, at) || row[at] == r.separator || row[at] == '\r' && lineEnds(row, at+1)
 		if !closed {
-			return v, undecodable("something follows the closing quote at byte %d", skipped+at-1)
+			return v, undecodable("there is data after the closing quote at byte %d", skipped+at-1)
 		}
 		return v, nil
 	}

@@ -26,9 +26,9 @@ func TestBreakingSchemas(t *testing.T) {
 		{"other numbers, and one more", `string id = 7; Place at = 2; int64 more = 3; int64 total = 9;`, ""},
 		{"narrowed, which loses nothing", `string id = 1; int32 total = 2;`, ""},
 		{"one is gone that nothing needs", `string id = 1;`, ""},
-		{"another type", `string id = 1; string total = 2;`, "total: the field is declared int, and total of the message is string"},
-		{"repeated now", `string id = 1; repeated int64 total = 2;`, "total: the field is declared int, and total of the message is repeated int64"},
-		{"one of the key is gone", `int64 total = 2;`, `id: the field is not in the schema: message Order has no "id", and every record needs it`},
+		{"another type", `string id = 1; string total = 2;`, "total: the field is declared int, but total of the message is string"},
+		{"repeated now", `string id = 1; repeated int64 total = 2;`, "total: the field is declared int, but total of the message is repeated int64"},
+		{"one of the key is gone", `int64 total = 2;`, `id: the field is not in the schema: message Order has no "id", but every record needs it`},
 		{"it does not compile", `Nowhere id = 1;`, "cannot be used: schema.proto:1:"},
 	} {
 		for _, halt := range []bool{true, false} {

@@ -33,7 +33,7 @@ func (m *Message) Check(fields []event.Field) (out []Misfit) {
 		}
 		if other, ok := seen[names]; ok {
 			out = append(out, Misfit{Field: i, Msg: fmt.Sprintf("is %s of the message, as field %s is", names, fields[other].Name),
-				Fix: "keep one: a field can be used in many places"})
+				Fix: "keep one: a field can be used in several places"})
 			continue
 		}
 		seen[names] = i
@@ -52,7 +52,7 @@ func (m *Message) Breaks(fields []event.Declared) *event.Breaking {
 		case unfit.Key == "":
 			return &event.Breaking{Field: f.Where(), Detail: "the field " + unfit.Msg}
 		case f.Needed && (len(f.Within) == 0 || has(m.desc, f.Within)):
-			return &event.Breaking{Field: f.Where(), Detail: "the field " + unfit.Msg + ", and every record needs it"}
+			return &event.Breaking{Field: f.Where(), Detail: "the field " + unfit.Msg + ", but every record needs it"}
 		}
 	}
 	return nil
@@ -72,18 +72,18 @@ func follow(md protoreflect.MessageDescriptor, f event.Field) (names string, unf
 		switch {
 		case fd != nil && !part && fd.IsMap():
 			if !parseKey(fd.MapKey().Kind(), key).ok {
-				return "", &Misfit{Msg: fmt.Sprintf("has a path by key %s, and the keys of map %s are %s", quote(key), names, fd.MapKey().Kind()),
+				return "", &Misfit{Msg: fmt.Sprintf("has a path with key %s, but the keys of map %s are %s", quote(key), names, fd.MapKey().Kind()),
 					Fix: "fix the path"}
 			}
 			fd, part = fd.MapValue(), true
 		case fd != nil && !part && fd.IsList():
 			if _, err := strconv.ParseUint(key, 10, 31); err != nil {
-				return "", &Misfit{Msg: fmt.Sprintf("has a path by %s, and %s of the message is repeated", quote(key), names),
+				return "", &Misfit{Msg: fmt.Sprintf("has a path through %s, but %s of the message is repeated", quote(key), names),
 					Fix: fmt.Sprintf("write %s.0 for the first element, or declare a field json with path: %s", names, names)}
 			}
 			part = true
 		case at == nil:
-			return "", &Misfit{Msg: fmt.Sprintf("lies below %s of the message, which is %s", names, kindOf(fd, part)), Fix: "fix the path"}
+			return "", &Misfit{Msg: fmt.Sprintf("is inside %s of the message, which is %s", names, kindOf(fd, part)), Fix: "fix the path"}
 		default:
 			next := lookUp(at, key)
 			if next == nil {
@@ -119,7 +119,7 @@ func misfit(fd protoreflect.FieldDescriptor, part bool, f event.Field, names str
 	if slices.Contains(takes, f.Type) {
 		return "", ""
 	}
-	what = fmt.Sprintf("is declared %s, and %s of the message is %s", f.Type, names, kindOf(fd, part))
+	what = fmt.Sprintf("is declared %s, but %s of the message is %s", f.Type, names, kindOf(fd, part))
 	many := !part && fd.Cardinality() == protoreflect.Repeated
 	switch {
 	case many && fd.IsMap():

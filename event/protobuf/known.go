@@ -98,7 +98,7 @@ func (f *field) setTimestamp(s int64, ns int32, b *event.Builder) *event.Error {
 	n := f.node
 	if s < firstSecond || s > lastSecond || ns < 0 || ns > 999_999_999 {
 		return &event.Error{Reason: event.WrongType, Field: n.Path(),
-			Detail: fmt.Sprintf("%d s and %d ns are no time of the years 1 to 9999", s, ns)}
+			Detail: fmt.Sprintf("%d s and %d ns is not a time in the years 1 to 9999", s, ns)}
 	}
 	const nanoseconds = math.MaxInt64/1_000_000_000 - 1 // that fit in 64 bits as nanoseconds
 	switch {
@@ -136,7 +136,7 @@ const mostSeconds = 315_576_000_000
 func (f *field) setDuration(s int64, ns int32, b *event.Builder) *event.Error {
 	n := f.node
 	if s < -mostSeconds || s > mostSeconds || ns < -999_999_999 || ns > 999_999_999 || s > 0 && ns < 0 || s < 0 && ns > 0 {
-		return &event.Error{Reason: event.WrongType, Field: n.Path(), Detail: fmt.Sprintf("%d s and %d ns are no duration", s, ns)}
+		return &event.Error{Reason: event.WrongType, Field: n.Path(), Detail: fmt.Sprintf("%d s and %d ns is not a duration", s, ns)}
 	}
 	switch n.Type() {
 	case event.Float:
@@ -157,7 +157,7 @@ func (f *field) setDate(year, month, day int32, b *event.Builder) *event.Error {
 	t := time.Date(int(year), time.Month(month), int(day), 0, 0, 0, 0, time.UTC)
 	if year < 1 || year > 9999 || t.Year() != int(year) || t.Month() != time.Month(month) || t.Day() != int(day) {
 		return &event.Error{Reason: event.WrongType, Field: n.Path(),
-			Detail: fmt.Sprintf("year %d, month %d, day %d are no date", year, month, day)}
+			Detail: fmt.Sprintf("year %d, month %d, day %d is not a date", year, month, day)}
 	}
 	switch {
 	case n.Type() == event.Text:

@@ -172,7 +172,7 @@ func broken(at *event.Node, p []byte, offset int) *event.Error {
 	case n < 0 && offset+10 > len(p) && unended(p[offset:]):
 		detail = "the message ends within a field's tag"
 	case n < 0:
-		detail = "no field begins"
+		detail = "there is no field tag"
 	default:
 		n = protowire.ConsumeFieldValue(number, wire, p[offset+n:])
 		if detail = fmt.Sprintf("field number %d cannot be read", number); n == endOfInput {
@@ -476,7 +476,7 @@ func (f *field) setEnum(number int32, b *event.Builder) *event.Error {
 		return b.Text(f.node, name)
 	}
 	return &event.Error{Reason: event.WrongType, Field: f.node.Path(),
-		Detail: fmt.Sprintf("%s has no name for %d; declare the field int to take it", f.desc.Enum().FullName(), number)}
+		Detail: fmt.Sprintf("%s has no name for %d; declare the field int to accept it", f.desc.Enum().FullName(), number)}
 }
 
 // finish sets what must wait for the end of the record.

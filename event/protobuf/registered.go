@@ -230,7 +230,7 @@ func (r *registeredReader) plan(f *framed, c compiled) {
 			k.breaks.Detail += "; it is the schema of " + c.name
 		}
 	} else if k.reject == nil {
-		k.reject = &event.Error{Reason: event.Undecodable, Detail: "the schema of " + f.id.String() + " has no message where the record says"}
+		k.reject = &event.Error{Reason: event.Undecodable, Detail: "the schema of " + f.id.String() + " has no message where the record points"}
 	}
 	if r.count++; r.count > maxPlans {
 		clear(r.plans)
@@ -253,7 +253,7 @@ func (r *registeredReader) Read(rec *event.Record, b *event.Builder) *event.Erro
 	case k == nil && r.reject != nil && r.unknown == f.id:
 		return r.reject
 	case k == nil:
-		return &event.Error{Reason: event.Undecodable, Detail: "the schema of " + f.id.String() + " was not asked for"}
+		return &event.Error{Reason: event.Undecodable, Detail: "the schema of " + f.id.String() + " was not fetched"}
 	}
 	if err := b.Breaks(k.breaks); err != nil {
 		return err

@@ -134,11 +134,11 @@ func TestRegistered(t *testing.T) {
 		{"one within another", frame(a.first, []byte{4, 0, 0}, body(t, firstText, "Other.Inner", `id:"i"`)), nil, `id="i" n=- city=- name=-`},
 		{"another schema, in which fields have other numbers", frame(a.second, []byte{0}, body(t, secondText, "Order", `id:"b" n:4`)), nil, `id="b" n=4 city=- name=-`},
 		{"an id in a header", body(t, secondText, "Order", `id:"h" n:5`), []event.Header{{Key: "__value_schema_id", Value: []byte{9}}, {Key: guid.Key, Value: append(guid.Value, 0)}}, `id="h" n=5 city=- name=-`},
-		{"no such message", frame(a.first, []byte{2, 4}, order), nil, fmt.Sprintf("undecodable: the schema of id %d has no message where the record says", a.first)},
-		{"no indexes", frame(a.first, nil, nil), nil, "undecodable: the message indexes behind the schema's id cannot be read; write with the registry's Protobuf serializer; another format needs a format of its own"},
+		{"no such message", frame(a.first, []byte{2, 4}, order), nil, fmt.Sprintf("undecodable: the schema of id %d has no message where the record points", a.first)},
+		{"no indexes", frame(a.first, nil, nil), nil, "undecodable: the message indexes behind the schema's id cannot be read; use the registry's Protobuf serializer; for another format, declare that format"},
 		{"another type", frame(a.avro, []byte{0}, order), nil, fmt.Sprintf("undecodable: the schema of id %d (avro v1) cannot be used: it is of type AVRO; write format: avro", a.avro)},
-		{"one that does not compile", frame(a.broken, []byte{0}, order), nil, fmt.Sprintf("undecodable: the schema of id %d (broken v1) cannot be used: schema.proto:1:32: field A.x: unknown type Nowhere; see whether protoc compiles it", a.broken)},
-		{"another magic byte", []byte{7, 0, 0, 0, 1, 0}, nil, "undecodable: the value begins with 070000000100, and not with 00 and a schema's id; write with a registry's serializer, or declare the format that it has"},
+		{"one that does not compile", frame(a.broken, []byte{0}, order), nil, fmt.Sprintf("undecodable: the schema of id %d (broken v1) cannot be used: schema.proto:1:32: field A.x: unknown type Nowhere; check whether protoc compiles it", a.broken)},
+		{"another magic byte", []byte{7, 0, 0, 0, 1, 0}, nil, "undecodable: the value begins with 070000000100, not with 00 and a schema id; use a registry's serializer, or declare the record's actual format"},
 		{"cut off in the message", frame(a.second, []byte{0}, []byte{8}), nil, fmt.Sprintf("undecodable: the message ends within field number 1, at byte 0 of 1; it was written with the schema of id %d (orders2 v1)", a.second)},
 	} {
 		if got := one(d, fields, c.value, c.headers...); got != c.want {
@@ -207,7 +207,7 @@ func TestRegisteredByName(t *testing.T) {
 		want  string
 	}{
 		{"by its name", frame(5, ref("Order"), order), `id="a" name=-`},
-		{"by its whole name", frame(5, ref("shop.Order"), order), `id="a" name=-`},
+		{"with its whole path", frame(5, ref("shop.Order"), order), `id="a" name=-`},
 		{"without one", frame(5, nil, holding(1, []byte("o"))), `id=- name="o"`},
 		{"by a name of nothing", frame(5, nil, holding(1, []byte("abcdefg"))), `id=- name="abcdefg"`},
 	} {

@@ -51,7 +51,7 @@ func CompileFile(file string) (*Schema, error) {
 	sources := sha256.New()
 	s, err := compile(filepath.Base(file), at, func(name string) (io.ReadCloser, error) {
 		if !filepath.IsLocal(name) {
-			return nil, fmt.Errorf("it lies outside of %s", folder)
+			return nil, fmt.Errorf("it is outside %s", folder)
 		}
 		f, err := os.Open(filepath.Join(folder, filepath.FromSlash(name)))
 		if err != nil {
@@ -109,11 +109,11 @@ func compile(name, at string, open func(string) (io.ReadCloser, error)) (s *Sche
 }
 
 func explained(name, at string, err error) error {
-	e := &SchemaError{Fix: "see whether protoc compiles it"}
+	e := &SchemaError{Fix: "check whether protoc compiles it"}
 	placed, missing := reporter.ErrorWithPos(nil), errors.Is(err, fs.ErrNotExist)
 	switch where := errors.As(err, &placed); {
 	case where && missing:
-		e.Msg, e.Fix = "a file that it imports is not there", "put it, by its whole name, below the folder of "+name
+		e.Msg, e.Fix = "a file that it imports does not exist", "put it, with its whole path, below the folder of "+name
 	case where:
 		e.Msg = placed.Unwrap().Error()
 	case missing:
@@ -136,7 +136,7 @@ func LoadDescriptors(name string, serialized []byte, imports map[string][]byte) 
 	parse := func(name string, b []byte) error {
 		d := new(descriptorpb.FileDescriptorProto)
 		if err := proto.Unmarshal(b, d); err != nil {
-			return &SchemaError{Msg: "the descriptor of " + name + " cannot be read: " + err.Error(), Fix: "look at the registry"}
+			return &SchemaError{Msg: "the descriptor of " + name + " cannot be read: " + err.Error(), Fix: "check the registry"}
 		}
 		d.Name = &name
 		l.files[name] = d
@@ -152,7 +152,7 @@ func LoadDescriptors(name string, serialized []byte, imports map[string][]byte) 
 	}
 	fd, err := l.load(l.files[name], 0)
 	if err != nil {
-		return nil, &SchemaError{Msg: "the descriptor of " + name + " cannot be used: " + err.Error(), Fix: "look at the registry"}
+		return nil, &SchemaError{Msg: "the descriptor of " + name + " cannot be used: " + err.Error(), Fix: "check the registry"}
 	}
 	return newSchema(fd)
 }
@@ -160,7 +160,7 @@ func LoadDescriptors(name string, serialized []byte, imports map[string][]byte) 
 // rescue turns a panic into an error: nothing that somebody registers may end the process.
 func rescue(s **Schema, err *error, name string) {
 	if p := recover(); p != nil {
-		*s, *err = nil, &SchemaError{Msg: fmt.Sprintf("%s cannot be compiled: %v", name, p), Fix: "see whether protoc compiles it"}
+		*s, *err = nil, &SchemaError{Msg: fmt.Sprintf("%s cannot be compiled: %v", name, p), Fix: "check whether protoc compiles it"}
 	}
 }
 
@@ -227,7 +227,7 @@ func (l *loader) standard(name string) error {
 func newSchema(fd protoreflect.FileDescriptor) (*Schema, error) {
 	all := new(protoregistry.Files)
 	if err := register(all, fd); err != nil {
-		return nil, &SchemaError{Msg: err.Error(), Fix: "see whether protoc compiles it"}
+		return nil, &SchemaError{Msg: err.Error(), Fix: "check whether protoc compiles it"}
 	}
 	return &Schema{file: fd, types: dynamicpb.NewTypes(all)}, nil
 }

@@ -24,7 +24,7 @@ func Report(out io.Writer, colours term.Paint, keys rowkey.Keys, r *forecast.Rep
 	fmt.Fprintf(out, "\n%s → %s: %s, %s%s%s\n", r.Pipeline, r.Table, records, roughly(r.Exact), rows,
 		term.LeftOut(r.LeftOut, filtered))
 	if r.LookedUp > 0 {
-		fmt.Fprintf(out, "  %s without fields of the key, which are looked up: not foreseen\n", term.Count(r.LookedUp, "record"))
+		fmt.Fprintf(out, "  %s without fields of the key, which are looked up: not predicted\n", term.Count(r.LookedUp, "record"))
 	}
 	if r.Rows > 0 {
 		printSplit(out, colours, keys, r)

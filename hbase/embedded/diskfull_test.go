@@ -58,7 +58,7 @@ func TestFullDiskIsReportedAndRecovered(t *testing.T) {
 		t.Errorf("warned %q", got)
 	}
 	disk.Full.Store(false)
-	if got := <-warned; !strings.Contains(got, "can be written again") {
+	if got := <-warned; !strings.Contains(got, "is writable again") {
 		t.Errorf("warned %q", got)
 	}
 	for holder(s, "1").Node != 1-gone.Index() {

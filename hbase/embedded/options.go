@@ -107,14 +107,14 @@ var clientAuth = map[ClientAuth]tls.ClientAuthType{
 func (t *TLS) validate() error {
 	var faults []error
 	if t.Cert == "" || t.Key == "" {
-		faults = append(faults, errors.New("embedded: Options.TLS lacks Cert or Key, which a server must have"))
+		faults = append(faults, errors.New("embedded: Options.TLS lacks Cert or Key, but a server needs both"))
 	}
 	auth, known := clientAuth[t.ClientAuth]
 	if !known {
 		faults = append(faults, fmt.Errorf("embedded: Options.TLS.ClientAuth is %q, it must be none, want or need", t.ClientAuth))
 	}
 	if known && auth != tls.NoClientCert && t.CA == "" {
-		faults = append(faults, fmt.Errorf("embedded: Options.TLS.ClientAuth is %s, and CA names no authorities", t.ClientAuth))
+		faults = append(faults, fmt.Errorf("embedded: Options.TLS.ClientAuth is %s, but CA names no authorities", t.ClientAuth))
 	}
 	return errors.Join(faults...)
 }
@@ -216,14 +216,14 @@ func (o *Options) validateAddresses() error {
 		faults = append(faults, fmt.Errorf("embedded: Options.Addr: %w", err))
 	}
 	if ip := net.ParseIP(host); err == nil && o.Advertise == "" && (host == "" || ip != nil && ip.IsUnspecified()) {
-		faults = append(faults, fmt.Errorf("embedded: Options.Addr %q is every address, and Advertise does not say by which one clients come",
+		faults = append(faults, fmt.Errorf("embedded: Options.Addr %q means every address, but Advertise does not name one for clients",
 			o.Addr))
 	}
 	if _, _, err := o.advertised(); err != nil {
 		faults = append(faults, fmt.Errorf("embedded: Options.Advertise: %w", err))
 	}
 	if n := len(o.Ports); n > 0 && n != o.Servers {
-		faults = append(faults, fmt.Errorf("embedded: Options.Ports are %d, of %d region servers", n, o.Servers))
+		faults = append(faults, fmt.Errorf("embedded: Options.Ports has %d ports for %d region servers", n, o.Servers))
 	}
 	return errors.Join(faults...)
 }

@@ -82,7 +82,7 @@ func repairCatalogue(dir string) (lost []string, err error) {
 		if t == c.meta || covers(t.regions) {
 			continue
 		}
-		lost = append(lost, fmt.Sprintf("table %s: the splits of its %d regions; it has a single one now", t.name, len(t.regions)))
+		lost = append(lost, fmt.Sprintf("table %s: the splits of its %d regions; it now has a single one", t.name, len(t.regions)))
 		for _, r := range t.regions {
 			if err := b.DropRow(store.MetaSpace, r.name); err != nil {
 				return lost, errors.Join(err, b.Close())

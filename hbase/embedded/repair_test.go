@@ -54,7 +54,7 @@ func TestRepair(t *testing.T) {
 		{"BRINE-LENGTHS", os.Remove, 100, ""},
 		{"*.log", flip, 50, ".log: its bytes from "},
 		{"*.log", os.Remove, 50, ".log: it is missing"},
-		{"*.sst", flip, 0, "cells are of tables whose descriptions are lost"}, // in the only block of the table
+		{"*.sst", flip, 0, "cells belong to tables whose descriptions are lost"}, // in the only block of the table
 	} {
 		t.Run(c.file, func(t *testing.T) {
 			dir := damagedServer(t)

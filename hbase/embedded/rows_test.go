@@ -128,6 +128,43 @@ func scanCells(t testing.TB, c *client, name []byte) []wire.Cell {
 	return cellsOf(t, c.must("Scan", &hbasepb.ScanRequest{Region: region(name), Scan: &hbasepb.Scan{}, NumberOfRows: proto.Uint32(1 << 20)}, &hbasepb.ScanResponse{}, nil))
 }
 
+// A batch's results, which are cells for some of its actions and exceptions for others, are in the order of the actions: asynchbase takes the
+// n-th for the n-th, and every client takes cells from the block in the order of the results.
+func TestResultsOfABatchAreInItsOrder(t *testing.T) {
+	s := start(t, embedded.Options{})
+	name := create(t, s.Addr(), "t", nil, family("e"))[0]
+	c := dialHeader(t, s.Addr(), &hbasepb.ConnectionHeader{ServiceName: proto.String("ClientService")})
+	change := func(kind hbasepb.MutationProto_MutationType, family, value string) *hbasepb.Action {
+		return &hbasepb.Action{Mutation: &hbasepb.MutationProto{Row: []byte("r"), MutateType: &kind, ColumnValue: []*hbasepb.MutationProto_ColumnValue{
+			{Family: []byte(family), QualifierValue: []*hbasepb.MutationProto_ColumnValue_QualifierValue{{Qualifier: []byte("q"), Value: []byte(value)}}},
+		}}}
+	}
+	get := func() *hbasepb.Action { return &hbasepb.Action{Get: &hbasepb.Get{Row: []byte("r")}} }
+	actions := []*hbasepb.Action{
+		change(hbasepb.MutationProto_PUT, "e", "a"), change(hbasepb.MutationProto_PUT, "x", "-"), change(hbasepb.MutationProto_APPEND, "e", "b"), get(),
+		change(hbasepb.MutationProto_PUT, "x", "-"), change(hbasepb.MutationProto_PUT, "e", "c"), get(), change(hbasepb.MutationProto_APPEND, "e", "d"),
+	}
+	for i, a := range actions {
+		a.Index = proto.Uint32(uint32(i))
+	}
+	response := &hbasepb.MultiResponse{}
+	c.must("Multi", &hbasepb.MultiRequest{RegionAction: []*hbasepb.RegionAction{{Region: region(name), Action: actions}}}, response, nil)
+	got := ""
+	for _, r := range response.RegionActionResult[0].ResultOrException {
+		got += fmt.Sprintf("%d:", r.GetIndex())
+		for _, cell := range r.GetResult().GetCell() {
+			got += string(cell.Value)
+		}
+		if r.Exception != nil {
+			got += "!"
+		}
+		got += " "
+	}
+	if want := "0: 1:! 2:ab 3:ab 4:! 5: 6:ab 7:cd "; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
 // A client without a codec sends and receives cells inside messages.
 func TestCellsInsideMessages(t *testing.T) {
 	s := start(t, embedded.Options{})

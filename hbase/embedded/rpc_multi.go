@@ -52,9 +52,10 @@ type regionWork struct {
 	group  uint64
 	result *hbasepb.RegionActionResult
 
-	batch   []mutation        // puts and deletes, collected to be applied together
-	actions []*hbasepb.Action // of batch
-	cells   []wire.Cell       // of batch
+	all    []*hbasepb.Action // the result of each has the same index in the region's results: there are clients that need their order
+	batch  []mutation        // puts and deletes, collected to be applied together
+	places []int             // of batch, in all
+	cells  []wire.Cell       // of batch
 }
 
 // do handles a region's actions; an error applies to all of them. In any case it consumes the cells of all actions from the cell block.
@@ -75,8 +76,9 @@ func (w *regionWork) do(a *hbasepb.RegionAction) error {
 	if a.GetAtomic() || a.Condition != nil {
 		return w.atomic(a)
 	}
-	for _, action := range a.Action {
-		w.action(action)
+	w.all, w.result.ResultOrException = a.Action, make([]*hbasepb.ResultOrException, len(a.Action))
+	for i := range w.all {
+		w.action(i)
 	}
 	w.flush()
 	return nil
@@ -123,65 +125,66 @@ func (w *regionWork) atomic(a *hbasepb.RegionAction) error {
 }
 
 // action handles one action; it only collects puts and deletes.
-func (w *regionWork) action(a *hbasepb.Action) {
+func (w *regionWork) action(i int) {
+	a := w.all[i]
 	switch {
 	case w.k.size > w.k.node.cluster.opts.MaxResult, w.k.full:
 		w.k.skip(a.Mutation)
-		w.fail(a, &Exception{Class: classResultTooLarge, Message: fmt.Sprintf("Max size exceeded CellSize: %d BlockSize: %[1]d", w.k.size)})
+		w.fail(i, &Exception{Class: classResultTooLarge, Message: fmt.Sprintf("Max size exceeded CellSize: %d BlockSize: %[1]d", w.k.size)})
 	case a.Get != nil:
 		if e := w.k.faults.action(a); e != nil {
-			w.fail(a, e)
+			w.fail(i, e)
 			return
 		}
 		result, err := w.k.get(w.ctx, w.r, a.Get)
-		w.done(a, result, err)
+		w.done(i, result, err)
 	case a.ServiceCall != nil:
-		w.fail(a, unsupported("coprocessor calls (%s.%s)", a.ServiceCall.GetServiceName(), a.ServiceCall.GetMethodName()))
+		w.fail(i, unsupported("coprocessor calls (%s.%s)", a.ServiceCall.GetServiceName(), a.ServiceCall.GetMethodName()))
 	case a.Mutation == nil:
-		w.fail(a, final(classDoNotRetry, "an action that is neither mutation nor get"))
+		w.fail(i, final(classDoNotRetry, "an action that is neither mutation nor get"))
 	case a.Mutation.GetMutateType() == hbasepb.MutationProto_PUT || a.Mutation.GetMutateType() == hbasepb.MutationProto_DELETE:
-		w.gather(a)
+		w.gather(i)
 	default:
 		w.flush()
-		w.delta(a)
+		w.delta(i)
 	}
 }
 
 // gather decodes a put or delete and keeps it for flush.
-func (w *regionWork) gather(a *hbasepb.Action) {
-	m, err := w.k.mutation(a.Mutation, w.cells)
+func (w *regionWork) gather(i int) {
+	m, err := w.k.mutation(w.all[i].Mutation, w.cells)
 	if err != nil {
-		w.fail(a, err)
+		w.fail(i, err)
 		return
 	}
 	w.cells = m.cells
 	m.cells = m.cells[:len(m.cells):len(m.cells)]
-	if e := w.k.faults.action(a); e != nil {
-		w.fail(a, e)
+	if e := w.k.faults.action(w.all[i]); e != nil {
+		w.fail(i, e)
 		return
 	}
-	w.batch, w.actions = append(w.batch, m), append(w.actions, a)
+	w.batch, w.places = append(w.batch, m), append(w.places, i)
 }
 
 // flush applies the collected mutations. A cell that is too large fails all of them, as in HBase; any other error fails only its own
 // mutation.
 func (w *regionWork) flush() {
-	defer func() { w.batch, w.actions, w.cells = w.batch[:0], w.actions[:0], w.cells[:0] }()
+	defer func() { w.batch, w.places, w.cells = w.batch[:0], w.places[:0], w.cells[:0] }()
 	for i := range w.batch {
 		if err := w.batch[i].checkSizes(w.k.node.cluster.opts.MaxCell); err != nil {
 			w.failAll(err)
 			return
 		}
 	}
-	good, actions := w.batch[:0], w.actions[:0]
+	good, places := w.batch[:0], w.places[:0]
 	for i := range w.batch {
 		if err := w.batch[i].check(w.r); err != nil {
-			w.fail(w.actions[i], err)
+			w.fail(w.places[i], err)
 			continue
 		}
-		good, actions = append(good, w.batch[i]), append(actions, w.actions[i])
+		good, places = append(good, w.batch[i]), append(places, w.places[i])
 	}
-	w.batch, w.actions = good, actions
+	w.batch, w.places = good, places
 	if len(good) == 0 {
 		return
 	}
@@ -189,8 +192,8 @@ func (w *regionWork) flush() {
 		w.failAll(err)
 		return
 	}
-	for _, a := range actions {
-		w.done(a, emptyResult, nil)
+	for _, i := range places {
+		w.done(i, emptyResult, nil)
 	}
 }
 
@@ -198,12 +201,13 @@ func (w *regionWork) flush() {
 var emptyResult = &hbasepb.Result{}
 
 func (w *regionWork) failAll(err error) {
-	for _, a := range w.actions {
-		w.fail(a, err)
+	for _, i := range w.places {
+		w.fail(i, err)
 	}
 }
 
-func (w *regionWork) delta(a *hbasepb.Action) {
+func (w *regionWork) delta(i int) {
+	a := w.all[i]
 	m, err := w.k.mutation(a.Mutation, nil)
 	if err == nil {
 		err = m.checkSizes(w.k.node.cluster.opts.MaxCell)
@@ -216,24 +220,23 @@ func (w *regionWork) delta(a *hbasepb.Action) {
 		_, cells, err = w.k.mutateRow(w.ctx, w.r, []mutation{m}, nil, w.group)
 	}
 	if err != nil {
-		w.fail(a, err)
+		w.fail(i, err)
 		return
 	}
 	if !wantsResults(a.Mutation) {
 		cells = nil
 	}
-	w.done(a, w.k.result(cells), nil)
+	w.done(i, w.k.result(cells), nil)
 }
 
-func (w *regionWork) done(a *hbasepb.Action, result *hbasepb.Result, err error) {
+func (w *regionWork) done(i int, result *hbasepb.Result, err error) {
 	if err != nil {
-		w.fail(a, err)
+		w.fail(i, err)
 		return
 	}
-	w.result.ResultOrException = append(w.result.ResultOrException, &hbasepb.ResultOrException{Index: a.Index, Result: result})
+	w.result.ResultOrException[i] = &hbasepb.ResultOrException{Index: w.all[i].Index, Result: result}
 }
 
-func (w *regionWork) fail(a *hbasepb.Action, err error) {
-	w.result.ResultOrException = append(w.result.ResultOrException,
-		&hbasepb.ResultOrException{Index: a.Index, Exception: asException(err).pair()})
+func (w *regionWork) fail(i int, err error) {
+	w.result.ResultOrException[i] = &hbasepb.ResultOrException{Index: w.all[i].Index, Exception: asException(err).pair()}
 }

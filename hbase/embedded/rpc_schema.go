@@ -76,7 +76,7 @@ func (c *cluster) alter(name tableName, change func(*hbasepb.TableSchema) (*hbas
 func (c *cluster) dropFamily(t *table, family []byte) error {
 	for _, r := range t.regions {
 		r.mu.Lock()
-		r.mu.Unlock() //nolint:staticcheck // the lock is the wait
+		r.mu.Unlock() //nolint:staticcheck // taking the lock is the wait
 	}
 	return c.whenAvailable(func() error { return c.store.DropFamily(t.space, family) })
 }

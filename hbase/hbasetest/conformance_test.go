@@ -38,7 +38,7 @@ func TestJavaClient(t *testing.T) {
 	client := java(t)
 	t.Run("on the real server", func(t *testing.T) {
 		connect := testenv.HBase(t)
-		hbasetest.Conform(t, client, connect, prefix(t), has(load(t)), *update)
+		hbasetest.Conform(t, hbasetest.Twice(client), connect, prefix(t), has(load(t)), *update)
 	})
 	t.Run("on the embedded server", func(t *testing.T) {
 		hbasetest.Conform(t, client, start(t, 1), prefix(t), load(t), false)

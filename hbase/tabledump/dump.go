@@ -45,7 +45,7 @@ func Dump(ctx context.Context, client *hbase.Client, table string, live bool, to
 		for _, c := range row.Cells {
 			name, known := types[c.Type]
 			if !known {
-				return cells, fmt.Errorf("tabledump: row %q has a cell of type %d, which is not known", c.Row, c.Type)
+				return cells, fmt.Errorf("tabledump: row %q has a cell of unknown type %d", c.Row, c.Type)
 			}
 			line := cell{Row: (*text)(&c.Row), Family: (*text)(&c.Family), Qualifier: (*text)(&c.Qualifier), Timestamp: &c.Timestamp, Type: name}
 			if c.Type == hbase.Put {

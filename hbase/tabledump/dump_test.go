@@ -126,17 +126,17 @@ func TestLinesThatAreRefused(t *testing.T) {
 	const table = `{"table":"t","families":[{"name":"f"}]}` + "\n"
 	const good = `{"row":"r","family":"f","qualifier":"q","timestamp":1,"type":"put","value":"v"}` + "\n"
 	for lines, want := range map[string]string{
-		"":                           "there is no line",
+		"":                           "the input is empty",
 		good:                         "line 1: the table",
-		`{"families":[]}`:            "line 1: the first line is the table",
+		`{"families":[]}`:            "line 1: the first line must be the table",
 		table + good + "x":           "line 3: invalid",
 		table + good + good[:40]:     "line 3: unexpected",
 		table + "\n" + `{"row":"r"}`: "line 3: type",
-		table + `{"row":"r","family":"f","qualifier":"q","timestamp":1,"type":"put"}`:                        "line 2: a cell has",
+		table + `{"row":"r","family":"f","qualifier":"q","timestamp":1,"type":"put"}`:                        "line 2: a cell needs",
 		table + `{"row":"r","family":"f","qualifier":"q","timestamp":-1,"type":"put","value":""}`:            "less than 0",
-		table + `{"row":"r","family":"f","qualifier":"q","timestamp":1,"type":"delete","value":"v"}`:         "has no value",
-		table + `{"row":"r","family":"f","qualifier":"q","timestamp":1,"type":"put","value":7}`:              "bytes are a string",
-		table + `{"row":"r","family":"f","qualifier":"q","timestamp":1,"type":"put","value":{"base64":"*"}}`: "bytes are a string",
+		table + `{"row":"r","family":"f","qualifier":"q","timestamp":1,"type":"delete","value":"v"}`:         "cannot have a value",
+		table + `{"row":"r","family":"f","qualifier":"q","timestamp":1,"type":"put","value":7}`:              "bytes must be a string",
+		table + `{"row":"r","family":"f","qualifier":"q","timestamp":1,"type":"put","value":{"base64":"*"}}`: "bytes must be a string",
 		table + `{"row":"r","family":"f","qualifier":"q","timestamp":1,"type":"put","value":"v","ttl":1}`:    "unknown field",
 		table + `{"row":"r","family":"nope","qualifier":"q","timestamp":1,"type":"put","value":"v"}`:         "from line 2 on",
 		table + `{"row":"","family":"f","qualifier":"q","timestamp":1,"type":"put","value":"v"}`:             "from line 2 on",

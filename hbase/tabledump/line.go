@@ -53,7 +53,7 @@ func (b *text) UnmarshalJSON(raw []byte) error {
 	}
 	var in inBase64
 	if err := strictly(raw, &in); err != nil || in.Base64 == nil {
-		return errors.New(`bytes are a string, or {"base64": …}`)
+		return errors.New(`bytes must be a string or {"base64": …}`)
 	}
 	*b = *in.Base64
 	return nil
@@ -67,7 +67,7 @@ func strictly(raw []byte, into any) error {
 		return err
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return errors.New("there is more behind the JSON value")
+		return errors.New("there is data after the JSON value")
 	}
 	return nil
 }
@@ -130,13 +130,13 @@ func parseCell(line []byte) (c cell, kind hbase.CellType, err error) {
 	kind, known := typesByName[c.Type]
 	switch {
 	case !known:
-		return c, 0, fmt.Errorf("type %q is none of put, delete, delete-column, delete-family and delete-family-version", c.Type)
+		return c, 0, fmt.Errorf("type %q is not put, delete, delete-column, delete-family or delete-family-version", c.Type)
 	case c.Row == nil || c.Family == nil || c.Qualifier == nil || c.Timestamp == nil || kind == hbase.Put && c.Value == nil:
-		return c, 0, errors.New("a cell has row, family, qualifier, timestamp, type and value")
+		return c, 0, errors.New("a cell needs row, family, qualifier, timestamp, type and value")
 	case *c.Timestamp < 0:
 		return c, 0, errors.New("timestamp is less than 0")
 	case kind != hbase.Put && c.Value != nil && len(*c.Value) > 0:
-		return c, 0, errors.New("a delete marker has no value")
+		return c, 0, errors.New("a delete marker cannot have a value")
 	}
 	return c, kind, nil
 }

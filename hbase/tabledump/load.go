@@ -42,7 +42,7 @@ func Load(ctx context.Context, client *hbase.Client, as string, from io.Reader) 
 	case lines.Err() != nil:
 		return l.cells, fmt.Errorf("line %d: %w", l.line+1, lines.Err())
 	case l.batch == nil:
-		return 0, errors.New("there is no line: the first one is the table")
+		return 0, errors.New("the input is empty: its first line must be the table")
 	}
 	return l.cells, l.flush(ctx)
 }
@@ -69,7 +69,7 @@ func (l *loader) open(ctx context.Context, as string, line []byte) error {
 		h.Table = as
 	}
 	if h.Table == "" {
-		return errors.New(`the first line is the table: {"table": …, "families": […]}`)
+		return errors.New(`the first line must be the table: {"table": …, "families": […]}`)
 	}
 	table, splits := h.described()
 	l.batch = hbase.NewBatch(h.Table)

@@ -149,7 +149,7 @@ func readItems(p *fastjson.Parser, answer []byte, ops []indexer.Op, results []in
 	}
 	home := ""
 	for i := range ops {
-		results[i] = indexer.Result{Reason: "the answer has no outcome for it"}
+		results[i] = indexer.Result{Reason: "the answer has no result for it"}
 		if i >= len(items) {
 			continue
 		}

@@ -80,11 +80,11 @@ func (o *Options) Validate() error {
 		bad(err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https", "Addresses: %q is not an address; give http://host:9200", a)
 	}
 	bad(o.APIKey != "" && o.Username != "", "APIKey and Username are both set; keep one of them")
-	bad(o.Shards < 1 || o.Shards > 1024, "Shards is %d: give a value within 1 and 1024", o.Shards)
-	bad(o.Replicas < NoReplicas || o.Replicas > 100, "Replicas is %d: give a value within 1 and 100, or NoReplicas", o.Replicas)
-	bad(o.Refresh < time.Millisecond, "Refresh is %v: give 1ms or more", o.Refresh)
-	bad(o.MaxAnswerBytes < 1, "MaxAnswerBytes is %d: give 1 or more", o.MaxAnswerBytes)
-	bad(o.Patience < 0, "Patience is %v: give 0 or more", o.Patience)
+	bad(o.Shards < 1 || o.Shards > 1024, "Shards is %d: it must be from 1 to 1024", o.Shards)
+	bad(o.Replicas < NoReplicas || o.Replicas > 100, "Replicas is %d: it must be from 1 to 100, or NoReplicas", o.Replicas)
+	bad(o.Refresh < time.Millisecond, "Refresh is %v: it must be at least 1ms", o.Refresh)
+	bad(o.MaxAnswerBytes < 1, "MaxAnswerBytes is %d: it must be at least 1", o.MaxAnswerBytes)
+	bad(o.Patience < 0, "Patience is %v: it must be at least 0", o.Patience)
 	return errors.Join(errs...)
 }
 

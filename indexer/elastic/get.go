@@ -76,12 +76,12 @@ func readDocs(p *fastjson.Parser, answer []byte, refs []indexer.Ref, docs []inde
 	}
 	list := v.GetArray("docs")
 	if len(list) != len(refs) {
-		return nil, nil, fmt.Errorf("%d documents for %d asked for", len(list), len(refs))
+		return nil, nil, fmt.Errorf("%d documents for %d requested", len(list), len(refs))
 	}
 	var sources []byte // of all documents
 	for i, doc := range list {
 		if !bytes.Equal(doc.GetStringBytes("_id"), refs[i].ID) {
-			return nil, nil, fmt.Errorf("document %q in the place of %q", doc.GetStringBytes("_id"), refs[i].ID)
+			return nil, nil, fmt.Errorf("document %q instead of %q", doc.GetStringBytes("_id"), refs[i].ID)
 		}
 		switch string(doc.GetStringBytes("error", "type")) {
 		case "illegal_argument_exception":

@@ -63,7 +63,7 @@ func (e *Engine) Expire(ctx context.Context, index string, before int64) (droppe
 		}
 		gone, err := e.expirePart(ctx, name, before)
 		if err != nil {
-			errs = append(errs, fmt.Errorf("drop %s, whose rows are over: %w", name, err))
+			errs = append(errs, fmt.Errorf("drop %s, whose rows have expired: %w", name, err))
 		} else if gone {
 			dropped = append(dropped, name)
 		}

@@ -188,7 +188,7 @@ func (e *Engine) Room(ctx context.Context, index string) (indexer.Room, error) {
 	}
 	room := indexer.Room{Index: size.All.Total.Store.Bytes, Free: -1}
 	if err := e.json(ctx, "GET", "/_nodes/stats/fs", nil, &nodes); err != nil || len(nodes.Nodes) == 0 {
-		return room, nil //nolint:nilerr // who may not ask for the nodes can reindex all the same
+		return room, nil //nolint:nilerr // reindexing works without permission to list the nodes
 	}
 	room.Free = 0
 	for _, n := range nodes.Nodes {

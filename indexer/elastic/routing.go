@@ -171,7 +171,7 @@ func (e *Engine) blame(ops []indexer.Op, results []indexer.Result) {
 		router := e.knownRouters()[ops[i].Index]
 		if router == nil {
 			results[i].Kind = "index_" + routingMissing
-			results[i].Reason += ": it was made by another than brine; brine reindex rebuilds it"
+			results[i].Reason += ": brine did not create it; brine reindex rebuilds it"
 			continue
 		}
 		results[i].Kind = "document_" + routingMissing

@@ -34,7 +34,8 @@ func (e *Engine) Search(ctx context.Context, q search.Query) (search.Page, error
 		return search.Page{}, fmt.Errorf("search index %s: %w", q.Index, err)
 	}
 	if a.TimedOut || a.Shards.Failed > 0 {
-		return search.Page{}, fmt.Errorf("search index %s: %d of its shards did not answer; part of an answer is none", q.Index, a.Shards.Failed)
+		return search.Page{}, fmt.Errorf("search index %s: %d of its shards did not answer, and brine accepts no partial answers", q.Index,
+			a.Shards.Failed)
 	}
 	page, err := a.page(&q)
 	if err != nil {

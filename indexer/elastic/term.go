@@ -32,7 +32,7 @@ func (e *Engine) surpass(ctx context.Context, name string, others []string) erro
 		case own.min > highest.max:
 			return nil
 		case own.min <= before:
-			return fmt.Errorf("index %s: its primary term stays %d though it was opened again", name, own.min)
+			return fmt.Errorf("index %s: its primary term is still %d although it was reopened", name, own.min)
 		}
 		before = own.min
 		if err := e.json(ctx, "POST", "/"+name+"/_close", nil, nil); err != nil {

@@ -81,7 +81,7 @@ func TestFieldsAreComparedInAllParts(t *testing.T) {
 			}
 			missing, err := want.Missing(have)
 			if c.conflict != "" {
-				if err == nil || err.Error() != "index orders has fields that are not as declared: "+c.conflict+fix {
+				if err == nil || err.Error() != "index orders has fields that differ from the declaration: "+c.conflict+fix {
 					t.Errorf("error %v, want %s", err, c.conflict)
 				}
 			} else if err != nil || slices.Contains(missing, c.want) != c.missing {

@@ -63,12 +63,12 @@ func checkIndex(dir string, queue *index.AnalysisQueue) error {
 	}
 	for _, segment := range broken {
 		if slices.Contains(is.segments, filepath.Base(segment)) {
-			return datadir.Damaged(segment, "its checksum is not that of its content")
+			return datadir.Damaged(segment, "its checksum does not match its content")
 		}
 	}
 	switch {
 	case err != nil && len(broken) > 0:
-		return datadir.Damaged(root, "%v; the checksum of %s is not that of its content", err, strings.Join(broken, ", "))
+		return datadir.Damaged(root, "%v; the checksum of %s does not match its content", err, strings.Join(broken, ", "))
 	case err != nil:
 		return datadir.Damaged(root, "%v", err)
 	case is.marked && !found:
@@ -113,7 +113,7 @@ func (is *content) behind(noted progress, found bool) error {
 	case is.unread != nil:
 		return is.unread
 	case is.at.batches < noted.batches:
-		return fmt.Errorf("%d batches were acknowledged, and it has %d", noted.batches, is.at.batches)
+		return fmt.Errorf("%d batches were acknowledged, but it has %d", noted.batches, is.at.batches)
 	case (found || is.marked) && is.docs != is.at.docs:
 		return fmt.Errorf("it has %d documents of %d", is.docs, is.at.docs)
 	}
@@ -146,7 +146,7 @@ func lookInto(dir string, queue *index.AnalysisQueue) (is content, err error) {
 		return content{}, err
 	}
 	if is.at, is.marked = decodeProgress(text); len(text) > 0 && !is.marked {
-		return content{}, errors.New("what it says of its progress is damaged")
+		return content{}, errors.New("its progress record is damaged")
 	}
 	if snapshot, ok := reader.(*scorch.IndexSnapshot); ok {
 		for _, segment := range snapshot.Segments() {
@@ -202,13 +202,13 @@ func checkRoot(name string) error {
 	order := binary.NativeEndian
 	size := uint64(order.Uint32(file[pageHead+8:]))
 	if size < 512 || size > 1<<16 || uint64(len(file)) < 2*size {
-		return datadir.Damaged(name, "its first page is none")
+		return datadir.Damaged(name, "its first page is not valid")
 	}
 	var list, pages, newest uint64
 	for _, page := range [][]byte{file, file[size:]} {
 		meta := page[pageHead:min(uint64(len(page)), size)]
 		if order.Uint64(meta[56:]) != metaSum(meta[:56]) {
-			return datadir.Damaged(name, "the checksum of one of its first two pages is not that of its content")
+			return datadir.Damaged(name, "the checksum of one of its first two pages does not match its content")
 		}
 		if turn := order.Uint64(meta[48:]); turn >= newest {
 			newest, list, pages = turn, order.Uint64(meta[32:]), order.Uint64(meta[40:])
@@ -221,7 +221,7 @@ func checkRoot(name string) error {
 		return nil
 	}
 	if list < 2 || list >= pages || !freeList(file[list*size:pages*size], list, pages) {
-		return datadir.Damaged(name, "its list of free pages is none")
+		return datadir.Damaged(name, "its list of free pages is not valid")
 	}
 	return nil
 }

@@ -34,7 +34,7 @@ func (o *Options) EnsureDefaults() { o.Workers = cmp.Or(o.Workers, 2) }
 // Validate reports every fault. It expects EnsureDefaults to have run.
 func (o *Options) Validate() error {
 	if o.Workers < 1 || o.Workers > 256 {
-		return fmt.Errorf("indexer: embedded: Options.Workers is %d: give a value within 1 and 256", o.Workers)
+		return fmt.Errorf("indexer: embedded: Options.Workers is %d: it must be from 1 to 256", o.Workers)
 	}
 	return nil
 }

@@ -53,7 +53,7 @@ func readProgress(dir string) (p progress, found bool, err error) {
 		return progress{}, false, err
 	}
 	if p, found = decodeProgress(text); !found {
-		return progress{}, false, datadir.Damaged(name, "its checksum is not that of its content")
+		return progress{}, false, datadir.Damaged(name, "its checksum does not match its content")
 	}
 	return p, true, nil
 }

@@ -118,7 +118,7 @@ func (s *store) readState() error {
 		return fmt.Errorf("its description is damaged: %w", err)
 	}
 	if is.Format != format {
-		return fmt.Errorf("it was written in format %d, and this brine knows format %d: use the brine that wrote it", is.Format, format)
+		return fmt.Errorf("it was written in format %d, but this brine knows format %d: use the brine that wrote it", is.Format, format)
 	}
 	s.mapping.Store(&indexer.Mapping{Index: s.name, Fields: is.Fields, Every: is.Every})
 	return nil

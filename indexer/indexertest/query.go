@@ -110,8 +110,8 @@ func testBadQueries(t *testing.T, e indexer.Engine) {
 		want string
 	}{
 		{search.Query{Filter: []search.Clause{search.Term{Field: "stauts", Value: "paid"}}}, "no such field; it has amount, at"},
-		{search.Query{Filter: []search.Clause{search.Match{Field: "status", Text: "paid"}}}, "with term"},
-		{search.Query{Filter: []search.Clause{search.Term{Field: "item", Value: "apple"}}}, "with match"},
+		{search.Query{Filter: []search.Clause{search.Match{Field: "status", Text: "paid"}}}, "use term"},
+		{search.Query{Filter: []search.Clause{search.Term{Field: "item", Value: "apple"}}}, "use match"},
 		{search.Query{Filter: []search.Clause{search.Term{Field: "number", Value: "1"}}}, "is a long"},
 		{search.Query{Filter: []search.Clause{search.Prefix{Field: "number", Prefix: "1"}}}, "only a keyword"},
 		{search.Query{Filter: []search.Clause{search.Range{Field: "item", From: "a"}}}, "no ranges"},
@@ -120,7 +120,7 @@ func testBadQueries(t *testing.T, e indexer.Engine) {
 		{search.Query{Facets: []search.Facet{{Field: "stauts"}}}, "cannot count by it"},
 		{search.Query{Sort: []search.Order{{Field: "_id"}}}, "no such field"},
 		{search.Query{Size: 20_000}, "smaller page"},
-		{search.Query{Filter: []search.Clause{search.Match{Field: "item", Text: strings.Repeat("x", search.MaxWords+1)}}}, "ask for fewer"},
+		{search.Query{Filter: []search.Clause{search.Match{Field: "item", Text: strings.Repeat("x", search.MaxWords+1)}}}, "use fewer words"},
 		{search.Query{After: `["x","y"]`}, "another sort order"},
 		{search.Query{After: `x`}, "damaged"},
 	} {

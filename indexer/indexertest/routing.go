@@ -260,7 +260,7 @@ func testRoutingLongKeys(t *testing.T, e indexer.Engine) {
 		return
 	}
 	if len(failures) != 1 || failures[0].Index != 0 || failures[0].Verdict != event.Reject ||
-		!strings.Contains(failures[0].Err.Error(), "too long to be an id") {
+		!strings.Contains(failures[0].Err.Error(), "too long for an id") {
 		t.Errorf("failures %v", failures)
 	}
 }

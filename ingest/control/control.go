@@ -156,7 +156,7 @@ func (t *Topic) apply(rec *event.Record) {
 	var e Entry
 	if len(rec.Value) > 0 {
 		if err := json.Unmarshal(rec.Value, &e); err != nil || e.Limit < 0 {
-			t.opts.Logger.Error("a record of the control topic is not understood, and changes nothing",
+			t.opts.Logger.Error("ignoring a control-topic record that cannot be read",
 				"topic", t.opts.Topic, "offset", rec.Offset, "error", err)
 			return
 		}

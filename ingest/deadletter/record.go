@@ -85,7 +85,7 @@ func Read(rec *event.Record) (Letter, error) {
 		own--
 	}
 	if own == 0 {
-		return l, fmt.Errorf("partition %d, offset %d is no dead letter: it has no header %s", rec.Partition, rec.Offset, HeaderTopic)
+		return l, fmt.Errorf("partition %d, offset %d is not a dead letter: it has no header %s", rec.Partition, rec.Offset, HeaderTopic)
 	}
 	if own > 1 {
 		original.Headers = rec.Headers[:own-1]

@@ -69,7 +69,7 @@ func (l *Log) Replay(ctx context.Context, to *Target, letters []Kept) (Outcome, 
 	unsettled := r.write(ctx)
 	outcome := Outcome{Written: len(r.written), Rejected: map[event.Reason]int{}}
 	if err := l.mark(context.WithoutCancel(ctx), r.written, to.Let); err != nil {
-		return outcome, fmt.Errorf("%d records are written, but their dead letters are not marked: %w; replaying them again does no harm",
+		return outcome, fmt.Errorf("%d records are written, but their dead letters are not marked: %w; replaying them again is harmless",
 			len(r.written), err)
 	}
 	for i := range r.rejected {
@@ -178,13 +178,13 @@ func (p *patience) ended(pending int, err error) error {
 	}
 	err = context.Cause(p.ctx)
 	if p.last == nil {
-		err = fmt.Errorf("%w; %d records wait for the first answer of the store", err, pending)
+		err = fmt.Errorf("%w; %d records are waiting for the store's first answer", err, pending)
 		if p.cause == nil || p.cause() == "" {
 			return err
 		}
 		return fmt.Errorf("%w; last: %s", err, p.cause())
 	}
-	return fmt.Errorf("%w; %d records wait, the last time because of %s: %w", err, pending, p.last.Reason, p.last.Err)
+	return fmt.Errorf("%w; %d records are waiting, last because of %s: %w", err, pending, p.last.Reason, p.last.Err)
 }
 
 // triage separates what was written and what never will be, and leaves the rest in the batch.

@@ -29,7 +29,7 @@ func TestReplayEndsWhenNothingIsSettledForLong(t *testing.T) {
 			}
 		}
 		got, err := b.log(t).Replay(t.Context(), to, b.kept(t))
-		if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "1 records wait, the last time because of unavailable: as the test wants it") {
+		if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "1 records are waiting, last because of unavailable: as the test wants it") {
 			t.Errorf("error %v", err)
 		}
 		if got.Written != 1 || tries < 3 {

@@ -140,7 +140,7 @@ func (t *Topic) produce(ctx context.Context, partition int, letters []*Letter, f
 // tooLarge describes how to change the topic so that it accepts the dead letter of a record.
 func (t *Topic) tooLarge(rec *event.Record, err error) error {
 	need := rec.Size() + extra
-	return fmt.Errorf("the dead letter of partition %d, offset %d is too large: %w; raise the topic's max.message.bytes to %d at least "+
+	return fmt.Errorf("the dead letter of partition %d, offset %d is too large: %w; raise the topic's max.message.bytes to at least %d "+
 		"(kafka-configs.sh --alter --entity-type topics --entity-name %s --add-config max.message.bytes=%d)",
 		rec.Partition, rec.Offset, err, need, t.name, need)
 }

@@ -261,7 +261,7 @@ func checkAcknowledged(dir string, parts map[string][]batch) error {
 			continue
 		}
 		if at, missing := extents[name].missing(parts[name]); missing {
-			return datadir.Damaged(filepath.Join(dir, partitionsDir, name), "records up to offset %d were acknowledged, and offset %d is missing",
+			return datadir.Damaged(filepath.Join(dir, partitionsDir, name), "records up to offset %d were acknowledged, but offset %d is missing",
 				extents[name].end-1, at)
 		}
 	}

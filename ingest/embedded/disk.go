@@ -81,7 +81,7 @@ func (d *disk) lacking() error {
 	_ = f.Close() // nothing was written
 	var is syscall.Statfs_t
 	if err := syscall.Statfs(d.dir, &is); err != nil || is.Bavail*uint64(is.Bsize) >= freeBytes {
-		return nil //nolint:nilerr // what cannot be asked is found out by writing
+		return nil //nolint:nilerr // without an answer, the next write shows it
 	}
 	return &fs.PathError{Op: "write", Path: d.dir, Err: syscall.ENOSPC}
 }
@@ -108,7 +108,7 @@ func (d *disk) look() {
 	}
 	d.mu.Unlock()
 	if again {
-		d.warn(errors.New("the data folder can be written again"))
+		d.warn(errors.New("the data folder is writable again"))
 	}
 }
 

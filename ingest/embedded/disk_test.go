@@ -73,7 +73,7 @@ func TestTornStateIsCutOff(t *testing.T) {
 		if d.look(); d.refuses() != nil || d.err() != nil {
 			t.Errorf("a while later: refuses %v, %v", d.refuses(), d.err())
 		}
-		want := "the data folder cannot be written: write " + path + ": input/output error\nthe data folder can be written again"
+		want := "the data folder cannot be written: write " + path + ": input/output error\nthe data folder is writable again"
 		if warned.all() != want {
 			t.Errorf("warned %q, want %q", warned.all(), want)
 		}

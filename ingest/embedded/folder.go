@@ -95,7 +95,7 @@ func checkState(dir string) error {
 			return err
 		}
 		if to, then := readableTo(log); then == broken {
-			return datadir.Damaged(path, "its bytes from %d on are not those that were written", to)
+			return datadir.Damaged(path, "its bytes from %d on differ from those written", to)
 		}
 	}
 	return checkTopics(dir)
@@ -215,10 +215,10 @@ func readSegment(path string) (segment, error) {
 	}
 	batches, to, then := readBatches(file, baseOf(path))
 	if then == broken {
-		return segment{}, datadir.Damaged(path+segmentSuffix, "its bytes from %d on are no batch of records", to)
+		return segment{}, datadir.Damaged(path+segmentSuffix, "its bytes from %d on are not a record batch", to)
 	}
 	if had := len(index) / entryBytes; had > len(batches) {
-		return segment{}, datadir.Damaged(path+segmentSuffix, "%d batches of records were written, and %d are there", had, len(batches))
+		return segment{}, datadir.Damaged(path+segmentSuffix, "%d record batches were written, but only %d are there", had, len(batches))
 	}
 	return segment{path: path, batches: batches, to: to, torn: then == torn, index: index}, nil
 }
@@ -264,7 +264,7 @@ func checkSnapshots(dir string) error {
 		}
 		batches, _, _ := readBatches(segment, last.Base)
 		if n := len(batches); n > 0 && is.HighWatermark != batches[n-1].last+1 {
-			return datadir.Damaged(path, "it says that the partition ends at offset %d, and it ends at %d", is.HighWatermark, batches[n-1].last+1)
+			return datadir.Damaged(path, "it says that the partition ends at offset %d, but it ends at %d", is.HighWatermark, batches[n-1].last+1)
 		}
 	}
 	return nil

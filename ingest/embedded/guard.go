@@ -242,7 +242,7 @@ func request(head []byte) (kmsg.Request, error) {
 	q := kmsg.RequestForKey(key)
 	switch {
 	case q == nil:
-		return nil, refuse("a request with the unknown key %d: it is no Kafka client, or a newer one", key)
+		return nil, refuse("a request with the unknown key %d: not a Kafka client, or a newer one", key)
 	case version < 0, version > q.MaxVersion() && kmsg.Key(key) != kmsg.ApiVersions:
 		return nil, refuse("a request %s in the unknown version %d: versions up to %d are known", kmsg.NameForKey(key), version, q.MaxVersion())
 	}

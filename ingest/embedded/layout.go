@@ -37,7 +37,7 @@ const (
 // the request.
 const maxElements = 4096
 
-var errShort = errors.New("it ends before what it announces")
+var errShort = errors.New("it is shorter than it announces")
 
 // body is the part of a request's body that check has not read yet.
 type body struct {

@@ -98,7 +98,7 @@ func (s *salvage) state(name string) error {
 		return err
 	}
 	if !json.Valid(text) {
-		s.lose(path, "all of it; what it said is as in a new Kafka")
+		s.lose(path, "all of it; its contents are those of a new Kafka")
 		return nil
 	}
 	return datadir.Replace(s.to, name, text)

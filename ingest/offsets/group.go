@@ -21,7 +21,7 @@ type Group struct {
 // Errors of moves.
 var (
 	ErrNoPartition = errors.New("no such partition")
-	ErrOutside     = errors.New("the offset is not within the log")
+	ErrOutside     = errors.New("the offset is outside the log")
 	ErrMembers     = errors.New("the group has members")
 )
 
@@ -113,7 +113,7 @@ func (g *Group) Moves(to map[int]int64, partitions []int) ([]Move, error) {
 			continue
 		}
 		if then < g.Starts[p] || then > g.Ends[p] {
-			const outside = "partition %d would go on at offset %d, and its log is %d to %d; choose an offset within, or earliest or latest%w"
+			const outside = "partition %d would continue at offset %d, but its log is %d to %d; choose an offset within it, or earliest or latest%w"
 			return nil, fmt.Errorf(outside, p, then, g.Starts[p], g.Ends[p], silent{ErrOutside})
 		}
 		m := Move{Partition: p, Then: then, Again: max(0, now-then), Skipped: max(0, then-max(now, g.Starts[p]))}

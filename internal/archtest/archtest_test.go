@@ -4,6 +4,7 @@ import (
 	"go/build"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -93,9 +94,10 @@ var rules = []struct {
 	{"ingest/offsets", []string{"ingest/internal/broker", "internal/backoff", "internal/when"}, "whoever asks where topics and groups are needs no loop"},
 	{"ingest/deadletter", []string{"event", "ingest/internal/broker", "internal/backoff"}, "letters are written and read without the loop"},
 	{"ingest/eras", []string{"event"}, "by what records were read, whoever reads them again"},
+	{"ingest/budget", nil, "bytes in parts, whoever holds them"},
 	{"ingest/pace", nil, "what is asked of a loop, whoever asks and whichever it is"},
 	{"ingest/control", []string{"event", "ingest/internal/broker", "internal/backoff"}, "what is asked is read and written without the loop"},
-	{"ingest", []string{"event", "ingest/internal/broker", "ingest/deadletter", "ingest/eras", "ingest/pace", "ingest/offsets", "internal/backoff", "internal/when", "internal/wording"}, "the loop must not know its writers"},
+	{"ingest", []string{"event", "ingest/budget", "ingest/internal/broker", "ingest/deadletter", "ingest/eras", "ingest/pace", "ingest/offsets", "internal/backoff", "internal/when", "internal/wording"}, "the loop must not know its writers"},
 	{"sink", []string{"event", "rowkey", "rowkey/eventkey", "hbase", "internal/refusal"}, ""},
 	{"indexer/...", []string{"indexer", "event", "rowkey", "rowkey/eventkey", "search", "internal/backoff", "internal/datadir", "internal/refusal", "internal/sockets", "indexer/..."}, ""},
 	{"indexer", []string{"event", "rowkey", "rowkey/eventkey", "search", "internal/backoff", "internal/refusal"}, ""},
@@ -189,13 +191,22 @@ func denied(pkg, imported string) (bool, string) {
 	return false, ""
 }
 
+// notOurs reports whether a folder, named from the root, is not part of the repository. What servers keep in theirs can vanish while a test
+// looks at it.
+func notOurs(name string) bool {
+	last := name[strings.LastIndexByte(name, '/')+1:]
+	return len(last) > 2 && last[0] == '.' ||
+		slices.Contains([]string{"data", "console/node_modules", "console/shots", "deploy/devcluster/lib", "deploy/devcluster/run"}, name)
+}
+
 func TestImportsPointOneWay(t *testing.T) {
 	seen := 0
 	err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
 		if err != nil || !d.IsDir() {
 			return err
 		}
-		if name := d.Name(); name == "testdata" || len(name) > 2 && name[0] == '.' {
+		pkg := strings.TrimPrefix(filepath.ToSlash(path), "../../")
+		if d.Name() == "testdata" || notOurs(pkg) {
 			return fs.SkipDir
 		}
 		p, err := build.ImportDir(path, 0)
@@ -203,7 +214,6 @@ func TestImportsPointOneWay(t *testing.T) {
 			return nil //nolint:nilerr
 		}
 		seen++
-		pkg := strings.TrimPrefix(filepath.ToSlash(path), "../../")
 		if p.Doc == "" && len(p.GoFiles) > 0 {
 			t.Errorf("%s has no package comment", pkg)
 		}

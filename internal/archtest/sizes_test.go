@@ -34,7 +34,7 @@ func TestSizes(t *testing.T) {
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir() && (d.Name() == "testdata" || len(d.Name()) > 2 && d.Name()[0] == '.'):
+		case d.IsDir() && (d.Name() == "testdata" || notOurs(name)):
 			return fs.SkipDir
 		case d.IsDir(), !strings.HasSuffix(name, ".go"), strings.HasSuffix(name, "_test.go"):
 			return nil

@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -79,6 +81,61 @@ func TestOnePortOfBoth(t *testing.T) {
 		if err := talk(t, c.client, server, c.plainText); (err == nil) != c.works {
 			t.Errorf("encrypted %v, plain text taken %v: %v", c.client != nil, c.plainText, err)
 		}
+	}
+}
+
+// brittle is a connection whose writes fail once it is broken, as they do when the other side has reset it.
+type brittle struct {
+	net.Conn
+	broken atomic.Bool
+}
+
+func (b *brittle) Write(p []byte) (int, error) {
+	if b.broken.Load() {
+		return 0, &net.OpError{Op: "write", Net: "tcp", Err: syscall.EPIPE}
+	}
+	return b.Conn.Write(p)
+}
+
+// TestAlertExplainsAFailedWrite: in TLS 1.3 the server reads our certificate after our side of the handshake, so a write may fail before
+// anybody has read the alert. A broken pipe alone would not say that a certificate is missing. What the write has read for the alert is not
+// missing in later reads, since there are none.
+func TestAlertExplainsAFailedWrite(t *testing.T) {
+	a := certstest.New(t, "a")
+	cert, key := a.Issue(t, certstest.Leaf{})
+	for _, c := range []struct {
+		name  string
+		auth  tls.ClientAuthType
+		sends string
+		want  string
+	}{
+		{"the server wants a certificate", tls.RequireAnyClientCert, "", "the server requires a client certificate: certificate required; set x.tls.cert"},
+		{"the server sends something and ends the connection", tls.NoClientCert, "the rest of an answer", "broken pipe"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			near, far := net.Pipe()
+			done := make(chan error, 1)
+			server := tls.Server(far, open(t, Files{Cert: cert, Key: key}).Server(c.auth, tls.VersionTLS13))
+			go func() {
+				_, err := io.WriteString(server, c.sends) // blocks until it is read
+				done <- errors.Join(err, server.Close())
+			}()
+			plain := &brittle{Conn: near}
+			client := &Client{Store: open(t, Files{CA: a.CA}), Section: "x.tls", Connect: "x.connect"}
+			conn, err := client.Encrypt(t.Context(), plain, "127.0.0.1:1")
+			if err != nil {
+				t.Fatal(err)
+			}
+			plain.broken.Store(true)
+			if _, err := io.WriteString(conn, "hello"); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("the write: %v", err)
+			}
+			if n, err := conn.Read(make([]byte, 100)); n > 0 || err == nil {
+				t.Errorf("a read after it: %d bytes, %v", n, err)
+			}
+			near.Close()
+			<-done
+		})
 	}
 }
 

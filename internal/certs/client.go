@@ -10,6 +10,7 @@ import (
 	"io"
 	"net"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -48,15 +49,22 @@ func (c *Client) Encrypt(ctx context.Context, plain net.Conn, addr string) (net.
 	return &explained{Conn: conn, client: c, own: held.own != nil}, nil
 }
 
-// explained is a connection whose errors explain the server's alerts.
+// explained is a connection whose errors explain the server's alerts. Once a write has failed because the server ended the connection,
+// nothing more can be read from it: the write has looked for the alert behind everything that had arrived.
 type explained struct {
 	*tls.Conn
 	client *Client
-	own    bool // we had a certificate to show
+	own    bool        // we had a certificate to show
+	ended  atomic.Bool // a write has failed
 }
 
 func (c *explained) Read(b []byte) (int, error) {
 	n, err := c.Conn.Read(b)
+	if c.ended.Load() {
+		for n = 0; err == nil; {
+			_, err = c.Conn.Read(b)
+		}
+	}
 	if err != nil {
 		err = c.alerted(err)
 	}
@@ -65,10 +73,20 @@ func (c *explained) Read(b []byte) (int, error) {
 
 func (c *explained) Write(b []byte) (int, error) {
 	n, err := c.Conn.Write(b)
-	if err != nil {
-		err = c.alerted(err)
+	if err == nil {
+		return n, nil
 	}
-	return n, err
+	if Ended(err) { // the server's alert, if there is one, explains this
+		c.ended.Store(true)
+		var last error
+		for rest := make([]byte, 4<<10); last == nil; {
+			_, last = c.Conn.Read(rest)
+		}
+		if e := c.client.alert(last, c.own); e != nil {
+			return n, e
+		}
+	}
+	return n, c.alerted(err)
 }
 
 func (c *explained) alerted(err error) error {
@@ -107,17 +125,17 @@ func (c *Client) explain(ctx context.Context, err error, own bool, after time.Du
 		e.Msg, e.Fix = "the port does not speak TLS", "enable TLS on the servers, correct "+c.Connect+", or remove "+c.Section
 	case errors.Is(ctx.Err(), context.DeadlineExceeded), isTimeout && timeout.Timeout():
 		e.Msg = fmt.Sprintf("the TLS handshake was not answered within %v", after.Round(time.Millisecond))
-		e.Fix = "is this the right port (" + c.Connect + ")? One that does not speak TLS may answer nothing: then remove " + c.Section
+		e.Fix = "check that this is the right port (" + c.Connect + "); a port without TLS may not answer at all: if so, remove " + c.Section
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case Ended(err):
 		e.Msg = "the connection was closed during the TLS handshake"
-		e.Fix = "a port that does not speak TLS does so: enable it on the servers, correct " + c.Connect + ", or remove " + c.Section
+		e.Fix = "a port without TLS does that: enable TLS on the servers, correct " + c.Connect + ", or remove " + c.Section
 	case strings.Contains(err.Error(), "protocol version"):
 		e.Msg, e.Fix = c.versions()
 	default:
 		e.Msg = "the TLS handshake failed: " + strings.TrimPrefix(err.Error(), "tls: ")
-		e.Fix = "look at " + c.Section + " and at how the servers are set up for TLS"
+		e.Fix = "check " + c.Section + " and the servers' TLS settings"
 	}
 	return e
 }
@@ -128,7 +146,7 @@ func Ended(err error) bool {
 }
 
 func (c *Client) versions() (msg, fix string) {
-	return "the server takes none of our versions of TLS, which are " + version(cmp.Or(c.MinVersion, tls.VersionTLS12)) + " or newer",
+	return "the server supports none of the client's TLS versions, which are " + version(cmp.Or(c.MinVersion, tls.VersionTLS12)) + " or newer",
 		"enable a newer one on the servers, or lower " + c.Section + ".min_version"
 }
 
@@ -144,15 +162,15 @@ func (c *Client) alert(err error, own bool) error {
 	case strings.Contains(said, "protocol version"):
 		e.Msg, e.Fix = c.versions()
 	case strings.Contains(said, "unrecognized name"):
-		e.Msg, e.Fix = "the server does not know the name that it was called by", "correct "+c.Section+".server_name or "+c.Connect
+		e.Msg, e.Fix = "the server does not know the requested name", "correct "+c.Section+".server_name or "+c.Connect
 	case !strings.Contains(said, "certificate") && said != "handshake failure" && said != "access denied":
-		e.Msg, e.Fix = "the server ended the TLS connection: "+said, "the server's log says why"
+		e.Msg, e.Fix = "the server closed the TLS connection: "+said, "the server's log says why"
 	case own:
-		e.Msg = "the server refuses our certificate: " + said
-		e.Fix = "name in " + c.Section + ".cert one that is valid now, signed by an authority that the servers know and, if they look " +
-			"at that, made for this machine's address; their log says more"
+		e.Msg = "the server refuses the client's certificate: " + said
+		e.Fix = "name in " + c.Section + ".cert one that is valid now, signed by an authority that the servers trust and, if they check " +
+			"that, issued for this machine's address; their log says more"
 	default:
-		e.Msg = "the server wants a certificate of ours: " + said
+		e.Msg = "the server requires a client certificate: " + said
 		e.Fix = "set " + c.Section + ".cert and " + c.Section + ".key"
 	}
 	return e
@@ -163,7 +181,7 @@ func (c *Client) refused(err error) (msg, fix string) {
 	invalid, isInvalid := errors.AsType[x509.CertificateInvalidError](err)
 	host, isHost := errors.AsType[x509.HostnameError](err)
 	unknown, isUnknown := errors.AsType[x509.UnknownAuthorityError](err)
-	const renew = "have it renewed, or set the clock of this machine"
+	const renew = "renew it, or correct this machine's clock"
 	switch {
 	case isInvalid && invalid.Reason == x509.Expired && time.Now().Before(invalid.Cert.NotBefore):
 		return "the server's certificate " + subject(invalid.Cert) + " is not valid before " + when(invalid.Cert.NotBefore), renew
@@ -171,16 +189,16 @@ func (c *Client) refused(err error) (msg, fix string) {
 		return "the server's certificate " + subject(invalid.Cert) + " expired at " + when(invalid.Cert.NotAfter), renew
 	case isHost:
 		return "the server's certificate " + subject(host.Certificate) + " is for " + names(host.Certificate) + ", not for " + host.Host,
-			"have one made for that name, or set " + c.Section + ".server_name to one that it holds"
+			"issue one for that name, or set " + c.Section + ".server_name to a name in it"
 	case isUnknown && string(unknown.Cert.RawIssuer) == string(unknown.Cert.RawSubject):
-		return "the server's certificate " + subject(unknown.Cert) + " is signed by itself, and not known here",
+		return "the server's certificate " + subject(unknown.Cert) + " is self-signed, and unknown here",
 			"name a file that holds it in " + c.Section + ".ca"
 	case isUnknown:
-		return "the server's certificate " + subject(unknown.Cert) + " is signed by an authority that is not known here, " +
+		return "the server's certificate " + subject(unknown.Cert) + " is signed by an unknown authority, " +
 				quoted(unknown.Cert.Issuer.String()),
 			"name the file of that authority's certificate in " + c.Section + ".ca"
 	}
-	return "the server's certificate is refused: " + strings.TrimPrefix(err.Error(), "x509: "), "have one made that is valid for a server"
+	return "the server's certificate is refused: " + strings.TrimPrefix(err.Error(), "x509: "), "issue one that is valid for a server"
 }
 
 func subject(c *x509.Certificate) string { return quoted(c.Subject.String()) }

@@ -94,7 +94,7 @@ func (p Port) Client() (*tls.Config, error) {
 		InsecureSkipVerify: true, // VerifyConnection verifies: the certificate itself is known
 		VerifyConnection: func(s tls.ConnectionState) error {
 			if len(s.PeerCertificates) == 0 || !s.PeerCertificates[0].Equal(store.now().own.Leaf) {
-				return errors.New("the port shows another certificate than the one in " + p.Cert)
+				return errors.New("the port presents a certificate other than the one in " + p.Cert)
 			}
 			return nil
 		},

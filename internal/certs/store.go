@@ -49,7 +49,7 @@ type held struct {
 // with the reason why they are not. It is called while connections are made, and must not block.
 func Open(files Files, changed func(error)) (*Store, error) {
 	if (files.Cert == "") != (files.Key == "") {
-		return nil, errors.New("a certificate and its key go together: name both files, or neither")
+		return nil, errors.New("a certificate needs its key: name both files, or neither")
 	}
 	if changed == nil {
 		changed = func(error) {}
@@ -87,7 +87,7 @@ func (s *Store) now() held {
 	}
 	if fault := err.Error(); fault != s.faulty {
 		s.faulty = fault
-		s.changed(fmt.Errorf("%w; the certificates that were read before are still used", err))
+		s.changed(fmt.Errorf("%w; the previous certificates stay in use", err))
 	}
 	return s.good
 }
@@ -137,7 +137,7 @@ const maxFile = 4 << 20
 func ReadPEM(name string) ([]byte, error) {
 	info, err := os.Stat(name) // before opening it, because a pipe would block
 	if err == nil && !info.Mode().IsRegular() {
-		err = errors.New("no regular file")
+		err = errors.New("not a regular file")
 	}
 	if err == nil && info.Size() > maxFile {
 		err = fmt.Errorf("more than %d MiB", maxFile>>20)

@@ -70,7 +70,7 @@ func (a *Acceptor) Accept(token []byte) (reply []byte, c *Context, err error) {
 func (a *Acceptor) verify(r *messages.APReq) (code int32, err error) {
 	t := &r.Ticket
 	if len(t.SName.NameString) == 0 {
-		return errorcode.KRB_AP_ERR_NOT_US, fmt.Errorf("%w: a ticket for nobody", ErrToken)
+		return errorcode.KRB_AP_ERR_NOT_US, fmt.Errorf("%w: the ticket names no server", ErrToken)
 	}
 	name := t.SName.PrincipalNameString() + "@" + t.Realm
 	key, _, err := a.keys.GetEncryptionKey(t.SName, t.Realm, t.EncPart.KVNO, t.EncPart.EType)
@@ -90,7 +90,7 @@ func (a *Acceptor) verify(r *messages.APReq) (code int32, err error) {
 	part, now := &t.DecryptedEncPart, a.now()
 	switch {
 	case part.StartTime.Sub(now) > defaultSkew:
-		return errorcode.KRB_AP_ERR_TKT_NYV, fmt.Errorf("the ticket is valid from %v on", part.StartTime)
+		return errorcode.KRB_AP_ERR_TKT_NYV, fmt.Errorf("the ticket is not valid before %v", part.StartTime)
 	case now.Sub(part.EndTime) > defaultSkew:
 		return errorcode.KRB_AP_ERR_TKT_EXPIRED, fmt.Errorf("the ticket was valid until %v", part.EndTime)
 	}
@@ -105,7 +105,7 @@ func (a *Acceptor) verify(r *messages.APReq) (code int32, err error) {
 		return errorcode.KRB_AP_ERR_BAD_INTEGRITY, err
 	}
 	if who := &r.Authenticator; !who.CName.Equal(part.CName) || who.CRealm != part.CRealm {
-		return errorcode.KRB_AP_ERR_BADMATCH, fmt.Errorf("%w: a ticket of another principal than its authenticator", ErrToken)
+		return errorcode.KRB_AP_ERR_BADMATCH, fmt.Errorf("%w: the ticket and its authenticator name different principals", ErrToken)
 	}
 	if d := now.Sub(r.Authenticator.CTime).Abs(); d > defaultSkew {
 		return errorcode.KRB_AP_ERR_SKEW, fmt.Errorf("%w: the client's clock is off by %v", ErrClockSkew, d.Round(time.Second))

@@ -38,7 +38,7 @@ func cacheFile(name string) (string, error) {
 	case kind == "FILE":
 		return rest, nil
 	}
-	return "", fmt.Errorf("ticket cache %s: only files are read (kinit -c FILE)", name)
+	return "", fmt.Errorf("ticket cache %s: only files are supported (kinit -c FILE)", name)
 }
 
 // readCache returns the ticket-granting ticket of the cache's owner.
@@ -65,7 +65,7 @@ func readCache(file string) (Ticket, error) {
 func decodeCache(b []byte) (Ticket, error) {
 	c := &cursor{rest: b}
 	if c.byte() != 5 {
-		return Ticket{}, fmt.Errorf("%w: it does not begin as one", ErrToken)
+		return Ticket{}, fmt.Errorf("%w: it does not begin like a ticket cache", ErrToken)
 	}
 	version := c.byte()
 	switch version {
@@ -73,7 +73,7 @@ func decodeCache(b []byte) (Ticket, error) {
 	case 4:
 		c.take(int(c.int16()))
 	default:
-		return Ticket{}, fmt.Errorf("%w: version %d, only 3 and 4 are read", ErrToken, version)
+		return Ticket{}, fmt.Errorf("%w: version %d, but only 3 and 4 are supported", ErrToken, version)
 	}
 	owner, realm := c.principal()
 	for !c.failed && len(c.rest) > 0 {
@@ -130,7 +130,7 @@ func (c *cursor) credential(version byte) (t Ticket, err error) {
 // named rejects tickets without a server name, which gokrb5 does not expect.
 func named(t messages.Ticket) error {
 	if len(t.SName.NameString) == 0 {
-		return errors.New("it is for nobody")
+		return errors.New("it names no server")
 	}
 	return nil
 }
@@ -145,7 +145,7 @@ func (c *cursor) err() error {
 	if !c.failed {
 		return nil
 	}
-	return fmt.Errorf("%w: it ends too early", ErrToken)
+	return fmt.Errorf("%w: it is truncated", ErrToken)
 }
 
 func (c *cursor) take(n int) []byte {

@@ -45,7 +45,7 @@ type sealer struct {
 func newSealer(key types.EncryptionKey, usage uint32) (*sealer, error) {
 	et, err := crypto.GetEtype(key.KeyType)
 	if err != nil || !isSupported(key.KeyType) {
-		return nil, fmt.Errorf("encryption type %d is not one of AES (17 to 19): give the principals AES keys", key.KeyType)
+		return nil, fmt.Errorf("encryption type %d is not AES (17 to 19): give the principals AES keys", key.KeyType)
 	}
 	if len(key.KeyValue) != et.GetKeyByteSize() {
 		return nil, fmt.Errorf("%w: a key of %d bytes for encryption type %d", ErrToken, len(key.KeyValue), key.KeyType)
@@ -102,7 +102,7 @@ func (s *sealer) open(sealed []byte) ([]byte, error) {
 		s.sum = mac(s.integrity, s.sum, plain)
 	}
 	if subtle.ConstantTimeCompare(s.sum[:s.size], sum) != 1 {
-		return nil, fmt.Errorf("%w: it was not sealed with the key of this context, or was changed on its way", ErrToken)
+		return nil, fmt.Errorf("%w: it was not sealed with this context's key, or was changed in transit", ErrToken)
 	}
 	return plain[blockSize:], nil
 }

@@ -105,15 +105,15 @@ func (c *Context) Unwrap(token []byte, seal bool) ([]byte, error) {
 func (c *Context) check(h [headerLen]byte, seal bool) error {
 	switch seq := binary.BigEndian.Uint64(h[8:]); {
 	case h[0] != 5 || h[1] != 4 || h[3] != 0xff:
-		return fmt.Errorf("%w: %x is no wrap token", ErrToken, h[:4])
+		return fmt.Errorf("%w: %x is not a wrap token", ErrToken, h[:4])
 	case h[2]&flagAcceptor == c.flags&flagAcceptor:
-		return fmt.Errorf("%w: a wrap token of our own came back", ErrToken)
+		return fmt.Errorf("%w: the peer sent back our own wrap token", ErrToken)
 	case h[2]&flagSubkey != c.flags&flagSubkey:
-		return fmt.Errorf("%w: a wrap token with another key than the agreed one", ErrToken)
+		return fmt.Errorf("%w: a wrap token with a key other than the agreed one", ErrToken)
 	case seal && h[2]&flagSealed == 0:
 		return fmt.Errorf("%w: a wrap token that is not sealed, though auth-conf was agreed", ErrToken)
 	case uint32(seq) != uint32(c.received) || seq > math.MaxUint32 && seq != c.received: // Java's numbers have 32 bits
-		return fmt.Errorf("%w: wrap token %d where %d was expected: one was lost, or sent again", ErrToken, seq, c.received)
+		return fmt.Errorf("%w: wrap token %d instead of %d: one was lost or repeated", ErrToken, seq, c.received)
 	}
 	return nil
 }
@@ -129,7 +129,7 @@ func (c *Context) openSealed(h [headerLen]byte, body []byte, extra int) ([]byte,
 	}
 	h[6], h[7] = 0, 0
 	if string(plain[len(plain)-headerLen:]) != string(h[:]) {
-		return nil, fmt.Errorf("%w: the header of a wrap token was changed on its way", ErrToken)
+		return nil, fmt.Errorf("%w: the header of a wrap token was changed in transit", ErrToken)
 	}
 	return plain[:n], nil
 }
@@ -141,7 +141,7 @@ func (c *Context) openSigned(h [headerLen]byte, body []byte, extra int) ([]byte,
 	}
 	clear(h[4:8])
 	if !c.in.signed(body[n:], body[:n], h[:]) {
-		return nil, fmt.Errorf("%w: it was not signed with the key of this context, or was changed on its way", ErrToken)
+		return nil, fmt.Errorf("%w: it was not signed with this context's key, or was changed in transit", ErrToken)
 	}
 	return body[:n], nil
 }

@@ -4,7 +4,7 @@
 // Everything between two peers is a state machine over tokens, without a network and without a goroutine:
 //
 //	Client, Server         SASL: the answer to each token, and the negotiated quality of protection
-//	Initiator, Acceptor    the context below it: AP-REQ, and the AP-REP that proves who answers
+//	Initiator, Acceptor    the context below it: AP-REQ, and the AP-REP that proves the acceptor's identity
 //	Context                the shared keys and sequence numbers; Wrap and Unwrap
 //	Stream                 the rest of the connection: int32 length │ wrapped bytes, repeated
 //

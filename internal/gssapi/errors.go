@@ -18,7 +18,7 @@ var (
 	ErrExpired          = errors.New("it has expired")
 	ErrWrongRealm       = errors.New("wrong realm")
 	ErrKDC              = errors.New("no KDC answers")
-	ErrDowngrade        = errors.New("less protection is offered than was asked for")
+	ErrDowngrade        = errors.New("the server offers less protection than required")
 )
 
 // kdcError explains the error that a KDC returned for a request about a principal.
@@ -32,15 +32,16 @@ func kdcError(e messages.KRBError, kdc, client, server string, now time.Time) er
 	}
 	switch e.ErrorCode {
 	case errorcode.KDC_ERR_C_PRINCIPAL_UNKNOWN:
-		return said(ErrUnknownPrincipal, fmt.Sprintf("is %s written as the KDC has it, with its realm?", client))
+		return said(ErrUnknownPrincipal, fmt.Sprintf("check that %s is spelled as in the KDC, with its realm", client))
 	case errorcode.KDC_ERR_S_PRINCIPAL_UNKNOWN, errorcode.KDC_ERR_SERVER_NOMATCH:
-		return said(ErrUnknownServer, fmt.Sprintf("%s; is it the one that the server runs as (its host name and realm)?", server))
+		return said(ErrUnknownServer, fmt.Sprintf("%s; check that it is the server's principal (its host name and realm)", server))
 	case errorcode.KRB_AP_ERR_SKEW, errorcode.KDC_ERR_NEVER_VALID:
 		return said(ErrClockSkew, skewOf(e.STime, now))
 	case errorcode.KDC_ERR_PREAUTH_FAILED, errorcode.KRB_AP_ERR_BAD_INTEGRITY, errorcode.KRB_AP_ERR_MODIFIED:
-		return said(ErrWrongKey, fmt.Sprintf("the keytab's key of %s is not the KDC's: was it changed since? Export the keytab again", client))
+		return said(ErrWrongKey,
+			fmt.Sprintf("the keytab's key of %s is not the KDC's, perhaps because it was changed: export the keytab again", client))
 	case errorcode.KDC_ERR_NAME_EXP, errorcode.KDC_ERR_KEY_EXPIRED, errorcode.KDC_ERR_CLIENT_REVOKED:
-		return said(ErrExpired, fmt.Sprintf("the principal %s, or its key, is not valid any more", client))
+		return said(ErrExpired, fmt.Sprintf("the principal %s, or its key, is no longer valid", client))
 	case errorcode.KRB_AP_ERR_TKT_EXPIRED:
 		return said(ErrExpired, "the ticket of "+client)
 	case errorcode.KDC_ERR_WRONG_REALM:
@@ -48,7 +49,13 @@ func kdcError(e messages.KRBError, kdc, client, server string, now time.Time) er
 	case errorcode.KDC_ERR_ETYPE_NOSUPP:
 		return fmt.Errorf("KDC %s: it has no AES key of %s or %s (%s)", kdc, client, server, text)
 	}
-	return fmt.Errorf("KDC %s answered %s, asked about %s for %s", kdc, text, client, server)
+	return fmt.Errorf("KDC %s answered %s when asked about %s for %s", kdc, text, client, server)
+}
+
+// ended reports whether a KDC refused a request because the ticket sent with it had expired.
+func ended(err error) bool {
+	e, ok := errors.AsType[messages.KRBError](err)
+	return ok && e.ErrorCode == errorcode.KRB_AP_ERR_TKT_EXPIRED
 }
 
 // skewOf describes how far this machine's clock is from the other's.
@@ -74,7 +81,7 @@ func serverError(server string, message []byte) error {
 		return fmt.Errorf("%s refuses the ticket: %w (%s)", server, ErrExpired, text)
 	case errorcode.KRB_AP_ERR_MODIFIED, errorcode.KRB_AP_ERR_BAD_INTEGRITY, errorcode.KRB_AP_ERR_NOKEY, errorcode.KRB_AP_ERR_NOT_US,
 		errorcode.KRB_AP_ERR_BADKEYVER:
-		return fmt.Errorf("%s refuses the ticket: %w: the server's keytab is not the KDC's, or the server is another (%s)", server,
+		return fmt.Errorf("%s refuses the ticket: %w: the server's keytab does not match the KDC, or it is a different server (%s)", server,
 			ErrWrongKey, text)
 	}
 	return fmt.Errorf("%s refuses the ticket: %s", server, text)

@@ -170,14 +170,14 @@ func TestUnwrapRefuses(t *testing.T) {
 				t.Fatal(err)
 			}
 			return token
-		}, "or sent again"},
-		{"one's own token", func(_, s *Context) []byte { return s.Wrap(nil, nil, true) }, "of our own"},
+		}, "one was lost or repeated"},
+		{"one's own token", func(_, s *Context) []byte { return s.Wrap(nil, nil, true) }, "our own wrap token"},
 		{"not sealed", func(c, _ *Context) []byte { return c.Wrap(nil, []byte("x"), false) }, "not sealed"},
-		{"changed", func(c, _ *Context) []byte { b := c.Wrap(nil, []byte("x"), true); b[len(b)-20] ^= 1; return b }, "changed on its way"},
-		{"changed header", func(c, _ *Context) []byte { b := c.Wrap(nil, []byte("x"), true); b[5]++; return b }, "changed on its way"},
+		{"changed", func(c, _ *Context) []byte { b := c.Wrap(nil, []byte("x"), true); b[len(b)-20] ^= 1; return b }, "changed in transit"},
+		{"changed header", func(c, _ *Context) []byte { b := c.Wrap(nil, []byte("x"), true); b[5]++; return b }, "changed in transit"},
 		{"cut", func(c, _ *Context) []byte { return c.Wrap(nil, nil, true)[:20] }, "sealed bytes"},
 		{"empty", func(*Context, *Context) []byte { return nil }, "wrap token of 0 bytes"},
-		{"RC4's", func(*Context, *Context) []byte { return append([]byte{0x60, 0x30}, make([]byte, 48)...) }, "no wrap token"},
+		{"RC4's", func(*Context, *Context) []byte { return append([]byte{0x60, 0x30}, make([]byte, 48)...) }, "not a wrap token"},
 		{"of another context", func(*Context, *Context) []byte {
 			other, _ := p.contexts(t)
 			return other.Wrap(nil, []byte("x"), true)

@@ -84,14 +84,14 @@ func (i *Initiator) Finish(token []byte) (*Context, error) {
 	case tokenError:
 		return nil, serverError(i.ticket.server, message)
 	default:
-		return nil, fmt.Errorf("%w: message %04x where %s was to prove itself", ErrToken, uint16(id), i.ticket.server)
+		return nil, fmt.Errorf("%w: message %04x instead of the one by which %s proves its identity", ErrToken, uint16(id), i.ticket.server)
 	}
 	part, err := decodeReply(message, i.ticket.key)
 	if err != nil {
-		return nil, fmt.Errorf("%s did not prove that it is the one: %w", i.ticket.server, err)
+		return nil, fmt.Errorf("%s did not prove its identity: %w", i.ticket.server, err)
 	}
 	if !part.CTime.Equal(i.sent.Truncate(time.Second)) || part.Cusec != i.sent.Nanosecond()/1000 {
-		return nil, fmt.Errorf("%s did not prove that it is the one: %w: it answers another request", i.ticket.server, ErrToken)
+		return nil, fmt.Errorf("%s did not prove its identity: %w: it answers another request", i.ticket.server, ErrToken)
 	}
 	key, chosen := i.subkey, false
 	if len(part.Subkey.KeyValue) > 0 {
@@ -119,7 +119,7 @@ func decodeReply(message []byte, key types.EncryptionKey) (part messages.EncAPRe
 // decrypt decrypts the encrypted part of a Kerberos message.
 func decrypt(part types.EncryptedData, key types.EncryptionKey, usage uint32) ([]byte, error) {
 	if !isSupported(key.KeyType) {
-		return nil, fmt.Errorf("encryption type %d is not one of AES", key.KeyType)
+		return nil, fmt.Errorf("encryption type %d is not AES", key.KeyType)
 	}
 	if len(part.Cipher) < 2*blockSize {
 		return nil, fmt.Errorf("%w: %d encrypted bytes", ErrToken, len(part.Cipher))

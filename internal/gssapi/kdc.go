@@ -119,8 +119,8 @@ func (k *kdcs) login(ctx context.Context, client types.PrincipalName, realm stri
 func (k *kdcs) unverified(name string, reply *messages.ASRep, err error) error {
 	part := &reply.DecryptedEncPart
 	if part.AuthTime.IsZero() {
-		return fmt.Errorf("%w: the keytab's key of %s is not the KDC's: was it changed since? Export the keytab again (%w)", ErrWrongKey,
-			name, err)
+		return fmt.Errorf("%w: the keytab's key of %s is not the KDC's, perhaps because it was changed: export the keytab again (%w)",
+			ErrWrongKey, name, err)
 	}
 	if k.now().Sub(part.AuthTime).Abs() > k.conf.LibDefaults.Clockskew {
 		return fmt.Errorf("%w: %s", ErrClockSkew, skewOf(part.AuthTime, k.now()))
@@ -227,7 +227,7 @@ func (k *kdcs) service(ctx context.Context, granting Ticket, server types.Princi
 		parts := t.ticket.SName.NameString
 		if parts[0] != "krbtgt" || len(parts) != 2 {
 			if !t.ticket.SName.Equal(server) {
-				return Ticket{}, fmt.Errorf("%w: the KDC answered a ticket for %s", ErrToken, t.server)
+				return Ticket{}, fmt.Errorf("%w: the KDC answered with a ticket for %s", ErrToken, t.server)
 			}
 			return t, nil
 		}
@@ -239,7 +239,7 @@ func (k *kdcs) service(ctx context.Context, granting Ticket, server types.Princi
 		}
 		granting, at = t, parts[1]
 	}
-	return Ticket{}, fmt.Errorf("%w: no way leads from %s to %s@%s", ErrWrongRealm, granting.realm, server.PrincipalNameString(), realm)
+	return Ticket{}, fmt.Errorf("%w: no path leads from %s to %s@%s", ErrWrongRealm, granting.realm, server.PrincipalNameString(), realm)
 }
 
 // exchange requests a ticket from a realm.
@@ -321,7 +321,7 @@ func (k *kdcs) ask(ctx context.Context, realm string, request []byte, client, se
 		}
 		var e messages.KRBError
 		if guarded("KRB-ERROR", func() error { return e.Unmarshal(answer) }) != nil {
-			return answer, nil //nolint:nilerr // an answer that is no error is what was asked for
+			return answer, nil //nolint:nilerr // an answer that is not an error is what the caller wants
 		}
 		err = &refused{kdcError(e, addrs[i], client, server, k.now()), e}
 		if e.ErrorCode != errorcode.KDC_ERR_SVC_UNAVAILABLE {
@@ -329,7 +329,7 @@ func (k *kdcs) ask(ctx context.Context, realm string, request []byte, client, se
 		}
 		failed = append(failed, err)
 	}
-	return nil, fmt.Errorf("%w of realm %s: %w", ErrKDC, realm, errors.Join(failed...))
+	return nil, fmt.Errorf("%w for realm %s: %w", ErrKDC, realm, errors.Join(failed...))
 }
 
 func cmpError(err error) error {

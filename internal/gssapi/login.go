@@ -15,11 +15,11 @@ import (
 	"github.com/jcmturner/gokrb5/v8/types"
 )
 
-// Options configure who logs in, and where.
+// Options configure the principal that logs in, and the KDCs.
 type Options struct {
 	Principal   string // name[/instance][@REALM]; default with a ticket cache: its owner
 	Keytab      string // file with the principal's keys, or else:
-	TicketCache string // file that kinit or the like writes, and writes again before the tickets expire
+	TicketCache string // file that kinit or a similar program writes, and writes again before the tickets expire
 	Krb5Conf    string // default: the file in KRB5_CONFIG, or /etc/krb5.conf
 
 	Dial   func(ctx context.Context, network, addr string) (net.Conn, error) // to the KDCs; default net.Dialer's
@@ -61,7 +61,7 @@ func NewLogin(o Options) (*Login, error) {
 		o.Warn = func(error) {}
 	}
 	if (o.Keytab == "") == (o.TicketCache == "") {
-		return nil, errors.New("kerberos: give a keytab or a ticket cache, and not both")
+		return nil, errors.New("kerberos: give either a keytab or a ticket cache, not both")
 	}
 	file := cmp.Or(o.Krb5Conf, os.Getenv("KRB5_CONFIG"), "/etc/krb5.conf")
 	conf, err := readConf(file)
@@ -113,7 +113,7 @@ func (l *Login) check(conf string) error {
 	}
 	switch {
 	case l.opts.Principal == "":
-		return errors.New("kerberos: a keytab may have keys of several principals: say which principal")
+		return errors.New("kerberos: a keytab may hold keys of several principals: name the principal")
 	case l.realm == "":
 		return fmt.Errorf("kerberos: the principal %s has no realm, and %s has no default_realm", l.opts.Principal, conf)
 	}
@@ -195,6 +195,14 @@ func (l *Login) get(ctx context.Context, server string) (Ticket, error) {
 	if realm == "" {
 		realm = cmp.Or(l.kdcs.conf.ResolveRealm(name.NameString[len(name.NameString)-1]), granting.realm)
 	}
+	t, err := l.kdcs.service(ctx, granting, name, realm)
+	if !ended(err) {
+		return t, err
+	}
+	granting, again := l.renew(ctx, &granting) // it has expired since grant checked it, or the KDC's clock is ahead of ours
+	if again != nil {
+		return Ticket{}, fmt.Errorf("%w, and no other could be obtained: %w", err, again)
+	}
 	return l.kdcs.service(ctx, granting, name, realm)
 }
 
@@ -250,16 +258,17 @@ func (l *Login) fromCache(ctx context.Context, before *Ticket) (Ticket, error) {
 	case err != nil && before == nil:
 		return Ticket{}, err
 	case err == nil && l.opts.Principal != "" && (!t.client.Equal(l.named) || t.realm != l.realm):
-		return Ticket{}, fmt.Errorf("ticket cache %s is of %s, not of %s@%s", l.opts.TicketCache, owner, l.named.PrincipalNameString(), l.realm)
+		return Ticket{}, fmt.Errorf("ticket cache %s belongs to %s, not to %s@%s", l.opts.TicketCache, owner,
+			l.named.PrincipalNameString(), l.realm)
 	case err == nil && (before == nil || t.until.After(before.until)):
 		if !t.until.After(now) {
-			return Ticket{}, fmt.Errorf("ticket cache %s: %w: the ticket of %s ended at %s; get another one (kinit)", l.opts.TicketCache, ErrExpired,
-				owner, t.until.Format(time.RFC3339))
+			return Ticket{}, fmt.Errorf("ticket cache %s: %w: the ticket of %s expired at %s; get another one (kinit)", l.opts.TicketCache,
+				ErrExpired, owner, t.until.Format(time.RFC3339))
 		}
 		return t, nil
 	}
 	if !before.renewable.After(before.until) {
-		return Ticket{}, fmt.Errorf("ticket cache %s has no newer ticket, and that of %s, which ends at %s, is not renewable: %w",
+		return Ticket{}, fmt.Errorf("ticket cache %s has no newer ticket, and that of %s, which expires at %s, is not renewable: %w",
 			l.opts.TicketCache, owner, before.until.Format(time.RFC3339), cmp.Or(err, errors.New("get another one (kinit)")))
 	}
 	return l.kdcs.renew(ctx, *before)
@@ -281,7 +290,7 @@ func (l *Login) keep(ctx context.Context) {
 		case <-l.wait(t, failed):
 			err := l.again(ctx, t)
 			if failed = err != nil; failed && ctx.Err() == nil {
-				l.opts.Warn(fmt.Errorf("kerberos: the ticket, which ends at %s, is not renewed: %w", t.until.Format(time.RFC3339), err))
+				l.opts.Warn(fmt.Errorf("kerberos: could not renew the ticket, which expires at %s: %w", t.until.Format(time.RFC3339), err))
 			}
 		}
 	}

@@ -29,12 +29,12 @@ func TestLoginSaysWhyNot(t *testing.T) {
 		is     error
 		want   string
 	}{
-		{name: "unknown server", server: "hbase/elsewhere", is: ErrUnknownServer, want: "hbase/elsewhere@TEST.EXAMPLE; is it the one that the server runs as"},
-		{name: "unknown principal", is: ErrUnknownPrincipal, want: "is nobody@TEST.EXAMPLE written as the KDC has it", change: func(t *testing.T, o *Options) {
+		{name: "unknown server", server: "hbase/elsewhere", is: ErrUnknownServer, want: "hbase/elsewhere@TEST.EXAMPLE; check that it is the server's principal"},
+		{name: "unknown principal", is: ErrUnknownPrincipal, want: "check that nobody@TEST.EXAMPLE is spelled as in the KDC", change: func(t *testing.T, o *Options) {
 			other := gssapitest.NewKDC(realm)
 			o.Principal, o.Keytab = "nobody", other.Keytab(t, "nobody")
 		}},
-		{name: "keytab of before", is: ErrWrongKey, want: "Export the keytab again", change: func(t *testing.T, o *Options) {
+		{name: "keytab of before", is: ErrWrongKey, want: "export the keytab again", change: func(t *testing.T, o *Options) {
 			other := gssapitest.NewKDC(realm)
 			o.Keytab = other.Keytab(t, "brine")
 		}},
@@ -60,7 +60,7 @@ func TestLoginSaysWhyNot(t *testing.T) {
 		{name: "ticket that has ended", is: ErrExpired, want: "get another one (kinit)", change: func(t *testing.T, o *Options) {
 			o.Keytab, o.TicketCache = "", writeCache(t, kdc, -time.Hour, 0)
 		}},
-		{name: "cache of another", want: "is of brine@TEST.EXAMPLE, not of other@TEST.EXAMPLE", change: func(t *testing.T, o *Options) {
+		{name: "cache of another", want: "belongs to brine@TEST.EXAMPLE, not to other@TEST.EXAMPLE", change: func(t *testing.T, o *Options) {
 			o.Principal, o.Keytab, o.TicketCache = "other", "", writeCache(t, kdc, time.Hour, 0)
 		}},
 		{name: "no cache", is: os.ErrNotExist, want: "/nowhere", change: func(_ *testing.T, o *Options) { o.Keytab, o.TicketCache = "", "FILE:/nowhere" }},
@@ -99,14 +99,14 @@ func TestLoginChecksItsFiles(t *testing.T) {
 		o    Options
 		want string
 	}{
-		{Options{Principal: "brine"}, "give a keytab or a ticket cache"},
-		{Options{Principal: "brine", Keytab: keytab, TicketCache: "x"}, "and not both"},
-		{Options{Keytab: keytab}, "say which principal"},
+		{Options{Principal: "brine"}, "give either a keytab or a ticket cache"},
+		{Options{Principal: "brine", Keytab: keytab, TicketCache: "x"}, "not both"},
+		{Options{Keytab: keytab}, "name the principal"},
 		{Options{Principal: "other", Keytab: keytab}, "no key of other@TEST.EXAMPLE; it has those of [brine@TEST.EXAMPLE]"},
 		{Options{Principal: "rc4", Keytab: kdc.Keytab(t, "rc4")}, "has no AES key of rc4@TEST.EXAMPLE (types 17 to 19), only types [23]"},
 		{Options{Principal: "brine", Keytab: "/nowhere"}, "/nowhere"},
 		{Options{Principal: "brine", Keytab: damaged}, "damaged"},
-		{Options{TicketCache: "KEYRING:x"}, "only files are read"},
+		{Options{TicketCache: "KEYRING:x"}, "only files are supported"},
 		{Options{Principal: "brine", Keytab: keytab, Krb5Conf: "/nowhere"}, "/nowhere"},
 		{Options{Principal: "brine", Keytab: keytab, Krb5Conf: damaged}, ""},
 	} {
@@ -191,6 +191,68 @@ func TestRenewal(t *testing.T) {
 			t.Errorf("it is back: %v", err)
 		}
 	})
+}
+
+// A ticket-granting ticket that ends between the look at it and its use, here because the KDC's clock is 15 s ahead, is replaced at once. The
+// caller notices nothing, unless there is no other ticket. A KDC whose tickets have always ended is asked no more than twice.
+func TestTicketEndsBeforeItsUse(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		from   func(t *testing.T, kdc *gssapitest.KDC, o *Options)
+		before func(t *testing.T, kdc *gssapitest.KDC, o *Options) // the use
+		logins int                                                 // because of the use
+		want   string                                              // of the error
+	}{
+		{name: "keytab", logins: 1},
+		{name: "newer ticket in the cache", from: cached, before: func(t *testing.T, kdc *gssapitest.KDC, o *Options) {
+			if err := os.Rename(writeCache(t, kdc, time.Hour, 0), o.TicketCache); err != nil {
+				t.Fatal(err)
+			}
+		}, logins: 1}, // that of writeCache
+		{name: "no newer ticket", from: cached, want: "get another one (kinit)"},
+		{name: "tickets that have ended", before: func(_ *testing.T, kdc *gssapitest.KDC, _ *Options) {
+			kdc.Set(func(f *gssapitest.Faults) { f.Life = -time.Second })
+		}, logins: 1, want: "it has expired"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				kdc := gssapitest.NewKDC(realm)
+				kdc.Set(func(f *gssapitest.Faults) { f.Life = time.Minute })
+				kdc.Key(server)
+				kdc.Key("kafka/localhost")
+				o := Options{Principal: "brine", Keytab: kdc.Keytab(t, "brine"), Krb5Conf: kdc.Conf(t, "kdc:88"), Dial: kdc.Dial}
+				if c.from != nil {
+					c.from(t, kdc, &o)
+				}
+				l, err := NewLogin(o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer l.Close()
+				if _, err := l.Ticket(t.Context(), server); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(49 * time.Second) // the ticket is replaced after 50
+				before, _, _ := kdc.Counts()
+				if c.before != nil {
+					c.before(t, kdc, &o)
+				}
+				kdc.Set(func(f *gssapitest.Faults) { f.Skew = 15 * time.Second })
+				_, err = l.Ticket(t.Context(), "kafka/localhost")
+				if c.want == "" && err != nil || c.want != "" && (!errors.Is(err, ErrExpired) || !strings.Contains(err.Error(), c.want)) {
+					t.Errorf("got %v\nwant %q", err, c.want)
+				}
+				if logins, _, _ := kdc.Counts(); logins-before != c.logins {
+					t.Errorf("%d logins, want %d", logins-before, c.logins)
+				}
+			})
+		})
+	}
+}
+
+// cached makes a login use a ticket cache whose ticket lives for a minute and is not renewable.
+func cached(t *testing.T, kdc *gssapitest.KDC, o *Options) {
+	o.Keytab, o.TicketCache = "", writeCache(t, kdc, time.Minute, 0)
 }
 
 // A ticket cache is read again if it has a newer ticket; otherwise its ticket is renewed.

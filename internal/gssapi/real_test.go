@@ -79,7 +79,7 @@ func TestRealKDCRefuses(t *testing.T) {
 		is                      error
 		want                    string
 	}{
-		{name: "key that was changed", principal: "old", is: ErrWrongKey, want: "Export the keytab again"},
+		{name: "key that was changed", principal: "old", is: ErrWrongKey, want: "export the keytab again"},
 		{name: "unknown principal", principal: "gone", is: ErrUnknownPrincipal, want: "gone@TEST.BRINE"},
 		{name: "expired principal", principal: "expired", is: ErrExpired, want: "expired@TEST.BRINE"},
 		{name: "unknown server", principal: "brine", server: "hbase/elsewhere", is: ErrUnknownServer, want: "hbase/elsewhere@TEST.BRINE"},

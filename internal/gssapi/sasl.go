@@ -29,7 +29,7 @@ func ParseQOP(name string) (QOP, error) {
 			return q.QOP, nil
 		}
 	}
-	return 0, fmt.Errorf("no quality of protection %q; write auth, auth-int or auth-conf", name)
+	return 0, fmt.Errorf("unknown quality of protection %q; write auth, auth-int or auth-conf", name)
 }
 
 func (q QOP) String() string {
@@ -105,7 +105,7 @@ func (c *Client) choose(challenge []byte) ([]byte, error) {
 		return nil, fmt.Errorf("%w: an offer of protection of %d bytes", ErrToken, len(offer))
 	}
 	if offered := QOP(offer[0]); offered&c.qop == 0 {
-		return nil, fmt.Errorf("%w, or another: the server offers %v, and qop is %v (on the server: hbase.rpc.protection, or its like)",
+		return nil, fmt.Errorf("%w, or a different kind: the server offers %v, but qop is %v (on the server: hbase.rpc.protection or similar)",
 			ErrDowngrade, offered, c.qop)
 	}
 	mine := []byte{byte(c.qop), 0, 0, 0}

@@ -53,7 +53,7 @@ func decodeToken(b []byte) (tokenID, []byte, error) {
 		return 0, nil, fmt.Errorf("%w: %d bytes, limit %d", ErrToken, len(b), MaxToken)
 	}
 	if len(b) < 2 || b[0] != 0x60 {
-		return 0, nil, fmt.Errorf("%w: %d bytes, which do not begin as one", ErrToken, len(b))
+		return 0, nil, fmt.Errorf("%w: %d bytes that do not begin like one", ErrToken, len(b))
 	}
 	n, rest := int(b[1]), b[2:]
 	if n >= 0x80 {
@@ -68,7 +68,7 @@ func decodeToken(b []byte) (tokenID, []byte, error) {
 		rest = rest[k:]
 	}
 	if n != len(rest) {
-		return 0, nil, fmt.Errorf("%w: it announces %d bytes and has %d", ErrToken, n, len(rest))
+		return 0, nil, fmt.Errorf("%w: it announces %d bytes but has %d", ErrToken, n, len(rest))
 	}
 	rest, ok := bytes.CutPrefix(rest, mechanism)
 	if !ok || len(rest) < 2 {

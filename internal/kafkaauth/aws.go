@@ -31,11 +31,11 @@ func (m iam) Name() string { return m.of.Name() }
 func (m iam) Start(ctx context.Context) (sasl.StateMachine, []byte, error) {
 	broker := sasl.MetadataFromContext(ctx)
 	if broker == nil {
-		return nil, nil, errors.New("aws: the broker's name is not known")
+		return nil, nil, errors.New("aws: the broker's name is unknown")
 	}
 	session, first, err := m.of.Authenticate(ctx, net.JoinHostPort(broker.Host, strconv.Itoa(broker.Port)))
 	if err != nil {
-		return nil, nil, &refused{"kafka.sasl.aws", "name the brokers as Amazon MSK does (….kafka.REGION.amazonaws.com), or set AWS_REGION", err}
+		return nil, nil, &refused{"kafka.sasl.aws", "use Amazon MSK's broker names (….kafka.REGION.amazonaws.com), or set AWS_REGION", err}
 	}
 	return signed{session}, first, nil
 }

@@ -14,7 +14,7 @@ import (
 	"brine/internal/gssapi"
 )
 
-// Kerberos configures who logs in, and the principal of the brokers.
+// Kerberos configures the login and the principal of the brokers.
 type Kerberos struct {
 	gssapi.Options
 	Server string // the brokers' principal: service/_HOST[@REALM]
@@ -41,7 +41,7 @@ func (k *kerberos) Start(ctx context.Context) (sasl.StateMachine, []byte, error)
 	}
 	broker := sasl.MetadataFromContext(ctx)
 	if broker == nil {
-		return nil, nil, errors.New("kerberos: the broker's name is not known")
+		return nil, nil, errors.New("kerberos: the broker's name is unknown")
 	}
 	server := login.Server(ctx, k.from.Server, net.JoinHostPort(broker.Host, strconv.Itoa(broker.Port)))
 	if k.sent(server) {
@@ -87,14 +87,14 @@ func (k *kerberos) accepted(server string) {
 	delete(k.unproved, server)
 }
 
-// failed returns an error that says whether to retry: an unreachable KDC comes back, but one that does not know us will not.
+// failed returns an error that says whether to retry: an unreachable KDC may come back, but one that does not know our principal is final.
 func (k *kerberos) failed(err error) error {
 	for _, cause := range []error{gssapi.ErrUnknownPrincipal, gssapi.ErrWrongKey, gssapi.ErrUnknownServer, gssapi.ErrWrongRealm} {
 		if errors.Is(err, cause) {
 			return &refused{"kafka.sasl.kerberos", "correct kafka.sasl.kerberos", err}
 		}
 	}
-	return &passing{err, "a KDC that is away, a clock that is off or a file that is not there is tried again"}
+	return &passing{err, "brine retries if a KDC is unavailable, a clock is off or a file is missing"}
 }
 
 // exchange is an authentication with a broker.
@@ -113,7 +113,7 @@ func (x *exchange) Next(_ context.Context, challenge []byte) (done bool, respons
 	response, err = x.client.Step(challenge)
 	if err != nil {
 		return false, nil, &refused{fmt.Sprintf("Kerberos with %s", x.server),
-			"is kafka.sasl.kerberos.server_principal what the brokers run as (sasl.kerberos.service.name)?", err}
+			"check that kafka.sasl.kerberos.server_principal is the brokers' principal (sasl.kerberos.service.name)", err}
 	}
 	return false, response, nil
 }

@@ -68,7 +68,7 @@ var matrix = []struct {
 	{"OAUTHBEARER", "a token of an endpoint", oauth, byTokenOf("hunter2", "kafka", time.Hour), ""},
 	{"OAUTHBEARER", "a token of a file", oauth, byTokenFile("kafka", time.Hour), ""},
 	{"OAUTHBEARER", "another secret for the endpoint", oauth, byTokenOf("other", "kafka", time.Hour), "answers 401 invalid_client"},
-	{"OAUTHBEARER", "a token that has ended", oauth, byTokenFile("kafka", -time.Minute), "by this machine's clock it ended at"},
+	{"OAUTHBEARER", "a token that has ended", oauth, byTokenFile("kafka", -time.Minute), "by this machine's clock it expired at"},
 	{"OAUTHBEARER", "a token for another scope", oauth, byTokenFile("other", time.Hour), "insufficient_scope"},
 	{"OAUTHBEARER", "no credentials", oauth, byTLS(nil), "EOF"},
 	{"GSSAPI", "a keytab", kerberized, byTicket(func(*testing.T, *Kerberos) {}), ""},

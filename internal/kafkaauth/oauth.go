@@ -84,7 +84,8 @@ func (b *bearer) Start(ctx context.Context) (sasl.StateMachine, []byte, error) {
 		return nil, nil, err
 	}
 	if strings.ContainsAny(t.text, "\x00\x01\r\n ") {
-		return nil, nil, &refused{t.origin + " holds no bearer token", "a token is one word: the file, or the answer, holds something else", nil}
+		return nil, nil, &refused{t.origin + " holds no bearer token",
+			"a token is one word, but the file or the answer holds something else", nil}
 	}
 	first := "n,,\x01auth=Bearer " + t.text + "\x01"
 	for _, name := range slices.Sorted(maps.Keys(b.from.Extensions)) {
@@ -109,7 +110,7 @@ func (s *shown) Next(_ context.Context, challenge []byte) (done bool, response [
 	if why, fix := s.token.wrong(s.bearer.now()); why != "" {
 		return false, nil, &passing{errors.New(said + "; " + why), fix}
 	}
-	return false, nil, &refused{said, "are its issuer, audience and scope those that the brokers take, and do their clocks agree?", nil}
+	return false, nil, &refused{said, "check that the brokers accept its issuer, audience and scope, and that the clocks agree", nil}
 }
 
 // wrong returns what is wrong with the token by this machine's clock, and the fix. It returns "" if nothing is.
@@ -117,9 +118,9 @@ func (t *token) wrong(now time.Time) (why, fix string) {
 	const skew = 10 * time.Second
 	switch {
 	case !t.ends.IsZero() && now.After(t.ends):
-		return fmt.Sprintf("by this machine's clock it ended at %s, %v ago", t.ends.UTC().Format(time.RFC3339),
+		return fmt.Sprintf("by this machine's clock it expired at %s, %v ago", t.ends.UTC().Format(time.RFC3339),
 				now.Sub(t.ends).Round(time.Second)),
-			"is a newer token written in time? If this one is new, this machine's clock is ahead: synchronize it (NTP)"
+			"check that a newer token is written in time; if this one is new, this machine's clock is ahead: synchronize it (NTP)"
 	case t.since.Sub(now) > skew:
 		return fmt.Sprintf("by this machine's clock it is not valid for another %v", t.since.Sub(now).Round(time.Second)),
 			"this machine's clock, or that of the token's issuer, is off: synchronize them (NTP)"
@@ -127,7 +128,7 @@ func (t *token) wrong(now time.Time) (why, fix string) {
 	return "", ""
 }
 
-// token returns a token to show: that of the file, or one of the endpoint that has not expired.
+// token returns a token to send: that of the file, or one of the endpoint that has not expired.
 func (b *bearer) token(ctx context.Context) (token, error) {
 	if b.from.TokenFile != "" {
 		return b.read()
@@ -173,14 +174,14 @@ func (b *bearer) forget(text string) {
 	}
 }
 
-const writes = "is what writes kafka.sasl.oauth.token_file running?"
+const writes = "check that the program that writes kafka.sasl.oauth.token_file is running"
 
 // read reads the file.
 func (b *bearer) read() (token, error) {
 	file := b.from.TokenFile
 	info, err := os.Stat(file) // before opening it, because a pipe would block
 	if err == nil && (!info.Mode().IsRegular() || info.Size() > maxToken) {
-		err = errors.New("it is no regular file of at most 256 KiB")
+		err = errors.New("it is not a regular file of at most 256 KiB")
 	}
 	var text []byte
 	if err == nil {
@@ -224,10 +225,10 @@ func (b *bearer) askError(err error, secret string) error {
 	if !isAnswer {
 		if network, ok := errors.AsType[*url.Error](err); ok {
 			return &passing{fmt.Errorf("token endpoint %s: %w", b.from.TokenURL, network.Err),
-				"is the endpoint up, and kafka.sasl.oauth.token_url right? kafka.sasl.oauth.ca is who signs its certificate"}
+				"check that the endpoint is up, that kafka.sasl.oauth.token_url is right, and that kafka.sasl.oauth.ca signed its certificate"}
 		}
 		return &refused{"token endpoint " + b.from.TokenURL + ": " + b.shown(strings.TrimPrefix(err.Error(), "oauth2: "), secret),
-			"is kafka.sasl.oauth.token_url the endpoint that issues tokens?", nil}
+			"check that kafka.sasl.oauth.token_url is the endpoint that issues tokens", nil}
 	}
 	status := answer.Response.StatusCode
 	said := fmt.Sprintf("token endpoint %s answers %d", b.from.TokenURL, status)
@@ -239,13 +240,13 @@ func (b *bearer) askError(err error, secret string) error {
 	}
 	switch {
 	case status == http.StatusTooManyRequests || status >= http.StatusInternalServerError:
-		return &passing{errors.New(said), "the endpoint is out of service: tokens are asked for again"}
+		return &passing{errors.New(said), "the endpoint is out of service: brine retries"}
 	case status == http.StatusUnauthorized || answer.ErrorCode == "invalid_client" || answer.ErrorCode == "unauthorized_client":
 		return &refused{said, "correct kafka.sasl.oauth.client_id or kafka.sasl.oauth.client_secret", nil}
 	case answer.ErrorCode == "invalid_scope":
 		return &refused{said, "correct kafka.sasl.oauth.scope", nil}
 	}
-	return &refused{said, "correct kafka.sasl.oauth: token_url, scope and audience are as the endpoint wants them?", nil}
+	return &refused{said, "correct kafka.sasl.oauth: token_url, scope and audience must be what the endpoint expects", nil}
 }
 
 // shown returns a text of the endpoint that is safe to print.

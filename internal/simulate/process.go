@@ -23,12 +23,13 @@ type Bug struct {
 
 // Process is one life of one brine: it starts, and retries if it cannot begin, until it is stopped or killed.
 type Process struct {
-	Name  string
-	world *World
-	place *memnet.Place
-	opts  ingest.Options
-	tail  string          // suffix of the names of the tables to which it writes
-	file  func() settings // its present configuration
+	Name   string
+	world  *World
+	place  *memnet.Place
+	opts   ingest.Options
+	memory *ingest.Memory  // of its loops, one after another
+	tail   string          // suffix of the names of the tables to which it writes
+	file   func() settings // its present configuration
 
 	stop context.CancelFunc
 	done chan struct{}
@@ -59,7 +60,7 @@ const (
 // start begins a life.
 func (w *World) start(name, group, tail string, file func() settings) *Process {
 	p := &Process{Name: name, world: w, place: w.net.NewPlace(name), tail: tail, file: file, done: make(chan struct{}),
-		look: make(chan struct{}, 1), submitted: map[int]int64{}}
+		look: make(chan struct{}, 1), submitted: map[int]int64{}, memory: ingest.NewMemory(budget)}
 	p.opts = ingest.Options{
 		Kafka: ingest.Kafka{Brokers: w.kafka.ListenAddrs(), Dial: p.place.Dial},
 		Topic: topic, Group: group,

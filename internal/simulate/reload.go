@@ -78,7 +78,7 @@ func (p *Process) newLoop(with stores, file settings) (*loop, error) {
 	configured := cfg.Ingest(of, p.opts.Group)
 	o := p.opts
 	o.Window, o.MaxBatchRecords, o.GroupProtocol = configured.Window, configured.MaxBatchRecords, configured.GroupProtocol
-	o.Kafka.ClientID, o.Schema, o.Writer, o.Budget, o.Hooks = l.client, schema, &watched{l.writer, l}, ingest.NewBudget(budget), p.hooks(l)
+	o.Kafka.ClientID, o.Schema, o.Writer, o.Budget, o.Hooks = l.client, schema, &watched{l.writer, l}, p.memory.Budget(budget), p.hooks(l)
 	o.Patient, o.Pace = follows, l.pace
 	p.spoil(&o)
 	l.loop, err = ingest.New(o)

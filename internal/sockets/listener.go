@@ -60,6 +60,9 @@ func (l *listener) Accept() (net.Conn, error) {
 		case <-l.closed:
 			return nil, err
 		default:
+			if op, ok := errors.AsType[*net.OpError](err); ok {
+				err = op.Err // without the address, which is said here
+			}
 			l.warn(fmt.Errorf("accepting connections on %s: %w", l.Addr(), Explain(err)))
 		}
 		select {

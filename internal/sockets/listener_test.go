@@ -36,7 +36,7 @@ func (f *faulty) Close() error   { close(f.closed); return nil }
 func (f *faulty) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 16000} }
 
 func accepting(err error) error {
-	return &net.OpError{Op: "accept", Net: "tcp", Err: os.NewSyscallError("accept4", err)}
+	return &net.OpError{Op: "accept", Net: "tcp", Addr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 16000}, Err: os.NewSyscallError("accept4", err)}
 }
 
 func TestAcceptGoesOnAfterErrors(t *testing.T) {
@@ -53,7 +53,7 @@ func TestAcceptGoesOnAfterErrors(t *testing.T) {
 			t.Fatal(err)
 		}
 		c.Close()
-		const want = "accepting connections on 127.0.0.1:16000: accept tcp: accept4: too many open files: raise the limit of this process (ulimit -n)"
+		const want = "accepting connections on 127.0.0.1:16000: accept4: too many open files: raise the limit of this process (ulimit -n)"
 		if len(warned) != 1 || warned[0] != want {
 			t.Errorf("warned %q, want once %q", warned, want)
 		}

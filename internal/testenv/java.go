@@ -38,6 +38,21 @@ func Java(t testing.TB) Classpath {
 	return Classpath{filepath.Join(jars, "*")}
 }
 
+// Asynchbase returns the classpath of asynchbase, as fetched by deploy/devcluster, and the program Async, which runs the suite's scripts
+// with it. HBase's client is there only while that is compiled, for the types that the suite's other code names.
+func Asynchbase(t testing.TB) Classpath {
+	t.Helper()
+	client := Java(t)
+	dir := filepath.Join(devcluster(t), "lib", "asynchbase")
+	if found, _ := filepath.Glob(filepath.Join(dir, "asynchbase-*.jar")); len(found) == 0 {
+		missing(t, "asynchbase is not here (fetch it with `deploy/devcluster/devcluster fetch asynchbase`)")
+	}
+	jars, sources := filepath.Join(dir, "*"), filepath.Join(root(t), "hbase", "hbasetest", "java")
+	both := Classpath{jars + string(os.PathListSeparator) + client.path}.Compile(t,
+		filepath.Join(sources, "asynchbase", "Async.java"), filepath.Join(sources, "Text.java"), filepath.Join(sources, "RowDigest.java"))
+	return Classpath{strings.TrimSuffix(both.path, string(os.PathListSeparator)+client.path)}
+}
+
 // Compile compiles Java sources against the classpath, into a folder of the test, and returns the classpath with the result.
 func (c Classpath) Compile(t testing.TB, sources ...string) Classpath {
 	t.Helper()

@@ -35,19 +35,12 @@ func StartKDC(t testing.TB) *KDC {
 	k := &KDC{Realm: "TEST.BRINE", t: t, dir: t.TempDir(), root: kdcPrograms(t)}
 	k.Krb5Conf = filepath.Join(k.dir, "krb5.conf")
 	t.Cleanup(k.Stop)
-	for tries := 0; ; tries++ { // another process may take a free port
-		k.configure()
-		if tries == 0 {
-			k.run("kdb5_util", "create", "-s", "-r", k.Realm, "-P", "brine")
-		}
-		err := k.start()
-		if err == nil {
-			return k
-		}
-		if tries == 3 {
-			t.Fatalf("the KDC did not start: %v\n%s", err, &k.log)
-		}
+	k.configure()
+	k.run("kdb5_util", "create", "-s", "-r", k.Realm, "-P", "brine")
+	if err := k.start(); err != nil {
+		t.Fatalf("the KDC did not start: %v\n%s", err, &k.log)
 	}
+	return k
 }
 
 // kdcPrograms returns the root of MIT's programs: the machine's, or that of deploy/devcluster.
@@ -62,15 +55,10 @@ func kdcPrograms(t testing.TB) (root string) {
 	return root
 }
 
-// configure writes the settings of clients and of the KDC, with a free port.
+// configure writes the settings of clients and of the KDC, with a port of its own.
 func (k *KDC) configure() {
 	k.t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		k.t.Fatal(err)
-	}
-	k.addr = l.Addr().String()
-	_ = l.Close() // only its port is needed
+	k.addr = Port(k.t)
 	modules := ""
 	if found, _ := filepath.Glob(filepath.Join(k.root, "usr/lib/*/krb5/plugins/kdb")); k.root != "" && len(found) > 0 {
 		modules = "[dbmodules]\n  db_module_dir = " + found[0] + "\n"
@@ -78,7 +66,7 @@ func (k *KDC) configure() {
 	for name, text := range map[string]string{
 		"krb5.conf": fmt.Sprintf("[libdefaults]\n  default_realm = %[1]s\n  udp_preference_limit = 1\n  rdns = false\n  dns_lookup_kdc = false\n"+
 			"[realms]\n  %[1]s = {\n    kdc = %[2]s\n  }\n", k.Realm, k.addr),
-		"kdc.conf": fmt.Sprintf("[kdcdefaults]\n  kdc_listen = %[2]s\n  kdc_tcp_listen = %[2]s\n[realms]\n  %[1]s = {\n"+
+		"kdc.conf": fmt.Sprintf("[kdcdefaults]\n  kdc_listen = \"\"\n  kdc_tcp_listen = %[2]s\n[realms]\n  %[1]s = {\n"+
 			"    database_name = %[3]s/principal\n    key_stash_file = %[3]s/stash\n    acl_file = %[3]s/acl\n"+
 			"    max_life = 1d\n    max_renewable_life = 7d\n    default_principal_flags = +preauth\n  }\n"+
 			"[logging]\n  kdc = STDERR\n%[4]s", k.Realm, k.addr, k.dir, modules),
@@ -179,7 +167,7 @@ func (k *KDC) Stop() {
 		return
 	}
 	if err := k.process.Process.Kill(); err == nil {
-		<-k.ended //nolint:errcheck // it ends by the signal
+		<-k.ended //nolint:errcheck // the signal ends it
 	}
 	k.process = nil
 }

@@ -26,6 +26,18 @@ func Listen(t testing.TB) func(network, addr string) (net.Listener, error) {
 	}
 }
 
+// Port returns an address of 127.0.0.1 for a server of another process, which sets SO_REUSEADDR, as servers do. Like a port of Listen it is
+// the test's until the end of the test, also while the server is stopped.
+func Port(t testing.TB) string {
+	t.Helper()
+	fd, port, err := hold()
+	if err != nil {
+		t.Fatalf("holding a port: %v", err)
+	}
+	t.Cleanup(func() { _ = syscall.Close(fd) })
+	return fmt.Sprintf("127.0.0.1:%d", port)
+}
+
 // hold binds a socket to a free port of 127.0.0.1.
 func hold() (fd, port int, err error) {
 	fd, err = syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)

@@ -87,14 +87,9 @@ func (m *MariaDB) Successor() *MariaDB {
 func (m *MariaDB) open() {
 	m.t.Helper()
 	m.t.Cleanup(m.Stop)
-	for tries := 0; ; tries++ { // another process may take a free port
-		err := m.start()
-		if err == nil {
-			return
-		}
-		if tries == 3 {
-			m.t.Fatalf("MariaDB did not start: %v\n%s", err, &m.log)
-		}
+	m.Addr = Port(m.t)
+	if err := m.start(); err != nil {
+		m.t.Fatalf("MariaDB did not start: %v\n%s", err, &m.log)
 	}
 }
 
@@ -109,18 +104,8 @@ func (m *MariaDB) command(name string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// start starts the server on a free port and waits until it answers.
+// start starts the server on its port and waits until it answers.
 func (m *MariaDB) start() error {
-	if m.Addr == "" {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			return err
-		}
-		m.Addr = l.Addr().String()
-		if err := l.Close(); err != nil {
-			return err
-		}
-	}
 	_, port, err := net.SplitHostPort(m.Addr)
 	if err != nil {
 		return err
@@ -146,7 +131,7 @@ func (m *MariaDB) start() error {
 		}
 		select {
 		case err := <-ended:
-			m.process, m.Addr = nil, ""
+			m.process = nil
 			return fmt.Errorf("it has ended: %w", err)
 		case <-time.After(50 * time.Millisecond):
 		case <-m.t.Context().Done():
@@ -190,7 +175,7 @@ func (m *MariaDB) Kill() {
 		return
 	}
 	if err := m.process.Process.Kill(); err == nil {
-		<-m.ended //nolint:errcheck // it ends by the signal
+		<-m.ended //nolint:errcheck // the signal ends it
 	}
 	m.process = nil
 }
@@ -209,7 +194,7 @@ func (m *MariaDB) Stop() {
 		return
 	}
 	if err := m.process.Process.Signal(syscall.SIGTERM); err == nil {
-		<-m.ended //nolint:errcheck // it ends by the signal
+		<-m.ended //nolint:errcheck // the signal ends it
 	}
 	m.process = nil
 }

@@ -163,7 +163,7 @@ func (p *Postgres) Stop() {
 		return
 	}
 	if err := p.process.Process.Signal(syscall.SIGQUIT); err == nil {
-		<-p.ended //nolint:errcheck // it ends by the signal
+		<-p.ended //nolint:errcheck // the signal ends it
 	}
 	p.process = nil
 }

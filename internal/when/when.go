@@ -80,4 +80,9 @@ func Ago(text string) bool {
 }
 
 // Text formats milliseconds since 1970 in a form that Time parses: RFC 3339 in UTC.
-func Text(ms int64) string { return time.UnixMilli(ms).UTC().Format("2006-01-02T15:04:05.000Z") }
+func Text(ms int64) string { return string(Append(nil, ms)) }
+
+// Append appends what Text returns.
+func Append(dst []byte, ms int64) []byte {
+	return time.UnixMilli(ms).UTC().AppendFormat(dst, "2006-01-02T15:04:05.000Z")
+}

@@ -16,6 +16,12 @@ var rules = []struct {
 }{
 	{regexp.MustCompile(`\b(?:kafka|kgo|http|net|os|json|yaml)\.\(\*?\w+\)\.\w+: `), ``},
 	{regexp.MustCompile(`\[-?\d+\] (?:[A-Z]\w* ?)+: `), ``}, // kafka-go's name of an answer, before its description
+	{regexp.MustCompile(`\bthe broker returns this error code for an offset fetch request if .*? being loaded by the coordinator`),
+		`the group's coordinator is still loading what it knows of the group`},
+	{regexp.MustCompile(`\bthe broker returns this error code for group coordinator requests, .*? coordinator is not active`),
+		`the group's coordinator is not available`},
+	{regexp.MustCompile(`\bthe broker returns this error code if .*? it is not a coordinator for`),
+		`the broker does not coordinate the group`},
 	{regexp.MustCompile(`\b(?:dial|read|write|listen|accept) (?:tcp|udp)[46]?:? (?:[^\s>]+->)?(\S)`), `$1`},
 	{regexp.MustCompile(`: (?:connect|read|write|bind|accept4?|getsockopt): `), `: `},
 	{regexp.MustCompile(`\blookup (\S+?)(?: on \S+)?: (?:no such host|server misbehaving|Temporary failure in name resolution)`),
@@ -29,7 +35,7 @@ var rules = []struct {
 	{regexp.MustCompile(`\bhttp: server gave HTTP response to HTTPS client`), `the server speaks http, not https`},
 	{regexp.MustCompile(`\btls: first record does not look like a TLS handshake`), `the server does not speak TLS there`},
 	{regexp.MustCompile(`\b(?:tls: failed to verify certificate: )?x509: certificate signed by unknown authority(?: \(possibly[^)]*\))?`),
-		`the server's certificate is signed by an authority that is not known`},
+		`the server's certificate is signed by an unknown authority`},
 	{regexp.MustCompile(`\b(?:tls: failed to verify certificate: )?x509: `), `the server's certificate is refused: `},
 	{regexp.MustCompile(`\bstrconv\.ParseBool: parsing ` + quoted + `: invalid syntax`), `$1 is not true or false`},
 	{regexp.MustCompile(`\bstrconv\.\w+: parsing ` + quoted + `: invalid syntax`), `$1 is not a number`},

@@ -51,8 +51,8 @@ func TestPlain(t *testing.T) {
 		{failed(fastjson.Parse("")), `not JSON`},
 		{failed(fastjson.Parse(`{"a":}`)), `not JSON`},
 		{failed(os.Open("no/such/file")), `no/such/file: no such file or directory`},
-		{failed(url.Parse("http://a b/")), `"http://a b/" is not a URL`}, //nolint:staticcheck // a bad one
-		{failed(url.Parse("1a:b")), `"1a:b" is not a URL`},               //nolint:staticcheck // a bad one
+		{failed(url.Parse("http://a b/")), `"http://a b/" is not a URL`}, //nolint:staticcheck // invalid on purpose
+		{failed(url.Parse("1a:b")), `"1a:b" is not a URL`},               //nolint:staticcheck // invalid on purpose
 		{failed(new(net.Dialer).DialContext(t.Context(), "tcp", "127.0.0.1:1")), `127.0.0.1:1: connection refused`},
 		{failed(new(net.Dialer).DialContext(late, "tcp", "127.0.0.1:1")), `127.0.0.1:1: no answer in time`},
 		{late.Err(), `no answer in time`},
@@ -62,6 +62,9 @@ func TestPlain(t *testing.T) {
 		{&net.OpError{Op: "dial", Net: "tcp", Err: &net.DNSError{Err: "no such host", Name: "nohost", Server: "1.1.1.1:53"}}, `no address is known for the host nohost`},
 		{errors.New("kafka.(*Client).Produce: read tcp 127.0.0.1:4->127.0.0.1:5: read: connection reset by peer"), `127.0.0.1:5: connection reset by peer`},
 		{&url.Error{Op: "Get", URL: "http://127.0.0.1:1/", Err: errors.New("dial tcp 127.0.0.1:1: connect: connection refused")}, `http://127.0.0.1:1/: 127.0.0.1:1: connection refused`},
+		{kafka.GroupLoadInProgress, `the group's coordinator is still loading what it knows of the group`},
+		{fmt.Errorf("commit: %w", kafka.GroupCoordinatorNotAvailable), `commit: the group's coordinator is not available`},
+		{kafka.NotCoordinatorForGroup, `the broker does not coordinate the group`},
 		{kafka.UnknownTopicOrPartition, `the request is for a topic or partition that does not exist on this broker`},
 		{fmt.Errorf("partitions [0] of t: %w", kafka.NotEnoughReplicas), "partitions [0] of t: the number of in-sync replicas is lower than the configured minimum and requiredAcks is -1"},
 		{errors.New("kafka brokers [a:1]: no answer: EOF"), `kafka brokers [a:1]: no answer: the connection was closed`},

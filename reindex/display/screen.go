@@ -39,10 +39,10 @@ func (s *Screen) Plan(p *reindex.Plan) {
 		s.JSON(planLine{*p, seconds})
 		return
 	}
-	fmt.Fprintf(s.Out, "reindex of %s from %s: %s documents are in it now, %s\n", p.Index, p.From,
+	fmt.Fprintf(s.Out, "reindex of %s from %s: it has %s documents now, %s\n", p.Index, p.From,
 		term.Thousands(p.Documents), term.Estimate(p.Bytes))
 	if p.Free >= 0 {
-		fmt.Fprintf(s.Out, "  the new index will take about as much beside it; %s are free\n", term.Estimate(p.Free))
+		fmt.Fprintf(s.Out, "  the new index will need about as much in addition; %s are free\n", term.Estimate(p.Free))
 	}
 	for _, t := range p.Tables {
 		fmt.Fprintf(s.Out, "  table %s: %s to read, %s", t.Table, term.Count(t.Ranges, "range"), term.Estimate(t.Bytes))
@@ -58,12 +58,12 @@ func (s *Screen) Plan(p *reindex.Plan) {
 		}
 	}
 	if p.Resumed {
-		fmt.Fprintf(s.Out, "  goes on where it was: %s; --again begins again\n", p.Phase)
+		fmt.Fprintf(s.Out, "  resuming: %s; --again starts over\n", p.Phase)
 	}
 	if seconds > 0 {
 		fmt.Fprintf(s.Out, "  at %s/s: about %v\n", term.Thousands(int64(s.rate)), term.Seconds(seconds))
 	} else if work > 0 { // the speed of the servers is not known in advance
-		fmt.Fprintf(s.Out, "  as quickly as the servers take it: about %v at 5,000 documents/s, %v at 50,000\n",
+		fmt.Fprintf(s.Out, "  as fast as the servers accept it: about %v at 5,000 documents/s, %v at 50,000\n",
 			term.Seconds(max(0.1, work/5_000)), term.Seconds(max(0.1, work/50_000)))
 	}
 }
@@ -105,9 +105,9 @@ func (s *Screen) Result(r reindex.Result) {
 		return
 	}
 	s.Keep()
-	fmt.Fprintf(s.Out, "done in %v: the new index has its place", term.Seconds(r.Seconds))
+	fmt.Fprintf(s.Out, "done in %v: the new index is in use", term.Seconds(r.Seconds))
 	if r.Rows > 0 {
-		fmt.Fprintf(s.Out, ", with the documents of %s rows and of what came meanwhile", term.Thousands(r.Rows))
+		fmt.Fprintf(s.Out, ", with the documents of %s rows and of what arrived in the meantime", term.Thousands(r.Rows))
 	}
 	if r.Refused > 0 {
 		fmt.Fprintf(s.Out, "; %s were refused, such as %s", term.Thousands(r.Refused), term.Line(r.Examples[0]))
@@ -115,9 +115,9 @@ func (s *Screen) Result(r reindex.Result) {
 	fmt.Fprintln(s.Out)
 	for _, name := range r.Former {
 		if r.Dropped {
-			fmt.Fprintf(s.Out, "  %s is dropped\n", name)
+			fmt.Fprintf(s.Out, "  dropped %s\n", name)
 		} else {
-			fmt.Fprintf(s.Out, "  %s is kept, and nothing reads or writes it; drop it when it is not wanted any more\n", name)
+			fmt.Fprintf(s.Out, "  kept %s, which nothing reads or writes; drop it when you no longer need it\n", name)
 		}
 	}
 }

@@ -77,7 +77,8 @@ func (t *Table) Find(name string) (hbase.Region, error) {
 	}
 	holder := slices.IndexFunc(t.Regions, func(r hbase.Region) bool { return holds(r, key) })
 	if holder < 0 {
-		return hbase.Region{}, fmt.Errorf("no region of %s holds the key %s just now: hbase:meta has a hole, or a region is being split", t.Name,
+		return hbase.Region{}, fmt.Errorf("no region of %s holds the key %s at the moment: hbase:meta has a hole, or a region is being split",
+			t.Name,
 			row)
 	}
 	if isKey || len(name) < leastPrefix || strings.Trim(name, "0123456789abcdef") != "" {
@@ -95,7 +96,7 @@ func (t *Table) Find(name string) (hbase.Region, error) {
 	case len(named) == 1 && len(name) >= ShortName:
 		return named[0], nil
 	}
-	return hbase.Region{}, notMeant("%s is the beginning of the name of region %s, and a row key; write more of the name, or key:%s", name,
+	return hbase.Region{}, notMeant("%s is both a prefix of the name of region %s and a row key; write more of the name, or key:%s", name,
 		named[0].Encoded, name)
 }
 
@@ -127,7 +128,7 @@ func (t *Table) Neighbours(nameA, nameB string) (a, b hbase.Region, err error) {
 	case a.Encoded == b.Encoded:
 		err = notMeant("%s and %s are the same region, %s", nameA, nameB, a.Encoded)
 	case !bytes.Equal(a.End, b.Start):
-		err = notMeant("%s and %s are no neighbours: other regions lie between them; merge those first", t.Describe(a), t.Describe(b))
+		err = notMeant("%s and %s are not neighbours: there are other regions between them; merge those first", t.Describe(a), t.Describe(b))
 	}
 	return a, b, err
 }
@@ -139,7 +140,7 @@ func (t *Table) SplitPoint(r hbase.Region, row string) ([]byte, error) {
 	case err != nil:
 		return nil, notMeant("%v", err)
 	case len(at) > 0 && (!holds(r, at) || bytes.Equal(at, r.Start)):
-		return nil, notMeant("%s does not lie within %s", rowkey.Binary(at), t.Describe(r))
+		return nil, notMeant("%s is not in %s", rowkey.Binary(at), t.Describe(r))
 	}
 	return at, nil
 }
@@ -169,7 +170,7 @@ func Apply(ctx context.Context, client Client, a skew.Action) error {
 	}
 	i := slices.IndexFunc(regions, func(r hbase.Region) bool { return r.Encoded == a.Region })
 	if i < 0 {
-		return fmt.Errorf("region %s of %s is gone: it was split or merged meanwhile; ask brine skew again", a.Region, a.Table)
+		return fmt.Errorf("region %s of %s is gone: it was split or merged in the meantime; run brine skew again", a.Region, a.Table)
 	}
 	if a.Kind == skew.Move {
 		return client.MoveRegion(ctx, regions[i], a.To)
@@ -194,7 +195,7 @@ func Each(some []hbase.Region, do func(hbase.Region) error) (done []hbase.Region
 		}
 	}
 	if left := len(some) - tried; err != nil && left > 0 {
-		err = fmt.Errorf("%w; %s not begun", err, term.Count(left, "region"))
+		err = fmt.Errorf("%w; %s not started", err, term.Count(left, "region"))
 	}
 	return done, err
 }

@@ -37,7 +37,7 @@ func TestEachRegionKeepsWhatWasDone(t *testing.T) {
 		failure error
 		done    int
 		want    string
-	}{{context.DeadlineExceeded, 1, "2 regions not begun"}, {errors.New("denied"), 3, "denied"}, {nil, 4, ""}} {
+	}{{context.DeadlineExceeded, 1, "2 regions not started"}, {errors.New("denied"), 3, "denied"}, {nil, 4, ""}} {
 		done, err := Each(some, func(r hbase.Region) error {
 			if r.Encoded == "b" {
 				return c.failure

@@ -93,7 +93,7 @@ type Accounts struct {
 type NewAccount struct {
 	Name     string `json:"name"`
 	Role     string `json:"role"`
-	Owner    string `json:"owner,omitempty" doc:"For a customer: value of the owner field in the account's rows."`
+	Owner    string `json:"owner,omitempty" doc:"For the role customer: value of the owner field in the account's rows."`
 	Password string `json:"password"`
 }
 

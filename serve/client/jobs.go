@@ -67,33 +67,33 @@ type JobResult struct {
 type ReplayJob struct {
 	Pipeline     string   `json:"pipeline,omitempty" doc:"Pipeline to replay (default: the only one)."`
 	Topic        string   `json:"topic,omitempty" doc:"Only this topic, of those that the pipeline reads."`
-	Half         string   `json:"half,omitempty" doc:"What to write: rows or documents (default: both)."`
-	From         string   `json:"from" doc:"Start: earliest, a time (2013-01-31T08:00:00Z, 2013-01-31, or an age such as 2h), or offsets (0:1200,1:900)."`
-	To           string   `json:"to,omitempty" doc:"End, exclusive: latest (default), a time, or offsets."`
-	Partitions   []int    `json:"partitions,omitempty" doc:"Only these partitions (default: those with offsets given, else all)."`
-	Keys         []string `json:"keys,omitempty" doc:"Only records with these keys; write bytes that are not text as \\xNN."`
-	Rate         int      `json:"rate,omitempty" doc:"Maximum records per second of each half (default: the pipeline's read.rate)."`
+	Half         string   `json:"half,omitempty" doc:"Half of the pipeline: rows or documents (default: both)."`
+	From         string   `json:"from" doc:"Where to start: earliest, a time (2013-01-31T08:00:00Z, 2013-01-31, or an age such as 2h), or offsets (0:1200,1:900)."`
+	To           string   `json:"to,omitempty" doc:"Where to stop, exclusive: latest (default), a time, or offsets."`
+	Partitions   []int    `json:"partitions,omitempty" doc:"Only these partitions (default: those whose offsets are given, else all)."`
+	Keys         []string `json:"keys,omitempty" doc:"Only records with these keys. Write bytes that are not text as \\xNN."`
+	Rate         int      `json:"rate,omitempty" doc:"Maximum records per second, for each half (default: the pipeline's read.rate)."`
 	Name         string   `json:"name,omitempty" doc:"Name to keep progress under (default: derived from the range)."`
-	Again        bool     `json:"again,omitempty" doc:"Start over, even if a replay of this name has been started or completed."`
-	SkipMissing  bool     `json:"skip_missing,omitempty" doc:"Replay what the topic still has, even if part of the range is gone."`
-	DryRun       bool     `json:"dry_run,omitempty" doc:"Only show the plan."`
-	AsConfigured bool     `json:"as_configured,omitempty" doc:"Apply the current configuration to all records (default: records from before a reload changed a filter are subject to the earlier filter)."`
-	Diff         int      `json:"diff,omitempty" doc:"Only show the plan, and what this many records from across the range would change in the stored rows; at most 100,000."`
+	Again        bool     `json:"again,omitempty" doc:"Start over, even if a replay with this name has been started or completed."`
+	SkipMissing  bool     `json:"skip_missing,omitempty" doc:"Continue even if the topic no longer has all requested records."`
+	DryRun       bool     `json:"dry_run,omitempty" doc:"Only show what would be done."`
+	AsConfigured bool     `json:"as_configured,omitempty" doc:"Apply the current filters to all records (default: a filter that a reload changed applies only to records after that reload)."`
+	Diff         int      `json:"diff,omitempty" doc:"Only show the plan, and what this many records, spread over the range, would change in the stored rows; at most 100,000."`
 }
 
 // VerifyJob requests what brine verify does.
 type VerifyJob struct {
 	HalvesOf
-	From         string `json:"from,omitempty" doc:"Start: earliest (default), a time (2013-01-31T08:00:00Z, 2013-01-31, or an age such as 2h), or offsets (0:1200,1:900)."`
-	To           string `json:"to,omitempty" doc:"End, exclusive: latest (default), a time, or offsets."`
-	Partitions   []int  `json:"partitions,omitempty" doc:"Only these partitions (default: those with offsets given, else all)."`
+	From         string `json:"from,omitempty" doc:"Where to start: earliest (default), a time (2013-01-31T08:00:00Z, 2013-01-31, or an age such as 2h), or offsets (0:1200,1:900)."`
+	To           string `json:"to,omitempty" doc:"Where to stop, exclusive: latest (default), a time, or offsets."`
+	Partitions   []int  `json:"partitions,omitempty" doc:"Only these partitions (default: those whose offsets are given, else all)."`
 	Full         bool   `json:"full,omitempty" doc:"Also read all rows and documents, to find those that no record accounts for. Not with from, to or partitions."`
-	Sample       string `json:"sample,omitempty" doc:"Share of the rows to verify, always the same rows, such as 1% (default 100%)."`
-	Ahead        bool   `json:"ahead,omitempty" doc:"Also expect what the live group has not committed yet."`
+	Sample       string `json:"sample,omitempty" doc:"Share of the rows to verify, such as 1% (default 100%): the same rows each time."`
+	Ahead        bool   `json:"ahead,omitempty" doc:"Also expect records that the live consumer group has not committed yet."`
 	Repair       bool   `json:"repair,omitempty" doc:"Rewrite what is missing, stale or different, and verify it again."`
 	DeleteExtra  bool   `json:"delete_extra,omitempty" doc:"With full, and without sample: delete cells, and fields of documents, that no record accounts for. Administrators only."`
-	Rate         int    `json:"rate,omitempty" doc:"Maximum records per second to read from each topic (default: no limit)."`
-	AsConfigured bool   `json:"as_configured,omitempty" doc:"Apply the current configuration to all records (default: records from before a reload changed a filter are subject to the earlier filter)."`
+	Rate         int    `json:"rate,omitempty" doc:"Maximum records per second, for each topic (default: no limit)."`
+	AsConfigured bool   `json:"as_configured,omitempty" doc:"Apply the current filters to all records (default: a filter that a reload changed applies only to records after that reload)."`
 }
 
 // DeadLetterScanJob requests what brine deadletters ls --summary does, if that takes longer than a request may.
@@ -108,36 +108,36 @@ type DeadLetterReplayJob struct {
 	Let           []string `json:"let,omitempty" doc:"Fix fields during the replay, each as FIELD = EXPRESSION, with an expression as in let. Requires pipeline, unless there is only one."`
 	AlterIdentity bool     `json:"alter_identity,omitempty" doc:"Allow let to change fields of row keys, document ids and the version."`
 	Rate          int      `json:"rate,omitempty" doc:"Maximum records per second (default: no limit)."`
-	DryRun        bool     `json:"dry_run,omitempty" doc:"Only report how many dead letters would be replayed, and how many rejected again and why."`
-	Preview       int      `json:"preview,omitempty" doc:"For the first dead letters, this many and at most 100, show what would be written beside what is stored now; then as dry_run."`
+	DryRun        bool     `json:"dry_run,omitempty" doc:"Only show what would be done: how many dead letters would be replayed, how many would be rejected again, and why."`
+	Preview       int      `json:"preview,omitempty" doc:"Like dry_run, and also show what the first dead letters, this many and at most 100, would write, next to what is stored now."`
 }
 
 // DeadLetterPurgeJob requests what brine deadletters purge does.
 type DeadLetterPurgeJob struct {
 	Pipeline  string `json:"pipeline,omitempty" doc:"Only this pipeline's dead-letter topic."`
-	OlderThan string `json:"older_than" doc:"Delete those written before this time, such as 2013-01-31T08:00:00Z, or longer ago than this, such as 30d."`
-	KeepOpen  bool   `json:"keep_open,omitempty" doc:"In each partition, keep everything from the first dead letter on that has not been replayed."`
-	DryRun    bool   `json:"dry_run,omitempty" doc:"Only show what would be deleted. Without it: administrators only."`
+	OlderThan string `json:"older_than" doc:"Delete dead letters written before this time: 2013-01-31T08:00:00Z, or an age such as 30d."`
+	KeepOpen  bool   `json:"keep_open,omitempty" doc:"In each partition, keep the first dead letter that has not been replayed, and everything after it."`
+	DryRun    bool   `json:"dry_run,omitempty" doc:"Only show what would be done. Without it: administrators only."`
 }
 
 // ReindexJob requests what brine reindex does.
 type ReindexJob struct {
 	Index       string `json:"index" doc:"Index of the configuration to rebuild."`
-	From        string `json:"from" doc:"Source to build from: the rows in hbase, or the records in the topic."`
-	Rate        int    `json:"rate,omitempty" doc:"Maximum rows, and records, per second of each pipeline (default: no limit)."`
+	From        string `json:"from" doc:"Source to build from: hbase (the stored rows) or topic (the records)."`
+	Rate        int    `json:"rate,omitempty" doc:"Maximum rows or records per second, for each pipeline (default: no limit)."`
 	Workers     int    `json:"workers,omitempty" doc:"Number of table ranges to read concurrently, at most 64 (default 4)."`
 	DropOld     bool   `json:"drop_old,omitempty" doc:"Drop the old index once the new one is complete and in use. Administrators only, except in a dry run."`
-	Again       bool   `json:"again,omitempty" doc:"Start over, even if something has been started already: what has been built so far is deleted. Administrators only, except in a dry run."`
+	Again       bool   `json:"again,omitempty" doc:"Start over, even if a rebuild has already been started: what it has built so far is deleted. Administrators only, except in a dry run."`
 	SkipRefused bool   `json:"skip_refused,omitempty" doc:"Replace the old index even if the new one refused documents."`
 	SkipMissing bool   `json:"skip_missing,omitempty" doc:"Continue even if the topic no longer has all requested records."`
-	DryRun      bool   `json:"dry_run,omitempty" doc:"Only show the plan."`
+	DryRun      bool   `json:"dry_run,omitempty" doc:"Only show what would be done."`
 }
 
 // RegionSplitJob requests what brine regions split does.
 type RegionSplitJob struct {
 	Table  string `json:"table" doc:"Table of the configuration."`
 	Region string `json:"region" doc:"Region: its encoded name, a prefix of it, or a row key; write key:ROW for a row key that could be mistaken for a name."`
-	At     string `json:"at,omitempty" doc:"First row of the second half, in the HBase shell's notation (default: the region's middle, chosen by its server)."`
+	At     string `json:"at,omitempty" doc:"Row key at which to split, in the HBase shell's notation (default: the middle of the region, chosen by its server)."`
 	DryRun bool   `json:"dry_run,omitempty" doc:"Only show which region would be split, and where."`
 }
 
@@ -145,7 +145,7 @@ type RegionSplitJob struct {
 type RegionMoveJob struct {
 	Table  string `json:"table" doc:"Table of the configuration."`
 	Region string `json:"region" doc:"Region: its encoded name, a prefix of it, or a row key; write key:ROW for a row key that could be mistaken for a name."`
-	To     string `json:"to,omitempty" doc:"Server to move it to (default: chosen by the master)."`
+	To     string `json:"to,omitempty" doc:"Region server to move it to (default: chosen by the master)."`
 	DryRun bool   `json:"dry_run,omitempty" doc:"Only show which region would be moved, and where to."`
 }
 

@@ -234,7 +234,7 @@ type HotAction struct {
 	To     string `json:"to,omitempty"`
 }
 
-// HeatMap is rows and bytes per second by key range and time.
+// HeatMap is what happens to a table by key range and time.
 type HeatMap struct {
 	Table  string      `json:"table"`
 	Starts []string    `json:"starts" doc:"Start keys of the key ranges, in order."`
@@ -242,10 +242,15 @@ type HeatMap struct {
 	Times  []string    `json:"times" doc:"End times of the columns."`
 	Rows   [][]float64 `json:"rows" doc:"Rows per second, by key range, then by column."`
 	Bytes  [][]float64 `json:"bytes" doc:"Bytes per second, by key range, then by column."`
-	Most   float64     `json:"most" doc:"Largest value in rows."`
+	Most   float64     `json:"most" doc:"Largest value of the metric; in rows, if there is none."`
 	Hot    []HotRange  `json:"hot" doc:"Where the regions lie that are hot now. Empty for a map of an earlier time."`
 	Kept   int         `json:"kept_minutes" doc:"How far back maps go, in minutes."`
 	Detail string      `json:"detail,omitempty" doc:"Why the map shows only what this process has written: the history does not answer."`
+
+	Requests [][]float64 `json:"requests,omitempty" doc:"With metric=requests: reads and writes of all clients per second, as the regions' servers count them, by key range, then by column."`
+	Latency  [][]float64 `json:"latency,omitempty" doc:"With metric=latency: mean time in ms from sending a write call of brine's to its answer, by key range, then by column; 0 if there was none."`
+	Unknown  []int64     `json:"unknown,omitempty" doc:"With metric=requests: indices of the columns whose requests are not known, because the cluster reported none or an earlier brine kept none."`
+	Loads    string      `json:"loads,omitempty" doc:"With metric=requests: why the cluster does not report the loads of its regions now."`
 }
 
 // HotRange is where a hot region lies on a map: the key ranges in [From, To).
@@ -259,6 +264,8 @@ type HotRange struct {
 type HeatMapOf struct {
 	Minutes, Ranges, Columns int
 	Until                    string // a time; empty: now
+	Metric                   string // rows, bytes, requests or latency; empty: rows and bytes
+	Server                   string // only the regions that it has now; empty: all
 }
 
 // TableSizes is the size of a table over time.
@@ -300,15 +307,15 @@ type GroupPosition struct {
 type HalvesOf struct {
 	Pipeline string `json:"pipeline,omitempty" doc:"Only this pipeline (default: all)."`
 	Half     string `json:"half,omitempty" doc:"Half of the pipeline: rows or documents (default: both)."`
-	Topic    string `json:"topic,omitempty" doc:"Only this topic, of those that a pipeline reads (default: all)."`
+	Topic    string `json:"topic,omitempty" doc:"Only this topic, of those that the pipeline reads (default: all)."`
 }
 
 // SetOffsets requests new offsets for groups without members.
 type SetOffsets struct {
 	HalvesOf
 	To         string `json:"to" doc:"New offsets: earliest, latest, a time (2013-01-31T08:00:00Z, or an age such as 2h), offsets (0:1200,1:900), or +N or -N relative to the current ones."`
-	Partitions []int  `json:"partitions,omitempty" doc:"Only these partitions (default: those with offsets given, else all)."`
-	DryRun     bool   `json:"dry_run,omitempty" doc:"Only show what would change."`
+	Partitions []int  `json:"partitions,omitempty" doc:"Only these partitions (default: those whose offsets are given, else all)."`
+	DryRun     bool   `json:"dry_run,omitempty" doc:"Only show what would be done."`
 }
 
 // OffsetMoves are the changes that were made, or would be.
@@ -331,15 +338,15 @@ type OffsetMove struct {
 
 // DeadLettersOf selects dead letters.
 type DeadLettersOf struct {
-	Pipeline   string   `json:"pipeline,omitempty" doc:"Only those of this pipeline (default: all)."`
+	Pipeline   string   `json:"pipeline,omitempty" doc:"Only dead letters of this pipeline (default: all)."`
 	Half       string   `json:"half,omitempty" doc:"Only dead letters of rows or documents (default: both)."`
-	Reasons    []string `json:"reasons,omitempty" doc:"Only these reasons, such as missing_field."`
-	Since      string   `json:"since,omitempty" doc:"Only dead letters written since this time, such as 2013-01-31T08:00:00Z, or within this age, such as 2h."`
-	Until      string   `json:"until,omitempty" doc:"Only dead letters written before this time."`
-	Partitions []int    `json:"partitions,omitempty" doc:"Only records of these partitions of the pipeline's topic."`
-	Key        string   `json:"key,omitempty" doc:"Only records with this key; write bytes that are not text as \\xNN."`
-	Text       string   `json:"text,omitempty" doc:"Only those with this text in the record's key, value or headers, or in the dead letter's field or detail. Refused if fields are masked."`
-	All        bool     `json:"all,omitempty" doc:"Include dead letters that have been replayed. Not in a dead-letter-replay job."`
+	Reasons    []string `json:"reasons,omitempty" doc:"Only dead letters with these reasons, such as missing_field."`
+	Since      string   `json:"since,omitempty" doc:"Only dead letters written since this time: 2013-01-31T08:00:00Z, or an age such as 2h."`
+	Until      string   `json:"until,omitempty" doc:"Only dead letters written before this time, in the forms of since."`
+	Partitions []int    `json:"partitions,omitempty" doc:"Only records from these partitions of the pipeline's topic."`
+	Key        string   `json:"key,omitempty" doc:"Only records with this key. Write bytes that are not text as \\xNN."`
+	Text       string   `json:"text,omitempty" doc:"Only dead letters with this text in the record's key, value or headers, or in the dead letter's field or detail. Refused if fields are masked."`
+	All        bool     `json:"all,omitempty" doc:"Include dead letters that have already been replayed. Not in a dead-letter-replay job."`
 }
 
 // DeadLetters is a page of dead letters.
@@ -413,7 +420,7 @@ func (c *Client) Skew(ctx context.Context, table string) (out Skew, err error) {
 	return out, c.get(ctx, path, nil, &out)
 }
 
-// HeatMap returns rows and bytes per second of a table's key ranges over time.
+// HeatMap returns what happened to a table's key ranges over time.
 func (c *Client) HeatMap(ctx context.Context, table string, of HeatMapOf) (out HeatMap, err error) {
 	return out, c.get(ctx, opsPath+"/tables/"+url.PathEscape(table)+"/heat", of.params(), &out)
 }
@@ -430,8 +437,10 @@ func (of HeatMapOf) params() url.Values {
 			params.Set(name, strconv.Itoa(n))
 		}
 	}
-	if of.Until != "" {
-		params.Set("until", of.Until)
+	for name, text := range map[string]string{"until": of.Until, "metric": of.Metric, "server": of.Server} {
+		if text != "" {
+			params.Set(name, text)
+		}
 	}
 	return params
 }

@@ -5,7 +5,7 @@ import "context"
 // ReloadAsk requests a reload of the configuration.
 type ReloadAsk struct {
 	DryRun bool   `json:"dry_run,omitempty" doc:"Only show what it would do, or why it would be refused."`
-	After  string `json:"after,omitempty" doc:"Value of after from a dry run: refuse the reload if the file has changed since (default: load the file as it is)."`
+	After  string `json:"after,omitempty" doc:"Value of after from a dry run: refuse the reload if the file, or a schema file that it names, has changed since (default: load the file as it is)."`
 }
 
 // Reload is what a reload did, or would do.
@@ -13,8 +13,8 @@ type Reload struct {
 	Result string `json:"result" doc:"applied; unchanged (the file means the same as before); for a dry run also preview or refused."`
 	By     string `json:"by" doc:"Who requested it."`
 	At     string `json:"at"`
-	Before string `json:"before" doc:"Start of the SHA-256 of the configuration that was running, without secrets and comments."`
-	After  string `json:"after,omitempty" doc:"Start of the SHA-256 of the file's configuration. Absent if it could not be read."`
+	Before string `json:"before" doc:"Digest of the configuration that was running, without secrets and comments, and of its schema files."`
+	After  string `json:"after,omitempty" doc:"Digest of the file's configuration and its schema files. Absent if it could not be read."`
 
 	Pipelines []ReloadHalf    `json:"pipelines" doc:"Effect on each half of a pipeline: those of the file in its order, then those that stop."`
 	Settings  []ReloadSetting `json:"settings" doc:"Settings that the file changes. Secrets are not shown."`

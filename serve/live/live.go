@@ -46,7 +46,7 @@ type State struct {
 // Hub watches answers. It is safe for concurrent use.
 type Hub struct {
 	opts  Options
-	ctx   context.Context //nolint:containedctx // of the hub's life: askings outlive the requests that began them
+	ctx   context.Context //nolint:containedctx // of the hub: its queries outlive the requests that started them
 	end   context.CancelFunc
 	turns chan struct{}
 	done  sync.WaitGroup

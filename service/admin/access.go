@@ -27,18 +27,18 @@ func (p *Port) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	case slices.Contains(strangersMay, r.URL.Path):
 	case shown && wanted != "":
-		refuse(w, "this is not the token of this brine (http.token)")
+		refuse(w, "wrong token (http.token)")
 		return
 	case fromLoopback(r), p.local() && guard.Forwarded(r) == "":
 	case wanted == "":
-		http.Error(w, "beyond loopback only metrics and health are served: set http.token, and show it", http.StatusForbidden)
+		http.Error(w, "outside loopback only metrics and health are served: set http.token, and send it", http.StatusForbidden)
 		return
 	default:
-		refuse(w, "beyond loopback this takes the token of this brine (http.token)")
+		refuse(w, "outside loopback this needs this brine's token (http.token)")
 		return
 	}
 	if err := p.origin.Check(r); err != nil { // a web page may make a browser on this machine send it
-		http.Error(w, "this is asked by no page of the web: "+err.Error(), http.StatusForbidden)
+		http.Error(w, "web pages of other origins may not request this: "+err.Error(), http.StatusForbidden)
 		return
 	}
 	p.mux.ServeHTTP(w, r)

@@ -68,7 +68,7 @@ func ListenTLS(addr, setting, section string, how certs.Port, log *slog.Logger) 
 	}
 	l, err := how.Listen(plain, func(err error) {
 		if err != nil {
-			log.Warn(section+": its files have changed and cannot be used", "error", err)
+			log.Warn(section+": its files have changed but cannot be used", "error", err)
 			return
 		}
 		log.Info(section + ": its files have changed, and new connections use them")
@@ -94,7 +94,7 @@ func PortError(err error, setting string) error {
 			"choose another port, or 0 for a free one")
 	}
 	if InvalidPort(err) {
-		return fault.Misused(fmt.Errorf("%s: a port is a number from 0 to 65535: %w", setting, err))
+		return fault.Misused(fmt.Errorf("%s: a port must be a number from 0 to 65535: %w", setting, err))
 	}
 	return fmt.Errorf("%s: %w", setting, err)
 }

@@ -48,7 +48,7 @@ func (o Offsets) CheckProtocol(ctx context.Context, protocol string) error {
 	}
 	if !has {
 		return fault.New(fault.Failed,
-			errors.New("kafka.group_protocol: the brokers do not speak the consumer protocol (Kafka 4.0 and later do)"),
+			errors.New("kafka.group_protocol: the brokers do not support the consumer protocol (Kafka 4.0 and later do)"),
 			"write group_protocol: auto or classic")
 	}
 	return nil

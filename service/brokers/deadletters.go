@@ -158,8 +158,8 @@ func findDeadLetters(ctx context.Context, cfg *config.Config) error {
 		}
 	}
 	if len(cfg.Pipelines) == 0 {
-		return fault.New(fault.Missing, errors.New("the brokers have no topic of dead letters, whose names end in "+deadSuffix),
-			"those of other names are known to the configuration only: -c FILE")
+		return fault.New(fault.Missing, errors.New("the brokers have no dead-letter topic, that is, none whose name ends in "+deadSuffix),
+			"other names are known only from the configuration: -c FILE")
 	}
 	return nil
 }

@@ -19,8 +19,8 @@ func TestFix(t *testing.T) {
 		says string
 	}{
 		{&tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}}, "kafka.tls.ca"},
-		{x509.HostnameError{Certificate: &x509.Certificate{}, Host: "b"}, "the names that their certificates have"},
-		{x509.CertificateInvalidError{Reason: x509.Expired}, "renewed"},
+		{x509.HostnameError{Certificate: &x509.Certificate{}, Host: "b"}, "the names in their certificates"},
+		{x509.CertificateInvalidError{Reason: x509.Expired}, "renew"},
 		{tls.RecordHeaderError{Msg: "first record does not look like a TLS handshake"}, "does not speak TLS"},
 		{&net.OpError{Op: "remote error", Err: errors.New("tls: bad certificate")}, "kafka.tls.cert"},
 		{errors.New("broker appears to be expecting TLS"), "set kafka.tls,"},
@@ -29,6 +29,7 @@ func TestFix(t *testing.T) {
 		{ingest.ErrMechanism, "set kafka.sasl.mechanism"},
 		{ingest.ErrNoSASL, "remove kafka.sasl"},
 		{fmt.Errorf("%w: its answer begins with %q", ingest.ErrNotKafka, "HTTP"), "correct kafka.brokers"},
+		{ingest.ErrMalformed, "correct kafka.brokers"},
 		{&net.OpError{Op: "dial", Err: errors.New("connection refused")}, "is Kafka running at kafka.brokers?"},
 	} {
 		if got := Fix(fmt.Errorf("kafka: %w", c.err)); !strings.Contains(got, c.says) {

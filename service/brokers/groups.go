@@ -78,7 +78,7 @@ func FindPipelines(ctx context.Context, client *offsets.Client, cfg *config.Conf
 	}
 	if len(cfg.Pipelines) == 0 {
 		return fault.New(fault.Missing, fmt.Errorf("the brokers know no group %s.PIPELINE.rows or .documents", cfg.Kafka.Group),
-			"BRINE_KAFKA_GROUP names another first part of the groups; a pipeline that has committed nothing is known to its configuration only: "+
+			"BRINE_KAFKA_GROUP sets another prefix of the groups; a pipeline that has committed nothing is known only from its configuration: "+
 				"-c FILE")
 	}
 	return nil
@@ -123,7 +123,7 @@ func Saved(positions io.Reader, half, topic string) (committed map[int]int64, fo
 			return committed, found, nil
 		}
 		if err == nil && p.Pipeline == "" {
-			err = errors.New("it names no pipeline")
+			err = errors.New("it does not name a pipeline")
 		}
 		if err != nil {
 			return nil, found, fmt.Errorf("object %d was not written by brine offsets show --json: %w", n, err)
@@ -165,8 +165,8 @@ func Idle(groups []*Group) error {
 	if len(members) == 0 {
 		return nil
 	}
-	return fault.New(fault.Failed, fmt.Errorf("the group is in use, nothing was changed:\n%s", strings.Join(members, "\n")),
-		"stop these, or use brine replay, which works beside them; a member that was killed is gone once kafka.session_timeout is over")
+	return fault.New(fault.Failed, fmt.Errorf("the group is in use; nothing was changed:\n%s", strings.Join(members, "\n")),
+		"stop these, or use brine replay, which works while they run; a killed member is gone after kafka.session_timeout")
 }
 
 // SavedIn reads what a file of output of brine offsets show --json holds of a half; --to file:FILE names it.
@@ -185,7 +185,7 @@ func SavedIn(file string, h config.Half) (map[int]int64, error) {
 	case err != nil:
 		return nil, fault.Misused(fmt.Errorf("--to: %s: %w", file, err))
 	case !found:
-		return nil, fault.Misused(fmt.Errorf("--to: %s holds nothing of %s; choose the pipelines that it was saved of with --pipeline and --half",
+		return nil, fault.Misused(fmt.Errorf("--to: %s has nothing for %s; choose those it was saved from with --pipeline and --half",
 			file, half))
 	}
 	return committed, nil
@@ -213,10 +213,10 @@ func (g *Group) Set(ctx context.Context, client *offsets.Client, moves []offsets
 	err := client.Set(ctx, g.Group, moves)
 	switch {
 	case errors.Is(err, offsets.ErrMembers):
-		err = fmt.Errorf("group %s has a member since: its offsets were not set: %w", g.Group.Group, err)
+		err = fmt.Errorf("group %s now has a member: its offsets were not set: %w", g.Group.Group, err)
 		err = fault.New(fault.Failed, err, "stop it first")
 	case err != nil && !offsets.Answered(err):
-		err = Error(fmt.Errorf("%w; whether the offsets were set is not known: brine offsets show shows it", err))
+		err = Error(fmt.Errorf("%w; the offsets may or may not have been set: check with brine offsets show", err))
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", g.Half.Name(), err)

@@ -18,7 +18,7 @@ func TestProtocolThatBrokersLack(t *testing.T) {
 		opts []kfake.Opt
 		want string
 	}{
-		"older": {[]kfake.Opt{kfake.MaxVersions(kversion.V3_6_0())}, "do not speak the consumer protocol"},
+		"older": {[]kfake.Opt{kfake.MaxVersions(kversion.V3_6_0())}, "do not support the consumer protocol"},
 		"newer": {nil, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

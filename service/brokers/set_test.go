@@ -33,7 +33,7 @@ func TestSetAllSaysWhatItHasSet(t *testing.T) {
 			return r, nil
 		}, "set before: scans.rows"},
 		{"not answered", func(*kmsg.OffsetCommitRequest) (kmsg.Response, error) { return nil, errors.New("cut off") },
-			"whether the offsets were set is not known: brine offsets show shows it; set before: scans.rows"},
+			"the offsets may or may not have been set: check with brine offsets show; set before: scans.rows"},
 	} {
 		broker, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(1, "courier.scans"))
 		if err != nil {

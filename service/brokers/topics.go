@@ -32,7 +32,7 @@ func Each(ctx context.Context, client *offsets.Client, p *config.Pipeline) ([]*c
 		}
 		if names = slices.DeleteFunc(all, func(name string) bool { return !p.Reads(name) }); len(names) == 0 {
 			return nil, fault.New(fault.Missing, fmt.Errorf("pipeline %s: no topic matches its topic_pattern %s", p.Name, p.TopicPattern),
-				"create one, or correct the pattern, which is of whole names")
+				"create one, or correct the pattern, which must match whole names")
 		}
 	}
 	var parts []*config.Pipeline
@@ -67,7 +67,7 @@ func onTopic(halves []config.Half, topic string) (on []config.Half, err error) {
 		}
 	}
 	if len(on) == 0 {
-		err = fault.Misused(fmt.Errorf("--topic: no pipeline that is meant reads topic %s", topic))
+		err = fault.Misused(fmt.Errorf("--topic: no selected pipeline reads topic %s", topic))
 	}
 	return on, err
 }
@@ -76,7 +76,7 @@ func onTopic(halves []config.Half, topic string) (on []config.Half, err error) {
 func OfOneTopic(halves []config.Half, flag string) error {
 	for i, h := range halves {
 		if slices.ContainsFunc(halves[:i], func(other config.Half) bool { return other.Name() == h.Name() }) {
-			return fault.Misused(fmt.Errorf("%s: pipeline %s reads several topics, each with partitions and offsets of its own; "+
+			return fault.Misused(fmt.Errorf("%s: pipeline %s reads several topics, each with its own partitions and offsets; "+
 				"choose one with --topic",
 				flag, h.Pipeline.Name))
 		}

@@ -54,7 +54,8 @@ func checkFormat(dir string) error {
 	case err != nil:
 		return stores.Damaged("--data", datadir.Damaged(name, "it holds no number"))
 	case format > dataFormat:
-		return fault.New(fault.Data, fmt.Errorf("--data: %s was written by a newer brine: format %d, this one knows %d", dir, format, dataFormat),
+		return fault.New(fault.Data, fmt.Errorf("--data: %s was written by a newer brine: format %d, but this one knows only %d", dir, format,
+			dataFormat),
 			"use the brine that wrote it, or a newer one, or choose another folder")
 	}
 	return nil

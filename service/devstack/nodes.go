@@ -33,7 +33,7 @@ func (s *Stack) HandleNodes(mux service.Handlers) {
 	}))
 	mux.Handle("POST "+NodesPath+"/{node}/stop", nodesHandler(hbase, func(n *embedded.Node) error {
 		if !n.Up() {
-			return fmt.Errorf("node %d is down already", n.Index())
+			return fmt.Errorf("node %d is already down", n.Index())
 		}
 		n.Stop()
 		return nil
@@ -53,7 +53,7 @@ var errNoNode = errors.New("no such node")
 func nodesHandler(hbase *embedded.Server, do func(*embedded.Node) error) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet && r.Header.Get("Origin") != "" {
-			http.Error(w, "a page of another site asks for this", http.StatusForbidden)
+			http.Error(w, "the request comes from another site's page", http.StatusForbidden)
 			return
 		}
 		node, err := nodeOf(hbase, r.PathValue("node"))

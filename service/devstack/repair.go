@@ -37,7 +37,7 @@ func Repair(ctx context.Context, dir string, log *slog.Logger, found func(Findin
 	case embedded.IsFolder(dir):
 		return r.alone()
 	case !slices.ContainsFunc([]string{"FORMAT", "kafka", "hbase", "search", "accounts"}, r.has):
-		return "", fault.Misused(fmt.Errorf("--data: %s is no folder of brine dev, nor of an embedded HBase", dir))
+		return "", fault.Misused(fmt.Errorf("--data: %s is not a folder of brine dev or an embedded HBase", dir))
 	}
 	if r.aside, err = freeName(filepath.Join(dir, "damaged")); err != nil {
 		return "", err
@@ -130,7 +130,7 @@ func (r *repair) format() error {
 		return err
 	}
 	to, errPlace := r.place("FORMAT")
-	r.report(err, "all of the folder: it only says which brine wrote it", nil)
+	r.report(err, "all of the folder: the file only says which brine wrote it", nil)
 	return errors.Join(errPlace, os.Rename(filepath.Join(r.dir, "FORMAT"), to))
 }
 
@@ -145,7 +145,7 @@ func (r *repair) kafka() error {
 	defer r.drop()
 	is, err := brokers.Repair(filepath.Join(r.dir, "kafka"), to)
 	if err == nil && is.Damage != nil {
-		r.report(is.Damage, term.Thousands(is.Records)+" records; all groups begin at the start of their topics", is.Lost)
+		r.report(is.Damage, term.Thousands(is.Records)+" records; all groups start at the beginning of their topics", is.Lost)
 	}
 	return err
 }
@@ -197,9 +197,9 @@ func (r *repair) accounts(ctx context.Context) error {
 	case errors.Is(err, account.ErrInUse):
 		return fault.New(fault.Data, err, "stop the process that uses it")
 	case err == nil && is != nil:
-		lost := append(is.Lost, "nothing makes these again: put accounts.db of a backup into "+filepath.Join(r.dir, "accounts")+
-			", or let brine dev make its own accounts")
-		r.report(is.Err, "nothing: what is damaged must not say who may do what", lost)
+		lost := append(is.Lost, "nothing can restore these: put accounts.db from a backup into "+filepath.Join(r.dir, "accounts")+
+			", or let brine dev create its own accounts")
+		r.report(is.Err, "nothing: damaged data must not decide who may do what", lost)
 	}
 	return err
 }

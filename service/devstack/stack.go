@@ -11,6 +11,8 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strconv"
 	"time"
 
@@ -32,6 +34,12 @@ const Partitions = 4
 
 // held limits what the embedded HBase holds for its clients, because all of brine dev must fit into 256 MiB.
 const held = 16 << 20
+
+// processors is the minimum GOMAXPROCS of a process with a stack. Its servers run long computations: the index merges segments, HBase's
+// store compacts files. Go lets a goroutine that computes keep its processor for 10 ms while others wait, so on a machine with two cores a
+// query waited for each of them. With more processors than cores, the operating system shares the cores among the threads instead, and runs
+// a thread that has just been woken by the network at once.
+const processors = 8
 
 // Options configure the data folder and ports of a stack. Port 0 is a free port.
 type Options struct {
@@ -56,8 +64,12 @@ type Stack struct {
 	damage stores.Damage // to HBase's folder, found while it is read
 }
 
-// Start locks the folder and starts the servers. Its errors have fault kinds: a folder in use, newer or damaged, or a port in use.
+// Start locks the folder and starts the servers. It raises GOMAXPROCS to 8, unless the environment sets it. Its errors have fault kinds: a
+// folder in use, newer or damaged, or a port in use.
 func Start(o Options) (_ *Stack, err error) {
+	if os.Getenv("GOMAXPROCS") == "" && runtime.GOMAXPROCS(0) < processors {
+		runtime.GOMAXPROCS(processors)
+	}
 	s := &Stack{opts: o, dir: o.Dir, damage: stores.NewDamage()}
 	if o.Dir == "" {
 		if s.dir, err = os.MkdirTemp("", "brine-dev-"); err != nil {
@@ -152,14 +164,58 @@ func (s *Stack) Guard(ctx context.Context) (context.Context, func(error) error) 
 	return s.damage.Guard(ctx)
 }
 
-// Prepare creates the missing topics, tables and indexes of a configuration.
+// Prepare creates the missing topics, tables and indexes of a configuration. The groups that feed what it creates will read their topics
+// from the start, as somebody may have deleted a store's folder alone: what they have committed was written to what is gone.
 func (s *Stack) Prepare(ctx context.Context, cfg *config.Config) error {
 	client := s.Offsets()
 	defer client.Close()
 	if err := CreateTopics(ctx, cfg, client); err != nil {
 		return err
 	}
-	return CreateMissing(ctx, cfg, s.opts.Log)
+	return create(ctx, cfg, s.opts.Log, func(changes *schema.Changes) error { return s.readAgain(ctx, cfg, changes, client) })
+}
+
+// readAgain deletes the commits of the groups that feed the tables and indexes that are about to be created.
+func (s *Stack) readAgain(ctx context.Context, cfg *config.Config, changes *schema.Changes, client *offsets.Client) error {
+	halves := slices.DeleteFunc(cfg.Halves(), func(half config.Half) bool { return fed(half, changes) == "" })
+	if len(halves) == 0 {
+		return nil
+	}
+	groups, err := client.Groups(ctx)
+	if err != nil {
+		return fmt.Errorf("the offsets of the pipelines: %w", err)
+	}
+	for _, half := range halves {
+		if !slices.Contains(groups, half.Group()) {
+			continue
+		}
+		s.opts.Log.Warn("the data folder has lost what a pipeline had written; it is written again from Kafka's records",
+			"pipeline", half.Name(), "missing", fed(half, changes))
+		if err := client.Forget(ctx, half.Group()); err != nil {
+			return fmt.Errorf("the offsets of %s: %w", half.Name(), err)
+		}
+	}
+	return nil
+}
+
+// fed returns a table or index that the half writes and the changes create, or "".
+func fed(half config.Half, changes *schema.Changes) string {
+	if half.Kind == "rows" {
+		for _, t := range changes.Tables {
+			if t.Action == schema.Create && half.Pipeline.Writes(t.Table) {
+				return t.Table
+			}
+		}
+		return ""
+	}
+	for _, m := range half.Pipeline.Indexer().Mappings() {
+		for _, x := range changes.Indexes {
+			if x.Action == schema.Create && x.Index == m.Index {
+				return x.Index
+			}
+		}
+	}
+	return ""
 }
 
 // CreateTopics creates the missing topics of a configuration, with Partitions each.
@@ -176,6 +232,11 @@ func CreateTopics(ctx context.Context, cfg *config.Config, client *offsets.Clien
 
 // CreateMissing creates the missing tables and indexes of a configuration in its stores.
 func CreateMissing(ctx context.Context, cfg *config.Config, log *slog.Logger) error {
+	return create(ctx, cfg, log, func(*schema.Changes) error { return nil })
+}
+
+// create calls first before it creates anything.
+func create(ctx context.Context, cfg *config.Config, log *slog.Logger, first func(*schema.Changes) error) error {
 	cluster, err := stores.OpenHBase(ctx, cfg, cfg.HBase(), log)
 	if err != nil {
 		return err
@@ -188,6 +249,9 @@ func CreateMissing(ctx context.Context, cfg *config.Config, log *slog.Logger) er
 	defer stores.Close("the search engine", engine, log)
 	in := schema.Stores{Cluster: cluster.Client, Search: engine}
 	changes, err := schema.Plan(ctx, cfg, in)
+	if err == nil {
+		err = first(changes)
+	}
 	if err != nil {
 		return err
 	}

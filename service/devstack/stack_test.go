@@ -1,10 +1,12 @@
 package devstack
 
 import (
+	"context"
 	"errors"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -12,7 +14,10 @@ import (
 	"brine/config"
 	"brine/examples"
 	"brine/hbase/embedded"
+	"brine/ingest"
+	"brine/ingest/offsets"
 	"brine/internal/fault"
+	"brine/schema"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -145,5 +150,81 @@ func TestRepairOfAnHBaseAlone(t *testing.T) {
 	}
 	if entries, err := os.ReadDir(dir); err != nil || len(entries) > 0 {
 		t.Errorf("a refused repair made %v, %v", entries, err)
+	}
+}
+
+// TestGroupsAreAskedForOnlyIfAStoreIsMissing checks that a start with all tables and indexes does not depend on the broker's list of groups.
+func TestGroupsAreAskedForOnlyIfAStoreIsMissing(t *testing.T) {
+	cfg, problems := config.Parse("dev.yaml", examples.Dev, func(string) (string, bool) { return "", false })
+	if err := problems.Err(); err != nil {
+		t.Fatal(err)
+	}
+	client := offsets.Open(ingest.Kafka{Brokers: []string{"127.0.0.1:1"}}, requestTimeout)
+	defer client.Close()
+	canceled, cancel := context.WithCancel(t.Context())
+	cancel() // any request fails
+	s := &Stack{opts: Options{Log: slog.New(slog.DiscardHandler)}}
+	if err := s.readAgain(canceled, cfg, &schema.Changes{}, client); err != nil {
+		t.Errorf("nothing is missing: %v", err)
+	}
+	missing := &schema.Changes{Tables: []schema.TableStep{{Table: "shop:orders", Action: schema.Create}}}
+	if err := s.readAgain(canceled, cfg, missing, client); err == nil {
+		t.Error("a table is missing, and nobody was asked for the groups")
+	}
+}
+
+// TestALostStoreIsWrittenAgain: somebody deleted the folder of a store alone. The groups that had written it read their topics from the
+// start, and the others go on. brine dev used to say that all events are rows, and there were none.
+func TestALostStoreIsWrittenAgain(t *testing.T) {
+	for _, c := range []struct {
+		lost string
+		kept []string // halves that go on
+	}{
+		{"", []string{"scans.rows", "orders.rows", "orders.documents"}},
+		{"hbase", []string{"orders.documents"}},
+		{"search", []string{"scans.rows", "orders.rows"}},
+		{filepath.Join("search", "orders"), []string{"scans.rows", "orders.rows"}},
+	} {
+		t.Run(c.lost, func(t *testing.T) {
+			dir := t.TempDir()
+			// prepared starts the stack on the folder and returns which halves have committed something; they all have when it ends.
+			prepared := func() (committed []string) {
+				s := start(t, dir)
+				defer s.Close()
+				cfg, problems := config.Parse("dev.yaml", examples.Dev, s.Getenv)
+				if err := problems.Err(); err != nil {
+					t.Fatal(err)
+				}
+				if err := s.Prepare(t.Context(), cfg); err != nil {
+					t.Fatal(err)
+				}
+				client := s.Offsets()
+				defer client.Close()
+				for _, half := range cfg.Halves() {
+					g, err := client.Group(t.Context(), half.Group(), half.Pipeline.Named()[0])
+					if err != nil {
+						t.Fatal(err)
+					}
+					if len(g.Committed) > 0 {
+						committed = append(committed, half.Name())
+					}
+					if err := client.Set(t.Context(), g, []offsets.Move{{Partition: 0}}); err != nil {
+						t.Fatal(err)
+					}
+				}
+				return committed
+			}
+			if got := prepared(); len(got) > 0 {
+				t.Errorf("at first, %v have committed something", got)
+			}
+			if c.lost != "" {
+				if err := os.RemoveAll(filepath.Join(dir, c.lost)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if got := prepared(); !slices.Equal(slices.Sorted(slices.Values(got)), slices.Sorted(slices.Values(c.kept))) {
+				t.Errorf("%v go on, want %v", got, c.kept)
+			}
+		})
 	}
 }

@@ -40,7 +40,7 @@ func New(p *config.Pipeline, texts []string) (*Fix, error) {
 		case i < 0:
 			return nil, fmt.Errorf("--let %s: pipeline %s has no field of this name; it has %s", m[1], p.Name, names(fields))
 		case byField[i] != "":
-			return nil, fmt.Errorf("--let %s is given twice; write one expression", m[1])
+			return nil, fmt.Errorf("--let %s is given twice; combine them into one expression", m[1])
 		case fields[i].Fixable() != "":
 			return nil, fmt.Errorf("--let %s: the field %s", m[1], fields[i].Fixable())
 		}

@@ -52,14 +52,15 @@ func (o *Options) EnsureDefaults() {
 func (o *Options) Validate() error {
 	var errs []error
 	if o.Accounts == nil {
-		errs = append(errs, errors.New("jobs: Options.Accounts is missing: nobody would know who started what"))
+		errs = append(errs, errors.New("jobs: Options.Accounts is missing: it records who started what"))
 	}
 	if o.AtOnce < 1 || o.Waiting < 0 || o.Keep < 0 {
-		errs = append(errs, fmt.Errorf("jobs: Options.AtOnce, Waiting and Keep are %d, %d and %d: give 1, 0 and 0 or more", o.AtOnce, o.Waiting,
+		errs = append(errs, fmt.Errorf("jobs: Options.AtOnce, Waiting and Keep are %d, %d and %d: they must be at least 1, 0 and 0", o.AtOnce,
+			o.Waiting,
 			o.Keep))
 	}
 	if o.Beat <= 0 || o.Lease <= 2*o.Beat {
-		errs = append(errs, fmt.Errorf("jobs: Options.Lease is %v: give more than twice Options.Beat, %v", o.Lease, o.Beat))
+		errs = append(errs, fmt.Errorf("jobs: Options.Lease is %v: it must be more than twice Options.Beat, %v", o.Lease, o.Beat))
 	}
 	return errors.Join(errs...)
 }
@@ -114,8 +115,8 @@ var (
 
 // Errors that Start returns instead of a job.
 var (
-	ErrFull      = errors.New("as many jobs as may be are running or waiting")
-	ErrKeyReused = errors.New("the key was sent with another job")
+	ErrFull      = errors.New("too many jobs are running or waiting")
+	ErrKeyReused = errors.New("the key was already used for another job")
 )
 
 // Open migrates the tables of jobs. The caller closes the Jobs before the accounts.
@@ -236,7 +237,7 @@ func (j *Jobs) run(ctx context.Context, one *job, work Work) {
 	err := context.Cause(ctx)
 	if err == nil {
 		one.set(client.JobRunning, j.opts.Now())
-		j.opts.Log.Info("a job begins", "job", one.id, "kind", one.kind, "by", one.by.Account)
+		j.opts.Log.Info("job started", "job", one.id, "kind", one.kind, "by", one.by.Account)
 		err = j.do(ctx, one, work)
 	}
 	one.out.Progress(nil) // the function may use what no longer exists
@@ -247,8 +248,8 @@ func (j *Jobs) run(ctx context.Context, one *job, work Work) {
 func (j *Jobs) do(ctx context.Context, one *job, work Work) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			j.opts.Log.Error("BUG: a job panicked", "job", one.id, "kind", one.kind, "panic", p, "stack", string(debug.Stack()))
-			err = errors.New("brine has a fault; its log says more")
+			j.opts.Log.Error("BUG: job panicked", "job", one.id, "kind", one.kind, "panic", p, "stack", string(debug.Stack()))
+			err = errors.New("internal error in brine; see its log")
 		}
 	}()
 	return work(ctx, &one.out)
@@ -257,7 +258,7 @@ func (j *Jobs) do(ctx context.Context, one *job, work Work) (err error) {
 // end records the end of a job, in the audit first. It retries until the database accepts it or Close is called.
 func (j *Jobs) end(ctx context.Context, one *job, err error) {
 	state, detail, fix := ending(ctx, err)
-	j.opts.Log.Info("a job has ended", "job", one.id, "kind", one.kind, "state", state, "detail", detail)
+	j.opts.Log.Info("job ended", "job", one.id, "kind", one.kind, "state", state, "detail", detail)
 	shown := one.shown(true)
 	shown.State, shown.Detail, shown.Fix = state, cmp.Or(detail, shown.Detail), fix
 	ended := j.opts.Now()
@@ -275,13 +276,13 @@ func (j *Jobs) end(ctx context.Context, one *job, err error) {
 		if err == nil {
 			err = j.store.prune(within, j.opts.Keep, ended.Add(-j.opts.KeepFor).UnixMilli())
 			if err != nil {
-				j.opts.Log.Warn("old jobs were not forgotten; the next job that ends tries again", "error", err)
+				j.opts.Log.Warn("could not delete old jobs; will retry when the next job ends", "error", err)
 			}
 			cancel()
 			return
 		}
 		cancel()
-		j.opts.Log.Warn("the database of accounts does not take the end of a job", "job", one.id, "state", state, "error", err)
+		j.opts.Log.Warn("could not record the end of a job in the accounts database", "job", one.id, "state", state, "error", err)
 		if backoff.Wait(j.base, j.opts.Beat) != nil {
 			return // it will be shown as interrupted, because its heartbeat stops
 		}
@@ -316,7 +317,7 @@ func (j *Jobs) beat() {
 			continue
 		}
 		if err := j.beatAll(own); err != nil && j.base.Err() == nil {
-			j.opts.Log.Warn("the database of accounts does not take that jobs run", "error", err)
+			j.opts.Log.Warn("could not record in the accounts database that jobs are running", "error", err)
 		}
 	}
 }
@@ -371,7 +372,7 @@ func (j *Jobs) Get(ctx context.Context, id string, whole bool) (client.Job, erro
 func (j *Jobs) kept(ctx context.Context, id string) (*kept, error) {
 	k, err := j.store.get(ctx, "id = ?", id)
 	if errors.Is(err, sql.ErrNoRows) {
-		return nil, fault.New(fault.Missing, errors.New("there is no such job, or it was so long ago that it is forgotten"), "")
+		return nil, fault.New(fault.Missing, errors.New("no such job, or it ended so long ago that it was deleted"), "")
 	}
 	return &k, err
 }
@@ -407,7 +408,7 @@ func (j *Jobs) current(k *kept, whole bool) client.Job {
 	case out.HasEnded():
 	case j.opts.Now().UnixMilli()-k.seen > j.opts.Lease.Milliseconds():
 		out.State, out.Ended = client.JobInterrupted, timeText(k.seen)
-		out.Detail = "the brine that ran it says nothing of it any more; what it had done by then stays"
+		out.Detail = "the brine that ran it stopped reporting; what it had done by then stays"
 	case k.cancel:
 		out.State = client.JobCanceling
 	}

@@ -176,7 +176,7 @@ func TestHowJobsEnd(t *testing.T) {
 			w.Errorf("%+v", got)
 		}
 		odd := w.start(j, "", func(context.Context, *Output) error { panic("odd") })
-		if got := w.until(j, odd.ID, client.JobFailed); !strings.Contains(got.Detail, "brine has a fault") {
+		if got := w.until(j, odd.ID, client.JobFailed); !strings.Contains(got.Detail, "internal error in brine") {
 			w.Errorf("%+v", got)
 		}
 		canceled := w.start(j, "", func(ctx context.Context, out *Output) error {

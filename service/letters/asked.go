@@ -34,7 +34,8 @@ func (a *Asked) Filter(now time.Time) (out deadletter.Filter, err error) {
 	}
 	for _, reason := range a.Reasons {
 		if !slices.Contains(event.Rejects, event.Reason(reason)) {
-			return out, fault.Misused(fmt.Errorf("--reason %q: no record is rejected for it; dead letters have %s", reason, rejectReasons()))
+			return out, fault.Misused(fmt.Errorf("--reason %q: no record is rejected for that reason; valid reasons are %s", reason,
+				rejectReasons()))
 		}
 		out.Reasons = append(out.Reasons, event.Reason(reason))
 	}
@@ -70,7 +71,7 @@ func Moment(flag, text string, now time.Time) (time.Time, error) {
 func Before(text string, now time.Time) (time.Time, error) {
 	before, err := Moment("--older-than", text, now)
 	if err == nil && !before.Before(now) {
-		err = fault.Misused(fmt.Errorf("--older-than %q: that is still to come", text))
+		err = fault.Misused(fmt.Errorf("--older-than %q: that is in the future", text))
 	}
 	return before, err
 }

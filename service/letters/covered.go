@@ -37,7 +37,7 @@ func Cover(d *brokers.DeadLetters, rules *mask.Rules, l *deadletter.Kept) *Cover
 	s := p.Schema()
 	var why *event.Error
 	hidden := s.Hide(&event.Error{Reason: l.Reason, Field: l.Field, Detail: l.Detail})
-	if e, ok := hidden.(*event.Error); ok { //nolint:errorlint // as it was given
+	if e, ok := hidden.(*event.Error); ok { //nolint:errorlint // it is passed unwrapped
 		why = e
 	}
 	out := &Covered{Key: mask.Bytes(l.Record.Key), Value: mask.Bytes(l.Record.Value)}

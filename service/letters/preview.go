@@ -297,7 +297,7 @@ func (p *Preview) standing(ctx context.Context, in string, key []byte) (out []Ch
 			return nil, nil
 		}
 		if err != nil {
-			return nil, fmt.Errorf("reading what stands in %s: %w", in, err)
+			return nil, fmt.Errorf("reading what is stored in %s: %w", in, err)
 		}
 		for _, c := range found[0].Cells {
 			out = append(out, Change{Column: string(c.Family) + ":" + string(c.Qualifier), Now: rowkey.Binary(c.Value), At: c.Timestamp})
@@ -306,7 +306,7 @@ func (p *Preview) standing(ctx context.Context, in string, key []byte) (out []Ch
 	}
 	refs, docs := []indexer.Ref{{Index: in, ID: bytes.Clone(key)}}, make([]indexer.Stored, 1)
 	if err := p.engine.Get(ctx, refs, docs); err != nil {
-		return nil, fmt.Errorf("reading what stands in %s: %w", in, err)
+		return nil, fmt.Errorf("reading what is stored in %s: %w", in, err)
 	}
 	if !docs[0].Found {
 		return nil, nil

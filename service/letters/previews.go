@@ -142,7 +142,7 @@ func (e *Effect) Print(out io.Writer, asJSON bool) error {
 	case e.Rejected != "":
 		term.Println(out, "  rejected again: %s", e.Rejected)
 	case e.LeftOut > 0:
-		term.Println(out, "  %s left out, which would write nothing", term.Count(e.LeftOut, "event"))
+		term.Println(out, "  %s left out, because they would write nothing", term.Count(e.LeftOut, "event"))
 	}
 	row := ""
 	for _, x := range e.Places {

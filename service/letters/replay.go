@@ -29,8 +29,8 @@ func Fixed(p *config.Pipeline, let []string, alterIdentity bool) (*fixes.Fix, er
 		return nil, fault.Misused(err)
 	}
 	if moves := strings.Join(fix.Moves, ", "); moves != "" && !alterIdentity {
-		return nil, fault.Misused(fmt.Errorf("--let would alter %s; then another row, or another version of it, is written than the record "+
-			"says; look at --preview, and give --alter-identity if that is meant", moves))
+		return nil, fault.Misused(fmt.Errorf("--let would alter %s, which writes another row, or another version of it, than the record "+
+			"says; check with --preview, and give --alter-identity if you mean that", moves))
 	}
 	return fix, nil
 }
@@ -137,10 +137,10 @@ func (o *Outcome) Err(whole bool) error {
 	if rejected == 0 {
 		return nil
 	}
-	text := fmt.Sprintf("%s: %s can still not be written: %s", o.Pipeline, term.Count(rejected, "record"), why)
+	text := fmt.Sprintf("%s: %s still cannot be written: %s", o.Pipeline, term.Count(rejected, "record"), why)
 	if whole {
 		text += fmt.Sprintf("; the last is %s, field %q: %s", o.last.Origin().Among(o.several), o.last.Field, o.last.Detail)
 	}
 	return fault.New(fault.Failed, errors.New(text),
-		"fix what they fail for and replay again; brine deadletters show PARTITION:OFFSET shows one whole")
+		"fix the cause and replay again; brine deadletters show PARTITION:OFFSET shows one in full")
 }

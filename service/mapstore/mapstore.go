@@ -90,6 +90,7 @@ var layers = []layer{
 
 const (
 	qualifier = "b"
+	beside    = "m"         // of the cell with the rest; earlier brines read the first cell of a row alone
 	each      = time.Minute // interval between turns
 	within    = 30 * time.Second
 	atEnd     = 3 * time.Second
@@ -136,9 +137,9 @@ func (s *Store) turn(ctx context.Context, most time.Duration, end bool) {
 	}
 	switch {
 	case err == nil && s.failing:
-		s.opts.Log.Info("the history of maps is written again", "table", s.opts.Table)
+		s.opts.Log.Info("map history is being written again", "table", s.opts.Table)
 	case err != nil && !s.failing:
-		s.opts.Log.Warn("the history of maps cannot be written; pipelines go on, and it is tried again each minute", "table", s.opts.Table,
+		s.opts.Log.Warn("cannot write map history; pipelines continue, and writing is retried every minute", "table", s.opts.Table,
 			"error", err)
 	}
 	s.failing = err != nil
@@ -194,7 +195,11 @@ func (s *Store) write(ctx context.Context, table string, end bool) error {
 func (s *Store) put(ctx context.Context, in layer, table string, b *past.Bucket, tail []byte) error {
 	batch := hbase.NewBatch(s.opts.Table)
 	batch.Mutate(append(rowOf(table, b.At), tail...))
-	batch.Put([]byte(in.family), []byte(qualifier), b.At.UnixMilli(), b.Encode())
+	first := b.Encode()
+	batch.Put([]byte(in.family), []byte(qualifier), b.At.UnixMilli(), first)
+	if more := b.EncodeMore(first); more != nil {
+		batch.Put([]byte(in.family), []byte(beside), b.At.UnixMilli(), more)
+	}
 	err := s.opts.Client.MutateRow(ctx, batch)
 	if errors.Is(err, hbase.ErrNoTable) {
 		if err = s.create(ctx); err == nil {
@@ -211,7 +216,7 @@ func (s *Store) put(ctx context.Context, in layer, table string, b *past.Bucket,
 func (s *Store) create(ctx context.Context) error {
 	if namespace, _, ok := strings.Cut(s.opts.Table, ":"); ok && !s.hasNamespace(ctx, namespace) {
 		if err := s.opts.Client.CreateNamespace(ctx, namespace); err != nil && !s.hasNamespace(ctx, namespace) {
-			return fmt.Errorf("namespace %s of the history of maps (map.history) is missing, and cannot be made: %w", namespace, err)
+			return fmt.Errorf("namespace %s of the map history (map.history) is missing and cannot be created: %w", namespace, err)
 		}
 	}
 	t := hbase.Table{Name: s.opts.Table}
@@ -221,7 +226,7 @@ func (s *Store) create(ctx context.Context) error {
 	}
 	err := s.opts.Client.CreateTable(ctx, t, nil)
 	if err != nil && !errors.Is(err, hbase.ErrTableExists) {
-		return fmt.Errorf("table %s of the history of maps (map.history) is missing, and cannot be made: %w", s.opts.Table, err)
+		return fmt.Errorf("table %s of the map history (map.history) is missing and cannot be created: %w", s.opts.Table, err)
 	}
 	return nil
 }

@@ -130,7 +130,7 @@ func (w *world) minute(rates map[*member][2]int64) {
 // drawn returns the map of some minutes up to now: rows per second of both ranges.
 func (m *member) drawn(minutes int) string {
 	m.w.t.Helper()
-	heat, err := m.Map(m.w.t.Context(), scans, Span{From: m.w.clock.Now().Add(-time.Duration(minutes) * time.Minute), Ranges: 100, Columns: 2000})
+	heat, err := m.Map(m.w.t.Context(), scans, Span{From: m.w.clock.Now().Add(-time.Duration(minutes) * time.Minute), Shape: past.Shape{Ranges: 100, Columns: 2000}})
 	if err != nil {
 		m.w.t.Fatal(err)
 	}
@@ -200,7 +200,7 @@ func TestCoarserBucketsKeepTheMost(t *testing.T) {
 		}
 		same(t, "quarters", a.kept(1), "[0s [2 501] 15m0s [301 2] 30m0s [2 2] 45m0s [2 2]]")
 		same(t, "hours", b.kept(2), "[0s [301 501]]")
-		heat, err := b.Map(t.Context(), scans, Span{From: w.clock.Now().Add(-6 * 24 * time.Hour), Ranges: 100, Columns: 2000})
+		heat, err := b.Map(t.Context(), scans, Span{From: w.clock.Now().Add(-6 * 24 * time.Hour), Shape: past.Shape{Ranges: 100, Columns: 2000}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -220,7 +220,7 @@ func TestWhatComesLateIsNotLost(t *testing.T) {
 			w.minute(both)
 		}
 		same(t, "quarters without b", a.kept(1), "[0s [11 2] 15m0s [1 1] 30m0s [1 1] 45m0s [1 1]]")
-		if b.failed != 65 || strings.Count(b.log.String(), "cannot be written") != 1 {
+		if b.failed != 65 || strings.Count(b.log.String(), "cannot write map history") != 1 {
 			t.Errorf("%d failures, and the log:\n%s", b.failed, &b.log)
 		}
 		same(t, "b's own map meanwhile", b.drawn(1), "[[11] [2]]")
@@ -230,7 +230,7 @@ func TestWhatComesLateIsNotLost(t *testing.T) {
 		}
 		same(t, "quarters", a.kept(1), "[0s [11 2] 15m0s [11 2] 30m0s [11 2] 45m0s [11 2] 1h0m0s [11 2]]")
 		same(t, "hours", a.kept(2), "[0s [11 2]]")
-		if !strings.Contains(b.log.String(), "is written again") {
+		if !strings.Contains(b.log.String(), "is being written again") {
 			t.Errorf("the log:\n%s", &b.log)
 		}
 	})
@@ -300,7 +300,7 @@ func TestReadersWaitNoLongerThanTheyMay(t *testing.T) {
 		defer done()
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		if _, err := m.Map(ctx, scans, Span{From: w.began, Ranges: 1, Columns: 1}); !errors.Is(err, context.Canceled) {
+		if _, err := m.Map(ctx, scans, Span{From: w.began, Shape: past.Shape{Ranges: 1, Columns: 1}}); !errors.Is(err, context.Canceled) {
 			t.Error(err)
 		}
 	})
@@ -330,7 +330,7 @@ func TestALookAtAMapIsShared(t *testing.T) {
 		w.minute(map[*member][2]int64{m: {1, 10}})
 		c := &counting{Client: m.opts.Client}
 		m.opts.Client = c
-		of := Span{From: w.began, Ranges: 100, Columns: 100}
+		of := Span{From: w.began, Shape: past.Shape{Ranges: 100, Columns: 100}}
 		for n, step := range []struct {
 			pass   time.Duration
 			ranges int
@@ -423,4 +423,127 @@ func TestRunEndsWithWhatIsOpen(t *testing.T) {
 	cancel()
 	m.Run(ctx)
 	same(t, "minutes", w.member().kept(0), "[0s [2 0]]")
+}
+
+// report makes members learn that all clients together have sent so many requests to each region.
+func (w *world) report(requests [2]uint64, members ...*member) {
+	for _, m := range members {
+		m.tables.Counter(scans, skew.Shape{}).SetLoads([]string{"s0", "s1"}, []skew.RegionLoad{{Region: "low", Reads: requests[0]},
+			{Region: "high", Writes: requests[1]}})
+	}
+}
+
+// watched lets a minute pass in which all clients together send some requests per second to each region. The members learn of it every 15
+// seconds, if the cluster reports it, and then do their turn.
+func (w *world) watched(total *[2]uint64, perSecond [2]uint64, reported bool, members ...*member) {
+	w.t.Helper()
+	for range 4 {
+		w.clock.Pass(15 * time.Second)
+		if total[0], total[1] = total[0]+15*perSecond[0], total[1]+15*perSecond[1]; reported {
+			w.report(*total, members...)
+		}
+	}
+	for _, m := range members {
+		m.tables.Observe()
+		m.turn(w.t.Context(), within, false)
+	}
+}
+
+// metric returns a metric's map of all that is kept, and its unknown columns.
+func (m *member) metric(of skew.Metric, server string) string {
+	m.w.t.Helper()
+	span := Span{From: m.w.began, Shape: past.Shape{Ranges: 100, Columns: 2000, Metric: of}, Server: server}
+	heat, err := m.Map(m.w.t.Context(), scans, span)
+	if err != nil {
+		m.w.t.Fatal(err)
+	}
+	return fmt.Sprintf("%.0f %v", *heat.Of(of), heat.Unknown)
+}
+
+// TestRequestsOfAllClientsAreNotAddedUpOverMembers checks that requests, which the cluster reports to every member, count once, that they
+// outlive the processes, and that a minute without a report is unknown.
+func TestRequestsOfAllClientsAreNotAddedUpOverMembers(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		a, b := w.member(), w.member()
+		total := [2]uint64{1e6, 1e6}
+		w.report(total, a, b)
+		for _, reported := range []bool{true, false, true} {
+			w.watched(&total, [2]uint64{10, 100}, reported, a, b)
+		}
+		for _, m := range []*member{a, b, w.member()} {
+			same(t, "requests", m.metric(skew.MetricRequests, ""), "[[10 0 10] [100 0 100]] [1]")
+		}
+	})
+}
+
+// TestTheSlowestMemberShows checks that a range's latency is that of the member whose calls take longest.
+func TestTheSlowestMemberShows(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		a, b := w.member(), w.member()
+		for m, took := range map[*member]time.Duration{a: 20 * time.Millisecond, b: 3 * time.Millisecond} {
+			m.tables.Counter(scans, skew.Shape{}).Add(skew.Batch{Region: region(1), Count: skew.Count{Rows: 10, Time: took}})
+		}
+		w.minute(map[*member][2]int64{a: {}, b: {}})
+		same(t, "latency", w.member().metric(skew.MetricLatency, ""), "[[0] [20]] []")
+	})
+}
+
+// TestAMapOfOneServerHasItsRegionsAlone checks that a map of a server has the regions that it has now, at all times.
+func TestAMapOfOneServerHasItsRegionsAlone(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		m := w.member()
+		on := func(servers ...string) {
+			list := []skew.Region{region(0), region(1)}
+			for i := range list {
+				list[i].Server = servers[i]
+			}
+			m.tables.Counter(scans, skew.Shape{}).SetRegions(list)
+			w.clock.Pass(young) // maps are shared for as long
+		}
+		w.minute(map[*member][2]int64{m: {1, 10}})
+		w.minute(map[*member][2]int64{m: {2, 20}})
+		on("s0:1", "s1:1")
+		same(t, "s0", m.metric(skew.MetricRows, "s0:1"), "[[1 2 0]] []")
+		same(t, "s1", m.metric(skew.MetricRows, "s1:1"), "[[10 20 0]] []")
+		same(t, "s2", m.metric(skew.MetricRows, "s2:1"), "[] []")
+		on("s1:1", "s1:1") // the balancer has moved a region
+		same(t, "s0 without a region", m.metric(skew.MetricRows, "s0:1"), "[] []")
+		same(t, "s1 with both", m.metric(skew.MetricRows, "s1:1"), "[[1 2 0] [10 20 0]] []")
+	})
+}
+
+// TestBucketsOfEarlierBrinesAreRead checks that buckets without a second cell, as brines before requests and latencies stored them, are on
+// the map, beside newer ones and in the coarser buckets made of both.
+func TestBucketsOfEarlierBrinesAreRead(t *testing.T) {
+	onBoth(t, func(t *testing.T, w *world) {
+		a := w.member()
+		w.minute(map[*member][2]int64{a: {1, 7}}) // creates the table
+		old := past.Bucket{At: w.clock.Now(), Starts: []skew.Key{{}, skew.Key("5")}, Rows: []float32{3, 9}, Bytes: []float32{30, 90}}
+		b := hbase.NewBatch(w.table)
+		b.Mutate(append(rowOf(scans, old.At), tailOf(42, old.At)...))
+		b.Put([]byte(layers[0].family), []byte(qualifier), old.At.UnixMilli(), old.Encode())
+		if err := w.client.MutateRow(t.Context(), b); err != nil {
+			t.Fatal(err)
+		}
+		w.clock.Pass(time.Minute) // in which none but the earlier brine has written
+		a = w.member()
+		var total [2]uint64
+		w.report(total, a)
+		for n := range 14 + int(settles/time.Minute) {
+			w.watched(&total, [2]uint64{1, uint64(100 * (1 + n%3))}, true, a)
+		}
+		same(t, "minutes", strings.Join(a.kept(0)[:3], " "), "0s [1 7] 1m0s [3 9] 2m0s [0 0]")
+		if got := a.metric(skew.MetricRequests, ""); !strings.HasPrefix(got, "[[0 0 1 1 ") || !strings.Contains(got, "] [0 0 100 200 300 ") ||
+			!strings.HasSuffix(got, " [0 1]") {
+			t.Errorf("requests: %s", got)
+		}
+		var quarters []string
+		err := a.buckets(t.Context(), scans, 1, w.began, w.clock.Now(), nothing, func(b past.Bucket) {
+			quarters = append(quarters, fmt.Sprintf("%.0f %.0f", b.Rows, b.Requests))
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		same(t, "a quarter", quarters, "[[3 9] [1 300]]")
+	})
 }

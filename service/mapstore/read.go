@@ -14,8 +14,9 @@ import (
 
 // Span selects a part of a map, and its resolution.
 type Span struct {
-	From, Until     time.Time // Until is now if zero or later than now
-	Ranges, Columns int       // at most
+	From, Until time.Time // Until is now if zero or later than now
+	past.Shape
+	Server string // only the regions that it has now; empty: all
 }
 
 // Kept returns how far back maps go.
@@ -67,7 +68,10 @@ func (s *Store) Map(ctx context.Context, table string, of Span) (skew.HeatMap, e
 	if err != nil {
 		return skew.HeatMap{}, err
 	}
-	heat := past.Draw(list, layers[l].long, until, of.Ranges, of.Columns)
+	if of.Server != "" {
+		list = past.Within(list, s.opts.Tables.Counter(table, skew.Shape{}).On(of.Server))
+	}
+	heat := past.Draw(list, layers[l].long, until, of.Shape)
 	s.keep(drawn{table, of, now, heat})
 	return heat, nil
 }
@@ -224,7 +228,7 @@ func (s *Store) buckets(
 		if !ok || len(r.Cells) == 0 || except(r.Row[len(rowOf(table, at)):]) {
 			continue
 		}
-		b, err := past.Decode(at, r.Cells[0].Value)
+		b, err := decode(at, r.Cells)
 		if err != nil {
 			continue // written by a newer brine; the map omits it
 		}
@@ -237,6 +241,18 @@ func (s *Store) buckets(
 	return nil
 }
 
+// decode decodes a bucket's cells. What cannot be read of the cell beside the first is missing.
+func decode(at time.Time, cells []hbase.Cell) (past.Bucket, error) {
+	first := cells[0].Value
+	b, err := past.Decode(at, first)
+	for _, c := range cells[1:] {
+		if err == nil && string(c.Qualifier) == beside {
+			_ = b.DecodeMore(first, c.Value)
+		}
+	}
+	return b, err
+}
+
 func nothing([]byte) bool { return false }
 
 func columnsOf(l int) []hbase.Column { return []hbase.Column{{Family: []byte(layers[l].family)}} }
@@ -247,4 +263,21 @@ func shared(before, now []skew.Key) []skew.Key {
 		return before
 	}
 	return now
+}
+
+// Counted draws what a process has counted and still has, for those that keep no history.
+func Counted(c *skew.Counter, of Span) skew.HeatMap {
+	until := of.Until
+	columns, open := c.Columns(of.From)
+	if open.To.After(open.From) {
+		columns, until = append(columns, open), open.To
+	}
+	list := make([]past.Bucket, len(columns))
+	for i := range columns {
+		list[i] = past.Of(&columns[i], time.Second)
+	}
+	if of.Server != "" {
+		list = past.Within(list, c.On(of.Server))
+	}
+	return past.Draw(list, past.Minute, until, of.Shape)
 }

@@ -35,7 +35,7 @@ func (o *Operations) filter(of *client.DeadLettersOf, rules *mask.Rules) (out de
 		return out, err
 	}
 	if of.Text != "" && (!rules.Nothing() || !o.cfg().Mask().Nothing()) {
-		return out, misused("text: it looks into records, and pipelines mask fields")
+		return out, misused("text: it searches records, but pipelines mask fields")
 	}
 	asked := letters.Asked{Reasons: of.Reasons, Since: of.Since, Until: of.Until, Partitions: of.Partitions, Text: of.Text, All: of.All}
 	if of.Key != "" {
@@ -58,7 +58,7 @@ func (o *Operations) DeadLetters(ctx context.Context, of client.DeadLettersOf, a
 		place, err = deadletter.ParsePlace(after)
 		known := slices.ContainsFunc(scan.Topics, func(t deadletter.Options) bool { return t.Topic == place.Topic })
 		if err != nil || place.Topic == "" || !known {
-			return out, misused("page_token: is not of a page before; take it from an answer as it stands, with the same parameters")
+			return out, misused("page_token: not the token of a previous page; copy it unchanged from an answer, with the same parameters")
 		}
 	}
 	last := ""

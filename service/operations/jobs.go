@@ -71,7 +71,7 @@ func (o *Operations) work(of any) (jobs.Work, error) {
 	case *client.ExplainJob:
 		return o.explain(of)
 	}
-	return nil, fmt.Errorf("BUG: no job is asked for by %T", of)
+	return nil, fmt.Errorf("BUG: no job for %T", of)
 }
 
 // Jobs implements serve.Operations.
@@ -109,7 +109,7 @@ func (o *Operations) meant(name string) (*config.Pipeline, error) {
 		for _, p := range o.cfg().Pipelines {
 			names = append(names, p.Name)
 		}
-		return nil, misused("pipeline: say which: %s", strings.Join(names, ", "))
+		return nil, misused("pipeline: choose one: %s", strings.Join(names, ", "))
 	}
 	return o.pipeline(name)
 }

@@ -67,7 +67,7 @@ const mostPreview = 100
 // replayLetters does the work of brine deadletters replay.
 func (o *Operations) replayLetters(of *client.DeadLetterReplayJob) (jobs.Work, error) {
 	if of.All {
-		return nil, misused("all: dead letters that have been replayed are not replayed again; a replay reads records again by their offsets")
+		return nil, misused("all: replayed dead letters are never replayed again; a replay rereads records by their offsets")
 	}
 	if err := errors.Join(within("rate", of.Rate, 1e9), within("preview", of.Preview, mostPreview)); err != nil {
 		return nil, err
@@ -96,7 +96,7 @@ func (o *Operations) replayLetters(of *client.DeadLetterReplayJob) (jobs.Work, e
 			return err
 		}
 		for _, group := range replay.Unknown {
-			out.Result("note", map[string]string{"note": fmt.Sprintf("%s of group %s, which this configuration does not have, are left out",
+			out.Result("note", map[string]string{"note": fmt.Sprintf("ignoring %s of group %s, which this configuration does not have",
 				term.Count(replay.Letters[group], "dead letter"), group)})
 		}
 		switch {
@@ -199,7 +199,7 @@ func (o *Operations) purgeLetters(of *client.DeadLetterPurgeJob) (jobs.Work, err
 		switch {
 		case err != nil:
 		case gone == 0:
-			out.Found("nothing to delete: no dead letters are that old at the beginning of a partition")
+			out.Found("nothing to delete: no partition begins with dead letters that old")
 		case of.DryRun:
 			out.Found("would delete " + term.Count(int(gone), "record"))
 		default:

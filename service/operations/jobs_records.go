@@ -40,7 +40,7 @@ func (o *Operations) seek(of *client.SeekJob) (jobs.Work, error) {
 	case err != nil:
 		return nil, err
 	case len(row) == 0:
-		return nil, misused("row: say which, as HBase's shell prints keys")
+		return nil, misused("row: give its key as HBase's shell prints it")
 	case of.Most < 0 || of.Most > mostReadForCell:
 		return nil, misused("most: %d is not from 0 to %d", of.Most, mostReadForCell)
 	}
@@ -90,7 +90,7 @@ func (o *Operations) version(kind config.VersionKind, text string) (int64, error
 		n = at.UnixMilli()
 	}
 	if err != nil || n < 0 {
-		return 0, misused("version: %q is no version of the table", text)
+		return 0, misused("version: %q is not a version of the table", text)
 	}
 	return n, nil
 }
@@ -109,10 +109,10 @@ func versionTime(kind config.VersionKind, version int64) time.Time {
 // explain does the work of brine explain, with a result for each thing that the record becomes.
 func (o *Operations) explain(of *client.ExplainJob) (jobs.Work, error) {
 	if of.Topic == "" {
-		return nil, misused("topic: say which")
+		return nil, misused("topic: give one")
 	}
 	if of.Partition < 0 || of.Offset < 0 {
-		return nil, misused("partition and offset: give numbers from 0 on")
+		return nil, misused("partition and offset must be at least 0")
 	}
 	if _, err := service.Reading(o.cfg(), of.Topic, of.Pipeline); err != nil {
 		return nil, err

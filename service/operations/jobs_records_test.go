@@ -79,13 +79,13 @@ func TestFromACellToItsRecord(t *testing.T) {
 	}
 	b.refuses([]refusal{
 		{serve.SeekJob, client.SeekJob{Table: "none", Row: "a", Version: "1"}, 404, "no table"},
-		{serve.SeekJob, client.SeekJob{Table: scansTable, Version: "1"}, 400, "row: say which"},
+		{serve.SeekJob, client.SeekJob{Table: scansTable, Version: "1"}, 400, "row: give its key"},
 		{serve.SeekJob, client.SeekJob{Table: scansTable, Row: `\xq`, Version: "1"}, 400, "row: "},
-		{serve.SeekJob, client.SeekJob{Table: scansTable, Row: "a", Version: "soon"}, 400, "is no version"},
-		{serve.SeekJob, client.SeekJob{Table: scansTable, Row: "a", Version: "-1"}, 400, "is no version"},
+		{serve.SeekJob, client.SeekJob{Table: scansTable, Row: "a", Version: "soon"}, 400, "is not a version"},
+		{serve.SeekJob, client.SeekJob{Table: scansTable, Row: "a", Version: "-1"}, 400, "is not a version"},
 		{serve.SeekJob, client.SeekJob{Table: scansTable, Row: "a", Version: "1", Most: -1}, 400, "most: -1"},
 		{serve.ExplainJob, client.ExplainJob{Topic: "none"}, 400, "no pipeline reads topic none"},
-		{serve.ExplainJob, client.ExplainJob{Topic: "courier.scans", Offset: -1}, 400, "from 0 on"},
+		{serve.ExplainJob, client.ExplainJob{Topic: "courier.scans", Offset: -1}, 400, "at least 0"},
 		{serve.ExplainJob, client.ExplainJob{Topic: "courier.scans", Pipeline: "orders"}, 400, "not orders"},
 	})
 }
@@ -124,7 +124,7 @@ func TestRegionsAreChangedByJobs(t *testing.T) {
 		{serve.RegionMoveJob, client.RegionMoveJob{Table: scansTable, Region: before[3].Name}, "is gone: it was split"},
 		{serve.RegionSplitJob, client.RegionSplitJob{Table: scansTable, Region: before[3].Name[:8]}, "is gone: it was split"}, // no row key
 		{serve.RegionMoveJob, client.RegionMoveJob{Table: scansTable, Region: "3000"}, "is gone: it was split"},
-		{serve.RegionSplitJob, client.RegionSplitJob{Table: scansTable, Region: before[0].Name, At: "ff"}, "does not lie within"},
+		{serve.RegionSplitJob, client.RegionSplitJob{Table: scansTable, Region: before[0].Name, At: "ff"}, "is not in"},
 		{serve.RegionMoveJob, client.RegionMoveJob{Table: scansTable, Region: before[0].Name, To: before[0].Server}, "already"},
 	} {
 		if job := b.job(c.kind, c.of); job.State != client.JobFailed || !strings.Contains(job.Detail, c.says) {
@@ -141,9 +141,9 @@ func TestRegionsAreChangedByJobs(t *testing.T) {
 	}
 	b.refuses([]refusal{
 		{serve.RegionSplitJob, client.RegionSplitJob{Table: "none", Region: "a"}, 404, "no table"},
-		{serve.RegionSplitJob, client.RegionSplitJob{Table: scansTable}, 400, "region: say which"},
+		{serve.RegionSplitJob, client.RegionSplitJob{Table: scansTable}, 400, "region: give its name"},
 		{serve.RegionSplitJob, client.RegionSplitJob{Table: scansTable, Region: "a", At: `\xq`}, 400, "at: "},
-		{serve.RegionMoveJob, client.RegionMoveJob{Table: scansTable}, 400, "region: say which"},
+		{serve.RegionMoveJob, client.RegionMoveJob{Table: scansTable}, 400, "region: give its name"},
 	})
 }
 

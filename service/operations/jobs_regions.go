@@ -40,7 +40,7 @@ func (o *Operations) splitRegion(of *client.RegionSplitJob) (jobs.Work, error) {
 		if hidden := o.masksKey(of.Table, nil); len(at) > 0 && !hidden {
 			where = "at " + rowkey.Binary(at)
 		} else if len(at) > 0 {
-			where = "at the row that was given"
+			where = "at the given row"
 		}
 		if of.DryRun {
 			out.Result("region", changed{t.Name, r.Encoded, o.described(t, r), "split " + where, false})
@@ -58,7 +58,7 @@ func (o *Operations) splitRegion(of *client.RegionSplitJob) (jobs.Work, error) {
 func (o *Operations) moveRegion(of *client.RegionMoveJob) (jobs.Work, error) {
 	return o.onRegion(of.Table, of.Region, func(ctx context.Context, t *regions.Table, r hbase.Region, out *jobs.Output) error {
 		if of.To != "" && of.To == r.Server {
-			return misused("to: the region is on %s already", of.To)
+			return misused("to: the region is already on %s", of.To)
 		}
 		where := "another server"
 		if of.To != "" {
@@ -74,7 +74,7 @@ func (o *Operations) moveRegion(of *client.RegionMoveJob) (jobs.Work, error) {
 			return err
 		case server == r.Server:
 			return fault.New(fault.Failed, fmt.Errorf("region %s is still on %s", r.Encoded, r.Server),
-				"the master has chosen the same server: is there another one? Name it with to")
+				"the master chose the same server: if there is another one, name it with to")
 		case server != "": // otherwise it was split or merged meanwhile
 			where = server
 		}
@@ -96,7 +96,7 @@ func (o *Operations) onRegion(
 		return nil, err
 	}
 	if region == "" {
-		return nil, misused("region: say which: its name, the beginning of it, or a row key")
+		return nil, misused("region: give its name, a prefix of it, or a row key")
 	}
 	return func(ctx context.Context, out *jobs.Output) error {
 		t, err := regions.Open(ctx, o.service.Client(), known.Name, known.RowKeys())
@@ -109,8 +109,8 @@ func (o *Operations) onRegion(
 		begins := func(r hbase.Region) bool { return strings.HasPrefix(r.Encoded, region) }
 		if encoded.MatchString(region) && !slices.ContainsFunc(t.Regions, begins) {
 			shown := mask.If(masked && len(region) < 32, region) // it may be a row key
-			return fault.New(fault.Failed, fmt.Errorf("region %s of %s is gone: it was split or merged meanwhile", shown, t.Name),
-				"look again at what is advised; a row key that looks like a region's name is written key:ROW")
+			return fault.New(fault.Failed, fmt.Errorf("region %s of %s is gone: it was split or merged in the meantime", shown, t.Name),
+				"check the advice again; write a row key that looks like a region's name as key:ROW")
 		}
 		r, err := t.Find(region)
 		found := err == nil
@@ -119,10 +119,10 @@ func (o *Operations) onRegion(
 		}
 		_, misnamed := errors.AsType[*regions.NameError](err)
 		if masked && (misnamed || !found) { // the error names keys
-			err = errors.New("which region is meant is not clear, or the row does not lie within it")
+			err = errors.New("the region is ambiguous, or the row is not in it")
 		}
 		if misnamed {
-			return fault.New(fault.Usage, err, "the regions page, or brine regions ls, lists the regions as they are now")
+			return fault.New(fault.Usage, err, "the regions page, or brine regions ls, lists the current regions")
 		}
 		return err
 	}, nil

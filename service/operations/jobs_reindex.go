@@ -51,7 +51,7 @@ func (o *Operations) reindex(of *client.ReindexJob) (jobs.Work, error) {
 		out.Progress(nil)
 		switch {
 		case err != nil && ctx.Err() != nil && !errors.Is(err, reindex.ErrTaken):
-			err = fault.New(fault.Failed, fmt.Errorf("stopped while %s", run.Progress().Phase), "the same again goes on from there")
+			err = fault.New(fault.Failed, fmt.Errorf("stopped while %s", run.Progress().Phase), "repeat it to continue from there")
 		case err != nil:
 			err = service.ReindexError(err)
 		default:

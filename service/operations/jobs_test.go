@@ -173,7 +173,7 @@ func (b *bench) checkLetterJobs() {
 		t.Errorf("%+v", dry)
 	}
 	failed := b.job(serve.DeadLetterReplayJob, client.DeadLetterReplayJob{DeadLettersOf: of.DeadLettersOf})
-	if failed.State != client.JobFailed || !strings.Contains(failed.Detail, "4 records can still not be written") || len(results[line](t, failed, "result")) != 1 {
+	if failed.State != client.JobFailed || !strings.Contains(failed.Detail, "4 records still cannot be written") || len(results[line](t, failed, "result")) != 1 {
 		t.Errorf("%+v", failed)
 	}
 	of.Let, of.AlterIdentity, of.Preview = []string{`at = "1700000000000"`}, true, 2
@@ -246,23 +246,23 @@ func (b *bench) checkJobRefusals() {
 		want int
 		says string
 	}{
-		{serve.ReplayJob, client.ReplayJob{From: "earliest"}, 400, "pipeline: say which: scans, orders"},
+		{serve.ReplayJob, client.ReplayJob{From: "earliest"}, 400, "pipeline: choose one: scans, orders"},
 		{serve.ReplayJob, client.ReplayJob{Pipeline: "none", From: "earliest"}, 404, "no pipeline"},
 		{serve.ReplayJob, client.ReplayJob{Pipeline: "scans"}, 400, `from ""`},
 		{serve.ReplayJob, client.ReplayJob{Pipeline: "scans", From: "latest"}, 400, "from latest: nothing comes after"},
-		{serve.ReplayJob, client.ReplayJob{Pipeline: "scans", From: "earliest", Half: "documents"}, 400, "half documents: the pipeline scans writes no documents"},
+		{serve.ReplayJob, client.ReplayJob{Pipeline: "scans", From: "earliest", Half: "documents"}, 400, "half documents: pipeline scans writes no documents"},
 		{serve.ReplayJob, client.ReplayJob{Pipeline: "scans", From: "earliest", Rate: -1}, 400, "rate: -1"},
 		{serve.ReplayJob, client.ReplayJob{Pipeline: "scans", From: "earliest", Keys: []string{`\xq1`}}, 400, "is not an escape"},
 		{serve.VerifyJob, client.VerifyJob{Sample: "NaN"}, 400, `sample "NaN"`},
-		{serve.VerifyJob, client.VerifyJob{Full: true, From: "2h"}, 400, "full is of all that is in the topics; leave from, to and partitions out"},
-		{serve.DeadLetterReplayJob, client.DeadLetterReplayJob{DeadLettersOf: of(""), Let: []string{"at = 1"}}, 400, "say which"},
+		{serve.VerifyJob, client.VerifyJob{Full: true, From: "2h"}, 400, "full covers everything in the topics; remove from, to and partitions"},
+		{serve.DeadLetterReplayJob, client.DeadLetterReplayJob{DeadLettersOf: of(""), Let: []string{"at = 1"}}, 400, "choose one"},
 		{serve.DeadLetterReplayJob, client.DeadLetterReplayJob{DeadLettersOf: of("scans"), Let: []string{"at = '1'"}}, 400, "alter_identity"},
 		{serve.DeadLetterReplayJob, client.DeadLetterReplayJob{DeadLettersOf: of("scans"), Let: []string{"none = '1'"}}, 400, "let none: pipeline scans has no field"},
 		{serve.DeadLetterReplayJob, client.DeadLetterReplayJob{DeadLettersOf: client.DeadLettersOf{All: true}}, 400, "all: "},
 		{serve.DeadLetterScanJob, client.DeadLetterScanJob{List: 501}, 400, "list: 501"},
-		{serve.DeadLetterScanJob, client.DeadLetterScanJob{DeadLettersOf: client.DeadLettersOf{Reasons: []string{"none"}}}, 400, "no record is rejected for it"},
+		{serve.DeadLetterScanJob, client.DeadLetterScanJob{DeadLettersOf: client.DeadLettersOf{Reasons: []string{"none"}}}, 400, "no record is rejected for that reason"},
 		{serve.DeadLetterPurgeJob, client.DeadLetterPurgeJob{DryRun: true}, 400, "older_than: is missing"},
-		{serve.DeadLetterPurgeJob, client.DeadLetterPurgeJob{OlderThan: "2199-01-01", DryRun: true}, 400, "still to come"},
+		{serve.DeadLetterPurgeJob, client.DeadLetterPurgeJob{OlderThan: "2199-01-01", DryRun: true}, 400, "in the future"},
 		{serve.ReindexJob, client.ReindexJob{Index: "none", From: "hbase"}, 400, "writes an index none"},
 		{serve.ReindexJob, client.ReindexJob{Index: "orders", From: "files"}, 400, "neither hbase nor topic"},
 	} {

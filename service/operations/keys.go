@@ -67,7 +67,7 @@ func (o *Operations) keysOf(of client.KeyOf) (rowkey.Keys, []client.KeyFinding, 
 	}
 	key, err := rowkey.Parse(of.Key, fields)
 	if err != nil {
-		return nil, found, nil //nolint:nilerr // it is the first of what was found
+		return nil, found, nil //nolint:nilerr // err is the first finding
 	}
 	return rowkey.One(key), found, nil
 }
@@ -171,7 +171,7 @@ func describeScans(out *client.KeyDesign, keys rowkey.Keys, where []string) {
 		out.Scans = append(out.Scans, client.KeyScan{Start: rowkey.Binary(s.Start), Stop: rowkey.Binary(s.Stop), From: s.From, To: s.To})
 	}
 	if more := len(scans) - mostScans; more > 0 {
-		out.Wrong = fmt.Sprintf("%d more ranges are left out", more)
+		out.Wrong = fmt.Sprintf("%d more ranges not shown", more)
 	}
 }
 

@@ -28,6 +28,9 @@ func (o *Operations) HeatMap(ctx context.Context, table string, of client.HeatMa
 	if err != nil {
 		return out, err
 	}
+	if span.Server != "" || span.Metric == skew.MetricRequests {
+		o.refresh(ctx)
+	}
 	var m skew.HeatMap
 	maps := o.service.Maps()
 	if maps != nil {
@@ -40,7 +43,7 @@ func (o *Operations) HeatMap(ctx context.Context, table string, of client.HeatMa
 		}
 	}
 	if (maps == nil || err != nil) && slices.Contains(o.service.Tables().Names(), table) {
-		m = o.service.Tables().Counter(table, skew.Shape{}).HeatMap(min(o.now().Sub(span.From), counted), span.Ranges, span.Columns)
+		m = mapstore.Counted(o.service.Tables().Counter(table, skew.Shape{}), span)
 	}
 	hidden, keys := o.masksKey(table, rules), t.RowKeys()
 	for _, k := range m.Starts {
@@ -54,17 +57,25 @@ func (o *Operations) HeatMap(ctx context.Context, table string, of client.HeatMa
 		out.Times = append(out.Times, timeText(at))
 	}
 	if of.Until == "" && slices.Contains(o.service.Tables().Names(), table) {
-		out.Hot = append(out.Hot, hotRanges(&m, o.service.Tables().Counter(table, skew.Shape{}).Recent().Regions)...)
+		out.Hot = append(out.Hot, hotRanges(&m, o.service.Tables().Counter(table, skew.Shape{}).Recent().Regions, span.Server)...)
 	}
 	out.Rows, out.Bytes, out.Most = append(out.Rows, m.Rows...), append(out.Bytes, m.Bytes...), m.Most
+	out.Requests, out.Latency = m.Requests, m.Latency
+	for _, c := range m.Unknown {
+		out.Unknown = append(out.Unknown, int64(c))
+	}
+	if err := o.service.LoadsError(); err != nil && span.Metric == skew.MetricRequests && of.Until == "" {
+		out.Loads = shortly(err)
+	}
 	return out, nil
 }
 
-// hotRanges returns where on a map the hot regions lie. It works on the server because it needs the keys, which may be masked for the
-// caller.
-func hotRanges(m *skew.HeatMap, regions []skew.Load) (out []client.HotRange) {
+// hotRanges returns where on a map the hot regions lie, of one server or of all (empty). It works on the server because it needs the keys,
+// which may be masked for the caller.
+func hotRanges(m *skew.HeatMap, regions []skew.Load, server string) (out []client.HotRange) {
 	for i := range regions {
-		if r := &regions[i].Region; regions[i].HotSince != nil && len(m.Starts) > 0 {
+		r := &regions[i].Region
+		if regions[i].HotSince != nil && len(m.Starts) > 0 && (server == "" || r.Server == server) {
 			from, to := m.Within(r.Start, r.End)
 			out = append(out, client.HotRange{Region: r.Name, From: int64(from), To: int64(to)})
 		}
@@ -72,7 +83,7 @@ func hotRanges(m *skew.HeatMap, regions []skew.Load) (out []client.HotRange) {
 	return out
 }
 
-// mapsPatience is how long to wait for a stored map before showing this process's own counters instead.
+// mapsPatience is how long to wait for a stored map before showing this process's own counters instead, and for the loads of regions.
 const mapsPatience = 3 * time.Second
 
 // keptMap draws the stored map. A map of an earlier time may take as long as the request, because there is nothing to show instead.
@@ -92,7 +103,13 @@ func keptMap(ctx context.Context, maps *mapstore.Store, table string, span mapst
 // span parses the part of the map that is requested.
 func (o *Operations) span(of client.HeatMapOf) (mapstore.Span, error) {
 	now := o.now()
-	span := mapstore.Span{Ranges: min(cmp.Or(of.Ranges, skew.MostRanges), skew.MostRanges), Columns: cmp.Or(of.Columns, 480)}
+	metric := skew.Metric(of.Metric)
+	span := mapstore.Span{Server: of.Server}
+	span.Ranges, span.Columns = min(cmp.Or(of.Ranges, skew.MostRanges), skew.MostRanges), cmp.Or(of.Columns, 480)
+	span.Metric = metric
+	if metric != "" && !slices.Contains(skew.Metrics, metric) {
+		return span, misused("metric: %q is none; it is one of rows, bytes, requests and latency", of.Metric)
+	}
 	until := now
 	if of.Until != "" {
 		at, err := when.Time(of.Until, now)
@@ -109,7 +126,7 @@ func (o *Operations) span(of client.HeatMapOf) (mapstore.Span, error) {
 		span.From = oldest
 	}
 	if !span.From.Before(until) {
-		return span, misused("until: %s is longer ago than maps are kept", of.Until)
+		return span, misused("until: maps are not kept as far back as %s", of.Until)
 	}
 	return span, nil
 }

@@ -28,10 +28,10 @@ func (o *Operations) halves(of client.HalvesOf) ([]config.Half, error) {
 		return of.Pipeline != "" && of.Pipeline != h.Pipeline.Name || of.Half != "" && of.Half != h.Kind
 	})
 	if len(halves) == 0 {
-		return nil, misused("half: no pipeline that is meant writes %s", of.Half)
+		return nil, misused("half: no selected pipeline writes %s", of.Half)
 	}
 	if of.Topic != "" && !slices.ContainsFunc(halves, func(h config.Half) bool { return h.Pipeline.Reads(of.Topic) }) {
-		return nil, misused("topic: no pipeline that is meant reads topic %q", of.Topic)
+		return nil, misused("topic: no selected pipeline reads topic %q", of.Topic)
 	}
 	return halves, nil
 }

@@ -265,12 +265,22 @@ func (b *bench) checkTables(rows int64) {
 	if len(heat.Starts) != 16 || len(heat.Rows) != 16 || len(heat.Times) == 0 || len(heat.Rows[0]) != len(heat.Times) || heat.Most <= 0 {
 		t.Errorf("%+v", heat)
 	}
+	for _, of := range []client.HeatMapOf{{Metric: "latency"}, {Metric: "rows"}, {Metric: "bytes", Server: regions.Regions[0].Server}} {
+		m, err := b.HeatMap(ctx, scans, of)
+		cells := map[string][][]float64{"latency": m.Latency, "rows": m.Rows, "bytes": m.Bytes}
+		if err != nil || m.Most <= 0 || len(cells[of.Metric]) != 16 || len(m.Rows)+len(m.Bytes)+len(m.Latency) != 16 {
+			t.Errorf("%+v: %+v, %v", of, m, err)
+		}
+	}
+	if m, err := b.HeatMap(ctx, scans, client.HeatMapOf{Server: "nowhere:1"}); err != nil || len(m.Starts)+len(m.Rows) != 0 {
+		t.Errorf("of a server without regions: %+v, %v", m, err)
+	}
 	for _, path := range []string{"/tables/none/regions", "/tables/none/skew", "/tables/none/heat"} {
 		if code := b.get(path); code != http.StatusNotFound {
 			t.Errorf("%s: %d", path, code)
 		}
 	}
-	for _, path := range []string{"/tables/" + scans + "/heat?minutes=x", "/tables/" + scans + "/heat?ranges=0", "/tables/" + scans + "/heat?columns=-3",
+	for _, path := range []string{"/tables/" + scans + "/heat?minutes=x", "/tables/" + scans + "/heat?ranges=0", "/tables/" + scans + "/heat?columns=-3", "/tables/" + scans + "/heat?metric=reads",
 		"/tables/" + scans + "/heat?columns=99999999999999999999", "/tables/" + scans + "/regions?x=1"} {
 		if code := b.get(path); code != http.StatusBadRequest {
 			t.Errorf("%s: %d", path, code)

@@ -25,7 +25,7 @@ func devWith(old, new string) string { return strings.Replace(string(examples.De
 func TestReloadOverHTTP(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, service.ToRun, nil)
-	if _, err := b.Reload(t.Context(), client.ReloadAsk{DryRun: true}); status(err) != http.StatusConflict || !strings.Contains(err.Error(), "do not run") {
+	if _, err := b.Reload(t.Context(), client.ReloadAsk{DryRun: true}); status(err) != http.StatusConflict || !strings.Contains(err.Error(), "are not running") {
 		t.Errorf("before anything runs: %v", err)
 	}
 	b.run()
@@ -52,7 +52,7 @@ func TestReloadOverHTTP(t *testing.T) {
 		t.Fatalf("%+v, %v", planned, err)
 	}
 	unchanged("a dry run")
-	if _, err := b.Reload(t.Context(), client.ReloadAsk{After: "0123456789ab"}); status(err) != http.StatusConflict || !strings.Contains(err.Error(), "says something else") {
+	if _, err := b.Reload(t.Context(), client.ReloadAsk{After: "0123456789ab"}); status(err) != http.StatusConflict || !strings.Contains(err.Error(), "has changed since it was shown") {
 		t.Errorf("of another file than was shown: %v", err)
 	}
 	unchanged("of another file than was shown")
@@ -90,8 +90,8 @@ func (b *bench) refusesReloads(unchanged func(what string, but ...string)) {
 		planes bool
 	}{
 		"a key":                      {devWith("key: md5(waybill, 4)", "key: md5(waybill, 6)"), nil, "tables.logistics:scans.key is part of", true},
-		"what is served":             {devWith("    public: exact-key", "    public: exact-key\n    roles: [support]"), nil, "is of what this process serves", true},
-		"a mask":                     {devWith(window, window+"    mask: [courier]\n"), nil, "would hide other fields", true},
+		"what is served":             {devWith("    public: exact-key", "    public: exact-key\n    roles: [support]"), nil, "affects what this process serves", true},
+		"a mask":                     {devWith(window, window+"    mask: [courier]\n"), nil, "would mask fields other than", true},
 		"a broken file":              {devWith("pipelines:", "pipelines"), nil, "dev.yaml:", false},
 		"a file that cannot be read": {"", &fs.PathError{Op: "open", Path: "brine.yaml", Err: errors.New("permission denied")}, "permission denied", false},
 		"a secret":                   {devWith("search:\n", "registry: { url: 'http://127.0.0.1:1', user: u, password: planted-secret }\nsearch:\n"), nil, "registry", true},

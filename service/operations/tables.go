@@ -121,7 +121,7 @@ func (o *Operations) Skew(ctx context.Context, table string, rules *mask.Rules) 
 	if table != "" {
 		var err error
 		if state, err = state.Of(table); err != nil {
-			return out, nil //nolint:nilerr // nothing writes it: nothing is known
+			return out, nil //nolint:nilerr // nothing writes the table, so nothing is known of it
 		}
 	}
 	for _, t := range o.cfg().Tables { // in the configured order
@@ -219,7 +219,9 @@ func (o *Operations) refresh(ctx context.Context) {
 	if o.runs() || o.now().Sub(o.loaded) < loadsHold {
 		return
 	}
-	if err := o.service.TakeLoads(ctx); err != nil && ctx.Err() == nil {
+	within, cancel := context.WithTimeout(ctx, mapsPatience)
+	defer cancel()
+	if err := o.service.TakeLoads(within); err != nil && ctx.Err() == nil {
 		o.log.Warn("the cluster does not report the loads of its regions", "error", err)
 	}
 	o.loaded = o.now()

@@ -3,6 +3,7 @@ package reload
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -20,6 +21,22 @@ func Agree(earlier, later *config.Config, half string) bool {
 	return !slices.ContainsFunc(plan.Settings, func(s Setting) bool {
 		return s.Effect == Replay && (concerns(&s, earlier.Halves()[was]) || concerns(&s, later.Halves()[is]))
 	})
+}
+
+// Digest returns a short hash of what a reload to a configuration would do, for a preview and the reload after it: of the configuration as
+// written, and of what its pipelines, tables and indexes mean now, with ${…} expanded and with the contents of schema files. Certificates
+// and secrets may be renewed between the two.
+func Digest(c *config.Config) string {
+	text, err := c.Written()
+	if err != nil {
+		return ""
+	}
+	sum := sha256.New()
+	sum.Write([]byte(text))
+	for _, p := range c.Pipelines {
+		p.EachMeant(func(_, name, setting, value string) { fmt.Fprintf(sum, "\x00%s %s\x00%s", setting, name, value) })
+	}
+	return hex.EncodeToString(sum.Sum(nil)[:6])
 }
 
 // Meaning returns a name for what a pipeline makes of records. Two configurations of the pipeline with the same name make the same of them.

@@ -98,11 +98,11 @@ func (p *Plan) judge(d config.Difference, new *config.Config) Setting {
 	}
 	switch s.Effect {
 	case Restart:
-		p.refuse(&d, "is of the whole process", "restart brine with it: one member of the group after another")
+		p.refuse(&d, "applies to the whole process", "restart brine with it, one member of the group at a time")
 	case Replay:
-		p.refuse(&d, cmp.Or(d.Part, "is part of what rows and documents are known by, or of what those that are written mean"),
-			"write a new table or index by a new pipeline, which reads the topic from its start; or stop brine in all members, "+
-				"start it with this configuration, and have brine replay --as-configured write again what should be as it says")
+		p.refuse(&d, cmp.Or(d.Part, "is part of the identity or the meaning of rows and documents already written"),
+			"write a new table or index with a new pipeline, which reads the topic from its start; or stop brine on all members, "+
+				"start it with this configuration, and use brine replay --as-configured to rewrite what should follow it")
 	}
 	return s
 }
@@ -117,12 +117,12 @@ func (p *Plan) Served(old, new *config.Config) {
 	for i := range p.Settings {
 		if d := &p.Settings[i]; d.Effect == Elsewhere {
 			d.Effect = Restart
-			p.refuse(&d.Difference, "is of what this process serves", "restart brine with it")
+			p.refuse(&d.Difference, "affects what this process serves", "restart brine with it")
 		}
 	}
 	if !config.MasksAlike(old, new) {
 		p.refuse(&config.Difference{Setting: "mask"},
-			"would hide other fields than this process, which serves them too, has hidden since its start",
+			"would mask fields other than those that this process, which also serves them, has masked since its start",
 			"restart brine with it")
 	}
 }
@@ -209,7 +209,7 @@ type Result struct {
 	Outcome Outcome   `json:"result"`
 	By      string    `json:"by"` // who asked, and how
 	At      time.Time `json:"at"`
-	Before  string    `json:"before"`          // start of the configuration's SHA-256, without secrets and comments
+	Before  string    `json:"before"`          // the configuration's Digest
 	After   string    `json:"after,omitempty"` // empty if it could not be read
 
 	*Plan           // nil if there was no configuration to compare

@@ -11,7 +11,7 @@ import (
 
 // effectWords describes the effects for people.
 var effectWords = map[Effect]string{
-	Live: "counts at once", Drain: "drains", Onward: "drains; rows before stay as they are",
+	Live: "takes effect at once", Drain: "drains", Onward: "drains; existing rows stay as they are",
 	Restart: "needs a restart", Replay: "needs a restart and a replay", Elsewhere: "of brine serve",
 }
 
@@ -28,14 +28,15 @@ func (r *Result) Print(out io.Writer, asJSON bool) error {
 		r.print(out)
 	}
 	for _, at := range r.Onward {
-		term.Println(out, "%s: topic %s, partition %d is written as configured now from offset %d on", at.Half, at.Topic, at.Partition, at.Offset)
+		term.Println(out, "%s: topic %s, partition %d is written with this configuration from offset %d on", at.Half, at.Topic, at.Partition,
+			at.Offset)
 	}
 	if r.Unrecorded != "" {
-		term.Println(out, "these offsets are in the log alone: %s", r.Unrecorded)
+		term.Println(out, "these offsets are recorded only in the log: %s", r.Unrecorded)
 	}
 	switch r.Outcome {
 	case Applied:
-		term.Println(out, "applied: configuration %s in place of %s", r.After, r.Before)
+		term.Println(out, "applied: configuration %s replaces %s", r.After, r.Before)
 	case Unchanged:
 		term.Println(out, "nothing has changed: configuration %s", r.Before)
 	case Previewed:

@@ -34,7 +34,7 @@ func (s *Set) redirect() error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(own)) {
 		if into[name] == "" {
-			return fmt.Errorf("--into: the pipeline %s writes %s too; say where those rows go: %s=OTHER", s.pipeline.Name, name, name)
+			return fmt.Errorf("--into: pipeline %s also writes %s; say where those rows go: %s=OTHER", s.pipeline.Name, name, name)
 		}
 	}
 	s.into = into

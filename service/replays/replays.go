@@ -75,7 +75,7 @@ func New(cfg *config.Config, p *config.Pipeline, asked Asked, now time.Time) (*S
 	}
 	s.halves = slices.DeleteFunc(p.Halves(), func(h config.Half) bool { return s.asked.Half != "" && s.asked.Half != h.Kind })
 	if len(s.halves) == 0 {
-		return nil, fault.Misused(fmt.Errorf("--half %s: the pipeline %s writes no %s", s.asked.Half, p.Name, s.asked.Half))
+		return nil, fault.Misused(fmt.Errorf("--half %s: pipeline %s writes no %s", s.asked.Half, p.Name, s.asked.Half))
 	}
 	return s, nil
 }
@@ -125,8 +125,8 @@ func unknown(r *service.Replay) error {
 	if n == 0 {
 		return nil
 	}
-	return fault.New(fault.Failed, fmt.Errorf("%s: %s offsets of the range were written by a configuration that nobody knows any more, or "+
-		"that had other keys, tables or indexes", r.Name, term.Thousands(n)), "--as-configured writes all of it as this configuration says")
+	return fault.New(fault.Failed, fmt.Errorf("%s: %s offsets of the range were written by a configuration that is no longer known, or "+
+		"that had other keys, tables or indexes", r.Name, term.Thousands(n)), "--as-configured writes all of it with this configuration")
 }
 
 func (s *Set) options(half ingest.Options) ingest.ReplayOptions {
@@ -149,7 +149,7 @@ func (s *Set) Left() ([]*service.Replay, error) {
 	for _, r := range s.Replays {
 		if len(r.Plan.Missing()) > 0 && !s.asked.SkipMissing {
 			return nil, fault.New(fault.Failed, fmt.Errorf("%s: part of the range is missing, as the plan says; nothing was replayed", r.Name),
-				"--skip-missing replays what is there")
+				"--skip-missing replays what is left")
 		}
 		if err := unknown(r); err != nil {
 			return nil, err
@@ -196,9 +196,9 @@ func (s *Set) resume(r *service.Replay) string {
 		}
 	}
 	if len(fixed) == 0 {
-		return "the same command goes on from there"
+		return "the same command continues from there"
 	}
-	return "the same command with " + strings.Join(fixed, " ") + " goes on from there"
+	return "the same command with " + strings.Join(fixed, " ") + " continues from there"
 }
 
 // Diff is the JSON line of what a replay would change.
@@ -211,10 +211,10 @@ type Diff struct {
 func (s *Set) DiffOf() (*service.Replay, error) {
 	i := slices.IndexFunc(s.Replays, func(r *service.Replay) bool { return r.Options.Group == s.pipeline.RowsGroup() })
 	if i < 0 {
-		return nil, fault.Misused(errors.New("--diff compares rows; the replay writes documents alone"))
+		return nil, fault.Misused(errors.New("--diff compares rows, but this replay writes only documents"))
 	}
 	if _, looksUp := s.pipeline.Lookup(); looksUp {
-		return nil, fault.Misused(fmt.Errorf("--diff: the pipeline %s looks keys up (key_from), which only writing does; "+
+		return nil, fault.Misused(fmt.Errorf("--diff: pipeline %s looks up keys (key_from), which works only when writing; "+
 			"replay --into another table and compare", s.pipeline.Name))
 	}
 	return s.Replays[i], nil

@@ -11,13 +11,13 @@ import (
 // Damaged returns the error of a damaged data folder.
 func Damaged(what string, err error) error {
 	return fault.New(fault.Damaged, fmt.Errorf("%s: %w", what, err),
-		"brine dev --data DIR --repair saves what it can of a folder of brine dev or of an embedded HBase, and says what is lost; or delete the "+
-			"folder and write it again")
+		"brine dev --data DIR --repair saves what it can from a folder of brine dev or an embedded HBase, and reports what is lost; or delete "+
+			"the folder and write it again")
 }
 
 // DamagedAccounts returns the error of damaged accounts in a folder of embedded:DIR.
 func DamagedAccounts(err error) error {
-	return fault.New(fault.Damaged, err, "move the contents of its folder away and put accounts.db of a backup there; without a backup, "+
+	return fault.New(fault.Damaged, err, "move the contents of its folder away and put accounts.db from a backup there; without a backup, "+
 		"begin with an empty folder: nothing restores accounts, tokens and the audit (brine dev --data DIR --repair sets those of a folder "+
 		"of brine dev aside)")
 }

@@ -67,7 +67,7 @@ func (o *Outages) fail(key string, now outage) {
 		if now.kind == kindBroker {
 			what = "Kafka"
 		}
-		o.log.Warn(what+" fails again and again", now.kind, now.of, "tries", now.failures, "error", term.Clip(now.last.Error(), ShownCause))
+		o.log.Warn(what+" keeps failing", now.kind, now.of, "tries", now.failures, "error", term.Clip(now.last.Error(), ShownCause))
 	}
 }
 

@@ -93,7 +93,7 @@ func TestOutagesOfKafka(t *testing.T) {
 			time.Sleep(time.Second)
 		}
 		for _, tries := range []string{"3", "63"} {
-			if want := `level=WARN msg="Kafka fails again and again" broker=10.0.0.1:9092 tries=` + tries + ` error="connection refused"`; !strings.Contains(log.String(), want) {
+			if want := `level=WARN msg="Kafka keeps failing" broker=10.0.0.1:9092 tries=` + tries + ` error="connection refused"`; !strings.Contains(log.String(), want) {
 				t.Errorf("no %q", want)
 			}
 		}

@@ -51,7 +51,7 @@ func TestRegistry(t *testing.T) {
 	if err := r.Check(t.Context()); err != nil {
 		t.Error(err)
 	}
-	for code, fix := range map[int]string{http.StatusUnauthorized: "write registry.user and registry.password", http.StatusNotFound: "write registry.url up to where /schemas begins"} {
+	for code, fix := range map[int]string{http.StatusUnauthorized: "correct registry.user and registry.password", http.StatusNotFound: "write registry.url up to where /schemas begins"} {
 		status = code
 		err := r.Check(t.Context())
 		if f, ok := errors.AsType[*fault.Error](err); !ok || f.Kind != fault.Failed || !strings.Contains(err.Error(), fix) {

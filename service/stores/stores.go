@@ -74,7 +74,7 @@ func OpenHBase(ctx context.Context, cfg *config.Config, opts hbase.Options, log 
 // readAgain logs the result of reading changed certificates.
 func readAgain(log *slog.Logger, section string, err error) {
 	if err != nil {
-		log.Warn(section+": its files have changed and cannot be used", "error", err)
+		log.Warn(section+": its files have changed but cannot be used", "error", err)
 		return
 	}
 	log.Info(section + ": its files have changed, and new connections use them")
@@ -82,7 +82,7 @@ func readAgain(log *slog.Logger, section string, err error) {
 
 // working describes a change that the master is working on.
 func working(i hbase.ProcedureInfo) string {
-	return fmt.Sprintf("%s %s: the master has worked on it for %v, as procedure %d", i.Op, i.Table, i.For.Round(time.Second), i.ID)
+	return fmt.Sprintf("%s %s: the master has been working on it for %v, as procedure %d", i.Op, i.Table, i.For.Round(time.Second), i.ID)
 }
 
 // fixOf returns what to do about an HBase that could not be opened, or "" if the error says so.
@@ -97,15 +97,15 @@ func fixOf(err error, connect string) string {
 // connectFix returns what to check if no HBase answers at hbase.connect.
 func connectFix(connect string) string {
 	if strings.HasPrefix(strings.TrimPrefix(connect, "hbase+"), "zk://") {
-		return "start HBase, or name its ZooKeepers in hbase.connect (port 2181 unless set otherwise), with HBase's zookeeper.znode.parent as " +
+		return "start HBase, or name its ZooKeeper servers in hbase.connect (port 2181 by default), with HBase's zookeeper.znode.parent as " +
 			"the path"
 	}
-	return "start HBase, or name servers of it in hbase.connect: masters (port 16000 unless set otherwise) or region servers (16020)"
+	return "start HBase, or name its servers in hbase.connect: masters (port 16000 by default) or region servers (16020)"
 }
 
 // Untested returns the warning about a cluster's release.
 func Untested(version string) string {
-	return fmt.Sprintf("the cluster runs HBase %s, which this brine is not tested with; it is with %s", version,
+	return fmt.Sprintf("the cluster runs HBase %s, which this brine has not been tested with; it has been with %s", version,
 		strings.Join(hbase.TestedVersions(), ", "))
 }
 
@@ -177,7 +177,7 @@ func OpenRegistry(cfg *config.Config) (*Registry, error) {
 	}
 	client, err := registry.New(o)
 	if err != nil {
-		return nil, fault.New(fault.Data, fmt.Errorf("registry.cache: %w", err), "choose a folder that brine may write to")
+		return nil, fault.New(fault.Data, fmt.Errorf("registry.cache: %w", err), "choose a folder that brine can write to")
 	}
 	return &Registry{client}, nil
 }

@@ -89,10 +89,10 @@ func TestWithACertificate(t *testing.T) {
 		tls  *hbase.TLS
 		says string
 	}{
-		"plain text":     {nil, "wants TLS"},
-		"no certificate": {&hbase.TLS{CA: servers.CA}, "wants a certificate of ours"},
-		"a stranger's":   {&strange, "refuses our certificate"},
-		"another server": {&hbase.TLS{CA: unknown.CA, Cert: ours.Cert, Key: ours.Key}, "signed by an authority that is not known here"},
+		"plain text":     {nil, "requires TLS"},
+		"no certificate": {&hbase.TLS{CA: servers.CA}, "requires a client certificate"},
+		"a stranger's":   {&strange, "refuses the client's certificate"},
+		"another server": {&hbase.TLS{CA: unknown.CA, Cert: ours.Cert, Key: ours.Key}, "signed by an unknown authority"},
 	} {
 		t.Run(name, func(t *testing.T) { refuses(t, connect, c.says, hbase.Options{TLS: c.tls}) })
 	}
@@ -127,9 +127,9 @@ func TestWithAKeytab(t *testing.T) {
 	less.QOP = "auth"
 	t.Run("no ticket", func(t *testing.T) { refuses(t, connect, "set hbase.kerberos", hbase.Options{}) })
 	t.Run("less protection", func(t *testing.T) {
-		refuses(t, connect, "the server offers auth-int, auth-conf, and qop is auth", hbase.Options{Kerberos: &less})
+		refuses(t, connect, "the server offers auth-int, auth-conf, but qop is auth", hbase.Options{Kerberos: &less})
 	})
-	t.Run("a ticket without TLS", func(t *testing.T) { refuses(t, encrypted, "wants TLS", hbase.Options{Kerberos: &client}) })
+	t.Run("a ticket without TLS", func(t *testing.T) { refuses(t, encrypted, "requires TLS", hbase.Options{Kerberos: &client}) })
 }
 
 // TestJavaWithAKeytab checks that HBase's own client, unmodified, logs in at a real KDC and is accepted with each quality of protection,

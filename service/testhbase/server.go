@@ -27,25 +27,25 @@ import (
 
 // Options configure where the server listens and stores data, and what it requires of clients. The tags define the flags of brine hbase.
 type Options struct {
-	Port      int    `xor:"ports" placeholder:"N" help:"Port of the one server, which is master too (default 16000; 0 is a free one)." default:"16000"`
-	Ports     string `xor:"ports" placeholder:"A-B" help:"Several region servers: the master on port A, they on the others up to B."`
-	Listen    string `placeholder:"HOST" default:"127.0.0.1" help:"Address to listen on (default 127.0.0.1); 0.0.0.0 is every address, and then --advertise is required."`
-	Advertise string `placeholder:"HOST[:PORT]" help:"By which clients reach it, where that is another address: behind a port-forward, in a container."`
-	Data      string `type:"path" placeholder:"DIR" help:"Keep tables in this folder. Without it they are in memory."`
-	Fsync     bool   `help:"Acknowledge a write when the disk has it; without it a failure of power may take what the system had not written yet."`
+	Port      int    `xor:"ports" placeholder:"N" help:"Port of a single server that is master and region server (default 16000; 0 for any free port)." default:"16000"`
+	Ports     string `xor:"ports" placeholder:"A-B" help:"Ports of several servers: A for the master, and one region server on each of the others up to B."`
+	Listen    string `placeholder:"HOST" default:"127.0.0.1" help:"Address to listen on (default 127.0.0.1). 0.0.0.0 stands for all addresses, and requires --advertise."`
+	Advertise string `placeholder:"HOST[:PORT]" help:"Address by which clients reach the server, if it differs: behind a port-forward, or in a container."`
+	Data      string `type:"path" placeholder:"DIR" help:"Folder for all data, which is kept across restarts (default: tables are kept in memory)."`
+	Fsync     bool   `help:"Sync every write to disk before acknowledging it. Otherwise a power failure can lose the latest writes."`
 
-	ZooKeeperPort *int `name:"zookeeper-port" placeholder:"N" help:"Also answer clients that look for HBase in ZooKeeper, on this port (0 is a free one)."`
+	ZooKeeperPort *int `name:"zookeeper-port" placeholder:"N" help:"Also serve clients that look up HBase in ZooKeeper, on this port (0 for any free port)."`
 
-	TLSCert       string   `name:"tls-cert" type:"path" placeholder:"FILE" help:"Certificate in PEM: connections are encrypted."`
-	TLSKey        string   `name:"tls-key" type:"path" placeholder:"FILE" help:"Its key."`
-	TLSCA         string   `name:"tls-ca" type:"path" placeholder:"FILE" help:"Authorities in PEM: clients must show a certificate of theirs."`
-	TLSMinVersion string   `name:"tls-min-version" enum:"1.2,1.3" default:"1.2" help:"Least version of TLS: 1.2 (default) or 1.3."`
-	TLSPlainText  bool     `name:"tls-plain-text" help:"Take plain text on the same port as well, as HBase does unless it is set otherwise."`
-	Keytab        string   `name:"kerberos-keytab" type:"path" placeholder:"FILE" help:"Keys of the server's principal: only clients with a ticket are let in."`
-	QOP           []string `name:"kerberos-qop" placeholder:"QOP,…" help:"Qualities of protection: auth, auth-int, auth-conf (default: all)."`
+	TLSCert       string   `name:"tls-cert" type:"path" placeholder:"FILE" help:"Certificate of the server, in PEM: connections are then encrypted."`
+	TLSKey        string   `name:"tls-key" type:"path" placeholder:"FILE" help:"Private key of the certificate, in PEM."`
+	TLSCA         string   `name:"tls-ca" type:"path" placeholder:"FILE" help:"Certificate authorities, in PEM: clients must present a certificate that one of them signed."`
+	TLSMinVersion string   `name:"tls-min-version" enum:"1.2,1.3" default:"1.2" help:"Minimum version of TLS: 1.2 (default) or 1.3."`
+	TLSPlainText  bool     `name:"tls-plain-text" help:"Accept plain text on the same port too, as HBase does by default."`
+	Keytab        string   `name:"kerberos-keytab" type:"path" placeholder:"FILE" help:"Keytab of the server's principal: clients must then authenticate with Kerberos."`
+	QOP           []string `name:"kerberos-qop" placeholder:"QOP,…" help:"Kerberos qualities of protection to offer: auth, auth-int, auth-conf (default: all)."`
 
-	Faults          string `placeholder:"HOST:PORT" help:"Make faults over HTTP here, for callers with the token."`
-	FaultsTokenFile string `type:"path" placeholder:"FILE" help:"File that holds the token of --faults (else BRINE_HBASE_FAULTS_TOKEN)."`
+	Faults          string `placeholder:"HOST:PORT" help:"Address of an HTTP API that injects faults, for callers with the token."`
+	FaultsTokenFile string `type:"path" placeholder:"FILE" help:"File that holds the token for --faults (default: BRINE_HBASE_FAULTS_TOKEN)."`
 
 	FaultsToken string `kong:"-"` // from the file or the environment
 }
@@ -156,10 +156,10 @@ func (o *Options) embedded() (e embedded.Options, err error) {
 	if o.Keytab != "" {
 		e.Kerberos = &embedded.Kerberos{Keytab: o.Keytab, QOP: o.QOP}
 	} else if len(o.QOP) > 0 {
-		return e, errors.New("--kerberos-qop goes with --kerberos-keytab")
+		return e, errors.New("--kerberos-qop requires --kerberos-keytab")
 	}
 	if o.Advertise == "" && everyAddress(o.Listen) {
-		return e, fmt.Errorf("--listen %s is every address, and clients come by one: say by --advertise HOST[:PORT] which", o.Listen)
+		return e, fmt.Errorf("--listen %s means every address, but clients need one: give it with --advertise HOST[:PORT]", o.Listen)
 	}
 	e.Listen = func(network, addr string) (net.Listener, error) {
 		l, err := net.Listen(network, addr)
@@ -194,8 +194,8 @@ func parsePorts(s string) (first int, others []int, err error) {
 	to, err2 := strconv.ParseUint(b, 10, 16)
 	const most = 64
 	if err1 != nil || err2 != nil || from == 0 || to < from+2 || to-from > most {
-		return 0, nil, fmt.Errorf("--ports %q: give the master's port and the last region server's, such as 16000-16003 for three of them "+
-			"(2 to %d; for one there is --port)", s, most)
+		return 0, nil, fmt.Errorf("--ports %q: give the master's port and the last region server's, such as 16000-16003 for three region "+
+			"servers (2 to %d; use --port for one)", s, most)
 	}
 	for p := from + 1; p <= to; p++ {
 		others = append(others, int(p))
@@ -206,7 +206,7 @@ func parsePorts(s string) (first int, others []int, err error) {
 func (o *Options) tls() (*embedded.TLS, error) {
 	if o.TLSCert == "" && o.TLSKey == "" {
 		if o.TLSCA != "" || o.TLSPlainText {
-			return nil, errors.New("--tls-ca and --tls-plain-text go with --tls-cert and --tls-key")
+			return nil, errors.New("--tls-ca and --tls-plain-text require --tls-cert and --tls-key")
 		}
 		return nil, nil
 	}
@@ -259,7 +259,7 @@ func (s *Server) Run(ctx context.Context) error {
 		go func() {
 			defer close(ended)
 			if err := s.http.Serve(s.faults); !errors.Is(err, http.ErrServerClosed) {
-				s.log.Error("the port of the faults has ended", "error", err)
+				s.log.Error("the faults port stopped", "error", err)
 			}
 		}()
 	}

@@ -51,15 +51,15 @@ func (a *Asked) Check(now time.Time) (err error) {
 	}
 	switch {
 	case err != nil || !(a.share > 0 && a.share <= 1): // also rejects NaN
-		err = fmt.Errorf("--sample %q: give a share of the rows, such as 1%%", a.Sample)
+		err = fmt.Errorf("--sample %q: write a share of the rows, such as 1%%", a.Sample)
 	case a.Full && !a.Whole():
-		err = errors.New("--full is of all that is in the topics; leave --from, --to and --partitions out")
+		err = errors.New("--full covers everything in the topics; remove --from, --to and --partitions")
 	case a.DeleteExtra && !a.Full:
-		err = errors.New("--delete-extra: what is extra is known with --full only")
+		err = errors.New("--delete-extra: only --full finds what is extra")
 	case a.DeleteExtra && a.share < 1:
-		err = errors.New("--delete-extra: look at all rows before some are deleted; leave --sample out")
+		err = errors.New("--delete-extra: all rows must be read before any is deleted; remove --sample")
 	case a.Rate < 0:
-		err = errors.New("--rate: give a number from 0 on")
+		err = errors.New("--rate must be at least 0")
 	case a.Temp != "":
 		if _, err = os.Stat(a.Temp); err != nil {
 			err = fmt.Errorf("--temp: %w", err)
@@ -82,7 +82,7 @@ func Halves(cfg *config.Config, pipeline, kind string) ([]config.Half, error) {
 		return pipeline != "" && pipeline != h.Pipeline.Name || kind != "" && kind != h.Kind
 	})
 	if len(halves) == 0 {
-		return nil, fault.Misused(fmt.Errorf("--half %s: no pipeline that is meant writes %[1]s", kind))
+		return nil, fault.Misused(fmt.Errorf("--half %s: no selected pipeline writes %[1]s", kind))
 	}
 	return halves, nil
 }

@@ -121,7 +121,7 @@ func (v *Verification) Expect(ctx context.Context, note func(format string, args
 	}
 	for i, h := range v.halves {
 		if len(h.Committed) == 0 {
-			note("%s: the group %s has committed nothing, so all of the range is expected to be there", h.Half.Name(), h.Group.Group)
+			note("%s: group %s has committed nothing, so all of the range is expected to be there", h.Half.Name(), h.Group.Group)
 			continue
 		}
 		v.Options.Sources[i].Settled = committed[i]
@@ -241,7 +241,7 @@ func (v *Verification) fix(ctx context.Context, check *verify.Check, report *ver
 func Failure(ctx context.Context, err error) error {
 	switch {
 	case ctx.Err() != nil:
-		return fault.New(fault.Failed, errors.New("stopped before it was done"), "")
+		return fault.New(fault.Failed, errors.New("stopped before it finished"), "")
 	case errors.Is(err, verify.ErrIncomplete):
 		return fault.New(fault.Failed, err, "verify a window that is in the topic: --from a time or offsets")
 	case errors.Is(err, ingest.ErrNoPartition):

@@ -12,7 +12,7 @@ import (
 	"brine/skew"
 )
 
-// Hot prints what is hot, why, and what helps.
+// Hot prints the hot regions and servers, with the causes and the actions that help.
 func Hot(out io.Writer, spots []skew.HotSpot) {
 	for _, h := range spots {
 		fmt.Fprintln(out)

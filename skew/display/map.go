@@ -30,7 +30,7 @@ func shade(value, most float64) rune {
 // Map draws time from left to right and keys from top to bottom, all ranges equally high, with the value of the darkest shade.
 func Map(out io.Writer, table string, m skew.HeatMap) {
 	if len(m.Times) == 0 {
-		term.Println(out, "%s: nothing is known yet", table)
+		term.Println(out, "%s: no data yet", table)
 		return
 	}
 	const layout = "15:04"

@@ -24,7 +24,7 @@ func Table(out io.Writer, table string, r skew.TableState) {
 	term.Wrapped(out, "  last 5 min  ", indices(r.FiveMinutes))
 	term.Wrapped(out, fmt.Sprintf("  last %.0f s   ", r.WindowsSeconds), indices(r.Recent))
 	if r.RowsRecent > 0 {
-		term.Wrapped(out, "  ", fmt.Sprintf("of that is beyond what chance makes of %s: max/mean %.3f, CV %.3f, Gini %.3f",
+		term.Wrapped(out, "  ", fmt.Sprintf("beyond what chance explains for %s: max/mean %.3f, CV %.3f, Gini %.3f",
 			term.Count(int(r.RowsRecent), "row"), r.BeyondChance.MaxMean, r.BeyondChance.CV, r.BeyondChance.Gini))
 	}
 	printHottest(out, r.Report)
@@ -71,7 +71,7 @@ func printServers(out io.Writer, r skew.Report) {
 		term.Wrapped(out, "  ", fmt.Sprintf("as the cluster reported %.0f s ago: data max/mean %.3f, reads %.3f, writes %.3f", c.Age,
 			c.Data.MaxMean, c.Reads.MaxMean, c.Writes.MaxMean))
 	} else {
-		fmt.Fprintln(out, "  the cluster's own loads are not known")
+		fmt.Fprintln(out, "  the cluster's own loads are unknown")
 	}
 }
 
@@ -100,7 +100,7 @@ func printWriters(out io.Writer, all []skew.HeavyWriter) {
 	for _, w := range all[:min(shownHeavy, len(all))] {
 		texts = append(texts, fmt.Sprintf("%s %.1f %%", writerName(&w.Writer), 100*w.Share))
 	}
-	term.Wrapped(out, "  ", "written most in the last minute by: "+strings.Join(texts, ", "))
+	term.Wrapped(out, "  ", "top writers of the last minute: "+strings.Join(texts, ", "))
 }
 
 func writerName(w *skew.Writer) string {

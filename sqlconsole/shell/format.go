@@ -40,7 +40,7 @@ func (s *Shell) print(a *sqlconsole.Answer) error {
 			return err
 		}
 		if a.Reached != "" {
-			fmt.Fprintf(s.Notes, "not whole: %s\n", a.Reached)
+			fmt.Fprintf(s.Notes, "incomplete: %s\n", a.Reached)
 		}
 		return nil
 	case Vertical:
@@ -60,7 +60,7 @@ func (s *Shell) costs(a *sqlconsole.Answer) {
 	fmt.Fprintf(s.Out, "%s; HBase %v, all %v; %s read in %s\n", term.Count(a.Stats.Returned, "row"), a.Stats.HBase.Round(time.Millisecond),
 		a.Stats.Total.Round(time.Millisecond), term.Count(a.Stats.Read, "row"), term.Count(a.Stats.Regions, "region"))
 	if a.Reached != "" {
-		fmt.Fprintf(s.Out, "not whole: %s\n", a.Reached)
+		fmt.Fprintf(s.Out, "incomplete: %s\n", a.Reached)
 	}
 }
 

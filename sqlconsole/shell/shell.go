@@ -116,16 +116,16 @@ func (s *Shell) command(line string) (more bool) {
 		}
 	case "x":
 		s.Format = map[bool]Format{true: Table, false: Vertical}[s.Format == Vertical]
-		fmt.Fprintf(s.Notes, "answers are printed as %s\n", s.Format)
+		fmt.Fprintf(s.Notes, "output format: %s\n", s.Format)
 	case "h", "?":
 		fmt.Fprintf(s.Out, "%s\n%s", sqlconsole.Grammar(), `
 \d          tables
 \d TABLE    columns of a table
-\x          a line for each column of a row, and back
-\q          leave (or Ctrl-D); Ctrl-C gives up the statement that runs
+\x          toggle between one line per row and one line per column
+\q          quit (or Ctrl-D); Ctrl-C cancels the running statement
 `)
 	default:
-		fmt.Fprintf(s.Notes, "there is no \\%s: there are \\d, \\x, \\h and \\q\n", term.Line(name))
+		fmt.Fprintf(s.Notes, "unknown command \\%s: use \\d, \\x, \\h or \\q\n", term.Line(name))
 	}
 	return true
 }

@@ -95,7 +95,7 @@ func TestInteraction(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, out)
 		}
 	}
-	for _, want := range []string{"has no column nothing", `there is no \nosuch`, "printed as vertical"} {
+	for _, want := range []string{"has no column nothing", `unknown command \nosuch`, "output format: vertical"} {
 		if !strings.Contains(notes.String(), want) {
 			t.Errorf("no %q in\n%s", want, notes)
 		}

@@ -90,17 +90,17 @@ func (s *Screen) Proved(through time.Time, sampled bool) {
 	if sampled {
 		what = "a sample of all"
 	}
-	fmt.Fprintf(s.Out, "%s that came in before %s is verified\n", what, when.Text(through.UnixMilli()))
+	fmt.Fprintf(s.Out, "%s that arrived before %s is verified\n", what, when.Text(through.UnixMilli()))
 }
 
 // Repaired prints the number of records that a repair has written, with err if it failed after that.
 func (s *Screen) Repaired(records int64, err error) {
-	s.fixed("repaired_records", records, err, "written again: %s records", term.Thousands(records))
+	s.fixed("repaired_records", records, err, "rewritten: %s records", term.Thousands(records))
 }
 
 // Deleted prints the number of rows and documents from which something extra was deleted, in the same form.
 func (s *Screen) Deleted(rows int64, err error) {
-	s.fixed("deleted_extra", rows, err, "what was extra is deleted in %s rows and documents", term.Thousands(rows))
+	s.fixed("deleted_extra", rows, err, "deleted what was extra in %s rows and documents", term.Thousands(rows))
 }
 
 func (s *Screen) fixed(name string, n int64, err error, format string, args ...any) {
@@ -139,10 +139,10 @@ func (s *Screen) Report(r *verify.Report, most int) {
 		fmt.Fprintf(s.Out, "%s: %s records of topic %s%s", src.Name, term.Thousands(src.Records), src.Topic,
 			term.LeftOut(src.LeftOut, src.Filtered))
 		if src.Ahead > 0 {
-			fmt.Fprintf(s.Out, "; the last %s offsets are not committed yet, and may be there or not", term.Thousands(src.Ahead))
+			fmt.Fprintf(s.Out, "; the last %s offsets are not committed yet, so their records may be written or not", term.Thousands(src.Ahead))
 		}
 		if src.Unknown > 0 {
-			fmt.Fprintf(s.Out, "; nobody knows any more what filter %s offsets were written by, and whatever they made counts as right",
+			fmt.Fprintf(s.Out, "; the filter that wrote %s offsets is no longer known, so anything they wrote counts as correct",
 				term.Thousands(src.Unknown))
 		}
 		fmt.Fprintln(s.Out)

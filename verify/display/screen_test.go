@@ -21,7 +21,7 @@ func TestVerifySaysTiesAndDeadLetters(t *testing.T) {
 		{"nothing", verify.Report{}, []string{"nothing is missing, stale, different, newer, extra, collided or lost; dead letters: 0\n"}},
 		{"dead letters", verify.Report{Rejected: 65_000, DeadLettered: 533}, []string{"or lost; dead letters: 65,533\n"}},
 		{"rows that tie", verify.Report{Tables: []verify.TableReport{{Name: "orders", Ties: 60, Tie: tie}}},
-			[]string{"60 rows have changes that tie; which wins depends on the order they are applied in; version: seq(at, n) decides; " +
+			[]string{"60 rows have changes that tie, so the order of application decides which wins; version: seq(at, n) breaks ties; " +
 				`such as row o\x1B1: records 1:4 and 0:9 of shop.orders`, "nothing is missing"}},
 		{"a document that ties", verify.Report{Tables: []verify.TableReport{{Name: "orders", Documents: true, Ties: 1, Tie: tie}}},
 			[]string{"1 document has changes that tie", `such as document "o\x1b1": records`, "nothing is missing"}},
@@ -58,10 +58,10 @@ func TestVerifyPrintsWhatItDidBeforeItFailed(t *testing.T) {
 		err  error
 		want string
 	}{
-		{false, nil, "written again: 1,204 records\nwhat was extra is deleted in 3 rows and documents\n"},
-		{false, context.DeadlineExceeded, "written again: 1,204 records, before it failed\nwhat was extra is deleted in 3 rows and documents, before it failed\n"},
-		{true, context.DeadlineExceeded, `{"complete":false,"note":"written again: 1,204 records, before it failed","repaired_records":1204}` + "\n" +
-			`{"complete":false,"deleted_extra":3,"note":"what was extra is deleted in 3 rows and documents, before it failed"}` + "\n"},
+		{false, nil, "rewritten: 1,204 records\ndeleted what was extra in 3 rows and documents\n"},
+		{false, context.DeadlineExceeded, "rewritten: 1,204 records, before it failed\ndeleted what was extra in 3 rows and documents, before it failed\n"},
+		{true, context.DeadlineExceeded, `{"complete":false,"note":"rewritten: 1,204 records, before it failed","repaired_records":1204}` + "\n" +
+			`{"complete":false,"deleted_extra":3,"note":"deleted what was extra in 3 rows and documents, before it failed"}` + "\n"},
 	} {
 		var out strings.Builder
 		s := NewScreen(&out, c.json, true, nil)

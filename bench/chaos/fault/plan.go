@@ -44,7 +44,7 @@ func (k Kinds) Parse(list string) (all []string, err error) {
 	for name := range strings.SplitSeq(list, ",") {
 		name = strings.TrimSpace(name)
 		if _, ok := k[name]; !ok {
-			return nil, fmt.Errorf("--faults: there is no fault %q; there are: %s", name, strings.Join(k.Names(), ", "))
+			return nil, fmt.Errorf("--faults: unknown fault %q; the faults are: %s", name, strings.Join(k.Names(), ", "))
 		}
 		all = append(all, name)
 	}

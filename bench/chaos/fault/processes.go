@@ -106,7 +106,7 @@ func (p Processes) Revive(ctx context.Context, names ...string) {
 	if len(gone) == 0 {
 		return
 	}
-	fmt.Printf("%s ended by itself\n", strings.Join(gone, ", "))
+	fmt.Printf("%s exited by itself\n", strings.Join(gone, ", "))
 	if err := p.Up(ctx, gone...); err != nil {
 		fmt.Println(err) // the cluster does not recover, which is reported
 	}

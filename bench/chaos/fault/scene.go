@@ -49,7 +49,7 @@ func (s *Scene) pick(good func(i int, all []hbase.Region) bool) (int, []hbase.Re
 		}
 	}
 	if len(choice) == 0 {
-		return 0, nil, errors.New("no region is good for this")
+		return 0, nil, errors.New("no region is suitable for this fault")
 	}
 	return choice[s.Random.IntN(len(choice))], all, nil
 }

@@ -48,13 +48,13 @@ func Verify(cmd *exec.Cmd) (v Verdict, err error) {
 		var l struct{ Finding, Result string }
 		switch err := json.Unmarshal(line, &l); {
 		case err != nil:
-			return v, fmt.Errorf("brine verify said %q: %w", line, err)
+			return v, fmt.Errorf("brine verify printed %q: %w", line, err)
 		case l.Finding != "":
 			v.Examples = append(v.Examples, line)
 			fmt.Printf("%s", line)
 		case l.Result != "":
 			if err := json.Unmarshal(line, &v); err != nil {
-				return v, fmt.Errorf("brine verify said %q: %w", line, err)
+				return v, fmt.Errorf("brine verify printed %q: %w", line, err)
 			}
 		}
 	}
@@ -62,7 +62,7 @@ func Verify(cmd *exec.Cmd) (v Verdict, err error) {
 		v.PeakMiB = float64(usage.Maxrss) / 1024
 	}
 	if v.Result == "" {
-		return v, errors.New("brine verify gave no result")
+		return v, errors.New("brine verify printed no result")
 	}
 	return v, nil
 }

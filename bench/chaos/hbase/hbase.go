@@ -23,10 +23,10 @@ import (
 
 // Command is the command line.
 type Command struct {
-	Seed   uint64        `default:"${seed}" help:"Decides the order of the faults and what they hit."`
+	Seed   uint64        `default:"${seed}" help:"Seed of the plan: it decides the order of the faults and what they hit."`
 	Rate   int           `default:"2000" help:"Mutations per second."`
-	Faults string        `help:"Only these, in this order: a comma between kinds; without it the whole plan."`
-	Limit  time.Duration `default:"15m" help:"Time for everything; the last fault begins two minutes before it is over."`
+	Faults string        `help:"Only these kinds of faults, comma-separated, in this order (default: the whole plan)."`
+	Limit  time.Duration `default:"15m" help:"Time limit for everything; the last fault begins two minutes before that."`
 
 	Secure      bool   `help:"Break a cluster with TLS and Kerberos: tickets live for a minute, connections are cut."`
 	UpgradeFrom string `placeholder:"VERSION" help:"Break nothing: start the cluster as this release, and upgrade it process by process."`

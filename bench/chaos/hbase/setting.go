@@ -45,7 +45,7 @@ func upgraded(from string) setting {
 func (c *Command) setting() (setting, error) {
 	switch {
 	case c.Secure && c.UpgradeFrom != "":
-		return setting{}, errors.New("--secure and --upgrade-from are two runs: give one of them")
+		return setting{}, errors.New("--secure and --upgrade-from need separate runs: set one of them")
 	case c.Secure:
 		return secured, nil
 	case c.UpgradeFrom != "":

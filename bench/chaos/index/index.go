@@ -21,10 +21,10 @@ import (
 // Command is the command line.
 type Command struct {
 	Faults int           `default:"10" help:"How often the index is killed or frozen."`
-	Rate   int           `default:"600" help:"Events a second, of each topic."`
-	Away   time.Duration `default:"15s" help:"How long it stands still, or is gone before it is started again."`
-	There  time.Duration `default:"15s" help:"How long it is there between two faults."`
-	Limit  time.Duration `default:"45m" help:"Longest time for everything."`
+	Rate   int           `default:"600" help:"Events per second, for each topic."`
+	Away   time.Duration `default:"15s" help:"How long the index stays frozen, or down before it is started again."`
+	There  time.Duration `default:"15s" help:"How long the index is up between two faults."`
+	Limit  time.Duration `default:"45m" help:"Time limit for everything."`
 	Record bool          `default:"true" negatable:"" help:"Write the page and the results."`
 }
 

@@ -167,7 +167,7 @@ func (r *run) publish(ctx context.Context, cancel context.CancelCauseFunc, pipel
 	switch {
 	case ctx.Err() != nil: // there were enough
 	case err == nil:
-		cancel(fmt.Errorf("all of data/%s.jsonl.gz is published before the last fault: give a lower --rate, or fewer --faults", pipeline))
+		cancel(fmt.Errorf("all of data/%s.jsonl.gz was published before the last fault: lower --rate or --faults", pipeline))
 	default:
 		cancel(fmt.Errorf("publish to %s: %w\n%s", topics[pipeline], err, strings.TrimSpace(string(out))))
 	}
@@ -229,7 +229,7 @@ func (r *run) settled(ctx context.Context) {
 	})
 	now := r.progress.now()
 	if err != nil {
-		fmt.Printf("brine does not catch up: of %d published %d rows and %d documents are settled after %v\n", now.published, now.rows,
+		fmt.Printf("brine did not catch up: of %d published %d rows and %d documents are settled after %v\n", now.published, now.rows,
 			now.documents, time.Since(stopped))
 	}
 	r.CatchUp, r.Events = time.Since(stopped).Seconds(), now.published

@@ -88,7 +88,7 @@ func (m *member) signal(s syscall.Signal) error {
 		}
 		time.Sleep(fault.Poll)
 	}
-	return fmt.Errorf("%s does not run", m.name)
+	return fmt.Errorf("%s is not running", m.name)
 }
 
 // send signals the process if it is running. The caller holds m.mu.
@@ -125,7 +125,7 @@ func (m *member) stop(ctx context.Context) (took time.Duration, err error) {
 		return time.Since(began), nil
 	case <-waiting.Done():
 	}
-	err = fmt.Errorf("it does not stop: %w", context.Cause(waiting))
+	err = fmt.Errorf("it did not stop: %w", context.Cause(waiting))
 	m.of.strange(m.name, err)
 	err = errors.Join(err, m.signal(syscall.SIGKILL))
 	<-ended

@@ -26,7 +26,7 @@ func TestMemberThatDoesNotStopIsKilledAndReported(t *testing.T) {
 		t.Fatal(err)
 	}
 	took := ms.end(t.Context())
-	if took < 300*time.Millisecond || len(ms.odd) != 1 || !strings.Contains(ms.odd[0], "deaf: it does not stop") {
+	if took < 300*time.Millisecond || len(ms.odd) != 1 || !strings.Contains(ms.odd[0], "deaf: it did not stop") {
 		t.Errorf("ended in %v, odd: %q", took, ms.odd)
 	}
 	if m.cmd != nil || ms.starts != 1 {

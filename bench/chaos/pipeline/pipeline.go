@@ -21,12 +21,12 @@ import (
 
 // Command is the command line.
 type Command struct {
-	Seed    uint64        `default:"${seed}" help:"Decides the order of the faults and what they hit."`
-	Members int           `default:"3" help:"Processes of brine."`
+	Seed    uint64        `default:"${seed}" help:"Seed of the plan: it decides the order of the faults and what they hit."`
+	Members int           `default:"3" help:"Number of brine processes."`
 	Publish time.Duration `default:"14m" help:"Time over which the events are published; faults begin in it."`
-	Events  int           `default:"1073741824" help:"Most events of a topic."`
-	Faults  string        `help:"Only these kinds, with a comma between them."`
-	Limit   time.Duration `default:"45m" help:"Longest time for everything: faults, verify, and the undisturbed run."`
+	Events  int           `default:"1073741824" help:"Maximum number of events per topic."`
+	Faults  string        `help:"Only these kinds of faults, comma-separated."`
+	Limit   time.Duration `default:"45m" help:"Time limit for everything: faults, verify, and the undisturbed run."`
 	Logs    string        `help:"Folder that keeps the logs of brine's processes."`
 }
 

@@ -164,7 +164,7 @@ func (r *run) disturbed(ctx context.Context) error {
 	// otherwise a target is short, and verify reports what is missing
 	if fault.Until(waiting, func() bool { return r.groups.caughtUp(healed, r.Inputs) }) != nil {
 		now, _ := r.groups.now()
-		fmt.Printf("brine does not catch up in %v: %v\n", longest, now)
+		fmt.Printf("brine did not catch up in %v: %v\n", longest, now)
 	}
 	r.CatchUp, r.Minutes = time.Since(healed).Seconds(), time.Since(began).Minutes()
 	r.Drained = r.members.end(ctx).Seconds()

@@ -166,13 +166,18 @@ export async function watch<T>(path: string, reason: string | undefined, on: Wat
 
 interface Event { id: string; name: string; data: string }
 
+const silence = 45_000; // ms without a byte, after which a stream counts as broken: the server sends something every 15 s
+
 async function* events(response: Response, signal: AbortSignal): AsyncGenerator<Event> {
   if (!response.body) return;
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = "";
   try {
     while (!signal.aborted) {
-      const { value, done } = await reader.read();
+      let silent = false;
+      const timer = setTimeout(() => { silent = true; reader.cancel().catch(() => {}); }, silence);
+      const { value, done } = await reader.read().finally(() => clearTimeout(timer));
+      if (silent) throw new Fault({ type: "", title: "", status: 0, detail: "" });
       if (done) return;
       rest += value;
       for (let end = rest.indexOf("\n\n"); end >= 0; end = rest.indexOf("\n\n")) {

@@ -5,20 +5,20 @@ export interface View { top: number; left: number; rows: number; columns: number
 
 export interface Grid { rows: number; columns: number; most: number; heat: Uint8Array; ofRows: Float64Array; ofColumns: Float64Array }
 
-const hottest = 255;
+const unknown = 0, nothing = 1, hottest = 255; // what is known is always seen before what is not
 
 /** Cells on a logarithmic scale, a byte each, with the means of their lines. What is not nothing is never shown as nothing. */
-export function gridOf(cells: number[][], columns: number): Grid {
+export function gridOf(cells: number[][], columns: number, known: (n: number, column: number) => boolean): Grid {
   let most = 0;
   for (const line of cells) for (const n of line) if (n > most) most = n;
   const grid: Grid = { rows: cells.length, columns, most, heat: new Uint8Array(cells.length * columns), ofRows: new Float64Array(cells.length),
     ofColumns: new Float64Array(columns) };
-  const scale = most > 0 ? hottest / Math.log1p(most) : 0;
+  const scale = most > 0 ? (hottest - nothing) / Math.log1p(most) : 0;
   cells.forEach((line, r) => {
     for (let c = 0; c < columns; c++) {
       const n = line[c] ?? 0;
+      grid.heat[r * columns + c] = !known(n, c) ? unknown : n <= 0 ? nothing : nothing + Math.max(1, Math.round(Math.log1p(n) * scale));
       if (n <= 0) continue;
-      grid.heat[r * columns + c] = Math.max(1, Math.round(Math.log1p(n) * scale));
       grid.ofRows[r]! += n / columns;
       grid.ofColumns[c]! += n / cells.length;
     }
@@ -40,19 +40,57 @@ export function zoomed(v: View, by: number, x: number, y: number, of: Grid): Vie
   return held({ rows, columns, top: v.top + (v.rows - rows) * y, left: v.left + (v.columns - columns) * x }, of);
 }
 
+/** Where the columns of a map end, and how far apart they are, in ms. */
+function axis(times: string[]): { first: number; step: number } {
+  const ends = times.map((at) => Date.parse(at)), n = ends.length;
+  const step = n > 1 ? (ends[n - 1]! - ends[0]!) / (n - 1) : 60_000;
+  return { first: (ends[0] ?? 0) - step, step };
+}
+
+/**
+ * A view as an address has it: parts of the key space, and times, which stay the same while the map goes on. Keys are not in it: addresses
+ * are in logs, and keys may be masked.
+ */
+export function zoomText(v: View, ranges: number, times: string[]): string {
+  const { first, step } = axis(times), part = (n: number): string => String(Math.round(n / ranges * 1e5) / 1e5);
+  const at = (column: number): string => new Date(Math.round(first + column * step)).toISOString();
+  return [part(v.top), part(v.top + v.rows), at(v.left), at(v.left + v.columns)].join("~");
+}
+
+/** The times that an address's view begins and ends at; null: it has none. */
+export function zoomTimes(zoom: string): [string, string] | null {
+  const [, , from = "", to = ""] = zoom.split("~");
+  return Date.parse(from) < Date.parse(to) ? [from, to] : null;
+}
+
+/** The view that an address has of a map; null: all of it. */
+export function zoomView(zoom: string, of: Grid, times: string[]): View | null {
+  const [top, bottom] = zoom.split("~").map(Number), [from, to] = zoomTimes(zoom) ?? [];
+  if (!(top! >= 0 && bottom! > top! && bottom! <= 1) || from === undefined || to === undefined || times.length === 0) return null;
+  const { first, step } = axis(times), column = (at: string): number => (Date.parse(at) - first) / step;
+  const left = Math.max(0, column(from)), right = Math.min(of.columns, column(to));
+  if (left >= right) return null;
+  const v = held({ top: top! * of.rows, rows: (bottom! - top!) * of.rows, left, columns: right - left }, of);
+  return v.rows >= of.rows && v.columns >= of.columns ? null : v;
+}
+
+const grey = [128, 128, 128] as const; // of what is unknown
 // viridis: light and dark differ for whoever sees no colours.
 const colours = [[68, 1, 84], [59, 82, 139], [33, 145, 140], [94, 201, 98], [253, 231, 37]] as const;
 
 /** The colours of all heats, as a canvas has pixels; the brighter, the more of the scale is light. */
 export function palette(bright: number): Uint32Array {
   const out = new Uint32Array(hottest + 1);
-  for (let heat = 0; heat <= hottest; heat++) {
-    const at = Math.pow(heat / hottest, 1 / bright) * (colours.length - 1), i = Math.min(Math.floor(at), colours.length - 2), rest = at - i;
+  out[unknown] = pixel(...grey);
+  for (let heat = nothing; heat <= hottest; heat++) {
+    const at = Math.pow((heat - nothing) / (hottest - nothing), 1 / bright) * (colours.length - 1), i = Math.min(Math.floor(at), colours.length - 2), rest = at - i;
     const [r, g, b] = colours[i]!.map((from, n) => Math.round(from + (colours[i + 1]![n]! - from) * rest)) as [number, number, number];
-    out[heat] = (255 << 24 | b << 16 | g << 8 | r) >>> 0;
+    out[heat] = pixel(r, g, b);
   }
   return out;
 }
+
+const pixel = (r: number, g: number, b: number): number => (255 << 24 | b << 16 | g << 8 | r) >>> 0;
 
 /** Paints a view: each pixel shows the hottest of its cells, so that no hot one disappears. */
 export function paint(of: Grid, v: View, colours: Uint32Array, pixels: Uint32Array, wide: number, high: number): void {

@@ -1,5 +1,7 @@
 import type { ComponentChildren } from "preact";
+import { withQuery } from "./api";
 import { csv, download } from "./csv";
+import { go } from "./router";
 import { numberText, shown, t } from "./store";
 
 /** A column of a list: what its cells hold, which is what CSV has, and how they look. */
@@ -32,4 +34,15 @@ export function List<T>({ label, rows, columns, file, children }: {
       <button type="button" class="quiet" onClick={() => download(file, csv(columns.map((c) => c.name), rows.map((row) => columns.map((c) => c.of(row)))))}>
         {t("csv")}</button></p>
   </>;
+}
+
+/** Finds what a list shows by one text, which is a parameter of the page's address. */
+export function Find({ path, name, label, value }: { path: string; name: string; label: string; value: string }) {
+  return <form key={value} class="filters" role="search" aria-label={t("filters")} onSubmit={(e) => {
+    e.preventDefault();
+    go(withQuery(path, [[name, String(new FormData(e.currentTarget).get("find") ?? "").trim()]]));
+  }}>
+    <label>{label}<input name="find" defaultValue={value} autocapitalize="none" spellcheck={false} /></label>
+    <div class="buttons"><button class="main">{t("search")}</button><a class="button" href={path}>{t("clear")}</a></div>
+  </form>;
 }

@@ -1,14 +1,14 @@
-import { Store, useStore } from "./store";
+import { me, Store, useStore } from "./store";
 
-const here = (): string => location.pathname + location.search;
+const here = (): string => location.pathname + location.search + location.hash;
 const place = new Store(here());
 addEventListener("popstate", () => { place.value = here(); });
 
-/** Where the page is: its path, and its parameters. */
-export function usePlace(): { path: string; query: URLSearchParams } {
+/** Where the page is: its path, its parameters, and its fragment, which browsers send to nobody. */
+export function usePlace(): { path: string; query: URLSearchParams; fragment: string } {
   const text = useStore(place);
   const url = new URL(text, location.origin);
-  return { path: url.pathname, query: url.searchParams };
+  return { path: url.pathname, query: url.searchParams, fragment: url.hash.slice(1) };
 }
 
 export function go(to: string, replace = false): void {
@@ -16,6 +16,36 @@ export function go(to: string, replace = false): void {
   if (replace) history.replaceState(null, "", to);
   else history.pushState(null, "", to);
   place.value = here();
+}
+
+/** Who is signed in, as entries of the tab's history name the user who has made them. */
+const user = (): string => me.value && me.value !== "open" ? me.value.name : "";
+
+interface Private { by?: string }
+
+/** Goes to an address whose fragment is the user's own: in this tab it is kept from whoever signs in next. */
+export function goPrivately(path: string, fragment: string, replace = false): void {
+  const to = path + "#" + encodeURIComponent(fragment), by: Private = { by: user() };
+  if (to === place.value) return;
+  if (replace) history.replaceState(by, "", to);
+  else history.pushState(by, "", to);
+  place.value = here();
+}
+
+/** The text that the address's fragment is. One that another user has left in this tab's history is removed; one that came by a link is the user's from now on. */
+export function takeFragment(): string {
+  if (location.hash === "") return "";
+  const by = (history.state as Private | null)?.by;
+  if (by !== undefined && by !== user()) {
+    go(location.pathname + location.search, true);
+    return "";
+  }
+  history.replaceState({ by: user() } satisfies Private, "", here());
+  try {
+    return decodeURIComponent(location.hash.slice(1));
+  } catch {
+    return ""; // it is not one of ours
+  }
 }
 
 /** Follows links within the console without loading it again. */

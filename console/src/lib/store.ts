@@ -22,9 +22,14 @@ export class Store<T> {
 }
 
 export function useStore<T>(store: Store<T>): T {
+  const value = store.value;
   const [, turn] = useState(0);
-  useEffect(() => store.follow(() => turn((n) => n + 1)), [store]);
-  return store.value;
+  useEffect(() => {
+    const again = (): void => turn((n) => n + 1);
+    if (store.value !== value) again(); // it changed after it was drawn, while nobody followed it yet
+    return store.follow(again);
+  }, [store]);
+  return value;
 }
 
 function kept(name: string): string {
@@ -55,8 +60,16 @@ theme.follow(() => { keep("theme", theme.value); applied(); });
 export const me = new Store<Me | null | "open" | undefined>(undefined);
 /** A session that was there has ended: the page stays, and a dialog asks to sign in again. */
 export const expired = new Store(false);
-/** Why rows of others are read; it lives as long as the tab. */
+/** Why rows of others are read; it lives until the user signs out. */
 export const reason = new Store("");
+/** Statements that the user has run in this tab, newest first. */
+export const statements: string[] = [];
+
+/** Forgets what belongs to the user who was signed in: the next one must not see it, nor read under another's reason. */
+export function forget(): void {
+  reason.value = "";
+  statements.length = 0;
+}
 
 /** A text of the dictionary. */
 export function t(key: Key, values: Record<string, string | number> = {}): string {

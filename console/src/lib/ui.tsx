@@ -1,7 +1,7 @@
 import { Component, type ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Fault, ask, type Company, type Me, type RefusedSignIn } from "./api";
-import { useStore, Store, expired, language, me, t, term, theme, type Language, type Theme } from "./store";
+import { useStore, Store, expired, forget, language, me, t, term, theme, type Language, type Theme } from "./store";
 import { usePlace } from "./router";
 
 /** What is said for a moment, and read aloud. */
@@ -133,6 +133,7 @@ async function signOut(then: () => void): Promise<void> {
   } catch (err) {
     if (!(err instanceof Fault) || err.status !== 401) { note.value = { text: faultText(err), bad: true }; return; }
   }
+  forget();
   me.value = null;
   then();
 }
@@ -190,7 +191,11 @@ export function Frame({ tabs, children, signedOut }: { tabs: Tab[]; children: Co
     </div>
     {over && <Dialog title={t("signIn")}>
       <p>{t("expired")}</p>
-      <SignIn then={(now) => { me.value = now; expired.value = false; }} />
+      <SignIn then={(now) => {
+        if (now.name !== signed?.name) { location.reload(); return; } // nothing of the other user stays; an address's fragment is removed as the page begins
+        me.value = now;
+        expired.value = false;
+      }} />
     </Dialog>}
   </>;
 }

@@ -1,7 +1,9 @@
 import { useState } from "preact/hooks";
-import { ask, withQuery } from "../lib/api";
+import { Fault, ask, withQuery } from "../lib/api";
 import { csv, download } from "../lib/csv";
-import { shown, t, term } from "../lib/store";
+import { Find } from "../lib/list";
+import { usePlace } from "../lib/router";
+import { numberText, shown, t, term } from "../lib/store";
 import { Badge, Dialog, Failure, faultText, note, useAnswer, useTitle } from "../lib/ui";
 
 interface Account { name: string; role: string; owner?: string; enabled: boolean; created: string; changed: string }
@@ -9,24 +11,39 @@ interface Account { name: string; role: string; owner?: string; enabled: boolean
 const path = "/api/v1/ops/accounts";
 const roles = ["customer", "support", "operator", "admin"];
 
-/** All accounts, in pages of the API's. */
-async function all(signal: AbortSignal): Promise<Account[]> {
+const most = 1000; // accounts of the list; those behind them are found by name
+
+interface Found { accounts: Account[]; more: boolean }
+
+/** The account of this name; without a name all, in pages of the API's. */
+async function find(name: string, signal: AbortSignal): Promise<Found> {
   const out: Account[] = [];
+  if (name !== "") {
+    try {
+      out.push(await ask<Account>(`${path}/${encodeURIComponent(name)}`, { signal }));
+    } catch (e) {
+      if (!(e instanceof Fault) || e.status !== 404) throw e;
+    }
+    return { accounts: out, more: false };
+  }
   for (let token = ""; ;) {
     const page = await ask<{ accounts: Account[]; next_page_token: string }>(withQuery(path, [["page_token", token]]), { signal });
     out.push(...page.accounts);
     token = page.next_page_token;
-    if (!token || out.length >= 1000) return out;
+    if (!token || out.length >= most) return { accounts: out, more: token !== "" };
   }
 }
 
 export function Accounts() {
   useTitle(t("accounts"));
-  const { answer, err, again } = useAnswer(all, []);
+  const name = usePlace().query.get("name") ?? "";
+  const { answer: found, err, again } = useAnswer((signal) => find(name, signal), [name]);
+  const answer = found?.accounts;
   const [editing, setEditing] = useState<Account | "new" | null>(null);
   const done = (): void => { setEditing(null); note.value = { text: t("saved") }; again(); };
   return <>
     <div class="bar"><h1>{t("accounts")}</h1><button type="button" class="main" onClick={() => setEditing("new")}>{t("add")}</button></div>
+    <Find path="/accounts" name="name" label={t("name")} value={name} />
     {err !== undefined && <Failure err={err} again={again} />}
     {!answer && err === undefined && <p role="status">{t("loading")}</p>}
     {answer && <>
@@ -39,7 +56,7 @@ export function Accounts() {
           <td><button type="button" aria-label={`${t("change")}: ${a.name}`} onClick={() => setEditing(a)}>{t("change")}</button></td>
         </tr>)}</tbody>
       </table></div>
-      <p class="foot"><span>{t("end", { n: answer.length })}</span><button type="button" class="quiet" onClick={() => download("accounts.csv",
+      <p class="foot"><span>{t(found?.more ? "shownSoFar" : "end", { n: numberText(answer.length) })}</span><button type="button" class="quiet" onClick={() => download("accounts.csv",
         csv(["name", "role", "owner", "enabled", "created", "changed"], answer.map((a) => [a.name, a.role, a.owner, a.enabled, a.created, a.changed])))}>
         {t("csv")}</button></p>
     </>}

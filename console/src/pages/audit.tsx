@@ -1,7 +1,8 @@
 import { useEffect, useState } from "preact/hooks";
 import { ask, withQuery } from "../lib/api";
 import { csv, download } from "../lib/csv";
-import { go, usePlace } from "../lib/router";
+import { Find } from "../lib/list";
+import { usePlace } from "../lib/router";
 import { numberText, t, term, timeText } from "../lib/store";
 import { Failure, useTitle } from "../lib/ui";
 
@@ -34,13 +35,7 @@ export function Audit() {
   const head = ["at", "account", "role", "action", "object", "reason", "address", "request_id"] as const;
   return <>
     <h1>{t("audit")}</h1>
-    <form key={account} class="filters" role="search" aria-label={t("filters")} onSubmit={(e) => {
-      e.preventDefault();
-      go(withQuery("/audit", [["account", String(new FormData(e.currentTarget).get("account") ?? "").trim()]]));
-    }}>
-      <label>{t("account")}<input name="account" defaultValue={account} autocapitalize="none" spellcheck={false} /></label>
-      <div class="buttons"><button class="main">{t("search")}</button><a class="button" href="/audit">{t("clear")}</a></div>
-    </form>
+    <Find path="/audit" name="account" label={t("account")} value={account} />
     {err !== null && <Failure err={err} again={() => { void load(next ?? "", next ? entries : []); }} />}
     {next === null && err === null && <p role="status">{t("loading")}</p>}
     {next !== null && <div class="scroll" tabIndex={0} role="group" aria-label={t("audit")}><table>

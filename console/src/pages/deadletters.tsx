@@ -18,7 +18,14 @@ interface Letter {
 interface Letters { dead_letters: Letter[]; next_page_token: string }
 
 const path = "/api/v1/ops/dead-letters";
-const names = ["pipeline", "half", "reason", "since", "key", "all"] as const;
+const names = ["pipeline", "half", "partition", "reason", "since", "until", "key", "text", "all"] as const;
+
+/** Numbers, as a field of a form and an address have them. */
+const listOf = (text: string): string[] => text.split(/[\s,]+/).filter(Boolean);
+
+/** Filters as the API takes them: each partition is a parameter of its own. */
+const forAPI = (asked: [string, string][]): [string, string][] =>
+  asked.flatMap(([name, value]) => name === "partition" ? listOf(value).map((n) => [name, n] as [string, string]) : [[name, value] as [string, string]]);
 
 /** Records that could not be written: of what kinds, which, and one of them whole. */
 export function DeadLetters() {
@@ -59,12 +66,18 @@ function Look({ title, kind, of, close, children }: { title: string; kind: strin
 /** Those that are listed are written again, by the configuration as it is now. */
 function Replay({ asked, close }: { asked: [string, string][]; close: () => void }) {
   const of: Asked = {};
-  for (const [name, value] of asked) if (value && name !== "all") of[name === "reason" ? "reasons" : name] = name === "reason" ? [value] : value;
+  for (const [name, value] of asked) {
+    if (value === "" || name === "all") continue;
+    if (name === "reason") of["reasons"] = [value];
+    else if (name === "partition") of["partitions"] = listOf(value).map(Number);
+    else of[name] = value;
+  }
   return <Look title={t("letterReplay")} kind="dead-letter-replay" of={(form) => ({ ...of, ...form, preview: 10 })} close={close}>
     <p>{t("letterReplayHelp")}</p>
     <p class="small" dir="auto">{Object.entries(of).map(([name, value]) => `${name} ${String(value)}`).join(" · ") || t("all")}</p>
     <label>{t("letterFix")}<textarea name="let" rows={2} spellcheck={false} autocapitalize="none" placeholder="weight = weight.trim()" aria-describedby="fix-help" />
       <small id="fix-help">{t("letterFixHelp")}</small></label>
+    <label class="check"><input type="checkbox" name="alter_identity" value="true" /><span>{t("letterIdentity")}</span></label>
     <label>{t("mostPerSecond")}<input name="rate" type="number" min="1" /></label>
   </Look>;
 }
@@ -91,8 +104,11 @@ function Filters({ asked }: { asked: [string, string][] }) {
     <label>{t("half")}<select name="half" onChange={(e) => filter(e.currentTarget.form!)}><option value="">{t("both")}</option>
       <option value="rows" selected={given["half"] === "rows"}>{t("rows")}</option>
       <option value="documents" selected={given["half"] === "documents"}>{t("documents")}</option></select></label>
+    <label>{t("partitions")}<input name="partition" defaultValue={given["partition"]} pattern="[\d\s,]*" placeholder={t("any")} /></label>
     <label>{t("why")}<input name="reason" defaultValue={given["reason"]} spellcheck={false} autocapitalize="none" /></label>
     <label>{t("since")}<input name="since" defaultValue={given["since"]} placeholder="2h" spellcheck={false} autocapitalize="none" /></label>
+    <label>{t("mapUntil")}<input name="until" defaultValue={given["until"]} placeholder="1h" spellcheck={false} autocapitalize="none" /></label>
+    <label>{t("letterText")}<input name="text" defaultValue={given["text"]} spellcheck={false} autocapitalize="none" /></label>
     <label>{t("recordKey")}<input name="key" defaultValue={given["key"]} spellcheck={false} autocapitalize="none" /></label>
     <label class="check"><input type="checkbox" name="all" value="true" defaultChecked={given["all"] === "true"} onChange={(e) => filter(e.currentTarget.form!)} />
       <span>{t("replayedToo")}</span></label>
@@ -107,7 +123,7 @@ function halfOf(name: string): [string, string][] {
 }
 
 function Kinds({ asked }: { asked: [string, string][] }) {
-  const { answer, err, again } = useAnswer((signal) => ask<{ sums: Sum[] }>(withQuery(path + "/summary", asked), { signal }), [withQuery("", asked)]);
+  const { answer, err, again } = useAnswer((signal) => ask<{ sums: Sum[] }>(withQuery(path + "/summary", forAPI(asked)), { signal }), [withQuery("", asked)]);
   if (err !== undefined) return <Failure err={err} again={again} />;
   if (!answer) return <p role="status">{t("loading")}</p>;
   const all = answer.sums.reduce((n, sum) => n + sum.letters, 0);
@@ -135,7 +151,7 @@ function Which({ asked }: { asked: [string, string][] }) {
   const load = async (token: string, before: Letter[], signal?: AbortSignal): Promise<void> => {
     setErr(null);
     try {
-      const page = await ask<Letters>(withQuery(path, [...asked, ["page_token", token]]), signal ? { signal } : {});
+      const page = await ask<Letters>(withQuery(path, [...forAPI(asked), ["page_token", token]]), signal ? { signal } : {});
       setLetters([...before, ...page.dead_letters]);
       setNext(page.next_page_token);
     } catch (e) {

@@ -1,36 +1,75 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import { gridOf, held, paint, palette, strip, whole, zoomed, type View } from "../lib/heat";
-import { numberText, t, timeText } from "../lib/store";
+import { gridOf, held, paint, palette, strip, whole, zoomed, zoomText, zoomView, type View } from "../lib/heat";
+import { numberText, t, timeText, type Key } from "../lib/store";
 import { note } from "../lib/ui";
 
 export interface HeatMap {
   table: string; starts: string[]; labels?: string[]; times: string[]; rows: number[][]; bytes: number[][]; most: number; kept_minutes?: number; detail?: string;
   hot?: { region: string; from: number; to: number }[]; // hot regions, as ranges of the map
+  requests?: number[][]; latency?: number[][]; // in the place of rows and bytes, if they were asked for
+  unknown?: number[]; // columns without requests
+  loads?: string; // why requests are not known now
 }
 /** A place that is hot, as ranges of the map, and why. */
 export interface Spot { from: number; to: number; severity: string; why: string }
-export type Metric = "rows" | "bytes";
+export type Metric = "rows" | "bytes" | "requests" | "latency";
+
+const units: Record<Metric, Key> = { rows: "rowsPerSecond", bytes: "bytesPerSecond", requests: "requestsPerSecond", latency: "milliseconds" };
+
+/** A value of the map with its unit. */
+const withUnit = (n: number, metric: Metric): string => `${figure(n, metric)} ${t(units[metric])}`;
+/** A value of the map: milliseconds are often few. */
+export const figure = (n: number, metric: Metric): string => numberText(metric === "latency" ? Math.round(n * 100) / 100 : Math.round(n * 10) / 10);
+
+export const cellsOf = (heat: HeatMap, metric: Metric): number[][] => heat[metric] ?? [];
+
+/** Says whether the value of a column's cell is known. Where no call was made, there is no latency. */
+export function knownOf(heat: HeatMap, metric: Metric): (n: number, column: number) => boolean {
+  if (metric === "latency") return (n) => n > 0;
+  const unknown = new Set(metric === "requests" ? heat.unknown : []);
+  return (_, column) => !unknown.has(column);
+}
 
 const wide = 900, high = 420, thick = 36; // pixels of the picture, and of the strips beside and below it
 const mostLabels = 16; // beside the map
+const rest = 400; // ms without a change, after which a view is in the address
 const still = 4; // pixels: who moves less has clicked
 
 /** The map as it is looked at; while a part of it is, or a cell is pinned, hold keeps it as it is. */
-export function Map({ heat, metric, bright, brighten, hold, spots }: {
+export function Map({ heat, metric, bright, brighten, hold, spots, zoom, look }: {
   heat: HeatMap; metric: Metric; bright: number; brighten: (n: number) => void; hold: (on: boolean) => void; spots: Spot[];
+  zoom: string; look: (zoom: string) => void; // the view that the address has, and how to change it
 }) {
   const canvas = useRef<HTMLCanvasElement>(null), box = useRef<HTMLDivElement>(null), cursor = useRef<HTMLDivElement>(null), frame = useRef<HTMLDivElement>(null);
   const beside = useRef<HTMLCanvasElement>(null), below = useRef<HTMLCanvasElement>(null);
   const ranges = heat.starts.length, columns = heat.times.length;
-  const grid = useMemo(() => gridOf(heat[metric], columns), [heat, metric]);
+  const known = useMemo(() => knownOf(heat, metric), [heat, metric]);
+  const grid = useMemo(() => gridOf(cellsOf(heat, metric), columns, known), [heat, metric]);
   const colours = useMemo(() => palette(bright), [bright]);
-  const [seen, setView] = useState<View>(() => whole(grid));
+  const [seen, setSeen] = useState<View | null>(() => zoomView(zoom, grid, heat.times)); // null: all of it, however it grows
+  const addressed = useRef(seen); // the view of the address
+  const written = useRef(zoom), looks = useRef(look);
+  looks.current = look;
+  const extent = [ranges, columns, zoom && heat.times[0]].join();
   const [at, setAt] = useState<[number, number] | null>(null);
   const [pinned, setPinned] = useState(false);
   const drag = useRef<{ x: number; y: number; view: View; frame: boolean; moved: boolean } | null>(null);
-  const view = held(seen, grid);
+  const setView = (v: View): void => setSeen(v.rows >= grid.rows && v.columns >= grid.columns ? null : v);
+  const view = seen ? held(seen, grid) : whole(grid);
   const all = view.rows === ranges && view.columns === columns;
-  useEffect(() => { if (all) setView(whole(grid)); }, [grid]); // a map that has grown is seen as a whole, if it was
+  useEffect(() => { // the way back, a link, or another map under the same address
+    if (zoom === "" && written.current === "") return;
+    written.current = zoom;
+    setSeen(addressed.current = zoomView(zoom, grid, heat.times));
+  }, [zoom, extent]);
+  useEffect(() => { // at rest, not with each frame
+    if (seen === addressed.current) return undefined;
+    const timer = setTimeout(() => {
+      addressed.current = seen;
+      looks.current(written.current = seen ? zoomText(view, ranges, heat.times) : "");
+    }, rest);
+    return () => clearTimeout(timer);
+  }, [seen]);
   useEffect(() => hold(!all || pinned), [all, pinned]);
 
   useEffect(() => {
@@ -137,7 +176,7 @@ export function Map({ heat, metric, bright, brighten, hold, spots }: {
   const shownRanges = Array.from({ length: lines }, (_, i) => clamp(Math.floor(view.top + (i + .5) * view.rows / lines), ranges));
   return <section class="sheet" aria-labelledby="heat-title">
     <h2 id="heat-title" dir="auto">{heat.table}</h2>
-    <p class="small" id="heat-help">{t("heatHelp", { most: numberText(Math.round(grid.most * 10) / 10) + " " + t(metric === "rows" ? "rowsPerSecond" : "bytesPerSecond") })}</p>
+    <p class="small" id="heat-help">{t("heatHelp", { most: withUnit(grid.most, metric) })}{metric === "latency" && " " + t("heatNoCalls")}</p>
     <div class="heatbox">
       <ol class="labels" aria-hidden="true">{shownRanges.map((r) => <li key={r} title={heat.starts[r]} dir="auto">{heat.labels?.[r] || heat.starts[r] || t("fromStart")}</li>)}</ol>
       <div class="heat" ref={box} role="application" tabIndex={0} aria-label={t("heatLabel", { table: heat.table })} aria-describedby="heat-help heat-cell" onKeyDown={keys}>
@@ -152,8 +191,7 @@ export function Map({ heat, metric, bright, brighten, hold, spots }: {
     </div>
     <div class="axis"><span>{timeText(heat.times[clamp(Math.floor(view.left), columns)]!)}</span><span>{timeText(heat.times[clamp(Math.ceil(view.left + view.columns) - 1, columns)]!)}</span></div>
     <p class="cellinfo" id="heat-cell" role="status">{at && <>{pinned && <strong>{t("pinned")}: </strong>}
-      <span dir="auto">{t("heatCell", { rows: numberText(Math.round(heat.rows[at[0]]?.[at[1]] ?? 0)), bytes: numberText(Math.round(heat.bytes[at[0]]?.[at[1]] ?? 0)),
-        start: key ? label ? `${key} (${label})` : key : t("fromStart"), at: timeText(heat.times[at[1]]!) })}</span>
+      <span dir="auto">{cellText(heat, metric, known, at, { start: key ? label ? `${key} (${label})` : key : t("fromStart"), at: timeText(heat.times[at[1]]!) })}</span>
       {spots.filter((one) => at[0] >= one.from && at[0] < one.to).map((one) => <span key={one.from}> · {t("hot")}: {one.why}</span>)}</>}</p>
     <div class="buttons">
       <label>{t("brightness")}<input type="range" min="0.5" max="4" step="0.1" value={bright} onInput={(e) => brighten(Number(e.currentTarget.value))} /></label>
@@ -163,6 +201,14 @@ export function Map({ heat, metric, bright, brighten, hold, spots }: {
       {pinned && at && <button type="button" onClick={() => { navigator.clipboard.writeText(key).then(() => { note.value = { text: t("copied") }; }, () => {}); }}>{t("copyKey")}</button>}
     </div>
   </section>;
+}
+
+/** What a cell has, and where it lies. */
+function cellText(heat: HeatMap, metric: Metric, known: (n: number, column: number) => boolean, [range, column]: [number, number], place: { start: string; at: string }): string {
+  const of = (which: Metric): number => cellsOf(heat, which)[range]?.[column] ?? 0;
+  if (metric === "rows" || metric === "bytes") return t("heatCell", { rows: numberText(Math.round(of("rows"))), bytes: numberText(Math.round(of("bytes"))), ...place });
+  if (!known(of(metric), column)) return t(metric === "latency" ? "heatCellNoCalls" : "heatCellUnknown", place);
+  return t(metric === "latency" ? "heatCellLatency" : "heatCellRequests", { n: figure(of(metric), metric), ...place });
 }
 
 /** Marks a hot place at the map's newest side; why stands in the cell's line, and above the map. */

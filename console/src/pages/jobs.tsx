@@ -91,7 +91,7 @@ function OneJob({ id }: { id: string }) {
   const who = useStore(me);
   const [now, setNow] = useState<Job | null>(null);
   const [err, setErr] = useState<unknown>(undefined);
-  const [asking, setAsking] = useState<"cancel" | "do" | null>(null);
+  const [asking, setAsking] = useState<"cancel" | Next | null>(null);
   const ended = now !== null && hasEnded(now);
   useEffect(() => {
     const stop = new AbortController();
@@ -107,7 +107,7 @@ function OneJob({ id }: { id: string }) {
   }, [at, who]);
   const whole = useAnswer(ended ? (signal) => ask<Job>(at, { signal }) : null, [at, ended]);
   if (!now) return err === undefined ? <p role="status">{t("loading")}</p> : <Failure err={err} />;
-  const next = whole.answer && nextOf(whole.answer, who !== "open" && who?.role === "admin");
+  const next = whole.answer ? nextOf(whole.answer, who !== "open" && who?.role === "admin") : [];
   return <>
     <section class="sheet job" aria-labelledby="job-title">
       <div class="bar"><h2 id="job-title">{kindName(now.kind)}</h2><span role="status"><Badge state={now.state} /></span></div>
@@ -119,36 +119,51 @@ function OneJob({ id }: { id: string }) {
       {now.fix && <p dir="auto"><strong>{t("whatHelps")}</strong>: {now.fix}</p>}
       <div class="buttons">
         {!ended && now.state !== "canceling" && <button type="button" onClick={() => setAsking("cancel")}>{t("jobCancel")}</button>}
-        {next && <button type="button" class="danger" onClick={() => setAsking("do")}>{t(next.name)}</button>}
+        {next.map((one) => <button key={one.name} type="button" class="danger" onClick={() => setAsking(one)}>{t(one.name)}</button>)}
       </div>
       {!ended && <p class="small">{t("jobGoesOn")}</p>}
     </section>
     {whole.err !== undefined && <Failure err={whole.err} again={whole.again} />}
     {whole.answer && <Results of={whole.answer} />}
     {asking === "cancel" && <Sure title={t("jobCancel")} text={t("jobCancelSure")} act={() => ask(at + "/cancel", { method: "POST" })} close={() => setAsking(null)} />}
-    {asking === "do" && next && <Sure title={t(next.name)} text={`${t(next.sure)}\n${askedText(next.asked)}`} act={() => start(now.kind, next.asked)} close={() => setAsking(null)} />}
+    {asking && asking !== "cancel" && <Sure title={t(asking.name)} text={`${asking.sure}\n${askedText(asking.asked)}`} act={() => start(now.kind, asking.asked)} close={() => setAsking(null)} />}
   </>;
 }
+
+interface Next { name: Key; sure: string; asked: Asked }
 
 /**
  * What may follow upon a look: the same, done, to the region that was looked at: by what was asked it may be another one meanwhile. Of what is
  * masked from everybody the job does not say enough to be done again.
  */
-function nextOf(job: Job, admin: boolean): { name: Key; sure: Key; asked: Asked } | null {
+function nextOf(job: Job, admin: boolean): Next[] {
   const { dry_run, diff, preview, ...asked } = job.asked;
   const region = job.kind.startsWith("region-") && job.results?.find((result) => result.what === "region")?.value["region"];
   if (typeof region === "string") asked["region"] = region;
-  if (job.state !== "done" && job.state !== "failed" || JSON.stringify(asked).includes(`"***"`)) return null;
+  if (job.state !== "done" && job.state !== "failed" || JSON.stringify(asked).includes(`"***"`)) return [];
   const looked = dry_run === true || Number(diff) > 0 || Number(preview) > 0;
   switch (job.kind) {
-    case "replay": return looked ? { name: "replayDo", sure: "replaySure", asked } : null;
-    case "dead-letter-replay": return looked ? { name: "replayDo", sure: "letterReplaySure", asked } : null;
-    case "dead-letter-purge": return looked && admin ? { name: "letterPurgeDo", sure: "letterPurgeSure", asked } : null;
-    case "region-split": return looked ? { name: "regionSplit", sure: "regionSplitSure", asked } : null;
-    case "region-move": return looked ? { name: "regionMove", sure: "regionMoveSure", asked } : null;
-    case "verify": return asked["repair"] ? null : { name: "repair", sure: "repairSure", asked: { ...asked, repair: true } };
+    case "replay": return looked ? [{ name: "replayDo", sure: t("replaySure"), asked }] : [];
+    case "dead-letter-replay": return looked ? [{ name: "replayDo", sure: t("letterReplaySure"), asked }] : [];
+    case "dead-letter-purge": return looked && admin ? [{ name: "letterPurgeDo", sure: t("letterPurgeSure"), asked }] : [];
+    case "region-split": return looked ? [{ name: "regionSplit", sure: t("regionSplitSure"), asked }] : [];
+    case "region-move": return looked ? [{ name: "regionMove", sure: t("regionMoveSure"), asked }] : [];
+    case "verify": {
+      if (asked["repair"] || asked["delete_extra"]) return [];
+      const next: Next[] = [{ name: "repair", sure: t("repairSure"), asked: { ...asked, repair: true } }], extra = extraOf(job);
+      if (admin && asked["full"] && !asked["sample"] && extra > 0) {
+        next.push({ name: "deleteExtra", sure: t("deleteExtraSure", { n: numberText(extra) }), asked: { ...asked, delete_extra: true } });
+      }
+      return next;
+    }
   }
-  return null;
+  return [];
+}
+
+/** How much a verification has found that no record accounts for. */
+function extraOf(job: Job): number {
+  const report = job.results?.findLast((result) => result.what === "report")?.value as { tables?: { found?: { extra?: number } }[] } | undefined;
+  return (report?.tables ?? []).reduce((n, table) => n + (table.found?.extra ?? 0), 0);
 }
 
 function OneProgress({ of, ended }: { of: Progress; ended: boolean }) {
@@ -181,7 +196,7 @@ function Results({ of }: { of: Job }) {
 
 const whats: Record<string, Key> = {
   plan: "whatPlan", diff: "whatDiff", result: "whatResult", finding: "whatFinding", report: "whatReport", note: "whatNote", preview: "preview",
-  region: "whatRegion", record: "record", range: "whatRange", outcome: "whatResult", row: "whatRow", document: "whatDocument",
+  region: "whatRegion", record: "record", range: "whatRange", outcome: "whatResult", repaired_records: "whatResult", deleted_extra: "whatResult", row: "whatRow", document: "whatDocument",
 };
 
 function resultName(what: string): string { return whats[what] ? t(whats[what]) : what; }

@@ -1,5 +1,8 @@
+import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { Fault, ask, watch } from "../lib/api";
+import { Fault, ask, watch, withQuery } from "../lib/api";
+import { List } from "../lib/list";
+import { go, usePlace } from "../lib/router";
 import { me, numberText, spanText, t, term, timeText, useStore, type Key } from "../lib/store";
 import { Badge, Dialog, Failure, faultText, note, useAnswer, useTitle } from "../lib/ui";
 
@@ -21,6 +24,9 @@ const path = "/api/v1/ops/pipelines";
 export function Overview() {
   useTitle(t("overview"));
   const who = useStore(me);
+  const opened = usePlace().query.getAll("open");
+  const open = (name: string, on: boolean): void =>
+    go(withQuery("/overview", [...opened.filter((one) => one !== name), ...(on ? [name] : [])].map((one) => ["open", one])));
   const [list, setList] = useState<Pipeline[] | null>(null);
   const [stale, setStale] = useState<unknown>(undefined);
   useEffect(() => {
@@ -38,21 +44,20 @@ export function Overview() {
       <span class={list && stale === undefined ? "live on" : "live"} role="status">
         {stale !== undefined ? t("notLive", { why: stale === null ? t("reconnecting") : faultText(stale) }) : list ? t("live") : t("connecting")}</span></div>
     {list && <p class={troubled > 0 ? "hint" : "small"}>{troubled > 0 ? t("troubled", { n: troubled }) : t("allWell")}</p>}
-    {list?.map((p) => <OnePipeline key={p.name} of={p} />)}
+    {list?.map((p) => <OnePipeline key={p.name} of={p} open={opened.includes(p.name)} show={(on) => open(p.name, on)} />)}
   </>;
 }
 
-function OnePipeline({ of }: { of: Pipeline }) {
-  const [open, setOpen] = useState(false);
+function OnePipeline({ of, open, show }: { of: Pipeline; open: boolean; show: (on: boolean) => void }) {
   const id = `pipeline-${of.name}`;
   return <section class="sheet" aria-labelledby={id}>
     <div class="bar"><h2 id={id} dir="auto">{of.name}</h2>
       <div class="buttons"><Controls of={of} />
-        <button type="button" aria-expanded={open} onClick={() => setOpen(!open)}>{t(open ? "hidePartitions" : "showPartitions")}</button></div></div>
+        <button type="button" aria-expanded={open} onClick={() => show(!open)}>{t(open ? "hidePartitions" : "showPartitions")}</button></div></div>
     <div class="way">
       <div class="stop"><small>{t("topic")}</small>{[...of.topics, ...(of.topic_pattern ? [of.topic_pattern] : [])].map((n) => <span key={n} dir="auto">{n}</span>)}</div>
       <ul class="branches">{of.halves.map((h) => <li key={h.name}>
-        <Reading of={h} />
+        <Reading of={h} pipeline={of.name} show={() => show(true)} />
         <div class="stop"><small>{t(h.kind === "documents" ? "documents" : "rows")}</small>
           {(h.kind === "documents" ? of.indexes : of.tables).map((n) => <span key={n} dir="auto">{n}</span>)}</div>
       </li>)}</ul>
@@ -115,13 +120,14 @@ function limitText(of: Half): string {
 /** What stands still because somebody wants it so says so, unless worse has happened to it. */
 const stateOf = (of: Half): string => of.paused && of.state !== "halted" && of.state !== "stopped" ? "paused" : of.state;
 
-function Reading({ of }: { of: Half }) {
+function Reading({ of, pipeline, show }: { of: Half; pipeline: string; show: () => void }) {
   const rate = of.offsets_per_second, arriving = of.arriving_per_second ?? 0;
   const known = of.drain_seconds, growing = rate !== undefined && rate - arriving <= 0.01;
   const drain = of.lag <= 0 ? "" : known !== undefined ? known < 0 ? t("never") : spanText(known * 1000)
     : rate === undefined ? "" : growing ? t("never") : spanText(of.lag / (rate - arriving) * 1000);
   const limit = limitText(of);
-  const figures: [string, string][] = [
+  const letters = of.counts?.dead_letters ?? 0;
+  const figures: [string, ComponentChildren][] = [
     [t("lag"), of.lag < 0 ? t("unknown") : numberText(of.lag)],
     ...(rate === undefined ? [] : [[t("rate"), numberText(Math.round(rate))] as [string, string]]),
     ...(of.arriving_per_second === undefined ? [] : [[t("arriving"), numberText(Math.round(arriving))] as [string, string]]),
@@ -129,7 +135,8 @@ function Reading({ of }: { of: Half }) {
     ...(limit ? [[t("limitedBy"), limit] as [string, string]] : []),
     ...(of.rate_limit ? [[t("rateLimit"), numberText(of.rate_limit)] as [string, string]] : []),
     ...(of.age_seconds ? [[t("oldest"), spanText(of.age_seconds * 1000)] as [string, string]] : []),
-    ...(of.counts ? [[t("deadLetters"), numberText(of.counts.dead_letters)], [t("retries"), numberText(of.counts.retries)]] as [string, string][] : []),
+    ...(of.counts ? [[t("deadLetters"), letters > 0 ? <a href={withQuery("/dead-letters", [["pipeline", pipeline], ["half", of.kind]])}>{numberText(letters)}</a> : numberText(letters)],
+      [t("retries"), numberText(of.counts.retries)]] as [string, ComponentChildren][] : []),
     [t("members"), of.members.length ? numberText(of.members.length) : t("noMembers")],
   ];
   const why = of.counts?.cause ?? of.detail;
@@ -137,7 +144,7 @@ function Reading({ of }: { of: Half }) {
     <div><strong dir="auto">{of.name}</strong> <Badge state={stateOf(of)} /></div>
     <dl class="figures">{figures.map(([name, value]) => <div key={name}><dt>{name}</dt><dd>{value}</dd></div>)}</dl>
     {of.asked_by && (of.paused || of.rate_limit) ? <p class="small" dir="auto">{t("askedBy", { who: of.asked_by, at: of.asked_at ? timeText(of.asked_at) : "" })}</p> : null}
-    {why && !of.paused && <p class="cause" dir="auto">{why}</p>}
+    {why && !of.paused && <p class="cause"><span dir="auto">{why}</span> <button type="button" class="quiet" onClick={show}>{t("showPartitions")}</button></p>}
   </div>;
 }
 
@@ -145,14 +152,21 @@ function Partitions({ name }: { name: string }) {
   const { answer, err, again } = useAnswer<Pipeline>((signal) => ask<Pipeline>(`${path}/${encodeURIComponent(name)}`, { signal }), [name]);
   if (err !== undefined) return <Failure err={err} again={again} />;
   if (!answer) return <p role="status">{t("loading")}</p>;
-  return <>{answer.halves.map((h) => <div key={h.name} class="scroll" tabIndex={0} role="group" aria-label={`${t("partitions")}: ${h.name}`}>
-    <table>
-      <caption>{h.name}</caption>
-      <thead><tr><th scope="col">{t("topic")}</th><th scope="col">{t("partition")}</th><th scope="col">{t("lag")}</th><th scope="col">{t("watermark")}</th>
-        <th scope="col">{t("committed")}</th><th scope="col">{t("latestOffset")}</th><th scope="col">{term("status")}</th></tr></thead>
-      <tbody>{(h.partitions ?? []).map((p) => <tr key={p.topic + p.partition}>
-        <td dir="auto">{p.topic}</td><td class="number">{p.partition}</td><td class="number">{p.lag < 0 ? "?" : numberText(p.lag)}</td>
-        <td class="number">{p.watermark === undefined ? "" : numberText(p.watermark)}</td><td class="number">{p.committed === undefined ? "" : numberText(p.committed)}</td>
-        <td class="number">{numberText(p.latest)}</td><td>{p.state && <Badge state={p.state} />} {p.detail}</td></tr>)}</tbody>
-    </table></div>)}</>;
+  return <>{answer.halves.map((h) => <div key={h.name}>
+    <h3 dir="auto">{h.name}</h3>
+    {h.members.length > 0 && <p class="small" dir="auto">{t("members")}: {h.members.join(", ")}</p>}
+    <List label={`${t("partitions")}: ${h.name}`} file="partitions.csv" rows={h.partitions ?? []} columns={[
+      { name: "topic", label: t("topic"), of: (p) => p.topic },
+      { name: "partition", label: t("partition"), of: (p) => p.partition },
+      { name: "lag", label: t("lag"), of: (p) => p.lag, show: (p) => p.lag < 0 ? t("unknown") : numberText(p.lag) },
+      { name: "watermark", label: t("watermark"), of: (p) => p.watermark ?? null },
+      { name: "committed", label: t("committed"), of: (p) => p.committed ?? null },
+      { name: "latest", label: t("latestOffset"), of: (p) => p.latest },
+      { name: "state", label: term("status"), of: (p) => p.state ?? "", show: (p) => p.state && <Badge state={p.state} /> },
+      { name: "detail", label: t("detail"), of: (p) => p.detail ?? "", long: true, show: (p) => <>{p.detail} {stuck(p) && <a href={withQuery("/records",
+        [["topic", p.topic], ["partition", String(p.partition)], ["offset", String(p.watermark)]])}>{t("explainDo")}</a>}</> },
+    ]} /></div>)}</>;
 }
+
+/** Whether a partition does not go on; then the record at its watermark is the oldest that is not settled. */
+const stuck = (p: Partition): boolean => p.watermark !== undefined && /^(halted|waiting|retrying)$/.test(p.state ?? "");

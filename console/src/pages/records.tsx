@@ -14,13 +14,16 @@ export function Records() {
   const { answer } = useAnswer((signal) => ask<{ tables: { name: string }[] }>("/api/v1/ops/tables", { signal }), []);
   if (who === "open") return <><h1>{t("records")}</h1><p>{t("noJobs")}</p></>;
   const given = (name: string): string => query.get(name) ?? "";
+  const names = answer?.tables.map((one) => one.name) ?? [], wanted = given("table");
+  const table = names.find((name) => name === wanted) ?? names.find((name) => name.endsWith(":" + wanted)); // SQL takes the short name too
   return <>
     <h1>{t("records")}</h1>
     <h2>{t("seekTitle")}</h2>
     <p class="small">{t("seekHelp")}</p>
     <Form key={"seek" + query} kind="seek" button={t("seekDo")} more={(body) => ({ ...body, version: String(body["version"] ?? "") })}>
       <label>{t("regionsTable")}<select name="table" required>
-        {answer?.tables.map((one) => <option key={one.name} selected={one.name === given("table")}>{one.name}</option>)}</select></label>
+        {answer && wanted !== "" && !table && <option value="" selected />}
+        {names.map((name) => <option key={name} selected={name === table}>{name}</option>)}</select></label>
       <label class="wide">{t("rowKey")}<input name="row" required defaultValue={given("row")} spellcheck={false} autocapitalize="none" /></label>
       <label>{t("cellVersion")}<input name="version" required defaultValue={given("version")} spellcheck={false} autocapitalize="none" placeholder="1767225600000" /></label>
       <label>{t("cellColumn")}<input name="column" defaultValue={given("column")} spellcheck={false} autocapitalize="none" placeholder={t("any")} /></label>

@@ -1,11 +1,12 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Fault, ask, withQuery } from "../lib/api";
 import { csv, download } from "../lib/csv";
+import { zoomTimes } from "../lib/heat";
 import { List } from "../lib/list";
 import { go, usePlace } from "../lib/router";
 import { me, numberText, spanText, t, useStore, type Key } from "../lib/store";
 import { Failure, useAnswer, useTitle } from "../lib/ui";
-import { Map, type HeatMap, type Metric, type Spot } from "./heatmap";
+import { Map, cellsOf, figure, knownOf, type HeatMap, type Metric, type Spot } from "./heatmap";
 import { Sure, start } from "./jobs";
 
 interface StoredTable { name: string; regions: number; servers: number; mb: number; detail?: string }
@@ -19,7 +20,7 @@ interface Writer { pipeline: string; topic: string; partition: number; producer:
 /** What is counted of a region: by brine, and, where the cluster reports it, of all clients. */
 interface Load { name: string; server: string; rows_per_second: number; mb?: number; reads_per_second?: number; writes_per_second?: number }
 interface Skew { heavy_keys: HeavyKey[]; writers: Writer[]; regions: Load[] }
-interface Seen { heat: HeatMap; hot: Hot[]; regions: Region[]; skew: Skew | undefined }
+interface Seen { metric: Metric; server: string; heat: HeatMap; hot: Hot[]; regions: Region[]; skew: Skew | undefined }
 
 const path = "/api/v1/ops";
 const every = 3_000; // ms between two looks, while the page is in sight: a region that becomes hot is found after six to eight seconds
@@ -27,6 +28,7 @@ const everyLarge = 10_000; // the same, of a map whose answer is megabytes
 const large = 100_000; // cells
 const seldom = 60_000; // ms, where what is seen is of days
 const day = 24 * 60;
+const metrics: [Metric, Key][] = [["rows", "rowsPerSecond"], ["bytes", "bytesPerSecond"], ["requests", "allRequests"], ["latency", "writeLatency"]];
 const spans = ["15", "60", "240", "480", String(day), String(7 * day), String(30 * day)]; // minutes
 
 /** How unevenly a table is written: keys from top to bottom, time from left to right. */
@@ -39,17 +41,24 @@ export function Regions() {
   if (!answer) return <><h1>{t("regions")}</h1><p role="status">{t("loading")}</p></>;
   const table = answer.tables.find((one) => one.name === query.get("table"))?.name ?? answer.tables[0]?.name;
   const minutes = spans.find((one) => one === query.get("minutes")) ?? "60";
-  const metric = query.get("metric") === "bytes" ? "bytes" : "rows";
-  const until = Number.isNaN(Date.parse(query.get("until") ?? "")) ? "" : query.get("until")!;
-  const to = (change: Record<string, string>): void =>
-    go(withQuery("/regions", Object.entries({ table: table ?? "", minutes, metric, until, ...change })));
+  const metric = metrics.find(([one]) => one === query.get("metric"))?.[0] ?? "rows";
+  const server = query.get("server") ?? "";
+  const [servers, setServers] = useState<string[]>([]); // of the table's regions
+  const zoom = query.get("zoom") ?? "", times = zoomTimes(zoom);
+  const asked = Number.isNaN(Date.parse(query.get("until") ?? "")) ? "" : query.get("until")!;
+  const until = asked || (times && Date.parse(times[1]) < Date.now() - Number(minutes) * 60_000 ? times[1] : ""); // what is looked at has left the live map
+  const to = (change: Record<string, string>): void => // another map is seen as a whole
+    go(withQuery("/regions", Object.entries({ table: table ?? "", minutes, metric, server, until: asked, zoom: "metric" in change ? zoom : "", ...change })));
   return <>
     <h1>{t("regions")}</h1>
     <form class="filters" onSubmit={(e) => e.preventDefault()}>
       <label>{t("regionsTable")}<select value={table} onChange={(e) => to({ table: e.currentTarget.value })}>
         {answer.tables.map((one) => <option key={one.name} value={one.name}>{one.name}</option>)}</select></label>
       <label>{t("metric")}<select value={metric} onChange={(e) => to({ metric: e.currentTarget.value })}>
-        <option value="rows">{t("rowsPerSecond")}</option><option value="bytes">{t("bytesPerSecond")}</option></select></label>
+        {metrics.map(([one, label]) => <option key={one} value={one}>{t(label)}</option>)}</select></label>
+      <label>{t("server")}<select value={server} onChange={(e) => to({ server: e.currentTarget.value })}>
+        <option value="">{t("allServers")}</option>
+        {[...new Set(server ? [...servers, server] : servers)].sort().map((one) => <option key={one} value={one}>{one}</option>)}</select></label>
       <label>{t("span")}<select value={minutes} onChange={(e) => to({ minutes: e.currentTarget.value })}>
         {spans.map((one) => <option key={one} value={one}>{spanText(Number(one) * 60_000)}</option>)}</select></label>
       <label>{t("mapUntil")}<input type="datetime-local" value={localTime(until)} onChange={(e) => to({ until: e.currentTarget.value ? new Date(e.currentTarget.value).toISOString() : "" })} /></label>
@@ -58,7 +67,8 @@ export function Regions() {
         {until !== "" && <button type="button" onClick={() => to({ until: moved(until, Number(minutes)) })}>{t("mapLater")}</button>}
       </div>
     </form>
-    {table ? <OneTable key={table} table={table} minutes={minutes} metric={metric} until={until} /> : <p class="empty">{t("none")}</p>}
+    {table ? <OneTable key={table} table={table} minutes={minutes} metric={metric} server={server} found={setServers} until={until}
+      zoom={zoom} look={(next) => to({ zoom: next })} /> : <p class="empty">{t("none")}</p>}
   </>;
 }
 
@@ -83,18 +93,23 @@ function spotsOf(heat: HeatMap, hot: Hot[]): Spot[] {
   });
 }
 
-function OneTable({ table, minutes, metric, until }: { table: string; minutes: string; metric: Metric; until: string }) {
+function OneTable({ table, minutes, metric, server, found, until, zoom, look }: {
+  table: string; minutes: string; metric: Metric; server: string; found: (servers: string[]) => void; until: string;
+  zoom: string; look: (zoom: string) => void;
+}) {
   const who = useStore(me);
   const [doing, setDoing] = useState<Action | null>(null);
   const [turn, setTurn] = useState(0);
   const looking = useRef(false); // at a part of the map, which stays as it is
   const at = `${path}/tables/${encodeURIComponent(table)}`;
+  const asked = metric === "requests" || metric === "latency" ? metric : ""; // rows and bytes come together
   const { answer, err, again } = useAnswer<Seen>(async (signal) => {
     const [heat, skew, regions] = await Promise.all([
-      ask<HeatMap>(withQuery(at + "/heat", [["minutes", minutes], ["until", until]]), { signal }),
+      ask<HeatMap>(withQuery(at + "/heat", [["minutes", minutes], ["until", until], ["metric", asked], ["server", server]]), { signal }),
       ask<{ hot: Hot[] | null; tables: Skew[] }>(at + "/skew", { signal }), ask<{ regions: Region[] }>(at + "/regions", { signal })]);
-    return { heat, hot: (skew.hot ?? []).filter((one) => !one.table || one.table === table), regions: regions.regions, skew: skew.tables[0] };
-  }, [table, minutes, until, turn]);
+    found([...new Set(regions.regions.map((one) => one.server))].filter((one) => one !== ""));
+    return { metric, server, heat, hot: (skew.hot ?? []).filter((one) => !one.table || one.table === table), regions: regions.regions, skew: skew.tables[0] };
+  }, [table, minutes, until, asked, server, turn]);
   const cells = (answer?.heat.starts.length ?? 0) * (answer?.heat.times.length ?? 0);
   const pause = Number(minutes) >= day ? seldom : cells > large ? everyLarge : every;
   useEffect(() => {
@@ -106,6 +121,8 @@ function OneTable({ table, minutes, metric, until }: { table: string; minutes: s
   if (err !== undefined && !answer) return <Failure err={err} again={again} />;
   if (!answer) return <p role="status">{t("loading")}</p>;
   const { heat, hot, regions, skew } = answer;
+  const shown = asked === "" && (answer.metric === "rows" || answer.metric === "bytes") ? metric : answer.metric; // until another metric has come
+  const unknown = (heat.unknown ?? []).filter((column) => until !== "" || column < heat.times.length - 1).length; // the newest begins without any
   const loads = new globalThis.Map(skew?.regions.map((load) => [load.name, load]));
   return <>
     {err !== undefined && <Failure err={err} again={again} />}
@@ -117,31 +134,33 @@ function OneTable({ table, minutes, metric, until }: { table: string; minutes: s
             <button key={action.job} type="button" onClick={() => setDoing(action)}>{t(jobName(action))}…</button>)}</li>)}</ul>}
       </div>)}
     </section>
-    {heat.times.length === 0 || heat.starts.length === 0 ? <p class="empty">{t("noHeat")}</p> : <>
-      {heat.detail && <p class="hint" dir="auto">{t("mapWithout", { why: heat.detail })}</p>}
-      {Number(minutes) > (heat.kept_minutes ?? 480) && <p class="hint">{t("mapKept", { span: spanText((heat.kept_minutes ?? 480) * 60_000) })}</p>}
-      <Map heat={heat} metric={metric} bright={bright} brighten={setBright} hold={(on) => { looking.current = on; }} spots={until === "" ? spotsOf(heat, hot) : []} />
-      <Hottest heat={heat} metric={metric} />
-    </>}
+    {heat.loads && <p class="failure" role="alert" dir="auto">{t("mapNoLoads", { why: heat.loads })}</p>}
+    {answer.server && <p class="hint" dir="auto">{t("mapServer", { server: answer.server })}</p>}
+    {heat.times.length === 0 || heat.starts.length === 0
+      ? <p class="empty">{answer.server && heat.starts.length === 0 ? t("noHeatServer", { server: answer.server }) : t("noHeat")}</p> : <>
+        {heat.detail && <p class="hint" dir="auto">{t("mapWithout", { why: heat.detail })}</p>}
+        {unknown > 0 && <p class="hint">{t("mapUnknown", { n: numberText(unknown), of: numberText(heat.times.length) })}</p>}
+        {Number(minutes) > (heat.kept_minutes ?? 480) && <p class="hint">{t("mapKept", { span: spanText((heat.kept_minutes ?? 480) * 60_000) })}</p>}
+        <Map key={answer.server} heat={heat} metric={shown} bright={bright} brighten={setBright} hold={(on) => { looking.current = on; }} spots={until === "" ? spotsOf(heat, hot) : []}
+          zoom={zoom} look={look} />
+        <Hottest heat={heat} metric={shown} />
+      </>}
     {skew && until === "" && <Heaviest of={skew} />}
     {doing && <Sure title={t(jobName(doing))} text={`${doing.text}\n${t(doing.job === "region-split" ? "regionSplitSure" : "regionMoveSure")}`}
       act={() => start(doing.job, { table: doing.table, region: doing.region, ...(doing.at ? { at: doing.at } : {}), ...(doing.to ? { to: doing.to } : {}) })}
       close={() => setDoing(null)} />}
     {skew && skew.regions.length > 0 && <Servers table={table} loads={skew.regions} />}
     <h2 id="regions-title">{t("regionsOf", { table })}</h2>
-    <div class="scroll" tabIndex={0} role="group" aria-labelledby="regions-title"><table>
-      <thead><tr><th scope="col">{t("startKey")}</th><th scope="col">{t("server")}</th><th scope="col" class="number">{t("size")}</th>
-        <th scope="col" class="number">{t("brineRows")}</th><th scope="col" class="number">{t("allReads")}</th><th scope="col" class="number">{t("allWrites")}</th>
-        <th scope="col" class="number">{t("reads")}</th><th scope="col" class="number">{t("writes")}</th></tr></thead>
-      <tbody>{regions.slice(0, 500).map((r) => { const load = loads.get(r.name); return <tr key={r.name}>
-        <td class="cell" dir="auto">{r.start || t("fromStart")}{r.start_fields && <small>{r.start_fields}</small>}</td>
-        <td class="cell">{r.server}</td><td class="number">{numberText(r.files_mb + r.memstore_mb)}</td><td class="number">{rate(load?.rows_per_second)}</td>
-        <td class="number">{rate(load?.reads_per_second)}</td><td class="number">{rate(load?.writes_per_second)}</td>
-        <td class="number">{numberText(r.reads)}</td><td class="number">{numberText(r.writes)}</td></tr>; })}</tbody></table></div>
-    <p class="foot"><button type="button" class="quiet" onClick={() => download("regions.csv", csv(
-      ["start", "server", "mb", "rows_per_second", "reads_per_second", "writes_per_second", "reads", "writes"],
-      regions.map((r) => { const load = loads.get(r.name); return [r.start, r.server, r.files_mb + r.memstore_mb, load?.rows_per_second ?? "",
-        load?.reads_per_second ?? "", load?.writes_per_second ?? "", r.reads, r.writes]; })))}>{t("csv")}</button></p>
+    <List label={t("regionsOf", { table })} file="regions.csv" rows={regions} columns={[
+      { name: "start", label: t("startKey"), of: (r) => r.start, show: (r) => <>{r.start || t("fromStart")}{r.start_fields && <small>{r.start_fields}</small>}</>, long: true },
+      { name: "server", label: t("server"), of: (r) => r.server, long: true },
+      { name: "mb", label: t("size"), of: (r) => r.files_mb + r.memstore_mb },
+      { name: "rows_per_second", label: t("brineRows"), of: (r) => loads.get(r.name)?.rows_per_second ?? "", show: (r) => rate(loads.get(r.name)?.rows_per_second) },
+      { name: "reads_per_second", label: t("allReads"), of: (r) => loads.get(r.name)?.reads_per_second ?? "", show: (r) => rate(loads.get(r.name)?.reads_per_second) },
+      { name: "writes_per_second", label: t("allWrites"), of: (r) => loads.get(r.name)?.writes_per_second ?? "", show: (r) => rate(loads.get(r.name)?.writes_per_second) },
+      { name: "reads", label: t("reads"), of: (r) => r.reads },
+      { name: "writes", label: t("writes"), of: (r) => r.writes },
+    ]} />
   </>;
 }
 
@@ -198,17 +217,20 @@ function Servers({ table, loads }: { table: string; loads: Load[] }) {
 
 /** The ranges that took most, in figures. */
 function Hottest({ heat, metric }: { heat: HeatMap; metric: Metric }) {
-  const lines = useMemo(() => heat.starts.map((start, i) => {
-    const line = heat[metric][i] ?? [];
-    return { start, label: heat.labels?.[i] ?? "", mean: line.reduce((a, b) => a + b, 0) / Math.max(1, line.length), peak: Math.max(0, ...line) };
-  }).sort((a, b) => b.mean - a.mean), [heat, metric]);
+  const lines = useMemo(() => {
+    const known = knownOf(heat, metric);
+    return heat.starts.map((start, i) => {
+      const line = (cellsOf(heat, metric)[i] ?? []).filter(known);
+      return { start, label: heat.labels?.[i] ?? "", mean: line.reduce((a, b) => a + b, 0) / Math.max(1, line.length), peak: Math.max(0, ...line) };
+    }).sort((a, b) => b.mean - a.mean);
+  }, [heat, metric]);
   return <section class="sheet" aria-labelledby="hottest-title">
     <div class="bar"><h2 id="hottest-title">{t("hottest")}</h2><button type="button" class="quiet"
       onClick={() => download("heat.csv", csv(["start", "mean", "peak"], lines.map((l) => [l.start, l.mean, l.peak])))}>{t("csv")}</button></div>
     <div class="scroll" tabIndex={0} role="group" aria-labelledby="hottest-title"><table>
       <thead><tr><th scope="col">{t("startKey")}</th><th scope="col" class="number">{t("mean")}</th><th scope="col" class="number">{t("peak")}</th></tr></thead>
       <tbody>{lines.slice(0, 10).map((l) => <tr key={l.start}><td class="cell" dir="auto">{l.start || t("fromStart")}{l.label && <small>{l.label}</small>}</td>
-        <td class="number">{numberText(Math.round(l.mean * 100) / 100)}</td><td class="number">{numberText(Math.round(l.peak * 10) / 10)}</td></tr>)}</tbody>
+        <td class="number">{numberText(Math.round(l.mean * 100) / 100)}</td><td class="number">{figure(l.peak, metric)}</td></tr>)}</tbody>
     </table></div>
   </section>;
 }

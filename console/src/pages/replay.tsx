@@ -28,6 +28,11 @@ function useStart(kind: string): { err: unknown; busy: boolean; send: (event: Su
   return { err, busy, send };
 }
 
+/** Whether the filters of now are those of all records, or each record has those of its time. */
+function AsConfigured() {
+  return <label class="check"><input type="checkbox" name="as_configured" value="true" /><span>{t("asConfigured")}</span></label>;
+}
+
 export function Replay() {
   useTitle(t("replay"));
   const who = useStore(me);
@@ -42,10 +47,13 @@ export function Replay() {
       <label>{t("to")}<input name="to" spellcheck={false} autocapitalize="none" placeholder="latest" aria-describedby="from-help" /></label>
       <label>{t("partitions")}<input name="partitions" pattern="[\d\s,]*" placeholder={t("any")} /></label>
       <label>{t("mostPerSecond")}<input name="rate" type="number" min="1" /></label>
+      <label>{t("replayName")}<input name="name" spellcheck={false} autocapitalize="none" aria-describedby="name-help" /></label>
       <label class="wide">{t("replayKeys")}<textarea name="keys" rows={2} spellcheck={false} autocapitalize="none" /></label>
       <label class="check"><input type="checkbox" name="skip_missing" value="true" /><span>{t("skipMissing")}</span></label>
       <label class="check"><input type="checkbox" name="again" value="true" /><span>{t("replayAgain")}</span></label>
+      <AsConfigured />
       <small id="from-help" class="wide">{t("fromHelp")}</small>
+      <small id="name-help" class="wide">{t("replayNameHelp")}</small>
       {err !== null && <p class="failure wide" role="alert">{faultText(err)}</p>}
       <div class="buttons"><button class="main" data-look="plan" disabled={busy}>{t("replayPlan")}</button>
         <button data-look="diff" disabled={busy}>{t("replayDiff")}</button></div>
@@ -67,10 +75,12 @@ export function Verify() {
       <Which all />
       <label>{t("from")}<input name="from" spellcheck={false} autocapitalize="none" placeholder="earliest" aria-describedby="from-help" /></label>
       <label>{t("to")}<input name="to" spellcheck={false} autocapitalize="none" placeholder="latest" aria-describedby="from-help" /></label>
+      <label>{t("partitions")}<input name="partitions" pattern="[\d\s,]*" placeholder={t("any")} /></label>
       <label>{t("sample")}<input name="sample" spellcheck={false} autocapitalize="none" placeholder="1%" /></label>
       <label>{t("mostPerSecond")}<input name="rate" type="number" min="1" /></label>
       <label class="check"><input type="checkbox" name="full" value="true" /><span>{t("verifyFull")}</span></label>
       <label class="check"><input type="checkbox" name="ahead" value="true" /><span>{t("verifyAhead")}</span></label>
+      <AsConfigured />
       <small id="from-help" class="wide">{t("fromHelp")}</small>
       {err !== null && <p class="failure wide" role="alert">{faultText(err)}</p>}
       <div class="buttons"><button class="main" disabled={busy}>{t("verifyStart")}</button></div>

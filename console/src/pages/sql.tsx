@@ -2,7 +2,8 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { Fault, ask, withQuery, type Value } from "../lib/api";
 import { complete, type Completion, type Names } from "../lib/complete";
 import { csv, download } from "../lib/csv";
-import { me, numberText, reason, shown, t, useStore } from "../lib/store";
+import { goPrivately, takeFragment, usePlace } from "../lib/router";
+import { me, numberText, reason, shown, statements, t, useStore } from "../lib/store";
 import { Failure, note, useAnswer, useTitle } from "../lib/ui";
 import { Chart, Plan, drawable } from "./sqlshown";
 
@@ -13,9 +14,7 @@ interface Answer {
   stats: { hbase_ms: number; total_ms: number; rows_read: number; rows_returned: number; regions: number };
 }
 
-/** Statements that were run in this tab, the newest first. */
-const before: string[] = [];
-const mostBefore = 20;
+const mostStatements = 20;
 
 /** Where the record is looked for that a row of an answer comes from: operators may, where the answer says which row it is. */
 function recordOf(statement: string, answer: Answer): ((row: Value[]) => string) | null {
@@ -28,8 +27,11 @@ function recordOf(statement: string, answer: Answer): ((row: Value[]) => string)
 export function SQL({ records }: { records?: boolean }) {
   useTitle(t("sql"));
   const answered = useRef(""); // the statement of the answer
+  const { fragment } = usePlace();
+  const addressed = useRef(""); // the statement of the address
+  const [linked, setLinked] = useState(false); // the text is the address's, and was not run
   const who = useStore(me), why = useStore(reason);
-  const [text, setText] = useState(before[0] ?? "");
+  const [text, setText] = useState(statements[0] ?? "");
   const [answer, setAnswer] = useState<Answer | null>(null);
   const [err, setErr] = useState<unknown>(null);
   const [busy, setBusy] = useState<AbortController | null>(null);
@@ -41,15 +43,19 @@ export function SQL({ records }: { records?: boolean }) {
   const run = async (statement: string): Promise<void> => {
     if (statement.trim() === "" || busy) return;
     if (reasoned && why.trim() === "") { note.value = { text: t("reasonNeeded"), bad: true }; return; }
+    addressed.current = text;
+    goPrivately("/sql", text, fragment === "");
+    setLinked(false);
     const stop = new AbortController();
     setBusy(stop);
     setErr(null);
     try {
       const got = await ask<Answer>("/api/v1/sql", { method: "POST", again: true, body: { statement }, reason: reasoned ? why : undefined, signal: stop.signal });
+      if (stop.signal.aborted) return;
       setAnswer(got);
       answered.current = statement;
-      if (before[0] !== statement) before.unshift(statement);
-      before.splice(mostBefore);
+      if (statements[0] !== statement) statements.unshift(statement);
+      statements.splice(mostStatements);
     } catch (e) {
       if (stop.signal.aborted) return;
       setErr(e);
@@ -60,11 +66,24 @@ export function SQL({ records }: { records?: boolean }) {
         area.current.setSelectionRange(offset, Math.min(statement.length, offset + 1));
       }
     } finally {
-      setBusy(null);
+      setBusy((now) => now === stop ? null : now);
     }
   };
+  useEffect(() => { // of a link, or of the way back: it is shown, and run only when the user says so
+    const statement = takeFragment();
+    if (statement === "" || statement === addressed.current) return;
+    addressed.current = statement;
+    busy?.abort();
+    setBusy(null);
+    setText(statement);
+    setOffered(null);
+    setAnswer(null);
+    setErr(null);
+    setLinked(true);
+  }, [fragment]);
   const typed = (at: HTMLTextAreaElement): void => {
     setText(at.value);
+    setLinked(false);
     const found = names && complete(names, at.value, at.selectionStart);
     setOffered(found && found.words.length > 0 ? { ...found, chosen: -1 } : null);
   };
@@ -114,10 +133,11 @@ export function SQL({ records }: { records?: boolean }) {
         <button class="main" disabled={busy !== null}>{t("run")}</button>
         <button type="button" disabled={busy !== null} onClick={() => { void run(explained()); }}>{t("explain")}</button>
         {busy && <button type="button" onClick={() => { busy.abort(); setBusy(null); }}>{t("cancelAction")}</button>}
-        {before.length > 0 && <select aria-label={t("history")} value="" onChange={(e) => { setText(e.currentTarget.value); }}>
-          <option value="">{t("history")}</option>{before.map((one) => <option key={one} value={one}>{one.slice(0, 80)}</option>)}</select>}
+        {statements.length > 0 && <select aria-label={t("history")} value="" onChange={(e) => { setText(e.currentTarget.value); setLinked(false); }}>
+          <option value="">{t("history")}</option>{statements.map((one) => <option key={one} value={one}>{one.slice(0, 80)}</option>)}</select>}
       </div>
     </form>
+    {linked && <p class="hint" role="status">{t("sqlLinked")}</p>}
     {err !== null && <><Failure err={err} />{err instanceof Fault && err.problem.errors?.[0]?.line !== undefined &&
       <p class="hint">{t("at_line", { line: err.problem.errors[0].line, column: err.problem.errors[0].column ?? 1 })}</p>}</>}
     {answer && err === null && <section aria-live="polite">

@@ -84,13 +84,16 @@ function Timeline({ found, number }: { found: Found; number: string }) {
   const [page, setPage] = useState<Page | null>(null);
   const [stale, setStale] = useState<unknown>(undefined); // undefined: live
   const seen = useRef(new Set<string>());
-  const [fresh, setFresh] = useState(new Set<string>());
+  const [fresh, setFresh] = useState(new Set<string>()), [late, setLate] = useState(new Set<string>());
   useEffect(() => {
     const stop = new AbortController();
     void watch<Page>(withQuery(found.view.path + "/events", [[found.field, number]]), found.view.reason ? reason.value : undefined, {
       page: (next) => {
         const before = seen.current;
-        setFresh(new Set(before.size > 0 ? next.rows.filter((r) => !before.has(r.row)).map((r) => r.row) : []));
+        const added = before.size > 0 ? next.rows.filter((r) => !before.has(r.row)).map((r) => r.row) : [];
+        const newest = next.rows.findIndex((r) => before.has(r.row)); // of those that were here; what has come behind it is late
+        setFresh(new Set(added));
+        setLate((all) => new Set([...all, ...added.filter((row) => newest >= 0 && next.rows.findIndex((r) => r.row === row) > newest)]));
         seen.current = new Set(next.rows.map((r) => r.row));
         setPage(next);
         setStale(undefined);
@@ -114,7 +117,7 @@ function Timeline({ found, number }: { found: Found; number: string }) {
     <ol class="stations">
       {steps.map((s) => <li key={s.row.row} class={fresh.has(s.row.row) ? "fresh" : undefined}>
         <div class="what"><strong dir="auto">{s.action}</strong>{s.place && <span dir="auto">{s.place}</span>}
-          {s.repeated && <em class="mark-text">{t("repeated")}</em>}</div>
+          {s.repeated && <em class="mark-text">{t("repeated")}</em>}{late.has(s.row.row) && <em class="mark-text">{t("late")}</em>}</div>
         <div class="when"><time dateTime={s.at}>{timeText(s.at)}</time>{s.rest && <span dir="auto">{s.rest}</span>}</div>
         {s.gap !== null && <p class={s.gap > 86_400_000 ? "gap long" : "gap"}>{spanText(s.gap)}{s.gap > 86_400_000 && <em class="mark-text">{t("long")}</em>}</p>}
       </li>)}

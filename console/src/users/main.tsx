@@ -39,7 +39,7 @@ function Pages({ path, known }: { path: string; known: Known }) {
   if (elsewhere) return null;
   if (path === "/orders") return <Orders known={known} />;
   if (path === "/me" && who !== null) return <Own />;
-  if (path === "/sql" && who !== null) return <SQL />;
+  if (path === "/sql" && who) return who === "open" || who.role !== "customer" ? <SQL /> : <p>{t("forbidden")}</p>;
   if (path === "/track") return <Track known={known} />;
   return <p>{t("notThere")} <a href="/">{t("home")}</a></p>;
 }

@@ -193,7 +193,7 @@ func (p *port) nodeOf(number string) (*embedded.Node, error) {
 	nodes := p.server.Nodes()
 	n, err := strconv.Atoi(number)
 	if err != nil || n < 0 || n >= len(nodes) {
-		return nil, notFound("there is no node %q: they are numbered from 0 to %d, and there is master", number, len(nodes)-1)
+		return nil, notFound("there is no node %q: use 0 to %d, or master", number, len(nodes)-1)
 	}
 	return nodes[n], nil
 }
@@ -240,7 +240,7 @@ func act(n *embedded.Node, do string, more how) error {
 	whileUp := map[string]func(){"kill": n.Kill, "stop": n.Stop, "freeze": n.Freeze, "slow": func() { n.Slow(more.BytesPerSecond) }}[do]
 	switch {
 	case whileUp == nil:
-		return notFound("%q is nothing that can be done: kill, stop, start, freeze, thaw, slow or clock", do)
+		return notFound("unknown action %q: use kill, stop, start, freeze, thaw, slow or clock", do)
 	case !n.Up():
 		return errDown
 	case do == "slow" && more.BytesPerSecond < 1:

@@ -72,16 +72,16 @@ func newFault(server *embedded.Server, say Fault) (*fault, error) {
 	var err error
 	switch {
 	case say.ID != 0 || say.Hits != 0 || say.Done:
-		return nil, badRequest("id, hits and done are answers")
+		return nil, badRequest("id, hits and done are only for answers")
 	case say.Row != "" && say.RowBase64 != "":
 		return nil, badRequest("give row or row_base64")
 	case say.After < 0 || say.Count < 0 || say.Always && say.Count > 0:
-		return nil, badRequest("after and count are numbers from 0 on, and count does not go with always")
+		return nil, badRequest("after and count must be at least 0, and count cannot be combined with always")
 	case !slices.Contains([]string{"", "read", "write", "admin"}, say.Call) && !embedded.Serves(say.Call):
-		return nil, badRequest("call: there is no %q: give a method of HBase (Get, Scan, Mutate, Multi, CreateTable …), read, write or admin",
+		return nil, badRequest("call: unknown %q: use a method of HBase (Get, Scan, Mutate, Multi, CreateTable …), read, write or admin",
 			say.Call)
 	case say.Fail == "" && (say.Message != "" || say.Apply && !say.Drop && !say.Silent):
-		return nil, badRequest("message and apply go with fail")
+		return nil, badRequest("message and apply require fail")
 	case say.Fail == "" && !say.Drop && !say.Silent && say.Delay == "":
 		return nil, badRequest("give delay, fail, drop or silent")
 	case say.Fail != "" && (say.Drop || say.Silent) || say.Drop && say.Silent:
@@ -100,7 +100,7 @@ func newFault(server *embedded.Server, say Fault) (*fault, error) {
 	if say.Fail != "" {
 		name := say.Fail[strings.LastIndexByte(say.Fail, '.')+1:]
 		if f.thrown = embedded.Exceptions()[name]; f.thrown == nil {
-			return nil, badRequest("fail: no exception is called %q: give a simple name such as NotServingRegionException", say.Fail)
+			return nil, badRequest("fail: unknown exception %q: use a simple name such as NotServingRegionException", say.Fail)
 		}
 		f.thrown.Message = cmp.Or(say.Message, f.thrown.Message)
 	}
@@ -212,7 +212,7 @@ func (fs *faults) add(f *fault) (any, error) {
 		fs.all = slices.DeleteFunc(fs.all, func(f *fault) bool { return f.said().Done })
 	}
 	if len(fs.all) >= maxFaults {
-		return nil, badRequest("there are %d faults: delete some", len(fs.all))
+		return nil, badRequest("there are already %d faults: delete some", len(fs.all))
 	}
 	fs.last++
 	f.say.ID = fs.last

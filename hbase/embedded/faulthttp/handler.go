@@ -76,7 +76,7 @@ func guarded(h http.Handler, token string) http.Handler {
 		got := sha256.Sum256([]byte(shown))
 		if !bearer || subtle.ConstantTimeCompare(got[:], want[:]) != 1 {
 			w.Header().Set("WWW-Authenticate", "Bearer")
-			write(w, nil, &errorStatus{http.StatusUnauthorized, errors.New("show the token of the faults port: Authorization: Bearer TOKEN")})
+			write(w, nil, &errorStatus{http.StatusUnauthorized, errors.New("send the token of the faults port: Authorization: Bearer TOKEN")})
 			return
 		}
 		h.ServeHTTP(w, r)

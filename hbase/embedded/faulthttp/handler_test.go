@@ -341,18 +341,18 @@ func TestWrongRequestsAreRefused(t *testing.T) {
 	w := begin(t)
 	for body, want := range map[string]string{
 		`{}`:                                                "give delay, fail, drop or silent",
-		`{"fail":"NoSuch"}`:                                 "no exception is called",
-		`{"call":"Gte","drop":true}`:                        "there is no",
+		`{"fail":"NoSuch"}`:                                 "unknown exception",
+		`{"call":"Gte","drop":true}`:                        "unknown",
 		`{"drop":true,"silent":true}`:                       "give one of",
 		`{"drop":true,"colour":1}`:                          "unknown field",
 		`{"drop":true} {"drop":true}`:                       "more than one JSON value",
-		`{"drop":true,"count":-1}`:                          "numbers from 0 on",
-		`{"drop":true,"count":2,"always":true}`:             "count does not go with always",
+		`{"drop":true,"count":-1}`:                          "must be at least 0",
+		`{"drop":true,"count":2,"always":true}`:             "count cannot be combined with always",
 		`{"delay":"-1s"}`:                                   "give a duration",
 		`{"delay":"9000h"}`:                                 "give a duration",
 		`{"drop":true,"row_base64":"*"}`:                    "row_base64",
 		`{"drop":true,"row":"a","row_base64":"YQ=="}`:       "give row or",
-		`{"id":4,"drop":true}`:                              "are answers",
+		`{"id":4,"drop":true}`:                              "are only for answers",
 		`[1]`:                                               "JSON",
 		`{"message":"` + strings.Repeat("x", 70_000) + `"}`: "too large",
 	} {

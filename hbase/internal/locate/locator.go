@@ -160,7 +160,7 @@ func (l *Locator) unanswered(ctx context.Context) error {
 		late := fmt.Errorf("no answer from hbase:meta in time: %w", ctx.Err())
 		return &remote.ConnError{Server: addr, Class: "timeout", Err: late, Unsent: true}
 	}
-	return fmt.Errorf("%s has not said yet where it is: %w", addr, context.Cause(ctx))
+	return fmt.Errorf("%s has not reported its location yet: %w", addr, context.Cause(ctx))
 }
 
 // Correct handles a failed call to a region. It forgets the location, or corrects it if the server said where the region moved. It returns

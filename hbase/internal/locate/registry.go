@@ -105,7 +105,7 @@ func (g *rpcRegistry) askEach(ctx context.Context, addrs []string, method string
 	}
 	err := errors.Join(answers...) // these decide the remedy: the cluster is starting, or its master is away
 	if len(silent) > 0 {
-		err = fmt.Errorf("%w (no answer of %s)", err, errors.Join(silent...).Error())
+		err = fmt.Errorf("%w (no answer from %s)", err, errors.Join(silent...).Error())
 	}
 	return err
 }

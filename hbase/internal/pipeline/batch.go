@@ -136,7 +136,7 @@ func (b *Batch) check(i, maxCellBytes int) error {
 	case m.count == 0:
 		return faults[noMutation]
 	case int(m.largest) > maxCellBytes:
-		return fmt.Errorf("a cell of %d bytes, MaxCellBytes is %d", m.largest, maxCellBytes)
+		return fmt.Errorf("a cell of %d bytes, but MaxCellBytes is %d", m.largest, maxCellBytes)
 	}
 	return nil
 }

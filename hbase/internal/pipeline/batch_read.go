@@ -46,7 +46,7 @@ func RowAction(b *Batch, maxCellBytes int) (action *hbasepb.RegionAction, cells 
 			return nil, nil, fmt.Errorf("mutation %d: %w", i, err)
 		}
 		if !bytes.Equal(b.Row(i), b.Row(0)) {
-			return nil, nil, fmt.Errorf("mutation %d is of row %q, the first of row %q: they must be of one", i, b.Row(i), b.Row(0))
+			return nil, nil, fmt.Errorf("mutation %d is for row %q, but the first is for row %q: all must be for one row", i, b.Row(i), b.Row(0))
 		}
 		kind := hbasepb.MutationProto_PUT
 		if b.mutations[i].delete {

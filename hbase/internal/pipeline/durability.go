@@ -35,7 +35,7 @@ func ParseDurability(s string) (Durability, error) {
 			return Durability(d), nil
 		}
 	}
-	return 0, fmt.Errorf("durability %q is not known: write table, fsync_wal, unsafe_async_wal or unsafe_skip_wal", s)
+	return 0, fmt.Errorf("unknown durability %q: write table, fsync_wal, unsafe_async_wal or unsafe_skip_wal", s)
 }
 
 func (d Durability) String() string {

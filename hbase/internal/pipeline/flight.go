@@ -170,7 +170,7 @@ func (w *Writer) settle(es []entry, errs ...MutationError) {
 func (w *Writer) account(delta int) {
 	n := w.buffered.Add(int64(delta))
 	if delta != 0 {
-		w.hooks.Buffered(BufferedInfo{int(n)})
+		w.hooks.Buffered(BufferedInfo{int(n), delta})
 	}
 }
 

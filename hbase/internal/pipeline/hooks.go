@@ -25,8 +25,12 @@ type BlockedInfo struct {
 	Duration time.Duration
 }
 
-// BufferedInfo is what the client has in memory.
-type BufferedInfo struct{ Bytes int } // of mutations without a result
+// BufferedInfo is what the client has in memory. Calls of the hook may overtake each other, so their changes add up to the bytes, while
+// those of the last call may not be the current ones.
+type BufferedInfo struct {
+	Bytes  int // of mutations without a result
+	Change int // of Bytes, by this batch
+}
 
 // SendInfo is a call of mutations about to be sent.
 type SendInfo struct {

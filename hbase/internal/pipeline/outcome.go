@@ -53,7 +53,7 @@ func (m *multi) read(server string, response []byte, err error) {
 // read decodes the results of one region.
 func (o *outcome) read(server string, r wire.RegionResult, s *scratch) {
 	if e := r.Exception; e.Class != "" {
-		o.err = &remote.Exception{Server: server, Class: remote.Clip(e.Class), Text: e.Text}
+		o.err = remote.DecodedException(server, e)
 		return
 	}
 	n := len(o.part.entries)
@@ -76,7 +76,7 @@ func (o *outcome) read(server string, r wire.RegionResult, s *scratch) {
 		s.seen[i] = true
 		answered++
 		if e := result.Exception; e.Class != "" {
-			o.failOne(i, &remote.Exception{Server: server, Class: remote.Clip(e.Class), Text: e.Text})
+			o.failOne(i, remote.DecodedException(server, e))
 		}
 	}
 	if answered == n {

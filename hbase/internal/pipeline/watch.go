@@ -15,7 +15,7 @@ import (
 // RPCTimeout. Its outcome is then unknown, but nothing of it can be applied any more on the old server: a region is opened elsewhere only
 // when its last server can no longer write to it. So what is sent again keeps its order.
 
-var errElsewhere = errors.New("it does not answer, and the regions of the call are open on other servers")
+var errElsewhere = errors.New("it does not answer, and the call's regions are open on other servers")
 
 // watch checks a server's calls after a while if any are unanswered. The caller holds w.mu.
 func (w *Writer) watch(s *serverQueue) {

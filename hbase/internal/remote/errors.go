@@ -20,24 +20,24 @@ var (
 	ErrDisabled    = errors.New("table is disabled")
 	ErrDenied      = errors.New("access denied")
 	ErrClosed      = errors.New("client is closed")
-	ErrNoMaster    = errors.New("the master is away")
+	ErrNoMaster    = errors.New("the master is unavailable")
 
-	ErrEnabled        = errors.New("the table must be disabled for it")
+	ErrEnabled        = errors.New("the table must be disabled first")
 	ErrNoSnapshot     = errors.New("no such snapshot")
 	ErrSnapshotExists = errors.New("a snapshot of that name exists")
 
 	ErrNoRegion       = errors.New("no such region: it was split, merged or deleted")
-	ErrUnknownOutcome = errors.New("whether it was applied is unknown")
+	ErrUnknownOutcome = errors.New("it is unknown whether it was applied")
 )
 
 // Errors that are internal to hbase: each has a remedy, or a text that says it all.
 var (
 	ErrInvalid         = errors.New("invalid answer")
 	ErrMissing         = errors.New("neither a result nor an exception")
-	ErrNoServer        = errors.New("the region is on no server just now")
-	ErrHole            = errors.New("hbase:meta has no region for it just now")
+	ErrNoServer        = errors.New("the region is not on any server at the moment")
+	ErrHole            = errors.New("hbase:meta has no region for it at the moment")
 	ErrNoActiveMaster  = errors.New("no master is active: start one, or wait until a standby takes over")
-	ErrNoZnode         = errors.New("HBase has not written where it is: start it, or wait until its master is active")
+	ErrNoZnode         = errors.New("HBase has not published its location: start it, or wait until its master is active")
 	ErrNamespaceExists = errors.New("namespace exists")
 	ErrNoNamespace     = errors.New("no such namespace")
 )
@@ -79,6 +79,11 @@ func NewException(server string, e *hbasepb.ExceptionResponse) *Exception {
 // ExceptionOf returns the exception that answered a part of a call.
 func ExceptionOf(server string, e *hbasepb.NameBytesPair) *Exception {
 	return &Exception{Server: server, Class: Clip(e.GetName()), Text: Clip(string(e.GetValue()))}
+}
+
+// DecodedException returns the same for an exception that was decoded without hbasepb, which has clipped its text.
+func DecodedException(server string, e wire.Exception) *Exception {
+	return &Exception{Server: server, Class: Clip(e.Class), Text: e.Text}
 }
 
 // Clip truncates a long text. It does not keep the rest in memory.
@@ -125,7 +130,7 @@ func (e *interruption) Unwrap() []error { return []error{e.ended, e.why, e.last}
 // Interrupted returns why ctx ended, together with the last failure before that.
 func Interrupted(ctx context.Context, last error) error {
 	why := context.Cause(ctx)
-	if last == nil || errors.Is(why, ErrClosed) || last == why || last == ctx.Err() { //nolint:errorlint // an error that says more is kept
+	if last == nil || errors.Is(why, ErrClosed) || last == why || last == ctx.Err() { //nolint:errorlint // a wrapped one says more
 		return why
 	}
 	return &interruption{ctx.Err(), why, last}
@@ -149,7 +154,7 @@ type ConnError struct {
 }
 
 func (e *ConnError) Error() string {
-	//nolint:errorlint // what is around one says more
+	//nolint:errorlint // an error that wraps one says more
 	if op, is := e.Err.(*net.OpError); is && op.Addr != nil && op.Addr.String() == e.Server {
 		return e.Server + ": " + op.Err.Error() // op's own text repeats the address
 	}

@@ -76,6 +76,6 @@ func probeError(e *remote.Exception, c wire.Compression) error {
 		text = cause
 	}
 	return &remote.Exception{Server: e.Server, Class: unsupportedCodec, DoNotRetry: true, Text: fmt.Sprintf(
-		"it cannot compress cell blocks with %s (%s): set hbase.compression to none or to one that all region servers have, "+
-			"or give them the codec's library", c, text)}
+		"it cannot compress cell blocks with %s (%s): set hbase.compression to none or to a codec that all region servers have, "+
+			"or install the codec's library on them", c, text)}
 }

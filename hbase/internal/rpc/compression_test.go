@@ -11,7 +11,7 @@ import (
 // A server without the codec or its library is reported for good and by name; its other exceptions keep their usual meaning.
 func TestProbeError(t *testing.T) {
 	const fix = "s:1 answered UnsupportedCompressionCodecException: it cannot compress cell blocks with gzip (x.GzipCodec): " +
-		"set hbase.compression to none or to one that all region servers have, or give them the codec's library"
+		"set hbase.compression to none or to a codec that all region servers have, or install the codec's library on them"
 	for _, tt := range []struct {
 		class, text string
 		want        string

@@ -33,7 +33,7 @@ const (
 )
 
 // errIdle ends an unused connection. A call that was just about to use it goes to a new one.
-var errIdle = errors.New("connection was closed for being idle")
+var errIdle = errors.New("connection was closed because it was idle")
 
 // conn is one connection to one service of one server. Calls are pipelined: each has an id, and answers arrive in any order.
 //
@@ -318,10 +318,10 @@ func (o *Options) unanswered(err error) error {
 		return err
 	}
 	if o.TLS {
-		return fmt.Errorf("the server ended the connection before it answered anything, as one does that refuses our certificate "+
+		return fmt.Errorf("the server closed the connection before answering, as it does if it refuses the client's certificate "+
 			"(hbase.tls.cert): %w", err)
 	}
-	return fmt.Errorf("the server ended the connection before it answered anything, as one does that wants TLS (hbase.tls): %w", err)
+	return fmt.Errorf("the server closed the connection before answering, as it does if it requires TLS (hbase.tls): %w", err)
 }
 
 // readBody reads what follows the header of an answer, and delivers it. The large answers being read at the same time on all connections

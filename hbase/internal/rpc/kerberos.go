@@ -88,10 +88,10 @@ func exchangeError(addr, server string, err error) error {
 	other, isOther := errors.AsType[*wire.OtherAnswer](err)
 	switch {
 	case errors.Is(err, wire.ErrNoAuthentication):
-		return errors.New("it offers to go on without authentication, which is refused: hbase.kerberos is set, and this server has no Kerberos " +
-			"(hbase.security.authentication)")
+		return errors.New("it offers to continue without authentication, which brine refuses: hbase.kerberos is set, but this server has no " +
+			"Kerberos (hbase.security.authentication)")
 	case isRefusal:
-		return fmt.Errorf("it refuses our ticket for %s: %w (its log says more; do its keytab, its clock and its hbase.rpc.protection fit?)",
+		return fmt.Errorf("it refuses the ticket for %s: %w (see its log; check its keytab, its clock and its hbase.rpc.protection)",
 			server, refused)
 	case isOther && other.Response.Exception != nil:
 		return remote.NewException(addr, other.Response.Exception)
@@ -104,7 +104,7 @@ func (o *Options) refusal(addr string, m *hbasepb.ExceptionResponse) error {
 	e := remote.NewException(addr, m)
 	if o.Kerberos == nil && e.Class == remote.Package+"security.AccessDeniedException" && strings.Contains(e.Text,
 		"Authentication is required") {
-		e.Text = "Authentication is required: this HBase wants Kerberos; set hbase.kerberos"
+		e.Text = "Authentication is required: this HBase requires Kerberos; set hbase.kerberos"
 	}
 	return e
 }

@@ -5,6 +5,8 @@ import (
 
 	"brine/hbase/hbasepb"
 	"brine/hbase/internal/wire"
+
+	"google.golang.org/protobuf/proto"
 )
 
 // CellType is what a cell does. The numbers are the type codes of KeyValue.
@@ -40,6 +42,24 @@ func DecodeResult(m *hbasepb.Result, block []byte) (r Result, rest []byte, err e
 	return r, rest, err
 }
 
+// DecodeEncodedResult does the same with an encoded hbasepb.Result.
+func DecodeEncodedResult(b, block []byte) (r Result, rest []byte, err error) {
+	head, err := wire.DecodeResultHead(b)
+	if err != nil {
+		return r, nil, err
+	}
+	if head.Inline {
+		m := new(hbasepb.Result)
+		if err := proto.Unmarshal(b, m); err != nil {
+			return r, nil, err
+		}
+		return DecodeResult(m, block)
+	}
+	r, rest, err = takeCells(block, head.Cells, func(n int) []Cell { return make([]Cell, n) })
+	r.Stale = head.Stale
+	return r, rest, err
+}
+
 func decodeCells(m *hbasepb.Result, block []byte) (r Result, rest []byte, err error) {
 	n := len(m.GetCell())
 	if n > 0 {
@@ -53,18 +73,18 @@ func decodeCells(m *hbasepb.Result, block []byte) (r Result, rest []byte, err er
 		r.Row = r.Cells[0].Row
 		return r, block, nil
 	}
-	return takeCells(block, int(m.GetAssociatedCellCount()))
+	return takeCells(block, int(m.GetAssociatedCellCount()), func(n int) []Cell { return make([]Cell, n) })
 }
 
-// takeCells decodes a row's n cells from the front of a cell block.
-func takeCells(block []byte, n int) (r Result, rest []byte, err error) {
+// takeCells decodes a row's n cells from the front of a cell block, into what room returns.
+func takeCells(block []byte, n int, room func(n int) []Cell) (r Result, rest []byte, err error) {
 	if n <= 0 {
 		return r, block, nil
 	}
 	if n > len(block)/wire.CellSize(0, 0, 0, 0) {
 		return r, nil, fmt.Errorf("%w: %d cells announced in a block of %d bytes", wire.ErrMalformed, n, len(block))
 	}
-	r.Cells = make([]Cell, n)
+	r.Cells = room(n)
 	for i := range r.Cells {
 		var c wire.Cell
 		if c, block, err = wire.NextCell(block); err != nil {
@@ -91,12 +111,14 @@ func DecodeScan(m *hbasepb.ScanResponse, block []byte) ([]Piece, error) {
 		return scanResultMessages(m, block)
 	}
 	// HBase does not send rows without cells; each would cost a Piece for one byte of the answer.
-	pieces := make([]Piece, 0, min(len(m.CellsPerResult), len(block)/wire.CellSize(0, 0, 0, 0)))
+	most := len(block) / wire.CellSize(0, 0, 0, 0)
+	pieces := make([]Piece, 0, min(len(m.CellsPerResult), most))
+	cells := chunks{left: min(total(m.CellsPerResult), most)}
 	for i, n := range m.CellsPerResult {
 		if n == 0 {
 			continue
 		}
-		r, rest, err := takeCells(block, int(n))
+		r, rest, err := takeCells(block, int(n), cells.take)
 		if err != nil {
 			return nil, fmt.Errorf("row %d of scan: %w", i, err)
 		}
@@ -105,6 +127,31 @@ func DecodeScan(m *hbasepb.ScanResponse, block []byte) ([]Piece, error) {
 		pieces = append(pieces, Piece{r, partial})
 	}
 	return pieces, nil
+}
+
+func total(counts []uint32) (n int) {
+	for _, c := range counts {
+		n += int(c)
+	}
+	return n
+}
+
+// chunks allocates the cells of an answer's rows: many rows at once, but not all, because the caller may keep one row for long.
+type chunks struct {
+	free []Cell
+	left int // cells of the answer that are not allocated yet, at most
+}
+
+const chunkCells = 128
+
+func (c *chunks) take(n int) []Cell {
+	if n > len(c.free) {
+		c.free = make([]Cell, max(n, min(chunkCells, c.left)))
+		c.left -= len(c.free)
+	}
+	cells := c.free[:n:n]
+	c.free = c.free[n:]
+	return cells
 }
 
 func scanResultMessages(m *hbasepb.ScanResponse, block []byte) ([]Piece, error) {

@@ -69,7 +69,7 @@ func AppendCell(dst []byte, c Cell) []byte {
 // NextCell decodes the first cell of a block and returns the rest. The cell's slices are views into block.
 func NextCell(block []byte) (c Cell, rest []byte, err error) {
 	if len(block) < cellFixed {
-		return c, nil, fmt.Errorf("%w: %d bytes of cell block left, a cell has at least %d", ErrMalformed, len(block), cellFixed)
+		return c, nil, fmt.Errorf("%w: %d bytes of cell block left, but a cell has at least %d", ErrMalformed, len(block), cellFixed)
 	}
 	n := uint64(binary.BigEndian.Uint32(block))
 	key := uint64(binary.BigEndian.Uint32(block[4:]))

@@ -65,7 +65,7 @@ func DecodePreamble(b [PreambleLen]byte) (Preamble, error) {
 	case s[:4] != "HBas":
 		return Preamble{}, fmt.Errorf("%w: preamble %q is not HBase's", ErrMalformed, s)
 	case b[4] != rpcVersion:
-		return Preamble{}, fmt.Errorf("%w: RPC version %d, only %d is spoken", ErrMalformed, b[4], rpcVersion)
+		return Preamble{}, fmt.Errorf("%w: RPC version %d, but only %d is supported", ErrMalformed, b[4], rpcVersion)
 	}
 	return Preamble{Auth: Auth(b[5])}, nil
 }

@@ -17,7 +17,7 @@ type message struct {
 
 func (m *message) readByte() (byte, error) {
 	if m.left == 0 {
-		return 0, fmt.Errorf("%w: it ends too early", ErrMalformed)
+		return 0, fmt.Errorf("%w: it is truncated", ErrMalformed)
 	}
 	b, err := m.in.ReadByte()
 	if err != nil {
@@ -52,7 +52,7 @@ func (m *message) tag() (uint64, error) {
 		return 0, err
 	}
 	if n, _ := protowire.DecodeTag(tag); n < protowire.MinValidNumber || n > protowire.MaxValidNumber {
-		return 0, fmt.Errorf("%w: no number of a field", ErrMalformed)
+		return 0, fmt.Errorf("%w: not a field number", ErrMalformed)
 	}
 	return tag, nil
 }

@@ -32,16 +32,11 @@ const ttlSize = 1 + 1 + len(ttlAttribute) + 1 + 1 + 8
 //	    action 3: { index 1, mutation 2: { row 1, mutate_type 2, attribute 5: { name 1, value 2 }, durability 6,
 //	                                       associated_cell_count 8 } } … } }
 func AppendRegionAction(dst, region []byte, ms []Mutation) []byte {
-	specifier := 2 + 1 + protowire.SizeBytes(len(region))
-	size := 1 + protowire.SizeBytes(specifier)
+	size := regionSize(region)
 	for i := range ms {
 		size += 1 + protowire.SizeBytes(actionSize(i, &ms[i]))
 	}
-	dst = appendMessageHead(dst, 1, size)
-	dst = appendMessageHead(dst, 1, specifier)
-	dst = appendVarintField(dst, 1, uint64(hbasepb.RegionSpecifier_REGION_NAME))
-	dst = protowire.AppendTag(dst, 2, protowire.BytesType)
-	dst = protowire.AppendBytes(dst, region)
+	dst = appendRegion(dst, region, size)
 	for i := range ms {
 		m := &ms[i]
 		dst = appendMessageHead(dst, 3, actionSize(i, m))

@@ -25,7 +25,7 @@ const (
 )
 
 // ErrNoAuthentication is a server's offer to continue without authentication.
-var ErrNoAuthentication = errors.New("the server asks for no authentication")
+var ErrNoAuthentication = errors.New("the server requires no authentication")
 
 // SASLError is a server's reason for refusing a client.
 type SASLError struct{ Class, Message string }
@@ -39,7 +39,7 @@ func (e *OtherAnswer) Error() string {
 	if e.Response.Exception != nil {
 		return e.Response.Exception.GetExceptionClassName()
 	}
-	return "an answer to a call where a token was expected"
+	return "an answer to a call instead of a token"
 }
 
 // AppendSASLToken appends a client's token.

@@ -106,7 +106,7 @@ func (c *Cluster) explain(ctx context.Context, s *session, name string) error {
 	names, err := s.children(ctx, c.parent)
 	if err == nil {
 		if len(names) == 0 || slices.ContainsFunc(names, isHBases) {
-			return fmt.Errorf("%w: znode %s is not there (yet)", remote.ErrNoZnode, path.Join(c.parent, name))
+			return fmt.Errorf("%w: znode %s does not exist (yet)", remote.ErrNoZnode, path.Join(c.parent, name))
 		}
 		return fmt.Errorf("%w: %s in option Connect, which holds %s; %s", errZnode, c.parent, list(names), mustBeParent)
 	}
@@ -119,7 +119,7 @@ func (c *Cluster) explain(ctx context.Context, s *session, name string) error {
 	}
 	names = slices.DeleteFunc(names, func(n string) bool { return n == "zookeeper" }) // ZooKeeper's own
 	if len(names) == 0 {
-		return fmt.Errorf("%w: znode %s is not there (yet)", remote.ErrNoZnode, c.parent)
+		return fmt.Errorf("%w: znode %s does not exist (yet)", remote.ErrNoZnode, c.parent)
 	}
 	return fmt.Errorf("%w: option Connect names %s, but %s holds only %s; %s", errZnode, c.parent, above, list(names), mustBeParent)
 }
@@ -147,13 +147,13 @@ func parseZnode(data []byte, m proto.Message) error {
 	rest := data
 	if len(rest) > 0 && rest[0] == znodeMagic {
 		if len(rest) < 5 || uint64(binary.BigEndian.Uint32(rest[1:])) > uint64(len(rest)-5) {
-			return fmt.Errorf("%w: %q is no znode of HBase's", remote.ErrInvalid, data)
+			return fmt.Errorf("%w: %q is not an HBase znode", remote.ErrInvalid, data)
 		}
 		rest = rest[5+binary.BigEndian.Uint32(rest[1:]):]
 	}
 	rest, ok := bytes.CutPrefix(rest, []byte("PBUF"))
 	if !ok {
-		return fmt.Errorf("%w: %q is no znode of HBase's", remote.ErrInvalid, data)
+		return fmt.Errorf("%w: %q is not an HBase znode", remote.ErrInvalid, data)
 	}
 	if err := proto.Unmarshal(rest, m); err != nil {
 		return fmt.Errorf("%w: znode: %w", remote.ErrInvalid, err)

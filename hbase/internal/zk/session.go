@@ -47,11 +47,11 @@ func (e serverError) Error() string {
 	case noNode:
 		return "no such znode"
 	case noAuth:
-		return "not authorized to read the znode; set hbase.zookeeper_auth, or name HBase's servers by rpc:// in hbase.connect"
+		return "not authorized to read the znode; set hbase.zookeeper_auth, or name HBase's servers with rpc:// in hbase.connect"
 	case denied:
-		return "the user is not taken; correct hbase.zookeeper_auth"
+		return "ZooKeeper rejects the user; correct hbase.zookeeper_auth"
 	}
-	return fmt.Sprintf("ZooKeeper's error %d", int32(e))
+	return fmt.Sprintf("ZooKeeper error %d", int32(e))
 }
 
 // session is a session on one connection. It ends with its connection, and any other session can replace it, because it has no watches and
@@ -75,7 +75,7 @@ func connect(ctx context.Context, conn net.Conn, addr, auth string) (*session, e
 	b = append(b, 0)
 	answer, err := s.exchange(ctx, b)
 	if errors.Is(err, io.EOF) {
-		err = fmt.Errorf("the connection was closed before a session began, as a port does that wants TLS (hbase.tls.zookeeper): %w", err)
+		err = fmt.Errorf("the connection was closed before a session began, as happens if the port requires TLS (hbase.tls.zookeeper): %w", err)
 	}
 	if err == nil && len(answer) < 8 {
 		err = fmt.Errorf("%w: %d bytes of a new session", wire.ErrMalformed, len(answer))

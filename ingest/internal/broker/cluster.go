@@ -85,7 +85,7 @@ func (c *Cluster) RoundTrip(ctx context.Context, addr net.Addr, request kafka.Re
 		}
 	case refusesUs(err):
 		err = fmt.Errorf("%w: %w", ErrDenied, err)
-	case errors.Is(err, ErrNotKafka) && errors.Is(c.fault, ErrNotKafka):
+	case wrongAnswer(err) && wrongAnswer(c.fault):
 		err = c.fault
 	case ended(err) && ended(c.fault) && WantsTLS(err):
 		err = fmt.Errorf("%s: %w", c.faulty, err)
@@ -114,6 +114,9 @@ func unanswered(response kafka.Response) bool {
 	}
 	return false
 }
+
+// wrongAnswer reports whether what arrived cannot be the answer of a broker.
+func wrongAnswer(err error) bool { return errors.Is(err, ErrNotKafka) || errors.Is(err, ErrMalformed) }
 
 // ended reports whether a connection ended where more was to be read.
 func ended(err error) bool { return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) }

@@ -15,7 +15,7 @@ import (
 )
 
 // ErrNoConsumers means that the brokers do not have the consumer protocol, or have it turned off.
-var ErrNoConsumers = errors.New("the brokers do not speak the consumer protocol (Kafka 4.0 and later do)")
+var ErrNoConsumers = errors.New("the brokers do not support the consumer protocol (Kafka 4.0 and later do)")
 
 // Durations that the coordinator does not communicate.
 const (
@@ -369,7 +369,7 @@ func (m *Consumer) drop(why error) {
 	m.mu.Unlock()
 	m.endLife()
 	m.holder.Drop()
-	m.Logger.Warn("the group has dropped us; joining again", "group", m.Group, "reason", why)
+	m.Logger.Warn("removed from the group; rejoining", "group", m.Group, "reason", why)
 }
 
 // leave reports that we leave: for good, or as a static member that returns within the session.
@@ -386,7 +386,7 @@ func (m *Consumer) leave() {
 	ctx, cancel := context.WithTimeout(context.Background(), min(m.cluster.timeout, m.LeaveTimeout))
 	defer cancel()
 	if _, err := m.send(ctx, q); err != nil {
-		m.Logger.Debug("leaving the group failed; it will notice", "group", m.Group, "error", err)
+		m.Logger.Debug("leaving the group failed; the group will notice after the session timeout", "group", m.Group, "error", err)
 	}
 }
 

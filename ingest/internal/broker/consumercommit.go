@@ -9,7 +9,7 @@ import (
 )
 
 // ErrLost is the error of a commit for what the group has taken from us. A retry does not help.
-var ErrLost = errors.New("the group has given these partitions to others")
+var ErrLost = errors.New("the group has assigned these partitions to others")
 
 // Tenure is the time from a join until the group drops us. Its commits fail once it is over, even if we have joined again.
 type Tenure struct {

@@ -25,7 +25,7 @@ type groupCall struct {
 func (g *groupCall) Broker(c protocol.Cluster) (protocol.Broker, error) {
 	b, ok := c.Brokers[g.coordinator]
 	if !ok {
-		return b, fmt.Errorf("the group's coordinator, broker %d, is not one of the cluster's: %w", g.coordinator, kafka.BrokerNotAvailable)
+		return b, fmt.Errorf("the group's coordinator, broker %d, is not in the cluster: %w", g.coordinator, kafka.BrokerNotAvailable)
 	}
 	return b, nil
 }

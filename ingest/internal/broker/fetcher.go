@@ -22,7 +22,7 @@ type Fetcher struct {
 }
 
 // ErrMore means that not even one record batch fitted. The next Fetch requests twice as much.
-var ErrMore = errors.New("the record batch is larger than what was asked for")
+var ErrMore = errors.New("the record batch is larger than the fetch limit")
 
 // Fetcher completes a fetcher. Its first requests are small.
 func (c *Cluster) Fetcher(f Fetcher) *Fetcher {

@@ -12,7 +12,8 @@ import (
 	"github.com/segmentio/kafka-go/protocol"
 )
 
-// sendHeartbeats calls revoke when the group rebalances, when it has removed us, and when no answer has come for so long that it must have.
+// sendHeartbeats calls revoke when the group rebalances, and g.lost when it has removed us or no answer has come for so long that it must
+// have.
 // If the coordinator is away for less than that, it costs nothing.
 func (m *Member) sendHeartbeats(ctx context.Context, g *Generation, revoke context.CancelCauseFunc) {
 	tick := time.NewTicker(m.Heartbeat)
@@ -30,11 +31,11 @@ func (m *Member) sendHeartbeats(ctx context.Context, g *Generation, revoke conte
 		case errors.Is(err, kafka.RebalanceInProgress):
 			heard = time.Now()
 			revoke(err)
-		case errors.Is(err, kafka.UnknownMemberId), errors.Is(err, kafka.IllegalGeneration), errors.Is(err, kafka.FencedInstanceID), Refused(err):
-			revoke(err)
+		case expelled(err), Refused(err):
+			g.lost(err)
 			return
 		case time.Since(heard) > m.SessionTimeout:
-			revoke(fmt.Errorf("no answer to a heartbeat for %v: %w", m.SessionTimeout, err))
+			g.lost(fmt.Errorf("no answer to a heartbeat for %v: %w", m.SessionTimeout, err))
 			return
 		}
 	}

@@ -42,11 +42,11 @@ func (m *Member) waitAloud() (done func()) {
 func (r *Membership) JoinWait(waited time.Duration) string {
 	what, limit, name := "a process that was killed keeps its partitions until its session ends", r.SessionTimeout, "session_timeout"
 	if waited >= limit {
-		what, limit, name = "the other members settle what they have", r.RebalanceTimeout, "rebalance_timeout"
+		what, limit, name = "the other members are settling what they have", r.RebalanceTimeout, "rebalance_timeout"
 	}
-	text := fmt.Sprintf("it waits for the group's other members: %s, in %v at most (%s)", what, max(0, limit-waited).Round(time.Second), name)
+	text := fmt.Sprintf("waiting for the group's other members: %s, in at most %v (%s)", what, max(0, limit-waited).Round(time.Second), name)
 	if r.InstanceID == "" {
-		text += "; with an instance_id of its own, a process that comes back takes its partitions at once"
+		text += "; with its own instance_id, a process that restarts gets its partitions back at once"
 	}
 	return text
 }

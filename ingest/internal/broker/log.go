@@ -7,8 +7,6 @@ import (
 	"iter"
 	"time"
 
-	"github.com/segmentio/kafka-go"
-
 	"brine/event"
 	"brine/internal/backoff"
 )
@@ -51,7 +49,7 @@ func (c *Cluster) Records(ctx context.Context, topic string, partition int, from
 	}
 }
 
-var errNothingCame = errors.New("no records came")
+var errNothingCame = errors.New("no records arrived")
 
 // each yields the chunk's records. It releases the chunk if no more are wanted.
 func (c *Chunk) each(yield func(*event.Record, error) bool) bool {
@@ -105,26 +103,18 @@ func (c *Cluster) BytesPerOffset(ctx context.Context, topic string, partition in
 	if from >= to {
 		return 0
 	}
-	r, err := c.client.Fetch(ctx, &kafka.FetchRequest{Topic: topic, Partition: partition, Offset: from,
-		MinBytes: 1, MaxBytes: MinFetchBytes, MaxWait: FetchMaxWait / 10, IsolationLevel: kafka.ReadCommitted})
-	if err != nil || r.Error != nil {
+	f := c.Fetcher(Fetcher{Topic: topic, Partition: partition, Until: to, Aim: MinFetchBytes, Largest: MaxFetchBytes})
+	chunk, err := f.Fetch(ctx, from)
+	for errors.Is(err, ErrMore) {
+		chunk, err = f.Fetch(ctx, from)
+	}
+	if err != nil {
 		return 0
 	}
-	bytes, next := int64(0), from
-	for {
-		record, err := r.Records.ReadRecord()
-		if err != nil || record.Offset >= to {
-			break
-		}
-		if record.Offset < from { // brokers answer with whole batches
-			continue
-		}
-		for _, b := range []kafka.Bytes{record.Key, record.Value} {
-			if b != nil {
-				bytes += int64(b.Len())
-			}
-		}
-		next = max(next, record.Offset+1)
+	defer chunk.Release()
+	bytes := 0
+	for i := range chunk.Records {
+		bytes += len(chunk.Records[i].Key) + len(chunk.Records[i].Value)
 	}
-	return float64(bytes) / float64(max(1, next-from))
+	return float64(bytes) / float64(max(1, chunk.Next-from))
 }

@@ -37,6 +37,7 @@ type Membership struct {
 	LeaveTimeout     time.Duration
 
 	Waits  func(since time.Time) // called when a join has waited for others for long, and with zero when that ends
+	Lost   func(why error)       // of the classic protocol: called as soon as the group reports that it no longer counts us as a member
 	Logger *slog.Logger
 }
 
@@ -58,6 +59,7 @@ type Generation struct {
 	Topics map[string]Share // topics that we subscribe to, even those of which we own nothing
 
 	member string
+	lost   func(why error) // ends the generation, which the group has ended for us; set by Attend
 }
 
 // Partitions returns the number of partitions of the topics, whoever owns them.
@@ -237,6 +239,10 @@ func spread(partitions map[string]int, subscribers map[string][]string) map[stri
 func (m *Member) Attend(g *Generation, work func(revoked context.Context)) error {
 	alive, done := context.WithCancel(context.Background())
 	revoked, revoke := context.WithCancelCause(context.Background())
+	g.lost = func(why error) {
+		m.Lost(why)
+		revoke(why)
+	}
 	var attendants sync.WaitGroup
 	attendants.Go(func() { m.sendHeartbeats(alive, g, revoke) })
 	attendants.Go(func() { m.watchTopics(alive, g, revoke) })
@@ -294,13 +300,22 @@ func (m *Member) Leave() {
 	}
 	request := &leavegroup.Request{GroupID: m.Group, Members: []leavegroup.RequestMember{{MemberID: m.id}}}
 	if _, err := m.at.call(context.Background(), request, leaveVersion, min(m.cluster.timeout, m.LeaveTimeout)); err != nil {
-		m.Logger.Debug("leaving the group failed; it will notice", "group", m.Group, "error", err)
+		m.Logger.Debug("leaving the group failed; the group will notice after the session timeout", "group", m.Group, "error", err)
 	}
 }
 
-// Commit commits offsets of one topic for a generation.
+// Commit commits offsets of one topic for a generation, during its Attend.
 func (m *Member) Commit(g *Generation, topic string, commits map[int]Commit) error {
 	ctx, cancel := context.WithTimeout(context.Background(), m.CommitTimeout)
 	defer cancel()
-	return m.cluster.Commit(ctx, Claim{m.Group, int(g.ID), g.member, m.InstanceID}, topic, commits)
+	err := m.cluster.Commit(ctx, Claim{m.Group, int(g.ID), g.member, m.InstanceID}, topic, commits)
+	if expelled(err) {
+		g.lost(err)
+	}
+	return err
+}
+
+// expelled reports whether an error means that a generation has ended for us: the group gives its partitions to others, or has done so.
+func expelled(err error) bool {
+	return errors.Is(err, kafka.UnknownMemberId) || errors.Is(err, kafka.IllegalGeneration) || errors.Is(err, kafka.FencedInstanceID)
 }

@@ -105,7 +105,7 @@ func (c *Cluster) Commits(ctx context.Context, group, topic string, partitions [
 		return nil, err
 	}
 	if got := len(r.Topics[topic]); got != len(partitions) && r.Error == nil {
-		return nil, fmt.Errorf("topic %s: the broker answers for %d partitions, asked for %d", topic, got, len(partitions))
+		return nil, fmt.Errorf("topic %s: the broker answered for %d partitions, not %d", topic, got, len(partitions))
 	}
 	for _, p := range r.Topics[topic] {
 		if p.Error != nil {

@@ -17,7 +17,7 @@ import (
 //
 // We write version 0, which every client reads, and skip what later ones add.
 
-var errForeign = errors.New("what a member sent to the group cannot be read; is there another program in it?")
+var errForeign = errors.New("cannot read a member's subscription; is another program in the group?")
 
 // subscription encodes what a member wants. Its user data is what the member knows of each topic. The coordinator readmits a member without
 // a rebalance only if none of this has changed, and a leader whose broker does not know a topic yet takes the partitions from there.

@@ -96,7 +96,7 @@ func parseTrim(b []byte) (*trimAnswer, error) {
 	r.skip(4)
 	a := &trimAnswer{low: r.int64(), code: r.int16()}
 	if r.bad || topics != 1 || partitions != 1 {
-		return nil, errors.New("the answer about deleted records is not of one partition")
+		return nil, errors.New("the answer about deleted records is not for one partition")
 	}
 	return a, nil
 }

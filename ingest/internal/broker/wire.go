@@ -104,7 +104,7 @@ func sender(r io.Reader) string {
 	return ""
 }
 
-var errLongAnswer = errors.New("an answer is longer than what is read")
+var errLongAnswer = errors.New("an answer is longer than the limit")
 
 // readAnswer reads a whole answer of at most limit bytes, after its length int32 and correlation id int32.
 func readAnswer(r io.Reader, id int32, limit int64) (*buffer, error) {

@@ -164,7 +164,7 @@ func (f fencedFile) WriteAt(p []byte, at int64) (int, error) {
 
 func (f fencedFile) Preallocate(at, n int64) error {
 	if f.fence.cause() != nil {
-		return nil //nolint:nilerr // the next write says why
+		return nil //nolint:nilerr // the next write returns the cause
 	}
 	return f.File.Preallocate(at, n) // without it the file is only slower to write
 }
@@ -180,7 +180,7 @@ func (f fencedFile) SyncTo(n int64) (full bool, err error) {
 func (f fencedFile) Close() error {
 	if f.fence.cause() != nil {
 		_ = f.File.Close() // no data can be lost
-		return nil         //nolint:nilerr // the cause was said by what failed
+		return nil         //nolint:nilerr // the call that failed returned the cause
 	}
 	return f.pass(f.File.Close)
 }

@@ -107,7 +107,7 @@ func TestNothingIsWrittenBehindAFailedWrite(t *testing.T) {
 			if err := s.Close(); err != nil {
 				t.Error(err)
 			}
-			if len(d.warned) != 2 || !strings.Contains(d.warned[0], c.err.Error()) || !strings.Contains(d.warned[1], "can be written again") {
+			if len(d.warned) != 2 || !strings.Contains(d.warned[0], c.err.Error()) || !strings.Contains(d.warned[1], "is writable again") {
 				t.Errorf("warned %q", d.warned)
 			}
 			s = d.open(t, dir, true)

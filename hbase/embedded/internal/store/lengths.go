@@ -54,7 +54,7 @@ func openLengths(dir string) (*lengths, error) {
 	}
 	l := &lengths{buf: make([]byte, 0, 512)}
 	if err == nil && len(text) > 0 && !l.decode(text) { // an empty file is left by a start that was interrupted
-		return nil, datadir.Damaged(path, "neither half of it is whole")
+		return nil, datadir.Damaged(path, "neither half of it is intact")
 	}
 	if l.f, err = os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600); err != nil {
 		return nil, err

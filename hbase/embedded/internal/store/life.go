@@ -223,7 +223,7 @@ func (s *Store) reopen(old *life) {
 			err = s.install(next)
 		}
 		if err == nil {
-			s.opts.Warn(fmt.Errorf("the data folder can be written again, after %v", time.Since(began).Round(time.Millisecond)))
+			s.opts.Warn(fmt.Errorf("the data folder is writable again, after %v", time.Since(began).Round(time.Millisecond)))
 			return
 		}
 		s.broken.Store(&err)

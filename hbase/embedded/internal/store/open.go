@@ -99,9 +99,9 @@ func readFormat(dir string) (int, error) {
 	n, err := strconv.Atoi(strings.TrimSpace(string(text)))
 	switch {
 	case err != nil || n < 1:
-		return 0, datadir.Damaged(name, "it holds no format number")
+		return 0, datadir.Damaged(name, "it has no format number")
 	case n > format:
-		return 0, fmt.Errorf("%s: %w: format %d, this one knows %d", dir, ErrNewerFormat, n, format)
+		return 0, fmt.Errorf("%s: %w: format %d, but this one knows %d", dir, ErrNewerFormat, n, format)
 	}
 	return n, nil
 }
@@ -156,10 +156,10 @@ func (o length) check(dir string) error {
 		return err
 	}
 	if int64(len(file)) < o.bytes {
-		return datadir.Damaged(name, "it has %d bytes; %d were written", len(file), o.bytes)
+		return datadir.Damaged(name, "it has %d bytes, but %d were written", len(file), o.bytes)
 	}
 	if to := readableTo(file[:o.bytes]); int64(to) < o.bytes {
-		return datadir.Damaged(name, "its bytes from %d on are not those that were written", to)
+		return datadir.Damaged(name, "its bytes from %d on differ from those written", to)
 	}
 	return nil
 }
@@ -171,7 +171,7 @@ func checkManifest(name string) error {
 		return err
 	}
 	if to := readableTo(file); to < len(file) {
-		return datadir.Damaged(name, "its bytes from %d on are not those that were written", to)
+		return datadir.Damaged(name, "its bytes from %d on differ from those written", to)
 	}
 	return nil
 }

@@ -127,7 +127,7 @@ func (r *Reader) next(ctx context.Context, row *Row) (bool, error) {
 	return false, r.it.Error()
 }
 
-var errBadKey = errors.New("store: a key is not of a known layout: the data folder is damaged")
+var errBadKey = errors.New("store: a key has an unknown layout: the data folder is damaged")
 
 func (r *Reader) beginRow(row *Row) error {
 	k := r.it.Key()

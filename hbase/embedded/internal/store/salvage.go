@@ -262,7 +262,7 @@ func (g *gathering) half(it sstable.Iterator, forward bool) (n int, err error) {
 	for kv := first(); kv != nil; kv = next() {
 		value, _, err := kv.Value(nil)
 		if err != nil {
-			return n, nil //nolint:nilerr // the iterator says what is damaged
+			return n, nil //nolint:nilerr // the iterator reports the damage
 		}
 		if err := g.put(kv.K.UserKey, uint64(kv.K.SeqNum()), kv.K.Kind(), value); err != nil {
 			return n, err
@@ -297,7 +297,7 @@ func (g *gathering) log(name string) error {
 	}
 	number, err := strconv.ParseUint(strings.TrimSuffix(filepath.Base(name), ".log"), 10, 64)
 	if err != nil {
-		return nil //nolint:nilerr // it is no log of Pebble's
+		return nil //nolint:nilerr // not a log of Pebble's
 	}
 	for at := 0; at < len(file); {
 		end := at + readableTo(file[at:])
@@ -384,7 +384,7 @@ func (g *gathering) write(to string, spaceOf func(string, []byte) (Space, bool),
 		}
 	}
 	if f.nobodys > 0 {
-		saved.Lost = append(saved.Lost, fmt.Sprintf("%d cells are of tables whose descriptions are lost", f.nobodys))
+		saved.Lost = append(saved.Lost, fmt.Sprintf("%d cells belong to tables whose descriptions are lost", f.nobodys))
 	}
 	return errors.Join(it.Error(), b.Commit(pebble.Sync), b.Close())
 }

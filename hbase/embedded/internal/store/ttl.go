@@ -10,7 +10,7 @@ import (
 const NoTTL = math.MaxInt64
 
 // ErrNoTTLs is returned for a cell with a TTL if the format of the data folder cannot store it.
-var ErrNoTTLs = errors.New("the data folder was made by an older version, whose cells have no TTL of their own; begin a new folder")
+var ErrNoTTLs = errors.New("the data folder was written by an older version, whose cells have no TTL; start with a new folder")
 
 // The last byte of a stored value.
 const (
@@ -19,7 +19,7 @@ const (
 	ttlBytes = 8
 )
 
-var errBadValue = errors.New("store: a value is not of a known layout: the data folder is damaged")
+var errBadValue = errors.New("store: a value has an unknown layout: the data folder is damaged")
 
 // appendTTL appends the TTL to a value.
 func appendTTL(v []byte, ttl int64) []byte {
