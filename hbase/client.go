@@ -27,10 +27,10 @@ type Client struct {
 	nonceGroup uint64                 // of this client's increments and appends
 	masterAddr atomic.Pointer[string] // of the active master; nil: unknown
 
-	ctx    context.Context // ends with Close, and ends everything else
-	cancel context.CancelCauseFunc
-	wg     sync.WaitGroup // every goroutine of the client
-	closed sync.Once
+	ctx        context.Context // ends with Close, and ends everything else
+	cancel     context.CancelCauseFunc
+	goroutines rpc.Goroutines
+	closed     sync.Once
 }
 
 // Open checks the options, finds hbase:meta, and returns a client. If it fails, the error says what was tried at which address. Open waits
@@ -60,7 +60,7 @@ func Open(ctx context.Context, opts Options) (*Client, error) {
 		return nil, err
 	}
 	c.kerberos = calls.Kerberos
-	c.servers = rpc.New(c.ctx, calls, &c.wg)
+	c.servers = rpc.New(c.ctx, calls, &c.goroutines)
 	if to.zooKeeper {
 		c.locator = locate.New(c.ctx, c.servers, opts.DialTimeout, zk.Open(to.addrs, to.znode, opts.DialTimeout, access), nil)
 	} else {
@@ -79,7 +79,7 @@ func Open(ctx context.Context, opts Options) (*Client, error) {
 // env returns what the write path needs from the client.
 func (c *Client) env() pipeline.Env {
 	return pipeline.Env{
-		Ctx: c.ctx, Go: c.wg.Go,
+		Ctx: c.ctx, Go: c.goroutines.Go,
 		Send: func(ctx context.Context, server string, encode rpc.Encoder) (wire.Response, error) {
 			return c.servers.RoundTrip(ctx, rpc.ClientService.At(server), "Multi", encode)
 		},
@@ -106,7 +106,7 @@ func (c *Client) Close() error {
 	c.writer.Close() // first, so that queued mutations are not sent once the calls they wait for are cut off
 	c.cancel(ErrClosed)
 	c.servers.Close()
-	c.wg.Wait()
+	c.goroutines.Wait()
 	c.closed.Do(c.locator.Close)
 	if c.kerberos != nil {
 		c.kerberos.Login.Close()

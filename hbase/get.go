@@ -170,7 +170,7 @@ func (c *Client) find(ctx context.Context, table string, row []byte, by Consiste
 
 // getHedged is like getOnce, but reads from the region or one of its replicas.
 func (c *Client) getHedged(ctx context.Context, r *Region, g Get) (Result, error) {
-	h := hedge.Read[Result]{Region: r, Delay: c.opts.ReplicaDelayGet, Locator: c.locator, Go: c.wg.Go}
+	h := hedge.Read[Result]{Region: r, Delay: c.opts.ReplicaDelayGet, Locator: c.locator, Go: c.goroutines.Go}
 	h.Call = func(at *Region) func(context.Context) (Result, error) {
 		return func(ctx context.Context) (Result, error) { return c.getOnce(ctx, at, g) }
 	}

@@ -58,7 +58,7 @@ func (c *Client) Gets(ctx context.Context, table string, gets []Get) *Reads {
 		read() // it fails at once
 		return r
 	}
-	c.wg.Go(read)
+	c.goroutines.Go(read)
 	return r
 }
 

@@ -211,7 +211,7 @@ func (s *scanner) open(ctx context.Context) (*Region, *hbasepb.ScanResponse, []r
 // would otherwise keep it until its lease expires.
 func (s *scanner) openHedged(ctx context.Context, region *Region) (scanAnswer, *Region, error) {
 	c := s.c
-	h := hedge.Read[scanAnswer]{Region: region, Delay: c.opts.ReplicaDelayScan, Locator: c.locator, Go: c.wg.Go}
+	h := hedge.Read[scanAnswer]{Region: region, Delay: c.opts.ReplicaDelayScan, Locator: c.locator, Go: c.goroutines.Go}
 	h.Call = func(at *Region) func(context.Context) (scanAnswer, error) {
 		open := s.openAt(at)
 		return func(ctx context.Context) (scanAnswer, error) {

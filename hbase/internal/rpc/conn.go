@@ -100,8 +100,8 @@ func (s *Servers) newConn(ctx context.Context, socket net.Conn, to Endpoint) (*c
 		send: make(chan *call, 64), pending: make(map[uint32]*call), large: s.large,
 	}
 	c.life, c.end = context.WithCancel(context.Background())
-	s.wg.Go(func() { c.fail(c.write()) })
-	s.wg.Go(func() { c.fail(c.read()) })
+	s.goroutines.Go(func() { c.fail(c.write()) })
+	s.goroutines.Go(func() { c.fail(c.read()) })
 	return c, nil
 }
 

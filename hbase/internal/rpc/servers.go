@@ -70,9 +70,9 @@ const failedExpiry = 2 * time.Second
 
 // Servers are a client's connections by server and service, made when first needed.
 type Servers struct {
-	opts Options
-	ctx  context.Context // ends with the client
-	wg   *sync.WaitGroup // goroutines of the client
+	opts       Options
+	ctx        context.Context // ends with the client
+	goroutines *Goroutines
 
 	large *semaphore.Weighted // bytes of large answers being read on all connections
 
@@ -94,10 +94,10 @@ type dialling struct {
 	err   error
 }
 
-// New returns a client's servers. Their connections and goroutines end with ctx and Close; wg counts the goroutines.
-func New(ctx context.Context, opts Options, wg *sync.WaitGroup) *Servers {
+// New returns a client's servers. Their connections and goroutines end with ctx and Close; goroutines counts them.
+func New(ctx context.Context, opts Options, goroutines *Goroutines) *Servers {
 	return &Servers{
-		opts: opts, ctx: ctx, wg: wg, large: semaphore.NewWeighted(int64(opts.MaxAnswerBytes)),
+		opts: opts, ctx: ctx, goroutines: goroutines, large: semaphore.NewWeighted(int64(opts.MaxAnswerBytes)),
 		conns: make(map[Endpoint]*dialling), failed: make(map[string]failure),
 	}
 }
@@ -160,7 +160,7 @@ func (s *Servers) get(ctx context.Context, to Endpoint) (*conn, error) {
 	if d == nil {
 		d = &dialling{ready: make(chan struct{})}
 		s.conns[to] = d
-		s.wg.Go(func() { s.dial(to, d) })
+		s.goroutines.Go(func() { s.dial(to, d) })
 	}
 	s.mu.Unlock()
 	select {
@@ -228,7 +228,7 @@ func (s *Servers) forget(to Endpoint, c *conn) {
 	}
 }
 
-// Close ends all connections. Their goroutines, and dials in progress, end with the client's WaitGroup.
+// Close ends all connections. Their goroutines, and those of dials in progress, end soon after.
 func (s *Servers) Close() {
 	s.mu.Lock()
 	s.closed = true

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -15,11 +14,11 @@ func TestFailedServerIsNotDialled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		refused := errors.New("refused")
 		dials := 0
-		var wg sync.WaitGroup
+		var goroutines Goroutines
 		s := New(t.Context(), Options{RPCTimeout: time.Minute, DialTimeout: time.Second, Dial: func(context.Context, string, string) (net.Conn, error) {
 			dials++
 			return nil, refused
-		}}, &wg)
+		}}, &goroutines)
 		for range 3 {
 			if _, err := s.get(t.Context(), ClientService.At("m1:1")); !errors.Is(err, refused) {
 				t.Error(err)
@@ -33,6 +32,6 @@ func TestFailedServerIsNotDialled(t *testing.T) {
 		if dials != 2 {
 			t.Errorf("%d dials after the wait", dials)
 		}
-		wg.Wait()
+		goroutines.Wait()
 	})
 }
