@@ -45,13 +45,13 @@ type kind struct {
 func (b *bench) text() string {
 	d := &b.detail
 	s := b.report.Heading() + fmt.Sprintf(" %d scan events in HBase, %d changes of orders in HBase and Elasticsearch (refreshed each %v), "+
-		"the views of %s. Each kind is asked for %v, and timed from when it was due.\n\n",
+		"the views of %s. Each question is asked for %v, and timed from when it was due.\n\n",
 		d.Events, d.Orders, d.RefreshTime.Round(time.Millisecond), configuration, b.asking) +
 		"| question | a second | p50 ms | p99 ms | longest ms |\n|---|---|---|---|---|\n"
 	for _, k := range d.Kinds {
 		s += fmt.Sprintf("| %s | %d | %.1f | %.1f | %.1f |\n", k.What, k.Rate, k.P50, k.P99, k.Longest)
 	}
-	return s + fmt.Sprintf("\n%d rows of timelines were given, and the servers read %d for them; %d orders were found. Filling took %.0f "+
-		"changes/s into the index; `brine run`, with rows and documents, indexed %.0f a second while more came in.\n\n",
+	return s + fmt.Sprintf("\nThe timelines had %d rows, for which the servers read %d; %d orders were found. The index took %.0f changes/s while it was "+
+		"filled, and %.0f/s from `brine run`, with rows and documents, while more came in.\n\n",
 		d.Rows, d.Read, d.Found, d.FullRate, d.LiveRate) + measure.TargetTable(b.report.Targets)
 }

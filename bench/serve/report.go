@@ -37,8 +37,8 @@ type kind struct {
 func (b *bench) finish() error {
 	var details []*detail
 	rates := ""
-	text := b.report.Heading() + fmt.Sprintf(" The API and its pipelines in a process of their own; each kind is asked "+
-		"for %v from another process, and timed from when it was due. %d scan events and %d changes of orders, by %s.\n\n"+
+	text := b.report.Heading() + fmt.Sprintf(" The API and its pipelines in a process of their own; each question is asked "+
+		"for %v by another process, and timed from when it was due. %d scan events and %d changes of orders, by %s.\n\n"+
 		"| stack | question | p50 ms | p99 ms | longest ms |\n|---|---|---|---|---|\n", b.For, b.Events, b.Orders, configuration)
 	for _, s := range b.stacks {
 		d := &s.detail
@@ -51,7 +51,7 @@ func (b *bench) finish() error {
 			{fmt.Sprintf("the events of a waybill, %d/s while %d events/s come in, by package query", timelineRate, eventRate), d.Query},
 			{"the same by HTTP", d.Timeline},
 			{fmt.Sprintf("the same by HTTP, %d/s, while nothing comes in", timelineRate), d.Alone},
-			{fmt.Sprintf("the same beside %d clients that read nothing of what they asked for", slowReaders), d.BesideSlow},
+			{fmt.Sprintf("the same beside %d clients that do not read their answers", slowReaders), d.BesideSlow},
 			{fmt.Sprintf("the latest events of 100 waybills in one call, %d/s", latestRate), d.Latest},
 			{fmt.Sprintf("a user's orders by a word and states, %d/s", ordersRate), d.Orders},
 			{"the events of a waybill, one after the other", d.View},
@@ -72,7 +72,7 @@ func (b *bench) finish() error {
 func (d *detail) rates() string {
 	text := fmt.Sprintf("On the %s stack the audit adds %.1f ms to a statement of SQL (medians).", d.Kind, d.Audited.At(0.5)-d.SQL.At(0.5))
 	if len(d.JavaRates) > 0 {
-		text += fmt.Sprintf(" %d at a time that never pause read %.0f timelines/s by HTTP, and %.0f/s by HBase's Java client without the API.",
+		text += fmt.Sprintf(" %d clients that never pause read %.0f timelines/s by HTTP, and %.0f/s by HBase's Java client without the API.",
 			askers, measure.Middle(d.HTTPRates), measure.Middle(d.JavaRates))
 	}
 	return text + "\n"

@@ -54,22 +54,22 @@ func (r *run) table() string {
 	for _, of := range []struct {
 		name string
 		span *Span
-	}{{"there", &r.There}, {"killed, starting again, or frozen", &r.Away}} {
+	}{{"up", &r.There}, {"killed, starting again, or frozen", &r.Away}} {
 		t := max(of.span.Seconds, 1e-9)
 		fmt.Fprintf(&s, "| %s | %.0f | %.0f | %.0f | %.0f |\n", of.name, of.span.Seconds, of.span.Published/t,
 			of.span.Rows/t, of.span.Documents/t)
 	}
-	fmt.Fprintf(&s, "\nIt was killed %d times, longest gone for %.0f s with its start, and frozen %d times, longest for %.0f s. Documents "+
-		"were at most %d records behind, and all of %d events were settled %.0f s after the last one was published, %.0f s after the last "+
+	fmt.Fprintf(&s, "\nIt was killed %d times, for at most %.0f s until it had started again, and frozen %d times, for at most %.0f s. Documents "+
+		"were at most %d records behind, and all %d events were settled %.0f s after the last one was published, %.0f s after the last "+
 		"fault. ",
 		len(r.Kills), longestOf(r.Kills), len(r.Freezes), longestOf(r.Freezes), r.MostBehind, r.Events, r.CatchUp, r.CatchUp+r.there.Seconds())
-	fmt.Fprintf(&s, "brine took %.0f MiB at most. `brine verify --full` held %d rows and %d documents against the topics.\n\n", r.PeakMiB,
+	fmt.Fprintf(&s, "brine took at most %.0f MiB. `brine verify --full` compared %d rows and %d documents with the topics.\n\n", r.PeakMiB,
 		r.Verify.Count(false), r.Verify.Count(true))
-	s.WriteString("| all events once more, as fast as it goes | rows/s, by round | median |\n|---|---|---|\n")
+	s.WriteString("| all events once more, as fast as possible | rows/s, by round | median |\n|---|---|---|\n")
 	for _, of := range []struct {
 		name  string
 		rates []float64
-	}{{"rows and documents, the index is there", r.Beside}, {"rows and documents, the index stands still", r.Frozen},
+	}{{"rows and documents, the index is up", r.Beside}, {"rows and documents, the index is frozen", r.Frozen},
 		{"rows alone, with half of the memory", r.Alone}} {
 		fmt.Fprintf(&s, "| %s | %s | %.0f |\n", of.name, strings.Trim(fmt.Sprintf("%.0f", of.rates), "[]"), measure.Middle(of.rates))
 	}

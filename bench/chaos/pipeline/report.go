@@ -78,7 +78,7 @@ func (r *run) finish(targets []measure.Target) error {
 // table returns one line per kind of fault, those of brine and Kafka first.
 func (r *run) table() string {
 	var s strings.Builder
-	s.WriteString("| fault | times | longest until what it broke worked again, s |\n|---|---|---|\n")
+	s.WriteString("| fault | times | longest time until what it broke worked again, s |\n|---|---|---|\n")
 	byKind := r.played()
 	for _, t := range r.tracks {
 		for _, name := range t.kinds.Names() {
@@ -88,8 +88,8 @@ func (r *run) table() string {
 			}
 		}
 	}
-	fmt.Fprintf(&s, "\nbrine's %d processes were started %d times in all, %d of them when a server was away; the longest time in which "+
-		"nothing was committed was %.1f s, and the last stop took %.1f s. ",
+	fmt.Fprintf(&s, "\nbrine's %d processes were started %d times in all, %d of them while a server was away; nothing was committed "+
+		"for at most %.1f s, and the last stop took %.1f s. ",
 		r.Members, r.Starts, r.Away, r.Stands, r.Drained)
 	fmt.Fprintf(&s, "`brine verify --full` took %.1f s and %.0f MiB.\n\n| table | events | rows wanted | after the faults, by HBase's Java "+
 		"client | after an undisturbed run |\n|---|---|---|---|---|\n", r.Verify.Seconds, r.Verify.PeakMiB)
