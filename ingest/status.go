@@ -153,7 +153,11 @@ func (s Status) Problems(now time.Time, stall time.Duration) []string {
 		if p.State != Halted && (still <= stall || p.Lag() == 0 && p.State != Waiting && p.State != Starting) {
 			continue
 		}
-		problem := fmt.Sprintf("%s is %s at offset %d, %d behind, for %v", s.Name(p), p.State, p.Watermark, p.Lag(),
+		unit := "offsets"
+		if p.Lag() == 1 {
+			unit = "offset"
+		}
+		problem := fmt.Sprintf("%s is %s at offset %d, %d %s behind, for %v", s.Name(p), p.State, p.Watermark, p.Lag(), unit,
 			still.Round(time.Second))
 		switch {
 		case p.Reason != "":

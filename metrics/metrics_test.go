@@ -176,9 +176,9 @@ brine_hbase_lanes_resting 2
 # HELP brine_hbase_lanes_waiting Regions that are ready to send but wait until one of their server's calls is answered.
 # TYPE brine_hbase_lanes_waiting gauge
 brine_hbase_lanes_waiting{server="rs1:16020"} 3
-# HELP brine_ingest_lag_records Offsets between the watermark and the end of the partition, as a broker last reported it.
-# TYPE brine_ingest_lag_records gauge
-brine_ingest_lag_records{half="rows",partition="2",pipeline="scans",topic="courier.scans"} 5
+# HELP brine_ingest_lag_offsets Offsets between the watermark and the end of the partition, as a broker last reported it: an upper bound of the records, since transaction markers have offsets too.
+# TYPE brine_ingest_lag_offsets gauge
+brine_ingest_lag_offsets{half="rows",partition="2",pipeline="scans",topic="courier.scans"} 5
 # HELP brine_ingest_partitions Partitions assigned to this process, by state.
 # TYPE brine_ingest_partitions gauge
 brine_ingest_partitions{half="documents",pipeline="scans",state="draining"} 0
@@ -201,7 +201,7 @@ brine_region_written_rows_total{region="r1",table="t"} 5
 `
 	if err := testutil.GatherAndCompare(registered(t), strings.NewReader(want),
 		"brine_hbase_blocked_submits", "brine_hbase_calls_in_flight", "brine_hbase_fullest_lane_bytes", "brine_hbase_lanes", "brine_hbase_lanes_resting", "brine_hbase_lanes_waiting",
-		"brine_ingest_lag_records", "brine_ingest_partitions", "brine_region_written_rows_total", "brine_salt_bucket_written_rows_total"); err != nil {
+		"brine_ingest_lag_offsets", "brine_ingest_partitions", "brine_region_written_rows_total", "brine_salt_bucket_written_rows_total"); err != nil {
 		t.Error(err)
 	}
 }

@@ -13,8 +13,9 @@ import (
 )
 
 var (
-	lagDesc = prometheus.NewDesc("brine_ingest_lag_records",
-		"Offsets between the watermark and the end of the partition, as a broker last reported it.",
+	lagDesc = prometheus.NewDesc("brine_ingest_lag_offsets",
+		"Offsets between the watermark and the end of the partition, as a broker last reported it: an upper bound of the records, since "+
+			"transaction markers have offsets too.",
 		[]string{"pipeline", "half", "topic", "partition"}, nil)
 	watermarkDesc = prometheus.NewDesc("brine_ingest_watermark_offset",
 		"Everything below this offset is settled.", []string{"pipeline", "half", "topic", "partition"}, nil)

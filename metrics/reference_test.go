@@ -80,11 +80,20 @@ var queries = map[string]string{
 	"brine_region_info":                             `sum by (table, region) (rate(brine_region_written_rows_total[5m])) * on (table, region) group_left (server, start) max by (table, region, server, start) (brine_region_info)`,
 	"brine_ingest_budget_used_bytes":                `brine_ingest_budget_used_bytes / brine_ingest_budget_bytes`,
 	"brine_ingest_partitions":                       `sum by (pipeline, half, state) (brine_ingest_partitions)`,
-	"brine_ingest_lag_records":                      `sum by (pipeline, half) (brine_ingest_lag_records)`,
+	"brine_ingest_lag_offsets":                      `sum by (pipeline, half) (brine_ingest_lag_offsets)`,
 	"brine_ingest_watermark_offset":                 `rate(brine_ingest_watermark_offset[5m])`,
 	"brine_ingest_end_offset":                       `sum by (pipeline) (rate(brine_ingest_end_offset{half="rows"}[5m]))`,
 	"brine_verify_proved_through_timestamp_seconds": `time() - min by (job) (brine_verify_proved_through_timestamp_seconds)`,
 	"brine_verify_last_timestamp_seconds":           `time() - brine_verify_last_timestamp_seconds`,
+}
+
+// TestOffsetsAreNotCalledRecords: transaction markers have offsets too.
+func TestOffsetsAreNotCalledRecords(t *testing.T) {
+	for _, f := range gather(t) {
+		if strings.HasPrefix(f.GetHelp(), "Offsets ") && unitOf(f.GetName()) != "offsets" {
+			t.Errorf("%s counts offsets: %s", f.GetName(), f.GetHelp())
+		}
+	}
 }
 
 func queryOf(f *dto.MetricFamily, labels []string) string {

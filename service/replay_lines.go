@@ -31,7 +31,7 @@ type ReplayReading struct {
 	Partition int          `json:"partition"`
 	Done      int64        `json:"done"` // offsets since this process started, an upper bound of the records
 	Left      int64        `json:"left"`
-	PerSec    float64      `json:"records_per_second"` // since the previous reading; the caller computes and sets it
+	PerSec    float64      `json:"offsets_per_second"` // since the previous reading; the caller computes and sets it
 	ETA       float64      `json:"eta_seconds"`        // at the mean rate since this process started; −1: unknown
 	Waiting   string       `json:"waiting,omitempty"`
 	Retries   int64        `json:"retries"`      // of all partitions

@@ -33,7 +33,7 @@ func rate(metrics string, span time.Duration) (measure.Estimate, error) {
 // drained waits until brine is near the end of the topic again.
 func drained(metrics string) error {
 	for range 300 {
-		lag, err := measure.Metric(metrics, "brine_ingest_lag_records")
+		lag, err := measure.Metric(metrics, "brine_ingest_lag_offsets")
 		if err != nil {
 			return err
 		}

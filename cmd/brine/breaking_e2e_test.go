@@ -81,7 +81,7 @@ func (p *process) untilBroken(j *job) {
 			}
 		}
 	}
-	p.health("/healthz", http.StatusServiceUnavailable, `partition 0 is halted at offset 5, 6 behind, for \d+s: breaking_schema: `)
+	p.health("/healthz", http.StatusServiceUnavailable, `partition 0 is halted at offset 5, 6 offsets behind, for \d+s: breaking_schema: `)
 	p.health("/readyz", http.StatusServiceUnavailable, "breaking_schema")
 	if n := p.metric("brine_ingest_dead_letters_total"); n != 0 {
 		p.t.Errorf("%v dead letters", n)

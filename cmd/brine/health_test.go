@@ -76,7 +76,7 @@ func TestHealthIsProgress(t *testing.T) {
 			return &embedded.Outcome{Until: answer}
 		})
 		n := j.publish(first(sample.Scans(), 1000))
-		check(t, p, n, `scans.rows: partition \d is running at offset 0, \d+ behind, for \d+s: the writer has not settled what it received`, func() {
+		check(t, p, n, `scans.rows: partition \d is running at offset 0, \d+ offsets? behind, for \d+s: the writer has not settled what it received`, func() {
 			remove()
 			close(answer)
 		})
@@ -114,7 +114,7 @@ func TestHealthIsProgress(t *testing.T) {
 			return &embedded.Outcome{Exception: &embedded.Exception{Class: "org.apache.hadoop.hbase.security.AccessDeniedException", Message: "no", DoNotRetry: true}}
 		})
 		n := j.publish(first(sample.Scans(), 1000))
-		p.health("/healthz", http.StatusServiceUnavailable, `scans.rows: partition \d is halted at offset 0, \d+ behind, for \d+s: denied: .*AccessDenied`)
+		p.health("/healthz", http.StatusServiceUnavailable, `scans.rows: partition \d is halted at offset 0, \d+ offsets? behind, for \d+s: denied: .*AccessDenied`)
 		p.stop()
 		if left := j.uncommitted("rows"); left != n {
 			t.Errorf("%d of %d records are not committed after a halt and a stop", left, n)

@@ -90,7 +90,7 @@ func (s reading) line() string {
 	if s.Lag >= 0 {
 		lag = term.Thousands(s.Lag)
 	}
-	line := fmt.Sprintf("%-20s %11s events  %9s/s  lag %8s  batch %5.0f  retries %d%s  dead letters %d",
+	line := fmt.Sprintf("%-20s %11s events  %9s/s  lag %8s offsets  batch %5.0f  retries %d%s  dead letters %d",
 		s.Name, term.Thousands(s.Events), term.Thousands(int64(s.PerSec)), lag, s.MeanSize, s.Retries, inBrackets(s.Retried), s.Dead)
 	if s.Regions > 0 {
 		line += fmt.Sprintf("  regions %d", s.Regions)

@@ -20,8 +20,9 @@ type psCmd struct {
 // Help returns the detailed help of the command.
 func (psCmd) Help() string {
 	return `Prints a line for each half of a pipeline in each brine asked: its state, its partitions, the offsets settled and arriving per
-second, the lag and when it will be gone, the step that holds up the others, where the time goes, and when the topic's retention
-will delete the oldest record that is not settled. Below these are all members of the groups, as the brokers know them.
+second, the lag in offsets and when it will be gone, the step that holds up the others, where the time goes, and when the topic's
+retention will delete the oldest record that is not settled. The lag is an upper bound of the records, since transaction markers
+have offsets too. Below these are all members of the groups, as the brokers know them.
 
 Examples:
   brine ps -c brine.yaml

@@ -105,7 +105,7 @@ func replayLine(r service.ReplayReading) string {
 	if r.Waiting != "" {
 		rest += "  WAITING: " + r.Waiting
 	}
-	return fmt.Sprintf("%-20s %11s of %11s  %5.1f %%  %11s  ETA %8s", name, term.Thousands(r.Done), term.Thousands(r.Done+r.Left),
+	return fmt.Sprintf("%-20s %11s of %11s offsets  %5.1f %%  %11s  ETA %8s", name, term.Thousands(r.Done), term.Thousands(r.Done+r.Left),
 		term.Progress{Done: r.Done, Left: r.Left}.Percent(), term.Rate(r.PerSec), term.Remaining(r.ETA)) + rest
 }
 

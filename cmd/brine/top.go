@@ -29,6 +29,7 @@ type topCmd struct {
 func (topCmd) Help() string {
 	return `Shows what brine processes and the cluster are doing: pipelines, tables, regions, servers, the most written keys, and what is hot.
 With a configuration (-c) brine asks the cluster for all of its regions; with --http alone, the processes report those that they write.
+LAG is in offsets, an upper bound of the records, since transaction markers have offsets too.
 
 In the terminal:
   p t r s k h  what to list      ← →    the column to sort by     R      reverse the order

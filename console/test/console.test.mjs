@@ -1458,7 +1458,7 @@ shows("the overview's rates are the API's, and what they foretell", async (t) =>
   await until(async () => { // of what is really written
     const at = Date.UTC(2025, 8, 1) + 1000 * turn++;
     await publish(dev, "courier.scans", "waybill", Array.from({ length: 200 }, (_, n) => ({ waybill: `RATE-${n}`, action: "ARRIVED_AT", station: "S1", at: at + n, courier: "C1" })));
-    const shown = [figure("Records/s"), figure("Arriving/s")];
+    const shown = [figure("Offsets/s"), figure("Arriving/s")];
     return (await Promise.all(shown.map(async (one) => await one.isVisible() ? Number((await one.innerText()).replaceAll(",", "")) : 0))).every((n) => n > 0);
   }, "both rates are more than 0");
   const pipeline = await as("admin", "/api/v1/ops/pipelines/scans", {}, dev.operators), rows = pipeline.halves.find((half) => half.kind === "rows");
@@ -1473,8 +1473,8 @@ shows("the overview's rates are the API's, and what they foretell", async (t) =>
     for (const name of ["offsets_per_second", "arriving_per_second", "drain_seconds"]) delete rows[name];
     Object.assign(rows, { lag: 60_000, paused: false, ...rates });
     await page.goto(dev.operators + "/overview");
-    await figure("Lag").waitFor();
-    for (const [name, want] of [["Records/s", settled], ["Arriving/s", arriving], ["Time to catch up", drain]]) {
+    await figure("Lag in offsets").waitFor();
+    for (const [name, want] of [["Offsets/s", settled], ["Arriving/s", arriving], ["Time to catch up", drain]]) {
       if (want === null) assert.equal(await figure(name).count(), 0, `${name} of ${JSON.stringify(rates)}`);
       else assert.equal(await figure(name).innerText(), want, `${name} of ${JSON.stringify(rates)}`);
     }

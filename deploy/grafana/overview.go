@@ -12,7 +12,7 @@ func overview() *board {
 			"Offsets that are in the topics and not yet settled, an upper bound of the records, over all partitions and both halves of "+
 				"the pipelines.",
 			plain,
-			"sum("+of("brine_ingest_lag_records", loop)+")"),
+			"sum("+of("brine_ingest_lag_offsets", loop)+")"),
 		number("Settled records/s", "short",
 			"Records a second that became durable, in a store or in the dead letters; rows and documents are counted separately.", plain,
 			"sum("+rate("brine_ingest_settled_records_total", loop)+")"),
@@ -39,7 +39,7 @@ func keepingUp(b *board) {
 	b.panel(
 		graph("Lag", "short", "Offsets that are in the topic and not yet settled, an upper bound of the records. A line that keeps rising means "+
 			"that more arrives than is written. While a broker does not answer, the last known end of the topic counts.",
-			query{sum("pipeline, half", of("brine_ingest_lag_records", loop)), "{{pipeline}} {{half}}"}),
+			query{sum("pipeline, half", of("brine_ingest_lag_offsets", loop)), "{{pipeline}} {{half}}"}),
 		graph("Lag in seconds", "s", "Age of the oldest record that is in the topic and not yet settled.",
 			query{"max by (pipeline, half) (" + of("brine_ingest_lag_seconds", loop) + ")", "{{pipeline}} {{half}}"}),
 		graph("Settled records/s", "short", "Records a second that became durable: written, or in the dead letters.",

@@ -53,8 +53,8 @@ func delays(b *board) {
 		graph("Lag in bytes", "bytes", "Estimated bytes of the records that are not settled, from the average size of the records fetched so "+
 			"far.",
 			query{sum("pipeline, half", of("brine_ingest_lag_bytes", loop)), "{{pipeline}} {{half}}"}),
-		graph("Lag", "short", "Records that are in the topic and not yet settled.",
-			query{sum("pipeline, half", of("brine_ingest_lag_records", loop)), "{{pipeline}} {{half}}"}),
+		graph("Lag", "short", "Offsets that are in the topic and not yet settled, an upper bound of the records.",
+			query{sum("pipeline, half", of("brine_ingest_lag_offsets", loop)), "{{pipeline}} {{half}}"}),
 		graph("Events per batch", "short", "Events handed to a store at a time.",
 			query{quantile(.5, "pipeline, half", "brine_ingest_batch_events", loop), "{{pipeline}} {{half}} median"},
 			query{quantile(.99, "pipeline, half", "brine_ingest_batch_events", loop), "{{pipeline}} {{half}} p99"}),

@@ -62,7 +62,7 @@ func (o *Operations) seek(of *client.SeekJob) (jobs.Work, error) {
 			return err
 		}
 		var read, all atomic.Int64
-		showProgress(out, "records", func() (done, left int64) { done = read.Load(); return done, max(0, all.Load()-done) })
+		showProgress(out, "offsets", func() (done, left int64) { done = read.Load(); return done, max(0, all.Load()-done) })
 		sought, err := o.service.Seek(ctx, cfg, explain.SeekOptions{Cell: cell, At: versionTime(cfg.Versions(t), version),
 			Most: cmp.Or(of.Most, readForCell), Read: func(done, total int64) { read.Store(done); all.Store(total) }}, halves)
 		if err != nil {

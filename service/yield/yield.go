@@ -16,7 +16,7 @@ import (
 
 // Load is the state of a half at one look.
 type Load struct {
-	Lag     int64         // records behind
+	Lag     int64         // offsets behind
 	Settled float64       // records per second since the previous look
 	Arrives float64       // records per second
 	Asked   float64       // limit set by people, in records per second; 0: none
@@ -28,7 +28,7 @@ const Every = time.Second
 
 const (
 	least    = 100  // records per second that are always allowed
-	enough   = 1000 // a lag below this many records is less than a moment's work
+	enough   = 1000 // a lag below this many offsets is less than a moment's work
 	cut      = 0.5
 	grow     = 1.25
 	beyond   = 4   // a limit of this many times the fastest rate is removed
