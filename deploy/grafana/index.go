@@ -16,8 +16,8 @@ func documents(b *board) {
 			"Events a second by the outcome of their document: written; conflict (the index already held this version or a newer one: settled); "+
 				"again and retry (sent once more); reject (a dead letter); halt.",
 			query{sum("pipeline, index, outcome", rate("brine_index_documents_total", loop)), "{{pipeline}} {{index}} {{outcome}}"}),
-		graph("Lag", "short", "Offsets whose documents are not yet settled, an upper bound of the records. A separate loop writes the rows: an outage of the index does not "+
-			"hold them up.",
+		graph("Lag", "short", "Offsets whose documents are not yet settled, an upper bound of the records. A separate "+
+			"loop writes the rows: an outage of the index does not hold them up.",
 			query{sum("pipeline", of("brine_ingest_lag_offsets", loop+`, half="documents"`)), "{{pipeline}}"}),
 		graph("Resent documents/s", "short", "Documents a second that were sent again, and the pauses before that.",
 			query{sum("pipeline", rate("brine_index_retried_documents_total", loop)), "{{pipeline}} documents"},

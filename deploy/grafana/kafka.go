@@ -28,7 +28,8 @@ func positions(b *board) {
 	perPartition := sum("pipeline, half, topic, partition", of("brine_ingest_lag_offsets", loop))
 	b.panel(
 		bands("Lag by partition", "short",
-			"Offsets of each partition that are not yet settled, an upper bound of the records. One bright line is a partition behind the others: it has a heavy key, or is stuck.",
+			"Offsets of each partition that are not yet settled, an upper bound of the records. One bright line is a partition "+
+				"behind the others: it has a heavy key, or is stuck.",
 			query{perPartition, "{{pipeline}} {{half}} {{topic}} {{partition}}"}).Span(16),
 		graph("Ten most lagging partitions", "short", "One partition far behind the others has a heavy key, or is stuck.",
 			query{"topk(10, " + perPartition + ")", "{{pipeline}} {{half}} {{topic}} {{partition}}"}),
