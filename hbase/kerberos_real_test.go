@@ -7,12 +7,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"brine/hbase"
+	"brine/internal/gssapi/gssapitest"
 	"brine/internal/testenv"
 )
 
@@ -63,34 +63,31 @@ func dropTable(t *testing.T, c *hbase.Client, name string) {
 	}
 }
 
-func TestRealKerberosRefusals(t *testing.T) {
-	for _, c := range []struct {
-		name   string
-		change func(o *hbase.Options)
-		is     error
-		want   string
-	}{
-		{"client without", func(o *hbase.Options) { o.Kerberos = nil }, hbase.ErrDenied, "hbase.kerberos"},
-		{"unknown principal", func(o *hbase.Options) { o.Kerberos.ServerPrincipal = "other/localhost" }, hbase.ErrUnknownServer, "other/localhost@BRINE.TEST"},
-		{"another server", func(o *hbase.Options) { o.Kerberos.ServerPrincipal = "brine" }, nil, "it refuses the ticket for brine"},
-		{"no KDC", func(o *hbase.Options) { o.Kerberos.Krb5Conf = "" }, nil, ""},
-	} {
+// The cases of the matrix that a real HBase with a real KDC can run, and a principal of this KDC that is not the server's.
+func TestRealKerberosMatrix(t *testing.T) {
+	for _, c := range kerberosCases {
+		if c.real == realNone {
+			continue
+		}
 		t.Run(c.name, func(t *testing.T) {
 			o := realKerberos(t, "auth")
-			c.change(&o)
-			if o.Kerberos != nil && o.Kerberos.Krb5Conf == "" {
-				o.Kerberos.Krb5Conf = changed(t, realKerberos(t, "").Kerberos.Krb5Conf, "kdc = 127.0.0.1:", "kdc = 127.0.0.1:1\n#")
-				c.is, c.want = hbase.ErrNoKDC, "127.0.0.1:1: "
+			if c.client != nil {
+				c.client(t, nil, &o, gssapitest.NewKDC("BRINE.TEST"))
 			}
-			client, err := hbase.Open(t.Context(), o)
-			if err == nil {
-				client.Close()
+			if c.real == realPlain {
+				o.Connect = testenv.HBase(t)
 			}
-			if err == nil || c.is != nil && !errors.Is(err, c.is) || !strings.Contains(err.Error(), c.want) {
-				t.Errorf("got %v\nwant %q", err, c.want)
+			if c.realSays != "" {
+				c.is, c.says = nil, c.realSays
 			}
+			tryKerberos(t, o, c.is, c.says)
 		})
 	}
+	t.Run("another server", func(t *testing.T) {
+		o := realKerberos(t, "auth")
+		o.Kerberos.ServerPrincipal = "brine"
+		tryKerberos(t, o, nil, "it refuses the ticket for brine")
+	})
 }
 
 // changed writes a copy of a file with one text replaced.

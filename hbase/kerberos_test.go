@@ -14,6 +14,7 @@ import (
 	"brine/hbase"
 	"brine/hbase/embedded"
 	"brine/internal/gssapi/gssapitest"
+	"brine/internal/testenv"
 )
 
 const (
@@ -87,63 +88,124 @@ func TestKerberos(t *testing.T) {
 	}
 }
 
-// A client that is rejected gets the reason at once.
-func TestKerberosRefusals(t *testing.T) {
-	for _, c := range []struct {
-		name   string
-		change func(t *testing.T, s *secured, server *embedded.Options, client *hbase.Options)
-		is     error
-		want   string
-	}{
-		{name: "client without", is: hbase.ErrDenied, want: "set hbase.kerberos", change: func(_ *testing.T, _ *secured, _ *embedded.Options, o *hbase.Options) { o.Kerberos = nil }},
-		{name: "server without", is: hbase.ErrDenied, want: "BadAuthException", change: func(_ *testing.T, _ *secured, o *embedded.Options, _ *hbase.Options) { o.Kerberos = nil }},
-		{name: "less protection", is: hbase.ErrDowngrade, want: "the server offers auth, auth-int, but qop is auth-conf",
-			change: func(_ *testing.T, _ *secured, o *embedded.Options, c *hbase.Options) {
-				o.Kerberos.QOP, c.Kerberos.QOP = []string{"auth", "auth-int"}, "auth-conf"
-			}},
-		{name: "more protection", is: hbase.ErrDowngrade, want: "the server offers auth-conf, but qop is auth",
-			change: func(_ *testing.T, _ *secured, o *embedded.Options, _ *hbase.Options) {
-				o.Kerberos.QOP = []string{"auth-conf"}
-			}},
-		{name: "unknown server", is: hbase.ErrUnknownServer, want: "other/localhost@TEST.EXAMPLE",
-			change: func(_ *testing.T, _ *secured, _ *embedded.Options, c *hbase.Options) {
-				c.Kerberos.ServerPrincipal = "other/_HOST"
-			}},
-		{name: "server's keytab of before", is: hbase.ErrWrongKey, want: "the server's keytab does not match the KDC",
-			change: func(_ *testing.T, s *secured, _ *embedded.Options, _ *hbase.Options) { s.Key(krbServer) }},
-		{name: "keytab of before", is: hbase.ErrWrongKey, want: "export the keytab again",
-			change: func(_ *testing.T, s *secured, _ *embedded.Options, _ *hbase.Options) { s.Key("brine") }},
-		{name: "clock", is: hbase.ErrClockSkew, want: "this machine's is 10m0s behind",
-			change: func(_ *testing.T, s *secured, _ *embedded.Options, _ *hbase.Options) {
-				s.Set(func(f *gssapitest.Faults) { f.Skew = 10*time.Minute + time.Second })
-			}},
-		{name: "no KDC", is: hbase.ErrNoKDC, want: "no KDC answers for realm TEST.EXAMPLE",
-			change: func(_ *testing.T, s *secured, _ *embedded.Options, _ *hbase.Options) {
-				s.Set(func(f *gssapitest.Faults) { f.Down = true })
-			}},
-		{name: "wrong realm", is: hbase.ErrWrongRealm, want: "it does not serve the realm of brine@OTHER", change: func(t *testing.T, s *secured, _ *embedded.Options, c *hbase.Options) {
-			other := gssapitest.NewKDC("OTHER")
-			c.Kerberos.Principal, c.Kerberos.Keytab, c.Kerberos.Krb5Conf = "brine@OTHER", other.Keytab(t, "brine"), other.Conf(t, s.addr)
+// kerberosCases are the combinations of servers and clients. If says is empty, they work together; otherwise the error of Open is is, and
+// contains says. They are the rows of the matrix in docs/security.md.
+var kerberosCases = []struct {
+	name     string
+	server   func(s *secured, o *embedded.Options)                                  // changes the embedded server; nil: it is as usual
+	client   func(t testing.TB, s *secured, o *hbase.Options, like *gssapitest.KDC) // like is a stranger with the realm of the KDC
+	is       error
+	says     string
+	real     realHBase
+	realSays string // where the real server's text, and error, differ
+}{
+	{name: "a keytab, `qop: auth`", client: qop("auth"), real: realKerberized},
+	{name: "a keytab, `qop: auth-int`", client: qop("auth-int"), real: realKerberized},
+	{name: "a keytab, `qop: auth-conf`", client: qop("auth-conf"), real: realKerberized},
+	{name: "a ticket cache", client: func(t testing.TB, s *secured, o *hbase.Options, _ *gssapitest.KDC) {
+		o.Kerberos.Keytab, o.Kerberos.TicketCache = "", s.Cache(t, "brine", time.Hour)
+	}},
+	{name: "a ticket cache whose ticket has expired", is: hbase.ErrTicketExpired, says: "get another one (kinit)", real: realKerberized,
+		client: func(t testing.TB, _ *secured, o *hbase.Options, like *gssapitest.KDC) {
+			o.Kerberos.Keytab, o.Kerberos.TicketCache = "", like.Cache(t, "brine", -time.Hour)
 		}},
-	} {
+	{name: "no ticket", is: hbase.ErrDenied, says: "set hbase.kerberos", real: realKerberized,
+		client: func(_ testing.TB, _ *secured, o *hbase.Options, _ *gssapitest.KDC) { o.Kerberos = nil }},
+	{name: "a keytab of an earlier key", is: hbase.ErrWrongKey, says: "export the keytab again", real: realKerberized,
+		client: func(t testing.TB, _ *secured, o *hbase.Options, like *gssapitest.KDC) {
+			o.Kerberos.Keytab = like.Keytab(t, "brine")
+		}},
+	{name: "a keytab of a principal that the KDC does not know", is: hbase.ErrUnknownPrincipal, says: "is spelled as in the KDC", real: realKerberized,
+		client: func(t testing.TB, _ *secured, o *hbase.Options, like *gssapitest.KDC) {
+			o.Kerberos.Principal, o.Kerberos.Keytab = "nobody", like.Keytab(t, "nobody")
+		}},
+	{name: "a keytab of another realm", is: hbase.ErrWrongRealm, says: "names no KDC of OTHER", real: realKerberized,
+		client: func(t testing.TB, _ *secured, o *hbase.Options, _ *gssapitest.KDC) {
+			o.Kerberos.Principal, o.Kerberos.Keytab = "brine@OTHER", gssapitest.NewKDC("OTHER").Keytab(t, "brine")
+		}},
+	{name: "a KDC of another realm", is: hbase.ErrWrongRealm, says: "it does not serve the realm of brine@OTHER",
+		client: func(t testing.TB, s *secured, o *hbase.Options, _ *gssapitest.KDC) {
+			other := gssapitest.NewKDC("OTHER")
+			o.Kerberos.Principal, o.Kerberos.Keytab, o.Kerberos.Krb5Conf = "brine@OTHER", other.Keytab(t, "brine"), other.Conf(t, s.addr)
+		}},
+	{name: "no KDC", is: hbase.ErrNoKDC, says: "no KDC answers for realm", real: realKerberized,
+		client: func(t testing.TB, _ *secured, o *hbase.Options, like *gssapitest.KDC) {
+			l, err := net.Listen("tcp", "127.0.0.1:0")
+			if err != nil {
+				t.Fatal(err)
+			}
+			o.Kerberos.Krb5Conf = like.Conf(t, l.Addr().String())
+			l.Close()
+		}},
+	{name: "a clock that is 10 minutes off", is: hbase.ErrClockSkew, says: "this machine's is 10m0s behind",
+		server: func(s *secured, _ *embedded.Options) {
+			s.Set(func(f *gssapitest.Faults) { f.Skew = 10*time.Minute + time.Second })
+		}},
+	{name: "another `server_principal`, which the KDC does not know", is: hbase.ErrUnknownServer, says: "check that it is the server's principal",
+		real: realKerberized, client: func(_ testing.TB, _ *secured, o *hbase.Options, _ *gssapitest.KDC) {
+			o.Kerberos.ServerPrincipal = "other/_HOST"
+		}},
+	{name: "a server whose keytab is of an earlier key", is: hbase.ErrWrongKey, says: "the server's keytab does not match the KDC",
+		server: func(s *secured, _ *embedded.Options) { s.Key(krbServer) }},
+	{name: "a server that offers less protection than `qop`", is: hbase.ErrDowngrade, says: "the server offers auth, auth-int, but qop is auth-conf",
+		server: func(_ *secured, o *embedded.Options) { o.Kerberos.QOP = []string{"auth", "auth-int"} }, client: qop("auth-conf")},
+	{name: "a server that demands more than `qop`", is: hbase.ErrDowngrade, says: "the server offers auth-conf, but qop is auth",
+		server: func(_ *secured, o *embedded.Options) { o.Kerberos.QOP = []string{"auth-conf"} }},
+	{name: "a server without Kerberos", is: hbase.ErrDenied, says: "BadAuthException", real: realPlain,
+		realSays: "it offers to continue without authentication, which brine refuses",
+		server:   func(_ *secured, o *embedded.Options) { o.Kerberos = nil }},
+}
+
+func qop(of string) func(testing.TB, *secured, *hbase.Options, *gssapitest.KDC) {
+	return func(_ testing.TB, _ *secured, o *hbase.Options, _ *gssapitest.KDC) { o.Kerberos.QOP = of }
+}
+
+// A client works, or gets the reason why not at once.
+func TestKerberosMatrix(t *testing.T) {
+	for _, c := range kerberosCases {
 		t.Run(c.name, func(t *testing.T) {
 			s := secure(t)
 			so, co := embedded.Options{Kerberos: &s.server}, s.options("")
-			c.change(t, s, &so, &co)
+			if c.server != nil {
+				c.server(s, &so)
+			}
+			if c.client != nil {
+				c.client(t, s, &co, gssapitest.NewKDC(krbRealm))
+			}
 			server, err := embedded.Start(so)
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer server.Close()
 			co.Connect = "rpc://" + server.Addr()
-			client, err := hbase.Open(t.Context(), co)
-			if err == nil {
-				client.Close()
-			}
-			if !errors.Is(err, c.is) || !strings.Contains(err.Error(), c.want) {
-				t.Fatalf("got %v\nwant %q", err, c.want)
-			}
+			tryKerberos(t, co, c.is, c.says)
 		})
+	}
+}
+
+// tryKerberos opens a client, which works if says is empty, or is refused by the error is, if that is not nil, with the text says.
+func tryKerberos(t *testing.T, o hbase.Options, is error, says string) {
+	t.Helper()
+	c, err := hbase.Open(t.Context(), o)
+	if says != "" {
+		if err == nil {
+			c.Close()
+			t.Fatal("it is let in")
+		}
+		if is != nil && !errors.Is(err, is) || !strings.Contains(err.Error(), says) {
+			t.Errorf("got %v\nwant %q", err, says)
+		}
+		return
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	name := testenv.Name(t)
+	table(t, c, name)
+	defer dropTable(t, c, name)
+	if got, err := c.Get(t.Context(), name, hbase.Get{Row: []byte("r42")}); err != nil || len(got.Cells) == 0 {
+		t.Errorf("%v %v", got, err)
 	}
 }
 

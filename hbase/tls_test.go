@@ -1,6 +1,7 @@
 package hbase_test
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -109,9 +110,10 @@ var tlsCases = []struct {
 type realHBase int
 
 const (
-	realNone  realHBase = iota
-	realTLS             // requires certificates of clients, for their addresses
-	realPlain           // has no TLS
+	realNone       realHBase = iota
+	realTLS                  // requires certificates of clients, for their addresses
+	realPlain                // has no TLS
+	realKerberized           // offers all qualities of protection
 )
 
 func serving(l certstest.Leaf) func(network) *embedded.TLS {
@@ -301,6 +303,20 @@ func TestSecurityMatrix(t *testing.T) {
 		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", c.name, outcome(c.says), real, said)
 	}
 	testenv.Section(t, "docs/security.md", "tls", b.String(), *update)
+
+	b.Reset()
+	b.WriteString("| who comes with what, or to what | embedded | HBase 2.6.4 | brine says |\n|---|---|---|---|\n")
+	for _, c := range kerberosCases {
+		outcome, real := "works", ""
+		if c.says != "" {
+			outcome = "refused"
+		}
+		if c.real != realNone {
+			real = outcome
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", c.name, outcome, real, cmp.Or(c.realSays, c.says))
+	}
+	testenv.Section(t, "docs/security.md", "kerberos", b.String(), *update)
 }
 
 func wantText(t *testing.T, err error, texts ...string) {

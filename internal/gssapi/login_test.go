@@ -2,7 +2,6 @@ package gssapi
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"net"
 	"os"
@@ -12,8 +11,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/jcmturner/gokrb5/v8/types"
 
 	"brine/internal/gssapi/gssapitest"
 )
@@ -322,45 +319,8 @@ func writeCache(t *testing.T, kdc *gssapitest.KDC, until, renewable time.Duratio
 
 func encodeCache(t testing.TB, got Ticket) []byte {
 	t.Helper()
-	number := binary.BigEndian.AppendUint32
-	data := func(b []byte, s string) []byte { return append(number(b, uint32(len(s))), s...) }
-	principal := func(b []byte, p types.PrincipalName, realm string) []byte {
-		b = number(number(b, uint32(p.NameType)), uint32(len(p.NameString)))
-		b = data(b, realm)
-		for _, s := range p.NameString {
-			b = data(b, s)
-		}
-		return b
-	}
-	b := []byte{5, 4, 0, 12, 0, 1, 0, 8, 0, 0, 0, 0, 0, 0, 0, 0}
-	b = principal(b, got.client, got.realm)
-	config := types.PrincipalName{NameString: []string{"krb5_ccache_conf_data", "fast_avail"}}
-	for _, e := range []struct {
-		server types.PrincipalName
-		realm  string
-		ticket func() ([]byte, error)
-	}{
-		{config, "X-CACHECONF:", func() ([]byte, error) { return []byte("yes"), nil }},
-		{got.ticket.SName, got.realm, got.ticket.Marshal},
-	} {
-		b = principal(principal(b, got.client, got.realm), e.server, e.realm)
-		b = data(binary.BigEndian.AppendUint16(b, uint16(got.key.KeyType)), string(got.key.KeyValue))
-		var renewable uint32
-		if !got.renewable.IsZero() {
-			renewable = uint32(got.renewable.Unix())
-		}
-		for _, at := range []uint32{uint32(got.since.Unix()), 0, uint32(got.until.Unix()), renewable} {
-			b = number(b, at)
-		}
-		b = append(b, 0, 0, 0, 0, 0)
-		b = number(number(b, 0), 0)
-		ticket, err := e.ticket()
-		if err != nil {
-			t.Fatal(err)
-		}
-		b = data(data(b, string(ticket)), "")
-	}
-	return b
+	return gssapitest.Credentials{Client: got.client, Realm: got.realm, Ticket: got.ticket, Key: got.key,
+		Since: got.since, Until: got.until, Renewable: got.renewable}.Encode(t)
 }
 
 // FuzzCache decodes arbitrary bytes as a ticket cache.
