@@ -1,6 +1,7 @@
 package testhbase
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"log/slog"
@@ -24,6 +25,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // start starts a server on free ports that runs until the test ends.
 func start(t *testing.T, o Options) *Server {
 	t.Helper()
+	o.Port = cmp.Or(o.Port, new(int))
 	s, err := Start(o, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)

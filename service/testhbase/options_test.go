@@ -2,15 +2,19 @@ package testhbase
 
 import (
 	"errors"
+	"fmt"
 	"log/slog"
 	"net"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strconv"
 	"strings"
 	"testing"
 
+	"brine/hbase/hbasetest"
 	"brine/internal/fault"
+	"brine/internal/testenv"
 )
 
 // TestFlagsThatAreRefused checks that senseless flags are usage errors that name the flag, and that nothing listens then.
@@ -40,6 +44,68 @@ func TestFlagsThatAreRefused(t *testing.T) {
 	}
 }
 
+// TestPortOrPorts checks which addresses follow from the flags of ports as they are written, and that only one of them is accepted.
+func TestPortOrPorts(t *testing.T) {
+	for _, c := range []struct {
+		args    []string
+		addr    string
+		servers int
+		refused string
+	}{
+		{args: nil, addr: "127.0.0.1:16000"},
+		{args: []string{"--port", "0"}, addr: "127.0.0.1:0"},
+		{args: []string{"--ports", "16000-16003"}, addr: "127.0.0.1:16000", servers: 3},
+		{args: []string{"--ports", "17000-17002", "--port", "16000"}, refused: "--port and --ports can't be used together"},
+	} {
+		o, err := parse(c.args...)
+		if c.refused != "" {
+			if err == nil || err.Error() != c.refused {
+				t.Errorf("%q: %v, want %s", c.args, err, c.refused)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%q: %v", c.args, err)
+			continue
+		}
+		e, err := o.embedded()
+		if err != nil || e.Addr != c.addr || e.Servers != c.servers || len(e.Ports) != c.servers {
+			t.Errorf("%q: %s, %d servers on %v; %v", c.args, e.Addr, e.Servers, e.Ports, err)
+		}
+	}
+}
+
+// TestSeveralServers checks that --ports starts a region server on each port after the master's, and that clients find them.
+func TestSeveralServers(t *testing.T) {
+	for {
+		first, err := strconv.Atoi(strings.TrimPrefix(testenv.Port(t), "127.0.0.1:"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		o, err := parse("--ports", fmt.Sprintf("%d-%d", first, first+2))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := Start(o, slog.New(slog.DiscardHandler))
+		if known, is := errors.AsType[*fault.Error](err); is && known.Kind == fault.Port || first+2 > 65535 {
+			continue // one of the next ports is in use
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		a := s.Addresses()
+		want := Addresses{Connect: fmt.Sprintf("rpc://127.0.0.1:%d", first), Servers: []string{
+			fmt.Sprintf("127.0.0.1:%d", first+1), fmt.Sprintf("127.0.0.1:%d", first+2),
+		}}
+		if !reflect.DeepEqual(a, want) {
+			t.Errorf("%+v, want %+v", a, want)
+		}
+		hbasetest.Conform(t, hbasetest.Go, a.Connect, "go_", scripts(t)[:1], false)
+		return
+	}
+}
+
 // TestPortsInUse checks that each port in use is reported with its flag.
 func TestPortsInUse(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -49,8 +115,8 @@ func TestPortsInUse(t *testing.T) {
 	defer func() { _ = l.Close() }()
 	port := l.Addr().(*net.TCPAddr).Port
 	for flag, o := range map[string]Options{
-		"--port": {Port: port}, "--zookeeper-port": {ZooKeeperPort: &port}, "--ports": {Ports: strconv.Itoa(port) + "-" + strconv.Itoa(port+2)},
-		"--faults": {Faults: l.Addr().String(), FaultsToken: "x"},
+		"--port": {Port: &port}, "--zookeeper-port": {ZooKeeperPort: &port}, "--ports": {Ports: strconv.Itoa(port) + "-" + strconv.Itoa(port+2)},
+		"--faults": {Port: new(int), Faults: l.Addr().String(), FaultsToken: "x"},
 	} {
 		o.Listen = "127.0.0.1"
 		s, err := Start(o, slog.New(slog.DiscardHandler))
@@ -67,7 +133,7 @@ func TestPortsInUse(t *testing.T) {
 func TestFolderInUse(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	start(t, Options{Listen: "127.0.0.1", Data: dir})
-	_, err := Start(Options{Listen: "127.0.0.1", Data: dir}, slog.New(slog.DiscardHandler))
+	_, err := Start(Options{Listen: "127.0.0.1", Port: new(int), Data: dir}, slog.New(slog.DiscardHandler))
 	if known, is := errors.AsType[*fault.Error](err); !is || known.Kind != fault.Data {
 		t.Errorf("a second server on the folder: %v", err)
 	}

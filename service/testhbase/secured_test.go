@@ -17,14 +17,21 @@ import (
 	"brine/internal/testenv"
 )
 
-// flags returns the options of a brine hbase command line, on a free port.
-func flags(t *testing.T, args ...string) (o Options) {
-	t.Helper()
+// parse returns the options of a brine hbase command line.
+func parse(args ...string) (o Options, err error) {
 	parser, err := kong.New(&o)
 	if err != nil {
-		t.Fatal(err)
+		return o, err
 	}
-	if _, err := parser.Parse(append(args, "--port", "0")); err != nil {
+	_, err = parser.Parse(args)
+	return o, err
+}
+
+// flags is parse with a free port.
+func flags(t *testing.T, args ...string) Options {
+	t.Helper()
+	o, err := parse(append(args, "--port", "0")...)
+	if err != nil {
 		t.Fatal(err)
 	}
 	return o

@@ -27,7 +27,7 @@ import (
 
 // Options configure where the server listens and stores data, and what it requires of clients. The tags define the flags of brine hbase.
 type Options struct {
-	Port      int    `xor:"ports" placeholder:"N" help:"Port of a single server that is master and region server (default 16000; 0 for any free port)." default:"16000"`
+	Port      *int   `xor:"ports" placeholder:"N" help:"Port of a single server that is master and region server (default 16000; 0 for any free port)."`
 	Ports     string `xor:"ports" placeholder:"A-B" help:"Ports of several servers: A for the master, and one region server on each of the others up to B."`
 	Listen    string `placeholder:"HOST" default:"127.0.0.1" help:"Address to listen on (default 127.0.0.1). 0.0.0.0 stands for all addresses, and requires --advertise."`
 	Advertise string `placeholder:"HOST[:PORT]" help:"Address by which clients reach the server, if it differs: behind a port-forward, or in a container."`
@@ -52,6 +52,9 @@ type Options struct {
 
 // TokenVariable is the environment variable of Options.FaultsToken.
 const TokenVariable = "BRINE_HBASE_FAULTS_TOKEN"
+
+// defaultPort is not a default of Options.Port, because kong takes a flag with a default for one that was given, beside --ports too.
+const defaultPort = 16000
 
 // held limits what the server holds for its clients, so that it stays small.
 const held = 32 << 20
@@ -139,8 +142,11 @@ const (
 // embedded returns the options of the embedded server.
 func (o *Options) embedded() (e embedded.Options, err error) {
 	e = embedded.Options{Dir: o.Data, Advertise: o.Advertise, Fsync: o.Fsync, MaxHeld: held}
-	first := o.Port
-	if o.Ports != "" {
+	first := defaultPort
+	switch {
+	case o.Port != nil:
+		first = *o.Port
+	case o.Ports != "":
 		if first, e.Ports, err = parsePorts(o.Ports); err != nil {
 			return e, err
 		}
