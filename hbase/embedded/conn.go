@@ -2,6 +2,7 @@ package embedded
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -35,7 +36,8 @@ type conn struct {
 	net    gatedConn // the connection to close
 	stream net.Conn  // the connection to read and write: net or a layer that protects it; serve sets it before any call
 	header *hbasepb.ConnectionHeader
-	cells  bool // the client reads cell blocks
+	peer   string // the client's principal, if it had to authenticate
+	cells  bool   // the client reads cell blocks
 
 	packing wire.Compression // of cell blocks
 
@@ -181,6 +183,7 @@ func (c *conn) authenticate(in *bufio.Reader, a *authenticator) (*bufio.Reader, 
 			}
 		}
 	}
+	c.peer = exchange.Peer()
 	if exchange.Layer() == nil {
 		return in, nil
 	}
@@ -214,6 +217,9 @@ func (c *conn) readHeader(in *bufio.Reader) (bool, error) {
 	case h.GetRpcCryptoCipherTransformation() != "":
 		return false, c.refuse(classUnsupportedCrypto, "%s: connections are not encrypted here", h.GetRpcCryptoCipherTransformation())
 	}
+	if by, as := c.acts(h.GetUserInfo()); by != as {
+		return false, c.refuse(classAccessDenied, "User: %s is not allowed to impersonate %s: nobody acts for other users here", by, as)
+	}
 	c.header, c.cells = h, h.GetCellBlockCodecClass() != ""
 	if c.cells { // otherwise there is nothing to compress, and the compressor's name is ignored
 		var known bool
@@ -222,6 +228,15 @@ func (c *conn) readHeader(in *bufio.Reader) (bool, error) {
 		}
 	}
 	return true, nil
+}
+
+// acts returns who connects, and as whom; both are empty where the header does not say.
+func (c *conn) acts(u *hbasepb.UserInformation) (by, as string) {
+	by, as = u.GetRealUser(), u.GetEffectiveUser()
+	if c.peer != "" {
+		by = c.peer
+	}
+	return cmp.Or(by, as), cmp.Or(as, by)
 }
 
 // readFrame reads one frame without its length. It answers and skips a frame that is too long, and returns nil for it.

@@ -4,11 +4,13 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
+	"strings"
 	"testing"
 
 	"brine/hbase/embedded"
 	"brine/hbase/hbasepb"
 	"brine/hbase/internal/wire"
+	"brine/internal/gssapi"
 	"brine/internal/gssapi/gssapitest"
 
 	"google.golang.org/protobuf/proto"
@@ -36,6 +38,9 @@ func TestRefusedConnections(t *testing.T) {
 		{"codec", header(&hbasepb.ConnectionHeader{ServiceName: service, CellBlockCodecClass: proto.String("x.Y")}), "ipc.UnsupportedCellCodecException"},
 		{"compressor", header(&hbasepb.ConnectionHeader{ServiceName: service, CellBlockCodecClass: proto.String(wire.Codec), CellBlockCompressorClass: proto.String("org.apache.hadoop.io.compress.BZip2Codec")}), "ipc.UnsupportedCompressionCodecException"},
 		{"cipher", header(&hbasepb.ConnectionHeader{ServiceName: service, RpcCryptoCipherTransformation: proto.String("AES/CTR/NoPadding")}), "ipc.UnsupportedCryptoException"},
+		{"for another user", header(&hbasepb.ConnectionHeader{ServiceName: service, UserInfo: &hbasepb.UserInformation{
+			EffectiveUser: proto.String("ann"), RealUser: proto.String("gateway"),
+		}}), "security.AccessDeniedException"},
 		{"header is not a message", "HBas\x00\x50\x00\x00\x00\x02\xff\xff", "ipc.FatalConnectionException"},
 		{"header too long", "HBas\x00\x50\x7f\xff\xff\xff", "ipc.FatalConnectionException"},
 		{"frame of negative length", header(&hbasepb.ConnectionHeader{ServiceName: service}) + "\xff\xff\xff\xff", "ipc.FatalConnectionException"},
@@ -111,6 +116,59 @@ func TestSecurityPreambleWithKerberos(t *testing.T) {
 	}
 	if r, err := c.receive(); err != nil || r.Exception.GetExceptionClassName() != hbase+"security.AccessDeniedException" {
 		t.Errorf("and without a ticket: %v, %v", r.Exception, err)
+	}
+}
+
+// A client with a ticket may name itself in its header, as Java's does, but nobody else.
+func TestActingForOtherUsers(t *testing.T) {
+	kdc := gssapitest.NewKDC("TEST.EXAMPLE")
+	keytab := kdc.Keytab(t, "hbase/localhost")
+	s := start(t, embedded.Options{Kerberos: &embedded.Kerberos{Keytab: keytab}})
+	login, err := gssapi.NewLogin(gssapi.Options{Principal: "brine", Keytab: kdc.Keytab(t, "brine"), Krb5Conf: kdc.Conf(t, "kdc:88"), Dial: kdc.Dial})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer login.Close()
+	ticket, err := login.Ticket(t.Context(), "hbase/localhost")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for user, refused := range map[string]bool{"brine@TEST.EXAMPLE": false, "ann@TEST.EXAMPLE": true} {
+		c := dialBytes(t, s.Addr(), wire.AppendPreamble(nil, wire.Preamble{Auth: wire.AuthKerberos}))
+		exchange := gssapi.NewClient(ticket, gssapi.Auth)
+		for answer := []byte(nil); ; {
+			token, err := exchange.Step(answer)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := c.c.Write(wire.AppendSASLToken(nil, token)); err != nil {
+				t.Fatal(err)
+			}
+			if exchange.Done() {
+				break
+			}
+			if answer, err = wire.ReadSASLChallenge(c.in); err != nil {
+				t.Fatal(err)
+			}
+		}
+		h, err := wire.AppendConnectionHeader(nil, &hbasepb.ConnectionHeader{
+			ServiceName: proto.String("MasterService"), UserInfo: &hbasepb.UserInformation{EffectiveUser: &user},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.c.Write(h); err != nil {
+			t.Fatal(err)
+		}
+		if !refused {
+			c.must("IsMasterRunning", &hbasepb.IsMasterRunningRequest{}, &hbasepb.IsMasterRunningResponse{}, nil)
+			continue
+		}
+		r, err := c.receive()
+		if err != nil || r.Exception.GetExceptionClassName() != hbase+"security.AccessDeniedException" ||
+			!strings.Contains(r.Exception.GetStackTrace(), "brine@TEST.EXAMPLE is not allowed to impersonate ann@TEST.EXAMPLE") {
+			t.Errorf("%v, %v", r.Exception, err)
+		}
 	}
 }
 

@@ -159,6 +159,13 @@ func TestZnodesAreRead(t *testing.T) {
 		{"no path", opGetData, "hbase", codeBadArguments, nil, false},
 		{"create", opCreate, "/hbase/x", codeNoAuth, nil, false},
 		{"delete", opDelete, "/hbase/master", codeNoAuth, nil, false},
+		{"create and Stat", opCreate2, "/hbase/x", codeNoAuth, nil, false},
+		{"set data", opSetData, "/hbase/master", codeNoAuth, nil, false},
+		{"set ACL", opSetACL, "/hbase/master", codeNoAuth, nil, false},
+		{"transaction", opMulti, "/hbase", codeNoAuth, nil, false},
+		{"persistent watch", 106, "/hbase", codeUnimplemented, nil, false},
+		{"SASL", 102, "/hbase", codeUnimplemented, nil, false},
+		{"reconfiguration", 16, "/hbase", codeUnimplemented, nil, false},
 		{"unknown", 77, "/hbase", codeUnimplemented, nil, false},
 		{"sync", opSync, "/hbase", 0, appendString(nil, "/hbase"), false},
 	} {
