@@ -117,6 +117,40 @@ func ExampleClient_Gets() {
 	// 1 org.apache.hadoop.hbase.regionserver.NoSuchColumnFamilyException
 }
 
+// Cursors show how far a scan has looked while its filter finds nothing: progress to print, or the row to continue from later.
+func ExampleScan() {
+	ctx := context.Background()
+	server, err := embedded.Start(embedded.Options{Heartbeat: 2}) // HBase reports by time
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer server.Close()
+	c, err := hbase.Open(ctx, hbase.Options{Connect: "rpc://" + server.Addr()})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer c.Close()
+	if err := c.CreateTable(ctx, hbase.Table{Name: "scans", Families: []hbase.Family{{Name: "e"}}}, nil); err != nil {
+		log.Fatal(err)
+	}
+	for i := range 5 {
+		written(ctx, c, fmt.Sprintf("waybill-%d", i), "arrived")
+	}
+
+	lost := hbase.ValueFilter{Op: hbase.Equal, With: hbase.Bytes("lost")}
+	for row, err := range c.Scan(ctx, "scans", hbase.Scan{Filter: lost, Cursors: true}) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		if len(row.Cells) == 0 {
+			fmt.Printf("all before %s are not\n", row.Row)
+		}
+	}
+	// Output:
+	// all before waybill-2 are not
+	// all before waybill-4 are not
+}
+
 // A program that is about to serve requests locates all rows first.
 func ExampleClient_Warm() {
 	ctx := context.Background()
