@@ -26,9 +26,11 @@ bench-pipeline-before: data/orders.jsonl.gz ## Measure the pipeline beside itsel
 bench-read: ## Measure gets and scans of the HBase client beside HBase's Java client on a real HBase, into docs/benchmarks.md (READ_FLAGS)
 	$(GO) run ./bench read $(READ_FLAGS)
 
-.PHONY: bench-tls
+.PHONY: bench-tls bench-kerberos
 bench-tls: ## Measure how much longer writes take by TLS than in plain text, by turns, on embedded servers and on real ones that run
 	$(GO) test ./hbase -run '^$$' -bench 'TLS$$' -benchtime 31x
+bench-kerberos: ## The same by Kerberos, with each quality of protection
+	$(GO) test ./hbase -run '^$$' -bench 'Kerberos$$' -benchtime 31x
 
 .PHONY: bench-pipeline
 bench-pipeline: data/orders.jsonl.gz ## Measure Kafka to HBase beside the Java loader without Kafka, packed rows (ROWS, ROUNDS)

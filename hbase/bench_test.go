@@ -9,6 +9,7 @@ import (
 
 	"brine/hbase/embedded"
 	"brine/internal/certs/certstest"
+	"brine/internal/gssapi/gssapitest"
 	"brine/internal/testenv"
 )
 
@@ -77,23 +78,43 @@ func BenchmarkTLS(b *testing.B) {
 		a := certstest.New(b, "servers")
 		cert, key := a.Issue(b, certstest.Leaf{})
 		plain, encrypted := startEmbedded(b, embedded.Options{}), startEmbedded(b, embedded.Options{TLS: &embedded.TLS{Cert: cert, Key: key}})
-		benchmarkTLS(b, "rpc://"+plain.Addr(), "rpc://"+encrypted.Addr(), &TLS{CA: a.CA})
+		benchmarkBeside(b, "TLS/plain", "rpc://"+plain.Addr(), Options{Connect: "rpc://" + encrypted.Addr(), TLS: &TLS{CA: a.CA}})
 	})
 	b.Run("real", func(b *testing.B) {
 		secured := testenv.HBaseTLS(b)
-		benchmarkTLS(b, testenv.HBase(b), secured.Connect, &TLS{CA: secured.CA, Cert: secured.Cert, Key: secured.Key})
+		benchmarkBeside(b, "TLS/plain", testenv.HBase(b),
+			Options{Connect: secured.Connect, TLS: &TLS{CA: secured.CA, Cert: secured.Cert, Key: secured.Key}})
 	})
 }
 
-func benchmarkTLS(b *testing.B, plain, encrypted string, how *TLS) {
+// BenchmarkKerberos is BenchmarkTLS with each quality of protection instead.
+func BenchmarkKerberos(b *testing.B) {
+	for _, qop := range []string{"auth", "auth-int", "auth-conf"} {
+		b.Run("embedded/"+qop, func(b *testing.B) {
+			kdc := gssapitest.NewKDC("TEST.EXAMPLE")
+			keytab := kdc.Keytab(b, "hbase/localhost")
+			plain, secured := startEmbedded(b, embedded.Options{}), startEmbedded(b, embedded.Options{Kerberos: &embedded.Kerberos{Keytab: keytab}})
+			benchmarkBeside(b, "kerberos/plain", "rpc://"+plain.Addr(), Options{Connect: "rpc://" + secured.Addr(), Kerberos: &Kerberos{
+				Principal: "brine", Keytab: kdc.Keytab(b, "brine"), Krb5Conf: kdc.Conf(b, kdc.Listen(b)), QOP: qop,
+			}})
+		})
+		b.Run("real/"+qop, func(b *testing.B) {
+			r := testenv.HBaseKerberos(b)
+			benchmarkBeside(b, "kerberos/plain", testenv.HBase(b),
+				Options{Connect: r.Connect, Kerberos: &Kerberos{Principal: r.Principal, Keytab: r.Keytab, Krb5Conf: r.Krb5Conf, QOP: qop}})
+		})
+	}
+}
+
+func benchmarkBeside(b *testing.B, unit, plain string, secured Options) {
 	const batches, size = 40, 500
 	name := testenv.Name(b)
 	batch := NewBatch(name)
 	scanEvents(batch, size, 0)
 	var clients [2]*Client
-	for i, t := range []*TLS{nil, how} {
-		o := patient([]string{plain, encrypted}[i])
-		o.TLS = t
+	for i, how := range []Options{{Connect: plain}, secured} {
+		o := patient(how.Connect)
+		o.TLS, o.Kerberos = how.TLS, how.Kerberos
 		clients[i] = open(b, o)
 		createTable(b, clients[i], name, "40", "80", "c0")
 		defer func() {
@@ -121,7 +142,7 @@ func benchmarkTLS(b *testing.B, plain, encrypted string, how *TLS) {
 		ratios = append(ratios, took[1]/took[0])
 	}
 	slices.Sort(ratios)
-	b.ReportMetric(ratios[len(ratios)/2], "TLS/plain")
+	b.ReportMetric(ratios[len(ratios)/2], unit)
 }
 
 func benchmarkSubmit(b *testing.B, c *Client) {
