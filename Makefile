@@ -30,6 +30,11 @@ test: ## Run all tests; starts real Kafka, HBase and Elasticsearch when Java and
 build: ## Build bin/brine
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/brine
 
+.PHONY: image
+image: ## Write the image of the test HBase to bin/brine-hbase.tar, without a container engine (ARCH)
+	@mkdir -p bin
+	$(GO) run ./deploy/image --version $(VERSION) $(if $(ARCH),--arch $(ARCH)) bin/brine-hbase.tar
+
 ##@ Check
 
 .PHONY: vet

@@ -117,11 +117,6 @@ func TestDockerfileBuildsAStaticBinaryThatIsNotRoot(t *testing.T) {
 	if last[2] != "brine" || !strings.HasSuffix(last[1], ":nonroot") {
 		t.Errorf("the last stage is %v: brine in an image that is not root", last)
 	}
-	_, small, _ := strings.Cut(string(text), "FROM scratch AS test-hbase\n")
-	small, _, _ = strings.Cut(small, "\nFROM ")
-	if !strings.Contains(small, "COPY --from=build /brine /brine\nUSER 65532:65532\n") || strings.Contains(small, "RUN") {
-		t.Errorf("the image of the test HBase holds more than the binary, or runs as root:\n%s", small)
-	}
 	run := strings.Fields(regexp.MustCompile(`(?m)^RUN CGO_ENABLED=0 go build (.*)$`).FindString(string(text)))
 	if !slices.Contains(run, "./cmd/brine") {
 		t.Errorf("brine is not built without C: %v", run)
