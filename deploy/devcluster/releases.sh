@@ -14,10 +14,10 @@ source "$here/against.sh"
 readonly target=test-releases
 readonly releases=(2.5.12-hadoop3 2.4.18)
 
-# What runs against each: the conformance scripts by both clients, and by ours writing, reading, changes of rows, administration and ZooKeeper.
+# What runs against each: the conformance scripts by both clients, where Java's is of that release and also runs against the embedded server, and by ours writing, reading, changes of rows, administration and ZooKeeper.
 readonly packages=(./hbase/hbasetest ./hbase ./sink)
 readonly tests=(
-  TestOurClient/on_the_real_server TestJavaClient/on_the_real_server
+  TestOurClient/on_the_real_server TestJavaClient/on_the_real_server TestJavaClient/on_the_embedded_server
   TestRealRelease TestRealZooKeeper
   TestReadBack/real TestOrderInARowHoldsAcrossMutators/real TestSplitsAndMergesUnderLoadLoseNothing
   TestMutateRowIsAtomic/real TestCheckAndMutate/real TestIncrementAndAppend/real TestFilters/real TestScanMetrics/real
@@ -29,7 +29,7 @@ readonly tests=(
 # release VERSION tests one.
 release() {
   local began=$SECONDS
-  export HBASE_VERSION=$1 DEVCLUSTER_RUN=$folder/$1
+  export HBASE_VERSION=$1 BRINE_HBASE_CLIENT=$1 DEVCLUSTER_RUN=$folder/$1
   "$here/devcluster" fetch hbase || { skip "HBase $1 is not tested: its jars cannot be resolved, see above"; return 0; }
   "$here/devcluster" up hbase || return 1
   run_tests "HBase $HBASE_VERSION" || return 1

@@ -212,3 +212,24 @@ func TestDroppedCellsStayAway(t *testing.T) {
 		t.Fatalf("%d cells in a new table", n)
 	}
 }
+
+// Clients before HBase 2.6 flush a table by a procedure of the old kind, and ask until it is done.
+func TestFlushOfOlderClients(t *testing.T) {
+	s := start(t, embedded.Options{})
+	create(t, s.Addr(), "t", nil, family("e"))
+	m := dial(t, s.Addr(), "MasterService")
+	flush := &hbasepb.ProcedureDescription{Signature: proto.String("flush-table-proc"), Instance: proto.String("t")}
+	m.must("ExecProcedure", &hbasepb.ExecProcedureRequest{Procedure: flush}, &hbasepb.ExecProcedureResponse{}, nil)
+	done := &hbasepb.IsProcedureDoneResponse{}
+	m.must("IsProcedureDone", &hbasepb.IsProcedureDoneRequest{Procedure: flush}, done, nil)
+	if !done.GetDone() {
+		t.Error("it is not done")
+	}
+	for _, c := range []struct{ signature, table, class string }{
+		{"flush-table-proc", "none", "TableNotFoundException"}, {"rolllog-proc", "t", "DoNotRetryIOException"},
+	} {
+		other := &hbasepb.ProcedureDescription{Signature: &c.signature, Instance: &c.table}
+		_, err := m.call("ExecProcedure", &hbasepb.ExecProcedureRequest{Procedure: other}, &hbasepb.ExecProcedureResponse{}, nil)
+		wantException(t, err, hbase+c.class, true)
+	}
+}

@@ -14,7 +14,7 @@ import (
 // What they do not do:
 //   - a procedure is done when the call that began it is answered, except for a split or a merge, which is answered once it has begun;
 //   - at most the last 10,000 procedures of this run are remembered; a procedure goes on when the master is killed;
-//   - procedures and locks cannot be listed or aborted, and operators' own procedures (ExecProcedure) are not served.
+//   - procedures and locks cannot be listed or aborted.
 var procedureMethods = map[string]method{
 	"MasterService.getProcedureResult": on(getProcedureResult),
 }

@@ -5,16 +5,21 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"time"
 
 	"brine/hbase/embedded/internal/store"
 	"brine/hbase/hbasepb"
+
+	"google.golang.org/protobuf/proto"
 )
 
-// tableMethods create, delete, enable and disable tables: CreateTable, DeleteTable, truncateTable, EnableTable, DisableTable, FlushTable.
+// tableMethods create, delete, enable and disable tables: CreateTable, DeleteTable, truncateTable, EnableTable, DisableTable, FlushTable;
+// and ExecProcedure with IsProcedureDone, by which clients before HBase 2.6 flush.
 //
 // What they do not do:
 //   - attributes of a table such as MAX_FILESIZE are stored but have no effect;
 //   - FlushTable writes all tables to disk, because they share one store, and drops nothing;
+//   - ExecProcedure has no other procedures, which would be those of operators;
 //   - see snapshotMethods for snapshots, and accessMethods and peerMethods for permissions, quotas and replication, which are only
 //     recorded.
 var tableMethods = map[string]method{
@@ -24,6 +29,9 @@ var tableMethods = map[string]method{
 	"MasterService.EnableTable":   on(enableTable),
 	"MasterService.DisableTable":  on(disableTable),
 	"MasterService.FlushTable":    on(flushTable),
+
+	"MasterService.ExecProcedure":   on(execProcedure),
+	"MasterService.IsProcedureDone": on(isProcedureDone),
 }
 
 func createTable(ctx context.Context, k *call, q *hbasepb.CreateTableRequest) (*hbasepb.CreateTableResponse, error) {
@@ -228,11 +236,27 @@ func (c *cluster) setState(t *table, state hbasepb.TableState_State) error {
 
 func flushTable(ctx context.Context, k *call, q *hbasepb.FlushTableRequest) (*hbasepb.FlushTableResponse, error) {
 	c := k.node.cluster
-	id, err := c.changes(ctx, q.GetNonceGroup(), q.GetNonce(), func() error {
-		if _, err := c.find(nameOf(q.TableName)); err != nil {
-			return err
-		}
-		return c.store.Flush()
-	})
+	id, err := c.changes(ctx, q.GetNonceGroup(), q.GetNonce(), func() error { return c.flush(nameOf(q.TableName)) })
 	return &hbasepb.FlushTableResponse{ProcId: id}, err
+}
+
+func (c *cluster) flush(t tableName) error {
+	if _, err := c.find(t); err != nil {
+		return err
+	}
+	return c.store.Flush()
+}
+
+// execProcedure answers once the table is flushed, so that IsProcedureDone need not know of it.
+func execProcedure(ctx context.Context, k *call, q *hbasepb.ExecProcedureRequest) (*hbasepb.ExecProcedureResponse, error) {
+	if q.Procedure.GetSignature() != "flush-table-proc" {
+		return nil, final(classDoNotRetry, "The procedure is not registered: %s", q.Procedure.GetSignature())
+	}
+	c := k.node.cluster
+	_, err := c.changes(ctx, 0, 0, func() error { return c.flush(parseTableName(q.Procedure.GetInstance())) })
+	return &hbasepb.ExecProcedureResponse{ExpectedTimeout: proto.Int64(time.Minute.Milliseconds())}, err
+}
+
+func isProcedureDone(_ context.Context, _ *call, q *hbasepb.IsProcedureDoneRequest) (*hbasepb.IsProcedureDoneResponse, error) {
+	return &hbasepb.IsProcedureDoneResponse{Done: proto.Bool(true), Snapshot: q.Procedure}, nil
 }

@@ -20,7 +20,7 @@ var hbaseFlags = []string{
 	"--add-opens=java.base/java.util=ALL-UNNAMED", "--add-opens=java.base/java.util.concurrent=ALL-UNNAMED",
 }
 
-// Java returns the classpath of HBase 2.6's client as fetched by deploy/devcluster.
+// Java returns the classpath of HBase's client as fetched by deploy/devcluster: that of 2.6, or of the release in BRINE_HBASE_CLIENT.
 func Java(t testing.TB) Classpath {
 	t.Helper()
 	if os.Getenv("BRINE_REAL") == "off" {
@@ -32,6 +32,9 @@ func Java(t testing.TB) Classpath {
 		}
 	}
 	jars := filepath.Join(devcluster(t), "lib", "hbase")
+	if release := os.Getenv("BRINE_HBASE_CLIENT"); release != "" {
+		jars += "-" + release
+	}
 	if found, _ := filepath.Glob(filepath.Join(jars, "hbase-client-*.jar")); len(found) == 0 {
 		missing(t, "HBase's jars are not here (fetch them with `deploy/devcluster/devcluster fetch hbase`)")
 	}

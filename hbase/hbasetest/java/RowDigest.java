@@ -45,8 +45,10 @@ public final class RowDigest {
       conf.set("hbase.zookeeper.quorum", zk[0]);
       conf.set("hbase.zookeeper.property.clientPort", zk[1]);
     } else {
-      conf.set("hbase.client.registry.impl", "org.apache.hadoop.hbase.client.RpcConnectionRegistry");
-      conf.set("hbase.client.bootstrap.servers", address.replaceFirst("^rpc://", ""));
+      String servers = address.replaceFirst("^rpc://", "");
+      conf.set("hbase.client.registry.impl", "org.apache.hadoop.hbase.client." + registry());
+      conf.set("hbase.client.bootstrap.servers", servers);
+      conf.set("hbase.masters", servers);
       SaslClientAuthenticationProviders.getInstance(conf);
     }
     conf.setInt("hbase.client.retries.number", 10);
@@ -55,6 +57,15 @@ public final class RowDigest {
     conf.setInt("hbase.client.operation.timeout", 60_000);
     conf.setInt("hbase.client.keyvalue.maxsize", 0); // let the server judge
     return ConnectionFactory.createConnection(conf);
+  }
+
+  /** Before HBase 2.5 only masters were asked. */
+  private static String registry() {
+    try {
+      return Class.forName("org.apache.hadoop.hbase.client.RpcConnectionRegistry").getSimpleName();
+    } catch (ClassNotFoundException e) {
+      return "MasterRegistry";
+    }
   }
 
   static String digest(Table table) throws Exception {
