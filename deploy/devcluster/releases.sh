@@ -14,7 +14,8 @@ source "$here/against.sh"
 readonly target=test-releases
 readonly releases=(2.5.12-hadoop3 2.4.18)
 
-# What runs against each: the conformance scripts by both clients, where Java's is of that release and also runs against the embedded server, and by ours writing, reading, changes of rows, administration and ZooKeeper.
+# What runs against each: the conformance scripts by our client and by Java's of that release, which also runs them against the embedded server;
+# and by our client writing, reading, changes of rows, administration and ZooKeeper.
 readonly packages=(./hbase/hbasetest ./hbase ./sink)
 readonly tests=(
   TestOurClient/on_the_real_server TestJavaClient/on_the_real_server TestJavaClient/on_the_embedded_server
