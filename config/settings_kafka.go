@@ -20,8 +20,9 @@ type Kafka struct {
 	Start string `set:"start" default:"earliest"`
 	// How often to look for new topics that match a pipeline's `topic_pattern`.
 	TopicRefresh time.Duration `set:"topic_refresh" default:"30s" min:"100ms" max:"1h"`
-	// Topic of brine's own that stores requests to running pipelines (`brine pause`, `brine limit`). Brine creates it for the first request,
-	// compacted and with one partition. No pipeline reads it, even if its `topic_pattern` matches. Without it: `<group>.control`.
+	// Topic of brine's own that stores requests to running pipelines (`brine pause`, `brine limit`) and the versions of their members. Brine
+	// creates it when it runs, compacted and with one partition. No pipeline reads it, even if its `topic_pattern` matches. Without it:
+	// `<group>.control`.
 	ControlTopic string `set:"control_topic" example:"brine.control"`
 	// What to do if the next record no longer exists. `stop`: the partition halts and reports the missing offsets. `earliest` and `latest`: it
 	// continues there and reports the offsets that it skipped.

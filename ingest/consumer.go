@@ -44,8 +44,9 @@ type keeper struct {
 
 // Joined implements broker.Holder.
 func (h *keeper) Joined(epoch int, topics map[string]broker.Topic) {
+	id := h.member.ID()
 	h.mu.Lock()
-	h.epoch = epoch
+	h.epoch, h.id = epoch, id
 	h.mu.Unlock()
 	h.reads = topics
 	h.changed()

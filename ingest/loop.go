@@ -29,6 +29,7 @@ type Loop struct {
 	waiting time.Time   // since when a join has been waiting for other members; zero if none is
 	noTopic bool        // the topic was missing when last looked for
 	epoch   int         // the member's epoch, by the consumer protocol
+	id      string      // the member's id, as of the last join
 
 	alone     uint64 // see Alone
 	releasing int    // number of releases in progress
@@ -178,6 +179,7 @@ func (l *Loop) meet(ctx context.Context) error {
 			continue
 		}
 		pauses.Failures = 0
+		l.is(g.Member)
 		all := l.assign(m, g)
 		l.Hooks.Assigned(AssignedInfo{Generation: int(g.ID), Partitions: all.ids()}) // before Status reports it
 		l.inside(all, g.Partitions())
@@ -226,6 +228,19 @@ func (l *Loop) Reads() (topics []string) {
 		topics = append(topics, a.Topic)
 	}
 	return topics
+}
+
+// Member returns the id of the loop's member in its group, as of the last join; empty before the first.
+func (l *Loop) Member() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.id
+}
+
+func (l *Loop) is(id string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.id = id
 }
 
 // inside notes that the loop is a member of the group, with an assignment out of that many partitions.

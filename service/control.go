@@ -105,6 +105,16 @@ func (c *Control) Asked(ctx context.Context) (map[string]Asked, error) {
 	return out, nil
 }
 
+// Members returns what members have reported about their processes, by member id, as of the last Asked or, of a running service, as of the
+// last second. It includes members that were killed since: the brokers know which of them are still in their groups.
+func (c *Control) Members() map[string]control.Member {
+	by := map[string]control.Member{}
+	for _, m := range c.topic.Members() {
+		by[m.ID] = m
+	}
+	return by
+}
+
 // Ask sends an order to a pipeline's halves and returns their orders as they are now. When Ask returns, the order is durable, and all
 // members follow it within seconds. A half keeps its limit while it is paused.
 func (c *Control) Ask(ctx context.Context, a Ask) ([]Asked, error) {

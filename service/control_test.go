@@ -52,9 +52,11 @@ func parsed(t *testing.T, servers *devstack.Stack, text string) *config.Config {
 	return cfg
 }
 
+const runVersion = "1.4.0"
+
 func run(t *testing.T, cfg *config.Config, halves ...string) *running {
 	t.Helper()
-	s, err := service.Open(t.Context(), cfg, service.Options{For: service.ToRun, Halves: halves, Log: slog.New(slog.DiscardHandler)})
+	s, err := service.Open(t.Context(), cfg, service.Options{For: service.ToRun, Halves: halves, Log: slog.New(slog.DiscardHandler), Version: runVersion})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -237,6 +237,10 @@ func (s *Service) Run(ctx context.Context) error {
 		return nil
 	})
 	g.Go(func() error {
+		s.reportMembers(adminCtx)
+		return nil
+	})
+	g.Go(func() error {
 		s.watchSkew(adminCtx)
 		return nil
 	})

@@ -76,14 +76,14 @@ func printMembers(out io.Writer, all []Listed) {
 		}
 		if len(said) == 0 {
 			term.Println(out, "")
-			t.Row("GROUP", "MEMBER", "HOST", "PARTITIONS")
+			t.Row("GROUP", "MEMBER", "HOST", "PARTITIONS", "VERSION")
 		}
 		said = append(said, l.Group)
 		if l.Unknown != "" {
 			t.Row(l.Group, "unknown: "+l.Unknown)
 		}
 		for _, m := range l.Members {
-			t.Row(l.Group, m.ID, m.Host, term.Thousands(int64(m.Partitions)))
+			t.Row(l.Group, m.ID, m.Host, term.Thousands(int64(m.Partitions)), cmp.Or(m.Version, "?"))
 		}
 	}
 	t.Flush()

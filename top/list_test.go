@@ -13,7 +13,7 @@ import (
 
 func TestListOfRunningPipelines(t *testing.T) {
 	rate, arrives, kept, never := 12345.6, 13000.0, 7200.0, -1.0
-	members := []Member{{"brine-1", "brine", "/10.0.0.7", 12}, {"brine-2", "brine", "/10.0.0.8", 10}}
+	members := []Member{{"brine-1", "brine", "/10.0.0.7", 12, "1.4.0"}, {"brine-2", "brine", "/10.0.0.8", 10, ""}}
 	rows := Pipeline{Name: "scans.rows", State: "running", Group: "brine.scans.rows", Partitions: 12, Rate: &rate, Arrives: &arrives, Lag: 120_000,
 		Drain: &never, Limit: "server", Members: members}
 	rows.Time[pressure.Server], rows.Time[pressure.Submit], rows.Time[pressure.Decode] = .61, .3, .04
@@ -40,10 +40,10 @@ scans.rows       running            12          12,346     13,000    120,000  ne
 scans.rows       limited (5,000/s)  10          12,346     13,000    120,000  never    server  server 61% submit 30%  -                  b:8765
 scans.documents on a:8765: paused by ann at 2026-11-25 08:00:00
 
-GROUP                  MEMBER                       HOST       PARTITIONS
+GROUP                  MEMBER                       HOST       PARTITIONS  VERSION
 brine.scans.documents  unknown: connection refused
-brine.scans.rows       brine-1                      /10.0.0.7  12
-brine.scans.rows       brine-2                      /10.0.0.8  10
+brine.scans.rows       brine-1                      /10.0.0.7  12          1.4.0
+brine.scans.rows       brine-2                      /10.0.0.8  10          ?
 `
 	if diff := cmp.Diff(want, out.String()); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)

@@ -46,12 +46,13 @@ type Pipeline struct {
 	Unknown string   `json:"members_unknown,omitempty"` // the reason that the brokers did not report them
 }
 
-// Member is one of a group's members, as the brokers know it.
+// Member is one of a group's members, as the brokers know it, with the version of brine that it has reported.
 type Member struct {
 	ID         string `json:"id"`
 	Client     string `json:"client"`
 	Host       string `json:"host"`
 	Partitions int    `json:"partitions"`
+	Version    string `json:"version,omitempty"`
 }
 
 type pipeline struct {

@@ -138,7 +138,7 @@ func (j *job) shortSessions() {
 func (j *job) takeAway() {
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute) // the test's own context has ended
 	defer cancel()
-	if _, err := j.client().DeleteTopics(ctx, &kafka.DeleteTopicsRequest{Topics: []string{j.topic, j.topic + ".dead"}}); err != nil {
+	if _, err := j.client().DeleteTopics(ctx, &kafka.DeleteTopicsRequest{Topics: []string{j.topic, j.topic + ".dead", j.name + ".control"}}); err != nil {
 		j.t.Error(err)
 	}
 	dropTable(j.t, j.hbase, j.table, j.tls)

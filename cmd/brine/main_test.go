@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	flags "flag"
 	"os"
 	"path/filepath"
@@ -12,6 +13,9 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
+// versionVariable is the environment variable that gives a brine process of a test another version.
+const versionVariable = "BRINE_TEST_VERSION"
+
 // TestMain makes this test binary a brine too, so that scripts and tests can run it as a separate process and kill it.
 func TestMain(m *testing.M) {
 	// Most tests wait for processes, session timeouts and pauses before retries, so they run in parallel.
@@ -22,7 +26,10 @@ func TestMain(m *testing.M) {
 		debug.SetGCPercent(-1)
 		debug.SetMemoryLimit(3 << 30)
 	}
-	testscript.Main(m, map[string]func(){"brine": main})
+	testscript.Main(m, map[string]func(){"brine": func() {
+		version = cmp.Or(os.Getenv(versionVariable), version)
+		main()
+	}})
 }
 
 // notShort skips a test in a short run, which CI does under the race detector, also in the brine processes. Nobody sees what the detector

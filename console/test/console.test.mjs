@@ -387,6 +387,23 @@ shows("what is wrong leads to its item", async (t) => {
   assert.equal(await page.inputValue("[name=partition]"), String(partition));
 });
 
+shows("versions of members are shown, and where they differ", async (t) => {
+  const pipelines = () => as("admin", "/api/v1/ops/pipelines/scans", {}, dev.operators);
+  await until(async () => (await pipelines()).halves[0].versions[0]?.version, "the member has reported its version");
+  const pipeline = await pipelines(), rows = pipeline.halves[0], [own] = rows.versions;
+  const page = await open(t, "admin", dev.operators + "/overview"), hint = page.locator(".reading .hint");
+  await page.locator(`.sheet:has(#pipeline-scans) .figures div:has(dt:text-is('Version')) dd:text-is('${own.version}')`).waitFor();
+  assert.equal(await hint.count(), 0, "one version does not differ");
+  await page.route("**/ops/pipelines/events", (route) => route.fulfill({ contentType: "text/event-stream", body: `id: 1\nevent: state\ndata: ${JSON.stringify({ pipelines: [pipeline] })}\n\n` }));
+  await page.route("**/ops/pipelines/scans", (route) => route.fulfill({ json: pipeline }));
+  rows.versions.push({ member: "m-2", version: evil }, { member: "m-3" }, { member: "m-4" });
+  await page.goto(dev.operators + "/overview?open=scans");
+  await hint.waitFor();
+  const differ = await hint.innerText();
+  for (const one of [`${own.version} × 1`, `${evil} × 1`, "not reported × 2"]) assert.ok(differ.includes(one), `${one} is not in ${differ}`);
+  await page.locator(`text=${own.member}`).and(page.locator(`text=Version ${own.version} (${own.host}, ${own.pid})`)).waitFor();
+});
+
 shows("an API that is away is said in place, and asked again", async (t) => {
   const page = await open(t, "customer", dev.users + "/orders");
   await page.locator(".rows li").first().waitFor();

@@ -2,8 +2,8 @@
 // process, and all members of a group read the same.
 //
 // The topic has one partition, so that requests are ordered, and one record per consumer group: the key is the group's name, the value an
-// Entry as JSON, or null if nothing is asked any more. The first request creates the topic; while it is missing, nothing is asked. The
-// topic also holds Marks and Configurations, which ask for nothing.
+// Entry as JSON, or null if nothing is asked any more. The first write creates the topic; while it is missing, nothing is asked. The topic
+// also holds Marks, Configurations and Members, which ask for nothing: their keys contain a space, and no group's name does.
 package control
 
 import (
@@ -55,6 +55,9 @@ type Topic struct {
 	state map[string]Entry // as far as it has been read
 	next  int64            // the offset to read next
 	as    broker.Topic     // the topic that was read
+
+	reports sync.Mutex        // guards members; never held while brokers are asked
+	members map[string]Member // by key, as far as the topic has been read
 }
 
 // Open returns a client of the topic. It does not connect yet.
@@ -68,7 +71,17 @@ func Open(o Options) *Topic {
 	if o.Logger == nil {
 		o.Logger = slog.Default()
 	}
-	return &Topic{opts: o, cluster: broker.New(o.Kafka, o.RequestTimeout, o.Topic), state: map[string]Entry{}}
+	t := &Topic{opts: o, cluster: broker.New(o.Kafka, o.RequestTimeout, o.Topic)}
+	t.forget()
+	return t
+}
+
+// forget makes the next Read start at the topic's beginning.
+func (t *Topic) forget() {
+	t.state, t.next, t.as = map[string]Entry{}, 0, broker.Topic{}
+	t.reports.Lock()
+	defer t.reports.Unlock()
+	t.members = map[string]Member{}
 }
 
 // Close ends all requests.
@@ -123,7 +136,7 @@ func (t *Topic) Read(ctx context.Context) (map[string]Entry, error) {
 	}
 	now, err := t.cluster.Topic(ctx, t.opts.Topic)
 	if errors.Is(err, broker.ErrNoTopic) {
-		t.state, t.next, t.as = map[string]Entry{}, 0, broker.Topic{}
+		t.forget()
 		return map[string]Entry{}, nil
 	}
 	if err != nil {
@@ -134,7 +147,7 @@ func (t *Topic) Read(ctx context.Context) (map[string]Entry, error) {
 		return nil, err
 	}
 	if !now.Is(t.as) || end < t.next {
-		t.state, t.next = map[string]Entry{}, 0
+		t.forget()
 	}
 	t.as = now
 	for rec, err := range t.cluster.Records(ctx, t.opts.Topic, 0, t.next, end) {
@@ -150,7 +163,10 @@ func (t *Topic) Read(ctx context.Context) (map[string]Entry, error) {
 
 func (t *Topic) apply(rec *event.Record) {
 	group := string(rec.Key)
-	if strings.HasPrefix(group, markKey) || strings.HasPrefix(group, configurationKey) {
+	if kind, _, other := strings.Cut(group, " "); other {
+		if kind+" " == memberKey {
+			t.report(rec)
+		}
 		return
 	}
 	var e Entry

@@ -16,6 +16,7 @@ type Group struct {
 	Starts, Ends []int64       // of the topic, by partition
 	Committed    map[int]int64 // by partition; no entry: nothing
 	Members      []string      // each with what it owns; brokers list a killed one until its session ends
+	IDs          []string      // of the members
 }
 
 // Errors of moves.
@@ -44,8 +45,10 @@ func (c *Client) Group(ctx context.Context, group, topic string) (*Group, error)
 	}
 	for _, m := range members {
 		g.Members = append(g.Members, fmt.Sprintf("%s on %s (%s) with partitions %v", m.Client, m.Host, m.ID, m.Partitions))
+		g.IDs = append(g.IDs, m.ID)
 	}
 	slices.Sort(g.Members)
+	slices.Sort(g.IDs)
 	return g, nil
 }
 

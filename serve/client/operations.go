@@ -36,6 +36,8 @@ type Half struct {
 	Members []string `json:"members" doc:"Members of the group. A killed member is listed until its session expires."`
 	Regions int      `json:"regions,omitempty" doc:"Number of regions that it writes to from here."`
 
+	Versions []MemberVersion `json:"versions" doc:"Version of brine that each member runs, by member. They differ while an upgrade is incomplete."`
+
 	Paused    bool    `json:"paused,omitempty" doc:"Whether somebody has paused it. It stays paused until it is resumed."`
 	RateLimit float64 `json:"rate_limit,omitempty" doc:"Records per second of the whole group. Absent if there is no limit."`
 	AskedBy   string  `json:"asked_by,omitempty" doc:"Who last paused, resumed or limited it."`
@@ -47,6 +49,15 @@ type Half struct {
 
 	Counts     *HalfCounts `json:"counts,omitempty" doc:"Counters of the brine that answers. Absent if it does not run the half."`
 	Partitions []Partition `json:"partitions,omitempty" doc:"Partitions of its topics. Absent in the list of all pipelines."`
+}
+
+// MemberVersion is what a member of a group reports about its process.
+type MemberVersion struct {
+	Member  string `json:"member" doc:"Id of the member in its group."`
+	Version string `json:"version,omitempty" doc:"Absent if the member has not reported it: it has just joined, is of a version that does not report, or may not write to kafka.control_topic."`
+	Host    string `json:"host,omitempty" doc:"Name of its host."`
+	PID     int    `json:"pid,omitempty"`
+	Started string `json:"started,omitempty" doc:"When the process started."`
 }
 
 // HalfCounts are the counters of a half since the start of the brine that answers.

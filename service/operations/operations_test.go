@@ -209,6 +209,12 @@ func TestPipelines(t *testing.T) {
 	if !p.Here || !slices.Equal(p.Topics, []string{"courier.scans"}) || !slices.Equal(p.Tables, []string{"logistics:scans"}) {
 		t.Errorf("%+v", p)
 	}
+	reported := func() bool { return len(p.Halves[0].Versions) == 1 && p.Halves[0].Versions[0].Version == "test" }
+	for end := time.Now().Add(time.Minute); !reported() && time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		if p, err = b.Pipeline(t.Context(), "scans"); err != nil {
+			t.Fatal(err)
+		}
+	}
 	half := p.Halves[0]
 	latest := int64(0)
 	for _, part := range half.Partitions {
@@ -217,7 +223,7 @@ func TestPipelines(t *testing.T) {
 		}
 	}
 	if half.Name != "scans.rows" || half.State != "running" || half.Lag != 0 || latest != int64(n) || len(half.Partitions) != devstack.Partitions ||
-		half.Counts == nil || half.Counts.Events != int64(n) || len(half.Members) != 1 || half.Regions != 16 {
+		half.Counts == nil || half.Counts.Events != int64(n) || len(half.Members) != 1 || !reported() || half.Regions != 16 {
 		t.Errorf("after %d records: %+v", n, half)
 	}
 	if _, err := b.Pipeline(t.Context(), "none"); status(err) != http.StatusNotFound {

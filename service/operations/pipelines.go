@@ -84,7 +84,8 @@ func (o *Operations) state(ctx context.Context, p *config.Pipeline) (client.Pipe
 
 // half returns the current state of a half: its group as the brokers see it, and this process's own part.
 func (o *Operations) half(ctx context.Context, h config.Half) client.Half {
-	out := client.Half{Name: h.Name(), Kind: h.Kind, Group: h.Group(), State: "unknown", Lag: -1, Members: []string{}}
+	out := client.Half{Name: h.Name(), Kind: h.Kind, Group: h.Group(), State: "unknown", Lag: -1, Members: []string{},
+		Versions: []client.MemberVersion{}}
 	known := o.ask(ctx, h)
 	if known.err != nil {
 		out.Detail = shortly(known.err)
@@ -104,6 +105,7 @@ func (o *Operations) half(ctx context.Context, h config.Half) client.Half {
 		}
 	}
 	o.addAsked(ctx, &out)
+	o.addVersions(&out, known.groups)
 	o.here(&out, o.service.Half(h.Name()))
 	for i := range out.Partitions {
 		p := &out.Partitions[i]
@@ -123,6 +125,23 @@ func (o *Operations) half(ctx context.Context, h config.Half) client.Half {
 		out.Rate, out.Arrives = o.rates.observe("next "+out.Name, next, o.now()), o.rates.observe("end "+out.Name, end, o.now())
 	}
 	return out
+}
+
+// addVersions adds what the members of a half's group have reported, as of the last orders that were read.
+func (o *Operations) addVersions(out *client.Half, groups []*brokers.Group) {
+	reported := o.control.Members()
+	for _, g := range groups {
+		for _, id := range g.IDs {
+			if slices.ContainsFunc(out.Versions, func(v client.MemberVersion) bool { return v.Member == id }) {
+				continue // listed for another topic
+			}
+			v := client.MemberVersion{Member: id}
+			if m, ok := reported[id]; ok {
+				v.Version, v.Host, v.PID, v.Started = m.Version, m.Host, m.PID, timeText(m.Started)
+			}
+			out.Versions = append(out.Versions, v)
+		}
+	}
 }
 
 // here adds the state of a half that this process runs.

@@ -8,6 +8,7 @@ import { Badge, Dialog, Failure, faultText, note, useAnswer, useTitle } from "..
 
 interface Half {
   name: string; kind: string; group: string; state: string; detail?: string; lag: number; members: string[]; regions?: number;
+  versions: { member: string; version?: string; host?: string; pid?: number }[];
   paused?: boolean; rate_limit?: number; drain_seconds?: number; asked_by?: string; asked_at?: string; limiting_step?: string;
   offsets_per_second?: number; arriving_per_second?: number; age_seconds?: number;
   counts?: { events: number; retries: number; retried?: string; cause?: string; dead_letters: number };
@@ -120,12 +121,26 @@ function limitText(of: Half): string {
 /** What stands still because somebody wants it so says so, unless worse has happened to it. */
 const stateOf = (of: Half): string => of.paused && of.state !== "halted" && of.state !== "stopped" ? "paused" : of.state;
 
+/** The versions that the members run, with the number of members, or nothing if none has reported its own. */
+function versionsOf(of: Half): [version: string, members: number][] {
+  const counts = new Map<string, number>();
+  for (const one of of.versions) counts.set(one.version ?? "", (counts.get(one.version ?? "") ?? 0) + 1);
+  return counts.size === 1 && counts.has("") ? [] : [...counts].sort();
+}
+
+/** A member as the brokers describe it, with what it has reported. */
+function memberText(of: Half, member: string): string {
+  const known = of.versions.find((one) => member.includes(`(${one.member})`));
+  return known?.version ? `${member}, ${t("memberVersion")} ${known.version} (${known.host ?? ""}, ${known.pid ?? ""})` : member;
+}
+
 function Reading({ of, pipeline, show }: { of: Half; pipeline: string; show: () => void }) {
   const rate = of.offsets_per_second, arriving = of.arriving_per_second ?? 0;
   const known = of.drain_seconds, growing = rate !== undefined && rate - arriving <= 0.01;
   const drain = of.lag <= 0 ? "" : known !== undefined ? known < 0 ? t("never") : spanText(known * 1000)
     : rate === undefined ? "" : growing ? t("never") : spanText(of.lag / (rate - arriving) * 1000);
   const limit = limitText(of);
+  const versions = versionsOf(of);
   const letters = of.counts?.dead_letters ?? 0;
   const figures: [string, ComponentChildren][] = [
     [t("lag"), of.lag < 0 ? t("unknown") : numberText(of.lag)],
@@ -138,11 +153,13 @@ function Reading({ of, pipeline, show }: { of: Half; pipeline: string; show: () 
     ...(of.counts ? [[t("deadLetters"), letters > 0 ? <a href={withQuery("/dead-letters", [["pipeline", pipeline], ["half", of.kind]])}>{numberText(letters)}</a> : numberText(letters)],
       [t("retries"), numberText(of.counts.retries)]] as [string, ComponentChildren][] : []),
     [t("members"), of.members.length ? numberText(of.members.length) : t("noMembers")],
+    ...(versions.length === 1 ? [[t("memberVersion"), versions[0]![0]] as [string, string]] : []),
   ];
   const why = of.counts?.cause ?? of.detail;
   return <div class="reading">
     <div><strong dir="auto">{of.name}</strong> <Badge state={stateOf(of)} /></div>
     <dl class="figures">{figures.map(([name, value]) => <div key={name}><dt>{name}</dt><dd>{value}</dd></div>)}</dl>
+    {versions.length > 1 && <p class="hint" dir="auto">{t("versionsDiffer", { versions: versions.map(([name, n]) => `${name || t("versionUnknown")} × ${numberText(n)}`).join(", ") })}</p>}
     {of.asked_by && (of.paused || of.rate_limit) ? <p class="small" dir="auto">{t("askedBy", { who: of.asked_by, at: of.asked_at ? timeText(of.asked_at) : "" })}</p> : null}
     {why && !of.paused && <p class="cause"><span dir="auto">{why}</span> <button type="button" class="quiet" onClick={show}>{t("showPartitions")}</button></p>}
   </div>;
@@ -154,7 +171,7 @@ function Partitions({ name }: { name: string }) {
   if (!answer) return <p role="status">{t("loading")}</p>;
   return <>{answer.halves.map((h) => <div key={h.name}>
     <h3 dir="auto">{h.name}</h3>
-    {h.members.length > 0 && <p class="small" dir="auto">{t("members")}: {h.members.join(", ")}</p>}
+    {h.members.length > 0 && <p class="small" dir="auto">{t("members")}: {h.members.map((m) => memberText(h, m)).join("; ")}</p>}
     <List label={`${t("partitions")}: ${h.name}`} file="partitions.csv" rows={h.partitions ?? []} columns={[
       { name: "topic", label: t("topic"), of: (p) => p.topic },
       { name: "partition", label: t("partition"), of: (p) => p.partition },

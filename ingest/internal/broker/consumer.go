@@ -162,6 +162,13 @@ func unspoken(err error) error {
 	return err
 }
 
+// ID returns our id, which changes when the group no longer knows us.
+func (m *Consumer) ID() string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.id
+}
+
 // renew makes the next join that of a new member.
 func (m *Consumer) renew() {
 	m.mu.Lock()

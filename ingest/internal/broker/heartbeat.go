@@ -43,7 +43,7 @@ func (m *Member) sendHeartbeats(ctx context.Context, g *Generation, revoke conte
 
 func (m *Member) beat(ctx context.Context, g *Generation) error {
 	answer, err := m.at.call(ctx, &beatRequest{
-		group: m.Group, generation: g.ID, member: g.member, instance: m.InstanceID,
+		group: m.Group, generation: g.ID, member: g.Member, instance: m.InstanceID,
 	}, beatVersion, min(m.cluster.timeout, m.SessionTimeout/3))
 	if err != nil {
 		return err

@@ -56,10 +56,10 @@ type Member struct {
 // Generation is the time between two rebalances, from our point of view.
 type Generation struct {
 	ID     int32
+	Member string           // our id
 	Topics map[string]Share // topics that we subscribe to, even those of which we own nothing
 
-	member string
-	lost   func(why error) // ends the generation, which the group has ended for us; set by Attend
+	lost func(why error) // ends the generation, which the group has ended for us; set by Attend
 }
 
 // Partitions returns the number of partitions of the topics, whoever owns them.
@@ -143,7 +143,7 @@ func (m *Member) rendezvous(ctx context.Context, topics map[string]Topic) (*Gene
 	if err != nil {
 		return nil, err
 	}
-	g := &Generation{ID: joined.GenerationID, Topics: map[string]Share{}, member: m.id}
+	g := &Generation{ID: joined.GenerationID, Member: m.id, Topics: map[string]Share{}}
 	for name, topic := range topics { // only these: what an earlier subscription of ours was assigned is no longer read
 		share := Share{Topic: topic, Partitions: ours[name]}
 		if share.Commits, err = m.cluster.Commits(ctx, m.Group, name, share.Partitions); err != nil {
@@ -308,7 +308,7 @@ func (m *Member) Leave() {
 func (m *Member) Commit(g *Generation, topic string, commits map[int]Commit) error {
 	ctx, cancel := context.WithTimeout(context.Background(), m.CommitTimeout)
 	defer cancel()
-	err := m.cluster.Commit(ctx, Claim{m.Group, int(g.ID), g.member, m.InstanceID}, topic, commits)
+	err := m.cluster.Commit(ctx, Claim{m.Group, int(g.ID), g.Member, m.InstanceID}, topic, commits)
 	if expelled(err) {
 		g.lost(err)
 	}
