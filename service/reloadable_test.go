@@ -79,12 +79,23 @@ func startWith(t *testing.T, text string, o service.Options) *reloadable {
 	return startOn(t, embeddedGround(t), text, o)
 }
 
+// createControl creates the control topic before the members do: kfake raises the epoch of every group when a topic is created, and tests
+// compare epochs.
+func createControl(t *testing.T, cfg *config.Config) error {
+	topic := control.Open(control.Options{Kafka: cfg.Kafka.Options(), Topic: cfg.Kafka.Control(), Logger: slog.New(slog.DiscardHandler)})
+	defer topic.Close()
+	return topic.Report(t.Context(), []control.Member{{Group: "none", ID: "none"}}, nil)
+}
+
 func startOn(t *testing.T, on ground, text string, o service.Options) *reloadable {
 	t.Helper()
 	r := &reloadable{on: on, text: lines + thirdLine, log: &testenv.Text{}}
 	whole, _, err := r.source()
 	if err == nil {
 		err = on.prepare(t.Context(), whole)
+	}
+	if err == nil {
+		err = createControl(t, whole)
 	}
 	if err != nil {
 		t.Fatal(err)
