@@ -167,7 +167,7 @@ func (p *peer) serve(conn net.Conn) {
 	}
 }
 
-func (p *peer) reply(conn net.Conn, write *sync.Mutex, c *peerCall, r *reply) {
+func (p *peer) reply(conn io.Writer, write *sync.Mutex, c *peerCall, r *reply) {
 	write.Lock()
 	defer write.Unlock()
 	b := r.raw

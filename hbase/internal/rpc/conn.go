@@ -1,8 +1,8 @@
 // Package rpc makes calls to HBase's servers and decodes the rows and cells of their answers. It has one pipelined connection per service
 // of each server, dialled when first needed. Its errors are those of one try, as package remote diagnoses them; callers retry.
 //
-// The path of a call: Servers.RoundTrip (servers.go) gets the connection dialled, and conn.roundTrip (conn.go) sends the frame and waits.
-// conn.read checks the length of each answer against Options.MaxAnswerBytes before allocating memory for it, and delivers the answer to its
+// The path of a call: Servers.RoundTrip (servers.go) gets the connection dialled, and conn.roundTrip (conn.go) puts the frame into the
+// outbox, which writes it (outbox.go), and waits. conn.read checks the length of each answer against Options.MaxAnswerBytes before allocating memory for it, and delivers the answer to its
 // call.
 package rpc
 
@@ -14,7 +14,6 @@ import (
 	"io"
 	"net"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"brine/hbase/hbasepb"
@@ -28,7 +27,7 @@ import (
 
 const (
 	idleTimeout = 2 * time.Minute // [hbase.ipc.client.connection.minIdleTimeBeforeClose]
-	writeBuffer = 64 << 10
+	readBuffer  = 64 << 10
 	maxCallID   = 1<<31 - 1 // Java reads it as an int; negative ids belong to no call
 )
 
@@ -37,14 +36,15 @@ var errIdle = errors.New("connection was closed because it was idle")
 
 // conn is one connection to one service of one server. Calls are pipelined: each has an id, and answers arrive in any order.
 //
-// Two goroutines live as long as the connection. Only write writes to the socket; it takes calls from send. Only read reads from it and
-// delivers each answer to its call. send is never closed: when life ends, everyone leaves.
+// Two goroutines live as long as the connection: the writer of its outbox, and read, which alone reads from the socket and delivers each
+// answer to its call.
 type conn struct {
 	addr    string
 	opts    *Options
 	socket  net.Conn
 	packing wire.Compression // of cell blocks
-	send    chan *call
+	calls   *calls
+	out     *outbox
 	life    context.Context // ends with the connection
 	end     context.CancelFunc
 	failed  func(*conn) // called once, by the pool
@@ -56,16 +56,9 @@ type conn struct {
 	waiting bool // an answer must arrive by the read deadline, even if the caller has gone
 	heard   bool // an answer has arrived
 	nextID  uint32
-	err     error // why life has ended
-}
-
-// call is one request until its answer. The writer owns frame until written is set.
-type call struct {
-	frame    []byte
-	written  atomic.Bool
-	answered chan struct{}
-	response wire.Response
-	err      error
+	expires time.Time   // when expiry runs, no later than the first call that is pending; zero: it does not
+	expiry  *time.Timer // ends calls that have waited too long; nil: none has been pending yet
+	err     error       // why life has ended
 }
 
 // newConn performs the handshake on a connected socket and starts the two goroutines. The server answers the handshake only to refuse it.
@@ -97,10 +90,10 @@ func (s *Servers) newConn(ctx context.Context, socket net.Conn, to Endpoint) (*c
 	}
 	c := &conn{
 		addr: to.addr, opts: opts, socket: socket, packing: packing, failed: func(c *conn) { s.forget(to, c) },
-		send: make(chan *call, 64), pending: make(map[uint32]*call), large: s.large,
+		calls: &s.calls, out: newOutbox(socket, opts.RPCTimeout), pending: make(map[uint32]*call), large: s.large,
 	}
 	c.life, c.end = context.WithCancel(context.Background())
-	s.goroutines.Go(func() { c.fail(c.write()) })
+	s.goroutines.Go(func() { c.fail(c.out.write(c.life.Done())) })
 	s.goroutines.Go(func() { c.fail(c.read()) })
 	return c, nil
 }
@@ -125,23 +118,18 @@ func connectionHeader(user *hbasepb.UserInformation, service Service, c wire.Com
 // Encoder appends a request frame with the call's id to dst.
 type Encoder func(dst []byte, c wire.Call) ([]byte, error)
 
-// frames are buffers for request frames. A buffer is returned only when the writer is done with it.
-var frames = sync.Pool{New: func() any { return new([]byte) }}
-
-// roundTrip sends a request and waits for its answer. An exception from the server is returned as an error.
-func (c *conn) roundTrip(ctx context.Context, method string, priority uint32, encode Encoder) (r wire.Response, err error) {
+// roundTrip sends a request and waits for its answer until then. An exception from the server is returned as an error.
+func (c *conn) roundTrip(ctx context.Context, until time.Time, method string, priority uint32, encode Encoder) (r wire.Response, err error) {
 	start := time.Now()
 	trace, end := c.opts.traced(ctx, c.addr, method)
 	defer func() { end(err) }()
-	buf := frames.Get().(*[]byte)
-	q := &call{answered: make(chan struct{})}
-	var id uint32
-	id, err = c.register(q)
+	q := c.calls.get(until)
+	id, err := c.register(q)
 	if err != nil {
 		return wire.Response{}, err
 	}
-	q.frame, err = encode((*buf)[:0], wire.Call{
-		ID: id, Method: method, Timeout: timeoutMillis(ctx), Priority: priority, Trace: trace, Compression: c.packing,
+	q.frame, err = encode(q.frame, wire.Call{
+		ID: id, Method: method, Timeout: timeoutMillis(ctx, start, until), Priority: priority, Trace: trace, Compression: c.packing,
 	})
 	if err != nil {
 		c.withdraw(id)
@@ -152,48 +140,57 @@ func (c *conn) roundTrip(ctx context.Context, method string, priority uint32, en
 	if err == nil {
 		r.Cells, err = c.expand(r.Cells)
 	}
-	if q.written.Load() {
-		*buf = q.frame[:0]
-		frames.Put(buf)
-	}
 	if c.opts.Called != nil {
 		c.opts.Called(CallInfo{Server: c.addr, Method: method, Duration: time.Since(start), Sent: sent, Err: err})
 	}
 	return r, err
 }
 
-func timeoutMillis(ctx context.Context) uint32 {
-	deadline, ok := ctx.Deadline()
-	if !ok {
-		return 0
+// timeoutMillis returns how long the caller will wait.
+func timeoutMillis(ctx context.Context, now, until time.Time) uint32 {
+	if deadline, ok := ctx.Deadline(); ok && deadline.Before(until) {
+		until = deadline
 	}
-	return uint32(max(1, min(time.Until(deadline).Milliseconds(), 1<<31-1)))
+	return uint32(max(1, min(until.Sub(now).Milliseconds(), 1<<31-1)))
 }
 
+// await sends a call and waits for its outcome. The caller must not use q afterwards.
 func (c *conn) await(ctx context.Context, id uint32, q *call) (wire.Response, error) {
-	select {
-	case c.send <- q:
-	case <-q.answered: // failed with the connection
-		return q.response, q.err
-	case <-ctx.Done():
+	if ctx.Err() != nil {
 		c.withdraw(id)
-		return wire.Response{}, c.interrupted(ctx)
+		return wire.Response{}, c.interrupted(ctx.Err(), context.Cause(ctx))
+	}
+	if c.out.queue(q.frame) {
+		q.written.Store(true)
+		if err := c.out.flush(); err != nil {
+			c.fail(fmt.Errorf("write: %w", err))
+		}
+	} else {
+		select {
+		case c.out.send <- q:
+		case <-q.settled: // failed with the connection, or too late
+			c.unsent(id)
+			return q.response, q.err
+		case <-ctx.Done():
+			c.unsent(id)
+			return wire.Response{}, c.interrupted(ctx.Err(), context.Cause(ctx))
+		}
 	}
 	select {
-	case <-q.answered:
-		return q.response, q.err
+	case <-q.settled:
+		return c.calls.outcome(q)
 	case <-ctx.Done():
 		c.forget(id)
-		return wire.Response{}, c.interrupted(ctx)
+		return wire.Response{}, c.interrupted(ctx.Err(), context.Cause(ctx))
 	}
 }
 
 // interrupted distinguishes a call's time-out, for which the server is responsible, from a caller that went away.
-func (c *conn) interrupted(ctx context.Context) error {
-	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return &remote.ConnError{Server: c.addr, Class: "timeout", Err: fmt.Errorf("no answer in time: %w", ctx.Err())}
+func (c *conn) interrupted(err, cause error) error {
+	if errors.Is(err, context.DeadlineExceeded) {
+		return &remote.ConnError{Server: c.addr, Class: "timeout", Err: fmt.Errorf("no answer in time: %w", err)}
 	}
-	return fmt.Errorf("%s has not answered yet: %w", c.addr, context.Cause(ctx))
+	return fmt.Errorf("%s has not answered yet: %w", c.addr, cause)
 }
 
 func (c *conn) register(q *call) (id uint32, err error) {
@@ -206,6 +203,9 @@ func (c *conn) register(q *call) (id uint32, err error) {
 	c.pending[c.nextID] = q
 	if !c.waiting {
 		c.armRead()
+	}
+	if c.expires.IsZero() || q.until.Before(c.expires) {
+		c.expireAt(q.until)
 	}
 	return c.nextID, nil
 }
@@ -228,6 +228,48 @@ func (c *conn) withdraw(id uint32) {
 	}
 }
 
+// unsent withdraws a call that did not get through to the writer.
+func (c *conn) unsent(id uint32) {
+	c.out.sent()
+	c.withdraw(id)
+}
+
+// expireAt makes expire run at t. The caller holds c.mu.
+func (c *conn) expireAt(t time.Time) {
+	c.expires = t
+	if c.expiry == nil {
+		c.expiry = time.AfterFunc(time.Until(t), c.expire)
+		return
+	}
+	c.expiry.Reset(time.Until(t))
+}
+
+// expire ends the calls that have waited too long, as forget does. One timer serves all calls, and those that are answered in time, nearly
+// all, do not touch it.
+func (c *conn) expire() {
+	c.mu.Lock()
+	var late []*call
+	var next time.Time
+	now := time.Now()
+	for id, q := range c.pending {
+		switch {
+		case !q.until.After(now):
+			delete(c.pending, id)
+			late = append(late, q)
+		case next.IsZero() || q.until.Before(next):
+			next = q.until
+		}
+	}
+	c.expires = time.Time{}
+	if !next.IsZero() {
+		c.expireAt(next)
+	}
+	c.mu.Unlock()
+	for _, q := range late {
+		q.settle(wire.Response{}, c.interrupted(context.DeadlineExceeded, nil))
+	}
+}
+
 // armRead sets the deadline of the next byte: the time of one call while calls are pending, so that a half-open connection is noticed;
 // otherwise the idle time-out. The caller holds c.mu.
 func (c *conn) armRead() {
@@ -239,41 +281,9 @@ func (c *conn) armRead() {
 	_ = c.socket.SetReadDeadline(time.Now().Add(limit)) // fails only on a closed socket, which read notices
 }
 
-// write writes frames to the socket; small ones that wait together are sent together. It returns the error that stopped it.
-func (c *conn) write() error {
-	w := bufio.NewWriterSize(c.socket, writeBuffer)
-	for {
-		select {
-		case <-c.life.Done():
-			return nil
-		case q := <-c.send:
-			if err := c.writeBurst(w, q); err != nil {
-				return fmt.Errorf("write: %w", err)
-			}
-		}
-	}
-}
-
-func (c *conn) writeBurst(w *bufio.Writer, q *call) error {
-	if err := c.socket.SetWriteDeadline(time.Now().Add(c.opts.RPCTimeout)); err != nil {
-		return err
-	}
-	for {
-		if _, err := w.Write(q.frame); err != nil {
-			return err
-		}
-		q.written.Store(true)
-		select {
-		case q = <-c.send:
-		default:
-			return w.Flush()
-		}
-	}
-}
-
 // read delivers answers to their calls. It returns the error that stopped it.
 func (c *conn) read() error {
-	r := bufio.NewReaderSize(c.socket, writeBuffer)
+	r := bufio.NewReaderSize(c.socket, readBuffer)
 	for {
 		n, err := c.readPrefix(r)
 		if err != nil {
@@ -402,11 +412,11 @@ func (c *conn) deliver(r wire.Response) {
 	if q == nil {
 		return // its caller has gone
 	}
-	q.response = r
+	var err error
 	if r.Exception != nil {
-		q.err = remote.NewException(c.addr, r.Exception)
+		err = remote.NewException(c.addr, r.Exception)
 	}
-	close(q.answered)
+	q.settle(r, err)
 }
 
 // fail ends the connection. The first reason counts, and every pending call gets it.
@@ -427,13 +437,15 @@ func (c *conn) fail(err error) {
 		c.err = err
 		out := c.pending
 		c.pending = nil
+		if c.expiry != nil {
+			c.expiry.Stop()
+		}
 		c.mu.Unlock()
 		c.end()
 		_ = c.socket.Close() // the reason is already known
 		c.failed(c)
 		for _, q := range out {
-			q.err = err
-			close(q.answered)
+			q.settle(wire.Response{}, err)
 		}
 	})
 }

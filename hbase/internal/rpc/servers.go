@@ -73,6 +73,7 @@ type Servers struct {
 	opts       Options
 	ctx        context.Context // ends with the client
 	goroutines *Goroutines
+	calls      calls
 
 	large *semaphore.Weighted // bytes of large answers being read on all connections
 
@@ -123,14 +124,13 @@ func (s *Servers) RoundTrip(ctx context.Context, to Endpoint, method string, enc
 	if own.Timeout > 0 {
 		timeout = min(timeout, own.Timeout)
 	}
-	ctx, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
+	until := time.Now().Add(timeout)
 	for {
-		c, err := s.get(ctx, to)
+		c, err := s.get(ctx, to, until)
 		if err != nil {
 			return wire.Response{}, err
 		}
-		r, err := c.roundTrip(ctx, method, uint32(max(own.Priority, 0)), encode)
+		r, err := c.roundTrip(ctx, until, method, uint32(max(own.Priority, 0)), encode)
 		if errors.Is(err, errIdle) {
 			continue
 		}
@@ -140,12 +140,13 @@ func (s *Servers) RoundTrip(ctx context.Context, to Endpoint, method string, enc
 
 // Connect makes the connection that a call to the server would need, if there is none.
 func (s *Servers) Connect(ctx context.Context, to Endpoint) error {
-	_, err := s.get(ctx, to)
+	_, err := s.get(ctx, to, time.Time{})
 	return err
 }
 
-// get returns the connection to a server. The first caller starts the dial, and the others wait for it, even if the first one leaves.
-func (s *Servers) get(ctx context.Context, to Endpoint) (*conn, error) {
+// get returns the connection to a server. The first caller starts the dial, and the others wait for it, even if the first one leaves. A zero
+// until sets no limit.
+func (s *Servers) get(ctx context.Context, to Endpoint, until time.Time) (*conn, error) {
 	s.mu.Lock()
 	if s.closed {
 		s.mu.Unlock()
@@ -166,6 +167,18 @@ func (s *Servers) get(ctx context.Context, to Endpoint) (*conn, error) {
 	select {
 	case <-d.ready:
 		return d.conn, d.err
+	default:
+	}
+	if !until.IsZero() {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithDeadline(ctx, until)
+		defer cancel()
+	}
+	select {
+	case <-d.ready:
+		return d.conn, d.err
+	case <-s.ctx.Done():
+		return nil, remote.ErrClosed
 	case <-ctx.Done():
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 			return nil, &remote.ConnError{Server: to.addr, Class: "timeout", Err: fmt.Errorf("connecting: %w", ctx.Err()), Unsent: true}

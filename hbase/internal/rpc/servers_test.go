@@ -20,7 +20,7 @@ func TestFailedServerIsNotDialled(t *testing.T) {
 			return nil, refused
 		}}, &goroutines)
 		for range 3 {
-			if _, err := s.get(t.Context(), ClientService.At("m1:1")); !errors.Is(err, refused) {
+			if _, err := s.get(t.Context(), ClientService.At("m1:1"), time.Time{}); !errors.Is(err, refused) {
 				t.Error(err)
 			}
 		}
@@ -28,7 +28,7 @@ func TestFailedServerIsNotDialled(t *testing.T) {
 			t.Errorf("%d dials", dials)
 		}
 		time.Sleep(failedExpiry)
-		_, _ = s.get(t.Context(), ClientService.At("m1:1"))
+		_, _ = s.get(t.Context(), ClientService.At("m1:1"), time.Time{})
 		if dials != 2 {
 			t.Errorf("%d dials after the wait", dials)
 		}
