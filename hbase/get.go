@@ -1,7 +1,9 @@
 package hbase
 
 import (
+	"bytes"
 	"context"
+	"slices"
 
 	"brine/hbase/hbasepb"
 	"brine/hbase/internal/hedge"
@@ -68,23 +70,17 @@ func columnsOf(columns []Column) []*hbasepb.Column {
 		return nil
 	}
 	var out []*hbasepb.Column
-	byFamily := make(map[string]*hbasepb.Column)
-	whole := make(map[string]bool)
+	var whole []bool // by family
 	for _, c := range columns {
-		m := byFamily[string(c.Family)]
-		if m == nil {
-			m = &hbasepb.Column{Family: c.Family}
-			byFamily[string(c.Family)] = m
-			out = append(out, m)
+		i := slices.IndexFunc(out, func(m *hbasepb.Column) bool { return bytes.Equal(m.Family, c.Family) })
+		if i < 0 {
+			i, out, whole = len(out), append(out, &hbasepb.Column{Family: c.Family}), append(whole, false)
 		}
-		if c.Qualifier == nil {
-			whole[string(c.Family)] = true
-		}
-		if whole[string(c.Family)] {
-			m.Qualifier = nil
+		if whole[i] = whole[i] || c.Qualifier == nil; whole[i] {
+			out[i].Qualifier = nil
 			continue
 		}
-		m.Qualifier = append(m.Qualifier, c.Qualifier)
+		out[i].Qualifier = append(out[i].Qualifier, c.Qualifier)
 	}
 	return out
 }
@@ -106,13 +102,14 @@ func (g *Get) message() (*hbasepb.Get, error) {
 
 // plain reports whether wire.AppendGet can encode the get.
 func (g *Get) plain() bool {
-	return g.Row != nil && g.Columns == nil && g.Filter == nil && g.Consistency == Strong
+	return g.Row != nil && g.Filter == nil && g.Consistency == Strong &&
+		!slices.ContainsFunc(g.Columns, func(c Column) bool { return c.Family == nil })
 }
 
 // append appends the encoded message.
 func (g *Get) append(dst []byte) ([]byte, error) {
 	if g.plain() {
-		return wire.AppendGet(dst, g.Row, uint32(max(1, g.MaxVersions)), g.From, g.To), nil
+		return wire.AppendGet(dst, g.Row, columnsOf(g.Columns), uint32(max(1, g.MaxVersions)), g.From, g.To), nil
 	}
 	m, err := g.message()
 	if err != nil {
@@ -121,11 +118,23 @@ func (g *Get) append(dst []byte) ([]byte, error) {
 	return proto.MarshalOptions{}.MarshalAppend(dst, m)
 }
 
+// request returns the encoder of a request to a region.
+func (g *Get) request(r *Region) (rpc.Encoder, error) {
+	if g.plain() {
+		get, err := g.append(make([]byte, 0, len(g.Row)+32))
+		return func(dst []byte, c wire.Call) ([]byte, error) { return wire.AppendGetRequest(dst, c, r.Name, get) }, err
+	}
+	get, err := g.message()
+	in := &hbasepb.GetRequest{Region: locate.Specifier(r), Get: get}
+	return func(dst []byte, c wire.Call) ([]byte, error) { return wire.AppendRequest(dst, c, in, nil) }, err
+}
+
 // Get reads one row.
 func (c *Client) Get(ctx context.Context, table string, g Get) (Result, error) {
 	table = locate.TableKey(table)
 	var row Result
 	t := c.newTries("get", table)
+	t.alone = g.Consistency == Strong && c.locator.Cached(table, g.Row) != nil
 	err := t.run(ctx, func(ctx context.Context) (*Region, error) {
 		r, err := c.find(ctx, table, g.Row, g.Consistency)
 		if err != nil {
@@ -142,17 +151,15 @@ func (c *Client) Get(ctx context.Context, table string, g Get) (Result, error) {
 }
 
 func (c *Client) getOnce(ctx context.Context, r *Region, g Get) (Result, error) {
-	var out hbasepb.GetResponse
-	get, err := g.message()
+	encode, err := g.request(r)
 	if err != nil {
 		return Result{}, err
 	}
-	in := &hbasepb.GetRequest{Region: locate.Specifier(r), Get: get}
-	cells, err := c.servers.Call(ctx, rpc.ClientService.At(r.Server), "Get", in, &out)
+	answer, err := c.servers.RoundTrip(ctx, rpc.ClientService.At(r.Server), "Get", encode)
 	if err != nil {
 		return Result{}, err
 	}
-	row, _, err := rpc.DecodeResult(out.GetResult(), cells)
+	row, err := rpc.DecodeGet(answer.Param, answer.Cells)
 	if err != nil {
 		return Result{}, remote.Invalid(r.Server, err)
 	}

@@ -60,6 +60,22 @@ func DecodeEncodedResult(b, block []byte) (r Result, rest []byte, err error) {
 	return r, rest, err
 }
 
+// DecodeGet decodes the answer to a Get.
+func DecodeGet(param, block []byte) (r Result, err error) {
+	head, ok := wire.DecodeGetResponse(param)
+	if !ok {
+		m := new(hbasepb.GetResponse)
+		if err := proto.Unmarshal(param, m); err != nil {
+			return r, fmt.Errorf("to Get: %w", err)
+		}
+		r, _, err = DecodeResult(m.GetResult(), block)
+		return r, err
+	}
+	r, _, err = takeCells(block, head.Cells, func(n int) []Cell { return make([]Cell, n) })
+	r.Stale = head.Stale
+	return r, err
+}
+
 func decodeCells(m *hbasepb.Result, block []byte) (r Result, rest []byte, err error) {
 	n := len(m.GetCell())
 	if n > 0 {

@@ -23,6 +23,9 @@ func nextField(b []byte) (f field, rest []byte, err error) {
 	if n < 0 {
 		return f, nil, fmt.Errorf("%w: %w", ErrMalformed, protowire.ParseError(n))
 	}
+	if number > protowire.MaxValidNumber {
+		return f, nil, fmt.Errorf("%w: not a field number: %d", ErrMalformed, number)
+	}
 	f.number, f.typ = number, typ
 	b = b[n:]
 	switch typ {

@@ -42,8 +42,7 @@ func AppendRegionAction(dst, region []byte, ms []Mutation) []byte {
 		dst = appendMessageHead(dst, 3, actionSize(i, m))
 		dst = appendVarintField(dst, 1, uint64(i))
 		dst = appendMessageHead(dst, 2, mutationSize(m))
-		dst = protowire.AppendTag(dst, 1, protowire.BytesType)
-		dst = protowire.AppendBytes(dst, m.Row)
+		dst = appendBytesField(dst, 1, m.Row)
 		dst = appendVarintField(dst, 2, uint64(m.kind()))
 		if m.TTL != 0 {
 			dst = appendMessageHead(dst, 5, ttlSize)

@@ -89,8 +89,7 @@ func appendRequestHeader(dst []byte, c Call, cells int) []byte {
 	dst = protowire.AppendVarint(dst, uint64(size))
 	dst = appendVarintField(dst, 1, uint64(c.ID))
 	if len(c.Trace) > 0 {
-		dst = protowire.AppendTag(dst, 2, protowire.BytesType)
-		dst = protowire.AppendBytes(dst, c.Trace)
+		dst = appendBytesField(dst, 2, c.Trace)
 	}
 	dst = protowire.AppendTag(dst, 3, protowire.BytesType)
 	dst = protowire.AppendString(dst, c.Method)
@@ -112,6 +111,11 @@ func appendRequestHeader(dst []byte, c Call, cells int) []byte {
 func appendVarintField(dst []byte, field protowire.Number, v uint64) []byte {
 	dst = protowire.AppendTag(dst, field, protowire.VarintType)
 	return protowire.AppendVarint(dst, v)
+}
+
+func appendBytesField(dst []byte, field protowire.Number, b []byte) []byte {
+	dst = protowire.AppendTag(dst, field, protowire.BytesType)
+	return protowire.AppendBytes(dst, b)
 }
 
 // Request is a request as decoded by a server. Param and Cells are views into the frame; Param is nil if there is none.
