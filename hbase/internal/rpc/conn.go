@@ -2,8 +2,8 @@
 // of each server, dialled when first needed. Its errors are those of one try, as package remote diagnoses them; callers retry.
 //
 // The path of a call: Servers.RoundTrip (servers.go) gets the connection dialled, and conn.roundTrip (conn.go) puts the frame into the
-// outbox, which writes it (outbox.go), and waits. conn.read checks the length of each answer against Options.MaxAnswerBytes before allocating memory for it, and delivers the answer to its
-// call.
+// outbox, which writes it (outbox.go), and waits. conn.read checks the length of each answer against Options.MaxAnswerBytes before
+// allocating memory for it, and delivers the answer to its call.
 package rpc
 
 import (
@@ -119,7 +119,8 @@ func connectionHeader(user *hbasepb.UserInformation, service Service, c wire.Com
 type Encoder func(dst []byte, c wire.Call) ([]byte, error)
 
 // roundTrip sends a request and waits for its answer until then. An exception from the server is returned as an error.
-func (c *conn) roundTrip(ctx context.Context, until time.Time, method string, priority uint32, encode Encoder) (r wire.Response, err error) {
+func (c *conn) roundTrip(ctx context.Context, until time.Time, method string, priority uint32,
+	encode Encoder) (r wire.Response, err error) {
 	start := time.Now()
 	trace, end := c.opts.traced(ctx, c.addr, method)
 	defer func() { end(err) }()

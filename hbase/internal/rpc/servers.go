@@ -144,8 +144,8 @@ func (s *Servers) Connect(ctx context.Context, to Endpoint) error {
 	return err
 }
 
-// get returns the connection to a server. The first caller starts the dial, and the others wait for it, even if the first one leaves. A zero
-// until sets no limit.
+// get returns the connection to a server. The first caller starts the dial, and the others wait for it, even if the first one leaves. The
+// zero time sets no limit.
 func (s *Servers) get(ctx context.Context, to Endpoint, until time.Time) (*conn, error) {
 	s.mu.Lock()
 	if s.closed {
