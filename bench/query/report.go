@@ -51,7 +51,7 @@ func (b *bench) text() string {
 	for _, k := range d.Kinds {
 		s += fmt.Sprintf("| %s | %d | %.1f | %.1f | %.1f |\n", k.What, k.Rate, k.P50, k.P99, k.Longest)
 	}
-	return s + fmt.Sprintf("\nThe timelines had %d rows, for which the servers read %d; %d orders were found. The index took %.0f changes/s while it was "+
-		"filled, and %.0f/s from `brine run`, with rows and documents, while more came in.\n\n",
+	return s + fmt.Sprintf("\nThe timelines had %d rows, for which the servers read %d; %d orders were found. The index took "+
+		"%.0f changes/s while it was filled, and %.0f/s from `brine run`, with rows and documents, while more came in.\n\n",
 		d.Rows, d.Read, d.Found, d.FullRate, d.LiveRate) + measure.TargetTable(b.report.Targets)
 }

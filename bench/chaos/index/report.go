@@ -59,9 +59,9 @@ func (r *run) table() string {
 		fmt.Fprintf(&s, "| %s | %.0f | %.0f | %.0f | %.0f |\n", of.name, of.span.Seconds, of.span.Published/t,
 			of.span.Rows/t, of.span.Documents/t)
 	}
-	fmt.Fprintf(&s, "\nIt was killed %d times, for at most %.0f s until it had started again, and frozen %d times, for at most %.0f s. Documents "+
-		"were at most %d records behind, and all %d events were settled %.0f s after the last one was published, %.0f s after the last "+
-		"fault. ",
+	fmt.Fprintf(&s, "\nIt was killed %d times, for at most %.0f s until it had started again, and frozen %d times, for at most %.0f s. "+
+		"Documents were at most %d records behind, and all %d events were settled %.0f s after the last one was published, %.0f s after the "+
+		"last fault. ",
 		len(r.Kills), longestOf(r.Kills), len(r.Freezes), longestOf(r.Freezes), r.MostBehind, r.Events, r.CatchUp, r.CatchUp+r.there.Seconds())
 	fmt.Fprintf(&s, "brine took at most %.0f MiB. `brine verify --full` compared %d rows and %d documents with the topics.\n\n", r.PeakMiB,
 		r.Verify.Count(false), r.Verify.Count(true))
