@@ -229,13 +229,14 @@ func TestALostStoreIsWrittenAgain(t *testing.T) {
 	}
 }
 
-// TestHeapOfDevIsBounded: the collector leaves room in 256 MiB for what it does not count: stacks, written pages, SQLite.
+// TestHeapOfDevIsBounded: the collector leaves room in 256 MiB for what it does not count (stacks, written pages, SQLite) and for what is
+// allocated while it runs.
 func TestHeapOfDevIsBounded(t *testing.T) {
 	cfg, problems := config.Parse("dev.yaml", examples.Dev, func(string) (string, bool) { return "", false })
 	if err := problems.Err(); err != nil {
 		t.Fatal(err)
 	}
-	if bound := int64(cfg.ProcessMemory); bound == 0 || bound > 220<<20 {
-		t.Errorf("process_memory is %d MiB, expected a bound that leaves 36 of 256 MiB", bound>>20)
+	if bound := int64(cfg.ProcessMemory); bound == 0 || bound > 200<<20 {
+		t.Errorf("process_memory is %d MiB, expected a bound that leaves 56 of 256 MiB", bound>>20)
 	}
 }
