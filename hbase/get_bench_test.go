@@ -67,7 +67,7 @@ func (p *peer) quietGets(conn net.Conn) {
 	if _, err := io.CopyN(io.Discard, r, wire.PreambleLen); err != nil {
 		return
 	}
-	if _, err := readPeerFrame(r); err != nil {
+	if _, err := wire.ReadFrame(r, 1<<30); err != nil {
 		return
 	}
 	for {

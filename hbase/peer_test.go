@@ -132,12 +132,12 @@ func (p *peer) serve(conn net.Conn) {
 	if _, err := io.CopyN(io.Discard, r, wire.PreambleLen); err != nil {
 		return
 	}
-	if _, err := readPeerFrame(r); err != nil {
+	if _, err := wire.ReadFrame(r, 1<<30); err != nil {
 		return
 	}
 	var write sync.Mutex
 	for {
-		frame, err := readPeerFrame(r)
+		frame, err := wire.ReadFrame(r, 1<<30)
 		if err != nil {
 			return
 		}
@@ -259,20 +259,6 @@ func (p *peer) appliedRows() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return append([]string(nil), p.rows...)
-}
-
-func readPeerFrame(r *bufio.Reader) ([]byte, error) {
-	var prefix [wire.PrefixLen]byte
-	if _, err := io.ReadFull(r, prefix[:]); err != nil {
-		return nil, err
-	}
-	n, err := wire.FrameLen(prefix, 1<<30)
-	if err != nil {
-		return nil, err
-	}
-	frame := make([]byte, n)
-	_, err = io.ReadFull(r, frame)
-	return frame, err
 }
 
 // puts returns a batch with a put of each row.

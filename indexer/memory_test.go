@@ -36,6 +36,19 @@ var errFault = errors.New("injected")
 
 func newMemory() *memory { return &memory{docs: map[string]*memoryDoc{}, home: "orders-000001"} }
 
+// fail makes call i fail before it has any effect if faults[i] is 1, and after it if 2.
+func (m *memory) fail(faults []int) {
+	at := func(kind int) func(int) error {
+		return func(call int) error {
+			if call < len(faults) && faults[call] == kind {
+				return errFault
+			}
+			return nil
+		}
+	}
+	m.before, m.after = at(1), at(2)
+}
+
 func (m *memory) enter() (leave func() error, err error) {
 	call := m.calls
 	m.calls++

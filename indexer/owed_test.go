@@ -80,15 +80,7 @@ func TestTiesEndInOrderThoughChangesAreGivenUp(t *testing.T) {
 			pauses := rapid.SliceOfN(rapid.IntRange(0, 20), 2*len(batches), -1).Draw(rt, "pauses")
 			faults := rapid.SliceOfN(rapid.IntRange(0, 3), 0, 30).Draw(rt, "faults")
 			m := newMemory()
-			fault := func(kind int) func(int) error {
-				return func(call int) error {
-					if call < len(faults) && faults[call] == kind {
-						return errFault
-					}
-					return nil
-				}
-			}
-			m.before, m.after = fault(1), fault(2)
+			m.fail(faults)
 			opts := opts
 			opts.Calls = rapid.IntRange(1, 3).Draw(rt, "calls")
 			opts.MaxBulkDocuments = rapid.IntRange(1, 4).Draw(rt, "documents")

@@ -68,15 +68,7 @@ func TestDocumentsEqualTheModel(t *testing.T) {
 			}
 			m := newMemory()
 			faults := rapid.SliceOfN(rapid.IntRange(0, 3), 0, 12).Draw(t, "faults")
-			at := func(kind int) func(int) error {
-				return func(call int) error {
-					if call < len(faults) && faults[call] == kind {
-						return errFault
-					}
-					return nil
-				}
-			}
-			m.before, m.after = at(1), at(2)
+			m.fail(faults)
 			opts := declared
 			opts.Calls = rapid.IntRange(1, 3).Draw(t, "calls")
 			opts.MaxBulkDocuments = rapid.IntRange(1, 4).Draw(t, "documents")

@@ -3,7 +3,6 @@ package embedded_test
 import (
 	"bufio"
 	"fmt"
-	"io"
 	"net"
 	"os"
 	"sync"
@@ -116,16 +115,8 @@ func (c *client) post(method string, param proto.Message, cells []byte) (uint32,
 
 // receive reads the next response; the error is io.EOF if the server closed the connection.
 func (c *client) receive() (wire.Response, error) {
-	var n [4]byte
-	if _, err := io.ReadFull(c.in, n[:]); err != nil {
-		return wire.Response{}, err
-	}
-	length, err := wire.FrameLen(n, 64<<20)
+	frame, err := wire.ReadFrame(c.in, 64<<20)
 	if err != nil {
-		return wire.Response{}, err
-	}
-	frame := make([]byte, length)
-	if _, err := io.ReadFull(c.in, frame); err != nil {
 		return wire.Response{}, err
 	}
 	return wire.DecodeResponse(frame)

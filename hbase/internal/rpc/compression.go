@@ -2,7 +2,6 @@ package rpc
 
 import (
 	"fmt"
-	"io"
 	"net"
 	"strings"
 
@@ -47,16 +46,8 @@ func probe(socket net.Conn, addr string, c wire.Compression) error {
 	if _, err := socket.Write(request); err != nil {
 		return fmt.Errorf("handshake: %w", err)
 	}
-	var prefix [wire.PrefixLen]byte
-	if _, err := io.ReadFull(socket, prefix[:]); err != nil {
-		return fmt.Errorf("handshake: %w", err)
-	}
-	n, err := wire.FrameLen(prefix, maxProbeAnswer)
+	frame, err := wire.ReadFrame(socket, maxProbeAnswer)
 	if err != nil {
-		return fmt.Errorf("handshake: %w", err)
-	}
-	frame := make([]byte, n)
-	if _, err := io.ReadFull(socket, frame); err != nil {
 		return fmt.Errorf("handshake: %w", err)
 	}
 	answer, err := wire.DecodeResponse(frame)

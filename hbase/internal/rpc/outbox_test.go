@@ -159,7 +159,7 @@ func server(t *testing.T, o Options, serve func(net.Conn, *bufio.Reader)) (*Serv
 				if _, err := io.CopyN(io.Discard, r, wire.PreambleLen); err != nil {
 					return
 				}
-				if _, err := readFrame(r); err == nil {
+				if _, err := wire.ReadFrame(r, 1<<30); err == nil {
 					serve(conn, r)
 				}
 			})
@@ -179,20 +179,6 @@ func server(t *testing.T, o Options, serve func(net.Conn, *bufio.Reader)) (*Serv
 		wg.Wait()
 	})
 	return s, ClientService.At(l.Addr().String())
-}
-
-func readFrame(r io.Reader) ([]byte, error) {
-	var prefix [wire.PrefixLen]byte
-	if _, err := io.ReadFull(r, prefix[:]); err != nil {
-		return nil, err
-	}
-	n, err := wire.FrameLen(prefix, 1<<30)
-	if err != nil {
-		return nil, err
-	}
-	b := make([]byte, n)
-	_, err = io.ReadFull(r, b)
-	return b, err
 }
 
 // echo answers a request with its parameter, as an encoded message.
@@ -221,7 +207,7 @@ func TestFullSocketHoldsNobodyUp(t *testing.T) {
 			s, to := server(t, Options{}, func(conn net.Conn, r *bufio.Reader) {
 				<-read
 				for {
-					b, err := readFrame(r)
+					b, err := wire.ReadFrame(r, 1<<30)
 					if err != nil {
 						return
 					}
@@ -287,7 +273,7 @@ func TestLateAnswersReachNoOtherCall(t *testing.T) {
 	var late []wire.Request
 	s, to := server(t, Options{}, func(conn net.Conn, r *bufio.Reader) {
 		for {
-			b, err := readFrame(r)
+			b, err := wire.ReadFrame(r, 1<<30)
 			if err != nil {
 				return
 			}
@@ -333,7 +319,7 @@ func TestLateAnswersReachNoOtherCall(t *testing.T) {
 func TestConnectionFailsDuringACallersWrite(t *testing.T) {
 	s, to := server(t, Options{}, func(conn net.Conn, r *bufio.Reader) {
 		for {
-			b, err := readFrame(r)
+			b, err := wire.ReadFrame(r, 1<<30)
 			if err != nil {
 				return
 			}
@@ -423,8 +409,8 @@ func TestEachCallEndsAtItsTime(t *testing.T) {
 		go func() {
 			r := bufio.NewReader(silent)
 			_, _ = io.CopyN(io.Discard, r, wire.PreambleLen)
-			_, _ = readFrame(r)
-			_, _ = readFrame(r) // the first call; then it does not even read
+			_, _ = wire.ReadFrame(r, 1<<30)
+			_, _ = wire.ReadFrame(r, 1<<30) // the first call; then it does not even read
 		}()
 		to := ClientService.At("m1:1")
 		var wg sync.WaitGroup

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -30,6 +31,21 @@ func FrameLen(prefix [PrefixLen]byte, max int) (int, error) {
 		return 0, fmt.Errorf("%w: %d bytes, limit %d", ErrTooLong, n, max)
 	}
 	return int(n), nil
+}
+
+// ReadFrame reads a frame of at most max bytes, and returns it without its prefix.
+func ReadFrame(r io.Reader, max int) ([]byte, error) {
+	var prefix [PrefixLen]byte
+	if _, err := io.ReadFull(r, prefix[:]); err != nil {
+		return nil, err
+	}
+	n, err := FrameLen(prefix, max)
+	if err != nil {
+		return nil, err
+	}
+	frame := make([]byte, n)
+	_, err = io.ReadFull(r, frame)
+	return frame, err
 }
 
 // beginFrame leaves room for the prefix that endFrame fills in. The caller appends extra more bytes after that.
