@@ -41,8 +41,10 @@ import org.apache.hadoop.hbase.util.Bytes;
  * Runs conformance scripts with HBase's own client. The language is described in hbasetest's doc.go; goclient.go is the same
  * for our client.
  *
- * <p>Usage: Conform rpc://host:port prefix script…. The scripts run side by side, each with
- * "prefix" and its own name before every table. Prints, for every operation, "== script line" and its answer.
+ * <p>Usage: Conform rpc://host:port prefix script…. The scripts run side by side, each with "prefix" and its own name before every
+ * table, and with a connection of its own: a failure of one script drops a server's regions from the connection's cache, and the
+ * region of the longest row key is only found there (the client's look-up adds to the key, which is then too long for a scan).
+ * Prints, for every operation, "== script line" and its answer.
  */
 public final class Conform {
   private final Connection connection;
@@ -59,19 +61,19 @@ public final class Conform {
   }
 
   public static void main(String[] args) throws Exception {
-    try (Connection connection = RowDigest.connect(args[0])) {
-      ExecutorService pool = Executors.newFixedThreadPool(6); // mostly waiting for the master
-      List<Future<String>> outputs = new ArrayList<>();
-      for (String script : Arrays.asList(args).subList(2, args.length)) {
-        outputs.add(pool.submit(() -> {
-          Path path = Path.of(script);
-          String name = path.getFileName().toString().replace(".txt", "");
+    ExecutorService pool = Executors.newFixedThreadPool(6); // mostly waiting for the master
+    List<Future<String>> outputs = new ArrayList<>();
+    for (String script : Arrays.asList(args).subList(2, args.length)) {
+      outputs.add(pool.submit(() -> {
+        Path path = Path.of(script);
+        String name = path.getFileName().toString().replace(".txt", "");
+        try (Connection connection = RowDigest.connect(args[0])) {
           return new Conform(connection, args[1] + name + "_").run(path);
-        }));
-      }
-      for (Future<String> output : outputs) {
-        System.out.print(output.get());
-      }
+        }
+      }));
+    }
+    for (Future<String> output : outputs) {
+      System.out.print(output.get());
     }
     System.out.flush();
     System.exit(0); // the client's threads linger
@@ -431,7 +433,12 @@ public final class Conform {
 
   /** What a reader of a failed run wants to know, on standard error. */
   private static void explain(Path script, int line, Exception e) {
-    System.err.println(script.getFileName() + ":" + (line + 1) + ": " + e.toString().split("\n")[0]);
+    Throwable last = e; // what was tried again says nothing else of why
+    while (last.getCause() != null) {
+      last = last.getCause();
+    }
+    System.err.println(script.getFileName() + ":" + (line + 1) + ": " + e.toString().split("\n")[0]
+        + (last == e ? "" : " (" + last.toString().split("\n")[0] + ")"));
   }
 
   private void ok() {
