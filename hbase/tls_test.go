@@ -68,21 +68,22 @@ var tlsCases = []struct {
 	{name: "a certificate of the authority in `ca`", server: serving(certstest.Leaf{}), client: trusting},
 	{name: "the same, `min_version: TLSv1.3`", server: serving(certstest.Leaf{}), client: newest, real: realTLS,
 		realSays: []string{"the server supports none of the client's TLS versions, which are 1.3 or newer", "lower hbase.tls.min_version"}},
-	{name: "one for `server_name`", server: serving(certstest.Leaf{Hosts: []string{"hbase.internal"}}), client: named("hbase.internal")},
+	{name: "one for `server_name`", server: serving(certstest.Leaf{Hosts: []string{"hbase.internal", "localhost"}}), client: named("hbase.internal"),
+		real: realPresenting}, // localhost for the servers among themselves
 	{name: "mutual: certificates of both sides", server: needing, client: showing(certstest.Leaf{}), real: realTLS},
 	{name: "one of the client is wanted, and shown", server: wanting, client: showing(certstest.Leaf{})},
 	{name: "one of the client is wanted, and not shown", server: wanting, client: trusting},
 	{name: "TLS to a port of both", server: both, client: trusting},
 	{name: "plain text to a port of both", server: both},
-	{name: "the server's has expired", server: serving(certstest.Leaf{From: -2 * time.Hour, Till: -time.Hour}), client: trusting,
+	{name: "the server's has expired", server: serving(certstest.Leaf{From: -2 * time.Hour, Till: -time.Hour}), client: trusting, real: realPresenting,
 		says: []string{"the server's certificate \"CN=leaf\" expired at 20", "renew it, or correct this machine's clock"}},
-	{name: "the server's is not yet valid", server: serving(certstest.Leaf{From: time.Hour, Till: 2 * time.Hour}), client: trusting,
+	{name: "the server's is not yet valid", server: serving(certstest.Leaf{From: time.Hour, Till: 2 * time.Hour}), client: trusting, real: realPresenting,
 		says: []string{"the server's certificate \"CN=leaf\" is not valid before 20", "renew it, or correct this machine's clock"}},
-	{name: "the server's is for another name", server: serving(certstest.Leaf{Hosts: []string{"hbase.example", "10.1.2.3"}}), client: trusting,
+	{name: "the server's is for another name", server: serving(certstest.Leaf{Hosts: []string{"hbase.example", "10.1.2.3"}}), client: trusting, real: realPresenting,
 		says: []string{"\"CN=leaf\" is for hbase.example, 10.1.2.3, not for 127.0.0.1", "issue one for that name, or set hbase.tls.server_name"}},
 	{name: "the server's is not for `server_name`", server: serving(certstest.Leaf{}), client: named("hbase.internal"), real: realTLS,
 		says: []string{" is for localhost, 127.0.0.1, not for hbase.internal", "or set hbase.tls.server_name to a name in it"}},
-	{name: "the server's is signed by itself", server: serving(certstest.Leaf{Self: true}), client: trusting,
+	{name: "the server's is signed by itself", server: serving(certstest.Leaf{Self: true}), client: trusting, real: realPresenting,
 		says: []string{"\"CN=leaf\" is self-signed, and unknown here", "name a file that holds it in hbase.tls.ca"}},
 	{name: "the server's is of an unknown authority", server: serving(certstest.Leaf{}), client: strange, real: realTLS,
 		says: []string{" is signed by an unknown authority, ", "name the file of that authority's certificate in hbase.tls.ca"}},
@@ -112,6 +113,7 @@ type realHBase int
 const (
 	realNone       realHBase = iota
 	realTLS                  // requires certificates of clients, for their addresses
+	realPresenting           // the same, presenting the certificate of the case
 	realPlain                // has no TLS
 	realKerberized           // offers all qualities of protection
 )
@@ -181,12 +183,20 @@ func TestTLSReal(t *testing.T) {
 		}
 		t.Run(c.name, func(t *testing.T) {
 			n, connect := newNetwork(t), ""
-			if c.real == realPlain {
-				connect = testenv.HBase(t)
-			} else {
-				r := testenv.HBaseTLS(t)
+			of := func(r testenv.SecuredHBase) {
 				n.servers = certstest.Load(t, r.CA, r.CAKey)
 				n.clients, connect = n.servers, r.Connect
+			}
+			switch c.real {
+			case realPlain:
+				connect = testenv.HBase(t)
+			case realTLS:
+				of(testenv.HBaseTLS(t))
+			case realPresenting:
+				r := testenv.HBaseTLSAlone(t)
+				of(r)
+				o := c.server(n)
+				r.Present(t, o.Cert, o.Key)
 			}
 			says := c.says
 			if c.realSays != nil {

@@ -44,11 +44,11 @@ type shownBy struct {
 	sasl sasl.Mechanism
 }
 
-// matrix lists what clients present to a real Kafka. If says is empty they are accepted; otherwise the error contains it. The rows are
-// those of docs/security.md.
+// matrix lists what clients present to a real Kafka, and it to them. If says is empty they work together; otherwise the error contains it, with
+// anything where it has "…". The rows are those of docs/security.md.
 var matrix = []struct {
 	mechanism, with string
-	broker          func(b *brokersOf) string
+	broker          func(t *testing.T, b *brokersOf) string
 	shows           func(t *testing.T, b *brokersOf) shownBy
 	says            string
 }{
@@ -59,6 +59,14 @@ var matrix = []struct {
 	{"TLS", "another authority in `ca`", scramTLS, func(t *testing.T, b *brokersOf) shownBy {
 		return shownBy{tls: trusting(t, certstest.New(t, "other").CA), sasl: password(scram.SHA512, b.user, b.password)}
 	}, "certificate signed by unknown authority"},
+	{"TLS", "the broker's has expired", presenting(certstest.Leaf{From: -2 * time.Hour, Till: -time.Hour}), byTLS(nil),
+		"certificate has expired or is not yet valid: current time … is after"},
+	{"TLS", "the broker's is not yet valid", presenting(certstest.Leaf{From: time.Hour, Till: 2 * time.Hour}), byTLS(nil),
+		"certificate has expired or is not yet valid: current time … is before"},
+	{"TLS", "the broker's is for another name", presenting(certstest.Leaf{Hosts: []string{"kafka.example", "10.1.2.3"}}), byTLS(nil),
+		"certificate is valid for 10.1.2.3, not 127.0.0.1"},
+	{"TLS", "the broker's is signed by itself", presenting(certstest.Leaf{Self: true}), byTLS(nil), "certificate signed by unknown authority"},
+	{"TLS", "the broker's was replaced while it ran", presenting(certstest.Leaf{}), byTLS(nil), ""},
 	{"TLS", "plain text to a port of TLS", mtls, func(*testing.T, *brokersOf) shownBy { return shownBy{} }, "EOF"},
 	{"SCRAM-SHA-256", "the right password", scramTLS, byPassword(scram.SHA256, ""), ""},
 	{"SCRAM-SHA-512", "the right password", scramTLS, byPassword(scram.SHA512, ""), ""},
@@ -79,10 +87,18 @@ var matrix = []struct {
 	{"GSSAPI", "no credentials", kerberized, func(*testing.T, *brokersOf) shownBy { return shownBy{} }, "EOF"},
 }
 
-func mtls(b *brokersOf) string       { return b.secured.MTLS }
-func scramTLS(b *brokersOf) string   { return b.secured.SCRAM }
-func oauth(b *brokersOf) string      { return b.secured.OAuth }
-func kerberized(b *brokersOf) string { return b.kerberos.Broker }
+func mtls(_ *testing.T, b *brokersOf) string       { return b.secured.MTLS }
+func scramTLS(_ *testing.T, b *brokersOf) string   { return b.secured.SCRAM }
+func oauth(_ *testing.T, b *brokersOf) string      { return b.secured.OAuth }
+func kerberized(_ *testing.T, b *brokersOf) string { return b.kerberos.Broker }
+
+// presenting has the broker present a certificate of its authority, on a listener of its own.
+func presenting(l certstest.Leaf) func(*testing.T, *brokersOf) string {
+	return func(t *testing.T, b *brokersOf) string {
+		cert, key := certstest.Load(t, b.secured.CA, b.secured.CAKey).Issue(t, l)
+		return b.secured.Present(t, cert, key)
+	}
+}
 
 func trusting(t *testing.T, ca string) *tls.Config {
 	t.Helper()
@@ -100,7 +116,7 @@ func certificate(l certstest.Leaf, known bool) func(*testing.T, *brokersOf) show
 	return func(t *testing.T, b *brokersOf) shownBy {
 		by := certstest.New(t, "unknown")
 		if known {
-			by = certstest.Load(t, b.secured.CA, filepath.Join(filepath.Dir(b.secured.CA), "ca.key"))
+			by = certstest.Load(t, b.secured.CA, b.secured.CAKey)
 		}
 		pair, err := tls.LoadX509KeyPair(by.Issue(t, l))
 		if err != nil {
@@ -209,17 +225,29 @@ func TestMatrixOnARealKafka(t *testing.T) {
 		t.Run(c.mechanism+" "+c.with, func(t *testing.T) {
 			t.Parallel()
 			s := c.shows(t, b)
-			_, err := clientOf(t, c.broker(b), s).Metadata(t.Context(), &kafka.MetadataRequest{})
+			_, err := clientOf(t, c.broker(t, b), s).Metadata(t.Context(), &kafka.MetadataRequest{})
 			switch {
 			case c.says == "" && err != nil:
 				t.Error(err)
-			case c.says != "" && (err == nil || !strings.Contains(err.Error(), c.says)):
+			case c.says != "" && (err == nil || !says(err.Error(), c.says)):
 				t.Errorf("%v, want %q", err, c.says)
 			case err != nil && (strings.Contains(err.Error(), b.password) || strings.Contains(err.Error(), "hunter2")):
 				t.Errorf("%v shows a password", err)
 			}
 		})
 	}
+}
+
+// says reports whether an error contains what a row says.
+func says(text, row string) bool {
+	for part := range strings.SplitSeq(row, " … ") {
+		_, rest, found := strings.Cut(text, part)
+		if !found {
+			return false
+		}
+		text = rest
+	}
+	return true
 }
 
 // The embedded Kafka accepts clients in plain text without credentials, and no others.

@@ -8,9 +8,13 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
+
+	"github.com/segmentio/kafka-go"
 )
 
 const answerWithin = time.Minute
@@ -27,7 +31,7 @@ func Kafka(t testing.TB) []string {
 type SecuredKafka struct {
 	SCRAM, MTLS string // host:port of its listeners: SCRAM over TLS, and TLS with client certificates
 	OAuth       string // OAUTHBEARER over TLS: unsigned tokens that have not expired and have the scope kafka
-	CA          string // file of the authority (PEM) that signed the broker's and the client's certificates
+	CA, CAKey   string // files of the authority (PEM) that signed the broker's and the client's certificates, and of its key
 	Cert, Key   string // files of the client's certificate and key (PEM)
 }
 
@@ -39,8 +43,45 @@ func KafkaSecured(t testing.TB) SecuredKafka {
 	listens(t, "Kafka's SCRAM listener", k.SCRAM)
 	listens(t, "Kafka's mTLS listener", k.MTLS)
 	dir := address(t, "BRINE_REAL_KAFKA_CERTIFICATES")
-	k.CA, k.Cert, k.Key = filepath.Join(dir, "ca.pem"), filepath.Join(dir, "client.pem"), filepath.Join(dir, "client.key")
+	k.CA, k.CAKey = filepath.Join(dir, "ca.pem"), filepath.Join(dir, "ca.key")
+	k.Cert, k.Key = filepath.Join(dir, "client.pem"), filepath.Join(dir, "client.key")
 	return k
+}
+
+// Present has the broker present another certificate, until the test ends, on the returned listener, which authenticates nobody. One test at a
+// time has it.
+func (k SecuredKafka) Present(t testing.TB, cert, key string) (listener string) {
+	t.Helper()
+	dir := filepath.Dir(k.CA)
+	lock(t, dir, syscall.LOCK_EX)
+	listener = address(t, "BRINE_REAL_KAFKA_TLS")
+	keystore := filepath.Join(dir, Name(t)+".pem")
+	alter := func(c kafka.IncrementalAlterConfigsRequestConfig) {
+		t.Helper()
+		c.Name = "listener.name.tls.ssl.keystore.location"
+		transport := &kafka.Transport{}
+		defer transport.CloseIdleConnections()
+		client := &kafka.Client{Addr: kafka.TCP(Kafka(t)...), Transport: transport, Timeout: answerWithin}
+		resp, err := client.IncrementalAlterConfigs(context.Background(), &kafka.IncrementalAlterConfigsRequest{
+			Resources: []kafka.IncrementalAlterConfigsRequestResource{{
+				ResourceType: kafka.ResourceTypeBroker, ResourceName: "1", Configs: []kafka.IncrementalAlterConfigsRequestConfig{c},
+			}}})
+		if err == nil {
+			err = resp.Resources[0].Error
+		}
+		if err != nil {
+			t.Fatalf("%s: %v", c.Name, err)
+		}
+	}
+	replace(t, keystore, slices.Concat(content(t, key), content(t, cert)))
+	t.Cleanup(func() {
+		alter(kafka.IncrementalAlterConfigsRequestConfig{ConfigOperation: kafka.ConfigOperationDelete})
+		Presents(t, listener, filepath.Join(dir, "server.crt"))
+		os.Remove(keystore)
+	})
+	alter(kafka.IncrementalAlterConfigsRequestConfig{ConfigOperation: kafka.ConfigOperationSet, Value: keystore})
+	Presents(t, listener, cert)
+	return listener
 }
 
 // HBase returns the connect string of a real HBase's masters, rpc://host:port.
@@ -57,17 +98,48 @@ type SecuredHBase struct {
 	Connect   string // rpc://host:port
 	CA, CAKey string // files of the authority (PEM) that signed the server's and the client's certificates, and of its key
 	Cert, Key string // files of the client's certificate and key (PEM)
+
+	servers  []string // host:port of the master and of the region server
+	own      string   // file of the servers' certificate and key
+	keystore string   // file that the servers read theirs from, again when it changes
 }
 
 // HBaseTLS returns a real HBase that requires TLS and client certificates. It supports only TLS 1.2, which is HBase's default.
 func HBaseTLS(t testing.TB) SecuredHBase {
 	t.Helper()
-	h := SecuredHBase{Connect: address(t, "BRINE_REAL_HBASE_TLS")}
-	listens(t, "HBase with TLS", strings.TrimPrefix(h.Connect, "rpc://"))
+	return hbaseTLS(t, syscall.LOCK_SH)
+}
+
+// HBaseTLSAlone returns it to one test, which may have it Present other certificates, and to no other until that test ends.
+func HBaseTLSAlone(t testing.TB) SecuredHBase {
+	t.Helper()
+	return hbaseTLS(t, syscall.LOCK_EX)
+}
+
+func hbaseTLS(t testing.TB, shared int) SecuredHBase {
+	t.Helper()
+	h := SecuredHBase{Connect: address(t, "BRINE_REAL_HBASE_TLS"), servers: strings.Split(address(t, "BRINE_REAL_HBASE_TLS_SERVERS"), ",")}
 	dir := address(t, "BRINE_REAL_HBASE_TLS_CERTIFICATES")
+	lock(t, dir, shared)
+	listens(t, "HBase with TLS", strings.TrimPrefix(h.Connect, "rpc://"))
 	h.CA, h.CAKey = filepath.Join(dir, "ca.pem"), filepath.Join(dir, "ca.key")
 	h.Cert, h.Key = filepath.Join(dir, "client.pem"), filepath.Join(dir, "client.key")
+	h.own, h.keystore = filepath.Join(dir, "server.pem"), filepath.Join(dir, "keystore.pem")
 	return h
+}
+
+// Present has all servers present another certificate, until the test ends. It is for HBaseTLSAlone.
+func (h SecuredHBase) Present(t testing.TB, cert, key string) {
+	t.Helper()
+	present := func(cert string, pem []byte) {
+		t.Helper()
+		replace(t, h.keystore, pem)
+		for _, addr := range h.servers {
+			Presents(t, addr, cert)
+		}
+	}
+	t.Cleanup(func() { present(h.own, content(t, h.own)) })
+	present(cert, slices.Concat(content(t, key), content(t, cert)))
 }
 
 // HBaseZooKeeper returns the connect string of the same HBase with its ZooKeeper, zk://host:port/parent.

@@ -15,13 +15,16 @@ start_hbase-tls() {
   local dir=$1
   mkdir -p "$dir"
   certificates "$dir/tls" >>"$dir/log" 2>&1 || return
+  cp "$dir/tls/server.pem" "$dir/tls/keystore.pem" # a test that was killed may have left another
   standalone hbase-tls "$dir" 512m <<END
 hbase.server.netty.tls.enabled true
 hbase.server.netty.tls.supportplaintext false
 hbase.server.netty.tls.client.auth.mode need
 hbase.client.netty.tls.enabled true
-hbase.rpc.tls.keystore.location $dir/tls/server.pem
+hbase.rpc.tls.keystore.location $dir/tls/keystore.pem
 hbase.rpc.tls.truststore.location $dir/tls/ca.pem
+hbase.rpc.tls.certReload true
+hbase.rpc.tls.filepoll.interval.millis 100
 END
 }
 
@@ -93,8 +96,9 @@ hbase_has() {
 }
 
 env_hbase-tls() {
-  read -r master _ zookeeper <"$1/ports"
+  read -r master region zookeeper <"$1/ports"
   echo "BRINE_REAL_HBASE_TLS=rpc://127.0.0.1:$master"
+  echo "BRINE_REAL_HBASE_TLS_SERVERS=127.0.0.1:$master,127.0.0.1:$region"
   echo "BRINE_REAL_HBASE_TLS_CERTIFICATES=$1/tls"
 }
 

@@ -1,16 +1,16 @@
 # shellcheck shell=bash
-# Kafka: broker and controller in one process (KRaft), with four listeners: plain text, SCRAM over TLS, TLS that asks for the client's
-# certificate, and OAUTHBEARER over TLS, which believes unsigned tokens that are not over and have the scope kafka. kafka-kerberos is one more,
-# which takes nobody without a ticket. devcluster sources this file.
+# Kafka: broker and controller in one process (KRaft), with five listeners: plain text, SCRAM over TLS, TLS that asks for the client's
+# certificate, OAUTHBEARER over TLS, which believes unsigned tokens that are not over and have the scope kafka, and TLS alone, whose certificate
+# tests replace. kafka-kerberos is one more, which takes nobody without a ticket. devcluster sources this file.
 
 start_kafka() {
-  local dir=$1 port controller scram mtls oauth
-  read -r port controller scram mtls oauth < <(ports kafka 5)
+  local dir=$1 port controller scram mtls oauth tls
+  read -r port controller scram mtls oauth tls < <(ports kafka 6)
   certificates "$dir/tls" >>"$dir/log" 2>&1 || return
   cat >"$dir/server.properties" <<END
-listeners=PLAINTEXT://127.0.0.1:$port,SCRAM://127.0.0.1:$scram,MTLS://127.0.0.1:$mtls,OAUTH://127.0.0.1:$oauth,CONTROLLER://127.0.0.1:$controller
-advertised.listeners=PLAINTEXT://127.0.0.1:$port,SCRAM://127.0.0.1:$scram,MTLS://127.0.0.1:$mtls,OAUTH://127.0.0.1:$oauth
-listener.security.protocol.map=PLAINTEXT:PLAINTEXT,SCRAM:SASL_SSL,MTLS:SSL,OAUTH:SASL_SSL,CONTROLLER:PLAINTEXT
+listeners=PLAINTEXT://127.0.0.1:$port,SCRAM://127.0.0.1:$scram,MTLS://127.0.0.1:$mtls,OAUTH://127.0.0.1:$oauth,TLS://127.0.0.1:$tls,CONTROLLER://127.0.0.1:$controller
+advertised.listeners=PLAINTEXT://127.0.0.1:$port,SCRAM://127.0.0.1:$scram,MTLS://127.0.0.1:$mtls,OAUTH://127.0.0.1:$oauth,TLS://127.0.0.1:$tls
+listener.security.protocol.map=PLAINTEXT:PLAINTEXT,SCRAM:SASL_SSL,MTLS:SSL,OAUTH:SASL_SSL,TLS:SSL,CONTROLLER:PLAINTEXT
 ssl.keystore.type=PEM
 ssl.keystore.location=$dir/tls/server.pem
 ssl.truststore.type=PEM
@@ -22,6 +22,10 @@ listener.name.scram.scram-sha-512.sasl.jaas.config=org.apache.kafka.common.secur
 listener.name.oauth.sasl.enabled.mechanisms=OAUTHBEARER
 listener.name.oauth.oauthbearer.sasl.jaas.config=org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule required unsecuredLoginStringClaim_sub="broker" unsecuredValidatorRequiredScope="kafka";
 listener.name.oauth.oauthbearer.connections.max.reauth.ms=60000
+# One thread, since each takes a new certificate on its own.
+listener.name.tls.num.network.threads=1
+listener.name.tls.ssl.allow.dn.changes=true
+listener.name.tls.ssl.allow.san.changes=true
 END
   broker kafka "$dir" "$controller"
 }
@@ -80,11 +84,12 @@ ready_kafka() { echo "Kafka Server started"; }
 ready_kafka-kerberos() { ready_kafka; }
 
 env_kafka() {
-  read -r port _ scram mtls oauth <"$1/ports"
+  read -r port _ scram mtls oauth tls <"$1/ports"
   echo "BRINE_REAL_KAFKA=127.0.0.1:$port"
   echo "BRINE_REAL_KAFKA_SCRAM=127.0.0.1:$scram"
   echo "BRINE_REAL_KAFKA_MTLS=127.0.0.1:$mtls"
   echo "BRINE_REAL_KAFKA_OAUTH=127.0.0.1:$oauth"
+  echo "BRINE_REAL_KAFKA_TLS=127.0.0.1:$tls"
   echo "BRINE_REAL_KAFKA_CERTIFICATES=$1/tls"
 }
 
