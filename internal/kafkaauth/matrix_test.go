@@ -229,25 +229,13 @@ func TestMatrixOnARealKafka(t *testing.T) {
 			switch {
 			case c.says == "" && err != nil:
 				t.Error(err)
-			case c.says != "" && (err == nil || !says(err.Error(), c.says)):
+			case c.says != "" && (err == nil || !testenv.Says(err.Error(), c.says)):
 				t.Errorf("%v, want %q", err, c.says)
 			case err != nil && (strings.Contains(err.Error(), b.password) || strings.Contains(err.Error(), "hunter2")):
 				t.Errorf("%v shows a password", err)
 			}
 		})
 	}
-}
-
-// says reports whether an error contains what a row says.
-func says(text, row string) bool {
-	for part := range strings.SplitSeq(row, " … ") {
-		_, rest, found := strings.Cut(text, part)
-		if !found {
-			return false
-		}
-		text = rest
-	}
-	return true
 }
 
 // The embedded Kafka accepts clients in plain text without credentials, and no others.

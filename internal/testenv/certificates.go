@@ -28,10 +28,11 @@ func Presents(t testing.TB, addr, cert string) {
 	again := time.NewTicker(20 * time.Millisecond)
 	defer again.Stop()
 	var shown []byte
-	dialer := tls.Dialer{Config: &tls.Config{InsecureSkipVerify: true, VerifyPeerCertificate: func(chain [][]byte, _ [][]*x509.Certificate) error {
+	see := func(chain [][]byte, _ [][]*x509.Certificate) error {
 		shown = chain[0]
 		return errors.New("seen")
-	}}}
+	}
+	dialer := tls.Dialer{Config: &tls.Config{InsecureSkipVerify: true, VerifyPeerCertificate: see}}
 	for {
 		conn, err := dialer.DialContext(ctx, "tcp", addr)
 		if conn != nil {
@@ -65,8 +66,8 @@ func content(t testing.TB, file string) []byte {
 	return b
 }
 
-// lock locks a folder until the test ends (syscall.LOCK_SH, LOCK_EX), and first waits for the tests of all packages that have it locked. The
-// system unlocks it for a test that was killed.
+// lock locks a folder until the test ends (syscall.LOCK_SH, LOCK_EX), and first waits for the tests of all packages that have it locked.
+// The system unlocks it for a test that was killed.
 func lock(t testing.TB, dir string, how int) {
 	t.Helper()
 	f, err := os.Open(dir)
@@ -74,10 +75,7 @@ func lock(t testing.TB, dir string, how int) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { f.Close() })
-	for err = syscall.EINTR; err == syscall.EINTR; {
-		err = syscall.Flock(int(f.Fd()), how)
-	}
-	if err != nil {
+	if err := syscall.Flock(int(f.Fd()), how); err != nil {
 		t.Fatalf("locking %s: %v", dir, err)
 	}
 }

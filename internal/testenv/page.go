@@ -32,3 +32,15 @@ func Section(t testing.TB, page, name, want string, update bool) {
 		t.Fatal(err)
 	}
 }
+
+// Says reports whether a text contains what a row of a page says, with anything where that has "…".
+func Says(text, row string) bool {
+	for part := range strings.SplitSeq(row, " … ") {
+		_, rest, found := strings.Cut(text, part)
+		if !found {
+			return false
+		}
+		text = rest
+	}
+	return true
+}

@@ -48,8 +48,8 @@ func KafkaSecured(t testing.TB) SecuredKafka {
 	return k
 }
 
-// Present has the broker present another certificate, until the test ends, on the returned listener, which authenticates nobody. One test at a
-// time has it.
+// Present has the broker present another certificate, until the test ends, on the returned listener, which authenticates nobody. One test
+// at a time has it.
 func (k SecuredKafka) Present(t testing.TB, cert, key string) (listener string) {
 	t.Helper()
 	dir := filepath.Dir(k.CA)
@@ -77,7 +77,9 @@ func (k SecuredKafka) Present(t testing.TB, cert, key string) (listener string) 
 	t.Cleanup(func() {
 		alter(kafka.IncrementalAlterConfigsRequestConfig{ConfigOperation: kafka.ConfigOperationDelete})
 		Presents(t, listener, filepath.Join(dir, "server.crt"))
-		os.Remove(keystore)
+		if err := os.Remove(keystore); err != nil {
+			t.Error(err)
+		}
 	})
 	alter(kafka.IncrementalAlterConfigsRequestConfig{ConfigOperation: kafka.ConfigOperationSet, Value: keystore})
 	Presents(t, listener, cert)
@@ -192,16 +194,47 @@ func Elasticsearch(t testing.TB) string {
 // SecureSearch is how to reach a real Elasticsearch that requires TLS and a password or an API key.
 type SecureSearch struct {
 	URL            string // https://host:port
-	CA             string // file of the authority (PEM) that signed the server's certificate
+	CA, CAKey      string // files of the authority (PEM) that signed the server's certificate, and of its key
 	User, Password string // of a user with all permissions
+
+	cert, key string // files of the server, which reads them again when they change
 }
 
 // ElasticsearchSecure returns the real Elasticsearch that requires TLS and a password or an API key.
 func ElasticsearchSecure(t testing.TB) SecureSearch {
 	t.Helper()
-	url := address(t, "BRINE_REAL_ELASTICSEARCH_SECURE")
-	listens(t, "the Elasticsearch with security", strings.TrimPrefix(url, "https://"))
-	return SecureSearch{url, address(t, "BRINE_REAL_ELASTICSEARCH_SECURE_CA"), "brine", "brine-devcluster"}
+	return elasticsearchSecure(t, syscall.LOCK_SH)
+}
+
+// ElasticsearchSecureAlone returns it to one test, which may have it Present other certificates, and to no other until that test ends.
+func ElasticsearchSecureAlone(t testing.TB) SecureSearch {
+	t.Helper()
+	return elasticsearchSecure(t, syscall.LOCK_EX)
+}
+
+func elasticsearchSecure(t testing.TB, shared int) SecureSearch {
+	t.Helper()
+	s := SecureSearch{URL: address(t, "BRINE_REAL_ELASTICSEARCH_SECURE"), User: "brine", Password: "brine-devcluster"}
+	dir := address(t, "BRINE_REAL_ELASTICSEARCH_SECURE_CERTIFICATES")
+	lock(t, dir, shared)
+	listens(t, "the Elasticsearch with security", strings.TrimPrefix(s.URL, "https://"))
+	s.CA, s.CAKey = filepath.Join(dir, "ca.pem"), filepath.Join(dir, "ca.key")
+	s.cert, s.key = filepath.Join(dir, "server.crt"), filepath.Join(dir, "server.key")
+	return s
+}
+
+// Present has the server present another certificate, until the test ends. It is for ElasticsearchSecureAlone.
+func (s SecureSearch) Present(t testing.TB, cert, key string) {
+	t.Helper()
+	present := func(cert, key []byte) {
+		t.Helper()
+		replace(t, s.key, key)
+		replace(t, s.cert, cert)
+		Presents(t, strings.TrimPrefix(s.URL, "https://"), s.cert)
+	}
+	ownCert, ownKey := content(t, s.cert), content(t, s.key)
+	t.Cleanup(func() { present(ownCert, ownKey) })
+	present(content(t, cert), content(t, key))
 }
 
 // Elasticsearch9 returns the URL of a real Elasticsearch 9 whose cluster has a master.

@@ -21,6 +21,7 @@ xpack.security.http.ssl.enabled: true
 xpack.security.http.ssl.key: tls/server.key
 xpack.security.http.ssl.certificate: tls/server.crt
 xpack.security.authc.realms.file.file1.order: 0
+resource.reload.interval.high: 100ms
 END
 }
 
@@ -70,7 +71,7 @@ env_elasticsearch() {
 env_elasticsearch-secure() {
   read -r port _ <"$1/ports"
   echo "BRINE_REAL_ELASTICSEARCH_SECURE=https://127.0.0.1:$port"
-  echo "BRINE_REAL_ELASTICSEARCH_SECURE_CA=$1/tls/ca.pem"
+  echo "BRINE_REAL_ELASTICSEARCH_SECURE_CERTIFICATES=$1/config/tls"
 }
 
 # fetch_elasticsearch DIR unpacks the server and gives it the smartcn plugin, compiled here: the analyzer's jar with a class
