@@ -97,6 +97,8 @@ type page struct {
 }
 
 func (p *page) append(dst []byte) []byte {
+	const around = 64 // bytes, with the token when it is empty
+	dst = slices.Grow(dst, len(p.rows)+len(p.next)+around)
 	dst = append(append(dst, `{"rows":[`...), p.rows...)
 	return append(quote(append(dst, `],"next_page_token":`...), p.next), '}')
 }

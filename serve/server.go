@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
 	"path"
@@ -183,6 +184,15 @@ func (s *Server) unknown(w http.ResponseWriter, r *http.Request) error {
 	return refuse(notThere, "there is no such route; GET "+viewsPath+" lists the views, and "+openAPIPath+" has all routes")
 }
 
+// everywhere are the headers of every answer, unless its route sets others. Answers share the values, so nothing may be added to one.
+var everywhere = http.Header{
+	"X-Content-Type-Options":       {"nosniff"},
+	"Cache-Control":                {"no-store"}, // rows belong to somebody
+	"Referrer-Policy":              {"no-referrer"},
+	"Cross-Origin-Resource-Policy": {"same-origin"},
+	"Content-Security-Policy":      {"default-src 'none'; frame-ancestors 'none'"},
+}
+
 // ServeHTTP answers a request, or refuses it.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	began := time.Now()
@@ -190,12 +200,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	rec := &recorder{ResponseWriter: w}
 	r.Header.Set(requestHeader, cleanID(r.Header.Get(requestHeader)))
 	h := w.Header()
+	maps.Copy(h, everywhere)
 	h.Set(requestHeader, requestID(r))
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Cache-Control", "no-store") // rows belong to somebody
-	h.Set("Referrer-Policy", "no-referrer")
-	h.Set("Cross-Origin-Resource-Policy", "same-origin")
-	h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
 	if err := s.admit(r); err != nil {
 		s.fail(rec, r, err)
 	} else {

@@ -18,6 +18,7 @@ const (
 	heapRoom        = 4        // the collector gets at least a quarter of the live heap, or it would run all the time
 	serversRoom     = 64 << 20 // with servers in the process, as much as is live, up to this: they allocate for every request
 	notHeap         = 6 << 20  // process memory that the runtime does not count: written data pages of the executable
+	heapGrowth      = 200      // GOGC: with little live, as when brine only answers questions, the heap uses the room below the limit
 	heapStep        = 4 << 20  // a smaller change of the limit is not worth stopping the world
 	heapPoll        = 500 * time.Millisecond
 	heapLive        = "/gc/heap/live:bytes" // after the last collection
@@ -41,6 +42,9 @@ func (h Heap) Hold(ctx context.Context) {
 	limit := h.limit(0)
 	before := debug.SetMemoryLimit(limit)
 	defer debug.SetMemoryLimit(before)
+	if os.Getenv("GOGC") == "" && !h.Servers { // with servers, the limit is close to twice what is live anyway
+		defer debug.SetGCPercent(debug.SetGCPercent(heapGrowth))
+	}
 	live := []metrics.Sample{{Name: heapLive}}
 	for backoff.Wait(ctx, heapPoll) == nil {
 		metrics.Read(live)

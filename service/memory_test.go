@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"runtime/debug"
+	"runtime/metrics"
 	"testing"
 	"time"
 )
@@ -31,24 +32,32 @@ func TestHeapLimitLeavesTheCollectorRoom(t *testing.T) {
 	}
 }
 
+// growth returns the collector's GOGC.
+func growth() uint64 {
+	s := []metrics.Sample{{Name: "/gc/gogc:percent"}}
+	metrics.Read(s)
+	return s[0].Value.Uint64()
+}
+
 func TestHeldHeapSetsAndRestoresTheLimit(t *testing.T) {
-	before := debug.SetMemoryLimit(-1)
+	before, grows := debug.SetMemoryLimit(-1), growth()
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan struct{})
 	t.Setenv("GOMEMLIMIT", "")
+	t.Setenv("GOGC", "")
 	go func() {
 		defer close(ended)
 		Heap{Memory: math.MaxInt64 / 4}.Hold(ctx)
 	}()
-	for deadline := time.Now().Add(time.Minute); debug.SetMemoryLimit(-1) == before; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); debug.SetMemoryLimit(-1) == before || growth() != heapGrowth; time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatal("the limit was not set")
+			t.Fatal("the limit and the growth were not set")
 		}
 	}
 	cancel()
 	<-ended
-	if got := debug.SetMemoryLimit(-1); got != before {
-		t.Errorf("the limit is %d afterwards, want %d", got, before)
+	if got := debug.SetMemoryLimit(-1); got != before || growth() != grows {
+		t.Errorf("the limit is %d and the growth %d afterwards, want %d and %d", got, growth(), before, grows)
 	}
 	t.Setenv("GOMEMLIMIT", "1GiB")
 	Heap{Memory: 64 << 20, Process: 128 << 20}.Hold(t.Context()) // returns at once: the operator's limit takes precedence
