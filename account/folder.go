@@ -180,7 +180,8 @@ func (f *folder) damaged(err error) error {
 // close closes the database, and writes the folder's inventory if nobody else has it open.
 func (f *folder) close(db *sql.DB) (err error) {
 	defer func() {
-		err = errors.Join(err, f.open.Close())
+		// A child that is being started has a copy of the open file, and with it the lock, until it executes its program.
+		err = errors.Join(err, syscall.Flock(int(f.open.Fd()), syscall.LOCK_UN), f.open.Close())
 		if f.log != nil {
 			err = errors.Join(err, f.log.Close())
 		}

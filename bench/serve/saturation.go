@@ -130,7 +130,8 @@ func newAsker(ctx context.Context, base string) (*asker, error) {
 
 // timeline asks for the events of a waybill.
 func (a *asker) timeline(waybill string) error {
-	a.request = fmt.Appendf(a.request[:0], "GET /api/v1/views/waybill?waybill=%s HTTP/1.1\r\nHost: %s\r\n\r\n", url.QueryEscape(waybill), a.host)
+	a.request = fmt.Appendf(a.request[:0], "GET /api/v1/views/waybill?waybill=%s HTTP/1.1\r\nHost: %s\r\n\r\n",
+		url.QueryEscape(waybill), a.host)
 	if err := a.conn.SetDeadline(time.Now().Add(late)); err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"brine/internal/datadir"
@@ -157,6 +158,11 @@ func TestLock(t *testing.T) {
 	if _, err := datadir.Lock(dir); !errors.Is(err, datadir.ErrInUse) || !strings.Contains(err.Error(), dir) {
 		t.Errorf("a second lock: %v", err)
 	}
+	copied, err := syscall.Dup(int(lock.(interface{ Fd() uintptr }).Fd())) // as a child has between fork and exec
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer syscall.Close(copied) //nolint:errcheck // it is the test's
 	if err := lock.Close(); err != nil {
 		t.Fatal(err)
 	}

@@ -24,5 +24,13 @@ func Lock(dir string) (io.Closer, error) {
 		}
 		return nil, errors.Join(err, f.Close())
 	}
-	return f, nil
+	return lock{f}, nil
+}
+
+type lock struct{ *os.File }
+
+// Close unlocks the folder first: a child that is being started has a copy of the open file until it executes its program, and with that
+// copy the lock.
+func (l lock) Close() error {
+	return errors.Join(syscall.Flock(int(l.Fd()), syscall.LOCK_UN), l.File.Close())
 }
