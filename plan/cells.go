@@ -47,16 +47,25 @@ func newCells(families []Family) cells { return cells{families: families} }
 
 // add stores the row.
 func (c *cells) add(row []byte, version int64, all []Cell) {
-	m := measured{row: row, families: make([][]byte, len(c.families))}
+	size := 0
 	for _, cell := range all {
 		c.sums.cells++
 		c.sums.key += len(row)
 		c.sums.family += len(cell.Family)
 		c.sums.qualifier += len(cell.Qualifier)
 		c.sums.value += len(cell.Value)
-		if i := slices.IndexFunc(c.families, func(f Family) bool { return f.Name == cell.Family }); i >= 0 {
-			m.families[i] = appendKeyValue(m.families[i], row, version, cell)
+		size += cellOverhead + len(row) + len(cell.Family) + len(cell.Qualifier) + len(cell.Value)
+	}
+	m := measured{row: row, families: make([][]byte, len(c.families))}
+	stored := make([]byte, 0, size) // of all families
+	for i, f := range c.families {
+		begin := len(stored)
+		for _, cell := range all {
+			if cell.Family == f.Name {
+				stored = appendKeyValue(stored, row, version, cell)
+			}
 		}
+		m.families[i] = stored[begin:]
 	}
 	c.rows = append(c.rows, m)
 }

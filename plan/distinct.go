@@ -27,12 +27,16 @@ func (d *distinct) scale() int { return 1 << d.level }
 
 func (d *distinct) holds(hash uint64) bool { return d.level == 0 || hash>>(64-d.level) == 0 }
 
-func (d *distinct) add(hash uint64, m mark) {
+// add reports whether the row is the first of its hash in the set.
+func (d *distinct) add(hash uint64, m mark) (first bool) {
 	if !d.holds(hash) {
-		return
+		return false
 	}
-	if was, ok := d.rows[hash]; ok {
-		m = was.and(m)
+	was, ok := d.rows[hash]
+	if ok {
+		if m = was.and(m); m == was {
+			return false
+		}
 	}
 	d.rows[hash] = m
 	for len(d.rows) > d.limit {
@@ -43,6 +47,7 @@ func (d *distinct) add(hash uint64, m mark) {
 			}
 		}
 	}
+	return !ok
 }
 
 // and combines two marks of a row, in either order.

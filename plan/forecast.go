@@ -105,7 +105,7 @@ func (t *Tally) Forecast(regions int) (*Forecast, error) {
 		f.Lead.Value = cmp.Or(t.table.Masked, f.Lead.Value)
 	}
 	f.Row, f.Packing = t.cells.size(), t.cells.pack()
-	f.Ties, f.FirstTie = t.ties.rows()
+	f.Ties, f.FirstTie = t.ties.tied()
 	f.advise(&t.table)
 	return f, nil
 }

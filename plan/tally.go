@@ -41,7 +41,7 @@ type Tally struct {
 // NewTally returns an empty Tally.
 func NewTally(t Table) *Tally {
 	return &Tally{table: t, writes: make([]int64, len(t.Splits)+1), seen: newDistinct(maxDistinct), kept: kept{limit: maxKept},
-		cells: newCells(t.Families), ties: ties{}}
+		cells: newCells(t.Families), ties: newTies()}
 }
 
 // MeasuredEvents is the number of events whose cells are to be passed to AddCells: the first ones of a sample.
@@ -57,8 +57,10 @@ func (t *Tally) Add(at int64, row, content []byte) {
 	}
 	t.writes[region]++
 	hash := xxhash.Sum64(row)
-	t.seen.add(hash, mark{content: xxhash.Sum64(content), at: at, region: uint32(region)})
-	t.kept.add(hash, row)
+	// A row that the set drops is none of those with the smallest hashes, of which the set has more than are kept.
+	if t.seen.add(hash, mark{content: xxhash.Sum64(content), at: at, region: uint32(region)}) {
+		t.kept.add(hash, row)
+	}
 }
 
 // AddCells measures the cells that the event at a place writes into its row, and finds those that tie with another event's.
@@ -79,7 +81,7 @@ func (t *Tally) Merge(o *Tally) {
 	t.seen.merge(&o.seen)
 	t.kept.merge(&o.kept)
 	t.cells.merge(&o.cells)
-	t.ties.merge(o.ties)
+	t.ties.merge(&o.ties)
 }
 
 // regionOf returns the region of a row; a split point is the first row of its region.

@@ -1,9 +1,9 @@
 package plan
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/binary"
-	"maps"
 	"slices"
 
 	"github.com/cespare/xxhash/v2"
@@ -19,72 +19,85 @@ type Tie struct {
 }
 
 // ties finds the ties among the measured events, independently of the order of the events.
-type ties map[uint64]*versioned // by the hash of row, version and column
+type ties struct {
+	rows  []versionedRow
+	cells map[uint64]versionedCell // by the hash of row, version and column
+	cell  []byte                   // what is hashed
+}
 
-// versioned is one version of a cell: of the values that events set it to, it holds the two different ones with the smallest places, as
-// hashes.
-type versioned struct {
+// versionedRow is what an event writes into one row.
+type versionedRow struct {
 	row     []byte
 	version int64
-	values  []uint64
-	at      []int64
+	at      int64 // the event's place
 }
 
-func (t ties) add(at int64, row []byte, version int64, all []Cell) {
+// versionedCell is one version of a cell: of the values that events set it to, the two different ones with the smallest places. A sample
+// has a million of them, so they are small and hold no pointers.
+type versionedCell [2]versionedValue
+
+type versionedValue struct {
+	value uint64 // its hash
+	row   int32  // 1 + the index of the row with the smallest place; 0: there is no such value
+}
+
+func newTies() ties { return ties{cells: map[uint64]versionedCell{}} }
+
+func (t *ties) add(at int64, row []byte, version int64, all []Cell) {
+	t.rows = append(t.rows, versionedRow{row, version, at})
+	t.cell = binary.BigEndian.AppendUint64(t.cell[:0], uint64(version))
+	t.cell = binary.BigEndian.AppendUint32(t.cell, uint32(len(row)))
+	t.cell = append(t.cell, row...)
+	prefix := len(t.cell)
 	for _, c := range all {
-		var d xxhash.Digest
-		d.Reset()
-		_, _ = d.Write(binary.BigEndian.AppendUint64(nil, uint64(version))) // a hash's Write never fails
-		_, _ = d.Write(binary.BigEndian.AppendUint32(nil, uint32(len(row))))
-		_, _ = d.Write(row)
-		_, _ = d.WriteString(c.Family + ":" + c.Qualifier)
-		v := t[d.Sum64()]
-		if v == nil {
-			v = &versioned{row: row, version: version}
-			t[d.Sum64()] = v
-		}
-		v.add(xxhash.Sum64(c.Value), at)
+		t.cell = append(append(append(t.cell[:prefix], c.Family...), ':'), c.Qualifier...)
+		t.set(xxhash.Sum64(t.cell), xxhash.Sum64(c.Value), int32(len(t.rows)))
 	}
 }
 
-// add keeps the two different values with the smallest places. A dropped value was behind both, and still is.
-func (v *versioned) add(value uint64, at int64) {
-	if i := slices.Index(v.values, value); i >= 0 {
-		v.at[i] = min(v.at[i], at)
-	} else {
-		v.values, v.at = append(v.values, value), append(v.at, at)
+// set adds a value of a cell. A dropped value was behind both that are held, and still is.
+func (t *ties) set(cell, value uint64, row int32) {
+	v := t.cells[cell]
+	i := slices.IndexFunc(v[:], func(c versionedValue) bool { return c.row == 0 || c.value == value })
+	if i < 0 {
+		i = len(v) - 1
 	}
-	for i := len(v.at) - 1; i > 0 && v.at[i] < v.at[i-1]; i-- {
-		v.at[i], v.at[i-1] = v.at[i-1], v.at[i]
-		v.values[i], v.values[i-1] = v.values[i-1], v.values[i]
+	if v[i].row > 0 && t.at(v[i].row) <= t.at(row) {
+		return
 	}
-	v.values, v.at = v.values[:min(2, len(v.at))], v.at[:min(2, len(v.at))]
+	v[i] = versionedValue{value, row}
+	if i > 0 && t.at(row) < t.at(v[0].row) {
+		v[0], v[i] = v[i], v[0]
+	}
+	t.cells[cell] = v
 }
 
-func (t ties) merge(o ties) {
-	for hash, v := range o {
-		if was := t[hash]; was != nil {
-			for i := range v.values {
-				was.add(v.values[i], v.at[i])
+func (t *ties) at(row int32) int64 { return t.rows[row-1].at }
+
+func (t *ties) merge(o *ties) {
+	before := int32(len(t.rows))
+	t.rows = append(t.rows, o.rows...)
+	for cell, values := range o.cells {
+		for _, v := range values {
+			if v.row > 0 {
+				t.set(cell, v.value, before+v.row)
 			}
+		}
+	}
+}
+
+// tied returns the number of rows that tie, and the tie whose second event is the first in the sample.
+func (t *ties) tied() (n int, first *Tie) {
+	rows := map[string]bool{}
+	for _, v := range t.cells {
+		if v[1].row == 0 {
 			continue
 		}
-		t[hash] = v
+		a, b := t.rows[v[0].row-1], t.rows[v[1].row-1]
+		rows[string(a.row)] = true
+		if first == nil || cmp.Or(cmp.Compare(b.at, first.Events[1]), bytes.Compare(a.row, first.Row)) < 0 {
+			first = &Tie{Row: skew.Key(a.row), Version: a.version, Events: [2]int64{a.at, b.at}}
+		}
 	}
-}
-
-// rows returns the number of rows that tie, and the tie whose second event is the first in the sample.
-func (t ties) rows() (n int, first *Tie) {
-	rows := map[string]bool{}
-	tied := slices.DeleteFunc(slices.Collect(maps.Values(t)), func(v *versioned) bool { return len(v.values) < 2 })
-	for _, v := range tied {
-		rows[string(v.row)] = true
-	}
-	if len(tied) == 0 {
-		return 0, nil
-	}
-	v := slices.MinFunc(tied, func(a, b *versioned) int {
-		return cmp.Or(cmp.Compare(a.at[1], b.at[1]), slices.Compare(a.row, b.row))
-	})
-	return len(rows), &Tie{Row: skew.Key(v.row), Version: v.version, Events: [2]int64(v.at)}
+	return len(rows), first
 }

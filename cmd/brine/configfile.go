@@ -58,7 +58,8 @@ func loaded(e *env, cfg *config.Config, problems config.Problems, said func(conf
 	}
 	if e.patience > 0 {
 		within(e, cfg)
-		go service.Heap{Memory: int64(cfg.Memory), Process: int64(cfg.ProcessMemory)}.Hold(e.ctx) // as long as the process
+		// As long as the process.
+		go service.Heap{Memory: int64(cfg.Memory) + e.holds, Process: int64(cfg.ProcessMemory)}.Hold(e.ctx)
 	}
 	return cfg, nil
 }

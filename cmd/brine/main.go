@@ -71,6 +71,7 @@ type env struct {
 	getenv func(string) (string, bool)
 
 	patience time.Duration // per answer of a server; 0: no limit
+	holds    int64         // bytes that the command may hold besides the configuration's memory
 	environ  []string      // all variables, as os.Environ returns them
 	brokers  bool          // --brokers replaces the variable of the same name
 

@@ -26,6 +26,9 @@ type tablesPlanCmd struct {
 	JSON bool `help:"Print JSON."`
 }
 
+// counting is about what the counts of a sample take in two processors' Tallies.
+const counting = 512 << 20
+
 // Help returns the detailed help of the command.
 func (tablesPlanCmd) Help() string {
 	return `Without --sample: what apply would do. With it: how the sampled rows would spread over regions, where else to split, and
@@ -40,6 +43,9 @@ Examples:
 }
 
 func (c *tablesPlanCmd) Run(e *env) error {
+	if c.Sample != "" {
+		e.holds = counting
+	}
 	cfg, err := c.loadAdvised(e)
 	if err != nil {
 		return err
