@@ -19,7 +19,10 @@ import (
 // realKerberos returns options for a client of the real HBase with Kerberos.
 func realKerberos(t testing.TB, qop string) hbase.Options {
 	t.Helper()
-	r := testenv.HBaseKerberos(t)
+	return kerberized(testenv.HBaseKerberos(t), qop)
+}
+
+func kerberized(r testenv.KerberosHBase, qop string) hbase.Options {
 	return hbase.Options{Connect: r.Connect, Kerberos: &hbase.Kerberos{Principal: r.Principal, Keytab: r.Keytab, Krb5Conf: r.Krb5Conf, QOP: qop}}
 }
 
@@ -70,9 +73,17 @@ func TestRealKerberosMatrix(t *testing.T) {
 			continue
 		}
 		t.Run(c.name, func(t *testing.T) {
-			o := realKerberos(t, "auth")
+			like := gssapitest.NewKDC("BRINE.TEST")
+			var o hbase.Options
+			if c.real == realRekeyed {
+				r := testenv.HBaseKerberosAlone(t)
+				r.Rekey(t, like.Keytab(t, krbServer))
+				o = kerberized(r, "auth")
+			} else {
+				o = realKerberos(t, "auth")
+			}
 			if c.client != nil {
-				c.client(t, nil, &o, gssapitest.NewKDC("BRINE.TEST"))
+				c.client(t, nil, &o, like)
 			}
 			if c.real == realPlain {
 				o.Connect = testenv.HBase(t)
@@ -90,7 +101,7 @@ func TestRealKerberosMatrix(t *testing.T) {
 	})
 }
 
-// changed writes a copy of a file with one text replaced.
+// changed writes a copy of a file with a text replaced wherever it is.
 func changed(t testing.TB, file, from, to string) string {
 	t.Helper()
 	b, err := os.ReadFile(file)
@@ -101,7 +112,7 @@ func changed(t testing.TB, file, from, to string) string {
 		t.Fatalf("%s has no %q", file, from)
 	}
 	file = filepath.Join(t.TempDir(), filepath.Base(file))
-	if err := os.WriteFile(file, bytes.Replace(b, []byte(from), []byte(to), 1), 0o600); err != nil {
+	if err := os.WriteFile(file, bytes.ReplaceAll(b, []byte(from), []byte(to)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return file

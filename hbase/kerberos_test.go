@@ -25,7 +25,6 @@ const (
 // secured is a KDC and what a server and a client need from it.
 type secured struct {
 	*gssapitest.KDC
-	addr   string
 	server embedded.Kerberos
 	client hbase.Kerberos
 }
@@ -33,9 +32,8 @@ type secured struct {
 func secure(t testing.TB) *secured {
 	t.Helper()
 	kdc := gssapitest.NewKDC(krbRealm)
-	addr := kdc.Listen(t)
-	return &secured{kdc, addr, embedded.Kerberos{Keytab: kdc.Keytab(t, krbServer)},
-		hbase.Kerberos{Principal: "brine", Keytab: kdc.Keytab(t, "brine"), Krb5Conf: kdc.Conf(t, addr)}}
+	return &secured{kdc, embedded.Kerberos{Keytab: kdc.Keytab(t, krbServer)},
+		hbase.Kerberos{Principal: "brine", Keytab: kdc.Keytab(t, "brine"), Krb5Conf: kdc.Conf(t, kdc.Listen(t))}}
 }
 
 // options returns client options with enough patience for a busy machine.
@@ -102,8 +100,12 @@ var kerberosCases = []struct {
 	{name: "a keytab, `qop: auth`", client: qop("auth"), real: realKerberized},
 	{name: "a keytab, `qop: auth-int`", client: qop("auth-int"), real: realKerberized},
 	{name: "a keytab, `qop: auth-conf`", client: qop("auth-conf"), real: realKerberized},
-	{name: "a ticket cache", client: func(t testing.TB, s *secured, o *hbase.Options, _ *gssapitest.KDC) {
-		o.Kerberos.Keytab, o.Kerberos.TicketCache = "", s.Cache(t, "brine", time.Hour)
+	{name: "a ticket cache", real: realKerberized, client: func(t testing.TB, s *secured, o *hbase.Options, _ *gssapitest.KDC) {
+		if o.Kerberos.Keytab = ""; s != nil {
+			o.Kerberos.TicketCache = s.Cache(t, "brine", time.Hour)
+		} else {
+			o.Kerberos.TicketCache = testenv.HBaseKerberos(t).Cache(t)
+		}
 	}},
 	{name: "a ticket cache whose ticket has expired", is: hbase.ErrTicketExpired, says: "get another one (kinit)", real: realKerberized,
 		client: func(t testing.TB, _ *secured, o *hbase.Options, like *gssapitest.KDC) {
@@ -123,10 +125,12 @@ var kerberosCases = []struct {
 		client: func(t testing.TB, _ *secured, o *hbase.Options, _ *gssapitest.KDC) {
 			o.Kerberos.Principal, o.Kerberos.Keytab = "brine@OTHER", gssapitest.NewKDC("OTHER").Keytab(t, "brine")
 		}},
-	{name: "a KDC of another realm", is: hbase.ErrWrongRealm, says: "it does not serve the realm of brine@OTHER",
-		client: func(t testing.TB, s *secured, o *hbase.Options, _ *gssapitest.KDC) {
+	{name: "a KDC of another realm", is: hbase.ErrWrongRealm, says: "it does not serve the realm of brine@OTHER", real: realKerberized,
+		realSays: "is spelled as in the KDC, with its realm",
+		client: func(t testing.TB, s *secured, o *hbase.Options, like *gssapitest.KDC) {
 			other := gssapitest.NewKDC("OTHER")
-			o.Kerberos.Principal, o.Kerberos.Keytab, o.Kerberos.Krb5Conf = "brine@OTHER", other.Keytab(t, "brine"), other.Conf(t, s.addr)
+			o.Kerberos.Principal, o.Kerberos.Keytab = "brine@OTHER", other.Keytab(t, "brine")
+			o.Kerberos.Krb5Conf = changed(t, o.Kerberos.Krb5Conf, like.Realm, "OTHER")
 		}},
 	{name: "no KDC", is: hbase.ErrNoKDC, says: "no KDC answers for realm", real: realKerberized,
 		client: func(t testing.TB, _ *secured, o *hbase.Options, like *gssapitest.KDC) {
@@ -145,8 +149,9 @@ var kerberosCases = []struct {
 		real: realKerberized, client: func(_ testing.TB, _ *secured, o *hbase.Options, _ *gssapitest.KDC) {
 			o.Kerberos.ServerPrincipal = "other/_HOST"
 		}},
-	{name: "a server whose keytab is of an earlier key", is: hbase.ErrWrongKey, says: "the server's keytab does not match the KDC",
-		server: func(s *secured, _ *embedded.Options) { s.Key(krbServer) }},
+	{name: "a server whose keytab is of an earlier key", is: hbase.ErrWrongKey, says: "the server's keytab does not match the KDC", real: realRekeyed,
+		realSays: "check its keytab, its clock and its hbase.rpc.protection",
+		server:   func(s *secured, _ *embedded.Options) { s.Key(krbServer) }},
 	{name: "a server that offers less protection than `qop`", is: hbase.ErrDowngrade, says: "the server offers auth, auth-int, but qop is auth-conf",
 		server: func(_ *secured, o *embedded.Options) { o.Kerberos.QOP = []string{"auth", "auth-int"} }, client: qop("auth-conf")},
 	{name: "a server that demands more than `qop`", is: hbase.ErrDowngrade, says: "the server offers auth-conf, but qop is auth",

@@ -116,6 +116,7 @@ const (
 	realPresenting           // the same, presenting the certificate of the case
 	realPlain                // has no TLS
 	realKerberized           // offers all qualities of protection
+	realRekeyed              // the same, with a keytab of other keys than the KDC's
 )
 
 func serving(l certstest.Leaf) func(network) *embedded.TLS {

@@ -175,14 +175,44 @@ type KerberosHBase struct {
 	Krb5Conf  string // file of the realm's settings
 	Principal string // of a client
 	Keytab    string // file of the client's keys
+
+	servers string // file of the servers' keys, which they read again when it changes
 }
 
 // HBaseKerberos returns the real HBase that requires Kerberos.
 func HBaseKerberos(t testing.TB) KerberosHBase {
 	t.Helper()
+	return hbaseKerberos(t, syscall.LOCK_SH)
+}
+
+// HBaseKerberosAlone returns it to one test, which may change the keys of its servers, and to no other until that test ends.
+func HBaseKerberosAlone(t testing.TB) KerberosHBase {
+	t.Helper()
+	return hbaseKerberos(t, syscall.LOCK_EX)
+}
+
+func hbaseKerberos(t testing.TB, shared int) KerberosHBase {
+	t.Helper()
 	connect, kdc := address(t, "BRINE_REAL_HBASE_KERBEROS"), address(t, "BRINE_REAL_KDC")
+	servers := address(t, "BRINE_REAL_HBASE_KERBEROS_KEYTAB")
+	lock(t, filepath.Dir(servers), shared)
 	listens(t, "the master of the HBase with Kerberos", strings.TrimPrefix(connect, "rpc://"))
-	return KerberosHBase{connect, filepath.Join(kdc, "krb5.conf"), "brine", filepath.Join(kdc, "data", "brine.keytab")}
+	return KerberosHBase{connect, filepath.Join(kdc, "krb5.conf"), "brine", filepath.Join(kdc, "data", "brine.keytab"), servers}
+}
+
+// Rekey gives the servers another keytab, until the test ends. It is for HBaseKerberosAlone.
+func (h KerberosHBase) Rekey(t testing.TB, keytab string) {
+	t.Helper()
+	own := content(t, h.servers)
+	t.Cleanup(func() { replace(t, h.servers, own) })
+	replace(t, h.servers, content(t, keytab))
+}
+
+// Cache logs in with the client's keytab and returns the ticket cache written by kinit.
+func (h KerberosHBase) Cache(t testing.TB) string {
+	t.Helper()
+	k := KDC{Krb5Conf: h.Krb5Conf, t: t, dir: filepath.Dir(h.Krb5Conf), root: kdcPrograms(t)}
+	return k.Cache(h.Principal, h.Keytab)
 }
 
 // Elasticsearch returns the URL of a real Elasticsearch whose cluster has a master.

@@ -35,6 +35,7 @@ start_hbase-kerberos() {
     poll
   done
   mkdir -p "$dir/conf"
+  install -m 600 "$kdc/data/hbase.keytab" "$dir/keytab" # a test that was killed may have left another
   site <<<"hadoop.security.authentication kerberos" >"$dir/conf/core-site.xml"
   DEVCLUSTER_HBASE_JAVA="${DEVCLUSTER_HBASE_JAVA:-} -Djava.security.krb5.conf=$kdc/krb5.conf" standalone hbase-kerberos "$dir" 512m <<END
 hadoop.security.authentication kerberos
@@ -43,9 +44,9 @@ hbase.security.authorization true
 hbase.rpc.protection authentication,integrity,privacy
 hbase.coprocessor.region.classes org.apache.hadoop.hbase.security.token.TokenProvider
 hbase.master.kerberos.principal hbase/localhost@$kdc_realm
-hbase.master.keytab.file $kdc/data/hbase.keytab
+hbase.master.keytab.file $dir/keytab
 hbase.regionserver.kerberos.principal hbase/localhost@$kdc_realm
-hbase.regionserver.keytab.file $kdc/data/hbase.keytab
+hbase.regionserver.keytab.file $dir/keytab
 END
 }
 
@@ -105,6 +106,7 @@ env_hbase-tls() {
 env_hbase-kerberos() {
   read -r master _ zookeeper <"$1/ports"
   echo "BRINE_REAL_HBASE_KERBEROS=rpc://127.0.0.1:$master"
+  echo "BRINE_REAL_HBASE_KERBEROS_KEYTAB=$1/keytab"
 }
 
 # hbase_conf DIR writes the log settings and hbase-site.xml of one process into DIR/conf: what stands on standard input, and what
