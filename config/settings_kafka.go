@@ -44,7 +44,8 @@ type Kafka struct {
 	CommitInterval time.Duration `set:"commit_interval" default:"1s" min:"10ms" max:"10m"`
 	// Longest wait for one response of a broker.
 	RequestTimeout time.Duration `set:"request_timeout" default:"10s" min:"100ms" max:"10m"`
-	// How long a stop waits for pending writes. Records not settled by then are read again after the next start.
+	// How long a stop waits for pending writes, and for the brokers to accept their offsets. Records not settled and committed by then are
+	// read again after the next start.
 	StopTimeout time.Duration `set:"stop_timeout" default:"30s" min:"1s" max:"1h"`
 	// Maximum size of one fetch.
 	MaxFetchBytes Bytes `set:"max_fetch_bytes" default:"1MiB" min:"64KiB" max:"64MiB"`

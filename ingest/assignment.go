@@ -44,7 +44,8 @@ func (a *assignment) run(revoked, stop context.Context) {
 		workers.Wait()
 	})
 	a.commitUntil(done, func() { _ = a.commitNow(false) })
-	_ = a.commitNow(true) // reported
+	stopWork() // also when all are done: the last commit has a deadline then, too
+	a.commitLast(drain)
 	a.Hooks.Revoked(RevokedInfo{Generation: a.generation, Partitions: a.ids(), Abandoned: abandoned(a.parts())})
 }
 

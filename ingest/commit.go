@@ -2,12 +2,14 @@ package ingest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 	"time"
 
 	"brine/ingest/internal/broker"
+	"brine/internal/backoff"
 )
 
 // commitUntil commits at every interval until done is closed. A commit that fails is repeated.
@@ -72,6 +74,18 @@ func (a *assignment) commitNow(last bool) error {
 		}
 	}
 	return nil
+}
+
+// commitLast commits before partitions are given up. A commit that fails is repeated until ctx ends or the group has taken the partitions
+// from us: the coordinator may just have moved, and without it what is settled would be redelivered. At a rebalance, one in doubt might
+// also arrive after the next member's.
+func (a *assignment) commitLast(ctx context.Context) {
+	for pauses := (backoff.Pauses{Base: a.RetryMin, Limit: hurryEvery}); ; {
+		err := a.commitNow(true)
+		if err == nil || errors.Is(err, broker.ErrLost) || broker.Refused(err) || pauses.Wait(ctx) != nil {
+			return
+		}
+	}
 }
 
 // noted returns the commits of offsets, with the notes that accompany them.

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"brine/ingest/internal/broker"
-	"brine/internal/backoff"
 )
 
 // consumeByBrokers is a member by the consumer protocol: the brokers move partitions one by one, and no other partition stops meanwhile.
@@ -294,10 +293,7 @@ func (h *held) release(ids []int, stop context.Context) {
 			}
 		}
 	}
-	h.takeOut(ctx, workers, last, func() (again bool) {
-		err := h.commitNow(true)
-		return err != nil && !errors.Is(err, broker.ErrLost) && stop.Err() == nil
-	})
+	h.takeOut(workers, last, func() { h.commitLast(ctx) })
 }
 
 // patienceOf returns how long partitions may settle: until a stop must be over, or until the group would not wait any longer.
@@ -338,20 +334,18 @@ func (h *held) drop() {
 	for _, w := range workers {
 		<-w.ended
 	}
-	h.takeOut(context.Background(), workers, false, func() bool { return false })
+	h.takeOut(workers, false, func() {})
 }
 
-// takeOut gives up partitions that nobody works on any more, after a last commit. It repeats the commit within ctx if it must, because one
-// in doubt might arrive after the next member's. It leaves alone those taken out meanwhile, by a release that a drop waits for. With keep,
-// what is known of them stays.
-func (h *held) takeOut(ctx context.Context, workers []*worker, keep bool, commit func() (again bool)) {
+// takeOut gives up partitions that nobody works on any more, after a last commit. It leaves alone those taken out meanwhile, by a release
+// that a drop waits for. With keep, what is known of them stays.
+func (h *held) takeOut(workers []*worker, keep bool, commit func()) {
 	h.committing.Lock()
 	defer h.committing.Unlock()
 	if workers = h.atWork(workers); len(workers) == 0 {
 		return
 	}
-	for pauses := (backoff.Pauses{Base: h.RetryMin, Limit: time.Second}); commit() && pauses.Wait(ctx) == nil; {
-	}
+	commit()
 	var gone []*partition
 	for _, w := range workers {
 		gone = append(gone, w.partition)

@@ -44,7 +44,8 @@
 //     TestTopicThatWasMissingBeginsAtItsFirstRecord; or an added partition: TestAddedPartitionsOfAMemberWithNone.
 //   - A topic is assigned to nobody because the leader has not seen it: TestOnlyOneMemberHasSeenTheNewTopic.
 //   - A commit goes backwards: TestCommitNeverGoesBackwards.
-//   - A commit fails and is forgotten: TestCommitThatFailsIsMadeAgain.
+//   - A commit fails and is forgotten: TestCommitThatFailsIsMadeAgain; or it is the last of a stop, and is not repeated:
+//     TestLastCommitOfAStopIsRepeated, TestLastCommitOfAStopWaitsForTheCoordinator.
 //   - Records are lost when members join and leave: TestMembersJoinAndLeaveWithoutLoss. Or when a member dies:
 //     TestDeadMemberIsReplacedWithoutLoss.
 //   - A restart makes the whole group rebalance: TestStaticMemberRestartsWithoutARebalance; or leaves its partitions without an owner:
@@ -55,7 +56,7 @@
 //   - A slow store gets the member thrown out of the group: TestSlowStoreIsNotThrownOutOfTheGroup.
 //   - A hanging store holds up the rebalance of the whole group: TestRevokeIsBoundedThoughTheStoreHangs.
 //   - A stop cuts off pending flights: TestStopWaitsForASlowStore, TestGracefulStopRedeliversNothing; or never ends:
-//     TestStopIsBoundedThoughTheStoreHangs.
+//     TestStopIsBoundedThoughTheStoreHangs, TestStopIsBoundedThoughItsCommitsFail.
 //   - A poison record stops the topic, or is skipped without a trace: TestPoisonRecordIsDeadLetteredAmongGoodOnes.
 //   - A record is passed before its dead letter is durable: TestDeadLettersDownHoldsThePartition, TestDeadLetterTopicDownHoldsThePartition,
 //     TestStopWhileDeadLettersAreDownCommitsNothingPastThem. The dead letter is not the whole record: TestDeadLetterIsTheWholeRecord.

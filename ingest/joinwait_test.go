@@ -13,12 +13,14 @@ func TestJoinThatWaitsForADeadMemberSaysSo(t *testing.T) {
 	inBubble(t, 1, func(t *testing.T, b *fakeKafka) {
 		b.produce(10, 0)
 		s := newStore()
-		first := start(t, b.defaults(s))
+		o := b.defaults(s)
+		o.StopTimeout = time.Millisecond // a kill allows no time
+		first := start(t, o)
 		eventually(t, "all written", func() bool { return s.holds(0, 10) })
 		first.kill()
 
 		var log bytes.Buffer
-		o := b.defaults(s)
+		o = b.defaults(s)
 		o.Logger = slog.New(slog.NewTextHandler(&log, nil))
 		second := start(t, o)
 		time.Sleep(10 * time.Second)

@@ -101,7 +101,7 @@ func TestCrashBetweenSettleAndCommitLosesNothing(t *testing.T) {
 	b.produce(300, 0)
 	s := newStore()
 	o := b.options(s)
-	o.CommitInterval = time.Hour
+	o.CommitInterval, o.StopTimeout = time.Hour, time.Millisecond // a kill allows no time
 	l := start(t, o)
 	eventually(t, "all settled", func() bool { return s.holds(0, 300) })
 	l.kill()

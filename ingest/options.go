@@ -109,7 +109,7 @@ type Options struct {
 	Pace *pace.Pace
 
 	CommitInterval time.Duration // default 1 s
-	StopTimeout    time.Duration // default 30 s; after it, a stop leaves flights that are still pending to be redelivered
+	StopTimeout    time.Duration // default 30 s; after it, a stop leaves what is not settled and committed to be redelivered
 	RequestTimeout time.Duration // default 10 s; for one answer of a broker, and for reaching one at the start
 
 	RetryMin  time.Duration // default 100 ms; the first pause after a retry verdict; doubled each time, with jitter

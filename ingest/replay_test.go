@@ -108,7 +108,8 @@ func TestReplayIsResumedAfterAKill(t *testing.T) {
 	for kill := range 4 {
 		o := b.replay(s, "again", Earliest, Latest)
 		o.MaxBatchRecords, o.CommitInterval, o.Window = 10, 2*time.Millisecond, 2
-		o.RecordsPerSecond = 5000 // so that no run ends before its kill is noticed
+		o.RecordsPerSecond = 5000        // so that no run ends before its kill is noticed
+		o.StopTimeout = time.Millisecond // a kill allows no time
 		var n atomic.Int64
 		ctx, cancel := context.WithCancel(t.Context())
 		r, err := NewReplay(o)

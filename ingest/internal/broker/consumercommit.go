@@ -8,7 +8,7 @@ import (
 	"github.com/segmentio/kafka-go"
 )
 
-// ErrLost is the error of a commit for what the group has taken from us. A retry does not help.
+// ErrLost is the error of a commit for what the group has taken from us, by either protocol. A retry does not help.
 var ErrLost = errors.New("the group has assigned these partitions to others")
 
 // Tenure is the time from a join until the group drops us. Its commits fail once it is over, even if we have joined again.

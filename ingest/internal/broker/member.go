@@ -311,6 +311,7 @@ func (m *Member) Commit(g *Generation, topic string, commits map[int]Commit) err
 	err := m.cluster.Commit(ctx, Claim{m.Group, int(g.ID), g.Member, m.InstanceID}, topic, commits)
 	if expelled(err) {
 		g.lost(err)
+		return fmt.Errorf("%w: %w", ErrLost, err)
 	}
 	return err
 }
