@@ -73,6 +73,10 @@ bench-sick: bench-failing-region # its former name
 bench-metrics: data/orders.jsonl.gz ## Measure what metrics, skew and tracing cost the pipeline, and a scrape of 10,000 regions (EVENTS, METRICS_ROUNDS)
 	$(GO) run ./bench metrics $(if $(EVENTS),--events $(EVENTS)) $(if $(METRICS_ROUNDS),--rounds $(METRICS_ROUNDS))
 
+.PHONY: bench-verify
+bench-verify: data/scans.jsonl.gz ## Measure brine verify: of a whole table, of a window, and beside a pipeline at full rate (EVENTS, VERIFY_ROUNDS)
+	$(GO) run ./bench verify $(if $(EVENTS),--events $(EVENTS)) $(if $(VERIFY_ROUNDS),--rounds $(VERIFY_ROUNDS))
+
 .PHONY: bench-console
 bench-console: build console/node_modules ## Measure the web console in Chromium: first paint, sizes, frames, heap, cost, into docs/benchmarks.md
 	CHROMIUM=$(CHROMIUM) BRINE=../$(BIN) $(GO) run ./bench console

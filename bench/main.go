@@ -23,12 +23,14 @@ import (
 	"brine/bench/failingregion"
 	"brine/bench/index"
 	"brine/bench/load"
+	"brine/bench/measure"
 	"brine/bench/metrics"
 	"brine/bench/micro"
 	"brine/bench/pipeline"
 	"brine/bench/query"
 	"brine/bench/read"
 	"brine/bench/serve"
+	"brine/bench/verify"
 )
 
 // cli is the whole command line.
@@ -45,10 +47,11 @@ type cli struct {
 	FailingRegion failingregion.Command `cmd:"" help:"Measure what one failing region of 16 costs the others through the whole pipeline."`
 	Metrics       metrics.Command       `cmd:"" help:"Measure what metrics, skew and tracing cost the pipeline, and a scrape of 10,000 regions."`
 	Console       console.Command       `cmd:"" help:"Measure the web console in Chromium: first paint, sizes, frames, heap, and what it costs the server."`
+	Verify        verify.Command        `cmd:"" help:"Measure brine verify: of a whole table, of a window, and beside a pipeline at full rate."`
 	Chaos         chaos.Command         `cmd:"" help:"Break servers and brine, and check what was lost."`
 
-	MetricsServers metrics.Servers `cmd:"" hidden:"" help:"Run the servers of the benchmark metrics, in a process of their own."`
-	ServeStack     serve.Stack     `cmd:"" hidden:"" help:"Run the API of the benchmark serve, in a process of its own."`
+	Servers    measure.Servers `cmd:"" hidden:"" help:"Run an embedded Kafka and HBase, in a process of their own."`
+	ServeStack serve.Stack     `cmd:"" hidden:"" help:"Run the API of the benchmark serve, in a process of its own."`
 }
 
 func main() {

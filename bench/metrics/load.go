@@ -50,6 +50,12 @@ func watch(mode string) (*watching, error) {
 	return w, nil
 }
 
+// servers are those that the events come from and go to.
+type servers struct {
+	*measure.Dev
+	groups int // that have read the topic
+}
+
 // load writes all events once, in its own group, and returns the time and cost to this process.
 func (s *servers) load(ctx context.Context, mode string, events int, profile string) (l measure.Load, err error) {
 	if mode != metered {
@@ -73,23 +79,23 @@ func (s *servers) load(ctx context.Context, mode string, events int, profile str
 }
 
 func (s *servers) write(ctx context.Context, mode string, events int) error {
-	opts := s.cfg.HBase()
-	p := s.cfg.Pipeline(pipeline)
+	opts := s.Config.HBase()
+	p := s.Config.Pipeline(measure.DevPipeline)
 	rows := p.Sink()
 	s.groups++
-	loop := s.cfg.Ingest(p, fmt.Sprint("bench-", s.groups))
+	loop := s.Config.Ingest(p, fmt.Sprint("bench-", s.groups))
 	loop.Logger = slog.New(slog.DiscardHandler)
 	if mode != bare && mode != bare+measure.Again {
 		w, err := watch(mode)
 		if err != nil {
 			return err
 		}
-		opts.Hooks, loop.Hooks, rows.Hooks = w.client, w.ingest.Hooks(pipeline, "rows"), metrics.NewSink(w.reg).Hooks(pipeline)
+		opts.Hooks, loop.Hooks, rows.Hooks = w.client, w.ingest.Hooks(measure.DevPipeline, "rows"), metrics.NewSink(w.reg).Hooks(measure.DevPipeline)
 		rows.Hooks.Spread = metrics.Spread(w.tables)
-		key := s.table().RowKeys().Newest()
-		w.tables.Counter(s.table().Name, skew.Shape{Buckets: key.Salt().Buckets(), Bucket: key.Salt().Bucket, Head: key.Head})
+		key := s.Table().RowKeys().Newest()
+		w.tables.Counter(s.Table().Name, skew.Shape{Buckets: key.Salt().Buckets(), Bucket: key.Salt().Bucket, Head: key.Head})
 		if w.tracer != nil {
-			loop.Hooks.Flight = w.tracer.Flight(pipeline, "rows")
+			loop.Hooks.Flight = w.tracer.Flight(measure.DevPipeline, "rows")
 			defer func() { _ = w.tracer.Close(context.WithoutCancel(ctx)) }() // to /dev/null
 		}
 		w.lookAsItSettles(&loop.Hooks)

@@ -32,12 +32,13 @@ func (c *Command) Run(ctx context.Context) error {
 }
 
 func run(ctx context.Context, events, rounds int, profile string) error {
-	servers, err := startServers(ctx)
+	dev, err := measure.StartDev(ctx)
 	if err != nil {
 		return err
 	}
-	defer servers.close()
-	if err := servers.fill(ctx, events); err != nil {
+	defer dev.Close()
+	servers := &servers{Dev: dev}
+	if err := servers.Fill(ctx, events); err != nil {
 		return err
 	}
 	r := measure.NewReport("metrics")

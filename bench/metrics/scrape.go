@@ -29,8 +29,8 @@ func scrapeOf(regions int) (ms measure.Estimate, series int, err error) {
 		parts[i] = ingest.PartitionStatus{Partition: i, State: ingest.Running, Watermark: 5, End: 10}
 	}
 	for _, half := range []string{"rows", "documents"} {
-		loop.Hooks(pipeline, half)
-		loop.Watch(pipeline, half, func() ingest.Status { return ingest.Status{Partitions: parts} }, ingest.NewBudget(8<<20), nil, nil)
+		loop.Hooks(measure.DevPipeline, half)
+		loop.Watch(measure.DevPipeline, half, func() ingest.Status { return ingest.Status{Partitions: parts} }, ingest.NewBudget(8<<20), nil, nil)
 	}
 	server := func(i int) string { return fmt.Sprintf("rs%03d.example.com:16020", i%servers) }
 	for i := range servers {
