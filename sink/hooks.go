@@ -8,10 +8,13 @@ import (
 // Hooks report what the sink does; any may be nil. The goroutines that call Submit or Wait call them, so they must be safe for concurrent
 // use. They must not keep what an Info lends: events, records, rows and buckets.
 type Hooks struct {
-	Submit    func(SubmitInfo)    // each batch, again if it is submitted again
-	Collision func(CollisionInfo) // two different events have the same key in a RowEvent table
-	Expired   func(ExpiredInfo)   // an event is older than its family's TTL: HBase hides it as soon as it is written
-	Tie       func(TieInfo)       // equal versions of one cell with different values: the last applied wins
+	Submit  func(SubmitInfo)  // each batch, again if it is submitted again
+	Expired func(ExpiredInfo) // an event is older than its family's TTL: HBase hides it as soon as it is written
+
+	// Collision reports two different events that have the same key in a RowEvent table, and Tie equal versions of one cell with different
+	// values, of which the last applied wins. If both are nil, nothing is remembered to find them.
+	Collision func(CollisionInfo)
+	Tie       func(TieInfo)
 
 	// Durable reports the rows of one flight in one table that are durable, or may be, before any of them is reported as settled. A row may be
 	// reported more than once. If Durable is nil, they are not reported.
@@ -67,13 +70,18 @@ type Bucket struct{ Rows, Bytes int64 }
 // MaxBuckets is the largest number of buckets that are counted per table.
 const MaxBuckets = 1024
 
-// ensureDefaults sets every nil hook to a no-op, except Durable and Spread.
+// ensureDefaults sets every nil hook to a no-op, except Durable, Spread, and Collision and Tie if both are nil.
 func (h *Hooks) ensureDefaults() {
 	orNothing(&h.Submit)
-	orNothing(&h.Collision)
 	orNothing(&h.Expired)
-	orNothing(&h.Tie)
+	if h.remembers() {
+		orNothing(&h.Collision)
+		orNothing(&h.Tie)
+	}
 }
+
+// remembers reports whether anybody wants to know what only a memory of earlier writes finds.
+func (h *Hooks) remembers() bool { return h.Collision != nil || h.Tie != nil }
 
 func orNothing[Info any](hook *func(Info)) {
 	if *hook == nil {

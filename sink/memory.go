@@ -11,7 +11,7 @@ import (
 // each of memorySlots hashes, and a newer name replaces the older. So it detects only what is close in time, and takes 2 MiB.
 type memory struct {
 	seed  maphash.Seed
-	slots []slot
+	slots []slot // nil: nobody wants to know, so nothing is remembered or hashed
 }
 
 // slot holds a name that was seen. Its word is 40 bits of the name's hash and 24 of the content's: a false match needs 40 equal bits
@@ -35,17 +35,27 @@ const (
 	tied = 1<<contentBits - 1 // in place of a content: two different ones were seen
 )
 
-func newMemory() *memory {
-	return &memory{seed: maphash.MakeSeed(), slots: make([]slot, memorySlots)}
+func newMemory(wanted bool) *memory {
+	m := &memory{seed: maphash.MakeSeed()}
+	if wanted {
+		m.slots = make([]slot, memorySlots)
+	}
+	return m
 }
 
-// sum holds the hash of a row and the hash of what its event writes to it.
+// sum holds the hash of a row and the hash of what its event writes to it. The zero sum is that of a memory that remembers nothing.
 type sum struct {
 	seed         maphash.Seed
 	row, content uint64
+	counts       bool
 }
 
-func (m *memory) row(row []byte) sum { return sum{seed: m.seed, row: maphash.Bytes(m.seed, row)} }
+func (m *memory) row(row []byte) sum {
+	if m.slots == nil {
+		return sum{}
+	}
+	return sum{seed: m.seed, row: maphash.Bytes(m.seed, row), counts: true}
+}
 
 // column returns the id of a column.
 func (m *memory) column(family string, qualifier []byte) uint64 {
@@ -54,17 +64,23 @@ func (m *memory) column(family string, qualifier []byte) uint64 {
 
 // add mixes a cell into the content.
 func (s *sum) add(column uint64, value []byte) {
+	if !s.counts {
+		return
+	}
 	s.content = mix(s.content^maphash.Bytes(s.seed, value), column)
 }
 
 // collision reports whether this row was first seen with another content. Equal content is a redelivery.
 func (m *memory) collision(s sum, version int64) bool {
-	return m.differs(s.row, mix(s.content, uint64(version)))
+	return s.counts && m.differs(s.row, mix(s.content, uint64(version)))
 }
 
 // tie reports whether this version of the row's column was first seen with another value, and where. It reports each tie once: what comes
 // again later, as in a replay, adds nothing to it.
 func (m *memory) tie(s sum, column uint64, version int64, value []byte, at place) (first place, ties bool) {
+	if !s.counts {
+		return 0, false
+	}
 	name := mix(mix(s.row, column), uint64(version))
 	slot, word := m.slot(name, maphash.Bytes(m.seed, value))
 	old := slot.word.Load()

@@ -59,7 +59,7 @@ func (s *Sink) addTargets() error {
 	tables := map[string]*shared{}
 	for _, rows := range s.opts.Rows {
 		if tables[rows.Table.Name] == nil {
-			tables[rows.Table.Name] = &shared{seen: newMemory()}
+			tables[rows.Table.Name] = &shared{seen: newMemory(s.opts.Hooks.remembers())}
 		}
 		t, err := newTarget(rows, s.opts.Schema, tables[rows.Table.Name])
 		if err != nil {
