@@ -73,13 +73,13 @@ func (c *publishCmd) Run(e *env) error {
 		if sent += n; time.Since(said) > 2*time.Second {
 			said = time.Now()
 			p := term.Progress{Done: sent, Elapsed: time.Since(began)}
-			fmt.Fprintf(e.stderr, "%s records, %s\n", term.Thousands(sent), term.Rate(p.PerSecond()))
+			fmt.Fprintf(e.stderr, "%s, %s\n", term.Count(int(sent), "record"), term.Rate(p.PerSecond()))
 		}
 	}
 	before, n, err := job.Publish(e.ctx, source)
 	switch {
 	case err != nil && e.ctx.Err() != nil:
-		return &exitError{exitFailed, fmt.Errorf("stopped after %s records", term.Thousands(before+n)), "the same command continues from there"}
+		return &exitError{exitFailed, fmt.Errorf("stopped after %s", term.Count(int(before+n), "record")), "the same command continues from there"}
 	case errors.Is(err, publish.ErrOtherRecords):
 		return usage(fmt.Errorf("%w: %s of them, but the files do not begin with those; choose another --name, or publish all of these --again",
 			err, term.Thousands(before)))

@@ -95,7 +95,7 @@ func (s *Screen) Proved(through time.Time, sampled bool) {
 
 // Repaired prints the number of records that a repair has written, with err if it failed after that.
 func (s *Screen) Repaired(records int64, err error) {
-	s.fixed("repaired_records", records, err, "rewritten: %s records", term.Thousands(records))
+	s.fixed("repaired_records", records, err, "rewritten: %s", term.Count(int(records), "record"))
 }
 
 // Deleted prints the number of rows and documents from which something extra was deleted, in the same form.
@@ -136,7 +136,7 @@ func (s *Screen) Report(r *verify.Report, most int) {
 	}
 	s.Keep()
 	for _, src := range r.Sources {
-		fmt.Fprintf(s.Out, "%s: %s records of topic %s%s", src.Name, term.Thousands(src.Records), src.Topic,
+		fmt.Fprintf(s.Out, "%s: %s of topic %s%s", src.Name, term.Count(int(src.Records), "record"), src.Topic,
 			term.LeftOut(src.LeftOut, src.Filtered))
 		if src.Ahead > 0 {
 			fmt.Fprintf(s.Out, "; the last %s offsets are not committed yet, so their records may be written or not", term.Thousands(src.Ahead))
@@ -151,8 +151,8 @@ func (s *Screen) Report(r *verify.Report, most int) {
 		s.table(&t)
 	}
 	if r.Rejected+r.DeadLettered > 0 {
-		fmt.Fprintf(s.Out, "dead letters: %s records that cannot be written; %s others that are missing because they are dead letters\n",
-			term.Thousands(r.Rejected), term.Thousands(r.DeadLettered))
+		fmt.Fprintf(s.Out, "dead letters: %s that cannot be written; %s others that are missing because they are dead letters\n",
+			term.Count(int(r.Rejected), "record"), term.Thousands(r.DeadLettered))
 	}
 	s.Again(r, most)
 	fmt.Fprintf(s.Out, "took %v\n", r.Took.Round(10*time.Millisecond))
