@@ -41,5 +41,6 @@ func (b *receivedBody) release() { b.all.bytes.Add(-b.read) }
 func (c *call) receive() (release func()) {
 	b := &receivedBody{ReadCloser: c.r.Body, all: &c.bodies}
 	c.text, c.unread = io.ReadAll(http.MaxBytesReader(c.w, b, maxBody))
+	c.conns.Begun(c.r.Context())
 	return b.release
 }

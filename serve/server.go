@@ -196,7 +196,9 @@ var everywhere = http.Header{
 // ServeHTTP answers a request, or refuses it.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	began := time.Now()
-	s.conns.Begun(r.Context())
+	if r.Body == http.NoBody {
+		s.conns.Begun(r.Context())
+	}
 	rec := &recorder{ResponseWriter: w}
 	r.Header.Set(requestHeader, cleanID(r.Header.Get(requestHeader)))
 	h := w.Header()
@@ -248,6 +250,8 @@ func (s *Server) handler(e *endpoint) http.HandlerFunc {
 		c := &call{Server: s, endpoint: e, w: w, r: r, answer: recorderOf(w)}
 		if e.body != nil {
 			defer c.receive()()
+		} else {
+			s.conns.Begun(r.Context()) // whatever its body is, nobody reads it
 		}
 		if !errors.Is(c.unread, errCrowded) {
 			c.at = s.places.take(r.Context(), c)

@@ -90,7 +90,8 @@ func (s *servers) write(ctx context.Context, mode string, events int) error {
 		if err != nil {
 			return err
 		}
-		opts.Hooks, loop.Hooks, rows.Hooks = w.client, w.ingest.Hooks(measure.DevPipeline, "rows"), metrics.NewSink(w.reg).Hooks(measure.DevPipeline)
+		opts.Hooks, loop.Hooks = w.client, w.ingest.Hooks(measure.DevPipeline, "rows")
+		rows.Hooks = metrics.NewSink(w.reg).Hooks(measure.DevPipeline)
 		rows.Hooks.Spread = metrics.Spread(w.tables)
 		key := s.Table().RowKeys().Newest()
 		w.tables.Counter(s.Table().Name, skew.Shape{Buckets: key.Salt().Buckets(), Bucket: key.Salt().Bucket, Head: key.Head})

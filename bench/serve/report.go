@@ -72,8 +72,8 @@ func (b *bench) finish() error {
 func (d *detail) rates() string {
 	text := fmt.Sprintf("On the %s stack the audit adds %.1f ms to a statement of SQL (medians).", d.Kind, d.Audited.At(0.5)-d.SQL.At(0.5))
 	if len(d.JavaRates) > 0 {
-		text += fmt.Sprintf(" %d clients that never pause read %.0f timelines/s by HTTP, without decoding them, and %.0f/s by HBase's Java client "+
-			"without the API.", askers, measure.Middle(d.HTTPRates), measure.Middle(d.JavaRates))
+		text += fmt.Sprintf(" %d clients that never pause read %.0f timelines/s by HTTP, without decoding them, and %.0f/s by HBase's Java "+
+			"client without the API.", askers, measure.Middle(d.HTTPRates), measure.Middle(d.JavaRates))
 	}
 	return text + "\n"
 }

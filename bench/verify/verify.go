@@ -1,6 +1,6 @@
-// Package verify measures what `brine verify` costs per row, in processor time of its own process: of a whole table, of a window of the topic,
-// and beside a pipeline at full rate, where it also measures how far the time up to which everything is proved stays behind. The servers are
-// an embedded Kafka and HBase in another process. `make bench-verify` runs it.
+// Package verify measures what `brine verify` costs per row, in processor time of its own process: of a whole table, of a window of the
+// topic, and beside a pipeline at full rate, where it also measures how far the time up to which everything is proved stays behind. The
+// servers are an embedded Kafka and HBase in another process. `make bench-verify` runs it.
 package verify
 
 import (
@@ -110,18 +110,19 @@ func (b *bench) of(mode string) []measure.Load { return measure.Counted(b.report
 
 // text returns the section of the page.
 func (b *bench) text() string {
-	s := b.report.Heading() + fmt.Sprintf(" %d scan events as rows of three cells, on an embedded Kafka and HBase in another process, %d rounds "+
-		"in turns; medians of the processor time of brine from its start to its end. The window is the whole topic: each row is read by its key, "+
-		"as each round of `--follow` does.\n\n| | CPU per row | rows/s |\n|---|---|---|\n", b.Events, b.Rounds)
-	for _, of := range [][2]string{{whole, "`brine verify --full`"}, {window, "`brine verify`"}, {write, "`brine run`, which wrote them, once"}} {
+	s := b.report.Heading() + fmt.Sprintf(" %d scan events as rows of three cells, on an embedded Kafka and HBase in another process, "+
+		"%d rounds in turns; medians of the processor time of brine from its start to its end. The window is the whole topic: each row is read "+
+		"by its key, as each round of `--follow` does.\n\n| | CPU per row | rows/s |\n|---|---|---|\n", b.Events, b.Rounds)
+	for _, of := range [][2]string{{whole, "`brine verify --full`"}, {window, "`brine verify`"},
+		{write, "`brine run`, which wrote them, once"}} {
 		loads := b.of(of[0])
 		s += fmt.Sprintf("| %s | %.2f µs | %.0f |\n", of[1], measure.Median(loads, measure.Load.ClientMicros),
 			measure.Median(loads, measure.Load.RowsPerSecond))
 	}
 	d := &b.detail
-	return s + fmt.Sprintf("\nAs many events again were published at once: with `brine verify --follow` beside it, `brine run` had written all of them "+
-		"after %.1f s, and %.1f s later all of them were proved. That took verify %.2f µs of processor time per row.\n\n", d.RunSeconds,
-		d.BehindSeconds, d.FollowCPU/float64(b.Events)*1e6) + measure.TargetTable(b.report.Targets)
+	return s + fmt.Sprintf("\nAs many events again were published at once: with `brine verify --follow` beside it, `brine run` had written "+
+		"all of them after %.1f s, and %.1f s later all of them were proved. That took verify %.2f µs of processor time per row.\n\n",
+		d.RunSeconds, d.BehindSeconds, d.FollowCPU/float64(b.Events)*1e6) + measure.TargetTable(b.report.Targets)
 }
 
 func (b *bench) command(ctx context.Context, args ...string) *exec.Cmd {
