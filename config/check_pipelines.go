@@ -341,6 +341,11 @@ func (l *loader) checkPosition(p *Pipeline, setting string) {
 			l.fault(setting, VersionType, "field "+f.Name+" is declared "+f.Type, "this part of a log position must be "+part.want)
 		}
 	}
+	if f := p.field(in.File); f != nil && p.ofCanal() && p.Envelope.Database != "mysql" && f.path()[0] == "$file" {
+		l.fault(setting, VersionType, "Canal names earlier files of a MariaDB's log after it has begun another one, so later changes can have "+
+			"smaller versions", "write database: mysql in the envelope if the log is MySQL's; otherwise use a time, such as $es, as the version, "+
+			"and write ties: accept there")
+	}
 }
 
 // checkEpochs checks the epochs, which distinguish the sources of positions and need both a field and its values.
@@ -351,6 +356,16 @@ func (l *loader) checkEpochs(p *Pipeline, setting string) {
 	if p.Epochs.From != "" && len(p.Epochs.Of) == 0 {
 		l.fault(setting, VersionType, "no source has an epoch",
 			"write of: { SOURCE: 0 }, and a higher number for each source that took over later")
+	}
+	if f := p.field(p.Epochs.From); f != nil && p.Envelope.Form != "" && p.position() != nil {
+		fix := "publish each server's log to a topic of its own, and name a field with path: $topic"
+		if p.Envelope.Form == string(event.Debezium) {
+			fix = "give each server's connector a topic.prefix of its own, and name a field with path: $source.name"
+		}
+		if path := strings.Join(f.path(), "."); path == "$server" && p.ofCanal() || path == "$source.server_id" {
+			l.fault(setting+".from", VersionType, "field "+f.Name+" names the server where a change was first made; a replica's log holds changes "+
+				"of its source too, but at positions of its own", fix)
+		}
 	}
 }
 

@@ -211,6 +211,9 @@ type Envelope struct {
 	// `accept`: changes of one row may have the same version, and the one written last wins. Required for Canal, whose times are whole
 	// seconds, if rows are entities.
 	Ties string `set:"ties" default:"refuse" oneof:"refuse accept"`
+	// The database whose log Canal reads. `version: binlog(…)` with Canal's `$file` requires `mysql`, because Canal names wrong files of a
+	// MariaDB's log.
+	Database string `set:"database" oneof:"mysql mariadb"`
 }
 
 // CSV is a pipeline's section csv.

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -81,6 +82,30 @@ func (m *MariaDB) Successor() *MariaDB {
 	}
 	next.open()
 	return next
+}
+
+// Replica starts another server that makes all of this one's changes, and writes them into a log of its own, as long as this one's log is
+// complete.
+func (m *MariaDB) Replica() *MariaDB {
+	m.t.Helper()
+	host, port, err := net.SplitHostPort(m.Addr)
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	next := startMariaDB(m.t, append(slices.Clone(m.options), "--server-id=2", "--log-slave-updates")...)
+	m.SQL("create user replica identified by 'none'; grant replication slave on *.* to replica")
+	next.SQL(fmt.Sprintf("change master to master_host = '%s', master_port = %s, master_user = 'replica', master_password = 'none', "+
+		"master_log_file = 'binlog.000001', master_log_pos = 4; start slave", host, port))
+	return next
+}
+
+// Follow waits until the replica has made all changes of the server.
+func (m *MariaDB) Follow(server *MariaDB) {
+	m.t.Helper()
+	at := strings.TrimSpace(server.SQL("select @@gtid_binlog_pos"))
+	if done := m.SQL("select master_gtid_wait('" + at + "', 120)"); strings.TrimSpace(done) != "0" {
+		m.t.Fatalf("the replica has not come to %s: %s", at, m.SQL("show slave status"))
+	}
 }
 
 // open starts the server for the first time.

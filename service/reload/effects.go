@@ -77,7 +77,7 @@ var effects = map[string]map[Effect]string{
 	"pipelines.<name>.topics":          {Drain: "+ -"},
 	"pipelines.<name>.topics[]":        {Drain: "name start"},
 	"pipelines.<name>.csv":             {Replay: "columns separator"},
-	"pipelines.<name>.envelope":        {Replay: "form unwrapped before key", Onward: "truncate message ties"},
+	"pipelines.<name>.envelope":        {Replay: "form unwrapped before key", Onward: "truncate message ties database"},
 	"pipelines.<name>.fields":          {Onward: "+ -"}, // fields of keys and versions: Replay, see Differences
 	"pipelines.<name>.fields.<name>":   {Replay: "type scale", Onward: "path format zone from trim case else default value"},
 	"pipelines.<name>.let":             {Onward: "+ -"},
