@@ -23,13 +23,13 @@ import (
 	"brine/bench/failingregion"
 	"brine/bench/index"
 	"brine/bench/load"
-	"brine/bench/measure"
 	"brine/bench/metrics"
 	"brine/bench/micro"
 	"brine/bench/pipeline"
 	"brine/bench/query"
 	"brine/bench/read"
 	"brine/bench/serve"
+	"brine/bench/servers"
 	"brine/bench/verify"
 )
 
@@ -50,7 +50,7 @@ type cli struct {
 	Verify        verify.Command        `cmd:"" help:"Measure brine verify: of a whole table, of a window, and beside a pipeline at full rate."`
 	Chaos         chaos.Command         `cmd:"" help:"Break servers and brine, and check what was lost."`
 
-	Servers    measure.Servers `cmd:"" hidden:"" help:"Run an embedded Kafka and HBase, in a process of their own."`
+	Servers    servers.Command `cmd:"" hidden:"" help:"Run an embedded Kafka and HBase, in a process of their own."`
 	ServeStack serve.Stack     `cmd:"" hidden:"" help:"Run the API of the benchmark serve, in a process of its own."`
 }
 

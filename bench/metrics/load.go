@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/common/expfmt"
 
 	"brine/bench/measure"
+	"brine/bench/servers"
 	"brine/hbase"
 	"brine/ingest"
 	"brine/metrics"
@@ -50,14 +51,14 @@ func watch(mode string) (*watching, error) {
 	return w, nil
 }
 
-// servers are those that the events come from and go to.
-type servers struct {
-	*measure.Dev
+// source is where the events come from, and go to.
+type source struct {
+	*servers.Dev
 	groups int // that have read the topic
 }
 
 // load writes all events once, in its own group, and returns the time and cost to this process.
-func (s *servers) load(ctx context.Context, mode string, events int, profile string) (l measure.Load, err error) {
+func (s *source) load(ctx context.Context, mode string, events int, profile string) (l measure.Load, err error) {
 	if mode != metered {
 		profile = ""
 	}
@@ -78,9 +79,9 @@ func (s *servers) load(ctx context.Context, mode string, events int, profile str
 		errors.Join(err, stop())
 }
 
-func (s *servers) write(ctx context.Context, mode string, events int) error {
+func (s *source) write(ctx context.Context, mode string, events int) error {
 	opts := s.Config.HBase()
-	p := s.Config.Pipeline(measure.DevPipeline)
+	p := s.Config.Pipeline(servers.Pipeline)
 	rows := p.Sink()
 	s.groups++
 	loop := s.Config.Ingest(p, fmt.Sprint("bench-", s.groups))
@@ -90,13 +91,13 @@ func (s *servers) write(ctx context.Context, mode string, events int) error {
 		if err != nil {
 			return err
 		}
-		opts.Hooks, loop.Hooks = w.client, w.ingest.Hooks(measure.DevPipeline, "rows")
-		rows.Hooks = metrics.NewSink(w.reg).Hooks(measure.DevPipeline)
+		opts.Hooks, loop.Hooks = w.client, w.ingest.Hooks(servers.Pipeline, "rows")
+		rows.Hooks = metrics.NewSink(w.reg).Hooks(servers.Pipeline)
 		rows.Hooks.Spread = metrics.Spread(w.tables)
 		key := s.Table().RowKeys().Newest()
 		w.tables.Counter(s.Table().Name, skew.Shape{Buckets: key.Salt().Buckets(), Bucket: key.Salt().Bucket, Head: key.Head})
 		if w.tracer != nil {
-			loop.Hooks.Flight = w.tracer.Flight(measure.DevPipeline, "rows")
+			loop.Hooks.Flight = w.tracer.Flight(servers.Pipeline, "rows")
 			defer func() { _ = w.tracer.Close(context.WithoutCancel(ctx)) }() // to /dev/null
 		}
 		w.lookAsItSettles(&loop.Hooks)

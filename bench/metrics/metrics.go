@@ -9,6 +9,7 @@ import (
 	"os"
 
 	"brine/bench/measure"
+	"brine/bench/servers"
 )
 
 // The modes that are compared: the bare pipeline; with metrics and skew, observed and scraped as at 50,000 events/s; and, in addition, with
@@ -32,18 +33,18 @@ func (c *Command) Run(ctx context.Context) error {
 }
 
 func run(ctx context.Context, events, rounds int, profile string) error {
-	dev, err := measure.StartDev(ctx)
+	dev, err := servers.Start(ctx)
 	if err != nil {
 		return err
 	}
 	defer dev.Close()
-	servers := &servers{Dev: dev}
-	if err := servers.Fill(ctx, events); err != nil {
+	from := &source{Dev: dev}
+	if err := from.Fill(ctx, events); err != nil {
 		return err
 	}
 	r := measure.NewReport("metrics")
 	load := func(mode string, round int) error {
-		l, err := servers.load(ctx, mode, events, profile)
+		l, err := from.load(ctx, mode, events, profile)
 		if err != nil {
 			return err
 		}

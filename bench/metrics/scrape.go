@@ -8,6 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
 	"brine/bench/measure"
+	"brine/bench/servers"
 	"brine/hbase"
 	"brine/ingest"
 	"brine/metrics"
@@ -18,7 +19,7 @@ import (
 // scrapeOf measures scrapes of a process that writes to so many regions, in 100 salted tables on 200 servers, from 16 partitions: the CPU
 // time per scrape in ms, and the number of series.
 func scrapeOf(regions int) (ms measure.Estimate, series int, err error) {
-	const tables, servers = 100, 200
+	const tables, nodes = 100, 200
 	reg, all := prometheus.NewRegistry(), skew.NewTables(time.Now)
 	client := metrics.HBase(reg, all)
 	reg.MustRegister(&metrics.Skew{Tables: all}, metrics.Build("bench"), collectors.NewGoCollector(),
@@ -29,11 +30,11 @@ func scrapeOf(regions int) (ms measure.Estimate, series int, err error) {
 		parts[i] = ingest.PartitionStatus{Partition: i, State: ingest.Running, Watermark: 5, End: 10}
 	}
 	for _, half := range []string{"rows", "documents"} {
-		loop.Hooks(measure.DevPipeline, half)
-		loop.Watch(measure.DevPipeline, half, func() ingest.Status { return ingest.Status{Partitions: parts} }, ingest.NewBudget(8<<20), nil, nil)
+		loop.Hooks(servers.Pipeline, half)
+		loop.Watch(servers.Pipeline, half, func() ingest.Status { return ingest.Status{Partitions: parts} }, ingest.NewBudget(8<<20), nil, nil)
 	}
-	server := func(i int) string { return fmt.Sprintf("rs%03d.example.com:16020", i%servers) }
-	for i := range servers {
+	server := func(i int) string { return fmt.Sprintf("rs%03d.example.com:16020", i%nodes) }
+	for i := range nodes {
 		client.Sent(&hbase.SentInfo{Server: server(i), Rows: 10, Duration: time.Millisecond})
 	}
 	for i := range regions {

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"brine/bench/measure"
+	"brine/bench/servers"
 	"brine/verify"
 )
 
@@ -46,7 +47,7 @@ func (c *Command) Run(ctx context.Context) error {
 type bench struct {
 	Command
 	report *measure.Report
-	dev    *measure.Dev
+	dev    *servers.Dev
 	brine  string
 	detail detail
 }
@@ -67,7 +68,7 @@ func (b *bench) run(ctx context.Context) (err error) {
 	if b.brine, err = measure.Build(ctx, dir, "./cmd/brine"); err != nil {
 		return err
 	}
-	if b.dev, err = measure.StartDev(ctx); err != nil {
+	if b.dev, err = servers.Start(ctx); err != nil {
 		return err
 	}
 	defer b.dev.Close()
@@ -126,7 +127,7 @@ func (b *bench) text() string {
 }
 
 func (b *bench) command(ctx context.Context, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, b.brine, append(args, "--pipeline", measure.DevPipeline, "-c", configuration)...)
+	cmd := exec.CommandContext(ctx, b.brine, append(args, "--pipeline", servers.Pipeline, "-c", configuration)...)
 	cmd.Env = append(b.dev.Environ(), "BRINE_HTTP_LISTEN=127.0.0.1:0")
 	return cmd
 }

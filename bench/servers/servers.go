@@ -1,4 +1,5 @@
-package measure
+// Package servers runs an embedded Kafka and an embedded HBase in a process of its own for benchmarks, and is examples/dev.yaml with them.
+package servers
 
 import (
 	"bufio"
@@ -14,6 +15,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"brine/bench/measure"
 	"brine/config"
 	"brine/examples"
 	"brine/hbase"
@@ -22,23 +24,23 @@ import (
 )
 
 const (
-	serversCommand = "servers" // the subcommand of bench that is Servers
+	subcommand = "servers" // of bench, which is Command
 
-	devTopic      = "courier.scans"
-	devPartitions = 8
+	topic      = "courier.scans"
+	partitions = 8
 
-	// DevPipeline is the pipeline of examples/dev.yaml that reads the topic of Servers.
-	DevPipeline = "scans"
+	// Pipeline is the pipeline of examples/dev.yaml that reads the topic of the servers.
+	Pipeline = "scans"
 )
 
-// Servers is the process of an embedded Kafka and an embedded HBase: it prints their addresses and ends with its standard input.
-type Servers struct {
+// Command is the process of an embedded Kafka and an embedded HBase: it prints their addresses and ends with its standard input.
+type Command struct {
 	Dir string `arg:"" help:"Folder of HBase's data."`
 }
 
 // Run serves.
-func (c *Servers) Run() error {
-	kafka, err := brokers.Start(kfake.NumBrokers(1), kfake.Ports(0), kfake.SeedTopics(devPartitions, devTopic))
+func (c *Command) Run() error {
+	kafka, err := brokers.Start(kfake.NumBrokers(1), kfake.Ports(0), kfake.SeedTopics(partitions, topic))
 	if err != nil {
 		return err
 	}
@@ -52,7 +54,7 @@ func (c *Servers) Run() error {
 	return server.Close()
 }
 
-// Dev is examples/dev.yaml with Servers, as seen from another process.
+// Dev is examples/dev.yaml with the servers, as seen from another process.
 type Dev struct {
 	Config *config.Config
 
@@ -62,8 +64,8 @@ type Dev struct {
 	hbase string
 }
 
-// StartDev starts Servers.
-func StartDev(ctx context.Context) (_ *Dev, err error) {
+// Start starts the servers.
+func Start(ctx context.Context) (_ *Dev, err error) {
 	s := &Dev{}
 	if s.dir, err = os.MkdirTemp("", "brine-bench-"); err != nil {
 		return nil, err
@@ -72,7 +74,7 @@ func StartDev(ctx context.Context) (_ *Dev, err error) {
 	if err != nil {
 		return nil, err
 	}
-	addresses, stop, err := Serve(exec.CommandContext(ctx, self, serversCommand, filepath.Join(s.dir, "hbase")))
+	addresses, stop, err := measure.Serve(exec.CommandContext(ctx, self, subcommand, filepath.Join(s.dir, "hbase")))
 	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(s.dir))
 	}
@@ -130,7 +132,7 @@ func (s *Dev) Fill(ctx context.Context, events int) error {
 // Publish publishes scan events to all partitions in turn, each time the same.
 func (s *Dev) Publish(ctx context.Context, events int) error {
 	file := filepath.Join(s.dir, "scans.jsonl")
-	if err := WriteScans(file, events); err != nil {
+	if err := measure.WriteScans(file, events); err != nil {
 		return err
 	}
 	f, err := os.Open(file)
@@ -151,7 +153,7 @@ func (s *Dev) Publish(ctx context.Context, events int) error {
 		return sent.FirstErr()
 	}
 	for n := int32(0); lines.Scan(); n++ {
-		batch = append(batch, &kgo.Record{Topic: devTopic, Partition: n % devPartitions, Value: append([]byte(nil), lines.Bytes()...)})
+		batch = append(batch, &kgo.Record{Topic: topic, Partition: n % partitions, Value: append([]byte(nil), lines.Bytes()...)})
 		if len(batch) == 10_000 {
 			if err := send(); err != nil {
 				return err
@@ -163,5 +165,5 @@ func (s *Dev) Publish(ctx context.Context, events int) error {
 
 // Table returns the table of the pipeline.
 func (s *Dev) Table() *config.Table {
-	return s.Config.Table(s.Config.Pipeline(DevPipeline).Rows[0].Table)
+	return s.Config.Table(s.Config.Pipeline(Pipeline).Rows[0].Table)
 }
