@@ -79,7 +79,8 @@ func (c *publishCmd) Run(e *env) error {
 	before, n, err := job.Publish(e.ctx, source)
 	switch {
 	case err != nil && e.ctx.Err() != nil:
-		return &exitError{exitFailed, fmt.Errorf("stopped after %s", term.Count(int(before+n), "record")), "the same command continues from there"}
+		return &exitError{exitFailed, fmt.Errorf("stopped after %s", term.Count(int(before+n), "record")),
+			"the same command continues from there"}
 	case errors.Is(err, publish.ErrOtherRecords):
 		return usage(fmt.Errorf("%w: %s of them, but the files do not begin with those; choose another --name, or publish all of these --again",
 			err, term.Thousands(before)))
