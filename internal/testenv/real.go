@@ -194,7 +194,7 @@ func HBaseKerberosAlone(t testing.TB) KerberosHBase {
 func hbaseKerberos(t testing.TB, shared int) KerberosHBase {
 	t.Helper()
 	connect, kdc := address(t, "BRINE_REAL_HBASE_KERBEROS"), address(t, "BRINE_REAL_KDC")
-	servers := address(t, "BRINE_REAL_HBASE_KERBEROS_KEYTAB")
+	servers := address(t, "BRINE_REAL_HBASE_KERBEROS_OWN")
 	lock(t, filepath.Dir(servers), shared)
 	listens(t, "the master of the HBase with Kerberos", strings.TrimPrefix(connect, "rpc://"))
 	return KerberosHBase{connect, filepath.Join(kdc, "krb5.conf"), "brine", filepath.Join(kdc, "data", "brine.keytab"), servers}

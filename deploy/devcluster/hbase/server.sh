@@ -106,7 +106,7 @@ env_hbase-tls() {
 env_hbase-kerberos() {
   read -r master _ zookeeper <"$1/ports"
   echo "BRINE_REAL_HBASE_KERBEROS=rpc://127.0.0.1:$master"
-  echo "BRINE_REAL_HBASE_KERBEROS_KEYTAB=$1/keytab"
+  echo "BRINE_REAL_HBASE_KERBEROS_OWN=$1/keytab"
 }
 
 # hbase_conf DIR writes the log settings and hbase-site.xml of one process into DIR/conf: what stands on standard input, and what
