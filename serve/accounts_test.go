@@ -10,6 +10,7 @@ import (
 	"net/netip"
 	"net/url"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -343,11 +344,11 @@ func TestOwnRowsOnly(t *testing.T) {
 		ask("u1", "/api/v1/views/user-orders?"+other, 400)
 	}
 	for _, name := range []string{"X-Remote-User", "Remote-User", "X-Brine-User", "doAs", "User", "X-Account"} {
-		if w := g.as("u1", "GET", "/api/v1/views/user-orders", "", name, "u2"); strings.Contains(w.Body.String(), "u2") || w.Code != 200 {
+		if w := g.as("u1", "GET", "/api/v1/views/user-orders", "", name, "u2"); strings.Contains(withoutTokens(w.Body), "u2") || w.Code != 200 {
 			t.Errorf("%s: u2 changes the answer: %s", name, w.Body)
 		}
 	}
-	if w := g.as("u2", "GET", "/api/v1/views/order?order=G-u1", ""); strings.Contains(w.Body.String(), "u1") {
+	if w := g.as("u2", "GET", "/api/v1/views/order?order=G-u1", ""); strings.Contains(withoutTokens(w.Body), "u1") {
 		t.Errorf("another's order: %s", w.Body)
 	}
 	missing := g.as("u2", "GET", "/api/v1/tables/centre:order_ids/rows?order=G-none", "", "X-Request-Id", "same")
@@ -355,10 +356,15 @@ func TestOwnRowsOnly(t *testing.T) {
 	if missing.Body.String() != theirs.Body.String() || missing.Code != theirs.Code || theirs.Header().Get("ETag") != "" {
 		t.Errorf("another's order is not as a missing one: %s, %s", missing.Body, theirs.Body)
 	}
-	lines := g.as("u2", "GET", "/api/v1/views/user-orders", "", "Accept", "application/x-ndjson").Body.String()
+	lines := withoutTokens(g.as("u2", "GET", "/api/v1/views/user-orders", "", "Accept", "application/x-ndjson").Body)
 	if strings.Contains(lines, "u1") || !strings.Contains(lines, "G-u2") {
 		t.Errorf("%s", lines)
 	}
+}
+
+// withoutTokens returns an answer without its tokens of pages, which are random and may contain any two letters.
+func withoutTokens(body *bytes.Buffer) string {
+	return regexp.MustCompile(`"next_page_token":"[^"]*"`).ReplaceAllString(body.String(), "")
 }
 
 // TestSessions signs in and out as a browser does.
