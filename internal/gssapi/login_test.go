@@ -334,8 +334,9 @@ func FuzzCache(f *testing.F) {
 	}
 	f.Add(encodeCache(f, got))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		if c, err := decodeCache(b); err == nil && c.server != "krbtgt/"+c.realm+"@"+c.realm && !strings.HasPrefix(c.server, "krbtgt/") {
-			t.Fatalf("a ticket for %s", c.server)
+		// What counts is the name in the ticket: that in its entry, beside it, may be any.
+		if c, err := decodeCache(b); err == nil && c.ticket.SName.NameString[0] != "krbtgt" {
+			t.Fatalf("a ticket for %q", c.ticket.SName.NameString)
 		}
 	})
 }
