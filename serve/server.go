@@ -250,8 +250,8 @@ func (s *Server) handler(e *endpoint) http.HandlerFunc {
 		c := &call{Server: s, endpoint: e, w: w, r: r, answer: recorderOf(w)}
 		if e.body != nil {
 			defer c.receive()()
-		} else {
-			s.conns.Begun(r.Context()) // whatever its body is, nobody reads it
+		} else if r.Body != http.NoBody { // otherwise it has begun
+			s.conns.Begun(r.Context()) // nobody reads its body
 		}
 		if !errors.Is(c.unread, errCrowded) {
 			c.at = s.places.take(r.Context(), c)

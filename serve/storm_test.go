@@ -24,8 +24,8 @@ import (
 
 // TestConnectionStorm attempts thousands of connections, and holds thousands open with clients that send nothing, never end a header, or
 // send one that is too long or a body that does not arrive. It checks that other clients, each with a new connection, are all answered, that
-// an open event stream continues, and that what the server holds stays within its limits. For a manual run, BRINE_STORM=100000 sets the number of attempts;
-// as many are open at a time as there are descriptors for, at most 15,000.
+// an open event stream continues, and that what the server holds stays within its limits. For a manual run, BRINE_STORM=100000 sets the
+// number of attempts; as many are open at a time as there are descriptors for, at most 15,000.
 func TestConnectionStorm(t *testing.T) {
 	attempts := 3000
 	if n, err := strconv.Atoi(os.Getenv("BRINE_STORM")); err == nil {
