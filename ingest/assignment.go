@@ -13,12 +13,12 @@ import (
 type assignment struct {
 	*runner
 	generation int
-	mu         sync.Mutex                                              // guards the field; the slice itself is replaced, never changed
-	partitions []*partition                                            // read through parts
-	commit     func(offsets map[int]int64, rejected map[int]int) error // fenced: fails when we no longer own the partitions
+	mu         sync.Mutex                                            // guards the field; the slice itself is replaced, never changed
+	partitions []*partition                                          // read through parts
+	commit     func(offsets map[int]int64, notes map[int]note) error // fenced: fails when we no longer own the partitions
 	committed  map[int]int64
-	rejected   map[int]int // the reject counts committed with them
-	doubt      time.Time   // when a commit last failed
+	notes      map[int]note // committed with them, without the topic
+	doubt      time.Time    // when a commit last failed
 }
 
 // run works on the partitions until all are done, revoked ends (they are taken away) or stop ends (we want to leave). It then settles what

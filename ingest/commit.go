@@ -36,7 +36,7 @@ const doubtful = 30 * time.Second
 // The starts of a new group's partitions are committed together (see startOf), so commitNow waits for the last of them, unless this is the
 // last call.
 func (a *assignment) commitNow(last bool) error {
-	offsets, rejected := map[int]int64{}, map[int]int{}
+	offsets, notes := map[int]int64{}, map[int]note{}
 	again := time.Since(a.doubt) < doubtful
 	for _, p := range a.parts() {
 		if p.out {
@@ -49,16 +49,18 @@ func (a *assignment) commitNow(last bool) error {
 			delete(a.committed, p.id)
 		}
 		before, ok := a.committed[p.id]
-		rejects := a.rejects.of(p.id)
-		if edge := p.mark.edge(); edge >= 0 && (!ok || edge > before || again || rejects != a.rejected[p.id]) {
-			offsets[p.id], rejected[p.id] = edge, rejects
+		if edge := p.mark.edge(); edge >= 0 { // p.reader is set before
+			now := note{rejected: a.rejects.of(p.id), reader: p.reader}
+			if !ok || edge > before || again || now != a.notes[p.id] {
+				offsets[p.id], notes[p.id] = edge, now
+			}
 		}
 	}
 	if len(offsets) == 0 {
 		return nil
 	}
 	began := time.Now()
-	if err := a.commit(offsets, rejected); err != nil {
+	if err := a.commit(offsets, notes); err != nil {
 		a.doubt = time.Now()
 		a.Hooks.CommitFailed(CommitFailedInfo{err})
 		a.Logger.Warn("commit failed", "topic", a.Topic, "group", a.Group, "error", err)
@@ -68,7 +70,7 @@ func (a *assignment) commitNow(last bool) error {
 	a.Hooks.Took(TookInfo{Flight: context.Background(), Step: StepCommit, Duration: time.Since(began)})
 	for _, p := range a.parts() {
 		if offset, ok := offsets[p.id]; ok {
-			a.committed[p.id], a.rejected[p.id] = offset, rejected[p.id]
+			a.committed[p.id], a.notes[p.id] = offset, notes[p.id]
 			p.progress.committed(offset)
 			a.Hooks.Committed(CommittedInfo{Partition: p.id, Offset: offset})
 		}
@@ -89,32 +91,58 @@ func (a *assignment) commitLast(ctx context.Context) {
 }
 
 // noted returns the commits of offsets, with the notes that accompany them.
-func noted(offsets map[int]int64, rejected map[int]int, topic broker.Topic) map[int]broker.Commit {
+func noted(offsets map[int]int64, notes map[int]note, topic broker.Topic) map[int]broker.Commit {
 	commits := make(map[int]broker.Commit, len(offsets))
 	for partition, offset := range offsets {
-		commits[partition] = broker.Commit{Offset: offset, Metadata: note(rejected[partition], topic.Mark())}
+		n := notes[partition]
+		n.topic = topic.Mark()
+		commits[partition] = broker.Commit{Offset: offset, Metadata: n.String()}
 	}
 	return commits
 }
 
-// note is the metadata of a commit: how many records were rejected since the last one written, if any, and the topic's mark. The mark comes
-// last, so that a version that does not know the count does not take the two for another topic's mark.
-func note(rejected int, mark string) string {
-	if rejected == 0 {
-		return mark
-	}
-	return strings.TrimSpace(fmt.Sprintf("%s%d %s", rejectedMark, rejected, mark))
+// note is the metadata of a commit.
+type note struct {
+	reader   string // see Taken.Reader
+	rejected int    // records since the last one written
+	topic    string // the topic's mark
 }
 
-const rejectedMark = "rejected="
+// String returns the metadata. The mark comes last, so that a version that does not know what precedes it does not take the two for another
+// topic's mark.
+func (n note) String() string {
+	text := n.topic
+	if n.rejected > 0 {
+		text = fmt.Sprintf("%s%d %s", rejectedMark, n.rejected, text)
+	}
+	if n.reader != "" {
+		text = fmt.Sprintf("%s%s %s", readerMark, n.reader, text)
+	}
+	return strings.TrimSpace(text)
+}
+
+// ours returns what the loop itself notes, without the topic.
+func (n note) ours() note {
+	n.topic = ""
+	return n
+}
+
+const (
+	readerMark   = "reader="
+	rejectedMark = "rejected="
+)
 
 // readNote parses a note. What other programs have written is all mark.
-func readNote(text string) (rejected int, mark string) {
+func readNote(text string) (n note) {
+	if rest, ok := strings.CutPrefix(text, readerMark); ok {
+		n.reader, text, _ = strings.Cut(rest, " ")
+	}
 	if rest, ok := strings.CutPrefix(text, rejectedMark); ok {
 		count, mark, _ := strings.Cut(rest, " ")
-		if n, err := strconv.Atoi(count); err == nil && n > 0 {
-			return n, mark
+		if parsed, err := strconv.Atoi(count); err == nil && parsed > 0 {
+			n.rejected, text = parsed, mark
 		}
 	}
-	return 0, text
+	n.topic = text
+	return n
 }

@@ -82,10 +82,10 @@ func (h *keeper) hold(t *broker.Tenure, of broker.Held) *held {
 	h.mu.Lock()
 	generation := h.epoch
 	h.mu.Unlock()
-	to := &held{assignment: &assignment{runner: r, generation: generation, committed: map[int]int64{}, rejected: map[int]int{}},
+	to := &held{assignment: &assignment{runner: r, generation: generation, committed: map[int]int64{}, notes: map[int]note{}},
 		topic: of.Topic, workers: map[int]*worker{}, done: make(chan struct{}), committing: make(turn, 1)}
-	to.commit = func(offsets map[int]int64, rejected map[int]int) error {
-		return h.member.Commit(t, r.Topic, noted(offsets, rejected, of.Topic))
+	to.commit = func(offsets map[int]int64, notes map[int]note) error {
+		return h.member.Commit(t, r.Topic, noted(offsets, notes, of.Topic))
 	}
 	h.topics = append(h.topics, to)
 	to.committer.Go(func() { to.commitUntil(to.done, to.commitHeld) })
@@ -183,7 +183,7 @@ func (h *held) take(ids []int) {
 	for _, id := range ids {
 		fresh := h.fresh.Load()
 		w := &worker{ended: make(chan struct{})}
-		w.partition = h.partition(id, -1, func(ctx context.Context) (int64, error) { return h.beginning(ctx, id, commits, fresh) })
+		w.partition = h.partition(id, -1, func(ctx context.Context) (int64, error) { return h.beginning(ctx, w.partition, commits, fresh) })
 		work, stop := context.WithCancel(context.Background())
 		drain, abandon := context.WithCancel(context.Background())
 		w.stop, w.abandon = stop, abandon
@@ -212,15 +212,16 @@ func (h *held) set(by func([]*partition) []*partition) {
 }
 
 // beginning returns where a partition begins: at what its last member committed before we got it.
-func (h *held) beginning(ctx context.Context, id int, commits *lookedUp, fresh bool) (int64, error) {
-	c, ok, err := commits.of(ctx, id)
+func (h *held) beginning(ctx context.Context, p *partition, commits *lookedUp, fresh bool) (int64, error) {
+	c, ok, err := commits.of(ctx, p.id)
 	switch {
 	case err != nil:
 		return 0, err
 	case !ok:
-		return h.startOf(ctx, id, h.topic, fresh)
+		return h.startOf(ctx, p.id, h.topic, fresh)
 	}
-	return h.resumeAt(ctx, id, c, h.topic)
+	p.reader = readNote(c.Metadata).reader
+	return h.resumeAt(ctx, p.id, c, h.topic)
 }
 
 // lookedUp are the commits of partitions that were taken together. The first partition to begin asks for all of them.
@@ -257,8 +258,8 @@ func (h *held) begun(ids []int, commits map[int]broker.Commit) {
 	for _, id := range ids {
 		if c, ok := commits[id]; ok {
 			h.committed[id] = c.Offset
-			h.rejected[id], _ = readNote(c.Metadata)
-			h.rejects.begin(id, h.rejected[id])
+			h.notes[id] = readNote(c.Metadata).ours()
+			h.rejects.begin(id, h.notes[id].rejected)
 		}
 	}
 }
@@ -366,7 +367,7 @@ func (h *held) takeOut(workers []*worker, keep bool, commit func()) {
 func (h *held) forget(gone []*partition) {
 	for _, p := range gone {
 		delete(h.committed, p.id)
-		delete(h.rejected, p.id)
+		delete(h.notes, p.id)
 		h.rejects.forget(p.id)
 	}
 	h.set(func(parts []*partition) []*partition {

@@ -120,6 +120,11 @@ type Options struct {
 	// Run fails with the error. If AwaitTopic is nil, Run fails at once.
 	AwaitTopic func(ctx context.Context, missing error) error
 
+	// Admit is called before a partition is read, each time that the group assigns it. It returns what the partition's commits note of who
+	// reads it: see Taken.Reader. For as long as the partition must not be read, Admit blocks; it returns an error only once ctx has ended.
+	// If Admit is nil, every partition is read at once, and commits keep what they note.
+	Admit func(ctx context.Context, t Taken) (reader string, err error)
+
 	// Patient makes Run retry for as long as it takes when it cannot begin or the group refuses it; Status reports why. Otherwise Run fails,
 	// as it always does when another process joins with the same InstanceID.
 	Patient bool
@@ -134,6 +139,15 @@ type Options struct {
 
 	Hooks  Hooks
 	Logger *slog.Logger // default slog.Default()
+}
+
+// Taken is a partition that a Loop is about to read.
+type Taken struct {
+	Topic     string
+	Partition int
+	Offset    int64                                // of the first record that the loop will read
+	Reader    string                               // what the last commit notes of who read the partition, without spaces; empty: nothing
+	Held      func(reason event.Reason, err error) // reports why the partition is not read yet; may be called again
 }
 
 // EnsureDefaults sets zero fields to their defaults. New calls it.

@@ -38,6 +38,7 @@ type partition struct {
 	begin func(context.Context) (int64, error) // where to begin
 	until int64                                // where to end, −1: never
 
+	reader    string // what the last commit notes of who read the partition; once admitted, what ours note
 	mark      watermark
 	out       bool // by the consumer protocol: we owned it when we stopped, and it is no longer committed; guarded by held.committing
 	progress  progress
@@ -108,6 +109,9 @@ func (p *partition) start(work context.Context) error {
 			continue
 		}
 		if err == nil {
+			if err := p.admitted(work, offset); err != nil {
+				return err
+			}
 			p.mark.reset(offset)
 			p.progress.moved(offset)
 			return nil
@@ -122,7 +126,16 @@ func (p *partition) start(work context.Context) error {
 	}
 }
 
-// waiting reports that a request to a broker failed and will be retried.
+// admitted waits until the partition may be read from an offset on.
+func (p *partition) admitted(work context.Context, offset int64) (err error) {
+	if p.Admit == nil {
+		return nil
+	}
+	p.reader, err = p.Admit(work, Taken{Topic: p.Topic, Partition: p.id, Offset: offset, Reader: p.reader, Held: p.waiting})
+	return err
+}
+
+// waiting reports why the partition waits: a request to a broker failed and will be retried, or it is not admitted yet.
 func (p *partition) waiting(reason event.Reason, err error) {
 	p.progress.waits(reason, err)
 	p.Hooks.Waiting(WaitingInfo{Partition: p.id, Reason: reason, Err: err})

@@ -191,16 +191,18 @@ func TestRejectsHaltNeverIfAskedTo(t *testing.T) {
 }
 
 func FuzzNoteOfACommit(f *testing.F) {
-	f.Add(0, "")
-	f.Add(17, "topic-id=AAAAAAAAAAAAAAAAAAAAAA")
-	f.Add(3, "rejected=4 x")
-	f.Fuzz(func(t *testing.T, n int, mark string) {
+	f.Add("", 0, "")
+	f.Add("", 17, "topic-id=AAAAAAAAAAAAAAAAAAAAAA")
+	f.Add("1f@17", 3, "rejected=4 x")
+	f.Add("1f@17", 0, "")
+	f.Fuzz(func(t *testing.T, reader string, n int, mark string) {
 		readNote(mark) // it may contain anything
-		if n < 0 || strings.TrimSpace(mark) != mark || strings.HasPrefix(mark, rejectedMark) {
+		if n < 0 || strings.TrimSpace(mark) != mark || strings.HasPrefix(mark, rejectedMark) || strings.HasPrefix(mark, readerMark) ||
+			strings.Contains(reader, " ") {
 			return
 		}
-		if got, text := readNote(note(n, mark)); got != n || text != mark {
-			t.Errorf("%d and %q come back as %d and %q", n, mark, got, text)
+		if was, got := (note{reader, n, mark}), readNote(note{reader, n, mark}.String()); got != was {
+			t.Errorf("%+v comes back as %+v", was, got)
 		}
 	})
 }

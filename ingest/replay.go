@@ -200,14 +200,14 @@ func (r *Replay) Run(ctx context.Context, plan Plan) error {
 
 // assign makes a partition of each part of the plan. Its commits carry the plan.
 func (r *Replay) assign(ctx context.Context, plan Plan) *assignment {
-	a := &assignment{runner: r.runner, committed: map[int]int64{}, rejected: map[int]int{}}
+	a := &assignment{runner: r.runner, committed: map[int]int64{}, notes: map[int]note{}}
 	parts := map[int]PartitionPlan{}
 	for _, part := range plan.Partitions {
 		parts[part.Partition] = part
 		a.committed[part.Partition] = part.Next
 		a.partitions = append(a.partitions, r.partition(part.Partition, part.To, func(context.Context) (int64, error) { return part.Next, nil }))
 	}
-	a.commit = func(offsets map[int]int64, _ map[int]int) error {
+	a.commit = func(offsets map[int]int64, _ map[int]note) error {
 		if r.asked.Untracked {
 			return nil
 		}

@@ -21,28 +21,31 @@ func (l *Loop) assign(m *broker.Member, g *broker.Generation) (all assignments) 
 // assigned makes the partitions of the topic that a generation assigns, each with where it begins.
 func (r *runner) assigned(m *broker.Member, g *broker.Generation) *assignment {
 	share := g.Topics[r.Topic]
-	a := &assignment{runner: r, generation: int(g.ID), committed: map[int]int64{}, rejected: map[int]int{}}
-	a.commit = func(offsets map[int]int64, rejected map[int]int) error {
-		return m.Commit(g, r.Topic, noted(offsets, rejected, share.Topic))
+	a := &assignment{runner: r, generation: int(g.ID), committed: map[int]int64{}, notes: map[int]note{}}
+	a.commit = func(offsets map[int]int64, notes map[int]note) error {
+		return m.Commit(g, r.Topic, noted(offsets, notes, share.Topic))
 	}
+	rejected := map[int]int{}
 	for _, id := range share.Partitions {
 		begin := func(ctx context.Context) (int64, error) { return r.startOf(ctx, id, share.Topic, r.fresh.Load()) }
 		if c, ok := share.Commits[id]; ok {
 			a.committed[id] = c.Offset
-			a.rejected[id], _ = readNote(c.Metadata)
+			a.notes[id] = readNote(c.Metadata).ours()
+			rejected[id] = a.notes[id].rejected
 			begin = func(ctx context.Context) (int64, error) { return r.resumeAt(ctx, id, c, share.Topic) }
 		}
-		a.partitions = append(a.partitions, r.partition(id, -1, begin))
+		p := r.partition(id, -1, begin)
+		p.reader = a.notes[id].reader
+		a.partitions = append(a.partitions, p)
 	}
 	sortPartitions(a.partitions)
-	r.rejects.reset(maps.Clone(a.rejected))
+	r.rejects.reset(rejected)
 	return a
 }
 
 // resumeAt resumes at a commit, unless the commit belongs to an earlier topic of the same name.
 func (r *runner) resumeAt(ctx context.Context, partition int, c broker.Commit, topic broker.Topic) (int64, error) {
-	_, mark := readNote(c.Metadata)
-	if !topic.Recreated(mark) {
+	if !topic.Recreated(readNote(c.Metadata).topic) {
 		return c.Offset, nil
 	}
 	return r.otherTopic(ctx, partition, c.Offset,

@@ -29,6 +29,8 @@ const (
 	TopicRecreated event.Reason = "topic_anew"   // the topic was deleted and recreated since the last commit
 	CorruptData    event.Reason = "corrupt_data" // the broker sends bytes that are not records
 
+	OtherConfiguration event.Reason = "other_configuration" // the partition was read by a newer configuration than that of this process
+
 	DeadLettersDown event.Reason = "dead_letters_down" // rejected records cannot be stored
 )
 

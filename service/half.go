@@ -3,6 +3,7 @@ package service
 import (
 	"slices"
 	"sync/atomic"
+	"time"
 
 	"brine/config"
 	"brine/event"
@@ -10,6 +11,7 @@ import (
 	"brine/ingest"
 	"brine/metrics"
 	"brine/pressure"
+	"brine/service/reload"
 )
 
 // Kinds of halves.
@@ -29,6 +31,9 @@ type Half struct {
 	loop     *ingest.Loop    // nil unless the service is opened ToRun
 	docs     *indexer.Writer // nil for rows
 	ties     *tieWarnings    // nil for documents
+	opened   time.Time
+	reads    reader
+	onward   *onward // of the last reload that changed what the half makes of records; nil: none did in this process
 	order    order
 	became   became
 
@@ -55,15 +60,19 @@ func (s *Service) chosen(cfg *config.Config) (halves []*Half) {
 
 // newHalf returns a half that has opened nothing yet.
 func (s *Service) newHalf(cfg *config.Config, h config.Half) *Half {
-	half := &Half{name: h.Name(), cfg: cfg, pipeline: h.Pipeline, kind: h.Kind, group: h.Group(), opts: cfg.Ingest(h.Pipeline, h.Group())}
+	half := &Half{name: h.Name(), cfg: cfg, pipeline: h.Pipeline, kind: h.Kind, group: h.Group(), opts: cfg.Ingest(h.Pipeline, h.Group()),
+		opened: time.Now(), reads: reader{meaning: reload.MeaningOf(h)}}
 	half.opts.Schema.Undeclared = &half.undeclared
 	half.opts.Budget = s.memory.Budget(half.opts.Budget.Size())
 	half.opts.Budget.GiveWay(half.yields(cfg))
 	return half
 }
 
-// inherit takes over the counts of the half that h replaces, which has stopped.
+// inherit takes over the counts of the half that h replaces, which has stopped, and how it was reloaded.
 func (h *Half) inherit(from *Half) {
+	if h.onward == nil { // it makes of records what from made of them
+		h.reads.since, h.onward = from.reads.since, from.onward
+	}
 	h.settled.Store(from.settled.Load())
 	h.batches.Store(from.batches.Load())
 	h.retries.Store(from.retries.Load())

@@ -41,6 +41,7 @@ func (s *Service) observe(h *Half) func() metrics.Flow {
 // makeLoop creates a half's loop. The loop starts paused, until the control topic has been read.
 func (s *Service) makeLoop(h *Half) error {
 	h.opts.AwaitTopic = s.awaitTopic(h)
+	h.opts.Admit = s.admit(h)
 	h.opts.Pace = pace.New(unread(s.control.Name(), ""))
 	s.obey(h)
 	loop, err := ingest.New(h.opts)

@@ -15,7 +15,6 @@ import (
 	"brine/internal/fault"
 	"brine/schema"
 	"brine/service/brokers"
-	"brine/service/former"
 	"brine/service/reload"
 )
 
@@ -121,35 +120,6 @@ func (s *Service) reload(ctx context.Context, c *crew, asked Reloading, r *reloa
 	}
 	s.swap(c, next, r, fresh)
 	r.Outcome = reload.Applied
-	return nil
-}
-
-// record stores in the control topic from which offsets on a half writes differently, and how it was configured before. The audit log has
-// the offsets too.
-func (s *Service) record(before, after *Half, r *reload.Result, at []reload.Offset) error {
-	if len(at) == 0 {
-		return nil
-	}
-	marks := make([]control.Mark, len(at))
-	for i, at := range at {
-		marks[i] = control.Mark{Group: after.group, Topic: at.Topic, Partition: at.Partition, Offset: at.Offset,
-			Settings: r.LinesOf(at.Half), Before: r.Before, After: r.After, By: r.By, At: r.At}
-	}
-	kept, err := former.Note(marks, before.pipeline, after.pipeline, before.cfg)
-	within := func(do func(ctx context.Context) error) error {
-		ctx, cancel := context.WithTimeout(context.Background(), recordTime)
-		defer cancel()
-		return do(ctx)
-	}
-	if err == nil {
-		err = within(func(ctx context.Context) error { return s.control.Keep(ctx, []control.Configuration{kept}) })
-	}
-	// Mark even if the configuration could not be kept: what is unknown is not judged, but without a mark it would be judged by the new
-	// configuration.
-	marked := within(func(ctx context.Context) error { return s.control.Mark(ctx, marks) })
-	if err := errors.Join(err, marked); err != nil {
-		return controlError(err, s.control.Name())
-	}
 	return nil
 }
 
@@ -270,19 +240,18 @@ func (s *Service) swap(c *crew, cfg *config.Config, r *reload.Result, fresh map[
 		case reload.Changes:
 			changing.Go(func() {
 				s.retire(c, before)
-				at := committedBy(before)
+				var at []reload.Offset
 				var err error
 				if h.Onward {
-					err = s.record(before, after, r, at)
+					at = committedBy(before)
+					err = s.changeMeaning(before, after, r, at)
 				}
 				after.inherit(before)
 				s.put(cfg, after)
 				c.start(after)
 				mu.Lock()
 				defer mu.Unlock()
-				if h.Onward {
-					r.Onward = append(r.Onward, at...)
-				}
+				r.Onward = append(r.Onward, at...)
 				if err != nil {
 					r.Unrecorded = err.Error()
 				}
@@ -292,6 +261,15 @@ func (s *Service) swap(c *crew, cfg *config.Config, r *reload.Result, fresh map[
 	changing.Wait()
 	s.maskSkew(running, cfg) // once nothing counts by the old configuration any more
 	slices.SortFunc(r.Onward, reload.Offset.Compare)
+}
+
+// changeMeaning notes in a half how a reload changed what it makes of records, and records from which offsets on. The audit log has the
+// offsets too.
+func (s *Service) changeMeaning(before, after *Half, r *reload.Result, from []reload.Offset) error {
+	after.reads.since = time.Now()
+	after.onward = &onward{from: from, before: before.pipeline, after: after.pipeline, was: before.cfg, earlier: before.reads, mark: control.Mark{
+		Group: after.group, Settings: r.LinesOf(after.name), Before: r.Before, After: r.After, By: r.By, At: r.At}}
+	return s.record(context.Background(), after.onward, from)
 }
 
 // retire stops a half, which settles and commits, and closes it.
@@ -382,7 +360,7 @@ func (s *Service) reloaded(r *reload.Result) {
 func onwardText(at []reload.Offset) string {
 	texts := make([]string, len(at))
 	for i, o := range at {
-		texts[i] = fmt.Sprintf("%s %s:%d:%d", o.Half, o.Topic, o.Partition, o.Offset)
+		texts[i] = o.String()
 	}
 	return strings.Join(texts, ", ")
 }

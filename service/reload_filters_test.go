@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -49,6 +50,11 @@ const filteredRows = 100 + 50 + 67
 // check verifies all of moving, by the filters that were in force or as configured now.
 func (r *reloadable) check(asConfigured bool) *verify.Check {
 	r.t.Helper()
+	return r.checkOf(asConfigured, "moving.rows", "moving.documents")
+}
+
+func (r *reloadable) checkOf(asConfigured bool, halves ...string) *verify.Check {
+	r.t.Helper()
 	cfg := r.Config()
 	o := verify.Options{Full: true, Dir: r.t.TempDir(), Workers: 2}
 	notes, err := service.Former(r.t.Context(), cfg, slog.New(slog.DiscardHandler))
@@ -56,7 +62,7 @@ func (r *reloadable) check(asConfigured bool) *verify.Check {
 		r.t.Fatal(err)
 	}
 	for _, h := range cfg.Halves() {
-		if h.Pipeline.Name != "moving" {
+		if !slices.Contains(halves, h.Name()) {
 			continue
 		}
 		s := service.VerifySource(cfg, h, slog.New(slog.DiscardHandler), r.Client)

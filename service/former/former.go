@@ -24,11 +24,18 @@ import (
 	"brine/service/reload"
 )
 
-// Note sets in marks what the pipeline means now and meant before, and returns the earlier configuration to store.
+// Note sets in marks what the pipeline means now and meant before, and returns the earlier configuration to store. If before is nil, it is
+// unknown, and there is none to store.
 func Note(marks []control.Mark, before, after *config.Pipeline, cfg *config.Config) (control.Configuration, error) {
-	was, is := reload.Meaning(before), reload.Meaning(after)
+	was, is := unknown, reload.Meaning(after)
+	if before != nil {
+		was = reload.Meaning(before)
+	}
 	for i := range marks {
 		marks[i].Was, marks[i].Is = was, is
+	}
+	if before == nil {
+		return control.Configuration{}, nil
 	}
 	written, err := cfg.Written()
 	return control.Configuration{Name: was, Pipeline: before.Name, Written: written}, err

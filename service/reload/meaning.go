@@ -42,11 +42,22 @@ func Digest(c *config.Config) string {
 // Meaning returns a name for what a pipeline makes of records. Two configurations of the pipeline with the same name make the same of them.
 // The name is the start of a SHA-256 over all settings that affect what is written, with ${…} expanded, and over the schema's file.
 func Meaning(p *config.Pipeline) string {
+	return meaning(p, func(string) bool { return true })
+}
+
+// MeaningOf returns such a name for what a half makes of records.
+func MeaningOf(h config.Half) string {
+	return meaning(h.Pipeline, func(setting string) bool { return affects(setting, h) })
+}
+
+func meaning(p *config.Pipeline, counts func(setting string) bool) string {
 	var lines []string
 	p.EachMeant(func(section, name, setting, value string) {
 		switch effectOf(section, name) {
 		case Onward, Replay:
-			lines = append(lines, setting+" "+name+"\x00"+value)
+			if counts(setting) {
+				lines = append(lines, setting+" "+name+"\x00"+value)
+			}
 		}
 	})
 	slices.Sort(lines)

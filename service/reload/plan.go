@@ -150,18 +150,20 @@ func concerns(d *Setting, h config.Half) bool {
 		return len(d.Names) > 0 && h.Kind == "documents" &&
 			slices.ContainsFunc(h.Pipeline.Documents, func(x config.Documents) bool { return x.Index == d.Names[0] })
 	case "pipelines":
-		if d.Names[0] != h.Pipeline.Name {
-			return false
-		}
-		switch setting := strings.TrimPrefix(d.Setting, "pipelines."+h.Pipeline.Name+"."); {
-		case strings.HasPrefix(setting, "documents"):
-			return h.Kind == "documents"
-		case strings.HasPrefix(setting, "write."), setting == "hot_fields", setting == "writer_header":
-			return h.Kind == "rows"
-		}
-		return true
+		return d.Names[0] == h.Pipeline.Name && affects(d.Setting, h)
 	}
 	return false
+}
+
+// affects reports whether a setting of the half's pipeline is one of the half.
+func affects(setting string, h config.Half) bool {
+	switch setting := strings.TrimPrefix(setting, "pipelines."+h.Pipeline.Name+"."); {
+	case strings.HasPrefix(setting, "documents"):
+		return h.Kind == "documents"
+	case strings.HasPrefix(setting, "write."), setting == "hot_fields", setting == "writer_header":
+		return h.Kind == "rows"
+	}
+	return true
 }
 
 // Err returns what prevents the plan, or nil if nothing does.
@@ -227,6 +229,11 @@ type Offset struct {
 	Topic     string `json:"topic"`
 	Partition int    `json:"partition"`
 	Offset    int64  `json:"offset"` // the first record that is written by the new configuration
+}
+
+// String returns half, topic, partition and offset in one word each.
+func (o Offset) String() string {
+	return fmt.Sprintf("%s %s:%d:%d", o.Half, o.Topic, o.Partition, o.Offset)
 }
 
 // Compare orders offsets by half, topic and partition.
