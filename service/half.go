@@ -32,7 +32,7 @@ type Half struct {
 	docs     *indexer.Writer // nil for rows
 	ties     *tieWarnings    // nil for documents
 	opened   time.Time
-	reads    reader
+	reads    reload.Reader
 	onward   *onward // of the last reload that changed what the half makes of records; nil: none did in this process
 	order    order
 	became   became
@@ -61,7 +61,7 @@ func (s *Service) chosen(cfg *config.Config) (halves []*Half) {
 // newHalf returns a half that has opened nothing yet.
 func (s *Service) newHalf(cfg *config.Config, h config.Half) *Half {
 	half := &Half{name: h.Name(), cfg: cfg, pipeline: h.Pipeline, kind: h.Kind, group: h.Group(), opts: cfg.Ingest(h.Pipeline, h.Group()),
-		opened: time.Now(), reads: reader{meaning: reload.MeaningOf(h)}}
+		opened: time.Now(), reads: reload.Reader{Meaning: reload.MeaningOf(h)}}
 	half.opts.Schema.Undeclared = &half.undeclared
 	half.opts.Budget = s.memory.Budget(half.opts.Budget.Size())
 	half.opts.Budget.GiveWay(half.yields(cfg))
@@ -71,7 +71,7 @@ func (s *Service) newHalf(cfg *config.Config, h config.Half) *Half {
 // inherit takes over the counts of the half that h replaces, which has stopped, and how it was reloaded.
 func (h *Half) inherit(from *Half) {
 	if h.onward == nil { // it makes of records what from made of them
-		h.reads.since, h.onward = from.reads.since, from.onward
+		h.reads, h.onward = from.reads, from.onward
 	}
 	h.settled.Store(from.settled.Load())
 	h.batches.Store(from.batches.Load())

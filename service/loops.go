@@ -3,10 +3,12 @@ package service
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
 
+	"brine/event"
 	"brine/ingest"
 	"brine/ingest/pace"
 	"brine/internal/backoff"
@@ -14,6 +16,7 @@ import (
 	"brine/metrics"
 	"brine/schema"
 	"brine/service/brokers"
+	"brine/service/reload"
 	"brine/service/stores"
 )
 
@@ -50,6 +53,57 @@ func (s *Service) makeLoop(h *Half) error {
 	}
 	h.loop = loop
 	return nil
+}
+
+// admit is the half's ingest.Options.Admit. A partition that was read by a configuration newer than the half's waits until this process is
+// reloaded too. One that a reloaded half gets from a member that read it by another configuration gets its mark before the next record is
+// read.
+func (s *Service) admit(h *Half) func(context.Context, ingest.Taken) (string, error) {
+	return func(ctx context.Context, t ingest.Taken) (string, error) {
+		was := reload.ParseReader(t.Reader)
+		if was.Meaning != h.reads.Meaning && was.Since.After(h.opened) {
+			t.Held(ingest.OtherConfiguration, fmt.Errorf("another member of the group was reloaded at %s and has read this partition by its "+
+				"configuration up to offset %d; reload this process with the same configuration", was.Since.UTC().Format(time.RFC3339), t.Offset))
+			<-ctx.Done()
+			return "", ctx.Err()
+		}
+		if was.Meaning == h.reads.Meaning && h.reads.Since.IsZero() {
+			return t.Reader, nil // after a restart it is still the configuration of the reload before
+		}
+		at := reload.Offset{Half: h.name, Topic: t.Topic, Partition: t.Partition, Offset: t.Offset}
+		if was.Meaning != h.reads.Meaning && h.onward != nil && !slices.Contains(h.onward.from, at) {
+			if err := s.recordTaken(ctx, h, at, was, t.Held); err != nil {
+				return "", err
+			}
+		}
+		return h.reads.String(), nil
+	}
+}
+
+// recordTaken records where a reloaded half begins to read a partition of another member. It tries again until that is durable, ctx ends,
+// or brine may not write it.
+func (s *Service) recordTaken(ctx context.Context, h *Half, at reload.Offset, was reload.Reader, held func(event.Reason, error)) error {
+	o := *h.onward
+	if was.Meaning != o.earlier.Meaning {
+		o.before = nil // it is not known what was in force
+	}
+	for pauses := (backoff.Pauses{Base: 100 * time.Millisecond, Limit: h.opts.HaltPause}); ; {
+		err := s.record(ctx, &o, []reload.Offset{at})
+		switch {
+		case err == nil:
+			s.log.Info("audit: a partition that another member had is read by the reloaded configuration", "from", at.String())
+			return nil
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case errors.Is(err, ingest.ErrDenied):
+			s.log.Warn("cannot record from where on a partition is read by the reloaded configuration", "from", at.String(), "error", err)
+			return nil
+		}
+		held(ingest.OtherConfiguration, fmt.Errorf("cannot record from where on it is read by the reloaded configuration: %w", err))
+		if err := pauses.Wait(ctx); err != nil {
+			return err
+		}
+	}
 }
 
 // closeHalf closes what a half's loop leaves open.

@@ -15,6 +15,7 @@ import (
 	"brine/internal/fault"
 	"brine/schema"
 	"brine/service/brokers"
+	"brine/service/former"
 	"brine/service/reload"
 )
 
@@ -263,13 +264,52 @@ func (s *Service) swap(c *crew, cfg *config.Config, r *reload.Result, fresh map[
 	slices.SortFunc(r.Onward, reload.Offset.Compare)
 }
 
+// onward is how a reload changed what a half makes of records from its offsets on.
+type onward struct {
+	mark          control.Mark // without a place
+	before, after *config.Pipeline
+	was           *config.Config
+	earlier       reload.Reader   // how the half read before
+	from          []reload.Offset // where it stopped; the reload itself records these
+}
+
 // changeMeaning notes in a half how a reload changed what it makes of records, and records from which offsets on. The audit log has the
 // offsets too.
 func (s *Service) changeMeaning(before, after *Half, r *reload.Result, from []reload.Offset) error {
-	after.reads.since = time.Now()
-	after.onward = &onward{from: from, before: before.pipeline, after: after.pipeline, was: before.cfg, earlier: before.reads, mark: control.Mark{
-		Group: after.group, Settings: r.LinesOf(after.name), Before: r.Before, After: r.After, By: r.By, At: r.At}}
+	after.reads.Since = time.Now()
+	after.onward = &onward{
+		mark: control.Mark{Group: after.group, Settings: r.LinesOf(after.name), Before: r.Before, After: r.After, By: r.By, At: r.At},
+		was:  before.cfg, before: before.pipeline, after: after.pipeline, earlier: before.reads, from: from,
+	}
 	return s.record(context.Background(), after.onward, from)
+}
+
+// record stores in the control topic from which offsets on a half writes differently, and how it was configured before.
+func (s *Service) record(ctx context.Context, o *onward, from []reload.Offset) error {
+	if len(from) == 0 {
+		return nil
+	}
+	marks := make([]control.Mark, len(from))
+	for i, at := range from {
+		marks[i] = o.mark
+		marks[i].Topic, marks[i].Partition, marks[i].Offset = at.Topic, at.Partition, at.Offset
+	}
+	kept, err := former.Note(marks, o.before, o.after, o.was)
+	within := func(do func(ctx context.Context) error) error {
+		ctx, cancel := context.WithTimeout(ctx, recordTime)
+		defer cancel()
+		return do(ctx)
+	}
+	if err == nil && kept.Name != "" {
+		err = within(func(ctx context.Context) error { return s.control.Keep(ctx, []control.Configuration{kept}) })
+	}
+	// Mark even if the configuration could not be kept: what is unknown is not judged, but without a mark it would be judged by the new
+	// configuration.
+	marked := within(func(ctx context.Context) error { return s.control.Mark(ctx, marks) })
+	if err := errors.Join(err, marked); err != nil {
+		return controlError(err, s.control.Name())
+	}
+	return nil
 }
 
 // retire stops a half, which settles and commits, and closes it.

@@ -10,12 +10,13 @@ import (
 	"brine/event"
 	"brine/ingest"
 	"brine/internal/testenv"
+	"brine/service/reload"
 )
 
 // TestAdmit checks which note of another reader lets a half read a partition, and what the half notes then.
 func TestAdmit(t *testing.T) {
 	at := func(minute int) time.Time { return time.UnixMilli(int64(minute) * 60_000) }
-	started, reloaded := reader{meaning: "mine"}, reader{"mine", at(20)}
+	started, reloaded := reload.Reader{Meaning: "mine"}, reload.Reader{Meaning: "mine", Since: at(20)}
 	for _, of := range []struct {
 		name  string
 		half  *Half
