@@ -12,6 +12,7 @@ import (
 
 	"brine/hbase"
 	"brine/hbase/embedded"
+	"brine/ingest"
 	"brine/ingest/control"
 	"brine/internal/memnet"
 )
@@ -192,6 +193,21 @@ func (w *World) heal() {
 	for _, s := range w.slots {
 		s.heal()
 	}
+	w.regroup()
+}
+
+// regroup makes a member join the group and leave it if the others are static members by the consumer protocol. What a member gives back
+// while a static one is away, kfake gives to nobody until the group changes once more; a real broker gives it to the static one.
+func (w *World) regroup() {
+	file := w.slots[0].reads()
+	if !w.plan.Static || file.protocol != ingest.Consumer {
+		return
+	}
+	s := &slot{world: w, name: guest, file: file}
+	w.guests = append(w.guests, s)
+	s.start()
+	time.Sleep(20 * time.Second)
+	s.stop()
 }
 
 // watchGroup checks that what the broker holds for the group does not go back.
