@@ -32,6 +32,7 @@ func TestLoopsShareTheirMemory(t *testing.T) {
 		produce := func(batches int) {
 			for range batches { // a broker sends batches whole, so large ones would exceed every share
 				b.produce(100, 0, 1, 2, 3)
+				time.Sleep(20 * time.Millisecond) // and it sends all that it has, which may be more than the first loop still has room for
 			}
 		}
 		first, other := start(t, o), start(t, second)
