@@ -22,6 +22,7 @@ import (
 //	key, payload
 type sorter struct {
 	shards int
+	memory int64 // of the buffer
 
 	mu sync.Mutex
 	entries
@@ -56,7 +57,7 @@ func newSorter(dir string, memory int64, shards int) (*sorter, error) {
 		return nil, fmt.Errorf("verify: a temporary file: %w", err)
 	}
 	_ = os.Remove(file.Name()) // the open file has no name, so it ends with the process; if that is not possible, close removes it
-	return &sorter{shards: shards, entries: entries{buf: make([]byte, 0, memory)}, file: file}, nil
+	return &sorter{shards: shards, memory: memory, file: file}, nil
 }
 
 func (s *sorter) close() {
@@ -74,6 +75,9 @@ func (s *sorter) add(shard int, key, payload []byte) error {
 func (s *sorter) addAll(e *entries) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.buf == nil {
+		s.buf = make([]byte, 0, s.memory)
+	}
 	for _, it := range e.items {
 		entry := e.entry(it.at)
 		if len(s.buf)+len(entry) > cap(s.buf) {
@@ -100,11 +104,16 @@ func (e *entries) add(shard int, key, payload []byte) {
 	e.buf = append(append(e.buf, key...), payload...)
 }
 
-// flush writes the buffer, so that its entries can be read.
+// flush writes the buffer, so that its entries can be read, and frees it: while the collector has to keep it, it has little room to let
+// garbage gather, and runs all the time.
 func (s *sorter) flush() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.spill()
+	err := s.spill()
+	if err == nil {
+		s.entries = entries{}
+	}
+	return err
 }
 
 // spill writes the buffer as a run. The caller holds mu.
