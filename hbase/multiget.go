@@ -222,13 +222,18 @@ func (m *multiGet) run(ctx context.Context, b *multiGets, server string) {
 	}
 }
 
+// getOverhead is the length of an encoded get without columns, besides its row.
+const getOverhead = 16
+
 // encode returns the request.
 func (m *multiGet) encode(gets []Get) (param []byte) {
 	var encoded []byte
 	var ends []int
 	for k, r := range m.regions {
-		encoded, ends = encoded[:0], ends[:0]
-		for _, i := range m.indexes[k] {
+		indexes := m.indexes[k]
+		encoded = slices.Grow(encoded[:0], len(indexes)*(len(gets[indexes[0]].Row)+getOverhead))
+		ends = slices.Grow(ends[:0], len(indexes))
+		for _, i := range indexes {
 			encoded, _ = gets[i].append(encoded) // it was encoded before without an error
 			ends = append(ends, len(encoded))
 		}

@@ -36,9 +36,15 @@ func (s rowStore) Get(ctx context.Context, keys [][]byte) ([][]Cell, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := make([][]Cell, len(keys))
+	n := 0
 	for i := range results {
-		out[i], _ = appendCells(nil, nil, results[i].Cells)
+		n += len(results[i].Cells)
+	}
+	out, cells, names := make([][]Cell, len(keys)), make([]Cell, 0, n), make([]byte, 0, n*nameRoom)
+	for i := range results {
+		start := len(cells)
+		cells, names = appendCells(cells, names, results[i].Cells)
+		out[i] = cells[start:len(cells):len(cells)]
 	}
 	return out, nil
 }
@@ -59,6 +65,9 @@ func (s rowStore) Scan(ctx context.Context, from, to []byte) iter.Seq2[Row, erro
 		}
 	}
 }
+
+// nameRoom is how many bytes of a column's name room is made for.
+const nameRoom = 16
 
 // appendCells appends the newest cell of each column. If several have the same version, a reader gets the first.
 func appendCells(dst []Cell, names []byte, cells []hbase.Cell) ([]Cell, []byte) {

@@ -1,6 +1,8 @@
 package wire
 
 import (
+	"slices"
+
 	"brine/hbase/hbasepb"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -42,7 +44,7 @@ func AppendGetRequest(dst []byte, c Call, region, get []byte) ([]byte, error) {
 	return endFrame(appendBytesField(dst, 2, get), start, 0)
 }
 
-// AppendRegionGets appends one region's gets, in order, to an encoded MultiRequest without an allocation. Get i, an encoded hbasepb.Get,
+// AppendRegionGets appends one region's gets, in order, to an encoded MultiRequest, with at most one allocation. Get i, an encoded hbasepb.Get,
 // ends at ends[i] of gets, and becomes action i. The bytes are the same as from hbasepb:
 //
 //	MultiRequest { regionAction 1: {
@@ -54,7 +56,7 @@ func AppendRegionGets(dst, region, gets []byte, ends []int) []byte {
 		size += 1 + protowire.SizeBytes(getSize(i, end-from))
 		from = end
 	}
-	dst = appendRegion(dst, region, size)
+	dst = appendRegion(slices.Grow(dst, 1+protowire.SizeBytes(size)), region, size)
 	from = 0
 	for i, end := range ends {
 		dst = appendMessageHead(dst, 3, getSize(i, end-from))
